@@ -15,6 +15,7 @@ import flyloom as fl
 import pytest
 from cli_helpers import environment, flyloom
 from flyloom import RefusalError, report
+from flyloom._core import FaultError
 from flyloom.lab import dask, sources
 from patience import HANG_S
 from test_executors import LONG, SHORT, lines_of, start, undisturbed, written
@@ -171,3 +172,26 @@ def test_a_point_that_kills_every_worker_is_named(tmp_path):
         finally:
             stop.set()
             killer.join(10)
+
+
+@pytest.mark.parametrize("stuck", [False, True])
+def test_a_panic_on_a_worker_of_dask_ends_the_run_or_the_worker(tmp_path, cluster, stuck):
+    """What a worker hears of its own fault ends the run; one whose threads never end is lost, and
+    another has its point."""
+    (tmp_path / "few.toml").write_text(
+        'schema = 1\nname = "few"\ntopology = { family = "ring", n = 6, p = 1 }\n'
+        '[sim.packet]\nmessages = 2\n[sweep.grid]\n"sim.packet.load" = [0.1, 0.2]\n')
+    with distributed.Client(cluster.scheduler_address, set_as_default=False) as client:
+        client.run(plant, stuck)
+    if stuck:
+        assert fl.run(tmp_path / "few.toml", out=tmp_path, on=on(cluster)).points == 2
+    else:
+        with pytest.raises(FaultError, match="planted in packets"):
+            fl.run(tmp_path / "few.toml", out=tmp_path, on=on(cluster))
+
+
+def plant(stuck: bool) -> None:
+    """On a worker: its next run of packets panics."""
+    from flyloom import _core
+
+    _core.plant_fault("packets", 0, stuck)

@@ -143,3 +143,29 @@ def test_classes_by_command_line_are_those_of_python():
     here = run(load=0.3, classes=[
         {"share": 2.0, "traffic": "shift:5"}, {"packet_flits": "1=3,5=1"}])
     assert found["points"] == here.points
+
+
+def test_where_nothing_is_sent_nothing_is_saturated(tmp_path):
+    """A load of which no packet comes in a few cycles is not known to be too much; one flit is."""
+    few = ("--set", "run.warmup_cycles=1", "run.measure_cycles=10")
+    words = ("sim", "flit", NET, "--load", "0.00001", *few)
+    [point] = document(*words)["points"]
+    assert (point["accepted_load"], point["saturated"], point["deadlocked"]) == (0, None, False)
+    assert "saturated" not in flyloom(*words).stdout
+    [point] = document("sim", "flit", NET, "--load", "0.9", *few)["points"]
+    assert point["saturated"] is True
+    silent, mesh = tmp_path / "silent.cfg", "topology = mesh; k = 2; n = 2; traffic = uniform;\n"
+    silent.write_text(f"{mesh}routing_function = dor; injection_rate = 0.0;\n")
+    [point] = document("sim", "booksim", silent)["points"]
+    assert (point["accepted_load"], point["saturated"]) == (0, None)
+    assert "saturated" not in flyloom("sim", "booksim", silent).stdout
+
+
+def test_a_load_that_sends_nothing_ends_no_search_for_saturation():
+    """Of packets of 9,999 flits none comes at low loads in ten cycles: the search goes on."""
+    found = document("sim", "flit", NET, "--set", "run.warmup_cycles=1", "run.measure_cycles=10",
+                     "run.drain_cycles=0", "packet_flits=9999")
+    silent = [point for point in found["points"] if point["saturated"] is None]
+    assert silent and all(point["accepted_load"] == 0 for point in silent)
+    loads = [point["offered_load"] for point in silent]
+    assert "saturation_throughput" not in found or found["saturation_throughput"] >= min(loads)

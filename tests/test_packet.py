@@ -9,6 +9,7 @@ import flyloom as fl
 import pytest
 from cli_helpers import document, flyloom
 from flyloom._core import RefusalError, packet_schema
+from flyloom.support.machine import processors
 
 NET = "slim_fly:q=5,p=4"
 NAMES = {
@@ -82,6 +83,21 @@ def test_engines_find_the_same(words):
                 for point in document(*given, *more)["points"]]
 
     assert points(words.split()) == points(["--threads", "1"])
+
+
+@pytest.mark.parametrize(("net", "pay"), [
+    ("complete:n=4,p=1", 1),  # 20 ports with those of endpoints
+    ("slim_fly:q=4,p=3", 1),  # 32 routers of 6 links and 3 endpoints: 384 ports
+    (NET, 2),  # 50 routers of 7 links and 4 endpoints: 750 ports
+])
+def test_threads_are_no_more_than_ports_pay_for(net, pay):
+    """One thread has one window, which ends with the run; several meet as often as links allow."""
+    def windows(threads: int) -> int:
+        found = run(net, load=0.1, messages=20, sync="threads", threads=threads)
+        return found.points[0]["windows"]
+
+    assert windows(1) < 10
+    assert (windows(64) > 100) is (min(pay, processors()) > 1)
 
 
 def test_rates_follow_from_what_is_offered():
@@ -198,8 +214,9 @@ class = [{share = 3}, {share = 1, priority = 1}]
     ("--class process=bernoulli", "process"),
     ("--dialect codes-slimfly-v1 --class share=1", "codes-slimfly-v1 has no"),
     ("--set trace_class=[1]", "trace_class"),
-    ("--set link.latency_ns=0 router.delay_ns=0 router.credit_ns=0 --sync threads --threads 2",
-     "lookahead"),
+    pytest.param("--set link.latency_ns=0 router.delay_ns=0 router.credit_ns=0 --sync threads"
+                 " --threads 2", "lookahead", marks=pytest.mark.skipif(
+                     processors() < 2, reason="one thread needs no lookahead")),
 ])
 def test_what_cannot_be_is_refused(words, why):
     done = flyloom("sim", "packet", NET, *words.split())

@@ -3,8 +3,13 @@
 from __future__ import annotations
 
 import json
+import re
+from collections import Counter
+from itertools import pairwise
+from pathlib import Path
 
 import flyloom as fl
+import networkx as nx
 import polars
 import pytest
 from cli_helpers import flyloom
@@ -269,3 +274,45 @@ def test_times_of_dumpi_are_exact_or_refused(tmp_path):
             assert max(ranks["end_us"]) == pytest.approx(scale * each_ns / 1000, abs=1000)
         else:
             assert "out of range" in done.stderr
+
+def most_over_a_link(schedule: Path, net: str) -> int:
+    """The most bytes over a link between switches, by a walk along the one shortest path of each
+    message; from 8 KiB on with a question and an answer of 64 bytes."""
+    whole = json.loads(fl.network(net).to_text("json"))
+    graph = nx.Graph((link[0], link[2]) for link in whole["links"])
+    homes = [endpoint["rails"][0][0] for endpoint in whole["endpoints"]]
+    over: Counter[tuple[int, int]] = Counter()
+
+    def carry(source: int, to: int, count: int) -> None:
+        [path] = nx.all_shortest_paths(graph, homes[source], homes[to])
+        over.update(dict.fromkeys(pairwise(path), count))
+
+    rank = 0
+    for line in schedule.read_text().splitlines():
+        if said := re.match(r"rank (\d+)", line):
+            rank = int(said[1])
+        if said := re.search(r"send (\d+)b to (\d+)", line):
+            size, to = int(said[1]), int(said[2])
+            control = 64 if size >= 8192 else 0
+            carry(rank, to, size + control)
+            carry(to, rank, control)
+    return max(over.values())
+
+
+@pytest.mark.parametrize("words", [
+    "amg_like p=3 levels=2 base_bytes=9000", "mg_like p=3 levels=2 cycles=1 base_bytes=4000",
+])
+def test_the_use_of_the_busiest_link_is_its_bytes_over_the_time_of_the_jobs(tmp_path, words):
+    """At 12.5 GiB/s, whatever the background sends afterwards: some messages of 64 bytes more."""
+    net, schedule = "slim_fly:q=5,p=3", tmp_path / "jobs.goal"
+    assert flyloom("workload", "make", *words.split(), "-o", schedule).returncode == 0
+    busy_us = most_over_a_link(schedule, net) / (12.5 * 2**30) * 1e6
+    for interval_us in (None, 1000, 20):
+        beside = f"ranks=20,bytes=64,interval_us={interval_us}"
+        more = [] if interval_us is None else ["--background", beside]
+        whole = found(net, "--trace", str(schedule), "--set", "links=true", *more)
+        [point], end_us = whole["points"], whole["jobs"][0]["max_comm_us"]
+        # alone a run ends with its last event, which is a credit
+        use = point["busiest_link_use"]
+        assert use == pytest.approx(busy_us / end_us, rel=0.01)
+        assert use == max(point["links"]["utilisation"])

@@ -38,7 +38,9 @@ def peak(work):
     # pages of the program itself, read when they are first run, are not the work's
     return max(told), resident("VmHWM") - before - (resident("RssFile") - read)
 
+LEVELS = ("packet", "flit")
 net, verb, *more = sys.argv[1:]
+settings = {"settings": {"router.virtual_channels": int(more[0])}} if verb in LEVELS else {}
 if verb == "build":
     found = peak(lambda: fl.network(net))
 else:
@@ -51,6 +53,8 @@ else:
         "bisection": lambda: topology.measure("structure", {"bisection": True}),
         "spectrum": lambda: topology.measure("structure", {"spectrum": True}),
         "structure": lambda: topology.measure("structure"),
+        "packet": lambda: fl.simulate(topology, "packet", messages=1, threads=1, **settings),
+        "flit": lambda: fl.simulate(topology, "flit", load=0.01, threads=1, **settings),
     }[verb]
     found = peak(work)
 print(json.dumps(found))
@@ -77,6 +81,7 @@ MEASURED = [
     ("torus:shape=40x40,p=1", "route", "dor", 1), ("slim_fly:q=25,p=1", "route", "up_down", 1),
     ("slim_fly:q=25,p=1", "route", "lash", 1), ("slim_fly:q=13,p=9", "route", "layered", 4),
     ("torus:shape=100x100,p=10", "text", "json"), ("hypercube:n=10,p=1", "bisection"),
+    ("slim_fly:q=25,p=1", "packet", 8),
 ]
 
 
@@ -99,6 +104,23 @@ def test_what_exceeds_the_memory_is_refused_with_the_figure(net):
     assert (done.returncode, done.stdout) == (2, "")
     assert done.stderr.count("\n") == 1 and f"building {net} needs about" in done.stderr
     assert "GiB of memory, this machine has 3." in done.stderr and "(ulimit -v)" in done.stderr
+
+
+@pytest.mark.parametrize("words", [
+    "packet slim_fly:q=251 --load 0.1 --messages 1", "flit slim_fly:q=251 --load 0.1",
+    "packet slim_fly:q=251,p=9 --trace alltoall_linear:ranks=9,bytes=9",
+    "packet slim_fly:q=251,p=9 --unverified", "packet slim_fly:q=211,p=1 --engine min_hop",
+])
+def test_what_cannot_be_simulated_is_not_built_before(words):
+    """The network alone would fit, and take long: that is not said, for it is not begun. Tables of
+    all pairs of 126,002 routers take 4 bytes a pair, 59 GiB, at the least."""
+    net = words.split()[1]
+    done = limited(command("sim", *words.split()), 12 * GIB)
+    assert (done.returncode, done.stdout) == (2, ""), done.stderr
+    said = f"flyloom: simulating {net} needs about "
+    assert done.stderr.count("\n") == 1 and done.stderr.startswith(said), done.stderr
+    assert float(done.stderr.removeprefix(said).split()[0]) >= (59 if "251" in net else 29)
+    assert "this machine has" in done.stderr and "a smaller network, or more memory" in done.stderr
 
 
 @pytest.mark.parametrize("words", [

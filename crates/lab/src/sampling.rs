@@ -76,12 +76,12 @@ impl BookSim {
         Ok(Self { case, config, circle })
     }
 
-    /// Runs it through its sampling periods, on so many threads.
+    /// Runs it through its sampling periods, on so many threads, or those of them that pay.
     ///
     /// # Errors
     /// When `watch` says stop.
     pub fn run(&self, threads: usize, watch: &dyn Watch) -> Result<Sampled, Stop> {
-        let run = Run::new(self.setup(threads))?;
+        let run = Run::new(self.setup(self.case.wiring.paying(threads)))?;
         let last = vec![(0.0, 0.0); self.case.classes.len()];
         let traces = Traces::none(self.case.router.virtual_channels);
         Sampling { of: self, run, last, traces, warm_since: None, since: 0 }.through(watch)

@@ -3,6 +3,7 @@
 use crate::fault;
 use base::Need;
 use base::{Interrupted, Refusal, Stop, Watch};
+use fabric::network::Recipe;
 use pyo3::create_exception;
 use pyo3::exceptions::{PyKeyboardInterrupt, PyMemoryError, PyValueError};
 use pyo3::prelude::*;
@@ -78,8 +79,9 @@ impl Watch for Shared {
         if self.stop.load(Ordering::Relaxed) {
             return Err(Interrupted);
         }
-        let is_here = IS_PLANTED.load(Ordering::Relaxed) && take_planted(what);
-        assert!(!is_here, "planted in {what}");
+        if IS_PLANTED.load(Ordering::Relaxed) {
+            meet_planted(what);
+        }
         if let Ok(mut latest) = self.latest.try_lock() {
             if latest.0 != what {
                 what.clone_into(&mut latest.0);
@@ -92,36 +94,49 @@ impl Watch for Shared {
 
 /// A fault that a test has planted: where the progress of so-named work is reported for the n-th
 /// time. The flag spares all others a look at it.
-static PLANTED: Mutex<Option<(String, u64)>> = Mutex::new(None);
+static PLANTED: Mutex<Option<Planted>> = Mutex::new(None);
 static IS_PLANTED: AtomicBool = AtomicBool::new(false);
 
-fn planted() -> MutexGuard<'static, Option<(String, u64)>> {
+struct Planted {
+    what: String,
+    /// How often it is passed before.
+    left: u64,
+    /// Whether another thread panics, and the one that comes by never ends.
+    stuck: bool,
+}
+
+fn planted() -> MutexGuard<'static, Option<Planted>> {
     PLANTED.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 /// For tests of what happens then: the thread that reports the progress of work named `what` for
-/// the n-th time (from 0 on) panics, once.
+/// the n-th time (from 0 on) panics, once; or where it is `stuck` another panics, and this one
+/// never ends.
 #[pyfunction]
-#[pyo3(signature = (what, n=0))]
-pub fn plant_fault(what: String, n: u64) {
-    *planted() = Some((what, n));
+#[pyo3(signature = (what, n=0, stuck=false))]
+pub fn plant_fault(what: String, n: u64, stuck: bool) {
+    *planted() = Some(Planted { what, left: n, stuck });
     IS_PLANTED.store(true, Ordering::Relaxed);
 }
 
-/// Whether the fault is here and now; it is not there any more then.
-fn take_planted(what: &str) -> bool {
+/// The fault, where it is here and now; it is not there any more then.
+fn meet_planted(what: &str) {
     let mut planted = planted();
-    match &mut *planted {
-        Some((name, 0)) if name == what => {
-            *planted = None;
-            IS_PLANTED.store(false, Ordering::Relaxed);
-            true
-        }
-        Some((name, left)) if name == what => {
-            *left -= 1;
-            false
-        }
-        _ => false,
+    let Some(here) = planted.as_mut().filter(|here| here.what == what) else { return };
+    if here.left > 0 {
+        here.left -= 1;
+        return;
+    }
+    let stuck = here.stuck;
+    *planted = None;
+    IS_PLANTED.store(false, Ordering::Relaxed);
+    drop(planted);
+    assert!(stuck, "planted in {what}");
+    let words = format!("planted in {what}");
+    // what it says is known to all by its panic
+    let _ = thread::spawn(move || panic!("{words}")).join();
+    loop {
+        thread::park();
     }
 }
 
@@ -177,6 +192,14 @@ pub fn afford(py: Python<'_>, what: &str, need: impl FnOnce(usize) -> Need) -> P
 pub fn room_bytes(py: Python<'_>) -> PyResult<f64> {
     let (bytes, _): (f64, String) = machine(py)?.call_method0("free")?.extract()?;
     Ok(bytes)
+}
+
+/// Refuses the network of `recipe`, which is not built yet, where this machine cannot do what it is
+/// built for: see `flyloom.support.machine.built_for`.
+pub fn afford_later(py: Python<'_>, recipe: &Recipe) -> PyResult<()> {
+    let params = to_python(py, &Value::Object(recipe.params.clone()))?;
+    let given = (recipe.to_string(), &recipe.family, params);
+    machine(py)?.call_method1("afford_later", given).map(drop)
 }
 
 /// Runs `work` on a thread of its own without the interpreter. Meanwhile signals are handled here,

@@ -62,6 +62,7 @@ pub fn simulate_packet<'py>(
     let found = match ranks.as_ref().map(Py::get) {
         None => {
             let spec = read()?;
+            let threads = spec.paying(&topology, threads);
             enter(py, progress, |watch| spec.simulate(on, threads, Some(&clock), watch))?
         }
         Some(ranks) => {

@@ -3,7 +3,8 @@
 use crate::cables;
 use crate::cost::{self, Shop};
 use crate::enter::{
-    afford, enter, enter_alone, from_python, html, interrupted, refuse, room_bytes, to_python,
+    afford, afford_later, enter, enter_alone, from_python, html, interrupted, refuse, room_bytes,
+    to_python,
 };
 use crate::pickling::{Reduced, reduce_topology};
 use crate::routing::Routing;
@@ -81,6 +82,7 @@ pub fn affordable(
 pub fn built(py: Python<'_>, recipe: &Recipe) -> PyResult<Topology> {
     let entry = families::family(&recipe.family).map_err(refuse)?;
     let promise = entry.promise(&recipe.params).map_err(refuse)?;
+    afford_later(py, recipe)?;
     afford(py, &format!("building {recipe}"), |n| promise.size(n).build())?;
     let params = recipe.params.clone();
     let inner = enter_alone(py, move || entry.build(&params))?.map_err(refuse)?;

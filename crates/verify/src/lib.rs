@@ -6,6 +6,7 @@
 use base::{Interrupted, Watch};
 use fabric::tables::Routing;
 
+mod alike;
 pub mod certificate;
 pub mod checker;
 pub mod complete;

@@ -5,6 +5,7 @@
 //! and Distributed Systems 4(12), 1993, whose extended graph is not made use of: here a packet
 //! depends on every hop that it may take next, and all of these together must have no circle.
 
+use super::alike::{Alike, Cuts};
 use super::deadlock::{Cycle, Numbering, Wait};
 use super::{Verdict, checker};
 use base::{Interrupted, SwitchId, TerminalId, Watch};
@@ -15,7 +16,7 @@ use rayon::prelude::*;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::fmt;
 use std::sync::Mutex;
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
 /// Witness: what packets may do ends, and a numbering that rises along all of it.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -52,7 +53,8 @@ impl fmt::Display for Flaw {
 /// another in a circle, and lets the separate checker look at the numbers; or shows why not.
 ///
 /// O(goals * situations * candidates^2), a situation being a switch and a state that packets for a
-/// goal can be in, in parallel; memory for the channel dependency graph, lane by lane.
+/// goal can be in, in parallel; memory for the channel dependency graph, a bit for every two
+/// classes of lanes that candidates tell apart: how many lanes a class has costs nothing.
 ///
 /// # Errors
 /// [`Interrupted`] when `watch` says so.
@@ -60,31 +62,69 @@ pub fn prove(
     scheme: &impl Candidates,
     watch: &dyn Watch,
 ) -> Result<Verdict<Freedom, Flaw>, Interrupted> {
-    let on = scheme.topology();
-    let lanes = scheme.lanes();
-    let graph = LaneGraph::without_turns(on, lanes.into());
+    let goals = goals(scheme);
+    // where the lanes of some packets begin and end is mostly where those of all do
+    let cuts = Cuts::default();
+    let see = |held: &Candidate, wanted: &Candidate, _: u32| {
+        cuts.add(held);
+        cuts.add(wanted);
+    };
+    let some = &goals[..goals.len().min(TOGETHER)];
+    // a flaw is found once more with all goals
+    let _ = each_wait(scheme, (some, goals.len()), watch, see)?;
+    loop {
+        let alike = Alike::of(scheme.lanes(), &cuts);
+        if let Some(verdict) = prove_classes(scheme, &goals, (&alike, &cuts), watch)? {
+            return Ok(verdict);
+        }
+    }
+}
+
+/// The verdict on these classes of lanes; `None` where a packet takes a part of one, which is
+/// written into `cuts`.
+fn prove_classes(
+    scheme: &impl Candidates,
+    goals: &[u32],
+    (alike, cuts): (&Alike, &Cuts),
+    watch: &dyn Watch,
+) -> Result<Option<Verdict<Freedom, Flaw>>, Interrupted> {
+    let (lanes, is_cut) = (scheme.lanes(), AtomicBool::new(false));
+    let graph = LaneGraph::without_turns(scheme.topology(), alike.count());
     let insert = |held: &Candidate, wanted: &Candidate, _: u32| {
-        for pair in pairs(held, wanted) {
-            graph.insert(pair.0, pair.1);
+        let (Some(from), Some(to)) = (alike.offered(held), alike.offered(wanted)) else {
+            cuts.add(held);
+            cuts.add(wanted);
+            is_cut.store(true, Ordering::Relaxed);
+            return;
+        };
+        for a in from {
+            to.clone().for_each(|b| graph.insert((held.channel, a), (wanted.channel, b)));
         }
     };
-    let max_hops = match each_wait(scheme, watch, insert)? {
+    let max_hops = match each_wait(scheme, (goals, goals.len()), watch, insert)? {
         Ok(most) => most,
-        Err(flaw) => return Ok(Verdict::Fails(flaw)),
+        Err(flaw) => return Ok(Some(Verdict::Fails(flaw))),
     };
-    let dependencies = graph.dependencies();
+    if is_cut.into_inner() {
+        return Ok(None);
+    }
+    let dependencies = alike.dependencies(&graph);
     let number = match graph.number(watch)? {
-        Ok(number) => number,
+        Ok(number) => alike.by_lane(&number),
         Err(left) => {
-            let cycle = explain(scheme, &graph.circle(&left, watch)?, watch)?;
-            return Ok(Verdict::Fails(Flaw::Deadlock(cycle)));
+            let circle = graph.circle(&left, watch)?;
+            let circle: Vec<Held> =
+                circle.into_iter().map(|(channel, class)| (channel, alike.first(class))).collect();
+            let cycle = explain(scheme, goals, &circle, watch)?;
+            return Ok(Some(Verdict::Fails(Flaw::Deadlock(cycle))));
         }
     };
+    drop(graph);
     let numbering = Numbering { lanes, number, dependencies };
-    Ok(match checker::recheck_scheme(scheme, &numbering, watch)? {
+    Ok(Some(match checker::recheck_scheme(scheme, &numbering, watch)? {
         Ok(()) => Verdict::Holds(Freedom { numbering, max_hops }),
         Err(why) => Verdict::Fails(Flaw::Unchecked(why)),
-    })
+    }))
 }
 
 /// The pairs of a lane that is held and one that is wanted.
@@ -143,19 +183,19 @@ fn of_goals<T: Send>(
     Ok(all.into_iter().collect())
 }
 
-/// Calls `visit` for every two hops that a packet may take one after the other, and the goal of the
-/// second, often more than once, on many threads. The most hops of a packet, or why packets do not
-/// arrive.
+/// Calls `visit` for every two hops that a packet for one of these goals, of so many in all, may
+/// take one after the other, and the goal of the second, often more than once, on many threads. The
+/// most hops of a packet, or why packets do not arrive.
 fn each_wait(
     scheme: &impl Candidates,
+    (goals, total): (&[u32], usize),
     watch: &dyn Watch,
     visit: impl Fn(&Candidate, &Candidate, u32) + Sync,
 ) -> Result<Result<u32, Flaw>, Interrupted> {
-    let (goals, done) = (goals(scheme), AtomicU64::new(0));
-    let tick =
-        || watch.tick("candidates", done.fetch_add(1, Ordering::Relaxed), goals.len() as u64 * 2);
+    let done = AtomicU64::new(0);
+    let tick = || watch.tick("candidates", done.fetch_add(1, Ordering::Relaxed), total as u64 * 2);
     let sources = sources(scheme.topology());
-    let first = of_goals(&goals, |some| first_leg(scheme, some, &sources, &tick, &visit))?;
+    let first = of_goals(goals, |some| first_leg(scheme, some, &sources, &tick, &visit))?;
     let (mut most, mut between) = (0, Between::new());
     match first {
         Ok(all) => {
@@ -173,7 +213,7 @@ fn each_wait(
     if between.is_empty() {
         return Ok(Ok(most));
     }
-    let second = of_goals(&goals, |some| second_leg(scheme, some, &between, &tick, &visit))?;
+    let second = of_goals(goals, |some| second_leg(scheme, some, &between, &tick, &visit))?;
     let mut onward = Onward::new();
     match second {
         Ok(all) => {
@@ -407,6 +447,7 @@ impl<'a, C: Candidates> Search<'a, C> {
 /// Puts names to a circle, and finds packets for each of its waits.
 fn explain(
     scheme: &impl Candidates,
+    goals: &[u32],
     circle: &[Held],
     watch: &dyn Watch,
 ) -> Result<Cycle, Interrupted> {
@@ -425,7 +466,7 @@ fn explain(
         }
     };
     // that packets arrive is known by now
-    let _ = each_wait(scheme, watch, found)?;
+    let _ = each_wait(scheme, (goals, goals.len()), watch, found)?;
     let name = |s: SwitchId| &on.switches()[s.ix()].name;
     let tell = |goal: u32| format!("packets to {}", name(scheme.home(goal)));
     let waits = circle

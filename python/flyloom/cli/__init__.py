@@ -11,6 +11,7 @@ import errno
 import importlib
 import os
 import sys
+import time
 
 from flyloom.support import ending
 
@@ -199,9 +200,12 @@ def commands() -> int:
 def hush() -> None:
     """Of a run over MPI rank 0 speaks; all others are silent."""
     words = sys.argv[1:]
-    if ("mpi" in words or "--sync=mpi" in words) and (
-        importlib.import_module("flyloom.ranks.launched").is_silent(words)
-    ):
+    if "mpi" not in words and "--sync=mpi" not in words:
+        return
+    launched = importlib.import_module("flyloom.ranks.launched")
+    if launched.launched():
+        ending.follow_launcher()
+    if launched.is_silent(words):
         nowhere = os.open(os.devnull, os.O_WRONLY)
         os.dup2(nowhere, 1)
         _before.append(sys.stderr)
@@ -209,6 +213,8 @@ def hush() -> None:
         ending.silence()
 
 
+HOLD_S = 0.3
+"""So long a silent rank holds a fault back: where rank 0 has it too, its end ends all meanwhile."""
 _before: list[TextIO] = []
 """Standard error, of a rank that is silent."""
 
@@ -218,6 +224,8 @@ def speak(error: BaseException) -> None:
     core = sys.modules.get("flyloom._core")
     told = isinstance(error, (KeyboardInterrupt, SystemExit))
     if _before and not told and not (core and isinstance(error, core.RefusalError)):
+        if core and isinstance(error, core.FaultError):
+            time.sleep(HOLD_S)
         sys.stderr = _before[0]
 
 

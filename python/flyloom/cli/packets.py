@@ -143,6 +143,8 @@ def packet(
     from flyloom.support.files import write_whole
     from flyloom.support.progress import bars
     from flyloom.verbs.packet import packet as simulate
+    from flyloom.verbs.packet import room_for
+    from flyloom.verbs.settings import nested
 
     check_picture(output, ".json")
     whole("--seed", seed, 0, 2**64 - 1)
@@ -152,20 +154,27 @@ def packet(
         whole("--bytes", bytes_, 1, 2**30)
     if threads is not None:
         whole("--threads", threads, 1, 1024)
+    settings = parsed_options(setting, "the simulator", (), "--set")
+    spec = nested({
+        **settings, "selection": selection, "dialect": dialect, "sync": sync,
+        "class": [class_of(words) for words in class_ or ()], "unverified": unverified,
+        **({} if messages is None else {"messages": messages}),
+        **({} if bytes_ is None else {"message_bytes": bytes_}),
+    })
     with join() if sync == "mpi" else ALONE as team:
-        with team.together():
+        with team.together(), room_for("packet", spec):
             source = load_tables(net, p)
         with bars(lines=True) as bar:
             found = simulate(
                 source, load=load, traffic=traffic,
-                classes=[class_of(words) for words in class_ or ()],
+                classes=spec["class"],
                 selection=selection, dialect=dialect,
                 messages=messages, message_bytes=bytes_, rails=rails, trace=trace or None,
                 compute=compute, collectives=collectives, placement=placement,
                 background=[background_of(words) for words in background or ()], sync=sync,
                 engine=engine,
                 lmc=lmc, layers=layers, engine_options=parsed_options(option),
-                settings=parsed_options(setting, "the simulator", (), "--set"),
+                settings=settings,
                 unverified=unverified, seed=seed, threads=threads, progress=bar,
             ).to_dict()
     if team.rank > 0:

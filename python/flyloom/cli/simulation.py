@@ -107,19 +107,25 @@ def flit(
     """Latency and accepted load, cycle by cycle: routers with virtual channels and credits."""
     from flyloom.support.checks import whole
     from flyloom.support.progress import bars
+    from flyloom.verbs.packet import room_for
+    from flyloom.verbs.settings import nested
     from flyloom.verbs.simulation import simulate
 
     check_picture(output, ".json")
     whole("--seed", seed, 0, 2**64 - 1)
     if threads is not None:
         whole("--threads", threads, 1, 1024)
-    source = load_tables(net, p)
+    settings = parsed_options(setting, "the simulator", (), "--set")
+    classes = [class_of(words) for words in class_ or ()]
+    asked = {**settings, "selection": selection, "class": classes, "unverified": unverified}
+    with room_for("flit", nested(asked)):
+        source = load_tables(net, p)
     with bars() as bar:
         found = simulate(
             source, load=load, traffic=traffic, selection=selection,
-            classes=[class_of(words) for words in class_ or ()], seeds=seeds, engine=engine,
+            classes=classes, seeds=seeds, engine=engine,
             lmc=lmc, layers=layers, engine_options=parsed_options(option),
-            settings=parsed_options(setting, "the simulator", (), "--set"), unverified=unverified,
+            settings=settings, unverified=unverified,
             seed=seed, threads=threads, progress=bar,
         ).to_dict()
     end(found, output, source, as_json)

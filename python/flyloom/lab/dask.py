@@ -22,6 +22,7 @@ from flyloom._core import RefusalError, __version__
 from flyloom.lab import sources
 from flyloom.lab.point import Source, Task
 from flyloom.lab.worker import Outcome, packed, work
+from flyloom.support import ending
 
 PATIENCE_S = 10.0
 """How long to wait for the scheduler's answer."""
@@ -145,6 +146,7 @@ def work_there(task: Task, source: Source, code: str) -> bytes:
         why = f"worker {worker.address} has another flyloom ({__version__} there)"
         error = RefusalError(f"on: {why}; install the same version on all machines")
         return packed(Outcome(task.number, error=error))
+    ending.awaited = True  # a fault whose threads do not end ends this worker, too
     # its threads compute a point each, all on as many threads of the core
     os.environ.setdefault("RAYON_NUM_THREADS", str(worker.state.nthreads))
     key = worker.get_current_task()

@@ -19,6 +19,7 @@ from collections import Counter
 from collections.abc import Mapping
 from multiprocessing.connection import Connection, Pipe
 
+from flyloom._core import FaultError
 from flyloom.lab import point
 from flyloom.lab.worker import Outcome, packed, work
 from flyloom.support import ending, machine
@@ -149,10 +150,17 @@ def _live(
     try:
         ending.follow()
         die_with(parent)
+        number: list[int] = []
+
+        def tell_fault(line: str) -> None:
+            pipe.send_bytes(packed(Outcome(number[-1], error=FaultError(line))))
+
+        ending.before_broken = tell_fault
         machine.tell = False
         os.environ["RAYON_NUM_THREADS"] = str(threads)
         while True:
-            pipe.send_bytes(packed(_done(tasks[pipe.recv()])))
+            number.append(pipe.recv())
+            pipe.send_bytes(packed(_done(tasks[number[-1]])))
     except EOFError:  # our parent wants no more
         os._exit(0)
     finally:

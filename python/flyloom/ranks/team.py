@@ -12,6 +12,7 @@ from types import TracebackType
 
 from flyloom import _core
 from flyloom._core import RefusalError
+from flyloom.support import ending
 
 from . import library
 from .launched import Launched, launched
@@ -88,6 +89,7 @@ def join() -> Team:
                 error.spoken = True  # type: ignore[attr-defined]
             raise
         atexit.register(_leave)
+        ending.awaited = team.size > 1
         _joined.append(team)
     return _joined[0]
 

@@ -88,7 +88,7 @@ _ROUTING = {
 _POINT = {
     "offered_load": NUMBER, "accepted_load": NUMBER, "mean_packet_latency_cycles?": NUMBER,
     "mean_network_latency_cycles?": NUMBER, "p99_packet_latency_cycles?": NUMBER,
-    "mean_hops?": NUMBER, "saturated": TRUTH, "deadlocked": TRUTH, "latency_histogram": [[COUNT]],
+    "mean_hops?": NUMBER, "saturated?": TRUTH, "deadlocked": TRUTH, "latency_histogram": [[COUNT]],
     "hop_histogram": [COUNT],
     "links?": {"from": [TEXT], "to": [TEXT], "utilisation": [NUMBER], "**": ANY}, "**": ANY,
 }

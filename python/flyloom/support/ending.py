@@ -37,8 +37,15 @@ _owner = 0
 """The process that listens: a child that was forked and not yet replaced says nothing."""
 _follows = False
 """Whether this process says nothing: a worker, which its parent ends, or one of several."""
+_works = False
+"""Whether it is a worker, whose parent speaks."""
+awaited = False
+"""Whether other processes wait for this one, which is no command of ours: a rank, a worker of
+Dask."""
 before_broken: Callable[[str], object] = str
 """What is called with the line of a fault before `break_off` ends the process."""
+leftovers: list[Callable[[], object]] = []
+"""What `break_off` calls in place of blocks that it cannot leave: each removes a folder."""
 before_the_line = b""
 """What goes to standard error before the last line: a progress bar takes itself away by it."""
 
@@ -60,8 +67,9 @@ def listen() -> dict[int, object]:
 def follow() -> None:
     """In a worker that was forked: SIGTERM from its parent ends it, in order where a block says so,
     without a word. Ctrl-C in the terminal is its parent's to hear."""
-    global _owner, _follows, _mode, _heard, _raised
-    _owner, _follows, _mode, _heard, _raised = os.getpid(), True, _AT_ONCE, 0, False
+    global _owner, _follows, _works, _mode, _heard, _raised
+    _owner, _follows, _works, _mode, _heard, _raised = os.getpid(), True, True, _AT_ONCE, 0, False
+    leftovers.clear()  # which are its parent's
     _signal.signal(_signal.SIGINT, lambda *_heard: None)  # so that its children do not ignore it
     _signal.signal(_signal.SIGTERM, _hear)
 
@@ -70,6 +78,11 @@ def silence() -> None:
     """From now on this process says nothing when it ends: another speaks for it."""
     global _follows
     _follows = True
+
+
+def follow_launcher() -> None:
+    """From now on SIGTERM is a launcher's, which says itself why it ends its ranks."""
+    _WORDS[_signal.SIGTERM] = b""
 
 
 def restore(found: dict[int, object]) -> None:
@@ -109,13 +122,23 @@ def _raise() -> None:
 
 
 def break_off(line: str) -> None:
-    """Ends the command with exit code 3 and this line, where a thread of the core has panicked and
-    others do not end: at once, unless a block has something to put right first."""
-    if os.getpid() != _owner or _follows or _heard or _mode != _AT_ONCE:
+    """Ends the process with exit code 3 and this line, where a thread of the core has panicked and
+    others do not end: the call that waits for them cannot return, so that no block can put anything
+    right. Children end with this process; `leftovers` are removed.
+
+    A worker tells its parent. A program that imports flyloom is not ended, unless others wait for
+    it.
+    """
+    if os.getpid() != _owner and not awaited:
         return
+    if _heard:
+        _leave()
     try:
-        os.write(2, before_the_line + line.encode() + b"\n")
+        if not _works:
+            os.write(2, before_the_line + line.encode() + b"\n")
         before_broken(line)
+        for remove in leftovers:
+            remove()
     except OSError:
         pass
     os._exit(3)

@@ -305,11 +305,14 @@ def scratch(folder: Path | None = None) -> Iterator[Path]:
         try:
             with ending.undisturbed():
                 place = tempfile.mkdtemp(prefix="flyloom-", dir=folder)
+                remove = functools.partial(shutil.rmtree, place, ignore_errors=True)
+                ending.leftovers.append(remove)
             yield Path(place)
         finally:
             with ending.undisturbed():
                 if place is not None:
-                    shutil.rmtree(place, ignore_errors=True)
+                    remove()
+                    ending.leftovers.remove(remove)
 
 
 @contextlib.contextmanager

@@ -7,8 +7,10 @@ import os
 import resource
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from contextvars import ContextVar
 from pathlib import Path
+from typing import Any
 
 PATIENCE_S = 10.0
 """Work that is expected to take longer says so before it begins."""
@@ -23,6 +25,10 @@ SMALL = 1 / 64
 
 tell = False
 """Whether long work says on standard error how long it takes: the command line sets it."""
+_later: ContextVar[tuple[str, Callable[[str, dict[str, Any]], float]] | None] = ContextVar(
+    "_later", default=None
+)
+"""What networks that are built are for, and the bytes of a family's member with all that."""
 _known = float("-inf"), 0.0
 """When it was last looked what is free, and how much that was."""
 
@@ -61,6 +67,31 @@ def afford(what: str, needs: float, seconds: float) -> None:
     if tell and seconds >= PATIENCE_S:
         with contextlib.suppress(OSError, ValueError):  # nobody reads it
             print(f"{what}: about {duration(seconds)}; Ctrl-C stops", file=sys.stderr, flush=True)
+
+
+@contextlib.contextmanager
+def built_for(what: str, needs: Callable[[str, dict[str, Any]], float]) -> Iterator[None]:
+    """Meanwhile members of families are built only where this machine can do ``what`` with them.
+
+    ``needs`` gives the bytes that a family's member with these parameters takes with all that.
+    """
+    before = _later.set((what, needs))
+    try:
+        yield
+    finally:
+        _later.reset(before)
+
+
+def afford_later(recipe: str, family: str, params: dict[str, Any]) -> None:
+    """Refuses a network that is not built yet, where this machine cannot do what it is for."""
+    from flyloom._core import RefusalError
+
+    if asked := _later.get():
+        what, needs = asked
+        count = 0.0
+        with contextlib.suppress(RefusalError):  # of parameters, which are refused in their turn
+            count = needs(family, params)
+        afford(f"{what} {recipe}", count, 0)
 
 
 def free() -> tuple[float, str]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import resource
 from collections.abc import Iterable, Mapping, Sequence
+from contextlib import AbstractContextManager
 from typing import TYPE_CHECKING, Any
 
 from flyloom import _core
@@ -17,7 +18,7 @@ from flyloom.inputs.tables import topology_of
 from flyloom.inputs.traffic import called, demands, is_name
 from flyloom.ranks import ALONE, join
 from flyloom.support.checks import whole
-from flyloom.support.machine import processors
+from flyloom.support.machine import built_for, processors
 from flyloom.support.progress import Progress
 from flyloom.support.results import Result
 from flyloom.verbs.routes import routed_or_not
@@ -110,7 +111,8 @@ def packet(
     settings
         Other parameters by their dotted names, such as ``{"link.latency_ns": 25}``: docs/packet.md.
     unverified
-        Runs also what is not proved free of deadlock; where packets wait in a circle it is told.
+        Leaves the proof out that routing is free of deadlock; where packets wait in a circle it
+        is told.
     seed
         The seed of all that is random.
     threads
@@ -133,11 +135,6 @@ def packet(
         load = 0.5 if load is None else load
         traffic = "uniform" if traffic is None else traffic
         hands = threads_for(threads)
-        on = routed_or_not(
-            source, engine, lmc=lmc, layers=layers, options=engine_options, progress=progress
-        )
-        given = on if isinstance(on, Routing) else None
-        topology = topology_of(on)
         spec = nested({
             **(settings or {}), "load": loads(load), "selection": selection, "dialect": dialect,
             "messages": 30 if messages is None else messages,
@@ -145,6 +142,12 @@ def packet(
             "rails": rails, "sync": sync,
             "class": [dict(one) for one in classes], "unverified": unverified, "seed": seed,
         })
+        with room_for("packet", spec):
+            on = routed_or_not(
+                source, engine, lmc=lmc, layers=layers, options=engine_options, progress=progress
+            )
+        given = on if isinstance(on, Routing) else None
+        topology = topology_of(on)
         own = None
         jobs: tuple[list[Workload] | None, list[int] | None] = (None, None)
         if trace is not None:
@@ -185,6 +188,15 @@ def _jobs(
     }
     spec["placement"], where = places(on, placement)
     return schedules({**spec, "trace": traces}, progress), where
+
+
+def room_for(level: str, spec: Mapping[str, Any]) -> AbstractContextManager[None]:
+    """Meanwhile networks are built only where this machine has memory to simulate them, too: of
+    such parameters at the level."""
+    def needs(family: str, params: dict[str, Any]) -> float:
+        return _core.point_bytes(family, params, None, 1, {level: spec})
+
+    return built_for("simulating", needs)
 
 
 def _refuse_traffic(**given: object) -> None:

@@ -15,7 +15,13 @@ from flyloom.support.progress import Progress
 from flyloom.support.reading import read_text
 from flyloom.support.results import Result
 from flyloom.verbs.message import message
-from flyloom.verbs.packet import loads, packet, refuse_arguments, threads_for
+from flyloom.verbs.packet import (
+    loads,
+    packet,
+    refuse_arguments,
+    room_for,
+    threads_for,
+)
 from flyloom.verbs.routes import routed_or_not
 from flyloom.verbs.settings import nested
 
@@ -79,7 +85,8 @@ def simulate(
         Other parameters by their dotted names, such as ``{"router.virtual_channels": 4}``: see
         docs/flit.md.
     unverified
-        Runs also what is not proved free of deadlock; a run stops where packets wait in a circle.
+        Leaves the proof out that routing is free of deadlock; a run stops where packets wait in a
+        circle.
     seed
         The seed of all that is random.
     seeds
@@ -133,16 +140,17 @@ def simulate(
         raise RefusalError(f"{name}: an argument of another level; leave it out")
     refuse_arguments(settings, OWN)
     processors = threads_for(threads)
-    on = routed_or_not(
-        source, engine, lmc=lmc, layers=layers, options=engine_options, progress=progress
-    )
-    given = on if isinstance(on, Routing) else None
-    topology = topology_of(on)
     spec = nested({
         **(settings or {}), "load": loads(load), "selection": selection,
         "class": [dict(one) for one in classes], "unverified": unverified, "seed": seed,
         "seeds": seeds,
     })
+    with room_for("flit", spec):
+        on = routed_or_not(
+            source, engine, lmc=lmc, layers=layers, options=engine_options, progress=progress
+        )
+    given = on if isinstance(on, Routing) else None
+    topology = topology_of(on)
     own, times = None, None
     if isinstance(traffic, str) and is_name(traffic):
         spec["traffic"] = traffic

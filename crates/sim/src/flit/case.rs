@@ -84,9 +84,6 @@ struct Drawn {
     classes: Vec<Class>,
 }
 
-/// Ports of routers that are worth a thread of their own.
-const PORTS_A_THREAD: usize = 256;
-
 impl Case {
     /// Builds and proves it; `own` is traffic of the user's, in place of the spec's.
     ///
@@ -171,13 +168,6 @@ impl Case {
     /// The runs of a point of it, 1 or more, as users read them.
     pub fn row(&self, runs: &[Point]) -> Row {
         Row::of_runs(runs, &self.wiring, &self.names, self.with_links)
-    }
-
-    /// The threads that pay for one run: threads meet every few cycles, so each needs ports enough
-    /// to have something to do meanwhile, and a processor.
-    pub fn most_threads(&self) -> usize {
-        let ports: usize = (0..self.wiring.routers()).map(|r| self.wiring.ports(r).len()).sum();
-        (ports / PORTS_A_THREAD).min(base::team::processors()).max(1)
     }
 
     /// One run of a point, below [`Self::runs`], on so many threads; the result is the same with

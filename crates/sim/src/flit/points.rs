@@ -19,7 +19,7 @@ pub fn points(
     loads.iter().try_for_each(|&load| case.check(load))?;
     let (runs, count) = (case.runs(), loads.len() * case.runs());
     let at_once = threads.min(count).max(1);
-    let each = (threads / at_once).min(case.most_threads()).max(1);
+    let each = case.wiring().paying(threads / at_once);
     let all =
         side_by_side(count, at_once, |at| case.point(loads[at / runs], at % runs, each, watch))?;
     let mut rest = all.into_iter();
@@ -34,12 +34,12 @@ type Curve = Vec<(f64, Vec<Point>)>;
 
 /// Points from a load of 0.1 on in steps of 0.1 until one is saturated, then between the last two
 /// by bisection; and the saturation throughput: the largest load found that is not saturated, 0.005
-/// below one that is. 1 where none is. A load that the process of the traffic cannot make ends it,
-/// as 1 does.
+/// below one that is. 1 where none is; none where nothing was sent at any load. A load that the
+/// process of the traffic cannot make ends it, as 1 does.
 ///
 /// # Errors
 /// As [`points`]; of loads, when the first cannot be.
-pub fn curve(case: &Case, threads: usize, watch: &dyn Watch) -> Result<(Curve, f64), Stop> {
+pub fn curve(case: &Case, threads: usize, watch: &dyn Watch) -> Result<(Curve, Option<f64>), Stop> {
     let at = |load: f64| points(case, &[load], threads, watch).map(|mut of| of.swap_remove(0));
     let mut found: Curve = Vec::new();
     for step in 1..=10 * case.largest_load() as u32 {
@@ -56,7 +56,8 @@ pub fn curve(case: &Case, threads: usize, watch: &dyn Watch) -> Result<(Curve, f
     let (mut high, fails) =
         found.last().map_or((1.0, false), |(load, runs)| (*load, is_too_much(runs)));
     if !fails {
-        return Ok((found, high));
+        let is_sent = found.iter().flat_map(|(_, runs)| runs).any(|run| run.all.is_sent());
+        return Ok((found, is_sent.then_some(high)));
     }
     let mut low = found.len().checked_sub(2).map_or(0.0, |before| found[before].0);
     while high - low > NEAR {
@@ -70,13 +71,15 @@ pub fn curve(case: &Case, threads: usize, watch: &dyn Watch) -> Result<(Curve, f
         found.push((middle, runs));
     }
     found.sort_by(|a, b| a.0.total_cmp(&b.0));
-    Ok((found, low))
+    Ok((found, Some(low)))
 }
 
-/// Whether less arrives than is offered in the mean of the runs, or a run has come to a stop.
+/// Whether less arrives than is offered in the mean of the runs, of which some send, or a run has
+/// come to a stop.
 fn is_too_much(runs: &[Point]) -> bool {
     let sum = |of: fn(&Point) -> f64| runs.iter().map(of).sum::<f64>();
     let accepted = sum(|run| run.all.accepted_load);
-    accepted < SATURATED_BELOW * sum(|run| run.all.offered_load)
+    let is_less = accepted < SATURATED_BELOW * sum(|run| run.all.offered_load);
+    is_less && runs.iter().any(|run| run.all.is_sent())
         || runs.iter().any(|run| run.circle.is_some())
 }

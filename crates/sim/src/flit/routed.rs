@@ -8,6 +8,7 @@ use crate::select::{Choosing, Detours, Layers, MOST_CLASSES, NearestAncestor, Se
 use base::{Refusal, Stop, SwitchId, Watch};
 use fabric::Topology;
 use fabric::geometry::Form;
+use fabric::size::Size;
 use fabric::tables::Routing;
 use fabric::tables::candidates::{Candidates, Grouped, LaneClasses, Leg, Minimal, Progressive};
 use fabric::tables::candidates::{UpDown, Via, groups};
@@ -189,6 +190,11 @@ impl Case<'_> {
     ) -> Result<(Box<dyn Guide + Send>, bool), Stop> {
         let Case { spec, choosing, wiring, watch } = *self;
         let scheme = Progressive::new(via, longest as u8, turns);
+        if spec.unverified {
+            let guide = Detours::unproved(&scheme, spec.selection, choosing, wiring, watch)?;
+            return Ok((Box::new(guide), false));
+        }
+        check_turns(scheme.topology())?;
         let proved = match spec.selection {
             Selection::Minimal => Verified::scheme(scheme.via().beneath().clone(), watch)?
                 .map(|leg| Detours::minimal(&leg, wiring, watch)),
@@ -197,28 +203,25 @@ impl Case<'_> {
             other => Verified::scheme(scheme.via().clone(), watch)?
                 .map(|via| Detours::via(&via, other, choosing, wiring, watch)),
         };
-        let (guide, verified) = match proved {
-            Ok(guide) => (guide?, true),
-            Err(_) if spec.unverified => {
-                (Detours::unproved(&scheme, spec.selection, choosing, wiring, watch)?, false)
-            }
-            Err(flaw) => return Err(unproved(flaw, help()? + ", or --unverified")),
-        };
-        Ok((Box::new(guide), verified))
+        match proved {
+            Ok(guide) => Ok((Box::new(guide?), true)),
+            Err(flaw) => Err(unproved(flaw, help()? + ", or --unverified")),
+        }
     }
 
     fn of_tables(&self, routing: Routing) -> Result<Made, Stop> {
         let Case { spec, choosing, wiring, watch } = *self;
         let lanes = spec.router.virtual_channels;
         let guide = Layers::new(routing.clone(), spec.selection, choosing, lanes, wiring)?;
-        let verified = match Verified::routing(routing, Limits { lanes, ..Limits::NONE }, watch)? {
-            Ok(_) => true,
-            Err(_) if spec.unverified => false,
-            Err(found) => {
+        if !spec.unverified {
+            check_turns(routing.topology())?;
+            let limits = Limits { lanes, ..Limits::NONE };
+            if let Err(found) = Verified::routing(routing, limits, watch)? {
                 let help = "tables that `flyloom verify` holds good, or --unverified";
                 return Err(unproved(fault(&found), help.to_owned()));
             }
-        };
+        }
+        let verified = !spec.unverified;
         Ok(Made { guide: Box::new(guide), verified, lane_use: spec.lane_use })
     }
 
@@ -239,6 +242,26 @@ impl Case<'_> {
             Err(flaw) => Err(unproved(flaw, "a tree that works".to_owned())),
         }
     }
+}
+
+/// Bytes that the proof of ways of a selection takes on a network, over so many virtual channels: a
+/// bit for each turn and two of the classes of lanes, and numbers for every lane of a channel.
+pub(crate) fn proof_bytes(size: &Size, selection: Selection, lane_use: LaneUse, lanes: f64) -> f64 {
+    let legs = if selection == Selection::Minimal { 1.0 } else { 2.0 };
+    let classes = if lane_use == LaneUse::Any { 1.0 } else { lanes.min(legs * size.depth + 1.0) };
+    let turns = size.arcs() * size.radix;
+    turns * classes * classes / 8.0 + size.arcs() * (24.0 * classes + 4.0 * lanes)
+}
+
+/// Refuses networks with more turns from a channel to the next than a proof can number.
+fn check_turns(on: &Topology) -> Result<(), Refusal> {
+    let graph = on.graph();
+    let turns: u64 = (0..graph.switches()).map(|s| (graph.degree(s) as u64).pow(2)).sum();
+    if u32::try_from(turns).is_ok() {
+        return Ok(());
+    }
+    let why = format!("{turns} turns from a channel to the next; a proof has at most 2^32 - 1");
+    Err(Refusal::new("network", why, "a smaller network, or --unverified"))
 }
 
 /// Why a scheme is refused: packets can wait in a circle. Of a circle the first step is told.

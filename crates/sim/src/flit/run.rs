@@ -76,6 +76,11 @@ pub struct Point {
 pub const SATURATED_BELOW: f64 = 0.97;
 
 impl Found {
+    /// Whether a packet was made while measuring, or a flit arrived.
+    pub fn is_sent(&self) -> bool {
+        self.packets.0 > 0 || self.accepted_load > 0.0
+    }
+
     /// Whether less arrives than is offered.
     pub fn is_saturated(&self) -> bool {
         self.accepted_load < SATURATED_BELOW * self.offered_load

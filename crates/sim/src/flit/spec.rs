@@ -122,7 +122,7 @@ pub struct Spec {
     pub cycle_ns: Option<f64>,
     /// Warm-up, measurement, drain.
     pub run: RunLength,
-    /// Runs what is not proved free of deadlock.
+    /// Runs without a proof that packets never wait in a circle.
     pub unverified: bool,
     /// The seed of all that is random.
     pub seed: u64,

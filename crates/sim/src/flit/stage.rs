@@ -3,6 +3,7 @@
 use super::case::{Case, On, Own};
 use super::loads::Loads;
 use super::points::{curve, points};
+use super::routed::proof_bytes;
 use super::router::Router;
 use super::row::Row;
 use super::spec::{RunLength, Spec};
@@ -67,7 +68,7 @@ impl Spec {
             (Loads::Auto, Some(load)) => (points(&case, &[load], threads, watch)?, None),
             (Loads::Auto, None) => {
                 let (found, saturation) = curve(&case, threads, watch)?;
-                (found.into_iter().map(|(_, point)| point).collect(), Some(saturation))
+                (found.into_iter().map(|(_, point)| point).collect(), saturation)
             }
         };
         let run = if case.is_whole() { self.run.clone() } else { self.run.said() };
@@ -96,8 +97,15 @@ impl Spec {
         let runs = f64::from(self.seeds) * if self.load == Loads::Auto { 1.0 } else { count };
         let at_once = size.threads.min(runs);
         let engine = ports * (lanes * lane + 256.0) + 400.0 * size.terminals;
+        let pairs = size.switches * size.switches;
         let a_pair = self.selection.bytes_a_pair(size.sources <= 1.0);
-        let tables = a_pair * size.switches * size.switches;
+        let tables = a_pair * pairs + at_once * engine;
+        let proof = if self.unverified {
+            0.0
+        } else {
+            let lanes = f64::from(self.router.virtual_channels);
+            pairs + proof_bytes(size, self.selection, self.lane_use, lanes)
+        };
         let warmup = match self.run.warmup() {
             Warmup::Cycles(cycles) => cycles,
             Warmup::Auto => USUAL_WARMUP,
@@ -105,7 +113,7 @@ impl Spec {
         let cycles = f64::from(warmup) + f64::from(self.run.measured());
         let each = cycles * mean * size.terminals * (size.depth + 1.0);
         let hops = each * count * f64::from(self.seeds);
-        Need::new(tables + at_once * engine, hops / (HOPS_A_SECOND * size.threads))
+        Need::new(tables.max(proof), hops / (HOPS_A_SECOND * size.threads))
     }
 }
 

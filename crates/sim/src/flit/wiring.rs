@@ -1,5 +1,6 @@
 //! A network as routers see it: numbered ports, what each is cabled to, and how long wires are.
 
+use crate::side_by_side::paying;
 use base::{Refusal, SwitchId, TerminalId};
 use fabric::Topology;
 use fabric::network::{Cable, Peer, Plug};
@@ -63,7 +64,22 @@ pub struct Wiring {
     endpoints: Vec<Attached>,
 }
 
+/// Ports of routers that are worth a thread of their own.
+///
+/// Million flit-hops a second with one thread and with two, medians of 7 runs in turn on two cores
+/// that others use too, at loads of 0.5 and 0.1: 16 ports 3.0 and 0.3, 1.8 and 0.1; 126 ports 4.3
+/// and 2.1, 2.2 and 0.5; 288 ports 4.9 and 3.1, 4.5 and 1.7; 550 ports 5.0 and 4.4, 2.5 and 1.2;
+/// 1,666 ports 3.5 and 3.3 (the best 4.5 and 4.6), 1.4 and 0.9. A second thread takes time that
+/// others had below some 1,000 ports, and pays from there on where it has a core to itself.
+const PORTS_A_THREAD: usize = 512;
+
 impl Wiring {
+    /// Of so many threads those that pay for one run, cycle by cycle.
+    pub fn paying(&self, threads: usize) -> usize {
+        let ports = (0..self.routers()).map(|router| self.ports(router).len()).sum();
+        paying(threads, ports, PORTS_A_THREAD)
+    }
+
     /// Routers with these ports, in order.
     ///
     /// # Panics

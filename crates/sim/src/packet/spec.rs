@@ -205,7 +205,7 @@ pub struct Spec {
     pub ahead_ns: f64,
     /// What the optimistic engine undoes.
     pub undo: Undo,
-    /// Runs what is not proved free of deadlock.
+    /// Runs without a proof that packets never wait in a circle.
     pub unverified: bool,
     /// The seed of all that is random.
     pub seed: u64,

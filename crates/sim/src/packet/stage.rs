@@ -4,11 +4,12 @@ use super::case::{Case, Own, alone};
 use super::rates::Rates;
 use super::replay::{JobRow, Jobs};
 use super::row::Row;
-use super::spec::{Spec, Sync};
+use super::spec::{Dialect, Spec, Sync};
 use crate::flit::case::On;
 use crate::flit::loads::Loads;
+use crate::flit::routed::proof_bytes;
 use crate::select::Selection;
-use crate::side_by_side::side_by_side;
+use crate::side_by_side::{paying, side_by_side};
 use base::stage::{Better, Kind};
 use base::{Interrupted, Metric, Need, Refusal, Stage, Stop, Watch};
 use des::Peers;
@@ -155,6 +156,18 @@ impl Spec {
         self.need_at(size, packets / size.terminals.max(1.0), 1.0)
     }
 
+    /// Of so many threads those that pay for one run on this network; all of them where runs are
+    /// side by side.
+    pub fn paying(&self, on: &Topology, threads: usize) -> usize {
+        match self.sync {
+            Sync::Sequential | Sync::Mpi => threads,
+            Sync::Threads | Sync::Optimistic => {
+                let ports = 2 * (on.links().len() + on.terminals().len());
+                paying(threads, ports, PORTS_A_THREAD)
+            }
+        }
+    }
+
     /// The same of so many points of so many packets for each endpoint.
     fn need_at(&self, size: &Size, each: f64, points: f64) -> Need {
         let classes = self.class.len().max(1) as f64;
@@ -163,10 +176,17 @@ impl Spec {
         let state = (size.arcs() + size.terminals) * (40.0 + 36.0 * lanes)
             + 600.0 * size.terminals
             + 150.0 * size.terminals * each.min(8.0);
+        let pairs = size.switches * size.switches;
         let a_pair = self.selection.bytes_a_pair(size.sources <= 1.0);
-        let tables = a_pair * size.switches * size.switches;
+        let tables = a_pair * pairs + at_once * state;
+        let is_proved = self.dialect == Dialect::Physical && !self.unverified;
+        let proof = if is_proved {
+            pairs + proof_bytes(size, self.selection, self.lane_use, lanes / classes)
+        } else {
+            0.0
+        };
         let hops = each * points * size.terminals * (size.depth + 1.0);
-        Need::new(tables + at_once * state, hops / (HOPS_A_SECOND * size.threads))
+        Need::new(tables.max(proof), hops / (HOPS_A_SECOND * size.threads))
     }
 }
 
@@ -187,6 +207,13 @@ fn digest(value: &impl std::fmt::Debug) -> String {
     format!("{:016x}", hash.0)
 }
 
+/// Ports of routers and of endpoints that are worth a thread of their own.
+///
+/// Seconds with one thread and with two, the least of 7 runs in turn on two cores that others use
+/// too, at a load of 0.5, in windows: 20 ports 0.055 and 0.78; 162 ports 0.12 and 1.22; 384 ports
+/// 0.37 and 0.59; 750 ports 0.40 and 0.29; 2,058 ports 0.72 and 0.39. Optimistic: 162 ports 0.71
+/// and 1.75; 384 ports 0.99 and 0.80; 750 ports 0.66 and 0.48.
+const PORTS_A_THREAD: usize = 256;
 /// Packets through routers in a second of one processor, roughly.
 const HOPS_A_SECOND: f64 = 3e6;
 
@@ -273,6 +300,7 @@ impl Stage for Spec {
     }
 
     fn run(&self, on: Driven<'_>, watch: &dyn Watch) -> Result<Record, Stop> {
-        self.simulate(on, rayon::current_num_threads(), None, watch)
+        let threads = self.paying(on.topology, rayon::current_num_threads());
+        self.simulate(on, threads, None, watch)
     }
 }

@@ -1,0 +1,79 @@
+"""Runs of traces over packets: how long they take is said before, how far they are meanwhile."""
+
+from __future__ import annotations
+
+import io
+import subprocess
+import sys
+
+import flyloom as fl
+import pytest
+from cli_helpers import environment
+from flyloom.support import machine, progress
+
+NET = "complete:n=8,p=1"
+PROGRAM = """
+import sys
+from flyloom.cli import program
+from flyloom.support import machine
+
+machine.PATIENCE_S = 1e-9
+sys.argv[:] = ["flyloom", *sys.argv[1:]]
+program()
+"""
+
+
+def packets(ranks: int, bytes_: int) -> int:
+    """Of an exchange of all with all: each message its packets of 4,096 bytes, and from 8 KiB on a
+    question and an answer."""
+    return ranks * (ranks - 1) * (-(-bytes_ // 4096) + (2 if bytes_ >= 8192 else 0))
+
+
+def asked(monkeypatch, ranks: int, bytes_: int, **more) -> tuple[float, float]:
+    """Bytes and seconds that a run is expected to take, and that it has as many packets as due."""
+    seen: list[tuple[float, float]] = []
+    with monkeypatch.context() as patched:
+        patched.setattr(machine, "afford", lambda _, needs, seconds: seen.append((needs, seconds)))
+        found = fl.simulate(NET, "packet", trace=f"alltoall_linear:ranks={ranks},bytes={bytes_}",
+                            collectives="real", **more)
+    assert found.points[0]["packets"] == packets(ranks, bytes_)
+    return seen[-1]
+
+
+def test_the_estimate_of_a_trace_is_that_of_its_packets(monkeypatch):
+    """Seconds in proportion to packets, by the network's depth, shared among threads."""
+    bytes_, seconds = asked(monkeypatch, 4, 100, threads=1)
+    assert bytes_ > 0 and seconds > 0
+    for ranks, size in ((4, 40_960), (6, 1000), (8, 123_456)):
+        due = seconds * packets(ranks, size) / packets(4, 100)
+        assert asked(monkeypatch, ranks, size, threads=1)[1] == pytest.approx(due)
+        assert asked(monkeypatch, ranks, size, threads=2)[1] == pytest.approx(due / 2)
+
+
+def test_the_estimate_of_a_trace_is_said_off_a_terminal():
+    words = ("sim", "packet", NET, "--trace", "alltoall_linear:ranks=8,bytes=50000")
+    done = subprocess.run([sys.executable, "-c", PROGRAM, *words], env=environment(),
+                          capture_output=True, text=True, timeout=100)
+    assert done.returncode == 0, done.stderr
+    said = [line for line in done.stderr.splitlines() if line.startswith(f"simulating {NET}")]
+    assert said == [f"simulating {NET}: about 2 seconds; Ctrl-C stops"]
+    assert "about" not in done.stdout
+
+
+def test_a_trace_tells_how_much_is_left(monkeypatch):
+    """Off a terminal: lines, each of so many of all packets, that rise up to what is due."""
+    told = io.StringIO()
+    monkeypatch.setattr(progress.sys, "stderr", told)
+    monkeypatch.setattr(progress, "LINES_S", -1.0)
+    due = packets(8, 20_000_000)
+    with progress.bars(lines=True) as bar:
+        fl.simulate(NET, "packet", trace="alltoall_linear:ranks=8,bytes=20000000",
+                    collectives="real", progress=bar, threads=1)
+    lines = [line for line in told.getvalue().splitlines() if line.startswith("flyloom: packets: ")]
+    assert lines, told.getvalue()
+    done = []
+    for line in lines:
+        count, rest = line.removeprefix("flyloom: packets: ").split(" of ")
+        done.append(int(count.replace(",", "")))
+        assert rest == f"{due:,}, {done[-1] / due:.0%}"
+    assert done == sorted(done) and done[0] >= 0 and done[-1] <= due
