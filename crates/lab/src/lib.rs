@@ -4,6 +4,7 @@ pub mod best;
 pub mod booksim;
 pub mod expand;
 pub mod joint;
+mod laid;
 mod place;
 pub mod plugins;
 pub mod records;
