@@ -16,7 +16,7 @@ _PLAN = {
     "rack_pairs": [{"a": TEXT, "b": TEXT, "cables": COUNT}],
     "by_step": [COUNT],
     "classes": [{"kind": TEXT, "stock_m": NUMBER, "cables": COUNT, "cost_usd": NUMBER, MORE: ANY}],
-    "cables": COUNT, "cost_usd": NUMBER, "catalog": TEXT,
+    "cables": COUNT, "length_m?": NUMBER, "cost_usd": NUMBER, "catalog": TEXT,
     "rules": {"switch_units?": COUNT, "server_units?": COUNT, MORE: ANY}, MORE: ANY,
 }
 _FACTS = {
