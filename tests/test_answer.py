@@ -97,6 +97,15 @@ def test_the_opening_has_what_the_parts_of_the_report_have():
     assert cells[3].startswith(ahead)
 
 
+def test_a_routing_has_its_own_name_whatever_its_point_simulated_besides():
+    data = report_data.full()
+    for routing in data["routings"]:
+        if routing["network"] == "Slim Fly":
+            routing["called"], routing["label"] = "layered", f"{routing['label']}, sim.message 8"
+    rows = opening(data)
+    assert rows["Effective bisection bandwidth"][0].endswith(" (layered)")
+
+
 def test_traffic_under_load_is_compared_by_selection_and_by_the_best():
     data = {**report_data.full(), "routings": []}
     data["simulations"] = [

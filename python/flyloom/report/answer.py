@@ -268,7 +268,7 @@ def _routings(routings: Sequence[Mapping[str, Any]]) -> Iterator[Figure]:
             one, sign = value(routing), -1 if better == HIGHER else 1
             name = routing["network"]
             if one is not None and (name not in found or sign * one < sign * found[name][0]):
-                found[name] = one, routing["label"]
+                found[name] = one, routing["called"] or routing["label"]
         labels = {label for _, label in found.values()}
         notes = {name: label for name, (_, label) in found.items()} if len(labels) > 1 else {}
         return Figure(what, unit, better, {name: [one] for name, (one, _) in found.items()},

@@ -95,6 +95,7 @@ def _routing(record: dict[str, Any]) -> dict[str, Any]:
     histogram = [{"load": n, "channels": c} for n, c in load.get("histogram", [])]
     return {
         "label": record["label"],
+        "called": record.get("called"),
         "network": record["network"],
         "engine": record["engine"].removeprefix("opensm:"),
         "source": "opensm" if record["engine"].startswith("opensm:") else "flyloom",

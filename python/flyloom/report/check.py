@@ -70,6 +70,7 @@ _DEPLOY = {
 }
 _ROUTING = {
     "label": TEXT,
+    "called?": TEXT,
     "network": TEXT,
     "engine": TEXT,
     "source": TEXT,

@@ -6,7 +6,7 @@
     {"title", "summary"?, "flyloom_version", "seed", "experiment_toml",
      "networks": [{"label", "recipe", "structure": {"switches", "endpoints", "links", ...},
                    "edges"?, "switch_names"?, "switch_groups"?, "floor"?, "cables"?}],
-     "routings"?: [{"label", "network", "engine", "source", "lmc", "verified", "lanes"?,
+     "routings"?: [{"label", "called"?, "network", "engine", "source", "lmc", "verified", "lanes"?,
                     "max_hops"?, "mean_hops"?, "edge_forwarding_index"?, "verdicts"?,
                     "counterexample"?, "load_histogram"?, "ebb"?, "deploy"?}],
      "simulations"?: [{"network", "label", "parameters", "points",
