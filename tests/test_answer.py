@@ -144,6 +144,35 @@ def test_without_a_known_saturation_the_most_that_arrives_counts():
     assert most == ["0.6", "0.4", "flits a cycle", "Slim Fly, 50 % more"]
 
 
+def test_packets_of_points_with_a_load_and_a_seed_each_are_one_curve():
+    data = {**report_data.full(), "routings": []}
+
+    def run(network, selection, load, seed, accepted, latency):
+        one = {
+            "offered_load": load, "accepted_gib_per_s": accepted, "packets": 9, "end_us": 1.0,
+            "nonminimal_packets": 0, "deadlocked": False, "mean_latency_us": latency,
+            "mean_hops": 2.0, "p50_latency_us": 1.0, "p99_latency_us": 2.0,
+        }
+        return {"network": network, "label": selection, "points": [one], "parameters": {
+            "selection": selection, "traffic": "uniform", "load": load, "seed": seed}}
+
+    data["packets"] = [
+        run("Slim Fly", selection, load, seed, accepted + seed, latency + seed)
+        for selection, load, accepted, latency in (
+            ("minimal", 0.1, 1.0, 1.0), ("minimal", 0.8, 5.0, 9.0), ("ugal_l", 0.1, 1.0, 3.0),
+            ("ugal_l", 0.8, 7.0, 9.0))
+        for seed in (0, 1)
+    ] + [run("Fat tree", "minimal", load, 0, accepted, 3.0) for load, accepted in
+         ((0.1, 1.0), (0.8, 11.0))]
+    rows = opening(data)
+    assert rows["Uniform traffic: latency at load 0.1"] == [
+        "1.5 (minimal)", "3 (minimal)", "us", "Slim Fly, 50 % less"]
+    assert rows["Uniform traffic: most that arrives, minimal"] == [
+        "5.5", "11", "GiB/s", "Fat tree, 2.0 times as much"]
+    assert rows["Uniform traffic: most that arrives, best selection"] == [
+        "7.5 (ugal_l)", "11 (minimal)", "GiB/s", "Fat tree, 47 % more"]
+
+
 def test_times_go_along_what_varies_where_both_networks_have_it():
     data = {**report_data.full(), "routings": []}
     data["messages"] = [

@@ -36,14 +36,18 @@ class Figure:
     """What is said beside a network's value."""
 
 
-def answer(report: Mapping[str, Any], curves: Sequence[Mapping[str, Any]]) -> dict[str, Any] | None:
+def answer(
+    report: Mapping[str, Any], flits: Sequence[Mapping[str, Any]],
+    packets: Sequence[Mapping[str, Any]],
+) -> dict[str, Any] | None:
     """The opening of a report: ``heads`` and ``rows`` of the table, ``rest``, the rows that are too
     many, and ``leads``, a sentence for each network that is ahead in something. None where there
-    are not two networks with a figure in common. ``curves`` are those of flits."""
+    are not two networks with a figure in common. ``flits`` and ``packets`` are the curves of
+    simulations against load."""
     networks = [network["label"] for network in report["networks"]]
     if len(networks) < 2:
         return None
-    found = [figure for figure in figures(report, curves) if _worth(figure)]
+    found = [figure for figure in figures(report, flits, packets) if _worth(figure)]
     rows = [_row(figure, networks) for figure in found]
     if not any(figure.better for figure in found):
         return None
@@ -55,7 +59,8 @@ def answer(report: Mapping[str, Any], curves: Sequence[Mapping[str, Any]]) -> di
 
 
 def figures(
-    report: Mapping[str, Any], curves: Sequence[Mapping[str, Any]]
+    report: Mapping[str, Any], flits: Sequence[Mapping[str, Any]],
+    packets: Sequence[Mapping[str, Any]],
 ) -> Iterator[Figure]:
     """All figures that networks have in common."""
     prices = [measure for measure in report["measures"] if measure["name"] == "cost"]
@@ -64,8 +69,8 @@ def figures(
     yield from _measures(prices)
     yield from _designs(report["networks"])
     yield from _routings(report["routings"])
-    yield from _flits(curves)
-    yield from _loads(report["packets"])
+    yield from _flits(flits)
+    yield from _loads(packets)
     yield from _traces(report["packets"])
     yield from _messages(report["messages"])
     yield from _mappings(report["mappings"])
@@ -283,11 +288,16 @@ def _routings(routings: Sequence[Mapping[str, Any]]) -> Iterator[Figure]:
 def _best_choice(
     what: str, unit: str, better: str, made: Iterable[tuple[str, str, float]]
 ) -> Figure:
-    """A figure by the best selection of each network: of each network, selection and value."""
-    sign, found = (-1 if better == HIGHER else 1), dict[str, tuple[float, str]]()
+    """A figure by the best selection of each network: of each network, selection and value, the
+    mean of those that have both in common."""
+    values: dict[tuple[str, str], list[float]] = {}
     for network, selection, value in made:
-        if network not in found or sign * value < sign * found[network][0]:
-            found[network] = value, selection
+        values.setdefault((network, selection), []).append(value)
+    sign, found = (-1 if better == HIGHER else 1), dict[str, tuple[float, str]]()
+    for (network, selection), of in values.items():
+        mean = sum(of) / len(of)
+        if network not in found or sign * mean < sign * found[network][0]:
+            found[network] = mean, selection
     return Figure(what, unit, better, {name: [value] for name, (value, _) in found.items()},
                   notes={name: choice for name, (_, choice) in found.items() if choice})
 
@@ -295,11 +305,6 @@ def _best_choice(
 def _flits(curves: Sequence[Mapping[str, Any]]) -> Iterator[Figure]:
     """Of each traffic the latency at the lowest load that all have, and where each saturates: by
     the best selection, and by each that several networks have."""
-    runs = [
-        {"network": curve["network"], "label": curve["routing"], "parameters": curve["of"],
-         "curve": curve}
-        for curve in curves if curve["points"]
-    ]
     known = all(curve["saturation_throughput"] is not None for curve in curves)
 
     def most(run: Mapping[str, Any]) -> float:
@@ -308,30 +313,30 @@ def _flits(curves: Sequence[Mapping[str, Any]]) -> Iterator[Figure]:
         arrives = (p["accepted_load"] for p in curve["points"] if not p["deadlocked"])
         return float(curve["saturation_throughput"] if known else max(arrives, default=0.0))
 
-    yield from _of_load(runs, "flits a cycle", most, "saturation" if known else "most that arrives",
+    yield from _of_load(curves, "flits a cycle", most,
+                        "saturation" if known else "most that arrives",
                         ("cycles", "mean_packet_latency_cycles"))
 
 
-def _loads(packets: Sequence[Mapping[str, Any]]) -> Iterator[Figure]:
+def _loads(curves: Sequence[Mapping[str, Any]]) -> Iterator[Figure]:
     """The same of packets, of which the most that arrives is known."""
-    runs = [
-        {**run, "curve": run, "parameters": {
-            key: value for key, value in run["parameters"].items() if key != "load"}}
-        for run in packets if not run["jobs"] and run["points"]
-    ]
-
     def most(run: Mapping[str, Any]) -> float:
         return max((p["accepted_gib_per_s"] for p in run["curve"]["points"]
                     if not p["deadlocked"]), default=0.0)
 
-    yield from _of_load(runs, "GiB/s", most, "most that arrives", ("us", "mean_latency_us"))
+    yield from _of_load(curves, "GiB/s", most, "most that arrives", ("us", "mean_latency_us"))
 
 
 def _of_load(
-    runs: Sequence[Mapping[str, Any]], unit: str, most: Callable[[Mapping[str, Any]], float],
+    curves: Sequence[Mapping[str, Any]], unit: str, most: Callable[[Mapping[str, Any]], float],
     said: str, latency: tuple[str, str],
 ) -> Iterator[Figure]:
-    for same in asked.same(runs, besides=("selection",)):
+    runs = [
+        {"network": curve["network"], "label": curve["routing"], "parameters": curve["of"],
+         "curve": curve}
+        for curve in curves if curve["points"]
+    ]
+    for same in asked.same(runs, besides=("selection", "seed")):
         traffic = f"{same.value('traffic')} traffic".strip().capitalize()
         what = ", ".join([traffic, *same.words(("traffic",))])
         loads = [
@@ -346,7 +351,7 @@ def _of_load(
                 ((run["network"], _selection(run), load[common[0]])
                  for run, load in zip(same.runs, loads, strict=True)),
             )
-        groups = asked.same(same.runs)
+        groups = asked.same(same.runs, besides=("seed",))
         choices = [{_selection(run) for run in of} for of in same.by_network().values()]
         if any(one != choices[0] for one in choices) and max(map(len, choices)) > 1:
             yield _best_choice(

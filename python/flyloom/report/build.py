@@ -28,7 +28,7 @@ def data(saved: dict[str, Any]) -> dict[str, Any]:
         "packets": [found for record in saved["records"] for found in _packets(record)],
         "messages": [run for record in saved["records"] for run in _played(record)],
         "mappings": [run for record in saved["records"] for run in _mapped(record)],
-        "measures": [_measure(measure) for measure in saved.get("measures", [])],
+        "measures": [_measure(measure) for measure in saved.get("measures") or []],
         "stages": saved["stages"],
         "skipped": saved["skipped"],
     }

@@ -129,7 +129,7 @@ def render(data: Mapping[str, Any], lost: Callable[[str], None] | None = None) -
     return environment.get_template("page.html.j2").render(
         report=report,
         css=Markup(css),
-        answer=answer.answer(report, curves),
+        answer=answer.answer(report, curves, driven),
         tiles=tiles(report),
         networks=[
             _pictures(network, colours, budget if place < charts.MOST else 0)

@@ -43,6 +43,7 @@ _RECORD = {
 _SAVED = {
     "experiment": {"name": TEXT, "title?": TEXT, "summary?": TEXT, "seed": COUNT, MORE: ANY},
     "text": TEXT, "networks": {MORE: ANY}, "records": [_RECORD],
+    "measures?": [{"rows": [{"parameters?": {MORE: ANY}, MORE: ANY}], MORE: ANY}],
     "stages": [{MORE: ANY}], "skipped": [{MORE: ANY}],
     "edges": {MORE: ANY}, "switch_names": {MORE: ANY}, "groups": {MORE: ANY}, MORE: ANY,
 }
