@@ -8,8 +8,8 @@ help: ## this list
 setup: ## make .venv with everything in it; quick when nothing changed
 	@scripts/setup
 
-demo: setup ## the main job: the deployed Slim Fly, from design to report
-	@.venv/bin/flyloom run examples/deployed_slim_fly.toml
+demo: setup ## the main job: the deployed Slim Fly beside a fat tree, from design to report
+	@.venv/bin/flyloom run examples/demo.toml
 
 test: setup ## all that is checked and not known to be unchanged; ALL=1: everything
 	@scripts/test

@@ -12,7 +12,7 @@ from typing import Any
 
 from measure import ROOT, Broken, Usage, flyloom, median, probe, run
 
-MAIN_JOB = ROOT / "examples" / "deployed_slim_fly.toml"
+MAIN_JOB = ROOT / "examples" / "demo.toml"
 
 RECORDED_Q19 = {"cpu_s": 135.0, "rss_mib": 1455.0}
 """OpenSM 3.3.23's dfsssp on the Slim Fly q=19, p=15. CPU of its routing alone: the lower of two
@@ -306,7 +306,7 @@ def compare(options: Options) -> list[Row]:
 
 
 def main_job(options: Options) -> list[Row]:
-    """The deployed Slim Fly, from design to report."""
+    """The demo: two networks, from design to report."""
     used: list[Usage] = []
     for i in options.times(3):
         options.say(f"main_job: run {i + 1}: {MAIN_JOB.name}")

@@ -293,6 +293,60 @@ def test_places_to_run_that_cannot_be_are_refused(place, words, why):
     assert [path.name for path in place.iterdir()] == ["many.toml"]
 
 
+LOADED = SHORT.split("[sweep.grid]")[0] + """\
+[[point]]
+ebb = { patterns = 5 }
+[[point]]
+ebb = { patterns = 6 }
+[[point]]
+ebb = { patterns = 7 }
+deploy = { fabric = "ibsim" }
+"""
+"""Two plain points and, last, one that is loaded into a fabric."""
+
+
+def test_what_waits_for_a_fabric_takes_no_worker(tmp_path, monkeypatch):
+    """With two workers three points are at work at once: none ends before all have begun."""
+    from flyloom.deploy import tools
+    from flyloom.lab import fabric, point
+
+    found = {f"{of}{kind}entries": 0 for of in ("", "differing_") for kind in ("", "sl_", "sl2vl_")}
+    original = point.record_of
+
+    def record_of(task, *more):
+        (tmp_path / f"begun-{task.number}").touch()
+        limit = time.monotonic() + HANG_S
+        while len(list(tmp_path.glob("begun-*"))) < 3:
+            assert time.monotonic() < limit, "the others wait for this one"
+            time.sleep(0.005)
+        return original(task, *more)
+
+    monkeypatch.setattr(point, "record_of", record_of)
+    monkeypatch.setattr(tools, "missing", list)
+    monkeypatch.setattr(fabric, "deployed", lambda *_: {**found, "deadlock_free": True})
+    (tmp_path / "many.toml").write_text(LOADED)
+    said = []
+    done = fl.run(tmp_path / "many.toml", out=tmp_path, workers=2,
+                  say=lambda stage, line, _seconds: said.append(stage))
+    assert (done.points, done.holds) == (3, False), "sssp can deadlock"
+    assert said[-2:] == ["deploy", "report"], "in the order of the points"
+
+
+def test_what_begins_first_and_is_refused_leaves_the_points_before_it(tmp_path, monkeypatch):
+    from flyloom.deploy import tools
+    from flyloom.lab import fabric
+
+    def refused(*_):
+        raise RefusalError("no such fabric")
+
+    monkeypatch.setattr(tools, "missing", list)
+    monkeypatch.setattr(fabric, "deployed", refused)
+    (tmp_path / "many.toml").write_text(LOADED)
+    with pytest.raises(RefusalError, match="no such fabric"):
+        fl.run(tmp_path / "many.toml", out=tmp_path, workers=2)
+    assert len(list((tmp_path / "many/points").iterdir())) == 2, "both that come before it"
+
+
 def test_by_default_there_are_workers_for_processors_memory_and_points(tmp_path, monkeypatch):
     """The estimate is asked of the core: a border on each side of what is free."""
     from flyloom._core import point_bytes

@@ -19,6 +19,7 @@ from cli_helpers import command, document, environment, flyloom
 from flyloom import RefusalError
 from flyloom._core import expand, experiment_schema
 from flyloom.lab import experiment
+from flyloom.lab.expanded import expanded
 from patience import HANG_S
 
 EXAMPLES = sorted((Path(__file__).parent.parent / "examples").glob("*.toml"))
@@ -222,8 +223,9 @@ def test_names_say_what_differs():
     assert named(point(8, 5, 1), point(8, 6, 1), point(8, 6, 2)) == [
         "x, ebb.patterns 5, congestion.runs 1", "x, ebb.patterns 6, congestion.runs 1",
         "x, ebb.patterns 6, congestion.runs 2"]
-    assert named(point(8, 5), point(8, 5, 3)) == [
-        "x", "x, congestion.runs 3, congestion.pattern shift"]
+    assert named(point(8, 5), point(8, 5, 3)) == ["x", "x, congestion"], "other measures"
+    assert named(point(8, 5), point(8, 5, 3), point(8, 5, 4)) == [
+        "x", "x, congestion.runs 3", "x, congestion.runs 4"]
     assert named(point(8, 5), point(8, 5)) == ["x (point 1)", "x (point 2)"]
 
 
@@ -251,8 +253,8 @@ def test_a_dry_run_lists_points_and_writes_nothing(tmp_path):
 @pytest.mark.parametrize("path", EXAMPLES, ids=lambda p: p.stem)
 def test_examples_parse_and_fit_the_schema(path):
     jsonschema.validate(tomllib.loads(path.read_text()), experiment_schema())
-    assert expand(path.read_text(), path.name)["points"]
-    assert document("run", path, "--dry-run")["points"]
+    found, _parts = expanded(path.read_text(), path)
+    assert document("run", path, "--dry-run")["points"] == found["points"]
 
 
 POINT = {"topology": {"family": "slim_fly", "q": 3}, "routing": {"engine": "sssp"}}

@@ -131,7 +131,7 @@ def test_files_of_graphs_and_schedules_are_mapped(tmp_path):
 
 
 def test_the_report_draws_methods_against_sizes(tmp_path):
-    """A mark for every mapping, at its figures; none where all mappings are of one size."""
+    """A mark for every mapping, at its figures; bars where all mappings are of one size."""
     text = (FOLDER / "torus.toml").read_text()
     _, zipped, grid = text.partition("[sweep.grid]")
     small = EXPERIMENT.split("[sweep.grid]")[0] + """
@@ -154,7 +154,13 @@ def test_the_report_draws_methods_against_sizes(tmp_path):
         marks = sorted((v["method"], v["at"], v[key]) for v in panels[key])
         assert marks == sorted(
             (run["method"], run["processes"], run[key] * factor) for run in runs)
-    assert len(runs) > 10 and mapped.spec([r for r in runs if r["processes"] == 12]) is None
+    one = [{**run, "network": "torus"} for run in runs if run["processes"] == 12]
+    bars = mapped.spec(one)
+    shown = [panel["encoding"]["x"]["field"] for panel in bars["hconcat"]]
+    assert shown == ["average_dilation", "maximum_congestion", "finish_ns"]
+    assert [(v["of"], v["finish_ns"]) for v in bars["data"]["values"]] == [
+        (run["method"], run["finish_ns"] * 1e-3) for run in one]
+    assert mapped.spec(one[:1]) is None
 
 
 @pytest.mark.parametrize(("old", "new", "says"), [

@@ -173,7 +173,7 @@ def test_experiments_have_its_columns_its_seed_and_its_section(measures, tmp_pat
     sections = {section["name"]: section for section in saved["measures"]}
     assert sections["sampled_hops"]["doc"] == "Hops between terminals drawn at random."
     assert sections["sampled_hops"]["columns"][0] == {
-        "name": "mean_hops", "unit": "hops", "meaning": "mean over samples"}
+        "name": "mean_hops", "unit": "hops", "meaning": "mean over samples", "better": "lower"}
     assert len(sections["triangles"]["rows"]) == 4
     effective = (tmp_path / "one/mine/effective.toml").read_text()
     assert effective.count("[point.sampled_hops]") == 4 and effective.count("seed = 7") >= 4

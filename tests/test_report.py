@@ -117,6 +117,32 @@ def test_loads_and_bandwidths(html, data):
     assert f"{ebb['mean']:.3f}" in "".join(drawings(html)[-1:])
 
 
+def test_what_a_wide_table_has_in_all_rows_is_said_once(data):
+    def measure(columns):
+        names = [f"column_{i}" for i in range(columns)]
+        return {"name": "own", "doc": "Words.", "rows": [
+            {"network": "Slim Fly", "label": f"row {row}", "cells": [
+                2.5e6 if i == 3 else row + i for i in range(columns)]} for row in range(2)],
+            "columns": [{"name": name, "unit": "", "meaning": ""} for name in names]}
+
+    wide = Page(page.render({**data, "measures": [measure(9)]}))
+    assert wide.row("measures", "row 1") == ["row 1", "Slim Fly", "1", "2", "3", "5", "6", "7", "8",
+                                             "9"]
+    assert "Words. In all rows: column 3 2,500,000." in wide.text["measures"]
+    narrow = Page(page.render({**data, "measures": [measure(5)]}))
+    assert narrow.row("measures", "row 0")[2:] == ["0", "1", "2", "2,500,000", "4"]
+    assert "In all rows" not in narrow.text["measures"]
+
+
+def test_a_fabric_whose_time_is_not_known_has_no_column_for_it(data):
+    some = copy.deepcopy(data)
+    assert "Time [s]" in Page(page.render(some)).text["fabric"]
+    for routing in some["routings"]:
+        if routing["deploy"]:
+            routing["deploy"].pop("seconds")
+    assert "Time [s]" not in Page(page.render(some)).text["fabric"]
+
+
 def test_cables_and_fabric(html):
     parsed = Page(html)
     assert parsed.row("cables", "copper")[1:] == ["0-1", "75", "43 %", "3,075"]

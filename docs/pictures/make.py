@@ -17,9 +17,10 @@ from flyloom.cabling.pair import pair_svg
 from flyloom.cabling.rack import rack_sheets
 from flyloom.cabling.states import states_svg
 from flyloom.draw.floor import floor_data
-from flyloom.report import comparison, figures, flit, messages
+from flyloom.report import comparison, figures, flit, messages, timeline
 from flyloom.report.charts import svg
 
+SLIM_FLY, FAT_TREE = "slim_fly:q=5,p=4", "fat_tree:leaves=12,spines=6,parallel=3,p=18"
 BUILT = {"endpoints_per_unit": 2}
 """The floor of the deployed Slim Fly: racks of 10 switches and 40 servers, two in a unit."""
 
@@ -56,6 +57,8 @@ def pictures() -> dict[str, str]:
             figures.spec(fl.figure("disjoint_paths", layers=[2, 4, 8])), prefix="disjoint-"
         ),
         "routing_growth.svg": svg(growth(), prefix="growth-"),
+        "two_networks.svg": svg(under_load(), prefix="two-"),
+        "critical_path.svg": svg(critical_path(), prefix="path-"),
         "pareto.svg": svg(comparison.pareto_spec(near), prefix="pareto-"),
         **{
             f"{name}.svg": svg(flit.curves_spec(curves), prefix=f"{name}-")
@@ -92,6 +95,39 @@ def growth() -> dict:
             "color": comparison.colour(names, "engine"),
         },
     })
+
+
+def under_load() -> dict:
+    """Latency of the deployed Slim Fly and of the fat tree it was compared with, against load."""
+    curves = []
+    for name, network, selection, traffic in (
+        ("Slim Fly, minimal, uniform", SLIM_FLY, "minimal", "uniform"),
+        ("Slim Fly, minimal, worst case", SLIM_FLY, "minimal", "worst_case"),
+        ("Slim Fly, UGAL-L, worst case", SLIM_FLY, "ugal_l", "worst_case"),
+        ("fat tree, minimal, worst case", FAT_TREE, "minimal", "worst_case"),
+    ):
+        found = fl.simulate(
+            network, "flit", selection=selection, traffic=traffic,
+            load=[round(0.05 * step, 2) for step in range(1, 20)],
+            settings={"run.warmup_cycles": 300, "run.measure_cycles": 1000},
+        )
+        points = found.points
+        past = next((i for i, point in enumerate(points) if point["saturated"]), len(points))
+        curves.append({"label": name, "points": points[:past + 1]})
+    spec = flit.curves_spec(curves)
+    latency = spec["hconcat"][0]
+    for layer in latency["layer"]:
+        if "strokeDash" in layer["encoding"]:  # beside the curves, not over them
+            layer["encoding"]["strokeDash"]["legend"]["orient"] = "top"
+    return spec | {"hconcat": [latency]}
+
+
+def critical_path() -> dict:
+    """What 12 ranks on the Slim Fly do in a sum, and the path that its time follows from."""
+    return timeline.spec(fl.simulate(
+        SLIM_FLY, "message", workload="allreduce_tree", make={"ranks": 12, "bytes": 16384},
+        parameters={"o": 300, "g": 200, "S": 8192}, placement="stripe", critical_path=True,
+    ))
 
 
 def state(network: fl.Topology) -> str:

@@ -3,7 +3,7 @@
 use crate::plugins::{Kind, Plugin, find, listed};
 use crate::spec::{Experiment, Point};
 use crate::stages::{Input, STAGES};
-use crate::{place, stages, tables};
+use crate::{laid, place, stages, tables};
 use base::Refusal;
 use engines::ask;
 use engines::lanes::Choice;
@@ -11,15 +11,13 @@ use fabric::network::Failures;
 use plan::FloorRules;
 use serde_json::{Map, Value};
 
-/// The most points of one sweep.
-const MAX_POINTS: usize = 1_000_000;
-
 /// An experiment with its points, each complete and checked.
 #[derive(Debug, Clone)]
 pub struct Expanded {
     /// What the file says.
     pub experiment: Experiment,
-    /// Its points: the zips outermost, then the grid's keys in the order of the file.
+    /// Its points: those written out in their order, over each the zips outermost, then the grid's
+    /// keys in the order of the file.
     pub points: Vec<Point>,
 }
 
@@ -61,29 +59,7 @@ fn expanded(text: &str, file: &str, plugins: &[Plugin]) -> Result<Expanded, Refu
     }
     FloorRules::from_value(&Value::Object(experiment.floor.clone()))
         .map_err(|r| r.within("floor").within(file))?;
-    if experiment.sweep.is_some() && !experiment.point.is_empty() {
-        let why = "a sweep and points written out".to_owned();
-        return Err(refuse("point", why, "either of the two"));
-    }
-    let with_common = |own: &Map<String, Value>| {
-        let mut all = experiment.common.clone();
-        all.extend(own.clone());
-        Value::Object(all)
-    };
-    let mut trees: Vec<Value> = match experiment.point.as_slice() {
-        [] => vec![with_common(&Map::new())],
-        points => points.iter().map(with_common).collect(),
-    };
-    let sweep = experiment.sweep.clone().unwrap_or_default();
-    for zip in &sweep.zip {
-        trees = lay_zip(&trees, zip).map_err(|r| r.within("sweep.zip").within(file))?;
-    }
-    for (key, values) in &sweep.grid {
-        let values =
-            values_of(values).map_err(|r| r.within(&format!("sweep.grid.{key}")).within(file))?;
-        trees = multiply(&trees, |tree, i| set(tree, key, &values[i]), values.len())
-            .map_err(|r| r.within("sweep.grid").within(file))?;
-    }
+    let trees = laid::trees(&experiment).map_err(|r| r.within(file))?;
     let several = trees.len() > 1;
     let mut points = Vec::with_capacity(trees.len());
     for (i, tree) in trees.into_iter().enumerate() {
@@ -102,102 +78,6 @@ fn located(e: &toml::de::Error, text: &str, file: &str) -> Refusal {
     let help = key.as_deref().map(tables::of_experiment).unwrap_or_default();
     let why = base::fields::in_words(e.message().trim());
     Refusal::new(key.unwrap_or_default(), why, help).within(&place)
-}
-
-/// The values of one grid dimension.
-fn values_of(given: &Value) -> Result<Vec<Value>, Refusal> {
-    match given {
-        Value::Array(items) if !items.is_empty() => Ok(items.clone()),
-        Value::Object(range) => {
-            let number = |key: &str| range.get(key).and_then(Value::as_f64);
-            let (Some(from), Some(to), Some(step)) = (number("from"), number("to"), number("step"))
-            else {
-                return Err(Refusal::new(
-                    "",
-                    "a range without from, to or step",
-                    "{ from, to, step }",
-                ));
-            };
-            if range.len() != 3 || step <= 0.0 || to < from || !((to - from) / step).is_finite() {
-                return Err(Refusal::new(
-                    "",
-                    "an empty or endless range",
-                    "from <= to and step > 0",
-                ));
-            }
-            let count = ((to - from) / step + 1e-9).floor() as usize + 1;
-            if count > MAX_POINTS {
-                return Err(Refusal::new(
-                    "",
-                    format!("{count} values"),
-                    format!("at most {MAX_POINTS}"),
-                ));
-            }
-            let whole = [from, step].iter().all(|x| x.fract() == 0.0);
-            // 0.1 + 2 * 0.1 is 0.3
-            let at = |i: usize| ((from + step * i as f64) * 1e12).round() / 1e12;
-            Ok((0..count)
-                .map(|i| if whole { Value::from(at(i) as i64) } else { Value::from(at(i)) })
-                .collect())
-        }
-        _ => Err(Refusal::new("", "not a list of values", "a list, or { from, to, step }")),
-    }
-}
-
-fn lay_zip(trees: &[Value], zip: &Map<String, Value>) -> Result<Vec<Value>, Refusal> {
-    let mut lists = Vec::new();
-    for (key, values) in zip {
-        lists.push((key, values_of(values).map_err(|r| r.within(key))?));
-    }
-    let Some(length) = lists.first().map(|(_, v)| v.len()) else {
-        return Err(Refusal::new("", "an empty zip", "lists of equal length"));
-    };
-    if let Some((key, values)) = lists.iter().find(|(_, v)| v.len() != length) {
-        let why = format!("{} values where the first list has {length}", values.len());
-        return Err(Refusal::new(key.as_str(), why, "lists of equal length"));
-    }
-    multiply(
-        trees,
-        |tree, i| lists.iter().try_for_each(|(key, values)| set(tree, key, &values[i])),
-        length,
-    )
-}
-
-fn multiply(
-    trees: &[Value],
-    change: impl Fn(&mut Value, usize) -> Result<(), Refusal>,
-    times: usize,
-) -> Result<Vec<Value>, Refusal> {
-    if trees.len() * times > MAX_POINTS {
-        let why = format!("more than {MAX_POINTS} points");
-        return Err(Refusal::new("", why, "split the experiment"));
-    }
-    let mut all = Vec::with_capacity(trees.len() * times);
-    for tree in trees {
-        for i in 0..times {
-            let mut copy = tree.clone();
-            change(&mut copy, i)?;
-            all.push(copy);
-        }
-    }
-    Ok(all)
-}
-
-/// Sets the value at a dotted path, making tables on the way.
-fn set(tree: &mut Value, path: &str, value: &Value) -> Result<(), Refusal> {
-    let mut at = tree;
-    for key in path.split('.') {
-        let Value::Object(table) = at else {
-            return Err(Refusal::new(
-                path,
-                "the path goes through a value",
-                "paths go through tables",
-            ));
-        };
-        at = table.entry(key).or_insert_with(|| Value::Object(Map::new()));
-    }
-    *at = value.clone();
-    Ok(())
 }
 
 /// Checks the measures of a point and fills in their defaults; the seed is the experiment's where
@@ -388,8 +268,6 @@ mod tests {
         let value = |e: &Expanded| serde_json::to_value(&e.points).expect("plain values");
         assert_eq!(value(&again), value(&first));
         assert_eq!(crate::spec::effective(&again.experiment, &again.points), written);
-        let both = format!("{text}\n[[point]]\nlabel = \"x\"\n");
-        assert!(expand(&both, "s.toml", &[]).is_err_and(|r| r.help.contains("either")));
     }
 
     #[test]

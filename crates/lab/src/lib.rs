@@ -5,6 +5,7 @@ pub mod booksim;
 pub mod choices;
 pub mod expand;
 pub mod joint;
+mod laid;
 mod place;
 pub mod plugins;
 pub mod records;

@@ -34,11 +34,11 @@ pub struct Experiment {
     /// folder.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub plugins: Vec<String>,
-    /// Dimensions over which the point is repeated.
+    /// Dimensions over which every point is repeated.
     #[serde(default)]
     pub sweep: Option<Sweep>,
-    /// Points written out one by one, instead of a sweep; a table of a point replaces the table
-    /// of that name that all have in common.
+    /// Points written out one by one; a table of a point replaces the table of that name that all
+    /// have in common, and its `sweep` goes over this point alone.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub point: Vec<Map<String, Value>>,
     /// What every point has in common.

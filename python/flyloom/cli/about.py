@@ -57,7 +57,7 @@ def tell(there: object, name: str, what: str, without: str = "missing") -> None:
     print(f"{'ok' if there else without:<7}  {name:<20} {what}")
 
 
-@app.command(epilog=epilog("flyloom example", "flyloom example deployed_slim_fly"))
+@app.command(epilog=epilog("flyloom example", "flyloom example demo"))
 def example(
     name: Annotated[
         str,

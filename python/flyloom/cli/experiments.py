@@ -13,7 +13,7 @@ from flyloom.cli.common import DryRun, Json, app, epilog
 
 
 @app.command(epilog=epilog(
-    "flyloom run examples/deployed_slim_fly.toml", "flyloom run sweep.toml --workers 4",
+    "flyloom run examples/demo.toml", "flyloom run sweep.toml --workers 4",
     "flyloom run sweep.toml --on dask://head:8786",
 ))
 def run(
@@ -77,7 +77,7 @@ def list_points(file: Path, as_json: bool) -> None:
         print(f"{i:>4}  {json.dumps(point)}")
 
 
-@app.command(epilog=epilog("flyloom report out/deployed_slim_fly"))
+@app.command(epilog=epilog("flyloom report out/demo"))
 def report(
     directory: Annotated[Path, typer.Argument(metavar="DIR", help="folder of a finished run")],
     as_json: Json = False,

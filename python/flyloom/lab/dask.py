@@ -41,6 +41,8 @@ NOWHERE = Source("")
 class Dask:
     """The workers of the scheduler at ``address``, HOST:PORT."""
 
+    aside: frozenset[int] = frozenset()
+
     def __init__(self, address: str, tasks: Mapping[int, Task]) -> None:
         self.address, self.tasks = address, tasks
         self.client = _client(address)
@@ -52,7 +54,7 @@ class Dask:
         self.most, self.looked = 0, float("-inf")
         self.answered = time.monotonic()
 
-    def room(self) -> bool:
+    def room(self, _number: int) -> bool:
         """Whether the scheduler has less than is good to have in store."""
         now = time.monotonic()
         if now > self.looked + 1:

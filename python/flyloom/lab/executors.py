@@ -24,8 +24,11 @@ ON_DASK = "dask://"
 class Executor(Protocol):
     """What every executor can do."""
 
-    def room(self) -> bool:
-        """Whether it takes one more task now."""
+    aside: frozenset[int]
+    """Tasks that mostly wait, which it takes before and beside the others."""
+
+    def room(self, number: int) -> bool:
+        """Whether it takes this task now."""
 
     def submit(self, number: int) -> None:
         """Takes a task."""
@@ -40,11 +43,13 @@ class Executor(Protocol):
 class Serial:
     """Here, one after the other. Stages and progress are told as they go."""
 
+    aside: frozenset[int] = frozenset()
+
     def __init__(self, tasks: Mapping[int, Task], tell: Tell, progress: Progress | None) -> None:
         self.tasks, self.tell, self.progress = tasks, tell, progress
         self.waiting: int | None = None
 
-    def room(self) -> bool:
+    def room(self, _number: int) -> bool:
         """Whether there is no task in hand."""
         return self.waiting is None
 

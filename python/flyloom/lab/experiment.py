@@ -10,10 +10,11 @@ from __future__ import annotations
 
 import functools
 import json
+import math
 import os
 import time
-from collections import Counter
-from collections.abc import Callable, Iterator
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -23,7 +24,7 @@ from flyloom.inputs.jobs import is_generator, job, names
 from flyloom.inputs.rows import Read, Timed, digest_of, found_in
 from flyloom.inputs.traffic import is_name
 from flyloom.inputs.workloads import is_made, is_trace
-from flyloom.lab import executors, lines, sources, store
+from flyloom.lab import executors, lines, measured, sources, store
 from flyloom.lab.expanded import expanded, parts_of
 from flyloom.lab.kept import content_digest, kept, key
 from flyloom.lab.point import Source, Task
@@ -273,23 +274,25 @@ class _Job:
     def _in_order(
         self, executor: executors.Executor, tasks: dict[int, Task], total: int
     ) -> Iterator[Outcome]:
-        """The outcomes of the tasks in their order; they are kept as they come."""
-        waiting = iter(tasks)
+        """The outcomes of the tasks in their order; they are kept as they come. What the executor
+        takes aside begins first; after an error only what comes before it in order does."""
+        aside = executor.aside
+        waiting = [deque(n for n in tasks if (n in aside) == first) for first in (True, False)]
         synced = time.monotonic()
         done: dict[int, Outcome] = {}
-        finished, failed = 0, False
-        upcoming = next(waiting, None)
+        finished, wrong = 0, math.inf
         for number in tasks:
             while number not in done:
-                while upcoming is not None and not failed and executor.room():
-                    executor.submit(upcoming)
-                    upcoming = next(waiting, None)
+                for queue in waiting:
+                    while queue and queue[0] < wrong and executor.room(queue[0]):
+                        executor.submit(queue.popleft())
                 for outcome in executor.finished():
                     if outcome.record is not None and not outcome.kept:
                         keep_record(self._place(outcome.record["digest"]), outcome.record)
                     done[outcome.number] = outcome
                     finished += tasks[outcome.number].compute
-                    failed = failed or outcome.error is not None
+                    if outcome.error is not None:
+                        wrong = min(wrong, outcome.number)
                 if self.progress and total > 1:
                     self.progress("points", finished, total)
                 if time.monotonic() > synced + SYNC_S:
@@ -419,29 +422,43 @@ class _Job:
 
 def name_apart(records: list[dict[str, Any]], points: list[dict[str, Any]]) -> None:
     """Gives records of one network that would be called the same names that tell them apart: what
-    their points ask for differently, else the number of the point. ``points`` are as many.
+    points with the same measures ask for differently, the measures where that is not enough, else
+    the number of the point. ``points`` are as many.
 
-    Records of simulations keep, for the report, what they were ``called`` and what was asked of
-    simulators, ``asked``."""
+    Records keep, for the report, what was asked of their measures, ``parameters``; those of
+    simulations what they were ``called`` and what was asked of simulators, ``asked``."""
     for record, point in zip(records, points, strict=True):
+        record["parameters"] = {
+            name: given for name, given in measured.asked(point).items()
+            if not name.startswith("sim.")
+        }
         if "sim" in point:
             record |= {"called": record["label"], "asked": point["sim"]}
-    same: dict[tuple[str, str], list[int]] = {}
-    for place, record in enumerate(records):
-        same.setdefault((record["network"], record["label"]), []).append(place)
-    for places in same.values():
-        if len(places) == 1:
-            continue
-        asked = [dict(_leaves(points[place])) for place in places]
-        keys = dict.fromkeys(key for one in asked for key in one)
-        apart = [key for key in keys if len({one.get(key) for one in asked}) > 1]
-        for place, one in zip(places, asked, strict=True):
-            words = [f"{key} {one[key]}" for key in apart if key in one]
-            records[place]["label"] = ", ".join([records[place]["label"], *words])
-        again = Counter(records[place]["label"] for place in places)
-        for place in places:
-            if again[records[place]["label"]] > 1:
+    kinds = [", ".join(measured.asked(point)) for point in points]
+    for places in _grouped(records, range(len(records))):
+        for kind in dict.fromkeys(kinds[place] for place in places):
+            alike = [place for place in places if kinds[place] == kind]
+            asked = [dict(_leaves(points[place])) for place in alike]
+            keys = dict.fromkeys(key for one in asked for key in one)
+            apart = [key for key in keys if len({one.get(key) for one in asked}) > 1]
+            for place, one in zip(alike, asked, strict=True):
+                words = [f"{key} {one[key]}" for key in apart if key in one]
+                records[place]["label"] = ", ".join([records[place]["label"], *words])
+        for again in _grouped(records, places):
+            if len({kinds[place] for place in again}) > 1:
+                for place in again:
+                    records[place]["label"] += f", {kinds[place]}" if kinds[place] else ""
+        for again in _grouped(records, places):
+            for place in again:
                 records[place]["label"] += f" (point {place + 1})"
+
+
+def _grouped(records: list[dict[str, Any]], places: Iterable[int]) -> list[list[int]]:
+    """The places of records of one network with one name, where there are several."""
+    same: dict[tuple[str, str], list[int]] = {}
+    for place in places:
+        same.setdefault((records[place]["network"], records[place]["label"]), []).append(place)
+    return [of for of in same.values() if len(of) > 1]
 
 
 def _leaves(asked: dict[str, Any], before: str = "") -> Iterator[tuple[str, str]]:

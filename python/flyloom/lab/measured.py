@@ -91,14 +91,15 @@ def tables(
     rows: dict[str, list[dict[str, Any]]] = {name: [] for name in measures}
     for record in records:
         for name, found in record["measures"].items():
-            about = {"network": record["network"], "label": record["label"]}
+            about = {"network": record["network"], "label": record["label"],
+                     "parameters": record.get("parameters", {}).get(name, {})}
             for one in _by_load(found):
                 rows[name].append({**about, "cells": list(figures(name, one, parts).values())})
     return [
         {
             "name": name, "doc": measures[name]["doc"].split("\n\n")[0].replace("\n", " "),
             "columns": [
-                {key: column[key] for key in ("name", "unit", "meaning")}
+                {key: column[key] for key in ("name", "unit", "meaning", "better")}
                 for column in measures[name]["columns"]
             ],
             "rows": found,

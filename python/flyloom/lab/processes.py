@@ -21,7 +21,7 @@ from multiprocessing.connection import Connection, Pipe
 
 from flyloom._core import FaultError
 from flyloom.lab import point
-from flyloom.lab.worker import Outcome, packed, work
+from flyloom.lab.worker import Outcome, packed, wants_fabric, work
 from flyloom.support import ending, machine
 from flyloom.support.files import remove_leftovers
 from flyloom.support.process import die_with
@@ -42,12 +42,19 @@ class _Worker:
 
 
 class Processes:
-    """So many workers, each with so many threads."""
+    """So many workers, each with so many threads, and at most as many more for the tasks
+    ``aside``, which run OpenSM: they mostly wait for a fabric, and need no processor meanwhile."""
 
     def __init__(self, tasks: Mapping[int, point.Task], workers: int, threads: int) -> None:
         import numpy  # noqa: F401, once for all workers, and for the tables that are written here
 
         self.tasks, self.threads = tasks, threads
+        self.aside = frozenset(
+            number for number, task in tasks.items()
+            if task.compute and not task.missing and wants_fabric(task.point)
+        )
+        self.most = workers
+        """Tasks in hand, of those aside and of the others each."""
         self.lost: Counter[int | None] = Counter()
         self.workers: list[_Worker] = []
         self.answers = selectors.PollSelector()
@@ -57,12 +64,17 @@ class Processes:
             if asked[source.key] > 1:
                 with contextlib.suppress(Exception):  # it comes again where the network is used
                     point.share(source)
-        for _ in range(workers):
+        beside = len(self.aside)
+        for _ in range(min(workers, beside) + min(workers, len(tasks) - beside)):
             self._add()
 
-    def room(self) -> bool:
-        """Whether a worker is idle."""
-        return any(worker.number is None for worker in self.workers)
+    def room(self, number: int) -> bool:
+        """Whether a worker is idle, of those for such tasks."""
+        alike = [
+            worker for worker in self.workers
+            if worker.number is not None and (worker.number in self.aside) == (number in self.aside)
+        ]
+        return len(alike) < self.most and any(worker.number is None for worker in self.workers)
 
     def submit(self, number: int) -> None:
         """Gives a task to an idle worker."""

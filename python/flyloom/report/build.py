@@ -28,7 +28,7 @@ def data(saved: dict[str, Any]) -> dict[str, Any]:
         "packets": [found for record in saved["records"] for found in _packets(record)],
         "messages": [run for record in saved["records"] for run in _played(record)],
         "mappings": [run for record in saved["records"] for run in _mapped(record)],
-        "measures": saved.get("measures", []),
+        "measures": [_measure(measure) for measure in saved.get("measures") or []],
         "stages": saved["stages"],
         "skipped": saved["skipped"],
     }
@@ -68,7 +68,8 @@ def _cables(plan: dict[str, Any]) -> dict[str, Any]:
         for c in plan["classes"]
     ]
     return {
-        "total": plan["cables"], "by_step": by_step, "classes": _merged(classes),
+        "total": plan["cables"], "length_m": plan.get("length_m"), "by_step": by_step,
+        "classes": _merged(classes),
         "cost_usd": plan["cost_usd"],
         "cost_note": f"prices of the catalogue {plan['catalog']}, for the length needed and the "
         "rate of the cable; the cables of endpoints are counted",
@@ -94,6 +95,7 @@ def _routing(record: dict[str, Any]) -> dict[str, Any]:
     histogram = [{"load": n, "channels": c} for n, c in load.get("histogram", [])]
     return {
         "label": record["label"],
+        "called": record.get("called"),
         "network": record["network"],
         "engine": record["engine"].removeprefix("opensm:"),
         "source": "opensm" if record["engine"].startswith("opensm:") else "flyloom",
@@ -109,6 +111,12 @@ def _routing(record: dict[str, Any]) -> dict[str, Any]:
         "ebb": _ebb(record["ebb"]) if record.get("ebb") else None,
         "deploy": record.get("deploy"),
     }
+
+
+def _measure(measure: dict[str, Any]) -> dict[str, Any]:
+    """The table of a measure, with what was asked by dotted names."""
+    rows = [{**row, "parameters": _dotted(row.get("parameters") or {})} for row in measure["rows"]]
+    return {**measure, "rows": rows}
 
 
 def _simulated(record: dict[str, Any]) -> list[dict[str, Any]]:

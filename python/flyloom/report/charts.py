@@ -21,7 +21,7 @@ INK, GREY, GRID = "#1c2430", "#59636f", "#e3e7ec"
 NETWORK_COLOURS = ("#0b5394", "#d1660a", "#1b8a6b", "#9a3d86", "#6b5b00", "#5a6472")
 #: Rows or panels of a chart: of more nobody reads each, and each takes a twentieth of a second.
 MOST = 24
-KIND_COLOURS = {"copper": "#b8651b", "optical": "#2f7fb5"}
+KIND_COLOURS = {"copper": "#b8651b", "electric": "#b8651b", "optical": "#2f7fb5"}
 SCHEMA = "https://vega.github.io/schema/vega-lite/v6.json"
 
 CONFIG = {

@@ -44,6 +44,7 @@ _FLOOR = {
 }
 _CABLES = {
     "total": COUNT,
+    "length_m?": NUMBER,
     "by_step?": [{"step": ANY, "count": COUNT}],
     "classes": [{"kind": TEXT, "length_m": ANY, "count": COUNT, "cost_usd?": NUMBER}],
     "cost_usd?": NUMBER,
@@ -69,6 +70,7 @@ _DEPLOY = {
 }
 _ROUTING = {
     "label": TEXT,
+    "called?": TEXT,
     "network": TEXT,
     "engine": TEXT,
     "source": TEXT,
@@ -125,8 +127,8 @@ _MAPPED = {
 _MEASURE = {
     "name": TEXT,
     "doc": TEXT,
-    "columns": [{"name": TEXT, "unit": TEXT, "meaning": TEXT}],
-    "rows": [{"network": TEXT, "label": TEXT, "cells": [ANY]}],
+    "columns": [{"name": TEXT, "unit": TEXT, "meaning": TEXT, "better?": TEXT}],
+    "rows": [{"network": TEXT, "label": TEXT, "cells": [ANY], "parameters?": {"*": ANY}}],
 }
 #: The shape of the whole input.
 SHAPE = {

@@ -1,4 +1,4 @@
-"""Mappings in a report, and their chart: methods side by side against the number of processes."""
+"""Mappings in a report, and their chart: methods side by side, against the processes or as bars."""
 
 from __future__ import annotations
 
@@ -15,6 +15,8 @@ PANELS = (
 """What is drawn, by its key: the title of its axis, and its factor."""
 MOST = 4
 """So many kinds of graphs have lines of their own."""
+BARS = 60
+"""So many mappings of one size are drawn as bars."""
 
 
 def kind(graph: str | None) -> str:
@@ -24,11 +26,13 @@ def kind(graph: str | None) -> str:
 
 def spec(runs: Sequence[Mapping[str, Any]]) -> dict[str, Any] | None:
     """Dilation, congestion and simulated time against the processes, one colour a method and one
-    sort of line a kind of graph; None where all are of one size, or there are too many kinds."""
-    sizes = sorted({run["processes"] for run in runs})
+    sort of line a kind of graph; of one size as bars, one colour a network. None where there is one
+    bar, or there are too many kinds."""
     kinds = list(dict.fromkeys(kind(run["graph"]) for run in runs))
-    if len(sizes) < 2 or len(kinds) > MOST:
+    if len(kinds) > MOST:
         return None
+    if len({run["processes"] for run in runs}) < 2:
+        return _bars(runs, kinds)
     methods = list(dict.fromkeys(run["method"] for run in runs))
     values = [
         {"method": run["method"], "kind": kind(run["graph"]), "at": run["processes"],
@@ -49,6 +53,37 @@ def spec(runs: Sequence[Mapping[str, Any]]) -> dict[str, Any] | None:
             for key, title, _ in shown
         ],
     }) if shown else None
+
+
+def _bars(
+    runs: Sequence[Mapping[str, Any]], kinds: Sequence[str]
+) -> dict[str, Any] | None:
+    """A bar for each method and network; of several kinds of graphs for each of these."""
+    values = [
+        {"network": run["network"], "of": run["method"] if len(kinds) < 2 else
+         f"{kind(run['graph'])}, {run['method']}",
+         **{key: run[key] * factor for key, _, factor in PANELS if run[key] is not None}}
+        for run in runs
+    ]
+    rows = list(dict.fromkeys(value["of"] for value in values))
+    networks = list(dict.fromkeys(value["network"] for value in values))
+    if not 1 < len(values) <= BARS:
+        return None
+    y = {"field": "of", "type": "nominal", "sort": rows, "axis": {"title": None}}
+    tint = colour(networks, "network")
+    if len(networks) < 2:
+        tint["legend"] = None
+    offset = {"field": "network", "type": "nominal", "sort": networks}
+    shown = [panel for panel in PANELS if any(value.get(panel[0], 0) > 0 for value in values)]
+    return chart({"data": {"values": values}, "spacing": 26, "hconcat": [
+        {"width": 230, "height": {"step": 13 if len(networks) > 1 else 22},
+         "mark": {"type": "bar", "cornerRadius": 2},
+         "encoding": {"x": {"field": key, "type": "quantitative",
+                            "axis": {"title": title, "tickCount": 5}},
+                      "y": y if place == 0 else {**y, "axis": None}, "yOffset": offset,
+                      "color": tint}}
+        for place, (key, title, _) in enumerate(shown)
+    ]}) if shown else None
 
 
 def _panel(

@@ -28,7 +28,7 @@ def spec(made: Sequence[Mapping[str, Any]]) -> dict[str, Any] | None:
     ticks = sorted({value["at"] for value in values})
     below: dict[str, Any] = {"title": made[0]["axis"], "format": "~s"}
     if len(ticks) <= 10:
-        below |= {"values": ticks, "format": ",~f" if ticks[-1] < 1e5 else "~s"}
+        below |= {"values": ticks, "format": ",~f" if ticks[-1] < 1e5 else ".3~s"}
     log = {"type": "log", "nice": False}
     low, high = min(v["ms"] for v in values), max(v["ms"] for v in values)
     x = {"field": "at", "type": "quantitative", "axis": below,

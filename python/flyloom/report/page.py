@@ -6,7 +6,7 @@
     {"title", "summary"?, "flyloom_version", "seed", "experiment_toml",
      "networks": [{"label", "recipe", "structure": {"switches", "endpoints", "links", ...},
                    "edges"?, "switch_names"?, "switch_groups"?, "floor"?, "cables"?}],
-     "routings"?: [{"label", "network", "engine", "source", "lmc", "verified", "lanes"?,
+     "routings"?: [{"label", "called"?, "network", "engine", "source", "lmc", "verified", "lanes"?,
                     "max_hops"?, "mean_hops"?, "edge_forwarding_index"?, "verdicts"?,
                     "counterexample"?, "load_histogram"?, "ebb"?, "deploy"?}],
      "simulations"?: [{"network", "label", "parameters", "points",
@@ -16,8 +16,8 @@
                     "messages", "sent_bytes", "busiest_use"?}],
      "mappings"?: [{"network", "label", "method", "graph"?, "processes", "average_dilation",
                     "maximum_congestion", "finish_ns"?}],
-     "measures"?: [{"name", "doc", "columns": [{"name", "unit", "meaning"}],
-                    "rows": [{"network", "label", "cells"}]}],
+     "measures"?: [{"name", "doc", "columns": [{"name", "unit", "meaning", "better"?}],
+                    "rows": [{"network", "label", "cells", "parameters"?}]}],
      "stages"?: [{"name", "seconds"?, "line"?}], "skipped"?: [{"what", "why"}]}
 
 A part that is missing leaves its section out; where ``skipped`` or a routing's
@@ -34,7 +34,17 @@ from typing import Any
 from flyloom import draw
 from flyloom.draw.floor import racks_of
 from flyloom.draw.svg import plural
-from flyloom.report import axis, charts, flit, mapped, messages, packet_maps, packets, simulated
+from flyloom.report import (
+    answer,
+    axis,
+    charts,
+    flit,
+    mapped,
+    messages,
+    packet_maps,
+    packets,
+    simulated,
+)
 from flyloom.report.check import cabled, check
 from flyloom.report.drawing import DrawingError
 from flyloom.support.files import write_whole
@@ -55,6 +65,8 @@ STRUCTURE = (
 _SOURCES = {"flyloom": "flyloom", "opensm": "OpenSM", "file": "read from file"}
 #: Links of all matrices of a page that may be drawn one by one; it bounds the page's size.
 _MATRIX_LINKS = 60_000
+#: Columns of a measure from which on what is the same in all rows is said beside the table.
+WIDE = 8
 
 
 def render(data: Mapping[str, Any], lost: Callable[[str], None] | None = None) -> str:
@@ -117,6 +129,7 @@ def render(data: Mapping[str, Any], lost: Callable[[str], None] | None = None) -
     return environment.get_template("page.html.j2").render(
         report=report,
         css=Markup(css),
+        answer=answer.answer(report, curves, driven),
         tiles=tiles(report),
         networks=[
             _pictures(network, colours, budget if place < charts.MOST else 0)
@@ -144,6 +157,7 @@ def render(data: Mapping[str, Any], lost: Callable[[str], None] | None = None) -
               for h in simulated.heat(curves, report["networks"])],
         deployed=[r for r in report["routings"] if r["deploy"] is not None],
         several=len(labels) > 1,
+        measures=measure_tables(report["measures"]),
     )
 
 
@@ -183,14 +197,17 @@ def words(name: str) -> str:
 
 
 def cell(value: object) -> str:
-    """A figure of a measure: whole numbers in full, others to 6 digits; ``–`` for ``None``."""
+    """A figure of a measure: whole numbers in full, others to 6 digits, or as whole numbers;
+    ``–`` for ``None``."""
     if value is None:
         return "–"
     if isinstance(value, bool):
         return "yes" if value else "no"
     if isinstance(value, int):
         return f"{value:,}"
-    return f"{value:,.6g}" if isinstance(value, float) else str(value)
+    if isinstance(value, float):
+        return f"{value:,.0f}" if 1e6 <= abs(value) < 1e15 else f"{value:,.6g}"
+    return str(value)
 
 
 # --- the parts of the page -----------------------------------------------------------------------
@@ -234,6 +251,27 @@ def _cell(value: object, decimals: int) -> str:
     if isinstance(value, tuple):
         return ", ".join(_cell(item, decimals) for item in value)
     return str(value)
+
+
+def measure_tables(measures: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
+    """The tables of measures. Of a wide one ``same`` says in words what is the same in all rows,
+    and its columns are the others."""
+    out = []
+    for measure in measures:
+        columns, rows = measure["columns"], measure["rows"]
+        same = [
+            place for place in range(len(columns))
+            if len(columns) > WIDE and len(rows) > 1
+            and len({str(row["cells"][place]) for row in rows}) == 1
+        ]
+        said = [f"{words(columns[place]['name'])} {cell(rows[0]['cells'][place])}"
+                for place in same if rows[0]["cells"][place] is not None]
+        kept = [place for place in range(len(columns)) if place not in same]
+        out.append({
+            **measure, "same": ", ".join(said), "columns": [columns[place] for place in kept],
+            "rows": [{**row, "cells": [row["cells"][place] for place in kept]} for row in rows],
+        })
+    return out
 
 
 def verdict_names(routings: Sequence[Mapping[str, Any]]) -> list[str]:

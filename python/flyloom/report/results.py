@@ -16,7 +16,7 @@ _PLAN = {
     "rack_pairs": [{"a": TEXT, "b": TEXT, "cables": COUNT}],
     "by_step": [COUNT],
     "classes": [{"kind": TEXT, "stock_m": NUMBER, "cables": COUNT, "cost_usd": NUMBER, MORE: ANY}],
-    "cables": COUNT, "cost_usd": NUMBER, "catalog": TEXT,
+    "cables": COUNT, "length_m?": NUMBER, "cost_usd": NUMBER, "catalog": TEXT,
     "rules": {"switch_units?": COUNT, "server_units?": COUNT, MORE: ANY}, MORE: ANY,
 }
 _FACTS = {
@@ -43,6 +43,7 @@ _RECORD = {
 _SAVED = {
     "experiment": {"name": TEXT, "title?": TEXT, "summary?": TEXT, "seed": COUNT, MORE: ANY},
     "text": TEXT, "networks": {MORE: ANY}, "records": [_RECORD],
+    "measures?": [{"rows": [{"parameters?": {MORE: ANY}, MORE: ANY}], MORE: ANY}],
     "stages": [{MORE: ANY}], "skipped": [{MORE: ANY}],
     "edges": {MORE: ANY}, "switch_names": {MORE: ANY}, "groups": {MORE: ANY}, MORE: ANY,
 }
