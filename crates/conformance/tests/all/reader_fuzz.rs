@@ -8,6 +8,7 @@ use base::Quiet;
 use formats::booksim::Source;
 use formats::{booksim, chakra, communication, dumpi, goal, graph_file, ib, liballprof};
 use serde_json::{Map, json};
+use std::sync::Arc;
 use traffic::workload::{Schedule, make};
 
 /// What reads bytes, or says why not.
@@ -89,6 +90,18 @@ const SLURM: &str = "# made 2026-01-01 10:11:12 by 1234\nSwitchName=s1 Nodes=n[0
 const TOPO: &str = "Nodes 16\nTiers 2\nPodsize 16\n# 2026-01-01 10:11:12 by 123456789\nTier 0\n\
     Radix_Down 4\nRadix_Up 4\nDownlink_Latency_ns 1234.5\nSwitch_Latency_ns 0123.25\nQueue_Up \
     123456\nQueue_Down 7890123\nTier 1\nRadix_Down 4\nDownlink_Latency_ns 7123.125\n";
+
+const LFT: &str = "\
+    Unicast lids [0x0-0xb] of switch Lid 10 guid 0x00000000000000a1 (s1):\n  Lid  Out\n\
+    0x0001 001 : (Channel Adapter portguid 0x0000000000000011: 'h 1')\n\
+    0x000a 000 : (Switch portguid 0x00000000000000a1: 's1')\n2 valid lids dumped \n\
+    Unicast lids [0x0-0xb] of switch Lid 11 guid 0x00000000000000a2 (s2):\n0x000a 012 : (Switch \
+    portguid 0x00000000000000a1: 's1')\n0x000b 000 : (Switch)\n2 valid lids dumped \n";
+const SL2VL: &str = "Switch 0x0000000000000001, base LID 3\n\
+    1 2 : 0 1 2 3 4 5 6 7 0 1 2 3 4 5 6 7\n1 3 : 0 1 2 3 4 5 6 7 0 1 2 3 4 5 6 7\n";
+const PATHS: &str = "1 2 3\n12 34 5\n123 456 7\n1234 567 1\n12345 678 2\n";
+const ANYNET: &str = "router 0 node 0 node 1 router 1 123 router 2 45\n\
+    router 1 node 2 router 2 678\nrouter 2 node 3 router 0 90\n";
 
 fn hex(digits: &str) -> Vec<u8> {
     let digit = |d: u8| (d as char).to_digit(16).expect("a digit") as u8;
@@ -176,8 +189,44 @@ fn traces() -> Vec<Reader> {
     ]
 }
 
+/// Tables, levels, names and places on a network.
+fn on_networks() -> Vec<Reader> {
+    let given = fabric::network::parse_inline("slim_fly:q=3,p=1").expect("well formed");
+    let family = families::family(&given.family).expect("a family");
+    let t = Arc::new(family.build(&given.params).expect("a member"));
+    let min_hop = engines::engine("min_hop").expect("an engine");
+    let routing = min_hop.route(&Map::new(), &t, 1, &Quiet).expect("connected");
+    let digraph = graph_file::orcs::write(&routing).expect("one layer");
+    let names: Vec<String> = t.endpoints().iter().map(|e| e.name.clone()).collect();
+    let ranks =
+        (0..).zip(&names).map(|(rank, name): (u32, _)| format!("rank {rank}={name} slot=0"));
+    let slots: Vec<u32> = (0..names.len() as u32).collect();
+    let counted: Vec<String> = names.iter().map(|name| format!("{name} slots=12")).collect();
+    let (hosts, pins, times) = (t.clone(), t.clone(), t.clone());
+    vec![
+        of("digraph", digraph, |bytes| told(graph_file::orcs::read_tables(&text(bytes), "f"))),
+        of("dump_lfts", LFT, |bytes| told(ib::lft::read(&text(bytes), "f"))),
+        of("SL2VL", SL2VL, |bytes| told(ib::sl_files::read_sl2vl(&text(bytes), "f"))),
+        of("path records", PATHS, |bytes| told(ib::sl_files::read_path_records(&text(bytes), "f"))),
+        of("rank file", ranks.collect::<Vec<_>>().join("\n"), move |bytes| {
+            told(formats::mapping::read(&t, &text(bytes), &slots, None))
+        }),
+        of("host list", counted.join("\n"), move |bytes| {
+            told(formats::mapping::hosts(&hosts, &text(bytes)))
+        }),
+        of("pins", "# of 12345678\n1200 3\n12340 5\n34560 11\n", move |bytes| {
+            told(formats::mapping::pins(&pins, &text(bytes)))
+        }),
+        of("packets", "0 0 1 1234\n1234 7 2 5\n34567 11 1 12\n", move |bytes| {
+            told(traffic::times::Injections::parse(&text(bytes), &times))
+        }),
+        of("anynet", ANYNET, |bytes| told(booksim::anynet::read(&text(bytes), "f"))),
+    ]
+}
+
 fn readers() -> Vec<Reader> {
     let mut all = graphs();
+    all.extend(on_networks());
     all.extend(traces());
     for (name, good) in [
         ("a.mtx", MARKET),
