@@ -41,6 +41,8 @@ FILES = {
     "key.toml": b'file = "parts.edges"\nq = 3\n', "cut.json": b'{"flyloom": 1, "sw',
     "other.json": b'{"nodes": []}', "cut.graphml": b"<graphml><graph>",
     "bomb.graphml": b'<!DOCTYPE x [<!ENTITY a "aa"><!ENTITY b "&a;&a;">]><graphml>&b;</graphml>',
+    "crowded.graphml": b'<graphml><node a=">" ' + b" ".join(
+        b'a%d="1"' % i for i in range(60_000)) + b"/></graphml>",
     "future.json": b'{"flyloom": 2, "recipe": {}, "switches": [], "links": [], "endpoints": []}',
     "cycle.edges": b"0 1\n1 2\n2 0\n", "good.toml": GOOD.encode(),
     "six.toml": GOOD.replace("q = 3", "q = 6").encode(),
@@ -88,6 +90,7 @@ TABLE = [
     (["design", "other.json"], "other.json"), (["design", "future.json"], "version"),
     (["design", "cut.graphml"], "cut.graphml: line 1"),
     (["design", "bomb.graphml"], "bomb.graphml"),
+    (["design", "crowded.graphml"], "crowded.graphml: line 1: .*more than 1000 attributes"),
     (["design", "port.net"], r"port.net: line \d+.*37"),
     (["route", "slim_fly:q=3", "--lmc", "8"], "lmc: 8.*0 to 7"),
     (["route", "slim_fly:q=3", "--lmc", "-1"], "0 to 7"),

@@ -59,10 +59,21 @@ pub fn from_python(value: &Bound<'_, PyAny>) -> PyResult<Value> {
     let default = PyModule::import(py, "operator")?.call_method1("methodcaller", ("tolist",))?;
     options.set_item("default", default)?;
     options.set_item("allow_nan", false)?;
-    let dumped = py.import("json")?.call_method("dumps", (value,), Some(&options));
+    let json = py.import("json")?;
+    let dumped = json.call_method("dumps", (value,), Some(&options));
     let bad = |e: &dyn std::fmt::Display| {
         refuse(Refusal::new("", format!("a value is no parameter: {e}"), "numbers, text and lists"))
     };
+    if let (Err(_), Ok(given)) = (&dumped, value.cast::<PyDict>()) {
+        // which one it is
+        for (key, value) in given {
+            let one = json.call_method("dumps", (&value,), Some(&options));
+            if let (Err(e), Ok(key)) = (one, key.extract::<String>()) {
+                let why = format!("{} is no parameter: {}", value.str()?, e.value(py));
+                return Err(refuse(Refusal::new(key, why, "finite numbers, text and lists")));
+            }
+        }
+    }
     let text: String = dumped.map_err(|e| bad(&e.value(py)))?.extract()?;
     serde_json::from_str(&text).map_err(|e| bad(&e))
 }

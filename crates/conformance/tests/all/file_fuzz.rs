@@ -1,5 +1,6 @@
 //! Damaged files: no reader panics, and every refusal names the file.
 
+use crate::mutations::{self, Damage};
 use base::Quiet;
 use engines::engine;
 use fabric::addresses::Addresses;
@@ -28,68 +29,25 @@ fn good_files() -> &'static [String] {
     })
 }
 
-#[derive(Debug, Clone)]
-enum Damage {
-    Byte(u8),
-    Digit,
-    DropLine,
-    DoubleLine,
-    SwapLines,
-    DropBytes(u8),
-    Cut,
-    Insert(String),
-}
-
 fn damage() -> impl Strategy<Value = Damage> {
     prop_oneof![
         any::<u8>().prop_map(Damage::Byte),
-        Just(Damage::Digit),
+        any::<u32>().prop_map(|n| Damage::Number(n.to_string())),
+        any::<u8>().prop_map(Damage::Digit),
         Just(Damage::DropLine),
         Just(Damage::DoubleLine),
         Just(Damage::SwapLines),
         (1_u8..40).prop_map(Damage::DropBytes),
+        (1_u8..40).prop_map(Damage::DoubleBytes),
+        Just(Damage::Largest),
         Just(Damage::Cut),
         "[\\[\\]\"#<>={}(),: 0-9a-zA-Z\n-]{0,12}".prop_map(Damage::Insert),
     ]
 }
 
+/// A text with this done to it.
 fn apply(text: &str, damage: &Damage, at: usize) -> String {
-    let mut bytes = text.as_bytes().to_vec();
-    let mut lines: Vec<&str> = text.lines().collect();
-    if bytes.is_empty() {
-        return String::new();
-    }
-    let (here, line) = (at % bytes.len(), at % lines.len().max(1));
-    match damage {
-        Damage::Byte(b) => bytes[here] = *b,
-        Damage::Digit => {
-            let digit = (0..bytes.len()).map(|i| (here + i) % bytes.len());
-            if let Some(i) = digit.into_iter().find(|&i| bytes[i].is_ascii_digit()) {
-                bytes.splice(i..=i, at.to_string().into_bytes());
-            }
-        }
-        Damage::DropBytes(n) => {
-            bytes.drain(here..(here + usize::from(*n)).min(text.len()));
-        }
-        Damage::Cut => bytes.truncate(here),
-        Damage::Insert(s) => {
-            bytes.splice(here..here, s.bytes());
-        }
-        Damage::DropLine => {
-            lines.remove(line);
-            return lines.join("\n");
-        }
-        Damage::DoubleLine => {
-            lines.insert(line, lines[line]);
-            return lines.join("\n");
-        }
-        Damage::SwapLines => {
-            let other = (at / 7) % lines.len();
-            lines.swap(line, other);
-            return lines.join("\n");
-        }
-    }
-    String::from_utf8_lossy(&bytes).into_owned()
+    String::from_utf8_lossy(&mutations::apply(text.as_bytes(), damage, at)).into_owned()
 }
 
 proptest! {

@@ -14,6 +14,8 @@ mod huge;
 mod lanes;
 mod measures;
 mod minimal;
+mod mutations;
+
 mod orcs_files;
 mod patterns;
 mod promises;

@@ -105,6 +105,8 @@ fn what_may_be_left_out_is_zero() {
                 recv 8 b from -1 tag -1 cpu 2 nic 1 /* any */\nb: calc 7 cpu 1\n\
                 a_1: calc 9\nb requires a_1\nb irequires a_1\n}\nrank 1 {}\n// end";
     let schedule = text::parse(said, &Quiet).expect("a schedule");
+    let marked = text::parse(&format!("\u{feff}{said}"), &Quiet);
+    assert_eq!(marked.expect("the mark of an editor says nothing"), schedule);
     let recv = Op { nic: 1, ..Op::recv(8, ANY, ANY).on(2) };
     let ops = [Op::send(12, 1, 0), recv, Op::calc(7).on(1), Op::calc(9)];
     assert_eq!(schedule.ops(), ops);

@@ -28,7 +28,7 @@ const STRIDE: usize = 1 << 20;
 /// # Errors
 /// With the line, when it is none; or when `watch` says stop.
 pub fn parse(text: &str, watch: &dyn Watch) -> Result<Schedule, Stop> {
-    let mut scan = Scan::new(text);
+    let mut scan = Scan::new(text.trim_start_matches('\u{feff}'));
     scan.lines()?;
     if !scan.keyword("num_ranks") {
         return Err(scan.refuse("num_ranks is not there", "num_ranks, then the ranks").into());

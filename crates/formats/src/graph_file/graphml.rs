@@ -30,6 +30,27 @@ struct Reader<'a, 'input> {
     edge_defaults: Data<'a>,
 }
 
+/// The most attributes of an element: each is compared with all before it.
+const MOST_ATTRIBUTES: usize = 1000;
+
+/// Where an element with more begins.
+fn crowded(text: &str) -> Option<usize> {
+    let (mut begin, mut count, mut quote) = (None, 0, None);
+    for (at, byte) in text.bytes().enumerate() {
+        match (begin, quote, byte) {
+            (_, Some(end), _) if byte == end => quote = None,
+            // no value has one in it: it was no quote
+            (_, _, b'<') => (begin, count, quote) = (Some(at), 0, None),
+            (Some(_), None, b'"' | b'\'') => quote = Some(byte),
+            (Some(_), None, b'>') => begin = None,
+            (Some(begin), None, b'=') if count == MOST_ATTRIBUTES => return Some(begin),
+            (Some(_), None, b'=') => count += 1,
+            _ => {}
+        }
+    }
+    None
+}
+
 /// Reads a `GraphML` file; `name` stands for the file in the recipe and in refusals.
 ///
 /// `p` puts that many endpoints on every switch when no node tells its `endpoints`; without either
@@ -46,6 +67,11 @@ pub fn read(text: &str, name: &str, p: impl Into<Beside>) -> Result<Topology, Re
         let why = "it declares entities, which would have to be expanded";
         let help = "GraphML without entities of its own";
         return Err(Refusal::new(format!("{name}: line {line}"), why, help));
+    }
+    if let Some(at) = crowded(text) {
+        let place = format!("{name}: line {}", line_of(text, at));
+        let why = format!("an element of more than {MOST_ATTRIBUTES} attributes");
+        return Err(Refusal::new(place, why, "data in elements of their own"));
     }
     let options = ParsingOptions { allow_dtd: true, ..ParsingOptions::default() };
     let document = Document::parse_with_options(text, options).map_err(|e| {

@@ -1,0 +1,154 @@
+//! Mutations of files, of one kind for all tests of readers: bytes, numbers within their fields,
+//! lines.
+
+/// What is done to a file at a place.
+#[derive(Debug, Clone)]
+pub(crate) enum Damage {
+    /// A byte becomes this one.
+    Byte(u8),
+    /// One bit of a byte changes.
+    Bit(u8),
+    /// A digit becomes this one: a number changes within its field.
+    Digit(u8),
+    /// A number becomes another of any length.
+    Number(String),
+    /// Bytes that could be a number of 32 bits become the largest one.
+    Largest,
+    /// A line is lost.
+    DropLine,
+    /// A line comes twice.
+    DoubleLine,
+    /// A line and another exchange their places.
+    SwapLines,
+    /// So many bytes are lost.
+    DropBytes(u8),
+    /// So many bytes come twice.
+    DoubleBytes(u8),
+    /// All from here on is lost.
+    Cut,
+    /// Something stands in between.
+    Insert(String),
+}
+
+/// The file with this done to it at a place, which is taken modulo its length.
+pub(crate) fn apply(good: &[u8], damage: &Damage, at: usize) -> Vec<u8> {
+    let mut bytes = good.to_vec();
+    if bytes.is_empty() {
+        return bytes;
+    }
+    let here = at % bytes.len();
+    let reach = |n: u8| (here + usize::from(n)).min(good.len());
+    let digit = (0..bytes.len()).map(|i| (here + i) % bytes.len());
+    let digit = || digit.clone().find(|&i| good[i].is_ascii_digit());
+    match damage {
+        Damage::Byte(b) => bytes[here] = *b,
+        Damage::Bit(bit) => bytes[here] ^= 1 << (bit % 8),
+        Damage::Digit(new) => {
+            if let Some(i) = digit() {
+                bytes[i] = b'0' + new % 10;
+            }
+        }
+        Damage::Number(new) => {
+            if let Some(i) = digit() {
+                bytes.splice(i..=i, new.bytes());
+            }
+        }
+        Damage::Largest => bytes[here..reach(4)].fill(0xff),
+        Damage::DropBytes(n) => drop(bytes.drain(here..reach(*n))),
+        Damage::DoubleBytes(n) => {
+            let part = good[here..reach(*n)].to_vec();
+            bytes.splice(here..here, part);
+        }
+        Damage::Cut => bytes.truncate(here),
+        Damage::Insert(s) => drop(bytes.splice(here..here, s.bytes())),
+        Damage::DropLine | Damage::DoubleLine | Damage::SwapLines => {
+            let mut lines: Vec<&[u8]> = good.split_inclusive(|b| *b == b'\n').collect();
+            let (line, other) = (at % lines.len(), (at / 7) % lines.len());
+            match damage {
+                Damage::DropLine => drop(lines.remove(line)),
+                Damage::DoubleLine => lines.insert(line, lines[line]),
+                _ => lines.swap(line, other),
+            }
+            return lines.concat();
+        }
+    }
+    bytes
+}
+
+/// Numbers by a seed: splitmix64.
+pub(crate) struct Draw(pub(crate) u64);
+
+impl Draw {
+    /// A number from 0, below `most`.
+    pub(crate) fn below(&mut self, most: usize) -> usize {
+        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
+        let mut z = self.0;
+        z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+        ((z ^ (z >> 31)) % most.max(1) as u64) as usize
+    }
+}
+
+/// Where a file has fields whose values may be others: found by changing each place and asking
+/// whether that is read.
+pub(crate) struct Fields {
+    /// A place, and of a file that is no text the bit of it that may change.
+    places: Vec<(usize, u8)>,
+    is_text: bool,
+}
+
+/// Most places that are tried.
+const TRIED: usize = 300;
+
+impl Fields {
+    /// Those of a good file.
+    pub(crate) fn of(good: &[u8], reads: impl Fn(&[u8]) -> bool) -> Self {
+        let is_text = std::str::from_utf8(good).is_ok() && !good.contains(&0);
+        let mut places = Vec::new();
+        let all: Vec<usize> =
+            (0..good.len()).filter(|&i| !is_text || good[i].is_ascii_digit()).collect();
+        let step = all.len().div_ceil(TRIED).max(1);
+        for &at in all.iter().step_by(step) {
+            let keeps = |damage: Damage| reads(&apply(good, &damage, at));
+            if is_text {
+                let mut draw = Draw(at as u64);
+                if (0..3).all(|_| keeps(Damage::Digit(draw.below(10) as u8))) {
+                    places.push((at, 0));
+                }
+            } else {
+                places.extend((0..8).filter(|bit| keeps(Damage::Bit(*bit))).map(|bit| (at, bit)));
+            }
+        }
+        Self { places, is_text }
+    }
+
+    /// The file with other values in one to three fields, or in one of four cases with damage
+    /// anywhere: so gentle that most are read, for those that fail at the first byte show nothing.
+    pub(crate) fn mutated(&self, good: &[u8], draw: &mut Draw) -> Vec<u8> {
+        if draw.below(4) > 0 && !self.places.is_empty() {
+            let mut bytes = good.to_vec();
+            for _ in 0..=draw.below(3) {
+                let (place, bit) = self.places[draw.below(self.places.len())];
+                let digit = Damage::Digit(draw.below(10) as u8);
+                let damage = if self.is_text { digit } else { Damage::Bit(bit) };
+                bytes = apply(&bytes, &damage, place);
+            }
+            return bytes;
+        }
+        let damage = match draw.below(10) {
+            0 if self.is_text => Damage::Number("18446744073709551615".to_owned()),
+            0 => Damage::Largest,
+            1 => Damage::DropBytes(1 + draw.below(20) as u8),
+            2 => Damage::DoubleBytes(1 + draw.below(20) as u8),
+            3 => Damage::DropLine,
+            4 => Damage::DoubleLine,
+            5 => Damage::SwapLines,
+            6 => Damage::Byte(draw.below(256) as u8),
+            7 => Damage::Cut,
+            8 => Damage::Number(draw.below(100_000).to_string()),
+            _ if self.is_text => Damage::Digit(draw.below(10) as u8),
+            _ => Damage::Bit(draw.below(8) as u8),
+        };
+        apply(good, &damage, draw.below(good.len() * 8))
+    }
+}
