@@ -30,6 +30,7 @@ __all__ = [
     "expand",
     "experiment_plugins",
     "experiment_schema",
+    "export_beside",
     "export_formats",
     "export_text",
     "flit_schema",
@@ -99,6 +100,10 @@ class Topology:
     @staticmethod
     def from_codes(
         intra: tuple[str, bytes], inter: tuple[str, bytes], p: int | None = None
+    ) -> Topology: ...
+    @staticmethod
+    def from_ibutils(
+        text: str, name: str, definitions: list[tuple[str, str]]
     ) -> Topology: ...
     @staticmethod
     def from_text(
@@ -444,6 +449,9 @@ def simulate_message(
 def qr_code(words: str) -> list[str] | None: ...
 def check_floor_rules(given: dict[str, Any]) -> None: ...
 def export_formats() -> list[_Document]: ...
+def export_beside(
+    network: Topology, to: str, options: dict[str, Any] | None = None
+) -> list[tuple[str, str]]: ...
 def export_text(
     network: Topology,
     to: str,

@@ -35,6 +35,25 @@ pub fn export_formats(py: Python<'_>) -> PyResult<Bound<'_, PyAny>> {
     to_python(py, &Value::Array(rows.collect()))
 }
 
+/// The files that belong beside that of the format `to` with these options, name and content.
+#[pyfunction]
+#[pyo3(signature = (network, to, options=None))]
+pub fn export_beside(
+    py: Python<'_>,
+    network: PyRef<'_, Topology>,
+    to: &str,
+    options: Option<&Bound<'_, PyAny>>,
+) -> PyResult<Vec<(String, String)>> {
+    let format = format(to).map_err(refuse)?;
+    let options = options.map(from_python).transpose()?.map(object).unwrap_or_default();
+    let t = network.inner.clone();
+    let work = move || {
+        let source = Source { network: &t, routing: None, places: None };
+        format.beside(&source, &options)
+    };
+    enter_alone(py, work)?.map_err(refuse)
+}
+
 /// The network, with its tables where given, as a file of the format `to`, with its options (a
 /// dict). `floor` is a plan: `racks`, `switches` and `endpoints` (seats), `links_m`, `terminals_m`.
 #[pyfunction]

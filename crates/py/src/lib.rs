@@ -45,6 +45,7 @@ fn _core(m: &Bound<'_, PyModule>) -> PyResult<()> {
     m.add_function(wrap_pyfunction!(cost::study_of_2014, m)?)?;
     m.add_function(wrap_pyfunction!(export::export_formats, m)?)?;
     m.add_function(wrap_pyfunction!(export::export_text, m)?)?;
+    m.add_function(wrap_pyfunction!(export::export_beside, m)?)?;
     m.add_class::<search::Search>()?;
     m.add_function(wrap_pyfunction!(search::search_bounds, m)?)?;
     m.add_function(wrap_pyfunction!(search::search_random, m)?)?;

@@ -301,6 +301,22 @@ impl Topology {
         Ok(Self { inner: Arc::new(inner) })
     }
 
+    /// The network of a topology file of ibutils, `text`, called `name` in errors, with
+    /// `definitions` of its systems: name and content of files `.ibnl`.
+    #[staticmethod]
+    fn from_ibutils(
+        py: Python<'_>,
+        text: String,
+        name: String,
+        definitions: Vec<(String, String)>,
+    ) -> PyResult<Self> {
+        let work = move |_: &dyn base::Watch| {
+            graph_file::ibutils::read_with(&text, &name, &definitions).map(families::recognised)
+        };
+        let inner = enter(py, None, work)?.map_err(refuse)?;
+        Ok(Self { inner: Arc::new(inner) })
+    }
+
     /// What its file had that was left out or understood otherwise than written, a line each.
     #[getter]
     fn remarks(&self) -> Vec<&str> {

@@ -72,7 +72,8 @@ def export(
     elif output is None:
         print(done["text"], end="")
     else:
-        print(f"{done['lines']:,} lines of {to} written to {output}")
+        beside = f", beside it {', '.join(done['beside'])}" if "beside" in done else ""
+        print(f"{done['lines']:,} lines of {to} written to {output}{beside}")
 
 
 def show(formats: list[Result], as_json: bool) -> None:

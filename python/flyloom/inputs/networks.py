@@ -18,6 +18,7 @@ from flyloom.inputs.graphs import (
     from_networkx,
     from_scipy,
 )
+from flyloom.inputs.ibutils import ibutils
 from flyloom.inputs.made import made
 from flyloom.inputs.names import named
 from flyloom.inputs.planes import as_planes
@@ -135,7 +136,8 @@ def _from_file(
             afford(f"reading {path}", 10 * path.stat().st_size, 0)
         if (found := codes(path, p)) is not None:
             return found
-        found = Topology.from_text(read_text(path), str(path), p, choice)
+        text = read_text(path)
+        found = ibutils(path, text, p, choice) or Topology.from_text(text, str(path), p, choice)
         return tell(named(found, names), str(path))
     spec = read_toml(path)
     spec = spec.get("topology", spec)

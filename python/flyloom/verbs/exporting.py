@@ -56,9 +56,10 @@ def export(
     options
         Of the format.
 
-    Fields: ``to``, ``network``, ``path``, ``lines``, ``bytes``, and ``text`` where there is no
-    path. Nothing that has failed is written, but cables where the format tells their state. The
-    same source, options and version give the same bytes. O(network), but ``simgrid`` with tables:
+    Fields: ``to``, ``network``, ``path``, ``lines``, ``bytes``, ``text`` where there is no path,
+    and of a format with further files ``beside``: their names, without a path also their texts.
+    Nothing that has failed is written, but cables where the format tells their state. The same
+    source, options and version give the same bytes. O(network), but ``simgrid`` with tables:
     O(pairs of endpoints).
 
     Raises
@@ -80,12 +81,16 @@ def export(
             without = "" if floor is not None else "; floor=False (--no-floor) leaves places out"
             raise RefusalError(f"floor: {error}{without}") from None
     text = _core.export_text(topology, to, options, routing, laid)
+    beside = _core.export_beside(topology, to, options)
     if path is not None:
+        for name, content in beside:
+            write_whole(Path(path).parent / name, content)
         write_whole(Path(path), text)
+    more = {"beside": [name for name, _ in beside] if path is not None else dict(beside)}
     return Result({
         "to": to, "network": topology.recipe, "path": None if path is None else str(path),
         "lines": text.count("\n"), "bytes": len(text.encode()),
-        "text": text if path is None else None,
+        "text": text if path is None else None, **(more if beside else {}),
     })
 
 

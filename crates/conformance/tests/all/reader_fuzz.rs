@@ -90,6 +90,14 @@ const SLURM: &str = "# made 2026-01-01 10:11:12 by 1234\nSwitchName=s1 Nodes=n[0
 const TOPO: &str = "Nodes 16\nTiers 2\nPodsize 16\n# 2026-01-01 10:11:12 by 123456789\nTier 0\n\
     Radix_Down 4\nRadix_Up 4\nDownlink_Latency_ns 1234.5\nSwitch_Latency_ns 0123.25\nQueue_Up \
     123456\nQueue_Down 7890123\nTier 1\nRadix_Down 4\nDownlink_Latency_ns 7123.125\n";
+const IBUTILS: &str = "# made 2026-01-01 10:11:12 by 123456789 on 4096 of 17 racks\n\
+    MSX6036 switch1234\n   P11 -4x-10G-> CX4 host01234567 P1\n   P12 -> CX4 host12345678 P1\n   \
+    P36 -> MSX6036 switch5678 P36\n\n# 2026-01-02 13:14:15, 1234 x 5678\nMSX6036 switch5678\n   \
+    P13 -> CX4 host23456789 P1\n   P14 -> CX4 host34567890 P1\n";
+const IBNL: &str = "# made 2026-01-01 10:11:12 by 123456789\nSYSTEM LEAF,LEAF:4x\nNODE SW 36 \
+    MT48436 U12345678\n   1 -4x-10G-> P1\n   2 -> P2\n   3 -> P3\n\nTOPSYSTEM BOX,BOX23456789\n\n\
+    # 2026-01-02 13:14:15 for 1234 of 5678\nSUBSYSTEM LEAF leaf12345678\n   P1 -> L1/P1\n   \
+    P2 -> leaf23456789 P2\n\nSUBSYSTEM LEAF leaf23456789\n   P1 -> L2/P1\n   P3 -> L2/P3456789\n";
 
 const LFT: &str = "\
     Unicast lids [0x0-0xb] of switch Lid 10 guid 0x00000000000000a1 (s1):\n  Lid  Out\n\
@@ -139,11 +147,16 @@ fn graphs() -> Vec<Reader> {
         ("node-link", NODE_LINK.to_owned()),
         ("topology.conf", SLURM.to_owned()),
         (".topo", TOPO.to_owned()),
+        (".topo of ibutils", IBUTILS.to_owned()),
     ];
-    all.into_iter()
-        .map(|(name, good)| {
+    let definitions = of(".ibnl", IBNL, |bytes| {
+        let topology = "BOX a\n   L1/P1 -> HCA h P1\n   L2/P1 -> HCA i P1\n";
+        told(graph_file::ibutils::read_with(topology, "f", &[("d".to_owned(), text(bytes))]))
+    });
+    std::iter::once(definitions)
+        .chain(all.into_iter().map(|(name, good)| {
             of(name, good, |bytes| told(graph_file::read_any(&text(bytes), "f.edges", None)))
-        })
+        }))
         .collect()
 }
 

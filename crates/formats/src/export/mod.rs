@@ -7,6 +7,7 @@
 mod anynet;
 mod astra_sim;
 mod hostlist;
+mod ibutils;
 mod levels;
 mod opensm;
 mod placed;
@@ -78,8 +79,13 @@ pub struct Format {
     pub options: &'static [(&'static str, &'static str)],
     /// Whether the floor plan belongs in it also where nobody asks for one.
     pub placed: bool,
-    write: fn(&Source, &Map<String, Value>) -> Result<String, Refusal>,
+    write: Write,
+    /// The files that belong beside it, by name.
+    beside: Option<Beside>,
 }
+
+type Write = fn(&Source, &Map<String, Value>) -> Result<String, Refusal>;
+type Beside = fn(&Source, &Map<String, Value>) -> Result<Vec<(String, String)>, Refusal>;
 
 const SWITCH_NAMES: (&str, &str) = (
     "switch-names",
@@ -89,7 +95,7 @@ const SWITCH_NAMES: (&str, &str) = (
 const PLANE: (&str, &str) = ("plane", "which plane to write, from 0; of a network of several");
 
 /// All formats.
-pub const FORMATS: [Format; 10] = [
+pub const FORMATS: [Format; 11] = [
     Format {
         name: "slurm-tree",
         title: "topology.conf of Slurm's topology/tree",
@@ -106,6 +112,7 @@ pub const FORMATS: [Format; 10] = [
         ],
         placed: false,
         write: slurm_tree::write,
+        beside: None,
     },
     Format {
         name: "slurm-block",
@@ -120,6 +127,7 @@ pub const FORMATS: [Format; 10] = [
         ],
         placed: false,
         write: slurm_block::write,
+        beside: None,
     },
     Format {
         name: "booksim-anynet",
@@ -131,6 +139,7 @@ pub const FORMATS: [Format; 10] = [
         ],
         placed: false,
         write: anynet::write,
+        beside: None,
     },
     Format {
         name: "simgrid",
@@ -145,6 +154,7 @@ pub const FORMATS: [Format; 10] = [
         ],
         placed: false,
         write: simgrid::write,
+        beside: None,
     },
     Format {
         name: "ibsim",
@@ -153,6 +163,20 @@ pub const FORMATS: [Format; 10] = [
         options: &[("lmc", "LID mask control, 0 (default) to 7"), PLANE],
         placed: false,
         write: opensm::write_netlist,
+        beside: None,
+    },
+    Format {
+        name: "ibutils-topo",
+        title: "topology file of ibutils, with the definitions of its systems (.ibnl) beside it",
+        networks: "switches up to 254 ports",
+        options: &[(
+            "speeds",
+            "known (default): of cables that ibutils 1.5 has no word for the nearest, 10G a lane; \
+             or all: 14G, 25G, 50G, 100G, 200G",
+        )],
+        placed: false,
+        write: ibutils::write,
+        beside: Some(ibutils::definitions),
     },
     Format {
         name: "opensm-roots",
@@ -161,6 +185,7 @@ pub const FORMATS: [Format; 10] = [
         options: &[PLANE],
         placed: false,
         write: opensm::write_roots,
+        beside: None,
     },
     Format {
         name: "opensm-guids",
@@ -169,6 +194,7 @@ pub const FORMATS: [Format; 10] = [
         options: &[PLANE],
         placed: false,
         write: opensm::write_guids,
+        beside: None,
     },
     Format {
         name: "opensm-names",
@@ -177,6 +203,7 @@ pub const FORMATS: [Format; 10] = [
         options: &[PLANE],
         placed: false,
         write: opensm::write_names,
+        beside: None,
     },
     Format {
         name: "astra-sim",
@@ -185,6 +212,7 @@ pub const FORMATS: [Format; 10] = [
         options: &[("switch_latency_ns", "time through a switch, ns; default 0"), PLANE],
         placed: false,
         write: astra_sim::write,
+        beside: None,
     },
     Format {
         name: "graphml",
@@ -193,6 +221,7 @@ pub const FORMATS: [Format; 10] = [
         options: &[],
         placed: true,
         write: placed::write,
+        beside: None,
     },
 ];
 
@@ -221,6 +250,19 @@ impl Format {
             return Err(Refusal::new(key, format!("not an option of {}", self.name), help));
         }
         (self.write)(source, options).map_err(|refusal| refusal.within(self.name))
+    }
+
+    /// The files that belong beside it, name and content.
+    ///
+    /// # Errors
+    /// As [`Self::write`].
+    pub fn beside(
+        &self,
+        source: &Source,
+        options: &Map<String, Value>,
+    ) -> Result<Vec<(String, String)>, Refusal> {
+        let Some(beside) = self.beside else { return Ok(Vec::new()) };
+        beside(source, options).map_err(|refusal| refusal.within(self.name))
     }
 }
 

@@ -1,5 +1,6 @@
 //! Networks as files that are not a fabric's: edge lists, `GraphML`, GML, node-link JSON, DOT,
-//! digraphs of ORCS, trees of Slurm and htsim, dragonflies of CODES, and flyloom's own JSON.
+//! digraphs of ORCS, trees of Slurm and htsim, topologies of ibutils, dragonflies of CODES, and
+//! flyloom's own JSON.
 
 mod attributed;
 pub mod codes;
@@ -9,6 +10,7 @@ mod given;
 pub mod gml;
 pub mod graphml;
 pub mod htsim;
+pub mod ibutils;
 pub mod json;
 pub mod node_link;
 pub mod orcs;
@@ -29,8 +31,8 @@ const MAX_PLANE: u16 = 1023;
 
 /// Reads a network in whatever format `text` is: `ibnetdiscover` output (also of `-p`), that of
 /// `iblinkinfo`, an `ibsim` netlist, `GraphML`, GML, JSON (flyloom's, or node-link), a digraph of
-/// ORCS, Slurm's topology.conf, a `.topo` of htsim, or an edge list. The content decides, not the
-/// name.
+/// ORCS, Slurm's topology.conf, a `.topo` of htsim or of ibutils, or an edge list. The content
+/// decides, not the name.
 ///
 /// `name` stands for the file in the recipe and in refusals. `p` puts that many endpoints on every
 /// switch of a file that has none. O(file log ports).
@@ -93,6 +95,9 @@ pub fn read_any_chosen(
     if htsim::looks(first, body) {
         return given::with_endpoints(htsim::read(text, name, p)?, name, p, false);
     }
+    if ibutils::looks(first, body) {
+        return given::with_endpoints(ibutils::read(text, name)?, name, p, true);
+    }
     if first.starts_with("Unicast lids") || first.contains(crate::ib::lft::FDB_SWITCH) {
         let why = "a forwarding table says how a network is routed, not how it is cabled";
         return Err(Refusal::new(name, why, FORMATS));
@@ -132,7 +137,8 @@ fn is_node(line: &str) -> bool {
 }
 
 const FORMATS: &str = "networks are read from ibnetdiscover, iblinkinfo, ibsim, edge lists, \
-     GraphML, GML, JSON, topology.conf of Slurm, .topo of htsim, CODES and digraphs of ORCS";
+     GraphML, GML, JSON, topology.conf of Slurm, .topo of htsim and of ibutils, CODES and digraphs \
+     of ORCS";
 
 fn own_endpoints(name: &str, p: Option<u32>) -> Result<(), Refusal> {
     match p {

@@ -1,0 +1,358 @@
+//! Topology files of ibutils (`.topo`): systems of some type, and the cables between their
+//! connectors.
+//!
+//! ```text
+//! MTS2400 S-1
+//!    P1 -4x-10G-> MT23108 H-1 P1
+//!    P2 -> MT23108 H-2 P1
+//! ```
+//!
+//! Source: ibdm-topo-file(1) of ibutils, and what its reader does: an empty line ends a system, `#`
+//! begins a remark, a cable may stand at both of its ends, a width or speed that is not said is 4x
+//! or 2.5G. What is in a system say its definitions ([`ibnl`]); a type without one is a switch or
+//! an adapter where its connectors tell which.
+
+mod ibnl;
+mod types;
+
+use super::{MAX_ENDPOINTS, recipe};
+use base::{Refusal, SwitchId};
+use fabric::network::{Aside, Builder, Cable, NAMES, Plug, Speed, Switch, Topology, name_fault};
+use ibnl::{Definitions, Flat, Rate, arrow};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::rc::Rc;
+
+/// Whether a text is such a file: a cable to `TYPE NAME PORT` after a line of a system.
+pub(super) fn looks(first: &str, text: &str) -> bool {
+    let words: Vec<&str> = first.split_whitespace().collect();
+    let is_system = words.len() == 2 || words.get(2).is_some_and(|word| word.starts_with("CFG:"));
+    let is_cable = |line: &str| {
+        arrow(line).is_some_and(|found| {
+            found.is_ok_and(|(port, _, to)| {
+                !port.is_empty() && to.len() == 3 && !line.contains(['"', ';', '['])
+            })
+        })
+    };
+    is_system && !first.contains("->") && text.lines().any(is_cable)
+}
+
+/// A system of the file.
+struct System<'a> {
+    kind: &'a str,
+    name: &'a str,
+    /// Variants of its boards, by place.
+    boards: BTreeMap<&'a str, &'a str>,
+    line: usize,
+}
+
+/// A connector: number of the system, and name.
+type Connector<'a> = (usize, &'a str);
+
+/// What a file says.
+#[derive(Default)]
+struct Said<'a> {
+    systems: Vec<System<'a>>,
+    by_name: HashMap<&'a str, usize>,
+    cables: Vec<(Connector<'a>, Connector<'a>, Rate, usize)>,
+    /// The cable at each connector.
+    used: HashMap<Connector<'a>, usize>,
+}
+
+impl<'a> Said<'a> {
+    /// Takes a line; `open` is the system whose cables follow.
+    fn line(
+        &mut self,
+        line: &'a str,
+        number: usize,
+        open: &mut Option<usize>,
+    ) -> Result<(), Wrong> {
+        if line.trim_start().starts_with('#') {
+            return Ok(());
+        }
+        let words: Vec<&str> = line.split_whitespace().collect();
+        match words[..] {
+            [] => *open = None,
+            _ if line.contains("->") => {
+                let (port, rate, to) = match arrow(line) {
+                    Some(found) => found.map_err(|why| (why, CABLE))?,
+                    None => return Err(("it is no cable".to_owned(), CABLE)),
+                };
+                let [kind, name, theirs] = to[..] else {
+                    return Err(("behind the arrow is no system and its port".to_owned(), CABLE));
+                };
+                let from =
+                    open.ok_or_else(|| ("a cable of no system".to_owned(), "TYPE NAME before it"))?;
+                let other = self.system(kind, name, number)?;
+                self.cable((from, port), (other, theirs), rate, number)?;
+            }
+            [kind, name, ref rest @ ..] => {
+                let of = rest.concat();
+                let boards = match of.strip_prefix("CFG:") {
+                    Some(_) => line.split_once("CFG:").map_or("", |(_, boards)| boards),
+                    None if rest.is_empty() => "",
+                    None => return Err(("it is neither a system nor a cable".to_owned(), LINES)),
+                };
+                let at = self.system(kind, name, number)?;
+                for board in boards.split([',', ' ', '\t']).filter(|word| !word.is_empty()) {
+                    let Some((place, variant)) = board.split_once('=') else {
+                        return Err((format!("'{board}' is no BOARD=VARIANT"), LINES));
+                    };
+                    self.systems[at].boards.insert(place, variant);
+                }
+                *open = Some(at);
+            }
+            _ => return Err(("it is neither a system nor a cable".to_owned(), LINES)),
+        }
+        Ok(())
+    }
+
+    fn system(&mut self, kind: &'a str, name: &'a str, line: usize) -> Result<usize, Wrong> {
+        let next = self.systems.len();
+        let at = *self.by_name.entry(name).or_insert(next);
+        if at == next {
+            if let Some(why) = name_fault(name) {
+                return Err((why, NAMES));
+            }
+            self.systems.push(System { kind, name, boards: BTreeMap::new(), line });
+        }
+        let old = &self.systems[at];
+        if old.kind != kind {
+            let why = format!("{name} is a {kind} here, but a {} in line {}", old.kind, old.line);
+            return Err((why, "one type for each system"));
+        }
+        Ok(at)
+    }
+
+    fn cable(
+        &mut self,
+        a: Connector<'a>,
+        b: Connector<'a>,
+        rate: Rate,
+        line: usize,
+    ) -> Result<(), Wrong> {
+        let next = self.cables.len();
+        for (end, other) in [(a, b), (b, a)] {
+            let at = *self.used.entry(end).or_insert(next);
+            if at == next {
+                continue;
+            }
+            let (first, second, old, before) = &mut self.cables[at];
+            if (*first, *second) != (other, end) && (*first, *second) != (end, other) {
+                let why = format!(
+                    "port {} of {} is already in line {before}",
+                    end.1, self.systems[end.0].name
+                );
+                return Err((why, "a port takes one cable"));
+            }
+            *old = old.or(rate);
+        }
+        if self.used.get(&a) == Some(&next) {
+            self.cables.push((a, b, rate, line));
+        }
+        Ok(())
+    }
+}
+
+/// What is wrong, and what would be right.
+type Wrong = (String, &'static str);
+
+const CABLE: &str = "as P1 -4x-10G-> TYPE NAME P1";
+const LINES: &str = "TYPE NAME, TYPE NAME CFG: BOARD=VARIANT,..., or PORT -> TYPE NAME PORT";
+
+/// A device of the network: a switch's number, or the endpoint's.
+#[derive(Clone, Copy)]
+enum Device {
+    Switch(SwitchId),
+    Endpoint(base::EndpointId),
+}
+
+/// Reads a topology file without definitions; see [`read_with`].
+///
+/// # Errors
+/// As [`read_with`].
+pub fn read(text: &str, name: &str) -> Result<Topology, Refusal> {
+    read_with(text, name, &[])
+}
+
+/// Reads a topology file; `definitions` are files `.ibnl` by name and content, of which those of
+/// types in the file are used. `name` stands for the file in the recipe and in refusals. A system
+/// of one device is called as the system, others `SYSTEM/BOARD/DEVICE`. O(network).
+///
+/// # Errors
+/// With the line, when it is none of such a file, a port has two cables, or a type has no
+/// definition and could be anything.
+pub fn read_with(
+    text: &str,
+    name: &str,
+    definitions: &[(String, String)],
+) -> Result<Topology, Refusal> {
+    let text = text.trim_start_matches('\u{feff}');
+    let (mut said, mut open) = (Said::default(), None);
+    for (number, line) in (1..).zip(text.lines()) {
+        said.line(line, number, &mut open)
+            .map_err(|(why, help)| Refusal::new(format!("{name}: line {number}"), why, help))?;
+    }
+    let mut known = Definitions::default();
+    for (file, text) in definitions {
+        known.add(file, text)?;
+    }
+    let (taken, remarks) = types::without_definition(&said, &known, name)?;
+    let flats = flats(&said, &known, &taken, name)?;
+    build(&said, &flats, name, remarks)
+}
+
+/// What is in each system.
+fn flats(
+    said: &Said,
+    known: &Definitions,
+    taken: &types::Taken,
+    name: &str,
+) -> Result<Vec<Rc<Flat>>, Refusal> {
+    let mut made: HashMap<(&str, &BTreeMap<&str, &str>), Rc<Flat>> = HashMap::new();
+    let (mut all, mut devices) = (Vec::new(), 0);
+    for system in &said.systems {
+        let key = (system.kind, &system.boards);
+        let flat = match (taken.get(system.kind), made.get(&key)) {
+            (Some(flat), _) | (None, Some(flat)) => flat.clone(),
+            (None, None) => {
+                let boards =
+                    |(place, variant): (&&str, &&str)| ((*place).to_owned(), (*variant).to_owned());
+                let boards = system.boards.iter().map(boards).collect();
+                let flat = known.flat(system.kind, &boards).expect("it has a definition")?;
+                if let Some((device, port)) = ibnl::joined_twice(&flat) {
+                    let why = format!(
+                        "port {port} of {} of a {} is joined twice",
+                        flat.devices[device].0, system.kind
+                    );
+                    return Err(Refusal::new(name, why, "a port takes one cable"));
+                }
+                made.entry(key).or_insert(Rc::new(flat)).clone()
+            }
+        };
+        devices += flat.devices.len() as u64;
+        if devices > MAX_ENDPOINTS {
+            let help = format!("at most {MAX_ENDPOINTS}");
+            return Err(Refusal::new(name, "too many devices", help));
+        }
+        all.push(flat);
+    }
+    Ok(all)
+}
+
+/// The network.
+fn build(
+    said: &Said,
+    flats: &[Rc<Flat>],
+    name: &str,
+    mut remarks: Vec<String>,
+) -> Result<Topology, Refusal> {
+    let mut b = Builder::new();
+    let devices = devices(said, flats, &mut b);
+    let says = says_rates(said, flats);
+    let cable = |rate: Rate| {
+        if !says {
+            // where nothing is said of any cable, they are what they are in other files
+            return Cable::default();
+        }
+        let (width, speed) = (rate.width.unwrap_or(4), rate.speed.unwrap_or(Speed::SDR));
+        Cable { width, speed, ..Cable::default() }
+    };
+    let mut left = Left::default();
+    let mut join = |a: (Device, u16), c: (Device, u16), cable: Cable| match (a, c) {
+        ((Device::Switch(s), p), (Device::Switch(t), q)) if s == t => {
+            left.loops.push([Plug { switch: s, port: p }, Plug { switch: t, port: q }]);
+        }
+        ((Device::Switch(s), p), (Device::Switch(t), q)) => {
+            b.link_at(Plug { switch: s, port: p }, Plug { switch: t, port: q }, cable);
+        }
+        ((Device::Endpoint(e), _), (Device::Switch(s), p))
+        | ((Device::Switch(s), p), (Device::Endpoint(e), _)) => {
+            b.attach(e, s, p, cable);
+        }
+        ((Device::Endpoint(_), _), (Device::Endpoint(_), _)) => left.without_switch += 1,
+    };
+    for (flat, devices) in flats.iter().zip(&devices) {
+        for (((d, p), (e, q)), rate) in &flat.joints {
+            join((devices[*d], *p), (devices[*e], *q), cable(*rate));
+        }
+    }
+    let mut plugged = plugs_within(flats);
+    for (a, c, rate, line) in &said.cables {
+        let mut ends = Vec::with_capacity(2);
+        let mut rate = *rate;
+        for (system, connector) in [a, c] {
+            let Some(&((device, port), own)) = flats[*system].connectors.get(*connector) else {
+                let of = &said.systems[*system];
+                let why = format!("{}, a {}, has no connector {connector}", of.name, of.kind);
+                let help = "one of its definition that leads to a device, and no removed board's";
+                return Err(Refusal::new(format!("{name}: line {line}"), why, help));
+            };
+            if !plugged.insert((*system, device, port)) {
+                let why = format!(
+                    "connector {connector} of {} leads to a port in use",
+                    said.systems[*system].name
+                );
+                let help = "a port takes one cable";
+                return Err(Refusal::new(format!("{name}: line {line}"), why, help));
+            }
+            rate = rate.or(own);
+            ends.push((devices[*system][device], port));
+        }
+        join(ends[0], ends[1], cable(rate));
+    }
+    if left.without_switch > 0 {
+        let count = left.without_switch;
+        remarks.push(format!("{count} cables between adapters, without a switch: left out"));
+    }
+    if !devices.iter().flatten().any(|device| matches!(device, Device::Switch(_))) {
+        return Err(Refusal::new(name, "there is no switch in it", "a system with a switch"));
+    }
+    b.number_planes();
+    b.set_aside(Aside { remarks, loops: left.loops });
+    b.finish(recipe(name, "ibutils")).map_err(|refused| refused.within(name))
+}
+
+/// The devices of each system, added to `b`.
+fn devices(said: &Said, flats: &[Rc<Flat>], b: &mut Builder) -> Vec<Vec<Device>> {
+    let mut devices: Vec<Vec<Device>> = Vec::with_capacity(flats.len());
+    for (system, flat) in said.systems.iter().zip(flats) {
+        let one = |(within, is_switch, ports): &(String, bool, u16)| {
+            let called = match flat.devices.len() {
+                1 => system.name.to_owned(),
+                _ => format!("{}/{within}", system.name),
+            };
+            if *is_switch {
+                Device::Switch(b.switch(Switch { ports: *ports, ..Switch::new(called) }))
+            } else {
+                Device::Endpoint(b.endpoint(called, None))
+            }
+        };
+        devices.push(flat.devices.iter().map(one).collect());
+    }
+    devices
+}
+
+/// Whether anything is said of the rate of a cable.
+fn says_rates(said: &Said, flats: &[Rc<Flat>]) -> bool {
+    said.cables.iter().any(|(_, _, rate, _)| rate.is_said())
+        || flats.iter().any(|flat| {
+            flat.joints.values().any(|rate| rate.is_said())
+                || flat.connectors.values().any(|(_, rate)| rate.is_said())
+        })
+}
+
+/// What has no place in a network.
+#[derive(Default)]
+struct Left {
+    loops: Vec<[Plug; 2]>,
+    without_switch: usize,
+}
+
+/// Ports that are joined within systems: system, device, port.
+fn plugs_within(flats: &[Rc<Flat>]) -> BTreeSet<(usize, usize, u16)> {
+    let of = |(system, flat): (usize, &Rc<Flat>)| -> Vec<_> {
+        let ends = flat.joints.keys().flat_map(|(a, b)| [*a, *b]);
+        ends.map(|(device, port)| (system, device, port)).collect()
+    };
+    flats.iter().enumerate().flat_map(of).collect()
+}
