@@ -24,7 +24,7 @@ bench: setup ## speed and memory, as ratios measured in one run
 	@.venv/bin/python bench/run.py
 
 docs: setup ## the docs are plain Markdown in docs/; this runs every example in them
-	@.venv/bin/python -m pytest -q tests/test_docs.py
+	@.venv/bin/python -m pytest -q tests/docs/test_docs.py
 
 mpi: setup ## build the library around each MPI there is; else it is built when first used
 	@.venv/bin/python -m flyloom.ranks.library

@@ -1,6 +1,6 @@
 """Draws the pictures of the documentation: `.venv/bin/python docs/pictures/make.py`.
 
-tests/test_docs.py checks that the committed files are what this draws.
+tests/docs/test_docs.py checks that the committed files are what this draws.
 """
 
 from __future__ import annotations

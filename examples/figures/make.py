@@ -1,7 +1,7 @@
 """Writes the experiments of this folder: `.venv/bin/python examples/figures/make.py`.
 
 Six patterns of traffic at three sizes, and the studies of buffers and of oversubscription.
-tests/test_flit_figures.py checks that the committed files are what this writes.
+tests/report/test_flit_figures.py checks that the committed files are what this writes.
 """
 
 from __future__ import annotations

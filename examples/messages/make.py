@@ -1,7 +1,7 @@
 """Writes the experiments of this folder: `.venv/bin/python examples/messages/make.py`.
 
 The deployed Slim Fly beside the fat tree that it was compared with, under collective operations and
-applications of 8 to 200 processes. tests/test_message_report.py checks that the committed files are
+applications of 8 to 200 processes. tests/report/test_message_report.py checks that the committed files are
 what this writes.
 """
 

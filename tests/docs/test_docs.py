@@ -1,0 +1,180 @@
+"""Runs the examples of README.md and docs/*.md, and follows their links.
+
+Every `console` block is run, each `$ command` by bash with flyloom on the path; where output is
+shown, the command must print it (`...` stands for anything, runs of blanks count as one). Lines
+that start with `> ` go on with the command. A command that must fail says so at its end:
+`$ flyloom design slim_fly:q=6  # exit 2`. Every `python` block is executed. The blocks of a page
+run in order in one empty folder that holds a copy of examples/, and share their Python names. A
+block is skipped when the line above it says
+
+    <!-- not run: why -->         always
+    <!-- needs: opensm ibsim -->  when one of these programs is not installed
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import doctest
+import os
+import re
+import runpy
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from checkout import ROOT
+from mpi_helpers import ROOT_MAY
+from plugin_helpers import forgotten  # noqa: F401  a page's parts are no other test's
+
+PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
+LINKED = [*PAGES, *sorted(ROOT.glob("*.md")), ROOT / "changes" / "README.md"]
+LIMIT_S = 300
+KNOWN = {"", "console", "python", "toml", "text", "rust", "json", "make", "c"}
+
+
+@dataclasses.dataclass(frozen=True)
+class Block:
+    """A fenced block: its language, text, first line's number, and the line above its fence."""
+
+    language: str
+    text: str
+    line: int
+    above: str
+
+
+def blocks(page: str) -> list[Block]:
+    """Return the fenced blocks of a page of Markdown, in order."""
+    found: list[Block] = []
+    above, fence, start, language = "", "", 0, ""
+    body: list[str] = []
+    for number, line in enumerate(page.splitlines(), start=1):
+        opening = re.match(r"(```+)\s*(\S*)\s*$", line)
+        if not fence and opening:
+            fence, language, start, body = opening[1], opening[2], number + 1, []
+        elif fence and line.rstrip() == fence:
+            found.append(Block(language, "\n".join(body) + "\n", start, above))
+            fence, above = "", ""
+        elif fence:
+            body.append(line)
+        elif line.strip():
+            above = line.strip()
+    assert not fence, f"the block that starts at line {start} has no end"
+    return found
+
+
+def skipped(block: Block) -> bool:
+    """Whether the line above a block says not to run it here."""
+    if re.fullmatch(r"<!-- not run: \S.* -->", block.above):
+        return True
+    needs = re.fullmatch(r"<!-- needs: (.*) -->", block.above)
+    return bool(needs) and not all(shutil.which(name) for name in needs[1].split())
+
+
+def commands(text: str) -> list[tuple[str, int, str]]:
+    """Split a console block into (command, exit status, output shown)."""
+    text = text.replace("\\\n", "")
+    assert text.startswith("$ "), "a console block starts with `$ `"
+    parts: list[tuple[str, int, str]] = []
+    for part in re.split(r"^\$ ", text, flags=re.MULTILINE)[1:]:
+        command, _, output = part.partition("\n")
+        while output.startswith("> "):  # as bash asks for the rest of a command
+            more, _, output = output[2:].partition("\n")
+            command += "\n" + more
+        ends = re.search(r"\s+# exit (\d+)$", command)
+        parts.append((command[: ends.start()] if ends else command, int(ends[1]) if ends else 0,
+                      output))
+    return parts
+
+
+def run_console(block: Block, where: str, folder: Path) -> None:
+    """Run the commands of a console block and compare status and output."""
+    venv = Path(sys.executable).parent
+    paths = os.pathsep.join([str(venv), os.environ.get("PATH", "")])
+    env = {**os.environ, **ROOT_MAY, "PATH": paths, "COLUMNS": "100", "NO_COLOR": "1"}
+    for command, status, shown in commands(block.text):
+        done = subprocess.run(["bash", "-c", command], cwd=folder, text=True, timeout=LIMIT_S,
+                              capture_output=True, env=env)
+        told = f"{where}: `{command}` ended with {done.returncode}, not {status}"
+        assert done.returncode == status, f"{told}\n{done.stdout}{done.stderr}"
+        flags = doctest.ELLIPSIS | doctest.NORMALIZE_WHITESPACE
+        printed = done.stdout if status == 0 else done.stdout + done.stderr
+        alike = not shown.strip() or doctest.OutputChecker().check_output(shown, printed, flags)
+        assert alike, f"{where}: `{command}` prints\n{printed}\nthe page shows\n{shown}"
+
+
+def run_page(page: str, name: str, folder: Path) -> int:
+    """Run every block of a page in `folder`; return how many ran."""
+    names: dict[str, object] = {"__name__": "__docs__"}
+    count = 0
+    for block in blocks(page):
+        where = f"{name}:{block.line}"
+        assert block.language in KNOWN, f"{where}: unknown language `{block.language}`"
+        if block.language not in ("console", "python") or skipped(block):
+            continue
+        if block.language == "console":
+            run_console(block, where, folder)
+        else:
+            # Empty lines before the code give its errors the page's line numbers.
+            exec(compile("\n" * (block.line - 1) + block.text, name, "exec"), names)
+        count += 1
+    return count
+
+
+@pytest.mark.parametrize("path", PAGES, ids=lambda p: str(p.relative_to(ROOT)))
+def test_page(path: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The examples of every page do what the page says."""
+    if (ROOT / "examples").is_dir():
+        shutil.copytree(ROOT / "examples", tmp_path / "examples")
+    monkeypatch.chdir(tmp_path)
+    run_page(path.read_text(encoding="utf-8"), str(path.relative_to(ROOT)), tmp_path)
+
+
+@pytest.mark.parametrize("path", sorted(set(LINKED)), ids=lambda p: str(p.relative_to(ROOT)))
+def test_links(path: Path) -> None:
+    """Links to files of the repository lead somewhere."""
+    text = path.read_text(encoding="utf-8")
+    prose = re.sub(r"^```.*?^```", "", text, flags=re.DOTALL | re.MULTILINE)
+    for target in re.findall(r"\]\(([^)#\s]+)(?:#[^)]*)?\)", prose):
+        if "://" not in target and not target.startswith("mailto:"):
+            assert (path.parent / target).exists(), f"{path.name} links to {target}"
+
+
+def test_pictures_are_what_their_script_draws() -> None:
+    """The committed pictures are those of docs/pictures/make.py."""
+    folder = ROOT / "docs" / "pictures"
+    drawn = runpy.run_path(str(folder / "make.py"))["pictures"]()
+    assert {path.name for path in folder.glob("*.svg")} == set(drawn)
+    for name, svg in drawn.items():
+        assert (folder / name).read_text(encoding="utf-8") == svg + "\n", f"draw {name} anew"
+
+
+FENCE = "```"
+
+
+@pytest.mark.parametrize(("block", "part"), [
+    ("console\n$ false\n", "ended with 1, not 0"),
+    ("console\n$ true  # exit 2\n", "ended with 0, not 2"),
+    ("console\n$ echo one\ntwo\n", "the page shows"),
+    ("console\necho one\n", "starts with"),
+    ("python\nassert 1 == 2, 'no'\n", "no"),
+    ("pyhton\nx = 1\n", "unknown language"),
+])
+def test_a_page_that_lies_fails(block: str, part: str, tmp_path: Path) -> None:
+    """The runner finds wrong statuses, wrong output, failing Python and misspelt fences."""
+    with pytest.raises(AssertionError, match=part):
+        run_page(f"# A page\n\n{FENCE}{block}{FENCE}\n", "page.md", tmp_path)
+
+
+def test_a_true_page_runs(tmp_path: Path) -> None:
+    """Order, shared names, wildcards, continued lines and skips work."""
+    page = "\n".join([
+        f"{FENCE}console", "$ echo hello > a.txt", "$ cat \\", "a.txt", "hel...",
+        "$ cat <<END", "> one", "> END", "one", FENCE,
+        f"{FENCE}python", "x = 3", FENCE, "text", f"{FENCE}python", "assert x == 3", FENCE,
+        "<!-- not run: it would fail -->", f"{FENCE}console", "$ false", FENCE,
+        "<!-- needs: no-such-program-at-all -->", f"{FENCE}console", "$ false", FENCE,
+        f"{FENCE}toml", "x = 1", FENCE,
+    ])
+    assert run_page(page, "page.md", tmp_path) == 3

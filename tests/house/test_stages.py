@@ -1,0 +1,71 @@
+"""`make test` runs a stage again exactly when something that it stands on has changed."""
+
+from __future__ import annotations
+
+import os
+import re
+import subprocess
+from pathlib import Path
+
+import pytest
+from checkout import ROOT
+
+SCRIPT = ROOT / "scripts" / "test"
+FUNCTIONS = "stage", "stage_on", "digest"
+
+
+@pytest.fixture
+def place(tmp_path):
+    """A checkout with two folders, and the functions of the script."""
+    text = SCRIPT.read_text()
+    bodies = [re.search(rf"^{name}\(\) {{$.*?^}}$", text, re.MULTILINE | re.DOTALL)[0]
+              for name in FUNCTIONS]
+    (tmp_path / "functions").write_text("versions() { cat versions; }\n" + "\n".join(bodies))
+    for folder in ("crates", "docs"):
+        (tmp_path / folder).mkdir()
+        (tmp_path / folder / "file").write_text("as it was")
+    (tmp_path / "versions").write_text("1")
+    (tmp_path / ".gitignore").write_text("target\nran\n")
+    subprocess.run(["git", "init", "-q", tmp_path], check=True)
+    return tmp_path
+
+
+def ran(place: Path, command: str = "touch ran", **more: str) -> bool:
+    """Whether the stage, which stands on `crates`, ran its command."""
+    (place / "ran").unlink(missing_ok=True)
+    line = f". ./functions; stage_on 'the stage' crates -- bash -c '{command}'"
+    done = subprocess.run(["bash", "-euo", "pipefail", "-c", line], cwd=place, text=True,
+                          capture_output=True, env={**os.environ, **more})
+    assert (done.returncode == 0) == (command == "touch ran"), done.stderr
+    assert "test: the stage" in done.stdout
+    return (place / "ran").exists()
+
+
+def test_a_stage_runs_when_what_it_stands_on_changed(place):
+    assert ran(place) and not ran(place)
+    (place / "docs" / "file").write_text("another")  # of no concern
+    assert not ran(place)
+    for change in ("another", "as it was"):
+        (place / "crates" / "file").write_text(change)
+        assert ran(place) and not ran(place)
+    (place / "crates" / "new").write_text("")
+    assert ran(place) and not ran(place)
+    (place / "crates" / "file").unlink()
+    assert ran(place) and not ran(place)
+    (place / "versions").write_text("2")
+    assert ran(place) and not ran(place)
+    assert ran(place, ALL="1") and not ran(place)
+
+
+def test_a_stage_that_failed_runs_again(place):
+    assert not ran(place, "false")
+    assert ran(place) and not ran(place)
+    (place / "crates" / "file").write_text("another")
+    assert not ran(place, "false")
+    assert ran(place)
+
+
+def test_outside_of_a_checkout_every_stage_runs(place):
+    subprocess.run(["rm", "-rf", place / ".git"], check=True)
+    assert ran(place, GIT_CEILING_DIRECTORIES=str(place.parent))
+    assert ran(place, GIT_CEILING_DIRECTORIES=str(place.parent))

@@ -1,0 +1,315 @@
+"""The flit level by command line and API: promised names, every selection, tables, bad input."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator
+
+import flyloom as fl
+import pytest
+from checkout import ROOT
+from cli_helpers import document, flyloom
+from flyloom._core import RefusalError, flit_schema
+
+NET = "slim_fly:q=5,p=4"
+TREE = "fat_tree:levels=3,k=4"
+SHORT = {"run.warmup_cycles": 200, "run.measure_cycles": 300}
+WORDS = [word for key, value in SHORT.items() for word in ("--set", f"{key}={value}")]
+STUCK = {"lane_use": "any", "router.virtual_channels": 1, "router.buffer_flits": 1}
+NAMES = {
+    "offered_load", "accepted_load", "mean_packet_latency_cycles", "mean_network_latency_cycles",
+    "p99_packet_latency_cycles", "mean_hops", "cycles", "flit_hops", "saturated", "deadlocked",
+}
+
+
+def run(source: object, **given: object) -> fl.Result:
+    """A short run; settings besides its length are given as ``settings``."""
+    more = given.pop("settings", {})
+    return fl.simulate(source, "flit", settings={**SHORT, **more}, **{"load": 0.1, **given})
+
+
+def test_the_command_has_the_promised_names():
+    found = document("sim", "flit", NET, "--load", "0.1,0.2", *WORDS)
+    assert found["verified"] is True
+    assert "saturation_throughput" not in found
+    assert [point["offered_load"] for point in found["points"]] == [0.1, 0.2]
+    for point in found["points"]:
+        assert set(point) >= NAMES
+        assert point["accepted_load"] == pytest.approx(point["offered_load"], rel=0.05)
+        assert point["mean_network_latency_cycles"] <= point["mean_packet_latency_cycles"]
+        assert point["mean_packet_latency_cycles"] <= point["p99_packet_latency_cycles"]
+        packets = sum(point["hop_histogram"])
+        assert packets == sum(count for _, count in point["latency_histogram"])
+        switches = sum(i * count for i, count in enumerate(point["hop_histogram"]))
+        assert point["mean_hops"] == pytest.approx(switches / packets)
+        # diameter 2: three switches at most
+        assert len(point["hop_histogram"]) <= 4
+
+
+def test_auto_finds_what_a_single_channel_carries():
+    # two switches of four endpoints that all send across one link: a quarter each
+    across = [(i, (i + 4) % 8, 1.0) for i in range(8)]
+    found = run("ring:n=2,p=4", traffic=across, load="auto", settings={"run.measure_cycles": 3000})
+    assert found.saturation_throughput == pytest.approx(0.25, rel=0.05)
+    assert any(point["saturated"] for point in found.points)
+    loads = [point["offered_load"] for point in found.points]
+    assert loads == sorted(loads)
+
+
+@pytest.mark.parametrize("more", [[], ["--selection", "ugal_g"], ["--engine", "dfsssp"]])
+def test_threads_change_nothing(more):
+    words = ["sim", "flit", NET, "--load", "0.2,0.6", "--seed", "5", *WORDS, *more]
+    one = document(*words, "--threads", "1")
+    assert document(*words, "--threads", "2") == one
+
+
+def test_a_seed_is_a_result():
+    first, same, other = (run(NET, seed=seed).to_dict() for seed in (1, 1, 2))
+    assert first == same
+    assert first["points"] != other["points"]
+
+
+@pytest.mark.parametrize("selection", ["minimal", "valiant", "ugal_l", "ugal_g"])
+@pytest.mark.parametrize("net", [
+    NET, "dragonfly:h=2", "torus:shape=4x4,p=1", "jellyfish:n=20,k=4,p=2",
+])
+def test_selections_run_proved(net, selection):
+    found = run(net, selection=selection, settings={"router.virtual_channels": 16})
+    assert found.verified
+    [point] = found.points
+    assert not point["deadlocked"]
+    # each packet that was born has arrived, since the run drains
+    assert sum(point["hop_histogram"]) > 0
+    diameter = fl.structure(fl.network(net)).diameter
+    legs = 1 if selection == "minimal" else 2
+    assert len(point["hop_histogram"]) - 1 <= legs * diameter + 1
+
+
+def test_anca_runs_on_trees():
+    found = run(TREE, selection="anca")
+    assert found.verified
+    [point] = found.points
+    # up to a core and down: 1, 3 or 5 switches
+    assert {i for i, n in enumerate(point["hop_histogram"]) if n} == {1, 3, 5}
+
+
+@pytest.mark.parametrize(("net", "engine", "layers", "lanes"), [
+    (NET, "dfsssp", None, 4), (NET, "nue", None, 8), (NET, "layered", 4, 4),
+    (TREE, "up_down", None, 4), (TREE, "ftree", None, 4),
+])
+def test_tables_of_engines_run_verified(net, engine, layers, lanes):
+    for selection in ("minimal", "ugal_l"):
+        found = run(net, engine=engine, layers=layers, selection=selection,
+                    settings={"router.virtual_channels": lanes})
+        assert found.verified
+        assert found.engine == engine
+        assert not found.points[0]["deadlocked"]
+
+
+def test_a_routing_and_its_folder_are_the_same(tmp_path):
+    assert flyloom("route", NET, "-e", "dfsssp", "-o", tmp_path / "tables").returncode == 0
+    here = run(fl.route(NET, "dfsssp")).to_dict()
+    there = run(tmp_path / "tables").to_dict()
+    assert here["points"] == there["points"]
+    assert here["points"] == run(NET, engine="dfsssp").points
+
+
+@pytest.mark.parametrize(("net", "cycles"), [
+    ("hypercube:n=4,p=1", 20000), ("torus:shape=5x5,p=1", 20000), (NET, 4000),
+])
+def test_an_empty_network_takes_three_cycles_a_switch_and_two(net, cycles):
+    # 3 a switch: four stages (route, channel, crossbar, transfer), two in a cycle, and its cable
+    found = run(net, load=0.002, settings={
+        "run.measure_cycles": cycles, "router.virtual_channels": 8,
+    })
+    [point] = found.points
+    latency, hops = point["mean_packet_latency_cycles"], point["mean_hops"]
+    assert latency == pytest.approx(3 * hops + 2, rel=0.01)
+    # uniform traffic to any endpoint, the sender's own included: the mean over all pairs of
+    # switches, each with itself too, and the first switch
+    graph = fl.network(net)
+    mean = fl.structure(graph).mean_distance
+    switches = len(graph.switch_names)
+    assert hops == pytest.approx(1 + mean * (switches - 1) / switches, rel=0.05)
+
+
+def test_one_switch_and_two_endpoints():
+    [alone] = run("ring:n=1,p=2").points
+    assert alone["mean_hops"] == 1
+    assert alone["mean_packet_latency_cycles"] == pytest.approx(5, abs=0.5)
+    for selection in ("minimal", "valiant", "ugal_l", "ugal_g"):
+        [two] = run("ring:n=2,p=1", selection=selection).points
+        assert two["mean_hops"] <= 3
+        [hub] = run("star:n=4", selection=selection).points
+        assert not hub["deadlocked"]
+
+
+def test_what_has_failed_carries_nothing():
+    whole = fl.network(NET)
+    cut = whole.with_failures(switches=[0], links=[7])
+    lanes = {"router.virtual_channels": 16}
+    for given in ({}, {"engine": "dfsssp"}, {"selection": "ugal_l"}):
+        found = run(cut, settings=lanes, **given)
+        assert found.verified
+        assert not found.points[0]["deadlocked"]
+    # traffic of what hangs on the failed switch
+    dead = "host-0000"
+    with pytest.raises(RefusalError, match="host-0000"):
+        run(cut, traffic=[(dead, "host-0100", 1.0)])
+
+
+def test_a_deadlock_is_found_and_told():
+    found = run("torus:shape=8,p=4", load=1.0, settings=STUCK, unverified=True)
+    assert not found.verified
+    [point] = found.points
+    assert point["deadlocked"] and len(point["circle"]) >= 2
+    words = [word for key, value in STUCK.items() for word in ("--set", f"{key}={value}")]
+    done = flyloom("sim", "flit", "torus:shape=8,p=4", "--load", "1", "--unverified", *words,
+                   *WORDS)
+    assert done.returncode == 0
+    assert "not proved free of deadlock" in done.stdout
+    assert "packets wait for one another in a circle" in done.stdout
+
+
+@pytest.mark.parametrize(("words", "told"), [
+    ("--load 0", "load: 0 is out of range; above 0"),
+    ("--load 1.5", "load: 1.5 is out of range"),
+    ("--load abc", "load: invalid load 'abc'; 0.5, 0.1,0.2"),
+    ("--load nan", "load: NaN is out of range"),
+    ("--load 0.1:0.9:0", "load: invalid load '0.1:0.9:0'"),
+    ("--load 0.1:inf:0.1", "load: invalid load '0.1:inf:0.1', which is too many"),
+    ("--load 0.1:1:1e-9", "load: invalid load '0.1:1:1e-9', which is too many"),
+    ("--set router.buffer_flits=0", "router.buffer_flits: 0 is out of range; 1 to"),
+    ("--set router.virtual_channels=0", "router.virtual_channels: 0 is out of range"),
+    ("--set router.virtual_channels=300", "router.virtual_channels: invalid value"),
+    ("--set router.virtual_channels=abc", "router.virtual_channels: 'abc' is no whole number"),
+    ("--set router.foo=1", "router.foo: unknown field"),
+    ("--set router.vc_allocator=foo", "router.vc_allocator: there is no 'foo'"),
+    ("--set router=1", "router: integer `1` where a table should be"),
+    ("--set router=1 --set router.buffer_flits=8", "router.buffer_flits: router is no table"),
+    ("--set choosing.candidates=100 --selection ugal_l", "choosing.candidates: 100"),
+    ("--set foo=1", "foo: unknown field"),
+    ("--set foo", "--set foo: not KEY=VALUE"),
+    ("--set run.measure_cycles=9", "--set run.measure_cycles"),  # a second time
+    ("--set selection=valiant", "selection is an argument of its own"),
+    ("--set packet_flits=abc", "packet_flits: 'abc'"),
+    ("--set packet_flits=0", "packet_flits: 0 flits; sizes in flits and their weights, 1 to"),
+    ("--set packet_flits=1=0,3=1", "packet_flits: a weight of 0; "),
+    ("--set load=0.3", "load is an argument of its own"),
+    ("--set process=foo", "process: there is no 'foo'"),
+    ("--set link_latency_cycles=0", "link_latency_cycles: 0 is out of range"),
+    ("--set lane_use=any", "routing: not proved free of deadlock"),
+    ("--set router.virtual_channels=1", "routing: not proved free of deadlock"),
+    ("--selection foo", "selection: there is no 'foo'"),
+    ("--selection anca", "selection: anca on a network without levels"),
+    ("--traffic bit_reverse", "bit_reverse among 200 endpoints, not a power of two"),
+    ("--traffic foo", "traffic: 'foo' is neither a name nor a file"),
+    ("--engine foo", "engine: there is no engine 'foo'"),
+    ("--engine min_hop", "routing: not proved free of deadlock"),
+    ("--engine dfsssp --selection valiant", "selection: valiant on tables"),
+    ("--engine nue", "router.virtual_channels: the tables use 8 lanes, the router has 4"),
+    ("--layers 4", "engine: none"),
+    ("--threads 0", "--threads: 0 is out of range"),
+    ("--seed -1", "--seed: -1 is out of range"),
+])
+def test_bad_input_is_refused_in_one_line(words, told):
+    done = flyloom("sim", "flit", NET, *WORDS, *words.split())
+    assert done.returncode == 2, done.stdout
+    assert done.stdout == ""
+    assert done.stderr.startswith("flyloom: ") and done.stderr.count("\n") == 1, done.stderr
+    assert told in done.stderr
+
+
+@pytest.mark.parametrize("words", ["min_hop --unverified", "nue --set router.virtual_channels=8"])
+def test_what_was_refused_runs_when_asked(words):
+    found = document("sim", "flit", NET, "--load", "0.1", *WORDS, "--engine", *words.split())
+    assert found["verified"] is ("nue" in words)
+
+
+@pytest.mark.parametrize(("given", "told"), [
+    ({"load": []}, "load: there is none"), ({"load": None}, "load: None is no number"),
+    ({"load": [0.1, "x"]}, "load: "), ({"threads": 0}, "threads: 0 is out of range"),
+    ({"seed": -1}, "seed: "), ({"level": "packets"}, "level: there is no 'packets'; flit"),
+    ({"settings": {"seed": 3}}, "settings: seed is an argument"),
+    ({"settings": {"router": {"foo": 1}}}, "router.foo: unknown field"),
+    ({"traffic": [(0, 0, 1.0)]}, "traffic: nothing is sent"), ({"lmc": 2}, "engine: none"),
+])
+def test_the_api_refuses_as_the_command_does(given, told):
+    with pytest.raises(RefusalError) as refused:
+        fl.simulate(NET, **{"load": 0.1, **given})
+    assert told in str(refused.value)
+
+
+MESH = """
+topology = mesh; k = 4; n = 2; routing_function = dor; injection_rate = 0.1;
+sample_period = 200; warmup_periods = 1; max_samples = 3;
+"""
+
+
+@pytest.fixture
+def mesh(tmp_path):
+    path = tmp_path / "mesh.cfg"
+    path.write_text(MESH)
+    return path
+
+
+def test_a_configuration_runs(mesh):
+    found = document("sim", "booksim", mesh, "injection_rate=0.2")
+    assert found["verified"] is True and found["classes"] == [] and found["notes"] == []
+    [point] = found["points"]
+    assert set(point) >= NAMES and point["offered_load"] == 0.2
+    again = fl.booksim(str(mesh), "injection_rate=0.2", threads=2)
+    assert json.loads(again.to_json())["points"] == found["points"]
+    # a 4-ary 2-mesh: a mean of 5/4 hops in each dimension, over all pairs, and the first switch
+    assert point["mean_hops"] == pytest.approx(3.5, rel=0.05)
+
+
+@pytest.mark.parametrize(("more", "told"), [
+    (["foo=1"], "foo: there is no such key"), (["injection_rate=abc"], "injection_rate: abc"),
+    (["num_vcs=0"], "num_vcs: 0 is too small"), (["vc_buf_size=0"], "vc_buf_size: 0"),
+    (["topology=foo"], "topology: foo is not supported"), (["=3"], "argument =3"),
+    (["traffic=zz"], "traffic: there is no pattern zz"),
+    (["topology=anynet", "network_file=none", "routing_function=min"], "network_file: there is no"),
+    (["absent.cfg"], "absent.cfg: cannot be read"), (["bad.cfg"], "bad.cfg: line 2"),
+])
+def test_bad_configurations_are_refused_in_one_line(mesh, more, told):
+    (mesh.parent / "bad.cfg").write_text("k = 4;\nn = ;\n")
+    done = flyloom("sim", "booksim", "mesh.cfg", *more, cwd=mesh.parent)
+    assert done.returncode == 2, done.stdout
+    assert done.stderr.startswith("flyloom: ") and done.stderr.count("\n") == 1, done.stderr
+    assert told in done.stderr
+
+
+def test_a_configuration_that_is_none(mesh):
+    done = flyloom("sim", "booksim", "k=4")
+    assert done.returncode == 2 and "configuration: there is no file" in done.stderr
+
+
+def parameters(of: dict, at: str = "") -> Iterator[tuple[str, object]]:
+    """Every parameter of the schema by its dotted name, with its default."""
+    parts = flit_schema()["$defs"]
+    for name, field in of["properties"].items():
+        refs = [one["$ref"] for one in (field, *field.get("anyOf", ())) if "$ref" in one]
+        inner = parts[refs[0].rpartition("/")[2]] if refs else {}
+        if "properties" in inner:
+            yield from parameters(inner, f"{at}{name}.")
+        else:
+            yield at + name, field["default"]
+
+
+def test_the_page_has_every_parameter_with_its_default():
+    page = (ROOT / "docs" / "flit.md").read_text()
+    table = page.partition("## Parameters")[2].partition("## What is found")[0]
+    said = dict(re.findall(r"^\| `([a-z_.]+)` \| (\S+) \|", table, re.MULTILINE))
+    arguments = {"load", "selection", "traffic", "class", "unverified", "seed", "seeds"}
+    known = {name: default for name, default in parameters(flit_schema()) if name not in arguments}
+    shown = {name: "-" if default is None else default if isinstance(default, str)
+             else json.dumps(default) for name, default in known.items()}
+    assert said == shown
+    selections = [one["const"] for one in flit_schema()["$defs"]["Selection"]["oneOf"]]
+    assert set(selections) >= {"minimal", "valiant", "ugal_l", "ugal_g", "anca"}
+    for selection in selections:
+        assert f"| `{selection}` |" in page
+    for name in NAMES:
+        assert f"`{name}`" in page.partition("## What is found")[2]
