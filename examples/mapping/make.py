@@ -3,8 +3,8 @@
 The study of mapping heuristics by Hoefler and Snir ("Generic topology mapping strategies for
 large-scale parallel architectures", ICS 2011): congestion, dilation and simulated time of methods
 against the size, on the tori and fat trees of theirs, and on Slim Flies and dragonflies, for halos
-of two and of three dimensions whose grids do not suit the network. tests/lab/test_map_experiments.py
-checks that the committed files are what this writes.
+of two and of three dimensions whose grids do not suit the network.
+tests/lab/test_map_experiments.py checks that the committed files are what this writes.
 """
 
 from __future__ import annotations

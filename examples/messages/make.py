@@ -1,8 +1,8 @@
 """Writes the experiments of this folder: `.venv/bin/python examples/messages/make.py`.
 
 The deployed Slim Fly beside the fat tree that it was compared with, under collective operations and
-applications of 8 to 200 processes. tests/report/test_message_report.py checks that the committed files are
-what this writes.
+applications of 8 to 200 processes. tests/report/test_message_report.py checks that the committed
+files are what this writes.
 """
 
 from __future__ import annotations
