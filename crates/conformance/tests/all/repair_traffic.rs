@@ -34,6 +34,9 @@ type To = (u32, TerminalId);
 /// Packets that a terminal writes before it has sent them.
 const WRITTEN: usize = 4;
 
+/// Rounds of a wait in which buffers pass packets on in any order, before it goes by age.
+const ANY_ORDER: u64 = 1000;
+
 #[derive(Clone)]
 struct Packet {
     to: To,
@@ -167,28 +170,79 @@ impl<'a> Fabric<'a> {
         let shares = |n: &usize| (2..=*n).any(|d| n.is_multiple_of(d) && count.is_multiple_of(d));
         let from = 1 + self.draw.below(16) as usize;
         let stride = (from..from + count).find(|n| !shares(n)).unwrap_or(1);
-        for i in 0..count {
-            let buffer = (first + i * stride) % count;
-            let Some(packet) = self.buffers[buffer].front().cloned() else { continue };
-            if self.draw.below(64) >= self.speed[buffer / self.lanes] {
-                continue;
+        (0..count).for_each(|i| self.pass((first + i * stride) % count));
+        (0..self.on.terminals().len()).for_each(|t| self.send(TerminalId::from(t)));
+    }
+
+    /// The packet in front of a buffer goes on, if there is one, its channel is not slow just now
+    /// and there is room.
+    fn pass(&mut self, buffer: usize) {
+        let Some(packet) = self.buffers[buffer].front().cloned() else { return };
+        if self.draw.below(64) >= self.speed[buffer / self.lanes] {
+            return;
+        }
+        match self.next_of(buffer, &packet) {
+            Next::Home => {
+                self.arrived += 1;
+                self.buffers[buffer].pop_front();
             }
-            match self.next_of(buffer, &packet) {
-                Next::Home => {
-                    self.arrived += 1;
-                    self.buffers[buffer].pop_front();
+            Next::Nowhere => {
+                self.buffers[buffer].pop_front();
+            }
+            Next::Buffer(next) if self.has_room(next) => {
+                self.buffers[buffer].pop_front();
+                self.put(next, packet);
+            }
+            Next::Buffer(_) => {}
+        }
+    }
+
+    /// The oldest packet goes first, and so does whatever it waits for: where packets do not wait
+    /// in a cycle, it comes nearer to its end each time. Then the next oldest, and so on.
+    fn round_of_oldest(&mut self) {
+        let count = self.buffers.len();
+        let queues = self.buffers.iter().chain(&self.senders);
+        let oldest = |queue: &VecDeque<Packet>| queue.iter().map(|p| p.serial).min();
+        let mut by_age: Vec<_> =
+            queues.enumerate().filter_map(|(q, queue)| Some((oldest(queue)?, q))).collect();
+        by_age.sort_unstable();
+        let mut seen = vec![false; count + self.senders.len()];
+        for (_, start) in by_age {
+            let (mut at, mut chain) = (Some(start), Vec::new());
+            while let Some(queue) = at.filter(|&queue| !seen[queue]) {
+                seen[queue] = true;
+                chain.push(queue);
+                at = self.next_of_queue(queue);
+            }
+            for queue in chain.into_iter().rev() {
+                match queue.checked_sub(count) {
+                    None => self.pass(queue),
+                    Some(t) => self.send(TerminalId::from(t)),
                 }
-                Next::Nowhere => {
-                    self.buffers[buffer].pop_front();
-                }
-                Next::Buffer(next) if self.has_room(next) => {
-                    self.buffers[buffer].pop_front();
-                    self.put(next, packet);
-                }
-                Next::Buffer(_) => {}
             }
         }
-        (0..self.on.terminals().len()).for_each(|t| self.send(TerminalId::from(t)));
+        let rest = (0..self.senders.len()).filter(|t| !seen[count + t]);
+        rest.for_each(|t| self.send(TerminalId::from(t)));
+    }
+
+    /// The buffer to which the packet goes that is in front of a buffer or, after all buffers, of
+    /// a sender.
+    fn next_of_queue(&mut self, queue: usize) -> Option<usize> {
+        let next = match queue.checked_sub(self.buffers.len()) {
+            None => {
+                let packet = self.buffers[queue].front().cloned()?;
+                self.next_of(queue, &packet)
+            }
+            Some(t) => {
+                let packet = self.senders[t].front().cloned()?;
+                let plug = self.on.terminals()[t].plug;
+                self.next(&packet, plug.switch, plug.port)
+            }
+        };
+        match next {
+            Next::Buffer(next) => Some(next),
+            Next::Home | Next::Nowhere => None,
+        }
     }
 
     /// A terminal writes packets, with the service levels that it knows, and sends them one by one
@@ -273,19 +327,63 @@ impl<'a> Fabric<'a> {
     }
 
     /// Rounds until those of all packets written before have left whose destinations are `of`
-    /// interest, also those that stand at their senders.
+    /// interest, also those that stand at their senders. At first buffers pass packets on in any
+    /// order, and then by age: where many flows meet again and again, one packet can have to wait
+    /// as long as the product of their numbers, though no cycle holds it.
     fn wait_for(&mut self, of: impl Fn(To) -> bool) -> bool {
         let before = self.sent;
-        let stays = |p: &Packet| p.serial <= before && of(p.to);
+        let stays = |p: &&Packet| p.serial <= before && of(p.to);
         // or it would take too long where slow channels meet
         let speed = std::mem::replace(&mut self.speed, vec![64; self.works.len() * 2]);
-        while self.buffers.iter().chain(&self.senders).flatten().any(stays) {
-            if !self.rounds(4) {
+        let (mut oldest, mut since) = (None, 0);
+        // a path visits no switch twice, and at each there may be a full buffer before it
+        let enough = (self.on.switches().len() + 1) * (self.depth + 1) + WRITTEN;
+        for i in 0.. {
+            let queues = self.buffers.iter().chain(&self.senders).flatten();
+            let Some(serial) = queues.filter(stays).map(|p| p.serial).min() else { break };
+            if i < ANY_ORDER / 4 {
+                if !self.rounds(4) {
+                    return false;
+                }
+                continue;
+            }
+            since = if oldest == Some(serial) { since + 1 } else { 0 };
+            oldest = Some(serial);
+            assert!(since <= enough, "{}", self.still_there(serial));
+            self.round_of_oldest();
+            if i % 4 == 0 && self.is_stuck() {
                 return false;
             }
         }
         self.speed = speed;
         true
+    }
+
+    /// Where a packet is that should have left, and the switches that lie on its path from there.
+    fn still_there(&mut self, serial: u64) -> String {
+        let queues = self.buffers.iter().chain(&self.senders);
+        let queue = queues.enumerate().find(|(_, queue)| queue.iter().any(|p| p.serial == serial));
+        let Some((queue, held)) = queue else { return format!("packet {serial} has left") };
+        let (place, ahead) = (held.iter().position(|p| p.serial == serial), held.front().cloned());
+        let packet = held.iter().find(|p| p.serial == serial).cloned().expect("it is there");
+        let mut at = match queue.checked_sub(self.buffers.len()) {
+            None => self.on.head(base::ChannelId::from(queue / self.lanes)).switch,
+            Some(t) => self.on.terminals()[t].plug.switch,
+        };
+        let mut path = vec![at];
+        while let Some((_, switch)) = self.on.hop(at, *self.entry(packet.to, at)) {
+            at = switch;
+            path.push(at);
+            if path.len() > self.on.switches().len() {
+                break;
+            }
+        }
+        format!(
+            "packet {serial} to {:?} stays at place {place:?} of queue {queue} behind {:?}; \
+             entries lead it along {path:?}",
+            packet.to,
+            ahead.map(|p| (p.serial, p.to))
+        )
     }
 
     /// What failed takes the packets in dead switches along.
@@ -437,4 +535,30 @@ fn campaign_packets_never_get_stuck_where_repair_is_safe() {
     println!("any order, in order, in steps, drained: {outcomes:?}; {arrived} packets arrived;");
     println!("{stuck} of those in steps or drained got stuck where they were not");
     assert!(stuck > 0, "it sees no deadlock where there must be some");
+}
+
+#[test]
+#[should_panic(expected = "entries lead it along")]
+fn a_packet_that_never_arrives_ends_the_wait() {
+    let recipe = parse_inline("torus:shape=6,p=1").expect("an inline form");
+    let on = family(&recipe.family).expect("a family").build(&recipe.params).expect("a member");
+    let entry = ENGINES.iter().find(|entry| entry.name == "up_down").expect("an engine");
+    let routing = entry.route(&entry.examples()[0], &Arc::new(on), 1, &Quiet).expect("tables");
+    let on = routing.topology();
+    let mut fabric = Fabric::new(&routing, 2, Stream::new(19, "a loop", 0));
+    // nobody sends, and two switches send what goes to a third to one another
+    fabric.drained = (0..on.terminals().len()).map(|t| (0, TerminalId::from(t))).collect();
+    let home = on.terminals()[0].plug.switch;
+    let link = on.links().iter().find(|link| link.a.switch != home && link.b.switch != home);
+    let ends = link.map(|link| [link.a, link.b]).expect("six switches");
+    let to = (0, TerminalId::from(0_usize));
+    for end in ends {
+        *fabric.entry(to, end.switch) = end.port;
+    }
+    let (channel, _) = on.hop(ends[0].switch, ends[0].port).expect("a channel");
+    fabric.sent = 1;
+    let packet = Packet { to, level: 0, serial: 1, wants: None };
+    let lanes = fabric.lanes;
+    fabric.put(channel.0 as usize * lanes, packet);
+    fabric.wait();
 }
