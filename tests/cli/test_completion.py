@@ -52,7 +52,7 @@ def test_names_of_every_kind(place):
     assert {*ask("catalog show ")} == {*Shop.built_in()}
     assert ask("route ring:n=4 --lanes ") == ["online", "lightest", "heaviest", "random", "hops"]
     assert ask("size --families slim_fly,fat_t") == ["slim_fly,fat_tree"]
-    assert ask("list me") == ["measures"]
+    assert ask("list me") == ["measures", "methods"]
     assert ask("resilience ring:n=4 --remove s") == ["switches"]
     assert ask("edge") == ["edge-load"] and ask("help edge") == ["edge-load"]
     assert ask("example deployed_slim_f") == ["deployed_slim_fly"]

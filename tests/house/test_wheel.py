@@ -24,7 +24,7 @@ from checkout import ROOT
 from deploy_helpers import needs_fabric
 
 MANUAL = ROOT / "data/wheel/data/share/man/man1"
-LIMIT_S = 300
+LIMIT_S = 900
 
 
 def maturin(*words, **more):

@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import contextlib
 import ctypes
+import importlib
 import json
 import os
 import select
@@ -78,7 +79,8 @@ def serve() -> None:
     from flyloom import cli
     from flyloom.lab import experiment  # noqa: F401
 
-    cli.load([])
+    for group in cli.GROUPS:  # but for the commands of measures, which may be those of a plug-in
+        importlib.import_module(f"flyloom.cli.{group}")
     for line in sys.stdin:
         question = json.loads(line)
         ends = [os.pipe() for _ in range(3)]

@@ -5,6 +5,7 @@
 //! Gbit/s, widths are 1, 4, 8 and 12, and a line with another is ignored with its cable.
 
 use super::{Source, asked};
+use crate::graph_file::ibutils::nominal_gbps;
 use base::{LinkId, Refusal, SwitchId, TerminalId};
 use fabric::addresses::remark;
 use fabric::network::{Cable, Speed, Topology};
@@ -124,16 +125,16 @@ pub(super) fn definitions(
 }
 
 fn is_known(cable: &Cable) -> bool {
-    cable.speed.lane_gbps() <= 10.0 && cable.speed != Speed::FDR10 && cable.width != 2
+    matches!(cable.speed, Speed::SDR | Speed::DDR | Speed::QDR) && cable.width != 2
 }
 
 fn arrow(cable: &Cable, speeds: Speeds) -> String {
     let (speed, width) = match speeds {
         Speeds::All if cable.speed == Speed::FDR10 => ("FDR10".to_owned(), cable.width),
-        Speeds::All => (cable.speed.lane_gbps().to_string(), cable.width),
+        Speeds::All => (nominal_gbps(cable.speed).to_string(), cable.width),
         Speeds::Known => {
             let width = if cable.width == 2 { 1 } else { cable.width };
-            (cable.speed.lane_gbps().min(10.0).to_string(), width)
+            (nominal_gbps(cable.speed).min(10.0).to_string(), width)
         }
     };
     format!("-{width}x-{speed}G->")

@@ -15,6 +15,23 @@ use base::Refusal;
 use fabric::network::Speed;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
+/// What ibutils writes of a lane's speed, Gbit/s; FDR10 goes by its name.
+const NOMINAL: [(Speed, f64); 8] = [
+    (Speed::SDR, 2.5),
+    (Speed::DDR, 5.0),
+    (Speed::QDR, 10.0),
+    (Speed::FDR, 14.0),
+    (Speed::EDR, 25.0),
+    (Speed::HDR, 50.0),
+    (Speed::NDR, 100.0),
+    (Speed::XDR, 200.0),
+];
+
+/// The number that stands for a lane's speed, Gbit/s.
+pub(crate) fn nominal_gbps(speed: Speed) -> f64 {
+    NOMINAL.iter().find(|(s, _)| *s == speed).map_or(10.0, |(_, gbps)| *gbps)
+}
+
 /// Most boards within boards.
 const MOST_DEPTH: usize = 16;
 /// Most devices and boards of one system.
@@ -47,11 +64,12 @@ impl Rate {
             let width = lower.strip_suffix('x').and_then(|n| n.parse().ok());
             let width = width.filter(|n| [1, 2, 4, 8, 12].contains(n));
             let lane = lower.strip_suffix('g').unwrap_or(&lower);
-            let is_it =
-                |s: &Speed| lane.parse().is_ok_and(|gbps: f64| (s.lane_gbps() - gbps).abs() < 1e-9);
-            let speed = match lane {
-                "fdr10" | "fdr_10" => Some(Speed::FDR10),
-                _ => Speed::ALL.into_iter().find(is_it),
+            let speed = match (lane, lane.parse::<f64>()) {
+                ("fdr10" | "fdr_10", _) => Some(Speed::FDR10),
+                (_, Ok(gbps)) => {
+                    NOMINAL.into_iter().find(|(_, n)| n.to_bits() == gbps.to_bits()).map(|(s, _)| s)
+                }
+                _ => None,
             };
             match (width, speed) {
                 (Some(_), _) => rate.width = width,

@@ -18,6 +18,7 @@ mod types;
 use super::{MAX_ENDPOINTS, recipe};
 use base::{Refusal, SwitchId};
 use fabric::network::{Aside, Builder, Cable, NAMES, Plug, Speed, Switch, Topology, name_fault};
+pub(crate) use ibnl::nominal_gbps;
 use ibnl::{Definitions, Flat, Rate, arrow};
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::rc::Rc;
