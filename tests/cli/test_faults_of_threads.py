@@ -39,6 +39,7 @@ time."""
 
 FLIT = "sim flit slim_fly:q=3,p=1 --set router.virtual_channels=16"
 PACKET = "sim packet slim_fly:q=3,p=1 --messages 2"
+LARGE = "sim packet slim_fly:q=5,p=4"
 MESSAGE = "sim message --net slim_fly:q=3,p=1 --workload 'alltoall_pairwise bytes=9'"
 
 
@@ -103,7 +104,7 @@ def ends(what: str, n: int, words: str, how: str = "", at: str = "", launcher: S
     ("cycles of warm-up", 1, f"{FLIT} --load 0.1 --set run.warmup_cycles=auto"),
     ("packets", 0, f"{PACKET} --load 0.1"),
     ("packets", 1, f"{PACKET} --load 0.1,0.2 --threads 2"),
-    ("packets", 1, "sim packet slim_fly:q=5,p=4 --messages 9 --load 0.1 --sync threads --threads 2"),
+    ("packets", 1, f"{LARGE} --messages 9 --load 0.1 --sync threads --threads 2"),
     ("packets", 1, f"{PACKET} --load 0.1 --sync optimistic --threads 2"),
     ("events", 0, MESSAGE),
     ("choices of ports", 0, f"{FLIT} --load 0.1"),
