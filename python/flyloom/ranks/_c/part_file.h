@@ -1,0 +1,1 @@
+../../../../runtime/mpi/part_file.h
