@@ -110,7 +110,9 @@ def uses() -> dict[str, list[tuple[str, Any]]]:
     found = defaultdict(list)
     for command, param in walk(typer.main.get_command(app)):
         for name in (*param.opts, *param.secondary_opts):
-            if name.startswith("-"):
+            # those of discovered fabrics are added alike to every command once it reads its words
+            added = name in ("--names", "--keep", "--only", "--adapters") and not param.expose_value
+            if name.startswith("-") and not added:
                 found[name].append((command, param))
     return found
 
