@@ -4,7 +4,7 @@ What a file is used by is found from what each file imports: tests, modules of t
 inside of functions), parts of the compiled core by the names that are imported from it, and crates.
 The command line is reached by the commands that a test or a page of the documentation names.
 
-    scripts/affected.py [--json] FILE ...   files that changed, below the root of the checkout
+    scripts/affected.py FILE ...   files that changed, below the root of the checkout
 """
 
 from __future__ import annotations
@@ -17,6 +17,7 @@ from collections import defaultdict
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 
+import flyloom
 from flyloom import _core
 from flyloom.cli import GROUPS
 from flyloom.lab import sources
@@ -31,16 +32,6 @@ for group, names in GROUPS.items():
         COMMANDS[command].add(f"flyloom.cli.{group}")
 FAR = 99
 """The distance of what is not reached."""
-
-
-def homes() -> dict[str, str]:
-    """The module of every name that `flyloom` itself has."""
-    tree = ast.parse((PACKAGE / "__init__.py").read_text())
-    return {alias.asname or alias.name: node.module or "" for node in ast.walk(tree)
-            if isinstance(node, ast.ImportFrom) for alias in node.names}
-
-
-HOMES = homes()
 
 
 def module_of(path: Path) -> str:
@@ -101,7 +92,7 @@ def imported(node: ast.ImportFrom) -> Iterator[str]:
 
 def named(name: str) -> set[str]:
     """The module, or the part of the core, behind `flyloom.NAME`."""
-    home = HOMES.get(name)
+    home = flyloom._HOME_OF.get(name)
     if home == "flyloom._core":
         return core_parts(name)
     if home:
@@ -211,9 +202,5 @@ def affected(files: list[str]) -> dict[str, list[str]]:
 
 
 if __name__ == "__main__":
-    found = affected([word for word in sys.argv[1:] if word != "--json"])
-    if "--json" in sys.argv:
-        print(json.dumps(found))
-    else:
-        for kind, names in found.items():
-            print(f"{kind}: {' '.join(names)}")
+    for kind, names in affected(sys.argv[1:]).items():
+        print(f"{kind}: {' '.join(names)}")

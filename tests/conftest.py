@@ -15,13 +15,14 @@ from collections import defaultdict
 from pathlib import Path
 
 import pytest
+from checkout import ROOT
 from cli_server import Server
 
-ROOT = Path(__file__).resolve().parent.parent
 KEPT = ROOT / "tests" / "times.json"
 """The record in the repository: seconds by file."""
 DEADLINE = float(os.environ.get("FLYLOOM_DEADLINE", 0))
 """When no further test is begun, in seconds since 1970; 0 for never."""
+OVER = "the time of make check is over; make test runs them"
 LAST = ROOT / "target" / "test-times.json"
 """That of the last run, test by test: seconds on the clock, and of processors."""
 
@@ -95,7 +96,14 @@ def pytest_runtest_protocol(item: pytest.Item):
 def pytest_runtest_setup() -> None:
     """No test is begun when the time is over."""
     if DEADLINE and time.time() > DEADLINE:
-        pytest.skip("the time is over; make test runs it")
+        pytest.skip(OVER)
+
+
+def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
+    """How many tests were not begun."""
+    skipped = terminalreporter.stats.get("skipped", [])
+    if left := sum(OVER in str(report.longrepr) for report in skipped):
+        terminalreporter.write_line(f"{left} tests were not begun: {OVER}")
 
 
 @pytest.hookimpl(wrapper=True)
