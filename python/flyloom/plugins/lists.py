@@ -29,15 +29,6 @@ def workloads() -> list[dict[str, Any]]:
     ]
 
 
-def simulators() -> list[dict[str, Any]]:
-    """The simulators; a parameter that has parameters of its own comes without their defaults."""
-    return [
-        {**row, "params": [{**param, "default": None if isinstance(param["default"], dict)
-                            else param["default"]} for param in row["params"]]}
-        for row in _core.simulators()
-    ]
-
-
 def exports() -> list[dict[str, Any]]:
     """Formats that a network is exported to, with their options."""
     return [
@@ -58,7 +49,7 @@ KINDS: dict[str, tuple[str, Callable[[], list[dict[str, Any]]]]] = {
     "engines": ("routing engines", lambda: parts("engine")),
     "opensm-engines": ("routing engines of OpenSM", opensm_engines),
     "measures": ("what is found out of a network or its routes", lambda: parts("measure")),
-    "simulators": ("simulators, by level", simulators),
+    "simulators": ("simulators, by level", _core.simulators),
     "selections": ("how packets of a simulation choose their paths", lambda: chosen("selection")),
     "traffic": ("patterns of traffic", lambda: chosen("traffic")),
     "workloads": ("collectives and applications, message by message", workloads),
