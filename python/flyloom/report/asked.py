@@ -10,6 +10,8 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from flyloom.report.axis import most_numbers
+
 SAID = ("selection", "traffic", "trace", "job", "workload", "method", "graph", "catalog")
 """Parameters whose values say by themselves what they are."""
 
@@ -102,13 +104,10 @@ def same(runs: Sequence[Mapping[str, Any]], besides: Sequence[str] = ()) -> list
 
 def axis(runs: Sequence[Mapping[str, Any]], repeated: Sequence[str] = ()) -> str | None:
     """The parameter that varies on some network, has numbers alone, and most of them."""
-    best, most = None, 1
-    for key in _varied(runs):
-        values = {run["parameters"].get(key) for run in runs} - {None}
-        numbers = all(isinstance(v, int | float) and not isinstance(v, bool) for v in values)
-        if key not in repeated and numbers and len(values) > most:
-            best, most = key, len(values)
-    return best
+    return most_numbers({
+        key: {run["parameters"].get(key) for run in runs} - {None}
+        for key in _varied(runs) if key not in repeated
+    })
 
 
 def _varied(runs: Sequence[Mapping[str, Any]]) -> list[str]:

@@ -6,7 +6,7 @@ A *run* is a dict with ``network``, ``label`` and ``parameters`` by dotted names
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
 from flyloom.report.simulated import differing
@@ -51,10 +51,18 @@ def _text(run: Mapping[str, Any], repeated: Sequence[str]) -> dict[str, str]:
 
 def _axis(runs: Sequence[Mapping[str, Any]], differ: Mapping[str, str]) -> str | None:
     """Of the parameters that differ the one with most values, all of them numbers."""
+    return most_numbers({
+        key: {run["parameters"].get(key) for run in runs if key in run["parameters"]}
+        for key in differ
+    })
+
+
+def most_numbers(values: Mapping[str, Collection[Any]]) -> str | None:
+    """Of parameters with their different values the first with most, all of them numbers; None
+    where none has two."""
     best, most = None, 1
-    for key in differ:
-        values = {run["parameters"].get(key) for run in runs if key in run["parameters"]}
-        numbers = all(isinstance(v, int | float) and not isinstance(v, bool) for v in values)
-        if numbers and len(values) > most:
-            best, most = key, len(values)
+    for key, of in values.items():
+        numbers = all(isinstance(v, int | float) and not isinstance(v, bool) for v in of)
+        if numbers and len(of) > most:
+            best, most = key, len(of)
     return best
