@@ -194,10 +194,15 @@ impl Turn {
     /// Why a run until `end_ps` ends here, where it does.
     #[inline]
     pub(crate) fn check(&self, end_ps: u64) -> Result<(), Stop> {
+        if self.too_deep | self.too_late { self.flaw(end_ps) } else { Ok(()) }
+    }
+
+    #[cold]
+    fn flaw(&self, end_ps: u64) -> Result<(), Stop> {
         if self.too_deep {
             return Err(endless(self.me, self.key.time_ps()));
         }
-        if self.too_late && end_ps > RANGE_PS { Err(out_of_range()) } else { Ok(()) }
+        if end_ps > RANGE_PS { Err(out_of_range()) } else { Ok(()) }
     }
 }
 
