@@ -245,12 +245,14 @@ impl Case<'_> {
 }
 
 /// Bytes that the proof of ways of a selection takes on a network, over so many virtual channels: a
-/// bit for each turn and two of the classes of lanes, and numbers for every lane of a channel.
+/// bit for each turn and two of the classes of lanes, numbers for every lane of a channel, and a byte
+/// for each pair of switches.
 pub(crate) fn proof_bytes(size: &Size, selection: Selection, lane_use: LaneUse, lanes: f64) -> f64 {
     let legs = if selection == Selection::Minimal { 1.0 } else { 2.0 };
     let classes = if lane_use == LaneUse::Any { 1.0 } else { lanes.min(legs * size.depth + 1.0) };
     let turns = size.arcs() * size.radix;
-    turns * classes * classes / 8.0 + size.arcs() * (24.0 * classes + 4.0 * lanes)
+    let channels = size.arcs() * (24.0 * classes + 4.0 * lanes);
+    turns * classes * classes / 8.0 + channels + size.switches * size.switches
 }
 
 /// Refuses networks with more turns from a channel to the next than a proof can number.

@@ -176,12 +176,10 @@ impl Spec {
         let state = (size.arcs() + size.terminals) * (40.0 + 36.0 * lanes)
             + 600.0 * size.terminals
             + 150.0 * size.terminals * each.min(8.0);
-        let pairs = size.switches * size.switches;
-        let a_pair = self.selection.bytes_a_pair(size.sources <= 1.0);
-        let tables = a_pair * pairs + at_once * state;
+        let tables = self.selection.table_bytes(size) + at_once * state;
         let is_proved = self.dialect == Dialect::Physical && !self.unverified;
         let proof = if is_proved {
-            pairs + proof_bytes(size, self.selection, self.lane_use, lanes / classes)
+            proof_bytes(size, self.selection, self.lane_use, lanes / classes)
         } else {
             0.0
         };

@@ -18,6 +18,7 @@ pub use updown::NearestAncestor;
 pub use via::{Detours, MOST_CLASSES};
 
 use base::Refusal;
+use fabric::size::Size;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -55,10 +56,12 @@ impl Selection {
         }
     }
 
-    /// Memory that its tables take at most for each pair of switches, bytes: hops, a port or the
+    /// Memory that its tables take at most, bytes: for each pair of switches hops, a port or the
     /// number of a list, and the lists, few where all switches are alike.
-    pub(crate) fn bytes_a_pair(self, are_alike: bool) -> f64 {
-        if are_alike && self != Self::UgalL { 4.0 } else { 8.0 }
+    pub(crate) fn table_bytes(self, size: &Size) -> f64 {
+        let are_alike = size.sources <= 1.0;
+        let a_pair = if are_alike && self != Self::UgalL { 4.0 } else { 8.0 };
+        a_pair * size.switches * size.switches
     }
 }
 
