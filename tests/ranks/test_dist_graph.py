@@ -17,7 +17,7 @@ import networkx as nx
 import pytest
 from checkout import PROGRAMS
 from cli_helpers import command
-from mpi_helpers import MPIS, mpi_environment, needs, on_hosts
+from mpi_helpers import MPIS, compiled, mpi_environment, needs, on_hosts
 
 LIMIT_S = 120
 FORMS = ("adjacent", "own", "next", "one")
@@ -42,10 +42,7 @@ def env(place):
 
 @pytest.fixture(scope="module")
 def program(mpi, place):
-    found = place / f"dist_graph_{mpi}"
-    words = [f"mpicc.{mpi}", "-std=gnu11", "-O1", "-Wall", PROGRAMS / "dist_graph.c", "-o", found]
-    subprocess.run(words, check=True, timeout=LIMIT_S)
-    return found
+    return compiled(mpi, PROGRAMS / "dist_graph.c", place, ("-std=gnu11", "-O1", "-Wall"))
 
 
 @pytest.fixture(scope="module")

@@ -15,7 +15,7 @@ from collections import Counter
 import pytest
 from checkout import PROGRAMS
 from cli_helpers import command, document
-from mpi_helpers import MPIS, mpi_environment, needs
+from mpi_helpers import MPIS, compiled, mpi_environment, needs
 
 LIMIT_S = 120
 # windows of Open MPI 4.1.4 crash without it where processes may not read one another
@@ -43,11 +43,7 @@ def env(place):
 
 def built(mpi, place, name):
     """One of the programs, compiled by the mpicc of an MPI."""
-    program = place / f"{name}_{mpi}"
-    if not program.exists():
-        words = [f"mpicc.{mpi}", *FLAGS, PROGRAMS / f"{name}.c", "-o", program]
-        subprocess.run(words, check=True, timeout=LIMIT_S)
-    return program
+    return compiled(mpi, PROGRAMS / f"{name}.c", place, FLAGS)
 
 
 @pytest.fixture

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import shutil
+import subprocess
 from collections.abc import Iterable
 from pathlib import Path
 
 import pytest
 from cli_helpers import environment
 
+LIMIT_S = 120
 MPIS = ("openmpi", "mpich")
 ROOT_MAY = {
     "OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1",
@@ -27,6 +29,15 @@ def needs(mpi: str) -> None:
     """Skips a test where an MPI is not installed: `make setup` installs both where it may."""
     if program := absent(mpi):
         pytest.skip(f"{program} is not installed")
+
+
+def compiled(mpi: str, source: Path, place: Path, flags: Iterable[str] = ()) -> Path:
+    """A program of one file, compiled by the mpicc of an MPI into a folder where it is not yet."""
+    program = place / f"{source.stem}_{mpi}"
+    if not program.exists():
+        words = [f"mpicc.{mpi}", *flags, source, "-o", program]
+        subprocess.run(words, check=True, timeout=LIMIT_S)
+    return program
 
 
 def on_hosts(hosts: Iterable[object], folder: Path) -> Path:

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import json
-import re
-from collections.abc import Iterator
 
 import flyloom as fl
 import pytest
 from checkout import ROOT
 from cli_helpers import document, flyloom
 from flyloom._core import RefusalError, flit_schema
+from parameter_tables import said, shown
 
 NET = "slim_fly:q=5,p=4"
 TREE = "fat_tree:levels=3,k=4"
@@ -286,27 +285,10 @@ def test_a_configuration_that_is_none(mesh):
     assert done.returncode == 2 and "configuration: there is no file" in done.stderr
 
 
-def parameters(of: dict, at: str = "") -> Iterator[tuple[str, object]]:
-    """Every parameter of the schema by its dotted name, with its default."""
-    parts = flit_schema()["$defs"]
-    for name, field in of["properties"].items():
-        refs = [one["$ref"] for one in (field, *field.get("anyOf", ())) if "$ref" in one]
-        inner = parts[refs[0].rpartition("/")[2]] if refs else {}
-        if "properties" in inner:
-            yield from parameters(inner, f"{at}{name}.")
-        else:
-            yield at + name, field["default"]
-
-
 def test_the_page_has_every_parameter_with_its_default():
     page = (ROOT / "docs" / "flit.md").read_text()
-    table = page.partition("## Parameters")[2].partition("## What is found")[0]
-    said = dict(re.findall(r"^\| `([a-z_.]+)` \| (\S+) \|", table, re.MULTILINE))
     arguments = {"load", "selection", "traffic", "class", "unverified", "seed", "seeds"}
-    known = {name: default for name, default in parameters(flit_schema()) if name not in arguments}
-    shown = {name: "-" if default is None else default if isinstance(default, str)
-             else json.dumps(default) for name, default in known.items()}
-    assert said == shown
+    assert said("flit.md") == shown(flit_schema(), arguments)
     selections = [one["const"] for one in flit_schema()["$defs"]["Selection"]["oneOf"]]
     assert set(selections) >= {"minimal", "valiant", "ugal_l", "ugal_g", "anca"}
     for selection in selections:

@@ -2,7 +2,6 @@
 
 import json
 import re
-from collections.abc import Iterator
 
 import flyloom as fl
 import pytest
@@ -10,6 +9,7 @@ from checkout import ROOT
 from cli_helpers import document, flyloom
 from flyloom._core import RefusalError, packet_schema
 from flyloom.support.machine import processors
+from parameter_tables import said, shown
 
 NET = "slim_fly:q=5,p=4"
 NAMES = {
@@ -42,26 +42,9 @@ def test_the_command_has_the_promised_names():
     assert (asked["message_bytes"], asked["link"]["latency_ns"]) == (10000, 25)
 
 
-def parameters(of: dict, at: str = "") -> Iterator[tuple[str, object]]:
-    """Every parameter of the schema by its dotted name, with its default."""
-    parts = packet_schema()["$defs"]
-    for name, field in of["properties"].items():
-        inner = parts[field["$ref"].rpartition("/")[2]] if "$ref" in field else {}
-        if "properties" in inner:
-            yield from parameters(inner, f"{at}{name}.")
-        else:
-            yield at + name, field["default"]
-
-
 def test_the_page_has_every_parameter_with_its_default():
     page = (ROOT / "docs" / "packet.md").read_text()
-    table = page.partition("## Parameters")[2].partition("## What is found")[0]
-    said = dict(re.findall(r"^\| `([a-z_.]+)` \| (\S+) \|", table, re.MULTILINE))
-    known = {name: default for name, default in parameters(packet_schema())
-             if name not in ARGUMENTS}
-    shown = {name: "-" if default is None else default if isinstance(default, str)
-             else json.dumps(default) for name, default in known.items()}
-    assert said == shown
+    assert said("packet.md") == shown(packet_schema(), ARGUMENTS, whole=True)
     for name in NAMES:
         assert f"`{name}`" in page.partition("## What is found")[2]
     for dialect in packet_schema()["$defs"]["Dialect"]["oneOf"]:

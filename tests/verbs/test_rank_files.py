@@ -14,7 +14,7 @@ import flyloom as fl
 import pytest
 from checkout import PROGRAMS
 from cli_helpers import command, document
-from mpi_helpers import MPIS, mpi_environment, needs
+from mpi_helpers import MPIS, compiled, mpi_environment, needs
 
 AGENT = PROGRAMS / "on_host"
 LIMIT_S = 120
@@ -74,10 +74,9 @@ def env(place):
 
 @pytest.fixture(scope="module")
 def program(mpi, place):
-    source, found = place / "where.c", place / f"where_{mpi}"
+    source = place / "where.c"
     source.write_text(PROGRAM)
-    subprocess.run([f"mpicc.{mpi}", source, "-o", found], check=True, timeout=LIMIT_S)
-    return found
+    return compiled(mpi, source, place)
 
 
 def launcher(mpi, file, ranks, hosts, tmp_path, slots):

@@ -245,8 +245,8 @@ impl Case<'_> {
 }
 
 /// Bytes that the proof of ways of a selection takes on a network, over so many virtual channels: a
-/// bit for each turn and two of the classes of lanes, numbers for every lane of a channel, and a byte
-/// for each pair of switches.
+/// bit for each turn and two of the classes of lanes, numbers for every lane of a channel, and a
+/// byte for each pair of switches.
 pub(crate) fn proof_bytes(size: &Size, selection: Selection, lane_use: LaneUse, lanes: f64) -> f64 {
     let legs = if selection == Selection::Minimal { 1.0 } else { 2.0 };
     let classes = if lane_use == LaneUse::Any { 1.0 } else { lanes.min(legs * size.depth + 1.0) };
