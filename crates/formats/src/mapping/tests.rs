@@ -183,8 +183,21 @@ proptest! {
             let said: Vec<&str> = places.iter().map(host).collect();
             prop_assert_eq!(text.lines().collect::<Vec<_>>(), said.clone());
             prop_assert_eq!(back.iter().map(host).collect::<Vec<_>>(), said);
-            if names.iter().all(|name| !name.contains(" mlx5_")) {
-                prop_assert_eq!(back, places);
+            // the adapters of a host are taken in turn, in the order of their names
+            let mut taken = [0; 4];
+            for (&place, &found) in places.iter().zip(&back) {
+                let mut of_host: Vec<u32> = (0..4).filter(|e| host(e) == host(&place)).collect();
+                of_host.sort_by_key(|e| (&names[*e as usize], *e));
+                let is_adapter = |e: &u32| {
+                    let name = &names[*e as usize];
+                    name.contains(" mlx5_") || name.contains(" HCA-1")
+                };
+                if !of_host.iter().all(is_adapter) {
+                    of_host = vec![place];
+                }
+                let turn = &mut taken[of_host[0] as usize];
+                prop_assert_eq!(found, of_host[*turn % of_host.len()]);
+                *turn += 1;
             }
         } else {
             prop_assert_eq!(back, places);
