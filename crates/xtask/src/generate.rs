@@ -221,7 +221,7 @@ fn parsed(path: &Path) -> Result<syn::File, String> {
 }
 
 /// All files of Rust in `folder` and below, in order.
-fn rust_files(folder: &Path) -> Result<Vec<PathBuf>, String> {
+pub(crate) fn rust_files(folder: &Path) -> Result<Vec<PathBuf>, String> {
     let fail = |e: std::io::Error| format!("{}: {e}", folder.display());
     let mut found = Vec::new();
     for entry in std::fs::read_dir(folder).map_err(fail)? {

@@ -89,7 +89,7 @@ impl StdModules {
 }
 
 /// Whether an item carries `#[cfg(test)]`.
-fn is_test(item: &Item) -> bool {
+pub(crate) fn is_test(item: &Item) -> bool {
     let attributes: &[Attribute] = match item {
         Item::Const(i) => &i.attrs,
         Item::Fn(i) => &i.attrs,

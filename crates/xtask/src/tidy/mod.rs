@@ -1,5 +1,6 @@
 //! `cargo xtask tidy`: the rules of STYLE.md that a machine can check, each with file and line.
 
+mod cycles;
 mod floors;
 mod rooms;
 mod text;
@@ -71,6 +72,7 @@ pub(crate) fn run(root: &Path) -> Result<String, String> {
     }
     let metadata = ["metadata", "--format-version", "1", "--no-deps"];
     findings.extend(floors::check(&output(root, &cargo(), &metadata)?)?);
+    findings.extend(cycles::check(root)?);
     findings.extend(rooms::check(&Package::read(root)?));
     findings.sort();
     report(count, &findings, &above_aim)
