@@ -1,7 +1,7 @@
 //! Tables that come from outside: next hops or paths by switch numbers, held against the cabling.
 
-use super::check_routable;
 use super::trees::MinimalTree;
+use crate::routable::check_routable;
 use base::{ChannelId, Refusal, Stop, SwitchId, TerminalId, Watch};
 use fabric::network::Topology;
 use fabric::tables::{NO_ROUTE, Routing};

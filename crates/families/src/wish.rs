@@ -1,6 +1,6 @@
 //! What an architect asks for: so many endpoints, switches of so many ports, full bandwidth.
 
-use super::{Promise, Ratio};
+use crate::promise::{Promise, Ratio};
 use serde::Serialize;
 
 /// How the ideal number of endpoints per switch becomes a whole one.

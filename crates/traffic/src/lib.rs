@@ -11,4 +11,5 @@ pub mod placement;
 pub mod process;
 pub mod sending;
 pub mod times;
+mod working;
 pub mod workload;

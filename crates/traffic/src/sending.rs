@@ -1,13 +1,12 @@
 //! What endpoints send to one another, by a name or pair by pair: one reading for every measure.
 
 use crate::demand::{Demand, MOST_FLOWS, Party, longest_matching};
+pub use crate::destinations::Weighted;
 use crate::pattern::Pattern;
+pub use crate::working::working;
 use base::seed::Stream;
-use base::{EndpointId, Refusal, Stop, TerminalId, Watch};
+use base::{EndpointId, Refusal, Stop, Watch};
 use fabric::network::Topology;
-
-/// A message: who sends, who receives, and its amount in units of an endpoint's full rate.
-pub type Weighted = (EndpointId, EndpointId, f64);
 
 /// Who sends how much to whom.
 #[derive(Debug, Clone, PartialEq)]
@@ -136,15 +135,6 @@ fn few_enough(count: usize) -> Result<(), Refusal> {
     }
     let why = format!("{count} messages at once");
     Err(Refusal::new("traffic", why, format!("at most {MOST_FLOWS}")))
-}
-
-/// The endpoints that have a working rail.
-pub fn working(t: &Topology) -> Vec<EndpointId> {
-    let mut works = vec![false; t.endpoints().len()];
-    for i in (0..t.terminals().len()).map(TerminalId::from).filter(|&i| t.terminal_is_up(i)) {
-        works[t.terminals()[i.ix()].endpoint.ix()] = true;
-    }
-    (0..works.len()).filter(|&e| works[e]).map(EndpointId::from).collect()
 }
 
 /// The endpoints of a party, in order.

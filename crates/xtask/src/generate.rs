@@ -34,6 +34,34 @@ const REGISTRIES: &[Registry] = &[
     Registry { folder: "crates/engines/src", implements: "Engine", table: "ENGINES" },
 ];
 
+/// A folder whose files each have a row of one table, as the constant `ENTRY`.
+struct Listed {
+    /// Folder of the members, relative to the root; its `mod.rs` holds the marks.
+    folder: &'static str,
+    /// What the members are, in the plural.
+    what: &'static str,
+    /// The declaration of the generated table.
+    table: &'static str,
+}
+
+const LISTED: &[Listed] = &[
+    Listed {
+        folder: "crates/traffic/src/pattern",
+        what: "patterns",
+        table: "const ENTRIES: &[Entry]",
+    },
+    Listed {
+        folder: "crates/traffic/src/workload/application",
+        what: "applications",
+        table: "pub const APPLICATIONS: &[Entry]",
+    },
+    Listed {
+        folder: "crates/traffic/src/workload/collective",
+        what: "algorithms of collective operations",
+        table: "pub const ALGORITHMS: &[Entry]",
+    },
+];
+
 /// Folders of which every measure is a module of its own.
 const MEASURES: &[&str] = &["crates/measure/src/load", "crates/measure/src/structure"];
 
@@ -65,6 +93,12 @@ pub(crate) fn run(root: &Path, mode: Mode) -> Result<String, String> {
         let now = read(&path)?;
         let fresh = splice(&now, RUST, &block(registry, &members))
             .map_err(|why| format!("{}/lib.rs: {why}", registry.folder))?;
+        settle(&path, &fresh, mode, &mut stale)?;
+    }
+    for listed in LISTED {
+        let path = root.join(listed.folder).join("mod.rs");
+        let fresh = splice(&read(&path)?, RUST, &listed.block(root)?)
+            .map_err(|why| format!("{}/mod.rs: {why}", listed.folder))?;
         settle(&path, &fresh, mode, &mut stale)?;
     }
     for folder in MEASURES {
@@ -124,9 +158,39 @@ fn report(root: &Path, mode: Mode, stale: &[PathBuf]) -> Result<String, String> 
     }
 }
 
-/// The members of a folder, sorted by module, then type: every `x.rs` and `x/mod.rs` beside its
-/// own file that implements the trait outside its tests.
-fn members(folder: &Path, implements: &str) -> Result<Vec<Member>, String> {
+impl Listed {
+    /// The text between the marks: the modules, then the table.
+    fn block(&self, root: &Path) -> Result<String, String> {
+        let folder = root.join(self.folder);
+        let mut modules = Vec::new();
+        for (module, file) in files_of(&folder)? {
+            if source::has_const(&parsed(&file)?, "ENTRY") {
+                modules.push(module);
+            }
+        }
+        if modules.is_empty() {
+            return Err(format!("{}: no file has a constant `ENTRY`", folder.display()));
+        }
+        let mut text = String::new();
+        for module in &modules {
+            let _ = writeln!(text, "mod {module};");
+        }
+        let Self { what, table, .. } = self;
+        let _ = write!(
+            text,
+            "\n/// All {what}, by file; written by `cargo xtask gen`.\n#[rustfmt::skip]\n\
+             {table} = &[\n"
+        );
+        for module in &modules {
+            let _ = writeln!(text, "    {module}::ENTRY,");
+        }
+        Ok(text + "];\n")
+    }
+}
+
+/// Every `x.rs` and `x/mod.rs` of a folder beside its own file, with the names of their modules, in
+/// order.
+fn files_of(folder: &Path) -> Result<Vec<(String, PathBuf)>, String> {
     let fail = |e: std::io::Error| format!("{}: {e}", folder.display());
     let mut found = Vec::new();
     for entry in std::fs::read_dir(folder).map_err(fail)? {
@@ -134,11 +198,21 @@ fn members(folder: &Path, implements: &str) -> Result<Vec<Member>, String> {
         let stem = path.file_stem().and_then(|s| s.to_str()).unwrap_or_default().to_owned();
         let file = if path.is_dir() { path.join("mod.rs") } else { path };
         let is_rust = file.extension().is_some_and(|e| e == "rs");
-        if ["lib", "mod"].contains(&stem.as_str()) || !is_rust || !file.is_file() {
-            continue;
+        if !["lib", "mod"].contains(&stem.as_str()) && is_rust && file.is_file() {
+            found.push((stem, file));
         }
+    }
+    found.sort();
+    Ok(found)
+}
+
+/// The members of a folder, sorted by module, then type: every file beside its own that implements
+/// the trait outside its tests.
+fn members(folder: &Path, implements: &str) -> Result<Vec<Member>, String> {
+    let mut found = Vec::new();
+    for (module, file) in files_of(folder)? {
         for name in source::impls_of(&parsed(&file)?, implements) {
-            found.push(Member { module: stem.clone(), name });
+            found.push(Member { module: module.clone(), name });
         }
     }
     if found.is_empty() {
@@ -322,6 +396,26 @@ mod tests {
         let mesh = text.find("Entry::of::<torus::Mesh>(),").expect("mesh");
         let torus = text.find("Entry::of::<torus::Torus>(),").expect("torus");
         assert!(text.find("FAMILIES: &[Entry]").expect("table") < mesh && mesh < torus);
+    }
+
+    #[test]
+    fn files_with_an_entry_are_listed_and_helpers_left_out() {
+        let dir = folder(
+            "listed",
+            &[
+                ("all/mod.rs", "const ENTRY: Entry = no();"),
+                ("all/shift.rs", "pub(super) const ENTRY: Entry = Entry { name: \"shift\" };"),
+                ("all/places.rs", "fn f() { const ENTRY: u8 = 0; }"),
+                ("all/bit/mod.rs", "pub(super) const ENTRY: Entry = e();"),
+            ],
+        );
+        let listed = Listed { folder: "all", what: "patterns", table: "const ALL: &[Entry]" };
+        let text = listed.block(&dir).expect("readable");
+        assert!(text.starts_with("mod bit;\nmod shift;\n\n/// All patterns, by file;"), "{text}");
+        assert!(
+            text.ends_with("const ALL: &[Entry] = &[\n    bit::ENTRY,\n    shift::ENTRY,\n];\n")
+        );
+        std::fs::remove_dir_all(dir).expect("temp dir goes");
     }
 
     #[test]

@@ -18,6 +18,11 @@ pub(crate) fn impls_of(file: &File, name: &str) -> Vec<String> {
     found.types
 }
 
+/// Whether a file has a constant of that name, outside of functions and modules.
+pub(crate) fn has_const(file: &File, name: &str) -> bool {
+    file.items.iter().any(|item| matches!(item, Item::Const(it) if it.ident == name))
+}
+
 /// The modules of `std` that code outside tests names, each with its line, in order.
 pub(crate) fn std_modules(file: &File) -> Vec<(usize, String)> {
     let mut found = StdModules(Vec::new());

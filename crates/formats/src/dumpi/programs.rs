@@ -5,9 +5,10 @@ use super::{Arguments, Record, SIZES, Trace, Value, write};
 use base::{Refusal, Stop, Watch};
 use serde_json::{Map, Value as Json};
 use std::collections::HashMap;
+use traffic::workload::Joined;
 use traffic::workload::collective::Operation;
 use traffic::workload::keys::MOST_BYTES;
-use traffic::workload::sequence::{Joined, Sequence, Step, sequence};
+use traffic::workload::sequence::{Sequence, Step, sequence};
 use traffic::workload::{ANY, Kind, Schedule, make, make_joined};
 
 /// `MPI_COMM_WORLD`, `MPI_SUM`, `MPI_ANY_SOURCE` and `MPI_ANY_TAG`.

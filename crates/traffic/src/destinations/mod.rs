@@ -3,11 +3,13 @@
 mod alias;
 mod named;
 
-use crate::sending::Weighted;
 pub(crate) use alias::Alias;
 use alias::Rows;
 use base::seed::Fast;
 use base::{EndpointId, Refusal};
+
+/// A message: who sends, who receives, and its amount in units of an endpoint's full rate.
+pub type Weighted = (EndpointId, EndpointId, f64);
 
 /// The destination of every packet, drawn source by source.
 ///

@@ -1,7 +1,7 @@
 //! `all_to_all`: everybody sends to everybody else at once.
 
 use super::asked::Asked;
-use super::{Entry, Form, MAX_MESSAGES, Message};
+use super::kind::{Entry, Form, MAX_MESSAGES, Message};
 use crate::destinations::Destinations;
 use base::seed::Stream;
 use base::{Refusal, Stop};

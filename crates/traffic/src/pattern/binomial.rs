@@ -1,6 +1,6 @@
 //! `binomial`: a tree of arity 2; who has the message sends it to one more in each level.
 
-use super::Entry;
+use super::kind::Entry;
 use super::tree::Tree;
 
 /// How it is asked for.

@@ -1,6 +1,6 @@
 //! `bisect`: rank i of the first half sends to rank i of the second; an odd rank is left out.
 
-use super::{Entry, Form, Message};
+use super::kind::{Entry, Form, Message};
 use base::seed::Stream;
 
 /// How it is asked for.

@@ -1,7 +1,7 @@
 //! `bisect_symmetric`: rank i of each half sends to rank i of the other.
 
 use super::bisect::halves;
-use super::{Entry, Form, Message};
+use super::kind::{Entry, Form, Message};
 use base::seed::Stream;
 
 /// How it is asked for.

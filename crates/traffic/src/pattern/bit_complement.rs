@@ -3,8 +3,8 @@
 //! Source: Dally, Towles, "Principles and practices of interconnection networks", 2004, section
 //! 3.2.
 
-use super::Entry;
 use super::bits::{WANTED, complement, on_bits};
+use super::kind::Entry;
 
 /// How it is asked for.
 pub(super) const ENTRY: Entry = Entry {

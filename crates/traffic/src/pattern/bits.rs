@@ -1,8 +1,8 @@
 //! Patterns on the bits of a rank: what they have in common.
 
-use super::Form;
 use super::asked::Asked;
 use super::fixed::Fixed;
+use super::kind::Form;
 use base::{Refusal, Stop};
 
 /// What may follow the colon.

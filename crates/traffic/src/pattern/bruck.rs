@@ -1,7 +1,7 @@
 //! `bruck`: in level i every rank sends to the rank 2^i further, around the end.
 
+use super::kind::{Entry, Form, Message, powers};
 use super::shift::around;
-use super::{Entry, Form, Message, powers};
 use base::seed::Stream;
 
 /// How it is asked for.

@@ -1,6 +1,6 @@
 //! Patterns in which every rank sends to one and the same other, or to nobody.
 
-use super::{Form, Message};
+use super::kind::{Form, Message};
 use crate::destinations::Destinations;
 use base::Refusal;
 use base::seed::Stream;

@@ -1,6 +1,6 @@
 //! `gather`: everybody sends to rank 0.
 
-use super::{Entry, Form, Message};
+use super::kind::{Entry, Form, Message};
 use base::seed::Stream;
 
 /// How it is asked for.

@@ -4,7 +4,7 @@
 //! networks", ISCA 1985; with weights, BookSim's `hotspot`.
 
 use super::asked::Asked;
-use super::{Entry, Form, MAX_MESSAGES, Message};
+use super::kind::{Entry, Form, MAX_MESSAGES, Message};
 use crate::destinations::Destinations;
 use base::seed::Stream;
 use base::{Refusal, Stop};

@@ -4,25 +4,42 @@
 //! Indiana University, Technical Report 675, 2009, and the patterns of its program; Dally, Towles,
 //! "Principles and practices of interconnection networks", 2004, section 3.2 (permutations).
 //!
-//! A pattern is one file with its row of [`ENTRIES`].
+//! A pattern is one file beside this one with its row, `ENTRY`; `cargo xtask gen` puts it into the
+//! table.
 
-mod all_to_all;
 mod asked;
+mod bits;
+pub mod booksim;
+mod fixed;
+mod kind;
+mod null;
+mod places;
+
+pub use kind::Message;
+
+use crate::destinations::Destinations;
+use asked::Asked;
+use base::seed::Stream;
+use base::words::did_you_mean;
+use base::{Quiet, Refusal, Stop, Watch};
+use fabric::network::Topology;
+use fabric::tables::Routing;
+use kind::{Entry, Form};
+use null::Null;
+
+// gen:begin
+mod all_to_all;
 mod binomial;
 mod bisect;
 mod bisect_symmetric;
 mod bit_complement;
 mod bit_reverse;
-mod bits;
-pub mod booksim;
 mod bruck;
-mod fixed;
 mod gather;
 mod hotspot;
 mod neighbour;
 mod neighbours;
 mod permutation;
-mod places;
 mod receivers;
 mod receivers_one;
 mod recursive_doubling;
@@ -38,122 +55,43 @@ mod tree;
 mod uniform;
 mod worst_case;
 
-use crate::destinations::Destinations;
-use asked::Asked;
-use base::seed::Stream;
-use base::words::did_you_mean;
-use base::{EndpointId, Quiet, Refusal, Stop, Watch};
-use fabric::network::Topology;
-use fabric::tables::Routing;
-use std::fmt;
-
-/// One message: the rank that sends, and the rank that receives.
-pub type Message = (u32, u32);
-
-/// Most messages that a pattern may send at once.
-const MAX_MESSAGES: u64 = 1 << 24;
-
-/// What is sent by so many ranks: what a pattern must say, and what it may.
-trait Form: fmt::Debug + Send + Sync {
-    /// How many levels it has: messages of one level are sent at once.
-    fn levels(&self, _ranks: u32) -> u32 {
-        1
-    }
-
-    /// No fewer than the messages of any level.
-    fn most_messages(&self, ranks: u32) -> u64 {
-        ranks.into()
-    }
-
-    /// The messages of a level; a rank never sends to itself.
-    fn messages(&self, level: u32, ranks: u32, draw: &mut Stream) -> Vec<Message>;
-
-    /// How much each sends to whom, where that is not one of each message; at most one a pair.
-    fn amounts(&self, _ranks: u32) -> Option<Vec<(u32, u32, f64)>> {
-        None
-    }
-
-    /// What a simulator draws from. Unless a pattern says otherwise, a rank sends to each of its
-    /// receivers as often, and as much as it has messages in all levels.
-    fn destinations(&self, ranks: u32, seed: u64) -> Result<Destinations, Refusal> {
-        let mut draw = Stream::new(seed, "pattern", 0);
-        let mut all = Vec::new();
-        for level in 0..self.levels(ranks) {
-            all.extend(self.messages(level, ranks, &mut draw));
-            if all.len() as u64 > MAX_MESSAGES {
-                let why = format!("more than {MAX_MESSAGES} messages");
-                return Err(Refusal::new("traffic", why, "fewer endpoints, or another pattern"));
-            }
-        }
-        let weighted: Vec<_> =
-            all.iter().map(|&(a, b)| (EndpointId(a), EndpointId(b), 1.0)).collect();
-        Destinations::of_messages(ranks, &weighted)
-    }
-}
-
-/// How a pattern is asked for.
-struct Entry {
-    name: &'static str,
-    /// Who sends to whom, in a line.
-    doc: &'static str,
-    /// The name that ORCS has for it; empty where it has none.
-    orcs: &'static str,
-    /// What may follow the colon; empty where nothing may.
-    wanted: &'static str,
-    make: fn(&Asked<'_>) -> Result<Box<dyn Form>, Stop>,
-    /// Whether it goes by where ranks are on their network.
-    placed: bool,
-}
-
-/// All patterns in the order in which they are listed.
-const ENTRIES: [Entry; 26] = [
+/// All patterns, by file; written by `cargo xtask gen`.
+#[rustfmt::skip]
+const ENTRIES: &[Entry] = &[
+    all_to_all::ENTRY,
+    binomial::ENTRY,
     bisect::ENTRY,
     bisect_symmetric::ENTRY,
-    permutation::ENTRY,
-    shift::ENTRY,
-    ring::ENTRY,
-    token_ring::ENTRY,
-    tree::ENTRY,
-    binomial::ENTRY,
+    bit_complement::ENTRY,
+    bit_reverse::ENTRY,
     bruck::ENTRY,
-    recursive_doubling::ENTRY,
-    all_to_all::ENTRY,
     gather::ENTRY,
-    scatter::ENTRY,
-    stencil::ENTRY,
+    hotspot::ENTRY,
+    neighbour::ENTRY,
     neighbours::ENTRY,
+    permutation::ENTRY,
     receivers::ENTRY,
     receivers_one::ENTRY,
-    uniform::ENTRY,
-    bit_reverse::ENTRY,
-    bit_complement::ENTRY,
+    recursive_doubling::ENTRY,
+    ring::ENTRY,
+    scatter::ENTRY,
+    shift::ENTRY,
     shuffle::ENTRY,
-    transpose::ENTRY,
+    stencil::ENTRY,
+    token_ring::ENTRY,
     tornado::ENTRY,
-    neighbour::ENTRY,
-    hotspot::ENTRY,
+    transpose::ENTRY,
+    tree::ENTRY,
+    uniform::ENTRY,
     worst_case::ENTRY,
 ];
+// gen:end
 
 /// Who sends to whom.
 #[derive(Debug)]
 pub struct Pattern {
     name: &'static str,
     form: Box<dyn Form>,
-}
-
-/// Nobody sends; a partner for another job.
-#[derive(Debug)]
-struct Null;
-
-impl Form for Null {
-    fn levels(&self, _: u32) -> u32 {
-        0
-    }
-
-    fn messages(&self, _: u32, _: u32, _: &mut Stream) -> Vec<Message> {
-        Vec::new()
-    }
 }
 
 impl Pattern {
@@ -285,13 +223,4 @@ impl Pattern {
     pub fn destinations(&self, ranks: u32, seed: u64) -> Result<Destinations, Refusal> {
         self.form.destinations(ranks, seed)
     }
-}
-
-/// The least number of factors `base` whose product is at least `ranks`.
-fn powers(base: u64, ranks: u32) -> u32 {
-    let (mut levels, mut reach) = (0, 1_u64);
-    while reach < u64::from(ranks) {
-        (levels, reach) = (levels + 1, reach * base);
-    }
-    levels
 }

@@ -3,7 +3,7 @@
 //! Source: Dally, Towles, "Principles and practices of interconnection networks", 2004, section
 //! 3.2.
 
-use super::Entry;
+use super::kind::Entry;
 use super::places::moved;
 
 /// How it is asked for.

@@ -1,6 +1,6 @@
 //! `neighbours:K`: everybody exchanges with K others of the next ranks that have room.
 
-use super::{Entry, Form, MAX_MESSAGES, Message};
+use super::kind::{Entry, Form, MAX_MESSAGES, Message};
 use base::seed::Stream;
 
 /// How it is asked for.

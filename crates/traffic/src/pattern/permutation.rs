@@ -1,6 +1,6 @@
 //! `permutation`: everybody sends to one other and receives from one, at random.
 
-use super::{Entry, Form, Message};
+use super::kind::{Entry, Form, Message};
 use base::seed::Stream;
 
 /// How it is asked for.

@@ -1,10 +1,10 @@
 //! Where ranks are: which switch each is on, how many of the same switch come before it, and where
 //! that switch stands in a grid.
 
-use super::Form;
 use super::asked::Asked;
 use super::fixed::Fixed;
-use crate::sending::working;
+use super::kind::Form;
+use crate::working::working;
 use base::{EndpointId, Refusal, Stop, SwitchId};
 use fabric::geometry::Form as Shape;
 use fabric::network::Topology;

@@ -1,7 +1,7 @@
 //! `receivers:N`: ranks 0 to N - 1 receive, the others send to them in turn, each with a chance.
 
 use super::asked::Asked;
-use super::{Entry, Form, Message};
+use super::kind::{Entry, Form, Message};
 use base::Refusal;
 use base::seed::Stream;
 

@@ -1,6 +1,6 @@
 //! `receivers_one:N`: ranks 0 to N - 1 receive, from one of the others each.
 
-use super::Entry;
+use super::kind::Entry;
 use super::receivers::{Receivers, WANTED};
 
 /// How it is asked for.

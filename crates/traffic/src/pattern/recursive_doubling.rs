@@ -1,7 +1,7 @@
 //! `recursive_doubling`: in level i the ranks that differ in bit i exchange; ranks beyond the last
 //! power of two receive in one level more.
 
-use super::{Entry, Form, Message};
+use super::kind::{Entry, Form, Message};
 use base::seed::Stream;
 
 /// How it is asked for.

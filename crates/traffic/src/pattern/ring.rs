@@ -1,6 +1,6 @@
 //! `ring`: rank i sends to rank i + 1, around the end, all at once.
 
-use super::Entry;
+use super::kind::Entry;
 use super::shift::Shift;
 
 /// How it is asked for.

@@ -1,6 +1,6 @@
 //! `scatter`: rank 0 sends to everybody.
 
-use super::{Entry, Form, Message};
+use super::kind::{Entry, Form, Message};
 use base::seed::Stream;
 
 /// How it is asked for.

@@ -1,6 +1,6 @@
 //! `shift:K`: rank i sends to rank i + K, around the end.
 
-use super::{Entry, Form, Message};
+use super::kind::{Entry, Form, Message};
 use base::seed::Stream;
 
 /// How it is asked for.

@@ -2,7 +2,7 @@
 //! these sides.
 
 use super::asked::Asked;
-use super::{Entry, Form, Message};
+use super::kind::{Entry, Form, Message};
 use base::Refusal;
 use base::seed::Stream;
 

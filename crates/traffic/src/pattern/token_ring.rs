@@ -1,6 +1,6 @@
 //! `token_ring`: one message goes around; in level i rank i sends to the next.
 
-use super::{Entry, Form, Message};
+use super::kind::{Entry, Form, Message};
 use base::seed::Stream;
 
 /// How it is asked for.

@@ -3,7 +3,7 @@
 //! Source: Singh, Dally, Gupta, Towles, "GOAL: a load-balanced adaptive routing algorithm for torus
 //! networks", ISCA 2003; ceil(side / 2) - 1 as BookSim has it.
 
-use super::Entry;
+use super::kind::Entry;
 use super::places::moved;
 
 /// How it is asked for.

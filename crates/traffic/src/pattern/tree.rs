@@ -1,6 +1,6 @@
 //! `tree:ARITY`: who has the message sends it to ARITY - 1 more in each level.
 
-use super::{Entry, Form, Message, powers};
+use super::kind::{Entry, Form, Message, powers};
 use base::seed::Stream;
 
 /// How it is asked for.

@@ -3,7 +3,7 @@
 //! Source: Dally, Towles, "Principles and practices of interconnection networks", 2004, section
 //! 3.2; that the sender is one of them is BookSim's rule, so that 1 in N packets stays at home.
 
-use super::{Entry, Form, Message};
+use super::kind::{Entry, Form, Message};
 use crate::destinations::Destinations;
 use base::Refusal;
 use base::seed::Stream;

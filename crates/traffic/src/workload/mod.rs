@@ -9,184 +9,22 @@ mod build;
 pub mod calls;
 mod check;
 pub mod collective;
+mod joined;
 pub mod keys;
 mod make;
 mod merge;
 pub mod noise;
+mod program;
+mod schedule;
 mod script;
 pub mod sequence;
 #[cfg(test)]
 mod tests;
 
 pub use build::{Builder, OfRank};
-pub use make::{Generator, Program, generator, generators, make, make_joined, told};
+pub use joined::Joined;
+pub use make::{Generator, generator, generators, make, make_joined};
 pub use merge::merge;
+pub use program::{Program, told};
+pub use schedule::{ANY, Kind, Op, Schedule};
 pub use script::{Message, Script, tag};
-
-use std::ops::Range;
-
-/// The source of a receive that takes messages of any rank, and the tag of one that takes any.
-pub const ANY: u32 = u32::MAX;
-
-/// What an operation does.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-#[repr(u8)]
-pub enum Kind {
-    /// Sends `size` bytes to `peer`.
-    Send = 1,
-    /// Receives `size` bytes from `peer`, or from [`ANY`].
-    Recv = 2,
-    /// Computes for `size` nanoseconds.
-    Calc = 3,
-}
-
-/// An operation of one rank.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Op {
-    /// Bytes of a message, nanoseconds of a calculation.
-    pub size: u64,
-    /// The other rank; 0 of a calculation.
-    pub peer: u32,
-    /// A receive takes messages of this tag, or of [`ANY`]; 0 of a calculation.
-    pub tag: u32,
-    /// What it does.
-    pub kind: Kind,
-    /// The processor of its rank that it runs on.
-    pub cpu: u8,
-    /// The network interface of its rank that it uses; 0 of a calculation.
-    pub nic: u8,
-}
-
-impl Op {
-    /// A calculation on processor 0.
-    pub fn calc(ns: u64) -> Self {
-        Self { size: ns, peer: 0, tag: 0, kind: Kind::Calc, cpu: 0, nic: 0 }
-    }
-
-    /// A send by processor 0 and interface 0.
-    pub fn send(bytes: u64, to: u32, tag: u32) -> Self {
-        Self { size: bytes, peer: to, tag, kind: Kind::Send, cpu: 0, nic: 0 }
-    }
-
-    /// A receive by processor 0 and interface 0.
-    pub fn recv(bytes: u64, from: u32, tag: u32) -> Self {
-        Self { size: bytes, peer: from, tag, kind: Kind::Recv, cpu: 0, nic: 0 }
-    }
-
-    /// The same on another processor.
-    #[must_use]
-    pub fn on(self, cpu: u8) -> Self {
-        Self { cpu, ..self }
-    }
-}
-
-/// Operations of all ranks. Those of a rank are numbered in order; all of them, rank after rank.
-///
-/// 32 bytes an operation and 4 a dependency.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Schedule {
-    ops: Vec<Op>,
-    /// The first operation of each rank, and how many there are in all.
-    starts: Vec<u32>,
-    /// Where the operations begin that wait for the end of each, and for its start.
-    lists: Vec<u32>,
-    waiting: Vec<u32>,
-    cpus: u8,
-    nics: u8,
-}
-
-impl Schedule {
-    /// How many ranks there are.
-    pub fn ranks(&self) -> u32 {
-        self.starts.len() as u32 - 1
-    }
-
-    /// All operations, rank after rank.
-    #[inline]
-    pub fn ops(&self) -> &[Op] {
-        &self.ops
-    }
-
-    /// The numbers of a rank's operations.
-    pub fn of_rank(&self, rank: u32) -> Range<u32> {
-        self.starts[rank as usize]..self.starts[rank as usize + 1]
-    }
-
-    /// The rank of an operation. O(log(ranks)).
-    pub fn rank_of(&self, op: u32) -> u32 {
-        self.starts.partition_point(|&first| first <= op) as u32 - 1
-    }
-
-    /// The operations that require `op`: they wait for its end. In the order that they were said.
-    #[inline]
-    pub fn require(&self, op: u32) -> &[u32] {
-        let at = 2 * op as usize;
-        &self.waiting[self.lists[at] as usize..self.lists[at + 1] as usize]
-    }
-
-    /// The operations that require the start of `op`.
-    #[inline]
-    pub fn require_start(&self, op: u32) -> &[u32] {
-        let at = 2 * op as usize + 1;
-        &self.waiting[self.lists[at] as usize..self.lists[at + 1] as usize]
-    }
-
-    /// How many dependencies each operation has; the same one twice counts twice.
-    pub fn counts(&self) -> Vec<u32> {
-        let mut counts = vec![0; self.ops.len()];
-        for &op in &self.waiting {
-            counts[op as usize] += 1;
-        }
-        counts
-    }
-
-    /// How many dependencies there are.
-    pub fn dependencies(&self) -> usize {
-        self.waiting.len()
-    }
-
-    /// The processors of every rank: one more than the largest number in use.
-    pub fn cpus(&self) -> u32 {
-        u32::from(self.cpus) + 1
-    }
-
-    /// The network interfaces of every rank.
-    pub fn nics(&self) -> u32 {
-        u32::from(self.nics) + 1
-    }
-
-    /// How many operations send.
-    pub fn messages(&self) -> u64 {
-        self.ops.iter().filter(|op| op.kind == Kind::Send).count() as u64
-    }
-
-    /// Bytes of all messages.
-    pub fn sent_bytes(&self) -> f64 {
-        self.sum(Kind::Send)
-    }
-
-    /// Nanoseconds of all calculations.
-    pub fn calculated_ns(&self) -> f64 {
-        self.sum(Kind::Calc)
-    }
-
-    fn sum(&self, kind: Kind) -> f64 {
-        let of = self.ops.iter().filter(|op| op.kind == kind);
-        of.map(|op| u128::from(op.size)).sum::<u128>() as f64
-    }
-
-    /// An operation in words: its rank, its number there from 1, what it does.
-    pub fn told(&self, op: u32) -> String {
-        let rank = self.rank_of(op);
-        let number = op - self.of_rank(rank).start + 1;
-        let it = &self.ops[op as usize];
-        let any = |n: u32| if n == ANY { "any".to_owned() } else { n.to_string() };
-        let (peer, tag) = (any(it.peer), any(it.tag));
-        let what = match it.kind {
-            Kind::Send => format!("send {}b to {peer} tag {tag}", it.size),
-            Kind::Recv => format!("recv {}b from {peer} tag {tag}", it.size),
-            Kind::Calc => format!("calc {}", it.size),
-        };
-        format!("rank {rank}, operation {number}: {what}")
-    }
-}

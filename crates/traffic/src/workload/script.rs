@@ -1,8 +1,6 @@
 //! Telling what one rank does, phase by phase.
 
-use super::collective::{Call, Writer};
-use super::sequence::Joined;
-use super::{OfRank, Op};
+use super::{Joined, OfRank, Op};
 use base::{Refusal, Stop, Watch};
 
 /// Most operations of a schedule that is made: 8 GiB of them.
@@ -153,48 +151,19 @@ impl<'a> Script<'a> {
         ends
     }
 
-    /// A collective operation of which this rank is number `me`; `named` are the ranks by their
-    /// numbers in it.
-    pub fn collective(
+    /// One operation in place of a collective operation of all `ranks`, where they are kept so;
+    /// `what` says what it is, by the number of the operation.
+    pub(super) fn joined_as_one(
         &mut self,
-        call: &Call,
-        me: u32,
-        named: &dyn Fn(u32) -> u32,
-        tag: u32,
+        ranks: u32,
         after: &[u32],
-    ) -> Vec<u32> {
-        if let Some(op) = self.joined_as_one(call, named, tag, after) {
-            return vec![op];
-        }
-        let after = self.join(after);
-        let mut writer = Writer::new(self, call, named, tag);
-        call.tell(me, &mut writer);
-        let (roots, leaves) = writer.ends();
-        for root in roots {
-            for &before in &after {
-                self.wait(root, before);
-            }
-        }
-        if leaves.is_empty() { after } else { leaves }
-    }
-}
-
-impl Script<'_> {
-    /// A collective operation of all ranks as one operation, where they are kept so.
-    fn joined_as_one(
-        &mut self,
-        call: &Call,
-        named: &dyn Fn(u32) -> u32,
-        tag: u32,
-        after: &[u32],
+        what: impl FnOnce(u32) -> Joined,
     ) -> Option<u32> {
-        let (operation, root, bytes) = call.uniform()?;
-        self.joined.as_ref().filter(|(ranks, _)| *ranks == call.ranks())?;
+        self.joined.as_ref().filter(|(all, _)| *all == ranks)?;
         let op = self.add(Op::calc(0), after);
         let number = self.into.total().saturating_sub(1) as u32;
         if let Some((_, all)) = &mut self.joined {
-            let root = named(root);
-            all.push(Joined { op: number, operation, root, bytes, meeting: tag });
+            all.push(what(number));
         }
         Some(op)
     }

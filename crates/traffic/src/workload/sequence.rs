@@ -14,24 +14,8 @@ mod run;
 #[cfg(test)]
 mod tests;
 
-use super::collective::Operation;
-use super::{Kind, Schedule};
+use super::{Joined, Kind, Schedule};
 use base::{Stop, Watch};
-
-/// What all ranks do together, where a schedule has one operation for it at each.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Joined {
-    /// The operation of the schedule, a calculation, which is in its place.
-    pub op: u32,
-    /// What it is.
-    pub operation: Operation,
-    /// The root, of those that have one.
-    pub root: u32,
-    /// Bytes of the vector, or of every block.
-    pub bytes: u64,
-    /// Which meeting it is: the same number at all ranks, rising where one comes after another.
-    pub meeting: u32,
-}
 
 /// What a program does next.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -8,10 +8,10 @@ mod heaviest;
 mod pairs;
 mod ways;
 
-use super::Entry;
-use super::Form;
 use super::asked::Asked;
 use super::fixed::Fixed;
+use super::kind::Entry;
+use super::kind::Form;
 use super::places::Places;
 use crate::destinations::Destinations;
 use base::seed::Stream;

@@ -1,7 +1,7 @@
 //! What every pair of endpoints puts on every channel: over tables, or evenly over shortest paths.
 
 use crate::demand::capacities;
-use crate::sending::working;
+use crate::working::working;
 use base::{EndpointId, Refusal, Stop, SwitchId, TerminalId, Watch};
 use fabric::network::Topology;
 use fabric::tables::Routing;

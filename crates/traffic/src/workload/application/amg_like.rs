@@ -3,7 +3,7 @@
 //! Bytes to a face are the base bytes, to an edge a sixteenth, to a corner a hundred and
 //! twenty-eighth; on level l a 4^l-th; 8 at least. A stand-in for a trace, no run of AMG.
 
-use super::Entry;
+use super::kind::Entry;
 use super::multigrid::{Halos, KEYS, Way, made};
 
 /// How it is asked for.

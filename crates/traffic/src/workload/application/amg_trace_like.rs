@@ -10,8 +10,9 @@
 //! Source: the trace of AMG on 27 ranks in the DUMPI collection of Sandia's SST project and the
 //! Design Forward characterisation of DOE mini-apps (2014).
 
-use super::{Entry, Key, Made};
+use super::kind::{Entry, Made};
 use crate::workload::keys::Asked;
+use crate::workload::keys::Key;
 use crate::workload::{Message, Program, Script, tag};
 
 /// How it is asked for.

@@ -8,10 +8,11 @@
 //! Source: Buluc, Madduri: Parallel breadth-first search on distributed memory systems, SC 2011,
 //! section 3.1 (vertices in one dimension).
 
+use super::kind::{ALLREDUCE, Entry, Made, allreduce};
 use super::rmat::Graph;
-use super::{ALLREDUCE, Entry, Key, Made, allreduce};
 use crate::workload::collective::Call;
 use crate::workload::collective::exchange::{Edge, Exchange, Messages};
+use crate::workload::keys::Key;
 use crate::workload::keys::{Asked, RANKS};
 use crate::workload::{Program, Script, tag};
 use base::seed::Stream;

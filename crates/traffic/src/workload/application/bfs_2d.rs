@@ -15,10 +15,12 @@
 //! Source: Buluc, Madduri: Parallel breadth-first search on distributed memory systems, SC 2011,
 //! section 3.2 and algorithm 3 (edges in two dimensions).
 
+use super::bfs;
+use super::kind::{ALLREDUCE, Entry, Made, allreduce};
 use super::rmat::Graph;
-use super::{ALLREDUCE, Entry, Key, Made, allreduce, bfs};
 use crate::workload::collective::Call;
 use crate::workload::collective::exchange::{Edge, Exchange, Messages};
+use crate::workload::keys::Key;
 use crate::workload::keys::{Asked, RANKS, Takes};
 use crate::workload::{Program, Script, tag};
 use base::Stop;

@@ -12,8 +12,9 @@
 //! benchmark, IJHPCA 30 (2016), section 3.
 
 use super::halo::Halo;
-use super::{ALLREDUCE, Entry, Key, allreduce};
+use super::kind::{ALLREDUCE, Entry, allreduce};
 use crate::workload::collective::Call;
+use crate::workload::keys::Key;
 use crate::workload::keys::{Asked, GFLOPS, ITERATIONS, RANKS, Takes, flops_ns};
 use crate::workload::{Program, Script, tag};
 use base::Refusal;

@@ -9,7 +9,7 @@
 //! MLHPC 2021, and its reference, github.com/mlcommons/hpc, cosmoflow/configs/cosmo.yaml; Mathuriya
 //! et al.: CosmoFlow: using deep learning to learn the universe at scale, SC 2018.
 
-use super::Entry;
+use super::kind::Entry;
 use super::training::{KEYS_IN_PARTS, Layer, made};
 
 /// How it is asked for.

@@ -9,9 +9,10 @@
 //! Source: Pippig: PFFT: an extension of FFTW to massively parallel architectures, SIAM J. Sci.
 //! Comput. 35 (2013), sections 2 and 3.
 
-use super::{Entry, Key, Made};
+use super::kind::{Entry, Made};
 use crate::workload::collective::Call;
 use crate::workload::collective::exchange::{Edge, Exchange, Messages};
+use crate::workload::keys::Key;
 use crate::workload::keys::{Asked, GFLOPS, ITERATIONS, RANKS, Takes, flops_ns};
 use crate::workload::{Program, Script, tag};
 use base::Refusal;

@@ -21,8 +21,9 @@
 //! clusters using Megatron-LM, SC 2021, sections 2 and 5.1 and the appendix (schedule and
 //! formulas); V = 51200 as there.
 
-use super::{Entry, GRADIENTS, Key, Made, allreduce};
+use super::kind::{Entry, GRADIENTS, Made, allreduce};
 use crate::workload::collective::Call;
+use crate::workload::keys::Key;
 use crate::workload::keys::{Asked, GFLOPS, ITERATIONS, RANKS, flops_ns};
 use crate::workload::{Program, Script, tag};
 use base::Refusal;

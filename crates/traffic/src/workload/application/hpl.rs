@@ -15,8 +15,9 @@
 //! Source: Petitet, Whaley, Dongarra, Cleary: HPL, a portable implementation of the
 //! high-performance Linpack benchmark, netlib.org/benchmark/hpl, "Algorithm" and "Scalability".
 
-use super::{Entry, Key, Made};
+use super::kind::{Entry, Made};
 use crate::workload::collective::Call;
+use crate::workload::keys::Key;
 use crate::workload::keys::{Asked, GFLOPS, RANKS, Takes, flops_ns};
 use crate::workload::{Program, Script, tag};
 

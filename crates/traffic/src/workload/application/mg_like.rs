@@ -3,7 +3,7 @@
 //! Bytes are the base bytes, on level l a 4^l-th; 8 at least. A stand-in for a trace of
 //! `MultiGrid`.
 
-use super::Entry;
+use super::kind::Entry;
 use super::multigrid::{Halos, KEYS, Way, made};
 
 /// How it is asked for.

@@ -5,8 +5,9 @@
 //! away in the box. A level receives and sends all its halos at once and waits for all of them. A
 //! cycle ends with a sum of one double over all ranks.
 
-use super::{ALLREDUCE, Key, Made, allreduce};
+use super::kind::{ALLREDUCE, Made, allreduce};
 use crate::workload::collective::Call;
+use crate::workload::keys::Key;
 use crate::workload::keys::{Asked, MOST_BYTES, MOST_RANKS};
 use crate::workload::{Message, Program, Script, tag};
 use base::Refusal;

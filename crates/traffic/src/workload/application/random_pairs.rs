@@ -7,7 +7,7 @@
 //! Source: Hoefler, Schneider, Lumsdaine: Multistage switches are not crossbars: effects of static
 //! routing in high-performance networks, IEEE Cluster 2008, section III.
 
-use super::Entry;
+use super::kind::Entry;
 use crate::workload::keys::{Asked, ITERATIONS, Key, MOST_BYTES, RANKS};
 use crate::workload::script::{MOST_OPERATIONS, too_many};
 use crate::workload::{Program, Script, tag};

@@ -10,7 +10,7 @@
 //! (where the first 1 x 1 of a stage halves the picture; the 3 x 3 does as in torchvision's
 //! resnet152, whose count of parameters is the same).
 
-use super::Entry;
+use super::kind::Entry;
 use super::training::{KEYS, Layer, made};
 
 /// How it is asked for.

@@ -1,7 +1,8 @@
 //! Stencils on a grid: halos go to the neighbours, and every cell is computed, again and again.
 
 use super::halo::Halo;
-use super::{Key, Made};
+use super::kind::Made;
+use crate::workload::keys::Key;
 use crate::workload::keys::{Asked, ITERATIONS, MOST_BYTES, MOST_NS, RANKS, Takes};
 use crate::workload::{Program, Script, tag};
 

@@ -3,7 +3,7 @@
 //! An iteration: a message to every neighbour and one from each, the part of the computation that
 //! needs no halo meanwhile, then the rest of it.
 
-use super::Entry;
+use super::kind::Entry;
 use super::stencil::{KEYS_2D, made};
 
 /// How it is asked for.

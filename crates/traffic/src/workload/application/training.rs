@@ -13,8 +13,9 @@
 //! Surveys 52 (2019), section 6; buckets: Li et al.: PyTorch distributed, VLDB 13 (2020),
 //! section 3.2.
 
-use super::{GRADIENTS, Key, Made, allreduce};
+use super::kind::{GRADIENTS, Made, allreduce};
 use crate::workload::collective::Call;
+use crate::workload::keys::Key;
 use crate::workload::keys::{Asked, GFLOPS, ITERATIONS, MOST_BYTES, RANKS, flops_ns};
 use crate::workload::{Program, Script, tag};
 use base::Refusal;

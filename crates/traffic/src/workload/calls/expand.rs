@@ -6,9 +6,9 @@ use super::requests::Wire;
 use super::tags::number;
 use crate::workload::collective::Call;
 use crate::workload::keys::{Asked, MOST_RANKS};
-use crate::workload::make::{Program, told};
 use crate::workload::script::{Script, TAGS};
 use crate::workload::{ANY, Op, Schedule};
+use crate::workload::{Program, told};
 use base::{Refusal, Stop};
 use std::collections::HashMap;
 

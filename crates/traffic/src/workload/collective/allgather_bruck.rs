@@ -3,8 +3,8 @@
 //! Source: Bruck, Ho, Kipnis, Upfal, Weathersby: Efficient algorithms for all-to-all
 //! communications in multiport message-passing systems, IEEE TPDS 8 (1997), section 4.
 
+use super::kind::{Algorithm, Entry, How, Operation, Steps};
 use super::trees::Chain;
-use super::{Algorithm, Entry, How, Operation, Steps};
 
 /// How it is asked for.
 pub(super) const ENTRY: Entry = Entry {

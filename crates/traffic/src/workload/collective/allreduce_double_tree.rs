@@ -6,8 +6,9 @@
 //! Source: Sanders, Speck, Traeff: Two-tree algorithms for full bandwidth broadcast, reduction and
 //! scan, Parallel Computing 35 (2009), section 3.
 
+use super::kind::{Algorithm, Entry, Operation, Steps};
 use super::trees::{Place, down, up};
-use super::{Algorithm, Entry, Key, Operation, Steps};
+use crate::workload::keys::Key;
 
 const SEGMENTS: Key =
     Key::whole("segments", "parts of each half that are passed on by themselves", 4, (1, 1 << 20));

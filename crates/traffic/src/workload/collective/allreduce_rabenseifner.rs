@@ -8,8 +8,8 @@
 
 use super::allgather_recursive_doubling::double;
 use super::allreduce_recursive_doubling::folded;
+use super::kind::{Algorithm, Entry, Operation, Steps};
 use super::reduce_scatter_halving::halve;
-use super::{Algorithm, Entry, Operation, Steps};
 
 /// How it is asked for.
 pub(super) const ENTRY: Entry = Entry {

@@ -6,8 +6,8 @@
 //! Source: Thakur, Rabenseifner, Gropp: Optimization of collective communication in MPICH,
 //! IJHPCA 19 (2005), section 4.5.
 
+use super::kind::{Algorithm, Entry, How, Operation, Steps};
 use super::trees::Chain;
-use super::{Algorithm, Entry, How, Operation, Steps};
 
 /// How it is asked for.
 pub(super) const ENTRY: Entry = Entry {

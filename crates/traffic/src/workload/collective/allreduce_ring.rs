@@ -4,9 +4,9 @@
 //! JPDC 69 (2009), section 4.
 
 use super::allgather_ring::pass_on;
+use super::kind::{Algorithm, Entry, Operation, Steps};
 use super::reduce_scatter_ring::add_up;
 use super::trees::Chain;
-use super::{Algorithm, Entry, Operation, Steps};
 
 /// How it is asked for.
 pub(super) const ENTRY: Entry = Entry {

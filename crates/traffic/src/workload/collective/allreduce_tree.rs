@@ -1,7 +1,7 @@
 //! Allreduce along a binomial tree: a reduce to rank 0, then a broadcast.
 
+use super::kind::{Algorithm, Entry, Operation, Steps};
 use super::trees::{Tree, down, up};
-use super::{Algorithm, Entry, Operation, Steps};
 
 /// How it is asked for.
 pub(super) const ENTRY: Entry = Entry {

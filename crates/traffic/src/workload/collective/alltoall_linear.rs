@@ -4,7 +4,7 @@
 //! IJHPCA 19 (2005), section 4.6.
 
 use super::exchange::Exchange;
-use super::{Entry, Operation};
+use super::kind::{Entry, Operation};
 
 /// How it is asked for.
 pub(super) const ENTRY: Entry = Entry {

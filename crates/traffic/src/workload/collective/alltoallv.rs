@@ -2,8 +2,8 @@
 
 use super::exchange::{Edge, Exchange, Messages};
 use super::rooted::Made;
-use super::{Key, MOST_BYTES};
 use crate::workload::keys::{Asked, Takes};
+use crate::workload::keys::{Key, MOST_BYTES};
 use base::Refusal;
 use base::seed::Stream;
 

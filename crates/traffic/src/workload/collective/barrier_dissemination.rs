@@ -3,7 +3,8 @@
 //! Source: Hoefler, Mehlan, Mietke, Rehm: Fast barrier synchronization for InfiniBand, IPDPS 2006,
 //! section 3; n = 1: Hensgen, Finkel, Manber, IJPP 17 (1988).
 
-use super::{Algorithm, Entry, How, Key, Operation, Step, Steps};
+use super::kind::{Algorithm, Entry, How, Operation, Step, Steps};
+use crate::workload::keys::Key;
 
 const WAYS: Key = Key::whole("ways", "messages that a rank sends in a round", 1, (1, 1024));
 

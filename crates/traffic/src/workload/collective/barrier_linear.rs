@@ -1,8 +1,8 @@
 //! Barrier by rank 0 alone: it hears from every rank, then tells every rank.
 
 use super::allreduce_tree::UpAndDown;
+use super::kind::{Entry, Operation};
 use super::trees::Tree;
-use super::{Entry, Operation};
 
 /// How it is asked for.
 pub(super) const ENTRY: Entry = Entry {

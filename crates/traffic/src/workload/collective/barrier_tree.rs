@@ -1,8 +1,8 @@
 //! Barrier along a binomial tree: up to rank 0 and down again.
 
 use super::allreduce_tree::UpAndDown;
+use super::kind::{Entry, Operation};
 use super::trees::Tree;
-use super::{Entry, Operation};
 
 /// How it is asked for.
 pub(super) const ENTRY: Entry = Entry {

@@ -3,9 +3,9 @@
 //! Source: Thakur, Rabenseifner, Gropp: Optimization of collective communication in MPICH,
 //! IJHPCA 19 (2005), section 4.2.
 
+use super::kind::{Entry, Operation, ROOT};
 use super::rooted::{Rooted, What};
 use super::trees::Tree;
-use super::{Entry, Operation, ROOT};
 
 /// How it is asked for.
 pub(super) const ENTRY: Entry = Entry {

@@ -8,8 +8,8 @@
 //! Source: Hoefler, Siebert, Rehm: A practically constant-time MPI broadcast algorithm for
 //! large-scale InfiniBand clusters with multicast, CAC workshop at IPDPS 2007, section 3.
 
+use super::kind::{Algorithm, Entry, Operation, ROOT, Steps};
 use super::trees::{Tree, down};
-use super::{Algorithm, Entry, Operation, ROOT, Steps};
 
 /// How it is asked for.
 pub(super) const ENTRY: Entry = Entry {

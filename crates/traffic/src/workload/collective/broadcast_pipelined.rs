@@ -3,9 +3,9 @@
 //! Source: Pjesivac-Grbovic et al.: Performance analysis of MPI collective operations, Cluster
 //! Computing 10 (2007), section 4.
 
+use super::kind::{Entry, Operation, ROOT};
 use super::rooted::{Rooted, SEGMENTS, What};
 use super::trees::Tree;
-use super::{Entry, Operation, ROOT};
 
 /// How it is asked for.
 pub(super) const ENTRY: Entry = Entry {

@@ -4,8 +4,8 @@
 //! IJHPCA 19 (2005), section 4.2, after van de Geijn.
 
 use super::allgather_ring::pass_on;
+use super::kind::{Algorithm, Entry, How, Operation, ROOT, Steps};
 use super::trees::{Chain, Tree, seen_from};
-use super::{Algorithm, Entry, How, Operation, ROOT, Steps};
 
 /// How it is asked for.
 pub(super) const ENTRY: Entry = Entry {

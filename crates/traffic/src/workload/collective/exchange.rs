@@ -1,8 +1,8 @@
 //! Blocks from any rank to any other: everything at once, or in rounds in which a rank sends one at
 //! most and receives one at most.
 
+use super::kind::{Algorithm, How, Step, Steps};
 use super::trees::Chain;
-use super::{Algorithm, How, Step, Steps};
 use base::{Stop, Watch};
 
 /// A message as one of its ends has it.

@@ -3,9 +3,9 @@
 //!
 //! Source: Sanders, Traeff: Parallel prefix (scan) algorithms for MPI, EuroPVM/MPI 2006, section 2.
 
+use super::kind::{Algorithm, Entry, How, Operation, Steps};
 use super::scan_doubling::add_before;
 use super::trees::Chain;
-use super::{Algorithm, Entry, How, Operation, Steps};
 
 /// How it is asked for.
 pub(super) const ENTRY: Entry = Entry {

@@ -1,6 +1,7 @@
 //! Following an algorithm with symbols for data.
 
-use super::{Blocks, Call, How, Operation, Step, Steps};
+use super::call::Call;
+use super::kind::{Blocks, How, Operation, Step, Steps};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// What a block holds: whose blocks were added up in it.

@@ -1,9 +1,9 @@
 //! Who exchanges with whom, where most do not: on a torus, at random, or as a matrix says.
 
-use super::Key;
 use super::alltoallv::{MATRIX, SEED, matrix};
 use super::exchange::{Edge, Exchange, Messages, coloured};
 use super::rooted::Made;
+use crate::workload::keys::Key;
 use crate::workload::keys::{Asked, Takes};
 use base::seed::Stream;
 use base::{Refusal, Stop};

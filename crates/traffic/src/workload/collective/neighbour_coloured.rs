@@ -3,8 +3,8 @@
 //!
 //! Source: Hoefler, Traeff: Sparse collective operations for MPI, HIPS workshop at IPDPS 2009.
 
+use super::kind::{Entry, Operation};
 use super::neighbour::{KEYS, made};
-use super::{Entry, Operation};
 
 /// How it is asked for.
 pub(super) const ENTRY: Entry = Entry {

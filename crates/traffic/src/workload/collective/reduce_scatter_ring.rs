@@ -3,8 +3,8 @@
 //! Source: Patarasuk, Yuan: Bandwidth optimal all-reduce algorithms for clusters of workstations,
 //! JPDC 69 (2009), section 4.
 
+use super::kind::{Algorithm, Entry, How, Operation, Steps};
 use super::trees::Chain;
-use super::{Algorithm, Entry, How, Operation, Steps};
 
 /// How it is asked for.
 pub(super) const ENTRY: Entry = Entry {

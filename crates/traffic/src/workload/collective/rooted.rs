@@ -1,9 +1,10 @@
 //! What goes along a tree with a root: blocks of one vector down or up it, segment by segment, or a
 //! block for every rank.
 
+use super::kind::{Algorithm, How, Steps};
 use super::trees::{Chain, Tree, down, seen_from, up};
-use super::{Algorithm, How, Key, Steps};
 use crate::workload::keys::Asked;
+use crate::workload::keys::Key;
 use base::Stop;
 
 /// Parts of a vector.

@@ -3,8 +3,8 @@
 //! Source: Hillis, Steele: Data parallel algorithms, CACM 29 (1986), section "Sum of all partial
 //! sums".
 
+use super::kind::{Algorithm, Entry, How, Operation, Steps};
 use super::trees::Chain;
-use super::{Algorithm, Entry, How, Operation, Steps};
 
 /// How it is asked for.
 pub(super) const ENTRY: Entry = Entry {

@@ -1,6 +1,6 @@
 //! Trees over ranks, and what several algorithms do along them.
 
-use super::{How, Step, Steps};
+use super::kind::{How, Step, Steps};
 
 /// A rank counted from the root on, around the end.
 pub(super) fn seen_from(root: u32, rank: u32, ranks: u32) -> u32 {

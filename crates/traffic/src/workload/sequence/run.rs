@@ -1,8 +1,7 @@
 //! The run that gives every rank its order.
 
-use super::Joined;
 use super::matching::Matching;
-use crate::workload::{ANY, Kind, Schedule};
+use crate::workload::{ANY, Joined, Kind, Schedule};
 use base::{Refusal, Stop, Watch};
 use std::cmp::Reverse;
 use std::collections::{BTreeSet, BinaryHeap, HashMap};

@@ -1,8 +1,8 @@
 //! Programs against slow interpreters: what a schedule can do, its programs can.
 
-use super::{Joined, Step, sequence};
+use super::{Step, sequence};
 use crate::workload::collective::Operation;
-use crate::workload::{ANY, Builder, Kind, Op, Schedule};
+use crate::workload::{ANY, Builder, Joined, Kind, Op, Schedule};
 use base::Quiet;
 use base::seed::Stream;
 use proptest::prelude::*;

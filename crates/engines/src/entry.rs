@@ -1,0 +1,141 @@
+//! A row of the table of engines: the functions of one engine behind one type.
+
+use crate::engine::{Engine, Promise};
+use crate::lanes::{Choice, Usual};
+use crate::routable::check_routable;
+use base::{Refusal, Stop, Watch};
+use fabric::Topology;
+use fabric::tables::Routing;
+use serde_json::{Map, Value, json};
+use std::sync::Arc;
+
+type Options = Map<String, Value>;
+type RouteFn = fn(Options, &Arc<Topology>, u32, &dyn Watch) -> Result<Routing, Stop>;
+
+/// One row of the table of engines.
+pub struct Entry {
+    /// The name users type.
+    pub name: &'static str,
+    /// What holds of all its tables.
+    pub promise: Promise,
+    /// The lanes that its routes get where nobody names a method.
+    pub lanes: Usual,
+    by_rows: bool,
+    schema: fn() -> Value,
+    examples: fn() -> Vec<Map<String, Value>>,
+    draws: fn() -> bool,
+    check: fn(Options) -> Result<(), Refusal>,
+    route: RouteFn,
+}
+
+impl Entry {
+    /// The row of engine `E`.
+    pub const fn of<E: Engine>() -> Self {
+        Self {
+            name: E::NAME,
+            promise: E::PROMISE,
+            lanes: E::LANES,
+            by_rows: E::BY_ROWS,
+            schema: || schemars::schema_for!(E).to_value(),
+            examples: || E::examples().iter().map(options).collect(),
+            draws: draws::<E>,
+            check: |given| parse::<E>(given).map(|_| ()),
+            route: |given, on, layers, watch| {
+                let (engine, lanes) = parse::<E>(given)?;
+                let routing = engine.route(on, layers, watch)?;
+                let routing = lanes.give(routing, E::LANES, watch)?;
+                let mut given = options(&engine);
+                given.insert("lanes".to_owned(), json!(lanes));
+                Ok(routing.named(E::NAME, given))
+            },
+        }
+    }
+
+    /// Whether the tables it lays, and the memory it needs for them, are those rows that terminals
+    /// of a switch share.
+    pub fn is_by_rows(&self) -> bool {
+        self.by_rows
+    }
+
+    /// The JSON schema of the options that it has besides those of lanes, which all engines take
+    /// ([`lanes::schema`]), with their documentation.
+    pub fn schema(&self) -> Value {
+        (self.schema)()
+    }
+
+    /// Option sets that cover its kinds, on as many lanes as there are.
+    pub fn examples(&self) -> Vec<Map<String, Value>> {
+        let mut all = (self.examples)();
+        if self.lanes == Usual::Online {
+            for options in &mut all {
+                options.insert("max_lanes".to_owned(), 15.into());
+            }
+        }
+        all
+    }
+
+    /// Checks names and types of options without routing anything.
+    ///
+    /// # Errors
+    /// When an option is unknown or of the wrong type.
+    pub fn check(&self, given: &Map<String, Value>) -> Result<(), Refusal> {
+        (self.check)(given.clone()).map_err(|r| r.within(self.name))
+    }
+
+    /// What options say of lanes.
+    ///
+    /// # Errors
+    /// When what they say cannot be.
+    pub fn choice(&self, given: &Map<String, Value>) -> Result<Choice, Refusal> {
+        let keys = ["lanes", "max_lanes", "balance", "seed"];
+        let own = |key: &str| given.get(key).map(|value| (key.to_owned(), value.clone()));
+        let mut options = keys.into_iter().filter_map(own).collect();
+        Choice::take(&mut options, (self.draws)()).map_err(|r| r.within(self.name))
+    }
+
+    /// Routes `on` with `layers` routes a terminal.
+    ///
+    /// # Errors
+    /// When an option is unknown or of the wrong type, `layers` is not 1 to 128, the network is not
+    /// connected, or the engine cannot route it.
+    pub fn route(
+        &self,
+        given: &Map<String, Value>,
+        on: &Arc<Topology>,
+        layers: u32,
+        watch: &dyn Watch,
+    ) -> Result<Routing, Stop> {
+        check_routable(on, layers, self.by_rows)?;
+        (self.route)(given.clone(), on, layers, watch).map_err(|stop| stop.within(self.name))
+    }
+}
+
+/// Whether an engine has a seed of its own.
+fn draws<E: Engine>() -> bool {
+    schemars::schema_for!(E).to_value().pointer("/properties/seed").is_some()
+}
+
+/// The engine that the options describe, and what they say of lanes.
+fn parse<E: Engine>(mut given: Map<String, Value>) -> Result<(E, Choice), Refusal> {
+    let choice = Choice::take(&mut given, draws::<E>())?;
+    if E::LANES == Usual::Own {
+        given.insert("max_lanes".to_owned(), choice.max_lanes().into());
+    }
+    let engine = base::fields::typed(&Value::Object(given)).map_err(|(field, why)| {
+        let known = "every engine takes lanes, max_lanes, balance and lmc or layers";
+        let own = base::taken::taken::<E>(E::NAME, &field);
+        let unknown = why.strip_prefix("unknown field `").and_then(|w| w.split('`').next());
+        let shared = ["lanes", "max_lanes", "balance", "lmc", "layers"];
+        let near = unknown.map(|word| base::words::did_you_mean(word, shared)).unwrap_or_default();
+        let help = format!("{near}{own}; {known}");
+        Refusal::new(field, why, help)
+    })?;
+    Ok((engine, choice))
+}
+
+fn options<E: Engine>(engine: &E) -> Map<String, Value> {
+    match serde_json::to_value(engine) {
+        Ok(Value::Object(given)) => given.into_iter().filter(|(_, v)| !v.is_null()).collect(),
+        _ => Map::new(),
+    }
+}

@@ -1,0 +1,54 @@
+//! Which networks can be routed at all: connected within each plane, and of a size that fits.
+
+use crate::forest;
+use base::Refusal;
+use fabric::Topology;
+
+/// The most table entries (switches * terminals * layers) that are computed at once.
+const MAX_ENTRIES: u64 = 1 << 31;
+
+/// What every engine needs: a size that fits, and working switches connected within each plane.
+pub(crate) fn check_routable(on: &Topology, layers: u32, by_rows: bool) -> Result<(), Refusal> {
+    if !(1..=128).contains(&layers) {
+        let why = format!("{layers} routes a terminal");
+        return Err(Refusal::new("layers", why, "1 to 128 (LMC 0 to 7)"));
+    }
+    let (switches, terminals) = (on.switches().len() as u64, on.terminals().len() as u64);
+    let whole = switches * (terminals * u64::from(layers) + switches);
+    let entries = if by_rows { rows_entries(on, layers) as u64 } else { whole };
+    if entries > MAX_ENTRIES {
+        let why = format!("the tables would have {entries} entries");
+        return Err(Refusal::new(
+            "",
+            why,
+            format!("at most {MAX_ENTRIES}: fewer endpoints or layers"),
+        ));
+    }
+    check_connected(on)
+}
+
+/// About the entries that tables have where terminals of a switch share their rows, those between
+/// switches included.
+fn rows_entries(on: &Topology, layers: u32) -> f64 {
+    let (switches, edge) = (on.switches().len() as f64, on.edge_switches().len() as f64);
+    let own = on.terminals().len() as f64 * (1.0 + forest::open_share(on) * switches);
+    f64::from(layers) * (switches * edge + own) + switches * switches
+}
+
+/// Refuses a network in which two working switches of one plane cannot reach each other.
+///
+/// # Errors
+/// Names one switch of each part.
+pub fn check_connected(on: &Topology) -> Result<(), Refusal> {
+    let (component, _) = on.graph().components();
+    let mut first_of_plane: Vec<Option<usize>> = vec![None; usize::from(on.planes())];
+    for (s, switch) in on.switches().iter().enumerate().filter(|(_, s)| s.up) {
+        let first = *first_of_plane[usize::from(switch.plane)].get_or_insert(s);
+        if component[first] != component[s] {
+            let (a, b) = (&on.switches()[first].name, &switch.name);
+            let why = format!("the network is disconnected: no way from switch {a} to switch {b}");
+            return Err(Refusal::new("", why, "connect them, or remove the part that is cut off"));
+        }
+    }
+    Ok(())
+}

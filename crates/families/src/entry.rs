@@ -1,0 +1,134 @@
+//! A row of the table of families: the functions of one family behind one type.
+
+use crate::family::Family;
+use crate::promise::Promise;
+use crate::wish::Wish;
+use base::Refusal;
+use fabric::geometry::Geometry;
+use fabric::network::{Recipe, Topology};
+use serde_json::{Map, Value};
+
+/// One row of the table of families.
+pub struct Entry {
+    /// The name users type.
+    pub name: &'static str,
+    schema: fn() -> Value,
+    examples: fn() -> Vec<Recipe>,
+    geometry: fn(Value) -> Result<Geometry, Refusal>,
+    promise: fn(Value) -> Result<Promise, Refusal>,
+    build: fn(Value) -> Result<Topology, Refusal>,
+    near: fn(&Wish) -> Vec<Offer>,
+}
+
+/// A member that a family offers for a wish.
+#[derive(Debug, Clone)]
+pub struct Offer {
+    /// Its family and parameters.
+    pub recipe: Recipe,
+    /// Its kind within the family; often empty.
+    pub kind: String,
+    /// What it will be.
+    pub promise: Promise,
+}
+
+impl Entry {
+    /// The row of family `F`.
+    pub const fn of<F: Family>() -> Self {
+        Self {
+            name: F::NAME,
+            schema: || schemars::schema_for!(F).to_value(),
+            examples: || F::examples().iter().map(recipe).collect(),
+            geometry: |params| Ok(parse::<F>(&params)?.geometry()),
+            promise: |params| parse::<F>(&params)?.promise(),
+            build: |params| {
+                let family = parse::<F>(&params)?;
+                let promise = family.promise()?;
+                within_limits(&promise)?;
+                let built = family.build()?.finish(recipe(&family))?;
+                let built = built.with_geometry(family.geometry());
+                Ok(if promise.vertex_transitive {
+                    built.declared_vertex_transitive()
+                } else {
+                    built
+                })
+            },
+            near: |wish| {
+                let offer = |member: &F| {
+                    let promise = member.promise().ok()?;
+                    Some(Offer { recipe: recipe(member), kind: member.kind(), promise })
+                };
+                F::near(wish).iter().filter_map(offer).collect()
+            },
+        }
+    }
+
+    /// The JSON schema of its parameters, with their documentation.
+    pub fn schema(&self) -> Value {
+        (self.schema)()
+    }
+
+    /// Members that are small and cover its kinds.
+    pub fn examples(&self) -> Vec<Recipe> {
+        (self.examples)()
+    }
+
+    /// What the member with these parameters declares of its switches.
+    ///
+    /// # Errors
+    /// When a parameter is unknown, missing or of the wrong type.
+    pub fn geometry(&self, params: &Map<String, Value>) -> Result<Geometry, Refusal> {
+        (self.geometry)(Value::Object(params.clone())).map_err(|r| r.within(self.name))
+    }
+
+    /// What the member with these parameters will be.
+    ///
+    /// # Errors
+    /// When a parameter is unknown, missing, of the wrong type, or names no member.
+    pub fn promise(&self, params: &Map<String, Value>) -> Result<Promise, Refusal> {
+        (self.promise)(Value::Object(params.clone())).map_err(|r| r.within(self.name))
+    }
+
+    /// The network with these parameters.
+    ///
+    /// # Errors
+    /// As [`Entry::promise`].
+    pub fn build(&self, params: &Map<String, Value>) -> Result<Topology, Refusal> {
+        (self.build)(Value::Object(params.clone())).map_err(|r| r.within(self.name))
+    }
+
+    /// The members that the family offers for `wish`: [`Family::near`].
+    pub fn near(&self, wish: &Wish) -> Vec<Offer> {
+        (self.near)(wish)
+    }
+}
+
+/// The largest networks that are built: beyond them memory, not time, is the limit.
+const MAX_LINKS: u64 = 1 << 26;
+
+fn within_limits(promise: &Promise) -> Result<(), Refusal> {
+    let most = promise.links.max(promise.endpoints).max(promise.switches);
+    if most <= MAX_LINKS {
+        return Ok(());
+    }
+    let why = format!("{} links, {} endpoints", promise.links, promise.endpoints);
+    Err(Refusal::new(
+        "",
+        format!("the network is too large: {why}"),
+        format!("at most {MAX_LINKS} of each"),
+    ))
+}
+
+fn parse<F: Family>(params: &Value) -> Result<F, Refusal> {
+    base::fields::typed(params).map_err(|(field, why)| {
+        let help = base::taken::taken::<F>(F::NAME, &field);
+        Refusal::new(field, why, help)
+    })
+}
+
+pub(crate) fn recipe<F: Family>(family: &F) -> Recipe {
+    let params = match serde_json::to_value(family) {
+        Ok(Value::Object(params)) => params.into_iter().filter(|(_, v)| !v.is_null()).collect(),
+        _ => Map::new(),
+    };
+    Recipe { family: F::NAME.to_owned(), params }
+}

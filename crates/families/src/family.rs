@@ -1,0 +1,57 @@
+//! What a family of networks is: its parameters, what it promises, how it is built.
+
+use crate::promise::Promise;
+use crate::wish::Wish;
+use base::Refusal;
+use fabric::geometry::Geometry;
+use fabric::network::Builder;
+use schemars::JsonSchema;
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+
+/// A family of networks; its value holds the parameters of one member.
+///
+/// The struct's doc comment and its fields' become the reference page, the Python function and the
+/// schema. Unknown parameters are refused (`#[serde(deny_unknown_fields)]`).
+pub trait Family: Serialize + DeserializeOwned + JsonSchema + Send + Sync + 'static {
+    /// The name users type.
+    const NAME: &'static str;
+
+    /// What the coordinates, groups and levels of its switches mean: unless said otherwise, that
+    /// switches of one group belong together.
+    fn geometry(&self) -> Geometry {
+        Geometry::default()
+    }
+
+    /// Members that the conformance tests build: small, and one of every kind.
+    fn examples() -> Vec<Self>;
+
+    /// What this member will be.
+    ///
+    /// # Errors
+    /// When no such member exists; the refusal names the parameter and what would be valid.
+    fn promise(&self) -> Result<Promise, Refusal>;
+
+    /// The network's switches, links and endpoints.
+    ///
+    /// # Errors
+    /// As [`Family::promise`].
+    fn build(&self) -> Result<Builder, Refusal>;
+
+    /// Members that fit a wish: candidates among which sizing chooses by their promises.
+    ///
+    /// Among them must be, if they exist, the largest with at most as many endpoints as wished and
+    /// the smallest with at least as many, of those that the wish's ports and concentration allow;
+    /// with no number of endpoints wished, the largest of all. Members that do not fit are dropped,
+    /// so a family may simply list its members along their natural parameter. Families that are not
+    /// built for bandwidth (rings, trees) offer none, the default.
+    fn near(_wish: &Wish) -> Vec<Self> {
+        Vec::new()
+    }
+
+    /// The kind of member within the family, where sizing should tell kinds apart: `3 levels`,
+    /// `2D`. Empty by default.
+    fn kind(&self) -> String {
+        String::new()
+    }
+}

@@ -1,0 +1,113 @@
+//! What a family says of a network before it is built.
+
+use fabric::size::Size;
+
+/// A number claimed by formula before anything is built.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Claim<T> {
+    /// Exactly this.
+    Exact(T),
+    /// At least the first, at most the second.
+    Between(T, T),
+}
+
+/// An exact fraction.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Ratio {
+    /// Numerator.
+    pub num: u64,
+    /// Denominator, not 0.
+    pub den: u64,
+}
+
+/// What a family says of a network before it is built: from formulae, in O(1).
+///
+/// Distances are between the switches that carry endpoints, over ordered pairs of distinct ones.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Promise {
+    /// Number of switches.
+    pub switches: u64,
+    /// Number of endpoints.
+    pub endpoints: u64,
+    /// Number of switch-to-switch links, parallel ones counted apart.
+    pub links: u64,
+    /// Most switch-to-switch ports of any switch.
+    pub network_radix: u32,
+    /// Longest distance between switches with endpoints.
+    pub diameter: Claim<u32>,
+    /// Mean distance between switches with endpoints.
+    pub mean_distance: Claim<Ratio>,
+    /// Number of switches that distances are measured between: those with endpoints; all of them
+    /// when there is no endpoint at all.
+    pub edge_switches: u64,
+    /// Most ports of either kind that any switch uses.
+    pub radix: u32,
+    /// Number of planes, alike and apart but for the endpoints they share.
+    pub planes: u32,
+    /// Whether an automorphism takes any switch to any other, so that what is measured from one
+    /// switch holds for all. False where it is not known.
+    pub vertex_transitive: bool,
+}
+
+impl Promise {
+    /// A direct network: each of `switches` carries `p` endpoints.
+    ///
+    /// # Panics
+    /// When the ports of a switch do not fit 32 bits.
+    pub fn direct(
+        switches: u64,
+        p: u32,
+        links: u64,
+        network_radix: u32,
+        diameter: Claim<u32>,
+        mean_distance: Claim<Ratio>,
+    ) -> Self {
+        Self {
+            switches,
+            endpoints: switches * u64::from(p),
+            links,
+            network_radix,
+            diameter,
+            mean_distance,
+            edge_switches: switches,
+            radix: network_radix + p,
+            planes: 1,
+            vertex_transitive: false,
+        }
+    }
+
+    /// The same promise of a network in which every switch looks like any other.
+    #[must_use]
+    pub fn vertex_transitive(self) -> Self {
+        Self { vertex_transitive: true, ..self }
+    }
+
+    /// Switches over the most that any network of this network radix and diameter can have;
+    /// `None` where switches carry no endpoints (the bound is of direct networks) or the diameter
+    /// is not exact.
+    pub fn moore_fraction(&self) -> Option<f64> {
+        let Claim::Exact(diameter) = self.diameter else { return None };
+        let bound = base::moore::moore_bound(self.network_radix, diameter);
+        let switches = (self.switches / u64::from(self.planes)) as f64;
+        (self.edge_switches == self.switches).then(|| switches / bound as f64)
+    }
+}
+
+impl Promise {
+    /// The size of what is promised, on so many threads, for an estimate before it is built.
+    pub fn size(&self, threads: usize) -> Size {
+        let depth = match self.diameter {
+            Claim::Exact(d) | Claim::Between(_, d) => f64::from(d),
+        };
+        Size {
+            switches: self.switches as f64,
+            edge: self.edge_switches as f64,
+            links: self.links as f64,
+            terminals: self.endpoints as f64 * f64::from(self.planes),
+            radix: f64::from(self.network_radix),
+            depth,
+            sources: if self.vertex_transitive { 1.0 } else { self.edge_switches as f64 },
+            threads: threads as f64,
+        }
+    }
+}

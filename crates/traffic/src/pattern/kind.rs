@@ -1,0 +1,74 @@
+//! What a pattern of traffic is, and how it is asked for.
+
+use super::asked::Asked;
+use crate::destinations::Destinations;
+use base::seed::Stream;
+use base::{EndpointId, Refusal, Stop};
+use std::fmt;
+
+/// One message: the rank that sends, and the rank that receives.
+pub type Message = (u32, u32);
+
+/// Most messages that a pattern may send at once.
+pub(super) const MAX_MESSAGES: u64 = 1 << 24;
+
+/// What is sent by so many ranks: what a pattern must say, and what it may.
+pub(super) trait Form: fmt::Debug + Send + Sync {
+    /// How many levels it has: messages of one level are sent at once.
+    fn levels(&self, _ranks: u32) -> u32 {
+        1
+    }
+
+    /// No fewer than the messages of any level.
+    fn most_messages(&self, ranks: u32) -> u64 {
+        ranks.into()
+    }
+
+    /// The messages of a level; a rank never sends to itself.
+    fn messages(&self, level: u32, ranks: u32, draw: &mut Stream) -> Vec<Message>;
+
+    /// How much each sends to whom, where that is not one of each message; at most one a pair.
+    fn amounts(&self, _ranks: u32) -> Option<Vec<(u32, u32, f64)>> {
+        None
+    }
+
+    /// What a simulator draws from. Unless a pattern says otherwise, a rank sends to each of its
+    /// receivers as often, and as much as it has messages in all levels.
+    fn destinations(&self, ranks: u32, seed: u64) -> Result<Destinations, Refusal> {
+        let mut draw = Stream::new(seed, "pattern", 0);
+        let mut all = Vec::new();
+        for level in 0..self.levels(ranks) {
+            all.extend(self.messages(level, ranks, &mut draw));
+            if all.len() as u64 > MAX_MESSAGES {
+                let why = format!("more than {MAX_MESSAGES} messages");
+                return Err(Refusal::new("traffic", why, "fewer endpoints, or another pattern"));
+            }
+        }
+        let weighted: Vec<_> =
+            all.iter().map(|&(a, b)| (EndpointId(a), EndpointId(b), 1.0)).collect();
+        Destinations::of_messages(ranks, &weighted)
+    }
+}
+
+/// How a pattern is asked for.
+pub(super) struct Entry {
+    pub(super) name: &'static str,
+    /// Who sends to whom, in a line.
+    pub(super) doc: &'static str,
+    /// The name that ORCS has for it; empty where it has none.
+    pub(super) orcs: &'static str,
+    /// What may follow the colon; empty where nothing may.
+    pub(super) wanted: &'static str,
+    pub(super) make: fn(&Asked<'_>) -> Result<Box<dyn Form>, Stop>,
+    /// Whether it goes by where ranks are on their network.
+    pub(super) placed: bool,
+}
+
+/// The least number of factors `base` whose product is at least `ranks`.
+pub(super) fn powers(base: u64, ranks: u32) -> u32 {
+    let (mut levels, mut reach) = (0, 1_u64);
+    while reach < u64::from(ranks) {
+        (levels, reach) = (levels + 1, reach * base);
+    }
+    levels
+}

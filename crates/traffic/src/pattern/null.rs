@@ -1,0 +1,18 @@
+//! `null`: nobody sends; a partner for another job.
+
+use super::kind::{Form, Message};
+use base::seed::Stream;
+
+/// Nobody sends; a partner for another job.
+#[derive(Debug)]
+pub(super) struct Null;
+
+impl Form for Null {
+    fn levels(&self, _: u32) -> u32 {
+        0
+    }
+
+    fn messages(&self, _: u32, _: u32, _: &mut Stream) -> Vec<Message> {
+        Vec::new()
+    }
+}

@@ -1,0 +1,157 @@
+//! A collective operation of a number of ranks with its parameters, ready to be written.
+
+use super::kind::{Algorithm, Blocks, Entry, Operation, ROOT, Steps};
+use super::{entry, exchange};
+use crate::workload::keys::Asked;
+use base::{Quiet, Refusal, Stop};
+use serde_json::Map;
+use std::sync::Arc;
+
+/// Most ranks of a call that has a list of all.
+const MOST_LISTED: u32 = 4096;
+
+/// A collective operation of so many ranks, ready to be told.
+#[derive(Clone)]
+pub struct Call {
+    pub(super) algorithm: Arc<dyn Algorithm>,
+    /// What MPI has a call for, and its root.
+    known: Option<(Operation, u32)>,
+    is_whole: bool,
+    ranks: u32,
+    bytes: u64,
+    /// Bytes of the block of each rank, counted around; where there are none all are alike.
+    sizes: Option<Arc<Vec<u64>>>,
+    /// What adding up costs.
+    pub add_ns_per_kib: u64,
+}
+
+impl Call {
+    /// By name, with the defaults of the algorithm's own parameters; `bytes` as for
+    /// [`Entry::all_keys`].
+    ///
+    /// # Errors
+    /// When there is no such algorithm, or it is not for so many ranks.
+    pub fn new(name: &str, ranks: u32, bytes: u64) -> Result<Self, Stop> {
+        Self::rooted(name, ranks, 0, bytes)
+    }
+
+    /// The same with a root, of those that have one.
+    ///
+    /// # Errors
+    /// As [`Call::new`], and when there is no such rank.
+    pub fn rooted(name: &str, ranks: u32, root: u32, bytes: u64) -> Result<Self, Stop> {
+        let entry = entry(name)?;
+        let mut given = Map::new();
+        given.insert("ranks".to_owned(), ranks.into());
+        given.insert("bytes".to_owned(), bytes.into());
+        if entry.keys.iter().any(|key| key.name == "root") {
+            given.insert("root".to_owned(), root.into());
+        }
+        Self::asked(entry, &Asked::new(&given, entry.all_keys(), &Quiet)?)
+    }
+
+    /// Blocks from every rank to every other, whose sizes are given; empty ones are not sent.
+    /// In rounds a rank sends to the one that is as many further as the round's number, else all at
+    /// once. O(ranks^2).
+    pub(in crate::workload) fn exchange(
+        ranks: u32,
+        bytes: &dyn Fn(u32, u32) -> u64,
+        rounds: bool,
+    ) -> Self {
+        let pairs = (0..ranks).flat_map(|from| (0..ranks).map(move |to| (from, to)));
+        let all = pairs.map(|(from, to)| (from, to, bytes(from, to)));
+        let all: Vec<exchange::Edge> = all.filter(|e| e.0 != e.1 && e.2 > 0).collect();
+        let round = |i: usize| (all[i].1 + ranks - all[i].0) % ranks;
+        let messages = Some(exchange::Messages::new(ranks, &all, round));
+        Self::of(exchange::Exchange { messages, rounds }, ranks)
+    }
+
+    /// As asked for.
+    pub(super) fn asked(entry: &Entry, asked: &Asked<'_>) -> Result<Self, Stop> {
+        let (ranks, bytes) = (asked.ranks()?, asked.whole("bytes")?);
+        let algorithm: Arc<dyn Algorithm> = (entry.make)(asked)?.into();
+        algorithm.check(ranks).map_err(|help| {
+            Refusal::new("ranks", format!("{} is not for {ranks}", entry.name), help)
+        })?;
+        let adds = entry.operation.adds();
+        let add_ns_per_kib = if adds { asked.whole("add_ns_per_kib")? } else { 0 };
+        let is_whole = entry.operation.is_whole();
+        let has_root = entry.keys.iter().any(|key| key.name == ROOT.name);
+        let root = if has_root { asked.whole(ROOT.name)? as u32 } else { 0 };
+        let known = Some((entry.operation, root));
+        Ok(Self { algorithm, known, is_whole, ranks, bytes, sizes: None, add_ns_per_kib })
+    }
+
+    /// Of so many ranks, and none does anything.
+    pub(in crate::workload) fn nothing(ranks: u32) -> Self {
+        Self::of(Nothing, ranks)
+    }
+
+    /// An algorithm whose blocks have sizes of their own.
+    pub(in crate::workload) fn of(algorithm: impl Algorithm + 'static, ranks: u32) -> Self {
+        let algorithm = Arc::new(algorithm);
+        Self {
+            algorithm,
+            known: None,
+            is_whole: false,
+            ranks,
+            bytes: 0,
+            sizes: None,
+            add_ns_per_kib: 0,
+        }
+    }
+
+    /// The same with other bytes.
+    #[must_use]
+    pub fn with_bytes(&self, bytes: u64) -> Self {
+        Self { bytes, ..self.clone() }
+    }
+
+    /// The same with a size for the block of each rank; ranks beyond the list count around. Of
+    /// operations with a block for every rank.
+    #[must_use]
+    pub(in crate::workload) fn with_sizes(self, sizes: Vec<u64>) -> Self {
+        Self { sizes: Some(Arc::new(sizes)), ..self }
+    }
+
+    /// How many ranks take part.
+    pub fn ranks(&self) -> u32 {
+        self.ranks
+    }
+
+    /// The operation, its root, and the bytes of the vector or of every block; none where ranks
+    /// have blocks of their own, or it is no one of MPI's.
+    pub(in crate::workload) fn uniform(&self) -> Option<(Operation, u32, u64)> {
+        let known = self.known.filter(|(it, _)| match it {
+            Operation::Alltoallv | Operation::Neighbours => false,
+            // MPI's call has a list of all ranks
+            Operation::ReduceScatter => self.sizes.is_none() && self.ranks <= MOST_LISTED,
+            _ => self.sizes.is_none(),
+        });
+        known.map(|(operation, root)| (operation, root, self.bytes))
+    }
+
+    pub(in crate::workload) fn tell(&self, rank: u32, to: &mut dyn Steps) {
+        self.algorithm.tell(rank, self.ranks, to);
+    }
+
+    /// Bytes of a message of these blocks.
+    pub(super) fn size(&self, blocks: Blocks<'_>) -> u64 {
+        if let Some(sizes) = &self.sizes {
+            return blocks.map(|b| sizes[(b % sizes.len() as u64) as usize]).sum();
+        }
+        if !self.is_whole {
+            return blocks.map(|b| self.algorithm.bytes(b, self.ranks, self.bytes)).sum();
+        }
+        let parts = u128::from(self.algorithm.blocks(self.ranks));
+        let until = |b: u64| (u128::from(self.bytes) * u128::from(b) / parts) as u64;
+        blocks.map(|b| until(b + 1) - until(b)).sum()
+    }
+}
+
+/// What is left out: no rank sends, receives, or waits.
+struct Nothing;
+
+impl Algorithm for Nothing {
+    fn tell(&self, _: u32, _: u32, _: &mut dyn Steps) {}
+}

@@ -1,0 +1,108 @@
+//! A collective operation written as operations of a rank.
+
+use super::call::Call;
+use super::kind::{Blocks, How, Step, Steps};
+use crate::workload::script::Script;
+use crate::workload::{Joined, Op};
+
+impl Script<'_> {
+    /// A collective operation of which this rank is number `me`; `named` are the ranks by their
+    /// numbers in it.
+    pub fn collective(
+        &mut self,
+        call: &Call,
+        me: u32,
+        named: &dyn Fn(u32) -> u32,
+        tag: u32,
+        after: &[u32],
+    ) -> Vec<u32> {
+        if let Some((operation, root, bytes)) = call.uniform() {
+            let root = named(root);
+            let what = |op| Joined { op, operation, root, bytes, meeting: tag };
+            if let Some(op) = self.joined_as_one(call.ranks(), after, what) {
+                return vec![op];
+            }
+        }
+        let after = self.join(after);
+        let mut writer = Writer::new(self, call, named, tag);
+        call.tell(me, &mut writer);
+        let (roots, leaves) = writer.ends();
+        for root in roots {
+            for &before in &after {
+                self.wait(root, before);
+            }
+        }
+        if leaves.is_empty() { after } else { leaves }
+    }
+}
+
+/// Writes what is told as operations.
+struct Writer<'w, 's> {
+    into: &'w mut Script<'s>,
+    call: &'w Call,
+    named: &'w dyn Fn(u32) -> u32,
+    tag: u32,
+    first: u32,
+    /// Of each operation whether it waits for another, and whether another waits for it.
+    marks: Vec<(bool, bool)>,
+}
+
+impl<'w, 's> Writer<'w, 's> {
+    fn new(
+        into: &'w mut Script<'s>,
+        call: &'w Call,
+        named: &'w dyn Fn(u32) -> u32,
+        tag: u32,
+    ) -> Self {
+        let first = into.len();
+        Self { into, call, named, tag, first, marks: Vec::new() }
+    }
+
+    /// The operations that wait for none of the others, and those that none of them waits for.
+    fn ends(self) -> (Vec<u32>, Vec<u32>) {
+        let of = |wanted: fn(&(bool, bool)) -> bool| {
+            let all = (self.first..).zip(&self.marks).filter(|(_, mark)| !wanted(mark));
+            all.map(|(op, _)| op).collect()
+        };
+        (of(|mark| mark.0), of(|mark| mark.1))
+    }
+
+    fn add(&mut self, op: Op) -> Step {
+        let step = self.into.add(op, &[]);
+        // after a refusal there are no more, and no number means one
+        if self.into.len() as usize > self.first as usize + self.marks.len() {
+            self.marks.push((false, false));
+        }
+        step
+    }
+}
+
+impl Steps for Writer<'_, '_> {
+    fn send(&mut self, to: u32, tag: u32, blocks: Blocks<'_>) -> Step {
+        let size = self.call.size(blocks);
+        self.add(Op::send(size, (self.named)(to), self.tag + tag))
+    }
+
+    fn recv(&mut self, from: u32, tag: u32, blocks: Blocks<'_>, how: How) -> Step {
+        let size = self.call.size(blocks);
+        let step = self.add(Op::recv(size, (self.named)(from), self.tag + tag));
+        let work = u128::from(size) * u128::from(self.call.add_ns_per_kib);
+        if how == How::Store || work == 0 {
+            return step;
+        }
+        let sum = self.add(Op::calc(work.div_ceil(1024) as u64));
+        self.after(sum, step);
+        sum
+    }
+
+    fn after(&mut self, step: Step, before: Step) {
+        self.into.wait(step, before);
+        let marks = &mut self.marks;
+        if let Some(mark) = marks.get_mut(step.wrapping_sub(self.first) as usize) {
+            mark.0 = true;
+        }
+        if let Some(mark) = marks.get_mut(before.wrapping_sub(self.first) as usize) {
+            mark.1 = true;
+        }
+    }
+}

@@ -1,0 +1,59 @@
+//! What all ranks do, rank by rank, and the schedule that it makes.
+
+use super::script::{MOST_OPERATIONS, Script, too_many};
+use super::{Builder, Joined, Schedule};
+use base::{Stop, Watch};
+
+/// What all ranks do.
+pub trait Program: Sync {
+    /// How many ranks there are.
+    fn ranks(&self) -> u32;
+
+    /// What one of them does.
+    fn tell(&self, rank: u32, to: &mut Script<'_>);
+}
+
+/// The schedule of a program. O(operations).
+///
+/// # Errors
+/// When there would be too many operations, or `watch` says stop.
+pub fn told(program: &dyn Program, watch: &dyn Watch) -> Result<Schedule, Stop> {
+    told_to(program, None, watch)
+}
+
+pub(super) fn told_to(
+    program: &dyn Program,
+    mut joined: Option<&mut Vec<Joined>>,
+    watch: &dyn Watch,
+) -> Result<Schedule, Stop> {
+    let ranks = program.ranks();
+    sampled(program, ranks, watch)?;
+    let mut all = Builder::new(ranks);
+    for rank in 0..ranks {
+        if rank % 1024 == 0 {
+            watch.tick("ranks", rank.into(), ranks.into())?;
+        }
+        let mut script = Script::new(all.rank(), MOST_OPERATIONS, watch);
+        if let Some(joined) = &mut joined {
+            script = script.joining(ranks, joined);
+        }
+        program.tell(rank, &mut script);
+        script.done()?;
+    }
+    Ok(all.finish()?)
+}
+
+/// Refuses what is far too large before it is made: where each of three ranks has more operations
+/// than all could have. That all fit is sure only while they are made.
+fn sampled(program: &dyn Program, ranks: u32, watch: &dyn Watch) -> Result<(), Stop> {
+    let share = MOST_OPERATIONS / u64::from(ranks) + 1;
+    for rank in [0, ranks / 2, ranks - 1] {
+        let mut all = Builder::new(ranks);
+        let mut script = Script::new(all.rank(), share, watch);
+        program.tell(rank, &mut script);
+        if u64::from(script.len()) < share {
+            return script.done();
+        }
+    }
+    Err(too_many().into())
+}
