@@ -7,15 +7,13 @@
 //! may ship: `0x02f1_ssssssss_0000` for switch `s`, `0x02f2_eeeeeeee_0000` for the adapter of
 //! endpoint `e`, both counted from 1, and node GUID + rail + 1 for the adapter's ports.
 
+pub use crate::lids::MAX_LID;
 use crate::lids::lids;
 use crate::network::Topology;
 use base::Refusal;
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, HashSet};
 use std::fmt::Write;
-
-/// The highest unicast LID.
-pub const MAX_LID: u16 = 0xBFFF;
 /// The highest LMC: a port answers to at most 2^7 LIDs.
 pub const MAX_LMC: u8 = 7;
 /// Most ports (rails) of one adapter whose port GUIDs are made from its node GUID.

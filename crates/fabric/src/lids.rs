@@ -1,9 +1,11 @@
 //! The LIDs that a network carries: which of them can stay under an LMC, and others for the rest.
 
-use crate::addresses::MAX_LID;
 use crate::network::{Builder, Topology};
 use base::Refusal;
 use std::collections::BTreeMap;
+
+/// The highest unicast LID.
+pub const MAX_LID: u16 = 0xBFFF;
 
 /// A LID for every port of a network, as many of those that it carries as can be.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -9,7 +9,7 @@ use pyo3::exceptions::{PyKeyboardInterrupt, PyMemoryError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 use rayon::{ThreadPool, ThreadPoolBuilder};
-use serde_json::Value;
+use serde_json::{Map, Value};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError, mpsc};
@@ -22,6 +22,14 @@ create_exception!(
     PyValueError,
     "Input that cannot be used, and the way out."
 );
+
+/// The map that a JSON object is; an empty one for all else.
+pub fn object(value: Value) -> Map<String, Value> {
+    match value {
+        Value::Object(map) => map,
+        _ => Map::new(),
+    }
+}
 
 /// A refusal as a Python exception with the attributes `param`, `why` and `help`.
 pub fn refuse(refusal: Refusal) -> PyErr {

@@ -1,8 +1,9 @@
 //! Files that other programs take: their table, and their text.
 
+use crate::enter::object;
 use crate::enter::{enter_alone, from_python, refuse, to_python};
-use crate::routing::Routing;
-use crate::topology::{Topology, affordable, object};
+use crate::handles::Routing;
+use crate::handles::{Topology, affordable};
 use base::Refusal;
 use fabric::size::Size;
 use formats::export::{FORMATS, Places, Source, format};

@@ -1,8 +1,8 @@
 //! Experiment files and the tables of families and engines.
 
+use crate::enter::object;
 use crate::enter::{from_python, refuse, to_python};
 use crate::plugins::plugins;
-use crate::topology::object;
 use engines::ask;
 use fabric::size::RouteWork;
 use pyo3::exceptions::PyValueError;

@@ -1,8 +1,9 @@
 //! Mappings for Python: communication graphs, where processes can be, what is found.
 
+use crate::enter::object;
 use crate::enter::{afford, enter, enter_to_last, from_python, refuse, stopped, to_python};
-use crate::routing::Routing;
-use crate::topology::{Topology, object};
+use crate::handles::Routing;
+use crate::handles::Topology;
 use crate::workload::Workload;
 use base::{Need, Quiet, Refusal, Stop, Watch};
 use formats::communication::Matrix;

@@ -1,8 +1,10 @@
 //! The message level for Python: a schedule, and a network or tables, in; times and loads out.
 
+use crate::enter::object;
 use crate::enter::{afford, enter, from_python, refuse, stopped, to_python};
-use crate::routing::Routing;
-use crate::topology::{Topology, object};
+use crate::handles::Routing;
+use crate::handles::Topology;
+use crate::handles::driven;
 use crate::workload::Workload;
 use base::{Refusal, Stage};
 use numpy::{PyArray1, PyArray2};
@@ -67,21 +69,6 @@ fn trace_of<'py>(
     work.set_item("end_ns", PyArray1::from_iter(py, busy.iter().map(|b| ns(b.end))))?;
     found.set_item("work", work)?;
     Ok(found)
-}
-
-/// A network, and its tables where these are given.
-type Driven = (Option<Arc<fabric::Topology>>, Option<fabric::tables::Routing>);
-
-/// The network and the tables that Python gave, if any.
-pub fn driven(on: Option<&Bound<'_, PyAny>>) -> PyResult<Driven> {
-    let routing = on.and_then(|on| on.cast::<Routing>().ok());
-    let routing = routing.map(|tables| tables.get().inner.clone());
-    let topology = match (&routing, on) {
-        (Some(routing), _) => Some(routing.topology().clone()),
-        (None, Some(on)) => Some(on.cast::<Topology>()?.get().inner.clone()),
-        (None, None) => None,
-    };
-    Ok((topology, routing))
 }
 
 /// Runs a schedule, or what the parameters name, over a network or tables where they are given:

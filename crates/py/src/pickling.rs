@@ -1,8 +1,9 @@
 //! Networks and tables for pickle: how they came to be where that is enough, else what they are.
 
 use crate::enter::{enter_alone, refuse};
-use crate::routing::Routing;
-use crate::topology::{Topology, affordable, built};
+use crate::handles::Routing;
+use crate::handles::{Topology, affordable};
+use crate::topology::built;
 use base::{LinkId, Refusal, SwitchId};
 use fabric::network::{Recipe, Topology as Network};
 use fabric::size::Size;

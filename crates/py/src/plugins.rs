@@ -1,8 +1,9 @@
 //! Parts that users write in Python: their parameters, and the tables that their engines give.
 
+use crate::enter::object;
 use crate::enter::{enter, from_python, refuse, to_python};
-use crate::routing::Routing;
-use crate::topology::{Topology, object};
+use crate::handles::Routing;
+use crate::handles::Topology;
 use base::{Refusal, Stop, Watch};
 use engines::given::{Hops, Path, from_hops, from_paths};
 use lab::plugins::Plugin;

@@ -1,9 +1,10 @@
 //! Simulators for Python: a network or tables, parameters and loads in, points out.
 
+use crate::enter::object;
 use crate::enter::{afford, enter, from_python, refuse, stopped, to_python};
-use crate::routing::Routing;
+use crate::handles::Routing;
+use crate::handles::Topology;
 use crate::throughput::Traffic;
-use crate::topology::{Topology, object};
 use base::{Frame, Refusal, Stage, Stop};
 use formats::booksim::{self, Source};
 use lab::sampling::BookSim;
@@ -54,20 +55,6 @@ pub fn simulate_flit<'py>(
     afford(py, &format!("simulating {}", topology.recipe()), |_| spec.need(on, threads))?;
     let found = enter(py, progress, |watch| spec.simulate(on, threads, watch))?.map_err(stopped)?;
     to_python(py, &Value::Object(Frame::of(found).0))
-}
-
-/// The packets of a file with their times: its name, and its text.
-///
-/// # Errors
-/// `RefusalError` with the file and the line at fault.
-pub fn injections(
-    file: Option<(String, String)>,
-    on: &fabric::Topology,
-) -> PyResult<Option<Arc<Injections>>> {
-    let read = |(name, text): (String, String)| {
-        Injections::parse(&text, on).map(Arc::new).map_err(|r| refuse(r.within(&name)))
-    };
-    file.map(read).transpose()
 }
 
 /// Configurations as the reader takes them: files with their text, or `key=value`.

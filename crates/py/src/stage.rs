@@ -1,8 +1,7 @@
 //! Measures by name, of networks and of tables, as Python dictionaries.
 
+use crate::enter::object;
 use crate::enter::{afford, enter, from_python, refuse, stopped, to_python};
-use crate::sim::injections;
-use crate::topology::object;
 use crate::workload::Workload;
 use fabric::Topology;
 use fabric::tables::Routing;
@@ -54,4 +53,18 @@ pub fn measured<'py>(
     need.map_err(refuse)?;
     let found = enter(py, progress, |watch| entry.run(given, on, watch))?.map_err(stopped)?;
     to_python(py, &Value::Object(found.0))
+}
+
+/// The packets of a file with their times: its name, and its text.
+///
+/// # Errors
+/// `RefusalError` with the file and the line at fault.
+pub fn injections(
+    file: Option<(String, String)>,
+    on: &fabric::Topology,
+) -> PyResult<Option<Arc<Injections>>> {
+    let read = |(name, text): (String, String)| {
+        Injections::parse(&text, on).map(Arc::new).map_err(|r| refuse(r.within(&name)))
+    };
+    file.map(read).transpose()
 }

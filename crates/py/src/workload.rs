@@ -1,8 +1,8 @@
 //! Schedules for Python: read, written, run.
 
+use crate::enter::object;
 use crate::enter::{afford, enter, from_python, refuse, stopped, to_python};
-use crate::message::driven;
-use crate::topology::object;
+use crate::handles::driven;
 use base::{Refusal, Stage};
 use formats::goal::{binary, text};
 use formats::{chakra, dumpi, liballprof};

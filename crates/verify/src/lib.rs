@@ -15,25 +15,11 @@ pub mod faults;
 pub mod lane_use;
 pub mod proof;
 pub mod scheme;
+mod verdict;
 mod verified;
 
+pub use verdict::Verdict;
 pub use verified::Verified;
-
-/// The outcome of a check: a witness, or a counterexample.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Verdict<W, C> {
-    /// It holds, and this shows why.
-    Holds(W),
-    /// It fails, and this shows where.
-    Fails(C),
-}
-
-impl<W, C> Verdict<W, C> {
-    /// Whether it holds.
-    pub fn holds(&self) -> bool {
-        matches!(self, Self::Holds(_))
-    }
-}
 
 /// What routes must stay within.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -3,7 +3,8 @@
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 
-use crate::{cargo, output, read, reference, sheet, source};
+use crate::outside::{cargo, output, read, rust_files};
+use crate::{reference, sheet, source};
 
 /// The lines around what is generated inside a file: of Rust, of Markdown.
 const RUST: Marks = ("// gen:begin", "// gen:end");
@@ -292,22 +293,6 @@ fn stages(root: &Path) -> Result<String, String> {
 /// A file of Rust.
 fn parsed(path: &Path) -> Result<syn::File, String> {
     source::parse(&read(path)?).map_err(|why| format!("{}: {why}", path.display()))
-}
-
-/// All files of Rust in `folder` and below, in order.
-pub(crate) fn rust_files(folder: &Path) -> Result<Vec<PathBuf>, String> {
-    let fail = |e: std::io::Error| format!("{}: {e}", folder.display());
-    let mut found = Vec::new();
-    for entry in std::fs::read_dir(folder).map_err(fail)? {
-        let path = entry.map_err(fail)?.path();
-        if path.is_dir() {
-            found.extend(rust_files(&path)?);
-        } else if path.extension().is_some_and(|e| e == "rs") {
-            found.push(path);
-        }
-    }
-    found.sort();
-    Ok(found)
 }
 
 /// The table of the catalogues in `folder`, by name.

@@ -3,6 +3,7 @@
 
 mod generate;
 mod measures;
+mod outside;
 mod python;
 mod reference;
 mod sheet;
@@ -10,7 +11,7 @@ mod source;
 mod tidy;
 
 use std::path::{Path, PathBuf};
-use std::process::{Command, ExitCode};
+use std::process::ExitCode;
 
 const USAGE: &str = "\
 usage: cargo xtask gen [--check]   rewrite (or check) the registry tables, the Python functions
@@ -47,30 +48,4 @@ fn root() -> PathBuf {
     let here = std::env::var_os("CARGO_MANIFEST_DIR");
     let here = here.unwrap_or_else(|| env!("CARGO_MANIFEST_DIR").into());
     Path::new(&here).ancestors().nth(2).expect("the crate lies in crates/xtask").to_owned()
-}
-
-/// Runs `program args` in `root` and returns its standard output, or an error with the command
-/// line and its standard error.
-fn output(root: &Path, program: &str, args: &[&str]) -> Result<String, String> {
-    let line = || format!("`{program} {}`", args.join(" "));
-    let done = Command::new(program)
-        .args(args)
-        .current_dir(root)
-        .output()
-        .map_err(|e| format!("cannot run {}: {e}", line()))?;
-    if !done.status.success() {
-        let stderr = String::from_utf8_lossy(&done.stderr);
-        return Err(format!("{} failed ({}):\n{}", line(), done.status, stderr.trim_end()));
-    }
-    String::from_utf8(done.stdout).map_err(|e| format!("{}: output is not UTF-8: {e}", line()))
-}
-
-/// Cargo as it was when it started us, so that a toolchain override is kept.
-fn cargo() -> String {
-    std::env::var("CARGO").unwrap_or_else(|_| "cargo".to_owned())
-}
-
-/// Reads a file, with its path in the error.
-fn read(path: &Path) -> Result<String, String> {
-    std::fs::read_to_string(path).map_err(|e| format!("{}: {e}", path.display()))
 }

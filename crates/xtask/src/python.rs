@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
-use crate::read;
+use crate::outside::read;
 
 /// Folder and name of the package.
 pub(crate) const PACKAGE: &str = "python/flyloom";

@@ -6,8 +6,8 @@ use std::path::Path;
 
 use serde_json::Value;
 
+use crate::outside::{cargo, output, read};
 use crate::python::{PACKAGE, Package, room};
-use crate::{cargo, output, read};
 
 /// The file that has the sheet between its marks.
 pub(crate) const FILE: &str = "ARCHITECTURE.md";

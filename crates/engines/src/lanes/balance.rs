@@ -3,7 +3,7 @@
 //! Source: Domke, Hoefler, Nagel, "Deadlock-free oblivious routing for arbitrary topologies", IPDPS
 //! 2011: the fullest lanes are split until all lanes carry paths.
 
-use super::Found;
+use super::method::Found;
 use super::paths::each_path;
 use base::{Interrupted, Watch};
 use fabric::tables::Routing;

@@ -3,8 +3,8 @@
 //! Source: Domke, Hoefler, Nagel, "Deadlock-free oblivious routing for arbitrary topologies", IPDPS
 //! 2011, section IV: the edge is the one that fewest paths take, that most take, or a random one.
 
+use super::method::{Found, Method, Spread, too_few};
 use super::paths::{each_path, turns_of};
-use super::{Found, Method, Spread, too_few};
 use base::seed::Stream;
 use base::{ChannelId, Interrupted, Stop, Watch};
 use fabric::network::Topology;

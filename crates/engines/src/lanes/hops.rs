@@ -11,8 +11,8 @@
 //! Longer paths, and those for which 15 colours are not enough, get the first service level whose
 //! tables do not yet say otherwise at any of their hops.
 
-use super::MOST_LANES;
 use super::colouring::{colours, count};
+use super::method::MOST_LANES;
 use super::paths::each_path;
 use base::{ChannelId, Interrupted, Refusal, Stop, SwitchId, Watch};
 use fabric::network::{Peer, Topology};

@@ -5,11 +5,9 @@
 //! channel dependency graph has no cycle. Each method says in its file where it comes from.
 
 use base::{Refusal, Stop, Watch};
-use fabric::size::RouteWork;
 use fabric::tables::{Lanes, Routing, ServiceLevels, Sl2Vl};
+use method::{Found, MOST_LANES};
 use rows::Rows;
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
 
 pub(crate) mod acyclic;
 mod balance;
@@ -17,6 +15,7 @@ mod choice;
 mod colouring;
 mod cycles;
 mod hops;
+mod method;
 pub mod needed;
 mod online;
 pub(crate) mod order;
@@ -24,68 +23,11 @@ pub(crate) mod paths;
 mod rows;
 
 pub use choice::{Choice, Usual, schema};
+pub use method::{Method, Spread};
 
 /// The data lanes of common hardware, which engines use unless told otherwise.
 pub const fn common_lanes() -> u8 {
     8
-}
-
-/// How paths get their lanes.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "snake_case")]
-pub enum Method {
-    /// Path by path, each to the first lane in which it closes no cycle.
-    #[default]
-    Online,
-    /// Cycle by cycle: the paths over the cycle's edge that fewest take move to the next lane.
-    Lightest,
-    /// Cycle by cycle: the paths over the cycle's edge that most take move to the next lane.
-    Heaviest,
-    /// Cycle by cycle: the paths over a random edge of the cycle move to the next lane.
-    Random,
-    /// One lane a hop, told apart by in-port and by the colours of switches.
-    Hops,
-}
-
-impl Method {
-    /// All of them.
-    pub const ALL: [Self; 5] =
-        [Self::Online, Self::Lightest, Self::Heaviest, Self::Random, Self::Hops];
-
-    /// The name users type.
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Online => "online",
-            Self::Lightest => "lightest",
-            Self::Heaviest => "heaviest",
-            Self::Random => "random",
-            Self::Hops => "hops",
-        }
-    }
-}
-
-/// A method with its limits.
-#[derive(Debug, Clone, Copy)]
-pub struct Spread {
-    /// How paths get their lanes.
-    pub method: Method,
-    /// Most data lanes, 1 to 15.
-    pub max_lanes: u8,
-    /// Whether paths are then dealt to the lanes that are left, so that all `max_lanes` carry some.
-    pub balance: bool,
-    /// Seed of the random edges.
-    pub seed: u64,
-}
-
-impl Spread {
-    /// The kind of work that it is.
-    pub fn work(&self) -> RouteWork {
-        if self.method == Method::Hops && !self.balance {
-            RouteWork::Hops
-        } else {
-            RouteWork::Lanes
-        }
-    }
 }
 
 /// The routes of `routing` on lanes without cycles: on one where that does, whatever the method.
@@ -160,19 +102,4 @@ pub fn needed(routing: &Routing, seed: u64, watch: &dyn Watch) -> Result<Vec<Nee
         all.push(Need { method, lanes });
     }
     Ok(all)
-}
-
-/// A lane for every path: entry `(layer * terminals + terminal) * switches + source switch`.
-struct Found {
-    lane_of: Vec<u8>,
-    lanes: u8,
-}
-
-/// Most data lanes.
-const MOST_LANES: u8 = 15;
-
-fn too_few(max_lanes: u8) -> Refusal {
-    let why = format!("{max_lanes} lanes do not make these routes deadlock-free");
-    let more = if max_lanes < MOST_LANES { "allow more lanes (up to 15), or " } else { "" };
-    Refusal::new("max_lanes", why, format!("{more}use another engine"))
 }

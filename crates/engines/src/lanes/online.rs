@@ -10,9 +10,9 @@
 //! Paths with the same turns get the same lane, whichever comes first: what a lane took or refused
 //! it will take or refuse again.
 
+use super::method::{Found, too_few};
 use super::order::Order;
 use super::rows::Rows;
-use super::{Found, too_few};
 use base::{Interrupted, Stop, SwitchId, TerminalId, Watch};
 use fabric::network::Topology;
 use fabric::tables::{Hops, Routing};

@@ -1,6 +1,6 @@
 //! What the file of a network had that is no part of the network.
 
-use super::Plug;
+use super::plug::Plug;
 
 /// What was left out of a network as it was read, and what is to be known of it. Failures keep it;
 /// it is no part of what makes two networks the same.

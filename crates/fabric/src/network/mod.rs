@@ -3,6 +3,7 @@
 mod aside;
 mod builder;
 mod failures;
+mod plug;
 mod recipe;
 mod renamed;
 mod same;
@@ -10,6 +11,7 @@ mod same;
 pub use aside::Aside;
 pub use builder::Builder;
 pub use failures::{Failures, Part, lost_in};
+pub use plug::Plug;
 pub use recipe::{Recipe, parse_inline};
 
 use crate::geometry::Geometry;
@@ -149,15 +151,6 @@ impl Cable {
 
     /// What the length is taken for where it is not known, metres.
     const UNKNOWN_LENGTH_M: f64 = 5.0;
-}
-
-/// One end of a cable: a port of a switch. Ports count from 1; port 0 is the switch itself.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct Plug {
-    /// The switch.
-    pub switch: SwitchId,
-    /// Its port, 1 to [`Switch::ports`].
-    pub port: u16,
 }
 
 /// A switch and its place in the network.

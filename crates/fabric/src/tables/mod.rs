@@ -1,6 +1,7 @@
 //! Forwarding tables: a route per destination and layer, the lane of every hop, their rows.
 
 mod bundles;
+mod bytes;
 pub mod candidates;
 mod hops;
 mod kept;

@@ -5,7 +5,7 @@
 //! entry is a port, or says which of the terminal's own entries stands here.
 
 use super::NO_ROUTE;
-use super::kept::{Reader, Writer};
+use super::bytes::{Reader, Writer};
 use crate::Topology;
 use base::{SwitchId, TerminalId};
 use std::collections::BTreeMap;

@@ -1,6 +1,6 @@
 //! The lane of each service level, at every port of every switch alike or by ports.
 
-use super::kept::{Reader, Writer};
+use super::bytes::{Reader, Writer};
 use crate::network::Topology;
 use base::SwitchId;
 use std::collections::BTreeMap;

@@ -5,7 +5,7 @@
 //! switches are not crossbars", Cluster 2008.
 
 use super::flows::{Flows, Met, Ways};
-use super::metric::{rounded_up, twentieth};
+use super::rounding::{rounded_up, twentieth};
 use base::seed::Stream;
 use base::{EndpointId, Interrupted, Refusal, Stop, Watch};
 use fabric::tables::Routing;

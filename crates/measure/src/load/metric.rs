@@ -4,6 +4,7 @@
 //! Indiana University, Technical Report 675, 2009.
 
 use super::congestion::{Congestion, Run};
+use super::rounding::{rounded_up, twentieth};
 use base::Refusal;
 use std::collections::BTreeMap;
 
@@ -104,17 +105,6 @@ impl Congestion {
         let max = values.iter().copied().fold(f64::NEG_INFINITY, f64::max);
         Summary { values, mean, min, max, variance, histogram }
     }
-}
-
-/// Which of 20 classes `(i / 20, (i + 1) / 20]` a share is in.
-pub(super) fn twentieth(share: f64) -> usize {
-    ((share * 20.0 - 1e-9) as u32).min(19) as usize
-}
-
-/// The next whole number; sums of shares can be a little above one.
-pub(super) fn rounded_up(value: f64) -> u64 {
-    let (value, whole) = (value - 1e-9, (value - 1e-9) as u64);
-    whole + u64::from((whole as f64) < value)
 }
 
 fn by_whole(counts: &BTreeMap<u64, u64>) -> Vec<(f64, f64, u64)> {

@@ -4,6 +4,7 @@
 pub mod congestion;
 mod flows;
 pub mod metric;
+mod rounding;
 pub mod routes;
 pub mod sent;
 mod split;

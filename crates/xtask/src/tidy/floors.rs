@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use super::Finding;
+use super::finding::Finding;
 
 /// Every crate with the crates that its arrows point to.
 const ARROWS: &[(&str, &[&str])] = &[

@@ -1,41 +1,20 @@
 //! `cargo xtask tidy`: the rules of STYLE.md that a machine can check, each with file and line.
 
 mod cycles;
+mod finding;
 mod floors;
 mod rooms;
 mod text;
 
-use std::fmt::{self, Write as _};
+use std::fmt::Write as _;
 use std::path::Path;
 
+use crate::outside::{cargo, output};
 use crate::python::Package;
-use crate::{cargo, output};
+use finding::Finding;
 
 /// A tracked file larger than this belongs somewhere else.
 const BYTES_MAX: u64 = 1 << 20;
-
-/// One broken rule. `line` 0 means the file as a whole.
-#[derive(Debug, PartialEq, Eq, PartialOrd, Ord)]
-struct Finding {
-    path: String,
-    line: usize,
-    what: String,
-}
-
-impl Finding {
-    fn new(path: &str, line: usize, what: impl Into<String>) -> Self {
-        Self { path: path.to_owned(), line, what: what.into() }
-    }
-}
-
-impl fmt::Display for Finding {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self.line {
-            0 => write!(f, "{}: {}", self.path, self.what),
-            line => write!(f, "{}:{line}: {}", self.path, self.what),
-        }
-    }
-}
 
 /// Checks every file that git tracks or would track, the crates' dependencies and the imports
 /// of the Python package.

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use super::Finding;
+use super::finding::Finding;
 use crate::python::{Import, Package, room};
 
 /// Every room, and every file beside the rooms, with those it may import: they stand above it here,

@@ -1,6 +1,6 @@
 //! Rules about the text of one file.
 
-use super::Finding;
+use super::finding::Finding;
 use crate::source;
 
 /// More lines than this are noted.

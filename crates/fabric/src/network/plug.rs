@@ -1,0 +1,12 @@
+//! A port of a switch.
+
+use base::SwitchId;
+
+/// One end of a cable: a port of a switch. Ports count from 1; port 0 is the switch itself.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Plug {
+    /// The switch.
+    pub switch: SwitchId,
+    /// Its port, 1 to [`Switch::ports`](super::Switch::ports).
+    pub port: u16,
+}
