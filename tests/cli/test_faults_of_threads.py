@@ -18,6 +18,7 @@ from pathlib import Path
 import pytest
 from cli_helpers import document, environment
 from mpi_helpers import MPIS, mpi_environment, needs
+from patience import HANG_S
 
 PROGRAM = """
 import os, sys
@@ -31,9 +32,9 @@ if at in ("", rank):
 sys.argv[:] = ["flyloom", *sys.argv[5:]]
 program()
 """
-LIMIT_S = 60
+LIMIT_S = 3 * HANG_S
 """Against hangs: without a fault noticed these commands would wait without end."""
-PROMPT_S = 20
+PROMPT_S = HANG_S
 """From the line of a fault to the end of all processes; a tenth of a second, where a machine has
 time."""
 

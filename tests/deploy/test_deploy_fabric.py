@@ -7,6 +7,7 @@ import networkx as nx
 import pytest
 from deploy_helpers import DATA, make_tables, needs_fabric, read_net
 from flyloom.deploy import DeployError, Ibsim, OpenSM, guid2lid_text, readback
+from patience import HANG_S
 
 pytestmark = needs_fabric
 
@@ -230,7 +231,7 @@ def test_an_engine_that_cannot_route_is_an_error(net, engine, words):
     with (
         Ibsim(net.text) as ibsim,
         pytest.raises(DeployError, match=f"(?s)engine {engine} failed.*{words}"),
-        OpenSM(ibsim, engine, timeout_s=20),
+        OpenSM(ibsim, engine, timeout_s=HANG_S),
     ):
         pass
 

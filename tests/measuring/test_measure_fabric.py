@@ -14,7 +14,7 @@ from flyloom.verbs import measuring
 from flyloom.verbs.routes import write_table_folder
 from mpi_helpers import ROOT_MAY, needs
 
-TRIES = 3
+TRIES = 12
 """A machine may be busy meanwhile: one of so many measurements must be right."""
 
 
