@@ -12,7 +12,7 @@ import time
 from pathlib import Path
 
 import pytest
-from mpi_helpers import MPIS, ROOT_MAY, absent, needs
+from mpi_helpers import MPIS, ROOT_MAY, absent, needs, shared_cache
 
 LIMIT_S = 240
 FLYLOOM = Path(sys.executable).with_name("flyloom")
@@ -29,7 +29,7 @@ def mpi(request):
 
 @pytest.fixture(scope="module")
 def cache(tmp_path_factory):
-    return tmp_path_factory.mktemp("cache")
+    return shared_cache(tmp_path_factory)
 
 
 @pytest.fixture

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import shutil
 import subprocess
 from collections.abc import Iterable
@@ -38,6 +39,15 @@ def compiled(mpi: str, source: Path, place: Path, flags: Iterable[str] = ()) -> 
         words = [f"mpicc.{mpi}", *flags, source, "-o", program]
         subprocess.run(words, check=True, timeout=LIMIT_S)
     return program
+
+
+def shared_cache(factory: pytest.TempPathFactory) -> Path:
+    """A cache for what is built around MPI libraries, one for all processes of a run of tests:
+    what is in it is named by all that it was made from."""
+    own = factory.getbasetemp()
+    cache = (own.parent if "PYTEST_XDIST_WORKER" in os.environ else own) / "mpi_cache"
+    cache.mkdir(exist_ok=True)
+    return cache
 
 
 def on_hosts(hosts: Iterable[object], folder: Path) -> Path:
