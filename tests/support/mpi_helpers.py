@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import os
 import shutil
 import subprocess
 from collections.abc import Iterable
 from pathlib import Path
 
 import pytest
+from checkout import shared
 from cli_helpers import environment
 
 LIMIT_S = 120
@@ -44,10 +44,7 @@ def compiled(mpi: str, source: Path, place: Path, flags: Iterable[str] = ()) -> 
 def shared_cache(factory: pytest.TempPathFactory) -> Path:
     """A cache for what is built around MPI libraries, one for all processes of a run of tests:
     what is in it is named by all that it was made from."""
-    own = factory.getbasetemp()
-    cache = (own.parent if "PYTEST_XDIST_WORKER" in os.environ else own) / "mpi_cache"
-    cache.mkdir(exist_ok=True)
-    return cache
+    return shared(factory, "mpi_cache")
 
 
 def on_hosts(hosts: Iterable[object], folder: Path) -> Path:
