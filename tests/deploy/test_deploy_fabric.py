@@ -215,7 +215,7 @@ def test_engines_of_opensm_route_shortest_paths(net, engine):
         lft = readback.parse_fts(readback.dump_fts(ibsim))
         nodes = readback.parse_discover(readback.discover(ibsim))
         assert readback.differing(lft, readback.parse_fts(opensm.lfts)) == []
-        assert 0.01 < opensm.cpu_s < 30
+        assert opensm.cpu_s > 0
     for endpoint in net.endpoints:
         lid, leaf = nodes[endpoint].ports[1].lid, net.leaf(endpoint)
         for source in net.switches:
