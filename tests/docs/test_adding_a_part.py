@@ -35,6 +35,14 @@ def test_the_pages_show_the_files_that_are_compiled() -> None:
     assert all(f'docs/parts/{name}"]' in crates for name in kept)
 
 
+@pytest.mark.parametrize("name", ["parts/d_mod_k.rs", "adding-an-engine.md"])
+def test_make_check_runs_what_a_part_reaches(name: str) -> None:
+    asked = run(ROOT, sys.executable, "scripts/affected.py", f"docs/{name}")
+    said = dict(line.split(": ", 1) for line in asked.stdout.splitlines())
+    assert said["crates"].split() == ["conformance"], asked.stderr
+    assert "tests/docs/test_adding_a_part.py" in said["tests"].split()
+
+
 @pytest.fixture(scope="module")
 def copy() -> Iterator[Path]:
     """A copy of the sources with the files of all pages, registered as the pages say."""
