@@ -183,6 +183,9 @@ def affected(files: list[str]) -> dict[str, list[str]]:
         for test in tests:
             if any(word in Path(test).stem for word in about):
                 far.setdefault(test, 3)
+    pages = [f for f in files if f.startswith(("docs/parts/", "docs/adding-"))]
+    if pages:
+        far |= {test: 1 for test in tests if test.endswith("/test_adding_a_part.py")}
     known = {name for name in changed if name in uses or name in CORE["nodes"]}
     if known and not any(test in far for test in tests):  # what is only run by its name
         far |= dict.fromkeys(tests, FAR)
@@ -190,6 +193,8 @@ def affected(files: list[str]) -> dict[str, list[str]]:
     reached.sort(key=lambda test: (far[test] - 2 * mentions(test, files), test))
     crates = [name for name in CORE["nodes"] if name in far and not name.startswith("py/")]
     crates += [Path(file).parts[1] for file in files if file.startswith("crates/")]
+    crates += [path.relative_to(ROOT).parts[1] for path in (ROOT / "crates").rglob("*.rs") if pages
+               and any(file in path.read_text() for file in pages)]
     crates = [name.replace("_", "-") for name in dict.fromkeys(crates)
               if name not in ("outside", "py")]
     crates.sort(key=lambda name: far.get(name.replace("-", "_"), 1))

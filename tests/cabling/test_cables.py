@@ -13,6 +13,7 @@ from xml.etree import ElementTree
 
 import flyloom as fl
 import pytest
+from campaign import count
 from cli_helpers import document, flyloom
 from flyloom.cabling import folder as folder_module
 from flyloom.cabling.letters import width_of, wrapped
@@ -502,15 +503,31 @@ def test_command(tmp_path):
 
 
 @pytest.mark.slow
-def test_a_machine_of_ten_thousand_endpoints(tmp_path):
-    """q = 19: 2 q^2 switches of radix (3 q - 1) / 2; the studies' floor, 19 racks, 2 q cables a
-    pair; 361 racks of two switches with their servers have too many pairs to draw."""
-    built = fl.cables("slim_fly:q=19,p=15", tmp_path / "built")
-    assert (built.racks, built.cables) == (361, 722 * 29 // 2 + 10_830)
-    assert built.pairs_drawn == 0 and len(list((tmp_path / "built" / "racks").iterdir())) == 361
-    found = fl.cables("slim_fly:q=19,p=15", tmp_path, rules={"endpoints": "beside"})
-    assert (found.racks, found.rack_pairs, found.cables) == (19, 171, 722 * 29 // 2 + 10_830)
-    pairs = list((tmp_path / "pairs").iterdir())
-    assert len(pairs) == 171 and all(len(drawn(path)) == 38 for path in pairs)
-    inside = 190 + 19 + 570
+@pytest.mark.campaign
+def test_a_machine_whose_pairs_are_too_many_to_draw(tmp_path):
+    """As many switches with their servers in a rack as fit, of one column of 2 q switches."""
+    q, p = count(13, 19), count(9, 15)
+    built = fl.cables(f"slim_fly:q={q},p={p}", tmp_path)
+    fit = 42 // (p + 1)
+    assert (built.racks, built.cables) == (q * -(-2 * q // fit), cables_of_slim_fly(q, p))
+    assert built.rack_pairs > built.pairs_drawn == 0
+    assert len(list((tmp_path / "racks").iterdir())) == built.racks
+
+
+@pytest.mark.campaign
+def test_the_floor_of_the_studies(tmp_path):
+    """q racks, 2 q cables a pair; a subgraph of a rack is a Cayley graph of degree (q + 1) / 2."""
+    q, p = count(11, 19), count(8, 15)
+    found = fl.cables(f"slim_fly:q={q},p={p}", tmp_path, rules={"endpoints": "beside"})
+    pairs = q * (q - 1) // 2
+    assert (found.racks, found.rack_pairs, found.cables) == (q, pairs, cables_of_slim_fly(q, p))
+    drawings = list((tmp_path / "pairs").iterdir())
+    assert len(drawings) == pairs and all(len(drawn(path)) == 2 * q for path in drawings)
+    inside = q * (q + 1) // 2 + q + 2 * q * p
     assert all(len(drawn(path)) == inside for path in (tmp_path / "racks").iterdir())
+
+
+def cables_of_slim_fly(q, p):
+    """Of 2 q^2 switches of network radix (3 q - 1) / 2, or + 1 where q is 4 n - 1."""
+    degree = (3 * q + (1 if q % 4 == 3 else -1)) // 2
+    return q * q * degree + 2 * q * q * p

@@ -17,7 +17,8 @@ from pathlib import Path
 
 import pytest
 from cli_helpers import document, environment
-from mpi_helpers import MPIS, mpi_environment, needs
+from mpi_helpers import MPIS, mpi_environment, needs, shared_cache
+from patience import HANG_S
 
 PROGRAM = """
 import os, sys
@@ -31,9 +32,9 @@ if at in ("", rank):
 sys.argv[:] = ["flyloom", *sys.argv[5:]]
 program()
 """
-LIMIT_S = 60
+LIMIT_S = 3 * HANG_S
 """Against hangs: without a fault noticed these commands would wait without end."""
-PROMPT_S = 20
+PROMPT_S = HANG_S
 """From the line of a fault to the end of all processes; a tenth of a second, where a machine has
 time."""
 
@@ -178,7 +179,7 @@ def test_what_a_run_that_is_broken_off_has_of_temporary_folders_is_removed(tmp_p
 @pytest.fixture(scope="module")
 def cache(tmp_path_factory):
     """For the library around MPI, which is built once."""
-    return tmp_path_factory.mktemp("cache")
+    return shared_cache(tmp_path_factory)
 
 
 @pytest.mark.parametrize("mpi", MPIS)

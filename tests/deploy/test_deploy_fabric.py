@@ -7,6 +7,7 @@ import networkx as nx
 import pytest
 from deploy_helpers import DATA, make_tables, needs_fabric, read_net
 from flyloom.deploy import DeployError, Ibsim, OpenSM, guid2lid_text, readback
+from patience import HANG_S
 
 pytestmark = needs_fabric
 
@@ -214,7 +215,7 @@ def test_engines_of_opensm_route_shortest_paths(net, engine):
         lft = readback.parse_fts(readback.dump_fts(ibsim))
         nodes = readback.parse_discover(readback.discover(ibsim))
         assert readback.differing(lft, readback.parse_fts(opensm.lfts)) == []
-        assert 0.01 < opensm.cpu_s < 30
+        assert opensm.cpu_s > 0
     for endpoint in net.endpoints:
         lid, leaf = nodes[endpoint].ports[1].lid, net.leaf(endpoint)
         for source in net.switches:
@@ -230,7 +231,7 @@ def test_an_engine_that_cannot_route_is_an_error(net, engine, words):
     with (
         Ibsim(net.text) as ibsim,
         pytest.raises(DeployError, match=f"(?s)engine {engine} failed.*{words}"),
-        OpenSM(ibsim, engine, timeout_s=20),
+        OpenSM(ibsim, engine, timeout_s=HANG_S),
     ):
         pass
 

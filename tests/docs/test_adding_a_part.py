@@ -1,6 +1,7 @@
-"""docs/adding-*.md are true: the file that each shows, put into a copy of the sources, is enough.
+"""docs/adding-*.md are true: the file that each shows is the one in docs/parts, and is enough.
 
-The files of all pages are in one copy, which is built once.
+The crates' own tests compile those files and hold them against what every part promises. Here the
+files of all pages are put into one copy of the sources, which is built once.
 """
 
 from __future__ import annotations
@@ -15,18 +16,31 @@ from pathlib import Path
 
 import pyarrow.parquet as pq
 import pytest
-from source_copy import MARKS, ROOT, TARGET, caught, copied, generate, passes, put, run
+from source_copy import NEEDS, ROOT, TARGET, copied, generate, put, run, shown_file, xtask
 
 PAGES = {
-    kind: (ROOT / "docs" / f"adding-{kind}.md").read_text(encoding="utf-8")
-    for kind in ("a-topology", "an-engine", "a-measure")
+    path.stem: path.read_text(encoding="utf-8") for path in (ROOT / "docs").glob("adding-*.md")
 }
-FAMILIES = ("test", "-q", "-p", "flyloom-families", "--lib", "tests::")
-ENGINES = ("test", "-q", "-p", "flyloom-conformance", "--test", "all", "promises::")
-MEASURE = ("test", "-q", "-p", "flyloom-measure", "--lib", "reach::")
-CORE = ("build", "-q", "-p", "flyloom-py", "--features", "extension-module")
+CORE = ("cargo", "build", "-q", "-p", "flyloom-py", "--features", "extension-module")
 
-pytestmark = MARKS
+pytestmark = NEEDS
+
+
+def test_the_pages_show_the_files_that_are_compiled() -> None:
+    shown = [shown_file(page) for page in PAGES.values()]
+    kept = {path.name: path.read_text(encoding="utf-8")
+            for path in (ROOT / "docs" / "parts").iterdir()}
+    assert {Path(name).name: text for name, text in shown} == kept
+    crates = "".join(path.read_text() for path in (ROOT / "crates").rglob("*.rs"))
+    assert all(f'docs/parts/{name}"]' in crates for name in kept)
+
+
+@pytest.mark.parametrize("name", ["parts/d_mod_k.rs", "adding-an-engine.md"])
+def test_make_check_runs_what_a_part_reaches(name: str) -> None:
+    asked = run(ROOT, sys.executable, "scripts/affected.py", f"docs/{name}")
+    said = dict(line.split(": ", 1) for line in asked.stdout.splitlines())
+    assert said["crates"].split() == ["conformance"], asked.stderr
+    assert "tests/docs/test_adding_a_part.py" in said["tests"].split()
 
 
 @pytest.fixture(scope="module")
@@ -47,17 +61,19 @@ def test_the_parts_are_in_the_generated_files(copy: Path) -> None:
         ("docs/measure-reference.md", "## reach"),
     ]:
         assert words in (copy / file).read_text(encoding="utf-8"), file
-    checked = run(copy, sys.executable, "-m", "ruff", "check", "python")
-    assert checked.returncode == 0, checked.stdout
+    for done in (xtask(copy, "tidy"), run(copy, "cargo", "fmt", "--all", "--check"),
+                 run(copy, sys.executable, "-m", "ruff", "check", "python")):
+        assert done.returncode == 0, done.stdout + done.stderr
 
 
-def test_what_the_pages_run_passes(copy: Path) -> None:
-    passes(copy, ("fmt", "--all", "--check"), ("xtask", "tidy"), FAMILIES, ENGINES, MEASURE, CORE)
-
-
-def test_the_measure_is_in_the_three_faces(copy: Path, tmp_path: Path) -> None:
-    """It is a command, a function with its record, a table of files and reports."""
-    page = PAGES["a-measure"]
+@pytest.mark.apart
+@pytest.mark.slow
+def test_the_parts_are_in_the_three_faces(copy: Path, tmp_path: Path) -> None:
+    """The measure is a command, a function with its record, a table of files and reports; the
+    network and the engine have their names in all of them."""
+    page = PAGES["adding-a-measure"]
+    built = run(copy, *CORE)
+    assert built.returncode == 0, built.stderr
     shutil.copy(TARGET / "debug/lib_core.so", copy / "python/flyloom/_core.abi3.so")
 
     def python(*words: str) -> subprocess.CompletedProcess[str]:
@@ -74,6 +90,11 @@ def test_the_measure_is_in_the_three_faces(copy: Path, tmp_path: Path) -> None:
     assert found == {"network": "slim_fly:q=5", "hops": 1, "mean": 7.0, "least": 7}
     assert "flyloom reach" in python("-m", "flyloom.cli", "reach", "--help").stdout
     python("-c", shown(page, "python", "fl.reach"))
+    routed = python("-m", "flyloom.cli", "route", "star_graph:n=4", "-e", "d_mod_k", "-O",
+                    "shift=1", "--json")
+    assert json.loads(routed.stdout)["engine"] == "d_mod_k"
+    python("-c", "import flyloom as fl; n = fl.star_graph(n=4); fl.route(n, 'd_mod_k', shift=1)\n"
+                 "assert fl.structure(n)['switches'] == 24")
 
     (tmp_path / "reach.toml").write_text(shown(page, "toml", "[reach]"))
     done = python("-m", "flyloom.cli", "run", "reach.toml", "--json")
@@ -88,11 +109,3 @@ def shown(page: str, language: str, having: str) -> str:
     """The first block of a language that has these words."""
     blocks = re.findall(rf"^```{language}\n(.*?)^```", page, re.DOTALL | re.MULTILINE)
     return next(block for block in blocks if having in block)
-
-
-@pytest.mark.parametrize(("kind", "right", "wrong", "test"), [
-    ("a-topology", "3 * (n - 1) / 2)", "3 * n / 2 - 1)", FAMILIES),
-    ("an-engine", "deadlock_free: false", "deadlock_free: true", ENGINES),
-])
-def test_a_promise_that_is_not_kept_is_caught(copy: Path, kind, right, wrong, test) -> None:
-    caught(copy, PAGES[kind], right, wrong, *test)

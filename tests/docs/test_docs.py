@@ -1,8 +1,9 @@
 """Runs the examples of README.md and docs/*.md, and follows their links.
 
-Every `console` block is run, each `$ command` by bash with flyloom on the path; where output is
-shown, the command must print it (`...` stands for anything, runs of blanks count as one). Lines
-that start with `> ` go on with the command. A command that must fail says so at its end:
+Every `console` block is run, each `$ command` by bash with flyloom on the path, or, where it is one
+command of flyloom with nothing for bash to do, in a fork that has it loaded; where output is shown,
+the command must print it (`...` stands for anything, runs of blanks count as one). Lines that start
+with `> ` go on with the command. A command that must fail says so at its end:
 `$ flyloom design slim_fly:q=6  # exit 2`. Every `python` block is executed. The blocks of a page
 run in order in one empty folder that holds a copy of examples/, and share their Python names. A
 block is skipped when the line above it says
@@ -18,6 +19,7 @@ import doctest
 import os
 import re
 import runpy
+import shlex
 import shutil
 import subprocess
 import sys
@@ -25,6 +27,7 @@ from pathlib import Path
 
 import pytest
 from checkout import ROOT
+from cli_helpers import environment, flyloom
 from mpi_helpers import ROOT_MAY
 from plugin_helpers import forgotten  # noqa: F401  a page's parts are no other test's
 
@@ -88,14 +91,25 @@ def commands(text: str) -> list[tuple[str, int, str]]:
     return parts
 
 
+def plain(command: str) -> list[str]:
+    """The words of one command of flyloom; none where there is something for bash to do."""
+    bare = re.sub(r"'[^']*'|\"[^\"$`\\]*\"", "", command)
+    if not command.startswith("flyloom ") or re.search(r"[^\w\s./:=,+@%-]", bare):
+        return []
+    return [] if "\n" in command.strip() else shlex.split(command)[1:]
+
+
 def run_console(block: Block, where: str, folder: Path) -> None:
     """Run the commands of a console block and compare status and output."""
     venv = Path(sys.executable).parent
     paths = os.pathsep.join([str(venv), os.environ.get("PATH", "")])
-    env = {**os.environ, **ROOT_MAY, "PATH": paths, "COLUMNS": "100", "NO_COLOR": "1"}
+    env = environment(**ROOT_MAY, PATH=paths)
     for command, status, shown in commands(block.text):
-        done = subprocess.run(["bash", "-c", command], cwd=folder, text=True, timeout=LIMIT_S,
-                              capture_output=True, env=env)
+        if words := plain(command):
+            done = flyloom(*words, cwd=folder, env=env, limit_s=LIMIT_S)
+        else:
+            done = subprocess.run(["bash", "-c", command], cwd=folder, text=True, timeout=LIMIT_S,
+                                  capture_output=True, env=env)
         told = f"{where}: `{command}` ended with {done.returncode}, not {status}"
         assert done.returncode == status, f"{told}\n{done.stdout}{done.stderr}"
         flags = doctest.ELLIPSIS | doctest.NORMALIZE_WHITESPACE
@@ -165,6 +179,18 @@ def test_a_page_that_lies_fails(block: str, part: str, tmp_path: Path) -> None:
     """The runner finds wrong statuses, wrong output, failing Python and misspelt fences."""
     with pytest.raises(AssertionError, match=part):
         run_page(f"# A page\n\n{FENCE}{block}{FENCE}\n", "page.md", tmp_path)
+
+
+@pytest.mark.parametrize(("command", "words"), [
+    ("flyloom design slim_fly:q=5,p=4 --json", ["design", "slim_fly:q=5,p=4", "--json"]),
+    ("flyloom verify 'a b*' \"c;d\"", ["verify", "a b*", "c;d"]),
+    ("flyloom design x > y", []), ("flyloom a | head", []), ("flyloom a *.json", []),
+    ("flyloom a \"$b\"", []), ("flyloom a # b", []), ("flyloom a\nb", []), ("ls flyloom", []),
+    ("flyloom a ~/b", []), ("flyloom a; ls", []), ("flyloom a 'b", []),
+])
+def test_bash_runs_what_is_for_bash(command: str, words: list[str]) -> None:
+    """Redirections, patterns, variables and the like are not for us to read."""
+    assert plain(command) == words
 
 
 def test_a_true_page_runs(tmp_path: Path) -> None:

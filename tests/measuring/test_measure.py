@@ -12,13 +12,13 @@ import pytest
 from cli_helpers import document, flyloom
 from flyloom.measuring import pairs
 from flyloom.verbs import measuring
-from mpi_helpers import MPIS, ROOT_MAY, needs
+from mpi_helpers import MPIS, ROOT_MAY, needs, shared_cache
 from times_kept import TIMES
 
 
 @pytest.fixture(scope="module")
 def cache(tmp_path_factory):
-    return tmp_path_factory.mktemp("cache")
+    return shared_cache(tmp_path_factory)
 
 
 @pytest.fixture

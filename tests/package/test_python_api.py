@@ -16,6 +16,7 @@ import pytest
 from cli_helpers import command, environment
 from flyloom import RefusalError, Result
 from patience import HANG_S
+from test_endings import wait_until_it_hears
 
 PUBLIC = sorted(n for n in dir(fl) if not n.startswith("_"))
 
@@ -184,7 +185,8 @@ def test_ctrl_c_ends_a_command_with_130():
     child = subprocess.Popen(command("ebb", "slim_fly:q=9", "--patterns", 10**8),
                              env=environment(), text=True, stdout=subprocess.PIPE,
                              stderr=subprocess.PIPE)
-    time.sleep(2)
+    wait_until_it_hears(child)
+    time.sleep(1)
     child.send_signal(signal.SIGINT)
     out, err = child.communicate(timeout=HANG_S)
     assert (child.returncode, out) == (130, "")

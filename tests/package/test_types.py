@@ -8,7 +8,7 @@ from pathlib import Path
 
 import flyloom as fl
 import pytest
-from checkout import ROOT
+from checkout import ROOT, shared
 
 pytest.importorskip("mypy")
 SCRIPT = ROOT / "examples/layers.py"
@@ -17,7 +17,7 @@ SCRIPT = ROOT / "examples/layers.py"
 @pytest.fixture(scope="module")
 def mypy(tmp_path_factory):
     """What `mypy --strict` says of one file of a user, by the installed package alone."""
-    known = tmp_path_factory.mktemp("known")
+    known = shared(tmp_path_factory, "mypy")
 
     def said(path: Path) -> str:
         done = subprocess.run(

@@ -14,6 +14,7 @@ from pathlib import Path
 import networkx as nx
 import pyarrow.parquet
 import pytest
+from checkout import shared
 from cli_helpers import PACKAGE, environment
 
 pytest.importorskip("setuptools")
@@ -140,10 +141,11 @@ def test_between_machines_it_travels_by_name_and_has_to_be_the_same(installed):
     assert (done.stdout, done.stderr) == (told, "")
 
 
-def test_its_types_are_accepted(installed):
+def test_its_types_are_accepted(installed, tmp_path_factory):
     pytest.importorskip("mypy")
     _, source = installed
     done = subprocess.run(
-        [sys.executable, "-m", "mypy", "--strict", "--config-file=", "flyloom_circulant"],
+        [sys.executable, "-m", "mypy", "--strict", "--config-file=", "--cache-dir",
+         shared(tmp_path_factory, "mypy"), "flyloom_circulant"],
         cwd=source, text=True, capture_output=True, timeout=300)
     assert "Success: no issues found in 4 source files" in done.stdout + done.stderr

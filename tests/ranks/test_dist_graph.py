@@ -17,7 +17,7 @@ import networkx as nx
 import pytest
 from checkout import PROGRAMS
 from cli_helpers import command
-from mpi_helpers import MPIS, compiled, mpi_environment, needs, on_hosts
+from mpi_helpers import MPIS, compiled, mpi_environment, needs, on_hosts, shared_cache
 
 LIMIT_S = 120
 FORMS = ("adjacent", "own", "next", "one")
@@ -36,8 +36,8 @@ def place(tmp_path_factory):
 
 
 @pytest.fixture(scope="module")
-def env(place):
-    return mpi_environment(place / "cache")
+def env(tmp_path_factory):
+    return mpi_environment(shared_cache(tmp_path_factory))
 
 
 @pytest.fixture(scope="module")

@@ -15,7 +15,7 @@ from collections import Counter
 import pytest
 from checkout import PROGRAMS
 from cli_helpers import command, document
-from mpi_helpers import MPIS, compiled, mpi_environment, needs
+from mpi_helpers import MPIS, compiled, mpi_environment, needs, shared_cache
 
 LIMIT_S = 120
 # windows of Open MPI 4.1.4 crash without it where processes may not read one another
@@ -37,8 +37,8 @@ def place(tmp_path_factory):
 
 
 @pytest.fixture(scope="module")
-def env(place):
-    return mpi_environment(place / "cache", **WINDOWS_MAY)
+def env(tmp_path_factory):
+    return mpi_environment(shared_cache(tmp_path_factory), **WINDOWS_MAY)
 
 
 def built(mpi, place, name):

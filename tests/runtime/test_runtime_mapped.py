@@ -11,7 +11,7 @@ import flyloom as fl
 import networkx as nx
 import pytest
 from cli_helpers import command, environment
-from mpi_helpers import MPIS, mpi_environment, needs, on_hosts
+from mpi_helpers import MPIS, mpi_environment, needs, on_hosts, shared_cache
 from test_runtime import FLAGS, SOURCE, build, call
 
 LIMIT_S = 120
@@ -32,7 +32,7 @@ def mpi(request):
 @pytest.fixture(scope="module")
 def core(mpi, tmp_path_factory):
     """What maps: `flyloom reorder --library` has it beside the library that it prints."""
-    env = mpi_environment(tmp_path_factory.mktemp("cache"))
+    env = mpi_environment(shared_cache(tmp_path_factory))
     done = subprocess.run(command("reorder", "--library", "--", f"mpiexec.{mpi}"), env=env,
                           text=True, capture_output=True, timeout=LIMIT_S)
     assert done.returncode == 0, done.stderr

@@ -34,6 +34,7 @@ class Server:
 
     def __init__(self, environment: dict[str, str], faults: Path | None = None) -> None:
         """In `faults`, a folder, the library of failing disks is built and preloaded."""
+        self.own_s = 0.0
         environment = {**environment, "PYTHONDONTWRITEBYTECODE": "1"}
         if faults:
             library = faults / "faults.so"
@@ -58,6 +59,8 @@ class Server:
             self.child.kill()
             self.child.wait()
         self.child.stdout.close()
+        # The system counts them from now on among those of ended children.
+        Server.processor_s, self.own_s = Server.processor_s - self.own_s, 0.0
 
     def run(self, *words: object, **how: Any) -> dict[str, Any]:
         """How the command ended."""
@@ -65,7 +68,9 @@ class Server:
         self.child.stdin.write(json.dumps(question, default=str) + "\n")
         self.child.stdin.flush()
         answer = json.loads(self.child.stdout.readline())
-        Server.processor_s += answer.pop("processor_s")
+        spent_s = answer.pop("processor_s")
+        self.own_s += spent_s
+        Server.processor_s += spent_s
         return answer
 
 

@@ -8,6 +8,7 @@ from collections.abc import Iterable
 from pathlib import Path
 
 import pytest
+from checkout import shared
 from cli_helpers import environment
 
 LIMIT_S = 120
@@ -38,6 +39,12 @@ def compiled(mpi: str, source: Path, place: Path, flags: Iterable[str] = ()) -> 
         words = [f"mpicc.{mpi}", *flags, source, "-o", program]
         subprocess.run(words, check=True, timeout=LIMIT_S)
     return program
+
+
+def shared_cache(factory: pytest.TempPathFactory) -> Path:
+    """A cache for what is built around MPI libraries, one for all processes of a run of tests:
+    what is in it is named by all that it was made from."""
+    return shared(factory, "mpi_cache")
 
 
 def on_hosts(hosts: Iterable[object], folder: Path) -> Path:

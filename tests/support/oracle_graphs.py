@@ -9,16 +9,20 @@ from __future__ import annotations
 
 import itertools
 from collections import Counter
+from typing import TYPE_CHECKING
 
-import galois
 import networkx as nx
 import numpy as np
 import scipy.sparse.csgraph
 
+if TYPE_CHECKING:
+    import galois
+
 
 def prime_powers(low: int, high: int) -> list[int]:
     """Orders of Slim Flies from ``low`` to ``high``: prime powers but 2."""
-    return [q for q in range(max(low, 3), high + 1) if galois.is_prime_power(q)]
+    primes = [p for p in range(2, high + 1) if all(p % d for d in range(2, p))]
+    return [q for q in range(max(low, 3), high + 1) if sum(q % p == 0 for p in primes) == 1]
 
 
 def delta(q: int) -> int:
@@ -28,6 +32,8 @@ def delta(q: int) -> int:
 
 def field(q: int) -> type[galois.FieldArray]:
     """GF(q) by its least irreducible polynomial and least primitive element."""
+    import galois  # it takes a second, in each process that finds tests
+
     ((p, n),) = zip(*galois.factors(q), strict=True)
     slow = {"compile": "python-calculate"}  # quicker than compiling for a few thousand products
     if n == 1:

@@ -6,7 +6,6 @@ import itertools
 from collections import Counter
 
 import flyloom as fl
-import galois
 import networkx as nx
 import numpy as np
 import oracle_graphs as oracle
@@ -317,6 +316,8 @@ def test_long_hop_has_the_bisection_of_its_code(n, code):
     ],
 )
 def test_long_hops_are_columns_of_bch_codes(length, dimension, n, code, extended):
+    import galois  # it takes a second, in each process that finds tests
+
     rows = np.asarray(galois.BCH(length, dimension).G)[dimension - n:, dimension - n:]
     if extended:
         rows = np.hstack([rows, rows.sum(axis=1, keepdims=True) % 2])

@@ -14,7 +14,7 @@ import flyloom as fl
 import pytest
 from checkout import PROGRAMS
 from cli_helpers import command, document
-from mpi_helpers import MPIS, compiled, mpi_environment, needs
+from mpi_helpers import MPIS, compiled, mpi_environment, needs, shared_cache
 
 AGENT = PROGRAMS / "on_host"
 LIMIT_S = 120
@@ -68,8 +68,8 @@ def place(tmp_path_factory):
 
 
 @pytest.fixture(scope="module")
-def env(place):
-    return mpi_environment(place / "cache", OMPI_MCA_plm_rsh_agent=str(AGENT))
+def env(tmp_path_factory):
+    return mpi_environment(shared_cache(tmp_path_factory), OMPI_MCA_plm_rsh_agent=str(AGENT))
 
 
 @pytest.fixture(scope="module")

@@ -1,6 +1,6 @@
 //! Processes for tests: threads that have nothing but channels of bytes.
 
-use crate::Peers;
+use super::Peers;
 use base::Stop;
 use std::sync::mpsc::{Receiver, Sender, channel};
 

@@ -15,6 +15,10 @@ mod kept;
 mod multistage;
 mod parameters;
 mod promise;
+// That of docs/adding-a-topology.md, under a name that adding it leaves free.
+#[cfg(test)]
+#[path = "../../../docs/parts/star_graph.rs"]
+pub mod page_star_graph;
 mod random;
 mod wish;
 
@@ -140,9 +144,12 @@ mod tests {
     use fabric::network::parse_inline;
     use std::collections::BTreeSet;
 
+    /// The family that docs/adding-a-topology.md adds.
+    const PAGE: Entry = Entry::of::<page_star_graph::StarGraph>();
+
     #[test]
     fn every_family_keeps_its_promise_on_every_example() {
-        for entry in FAMILIES {
+        for entry in FAMILIES.iter().chain([&PAGE]) {
             let examples = entry.examples();
             assert!(!examples.is_empty(), "{} has no examples", entry.name);
             for recipe in examples {
@@ -159,6 +166,21 @@ mod tests {
                 assert_eq!(places.len(), built.switches().len(), "{recipe}: two in one place");
             }
         }
+    }
+
+    /// The draft that docs/adding-a-topology.md speaks of, and what it shows.
+    #[test]
+    fn a_promise_that_is_not_kept_is_caught() {
+        let recipe = PAGE.examples().swap_remove(0);
+        let mut draft = PAGE.promise(&recipe.params).expect("an example is a member");
+        let n = recipe.params["n"].as_u64().expect("a number") as u32;
+        draft.diameter = Claim::Exact(3 * n / 2 - 1);
+        let built = PAGE.build(&recipe.params).expect("an example can be built");
+        let broken = broken_promises(&draft, &built);
+        let page = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/adding-a-topology.md");
+        let page = std::fs::read_to_string(page).expect("the page");
+        let said = format!("```text\n{recipe}\n  left: {broken:?}\n right: []\n```");
+        assert!(page.contains(&said), "the page does not show\n{said}");
     }
 
     #[test]

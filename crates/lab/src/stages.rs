@@ -161,7 +161,7 @@ pub struct Entry {
 
 impl Entry {
     /// The row of stage `S`.
-    const fn of<S>() -> Self
+    pub const fn of<S>() -> Self
     where
         S: Stage,
         for<'a> S::On<'a>: Take<'a>,

@@ -15,8 +15,9 @@ mod lanes;
 mod measures;
 mod minimal;
 mod mutations;
-
 mod orcs_files;
+mod page_engine;
+mod page_measure;
 mod patterns;
 mod promises;
 mod reader_fuzz;

@@ -1,10 +1,16 @@
 //! Every measure on every family's first example: its record has what its columns say.
 
+use crate::page_measure;
 use base::Quiet;
 use base::stage::Kind;
-use lab::stages::{Input, Inputs, STAGES, stage};
+use lab::stages::{Entry, Input, Inputs, STAGES, stage};
 use serde_json::{Map, Value, json};
 use std::sync::Arc;
+
+/// Every measure, that of docs/adding-a-measure.md too.
+fn entries() -> impl Iterator<Item = &'static Entry> {
+    STAGES.iter().chain([&page_measure::ENTRY])
+}
 
 fn is(kind: Kind, value: &Value) -> bool {
     match kind {
@@ -26,7 +32,7 @@ fn columns_are_in_the_records_of_every_family() {
         let routing = routed.ok();
         let routing = routing.as_ref();
         let on = Inputs { topology: &t, routing, traffic: None, schedules: None, times: None };
-        for entry in STAGES {
+        for entry in entries() {
             for given in entry.examples() {
                 let Ok(found) = entry.run(&given, on, &Quiet) else { continue };
                 let cells = found.cells(entry.columns);
@@ -42,8 +48,7 @@ fn columns_are_in_the_records_of_every_family() {
             }
         }
     }
-    let missing: Vec<_> = STAGES
-        .iter()
+    let missing: Vec<_> = entries()
         .flat_map(|e| e.columns.iter().map(|c| (e.name, c.name)))
         .filter(|c| !met.contains(c))
         .collect();
@@ -52,7 +57,7 @@ fn columns_are_in_the_records_of_every_family() {
 
 #[test]
 fn parameters_have_defaults_and_are_checked() {
-    for entry in STAGES {
+    for entry in entries() {
         let all = entry.complete(&Map::new()).expect("defaults");
         assert_eq!(entry.complete(&all).expect("defaults written out"), all, "{}", entry.name);
         for example in entry.examples() {
@@ -83,7 +88,7 @@ fn what_needs_tables_says_so() {
     let t = families::family("ring").and_then(|f| f.build(&ring.params)).expect("a ring");
     let t = Arc::new(t);
     let on = Inputs { topology: &t, routing: None, traffic: None, schedules: None, times: None };
-    for entry in STAGES {
+    for entry in entries() {
         let done = entry.run(&Map::new(), on, &Quiet);
         match entry.input {
             Input::Topology | Input::Either => assert!(done.is_ok(), "{}", entry.name),

@@ -1,8 +1,10 @@
 //! Every engine keeps its promise on every example of every family, with one route and with three.
 
+use crate::page_engine;
 use base::Quiet;
 use base::distance::distances_among;
-use engines::ENGINES;
+use engines::{ENGINES, Entry};
+use fabric::Topology;
 use fabric::tables::Routing;
 use std::sync::Arc;
 use verify::Limits;
@@ -30,33 +32,65 @@ fn is_minimal(routing: &Routing) -> bool {
     routed == least * u64::from(routing.layers())
 }
 
-#[test]
-fn every_engine_keeps_its_promise() {
-    let mut kept = std::collections::BTreeMap::new();
-    for family in families::FAMILIES {
-        for recipe in family.examples() {
-            let t = Arc::new(family.build(&recipe.params).expect("an example"));
-            let small = distances_among(t.graph(), &t.edge_switches(), &Quiet).expect("quiet");
-            if t.switches().len() > 130 || small.unreachable > 0 && t.planes() == 1 {
-                continue;
-            }
-            for entry in ENGINES {
-                for (layers, options) in [1, 3].into_iter().zip(entry.examples()) {
-                    let Ok(routing) = entry.route(&options, &t, layers, &Quiet) else { continue };
-                    let place = format!("{} {options:?} of {recipe}, {layers} layers", entry.name);
-                    if entry.promise.minimal {
-                        assert!(is_minimal(&routing), "not minimal: {place}");
-                    }
-                    if entry.promise.deadlock_free {
-                        let proof = verify::verify(&routing, Limits::NONE, &Quiet).expect("quiet");
-                        assert!(proof.holds(), "can deadlock: {place}");
-                    }
-                    *kept.entry(entry.name).or_insert(0) += 1;
-                }
-            }
+/// Every example of every family that is small and connected, with its name.
+fn networks() -> Vec<(String, Arc<Topology>)> {
+    let recipes =
+        families::FAMILIES.iter().flat_map(|f| f.examples().into_iter().map(move |r| (f, r)));
+    let mut found = Vec::new();
+    for (family, recipe) in recipes {
+        let t = Arc::new(family.build(&recipe.params).expect("an example"));
+        let apart = distances_among(t.graph(), &t.edge_switches(), &Quiet).expect("quiet");
+        if t.switches().len() <= 130 && (apart.unreachable == 0 || t.planes() > 1) {
+            found.push((recipe.to_string(), t));
         }
     }
-    for entry in ENGINES {
-        assert!(kept.get(entry.name).copied().unwrap_or(0) > 3, "{} routes nothing", entry.name);
+    found
+}
+
+/// What an engine does not keep of its promise, and how many of the networks it routes.
+fn broken(entry: &Entry, networks: &[(String, Arc<Topology>)]) -> (Vec<String>, u32) {
+    let (mut broken, mut routed) = (Vec::new(), 0);
+    for (name, t) in networks {
+        for (layers, options) in [1, 3].into_iter().zip(entry.examples()) {
+            let Ok(routing) = entry.route(&options, t, layers, &Quiet) else { continue };
+            let place = format!("{} {options:?} of {name}, {layers} layers", entry.name);
+            if entry.promise.minimal && !is_minimal(&routing) {
+                broken.push(format!("not minimal: {place}"));
+            }
+            if entry.promise.deadlock_free {
+                let proof = verify::verify(&routing, Limits::NONE, &Quiet).expect("quiet");
+                if !proof.holds() {
+                    broken.push(format!("can deadlock: {place}"));
+                }
+            }
+            routed += 1;
+        }
     }
+    (broken, routed)
+}
+
+#[test]
+fn every_engine_keeps_its_promise() {
+    let networks = networks();
+    for entry in ENGINES.iter().chain([&page_engine::ENTRY]) {
+        let (broken, routed) = broken(entry, &networks);
+        assert_eq!(broken, Vec::<String>::new());
+        assert!(routed > 3, "{} routes nothing", entry.name);
+    }
+}
+
+/// The draft that docs/adding-an-engine.md speaks of, and what it shows.
+#[test]
+fn a_promise_that_is_not_kept_is_caught() {
+    let mut draft = page_engine::ENTRY;
+    draft.promise.deadlock_free = true;
+    let mut networks = networks();
+    networks.retain(|(name, _)| name.starts_with("torus:"));
+    let (broken, _) = broken(&draft, &networks);
+    let page = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/adding-an-engine.md");
+    let page = std::fs::read_to_string(page).expect("the page");
+    let (_, after) = page.split_once("```text\n").expect("a block of text");
+    let (said, _) = after.split_once("\n```").expect("its end");
+    assert!(!broken.is_empty());
+    assert!(broken.iter().all(|sentence| sentence.starts_with(said)), "{broken:?}");
 }

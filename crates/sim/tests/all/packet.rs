@@ -1,9 +1,7 @@
 //! The packet level: what CODES found, closed forms, conservation, and engines that agree.
 
-mod common;
-
+use crate::common::built;
 use base::Quiet;
-use common::built;
 use fabric::Topology;
 use proptest::prelude::*;
 use serde_json::{Value, json};
@@ -54,7 +52,7 @@ const MEGAFLY: (&str, &str) =
 #[test]
 fn codes_found_the_same() {
     let mut seen = 0;
-    for line in include_str!("data/packet_curves.csv").lines().skip(1) {
+    for line in include_str!("../data/packet_curves.csv").lines().skip(1) {
         let cells: Vec<&str> = line.split(',').collect();
         let [network, routing, _, traffic, load] = cells[..5] else { panic!("{line}") };
         let number = |at: usize| cells[at].parse::<f64>().expect("a number");

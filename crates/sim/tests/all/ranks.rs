@@ -1,11 +1,10 @@
 //! The packet level over processes.
 
-mod common;
-#[path = "../../des/src/wired.rs"]
+#[path = "../../../des/src/wired.rs"]
 mod wired;
 
+use crate::common::built;
 use base::{Quiet, Stop};
-use common::built;
 use des::Peers;
 use fabric::Topology;
 use serde_json::{Value, json};

@@ -1,9 +1,7 @@
 //! Processes at the packet level: what CODES found, closed forms, and engines that agree.
 
-mod common;
-
+use crate::common::built;
 use base::Quiet;
-use common::built;
 use fabric::Topology;
 use proptest::prelude::*;
 use serde_json::{Value, json};
@@ -60,7 +58,7 @@ const MEGAFLY: &str = "megafly:leaves=18,spines=18,p=18,h=18,g=10,arrangement=co
 #[test]
 fn codes_found_the_same() {
     const SEEDS: u32 = 4;
-    for line in include_str!("data/packet_replay.csv").lines().skip(1) {
+    for line in include_str!("../data/packet_replay.csv").lines().skip(1) {
         let cells: Vec<&str> = line.split(',').collect();
         let [name, network, routing, ranks] = cells[..4] else { panic!("{line}") };
         let (inline, dialect) = match network {

@@ -1,9 +1,7 @@
 //! Rooms and uses of links at the packet level, against closed forms.
 
-mod common;
-
+use crate::common::built;
 use base::Quiet;
-use common::built;
 use proptest::prelude::*;
 use serde_json::{Value, json};
 use sim::packet::replay::Jobs;

@@ -1,10 +1,8 @@
 //! Packets that follow a selection take only hops that the proved scheme offers, and arrive.
 
-mod common;
-
+use crate::common::built;
 use base::seed::Fast;
 use base::{ChannelId, Quiet, SwitchId, TerminalId};
-use common::built;
 use fabric::Topology;
 use fabric::geometry::Form;
 use fabric::tables::candidates::{

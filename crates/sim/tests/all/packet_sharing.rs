@@ -1,9 +1,7 @@
 //! Who goes first at a port, and what is counted of those that wait for it.
 
-mod common;
-
+use crate::common::built;
 use base::Quiet;
-use common::built;
 use fabric::Topology;
 use serde_json::{Value, json};
 use sim::packet::replay::Jobs;

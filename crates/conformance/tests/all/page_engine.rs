@@ -1,0 +1,10 @@
+//! The engine that docs/adding-an-engine.md adds.
+
+use engines::{Engine, Entry, Promise, trees};
+
+#[allow(unreachable_pub)] // it is added to a library
+#[path = "../../../../docs/parts/d_mod_k.rs"]
+mod d_mod_k;
+
+/// The row that it has where it is added.
+pub(super) const ENTRY: Entry = Entry::of::<d_mod_k::DModK>();

@@ -1,0 +1,20 @@
+//! The measure that docs/adding-a-measure.md adds.
+
+use lab::stages::Entry;
+
+#[allow(unreachable_pub)] // it is added to a library
+#[path = "../../../../docs/parts/reach.rs"]
+mod reach;
+
+/// The row that it has where it is added.
+pub(super) static ENTRY: Entry = Entry::of::<reach::Params>();
+
+/// What its own tests take from those beside it.
+mod tests {
+    use fabric::Topology;
+
+    pub(super) fn built(net: &str) -> Topology {
+        let recipe = fabric::network::parse_inline(net).expect("well formed");
+        families::family(&recipe.family).expect("a family").build(&recipe.params).expect("a member")
+    }
+}

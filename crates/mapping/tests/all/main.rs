@@ -1,0 +1,4 @@
+//! Mappings against slower, independent computations.
+
+mod fractional;
+mod mapping;
