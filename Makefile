@@ -1,5 +1,5 @@
 # The front door. Each target calls one script; `make help` lists them.
-.PHONY: help setup demo test check campaign bench docs mpi gen fmt lint clean
+.PHONY: help setup demo test check campaign bench wheel docs mpi gen fmt lint clean
 .DEFAULT_GOAL := help
 
 help: ## this list
@@ -20,7 +20,10 @@ check: setup ## lint, and within 90 s the tests that reach what changed since th
 campaign: setup ## the tests that repeat seeded trials, with larger counts: hours
 	@scripts/campaign
 
-bench: setup ## speed and memory, as ratios measured in one run
+wheel: setup ## the release build: a wheel in target/wheels, for pip install
+	@PATH="$$PWD/.venv/bin:$$PATH" maturin build --release
+
+bench: setup ## speed and memory of the release build, as ratios measured in one run
 	@.venv/bin/python bench/run.py
 
 docs: setup ## the docs are plain Markdown in docs/; this runs every example in them

@@ -19,6 +19,7 @@ import time
 from pathlib import Path
 from typing import Any
 
+import release
 from collectives import collectives
 from executors import points
 from flit import flit
@@ -47,9 +48,14 @@ HEADER = ("what", "figure", "baseline", "ratio", "target", "met")
 def main() -> int:
     """Measure, print the table, append to the history. 0, or 3 when something broke."""
     choice = arguments()
-    began = time.monotonic()
     options = Options(quick=choice.quick, full=choice.full, say=say)
-    load_before = os.getloadavg()[0]
+    if not choice.installed:
+        try:
+            release.use(say)
+        except Broken as why:
+            say(f"broken: {why}")
+            return 3
+    load_before, began = os.getloadavg()[0], time.monotonic()
     rows: list[Row] = []
     broken: list[str] = []
     for name in choice.names or BENCHMARKS:
@@ -90,6 +96,8 @@ def arguments() -> argparse.Namespace:
     parser.add_argument("--quick", action="store_true", help="fewer runs, smaller sizes")
     parser.add_argument("--full", action="store_true", help="also what takes minutes: OpenSM at "
                         "q=19 (about 6 minutes), builds of q=128")
+    parser.add_argument("--installed", action="store_true", help="measure the core that is "
+                        "installed here, of the build for tests, instead of a release build")
     parser.add_argument("--json", type=Path, metavar="FILE", help="write all figures there, too")
     choice = parser.parse_args()
     for name in choice.names:
@@ -113,6 +121,7 @@ def machine(load: float) -> dict[str, Any]:
     return {
         "date": datetime.date.today().isoformat(),
         "commit": commit or "unknown",
+        "build": release.build(),
         "processor": model,
         "cores": os.cpu_count(),
         "load_at_start": round(load, 1),
@@ -138,8 +147,8 @@ def table(rows: list[Row], where: dict[str, Any], took_s: float) -> str:
     judged = [row.met for row in rows if row.target]
     end = (
         f"{judged.count(True)} of {len(judged)} targets met. {where['date']}, {where['commit']}, "
-        f"{where['cores']} x {where['processor']}, load {where['load_at_start']} at the start, "
-        f"{took_s:.0f} s."
+        f"{where['build']} build, {where['cores']} x {where['processor']}, "
+        f"load {where['load_at_start']} at the start, {took_s:.0f} s."
     )
     return "\n".join([*shown, "", *notes, "", end])
 

@@ -1,7 +1,8 @@
 //! Digests of the sources that the compiled module stands on, for the keys of finished points.
 //!
 //! Every crate of the workspace, every file of this one, and what is taken from outside is a node:
-//! a digest and the nodes that it uses. Python walks them from the names it imports.
+//! a digest and the nodes that it uses. Python walks them from the names it imports. And by which
+//! profile the module is built: that of releases or that of set-up and tests.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
@@ -36,6 +37,8 @@ fn main() {
     }
     let names = exported(&read(&here.join("src/lib.rs")), &modules);
     println!("cargo:rustc-env=FLYLOOM_SOURCES={}", json(&nodes, &names));
+    let release = std::env::var("PROFILE").is_ok_and(|profile| profile == "release");
+    println!("cargo:rustc-env=FLYLOOM_BUILD={}", if release { "release" } else { "dev" });
 }
 
 /// The folder of every crate of the workspace that others may use, by its name in code.

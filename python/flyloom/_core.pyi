@@ -17,6 +17,7 @@ __all__ = [
     "Topology",
     "Traffic",
     "Workload",
+    "__build__",
     "__sources__",
     "__version__",
     "address_table",
@@ -81,6 +82,7 @@ _Progress: TypeAlias = Callable[[str, int, int], object] | None
 _Document: TypeAlias = dict[str, Any]
 _Columns: TypeAlias = dict[str, NDArray[Any]]
 
+__build__: str
 __sources__: str
 __version__: str
 

@@ -269,7 +269,10 @@ def test_the_program_is_a_module_and_says_its_version():
 
     words = [sys.executable, "-m", "flyloom", "--version"]
     done = subprocess.run(words, env=environment(), capture_output=True, text=True, timeout=60)
-    assert (done.returncode, done.stdout) == (0, f"flyloom {fl.__version__}\n")
+    from flyloom._core import __build__
+
+    build = {"release": "", "dev": " (dev build)"}[__build__]
+    assert (done.returncode, done.stdout) == (0, f"flyloom {fl.__version__}{build}\n")
 
 
 def test_help_of_a_command_is_asked_for_either_way():

@@ -39,9 +39,9 @@ def maturin(*words, **more):
 
 @pytest.fixture(scope="module")
 def wheel(tmp_path_factory):
-    """The wheel; the core is the one of `make setup`, cargo has nothing to compile."""
+    """A wheel with the core of `make setup`: cargo has nothing to compile."""
     out = tmp_path_factory.mktemp("wheel")
-    maturin("build", "--release", "--offline", "-o", out)
+    maturin("build", "--profile", "dev", "--offline", "-o", out)
     (found,) = out.glob("*.whl")
     return found
 

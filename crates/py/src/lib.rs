@@ -29,6 +29,7 @@ use pyo3::prelude::*;
 #[pymodule]
 fn _core(m: &Bound<'_, PyModule>) -> PyResult<()> {
     m.add("__version__", env!("CARGO_PKG_VERSION"))?;
+    m.add("__build__", env!("FLYLOOM_BUILD"))?;
     m.add("__sources__", env!("FLYLOOM_SOURCES"))?;
     fault::listen();
     m.add("FaultError", m.py().get_type::<fault::FaultError>())?;

@@ -21,7 +21,8 @@ def doctor(as_json: Json = False) -> None:
     if as_json:
         print(json.dumps(found.to_dict()))
         return
-    print(f"flyloom {found.version}")
+    slower = "" if found.build == "release" else "; `make wheel` makes the release build"
+    print(f"flyloom {found.version}, {found.build} build{slower}")
     for row in found.programs:
         tell(row["path"], row["name"], row["path"] or f"apt-get install {row['package']}")
     absent = sorted({row["package"] for row in found.programs if not row["path"]})

@@ -44,9 +44,9 @@ def load_plugins(_context: object, _option: object, files: list[str] | None) -> 
 def say_version(wanted: bool) -> None:
     """Prints the version and stops, where it is asked for."""
     if wanted:
-        from flyloom._core import __version__
+        from flyloom._core import __build__, __version__
 
-        print(f"flyloom {__version__}")
+        print(f"flyloom {__version__}{'' if __build__ == 'release' else f' ({__build__} build)'}")
         raise typer.Exit
 
 

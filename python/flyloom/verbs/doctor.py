@@ -7,7 +7,7 @@ import shutil
 from pathlib import Path
 from typing import Any
 
-from flyloom._core import __version__
+from flyloom._core import __build__, __version__
 from flyloom.deploy import plugin, tools
 from flyloom.ranks import probe
 from flyloom.support import process
@@ -25,16 +25,18 @@ def doctor() -> Result:
     Each MPI is tried: the small library around it is built, and two ranks are started that find
     one another.
 
-    Fields: ``version``; ``programs`` of the fabric stage (``name``, ``path``, ``package``) and
-    whether they are ``complete``; ``extras`` (``extra``, ``use``, ``absent``); ``plugin`` of OpenSM
-    (``built``, ``can_be_built``, ``sources``, ``what``); ``mpi``, one row for each MPI (``mpicc``,
-    ``mpiexec``, ``library``, ``works``, ``why`` it does not and the ``remedy``); ``runtime``: the
-    path of ``flyloom-check`` in PATH (``program``), ``why`` it says nothing, and what it says of
-    each transport of libflyloom (``transports``).
+    Fields: ``version``; ``build`` of the core, ``release`` or ``dev``; ``programs`` of the fabric
+    stage (``name``, ``path``, ``package``) and whether they are ``complete``; ``extras``
+    (``extra``, ``use``, ``absent``); ``plugin`` of OpenSM (``built``, ``can_be_built``,
+    ``sources``, ``what``); ``mpi``, one row for each MPI (``mpicc``, ``mpiexec``, ``library``,
+    ``works``, ``why`` it does not and the ``remedy``); ``runtime``: the path of ``flyloom-check``
+    in PATH (``program``), ``why`` it says nothing, and what it says of each transport of
+    libflyloom (``transports``).
     """
     found = tools.check()
     return Result({
         "version": __version__,
+        "build": __build__,
         "programs": [
             {"name": name, "path": str(path) if path else None, "package": package}
             for name, path, package in found
