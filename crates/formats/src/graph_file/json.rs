@@ -8,8 +8,8 @@
 //!  "endpoints": [{"name": "host-0000", "guid": null, "rails": [[0, 1, null, {"lid": 1}]]}]}
 //! ```
 //!
-//! A switch needs a name; `guid`, `lid`, `ports`, `plane`, `group`, `level`, `coordinates` and `up`
-//! have defaults (none, 0, working). A link is switch, port, switch, port, cable; a rail is switch,
+//! A switch needs a name; `guid`, `lid`, `ports`, `plane`, `group`, `level`, `coordinates`, `up` and
+//! `left_out` (cables to devices that are no endpoints) have defaults (none, 0, working). A link is switch, port, switch, port, cable; a rail is switch,
 //! port, cable, addresses (`rail`, `port_guid`, `lid`, `id`). A cable of null is a working 4x HDR
 //! one; port 0 is the lowest free one. Rails count from 0 in their order and terminals are numbered
 //! in the order of the endpoints, unless `rail` and `id` say otherwise. Unknown fields are refused.
@@ -17,7 +17,7 @@
 use super::MAX_PLANE;
 use base::{Refusal, SwitchId};
 use fabric::network::{
-    Builder, Cable, NAMES, Plug, Recipe, Speed, Switch, Terminal, Topology, name_fault,
+    Aside, Builder, Cable, NAMES, Plug, Recipe, Speed, Switch, Terminal, Topology, name_fault,
 };
 use serde::de::Error as _;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
@@ -30,6 +30,8 @@ pub const VERSION: u64 = 1;
 /// one. Every port takes room, and a few digits say any number of them.
 const PORTS: usize = 256;
 const MANY_PORTS: usize = 1 << 20;
+/// Most devices of a switch that are no endpoints.
+const MAX_LEFT_OUT: u32 = 1 << 16;
 /// Most rails of an endpoint.
 const MAX_RAILS: usize = 254;
 
@@ -75,6 +77,8 @@ struct SwitchEntry {
     coordinates: Vec<u32>,
     #[serde(default = "yes")]
     up: bool,
+    #[serde(default, skip_serializing_if = "is_zero")]
+    left_out: u32,
 }
 
 #[derive(Serialize, Deserialize)]
@@ -144,6 +148,10 @@ fn yes() -> bool {
     true
 }
 
+fn is_zero(n: &u32) -> bool {
+    *n == 0
+}
+
 fn hdr() -> Speed {
     Speed::HDR
 }
@@ -203,6 +211,7 @@ fn build(document: Document) -> Result<Topology, Refusal> {
     let mut b = Builder::new();
     let known = document.switches.len();
     check_ports(&document)?;
+    let left_out: Vec<u32> = document.switches.iter().map(|s| s.left_out).collect();
     for (i, s) in document.switches.into_iter().enumerate() {
         if s.plane > MAX_PLANE {
             let (why, help) = (format!("plane {}", s.plane), format!("at most {MAX_PLANE}"));
@@ -210,6 +219,11 @@ fn build(document: Document) -> Result<Topology, Refusal> {
         }
         if let Some(why) = name_fault(&s.name) {
             return Err(Refusal::new(format!("switches[{i}].name"), why, NAMES));
+        }
+        if s.left_out > MAX_LEFT_OUT {
+            let (why, help) =
+                (format!("{} devices", s.left_out), format!("at most {MAX_LEFT_OUT}"));
+            return Err(Refusal::new(format!("switches[{i}].left_out"), why, help));
         }
         b.switch(Switch {
             name: s.name,
@@ -262,6 +276,9 @@ fn build(document: Document) -> Result<Topology, Refusal> {
         let id = b.attach(endpoint, plug.switch, plug.port, cable);
         *b.terminal_mut(id) = terminal;
     }
+    if left_out.iter().any(|n| *n > 0) {
+        b.set_aside(Aside { left_out, ..Aside::default() });
+    }
     let RecipeEntry { family, params } = document.recipe;
     b.finish(Recipe { family, params })
 }
@@ -302,7 +319,8 @@ fn to_cable(entry: Option<&CableEntry>, place: &dyn Fn() -> String) -> Result<Ca
 /// The network as JSON, one entry a line. O(network).
 pub fn write(t: &Topology) -> String {
     let mut out = format!("{{\"flyloom\": {VERSION},\n\"recipe\": {},\n", line(t.recipe()));
-    let switches = t.switches().iter().map(|s| {
+    let left_out = |i: usize| t.aside().left_out.get(i).copied().unwrap_or(0);
+    let switches = t.switches().iter().enumerate().map(|(i, s)| {
         line(&SwitchEntry {
             name: s.name.clone(),
             guid: s.guid.map(Guid),
@@ -313,6 +331,7 @@ pub fn write(t: &Topology) -> String {
             level: s.level,
             coordinates: s.coordinates.clone(),
             up: s.up,
+            left_out: left_out(i),
         })
     });
     let links = t.links().iter().map(|l| {

@@ -71,6 +71,11 @@ struct Gathered {
     /// Cables without a switch, and cables whose ends differ, in words.
     back_to_back: Vec<String>,
     unequal: Vec<String>,
+    /// The switch of every rail.
+    attached: Vec<SwitchId>,
+    /// Hosts with several adapters among the endpoints, of which the first by name.
+    several: usize,
+    first_of_several: String,
     /// Adapters of hosts, of which others are chosen, and ports of endpoints that are not used.
     other_adapters: usize,
     other_ports: usize,
@@ -257,6 +262,7 @@ impl<'a> Nodes<'a> {
             self.attach(&mut b, group, &rails, &mut lmc, &mut gathered)?;
         }
         self.link(&mut b, &switch_at, &mut gathered)?;
+        let left_out = self.left_out(&switch_at, &groups, &gathered.attached);
         let mut params = Map::new();
         params.insert("path".into(), self.file.into());
         params.insert("format".into(), "ibnetdiscover".into());
@@ -264,13 +270,13 @@ impl<'a> Nodes<'a> {
         if let Some((lmc, _)) = lmc.filter(|(l, _)| *l != 0) {
             params.insert("lmc".into(), lmc.into());
         }
-        let mut remarks = self.remarks(&gathered);
+        let mut remarks = self.remarks(&gathered, choice.joins());
         let planes = b.number_planes();
         if planes > 1 {
             remarks
                 .push(format!("{planes} parts with hosts in common and no cable: {planes} planes"));
         }
-        b.set_aside(Aside { remarks, loops: gathered.loops });
+        b.set_aside(Aside { remarks, loops: gathered.loops, left_out });
         b.finish(Recipe { family: "file".into(), params }).map_err(|r| r.within(self.file))
     }
 
@@ -286,10 +292,15 @@ impl<'a> Nodes<'a> {
             .iter()
             .map(|&i| (self.all[i].kind(), self.all[i].head.name.unwrap_or_default()))
             .collect();
-        let chosen = choice.endpoints(&told).map_err(|r| r.within(self.file))?;
+        let cabled: Vec<bool> = devices.iter().map(|&i| self.is_cabled(&self.all[i])).collect();
+        let chosen = choice.endpoints(&told, &cabled).map_err(|r| r.within(self.file))?;
         let mut groups: Vec<Vec<usize>> = Vec::new();
         let mut of_host: HashMap<&str, usize> = HashMap::new();
+        let mut adapters: BTreeMap<&str, usize> = BTreeMap::new();
         for ((&i, &(kind, name)), chosen) in devices.iter().zip(&told).zip(chosen) {
+            if chosen && kind == Kind::Host && !names_no_host(name) {
+                *adapters.entry(host(name)).or_default() += 1;
+            }
             if !chosen && kind == Kind::Host && choice.chooses_adapters() {
                 gathered.other_adapters += 1;
             } else if !chosen {
@@ -304,6 +315,9 @@ impl<'a> Nodes<'a> {
                 groups.push(vec![i]);
             }
         }
+        let mut several = adapters.iter().filter(|(_, count)| **count > 1).map(|(name, _)| *name);
+        gathered.first_of_several = several.next().unwrap_or_default().to_owned();
+        gathered.several = several.count() + usize::from(!gathered.first_of_several.is_empty());
         groups.retain(|group| group.iter().any(|i| self.may_reach(&self.all[*i])));
         for group in &mut groups {
             group.sort_by_key(|&i| (natural(self.all[i].head.name.unwrap_or_default()), i));
@@ -311,11 +325,16 @@ impl<'a> Nodes<'a> {
         Ok(groups)
     }
 
-    /// Whether an adapter has a cable to a switch, or none at all.
-    fn may_reach(&self, adapter: &Node) -> bool {
+    /// Whether an adapter has a cable to a switch.
+    fn is_cabled(&self, adapter: &Node) -> bool {
         let is_device = |at: &usize| self.all[*at].form != Form::Switch;
         let to_device = |p: &PortLine| self.by_id.get(p.peer.as_ref()).is_some_and(&is_device);
-        adapter.ports.is_empty() || adapter.ports.iter().any(|(_, p)| !to_device(p))
+        adapter.ports.iter().any(|(_, p)| !to_device(p))
+    }
+
+    /// Whether it has one, or none at all.
+    fn may_reach(&self, adapter: &Node) -> bool {
+        adapter.ports.is_empty() || self.is_cabled(adapter)
     }
 
     /// Checks every cable, also of what is left out; those of devices that are not in the file and
@@ -339,6 +358,35 @@ impl<'a> Nodes<'a> {
             }
         }
         Ok(())
+    }
+
+    /// Of every switch the cables to devices that are not `attached`, but for those of aggregation
+    /// nodes, which are within switches of any level.
+    fn left_out(
+        &self,
+        switch_at: &[Option<SwitchId>],
+        groups: &[Vec<usize>],
+        attached: &[SwitchId],
+    ) -> Vec<u32> {
+        let mut taken = vec![false; self.all.len()];
+        groups.iter().flatten().for_each(|&i| taken[i] = true);
+        let mut counts = vec![0_u32; switch_at.iter().flatten().count()];
+        for (from, node) in self.all.iter().enumerate() {
+            let Some(here) = switch_at[from] else { continue };
+            for (_, p) in &node.ports {
+                let kind = match self.by_id.get(p.peer.as_ref()) {
+                    Some(&to) if switch_at[to].is_some() => continue,
+                    Some(&to) if taken[to] => Kind::Host,
+                    Some(&to) => self.all[to].kind(),
+                    None => Kind::of_adapter(None, p.peer_name.unwrap_or_default()),
+                };
+                counts[here.ix()] += u32::from(kind != Kind::Aggregation);
+            }
+        }
+        for switch in attached {
+            counts[switch.ix()] = counts[switch.ix()].saturating_sub(1);
+        }
+        if counts.iter().all(|n| *n == 0) { Vec::new() } else { counts }
     }
 
     fn cable_words(&self, from: &Node, p: &PortLine, to: usize) -> String {
@@ -384,6 +432,7 @@ impl<'a> Nodes<'a> {
                 }
                 let cable = self.cable(node, p, (to, q), gathered);
                 let id = b.attach(rails.endpoint, switch, p.peer_port, cable);
+                gathered.attached.push(switch);
                 let terminal = b.terminal_mut(id);
                 let counted = rails.choice.joins() || rails.choice.takes_one_port();
                 terminal.rail = if counted { next } else { p.port - 1 };
@@ -452,7 +501,7 @@ impl<'a> Nodes<'a> {
     }
 
     /// A line for each sort of thing that was left out or understood otherwise than written.
-    fn remarks(&self, gathered: &Gathered) -> Vec<String> {
+    fn remarks(&self, gathered: &Gathered, joined: bool) -> Vec<String> {
         let mut found = Vec::new();
         if !gathered.left_out.is_empty() {
             let counted: Vec<String> =
@@ -460,6 +509,9 @@ impl<'a> Nodes<'a> {
             let kinds: Vec<&str> = gathered.left_out.keys().map(|kind| kind.word()).collect();
             let (counted, kinds) = (counted.join(", "), kinds.join(","));
             found.push(format!("{counted} left out (--keep {kinds} has them as endpoints)"));
+        }
+        if gathered.several > 0 {
+            found.push(several_adapters(gathered.several, &gathered.first_of_several, joined));
         }
         for (count, one, many) in [
             (gathered.other_adapters, "adapter", "adapters"),
@@ -523,6 +575,23 @@ struct Rails<'b> {
     endpoint: EndpointId,
     switch_at: &'b [Option<SwitchId>],
     choice: &'b Choice,
+}
+
+/// How hosts with several adapters are counted.
+fn several_adapters(count: usize, first: &str, joined: bool) -> String {
+    let hosts = if count == 1 {
+        format!("host {first} has several adapters")
+    } else {
+        format!("{count} hosts have several adapters ({first}, ...)")
+    };
+    if joined {
+        return format!("{hosts}, which are one endpoint with a rail for each cable");
+    }
+    format!(
+        "{hosts}, and each adapter is an endpoint, with processes of its own where endpoints get \
+         them; --adapters joined, first or a name as mlx5_0 has one endpoint a host; for Slurm a \
+         host is one node, on the switch of its first adapter"
+    )
 }
 
 fn same_lmc(lmc: &mut Option<(u8, usize)>, new: u8, line: usize) -> Result<(), Wrong> {

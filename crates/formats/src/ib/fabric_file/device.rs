@@ -290,11 +290,16 @@ impl Choice {
         self.adapters == Adapters::First
     }
 
-    /// Which of these devices are endpoints, by their kinds and descriptions.
+    /// Which of these devices are endpoints, by their kinds and descriptions; `cabled` says of each
+    /// whether it has a cable to a switch: of a host's adapters the first is one that has.
     ///
     /// # Errors
     /// When a pattern fits none of them.
-    pub(super) fn endpoints(&self, devices: &[(Kind, &str)]) -> Result<Vec<bool>, Refusal> {
+    pub(super) fn endpoints(
+        &self,
+        devices: &[(Kind, &str)],
+        cabled: &[bool],
+    ) -> Result<Vec<bool>, Refusal> {
         for (key, patterns, texts) in
             [("keep", &self.keep, &self.given.keep), ("only", &self.only, &self.given.only)]
         {
@@ -324,13 +329,14 @@ impl Choice {
                 by_default || any(&self.only, kind, name) || any(&self.keep, kind, name)
             })
             .collect();
-        self.choose_adapters(devices, &mut chosen)?;
+        self.choose_adapters(devices, cabled, &mut chosen)?;
         Ok(chosen)
     }
 
     fn choose_adapters(
         &self,
         devices: &[(Kind, &str)],
+        cabled: &[bool],
         chosen: &mut [bool],
     ) -> Result<(), Refusal> {
         let of_hosts = |i: &usize| devices[*i].0 == Kind::Host && !names_no_host(devices[*i].1);
@@ -339,7 +345,8 @@ impl Choice {
             Adapters::Each | Adapters::Joined => {}
             Adapters::First => {
                 all.retain(|&i| chosen[i]);
-                all.sort_by_key(|&i| (host(devices[i].1), natural(adapter(devices[i].1)), i));
+                let own = |i: usize| (!cabled[i], natural(adapter(devices[i].1)), i);
+                all.sort_by_cached_key(|&i| (host(devices[i].1), own(i)));
                 for pair in all.windows(2) {
                     chosen[pair[1]] = host(devices[pair[0]].1) != host(devices[pair[1]].1);
                 }
