@@ -497,6 +497,52 @@ def test_the_first_adapter_of_a_host_is_one_with_a_cable(tmp_path):
         assert nodes_of(fl.export(net, "slurm-tree")["text"]) == {*HOSTS}
 
 
+def test_a_discovery_that_was_cut_off_says_so(tmp_path):
+    """Wherever it is cut after its first cable: in a line, between lines, between nodes."""
+    text = tree().text()
+    lines = text.splitlines(keepends=True)
+    first = text.index("[1]")
+    whole = text.rindex('"S-')
+    between = [sum(map(len, lines[:i])) for i in range(12, len(lines))]
+    cuts = [*range(first + 23, whole, 23), *between]
+    assert len(cuts) > 80
+    for at in cuts:
+        path = _written(tmp_path / "cut.txt", text[:at])
+        with pytest.raises(fl.RefusalError, match="looks cut off") as refused:
+            fl.network(path)
+        assert re.search(r"line \d+", str(refused.value)), str(refused.value)
+    missing = _written(tmp_path / "m.txt", text[:text.index(lines[20])])
+    with pytest.raises(fl.RefusalError, match="nodes .* are missing, and the file, which ends in"):
+        fl.network(missing)
+
+
+@pytest.mark.parametrize("report", ["ports", "link info"])
+def test_a_report_of_ports_that_was_cut_off_says_so(report, tmp_path):
+    f = tree()
+    text = f.ports_report() if report == "ports" else f.link_info(by_line=False)
+    lines = text.splitlines(keepends=True)
+    # the last node's own lines are gone; others tell of its cable
+    net = fl.network(_written(tmp_path / "cut.txt", "".join(lines[:-3])))
+    assert any("told by one end only" in said and "looks cut off" in said for said in net.remarks)
+    with pytest.raises(fl.RefusalError, match="looks cut off"):
+        fl.network(_written(tmp_path / "cut.txt", "".join(lines[:9]) + lines[9][:40]))
+
+
+@pytest.mark.parametrize(("line", "valid"), [
+    ("systemguid=0x1", ("did you mean sysimgguid=?", "vendid=", "devid=", "sysimgguid=",
+                        "switchguid=", "caguid=", "hcaguid=", "rtguid=", "width=", "speed=",
+                        "extspeed=", "Switch", "Ca", "Hca", "Rt", "[port]", "#")),
+    ('Swich 3 "S-1"', ("did you mean Switch?",)),
+    ("Switch 3 S-1", ('"S-..."', '"H-..."', '"R-..."')),
+    ('[1] "S-1"[1]', ("Switch", "Ca", "Hca", "Rt")),
+])
+def test_all_that_is_valid_in_a_discovery_is_listed(line, valid, tmp_path):
+    text = "vendid=0x2c9\n" + ("" if line.startswith("[") else tree().text()) + line + "\n"
+    with pytest.raises(fl.RefusalError) as refused:
+        fl.network(_written(tmp_path / "f.txt", text))
+    assert not [word for word in valid if word not in str(refused.value)], str(refused.value)
+
+
 def test_what_is_left_out_can_be_kept(tmp_path):
     f = with_devices(("R", "border-rt", 0x101B, "leaf-1"), ("H", "oss01 HCA-1", 0x101B, "leaf-2"),
                      ("H", "oss02 HCA-1", 0x101B, "leaf-2"), ("H", "ufm HCA-1", 0x101B, "leaf-2"))

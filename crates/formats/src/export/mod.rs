@@ -17,6 +17,7 @@ mod slurm_tree;
 mod switch_names;
 mod working;
 
+use base::words::did_you_mean;
 use base::{Refusal, fields};
 use fabric::network::Topology;
 use fabric::tables::Routing;
@@ -232,7 +233,8 @@ pub const FORMATS: [Format; 11] = [
 pub fn format(name: &str) -> Result<&'static Format, Refusal> {
     FORMATS.iter().find(|f| f.name == name).ok_or_else(|| {
         let known: Vec<&str> = FORMATS.iter().map(|f| f.name).collect();
-        Refusal::new("to", format!("there is no format '{name}'"), known.join(", "))
+        let help = did_you_mean(name, known.iter().copied()) + &known.join(", ");
+        Refusal::new("to", format!("there is no format '{name}'"), help)
     })
 }
 

@@ -7,8 +7,10 @@ use crate::hosts::{host, natural};
 use base::{EndpointId, Refusal, SwitchId};
 use fabric::network::{Aside, Builder, Cable, Plug, Recipe, Switch, Topology};
 use serde_json::Map;
-use std::collections::{BTreeMap, HashMap, HashSet};
+use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 
+/// What helps where nodes are missing.
+const WHOLE: &str = "expected the node at the other end as well: write the discovery anew, whole";
 /// Lines, cables and nodes that a remark names before it only counts.
 const NAMED: usize = 3;
 
@@ -53,6 +55,10 @@ pub(super) struct Nodes<'a> {
     again: usize,
     talk: usize,
     first_talk: Option<(usize, &'a str)>,
+    /// The last line that was read.
+    pub(super) ends: usize,
+    /// What a reader has to say of the file.
+    pub(super) notes: Vec<String>,
 }
 
 /// What the port at the end of a cable leads to.
@@ -73,9 +79,8 @@ struct Gathered {
     unequal: Vec<String>,
     /// The switch of every rail.
     attached: Vec<SwitchId>,
-    /// Hosts with several adapters among the endpoints, of which the first by name.
-    several: usize,
-    first_of_several: String,
+    /// Hosts with several adapters among the endpoints, by name.
+    several: Vec<String>,
     /// Adapters of hosts, of which others are chosen, and ports of endpoints that are not used.
     other_adapters: usize,
     other_ports: usize,
@@ -84,7 +89,8 @@ struct Gathered {
 impl<'a> Nodes<'a> {
     pub(super) fn new(file: &'a str) -> Self {
         let (all, by_id) = (Vec::new(), HashMap::new());
-        Self { file, all, by_id, again: 0, talk: 0, first_talk: None }
+        let notes = Vec::new();
+        Self { file, all, by_id, again: 0, talk: 0, first_talk: None, ends: 0, notes }
     }
 
     /// Counts a line of a program.
@@ -204,7 +210,7 @@ impl<'a> Nodes<'a> {
                 return Ok(Far::Absent(kind));
             }
             let why = format!("the cable leads to \"{}\", which is not in the file", p.peer);
-            return Err(Wrong::new(why, "expected the node at the other end as well"));
+            return Err(Wrong::new(format!("{why}: {}", self.missing()), WHOLE));
         };
         let node = &self.all[to];
         if !(1..=node.head.ports).contains(&p.peer_port) {
@@ -215,7 +221,11 @@ impl<'a> Nodes<'a> {
         let expected = format!("[{}] \"{}\"[{}]", p.peer_port, from.head.id, p.port);
         let Ok(at) = node.ports.binary_search_by_key(&p.peer_port, |(_, q)| q.port) else {
             let why = format!("the other end does not tell of this cable: no {expected}");
-            let help = format!("expected it after line {}, in \"{}\"", node.line, p.peer);
+            let mut help = format!("expected it after line {}, in \"{}\"", node.line, p.peer);
+            if to + 1 == self.all.len() {
+                let ends = format!("with which the file ends in line {}", self.ends);
+                help = format!("{help}, {ends}: it looks cut off");
+            }
             return Err(Wrong::new(why, help));
         };
         let (other, q) = &node.ports[at];
@@ -230,6 +240,24 @@ impl<'a> Nodes<'a> {
             return Err(Wrong::new(why, "both ends must tell the same"));
         }
         Ok(Far::Port(to, q))
+    }
+
+    /// Which nodes cables lead to that are not in the file, and where that ends.
+    fn missing(&self) -> String {
+        let peers = self.all.iter().flat_map(|n| &n.ports).map(|(_, p)| p.peer.as_ref());
+        let missing: BTreeSet<&str> = peers.filter(|id| !self.by_id.contains_key(*id)).collect();
+        let last = self.all.last().map_or("", |node| node.name());
+        let nodes = if missing.len() == 1 {
+            "this node is".to_owned()
+        } else {
+            let named: Vec<&str> = missing.iter().take(NAMED).copied().collect();
+            let more = if missing.len() > NAMED { ", ..." } else { "" };
+            format!("{} nodes ({}{more}) are", missing.len(), named.join(", "))
+        };
+        format!(
+            "{nodes} missing, and the file, which ends in line {} with '{last}', looks cut off",
+            self.ends
+        )
     }
 
     /// The network of all switches, and of the devices that `choice` takes.
@@ -315,9 +343,8 @@ impl<'a> Nodes<'a> {
                 groups.push(vec![i]);
             }
         }
-        let mut several = adapters.iter().filter(|(_, count)| **count > 1).map(|(name, _)| *name);
-        gathered.first_of_several = several.next().unwrap_or_default().to_owned();
-        gathered.several = several.count() + usize::from(!gathered.first_of_several.is_empty());
+        let several = adapters.iter().filter(|(_, count)| **count > 1);
+        gathered.several = several.map(|(name, _)| (*name).to_owned()).collect();
         groups.retain(|group| group.iter().any(|i| self.may_reach(&self.all[*i])));
         for group in &mut groups {
             group.sort_by_key(|&i| (natural(self.all[i].head.name.unwrap_or_default()), i));
@@ -502,7 +529,7 @@ impl<'a> Nodes<'a> {
 
     /// A line for each sort of thing that was left out or understood otherwise than written.
     fn remarks(&self, gathered: &Gathered, joined: bool) -> Vec<String> {
-        let mut found = Vec::new();
+        let mut found = self.notes.clone();
         if !gathered.left_out.is_empty() {
             let counted: Vec<String> =
                 gathered.left_out.iter().map(|(kind, n)| kind.counted(*n)).collect();
@@ -510,8 +537,8 @@ impl<'a> Nodes<'a> {
             let (counted, kinds) = (counted.join(", "), kinds.join(","));
             found.push(format!("{counted} left out (--keep {kinds} has them as endpoints)"));
         }
-        if gathered.several > 0 {
-            found.push(several_adapters(gathered.several, &gathered.first_of_several, joined));
+        if !gathered.several.is_empty() {
+            found.push(several_adapters(&gathered.several, joined));
         }
         for (count, one, many) in [
             (gathered.other_adapters, "adapter", "adapters"),
@@ -578,11 +605,11 @@ struct Rails<'b> {
 }
 
 /// How hosts with several adapters are counted.
-fn several_adapters(count: usize, first: &str, joined: bool) -> String {
-    let hosts = if count == 1 {
-        format!("host {first} has several adapters")
-    } else {
-        format!("{count} hosts have several adapters ({first}, ...)")
+fn several_adapters(hosts: &[String], joined: bool) -> String {
+    let hosts = match hosts {
+        [one] => format!("host {one} has several adapters"),
+        [one, two] => format!("hosts {one} and {two} have several adapters"),
+        _ => format!("{} hosts have several adapters ({}, ...)", hosts.len(), hosts[0]),
     };
     if joined {
         return format!("{hosts}, which are one endpoint with a rail for each cable");

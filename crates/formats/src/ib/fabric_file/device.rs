@@ -308,13 +308,9 @@ impl Choice {
                     && !devices.iter().any(|(kind, name)| pattern.takes(*kind, name))
             };
             if let Some(at) = patterns.iter().position(names_none) {
-                let names = devices.iter().map(|(_, name)| host(name));
-                let near = if devices.len() <= 4096 {
-                    did_you_mean(&texts[at], names)
-                } else {
-                    String::new()
-                };
                 let kinds: Vec<&str> = Kind::ALL.iter().map(|kind| kind.word()).collect();
+                let names = devices.iter().take(4096).map(|(_, name)| host(name));
+                let near = did_you_mean(&texts[at], kinds.iter().copied().chain(names));
                 let help = format!("{near}a name or pattern, or a kind: {}", kinds.join(", "));
                 return Err(Refusal::new(key, format!("no device fits '{}'", texts[at]), help));
             }
@@ -359,7 +355,10 @@ impl Choice {
                     names.dedup();
                     names.truncate(8);
                     let why = format!("no adapter of a host is called '{glob}'");
-                    let help = format!("each, joined, first, or one of {}", names.join(", "));
+                    let words = ["each", "joined", "first"];
+                    let near = did_you_mean(glob, words.into_iter().chain(names.iter().copied()));
+                    let help =
+                        format!("{near}{}, or one of {}", words.join(", "), names.join(", "));
                     return Err(Refusal::new("adapters", why, help));
                 }
                 all.into_iter().filter(|&i| !is(i)).for_each(|i| chosen[i] = false);
