@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import os
 from collections.abc import Mapping
 from typing import Any
@@ -101,6 +102,11 @@ def message(
     costs = {**(measured(loggp) if loggp is not None else {}), **(parameters or {})}
     if strange := sorted(set(costs) - set(LETTERS)):
         raise RefusalError(f"parameters: there is no {strange[0]!r}; {', '.join(LETTERS)}")
+    for letter, value in costs.items():
+        if isinstance(value, float) and not math.isfinite(value):
+            most = 2**32 - 1 if letter == "S" else 2**31 - 1
+            unit = "bytes" if letter == "S" else "ns"
+            raise RefusalError(f"{letter}: {value} is no finite number; 0 to {most} {unit}")
     spec = network_tables(settings)
     spec |= {"dialect": dialect, "costs": costs, "per_endpoint": per_endpoint, "seed": seed}
     on = routed_or_none(
