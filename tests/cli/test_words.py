@@ -251,3 +251,34 @@ def test_drawings_of_nasty_names_are_well_formed(tmp_path):
     for file in (tmp_path / "wire").rglob("*.svg"):
         xml.etree.ElementTree.fromstring(file.read_text())
     assert drawn and "<b>" not in drawn
+
+
+@pytest.mark.parametrize(("value", "text"), [
+    (-0.0, "0"), (0.0, "0"), (1e300, "1e+300"), (-2.5e200, "-2.5e+200"), (1e-300, "1e-300"),
+    (1234567.25, "1,234,567.25"),
+])
+def test_figures_have_no_minus_zero_and_no_hundreds_of_digits(value, text):
+    assert words.amount(value) == text
+
+
+def test_results_have_no_minus_zero():
+    """On one switch no channel has a load: the mean of none is 0."""
+    told = flyloom("map", "complete:n=1,p=4", "--graph", "stencil:shape=2x2,bytes=8")
+    assert told.returncode == 0 and "-0" not in told.stdout, told.stdout
+    found = flyloom("map", "complete:n=1,p=4", "--graph", "stencil:shape=2x2,bytes=8", "--json")
+    assert "-0.0" not in found.stdout, found.stdout
+
+
+@pytest.mark.parametrize(("asked", "says"), [
+    (("export", "ring:n=4,p=1", "--to", "booksim-anynet", "-O", "cycle_ns=1e-300"), "1e-300"),
+    (("sim", "packet", "ring:n=4,p=1", "--load", "1e308"), "load: 1e308 is out of range; above 0"),
+    (("sim", "message", "--workload", "barrier_tree ranks=4", "--L", "nan"),
+     "L: nan is no finite number; 0 to 2147483647 ns"),
+    (("sim", "message", "--workload", "barrier_tree ranks=4", "--L", "inf"),
+     "L: inf is no finite number; 0 to 2147483647 ns"),
+    (("sim", "message", "--workload", "barrier_tree ranks=4", "--L", "1e308"),
+     "L: 1e308 is out of range; 0 to 2147483647 ns"),
+])
+def test_numbers_in_refusals_are_short(asked, says):
+    done = flyloom(*asked)
+    assert done.returncode == 2 and says in done.stderr and len(done.stderr) < 200, done.stderr

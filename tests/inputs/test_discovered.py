@@ -238,7 +238,8 @@ FABRICS = {
     "aggregation": (aggregation().text(), {}, "4 aggregation nodes left out"),
     "ndr": (tree("4xNDR").text(), {}, None),
     "xdr": (tree("4xXDR").text(), {}, None),
-    "adapters joined": (several_adapters().text(), {"adapters": "joined"}, None),
+    "adapters joined": (several_adapters().text(), {"adapters": "joined"},
+                        "4 hosts have several adapters (n1, ...), which are one endpoint with a"),
     "adapters by name": (several_adapters().text(), {"adapters": "mlx5_1"}, "4 more adapters"),
     "routers": (with_devices(("R", "border-rt", 0x101B, "leaf-1")).text(), {}, "1 router left out"),
     "gateways": (with_devices(("H", "MF0;eth-gw:MGA100/U1", 0xFA00, "spine-1"),
@@ -434,6 +435,112 @@ def test_hosts_of_several_adapters_are_one_host_each_to_others(spread, how, tmp_
     names = [net.endpoint_names[e] for e in job["mapping"]]
     rest = "" if how == {"adapters": "joined"} else " mlx5_0"
     assert sorted(names) == [f"n2{rest}", f"n3{rest}"]
+
+
+def rails_apart(storage: bool = False) -> Fabric:
+    """Every host has its first adapter on one leaf and its second on another; or the other leaves
+    have storage alone."""
+    f = Fabric()
+    leaves = [f.node("S", f"leaf-{i}", 41, 0xD2F0) for i in (1, 2, 3, 4)]
+    spines = [f.node("S", f"spine-{i}", 41, 0xD2F0) for i in (1, 2)]
+    for i, leaf in enumerate(leaves):
+        for j, spine in enumerate(spines):
+            f.cable(leaf, 31 + j, spine, 1 + i)
+    f.cable(spines[0], 40, f.node("H", "ufm-a HCA-1"), 1)
+    for i, name in enumerate(HOSTS):
+        for adapter in (1, 0):
+            other = f"oss{i} mlx5_0" if storage and adapter else f"{name} mlx5_{adapter}"
+            f.cable(leaves[2 * (i // 2) + adapter], 1 + i % 2, f.node("H", other), 1)
+    return f
+
+
+@pytest.mark.parametrize("adapters", ["each", "joined", "first", "mlx5_0", "storage"])
+def test_a_leaf_is_one_without_endpoints_too(adapters, tmp_path):
+    """Its devices may all have been left out: to Slurm and to OpenSM it is no spine."""
+    storage = adapters == "storage"
+    found = rails_apart(storage)
+    path = _written(tmp_path / "f.txt", found.text())
+    net = fl.network(path, **({} if storage else {"adapters": adapters}))
+    kept = _written(tmp_path / "kept.json", net.to_text("json"))
+    for on in (net, fl.network(kept)):
+        text = fl.export(on, "slurm-tree")["text"]
+        lines = [line for line in text.splitlines() if not line.startswith("#")]
+        assert lines == ["SwitchName=leaf-1 Nodes=n[1-2]", "SwitchName=leaf-3 Nodes=n[3-4]",
+                         "SwitchName=spine-1 Switches=leaf-[1,3]",
+                         "SwitchName=spine-2 Switches=leaf-[1,3]"]
+        roots = re.findall("^0x(\\w+)", fl.export(on, "opensm-roots")["text"], re.MULTILINE)
+        assert roots == [switch(found, f"spine-{i}")[2:] for i in (1, 2)]
+        assert fl.verify(fl.route(on, "ftree"))["holds"]
+
+
+def test_how_hosts_of_several_adapters_are_counted_is_said(tmp_path):
+    path = _written(tmp_path / "f.txt", several_adapters().text())
+    told = "4 hosts have several adapters (n1, ...), and each adapter is an endpoint"
+    graph = ("--graph", "stencil:shape=4x2,bytes=8", "--format", "rankfile", "-o", "ranks")
+    for words in (("design", path), ("map", path, *graph), ("export", path, "--to", "slurm-tree")):
+        done = flyloom(*words, cwd=tmp_path)
+        assert done.returncode == 0 and told in done.stderr, done.stderr
+        assert "--adapters joined, first or a name" in done.stderr
+    assert not fl.network(_written(tmp_path / "g.txt", tree().text())).remarks
+
+
+def test_the_first_adapter_of_a_host_is_one_with_a_cable(tmp_path):
+    """As in the files for Slurm of all adapters: the first that works."""
+    f = several_adapters()
+    unused = switch(f, "n2 mlx5_0")
+    f.cables = [cable for cable in f.cables if unused not in cable]
+    path = _written(tmp_path / "f.txt", f.text())
+    first = fl.network(path, adapters="first")
+    assert [name for name in first.endpoint_names if name.startswith("n2")] == ["n2 mlx5_1"]
+    assert first.terminals == 4
+    for net in (first, fl.network(path)):
+        assert nodes_of(fl.export(net, "slurm-tree")["text"]) == {*HOSTS}
+
+
+def test_a_discovery_that_was_cut_off_says_so(tmp_path):
+    """Wherever it is cut after its first cable: in a line, between lines, between nodes."""
+    text = tree().text()
+    lines = text.splitlines(keepends=True)
+    first = text.index("[1]")
+    whole = text.rindex('"S-')
+    between = [sum(map(len, lines[:i])) for i in range(12, len(lines))]
+    cuts = [*range(first + 23, whole, 23), *between]
+    assert len(cuts) > 80
+    for at in cuts:
+        path = _written(tmp_path / "cut.txt", text[:at])
+        with pytest.raises(fl.RefusalError, match="looks cut off") as refused:
+            fl.network(path)
+        assert re.search(r"line \d+", str(refused.value)), str(refused.value)
+    missing = _written(tmp_path / "m.txt", text[:text.index(lines[20])])
+    with pytest.raises(fl.RefusalError, match="nodes .* are missing, and the file, which ends in"):
+        fl.network(missing)
+
+
+@pytest.mark.parametrize("report", ["ports", "link info"])
+def test_a_report_of_ports_that_was_cut_off_says_so(report, tmp_path):
+    f = tree()
+    text = f.ports_report() if report == "ports" else f.link_info(by_line=False)
+    lines = text.splitlines(keepends=True)
+    # the last node's own lines are gone; others tell of its cable
+    net = fl.network(_written(tmp_path / "cut.txt", "".join(lines[:-3])))
+    assert any("told by one end only" in said and "looks cut off" in said for said in net.remarks)
+    with pytest.raises(fl.RefusalError, match="looks cut off"):
+        fl.network(_written(tmp_path / "cut.txt", "".join(lines[:9]) + lines[9][:40]))
+
+
+@pytest.mark.parametrize(("line", "valid"), [
+    ("systemguid=0x1", ("did you mean sysimgguid=?", "vendid=", "devid=", "sysimgguid=",
+                        "switchguid=", "caguid=", "hcaguid=", "rtguid=", "width=", "speed=",
+                        "extspeed=", "Switch", "Ca", "Hca", "Rt", "[port]", "#")),
+    ('Swich 3 "S-1"', ("did you mean Switch?",)),
+    ("Switch 3 S-1", ('"S-..."', '"H-..."', '"R-..."')),
+    ('[1] "S-1"[1]', ("Switch", "Ca", "Hca", "Rt")),
+])
+def test_all_that_is_valid_in_a_discovery_is_listed(line, valid, tmp_path):
+    text = "vendid=0x2c9\n" + ("" if line.startswith("[") else tree().text()) + line + "\n"
+    with pytest.raises(fl.RefusalError) as refused:
+        fl.network(_written(tmp_path / "f.txt", text))
+    assert not [word for word in valid if word not in str(refused.value)], str(refused.value)
 
 
 def test_what_is_left_out_can_be_kept(tmp_path):

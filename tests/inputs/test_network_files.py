@@ -226,3 +226,13 @@ def test_any_multigraph_survives_every_format(pairs, p):
         assert_equal(back, topology)
     again = Topology.from_text(topology.to_text("json"), "x", None)
     assert json.loads(again.to_text("json")) == json.loads(topology.to_text("json"))
+
+
+@pytest.mark.parametrize("which", ["switches", "endpoints"])
+def test_two_of_one_name_in_our_json_are_refused_with_both(which):
+    whole = json.loads(fl.network("ring:n=4,p=1").to_text("json"))
+    whole[which][3]["name"] = whole[which][1]["name"]
+    with pytest.raises(RefusalError) as refused:
+        Topology.from_text(json.dumps(whole), "net.json")
+    said = str(refused.value)
+    assert f"{which}[3].name" in said and f"{which}[1]" in said and "must differ" in said, said

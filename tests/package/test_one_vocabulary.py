@@ -119,7 +119,7 @@ def test_a_file_that_cannot_be_is_refused(file, why):
     ("opensm:minhop", {"lanes": "hops"}, "lanes: OpenSM's engines take"),
     ("sssp", {"traffic": "uniform"}, "unknown field `traffic`"),
     ("application", {"traffic": "uniform", "flows": []}, "unknown field `traffic`"),
-    ("application", {"traffic": "nowhere.csv"}, "'nowhere.csv' is neither a name nor a file"),
+    ("application", {"traffic": "nowhere.csv"}, "nowhere.csv: cannot be read: No such file"),
 ])
 def test_nothing_that_an_engine_does_not_take_is_dropped(engine, options, why):
     with pytest.raises(RefusalError) as refused:

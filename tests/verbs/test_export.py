@@ -394,3 +394,24 @@ def test_bad_words_end_with_one_line_and_two(words, why, tmp_path):
     assert done.stderr.count("\n") == 1
     assert why in done.stderr
     assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize("to", ["slurm-tree", "slurm-block"])
+def test_full_host_names_are_written_up_to_the_first_dot_where_asked(tmp_path, to):
+    edges = tmp_path / "net.json"
+    net = json.loads(fl.network("star:n=2").to_text("json"))
+    for switch in net["switches"]:
+        switch["ports"] = 8
+    names = ["n1.site.example HCA-1", "n2.site.example mlx5_0"]
+    net["endpoints"] = [{"name": name, "rails": [[1, 0]]} for name in names]
+    edges.write_text(json.dumps(net))
+    more = {"blocks": "switches"} if to == "slurm-block" else {}
+    full = fl.export(fl.network(edges), to, **more)["text"]
+    assert "Nodes=n1.site.example,n2.site.example" in full
+    assert "names=short" in full and "n1.site.example" in full
+    short = fl.export(fl.network(edges), to, names="short", **more)["text"]
+    assert "Nodes=n[1-2]\n" in short and "names=short" not in short
+    net["endpoints"][1]["name"] = "n1.other.example"
+    edges.write_text(json.dumps(net))
+    with pytest.raises(RefusalError, match="'n1' comes twice"):
+        fl.export(fl.network(edges), to, names="short", **more)

@@ -229,7 +229,8 @@ def test_what_was_refused_runs_when_asked(words):
 @pytest.mark.parametrize(("given", "told"), [
     ({"load": []}, "load: there is none"), ({"load": None}, "load: None is no number"),
     ({"load": [0.1, "x"]}, "load: "), ({"threads": 0}, "threads: 0 is out of range"),
-    ({"seed": -1}, "seed: "), ({"level": "packets"}, "level: there is no 'packets'; flit"),
+    ({"seed": -1}, "seed: "),
+    ({"level": "packets"}, "level: there is no 'packets'; did you mean packet? flit"),
     ({"settings": {"seed": 3}}, "settings: seed is an argument"),
     ({"settings": {"router": {"foo": 1}}}, "router.foo: unknown field"),
     ({"traffic": [(0, 0, 1.0)]}, "traffic: nothing is sent"), ({"lmc": 2}, "engine: none"),
@@ -295,3 +296,35 @@ def test_the_page_has_every_parameter_with_its_default():
         assert f"| `{selection}` |" in page
     for name in NAMES:
         assert f"`{name}`" in page.partition("## What is found")[2]
+
+
+def test_latencies_of_a_network_file_are_of_one_direction(tmp_path):
+    """Two routers, an endpoint each: half of all packets stay, a quarter goes either way. A channel
+    that is 40 cycles longer makes the mean of all packets 10 longer."""
+
+    def mean(there: str, back: str) -> float:
+        (tmp_path / "net").write_text(
+            f"router 0 node 0 router 1{there}\nrouter 1 node 1 router 0{back}\n")
+        (tmp_path / "cfg").write_text(
+            "topology = anynet; routing_function = min; network_file = net;\n"
+            "injection_rate = 0.02; sample_period = 20000; num_vcs = 2; vc_buf_size = 64;\n")
+        found = document("sim", "booksim", tmp_path / "cfg", cwd=tmp_path)
+        return found["points"][0]["mean_packet_latency_cycles"]
+
+    neither, one, both = mean("", ""), mean(" 41", ""), mean(" 41", " 41")
+    assert one - neither == pytest.approx(10, abs=0.7)
+    assert both - neither == pytest.approx(20, abs=1)
+    assert mean("", " 41") - neither == pytest.approx(10, abs=0.7)
+    (tmp_path / "net").write_text("router 0 node 0 router 1 41\nrouter 1 node 1\n")
+    alone = document("sim", "booksim", tmp_path / "cfg", cwd=tmp_path)
+    assert alone["points"][0]["mean_packet_latency_cycles"] == one, "one end alone tells the link"
+
+
+@pytest.mark.parametrize("level", [
+    ("flit", "--load", "0.1"), ("packet", "--load", "0.1", "--messages", "2"),
+])
+def test_a_name_without_an_ending_is_answered_by_the_endings(level, tmp_path):
+    done = flyloom("sim", level[0], "ring:n=4,p=1", *level[1:], "-o", "NAME", cwd=tmp_path)
+    assert done.returncode == 2 and not list(tmp_path.iterdir())
+    for ending in (".svg", ".png", ".html", ".json"):
+        assert ending in done.stderr, done.stderr

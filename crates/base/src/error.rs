@@ -19,7 +19,11 @@ pub struct Refusal {
 impl Refusal {
     /// A refusal of `param` because `why`; `help` says what would be valid.
     pub fn new(param: impl Into<String>, why: impl Into<String>, help: impl Into<String>) -> Self {
-        Self { param: param.into(), why: why.into(), help: help.into() }
+        Self {
+            param: param.into(),
+            why: short_numbers(why.into()),
+            help: short_numbers(help.into()),
+        }
     }
 
     /// The same refusal with `outer` put before the parameter, as in `file.toml: topology.q`.
@@ -32,6 +36,31 @@ impl Refusal {
         };
         self
     }
+}
+
+/// Digits in a row that are shown as they are.
+const DIGITS: usize = 40;
+
+/// `text` with numbers of very many digits, as 1e300 is printed, by their exponents.
+fn short_numbers(text: String) -> String {
+    let is_part = |c: char| c.is_ascii_digit() || c == '.';
+    let mut out = String::new();
+    let mut rest = text.as_str();
+    while let Some(begin) = rest.find(is_part) {
+        let (before, from) = rest.split_at(begin);
+        let (run, after) = from.split_at(from.find(|c| !is_part(c)).unwrap_or(from.len()));
+        out.push_str(before);
+        match run.parse::<f64>() {
+            Ok(number) if run.len() > DIGITS => out += &number_with_exponent(number),
+            _ => out.push_str(run),
+        }
+        rest = after;
+    }
+    if out.is_empty() { text } else { out + rest }
+}
+
+fn number_with_exponent(number: f64) -> String {
+    format!("{number:e}")
 }
 
 impl fmt::Display for Refusal {
@@ -71,5 +100,19 @@ impl Stop {
             Self::Refused(refused) => Self::Refused(refused.within(outer)),
             Self::Interrupted(_) => self,
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn numbers_of_hundreds_of_digits_are_said_by_their_exponents() {
+        let why = format!("{} makes {} cycles, 12345678901234567890 of n-007.5", 1e-300, -2.5e299);
+        let refused = Refusal::new("x", why, format!("at most {}", f64::MAX));
+        assert_eq!(refused.why, "1e-300 makes -2.5e299 cycles, 12345678901234567890 of n-007.5");
+        assert_eq!(refused.help, "at most 1.7976931348623157e308");
+        assert_eq!(Refusal::new("x", "none", "").why, "none");
     }
 }

@@ -68,7 +68,8 @@ pub fn in_words(why: &str) -> String {
     let known = why.strip_prefix("unknown variant `").and_then(|rest| rest.split_once("`, "));
     if let Some((word, known)) = known {
         let known = known.trim_start_matches("expected one of ").trim_start_matches("expected ");
-        return format!("there is no '{word}', only {}", known.replace('`', ""));
+        let near = crate::words::did_you_mean(word, known.split('`').skip(1).step_by(2));
+        return format!("there is no '{word}', {near}only {}", known.replace('`', ""));
     }
     if why.starts_with(NO_KIND) {
         return "a value of the wrong kind".to_owned();

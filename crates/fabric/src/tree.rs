@@ -83,7 +83,28 @@ fn are_most_switches(leaf: &[bool], hosts: &[u32]) -> bool {
     count(true) > count(false)
 }
 
-/// The levels of a network as cabled, failed cables included: see [`levels`].
+/// As [`levels`], with `others` on the switches that count as hosts where there is a tree with
+/// them: a leaf whose devices were all left out is no spine.
+///
+/// # Errors
+/// As [`levels`], of the hosts alone.
+pub fn levels_beside(
+    hosts: &[u32],
+    others: &[u32],
+    links: &[(usize, usize)],
+) -> Result<Levels, SameLevel> {
+    if others.len() == hosts.len() && hosts.iter().any(|n| *n > 0) {
+        let all: Vec<u32> = hosts.iter().zip(others).map(|(n, more)| n + more).collect();
+        if let Ok(mut found) = levels(&all, links) {
+            found.apart.retain(|s| hosts[*s] > 0);
+            return Ok(found);
+        }
+    }
+    levels(hosts, links)
+}
+
+/// The levels of a network as cabled, failed cables included: see [`levels`]. Devices that were
+/// left out of it count where there is a tree with them.
 ///
 /// # Errors
 /// As [`levels`].
@@ -92,7 +113,7 @@ pub fn levels_of(on: &Topology) -> Result<Levels, SameLevel> {
         (0..on.switches().len()).map(|s| on.terminals_on(SwitchId::from(s)).len() as u32).collect();
     let links: Vec<(usize, usize)> =
         on.links().iter().map(|l| (l.a.switch.ix(), l.b.switch.ix())).collect();
-    levels(&hosts, &links)
+    levels_beside(&hosts, &on.aside().left_out, &links)
 }
 
 /// Takes from the leaves those that put the ends of `flat` links on one level: of both ends the one

@@ -15,6 +15,12 @@ pub(crate) fn host(name: &str) -> &str {
     name.split_whitespace().next().unwrap_or(name)
 }
 
+/// A host's name without its domain; addresses of four numbers stay.
+pub(crate) fn short(host: &str) -> &str {
+    let is_address = host.bytes().all(|c| c.is_ascii_digit() || c == b'.');
+    if is_address { host } else { host.split('.').next().unwrap_or(host) }
+}
+
 /// The name of the adapter in its host, what follows the first blank; empty where nothing does.
 pub(crate) fn adapter(name: &str) -> &str {
     name.trim().split_once(char::is_whitespace).map_or("", |(_, rest)| rest.trim())

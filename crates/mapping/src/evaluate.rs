@@ -87,7 +87,8 @@ pub fn evaluate(
         average_dilation: if total > 0.0 { sums.hop_bytes / total } else { 0.0 },
         maximum_dilation: sums.longest,
         maximum_congestion: sums.loads.iter().copied().fold(0.0, f64::max),
-        mean_congestion: sums.loads.iter().sum::<f64>() / working.max(1) as f64,
+        mean_congestion: sums.loads.iter().fold(0.0, |sum, load| sum + load)
+            / working.max(1) as f64,
         endpoint_congestion: ends.largest(on),
     };
     Ok(Evaluation { figures, loads: sums.loads })

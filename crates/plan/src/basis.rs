@@ -4,6 +4,7 @@
 
 use super::catalog::{Catalog, Part, Use};
 use base::Refusal;
+use base::words::did_you_mean;
 use fabric::network::Topology;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -39,7 +40,10 @@ impl Item {
     pub fn named(word: &str) -> Result<Self, Refusal> {
         let same = |item: &Self| item.to_string() == word.replace('-', "_");
         Self::ALL.into_iter().find(same).ok_or_else(|| {
-            Refusal::new("include", format!("there is no '{word}'"), words(&Self::ALL))
+            let names = Self::ALL.map(|item| item.to_string());
+            let near = did_you_mean(word, names.iter().map(String::as_str));
+            let help = near + &words(&Self::ALL);
+            Refusal::new("include", format!("there is no '{word}'"), help)
         })
     }
 

@@ -77,6 +77,13 @@ pub fn from_python(value: &Bound<'_, PyAny>) -> PyResult<Value> {
         for (key, value) in given {
             let one = json.call_method("dumps", (&value,), Some(&options));
             if let (Err(e), Ok(key)) = (one, key.extract::<String>()) {
+                if value.cast::<PyDict>().is_ok_and(|inner| !inner.is_empty()) {
+                    return from_python(&value); // the key within it
+                }
+                if value.extract::<f64>().is_ok_and(|number| !number.is_finite()) {
+                    let why = format!("{} is no finite number", value.str()?);
+                    return Err(refuse(Refusal::new(key, why, "a finite number")));
+                }
                 let why = format!("{} is no parameter: {}", value.str()?, e.value(py));
                 return Err(refuse(Refusal::new(key, why, "finite numbers, text and lists")));
             }

@@ -386,7 +386,7 @@ def shown(value: Any) -> str:
     if isinstance(value, bool):
         return "yes" if value else "no"
     if isinstance(value, float):
-        return f"{value:.6g}"
+        return f"{value + 0:.6g}"  # minus zero is zero
     return f"{value:,}" if isinstance(value, int) else str(value)
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from pathlib import Path
 from typing import Annotated
 
@@ -115,9 +114,12 @@ def congestion(
 def read_order(path: str) -> list[str]:
     """The endpoints of a file, one a line; `#` starts a remark line."""
     from flyloom._core import RefusalError
-    from flyloom.support.reading import read_text
+    from flyloom.support.reading import is_path, read_text
+    from flyloom.support.refused import hint
 
-    if not os.path.exists(path):
-        raise RefusalError(f"--ranks: there is no '{path}'; random, linear, or a file of endpoints")
+    if not is_path(path):
+        near = hint(path, ("random", "linear"))
+        help_ = f"{near}random, linear, or a file of endpoints"
+        raise RefusalError(f"--ranks: there is no '{path}'; {help_}")
     lines = [line.strip() for line in read_text(path).split("\n")]
     return [line for line in lines if line and not line.startswith("#")]

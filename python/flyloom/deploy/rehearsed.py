@@ -7,7 +7,7 @@ the tables have one. Then nothing is known of the routes, and nothing is said of
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from flyloom._core import Routing
@@ -46,7 +46,7 @@ def check_whole(
             ):
                 lost.append(f"the cable at port {port} of {kind} {node.name}")
     if lost:
-        raise _strange(f"{lost[0]}{_more(len(lost))} did not answer")
+        raise _strange(f"{_named(lost)} did not answer")
 
 
 def check_tables(lfts: str, found: Mapping[int, readback.Node]) -> None:
@@ -55,7 +55,7 @@ def check_tables(lfts: str, found: Mapping[int, readback.Node]) -> None:
     told = dict(readback.tables_told(lfts))
     lost = [found[guid].name for guid in readback.switches_of(found) if not told.get(guid)]
     if lost:
-        raise _strange(f"switch {lost[0]}{_more(len(lost))} gave no forwarding table")
+        raise _strange(f"switch {_named(lost)} gave no forwarding table")
 
 
 def routed(found: Snapshot, lmc: int) -> Routing:
@@ -95,8 +95,11 @@ def _lids(
                 yield (node.guid, number), (f"endpoint {node.name}", port.lid)
 
 
-def _more(count: int) -> str:
-    return f" and {count - 1:,} more" if count > 1 else ""
+def _named(lost: Sequence[str]) -> str:
+    """The first of them, and how many more; both of two."""
+    if len(lost) <= 2:
+        return " and ".join(lost)
+    return f"{lost[0]} and {len(lost) - 1:,} more"
 
 
 def _strange(what: str) -> DeployError:

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from flyloom._core import RefusalError, Shop, check_floor_rules
-from flyloom.support.reading import read_text, read_toml
+from flyloom.support.reading import is_path, read_text, read_toml
 
 
 def shop(
@@ -49,7 +49,7 @@ def shop(
     text = str(catalog)
     if text in Shop.built_in() and not os.path.exists(text):
         return Shop(text, None, rate, limit, items)
-    if not text.endswith(".toml") and not os.path.exists(text):
+    if not is_path(text):
         return Shop(text, None, rate, limit, items)  # says which there are
     return Shop(text, read_text(Path(text)), rate, limit, items)
 

@@ -12,7 +12,8 @@ from flyloom._core import Communication, RefusalError, Workload, mapping_names
 from flyloom.inputs.graphs import GraphLike, MatrixLike
 from flyloom.inputs.workloads import is_trace, travelled, workload
 from flyloom.support.progress import Progress
-from flyloom.support.reading import read_bytes, read_text
+from flyloom.support.reading import is_path, read_bytes, read_text, shown
+from flyloom.support.refused import hint
 
 Graph = Communication | Workload | str | os.PathLike[str] | Any
 """A graph; a file of one, of GOAL or of a trace; an inline form such as
@@ -56,6 +57,11 @@ def _named(name: str, progress: Progress | None) -> Communication:
 
         kind, params = parse_inline(name)
         return Communication.make(kind, params)
+    if travelled(name) is None and not is_path(name):
+        kinds = [row["name"] for row in mapping_names()["kinds"]]
+        near = hint(name.partition(":")[0], kinds)
+        why = f"'{shown(name)}' is neither a graph that is made nor a file"
+        raise RefusalError(f"graph: {why}; {near}{', '.join(kinds)}, or a file")
     found = schedule_or_graph(name, progress)
     return Communication.of_workload(found) if isinstance(found, Workload) else found
 

@@ -9,6 +9,8 @@ from typing import Any
 from flyloom._core import RefusalError, Workload, workload_list
 from flyloom.inputs.workloads import is_made, is_trace, traced, travelled, workload
 from flyloom.support.progress import Progress
+from flyloom.support.reading import is_path, shown
+from flyloom.support.refused import hint
 
 Traced = str | os.PathLike[str] | Workload
 """A schedule; or the name of one: ``"amg_like:p=12,..."``, a file of GOAL, a trace."""
@@ -54,9 +56,11 @@ def job(trace: Traced, *, codes: bool, progress: Progress | None = None) -> Work
         return workload(trace, progress)
     if is_generator(trace):
         return _made(str(trace), codes, progress)
-    if isinstance(trace, str) and not os.path.exists(trace) and ":" in trace:
-        known = ", ".join(row["name"] for row in workload_list() if row["kind"] == "application")
-        raise RefusalError(f"trace: there is no {trace.partition(':')[0]!r}: {known}, or a file")
+    if isinstance(trace, str) and not is_path(trace):
+        known = [row["name"] for row in workload_list() if row["kind"] == "application"]
+        name = trace.partition(":")[0]
+        help_ = f"{hint(name, known)}{', '.join(known)}, or a file"
+        raise RefusalError(f"trace: there is no {shown(name)!r}; {help_}")
     if is_trace(trace):
         return traced(trace, {"rules": "codes"} if codes else {}, progress)
     return workload(trace, progress)

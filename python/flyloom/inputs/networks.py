@@ -25,7 +25,7 @@ from flyloom.inputs.planes import as_planes
 from flyloom.plugins.found import part
 from flyloom.plugins.parts import built_in
 from flyloom.support.machine import afford
-from flyloom.support.reading import read_text, read_toml, shown
+from flyloom.support.reading import is_path, read_text, read_toml, shown
 
 if TYPE_CHECKING:
     import networkx
@@ -100,10 +100,11 @@ def network(
         if own:
             return made(own, parse_inline(text)[1])
         return Topology.from_inline(text)  # where there is no such family it says which there are
-    if not text or (not os.path.exists(text) and ":" not in text and not path.suffix):
-        near = meant(text, sorted(known)) if "/" not in text else None
+    if not text or (":" not in text and not is_path(text)):
+        near = meant(text, sorted(known))
         hint = f"{f'did you mean {near}? ' if near else ''}families: {', '.join(sorted(known))}"
-        raise RefusalError(f"'{text}' is neither a family nor a file; {hint}")
+        why = f"'{text}' is neither a family nor a file: there is no such file or folder"
+        raise RefusalError(f"{why}; {hint}")
     return _from_file(path, p, choice, names)
 
 

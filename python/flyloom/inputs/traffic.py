@@ -15,7 +15,7 @@ from flyloom._core import RefusalError, Topology, Traffic, meant
 from flyloom.inputs.graphs import MatrixLike
 from flyloom.inputs.rows import HEADERS, MATRICES, TIMES, Read, Timed, found_in, read, said
 from flyloom.support.checks import whole
-from flyloom.support.reading import shown, standing_in
+from flyloom.support.reading import is_path, shown, standing_in
 
 Wanted = str | os.PathLike[str] | MatrixLike | Mapping[Any, Any] | Iterable[Any] | Traffic
 """A name, a file, a matrix (numpy, scipy sparse, nested lists), rows of source, destination and
@@ -115,13 +115,12 @@ def _given(traffic: Wanted) -> Read:
         path = os.fspath(traffic)
         if known := _travelled.get(str(path)):
             return known.rows() if isinstance(known, Timed) else known
-        if not os.path.exists(path):
+        if not is_path(path):
             traffics, patterns = Traffic.names()
             near = _nearest(str(path).partition(":")[0], [*traffics, *patterns])
-            raise RefusalError(
-                f"traffic: '{shown(path)}' is neither a name nor a file{near}; "
-                f"{', '.join(traffics)}, a pattern ({', '.join(patterns)}), or a file"
-            )
+            names = ", ".join([*(name for name in traffics if name not in patterns), *patterns])
+            why = f"'{shown(path)}' is neither a name nor a file{near}"
+            raise RefusalError(f"traffic: {why}; {names}, or a file")
         return read(Path(path))
     if not isinstance(traffic, (MatrixLike, Mapping, Iterable)):
         help_ = "a name, a file, a matrix, or rows src, dst, demand"

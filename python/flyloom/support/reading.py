@@ -12,6 +12,7 @@ import csv
 import io
 import json
 import os
+import re
 import select
 import stat
 import time
@@ -39,6 +40,17 @@ _STEP = 1 << 24
 _TEXTS = 3
 """So many times the bytes of a file are in memory while it becomes text."""
 _Read = TypeVar("_Read")
+_NAMED_AS_FILES = re.compile(r"\.[A-Za-z][A-Za-z0-9]*$")
+
+
+def is_path(word: str | os.PathLike[str]) -> bool:
+    """Whether a word that may be a name is that of a file or a folder: there is one, or it is
+    written as such, with a slash or an ending. What reads it then says that there is none."""
+    text = os.fspath(word)
+    if "\0" in text or "\n" in text:
+        return False
+    written = "/" in text.partition(":")[0] or _NAMED_AS_FILES.search(text) is not None
+    return (written and (":" not in text or "/" in text)) or os.path.exists(text)
 
 
 def read_text(

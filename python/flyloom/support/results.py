@@ -188,7 +188,7 @@ def _wrap(value: Any) -> Any:
         return Result(value)
     if isinstance(value, list):
         return [_wrap(item) for item in value]
-    return value
+    return 0.0 if isinstance(value, float) and value == 0 else value  # minus zero is zero
 
 
 def _plain(value: Any) -> Any:

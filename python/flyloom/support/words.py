@@ -66,7 +66,9 @@ def moves(stream: TextIO) -> bool:
 
 def amount(value: float) -> str:
     """A figure with all its decimals, and commas between the thousands: 1,234.5."""
-    exact = Decimal(repr(value))
+    if value and not 1e-9 <= abs(value) < 1e18:  # also infinite ones, and none
+        return f"{value:.6g}"
+    exact = Decimal(repr(value + 0))  # minus zero is zero
     if exact == exact.to_integral_value():
         return f"{exact:,.0f}"
     return f"{exact:,f}".rstrip("0")

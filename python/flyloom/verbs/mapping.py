@@ -191,10 +191,9 @@ def read_mapping(
     """
     if not isinstance(mapping, (str, os.PathLike)):
         return [whole("mapping", place, 0, 2**32 - 1) for place in mapping]
+    text, slots = read_text(mapping), _hosts(on, hosts)
     try:
-        return _core.mapping_of(
-            topology_of(on), read_text(mapping), format, _hosts(on, hosts), per_endpoint
-        )
+        return _core.mapping_of(topology_of(on), text, format, slots, per_endpoint)
     except RefusalError as error:
         raise RefusalError(f"{os.fspath(mapping)}: {error}") from None
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import os
 from collections.abc import Mapping
 from typing import Any
@@ -13,6 +14,7 @@ from flyloom.inputs.tables import Tables
 from flyloom.inputs.workloads import Scheduled, workload
 from flyloom.support.progress import Progress
 from flyloom.support.reading import read_json
+from flyloom.support.refused import hint
 from flyloom.support.results import Result
 from flyloom.verbs.routes import routed_or_not
 from flyloom.verbs.settings import nested
@@ -94,10 +96,17 @@ def message(
     and what they wait for.
     """
     if dialect not in DIALECTS:
-        raise RefusalError(f"dialect: there is no {dialect!r}; {', '.join(DIALECTS)}")
+        raise RefusalError(
+            f"dialect: there is no {dialect!r}; {hint(dialect, DIALECTS)}{', '.join(DIALECTS)}"
+        )
     costs = {**(measured(loggp) if loggp is not None else {}), **(parameters or {})}
     if strange := sorted(set(costs) - set(LETTERS)):
         raise RefusalError(f"parameters: there is no {strange[0]!r}; {', '.join(LETTERS)}")
+    for letter, value in costs.items():
+        if isinstance(value, float) and not math.isfinite(value):
+            most = 2**32 - 1 if letter == "S" else 2**31 - 1
+            unit = "bytes" if letter == "S" else "ns"
+            raise RefusalError(f"{letter}: {value} is no finite number; 0 to {most} {unit}")
     spec = network_tables(settings)
     spec |= {"dialect": dialect, "costs": costs, "per_endpoint": per_endpoint, "seed": seed}
     on = routed_or_none(

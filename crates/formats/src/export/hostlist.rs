@@ -1,7 +1,7 @@
 //! Names as Slurm takes them: which ones it can, and many in one word, `host-[0000-0199]`.
 
 use super::working::{Host, Working};
-use crate::hosts::{self, host, of_several_adapters};
+use crate::hosts::{self, host, of_several_adapters, short};
 use base::Refusal;
 use serde::Deserialize;
 use std::collections::{HashMap, HashSet};
@@ -20,6 +20,8 @@ pub(super) enum Names {
     /// What stands before the first blank: `node-7` of `node-7 HCA-1`.
     #[default]
     FirstWord,
+    /// Of that word what stands before the first dot: `node-7` of `node-7.site.example HCA-1`.
+    Short,
     /// All of it.
     Whole,
 }
@@ -39,7 +41,7 @@ impl Names {
     /// When Slurm cannot take a name, or two hosts have the same.
     pub(super) fn nodes<'a>(self, w: &Working<'a>) -> Result<Nodes<'a>, Refusal> {
         let several = match self {
-            Self::FirstWord => of_several_adapters(w.t),
+            Self::FirstWord | Self::Short => of_several_adapters(w.t),
             Self::Whole => HashMap::new(),
         };
         let working: HashMap<u32, &Host> = w.hosts.iter().map(|h| (h.endpoint.0, h)).collect();
@@ -47,11 +49,12 @@ impl Names {
         let mut seen = HashSet::new();
         for own in &w.hosts {
             let whole = w.host_name(own);
-            let name = if self == Self::Whole { whole } else { host(whole) };
+            let word = if self == Self::Whole { whole } else { host(whole) };
+            let name = if self == Self::Short { short(word) } else { word };
             let mut first = own;
             let mut is_spread = own.is_spread;
-            if let Some(adapters) = several.get(name) {
-                if !seen.insert(name) {
+            if let Some(adapters) = several.get(word) {
+                if !seen.insert(word) {
                     continue;
                 }
                 let mut adapters = adapters.iter().filter_map(|e| working.get(e));
@@ -66,7 +69,8 @@ impl Names {
         let names: Vec<&str> = all.iter().map(|node| node.name).collect();
         let way_out = if self == Self::Whole { "; or names=first-word" } else { "" };
         check(&names, "endpoint", way_out)?;
-        Ok(Nodes { all, spread })
+        let domain = names.iter().find(|name| short(name) != **name).copied();
+        Ok(Nodes { all, spread, domain })
     }
 }
 
@@ -75,21 +79,31 @@ pub(super) struct Nodes<'a> {
     pub(super) all: Vec<Node<'a>>,
     /// Names of those with cables to several switches.
     spread: Vec<&'a str>,
+    /// The first name with a domain.
+    domain: Option<&'a str>,
 }
 
 impl Nodes<'_> {
-    /// A line where nodes have cables to several switches: in Slurm each is on one.
+    /// Lines for people: names with domains, and nodes that have cables to several switches, where
+    /// in Slurm each is on one.
     pub(super) fn remark(&self) -> String {
-        match self.spread.first() {
-            None => String::new(),
-            Some(first) => {
-                let more = match self.spread.len() - 1 {
-                    0 => "has".to_owned(),
-                    more => format!("and {more} more have"),
-                };
-                format!("# {first} {more} cables to several switches: the switch of the first\n")
-            }
-        }
+        let names = self.domain.map_or_else(String::new, |name| {
+            let short = short(name);
+            format!(
+                "# full names as {name}: names=short has {short}, as hostname -s in slurm.conf\n"
+            )
+        });
+        names + &self.spread_remark()
+    }
+
+    fn spread_remark(&self) -> String {
+        let who = match self.spread[..] {
+            [] => return String::new(),
+            [one] => format!("{one} has"),
+            [one, two] => format!("{one} and {two} have"),
+            [first, ..] => format!("{first} and {} more have", self.spread.len() - 1),
+        };
+        format!("# {who} cables to several switches: the switch of the first\n")
     }
 }
 

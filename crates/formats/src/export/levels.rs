@@ -7,7 +7,7 @@ use fabric::tree;
 /// The level of each switch of a tree, 0 next to the endpoints.
 ///
 /// They are those that the network declares; where it declares none, as networks from files do, the
-/// hops to the nearest leaf, see [`tree::levels`]. O(links log links).
+/// hops to the nearest leaf, see [`tree::levels_beside`]. O(links log links).
 ///
 /// # Errors
 /// When a link joins switches of one level, or a switch is not connected to any endpoint.
@@ -24,12 +24,11 @@ pub(super) fn levels(w: &Working, help: &str) -> Result<Vec<u32>, Refusal> {
 
 /// Hops from each switch to the nearest leaf.
 fn heights(w: &Working, help: &str) -> Result<Vec<u32>, Refusal> {
-    let mut hosts = vec![0; w.switches.len()];
-    for host in &w.hosts {
-        hosts[host.at] += 1;
-    }
+    let aside = &w.t.aside().left_out;
+    let others: Vec<u32> =
+        w.switches.iter().map(|s| aside.get(s.ix()).copied().unwrap_or(0)).collect();
     let links: Vec<(usize, usize)> = w.links.iter().map(|l| w.pair(*l)).collect();
-    let found = match tree::levels(&hosts, &links) {
+    let found = match tree::levels_beside(&w.rails(), &others, &links) {
         Ok(levels) => levels.of,
         Err((a, b, _)) => return Err(no_tree(w, (a, b), help)),
     };

@@ -17,6 +17,7 @@ mod slurm_tree;
 mod switch_names;
 mod working;
 
+use base::words::did_you_mean;
 use base::{Refusal, fields};
 use fabric::network::Topology;
 use fabric::tables::Routing;
@@ -92,6 +93,11 @@ const SWITCH_NAMES: (&str, &str) = (
     "short (default: what a managed switch was given, `leaf-1` of `MF0;leaf-1:MQM8700/U1`), whole \
      or first-word",
 );
+const NODE_NAMES: (&str, &str) = (
+    "names",
+    "what of an endpoint's name is the node's: first-word (default), short (of that word what \
+     stands before the first dot) or whole",
+);
 const PLANE: (&str, &str) = ("plane", "which plane to write, from 0; of a network of several");
 
 /// All formats.
@@ -106,7 +112,7 @@ pub const FORMATS: [Format; 11] = [
                 "all (default), distinct (one of those that reach the same nodes) or leaves (those \
                  with nodes, and one above those that are connected)",
             ),
-            ("names", "first-word (default) or whole: what of an endpoint's name is the node's"),
+            NODE_NAMES,
             SWITCH_NAMES,
             PLANE,
         ],
@@ -121,7 +127,7 @@ pub const FORMATS: [Format; 11] = [
         options: &[
             ("blocks", "groups (default), switches or racks (of the floor plan): what a block is"),
             ("sizes", "BlockSizes, a list; default: the size of the smallest block"),
-            ("names", "first-word (default) or whole: what of an endpoint's name is the node's"),
+            NODE_NAMES,
             SWITCH_NAMES,
             PLANE,
         ],
@@ -232,7 +238,8 @@ pub const FORMATS: [Format; 11] = [
 pub fn format(name: &str) -> Result<&'static Format, Refusal> {
     FORMATS.iter().find(|f| f.name == name).ok_or_else(|| {
         let known: Vec<&str> = FORMATS.iter().map(|f| f.name).collect();
-        Refusal::new("to", format!("there is no format '{name}'"), known.join(", "))
+        let help = did_you_mean(name, known.iter().copied()) + &known.join(", ");
+        Refusal::new("to", format!("there is no format '{name}'"), help)
     })
 }
 

@@ -124,6 +124,19 @@ impl<'a> Working<'a> {
         &self.t.endpoints()[host.endpoint.ix()].name
     }
 
+    /// How many rails of endpoints each switch has: of an endpoint on several switches each counts.
+    pub(super) fn rails(&self) -> Vec<u32> {
+        let mut rails = vec![0; self.switches.len()];
+        for (i, x) in self.t.terminals().iter().enumerate() {
+            if let Some(at) = self.number[x.plug.switch.ix()]
+                && self.t.terminal_is_up(TerminalId::from(i))
+            {
+                rails[at] += 1;
+            }
+        }
+        rails
+    }
+
     /// Neighbours of every switch with the links to them, by neighbour and link. O(links log).
     pub(super) fn neighbours(&self) -> Vec<Vec<(usize, LinkId)>> {
         let mut rows = vec![Vec::new(); self.switches.len()];

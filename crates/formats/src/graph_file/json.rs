@@ -8,20 +8,22 @@
 //!  "endpoints": [{"name": "host-0000", "guid": null, "rails": [[0, 1, null, {"lid": 1}]]}]}
 //! ```
 //!
-//! A switch needs a name; `guid`, `lid`, `ports`, `plane`, `group`, `level`, `coordinates` and `up`
-//! have defaults (none, 0, working). A link is switch, port, switch, port, cable; a rail is switch,
-//! port, cable, addresses (`rail`, `port_guid`, `lid`, `id`). A cable of null is a working 4x HDR
-//! one; port 0 is the lowest free one. Rails count from 0 in their order and terminals are numbered
-//! in the order of the endpoints, unless `rail` and `id` say otherwise. Unknown fields are refused.
+//! A switch needs a name; `guid`, `lid`, `ports`, `plane`, `group`, `level`, `coordinates`, `up`
+//! and `left_out` (cables to devices that are no endpoints) have defaults (none, 0, working). A
+//! link is switch, port, switch, port, cable; a rail is switch, port, cable, addresses (`rail`,
+//! `port_guid`, `lid`, `id`). A cable of null is a working 4x HDR one; port 0 is the lowest free
+//! one. Rails count from 0 in their order and terminals are numbered in the order of the endpoints,
+//! unless `rail` and `id` say otherwise. Unknown fields are refused.
 
 use super::MAX_PLANE;
 use base::{Refusal, SwitchId};
 use fabric::network::{
-    Builder, Cable, NAMES, Plug, Recipe, Speed, Switch, Terminal, Topology, name_fault,
+    Aside, Builder, Cable, NAMES, Plug, Recipe, Speed, Switch, Terminal, Topology, name_fault,
 };
 use serde::de::Error as _;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use serde_json::{Map, Value};
+use std::collections::HashMap;
 use std::fmt::Write;
 
 /// The version of the format that is written, and the only one that is read.
@@ -30,6 +32,8 @@ pub const VERSION: u64 = 1;
 /// one. Every port takes room, and a few digits say any number of them.
 const PORTS: usize = 256;
 const MANY_PORTS: usize = 1 << 20;
+/// Most devices of a switch that are no endpoints.
+const MAX_LEFT_OUT: u32 = 1 << 16;
 /// Most rails of an endpoint.
 const MAX_RAILS: usize = 254;
 
@@ -75,6 +79,8 @@ struct SwitchEntry {
     coordinates: Vec<u32>,
     #[serde(default = "yes")]
     up: bool,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    left_out: Option<u32>,
 }
 
 #[derive(Serialize, Deserialize)]
@@ -199,17 +205,21 @@ fn check_ports(document: &Document) -> Result<(), Refusal> {
     Ok(())
 }
 
-fn build(document: Document) -> Result<Topology, Refusal> {
-    let mut b = Builder::new();
-    let known = document.switches.len();
-    check_ports(&document)?;
-    for (i, s) in document.switches.into_iter().enumerate() {
+fn add_switches(b: &mut Builder, switches: Vec<SwitchEntry>) -> Result<(), Refusal> {
+    let mut named = HashMap::new();
+    let mut left_out = vec![0; switches.len()];
+    for (i, s) in switches.into_iter().enumerate() {
+        let refuse = |field: &str, why: String, help: String| {
+            Err(Refusal::new(format!("switches[{i}]{field}"), why, help))
+        };
         if s.plane > MAX_PLANE {
-            let (why, help) = (format!("plane {}", s.plane), format!("at most {MAX_PLANE}"));
-            return Err(Refusal::new(format!("switches[{i}]"), why, help));
+            return refuse("", format!("plane {}", s.plane), format!("at most {MAX_PLANE}"));
         }
-        if let Some(why) = name_fault(&s.name) {
-            return Err(Refusal::new(format!("switches[{i}].name"), why, NAMES));
+        check_name(&mut named, "switches", i, &s.name)?;
+        left_out[i] = s.left_out.unwrap_or(0);
+        if left_out[i] > MAX_LEFT_OUT {
+            let why = format!("{} devices", left_out[i]);
+            return refuse(".left_out", why, format!("at most {MAX_LEFT_OUT}"));
         }
         b.switch(Switch {
             name: s.name,
@@ -223,6 +233,37 @@ fn build(document: Document) -> Result<Topology, Refusal> {
             up: s.up,
         });
     }
+    if left_out.iter().any(|n| *n > 0) {
+        b.set_aside(Aside { left_out, ..Aside::default() });
+    }
+    Ok(())
+}
+
+/// Refuses a name that is none, or that an entry before has.
+fn check_name(
+    named: &mut HashMap<String, usize>,
+    list: &str,
+    i: usize,
+    name: &str,
+) -> Result<(), Refusal> {
+    let at = format!("{list}[{i}].name");
+    if let Some(why) = name_fault(name) {
+        return Err(Refusal::new(at, why, NAMES));
+    }
+    match named.insert(name.to_owned(), i) {
+        None => Ok(()),
+        Some(first) => {
+            let why = format!("{name:?} is the name of {list}[{first}], too");
+            Err(Refusal::new(at, why, "names must differ"))
+        }
+    }
+}
+
+fn build(document: Document) -> Result<Topology, Refusal> {
+    let mut b = Builder::new();
+    let known = document.switches.len();
+    check_ports(&document)?;
+    add_switches(&mut b, document.switches)?;
     let switch = |place: &dyn Fn() -> String, s: u32| {
         let exists = (s as usize) < known;
         exists.then_some(SwitchId(s)).ok_or_else(|| {
@@ -236,15 +277,13 @@ fn build(document: Document) -> Result<Topology, Refusal> {
         let z = Plug { switch: switch(&place, z)?, port: z_port };
         b.link_at(a, z, to_cable(cable.as_ref(), &place)?);
     }
-    let mut terminals = Vec::new();
+    let (mut terminals, mut named) = (Vec::new(), HashMap::new());
     for (i, e) in document.endpoints.into_iter().enumerate() {
         if e.rails.len() > MAX_RAILS {
             let (why, help) = (format!("{} rails", e.rails.len()), format!("at most {MAX_RAILS}"));
             return Err(Refusal::new(format!("endpoints[{i}]"), why, help));
         }
-        if let Some(why) = name_fault(&e.name) {
-            return Err(Refusal::new(format!("endpoints[{i}].name"), why, NAMES));
-        }
+        check_name(&mut named, "endpoints", i, &e.name)?;
         let endpoint = b.endpoint(e.name, e.guid.map(|g| g.0));
         for (r, RailEntry(s, port, cable, address)) in e.rails.into_iter().enumerate() {
             let place = || format!("endpoints[{i}].rails[{r}]");
@@ -302,7 +341,8 @@ fn to_cable(entry: Option<&CableEntry>, place: &dyn Fn() -> String) -> Result<Ca
 /// The network as JSON, one entry a line. O(network).
 pub fn write(t: &Topology) -> String {
     let mut out = format!("{{\"flyloom\": {VERSION},\n\"recipe\": {},\n", line(t.recipe()));
-    let switches = t.switches().iter().map(|s| {
+    let left_out = |i: usize| t.aside().left_out.get(i).copied().filter(|n| *n > 0);
+    let switches = t.switches().iter().enumerate().map(|(i, s)| {
         line(&SwitchEntry {
             name: s.name.clone(),
             guid: s.guid.map(Guid),
@@ -313,6 +353,7 @@ pub fn write(t: &Topology) -> String {
             level: s.level,
             coordinates: s.coordinates.clone(),
             up: s.up,
+            left_out: left_out(i),
         })
     });
     let links = t.links().iter().map(|l| {

@@ -116,8 +116,12 @@ fn with_hosts_apart(t: Topology) -> Topology {
     let Some(first) = levels.apart.first().map(|s| SwitchId::from(*s)) else { return t };
     let on = |s: &usize| t.terminals_on(SwitchId::from(*s)).len();
     let hosts: usize = levels.apart.iter().map(on).sum();
-    let (name, switches) = (&t.switches()[first.ix()].name, levels.apart.len());
-    let more = if switches > 1 { format!(" and {} more", switches - 1) } else { String::new() };
+    let name = &t.switches()[first.ix()].name;
+    let more = match levels.apart[..] {
+        [_] => String::new(),
+        [_, second] => format!(" and {}", t.switches()[second].name),
+        _ => format!(" and {} more", levels.apart.len() - 1),
+    };
     let remark = format!(
         "{hosts} of {} endpoints on {name}{more}, no leaf: levels of the tree are by the others",
         t.terminals().len()

@@ -1,7 +1,7 @@
 //! Hosts by their names: an endpoint's whole name, its first word, or its number.
 
 use crate::backed::Backed;
-use crate::hosts::{self, host, of_several_adapters};
+use crate::hosts::{self, host, of_several_adapters, short};
 use base::Refusal;
 use base::words::did_you_mean;
 use fabric::Topology;
@@ -29,12 +29,6 @@ enum Known {
     /// The adapters of one host, in their order.
     Adapters(Vec<u32>),
     Several,
-}
-
-/// A host's name without its domain; addresses of four numbers stay.
-fn short(host: &str) -> &str {
-    let is_address = host.bytes().all(|c| c.is_ascii_digit() || c == b'.');
-    if is_address { host } else { host.split('.').next().unwrap_or(host) }
 }
 
 impl<'a> Names<'a> {

@@ -6,6 +6,7 @@
 use super::congestion::{Congestion, Run};
 use super::rounding::{rounded_up, twentieth};
 use base::Refusal;
+use base::words::did_you_mean;
 use std::collections::BTreeMap;
 
 /// What is reported.
@@ -40,8 +41,9 @@ impl Metric {
     pub fn parse(name: &str) -> Result<Self, Refusal> {
         let found = METRICS.iter().find(|(_, ours, orcs)| name == *ours || name == *orcs);
         found.map(|(metric, _, _)| *metric).ok_or_else(|| {
-            let names = METRICS.map(|(_, name, _)| name).join(", ");
-            Refusal::new("metric", format!("there is no '{name}'"), names)
+            let names = METRICS.map(|(_, name, _)| name);
+            let help = did_you_mean(name, names) + &names.join(", ");
+            Refusal::new("metric", format!("there is no '{name}'"), help)
         })
     }
 

@@ -9,6 +9,7 @@ use super::metric::Metric as Told;
 use super::sent::{Asked, Loaded, Name, sent};
 use base::interval::half_width_95;
 use base::stage::{Better, Kind};
+use base::words::did_you_mean;
 use base::{Metric, Need, Refusal, Stage, Stop, Watch};
 use fabric::size::{RouteWork, Size};
 use schemars::JsonSchema;
@@ -90,7 +91,8 @@ impl Params {
             Places::Word(word) if word == "random" => Order::Random,
             Places::Word(word) if word == "linear" => Order::Linear,
             Places::Word(word) => {
-                let help = "random, linear, or endpoints by name";
+                let near = did_you_mean(word, ["random", "linear"]);
+                let help = format!("{near}random, linear, or endpoints by name");
                 return Err(Refusal::new("order", format!("there is no '{word}'"), help));
             }
             Places::Named(names) if names.is_empty() => {
@@ -103,7 +105,8 @@ impl Params {
             Sent::Word(word) if word == "each" => Levels::Each,
             Sent::Word(word) if word == "all" => Levels::Together,
             Sent::Word(word) => Levels::One(word.parse().map_err(|_| {
-                let help = "each, all, or the number of one";
+                let near = did_you_mean(word, ["each", "all"]);
+                let help = format!("{near}each, all, or the number of one");
                 Refusal::new("levels", format!("there is no '{word}'"), help)
             })?),
         };

@@ -309,7 +309,7 @@ fn build(
         return Err(Refusal::new(name, "there is no switch in it", "a system with a switch"));
     }
     b.number_planes();
-    b.set_aside(Aside { remarks, loops: left.loops });
+    b.set_aside(Aside { remarks, loops: left.loops, ..Aside::default() });
     b.finish(recipe(name, "ibutils")).map_err(|refused| refused.within(name))
 }
 

@@ -7,8 +7,10 @@ use crate::hosts::{host, natural};
 use base::{EndpointId, Refusal, SwitchId};
 use fabric::network::{Aside, Builder, Cable, Plug, Recipe, Switch, Topology};
 use serde_json::Map;
-use std::collections::{BTreeMap, HashMap, HashSet};
+use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 
+/// What helps where nodes are missing.
+const WHOLE: &str = "expected the node at the other end as well: write the discovery anew, whole";
 /// Lines, cables and nodes that a remark names before it only counts.
 const NAMED: usize = 3;
 
@@ -53,6 +55,10 @@ pub(super) struct Nodes<'a> {
     again: usize,
     talk: usize,
     first_talk: Option<(usize, &'a str)>,
+    /// The last line that was read.
+    pub(super) ends: usize,
+    /// What a reader has to say of the file.
+    pub(super) notes: Vec<String>,
 }
 
 /// What the port at the end of a cable leads to.
@@ -71,6 +77,10 @@ struct Gathered {
     /// Cables without a switch, and cables whose ends differ, in words.
     back_to_back: Vec<String>,
     unequal: Vec<String>,
+    /// The switch of every rail.
+    attached: Vec<SwitchId>,
+    /// Hosts with several adapters among the endpoints, by name.
+    several: Vec<String>,
     /// Adapters of hosts, of which others are chosen, and ports of endpoints that are not used.
     other_adapters: usize,
     other_ports: usize,
@@ -79,7 +89,8 @@ struct Gathered {
 impl<'a> Nodes<'a> {
     pub(super) fn new(file: &'a str) -> Self {
         let (all, by_id) = (Vec::new(), HashMap::new());
-        Self { file, all, by_id, again: 0, talk: 0, first_talk: None }
+        let notes = Vec::new();
+        Self { file, all, by_id, again: 0, talk: 0, first_talk: None, ends: 0, notes }
     }
 
     /// Counts a line of a program.
@@ -199,7 +210,7 @@ impl<'a> Nodes<'a> {
                 return Ok(Far::Absent(kind));
             }
             let why = format!("the cable leads to \"{}\", which is not in the file", p.peer);
-            return Err(Wrong::new(why, "expected the node at the other end as well"));
+            return Err(Wrong::new(format!("{why}: {}", self.missing()), WHOLE));
         };
         let node = &self.all[to];
         if !(1..=node.head.ports).contains(&p.peer_port) {
@@ -210,7 +221,11 @@ impl<'a> Nodes<'a> {
         let expected = format!("[{}] \"{}\"[{}]", p.peer_port, from.head.id, p.port);
         let Ok(at) = node.ports.binary_search_by_key(&p.peer_port, |(_, q)| q.port) else {
             let why = format!("the other end does not tell of this cable: no {expected}");
-            let help = format!("expected it after line {}, in \"{}\"", node.line, p.peer);
+            let mut help = format!("expected it after line {}, in \"{}\"", node.line, p.peer);
+            if to + 1 == self.all.len() {
+                let ends = format!("with which the file ends in line {}", self.ends);
+                help = format!("{help}, {ends}: it looks cut off");
+            }
             return Err(Wrong::new(why, help));
         };
         let (other, q) = &node.ports[at];
@@ -225,6 +240,24 @@ impl<'a> Nodes<'a> {
             return Err(Wrong::new(why, "both ends must tell the same"));
         }
         Ok(Far::Port(to, q))
+    }
+
+    /// Which nodes cables lead to that are not in the file, and where that ends.
+    fn missing(&self) -> String {
+        let peers = self.all.iter().flat_map(|n| &n.ports).map(|(_, p)| p.peer.as_ref());
+        let missing: BTreeSet<&str> = peers.filter(|id| !self.by_id.contains_key(*id)).collect();
+        let last = self.all.last().map_or("", |node| node.name());
+        let nodes = if missing.len() == 1 {
+            "this node is".to_owned()
+        } else {
+            let named: Vec<&str> = missing.iter().take(NAMED).copied().collect();
+            let more = if missing.len() > NAMED { ", ..." } else { "" };
+            format!("{} nodes ({}{more}) are", missing.len(), named.join(", "))
+        };
+        format!(
+            "{nodes} missing, and the file, which ends in line {} with '{last}', looks cut off",
+            self.ends
+        )
     }
 
     /// The network of all switches, and of the devices that `choice` takes.
@@ -257,6 +290,7 @@ impl<'a> Nodes<'a> {
             self.attach(&mut b, group, &rails, &mut lmc, &mut gathered)?;
         }
         self.link(&mut b, &switch_at, &mut gathered)?;
+        let left_out = self.left_out(&switch_at, &groups, &gathered.attached);
         let mut params = Map::new();
         params.insert("path".into(), self.file.into());
         params.insert("format".into(), "ibnetdiscover".into());
@@ -264,13 +298,13 @@ impl<'a> Nodes<'a> {
         if let Some((lmc, _)) = lmc.filter(|(l, _)| *l != 0) {
             params.insert("lmc".into(), lmc.into());
         }
-        let mut remarks = self.remarks(&gathered);
+        let mut remarks = self.remarks(&gathered, choice.joins());
         let planes = b.number_planes();
         if planes > 1 {
             remarks
                 .push(format!("{planes} parts with hosts in common and no cable: {planes} planes"));
         }
-        b.set_aside(Aside { remarks, loops: gathered.loops });
+        b.set_aside(Aside { remarks, loops: gathered.loops, left_out });
         b.finish(Recipe { family: "file".into(), params }).map_err(|r| r.within(self.file))
     }
 
@@ -286,10 +320,15 @@ impl<'a> Nodes<'a> {
             .iter()
             .map(|&i| (self.all[i].kind(), self.all[i].head.name.unwrap_or_default()))
             .collect();
-        let chosen = choice.endpoints(&told).map_err(|r| r.within(self.file))?;
+        let cabled: Vec<bool> = devices.iter().map(|&i| self.is_cabled(&self.all[i])).collect();
+        let chosen = choice.endpoints(&told, &cabled).map_err(|r| r.within(self.file))?;
         let mut groups: Vec<Vec<usize>> = Vec::new();
         let mut of_host: HashMap<&str, usize> = HashMap::new();
+        let mut adapters: BTreeMap<&str, usize> = BTreeMap::new();
         for ((&i, &(kind, name)), chosen) in devices.iter().zip(&told).zip(chosen) {
+            if chosen && kind == Kind::Host && !names_no_host(name) {
+                *adapters.entry(host(name)).or_default() += 1;
+            }
             if !chosen && kind == Kind::Host && choice.chooses_adapters() {
                 gathered.other_adapters += 1;
             } else if !chosen {
@@ -304,6 +343,8 @@ impl<'a> Nodes<'a> {
                 groups.push(vec![i]);
             }
         }
+        let several = adapters.iter().filter(|(_, count)| **count > 1);
+        gathered.several = several.map(|(name, _)| (*name).to_owned()).collect();
         groups.retain(|group| group.iter().any(|i| self.may_reach(&self.all[*i])));
         for group in &mut groups {
             group.sort_by_key(|&i| (natural(self.all[i].head.name.unwrap_or_default()), i));
@@ -311,11 +352,16 @@ impl<'a> Nodes<'a> {
         Ok(groups)
     }
 
-    /// Whether an adapter has a cable to a switch, or none at all.
-    fn may_reach(&self, adapter: &Node) -> bool {
+    /// Whether an adapter has a cable to a switch.
+    fn is_cabled(&self, adapter: &Node) -> bool {
         let is_device = |at: &usize| self.all[*at].form != Form::Switch;
         let to_device = |p: &PortLine| self.by_id.get(p.peer.as_ref()).is_some_and(&is_device);
-        adapter.ports.is_empty() || adapter.ports.iter().any(|(_, p)| !to_device(p))
+        adapter.ports.iter().any(|(_, p)| !to_device(p))
+    }
+
+    /// Whether it has one, or none at all.
+    fn may_reach(&self, adapter: &Node) -> bool {
+        adapter.ports.is_empty() || self.is_cabled(adapter)
     }
 
     /// Checks every cable, also of what is left out; those of devices that are not in the file and
@@ -339,6 +385,35 @@ impl<'a> Nodes<'a> {
             }
         }
         Ok(())
+    }
+
+    /// Of every switch the cables to devices that are not `attached`, but for those of aggregation
+    /// nodes, which are within switches of any level.
+    fn left_out(
+        &self,
+        switch_at: &[Option<SwitchId>],
+        groups: &[Vec<usize>],
+        attached: &[SwitchId],
+    ) -> Vec<u32> {
+        let mut taken = vec![false; self.all.len()];
+        groups.iter().flatten().for_each(|&i| taken[i] = true);
+        let mut counts = vec![0_u32; switch_at.iter().flatten().count()];
+        for (from, node) in self.all.iter().enumerate() {
+            let Some(here) = switch_at[from] else { continue };
+            for (_, p) in &node.ports {
+                let kind = match self.by_id.get(p.peer.as_ref()) {
+                    Some(&to) if switch_at[to].is_some() => continue,
+                    Some(&to) if taken[to] => Kind::Host,
+                    Some(&to) => self.all[to].kind(),
+                    None => Kind::of_adapter(None, p.peer_name.unwrap_or_default()),
+                };
+                counts[here.ix()] += u32::from(kind != Kind::Aggregation);
+            }
+        }
+        for switch in attached {
+            counts[switch.ix()] = counts[switch.ix()].saturating_sub(1);
+        }
+        if counts.iter().all(|n| *n == 0) { Vec::new() } else { counts }
     }
 
     fn cable_words(&self, from: &Node, p: &PortLine, to: usize) -> String {
@@ -384,6 +459,7 @@ impl<'a> Nodes<'a> {
                 }
                 let cable = self.cable(node, p, (to, q), gathered);
                 let id = b.attach(rails.endpoint, switch, p.peer_port, cable);
+                gathered.attached.push(switch);
                 let terminal = b.terminal_mut(id);
                 let counted = rails.choice.joins() || rails.choice.takes_one_port();
                 terminal.rail = if counted { next } else { p.port - 1 };
@@ -452,14 +528,17 @@ impl<'a> Nodes<'a> {
     }
 
     /// A line for each sort of thing that was left out or understood otherwise than written.
-    fn remarks(&self, gathered: &Gathered) -> Vec<String> {
-        let mut found = Vec::new();
+    fn remarks(&self, gathered: &Gathered, joined: bool) -> Vec<String> {
+        let mut found = self.notes.clone();
         if !gathered.left_out.is_empty() {
             let counted: Vec<String> =
                 gathered.left_out.iter().map(|(kind, n)| kind.counted(*n)).collect();
             let kinds: Vec<&str> = gathered.left_out.keys().map(|kind| kind.word()).collect();
             let (counted, kinds) = (counted.join(", "), kinds.join(","));
             found.push(format!("{counted} left out (--keep {kinds} has them as endpoints)"));
+        }
+        if !gathered.several.is_empty() {
+            found.push(several_adapters(&gathered.several, joined));
         }
         for (count, one, many) in [
             (gathered.other_adapters, "adapter", "adapters"),
@@ -523,6 +602,23 @@ struct Rails<'b> {
     endpoint: EndpointId,
     switch_at: &'b [Option<SwitchId>],
     choice: &'b Choice,
+}
+
+/// How hosts with several adapters are counted.
+fn several_adapters(hosts: &[String], joined: bool) -> String {
+    let hosts = match hosts {
+        [one] => format!("host {one} has several adapters"),
+        [one, two] => format!("hosts {one} and {two} have several adapters"),
+        _ => format!("{} hosts have several adapters ({}, ...)", hosts.len(), hosts[0]),
+    };
+    if joined {
+        return format!("{hosts}, which are one endpoint with a rail for each cable");
+    }
+    format!(
+        "{hosts}, and each adapter is an endpoint, with processes of its own where endpoints get \
+         them; --adapters joined, first or a name as mlx5_0 has one endpoint a host; for Slurm a \
+         host is one node, on the switch of its first adapter"
+    )
 }
 
 fn same_lmc(lmc: &mut Option<(u8, usize)>, new: u8, line: usize) -> Result<(), Wrong> {

@@ -290,11 +290,16 @@ impl Choice {
         self.adapters == Adapters::First
     }
 
-    /// Which of these devices are endpoints, by their kinds and descriptions.
+    /// Which of these devices are endpoints, by their kinds and descriptions; `cabled` says of each
+    /// whether it has a cable to a switch: of a host's adapters the first is one that has.
     ///
     /// # Errors
     /// When a pattern fits none of them.
-    pub(super) fn endpoints(&self, devices: &[(Kind, &str)]) -> Result<Vec<bool>, Refusal> {
+    pub(super) fn endpoints(
+        &self,
+        devices: &[(Kind, &str)],
+        cabled: &[bool],
+    ) -> Result<Vec<bool>, Refusal> {
         for (key, patterns, texts) in
             [("keep", &self.keep, &self.given.keep), ("only", &self.only, &self.given.only)]
         {
@@ -303,13 +308,9 @@ impl Choice {
                     && !devices.iter().any(|(kind, name)| pattern.takes(*kind, name))
             };
             if let Some(at) = patterns.iter().position(names_none) {
-                let names = devices.iter().map(|(_, name)| host(name));
-                let near = if devices.len() <= 4096 {
-                    did_you_mean(&texts[at], names)
-                } else {
-                    String::new()
-                };
                 let kinds: Vec<&str> = Kind::ALL.iter().map(|kind| kind.word()).collect();
+                let names = devices.iter().take(4096).map(|(_, name)| host(name));
+                let near = did_you_mean(&texts[at], kinds.iter().copied().chain(names));
                 let help = format!("{near}a name or pattern, or a kind: {}", kinds.join(", "));
                 return Err(Refusal::new(key, format!("no device fits '{}'", texts[at]), help));
             }
@@ -324,13 +325,14 @@ impl Choice {
                 by_default || any(&self.only, kind, name) || any(&self.keep, kind, name)
             })
             .collect();
-        self.choose_adapters(devices, &mut chosen)?;
+        self.choose_adapters(devices, cabled, &mut chosen)?;
         Ok(chosen)
     }
 
     fn choose_adapters(
         &self,
         devices: &[(Kind, &str)],
+        cabled: &[bool],
         chosen: &mut [bool],
     ) -> Result<(), Refusal> {
         let of_hosts = |i: &usize| devices[*i].0 == Kind::Host && !names_no_host(devices[*i].1);
@@ -339,7 +341,8 @@ impl Choice {
             Adapters::Each | Adapters::Joined => {}
             Adapters::First => {
                 all.retain(|&i| chosen[i]);
-                all.sort_by_key(|&i| (host(devices[i].1), natural(adapter(devices[i].1)), i));
+                let own = |i: usize| (!cabled[i], natural(adapter(devices[i].1)), i);
+                all.sort_by_cached_key(|&i| (host(devices[i].1), own(i)));
                 for pair in all.windows(2) {
                     chosen[pair[1]] = host(devices[pair[0]].1) != host(devices[pair[1]].1);
                 }
@@ -352,7 +355,10 @@ impl Choice {
                     names.dedup();
                     names.truncate(8);
                     let why = format!("no adapter of a host is called '{glob}'");
-                    let help = format!("each, joined, first, or one of {}", names.join(", "));
+                    let words = ["each", "joined", "first"];
+                    let near = did_you_mean(glob, words.into_iter().chain(names.iter().copied()));
+                    let help =
+                        format!("{near}{}, or one of {}", words.join(", "), names.join(", "));
                     return Err(Refusal::new("adapters", why, help));
                 }
                 all.into_iter().filter(|&i| !is(i)).for_each(|i| chosen[i] = false);

@@ -1,8 +1,37 @@
 //! The two kinds of line that carry a fabric: a node's and a port's.
 
+use super::assemble::Form;
 use super::{MAX_PORT, Wrong};
+use base::words::did_you_mean;
 use fabric::network::{Cable, NAMES, Speed, name_fault};
 use std::borrow::Cow;
+
+/// The words that lines of nodes begin with.
+pub(super) const NODES: [(&str, Form); 4] =
+    [("Switch", Form::Switch), ("Ca", Form::Adapter), ("Hca", Form::Adapter), ("Rt", Form::Router)];
+/// The keys of the next node's GUID.
+pub(super) const GUIDS: [(&str, Form); 4] = [
+    ("switchguid", Form::Switch),
+    ("caguid", Form::Adapter),
+    ("hcaguid", Form::Adapter),
+    ("rtguid", Form::Router),
+];
+/// The keys of other numbers of the next node.
+const IDS: [&str; 3] = ["vendid", "devid", "sysimgguid"];
+/// The keys of settings of a netlist of `ibsim`.
+const SETTINGS: [&str; 3] = ["width", "speed", "extspeed"];
+/// The words of a netlist of `ibsim` that are not read.
+const SIMULATOR: [&str; 3] = ["include", "module", "do"];
+
+/// The words that lines of nodes begin with.
+fn nodes() -> impl Iterator<Item = &'static str> {
+    NODES.into_iter().map(|(word, _)| word)
+}
+
+/// The keys before `=` of all lines that have one.
+fn keys() -> impl Iterator<Item = &'static str> {
+    IDS.into_iter().chain(GUIDS.into_iter().map(|(key, _)| key)).chain(SETTINGS)
+}
 
 /// What is left of a line.
 #[derive(Debug, Clone, Copy)]
@@ -72,7 +101,7 @@ impl<'a> Scan<'a> {
         let id = if self.eat("\"") { self.until('"') } else { None };
         id.filter(|i| !i.is_empty() && !i.contains(['#', '@'])).ok_or_else(|| {
             let why = "the id of a node is missing or has # or @ in it";
-            Wrong::new(why, "expected \"S-...\" or \"H-...\"")
+            Wrong::new(why, "expected a name in quotes: \"S-...\", \"H-...\" or \"R-...\"")
         })
     }
 }
@@ -277,7 +306,7 @@ pub(super) fn foreign(line: &str) -> Wrong {
         return Wrong::new("a line of iblinkinfo among those of nodes", plain);
     }
     let written_out = "write the whole network into this one file";
-    if starts(&["include", "module", "do"]) {
+    if starts(&SIMULATOR) {
         let word = line.split([' ', '=', '\t']).next().unwrap_or(line);
         let why = format!("'{word}' belongs to the simulator and changes the network as it runs");
         return Wrong::new(why, written_out);
@@ -286,7 +315,12 @@ pub(super) fn foreign(line: &str) -> Wrong {
         return Wrong::new("port aliases are not read", "name the node and the port instead");
     }
     let shown: String = line.chars().take(40).collect();
-    let help = "expected vendid=, switchguid=, caguid=, Switch, Ca, a [port] line or a # comment";
+    let words: Vec<String> =
+        keys().map(|key| format!("{key}=")).chain(nodes().map(str::to_owned)).collect();
+    let typed = line.split([' ', '\t', '"']).next().unwrap_or_default();
+    let typed = typed.split_inclusive('=').next().unwrap_or_default();
+    let near = did_you_mean(typed, words.iter().map(String::as_str));
+    let help = format!("{near}expected {}, a [port] line or a # comment", words.join(", "));
     Wrong::new(format!("'{shown}' is not understood"), help)
 }
 
@@ -345,15 +379,11 @@ pub(crate) fn is_talk(line: &str) -> bool {
     }
     let mut words = line.split_whitespace();
     let first = words.next().unwrap_or_default();
-    let own =
-        ["Switch", "Ca", "Hca", "Rt", "vendid", "devid", "sysimgguid", "switchguid", "caguid"];
-    let other = ["hcaguid", "rtguid", "include", "module", "do", "width", "speed", "extspeed"];
     let foreign = ["SW ", "CA ", "RT ", "CA:", "RT:", "Unicast lids", "0x", "<", ">", "@"];
     if foreign.iter().any(|f| line.starts_with(f)) || line.contains("==(") {
         return false;
     }
-    let is_key = |key: &&str| first.starts_with(*key);
-    let known = own.iter().chain(&other).any(is_key);
+    let known = nodes().chain(keys()).chain(SIMULATOR).any(|key| first.starts_with(key));
     words.next().is_some() && !known && !line.contains('"')
 }
 

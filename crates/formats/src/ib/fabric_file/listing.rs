@@ -22,6 +22,18 @@ use base::Refusal;
 use fabric::network::Speed;
 use std::collections::{HashMap, HashSet};
 
+/// The types of nodes that `ibnetdiscover -p` prints.
+const FORMS: [(&str, Form); 4] =
+    [("SW", Form::Switch), ("CA", Form::Adapter), ("RT", Form::Router), ("??", Form::Adapter)];
+/// The words of headings of `iblinkinfo`, before a colon.
+const HEADINGS: [(&str, Form); 5] = [
+    ("Switch", Form::Switch),
+    ("CA", Form::Adapter),
+    ("RT", Form::Router),
+    ("Rt", Form::Router),
+    ("Router", Form::Router),
+];
+
 /// A port, as it is told at either end of a line.
 #[derive(Debug, Clone, Copy)]
 struct Port<'a> {
@@ -56,6 +68,7 @@ pub(super) fn read<'a>(text: &'a str, file: &'a str) -> Result<Option<Nodes<'a>>
         return Ok(None);
     }
     let mut reader = Reader { nodes: Nodes::new(file), told: Vec::new(), open: None };
+    let last = text.lines().count();
     for (i, line) in text.lines().enumerate() {
         let (number, line) = (i + 1, line.trim());
         if line.is_empty() || line.starts_with('#') {
@@ -70,20 +83,23 @@ pub(super) fn read<'a>(text: &'a str, file: &'a str) -> Result<Option<Nodes<'a>>
         } else {
             link_line(&mut reader, number, line)
         };
-        read.map_err(|w| w.at(file, number))?;
+        let is_cut = number == last && !text.ends_with('\n');
+        read.map_err(|w| if is_cut { w.in_a_line_cut_off() } else { w }.at(file, number))?;
     }
     reader.nodes(file).map(Some)
 }
 
 /// Whether a line is one of `ibnetdiscover -p`.
 fn is_ports_report(line: &str) -> bool {
-    let form = ["SW ", "CA ", "RT ", "?? "].iter().any(|form| line.starts_with(form));
+    let word = line.split(' ').next().unwrap_or_default();
+    let form = FORMS.iter().any(|(known, _)| *known == word) && line.len() > word.len();
     form && line.contains('\'') && line.contains(" 0x")
 }
 
 /// Whether a line is one of `iblinkinfo`.
 pub(crate) fn is_link_info(line: &str) -> bool {
-    let heading = ["Switch:", "CA:", "RT:", "Router:", "Rt:"].iter().any(|h| line.starts_with(h));
+    let word = line.split_once(':').map_or("", |(word, _)| word);
+    let heading = HEADINGS.iter().any(|(known, _)| *known == word);
     heading && line.ends_with(':') || line.contains("==>") && line.contains("==")
 }
 
@@ -113,15 +129,12 @@ fn port_number(word: Option<&str>) -> Result<u16, Wrong> {
 }
 
 fn form_of(word: Option<&str>) -> Result<Form, Wrong> {
-    match word {
-        Some("SW") => Ok(Form::Switch),
-        Some("CA" | "??") => Ok(Form::Adapter),
-        Some("RT") => Ok(Form::Router),
-        other => {
-            let why = format!("'{}' is no type of node", other.unwrap_or_default());
-            Err(Wrong::new(why, "expected SW, CA or RT"))
-        }
-    }
+    let word = word.unwrap_or_default();
+    let found = FORMS.iter().find(|(known, _)| *known == word).map(|(_, form)| *form);
+    found.ok_or_else(|| {
+        let words = FORMS.map(|(word, _)| word).join(", ");
+        Wrong::new(format!("'{word}' is no type of node"), format!("expected one of {words}"))
+    })
 }
 
 /// `SW 249 4 0x0002c90200000310`, and the words behind it.
@@ -147,7 +160,8 @@ fn ports_line<'a>(reader: &mut Reader<'a>, number: usize, line: &'a str) -> Resu
             return Ok(());
         }
         let why = "no line of ibnetdiscover -p, as those before are";
-        return Err(Wrong::new(why, "expected SW, CA or RT, LID, port and GUID"));
+        let words = FORMS.map(|(word, _)| word).join(", ");
+        return Err(Wrong::new(why, format!("expected one of {words}, LID, port and GUID")));
     }
     let (numbers, names) = line.split_once('\'').unwrap_or((line, ""));
     let cut_off = || Wrong::new("the names are cut off", "expected ( 'NAME' - 'NAME' )");
@@ -196,12 +210,7 @@ fn lid_and_port(text: &str) -> Result<(u16, u16, &str), Wrong> {
 /// A heading: the form, the GUID where it is told, the name.
 fn heading(line: &str) -> Option<(Form, Option<u64>, &str)> {
     let (word, rest) = line.split_once(':')?;
-    let form = match word {
-        "Switch" => Form::Switch,
-        "CA" => Form::Adapter,
-        "RT" | "Rt" | "Router" => Form::Router,
-        _ => return None,
-    };
+    let form = HEADINGS.iter().find(|(known, _)| *known == word).map(|(_, form)| *form)?;
     let name = rest.trim().strip_suffix(':')?;
     let (first, behind) = name.split_once(' ').unwrap_or((name, ""));
     Some(match guid_of(first) {
@@ -238,7 +247,9 @@ fn link_line<'a>(reader: &mut Reader<'a>, number: usize, line: &'a str) -> Resul
         (None, guid, name.trim(), place)
     } else {
         let Some((form, own, name)) = reader.open else {
-            return Err(Wrong::new("a port outside of a node", "expected Switch: or CA: before"));
+            let words = HEADINGS.map(|(word, _)| format!("{word}:")).join(", ");
+            let help = format!("expected a heading before: {words}");
+            return Err(Wrong::new("a port outside of a node", help));
         };
         (Some(form), guid.or(own), name, behind)
     };
@@ -285,6 +296,8 @@ impl<'a> Reader<'a> {
     fn nodes(self, file: &str) -> Result<Nodes<'a>, Refusal> {
         let Self { mut nodes, told, .. } = self;
         let forms = forms(&told);
+        // a report of switches alone has no lines of devices
+        let mut has_devices = false;
         let mut ends: HashSet<(String, u16)> = HashSet::new();
         let mut most: HashMap<String, u16> = HashMap::new();
         let mut every: Vec<(String, Form, Port<'a>, usize)> = Vec::new();
@@ -292,6 +305,7 @@ impl<'a> Reader<'a> {
         for t in &told {
             let at = |w: Wrong| w.at(file, t.line);
             let (id, form) = named(&forms, &t.here).map_err(at)?;
+            has_devices |= form != Form::Switch;
             every.push((id.clone(), form, t.here, t.line));
             let Some(far) = &t.far else { continue };
             let (far_id, far_form) = named(&forms, far).map_err(at)?;
@@ -299,14 +313,26 @@ impl<'a> Reader<'a> {
             ends.insert((id.clone(), t.here.number));
             ports.push((id, t.line, port_line(&t.here, form, far, &far_id, far_form, &t.rate)));
         }
+        let mut one_sided = Vec::new();
         for t in told.iter().filter(|t| t.far.is_some()) {
             let Some(far) = &t.far else { continue };
             let (id, form) = named(&forms, &t.here).map_err(|w| w.at(file, t.line))?;
             let (far_id, far_form) = named(&forms, far).map_err(|w| w.at(file, t.line))?;
             if ends.insert((far_id.clone(), far.number)) {
+                if has_devices || far_form == Form::Switch {
+                    one_sided.push((t.line, far.name));
+                }
                 let mirrored = port_line(far, far_form, &t.here, &id, form, &t.rate);
                 ports.push((far_id, t.line, mirrored));
             }
+        }
+        if let Some((line, far)) = one_sided.first() {
+            let count = one_sided.len();
+            let cables = if count == 1 { "cable is" } else { "cables are" };
+            nodes.notes.push(format!(
+                "{count} {cables} told by one end only, the first in line {line}, and not by \
+                 '{far}': the file looks cut off"
+            ));
         }
         for (id, _, port, _) in &every {
             let most = most.entry(id.clone()).or_default();

@@ -68,8 +68,14 @@ pub fn read_chosen(text: &str, name: &str, choice: &Choice) -> Result<Topology, 
         return nodes.build(choice);
     }
     let mut file = File::new(name);
+    let last = text.lines().count();
     for (i, line) in text.lines().enumerate() {
-        file.line(i + 1, line.trim_end()).map_err(|r| r.at(name, i + 1))?;
+        file.nodes.ends = i + 1;
+        file.line(i + 1, line.trim_end()).map_err(|wrong| {
+            let is_cut = i + 1 == last && !text.ends_with('\n');
+            let wrong = if is_cut { wrong.in_a_line_cut_off() } else { wrong };
+            wrong.at(name, i + 1)
+        })?;
     }
     if file.nodes.all.is_empty() {
         let help = "expected the output of ibnetdiscover or an ibsim netlist";
@@ -87,6 +93,14 @@ struct Wrong {
 impl Wrong {
     fn new(why: impl Into<String>, help: impl Into<String>) -> Self {
         Self { why: why.into(), help: help.into() }
+    }
+
+    /// Of the last line of a file, which does not end in a line feed.
+    fn in_a_line_cut_off(self) -> Self {
+        Self {
+            why: format!("{}: the file ends within this line and looks cut off", self.why),
+            ..self
+        }
     }
 
     fn at(self, file: &str, line: usize) -> Refusal {
@@ -129,22 +143,14 @@ impl<'a> File<'a> {
         if line.starts_with('[') {
             return self.port(number, line);
         }
-        for (words, form) in [
-            (&["Switch"][..], Form::Switch),
-            (&["Ca", "Hca"], Form::Adapter),
-            (&["Rt"], Form::Router),
-        ] {
-            let rest = words.iter().find_map(|w| line.strip_prefix(w));
-            if let Some(rest) = rest.filter(|r| r.starts_with([' ', '\t'])) {
+        for (word, form) in line::NODES {
+            let rest = line.strip_prefix(word).filter(|rest| rest.starts_with([' ', '\t']));
+            if let Some(rest) = rest {
                 return self.node(number, form, rest);
             }
         }
-        for (words, form) in [
-            (&["switchguid"][..], Form::Switch),
-            (&["caguid", "hcaguid"], Form::Adapter),
-            (&["rtguid"], Form::Router),
-        ] {
-            if let Some(rest) = words.iter().find_map(|w| line.strip_prefix(w)) {
+        for (key, form) in line::GUIDS {
+            if let Some(rest) = line.strip_prefix(key) {
                 self.open = None;
                 return self.guid(form, rest.strip_prefix('s').unwrap_or(rest));
             }
@@ -219,7 +225,8 @@ impl<'a> File<'a> {
     fn port(&mut self, number: usize, line: &'a str) -> Result<(), Wrong> {
         let (width, speed) = (self.width, self.speed);
         let Some(open) = self.open else {
-            let help = "expected a Switch or Ca line before the lines of its ports";
+            let words = line::NODES.map(|(word, _)| word).join(", ");
+            let help = format!("expected a line of a node before those of its ports: {words}");
             return Err(Wrong::new("a port outside of a node", help));
         };
         let node = &mut self.nodes.all[open];
