@@ -13,6 +13,7 @@ use gains::Gains;
 use std::collections::BinaryHeap;
 
 /// A graph with masses on vertices and weights on edges; each edge is in the rows of both ends.
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Weighted {
     /// Where each row of `targets` begins, and the end of the last.
     pub offsets: Vec<u32>,
@@ -59,16 +60,30 @@ pub fn halve(
     draw: &mut Stream,
     tick: &Tick,
 ) -> Result<Halves, Interrupted> {
+    halve_best_of(graph, slack, ATTEMPTS, draw, tick)
+}
+
+/// As [`halve`], with so many attempts at halving the graph that coarsening leaves, at least 1.
+///
+/// # Errors
+/// [`Interrupted`] when `tick` says so.
+pub fn halve_best_of(
+    graph: &Weighted,
+    slack: u64,
+    attempts: u64,
+    draw: &mut Stream,
+    tick: &Tick,
+) -> Result<Halves, Interrupted> {
     if graph.size() <= COARSE {
-        return halve_small(graph, slack, draw, tick);
+        return halve_small(graph, slack, attempts, draw, tick);
     }
     let (parent, count) = graph.matching(draw);
     if count * 20 > graph.size() * 19 {
-        return halve_small(graph, slack, draw, tick);
+        return halve_small(graph, slack, attempts, draw, tick);
     }
     let small = graph.contracted(&parent, count);
     // only the finest level has the masses to be exact
-    let coarse = halve(&small, slack.max(small.heaviest()), draw, tick)?;
+    let coarse = halve_best_of(&small, slack.max(small.heaviest()), attempts, draw, tick)?;
     let side = parent.iter().map(|&v| coarse.side[v as usize]).collect();
     refine(graph, side, slack, tick)
 }
@@ -77,6 +92,7 @@ pub fn halve(
 fn halve_small(
     graph: &Weighted,
     slack: u64,
+    attempts: u64,
     draw: &mut Stream,
     tick: &Tick,
 ) -> Result<Halves, Interrupted> {
@@ -85,7 +101,7 @@ fn halve_small(
         let side = if i.is_multiple_of(2) { graph.grown(draw) } else { random(draw) };
         refine(graph, side, slack, tick)
     };
-    let tries = (0..ATTEMPTS).map(attempt).collect::<Result<Vec<Halves>, Interrupted>>()?;
+    let tries = (0..attempts.max(1)).map(attempt).collect::<Result<Vec<Halves>, Interrupted>>()?;
     let best = tries.into_iter().min_by_key(|h| (h.difference.saturating_sub(slack), h.cut));
     Ok(best.expect("there is more than one attempt"))
 }
@@ -99,7 +115,8 @@ impl Weighted {
     /// The edges of `v`: other end, weight.
     pub fn edges(&self, v: usize) -> impl Iterator<Item = (usize, u32)> + '_ {
         let row = self.offsets[v] as usize..self.offsets[v + 1] as usize;
-        row.map(|i| (self.targets[i] as usize, self.weights[i]))
+        let weights = self.weights[row.clone()].iter();
+        self.targets[row].iter().zip(weights).map(|(&w, &weight)| (w as usize, weight))
     }
 
     fn heaviest(&self) -> u64 {
