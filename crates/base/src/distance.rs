@@ -21,35 +21,47 @@ impl Mask {
 
     #[inline]
     fn is_empty(&self) -> bool {
-        self.0.iter().fold(0, |any, word| any | word) == 0
+        let mut any = 0;
+        for i in 0..WIDE {
+            any |= self.0[i];
+        }
+        any == 0
     }
 
     /// Whether every source of `other` is here.
     #[inline]
     fn has_all(&self, other: &Self) -> bool {
-        self.0.iter().zip(&other.0).fold(0, |any, (own, word)| any | (word & !own)) == 0
+        let mut lacks = 0;
+        for i in 0..WIDE {
+            lacks |= other.0[i] & !self.0[i];
+        }
+        lacks == 0
     }
 
     /// Adds the sources of `other`.
     #[inline]
     fn add(&mut self, other: &Self) {
-        for (own, word) in self.0.iter_mut().zip(&other.0) {
-            *own |= word;
+        for i in 0..WIDE {
+            self.0[i] |= other.0[i];
         }
     }
 
     /// Its sources that `other` lacks.
     #[inline]
     fn without(mut self, other: &Self) -> Self {
-        for (own, word) in self.0.iter_mut().zip(&other.0) {
-            *own &= !word;
+        for i in 0..WIDE {
+            self.0[i] &= !other.0[i];
         }
         self
     }
 
     #[inline]
     fn count(&self) -> u64 {
-        self.0.iter().map(|word| u64::from(word.count_ones())).sum()
+        let mut count = 0;
+        for i in 0..WIDE {
+            count += self.0[i].count_ones();
+        }
+        count.into()
     }
 }
 

@@ -5,11 +5,15 @@
 //! SIAM J. Sci. Comput. 1998; Fiduccia & Mattheyses, "A linear-time heuristic for improving network
 //! partitions", DAC 1982.
 
+mod gains;
+
 use crate::Interrupted;
 use crate::seed::Stream;
+use gains::Gains;
 use std::collections::BinaryHeap;
 
 /// A graph with masses on vertices and weights on edges; each edge is in the rows of both ends.
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Weighted {
     /// Where each row of `targets` begins, and the end of the last.
     pub offsets: Vec<u32>,
@@ -56,16 +60,30 @@ pub fn halve(
     draw: &mut Stream,
     tick: &Tick,
 ) -> Result<Halves, Interrupted> {
+    halve_best_of(graph, slack, ATTEMPTS, draw, tick)
+}
+
+/// As [`halve`], with so many attempts at halving the graph that coarsening leaves, at least 1.
+///
+/// # Errors
+/// [`Interrupted`] when `tick` says so.
+pub fn halve_best_of(
+    graph: &Weighted,
+    slack: u64,
+    attempts: u64,
+    draw: &mut Stream,
+    tick: &Tick,
+) -> Result<Halves, Interrupted> {
     if graph.size() <= COARSE {
-        return halve_small(graph, slack, draw, tick);
+        return halve_small(graph, slack, attempts, draw, tick);
     }
     let (parent, count) = graph.matching(draw);
     if count * 20 > graph.size() * 19 {
-        return halve_small(graph, slack, draw, tick);
+        return halve_small(graph, slack, attempts, draw, tick);
     }
     let small = graph.contracted(&parent, count);
     // only the finest level has the masses to be exact
-    let coarse = halve(&small, slack.max(small.heaviest()), draw, tick)?;
+    let coarse = halve_best_of(&small, slack.max(small.heaviest()), attempts, draw, tick)?;
     let side = parent.iter().map(|&v| coarse.side[v as usize]).collect();
     refine(graph, side, slack, tick)
 }
@@ -74,6 +92,7 @@ pub fn halve(
 fn halve_small(
     graph: &Weighted,
     slack: u64,
+    attempts: u64,
     draw: &mut Stream,
     tick: &Tick,
 ) -> Result<Halves, Interrupted> {
@@ -82,7 +101,7 @@ fn halve_small(
         let side = if i.is_multiple_of(2) { graph.grown(draw) } else { random(draw) };
         refine(graph, side, slack, tick)
     };
-    let tries = (0..ATTEMPTS).map(attempt).collect::<Result<Vec<Halves>, Interrupted>>()?;
+    let tries = (0..attempts.max(1)).map(attempt).collect::<Result<Vec<Halves>, Interrupted>>()?;
     let best = tries.into_iter().min_by_key(|h| (h.difference.saturating_sub(slack), h.cut));
     Ok(best.expect("there is more than one attempt"))
 }
@@ -96,7 +115,8 @@ impl Weighted {
     /// The edges of `v`: other end, weight.
     pub fn edges(&self, v: usize) -> impl Iterator<Item = (usize, u32)> + '_ {
         let row = self.offsets[v] as usize..self.offsets[v + 1] as usize;
-        row.map(|i| (self.targets[i] as usize, self.weights[i]))
+        let weights = self.weights[row.clone()].iter();
+        self.targets[row].iter().zip(weights).map(|(&w, &weight)| (w as usize, weight))
     }
 
     fn heaviest(&self) -> u64 {
@@ -223,23 +243,24 @@ struct Moves<'a> {
     /// Mass of the side `true` less that of `false`.
     difference: i64,
     heaviest: u64,
-    /// Candidates by side: gain, the later the better, vertex; outdated ones are skipped.
-    heaps: [BinaryHeap<(i64, u32, u32)>; 2],
-    entries: u32,
+    /// Which vertices have not moved in this pass.
+    free: Vec<bool>,
+    /// Those of them, by side.
+    open: Gains,
 }
 
 impl<'a> Moves<'a> {
     fn new(graph: &'a Weighted, side: Vec<bool>, slack: u64) -> Self {
-        let gain = |v: usize| -> i64 {
-            let edges = graph.edges(v);
-            edges.map(|(w, weight)| i64::from(weight) * sign(side[w] != side[v])).sum()
-        };
-        let gain: Vec<i64> = (0..graph.size()).map(gain).collect();
-        let out = |v: usize| -> u64 {
-            let crossing = graph.edges(v).filter(|&(w, _)| side[w] != side[v]);
-            crossing.map(|(_, weight)| u64::from(weight)).sum()
-        };
-        let cut: u64 = (0..graph.size()).map(out).sum();
+        let (mut gain, mut cut, mut most) = (Vec::with_capacity(graph.size()), 0, 0);
+        for v in 0..graph.size() {
+            let (mut inside, mut outside) = (0, 0);
+            for (w, weight) in graph.edges(v) {
+                *(if side[w] == side[v] { &mut inside } else { &mut outside }) += u64::from(weight);
+            }
+            gain.push(outside as i64 - inside as i64);
+            cut += outside;
+            most = most.max(inside + outside);
+        }
         let placed = side.iter().zip(&graph.masses).map(|(&s, &m)| sign(s) * m as i64);
         let difference = graph.held as i64 + placed.sum::<i64>();
         Self {
@@ -249,8 +270,8 @@ impl<'a> Moves<'a> {
             cut: cut / 2,
             difference,
             heaviest: graph.heaviest(),
-            heaps: [BinaryHeap::new(), BinaryHeap::new()],
-            entries: 0,
+            free: vec![false; graph.size()],
+            open: Gains::new(graph.size(), most),
             side,
         }
     }
@@ -264,58 +285,45 @@ impl<'a> Moves<'a> {
     /// is better than before.
     fn pass(&mut self) -> bool {
         let before = self.cost();
-        self.heaps = [BinaryHeap::new(), BinaryHeap::new()];
-        self.entries = 0;
+        self.open.clear();
+        self.free.fill(true);
         let n = self.graph.size();
-        let mut free = vec![true; n];
         for v in 0..n {
-            self.enter(v);
+            self.open.enter(v, self.side[v], self.gain[v]);
         }
-        let (mut best, mut best_at, mut moved) = (before, 0, Vec::new());
+        let (mut best, mut best_at, mut moved) = (before, 0, Vec::with_capacity(n));
         let patience = 200 + n / 4;
         while moved.len() < best_at + patience {
-            let Some(v) = self.candidate(&free) else { break };
-            free[v] = false;
-            self.turn(v, &free);
+            let Some(v) = self.candidate() else { break };
+            self.free[v] = false;
+            self.open.leave(v);
+            self.turn(v);
             moved.push(v);
             if self.cost() < best {
                 (best, best_at) = (self.cost(), moved.len());
             }
         }
-        free.fill(false);
+        self.free.fill(false);
         for &v in moved[best_at..].iter().rev() {
-            self.turn(v, &free);
+            self.turn(v);
         }
         best < before
     }
 
-    fn enter(&mut self, v: usize) {
-        self.entries += 1;
-        let entry = (self.gain[v], self.entries, v as u32);
-        self.heaps[usize::from(self.side[v])].push(entry);
-    }
-
     /// The best vertex that may move: one whose move keeps the masses near each other, or brings
     /// them nearer.
-    fn candidate(&mut self, free: &[bool]) -> Option<usize> {
-        for (heap, side) in self.heaps.iter_mut().zip([false, true]) {
-            while heap.peek().is_some_and(|&(gain, _, v)| {
-                let v = v as usize;
-                !free[v] || self.side[v] != side || self.gain[v] != gain
-            }) {
-                heap.pop();
-            }
-        }
+    fn candidate(&mut self) -> Option<usize> {
+        let firsts = [self.open.first(false), self.open.first(true)];
         let near = self.slack + 2 * self.heaviest;
-        let allowed = |&(_, _, v): &(i64, u32, u32)| {
-            let after = self.difference_after(v as usize).unsigned_abs();
+        let allowed = |&(_, _, v): &(i64, u32, usize)| {
+            let after = self.difference_after(v).unsigned_abs();
             after <= near || after < self.difference.unsigned_abs()
         };
-        let tops = self.heaps.iter().map(|heap| heap.peek().filter(|top| allowed(top)));
-        // from the heavier side when both are as good
-        let key =
-            |top: &&(i64, u32, u32)| (top.0, -(self.difference_after(top.2 as usize).abs()), top.1);
-        tops.flatten().max_by_key(key).map(|top| top.2 as usize)
+        // from the heavier side when both are as good, then the one entered last
+        let key = |&(gain, entry, v): &(i64, u32, usize)| {
+            (gain, -(self.difference_after(v).abs()), entry)
+        };
+        firsts.into_iter().flatten().filter(allowed).max_by_key(key).map(|first| first.2)
     }
 
     fn difference_after(&self, v: usize) -> i64 {
@@ -323,7 +331,7 @@ impl<'a> Moves<'a> {
     }
 
     /// Moves `v` to the other side.
-    fn turn(&mut self, v: usize, free: &[bool]) {
+    fn turn(&mut self, v: usize) {
         self.difference = self.difference_after(v);
         self.cut = (self.cut as i64 - self.gain[v]) as u64;
         self.side[v] = !self.side[v];
@@ -331,8 +339,8 @@ impl<'a> Moves<'a> {
         let graph = self.graph;
         for (w, weight) in graph.edges(v) {
             self.gain[w] += 2 * i64::from(weight) * sign(self.side[w] != self.side[v]);
-            if free[w] {
-                self.enter(w);
+            if self.free[w] {
+                self.open.enter(w, self.side[w], self.gain[w]);
             }
         }
     }

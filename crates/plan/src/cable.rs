@@ -8,7 +8,8 @@ use super::rules::FloorRules;
 use base::{LinkId, Refusal, TerminalId};
 use fabric::network::{Cable, Plug, Topology};
 use serde::Serialize;
-use std::collections::BTreeMap;
+use std::collections::hash_map::Entry;
+use std::collections::{BTreeMap, HashMap};
 use std::fmt;
 
 /// Which cable of the network it is.
@@ -119,10 +120,60 @@ impl Shop<'_> {
     }
 }
 
+/// What cables of a catalogue are bought as, looked up once for each use, length and rate.
+struct Quotes<'a> {
+    catalog: &'a Catalog,
+    /// The quote of each use, length and rate; the latter two by their bits.
+    of: HashMap<(bool, u64, u64), usize>,
+    all: Vec<(CableKind, Offer)>,
+}
+
+impl<'a> Quotes<'a> {
+    /// No quotes yet of `catalog`.
+    fn new(catalog: &'a Catalog) -> Self {
+        Self { catalog, of: HashMap::new(), all: Vec::new() }
+    }
+
+    /// What `cable` is bought as.
+    ///
+    /// # Errors
+    /// When the catalogue has nothing that reaches.
+    fn buy(&mut self, cable: &PlannedCable) -> Result<&(CableKind, Offer), Refusal> {
+        let for_use = cable.id.for_use();
+        let (length, rate) = (cable.length_m.to_bits(), cable.rate_gbps.to_bits());
+        let number = match self.of.entry((for_use == Use::Switch, length, rate)) {
+            Entry::Occupied(known) => *known.get(),
+            Entry::Vacant(place) => {
+                self.all.push(self.catalog.cable(for_use, cable.length_m, cable.rate_gbps)?);
+                *place.insert(self.all.len() - 1)
+            }
+        };
+        Ok(&self.all[number])
+    }
+}
+
 /// Every cable of `t`, failed ones included, in the order of laying them.
 ///
 /// Sorted by step, then by racks, so that the cables between two racks make one bundle, then by
 /// unit and port. `floor` and `rules` must be those of `t`. O(cables * log cables).
+///
+/// # Errors
+/// As [`cables_unsorted`].
+///
+/// # Panics
+/// When `floor` was made for another network.
+pub fn cables(
+    t: &Topology,
+    floor: &Floor,
+    rules: &FloorRules,
+    shop: Shop<'_>,
+) -> Result<Vec<PlannedCable>, Refusal> {
+    let mut list = cables_unsorted(t, floor, rules, shop)?;
+    list.sort_by_key(|c| (c.step, c.a.seat.rack, c.b.seat.rack, c.a, c.b));
+    Ok(list)
+}
+
+/// The same cables in the order of links and terminals, which is all that a bill needs. O(cables).
 ///
 /// # Errors
 /// When the catalogue has no cable that reaches from rack to rack at the rate of the links: of all
@@ -130,7 +181,7 @@ impl Shop<'_> {
 ///
 /// # Panics
 /// When `floor` was made for another network.
-pub fn cables(
+pub fn cables_unsorted(
     t: &Topology,
     floor: &Floor,
     rules: &FloorRules,
@@ -158,14 +209,12 @@ pub fn cables(
         let rate_gbps = shop.rate_gbps(t, &terminal.cable);
         list.push(run(id, 0, [a, end(terminal.plug)], rate_gbps, floor, rules));
     }
+    let mut quotes = Quotes::new(shop.catalog);
     for i in 0..list.len() {
-        let (kind, offer) = shop
-            .catalog
-            .cable(list[i].id.for_use(), list[i].length_m, list[i].rate_gbps)
-            .map_err(|refusal| out_of_reach(t, floor, &list, shop, refusal))?;
-        (list[i].kind, list[i].cost_usd) = (kind, offer.usd[0]);
+        let (kind, offer) =
+            quotes.buy(&list[i]).map_err(|refusal| out_of_reach(t, floor, &list, shop, refusal))?;
+        (list[i].kind, list[i].cost_usd) = (*kind, offer.usd[0]);
     }
-    list.sort_by_key(|c| (c.step, c.a.seat.rack, c.b.seat.rack, c.a, c.b));
     Ok(list)
 }
 

@@ -5,7 +5,10 @@
 use super::catalog::{Confidence, Use};
 use super::floor_tests::studied;
 use super::sc14::Study;
-use super::{Bill, CableKind, Catalog, Include, Item, Shop, bill, cables, catalog_file, floor};
+use super::{
+    Bill, CableKind, Catalog, Include, Item, Shop, bill, cables, cables_unsorted, catalog_file,
+    floor,
+};
 use base::Quiet;
 use fabric::network::{Builder, Cable, Plug, Recipe, Speed, Switch, Topology, parse_inline};
 use families::family;
@@ -361,5 +364,22 @@ fn networks_are_the_columns_they_are() {
     }
     for net in ["torus:shape=4x4", "fat_tree:levels=2,k=4", "flattened_butterfly:k=3,n=3"] {
         assert!(Study::of(&built(net)).expect_err(net).why.starts_with("the study"), "{net}");
+    }
+}
+
+/// The order of laying has the same cables, and is none of a bill.
+#[test]
+fn a_bill_is_the_same_for_any_order_of_cables() {
+    for net in ["slim_fly:q=7,p=6", "jellyfish:n=60,k=9,p=5"] {
+        let (t, rules, catalog) = (built(net), studied(), named("products-2026"));
+        let shop = Shop::of(&catalog);
+        let floor = floor(&t, &rules, &Quiet).expect("valid rules");
+        let listed = cables(&t, &floor, &rules, shop).expect("all is on sale");
+        let mut unsorted = cables_unsorted(&t, &floor, &rules, shop).expect("all is on sale");
+        let of = |list: &[_]| bill(&t, list, shop).expect("all is on sale");
+        assert_eq!(of(&listed), of(&unsorted), "{net}");
+        assert_ne!(listed, unsorted, "{net}");
+        unsorted.sort_by_key(|c| (c.step, c.a.seat.rack, c.b.seat.rack, c.a, c.b));
+        assert_eq!(listed, unsorted, "{net}");
     }
 }

@@ -18,6 +18,7 @@ pub mod floor;
 mod identify;
 mod lines;
 mod mend;
+mod moving;
 mod packing;
 mod places;
 mod placing;
@@ -32,7 +33,8 @@ mod warnings;
 
 pub use basis::{Include, Item};
 pub use cable::{
-    CableId, LengthClass, PlannedCable, Shop, by_length, cables, step_of, sum_m, write_csv,
+    CableId, LengthClass, PlannedCable, Shop, by_length, cables, cables_unsorted, step_of, sum_m,
+    write_csv,
 };
 pub use catalog::{CableKind, Catalog, millionths};
 pub use check::{

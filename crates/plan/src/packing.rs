@@ -4,7 +4,7 @@
 //! 1997, on the halves of [`base::partition`].
 
 use super::rules::{EndpointSeats, FloorRules};
-use base::partition::{Halves, Weighted, halve};
+use base::partition::{Halves, Weighted, halve_best_of};
 use base::seed::Stream;
 use base::{Interrupted, Refusal, SwitchId, TerminalId, Watch};
 use fabric::network::Topology;
@@ -17,8 +17,12 @@ pub(super) struct Load {
 }
 
 impl Load {
-    fn and(self, more: Self) -> Self {
+    pub(super) fn and(self, more: Self) -> Self {
         Self { switches: self.switches + more.switches, endpoints: self.endpoints + more.endpoints }
+    }
+
+    pub(super) fn less(self, gone: Self) -> Self {
+        Self { switches: self.switches - gone.switches, endpoints: self.endpoints - gone.endpoints }
     }
 
     fn times(self, many: u64) -> Self {
@@ -93,7 +97,7 @@ impl<'a> Limits<'a> {
     }
 
     /// Racks beside that of `switches` which its `endpoints` need.
-    fn racks_beside(&self, switches: u64, endpoints: u64) -> u64 {
+    pub(super) fn racks_beside(&self, switches: u64, endpoints: u64) -> u64 {
         let above = match self.rules.endpoints {
             EndpointSeats::Beside => return 0,
             EndpointSeats::Rows => 0,
@@ -180,14 +184,38 @@ pub(super) struct Pieces<'a> {
     /// The switches of each piece, ascending.
     pub(super) switches: Vec<Vec<SwitchId>>,
     /// What each piece brings, endpoints included.
-    loads: Vec<Load>,
+    pub(super) loads: Vec<Load>,
     /// Cables between pieces; masses are not used.
-    cables: Weighted,
+    pub(super) cables: Weighted,
     watch: &'a dyn Watch,
 }
 
-/// Halvings of which the best is taken.
+/// Halvings of which the best is taken, unless the first ones are as even as can be.
 const STARTS: u64 = 4;
+/// Attempts of each at halving a small graph: what these leave, moves between racks find.
+const ATTEMPTS: u64 = 2;
+/// The same where these leave more racks than there need be, and for few pieces.
+const THOROUGH: u64 = 8;
+/// Pieces that are few.
+const SMALL: usize = 384;
+
+/// How a cell was split.
+pub(super) struct Split {
+    loads: Vec<Load>,
+    cables: Weighted,
+    /// The places in the cell that each rack has.
+    racks: Vec<Vec<u32>>,
+}
+
+/// A cell under halving.
+struct Halving {
+    /// Attempts of each halving at a small graph.
+    attempts: u64,
+    /// The parts that are not halved again.
+    found: Vec<Vec<u32>>,
+    /// Scratch of [`Pieces::induced`].
+    places: Vec<u32>,
+}
 
 impl<'a> Pieces<'a> {
     /// Pieces of these switches; `first` has the first rail of each endpoint, which seats it.
@@ -275,25 +303,69 @@ impl<'a> Pieces<'a> {
     /// The racks of a cell: one when it fits, else as few and as even as can be, over few cables.
     ///
     /// The racks in order and those found by halving again and again are compared; the former are
-    /// taken when as good. O(links * log(links)) a level of halving; there are log2(racks) levels.
+    /// taken when as good. A cell that is wired like the `last` one is split like that.
+    /// O(links * log(links)) a level of halving; there are log2(racks) levels.
     ///
     /// # Errors
     /// [`Interrupted`] when the watch says so.
-    pub(super) fn split(&self, cell: &[u32]) -> Result<Vec<Vec<u32>>, Interrupted> {
+    pub(super) fn split(
+        &self,
+        cell: &[u32],
+        last: &mut Option<Split>,
+    ) -> Result<Vec<Vec<u32>>, Interrupted> {
         if self.hold(cell) {
             return Ok(vec![cell.to_vec()]);
         }
+        let within = self.induced(cell, &vec![1; cell.len()], &mut Vec::new());
+        let loads: Vec<Load> = cell.iter().map(|&p| self.loads[p as usize]).collect();
+        let alike = last.as_ref().filter(|last| last.loads == loads && last.cables == within);
+        let racks = match alike {
+            Some(last) => last.racks.clone(),
+            None => self.places_in_racks(cell, &within)?,
+        };
+        let pieces = |rack: &Vec<u32>| rack.iter().map(|&place| cell[place as usize]).collect();
+        let found = racks.iter().map(pieces).collect();
+        *last = Some(Split { loads, cables: within, racks });
+        Ok(found)
+    }
+
+    /// The racks of a cell that one does not hold, as places in it; its cables are `within`.
+    fn places_in_racks(
+        &self,
+        cell: &[u32],
+        within: &Weighted,
+    ) -> Result<Vec<Vec<u32>>, Interrupted> {
         let least = self.least(cell);
-        let even = self.evenly(cell, least);
-        let within = self.induced(cell, &vec![1; cell.len()]);
-        if within.targets.is_empty() {
-            return Ok(even);
+        let mut best = self.evenly(cell, least);
+        if !within.targets.is_empty() {
+            let attempts = if self.switches.len() > SMALL { ATTEMPTS } else { THOROUGH };
+            let mut found = self.halved(cell, least, attempts)?;
+            if found.len() as u64 > least {
+                let thorough = self.halved(cell, least, THOROUGH)?;
+                if thorough.len() < found.len() {
+                    found = thorough;
+                }
+            }
+            let worth = |racks: &[Vec<u32>]| (racks.len(), cut(cell, within, racks));
+            if worth(&found) < worth(&best) {
+                best = found;
+            }
         }
-        let mut found = Vec::new();
-        self.divide(cell.to_vec(), least, &mut found)?;
-        self.mend(&mut found);
-        let worth = |racks: &[Vec<u32>]| (racks.len(), cut(cell, &within, racks));
-        Ok(if worth(&found) < worth(&even) { found } else { even })
+        let place = |p: u32| cell.binary_search(&p).expect("a piece of the cell") as u32;
+        Ok(best.into_iter().map(|rack| rack.into_iter().map(place).collect()).collect())
+    }
+
+    /// The racks of `cell` by halving it again and again, each in so many attempts.
+    fn halved(
+        &self,
+        cell: &[u32],
+        racks: u64,
+        attempts: u64,
+    ) -> Result<Vec<Vec<u32>>, Interrupted> {
+        let mut halving = Halving { attempts, found: Vec::new(), places: Vec::new() };
+        self.divide(cell.to_vec(), racks, &mut halving)?;
+        self.mend(&mut halving.found);
+        Ok(halving.found)
     }
 
     /// The fewest racks, exact when all pieces are alike.
@@ -337,8 +409,8 @@ impl<'a> Pieces<'a> {
         self.in_order(cell, self.limits.rules.counts_endpoints())
     }
 
-    /// The cables within `cell`, which is ascending.
-    fn induced(&self, cell: &[u32], masses: &[u64]) -> Weighted {
+    /// The cables within `cell`, which is ascending; `places` is scratch, empty at first.
+    fn induced(&self, cell: &[u32], masses: &[u64], places: &mut Vec<u32>) -> Weighted {
         let mut graph = Weighted {
             offsets: vec![0],
             targets: Vec::new(),
@@ -346,42 +418,55 @@ impl<'a> Pieces<'a> {
             masses: masses.to_vec(),
             held: 0,
         };
+        places.resize(self.switches.len(), u32::MAX);
+        for (place, &p) in (0..).zip(cell) {
+            places[p as usize] = place;
+        }
         for &p in cell {
             for (other, cables) in self.cables.edges(p as usize) {
-                if let Ok(at) = cell.binary_search(&(other as u32)) {
-                    graph.targets.push(at as u32);
+                if places[other] < u32::MAX {
+                    graph.targets.push(places[other]);
                     graph.weights.push(cables);
                 }
             }
             graph.offsets.push(graph.targets.len() as u32);
         }
+        for &p in cell {
+            places[p as usize] = u32::MAX;
+        }
         graph
     }
 
     /// Halves `cell`, and the halves again, until there are `racks` parts.
-    fn divide(
-        &self,
-        cell: Vec<u32>,
-        racks: u64,
-        found: &mut Vec<Vec<u32>>,
-    ) -> Result<(), Interrupted> {
+    fn divide(&self, cell: Vec<u32>, racks: u64, halving: &mut Halving) -> Result<(), Interrupted> {
         let racks = racks.min(cell.len() as u64);
         if racks <= 1 {
-            found.push(cell);
+            halving.found.push(cell);
             return Ok(());
         }
         let (few, many) = (racks / 2, racks - racks / 2);
-        let mut graph = self.induced(&cell, &self.masses(&cell));
+        let mut graph = self.induced(&cell, &self.masses(&cell), &mut halving.places);
         // the side with fewer racks is as heavy as the other with this much added
         graph.held = graph.masses.iter().sum::<u64>() / racks * (many - few);
         let seed = self.limits.rules.seed;
-        let tick = || self.watch.tick("racks", found.len() as u64, found.len() as u64 + racks);
-        let attempt = |start: u64| {
+        let done = halving.found.len() as u64;
+        let tick = || self.watch.tick("racks", done, done + racks);
+        let even = least_difference(&graph);
+        let mut best: Option<Halves> = None;
+        for start in 0..STARTS {
             let index = (u64::from(cell[0]) << 32) | (cell.len() as u64) << 8 | start;
-            halve(&graph, 0, &mut Stream::new(seed, "racks", index), &tick)
-        };
-        let tries = (0..STARTS).map(attempt).collect::<Result<Vec<Halves>, Interrupted>>()?;
-        let best = tries.into_iter().min_by_key(|h| (h.difference, h.cut));
+            let mut draw = Stream::new(seed, "racks", index);
+            let found = halve_best_of(&graph, 0, halving.attempts, &mut draw, &tick)?;
+            let worth = |h: &Halves| (h.difference, h.cut);
+            if best.as_ref().is_none_or(|best| worth(&found) < worth(best)) {
+                best = Some(found);
+            }
+            if best.as_ref().is_some_and(|best| best.difference <= even)
+                && self.switches.len() > SMALL
+            {
+                break;
+            }
+        }
         let side = best.expect("there is more than one start").side;
         let of = |yes: bool| -> Vec<u32> {
             cell.iter().zip(&side).filter(|s| *s.1 == yes).map(|(&p, _)| p).collect()
@@ -389,7 +474,7 @@ impl<'a> Pieces<'a> {
         let mut halves = [(of(true), few), (of(false), many)];
         halves.sort_by_key(|(half, _)| half.first().copied());
         for (half, racks) in halves.into_iter().filter(|(half, _)| !half.is_empty()) {
-            self.divide(half, racks, found)?;
+            self.divide(half, racks, halving)?;
         }
         Ok(())
     }
@@ -510,4 +595,14 @@ fn rows(size: usize, pairs: impl Iterator<Item = (u32, u32)>) -> Weighted {
         graph.offsets[v + 1] = graph.offsets[v + 1].max(graph.offsets[v]);
     }
     graph
+}
+
+/// The least that the masses of two sides differ by: exact where all are alike, else whether their
+/// sum is odd.
+fn least_difference(graph: &Weighted) -> u64 {
+    let first = graph.masses.first().copied().unwrap_or(0).max(1);
+    let alike = graph.masses.iter().all(|&m| m == first);
+    let unit = if alike { first } else { 1 };
+    let rest = (graph.masses.iter().sum::<u64>() + graph.held) % (2 * unit);
+    rest.min(2 * unit - rest)
 }

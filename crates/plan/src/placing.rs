@@ -83,6 +83,11 @@ pub(super) fn on_grid(cells: &BTreeMap<(Key, Key), usize>, rules: &FloorRules) -
 const SPAN: f64 = 5.3;
 /// Exchanges sampled for the temperature.
 const SAMPLES: u64 = 200;
+/// Exchanges tried for each rack, and at least.
+const STEPS: u64 = 400;
+const LEAST: u64 = 20_000;
+/// Times through all pairs afterwards, at most: what is left to gain then, moves of switches find.
+const SETTLING: u64 = 1;
 /// Terms summed in one search.
 const WORK: u64 = 100_000_000;
 
@@ -95,24 +100,27 @@ struct Exchange<'a> {
 }
 
 impl Exchange<'_> {
-    /// Cables times their Manhattan distances, over all cables of a rack but those to `other`.
-    fn along(&self, rack: usize, at: Spot, other: usize) -> i128 {
-        let (mut across, mut along) = (0, 0);
+    /// By how much the cables of `rack` but those to `other` get longer, along the rows and across
+    /// them, when it stands at `there`: cables times their Manhattan distances.
+    fn longer(&self, rack: usize, there: Spot, other: usize) -> (i64, i64) {
+        let here = self.spots[rack];
+        let more = |to: u32, here: u32, there: u32| {
+            i64::from(to.abs_diff(there)) - i64::from(to.abs_diff(here))
+        };
+        let (mut along, mut across) = (0, 0);
         for (to, cables) in self.cables.edges(rack) {
-            if to != other {
-                let (row, column) = self.spots[to];
-                along += u64::from(cables) * u64::from(column.abs_diff(at.1));
-                across += u64::from(cables) * u64::from(row.abs_diff(at.0));
-            }
+            let (row, column) = self.spots[to];
+            let cables = if to == other { 0 } else { i64::from(cables) };
+            along += cables * more(column, here.1, there.1);
+            across += cables * more(row, here.0, there.0);
         }
-        self.pitch.0 * i128::from(along) + self.pitch.1 * i128::from(across)
+        (along, across)
     }
 
     /// By how much the length grows when two racks exchange their spots.
     fn growth(&self, a: usize, b: usize) -> i128 {
-        let (at_a, at_b) = (self.spots[a], self.spots[b]);
-        let before = self.along(a, at_a, b) + self.along(b, at_b, a);
-        self.along(a, at_b, b) + self.along(b, at_a, a) - before
+        let (of_a, of_b) = (self.longer(a, self.spots[b], b), self.longer(b, self.spots[a], a));
+        self.pitch.0 * i128::from(of_a.0 + of_b.0) + self.pitch.1 * i128::from(of_a.1 + of_b.1)
     }
 
     /// Exchanges whatever shortens until nothing does, at most `passes` times through all pairs.
@@ -137,7 +145,7 @@ impl Exchange<'_> {
 /// The spots of racks with `cables` between them, which start on `spots` in order: exchanged so
 /// that the sum of cables times distance gets smaller; it never gets larger.
 ///
-/// At least 20,000 exchanges are tried, and 500 a rack where that sums at most 10^8 terms.
+/// At least 20,000 exchanges are tried, and 400 a rack where that sums at most 10^8 terms.
 ///
 /// # Errors
 /// [`Interrupted`] when `watch` says so.
@@ -169,7 +177,7 @@ pub(super) fn annealed(
     }
     let unit = if worse > 0.0 { sum / worse } else { 1.0 };
     let terms = 4 * (cables.targets.len() as u64 / n + 1);
-    let steps = (500 * n).min(WORK / terms).max(20_000);
+    let steps = (STEPS * n).min(WORK / terms).max(LEAST);
     let (mut grown, start) = (0, racks.spots.clone());
     for step in 0..steps {
         if step % 4096 == 0 {
@@ -187,6 +195,6 @@ pub(super) fn annealed(
     if grown > 0 {
         racks.spots = start;
     }
-    racks.settle(WORK / terms / (n * n));
+    racks.settle((WORK / terms / (n * n)).min(SETTLING));
     Ok(racks.spots)
 }

@@ -1,6 +1,6 @@
 //! The bill of a network as a measure.
 
-use super::{Bill, Catalog, FloorRules, Include, Item, Shop, bill, cables, floor};
+use super::{Bill, Catalog, FloorRules, Include, Item, Shop, bill, cables_unsorted, floor};
 use base::stage::{Better, Kind};
 use base::{Metric, Need, Stage, Stop, Watch};
 use fabric::Topology;
@@ -119,7 +119,7 @@ impl Stage for Params {
         let rules = FloorRules::from_value(&Value::Object(self.rules.clone()))?;
         let rules = rules.resolved(on, shop)?;
         let floor = floor(on, &rules, watch)?;
-        let cables = cables(on, &floor, &rules, shop)?;
+        let cables = cables_unsorted(on, &floor, &rules, shop)?;
         Ok(Record {
             bill: bill(on, &cables, shop)?,
             racks: floor.racks.len() as u64,

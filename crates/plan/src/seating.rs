@@ -6,6 +6,7 @@
 //! 2007, section 4; folded tori: Dally & Towles, "Principles and Practices of Interconnection
 //! Networks", 2004, section 5.3.
 
+use super::moving::Moving;
 use super::packing::{Limits, Pieces};
 use super::placing::{Key, Spot, across, annealed, blocks_by_row, on_grid, row_by_row};
 use super::rules::FloorRules;
@@ -153,7 +154,7 @@ impl Seating<'_> {
     /// Racks of as few cables as can be found.
     fn open(&self) -> Result<Racks, Interrupted> {
         let all: Vec<u32> = self.ids().collect();
-        Ok(Racks::Open(self.pieces.split(&all)?))
+        Ok(Racks::Open(self.pieces.split(&all, &mut None)?))
     }
 
     /// A cell a group and plane; open where there is one group.
@@ -171,7 +172,8 @@ impl Seating<'_> {
         for p in self.ids() {
             cells.entry(key(p)).or_default().push(p);
         }
-        let split = cells.values().map(|cell| self.pieces.split(cell));
+        let mut last = None;
+        let split = cells.values().map(|cell| self.pieces.split(cell, &mut last));
         Ok(Racks::List(split.collect::<Result<_, _>>()?))
     }
 
@@ -189,15 +191,17 @@ impl Seating<'_> {
             let group = if s.level == top || top == 1 { 0 } else { s.group };
             cells.entry((s.level == top, s.plane, group)).or_default().push(p);
         }
-        let mut list = Vec::new();
+        let (mut list, mut last) = (Vec::new(), None);
         for ((is_top, ..), cell) in cells {
             if is_top {
-                list.extend(self.pieces.split(&cell)?.into_iter().map(|rack| vec![rack]));
+                list.extend(
+                    self.pieces.split(&cell, &mut last)?.into_iter().map(|rack| vec![rack]),
+                );
             } else if top == 1 {
                 let racks = self.pieces.in_order(&cell, self.rules.counts_endpoints());
                 list.extend(racks.into_iter().map(|rack| vec![rack]));
             } else {
-                list.push(self.pieces.split(&cell)?);
+                list.push(self.pieces.split(&cell, &mut last)?);
             }
         }
         Ok(Racks::List(list))
@@ -262,7 +266,9 @@ impl Seating<'_> {
             row.reverse();
             cells.entry((row, column)).or_default().push(p);
         }
-        let split = cells.into_iter().map(|(key, cell)| Ok((key, self.pieces.split(&cell)?)));
+        let mut last = None;
+        let mut split = |cell: &[u32]| self.pieces.split(cell, &mut last);
+        let split = cells.into_iter().map(|(key, cell)| Ok((key, split(&cell)?)));
         Ok(Racks::Grid(split.collect::<Result<_, Interrupted>>()?))
     }
 
@@ -285,6 +291,7 @@ impl Seating<'_> {
             }
             Racks::Open(_) => self.open_spots(&all, &widths, watch)?,
         };
+        let all = self.moved(racks, all, &widths, &spots, watch)?;
         let mut spots = spots.into_iter();
         let block = |(rack, width): (Vec<u32>, usize)| {
             let pieces = rack.into_iter().map(|p| &self.pieces.switches[p as usize]);
@@ -293,6 +300,34 @@ impl Seating<'_> {
             Block { spots: spots.by_ref().take(width).collect(), switches }
         };
         Ok(all.into_iter().zip(widths).map(block).collect())
+    }
+
+    /// The racks after moves within their cells that make cables shorter; the rack of the switches
+    /// is the first of its `widths` on `spots`.
+    fn moved(
+        &self,
+        racks: &Racks,
+        all: Vec<Vec<u32>>,
+        widths: &[usize],
+        spots: &[Spot],
+        watch: &dyn Watch,
+    ) -> Result<Vec<Vec<u32>>, Interrupted> {
+        let sizes: Vec<usize> = match racks {
+            Racks::List(cells) => cells.iter().map(Vec::len).collect(),
+            Racks::Grid(cells) => cells.values().map(Vec::len).collect(),
+            Racks::Open(racks) => vec![racks.len()],
+        };
+        if sizes.iter().all(|&racks| racks < 2) {
+            return Ok(all);
+        }
+        let cells = (0..).zip(sizes).flat_map(|(cell, racks)| std::iter::repeat_n(cell, racks));
+        let starts = widths.iter().scan(0, |start, &width| {
+            *start += width;
+            Some(*start - width)
+        });
+        let first: Vec<Spot> = starts.map(|start| spots[start]).collect();
+        let racks = cells.zip(all).collect();
+        Moving::new(&self.pieces, racks, &first, self.rules).settled(watch)
     }
 
     /// Spots of racks that stand where their cables are short; each takes as many spots in a row as

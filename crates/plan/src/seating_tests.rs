@@ -248,6 +248,62 @@ fn random_graphs_are_laid_shorter_than_in_order() {
     }
 }
 
+/// Every exchange of a switch with one in the rack of a neighbour, tried out on the finished floor:
+/// none makes the cables shorter, where one between racks counts its overhead twice.
+#[test]
+fn no_exchange_with_the_rack_of_a_neighbour_is_an_improvement() {
+    for (net, units) in [
+        ("jellyfish:n=60,k=4,p=2", 10),
+        ("de_bruijn:d=2,n=7,p=1", 8),
+        ("kautz:d=3,n=4,p=1", 9),
+        ("xpander:d=7,lift=10,p=2", 6),
+    ] {
+        let t = built(net);
+        let rules = FloorRules { rack_units: units, ..studied() };
+        let floor = floored(&t, &rules);
+        let mut rack: Vec<u32> = floor.switches.iter().map(|s| s.rack).collect();
+        let ends: Vec<[usize; 2]> =
+            t.links().iter().map(|l| [l.a.switch.ix(), l.b.switch.ix()]).collect();
+        let length = |rack: &[u32]| -> f64 {
+            let cable = |&[a, b]: &[usize; 2]| match (rack[a], rack[b]) {
+                (a, b) if a == b => rules.inside_m,
+                (a, b) => floor.distance_m(a, b) + 2.0 * rules.overhead_m,
+            };
+            ends.iter().map(cable).sum()
+        };
+        let least = length(&rack);
+        for [near, s] in ends.iter().flat_map(|&[a, b]| [[a, b], [b, a]]) {
+            for other in (0..rack.len()).filter(|&o| rack[o] == rack[near]).collect::<Vec<_>>() {
+                rack.swap(s, other);
+                assert!(length(&rack) >= least, "{net}: {s} and {other}");
+                rack.swap(s, other);
+            }
+        }
+    }
+}
+
+/// Lengths that the search found before switches moved, with more halvings and longer annealing.
+#[test]
+fn cables_are_no_longer_than_racks_of_few_cables_had_them() {
+    for (net, before) in [
+        ("kautz:d=4,n=4,p=2", 4324.0),
+        ("de_bruijn:d=4,n=4,p=2", 3238.0),
+        ("k_ary_n_tree:k=5,n=4,p=5", 6977.0),
+        ("delorme:q=8,p=3", 15333.0),
+        ("xpander:d=19,lift=5,p=10", 5494.0),
+        ("xgft:m=10x10x10x1,w=1x10x10x1,parallel=1x1x1x10", 17025.0),
+    ] {
+        let t = built(net);
+        let catalog = Catalog::named("products-2026").expect("it comes along");
+        let shop = Shop::of(&catalog);
+        let rules = FloorRules::default().resolved(&t, shop).expect("valid rules");
+        let floor = floored(&t, &rules);
+        let list = cables(&t, &floor, &rules, shop).expect("all is on sale");
+        let found = sum_m(list.iter().map(|c| c.length_m));
+        assert!(found <= before, "{net}: {found} m");
+    }
+}
+
 /// The length of every order of racks on their spots: the least is found.
 #[test]
 fn few_racks_are_placed_as_exhaustive_search_does() {

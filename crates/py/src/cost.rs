@@ -133,8 +133,8 @@ pub(crate) struct Laid<'a> {
     cables: Vec<PlannedCable>,
 }
 
-/// Lays `t` out and says what `tell` makes of it. The power of a switch is the shop's where the
-/// rules do not say it.
+/// Lays `t` out and says what `tell` makes of it, with the cables `in_order` or not. The power of a
+/// switch is the shop's where the rules do not say it.
 pub(crate) fn laid<'py>(
     py: Python<'py>,
     t: &Network,
@@ -142,13 +142,15 @@ pub(crate) fn laid<'py>(
     shop: Option<&Shop>,
     progress: Option<Py<PyAny>>,
     tell: fn(&Laid<'_>) -> Result<Value, Refusal>,
+    in_order: bool,
 ) -> PyResult<Bound<'py, PyAny>> {
     let shop = Shop::open(shop, t).map_err(refuse)?;
     let rules = rules_of(rules)?.resolved(t, shop.shop()).map_err(refuse)?;
     run(py, progress, |watch| {
         let floor = plan::floor(t, &rules, watch)?;
         watch.tick("cables", 0, 1)?;
-        let cables = plan::cables(t, &floor, &rules, shop.shop())?;
+        let list = if in_order { plan::cables } else { plan::cables_unsorted };
+        let cables = list(t, &floor, &rules, shop.shop())?;
         watch.tick("cables", 1, 1)?;
         Ok(tell(&Laid { t, rules, shop, floor, cables })?)
     })

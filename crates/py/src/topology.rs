@@ -440,7 +440,7 @@ impl Topology {
         progress: Option<Py<PyAny>>,
     ) -> PyResult<Bound<'py, PyAny>> {
         self.afford(py, "laying out", |size| size.plan(true))?;
-        cost::laid(py, &self.inner, rules, shop.as_deref(), progress, cost::document)
+        cost::laid(py, &self.inner, rules, shop.as_deref(), progress, cost::document, true)
     }
 
     /// The bill of the network under `rules`, bought from `shop`: a dict, see `plan::Bill`.
@@ -453,7 +453,7 @@ impl Topology {
         progress: Option<Py<PyAny>>,
     ) -> PyResult<Bound<'py, PyAny>> {
         self.afford(py, "laying out", |size| size.plan(false))?;
-        cost::laid(py, &self.inner, rules, shop.as_deref(), progress, cost::bill)
+        cost::laid(py, &self.inner, rules, shop.as_deref(), progress, cost::bill, false)
     }
 
     /// What the 2014 study reckons for the network: a dict, see `plan::sc14::Reckoned`.

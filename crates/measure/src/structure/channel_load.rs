@@ -275,10 +275,23 @@ struct Search<'a> {
     graph: &'a Graph,
     /// What comes to each switch over the channels that lead back along its row.
     load: Vec<f64>,
-    dist: Vec<u32>,
-    paths: Vec<f64>,
-    passing: Vec<f64>,
+    seen: Vec<Seen>,
     queue: Vec<u32>,
+}
+
+/// A switch in a search, its figures side by side: fetching them is most of the work.
+#[derive(Clone, Copy)]
+struct Seen {
+    /// Minimal paths from the source.
+    paths: f64,
+    /// What passes through.
+    passing: f64,
+    /// Distance from the source; `u32::MAX` before it is reached.
+    dist: u32,
+}
+
+impl Seen {
+    const NOT_YET: Self = Self { paths: 0.0, passing: 0.0, dist: u32::MAX };
 }
 
 impl<'a> Search<'a> {
@@ -287,33 +300,29 @@ impl<'a> Search<'a> {
         Self {
             graph,
             load: vec![0.0; graph.arcs()],
-            dist: vec![u32::MAX; n],
-            paths: vec![0.0; n],
-            passing: vec![0.0; n],
+            seen: vec![Seen::NOT_YET; n],
             queue: Vec::with_capacity(n),
         }
     }
 
     /// Distances and numbers of minimal paths from `source`, switches in order of distance.
     fn run(&mut self, source: u32) {
-        self.dist.fill(u32::MAX);
-        self.paths.fill(0.0);
+        self.seen.fill(Seen::NOT_YET);
         self.queue.clear();
-        self.dist[source as usize] = 0;
-        self.paths[source as usize] = 1.0;
+        self.seen[source as usize] = Seen { paths: 1.0, dist: 0, ..Seen::NOT_YET };
         self.queue.push(source);
         let mut head = 0;
         while let Some(&v) = self.queue.get(head) {
             head += 1;
-            let (next, paths) = (self.dist[v as usize] + 1, self.paths[v as usize]);
+            let Seen { dist, paths, .. } = self.seen[v as usize];
             for &w in self.graph.neighbours(v as usize) {
-                let w = w as usize;
-                if self.dist[w] == u32::MAX {
-                    self.dist[w] = next;
-                    self.queue.push(w as u32);
+                let near = &mut self.seen[w as usize];
+                if near.dist == u32::MAX {
+                    near.dist = dist + 1;
+                    self.queue.push(w);
                 }
-                if self.dist[w] == next {
-                    self.paths[w] += paths;
+                if near.dist == dist + 1 {
+                    near.paths += paths;
                 }
             }
         }
@@ -322,24 +331,24 @@ impl<'a> Search<'a> {
     /// Adds `weight` times the wanted traffic from the source of the last run, from the far end on:
     /// what comes to a switch is its own and all that passes through it.
     fn send(&mut self, weight: f64, wanted: &[f64]) -> Result<(), Stop> {
-        let most = self.queue.iter().map(|&v| self.paths[v as usize]).fold(0.0, f64::max);
+        let most = self.queue.iter().map(|&v| self.seen[v as usize].paths).fold(0.0, f64::max);
         if !most.is_finite() {
             let why = "two switches have more than 10^308 minimal paths";
             return Err(Refusal::new("load", why, "a smaller network").into());
         }
-        for &v in &self.queue {
-            self.passing[v as usize] = 0.0;
-        }
         for &v in self.queue.iter().skip(1).rev() {
             let v = v as usize;
             // what each path through `v` brings
-            let each = (wanted[v] + self.passing[v]) / self.paths[v];
-            let before = self.dist[v] - 1;
+            let Seen { paths, passing, dist } = self.seen[v];
+            let each = (wanted[v] + passing) / paths;
             let row = self.graph.neighbours(v).iter().zip(&mut self.load[self.graph.row(v)]);
-            for (&w, load) in row.filter(|(w, _)| self.dist[**w as usize] == before) {
-                let comes = self.paths[w as usize] * each;
-                self.passing[w as usize] += comes;
-                *load += weight * comes;
+            for (&w, load) in row {
+                let near = &mut self.seen[w as usize];
+                if near.dist == dist - 1 {
+                    let comes = near.paths * each;
+                    near.passing += comes;
+                    *load += weight * comes;
+                }
             }
         }
         Ok(())
