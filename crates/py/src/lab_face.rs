@@ -11,7 +11,8 @@ use pyo3::prelude::*;
 use serde_json::json;
 
 /// Parses an experiment's TOML text: a dict of `experiment`, `points` (dicts), `swept` (what sweeps
-/// have given each of them, in words) and `effective` (TOML text). `parts` are rows of the registry for what is known besides what is built in.
+/// have given each of them, in words) and `effective` (TOML text). `parts` are rows of the registry
+/// for what is known besides what is built in.
 ///
 /// Raises `RefusalError` naming `file` and the place at fault.
 #[pyfunction]
