@@ -409,3 +409,10 @@ def test_an_ordinary_mapping_takes_a_second() -> None:
     done = subprocess.run([sys.executable, "-c", script, *words], env=environment(), text=True,
                           capture_output=True, check=True, timeout=120)
     assert float(done.stdout) < 3, "1 on a quiet machine: see bench/run.py mapping"
+
+
+def test_what_is_zero_has_no_sign():
+    """Of a graph without traffic the bounds are 0, and printed so."""
+    found = fl.map_processes("ring:n=3,p=1", fl.communication([[0] * 3] * 3))
+    assert "-0" not in json.dumps([found.hop_bytes_bound, found.congestion_bound])
+    assert found.hop_bytes_bound == found.hop_bytes == 0

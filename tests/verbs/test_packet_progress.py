@@ -8,7 +8,7 @@ import sys
 
 import flyloom as fl
 import pytest
-from cli_helpers import environment
+from cli_helpers import environment, flyloom
 from flyloom.support import machine, progress
 
 NET = "complete:n=8,p=1"
@@ -118,3 +118,13 @@ def test_the_estimate_has_the_background_as_long_as_the_traces_take(
     least_us = 2 * 1_000_000 / (12.5 * 2**30) * 1e6 + (6000 if compute == "on" else 0)
     due = found[0] * (own + 6 * 2 * least_us / 0.5) / own
     assert found[1] == pytest.approx(due, rel=0.01)
+
+
+def test_a_trace_without_ranks_beside_a_background_is_refused(tmp_path):
+    """It would not end: nobody says that the trace is done."""
+    (tmp_path / "none.goal").write_text("num_ranks 0\n")
+    (tmp_path / "two.goal").write_text(TWO)
+    words = ["sim", "packet", NET, "--trace", "two.goal", "--trace", "none.goal"]
+    done = flyloom(*words, "--background", "ranks=2,bytes=10", cwd=tmp_path)
+    assert done.returncode == 2 and "trace: " in done.stderr, done.stderr
+    assert "none.goal has no ranks" in done.stderr and done.stderr.count("\n") == 1

@@ -120,11 +120,16 @@ fn least_us(schedule: &Schedule, spec: &Spec, byte_ns: f64) -> f64 {
 /// CODES takes shorter gaps between calls for none.
 const CODES_COMPUTE_NS: u64 = 100;
 
-/// Refuses schedules that cannot come to their end: the background would go on for ever.
+/// Refuses schedules that cannot come to their end, or of which no rank ever tells that it is done:
+/// the background would not end.
 fn check_ends(schedules: &[Cow<'_, Schedule>], spec: &Spec, watch: &dyn Watch) -> Result<(), Stop> {
     let asks = spec.mpi.eager_bytes.saturating_sub(1).min(u32::MAX.into());
     let free = LogGops { L: 0.0, o: 0.0, g: 0.0, G: 0.0, O: 0.0, S: asks };
-    for schedule in schedules {
+    for (schedule, name) in schedules.iter().zip(&spec.trace.0) {
+        if schedule.ranks() == 0 {
+            let why = format!("{name} has no ranks, and a background goes on until all are done");
+            return Err(Refusal::new("trace", why, "a trace of 1 rank or more").into());
+        }
         let found = message::run(schedule, message::Dialect::Causal, &free, None, watch)?;
         if let Some(left) = &found.left {
             return Err(left.refusal(schedule).into());
