@@ -209,6 +209,13 @@ def test_every_load_out_of_range_is_refused_with_the_same_range(load):
     assert (done.returncode, done.stderr) == (2, f"flyloom: load: {shown} {says}\n")
 
 
+def test_the_range_of_loads_has_the_rails_of_the_network():
+    done = flyloom("sim", "flit", "multi_plane:planes=2,of=ring:n=3,p=1", "--load", "2.5",
+                   "--set", "router.virtual_channels=4")
+    says = "above 0, at most 1 for each rail of an endpoint, here 2, or auto"
+    assert (done.returncode, done.stderr) == (2, f"flyloom: load: 2.5 is out of range; {says}\n")
+
+
 @pytest.mark.parametrize("load", ["0", "0.00001", "64.5", "nan"])
 def test_every_load_of_packets_out_of_range_is_refused_with_the_same_range(load):
     done = flyloom("sim", "packet", NET, "--load", load)

@@ -129,7 +129,10 @@ fn too_many() -> Refusal {
 /// The values of one grid dimension.
 fn values_of(given: &Value) -> Result<Vec<Value>, Refusal> {
     match given {
-        Value::Array(items) if !items.is_empty() => Ok(items.clone()),
+        Value::Array(items) if items.is_empty() => {
+            Err(Refusal::new("", "an empty list", "a list of values, or { from, to, step }"))
+        }
+        Value::Array(items) => Ok(items.clone()),
         Value::Object(range) => {
             let number = |key: &str| range.get(key).and_then(Value::as_f64);
             let (Some(from), Some(to), Some(step)) = (number("from"), number("to"), number("step"))
@@ -325,7 +328,7 @@ mod tests {
         assert!(unknown.contains("point 2: sweep: unknown field `net`"), "{unknown}");
         assert!(unknown.starts_with("f.toml: line 10, "), "{unknown}");
         let empty = fault("[[point]]\n[point.sweep.grid]\n\"sim.flit.load\" = []\n");
-        assert!(empty.contains("point 1: sweep.grid.sim.flit.load: not a list"), "{empty}");
+        assert!(empty.contains("point 1: sweep.grid.sim.flit.load: an empty list"), "{empty}");
         let many = fault(
             "[[point]]\n[point.sweep.grid]\n\"ebb.patterns\" = \
                           { from = 1, to = 1000000, step = 1 }\n",

@@ -264,11 +264,11 @@ impl Case {
     pub fn check(&self, load: f64) -> Result<(), Refusal> {
         let most = if self.times.is_some() { f64::MAX } else { self.largest_load() };
         if !(load > 0.0 && load <= most) {
-            let here = match self.rails {
-                1 => String::new(),
-                rails => format!(": here {rails}"),
+            let range = match self.rails {
+                1 => RANGE.to_owned(),
+                rails => RANGE.replace("endpoint", &format!("endpoint, here {rails}")),
             };
-            return Err(out_of_range(load, &format!("{RANGE}{here}")));
+            return Err(out_of_range(load, &range));
         }
         Ok(())
     }
