@@ -245,7 +245,9 @@ def test_the_first_refused_point_ends_the_run_whatever_ends_first(tmp_path, work
     with pytest.raises(RefusalError) as second:
         fl.route(asked, "ftree")
     assert str(first.value) != str(second.value)
-    assert (done.returncode, done.stderr) == (2, f"flyloom: {first.value}\n")
+    line = REFUSED.splitlines().index("routing = { engine = \"sssp\" }") + 1
+    point = f"x.toml: line {line}, column 1: point 2 (dor on slim_fly:q=3)"
+    assert (done.returncode, done.stderr) == (2, f"flyloom: {point}: routing: {first.value}\n")
     records = [json.loads(p.read_text()) for p in (tmp_path / "out/refused/points").iterdir()]
     assert [record["engine"] for record in records] == ["sssp"], "what came before is kept"
     assert not (tmp_path / "out/refused/manifest.json").exists()

@@ -325,3 +325,52 @@ def test_the_effective_file_spells_out_every_default(done):
     tree = tomllib.loads(text)
     assert (tree["schema"], tree["name"], tree["seed"], len(tree["point"])) == (1, "small", 7, 12)
     assert all(p["verify"]["hop_limit"] == 64 and p["ebb"]["patterns"] == 40 for p in tree["point"])
+
+
+SWEPT = """
+schema = 1
+name = "swept"
+topology = { family = "torus", shape = [3, 3], p = 1 }
+[routing]
+engine = "dor"
+[sweep.grid]
+"routing.lmc" = [0, 1]
+"routing.engine" = ["dor", "ftree"]
+"""
+
+
+@pytest.mark.parametrize("workers", [1, 2])
+def test_every_line_about_a_point_has_its_swept_values(tmp_path, workers):
+    """Of points that are computed, kept, altered and refused."""
+    (tmp_path / "x.toml").write_text(SWEPT)
+    options = ("--workers", str(workers))
+    fails = flyloom("run", "x.toml", *options, cwd=tmp_path)
+    line = SWEPT.splitlines().index("[routing]") + 1
+    place = f"x.toml: line {line}, column 2: point 2 (routing.lmc 0, routing.engine ftree)"
+    assert fails.returncode == 2
+    assert fails.stderr.startswith(f"flyloom: {place}: routing: ftree: not a tree"), fails.stderr
+    (tmp_path / "x.toml").write_text(SWEPT.replace("ftree", "min_hop"))
+    first = flyloom("run", "x.toml", *options, cwd=tmp_path).stdout.splitlines()
+    again = flyloom("run", "x.toml", *options, cwd=tmp_path).stdout.splitlines()
+    of = [f"(routing.lmc {lmc}, routing.engine {engine})"
+          for lmc in (0, 1) for engine in ("dor", "min_hop")]
+    stages = [out for out in first if out.split()[0] in ("kept", "route", "verify", "ebb")]
+    assert [next(words for words in of if words in out) for out in stages] == \
+        [of[0]] + [words for words in of[1:] for _ in range(3)]
+    kept = [out for out in again if out.startswith("kept ")]
+    assert [next(words for words in of if out.endswith(words)) for out in kept] == of
+    path = next((tmp_path / "out/swept/points").iterdir())
+    path.write_text(path.read_text()[:-9])
+    third = flyloom("run", "x.toml", *options, cwd=tmp_path).stdout.splitlines()
+    anew = next(out for out in third if out.startswith("anew "))
+    assert any(f"point {i} {words}: " in anew for i, words in enumerate(of, 1)), anew
+
+
+def test_a_point_that_names_no_file_is_refused_by_its_swept_values(tmp_path):
+    text = SWEPT.replace('"routing.lmc" = [0, 1]', '"map.graph" = ["ring.mtx"]')
+    (tmp_path / "x.toml").write_text(text.replace('"ftree"', '"min_hop"'))
+    fails = flyloom("run", "x.toml", cwd=tmp_path)
+    line = text.splitlines().index('"map.graph" = ["ring.mtx"]') + 1
+    says = (f"flyloom: x.toml: line {line}, column 1: point 1 (map.graph ring.mtx, routing.engine "
+            "dor): map.graph: 'ring.mtx' is neither")
+    assert fails.returncode == 2 and fails.stderr.startswith(says), fails.stderr

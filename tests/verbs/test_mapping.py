@@ -401,3 +401,10 @@ def test_ctrl_c_gives_the_best_so_far() -> None:
     found = json.loads(out)
     assert found["interrupted"]
     assert found["average_dilation"] <= found["linear"]["average_dilation"]
+
+
+def test_what_is_zero_has_no_sign():
+    """Of a graph without traffic the bounds are 0, and printed so."""
+    found = fl.map_processes("ring:n=3,p=1", fl.communication([[0] * 3] * 3))
+    assert "-0" not in json.dumps([found.hop_bytes_bound, found.congestion_bound])
+    assert found.hop_bytes_bound == found.hop_bytes == 0

@@ -8,7 +8,7 @@ import sys
 
 import flyloom as fl
 import pytest
-from cli_helpers import environment
+from cli_helpers import environment, flyloom
 from flyloom.support import machine, progress
 
 NET = "complete:n=8,p=1"
@@ -77,3 +77,54 @@ def test_a_trace_tells_how_much_is_left(monkeypatch):
         done.append(int(count.replace(",", "")))
         assert rest == f"{due:,}, {done[-1] / due:.0%}"
     assert done == sorted(done) and done[0] >= 0 and done[-1] <= due
+
+
+TWO = """num_ranks 2
+rank 0 {
+a: calc 3000000
+b: send 1000000b to 1
+c: recv 1000000b from 1
+b requires a
+c requires b
+}
+rank 1 {
+a: recv 1000000b from 0
+b: calc 3000000
+c: send 1000000b to 0
+b requires a
+c requires b
+}
+"""
+
+
+@pytest.mark.parametrize("compute", ["on", "off"])
+def test_the_estimate_has_the_background_as_long_as_the_traces_take(
+    monkeypatch, tmp_path, compute,
+):
+    """Two messages of 1 MB, one after the other, each after 3 ms of computing: at 12.5 GiB/s no
+    less than their bytes take, and what is computed where that counts. Meanwhile six processes send
+    two packets each in every interval."""
+    (tmp_path / "two.goal").write_text(TWO)
+    seen: list[float] = []
+    found: list[float] = []
+    with monkeypatch.context() as patched:
+        patched.setattr(machine, "afford", lambda _what, _needs, seconds: seen.append(seconds))
+        for background in (None, {"ranks": 6, "bytes": 5000, "interval_us": 0.5}):
+            more = {} if background is None else {"background": background}
+            fl.simulate(NET, "packet", trace=str(tmp_path / "two.goal"), compute=compute,
+                        threads=1, **more)
+            found.append(seen[-1])
+    own = 2 * (-(-1_000_000 // 4096) + 2)
+    least_us = 2 * 1_000_000 / (12.5 * 2**30) * 1e6 + (6000 if compute == "on" else 0)
+    due = found[0] * (own + 6 * 2 * least_us / 0.5) / own
+    assert found[1] == pytest.approx(due, rel=0.01)
+
+
+def test_a_trace_without_ranks_beside_a_background_is_refused(tmp_path):
+    """It would not end: nobody says that the trace is done."""
+    (tmp_path / "none.goal").write_text("num_ranks 0\n")
+    (tmp_path / "two.goal").write_text(TWO)
+    words = ["sim", "packet", NET, "--trace", "two.goal", "--trace", "none.goal"]
+    done = flyloom(*words, "--background", "ranks=2,bytes=10", cwd=tmp_path)
+    assert done.returncode == 2 and "trace: " in done.stderr, done.stderr
+    assert "none.goal has no ranks" in done.stderr and done.stderr.count("\n") == 1

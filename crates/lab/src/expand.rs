@@ -1,5 +1,6 @@
 //! From the text of an experiment to its points: parse, lay the sweep over the point, check each.
 
+use crate::laid::Laid;
 use crate::plugins::{Kind, Plugin, find, listed};
 use crate::spec::{Experiment, Point};
 use crate::stages::{Input, STAGES};
@@ -19,6 +20,8 @@ pub struct Expanded {
     /// Its points: those written out in their order, over each the zips outermost, then the grid's
     /// keys in the order of the file.
     pub points: Vec<Point>,
+    /// What sweeps have given each point, in words; empty for one without a sweep.
+    pub swept: Vec<String>,
 }
 
 /// Parses the text of `file` (TOML).
@@ -36,16 +39,35 @@ pub fn parse(text: &str, file: &str) -> Result<Experiment, Refusal> {
 /// As [`parse`], and the key of a point that cannot be; families, engines and the types of their
 /// parameters are checked before anything runs.
 pub fn expand(text: &str, file: &str, plugins: &[Plugin]) -> Result<Expanded, Refusal> {
-    expanded(text, file, plugins).map_err(|refused| place::placed(refused, text, file))
+    let experiment = parse(text, file)?;
+    expanded(experiment, file, plugins).map_err(|fault| {
+        let mut refused = place::placed(fault.refused, text, file);
+        if let Some((number, swept)) = fault.point.filter(|(_, swept)| !swept.is_empty()) {
+            let bare = format!(": point {number}");
+            refused.param = refused.param.replacen(&bare, &format!("{bare} ({swept})"), 1);
+        }
+        refused
+    })
 }
 
-fn expanded(text: &str, file: &str, plugins: &[Plugin]) -> Result<Expanded, Refusal> {
-    let experiment = parse(text, file)?;
+/// What cannot be, and the number of the point that it is of, with its swept values.
+struct Fault {
+    refused: Refusal,
+    point: Option<(usize, String)>,
+}
+
+impl From<Refusal> for Fault {
+    fn from(refused: Refusal) -> Self {
+        Self { refused, point: None }
+    }
+}
+
+fn expanded(experiment: Experiment, file: &str, plugins: &[Plugin]) -> Result<Expanded, Fault> {
     let refuse =
         |param: &str, why: String, help: &str| Refusal::new(format!("{file}: {param}"), why, help);
     if experiment.schema != 1 {
         let why = format!("version {} is not known", experiment.schema);
-        return Err(refuse("schema", why, "schema = 1"));
+        return Err(refuse("schema", why, "schema = 1").into());
     }
     let name_ok = |c: char| c.is_ascii_alphanumeric() || "-_.".contains(c);
     if experiment.name.is_empty()
@@ -55,21 +77,33 @@ fn expanded(text: &str, file: &str, plugins: &[Plugin]) -> Result<Expanded, Refu
     {
         let shown: String = experiment.name.chars().take(40).collect();
         let why = format!("'{shown}' cannot name a folder");
-        return Err(refuse("name", why, "letters, digits, '-', '_' and '.', 200 at most"));
+        return Err(refuse("name", why, "letters, digits, '-', '_' and '.', 200 at most").into());
     }
     FloorRules::from_value(&Value::Object(experiment.floor.clone()))
         .map_err(|r| r.within("floor").within(file))?;
     let trees = laid::trees(&experiment).map_err(|r| r.within(file))?;
     let several = trees.len() > 1;
     let mut points = Vec::with_capacity(trees.len());
-    for (i, tree) in trees.into_iter().enumerate() {
+    let mut all_swept = Vec::with_capacity(trees.len());
+    for (i, Laid { tree, swept }) in trees.into_iter().enumerate() {
         let place = if several { format!("{file}: point {}", i + 1) } else { file.to_owned() };
-        let mut point = tables::point(&tree, plugins).map_err(|r| r.within(&place))?;
-        check(&mut point, plugins).map_err(|r| r.within(&place))?;
-        complete(&mut point, experiment.seed, plugins).map_err(|r| r.within(&place))?;
-        points.push(point);
+        match checked(&tree, experiment.seed, plugins) {
+            Ok(point) => points.push(point),
+            Err(refused) => {
+                return Err(Fault { refused: refused.within(&place), point: Some((i + 1, swept)) });
+            }
+        }
+        all_swept.push(swept);
     }
-    Ok(Expanded { experiment, points })
+    Ok(Expanded { experiment, points, swept: all_swept })
+}
+
+/// The point of a tree, complete and checked.
+fn checked(tree: &Value, seed: u64, plugins: &[Plugin]) -> Result<Point, Refusal> {
+    let mut point = tables::point(tree, plugins)?;
+    check(&mut point, plugins)?;
+    complete(&mut point, seed, plugins)?;
+    Ok(point)
 }
 
 fn located(e: &toml::de::Error, text: &str, file: &str) -> Refusal {

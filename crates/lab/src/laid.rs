@@ -7,11 +7,19 @@ use serde_json::{Map, Value};
 /// The most points of one experiment.
 const MAX_POINTS: usize = 1_000_000;
 
+/// A point before it is checked.
+pub(crate) struct Laid {
+    /// All that it asks for.
+    pub(crate) tree: Value,
+    /// What sweeps have given it: `sim.flit.load 0.1, routing.lmc 2`; empty without a sweep.
+    pub(crate) swept: String,
+}
+
 /// The points of the file: those written out in their order, over each its sweep, zips outermost.
 ///
 /// # Errors
 /// The key of a sweep that cannot be laid over a point, or too many points.
-pub(crate) fn trees(experiment: &Experiment) -> Result<Vec<Value>, Refusal> {
+pub(crate) fn trees(experiment: &Experiment) -> Result<Vec<Laid>, Refusal> {
     let whole = experiment.sweep.clone().unwrap_or_default();
     if experiment.point.is_empty() {
         return swept(Value::Object(experiment.common.clone()), &whole);
@@ -72,7 +80,7 @@ fn meet(one: &str, other: &str) -> bool {
 }
 
 /// The points of a sweep over one point.
-fn swept(tree: Value, sweep: &Sweep) -> Result<Vec<Value>, Refusal> {
+fn swept(tree: Value, sweep: &Sweep) -> Result<Vec<Laid>, Refusal> {
     let mut trees = vec![tree];
     for zip in &sweep.zip {
         trees = lay_zip(&trees, zip).map_err(|r| r.within("sweep.zip"))?;
@@ -82,7 +90,36 @@ fn swept(tree: Value, sweep: &Sweep) -> Result<Vec<Value>, Refusal> {
         trees = multiply(&trees, |tree, i| set(tree, key, &values[i]), values.len())
             .map_err(|r| r.within("sweep.grid"))?;
     }
-    Ok(trees)
+    let mut keys: Vec<&str> = Vec::new();
+    for key in sweep.zip.iter().flat_map(Map::keys).chain(sweep.grid.keys()) {
+        keys.retain(|other| !(meet(other, key) && other.len() > key.len()));
+        if !keys.iter().any(|other| meet(other, key)) {
+            keys.push(key);
+        }
+    }
+    let laid = |tree| Laid { swept: words(&tree, &keys), tree };
+    Ok(trees.into_iter().map(laid).collect())
+}
+
+/// The values of a point at these dotted paths, in words; a table is the values in it.
+fn words(tree: &Value, keys: &[&str]) -> String {
+    fn leaves(at: &Value, key: &str, found: &mut Vec<String>) {
+        match at {
+            Value::Object(table) => {
+                for (name, value) in table {
+                    leaves(value, &format!("{key}.{name}"), found);
+                }
+            }
+            Value::String(text) => found.push(format!("{key} {text}")),
+            other => found.push(format!("{key} {other}")),
+        }
+    }
+    let mut found = Vec::new();
+    for key in keys {
+        let at = key.split('.').try_fold(tree, |at, name| at.get(name));
+        leaves(at.unwrap_or(&Value::Null), key, &mut found);
+    }
+    found.join(", ")
 }
 
 fn too_many() -> Refusal {
@@ -92,7 +129,10 @@ fn too_many() -> Refusal {
 /// The values of one grid dimension.
 fn values_of(given: &Value) -> Result<Vec<Value>, Refusal> {
     match given {
-        Value::Array(items) if !items.is_empty() => Ok(items.clone()),
+        Value::Array(items) if items.is_empty() => {
+            Err(Refusal::new("", "an empty list", "a list of values, or { from, to, step }"))
+        }
+        Value::Array(items) => Ok(items.clone()),
         Value::Object(range) => {
             let number = |key: &str| range.get(key).and_then(Value::as_f64);
             let (Some(from), Some(to), Some(step)) = (number("from"), number("to"), number("step"))
@@ -242,6 +282,44 @@ mod tests {
     }
 
     #[test]
+    fn a_point_is_named_by_its_swept_values() {
+        let more = "[sweep.grid]\n\"topology.q\" = [5, 4]\n\"sim.flit\" = [{ load = 0.5, \
+                    run = { seeds = [1, 2] } }]\n\"sim.flit.load\" = [0.1, 0.2]\n";
+        let found = expand(&format!("{FILE}\n{more}"), "s.toml", &[]);
+        let refused = found.expect_err("seeds are no part of run").to_string();
+        let point = "label a, topology.family slim_fly, topology.q 5, sim.flit.load 0.1, \
+                     sim.flit.run.seeds [1,2]";
+        assert!(refused.contains(&format!(": point 1 ({point}): sim.flit: ")), "{refused}");
+        let known = more.replace("run = { seeds = [1, 2] }", "seeds = 2");
+        let found = expand(&format!("{FILE}\n{known}"), "s.toml", &[]).expect("valid");
+        assert_eq!(found.swept.len(), 8);
+        let seventh = "label b, topology.family slim_fly, topology.q 4, sim.flit.load 0.1, \
+                       sim.flit.seeds 2";
+        assert_eq!(found.swept[6], seventh);
+        assert_eq!(
+            expand(
+                "schema = 1\nname = \"x\"\n[topology]\nfamily = \"ring\"\nn = 4\n\
+                           p = 1\n",
+                "s.toml",
+                &[]
+            )
+            .expect("valid")
+            .swept,
+            [""]
+        );
+    }
+
+    #[test]
+    fn a_swept_value_that_cannot_be_is_refused_where_it_stands() {
+        let more =
+            "[routing]\nengine = \"dor\"\n[sweep.grid]\n\"routing.engine\" = [\"dor\", \"dro\"]\n";
+        let refused = expand(&format!("{FILE}\n{more}"), "f.toml", &[]).expect_err("dro");
+        let place = "f.toml: line 11, column 1: point 2 (label a, topology.family slim_fly, \
+                     topology.q 5, routing.engine dro): routing: engine";
+        assert_eq!(refused.param, place);
+    }
+
+    #[test]
     fn a_sweep_of_a_point_that_cannot_be_is_refused_by_its_place() {
         let fault = |more: &str| {
             expand(&format!("{FILE}\n{more}"), "f.toml", &[]).expect_err("invalid").to_string()
@@ -250,7 +328,7 @@ mod tests {
         assert!(unknown.contains("point 2: sweep: unknown field `net`"), "{unknown}");
         assert!(unknown.starts_with("f.toml: line 10, "), "{unknown}");
         let empty = fault("[[point]]\n[point.sweep.grid]\n\"sim.flit.load\" = []\n");
-        assert!(empty.contains("point 1: sweep.grid.sim.flit.load: not a list"), "{empty}");
+        assert!(empty.contains("point 1: sweep.grid.sim.flit.load: an empty list"), "{empty}");
         let many = fault(
             "[[point]]\n[point.sweep.grid]\n\"ebb.patterns\" = \
                           { from = 1, to = 1000000, step = 1 }\n",

@@ -16,4 +16,5 @@ pub mod stages;
 mod tables;
 
 pub use expand::expand;
+pub use place::placed;
 pub use spec::{Experiment, Point};

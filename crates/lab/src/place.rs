@@ -23,8 +23,9 @@ pub(crate) fn key_over(text: &str, at: usize) -> Option<String> {
 /// A refusal of `file`, with line and column where the key that it names is in `text`.
 ///
 /// The key is the field that it does not know, or the last of the words it names that is one; of
-/// keys of one name that with the most of the other words above it. O(keys).
-pub(crate) fn placed(mut refused: Refusal, text: &str, file: &str) -> Refusal {
+/// keys of one name that with the most of the other words above it, one of a sweep before one that
+/// it takes the place of. O(keys).
+pub fn placed(mut refused: Refusal, text: &str, file: &str) -> Refusal {
     let Some(rest) = refused.param.strip_prefix(file) else { return refused };
     if rest.starts_with(": line ") {
         return refused;
@@ -42,7 +43,7 @@ pub(crate) fn placed(mut refused: Refusal, text: &str, file: &str) -> Refusal {
         let score = |key: &&Key| {
             let outer = &key.path[..key.path.len() - 1];
             let shared = words[..i].iter().filter(|w| outer.iter().any(|o| o == *w)).count();
-            (shared, usize::MAX - key.span.start)
+            (shared, outer.iter().any(|o| o == "sweep"), usize::MAX - key.span.start)
         };
         if let Some(key) = keys.iter().filter(fits).max_by_key(score) {
             refused.param = at(text, file, key.span.start) + rest;

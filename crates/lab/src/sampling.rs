@@ -6,7 +6,7 @@
 //! flits under way, each as old as it is.
 
 use crate::booksim::{Case, case};
-use base::{Refusal, Stop, Watch};
+use base::{Need, Refusal, Stop, Watch};
 use formats::booksim::{Class, Config, Simulation};
 use serde::Serialize;
 use sim::booksim::freedom;
@@ -15,6 +15,8 @@ use sim::flit::engine::{OfClass, Setup};
 use sim::flit::row::Row;
 use sim::flit::run::{Drain, Point, Run};
 use sim::flit::seen::{Names, Traces};
+use sim::flit::stage::{HOPS_A_SECOND, HOPS_IDLE};
+use traffic::process::{Class as Sent, Load};
 use verify::Verdict;
 
 /// A configuration that is ready to run.
@@ -76,6 +78,22 @@ impl BookSim {
         Ok(Self { case, config, circle })
     }
 
+    /// What a run will take where it needs all of its periods, seconds no more than an order of
+    /// magnitude.
+    pub fn need(&self) -> Need {
+        let run = &self.config.run;
+        let cycles = f64::from(run.sample_period) * f64::from(run.max_samples);
+        let flits = |class: &Sent| match class.load {
+            Load::Packets(rate) => rate * class.sizes.mean(),
+            Load::Flits(rate) => rate,
+        };
+        let load = self.case.classes.iter().map(flits).sum::<f64>().min(1.0);
+        let wiring = &self.case.wiring;
+        let moved = load * wiring.endpoints().len() as f64 * HOPS;
+        let hops = cycles * (moved + HOPS_IDLE * f64::from(wiring.routers()));
+        Need::new(0.0, hops / HOPS_A_SECOND)
+    }
+
     /// Runs it through its sampling periods, on so many threads, or those of them that pay.
     ///
     /// # Errors
@@ -112,6 +130,8 @@ impl BookSim {
     }
 }
 
+/// About how many routers a packet visits.
+const HOPS: f64 = 4.0;
 /// The most cycles of all periods.
 const MOST_CYCLES: u64 = 1 << 29;
 /// Periods in a row that must be near the ones before.

@@ -35,10 +35,11 @@ pub fn bounds(on: &Topology, slots: &Slots, graph: &Communication) -> Bounds {
     let most = falling.iter().map(Vec::len).max().unwrap_or(0);
     let kinds = kinds(on, slots, most);
     let of = |own: &Vec<f64>| -> f64 {
-        let at = |kind: &Vec<u32>| own.iter().zip(kind).map(|(w, d)| w * f64::from(*d)).sum();
+        let at =
+            |kind: &Vec<u32>| own.iter().zip(kind).map(|(w, d)| w * f64::from(*d)).sum::<f64>();
         kinds.iter().map(at).fold(f64::INFINITY, f64::min)
     };
-    let hop_bytes = falling.iter().map(of).sum::<f64>() / 2.0;
+    let hop_bytes = falling.iter().map(of).sum::<f64>() / 2.0 + 0.0; // a sum of none is -0
     let capacity: f64 = capacities(on).iter().sum();
     let congestion = if capacity > 0.0 { hop_bytes / capacity } else { 0.0 };
     Bounds { hop_bytes, congestion }

@@ -88,7 +88,9 @@ pub struct Request<'a> {
     pub start: Option<&'a [u32]>,
     /// What is to be small.
     pub objective: Objective,
-    /// Hop-bytes may be longer than the shortest found by this part, for less congestion.
+    /// Hop-bytes may be more than the least found by this part, for less congestion. The linear
+    /// mapping takes the place of what the portfolio finds where it has less congestion, whatever
+    /// its hop-bytes.
     pub hops_limit: f64,
     /// How much is tried.
     pub effort: Effort,
@@ -165,7 +167,8 @@ fn longest<M: Metric>(metric: &M, slots: &Slots) -> i32 {
     2 * from_first.max().unwrap_or(0).max(1)
 }
 
-/// The mapping, or the linear one where that is better by the exact figures.
+/// The mapping, or the linear one where that is better by the exact figures. Its hop-bytes have no
+/// limit: whoever asks for a mapping does not get more congestion than without one.
 fn not_worse(
     request: &Request<'_>,
     problem: &Problem<'_>,

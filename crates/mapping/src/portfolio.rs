@@ -188,18 +188,18 @@ impl<M: Metric> Run<'_, M> {
         let best = self.request.effort == Effort::Best && self.problem.slots.count() < LARGE;
         let quick =
             || self.one(&starts, Self::NORMAL.min(self.budget()) / if hops { 1 } else { 2 });
-        let (mut found, limit) = if best {
+        let (mut found, mut least) = if best {
             // the limit on hop-bytes is that of a normal effort: more runs are to find more
-            let limit = if hops { 0 } else { self.cost(&quick()) };
-            (self.many(&starts), limit)
+            let least = if hops { 0 } else { self.cost(&quick()) };
+            (self.many(&starts), least)
         } else {
             let only = if self.problem.slots.count() < LARGE {
                 quick()
             } else {
                 self.one(&starts, self.budget())
             };
-            let limit = self.cost(&only);
-            (vec![only], limit)
+            let least = self.cost(&only);
+            (vec![only], least)
         };
         if let Some(exact) = exact::exact(self.problem, self.metric, &found[0]) {
             found.insert(0, exact);
@@ -207,7 +207,10 @@ impl<M: Metric> Run<'_, M> {
         if hops || self.is_over() {
             return found.swap_remove(0);
         }
-        self.least_congested(&found, limit)
+        if self.problem.processes <= exact::MOST {
+            least = self.cost(&found[0]); // that of a search through all mappings
+        }
+        self.least_congested(&found, least.max(self.cost(&found[0])))
     }
 
     /// Mappings that are quick to make, the least hop-bytes first.
@@ -273,9 +276,9 @@ impl<M: Metric> Run<'_, M> {
         found
     }
 
-    /// The least congested of the refinements of some mappings.
-    fn least_congested(&self, found: &[Arrangement], limit: i64) -> Arrangement {
-        let least = limit.max(self.cost(&found[0]));
+    /// The least congested of the refinements of some mappings, whose hop-bytes keep to the limit
+    /// over `least`.
+    fn least_congested(&self, found: &[Arrangement], least: i64) -> Arrangement {
         let starts: Vec<&Arrangement> = if self.request.effort == Effort::Best {
             (0..16).map(|i| &found[(i / HEATS.len()).min(found.len() - 1)]).collect()
         } else {

@@ -3,14 +3,16 @@
 use crate::enter::object;
 use crate::enter::{from_python, refuse, to_python};
 use crate::plugins::plugins;
+use base::Refusal;
 use engines::ask;
 use fabric::size::RouteWork;
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use serde_json::json;
 
-/// Parses an experiment's TOML text: a dict of `experiment`, `points` (dicts) and `effective` (TOML
-/// text). `parts` are rows of the registry for what is known besides what is built in.
+/// Parses an experiment's TOML text: a dict of `experiment`, `points` (dicts), `swept` (what sweeps
+/// have given each of them, in words) and `effective` (TOML text). `parts` are rows of the registry
+/// for what is known besides what is built in.
 ///
 /// Raises `RefusalError` naming `file` and the place at fault.
 #[pyfunction]
@@ -28,10 +30,17 @@ pub fn expand<'py>(
     to_python(
         py,
         &json!({
-            "experiment": experiment, "points": points,
+            "experiment": experiment, "points": points, "swept": expanded.swept,
             "effective": lab::spec::effective(&expanded.experiment, &expanded.points),
         }),
     )
+}
+
+/// `file` with line and column of the key of an experiment's TOML text that `param` names
+/// (`sim.flit: load`), and `param` after it; without them where the text has no such key.
+#[pyfunction]
+pub fn experiment_place(text: &str, file: &str, param: &str) -> String {
+    lab::placed(Refusal::new(format!("{file}: {param}"), "", ""), text, file).param
 }
 
 /// The files that an experiment's TOML text names as `plugins`. Raises `RefusalError` as `expand`.

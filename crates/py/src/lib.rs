@@ -63,12 +63,18 @@ fn _core(m: &Bound<'_, PyModule>) -> PyResult<()> {
     m.add_function(wrap_pyfunction!(lab_face::routes_asked, m)?)?;
     m.add_function(wrap_pyfunction!(lab_face::experiment_schema, m)?)?;
     m.add_function(wrap_pyfunction!(lab_face::simulators, m)?)?;
+    m.add_function(wrap_pyfunction!(lab_face::experiment_place, m)?)?;
     m.add_function(wrap_pyfunction!(lab_face::experiment_plugins, m)?)?;
     m.add_function(wrap_pyfunction!(plugins::plugin_parameters, m)?)?;
     m.add_function(wrap_pyfunction!(plugins::parse_inline, m)?)?;
     m.add_function(wrap_pyfunction!(plugins::meant, m)?)?;
     m.add_function(wrap_pyfunction!(plugins::tables_of_hops, m)?)?;
     m.add_function(wrap_pyfunction!(plugins::tables_of_paths, m)?)?;
+    simulators(m)
+}
+
+/// What simulates and maps, beside the rest.
+fn simulators(m: &Bound<'_, PyModule>) -> PyResult<()> {
     m.add_function(wrap_pyfunction!(sim::flit_schema, m)?)?;
     m.add_function(wrap_pyfunction!(sim::simulate_flit, m)?)?;
     m.add_function(wrap_pyfunction!(sim::booksim_names, m)?)?;

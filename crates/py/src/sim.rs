@@ -97,7 +97,7 @@ pub fn simulate_booksim(
     threads: usize,
     progress: Option<Py<PyAny>>,
 ) -> PyResult<Bound<'_, PyAny>> {
-    let work = move |watch: &dyn base::Watch| -> Result<Value, Stop> {
+    let work = |watch: &dyn base::Watch| -> Result<BookSim, Stop> {
         let config = booksim::read(&sources(&given))?;
         let network = network.as_ref().map(|(name, text)| (&**name, &**text));
         let case = BookSim::new(config, network, watch)?;
@@ -105,6 +105,12 @@ pub fn simulate_booksim(
             let why = format!("not proved free of deadlock: {circle}");
             return Err(Refusal::new("routing_function", why, "--unverified to run it").into());
         }
+        Ok(case)
+    };
+    let again = progress.as_ref().map(|told| told.clone_ref(py));
+    let case = enter(py, again, work)?.map_err(stopped)?;
+    afford(py, "simulating all periods", |_| case.need())?;
+    let work = |watch: &dyn base::Watch| -> Result<Value, Stop> {
         let found = case.run(threads, watch)?;
         let (row, classes) = case.rows(&found.point);
         Ok(json!({

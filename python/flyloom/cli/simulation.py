@@ -216,6 +216,19 @@ def class_of(words: str) -> dict[str, Any]:
     return made
 
 
+ENDED = {
+    "max_samples": "ended after max_samples periods: latency or accepted load still changed from"
+                   " one to the next",
+    "not_warm": "ended after max_samples periods, while it still warmed up: its figures are of the"
+                " last of them",
+    "latency_thres": "ended early: the mean latency passed latency_thres, as where less arrives"
+                     " than is offered; its figures are of the periods until then",
+    "deadlock": "ended early: packets wait for one another",
+    "not_drained": "not all measured packets have arrived: none of them did for 100,000 cycles",
+}
+"""Why the periods of a configuration of BookSim ended, but for those that converged."""
+
+
 def show(found: dict[str, Any], as_json: bool) -> None:
     """Prints what a simulator found."""
     if as_json:
@@ -229,6 +242,8 @@ def show(found: dict[str, Any], as_json: bool) -> None:
             "-" if point[key] is None else round(point[key], 4) for _, key in COLUMNS
         ]
         notes = [word for word in ("saturated", "deadlocked") if point[word]]
+        if point["saturated"] is None and point["accepted_load"] > 0:
+            notes.append("not known if saturated")
         rows.append([*cells, ", ".join(notes)])
     print_table([*(heading for heading, _ in COLUMNS), ""], rows)
     for point in found["points"]:
@@ -236,7 +251,7 @@ def show(found: dict[str, Any], as_json: bool) -> None:
             print(f"at load {point['offered_load']:g} packets wait for one another in a circle:")
             for packet in point["circle"]:
                 print(f"  {packet}")
-    if found.get("ended") == "not_drained":
-        print("not all measured packets have arrived: none of them did for 100,000 cycles")
+    if why := ENDED.get(found.get("ended", "")):
+        print(why)
     if "saturation_throughput" in found:
         print(f"saturation throughput  {found['saturation_throughput']:.3f}")

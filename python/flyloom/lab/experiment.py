@@ -18,7 +18,7 @@ from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from flyloom._core import RefusalError
+from flyloom._core import FaultError, RefusalError, experiment_place
 from flyloom.inputs.communication import content_of, is_kind
 from flyloom.inputs.jobs import is_generator, job, names
 from flyloom.inputs.rows import Read, Timed, digest_of, found_in
@@ -33,6 +33,7 @@ from flyloom.plugins.parts import KNOWN
 from flyloom.support.files import check_folder, remove_leftovers, sha256, sync_folder
 from flyloom.support.progress import Progress
 from flyloom.support.reading import read_bytes, read_text
+from flyloom.support.refused import in_front
 from flyloom.support.results import Result
 
 if TYPE_CHECKING:
@@ -135,6 +136,8 @@ class _Job:
         self.path, self.text = path, text
         self.experiment = found["experiment"]
         self.points = found["points"]
+        self.swept: list[str] = found["swept"]
+        """What sweeps have given each point, in words."""
         self.effective = found["effective"]
         store.row_types(self.parts)
         self.directory: Path = out / self.experiment["name"]
@@ -182,7 +185,7 @@ class _Job:
             try:
                 planned.append(self._plan(number, point, tasks, records))
             except RefusalError as error:  # those before it have their turn first
-                planned.append(error)
+                planned.append(self._refused(number, error))
                 break
         total = sum(task.compute for task in tasks.values())
         progress = self.progress if total < 2 else None
@@ -201,7 +204,7 @@ class _Job:
                     for told in outcome.told:
                         tell(*told)
                     if outcome.error is not None:
-                        raise outcome.error
+                        raise self._failed(tasks[number], outcome.error)
                     if computed := tasks[number].compute:
                         records[digest] = outcome.record
                 record = records[digest]
@@ -212,7 +215,8 @@ class _Job:
                 if not computed:
                     self.reused += 1
                     on_network = self.points[number].get("label") or facts["recipe"]
-                    self.say("kept", f"{record['label']} on {on_network}", 0.0)
+                    line = f"{record['label']} on {on_network}{self._apart(number)}"
+                    self.say("kept", line, 0.0)
                 self.finished.append(self.points[number])
                 yield record | {"network": facts["label"], "network_key": source.key}
 
@@ -242,26 +246,52 @@ class _Job:
         place = self._place(digest)
         asked_before = digest in records
         if not asked_before:
-            records[digest] = None if self.fresh else self._kept(place)
+            records[digest] = None if self.fresh else self._kept(number, place)
         facts = len(self.sources) > met
         compute = not asked_before and records[digest] is None
         if compute or facts:
-            engine = point["routing"]["engine"] + " on " if "routing" in point else ""
-            name = f"point {number + 1} ({engine}{_named(point)})"
             tasks[number] = Task(
-                number, name, source, point, compute, facts, self.seed, digest, missing, place,
-                parts, traffic, self.experiment.get("floor", {}), workloads,
+                number, self._name(number), source, point, compute, facts, self.seed, digest,
+                missing, place, parts, traffic, self.experiment.get("floor", {}), workloads,
             )
         return digest
 
-    def _kept(self, place: Path) -> dict[str, Any] | None:
+    def _name(self, number: int) -> str:
+        """What a point is called in messages: its swept values, else its engine and network."""
+        point = self.points[number]
+        engine = point["routing"]["engine"] + " on " if "routing" in point else ""
+        return f"point {number + 1} ({self.swept[number] or engine + _named(point)})"
+
+    def _apart(self, number: int) -> str:
+        """The swept values of a point, after what is said of it."""
+        return f" ({self.swept[number]})" if self.swept[number] else ""
+
+    def _refused(self, number: int, error: RefusalError) -> RefusalError:
+        """A refusal of a point with the place in the file and the point's name."""
+        file = f"{self.path}: "
+        said = str(error).removeprefix(file)
+        keys = ": ".join(said.split(": ")[:2])
+        place = experiment_place(self.text, str(self.path), keys).removesuffix(f": {keys}")
+        name = f": {self._name(number)}" if len(self.points) > 1 else ""
+        bare = error if said == str(error) else RefusalError(said)
+        return in_front(place + name, bare)
+
+    def _failed(self, task: Task, error: BaseException) -> BaseException:
+        """An error of a point, with the point's name where it has none."""
+        if isinstance(error, RefusalError) and not str(error).startswith("on: "):
+            return self._refused(task.number, error)
+        if isinstance(error, FaultError | MemoryError) and len(self.points) > 1:
+            return type(error)(f"{task.name}: {error or 'memory ran out'}")
+        return error
+
+    def _kept(self, number: int, place: Path) -> dict[str, Any] | None:
         """The record of an earlier run, None where there is none to be believed."""
         if not os.path.lexists(place):
             return None
         record = kept(place)
         if isinstance(record, dict):
             return record
-        self.say("anew", f"{place}: {record}; computed anew", 0.0)
+        self.say("anew", f"{self._name(number)}: {place}: {record}; computed anew", 0.0)
         return None
 
     @functools.cached_property
@@ -389,7 +419,7 @@ class _Job:
     def _stage(self, number: int, stage: str, known: dict[str, Any], seconds: float) -> None:
         """Says a finished stage of a task, and what is known after it."""
         if stage == "skipped":
-            self.skip(known["what"], known["why"])
+            self.skip(known["what"] + self._apart(number), known["why"])
             return
         if stage == "design":
             self._meet(self.points[number], known)
@@ -398,7 +428,8 @@ class _Job:
             of = {"design": lines.design_line, "plan": lines.plan_line}[stage]
             line = of(label, known["structure" if stage == "design" else "plan"])
         else:
-            line = lines.RECORD[stage](known)
+            named = known | {"label": known["label"] + self._apart(number)}
+            line = lines.RECORD[stage](named)
         self._told(stage, line, seconds)
 
     def _meet(self, point: dict[str, Any], facts: dict[str, Any]) -> None:

@@ -8,14 +8,15 @@ does not change the figures of a point has no place here.
 
 from __future__ import annotations
 
+import contextlib
 import time
 from collections import OrderedDict
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from flyloom._core import Routing, Topology
+from flyloom._core import RefusalError, Routing, Topology
 from flyloom.inputs.made import made
 from flyloom.inputs.measured import measured
 from flyloom.inputs.rows import Read, Timed
@@ -23,6 +24,7 @@ from flyloom.inputs.traffic import travelling
 from flyloom.inputs.workloads import travelling_workloads
 from flyloom.lab.measured import asked, figures, known
 from flyloom.support.errors import DeployError
+from flyloom.support.refused import in_front
 from flyloom.verbs.engines import lids_for, route_by_ours
 from flyloom.verbs.own_measures import record_by
 
@@ -129,7 +131,8 @@ def facts_of(
     """What results and report say of a network, whatever its routing; ``floor`` has the rules that
     it is laid out by."""
     clock = _Clock(tell)
-    topology = network_of(source)
+    with within("topology"):
+        topology = network_of(source)
     facts: dict[str, Any] = {
         "recipe": topology.recipe, "structure": topology.measure("structure", progress=progress),
     }
@@ -177,7 +180,9 @@ def record_of(
 def _record_of(
     task: Task, tell: Tell, progress: Progress | None, fabric: Any
 ) -> dict[str, Any] | None:
-    topology, spec = network_of(task.source), task.point.get("routing")
+    with within("topology"):
+        topology = network_of(task.source)
+    spec = task.point.get("routing")
     if spec is None:
         record: dict[str, Any] = {**NO_TABLES, "label": _ways(task.point), "measures": {}}
         _measure(topology, task, record, progress, _Clock(tell))
@@ -190,7 +195,8 @@ def _record_of(
         return None
     clock = _Clock(tell)
     try:
-        routing = routing_of(topology, task.point, progress, fabric, task.parts)
+        with within("routing"):
+            routing = routing_of(topology, task.point, progress, fabric, task.parts)
     except DeployError as error:
         tell("skipped", {"what": record["label"], "why": str(error)}, 0.0)
         return None
@@ -199,7 +205,8 @@ def _record_of(
         "lanes": routing.lanes,
     }
     clock.told("route", record)
-    proof = routing.measure("verify", task.point["verify"], progress)
+    with within("verify"):
+        proof = routing.measure("verify", task.point["verify"], progress)
     record |= {"verify": proof, "load": None, "ebb": None, "measures": {}}
     clock.told("verify", record)
     if proof["complete"]["holds"]:
@@ -207,7 +214,8 @@ def _record_of(
         if task.point["ebb"]["patterns"]:
             clock.again()
             given = {**task.point["ebb"], "seed": task.seed}
-            record["ebb"] = measured(routing, "ebb", given, progress)
+            with within("ebb"):
+                record["ebb"] = measured(routing, "ebb", given, progress)
             clock.told("ebb", record)
     _measure(routing, task, record, progress, clock)
     if (wanted := task.point.get("deploy")) and not opensm:
@@ -220,6 +228,17 @@ def _record_of(
             clock.told("deploy", record)
     record["digest"] = task.digest
     return record
+
+
+@contextlib.contextmanager
+def within(table: str) -> Iterator[None]:
+    """Says of a refusal which table of the point it is of."""
+    try:
+        yield
+    except RefusalError as error:
+        if str(error).startswith(f"{table}: "):
+            raise
+        raise in_front(table, error) from None
 
 
 NO_TABLES: dict[str, Any] = {
@@ -238,7 +257,9 @@ def _measure(
     for name, given in asked(task.point).items():
         if arrives or known(task.parts)[name]["input"] == "topology":
             clock.again()
-            found = record["measures"][name] = record_by(on, name, given, progress, task.parts)
+            with within(name):
+                found = record_by(on, name, given, progress, task.parts)
+            record["measures"][name] = found
             clock.told("measure", {
                 "label": record["label"], "name": name,
                 "figures": figures(name, found, task.parts),

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 
-from flyloom._core import meant
+from flyloom._core import RefusalError, meant
 
 _PLACES = re.compile(r"(?:(?:[^\s:;']+|[^:;']*, line \d+[^:;']*): )+")
 """Words before colons at the beginning of a message: `file.toml: ebb: patterns: `."""
@@ -15,6 +15,15 @@ def hint(word: object, names: Iterable[str]) -> str:
     """``did you mean NAME? `` where one of ``names`` is near ``word``, else nothing."""
     near = meant(str(word), list(names))
     return f"did you mean {near}? " if near else ""
+
+
+def in_front(words: str, error: RefusalError) -> RefusalError:
+    """The same refusal with ``words`` and a colon before what it is about."""
+    found = RefusalError(f"{words}: {error}")
+    found.__dict__.update(vars(error))
+    if (param := getattr(error, "param", None)) is not None:
+        found.__dict__["param"] = f"{words}: {param}" if param else words
+    return found
 
 
 def parts(message: str, error: BaseException | None = None) -> dict[str, str | None]:

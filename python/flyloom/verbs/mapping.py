@@ -69,7 +69,8 @@ def map_processes(
     objective
         ``congestion`` or ``hops``.
     hops_limit
-        For less congestion hop-bytes may grow by this part.
+        For less congestion hop-bytes may grow by this part over the least that were found; only
+        the linear mapping may have more.
     hosts
         The endpoints that may be used, in the order in which they are filled; all by default.
     per_endpoint

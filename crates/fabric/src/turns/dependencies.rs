@@ -5,16 +5,15 @@ use base::ChannelId;
 
 /// Numbers the possible dependencies of a network: from a channel to each channel that leaves the
 /// switch at its head.
+///
+/// There may be 2^32 or more, as of a complete graph of 1,626 switches.
 pub struct Dependencies {
-    first: Vec<u32>,
+    first: Vec<usize>,
     slot: Vec<u32>,
 }
 
 impl Dependencies {
     /// The numbering for `on`. O(channels).
-    ///
-    /// # Panics
-    /// When there are 2^32 possible dependencies or more.
     pub fn new(on: &Topology) -> Self {
         let graph = on.graph();
         let channels = graph.links() * 2;
@@ -31,26 +30,51 @@ impl Dependencies {
             if slot[c] != u32::MAX {
                 total += graph.degree(on.head(ChannelId::from(c)).switch.ix());
             }
-            first.push(u32::try_from(total).expect("fewer than 2^32 dependencies"));
+            first.push(total);
         }
         Self { first, slot }
     }
 
     /// How many there are.
     pub fn count(&self) -> usize {
-        self.first[self.first.len() - 1] as usize
+        self.first[self.first.len() - 1]
     }
 
     /// The numbers of the dependencies of `from`: on the channels that leave its head, in port
     /// order.
     #[inline]
     pub fn of_channel(&self, from: ChannelId) -> std::ops::Range<usize> {
-        self.first[from.0 as usize] as usize..self.first[from.0 as usize + 1] as usize
+        self.first[from.0 as usize]..self.first[from.0 as usize + 1]
     }
 
     /// The number of the dependency of `from` on `to`; `to` must leave the head of `from`.
     #[inline]
     pub fn of(&self, from: ChannelId, to: ChannelId) -> usize {
-        (self.first[from.0 as usize] + self.slot[to.0 as usize]) as usize
+        self.first[from.0 as usize] + self.slot[to.0 as usize] as usize
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::network::{Builder, Recipe, Switch};
+
+    #[test]
+    fn more_than_32_bits_number_are_numbered() {
+        // two switches with so many cables: from each channel to each of as many at its head
+        let cables = 46_341_usize;
+        let mut builder = Builder::new();
+        let [a, b] = ["a", "b"].map(|name| builder.switch(Switch::new(name)));
+        for _ in 0..cables {
+            builder.link(a, b);
+        }
+        let recipe = Recipe { family: "test".into(), params: serde_json::Map::new() };
+        let on = builder.finish(recipe).expect("two switches");
+        let all = Dependencies::new(&on);
+        assert_eq!(all.count(), 2 * cables * cables);
+        assert!(all.count() > 1 << 32);
+        let last = ChannelId::from(2 * cables - 1);
+        assert_eq!(all.of_channel(last), (2 * cables - 1) * cables..2 * cables * cables);
+        assert_eq!(all.of(last, ChannelId::from(2 * cables - 2)), all.count() - 1);
     }
 }

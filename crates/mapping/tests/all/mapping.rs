@@ -192,6 +192,43 @@ fn few_processes_are_where_none_could_be_better() {
     }
 }
 
+#[test]
+fn hop_bytes_keep_to_the_limit_over_the_least_or_the_linear_mapping_is_less_congested() {
+    let mut above = 0;
+    for (net, processes, share) in [
+        ("torus:shape=2x2,p=1", 4, 0.05),
+        ("ring:n=6,p=1", 6, 0.0),
+        ("torus:shape=3x2,p=1", 5, 0.2),
+        ("ring:n=3,p=2", 6, 0.05),
+    ] {
+        let on = network(net);
+        let slots = Slots::new(&on, None, Some(1)).expect("slots");
+        let linear: Vec<u32> = (0..processes).collect();
+        for seed in 0..10 {
+            let graph = random_graph(processes, 8, seed);
+            let mut least = f64::INFINITY;
+            brute(&on, &graph, &mut Vec::new(), &mut least);
+            let congestion = |places: &[u32]| {
+                let it = evaluate(Ways::Shortest(&on), &graph, places, &Quiet).expect("figures");
+                it.figures.maximum_congestion
+            };
+            for effort in [Effort::Fast, Effort::Normal] {
+                let base = asked(&graph, Ways::Shortest(&on), &slots);
+                let objective = Objective::Congestion;
+                let it = found(&Request { objective, hops_limit: share, effort, ..base });
+                let case = format!("{net} {seed} {effort:?}");
+                assert!(congestion(&it.places) <= congestion(&linear), "{case}");
+                let hops = hop_bytes(&on, &graph, &it.places);
+                if hops > least * (1.0 + share) + 1e-9 {
+                    assert_eq!(it.places, linear, "{case}: {hops} of {least}");
+                    above += 1;
+                }
+            }
+        }
+    }
+    assert!(above > 0, "the linear mapping was above the limit at least once");
+}
+
 /// The same graph with its processes renumbered at random.
 fn shuffled(graph: &Communication, seed: u64) -> Communication {
     let mut name: Vec<u32> = (0..graph.processes()).collect();

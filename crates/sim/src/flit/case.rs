@@ -3,6 +3,7 @@
 use super::engine::{Deal, Setup};
 use super::guide::Guide;
 use super::lengths::Lengths;
+use super::loads::{RANGE, out_of_range};
 use super::routed::{Made, guide};
 use super::router::Router;
 use super::row::Row;
@@ -263,12 +264,11 @@ impl Case {
     pub fn check(&self, load: f64) -> Result<(), Refusal> {
         let most = if self.times.is_some() { f64::MAX } else { self.largest_load() };
         if !(load > 0.0 && load <= most) {
-            let why = format!("{load} is out of range");
-            let help = match self.rails {
-                1 => "above 0, at most 1".to_owned(),
-                rails => format!("above 0, at most {rails}: a flit a cycle by each rail"),
+            let range = match self.rails {
+                1 => RANGE.to_owned(),
+                rails => RANGE.replace("endpoint", &format!("endpoint, here {rails}")),
             };
-            return Err(Refusal::new("load", why, help));
+            return Err(out_of_range(load, &range));
         }
         Ok(())
     }

@@ -5,7 +5,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 /// The largest load of any network: a flit a cycle by each of so many rails.
-const MOST_LOAD: f64 = 64.0;
+pub(crate) const MOST_LOAD: f64 = 64.0;
 /// Most loads of one run.
 const MOST: usize = 1000;
 
@@ -60,25 +60,17 @@ impl Loads {
         Ok(Self::At(all))
     }
 
-    /// Whether there are some, and each can be.
+    /// Whether there are some, each `fits`, which is for every load that `range` says.
     ///
     /// # Errors
-    /// When there is none, one is out of range, or there are too many.
-    pub fn check(&self) -> Result<(), Refusal> {
+    /// When there is none, one does not fit, or there are too many.
+    pub fn check(&self, fits: impl Fn(f64) -> bool, range: &str) -> Result<(), Refusal> {
         let Self::At(all) = self else { return Ok(()) };
         if all.is_empty() {
-            return Err(Refusal::new(
-                "load",
-                "there is none",
-                "numbers above 0, at most 64, or auto",
-            ));
+            return Err(Refusal::new("load", "there is none", range));
         }
-        if let Some(x) = all.iter().find(|x| !(**x > 0.0 && **x <= MOST_LOAD)) {
-            return Err(Refusal::new(
-                "load",
-                format!("{x} is out of range"),
-                "above 0, at most 64",
-            ));
+        if let Some(x) = all.iter().find(|x| !fits(**x)) {
+            return Err(out_of_range(*x, range));
         }
         if all.len() > MOST {
             return Err(Refusal::new(
@@ -89,6 +81,19 @@ impl Loads {
         }
         Ok(())
     }
+}
+
+/// The loads of the flit level, in words.
+pub(super) const RANGE: &str = "above 0, at most 1 for each rail of an endpoint, or auto";
+
+/// Whether there is a network for which a load of the flit level is none too large.
+pub(super) fn fits_some(load: f64) -> bool {
+    load > 0.0 && load <= MOST_LOAD
+}
+
+/// A load that is not in a range.
+pub(crate) fn out_of_range(load: f64, range: &str) -> Refusal {
+    Refusal::new("load", format!("{load} is out of range"), range)
 }
 
 /// From `first` to `last` by `step`, both counting; 0.1 + 2 * 0.1 is 0.3.
@@ -155,7 +160,7 @@ mod tests {
     }
 
     fn refused(text: &str) -> Refusal {
-        let loads = Loads::parse(text).and_then(|loads| loads.check());
+        let loads = Loads::parse(text).and_then(|loads| loads.check(fits_some, RANGE));
         loads.expect_err(text)
     }
 
@@ -176,8 +181,9 @@ mod tests {
             let refused = refused(text);
             assert!(refused.param == "load" && refused.why.contains(told), "{refused}");
         }
-        assert!(Loads::At(Vec::new()).check().is_err());
-        assert!(Loads::At(vec![0.5; MOST]).check().is_ok());
-        assert!(Loads::At(vec![0.5; MOST + 1]).check().is_err());
+        let check = |all| Loads::At(all).check(fits_some, RANGE);
+        assert!(check(Vec::new()).is_err());
+        assert!(check(vec![0.5; MOST]).is_ok());
+        assert!(check(vec![0.5; MOST + 1]).is_err());
     }
 }

@@ -1,7 +1,7 @@
 //! Points of several loads, and up to saturation.
 
 use super::case::Case;
-use super::run::{Point, SATURATED_BELOW};
+use super::run::Point;
 use crate::side_by_side::side_by_side;
 use base::{Stop, Watch};
 
@@ -74,12 +74,14 @@ pub fn curve(case: &Case, threads: usize, watch: &dyn Watch) -> Result<(Curve, O
     Ok((found, Some(low)))
 }
 
+/// From so many packets on a search goes by what arrives, though it may be less by chance: it would
+/// end far above the load that it looks for if it waited for certainty at each.
+const SEARCHED: f64 = 1000.0;
+
 /// Whether less arrives than is offered in the mean of the runs, of which some send, or a run has
 /// come to a stop.
 fn is_too_much(runs: &[Point]) -> bool {
-    let sum = |of: fn(&Point) -> f64| runs.iter().map(of).sum::<f64>();
-    let accepted = sum(|run| run.all.accepted_load);
-    let is_less = accepted < SATURATED_BELOW * sum(|run| run.all.offered_load);
-    is_less && runs.iter().any(|run| run.all.is_sent())
-        || runs.iter().any(|run| run.circle.is_some())
+    let all = Point::merged(runs).all;
+    let is_less = all.is_saturated().unwrap_or(all.expected >= SEARCHED);
+    is_less && all.is_sent() || runs.iter().any(|run| run.circle.is_some())
 }

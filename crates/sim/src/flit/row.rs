@@ -28,7 +28,8 @@ pub struct Row {
     pub cycles: u64,
     /// Flits through switches, over all cycles.
     pub flit_hops: u64,
-    /// Whether less than 97 % of what is offered arrives; null where nothing was sent.
+    /// Whether less than 97 % of what is offered arrives; null where nothing was sent, or so few
+    /// packets that less may be chance.
     pub saturated: Option<bool>,
     /// Whether packets wait for one another in a circle.
     pub deadlocked: bool,
@@ -89,7 +90,11 @@ impl Row {
             warmup_cycles: point.warmup_cycles,
             cycles: point.cycles,
             flit_hops: point.flit_hops,
-            saturated: (all.is_sent() || point.circle.is_some()).then(|| all.is_saturated()),
+            saturated: if all.is_sent() || point.circle.is_some() {
+                all.is_saturated()
+            } else {
+                None
+            },
             deadlocked: point.circle.is_some(),
             circle: point.circle.as_ref().map(|c| c.iter().map(|w| names.tell(w)).collect()),
             latency_histogram: all.latencies.bins().collect(),

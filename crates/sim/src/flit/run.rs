@@ -41,6 +41,9 @@ pub struct Found {
     pub accepted_load: f64,
     /// Packets made while measuring, and those of them that arrived.
     pub packets: (u64, u64),
+    /// Packets that the load stands for in that time; infinitely many where their times are given,
+    /// as then nothing is left to chance.
+    pub expected: f64,
     /// Mean cycles from birth to the arrival of the tail.
     pub latency: Option<f64>,
     /// Mean cycles from the head's entering the network to the arrival of the tail.
@@ -74,6 +77,11 @@ pub struct Point {
 
 /// A point whose accepted load is below this share of the offered one is saturated.
 pub const SATURATED_BELOW: f64 = 0.97;
+/// Of so many packets the number that is drawn is near its mean: three standard deviations of it,
+/// `3 sqrt(n)`, are what may be missing where all is well.
+const MANY: f64 = 1e4;
+/// Of fewer more must be missing than so many standard deviations.
+const DEVIATIONS: f64 = 3.0;
 
 impl Found {
     /// Whether a packet was made while measuring, or a flit arrived.
@@ -81,9 +89,17 @@ impl Found {
         self.packets.0 > 0 || self.accepted_load > 0.0
     }
 
-    /// Whether less arrives than is offered.
-    pub fn is_saturated(&self) -> bool {
-        self.accepted_load < SATURATED_BELOW * self.offered_load
+    /// Whether less arrives than is offered; none where that may be chance, as so few packets were
+    /// to come.
+    pub fn is_saturated(&self) -> Option<bool> {
+        let share = self.accepted_load / self.offered_load / SATURATED_BELOW;
+        if share.is_nan() || share >= 1.0 {
+            return Some(false);
+        }
+        let counted = SATURATED_BELOW * self.expected;
+        let is_known =
+            self.expected >= MANY || (1.0 - share) * counted > DEVIATIONS * counted.sqrt();
+        is_known.then_some(true)
     }
 }
 
@@ -104,6 +120,7 @@ impl Found {
         Self {
             offered_load: mean(|run| run.offered_load),
             accepted_load: mean(|run| run.accepted_load),
+            expected: runs.iter().map(|run| run.expected).sum(),
             packets: (
                 runs.iter().map(|run| run.packets.0).sum(),
                 runs.iter().map(|run| run.packets.1).sum(),
@@ -144,8 +161,8 @@ impl Point {
         all
     }
 
-    /// Whether less arrives than is offered.
-    pub fn is_saturated(&self) -> bool {
+    /// Whether less arrives than is offered, as [`Found::is_saturated`].
+    pub fn is_saturated(&self) -> Option<bool> {
         self.all.is_saturated()
     }
 }
@@ -206,10 +223,12 @@ pub struct Run<'a> {
     stride: u32,
     /// When it was last looked for packets that wait for ever.
     looked: u32,
-    /// Flits that had moved, and when it was first seen that they were as many.
+    /// Flits that had moved, and when it was first seen that they were as many while some waited.
     moved: (u64, u32),
     /// The most cycles that a packet takes within a router, with nobody in its path.
     longest: u32,
+    /// Whether the times of packets are given, not drawn.
+    is_given: bool,
 }
 
 impl<'a> Run<'a> {
@@ -222,8 +241,10 @@ impl<'a> Run<'a> {
         let (classes, lanes) = (setup.classes, setup.router.virtual_channels);
         // what is routed in batches waits for one before its own
         let delays = setup.router.routing_delay.saturating_add(setup.router.vc_alloc_delay);
+        let is_given = setup.deal.as_ref().is_some_and(|deal| deal.times.is_some());
         let (engine, longest) = (engine(setup)?, delays.saturating_mul(2));
-        Ok(Self { engine, classes, lanes, circle: None, stride, looked: 0, moved: (0, 0), longest })
+        let (looked, moved) = (0, (0, 0));
+        Ok(Self { engine, classes, lanes, circle: None, stride, looked, moved, longest, is_given })
     }
 
     /// On to this cycle, or to where packets wait in a circle; `total` cycles are expected.
@@ -273,11 +294,13 @@ impl<'a> Run<'a> {
             return;
         }
         self.looked = self.engine.now();
-        if self.engine.is_slow() {
+        let is_slow = self.engine.is_slow();
+        if is_slow {
             self.circle = self.engine.circle();
         }
         let moved = self.engine.sent().iter().map(|&n| u64::from(n)).sum();
-        if moved != self.moved.0 {
+        // a packet that came after a long time without any has not been waiting since then
+        if moved != self.moved.0 || !is_slow {
             self.moved = (moved, self.looked);
         }
         let rests = self.looked - self.moved.1 > self.longest.saturating_add(LOOK);
@@ -320,7 +343,10 @@ impl<'a> Run<'a> {
         let cycles = measured.len() as f64;
         let found = |class: &Class, of: &OfClass| {
             let active = f64::from(class.destinations.active().max(1));
-            found_of(flits_a_cycle(class) / active, of.accepted as f64 / active / cycles, of)
+            let flits = flits_a_cycle(class);
+            let expected =
+                if self.is_given { f64::INFINITY } else { flits * cycles / class.sizes.mean() };
+            found_of(flits / active, of.accepted as f64 / active / cycles, expected, of)
         };
         let classes: Vec<Found> =
             self.classes.iter().zip(&tally.classes).map(|(c, t)| found(c, t)).collect();
@@ -330,7 +356,9 @@ impl<'a> Run<'a> {
                 let mut sum = OfClass { by_hops: vec![0; 256], ..OfClass::default() };
                 tally.classes.iter().for_each(|class| sum.merge(class));
                 let total = |of: fn(&Found) -> f64| several.iter().map(of).sum();
-                found_of(total(|f| f.offered_load), total(|f| f.accepted_load), &sum)
+                let [offered, accepted, expected] =
+                    [total(|f| f.offered_load), total(|f| f.accepted_load), total(|f| f.expected)];
+                found_of(offered, accepted, expected, &sum)
             }
         };
         Point {
@@ -346,7 +374,7 @@ impl<'a> Run<'a> {
 }
 
 /// The means of what was counted.
-fn found_of(offered_load: f64, accepted_load: f64, of: &OfClass) -> Found {
+fn found_of(offered_load: f64, accepted_load: f64, expected: f64, of: &OfClass) -> Found {
     let mean = |sum: u64, count: u64| (count > 0).then(|| sum as f64 / count as f64);
     let latency = mean(of.latency, of.arrived);
     let inside = mean(of.wait, of.entered);
@@ -354,6 +382,7 @@ fn found_of(offered_load: f64, accepted_load: f64, of: &OfClass) -> Found {
         offered_load,
         accepted_load,
         packets: (of.staged, of.arrived),
+        expected,
         latency,
         network_latency: latency.zip(inside).map(|(all, wait)| all - wait),
         hops: mean(of.hops, of.arrived),

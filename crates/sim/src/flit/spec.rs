@@ -1,6 +1,6 @@
 //! The parameters of a case, as people set them.
 
-use super::loads::Loads;
+use super::loads::{self, Loads};
 use super::router::Router;
 use super::warmup::Warmup;
 use crate::select::{Choosing, Rail, Selection};
@@ -184,7 +184,7 @@ impl Spec {
     /// # Errors
     /// When a number is out of its range, or a word is none of those there are.
     pub fn check(&self) -> Result<(), Refusal> {
-        self.load.check()?;
+        self.load.check(loads::fits_some, loads::RANGE)?;
         self.choosing().check()?;
         self.kinds()?;
         if self.class.len() > MOST_CLASSES {

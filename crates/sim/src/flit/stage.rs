@@ -109,7 +109,8 @@ impl Spec {
             Warmup::Auto => USUAL_WARMUP,
         };
         let cycles = f64::from(warmup) + f64::from(self.run.measured());
-        let each = cycles * mean * size.terminals * (size.depth + 1.0);
+        let each =
+            cycles * (mean * size.terminals * (size.depth + 1.0) + HOPS_IDLE * size.switches);
         let hops = each * count * f64::from(self.seeds);
         Need::new(tables.max(proof), hops / (HOPS_A_SECOND * size.threads))
     }
@@ -208,5 +209,7 @@ impl Stage for Spec {
 const BISECTED: f64 = 13.0;
 /// About how many cycles a warm-up takes that is found.
 const USUAL_WARMUP: u32 = 3000;
+/// A router with nothing to do takes a cycle the time of so many flits.
+pub const HOPS_IDLE: f64 = 0.25;
 /// Flits through routers in a second of one processor, roughly.
-const HOPS_A_SECOND: f64 = 8e6;
+pub const HOPS_A_SECOND: f64 = 8e6;

@@ -109,6 +109,21 @@ fn of_each_plane(on: &Topology, plant: &Plant) -> u32 {
     (0..plant.routers).filter(has).count() as u32 / planes
 }
 
+/// The rates of links of each class where the parameters give none, GiB/s.
+fn usual_rates(spec: &Spec, on: &Topology) -> [f64; 3] {
+    match spec.dialect {
+        Dialect::Dally => [RATE, 2.0 * RATE, RATE / 2.0],
+        // what a load is a part of
+        _ if rates::hold(spec, on) => [RATE, RATE, rates::of_endpoints(on).unwrap_or(RATE)],
+        _ => [RATE; 3],
+    }
+}
+
+/// The rate of a rail of an endpoint, GiB/s.
+pub(super) fn endpoint_rate(spec: &Spec, on: &Topology) -> f64 {
+    spec.link.endpoint_gib_per_s.unwrap_or_else(|| usual_rates(spec, on)[Class::Endpoint as usize])
+}
+
 fn plant(
     spec: &Spec,
     on: &Topology,
@@ -116,12 +131,7 @@ fn plant(
     (rails, lanes): (u32, u8),
 ) -> Result<Plant, Refusal> {
     let (link, chunk) = (&spec.link, spec.packet_bytes);
-    let [local, global, endpoint] = match spec.dialect {
-        Dialect::Dally => [RATE, 2.0 * RATE, RATE / 2.0],
-        // what a load is a part of
-        _ if rates::hold(spec, on) => [RATE, RATE, rates::of_endpoints(on).unwrap_or(RATE)],
-        _ => [RATE; 3],
-    };
+    let [local, global, endpoint] = usual_rates(spec, on);
     let room = |bytes: Option<u32>| bytes.unwrap_or(BUFFER_BYTES.max(chunk));
     let of = |rate: Option<f64>, usual: f64, bytes| {
         Plant::link(rate.unwrap_or(usual), room(bytes), chunk)

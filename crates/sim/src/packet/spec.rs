@@ -4,7 +4,7 @@ use super::classes::ClassOf;
 use super::endpoint::Rails;
 use super::nic::Births;
 use super::replay::{BackgroundOf, Backgrounds, Collectives, Compute, Mpi, Traces, needs_trace};
-use crate::flit::loads::Loads;
+use crate::flit::loads::{Loads, MOST_LOAD};
 use crate::flit::spec::LaneUse;
 use crate::select::{Choosing, Selection};
 use base::Refusal;
@@ -270,15 +270,12 @@ impl Spec {
     /// # Errors
     /// When a number is out of its range, or the dialect lacks what is asked for.
     pub fn check(&self) -> Result<(), Refusal> {
-        let Loads::At(loads) = &self.load else {
+        if self.load == Loads::Auto {
             return Err(Refusal::new("load", "auto is of the flit level", "0.5, or 0.1:0.9:0.1"));
-        };
-        self.load.check()?;
-        // the interval between messages must be a time
-        if let Some(x) = loads.iter().find(|x| **x < LEAST_LOAD) {
-            let why = format!("{x} is out of range");
-            return Err(Refusal::new("load", why, format!("{LEAST_LOAD} or more")));
         }
+        // the interval between messages must be a time
+        let fits = |load| (LEAST_LOAD..=MOST_LOAD).contains(&load);
+        self.load.check(fits, &format!("{LEAST_LOAD} to {MOST_LOAD}"))?;
         within("messages", Some(self.messages), (1, 1 << 30))?;
         within("message_bytes", Some(self.message_bytes), (1, 1 << 30))?;
         within("packet_bytes", Some(self.packet_bytes), (8, 1 << 24))?;

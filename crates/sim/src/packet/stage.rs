@@ -151,7 +151,8 @@ impl Spec {
         self.need_at(size, each, points)
     }
 
-    /// The same of traces, one run of so many packets: no less, as others may send beside them.
+    /// The same of jobs, one run of so many packets: no less, as the background goes on until all
+    /// traces are done.
     fn need_of_packets(&self, size: &Size, packets: f64) -> Need {
         self.need_at(size, packets / size.terminals.max(1.0), 1.0)
     }
@@ -290,7 +291,7 @@ impl Stage for Spec {
         if self.trace.0.is_empty() {
             return self.need_of(&size);
         }
-        self.need_of_packets(&size, on.jobs.packets(self) as f64)
+        self.need_of_packets(&size, on.jobs.packets(self, on.topology))
     }
 
     fn check(&self) -> Result<(), Refusal> {

@@ -147,6 +147,14 @@ impl Schedule {
         self.sum(Kind::Calc)
     }
 
+    /// The same with calculations that take no time.
+    #[must_use]
+    pub fn without_calculations(&self) -> Self {
+        let mut same = self.clone();
+        same.ops.iter_mut().filter(|op| op.kind == Kind::Calc).for_each(|op| op.size = 0);
+        same
+    }
+
     fn sum(&self, kind: Kind) -> f64 {
         let of = self.ops.iter().filter(|op| op.kind == kind);
         of.map(|op| u128::from(op.size)).sum::<u128>() as f64

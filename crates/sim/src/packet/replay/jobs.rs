@@ -1,9 +1,10 @@
 //! Which jobs run where: schedules made or given, endpoints drawn or given.
 
+use super::super::dialect::endpoint_rate;
 use super::super::nic::Births;
 use super::super::spec::Spec;
 use super::asked::made;
-use super::{Background, Collectives, Compute, Placed, Replay, chunks_of};
+use super::{Background, BackgroundOf, Collectives, Compute, Placed, Replay, chunks_of};
 use crate::message::{self, LogGops};
 use base::{Quiet, Refusal, Stop, Watch};
 use fabric::Topology;
@@ -22,16 +23,37 @@ pub struct Jobs<'a> {
     pub places: Option<&'a [u32]>,
 }
 
-impl Jobs<'_> {
-    /// About how many packets the traces of a spec are, without what is beside them; 0 where that
-    /// is not known, as the run itself will say why.
-    pub(in super::super) fn packets(self, spec: &Spec) -> u64 {
-        let of = |schedule: &Schedule| chunks_of(schedule, &spec.mpi, spec.packet_bytes.max(1));
-        if let Some(given) = self.schedules {
-            return given.iter().map(|one| of(one)).sum();
+impl<'a> Jobs<'a> {
+    /// About how many packets the jobs of a spec send on a network, those of the background as long
+    /// as the traces take at least; 0 where that is not known, as the run itself will say why.
+    pub(in super::super) fn packets(self, spec: &Spec, on: &Topology) -> f64 {
+        let Ok(schedules) = self.schedules(spec, &Quiet) else { return 0.0 };
+        let of = |schedule: &Cow<'_, Schedule>| {
+            chunks_of(schedule, &spec.mpi, spec.packet_bytes.max(1)) as f64
+        };
+        let traced: f64 = schedules.iter().map(of).sum();
+        let rate = endpoint_rate(spec, on);
+        let each_us = |one: &BackgroundOf| {
+            let chunks = one.message_bytes(rate).unwrap_or(0).div_ceil(spec.packet_bytes.max(1));
+            f64::from(one.ranks) * f64::from(chunks) / one.interval_us
+        };
+        let beside: f64 = spec.background.some().map(each_us).sum();
+        if beside == 0.0 {
+            return traced;
         }
-        let made = spec.trace.0.iter().filter_map(|word| made(word, spec.collectives, &Quiet).ok());
-        made.map(|schedule| of(&schedule)).sum()
+        let rails = on.terminals().len() as f64 / on.endpoints().len().max(1) as f64;
+        let byte_ns = 1e9 / (rate * rails * f64::from(1 << 30));
+        let least_us = schedules.iter().map(|one| least_us(one, spec, byte_ns));
+        traced + beside * least_us.fold(0.0, f64::max)
+    }
+
+    /// The schedules of the traces.
+    fn schedules(self, spec: &Spec, watch: &dyn Watch) -> Result<Vec<Cow<'a, Schedule>>, Stop> {
+        if let Some(given) = self.schedules {
+            return Ok(given.iter().map(|one| Cow::Borrowed(*one)).collect());
+        }
+        let of = |word: &String| made(word, spec.collectives, watch).map(Cow::Owned);
+        spec.trace.0.iter().map(of).collect()
     }
 
     /// All jobs on their endpoints, where a rail has a rate in GiB/s and messages are born as the
@@ -43,12 +65,7 @@ impl Jobs<'_> {
         (rate, births): (f64, Births),
         watch: &dyn Watch,
     ) -> Result<Replay, Stop> {
-        let schedules: Vec<Cow<'_, Schedule>> = if let Some(given) = self.schedules {
-            given.iter().map(|one| Cow::Borrowed(*one)).collect()
-        } else {
-            let of = |word: &String| made(word, spec.collectives, watch).map(Cow::Owned);
-            spec.trace.0.iter().map(of).collect::<Result<_, Stop>>()?
-        };
+        let schedules = self.schedules(spec, watch)?;
         if schedules.len() != spec.trace.0.len() {
             let why = format!("{} schedules for {}", schedules.len(), spec.trace.0.len());
             return Err(Refusal::new("trace", why, "one for each").into());
@@ -84,14 +101,35 @@ impl Jobs<'_> {
     }
 }
 
+/// How long a schedule takes at least, us, where interfaces need so long for a byte and networks
+/// nothing; 0 where it has no end.
+fn least_us(schedule: &Schedule, spec: &Spec, byte_ns: f64) -> f64 {
+    let asks = spec.mpi.eager_bytes.saturating_sub(1).min(u32::MAX.into());
+    // a message is received when half of its time is spent by each end
+    let costs = LogGops { L: 0.0, o: 0.0, g: 0.0, G: byte_ns, O: byte_ns / 2.0, S: asks };
+    let played = match spec.compute {
+        Compute::On => Cow::Borrowed(schedule),
+        Compute::Off => Cow::Owned(schedule.without_calculations()),
+    };
+    let dialect = message::Dialect::Causal;
+    let found = message::run(&played, dialect, &costs, None, &Quiet);
+    let last = found.ok().and_then(|found| found.finish.into_iter().max());
+    last.map_or(0.0, |end| end as f64 * dialect.unit_ns() / 1e3)
+}
+
 /// CODES takes shorter gaps between calls for none.
 const CODES_COMPUTE_NS: u64 = 100;
 
-/// Refuses schedules that cannot come to their end: the background would go on for ever.
+/// Refuses schedules that cannot come to their end, or of which no rank ever tells that it is done:
+/// the background would not end.
 fn check_ends(schedules: &[Cow<'_, Schedule>], spec: &Spec, watch: &dyn Watch) -> Result<(), Stop> {
     let asks = spec.mpi.eager_bytes.saturating_sub(1).min(u32::MAX.into());
     let free = LogGops { L: 0.0, o: 0.0, g: 0.0, G: 0.0, O: 0.0, S: asks };
-    for schedule in schedules {
+    for (schedule, name) in schedules.iter().zip(&spec.trace.0) {
+        if schedule.ranks() == 0 {
+            let why = format!("{name} has no ranks, and a background goes on until all are done");
+            return Err(Refusal::new("trace", why, "a trace of 1 rank or more").into());
+        }
         let found = message::run(schedule, message::Dialect::Causal, &free, None, watch)?;
         if let Some(left) = &found.left {
             return Err(left.refusal(schedule).into());
