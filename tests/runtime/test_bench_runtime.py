@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 from checkout import ROOT
 from mpi_helpers import MPIS, needs
+from patience import HANG_S
 from test_runtime import build, call, needs_libfabric
 
 sys.path.insert(0, str(ROOT / "bench"))
@@ -80,7 +81,7 @@ def test_a_peer_that_hangs_leaves_nothing(tmp_path):
     """It is ended with what it started."""
     with pytest.raises(peers.Failed, match="no end"):
         shell(f"sleep 100 & echo $! > {tmp_path}/pid; wait", limit_s=1)
-    until = time.monotonic() + 10
+    until = time.monotonic() + HANG_S
     pid = int((tmp_path / "pid").read_text())
     while alive(pid):
         assert time.monotonic() < until

@@ -23,19 +23,20 @@ from checkout import ROOT
 from cli_helpers import command, document, environment
 from flyloom.measuring.loggp import sizes_asked
 from mpi_helpers import MPIS, ROOT_MAY, needs
+from patience import HANG_S
 
 SOURCE = ROOT / "runtime" / "rt"
 BUILT = ROOT / "target" / "rt"
-LIMIT_S = 300
+LIMIT_S = 5 * HANG_S  # above that of tests/ranks.h, which says what hangs
 FLAGS = ["-std=c11", "-O1", "-Wall", "-Wextra", "-Werror", "-D_GNU_SOURCE"]
 
 
 def call(*words: object, more: dict[str, str] | None = None, code: int = 0,
-         folder: Path | None = None) -> str:
+         folder: Path | None = None, limit_s: int = LIMIT_S) -> str:
     """Standard output of a program; what it said where it ends otherwise than it should."""
     kept = {k: v for k, v in os.environ.items() if not k.startswith("FLYLOOM_")}
     done = subprocess.run([str(word) for word in words], env={**kept, **ROOT_MAY, **(more or {})},
-                          cwd=folder, text=True, capture_output=True, timeout=LIMIT_S)
+                          cwd=folder, text=True, capture_output=True, timeout=limit_s)
     told = f"{words} ended with {done.returncode}\n{done.stdout[-4000:]}{done.stderr[-4000:]}"
     assert done.returncode == code, told
     return done.stdout
@@ -74,7 +75,8 @@ def installed(release, tmp_path_factory):
 @pytest.mark.parametrize("preset", ["release", "asan", "tsan"])
 def test_its_own_tests(preset):
     """All of them, plain, under the address and undefined-behaviour sanitizers, under threads'."""
-    told = call("ctest", "--test-dir", build(preset), "--output-on-failure", "-j", "2")
+    told = call("ctest", "--test-dir", build(preset), "--output-on-failure", "-j", "2",
+                limit_s=6 * LIMIT_S)
     assert "100% tests passed" in told
 
 
@@ -215,7 +217,7 @@ def ranks(program: Path, count: int, folder: Path, nodes: list[str] | None = Non
         for rank in range(count)
     ]
     try:
-        told = [process.communicate(timeout=60) for process in started]
+        told = [process.communicate(timeout=LIMIT_S) for process in started]
     finally:
         for process in started:
             process.kill()
@@ -240,7 +242,7 @@ def nodes():
             call("ip", "-n", name, "addr", "add", f"10.77.0.{at + 1}/24", "dev", f"v{at}")
             call("ip", "-n", name, "link", "set", f"v{at}", "up")
             call("ip", "-n", name, "link", "set", "lo", "up")
-        until = time.monotonic() + 20  # the link has a carrier when both ends are up
+        until = time.monotonic() + HANG_S  # the link has a carrier when both ends are up
         while any("state UP" not in call("ip", "-n", name, "link", "show", f"v{at}")
                   for at, name in enumerate(names)):
             assert time.monotonic() < until, "no carrier"
@@ -353,7 +355,7 @@ def test_two_nodes_keep_the_rules(provider, loss_percent, nodes, release):
     call(tests / "stress_test", "ofi", "processes", 4, times(15, 1000), 3, more=more)
     if loss_percent:
         assert sum(lost(node) for node in nodes) > 0
-    else:  # how soon the others hear is checked, too
+    else:
         call(tests / "stress_test", "ofi", "kill", 3, 1, 4, more=more)
 
 
@@ -540,7 +542,7 @@ def test_clang_finds_nothing(tmp_path):
 def test_perf_refuses(words, part, release):
     """One clear error, exit code 2."""
     done = subprocess.run([release / "flyloom-perf", *words], text=True, capture_output=True,
-                          timeout=60)
+                          timeout=LIMIT_S)
     assert done.returncode == 2 and part in done.stderr
 
 

@@ -16,7 +16,7 @@
 #include "flyloom_coll.h"
 #include "ranks.h"
 
-enum { RANKS = 9, TOGETHER = 4, LIMIT_S = 40, BYTES = 1 << 16 };
+enum { RANKS = 9, TOGETHER = 4, BYTES = 1 << 16 };
 /* With 64 KiB a put is several packets or a write. */
 enum { FEW = 8, MANY = 65536 };
 
@@ -277,12 +277,6 @@ static const struct one_case AT_ONCE[] = {
     {"fly_win_create", create, false},
 };
 
-static double now_s(void) {
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (double)t.tv_sec + (double)t.tv_nsec / 1e9;
-}
-
 static void nap(long milliseconds) {
     struct timespec t = {0, milliseconds * 1000000};
     nanosleep(&t, NULL);
@@ -316,7 +310,7 @@ static const struct one_case *case_of(const struct group *group, const struct st
 static void hear(struct state *s, const struct one_case *what) {
     double began = now_s();
     int code = FLY_OK;
-    while (code == FLY_OK && now_s() - began < LIMIT_S) {
+    while (code == FLY_OK && now_s() - began < VAIN_S) {
         code = what->call(s);
         if (what->polls) nap(2);
     }
@@ -345,7 +339,7 @@ static int body(const fly_boot *boot, void *context) {
     struct state whole = {.rank = boot->rank, .size = boot->size, .victim = group->victim};
     struct state *s = &whole;
     void *base;
-    alarm(3 * LIMIT_S / 2); /* one that hangs ends by a signal */
+    alarm((VAIN_S + HANG_S) / 2); /* one that hangs ends by a signal */
     s->behind = (s->victim + 1) % s->size;
     s->bytes = calloc(1, BYTES);
     CHECK(fly_init(boot, &config, &s->rt) == FLY_OK, "%s", fly_last_error(NULL));
@@ -378,7 +372,7 @@ static int body(const fly_boot *boot, void *context) {
 
 static void run_group(struct group *group) {
     *group->shared = (struct shared){0};
-    int result = run_processes(group->ranks, body, group, 2 * LIMIT_S);
+    int result = run_processes(group->ranks, body, group);
     CHECK(result == 128 + SIGKILL, "%d", result);
     CHECK(group->shared->well == group->ranks - 1, "case %d on: %d of %d ranks ended well",
           group->first, group->shared->well, group->ranks - 1);

@@ -15,18 +15,12 @@
 #include "check.h"
 #include "ranks.h"
 
-enum { VICTIM = 1, LIMIT_S = 20 };
+enum { VICTIM = 1 };
 
 struct options {
     const char *transports, *what;
     int *well; /* ranks that ended as they should; shared. Behind it, those that are ready */
 };
-
-static double now_s(void) {
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (double)t.tv_sec + (double)t.tv_nsec / 1e9;
-}
 
 static void nap(void) {
     struct timespec second = {1, 0};
@@ -55,7 +49,6 @@ static int body(const fly_boot *boot, void *context) {
           fly_last_error(NULL));
     CHECK(fly_fence(win) == FLY_OK, "%s", fly_last_error(NULL));
     if (late && boot->rank == boot->size - 1) nap();
-    double began = now_s();
     if (strcmp(options->what, "wait") == 0) {
         fly_req *req;
         meet(options, boot);
@@ -76,7 +69,6 @@ static int body(const fly_boot *boot, void *context) {
     int code = fly_finalize(&rt), wanted = late ? FLY_OK : FLY_ERR_PEER;
     CHECK(code == wanted, "rank %d: fly_finalize: %d: %s", boot->rank, code,
           fly_last_error(NULL));
-    CHECK(now_s() - began < LIMIT_S, "rank %d heard after %.1f s", boot->rank, now_s() - began);
     __atomic_add_fetch(options->well, 1, __ATOMIC_RELAXED);
     return 0;
 }
@@ -89,7 +81,7 @@ int main(int count, char **words) {
     CHECK(options.well != MAP_FAILED, "no memory");
     int ranks = (int)argument(count, words, 2, 3);
     bool late = strcmp(options.what, "late") == 0;
-    int result = run_processes(ranks, body, &options, 3 * LIMIT_S);
+    int result = run_processes(ranks, body, &options);
     CHECK(result == (late ? 0 : 128 + SIGKILL), "%d", result);
     CHECK(*options.well == (late ? ranks : ranks - 1), "%d ranks ended well", *options.well);
     printf("leave_test: %s over %s\n", options.what, options.transports);
