@@ -248,7 +248,8 @@ static int read_there(const struct fly_coll *coll, const struct fly_receiving *r
 }
 
 /* Reads a message in the sender's memory: at one go to where it belongs, or in pieces that are
-   folded. Where the sender has died nothing more is done here: check_dead ends the schedule. */
+   folded. Where the sender has died, or a death has ended its part and its memory may be another's
+   by now, nothing more is done here: check_dead ends the schedule. */
 static bool step_reading(struct fly_sched *s, struct fly_receiving *r, bool may) {
     bool folds = r->take != FLY_TAKE_COPY;
     if (r->arrived == 0) look_in_lane(s->coll, r->peer);
@@ -259,6 +260,10 @@ static bool step_reading(struct fly_sched *s, struct fly_receiving *r, bool may)
         if (folds && bytes > r->piece) bytes = r->piece;
         void *to = folds ? s->coll->heap + fly_piece_at(s, r, 0) : r->to + r->taken;
         int code = read_there(s->coll, r, to, bytes);
+        if (!fly_lane_stays(&s->coll->lanes[r->peer])) {
+            s->coll->told_of = true;
+            return false;
+        }
         if (code != FLY_OK) {
             if (code != FLY_ERR_PEER) s->error = code;
             return false;
@@ -386,6 +391,8 @@ static void check_dead(struct fly_coll *coll) {
         coll->broken = true;
         coll->to_tell = coll->team->size;
         coll->rt->scheds++;
+        for (int r = 0; r < coll->team->size; r++)
+            if (fly_lanes_there(&coll->lanes[r])) fly_lane_leave(&coll->lanes[r]);
     }
     break_all(coll);
     while (coll->to_tell > 0) {
