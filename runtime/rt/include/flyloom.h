@@ -314,7 +314,7 @@ FLY_API int fly_lock(fly_win *win, int kind, int target);
 /* Completes the operations to `target` and unlocks it. Errors: STATE without lock. */
 FLY_API int fly_unlock(fly_win *win, int target);
 
-/* Locks all members, shared. Errors: as fly_lock. Cost: O(1). */
+/* Locks all members, shared. Errors: as fly_lock; PEER once any member has died. Cost: O(1). */
 FLY_API int fly_lock_all(fly_win *win);
 
 /* Completes all operations and unlocks. Errors: STATE without fly_lock_all. */

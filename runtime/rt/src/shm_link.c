@@ -35,7 +35,7 @@ static socklen_t address_of(const unsigned char token[16], struct sockaddr_un *a
 static int failed(const char *what) {
     int why = errno;
     if (why == EPIPE || why == ECONNRESET || why == ECONNREFUSED)
-        return fly_fail(FLY_ERR_PEER, "shm: a process of the node has died (%s)", what);
+        return FLY_ERR_PEER; /* `with` says whose */
     return fly_fail(why == EMFILE || why == ENFILE || why == ENOMEM ? FLY_ERR_NOMEM
                                                                     : FLY_ERR_TRANSPORT,
                     "shm: %s: %s", what, strerror(why));
@@ -142,7 +142,7 @@ static int receive_note(int socket, struct fly_note_sent *note, int files[2]) {
     ssize_t got;
     while ((got = recvmsg(socket, &message, MSG_CMSG_CLOEXEC)) < 0 && errno == EINTR) continue;
     if (got == 0 || (got < 0 && errno == ECONNRESET))
-        return fly_fail(FLY_ERR_PEER, "shm: a process of the node has died");
+        return FLY_ERR_PEER;
     if (got < 0) return failed("recvmsg");
     struct cmsghdr *head = CMSG_FIRSTHDR(&message);
     if (head != NULL && head->cmsg_level == SOL_SOCKET && head->cmsg_type == SCM_RIGHTS) {
@@ -156,9 +156,18 @@ static int receive_note(int socket, struct fly_note_sent *note, int files[2]) {
     return whole ? FLY_OK : fly_fail(FLY_ERR_TRANSPORT, "shm: what came is not of this library");
 }
 
+/* What came of a message to or from a rank: where that has ended, it may be because of another. */
+static int with(const struct fly_shm_carrier *shm, int local, int code) {
+    const struct fly_segment *segment = &shm->segments[local];
+    if (code != FLY_ERR_PEER) return code;
+    if (segment->front != NULL)
+        fly_peer_died_said(shm->base.rt, __atomic_load_n(&segment->front->died, __ATOMIC_ACQUIRE));
+    return fly_fail_dead(shm->base.rt, "shm", segment->world);
+}
+
 int fly_shm_tell(struct fly_shm_carrier *shm, int local, const struct fly_note_sent *note,
                  const int files[2]) {
-    return send_note(shm->segments[local].socket, note, files);
+    return with(shm, local, send_note(shm->segments[local].socket, note, files));
 }
 
 int fly_shm_hear(struct fly_shm_carrier *shm, int local, uint32_t id, struct fly_note_sent *note,
@@ -174,7 +183,7 @@ int fly_shm_hear(struct fly_shm_carrier *shm, int local, uint32_t id, struct fly
     }
     for (;;) {
         int code = receive_note(shm->segments[local].socket, note, files);
-        if (code != FLY_OK || note->id == id) return code;
+        if (code != FLY_OK || note->id == id) return with(shm, local, code);
         struct fly_stashed *kept = malloc(sizeof *kept); /* of another team's window */
         if (kept == NULL) return fly_fail(FLY_ERR_NOMEM, "shm: no memory");
         *kept = (struct fly_stashed){shm->stash, local, *note, {files[0], files[1]}};
@@ -345,12 +354,15 @@ int fly_shm_connect(struct fly_shm_carrier *shm, const struct fly_hello *all) {
     int code = number_ranks(shm);
     if (code == FLY_OK) code = make_own(shm, all[rt->rank].credits);
     for (int i = 0; i < shm->me && code == FLY_OK; i++)
-        code = call(shm, i, &all[shm->segments[i].world]);
+        code = with(shm, i, call(shm, i, &all[shm->segments[i].world]));
     if (code == FLY_OK)
         code = fly_shm_admit(shm, all, (uint64_t)PATIENCE.tv_sec * 1000000000);
-    for (int i = shm->me + 1; i < shm->count && code == FLY_OK; i++) code = answer(shm, i, all);
-    for (int i = 0; i < shm->me && code == FLY_OK; i++) code = recognise(shm, i, all);
-    for (int i = shm->me + 1; i < shm->count && code == FLY_OK; i++) code = meet(shm, i, all);
+    for (int i = shm->me + 1; i < shm->count && code == FLY_OK; i++)
+        code = with(shm, i, answer(shm, i, all));
+    for (int i = 0; i < shm->me && code == FLY_OK; i++)
+        code = with(shm, i, recognise(shm, i, all));
+    for (int i = shm->me + 1; i < shm->count && code == FLY_OK; i++)
+        code = with(shm, i, meet(shm, i, all));
     if (code != FLY_OK) return code;
     struct fly_segment *own = &shm->segments[shm->me];
     close(own->memory.file);

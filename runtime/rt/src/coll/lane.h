@@ -18,8 +18,8 @@ enum { FLY_LANE_DEPTH = 16 };
 struct fly_lane {
     struct fly_slot slots[FLY_LANE_DEPTH];
     _Alignas(64) fly_word taken; /* by this lane's writer, of the lane the other way */
-    /* 1: a death has ended the collectives of this lane's writer, and what it said of its memory
-       holds no longer. */
+    /* Above 0: a death has ended the collectives of this lane's writer, and what it said of its
+       memory holds no longer. As fly_dead_word, or 1 << 32. */
     fly_word left;
 };
 
@@ -56,8 +56,8 @@ static inline bool fly_lane_room(struct fly_lanes *lanes) {
 }
 
 /* Before anything of this rank's that the other may read is given back to the program. */
-static inline void fly_lane_leave(const struct fly_lanes *lanes) {
-    fly_store_release(lanes->tell_left, 1);
+static inline void fly_lane_leave(const struct fly_lanes *lanes, uint32_t dead) {
+    fly_store_release(lanes->tell_left, dead != 0 ? dead : UINT64_C(1) << 32);
     fly_fence_all();
 }
 
@@ -65,6 +65,10 @@ static inline void fly_lane_leave(const struct fly_lanes *lanes) {
 static inline bool fly_lane_stays(const struct fly_lanes *lanes) {
     fly_fence_all();
     return fly_load_acquire(lanes->left) == 0;
+}
+
+static inline uint64_t fly_lane_left(const struct fly_lanes *lanes) {
+    return fly_load_acquire(lanes->left);
 }
 
 /* Where there is room. The packet is written at one go: its reader looks at the line meanwhile. */
