@@ -52,6 +52,7 @@ struct fly_settings {
     uint64_t path_least; /* bytes from which on puts take it; UINT64_MAX: as measured */
     int threads, progress;
     uint32_t credits, timeout_ms;
+    uint32_t start_ms;   /* how long others are awaited until all have started; 0: for ever */
     uint64_t unexpected_max;
     uint64_t piece_bytes; /* behind a packet, at most; 0: as many as the transport takes */
     char names[64], provider_name[64];
@@ -208,11 +209,17 @@ int fly_fail(int code, const char *format, ...) __attribute__((format(printf, 2,
    may have ended because of that. Ranks are those of the world. */
 int fly_fail_dead(const struct fly_rt *rt, const char *call, int peer);
 
+/* boot_files.c: gathers over a boot's ranks; an error says why it could not, as far as is known. */
+int fly_boot_gather(const fly_boot *boot, const char *what, const void *mine, void *all,
+                    size_t bytes);
+
 /* runtime.c: collective; FLY_OK where `code` is that at every rank. */
 int fly_all_could(struct fly_rt *rt, const char *what, int code);
 
 /* settings.c */
 int fly_settings_read(const fly_config *config, struct fly_settings *settings);
+/* FLYLOOM_START_TIMEOUT_MS. */
+int fly_settings_start(uint32_t *start_ms);
 /* Bits of the transports in the order of settings; *count of them. */
 int fly_settings_transports(const struct fly_settings *settings, int order[FLY_CARRIERS],
                             int *count);

@@ -1,6 +1,6 @@
 /* Who hears of a death: one rank is killed while every other one makes a call of its own, again and
- * again, to it or where it is waited for; each ends with FLY_ERR_PEER, the text names who was killed
- * and not one that left because of that, and none hangs. What goes to the living goes on.
+ * again, to it or where it is waited for; each ends with FLY_ERR_PEER, none hangs, and the text
+ * names who was killed, not who left because of that. What goes to the living goes on.
  *
  *   death_test TRANSPORTS single|together VICTIM
  *
