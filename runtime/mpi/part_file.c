@@ -78,7 +78,10 @@ int part_file_open(struct part_file *made, const char *path) {
         file = open(made->part, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0666);
         failed = errno;
     }
-    if (file >= 0 && (made->file = fdopen(file, "w")) != NULL) return 0;
+    if (file >= 0 && (made->file = fdopen(file, "w")) != NULL) {
+        file_limit_begin(&made->limit);
+        return 0;
+    }
     if (file >= 0) {
         failed = errno;
         close(file);
@@ -96,6 +99,7 @@ int part_file_end(struct part_file *made, int failed) {
     if (failed == 0 && fsync(fileno(made->file)) != 0 && errno != EINVAL && errno != ENOTSUP)
         failed = errno;
     if (fclose(made->file) != 0 && failed == 0) failed = errno;
+    if (file_limit_end(&made->limit) && failed == EIO) failed = EFBIG;
     if (failed == 0 && rename(made->part, made->path) != 0) failed = errno;
     if (failed != 0) unlink(made->part);
     free(made->part);

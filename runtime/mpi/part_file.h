@@ -10,10 +10,13 @@
 
 #include <stdio.h>
 
+#include "file_limit.h"
+
 struct part_file {
     FILE *file;
     const char *path; /* of the file: stays until the end */
     char *part;
+    struct file_limit limit; /* open to end, in one thread */
 };
 
 /* 0, or errno. First removes what writers that are dead have left in the folder: those of this

@@ -62,7 +62,7 @@ static struct entry *own(int rank, uint64_t *count) {
 }
 
 static void cannot(const char *path, int why) {
-    fprintf(stderr, "flyloom: record: %s: cannot be written: %s\n", path, strerror(why));
+    fprintf(stderr, "flyloom: record: %s: cannot be written: %s\n", path, file_limit_why(why));
 }
 
 static void write_file(const char *path, int size, const struct entry *entries, uint64_t count,

@@ -11,9 +11,7 @@ import subprocess
 
 import pytest
 from cli_helpers import command, environment
-from test_runtime import build
-
-LIMIT_S = 120
+from test_runtime import LIMIT_S, build
 
 
 @pytest.fixture(scope="module")

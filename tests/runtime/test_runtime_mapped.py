@@ -12,9 +12,8 @@ import networkx as nx
 import pytest
 from cli_helpers import command, environment
 from mpi_helpers import MPIS, mpi_environment, needs, on_hosts, shared_cache
-from test_runtime import FLAGS, SOURCE, build, call
+from test_runtime import FLAGS, LIMIT_S, SOURCE, build, call
 
-LIMIT_S = 120
 ARG, UNSUPPORTED = 1, 10  # of flyloom.h
 
 

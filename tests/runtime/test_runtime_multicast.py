@@ -16,7 +16,15 @@ import subprocess
 import coll_flow
 import pytest
 from campaign import count as times
-from test_runtime import _teams, build, call, lose, needs_libfabric, nodes  # noqa: F401
+from test_runtime import (  # noqa: F401
+    LIMIT_S,
+    _teams,
+    build,
+    call,
+    lose,
+    needs_libfabric,
+    nodes,
+)
 
 SKIPPED = 77
 
@@ -30,7 +38,7 @@ def run(program, *words, **more):
     """What the program says; skips where the machine has no multicast."""
     kept = {k: v for k, v in os.environ.items() if not k.startswith("FLYLOOM_")}
     done = subprocess.run([str(word) for word in (program, *words)], env={**kept, **more},
-                          text=True, capture_output=True, timeout=600)
+                          text=True, capture_output=True, timeout=LIMIT_S)
     if done.returncode == SKIPPED:
         pytest.skip(done.stdout.strip())
     assert done.returncode == 0, done.stdout[-2000:] + done.stderr[-2000:]
@@ -173,10 +181,10 @@ def test_perf_measures(program):
     for words, part in ((["--lost", "91"], "0 to 90"), (["--ranks", "1"], "2 to 64"),
                         (["--often"], "--repetitions")):
         done = subprocess.run([perf, "multicast", *words], text=True, capture_output=True,
-                              timeout=60)
+                              timeout=LIMIT_S)
         assert done.returncode == 2 and part in done.stderr
     done = subprocess.run([perf, "multicast", "--ranks", "2"], text=True, capture_output=True,
-                          timeout=60, env={**os.environ, "FLYLOOM_MULTICAST": "1%no_link"})
+                          timeout=LIMIT_S, env={**os.environ, "FLYLOOM_MULTICAST": "1%no_link"})
     assert done.returncode == 2 and "not open: udp" in done.stderr
 
 

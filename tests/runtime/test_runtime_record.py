@@ -13,7 +13,7 @@ import pytest
 from checkout import ROOT
 from cli_helpers import document
 from mpi_helpers import MPIS, ROOT_MAY, needs
-from test_runtime import FLAGS, SOURCE, build, call
+from test_runtime import FLAGS, LIMIT_S, SOURCE, build, call
 
 TAG, ANSWER = 5, 0xC0000000
 PUT, GET, ATOMIC, FLUSH, BARRIER, POST, COMPLETE = range(0x80000001, 0x80000008)
@@ -38,7 +38,7 @@ def run(program: Path, words: list[object], count: int, folder: Path,
         for rank in range(count)
     ]
     try:
-        told = [process.communicate(timeout=60)[1] for process in started]
+        told = [process.communicate(timeout=LIMIT_S)[1] for process in started]
     finally:
         for process in started:
             process.kill()

@@ -66,7 +66,8 @@ RECORDER = Library(
     "libflyloom_record.so", "mpi",
     ("record.c", "record_peers.c", "record_send.c", "record_collective.c", "record_write.c",
      "part_file.c"),
-    ("record.h", "part_file.h", "wrap.h", "record_send.inc", "record_collective.inc"),
+    ("record.h", "part_file.h", "file_limit.h", "wrap.h", "record_send.inc",
+     "record_collective.inc"),
     ("-pthread", "-ldl"),
 )
 """Records who sends how much to whom of a program."""

@@ -44,7 +44,8 @@ enum {
     FLY_ERR_RANGE,      /* not inside the target's memory */
     FLY_ERR_STATE,      /* not now: see the call */
     FLY_ERR_NOMEM,      /* memory, file descriptors or mappings are used up */
-    FLY_ERR_TIMEOUT,    /* timeout_ms went by; nothing was done, trying again is legal */
+    FLY_ERR_TIMEOUT,    /* timeout_ms went by; nothing was done, trying again is legal; fly_init's
+                           is FLYLOOM_START_TIMEOUT_MS */
     FLY_ERR_PEER,       /* a process that takes part has died */
     FLY_ERR_TRANSPORT,  /* a transport does not work, or none reaches a peer */
     FLY_ERR_UNSUPPORTED /* this transport or build cannot do it */
@@ -111,7 +112,8 @@ typedef struct {
    `boot` NULL: FLYLOOM_RANK, FLYLOOM_SIZE and FLYLOOM_BOOT (a folder that all of them see) say who
    takes part. `config` NULL: all defaults.
    Errors: ARG (a value of boot, config or the environment; what is valid is told), TRANSPORT (no
-   transport reaches a peer), PEER, TIMEOUT (the others did not come), NOMEM. Cost: O(P). */
+   transport reaches a peer), PEER, TIMEOUT (others did not come in FLYLOOM_START_TIMEOUT_MS, a
+   minute unless it is set), NOMEM. Cost: O(P). */
 FLY_API int fly_init(const fly_boot *boot, const fly_config *config, fly_rt **rt);
 
 /* Ends the runtime and sets *rt to NULL. Collective over all processes. Where FLYLOOM_RECORD names
@@ -314,7 +316,7 @@ FLY_API int fly_lock(fly_win *win, int kind, int target);
 /* Completes the operations to `target` and unlocks it. Errors: STATE without lock. */
 FLY_API int fly_unlock(fly_win *win, int target);
 
-/* Locks all members, shared. Errors: as fly_lock. Cost: O(1). */
+/* Locks all members, shared. Errors: as fly_lock; PEER once any member has died. Cost: O(1). */
 FLY_API int fly_lock_all(fly_win *win);
 
 /* Completes all operations and unlocks. Errors: STATE without fly_lock_all. */

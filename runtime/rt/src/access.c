@@ -70,7 +70,7 @@ static int credit(const struct fly_access *at, bool packet) {
     if (packet) return fly_credit(at->rt, at->peer, FLY_CLASS_OTHER, false);
     fly_heed(at->rt);
     if (at->rt->peers[at->peer].dead)
-        return fly_fail(FLY_ERR_PEER, "rank %d of the window has died", at->target);
+        return fly_fail_dead(at->rt, "an operation", at->peer);
     return FLY_OK;
 }
 
@@ -405,7 +405,6 @@ int fly_control(struct fly_win *win, int rank, int operation, size_t field, uint
         fly_record_ask(win, at.peer, FLY_NO_TAG, true, operation == FLY_ATOMIC_SWAP ? 16 : 8, 8);
         fly_record_answers(win, at.peer);
     }
-    if (code == FLY_OK && state < 0)
-        code = fly_fail(-state, "rank %d of the window has died", rank);
+    if (code == FLY_OK && state < 0) code = fly_fail_dead(win->rt, "a lock", at.peer);
     return code;
 }

@@ -34,6 +34,7 @@ void fly_agree_arrived(struct fly_object *object, const struct fly_packet *packe
     struct fly_round *got = &agree->got[packet->agree.round & 1][round];
     got->value = packet->agree.value;
     got->here = true;
+    if ((got->value & DEAD) != 0) fly_peer_died_said(object->team->rt, (uint32_t)packet->tag);
 }
 
 static bool anyone_dead(const struct fly_rt *rt, const struct fly_team *team) {
@@ -48,6 +49,7 @@ static int tell(struct fly_rt *rt, const struct fly_object *object, int round, i
     if (code != FLY_OK) return code;
     struct fly_packet packet = {.kind = FLY_K_AGREE, .window = object->id};
     packet.source = object->team->rank;
+    packet.tag = (int32_t)fly_dead_word(rt);
     packet.agree.round = (uint64_t)round << 1 | (object->agree.epoch & 1);
     packet.agree.value = value;
     fly_record_packet(rt, FLY_E_SEND, object->id, peer, FLY_TAG_BARRIER, false);
@@ -79,5 +81,5 @@ int fly_agree(struct fly_rt *rt, struct fly_object *object, uint64_t *value) {
     agree->epoch++;
     bool died = (largest & DEAD) != 0 || anyone_dead(rt, team);
     *value = died ? own : largest; /* what others tell may be of another call then */
-    return died ? fly_fail(FLY_ERR_PEER, "a rank of the team has died") : FLY_OK;
+    return died ? fly_fail_dead(rt, "all ranks of the team", -1) : FLY_OK;
 }

@@ -23,6 +23,22 @@ static void heed(struct fly_rt *rt, uint64_t now) {
 
 void fly_heed(struct fly_rt *rt) { heed(rt, about_now_ns()); }
 
+/* Over a network others may need this rank meanwhile, and a program may make no other call. */
+static void heed_and_serve(struct fly_rt *rt) {
+    if (rt->only == NULL) fly_turn(rt);
+    fly_tend(rt);
+}
+
+void fly_heed_peer(struct fly_rt *rt, int peer) {
+    rt->peers[peer].wanted = true;
+    heed_and_serve(rt);
+}
+
+void fly_heed_members(struct fly_win *win) {
+    if (win->sync != NULL) win->sync->wanted = true; /* in constant time */
+    heed_and_serve(win->rt);
+}
+
 void fly_ask_after(struct fly_rt *rt, int peer) {
     struct fly_carrier *via = rt->peers[peer].via;
     struct fly_packet nothing = {.kind = FLY_K_VOID};
@@ -40,12 +56,14 @@ static void want_group(const struct fly_win *win, const struct fly_group *group)
 }
 
 /* Whom the requests and epochs of a window wait for. */
-static void want_all(const struct fly_win *win) {
+static void want_all(struct fly_win *win) {
     for (const struct fly_req *req = win->requests; req != NULL; req = req->next)
         if (req->kind == FLY_R_NOTIFY && req->active && req->want.source >= 0 &&
             !fly_match_complete(&req->want))
             want(win, req->want.source);
     if (win->sync == NULL) return;
+    for (int r = 0; win->sync->wanted && r < win->object.team->size; r++) want(win, r);
+    win->sync->wanted = false;
     want_group(win, &win->sync->post);
     want_group(win, &win->sync->start);
 }
@@ -60,7 +78,7 @@ static void seek(struct fly_rt *rt) {
     int asked = 0, first = rt->seek_at;
     for (size_t i = 0; i < rt->object_room; i++)
         if (rt->objects[i] != NULL && rt->objects[i]->kind == FLY_IS_WINDOW)
-            want_all((const struct fly_win *)rt->objects[i]);
+            want_all((struct fly_win *)rt->objects[i]);
     for (uint32_t i = 0; i < rt->pending_room; i++)
         if (rt->pending[i].used) rt->peers[rt->pending[i].peer].wanted = true;
     for (int i = 0; i < rt->size; i++) {

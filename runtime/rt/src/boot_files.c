@@ -1,16 +1,18 @@
 /* Bootstrap by files in a folder that all processes see.
  *
  * Round n of rank r is the file n.r, written aside and renamed, so that it is whole when it is
- * there. A rank removes its file of round n after round n + 1: then all have read it. The file
- * alive.r is locked as long as its rank lives: made and locked under another name, it is never seen
- * without its lock. One that could be locked is of a rank that has died; who looks asks the kernel
- * and locks nothing, so that no look is in the way of a rank that comes.
+ * there; first it says how many ranks there are. A rank removes its file of round n after round
+ * n + 1: then all have read it. The file alive.r is locked as long as its rank lives: made and
+ * locked under another name, it is never seen without its lock. One that could be locked is of a
+ * rank that has died; who looks asks the kernel and locks nothing, so that no look is in the way of
+ * a rank that comes.
  * What ranks tell each other here are also the secrets by which they know each other: files can be
  * read by their user alone, are never opened through a link, and those of another user are none.
  */
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -18,11 +20,12 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "../../mpi/file_limit.h"
 #include "boot.h"
 #include "core.h"
 
-static const uint32_t PATIENCE_MS = 60000, CLOSING_MS = 1000;
-enum { PATH = 512, OTHERS = 8 /* looked at, at a time */ };
+static const uint32_t CLOSING_MS = 1000;
+enum { PATH = 512, OTHERS = 8 /* looked at, at a time */, WHY = 400 };
 
 struct files {
     char folder[PATH - 64];
@@ -30,7 +33,15 @@ struct files {
     uid_t owner; /* of this rank's files, and so of all */
     unsigned round;
     uint32_t timeout_ms;
-    bool failed; /* not all could be gathered over */
+    bool failed; /* not all could be gathered over: this error, because of that */
+    bool alone;  /* of this rank alone, which the others do not see */
+    int most;    /* ranks that any says there are */
+    int code;
+    char why[WHY];
+};
+
+struct head { /* of a round */
+    uint32_t size, bytes; /* ranks, and of what is behind it */
 };
 
 /* Of a rank that waits for another: who looks dead, -1 none; who of the others is next. */
@@ -43,27 +54,36 @@ static void name_of(const struct files *files, const char *kind, unsigned round,
     snprintf(path, PATH, "%s/flyloom.%s%u.%d", files->folder, kind, round, rank);
 }
 
+static bool write_whole(int file, const void *what, size_t bytes) {
+    const char *from = what;
+    while (bytes != 0) {
+        ssize_t wrote = write(file, from, bytes);
+        if (wrote <= 0) return false;
+        from += wrote;
+        bytes -= (size_t)wrote;
+    }
+    return true;
+}
+
+/* 0, or errno. */
 static int write_round(const struct files *files, const void *mine, size_t bytes) {
     char aside[PATH], path[PATH];
     name_of(files, "new", files->round, files->rank, aside);
     name_of(files, "", files->round, files->rank, path);
     unlink(aside); /* of an earlier program */
     int file = open(aside, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
-    if (file < 0) return -1;
-    const char *from = mine;
-    size_t left = bytes;
-    while (left != 0) {
-        ssize_t wrote = write(file, from, left);
-        if (wrote <= 0) break;
-        from += wrote;
-        left -= (size_t)wrote;
-    }
-    int failed = close(file);
-    if (left != 0 || failed != 0 || rename(aside, path) != 0) {
-        unlink(aside);
-        return -1;
-    }
-    return 0;
+    if (file < 0) return errno;
+    struct head head = {(uint32_t)files->size, (uint32_t)bytes};
+    struct file_limit limit;
+    int failed = 0;
+    file_limit_begin(&limit);
+    errno = EIO;
+    if (!write_whole(file, &head, sizeof head) || !write_whole(file, mine, bytes)) failed = errno;
+    file_limit_end(&limit);
+    if (close(file) != 0 && failed == 0) failed = errno;
+    if (failed == 0 && rename(aside, path) != 0) failed = errno;
+    if (failed != 0) unlink(aside);
+    return failed;
 }
 
 /* A regular file of this rank's user; -1 and errno, as open. */
@@ -99,73 +119,190 @@ static bool has_died(const struct files *files, int rank) {
     return died;
 }
 
-/* 1: read; 0: not there yet; -1: not of this size, or unreadable. */
-static int read_round(const struct files *files, int rank, void *to, size_t bytes) {
+static int fail(struct files *files, int code, const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
+static int fail(struct files *files, int code, const char *format, ...) {
+    va_list words;
+    va_start(words, format);
+    vsnprintf(files->why, sizeof files->why, format, words);
+    va_end(words);
+    return files->code = code;
+}
+
+/* A file of the folder that cannot be written or read. */
+static int fail_at(struct files *files, const char *what, int why) {
+    bool short_of = why == EMFILE || why == ENFILE || why == ENOMEM || why == EFBIG ||
+                    why == ENOSPC || why == EDQUOT;
+    files->alone = true;
+    return fail(files, short_of ? FLY_ERR_NOMEM : FLY_ERR_ARG, "%s: %s: %s", files->folder, what,
+                file_limit_why(why));
+}
+
+static bool read_whole(int file, void *to, size_t bytes) {
+    char *at = to;
+    ssize_t got = 1;
+    while (bytes != 0 && (got = read(file, at, bytes)) > 0) {
+        at += got;
+        bytes -= (size_t)got;
+    }
+    return bytes == 0;
+}
+
+/* What a rank wrote, with how many ranks it thinks there are. */
+static int take_round(struct files *files, int rank, int file, void *to, size_t bytes) {
+    struct head head;
+    char extra;
+    if (!read_whole(file, &head, sizeof head))
+        return fail(files, FLY_ERR_ARG, "%s: what rank %d wrote is not of this library",
+                    files->folder, rank);
+    if (head.size > (uint32_t)files->most && head.size <= INT32_MAX) files->most = (int)head.size;
+    if (head.size != (uint32_t)files->size)
+        return fail(files, FLY_ERR_ARG, "the sizes differ: rank %d is one of %u ranks, rank %d one "
+                    "of %d", rank, head.size, files->rank, files->size);
+    if (head.bytes != bytes || !read_whole(file, to, bytes) || read(file, &extra, 1) != 0)
+        return fail(files, FLY_ERR_ARG, "%s: rank %d gathers %u bytes, rank %d %zu: they are not "
+                    "in the same call, or of another version of the library", files->folder, rank,
+                    head.bytes, files->rank, bytes);
+    return FLY_OK;
+}
+
+/* FLY_OK: read; FLY_NOTHING: not there yet; or an error. */
+static int read_round(struct files *files, int rank, void *to, size_t bytes) {
     char path[PATH];
     name_of(files, "", files->round, rank, path);
     int file = open_own(files, path);
-    if (file < 0) return errno == ENOENT ? 0 : -1;
+    if (file < 0) return errno == ENOENT ? FLY_NOTHING : fail_at(files, path, errno);
     if (files->round == 0 && rank != files->rank && has_died(files, rank)) {
         close(file); /* of an earlier program, which was killed */
-        return 0;
+        return FLY_NOTHING;
     }
-    char *at = to, extra;
-    size_t left = bytes;
-    ssize_t got = 1;
-    while (left != 0 && (got = read(file, at, left)) > 0) {
-        at += got;
-        left -= (size_t)got;
-    }
-    bool whole = left == 0 && read(file, &extra, 1) == 0;
+    int code = take_round(files, rank, file, to, bytes);
     close(file);
-    return whole ? 1 : -1;
+    return code;
 }
 
-/* Whether a rank has died while this one waits for `awaited`, which may itself have left because
-   of that: some of the others are looked at, too, in turn. Only who looks dead twice in a row is:
+/* FLY_OK, FLY_ERR_PEER of a rank that has died, or the error by which one has left. */
+static int ended(const struct files *files, int rank) {
+    char path[PATH];
+    for (int code = FLY_OK + 1; code <= FLY_ERR_UNSUPPORTED; code++) {
+        name_of(files, "gone", (unsigned)code, rank, path);
+        if (access(path, F_OK) == 0) return code;
+    }
+    return has_died(files, rank) ? FLY_ERR_PEER : FLY_OK;
+}
+
+/* Whether a rank has ended while this one waits for `awaited`, which may itself have left because
+   of that: some of the others are looked at, too, in turn. Only who looks so twice in a row has:
    what a program that was killed left here looks so, until its rank of this program comes. */
-static bool some_died(const struct files *files, int awaited, struct looks *looks) {
-    if (looks->suspect >= 0 && has_died(files, looks->suspect)) return true;
-    looks->suspect = has_died(files, awaited) ? awaited : -1;
+static int some_ended(const struct files *files, int awaited, struct looks *looks) {
+    int code = looks->suspect < 0 ? FLY_OK : ended(files, looks->suspect);
+    if (code != FLY_OK) return code;
+    looks->suspect = ended(files, awaited) != FLY_OK ? awaited : -1;
     for (int i = 0; i < OTHERS && i < files->size && looks->suspect < 0; i++) {
         int rank = looks->next++ % files->size;
-        if (rank != files->rank && has_died(files, rank)) looks->suspect = rank;
+        if (rank != files->rank && ended(files, rank) != FLY_OK) looks->suspect = rank;
     }
-    return false;
+    return FLY_OK;
+}
+
+static bool has_come(const struct files *files, int rank) {
+    char path[PATH];
+    name_of(files, "", files->round, rank, path);
+    return access(path, F_OK) == 0 && (files->round > 0 || !has_died(files, rank));
+}
+
+/* Which of them, "2, 5 to 7", as far as there is room, and how many. */
+static int name_missing(const struct files *files, char *text, size_t room) {
+    int missing = 0;
+    size_t used = 0;
+    bool cut = false;
+    text[0] = 0;
+    for (int rank = 0, end; rank < files->size; rank = end + 1) {
+        char run[64];
+        for (end = rank; end < files->size && !has_come(files, end); end++) continue;
+        if (end == rank) continue;
+        missing += end - rank;
+        snprintf(run, sizeof run, end - rank > 1 ? "%s%d to %d" : "%s%d", used == 0 ? "" : ", ",
+                 rank, end - 1);
+        if (cut) continue;
+        cut = used + strlen(run) + sizeof ", ..." > room;
+        used += (size_t)snprintf(text + used, room - used, "%s", cut ? ", ..." : run);
+    }
+    return missing;
+}
+
+static int fail_late(struct files *files) {
+    char which[WHY / 2];
+    int missing = name_missing(files, which, sizeof which);
+    return fail(files, FLY_ERR_TIMEOUT, "%d of %d ranks have not %s in %u ms "
+                "(FLYLOOM_START_TIMEOUT_MS): rank%s %s; the folder is %.100s", missing, files->size,
+                files->round == 0 ? "come" : "gone on", files->timeout_ms, missing == 1 ? "" : "s",
+                which, files->folder);
 }
 
 static int gather_round(struct files *files, const void *mine, void *all, size_t bytes) {
     uint64_t began = fly_now_ns();
     char path[PATH];
-    if (write_round(files, mine, bytes) != 0) return 1;
+    int failed = write_round(files, mine, bytes);
+    if (failed != 0) return fail_at(files, "cannot be written to", failed);
     for (int rank = 0; rank < files->size; rank++) {
         struct looks looks = {.suspect = -1};
         unsigned waited = 0;
         int got;
-        while ((got = read_round(files, rank, (char *)all + (size_t)rank * bytes, bytes)) == 0) {
+        while ((got = read_round(files, rank, (char *)all + (size_t)rank * bytes, bytes)) ==
+               FLY_NOTHING) {
             struct timespec nap = {0, waited < 100 ? 200000 : 2000000};
             nanosleep(&nap, NULL);
-            if (++waited % 50 == 0 && some_died(files, rank, &looks)) return 2;
-            if (fly_now_ns() - began > (uint64_t)files->timeout_ms * 1000000) return 3;
+            int why = ++waited % 50 == 0 ? some_ended(files, rank, &looks) : FLY_OK;
+            if (why == FLY_ERR_PEER)
+                return fail(files, why, "rank %d has died", looks.suspect);
+            if (why != FLY_OK)
+                return fail(files, why, "rank %d could not go on: %s", looks.suspect,
+                            fly_strerror(why));
+            if (files->timeout_ms != 0 &&
+                fly_now_ns() - began > (uint64_t)files->timeout_ms * 1000000)
+                return fail_late(files);
         }
-        if (got < 0) return 4;
+        if (got != FLY_OK) return got;
     }
     if (files->round > 0) {
         name_of(files, "", files->round - 1, files->rank, path);
         unlink(path);
     }
     files->round++;
-    return 0;
+    return FLY_OK;
+}
+
+/* Why this rank leaves, for those who would wait for it: a new name needs no new file. */
+static void leave_word(const struct files *files) {
+    char alive[PATH], gone[PATH];
+    name_of(files, "alive", 0, files->rank, alive);
+    name_of(files, "gone", (unsigned)files->code, files->rank, gone);
+    rename(alive, gone);
 }
 
 static int gather(void *ctx, const void *mine, void *all, size_t bytes) {
     struct files *files = ctx;
     int code = gather_round(files, mine, all, bytes);
-    files->failed = files->failed || code != 0;
+    if (code != FLY_OK && files->alone) leave_word(files);
+    files->failed = files->failed || code != FLY_OK;
     return code;
 }
 
+int fly_boot_gather(const fly_boot *boot, const char *what, const void *mine, void *all,
+                    size_t bytes) {
+    int failed = boot->allgather(boot->ctx, mine, all, bytes);
+    if (failed == 0) return FLY_OK;
+    if (boot->allgather == gather)
+        return fly_fail(failed, "%s: %s", what, ((const struct files *)boot->ctx)->why);
+    return fly_fail(FLY_ERR_PEER, "%s: boot: the host could not gather over all ranks (%d)", what,
+                    failed);
+}
+
 static int refuse_folder(const struct files *files) {
+    if (errno == EMFILE || errno == ENFILE || errno == ENOMEM || errno == ENOSPC)
+        return fly_fail(FLY_ERR_NOMEM, "fly_boot_files: folder: %s: %s", files->folder,
+                        file_limit_why(errno));
     return fly_fail(FLY_ERR_ARG, "fly_boot_files: folder: %s: %s; it must be a folder that "
                     "can be written to", files->folder, strerror(errno));
 }
@@ -212,6 +349,14 @@ static void remove_rounds(const struct files *files) {
     closedir(folder);
 }
 
+static void remove_word(const struct files *files, int rank) {
+    char path[PATH];
+    for (int code = FLY_OK + 1; code <= FLY_ERR_UNSUPPORTED; code++) {
+        name_of(files, "gone", (unsigned)code, rank, path);
+        unlink(path);
+    }
+}
+
 /* With the lock: the file takes its place, unless a process of this rank lives. */
 static int take_place(const struct files *files, const char *coming) {
     char path[PATH];
@@ -225,6 +370,7 @@ static int take_place(const struct files *files, const char *coming) {
     } else if (errno != ENOENT) {
         return refuse_folder(files);
     }
+    remove_word(files, files->rank);
     return rename(coming, path) == 0 ? FLY_OK : refuse_folder(files);
 }
 
@@ -242,7 +388,7 @@ static int hold_alive(struct files *files) {
     return code;
 }
 
-static int make(const char *folder, int rank, int size, uint32_t timeout_ms, fly_boot *boot) {
+int fly_boot_files(const char *folder, int rank, int size, fly_boot *boot) {
     if (folder == NULL || boot == NULL)
         return fly_fail(FLY_ERR_ARG, "fly_boot_files: folder or boot is NULL");
     if (size < 1 || rank < 0 || rank >= size)
@@ -251,10 +397,9 @@ static int make(const char *folder, int rank, int size, uint32_t timeout_ms, fly
     struct files *files = calloc(1, sizeof *files);
     if (files == NULL) return fly_fail(FLY_ERR_NOMEM, "fly_boot_files: no memory");
     files->rank = rank;
-    files->size = size;
-    files->timeout_ms = timeout_ms == 0 ? PATIENCE_MS : timeout_ms;
-    int code = FLY_OK;
-    if (strlen(folder) >= sizeof files->folder)
+    files->size = files->most = size;
+    int code = fly_settings_start(&files->timeout_ms);
+    if (code == FLY_OK && strlen(folder) >= sizeof files->folder)
         code = fly_fail(FLY_ERR_ARG, "fly_boot_files: folder: longer than %zu characters",
                         sizeof files->folder - 1);
     if (code == FLY_OK) {
@@ -269,10 +414,6 @@ static int make(const char *folder, int rank, int size, uint32_t timeout_ms, fly
     return FLY_OK;
 }
 
-int fly_boot_files(const char *folder, int rank, int size, fly_boot *boot) {
-    return make(folder, rank, size, 0, boot);
-}
-
 /* Others may still read the last round, where all leave early: one more round says they have. They
    do not read that one, so it ends for some because an alive.r has gone; and it does not last. */
 static void meet_once_more(struct files *files) {
@@ -280,6 +421,12 @@ static void meet_once_more(struct files *files) {
     files->timeout_ms = CLOSING_MS;
     if (all != NULL) gather_round(files, &mine, all, sizeof mine);
     free(all);
+}
+
+static void remove_alive(const struct files *files, int rank) {
+    char path[PATH];
+    name_of(files, "alive", 0, rank, path);
+    unlink(path);
 }
 
 static void remove_of(const struct files *files, int rank) {
@@ -290,8 +437,7 @@ static void remove_of(const struct files *files, int rank) {
         name_of(files, "new", round, rank, path);
         unlink(path);
     }
-    name_of(files, "alive", 0, rank, path);
-    unlink(path);
+    remove_alive(files, rank);
 }
 
 /* Whether another rank is there and lives. */
@@ -304,6 +450,19 @@ static bool some_live(const struct files *files) {
     return false;
 }
 
+/* Whether all have been here, whom this rank has something to tell: why it leaves. */
+static bool all_came(const struct files *files) {
+    char path[PATH];
+    if (!files->alone && files->code != FLY_ERR_ARG) return true;
+    for (int rank = 0; rank < files->most; rank++) {
+        name_of(files, "alive", 0, rank, path);
+        if (rank != files->rank && access(path, F_OK) != 0 && ended(files, rank) == FLY_OK &&
+            !has_come(files, rank))
+            return false;
+    }
+    return true;
+}
+
 /* What the dead left goes too: their lock can be had. Where they could not be gathered over others
    may still be in round 0 and hear of it by that alone: it stays until they have left as well, but
    not for long. */
@@ -311,14 +470,22 @@ void fly_boot_files_free(fly_boot *boot) {
     if (boot == NULL || boot->ctx == NULL) return;
     struct files *files = boot->ctx;
     if (!files->failed) meet_once_more(files);
-    remove_of(files, files->rank);
+    /* Its last round tells others of another number of ranks so. */
+    if (files->failed && files->round == 0)
+        remove_alive(files, files->rank);
+    else
+        remove_of(files, files->rank);
     uint64_t until = fly_now_ns() + (uint64_t)CLOSING_MS * 1000000;
-    while (files->failed && some_live(files) && fly_now_ns() < until) {
+    while (files->failed && (some_live(files) || !all_came(files)) && fly_now_ns() < until) {
         struct timespec nap = {0, 2000000};
         nanosleep(&nap, NULL);
     }
-    for (int rank = 0; rank < files->size; rank++)
-        if (rank != files->rank && has_died(files, rank)) remove_of(files, rank);
+    bool others = files->failed && some_live(files); /* they take the word away, in the end */
+    for (int rank = 0; rank < files->size; rank++) {
+        bool ends = rank == files->rank || ended(files, rank) != FLY_OK;
+        if (ends) remove_of(files, rank);
+        if (ends && !others) remove_word(files, rank);
+    }
     close(files->alive);
     free(files);
     *boot = (fly_boot){0};
@@ -338,7 +505,7 @@ static int whole_number(const char *name, int *value) {
     return FLY_OK;
 }
 
-int fly_boot_environment(uint32_t timeout_ms, fly_boot *boot) {
+int fly_boot_environment(fly_boot *boot) {
     int rank, size;
     int code = whole_number("FLYLOOM_RANK", &rank);
     if (code == FLY_OK) code = whole_number("FLYLOOM_SIZE", &size);
@@ -346,5 +513,5 @@ int fly_boot_environment(uint32_t timeout_ms, fly_boot *boot) {
     if (code == FLY_OK && folder == NULL)
         code = fly_fail(FLY_ERR_ARG, "fly_init: boot is NULL and FLYLOOM_BOOT is not set; it "
                         "must be a folder that all processes see");
-    return code == FLY_OK ? make(folder, rank, size, timeout_ms, boot) : code;
+    return code == FLY_OK ? fly_boot_files(folder, rank, size, boot) : code;
 }

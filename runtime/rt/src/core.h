@@ -52,6 +52,7 @@ struct fly_settings {
     uint64_t path_least; /* bytes from which on puts take it; UINT64_MAX: as measured */
     int threads, progress;
     uint32_t credits, timeout_ms;
+    uint32_t start_ms;   /* how long others are awaited until all have started; 0: for ever */
     uint64_t unexpected_max;
     uint64_t piece_bytes; /* behind a packet, at most; 0: as many as the transport takes */
     char names[64], provider_name[64];
@@ -188,6 +189,7 @@ struct fly_rt {
     struct fly_pending *pending;
     uint32_t pending_room, pending_free;
     size_t windows, teams, deaths;
+    int first_dead; /* of several that died: others may have ended because of it */
     uint32_t turns;
     bool unheard; /* ends of some peers show only to who asks */
     uint32_t tended; /* turns, of which fly_tend has every few */
@@ -203,12 +205,21 @@ struct fly_rt {
 
 /* error.c: puts the text of an error together, and returns its code. */
 int fly_fail(int code, const char *format, ...) __attribute__((format(printf, 2, 3)));
+/* FLY_ERR_PEER, with the rank that died first; `peer`, -1 for none, is the one that is needed, and
+   may have ended because of that. Ranks are those of the world. */
+int fly_fail_dead(const struct fly_rt *rt, const char *call, int peer);
+
+/* boot_files.c: gathers over a boot's ranks; an error says why it could not, as far as is known. */
+int fly_boot_gather(const fly_boot *boot, const char *what, const void *mine, void *all,
+                    size_t bytes);
 
 /* runtime.c: collective; FLY_OK where `code` is that at every rank. */
 int fly_all_could(struct fly_rt *rt, const char *what, int code);
 
 /* settings.c */
 int fly_settings_read(const fly_config *config, struct fly_settings *settings);
+/* FLYLOOM_START_TIMEOUT_MS. */
+int fly_settings_start(uint32_t *start_ms);
 /* Bits of the transports in the order of settings; *count of them. */
 int fly_settings_transports(const struct fly_settings *settings, int order[FLY_CARRIERS],
                             int *count);
@@ -245,6 +256,10 @@ void fly_heed(struct fly_rt *rt);
 /* The same, from turns; and where ends are unheard whoever is waited for is asked now and then:
    by an active request, an epoch, an operation, or a call (`wanted`). */
 void fly_tend(struct fly_rt *rt);
+/* The same from a call that may end without waiting, in which a peer, or all members of the window,
+   must live. */
+void fly_heed_peer(struct fly_rt *rt, int peer);
+void fly_heed_members(struct fly_win *win);
 /* Asks a peer whether it lives. */
 void fly_ask_after(struct fly_rt *rt, int peer);
 struct fly_pause {
@@ -283,6 +298,12 @@ int fly_send(struct fly_rt *rt, int peer, const struct fly_packet *packet, const
 bool fly_packet_arrived(struct fly_rt *rt, int peer, const struct fly_packet *packet,
                         const void *data, size_t bytes);
 void fly_peer_died(struct fly_rt *rt, int peer);
+/* As another says: 1 + the rank; 0, where the other does not know, and what is no rank are none. */
+void fly_peer_died_said(struct fly_rt *rt, uint64_t said);
+/* The rank that died first, as it is said to others: 1 + it, or 0. */
+static inline uint32_t fly_dead_word(const struct fly_rt *rt) {
+    return rt->deaths == 0 ? 0 : (uint32_t)rt->first_dead + 1;
+}
 /* Nothing can be sent to it any more: it has died, or in fly_finalize it may have left. */
 void fly_peer_lost(struct fly_rt *rt, int peer);
 bool fly_notification(struct fly_win *win, int peer, int source, int tag, const void *data,

@@ -32,6 +32,14 @@ const char *fly_last_error(fly_rt *rt) {
     return last;
 }
 
+int fly_fail_dead(const struct fly_rt *rt, const char *call, int peer) {
+    int first = rt->deaths == 0 ? peer : rt->first_dead;
+    if (first < 0) return fly_fail(FLY_ERR_PEER, "%s: a rank has died", call);
+    if (peer < 0 || peer == first)
+        return fly_fail(FLY_ERR_PEER, "%s: rank %d has died", call, first);
+    return fly_fail(FLY_ERR_PEER, "%s: rank %d has died, and rank %d has ended", call, first, peer);
+}
+
 int fly_fail(int code, const char *format, ...) {
     va_list words;
     va_start(words, format);

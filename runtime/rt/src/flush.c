@@ -34,7 +34,7 @@ static int acknowledged(struct fly_rt *rt, int peer) {
     uint64_t wanted = to->puts;
     struct fly_pause pause = {.rt = rt, .awaited = peer + 1};
     while (!to->dead && done(to) < wanted) fly_wait_more(&pause);
-    return to->dead ? fly_fail(FLY_ERR_PEER, "rank %d has died", peer) : FLY_OK;
+    return to->dead ? fly_fail_dead(rt, "a flush", peer) : FLY_OK;
 }
 
 /* What a target could not answer is told once. */
@@ -47,7 +47,7 @@ static int refused(struct fly_win *win, int code) {
 
 int fly_complete(struct fly_win *win, int rank) {
     int peer = fly_world_rank(win->object.team, rank);
-    fly_heed(win->rt);
+    fly_heed_peer(win->rt, peer);
     int code = fly_sync_hurry(win, rank);
     if (win->members[rank].reach == FLY_REMOTE) {
         if (code == FLY_OK) code = ask(win->rt, peer);
@@ -56,7 +56,7 @@ int fly_complete(struct fly_win *win, int rank) {
     fly_answers(win, peer);
     fly_record_flush(win, peer);
     if (code == FLY_OK && win->rt->peers[peer].dead)
-        code = fly_fail(FLY_ERR_PEER, "rank %d of the window has died", rank);
+        code = fly_fail_dead(win->rt, "a flush", peer);
     fly_fence_all();
     return refused(win, code);
 }
@@ -65,13 +65,13 @@ int fly_member_died(const struct fly_win *win) {
     const struct fly_team *team = win->object.team;
     for (int rank = 0; win->rt->deaths != 0 && rank < team->size; rank++)
         if (win->rt->peers[fly_world_rank(team, rank)].dead)
-            return fly_fail(FLY_ERR_PEER, "rank %d of the window has died", rank);
+            return fly_fail_dead(win->rt, "the window", fly_world_rank(team, rank));
     return FLY_OK;
 }
 
 static int complete_all(struct fly_win *win, bool asks) {
     int size = win->object.team->size;
-    fly_heed(win->rt);
+    fly_heed_members(win);
     int code = fly_sync_hurry(win, FLY_ALL);
     for (int pass = 0; asks && pass < 2; pass++) {
         for (int rank = 0; rank < size; rank++) {
@@ -103,13 +103,16 @@ static int flush(const char *call, fly_win *win, int target, bool local) {
     fly_enter(win->rt);
     if (local) {
         int peer = target == FLY_ALL ? -1 : fly_world_rank(win->object.team, target);
-        fly_heed(win->rt);
+        if (peer < 0)
+            fly_heed_members(win);
+        else
+            fly_heed_peer(win->rt, peer);
         fly_answers(win, peer);
         fly_record_answers(win, peer);
         if (peer < 0)
             code = fly_member_died(win);
-        else if ( win->rt->peers[peer].dead)
-            code = fly_fail(FLY_ERR_PEER, "%s: rank %d of the window has died", call, target);
+        else if (win->rt->peers[peer].dead)
+            code = fly_fail_dead(win->rt, call, peer);
         code = refused(win, code);
     } else {
         code = target == FLY_ALL ? fly_complete_all(win) : fly_complete(win, target);

@@ -285,7 +285,7 @@ static int enter_all(struct fly_win *win) {
 int fly_lock_all(fly_win *win) {
     if (win == NULL) return fly_fail(FLY_ERR_ARG, "fly_lock_all: win is NULL");
     fly_enter(win->rt);
-    fly_heed(win->rt);
+    fly_heed_members(win);
     int code;
     if (fly_sync_open(win))
         code = fly_fail(FLY_ERR_STATE, "fly_lock_all: win: an epoch is open");

@@ -19,7 +19,8 @@ static const char *const NAMES[] = {
     "FLYLOOM_PROVIDER",    "FLYLOOM_RANK",           "FLYLOOM_RECORD",
     "FLYLOOM_RECORD_COLLECTIVES", "FLYLOOM_RECORD_FILE", "FLYLOOM_RECORD_MESSAGES",
     "FLYLOOM_RECORD_TIME", "FLYLOOM_REPEAT",         "FLYLOOM_SEED",
-    "FLYLOOM_SIZE",        "FLYLOOM_THREADS",        "FLYLOOM_TIMEOUT_MS",
+    "FLYLOOM_SIZE",        "FLYLOOM_START_TIMEOUT_MS", "FLYLOOM_THREADS",
+    "FLYLOOM_TIMEOUT_MS",
     "FLYLOOM_TRANSPORTS",  "FLYLOOM_UNEXPECTED_MAX", "FLYLOOM_VERBOSE",
 };
 /* What installations set (module files, build systems), and what only the project's tests use. */

@@ -7,7 +7,9 @@
 #include "ofi.h"
 
 int ofi_failed(const char *call, long code) {
-    return fly_fail(FLY_ERR_TRANSPORT, "ofi: %s: %s", call, fi_strerror((int)-code));
+    bool short_of = code == -FI_EMFILE || code == -FI_ENOMEM;
+    return fly_fail(short_of ? FLY_ERR_NOMEM : FLY_ERR_TRANSPORT, "ofi: %s: %s%s", call,
+                    fi_strerror((int)-code), code == -FI_EMFILE ? " (ulimit -n)" : "");
 }
 
 /* Without registration of buffers, and with an address; of IPv4, where it has one of this machine

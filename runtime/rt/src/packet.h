@@ -19,7 +19,8 @@ enum fly_kind {
     FLY_K_POST,
     FLY_K_COMPLETE,
     FLY_K_COLL, /* a message of a collective: coll/coll.h */
-    FLY_K_WRITTEN /* the bytes of a PUT are in the window already */
+    FLY_K_WRITTEN, /* the bytes of a PUT are in the window already */
+    FLY_K_DIED /* the rank `source` of the world has died, as the sender knows */
 };
 
 enum { FLY_INLINE = 40, FLY_COLL_INLINE = 32 };

@@ -167,7 +167,7 @@ int fly_credit(struct fly_rt *rt, int peer, int class, bool patient) {
                             rt->settings.timeout_ms);
         fly_wait_more(&pause);
     }
-    if (rt->peers[peer].dead) return fly_fail(FLY_ERR_PEER, "rank %d has died", peer);
+    if (rt->peers[peer].dead) return fly_fail_dead(rt, "a credit", peer);
     quota->sent++;
     return FLY_OK;
 }
@@ -202,14 +202,14 @@ int fly_answer_room(struct fly_rt *rt, int peer) {
     fly_heed(rt);
     while (!rt->peers[peer].dead && rt->peers[peer].replies >= FLY_REPLIES_MAX)
         fly_wait_more(&pause);
-    if (rt->peers[peer].dead) return fly_fail(FLY_ERR_PEER, "rank %d has died", peer);
+    if (rt->peers[peer].dead) return fly_fail_dead(rt, "an answer", peer);
     return FLY_OK;
 }
 
 int fly_send(struct fly_rt *rt, int peer, const struct fly_packet *packet, const void *data,
              size_t bytes) {
     struct fly_peer *to = &rt->peers[peer];
-    if (to->dead) return fly_fail(FLY_ERR_PEER, "rank %d has died", peer);
+    if (to->dead) return fly_fail_dead(rt, "a message", peer);
     int code = to->via->ops->send(to->via, peer, packet, data, bytes);
     if (code == FLY_OK && packet->kind == FLY_K_PUT) to->puts++; /* those that will be done */
     return code;

@@ -10,6 +10,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "../../mpi/file_limit.h"
 #include "coll/coll.h"
 
 enum { CHUNK_EVENTS = 1024, CHUNK_BYTES_ALL = 1 << 25, FEW = 2 };
@@ -258,8 +259,7 @@ static int gather(struct fly_rt *rt, const uint64_t counts[], struct fly_event *
         uint64_t left = at < record->count ? record->count - at : 0;
         if (left != 0)
             memcpy(mine, record->events + at, (left < part ? left : part) * sizeof *mine);
-        if (rt->boot.allgather(rt->boot.ctx, mine, all, part * sizeof *mine) != 0)
-            code = fly_fail(FLY_ERR_PEER, "boot: the host could not gather over all ranks");
+        code = fly_boot_gather(&rt->boot, "a record", mine, all, part * sizeof *mine);
         for (int r = 0; r < rt->size && rt->rank == 0 && code == FLY_OK; r++) {
             uint64_t there = at < counts[r] ? counts[r] - at : 0;
             if (there > part) there = part;
@@ -279,16 +279,16 @@ int fly_record_end(struct fly_rt *rt) {
     bool whole = counts != NULL && events != NULL && !record->failed;
     int code = all_could(rt, whole ? FLY_OK : fly_fail(FLY_ERR_NOMEM, "fly_finalize: no memory for "
                                                        "the record"));
-    if (code == FLY_OK && rt->boot.allgather(rt->boot.ctx, &record->count, counts,
-                                             sizeof record->count) != 0)
-        code = fly_fail(FLY_ERR_PEER, "boot: the host could not gather over all ranks");
+    if (code == FLY_OK)
+        code = fly_boot_gather(&rt->boot, "fly_finalize", &record->count, counts,
+                               sizeof record->count);
     if (code == FLY_OK) code = gather(rt, counts, events);
     if (code == FLY_OK && rt->rank == 0) {
         int failed = fly_record_write(record->path, rt->size, events, counts);
         if (failed != 0)
             code = fly_fail(failed == ENOMEM ? FLY_ERR_NOMEM : FLY_ERR_ARG,
                             "fly_finalize: FLYLOOM_RECORD: \"%s\": %s", record->path,
-                            strerror(failed));
+                            file_limit_why(failed));
     }
     code = all_could(rt, code);
     for (int r = 0; events != NULL && r < rt->size; r++) free(events[r]);

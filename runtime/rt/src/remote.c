@@ -6,6 +6,9 @@
 
 #include "parts.h"
 
+/* Of so many ranks all are told of a death. */
+enum { TOLD_ALL = 64 };
+
 static bool hold_room(struct fly_win *win) {
     if (win->held_count < win->held_room) return true;
     size_t room = win->held_room == 0 ? 16 : win->held_room * 2;
@@ -247,6 +250,7 @@ bool fly_packet_arrived(struct fly_rt *rt, int peer, const struct fly_packet *pa
         if (win != NULL && !fly_coll_arrived(win, peer, packet, data, bytes)) return false;
         fly_give_back(rt, peer, FLY_CLASS_OTHER);
         return true;
+    case FLY_K_DIED: fly_peer_died_said(rt, (uint64_t)packet->source + 1); return true;
     case FLY_K_WRITTEN: return written(rt, win, peer, packet);
     default: return true;
     }
@@ -258,11 +262,35 @@ static void source_died(void *context, struct fly_want *want) {
     req->error = FLY_ERR_PEER;
 }
 
+/* This rank may end because of it: those who hear of its end shall know why. Of many ranks so few
+   are told that all hear from one another. In fly_finalize a connection may have ended well. */
+static void say_to_others(struct fly_rt *rt, int dead) {
+    struct fly_packet packet = {.kind = FLY_K_DIED, .source = dead};
+    for (int i = 0; i < rt->carrier_count; i++)
+        if (rt->carriers[i]->ops->say_dead != NULL)
+            rt->carriers[i]->ops->say_dead(rt->carriers[i], dead);
+    for (int step = 1; step < rt->size && !rt->finalizing;
+         step = rt->size <= TOLD_ALL ? step + 1 : step * 2) {
+        int peer = (rt->rank + step) % rt->size;
+        const struct fly_carrier *via = rt->peers[peer].via;
+        if (via != NULL && via->ops->ends_unheard && !rt->peers[peer].dead)
+            fly_send(rt, peer, &packet, NULL, 0);
+    }
+}
+
+void fly_peer_died_said(struct fly_rt *rt, uint64_t said) {
+    if (said > 0 && said <= (uint64_t)rt->size && said != (uint64_t)rt->rank + 1)
+        fly_peer_died(rt, (int)(said - 1));
+}
+
 void fly_peer_died(struct fly_rt *rt, int peer) {
     if (rt->peers[peer].dead) return;
     rt->peers[peer].dead = true;
     rt->peers[peer].quick = false;
-    rt->deaths++;
+    if (rt->deaths++ == 0) {
+        rt->first_dead = peer;
+        say_to_others(rt, peer);
+    }
     for (uint32_t i = 0; i < rt->pending_room; i++)
         if (rt->pending[i].used && rt->pending[i].peer == peer && !rt->pending[i].moved)
             fly_pending_done(rt, i, FLY_ERR_PEER); /* the others end with the transport's hold */

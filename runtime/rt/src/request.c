@@ -164,7 +164,11 @@ static int finish(struct fly_req *req, fly_status *status) {
     int error = req->error;
     req->error = FLY_OK;
     if (error == FLY_OK) return FLY_OK;
-    return fly_fail(error, "a rank that the request needs has died");
+    if (error != FLY_ERR_PEER) return fly_fail(error, "the request: %s", fly_strerror(error));
+    int peer = -1;
+    if (req->kind == FLY_R_NOTIFY && req->want.source >= 0 && req->win != NULL)
+        peer = fly_world_rank(req->win->object.team, req->want.source);
+    return fly_fail_dead(req->rt, "the request", peer);
 }
 
 int fly_test(fly_req *req, int *flag, fly_status *status) {
@@ -358,7 +362,8 @@ int fly_probe(fly_win *win, int source, int tag, int *flag, fly_status *status) 
     if (note == NULL && source >= 0) {
         struct fly_peer *peer = &win->peers[fly_world_rank(win->object.team, source)];
         peer->wanted = true;
-        if (peer->dead) code = fly_fail(FLY_ERR_PEER, "%s: rank %d has died", CALL, source);
+        if (peer->dead)
+            code = fly_fail_dead(win->rt, CALL, fly_world_rank(win->object.team, source));
     }
     fly_leave(win->rt);
     return code;

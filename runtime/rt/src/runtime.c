@@ -1,4 +1,6 @@
 /* The runtime: who takes part, how each peer is reached, and the end. */
+#include <errno.h>
+#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -9,6 +11,8 @@
 
 /* Of so many ranks each has a connection to each. */
 enum { GREET_MOST = 64 };
+/* A transport opens fewer than so many, but for those to each peer. */
+enum { FILES_FEW = 32 };
 static const uint64_t MAGIC = UINT64_C(0x666C796C6F6F6D32);
 
 struct start {
@@ -17,7 +21,19 @@ struct start {
     struct fly_hello mine, *all;
     struct fly_carrier *made[FLY_CARRIERS]; /* by place in the order */
     char why[300]; /* transports do not work here */
+    bool used_up;  /* because of memory or files */
 };
+
+/* Whether this process may open too few files for a transport. What a library says that could open
+   none is often something else. */
+static bool files_used_up(void) {
+    int files[FILES_FEW], made = 0;
+    while (made < FILES_FEW && (files[made] = open("/", O_RDONLY | O_DIRECTORY | O_CLOEXEC)) >= 0)
+        made++;
+    bool few = made < FILES_FEW && (errno == EMFILE || errno == ENFILE);
+    while (made > 0) close(files[--made]);
+    return few;
+}
 
 static int check_boot(const fly_boot *boot) {
     if (boot->allgather == NULL) return fly_fail(FLY_ERR_ARG, "fly_init: boot: allgather is NULL");
@@ -39,12 +55,16 @@ static void prepare(struct start *start, bool late) {
     for (int i = 0; i < start->count; i++) {
         const struct fly_carrier_ops *ops = fly_transports[start->order[i]];
         if (ops->late != late) continue;
-        if (ops->prepare(rt, &start->mine, &start->made[i]) == FLY_OK) {
+        int code = ops->prepare(rt, &start->mine, &start->made[i]);
+        if (code == FLY_OK) {
             start->mine.works |= 1U << i;
         } else {
+            bool few = code != FLY_ERR_NOMEM && files_used_up();
+            start->used_up |= code == FLY_ERR_NOMEM || few;
             size_t used = strlen(start->why);
             start->made[i] = NULL;
-            snprintf(start->why + used, sizeof start->why - used, "; %s", fly_last_error(rt));
+            snprintf(start->why + used, sizeof start->why - used, "; %s%s", fly_last_error(rt),
+                     few ? ", where few more files may be open (ulimit -n)" : "");
         }
     }
 }
@@ -71,10 +91,8 @@ static bool works(const struct start *start, int i, int r) {
 }
 
 static int gather_hellos(struct start *start) {
-    const fly_boot *boot = &start->rt->boot;
-    if (boot->allgather(boot->ctx, &start->mine, start->all, sizeof start->mine) == 0)
-        return FLY_OK;
-    return fly_fail(FLY_ERR_PEER, "fly_init: boot: the host could not gather over all ranks");
+    return fly_boot_gather(&start->rt->boot, "fly_init", &start->mine, start->all,
+                           sizeof start->mine);
 }
 
 /* Transports that are dear to prepare, where at some rank the others do not reach all. */
@@ -90,8 +108,7 @@ static int prepare_late(struct start *start) {
         missing |= !reached;
     }
     int code = FLY_OK;
-    if (any_late && rt->boot.allgather(rt->boot.ctx, &missing, all, sizeof missing) != 0)
-        code = fly_fail(FLY_ERR_PEER, "fly_init: boot: the host could not gather over all ranks");
+    if (any_late) code = fly_boot_gather(&rt->boot, "fly_init", &missing, all, sizeof missing);
     bool wanted = false;
     for (int r = 0; r < rt->size; r++) wanted |= all[r] != 0;
     free(all);
@@ -112,7 +129,8 @@ static int choose(struct start *start) {
             used[i] = true;
         }
         if (peer->via == NULL)
-            return fly_fail(FLY_ERR_TRANSPORT, "fly_init: transports: none of \"%s\" reaches rank "
+            return fly_fail(start->used_up ? FLY_ERR_NOMEM : FLY_ERR_TRANSPORT,
+                            "fly_init: transports: none of \"%s\" reaches rank "
                             "%d%s", rt->settings.transports == NULL ? "shm,ofi,msg"
                                                                     : rt->settings.transports, r,
                             start->why);
@@ -130,13 +148,18 @@ static int choose(struct start *start) {
     return FLY_OK;
 }
 
+/* One that has a reason of its own leaves, and looks as if it had died to others. */
+static bool is_of_others(int code) {
+    return code == FLY_OK || code == FLY_ERR_PEER || code == FLY_ERR_TIMEOUT;
+}
+
 int fly_all_could(struct fly_rt *rt, const char *what, int code) {
     int32_t mine = code, *all = calloc((size_t)rt->size, sizeof *all);
     if (all == NULL) return fly_fail(FLY_ERR_NOMEM, "%s: no memory", what);
-    if (rt->boot.allgather(rt->boot.ctx, &mine, all, sizeof mine) != 0)
-        code = fly_fail(FLY_ERR_PEER, "%s: boot: the host could not gather over all ranks", what);
-    for (int r = 0; r < rt->size && code == FLY_OK; r++)
-        if (all[r] != FLY_OK)
+    int gathered = fly_boot_gather(&rt->boot, what, &mine, all, sizeof mine);
+    if (gathered != FLY_OK && is_of_others(code)) code = gathered;
+    for (int r = 0; r < rt->size && gathered == FLY_OK && is_of_others(code); r++)
+        if (all[r] != FLY_OK && (code == FLY_OK || !is_of_others(all[r])))
             code = fly_fail(all[r], "%s: rank %d: %s", what, r, fly_strerror(all[r]));
     free(all);
     return code;
@@ -268,7 +291,7 @@ int fly_init(const fly_boot *boot, const fly_config *config, fly_rt **out) {
         start.mine.error = fly_settings_transports(&rt->settings, start.order, &start.count);
     int code = FLY_OK;
     if (boot == NULL) {
-        code = fly_boot_environment(rt->settings.timeout_ms, &rt->boot);
+        code = fly_boot_environment(&rt->boot);
         rt->own_boot = code == FLY_OK;
     } else {
         code = check_boot(boot);

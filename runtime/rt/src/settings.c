@@ -6,7 +6,7 @@
 
 #include "core.h"
 
-static const uint32_t CREDITS_MAX = 4096;
+static const uint32_t CREDITS_MAX = 4096, START_MS = 60000;
 
 /* A whole number of `name` in the environment, where it is there. */
 static int number(const char *name, uint64_t least, uint64_t most, uint64_t *value) {
@@ -85,6 +85,13 @@ static int texts(const fly_config *config, struct fly_settings *settings) {
     return code;
 }
 
+int fly_settings_start(uint32_t *start_ms) {
+    uint64_t value = START_MS;
+    int code = number("FLYLOOM_START_TIMEOUT_MS", 0, UINT32_MAX, &value);
+    *start_ms = (uint32_t)value;
+    return code;
+}
+
 int fly_settings_read(const fly_config *config, struct fly_settings *settings) {
     static const fly_config NONE;
     if (config == NULL) config = &NONE;
@@ -98,6 +105,7 @@ int fly_settings_read(const fly_config *config, struct fly_settings *settings) {
     if (code == FLY_OK) code = path(settings);
     if (code == FLY_OK) code = number("FLYLOOM_CREDITS", 1, CREDITS_MAX, &credits);
     if (code == FLY_OK) code = number("FLYLOOM_TIMEOUT_MS", 0, UINT32_MAX, &timeout);
+    if (code == FLY_OK) code = fly_settings_start(&settings->start_ms);
     if (code == FLY_OK)
         code = number("FLYLOOM_PIECE_BYTES", 64, UINT32_MAX, &settings->piece_bytes);
     if (code == FLY_OK)

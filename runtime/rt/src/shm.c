@@ -169,9 +169,17 @@ static void shm_watch(struct fly_carrier *c) {
         struct fly_segment *segment = &shm->segments[events[i].data.u32];
         epoll_ctl(shm->epoll, EPOLL_CTL_DEL, segment->socket, NULL);
         while (shm_poll(c) > 0) continue;
-        if (__atomic_load_n(&segment->front->left, __ATOMIC_ACQUIRE) == 0)
-            fly_peer_died(c->rt, segment->world);
+        if (__atomic_load_n(&segment->front->left, __ATOMIC_ACQUIRE) != 0) continue;
+        /* It may have ended because of another death. */
+        fly_peer_died_said(c->rt, __atomic_load_n(&segment->front->died, __ATOMIC_ACQUIRE));
+        fly_peer_died(c->rt, segment->world);
     }
+}
+
+static void shm_say_dead(struct fly_carrier *c, int dead) {
+    const struct fly_shm_carrier *shm = (const struct fly_shm_carrier *)c;
+    struct fly_front *front = shm->segments == NULL ? NULL : shm->segments[shm->me].front;
+    if (front != NULL) __atomic_store_n(&front->died, (uint32_t)dead + 1, __ATOMIC_RELEASE);
 }
 
 static int shm_allocate(struct fly_carrier *c, size_t bytes, struct fly_memory *memory) {
@@ -226,6 +234,7 @@ const struct fly_carrier_ops fly_shm = {
     .give = shm_give,
     .rest = shm_rest,
     .watch = shm_watch,
+    .say_dead = shm_say_dead,
     .allocate = shm_allocate,
     .expose = fly_shm_expose,
     .hide = fly_shm_hide,

@@ -11,7 +11,8 @@
 /* The start of a rank's segment; a cache line for each word that others write. */
 struct fly_front {
     uint32_t asleep, line0[15];
-    uint32_t left, users, line1[14]; /* users: ranks of this process that use this mapping */
+    /* users: ranks of this process that use this mapping; died: as fly_dead_word. */
+    uint32_t left, users, died, line1[13];
 };
 
 struct fly_segment {

@@ -19,9 +19,8 @@
 #include <sys/un.h>
 #include <unistd.h>
 
+#include "../../mpi/file_limit.h"
 #include "shm.h"
-
-static const struct timeval PATIENCE = {60, 0};
 
 static socklen_t address_of(const unsigned char token[16], struct sockaddr_un *address) {
     *address = (struct sockaddr_un){.sun_family = AF_UNIX};
@@ -35,10 +34,19 @@ static socklen_t address_of(const unsigned char token[16], struct sockaddr_un *a
 static int failed(const char *what) {
     int why = errno;
     if (why == EPIPE || why == ECONNRESET || why == ECONNREFUSED)
-        return fly_fail(FLY_ERR_PEER, "shm: a process of the node has died (%s)", what);
+        return FLY_ERR_PEER; /* `with` says whose */
+    if (why == EAGAIN || why == EWOULDBLOCK)
+        return fly_fail(FLY_ERR_TIMEOUT, "shm: a process of the node says nothing (%s)", what);
     return fly_fail(why == EMFILE || why == ENFILE || why == ENOMEM ? FLY_ERR_NOMEM
                                                                     : FLY_ERR_TRANSPORT,
-                    "shm: %s: %s", what, strerror(why));
+                    "shm: %s: %s", what, file_limit_why(why));
+}
+
+/* So long the others are waited for. */
+static void be_patient(const struct fly_shm_carrier *shm, int socket) {
+    uint32_t limit = shm->base.rt->settings.start_ms;
+    struct timeval patience = {limit / 1000, limit % 1000 * 1000};
+    setsockopt(socket, SOL_SOCKET, SO_RCVTIMEO, &patience, sizeof patience);
 }
 
 int fly_shm_listen(struct fly_shm_carrier *shm) {
@@ -48,7 +56,7 @@ int fly_shm_listen(struct fly_shm_carrier *shm) {
     if (shm->listener < 0) return failed("socket");
     if (bind(shm->listener, (struct sockaddr *)&address, length) != 0) return failed("bind");
     if (listen(shm->listener, SOMAXCONN) != 0) return failed("listen");
-    setsockopt(shm->listener, SOL_SOCKET, SO_RCVTIMEO, &PATIENCE, sizeof PATIENCE);
+    be_patient(shm, shm->listener);
     shm->epoll = epoll_create1(EPOLL_CLOEXEC);
     return shm->epoll < 0 ? failed("epoll_create1") : FLY_OK;
 }
@@ -142,7 +150,7 @@ static int receive_note(int socket, struct fly_note_sent *note, int files[2]) {
     ssize_t got;
     while ((got = recvmsg(socket, &message, MSG_CMSG_CLOEXEC)) < 0 && errno == EINTR) continue;
     if (got == 0 || (got < 0 && errno == ECONNRESET))
-        return fly_fail(FLY_ERR_PEER, "shm: a process of the node has died");
+        return FLY_ERR_PEER;
     if (got < 0) return failed("recvmsg");
     struct cmsghdr *head = CMSG_FIRSTHDR(&message);
     if (head != NULL && head->cmsg_level == SOL_SOCKET && head->cmsg_type == SCM_RIGHTS) {
@@ -153,12 +161,27 @@ static int receive_note(int socket, struct fly_note_sent *note, int files[2]) {
     for (int i = 0; i < 2 && whole; i++)
         if ((note->pieces & 1 << i) != 0 && next < count) files[i] = read[next++];
     while (next < count) close(read[next++]);
+    if (whole && (message.msg_flags & MSG_CTRUNC) != 0) { /* the kernel had no number for a file */
+        for (int i = 0; i < 2; i++)
+            if (files[i] >= 0) close(files[i]);
+        errno = EMFILE;
+        return failed("recvmsg");
+    }
     return whole ? FLY_OK : fly_fail(FLY_ERR_TRANSPORT, "shm: what came is not of this library");
+}
+
+/* What came of a message to or from a rank: where that has ended, it may be because of another. */
+static int with(const struct fly_shm_carrier *shm, int local, int code) {
+    const struct fly_segment *segment = &shm->segments[local];
+    if (code != FLY_ERR_PEER) return code;
+    if (segment->front != NULL)
+        fly_peer_died_said(shm->base.rt, __atomic_load_n(&segment->front->died, __ATOMIC_ACQUIRE));
+    return fly_fail_dead(shm->base.rt, "shm", segment->world);
 }
 
 int fly_shm_tell(struct fly_shm_carrier *shm, int local, const struct fly_note_sent *note,
                  const int files[2]) {
-    return send_note(shm->segments[local].socket, note, files);
+    return with(shm, local, send_note(shm->segments[local].socket, note, files));
 }
 
 int fly_shm_hear(struct fly_shm_carrier *shm, int local, uint32_t id, struct fly_note_sent *note,
@@ -174,7 +197,7 @@ int fly_shm_hear(struct fly_shm_carrier *shm, int local, uint32_t id, struct fly
     }
     for (;;) {
         int code = receive_note(shm->segments[local].socket, note, files);
-        if (code != FLY_OK || note->id == id) return code;
+        if (code != FLY_OK || note->id == id) return with(shm, local, code);
         struct fly_stashed *kept = malloc(sizeof *kept); /* of another team's window */
         if (kept == NULL) return fly_fail(FLY_ERR_NOMEM, "shm: no memory");
         *kept = (struct fly_stashed){shm->stash, local, *note, {files[0], files[1]}};
@@ -288,7 +311,7 @@ static int call(struct fly_shm_carrier *shm, int local, const struct fly_hello *
     int end = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0);
     if (end < 0) return failed("socket");
     shm->segments[local].socket = end;
-    setsockopt(end, SOL_SOCKET, SO_RCVTIMEO, &PATIENCE, sizeof PATIENCE);
+    be_patient(shm, end);
     if (connect(end, (struct sockaddr *)&address, length) != 0) return failed("connect");
     if (!fly_shm_same_user(end, &who))
         return fly_fail(FLY_ERR_TRANSPORT, "shm: rank %d is a process of user %u; all ranks of a "
@@ -299,7 +322,7 @@ static int call(struct fly_shm_carrier *shm, int local, const struct fly_hello *
 /* It has called, and is let in: it is shown who lives here, and the memory. */
 static int answer(struct fly_shm_carrier *shm, int local, const struct fly_hello *all) {
     int end = shm->segments[local].socket;
-    setsockopt(end, SOL_SOCKET, SO_RCVTIMEO, &PATIENCE, sizeof PATIENCE);
+    be_patient(shm, end);
     if (!fly_shm_knock(end, shm->base.rt->rank, &all[shm->segments[local].world]))
         return failed("send");
     return greet(shm, local);
@@ -345,13 +368,22 @@ int fly_shm_connect(struct fly_shm_carrier *shm, const struct fly_hello *all) {
     int code = number_ranks(shm);
     if (code == FLY_OK) code = make_own(shm, all[rt->rank].credits);
     for (int i = 0; i < shm->me && code == FLY_OK; i++)
-        code = call(shm, i, &all[shm->segments[i].world]);
+        code = with(shm, i, call(shm, i, &all[shm->segments[i].world]));
     if (code == FLY_OK)
-        code = fly_shm_admit(shm, all, (uint64_t)PATIENCE.tv_sec * 1000000000);
-    for (int i = shm->me + 1; i < shm->count && code == FLY_OK; i++) code = answer(shm, i, all);
-    for (int i = 0; i < shm->me && code == FLY_OK; i++) code = recognise(shm, i, all);
-    for (int i = shm->me + 1; i < shm->count && code == FLY_OK; i++) code = meet(shm, i, all);
-    if (code != FLY_OK) return code;
+        code = fly_shm_admit(shm, all, (uint64_t)rt->settings.start_ms * 1000000);
+    for (int i = shm->me + 1; i < shm->count && code == FLY_OK; i++)
+        code = with(shm, i, answer(shm, i, all));
+    for (int i = 0; i < shm->me && code == FLY_OK; i++)
+        code = with(shm, i, recognise(shm, i, all));
+    for (int i = shm->me + 1; i < shm->count && code == FLY_OK; i++)
+        code = with(shm, i, meet(shm, i, all));
+    if (code != FLY_OK) { /* the others need not wait */
+        for (int i = 0; shm->segments != NULL && i < shm->count; i++) {
+            if (shm->segments[i].socket >= 0) close(shm->segments[i].socket);
+            shm->segments[i].socket = -1;
+        }
+        return code;
+    }
     struct fly_segment *own = &shm->segments[shm->me];
     close(own->memory.file);
     own->memory.file = -1;

@@ -188,7 +188,7 @@ int fly_shm_reach_in(struct fly_carrier *c, int peer, void *here, uint64_t there
         ssize_t moved = write ? process_vm_writev(pid, &ours, 1, &theirs, 1, 0)
                               : process_vm_readv(pid, &ours, 1, &theirs, 1, 0);
         if (moved <= 0 && errno == ESRCH)
-            return fly_fail(FLY_ERR_PEER, "rank %d has died", peer);
+            return fly_fail_dead(c->rt, "memory", peer);
         if (moved <= 0)
             return fly_fail(FLY_ERR_TRANSPORT, "the memory of rank %d, of fly_win_create, cannot "
                             "be reached any more: %s", peer, strerror(errno));

@@ -224,7 +224,8 @@ static bool heard(const struct fly_win *win, const struct fly_group *group, int 
         if (fly_match_complete(&group->wants[i]) ||
             !win->rt->peers[fly_world_rank(win->object.team, group->ranks[i])].dead)
             continue;
-        *code = fly_fail(FLY_ERR_PEER, "rank %d of the window has died", group->ranks[i]);
+        *code = fly_fail_dead(win->rt, "an epoch",
+                              fly_world_rank(win->object.team, group->ranks[i]));
         return true;
     }
     return *next == group->n;

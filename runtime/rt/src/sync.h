@@ -33,6 +33,7 @@ struct fly_sync {
     struct fly_held *held; /* locks */
     size_t held_count, held_room, exclusive;
     bool all;
+    bool wanted; /* a call needs all members: alive.c asks after them */
     uint64_t random; /* jitter of the back-off */
     struct {
         int target;

@@ -56,8 +56,8 @@ static int members_of(struct fly_rt *rt, const struct member *all, int size, int
 /* All members hear whether all could. */
 static int all_could(const fly_boot *members, struct member *all, int code) {
     struct member mine = {.code = code};
-    if (members->allgather(members->ctx, &mine, all, sizeof mine) != 0)
-        return fly_fail(FLY_ERR_PEER, "fly_team_create: members: their host could not gather");
+    int gathered = fly_boot_gather(members, "fly_team_create: members", &mine, all, sizeof mine);
+    if (gathered != FLY_OK) return code == FLY_OK ? gathered : code;
     for (int r = 0; r < members->size && code == FLY_OK; r++)
         if (all[r].code != FLY_OK)
             code = fly_fail(all[r].code, "fly_team_create: member %d could not: %s", r,
@@ -84,9 +84,7 @@ int fly_team_create(fly_rt *rt, const fly_boot *members, fly_team **out) {
         free(team);
         return fly_fail(FLY_ERR_NOMEM, "fly_team_create: no memory for a team");
     }
-    int code = FLY_OK;
-    if (members->allgather(members->ctx, &mine, all, sizeof mine) != 0)
-        code = fly_fail(FLY_ERR_PEER, "fly_team_create: members: their host could not gather");
+    int code = fly_boot_gather(members, "fly_team_create: members", &mine, all, sizeof mine);
     bool told = code == FLY_OK;
     if (code == FLY_OK) code = members_of(rt, all, members->size, &world, &id);
     if (code == FLY_OK) code = fly_team_set(team, rt, members, world);

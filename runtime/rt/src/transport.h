@@ -82,6 +82,8 @@ struct fly_carrier_ops {
     void (*doubt)(struct fly_carrier *c, int peer);
     /* Looks for peers that died: fly_peer_died for each. NULL: cannot know. */
     void (*watch)(struct fly_carrier *c);
+    /* Leaves word for those who find this process ended which rank had died before; or NULL. */
+    void (*say_dead)(struct fly_carrier *c, int dead);
     /* Memory of a window: made (or NULL: made anywhere), shown to the members, hidden again.
        `whole` false: it will not be; the others are told, so that they do not wait. */
     int (*allocate)(struct fly_carrier *c, size_t bytes, struct fly_memory *memory);

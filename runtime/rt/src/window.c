@@ -193,8 +193,7 @@ static int make(const char *call, fly_team *team, bool created, void *base, size
     mine.tag_ub = smallest_tag(rt);
     mine.next_object = rt->next_object;
     fly_leave(rt);
-    if (code == FLY_OK && team->boot.allgather(team->boot.ctx, &mine, parts, sizeof mine) != 0)
-        code = fly_fail(FLY_ERR_PEER, "%s: the host could not gather over the team", call);
+    if (code == FLY_OK) code = fly_boot_gather(&team->boot, call, &mine, parts, sizeof mine);
     if (code == FLY_OK) code = judge(call, team, parts, &mine);
     fly_record_skip(rt);
     fly_enter(rt);

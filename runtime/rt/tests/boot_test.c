@@ -16,7 +16,7 @@
 #include "check.h"
 #include "ranks.h"
 
-enum { LIMIT_S = 60, RANKS = 9, CLAIMS = 12 };
+enum { RANKS = 9, CLAIMS = 12 };
 
 enum { LATE_MS = 300 };
 /* Locks that were asked for, in memory of all ranks; all but the first are put off. NULL: none. */
@@ -68,7 +68,7 @@ static int gather_body(const fly_boot *boot, void *context) {
 static void come_late(void) {
     asked = mmap(NULL, sizeof *asked, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
     CHECK(asked != MAP_FAILED, "no memory");
-    CHECK(run_processes(RANKS, gather_body, NULL, LIMIT_S) == 0, "ranks that came late");
+    CHECK(run_processes(RANKS, gather_body, NULL) == 0, "ranks that came late");
 }
 
 /* Of many that want to be one rank exactly one is, and stays so until it leaves. */

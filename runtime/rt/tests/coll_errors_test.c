@@ -11,7 +11,7 @@
 #include "coll_trial.h"
 #include "ranks.h"
 
-enum { RANKS = 4, LIMIT_MS = 2000 };
+enum { RANKS = 4 };
 
 static const fly_fold SUM = {.type = FLY_INT64, .op = FLY_SUM};
 
@@ -351,12 +351,10 @@ int main(int count, char **words) {
         for (int i = 0; i < 3 && result == 0; i++) {
             unsigned after = (unsigned)below(&random, 80000);
             int victim = (int)below(&random, RANKS);
-            result = run_and_kill_begun(RANKS, mortal, &context, 20, victim, after);
-            double took = killed_ms_ago();
-            CHECK(took < LIMIT_MS, "the last has heard after %g ms", took);
+            result = run_and_kill_begun(RANKS, mortal, &context, victim, after);
         }
     } else if (strcmp(words[2], "processes") == 0) {
-        result = run_processes(RANKS, body, &context, 60);
+        result = run_processes(RANKS, body, &context);
     } else {
         context.halves[0] = gathering_new(RANKS / 2);
         context.halves[1] = gathering_new(RANKS / 2);

@@ -103,7 +103,7 @@ int main(int count, char **words) {
             const char *choice = count > 8 ? words[8] : CHOICES[c];
             setenv("FLYLOOM_COLL", choice, 1);
             int result = threads ? run_threads(size, body, &options)
-                                 : run_processes(size, body, &options, 100);
+                                 : run_processes(size, body, &options);
             CHECK(result == 0, "%d ranks, %s: result %d", size, choice, result);
             options.seed += 1000003;
             runs++;

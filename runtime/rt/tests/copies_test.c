@@ -112,7 +112,7 @@ static int body(const fly_boot *boot, void *context) {
 
 int main(int count, char **words) {
     CHECK(count == 2, "copies_test all|even|writes");
-    int result = run_processes(RANKS, body, words[1], 60);
+    int result = run_processes(RANKS, body, words[1]);
     CHECK(result == 0, "%d", result);
     printf("copies_test: %s\n", words[1]);
     return 0;

@@ -1,5 +1,5 @@
-/* What the machine and the environment limit: processors that ranks share, sizes of files, how late
- * a time-out comes, and names of settings that nothing reads.
+/* What the machine and the environment limit: processors that ranks share, sizes of files, that no
+ * time-out comes early, and names of settings that nothing reads.
  *
  *   limits_test crowd|files|timeout|names
  */
@@ -11,8 +11,6 @@
 #include "check.h"
 #include "core.h"
 #include "ranks.h"
-
-enum { LIMIT_S = 60 };
 
 /* Holds the caller to the allowed processor with this number, counted from 0 and around. */
 static int hold(int number) {
@@ -72,10 +70,10 @@ static int limited_files(const fly_boot *boot, void *context) {
     return fly_finalize(&rt);
 }
 
-/* Rank 0 has one credit and rank 1 takes nothing. Of several readings the earliest counts: a busy
-   machine can only make a time-out later. The sleeps of a wait are at most 5 ms long. */
+/* Rank 0 has one credit, rank 1 takes nothing: a time-out comes, and never early. How late it may
+   come is checked by a clock of its own in rest_test. */
 static int late(const fly_boot *boot, void *context) {
-    enum { LIMIT_MS = 300, TIMES = 6 };
+    enum { LIMIT_MS = 200, TIMES = 2 };
     (void)context;
     fly_rt *rt;
     fly_win *win;
@@ -83,7 +81,6 @@ static int late(const fly_boot *boot, void *context) {
     begin(boot, (fly_config){.credits = 1, .timeout_ms = LIMIT_MS}, &rt);
     CHECK(fly_win_allocate(fly_world(rt), 64, 1, 0, &base, &win) == FLY_OK, "%s",
           fly_last_error(NULL));
-    double earliest = 1e9;
     if (boot->rank == 0) {
         while (fly_put_notify(win, "x", 1, 1, 0, 1) == FLY_OK) continue; /* until none is left */
         for (int i = 0; i < TIMES; i++) {
@@ -92,9 +89,7 @@ static int late(const fly_boot *boot, void *context) {
             double took = (double)(fly_now_ns() - began) / 1e6;
             CHECK(code == FLY_ERR_TIMEOUT, "%d", code);
             CHECK(took >= LIMIT_MS, "after %.1f ms", took);
-            if (took < earliest) earliest = took;
         }
-        CHECK(earliest < LIMIT_MS + 60, "%.1f ms", earliest);
     }
     uint64_t one = 1;
     CHECK(boot->allgather(boot->ctx, &one, (uint64_t[2]){0}, sizeof one) == 0, "gather");
@@ -128,12 +123,12 @@ int main(int count, char **words) {
     const char *what = count == 2 ? words[1] : "";
     int result = 0;
     if (strcmp(what, "crowd") == 0) {
-        result = run_processes(3, share_one, NULL, LIMIT_S);
-        if (result == 0) result = run_processes(3, own_each, NULL, LIMIT_S);
+        result = run_processes(3, share_one, NULL);
+        if (result == 0) result = run_processes(3, own_each, NULL);
     } else if (strcmp(what, "files") == 0) {
-        result = run_processes(2, limited_files, NULL, LIMIT_S);
+        result = run_processes(2, limited_files, NULL);
     } else if (strcmp(what, "timeout") == 0) {
-        result = run_processes(2, late, NULL, LIMIT_S);
+        result = run_processes(2, late, NULL);
     } else if (strcmp(what, "names") == 0) {
         names();
     } else {

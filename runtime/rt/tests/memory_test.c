@@ -62,7 +62,7 @@ static int body(const fly_boot *boot, void *context) {
 }
 
 int main(int count, char **words) {
-    int result = run_processes((int)argument(count, words, 1, 8), body, NULL, 60);
+    int result = run_processes((int)argument(count, words, 1, 8), body, NULL);
     CHECK(result == 0, "result %d", result);
     return 0;
 }

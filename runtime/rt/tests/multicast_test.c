@@ -23,7 +23,7 @@
 #include "flyloom_coll.h"
 #include "ranks.h"
 
-enum { AT_ONCE = 4, GUARD = 16, LATE_US = 3000, LIMIT_MS = 2000 };
+enum { AT_ONCE = 4, GUARD = 16, LATE_US = 3000 };
 enum what { RANDOM, REPAIR, REFUSED, UNLIKE, MORTAL, FORGED };
 
 struct options {
@@ -233,9 +233,7 @@ static int kill_some(struct options *options, int ranks) {
     for (uint64_t i = 0; i < options->count && result == 0; i++) {
         unsigned after = (unsigned)below(&random, 180000);
         int victim = (int)below(&random, (uint64_t)ranks);
-        result = run_and_kill_begun(ranks, body, options, 30, victim, after);
-        double took = killed_ms_ago();
-        CHECK(took < LIMIT_MS, "the last has heard after %g ms", took);
+        result = run_and_kill_begun(ranks, body, options, victim, after);
     }
     return result;
 }
@@ -267,7 +265,7 @@ int main(int count, char **words) {
     else if (strcmp(mode, "threads") == 0)
         result = run_threads(ranks, body, &options);
     else
-        result = run_processes(ranks, body, &options, 500);
+        result = run_processes(ranks, body, &options);
     CHECK(result == 0, "result %d", result);
     printf("multicast_test: %s %s %d\n", words[1], mode, ranks);
     return 0;

@@ -270,7 +270,7 @@ static int mortal(const fly_boot *boot, void *context) {
 
 static int kills(struct options *options) {
     for (int victim = 0; victim < 4; victim++) {
-        int result = run_and_kill_begun(4, mortal, options, 20, victim, 20000 * (unsigned)victim);
+        int result = run_and_kill_begun(4, mortal, options, victim, 20000 * (unsigned)victim);
         CHECK(result == 0, "rank %d killed: result %d", victim, result);
     }
     printf("neighbour_test: %s, 4 killed\n", options->transports);
@@ -291,7 +291,7 @@ int main(int count, char **words) {
             options.choice = CHOICES[c];
             choose(threads || c < 3 ? CHOICES[c] : "", 0);
             int result = threads ? run_threads(size, body, &options)
-                                 : run_processes(size, body, &options, 100);
+                                 : run_processes(size, body, &options);
             CHECK(result == 0, "%d ranks, %s: result %d", size, CHOICES[c], result);
             options.seed += 1000003;
         }
@@ -299,7 +299,7 @@ int main(int count, char **words) {
     for (int checks = 0; checks < 2 && first <= 3 && last >= 3; checks++) {
         if (checks) setenv("FLYLOOM_CHECK", "1", 1);
         int result = threads ? run_threads(3, refused, &options)
-                             : run_processes(3, refused, &options, 60);
+                             : run_processes(3, refused, &options);
         CHECK(result == 0, "bad input: result %d", result);
     }
     printf("neighbour_test: %s, %d runs of %lu trials\n", words[1], runs,

@@ -4,9 +4,11 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <signal.h>
 #include <stdbool.h>
 #include <string.h>
 #include <sys/random.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
@@ -134,12 +136,36 @@ static void leftovers(void) {
     CHECK(unlink("d") == 0 && unlink("e.goal") == 0 && entries() == 1, "left");
 }
 
+/* Longer than files may be: an error in place of the signal, which the program may await itself. */
+static void too_long(void) {
+    struct part_file made;
+    struct rlimit limit;
+    char bytes[5000];
+    sigset_t pending;
+    memset(bytes, 'x', sizeof bytes);
+    CHECK(getrlimit(RLIMIT_FSIZE, &limit) == 0, "limit");
+    rlim_t before = limit.rlim_cur;
+    for (limit.rlim_cur = 0; limit.rlim_cur < sizeof bytes; limit.rlim_cur += 1000) {
+        CHECK(setrlimit(RLIMIT_FSIZE, &limit) == 0, "limit");
+        int opened = part_file_open(&made, "f");
+        fwrite(bytes, 1, opened == 0 ? sizeof bytes : 0, made.file);
+        int failed = opened == 0 ? part_file_end(&made, 0) : opened;
+        struct rlimit wide = {before, limit.rlim_max}; /* what CHECK says may go to a file */
+        CHECK(setrlimit(RLIMIT_FSIZE, &wide) == 0, "limit");
+        CHECK(failed == EFBIG, "%lu bytes: %s", (unsigned long)limit.rlim_cur, strerror(failed));
+        CHECK(entries() == 1, "left");
+        CHECK(sigpending(&pending) == 0 && sigismember(&pending, SIGXFSZ) == 0, "the signal");
+    }
+    CHECK(strstr(file_limit_why(EFBIG), "ulimit -f") != NULL, "%s", file_limit_why(EFBIG));
+}
+
 int main(void) {
     CHECK(new_folder(folder) && chdir(folder) == 0, "no folder");
     links();
     foreseen_name();
     two_at_once();
     leftovers();
+    too_long();
     CHECK(unlink("victim") == 0 && rmdir(folder) == 0, "%s is not empty", folder);
     return 0;
 }

@@ -57,7 +57,7 @@ int main(int count, char **words) {
         options.program.seed = seed + i;
         options.program.credits = i % 3 == 0 ? 1 : i % 3 == 1 ? 5 : 0;
         int result = threads ? run_threads(options.ranks, body, &options)
-                             : run_processes(options.ranks, body, &options, 120);
+                             : run_processes(options.ranks, body, &options);
         CHECK(result == 0, "program %llu", (unsigned long long)options.program.seed);
     }
     printf("program_test: %s, %s, %d ranks, %llu programs of %d steps\n", words[1], words[2],

@@ -108,8 +108,14 @@ int run_threads(int ranks, rank_body *body, void *context) {
     return result;
 }
 
-static int wait_all(int ranks, const pid_t *children, int limit_s) {
-    time_t end = time(NULL) + limit_s;
+double now_s(void) {
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (double)t.tv_sec + (double)t.tv_nsec / 1e9;
+}
+
+static int wait_all(int ranks, const pid_t *children) {
+    double end = now_s() + HANG_S;
     int left = ranks, result = 0;
     while (left > 0) {
         int status;
@@ -118,10 +124,10 @@ static int wait_all(int ranks, const pid_t *children, int limit_s) {
             left--;
             int code = WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
             if (result == 0) result = code;
-        } else if (time(NULL) > end) {
-            fprintf(stderr, "run_processes: %d ranks still there after %d s\n", left, limit_s);
+        } else if (now_s() > end) {
+            fprintf(stderr, "run_processes: %d ranks still there after %d s\n", left, HANG_S);
             for (int r = 0; r < ranks; r++) kill(children[r], SIGKILL);
-            end = time(NULL) + 10;
+            end = now_s() + HANG_S;
             result = 99;
         } else {
             struct timespec nap = {0, 2000000};
@@ -205,46 +211,36 @@ bool new_folder(char path[FOLDER_BYTES]) {
     return length < FOLDER_BYTES && mkdtemp(path) != NULL;
 }
 
-/* Ranks that have begun, in memory of all; NULL: nobody asks. When one was killed. */
+/* Ranks that have begun, in memory of all; NULL: nobody asks. */
 static atomic_int *begun;
-static struct timespec killed;
 
 void rank_has_begun(void) {
     if (begun != NULL) atomic_fetch_add(begun, 1);
 }
 
-double killed_ms_ago(void) {
-    struct timespec now;
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return (double)(now.tv_sec - killed.tv_sec) * 1e3 +
-           (double)(now.tv_nsec - killed.tv_nsec) / 1e6;
-}
-
 /* Until all have begun, or for so long that none of them can be waited for. */
-static void await_begun(int ranks, int limit_s) {
-    for (int i = 0; i < limit_s * 1000 && atomic_load(begun) < ranks; i++) {
+static void await_begun(int ranks) {
+    for (double end = now_s() + HANG_S; now_s() < end && atomic_load(begun) < ranks;) {
         struct timespec nap = {0, 1000000};
         nanosleep(&nap, NULL);
     }
 }
 
-static int run(int ranks, rank_body *body, void *context, int limit_s, int victim,
-               unsigned microseconds) {
+static int run(int ranks, rank_body *body, void *context, int victim, unsigned microseconds) {
     char folder[FOLDER_BYTES];
     if (!new_folder(folder)) return 98;
     pid_t *children = fork_ranks(ranks, body, context, folder);
     if (victim >= 0) {
         await_all(ranks, folder);
-        if (begun != NULL) await_begun(ranks, limit_s);
+        if (begun != NULL) await_begun(ranks);
         struct timespec nap = {microseconds / 1000000, microseconds % 1000000 * 1000};
         nanosleep(&nap, NULL);
         kill(children[victim], SIGKILL);
-        clock_gettime(CLOCK_MONOTONIC, &killed);
         waitpid(children[victim], NULL, 0);
         ranks--;
         for (int r = victim; r < ranks; r++) children[r] = children[r + 1];
     }
-    int result = wait_all(ranks, children, limit_s);
+    int result = wait_all(ranks, children);
     free(children);
     if (rmdir(folder) != 0) {
         fprintf(stderr, "run: %s is not empty\n", folder);
@@ -253,20 +249,19 @@ static int run(int ranks, rank_body *body, void *context, int limit_s, int victi
     return result;
 }
 
-int run_processes(int ranks, rank_body *body, void *context, int limit_s) {
-    return run(ranks, body, context, limit_s, -1, 0);
+int run_processes(int ranks, rank_body *body, void *context) {
+    return run(ranks, body, context, -1, 0);
 }
 
-int run_and_kill(int ranks, rank_body *body, void *context, int limit_s, int victim,
-                 unsigned microseconds) {
-    return run(ranks, body, context, limit_s, victim, microseconds);
+int run_and_kill(int ranks, rank_body *body, void *context, int victim, unsigned microseconds) {
+    return run(ranks, body, context, victim, microseconds);
 }
 
-int run_and_kill_begun(int ranks, rank_body *body, void *context, int limit_s, int victim,
+int run_and_kill_begun(int ranks, rank_body *body, void *context, int victim,
                        unsigned microseconds) {
     begun = mmap(NULL, sizeof *begun, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
     if (begun == MAP_FAILED) return 98;
-    int result = run(ranks, body, context, limit_s, victim, microseconds);
+    int result = run(ranks, body, context, victim, microseconds);
     munmap(begun, sizeof *begun);
     begun = NULL;
     return result;

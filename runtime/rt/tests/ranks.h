@@ -19,21 +19,25 @@ bool new_folder(char path[FOLDER_BYTES]);
 
 /* Threads of this process; the first result that is not 0. */
 int run_threads(int ranks, rank_body *body, void *context);
-/* Forked processes, with the bootstrap by files in a new folder; killed after limit_s. With
+/* No test rests on the speed of the machine: what has not ended after so long hangs. A rank that
+   looks again and again for what must come gives up earlier, and says what it was. */
+enum { HANG_S = 300, VAIN_S = 200 };
+
+/* Forked processes, with the bootstrap by files in a new folder; killed after HANG_S. With
    FLYLOOM_TEST_NODES=NAME[,NAME...] each is in one of these network namespaces, in turn; with
    FLYLOOM_TEST_PLACES=PLACE[,PLACE...] it has one of these as its FLYLOOM_MULTICAST. */
-int run_processes(int ranks, rank_body *body, void *context, int limit_s);
+int run_processes(int ranks, rank_body *body, void *context);
 
 /* Likewise, and one of them is killed (SIGKILL) after so many microseconds. */
-int run_and_kill(int ranks, rank_body *body, void *context, int limit_s, int victim,
-                 unsigned microseconds);
+int run_and_kill(int ranks, rank_body *body, void *context, int victim, unsigned microseconds);
 
 /* Likewise, after all ranks have said that they have begun: where a death in fly_init is for other
-   tests. How long ago a rank was killed, in ms. */
+   tests. */
 void rank_has_begun(void);
-int run_and_kill_begun(int ranks, rank_body *body, void *context, int limit_s, int victim,
+int run_and_kill_begun(int ranks, rank_body *body, void *context, int victim,
                        unsigned microseconds);
-double killed_ms_ago(void);
+/* Seconds of a clock that never goes back. */
+double now_s(void);
 
 /* A gathering of the threads `members` (ranks of the whole) among themselves, for a team. */
 typedef struct gathering gathering;

@@ -17,7 +17,7 @@
 #include "check.h"
 #include "ranks.h"
 
-enum { WINDOW = 4, PIECE = 8192, TAG_DATA = 1, TAG_TAKEN = 2, TIMEOUT_MS = 1000, FILES = 256 };
+enum { WINDOW = 4, PIECE = 8192, TAG_DATA = 1, TAG_TAKEN = 2, FILES = 256 };
 enum { MOST_RANKS = 64 };
 
 /* Of each rank the name of a socket that it has, in memory that all of them share. */
@@ -172,7 +172,7 @@ static int body(const fly_boot *boot, void *context) {
     struct state whole = {.options = options, .rank = boot->rank, .size = boot->size}, *s = &whole;
     fly_config config = {.transports = options->transports, .credits = options->credits};
     config.unexpected_max = options->unexpected;
-    config.timeout_ms = options->kill ? TIMEOUT_MS : 1;
+    config.timeout_ms = options->kill ? 10 * HANG_S * 1000 : 1; /* no time-out tells of a death */
     fly_rt *rt;
     int code = fly_init(boot, &config, &rt);
     if (code != FLY_OK && options->kill) return 0; /* killed that early: said, and left */
@@ -231,7 +231,8 @@ static bool known(const struct names *sockets) {
 /* A socket goes with its last process, which the kernel may still be ending. */
 static void left_behind(const struct options *options) {
     struct timespec nap = {0, 100 * 1000000L};
-    for (int i = 0; i < 50 && known(options->sockets); i++) nanosleep(&nap, NULL);
+    for (double end = now_s() + VAIN_S; known(options->sockets) && now_s() < end;)
+        nanosleep(&nap, NULL);
     CHECK(!known(options->sockets), "a socket is left");
 }
 
@@ -249,7 +250,7 @@ int main(int count, char **words) {
         result = run_threads(ranks, body, &options);
     } else if (!options.kill) {
         options.sockets = shared_names(ranks);
-        result = run_processes(ranks, body, &options, 500);
+        result = run_processes(ranks, body, &options);
         CHECK(strcmp(words[1], "shm") != 0 || options.sockets->of[0][0] != 0, "no name is noted");
         left_behind(&options);
     } else {
@@ -260,11 +261,8 @@ int main(int count, char **words) {
         options.credits = 8;
         options.unexpected = 1000000;
         options.sockets = shared_names(ranks);
-        result = later ? run_and_kill_begun(ranks, body, &options, 60, victim, after)
-                       : run_and_kill(ranks, body, &options, 60, victim, after);
-        double took = killed_ms_ago() / 1e3;
-        double most = (later ? 4.0 : 2.0) * TIMEOUT_MS / 1000; /* and their ends: slow machines */
-        CHECK(result != 0 || took < most, "heard after %.2f s", took);
+        result = later ? run_and_kill_begun(ranks, body, &options, victim, after)
+                       : run_and_kill(ranks, body, &options, victim, after);
         left_behind(&options);
     }
     CHECK(result == 0, "result %d", result);

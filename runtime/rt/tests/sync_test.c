@@ -230,7 +230,7 @@ int main(int count, char **words) {
     int ranks = atoi(words[3]);
     CHECK(ranks >= 1 && ranks <= RANKS_MAX, "1 to %d ranks", RANKS_MAX);
     int result = strcmp(words[2], "threads") == 0 ? run_threads(ranks, body, &options)
-                                                  : run_processes(ranks, body, &options, 120);
+                                                  : run_processes(ranks, body, &options);
     CHECK(result == 0, "result %d", result);
     printf("sync_test: %s, %s, %d ranks, %lu rounds\n", words[1], words[2], ranks,
            (unsigned long)options.rounds);

@@ -15,7 +15,7 @@
 #include "ofi_told.h"
 #include "ranks.h"
 
-enum { LARGE = 1 << 20, MANY = OFI_SLOTS + 3, ROUNDS = 30, SMALL = 512, LIMIT_S = 100 };
+enum { LARGE = 1 << 20, MANY = OFI_SLOTS + 3, ROUNDS = 30, SMALL = 512 };
 
 #define OK(call)                                                                     \
     do {                                                                             \
@@ -284,7 +284,7 @@ static int landing(const fly_boot *boot, void *context) {
     if (s->rank == 1) {
         __atomic_store_n(&shared[0], 1, __ATOMIC_RELEASE);
         const unsigned char *end = &base[sizeof bytes - 1];
-        for (int i = 0; i < (lands ? LIMIT_S * 1000 : 300); i++) {
+        for (int i = 0; i < (lands ? VAIN_S * 1000 : 300); i++) {
             if (__atomic_load_n(end, __ATOMIC_ACQUIRE) != 0) break;
             nanosleep(&nap, NULL);
         }
@@ -323,15 +323,15 @@ int main(int count, char **words) {
     CHECK(shared != MAP_FAILED, "mmap");
     if (strcmp(what, "told") == 0) result = told();
     if (strcmp(what, "moves") == 0)
-        result = run_processes((int)argument(count, words, 2, 2), moves, NULL, LIMIT_S);
-    if (strcmp(what, "huge") == 0) result = run_processes(2, huge, NULL, LIMIT_S);
+        result = run_processes((int)argument(count, words, 2, 2), moves, NULL);
+    if (strcmp(what, "huge") == 0) result = run_processes(2, huge, NULL);
     if (strcmp(what, "kill") == 0)
-        result = run_and_kill(3, dying, NULL, 60, 1,
+        result = run_and_kill(3, dying, NULL, 1,
                               (unsigned)(argument(count, words, 2, 1) * 77777 % 150000));
-    if (lands || strcmp(what, "stays") == 0) result = run_processes(2, landing, &lands, LIMIT_S);
+    if (lands || strcmp(what, "stays") == 0) result = run_processes(2, landing, &lands);
     if (strcmp(what, "refused") == 0 && count > 3) {
         setenv("FLYLOOM_OFI_PATH", words[2], 1);
-        result = run_processes(2, refused, words[3], LIMIT_S);
+        result = run_processes(2, refused, words[3]);
     }
     CHECK(result == 0, "result %d", result);
     printf("write_test: %s\n", what);

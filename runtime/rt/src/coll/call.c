@@ -215,7 +215,10 @@ int fly_call_run(struct fly_call *call) {
             s->req.active = false;
             call->coll->win->collectives--;
             code = s->req.error;
-            if (code != FLY_OK) fly_fail(code, "%s: a rank of the team has died", call->name);
+            if (code == FLY_ERR_PEER)
+                fly_fail_dead(rt, call->name, -1);
+            else if (code != FLY_OK)
+                fly_fail(code, "%s: %s", call->name, fly_strerror(code));
         }
         fly_kept_put(s);
     }

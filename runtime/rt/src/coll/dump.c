@@ -12,6 +12,7 @@
 #include <stdio.h>
 #include <unistd.h>
 
+#include "../../../mpi/file_limit.h"
 #include "coll.h"
 
 static const char *side(enum fly_take take) { return take == FLY_TAKE_LEFT ? "left" : "right"; }
@@ -76,11 +77,13 @@ void fly_dump(const struct fly_sched *s) {
     if (table->name == NULL) return;
     snprintf(path, sizeof path, "%s.%d", coll->settings.dump, coll->team->rank);
     int opened = open(path, O_WRONLY | O_CREAT | O_APPEND | O_NOFOLLOW | O_CLOEXEC, 0666);
+    struct file_limit limit;
     FILE *file = opened < 0 ? NULL : fdopen(opened, "a");
     if (file == NULL) {
         if (opened >= 0) close(opened);
         return;
     }
+    file_limit_begin(&limit);
     fprintf(file, "run %s %s %" PRIu64 " %d %d %d %zu %p %p\n", table->name,
             table->algorithms[s->key.algorithm].name, s->number, coll->team->rank,
             coll->team->size, s->key.root, s->key.bytes, s->key.send, s->key.receive);
@@ -90,4 +93,5 @@ void fly_dump(const struct fly_sched *s) {
         dump_round(file, s, &s->rounds[round]);
     fprintf(file, "done\n");
     fclose(file);
+    file_limit_end(&limit);
 }

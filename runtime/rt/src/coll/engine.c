@@ -248,7 +248,8 @@ static int read_there(const struct fly_coll *coll, const struct fly_receiving *r
 }
 
 /* Reads a message in the sender's memory: at one go to where it belongs, or in pieces that are
-   folded. Where the sender has died nothing more is done here: check_dead ends the schedule. */
+   folded. Where the sender has died, or a death has ended its part and its memory may be another's
+   by now, nothing more is done here: check_dead ends the schedule. */
 static bool step_reading(struct fly_sched *s, struct fly_receiving *r, bool may) {
     bool folds = r->take != FLY_TAKE_COPY;
     if (r->arrived == 0) look_in_lane(s->coll, r->peer);
@@ -259,6 +260,11 @@ static bool step_reading(struct fly_sched *s, struct fly_receiving *r, bool may)
         if (folds && bytes > r->piece) bytes = r->piece;
         void *to = folds ? s->coll->heap + fly_piece_at(s, r, 0) : r->to + r->taken;
         int code = read_there(s->coll, r, to, bytes);
+        if (!fly_lane_stays(&s->coll->lanes[r->peer])) {
+            fly_peer_died_said(s->coll->rt, fly_lane_left(&s->coll->lanes[r->peer]));
+            s->coll->told_of = true;
+            return false;
+        }
         if (code != FLY_OK) {
             if (code != FLY_ERR_PEER) s->error = code;
             return false;
@@ -386,11 +392,16 @@ static void check_dead(struct fly_coll *coll) {
         coll->broken = true;
         coll->to_tell = coll->team->size;
         coll->rt->scheds++;
+        for (int r = 0; r < coll->team->size; r++)
+            if (fly_lanes_there(&coll->lanes[r]))
+                fly_lane_leave(&coll->lanes[r], fly_dead_word(coll->rt));
     }
     break_all(coll);
     while (coll->to_tell > 0) {
         int rank = coll->to_tell - 1;
         struct fly_packet packet = packet_of(coll, 0, WHAT_DEATH, 0);
+        packet.coll.piece.offset = fly_dead_word(coll->rt);
+        packet.coll.piece.bytes = 0;
         bool skip = rank == coll->team->rank || coll->rt->peers[world(coll, rank)].dead;
         if (!skip && !post_beside(coll, rank, &packet, NULL, 0)) return;
         if (--coll->to_tell == 0) coll->rt->scheds--;
@@ -437,6 +448,7 @@ bool fly_coll_arrived(struct fly_win *win, int peer, const struct fly_packet *pa
     struct fly_coll *coll = win->object.team->coll;
     if (coll == NULL) return true;
     if (packet->flags == WHAT_DEATH) {
+        fly_peer_died_said(win->rt, packet->coll.piece.offset);
         coll->told_of = true;
         return true;
     }
@@ -487,7 +499,7 @@ static void reset(struct fly_sched *s) {
 int fly_sched_start(struct fly_sched *s) {
     struct fly_coll *coll = s->coll;
     if (coll->rt->deaths != 0 || coll->told_of) check_dead(coll);
-    if (coll->broken) return fly_fail(FLY_ERR_PEER, "a rank of the team has died");
+    if (coll->broken) return fly_fail_dead(coll->rt, "a collective", -1);
     reset(s);
     s->number = coll->next++;
     if (coll->rt->record != NULL) s->req.recorded = fly_record_schedule(s);

@@ -18,6 +18,9 @@ enum { FLY_LANE_DEPTH = 16 };
 struct fly_lane {
     struct fly_slot slots[FLY_LANE_DEPTH];
     _Alignas(64) fly_word taken; /* by this lane's writer, of the lane the other way */
+    /* Above 0: a death has ended the collectives of this lane's writer, and what it said of its
+       memory holds no longer. As fly_dead_word, or 1 << 32. */
+    fly_word left;
 };
 
 /* Both ways between this rank and another. */
@@ -28,6 +31,8 @@ struct fly_lanes {
     const fly_word *taken;     /* by the other, of `out` */
     fly_word *tell;            /* there it is told what was taken of `in` */
     uint64_t told;
+    fly_word *tell_left;       /* there it is told that this rank has left */
+    const fly_word *left;      /* by the other */
     bool reads; /* the kernel lets this rank read the other's memory */
 };
 
@@ -38,7 +43,8 @@ static inline bool fly_lanes_there(const struct fly_lanes *lanes) {
 /* `theirs` is in the other's memory; `inlet`, to the other, says how it is woken. */
 static inline void fly_lanes_link(struct fly_lanes *lanes, struct fly_lane *theirs,
                                   struct fly_lane *mine, const struct fly_inlet *inlet) {
-    *lanes = (struct fly_lanes){.out = *inlet, .taken = &mine->taken, .tell = &theirs->taken};
+    *lanes = (struct fly_lanes){.out = *inlet, .taken = &mine->taken, .tell = &theirs->taken,
+                                 .tell_left = &theirs->left, .left = &mine->left};
     lanes->out.ring = (struct fly_ring){theirs->slots, FLY_LANE_DEPTH - 1, 1};
     lanes->in = (struct fly_ring){mine->slots, FLY_LANE_DEPTH - 1, 1};
 }
@@ -47,6 +53,22 @@ static inline bool fly_lane_room(struct fly_lanes *lanes) {
     if (lanes->out.ring.next <= lanes->may) return true;
     lanes->may = fly_load_acquire(lanes->taken) + FLY_LANE_DEPTH;
     return lanes->out.ring.next <= lanes->may;
+}
+
+/* Before anything of this rank's that the other may read is given back to the program. */
+static inline void fly_lane_leave(const struct fly_lanes *lanes, uint32_t dead) {
+    fly_store_release(lanes->tell_left, dead != 0 ? dead : UINT64_C(1) << 32);
+    fly_fence_all();
+}
+
+/* Whether the other had not left when the memory was read that was read before. */
+static inline bool fly_lane_stays(const struct fly_lanes *lanes) {
+    fly_fence_all();
+    return fly_load_acquire(lanes->left) == 0;
+}
+
+static inline uint64_t fly_lane_left(const struct fly_lanes *lanes) {
+    return fly_load_acquire(lanes->left);
 }
 
 /* Where there is room. The packet is written at one go: its reader looks at the line meanwhile. */
