@@ -42,6 +42,8 @@ FAR = 99
 RUNTIME = ROOT / "runtime" / "rt"
 PAGE_S = 10.0
 """What the examples of a page take, about."""
+MOST_S = 300.0
+"""Files of tests that take longer together are not begun: there is no time for them."""
 QUICK_S = 1.0
 """A test of the runtime that takes no longer comes before all that take longer."""
 
@@ -241,10 +243,16 @@ def python_tests(files: list[str]) -> list[str]:
             2 * (mentions((ROOT / test).read_text(), stems) or mentions(Path(test).name, parts)))
         return far[test] - near + math.log10(max(1, took.get(Path(test).name, PAGE_S))), test
 
-    reached = sorted((test for test in tests if test in far), key=order)
     docs = next(test for test in tests if test.endswith("/test_docs.py"))
-    return [test if test.startswith("tests/") else f"{docs}::test_page[{test}]"
-            for test in reached if test != docs]
+    reached = sorted((test for test in tests if test in far and test != docs), key=order)
+    chosen, together = [], 0.0
+    for test in reached:
+        if together < MOST_S:
+            chosen.append(test if test.startswith("tests/") else f"{docs}::test_page[{test}]")
+        together += took.get(Path(test).name, PAGE_S)
+    if len(chosen) < len(reached):
+        print(f"{len(reached) - len(chosen)} more files and pages are reached", file=sys.stderr)
+    return chosen
 
 
 def rust_tests(files: list[str]) -> list[str]:
