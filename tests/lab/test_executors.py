@@ -392,6 +392,20 @@ def test_processors_are_no_more_than_was_asked_for(monkeypatch):
     assert 1 <= machine.processors() <= allowed
 
 
+@pytest.mark.parametrize(("quota", "processors"), [
+    ("400000 100000", 4), ("100000 50000", 2), ("20000 100000", 1), ("max 100000", 32),
+])
+def test_processors_are_no_more_than_the_quota_of_the_control_group(
+    quota, processors, tmp_path, monkeypatch
+):
+    """cpu.max has the time that may be taken in each period, and the period."""
+    (tmp_path / "cpu.max").write_text(f"{quota}\n")
+    monkeypatch.delenv("RAYON_NUM_THREADS", raising=False)
+    monkeypatch.setattr(os, "sched_getaffinity", lambda _: set(range(32)))
+    monkeypatch.setattr(machine, "_groups", lambda: [(tmp_path, ())])
+    assert machine.processors() == processors
+
+
 def test_each_worker_has_its_share_of_the_threads(place, monkeypatch):
     """Of 32 processors two workers have 16 each: threads that compute, and few that do not."""
     monkeypatch.setattr(machine, "processors", lambda: 32)
