@@ -176,7 +176,9 @@ static void environment(void) {
     static const char *const BAD[][2] = {
         {"FLYLOOM_CREDITS", "0"},       {"FLYLOOM_CREDITS", "many"},   {"FLYLOOM_TIMEOUT_MS", "-1"},
         {"FLYLOOM_THREADS", "some"},    {"FLYLOOM_PROGRESS", "2"},     {"FLYLOOM_TRANSPORTS", ""},
-        {"FLYLOOM_UNEXPECTED_MAX", ""}, {"FLYLOOM_CREDITS", "99999999999999999999"}};
+        {"FLYLOOM_UNEXPECTED_MAX", ""}, {"FLYLOOM_CREDITS", "99999999999999999999"},
+        {"FLYLOOM_CREDITS", "4097"},    {"FLYLOOM_TIMEOUT_MS", "4294967296"},
+        {"FLYLOOM_PIECE_BYTES", "63"},  {"FLYLOOM_PIECE_BYTES", "4294967296"}};
     int rank = 0;
     for (size_t i = 0; i < sizeof BAD / sizeof *BAD; i++) {
         char folder[FOLDER_BYTES];

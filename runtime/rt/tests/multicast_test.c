@@ -23,7 +23,7 @@
 #include "flyloom_coll.h"
 #include "ranks.h"
 
-enum { AT_ONCE = 4, GUARD = 16, LATE_US = 3000, LIMIT_MS = 2000 };
+enum { AT_ONCE = 4, GUARD = 16, LATE_US = 3000, LIMIT_MS = 20000 };
 enum what { RANDOM, REPAIR, REFUSED, UNLIKE, MORTAL, FORGED };
 
 struct options {
