@@ -6,7 +6,6 @@ from __future__ import annotations
 import os
 import re
 import shutil
-import shutil
 import subprocess
 from collections import Counter
 from pathlib import Path
