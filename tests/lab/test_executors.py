@@ -272,6 +272,20 @@ def test_a_fault_in_a_worker_is_told_with_its_place(tmp_path, monkeypatch):
     assert "in broken" in found.value.__notes__[0]
 
 
+def test_a_point_is_begun_no_more_often_than_it_may_lose_its_worker(tmp_path, monkeypatch):
+    """Each worker ends as it begins the point: the second one is the last."""
+    def dies(task):
+        with (tmp_path / "begun").open("a") as begun:
+            begun.write(f"{task.number}\n")
+        os.kill(os.getpid(), signal.SIGKILL)
+
+    (tmp_path / "many.toml").write_text(SHORT)
+    monkeypatch.setattr(processes, "work", dies)
+    with pytest.raises(ChildProcessError, match="its worker process ended 2 times"):
+        fl.run(tmp_path / "many.toml", out=tmp_path, workers=2)
+    assert max(Counter((tmp_path / "begun").read_text().split()).values()) == 2
+
+
 def _caught(function) -> BaseException:
     try:
         function()
