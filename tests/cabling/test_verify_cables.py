@@ -206,15 +206,6 @@ def test_a_folder_is_a_plan(plan, tmp_path):
         command("cabling", "found.txt", cwd=tmp_path, code=2)
 
 
-def test_cables_of_later_steps_are_not_missed(plan, tmp_path):
-    """In step 0 hosts are cabled, and nothing between switches: all that is asked for is there."""
-    bare = plan.with_failures(links=list(range(plan.links)))
-    (tmp_path / "found.txt").write_text(bare.to_text("netlist"))
-    found = document(PLAN, "found.txt", "--step", 0, cwd=tmp_path, code=0)
-    assert (found["clean"], found["complete"], found["unlaid"]) == (True, True, plan.links)
-    assert document(PLAN, "found.txt", cwd=tmp_path, code=1)["missing"] == plan.links
-
-
 def test_progress_counts_every_cable_of_every_rack(plan):
     """Against the cable list itself, row by row."""
     gone = [3, 60, 61, 174]
