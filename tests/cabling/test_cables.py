@@ -9,6 +9,7 @@ import math
 import random
 import re
 from collections import Counter
+from types import SimpleNamespace
 from xml.etree import ElementTree
 
 import flyloom as fl
@@ -16,6 +17,7 @@ import pytest
 from campaign import count
 from cli_helpers import document, flyloom
 from flyloom.cabling import folder as folder_module
+from flyloom.cabling import lists
 from flyloom.cabling.letters import width_of, wrapped
 from hypothesis import given
 from hypothesis import strategies as st
@@ -427,6 +429,15 @@ def test_order(tmp_path):
     assert found.buy == sum(int(row["buy"]) for row in ordered)
     nothing = fl.cables(DEPLOYED, tmp_path, spare=0)
     assert nothing.buy == 375
+
+
+def test_a_whole_number_of_spares_is_not_rounded_up():
+    """7 % of 100 are 7, though 100 * 0.07 is a little more in binary."""
+    cable = SimpleNamespace(kind="electric", stock_m=2.0, rate_gbps=56.25, cost_usd=1.5)
+    (row,) = lists.order([cable] * 100, 0.07)
+    assert 100 * 0.07 > 7 and (row["spares"], row["buy"]) == (7, 107)
+    (row,) = lists.order([cable] * 101, 0.07)
+    assert (row["spares"], row["buy"]) == (8, 109)
 
 
 def test_too_many_pairs_are_listed(tmp_path, monkeypatch):

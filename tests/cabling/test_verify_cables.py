@@ -16,6 +16,8 @@ from pathlib import Path
 import flyloom as fl
 import pytest
 from cli_helpers import flyloom
+from flyloom.cabling.watch import Looks
+from flyloom.support.errors import DeployError
 from patience import HANG_S
 
 PLAN = "slim_fly:q=5,p=4"
@@ -269,6 +271,24 @@ def lines_until(child, wanted):
         if wanted(seen[-1]):
             return seen
     raise AssertionError(seen[-1:])
+
+
+def test_a_look_without_an_answer_leaves_what_was_known():
+    found = {"complete": False, "findings": [{"what": "one"}]}
+    answers = [found, fl.RefusalError("a"), DeployError("b"), OSError("c"), found]
+
+    def look():
+        answer = answers.pop(0)
+        if isinstance(answer, Exception):
+            raise answer
+        return answer
+
+    looks = Looks(look, lambda document: None)
+    assert not looks.again() and looks.document()["new"] == ["one"]
+    for words in "abc":
+        assert not looks.again() and looks.document()["error"] == words
+        assert looks.found is found
+    assert not looks.again() and looks.document() == {"look": 5, **found, "new": [], "mended": []}
 
 
 def test_watching_ends_when_all_is_right(plan, tmp_path):

@@ -122,6 +122,16 @@ FABRIC = [
     ("a command of the simulator", lambda text: text + "do unlink\n"),
     ("another cabling by include", lambda text: text + 'include "x"\n'),
 ]
+
+
+def test_lids_of_ports_end_where_those_of_multicast_begin():
+    """InfiniBand, volume 1, 4.1.3: unicast LIDs are 0x0001 to 0xBFFF."""
+    assert certificate_check.read("49151", certificate_check.LIDS) == 0xBFFF
+    for word in ("0", "49152"):
+        with pytest.raises(certificate_check.Fault):
+            certificate_check.read(word, certificate_check.LIDS)
+
+
 TABLES = [
     ("one lane for all", ONE_LANE),
     ("a later general line", before_end(f"sl2vl * * * {ALL_ON_0}")),

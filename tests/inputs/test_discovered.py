@@ -669,6 +669,20 @@ def test_discoveries_of_several_fabrics_are_planes(tmp_path):
     assert fl.network(f"file:planes={one}+{several},adapters=first").terminals == 8
 
 
+def test_a_host_that_a_plane_lacks_has_no_rail_there(tmp_path):
+    """Its rails are numbered without a gap, as those of every endpoint."""
+    one = _written(tmp_path / "one.txt", tree(hosts=HOSTS[:2]).text())
+    two = _written(tmp_path / "two.txt", tree(hosts=HOSTS[1:3]).text())
+    net = fl.network(f"file:planes={one}+{two}")
+    assert net.endpoint_names == list(HOSTS[:3])
+    table = net.terminal_table
+    rails = {(net.endpoint_names[e], r): net.switch_names[s] for e, r, s in zip(
+        *(table[key].tolist() for key in ("endpoint", "rail", "switch")), strict=True)}
+    assert rails == {
+        ("n1", 0): "leaf-1 plane 0", ("n2", 0): "leaf-2 plane 0", ("n2", 1): "leaf-1 plane 1",
+        ("n3", 0): "leaf-2 plane 1"}
+
+
 def test_ports_of_several_planes_are_rails_in_them(tmp_path):
     """As fabrics of planes are discovered: each port of an adapter leads to a part of its own, and
     no cable joins these."""

@@ -11,6 +11,7 @@ from cli_helpers import document, flyloom
 from dumpi_files import DOUBLE, NO_STATUS, i16, i32, listed, rank_file
 from external import AMG, needs_amg
 from flyloom._core import RefusalError
+from flyloom.inputs.jobs import job
 from test_traces import ALGORITHMS, Drawn, sent, written
 
 
@@ -190,6 +191,8 @@ def test_calls_as_codes_replays_them(tmp_path):
     made = fl.traced_workload(folder, rules="codes")
     assert sent(made.text()) == {(2, 1, 40): 1, (3, 0, 40): 1}
     assert made.counts()["receives"] == 2
+    for codes, asked in ((True, made), (False, real)):  # as packets are asked for
+        assert job(folder, codes=codes).text() == asked.text()
     # nothing waits for a receive
     receives = [line.split(":")[0] for line in made.text().splitlines() if " recv " in f" {line}"]
     assert receives

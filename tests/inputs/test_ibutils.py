@@ -120,6 +120,9 @@ def test_definitions_are_found_beside_the_file_and_where_ibutils_looks(tmp_path,
     assert fl.network(path).switches == 7
     with pytest.raises(fl.RefusalError, match="leave p out"):
         fl.network(path, 2)
+    monkeypatch.delenv("IBDM_IBNL_PATH")
+    shutil.copytree(tmp_path / "b", tmp_path / "a" / "ibnl")
+    assert fl.network(path).switches == 7
 
 
 def test_types_without_definition_are_told_by_their_ports(tmp_path):

@@ -274,6 +274,20 @@ def test_a_fault_in_a_worker_is_told_with_its_place(tmp_path, monkeypatch):
     assert "in broken" in found.value.__notes__[0]
 
 
+def test_a_point_is_begun_no_more_often_than_it_may_lose_its_worker(tmp_path, monkeypatch):
+    """Each worker ends as it begins the point: the second one is the last."""
+    def dies(task):
+        with (tmp_path / "begun").open("a") as begun:
+            begun.write(f"{task.number}\n")
+        os.kill(os.getpid(), signal.SIGKILL)
+
+    (tmp_path / "many.toml").write_text(SHORT)
+    monkeypatch.setattr(processes, "work", dies)
+    with pytest.raises(ChildProcessError, match="its worker process ended 2 times"):
+        fl.run(tmp_path / "many.toml", out=tmp_path, workers=2)
+    assert max(Counter((tmp_path / "begun").read_text().split()).values()) == 2
+
+
 def _caught(function) -> BaseException:
     try:
         function()
@@ -392,6 +406,20 @@ def test_processors_are_no_more_than_was_asked_for(monkeypatch):
     assert machine.processors() == 1
     monkeypatch.setenv("RAYON_NUM_THREADS", "4096")
     assert 1 <= machine.processors() <= allowed
+
+
+@pytest.mark.parametrize(("quota", "processors"), [
+    ("400000 100000", 4), ("100000 50000", 2), ("20000 100000", 1), ("max 100000", 32),
+])
+def test_processors_are_no_more_than_the_quota_of_the_control_group(
+    quota, processors, tmp_path, monkeypatch
+):
+    """cpu.max has the time that may be taken in each period, and the period."""
+    (tmp_path / "cpu.max").write_text(f"{quota}\n")
+    monkeypatch.delenv("RAYON_NUM_THREADS", raising=False)
+    monkeypatch.setattr(os, "sched_getaffinity", lambda _: set(range(32)))
+    monkeypatch.setattr(machine, "_groups", lambda: [(tmp_path, ())])
+    assert machine.processors() == processors
 
 
 def test_each_worker_has_its_share_of_the_threads(place, monkeypatch):

@@ -14,6 +14,7 @@ import pytest
 from cli_helpers import document, environment, flyloom
 from flyloom import RefusalError
 from flyloom.plugins.found import load_file
+from flyloom.plugins.signature import parameters
 from plugin_helpers import forgotten, install, no_charts, written
 
 __all__ = ["forgotten", "no_charts"]
@@ -428,3 +429,16 @@ def test_modules_of_the_working_folder_are_not_run(tmp_path):
     assert done.returncode == 0, done.stderr
     assert (tmp_path / "a.svg").read_text().startswith("<svg")
     assert not (tmp_path / "ran").exists()
+
+
+def test_a_default_is_of_its_parameters_type():
+    """True is an int to Python, and none to a user."""
+    def good(flag: bool = True, n: int = 1, x: float = 2, many: list[int] = (3, 4)): ...
+    def truth(n: int = True): ...
+    def part(n: int = 1.5): ...
+    def one(many: list[int] = (True,)): ...
+
+    assert [row["default"] for row in parameters(good)] == [True, 1, 2, [3, 4]]
+    for bad in (truth, part, one):
+        with pytest.raises(RefusalError, match="the default is of another type"):
+            parameters(bad)

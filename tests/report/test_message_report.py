@@ -9,7 +9,7 @@ import flyloom as fl
 import pytest
 from checkout import ROOT
 from cli_helpers import flyloom
-from flyloom.report import messages
+from flyloom.report import messages, timeline
 
 FOLDER = ROOT / "examples" / "messages"
 FILES = sorted(FOLDER.glob("*.toml"))
@@ -70,6 +70,16 @@ def test_a_report_has_the_times_of_all_points(tmp_path):
             took = fl.simulate(spec, "message", workload=made).finish_ns
             assert cells[net, ranks] == (ranks * (ranks - 1), pytest.approx(took / 1e6, abs=6e-5))
     assert len(cells) == 6
+
+
+def test_a_timeline_shows_names_as_text():
+    made = fl.make_workload("alltoall_linear", ranks=2, bytes=8)
+    found = fl.simulate("complete:n=2,p=1", "message", workload=made, critical_path=True)
+    found = found.to_dict()
+    path = found["critical_path"]["path"]
+    path["operation"] = ["<b>&" for _ in path["operation"]]
+    page = timeline.page(found)
+    assert "<b>" not in page and page.count("<td>&lt;b&gt;&amp;</td>") == len(path["operation"]) > 0
 
 
 def test_the_committed_files_are_what_their_script_writes():

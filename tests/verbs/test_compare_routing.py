@@ -112,6 +112,13 @@ def test_same_bytes_but_for_times():
     assert one == other
 
 
+@pytest.mark.parametrize(("more", "layers"), [({}, 1), ({"lmc": 3}, 8), ({"layers": 3}, 3)])
+def test_routes_to_a_terminal_are_counted(more, layers):
+    """An LMC gives every port 2 to its power LIDs."""
+    found = fl.compare_routing("ring:n=4,p=1", engines=["min_hop"], patterns=2, **more)
+    assert found.layers == layers
+
+
 def test_command_line(tmp_path):
     words = ("compare-routing", NET, "--engines", "dfsssp,nue:max_lanes=1,ftree", "--patterns", 20)
     told = document(*words, "--seed", 4)

@@ -133,10 +133,11 @@ def test_an_anynet_file_is_the_network(inline):
     assert set(channels.values()) == {1}
 
 
-def test_latencies_of_anynet_are_those_of_the_cables():
+@pytest.mark.parametrize("floor", [True, {"slack_fraction": 0.9}])
+def test_latencies_of_anynet_are_those_of_the_cables(floor):
     topology = fl.network("slim_fly:q=5,p=4")
-    _, channels = readers.anynet(text(topology, "booksim-anynet", cycle_ns=2, floor=True))
-    csv = fl.plan(topology).cables_csv.splitlines()
+    _, channels = readers.anynet(text(topology, "booksim-anynet", cycle_ns=2, floor=floor))
+    csv = fl.plan(topology, None if floor is True else floor).cables_csv.splitlines()
     heads = csv[0].split(",")
     rows = [dict(zip(heads, line.split(","), strict=True)) for line in csv[1:]]
     number = {name: n for n, name in enumerate(topology.switch_names)}

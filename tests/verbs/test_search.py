@@ -294,6 +294,13 @@ def test_the_command_writes_a_network(tmp_path: Path) -> None:
     assert document(*words[:-1], 3)["edges"] != found["edges"]
 
 
+def test_a_diameter_that_is_not_found_is_not_called_impossible() -> None:
+    """There is a graph of 24 vertices, degree 5 and diameter 2 (Elspas, 1964), the largest; one
+    exchange of a random graph does not find it."""
+    found = graphs.search(24, 5, diameter=2, method="anneal", steps=1, restarts=1, symmetry=1)
+    assert found.diameter > 2 and found.holds is None
+
+
 def test_a_diameter_that_is_impossible_fails() -> None:
     assert document("search", "--order", 11, "--degree", 3, "--diameter", 2, "--steps", 500,
                     code=1)["holds"] is False

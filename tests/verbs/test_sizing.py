@@ -10,6 +10,7 @@ import pytest
 from cli_helpers import flyloom
 from flyloom.published.addresses import ADDRESS_TABLE
 from flyloom.support.checks import count
+from flyloom.verbs.ranking import front
 
 
 def prime_power(n):
@@ -300,3 +301,10 @@ def test_commands_print_and_give_json():
     assert "slim_fly:q=19,p=15" in shown and "not within a factor of two: " in shown
     table = flyloom("scale", "--addresses").stdout
     assert table.count("as printed") == 10 and table.count("exists") == 14
+
+
+def test_an_interval_counts_as_its_far_end():
+    """Of a bound from 1 to 5 and one from 2 to 4 the second is surely no more than 4."""
+    rows = [{"x": [1, 5]}, {"x": [2, 4]}]
+    assert front(rows, [("x", False)]) == [False, True]
+    assert front(rows, [("x", True)]) == [True, False]

@@ -5,12 +5,14 @@ from __future__ import annotations
 import itertools
 import json
 import random
+from types import SimpleNamespace
 
 import flyloom as fl
 import networkx as nx
 import numpy as np
 import pytest
 from cli_helpers import document, flyloom
+from flyloom.solve.linear import over_tables
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.optimize import linear_sum_assignment, linprog
@@ -305,6 +307,17 @@ def test_failed_links_carry_nothing():
     wanted = brute(graph_of(network), uniform(network))
     found = fl.throughput(network).maximum_achievable_throughput
     assert found == pytest.approx(wanted, rel=1e-6)
+
+
+def test_tables_over_a_link_that_is_down_are_refused():
+    """One route, over channel 1, whose link carries nothing."""
+    wanted = SimpleNamespace(capacities=lambda: np.array([1.0, 0.0]))
+    found = {"amount": np.ones(1), "choice": np.zeros(1, np.uint32), "hops": np.ones(1, np.int64),
+             "channels": np.ones(1, np.uint32)}
+    with pytest.raises(fl.RefusalError, match="a route crosses a link that is down"):
+        over_tables(wanted, found)
+    found["channels"] = np.zeros(1, np.uint32)
+    assert over_tables(wanted, found) == 1.0
 
 
 def test_planes_share_the_traffic():

@@ -1,6 +1,7 @@
-/* The bootstrap by files where ranks come late, twice, or after a program that was killed.
+/* The bootstrap by files where ranks come late, twice, after a program that was killed, or where
+ * another user has written what a rank would.
  *
- *   boot_test late|twice|left
+ *   boot_test late|twice|left|foreign
  */
 #include <fcntl.h>
 #include <stdarg.h>
@@ -16,7 +17,7 @@
 #include "check.h"
 #include "ranks.h"
 
-enum { RANKS = 9, CLAIMS = 12 };
+enum { RANKS = 9, CLAIMS = 12, NOBODY = 65534 };
 
 enum { LATE_MS = 300 };
 /* Locks that were asked for, in memory of all ranks; all but the first are put off. NULL: none. */
@@ -141,10 +142,40 @@ static void find_what_is_left(void) {
     CHECK(rmdir(folder) == 0, "%s is not empty", folder);
 }
 
+/* A living process of another user has the lock of rank 1, and has written for it: that is no
+   rank's word. */
+static void hear_a_stranger(void) {
+    char folder[FOLDER_BYTES], path[FOLDER_BYTES + 32];
+    struct flock lock = {.l_type = F_WRLCK, .l_whence = SEEK_SET};
+    int mine = 100, all[2] = {0, 0};
+    fly_boot boot;
+    if (geteuid() != 0) {
+        printf("boot_test: only root can be another user\n");
+        return;
+    }
+    CHECK(new_folder(folder), "folder");
+    leave(folder, "flyloom.alive0.1", 0);
+    leave(folder, "flyloom.0.1", 77);
+    snprintf(path, sizeof path, "%s/flyloom.0.1", folder);
+    CHECK(chown(path, NOBODY, NOBODY) == 0, "%s", path);
+    snprintf(path, sizeof path, "%s/flyloom.alive0.1", folder);
+    int file = open(path, O_RDWR);
+    CHECK(file >= 0 && fcntl(file, F_OFD_SETLK, &lock) == 0, "%s", path);
+    CHECK(fly_boot_files(folder, 0, 2, &boot) == FLY_OK, "%s", fly_last_error(NULL));
+    CHECK(boot.allgather(boot.ctx, &mine, all, sizeof mine) != 0, "a stranger said %d", all[1]);
+    fly_boot_files_free(&boot);
+    close(file);
+    CHECK(unlink(path) == 0, "%s", path);
+    snprintf(path, sizeof path, "%s/flyloom.0.1", folder);
+    CHECK(unlink(path) == 0, "%s", path);
+    rmdir(folder); /* rank 0 may have left what it said to nobody */
+}
+
 int main(int count, char **words) {
-    CHECK(count == 2, "boot_test late|twice|left");
+    CHECK(count == 2, "boot_test late|twice|left|foreign");
     if (strcmp(words[1], "late") == 0) come_late();
     if (strcmp(words[1], "twice") == 0) come_twice();
     if (strcmp(words[1], "left") == 0) find_what_is_left();
+    if (strcmp(words[1], "foreign") == 0) hear_a_stranger();
     return 0;
 }

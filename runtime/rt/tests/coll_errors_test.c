@@ -63,6 +63,21 @@ static void shapes(fly_team *team) {
           fly_alltoallw(team, data, columns, at, data, columns, at));
 }
 
+static void no_fold(void *context, const void *left, void *inout, size_t count) {
+    (void)context, (void)left, (void)inout, (void)count;
+}
+
+/* Elements have 1 to 65536 bytes. */
+static void large_elements(fly_team *team, int rank) {
+    fly_fold fold = {.type = FLY_BYTES, .bytes = 65536, .apply = no_fold};
+    char data[8], more[8];
+    OK(fly_scan(team, data, more, 0, &fold));
+    fold.bytes = 65537;
+    FAILS(FLY_ERR_ARG, "65537 bytes", fly_scan(team, data, more, 0, &fold));
+    fold.bytes = 0;
+    FAILS(FLY_ERR_ARG, "0 bytes", fly_scan(team, data, more, 0, &fold));
+}
+
 static void arguments(fly_team *team, int rank) {
     char data[64];
     int64_t numbers[2 * RANKS];
@@ -90,6 +105,7 @@ static void arguments(fly_team *team, int rank) {
     FAILS(FLY_ERR_ARG, "rank 0 and 2 overlap",
           fly_alltoallv(team, FLY_IN_PLACE, NULL, NULL, numbers, two, at));
     shapes(team);
+    large_elements(team, rank);
     if (rank != 0)
         FAILS(FLY_ERR_ARG, "root", fly_gather(team, FLY_IN_PLACE, NULL, 8, 0));
 }

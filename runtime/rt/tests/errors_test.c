@@ -7,6 +7,7 @@
 #include <sys/mman.h>
 
 #include "calls.h"
+#include "core.h"
 #include "ranks.h"
 
 /* Set when rank 0 has been refused; in memory of all. */
@@ -101,6 +102,15 @@ static int calls(const fly_boot *boot, fly_rt *rt) {
     FAILS(FLY_ERR_ARG, "twice", fly_win_post(win, 2, (int[]){0, 0}));
     FAILS(FLY_ERR_RANK, "ranks[1]", fly_win_start(win, 2, (int[]){0, 7}));
     FAILS(FLY_ERR_ARG, "kind", fly_lock(win, 5, 0));
+    for (int all = 0; all < 2; all++) { /* what a target could not answer is told, once */
+        int target = all ? FLY_ALL : rank;
+        win->refused = FLY_ERR_NOMEM;
+        FAILS(FLY_ERR_NOMEM, "could not answer", fly_flush_local(win, target));
+        OK(fly_flush_local(win, target));
+        win->refused = FLY_ERR_TRANSPORT;
+        FAILS(FLY_ERR_TRANSPORT, "could not answer", fly_flush(win, target));
+        OK(fly_flush(win, target));
+    }
     OK(fly_notify_init(win, 0, 1, 1, &req));
     if (rank == 1) OK(fly_start(req));
     FAILS(FLY_ERR_STATE, "active", fly_win_free(&win));
@@ -183,7 +193,9 @@ static void environment(void) {
     static const char *const BAD[][2] = {
         {"FLYLOOM_CREDITS", "0"},       {"FLYLOOM_CREDITS", "many"},   {"FLYLOOM_TIMEOUT_MS", "-1"},
         {"FLYLOOM_THREADS", "some"},    {"FLYLOOM_PROGRESS", "2"},     {"FLYLOOM_TRANSPORTS", ""},
-        {"FLYLOOM_UNEXPECTED_MAX", ""}, {"FLYLOOM_CREDITS", "99999999999999999999"}};
+        {"FLYLOOM_UNEXPECTED_MAX", ""}, {"FLYLOOM_CREDITS", "99999999999999999999"},
+        {"FLYLOOM_CREDITS", "4097"},    {"FLYLOOM_TIMEOUT_MS", "4294967296"},
+        {"FLYLOOM_PIECE_BYTES", "63"},  {"FLYLOOM_PIECE_BYTES", "4294967296"}};
     int rank = 0;
     for (size_t i = 0; i < sizeof BAD / sizeof *BAD; i++) {
         char folder[FOLDER_BYTES];

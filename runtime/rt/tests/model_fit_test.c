@@ -64,6 +64,28 @@ static void disturbed(uint64_t seed) {
           fabs(line.slope - slope) / line.slope_error);
 }
 
+/* What is said of errors is how far the coefficients are off, over many measurements. */
+static void errors_are_the_spread(void) {
+    enum { TRIALS = 200 };
+    struct fit_point p[POINTS];
+    struct fit_line line;
+    uint64_t state = 5;
+    double off[2] = {0, 0}, said[2] = {0, 0};
+    for (int trial = 0; trial < TRIALS; trial++) {
+        for (size_t i = 0; i < POINTS; i++) {
+            p[i].x = (double)(i / 4 + 1);
+            p[i].y = (1000 + 50 * p[i].x) * (1 + 0.02 * noise(&state));
+        }
+        CHECK(fit_line(p, POINTS, FIT_BOTH, &line), "none");
+        off[0] += (line.constant - 1000) * (line.constant - 1000);
+        off[1] += (line.slope - 50) * (line.slope - 50);
+        said[0] += line.constant_error * line.constant_error;
+        said[1] += line.slope_error * line.slope_error;
+    }
+    near("error of the constant", sqrt(said[0] / TRIALS), sqrt(off[0] / TRIALS), 0.3);
+    near("error of the slope", sqrt(said[1] / TRIALS), sqrt(off[1] / TRIALS), 0.3);
+}
+
 /* Another constant and another slope from 4 KiB on, and from 256 KiB on. */
 static void changing(uint64_t seed) {
     struct fit_point p[POINTS];
@@ -103,6 +125,7 @@ static void published(void) {
 
 int main(void) {
     exact();
+    errors_are_the_spread();
     for (uint64_t seed = 1; seed <= SEEDS; seed++) {
         disturbed(seed);
         changing(seed);

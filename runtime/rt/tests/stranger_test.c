@@ -233,6 +233,33 @@ static void check_boot(void) {
     CHECK(unlink(path) == 0 && unlink(victim) == 0 && rmdir(folder) == 0, "%s", folder);
 }
 
+/* The user of who is at the other end is the kernel's word, whatever secret that one knows. */
+static void check_users(void) {
+    struct sockaddr_un name = {.sun_family = AF_UNIX};
+    socklen_t length = sizeof name.sun_family; /* the kernel finds a name */
+    struct ucred who;
+    int here = socket(AF_UNIX, SOCK_SEQPACKET, 0), status;
+    CHECK(bind(here, (struct sockaddr *)&name, length) == 0 && listen(here, 2) == 0, "a socket");
+    length = sizeof name;
+    CHECK(getsockname(here, (struct sockaddr *)&name, &length) == 0, "its name");
+    for (int other = 0; other < 2; other++) {
+        pid_t child = fork();
+        if (child == 0) {
+            char byte;
+            int end = socket(AF_UNIX, SOCK_SEQPACKET, 0);
+            if (other && (setgid(NOBODY) != 0 || setuid(NOBODY) != 0)) _exit(3);
+            if (connect(end, (struct sockaddr *)&name, length) != 0) _exit(4);
+            _exit(recv(end, &byte, 1, 0) == 0 ? 0 : 5);
+        }
+        int end = accept(here, NULL, NULL);
+        CHECK(end >= 0 && fly_shm_same_user(end, &who) == !other, "user %d", (int)who.uid);
+        CHECK(who.uid == (other ? NOBODY : geteuid()) && who.pid == child, "who it is");
+        close(end);
+        CHECK(waitpid(child, &status, 0) == child && status == 0, "status %#x", status);
+    }
+    close(here);
+}
+
 int main(int count, char **words) {
     CHECK(count == 3, "stranger_test same|other|silent|crowd|ports RANKS");
     struct options options = {.what = words[1]};
@@ -246,6 +273,7 @@ int main(int count, char **words) {
     }
     check_lengths();
     check_boot();
+    if (geteuid() == 0) check_users();
     options.seen = mmap(NULL, sizeof *options.seen, PROT_READ | PROT_WRITE,
                         MAP_SHARED | MAP_ANONYMOUS, -1, 0);
     CHECK(options.seen != MAP_FAILED, "no memory");

@@ -516,3 +516,19 @@ impl Topology {
         failed.finish(self.recipe.clone())
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The rates of data that cables of four lanes are sold by, Gbit/s; FDR's is 4 x 14.0625 of
+    /// which 64 of 66 bits are data.
+    #[test]
+    fn four_lanes_carry_what_their_names_promise() {
+        let sold = [8.0, 16.0, 32.0, 40.0, 54.545, 100.0, 200.0, 400.0, 800.0];
+        for (speed, gbps) in Speed::ALL.into_iter().zip(sold) {
+            let cable = Cable { speed, width: 4, ..Cable::default() };
+            assert!((cable.rate_gbps() - gbps).abs() < 1e-3, "{speed}: {}", cable.rate_gbps());
+        }
+    }
+}

@@ -264,3 +264,23 @@ fn pair(rows: &mut [Vec<u64>], one: usize, other: usize) -> (&mut Vec<u64>, &Vec
     let (low, high) = rows.split_at_mut(one.max(other));
     if one < other { (&mut low[one], &high[0]) } else { (&mut high[0], &low[other]) }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn no_two_lines_have_one_name() {
+        let switches = ["a", "a-nodes", "a-nodes_", "top", "top-of-all", "b"].map(str::to_owned);
+        let ofs = (0..switches.len()).map(Of::Switch);
+        let ofs = ofs.chain([Of::NodesOn(0), Of::NodesOn(5), Of::Top(0)]);
+        let lines: Vec<Line<'_>> =
+            ofs.map(|of| Line { of, nodes: Vec::new(), below: Vec::new() }).collect();
+        let given = names(&lines, &switches, &[true; 6]);
+        assert_eq!(given[&Of::NodesOn(0)], "a-nodes__");
+        assert_eq!(given[&Of::NodesOn(5)], "b-nodes");
+        assert_eq!(given[&Of::Top(0)], "switch-above-all");
+        let different: std::collections::BTreeSet<&String> = given.values().collect();
+        assert_eq!(different.len(), lines.len());
+    }
+}

@@ -195,3 +195,22 @@ impl Stage for Params {
         })
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Of 1, 2, 3, 4 the variance is 5 / 3, over n - 1; 95 % of a normal distribution are within
+    /// 1.96 standard deviations.
+    #[test]
+    fn the_interval_is_by_the_variance_of_a_sample() {
+        let of = |patterns: &[f64]| Ebb {
+            patterns: patterns.to_vec(),
+            flows: [0; 20],
+            max_congestion: 1.0,
+        };
+        let wanted = 1.959_964 * (5.0_f64 / 3.0 / 4.0).sqrt();
+        assert!((of(&[1.0, 2.0, 3.0, 4.0]).confidence_95() - wanted).abs() < 1e-6);
+        assert!(of(&[1.0]).confidence_95().is_infinite());
+    }
+}

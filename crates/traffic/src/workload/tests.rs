@@ -1,6 +1,7 @@
 //! Schedules against lists kept by hand.
 
 use super::*;
+use base::Quiet;
 use proptest::prelude::*;
 
 /// Ranks of operations with edges `(after, before, start)`, as they are said.
@@ -66,6 +67,18 @@ proptest! {
                 prop_assert_eq!(schedule.rank_of(first + op), rank);
             }
             first += ops;
+        }
+    }
+
+    /// Jobs side by side wait within themselves as each alone, for ends and for starts.
+    #[test]
+    fn merged_schedules_wait_as_each_alone(one in said(), other in said()) {
+        let both = merge(&[&built(&one), &built(&other)], &Quiet).expect("both");
+        let wanted = built(&one.into_iter().chain(other).collect());
+        prop_assert_eq!(both.ops(), wanted.ops());
+        for op in 0..wanted.ops().len() as u32 {
+            prop_assert_eq!(both.require(op), wanted.require(op));
+            prop_assert_eq!(both.require_start(op), wanted.require_start(op));
         }
     }
 

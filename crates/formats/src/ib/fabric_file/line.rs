@@ -406,3 +406,20 @@ pub(crate) fn is_message(line: &str) -> bool {
         || marked.iter().any(|m| line.starts_with(m))
         || !line.contains('"') && troubles.iter().any(|t| lower.contains(t))
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Ports of which nothing is known are told with a GUID of 0: that is none.
+    #[test]
+    fn a_port_guid_of_0_is_none() {
+        for (text, wanted) in [("(0)", None), ("(000)", None), ("(1a)", Some(0x1a)), ("[1]", None)]
+        {
+            assert_eq!(Scan(text).port_guid().ok(), Some(wanted), "{text}");
+        }
+        for text in ["()", "(x)", "(1", "(12345678901234567)"] {
+            assert!(Scan(text).port_guid().is_err(), "{text}");
+        }
+    }
+}
