@@ -158,7 +158,7 @@ $REAL "$@" | sed '/ guid 0x2000000000000020 /,$ {/^0x0001/,$d}'
 @pytest.mark.parametrize(("program", "script", "named"), [
     ("ibsim", WITHOUT_A_HOST, "endpoint node2 HCA-1 did not answer"),
     ("dump_fts", WITHOUT_A_TABLE, "switch leaf2 gave no forwarding table"),
-    ("dump_fts", CUT_TABLE, "switch leaf2 and 1 more gave no forwarding table"),
+    ("dump_fts", CUT_TABLE, "switches leaf2 and leaf1 gave no forwarding table"),
 ])
 @pytest.mark.parametrize("words", [("deploy",), ("verify", "--engine", "opensm:minhop")])
 def test_a_fault_of_the_rehearsal_is_none_of_the_routes(

@@ -55,7 +55,7 @@ def check_tables(lfts: str, found: Mapping[int, readback.Node]) -> None:
     told = dict(readback.tables_told(lfts))
     lost = [found[guid].name for guid in readback.switches_of(found) if not told.get(guid)]
     if lost:
-        raise _strange(f"switch {_named(lost)} gave no forwarding table")
+        raise _strange(f"switch{'es' * (len(lost) > 1)} {_named(lost)} gave no forwarding table")
 
 
 def routed(found: Snapshot, lmc: int) -> Routing:
