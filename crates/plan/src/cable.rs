@@ -1,12 +1,12 @@
 //! The cable list: both ends of every cable, its length, kind, price and when it is laid.
 
 use super::Device;
-use super::basis::Include;
 use super::catalog::{CableKind, Catalog, Offer, Use, millionths};
 use super::floor::{Floor, Seat};
 use super::rules::FloorRules;
+use super::shop::Shop;
 use base::{LinkId, Refusal, TerminalId};
-use fabric::network::{Cable, Plug, Topology};
+use fabric::network::{Plug, Topology};
 use serde::Serialize;
 use std::collections::hash_map::Entry;
 use std::collections::{BTreeMap, HashMap};
@@ -75,42 +75,7 @@ impl CableId {
     }
 }
 
-/// What cables are bought from, and at which rate.
-#[derive(Debug, Clone, Copy)]
-pub struct Shop<'a> {
-    /// Kinds, reaches and prices.
-    pub catalog: &'a Catalog,
-    /// The rate of every link, Gbit/s; `None` for that of the network where it was read from a
-    /// fabric or a file, and for the catalogue's own where a family made the network.
-    pub gbps: Option<f64>,
-    /// What totals add up.
-    pub include: Include,
-}
-
-impl<'a> Shop<'a> {
-    /// This catalogue at its own rate, with totals of [`Item::USUAL`](super::Item::USUAL).
-    pub fn of(catalog: &'a Catalog) -> Self {
-        Self { catalog, gbps: None, include: Include::default() }
-    }
-}
-
 impl Shop<'_> {
-    /// The rate that `cable` of `t` is bought at, Gbit/s.
-    pub fn rate_gbps(&self, t: &Topology, cable: &Cable) -> f64 {
-        let own = t.recipe().family == "file";
-        self.gbps.unwrap_or_else(|| if own { cable.rate_gbps() } else { self.catalog.link_gbps })
-    }
-
-    /// The switch that `t` is bought with, for the one with most ports; `None` where the catalogue
-    /// has none.
-    pub fn switch(&self, t: &Topology) -> Option<Offer> {
-        let ports = t.switches().iter().map(|s| u32::from(s.ports)).max().unwrap_or(0);
-        let rates = t.links().iter().map(|l| self.rate_gbps(t, &l.cable));
-        let terminals = t.terminals().iter().map(|r| self.rate_gbps(t, &r.cable));
-        let gbps = rates.chain(terminals).fold(0.0, f64::max);
-        self.catalog.switch(ports, gbps).ok()
-    }
-
     /// What `cable` of a list made with this shop is bought as.
     ///
     /// # Errors

@@ -1,8 +1,9 @@
 //! The bill: what a network costs and draws, part by part, by the prices of a catalogue.
 
 use super::basis::{Include, Item};
-use super::cable::{PlannedCable, Shop};
+use super::cable::PlannedCable;
 use super::catalog::{CableKind, Confidence, Energy, Offer, Part, Use, millionths};
+use super::shop::Shop;
 use base::Refusal;
 use fabric::network::Topology;
 use schemars::JsonSchema;

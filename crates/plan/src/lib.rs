@@ -29,11 +29,12 @@ pub mod rules;
 pub mod sc14;
 mod seating;
 mod shape;
+mod shop;
 mod warnings;
 
 pub use basis::{Include, Item};
 pub use cable::{
-    CableId, LengthClass, PlannedCable, Shop, by_length, cables, cables_unsorted, step_of, sum_m,
+    CableId, LengthClass, PlannedCable, by_length, cables, cables_unsorted, step_of, sum_m,
     write_csv,
 };
 pub use catalog::{CableKind, Catalog, millionths};
@@ -75,3 +76,5 @@ mod moved_tests;
 mod seating_tests;
 #[cfg(test)]
 mod tests;
+
+pub use shop::Shop;

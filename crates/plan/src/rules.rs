@@ -1,6 +1,6 @@
 //! The rules of a floor: heights, powers and distances, and what a catalogue knows of them.
 
-use super::cable::Shop;
+use super::shop::Shop;
 use base::Refusal;
 use fabric::network::Topology;
 use schemars::JsonSchema;

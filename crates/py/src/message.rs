@@ -2,8 +2,6 @@
 
 use crate::enter::object;
 use crate::enter::{afford, enter, from_python, refuse, stopped, to_python};
-use crate::handles::Routing;
-use crate::handles::Topology;
 use crate::handles::driven;
 use crate::workload::Workload;
 use base::{Refusal, Stage};
@@ -13,7 +11,6 @@ use pyo3::types::PyDict;
 use serde_json::Value;
 use sim::message::stage::{Played, Spec, channel_ends};
 use sim::message::{Amounts, Doing, LogGops, Traced};
-use std::sync::Arc;
 use traffic::workload::Schedule;
 
 /// The schema of the message level's parameters.

@@ -4,6 +4,7 @@ use crate::enter::object;
 use crate::enter::{afford, enter, from_python, refuse, stopped, to_python};
 use crate::handles::Routing;
 use crate::handles::Topology;
+use crate::stage::injections;
 use crate::throughput::Traffic;
 use base::{Frame, Refusal, Stage, Stop};
 use formats::booksim::{self, Source};
@@ -13,8 +14,6 @@ use serde_json::{Value, json};
 use sim::flit::case::Own;
 use sim::flit::spec::Spec;
 use sim::flit::stage::Driven;
-use std::sync::Arc;
-use traffic::times::Injections;
 
 /// The schema of the flit level's parameters.
 #[pyfunction]

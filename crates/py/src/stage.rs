@@ -10,6 +10,7 @@ use pyo3::prelude::*;
 use serde_json::Value;
 use std::sync::Arc;
 use traffic::sending::Sending;
+use traffic::times::Injections;
 use traffic::workload::Schedule;
 
 /// What a measure is of besides its network and its parameters.

@@ -23,7 +23,7 @@ use formats::ib::fabric_file::{Choice, rehearsal, slower_here, write_netlist};
 use numpy::{PyArray1, PyArray2, PyArrayMethods};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
-use serde_json::{Map, Value, json};
+use serde_json::{Map, json};
 use std::collections::{BTreeMap, HashSet};
 use std::sync::Arc;
 

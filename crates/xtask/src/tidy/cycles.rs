@@ -32,7 +32,6 @@ const KNOWN: &[(&str, usize)] = &[
     ("crates/plan/src", 2),
     ("crates/plan/src", 2),
     ("crates/plan/src", 3),
-    ("crates/plan/src", 6),
     ("crates/py/src", 2),
     ("crates/sim/src/booksim/routing", 6),
     ("crates/sim/src/flit", 2),
