@@ -5,7 +5,7 @@ use fabric::network::Topology;
 use fabric::network::{Builder, Cable, Plug, Recipe, Speed, Switch};
 use formats::graph_file::{dot, edge_list, graphml, json, read_any};
 use proptest::prelude::*;
-use std::collections::{BTreeMap, HashSet};
+use std::collections::{BTreeMap, BTreeSet, HashSet};
 
 const PETERSEN: &str = include_str!("data/nx_petersen.graphml");
 const MULTI: &str = include_str!("data/nx_multi.graphml");
@@ -451,12 +451,18 @@ proptest! {
         let recipe = Recipe { family: "t".into(), params: serde_json::Map::new() };
         let t = b.finish(recipe).expect("a valid network");
         let back = json::read(&json::write(&t), "j");
+        let refusal = back.as_ref().err().map(ToString::to_string).unwrap_or_default();
+        // endpoints have the first three of the names, so they differ where those of switches do
+        let twice = names.iter().collect::<BTreeSet<_>>().len() < names.len()
+            && refusal.contains("names must differ");
         if let Some(bad) = names.iter().find(|n| hidden(n)) {
-            let refusal = back.err().map(|r| r.to_string()).unwrap_or_default();
-            prop_assert!(refusal.contains("has the character U+"), "{bad:?}: {refusal}");
+            let told = twice || refusal.contains("has the character U+");
+            prop_assert!(told, "{bad:?}: {refusal}");
             return Ok(());
         }
-        assert_equal(&back.expect("readable"), &t);
+        if !twice {
+            assert_equal(&back.expect("readable"), &t);
+        }
         survives(&t, &names)?;
     }
 }
