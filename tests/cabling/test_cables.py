@@ -517,7 +517,7 @@ def test_command(tmp_path):
 @pytest.mark.campaign
 def test_a_machine_whose_pairs_are_too_many_to_draw(tmp_path):
     """As many switches with their servers in a rack as fit, of one column of 2 q switches."""
-    q, p = count(13, 19), count(9, 15)
+    q, p = count(13, 19), count(13, 15)
     built = fl.cables(f"slim_fly:q={q},p={p}", tmp_path)
     fit = 42 // (p + 1)
     assert (built.racks, built.cables) == (q * -(-2 * q // fit), cables_of_slim_fly(q, p))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import shlex
 import shutil
 import signal
@@ -88,7 +89,8 @@ def ends(what: str, n: int, words: str, how: str = "", at: str = "", launcher: S
         printed = out.read()
     lines = [line for _, line in said]
     text = "".join(lines)
-    ours = [at for at, line in enumerate(lines) if line.startswith(("flyloom", "terminated"))]
+    ours = [at for at, line in enumerate(lines)
+            if re.match(r"(point \d+ \([^)]*\): )?flyloom|terminated", line)]
     fault = f"flyloom has a fault: planted in {what} (crates/py/src/enter.rs:"
     assert code == 3 and len(ours) == 1 and fault in lines[ours[0]], f"{code}: {text}"
     assert not there, f"left behind: {there}"

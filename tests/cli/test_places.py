@@ -22,7 +22,7 @@ UNKNOWN = [
     ("[ebb]\npatterns = 'x'\n", "line 9, column 1: ebb: patterns: 'x' is no whole number"),
     ("[sweep]\ngridd = 1\n", "line 9, column 1: unknown field `gridd`"),
     ("[sweep.grid]\n\"routing.colour\" = [1]\n", "line 9, column 1: "),
-    ("[sweep.grid]\nlabel = []\n", "line 9, column 1: sweep.grid.label: not a list"),
+    ("[sweep.grid]\nlabel = []\n", "line 9, column 1: sweep.grid.label: an empty list"),
     ("x = = 3\n", "line 8, column 5: "),
 ]
 

@@ -271,7 +271,8 @@ def test_results_have_no_minus_zero():
 
 @pytest.mark.parametrize(("asked", "says"), [
     (("export", "ring:n=4,p=1", "--to", "booksim-anynet", "-O", "cycle_ns=1e-300"), "1e-300"),
-    (("sim", "packet", "ring:n=4,p=1", "--load", "1e308"), "load: 1e308 is out of range; above 0"),
+    (("sim", "packet", "ring:n=4,p=1", "--load", "1e308"),
+     "load: 1e308 is out of range; 0.0001 to 64"),
     (("sim", "message", "--workload", "barrier_tree ranks=4", "--L", "nan"),
      "L: nan is no finite number; 0 to 2147483647 ns"),
     (("sim", "message", "--workload", "barrier_tree ranks=4", "--L", "inf"),

@@ -332,7 +332,8 @@ def test_workers_of_dask_have_it_without_its_file(nets, tmp_path, monkeypatch):
 
 
 @pytest.mark.parametrize(("old", "new", "told"), [
-    ("n = 5", "m = 5", "point 1: topology: my_ring: unknown field `m`; my_ring takes n, p"),
+    ("n = 5", "m = 5", "point 1 (topology.n 5, routing.engine min_hop): topology: my_ring: unknown"
+     " field `m`; my_ring takes n, p"),
     ("[5, 6]", "[5, 6.5]", "topology: my_ring: n: 6.5 is of another type"),
     ('"my_ring"', '"my_rong"', "there is no family 'my_rong'; families: bcube"),
     ('"nets.py"', '"no.py"', "mine.toml: plugins: "),

@@ -432,7 +432,7 @@ def test_longer_runs_repeat_shorter_ones():
 
 
 @pytest.mark.parametrize(("more", "message"), [
-    ({"pattern": "circle"}, "pattern: there is no 'circle'; bisect, "),
+    ({"pattern": "circle"}, "pattern: there is no 'circle'; all_to_all, "),
     ({"pattern": "null"}, "pattern: null sends nothing"),
     ({"pattern": "gather:1"}, "pattern_argument: '1' for gather; gather takes none"),
     ({"pattern": "shift:18"}, "pattern_argument: '18' for shift; K: 1 to 17"),

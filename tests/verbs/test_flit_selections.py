@@ -283,7 +283,7 @@ def test_a_rail_has_one_flit_a_cycle():
     alone = "multi_plane:planes=2,of=star:n=4"
     point = point_of(alone, traffic="neighbour", load=1.8, settings={"run.measure_cycles": 3000})
     assert point["accepted_load"] == pytest.approx(1.8, rel=0.03)
-    with pytest.raises(fl.RefusalError, match="at most 2: a flit a cycle by each rail"):
+    with pytest.raises(fl.RefusalError, match="at most 1 for each rail of an endpoint, here 2"):
         run(alone, load=2.1)
     with pytest.raises(fl.RefusalError, match="0 to 1 packets a cycle"):
         run(alone, traffic="neighbour", load=1.8, settings={"rail": "fixed"})

@@ -2,8 +2,8 @@
 
 use crate::enter::object;
 use crate::enter::{enter_alone, from_python, refuse, to_python};
-use crate::handles::Routing;
-use crate::handles::{Topology, affordable};
+use crate::routing::Routing;
+use crate::topology::{Topology, affordable};
 use base::Refusal;
 use fabric::size::Size;
 use formats::export::{FORMATS, Places, Source, format};

@@ -6,7 +6,6 @@ mod cost;
 mod enter;
 mod export;
 mod fault;
-mod handles;
 mod lab_face;
 mod mapping;
 mod message;
@@ -35,8 +34,8 @@ fn _core(m: &Bound<'_, PyModule>) -> PyResult<()> {
     m.add("FaultError", m.py().get_type::<fault::FaultError>())?;
     m.add_function(wrap_pyfunction!(enter::plant_fault, m)?)?;
     m.add("RefusalError", m.py().get_type::<enter::RefusalError>())?;
-    m.add_class::<handles::Topology>()?;
-    m.add_class::<handles::Routing>()?;
+    m.add_class::<topology::Topology>()?;
+    m.add_class::<routing::Routing>()?;
     m.add_class::<throughput::Traffic>()?;
     m.add_class::<ranks::Ranks>()?;
     m.add_function(wrap_pyfunction!(ranks::map_library, m)?)?;

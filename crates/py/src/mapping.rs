@@ -2,8 +2,8 @@
 
 use crate::enter::object;
 use crate::enter::{afford, enter, enter_to_last, from_python, refuse, stopped, to_python};
-use crate::handles::Routing;
-use crate::handles::Topology;
+use crate::routing::Routing;
+use crate::topology::Topology;
 use crate::workload::Workload;
 use base::{Need, Quiet, Refusal, Stop, Watch};
 use formats::communication::Matrix;

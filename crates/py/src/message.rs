@@ -2,7 +2,8 @@
 
 use crate::enter::object;
 use crate::enter::{afford, enter, from_python, refuse, stopped, to_python};
-use crate::handles::driven;
+use crate::routing::Routing;
+use crate::topology::Topology;
 use crate::workload::Workload;
 use base::{Refusal, Stage};
 use numpy::{PyArray1, PyArray2};
@@ -11,7 +12,23 @@ use pyo3::types::PyDict;
 use serde_json::Value;
 use sim::message::stage::{Played, Spec, channel_ends};
 use sim::message::{Amounts, Doing, LogGops, Traced};
+use std::sync::Arc;
 use traffic::workload::Schedule;
+
+/// A network, and its tables where these are given.
+type Driven = (Option<Arc<fabric::Topology>>, Option<fabric::tables::Routing>);
+
+/// The network and the tables that Python gave, if any.
+pub fn driven(on: Option<&Bound<'_, PyAny>>) -> PyResult<Driven> {
+    let routing = on.and_then(|on| on.cast::<Routing>().ok());
+    let routing = routing.map(|tables| tables.get().inner.clone());
+    let topology = match (&routing, on) {
+        (Some(routing), _) => Some(routing.topology().clone()),
+        (None, Some(on)) => Some(on.cast::<Topology>()?.get().inner.clone()),
+        (None, None) => None,
+    };
+    Ok((topology, routing))
+}
 
 /// The schema of the message level's parameters.
 #[pyfunction]

@@ -2,10 +2,10 @@
 
 use crate::enter::object;
 use crate::enter::{afford, enter, from_python, refuse, stopped, to_python};
-use crate::handles::Routing;
-use crate::handles::Topology;
 use crate::ranks::Ranks;
+use crate::routing::Routing;
 use crate::throughput::Traffic;
+use crate::topology::Topology;
 use crate::workload::Workload;
 use base::{Frame, Refusal, Stage};
 use pyo3::prelude::*;

@@ -1,9 +1,9 @@
 //! Networks and tables for pickle: how they came to be where that is enough, else what they are.
 
 use crate::enter::{enter_alone, refuse};
-use crate::handles::Routing;
-use crate::handles::{Topology, affordable};
+use crate::routing::Routing;
 use crate::topology::built;
+use crate::topology::{Topology, affordable};
 use base::{LinkId, Refusal, SwitchId};
 use fabric::network::{Recipe, Topology as Network};
 use fabric::size::Size;

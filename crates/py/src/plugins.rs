@@ -2,8 +2,8 @@
 
 use crate::enter::object;
 use crate::enter::{enter, from_python, refuse, to_python};
-use crate::handles::Routing;
-use crate::handles::Topology;
+use crate::routing::Routing;
+use crate::topology::Topology;
 use base::{Refusal, Stop, Watch};
 use engines::given::{Hops, Path, from_hops, from_paths};
 use lab::plugins::Plugin;

@@ -4,11 +4,10 @@ use crate::enter::object;
 use crate::enter::{
     afford, enter, enter_alone, from_python, html, interrupted, refuse, stopped, to_python,
 };
-use crate::handles::Routing;
-use crate::handles::{Topology, affordable};
 use crate::pickling::{Reduced, reduce_routing};
 use crate::stage::{Files, measured};
 use crate::throughput::Traffic;
+use crate::topology::{Topology, affordable};
 use crate::views::{array, view};
 use crate::workload::Workload;
 use base::{Refusal, Stop, TerminalId};
@@ -23,6 +22,14 @@ use numpy::{PyArray1, PyArray2, PyArray3, PyArrayMethods};
 use pyo3::prelude::*;
 use serde_json::{Value, json};
 use verify::{Limits, Verified, certificate};
+
+/// Immutable forwarding tables of a network: routes per destination and layer, and their lanes.
+#[pyclass(frozen, module = "flyloom")]
+pub struct Routing {
+    pub inner: fabric::tables::Routing,
+    /// Addresses the tables were read with; `None` for tables of ours, whose addresses are made.
+    pub addresses: Option<Addresses>,
+}
 
 impl Routing {
     pub fn from_result(routed: Result<fabric::tables::Routing, Stop>) -> PyResult<Self> {

@@ -2,10 +2,10 @@
 
 use crate::enter::object;
 use crate::enter::{afford, enter, from_python, refuse, stopped, to_python};
-use crate::handles::Routing;
-use crate::handles::Topology;
+use crate::routing::Routing;
 use crate::stage::injections;
 use crate::throughput::Traffic;
+use crate::topology::Topology;
 use base::{Frame, Refusal, Stage, Stop};
 use formats::booksim::{self, Source};
 use lab::sampling::BookSim;

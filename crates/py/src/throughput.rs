@@ -1,8 +1,8 @@
 //! Traffic matrices and throughput for Python: demands, routes, bounds.
 
 use crate::enter::{enter, refuse, stopped};
-use crate::handles::Routing;
-use crate::handles::Topology;
+use crate::routing::Routing;
+use crate::topology::Topology;
 use crate::views::array;
 use base::{EndpointId, Refusal, Stop, SwitchId};
 use measure::load::routes;

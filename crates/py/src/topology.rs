@@ -6,8 +6,8 @@ use crate::enter::{
     afford, afford_later, enter, enter_alone, from_python, html, interrupted, object, refuse,
     room_bytes, to_python,
 };
-use crate::handles::{Routing, Topology, affordable};
 use crate::pickling::{Reduced, reduce_topology};
+use crate::routing::Routing;
 use crate::stage::{Files, measured};
 use crate::throughput::Traffic;
 use crate::views::array;
@@ -26,6 +26,23 @@ use pyo3::types::PyDict;
 use serde_json::{Map, json};
 use std::collections::{BTreeMap, HashSet};
 use std::sync::Arc;
+
+/// An immutable network of switches, links and endpoints.
+#[pyclass(frozen, module = "flyloom")]
+pub struct Topology {
+    pub inner: Arc<Network>,
+}
+
+/// As [`Topology::afford`], for the network `t`.
+pub fn affordable(
+    py: Python<'_>,
+    t: &Network,
+    what: &str,
+    need: impl FnOnce(&Size) -> Need,
+) -> PyResult<()> {
+    let named = format!("{what} {}", t.recipe());
+    afford(py, &named, |threads| need(&Size::of(t, threads)))
+}
 
 fn column<T>(items: &[T], value: impl Fn(&T) -> u32) -> Vec<u32> {
     items.iter().map(value).collect()

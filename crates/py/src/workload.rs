@@ -2,7 +2,7 @@
 
 use crate::enter::object;
 use crate::enter::{afford, enter, from_python, refuse, stopped, to_python};
-use crate::handles::driven;
+use crate::message::driven;
 use base::{Refusal, Stage};
 use formats::goal::{binary, text};
 use formats::{chakra, dumpi, liballprof};

@@ -100,7 +100,7 @@ def network(
         if own:
             return made(own, parse_inline(text)[1])
         return Topology.from_inline(text)  # where there is no such family it says which there are
-    if not text or (":" not in text and not is_path(text)):
+    if not text or not (is_file or ":" in text or is_path(text)):
         near = meant(text, sorted(known))
         hint = f"{f'did you mean {near}? ' if near else ''}families: {', '.join(sorted(known))}"
         why = f"'{text}' is neither a family nor a file: there is no such file or folder"

@@ -32,7 +32,7 @@ const KNOWN: &[(&str, usize)] = &[
     ("crates/plan/src", 2),
     ("crates/plan/src", 2),
     ("crates/plan/src", 3),
-    ("crates/py/src", 2),
+    ("crates/py/src", 7),
     ("crates/sim/src/booksim/routing", 6),
     ("crates/sim/src/flit", 2),
     ("crates/sim/src/flit", 10),

@@ -1,0 +1,1 @@
+../../../../runtime/mpi/file_limit.h
