@@ -9,7 +9,7 @@ from pathlib import Path
 from flyloom._core import RefusalError
 from flyloom.support.checks import whole
 from flyloom.support.files import sha256, write_whole
-from flyloom.support.refused import hint
+from flyloom.support.refused import none_such
 
 from . import library, preload
 
@@ -44,9 +44,7 @@ def run(
     preload.check_program(words, "flyloom reorder --net NET -- mpirun -n 8 ./program")
     for option, word, known in (("objective", objective, OBJECTIVES), ("effort", effort, EFFORTS)):
         if word not in known:
-            raise RefusalError(
-                f"--{option}: there is no '{word}'; {hint(word, known)}{', '.join(known)}"
-            )
+            raise none_such(f"--{option}", word, known)
     number = whole("seed", seed, 0, 2**64 - 1)
     if host_endpoints is not None and not os.access(host_endpoints, os.R_OK):
         raise RefusalError(f"--host-endpoints {host_endpoints}: is not there, or not to be read")

@@ -19,10 +19,9 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 
-from flyloom._core import RefusalError
 from flyloom.support.extras import ExtraError
 from flyloom.support.process import kill, python, spawn
-from flyloom.support.refused import hint
+from flyloom.support.refused import none_such
 
 SOLVERS = {"cadical": "cadical195", "glucose": "glucose4", "minisat": "minisat22"}
 """The solvers that may be asked, and their names in PySAT."""
@@ -182,9 +181,7 @@ def solve(
     beside it (``.cnf``), so that any checker can be run on the two.
     """
     if solver not in SOLVERS:
-        raise RefusalError(
-            f"solver: there is no '{solver}'; {hint(solver, SOLVERS)}{', '.join(SOLVERS)}"
-        )
+        raise none_such("solver", solver, SOLVERS)
     need_solver()
     began = time.monotonic()
     asked = {

@@ -21,7 +21,7 @@ from flyloom.solve import sat
 from flyloom.support import ending
 from flyloom.support.checks import whole
 from flyloom.support.progress import Progress
-from flyloom.support.refused import hint
+from flyloom.support.refused import none_such
 from flyloom.support.results import Result
 
 SAT_ORDER = 64
@@ -370,9 +370,7 @@ def _check(
     time_limit: float | None,
 ) -> None:
     if method not in METHODS:
-        raise RefusalError(
-            f"method: there is no '{method}'; {hint(method, METHODS)}{', '.join(METHODS)}"
-        )
+        raise none_such("method", method, METHODS)
     whole("seed", seed, 0, 2**64 - 1)
     whole("restarts", restarts, 1, 1024)
     if steps is not None:

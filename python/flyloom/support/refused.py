@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 
 from flyloom._core import RefusalError, meant
 
@@ -15,6 +15,11 @@ def hint(word: object, names: Iterable[str]) -> str:
     """``did you mean NAME? `` where one of ``names`` is near ``word``, else nothing."""
     near = meant(str(word), list(names))
     return f"did you mean {near}? " if near else ""
+
+
+def none_such(what: str, word: object, names: Collection[str]) -> RefusalError:
+    """The refusal of a word for ``what`` that is none of ``names``, with the nearest of them."""
+    return RefusalError(f"{what}: there is no {str(word)!r}; {hint(word, names)}{', '.join(names)}")
 
 
 def in_front(words: str, error: RefusalError) -> RefusalError:

@@ -14,7 +14,7 @@ from flyloom.inputs.tables import Tables
 from flyloom.inputs.workloads import Scheduled, workload
 from flyloom.support.progress import Progress
 from flyloom.support.reading import read_json
-from flyloom.support.refused import hint
+from flyloom.support.refused import none_such
 from flyloom.support.results import Result
 from flyloom.verbs.routes import routed_or_not
 from flyloom.verbs.settings import nested
@@ -96,9 +96,7 @@ def message(
     and what they wait for.
     """
     if dialect not in DIALECTS:
-        raise RefusalError(
-            f"dialect: there is no {dialect!r}; {hint(dialect, DIALECTS)}{', '.join(DIALECTS)}"
-        )
+        raise none_such("dialect", dialect, DIALECTS)
     costs = {**(measured(loggp) if loggp is not None else {}), **(parameters or {})}
     if strange := sorted(set(costs) - set(LETTERS)):
         raise RefusalError(f"parameters: there is no {strange[0]!r}; {', '.join(LETTERS)}")

@@ -9,7 +9,7 @@ from typing import Any
 from flyloom._core import RefusalError, Shop, Topology
 from flyloom.inputs.catalogs import floor_rules, shop
 from flyloom.inputs.networks import Source, network
-from flyloom.support.refused import hint
+from flyloom.support.refused import none_such
 from flyloom.support.results import Result
 
 MODES = ("true", "paper")
@@ -95,7 +95,7 @@ def cost(
         ``mode``.
     """
     if mode not in MODES:
-        raise RefusalError(f"mode: there is no '{mode}'; {hint(mode, MODES)}{', '.join(MODES)}")
+        raise none_such("mode", mode, MODES)
     if mode == "paper" and catalog is None:
         catalog = STUDY_CATALOG
     bought = shop(catalog, gbps=gbps, electric_limit_m=electric_limit_m, include=include)

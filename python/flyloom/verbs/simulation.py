@@ -13,7 +13,7 @@ from flyloom.inputs.tables import topology_of
 from flyloom.inputs.traffic import called, demands, is_name, packet_times
 from flyloom.support.progress import Progress
 from flyloom.support.reading import read_text
-from flyloom.support.refused import hint
+from flyloom.support.refused import none_such
 from flyloom.support.results import Result
 from flyloom.verbs.message import message
 from flyloom.verbs.packet import (
@@ -112,8 +112,7 @@ def simulate(
     routing that is not proved free of deadlock.
     """
     if level not in LEVELS:
-        why = f"level: there is no {level!r}"
-        raise RefusalError(f"{why}; {hint(level, LEVELS)}{', '.join(LEVELS)}")
+        raise none_such("level", level, LEVELS)
     if level == "message":
         given_flit = (load, traffic, tuple(classes), selection, unverified, seeds, threads)
         if given_flit != ("auto", "uniform", (), "minimal", False, 1, None):
