@@ -172,20 +172,11 @@ impl Listed {
         if modules.is_empty() {
             return Err(format!("{}: no file has a constant `ENTRY`", folder.display()));
         }
-        let mut text = String::new();
-        for module in &modules {
-            let _ = writeln!(text, "mod {module};");
-        }
-        let Self { what, table, .. } = self;
-        let _ = write!(
-            text,
-            "\n/// All {what}, by file; written by `cargo xtask gen`.\n#[rustfmt::skip]\n\
-             {table} = &[\n"
-        );
-        for module in &modules {
-            let _ = writeln!(text, "    {module}::ENTRY,");
-        }
-        Ok(text + "];\n")
+        let declared =
+            modules.iter().fold(String::new(), |text, name| text + "mod " + name + ";\n");
+        let rows = modules.iter().map(|module| format!("{module}::ENTRY"));
+        let what = format!("All {}, by file", self.what);
+        Ok(declared + "\n" + &table(&what, self.table, rows))
     }
 }
 
@@ -232,15 +223,19 @@ fn modules(members: &[Member]) -> String {
 
 /// The text between the marks: the modules, then the table.
 fn block(registry: &Registry, members: &[Member]) -> String {
-    let mut text = modules(members);
-    let Registry { implements, table, .. } = registry;
-    let _ = write!(
-        text,
-        "\n/// Every `{implements}` of this folder, by file and name; written by \
-         `cargo xtask gen`.\n#[rustfmt::skip]\npub static {table}: &[Entry] = &[\n"
-    );
-    for Member { module, name } in members {
-        let _ = writeln!(text, "    Entry::of::<{module}::{name}>(),");
+    let what = format!("Every `{}` of this folder, by file and name", registry.implements);
+    let declared = format!("pub static {}: &[Entry]", registry.table);
+    let rows =
+        members.iter().map(|Member { module, name }| format!("Entry::of::<{module}::{name}>()"));
+    modules(members) + "\n" + &table(&what, &declared, rows)
+}
+
+/// A table of `rows`, declared so, that says what it has.
+fn table(what: &str, declared: &str, rows: impl Iterator<Item = String>) -> String {
+    let mut text =
+        format!("/// {what}; written by `cargo xtask gen`.\n#[rustfmt::skip]\n{declared} = &[\n");
+    for row in rows {
+        let _ = writeln!(text, "    {row},");
     }
     text + "];\n"
 }
@@ -280,14 +275,8 @@ fn stages(root: &Path) -> Result<String, String> {
         }
     }
     found.sort();
-    let mut text = String::from(
-        "/// Every `Stage`, by crate and file; written by `cargo xtask gen`.\n#[rustfmt::skip]\n\
-         pub static STAGES: &[Entry] = &[\n",
-    );
-    for path in found {
-        let _ = writeln!(text, "    Entry::of::<{path}>(),");
-    }
-    Ok(text + "];\n")
+    let rows = found.iter().map(|path| format!("Entry::of::<{path}>()"));
+    Ok(table("Every `Stage`, by crate and file", "pub static STAGES: &[Entry]", rows))
 }
 
 /// A file of Rust.
@@ -306,15 +295,12 @@ fn catalogs(folder: &Path) -> Result<String, String> {
         }
     }
     names.sort();
-    let mut text = format!(
-        "/// The catalogues of `{CATALOGS}`, name and text; written by `cargo xtask gen`.\n\
-         #[rustfmt::skip]\nconst BUILT_IN: &[(&str, &str)] = &[\n"
-    );
-    for name in names {
+    let rows = names.iter().map(|name| {
         let file = format!("../../../{CATALOGS}/{name}.toml");
-        let _ = writeln!(text, "    ({name:?}, include_str!({file:?})),");
-    }
-    Ok(text + "];\n")
+        format!("({name:?}, include_str!({file:?}))")
+    });
+    let what = format!("The catalogues of `{CATALOGS}`, name and text");
+    Ok(table(&what, "const BUILT_IN: &[(&str, &str)]", rows))
 }
 
 /// Puts `block` between the two marks of `text`; the marks' own lines stay as they are.
