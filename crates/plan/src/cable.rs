@@ -75,6 +75,15 @@ impl CableId {
     }
 }
 
+impl PlannedCable {
+    /// What a catalogue goes by: whether it is between switches, and the bits of length and rate.
+    /// Positive floats sort as their bits do.
+    pub(super) fn kind_bought(&self) -> (bool, u64, u64) {
+        let for_switch = self.id.for_use() == Use::Switch;
+        (for_switch, self.length_m.to_bits(), self.rate_gbps.to_bits())
+    }
+}
+
 impl Shop<'_> {
     /// What `cable` of a list made with this shop is bought as.
     ///
@@ -88,7 +97,7 @@ impl Shop<'_> {
 /// What cables of a catalogue are bought as, looked up once for each use, length and rate.
 struct Quotes<'a> {
     catalog: &'a Catalog,
-    /// The quote of each use, length and rate; the latter two by their bits.
+    /// The quote of each [`PlannedCable::kind_bought`].
     of: HashMap<(bool, u64, u64), usize>,
     all: Vec<(CableKind, Offer)>,
 }
@@ -104,12 +113,11 @@ impl<'a> Quotes<'a> {
     /// # Errors
     /// When the catalogue has nothing that reaches.
     fn buy(&mut self, cable: &PlannedCable) -> Result<&(CableKind, Offer), Refusal> {
-        let for_use = cable.id.for_use();
-        let (length, rate) = (cable.length_m.to_bits(), cable.rate_gbps.to_bits());
-        let number = match self.of.entry((for_use == Use::Switch, length, rate)) {
+        let number = match self.of.entry(cable.kind_bought()) {
             Entry::Occupied(known) => *known.get(),
             Entry::Vacant(place) => {
-                self.all.push(self.catalog.cable(for_use, cable.length_m, cable.rate_gbps)?);
+                let (length_m, rate_gbps) = (cable.length_m, cable.rate_gbps);
+                self.all.push(self.catalog.cable(cable.id.for_use(), length_m, rate_gbps)?);
                 *place.insert(self.all.len() - 1)
             }
         };

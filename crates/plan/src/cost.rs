@@ -131,12 +131,10 @@ pub fn bill(t: &Topology, cables: &[PlannedCable], shop: Shop<'_>) -> Result<Bil
         let offer = shop.catalog.switch(ports, link_gbps);
         lines.bought(Part::Switches, offer, count, shop.include, &mut lacks)?;
     }
-    // positive floats sort as their bits do; the order of the cables is none of the sums
+    // the order of the cables is none of the sums
     let mut alike: BTreeMap<(bool, u64, u64), (&PlannedCable, u64)> = BTreeMap::new();
     for cable in cables {
-        let for_switch = cable.id.for_use() == Use::Switch;
-        let key = (for_switch, cable.length_m.to_bits(), cable.rate_gbps.to_bits());
-        alike.entry(key).or_insert((cable, 0)).1 += 1;
+        alike.entry(cable.kind_bought()).or_insert((cable, 0)).1 += 1;
     }
     for (cable, count) in alike.into_values() {
         let offer = shop.buy(cable)?;

@@ -49,6 +49,7 @@ pub use floor::{Floor, Rack, Seat, floor};
 pub use mend::{Instruction, Move, Port};
 pub use progress::{Progress, progress};
 pub use rules::{EndpointSeats, FloorRules};
+pub use shop::Shop;
 pub use warnings::warnings;
 
 use base::{EndpointId, SwitchId};
@@ -76,5 +77,3 @@ mod moved_tests;
 mod seating_tests;
 #[cfg(test)]
 mod tests;
-
-pub use shop::Shop;
