@@ -1,6 +1,6 @@
 //! The two ways a computation ends without a result: the input is refused, or the user stops it.
 
-use std::fmt;
+use std::fmt::{self, Write as _};
 
 /// Input that cannot be used: which parameter, why, and the way out.
 ///
@@ -51,16 +51,14 @@ fn short_numbers(text: String) -> String {
         let (run, after) = from.split_at(from.find(|c| !is_part(c)).unwrap_or(from.len()));
         out.push_str(before);
         match run.parse::<f64>() {
-            Ok(number) if run.len() > DIGITS => out += &number_with_exponent(number),
+            Ok(number) if run.len() > DIGITS => {
+                let _ = write!(out, "{number:e}");
+            }
             _ => out.push_str(run),
         }
         rest = after;
     }
     if out.is_empty() { text } else { out + rest }
-}
-
-fn number_with_exponent(number: f64) -> String {
-    format!("{number:e}")
 }
 
 impl fmt::Display for Refusal {

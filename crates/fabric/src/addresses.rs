@@ -14,6 +14,7 @@ use base::Refusal;
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, HashSet};
 use std::fmt::Write;
+
 /// The highest LMC: a port answers to at most 2^7 LIDs.
 pub const MAX_LMC: u8 = 7;
 /// Most ports (rails) of one adapter whose port GUIDs are made from its node GUID.

@@ -1,7 +1,6 @@
 //! Files that other programs take: their table, and their text.
 
-use crate::enter::object;
-use crate::enter::{enter_alone, from_python, refuse, to_python};
+use crate::enter::{enter_alone, from_python, object, refuse, to_python};
 use crate::routing::Routing;
 use crate::topology::{Topology, affordable};
 use base::Refusal;

@@ -1,7 +1,6 @@
 //! Experiment files and the tables of families and engines.
 
-use crate::enter::object;
-use crate::enter::{from_python, refuse, to_python};
+use crate::enter::{from_python, object, refuse, to_python};
 use crate::plugins::plugins;
 use base::Refusal;
 use engines::ask;

@@ -1,7 +1,6 @@
 //! Mappings for Python: communication graphs, where processes can be, what is found.
 
-use crate::enter::object;
-use crate::enter::{afford, enter, enter_to_last, from_python, refuse, stopped, to_python};
+use crate::enter::{afford, enter, enter_to_last, from_python, object, refuse, stopped, to_python};
 use crate::routing::Routing;
 use crate::topology::Topology;
 use crate::workload::Workload;

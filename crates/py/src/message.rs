@@ -1,7 +1,6 @@
 //! The message level for Python: a schedule, and a network or tables, in; times and loads out.
 
-use crate::enter::object;
-use crate::enter::{afford, enter, from_python, refuse, stopped, to_python};
+use crate::enter::{afford, enter, from_python, object, refuse, stopped, to_python};
 use crate::routing::Routing;
 use crate::topology::Topology;
 use crate::workload::Workload;

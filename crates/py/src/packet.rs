@@ -1,7 +1,6 @@
 //! The packet level for Python: a network or tables, parameters and loads in, points out.
 
-use crate::enter::object;
-use crate::enter::{afford, enter, from_python, refuse, stopped, to_python};
+use crate::enter::{afford, enter, from_python, object, refuse, stopped, to_python};
 use crate::ranks::Ranks;
 use crate::routing::Routing;
 use crate::throughput::Traffic;

@@ -2,8 +2,7 @@
 
 use crate::enter::{enter_alone, refuse};
 use crate::routing::Routing;
-use crate::topology::built;
-use crate::topology::{Topology, affordable};
+use crate::topology::{Topology, affordable, built};
 use base::{LinkId, Refusal, SwitchId};
 use fabric::network::{Recipe, Topology as Network};
 use fabric::size::Size;

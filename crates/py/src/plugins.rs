@@ -1,7 +1,6 @@
 //! Parts that users write in Python: their parameters, and the tables that their engines give.
 
-use crate::enter::object;
-use crate::enter::{enter, from_python, refuse, to_python};
+use crate::enter::{enter, from_python, object, refuse, to_python};
 use crate::routing::Routing;
 use crate::topology::Topology;
 use base::{Refusal, Stop, Watch};

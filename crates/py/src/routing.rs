@@ -1,8 +1,7 @@
 //! `Routing`: forwarding tables with their proof, their measures and their files.
 
-use crate::enter::object;
 use crate::enter::{
-    afford, enter, enter_alone, from_python, html, interrupted, refuse, stopped, to_python,
+    afford, enter, enter_alone, from_python, html, interrupted, object, refuse, stopped, to_python,
 };
 use crate::pickling::{Reduced, reduce_routing};
 use crate::stage::{Files, measured};

@@ -1,7 +1,6 @@
 //! Measures by name, of networks and of tables, as Python dictionaries.
 
-use crate::enter::object;
-use crate::enter::{afford, enter, from_python, refuse, stopped, to_python};
+use crate::enter::{afford, enter, from_python, object, refuse, stopped, to_python};
 use crate::workload::Workload;
 use fabric::Topology;
 use fabric::tables::Routing;

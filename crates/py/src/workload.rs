@@ -1,7 +1,6 @@
 //! Schedules for Python: read, written, run.
 
-use crate::enter::object;
-use crate::enter::{afford, enter, from_python, refuse, stopped, to_python};
+use crate::enter::{afford, enter, from_python, object, refuse, stopped, to_python};
 use crate::message::driven;
 use base::{Refusal, Stage};
 use formats::goal::{binary, text};

@@ -10,8 +10,7 @@ mod ways;
 
 use super::asked::Asked;
 use super::fixed::Fixed;
-use super::kind::Entry;
-use super::kind::Form;
+use super::kind::{Entry, Form};
 use super::places::Places;
 use crate::destinations::Destinations;
 use base::seed::Stream;

@@ -11,8 +11,7 @@
 //! Design Forward characterisation of DOE mini-apps (2014).
 
 use super::kind::{Entry, Made};
-use crate::workload::keys::Asked;
-use crate::workload::keys::Key;
+use crate::workload::keys::{Asked, Key};
 use crate::workload::{Message, Program, Script, tag};
 
 /// How it is asked for.

@@ -20,8 +20,7 @@ use super::kind::{ALLREDUCE, Entry, Made, allreduce};
 use super::rmat::Graph;
 use crate::workload::collective::Call;
 use crate::workload::collective::exchange::{Edge, Exchange, Messages};
-use crate::workload::keys::Key;
-use crate::workload::keys::{Asked, RANKS, Takes};
+use crate::workload::keys::{Asked, Key, RANKS, Takes};
 use crate::workload::{Program, Script, tag};
 use base::Stop;
 

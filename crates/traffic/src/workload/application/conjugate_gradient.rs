@@ -14,8 +14,7 @@
 use super::halo::Halo;
 use super::kind::{ALLREDUCE, Entry, allreduce};
 use crate::workload::collective::Call;
-use crate::workload::keys::Key;
-use crate::workload::keys::{Asked, GFLOPS, ITERATIONS, RANKS, Takes, flops_ns};
+use crate::workload::keys::{Asked, GFLOPS, ITERATIONS, Key, RANKS, Takes, flops_ns};
 use crate::workload::{Program, Script, tag};
 use base::Refusal;
 

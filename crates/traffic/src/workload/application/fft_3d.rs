@@ -12,8 +12,7 @@
 use super::kind::{Entry, Made};
 use crate::workload::collective::Call;
 use crate::workload::collective::exchange::{Edge, Exchange, Messages};
-use crate::workload::keys::Key;
-use crate::workload::keys::{Asked, GFLOPS, ITERATIONS, RANKS, Takes, flops_ns};
+use crate::workload::keys::{Asked, GFLOPS, ITERATIONS, Key, RANKS, Takes, flops_ns};
 use crate::workload::{Program, Script, tag};
 use base::Refusal;
 use base::exp::ln;

@@ -23,8 +23,7 @@
 
 use super::kind::{Entry, GRADIENTS, Made, allreduce};
 use crate::workload::collective::Call;
-use crate::workload::keys::Key;
-use crate::workload::keys::{Asked, GFLOPS, ITERATIONS, RANKS, flops_ns};
+use crate::workload::keys::{Asked, GFLOPS, ITERATIONS, Key, RANKS, flops_ns};
 use crate::workload::{Program, Script, tag};
 use base::Refusal;
 

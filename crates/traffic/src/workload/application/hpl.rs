@@ -17,8 +17,7 @@
 
 use super::kind::{Entry, Made};
 use crate::workload::collective::Call;
-use crate::workload::keys::Key;
-use crate::workload::keys::{Asked, GFLOPS, RANKS, Takes, flops_ns};
+use crate::workload::keys::{Asked, GFLOPS, Key, RANKS, Takes, flops_ns};
 use crate::workload::{Program, Script, tag};
 
 /// How it is asked for.

@@ -7,8 +7,7 @@
 
 use super::kind::{ALLREDUCE, Made, allreduce};
 use crate::workload::collective::Call;
-use crate::workload::keys::Key;
-use crate::workload::keys::{Asked, MOST_BYTES, MOST_RANKS};
+use crate::workload::keys::{Asked, Key, MOST_BYTES, MOST_RANKS};
 use crate::workload::{Message, Program, Script, tag};
 use base::Refusal;
 

@@ -2,8 +2,7 @@
 
 use super::halo::Halo;
 use super::kind::Made;
-use crate::workload::keys::Key;
-use crate::workload::keys::{Asked, ITERATIONS, MOST_BYTES, MOST_NS, RANKS, Takes};
+use crate::workload::keys::{Asked, ITERATIONS, Key, MOST_BYTES, MOST_NS, RANKS, Takes};
 use crate::workload::{Program, Script, tag};
 
 const PERIODIC: Key = Key::whole("periodic", "1: the last is next to the first", 0, (0, 1));

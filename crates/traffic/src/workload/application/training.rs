@@ -15,8 +15,7 @@
 
 use super::kind::{GRADIENTS, Made, allreduce};
 use crate::workload::collective::Call;
-use crate::workload::keys::Key;
-use crate::workload::keys::{Asked, GFLOPS, ITERATIONS, MOST_BYTES, RANKS, flops_ns};
+use crate::workload::keys::{Asked, GFLOPS, ITERATIONS, Key, MOST_BYTES, RANKS, flops_ns};
 use crate::workload::{Program, Script, tag};
 use base::Refusal;
 

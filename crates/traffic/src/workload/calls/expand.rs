@@ -7,8 +7,7 @@ use super::tags::number;
 use crate::workload::collective::Call;
 use crate::workload::keys::{Asked, MOST_RANKS};
 use crate::workload::script::{Script, TAGS};
-use crate::workload::{ANY, Op, Schedule};
-use crate::workload::{Program, told};
+use crate::workload::{ANY, Op, Program, Schedule, told};
 use base::{Refusal, Stop};
 use std::collections::HashMap;
 

@@ -2,8 +2,7 @@
 
 use super::exchange::{Edge, Exchange, Messages};
 use super::rooted::Made;
-use crate::workload::keys::{Asked, Takes};
-use crate::workload::keys::{Key, MOST_BYTES};
+use crate::workload::keys::{Asked, Key, MOST_BYTES, Takes};
 use base::Refusal;
 use base::seed::Stream;
 

@@ -3,8 +3,7 @@
 use super::alltoallv::{MATRIX, SEED, matrix};
 use super::exchange::{Edge, Exchange, Messages, coloured};
 use super::rooted::Made;
-use crate::workload::keys::Key;
-use crate::workload::keys::{Asked, Takes};
+use crate::workload::keys::{Asked, Key, Takes};
 use base::seed::Stream;
 use base::{Refusal, Stop};
 

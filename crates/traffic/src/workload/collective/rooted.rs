@@ -3,8 +3,7 @@
 
 use super::kind::{Algorithm, How, Steps};
 use super::trees::{Chain, Tree, down, seen_from, up};
-use crate::workload::keys::Asked;
-use crate::workload::keys::Key;
+use crate::workload::keys::{Asked, Key};
 use base::Stop;
 
 /// Parts of a vector.

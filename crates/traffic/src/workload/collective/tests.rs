@@ -2,8 +2,7 @@
 
 use super::follow::follow;
 use super::*;
-use crate::workload::keys::Asked;
-use crate::workload::keys::Takes;
+use crate::workload::keys::{Asked, Takes};
 use crate::workload::{Kind, Schedule, make};
 use base::{Quiet, Stop};
 use proptest::prelude::*;
