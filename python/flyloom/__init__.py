@@ -62,7 +62,7 @@ if TYPE_CHECKING:  # what `_HOMES` says
     from flyloom.verbs.routes import route as route
     from flyloom.verbs.routes import spread as spread
     from flyloom.verbs.routing_comparison import compare_routing as compare_routing
-    from flyloom.verbs.simulation import booksim as booksim
+    from flyloom.verbs.booksim import booksim as booksim
     from flyloom.verbs.simulation import simulate as simulate
     from flyloom.verbs.sizing import budget as budget
     from flyloom.verbs.sizing import scale as scale
@@ -96,6 +96,7 @@ _HOMES = {
     "flyloom.published.addresses": ["address_table"],
     "flyloom.published.figures": ["figure"],
     "flyloom.support.results": ["Result"],
+    "flyloom.verbs.booksim": ["booksim"],
     "flyloom.verbs.comparison": ["compare"],
     "flyloom.verbs.congestion": ["congestion"],
     "flyloom.verbs.doctor": ["doctor"],
@@ -107,7 +108,7 @@ _HOMES = {
     "flyloom.verbs.prices": ["catalog", "cost"],
     "flyloom.verbs.routes": ["repair", "route", "spread"],
     "flyloom.verbs.routing_comparison": ["compare_routing"],
-    "flyloom.verbs.simulation": ["booksim", "simulate"],
+    "flyloom.verbs.simulation": ["simulate"],
     "flyloom.verbs.sizing": ["budget", "scale", "size"],
     "flyloom.verbs.throughput": ["throughput"],
     "flyloom.verbs.workloads": [

@@ -13,6 +13,7 @@ pub mod interval;
 pub mod moore;
 pub mod partition;
 pub mod quick;
+pub mod renamed;
 pub mod seed;
 pub mod stage;
 pub mod taken;

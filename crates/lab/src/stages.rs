@@ -4,7 +4,8 @@
 //! A new measure is one file that implements [`Stage`]; `cargo xtask gen` adds its row. A simulator
 //! is a stage too, called `sim.LEVEL`; its function and its command are those of all simulators.
 
-use base::stage::parameters;
+use base::renamed::Note;
+use base::stage::{parameters, renewed};
 use base::{Frame, Metric, Need, Refusal, Stage, Stop, Watch};
 use fabric::Topology;
 use fabric::size::Size;
@@ -154,6 +155,7 @@ pub struct Entry {
     schema: fn() -> Value,
     record: fn() -> Value,
     examples: fn() -> Vec<Map<String, Value>>,
+    renewed: fn(Parameters<'_>) -> Result<(Map<String, Value>, Vec<Note>), Refusal>,
     complete: fn(Parameters<'_>) -> Result<Map<String, Value>, Refusal>,
     need: fn(Parameters<'_>, Inputs<'_>, usize) -> Result<Need, Refusal>,
     run: fn(Parameters<'_>, Inputs<'_>, &dyn Watch) -> Result<Frame, Stop>,
@@ -173,6 +175,7 @@ impl Entry {
             schema: || schemars::schema_for!(S).to_value(),
             record: || written::<S::Record>(),
             examples: || S::examples().iter().map(object).collect(),
+            renewed: |given| renewed::<S>(given),
             complete: |given| parameters::<S>(given).map(|all| object(&all)),
             need: |given, on, threads| Ok(parameters::<S>(given)?.need(Take::take(on)?, threads)),
             run: |given, on, watch| {
@@ -195,6 +198,17 @@ impl Entry {
     /// Parameters that the conformance tests run.
     pub fn examples(&self) -> Vec<Map<String, Value>> {
         (self.examples)()
+    }
+
+    /// Those given in the words of this version, and what had other ones.
+    ///
+    /// # Errors
+    /// When one is given by its old name and by its new one.
+    pub fn renewed(
+        &self,
+        given: &Map<String, Value>,
+    ) -> Result<(Map<String, Value>, Vec<Note>), Refusal> {
+        (self.renewed)(given).map_err(|r| r.within(self.name))
     }
 
     /// All parameters: those given, and the defaults of the others.

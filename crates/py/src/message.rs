@@ -4,11 +4,11 @@ use crate::enter::{afford, enter, from_python, object, refuse, stopped, to_pytho
 use crate::routing::Routing;
 use crate::topology::Topology;
 use crate::workload::Workload;
-use base::{Refusal, Stage};
+use base::Stage;
+use base::stage::parameters;
 use numpy::{PyArray1, PyArray2};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
-use serde_json::Value;
 use sim::message::stage::{Played, Spec, channel_ends};
 use sim::message::{Amounts, Doing, LogGops, Traced};
 use std::sync::Arc;
@@ -84,6 +84,15 @@ fn trace_of<'py>(
     Ok(found)
 }
 
+/// The plane of every channel: both directions of the links between switches, then of the rails of
+/// endpoints.
+fn planes(on: &fabric::Topology) -> Vec<u16> {
+    let plane = |switch: base::SwitchId| on.switches()[switch.ix()].plane;
+    let links = on.links().iter().map(|link| plane(link.a.switch));
+    let rails = on.terminals().iter().map(|terminal| plane(terminal.plug.switch));
+    links.chain(rails).flat_map(|plane| [plane, plane]).collect()
+}
+
 /// Runs a schedule, or what the parameters name, over a network or tables where they are given:
 /// what is found, when each rank is done (ns), and the channels: `from`, `to`, `bytes`, `use`,
 /// and bytes in each span of time, where these were asked for.
@@ -98,10 +107,7 @@ pub fn simulate_message<'py>(
     traced: bool,
     progress: Option<Py<PyAny>>,
 ) -> PyResult<Simulated<'py>> {
-    let given = Value::Object(object(from_python(given)?));
-    let spec: Spec = base::fields::typed_by_path(&given)
-        .map_err(|(field, why)| refuse(Refusal::new(field, why, "docs/message.md has all")))?;
-    spec.check().map_err(refuse)?;
+    let spec: Spec = parameters(&object(from_python(given)?)).map_err(refuse)?;
     let (topology, routing) = driven(on)?;
     let schedule = workload.as_ref().map(|w| &w.get().inner);
     let played = Played {
@@ -121,6 +127,7 @@ pub fn simulate_message<'py>(
             let found = PyDict::new(py);
             found.set_item("from", from)?;
             found.set_item("to", to)?;
+            found.set_item("plane", PyArray1::from_vec(py, planes(topology)))?;
             found.set_item("use", PyArray1::from_vec(py, used.uses(last)))?;
             found.set_item("bytes", PyArray1::from_vec(py, used.bytes))?;
             if !used.spans.is_empty() {

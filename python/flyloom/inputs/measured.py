@@ -32,7 +32,7 @@ def measured(
     if name == "sim.message":
         schedule = scheduled(known)
         return target.measure(name, known, progress, None, schedule and [schedule])
-    if name == "sim.packet" and known.get("trace"):
+    if name == "sim.packet" and known.get("workload"):
         from flyloom.inputs.jobs import jobs
 
         return target.measure(name, known, progress, None, jobs(known, progress))
@@ -54,10 +54,10 @@ def measured(
 
 def scheduled(given: Mapping[str, Any]) -> Workload | None:
     """The schedule of the file that ``workload`` names; None where it names what can be made."""
-    from flyloom.inputs.workloads import is_made, workload
+    from flyloom.inputs.workloads import named, workload
 
-    named = given.get("workload")
-    return None if named is None or is_made(named) else workload(named)
+    asked = given.get("workload")
+    return None if asked is None or named(asked) else workload(asked)
 
 
 def default_engine(name: str) -> str:

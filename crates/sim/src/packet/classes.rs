@@ -58,15 +58,15 @@ impl ClassOf {
     pub(super) fn check(all: &[Self], lanes: u8, of_processes: bool) -> Result<(), Refusal> {
         if all.len() > MOST {
             let why = format!("{} classes", all.len());
-            return Err(Refusal::new("class", why, format!("{MOST} at most")));
+            return Err(Refusal::new("traffic_class", why, format!("{MOST} at most")));
         }
         if all.len() * usize::from(lanes) > MOST_LANES {
             let why = format!("{} classes of {lanes} virtual channels", all.len());
             let help = format!("{MOST_LANES} virtual channels in all: fewer of each");
-            return Err(Refusal::new("router.virtual_channels", why, help));
+            return Err(Refusal::new("switch.virtual_channels", why, help));
         }
         let refuse = |at: usize, name: &str, why: String, help: &str| {
-            Err(Refusal::new(format!("class {}: {name}", at + 1), why, help))
+            Err(Refusal::new(format!("traffic_class {}: {name}", at + 1), why, help))
         };
         for (at, one) in all.iter().enumerate() {
             for (name, number) in [("share", one.share), ("weight", one.weight)] {
@@ -84,7 +84,7 @@ impl ClassOf {
             }
             let usual = Self { priority: one.priority, weight: one.weight, ..Self::default() };
             if of_processes && *one != usual {
-                let why = "processes of traces send what these say".to_owned();
+                let why = "processes of workloads send what these say".to_owned();
                 return refuse(at, "share", why, "priority and weight alone");
             }
         }
@@ -97,14 +97,16 @@ impl ClassOf {
 pub struct ClassRow {
     /// What endpoints want to send, as part of the rate of one rail.
     pub offered_load: f64,
-    /// Bytes that arrived, for each endpoint and the time until the last of any class, GiB/s.
-    pub accepted_gib_per_s: f64,
+    /// Bytes that arrived, for each endpoint and the time until the last of any class, Gbit/s.
+    pub accepted_gbps: f64,
     /// Packets that arrived.
     pub packets: u64,
     /// Messages that arrived.
     pub messages: u64,
-    /// Mean routers visited; null where nothing arrived.
+    /// Mean links between switches traversed; null where nothing arrived.
     pub mean_hops: Option<f64>,
+    /// Mean switches visited; null likewise.
+    pub mean_switches: Option<f64>,
     /// Latencies of packets and of messages.
     #[serde(flatten)]
     pub latencies: Latencies,

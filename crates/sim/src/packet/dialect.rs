@@ -1,9 +1,8 @@
 //! From parameters and a network to routers, delays and ways: what each dialect takes for granted.
 
-use super::endpoint::Rails;
 use super::groups::Groups;
 use super::guided::Guided;
-use super::nic::Births;
+use super::nic::Injection;
 use super::order::check_order;
 use super::plant::{Class, Link, Plant};
 use super::rates::{self, Rates};
@@ -16,7 +15,7 @@ use crate::flit::lengths::Lengths;
 use crate::flit::routed;
 use crate::flit::spec as flit;
 use crate::flit::wiring::{Wiring, rails};
-use crate::select::Selection;
+use crate::select::{Rail, Selection};
 use base::{Refusal, Stop, Watch};
 use fabric::Topology;
 use fabric::network::Cable;
@@ -27,7 +26,7 @@ pub(super) struct Made {
     pub(super) plant: Plant,
     pub(super) timing: Timing,
     pub(super) route: Route,
-    pub(super) births: Births,
+    pub(super) births: Injection,
     /// Endpoints of a router.
     pub(super) concentration: u32,
     /// Whether packets are proved never to wait in a circle.
@@ -90,9 +89,9 @@ pub(super) fn made(spec: &Spec, on: On, watch: &dyn Watch) -> Result<Made, Stop>
     };
     Ok(Made {
         timing: timing(spec, of_rails),
-        births: spec.births.unwrap_or(match spec.dialect {
-            Dialect::Physical | Dialect::SlimFly => Births::Exponential,
-            Dialect::Dally | Dialect::DfPlus => Births::Synchronised,
+        births: spec.injection.unwrap_or(match spec.dialect {
+            Dialect::Physical | Dialect::SlimFly => Injection::Exponential,
+            Dialect::Dally | Dialect::DfPlus => Injection::Synchronised,
         }),
         rates: Rates::of(&plant, of_cables),
         plant,
@@ -121,7 +120,9 @@ fn usual_rates(spec: &Spec, on: &Topology) -> [f64; 3] {
 
 /// The rate of a rail of an endpoint, GiB/s.
 pub(super) fn endpoint_rate(spec: &Spec, on: &Topology) -> f64 {
-    spec.link.endpoint_gib_per_s.unwrap_or_else(|| usual_rates(spec, on)[Class::Endpoint as usize])
+    spec.link
+        .gib_per_s(Class::Endpoint)
+        .unwrap_or_else(|| usual_rates(spec, on)[Class::Endpoint as usize])
 }
 
 fn plant(
@@ -137,9 +138,9 @@ fn plant(
         Plant::link(rate.unwrap_or(usual), room(bytes), chunk)
     };
     let mut links: [Link; 3] = [
-        of(link.local_gib_per_s, local, link.local_buffer_bytes),
-        of(link.global_gib_per_s, global, link.global_buffer_bytes),
-        of(link.endpoint_gib_per_s, endpoint, link.endpoint_buffer_bytes),
+        of(link.gib_per_s(Class::Local), local, link.local_buffer_bytes),
+        of(link.gib_per_s(Class::Global), global, link.global_buffer_bytes),
+        of(link.gib_per_s(Class::Endpoint), endpoint, link.endpoint_buffer_bytes),
     ];
     if spec.dialect == Dialect::SlimFly {
         // CODES gives a whole chunk that part of its time on every rail
@@ -150,7 +151,7 @@ fn plant(
     let class = |a: u32, b: u32| {
         if group[a as usize] == group[b as usize] { Class::Local } else { Class::Global }
     };
-    let classes = spec.class.len().max(1) as u32;
+    let classes = spec.traffic_class.len().max(1) as u32;
     Ok(Plant::new(wiring, rails, (lanes.into(), classes), chunk, links, class))
 }
 
@@ -189,7 +190,7 @@ fn row(on: &Topology) -> Result<u32, Refusal> {
 
 fn timing(spec: &Spec, rails: u32) -> Timing {
     let (router, link) = (&spec.router, &spec.link);
-    let local = link.local_gib_per_s.unwrap_or(RATE);
+    let local = link.gib_per_s(Class::Local).unwrap_or(RATE);
     let usual_credit_ns = CREDIT_BYTES * 1e9 / (local * f64::from(1 << 30));
     let router_ps = ps(router.delay_ns.unwrap_or(ROUTER_NS));
     let credit_ps = ps(router.credit_ns.unwrap_or(usual_credit_ns));
@@ -260,7 +261,7 @@ fn physical(
     let may_be_longer = spec.selection != Selection::Minimal || matches!(on, On::Tables(_));
     let choosing = spec.choosing.unwrap_or(crate::select::Choosing::usual(spec.selection));
     let made = routed::guide(on, &alike, choosing, wiring, watch)?;
-    let lengths = may_be_longer || spec.rails == Rails::Path;
+    let lengths = may_be_longer || spec.rail == Rail::Shortest;
     let lengths = lengths.then(|| {
         let ways = |at| plant.all(at).filter(|b| b.class != Class::Endpoint).map(|b| b.lp);
         Lengths::new(plant.routers, ways)

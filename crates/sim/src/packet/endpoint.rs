@@ -8,10 +8,9 @@ use super::plant::Class;
 use super::replay::{self, Plays};
 use super::tally::Arrival;
 use super::timing::{Passing, Room};
+use crate::select::Rail;
 use base::seed::Fast;
 use des::Lp;
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
 
 /// What an endpoint has received.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -51,23 +50,6 @@ pub struct Partly {
     of: (u32, u32),
     /// What is missing, bytes.
     left: u32,
-}
-
-/// How a packet gets its rail.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "snake_case")]
-pub enum Rails {
-    /// Any, then one with fewer chunks under way.
-    #[default]
-    Congestion,
-    /// The one with the shorter way; of equal ones as above.
-    Path,
-    /// That of the endpoint's injection queue: always the same.
-    Dedicated,
-    /// Any, all as likely.
-    Random,
-    /// In turn.
-    Striped,
 }
 
 impl Endpoint {
@@ -203,7 +185,7 @@ impl Model {
             return 0;
         }
         let own = self.injection_queue(packet.from);
-        if self.rails == Rails::Path {
+        if self.rails == Rail::Shortest {
             let length = |rail: u32| {
                 let ends = [packet.from, packet.to].map(|e| self.plant.at(e, rail as u8).router);
                 self.route.length(&self.plant, ends[0], ends[1])
@@ -215,12 +197,12 @@ impl Model {
             }
         }
         match self.rails {
-            Rails::Dedicated => return own as u8,
-            Rails::Random => return it.node.dice(to).below(rails) as u8,
-            Rails::Striped => {
+            Rail::Fixed => return own as u8,
+            Rail::Random => return it.node.dice(to).below(rails) as u8,
+            Rail::RoundRobin => {
                 return ((u32::from(it.nics[usize::from(class)].rail) + 1) % rails) as u8;
             }
-            Rails::Congestion | Rails::Path => {}
+            Rail::LeastUsed | Rail::Shortest => {}
         }
         let mut best = it.node.dice(to).below(rails);
         for rail in (0..rails).map(|step| (own + step) % rails) {

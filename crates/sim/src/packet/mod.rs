@@ -42,11 +42,11 @@ mod wire;
 
 pub use classes::{ClassOf, ClassRow, Sharing};
 pub use ended::{Busiest, Ended};
-pub use endpoint::{Endpoint, Rails, Seen};
+pub use endpoint::{Endpoint, Seen};
 pub use event::{Happens, Packet, Sender};
 pub use guided::Guided;
 pub use model::{Drive, Model, State};
-pub use nic::{Births, Open};
+pub use nic::{Injection, Open};
 pub use plant::{Class, Link, Plant};
 pub use rates::Rates;
 pub use route::Route;

@@ -1,7 +1,7 @@
 //! Routers and endpoints as logical processes.
 
 use super::classes::Sharing;
-use super::endpoint::{Endpoint, Partly, Rails, Seen};
+use super::endpoint::{Endpoint, Partly, Seen};
 use super::event::Happens;
 use super::nic::{Nic, Open};
 use super::node::{Lane, Node, Port, Waiting};
@@ -12,6 +12,7 @@ use super::route::Route;
 use super::tally::{Arrival, Tally};
 use super::timing::{Order, Passing, Timing};
 use super::until::{Recent, Spell};
+use crate::select::Rail;
 use base::seed::Fast;
 use des::{Context, Lp};
 use std::sync::Arc;
@@ -38,7 +39,7 @@ pub struct Model {
     /// The ways of packets.
     pub route: Arc<Route>,
     /// How they get their rails.
-    pub rails: Rails,
+    pub rails: Rail,
     /// How classes of traffic share ports, where there are several.
     pub sharing: Option<Sharing>,
     /// What endpoints send.

@@ -31,10 +31,10 @@ pub struct Nic {
     born: u32,
 }
 
-/// When messages are born.
+/// When messages come to their interface.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
-pub enum Births {
+pub enum Injection {
     /// With exponential times between them.
     Exponential,
     /// All the same time apart, at all endpoints at once.
@@ -43,7 +43,7 @@ pub enum Births {
     Jittered,
 }
 
-impl Births {
+impl Injection {
     /// Time until the first message of an endpoint, ps.
     pub(super) fn first_ps(self, interval_ps: f64, dice: &mut Fast) -> u64 {
         match self {
@@ -79,7 +79,7 @@ pub struct Open {
     /// Mean time between two messages of an endpoint, ps.
     pub interval_ps: f64,
     /// When they come.
-    pub births: Births,
+    pub births: Injection,
 }
 
 impl Nic {
@@ -139,7 +139,7 @@ impl Model {
         }
         let dice = &mut it.node.dice;
         let delay_ps = match open.births {
-            Births::Jittered => open.births.first_ps(open.interval_ps, dice),
+            Injection::Jittered => open.births.first_ps(open.interval_ps, dice),
             births => births.next_ps(open.interval_ps, dice),
         };
         to.send(to.me(), delay_ps.max(1), Happens::Born(class));

@@ -212,7 +212,7 @@ mod tests {
         ] {
             let mut given = json!({"dialect": dialect, "selection": selection});
             if dialect == "codes-dfplus-v1" {
-                given["router"] = json!({"adaptive_threshold_bytes": 0});
+                given["switch"] = json!({"adaptive_threshold_bytes": 0});
             }
             assert_eq!(detours(inline, &given) > 0, has_detours, "{inline} {selection}");
         }

@@ -6,7 +6,7 @@ use fabric::network::parse_inline;
 use proptest::prelude::*;
 use proptest::test_runner::RngSeed;
 use serde_json::{Map, json};
-use sim::message::{Amounts, Dialect, LogGops, Network, On, Under, run, traced};
+use sim::message::{Amounts, Dialect, LogGops, NetworkCosts, On, Under, run, traced};
 use std::sync::Arc;
 use traffic::workload::{Builder, Op, Schedule, make};
 
@@ -93,7 +93,7 @@ proptest! {
     ) {
         let schedule = schedule(NAMES[which], ranks, bytes, seed);
         let c = costs(seed);
-        let (how, places) = (Network::default(), (0..ranks).collect::<Vec<_>>());
+        let (how, places) = (NetworkCosts::default(), (0..ranks).collect::<Vec<_>>());
         let under = over_network.then(|| Under {
             on: On::Network(torus()), how: &how, places: &places, seed: 0,
         });
