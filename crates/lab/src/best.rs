@@ -3,10 +3,10 @@
 use base::stage::parameters as parameters_of;
 use base::words::did_you_mean;
 use base::{Refusal, Stop, Watch};
+use message::LogGops;
+use message::stage::{Played, Spec};
 use serde::Serialize;
 use serde_json::{Map, Value};
-use sim::message::LogGops;
-use sim::message::stage::{Played, Spec};
 use traffic::workload::collective::{ALGORITHMS, Entry};
 
 /// What is asked.

@@ -12,7 +12,8 @@ use serde_json::{Value, json};
 /// deadlock_free}`, `lanes` (those that their routes get where nobody names a method: `one`,
 /// `online` or `own`) and, of the parameters that all engines take, `shared: true`; measures
 /// `input` (`topology`, `routing`; of simulators `either`), `columns: [{name, at, kind, unit,
-/// meaning, better}]` and `records`, see [`classes`].
+/// meaning, better}]`, `renamed` (pairs of an old name of a parameter and its name) and `records`,
+/// see [`classes`].
 pub fn registry() -> Value {
     let families = families::FAMILIES.iter().map(|e| {
         let mut row = describe("topology", e.name, &e.schema());
@@ -42,6 +43,7 @@ fn staged(kind: &str, e: &Entry) -> Value {
     let mut row = describe(kind, e.name, &e.schema());
     row["input"] = json!(e.input);
     row["columns"] = json!(e.columns);
+    row["renamed"] = e.renames.iter().map(|one| json!([one.old, one.new])).collect();
     row["records"] = classes(&e.name.replace('.', "_"), &e.record_schema()).into();
     row
 }
