@@ -19,7 +19,7 @@ PEER_NS = 1e9 / 1.1e6
 PROBE = """
 import json, resource, sys, time
 import flyloom as fl
-from flyloom.verbs.message import message
+from messages import message
 def used(): return resource.getrusage(resource.RUSAGE_SELF)
 before = used().ru_maxrss
 message(fl.make_workload(sys.argv[1], ranks=4, bytes=8), dialect=sys.argv[3])  # starts threads

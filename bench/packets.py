@@ -60,7 +60,7 @@ def packets(options: Options) -> list[Row]:
     rows += _engines(options)
     if options.full:
         given = {"messages": 5, "load": 0.3}
-        found = [_found(options, MACHINE, given, {"router.virtual_channels": 2}, 1)]
+        found = [_found(options, MACHINE, given, {"switch.virtual_channels": 2}, 1)]
         rows += [
             Row("packets", f"{MACHINE}, 998,046 endpoints, 5 messages each",
                 found[0]["wall_s"] + found[0]["start_s"], "s", most=180),

@@ -16,7 +16,7 @@ from typing import Any
 from flyloom.report import build, check, packets
 
 KEPT = Path(__file__).with_name("packet_figures.json")
-POINT = ("offered_load", "accepted_gib_per_s", "mean_latency_us", "p99_latency_us", "deadlocked")
+POINT = ("offered_load", "accepted_gbps", "mean_latency_ns", "p99_latency_ns", "deadlocked")
 
 
 def made(folder: Path) -> list[dict[str, Any]]:
@@ -98,16 +98,16 @@ def table(name: str) -> list[str]:
 def cells_of(rows: list[dict[str, Any]]) -> list[tuple[str, list[str]]]:
     """The name of each curve, and what stands beside it."""
     if "points" in rows[0]:
-        return [(row["label"], [f"{point['accepted_gib_per_s']:.2f}" for point in row["points"]])
+        return [(row["label"], [f"{point['accepted_gbps']:.2f}" for point in row["points"]])
                 for row in rows]
     out = []
     for curve in dict.fromkeys(row["curve"] for row in rows):
         own = sorted((row for row in rows if row["curve"] == curve), key=lambda row: row["at"])
         last = own[-1]
-        ends = [f"{last[key]['max_comm_us']:,.0f}" for key in ("low", "high")]
+        ends = [f"{last[key]['max_comm_ns']:,.0f}" for key in ("low", "high")]
         out.append((curve, [
-            *(f"{row['max_comm_us']:,.0f}" for row in own), " to ".join(ends),
-            f"{last['mean_latency_us']:,.1f}", f"{last['mean_hops']:.2f}",
+            *(f"{row['max_comm_ns']:,.0f}" for row in own), " to ".join(ends),
+            f"{last['mean_latency_ns']:,.1f}", f"{last['mean_hops']:.2f}",
         ]))
     return out
 

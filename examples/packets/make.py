@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 HERE = Path(__file__).parent
-RATES = ("link.local_gib_per_s", "link.global_gib_per_s", "link.endpoint_gib_per_s")
+RATES = ("link.local_rate_gbps", "link.global_rate_gbps", "link.endpoint_rate_gbps")
 
 FULL = {
     "Slim Fly": '{ family = "slim_fly", q = 13, p = 9 }',
@@ -153,7 +153,7 @@ def common(size: Size, solver: str) -> list[str]:
     return [
         "[sim.packet]", f'trace = "{size.traces[solver]}"', 'collectives = "codes"',
         'placement = "random"',
-        f"background = {{ ranks = {ranks}, intensity = 0.0, interval_us = {interval} }}", "",
+        f"background = {{ ranks = {ranks}, intensity = 0.0, interval_ns = {interval} }}", "",
     ]
 
 

@@ -40,7 +40,7 @@ engine = "dfsssp"
 
 SHORT = "--set run.warmup_cycles=50 --set run.measure_cycles=200"
 STUCK = ("torus:shape=8,p=4 --load 1 --unverified --set lane_use=any"
-         " --set router.virtual_channels=1 --set router.buffer_flits=1")
+         " --set switch.virtual_channels=1 --set switch.buffer_flits=1")
 MESH = """
 topology = mesh; k = 4; n = 2; routing_function = dor; injection_rate = 0.2;
 sample_period = 100; warmup_periods = 1; max_samples = 3;
@@ -79,12 +79,12 @@ RUNS: dict[str, list[str]] = {
     "congestion": ["congestion tables --runs 3"],
     "throughput": ["throughput tables --epsilon 0.1"],
     "sim flit": [f"sim flit {NET} --load auto {SHORT}",
-                 f"sim flit {STUCK} {SHORT} --set run.links=true",
+                 f"sim flit {STUCK} {SHORT} --set links=true",
                  f"sim flit ring:n=5,p=1 --traffic worst_case --load 0.1 {SHORT}",
                  f"sim flit {NET} --load 0.1 --seeds 2 --class share=1 --class share=2 {SHORT}"],
     "sim packet": [f"sim packet {NET} --load 0.2",
                    "sim packet torus:shape=4x4,p=4 --load 1 --selection valiant --messages 400"
-                   " --set lane_use=any router.virtual_channels=1 link.local_buffer_bytes=4096"
+                   " --set lane_use=any switch.virtual_channels=1 link.local_buffer_bytes=4096"
                    " --unverified"],
     "map": [f"map {NET} --graph stencil:shape=6x6,bytes=8 --effort fast"],
     "map-eval": [f"map-eval {NET} --graph stencil:shape=6x6,bytes=8 --mapping places"],

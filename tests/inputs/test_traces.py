@@ -11,7 +11,7 @@ import pytest
 from checkout import ROOT
 from cli_helpers import document, flyloom
 from flyloom._core import RefusalError, trace_keys
-from flyloom.verbs.message import message
+from messages import message
 from flyloom.verbs.workloads import traced_workload
 
 SWEEP = ROOT.parent / "shared/data/external/sweep3d-2x2"

@@ -88,7 +88,7 @@ def test_the_opening_says_what_the_rows_have(done):
     rows, table, _, _ = done
     for what, column, given in (
         ("Effective bisection bandwidth", "effective_bisection_bandwidth", {}),
-        ("Mean hops of a route", "mean_hops", {}),
+        ("Mean hops of a route", "mean_switches", {}),
         ("Virtual lanes of a proved routing", "lanes", {}),
         ("Price an endpoint, fdr10-2014", "cost_usd_per_endpoint", {"cost_catalog": "fdr10-2014"}),
         ("Price an endpoint, edr36-2024", "cost_usd_per_endpoint", {"cost_catalog": "edr36-2024"}),
@@ -142,7 +142,7 @@ def test_the_opening_says_what_was_simulated(done):
         for cell, label in zip(cells, labels, strict=False):
             for number, intensity in zip(cell.split(" to "), (0.0, 0.6), strict=True):
                 times = [
-                    record["measures"]["sim.packet"]["jobs"][0]["max_comm_us"]
+                    record["measures"]["sim.packet"]["jobs"][0]["max_comm_ns"] / 1e3
                     for record in saved["records"]
                     if record["network"] == label and "sim.packet" in record["measures"]
                     and record["asked"]["packet"]["selection"] == selection

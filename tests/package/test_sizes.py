@@ -40,7 +40,7 @@ def peak(work):
 
 LEVELS = ("packet", "flit")
 net, verb, *more = sys.argv[1:]
-settings = {"settings": {"router.virtual_channels": int(more[0])}} if verb in LEVELS else {}
+settings = {"settings": {"switch.virtual_channels": int(more[0])}} if verb in LEVELS else {}
 if verb == "build":
     found = peak(lambda: fl.network(net))
 else:

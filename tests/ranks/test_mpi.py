@@ -128,7 +128,7 @@ def test_rank_0_speaks_and_writes(mpi, run, tmp_path):
 @pytest.mark.parametrize(("words", "why"), [
     (("nowhere.json",), "nowhere.json"),
     ((NET, "--load", "2000000000"), "load"),
-    ((NET, "--set", "link.latency_ns=0", "--set", "router.credit_ns=0"), "lookahead"),
+    ((NET, "--set", "link.latency_ns=0", "--set", "switch.credit_ns=0"), "lookahead"),
     ((NET, "--no-such-option"), "no-such-option"),
     ((NET, "--messages", "0"), "--messages"),
 ])

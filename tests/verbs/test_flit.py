@@ -15,10 +15,10 @@ NET = "slim_fly:q=5,p=4"
 TREE = "fat_tree:levels=3,k=4"
 SHORT = {"run.warmup_cycles": 200, "run.measure_cycles": 300}
 WORDS = [word for key, value in SHORT.items() for word in ("--set", f"{key}={value}")]
-STUCK = {"lane_use": "any", "router.virtual_channels": 1, "router.buffer_flits": 1}
+STUCK = {"lane_use": "any", "switch.virtual_channels": 1, "switch.buffer_flits": 1}
 NAMES = {
     "offered_load", "accepted_load", "mean_packet_latency_cycles", "mean_network_latency_cycles",
-    "p99_packet_latency_cycles", "mean_hops", "cycles", "flit_hops", "saturated", "deadlocked",
+    "p99_packet_latency_cycles", "mean_switches", "cycles", "switched_flits", "saturated", "deadlocked",
 }
 
 
@@ -41,7 +41,7 @@ def test_the_command_has_the_promised_names():
         packets = sum(point["hop_histogram"])
         assert packets == sum(count for _, count in point["latency_histogram"])
         switches = sum(i * count for i, count in enumerate(point["hop_histogram"]))
-        assert point["mean_hops"] == pytest.approx(switches / packets)
+        assert point["mean_switches"] == pytest.approx(switches / packets)
         # diameter 2: three switches at most
         assert len(point["hop_histogram"]) <= 4
 
@@ -74,7 +74,7 @@ def test_a_seed_is_a_result():
     NET, "dragonfly:h=2", "torus:shape=4x4,p=1", "jellyfish:n=20,k=4,p=2",
 ])
 def test_selections_run_proved(net, selection):
-    found = run(net, selection=selection, settings={"router.virtual_channels": 16})
+    found = run(net, selection=selection, settings={"switch.virtual_channels": 16})
     assert found.verified
     [point] = found.points
     assert not point["deadlocked"]
@@ -100,7 +100,7 @@ def test_anca_runs_on_trees():
 def test_tables_of_engines_run_verified(net, engine, layers, lanes):
     for selection in ("minimal", "ugal_l"):
         found = run(net, engine=engine, layers=layers, selection=selection,
-                    settings={"router.virtual_channels": lanes})
+                    settings={"switch.virtual_channels": lanes})
         assert found.verified
         assert found.engine == engine
         assert not found.points[0]["deadlocked"]
@@ -120,10 +120,10 @@ def test_a_routing_and_its_folder_are_the_same(tmp_path):
 def test_an_empty_network_takes_three_cycles_a_switch_and_two(net, cycles):
     # 3 a switch: four stages (route, channel, crossbar, transfer), two in a cycle, and its cable
     found = run(net, load=0.002, settings={
-        "run.measure_cycles": cycles, "router.virtual_channels": 8,
+        "run.measure_cycles": cycles, "switch.virtual_channels": 8,
     })
     [point] = found.points
-    latency, hops = point["mean_packet_latency_cycles"], point["mean_hops"]
+    latency, hops = point["mean_packet_latency_cycles"], point["mean_switches"]
     assert latency == pytest.approx(3 * hops + 2, rel=0.01)
     # uniform traffic to any endpoint, the sender's own included: the mean over all pairs of
     # switches, each with itself too, and the first switch
@@ -135,11 +135,11 @@ def test_an_empty_network_takes_three_cycles_a_switch_and_two(net, cycles):
 
 def test_one_switch_and_two_endpoints():
     [alone] = run("ring:n=1,p=2").points
-    assert alone["mean_hops"] == 1
+    assert alone["mean_switches"] == 1
     assert alone["mean_packet_latency_cycles"] == pytest.approx(5, abs=0.5)
     for selection in ("minimal", "valiant", "ugal_l", "ugal_g"):
         [two] = run("ring:n=2,p=1", selection=selection).points
-        assert two["mean_hops"] <= 3
+        assert two["mean_switches"] <= 3
         [hub] = run("star:n=4", selection=selection).points
         assert not hub["deadlocked"]
 
@@ -147,7 +147,7 @@ def test_one_switch_and_two_endpoints():
 def test_what_has_failed_carries_nothing():
     whole = fl.network(NET)
     cut = whole.with_failures(switches=[0], links=[7])
-    lanes = {"router.virtual_channels": 16}
+    lanes = {"switch.virtual_channels": 16}
     for given in ({}, {"engine": "dfsssp"}, {"selection": "ugal_l"}):
         found = run(cut, settings=lanes, **given)
         assert found.verified
@@ -179,14 +179,14 @@ def test_a_deadlock_is_found_and_told():
     ("--load 0.1:0.9:0", "load: invalid load '0.1:0.9:0'"),
     ("--load 0.1:inf:0.1", "load: invalid load '0.1:inf:0.1', which is too many"),
     ("--load 0.1:1:1e-9", "load: invalid load '0.1:1:1e-9', which is too many"),
-    ("--set router.buffer_flits=0", "router.buffer_flits: 0 is out of range; 1 to"),
-    ("--set router.virtual_channels=0", "router.virtual_channels: 0 is out of range"),
-    ("--set router.virtual_channels=300", "router.virtual_channels: invalid value"),
-    ("--set router.virtual_channels=abc", "router.virtual_channels: 'abc' is no whole number"),
+    ("--set switch.buffer_flits=0", "switch.buffer_flits: 0 is out of range; 1 to"),
+    ("--set switch.virtual_channels=0", "switch.virtual_channels: 0 is out of range"),
+    ("--set switch.virtual_channels=300", "switch.virtual_channels: invalid value"),
+    ("--set switch.virtual_channels=abc", "switch.virtual_channels: 'abc' is no whole number"),
     ("--set router.foo=1", "router.foo: unknown field"),
-    ("--set router.vc_allocator=foo", "router.vc_allocator: there is no 'foo'"),
+    ("--set switch.vc_allocator=foo", "switch.vc_allocator: there is no 'foo'"),
     ("--set router=1", "router: integer `1` where a table should be"),
-    ("--set router=1 --set router.buffer_flits=8", "router.buffer_flits: router is no table"),
+    ("--set router=1 --set switch.buffer_flits=8", "switch.buffer_flits: router is no table"),
     ("--set choosing.candidates=100 --selection ugal_l", "choosing.candidates: 100"),
     ("--set foo=1", "foo: unknown field"),
     ("--set foo", "--set foo: not KEY=VALUE"),
@@ -196,10 +196,10 @@ def test_a_deadlock_is_found_and_told():
     ("--set packet_flits=0", "packet_flits: 0 flits; sizes in flits and their weights, 1 to"),
     ("--set packet_flits=1=0,3=1", "packet_flits: a weight of 0; "),
     ("--set load=0.3", "load is an argument of its own"),
-    ("--set process=foo", "process: there is no 'foo'"),
+    ("--set injection=foo", "process: there is no 'foo'"),
     ("--set link_latency_cycles=0", "link_latency_cycles: 0 is out of range"),
     ("--set lane_use=any", "routing: not proved free of deadlock"),
-    ("--set router.virtual_channels=1", "routing: not proved free of deadlock"),
+    ("--set switch.virtual_channels=1", "routing: not proved free of deadlock"),
     ("--selection foo", "selection: there is no 'foo'"),
     ("--selection anca", "selection: anca on a network without levels"),
     ("--traffic bit_reverse", "bit_reverse among 200 endpoints, not a power of two"),
@@ -207,7 +207,7 @@ def test_a_deadlock_is_found_and_told():
     ("--engine foo", "engine: there is no engine 'foo'"),
     ("--engine min_hop", "routing: not proved free of deadlock"),
     ("--engine dfsssp --selection valiant", "selection: valiant on tables"),
-    ("--engine nue", "router.virtual_channels: the tables use 8 lanes, the router has 4"),
+    ("--engine nue", "switch.virtual_channels: the tables use 8 lanes, the router has 4"),
     ("--layers 4", "engine: none"),
     ("--threads 0", "--threads: 0 is out of range"),
     ("--seed -1", "--seed: -1 is out of range"),
@@ -220,7 +220,7 @@ def test_bad_input_is_refused_in_one_line(words, told):
     assert told in done.stderr
 
 
-@pytest.mark.parametrize("words", ["min_hop --unverified", "nue --set router.virtual_channels=8"])
+@pytest.mark.parametrize("words", ["min_hop --unverified", "nue --set switch.virtual_channels=8"])
 def test_what_was_refused_runs_when_asked(words):
     found = document("sim", "flit", NET, "--load", "0.1", *WORDS, "--engine", *words.split())
     assert found["verified"] is ("nue" in words)
@@ -232,7 +232,7 @@ def test_what_was_refused_runs_when_asked(words):
     ({"seed": -1}, "seed: "),
     ({"level": "packets"}, "level: there is no 'packets'; did you mean packet? flit"),
     ({"settings": {"seed": 3}}, "settings: seed is an argument"),
-    ({"settings": {"router": {"foo": 1}}}, "router.foo: unknown field"),
+    ({"settings": {"switch": {"foo": 1}}}, "router.foo: unknown field"),
     ({"traffic": [(0, 0, 1.0)]}, "traffic: nothing is sent"), ({"lmc": 2}, "engine: none"),
 ])
 def test_the_api_refuses_as_the_command_does(given, told):
@@ -262,7 +262,7 @@ def test_a_configuration_runs(mesh):
     again = fl.booksim(str(mesh), "injection_rate=0.2", threads=2)
     assert json.loads(again.to_json())["points"] == found["points"]
     # a 4-ary 2-mesh: a mean of 5/4 hops in each dimension, over all pairs, and the first switch
-    assert point["mean_hops"] == pytest.approx(3.5, rel=0.05)
+    assert point["mean_switches"] == pytest.approx(3.5, rel=0.05)
 
 
 @pytest.mark.parametrize(("more", "told"), [

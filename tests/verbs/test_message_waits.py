@@ -9,7 +9,7 @@ def refused(tmp_path, text, *more):
     """What `sim message` and `workload check` say of it."""
     path = tmp_path / "s.goal"
     path.write_text(text)
-    done = flyloom("sim", "message", "--goal", path, *more)
+    done = flyloom("sim", "message", "--workload", path, *more)
     assert done.returncode == 2 and done.stdout == "" and done.stderr.count("\n") == 1
     assert "a receive for every message" not in done.stderr
     return done.stderr

@@ -45,9 +45,9 @@ def test_a_packet_takes_the_time_of_the_slowest_cable(tmp_path, cables):
     times = [time_ns(*cable) for cable in cables]
     for switching, due in (("cut_through", max(times)), ("store_and_forward", sum(times))):
         found = fl.simulate(net, "packet", load=0.001, messages=1, traffic="shift:1",
-                            settings={"router.switching": switching})
+                            settings={"switch.switching": switching})
         [point] = found.points
-        ends = [point["mean_latency_us"], point["max_latency_us"]]
+        ends = [point["mean_latency_ns"] / 1e3, point["max_latency_ns"] / 1e3]
         back = max(times) if switching == "cut_through" else sum(times)
         assert ends == pytest.approx([(due + 2 * 90 + 3 * 25) / 1000] * 2, rel=1e-5)
         assert due == back
@@ -61,12 +61,12 @@ def test_a_load_is_a_part_of_the_rate_of_the_cables(tmp_path):
     net = line(tmp_path, [("EDR", 1)] * 3)
     [point] = fl.simulate(net, "packet", load=0.6, messages=3000, traffic="shift:1").points
     due = 0.6 * 25e9 / 8 / 2**30
-    assert point["accepted_gib_per_s"] == pytest.approx(due, rel=0.05)
+    assert point["accepted_gbps"] / GBPS_OF_GIB == pytest.approx(due, rel=0.05)
 
 
 def test_what_is_given_goes_before_and_what_nobody_says_is_as_ever(tmp_path):
-    given = {"link.local_gib_per_s": 12.5, "link.global_gib_per_s": 12.5,
-             "link.endpoint_gib_per_s": 12.5}
+    given = {"link.local_rate_gbps": 12.5 * GBPS_OF_GIB, "link.global_rate_gbps": 12.5 * GBPS_OF_GIB,
+             "link.endpoint_rate_gbps": 12.5 * GBPS_OF_GIB}
     run = {"load": 0.3, "messages": 20, "traffic": "shift:1"}
     silent = fl.simulate(line(tmp_path, [None] * 3, "silent.json"), "packet", **run)
     slow = fl.simulate(line(tmp_path, [("SDR", 1)] * 3), "packet", settings=given, **run)
@@ -87,10 +87,10 @@ def test_rates_are_printed(tmp_path):
     "--load 0.5", "--load 0.9", "--traffic uniform", "--messages 30", "--bytes 4096",
 ])
 def test_nothing_says_what_is_sent_beside_a_trace(words):
-    done = flyloom("sim", "packet", "complete:n=2,p=1", "--trace", TRACE, *words.split())
+    done = flyloom("sim", "packet", "complete:n=2,p=1", "--workload", TRACE, *words.split())
     assert done.returncode == 2 and done.stdout == ""
     assert done.stderr.count("\n") == 1 and "a trace says what is sent" in done.stderr
-    document("sim", "packet", "complete:n=2,p=1", "--trace", TRACE)
+    document("sim", "packet", "complete:n=2,p=1", "--workload", TRACE)
 
 
 def test_the_bound_of_loads_is_the_true_one():

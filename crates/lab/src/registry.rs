@@ -74,11 +74,28 @@ fn describe(kind: &str, name: &str, schema: &Value) -> Value {
                 "required": required.contains(&field.as_str()),
                 "default": s.get("default").cloned().unwrap_or(Value::Null),
                 "doc": s.get("description").cloned().unwrap_or_default(),
+                "choices": choices_of(schema, s),
             })
         })
         .collect();
     let doc = schema.get("description").cloned().unwrap_or_default();
     json!({ "kind": kind, "name": name, "doc": doc, "params": params })
+}
+
+/// The words that a parameter may be, where it is one of some; empty where it is not.
+fn choices_of(root: &Value, schema: &Value) -> Vec<Value> {
+    let parts = [schema, &schema["anyOf"][0], &schema["anyOf"][1]];
+    let named = parts.into_iter().filter_map(|part| part["$ref"].as_str()?.strip_prefix('#'));
+    let found: Vec<Value> = named
+        .filter_map(|path| root.pointer(path))
+        .flat_map(|one| match (&one["oneOf"], &one["enum"]) {
+            (Value::Array(words), _) => words.iter().map(|word| word["const"].clone()).collect(),
+            (_, Value::Array(words)) => words.clone(),
+            _ => Vec::new(),
+        })
+        .filter(|word| word.is_string())
+        .collect();
+    found
 }
 
 fn type_of(root: &Value, schema: &Value) -> String {

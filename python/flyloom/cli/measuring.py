@@ -89,7 +89,7 @@ def measure(
         list[str] | None,
         typer.Option("--set", metavar="KEY=VALUE", show_default=False,
                      help="a parameter of the network of --compare, such as"
-                          " network.link_gbps=100; more may follow"),
+                          " link.rate_gbps=100; more may follow"),
     ] = None,
     p: P = None,
     seed: Annotated[int, typer.Option(help="seed of all that is random")] = 0,

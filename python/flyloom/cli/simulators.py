@@ -166,22 +166,25 @@ def parameter_options(row: dict[str, Any]) -> Taken:
         name, kind = parameter["name"], parameter["type"]
         if kind == "dict":
             continue
-        text = " ".join(parameter["doc"].split())
-        default = parameter["default"]
+        text, default = " ".join(parameter["doc"].split()), parameter["default"]
+        if choices := parameter["choices"]:
+            text = f"{text.removesuffix('.')}: {', '.join(choices)}"
         if name == "unverified":
             yield name, Unverified, False
         elif kind == "bool":
             yield name, Annotated[bool, typer.Option(f"--{flag(name)}", help=text)], False
         else:
-            usual = f"{default}" if default not in (None, [], {}, "") else False
+            if default not in (None, [], {}, ""):
+                text += f" [default: {default}]"
             if several(kind):
                 metavar = "'KEY=VALUE ...'" if "dict" in kind else None
                 many = typer.Option(f"--{flag(name)}", metavar=metavar, help=text,
                                     show_default=False)
                 yield name, Annotated[list[str] | None, many], None
                 continue
-            one = typer.Option(f"--{flag(name)}", help=text, show_default=usual,
-                               autocompletion=completion.OF_MEASURES.get(name))
+            known = completion.choice(*choices) if choices else completion.OF_MEASURES.get(name)
+            one = typer.Option(f"--{flag(name)}", help=text, show_default=False,
+                               autocompletion=known)
             yield name, Annotated[TYPES.get(kind, str) | None, one], None
 
 

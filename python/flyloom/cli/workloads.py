@@ -261,7 +261,7 @@ def best(
         list[str] | None,
         typer.Option("--set", metavar="KEY=VALUE",
                      help="a parameter of LogGOPS, L, o, g, G, O or S; or of the network, such "
-                          "as network.switch_ns=200"),
+                          "as switch.delay_ns=200"),
     ] = None,
     net: OnNet = None,
     engine: OverEngine = None,

@@ -321,10 +321,10 @@ def _flits(curves: Sequence[Mapping[str, Any]]) -> Iterator[Figure]:
 def _loads(curves: Sequence[Mapping[str, Any]]) -> Iterator[Figure]:
     """The same of packets, of which the most that arrives is known."""
     def most(run: Mapping[str, Any]) -> float:
-        return max((p["accepted_gib_per_s"] for p in run["curve"]["points"]
+        return max((p["accepted_gbps"] for p in run["curve"]["points"]
                     if not p["deadlocked"]), default=0.0)
 
-    yield from _of_load(curves, "GiB/s", most, "most that arrives", ("us", "mean_latency_us"))
+    yield from _of_load(curves, "Gbit/s", most, "most that arrives", ("ns", "mean_latency_ns"))
 
 
 def _of_load(
@@ -373,10 +373,10 @@ def _selection(run: Mapping[str, Any]) -> str:
 def _traces(packets: Sequence[Mapping[str, Any]]) -> Iterator[Figure]:
     """The longest time that a process of a trace communicates, along what varies."""
     runs = [
-        {"network": run["network"], "label": run["label"], "value": job["max_comm_us"],
+        {"network": run["network"], "label": run["label"], "value": job["max_comm_ns"],
          "parameters": run["parameters"] | {"job": job["name"]}}
         for run in packets if not any(point["deadlocked"] for point in run["points"])
-        for job in run["jobs"] or () if job["max_comm_us"] is not None
+        for job in run["jobs"] or () if job["max_comm_ns"] is not None
     ]
     yield from _along(runs, ("seed",), "us", "{job}: slowest process", 1.0)
 

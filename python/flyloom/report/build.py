@@ -140,8 +140,8 @@ def _packets(record: dict[str, Any]) -> list[dict[str, Any]]:
         if isinstance(points, list):
             points = [_without(point, ("ranks", "series")) for point in points]
         asked = dict((record.get("asked") or {}).get("packet") or {})
-        if isinstance(asked.get("trace"), list):
-            asked["trace"] = " + ".join(map(str, asked["trace"]))
+        if isinstance(asked.get("workload"), list):
+            asked["workload"] = " + ".join(map(str, asked["workload"]))
         behind = asked.get("background")
         if isinstance(behind, list):
             asked["background"] = behind[0] if len(behind) == 1 else {
@@ -164,7 +164,7 @@ def _played(record: dict[str, Any]) -> list[dict[str, Any]]:
     return [
         {key: found[key] for key in ("ranks", "finish_ns", "mean_finish_ns", "messages",
                                      "sent_bytes")}
-        | {"busiest_use": (found.get("network") or {}).get("busiest_use"),
+        | {"busiest_link_use": (found.get("network") or {}).get("busiest_link_use"),
            "network": record["network"], "label": label,
            "parameters": _dotted(asked.get("message") or {})}
         for name, found in (record.get("measures") or {}).items() if name == "sim.message"

@@ -92,23 +92,23 @@ _POINT = {
     "mean_network_latency_cycles?": NUMBER, "p99_packet_latency_cycles?": NUMBER,
     "mean_hops?": NUMBER, "saturated?": TRUTH, "deadlocked": TRUTH, "latency_histogram": [[COUNT]],
     "hop_histogram": [COUNT],
-    "links?": {"from": [TEXT], "to": [TEXT], "utilisation": [NUMBER], "**": ANY}, "**": ANY,
+    "links?": {"from": [TEXT], "to": [TEXT], "use": [NUMBER], "**": ANY}, "**": ANY,
 }
 _SIMULATION = {
     "network": TEXT, "label": TEXT, "parameters": {"*": ANY}, "points": [_POINT],
     "saturation_throughput?": NUMBER, "**": ANY,
 }
 _PACKET_POINT = {
-    "offered_load?": NUMBER, "accepted_gib_per_s": NUMBER, "packets": COUNT,
-    "mean_hops?": NUMBER, "mean_latency_us?": NUMBER, "p50_latency_us?": NUMBER,
-    "p99_latency_us?": NUMBER, "max_latency_us?": NUMBER, "nonminimal_packets": COUNT,
-    "end_us": NUMBER, "deadlocked": TRUTH,
-    "links?": {"from": [TEXT], "to": [TEXT], "plane": [COUNT], "utilisation": [NUMBER], "**": ANY},
+    "offered_load?": NUMBER, "accepted_gbps": NUMBER, "packets": COUNT,
+    "mean_hops?": NUMBER, "mean_latency_ns?": NUMBER, "p50_latency_ns?": NUMBER,
+    "p99_latency_ns?": NUMBER, "max_latency_ns?": NUMBER, "nonminimal_packets": COUNT,
+    "end_ns": NUMBER, "deadlocked": TRUTH,
+    "links?": {"from": [TEXT], "to": [TEXT], "plane": [COUNT], "use": [NUMBER], "**": ANY},
     "**": ANY,
 }
 _JOB = {
-    "name": TEXT, "ranks": COUNT, "max_comm_us?": NUMBER, "mean_comm_us?": NUMBER,
-    "mean_latency_us?": NUMBER, "mean_hops?": NUMBER, "messages": COUNT, "chunks": COUNT,
+    "name": TEXT, "ranks": COUNT, "max_comm_ns?": NUMBER, "mean_comm_ns?": NUMBER,
+    "mean_latency_ns?": NUMBER, "mean_hops?": NUMBER, "messages": COUNT, "packets": COUNT,
     "bytes": COUNT, "**": ANY,
 }
 _PACKETS = {
@@ -118,7 +118,7 @@ _PACKETS = {
 _PLAYED = {
     "network": TEXT, "label": TEXT, "parameters": {"*": ANY}, "ranks": COUNT,
     "finish_ns": NUMBER, "mean_finish_ns": NUMBER, "messages": COUNT, "sent_bytes": NUMBER,
-    "busiest_use?": NUMBER,
+    "busiest_link_use?": NUMBER,
 }
 _MAPPED = {
     "network": TEXT, "label": TEXT, "method": TEXT, "graph?": TEXT, "processes": COUNT,
@@ -318,7 +318,7 @@ def _check_simulation(
         at = f"{where}.points[{i}]"
         if any(len(pair) != 2 for pair in point["latency_histogram"]):
             raise _fail(f"{at}.latency_histogram", "no pair found", "give latency and packets")
-        _check_links(point, ("from", "to", "utilisation"), names, at)
+        _check_links(point, ("from", "to", "use"), names, at)
 
 
 def _check_packets(
@@ -332,7 +332,7 @@ def _check_packets(
         at = f"{where}.points[{i}]"
         if load and point["offered_load"] is None:
             raise _fail(f"{at}.offered_load", "missing", "give a number, or jobs of traces")
-        _check_links(point, ("from", "to", "plane", "utilisation"), names, at)
+        _check_links(point, ("from", "to", "plane", "use"), names, at)
 
 
 def _names(networks: Sequence[Mapping[str, Any]], label: str) -> Sequence[str]:

@@ -18,7 +18,7 @@ HEADS = (
     ("offered load", "offered_load"), ("accepted load", "accepted_load"),
     ("mean latency", "mean_packet_latency_cycles"),
     ("in the network", "mean_network_latency_cycles"), ("p99", "p99_packet_latency_cycles"),
-    ("switches visited", "mean_hops"),
+    ("hops", "mean_hops"),
 )
 """Columns of the table of points."""
 

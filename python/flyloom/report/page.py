@@ -13,7 +13,7 @@
                        "saturation_throughput"?}],
      "packets"?: [{"network", "label", "parameters", "points", "jobs"?}],
      "messages"?: [{"network", "label", "parameters", "ranks", "finish_ns", "mean_finish_ns",
-                    "messages", "sent_bytes", "busiest_use"?}],
+                    "messages", "sent_bytes", "busiest_link_use"?}],
      "mappings"?: [{"network", "label", "method", "graph"?, "processes", "average_dilation",
                     "maximum_congestion", "finish_ns"?}],
      "measures"?: [{"name", "doc", "columns": [{"name", "unit", "meaning", "better"?}],
