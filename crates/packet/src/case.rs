@@ -3,10 +3,10 @@
 use super::classes::{ClassOf, Sharing};
 use super::dialect::{Made, made};
 use super::ended::Ended;
-use super::endpoint::Rails;
 use super::model::{Drive, Model};
 use super::nic::{Births, Open};
 use super::plant::{Class, Plant};
+use super::rails::Rails;
 use super::rates::Rates;
 use super::replay::{Jobs, Replay};
 use super::route::Route;

@@ -1,11 +1,11 @@
 //! From parameters and a network to routers, delays and ways: what each dialect takes for granted.
 
-use super::endpoint::Rails;
 use super::groups::Groups;
 use super::guided::Guided;
 use super::nic::Births;
 use super::order::check_order;
 use super::plant::{Class, Link, Plant};
+use super::rails::Rails;
 use super::rates::{self, Rates};
 use super::route::Route;
 use super::spec::{Arbitration, Dialect, Spec, Switching};
@@ -292,6 +292,8 @@ fn codes(spec: &Spec, on: &Topology, plant: &Plant) -> Result<Route, Refusal> {
             Route::SlimFly(route)
         }
     };
-    check_order(&route, plant)?;
+    if let Some((first, steps)) = route.steps() {
+        check_order(first, steps, plant)?;
+    }
     Ok(route)
 }

@@ -1,13 +1,12 @@
 //! The parameters of a run of packets, as people set them.
 
 use super::classes::ClassOf;
-use super::endpoint::Rails;
 use super::nic::Births;
+use super::rails::Rails;
 use super::replay::{BackgroundOf, Backgrounds, Collectives, Compute, Mpi, Traces, needs_trace};
 use base::Refusal;
 use paths::loads::{Loads, MOST_LOAD};
-use paths::select::LaneUse;
-use paths::select::{Choosing, Selection};
+use paths::select::{Choosing, LaneUse, Selection};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 

@@ -26,7 +26,7 @@ pub struct Jobs<'a> {
 impl<'a> Jobs<'a> {
     /// About how many packets the jobs of a spec send on a network, those of the background as long
     /// as the traces take at least; 0 where that is not known, as the run itself will say why.
-    pub(in super::super) fn packets(self, spec: &Spec, on: &Topology) -> f64 {
+    pub(crate) fn packets(self, spec: &Spec, on: &Topology) -> f64 {
         let Ok(schedules) = self.schedules(spec, &Quiet) else { return 0.0 };
         let of = |schedule: &Cow<'_, Schedule>| {
             chunks_of(schedule, &spec.mpi, spec.packet_bytes.max(1)) as f64
@@ -58,7 +58,7 @@ impl<'a> Jobs<'a> {
 
     /// All jobs on their endpoints, where a rail has a rate in GiB/s and messages are born as the
     /// dialect has it.
-    pub(in super::super) fn replay(
+    pub(crate) fn replay(
         self,
         spec: &Spec,
         on: &Topology,
