@@ -119,8 +119,10 @@ def test_messages_of_an_mpi(mpi, under):
 
 
 @pytest.mark.campaign
+@pytest.mark.skipif(not times(0, 1), reason="2.2 GB go to and fro: in `make campaign`")
 def test_more_bytes_than_an_int_counts(under):
-    """A put and a get of 2.2 GB over the messages of an MPI: whole, and what follows goes on."""
+    """A put and a get of 2.2 GB over the messages of an MPI: whole, and what follows goes on. In
+    `make test` pieces are 64 bytes (above), and the compiler holds what a message may be."""
     program = under("openmpi", SOURCE / "tests" / "large_mpi.c")
     told = call("mpiexec.openmpi", "-n", 2, program, 2_200_000_000)
     assert told == "2200000000 bytes put and got\n"
@@ -565,10 +567,15 @@ def test_perf_takes_times_for_loggp(transport, release, tmp_path):
 
 def test_check_says_what_works(release, tmp_path):
     """Shared memory works in full; another transport works, or the reason is there. The doctor
-    says the same."""
+    gives what it says, which is the same in words."""
     program = release / "flyloom-check"
-    rows = json.loads(call(program, "--json", more={"TMPDIR": str(tmp_path)}))["transports"]
+    done = subprocess.run(
+        command("doctor", "--json"), text=True, capture_output=True, timeout=LIMIT_S,
+        env=environment(PATH=f"{release}:{os.environ['PATH']}", TMPDIR=str(tmp_path)))
+    found = json.loads(done.stdout)["runtime"]
+    assert found["program"] == str(program) and found["why"] is None
     assert not list(tmp_path.iterdir()), "nothing stays"
+    rows = found["transports"]
     first = rows[0]
     assert (first["transport"], first["works"], first["ordered"]) == ("shm", True, True)
     assert first["lands"] == "always" and first["tag_ub"] == 2**31 - 1
@@ -580,14 +587,9 @@ def test_check_says_what_works(release, tmp_path):
             assert row["latency_ns"] > 0
         else:
             assert "ofi" in row["why"] or "end" in row["why"], row
-    told = call(program)
-    assert "shm: works" in told and told.count("ofi") >= len(rows) - 1
-    done = subprocess.run(command("doctor", "--json"), text=True, capture_output=True,
-                          env=environment(PATH=f"{release}:{os.environ['PATH']}"), timeout=LIMIT_S)
-    found = json.loads(done.stdout)["runtime"]
-    assert found["program"] == str(program) and found["why"] is None
-    assert [(row["transport"], row["provider"], row["works"]) for row in found["transports"]] == [
-        (row["transport"], row["provider"], row["works"]) for row in rows]
+    told = re.findall(r"^(shm|ofi)(?: by (\S+))?: (works|no)\b", call(program), re.MULTILINE)
+    assert told == [(row["transport"], row["provider"] or "", "works" if row["works"] else "no")
+                    for row in rows]
     assert subprocess.run([program, "--loud"], capture_output=True).returncode == 2
 
 
