@@ -191,7 +191,7 @@ class Section:
     doc: str
     """What it shows, in one sentence."""
     when: str
-    """When it is in the page, in words."""
+    """Where it is in the page, in words; empty where it always is."""
     place: int
     """Sections stand in the order of their places."""
     view: Callable[[View], Mapping[str, Any] | None]

@@ -171,7 +171,7 @@ def figures(page: View) -> Iterator[Figure]:
 SECTION = Section(
     name="mappings", title="Mappings", place=60,
     doc="How far messages go, and how long they take, by several methods of mapping.",
-    when="map ran at several points",
+    when="`map` ran at several points",
     saved={("records", "[]", "measures", "map"): Saved},
     list=List(key="mappings", shape=Mapped, of=entries),
     view=view, figures={100: figures},

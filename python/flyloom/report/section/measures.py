@@ -24,34 +24,42 @@ class Column(TypedDict):
     better: NotRequired[Annotated[str, "`lower`, `higher` or nothing"]]
 
 
-class Row(TypedDict):
+class Figures(TypedDict):
     """What was found at a point."""
 
     network: Annotated[str, "the label of the network"]
     label: Annotated[str, "what the point is called"]
     cells: Annotated[list[Simple], "the figures, in the order of the columns"]
-    parameters: NotRequired[Annotated[dict[str, Simple], "what was asked, by dotted names"]]
 
 
-class Measure(TypedDict):
-    """The table of a measure."""
+class About(TypedDict):
+    """A measure."""
 
     name: Annotated[str, "its name"]
     doc: Annotated[str, "what it is, in a sentence"]
     columns: Annotated[list[Column], "its figures"]
+
+
+class Row(Figures):
+    """What was found at a point of the page."""
+
+    parameters: NotRequired[Annotated[dict[str, Simple], "what was asked, by dotted names"]]
+
+
+class Measure(About):
+    """The table of a measure."""
+
     rows: Annotated[list[Row], "what was found at each point"]
 
 
-@also(Any)
-class SavedRow(TypedDict):
-    """What was found at a point."""
+class SavedRow(Figures):
+    """What was found at a point of a run."""
 
-    parameters: NotRequired[Annotated[dict[str, Any], "what was asked"]]
+    parameters: NotRequired[Annotated[dict[str, Any], "what was asked, by tables"]]
 
 
-@also(Any)
-class Saved(TypedDict):
-    """The table of a measure."""
+class Saved(About):
+    """The table of a measure, of a run."""
 
     rows: Annotated[list[SavedRow], "what was found at each point"]
 

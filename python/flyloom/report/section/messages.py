@@ -105,7 +105,7 @@ def figures(page: View) -> Iterator[Figure]:
 SECTION = Section(
     name="messages", title="Messages", place=50,
     doc="How long schedules of processes take, message by message.",
-    when="sim.message ran at a point",
+    when="`sim.message` ran at a point",
     saved={("records", "[]", "measures", "sim.message"): Saved},
     list=List(key="messages", shape=Played, of=entries),
     view=view, figures={90: figures},

@@ -140,9 +140,9 @@ class Saved(TypedDict):
 class Apart(TypedDict):
     """What is known of each network besides, by its key."""
 
-    edges: Annotated[dict[str, Any], "its links, as pairs of switches"]
-    switch_names: Annotated[dict[str, Any], "the name of each switch"]
-    groups: Annotated[dict[str, Any], "the group of each switch"]
+    edges: Annotated[dict[str, Any], "the links of each network by its key, as pairs of switches"]
+    switch_names: Annotated[dict[str, Any], "the name of each switch, by the key of the network"]
+    groups: Annotated[dict[str, Any], "the group of each switch, by the key of the network"]
 
 
 # --- what a run has of them ----------------------------------------------------------------------
@@ -345,7 +345,7 @@ def distances(page: View) -> Iterator[Figure]:
 SECTION = Section(
     name="networks", title="Networks", place=10,
     doc="Counts and distances of each network, its floor, racks and links.",
-    when="always",
+    when="",
     saved={("networks", "*"): Saved, (): Apart}, border=border,
     of_network=Facts(shape=Drawn, of=of_network, check=check),
     view=view, tiles={10: tiles}, figures={10: sizes, 40: distances},

@@ -153,7 +153,7 @@ def traces(page: View) -> Iterator[Figure]:
 SECTION = Section(
     name="packets", title="Packets", place=40,
     doc="Latency and rate of simulations packet by packet, times of traces, and the use of links.",
-    when="sim.packet ran at a point",
+    when="`sim.packet` ran at a point",
     list=List(key="packets", shape=Packets, of=entries, measure="sim.packet", check=check),
     view=view, figures={70: loads, 80: traces},
 )

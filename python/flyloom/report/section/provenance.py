@@ -21,6 +21,6 @@ def entries(saved: Mapping[str, Any]) -> list[Any]:
 SECTION = Section(
     name="provenance", title="Provenance", place=1000,
     doc="Version, seed, stages of the run and the file of the experiment.",
-    when="always",
+    when="",
     list=List(key="stages", shape=Stage, of=entries), view=view,
 )

@@ -111,7 +111,7 @@ def figures(page: View) -> Iterator[Figure]:
 SECTION = Section(
     name="simulation", title="Simulation", place=30,
     doc="Latency and accepted load of simulations flit by flit, and the use of links.",
-    when="sim.flit ran at a point",
+    when="`sim.flit` ran at a point",
     list=List(key="simulations", shape=Simulation, of=entries, measure="sim.flit", check=check),
     view=view, figures={60: figures},
 )
