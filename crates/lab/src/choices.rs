@@ -3,9 +3,9 @@
 //! it.
 
 use mapping::method::METHODS;
+use paths::select::Selection;
 use schemars::JsonSchema;
 use serde_json::{Value, json};
-use sim::select::Selection;
 use traffic::communication::KINDS;
 use traffic::pattern::Pattern;
 use traffic::placement::PLACEMENTS;

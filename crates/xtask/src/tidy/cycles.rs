@@ -31,11 +31,10 @@ const KNOWN: &[(&str, usize)] = &[
     ("crates/plan/src", 2),
     ("crates/plan/src", 3),
     ("crates/py/src", 7),
-    ("crates/sim/src/booksim/routing", 6),
-    ("crates/sim/src/flit", 2),
-    ("crates/sim/src/flit", 10),
-    ("crates/sim/src/message/net", 4),
-    ("crates/sim/src/packet", 17),
+    ("crates/flit/src/booksim/routing", 6),
+    ("crates/flit/src/engine", 7),
+    ("crates/message/src/net", 4),
+    ("crates/packet/src", 17),
     ("crates/xtask/src", 2),
 ];
 
