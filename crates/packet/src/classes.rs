@@ -5,9 +5,8 @@
 //! Source: Goyal, Vin & Cheng, "Start-time fair queueing", IEEE/ACM Transactions on Networking
 //! 5(5), 1997, for shares by weights.
 
-use super::model::Runs;
 use super::node::Node;
-use super::row::Latencies;
+use super::runs::Runs;
 use base::Refusal;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -90,26 +89,6 @@ impl ClassOf {
         }
         Ok(())
     }
-}
-
-/// What was found of a class.
-#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
-pub struct ClassRow {
-    /// What endpoints want to send, as part of the rate of one rail.
-    pub offered_load: f64,
-    /// Bytes that arrived, for each endpoint and the time until the last of any class, Gbit/s.
-    pub accepted_gbps: f64,
-    /// Packets that arrived.
-    pub packets: u64,
-    /// Messages that arrived.
-    pub messages: u64,
-    /// Mean links between switches traversed; null where nothing arrived.
-    pub mean_hops: Option<f64>,
-    /// Mean switches visited; null likewise.
-    pub mean_switches: Option<f64>,
-    /// Latencies of packets and of messages.
-    #[serde(flatten)]
-    pub latencies: Latencies,
 }
 
 /// How several classes share ports.

@@ -6,11 +6,11 @@
 
 use super::event::Packet;
 use super::groups::{Groups, Weighed, any, better_of_two, lowest};
-use super::model::Runs;
 use super::node::Node;
 use super::order::Leads::{Across, Near};
 use super::order::{Kind, Steps};
 use super::plant::Plant;
+use super::runs::Runs;
 use base::Refusal;
 use paths::select::Selection;
 

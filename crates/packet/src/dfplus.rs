@@ -5,11 +5,11 @@
 
 use super::event::{NONE, Packet};
 use super::groups::{Groups, Weighed, any, lowest};
-use super::model::Runs;
 use super::node::Node;
 use super::order::Leads::{Across, Down, Near};
 use super::order::{Kind, Steps};
 use super::plant::Plant;
+use super::runs::Runs;
 use base::Refusal;
 use paths::select::Selection;
 

@@ -3,8 +3,9 @@
 
 use super::event::NONE;
 use super::model::{Model, State};
-use super::node::{NEVER_PS, Node, Port};
+use super::node::Node;
 use super::plant::Class;
+use super::port::{NEVER_PS, Port};
 use super::replay::RankTime;
 use base::seed::fnv1a64;
 use des::Lp;

@@ -1,9 +1,9 @@
 //! Networks of groups: which ports of a router lead to which group, and how busy ports are.
 
 use super::event::{NONE, Packet};
-use super::model::Runs;
 use super::node::Node;
 use super::plant::{Class, Plant};
+use super::runs::Runs;
 use fabric::Topology;
 
 /// What every router knows of groups.

@@ -2,9 +2,9 @@
 
 use super::event::{Packet, Sender};
 use super::groups::score;
-use super::model::Runs;
 use super::node::Node;
 use super::plant::{Class, Plant};
+use super::runs::Runs;
 use base::Refusal;
 use paths::guide::{Guide, Here, Sight};
 use paths::lengths::Lengths;

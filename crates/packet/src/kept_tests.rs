@@ -2,8 +2,10 @@
 
 use super::endpoint::Endpoint;
 use super::event::{Happens, Packet, Sender};
-use super::model::{Change, Model};
-use super::node::{Node, Queue};
+use super::model::Model;
+use super::node::Node;
+use super::port::Queue;
+use super::runs::Change;
 use super::tally::Arrival;
 use base::seed::Fast;
 use des::{Context, Lp};

@@ -1,26 +1,22 @@
 //! Routers and endpoints as logical processes.
 
 use super::classes::Sharing;
-use super::endpoint::{Endpoint, Partly, Seen};
+use super::endpoint::Endpoint;
 use super::event::Happens;
-use super::nic::{Nic, Open};
-use super::node::{Lane, Node, Port, Waiting};
+use super::nic::Open;
+use super::node::Node;
 use super::parts::parts;
 use super::plant::{Class, Plant};
-use super::replay::{Played, Replay, TELL_PS};
+use super::replay::Replay;
 use super::route::Route;
+use super::runs::Change;
 use super::tally::{Arrival, Tally};
-use super::timing::{Order, Passing, Timing};
-use super::until::{Recent, Spell};
+use super::timing::{Order, Passing, TELL_PS, Timing};
+use super::until::Recent;
 use base::seed::Fast;
 use des::{Context, Lp};
 use paths::select::Rail;
 use std::sync::Arc;
-
-/// What handlers of this model run in.
-pub trait Runs: Context<Model> {}
-
-impl<C: Context<Model>> Runs for C {}
 
 /// What makes endpoints send.
 pub enum Drive {
@@ -67,44 +63,31 @@ pub enum State {
     Endpoint(Endpoint),
 }
 
-/// What was changed, as it was before.
-#[derive(Debug, Clone, Copy)]
-pub enum Change {
-    /// Random numbers.
-    Dice(Fast),
-    /// A port.
-    Port(u16, Port),
-    /// A lane.
-    Lane(u32, Lane),
-    /// There is one slot more.
-    Grown,
-    /// A free slot was taken; what it held.
-    Taken(u32, Waiting),
-    /// A slot got another successor; which it had.
-    Linked(u32, u32),
-    /// A slot became free; what it held.
-    Freed(u32, Waiting),
-    /// What is kept to share ports among classes.
-    Tag(u32, u64),
-    /// What a port has sent is kept.
-    Kept(u16),
-    /// What a port had sent is kept no longer.
-    Forgot(u16, Spell),
-    /// All jobs are done.
-    Ended,
-    /// The interface of an endpoint for a class.
-    Nic(u8, Nic),
-    /// What an endpoint had received.
-    Seen(Seen),
-    /// When the youngest packet of a sender began, by its place; none where there was no such
-    /// place.
-    Heard(u32, Option<u64>),
-    /// A part of a message came; what was missing of it before, none where it is the first part.
-    PartCame(u32, Option<Partly>),
-    /// All of a message is there; what was missing before.
-    AllCame(u32, Partly),
-    /// The processes of an endpoint.
-    Played(Played),
+impl<C: Context<Model>> super::runs::Runs for C {
+    #[inline]
+    fn me(&self) -> Lp {
+        Context::me(self)
+    }
+
+    #[inline]
+    fn now_ps(&self) -> u64 {
+        Context::now_ps(self)
+    }
+
+    #[inline]
+    fn send(&mut self, to: Lp, delay_ps: u64, event: Happens) {
+        Context::send(self, to, delay_ps, event);
+    }
+
+    #[inline]
+    fn note(&mut self, change: impl FnOnce() -> Change) {
+        Context::note(self, change);
+    }
+
+    #[inline]
+    fn record(&mut self, arrival: Arrival) {
+        Context::record(self, arrival);
+    }
 }
 
 impl des::Model for Model {

@@ -1,103 +1,11 @@
-//! Ports and queues of a router or an endpoint, with what takes every change back.
+//! A router, or the part of an endpoint that is like one, with what takes every change back.
 
 use super::event::{Packet, Sender};
-use super::model::{Change, Runs};
+use super::port::{Lane, List, NEVER_PS, NO_SLOT, Port, Queue, Waiting};
+use super::runs::{Change, Runs};
 use super::timing::Drawn;
 use super::until::Recent;
 use base::seed::Fast;
-
-/// No slot.
-const NONE: u32 = u32::MAX;
-/// Of a time that has not come.
-pub(super) const NEVER_PS: u64 = u64::MAX;
-
-/// A queue of slots, first in first out.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct List {
-    head: u32,
-    tail: u32,
-}
-
-impl List {
-    /// One without slots.
-    pub const EMPTY: Self = Self { head: NONE, tail: NONE };
-
-    /// Whether it has none.
-    pub fn is_empty(self) -> bool {
-        self.head == NONE
-    }
-}
-
-/// A virtual channel of a port: what is known of the buffer behind it, and who waits for it.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Lane {
-    /// Chunks that have room behind the port and have not left it: those that wait to be sent, are
-    /// on the wire, or were not accepted there yet.
-    pub chunks: u32,
-    /// Their bytes.
-    pub bytes: u32,
-    /// Chunks in `queued`.
-    pub waiting: u32,
-    /// Of an endpoint, their bytes.
-    pub waiting_bytes: u32,
-    /// Chunks with room, to be sent.
-    pub pending: List,
-    /// Chunks without room, whose senders got no credit yet.
-    pub queued: List,
-}
-
-/// A port.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Port {
-    /// When it is free, ps.
-    pub free_ps: u64,
-    /// When it was last busy until, and how long it was in all, ps.
-    pub busy_ps: u64,
-    /// Bytes that it has sent.
-    pub bytes: u64,
-    /// Chunks that wait with room, on all lanes.
-    pub pending: u32,
-    /// Chunks that wait without room, on all lanes.
-    pub queued: u32,
-    /// Most chunks that waited at once.
-    pub most: u32,
-    /// How long it was free and chunks waited, but none had room behind it, ps.
-    pub blocked_ps: u64,
-    /// Since when that is so, ps; [`NEVER_PS`] where it is not.
-    pub since_ps: u64,
-    /// Whether an event will make it send.
-    pub is_awake: bool,
-    /// The lane that sent last.
-    pub last: u8,
-}
-
-/// What waits in a slot.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Waiting {
-    /// The chunk.
-    pub packet: Packet,
-    /// Who sent it here.
-    pub sender: Sender,
-    /// When its end is here, ps.
-    pub tail_ps: u64,
-    next: u32,
-}
-
-impl Packet {
-    /// Which of several packets is the oldest.
-    fn age(&self) -> (u64, u32) {
-        (self.began_ps, self.from)
-    }
-}
-
-/// Which queue of a lane.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Queue {
-    /// Those with room.
-    Pending,
-    /// Those without.
-    Queued,
-}
 
 /// A router, or the part of an endpoint that is like one.
 #[derive(Debug, Clone)]
@@ -143,11 +51,32 @@ impl Node {
             ports: vec![port; ports],
             lanes: vec![lane; ports * lanes],
             slots: Vec::new(),
-            free: NONE,
+            free: NO_SLOT,
             by_age: false,
             tags: Vec::new(),
             recent: None,
             dice,
+        }
+    }
+
+    /// A port, as it is before that, begins to send a chunk: that is kept, where it is asked for.
+    #[inline]
+    pub(super) fn keeps(
+        &mut self,
+        port: (u16, Port),
+        start_ps: u64,
+        time_ps: u64,
+        to: &mut impl Runs,
+    ) {
+        if let Some(recent) = &mut self.recent {
+            recent.keeps(port, start_ps, time_ps, to);
+        }
+    }
+
+    /// All jobs were done a while ago.
+    pub(super) fn hears(&mut self, to: &mut impl Runs) {
+        if let Some(recent) = &mut self.recent {
+            recent.hears(&self.ports, to);
         }
     }
 
@@ -181,7 +110,7 @@ impl Node {
         sender: Sender,
         to: &mut impl Runs,
     ) -> List {
-        let slot = self.slot(packet, sender, NONE, to);
+        let slot = self.slot(packet, sender, NO_SLOT, to);
         if list.is_empty() {
             return List { head: slot, tail: slot };
         }
@@ -214,7 +143,7 @@ impl Node {
         let tail_ps = to.now_ps() + u64::from(packet.tail_ps);
         let waiting = Waiting { packet, sender, tail_ps, next };
         let slot = self.free;
-        if slot == NONE {
+        if slot == NO_SLOT {
             to.note(|| Change::Grown);
             self.slots.push(waiting);
             return self.slots.len() as u32 - 1;

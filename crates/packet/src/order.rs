@@ -1,11 +1,10 @@
-//! Why packets of CODES' dialects never wait in a circle: their channels are of few kinds, and a
+//! Why packets of CODES' dialects never wait in a cycle: their channels are of few kinds, and a
 //! packet in a channel of one kind wants next one of a later kind.
 //!
 //! Source: Dally & Seitz, "Deadlock-free message routing in multiprocessor interconnection
 //! networks", IEEE Transactions on Computers C-36(5), 1987.
 
 use super::plant::Plant;
-use super::route::Route;
 use base::Refusal;
 
 /// What a channel between routers is, besides its virtual channel.
@@ -27,31 +26,17 @@ pub(super) type Kind = (Leads, u8);
 /// Which kinds a packet may want next, by the kind that it is in.
 pub(super) type Steps = &'static [(Kind, &'static [Kind])];
 
-impl Route {
-    /// The steps of a dialect, and the kinds of its first channels; none of guides, which are
-    /// proved elsewhere.
-    fn steps(&self) -> Option<(&'static [Kind], Steps)> {
-        match self {
-            Self::Guided(_) => None,
-            Self::SlimFly(_) => Some((super::slim_fly::FIRST, super::slim_fly::STEPS)),
-            Self::Dally(_) => Some((super::dally::FIRST, super::dally::STEPS)),
-            Self::DfPlus(_) => Some((super::dfplus::FIRST, super::dfplus::STEPS)),
-        }
-    }
-}
-
-/// Proves that the steps of a route have no circle, and that routers have all virtual channels
+/// Proves that the steps of a dialect have no cycle, and that routers have all virtual channels
 /// that they need.
 ///
 /// # Errors
 /// When routers have fewer.
 ///
 /// # Panics
-/// When there is a circle: the steps are constants of a dialect.
-pub(super) fn check_order(route: &Route, plant: &Plant) -> Result<(), Refusal> {
-    let Some((first, steps)) = route.steps() else { return Ok(()) };
+/// When there is a cycle: the steps are constants of a dialect.
+pub(super) fn check_order(first: &[Kind], steps: Steps, plant: &Plant) -> Result<(), Refusal> {
     let mut ended: Vec<Kind> = Vec::new();
-    // kinds whose next ones have all ended end too; all end where there is no circle
+    // a kind ends when all kinds that may follow it have ended; without a cycle all of them end
     loop {
         let ends = |kinds: &[Kind]| kinds.iter().all(|kind| ended.contains(kind));
         let next = steps.iter().find(|(kind, after)| !ended.contains(kind) && ends(after));
@@ -61,7 +46,7 @@ pub(super) fn check_order(route: &Route, plant: &Plant) -> Result<(), Refusal> {
         }
     }
     let all = steps.iter().all(|(kind, _)| ended.contains(kind));
-    assert!(all && first.iter().all(|kind| ended.contains(kind)), "a circle among {steps:?}");
+    assert!(all && first.iter().all(|kind| ended.contains(kind)), "a cycle among {steps:?}");
     let lanes = steps.iter().map(|((_, lane), _)| u32::from(*lane) + 1).max().unwrap_or(1);
     if plant.lanes >= lanes {
         return Ok(());
@@ -77,6 +62,7 @@ mod tests {
     use super::super::model::Model;
     use super::super::node::Node;
     use super::super::plant::Class;
+    use super::super::route::Route;
     use super::super::spec::Spec;
     use super::super::tally::Arrival;
     use super::*;
@@ -136,7 +122,7 @@ mod tests {
 
         fn send(&mut self, _: u32, _: u64, _: super::super::event::Happens) {}
 
-        fn note(&mut self, _: impl FnOnce() -> super::super::model::Change) {}
+        fn note(&mut self, _: impl FnOnce() -> super::super::runs::Change) {}
 
         fn record(&mut self, _: Arrival) {}
     }

@@ -2,9 +2,10 @@
 
 use super::event::{Packet, Sender};
 use super::guided::Guided;
-use super::model::Runs;
 use super::node::Node;
+use super::order::{Kind, Steps};
 use super::plant::Plant;
+use super::runs::Runs;
 use super::{dally, dfplus, slim_fly};
 
 /// How packets find their ways.
@@ -60,6 +61,17 @@ impl Route {
             Self::Guided(route) => route.length(from, to),
             Self::SlimFly(route) => route.links(plant, from, to),
             Self::Dally(_) | Self::DfPlus(_) => 0,
+        }
+    }
+
+    /// The steps of a dialect, and the kinds of its first channels; none of guides, which are
+    /// proved elsewhere.
+    pub(super) fn steps(&self) -> Option<(&'static [Kind], Steps)> {
+        match self {
+            Self::Guided(_) => None,
+            Self::SlimFly(_) => Some((slim_fly::FIRST, slim_fly::STEPS)),
+            Self::Dally(_) => Some((dally::FIRST, dally::STEPS)),
+            Self::DfPlus(_) => Some((dfplus::FIRST, dfplus::STEPS)),
         }
     }
 }

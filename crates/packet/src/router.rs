@@ -1,9 +1,11 @@
 //! Routers: a chunk that arrives gets its way, waits for room behind the port, then for the port.
 
 use super::event::{Happens, Packet, Sender};
-use super::model::{Model, Runs};
-use super::node::{Lane, NEVER_PS, Node, Queue};
+use super::model::Model;
+use super::node::Node;
 use super::plant::{Class, Link};
+use super::port::{Lane, NEVER_PS, Queue};
+use super::runs::Runs;
 use super::timing::{Order, Passing, Room};
 
 impl Model {

@@ -1,60 +1,9 @@
 //! A point as users read it.
 
-use super::classes::ClassRow;
+use super::latencies::Latencies;
 use super::replay::{JobRow, RankRow};
-use super::tally::{Spread, Sums};
 use schemars::JsonSchema;
 use serde::Serialize;
-
-/// Latencies of packets, from when an endpoint's interface schedules them until all of them has
-/// arrived, and of messages, from when they come to the interface until then: us, null where none
-/// arrived.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize, JsonSchema)]
-pub struct Latencies {
-    /// Mean latency of packets, ns.
-    pub mean_latency_ns: Option<f64>,
-    /// Latency that half of the packets do not exceed, at most 1/64 too large, ns.
-    pub p50_latency_ns: Option<f64>,
-    /// Latency that 99 % of the packets do not exceed, at most 1/64 too large, ns.
-    pub p99_latency_ns: Option<f64>,
-    /// Largest latency of a packet, ns.
-    pub max_latency_ns: Option<f64>,
-    /// Mean latency of messages, ns.
-    pub mean_message_latency_ns: Option<f64>,
-    /// Latency that half of the messages do not exceed, at most 1/64 too large, ns.
-    pub p50_message_latency_ns: Option<f64>,
-    /// Latency that 99 % of the messages do not exceed, at most 1/64 too large, ns.
-    pub p99_message_latency_ns: Option<f64>,
-    /// Largest latency of a message, ns.
-    pub max_message_latency_ns: Option<f64>,
-}
-
-impl Latencies {
-    /// Those of what arrived.
-    pub(super) fn of(sums: &Sums) -> Self {
-        let in_ns = |ps: f64| ps / 1e3;
-        let mean = |of: &Spread| of.mean_ps().map(in_ns);
-        let quantile = |of: &Spread, share| of.quantile_ps(share).map(|ps| in_ns(ps as f64));
-        let max = |of: &Spread| of.max_ps().map(|ps| in_ns(ps as f64));
-        let Sums { chunks, messages, .. } = sums;
-        Self {
-            mean_latency_ns: mean(chunks),
-            p50_latency_ns: quantile(chunks, 0.5),
-            p99_latency_ns: quantile(chunks, 0.99),
-            max_latency_ns: max(chunks),
-            mean_message_latency_ns: mean(messages),
-            p50_message_latency_ns: quantile(messages, 0.5),
-            p99_message_latency_ns: quantile(messages, 0.99),
-            max_message_latency_ns: max(messages),
-        }
-    }
-}
-
-/// Bytes for each of so many over so many ps, Gbit/s; 0 over none.
-pub(super) fn accepted(bytes: u64, each: f64, ps: u64) -> f64 {
-    let share = each * ps as f64 / 1e12;
-    if share > 0.0 { bytes as f64 * 8.0 / 1e9 / share } else { 0.0 }
-}
 
 /// What a run at one load found.
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
@@ -154,4 +103,24 @@ pub struct SeriesRow {
     pub accepted_gbps: Vec<f64>,
     /// Mean latency of these packets, ns; null where none arrived.
     pub mean_latency_ns: Vec<Option<f64>>,
+}
+
+/// What was found of a class.
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
+pub struct ClassRow {
+    /// What endpoints want to send, as part of the rate of one rail.
+    pub offered_load: f64,
+    /// Bytes that arrived, for each endpoint and the time until the last of any class, Gbit/s.
+    pub accepted_gbps: f64,
+    /// Packets that arrived.
+    pub packets: u64,
+    /// Messages that arrived.
+    pub messages: u64,
+    /// Mean links between switches traversed; null where nothing arrived.
+    pub mean_hops: Option<f64>,
+    /// Mean switches visited; null likewise.
+    pub mean_switches: Option<f64>,
+    /// Latencies of packets and of messages.
+    #[serde(flatten)]
+    pub latencies: Latencies,
 }

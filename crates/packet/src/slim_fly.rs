@@ -3,11 +3,11 @@
 //! The virtual channel of a chunk is the number of routers that it has visited; ejection uses 0.
 
 use super::event::{NONE, Packet};
-use super::model::Runs;
 use super::node::Node;
 use super::order::Leads::On;
 use super::order::{Kind, Steps};
 use super::plant::{Class, Plant};
+use super::runs::Runs;
 use base::Refusal;
 use paths::select::Selection;
 

@@ -2,7 +2,8 @@
 
 use super::event::{Packet, Sender};
 use super::model::{Model, State};
-use super::node::{Lane, Node};
+use super::node::Node;
+use super::port::Lane;
 use des::Lp;
 
 /// A packet that waits for room in a channel that leaves a router.

@@ -94,3 +94,6 @@ pub struct Timing {
 pub(super) fn transmission_ps(bytes: u64, gib_per_s: f64) -> u64 {
     (bytes as f64 * 1e12 / (gib_per_s * 1_073_741_824.0)).round() as u64
 }
+
+/// How long it takes to hear that others are done, ps.
+pub(super) const TELL_PS: u64 = 1_000_000;

@@ -1,11 +1,11 @@
 //! What people read of a run: names in place of numbers, microseconds in place of picoseconds.
 
-use super::classes::ClassRow;
 use super::ended::Ended;
+use super::latencies::{Latencies, accepted};
 use super::model::Model;
 use super::plant::Plant;
 use super::replay::{JobRow, RankRow, Replay};
-use super::row::{Latencies, LinkRow, Row, SeriesRow, accepted};
+use super::row::{ClassRow, LinkRow, Row, SeriesRow};
 use super::stuck::Waits;
 use super::tally::{Sums, Tally};
 use base::SwitchId;

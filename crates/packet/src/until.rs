@@ -3,25 +3,13 @@
 //! A router hears of the end some time after it. So each of its ports keeps what it did in the last
 //! of that time, and what was done after the end is taken away.
 
-use super::model::{Change, Runs};
-use super::node::{NEVER_PS, Node, Port};
-use super::replay::TELL_PS;
+use super::port::{NEVER_PS, Port, Spell};
+use super::runs::{Change, Runs};
+use super::timing::TELL_PS;
 use std::collections::VecDeque;
 
 /// A router hears that late that all jobs are done: they tell one endpoint, and that tells all.
 const HEARD_PS: u64 = 2 * TELL_PS;
-
-/// A chunk that a port has sent.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-#[expect(clippy::struct_field_names, reason = "names of times end in their unit")]
-pub struct Spell {
-    /// From when on chunks waited, and none had room, ps; its beginning where that was not so.
-    blocked_ps: u64,
-    /// When it began to be sent, ps.
-    start_ps: u64,
-    /// And when the port was no longer busy with it, ps.
-    end_ps: u64,
-}
 
 /// Times of a port until all jobs were done.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -56,9 +44,7 @@ impl Recent {
             _ => {}
         }
     }
-}
 
-impl Node {
     /// A port, as it is before that, begins to send a chunk, which keeps it busy for a while.
     #[inline]
     pub(super) fn keeps(
@@ -68,11 +54,10 @@ impl Node {
         time_ps: u64,
         to: &mut impl Runs,
     ) {
-        let Some(recent) = &mut self.recent else { return };
-        if recent.until.is_some() {
+        if self.until.is_some() {
             return;
         }
-        let sent = &mut recent.sent[usize::from(port)];
+        let sent = &mut self.sent[usize::from(port)];
         let heard_ps = to.now_ps().saturating_sub(HEARD_PS);
         while let Some(first) = sent.front().copied().filter(|first| first.end_ps < heard_ps) {
             to.note(|| Change::Forgot(port, first));
@@ -83,9 +68,8 @@ impl Node {
         sent.push_back(Spell { blocked_ps, start_ps, end_ps: start_ps + time_ps });
     }
 
-    /// All jobs were done a while ago.
-    pub(super) fn hears(&mut self, to: &mut impl Runs) {
-        let Some(recent) = &mut self.recent else { return };
+    /// All jobs were done a while ago: what `ports` did since then is taken away.
+    pub(super) fn hears(&mut self, ports: &[Port], to: &mut impl Runs) {
         let done_ps = to.now_ps().saturating_sub(HEARD_PS);
         let after = |from_ps: u64, end_ps: u64| end_ps.saturating_sub(from_ps.max(done_ps));
         let of = |(port, sent): (&Port, &VecDeque<Spell>)| {
@@ -98,8 +82,8 @@ impl Node {
                 blocked_ps: port.blocked_ps - blocked_ps + still_ps,
             }
         };
-        let until = self.ports.iter().zip(&recent.sent).map(of).collect();
+        let until = ports.iter().zip(&self.sent).map(of).collect();
         to.note(|| Change::Ended);
-        recent.until = Some(until);
+        self.until = Some(until);
     }
 }

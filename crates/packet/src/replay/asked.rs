@@ -85,6 +85,6 @@ pub(super) fn made(
 ///
 /// # Errors
 /// When there is no trace and something of one is asked for.
-pub(in super::super) fn needs_trace(name: &str) -> Refusal {
+pub(crate) fn needs_trace(name: &str) -> Refusal {
     Refusal::new(name, "there is no workload", "workload = \"amg_like p=12 ...\", or leave it out")
 }

@@ -2,9 +2,10 @@
 
 use super::super::endpoint::Endpoint;
 use super::super::event::Happens;
-use super::super::model::{Model, Runs};
+use super::super::model::Model;
 use super::super::nic::Injection;
-use super::play::TELL_PS;
+use super::super::runs::Runs;
+use super::super::timing::TELL_PS;
 use super::{OF_BACKGROUND, Replay};
 use base::Refusal;
 use schemars::JsonSchema;
@@ -186,12 +187,7 @@ impl Model {
     }
 
     /// A message in the background is born.
-    pub(in super::super) fn background_born(
-        &self,
-        replay: &Replay,
-        it: &mut Endpoint,
-        to: &mut impl Runs,
-    ) {
+    pub(crate) fn background_born(&self, replay: &Replay, it: &mut Endpoint, to: &mut impl Runs) {
         let Some(plays) = &mut it.plays else { return };
         let (Some((job, rank)), false) = (plays.background, plays.desk.is_over) else { return };
         let of = &replay.background[usize::from(job)];
@@ -211,12 +207,7 @@ impl Model {
     }
 
     /// An endpoint says that its processes are done: once all have, the background ends.
-    pub(in super::super) fn one_is_done(
-        &self,
-        replay: &Replay,
-        it: &mut Endpoint,
-        to: &mut impl Runs,
-    ) {
+    pub(crate) fn one_is_done(&self, replay: &Replay, it: &mut Endpoint, to: &mut impl Runs) {
         let Some(plays) = &mut it.plays else { return };
         let desk = plays.desk(to);
         desk.done += 1;
@@ -233,7 +224,7 @@ impl Model {
     }
 
     /// The background ends.
-    pub(in super::super) fn is_over(it: &mut Endpoint, to: &mut impl Runs) {
+    pub(crate) fn is_over(it: &mut Endpoint, to: &mut impl Runs) {
         if let Some(plays) = &mut it.plays {
             plays.desk(to).is_over = true;
         }

@@ -1,8 +1,9 @@
 //! What a run finds of jobs: sums over their chunks, times of their processes.
 
-use super::super::row::{Latencies, accepted};
+use super::super::latencies::{Latencies, accepted};
 use super::super::tally::Sums;
-use super::process::{List, Plays};
+use super::entry::List;
+use super::process::Plays;
 use super::{Part, Replay, operation};
 use message::Left;
 use schemars::JsonSchema;
@@ -103,7 +104,7 @@ pub struct RankRow {
 
 impl Plays {
     /// Times of the processes of an endpoint.
-    pub(in super::super) fn times(&self) -> impl Iterator<Item = RankTime> + '_ {
+    pub(crate) fn times(&self) -> impl Iterator<Item = RankTime> + '_ {
         self.processes.iter().map(|process| {
             let clock = process.clock;
             let all_ps = clock.last_ps - clock.first_ps.unwrap_or(clock.last_ps);
@@ -117,7 +118,7 @@ impl Plays {
     }
 
     /// What the processes of an endpoint could not do, added to `left`.
-    pub(in super::super) fn leaves(&self, left: &mut Left) {
+    pub(crate) fn leaves(&self, left: &mut Left) {
         for process in self.processes.iter().filter(|process| process.clock.left > 0) {
             left.receives.extend(process.list(List::Posted).iter().map(|entry| entry.what));
             left.receives.extend(process.list(List::Agreed).iter().map(|entry| entry.what));
@@ -134,7 +135,7 @@ impl Plays {
 
 impl Replay {
     /// The job of a message that arrives at an endpoint, and its bytes.
-    pub(in super::super) fn message_at(&self, plays: Option<&Plays>, message: u32) -> (u16, u32) {
+    pub(crate) fn message_at(&self, plays: Option<&Plays>, message: u32) -> (u16, u32) {
         let Some(plays) = plays else { return (0, 0) };
         if message & super::OF_BACKGROUND != 0 {
             let before = self.jobs.len() - self.background.len();
@@ -159,7 +160,7 @@ impl Replay {
     }
 
     /// Processes as people read them.
-    pub(in super::super) fn rank_rows(&self, times: &[RankTime]) -> RankRow {
+    pub(crate) fn rank_rows(&self, times: &[RankTime]) -> RankRow {
         let mut rows = RankRow::default();
         let in_ns = |ps: u64| ps as f64 / 1e3;
         for time in times {
@@ -180,7 +181,7 @@ impl Replay {
     }
 
     /// Jobs as people read them; with packets that were overtaken where those were counted.
-    pub(in super::super) fn job_rows(
+    pub(crate) fn job_rows(
         &self,
         sums: &[Sums],
         times: &[RankTime],

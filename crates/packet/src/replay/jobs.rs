@@ -10,7 +10,7 @@ use fabric::Topology;
 use message::{self, LogGops};
 use std::borrow::Cow;
 use std::collections::HashSet;
-use traffic::placement::{Policy, check_places};
+use traffic::placement::{check_places, placement};
 use traffic::workload::Schedule;
 
 /// What processes do, and where they are, in place of what the parameters say.
@@ -26,7 +26,7 @@ pub struct Jobs<'a> {
 impl<'a> Jobs<'a> {
     /// About how many packets the jobs of a spec send on a network, those of the background as long
     /// as the traces take at least; 0 where that is not known, as the run itself will say why.
-    pub(in super::super) fn packets(self, spec: &Spec, on: &Topology) -> f64 {
+    pub(crate) fn packets(self, spec: &Spec, on: &Topology) -> f64 {
         let Ok(schedules) = self.schedules(spec, &Quiet) else { return 0.0 };
         let of = |schedule: &Cow<'_, Schedule>| {
             chunks_of(schedule, &spec.mpi, spec.packet_bytes.max(1)) as f64
@@ -58,7 +58,7 @@ impl<'a> Jobs<'a> {
 
     /// All jobs on their endpoints, where a rail has a rate in GiB/s and messages are born as the
     /// dialect has it.
-    pub(in super::super) fn replay(
+    pub(crate) fn replay(
         self,
         spec: &Spec,
         on: &Topology,
@@ -149,7 +149,7 @@ fn placed(
     let all = match given {
         None => {
             let ranks = u32::try_from(ranks(sizes)).unwrap_or(u32::MAX);
-            Policy::parse(&spec.placement)?.place(on, ranks, 1, spec.seed)?
+            placement(&spec.placement)?.place(on, ranks, 1, spec.seed)?
         }
         Some(given) => {
             check_places(on, given)?;
@@ -162,7 +162,7 @@ fn placed(
             if all.len() < ranks(sizes) {
                 all.truncate(own);
                 let endpoints = on.endpoints().len() as u32;
-                let drawn = Policy::Random.place(on, endpoints, 1, spec.seed)?;
+                let drawn = placement("random")?.place(on, endpoints, 1, spec.seed)?;
                 let taken: HashSet<u32> = all.iter().copied().collect();
                 all.extend(drawn.into_iter().filter(|e| !taken.contains(e)));
             }

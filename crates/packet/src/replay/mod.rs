@@ -6,6 +6,7 @@
 
 mod asked;
 mod background;
+mod entry;
 mod job;
 mod jobs;
 mod play;
@@ -14,10 +15,10 @@ mod process;
 pub(super) use asked::needs_trace;
 pub use asked::{Collectives, Compute, Traces};
 pub use background::{Background, BackgroundOf, Backgrounds};
+pub use entry::{Entry, Played};
 pub use job::{Job, JobRow, JobTimes, RankRow, RankTime};
 pub use jobs::Jobs;
-pub(super) use play::TELL_PS;
-pub use process::{Entry, Played, Plays};
+pub use process::Plays;
 
 use base::{Refusal, Stop, Watch};
 use schemars::JsonSchema;

@@ -2,16 +2,15 @@
 
 use super::super::endpoint::Endpoint;
 use super::super::event::{Happens, Packet};
-use super::super::model::{Model, Runs};
+use super::super::model::Model;
 use super::super::plant::Class;
-use super::super::timing::transmission_ps;
-use super::process::{Entry, List, Plays, Process};
+use super::super::runs::Runs;
+use super::super::timing::{TELL_PS, transmission_ps};
+use super::entry::{Entry, List};
+use super::process::{Plays, Process};
 use super::{OF_BACKGROUND, Part, Replay, number, operation, sends};
 use std::collections::VecDeque;
 use traffic::workload::{ANY, Kind};
-
-/// How long it takes to hear that others are done, ps.
-pub(in super::super) const TELL_PS: u64 = 1_000_000;
 
 /// What becomes of an operation.
 #[derive(Debug, Clone, Copy)]
@@ -46,7 +45,7 @@ impl Replay {
 
 impl Model {
     /// Begins what waits for nothing.
-    pub(in super::super) fn starts(&self, replay: &Replay, it: &mut Endpoint, to: &mut impl Runs) {
+    pub(crate) fn starts(&self, replay: &Replay, it: &mut Endpoint, to: &mut impl Runs) {
         let Some(plays) = replay.plays(to.me() - self.plant.routers) else { return };
         let steps: Vec<VecDeque<Step>> = plays
             .processes
@@ -198,7 +197,7 @@ impl Model {
     }
 
     /// A message comes to the interface, which takes one after another.
-    pub(in super::super) fn enters(
+    pub(crate) fn enters(
         &self,
         replay: &Replay,
         it: &mut Endpoint,
@@ -223,7 +222,7 @@ impl Model {
     }
 
     /// The interface has taken a message.
-    pub(in super::super) fn taken(
+    pub(crate) fn taken(
         &self,
         replay: &Replay,
         it: &mut Endpoint,
@@ -283,7 +282,7 @@ impl Model {
     }
 
     /// A message has come without the network.
-    pub(in super::super) fn copied(
+    pub(crate) fn copied(
         &self,
         replay: &Replay,
         it: &mut Endpoint,
@@ -297,13 +296,7 @@ impl Model {
     }
 
     /// An operation ends.
-    pub(in super::super) fn ends(
-        &self,
-        replay: &Replay,
-        it: &mut Endpoint,
-        op: u32,
-        to: &mut impl Runs,
-    ) {
+    pub(crate) fn ends(&self, replay: &Replay, it: &mut Endpoint, op: u32, to: &mut impl Runs) {
         let Some(at) = process_of(it, replay.schedule.rank_of(op)) else { return };
         self.goes_on(replay, it, at, VecDeque::from([Step::Ends(op)]), to);
     }
@@ -319,7 +312,7 @@ impl Model {
     }
 
     /// All of a message is here; nobody waits for those of the background.
-    pub(in super::super) fn comes(
+    pub(crate) fn comes(
         &self,
         replay: &Replay,
         it: &mut Endpoint,

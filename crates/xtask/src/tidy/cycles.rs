@@ -27,16 +27,12 @@ const KNOWN: &[(&str, usize)] = &[
     ("crates/formats/src/graph_file", 13),
     ("crates/formats/src/ib/fabric_file", 4),
     ("crates/formats/src/liballprof", 3),
-    ("crates/mapping/src", 2),
-    ("crates/mapping/src", 2),
     ("crates/plan/src", 2),
     ("crates/plan/src", 2),
     ("crates/plan/src", 3),
     ("crates/py/src", 7),
-    ("crates/flit/src/booksim/routing", 6),
     ("crates/flit/src/engine", 7),
-    ("crates/message/src/net", 4),
-    ("crates/packet/src", 17),
+    ("crates/message/src/net/flows", 2),
     ("crates/xtask/src", 2),
 ];
 

@@ -1,6 +1,6 @@
 //! Routing on networks of files: minimal, and the `PolarFly` variant's Valiant, UGAL-L and UGAL-G.
 
-use super::{At, Explored, Homes, Step, Vcs, unknown, want};
+use super::kind::{At, Explored, Homes, Step, Vcs, few, unknown, want};
 use base::Refusal;
 use paths::guide::{Guide, Here, Want};
 use paths::wiring::Wiring;
@@ -83,7 +83,7 @@ pub(super) fn guide(
         return Err(Refusal::new("network_file", format!("{routers} routers"), help));
     }
     if hops {
-        super::few(vcs, LAST_LANE + 1, "vc_policy hops")?;
+        few(vcs, LAST_LANE + 1, "vc_policy hops")?;
     }
     let (mut linked, mut middles) = (Vec::new(), Vec::new());
     if matches!(rule, Rule::Local | Rule::Global) {

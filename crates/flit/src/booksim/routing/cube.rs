@@ -1,7 +1,7 @@
 //! Routing on meshes and tori: dimension by dimension, by turns, over a router, and adaptively.
 
 use super::super::networks::digit;
-use super::{At, Explored, Step, Vcs, few, unknown, want};
+use super::kind::{At, Explored, Step, Vcs, few, unknown, want};
 use base::Refusal;
 use base::seed::Fast;
 use paths::guide::{Guide, Here, Want, lanes};

@@ -1,6 +1,6 @@
 //! Routing on the balanced dragonfly: minimal, and UGAL, with a channel for each phase.
 
-use super::{At, Explored, Step, few, unknown, want};
+use super::kind::{At, Explored, Step, few, unknown, want};
 use base::Refusal;
 use base::seed::Fast;
 use paths::guide::{Guide, Here, Want, lanes};

@@ -1,6 +1,6 @@
 //! Routing on k-ary n-trees: up to the nearest common ancestors at random, then down.
 
-use super::{At, Explored, Step, Vcs, unknown, want};
+use super::kind::{At, Explored, Step, Vcs, unknown, want};
 use base::Refusal;
 use paths::guide::{Guide, Here, Want};
 use paths::word::Packet;

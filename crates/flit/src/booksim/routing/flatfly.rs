@@ -1,7 +1,7 @@
 //! Routing on flattened butterflies: dimension by dimension, by turns, over a router, and UGAL.
 
 use super::super::networks::{digit, flatfly_port};
-use super::{At, Explored, Homes, Step, Vcs, few, unknown, want};
+use super::kind::{At, Explored, Homes, Step, Vcs, few, unknown, want};
 use base::Refusal;
 use paths::guide::{Guide, Here, Want};
 use paths::word::Packet;

@@ -34,7 +34,7 @@ impl Ord for Full {
 impl Flows {
     /// Gives every flow its rate from `now` on. O(channels of the flows that are looked at, times
     /// the logarithm of how many channels these are).
-    pub(in super::super) fn settle(&mut self, now: u64) {
+    pub(crate) fn settle(&mut self, now: u64) {
         self.next = now + self.pause;
         let mut change = std::mem::take(&mut self.change);
         // one that came and went since is not there, or is another that came
