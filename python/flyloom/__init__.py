@@ -22,6 +22,7 @@ if TYPE_CHECKING:  # what `_HOMES` says
     from flyloom._core import __version__ as __version__
     from flyloom._generated import *  # noqa: F403
     from flyloom._measures import *  # noqa: F403
+    from flyloom._simulators import *  # noqa: F403
     from flyloom.deploy import DeployError as DeployError
     from flyloom.deploy import Verb
     from flyloom.deploy.fabric import route_with_opensm as route_with_opensm
@@ -116,7 +117,7 @@ _HOMES = {
         "merge_workloads", "noisy_workload", "traced_workload", "workloads",
     ],
 }
-_GENERATED = ("flyloom._generated", "flyloom._measures")
+_GENERATED = ("flyloom._generated", "flyloom._measures", "flyloom._simulators")
 """Where the names are that these lists do not have."""
 _HOME_OF = {name: module for module, names in _HOMES.items() for name in names}
 

@@ -81,7 +81,7 @@ RUNS: dict[str, list[str]] = {
     "sim flit": [f"sim flit {NET} --load auto {SHORT}",
                  f"sim flit {STUCK} {SHORT} --set links=true",
                  f"sim flit ring:n=5,p=1 --traffic worst_case --load 0.1 {SHORT}",
-                 f"sim flit {NET} --load 0.1 --seeds 2 --class share=1 --class share=2 {SHORT}"],
+                 f"sim flit {NET} --load 0.1 --seeds 2 --traffic-class share=1 --traffic-class share=2 {SHORT}"],
     "sim packet": [f"sim packet {NET} --load 0.2",
                    "sim packet torus:shape=4x4,p=4 --load 1 --selection valiant --messages 400"
                    " --set lane_use=any switch.virtual_channels=1 link.local_buffer_bytes=4096"
@@ -90,7 +90,7 @@ RUNS: dict[str, list[str]] = {
     "map-eval": [f"map-eval {NET} --graph stencil:shape=6x6,bytes=8 --mapping places"],
     "measure": ["measure --times times.json"],
     "measure --compare": [f"measure --compare ebb.json --net {NET}"],
-    "sim message": ["sim message --goal pair.goal",
+    "sim message": ["sim message --workload pair.goal",
                     f"sim message --workload 'scan_doubling bytes=8' --net {NET} --critical-path"],
     "workload list": ["workload list"],
     "workload make": ["workload make scan_doubling ranks=4 bytes=8 -o scan.goal"],

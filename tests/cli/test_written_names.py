@@ -19,7 +19,7 @@ def test_channels_of_switches_named_as_formulas_are_text(tmp_path):
         "endpoints": [{"name": f"h{i}", "rails": [[i, 0]]} for i in range(4)],
     }))
     done = flyloom("sim", "message", "--workload", "alltoall_linear ranks=4 bytes=10", "--net",
-                   "net.json", "--channels", "c.csv", "--ranks", "r.csv", cwd=tmp_path)
+                   "net.json", "--links", "c.csv", "--ranks", "r.csv", cwd=tmp_path)
     assert done.returncode == 0, done.stderr
     with open(tmp_path / "c.csv", newline="") as file:
         rows = list(csv.DictReader(file))

@@ -14,7 +14,7 @@ from checkout import ROOT
 
 PACKAGE = ROOT / "python" / "flyloom"
 MOST_LINES, MOST_PARAMETERS = 60, 10
-GENERATED = ("_generated.py", "_measures.py")
+GENERATED = ("_generated.py", "_measures.py", "_simulators.py")
 
 KNOWN = {
     "cabling/pdf.py _box": (9, 11),

@@ -149,7 +149,7 @@ def test_packets_of_points_with_a_load_and_a_seed_each_are_one_curve():
 
     def run(network, selection, load, seed, accepted, latency):
         one = {
-            "offered_load": load, "accepted_gib_per_s": accepted, "packets": 9, "end_ns": 1000,
+            "offered_load": load, "accepted_gbps": accepted, "packets": 9, "end_ns": 1000,
             "nonminimal_packets": 0, "deadlocked": False, "mean_latency_us": latency,
             "mean_switches": 2.0, "p50_latency_us": 1.0, "p99_latency_us": 2.0,
         }
@@ -168,9 +168,9 @@ def test_packets_of_points_with_a_load_and_a_seed_each_are_one_curve():
     assert rows["Uniform traffic: latency at load 0.1"] == [
         "1.5 (minimal)", "3 (minimal)", "us", "Slim Fly, 50 % less"]
     assert rows["Uniform traffic: most that arrives, minimal"] == [
-        "5.5", "11", "GiB/s", "Fat tree, 2.0 times as much"]
+        "5.5", "11", "Gbit/s", "Fat tree, 2.0 times as much"]
     assert rows["Uniform traffic: most that arrives, best selection"] == [
-        "7.5 (ugal_l)", "11 (minimal)", "GiB/s", "Fat tree, 47 % more"]
+        "7.5 (ugal_l)", "11 (minimal)", "Gbit/s", "Fat tree, 47 % more"]
 
 
 def test_times_go_along_what_varies_where_both_networks_have_it():

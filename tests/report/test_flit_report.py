@@ -41,10 +41,10 @@ def test_a_label_says_what_differs_and_nothing_else():
     assert labels([one, simulation(0.2, traffic="shuffle")]) == ["uniform", "shuffle"]
     assert labels([one, simulation(0.2, **{"switch.buffer_flits": 4})]) == [
         "buffer_flits 16", "buffer_flits 4"]
-    both = {"router.size": 1, "choosing.size": 1}
-    other = {"router.size": 2, "choosing.size": 2}
+    both = {"switch.size": 1, "choosing.size": 1}
+    other = {"switch.size": 2, "choosing.size": 2}
     assert labels([simulation(0.2, **both), simulation(0.2, **other)]) == [
-        "router.size 1, choosing.size 1", "router.size 2, choosing.size 2"]
+        "switch.size 1, choosing.size 1", "switch.size 2, choosing.size 2"]
     far = simulation(0.2, "anca", "fat tree")
     assert labels([one, far], ("Slim Fly", "fat tree")) == ["Slim Fly, ugal_l", "fat tree, anca"]
     # what differs from network to network alone goes without saying, but for the traffic

@@ -48,7 +48,7 @@ topology = [{{ family = "fit_fly", q = 5, p = 2 }}, {{ family = "slim_fly", q = 
 [sweep.grid]
 "sim.packet.background.intensity" = [0.2, 0.7]
 """
-FIGURES = ("max_comm_us", "mean_comm_us", "mean_latency_us", "mean_switches")
+FIGURES = ("max_comm_ns", "mean_comm_ns", "mean_latency_ns", "mean_switches")
 
 
 def values_of(spec: dict) -> list[dict]:
@@ -107,12 +107,12 @@ def test_the_chart_has_the_values_of_the_rows(ran, saved):
     wanted = {
         (network, at, words): ran[1][2 * place + nth][f"sim_packet_{name}"]
         for place, network in enumerate(("two planes", "one")) for nth, at in enumerate((0.2, 0.7))
-        for words, name in (("longest", "max_comm_us"), ("mean", "mean_comm_us"))
+        for words, name in (("longest", "max_comm_ns"), ("mean", "mean_comm_ns"))
     }
     assert drawn == wanted
     # latency and routers visited are those of the job, not of the packets beside it
     beside = [values_of(part) for part in spec["hconcat"][1]["vconcat"]]
-    for found, key in zip(beside, ("mean_latency_us", "mean_switches"), strict=True):
+    for found, key in zip(beside, ("mean_latency_ns", "mean_switches"), strict=True):
         told = {(v["curve"], v["at"]): v["value"] for v in found}
         assert told == {
             (run["network"], run["parameters"]["background.intensity"]): run["jobs"][0][key]
@@ -152,8 +152,8 @@ def test_every_plane_has_its_map(ran, saved):
 
 
 def job(us: float, name: str = "amg", **more) -> dict:
-    return {"name": name, "ranks": 8, "max_comm_us": us, "mean_comm_us": us / 2,
-            "mean_latency_us": us / 10, "mean_switches": 2.5, "messages": 3, "chunks": 4,
+    return {"name": name, "ranks": 8, "max_comm_ns": us, "mean_comm_ns": us / 2,
+            "mean_latency_ns": us / 10, "mean_switches": 2.5, "messages": 3, "packets": 4,
             "bytes": 5, **more}
 
 
@@ -162,9 +162,9 @@ BEHIND = job(0, "background", max_comm_us=None, mean_comm_us=None)
 
 def point(load: float | None, latency: float | None = 1.0, **more) -> dict:
     return {
-        "offered_load": load, "accepted_gib_per_s": 10 * (load or 0), "packets": 7, "messages": 7,
-        "mean_switches": 2.25, "mean_latency_us": latency, "p50_latency_us": latency and 0.9 * latency,
-        "p99_latency_us": latency and 3 * latency, "max_latency_us": latency and 4 * latency,
+        "offered_load": load, "accepted_gbps": 10 * (load or 0), "packets": 7, "messages": 7,
+        "mean_switches": 2.25, "mean_latency_ns": latency, "p50_latency_ns": latency and 0.9 * latency,
+        "p99_latency_ns": latency and 3 * latency, "max_latency_ns": latency and 4 * latency,
         "nonminimal_packets": 1, "end_ns": 9000, "deadlocked": False, **more,
     }
 
@@ -318,7 +318,7 @@ def links_of(network: dict) -> dict:
 
 @pytest.mark.parametrize(("change", "says"), [
     (lambda r: r.update(network="nowhere"), "no network is labelled 'nowhere'"),
-    (lambda r: r["points"][0].pop("accepted_gib_per_s"), "points[0].accepted_gib_per_s: missing"),
+    (lambda r: r["points"][0].pop("accepted_gbps"), "points[0].accepted_gbps: missing"),
     (lambda r: r["points"][0].update(mean_switches="far"), "points[0].mean_switches"),
     (lambda r: r["points"][0].update(offered_load=None), "points[0].offered_load: missing"),
     (lambda r: r["points"][0]["links"]["plane"].pop(), "several lengths"),
@@ -359,7 +359,7 @@ def test_the_chart_of_traces_has_jobs_processes_and_time(traced):
     told = traced["points"][0]["ranks"]
     for number, name in enumerate(names):
         shown = [(v["share"], v["us"]) for v in values_of(ranks) if v["name"] == name]
-        times = sorted(us for j, us in zip(told["job"], told["comm_us"], strict=True)
+        times = sorted(us for j, us in zip(told["job"], told["comm_ns"], strict=True)
                        if j == number)
         assert shown == [((i + 1) / 8, us) for i, us in enumerate(times)]
         assert shown[-1][1] == traced["jobs"][number]["max_comm_ns"] / 1e3
@@ -401,7 +401,7 @@ def test_without_traces_the_chart_has_median_mean_and_the_99th_percentile():
     found = document("sim", "packet", net, "--load", "0.2,0.6", "--messages", "5", "--set",
                      "links=true")
     [row] = packet_page.spec(found)["vconcat"]
-    keys = {"median": "p50_latency_us", "mean": "mean_latency_us", "99 % below": "p99_latency_us"}
+    keys = {"median": "p50_latency_ns", "mean": "mean_latency_ns", "99 % below": "p99_latency_ns"}
     drawn = {(v["offered"], v["of packets"]): v["us"] for v in values_of(row["hconcat"][0])}
     assert drawn == {(p["offered_load"], name): p[key] for p in found["points"]
                      for name, key in keys.items()}

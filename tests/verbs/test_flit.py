@@ -183,7 +183,7 @@ def test_a_deadlock_is_found_and_told():
     ("--set switch.virtual_channels=0", "switch.virtual_channels: 0 is out of range"),
     ("--set switch.virtual_channels=300", "switch.virtual_channels: invalid value"),
     ("--set switch.virtual_channels=abc", "switch.virtual_channels: 'abc' is no whole number"),
-    ("--set router.foo=1", "router.foo: unknown field"),
+    ("--set switch.foo=1", "switch.foo: unknown field"),
     ("--set switch.vc_allocator=foo", "switch.vc_allocator: there is no 'foo'"),
     ("--set router=1", "router: integer `1` where a table should be"),
     ("--set router=1 --set switch.buffer_flits=8", "switch.buffer_flits: router is no table"),
@@ -232,7 +232,7 @@ def test_what_was_refused_runs_when_asked(words):
     ({"seed": -1}, "seed: "),
     ({"level": "packets"}, "level: there is no 'packets'; did you mean packet? flit"),
     ({"settings": {"seed": 3}}, "settings: seed is an argument"),
-    ({"settings": {"switch": {"foo": 1}}}, "router.foo: unknown field"),
+    ({"settings": {"switch": {"foo": 1}}}, "switch.foo: unknown field"),
     ({"traffic": [(0, 0, 1.0)]}, "traffic: nothing is sent"), ({"lmc": 2}, "engine: none"),
 ])
 def test_the_api_refuses_as_the_command_does(given, told):

@@ -121,13 +121,13 @@ def test_a_process_that_cannot_make_a_load_ends_the_curve():
     ("--seeds 0", "seeds: 0 is out of range; 1 to 1000"),
     ("--set seeds=2", "seeds is an argument of its own"),
     ("--set run.warmup_cycles=soon", "run.warmup_cycles: invalid warm-up"),
-    ("--class share=0", "class 1: share: 0 is out of range"),
-    ("--class share=x", "--class: share: 'x' is no number"),
-    ("--class share", "--class: 'share': not KEY=VALUE"),
-    ("--class colour=1", "class: "),
-    ("--class packet_flits=0", "class 1: packet_flits: 0 flits"),
-    ("--class injection=foo", "class 1: process: there is no 'foo'"),
-    ("--class traffic=bit_reverse", "not a power of two"),
+    ("--traffic-class share=0", "traffic_class 1: share: 0 is out of range"),
+    ("--traffic-class share=x", "--traffic-class: share: 'x' is no number"),
+    ("--traffic-class share", "--traffic-class: 'share': not KEY=VALUE"),
+    ("--traffic-class colour=1", "traffic_class: "),
+    ("--traffic-class packet_flits=0", "traffic_class 1: packet_flits: 0 flits"),
+    ("--traffic-class injection=foo", "traffic_class 1: injection: there is no 'foo'"),
+    ("--traffic-class traffic=bit_reverse", "not a power of two"),
 ])
 def test_bad_input_is_refused_in_one_line(words, told):
     done = flyloom("sim", "flit", NET, "--load", "0.1", *words.split())

@@ -185,7 +185,7 @@ def test_sharing_is_told_apart(tmp_path):
     (["--set", "switch.delay_ns=-3"], "switch.delay_ns: -3 is out of range"),
     (["--set", "link.rate_gbps=0"], "link.rate_gbps: 0 is out of range"),
     (["--set", "selection=all"], "selection"),
-    (["--set", "router.x=1"], "router is no table"),
+    (["--set", "colour.x=1"], "unknown field `colour`"),
     (["--dialect", "loggops-v1"], "loggops-v1 has no network"),
     (["--lmc", "1"], "engine: none"),
     (["--engine", "min_hops"], "did you mean min_hop?"),

@@ -127,6 +127,6 @@ def test_a_long_cycle_is_cut_and_counted(tmp_path):
 def test_a_trace_over_packets_says_it_too(tmp_path):
     path = tmp_path / "s.goal"
     path.write_text(BOTH_RECEIVE_FIRST)
-    done = flyloom("sim", "packet", "complete:n=2,p=1", "--trace", path)
+    done = flyloom("sim", "packet", "complete:n=2,p=1", "--workload", path)
     assert done.returncode == 2
     assert "another: rank 0, operation 1: recv 8b from 1 tag 4 waits for rank 1" in done.stderr

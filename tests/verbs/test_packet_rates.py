@@ -53,7 +53,7 @@ def test_a_packet_takes_the_time_of_the_slowest_cable(tmp_path, cables):
         assert due == back
     assert found.rates["of_cables"] is True
     rates = [RATES[speed] * lanes * 1e9 / 8 / 2**30 for speed, lanes in cables]
-    low, high = found.rates["lowest_gib_per_s"], found.rates["highest_gib_per_s"]
+    low, high = (found.rates[f"{end}_gbps"] / GBPS_OF_GIB for end in ("lowest", "highest"))
     assert [low, high] == pytest.approx([min(rates), max(rates)])
 
 
@@ -73,7 +73,7 @@ def test_what_is_given_goes_before_and_what_nobody_says_is_as_ever(tmp_path):
     family = fl.simulate("complete:n=2,p=1", "packet", **run)
     assert silent.points[0]["digest"] == slow.points[0]["digest"] == family.points[0]["digest"]
     assert silent.rates == {
-        "of_cables": False, "lowest_gib_per_s": 12.5, "highest_gib_per_s": 12.5}
+        "of_cables": False, "lowest_gbps": 12.5 * GBPS_OF_GIB, "highest_gbps": 12.5 * GBPS_OF_GIB}
 
 
 def test_rates_are_printed(tmp_path):
@@ -84,7 +84,7 @@ def test_rates_are_printed(tmp_path):
 
 
 @pytest.mark.parametrize("words", [
-    "--load 0.5", "--load 0.9", "--traffic uniform", "--messages 30", "--bytes 4096",
+    "--load 0.5", "--load 0.9", "--traffic uniform", "--messages 30", "--message-bytes 4096",
 ])
 def test_nothing_says_what_is_sent_beside_a_trace(words):
     done = flyloom("sim", "packet", "complete:n=2,p=1", "--workload", TRACE, *words.split())

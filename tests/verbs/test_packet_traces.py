@@ -118,18 +118,18 @@ def test_schedules_of_python_are_jobs():
 
 
 @pytest.mark.parametrize(("words", "why"), [
-    ("--trace amg_like:p=9,levels=1,base_bytes=8", "729"),
-    ("--trace nothing:p=9", "nothing"),
-    ("--trace no_such_file.goal", "no_such_file.goal"),
-    ("--trace amg_like:p=2", "levels"),
-    (f"--trace {LITTLE} --compute maybe", "compute"),
-    (f"--trace {LITTLE} --collectives some", "collectives"),
-    (f"--trace {LITTLE} --placement nowhere", "nowhere"),
-    (f"--trace {LITTLE} --background ranks", "--background"),
-    (f"--trace {LITTLE} --background ranks=40", "intensity"),
-    (f"--trace {LITTLE} --background ranks=40,intensity=x", "--background"),
-    (f"--trace {LITTLE} --background ranks=40,intensity=0.1,colour=1", "colour"),
-    (f"--trace {LITTLE} --background ranks=400,intensity=0.1", "427"),
+    ("--workload amg_like:p=9,levels=1,base_bytes=8", "729"),
+    ("--workload nothing:p=9", "nothing"),
+    ("--workload no_such_file.goal", "no_such_file.goal"),
+    ("--workload amg_like:p=2", "levels"),
+    (f"--workload {LITTLE} --compute maybe", "compute"),
+    (f"--workload {LITTLE} --collectives some", "collectives"),
+    (f"--workload {LITTLE} --placement nowhere", "nowhere"),
+    (f"--workload {LITTLE} --background ranks", "--background"),
+    (f"--workload {LITTLE} --background ranks=40", "intensity"),
+    (f"--workload {LITTLE} --background ranks=40,intensity=x", "--background"),
+    (f"--workload {LITTLE} --background ranks=40,intensity=0.1,colour=1", "colour"),
+    (f"--workload {LITTLE} --background ranks=400,intensity=0.1", "427"),
     ("--background ranks=40,intensity=0.1", "trace"),
 ])
 def test_what_cannot_be_is_refused(words, why):

@@ -7,6 +7,7 @@ mod outside;
 mod python;
 mod reference;
 mod sheet;
+mod simulators;
 mod source;
 mod tidy;
 

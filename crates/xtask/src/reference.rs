@@ -5,9 +5,11 @@ use std::fmt::Write as _;
 use serde_json::Value;
 
 use crate::measures::{self, Field, Record};
+use crate::simulators;
 
 const PYTHON: &str = "python/flyloom/_generated.py";
 const MEASURES: &str = "python/flyloom/_measures.py";
+const SIMULATORS: &str = "python/flyloom/_simulators.py";
 pub(crate) const COLUMNS: usize = 96;
 
 /// One part of the product as the compiled table describes it.
@@ -46,7 +48,7 @@ pub(crate) struct Param {
 }
 
 /// The generated files, as (path from the root, text), made from the JSON array that the
-/// registry example prints: objects of `kind` ("topology", "engine" or "measure"), `name`, `doc`,
+/// registry example prints: objects of `kind` ("topology", "engine", "measure" or "simulator"), `name`, `doc`,
 /// `params`, each with `name`, `type`, `required`, `default` and `doc`; measures have `input`,
 /// `columns` and `records` too. `by_hand` are the verbs that Python has by hand.
 ///
@@ -59,6 +61,7 @@ pub(crate) fn files(json: &str, by_hand: &[String]) -> Result<Vec<(&'static str,
     Ok(vec![
         (PYTHON, python(&topologies)),
         (MEASURES, measures::module(&stages, by_hand)),
+        (SIMULATORS, simulators::module(&of("simulator"))),
         ("docs/topologies.md", page("Topologies", TOPOLOGIES_HEAD, &topologies)),
         ("docs/engines.md", page("Routing engines", ENGINES_HEAD, &engines)),
         ("docs/measure-reference.md", page("Measures", MEASURES_HEAD, &stages)),
@@ -91,8 +94,8 @@ fn part(value: &Value) -> Result<Part, String> {
     if kind == "measure" && list(value, "records").next().is_none() {
         return Err("`records` is missing or empty".to_owned());
     }
-    if !["topology", "engine", "measure"].contains(&kind.as_str()) {
-        return Err(format!("`kind` is \"{kind}\", not \"topology\", \"engine\" or \"measure\""));
+    if !["topology", "engine", "measure", "simulator"].contains(&kind.as_str()) {
+        return Err(format!("`kind` is \"{kind}\", no kind of part"));
     }
     let params = value["params"].as_array().ok_or("`params` is not an array")?;
     let params = params.iter().enumerate();

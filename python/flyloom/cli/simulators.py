@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import inspect
 import json
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -248,11 +249,12 @@ def simulate_and_show(
         how["critical_path"] = given.pop("critical_path") or output is not None
     parameters = parameters_of(row, given)
     settings |= {key: True for key, path in files.items() if path and level != "message"}
-    spec = spec_of(level, settings, parameters)
+    with by_options(parameters):
+        spec = spec_of(level, settings, parameters)
     with join() if spec.get("sync") == "mpi" else ALONE as team:
-        with team.together(), room_for(level, spec):
+        with team.together(), room_for(level, spec), by_options(parameters):
             source = None if name is None else load_tables(name, p)
-        with bars(lines=level == "packet") as bar:
+        with bars(lines=level == "packet") as bar, by_options(parameters):
             found = simulate(
                 source, level, settings=settings, progress=bar, **how, **parameters,
             ).to_dict()
@@ -262,6 +264,20 @@ def simulate_and_show(
         if path is not None:
             write_csv(columns(level, key, found), key, path)
     end(level, found, output, source, as_json)
+
+
+@contextmanager
+def by_options(parameters: Mapping[str, Any]) -> Iterator[None]:
+    """Meanwhile a refusal of a parameter that was given as an option names the option."""
+    from flyloom._core import RefusalError
+
+    try:
+        yield
+    except RefusalError as error:
+        name, colon, why = str(error).partition(":")
+        if colon and name in parameters:
+            raise RefusalError(f"--{flag(name)}:{why}") from None
+        raise
 
 
 def of_message(
