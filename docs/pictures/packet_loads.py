@@ -25,8 +25,8 @@ def row(network: str, model: str, load: float) -> str:
     ).points[0]
     use, waiting = links.utilisation, links.most_waiting
     cells = [
-        f"{network}, {model}", f"{load}", f"{run.accepted_gbps:.1f}",
-        f"{run.mean_latency_ns:.1f}", f"{run.mean_message_latency_ns:.1f}",
+        f"{network}, {model}", f"{load}", f"{run.accepted_gbps * 1e9 / 2**33:.1f}",
+        f"{run.mean_latency_ns / 1e3:.1f}", f"{run.mean_message_latency_ns / 1e3:.1f}",
         f"{min(use):.2f}, {sum(use) / len(use):.2f}, {max(use):.2f}",
         f"{sum(waiting) / len(waiting):.1f}",
     ]

@@ -42,7 +42,7 @@ time."""
 FLIT = "sim flit slim_fly:q=3,p=1 --set switch.virtual_channels=16"
 PACKET = "sim packet slim_fly:q=3,p=1 --messages 2"
 LARGE = "sim packet slim_fly:q=5,p=4"
-MESSAGE = "sim message --net slim_fly:q=3,p=1 --workload 'alltoall_pairwise bytes=9'"
+MESSAGE = "sim message slim_fly:q=3,p=1 --workload 'alltoall_pairwise bytes=9'"
 
 
 def left(token: str) -> list[str]:
@@ -230,7 +230,7 @@ def test_a_channel_that_a_message_crosses_twice_carries_both_parts(tmp_path):
                    ' {"name": "y", "rails": [[1, 0], [1, 0]]}]}')
     goal.write_text("num_ranks 2\nrank 0 {\nsend 100000b to 1\n}\n"
                     "rank 1 {\nrecv 100000b from 0\n}\n")
-    words = ("sim", "message", "--workload", goal, "--net", net, "--set", "link.rate_gbps=100")
+    words = ("sim", "message", net, "--workload", goal, "--set", "link.rate_gbps=100")
     found = [document(*words, *more)["finish_ns"]
              for more in ([], ["--set", "rail=interface"])]
     assert found[0] == pytest.approx(found[1]) and found[0] > 99_999 * 8 / 100

@@ -91,7 +91,7 @@ RUNS: dict[str, list[str]] = {
     "measure": ["measure --times times.json"],
     "measure --compare": [f"measure --compare ebb.json --net {NET}"],
     "sim message": ["sim message --workload pair.goal",
-                    f"sim message --workload 'scan_doubling bytes=8' --net {NET} --critical-path"],
+                    f"sim message --workload 'scan_doubling bytes=8' {NET} --critical-path"],
     "workload list": ["workload list"],
     "workload make": ["workload make scan_doubling ranks=4 bytes=8 -o scan.goal"],
     "workload check": ["workload check pair.goal", "workload check dumpi"],

@@ -18,7 +18,6 @@ SHARED = {
     # option: the kind of its value, what the help of each says
     "--bytes": ("whole number", r"\bmessage\b"),
     "--catalog": ("text, repeated", "name .* or TOML file"),
-    "--class": ("text, repeated", "^a class of traffic"),
     "--concentration": ("text", "^endpoints per switch"),
     "--csv": ("text", "table as CSV"),
     "--dialect": ("text", "^rules"),

@@ -8,7 +8,7 @@ from cli_helpers import flyloom
 
 NET = "ring:n=4,p=1"
 GRAPH = ("--graph", "stencil:shape=2x2,bytes=8")
-MESSAGE = ("sim", "message", "--net", NET)
+MESSAGE = ("sim", "message", NET)
 LOAD = ("--load", "0.1")
 
 

@@ -109,7 +109,7 @@ def test_the_command_converts_a_folder_or_the_file_of_rank_0(tmp_path):
         assert done.returncode == 0, done.stderr
     assert (tmp_path / "a.bin").read_bytes() == (tmp_path / "b.bin").read_bytes()
     assert document("workload", "check", tmp_path / "a.bin")["complete"]
-    over = document("sim", "message", "--workload", tmp_path / "run", "--net", "slim_fly:q=5,p=2")
+    over = document("sim", "message", "--workload", tmp_path / "run", "slim_fly:q=5,p=2")
     assert over["ranks"] == 4 and over["network"]["busiest_link_use"] > 0
 
 

@@ -68,7 +68,7 @@ def test_parameters_of_a_real_system(mpi, launcher, tmp_path):
         k: v for k, v in told.items() if k != "date"}
     goal = tmp_path / "one.goal"
     goal.write_text("num_ranks 2\nrank 0 {\nsend 1b to 1\n}\nrank 1 {\nrecv 1b from 0\n}\n")
-    run = flyloom("sim", "message", "--workload", goal, "--loggp", out, "--json")
+    run = flyloom("sim", "message", "--workload", goal, "--costs", out, "--json")
     bad = [name for name in ("L_ns", "o_ns", "g_ns", "G_ns_per_byte", "O_ns_per_byte")
            if told.get(name, 0) < 0 or (name == "L_ns" and told[name] == 0)]
     if not bad:
@@ -231,6 +231,6 @@ def test_parameters_that_mean_nothing_are_refused_by_the_simulator(said, says, t
     goal, file = tmp_path / "g.goal", tmp_path / "p.json"
     goal.write_text("num_ranks 1\nrank 0 {\ncalc 5\n}\n")
     file.write_text(json.dumps({**good, **said}))
-    refused = flyloom("sim", "message", "--workload", goal, "--loggp", file)
+    refused = flyloom("sim", "message", "--workload", goal, "--costs", file)
     assert (refused.returncode, refused.stdout) == (2, "")
     assert str(file) in refused.stderr and says in refused.stderr

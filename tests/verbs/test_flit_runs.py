@@ -119,7 +119,7 @@ def test_a_process_that_cannot_make_a_load_ends_the_curve():
 
 @pytest.mark.parametrize(("words", "told"), [
     ("--seeds 0", "seeds: 0 is out of range; 1 to 1000"),
-    ("--set seeds=2", "seeds is an argument of its own"),
+    ("--seeds 3 --set seeds=2", "seeds: given twice"),
     ("--set run.warmup_cycles=soon", "run.warmup_cycles: invalid warm-up"),
     ("--traffic-class share=0", "traffic_class 1: share: 0 is out of range"),
     ("--traffic-class share=x", "--traffic-class: share: 'x' is no number"),
@@ -206,7 +206,7 @@ def test_every_load_out_of_range_is_refused_with_the_same_range(load):
     shown = "NaN" if first == "nan" else first
     done = flyloom("sim", "flit", NET, "--load", load)
     says = "is out of range; above 0, at most 1 for each rail of an endpoint, or auto"
-    assert (done.returncode, done.stderr) == (2, f"flyloom: load: {shown} {says}\n")
+    assert (done.returncode, done.stderr) == (2, f"flyloom: --load: {shown} {says}\n")
 
 
 def test_the_range_of_loads_has_the_rails_of_the_network():

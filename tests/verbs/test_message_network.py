@@ -40,12 +40,12 @@ def test_a_message_alone_takes_what_the_formula_says(goal):
     h = switches_visited(0, 49)
     wanted = 2 * 1500 + 90 * h + 25 * (h + 1) + (BYTES - 1) / 25  # 200 Gbit/s
     for more in ([], ["--engine", "min_hop"]):
-        found = document("sim", "message", "--workload", goal, "--net", NET, *more)
+        found = document("sim", "message", "--workload", goal, NET, *more)
         assert found["finish_ns"] == wanted
         assert found["network"]["switch_bytes"] == (BYTES - 1) * (h - 1)
     settings = ["--set", "switch.delay_ns=10", "link.latency_ns=3", "network.nic_ns=100",
                 "link.rate_gbps=8"]
-    found = document("sim", "message", "--workload", goal, "--net", NET, "--o", 200, *settings)
+    found = document("sim", "message", "--workload", goal, NET, "--o", 200, *settings)
     assert found["finish_ns"] == 2 * 200 + 2 * 100 + 10 * h + 3 * (h + 1) + BYTES - 1
 
 
@@ -70,7 +70,7 @@ def test_ranks_are_where_the_placement_says(goal, tmp_path):
 
 def test_files_of_ranks_and_channels(goal, tmp_path):
     ranks, channels = tmp_path / "r.csv", tmp_path / "c.csv"
-    found = document("sim", "message", "--workload", goal, "--net", NET, "--ranks", ranks,
+    found = document("sim", "message", "--workload", goal, NET, "--ranks", ranks,
                      "--links", channels)
     with ranks.open() as rows:
         times = [float(row["finish_ns"]) for row in csv.DictReader(rows)]
@@ -90,14 +90,14 @@ def test_measured_parameters_come_from_a_file(goal, tmp_path):
         "L_ns": 700, "o_ns": 120.5, "g_ns": 40, "G_ns_per_byte": 0.25, "host": "a",
         "date": "2026-11-23",
     }))
-    found = document("sim", "message", "--workload", goal, "--loggp", file)
+    found = document("sim", "message", "--workload", goal, "--costs", file)
     assert found["finish_ns"] == 700 + 241 + (BYTES - 1) * 0.25
-    found = document("sim", "message", "--workload", goal, "--loggp", file, "--L", 50)
+    found = document("sim", "message", "--workload", goal, "--costs", file, "--L", 50)
     assert found["finish_ns"] == 50 + 241 + (BYTES - 1) * 0.25
     for text, word in [('{"L_ns": 1}', "there is no o_ns"), ("[]", "no table"),
                        ('{"L_ns": "1"}', "is no number"), ("{", "loggp.json")]:
         file.write_text(text)
-        refused = flyloom("sim", "message", "--workload", goal, "--loggp", file)
+        refused = flyloom("sim", "message", "--workload", goal, "--costs", file)
         assert refused.returncode == 2 and word in refused.stderr, refused.stderr
 
 
@@ -192,7 +192,7 @@ def test_sharing_is_told_apart(tmp_path):
     (["--workload", "x bytes=1"], "--workload"),
 ])
 def test_bad_input_is_refused_by_name(goal, words, said):
-    refused = flyloom("sim", "message", "--workload", goal, "--net", NET, *words)
+    refused = flyloom("sim", "message", "--workload", goal, NET, *words)
     assert refused.returncode == 2 and said in refused.stderr, refused.stderr
 
 
@@ -216,16 +216,16 @@ def test_the_page_has_every_parameter():
 
 
 def test_more_that_is_refused(goal, tmp_path):
-    small = flyloom("sim", "message", "--workload", goal, "--net", "torus:shape=3x3,p=1")
+    small = flyloom("sim", "message", "--workload", goal, "torus:shape=3x3,p=1")
     assert small.returncode == 2 and "50 processes for 9 endpoints" in small.stderr
     (tmp_path / "p").write_text("0 1\n2 x\n")
-    bad = flyloom("sim", "message", "--workload", goal, "--net", NET, "--placement", tmp_path / "p")
+    bad = flyloom("sim", "message", "--workload", goal, NET, "--placement", tmp_path / "p")
     assert bad.returncode == 2 and "p: line 2: there is no endpoint \"x\"" in bad.stderr
     (tmp_path / "p").write_text("0 1\n")
-    short = flyloom("sim", "message", "--workload", goal, "--net", NET, "--placement", tmp_path / "p")
+    short = flyloom("sim", "message", "--workload", goal, NET, "--placement", tmp_path / "p")
     assert short.returncode == 2 and "2 places for 50 ranks" in short.stderr
     alone = flyloom("sim", "message", "--workload", goal, "--placement", "random")
-    assert alone.returncode == 2 and "net: none" in alone.stderr
+    assert alone.returncode == 2 and "placement: of a network, and there is none" in alone.stderr
     with pytest.raises(RefusalError, match="of level flit"):
         fl.simulate(NET, "message", workload=goal, load=0.5)
     with pytest.raises(RefusalError, match="argument of another level"):

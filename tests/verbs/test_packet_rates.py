@@ -9,6 +9,9 @@ from cli_helpers import document, flyloom
 from flyloom._core import RefusalError
 from flyloom.support import progress
 
+GBPS_OF_GIB = 2**33 / 1e9
+"""Gbit/s of a GiB/s, the unit that CODES has rates in."""
+
 RATES = {"SDR": 2.0, "QDR": 8.0, "FDR": 14.0625 * 64 / 66, "EDR": 25.0, "HDR": 50.0, "NDR": 100.0}
 """Gbit/s of data on a lane, by the IBTA's names: 8 of 10 bits up to QDR, then 64 of 66."""
 TRACE = "alltoall_linear:ranks=2,bytes=64"
@@ -79,7 +82,7 @@ def test_what_is_given_goes_before_and_what_nobody_says_is_as_ever(tmp_path):
 def test_rates_are_printed(tmp_path):
     net = line(tmp_path, [("EDR", 4), ("HDR", 4), ("EDR", 4)])
     done = flyloom("sim", "packet", net, "--messages", "2")
-    assert "links of 11.64 to 23.28 GiB/s, as the cables say" in done.stdout
+    assert "links of 100 to 200 Gbit/s, as the cables say" in done.stdout
     assert "links of 12.5 GiB/s" in flyloom("sim", "packet", "complete:n=2,p=1").stdout
 
 
@@ -89,7 +92,7 @@ def test_rates_are_printed(tmp_path):
 def test_nothing_says_what_is_sent_beside_a_trace(words):
     done = flyloom("sim", "packet", "complete:n=2,p=1", "--workload", TRACE, *words.split())
     assert done.returncode == 2 and done.stdout == ""
-    assert done.stderr.count("\n") == 1 and "a trace says what is sent" in done.stderr
+    assert done.stderr.count("\n") == 1 and "a workload says what is sent" in done.stderr
     document("sim", "packet", "complete:n=2,p=1", "--workload", TRACE)
 
 

@@ -34,24 +34,60 @@ pub fn typed_by_path<T: DeserializeOwned>(given: &Value) -> Result<T, (String, S
         let mut all = Vec::new();
         paths(given, &mut Vec::new(), &mut all);
         let fault = all.into_iter().find(|(path, value)| {
-            let alone = path.iter().rev().fold((*value).clone(), |inner, key| {
-                Value::Object(Map::from_iter([((*key).to_owned(), inner)]))
+            let alone = path.iter().rev().fold((*value).clone(), |inner, step| match step {
+                Step::Key(key) => Value::Object(Map::from_iter([((*key).to_owned(), inner)])),
+                Step::Item(_) => Value::Array(vec![inner]),
             });
             serde_json::from_value::<T>(alone).is_err_and(|e| e.to_string() == why)
         });
-        (fault.map(|(path, _)| path.join(".")).unwrap_or_default(), in_words(&why))
+        (fault.map(|(path, _)| written(&path)).unwrap_or_default(), in_words(&why))
     })
 }
 
+/// A step of the path to a field.
+#[derive(Debug, Clone, Copy)]
+enum Step<'a> {
+    /// The key of a table.
+    Key(&'a str),
+    /// The number of a table in a list, from 0.
+    Item(usize),
+}
+
+/// A path as people read it: `link.latency_ns`, or `traffic_class 2: weight`.
+fn written(path: &[Step<'_>]) -> String {
+    let mut out = String::new();
+    let mut before = "";
+    for step in path {
+        match step {
+            Step::Key(key) => {
+                out = out + before + key;
+                before = ".";
+            }
+            Step::Item(at) => {
+                out = format!("{out} {}", at + 1);
+                before = ": ";
+            }
+        }
+    }
+    out
+}
+
 /// A field's path and value.
-type Field<'a> = (Vec<&'a str>, &'a Value);
+type Field<'a> = (Vec<Step<'a>>, &'a Value);
 
 /// All that is no table, and tables with nothing in them.
-fn paths<'a>(value: &'a Value, at: &mut Vec<&'a str>, all: &mut Vec<Field<'a>>) {
-    match value.as_object() {
-        Some(table) if !table.is_empty() => {
+fn paths<'a>(value: &'a Value, at: &mut Vec<Step<'a>>, all: &mut Vec<Field<'a>>) {
+    match value {
+        Value::Object(table) if !table.is_empty() => {
             for (key, inner) in table {
-                at.push(key);
+                at.push(Step::Key(key));
+                paths(inner, at, all);
+                at.pop();
+            }
+        }
+        Value::Array(list) if list.iter().any(Value::is_object) => {
+            for (item, inner) in list.iter().enumerate() {
+                at.push(Step::Item(item));
                 paths(inner, at, all);
                 at.pop();
             }

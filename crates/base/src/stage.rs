@@ -172,7 +172,15 @@ pub fn parameters<S: Stage>(given: &Map<String, Value>) -> Result<S, Refusal> {
     let found: S = crate::fields::typed(&given).map_err(|plain| {
         // of tables in tables the whole path
         let deep = crate::fields::typed_by_path::<S>(&given).err();
-        let (field, why) = deep.filter(|(field, _)| field.contains('.')).unwrap_or(plain);
+        let is_deep = |field: &str| field.contains(['.', ' ']);
+        let (field, why) = deep.filter(|(field, _)| is_deep(field)).unwrap_or(plain);
+        // what there is follows
+        let why = match why.split_once(", expected one of") {
+            Some((unknown, _)) if unknown.starts_with("unknown field") && field.is_empty() => {
+                unknown.to_owned()
+            }
+            _ => why,
+        };
         let help = crate::taken::taken::<S>(S::NAME, &field);
         Refusal::new(field, why, help)
     })?;

@@ -13,7 +13,7 @@ use super::{dally, dfplus, slim_fly};
 use base::{Refusal, Stop, Watch};
 use fabric::Topology;
 use fabric::network::Cable;
-use paths::PathSource;
+use paths::{PathSource, SWITCH_DELAY_NS};
 use paths::lengths::Lengths;
 use paths::proved::{self, PathRules};
 use paths::select::{Choosing, Rail, Selection};
@@ -35,8 +35,6 @@ pub(super) struct Made {
 
 /// Bytes of a credit.
 const CREDIT_BYTES: f64 = 8.0;
-/// Delay of a router, ns.
-const ROUTER_NS: f64 = 90.0;
 /// Rate of links, GiB/s.
 const RATE: f64 = 12.5;
 /// Room of a virtual channel.
@@ -191,7 +189,7 @@ fn timing(spec: &Spec, rails: u32) -> Timing {
     let (router, link) = (&spec.router, &spec.link);
     let local = link.gib_per_s(Class::Local).unwrap_or(RATE);
     let usual_credit_ns = CREDIT_BYTES * 1e9 / (local * f64::from(1 << 30));
-    let router_ps = ps(router.delay_ns.unwrap_or(ROUTER_NS));
+    let router_ps = ps(router.delay_ns.unwrap_or(SWITCH_DELAY_NS));
     let credit_ps = ps(router.credit_ns.unwrap_or(usual_credit_ns));
     if spec.dialect == Dialect::Physical {
         let passing = match router.switching {

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import inspect
 import json
-from collections.abc import Callable, Iterator, Mapping
+import re
+from collections.abc import Callable, Collection, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -249,12 +250,13 @@ def simulate_and_show(
         how["critical_path"] = given.pop("critical_path") or output is not None
     parameters = parameters_of(row, given)
     settings |= {key: True for key, path in files.items() if path and level != "message"}
-    with by_options(parameters):
+    asked = {*parameters, *how}
+    with by_options(asked):
         spec = spec_of(level, settings, parameters)
     with join() if spec.get("sync") == "mpi" else ALONE as team:
-        with team.together(), room_for(level, spec), by_options(parameters):
+        with team.together(), room_for(level, spec), by_options(asked):
             source = None if name is None else load_tables(name, p)
-        with bars(lines=level == "packet") as bar, by_options(parameters):
+        with bars(lines=level == "packet") as bar, by_options(asked):
             found = simulate(
                 source, level, settings=settings, progress=bar, **how, **parameters,
             ).to_dict()
@@ -267,7 +269,7 @@ def simulate_and_show(
 
 
 @contextmanager
-def by_options(parameters: Mapping[str, Any]) -> Iterator[None]:
+def by_options(asked: Collection[str]) -> Iterator[None]:
     """Meanwhile a refusal of a parameter that was given as an option names the option."""
     from flyloom._core import RefusalError
 
@@ -275,7 +277,7 @@ def by_options(parameters: Mapping[str, Any]) -> Iterator[None]:
         yield
     except RefusalError as error:
         name, colon, why = str(error).partition(":")
-        if colon and name in parameters:
+        if colon and name in asked:
             raise RefusalError(f"--{flag(name)}:{why}") from None
         raise
 
@@ -343,7 +345,7 @@ def table_of(name: str, words: str) -> dict[str, Any]:
     from flyloom._core import RefusalError
 
     made: dict[str, Any] = {}
-    parts = words.split() if len(words.split()) > 1 else words.split(",")
+    parts = words.split() if len(words.split()) > 1 else re.split(r",(?=[a-z_]+=)", words)
     for word in parts:
         key, equals, value = word.partition("=")
         if not equals or key in made:

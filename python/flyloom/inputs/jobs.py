@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -58,9 +59,10 @@ def job(given: Scheduled, *, codes: bool, progress: Progress | None = None) -> W
     if made := named(given):
         return _made(*made, codes, progress)
     if isinstance(given, str) and not is_path(given):
+        name = re.split(r"[:\s]", given.strip(), maxsplit=1)[0]
+        near = hint(name, [row["name"] for row in workload_list()])
         known = [row["name"] for row in workload_list() if row["kind"] == "application"]
-        name = given.partition(":")[0]
-        help_ = f"{hint(name, known)}{', '.join(known)}, or a file"
+        help_ = f"{near}{', '.join(known)}, a collective (flyloom workload list), or a file"
         raise RefusalError(f"workload: there is no {shown(name)!r}; {help_}")
     if is_trace(given):
         return traced(given, {"rules": "codes"} if codes else {}, progress)

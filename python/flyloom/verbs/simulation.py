@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import resource
-from collections.abc import Callable, Iterable, Iterator, Mapping
-from contextlib import AbstractContextManager, contextmanager
+from collections.abc import Callable, Iterable, Mapping
+from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
@@ -12,11 +12,11 @@ from flyloom import _core
 from flyloom._core import RefusalError, Routing, Topology, Workload
 from flyloom.inputs.costs import measured as measured_costs
 from flyloom.inputs.jobs import called as job_called
-from flyloom.inputs.jobs import jobs, names
+from flyloom.inputs.jobs import job, jobs, names
 from flyloom.inputs.placements import places
 from flyloom.inputs.tables import topology_of
 from flyloom.inputs.traffic import called, demands, is_name, packet_times
-from flyloom.inputs.workloads import named, workload
+from flyloom.inputs.workloads import named
 from flyloom.ranks import ALONE, join
 from flyloom.support import renamed
 from flyloom.support.checks import whole
@@ -233,7 +233,7 @@ def _message(asked: Asked) -> Result:
     if not named(spec["workload"], spec.get("workload_options")):
         if spec.pop("workload_options", None):
             raise RefusalError("workload_options: of a workload by name; this one is a file")
-        own = workload(spec.pop("workload"), progress)
+        own = job(spec.pop("workload"), codes=False, progress=progress)
     found, finish, links, path = _core.simulate_message(
         own, spec, on, where, asked.critical_path, progress
     )

@@ -53,7 +53,7 @@ pub struct Switches {
 
 impl Default for Switches {
     fn default() -> Self {
-        Self { delay_ns: 90.0 }
+        Self { delay_ns: paths::SWITCH_DELAY_NS }
     }
 }
 
