@@ -21,7 +21,8 @@ import json, resource, sys, time
 import flyloom as fl
 def used(): return resource.getrusage(resource.RUSAGE_SELF)
 before = used().ru_maxrss
-fl.simulate(fl.make_workload(sys.argv[1], ranks=4, bytes=8), "message", dialect=sys.argv[3])  # starts threads
+first = fl.make_workload(sys.argv[1], ranks=4, bytes=8)
+fl.simulate(first, "message", dialect=sys.argv[3])  # starts threads
 made = fl.make_workload(sys.argv[1], ranks=int(sys.argv[2]), bytes=8)
 begin = time.process_time()
 found = fl.simulate(made, "message", dialect=sys.argv[3])

@@ -100,8 +100,11 @@ def table(name: str) -> list[str]:
 def cells_of(rows: list[dict[str, Any]]) -> list[tuple[str, list[str]]]:
     """The name of each curve, and what stands beside it."""
     if "points" in rows[0]:
-        return [(row["label"], [f"{point['accepted_gbps'] / GBPS_OF_GIB:.2f}" for point in row["points"]])
-                for row in rows]
+        return [
+            (row["label"],
+             [f"{point['accepted_gbps'] / GBPS_OF_GIB:.2f}" for point in row["points"]])
+            for row in rows
+        ]
     out = []
     for curve in dict.fromkeys(row["curve"] for row in rows):
         own = sorted((row for row in rows if row["curve"] == curve), key=lambda row: row["at"])

@@ -23,7 +23,7 @@ def row(network: str, model: str, load: float) -> str:
         NETWORKS[network], level="packet", dialect=MODELS[model], selection="adaptive", load=load,
         messages=60, settings={"links": True}, seed=1,
     ).points[0]
-    use, waiting = links.utilisation, links.most_waiting
+    use, waiting = run.links.use, run.links.most_waiting
     cells = [
         f"{network}, {model}", f"{load}", f"{run.accepted_gbps * 1e9 / 2**33:.1f}",
         f"{run.mean_latency_ns / 1e3:.1f}", f"{run.mean_message_latency_ns / 1e3:.1f}",

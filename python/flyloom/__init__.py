@@ -42,6 +42,7 @@ if TYPE_CHECKING:  # what `_HOMES` says
     from flyloom.published.addresses import address_table as address_table
     from flyloom.published.figures import figure as figure
     from flyloom.support.results import Result as Result
+    from flyloom.verbs.booksim import booksim as booksim
     from flyloom.verbs.comparison import compare as compare
     from flyloom.verbs.congestion import congestion as congestion
     from flyloom.verbs.doctor import doctor as doctor
@@ -63,7 +64,6 @@ if TYPE_CHECKING:  # what `_HOMES` says
     from flyloom.verbs.routes import route as route
     from flyloom.verbs.routes import spread as spread
     from flyloom.verbs.routing_comparison import compare_routing as compare_routing
-    from flyloom.verbs.booksim import booksim as booksim
     from flyloom.verbs.simulation import simulate as simulate
     from flyloom.verbs.sizing import budget as budget
     from flyloom.verbs.sizing import scale as scale

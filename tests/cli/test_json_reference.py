@@ -81,7 +81,8 @@ RUNS: dict[str, list[str]] = {
     "sim flit": [f"sim flit {NET} --load auto {SHORT}",
                  f"sim flit {STUCK} {SHORT} --set links=true",
                  f"sim flit ring:n=5,p=1 --traffic worst_case --load 0.1 {SHORT}",
-                 f"sim flit {NET} --load 0.1 --seeds 2 --traffic-class share=1 --traffic-class share=2 {SHORT}"],
+                 f"sim flit {NET} --load 0.1 --seeds 2 --traffic-class share=1"
+                 f" --traffic-class share=2 {SHORT}"],
     "sim packet": [f"sim packet {NET} --load 0.2",
                    "sim packet torus:shape=4x4,p=4 --load 1 --selection valiant --messages 400"
                    " --set lane_use=any switch.virtual_channels=1 link.local_buffer_bytes=4096"

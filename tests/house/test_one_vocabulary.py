@@ -1,15 +1,15 @@
-"""One word for one thing: in files, flags, Python and columns, and in all simulators and measures."""
+"""One word for one thing: in files, flags, Python and columns, of all simulators and measures."""
 
 from __future__ import annotations
 
 import importlib
 import inspect
-import re
 from collections.abc import Iterator
 from typing import Any
 
 import flyloom as fl
 import pytest
+from cli_helpers import flyloom
 from flyloom import _core
 from flyloom.cli import GROUPS
 from flyloom.cli.common import app
@@ -148,7 +148,7 @@ def test_a_parameter_has_its_name_in_file_flag_and_python(level):
              if not getattr(option, "hidden", False)}
     for name, kind in names.items():
         flag = "--" + name.replace("_", "-")
-        assert flag in flags or kind == "dict" and "--set" in flags, flag
+        assert flag in flags or (kind == "dict" and "--set" in flags), flag
 
 
 @pytest.mark.parametrize(("level", "shared"), [
@@ -171,6 +171,32 @@ def test_hops_are_links_and_switches_one_more(level):
     pairs = 2 * 50 * 2 * 49 + 100  # of different switches, and of one switch
     due = (2 * 50 * 2 * (7 + 2 * 42)) / pairs
     assert found.mean_hops == pytest.approx(due, rel=0.03)
+
+
+def test_old_words_of_an_experiment_are_read_with_a_note(tmp_path):
+    file = tmp_path / "old.toml"
+    file.write_text("""
+schema = 1
+name = "old"
+[topology]
+family = "slim_fly"
+q = 5
+p = 2
+[sim.packet]
+trace = "amg_like:p=3,levels=1,base_bytes=500"
+router = { virtual_channels = 4 }
+[sweep.grid]
+"sim.packet.rails" = ["congestion", "dedicated"]
+""")
+    done = flyloom("run", file, "--dry-run")
+    assert done.returncode == 0, done.stderr
+    for old, new in (("trace", "workload"), ("router", "switch"), ("rails", "rail")):
+        note = f"sim.packet: {old} is now {new}; the old name is read in this version only"
+        assert done.stderr.count(note) == 1
+    both = file.read_text().replace("[sweep.grid]", 'rail = "fixed"\n[sweep.grid]')
+    file.write_text(both)
+    done = flyloom("run", file, "--dry-run")
+    assert done.returncode == 2 and "rail: given besides rails" in done.stderr
 
 
 OLD = [

@@ -27,7 +27,8 @@ def point(load: float, accepted: float, latency: float | None, **more) -> dict:
         "mean_network_latency_cycles": latency, "mean_switches": latency and 2.5,
         "p99_packet_latency_cycles": latency and latency + 300, "saturated": accepted < 0.97 * load,
         "deadlocked": False, "latency_histogram": bins,
-        "hop_histogram": [0, 0, 50, 50] if latency else [], "cycles": 10, "switched_flits": 10, **more,
+        "hop_histogram": [0, 0, 50, 50] if latency else [], "cycles": 10,
+        "switched_flits": 10, **more,
     }
 
 

@@ -62,13 +62,14 @@ def test_a_label_says_what_differs_and_nothing_else():
 
 def test_what_a_run_saved_becomes_simulations():
     found = {"verified": True, "points": []}
-    asked = {"load": 0.2, "switch": {"buffer_flits": 4}, "traffic_class": [{"share": 1}], "sizes": [1, 2]}
+    asked = {"load": 0.2, "switch": {"buffer_flits": 4}, "traffic_class": [{"share": 1}],
+             "sizes": [1, 2]}
     record = {"network": "N", "label": "ugal_l, sim.flit.load 0.2", "called": "ugal_l",
               "asked": {"flit": asked}, "measures": {"sim.flit": found, "cost": {}}}
     (made,) = section.entries({"records": [record]})
     assert (made["network"], made["label"]) == ("N", "ugal_l")
-    assert made["parameters"] == {"load": 0.2, "switch.buffer_flits": 4, "traffic_class": '[{"share": 1}]',
-                                  "sizes": [1, 2]}
+    assert made["parameters"] == {
+        "load": 0.2, "switch.buffer_flits": 4, "traffic_class": '[{"share": 1}]', "sizes": [1, 2]}
     assert list(section.entries({"records": [{"network": "N", "label": "x"}]})) == []
 
 

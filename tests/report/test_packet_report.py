@@ -163,7 +163,8 @@ BEHIND = job(0, "background", max_comm_us=None, mean_comm_us=None)
 def point(load: float | None, latency: float | None = 1.0, **more) -> dict:
     return {
         "offered_load": load, "accepted_gbps": 10 * (load or 0), "packets": 7, "messages": 7,
-        "mean_switches": 2.25, "mean_latency_ns": latency, "p50_latency_ns": latency and 0.9 * latency,
+        "mean_hops": 1.25, "mean_switches": 2.25, "mean_latency_ns": latency,
+        "p50_latency_ns": latency and 0.9 * latency,
         "p99_latency_ns": latency and 3 * latency, "max_latency_ns": latency and 4 * latency,
         "nonminimal_packets": 1, "end_ns": 9000, "deadlocked": False, **more,
     }

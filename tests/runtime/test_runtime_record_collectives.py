@@ -14,8 +14,8 @@ from pathlib import Path
 import pytest
 from cli_helpers import document
 from flyloom import Workload
-from messages import message
 from flyloom.verbs.workloads import check_workload, make_workload
+from messages import message
 from test_runtime import build
 from test_runtime_record import run
 

@@ -1,4 +1,4 @@
-"""Runs of a workload at the message level, with the workload first and the network where there is one."""
+"""Runs of a workload at the message level, over a network or alone."""
 
 from __future__ import annotations
 

@@ -244,7 +244,7 @@ def test_collectives_take_what_their_formulas_say():
 
 @pytest.mark.parametrize(("options", "told"), [
     (["--L", "-1"], "L: -1 is out of range"),
-    (["--dialect", "v1"], "dialect: there is no 'v1'; causal, loggops-v1"),
+    (["--dialect", "v1"], "dialect: there is no 'v1', only causal or loggops-v1"),
     (["--dialect", "loggops-v1", "--G", "0.5"], "G: 0.5 is no whole number"),
     (["--S", "5000000000"], "S: 5000000000 is too large"),
 ])

@@ -32,7 +32,8 @@ def run(source: object, **given: object) -> fl.Result:
 
 
 def test_the_command_has_the_promised_names():
-    words = ["--traffic", "uniform", "--messages", "5", "--message-bytes", "10000", "--load", "0.1,0.3"]
+    words = ["--traffic", "uniform", "--messages", "5", "--message-bytes", "10000",
+             "--load", "0.1,0.3"]
     found = document("sim", "packet", NET, *words, "--set", "link.latency_ns=25")
     assert found["verified"] is True
     assert [point["offered_load"] for point in found["points"]] == [0.1, 0.3]
@@ -130,7 +131,8 @@ def test_classes_share_an_endpoint_by_their_weights():
     """Both want more than they get: shares are as weights; in Python the same as by the command."""
     words = ["sim", "packet", "complete:n=2,p=1", "--load", "3", "--traffic", "shift:1",
              "--set", "end_ns=1e+06"]
-    found = document(*words, "--traffic-class", "weight=1", "--traffic-class", "weight=4 message_bytes=1000")
+    found = document(*words, "--traffic-class", "weight=1",
+                     "--traffic-class", "weight=4 message_bytes=1000")
     shares = [one["accepted_gbps"] / GBPS_OF_GIB / 12.5 for one in found["points"][0]["classes"]]
     assert shares == pytest.approx([0.2, 0.8], abs=0.01)
     [point] = run("complete:n=2,p=1", load=3, traffic="shift:1", settings={"end_ns": 1e+06},
@@ -196,7 +198,7 @@ class = [{share = 3}, {share = 1, priority = 1}]
     ("--dialect codes-slimfly-v1 --set switch.arbitration=oldest", "switch.arbitration"),
     ("--traffic-class share=1 --traffic-class weight=0", "traffic_class 2: weight"),
     ("--traffic-class share", "--traffic-class"),
-    ("--traffic-class weight=x", "--traffic-class: weight"),
+    ("--traffic-class weight=x", "traffic_class 1: weight: 'x' is no number"),
     ("--traffic-class process=bernoulli", "process"),
     ("--dialect codes-slimfly-v1 --traffic-class share=1", "codes-slimfly-v1 has no"),
     ("--set workload_class=[1]", "workload_class"),

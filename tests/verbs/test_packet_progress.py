@@ -126,5 +126,5 @@ def test_a_trace_without_ranks_beside_a_background_is_refused(tmp_path):
     (tmp_path / "two.goal").write_text(TWO)
     words = ["sim", "packet", NET, "--workload", "two.goal", "--workload", "none.goal"]
     done = flyloom(*words, "--background", "ranks=2,bytes=10", cwd=tmp_path)
-    assert done.returncode == 2 and "trace: " in done.stderr, done.stderr
+    assert done.returncode == 2 and "workload: " in done.stderr, done.stderr
     assert "none.goal has no ranks" in done.stderr and done.stderr.count("\n") == 1

@@ -68,22 +68,21 @@ def test_a_load_is_a_part_of_the_rate_of_the_cables(tmp_path):
 
 
 def test_what_is_given_goes_before_and_what_nobody_says_is_as_ever(tmp_path):
-    given = {"link.local_rate_gbps": 12.5 * GBPS_OF_GIB, "link.global_rate_gbps": 12.5 * GBPS_OF_GIB,
-             "link.endpoint_rate_gbps": 12.5 * GBPS_OF_GIB}
+    given = {f"link.{kind}_rate_gbps": 107.3741824 for kind in ("local", "global", "endpoint")}
     run = {"load": 0.3, "messages": 20, "traffic": "shift:1"}
     silent = fl.simulate(line(tmp_path, [None] * 3, "silent.json"), "packet", **run)
     slow = fl.simulate(line(tmp_path, [("SDR", 1)] * 3), "packet", settings=given, **run)
     family = fl.simulate("complete:n=2,p=1", "packet", **run)
     assert silent.points[0]["digest"] == slow.points[0]["digest"] == family.points[0]["digest"]
     assert silent.rates == {
-        "of_cables": False, "lowest_gbps": 12.5 * GBPS_OF_GIB, "highest_gbps": 12.5 * GBPS_OF_GIB}
+        "of_cables": False, "lowest_gbps": 107.3741824, "highest_gbps": 107.3741824}
 
 
 def test_rates_are_printed(tmp_path):
     net = line(tmp_path, [("EDR", 4), ("HDR", 4), ("EDR", 4)])
     done = flyloom("sim", "packet", net, "--messages", "2")
     assert "links of 100 to 200 Gbit/s, as the cables say" in done.stdout
-    assert "links of 12.5 GiB/s" in flyloom("sim", "packet", "complete:n=2,p=1").stdout
+    assert "links of 107.4 Gbit/s" in flyloom("sim", "packet", "complete:n=2,p=1").stdout
 
 
 @pytest.mark.parametrize("words", [

@@ -63,7 +63,7 @@ def test_cubes_come_to_their_end(name):
 
 def test_a_cube_runs_on_a_network_of_more_endpoints():
     """Others have as many ranks as the network has endpoints; a cube has its own number."""
-    found = document("sim", "message", "--net", "slim_fly:q=5",
+    found = document("sim", "message", "slim_fly:q=5",
                      "--workload", "mg_like p=4 levels=2 base_bytes=64")
     # 6 * 3/4 * 64 halos on the fine grid, twice, 24 on the coarse one, and 6 rounds of sums
     assert found["messages"] == 2 * 288 + 24 + 6 * 64

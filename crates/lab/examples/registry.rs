@@ -6,9 +6,7 @@ use serde_json::Value;
 
 fn main() {
     let mut all = lab::registry::registry();
-    if let (Value::Array(all), Value::Array(simulators)) =
-        (&mut all, lab::registry::simulators())
-    {
+    if let (Value::Array(all), Value::Array(simulators)) = (&mut all, lab::registry::simulators()) {
         all.extend(simulators);
     }
     println!("{all:#}");

@@ -13,11 +13,11 @@ use super::{dally, dfplus, slim_fly};
 use base::{Refusal, Stop, Watch};
 use fabric::Topology;
 use fabric::network::Cable;
-use paths::{PathSource, SWITCH_DELAY_NS};
 use paths::lengths::Lengths;
 use paths::proved::{self, PathRules};
 use paths::select::{Choosing, Rail, Selection};
 use paths::wiring::{Wiring, rails};
+use paths::{PathSource, SWITCH_DELAY_NS};
 use std::sync::Arc;
 
 /// A network as a dialect sees it.

@@ -111,11 +111,11 @@ fn function(part: &Part) -> String {
     if is_alone {
         out.push_str(",\n        critical_path=critical_path");
     }
-    out.push_str(",\n        **{\n");
+    out.push_str(",\n");
     for p in &part.params {
-        let _ = writeln!(out, "            \"{0}\": {0},", p.name);
+        let _ = writeln!(out, "        {0}={0},", p.name);
     }
-    out.push_str("        },\n    )\n");
+    out.push_str("    )\n");
     out
 }
 

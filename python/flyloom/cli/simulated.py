@@ -118,7 +118,8 @@ def message_rows(found: dict[str, Any]) -> list[tuple[str, Any]]:
     ]
     if network := found.get("network"):
         rows += [
-            ("busiest link", f"{network['busiest_link'] or 'none'}, {network['busiest_link_use']:.1%}"),
+            ("busiest link",
+             f"{network['busiest_link'] or 'none'}, {network['busiest_link_use']:.1%}"),
             ("links between switches", f"{network['mean_link_use']:.1%} in the mean"),
             ("busiest endpoint", f"{network['endpoint_use']:.1%}"),
         ]
@@ -146,7 +147,7 @@ def write_csv(found: dict[str, Any], name: str, path: Path) -> None:
     from flyloom.support.words import csv_text
 
     if "points" not in found:
-        tables = [({}, found[name])]
+        tables: list[tuple[dict[str, Any], Any]] = [({}, found[name])]
     else:
         several = len(found["points"]) > 1
         tables = [({"offered_load": point["offered_load"]} if several else {}, point[name])

@@ -67,7 +67,7 @@ Engine = Annotated[
 ]
 
 ABOUT = {
-    "flit": ("Latency and accepted load, cycle by cycle: switches with virtual channels and credits.", (
+    "flit": ("Latency and accepted load, cycle by cycle: switches with channels and credits.", (
         "flyloom sim flit slim_fly:q=5,p=4 --selection ugal_l --load 0.1:0.9:0.2",
         "flyloom sim flit slim_fly:q=5,p=4 --engine dfsssp --load 0.5",
         "flyloom sim flit torus:shape=4x4,p=1 --load 0.2 --set switch.virtual_channels=8"
@@ -147,15 +147,16 @@ Taken = Iterator[tuple[str, Any, Any]]
 def network_options(level: str) -> Taken:
     """The network, and how it is routed."""
     text = f"{NET_HELP}; or a folder of `route -o`"
-    shown = {"show_default": False, "autocompletion": completion.tables}
-    if level == "message":
-        kind = Annotated[str | None, typer.Argument(metavar="[TABLES|NET]", help=text, **shown)]
-        yield "source", kind, None
-        hidden = typer.Option("--net", hidden=True)
-        yield "net", Annotated[str | None, hidden], None
+    alone = level == "message"
+    source: Any = typer.Argument(
+        metavar="[TABLES|NET]" if alone else "TABLES|NET", help=text, show_default=False,
+        autocompletion=completion.tables,
+    )
+    if alone:
+        yield "source", Annotated[str | None, source], None
+        yield "net", Annotated[str | None, typer.Option("--net", hidden=True)], None
     else:
-        kind = Annotated[str, typer.Argument(metavar="TABLES|NET", help=text, **shown)]
-        yield "source", kind, inspect.Parameter.empty
+        yield "source", Annotated[str, source], inspect.Parameter.empty
     yield "engine", Engine, None
     yield "lmc", Lmc, None
     yield "layers", Layers, None
@@ -341,7 +342,7 @@ def parameters_of(row: dict[str, Any], given: dict[str, Any]) -> dict[str, Any]:
 
 
 def table_of(name: str, words: str) -> dict[str, Any]:
-    """A table as one word on the command line: ``share=3 traffic=shift:5`` or ``ranks=9,bytes=8``."""
+    """A table as one word of the command line: ``share=3 traffic=shift:5``, ``ranks=9,bytes=8``."""
     from flyloom._core import RefusalError
 
     made: dict[str, Any] = {}

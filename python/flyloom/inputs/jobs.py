@@ -20,6 +20,7 @@ from flyloom.support.progress import Progress
 from flyloom.support.reading import is_path, shown
 from flyloom.support.refused import hint
 
+
 def is_generator(name: object) -> bool:
     """Whether ``name`` is that of a generator with its parameters, and no file's."""
     return named(name) is not None

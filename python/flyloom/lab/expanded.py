@@ -13,6 +13,7 @@ from flyloom._core import RefusalError, expand, experiment_plugins
 from flyloom.lab.measured import KEYS
 from flyloom.plugins.found import load_file, load_named
 from flyloom.plugins.parts import KNOWN, Part
+from flyloom.support import renamed
 from flyloom.support.reading import read_text
 
 _WORD = re.compile(r"[a-z][a-z0-9_]*")
@@ -37,6 +38,8 @@ def expanded(text: str, file: str | os.PathLike[str]) -> tuple[dict[str, Any], t
         if not load_named(_WORD.findall(text)):
             raise
         found = _expand(text, name)
+    for note in found["notes"]:
+        renamed.say(f"{name}: {note}")
     asked = {which: None for point in found["points"] for which in _asked(point)}
     return found, tuple(KNOWN[which] for which in asked if which in KNOWN)
 

@@ -11,14 +11,12 @@ _said: set[str] = set()
 
 
 def note(where: str, old: str, new: str) -> None:
-    """Says once that ``old`` is now ``new`` at ``where``: on standard error where commands speak, else
-    as a ``FutureWarning``."""
-    text = f"{where}: {old} is now {new}; the old name is read in this version only"
-    say(text)
+    """Says that ``old`` is now ``new`` at ``where``, see :func:`say`."""
+    say(f"{where}: {old} is now {new}; the old name is read in this version only")
 
 
 def say(text: str) -> None:
-    """Says a note once."""
+    """Says a note: of a command on standard error, once; else as a ``FutureWarning``."""
     if text in _said:
         return
     if machine.tell:

@@ -10,8 +10,8 @@ from flyloom.inputs.communication import communication, is_kind, schedule_or_gra
 from flyloom.inputs.workloads import is_made
 from flyloom.plugins.measures import measure
 from flyloom.verbs.mapping import map_processes
-from flyloom.verbs.simulation import simulate
 from flyloom.verbs.routes import routed_or_not
+from flyloom.verbs.simulation import simulate
 from flyloom.verbs.workloads import make_workload, workloads
 
 FIGURES = (

@@ -21,8 +21,8 @@ from flyloom.support.files import write_whole
 from flyloom.support.progress import Progress
 from flyloom.support.reading import read_json
 from flyloom.support.results import Result
-from flyloom.verbs.simulation import simulate
 from flyloom.verbs.routes import routed_or_not
+from flyloom.verbs.simulation import simulate
 
 MOST_BYTES = 1 << 20
 _BITS = 8

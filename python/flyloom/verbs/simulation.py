@@ -35,7 +35,7 @@ OF_PYTHON = ("traffic", "workload", "placement", "costs", "trace", "goal", "para
 
 
 def simulate(
-    source: Tables | Workload,
+    source: Tables | Workload | None,
     level: str = "flit",
     *,
     engine: str | None = None,
@@ -54,7 +54,7 @@ def simulate(
     ----------
     source
         A network, as for ``network``; or tables, a ``Routing`` or a folder of them. Of level
-        ``"message"`` it may be a workload, which then runs without a network.
+        ``"message"`` it may be None, or a workload: that runs without a network then.
     level
         ``"flit"``: cycle by cycle; latency, accepted load, saturation (docs/flit.md).
         ``"packet"``: packets through switches with buffers and credits (docs/packet.md).
@@ -130,7 +130,7 @@ class Asked:
 def spec_of(
     level: str, settings: Mapping[str, Any] | None, parameters: Mapping[str, Any]
 ) -> dict[str, Any]:
-    """All parameters as tables in tables, in the words of this version; says which had other ones."""
+    """All parameters as tables in tables, in the words of this version; notes which had others."""
     given = {key: value for key, value in parameters.items() if value is not None}
     for name in settings or {}:
         if name in given:
@@ -210,7 +210,7 @@ def _packet(asked: Asked) -> Result:
             spec["workload"] = [job_called(one) for one in asked_for]
             spec["placement"], where = places(on, spec.get("placement", "linear"))
             schedules = (jobs({**spec, "workload": asked_for}, progress), where)
-        elif traffic is None or isinstance(traffic, str) and is_name(traffic):
+        elif traffic is None or (isinstance(traffic, str) and is_name(traffic)):
             spec |= {} if traffic is None else {"traffic": traffic}
         else:
             own = demands(topology_of(on), traffic)
@@ -246,8 +246,10 @@ def _message(asked: Asked) -> Result:
 def over_network(
     source: Tables | None, routed: Routed, spec: dict[str, Any]
 ) -> tuple[Topology | Routing | None, list[int] | None]:
-    """What messages go over, if anything, and the endpoint of every rank where these are given; puts
-    measured costs and the policy of the placement into ``spec``."""
+    """What messages go over, if anything, and the endpoint of every rank where these are given.
+
+    Puts measured costs and the policy of the placement into ``spec``.
+    """
     if "costs" in spec:
         spec["costs"] = measured_costs(spec["costs"])
     if source is not None:
