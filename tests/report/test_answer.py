@@ -28,7 +28,7 @@ def point(load: float, accepted: float, latency: float, saturated: bool) -> dict
     return {
         "offered_load": load, "accepted_load": accepted, "mean_packet_latency_cycles": latency,
         "mean_network_latency_cycles": latency, "p99_packet_latency_cycles": 2 * latency,
-        "mean_switches": 2.0, "saturated": saturated, "deadlocked": False,
+        "mean_hops": 2.0, "saturated": saturated, "deadlocked": False,
         "latency_histogram": [[5, 10]], "hop_histogram": [0, 10],
     }
 
@@ -151,7 +151,7 @@ def test_packets_of_points_with_a_load_and_a_seed_each_are_one_curve():
         one = {
             "offered_load": load, "accepted_gbps": accepted, "packets": 9, "end_ns": 1000,
             "nonminimal_packets": 0, "deadlocked": False, "mean_latency_us": latency,
-            "mean_switches": 2.0, "p50_latency_us": 1.0, "p99_latency_us": 2.0,
+            "mean_hops": 2.0, "p50_latency_us": 1.0, "p99_latency_us": 2.0,
         }
         return {"network": network, "label": selection, "points": [one], "parameters": {
             "selection": selection, "traffic": "uniform", "load": load, "seed": seed}}

@@ -24,7 +24,7 @@ def point(load: float, accepted: float, latency: float | None, **more) -> dict:
                                        [int(latency) + 300, 10]]
     return {
         "offered_load": load, "accepted_load": accepted, "mean_packet_latency_cycles": latency,
-        "mean_network_latency_cycles": latency, "mean_switches": latency and 2.5,
+        "mean_network_latency_cycles": latency, "mean_hops": latency and 2.5,
         "p99_packet_latency_cycles": latency and latency + 300, "saturated": accepted < 0.97 * load,
         "deadlocked": False, "latency_histogram": bins,
         "hop_histogram": [0, 0, 50, 50] if latency else [], "cycles": 10,

@@ -48,7 +48,7 @@ topology = [{{ family = "fit_fly", q = 5, p = 2 }}, {{ family = "slim_fly", q = 
 [sweep.grid]
 "sim.packet.background.intensity" = [0.2, 0.7]
 """
-FIGURES = ("max_comm_ns", "mean_comm_ns", "mean_latency_ns", "mean_switches")
+FIGURES = ("max_comm_ns", "mean_comm_ns", "mean_latency_ns", "mean_hops")
 
 
 def values_of(spec: dict) -> list[dict]:
@@ -112,7 +112,7 @@ def test_the_chart_has_the_values_of_the_rows(ran, saved):
     assert drawn == wanted
     # latency and routers visited are those of the job, not of the packets beside it
     beside = [values_of(part) for part in spec["hconcat"][1]["vconcat"]]
-    for found, key in zip(beside, ("mean_latency_ns", "mean_switches"), strict=True):
+    for found, key in zip(beside, ("mean_latency_ns", "mean_hops"), strict=True):
         told = {(v["curve"], v["at"]): v["value"] for v in found}
         assert told == {
             (run["network"], run["parameters"]["background.intensity"]): run["jobs"][0][key]
@@ -153,7 +153,7 @@ def test_every_plane_has_its_map(ran, saved):
 
 def job(us: float, name: str = "amg", **more) -> dict:
     return {"name": name, "ranks": 8, "max_comm_ns": us, "mean_comm_ns": us / 2,
-            "mean_latency_ns": us / 10, "mean_switches": 2.5, "messages": 3, "packets": 4,
+            "mean_latency_ns": us / 10, "mean_hops": 2.5, "messages": 3, "packets": 4,
             "bytes": 5, **more}
 
 
@@ -163,7 +163,7 @@ BEHIND = job(0, "background", max_comm_us=None, mean_comm_us=None)
 def point(load: float | None, latency: float | None = 1.0, **more) -> dict:
     return {
         "offered_load": load, "accepted_gbps": 10 * (load or 0), "packets": 7, "messages": 7,
-        "mean_hops": 1.25, "mean_switches": 2.25, "mean_latency_ns": latency,
+        "mean_hops": 2.25, "mean_latency_ns": latency,
         "p50_latency_ns": latency and 0.9 * latency,
         "p99_latency_ns": latency and 3 * latency, "max_latency_ns": latency and 4 * latency,
         "nonminimal_packets": 1, "end_ns": 9000, "deadlocked": False, **more,
@@ -320,7 +320,7 @@ def links_of(network: dict) -> dict:
 @pytest.mark.parametrize(("change", "says"), [
     (lambda r: r.update(network="nowhere"), "no network is labelled 'nowhere'"),
     (lambda r: r["points"][0].pop("accepted_gbps"), "points[0].accepted_gbps: missing"),
-    (lambda r: r["points"][0].update(mean_switches="far"), "points[0].mean_switches"),
+    (lambda r: r["points"][0].update(mean_hops="far"), "points[0].mean_hops"),
     (lambda r: r["points"][0].update(offered_load=None), "points[0].offered_load: missing"),
     (lambda r: r["points"][0]["links"]["plane"].pop(), "several lengths"),
     (lambda r: r["points"][0]["links"]["plane"].__setitem__(0, -1), "links.plane[0]: -1 found"),

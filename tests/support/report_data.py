@@ -140,7 +140,7 @@ def measured(
     return {
         "load_histogram": [{"load": k, "channels": n} for k, n in sorted(loads.items())],
         "edge_forwarding_index": max(load.values()),
-        "mean_switches": sum(on[a] * on[b] * len(p) for (a, b), p in paths.items() if a != b)
+        "mean_hops": sum(on[a] * on[b] * len(p) for (a, b), p in paths.items() if a != b)
         / sum(on[a] * on[b] for a, b in paths if a != b),
         "ebb": {"mean": mean, "ci_low": mean - 1.96 * error, "ci_high": mean + 1.96 * error,
                 "patterns": patterns,
