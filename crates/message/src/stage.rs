@@ -12,7 +12,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
 use std::borrow::Cow;
 use std::sync::Arc;
-use traffic::placement::{Policy, check_places};
+use traffic::placement::{check_places, placement};
 use traffic::workload::{Schedule, generator, make};
 
 /// All parameters of a run of a schedule: how long it takes under LogGOPS, over a network where
@@ -203,7 +203,7 @@ impl Spec {
         ranks: u32,
     ) -> Result<Vec<u32>, Refusal> {
         let Some(given) = given else {
-            return Policy::parse(&self.placement)?.place(on, ranks, self.per_endpoint, self.seed);
+            return placement(&self.placement)?.place(on, ranks, self.per_endpoint, self.seed);
         };
         check_places(on, given)?;
         if let Some(places) = given.get(..ranks as usize) {

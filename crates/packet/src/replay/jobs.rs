@@ -10,7 +10,7 @@ use fabric::Topology;
 use message::{self, LogGops};
 use std::borrow::Cow;
 use std::collections::HashSet;
-use traffic::placement::{Policy, check_places};
+use traffic::placement::{check_places, placement};
 use traffic::workload::Schedule;
 
 /// What processes do, and where they are, in place of what the parameters say.
@@ -149,7 +149,7 @@ fn placed(
     let all = match given {
         None => {
             let ranks = u32::try_from(ranks(sizes)).unwrap_or(u32::MAX);
-            Policy::parse(&spec.placement)?.place(on, ranks, 1, spec.seed)?
+            placement(&spec.placement)?.place(on, ranks, 1, spec.seed)?
         }
         Some(given) => {
             check_places(on, given)?;
@@ -162,7 +162,7 @@ fn placed(
             if all.len() < ranks(sizes) {
                 all.truncate(own);
                 let endpoints = on.endpoints().len() as u32;
-                let drawn = Policy::Random.place(on, endpoints, 1, spec.seed)?;
+                let drawn = placement("random")?.place(on, endpoints, 1, spec.seed)?;
                 let taken: HashSet<u32> = all.iter().copied().collect();
                 all.extend(drawn.into_iter().filter(|e| !taken.contains(e)));
             }

@@ -27,8 +27,6 @@ const KNOWN: &[(&str, usize)] = &[
     ("crates/formats/src/graph_file", 13),
     ("crates/formats/src/ib/fabric_file", 4),
     ("crates/formats/src/liballprof", 3),
-    ("crates/mapping/src", 2),
-    ("crates/mapping/src", 2),
     ("crates/plan/src", 2),
     ("crates/plan/src", 2),
     ("crates/plan/src", 3),

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from typing import Any
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Annotated, Any, NotRequired, TypedDict
 
+from flyloom.report.base import Figure, Found, List, Section, View, found_by
 from flyloom.report.comparison import chart, colour
+from flyloom.report.figure import LOWER, best_choice
+from flyloom.report.shape import Count, also
 
 PANELS = (
     ("average_dilation", "average dilation (hops)", 1.0),
@@ -19,12 +22,53 @@ BARS = 60
 """So many mappings of one size are drawn as bars."""
 
 
+class Method(TypedDict):
+    """What a method of mapping found."""
+
+    method: Annotated[str, "its name"]
+    graph: NotRequired[Annotated[str, "the communication of the processes; null where it is rows"]]
+    processes: Annotated[Count, "processes"]
+    average_dilation: Annotated[float, "links that a byte crosses, in the mean"]
+    maximum_congestion: Annotated[float, "bytes over the busiest channel"]
+    finish_ns: NotRequired[Annotated[float, "how long a round takes, message by message, where it "
+                                            "was simulated"]]
+
+
+class Mapped(Method):
+    """What `map` found at a point."""
+
+    network: Annotated[str, "the label of the network"]
+    label: Annotated[str, "what the point is called"]
+
+
+@also(Any)
+class Saved(Method):
+    """What `map` found at a point."""
+
+
+def entries(saved: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
+    """What was found at the points of a run."""
+    for record, found in found_by("map", saved):
+        if isinstance(found, dict):
+            label = record.get("called") or record["label"]
+            yield {key: found.get(key) for key in Method.__annotations__} | {
+                "network": record["network"], "label": label}
+
+
+def view(page: View) -> dict[str, Any] | None:
+    """The chart, where there is something to put side by side."""
+    mapped = page.data["mappings"]
+    chart = page.chart("mapping", spec(mapped))
+    sizes = {run["processes"] for run in mapped}
+    return {"chart": chart, "sizes": len(sizes)} if chart else None
+
+
 def kind(graph: str | None) -> str:
     """What sort of graph it is: the first word of its name."""
     return (graph or "rows").split()[0].partition(":")[0]
 
 
-def spec(runs: Sequence[Mapping[str, Any]]) -> dict[str, Any] | None:
+def spec(runs: Sequence[Found]) -> dict[str, Any] | None:
     """Dilation, congestion and simulated time against the processes, one colour a method and one
     sort of line a kind of graph; of one size as bars, one colour a network. None where there is one
     bar, or there are too many kinds."""
@@ -56,7 +100,7 @@ def spec(runs: Sequence[Mapping[str, Any]]) -> dict[str, Any] | None:
 
 
 def _bars(
-    runs: Sequence[Mapping[str, Any]], kinds: Sequence[str]
+    runs: Sequence[Found], kinds: Sequence[str]
 ) -> dict[str, Any] | None:
     """A bar for each method and network; of several kinds of graphs for each of these."""
     values = [
@@ -87,7 +131,7 @@ def _bars(
 
 
 def _panel(
-    key: str, title: str, values: Sequence[Mapping[str, Any]], encoding: Mapping[str, Any]
+    key: str, title: str, values: Sequence[Found], encoding: Mapping[str, Any]
 ) -> dict[str, Any]:
     """Lines of one figure, which is above 0."""
     y = {"field": key, "type": "quantitative", "scale": {"type": "log", "nice": False},
@@ -101,3 +145,34 @@ def _panel(
              "encoding": {**points, "y": y}},
         ],
     }
+
+
+def figures(page: View) -> Iterator[Figure]:
+    """What the best method of each network gives, and its gain over processes in order."""
+    groups: dict[tuple[str, int], list[Found]] = {}
+    for run in page.data["mappings"]:
+        groups.setdefault((run["graph"] or "rows", run["processes"]), []).append(run)
+    for (graph, processes), runs in groups.items():
+        what = f"{kind(graph)} of {processes:,} processes"
+        for key, words, unit, scale in (
+            ("maximum_congestion", "busiest channel", "MB", 1e-6), ("finish_ns", "time", "us", 1e-3)
+        ):
+            known = [run for run in runs if run[key] is not None]
+            yield best_choice(f"{what}, mapped: {words}", unit, LOWER, (
+                (run["network"], run["method"], scale * run[key]) for run in known))
+            linear = {run["network"]: run[key] for run in known if run["method"] == "linear"}
+            gains = {
+                name: [linear[name] / least] for name in linear
+                if (least := min(run[key] for run in known if run["network"] == name)) > 0
+            }
+            yield Figure(f"{what}: {words} in order, over mapped", "times", "", gains)
+
+
+SECTION = Section(
+    name="mappings", title="Mappings", place=60,
+    doc="How far messages go, and how long they take, by several methods of mapping.",
+    when="`map` ran at several points",
+    saved={("records", "[]", "measures", "map"): Saved},
+    list=List(key="mappings", shape=Mapped, of=entries),
+    view=view, figures={100: figures},
+)
