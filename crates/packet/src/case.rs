@@ -4,13 +4,13 @@ use super::classes::{ClassOf, Sharing};
 use super::dialect::{Made, made};
 use super::ended::Ended;
 use super::model::{Drive, Model};
+use super::models::Route;
 use super::nic::{Injection, Open};
 use super::plant::{Class, Plant};
 use super::rates::Rates;
 use super::replay::{Jobs, Replay};
-use super::route::Route;
 use super::row::Row;
-use super::spec::{Dialect, Spec, Sync, Undo};
+use super::spec::{Spec, Sync, Undo};
 use super::stuck::{Waits, circle};
 use super::tally::Tally;
 use super::timing::Timing;
@@ -105,10 +105,9 @@ impl Case {
     pub(super) fn model(&self, load: f64) -> Model {
         let spec = &self.spec;
         let rate = self.plant.of(Class::Endpoint).gib_per_s * f64::from(1 << 30);
-        // CODES knows no random rails: those are dedicated there
-        let rails = match (spec.dialect, spec.rail) {
-            (Dialect::SlimFly, Rail::Random) => Rail::Fixed,
-            (_, rails) => rails,
+        let rails = match spec.rail {
+            Rail::Random => spec.dialect.entry().random_rails,
+            other => other,
         };
         let (drive, expected) = match &self.sends {
             Sends::Open(to) => {
@@ -289,11 +288,10 @@ fn destinations(
     watch: &dyn Watch,
 ) -> Result<Destinations, Stop> {
     let endpoints = on.topology().endpoints().len() as u32;
-    let is_dragonfly = matches!(spec.dialect, Dialect::Dally | Dialect::DfPlus);
+    let is_by_steps = spec.dialect.entry().draws_steps;
     Ok(match (own, on) {
         (Some(sending), _) => Destinations::of_sending(on.topology(), sending)?,
-        // CODES draws a step that is neither none nor one back
-        (None, _) if spec.pattern() == "uniform" && is_dragonfly && endpoints > 2 => {
+        (None, _) if spec.pattern() == "uniform" && is_by_steps && endpoints > 2 => {
             Destinations::steps(endpoints, &(1..endpoints - 1).collect::<Vec<_>>())
         }
         (None, PathSource::Tables(r)) => Destinations::over(r, spec.pattern(), spec.seed, watch)?,

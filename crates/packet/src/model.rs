@@ -3,12 +3,12 @@
 use super::classes::Sharing;
 use super::endpoint::Endpoint;
 use super::event::Happens;
+use super::models::Route;
 use super::nic::Open;
 use super::node::Node;
 use super::parts::parts;
 use super::plant::{Class, Plant};
 use super::replay::Replay;
-use super::route::Route;
 use super::runs::Change;
 use super::tally::{Arrival, Tally};
 use super::timing::{Order, Passing, TELL_PS, Timing};

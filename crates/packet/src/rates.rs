@@ -1,7 +1,8 @@
 //! The rates of links: those of a network's cables, where it says some, else those of the dialect.
 
+use super::models::Dialect;
 use super::plant::{Behind, Class, Plant};
-use super::spec::{BITS_IN_GIB, Dialect, Spec};
+use super::spec::{BITS_IN_GIB, Spec};
 use base::SwitchId;
 use fabric::Topology;
 use fabric::network::{Cable, Peer};

@@ -1,6 +1,7 @@
 //! The parameters of a run of packets, as people set them.
 
 use super::classes::ClassOf;
+use super::models::Dialect;
 use super::nic::Injection;
 use super::plant::Class;
 use super::replay::{BackgroundOf, Backgrounds, Collectives, Compute, Mpi, Traces, needs_trace};
@@ -9,36 +10,6 @@ use paths::loads::{Loads, MOST_LOAD};
 use paths::select::{Choosing, LaneUse, Rail, Selection};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-
-/// Whose model of routers and endpoints.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
-pub enum Dialect {
-    /// Our own: links with latency, buffers at inputs, cut-through.
-    #[default]
-    #[serde(rename = "physical")]
-    Physical,
-    /// Slim Fly and Fit Fly as CODES has them.
-    #[serde(rename = "codes-slimfly-v1")]
-    SlimFly,
-    /// Dragonfly as CODES has it.
-    #[serde(rename = "codes-dally-v1")]
-    Dally,
-    /// Megafly, or dragonfly+, as CODES has it.
-    #[serde(rename = "codes-dfplus-v1")]
-    DfPlus,
-}
-
-impl Dialect {
-    /// Its name.
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Physical => "physical",
-            Self::SlimFly => "codes-slimfly-v1",
-            Self::Dally => "codes-dally-v1",
-            Self::DfPlus => "codes-dfplus-v1",
-        }
-    }
-}
 
 /// When a packet goes on.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
@@ -420,16 +391,7 @@ impl Spec {
         let lacks = |param: &str, what: &str, has: &str| {
             Err(Refusal::new(param, format!("{} has no {what}", dialect.name()), has))
         };
-        let chosen = match dialect {
-            Dialect::Physical => &[][..],
-            Dialect::SlimFly => &[Selection::Minimal, Selection::Valiant, Selection::UgalL][..],
-            Dialect::Dally | Dialect::DfPlus => &[Selection::Minimal, Selection::Par][..],
-        };
-        if dialect == Dialect::Physical {
-            if self.router.lookahead_ns.is_some() {
-                return lacks("switch.lookahead_ns", "such parameter", "leave it out");
-            }
-        } else {
+        if let Some(chosen) = dialect.entry().selections {
             if !chosen.contains(&self.selection) {
                 let names: Vec<&str> = chosen.iter().map(|s| s.name()).collect();
                 return lacks("selection", self.selection.name(), &names.join(", "));
@@ -446,8 +408,10 @@ impl Spec {
                     return lacks(param, "such choice", "leave it out");
                 }
             }
+        } else if self.router.lookahead_ns.is_some() {
+            return lacks("switch.lookahead_ns", "such parameter", "leave it out");
         }
-        if !matches!(dialect, Dialect::Dally | Dialect::DfPlus) {
+        if !dialect.entry().weighs_detours {
             for (param, is_given) in [
                 ("switch.adaptive_threshold_bytes", self.router.adaptive_threshold_bytes.is_some()),
                 ("switch.detour_weight", self.router.detour_weight.is_some()),

@@ -1,10 +1,11 @@
 //! The packet level as a stage: parameters and what it is run on in, points and their figures out.
 
 use super::case::{Case, Own, alone};
+use super::models::Dialect;
 use super::rates::Rates;
 use super::replay::{JobRow, Jobs};
 use super::row::Row;
-use super::spec::{BITS_IN_GIB, Dialect, Spec, Sync};
+use super::spec::{BITS_IN_GIB, Spec, Sync};
 use base::renamed::Renamed;
 use base::stage::{Better, Kind};
 use base::{Interrupted, Metric, Need, Refusal, Stage, Stop, Watch};

@@ -2,23 +2,58 @@
 //!
 //! The virtual channel of a chunk is the number of routers that it has visited; ejection uses 0.
 
-use super::event::{NONE, Packet};
-use super::node::Node;
+use super::kind::{Entry, PathRequest, Paths};
 use super::order::Leads::On;
 use super::order::{Kind, Steps};
-use super::plant::{Class, Plant};
-use super::runs::Runs;
+use crate::event::{NONE, Packet};
+use crate::node::Node;
+use crate::plant::{Class, Plant};
+use crate::runs::Runs;
+use crate::timing::{Order, Timing};
 use base::Refusal;
+use fabric::Topology;
+use paths::select::Rail;
 use paths::select::Selection;
 
 /// Detours that are looked at.
 const DRAWN: u32 = 4;
 
 /// The first channels of packets.
-pub(super) const FIRST: &[Kind] = &[(On, 0)];
+const FIRST: &[Kind] = &[(On, 0)];
 /// Virtual channels rise on every way.
-pub(super) const STEPS: Steps =
+const STEPS: Steps =
     &[((On, 0), &[(On, 1)]), ((On, 1), &[(On, 2)]), ((On, 2), &[(On, 3)]), ((On, 3), &[])];
+
+/// What CODES takes for granted.
+pub(crate) const ENTRY: Entry = Entry {
+    selections: Some(&[Selection::Minimal, Selection::Valiant, Selection::UgalL]),
+    order: Some((FIRST, STEPS)),
+    // CODES knows no random rails: those are dedicated there
+    random_rails: Rail::Fixed,
+    // CODES gives a whole chunk that part of its time on every rail
+    shares_chunk_time: true,
+    groups: rows_of_switches,
+    timing: |usual| Timing { order: Order::Highest, ..usual },
+    ..Entry::usual("codes-slimfly-v1")
+};
+
+/// The group of every router: the routers of a row, which follow one another.
+fn rows_of_switches(on: &Topology) -> Result<Vec<u32>, Refusal> {
+    let q = row(on)?;
+    Ok((0..on.switches().len() as u32).map(|router| router / q).collect())
+}
+
+/// The q of planes of 2 q^2 routers.
+fn row(on: &Topology) -> Result<u32, Refusal> {
+    let planes = u32::from(on.planes()).max(1);
+    let routers = on.switches().len() as u32 / planes;
+    let q = (f64::from(routers) / 2.0).sqrt().round() as u32;
+    if q > 0 && 2 * q * q == routers && routers * planes == on.switches().len() as u32 {
+        return Ok(q);
+    }
+    let why = format!("codes-slimfly-v1 on {}", on.recipe());
+    Err(Refusal::new("dialect", why, "slim_fly or fit_fly, or the dialect physical"))
+}
 
 /// Ways within each plane of routers that are at most two links apart.
 #[derive(Debug, Clone)]
@@ -33,10 +68,57 @@ pub struct Route {
     selection: Selection,
 }
 
+impl Paths for Route {
+    fn new(request: &PathRequest<'_>) -> Result<Self, Refusal> {
+        let PathRequest { on, plant, selection, .. } = *request;
+        let route = Self::of(plant, u32::from(on.planes()).max(1), row(on)?, selection);
+        route.check(plant)?;
+        Ok(route)
+    }
+
+    #[inline]
+    fn way(
+        &self,
+        plant: &Plant,
+        at: u32,
+        packet: &mut Packet,
+        node: &mut Node,
+        to: &mut impl Runs,
+    ) -> (u16, u8) {
+        let end = plant.at(packet.to, packet.rail);
+        if packet.hops == 0 {
+            match self.selection {
+                Selection::Valiant => {
+                    packet.set_via(self.detour(at, node, to));
+                    packet.is_detour = true;
+                }
+                Selection::UgalL if at != end.router => {
+                    packet.set_via(self.adaptive(plant, at, end.router, node, to));
+                    packet.is_detour = packet.via() != NONE;
+                }
+                _ => {}
+            }
+        }
+        if packet.via() == at {
+            packet.set_via(NONE);
+        }
+        // a detour that comes by the destination ends there
+        if at == end.router {
+            return (end.port, 0);
+        }
+        let target = if packet.via() == NONE { end.router } else { packet.via() };
+        (self.next(at, target), packet.hops)
+    }
+
+    fn length(&self, plant: &Plant, from: u32, to: u32) -> u32 {
+        self.links(plant, from, to)
+    }
+}
+
 impl Route {
     /// For planes of so many routers in groups; all planes are cabled as the first. O(routers x
     /// radix^2).
-    pub fn new(plant: &Plant, planes: u32, group: u32, selection: Selection) -> Self {
+    fn of(plant: &Plant, planes: u32, group: u32, selection: Selection) -> Self {
         let routers = plant.routers / planes;
         let mut next = vec![u8::MAX; routers as usize * routers as usize];
         let links = |router: u32| {
@@ -68,7 +150,7 @@ impl Route {
     /// # Errors
     /// When routers are more than two links apart, planes differ, or routers do not follow one
     /// another with their endpoints.
-    pub(super) fn check(&self, plant: &Plant) -> Result<(), Refusal> {
+    fn check(&self, plant: &Plant) -> Result<(), Refusal> {
         let all = self.routers as usize;
         let far = (0..all * all).any(|at| at / all != at % all && self.next[at] == u8::MAX);
         let alike = |router: u32| {
@@ -104,43 +186,8 @@ impl Route {
     }
 
     /// Links from a router to another one of its plane.
-    pub(super) fn links(&self, plant: &Plant, from: u32, to: u32) -> u32 {
+    fn links(&self, plant: &Plant, from: u32, to: u32) -> u32 {
         if from == to { 0 } else { 1 + u32::from(plant.behind(from, self.next(from, to)).lp != to) }
-    }
-
-    /// The port and virtual channel of a packet at a router; what it has decided is kept in it.
-    #[inline]
-    pub fn way(
-        &self,
-        plant: &Plant,
-        at: u32,
-        packet: &mut Packet,
-        node: &mut Node,
-        to: &mut impl Runs,
-    ) -> (u16, u8) {
-        let end = plant.at(packet.to, packet.rail);
-        if packet.hops == 0 {
-            match self.selection {
-                Selection::Valiant => {
-                    packet.set_via(self.detour(at, node, to));
-                    packet.is_detour = true;
-                }
-                Selection::UgalL if at != end.router => {
-                    packet.set_via(self.adaptive(plant, at, end.router, node, to));
-                    packet.is_detour = packet.via() != NONE;
-                }
-                _ => {}
-            }
-        }
-        if packet.via() == at {
-            packet.set_via(NONE);
-        }
-        // a detour that comes by the destination ends there
-        if at == end.router {
-            return (end.port, 0);
-        }
-        let target = if packet.via() == NONE { end.router } else { packet.via() };
-        (self.next(at, target), packet.hops)
     }
 
     /// Any router of another group, of the plane of router `at`.

@@ -3,20 +3,23 @@
 //! Virtual channel 0 until a packet has turned towards its destination in a group in between, then
 //! 1.
 
-use super::event::{NONE, Packet};
 use super::groups::{Groups, Weighed, any, lowest};
-use super::node::Node;
+use super::kind::{Entry, PathRequest, Paths};
 use super::order::Leads::{Across, Down, Near};
 use super::order::{Kind, Steps};
-use super::plant::Plant;
-use super::runs::Runs;
+use crate::event::{NONE, Packet};
+use crate::nic::Injection;
+use crate::node::Node;
+use crate::plant::Plant;
+use crate::runs::Runs;
+use crate::timing::{Order, Timing};
 use base::Refusal;
 use paths::select::Selection;
 
 /// The first channels of packets.
-pub(super) const FIRST: &[Kind] = &[(Near, 0)];
+const FIRST: &[Kind] = &[(Near, 0)];
 /// Up, across and down; of detours the same once more, on the other virtual channel.
-pub(super) const STEPS: Steps = &[
+const STEPS: Steps = &[
     ((Near, 0), &[(Across, 0), (Down, 0)]),
     ((Across, 0), &[(Down, 0)]),
     ((Down, 0), &[(Near, 1)]),
@@ -24,6 +27,21 @@ pub(super) const STEPS: Steps = &[
     ((Across, 1), &[(Down, 1)]),
     ((Down, 1), &[]),
 ];
+
+/// What CODES takes for granted.
+pub(crate) const ENTRY: Entry = Entry {
+    selections: Some(&[Selection::Minimal, Selection::Par]),
+    order: Some((FIRST, STEPS)),
+    births: Injection::Synchronised,
+    virtual_channels: 2,
+    weighs_detours: true,
+    draws_steps: true,
+    timing: |usual| Timing { order: Order::Lowest, ..usual },
+    ..Entry::usual("codes-dfplus-v1")
+};
+
+/// `adaptive_threshold` of the megafly of the Fit Fly study: more than any port holds.
+const THRESHOLD_BYTES: u32 = 131_072;
 
 /// Ways up to a spine, across, and down to a leaf, over one group in between at most.
 #[derive(Debug, Clone)]
@@ -36,49 +54,19 @@ pub struct Route {
     weight: u32,
 }
 
-impl Route {
-    /// With a threshold in chunks, and by what the score of a detour is multiplied.
-    pub fn new(groups: Groups, selection: Selection, threshold: u32, weight: u32) -> Self {
-        Self { groups, selection, threshold, weight }
-    }
-
-    /// Whether a router has endpoints.
-    #[cfg(test)]
-    pub(super) fn is_leaf(&self, router: u32) -> bool {
-        self.groups.is_leaf(router)
-    }
-
-    /// # Errors
-    /// When a leaf lacks a link to a spine of its group or has one elsewhere, or a group lacks one
-    /// to another group.
-    pub(super) fn check(&self, plant: &Plant) -> Result<(), Refusal> {
-        let groups = &self.groups;
-        let is_whole = |a: u32| {
-            let mates =
-                |b: &u32| groups.of(*b) == groups.of(a) && groups.is_leaf(*b) != groups.is_leaf(a);
-            let mut due: Vec<u32> = (0..plant.routers).filter(mates).collect();
-            let mut near: Vec<u32> =
-                groups.local(a).iter().map(|port| plant.behind(a, *port).lp).collect();
-            near.sort_unstable();
-            due.sort_unstable();
-            let leads =
-                |g: u32| !(groups.global(a, g).is_empty() && groups.towards(a, g).is_empty());
-            let others = (0..groups.count()).filter(|g| *g != groups.of(a));
-            near == due
-                && (!groups.is_leaf(a) || others.clone().all(|g| groups.global(a, g).is_empty()))
-                && (!groups.is_leaf(a) || others.clone().all(leads))
-                && (groups.is_leaf(a) || others.clone().all(|g| !groups.global(a, g).is_empty()))
+impl Paths for Route {
+    fn new(request: &PathRequest<'_>) -> Result<Self, Refusal> {
+        let route = Self {
+            groups: Groups::new(request.on, request.plant),
+            selection: request.selection,
+            threshold: request.threshold_chunks(THRESHOLD_BYTES),
+            weight: request.weight(),
         };
-        if (0..plant.routers).all(is_whole) {
-            return Ok(());
-        }
-        let why = "codes-dfplus-v1 on another network";
-        let help = "a megafly whose spines lead to all groups, or the dialect physical";
-        Err(Refusal::new("dialect", why, help))
+        route.check(request.plant)?;
+        Ok(route)
     }
 
-    /// The port and virtual channel of a packet at a router; what it has decided is kept in it.
-    pub fn way(
+    fn way(
         &self,
         plant: &Plant,
         at: u32,
@@ -109,6 +97,43 @@ impl Route {
             return (self.progressive(plant, (at, here, there), packet, node, to), lane);
         }
         (self.minimal(plant, at, there, node, to), lane)
+    }
+}
+
+impl Route {
+    /// Whether a router has endpoints.
+    #[cfg(test)]
+    pub(crate) fn is_leaf(&self, router: u32) -> bool {
+        self.groups.is_leaf(router)
+    }
+
+    /// # Errors
+    /// When a leaf lacks a link to a spine of its group or has one elsewhere, or a group lacks one
+    /// to another group.
+    fn check(&self, plant: &Plant) -> Result<(), Refusal> {
+        let groups = &self.groups;
+        let is_whole = |a: u32| {
+            let mates =
+                |b: &u32| groups.of(*b) == groups.of(a) && groups.is_leaf(*b) != groups.is_leaf(a);
+            let mut due: Vec<u32> = (0..plant.routers).filter(mates).collect();
+            let mut near: Vec<u32> =
+                groups.local(a).iter().map(|port| plant.behind(a, *port).lp).collect();
+            near.sort_unstable();
+            due.sort_unstable();
+            let leads =
+                |g: u32| !(groups.global(a, g).is_empty() && groups.towards(a, g).is_empty());
+            let others = (0..groups.count()).filter(|g| *g != groups.of(a));
+            near == due
+                && (!groups.is_leaf(a) || others.clone().all(|g| groups.global(a, g).is_empty()))
+                && (!groups.is_leaf(a) || others.clone().all(leads))
+                && (groups.is_leaf(a) || others.clone().all(|g| !groups.global(a, g).is_empty()))
+        };
+        if (0..plant.routers).all(is_whole) {
+            return Ok(());
+        }
+        let why = "codes-dfplus-v1 on another network";
+        let help = "a megafly whose spines lead to all groups, or the dialect physical";
+        Err(Refusal::new("dialect", why, help))
     }
 
     /// The best link to another router of the group.

@@ -1,14 +1,18 @@
 //! The ways of packets over any network or tables: a guide of the flit level, proved as there.
 
-use super::event::{Packet, Sender};
 use super::groups::score;
-use super::node::Node;
-use super::plant::{Class, Plant};
-use super::runs::Runs;
+use super::kind::Entry;
+use crate::event::{Packet, Sender};
+use crate::node::Node;
+use crate::plant::{Class, Plant};
+use crate::runs::Runs;
 use base::Refusal;
 use paths::guide::{Guide, Here, Sight};
 use paths::lengths::Lengths;
 use paths::word::{self, HOP, Layout};
+
+/// What our own model takes for granted.
+pub(crate) const ENTRY: Entry = Entry::usual("physical");
 
 /// A guide, and how it writes into packets.
 pub struct Guided {
@@ -49,11 +53,11 @@ impl Guided {
         Ok(Self { guide, layout, lengths })
     }
 
-    pub(super) fn length(&self, from: u32, to: u32) -> u32 {
+    pub(crate) fn length(&self, from: u32, to: u32) -> u32 {
         self.lengths.as_ref().map_or(0, |lengths| lengths.get(from, to).into())
     }
 
-    pub(super) fn enters(
+    pub(crate) fn enters(
         &self,
         plant: &Plant,
         packet: &mut Packet,
@@ -68,7 +72,7 @@ impl Guided {
         lanes.trailing_zeros() as u8
     }
 
-    pub(super) fn way(
+    pub(crate) fn way(
         &self,
         plant: &Plant,
         packet: &mut Packet,

@@ -4,21 +4,24 @@
 //! become a detour at a router before; 2 in the group in between; 3 in that of the destination
 //! where it is another; of ejection the same.
 
-use super::event::Packet;
 use super::groups::{Groups, Weighed, any, better_of_two, lowest};
-use super::node::Node;
+use super::kind::{Entry, PathRequest, Paths, RATE};
 use super::order::Leads::{Across, Near};
 use super::order::{Kind, Steps};
-use super::plant::Plant;
-use super::runs::Runs;
+use crate::event::Packet;
+use crate::nic::Injection;
+use crate::node::Node;
+use crate::plant::Plant;
+use crate::runs::Runs;
+use crate::timing::{Drawn, Passing, Timing};
 use base::Refusal;
 use paths::select::Selection;
 
 /// The first channels of packets: local in the source's group, or across.
-pub(super) const FIRST: &[Kind] = &[(Near, 0), (Near, 1), (Across, 0), (Across, 1)];
+const FIRST: &[Kind] = &[(Near, 0), (Near, 1), (Across, 0), (Across, 1)];
 /// Once to a router that leads across, across, the same in the group in between, and to the last
 /// router.
-pub(super) const STEPS: Steps = &[
+const STEPS: Steps = &[
     ((Near, 0), &[(Across, 1)]),
     ((Near, 1), &[(Across, 1)]),
     ((Across, 0), &[(Near, 2), (Across, 2), (Near, 3)]),
@@ -27,6 +30,24 @@ pub(super) const STEPS: Steps = &[
     ((Across, 2), &[(Near, 3)]),
     ((Near, 3), &[]),
 ];
+
+/// What CODES takes for granted.
+pub(crate) const ENTRY: Entry = Entry {
+    selections: Some(&[Selection::Minimal, Selection::Par]),
+    order: Some((FIRST, STEPS)),
+    births: Injection::Synchronised,
+    rates_gib_per_s: [RATE, 2.0 * RATE, RATE / 2.0],
+    weighs_detours: true,
+    draws_steps: true,
+    timing: |usual| Timing {
+        jitter: Drawn { more_ps: 0, ..usual.jitter },
+        waking: None,
+        passing: Passing::Twice,
+        begins_late: true,
+        ..usual
+    },
+    ..Entry::usual("codes-dally-v1")
+};
 
 /// Ways over one group in between at most.
 #[derive(Debug, Clone)]
@@ -39,35 +60,19 @@ pub struct Route {
     weight: u32,
 }
 
-impl Route {
-    /// With a threshold in chunks, and by what the score of a detour is multiplied.
-    pub fn new(groups: Groups, selection: Selection, threshold: u32, weight: u32) -> Self {
-        Self { groups, selection, threshold, weight }
-    }
-
-    /// # Errors
-    /// When a router lacks a link to another one of its group, or a group one to another group.
-    pub(super) fn check(&self, plant: &Plant) -> Result<(), Refusal> {
-        let groups = &self.groups;
-        let routers = 0..plant.routers;
-        let is_whole = |a: u32| {
-            let mates = (0..plant.routers).filter(|b| *b != a && groups.of(*b) == groups.of(a));
-            let near: Vec<u32> =
-                groups.local(a).iter().map(|port| plant.behind(a, *port).lp).collect();
-            mates.clone().all(|b| near.contains(&b))
-                && (0..groups.count())
-                    .all(|g| g == groups.of(a) || !self.candidates(a, g).is_empty())
+impl Paths for Route {
+    fn new(request: &PathRequest<'_>) -> Result<Self, Refusal> {
+        let route = Self {
+            groups: Groups::new(request.on, request.plant),
+            selection: request.selection,
+            threshold: request.threshold_chunks(0),
+            weight: request.weight(),
         };
-        if routers.clone().all(is_whole) {
-            return Ok(());
-        }
-        let why = "codes-dally-v1 on another network";
-        let help = "a dragonfly whose groups are all linked, or the dialect physical";
-        Err(Refusal::new("dialect", why, help))
+        route.check(request.plant)?;
+        Ok(route)
     }
 
-    /// The port and virtual channel of a packet at a router; what it has decided is kept in it.
-    pub fn way(
+    fn way(
         &self,
         plant: &Plant,
         at: u32,
@@ -104,6 +109,29 @@ impl Route {
             self.minimal(at, there, node, to)
         };
         (port, lane)
+    }
+}
+
+impl Route {
+    /// # Errors
+    /// When a router lacks a link to another one of its group, or a group one to another group.
+    fn check(&self, plant: &Plant) -> Result<(), Refusal> {
+        let groups = &self.groups;
+        let routers = 0..plant.routers;
+        let is_whole = |a: u32| {
+            let mates = (0..plant.routers).filter(|b| *b != a && groups.of(*b) == groups.of(a));
+            let near: Vec<u32> =
+                groups.local(a).iter().map(|port| plant.behind(a, *port).lp).collect();
+            mates.clone().all(|b| near.contains(&b))
+                && (0..groups.count())
+                    .all(|g| g == groups.of(a) || !self.candidates(a, g).is_empty())
+        };
+        if routers.clone().all(is_whole) {
+            return Ok(());
+        }
+        let why = "codes-dally-v1 on another network";
+        let help = "a dragonfly whose groups are all linked, or the dialect physical";
+        Err(Refusal::new("dialect", why, help))
     }
 
     /// Any link to a group, or any to a router that has one.

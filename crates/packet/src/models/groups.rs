@@ -1,14 +1,14 @@
 //! Networks of groups: which ports of a router lead to which group, and how busy ports are.
 
-use super::event::{NONE, Packet};
-use super::node::Node;
-use super::plant::{Class, Plant};
-use super::runs::Runs;
+use crate::event::{NONE, Packet};
+use crate::node::Node;
+use crate::plant::{Class, Plant};
+use crate::runs::Runs;
 use fabric::Topology;
 
 /// What every router knows of groups.
 #[derive(Debug, Clone)]
-pub struct Groups {
+pub(super) struct Groups {
     count: u32,
     /// Of each router.
     group: Vec<u32>,
@@ -46,7 +46,7 @@ impl Rows {
 
 impl Groups {
     /// Those of a network. O(routers x groups x radix).
-    pub fn new(on: &Topology, plant: &Plant) -> Self {
+    pub(super) fn new(on: &Topology, plant: &Plant) -> Self {
         let group: Vec<u32> = on.switches().iter().map(|switch| switch.group).collect();
         let count = group.iter().max().map_or(0, |&last| last + 1);
         let links = |router: u32| {
@@ -77,48 +77,48 @@ impl Groups {
     }
 
     /// How many there are.
-    pub fn count(&self) -> u32 {
+    pub(super) fn count(&self) -> u32 {
         self.count
     }
 
     /// The group of a router.
     #[inline]
-    pub fn of(&self, router: u32) -> u32 {
+    pub(super) fn of(&self, router: u32) -> u32 {
         self.group[router as usize]
     }
 
     /// Whether a router has endpoints.
     #[inline]
-    pub fn is_leaf(&self, router: u32) -> bool {
+    pub(super) fn is_leaf(&self, router: u32) -> bool {
         self.leaf[router as usize]
     }
 
     /// Ports of a router to another group.
     #[inline]
-    pub fn global(&self, router: u32, group: u32) -> &[u16] {
+    pub(super) fn global(&self, router: u32, group: u32) -> &[u16] {
         self.global.get((router * self.count + group) as usize)
     }
 
     /// Ports of a router to others of its group that have links to another group.
     #[inline]
-    pub fn towards(&self, router: u32, group: u32) -> &[u16] {
+    pub(super) fn towards(&self, router: u32, group: u32) -> &[u16] {
         self.towards.get((router * self.count + group) as usize)
     }
 
     /// Ports of a router to others of its group.
     #[inline]
-    pub fn local(&self, router: u32) -> &[u16] {
+    pub(super) fn local(&self, router: u32) -> &[u16] {
         self.local.get(router as usize)
     }
 
     /// The link of a router to another one of its group, where there is one.
-    pub fn direct(&self, plant: &Plant, router: u32, other: u32) -> Option<u16> {
+    pub(super) fn direct(&self, plant: &Plant, router: u32, other: u32) -> Option<u16> {
         let leads = |port: &&u16| plant.behind(router, **port).lp == other;
         self.local(router).iter().find(leads).copied()
     }
 
     /// Any group but these two, which may be the same; none where there is no other.
-    pub fn other(&self, a: u32, b: u32, node: &mut Node, to: &mut impl Runs) -> Option<u32> {
+    pub(super) fn other(&self, a: u32, b: u32, node: &mut Node, to: &mut impl Runs) -> Option<u32> {
         let (first, second) = (a.min(b), a.max(b));
         let without = 1 + u32::from(first != second);
         if self.count <= without {
@@ -131,7 +131,7 @@ impl Groups {
     }
 
     /// Any group but `not` that a router has links to; none where there is none.
-    pub fn reached(
+    pub(super) fn reached(
         &self,
         router: u32,
         not: u32,
@@ -146,19 +146,19 @@ impl Groups {
 }
 
 /// When a detour is better than a shortest way.
-pub struct Weighed<'a> {
+pub(super) struct Weighed<'a> {
     /// The groups.
-    pub groups: &'a Groups,
+    pub(super) groups: &'a Groups,
     /// A shortest way is taken up to this score, chunks.
-    pub threshold: u32,
+    pub(super) threshold: u32,
     /// By what the score of a detour is multiplied.
-    pub weight: u32,
+    pub(super) weight: u32,
 }
 
 impl Weighed<'_> {
     /// Progressive adaptive routing at router `at` of the source's group, for a packet to group
     /// `there`: the port that `best` has towards that group, or towards one in between.
-    pub fn progressive<R: Runs>(
+    pub(super) fn progressive<R: Runs>(
         &self,
         plant: &Plant,
         (at, here, there): (u32, u32, u32),
@@ -195,7 +195,7 @@ impl Weighed<'_> {
 
 /// Chunks that a port is busy with: those with room behind it, on all lanes, and those without.
 #[inline]
-pub fn score(plant: &Plant, node: &Node, port: u16) -> u32 {
+pub(super) fn score(plant: &Plant, node: &Node, port: u16) -> u32 {
     let lanes = plant.lanes as usize;
     let first = usize::from(port) * lanes;
     let chunks: u32 = node.lanes[first..first + lanes].iter().map(|lane| lane.chunks).sum();
@@ -204,7 +204,7 @@ pub fn score(plant: &Plant, node: &Node, port: u16) -> u32 {
 
 /// Any of some ports, of which there is one at least.
 #[inline]
-pub fn any(ports: &[u16], node: &mut Node, to: &mut impl Runs) -> u16 {
+pub(super) fn any(ports: &[u16], node: &mut Node, to: &mut impl Runs) -> u16 {
     match ports {
         [one] => *one,
         _ => ports[node.dice(to).below(ports.len() as u32) as usize],
@@ -212,7 +212,7 @@ pub fn any(ports: &[u16], node: &mut Node, to: &mut impl Runs) -> u16 {
 }
 
 /// The one of some ports with the lowest score; any of those that have it.
-pub fn lowest(plant: &Plant, ports: &[u16], node: &mut Node, to: &mut impl Runs) -> u16 {
+pub(super) fn lowest(plant: &Plant, ports: &[u16], node: &mut Node, to: &mut impl Runs) -> u16 {
     let mut best = (u32::MAX, 0);
     let mut ties = 0;
     for &port in ports {
@@ -232,7 +232,12 @@ pub fn lowest(plant: &Plant, ports: &[u16], node: &mut Node, to: &mut impl Runs)
 
 /// The better of two different ports drawn at random, any where both have the same score; the only
 /// one where there is one.
-pub fn better_of_two(plant: &Plant, ports: &[u16], node: &mut Node, to: &mut impl Runs) -> u16 {
+pub(super) fn better_of_two(
+    plant: &Plant,
+    ports: &[u16],
+    node: &mut Node,
+    to: &mut impl Runs,
+) -> u16 {
     let count = ports.len() as u32;
     if count == 1 {
         return ports[0];

@@ -4,12 +4,12 @@
 //! Source: Dally & Seitz, "Deadlock-free message routing in multiprocessor interconnection
 //! networks", IEEE Transactions on Computers C-36(5), 1987.
 
-use super::plant::Plant;
+use crate::plant::Plant;
 use base::Refusal;
 
 /// What a channel between routers is, besides its virtual channel.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Leads {
+pub(crate) enum Leads {
     /// Anywhere.
     On,
     /// To another router of the group; of two levels, up.
@@ -21,10 +21,10 @@ pub(super) enum Leads {
 }
 
 /// A kind of channels between routers: where they lead, and their virtual channel.
-pub(super) type Kind = (Leads, u8);
+pub(crate) type Kind = (Leads, u8);
 
 /// Which kinds a packet may want next, by the kind that it is in.
-pub(super) type Steps = &'static [(Kind, &'static [Kind])];
+pub(crate) type Steps = &'static [(Kind, &'static [Kind])];
 
 /// Proves that the steps of a dialect have no cycle, and that routers have all virtual channels
 /// that they need.
@@ -34,7 +34,7 @@ pub(super) type Steps = &'static [(Kind, &'static [Kind])];
 ///
 /// # Panics
 /// When there is a cycle: the steps are constants of a dialect.
-pub(super) fn check_order(first: &[Kind], steps: Steps, plant: &Plant) -> Result<(), Refusal> {
+pub(crate) fn check_order(first: &[Kind], steps: Steps, plant: &Plant) -> Result<(), Refusal> {
     let mut ended: Vec<Kind> = Vec::new();
     // a kind ends when all kinds that may follow it have ended; without a cycle all of them end
     loop {
@@ -57,15 +57,15 @@ pub(super) fn check_order(first: &[Kind], steps: Steps, plant: &Plant) -> Result
 
 #[cfg(test)]
 mod tests {
-    use super::super::case::{Case, Own};
-    use super::super::event::{NONE, Packet, Sender};
-    use super::super::model::Model;
-    use super::super::node::Node;
-    use super::super::plant::Class;
-    use super::super::route::Route;
-    use super::super::spec::Spec;
-    use super::super::tally::Arrival;
+    use super::super::table::Route;
     use super::*;
+    use crate::case::{Case, Own};
+    use crate::event::{NONE, Packet, Sender};
+    use crate::model::Model;
+    use crate::node::Node;
+    use crate::plant::Class;
+    use crate::spec::Spec;
+    use crate::tally::Arrival;
     use base::Quiet;
     use base::seed::Fast;
     use des::Context;
@@ -89,14 +89,14 @@ mod tests {
 
         /// Whether a packet that came from `sender` may go on by this channel, as the steps have
         /// it.
-        pub(super) fn follows(
+        pub(crate) fn follows(
             &self,
             plant: &Plant,
             sender: Sender,
             at: u32,
             to: (u16, u8),
         ) -> bool {
-            let Some((first, steps)) = self.steps() else { return true };
+            let Some((first, steps)) = self.dialect().entry().order else { return true };
             let Some(next) = self.kind(plant, at, to.0, to.1) else { return true };
             if sender.lp >= plant.routers {
                 return first.contains(&next);
@@ -120,9 +120,9 @@ mod tests {
             0
         }
 
-        fn send(&mut self, _: u32, _: u64, _: super::super::event::Happens) {}
+        fn send(&mut self, _: u32, _: u64, _: crate::event::Happens) {}
 
-        fn note(&mut self, _: impl FnOnce() -> super::super::runs::Change) {}
+        fn note(&mut self, _: impl FnOnce() -> crate::runs::Change) {}
 
         fn record(&mut self, _: Arrival) {}
     }
