@@ -152,7 +152,7 @@ def test_the_opening_says_what_was_simulated(done):
     reduce = table["allreduce_recursive_doubling, bytes 64 to 262,144"]
     for cell, label in zip(reduce, labels, strict=False):
         times = [found("sim.message", label, workload="allreduce_recursive_doubling",
-                       **{"with": {"ranks": 200, "bytes": size}})[0]["finish_ns"]
+                       workload_options={"ranks": 200, "bytes": size})[0]["finish_ns"]
                  for size in (64, 262144)]
         assert all(map(close, cell.split(" to "), (time / 1000 for time in times)))
     gains = table["stencil_3d of 200 processes: busiest channel in order, over mapped"]

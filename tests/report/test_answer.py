@@ -177,7 +177,7 @@ def test_times_go_along_what_varies_where_both_networks_have_it():
     data = {**report_data.full(), "routings": []}
     data["messages"] = [
         {"network": name, "label": "messages spread", "ranks": 4, "finish_ns": ns,
-         "mean_finish_ns": ns, "messages": 4, "sent_bytes": 10.0, "busiest_use": None,
+         "mean_finish_ns": ns, "messages": 4, "sent_bytes": 10.0, "busiest_link_use": None,
          "parameters": {"workload": "alltoall_pairwise", "with.bytes": size, "seed": 0}}
         for name, size, ns in (
             ("Slim Fly", 64, 2000.0), ("Slim Fly", 4096, 9000.0), ("Slim Fly", 9999, 1.0),

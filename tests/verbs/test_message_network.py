@@ -229,6 +229,6 @@ def test_more_that_is_refused(goal, tmp_path):
     with pytest.raises(RefusalError, match="unknown field `load`"):
         fl.simulate(NET, "message", workload=goal, load=0.5)
     with pytest.raises(RefusalError, match="unknown field `workload`"):
-        fl.simulate(NET, load=0.5, workload=goal)
+        fl.simulate(NET, load=0.5, workload=str(goal))
     with pytest.raises(RefusalError, match="unknown field `workloads`"):
         fl.simulate(NET, "message", workloads=goal)

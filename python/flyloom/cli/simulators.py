@@ -170,8 +170,9 @@ def parameter_options(row: dict[str, Any]) -> Taken:
         if kind == "dict":
             continue
         text, default = " ".join(parameter["doc"].split()), parameter["default"]
+        text = text[:1].lower() + text[1:].removesuffix(".")
         if choices := parameter["choices"]:
-            text = f"{text.removesuffix('.')}: {', '.join(choices)}"
+            text = f"{text}: {', '.join(choices)}"
         if name == "unverified":
             yield name, Unverified, False
         elif kind == "bool":

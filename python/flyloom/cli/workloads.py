@@ -299,7 +299,7 @@ def best(
         rows = [
             row.to_dict() for row in best_workload(
                 operation, ranks=given["ranks"], bytes=given["bytes"], dialect=dialect,
-                parameters=costs, net=on, engine=engine, lmc=lmc, layers=layers,
+                costs=costs, net=on, engine=engine, lmc=lmc, layers=layers,
                 engine_options=parsed_options(option), placement=placement,
                 per_endpoint=per_endpoint, settings=settings, seed=seed, progress=bar,
             )

@@ -45,7 +45,7 @@ _SIZE = {"width": 330, "height": 230}
 def title(found: Mapping[str, Any]) -> str:
     """What was simulated, in words."""
     asked = found["parameters"]
-    words = [found["traffic"], found["engine"], found["network"], asked["selection"],
+    words = [found.get("traffic", found.get("workload")), found["engine"], found["network"], asked["selection"],
              asked["dialect"]]
     return ", ".join(str(word) for word in words if word)
 

@@ -62,7 +62,7 @@ class Job(TypedDict):
     mean_latency_ns: NotRequired[Annotated[float, "mean latency of its packets"]]
     mean_hops: NotRequired[Annotated[float, "switches that its packets visit in the mean"]]
     messages: Annotated[Count, "its messages"]
-    chunks: Annotated[Count, "its packets"]
+    packets: Annotated[Count, "its packets"]
     bytes: Annotated[Count, "what its messages hold"]
 
 
