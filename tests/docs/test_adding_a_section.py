@@ -13,6 +13,7 @@ import flyloom as fl
 import networkx as nx
 import pytest
 from checkout import ROOT
+from flyloom.cli import parts
 from flyloom.lab import store
 from flyloom.report import check, page, section
 from test_report import Page
@@ -70,6 +71,8 @@ def test_two_files_are_enough(beside, tmp_path, monkeypatch):
     (folder / "results.json").write_text(json.dumps(saved))
     with pytest.raises(fl.RefusalError, match=r"records\[1\].*hop_histogram\[1\]: -1 found"):
         store.rebuild(folder)
+    assert {"kind": "section", "name": "hops", "doc": "How many routes of each routing cross how "
+            "many links."} in parts.sections()
     reference = runpy.run_path(str(ROOT / "scripts" / "json-reference"))["results_page"]()
     assert "| `records[].verify.complete.hop_histogram` | routes by the links" in reference
 
