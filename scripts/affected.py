@@ -238,8 +238,9 @@ def python_tests(files: list[str]) -> list[str]:
         far |= {test: 1 for test in tests if "/test_adding_a_" in test}
     if changed & set(uses) and not any(test in far for test in tests):  # run by its name alone
         far |= dict.fromkeys(tests, FAR)
-    stems, rooms, took = stems_of(files), folders_of(files), seconds()
-    parts = {part for stem in stems for part in stem.split("_")}
+    crates = {Path(file).parts[1] for file in files if file.startswith("crates/")}
+    stems, rooms, took = stems_of(files) or crates, folders_of(files) | crates, seconds()
+    parts = rooms | {part for stem in stems for part in stem.split("_")}
 
     def order(test: str) -> tuple[float, str]:
         near = mentions(test, rooms) + max(
