@@ -5,7 +5,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from html import escape
-from pathlib import Path
 from textwrap import wrap
 from typing import Any
 
@@ -14,6 +13,7 @@ from flyloom.draw.floor import floor_data
 from flyloom.report import packet_maps
 from flyloom.report.charts import svg
 from flyloom.report.comparison import PALETTE, chart, colour
+from flyloom.report.frame import framed
 from flyloom.report.packets import names_of, times_spec
 
 POINTS = (
@@ -184,12 +184,7 @@ def _series(points: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
 def page(found: Mapping[str, Any], drawings: Mapping[str, Mapping[str, str]] | None = None) -> str:
     """Charts, tables and ``drawings`` (as :func:`drawings` has them) as one HTML page that refers
     to nothing."""
-    css = Path(__file__).with_name("page.css").read_text(encoding="utf-8")
-    name = escape(title(found))
     parts = [
-        "<!DOCTYPE html>", '<html lang="en"><head><meta charset="utf-8">',
-        f'<link rel="icon" href="data:,"><title>{name}</title><style>{css}</style></head><body>',
-        f"<header><h1>{name}</h1></header>",
         f"<section><figure>{svg(spec(found), prefix='packet-')}</figure></section>",
     ]
     if jobs := found.get("jobs"):
@@ -216,7 +211,7 @@ def page(found: Mapping[str, Any], drawings: Mapping[str, Mapping[str, str]] | N
                   f'<div class="scroll">{drawing}</div></figure>'
                   for words, drawing in maps.items()]
         parts.append("</div></section>")
-    return "\n".join([*parts, "</body></html>", ""])
+    return framed(title(found), parts)
 
 
 def _cells(values: Mapping[str, Any], columns: Sequence[tuple[str, str]]) -> list[str]:

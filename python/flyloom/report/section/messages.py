@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Annotated, Any, NotRequired, TypedDict
 
 from flyloom.report import axis
-from flyloom.report.base import Figure, Found, List, Run, Section, View, asked_of, found_by
+from flyloom.report.base import Entries, Figure, Found, Run, Section, View, asked_of, found_by
 from flyloom.report.comparison import chart, colour
 from flyloom.report.figure import along
 from flyloom.report.shape import Count, also
@@ -107,6 +107,6 @@ SECTION = Section(
     doc="How long schedules of processes take, message by message.",
     when="`sim.message` ran at a point",
     saved={("records", "[]", "measures", "sim.message"): Saved},
-    list=List(key="messages", shape=Played, of=entries),
+    entries=Entries(key="messages", shape=Played, of=entries),
     view=view, figures={90: figures},
 )

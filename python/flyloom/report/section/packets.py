@@ -7,9 +7,9 @@ from typing import Annotated, Any, NotRequired, TypedDict
 
 from flyloom.report import axis, packet_maps, packets, simulated
 from flyloom.report.base import (
+    Entries,
     Figure,
     Found,
-    List,
     Run,
     Section,
     View,
@@ -154,6 +154,6 @@ SECTION = Section(
     name="packets", title="Packets", place=40,
     doc="Latency and rate of simulations packet by packet, times of traces, and the use of links.",
     when="`sim.packet` ran at a point",
-    list=List(key="packets", shape=Packets, of=entries, measure="sim.packet", check=check),
+    entries=Entries(key="packets", shape=Packets, of=entries, measure="sim.packet", check=check),
     view=view, figures={70: loads, 80: traces},
 )

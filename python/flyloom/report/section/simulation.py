@@ -7,9 +7,9 @@ from typing import Annotated, Any, NotRequired, TypedDict
 
 from flyloom.report import flit, simulated
 from flyloom.report.base import (
+    Entries,
     Figure,
     Found,
-    List,
     Run,
     Section,
     View,
@@ -112,6 +112,8 @@ SECTION = Section(
     name="simulation", title="Simulation", place=30,
     doc="Latency and accepted load of simulations flit by flit, and the use of links.",
     when="`sim.flit` ran at a point",
-    list=List(key="simulations", shape=Simulation, of=entries, measure="sim.flit", check=check),
+    entries=Entries(
+        key="simulations", shape=Simulation, of=entries, measure="sim.flit", check=check,
+    ),
     view=view, figures={60: figures},
 )
