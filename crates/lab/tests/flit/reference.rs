@@ -10,11 +10,11 @@ use crate::slow::{self, End, Flit, Found, Keys, Packet, Port, Priority, Want};
 use base::seed::Fast;
 use fabric::network::parse_inline;
 use families::family;
+use flit::engine::{Deal, Setup, Tally, engine};
 use formats::booksim::{Source, read};
 use lab::booksim::case;
+use paths::select::Rail;
 use rayon::prelude::*;
-use sim::flit::engine::{Deal, Setup, Tally, engine};
-use sim::select::Rail;
 use std::fmt::Write;
 use traffic::times::{Injections, Timed};
 
@@ -311,7 +311,7 @@ fn fast(text: &str, network: &Network, packets: &[Vec<Packet>]) -> Tally {
 }
 
 fn found(tally: &Tally) -> Vec<Found> {
-    let class = |class: &sim::flit::engine::OfClass| Found {
+    let class = |class: &flit::engine::OfClass| Found {
         arrived: class.arrived,
         latency: class.latency,
         wait: class.wait,
