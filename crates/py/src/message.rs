@@ -99,8 +99,10 @@ pub fn simulate_message<'py>(
     progress: Option<Py<PyAny>>,
 ) -> PyResult<Simulated<'py>> {
     let given = Value::Object(object(from_python(given)?));
-    let spec: Spec = base::fields::typed_by_path(&given)
-        .map_err(|(field, why)| refuse(Refusal::new(field, why, "docs/message.md has all")))?;
+    let spec: Spec = base::fields::typed_by_path(&given).map_err(|(field, why)| {
+        let field = field.trim_start_matches("costs.");
+        refuse(Refusal::new(field, why, "docs/message.md has all parameters"))
+    })?;
     spec.check().map_err(refuse)?;
     let (topology, routing) = driven(on)?;
     let schedule = workload.as_ref().map(|w| &w.get().inner);

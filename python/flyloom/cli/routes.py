@@ -167,6 +167,7 @@ def tables_of(
     from flyloom.inputs.tables import read_folder, read_tables
 
     if os.path.isdir(source):
+        refuse_routes_asked(engine, lmc, layers, option)
         topology, routing = read_folder(Path(source))
         return topology, routing, routing.engine
     topology = load_network(source, p)
@@ -179,6 +180,18 @@ def tables_of(
         option = [*(option or ()), f"traffic={traffic}"]
     routing = make_routing(topology, engine, lmc, layers, option, bar, new_lids=new_lids)
     return routing.topology, routing, engine_name(routing, engine)
+
+
+def refuse_routes_asked(
+    engine: str | None, lmc: int | None, layers: int | None, option: list[str] | None,
+) -> None:
+    """RefusalError where routes are asked for that tables already have."""
+    from flyloom._core import RefusalError
+
+    asked = {"engine": engine, "lmc": lmc, "layers": layers, "option": option or None}
+    for name, given in asked.items():
+        if given is not None:
+            raise RefusalError(f"{name}: these are tables, which have their routes; leave it out")
 
 
 @app.command(epilog=epilog(
@@ -225,6 +238,7 @@ def verify(
     if (levels or sl2vl) and not network_file:
         raise RefusalError("--path-records, --sl2vl: of a dump_fts file; give --found with it")
     if network_file:
+        refuse_routes_asked(engine, lmc, layers, option)
         topology, routing = read_dump(Path(source), network_file, levels, sl2vl)
         name = routing.engine
     else:
