@@ -1,10 +1,11 @@
 //! Random configurations over all keys of the router, against a slow model of BookSim's rules.
 //!
-//! Both get the same packets at the same times, on networks where nothing is left to chance, so
-//! that every latency is the same. With several outputs of a port BookSim's order of two flits that
-//! come through together follows from lists that the fast router does not keep: there means are
-//! compared.
+//! Both get the same packets at the same times, and where a routing function draws the same draws
+//! ([`crate::drawn`]), so that every latency is the same. With several outputs of a port BookSim's
+//! order of two flits that come through together follows from lists that the fast router does not
+//! keep: there means are compared.
 
+use crate::drawn::{Given, fat_tree};
 use crate::slow::allocator::Kind;
 use crate::slow::{self, End, Flit, Found, Keys, Packet, Port, Priority, Want};
 use base::seed::Fast;
@@ -23,17 +24,17 @@ const BIRTHS: u32 = 250;
 const CYCLES: u32 = 20_000;
 
 /// A network: its keys, its file, its ports, and the port of each router towards each endpoint.
-struct Network {
-    keys: String,
-    file: Option<String>,
-    ports: Vec<Vec<Port>>,
-    next: Vec<Vec<usize>>,
-    rule: Rule,
+pub(crate) struct Network {
+    pub(crate) keys: String,
+    pub(crate) file: Option<String>,
+    pub(crate) ports: Vec<Vec<Port>>,
+    pub(crate) next: Vec<Vec<usize>>,
+    pub(crate) rule: Rule,
 }
 
 /// What its routing function says of virtual channels.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Rule {
+pub(crate) enum Rule {
     /// Any of them.
     Any,
     /// `min_adapt`: 0 at a low rank, and always behind a link on which the packet had it; else also
@@ -42,14 +43,24 @@ enum Rule {
     /// `dim_order` on a torus: the lower half, or the upper one where the packet comes into a
     /// dimension at a larger coordinate than it goes to. Coordinates to this base.
     Halves(usize),
+    /// `xy_yx` and `valiant` on a mesh of so many routers a side, and `nca` on a tree of so many
+    /// ports up.
+    XyYx(usize),
+    Valiant(usize),
+    Nca(usize),
 }
 
 impl Network {
     fn wants(&self, vcs: usize, router: usize, input: usize, flit: &mut Flit) -> Vec<Want> {
+        match self.rule {
+            Rule::XyYx(k) => return vec![self.xy_yx(k, vcs, (router, input), flit)],
+            Rule::Valiant(k) => return vec![self.valiant(k, vcs, (router, input), flit)],
+            Rule::Nca(k) => return vec![self.nca(k, vcs, (router, input), flit)],
+            Rule::Any | Rule::Escape | Rule::Halves(_) => {}
+        }
         let port = self.next[router][flit.to as usize];
         let End::Router(..) = self.ports[router][port].end else { return vec![(port, 0..vcs, 0)] };
         match self.rule {
-            Rule::Any => vec![(port, 0..vcs, 0)],
             Rule::Escape => {
                 let is_injected = matches!(self.ports[router][input].end, End::Endpoint(_));
                 let mut all = vec![(port, 0..1, 0)];
@@ -66,6 +77,7 @@ impl Network {
                 let half = vcs / 2;
                 vec![(port, if flit.note == 0 { 0..vcs - half } else { half..vcs }, 0)]
             }
+            _ => vec![(port, 0..vcs, 0)],
         }
     }
 }
@@ -120,7 +132,12 @@ fn mesh(k: usize, rule: Rule) -> Network {
         };
         next.push((0..k * k).map(towards).collect());
     }
-    let function = if rule == Rule::Escape { "min_adapt" } else { "dor" };
+    let function = match rule {
+        Rule::Escape => "min_adapt",
+        Rule::XyYx(_) => "xy_yx",
+        Rule::Valiant(_) => "valiant",
+        _ => "dor",
+    };
     let keys = format!(
         "topology = mesh; k = {k}; n = 2; routing_function = {function}; use_noc_latency = 0;"
     );
@@ -288,17 +305,18 @@ fn fast(text: &str, network: &Network, packets: &[Vec<Packet>]) -> Tally {
     let named = family(&recipe.family).unwrap().build(&recipe.params).unwrap();
     let listed = Injections::parse(&lines, &named).unwrap();
     let times = Some(Timed { packets: &listed, stretch: 1.0 });
+    let given = Given { guide: &*of.guide, wiring: &of.wiring };
     let mut made = engine(Setup {
         wiring: &of.wiring,
         router: &of.router,
-        guide: &*of.guide,
+        guide: &given,
         classes: &of.classes,
         urgencies: &of.urgencies,
         seed: 1,
         threads: 1,
         always_full: false,
         deal: Some(Deal { rails: 1, rail: Rail::Fixed, times, lengths: None }),
-        cycles: 1 << 20,
+        cycles: 1 << 17,
         born_when_made: false,
     })
     .unwrap();
@@ -334,11 +352,14 @@ enum Outcome {
 /// The `index`-th configuration in both.
 fn compare(index: u64) -> Outcome {
     let mut random = Fast::new(7, "configurations", index);
-    let network = match random.below(6) {
+    let network = match random.below(9) {
         0 => mesh(3, Rule::Any),
         1 => mesh(4, Rule::Any),
         2 => mesh(3 + random.below(2) as usize, Rule::Escape),
         3 => torus([3, 5][random.below(2) as usize], random.below(2) == 0),
+        4 => mesh(4, Rule::XyYx(4)),
+        5 => mesh(3, Rule::Valiant(3)),
+        6 => fat_tree(2 + random.below(2) as usize, 2 + random.below(2) as usize),
         _ => tree(3 + random.below(5) as usize, &mut random),
     };
     let keys = any_keys(network.rule, &mut random);
