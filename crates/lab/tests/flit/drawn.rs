@@ -18,6 +18,9 @@ fn draws(router: usize, input: usize, vc: usize, to: usize) -> Fast {
     Fast::new(11, "draws", place)
 }
 
+/// In place of a port where a packet is still at its source.
+const NO_PORT: usize = 255;
+
 /// A routing function with the draws of [`draws`].
 pub(crate) struct Given<'a> {
     pub(crate) guide: &'a (dyn Explored + Send),
@@ -64,8 +67,9 @@ impl Guide for Given<'_> {
         self.guide.has_choices()
     }
 
-    fn inject(&self, source: u32, packet: &mut word::Packet<'_>, random: &mut Fast) -> u32 {
-        self.guide.inject(source, packet, random)
+    fn inject(&self, source: u32, packet: &mut word::Packet<'_>, _: &mut Fast) -> u32 {
+        let to = packet.target() as usize;
+        self.guide.inject(source, packet, &mut draws(source as usize, NO_PORT, 0, to))
     }
 
     fn want(&self, here: &mut Here<'_>, packet: &mut word::Packet<'_>) -> guide::Want {
@@ -154,6 +158,81 @@ impl Network {
     }
 }
 
+impl Network {
+    /// The virtual channels on which an endpoint sends to another one: with `ugal` one that is
+    /// drawn.
+    pub(crate) fn injects(&self, vcs: usize, from: usize, to: u32) -> std::ops::Range<usize> {
+        if !matches!(self.rule, Rule::Ugal(_)) {
+            return 0..vcs;
+        }
+        let vc = draws(from, NO_PORT, 0, to as usize).below(vcs as u32) as usize;
+        vc..vc + 1
+    }
+
+    /// `ugal` on a dragonfly of groups of 2 p routers. At the first router a packet goes directly
+    /// where the flits before the port that leads there are at most 30 more than twice those before
+    /// the port to a router that is drawn, else over that one. Phases are the channels: 0 before the
+    /// router between, 1 directly, 2 from the last link between groups on. The note is the router,
+    /// and two bits of phase.
+    pub(crate) fn ugal(
+        &self,
+        p: usize,
+        (router, input): (usize, usize),
+        flit: &mut Flit,
+        used: &[u32],
+    ) -> Want {
+        let (a, to) = (2 * p, flit.to as usize);
+        let last = to / p;
+        if input < p {
+            let via = draws(router, input, 0, to).below(self.ports.len() as u32) as usize;
+            let load = |goal| used[dragonfly_port(p, router, goal)];
+            let phase = if last / a == router / a {
+                2
+            } else {
+                u32::from(via / a == router / a || load(last) <= 2 * load(via) + 30)
+            };
+            flit.note = 4 * via as u32 + phase;
+        }
+        let (via, mut phase) = (flit.note as usize / 4, flit.note % 4);
+        if phase == 0 && router == via {
+            phase = 1;
+        }
+        let goal = if phase == 0 { via } else { last };
+        let port = if goal == router { to % p } else { dragonfly_port(p, router, goal) };
+        if phase == 1 && port >= p + a - 1 {
+            phase = 2;
+        }
+        flit.note = 4 * via as u32 + phase;
+        (port, phase as usize..phase as usize + 1, 0)
+    }
+}
+
+/// The port from a router of a dragonfly to another one: of p endpoints, then those to the other
+/// routers of the group in their order, then p to the other groups in theirs.
+fn dragonfly_port(p: usize, router: usize, goal: usize) -> usize {
+    let a = 2 * p;
+    let (group, other) = (router / a, goal / a);
+    let out = other - usize::from(other > group);
+    let gate = if group == other { goal } else { group * a + out / p };
+    if gate == router { p + a - 1 + out % p } else { p + gate % a - usize::from(router < gate) }
+}
+
+/// A dragonfly of p endpoints a router, cabled as the fast routers have it.
+pub(crate) fn dragonfly(p: usize) -> Network {
+    let keys = format!(
+        "topology = dragonflynew; k = {p}; n = 1; routing_function = ugal; use_noc_latency = 0;"
+    );
+    let ports = ports_of(&format!("{keys} num_vcs = 3;"));
+    let endpoints = p * ports.len();
+    Network {
+        keys,
+        file: None,
+        next: vec![vec![0; endpoints]; ports.len()],
+        ports,
+        rule: Rule::Ugal(p),
+    }
+}
+
 /// The port of a tree's router towards what is not below it.
 const NOT_BELOW: usize = usize::MAX;
 
@@ -162,24 +241,10 @@ pub(crate) fn fat_tree(k: usize, n: usize) -> Network {
     let keys = format!(
         "topology = fattree; k = {k}; n = {n}; routing_function = nca; use_noc_latency = 0;"
     );
-    let config = read(&[Source::File { name: "a.cfg", text: &keys }]).unwrap();
-    let of = case(&config, None).unwrap();
-    let end = |end| match end {
-        wiring::End::Router { router, port } => End::Router(router as usize, port.into()),
-        wiring::End::Endpoint(endpoint) => End::Endpoint(endpoint as usize),
-        wiring::End::Empty => End::Nothing,
-    };
-    let port = |p: &wiring::Port| Port {
-        end: end(p.end),
-        out: p.out_latency.into(),
-        into: p.in_latency.into(),
-    };
-    let routers = 0..of.wiring.routers();
-    let ports: Vec<Vec<Port>> =
-        routers.map(|r| of.wiring.ports(r).iter().map(port).collect()).collect();
+    let ports = ports_of(&keys);
     // what is below a router: endpoints, and what is below the routers of the next level; the first
     // k ports of a router go down
-    let endpoints = of.wiring.endpoints().len();
+    let endpoints = ports.iter().flatten().filter(|p| matches!(p.end, End::Endpoint(_))).count();
     let mut next = vec![vec![NOT_BELOW; endpoints]; ports.len()];
     for _ in 0..n {
         for (r, own) in ports.iter().enumerate() {
@@ -198,4 +263,22 @@ pub(crate) fn fat_tree(k: usize, n: usize) -> Network {
         }
     }
     Network { keys, file: None, ports, next, rule: Rule::Nca(k) }
+}
+
+/// The ports of the network of a configuration, as the fast routers have them.
+fn ports_of(keys: &str) -> Vec<Vec<Port>> {
+    let config = read(&[Source::File { name: "a.cfg", text: keys }]).unwrap();
+    let of = case(&config, None).unwrap();
+    let end = |end| match end {
+        wiring::End::Router { router, port } => End::Router(router as usize, port.into()),
+        wiring::End::Endpoint(endpoint) => End::Endpoint(endpoint as usize),
+        wiring::End::Empty => End::Nothing,
+    };
+    let port = |p: &wiring::Port| Port {
+        end: end(p.end),
+        out: p.out_latency.into(),
+        into: p.in_latency.into(),
+    };
+    let routers = 0..of.wiring.routers();
+    routers.map(|r| of.wiring.ports(r).iter().map(port).collect()).collect()
 }
