@@ -120,6 +120,7 @@ def test_experiments_with_no_finite_number_are_refused(tmp_path, more, says):
     (["sim", "flit", "ring:n=4", "--set", "choosing.candidates=18446744073709551616"],
      "choosing.candidates: 1.8446744073709552e+19 is out of range"),
     (["sim", "message", "--workload", "alltoall_linear ranks=2 bytes=1", "--S", "-1"], "S: "),
+    (["lanes", "ring:n=4", "--max-lanes", "0"], "--max-lanes: 0 is out of range; 1 to 15"),
     (["design", "hyperx:shape=4x6,k=-1"], "hyperx: k: '-1' is no shape"),
 ])
 def test_the_parameter_is_named_by_its_own_name(words, says):

@@ -171,9 +171,9 @@ impl Network {
 
     /// `ugal` on a dragonfly of groups of 2 p routers. At the first router a packet goes directly
     /// where the flits before the port that leads there are at most 30 more than twice those before
-    /// the port to a router that is drawn, else over that one. Phases are the channels: 0 before the
-    /// router between, 1 directly, 2 from the last link between groups on. The note is the router,
-    /// and two bits of phase.
+    /// the port to a router that is drawn, else over that one. Phases are the channels: 0 before
+    /// the router between, 1 directly, 2 from the last link between groups on. The note is the
+    /// router, and two bits of phase.
     pub(crate) fn ugal(
         &self,
         p: usize,
