@@ -66,6 +66,8 @@ def used_by_package() -> dict[str, set[str]]:
         name = module_of(path)
         uses[name] = set(sources._imported(name, path.read_bytes(), PACKAGE.resolve(), CORE))
         uses[name].discard("flyloom")
+        if "iter_modules(__path__)" in path.read_text():  # what lies in its folder is registered
+            uses[name] |= {module_of(other) for other in path.parent.glob("*.py")} - {name}
     return uses
 
 
@@ -147,8 +149,8 @@ def graph() -> tuple[dict[str, set[str]], list[str]]:
 def nodes_of(file: str) -> set[str]:
     """What stands for a changed file in the graph."""
     path = Path(file)
-    if path.parts[:2] == ("python", "flyloom") and path.suffix == ".py":
-        return {module_of(ROOT / path)}
+    if path.parts[:2] == ("python", "flyloom"):  # a template has the name of its module
+        return {module_of(ROOT / path.with_name(f"{path.name.split('.')[0]}.py"))}
     if path.parts[:2] == ("crates", "py") and path.parts[2:3] == ("src",):
         return {f"py/{path.stem}"} & set(CORE["nodes"]) or set(CORE["nodes"])
     if path.parts[:1] == ("crates",):
@@ -233,11 +235,12 @@ def python_tests(files: list[str]) -> list[str]:
     changed = {node for file in files for node in nodes_of(file)}
     far = distances(uses, changed)
     if any(file.startswith(("docs/parts/", "docs/adding-")) for file in files):
-        far |= {test: 1 for test in tests if test.endswith("/test_adding_a_part.py")}
+        far |= {test: 1 for test in tests if "/test_adding_a_" in test}
     if changed & set(uses) and not any(test in far for test in tests):  # run by its name alone
         far |= dict.fromkeys(tests, FAR)
-    stems, rooms, took = stems_of(files), folders_of(files), seconds()
-    parts = {part for stem in stems for part in stem.split("_")}
+    crates = {Path(file).parts[1] for file in files if file.startswith("crates/")}
+    stems, rooms, took = stems_of(files) or crates, folders_of(files) | crates, seconds()
+    parts = rooms | {part for stem in stems for part in stem.split("_")}
 
     def order(test: str) -> tuple[float, str]:
         near = mentions(test, rooms) + max(

@@ -17,8 +17,9 @@ from flyloom.cabling.pair import pair_svg
 from flyloom.cabling.rack import rack_sheets
 from flyloom.cabling.states import states_svg
 from flyloom.draw.floor import floor_data
-from flyloom.report import comparison, figures, flit, messages, timeline
+from flyloom.report import comparison, figures, flit, timeline
 from flyloom.report.charts import svg
+from flyloom.report.section import messages
 
 SLIM_FLY, FAT_TREE = "slim_fly:q=5,p=4", "fat_tree:leaves=12,spines=6,parallel=3,p=18"
 BUILT = {"endpoints_per_unit": 2}

@@ -11,7 +11,7 @@ import json
 import sys
 from pathlib import Path
 
-from flyloom.report import build, check, messages
+from flyloom.report import axis, build, check
 
 KEPT = Path(__file__).with_name("message_figures.json")
 FIELDS = ("curve", "axis", "at", "finish_ns")
@@ -22,7 +22,7 @@ MOST_RANKS = 200
 def rows(folder: Path) -> list[list]:
     """The runs of a finished experiment, as its report has them."""
     data = check.check(build.data(json.loads((folder / "results.json").read_text())))
-    made = messages.rows(data["messages"], [network["label"] for network in data["networks"]])
+    made = axis.rows(data["messages"], [network["label"] for network in data["networks"]])
     return [[row[field] for field in FIELDS] for row in made]
 
 

@@ -11,9 +11,10 @@ import pytest
 from campaign import count
 from deploy_helpers import needs_fabric
 
-NETS = ("slim_fly:q=5,p=4", "fat_tree:leaves=12,spines=6,parallel=3,p=18", "dragonfly:h=2",
-        "torus:shape=4x4x4,p=1")
-LARGER = ("slim_fly:q=7,p=2", "slim_fly:q=9,p=1")
+NETS = ("slim_fly:q=5,p=4", "fat_tree:leaves=6,spines=3,parallel=2,p=6", "dragonfly:h=2",
+        "torus:shape=4x4,p=2")
+LARGER = ("slim_fly:q=7,p=2", "slim_fly:q=9,p=1", "fat_tree:leaves=12,spines=6,parallel=3,p=18",
+          "torus:shape=4x4x4,p=1")
 """In a campaign."""
 PAIRS = {
     "min_hop": "opensm:minhop", "up_down": "opensm:updn", "ftree": "opensm:ftree",

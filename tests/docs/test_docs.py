@@ -34,7 +34,7 @@ from plugin_helpers import forgotten  # noqa: F401  a page's parts are no other 
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
 LINKED = [*PAGES, *sorted(ROOT.glob("*.md")), ROOT / "changes" / "README.md"]
 LIMIT_S = 300
-KNOWN = {"", "console", "python", "toml", "text", "rust", "json", "make", "c"}
+KNOWN = {"", "console", "python", "toml", "text", "rust", "json", "make", "c", "html"}
 
 
 @dataclasses.dataclass(frozen=True)

@@ -39,7 +39,7 @@ def differing(one: dict[str, set[str]], other: dict[str, set[str]]) -> dict[str,
 def test_the_module_has_the_features_that_all_crates_have_without_it(module):
     others = features("--workspace", "--exclude", "flyloom-py", "--exclude", "flyloom-xtask",
                       "--edges", "normal,build")
-    assert "serde_derive" in others and "flyloom-sim" in others
+    assert "serde_derive" in others and "flyloom-flit" in others
     assert not differing(module, others)
 
 

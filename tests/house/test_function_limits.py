@@ -37,7 +37,6 @@ KNOWN = {
     "cli/verify_cables.py verify_cables": (99, 12),
     "cli/workloads.py best": (68, 14),
     "deploy/opensm.py __init__": (38, 12),
-    "report/page.py render": (81, 2),
     "solve/search.py search": (47, 12),
     "verbs/comparison.py compare": (57, 14),
     "verbs/congestion.py congestion": (31, 13),

@@ -5,13 +5,15 @@ from __future__ import annotations
 import os
 import re
 import subprocess
+import time
 from pathlib import Path
 
 import pytest
 from checkout import ROOT
+from patience import HANG_S
 
 SCRIPT = ROOT / "scripts" / "test"
-FUNCTIONS = "stage", "stage_on", "digest"
+FUNCTIONS = "stage", "stage_on", "digest", "beside", "together", "stop_running"
 
 
 @pytest.fixture
@@ -20,7 +22,8 @@ def place(tmp_path):
     text = SCRIPT.read_text()
     bodies = [re.search(rf"^{name}\(\) {{$.*?^}}$", text, re.MULTILINE | re.DOTALL)[0]
               for name in FUNCTIONS]
-    (tmp_path / "functions").write_text("versions() { cat versions; }\n" + "\n".join(bodies))
+    (tmp_path / "functions").write_text(
+        "versions() { cat versions; }\nRUNNING=()\n" + "\n".join(bodies))
     for folder in ("crates", "docs"):
         (tmp_path / folder).mkdir()
         (tmp_path / folder / "file").write_text("as it was")
@@ -69,3 +72,32 @@ def test_outside_of_a_checkout_every_stage_runs(place):
     subprocess.run(["rm", "-rf", place / ".git"], check=True)
     assert ran(place, GIT_CEILING_DIRECTORIES=str(place.parent))
     assert ran(place, GIT_CEILING_DIRECTORIES=str(place.parent))
+
+
+def together(place: Path, function: str, stage: str) -> subprocess.CompletedProcess[str]:
+    """A function beside a stage, and what comes when both have ended."""
+    line = (f". ./functions; others() {{ {function}; }}; beside others; stage two {stage}; "
+            "together; echo after")
+    return subprocess.run(["bash", "-euo", "pipefail", "-c", line], cwd=place, text=True,
+                          capture_output=True)
+
+
+def test_stages_beside_others_say_what_they_have_to_when_these_have_ended(place):
+    done = together(place, "stage one cat versions; stage three true", "true")
+    assert done.returncode == 0
+    assert re.sub(r"\(\d+ s\)", "", done.stdout).split("\n") == [
+        "test: two", "test: two ok ", "test: one", "1test: one ok ", "test: three",
+        "test: three ok ", "after", ""]
+    done = together(place, "stage one cat nothing; stage three true", "true")
+    assert done.returncode == 1 and "test: one FAILED: cat nothing" in done.stdout
+    assert "three" not in done.stdout and "after" not in done.stdout
+
+
+def test_a_stage_that_fails_ends_those_beside_it(place):
+    waits = "echo $BASHPID >number; sleep 600"
+    done = together(place, waits, "bash -c 'until [ -s number ]; do sleep 0.01; done; false'")
+    assert done.returncode == 1 and "after" not in done.stdout
+    number, limit = int((place / "number").read_text()), time.monotonic() + HANG_S
+    while Path(f"/proc/{number}").exists():
+        assert time.monotonic() < limit
+        time.sleep(0.01)

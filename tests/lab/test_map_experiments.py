@@ -12,7 +12,7 @@ import pyarrow.parquet
 import pytest
 from checkout import ROOT
 from cli_helpers import document, flyloom
-from flyloom.report import mapped
+from flyloom.report.section import mappings
 
 FOLDER = ROOT / "examples" / "mapping"
 FILES = sorted(FOLDER.glob("*.toml"))
@@ -146,7 +146,7 @@ def test_the_report_draws_methods_against_sizes(tmp_path):
     assert "Methods against the size" in report and "simulated time (us)" in report
     runs = [{key: row[f"map_{key}"] for key in ("method", "graph", "processes", "average_dilation",
                                                 "maximum_congestion", "finish_ns")} for row in rows]
-    drawn = mapped.spec(runs)
+    drawn = mappings.spec(runs)
     panels = {panel["layer"][0]["encoding"]["y"]["field"]: panel["data"]["values"]
               for panel in drawn["hconcat"]}
     for key, factor in (("average_dilation", 1), ("maximum_congestion", 1e-6), ("finish_ns", 1e-3)):
@@ -154,12 +154,12 @@ def test_the_report_draws_methods_against_sizes(tmp_path):
         assert marks == sorted(
             (run["method"], run["processes"], run[key] * factor) for run in runs)
     one = [{**run, "network": "torus"} for run in runs if run["processes"] == 12]
-    bars = mapped.spec(one)
+    bars = mappings.spec(one)
     shown = [panel["encoding"]["x"]["field"] for panel in bars["hconcat"]]
     assert shown == ["average_dilation", "maximum_congestion", "finish_ns"]
     assert [(v["of"], v["finish_ns"]) for v in bars["data"]["values"]] == [
         (run["method"], run["finish_ns"] * 1e-3) for run in one]
-    assert mapped.spec(one[:1]) is None
+    assert mappings.spec(one[:1]) is None
 
 
 @pytest.mark.parametrize(("old", "new", "says"), [

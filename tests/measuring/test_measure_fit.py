@@ -29,7 +29,7 @@ def test_pieces_of_a_curve_with_outliers_are_found(noise):
     """Up to four lines with jumps between them, 5 % of the values wrong by 50 to 300 %."""
     sizes = np.array(loggp.sizes_asked(1 << 20), float)
     wrong = 0
-    for seed in range(count(6, 200)):
+    for seed in range(count(3, 200)):
         rng = np.random.default_rng(seed)
         cuts = sorted(rng.choice(np.arange(12, len(sizes) - 12, 16), rng.integers(0, 4), False))
         edges = [0, *map(int, cuts), len(sizes)]
@@ -52,7 +52,7 @@ def test_pieces_of_a_curve_with_outliers_are_found(noise):
                 truth = at_one + per_byte * (sizes[place] - 1)
                 assert abs(part.at(sizes[place]) / truth - 1) < 0.01 + 3 * noise
     # outliers that touch a border can move it by a size
-    assert wrong <= count(6, 200) / 6
+    assert wrong <= count(3, 200) / 6
 
 
 def test_too_few_sizes_are_refused():
@@ -102,7 +102,7 @@ def simulated(costs: dict[str, float]) -> loggp.Sampler:
 
 
 @pytest.mark.campaign
-@pytest.mark.parametrize("case", random.Random(5).sample(GRID, count(3, len(GRID))),
+@pytest.mark.parametrize("case", random.Random(5).sample(GRID, count(2, len(GRID))),
                          ids=lambda case: "-".join(f"{v:g}" for v in case))
 def test_the_simulator_gives_back_what_was_put_in(case):
     """Within 1 %, with the change to asking at S; g where any size below S shows it, else no less
@@ -130,7 +130,7 @@ def test_intervals_cover_what_is_behind_the_noise():
     model = {"L_ns": 1200.0, "o_s_ns": 300.0, "o_r_ns": 200.0, "g_ns": 450.0,
              "G_ns_per_byte": 0.1, "O_ns_per_byte": 0.02}
     inside = total = 0
-    for seed in range(count(4, 60)):
+    for seed in range(count(2, 60)):
         rng = np.random.default_rng(seed)
 
         def noisy(value, rng=rng):

@@ -15,6 +15,7 @@ from pathlib import Path
 import flyloom as fl
 import networkx as nx
 import pytest
+from campaign import count
 from checkout import PROGRAMS
 from cli_helpers import command
 from mpi_helpers import MPIS, compiled, mpi_environment, needs, on_hosts, shared_cache
@@ -186,8 +187,9 @@ def irregular(size, seed):
     return edges + edges[:2]
 
 
+@pytest.mark.campaign
 @pytest.mark.parametrize("form", FORMS)
-@pytest.mark.parametrize("weighted", [0, 1])
+@pytest.mark.parametrize("weighted", count([0], [0, 1]))  # with weights: the tests before this one
 def test_neighbours_of_graphs_without_order(run, tmp_path, form, weighted):
     """Hosts have unlike numbers of processes, and other names than their endpoints."""
     net, edges = "torus:shape=3x3,p=1", irregular(10, 7)
@@ -205,13 +207,14 @@ def test_neighbours_of_graphs_without_order(run, tmp_path, form, weighted):
     assert hop_bytes(net, known, counted, ranks) < hop_bytes(net, known, counted, range(10))
 
 
+@pytest.mark.campaign
 @pytest.mark.parametrize("form", ["adjacent", "next"])
 def test_communicators_that_are_split_and_made_again(run, form):
     """Two of five and four processes, each a ring of its own; the same ranks every time."""
     hosts = [0, 1, 2, 4, 6, 7, 1, 5, 3]
     edges = [(0, 3, 7), (3, 0, 7), (1, 2, 2), (2, 3, 1)]
     asked = {"FLYLOOM_NETWORK": "ring:n=8,p=1", "FLYLOOM_OBJECTIVE": "hops"}
-    told = run(hosts, edges, form, times=5, colours=2, **asked)
+    told = run(hosts, edges, form, times=count(2, 5), colours=2, **asked)
     for colour in (0, 1):
         own, ranks = hosts[colour::2], told.ranks(colour)
         assert ranks != sorted(ranks)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 import shutil
@@ -13,8 +14,11 @@ from pathlib import Path
 
 import pytest
 from mpi_helpers import MPIS, ROOT_MAY, absent, needs, shared_cache
+from patience import HANG_S
 
 LIMIT_S = 240
+IN_ITS_MIDST_S = 0.7
+"""So much of a processor a rank has taken, from when it has its MPI, in the midst of a run."""
 FLYLOOM = Path(sys.executable).with_name("flyloom")
 NET = "slim_fly:q=5,p=4"
 ENGINE_S_OWN = ("windows", "wall_s", "peak_rss_mib")
@@ -168,8 +172,14 @@ def test_ranks_with_other_parameters_are_refused(mpi, run, tmp_path):
 
 
 def test_a_rank_that_dies_ends_all(mpi, run, tmp_path):
-    kill = "rank == 1 and threading.Timer(3, os.kill, (os.getpid(), signal.SIGKILL)).start()"
-    code, _, _ = run(script(kill, messages="2**30"), mpi)
+    die = f"""
+def die():
+    while "libflyloom_ranks.so" not in open("/proc/self/maps").read(): time.sleep(0.01)
+    before = time.process_time()
+    while time.process_time() < before + {IN_ITS_MIDST_S}: time.sleep(0.01)
+    os.kill(os.getpid(), signal.SIGKILL)
+rank == 1 and threading.Thread(target=die).start()"""
+    code, _, _ = run(script(die, messages="2**30"), mpi)
     assert code != 0 and not list(tmp_path.iterdir())
 
 
@@ -181,10 +191,26 @@ def test_a_rank_that_breaks_off_ends_all(mpi, run, tmp_path):
     assert "messages" in err or "rank" in err
 
 
-def test_ctrl_c_ends_all(mpi, start):
+def at_work(folder):
+    """What processors spent on each process in a folder that has its MPI, by its number."""
+    found = {}
+    for place in Path("/proc").glob("[0-9]*"):
+        with contextlib.suppress(OSError):  # it has ended
+            if ((place / "cwd").readlink() == folder
+                    and "libflyloom_ranks.so" in (place / "maps").read_text()):
+                fields = (place / "stat").read_text().rpartition(")")[2].split()
+                found[place.name] = int(fields[11]) / os.sysconf("SC_CLK_TCK")
+    return found
+
+
+def test_ctrl_c_ends_all(mpi, start, tmp_path):
     child = start(packet(NET, "--messages", str(2**30), "--sync", "mpi"), mpi)
-    time.sleep(6)
-    assert child.poll() is None
+    limit, first = time.monotonic() + HANG_S, {}
+    while sum(s > first[pid] + IN_ITS_MIDST_S for pid, s in at_work(tmp_path).items()
+              if pid in first) < 2:
+        assert child.poll() is None and time.monotonic() < limit
+        first = {**at_work(tmp_path), **first}
+        time.sleep(0.02)
     child.send_signal(signal.SIGINT)
     out, err = child.communicate(timeout=60)
     assert child.returncode != 0 or mpi == "mpich"  # whose launcher calls that an end

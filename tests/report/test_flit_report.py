@@ -6,7 +6,8 @@ import copy
 
 import pytest
 import report_data
-from flyloom.report import ReportError, build, check, page, simulated
+from flyloom.report import ReportError, check, page, simulated
+from flyloom.report.section import simulation as section
 from test_flit_charts import point
 from test_report import Page
 
@@ -64,11 +65,11 @@ def test_what_a_run_saved_becomes_simulations():
     asked = {"load": 0.2, "router": {"buffer_flits": 4}, "class": [{"share": 1}], "sizes": [1, 2]}
     record = {"network": "N", "label": "ugal_l, sim.flit.load 0.2", "called": "ugal_l",
               "asked": {"flit": asked}, "measures": {"sim.flit": found, "cost": {}}}
-    (made,) = build._simulated(record)
+    (made,) = section.entries({"records": [record]})
     assert (made["network"], made["label"]) == ("N", "ugal_l")
     assert made["parameters"] == {"load": 0.2, "router.buffer_flits": 4, "class": '[{"share": 1}]',
                                   "sizes": [1, 2]}
-    assert build._simulated({"network": "N", "label": "x"}) == []
+    assert list(section.entries({"records": [{"network": "N", "label": "x"}]})) == []
 
 
 def links(network: dict) -> dict:

@@ -9,7 +9,8 @@ import flyloom as fl
 import pytest
 from checkout import ROOT
 from cli_helpers import flyloom
-from flyloom.report import messages, timeline
+from flyloom.report import axis, timeline
+from flyloom.report.section import messages
 
 FOLDER = ROOT / "examples" / "messages"
 FILES = sorted(FOLDER.glob("*.toml"))
@@ -37,7 +38,7 @@ def run(network="one", label="min_hop", at=10.0, finish_ns=2e6, **parameters):
 def test_the_axis_is_the_number_with_most_values():
     runs = [run(at=at, placement=where, seed=seed)
             for where, seed in (("random", 3), ("linear", 5)) for at in (100, 10, 1000)]
-    found = messages.rows(runs, ["one"])
+    found = axis.rows(runs, ["one"])
     assert {row["axis"] for row in found} == {"bytes"}
     curves = ["min_hop, placement random, seed 3", "min_hop, placement linear, seed 5"]
     wanted = [(curve, at) for curve in curves for at in (10, 100, 1000)]
@@ -45,7 +46,7 @@ def test_the_axis_is_the_number_with_most_values():
 
 
 def test_without_a_number_that_differs_there_is_no_chart():
-    found = messages.rows([run(placement="linear"), run(placement="random")], ["one"])
+    found = axis.rows([run(placement="linear"), run(placement="random")], ["one"])
     assert [(row["axis"], row["at"]) for row in found] == [(None, None)] * 2
     assert messages.spec(found) is None
     assert messages.spec([]) is None

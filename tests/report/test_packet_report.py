@@ -28,6 +28,7 @@ from flyloom.report import (
     page,
     simulated,
 )
+from flyloom.report.section import packets as section
 
 TRACE = "amg_like:p=2,levels=2,base_bytes=4096"
 EXPERIMENT = f"""
@@ -296,13 +297,13 @@ def test_what_a_run_saved_becomes_runs_of_packets():
     asked = {"trace": ["a", "b"], "background": [{"ranks": 3}, {"ranks": 4}], "link": {"x": 1}}
     record = {"network": "N", "label": "x, y", "called": "x", "asked": {"packet": asked},
               "measures": {"sim.packet": found, "sim.flit": {}}}
-    (made,) = build._packets(record)
+    (made,) = section.entries({"records": [record]})
     assert made == {
         "network": "N", "label": "x", "jobs": [1], "points": [{"offered_load": None}],
         "parameters": {"trace": "a + b", "background.1.ranks": 3, "background.2.ranks": 4,
                        "link.x": 1}}
     asked["background"] = [{"ranks": 3}]
-    assert build._packets(record)[0]["parameters"]["background.ranks"] == 3
+    assert next(section.entries({"records": [record]}))["parameters"]["background.ranks"] == 3
 
 
 def links_of(network: dict) -> dict:

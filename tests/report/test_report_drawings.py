@@ -10,7 +10,8 @@ import networkx as nx
 import pytest
 import report_data
 from flyloom import draw
-from flyloom.report import charts, check, page
+from flyloom.report import charts, check, page, words
+from flyloom.report.section import cables, ebb, load
 
 _SVG = "{http://www.w3.org/2000/svg}"
 
@@ -116,8 +117,8 @@ def test_names_of_racks_are_shrunk_before_they_are_cut():
 def test_floor_labels_pairs_that_differ():
     floor = report_data.fat_tree()["floor"]
     shown = Counter(texts(draw.floor_svg(floor)))
-    for cables, times in Counter(str(pair["cables"]) for pair in floor["rack_pairs"]).items():
-        assert shown[cables] == times
+    for wires, times in Counter(str(pair["cables"]) for pair in floor["rack_pairs"]).items():
+        assert shown[wires] == times
 
 
 def test_floor_lines_do_not_hide_behind_a_rack_between():
@@ -183,7 +184,7 @@ def test_text_is_escaped_and_cleaned():
 def test_load_summary_against_plain_sums():
     loads = [0, 3, 3, 7, 12]
     histogram = [{"load": k, "channels": n} for k, n in Counter(loads).items()]
-    assert charts.load_summary(histogram) == {
+    assert load.load_summary(histogram) == {
         "channels": 5, "low": 0, "mean": 5.0, "high": 12, "ratio": 2.4,
     }
 
@@ -191,7 +192,7 @@ def test_load_summary_against_plain_sums():
 def test_chart_data_keeps_every_pattern_channel_and_cable():
     data = check.check(report_data.full())
     labels = [network["label"] for network in data["networks"]]
-    spec = charts.ebb_spec(data["routings"], labels)
+    spec = ebb.ebb_spec(data["routings"], labels)
     bins = [v for v in spec["data"]["values"] if v["part"] == "bin"]
     assert sum(v["patterns"] for v in bins) == 16 * 100
     (low, high), = {tuple(layer["encoding"]["x"]["scale"]["domain"])
@@ -201,10 +202,10 @@ def test_chart_data_keeps_every_pattern_channel_and_cable():
     for key in {v["routing"] for v in bins}:
         area = sum(v["density"] * (v["high"] - v["low"]) for v in bins if v["routing"] == key)
         assert area == pytest.approx(1)
-    loads = charts.load_spec(data["routings"], labels)["data"]["values"]
+    loads = load.load_spec(data["routings"], labels)["data"]["values"]
     assert sum(v["channels"] for v in loads) == 8 * (2 * 175) + 8 * (2 * 72)
-    cables = charts.cable_spec(data["networks"])["data"]["values"]
-    assert sum(v["cables"] for v in cables) == 175 + 216
+    bars = cables.cable_spec(data["networks"])["data"]["values"]
+    assert sum(v["cables"] for v in bars) == 175 + 216
 
 
 def many(count: int) -> dict:
@@ -214,11 +215,11 @@ def many(count: int) -> dict:
     data["networks"] = data["networks"][:1]
     data["measures"], data["routings"] = [], []
     for place in range(count):
-        ebb = {**routing["ebb"], "mean": 0.2 + place / 1000, "ci_low": 0.1, "ci_high": 0.9}
+        bandwidth = {**routing["ebb"], "mean": 0.2 + place / 1000, "ci_low": 0.1, "ci_high": 0.9}
         loads = [{"load": 1, "channels": 100}, {"load": 2 + place, "channels": 1}]
         data["routings"].append({
             **routing, "label": f"number {place}", "network": data["networks"][0]["label"],
-            "ebb": ebb, "load_histogram": loads,
+            "ebb": bandwidth, "load_histogram": loads,
         })
     return data
 
@@ -229,11 +230,11 @@ def test_of_many_routings_the_outermost_are_drawn(count):
     labels = [network["label"] for network in data["networks"]]
     half = charts.MOST // 2
     outermost = [f"number {i}" for i in (*range(half), *range(count - half, count))]
-    for spec in (charts.ebb_spec(data["routings"], labels),
-                 charts.load_spec(data["routings"], labels)):
+    for spec in (ebb.ebb_spec(data["routings"], labels),
+                 load.load_spec(data["routings"], labels)):
         assert list(dict.fromkeys(v["routing"] for v in spec["data"]["values"])) == outermost
     data["routings"].insert(0, {**data["routings"][0], "ebb": None, "load_histogram": None})
-    assert charts.picked(data["routings"], charts.ebb_figure) == [
+    assert charts.picked(data["routings"], ebb.ebb_figure) == [
         r for r in data["routings"] if r["label"] in outermost and r["ebb"]]
 
 
@@ -256,27 +257,27 @@ def test_of_many_networks_the_first_are_drawn(monkeypatch):
     assert f"Shown are {charts.MOST} of 30 networks: the first {charts.MOST}, as drawings." in text
     assert f"Shown are {charts.MOST} of 30 networks: the first {charts.MOST}." in text
     names = [f"net {i}" for i in range(30)]
-    legends = [charts.ebb_spec(check.check(many(2))["routings"], names[:n])["spec"]["layer"][0]
+    legends = [ebb.ebb_spec(check.check(many(2))["routings"], names[:n])["spec"]["layer"][0]
                ["encoding"]["color"]["legend"] for n in (1, 2, 6, 7, 30)]
     assert [legend is not None for legend in legends] == [False, True, True, False, False]
-    spec = charts.cable_spec(check.check(data)["networks"])
+    spec = cables.cable_spec(check.check(data)["networks"])
     assert {v["network"] for v in spec["data"]["values"]} == {f"net {i}" for i in range(24)}
 
 
 def test_names_in_tiles_are_few():
-    assert page.few("abcde") == "a, b, c, d, e"
-    assert page.few(map(str, range(1007))) == "0, 1, 2, 3, 4 and 1,002 more"
+    assert words.few("abcde") == "a, b, c, d, e"
+    assert words.few(map(str, range(1007))) == "0, 1, 2, 3, 4 and 1,002 more"
 
 
 def test_length_classes_sort_by_length():
     lengths = ["10-20", "1-3", ">20", "0-1", "5"]
-    assert sorted(lengths, key=charts.length_key) == ["0-1", "1-3", "5", "10-20", ">20"]
+    assert sorted(lengths, key=cables.length_key) == ["0-1", "1-3", "5", "10-20", ">20"]
 
 
 def test_charts_of_nothing_are_none():
-    assert charts.ebb_spec([], []) is None
-    assert charts.load_spec([], []) is None
-    assert charts.cable_spec([]) is None
+    assert ebb.ebb_spec([], []) is None
+    assert load.load_spec([], []) is None
+    assert cables.cable_spec([]) is None
 
 
 def test_chart_ids_are_prefixed_and_the_same_each_time():

@@ -11,6 +11,7 @@ pub mod graph;
 pub mod id;
 pub mod interval;
 pub mod moore;
+pub mod part;
 pub mod partition;
 pub mod quick;
 pub mod seed;

@@ -2,10 +2,10 @@
 
 use base::words::did_you_mean;
 use base::{Refusal, Stop, Watch};
+use message::stage::{Played, Spec};
+use message::{Dialect, LogGops, Network};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
-use sim::message::stage::{Played, Spec};
-use sim::message::{Dialect, LogGops, Network};
 use traffic::workload::collective::{ALGORITHMS, Entry};
 
 /// What is asked.

@@ -1,11 +1,11 @@
 //! A configuration of BookSim as a simulation: network, routing, routers and traffic.
 
 use base::Refusal;
+use flit::booksim::Network;
+use flit::booksim::routing::{Explored, guide};
+use flit::router::{self, Router};
 use formats::booksim::{Allocator, Config, Network as Named, Priority, VcPolicy, anynet};
-use sim::booksim::Network;
-use sim::booksim::routing::{Explored, guide};
-use sim::flit::router::{self, Router};
-use sim::flit::wiring::Wiring;
+use paths::wiring::Wiring;
 use traffic::process::Class;
 
 /// All that a run needs of a configuration, but how long it is.
@@ -14,7 +14,7 @@ pub struct Case {
     pub network: Network,
     /// The network.
     pub wiring: Wiring,
-    /// The routing function; whether it is free of deadlock is for [`sim::booksim::freedom`].
+    /// The routing function; whether it is free of deadlock is for [`flit::booksim::freedom`].
     pub guide: Box<dyn Explored + Send>,
     /// The routers.
     pub router: Router,
@@ -131,9 +131,9 @@ fn router(config: &Config) -> Result<Router, Refusal> {
 mod tests {
     use super::*;
     use base::Quiet;
+    use flit::engine::Setup;
+    use flit::run::{Drain, Phases, run};
     use formats::booksim::{Source, read};
-    use sim::flit::engine::Setup;
-    use sim::flit::run::{Drain, Phases, run};
 
     fn config(text: &'static str) -> Config {
         read(&[Source::File { name: "a.cfg", text }]).unwrap()

@@ -2,13 +2,13 @@
 //! selections of paths, steps of mappings, placements, communication graphs. `flyloom list` reads
 //! it.
 
-use mapping::chain;
+use mapping::method::METHODS;
+use paths::select::Selection;
 use schemars::JsonSchema;
 use serde_json::{Value, json};
-use sim::select::Selection;
 use traffic::communication::KINDS;
 use traffic::pattern::Pattern;
-use traffic::placement::Policy;
+use traffic::placement::PLACEMENTS;
 
 /// Every choice: a list of `{kind, name, takes, doc}`. `kind` is `traffic`, `selection`, `method`
 /// (of mappings, joined by `+`), `graph` or `placement`; `takes` says what may follow the name,
@@ -23,9 +23,9 @@ pub fn choices() -> Value {
         };
         row("traffic", name, &takes, doc)
     });
-    let methods = chain::STEPS.iter().map(|(name, _, doc)| row("method", name, "", doc));
+    let methods = METHODS.iter().map(|m| row("method", m.part.name, "", m.part.doc));
     let graphs = KINDS.iter().map(|(name, doc, keys)| row("graph", name, keys, doc));
-    let placements = Policy::NAMES.iter().map(|(name, p)| row("placement", name, "", p.doc()));
+    let placements = PLACEMENTS.iter().map(|p| row("placement", p.part.name, "", p.part.doc));
     traffic
         .chain(documented::<Selection>("selection"))
         .chain(methods)

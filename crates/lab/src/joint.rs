@@ -11,7 +11,7 @@ use base::{Refusal, Stop, Watch};
 use engines::Entry;
 use fabric::Topology;
 use fabric::tables::Routing;
-use mapping::chain::Step;
+use mapping::chain;
 use mapping::evaluate::{Figures, evaluate, flows};
 use mapping::fractional::{Demand, Fractional};
 use mapping::map::{Effort, Mapped, Request, map};
@@ -196,7 +196,8 @@ impl Run<'_> {
         let effort = if request.effort == Effort::Best { Effort::Normal } else { request.effort };
         // a mapping that is given is taken as it is, once it is known to fit
         let kept = request.steps.is_empty() && request.start.is_some();
-        let steps = if kept { &[Step::Linear] } else { request.steps };
+        let linear = chain::parse("linear")?;
+        let steps = if kept { &linear } else { request.steps };
         let mapped = map(&Request { steps, hops_limit: limit, seed, effort, ..*request }, watch)?;
         let it = evaluate(request.ways, request.graph, &mapped.places, watch)?.figures;
         let brought = Brought::of("mapping", &it, None, limit, seed);
@@ -278,7 +279,7 @@ impl Run<'_> {
     ) -> Result<State, Stop> {
         let request = Request {
             ways: Ways::Tables(&at.routing),
-            steps: &[Step::Congestion],
+            steps: &chain::parse("congestion")?,
             start: Some(&at.places),
             hops_limit: at.limit,
             seed: at.seed.wrapping_add(round),

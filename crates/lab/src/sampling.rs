@@ -7,15 +7,15 @@
 
 use crate::booksim::{Case, case};
 use base::{Need, Refusal, Stop, Watch};
+use flit::booksim::freedom;
+use flit::booksim::routing::Explored;
+use flit::engine::{OfClass, Setup};
+use flit::row::Row;
+use flit::run::{Drain, Point, Run};
+use flit::seen::{Names, Traces};
+use flit::stage::{HOPS_A_SECOND, HOPS_IDLE};
 use formats::booksim::{Class, Config, Simulation};
 use serde::Serialize;
-use sim::booksim::freedom;
-use sim::booksim::routing::Explored;
-use sim::flit::engine::{OfClass, Setup};
-use sim::flit::row::Row;
-use sim::flit::run::{Drain, Point, Run};
-use sim::flit::seen::{Names, Traces};
-use sim::flit::stage::{HOPS_A_SECOND, HOPS_IDLE};
 use traffic::process::{Class as Sent, Load};
 use verify::Verdict;
 

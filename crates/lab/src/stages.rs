@@ -9,15 +9,15 @@ use base::{Frame, Metric, Need, Refusal, Stage, Stop, Watch};
 use fabric::Topology;
 use fabric::size::Size;
 use fabric::tables::Routing;
+use flit::case::Own;
+use flit::stage::Driven;
 use measure::load::sent::Loaded;
+use message::stage::Played;
+use packet::replay::Jobs;
 use schemars::JsonSchema;
 use schemars::generate::SchemaSettings;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
-use sim::flit::case::Own;
-use sim::flit::stage::Driven;
-use sim::message::stage::Played;
-use sim::packet::replay::Jobs;
 use std::sync::Arc;
 use traffic::sending::Sending;
 use traffic::times::Injections;
@@ -42,9 +42,9 @@ pub static STAGES: &[Entry] = &[
 
 /// The simulators.
 pub static SIMULATORS: &[Entry] = &[
-    Entry::of::<sim::flit::spec::Spec>(),
-    Entry::of::<sim::message::stage::Spec>(),
-    Entry::of::<sim::packet::spec::Spec>(),
+    Entry::of::<flit::spec::Spec>(),
+    Entry::of::<message::stage::Spec>(),
+    Entry::of::<packet::spec::Spec>(),
 ];
 
 /// What stages are run on.
@@ -110,7 +110,7 @@ impl<'a> Take<'a> for Loaded<'a> {
     }
 }
 
-impl<'a> Take<'a> for sim::packet::stage::Driven<'a> {
+impl<'a> Take<'a> for packet::stage::Driven<'a> {
     const INPUT: Input = Input::Either;
 
     fn take(from: Inputs<'a>) -> Result<Self, Refusal> {
@@ -280,14 +280,14 @@ pub fn simulator(name: &str) -> Result<&'static Entry, Refusal> {
 /// When there is no such simulator, or a parameter cannot be.
 pub fn simulated(name: &str, given: &Map<String, Value>, size: &Size) -> Result<Need, Refusal> {
     let found = simulator(name)?.name;
-    if found == sim::message::stage::Spec::NAME {
+    if found == message::stage::Spec::NAME {
         let switches = size.switches;
         return Ok(Need::new(switches * switches, 0.0));
     }
-    if found == sim::packet::spec::Spec::NAME {
-        return Ok(parameters::<sim::packet::spec::Spec>(given)?.need_of(size));
+    if found == packet::spec::Spec::NAME {
+        return Ok(parameters::<packet::spec::Spec>(given)?.need_of(size));
     }
-    Ok(parameters::<sim::flit::spec::Spec>(given)?.need_of(size))
+    Ok(parameters::<flit::spec::Spec>(given)?.need_of(size))
 }
 
 /// The row of the measure or simulator called `name`.

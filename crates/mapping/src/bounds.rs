@@ -3,8 +3,8 @@
 //! Source: Gilmore, "Optimal and suboptimal algorithms for the quadratic assignment problem", SIAM
 //! J. 1962; Lawler, "The quadratic assignment problem", Management Science 1963.
 
+use crate::capacity::capacities;
 use crate::slots::Slots;
-use crate::ways::capacities;
 use fabric::Topology;
 use serde::Serialize;
 use traffic::communication::Communication;

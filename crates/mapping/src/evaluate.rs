@@ -3,9 +3,10 @@
 //! Source: Hoefler & Snir, "Generic topology mapping strategies for large-scale parallel
 //! architectures", ICS 2011, section 3 (dilation and congestion).
 
+use crate::capacity::capacities;
 use crate::fractional::Fractional;
-use crate::slots::{switch_of, working_rails};
-use crate::ways::{Ways, capacities};
+use crate::slots::{switch_of, unreachable, working_rails};
+use crate::ways::Ways;
 use base::{Refusal, Stop, SwitchId, TerminalId, Watch};
 use fabric::Topology;
 use serde::Serialize;
@@ -209,7 +210,7 @@ fn split(on: &Topology, flows: &[Flow], sums: &mut Sums, watch: &dyn Watch) -> R
             let Some(&v) = order.get(head) else {
                 let from = to_one.iter().find(|f| far[f.from as usize] == u32::MAX);
                 let from = from.map_or(home, |f| f.from);
-                return Err(Ways::Shortest(on).unreachable(from, home).into());
+                return Err(unreachable(on, from, home).into());
             };
             head += 1;
             for &w in graph.neighbours(v as usize) {

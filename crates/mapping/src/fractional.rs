@@ -6,7 +6,8 @@
 //! shortest, or longer by `slack` hops at most; so states are pairs of a switch and the hops that
 //! are left.
 
-use crate::ways::capacities;
+use crate::capacity::capacities;
+use crate::slots::unreachable;
 use base::{ChannelId, Refusal, Stop, Watch};
 use fabric::Topology;
 use std::collections::VecDeque;
@@ -97,7 +98,7 @@ impl<'a> Fractional<'a> {
                 let known = self.number[home as usize];
                 let far = self.far.get(known as usize).map_or(u32::MAX, |far| far[source as usize]);
                 if far == u32::MAX {
-                    return Err(crate::ways::Ways::Shortest(self.on).unreachable(source, home));
+                    return Err(unreachable(self.on, source, home));
                 }
             }
         }

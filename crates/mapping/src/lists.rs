@@ -1,7 +1,8 @@
 //! Which channels the traffic between two places loads, and how much: made when first asked for.
 
+use crate::capacity::capacities;
 use crate::slots::{Slots, switch_of};
-use crate::ways::{Ways, capacities};
+use crate::ways::Ways;
 use base::{Graph, Refusal, SwitchId};
 use std::collections::HashMap;
 

@@ -1,75 +1,20 @@
 //! A mapping is found: the methods asked for, or a portfolio of all within a budget of moves.
 
 use crate::arrangement::Arrangement;
-use crate::chain::Step;
+use crate::chain;
+pub use crate::effort::{Effort, Objective};
 use crate::evaluate::evaluate;
-use crate::method::anneal::Proposals;
-use crate::method::pack::pack;
-use crate::metric::{Distances, Metric, distances};
+use crate::method::{Compiled, Entry, auto, pack};
+use crate::metric::{Distances, distances};
 use crate::near::Near;
-use crate::portfolio::Run;
 use crate::problem::{Pin, Problem};
+use crate::proposals::Proposals;
+use crate::run::Run;
 use crate::slots::Slots;
 use crate::ways::Ways;
-use base::words::did_you_mean;
 use base::{Quiet, Refusal, Stop, Watch};
 use std::sync::atomic::AtomicBool;
 use traffic::communication::Communication;
-
-/// What is to be small.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Objective {
-    /// The maximum congestion, with hop-bytes near to the least found.
-    Congestion,
-    /// Hop-bytes.
-    Hops,
-}
-
-/// How much is tried.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Effort {
-    /// At most a tenth of a second for some 1,200 processes.
-    Fast,
-    /// About half a second.
-    Normal,
-    /// Many runs on all processors.
-    Best,
-}
-
-impl Objective {
-    /// All, with the names users type; the first is the usual one.
-    pub const ALL: [(&str, Self); 2] = [("congestion", Self::Congestion), ("hops", Self::Hops)];
-
-    /// That of a name; `param` is where it was given.
-    ///
-    /// # Errors
-    /// When there is none of this name.
-    pub fn named(param: &str, name: &str) -> Result<Self, Refusal> {
-        named(param, name, &Self::ALL)
-    }
-}
-
-impl Effort {
-    /// All, with the names users type.
-    pub const ALL: [(&str, Self); 3] =
-        [("fast", Self::Fast), ("normal", Self::Normal), ("best", Self::Best)];
-
-    /// That of a name; `param` is where it was given.
-    ///
-    /// # Errors
-    /// When there is none of this name.
-    pub fn named(param: &str, name: &str) -> Result<Self, Refusal> {
-        named(param, name, &Self::ALL)
-    }
-}
-
-fn named<T: Copy>(param: &str, name: &str, all: &[(&str, T)]) -> Result<T, Refusal> {
-    all.iter().find(|(known, _)| *known == name).map(|(_, value)| *value).ok_or_else(|| {
-        let names: Vec<&str> = all.iter().map(|(known, _)| *known).collect();
-        let near = did_you_mean(name, names.iter().copied());
-        Refusal::new(param, format!("there is no {name:?}"), format!("{near}{}", names.join(", ")))
-    })
-}
 
 /// What is asked for.
 #[derive(Clone, Copy)]
@@ -83,7 +28,7 @@ pub struct Request<'a> {
     /// Processes that have a place.
     pub pins: &'a [Pin],
     /// The steps of a method; none for the portfolio.
-    pub steps: &'a [Step],
+    pub steps: &'a [&'static Entry],
     /// The mapping to begin with, a place for each process; the linear one where there is none.
     pub start: Option<&'a [u32]>,
     /// What is to be small.
@@ -135,14 +80,19 @@ pub fn map(request: &Request<'_>, watch: &dyn Watch) -> Result<Mapped, Stop> {
     }
 }
 
-fn with<M: Metric>(request: &Request<'_>, metric: &M, watch: &dyn Watch) -> Result<Mapped, Stop> {
+fn with<M: Compiled>(request: &Request<'_>, metric: &M, watch: &dyn Watch) -> Result<Mapped, Stop> {
     let slots = request.slots;
     let near = Near::new(request.ways.topology(), slots);
     let longest = longest(metric, slots);
     let problem = Problem::new(request.graph, slots, request.pins, longest)?;
     let proposals = Proposals::new(&problem, &near);
     let run = Run {
-        request,
+        graph: request.graph,
+        ways: request.ways,
+        objective: request.objective,
+        hops_limit: request.hops_limit,
+        effort: request.effort,
+        seed: request.seed,
         metric,
         problem: &problem,
         near: &near,
@@ -150,7 +100,11 @@ fn with<M: Metric>(request: &Request<'_>, metric: &M, watch: &dyn Watch) -> Resu
         watch,
         stopped: AtomicBool::new(false),
     };
-    let mut found = if request.steps.is_empty() { run.auto() } else { run.chain(request.steps)? };
+    let mut found = if request.steps.is_empty() {
+        auto(&run)
+    } else {
+        chain::follow(&run, request.steps, request.start)?
+    };
     if request.steps.is_empty() {
         if let Ways::Shortest(_) = request.ways {
             pack(&problem, &mut found);
@@ -162,7 +116,7 @@ fn with<M: Metric>(request: &Request<'_>, metric: &M, watch: &dyn Watch) -> Resu
 }
 
 /// An upper bound of distances: twice the farthest from one site.
-fn longest<M: Metric>(metric: &M, slots: &Slots) -> i32 {
+fn longest<M: Compiled>(metric: &M, slots: &Slots) -> i32 {
     let from_first = (0..slots.sites() as u32).map(|b| metric.hops(0, b));
     2 * from_first.max().unwrap_or(0).max(1)
 }

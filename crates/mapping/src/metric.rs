@@ -1,6 +1,6 @@
 //! Distances between sites: a table of bytes or words, or a formula where the network is a grid.
 
-use crate::slots::{Slots, switch_of};
+use crate::slots::{Slots, switch_of, unreachable};
 use crate::ways::Ways;
 use base::{Refusal, Stop, SwitchId, Watch};
 use fabric::Topology;
@@ -167,7 +167,7 @@ fn between(
                 Ways::Shortest(_) => {
                     let hops = far[&source.0][switch_of(on, to) as usize];
                     if hops == u32::MAX {
-                        return Err(ways.unreachable(source.0, switch_of(on, to)));
+                        return Err(unreachable(ways.topology(), source.0, switch_of(on, to)));
                     }
                     sum += hops;
                     pairs += 1;

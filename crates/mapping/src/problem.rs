@@ -92,6 +92,29 @@ impl<'a> Problem<'a> {
         self.pinned[process as usize] != u32::MAX
     }
 
+    /// The slots of each site that nobody is pinned to.
+    pub(crate) fn free_slots(&self) -> Vec<Vec<u32>> {
+        let slots = self.slots;
+        let mut taken = vec![false; slots.count()];
+        for &s in self.pinned.iter().filter(|&&s| s != u32::MAX) {
+            taken[s as usize] = true;
+        }
+        let free = |site: u32| slots.of_site(site).iter().copied().filter(|&s| !taken[s as usize]);
+        (0..slots.sites() as u32).map(|site| free(site).collect()).collect()
+    }
+
+    /// Refuses a method that cannot hold pins, where there are some.
+    ///
+    /// # Errors
+    /// When a process is pinned.
+    pub(crate) fn without_pins(&self, method: &str) -> Result<(), Refusal> {
+        if (0..self.processes as u32).any(|p| self.is_pinned(p)) {
+            let why = format!("{method} cannot hold pins");
+            return Err(Refusal::new("method", why, "no pins, or another method"));
+        }
+        Ok(())
+    }
+
     /// The sum of weights of a process.
     pub fn weight(&self, process: u32) -> i64 {
         self.row(process).iter().map(|&(_, w)| i64::from(w)).sum()

@@ -168,3 +168,10 @@ fn counted(
     }
     Ok(found)
 }
+
+/// The refusal of two switches that no path connects.
+pub(crate) fn unreachable(on: &Topology, from: u32, to: u32) -> Refusal {
+    let name = |s: u32| &on.switches()[s as usize].name;
+    let why = format!("there is no way from {} to {}", name(from), name(to));
+    Refusal::new("network", why, "endpoints of one connected part, by their names in --hosts")
+}

@@ -65,20 +65,4 @@ impl<'a> Ways<'a> {
         }
         Ok(channels)
     }
-
-    pub(crate) fn unreachable(self, from: u32, to: u32) -> Refusal {
-        let name = |s: u32| &self.topology().switches()[s as usize].name;
-        let why = format!("there is no way from {} to {}", name(from), name(to));
-        Refusal::new("network", why, "endpoints of one connected part, by their names in --hosts")
-    }
-}
-
-/// Capacity of every channel by [`ChannelId`]: the rate of its link over that of the fastest link;
-/// 0 where it is down.
-pub fn capacities(on: &Topology) -> Vec<f64> {
-    let up = |l: usize| on.link_is_up(base::LinkId::from(l));
-    let rate = |l: usize| if up(l) { on.links()[l].cable.rate_gbps() } else { 0.0 };
-    let rates: Vec<f64> = (0..on.links().len()).map(rate).collect();
-    let fastest = rates.iter().copied().fold(0.0, f64::max);
-    rates.iter().flat_map(|rate| [rate / fastest.max(f64::MIN_POSITIVE); 2]).collect()
 }

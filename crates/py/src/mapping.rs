@@ -10,9 +10,10 @@ use formats::mapping::{self as files, FORMATS};
 use lab::joint::{Asked, joint};
 use mapping::bounds::bounds;
 use mapping::busy::busiest;
-use mapping::chain::{self, STEPS};
+use mapping::chain;
 use mapping::evaluate::evaluate;
 use mapping::map::{Effort, Objective, Request, map};
+use mapping::method::METHODS;
 use mapping::problem::Pin;
 use mapping::slots::Slots;
 use mapping::ways::Ways;
@@ -479,7 +480,7 @@ pub fn mapping_names(py: Python<'_>) -> PyResult<Bound<'_, PyAny>> {
         all.iter().map(|(name, doc)| json!({ "name": name, "doc": doc })).collect()
     };
     let found = json!({
-        "methods": rows(STEPS.iter().map(|(name, _, doc)| (*name, *doc)).collect()),
+        "methods": rows(METHODS.iter().map(|m| (m.part.name, m.part.doc)).collect()),
         "formats": rows(FORMATS.iter().map(|(name, _, doc)| (*name, *doc)).collect()),
         "graphs": rows(formats::communication::FORMATS.iter().map(|f| (f.0, f.2)).collect()),
         "kinds": KINDS

@@ -5,12 +5,12 @@ use crate::routing::Routing;
 use crate::topology::Topology;
 use crate::workload::Workload;
 use base::{Refusal, Stage};
+use message::stage::{Played, Spec, channel_ends};
+use message::{Amounts, Doing, LogGops, Traced};
 use numpy::{PyArray1, PyArray2};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 use serde_json::Value;
-use sim::message::stage::{Played, Spec, channel_ends};
-use sim::message::{Amounts, Doing, LogGops, Traced};
 use std::sync::Arc;
 use traffic::workload::Schedule;
 

@@ -7,11 +7,11 @@ use crate::throughput::Traffic;
 use crate::topology::Topology;
 use crate::workload::Workload;
 use base::{Frame, Refusal, Stage};
+use packet::replay::Jobs;
+use packet::spec::Spec;
+use packet::stage::Driven;
 use pyo3::prelude::*;
 use serde_json::Value;
-use sim::packet::replay::Jobs;
-use sim::packet::spec::Spec;
-use sim::packet::stage::Driven;
 use std::time::Instant;
 use traffic::workload::Schedule;
 

@@ -6,13 +6,13 @@ use crate::stage::injections;
 use crate::throughput::Traffic;
 use crate::topology::Topology;
 use base::{Frame, Refusal, Stage, Stop};
+use flit::case::Own;
+use flit::spec::Spec;
+use flit::stage::Driven;
 use formats::booksim::{self, Source};
 use lab::sampling::BookSim;
 use pyo3::prelude::*;
 use serde_json::{Value, json};
-use sim::flit::case::Own;
-use sim::flit::spec::Spec;
-use sim::flit::stage::Driven;
 
 /// The schema of the flit level's parameters.
 #[pyfunction]

@@ -47,9 +47,19 @@ struct Listed {
 
 const LISTED: &[Listed] = &[
     Listed {
+        folder: "crates/mapping/src/method",
+        what: "steps of mappings",
+        table: "pub static METHODS: &[Entry]",
+    },
+    Listed {
         folder: "crates/traffic/src/pattern",
         what: "patterns",
         table: "const ENTRIES: &[Entry]",
+    },
+    Listed {
+        folder: "crates/traffic/src/placement",
+        what: "placements",
+        table: "pub static PLACEMENTS: &[Entry]",
     },
     Listed {
         folder: "crates/traffic/src/workload/application",

@@ -156,7 +156,7 @@ mod tests {
             {"name": "flyloom-xtask",
              "targets": [target("test", "no.rs"), target("bin", "main.rs")],
              "dependencies": [{"name": "flyloom-base", "path": "/b", "kind": null},
-                              {"name": "flyloom-sim", "path": "/s", "kind": "dev"}]},
+                              {"name": "flyloom-flit", "path": "/s", "kind": "dev"}]},
         ]});
         let found = crates(&dir, &metadata.to_string()).expect("good metadata");
         assert_eq!(found["base"], room_of("lib.rs", "Ground: ids.", &[]));

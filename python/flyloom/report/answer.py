@@ -2,52 +2,31 @@
 
 Figures of points that ask for the same on several networks are compared; points differ in what
 varies on one network (a selection, a size), whatever else the networks were given. Nothing is
-known here of any one experiment: which figures there are follows from what its points measured.
+known here of any one experiment: which figures there are follows from what its points measured,
+and each section of the report knows its own.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Sequence
 from typing import Any
 
-from flyloom.report import asked
+from flyloom.report.base import Figure
+from flyloom.report.figure import HIGHER, LOWER, number
 
 ALIKE = 0.01
 """Figures that differ by a smaller part are alike: simulations draw at random."""
 MOST, COLUMNS, STRONGEST = 30, 5, 4
 """Rows of the short table, networks that have a column each, figures that a sentence names."""
-LOWER, HIGHER = "lower", "higher"
 
 
-@dataclass(frozen=True)
-class Figure:
-    """A figure of several networks, or the same at several places of an axis."""
-
-    what: str
-    unit: str
-    better: str
-    """``lower``, ``higher``, or empty where neither is."""
-    values: Mapping[str, Sequence[float]]
-    """By network; as many of each."""
-    at: Sequence[Any] = ()
-    """The places of the axis, where there are several."""
-    notes: Mapping[str, str] = field(default_factory=dict)
-    """What is said beside a network's value."""
-
-
-def answer(
-    report: Mapping[str, Any], flits: Sequence[Mapping[str, Any]],
-    packets: Sequence[Mapping[str, Any]],
-) -> dict[str, Any] | None:
+def answer(networks: Sequence[str], figures: Iterable[Figure]) -> dict[str, Any] | None:
     """The opening of a report: ``heads`` and ``rows`` of the table, ``rest``, the rows that are too
     many, and ``leads``, a sentence for each network that is ahead in something. None where there
-    are not two networks with a figure in common. ``flits`` and ``packets`` are the curves of
-    simulations against load."""
-    networks = [network["label"] for network in report["networks"]]
+    are not two ``networks`` with a figure in common."""
     if len(networks) < 2:
         return None
-    found = [figure for figure in figures(report, flits, packets) if _worth(figure)]
+    found = [figure for figure in figures if _worth(figure)]
     rows = [_row(figure, networks) for figure in found]
     if not any(figure.better for figure in found):
         return None
@@ -56,25 +35,6 @@ def answer(
         "heads": ["Best", "Next", "Last"] if many else networks,
         "rows": rows[:MOST], "rest": rows[MOST:], "leads": _leads(found, networks), "many": many,
     }
-
-
-def figures(
-    report: Mapping[str, Any], flits: Sequence[Mapping[str, Any]],
-    packets: Sequence[Mapping[str, Any]],
-) -> Iterator[Figure]:
-    """All figures that networks have in common."""
-    prices = [measure for measure in report["measures"] if measure["name"] == "cost"]
-    others = [measure for measure in report["measures"] if measure["name"] != "cost"]
-    yield from _sizes(report["networks"])
-    yield from _measures(prices)
-    yield from _designs(report["networks"])
-    yield from _routings(report["routings"])
-    yield from _flits(flits)
-    yield from _loads(packets)
-    yield from _traces(report["packets"])
-    yield from _messages(report["messages"])
-    yield from _mappings(report["mappings"])
-    yield from _measures(others)
 
 
 def _worth(figure: Figure) -> bool:
@@ -189,237 +149,3 @@ def _cell(figure: Figure, name: str) -> str:
     row = figure.values[name]
     words = number(row[0]) if len(row) == 1 else f"{number(row[0])} to {number(row[-1])}"
     return f"{words} ({figure.notes[name]})" if name in figure.notes else words
-
-
-def number(value: float) -> str:
-    """A figure in as many digits as tell: three, or all of a whole number."""
-    if value == int(value):
-        return f"{value:,.0f}"
-    return f"{value:,.0f}" if abs(value) >= 1000 else f"{value:.3g}"
-
-
-# --- the figures ---------------------------------------------------------------------------------
-
-
-def _sizes(networks: Sequence[Mapping[str, Any]]) -> Iterator[Figure]:
-    for key in ("endpoints", "switches"):
-        yield Figure(key.capitalize(), "", "", {
-            network["label"]: [network["structure"][key]] for network in networks
-        })
-
-
-def _designs(networks: Sequence[Mapping[str, Any]]) -> Iterator[Figure]:
-    for words, unit, key in (
-        ("Cables an endpoint", "", "total"), ("Length of cable an endpoint", "m", "length_m"),
-    ):
-        yield Figure(words, unit, LOWER, {
-            network["label"]: [network["cables"][key] / network["structure"]["endpoints"]]
-            for network in networks
-            if network["cables"] and network["cables"][key] and network["structure"]["endpoints"]
-        })
-    for words, key in (
-        ("Diameter", "diameter"), ("Mean distance of switches with endpoints", "mean_distance"),
-    ):
-        yield Figure(words, "hops", LOWER, {
-            network["label"]: [value] for network in networks
-            if (value := network["structure"].get(key)) is not None
-        })
-
-
-OWN = ("map",)
-"""Measures that are compared by what they found of processes, below."""
-CHOSEN = {
-    "cost": {"usd_per_endpoint": "Price an endpoint", "power_w_per_endpoint": "Power an endpoint"},
-    "congestion": {"mean_share": "Mean share of the rate that a message gets"},
-    "path_diversity": {"mean_disjoint_paths": "Disjoint routes of two switches"},
-    "resilience": {
-        "removed_until_disconnected": "Links that fail at random until it falls apart",
-        "removed_until_diameter": "Links that fail at random until the diameter grows by over 2",
-        "removed_until_mean": "Links that fail at random until the mean distance grows by over 1",
-    },
-}
-"""Of measures with many columns those that are compared, and what they are called."""
-
-
-def _measures(measures: Sequence[Mapping[str, Any]]) -> Iterator[Figure]:
-    """The columns of measures that know which direction is better."""
-    for measure in measures:
-        name = measure["name"]
-        if name in OWN or name.startswith("sim."):
-            continue
-        runs = [{**row, "parameters": row["parameters"] or {}} for row in measure["rows"]]
-        for place, column in enumerate(measure["columns"]):
-            said = CHOSEN.get(name, {}).get(column["name"])
-            if column["better"] not in (LOWER, HIGHER) or (name in CHOSEN and said is None):
-                continue
-            for same in asked.same(runs):
-                values = same.means(_cell_at(place))
-                what = said or f"{name}: {column['meaning']}".replace("_", " ")
-                yield Figure(", ".join([what, *same.words()]), column["unit"], column["better"],
-                             values)
-
-
-def _cell_at(place: int) -> Callable[[Mapping[str, Any]], Any]:
-    return lambda row: row["cells"][place]
-
-
-def _routings(routings: Sequence[Mapping[str, Any]]) -> Iterator[Figure]:
-    """The best of what is proved of each network."""
-    proved = [routing for routing in routings if routing["verified"]]
-
-    def best(what: str, unit: str, better: str, value: Callable[[Any], float | None]) -> Figure:
-        found: dict[str, tuple[float, str]] = {}
-        for routing in proved:
-            one, sign = value(routing), -1 if better == HIGHER else 1
-            name = routing["network"]
-            if one is not None and (name not in found or sign * one < sign * found[name][0]):
-                found[name] = one, routing["called"] or routing["label"]
-        labels = {label for _, label in found.values()}
-        notes = {name: label for name, (_, label) in found.items()} if len(labels) > 1 else {}
-        return Figure(what, unit, better, {name: [one] for name, (one, _) in found.items()},
-                      notes=notes)
-
-    yield best("Effective bisection bandwidth", "of the injection rate", HIGHER,
-               lambda routing: routing["ebb"] and routing["ebb"]["mean"])
-    yield best("Mean hops of a route", "hops", LOWER, lambda routing: routing["mean_hops"])
-    yield best("Virtual lanes of a proved routing", "", LOWER, lambda routing: routing["lanes"])
-
-
-def _best_choice(
-    what: str, unit: str, better: str, made: Iterable[tuple[str, str, float]]
-) -> Figure:
-    """A figure by the best selection of each network: of each network, selection and value, the
-    mean of those that have both in common."""
-    values: dict[tuple[str, str], list[float]] = {}
-    for network, selection, value in made:
-        values.setdefault((network, selection), []).append(value)
-    sign, found = (-1 if better == HIGHER else 1), dict[str, tuple[float, str]]()
-    for (network, selection), of in values.items():
-        mean = sum(of) / len(of)
-        if network not in found or sign * mean < sign * found[network][0]:
-            found[network] = mean, selection
-    return Figure(what, unit, better, {name: [value] for name, (value, _) in found.items()},
-                  notes={name: choice for name, (_, choice) in found.items() if choice})
-
-
-def _flits(curves: Sequence[Mapping[str, Any]]) -> Iterator[Figure]:
-    """Of each traffic the latency at the lowest load that all have, and where each saturates: by
-    the best selection, and by each that several networks have."""
-    known = all(curve["saturation_throughput"] is not None for curve in curves)
-
-    def most(run: Mapping[str, Any]) -> float:
-        """Where a curve saturates; else the most that arrives at any of its loads."""
-        curve = run["curve"]
-        arrives = (p["accepted_load"] for p in curve["points"] if not p["deadlocked"])
-        return float(curve["saturation_throughput"] if known else max(arrives, default=0.0))
-
-    yield from _of_load(curves, "flits a cycle", most,
-                        "saturation" if known else "most that arrives",
-                        ("cycles", "mean_packet_latency_cycles"))
-
-
-def _loads(curves: Sequence[Mapping[str, Any]]) -> Iterator[Figure]:
-    """The same of packets, of which the most that arrives is known."""
-    def most(run: Mapping[str, Any]) -> float:
-        return max((p["accepted_gib_per_s"] for p in run["curve"]["points"]
-                    if not p["deadlocked"]), default=0.0)
-
-    yield from _of_load(curves, "GiB/s", most, "most that arrives", ("us", "mean_latency_us"))
-
-
-def _of_load(
-    curves: Sequence[Mapping[str, Any]], unit: str, most: Callable[[Mapping[str, Any]], float],
-    said: str, latency: tuple[str, str],
-) -> Iterator[Figure]:
-    runs = [
-        {"network": curve["network"], "label": curve["routing"], "parameters": curve["of"],
-         "curve": curve}
-        for curve in curves if curve["points"]
-    ]
-    for same in asked.same(runs, besides=("selection", "seed")):
-        traffic = f"{same.value('traffic')} traffic".strip().capitalize()
-        what = ", ".join([traffic, *same.words(("traffic",))])
-        loads = [
-            {point["offered_load"]: point[latency[1]] for point in run["curve"]["points"]
-             if point[latency[1]] is not None}
-            for run in same.runs
-        ]
-        common = sorted(set.intersection(*map(set, loads)))
-        if common:
-            yield _best_choice(
-                f"{what}: latency at load {common[0]:g}", latency[0], LOWER,
-                ((run["network"], _selection(run), load[common[0]])
-                 for run, load in zip(same.runs, loads, strict=True)),
-            )
-        groups = asked.same(same.runs, besides=("seed",))
-        choices = [{_selection(run) for run in of} for of in same.by_network().values()]
-        if any(one != choices[0] for one in choices) and max(map(len, choices)) > 1:
-            yield _best_choice(
-                f"{what}: {said}, best selection", unit, HIGHER,
-                ((run["network"], _selection(run), most(run)) for run in same.runs),
-            )
-        for one in groups:
-            chosen = {run["network"]: _selection(run) for run in one.runs}
-            alike = len(set(chosen.values())) == 1
-            words = f", {_selection(one.runs[0])}" if alike and any(chosen.values()) else ""
-            yield Figure(f"{what}: {said}{words}", unit, HIGHER, one.means(most),
-                         notes={} if alike else chosen)
-
-
-def _selection(run: Mapping[str, Any]) -> str:
-    return str(run["parameters"].get("selection", ""))
-
-
-def _traces(packets: Sequence[Mapping[str, Any]]) -> Iterator[Figure]:
-    """The longest time that a process of a trace communicates, along what varies."""
-    runs = [
-        {"network": run["network"], "label": run["label"], "value": job["max_comm_us"],
-         "parameters": run["parameters"] | {"job": job["name"]}}
-        for run in packets if not any(point["deadlocked"] for point in run["points"])
-        for job in run["jobs"] or () if job["max_comm_us"] is not None
-    ]
-    yield from _along(runs, ("seed",), "us", "{job}: slowest process", 1.0)
-
-
-def _messages(played: Sequence[Mapping[str, Any]]) -> Iterator[Figure]:
-    runs = [{**run, "value": run["finish_ns"]} for run in played]
-    yield from _along(runs, ("seed",), "us", "{workload}", 1e-3)
-
-
-def _along(
-    runs: Sequence[Mapping[str, Any]], repeated: Sequence[str], unit: str, what: str, factor: float
-) -> Iterator[Figure]:
-    """Times, lower better, at the places of the axis that all networks of a figure have."""
-    axis = asked.axis(runs, repeated)
-    for same in asked.same(runs, besides=(*repeated, *([axis] if axis else []))):
-        named = same.called(what)
-        places = same.places(axis)
-        values = {
-            name: [factor * sum(found) / len(found) for found in row]
-            for name, row in same.at(axis, places).items()
-        }
-        if axis and len(places) > 1:
-            said = axis.rsplit(".", 1)[-1].replace("_", " ")
-            named += f", {said} {number(places[0])} to {number(places[-1])}"
-        yield Figure(named, unit, LOWER, values, places)
-
-
-def _mappings(mappings: Sequence[Mapping[str, Any]]) -> Iterator[Figure]:
-    """What the best method of each network gives, and its gain over processes in order."""
-    groups: dict[tuple[str, int], list[Mapping[str, Any]]] = {}
-    for run in mappings:
-        groups.setdefault((run["graph"] or "rows", run["processes"]), []).append(run)
-    for (graph, processes), runs in groups.items():
-        what = f"{graph.split()[0].partition(':')[0]} of {processes:,} processes"
-        for key, words, unit, scale in (
-            ("maximum_congestion", "busiest channel", "MB", 1e-6), ("finish_ns", "time", "us", 1e-3)
-        ):
-            known = [run for run in runs if run[key] is not None]
-            yield _best_choice(f"{what}, mapped: {words}", unit, LOWER, (
-                (run["network"], run["method"], scale * run[key]) for run in known))
-            linear = {run["network"]: run[key] for run in known if run["method"] == "linear"}
-            gains = {
-                name: [linear[name] / least] for name in linear
-                if (least := min(run[key] for run in known if run["network"] == name)) > 0
-            }
-            yield Figure(f"{what}: {words} in order, over mapped", "times", "", gains)

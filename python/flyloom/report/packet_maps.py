@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from flyloom.report import axis, packets, simulated
-from flyloom.report.check import cabled
+from flyloom.report.base import cabled
 
 UNIT = "of the time"
 """What utilisation is a part of."""

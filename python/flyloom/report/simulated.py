@@ -9,7 +9,7 @@ from flyloom import draw
 from flyloom.draw.floor import racks_of
 from flyloom.draw.heat import FLITS
 from flyloom.report import flit
-from flyloom.report.check import cabled
+from flyloom.report.base import cabled
 
 DISTRIBUTIONS = 12
 """Curves whose distributions are drawn, at most."""

@@ -3,13 +3,14 @@
  * One message for each packet, with its bytes behind it; the target copies. It costs what send and
  * receive cost. Sends stay in a list until the host has done them.
  */
+#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "core.h"
 
-/* An MPI counts bytes of a message in an int. */
 enum { TURN_MOST = 16, MESSAGE_MOST = 1 << 30 };
+_Static_assert(MESSAGE_MOST + sizeof(struct fly_packet) <= INT_MAX, "an MPI counts in int");
 
 struct sent {
     struct sent *next;

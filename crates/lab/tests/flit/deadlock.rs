@@ -5,9 +5,9 @@
 
 use crate::files::{config, simulation};
 use base::Quiet;
+use flit::engine::{Waiting, engine};
 use formats::booksim::{Source, read};
 use lab::sampling::{BookSim, Ended};
-use sim::flit::engine::{Waiting, engine};
 use std::fmt::Write;
 
 fn ugal(policy: &str, load: f64, seed: u32) -> BookSim {

@@ -2,13 +2,13 @@
 //! neither threads nor the longer way through a step change anything.
 
 use base::Quiet;
+use flit::booksim::freedom;
+use flit::engine::{Engine, Setup, Tally, engine};
+use flit::router::{Allocator, Priority, Router};
 use formats::booksim::{Source, read};
 use lab::booksim::{Case, case};
 use proptest::prelude::*;
 use proptest::sample::select;
-use sim::booksim::freedom;
-use sim::flit::engine::{Engine, Setup, Tally, engine};
-use sim::flit::router::{Allocator, Priority, Router};
 use verify::Verdict;
 
 /// Networks with routing functions that are proved free of deadlock.

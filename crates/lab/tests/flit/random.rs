@@ -55,7 +55,7 @@ fn ours(row: &Row, seeds: u32) -> Ours {
             .run(1, &Quiet)
             .unwrap()
             .point;
-        let of = |c: &sim::flit::run::Found| {
+        let of = |c: &flit::run::Found| {
             [c.latency.unwrap(), c.network_latency.unwrap(), c.accepted_load]
         };
         point.classes.iter().map(of).collect()

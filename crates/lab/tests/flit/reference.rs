@@ -11,11 +11,11 @@ use crate::slow::{self, End, Flit, Found, Inject, Keys, Packet, Port, Priority, 
 use base::seed::Fast;
 use fabric::network::parse_inline;
 use families::family;
+use flit::engine::{Deal, Setup, Tally, engine};
 use formats::booksim::{Source, read};
 use lab::booksim::case;
+use paths::select::Rail;
 use rayon::prelude::*;
-use sim::flit::engine::{Deal, Setup, Tally, engine};
-use sim::select::Rail;
 use std::fmt::Write;
 use traffic::times::{Injections, Timed};
 
@@ -338,7 +338,7 @@ fn fast(text: &str, network: &Network, packets: &[Vec<Packet>]) -> Tally {
 }
 
 fn found(tally: &Tally) -> Vec<Found> {
-    let class = |class: &sim::flit::engine::OfClass| Found {
+    let class = |class: &flit::engine::OfClass| Found {
         arrived: class.arrived,
         latency: class.latency,
         wait: class.wait,

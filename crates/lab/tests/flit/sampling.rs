@@ -2,10 +2,10 @@
 
 use crate::files::simulation;
 use base::Quiet;
+use flit::engine::{Engine, engine};
+use flit::run::{Drain, Phases, run};
 use formats::booksim::{Class, Config, Simulation, Source, read};
 use lab::sampling::{BookSim, Ended};
-use sim::flit::engine::{Engine, engine};
-use sim::flit::run::{Drain, Phases, run};
 
 const MESH: &str = "topology = mesh; k = 4; n = 2; routing_function = dor; num_vcs = 4;
     vc_buf_size = 8; use_noc_latency = 0; sample_period = 200; seed = 7;";
@@ -72,7 +72,7 @@ fn history(of: &BookSim, each: u32, periods: u32, from: Option<u32>) -> Vec<Seen
         engine.count_until(period * each);
         engine.advance(if period == 0 { 0 } else { each });
         let tally = engine.tally();
-        let class = |(c, (flits, age)): (&sim::flit::engine::OfClass, (u64, u64))| {
+        let class = |(c, (flits, age)): (&flit::engine::OfClass, (u64, u64))| {
             [c.latency, c.arrived, c.accepted, flits, age].map(|n| n as f64)
         };
         tally.classes.iter().zip(engine.not_arrived()).map(class).collect()

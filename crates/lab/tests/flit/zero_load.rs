@@ -6,9 +6,9 @@
 
 use crate::files::data;
 use base::seed::Fast;
+use flit::engine::{Setup, engine};
 use formats::booksim::{Source, anynet, read};
 use lab::booksim::{Case, case};
-use sim::flit::engine::{Setup, engine};
 use traffic::destinations::Destinations;
 use traffic::process::{Class, Load};
 

@@ -5,16 +5,62 @@
 //! assignment problem: Schulz & Träff, "Better process mapping and sparse quadratic assignment",
 //! SEA 2017.
 
+use super::kind::{Entry, Method};
+use super::local::descend;
 use crate::arrangement::Arrangement;
 use crate::metric::Metric;
-use crate::near::Near;
-use crate::problem::Problem;
+use crate::proposals::Proposals;
+use crate::run::{LARGE, Run};
+use base::part::Part;
 use base::seed::{Fast, exponentials};
-use base::{Interrupted, Watch};
+use base::{Interrupted, Stop, Watch};
+
+/// Temperatures of a start that is good already, and of one that is to be forgotten.
+pub(super) const WARM: (f64, f64) = (0.05, 0.01);
+pub(super) const COLD: (f64, f64) = (0.2, 0.02);
+
+pub(super) const ENTRY: Entry = Entry::of::<Anneal>();
+
+struct Anneal;
+
+impl Method for Anneal {
+    const PART: Part = Part::new("anneal", "improves: simulated annealing of hop-bytes")
+        .published("Kirkpatrick, Gelatt, Vecchi, Science 1983");
+    const IMPROVES: bool = true;
+
+    fn step<M: Metric>(run: &Run<'_, M>, at: &mut Arrangement, index: u64) -> Result<(), Stop> {
+        annealed(run, at, Rule::Annealing, COLD, run.budget(), index);
+        Ok(())
+    }
+}
+
+/// Anneals and descends; the better of that and what it began with. Runs of one seed with other
+/// numbers draw other moves.
+pub(super) fn annealed<M: Metric>(
+    run: &Run<'_, M>,
+    at: &mut Arrangement,
+    rule: Rule,
+    (from, to): (f64, f64),
+    budget: u64,
+    number: u64,
+) {
+    let start = at.clone();
+    let mean = 2 * run.problem.entries() / run.problem.processes.max(1);
+    let cooling = Cooling { rule, from, to, moves: budget / (mean as u64 + 12) };
+    let mut draw = Fast::new(run.seed, "annealing", number);
+    let ended = anneal(run.proposals, run.metric, at, cooling, &mut draw, run.watch);
+    run.heard(ended);
+    if ended.is_ok() && run.problem.slots.count() < LARGE {
+        run.heard(descend(run.proposals, run.metric, at, 50, run.watch));
+    }
+    if run.cost(&start) < run.cost(at) {
+        *at = start;
+    }
+}
 
 /// What decides whether a move that makes things worse is made.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Rule {
+pub(super) enum Rule {
     /// With probability exp(-worse / temperature).
     Annealing,
     /// When it is worse by less than the temperature.
@@ -23,67 +69,15 @@ pub enum Rule {
 
 /// How an annealing goes: temperatures in units of the mean worsening of a move, and moves.
 #[derive(Debug, Clone, Copy)]
-pub struct Cooling {
+struct Cooling {
     /// The rule.
-    pub rule: Rule,
+    rule: Rule,
     /// Temperature at the start.
-    pub from: f64,
+    from: f64,
     /// Temperature at the end.
-    pub to: f64,
+    to: f64,
     /// Moves that are tried.
-    pub moves: u64,
-}
-
-/// Where swaps are proposed from, and what they are proposed on.
-pub struct Proposals<'a> {
-    /// The problem.
-    pub problem: &'a Problem<'a>,
-    /// Sites around sites.
-    pub near: &'a Near,
-    /// Processes that may move and have partners.
-    movers: Vec<u32>,
-}
-
-impl<'a> Proposals<'a> {
-    /// For a problem.
-    pub fn new(problem: &'a Problem<'a>, near: &'a Near) -> Self {
-        let moves = |p: &u32| !problem.is_pinned(*p) && !problem.row(*p).is_empty();
-        let movers = (0..problem.processes as u32).filter(moves).collect();
-        Self { problem, near, movers }
-    }
-
-    /// Whether there is nothing to move.
-    pub fn is_empty(&self) -> bool {
-        self.movers.is_empty()
-    }
-
-    /// A process that may move.
-    #[inline]
-    pub fn mover(&self, draw: &mut Fast) -> u32 {
-        self.movers[draw.below(self.movers.len() as u32) as usize]
-    }
-
-    /// Whom `u` might change places with: somebody on or near the site of one of its partners.
-    #[inline]
-    pub fn other(&self, at: &Arrangement, u: u32, draw: &mut Fast) -> Option<u32> {
-        let row = self.problem.row(u);
-        let bits = draw.next_u64();
-        let pick = |bits: u64, count: usize| (((bits & 0xffff) * count as u64) >> 16) as usize;
-        let x = if row.len() < 1 << 16 {
-            row[pick(bits, row.len())].0
-        } else {
-            row[draw.below(row.len() as u32) as usize].0
-        };
-        let mut site = at.site(x);
-        let around = self.near.of(site);
-        let stays = self.problem.slots.of_site(site).len() > 1 && bits >> 62 == 0;
-        if !stays && !around.is_empty() {
-            site = around[pick(bits >> 16, around.len())];
-        }
-        let slots = self.problem.slots.of_site(site);
-        let v = at.process(slots[pick(bits >> 32, slots.len())]);
-        (v != u && site != at.site(u) && !self.problem.is_pinned(v)).then_some(v)
-    }
+    moves: u64,
 }
 
 /// Moves between two looks at the watch, and between two temperatures.
@@ -116,7 +110,7 @@ fn mean_worsening<M: Metric>(
 ///
 /// # Errors
 /// When `watch` says stop: the arrangement is a good one all the same.
-pub fn anneal<M: Metric>(
+fn anneal<M: Metric>(
     proposals: &Proposals<'_>,
     metric: &M,
     at: &mut Arrangement,
@@ -147,49 +141,6 @@ pub fn anneal<M: Metric>(
             }
         }
         done += STEP;
-    }
-    Ok(())
-}
-
-/// Swaps near partners until none of them helps any more, or so many sweeps are done.
-///
-/// # Errors
-/// When `watch` says stop.
-pub fn descend<M: Metric>(
-    proposals: &Proposals<'_>,
-    metric: &M,
-    at: &mut Arrangement,
-    sweeps: u32,
-    watch: &dyn Watch,
-) -> Result<(), Interrupted> {
-    let problem = proposals.problem;
-    for sweep in 0..sweeps {
-        watch.tick("local search", u64::from(sweep), u64::from(sweeps))?;
-        let mut better = false;
-        for &u in &proposals.movers {
-            for i in 0..problem.row(u).len() {
-                let home = at.site(problem.row(u)[i].0);
-                let around = proposals.near.of(home).iter().copied();
-                let mut looked = 0;
-                for site in std::iter::once(home).chain(around) {
-                    for &slot in problem.slots.of_site(site) {
-                        let v = at.process(slot);
-                        let moves = site != at.site(u) && v != u && !problem.is_pinned(v);
-                        if moves && at.gain(problem, metric, u, v) < 0 {
-                            at.swap(u, v);
-                            better = true;
-                        }
-                        looked += 1;
-                    }
-                    if looked >= Near::MOST {
-                        break;
-                    }
-                }
-            }
-        }
-        if !better {
-            break;
-        }
     }
     Ok(())
 }

@@ -5,16 +5,32 @@
 //! section 4.2.
 
 use super::greedy::fill;
+use super::kind::{Entry, Method};
 use super::partition::exact;
-use super::{Asked, free_slots};
 use crate::arrangement::Arrangement;
 use crate::metric::Metric;
+use crate::run::{Asked, Run};
 use crate::slots::switch_of;
+use base::part::Part as Row;
 use base::partition::{Weighted, halve};
 use base::seed::Stream;
-use base::{Interrupted, Watch};
+use base::{Interrupted, Stop, Watch};
 use fabric::geometry::Form;
 use std::collections::VecDeque;
+
+pub(super) const ENTRY: Entry = Entry::of::<Bisection>();
+
+struct Bisection;
+
+impl Method for Bisection {
+    const PART: Row = Row::new("bisection", "processes and network in halves, again and again")
+        .published("Pellegrini, Roman, HPCN 1996");
+
+    fn step<M: Metric>(run: &Run<'_, M>, at: &mut Arrangement, _: u64) -> Result<(), Stop> {
+        *at = bisection(&run.asked(), run.metric, run.watch)?;
+        Ok(())
+    }
+}
 
 /// Processes, and the sites that have just as many slots for them.
 type Part = (Vec<u32>, Vec<u32>);
@@ -28,13 +44,13 @@ type Part = (Vec<u32>, Vec<u32>);
 ///
 /// # Errors
 /// When `watch` says stop.
-pub fn bisection<M: Metric>(
+pub(super) fn bisection<M: Metric>(
     asked: &Asked<'_>,
     metric: &M,
     watch: &dyn Watch,
 ) -> Result<Arrangement, Interrupted> {
     let problem = asked.problem;
-    let free = free_slots(problem);
+    let free = problem.free_slots();
     let processes: Vec<u32> =
         (0..problem.processes as u32).filter(|&p| !problem.is_pinned(p)).collect();
     let (sites, room) = compact(asked, &free, processes.len());

@@ -1,13 +1,12 @@
 //! The best of all arrangements, where few processes are to be placed.
 
-use super::free_slots;
 use super::greedy::fill;
 use crate::arrangement::Arrangement;
 use crate::metric::Metric;
 use crate::problem::Problem;
 
 /// The most processes that are searched through.
-pub const MOST: usize = 8;
+pub(super) const MOST: usize = 8;
 
 /// The most steps of the search.
 const MOST_STEPS: u64 = 3_000_000;
@@ -16,7 +15,7 @@ const MOST_STEPS: u64 = 3_000_000;
 /// the least found so far, and what is no better is not looked for.
 ///
 /// Branch and bound; sites of one row of choices are tried in order.
-pub fn exact<M: Metric>(
+pub(super) fn exact<M: Metric>(
     problem: &Problem<'_>,
     metric: &M,
     known: &Arrangement,
@@ -30,7 +29,7 @@ pub fn exact<M: Metric>(
         problem,
         metric,
         order,
-        free: free_slots(problem),
+        free: problem.free_slots(),
         placed: problem.pinned.clone(),
         least: known.cost(problem, metric) / 2,
         best: None,

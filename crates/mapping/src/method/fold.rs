@@ -5,12 +5,30 @@
 //! Within a side the largest factor runs back and forth, so that whoever is next to a fold stays
 //! where he is, and the others step from sheet to sheet.
 
-use super::Asked;
+use super::kind::{Entry, Method};
 use crate::arrangement::Arrangement;
 use crate::metric::Metric;
+use crate::run::{Asked, Run};
 use crate::slots::switch_of;
+use base::part::Part;
+use base::{Refusal, Stop};
 use fabric::geometry::Form;
 use std::collections::BTreeMap;
+
+pub(super) const ENTRY: Entry = Entry::of::<Fold>();
+
+struct Fold;
+
+impl Method for Fold {
+    const PART: Part = Part::new("fold", "a grid of processes folded into a grid of switches");
+
+    fn step<M: Metric>(run: &Run<'_, M>, at: &mut Arrangement, _: u64) -> Result<(), Stop> {
+        let help = "as many processes as slots, row-major, on a grid of switches";
+        let none = || Refusal::new("method", "fold: these are no two grids", help);
+        *at = fold(&run.asked(), run.metric).ok_or_else(none)?;
+        Ok(())
+    }
+}
 
 /// The most ways of folding that are tried.
 const MOST_WAYS: usize = 400;
@@ -23,7 +41,7 @@ const SAMPLE: usize = 1024;
 
 /// The best folding, `None` where processes or switches are no whole grids of one size.
 /// O(ways * pairs of some processes).
-pub fn fold<M: Metric>(asked: &Asked<'_>, metric: &M) -> Option<Arrangement> {
+pub(super) fn fold<M: Metric>(asked: &Asked<'_>, metric: &M) -> Option<Arrangement> {
     let problem = asked.problem;
     let any_pinned = (0..problem.processes as u32).any(|p| problem.is_pinned(p));
     if problem.processes != problem.slots.count() || any_pinned {

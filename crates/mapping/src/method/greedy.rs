@@ -3,21 +3,38 @@
 //! Source: Müller-Merbach, "Optimale Reihenfolgen", 1970; Hoefler & Snir, "Generic topology
 //! mapping strategies for large-scale parallel architectures", ICS 2011, section 4.1.
 
-use super::{Asked, free_slots};
+use super::kind::{Entry, Method};
 use crate::arrangement::Arrangement;
 use crate::metric::Metric;
 use crate::near::Near;
 use crate::problem::Problem;
+use crate::run::{Asked, Run};
+use base::Stop;
+use base::part::Part;
 use std::collections::BinaryHeap;
+
+pub(super) const ENTRY: Entry = Entry::of::<Greedy>();
+
+struct Greedy;
+
+impl Method for Greedy {
+    const PART: Part = Part::new("greedy", "heaviest traffic first, to the nearest free slot")
+        .published("Müller-Merbach 1970; Hoefler, Snir, ICS 2011, section 4.1");
+
+    fn step<M: Metric>(run: &Run<'_, M>, at: &mut Arrangement, _: u64) -> Result<(), Stop> {
+        *at = greedy(&run.asked(), run.metric);
+        Ok(())
+    }
+}
 
 /// The process with the most traffic to all placed ones goes next, where nothing is placed that it
 /// talks to the one with the most traffic; ties go to the lower number.
 ///
 /// O(pairs * (log pairs + sites near)), and O(sites) where nothing near is free.
-pub fn greedy<M: Metric>(asked: &Asked<'_>, metric: &M) -> Arrangement {
+pub(super) fn greedy<M: Metric>(asked: &Asked<'_>, metric: &M) -> Arrangement {
     let (problem, near) = (asked.problem, asked.near);
     let slots = problem.slots;
-    let mut free = free_slots(problem);
+    let mut free = problem.free_slots();
     for own in &mut free {
         own.reverse();
     }

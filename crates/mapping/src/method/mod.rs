@@ -1,40 +1,47 @@
 //! Methods of mapping: each makes an arrangement or improves one.
+//!
+//! A method is one file beside this one with its row, `ENTRY`; `cargo xtask gen` puts it into the
+//! table.
 
-pub mod anneal;
-pub mod bisection;
-pub mod congestion;
-pub mod exact;
-pub mod fold;
-pub mod greedy;
-pub mod multicore;
-pub mod multilevel;
-pub mod pack;
-pub mod partition;
-pub mod rcm;
+mod auto;
+mod exact;
+mod kind;
+mod pack;
+pub(crate) mod partition;
 
-use crate::near::Near;
-use crate::problem::Problem;
-use fabric::Topology;
+pub(crate) use auto::auto;
+pub(crate) use kind::Compiled;
+pub use kind::Entry;
+pub(crate) use pack::pack;
 
-/// What every method is asked with.
-pub struct Asked<'a> {
-    /// The problem.
-    pub problem: &'a Problem<'a>,
-    /// Sites around sites.
-    pub near: &'a Near,
-    /// The network.
-    pub on: &'a Topology,
-    /// The seed of all that is random.
-    pub seed: u64,
-}
+// gen:begin
+mod anneal;
+mod bisection;
+mod congestion;
+mod fold;
+mod greedy;
+mod linear;
+mod local;
+mod multicore;
+mod multilevel;
+mod random;
+mod rcm;
+mod threshold;
 
-/// The slots of each site that nobody is pinned to.
-pub(crate) fn free_slots(problem: &Problem<'_>) -> Vec<Vec<u32>> {
-    let slots = problem.slots;
-    let mut taken = vec![false; slots.count()];
-    for &s in problem.pinned.iter().filter(|&&s| s != u32::MAX) {
-        taken[s as usize] = true;
-    }
-    let free = |site: u32| slots.of_site(site).iter().copied().filter(|&s| !taken[s as usize]);
-    (0..slots.sites() as u32).map(|site| free(site).collect()).collect()
-}
+/// All steps of mappings, by file; written by `cargo xtask gen`.
+#[rustfmt::skip]
+pub static METHODS: &[Entry] = &[
+    anneal::ENTRY,
+    bisection::ENTRY,
+    congestion::ENTRY,
+    fold::ENTRY,
+    greedy::ENTRY,
+    linear::ENTRY,
+    local::ENTRY,
+    multicore::ENTRY,
+    multilevel::ENTRY,
+    random::ENTRY,
+    rcm::ENTRY,
+    threshold::ENTRY,
+];
+// gen:end

@@ -2,49 +2,58 @@
 //!
 //! Source: Hoefler & Snir, ICS 2011, section 4.4 (multicore nodes: partition first).
 
-use super::Asked;
-use super::greedy::greedy;
+use super::greedy::{fill, greedy};
+use super::kind::{Entry, Method};
 use super::partition::partition;
 use crate::arrangement::Arrangement;
 use crate::metric::Metric;
 use crate::near::Near;
 use crate::problem::Problem;
+use crate::run::{Asked, Run};
 use crate::slots::Slots;
-use base::{Interrupted, Refusal, Watch};
+use base::part::Part;
+use base::{Refusal, Stop, Watch};
 use traffic::communication::{Communication, Sent};
+
+pub(super) const ENTRY: Entry = Entry::of::<Multicore>();
+
+struct Multicore;
+
+impl Method for Multicore {
+    const PART: Part = Part::new("multicore", "parts as large as an endpoint, then these greedily")
+        .published("Hoefler, Snir, ICS 2011, section 4.4");
+
+    fn step<M: Metric>(run: &Run<'_, M>, at: &mut Arrangement, _: u64) -> Result<(), Stop> {
+        *at = multicore(&run.asked(), run.metric, run.watch)?;
+        Ok(())
+    }
+}
 
 /// Partitions, then maps the parts greedily. Endpoints are filled one after the other, the last
 /// one with what is left.
 ///
 /// # Errors
-/// Refused where processes are pinned, or endpoints have different numbers of slots; the
-/// inner error when `watch` says stop.
-pub fn multicore<M: Metric>(
+/// When processes are pinned, endpoints have different numbers of slots, or `watch` says stop.
+fn multicore<M: Metric>(
     asked: &Asked<'_>,
     metric: &M,
     watch: &dyn Watch,
-) -> Result<Result<Arrangement, Interrupted>, Refusal> {
+) -> Result<Arrangement, Stop> {
     let problem = asked.problem;
     let slots = problem.slots;
-    if (0..problem.processes as u32).any(|p| problem.is_pinned(p)) {
-        let help = "no pins, or another method";
-        return Err(Refusal::new("method", "multicore cannot hold pins", help));
-    }
+    problem.without_pins("multicore")?;
     let mut endpoints: Vec<u32> = (0..slots.count() as u32).map(|s| slots.endpoint(s)).collect();
     let per = endpoints.chunk_by(|a, b| a == b).next().map_or(1, <[u32]>::len);
     if endpoints.chunk_by(|a, b| a == b).any(|own| own.len() != per) {
         let why = "multicore takes as many slots on every endpoint";
-        return Err(Refusal::new("method", why, "slots per endpoint, or another method"));
+        return Err(Refusal::new("method", why, "slots per endpoint, or another method").into());
     }
     endpoints.dedup();
     let parts = problem.processes.div_ceil(per);
     let size = |i: usize| (problem.processes - i * per).min(per) as u32;
     let sizes: Vec<u32> = (0..parts).map(size).collect();
     let row = |v: u32| problem.row(v).iter().map(|&(x, w)| (x, w as u64));
-    let part = match partition(problem.processes as u32, &sizes, row, asked.seed, watch) {
-        Ok(part) => part,
-        Err(stop) => return Ok(Err(stop)),
-    };
+    let part = partition(problem.processes as u32, &sizes, row, asked.seed, watch)?;
     let mut sent = Vec::new();
     for p in 0..problem.processes as u32 {
         for &(x, w) in problem.row(p) {
@@ -69,5 +78,5 @@ pub fn multicore<M: Metric>(
     let order: Vec<u32> = (0..problem.processes as u32).map(slot).collect();
     let mut filled = vec![u32::MAX; slots.count()];
     filled[..order.len()].copy_from_slice(&order);
-    Ok(Ok(super::greedy::fill(problem, filled)))
+    Ok(fill(problem, filled))
 }

@@ -5,11 +5,29 @@
 //! networks", Future Generation Computer Systems 2001: heavy edges contracted, refined on every
 //! level.
 
-use super::Asked;
+use super::kind::{Entry, Method};
+use super::local::descend;
 use crate::arrangement::Arrangement;
 use crate::metric::Metric;
+use crate::run::{Asked, Run};
+use base::part::Part;
 use base::seed::Stream;
-use base::{Interrupted, Refusal, Watch};
+use base::{Interrupted, Stop, Watch};
+
+pub(super) const ENTRY: Entry = Entry::of::<Multilevel>();
+
+struct Multilevel;
+
+impl Method for Multilevel {
+    const PART: Part =
+        Part::new("multilevel", "heavy pairs made one again and again, mapped, taken apart")
+            .published("Walshaw, Cross, Future Generation Computer Systems 2001");
+
+    fn step<M: Metric>(run: &Run<'_, M>, at: &mut Arrangement, _: u64) -> Result<(), Stop> {
+        *at = multilevel(&run.asked(), run.metric, run.watch)?;
+        Ok(descend(run.proposals, run.metric, at, 50, run.watch)?)
+    }
+}
 
 /// Clusters that are mapped without contracting them further.
 const FEW: usize = 48;
@@ -34,24 +52,20 @@ struct Level {
 /// another should follow one another in it. O(pairs log slots), and the swaps.
 ///
 /// # Errors
-/// Refused where processes are pinned; the inner error when `watch` says stop.
-pub fn multilevel<M: Metric>(
+/// When processes are pinned, or `watch` says stop.
+fn multilevel<M: Metric>(
     asked: &Asked<'_>,
     metric: &M,
     watch: &dyn Watch,
-) -> Result<Result<Arrangement, Interrupted>, Refusal> {
+) -> Result<Arrangement, Stop> {
     let problem = asked.problem;
-    if (0..problem.processes as u32).any(|p| problem.is_pinned(p)) {
-        let help = "no pins, or another method";
-        return Err(Refusal::new("method", "multilevel cannot hold pins", help));
-    }
+    problem.without_pins("multilevel")?;
     let count = problem.slots.count();
     let row = |p: u32| problem.row(p).iter().map(|&(x, w)| (x, i64::from(w))).collect();
     let rows: Vec<Vec<(u32, i64)>> = (0..count as u32).map(row).collect();
     let site = (0..count as u32).map(|s| problem.slots.site(s)).collect();
     let mut draw = Stream::new(asked.seed, "multilevel", 0);
-    let placed = place(rows, site, metric, &mut draw, watch);
-    Ok(placed.map(|slot| Arrangement::of(problem, slot)))
+    Ok(Arrangement::of(problem, place(rows, site, metric, &mut draw, watch)?))
 }
 
 /// The slot of each cluster.

@@ -8,7 +8,7 @@ const SWEEPS: u32 = 8;
 
 /// Exchanges processes of different endpoints of one site while more bytes stay inside endpoints.
 /// O(sweeps * pairs of slots on a site * degree).
-pub fn pack(problem: &Problem<'_>, at: &mut Arrangement) {
+pub(crate) fn pack(problem: &Problem<'_>, at: &mut Arrangement) {
     let slots = problem.slots;
     for site in 0..slots.sites() as u32 {
         let own = slots.of_site(site);

@@ -12,7 +12,7 @@ use base::{Interrupted, Watch};
 ///
 /// # Errors
 /// When `watch` says stop.
-pub fn partition<R: Iterator<Item = (u32, u64)>>(
+pub(crate) fn partition<R: Iterator<Item = (u32, u64)>>(
     count: u32,
     sizes: &[u32],
     row: impl Fn(u32) -> R,

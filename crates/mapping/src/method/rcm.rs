@@ -3,13 +3,31 @@
 //! Source: Cuthill, `McKee`, "Reducing the bandwidth of sparse symmetric matrices", ACM 1969;
 //! Hoefler & Snir, ICS 2011, section 4.3 (graph similarity).
 
-use super::Asked;
+use super::kind::{Entry, Method};
 use crate::arrangement::Arrangement;
+use crate::metric::Metric;
+use crate::run::{Asked, Run};
 use crate::slots::switch_of;
+use base::Stop;
+use base::part::Part;
 use std::collections::HashMap;
 
+pub(super) const ENTRY: Entry = Entry::of::<Rcm>();
+
+struct Rcm;
+
+impl Method for Rcm {
+    const PART: Part = Part::new("rcm", "similar orders of both graphs, by reverse Cuthill-McKee")
+        .published("Cuthill, McKee, ACM 1969; Hoefler, Snir, ICS 2011, section 4.3");
+
+    fn step<M: Metric>(run: &Run<'_, M>, at: &mut Arrangement, _: u64) -> Result<(), Stop> {
+        *at = rcm(&run.asked());
+        Ok(())
+    }
+}
+
 /// The k-th process of the one order goes to the k-th slot of the other. O(edges log degree).
-pub fn rcm(asked: &Asked<'_>) -> Arrangement {
+fn rcm(asked: &Asked<'_>) -> Arrangement {
     let problem = asked.problem;
     let of_process = |p: u32| problem.row(p).iter().map(|&(x, _)| x).collect();
     let processes = order(problem.processes as u32, of_process);

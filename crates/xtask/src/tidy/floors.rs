@@ -19,9 +19,12 @@ const ARROWS: &[(&str, &[&str])] = &[
     ("design", &["families", "measure"]),
     ("des", &["base"]),
     ("des-mpi", &["des"]),
-    ("sim", &["traffic", "verify", "des"]),
+    ("paths", &["traffic", "verify"]),
+    ("flit", &["paths"]),
+    ("message", &["paths"]),
+    ("packet", &["message", "des"]),
     ("capi", &["families", "formats", "mapping"]),
-    ("lab", &["engines", "plan", "formats", "design", "sim", "mapping"]),
+    ("lab", &["engines", "plan", "formats", "design", "flit", "packet", "mapping"]),
     ("py", &["lab", "des-mpi", "capi"]),
     ("xtask", &["lab"]),
     ("conformance", &["lab"]),
@@ -110,7 +113,7 @@ mod tests {
 
     #[test]
     fn downward_and_foreign_edges_are_free() {
-        assert!(found("flyloom-lab", &["flyloom-sim", "flyloom-base", "serde"]).is_empty());
+        assert!(found("flyloom-lab", &["flyloom-packet", "flyloom-paths", "serde"]).is_empty());
         assert!(found("flyloom-py", &["flyloom-lab", "pyo3"]).is_empty());
         assert!(
             found("flyloom-base", &["rayon", "net", "base"]).is_empty(),
@@ -133,7 +136,9 @@ mod tests {
             ("flyloom-engines", "flyloom-verify"),
             ("flyloom-measure", "flyloom-families"),
             ("flyloom-des", "flyloom-fabric"),
-            ("flyloom-sim", "flyloom-lab"),
+            ("flyloom-flit", "flyloom-packet"),
+            ("flyloom-message", "flyloom-des"),
+            ("flyloom-paths", "flyloom-flit"),
             ("flyloom-py", "flyloom-xtask"),
             ("flyloom-verify", "flyloom-verify"),
         ] {

@@ -1,0 +1,79 @@
+//! What everybody has to know of a part, whatever its kind: the record that every row of a table
+//! of parts carries.
+//!
+//! What a part does is its own trait's; lists, help, completion, documentation and tests need no
+//! more than this record.
+
+use schemars::JsonSchema;
+use serde_json::{Value, json};
+
+/// One part: how it is asked for, what it is, and the parameters that it takes.
+#[derive(Debug, Clone, Copy)]
+pub struct Part {
+    /// The name users type; unique among the parts of its kind.
+    pub name: &'static str,
+    /// What it is, one plain sentence without its full stop.
+    pub doc: &'static str,
+    /// Where it is published; empty where it is not.
+    pub source: &'static str,
+    /// The parameters that name files: what they name travels with a point.
+    pub files: &'static [&'static str],
+    schema: fn() -> Value,
+}
+
+impl Part {
+    /// A part without parameters.
+    pub const fn new(name: &'static str, doc: &'static str) -> Self {
+        Self { name, doc, source: "", files: &[], schema: || json!({}) }
+    }
+
+    /// With the parameters of `T`: its fields, their documentation and defaults.
+    #[must_use]
+    pub const fn takes<T: JsonSchema>(mut self) -> Self {
+        self.schema = || schemars::schema_for!(T).to_value();
+        self
+    }
+
+    /// With the paper that it is from.
+    #[must_use]
+    pub const fn published(mut self, source: &'static str) -> Self {
+        self.source = source;
+        self
+    }
+
+    /// With parameters that name files.
+    #[must_use]
+    pub const fn reads(mut self, files: &'static [&'static str]) -> Self {
+        self.files = files;
+        self
+    }
+
+    /// The JSON schema of its parameters, with their documentation; an empty object where it takes
+    /// none.
+    pub fn schema(&self) -> Value {
+        (self.schema)()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[derive(JsonSchema)]
+    #[allow(dead_code)]
+    struct Params {
+        /// How often.
+        #[serde(default)]
+        times: u32,
+    }
+
+    #[test]
+    fn a_part_tells_its_parameters() {
+        const PLAIN: Part = Part::new("plain", "nothing to say");
+        const FULL: Part =
+            Part::new("full", "all there is").takes::<Params>().published("A paper").reads(&["f"]);
+        assert_eq!(PLAIN.schema(), json!({}));
+        assert_eq!(FULL.schema()["properties"]["times"]["description"], "How often.");
+        assert_eq!((FULL.name, FULL.source, FULL.files), ("full", "A paper", &["f"][..]));
+    }
+}

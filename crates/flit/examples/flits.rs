@@ -1,0 +1,61 @@
+//! A point of a network under load, for profilers: `flits NET SELECTION LOAD CYCLES THREADS`.
+#![expect(clippy::print_stdout, reason = "a program")]
+
+use base::Quiet;
+use fabric::network::parse_inline;
+use flit::case::Case;
+use flit::spec::{RunLength, Spec};
+use flit::warmup::Warmup;
+use paths::PathSource;
+use paths::select::{LaneUse, Selection};
+use std::sync::Arc;
+use std::time::Instant;
+
+fn named(name: &str) -> Selection {
+    match name {
+        "minimal" => Selection::Minimal,
+        "valiant" => Selection::Valiant,
+        "ugal_g" => Selection::UgalG,
+        _ => Selection::UgalL,
+    }
+}
+
+fn main() {
+    let words: Vec<String> = std::env::args().skip(1).collect();
+    let [net, selection, load, cycles, threads] = &words[..] else {
+        println!("flits NET SELECTION LOAD CYCLES THREADS");
+        return;
+    };
+    let recipe = parse_inline(net).expect("a network");
+    let family = families::family(&recipe.family).expect("a family");
+    let on = PathSource::Network(Arc::new(family.build(&recipe.params).expect("it can be built")));
+    let (lane_use, name) = match selection.split_once('/') {
+        Some((name, _)) => (LaneUse::Any, name),
+        None => (LaneUse::Hops, &**selection),
+    };
+    let spec = Spec {
+        selection: named(name),
+        lane_use,
+        unverified: lane_use == LaneUse::Any,
+        run: RunLength {
+            warmup_cycles: Some(Warmup::Cycles(0)),
+            measure_cycles: Some(cycles.parse().expect("cycles")),
+            drain_cycles: 0,
+            ..RunLength::default()
+        },
+        ..Spec::default()
+    };
+    let case = Case::new(on, &spec, None, &Quiet).expect("a case");
+    let began = Instant::now();
+    let point = case
+        .point(load.parse().expect("a load"), 0, threads.parse().expect("threads"), &Quiet)
+        .expect("a point");
+    let took = began.elapsed().as_secs_f64();
+    println!(
+        "hops {} accepted {:.6} latency {:.6} Mhops/s {:.2}",
+        point.flit_hops,
+        point.all.accepted_load,
+        point.all.latency.unwrap_or(0.0),
+        point.flit_hops as f64 / took / 1e6
+    );
+}

@@ -1,0 +1,340 @@
+//! Whether packets that follow a routing function can wait for one another in a circle.
+//!
+//! Source: Dally & Seitz, "Deadlock-free message routing in multiprocessor interconnection
+//! networks", IEEE Transactions on Computers C-36(5), 1987.
+//!
+//! All that a function could do is followed, for all endpoints and all routers on the way,
+//! whatever it draws and however full buffers are. A virtual channel of a link depends on those
+//! that a packet in it may want next; there must be no circle among them, and an order of the
+//! channels is the witness.
+
+use super::routing::{At, Explored, Step};
+use base::{Interrupted, Watch};
+use paths::wiring::{End, Wiring};
+use std::fmt;
+use verify::Verdict;
+
+/// A virtual channel of a link: the one that leaves a router by a port.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Channel {
+    /// The router.
+    pub router: u32,
+    /// The port.
+    pub port: u16,
+    /// The virtual channel.
+    pub lane: u8,
+}
+
+/// Witness: an order of channels in which packets only go forward.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Order {
+    /// All channels that packets can wait in, each after those that packets come to it from.
+    pub channels: Vec<Channel>,
+}
+
+/// Counterexample, or why there is no proof.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Circle {
+    /// Packets in each of these channels may wait for the next, and in the last for the first.
+    Waits(Vec<Channel>),
+    /// The network has more pairs of ports than are looked at: nothing is proved.
+    TooLarge {
+        /// Pairs of ports of the same router, in all routers.
+        pairs: usize,
+    },
+}
+
+/// Most pairs of ports that are looked at: 1 GiB of memory.
+const MOST: usize = 1 << 28;
+
+impl fmt::Display for Circle {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Waits(channels) => {
+                f.write_str("packets can wait in a circle: ")?;
+                for c in channels {
+                    write!(f, "router {} port {} channel {} -> ", c.router, c.port, c.lane)?;
+                }
+                let first = channels.first().map_or(0, |c| c.router);
+                write!(f, "router {first} again")
+            }
+            Self::TooLarge { pairs } => {
+                write!(f, "{pairs} pairs of ports are too many to look for circles: at most {MOST}")
+            }
+        }
+    }
+}
+
+/// Follows all that `guide` could do on `wiring`, and looks for a circle.
+///
+/// O(goals * channels * wants), squared in the routers for functions that go over a router.
+///
+/// # Errors
+/// [`Interrupted`] when `watch` says so.
+pub fn prove(
+    guide: &dyn Explored,
+    wiring: &Wiring,
+    watch: &dyn Watch,
+) -> Result<Verdict<Order, Circle>, Interrupted> {
+    let square = |r| wiring.ports(r).len().saturating_pow(2);
+    let pairs = (0..wiring.routers()).map(square).fold(0, usize::saturating_add);
+    if pairs > MOST {
+        return Ok(Verdict::Fails(Circle::TooLarge { pairs }));
+    }
+    let mut search = Search::new(guide, wiring);
+    let goals = wiring.routers();
+    for goal in 0..goals {
+        watch.tick("deadlock", u64::from(goal), 2 * u64::from(goals))?;
+        search.follow(goal, None);
+    }
+    // a packet that has come to a router on its way goes on to any last one
+    let mut ends = std::mem::take(&mut search.ends);
+    ends.sort_unstable_by_key(|end| (end.router, end.in_port, end.note));
+    ends.dedup_by(|next, kept| {
+        let same = Place { lanes: kept.lanes, ..*next } == *kept;
+        kept.lanes |= if same { next.lanes } else { 0 };
+        same
+    });
+    for goal in 0..goals {
+        watch.tick("deadlock", u64::from(goals + goal), 2 * u64::from(goals))?;
+        search.follow(goal, Some(&ends));
+    }
+    Ok(search.order())
+}
+
+/// A packet at a router: by a port, on one of some channels, with a note.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+struct Place {
+    router: u32,
+    in_port: Option<u16>,
+    lanes: u32,
+    note: u32,
+}
+
+/// Channels of one link, and those of another that they depend on.
+type Edge = (u32, u32);
+
+struct Search<'a> {
+    guide: &'a dyn Explored,
+    wiring: &'a Wiring,
+    all: u32,
+    /// Where each router's ports begin among all.
+    first: Vec<u32>,
+    /// Where each router's pairs of ports begin among all.
+    pairs: Vec<usize>,
+    /// Of each pair of ports, in and out, which of `sets` depend.
+    edges: Vec<u32>,
+    sets: Vec<Vec<Edge>>,
+    /// Of each port, the channels and notes that were followed to the present goal.
+    seen: Vec<Vec<(u32, u32)>>,
+    touched: Vec<u32>,
+    open: Vec<Place>,
+    /// Packets at the router on their way.
+    ends: Vec<Place>,
+}
+
+impl<'a> Search<'a> {
+    fn new(guide: &'a dyn Explored, wiring: &'a Wiring) -> Self {
+        let (mut first, mut pairs) = (vec![0], vec![0]);
+        for r in 0..wiring.routers() {
+            let ports = wiring.ports(r).len();
+            first.push(first[r as usize] + ports as u32);
+            pairs.push(pairs[r as usize] + ports * ports);
+        }
+        let ports = first[first.len() - 1] as usize;
+        Self {
+            guide,
+            wiring,
+            all: u32::MAX >> (32 - u32::from(guide.lanes())),
+            first,
+            edges: vec![0; pairs[pairs.len() - 1]],
+            pairs,
+            sets: vec![Vec::new()],
+            seen: vec![Vec::new(); ports],
+            touched: Vec::new(),
+            open: Vec::new(),
+            ends: Vec::new(),
+        }
+    }
+
+    /// Follows packets to one goal: on the way, or, from `ends` too, to their last router.
+    fn follow(&mut self, goal: u32, ends: Option<&[Place]>) {
+        let mut notes = Vec::new();
+        for source in (0..self.wiring.routers()).filter(|r| *r != goal) {
+            let is_home = |p: &paths::wiring::Port| matches!(p.end, End::Endpoint(_));
+            if self.wiring.ports(source).iter().any(is_home) {
+                notes.clear();
+                self.guide.starts(source, goal, &mut notes);
+                notes.retain(|note| self.guide.then(*note).is_none() == ends.is_some());
+                let place = |note| Place { router: source, in_port: None, lanes: self.all, note };
+                self.open.extend(notes.iter().map(|note| place(*note)));
+            }
+        }
+        for end in ends.unwrap_or_default().iter().filter(|end| end.router != goal) {
+            let note = self.guide.then(end.note).unwrap_or(end.note);
+            self.open.push(Place { note, ..*end });
+        }
+        let mut found = Vec::new();
+        while let Some(place) = self.open.pop() {
+            if place.router != goal {
+                let Place { router, in_port, lanes, note } = place;
+                found.clear();
+                self.guide.steps(&At { router, in_port, lanes, note, goal }, &mut found);
+                for step in &found {
+                    self.take(&place, step);
+                }
+            } else if ends.is_none() {
+                self.ends.push(place);
+            }
+        }
+        for port in self.touched.drain(..) {
+            self.seen[port as usize].clear();
+        }
+    }
+
+    /// Writes down what a step depends on, and follows it where that is new.
+    fn take(&mut self, at: &Place, step: &Step) {
+        let held = at.lanes & step.on;
+        let End::Router { router, port } =
+            self.wiring.ports(at.router)[usize::from(step.want.port)].end
+        else {
+            return;
+        };
+        if held == 0 || step.want.lanes == 0 {
+            return;
+        }
+        let out = self.first[at.router as usize] + u32::from(step.want.port);
+        if let Some(in_port) = at.in_port {
+            let edge = (held, step.want.lanes);
+            let pair = self.pair(at.router, in_port) + usize::from(step.want.port);
+            let set = self.edges[pair] as usize;
+            if !self.sets[set].contains(&edge) {
+                self.edges[pair] = self.with(set, edge);
+            }
+        }
+        let seen = &mut self.seen[out as usize];
+        let what = (step.want.lanes, step.note);
+        if !seen.contains(&what) {
+            if seen.is_empty() {
+                self.touched.push(out);
+            }
+            seen.push(what);
+            let (lanes, note) = what;
+            self.open.push(Place { router, in_port: Some(port), lanes, note });
+        }
+    }
+
+    /// Where the pairs of a port that packets come in by begin.
+    fn pair(&self, router: u32, in_port: u16) -> usize {
+        let ports = self.wiring.ports(router).len();
+        self.pairs[router as usize] + ports * usize::from(in_port)
+    }
+
+    /// The set with one edge more. There are few: steps have few kinds of lanes.
+    fn with(&mut self, set: usize, edge: Edge) -> u32 {
+        let mut edges = self.sets[set].clone();
+        edges.push(edge);
+        edges.sort_unstable();
+        let known = self.sets.iter().position(|s| *s == edges);
+        known.unwrap_or_else(|| {
+            self.sets.push(edges);
+            self.sets.len() - 1
+        }) as u32
+    }
+
+    /// An order of all channels, or a circle.
+    fn order(&self) -> Verdict<Order, Circle> {
+        let atoms = self.atoms();
+        let width = atoms.len();
+        let mut before = vec![0_u32; self.seen.len() * width];
+        self.each(&atoms, |_, to| before[to] += 1);
+        let mut open: Vec<usize> = (0..before.len()).filter(|i| before[*i] == 0).collect();
+        let mut done = vec![false; before.len()];
+        let mut channels = Vec::new();
+        while let Some(at) = open.pop() {
+            done[at] = true;
+            channels.extend(self.channels(at / width, atoms[at % width]));
+            self.each_of(at, &atoms, |to| {
+                before[to] -= 1;
+                if before[to] == 0 {
+                    open.push(to);
+                }
+            });
+        }
+        let Some(mut at) = done.iter().position(|done| !done) else {
+            return Verdict::Holds(Order { channels });
+        };
+        // each that is left has one before it that is left: go back until one comes again
+        let mut last = vec![usize::MAX; done.len()];
+        self.each(&atoms, |from, to| {
+            if !done[from] {
+                last[to] = from;
+            }
+        });
+        let mut came = vec![usize::MAX; done.len()];
+        let mut way = Vec::new();
+        while came[at] == usize::MAX {
+            came[at] = way.len();
+            way.push(at);
+            at = last[at];
+        }
+        let circle = way[came[at]..].iter().rev();
+        let one = |at: &usize| self.channels(at / width, atoms[at % width]).next();
+        Verdict::Fails(Circle::Waits(circle.filter_map(one).collect()))
+    }
+
+    /// Sets of virtual channels that no step tells apart.
+    fn atoms(&self) -> Vec<u32> {
+        let mut atoms = vec![self.all];
+        let mut known = std::collections::BTreeSet::new();
+        for (from, to) in self.sets.iter().flatten() {
+            for &mask in [from, to] {
+                if known.insert(mask) {
+                    let parts = atoms.iter().flat_map(|atom| [atom & mask, atom & !mask]);
+                    atoms = parts.filter(|part| *part != 0).collect();
+                }
+            }
+        }
+        atoms
+    }
+
+    fn each(&self, atoms: &[u32], mut visit: impl FnMut(usize, usize)) {
+        for from in 0..self.seen.len() * atoms.len() {
+            self.each_of(from, atoms, |to| visit(from, to));
+        }
+    }
+
+    fn each_of(&self, from: usize, atoms: &[u32], mut visit: impl FnMut(usize)) {
+        let (port, lanes) = (from / atoms.len(), atoms[from % atoms.len()]);
+        let Channel { router, port: out, .. } = self.channel(port, 0);
+        let end = self.wiring.ports(router)[usize::from(out)].end;
+        let End::Router { router: head, port: in_port } = end else {
+            return;
+        };
+        let (first, pairs) = (self.first[head as usize] as usize, self.pair(head, in_port));
+        for (out, set) in self.edges[pairs..][..self.wiring.ports(head).len()].iter().enumerate() {
+            let edges = &self.sets[*set as usize];
+            for (_, to) in edges.iter().filter(|(from, _)| from & lanes != 0) {
+                for (i, _) in atoms.iter().enumerate().filter(|(_, atom)| to & **atom != 0) {
+                    visit((first + out) * atoms.len() + i);
+                }
+            }
+        }
+    }
+
+    /// A channel of a port, by its number among all ports.
+    fn channel(&self, port: usize, lane: u8) -> Channel {
+        let router = self.first.partition_point(|first| *first as usize <= port) as u32 - 1;
+        let port = (port - self.first[router as usize] as usize) as u16;
+        Channel { router, port, lane }
+    }
+
+    /// The channels of a port, of these lanes; none of a port without a link.
+    fn channels(&self, port: usize, lanes: u32) -> impl Iterator<Item = Channel> {
+        let one = self.channel(port, 0);
+        let end = self.wiring.ports(one.router)[usize::from(one.port)].end;
+        let lanes = if matches!(end, End::Router { .. }) { lanes } else { 0 };
+        let set = (0..32).filter(move |lane| lanes >> lane & 1 == 1);
+        set.map(move |lane| Channel { lane, ..one })
+    }
+}

@@ -1,0 +1,339 @@
+//! Routing on networks of files: minimal, and the `PolarFly` variant's Valiant, UGAL-L and UGAL-G.
+
+use super::kind::{At, Explored, Homes, Step, Vcs, few, unknown, want};
+use base::Refusal;
+use paths::guide::{Guide, Here, Want};
+use paths::wiring::Wiring;
+use paths::word::Packet;
+use std::any::Any;
+use std::cmp::Reverse;
+use std::collections::BinaryHeap;
+
+#[derive(Clone, Copy, PartialEq)]
+enum Rule {
+    Min,
+    Valiant,
+    Local,
+    Global,
+}
+
+/// A routing function of a network of a file.
+pub(crate) struct Anynet {
+    routers: u32,
+    homes: Homes,
+    /// The port from a router to another, row by row.
+    next: Vec<u16>,
+    /// The lowest common neighbour of two routers, row by row, where UGAL asks for it.
+    between: Vec<Option<Middle>>,
+    /// Whether two routers are linked, row by row, where UGAL asks for it.
+    linked: Vec<bool>,
+    vcs: Vcs,
+    rule: Rule,
+    hops: bool,
+}
+
+/// A common neighbour of two routers.
+#[derive(Clone, Copy)]
+struct Middle {
+    router: u32,
+    /// Whether the two are linked as well.
+    linked: bool,
+}
+
+/// Most pairs of routers that tables are made for.
+const MOST_PAIRS: u64 = 1 << 28;
+
+/// A packet that goes over another router, before that one.
+const DETOUR: u32 = 1;
+/// A packet on its last part, or without another one.
+const LAST: u32 = 2;
+/// Routers on the way that UGAL compares.
+const DRAWN: usize = 4;
+
+const NAMES: [&str; 4] = ["min", "val", "ugallnew", "ugalgnew"];
+
+pub(super) fn guide(
+    neighbours: &[Vec<(u32, u32)>],
+    wiring: &Wiring,
+    homes: Homes,
+    name: &str,
+    vcs: u8,
+    hops: bool,
+) -> Result<Box<dyn Explored + Send>, Refusal> {
+    let rule = match name {
+        "min" => Rule::Min,
+        "val" => Rule::Valiant,
+        "ugallnew" => Rule::Local,
+        "ugalgnew" => Rule::Global,
+        _ => return Err(unknown(name, &NAMES)),
+    };
+    let routers = neighbours.len() as u32;
+    let with = homes.on.iter().filter(|on| **on > 0).count() as u32;
+    let needs = "three routers with endpoints at least, to go over one that is neither end";
+    if rule != Rule::Min && with < 3 {
+        let why = format!("{name} where {with} routers have endpoints");
+        return Err(Refusal::new("routing_function", why, needs));
+    }
+    if matches!(rule, Rule::Local | Rule::Global) && with < routers {
+        let why = format!("{name} where {} routers have no endpoint", routers - with);
+        return Err(Refusal::new("routing_function", why, "endpoints on every router"));
+    }
+    if u64::from(routers).pow(2) > MOST_PAIRS {
+        let help = format!("at most {MOST_PAIRS} pairs of routers");
+        return Err(Refusal::new("network_file", format!("{routers} routers"), help));
+    }
+    if hops {
+        few(vcs, LAST_LANE + 1, "vc_policy hops")?;
+    }
+    let (mut linked, mut middles) = (Vec::new(), Vec::new());
+    if matches!(rule, Rule::Local | Rule::Global) {
+        linked.resize((routers as usize).pow(2), false);
+        for (row, from) in linked.chunks_mut(routers as usize).zip(neighbours) {
+            for (to, _) in from {
+                row[*to as usize] = true;
+            }
+        }
+        middles = between(neighbours, &linked);
+    }
+    let far = |i: usize| i / routers as usize != i % routers as usize && !linked[i];
+    if rule == Rule::Global && (0..linked.len()).any(|i| far(i) && middles[i].is_none()) {
+        let why = "ugalgnew where two routers have neither link nor common neighbour";
+        return Err(Refusal::new("routing_function", why, "a network of diameter 2"));
+    }
+    let next = tables(neighbours, wiring);
+    let vcs = Vcs::new(vcs);
+    Ok(Box::new(Anynet { routers, homes, next, between: middles, linked, vcs, rule, hops }))
+}
+
+/// The first ports of shortest ways by latency from each router to each other.
+///
+/// Ties go to the predecessor that was settled first: the nearest, and of these the lowest number.
+/// O(routers links log routers).
+fn tables(neighbours: &[Vec<(u32, u32)>], wiring: &Wiring) -> Vec<u16> {
+    let size = neighbours.len();
+    let mut next = vec![0; size * size];
+    let mut far = vec![u64::MAX; size];
+    for (start, row) in (0_u32..).zip(next.chunks_mut(size.max(1))) {
+        far.fill(u64::MAX);
+        far[start as usize] = 0;
+        let mut open = BinaryHeap::from([Reverse((0, start))]);
+        while let Some(Reverse((at, router))) = open.pop() {
+            if at > far[router as usize] {
+                continue;
+            }
+            for &(to, latency) in &neighbours[router as usize] {
+                let length = at + u64::from(latency);
+                if length >= far[to as usize] {
+                    continue;
+                }
+                far[to as usize] = length;
+                row[to as usize] = if router == start {
+                    wiring.port_to(start, to).expect("neighbours are cabled")
+                } else {
+                    row[router as usize]
+                };
+                open.push(Reverse((length, to)));
+            }
+        }
+    }
+    next
+}
+
+/// The lowest common neighbour of two routers, row by row.
+fn between(neighbours: &[Vec<(u32, u32)>], linked: &[bool]) -> Vec<Option<Middle>> {
+    let size = neighbours.len();
+    let mut found: Vec<Option<Middle>> = vec![None; size * size];
+    for (router, row) in (0..size as u32).zip(neighbours) {
+        for &(a, _) in row {
+            for &(b, _) in row.iter().filter(|(b, _)| *b != a) {
+                let at = a as usize * size + b as usize;
+                found[at].get_or_insert(Middle { router, linked: linked[at] });
+            }
+        }
+    }
+    found
+}
+
+impl Anynet {
+    #[inline]
+    fn port(&self, from: u32, to: u32) -> u16 {
+        self.next[(from * self.routers + to) as usize]
+    }
+
+    /// The router between two others on the way that the variant reckons with, if there is one.
+    ///
+    /// Linked routers that also share a neighbour have one half of the time; but not where that
+    /// is router 0, which has no coin thrown for it in the variant.
+    fn middle(&self, here: &mut Here<'_>, from: u32, to: u32) -> Option<u32> {
+        let middle = self.between[(from * self.routers + to) as usize]?;
+        let coin = middle.linked && middle.router > 0;
+        (!coin || here.random.below(2) == 1).then_some(middle.router)
+    }
+
+    /// How full the way from a router to another is: of its first port, or of all.
+    fn used(&self, here: &mut Here<'_>, from: u32, to: u32, middle: Option<u32>) -> u64 {
+        let legs = match middle {
+            Some(middle) => [Some((from, middle)), Some((middle, to))],
+            None => [Some((from, to)), None],
+        };
+        let used = |(a, b)| {
+            let port = self.port(a, b);
+            if a == here.router { here.sight.used(port) } else { here.sight.used_at(a, port) }
+        };
+        legs.into_iter().flatten().map(|leg| u64::from(used(leg))).sum()
+    }
+
+    /// What the way over a router costs.
+    fn long(&self, here: &mut Here<'_>, via: u32, last: u32) -> u64 {
+        let first = self.middle(here, here.router, via);
+        let second = self.middle(here, via, last);
+        if self.rule == Rule::Global {
+            return self.used(here, here.router, via, first) + self.used(here, via, last, second);
+        }
+        let hops = 2 + u64::from(first.is_some()) + u64::from(second.is_some());
+        hops * u64::from(here.sight.used(self.port(here.router, via)))
+    }
+
+    /// What the short way costs.
+    fn short(&self, here: &mut Here<'_>, last: u32) -> u64 {
+        if here.router == last {
+            return 0;
+        }
+        let middle = self.between[(here.router * self.routers + last) as usize];
+        let middle = middle.filter(|m| !m.linked).map(|m| m.router);
+        if self.rule == Rule::Global {
+            return self.used(here, here.router, last, middle);
+        }
+        let linked = self.linked[(here.router * self.routers + last) as usize];
+        let hops = if linked { 1 } else { 2 };
+        hops * u64::from(here.sight.used(self.port(here.router, last)))
+    }
+
+    /// A router that is neither end, as the variant draws them.
+    fn draw(&self, here: &mut Here<'_>, last: u32) -> u32 {
+        loop {
+            let via = match self.rule {
+                Rule::Valiant => self.homes.router(here.random.below(self.homes.at.len() as u32)),
+                _ => here.random.below(self.routers),
+            };
+            if via != here.router && via != last {
+                return via;
+            }
+        }
+    }
+
+    /// Sets the note of a packet at its first router, and where it goes over.
+    fn begin(&self, here: &mut Here<'_>, packet: &mut Packet<'_>, last: u32) {
+        packet.set_note(if self.rule == Rule::Min { LAST } else { DETOUR });
+        match self.rule {
+            Rule::Min => {}
+            Rule::Valiant => {
+                let via = self.draw(here, last);
+                packet.set_via(via);
+            }
+            Rule::Local | Rule::Global => {
+                let mut least = (u64::MAX, 0);
+                for _ in 0..DRAWN {
+                    let via = self.draw(here, last);
+                    let cost = self.long(here, via, last);
+                    if cost < least.0 {
+                        least = (cost, via);
+                    }
+                }
+                if self.short(here, last) <= least.0 {
+                    packet.set_note(LAST);
+                }
+                packet.set_via(least.1);
+            }
+        }
+    }
+}
+
+impl Guide for Anynet {
+    fn itself(&self) -> Option<&dyn Any> {
+        Some(self)
+    }
+
+    fn sees_queues(&self) -> bool {
+        matches!(self.rule, Rule::Local | Rule::Global)
+    }
+
+    fn lanes(&self) -> u8 {
+        self.vcs.count
+    }
+
+    fn vias(&self) -> u32 {
+        if self.rule == Rule::Min { 1 } else { self.routers }
+    }
+
+    fn sees_far(&self) -> bool {
+        self.rule == Rule::Global
+    }
+
+    #[inline]
+    fn want(&self, here: &mut Here<'_>, packet: &mut Packet<'_>) -> Want {
+        let target = packet.target();
+        let last = self.homes.router(target);
+        let first = here.in_port < self.homes.on[here.router as usize];
+        if first {
+            self.begin(here, packet, last);
+        }
+        if packet.note() == DETOUR && packet.via() == here.router {
+            packet.set_note(LAST);
+        }
+        let goal = if packet.note() == DETOUR { packet.via() } else { last };
+        if goal == here.router {
+            return want(self.homes.port(target), self.vcs.all);
+        }
+        let lanes = match (self.hops, first) {
+            (false, _) => self.vcs.all,
+            (true, true) => 1,
+            (true, false) => next_lane(1 << here.lane, self.vcs),
+        };
+        want(self.port(here.router, goal), lanes)
+    }
+}
+
+/// Where links have the channel of the number of links crossed before, at most 3: the channels
+/// after some.
+fn next_lane(lanes: u32, vcs: Vcs) -> u32 {
+    let kept = lanes >> LAST_LANE & 1;
+    (lanes << 1 | kept << LAST_LANE) & ((1 << (LAST_LANE + 1)) - 1) & vcs.all
+}
+
+/// The channel of all links from the fourth on.
+const LAST_LANE: u32 = 3;
+
+impl Explored for Anynet {
+    fn starts(&self, _: u32, goal: u32, found: &mut Vec<u32>) {
+        if self.homes.on[goal as usize] == 0 {
+            return;
+        }
+        if self.rule != Rule::Valiant {
+            found.push(LAST);
+        }
+        if self.rule != Rule::Min {
+            found.push(DETOUR);
+        }
+    }
+
+    fn then(&self, note: u32) -> Option<u32> {
+        (note == DETOUR).then_some(LAST)
+    }
+
+    fn steps(&self, at: &At, found: &mut Vec<Step>) {
+        let port = self.port(at.router, at.goal);
+        let mut add = |on, lanes| found.push(Step { on, want: want(port, lanes), note: at.note });
+        if !self.hops {
+            return add(self.vcs.all, self.vcs.all);
+        }
+        if at.in_port.is_none() {
+            return add(self.vcs.all, 1);
+        }
+        for lane in (0..u32::from(self.vcs.count)).map(|lane| 1 << lane) {
+            if at.lanes & lane != 0 {
+                add(lane, next_lane(lane, self.vcs));
+            }
+        }
+    }
+}

@@ -1,0 +1,323 @@
+//! Routing on meshes and tori: dimension by dimension, by turns, over a router, and adaptively.
+
+use super::super::networks::digit;
+use super::kind::{At, Explored, Step, Vcs, few, unknown, want};
+use base::Refusal;
+use base::seed::Fast;
+use paths::guide::{Guide, Here, Want, lanes};
+use paths::word::Packet;
+use std::cmp::Ordering;
+
+/// Coordinates of routers.
+struct Cube {
+    k: u32,
+    n: usize,
+    routers: u32,
+    coordinates: Vec<u32>,
+}
+
+impl Cube {
+    fn new(k: u32, n: u32) -> Self {
+        let routers = k.pow(n);
+        let coordinates = (0..routers).flat_map(|r| (0..n).map(move |d| digit(r, k, d))).collect();
+        Self { k, n: n as usize, routers, coordinates }
+    }
+
+    #[inline]
+    fn of(&self, router: u32) -> &[u32] {
+        &self.coordinates[router as usize * self.n..][..self.n]
+    }
+
+    /// The port to endpoints.
+    #[inline]
+    fn home(&self) -> u16 {
+        2 * self.n as u16
+    }
+
+    /// The port from a router to another by the lowest dimension in which they differ, or the
+    /// highest.
+    #[inline]
+    fn mesh_port(&self, from: u32, to: u32, highest: bool) -> u16 {
+        let (a, b) = (self.of(from), self.of(to));
+        let differs = |d: &usize| a[*d] != b[*d];
+        let mut of = 0..self.n;
+        let found = if highest { of.rfind(differs) } else { of.find(differs) };
+        found.map_or(self.home(), |d| (2 * d + usize::from(a[d] > b[d])) as u16)
+    }
+}
+
+enum MeshRule {
+    DimOrder,
+    /// Each endpoint has this many channels of its own.
+    PerEndpoint(u32),
+    XyYx {
+        adaptive: bool,
+    },
+    Valiant,
+    MinAdapt,
+}
+
+struct Mesh {
+    cube: Cube,
+    vcs: Vcs,
+    rule: MeshRule,
+}
+
+const MESH: [&str; 7] =
+    ["dor", "dim_order", "dim_order_ni", "xy_yx", "adaptive_xy_yx", "valiant", "min_adapt"];
+
+pub(super) fn mesh(
+    k: u32,
+    n: u32,
+    name: &str,
+    vcs: u8,
+) -> Result<Box<dyn Explored + Send>, Refusal> {
+    let cube = Cube::new(k, n);
+    let (rule, least) = match name {
+        "dor" | "dim_order" => (MeshRule::DimOrder, 1),
+        "dim_order_ni" => (MeshRule::PerEndpoint(u32::from(vcs) / cube.routers), cube.routers),
+        "xy_yx" => (MeshRule::XyYx { adaptive: false }, 2),
+        "adaptive_xy_yx" => (MeshRule::XyYx { adaptive: true }, 2),
+        "valiant" => (MeshRule::Valiant, 2),
+        "min_adapt" => (MeshRule::MinAdapt, 2),
+        _ => return Err(unknown(name, &MESH)),
+    };
+    few(vcs, least, name)?;
+    Ok(Box::new(Mesh { cube, vcs: Vcs::new(vcs), rule }))
+}
+
+/// An endpoint's own channels, this many.
+fn own(each: u32, endpoint: u32) -> u32 {
+    let first = endpoint * each;
+    lanes(first as u8, (first + each - 1) as u8)
+}
+
+impl Mesh {
+    /// The channels that a packet may ask for once it has come in on one of these: an escape leads
+    /// to escapes alone.
+    ///
+    /// `BookSim` keeps the wants of a packet in a set that holds one of each priority, so that of
+    /// the productive dimensions only the lowest is left, which is that of the escape.
+    fn after(&self, lanes: u32) -> u32 {
+        if lanes & !1 == 0 { 1 } else { self.vcs.all }
+    }
+
+    fn valiant(&self, here: &mut Here<'_>, packet: &mut Packet<'_>) -> Want {
+        let target = packet.target();
+        if here.in_port == self.cube.home() {
+            packet.set_note(0);
+            packet.set_via(here.random.below(self.cube.routers));
+        }
+        if packet.note() == 0 && here.router == packet.via() {
+            packet.set_note(1);
+        }
+        let (goal, half) = match packet.note() {
+            0 => (packet.via(), self.vcs.lower),
+            _ => (target, self.vcs.upper),
+        };
+        // BookSim does not separate phases at the last router, also where a packet goes on there
+        let lanes = if here.router == target { self.vcs.all } else { half };
+        want(self.cube.mesh_port(here.router, goal, false), lanes)
+    }
+}
+
+impl Guide for Mesh {
+    fn sees_queues(&self) -> bool {
+        matches!(self.rule, MeshRule::XyYx { adaptive: true })
+    }
+
+    fn lanes(&self) -> u8 {
+        self.vcs.count
+    }
+
+    fn vias(&self) -> u32 {
+        if matches!(self.rule, MeshRule::Valiant) { self.cube.routers } else { 1 }
+    }
+
+    fn has_choices(&self) -> bool {
+        matches!(self.rule, MeshRule::MinAdapt)
+    }
+
+    fn inject(&self, _: u32, packet: &mut Packet<'_>, _: &mut Fast) -> u32 {
+        match self.rule {
+            MeshRule::PerEndpoint(each) => own(each, packet.target()),
+            _ => self.vcs.all,
+        }
+    }
+
+    fn want(&self, here: &mut Here<'_>, packet: &mut Packet<'_>) -> Want {
+        let target = packet.target();
+        if matches!(self.rule, MeshRule::Valiant) {
+            return self.valiant(here, packet);
+        }
+        let port = self.cube.mesh_port(here.router, target, false);
+        if here.router == target {
+            return want(port, self.vcs.all);
+        }
+        match self.rule {
+            MeshRule::PerEndpoint(each) => want(port, own(each, target)),
+            MeshRule::MinAdapt if here.in_port == self.cube.home() => want(port, self.vcs.all),
+            MeshRule::MinAdapt => want(port, self.after(1 << here.lane)),
+            MeshRule::XyYx { adaptive } => {
+                let other = self.cube.mesh_port(here.router, target, true);
+                let first = here.in_port == self.cube.home();
+                let (used, other_used) = if first && adaptive {
+                    (here.sight.used(port), here.sight.used(other))
+                } else {
+                    (0, 0)
+                };
+                let xy = match used.cmp(&other_used) {
+                    Ordering::Greater => false,
+                    Ordering::Less => true,
+                    Ordering::Equal if first => here.random.below(2) == 1,
+                    Ordering::Equal => self.vcs.is_low(here.lane),
+                };
+                if xy { want(port, self.vcs.lower) } else { want(other, self.vcs.upper) }
+            }
+            _ => want(port, self.vcs.all),
+        }
+    }
+
+    fn wants(&self, here: &mut Here<'_>, packet: &mut Packet<'_>, found: &mut Vec<Want>) {
+        let all = self.want(here, packet);
+        // to its endpoint a packet takes any channel, all of the same rank
+        if !self.has_choices() || here.router == packet.target() {
+            return found.push(all);
+        }
+        found.push(Want { lanes: all.lanes & 1, ..all });
+        if all.lanes & !1 != 0 {
+            found.push(Want { lanes: all.lanes & !1, rank: 1, ..all });
+        }
+    }
+}
+
+impl Explored for Mesh {
+    fn starts(&self, _: u32, _: u32, found: &mut Vec<u32>) {
+        found.push(0);
+        if matches!(self.rule, MeshRule::Valiant) {
+            found.push(1);
+        }
+    }
+
+    fn then(&self, note: u32) -> Option<u32> {
+        (matches!(self.rule, MeshRule::Valiant) && note == 0).then_some(1)
+    }
+
+    fn steps(&self, at: &At, found: &mut Vec<Step>) {
+        let port = self.cube.mesh_port(at.router, at.goal, false);
+        let all = self.vcs.all;
+        let mut add = |on, want| found.push(Step { on, want, note: at.note });
+        match self.rule {
+            MeshRule::DimOrder => add(all, want(port, all)),
+            MeshRule::PerEndpoint(each) => add(all, want(port, own(each, at.goal))),
+            MeshRule::XyYx { .. } => {
+                let other = self.cube.mesh_port(at.router, at.goal, true);
+                let first = at.in_port.is_none();
+                add(if first { all } else { self.vcs.low() }, want(port, self.vcs.lower));
+                add(if first { all } else { self.vcs.upper }, want(other, self.vcs.upper));
+            }
+            // on its way over another router a packet may come through its last one
+            MeshRule::Valiant if at.note == 0 => add(all, want(port, all)),
+            MeshRule::Valiant => add(all, want(port, self.vcs.upper)),
+            MeshRule::MinAdapt if at.in_port.is_none() => add(all, want(port, all)),
+            MeshRule::MinAdapt => {
+                add(1, want(port, 1));
+                add(all & !1, want(port, self.after(all)));
+            }
+        }
+    }
+}
+
+struct Torus {
+    cube: Cube,
+    vcs: Vcs,
+}
+
+pub(super) fn torus(
+    k: u32,
+    n: u32,
+    name: &str,
+    vcs: u8,
+) -> Result<Box<dyn Explored + Send>, Refusal> {
+    if name != "dim_order" {
+        return Err(unknown(name, &["dim_order"]));
+    }
+    few(vcs, 2, name)?;
+    Ok(Box::new(Torus { cube: Cube::new(k, n), vcs: Vcs::new(vcs) }))
+}
+
+/// What dimension order says on a torus.
+enum Turn {
+    /// The last router.
+    Home,
+    /// On in the same direction.
+    On,
+    /// A new dimension, at this port or the next one, by the shorter way; the halves of both.
+    Into { dimension: u16, up: bool, down: bool, upper: bool },
+}
+
+impl Torus {
+    /// `in_dimension`: of the port that the packet came in by.
+    #[inline]
+    fn turn(&self, router: u32, to: u32, in_dimension: u16) -> Turn {
+        let (a, b) = (self.cube.of(router), self.cube.of(to));
+        let Some(d) = (0..self.cube.n).find(|&d| a[d] != b[d]) else {
+            return Turn::Home;
+        };
+        if usize::from(in_dimension) == d {
+            return Turn::On;
+        }
+        let up = (b[d] + self.cube.k - a[d]) % self.cube.k;
+        let k = self.cube.k;
+        Turn::Into { dimension: d as u16, up: 2 * up <= k, down: 2 * up >= k, upper: a[d] > b[d] }
+    }
+
+    fn half(&self, upper: bool) -> u32 {
+        if upper { self.vcs.upper } else { self.vcs.lower }
+    }
+}
+
+impl Guide for Torus {
+    fn sees_queues(&self) -> bool {
+        false
+    }
+
+    fn lanes(&self) -> u8 {
+        self.vcs.count
+    }
+
+    fn want(&self, here: &mut Here<'_>, packet: &mut Packet<'_>) -> Want {
+        match self.turn(here.router, packet.target(), here.in_port / 2) {
+            Turn::Home => want(self.cube.home(), self.vcs.all),
+            Turn::On => want(here.in_port ^ 1, self.half(packet.note() == 1)),
+            Turn::Into { dimension, up, down, upper } => {
+                packet.set_note(u32::from(upper));
+                let up = up && (!down || here.random.below(2) == 1);
+                want(2 * dimension + u16::from(!up), self.half(upper))
+            }
+        }
+    }
+}
+
+impl Explored for Torus {
+    fn starts(&self, _: u32, _: u32, found: &mut Vec<u32>) {
+        found.push(0);
+    }
+
+    fn steps(&self, at: &At, found: &mut Vec<Step>) {
+        let in_port = at.in_port.unwrap_or(self.cube.home());
+        match self.turn(at.router, at.goal, in_port / 2) {
+            Turn::Home => {}
+            Turn::On => {
+                let want = want(in_port ^ 1, self.half(at.note == 1));
+                found.push(Step { on: self.vcs.all, want, note: at.note });
+            }
+            Turn::Into { dimension, up, down, upper } => {
+                for (_, port) in [(up, 0), (down, 1)].into_iter().filter(|(way, _)| *way) {
+                    let want = want(2 * dimension + port, self.half(upper));
+                    found.push(Step { on: self.vcs.all, want, note: u32::from(upper) });
+                }
+            }
+        }
+    }
+}

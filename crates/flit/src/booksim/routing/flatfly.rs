@@ -1,0 +1,189 @@
+//! Routing on flattened butterflies: dimension by dimension, by turns, over a router, and UGAL.
+
+use super::super::networks::{digit, flatfly_port};
+use super::kind::{At, Explored, Homes, Step, Vcs, few, unknown, want};
+use base::Refusal;
+use paths::guide::{Guide, Here, Want};
+use paths::word::Packet;
+use std::cmp::Ordering;
+
+#[derive(PartialEq)]
+enum Rule {
+    Min,
+    XyYx { adaptive: bool },
+    Valiant,
+    Ugal,
+}
+
+struct FlatFly {
+    k: u32,
+    n: u32,
+    c: u32,
+    routers: u32,
+    homes: Homes,
+    vcs: Vcs,
+    rule: Rule,
+}
+
+/// A packet that goes over another router, before that one.
+const DETOUR: u32 = 1;
+/// A packet on its last part, or without another one.
+const LAST: u32 = 2;
+/// How much the longer way must be better: `BookSim`'s constant.
+const BIAS: u64 = 2;
+
+const NAMES: [&str; 5] = ["ran_min", "xyyx", "adaptive_xyyx", "valiant", "ugal"];
+
+pub(super) fn guide(
+    k: u32,
+    n: u32,
+    c: u32,
+    homes: Homes,
+    name: &str,
+    vcs: u8,
+) -> Result<Box<dyn Explored + Send>, Refusal> {
+    let rule = match name {
+        "ran_min" => Rule::Min,
+        "xyyx" => Rule::XyYx { adaptive: false },
+        "adaptive_xyyx" => Rule::XyYx { adaptive: true },
+        "valiant" => Rule::Valiant,
+        "ugal" => Rule::Ugal,
+        _ => return Err(unknown(name, &NAMES)),
+    };
+    few(vcs, if rule == Rule::Min { 1 } else { 2 }, name)?;
+    Ok(Box::new(FlatFly { k, n, c, routers: k.pow(n), homes, vcs: Vcs::new(vcs), rule }))
+}
+
+impl FlatFly {
+    /// The port to another router by the lowest dimension in which they differ, or the highest.
+    #[inline]
+    fn port(&self, from: u32, to: u32, highest: bool) -> u16 {
+        let differs = |d: &u32| digit(from, self.k, *d) != digit(to, self.k, *d);
+        let mut of = 0..self.n;
+        let found = if highest { of.rfind(differs) } else { of.find(differs) };
+        let d = found.expect("the other router is another one");
+        flatfly_port(self.k, self.c, d, digit(from, self.k, d), digit(to, self.k, d))
+    }
+
+    fn distance(&self, a: u32, b: u32) -> u64 {
+        (0..self.n).filter(|&d| digit(a, self.k, d) != digit(b, self.k, d)).count() as u64
+    }
+
+    /// Draws a router that shares the coordinates in which both ends agree, and decides.
+    fn decide(&self, here: &mut Here<'_>, packet: &mut Packet<'_>, last: u32) {
+        let mut via = 0;
+        for d in 0..self.n {
+            let (a, b) = (digit(here.router, self.k, d), digit(last, self.k, d));
+            let drawn = if a == b { a } else { here.random.below(self.k) };
+            via += drawn * self.k.pow(d);
+        }
+        packet.set_note(LAST);
+        if via == here.router {
+            return;
+        }
+        let used = |to: u32| u64::from(here.sight.used(self.port(here.router, to, false)));
+        let short = self.distance(here.router, last) * used(last);
+        let long = self.distance(here.router, via) + self.distance(via, last);
+        if short > long * used(via) + BIAS {
+            packet.set_note(DETOUR);
+            packet.set_via(via);
+        }
+    }
+
+    /// The router that the packet goes to now; sets its note.
+    fn goal(&self, here: &mut Here<'_>, packet: &mut Packet<'_>, last: u32) -> u32 {
+        let first = u32::from(here.in_port) < self.c;
+        if first && self.rule == Rule::Valiant {
+            packet.set_note(DETOUR);
+            packet.set_via(here.random.below(self.routers));
+        } else if first {
+            self.decide(here, packet, last);
+        }
+        if packet.note() == DETOUR && packet.via() == here.router {
+            packet.set_note(LAST);
+        }
+        if packet.note() == DETOUR { packet.via() } else { last }
+    }
+
+    fn half(&self, note: u32) -> u32 {
+        if note == DETOUR { self.vcs.lower } else { self.vcs.upper }
+    }
+}
+
+impl Guide for FlatFly {
+    fn sees_queues(&self) -> bool {
+        matches!(self.rule, Rule::XyYx { adaptive: true } | Rule::Ugal)
+    }
+
+    fn lanes(&self) -> u8 {
+        self.vcs.count
+    }
+
+    fn vias(&self) -> u32 {
+        if matches!(self.rule, Rule::Valiant | Rule::Ugal) { self.routers } else { 1 }
+    }
+
+    fn want(&self, here: &mut Here<'_>, packet: &mut Packet<'_>) -> Want {
+        let target = packet.target();
+        let last = self.homes.router(target);
+        // UGAL goes on where a detour leads through the last router
+        let passes = self.rule == Rule::Ugal
+            && u32::from(here.in_port) >= self.c
+            && packet.note() == DETOUR
+            && packet.via() != here.router;
+        if last == here.router && !passes {
+            return want(self.homes.port(target), self.vcs.all);
+        }
+        match self.rule {
+            Rule::Min => want(self.port(here.router, last, false), self.vcs.all),
+            Rule::XyYx { adaptive } => {
+                let xy = self.port(here.router, last, false);
+                let yx = self.port(here.router, last, true);
+                let first = u32::from(here.in_port) < self.c;
+                let order = if first && adaptive {
+                    here.sight.used(xy).cmp(&here.sight.used(yx))
+                } else {
+                    Ordering::Equal
+                };
+                let by_xy = match order {
+                    Ordering::Greater => false,
+                    Ordering::Less => true,
+                    Ordering::Equal if first => here.random.below(2) == 1,
+                    Ordering::Equal => self.vcs.is_low(here.lane),
+                };
+                if by_xy { want(xy, self.vcs.lower) } else { want(yx, self.vcs.upper) }
+            }
+            Rule::Valiant | Rule::Ugal => {
+                let goal = self.goal(here, packet, last);
+                want(self.port(here.router, goal, false), self.half(packet.note()))
+            }
+        }
+    }
+}
+
+impl Explored for FlatFly {
+    fn starts(&self, _: u32, _: u32, found: &mut Vec<u32>) {
+        let over = matches!(self.rule, Rule::Valiant | Rule::Ugal);
+        found.extend(if over { &[LAST, DETOUR][..] } else { &[0] });
+    }
+
+    fn then(&self, note: u32) -> Option<u32> {
+        (note == DETOUR).then_some(LAST)
+    }
+
+    fn steps(&self, at: &At, found: &mut Vec<Step>) {
+        let port = self.port(at.router, at.goal, false);
+        let all = self.vcs.all;
+        let mut add = |on, want| found.push(Step { on, want, note: at.note });
+        match self.rule {
+            Rule::Min => add(all, want(port, all)),
+            Rule::XyYx { .. } => {
+                let other = self.port(at.router, at.goal, true);
+                let first = at.in_port.is_none();
+                add(if first { all } else { self.vcs.low() }, want(port, self.vcs.lower));
+                add(if first { all } else { self.vcs.upper }, want(other, self.vcs.upper));
+            }
+            Rule::Valiant | Rule::Ugal => add(all, want(port, self.half(at.note))),
+        }
+    }
+}

@@ -1,0 +1,55 @@
+//! `BookSim`'s routing functions as guides, and what each of them could do, for the proof.
+//!
+//! Source: `BookSim` 2 at revision 28f43299, src/routefunc and the files of src/networks; for
+//! anynet also its `PolarFly` variant. What it does wrong is done here too: the proof says so.
+
+mod anynet;
+mod cube;
+mod dragonfly;
+mod fattree;
+mod flatfly;
+mod kind;
+#[cfg(test)]
+mod tests;
+
+pub(crate) use anynet::Anynet;
+pub use kind::{At, Explored, Step};
+
+use super::Network;
+use base::Refusal;
+use kind::Homes;
+use paths::wiring::Wiring;
+
+/// The routing function of this name on `network`, which `wiring` is of.
+///
+/// `hops`: on anynet, links have the channel of the number of links crossed before, at most 3.
+///
+/// # Errors
+/// When the network has no function of this name, the channels are too few or too many for it, or
+/// it asks for more of a file's network than that has.
+pub fn guide(
+    network: &Network,
+    wiring: &Wiring,
+    name: &str,
+    vcs: u8,
+    hops: bool,
+) -> Result<Box<dyn Explored + Send>, Refusal> {
+    if !(1..=32).contains(&vcs) {
+        return Err(Refusal::new("num_vcs", format!("{vcs}"), "from 1 to 32"));
+    }
+    if hops && !matches!(network, Network::Anynet { .. }) {
+        let help = "only routing functions of anynet can have hops";
+        return Err(Refusal::new("vc_policy", "hops", help));
+    }
+    let homes = Homes::of(wiring);
+    match network {
+        Network::Mesh { k, n } => cube::mesh(*k, *n, name, vcs),
+        Network::Torus { k, n, .. } => cube::torus(*k, *n, name, vcs),
+        Network::FlatFly { k, n, xr, .. } => flatfly::guide(*k, *n, xr * xr, homes, name, vcs),
+        Network::FatTree { k, n } => fattree::guide(*k, *n, name, vcs),
+        Network::Dragonfly { p } => dragonfly::guide(*p, name, vcs),
+        Network::Anynet { neighbours, .. } => {
+            anynet::guide(neighbours, wiring, homes, name, vcs, hops)
+        }
+    }
+}

@@ -1,0 +1,293 @@
+//! A case: a network, proved routing or a proved scheme, a selection, traffic and a router.
+
+use super::engine::{Deal, Setup};
+use super::router::Router;
+use super::row::Row;
+use super::run::{Drain, Phases, Point, run};
+use super::seen::Names;
+use super::spec::{Kind, Spec};
+use super::warmup::{Warmup, settled};
+use base::{Refusal, Stop, Watch};
+use paths::PathSource;
+use paths::guide::Guide;
+use paths::lengths::Lengths;
+use paths::loads::{RANGE, out_of_range};
+use paths::proved::{ProvedGuide, guide};
+use paths::select::{LaneUse, Rail};
+use paths::wiring::{Wiring, rails};
+use std::sync::Arc;
+use traffic::destinations::Destinations;
+use traffic::process::{Class, Load};
+use traffic::sending::Sending;
+use traffic::times::{Injections, Timed};
+
+/// Traffic of the user's, in place of what the parameters name.
+#[derive(Debug, Clone, Copy)]
+pub enum Own<'a> {
+    /// Who sends how much to whom.
+    Sending(&'a Sending),
+    /// Packets with their times.
+    Times(&'a Arc<Injections>),
+}
+
+/// The latest birth of a packet, cycles.
+const LATEST: u64 = 1 << 29;
+
+/// A case that is ready to run at any load.
+pub struct Case {
+    wiring: Arc<Wiring>,
+    names: Names,
+    with_links: bool,
+    rails: u32,
+    rail: Rail,
+    /// How far routers are, where rails are chosen by that.
+    lengths: Option<Lengths>,
+    times: Option<Arc<Injections>>,
+    /// Whether all packets with their times count, and a run lasts until they have arrived.
+    is_whole: bool,
+    router: Router,
+    guide: Box<dyn Guide + Send>,
+    /// Whether its routing was proved free of deadlock.
+    pub verified: bool,
+    /// What tells the lanes of packets that choose.
+    pub lane_use: LaneUse,
+    /// What is drawn by each seed.
+    drawn: Vec<Drawn>,
+    /// The part of the load that each class has.
+    shares: Vec<f64>,
+    urgencies: Vec<u32>,
+    warmup: Warmup,
+    phases: Phases,
+}
+
+/// What a seed makes of the traffic.
+struct Drawn {
+    seed: u64,
+    classes: Vec<Class>,
+}
+
+impl Case {
+    /// Builds and proves it; `own` is traffic of the user's, in place of the spec's.
+    ///
+    /// # Errors
+    /// When something does not fit, the routing is not proved free of deadlock and `unverified` is
+    /// not set, or `watch` says stop.
+    pub fn new(
+        on: PathSource,
+        spec: &Spec,
+        own: Option<Own<'_>>,
+        watch: &dyn Watch,
+    ) -> Result<Self, Stop> {
+        spec.check()?;
+        let times = match own {
+            Some(Own::Times(times)) => {
+                spec.check_with_times()?;
+                Some(times.clone())
+            }
+            _ => None,
+        };
+        let (t, run) = (on.topology().clone(), &spec.run);
+        let latency = |cable: &fabric::network::Cable| match spec.cycle_ns {
+            Some(ns) => (cable.latency().ns() / ns).ceil().max(1.0) as u32,
+            None => spec.link_latency_cycles,
+        };
+        let wiring = Arc::new(Wiring::of(&t, latency)?);
+        spec.router.check(&wiring)?;
+        let (kinds, rails) = (spec.kinds()?, rails(&t)?);
+        let drawn = (0..u64::from(spec.seeds))
+            .map(|run| drawn(&on, spec, own, &kinds, (spec.seed.wrapping_add(run), rails), watch))
+            .collect::<Result<_, _>>()?;
+        let rules = spec.path_rules();
+        let ProvedGuide { guide, verified, lane_use } = guide(on, rules, &wiring, watch)?;
+        let by_path = spec.rail == Rail::Path && rails > 1;
+        let lengths = by_path.then(|| Lengths::of(&wiring));
+        let drain = if run.drain_under_load { Drain::Measured } else { Drain::Empty };
+        let phases = Phases {
+            warmup_cycles: run.warmup().most(),
+            measure_cycles: run.measured(),
+            drain_cycles: run.drain_cycles.min(1 << 29),
+            drain,
+        };
+        Ok(Self {
+            wiring,
+            names: Names::of(&t),
+            with_links: run.links,
+            rails,
+            rail: spec.rail,
+            lengths,
+            is_whole: times.is_some() && run.is_open(),
+            times,
+            router: spec.router.clone(),
+            guide,
+            verified,
+            lane_use,
+            drawn,
+            shares: kinds.iter().map(|kind| kind.share).collect(),
+            urgencies: kinds.iter().map(|kind| kind.urgency).collect(),
+            warmup: run.warmup(),
+            phases,
+        })
+    }
+
+    /// The network as the simulator sees it.
+    pub fn wiring(&self) -> &Wiring {
+        &self.wiring
+    }
+
+    /// The largest load: a flit a cycle by each rail of an endpoint.
+    pub fn largest_load(&self) -> f64 {
+        self.rails.into()
+    }
+
+    /// Of traffic that was made to load one channel most, the load of that channel when every
+    /// endpoint sends a flit a cycle; where there is one class alone.
+    pub fn largest_channel_load(&self) -> Option<f64> {
+        match &self.drawn[0].classes[..] {
+            [one] => one.destinations.largest_load(),
+            _ => None,
+        }
+    }
+
+    /// How many runs a point has: one a seed.
+    pub fn runs(&self) -> usize {
+        self.drawn.len()
+    }
+
+    /// The runs of a point of it, 1 or more, as users read them.
+    pub fn row(&self, runs: &[Point]) -> Row {
+        Row::of_runs(runs, &self.wiring, &self.names, self.with_links)
+    }
+
+    /// One run of a point, below [`Self::runs`], on so many threads; the result is the same with
+    /// any number.
+    ///
+    /// # Errors
+    /// When there is no such load, or `watch` says stop.
+    pub fn point(
+        &self,
+        load: f64,
+        run_number: usize,
+        threads: usize,
+        watch: &dyn Watch,
+    ) -> Result<Point, Stop> {
+        self.check(load)?;
+        let Drawn { seed, classes } = &self.drawn[run_number];
+        let of_load = |(class, share): (&Class, &f64)| Class {
+            load: Load::Flits(load * share),
+            ..class.clone()
+        };
+        let mut classes: Vec<Class> = classes.iter().zip(&self.shares).map(of_load).collect();
+        let (mut phases, mut times) = (self.phases, None);
+        if let Some(packets) = &self.times {
+            let timed = Timed { packets, stretch: self.stretch(load) };
+            phases = self.phases_of(timed)?;
+            let from = u64::from(phases.warmup_cycles);
+            let flits = timed.flits_born(from..from + u64::from(phases.measure_cycles)) as f64;
+            for class in &mut classes {
+                let senders =
+                    (0..class.destinations.endpoints()).map(|e| class.destinations.rate(e));
+                let busiest = flits / f64::from(phases.measure_cycles) / senders.sum::<f64>();
+                class.load = Load::Flits(busiest);
+            }
+            times = Some(timed);
+        }
+        let dealt = times.is_some() || (self.rails > 1 && self.rail.is_dealt());
+        let lengths = self.lengths.as_ref();
+        let deal = dealt.then_some(Deal { rails: self.rails, rail: self.rail, times, lengths });
+        let Phases { warmup_cycles, measure_cycles, drain_cycles, .. } = phases;
+        let setup = Setup {
+            wiring: &self.wiring,
+            router: &self.router,
+            guide: &*self.guide,
+            classes: &classes,
+            urgencies: &self.urgencies,
+            seed: *seed,
+            threads,
+            always_full: false,
+            deal,
+            cycles: warmup_cycles + measure_cycles + drain_cycles,
+            born_when_made: false,
+        };
+        let warmup_cycles = match self.warmup {
+            Warmup::Auto if !self.is_whole => settled(setup, watch)?,
+            _ => warmup_cycles,
+        };
+        run(setup, Phases { warmup_cycles, ..phases }, watch)
+    }
+
+    /// By what times are to be multiplied for a load.
+    fn stretch(&self, load: f64) -> f64 {
+        self.times.as_ref().map_or(1.0, |packets| packets.load() / load)
+    }
+
+    /// The phases of a run that plays these packets; all of them, or those of the parameters.
+    fn phases_of(&self, timed: Timed<'_>) -> Result<Phases, Refusal> {
+        let last = timed.last();
+        if last >= LATEST {
+            let why = format!("the last packet is born in cycle {last}");
+            return Err(Refusal::new("traffic", why, format!("before cycle {LATEST}")));
+        }
+        if !self.is_whole {
+            return Ok(self.phases);
+        }
+        let drain = Drain::Measured;
+        Ok(Phases { warmup_cycles: 0, measure_cycles: last as u32 + 1, drain, ..self.phases })
+    }
+
+    /// Whether packets with their times are played whole, whatever cycles are said to count.
+    pub fn is_whole(&self) -> bool {
+        self.is_whole
+    }
+
+    /// The loads of a run where these are left open and follow from the times of packets.
+    pub fn own_load(&self) -> Option<f64> {
+        self.times.as_ref().map(|packets| packets.load())
+    }
+
+    /// Whether there is such a load.
+    ///
+    /// # Errors
+    /// When there is not.
+    pub fn check(&self, load: f64) -> Result<(), Refusal> {
+        let most = if self.times.is_some() { f64::MAX } else { self.largest_load() };
+        if !(load > 0.0 && load <= most) {
+            let range = match self.rails {
+                1 => RANGE.to_owned(),
+                rails => RANGE.replace("endpoint", &format!("endpoint, here {rails}")),
+            };
+            return Err(out_of_range(load, &range));
+        }
+        Ok(())
+    }
+}
+
+/// The classes of traffic as a seed draws them, at no load; `own` in place of the spec's pattern.
+fn drawn(
+    on: &PathSource,
+    spec: &Spec,
+    own: Option<Own<'_>>,
+    kinds: &[Kind<'_>],
+    (seed, rails): (u64, u32),
+    watch: &dyn Watch,
+) -> Result<Drawn, Stop> {
+    let named = |pattern: &str| match on {
+        PathSource::Tables(r) => Destinations::over(r, pattern, seed, watch),
+        PathSource::Network(t) => Destinations::named(t, pattern, seed, watch),
+    };
+    let share = |endpoint, rail| spec.rail.share(endpoint, rail, rails);
+    let class = |kind: &Kind<'_>| {
+        let destinations = match (kind.traffic, own) {
+            (Some(pattern), _) => named(pattern)?,
+            (None, Some(Own::Sending(sending))) => {
+                Destinations::of_sending(on.topology(), sending)?
+            }
+            (None, Some(Own::Times(times))) => times.destinations()?,
+            (None, None) => named(&spec.traffic)?,
+        };
+        let destinations =
+            if rails > 1 { destinations.on_rails(rails, share) } else { destinations };
+        let (process, sizes) = (kind.process, kind.sizes.clone());
+        Ok(Class { destinations, process, sizes, load: Load::Flits(0.0) })
+    };
+    Ok(Drawn { seed, classes: kinds.iter().map(class).collect::<Result<_, Stop>>()? })
+}

@@ -1,0 +1,251 @@
+//! What must be true between cycles: nothing is lost, nothing is made, and who waits can go on.
+
+use super::board::Board;
+use super::next_place;
+use super::unit::Unit;
+use crate::router::Router;
+use paths::wiring::{End, Wiring};
+
+/// A packet that waits, and the channel whose buffer it is in.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Waiting {
+    /// The router that it is at.
+    pub router: u32,
+    /// The port that it came in by.
+    pub port: u16,
+    /// Its virtual channel there.
+    pub lane: u8,
+    /// The endpoint that it goes to.
+    pub target: u32,
+}
+
+/// The routers between two cycles, all of them, and what they share.
+pub(super) struct Audit<'a, const N: usize, const W: usize, const M: usize> {
+    pub(super) units: Vec<&'a Unit<N, W, M>>,
+    pub(super) board: &'a Board,
+    pub(super) wiring: &'a Wiring,
+    pub(super) router: &'a Router,
+    pub(super) stride: u32,
+    /// Virtual channels.
+    pub(super) lanes: u8,
+    pub(super) full: u32,
+}
+
+impl<const N: usize, const W: usize, const M: usize> Audit<'_, N, W, M> {
+    /// Checks that of every buffer the flits in it, those and the credits on the way, and the
+    /// credits at the sender are as many as it holds.
+    ///
+    /// # Errors
+    /// The first buffer of which they are not.
+    pub(super) fn credits(&self) -> Result<(), String> {
+        let on_way = self.on_way();
+        for unit in &self.units {
+            let words = unit.words as usize;
+            let of =
+                |kind: usize, lane: usize| on_way[(unit.word as usize + kind * words) * 64 + lane];
+            for lane in self.lanes_of(unit) {
+                let (port, v) = self.port_of(lane);
+                let (what, sum) = match self.wiring.ports(unit.router)[port].end {
+                    End::Empty => continue,
+                    // the flits for an endpoint and its credits are one mark
+                    End::Endpoint(_) => {
+                        let inside = u32::from(unit.count[lane]) + of(0, lane);
+                        let room = u32::from(unit.room[lane]) + of(2, lane);
+                        if inside + room == self.full {
+                            ("out", u32::from(unit.credits[lane]) + of(1, lane))
+                        } else {
+                            ("in", inside + room)
+                        }
+                    }
+                    End::Router { router, port } => {
+                        let to = self.units[router as usize];
+                        let far = (usize::from(port) << self.stride) + v;
+                        let arriving = on_way[to.word as usize * 64 + far];
+                        let inside = u32::from(to.count[far]) + arriving;
+                        ("out", inside + u32::from(unit.credits[lane]) + of(1, lane))
+                    }
+                };
+                if sum != self.full {
+                    let (r, full) = (unit.router, self.full);
+                    let why = format!("{sum} flits and credits where there are {full}");
+                    return Err(format!("router {r}, port {port} {what}, channel {v}: {why}"));
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// Flits in buffers and on the way to buffers.
+    pub(super) fn flits(&self) -> u64 {
+        let on_way = self.on_way();
+        let of = |unit: &&Unit<N, W, M>| {
+            let lanes = self.lanes_of(unit);
+            let first = unit.word as usize * 64;
+            lanes.map(|i| u64::from(unit.count[i]) + u64::from(on_way[first + i])).sum::<u64>()
+        };
+        self.units.iter().map(of).sum()
+    }
+
+    /// Calls `see` with every flit in a buffer or on the way to one.
+    pub(super) fn each_flit(&self, ring_mask: u32, mut see: impl FnMut(u64)) {
+        let on_way = self.on_way();
+        for unit in &self.units {
+            for i in self.lanes_of(unit) {
+                let mut at = unit.head[i];
+                let arriving = on_way[unit.word as usize * 64 + i];
+                for _ in 0..u32::from(unit.count[i]) + arriving {
+                    see(self.board.rings.get(at as usize));
+                    at = next_place(at, ring_mask);
+                }
+            }
+        }
+    }
+
+    /// Whether nothing is on its way between routers, or between routers and endpoints.
+    pub(super) fn is_still(&self) -> bool {
+        self.on_way().iter().all(|&marks| marks == 0)
+    }
+
+    /// The marks of every bit of a slot's words, over all slots of all calendars.
+    fn on_way(&self) -> Vec<u32> {
+        let mut sum = Vec::new();
+        for calendar in &self.board.calendars {
+            calendar.count(&mut sum);
+        }
+        sum
+    }
+
+    fn lanes_of(&self, unit: &Unit<N, W, M>) -> impl Iterator<Item = usize> {
+        let (stride, lanes) = (self.stride, usize::from(self.lanes));
+        (0..unit.ports as usize).flat_map(move |p| (p << stride)..(p << stride) + lanes)
+    }
+
+    fn port_of(&self, lane: usize) -> (usize, usize) {
+        (lane >> self.stride, lane & ((1 << self.stride) - 1))
+    }
+
+    /// Packets that wait for one another in a circle and can never go on, if there are any.
+    ///
+    /// Source: as the detection of knots: who can go on is found from those who can at once; a
+    /// packet can where one of the lanes that it wants is free or held by a packet that can.
+    /// O(lanes), a few rounds.
+    pub(super) fn circle(&self) -> Option<Vec<Waiting>> {
+        let mut goes: Vec<Vec<bool>> = self.units.iter().map(|_| vec![false; N]).collect();
+        let holders = self.holders();
+        loop {
+            let mut changed = false;
+            for (r, unit) in self.units.iter().enumerate() {
+                for i in self.lanes_of(unit) {
+                    if !goes[r][i]
+                        && self.waits_for(r, i, &holders).iter().any(|w| match w {
+                            Some((s, j)) => goes[*s][*j],
+                            None => true,
+                        })
+                    {
+                        goes[r][i] = true;
+                        changed = true;
+                    }
+                }
+            }
+            if !changed {
+                break;
+            }
+        }
+        let stuck = |&(r, i): &(usize, usize)| !goes[r][i];
+        let all =
+            (0..self.units.len()).flat_map(|r| self.lanes_of(self.units[r]).map(move |i| (r, i)));
+        let mut at = { all }.find(|x| stuck(x) && self.units[x.0].count[x.1] > 0)?;
+        let mut seen = Vec::new();
+        while !seen.contains(&at) {
+            seen.push(at);
+            let next = self.waits_for(at.0, at.1, &holders).into_iter().flatten().find(stuck);
+            at = next?;
+        }
+        let first = seen.iter().position(|x| *x == at)?;
+        Some(seen[first..].iter().map(|&(r, i)| self.waiting(r, i)).collect())
+    }
+
+    fn waiting(&self, r: usize, i: usize) -> Waiting {
+        let unit = self.units[r];
+        let (port, v) = self.port_of(i);
+        let target = self.board.layout.target(self.board.rings.get(unit.head[i] as usize));
+        Waiting { router: unit.router, port: port as u16, lane: v as u8, target }
+    }
+
+    /// The input lane that has each output lane.
+    fn holders(&self) -> Vec<Vec<Option<usize>>> {
+        let of = |unit: &&Unit<N, W, M>| {
+            let mut holders = vec![None; N];
+            for i in self.lanes_of(unit).filter(|&i| unit.has_lane(i)) {
+                holders[usize::from(unit.out[i])] = Some(i);
+            }
+            holders
+        };
+        self.units.iter().map(of).collect()
+    }
+
+    /// The input lane of the next router that an output lane leads to; none towards an endpoint.
+    fn next_lane(&self, r: usize, x: usize) -> Option<(usize, usize)> {
+        let (port, v) = self.port_of(x);
+        match self.wiring.ports(self.units[r].router)[port].end {
+            End::Router { router, port } => {
+                Some((router as usize, (usize::from(port) << self.stride) + v))
+            }
+            _ => None,
+        }
+    }
+
+    /// The same where its buffer is full.
+    fn full_lane(&self, r: usize, x: usize) -> Option<(usize, usize)> {
+        self.next_lane(r, x).filter(|far| self.flits_in(*far) == self.full)
+    }
+
+    /// Flits in the buffer of an input lane.
+    fn flits_in(&self, (r, i): (usize, usize)) -> u32 {
+        u32::from(self.units[r].count[i])
+    }
+
+    /// What an input lane waits for: one of these lanes must go on, `None` being nothing.
+    fn waits_for(
+        &self,
+        r: usize,
+        i: usize,
+        holders: &[Vec<Option<usize>>],
+    ) -> Vec<Option<(usize, usize)>> {
+        let unit = self.units[r];
+        let ports = self.wiring.ports(unit.router);
+        if unit.count[i] == 0 {
+            // the rest of its packet is with the lane before, if the packet goes on there
+            let (port, v) = self.port_of(i);
+            let End::Router { router, port } = ports[port].end else { return vec![None] };
+            let before = (usize::from(port) << self.stride) + v;
+            let holder = holders[router as usize][before].filter(|_| unit.has_lane(i));
+            return vec![holder.map(|j| (router as usize, j))];
+        }
+        if unit.has_lane(i) {
+            let x = usize::from(unit.out[i]);
+            return vec![self.full_lane(r, x).filter(|_| unit.credits[x] == 0)];
+        }
+        if unit.asking[i / 64] >> (i & 63) & 1 == 0 {
+            return vec![None];
+        }
+        let mut found = Vec::new();
+        for want in unit.wants_of(i) {
+            let first = usize::from(want.port) << self.stride;
+            let lanes = (0..self.lanes).filter(|v| want.lanes >> v & 1 == 1);
+            found.extend(lanes.map(|v| {
+                let x = first + usize::from(v);
+                let is_free = unit.free[x / 64] >> (x & 63) & 1 == 1;
+                let kind = self.router;
+                match holders[r][x] {
+                    Some(j) if !is_free => Some((r, j)),
+                    // its last packet keeps it until it has left the next buffer
+                    None if !is_free => self.next_lane(r, x).filter(|far| self.flits_in(*far) > 0),
+                    _ if kind.vc_busy_when_full && unit.credits[x] == 0 => self.full_lane(r, x),
+                    _ => None,
+                }
+            }));
+        }
+        found
+    }
+}

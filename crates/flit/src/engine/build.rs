@@ -1,0 +1,537 @@
+//! Putting an engine together: sizes of arrays, who is cabled to whom, who sends.
+
+use super::audit::{Audit, Waiting};
+use super::board::{Board, Calendar, Words};
+use super::deal::{Deal, Dealt};
+use super::full::Extra;
+use super::source::{Maker, Source};
+use super::unit::{Ahead, Back, Unit};
+use super::{ANY, Context, Part, Tally, WHOLE};
+use crate::router::{Priority, Router};
+use base::Refusal;
+use base::seed::Fast;
+use base::team::{Meeting, together};
+use paths::guide::Guide;
+use paths::wiring::{End, Wiring};
+use paths::word::{COUNTED, Layout};
+use std::ops::Range;
+use traffic::process::Class;
+
+/// What an engine is made of.
+#[derive(Clone, Copy)]
+pub struct Setup<'a> {
+    /// The network.
+    pub wiring: &'a Wiring,
+    /// Its routers.
+    pub router: &'a Router,
+    /// The routing.
+    pub guide: &'a dyn Guide,
+    /// The traffic.
+    pub classes: &'a [Class],
+    /// How urgent each class is, where the router goes by classes.
+    pub urgencies: &'a [u32],
+    /// The seed of all that is random.
+    pub seed: u64,
+    /// Threads: the result is the same with any number.
+    pub threads: usize,
+    /// Takes the long way through a step also where the short one does: the result is the same.
+    pub always_full: bool,
+    /// How packets come to sources that have no births of their own, where there are such.
+    pub deal: Option<Deal<'a>>,
+    /// No more cycles than these are simulated.
+    pub cycles: u32,
+    /// Whether packets are born when they are made: the wait before that is not theirs.
+    pub born_when_made: bool,
+}
+
+/// A simulation under way.
+pub trait Engine {
+    /// The next cycle.
+    fn now(&self) -> u32;
+
+    /// Simulates so many cycles more.
+    fn advance(&mut self, cycles: u32);
+
+    /// Packets made, and flits that arrive, in these cycles count; with `late` also packets born
+    /// in them and made afterwards.
+    fn count_in(&mut self, cycles: Range<u32>, late: bool);
+
+    /// Whether all packets count that arrive, whenever they were made.
+    fn count_all(&mut self, all: bool);
+
+    /// What arrives from this cycle on is counted when a later one is given here: flits that have
+    /// left their last router are known to arrive before they do. At first there is no such cycle.
+    fn count_until(&mut self, cycle: u32);
+
+    /// By class, the flits of packets that are made and have not arrived, and all the cycles since
+    /// their births. The current cycle is the last one given to [`Self::count_until`]. O(flits).
+    fn not_arrived(&self) -> Vec<(u64, u64)>;
+
+    /// Whether all packets that count have been made and have arrived.
+    fn all_counted_arrived(&self) -> bool;
+
+    /// Forgets what was counted.
+    fn clear(&mut self);
+
+    /// No more packets are made.
+    fn stop_sources(&mut self);
+
+    /// What was counted so far.
+    fn tally(&self) -> Tally;
+
+    /// Flits inside the network, and staged in front of it.
+    fn flits_inside(&self) -> u64;
+
+    /// Checks that nothing was lost or made: flits and credits of every buffer, and flits inside.
+    ///
+    /// # Errors
+    /// What is wrong.
+    fn audit(&self) -> Result<(), String>;
+
+    /// Packets that wait for one another in a circle, if there are any. O(lanes).
+    fn circle(&self) -> Option<Vec<Waiting>>;
+
+    /// Whether there are flits and none of them, and no credit, is on its way. O(calendars).
+    fn is_still(&self) -> bool;
+
+    /// Whether some packet has not moved since this was asked last.
+    fn is_slow(&mut self) -> bool;
+
+    /// Flits sent so far by every port of every router, in order.
+    fn sent(&self) -> Vec<u32>;
+
+    /// Adds, for every port of every router in order and each virtual channel, the flits that are
+    /// in its buffer now.
+    fn count_buffered(&self, sums: &mut [u32]);
+}
+
+/// Whether the short way through a step does all that is asked for.
+pub(super) fn is_plain(setup: Setup<'_>) -> bool {
+    setup.router.is_plain() && !setup.guide.has_choices() && !setup.always_full
+}
+
+/// Whether rails of an endpoint look at one another.
+fn compares_rails(setup: Setup<'_>) -> bool {
+    setup.deal.is_some_and(|deal| deal.rail.compares())
+}
+
+/// Whether some router looks at the queues of others.
+fn sees_far(setup: Setup<'_>) -> bool {
+    let ahead = setup.router.routing_delay == 0 && setup.guide.sees_queues();
+    ahead || setup.guide.sees_far()
+}
+
+/// All routers: usual ones with `1 << S` lanes a port and one class of traffic, or [`ANY`].
+pub(super) struct Machine<
+    'a,
+    G: ?Sized,
+    const N: usize,
+    const W: usize,
+    const M: usize,
+    const S: u32,
+> {
+    setup: Setup<'a>,
+    guide: &'a G,
+    layout: Layout,
+    board: Board,
+    parts: Vec<Part<N, W, M>>,
+    first_port: Vec<u32>,
+    now: u32,
+    counted: Range<u32>,
+    counts_late: bool,
+    counts_all: bool,
+    counts_before: u32,
+    window: u32,
+    pitch: u32,
+    /// Front flits when last asked: where in its ring, and whether there is one.
+    fronts: Vec<(u32, bool)>,
+}
+
+impl<'a, G: Guide + ?Sized, const N: usize, const W: usize, const M: usize, const S: u32>
+    Machine<'a, G, N, W, M, S>
+{
+    pub(super) fn new(setup: Setup<'a>, guide: &'a G) -> Result<Self, Refusal> {
+        let Setup { wiring, router, classes, .. } = setup;
+        let (endpoints, kinds) = (wiring.endpoints().len() as u32, classes.len() as u32);
+        let entry = if router.priority == Priority::NetworkAge { 20 } else { 0 };
+        let layout = Layout::new(endpoints, kinds, guide.vias(), entry, setup.cycles.into())?;
+        let places = Places::new(wiring, router);
+        let threads = setup.threads.clamp(1, wiring.routers().max(1) as usize);
+        let told = if compares_rails(setup) { wiring.endpoints().len() } else { 0 };
+        let far = if sees_far(setup) { places.ports } else { 0 };
+        let board = Board {
+            layout,
+            rings: Words::zeros(places.flits),
+            wants: Words::zeros(if router.routing_delay == 0 { places.flits } else { 0 }),
+            calendars: (0..threads).map(|_| Calendar::new(places.ahead, places.words)).collect(),
+            used: [Words::zeros(far), Words::zeros(far)],
+            waiting: [Words::zeros(told), Words::zeros(told)],
+        };
+        let parts = split(&places.first_port, threads)
+            .map(|routers| {
+                Ok(Part {
+                    units: routers.map(|r| unit(setup, &places, r)).collect::<Result<_, _>>()?,
+                    tally: Tally::new(classes.len()),
+                })
+            })
+            .collect::<Result<_, Refusal>>()?;
+        let all = (0..wiring.routers()).flat_map(|r| wiring.ports(r));
+        let nearest = all.map(|p| p.out_latency.min(p.in_latency) + 1).min().unwrap_or(1);
+        let window = if sees_far(setup) || compares_rails(setup) { 1 } else { nearest };
+        let (now, counted, fronts) = (0, 0..0, Vec::new());
+        Ok(Self {
+            setup,
+            guide,
+            layout,
+            board,
+            parts,
+            first_port: places.first_port,
+            now,
+            counted,
+            counts_late: false,
+            counts_all: false,
+            counts_before: u32::MAX,
+            window,
+            pitch: Calendar::pitch(places.ahead),
+            fronts,
+        })
+    }
+}
+
+impl<G: ?Sized, const N: usize, const W: usize, const M: usize, const S: u32>
+    Machine<'_, G, N, W, M, S>
+{
+    fn audit_of(&self) -> Audit<'_, N, W, M> {
+        let router = self.setup.router;
+        Audit {
+            units: self.parts.iter().flat_map(|p| &p.units).collect(),
+            board: &self.board,
+            wiring: self.setup.wiring,
+            router,
+            stride: router.stride_bits(),
+            lanes: router.virtual_channels,
+            full: router.buffer_flits,
+        }
+    }
+}
+
+impl<G: Guide + ?Sized, const N: usize, const W: usize, const M: usize, const S: u32> Engine
+    for Machine<'_, G, N, W, M, S>
+{
+    fn now(&self) -> u32 {
+        self.now
+    }
+
+    fn advance(&mut self, cycles: u32) {
+        let Self { setup, guide, layout, board, parts, first_port, .. } = self;
+        let Setup { wiring, router, classes, .. } = *setup;
+        let on = Context {
+            guide: *guide,
+            wiring,
+            router,
+            classes,
+            urgencies: setup.urgencies,
+            end: setup.cycles,
+            layout: *layout,
+            board,
+            stride: router.stride_bits(),
+            ring_mask: (1 << router.ring_bits()) - 1,
+            full: router.buffer_flits,
+            pitch: self.pitch,
+            speed: (router.internal_speedup * WHOLE as f64).round() as u64,
+            counted: self.counted.clone(),
+            counts_late: self.counts_late,
+            counts_as: if self.counts_all { COUNTED } else { 0 },
+            counts_before: self.counts_before,
+            born_when_made: setup.born_when_made,
+            sees_far: sees_far(*setup),
+            deal: setup.deal,
+            is_plain: S < ANY || is_plain(*setup),
+            first_port,
+        };
+        for part in &mut *parts {
+            part.count_late::<G, S>(&on);
+        }
+        if cycles == 0 {
+            return;
+        }
+        let (range, window) = (self.now..self.now + cycles, self.window);
+        let meet = Meeting::new(parts.len());
+        together(&meet, parts, |me, part: &mut Part<N, W, M>| {
+            part.run::<G, S>(range.clone(), window, &on, me, &meet);
+        });
+        self.now += cycles;
+    }
+
+    fn count_in(&mut self, cycles: Range<u32>, late: bool) {
+        (self.counted, self.counts_late) = (cycles, late);
+    }
+
+    fn count_all(&mut self, all: bool) {
+        self.counts_all = all;
+    }
+
+    fn count_until(&mut self, cycle: u32) {
+        self.counts_before = cycle;
+        self.advance(0);
+    }
+
+    fn not_arrived(&self) -> Vec<(u64, u64)> {
+        let mut sums = vec![(0, 0); self.setup.classes.len()];
+        let mut add = |flit: u64, flits: u32| {
+            let age = self.layout.age(flit, self.now.into());
+            let sum = &mut sums[self.layout.class(flit) as usize];
+            *sum = (sum.0 + u64::from(flits), sum.1 + u64::from(flits) * age);
+        };
+        let ring_mask = (1 << self.setup.router.ring_bits()) - 1;
+        self.audit_of().each_flit(ring_mask, |flit| add(flit, 1));
+        for part in &self.parts {
+            let sources = part.units.iter().flat_map(|unit| &unit.sources);
+            sources.flat_map(Source::packets).for_each(|(flit, left)| add(flit, left));
+            part.tally.late.iter().for_each(|&(flit, _)| add(flit, 1));
+        }
+        sums
+    }
+
+    fn all_counted_arrived(&self) -> bool {
+        let mut sources = self.parts.iter().flat_map(|p| &p.units).flat_map(|u| &u.sources);
+        let is_late = |s: &Source| self.counts_late && !s.is_past(self.counted.end);
+        !sources.any(is_late) && self.tally().classes.iter().all(|c| c.staged == c.arrived)
+    }
+
+    fn clear(&mut self) {
+        let classes = self.setup.classes.len();
+        for part in &mut self.parts {
+            part.tally.classes = Tally::new(classes).classes;
+        }
+    }
+
+    fn stop_sources(&mut self) {
+        self.parts
+            .iter_mut()
+            .flat_map(|p| &mut p.units)
+            .flat_map(|u| &mut u.sources)
+            .for_each(Source::stop);
+    }
+
+    fn tally(&self) -> Tally {
+        let mut sum = Tally::new(self.setup.classes.len());
+        self.parts.iter().for_each(|part| sum.merge(&part.tally));
+        sum
+    }
+
+    fn flits_inside(&self) -> u64 {
+        let tally = self.tally();
+        let sources = self.parts.iter().flat_map(|p| &p.units).flat_map(|u| &u.sources);
+        tally.injected - tally.ejected + sources.map(Source::staged).sum::<u64>()
+    }
+
+    fn audit(&self) -> Result<(), String> {
+        let audit = self.audit_of();
+        audit.credits()?;
+        let tally = self.tally();
+        let (inside, counted) = (audit.flits(), tally.injected - tally.ejected);
+        if inside != counted {
+            return Err(format!("{inside} flits are inside, {counted} have not left"));
+        }
+        Ok(())
+    }
+
+    fn circle(&self) -> Option<Vec<Waiting>> {
+        self.audit_of().circle()
+    }
+
+    fn is_still(&self) -> bool {
+        self.flits_inside() > 0 && self.audit_of().is_still()
+    }
+
+    fn is_slow(&mut self) -> bool {
+        let units = self.parts.iter().flat_map(|p| &p.units);
+        let fronts = units.flat_map(|u| u.head.iter().zip(&u.count).map(|(h, c)| (*h, *c > 0)));
+        let fronts: Vec<(u32, bool)> = fronts.collect();
+        let slow = self.fronts.iter().zip(&fronts).any(|(a, b)| a == b && a.1);
+        self.fronts = fronts;
+        slow
+    }
+
+    fn sent(&self) -> Vec<u32> {
+        let units = self.parts.iter().flat_map(|p| &p.units);
+        units.flat_map(|u| &u.sent[..u.ports as usize]).copied().collect()
+    }
+
+    fn count_buffered(&self, sums: &mut [u32]) {
+        let lanes = usize::from(self.setup.router.virtual_channels);
+        let stride = self.setup.router.stride_bits();
+        let add = |sums: &mut [u32], counts: &[u16]| {
+            sums.iter_mut().zip(counts).for_each(|(sum, &count)| *sum += u32::from(count));
+        };
+        if lanes == 1 << stride {
+            // no place is left out
+            let mut rest = sums;
+            for unit in self.parts.iter().flat_map(|p| &p.units) {
+                let (mine, others) = rest.split_at_mut((unit.ports as usize) << stride);
+                add(mine, &unit.count);
+                rest = others;
+            }
+            return;
+        }
+        let units = self.parts.iter().flat_map(|p| &p.units);
+        let ports = units.flat_map(|u| (0..u.ports as usize).map(move |port| (u, port << stride)));
+        for (sums, (unit, first)) in sums.chunks_exact_mut(lanes).zip(ports) {
+            add(sums, &unit.count[first..]);
+        }
+    }
+}
+
+/// Where everything of each router is.
+struct Places {
+    first_port: Vec<u32>,
+    /// Where rings begin, by router.
+    ring: Vec<u32>,
+    /// Where words of a calendar begin, by router.
+    word: Vec<u32>,
+    ports: usize,
+    flits: usize,
+    words: usize,
+    /// Cycles that anything can be ahead.
+    ahead: u32,
+}
+
+impl Places {
+    fn new(wiring: &Wiring, router: &Router) -> Self {
+        let (stride, ring_bits) = (router.stride_bits(), router.ring_bits());
+        let mut new = Self {
+            first_port: vec![0],
+            ring: vec![0],
+            word: vec![0],
+            ports: 0,
+            flits: 0,
+            words: 0,
+            ahead: 0,
+        };
+        let mut latency = 1;
+        for r in 0..wiring.routers() {
+            let ports = wiring.ports(r);
+            let lanes = ports.len() << stride;
+            new.ports += ports.len();
+            new.flits += lanes << ring_bits;
+            new.words += 3 * lanes.div_ceil(64);
+            new.first_port.push(new.ports as u32);
+            new.ring.push(new.flits as u32);
+            new.word.push(new.words as u32);
+            let longest = ports.iter().map(|p| p.out_latency.max(p.in_latency)).max();
+            latency = latency.max(longest.unwrap_or(1));
+        }
+        // a full buffer's flits and credits queue up, then go forth and back
+        let queue = u32::from(router.virtual_channels) * router.buffer_flits;
+        // one may have to wait for those in the crossbar first
+        let waits = if router.as_booksim { router.crossbar_delay } else { 0 };
+        let delays =
+            router.credit_delay + router.switch_alloc_delay + router.crossbar_delay + waits;
+        new.ahead = queue + 2 * (latency + 1) + delays + 8 + latency;
+        new
+    }
+
+    /// The calendar's place for a lane: of the words of arrivals (0), credits (1) or credits of
+    /// endpoints (2).
+    fn place(&self, router: u32, kind: u32, lane: usize) -> u32 {
+        let word = self.word[router as usize] + kind * self.words_of(router) + lane as u32 / 64;
+        word * Calendar::pitch(self.ahead)
+    }
+
+    fn words_of(&self, router: u32) -> u32 {
+        (self.word[router as usize + 1] - self.word[router as usize]) / 3
+    }
+}
+
+/// Routers in as many runs as threads, with about as many ports each.
+fn split(first_port: &[u32], threads: usize) -> impl Iterator<Item = Range<u32>> + '_ {
+    let all = u64::from(*first_port.last().unwrap_or(&0));
+    let cut = move |i: usize| {
+        let wanted = (all * i as u64 / threads as u64) as u32;
+        first_port.partition_point(|&p| p < wanted) as u32
+    };
+    let last = first_port.len() as u32 - 1;
+    let end = move |i: usize| if i == threads { last } else { cut(i).min(last) };
+    (0..threads).map(move |i| end(i)..end(i + 1))
+}
+
+/// A router, empty.
+fn unit<const N: usize, const W: usize, const M: usize>(
+    setup: Setup<'_>,
+    places: &Places,
+    router: u32,
+) -> Result<Unit<N, W, M>, Refusal> {
+    let Setup { wiring, router: kind, .. } = setup;
+    let (stride, ring_bits) = (kind.stride_bits(), kind.ring_bits());
+    let words = places.words_of(router);
+    let mut unit = Unit::new(router, Fast::new(setup.seed, "router", router.into()));
+    let ring =
+        |router: u32, lane: usize| places.ring[router as usize] + ((lane as u32) << ring_bits);
+    unit.word = places.word[router as usize];
+    unit.place = places.place(router, 0, 0);
+    (unit.words, unit.ports) = (words, wiring.ports(router).len() as u32);
+    let lanes = u32::from(kind.virtual_channels);
+    let all = (unit.ports << stride) as usize;
+    if !is_plain(setup) {
+        unit.extra = Extra::new(kind, all, unit.ports as usize, setup.guide.has_choices());
+    }
+    for (port, p) in wiring.ports(router).iter().enumerate() {
+        let first = port << stride;
+        let bit = (first % 64) as u8;
+        let ours = first..first + kind.virtual_channels as usize;
+        let back_latency = wiring.in_latency(router, port as u16);
+        let forth = p.out_latency + 1;
+        match p.end {
+            End::Router { router: to, port: there } => {
+                let far = usize::from(there) << stride;
+                let far_bit = (far % 64) as u8;
+                let place = places.place(to, 0, far);
+                unit.ahead[port] = Ahead { place, bit: far_bit, delay: forth, flight: forth };
+                let delay = back_latency + 1 + kind.credit_delay;
+                unit.back[port] = Back { place: places.place(to, 1, far), bit: far_bit, delay };
+                for lane in ours.clone() {
+                    unit.write[lane] = ring(to, far + lane - first);
+                }
+            }
+            End::Endpoint(e) => {
+                let place = places.place(router, 1, first);
+                let delay = 2 * forth + kind.credit_delay;
+                unit.ahead[port] = Ahead { place, bit, delay, flight: forth };
+                unit.ends[port / 64] |= 1 << (port & 63);
+                let delay = back_latency + 1;
+                unit.back[port] = Back { place: places.place(router, 2, first), bit, delay };
+                unit.open[port] = u32::MAX >> (32 - lanes);
+                for lane in ours.clone() {
+                    unit.room[lane] = kind.buffer_flits as u16;
+                }
+                unit.sources.push(source(setup, e, port as u16, delay)?);
+            }
+            End::Empty => continue,
+        }
+        for lane in ours {
+            unit.free[lane / 64] |= 1 << (lane & 63);
+            unit.credits[lane] = kind.buffer_flits as u16;
+            (unit.head[lane], unit.enter[lane]) = (ring(router, lane), ring(router, lane));
+        }
+    }
+    Ok(unit)
+}
+
+fn source(setup: Setup<'_>, endpoint: u32, port: u16, delay: u32) -> Result<Source, Refusal> {
+    let mut random = Fast::new(setup.seed, "endpoint", endpoint.into());
+    let maker = |(number, class): (u64, &Class)| -> Result<Maker, Refusal> {
+        let Some(deal) = setup.deal else {
+            return Ok((class.source(endpoint, &mut random)?, None));
+        };
+        let first = endpoint - endpoint % deal.rails;
+        // the same numbers at all rails of an endpoint
+        let mut shared = Fast::new(setup.seed, "births", number << 32 | u64::from(first));
+        let rails = if deal.times.is_some() { first..first } else { first..first + deal.rails };
+        let clocks = rails.map(|rail| class.source(rail, &mut shared)).collect::<Result<_, _>>()?;
+        let dealt = Dealt::new(clocks, shared, (deal, endpoint, setup.cycles));
+        Ok((None, Some(Box::new(dealt))))
+    };
+    let makers = (0..).zip(setup.classes).map(maker).collect::<Result<_, _>>()?;
+    Ok(Source::new(endpoint, port, delay, makers, setup.cycles, random))
+}

@@ -1,0 +1,75 @@
+//! Which engine runs a setup: by the size of its routers, and by the type of its guide.
+
+use super::ANY;
+use super::build::{Engine, Machine, Setup, is_plain};
+use crate::booksim::routing::Anynet;
+use base::Refusal;
+use paths::guide::Guide;
+use paths::select::Detours;
+
+/// An engine for this network, of the least arrays that hold its routers.
+///
+/// # Errors
+/// When the router does not fit the network, or flits have no room for what they carry.
+pub fn engine(setup: Setup<'_>) -> Result<Box<dyn Engine + '_>, Refusal> {
+    setup.router.check(setup.wiring)?;
+    if is_plain(setup)
+        && setup.classes.len() == 1
+        && setup.deal.is_none()
+        && !setup.born_when_made
+        && let Some(made) = compiled_for_guide(setup)
+    {
+        return made;
+    }
+    let guide = setup.guide;
+    Ok(match size(setup) {
+        (..=64, ..=16) => Box::new(Machine::<_, 64, 1, 16, ANY>::new(setup, guide)?),
+        (..=256, ..=64) => Box::new(Machine::<_, 256, 4, 64, ANY>::new(setup, guide)?),
+        (..=1024, ..=256) => Box::new(Machine::<_, 1024, 16, 256, ANY>::new(setup, guide)?),
+        _ => Box::new(Machine::<_, 4096, 64, 1024, ANY>::new(setup, guide)?),
+    })
+}
+
+/// The engine that is compiled for the type of the guide, where there is one: the guide is called
+/// directly in the steps of routers. The result is the same as of any other engine.
+fn compiled_for_guide<'a>(setup: Setup<'a>) -> Option<Result<Box<dyn Engine + 'a>, Refusal>> {
+    let guide = setup.guide.itself()?;
+    if let Some(detours) = guide.downcast_ref::<Detours>() {
+        return engine_of(detours, setup);
+    }
+    guide.downcast_ref::<Anynet>().and_then(|anynet| engine_of(anynet, setup))
+}
+
+/// An engine of `guide`, which is the setup's, where its routers are the usual ones and none is
+/// very large.
+fn engine_of<'a, G: Guide>(
+    guide: &'a G,
+    setup: Setup<'a>,
+) -> Option<Result<Box<dyn Engine + 'a>, Refusal>> {
+    match setup.router.stride_bits() {
+        2 => sized::<G, 2>(guide, setup),
+        _ => None,
+    }
+}
+
+/// An engine of usual routers with `1 << S` lanes a port, where there is one for the size.
+fn sized<'a, G: Guide, const S: u32>(
+    guide: &'a G,
+    setup: Setup<'a>,
+) -> Option<Result<Box<dyn Engine + 'a>, Refusal>> {
+    fn boxed<'a>(made: Result<impl Engine + 'a, Refusal>) -> Result<Box<dyn Engine + 'a>, Refusal> {
+        made.map(|machine| Box::new(machine) as Box<dyn Engine>)
+    }
+    Some(match size(setup) {
+        (..=64, ..=16) => boxed(Machine::<_, 64, 1, 16, S>::new(setup, guide)),
+        (..=256, ..=64) => boxed(Machine::<_, 256, 4, 64, S>::new(setup, guide)),
+        (..=512, ..=128) => boxed(Machine::<_, 512, 8, 128, S>::new(setup, guide)),
+        _ => return None,
+    })
+}
+
+/// Most lanes and ports of a router.
+fn size(setup: Setup<'_>) -> (usize, usize) {
+    let ports = setup.wiring.most_ports();
+    (ports << setup.router.stride_bits(), ports)
+}

@@ -1,0 +1,87 @@
+//! Points of several loads, and up to saturation.
+
+use super::case::Case;
+use super::run::Point;
+use base::{Stop, Watch};
+use paths::side_by_side::side_by_side;
+
+/// The runs of the points of some loads, in order, on all threads: a run a thread where there are
+/// enough.
+///
+/// # Errors
+/// The first of [`Case::point`].
+pub fn points(
+    case: &Case,
+    loads: &[f64],
+    threads: usize,
+    watch: &dyn Watch,
+) -> Result<Vec<Vec<Point>>, Stop> {
+    loads.iter().try_for_each(|&load| case.check(load))?;
+    let (runs, count) = (case.runs(), loads.len() * case.runs());
+    let at_once = threads.min(count).max(1);
+    let each = case.wiring().paying(threads / at_once);
+    let all =
+        side_by_side(count, at_once, |at| case.point(loads[at / runs], at % runs, each, watch))?;
+    let mut rest = all.into_iter();
+    Ok(loads.iter().map(|_| rest.by_ref().take(runs).collect()).collect())
+}
+
+/// How near the saturation throughput is found.
+const NEAR: f64 = 0.005;
+
+/// Loads with their runs.
+type Curve = Vec<(f64, Vec<Point>)>;
+
+/// Points from a load of 0.1 on in steps of 0.1 until one is saturated, then between the last two
+/// by bisection; and the saturation throughput: the largest load found that is not saturated, 0.005
+/// below one that is. 1 where none is; none where nothing was sent at any load. A load that the
+/// process of the traffic cannot make ends it, as 1 does.
+///
+/// # Errors
+/// As [`points`]; of loads, when the first cannot be.
+pub fn curve(case: &Case, threads: usize, watch: &dyn Watch) -> Result<(Curve, Option<f64>), Stop> {
+    let at = |load: f64| points(case, &[load], threads, watch).map(|mut of| of.swap_remove(0));
+    let mut found: Curve = Vec::new();
+    for step in 1..=10 * case.largest_load() as u32 {
+        let load = f64::from(step) / 10.0;
+        match at(load) {
+            Ok(runs) => found.push((load, runs)),
+            Err(Stop::Refused(r)) if r.param == "load" && !found.is_empty() => break,
+            Err(stop) => return Err(stop),
+        }
+        if found.last().is_some_and(|(_, runs)| is_too_much(runs)) {
+            break;
+        }
+    }
+    let (mut high, fails) =
+        found.last().map_or((1.0, false), |(load, runs)| (*load, is_too_much(runs)));
+    if !fails {
+        let is_sent = found.iter().flat_map(|(_, runs)| runs).any(|run| run.all.is_sent());
+        return Ok((found, is_sent.then_some(high)));
+    }
+    let mut low = found.len().checked_sub(2).map_or(0.0, |before| found[before].0);
+    while high - low > NEAR {
+        let middle = f64::midpoint(low, high);
+        let runs = at(middle)?;
+        if is_too_much(&runs) {
+            high = middle;
+        } else {
+            low = middle;
+        }
+        found.push((middle, runs));
+    }
+    found.sort_by(|a, b| a.0.total_cmp(&b.0));
+    Ok((found, Some(low)))
+}
+
+/// From so many packets on a search goes by what arrives, though it may be less by chance: it would
+/// end far above the load that it looks for if it waited for certainty at each.
+const SEARCHED: f64 = 1000.0;
+
+/// Whether less arrives than is offered in the mean of the runs, of which some send, or a run has
+/// come to a stop.
+fn is_too_much(runs: &[Point]) -> bool {
+    let all = Point::merged(runs).all;
+    let is_less = all.is_saturated().unwrap_or(all.expected >= SEARCHED);
+    is_less && all.is_sent() || runs.iter().any(|run| run.circle.is_some())
+}

@@ -1,0 +1,107 @@
+//! A point as users read it.
+
+use super::run::{Found, Point};
+use super::seeds::{OverSeeds, Spread};
+use super::seen::{Names, Seen};
+use paths::wiring::Wiring;
+use schemars::JsonSchema;
+use serde::Serialize;
+
+/// A point as users read it; loads in flits an active endpoint and cycle.
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
+pub struct Row {
+    /// What endpoints want to send.
+    pub offered_load: f64,
+    /// What arrives.
+    pub accepted_load: f64,
+    /// Mean cycles from a packet's birth to its arrival; null where none arrived.
+    pub mean_packet_latency_cycles: Option<f64>,
+    /// Mean cycles from entering the network to arrival.
+    pub mean_network_latency_cycles: Option<f64>,
+    /// Latency that 99 % of packets do not exceed.
+    pub p99_packet_latency_cycles: Option<u64>,
+    /// Mean switches visited.
+    pub mean_hops: Option<f64>,
+    /// Cycles before those that count: those that are asked for, or that were found.
+    pub warmup_cycles: u32,
+    /// Cycles simulated.
+    pub cycles: u64,
+    /// Flits through switches, over all cycles.
+    pub flit_hops: u64,
+    /// Whether less than 97 % of what is offered arrives; null where nothing was sent, or so few
+    /// packets that less may be chance.
+    pub saturated: Option<bool>,
+    /// Whether packets wait for one another in a circle.
+    pub deadlocked: bool,
+    /// The circle, where there is one: each packet waits for the next, the last for the first.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub circle: Option<Vec<String>>,
+    /// Packets by latency: least cycles of a bin, packets.
+    pub latency_histogram: Vec<(u64, u64)>,
+    /// Packets by switches visited, from 0 on.
+    pub hop_histogram: Vec<u64>,
+    /// How runs with several seeds differ, where there are several.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub over_seeds: Option<OverSeeds>,
+    /// A row for each class of traffic, where there are several.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub classes: Vec<Row>,
+    /// What was seen of links; not of a class alone.
+    #[serde(flatten)]
+    pub seen: Option<Seen>,
+}
+
+impl Row {
+    /// The row of a point on `wiring`, `with_links` also each link's.
+    pub fn of(point: &Point, wiring: &Wiring, names: &Names, with_links: bool) -> Self {
+        let seen = Seen::of(&point.traces, wiring, names, with_links);
+        Self { seen: Some(seen), ..Self::of_found(point, &point.all, names) }
+    }
+
+    /// The row of runs of one point that differ by their seeds, with its classes; 1 or more.
+    pub fn of_runs(runs: &[Point], wiring: &Wiring, names: &Names, with_links: bool) -> Self {
+        let merged = Point::merged(runs);
+        let accepted: Vec<f64> = runs.iter().map(|run| run.all.accepted_load).collect();
+        let latencies: Option<Vec<f64>> = runs.iter().map(|run| run.all.latency).collect();
+        let over_seeds = Spread::of(&accepted).map(|accepted_load| OverSeeds {
+            seeds: runs.len() as u32,
+            accepted_load,
+            mean_packet_latency_cycles: latencies.and_then(|all| Spread::of(&all)),
+        });
+        let classes = Self::of_classes(&merged, names);
+        Self { over_seeds, classes, ..Self::of(&merged, wiring, names, with_links) }
+    }
+
+    /// The rows of its classes, where there are several.
+    pub fn of_classes(point: &Point, names: &Names) -> Vec<Self> {
+        let several = if point.classes.len() > 1 { &point.classes[..] } else { &[] };
+        several.iter().map(|found| Self::of_found(point, found, names)).collect()
+    }
+
+    fn of_found(point: &Point, all: &Found, names: &Names) -> Self {
+        let used = all.by_hops.iter().rposition(|&n| n > 0).map_or(0, |last| last + 1);
+        Self {
+            offered_load: all.offered_load,
+            accepted_load: all.accepted_load,
+            mean_packet_latency_cycles: all.latency,
+            mean_network_latency_cycles: all.network_latency,
+            p99_packet_latency_cycles: all.latency.map(|_| all.latencies.quantile(0.99)),
+            mean_hops: all.hops,
+            warmup_cycles: point.warmup_cycles,
+            cycles: point.cycles,
+            flit_hops: point.flit_hops,
+            saturated: if all.is_sent() || point.circle.is_some() {
+                all.is_saturated()
+            } else {
+                None
+            },
+            deadlocked: point.circle.is_some(),
+            circle: point.circle.as_ref().map(|c| c.iter().map(|w| names.tell(w)).collect()),
+            latency_histogram: all.latencies.bins().collect(),
+            hop_histogram: all.by_hops[..used].to_vec(),
+            over_seeds: None,
+            classes: Vec::new(),
+            seen: None,
+        }
+    }
+}

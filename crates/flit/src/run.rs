@@ -1,0 +1,392 @@
+//! One point: warm-up, measurement, drain, and what is found.
+
+use super::engine::{Engine, Histogram, OfClass, Setup, Waiting, engine};
+use super::seen::Traces;
+use base::{Refusal, Stop, Watch};
+use paths::wiring::Wiring;
+use std::ops::Range;
+use traffic::process::Class;
+
+/// How a run ends.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Drain {
+    /// Nobody sends any more until the network is empty.
+    Empty,
+    /// All go on sending until every packet that was born while measuring has arrived.
+    Measured,
+}
+
+/// The phases of a run.
+///
+/// Packets that are made in the measured cycles give the latencies, whenever they arrive; flits
+/// that arrive in the measured cycles give the accepted load, whenever they were born.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Phases {
+    /// Cycles before anything counts.
+    pub warmup_cycles: u32,
+    /// Cycles that count, at least 1.
+    pub measure_cycles: u32,
+    /// Most cycles after these until all that counts has arrived.
+    pub drain_cycles: u32,
+    /// What happens in them.
+    pub drain: Drain,
+}
+
+/// What was found of one class of traffic.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Found {
+    /// Flits an active endpoint wants to send in a cycle.
+    pub offered_load: f64,
+    /// Flits that arrived, an active endpoint and cycle.
+    pub accepted_load: f64,
+    /// Packets made while measuring, and those of them that arrived.
+    pub packets: (u64, u64),
+    /// Packets that the load stands for in that time; infinitely many where their times are given,
+    /// as then nothing is left to chance.
+    pub expected: f64,
+    /// Mean cycles from birth to the arrival of the tail.
+    pub latency: Option<f64>,
+    /// Mean cycles from the head's entering the network to the arrival of the tail.
+    pub network_latency: Option<f64>,
+    /// Mean routers visited.
+    pub hops: Option<f64>,
+    /// Latencies of packets.
+    pub latencies: Histogram,
+    /// Packets by routers visited.
+    pub by_hops: Vec<u64>,
+}
+
+/// What a run found.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Point {
+    /// By class.
+    pub classes: Vec<Found>,
+    /// All classes together.
+    pub all: Found,
+    /// Cycles before those that count.
+    pub warmup_cycles: u32,
+    /// Cycles simulated.
+    pub cycles: u64,
+    /// Flits through a router, in all cycles.
+    pub flit_hops: u64,
+    /// What was seen of channels and buffers while measuring.
+    pub traces: Traces,
+    /// Packets that wait for one another in a circle, where there are such.
+    pub circle: Option<Vec<Waiting>>,
+}
+
+/// A point whose accepted load is below this share of the offered one is saturated.
+pub const SATURATED_BELOW: f64 = 0.97;
+/// Of so many packets the number that is drawn is near its mean: three standard deviations of it,
+/// `3 sqrt(n)`, are what may be missing where all is well.
+const MANY: f64 = 1e4;
+/// Of fewer more must be missing than so many standard deviations.
+const DEVIATIONS: f64 = 3.0;
+
+impl Found {
+    /// Whether a packet was made while measuring, or a flit arrived.
+    pub fn is_sent(&self) -> bool {
+        self.packets.0 > 0 || self.accepted_load > 0.0
+    }
+
+    /// Whether less arrives than is offered; none where that may be chance, as so few packets were
+    /// to come.
+    pub fn is_saturated(&self) -> Option<bool> {
+        let share = self.accepted_load / self.offered_load / SATURATED_BELOW;
+        if share.is_nan() || share >= 1.0 {
+            return Some(false);
+        }
+        let counted = SATURATED_BELOW * self.expected;
+        let is_known =
+            self.expected >= MANY || (1.0 - share) * counted > DEVIATIONS * counted.sqrt();
+        is_known.then_some(true)
+    }
+}
+
+impl Found {
+    /// The means of several runs, and all their packets.
+    fn merged(runs: &[&Self]) -> Self {
+        let n = runs.len() as f64;
+        let mean = |of: fn(&Self) -> f64| runs.iter().map(|run| of(run)).sum::<f64>() / n;
+        let known = |of: fn(&Self) -> Option<f64>| {
+            runs.iter().map(|run| of(run)).sum::<Option<f64>>().map(|sum| sum / n)
+        };
+        let mut latencies = Histogram::default();
+        let mut by_hops = vec![0; runs.iter().map(|run| run.by_hops.len()).max().unwrap_or(0)];
+        for run in runs {
+            latencies.merge(&run.latencies);
+            run.by_hops.iter().zip(&mut by_hops).for_each(|(one, sum)| *sum += one);
+        }
+        Self {
+            offered_load: mean(|run| run.offered_load),
+            accepted_load: mean(|run| run.accepted_load),
+            expected: runs.iter().map(|run| run.expected).sum(),
+            packets: (
+                runs.iter().map(|run| run.packets.0).sum(),
+                runs.iter().map(|run| run.packets.1).sum(),
+            ),
+            latency: known(|run| run.latency),
+            network_latency: known(|run| run.network_latency),
+            hops: known(|run| run.hops),
+            latencies,
+            by_hops,
+        }
+    }
+}
+
+impl Point {
+    /// The means of several runs of a point, and all that was counted in them; 1 or more.
+    ///
+    /// # Panics
+    /// When there is none.
+    #[must_use]
+    pub fn merged(runs: &[Self]) -> Self {
+        let [first, others @ ..] = runs else { panic!("no run") };
+        let mut all = first.clone();
+        if others.is_empty() {
+            return all;
+        }
+        let each = |of: &dyn Fn(&Self) -> &Found| -> Found {
+            Found::merged(&runs.iter().map(of).collect::<Vec<_>>())
+        };
+        all.classes = (0..first.classes.len()).map(|c| each(&|run| &run.classes[c])).collect();
+        all.all = each(&|run| &run.all);
+        for run in others {
+            all.warmup_cycles = all.warmup_cycles.max(run.warmup_cycles);
+            all.cycles += run.cycles;
+            all.flit_hops += run.flit_hops;
+            all.traces.add(&run.traces);
+            all.circle = all.circle.or_else(|| run.circle.clone());
+        }
+        all
+    }
+
+    /// Whether less arrives than is offered, as [`Found::is_saturated`].
+    pub fn is_saturated(&self) -> Option<bool> {
+        self.all.is_saturated()
+    }
+}
+
+/// Most looks at buffers while measuring.
+const LOOKS: u32 = 100;
+
+/// Cycles between two looks for packets that wait for ever.
+const LOOK: u32 = 1000;
+
+/// Flits that may move between two looks at whether the user wants to stop: a tenth of a second.
+const STRIDE_FLITS: u32 = 400_000;
+
+/// Most cycles between two looks at whether the network is empty.
+const DRAIN_STRIDE: u32 = 50;
+
+/// Simulates `setup` through `phases`.
+///
+/// # Errors
+/// When the setup is refused, or `watch` says stop.
+///
+/// # Panics
+/// When a flit or credit was lost: a fault of the engine.
+pub fn run(setup: Setup<'_>, phases: Phases, watch: &dyn Watch) -> Result<Point, Stop> {
+    let mut run = Run::new(setup)?;
+    let (start, end) = (phases.warmup_cycles, phases.warmup_cycles + phases.measure_cycles);
+    run.engine.count_in(start..end, phases.drain == Drain::Measured);
+    let total = u64::from(end);
+    run.until(start, total, watch)?;
+    let traces = run.measure(start..end, total, watch)?;
+    run.drain(phases.drain, end + phases.drain_cycles, watch)?;
+    Ok(run.point(start..end, traces))
+}
+
+/// Cycles between two looks at whether the user wants to stop.
+pub(super) fn stride(wiring: &Wiring) -> u32 {
+    let ports: usize = (0..wiring.routers()).map(|r| wiring.ports(r).len()).sum();
+    (STRIDE_FLITS / (ports as u32).max(1)).clamp(1, LOOK)
+}
+
+/// Flits that all endpoints together want to send in a cycle.
+pub(super) fn flits_a_cycle(class: &Class) -> f64 {
+    let senders = (0..class.destinations.endpoints()).map(|e| class.destinations.rate(e));
+    class.load.packets(&class.sizes) * class.sizes.mean() * senders.sum::<f64>()
+}
+
+/// A run under way: what [`run`] does step by step, for those who see on the way how long it is to
+/// be.
+pub struct Run<'a> {
+    /// All routers.
+    pub engine: Box<dyn Engine + 'a>,
+    classes: &'a [Class],
+    /// Virtual channels of a port.
+    lanes: u8,
+    /// Packets that wait for one another in a circle, once they do: nothing goes on then.
+    pub circle: Option<Vec<Waiting>>,
+    /// Cycles between two looks at whether the user wants to stop.
+    stride: u32,
+    /// When it was last looked for packets that wait for ever.
+    looked: u32,
+    /// Flits that had moved, and when it was first seen that they were as many while some waited.
+    moved: (u64, u32),
+    /// The most cycles that a packet takes within a router, with nobody in its path.
+    longest: u32,
+    /// Whether the times of packets are given, not drawn.
+    is_given: bool,
+}
+
+impl<'a> Run<'a> {
+    /// At cycle 0.
+    ///
+    /// # Errors
+    /// When the setup is refused.
+    pub fn new(setup: Setup<'a>) -> Result<Self, Refusal> {
+        let stride = stride(setup.wiring);
+        let (classes, lanes) = (setup.classes, setup.router.virtual_channels);
+        // what is routed in batches waits for one before its own
+        let delays = setup.router.routing_delay.saturating_add(setup.router.vc_alloc_delay);
+        let is_given = setup.deal.as_ref().is_some_and(|deal| deal.times.is_some());
+        let (engine, longest) = (engine(setup)?, delays.saturating_mul(2));
+        let (looked, moved) = (0, (0, 0));
+        Ok(Self { engine, classes, lanes, circle: None, stride, looked, moved, longest, is_given })
+    }
+
+    /// On to this cycle, or to where packets wait in a circle; `total` cycles are expected.
+    ///
+    /// # Errors
+    /// When `watch` says stop.
+    pub fn until(&mut self, cycle: u32, total: u64, watch: &dyn Watch) -> Result<(), Stop> {
+        while self.engine.now() < cycle && self.circle.is_none() {
+            watch.tick("cycles", self.engine.now().into(), total)?;
+            self.engine.advance(self.stride.min(cycle - self.engine.now()));
+            self.look();
+        }
+        Ok(())
+    }
+
+    /// Cycles that are measured, from the current one on, with looks at the buffers in equal steps.
+    ///
+    /// # Errors
+    /// When `watch` says stop.
+    pub fn measure(
+        &mut self,
+        cycles: Range<u32>,
+        total: u64,
+        watch: &dyn Watch,
+    ) -> Result<Traces, Stop> {
+        let before = self.engine.sent();
+        let mut buffered = vec![0; before.len() * usize::from(self.lanes)];
+        let step = (cycles.len() as u32).div_ceil(LOOKS);
+        let (mut at, mut looks) = (cycles.start, 0);
+        while at < cycles.end && self.circle.is_none() {
+            at = cycles.end.min(at + step);
+            self.until(at, total, watch)?;
+            self.engine.count_buffered(&mut buffered);
+            looks += 1;
+        }
+        let sent = self.engine.sent().iter().zip(&before).map(|(a, b)| u64::from(a - b)).collect();
+        let buffered = buffered.into_iter().map(u64::from).collect();
+        Ok(Traces { cycles: cycles.len() as u64, lanes: self.lanes, sent, looks, buffered })
+    }
+
+    /// Looks for packets that wait in a circle, once some have not moved for long.
+    ///
+    /// # Panics
+    /// When nothing moves and no packet waits for another: a fault of the engine.
+    fn look(&mut self) {
+        if self.engine.now() - self.looked < LOOK {
+            return;
+        }
+        self.looked = self.engine.now();
+        let is_slow = self.engine.is_slow();
+        if is_slow {
+            self.circle = self.engine.circle();
+        }
+        let moved = self.engine.sent().iter().map(|&n| u64::from(n)).sum();
+        // a packet that came after a long time without any has not been waiting since then
+        if moved != self.moved.0 || !is_slow {
+            self.moved = (moved, self.looked);
+        }
+        let rests = self.looked - self.moved.1 > self.longest.saturating_add(LOOK);
+        assert!(
+            self.circle.is_some() || !rests || !self.engine.is_still(),
+            "no flit moves since cycle {}, and no packets wait for one another",
+            self.moved.1
+        );
+    }
+
+    /// On until all has arrived that is waited for, or to the cycle `last`: whether it has.
+    ///
+    /// # Errors
+    /// When `watch` says stop.
+    ///
+    /// # Panics
+    /// When a flit or credit was lost: a fault of the engine.
+    pub fn drain(&mut self, how: Drain, last: u32, watch: &dyn Watch) -> Result<bool, Stop> {
+        let is_done = |engine: &dyn Engine| match how {
+            Drain::Empty => engine.flits_inside() == 0,
+            Drain::Measured => engine.all_counted_arrived(),
+        };
+        if how == Drain::Empty {
+            self.engine.stop_sources();
+        }
+        while self.circle.is_none() && self.engine.now() < last && !is_done(&*self.engine) {
+            watch.tick("cycles", 1, 1)?;
+            let cycles = self.stride.min(DRAIN_STRIDE).min(last - self.engine.now());
+            self.engine.advance(cycles);
+            self.look();
+        }
+        let audit = self.engine.audit();
+        assert_eq!(audit, Ok(()), "a flit or credit was lost");
+        Ok(is_done(&*self.engine))
+    }
+
+    /// What was found, where these cycles were measured.
+    pub fn point(self, measured: Range<u32>, traces: Traces) -> Point {
+        let tally = self.engine.tally();
+        let cycles = measured.len() as f64;
+        let found = |class: &Class, of: &OfClass| {
+            let active = f64::from(class.destinations.active().max(1));
+            let flits = flits_a_cycle(class);
+            let expected =
+                if self.is_given { f64::INFINITY } else { flits * cycles / class.sizes.mean() };
+            found_of(flits / active, of.accepted as f64 / active / cycles, expected, of)
+        };
+        let classes: Vec<Found> =
+            self.classes.iter().zip(&tally.classes).map(|(c, t)| found(c, t)).collect();
+        let all = match &classes[..] {
+            [one] => one.clone(),
+            several => {
+                let mut sum = OfClass { by_hops: vec![0; 256], ..OfClass::default() };
+                tally.classes.iter().for_each(|class| sum.merge(class));
+                let total = |of: fn(&Found) -> f64| several.iter().map(of).sum();
+                let [offered, accepted, expected] =
+                    [total(|f| f.offered_load), total(|f| f.accepted_load), total(|f| f.expected)];
+                found_of(offered, accepted, expected, &sum)
+            }
+        };
+        Point {
+            classes,
+            all,
+            warmup_cycles: measured.start,
+            cycles: self.engine.now().into(),
+            flit_hops: self.engine.sent().iter().map(|&n| u64::from(n)).sum(),
+            traces,
+            circle: self.circle,
+        }
+    }
+}
+
+/// The means of what was counted.
+fn found_of(offered_load: f64, accepted_load: f64, expected: f64, of: &OfClass) -> Found {
+    let mean = |sum: u64, count: u64| (count > 0).then(|| sum as f64 / count as f64);
+    let latency = mean(of.latency, of.arrived);
+    let inside = mean(of.wait, of.entered);
+    Found {
+        offered_load,
+        accepted_load,
+        packets: (of.staged, of.arrived),
+        expected,
+        latency,
+        network_latency: latency.zip(inside).map(|(all, wait)| all - wait),
+        hops: mean(of.hops, of.arrived),
+        latencies: of.latencies.clone(),
+        by_hops: of.by_hops.clone(),
+    }
+}

@@ -1,0 +1,215 @@
+//! What a run sees of links and buffers, and what people call them.
+
+use super::engine::Waiting;
+use base::SwitchId;
+use fabric::Topology;
+use paths::wiring::{End, Wiring};
+use schemars::JsonSchema;
+use serde::Serialize;
+
+/// What switches, their ports and endpoints are called.
+#[derive(Debug, Clone)]
+pub struct Names {
+    switches: Vec<String>,
+    /// By switch, the number of each of the wiring's ports.
+    ports: Vec<Vec<u16>>,
+    endpoints: Vec<String>,
+}
+
+impl Names {
+    /// Those of a network whose wiring is [`Wiring::of`].
+    pub fn of(on: &Topology) -> Self {
+        let switches = (0..on.switches().len() as u32).map(SwitchId);
+        Self {
+            switches: on.switches().iter().map(|s| s.name.clone()).collect(),
+            ports: switches.map(|s| Wiring::seats(on, s)).collect(),
+            endpoints: endpoints(on),
+        }
+    }
+
+    /// Numbers from 0 on, where nothing has a name.
+    pub fn numbered(wiring: &Wiring) -> Self {
+        let routers = 0..wiring.routers();
+        Self {
+            switches: routers.clone().map(|r| format!("router {r}")).collect(),
+            ports: routers.map(|r| (0..wiring.ports(r).len() as u16).collect()).collect(),
+            endpoints: (0..wiring.endpoints().len()).map(|e| format!("endpoint {e}")).collect(),
+        }
+    }
+
+    fn port(&self, switch: u32, port: u16) -> u16 {
+        // an endpoint that is down hangs on a port without a number
+        self.ports[switch as usize].get(usize::from(port)).copied().unwrap_or(u16::MAX)
+    }
+
+    /// A packet that waits, in words.
+    pub fn tell(&self, waiting: &Waiting) -> String {
+        let Waiting { router, port, lane, target } = *waiting;
+        let (to, at) = (&self.endpoints[target as usize], &self.switches[router as usize]);
+        let port = self.port(router, port);
+        format!("a packet to {to} at {at}, from port {port} on virtual channel {lane}")
+    }
+}
+
+/// Names of endpoints, and of their rails where they have several, as the wiring numbers them.
+fn endpoints(on: &Topology) -> Vec<String> {
+    let rails = on.terminals().len() / on.endpoints().len().max(1);
+    let of = |name: &str, rail: usize| {
+        if rails > 1 { format!("{name} rail {rail}") } else { name.to_owned() }
+    };
+    let all = on.endpoints().iter().flat_map(|e| (0..rails).map(move |rail| of(&e.name, rail)));
+    all.collect()
+}
+
+/// What was counted of channels and buffers in the measured cycles, by port of every router in
+/// order.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Traces {
+    /// Measured cycles.
+    pub cycles: u64,
+    /// Virtual channels of a port.
+    pub lanes: u8,
+    /// Flits sent.
+    pub sent: Vec<u64>,
+    /// How often buffers were looked at, in equal steps.
+    pub looks: u32,
+    /// Flits found in the buffer of each port, by virtual channel, over all looks.
+    pub buffered: Vec<u64>,
+}
+
+impl Traces {
+    /// Nothing yet, of routers with so many virtual channels.
+    pub fn none(lanes: u8) -> Self {
+        Self { cycles: 0, lanes, sent: Vec::new(), looks: 0, buffered: Vec::new() }
+    }
+
+    /// Adds what another run of the same routers saw, or this one later.
+    pub fn add(&mut self, other: &Self) {
+        let sum = |mine: &mut Vec<u64>, theirs: &[u64]| {
+            mine.resize(theirs.len(), 0);
+            mine.iter_mut().zip(theirs).for_each(|(a, b)| *a += b);
+        };
+        (self.cycles, self.looks) = (self.cycles + other.cycles, self.looks + other.looks);
+        sum(&mut self.sent, &other.sent);
+        sum(&mut self.buffered, &other.buffered);
+    }
+}
+
+/// A channel between two switches, which leaves by this port.
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
+pub struct Busy {
+    /// The switch that sends.
+    pub from: String,
+    /// The switch that receives.
+    pub to: String,
+    /// The sender's port.
+    pub port: u16,
+    /// Flits a cycle.
+    pub utilisation: f64,
+}
+
+/// All channels between switches, as columns: both directions of every cable.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, JsonSchema)]
+pub struct Links {
+    /// The switch that sends.
+    pub from: Vec<String>,
+    /// The switch that receives.
+    pub to: Vec<String>,
+    /// The sender's port.
+    pub port: Vec<u16>,
+    /// Flits a cycle.
+    pub utilisation: Vec<f64>,
+    /// Mean flits in the buffer that it leads to, over all virtual channels.
+    pub buffered: Vec<f64>,
+}
+
+/// What was seen of channels between switches in the measured cycles.
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
+pub struct Seen {
+    /// Mean flits a cycle of a channel; null where there are no channels.
+    pub mean_link_utilisation: Option<f64>,
+    /// Most flits a cycle of a channel; null likewise.
+    pub max_link_utilisation: Option<f64>,
+    /// The ten busiest channels, the busiest first.
+    pub busiest_links: Vec<Busy>,
+    /// By virtual channel, mean flits in a buffer that a channel leads to.
+    pub mean_vc_occupancy: Vec<f64>,
+    /// All channels, where `run.links` asks for them.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub links: Option<Links>,
+}
+
+/// How many channels are named.
+const BUSIEST: usize = 10;
+
+/// A channel between switches: its place among all ports, and that of the port it leads to.
+struct Channel {
+    from: (u32, u16),
+    to: u32,
+    leaves: usize,
+    enters: usize,
+}
+
+impl Seen {
+    /// What `traces` say of the channels of `wiring`.
+    pub fn of(traces: &Traces, wiring: &Wiring, names: &Names, with_all: bool) -> Self {
+        let channels = channels(wiring);
+        let count = channels.len() as f64;
+        let use_of = |c: &Channel| traces.sent[c.leaves] as f64 / traces.cycles as f64;
+        let busy = |c: &Channel| Busy {
+            from: names.switches[c.from.0 as usize].clone(),
+            to: names.switches[c.to as usize].clone(),
+            port: names.port(c.from.0, c.from.1),
+            utilisation: use_of(c),
+        };
+        let mut order: Vec<&Channel> = channels.iter().collect();
+        order.sort_by_key(|c| std::cmp::Reverse(traces.sent[c.leaves]));
+        let total: u64 = channels.iter().map(|c| traces.sent[c.leaves]).sum();
+        let mean = total as f64 / traces.cycles as f64 / count;
+        let looks = f64::from(traces.looks.max(1));
+        let lanes = usize::from(traces.lanes);
+        let found = |c: &Channel, lane: usize| traces.buffered[c.enters * lanes + lane] as f64;
+        let of_lane = |lane: usize| {
+            let sum: f64 = channels.iter().map(|c| found(c, lane)).sum();
+            if channels.is_empty() { 0.0 } else { sum / looks / count }
+        };
+        let all = || {
+            let mut all = Links::default();
+            for c in &channels {
+                let Busy { from, to, port, utilisation } = busy(c);
+                all.from.push(from);
+                all.to.push(to);
+                all.port.push(port);
+                all.utilisation.push(utilisation);
+                all.buffered.push((0..lanes).map(|lane| found(c, lane)).sum::<f64>() / looks);
+            }
+            all
+        };
+        Self {
+            mean_link_utilisation: (!channels.is_empty()).then_some(mean),
+            max_link_utilisation: order.first().map(|c| use_of(c)),
+            busiest_links: order.iter().take(BUSIEST).map(|c| busy(c)).collect(),
+            mean_vc_occupancy: (0..lanes).map(of_lane).collect(),
+            links: with_all.then(all),
+        }
+    }
+}
+
+/// The channels between routers, by router and port.
+fn channels(wiring: &Wiring) -> Vec<Channel> {
+    let mut first = vec![0];
+    for r in 0..wiring.routers() {
+        first.push(first[r as usize] + wiring.ports(r).len());
+    }
+    let mut all = Vec::new();
+    for r in 0..wiring.routers() {
+        for (port, p) in (0..).zip(wiring.ports(r)) {
+            if let End::Router { router: to, port: there } = p.end {
+                let leaves = first[r as usize] + usize::from(port);
+                let enters = first[to as usize] + usize::from(there);
+                all.push(Channel { from: (r, port), to, leaves, enters });
+            }
+        }
+    }
+    all
+}

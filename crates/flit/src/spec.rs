@@ -1,0 +1,295 @@
+//! The parameters of a case, as people set them.
+
+use super::router::Router;
+use super::warmup::Warmup;
+use base::Refusal;
+use paths::loads::{self, Loads};
+use paths::proved::PathRules;
+use paths::select::{Choosing, LaneUse, Rail, Selection};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use traffic::process::{Process, Sizes};
+
+/// How long a run is.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct RunLength {
+    /// Cycles before anything counts, or `auto`: until latency and accepted load change no more.
+    /// 1000 unless it is given.
+    pub warmup_cycles: Option<Warmup>,
+    /// Cycles that count; 3000 unless it is given. Packets with their times are played whole where
+    /// neither is.
+    pub measure_cycles: Option<u32>,
+    /// Most cycles after these in which what counts may still arrive.
+    pub drain_cycles: u32,
+    /// Whether endpoints go on sending until all that counts has arrived; else they stop.
+    pub drain_under_load: bool,
+    /// Whether points have `links`: what every channel between switches carried.
+    pub links: bool,
+}
+
+impl Default for RunLength {
+    fn default() -> Self {
+        Self {
+            warmup_cycles: None,
+            measure_cycles: None,
+            drain_cycles: 100_000,
+            drain_under_load: false,
+            links: false,
+        }
+    }
+}
+
+impl RunLength {
+    /// Cycles before anything counts.
+    pub(super) fn warmup(&self) -> Warmup {
+        self.warmup_cycles.unwrap_or(Warmup::Cycles(1000))
+    }
+
+    /// Cycles that count.
+    pub(super) fn measured(&self) -> u32 {
+        self.measure_cycles.unwrap_or(3000)
+    }
+
+    /// Whether it does not say which cycles count.
+    pub(super) fn is_open(&self) -> bool {
+        self.warmup_cycles.is_none() && self.measure_cycles.is_none()
+    }
+
+    /// The same, with all that it leaves open.
+    pub(super) fn said(&self) -> Self {
+        let (warmup, measured) = (self.warmup(), self.measured());
+        Self { warmup_cycles: Some(warmup), measure_cycles: Some(measured), ..self.clone() }
+    }
+
+    fn check(&self) -> Result<(), Refusal> {
+        let (warmup, measured) = (self.warmup().most(), self.measured());
+        if measured > 0 && u64::from(measured) + u64::from(warmup) <= 1 << 30 {
+            return Ok(());
+        }
+        let why = format!("{warmup} + {measured} cycles");
+        Err(Refusal::new("run.measure_cycles", why, "1 to 2^30 with the warm-up"))
+    }
+}
+
+/// All parameters of a run but the network and the tables.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct Spec {
+    /// Loads in flits an endpoint and cycle: a number, several, a range `0.1:0.9:0.1` or `auto`, up
+    /// to where it saturates.
+    pub load: Loads,
+    /// How packets choose among the ways that there are.
+    pub selection: Selection,
+    /// What selections look at; their usual numbers where it is not given.
+    pub choosing: Option<Choosing>,
+    /// The lanes of packets that choose.
+    pub lane_use: LaneUse,
+    /// The rail of its endpoint that a packet takes, where there are several.
+    pub rail: Rail,
+    /// Who sends to whom: a pattern with its argument.
+    pub traffic: String,
+    /// When packets are born: `bernoulli` or `on_off:ALPHA,BETA`.
+    pub process: String,
+    /// Flits of a packet, or several with weights: `1=3,5=1`.
+    #[serde(deserialize_with = "flits_said")]
+    #[schemars(with = "FlitsSaid")]
+    pub packet_flits: String,
+    /// Several classes of traffic at once, each a table; none: one class, by the keys above.
+    pub class: Vec<Class>,
+    /// The routers.
+    pub router: Router,
+    /// Latency of all cables, cycles.
+    pub link_latency_cycles: u32,
+    /// How long a cycle is, where latencies follow from lengths of cables; they are
+    /// `link_latency_cycles` where it is not given.
+    pub cycle_ns: Option<f64>,
+    /// Warm-up, measurement, drain.
+    pub run: RunLength,
+    /// Runs without a proof that packets never wait in a circle.
+    pub unverified: bool,
+    /// The seed of all that is random.
+    pub seed: u64,
+    /// Runs of each load, with `seed` and the numbers that follow: means of them, and how far these
+    /// can be trusted.
+    pub seeds: u32,
+}
+
+/// One of several classes of traffic; what it does not say is as of the keys of all.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct Class {
+    /// Its part of the load, in proportion to those of the others.
+    pub share: f64,
+    /// Who sends to whom: a pattern with its argument.
+    pub traffic: Option<String>,
+    /// When packets are born.
+    pub process: Option<String>,
+    /// Flits of a packet, or several with weights.
+    #[serde(deserialize_with = "some_flits_said")]
+    #[schemars(with = "Option<FlitsSaid>")]
+    pub packet_flits: Option<String>,
+    /// Where `router.priority` is `class`, packets of larger numbers go first.
+    pub priority: u32,
+}
+
+impl Default for Class {
+    fn default() -> Self {
+        Self { share: 1.0, traffic: None, process: None, packet_flits: None, priority: 0 }
+    }
+}
+
+impl Default for Spec {
+    fn default() -> Self {
+        Self {
+            load: Loads::Auto,
+            selection: Selection::Minimal,
+            choosing: None,
+            lane_use: LaneUse::Auto,
+            rail: Rail::Random,
+            traffic: "uniform".to_owned(),
+            process: "bernoulli".to_owned(),
+            packet_flits: "1".to_owned(),
+            class: Vec::new(),
+            router: Router::default(),
+            link_latency_cycles: 1,
+            cycle_ns: None,
+            run: RunLength::default(),
+            unverified: false,
+            seed: 0,
+            seeds: 1,
+        }
+    }
+}
+
+impl Spec {
+    /// Whether it can be, as far as that is known without a network.
+    ///
+    /// # Errors
+    /// When a number is out of its range, or a word is none of those there are.
+    pub fn check(&self) -> Result<(), Refusal> {
+        self.load.check(loads::fits_some, loads::RANGE)?;
+        self.choosing().check()?;
+        self.kinds()?;
+        if self.class.len() > MOST_CLASSES {
+            let why = format!("{} classes", self.class.len());
+            return Err(Refusal::new("class", why, format!("{MOST_CLASSES} at most")));
+        }
+        if !(1..=MOST_SEEDS).contains(&self.seeds) {
+            let why = format!("{} is out of range", self.seeds);
+            return Err(Refusal::new("seeds", why, format!("1 to {MOST_SEEDS}")));
+        }
+        self.router.check_numbers()?;
+        if !(1..=10_000).contains(&self.link_latency_cycles) {
+            let why = format!("{} is out of range", self.link_latency_cycles);
+            return Err(Refusal::new("link_latency_cycles", why, "1 to 10000"));
+        }
+        if let Some(ns) = self.cycle_ns.filter(|ns| !(1e-3..=1e6).contains(ns)) {
+            let why = format!("{ns} is out of range");
+            return Err(Refusal::new("cycle_ns", why, "0.001 to 1000000"));
+        }
+        self.run.check()
+    }
+
+    /// Whether it can be with packets whose times and sizes are given.
+    ///
+    /// # Errors
+    /// When it says when packets are born, or how large they are.
+    pub(super) fn check_with_times(&self) -> Result<(), Refusal> {
+        let usual = Self::default();
+        let told = [
+            ("class", !self.class.is_empty()),
+            ("process", self.process != usual.process),
+            ("packet_flits", self.packet_flits != usual.packet_flits),
+        ];
+        match told.into_iter().find(|(_, is_told)| *is_told) {
+            Some((name, _)) => {
+                let help = "leave it out: the file has times, receivers and sizes of all packets";
+                Err(Refusal::new(name, "with packets of given times", help))
+            }
+            None => Ok(()),
+        }
+    }
+
+    /// By which rules packets choose their paths.
+    pub(super) fn path_rules(&self) -> PathRules {
+        PathRules {
+            selection: self.selection,
+            choosing: self.choosing(),
+            lane_use: self.lane_use,
+            virtual_channels: self.router.virtual_channels,
+            unverified: self.unverified,
+        }
+    }
+
+    fn choosing(&self) -> Choosing {
+        self.choosing.unwrap_or(Choosing::usual(self.selection))
+    }
+
+    /// What the classes are made of; one where none is written out.
+    pub(super) fn kinds(&self) -> Result<Vec<Kind<'_>>, Refusal> {
+        let alone = [Class::default()];
+        let written = if self.class.is_empty() { &alone[..] } else { &self.class[..] };
+        let sum: f64 = written.iter().map(|class| class.share).sum();
+        let mut kinds = Vec::new();
+        for (i, class) in written.iter().enumerate() {
+            let of = |r: Refusal| match self.class.len() {
+                0 => r,
+                _ => Refusal { param: format!("class {}: {}", i + 1, r.param), ..r },
+            };
+            if !(class.share > 0.0 && class.share <= 1e6) {
+                let why = format!("{} is out of range", class.share);
+                return Err(of(Refusal::new("share", why, "above 0, at most 1000000")));
+            }
+            let sizes = class.packet_flits.as_deref().unwrap_or(&self.packet_flits);
+            let named = |r| of(Refusal { param: "packet_flits".to_owned(), ..r });
+            kinds.push(Kind {
+                traffic: self.class.get(i).and_then(|class| class.traffic.as_deref()),
+                process: Process::parse(class.process.as_deref().unwrap_or(&self.process))
+                    .map_err(of)?,
+                sizes: Sizes::parse(sizes).map_err(named)?,
+                share: class.share / sum,
+                urgency: class.priority,
+            });
+        }
+        Ok(kinds)
+    }
+}
+
+/// What a class of traffic is made of.
+pub(super) struct Kind<'a> {
+    /// Its own pattern; none where it has that of all.
+    pub(super) traffic: Option<&'a str>,
+    pub(super) process: Process,
+    pub(super) sizes: Sizes,
+    /// Its part of the load: all together are 1.
+    pub(super) share: f64,
+    /// How urgent it is.
+    pub(super) urgency: u32,
+}
+
+/// Most classes of traffic.
+const MOST_CLASSES: usize = 16;
+/// Most runs of a load.
+const MOST_SEEDS: u32 = 1000;
+
+/// `packet_flits` as people write it.
+#[derive(Serialize, Deserialize, JsonSchema)]
+#[serde(untagged)]
+enum FlitsSaid {
+    /// So many.
+    One(u64),
+    /// A number, or several with weights.
+    Several(String),
+}
+
+fn flits_said<'de, D: serde::Deserializer<'de>>(from: D) -> Result<String, D::Error> {
+    Ok(match FlitsSaid::deserialize(from)? {
+        FlitsSaid::One(flits) => flits.to_string(),
+        FlitsSaid::Several(text) => text,
+    })
+}
+
+fn some_flits_said<'de, D: serde::Deserializer<'de>>(from: D) -> Result<Option<String>, D::Error> {
+    flits_said(from).map(Some)
+}

@@ -1,0 +1,213 @@
+//! The flit level as a stage: parameters and what it is run on in, points and their figures out.
+
+use super::case::{Case, Own};
+use super::points::{curve, points};
+use super::router::Router;
+use super::row::Row;
+use super::spec::{RunLength, Spec};
+use super::warmup::Warmup;
+use base::stage::{Better, Kind};
+use base::{Metric, Need, Refusal, Stage, Stop, Watch};
+use fabric::Topology;
+use fabric::size::Size;
+use fabric::tables::Routing;
+use paths::PathSource;
+use paths::loads::Loads;
+use paths::proved::proof_bytes;
+use schemars::JsonSchema;
+use serde::Serialize;
+use std::sync::Arc;
+
+/// What is under load.
+#[derive(Clone, Copy)]
+pub struct Driven<'a> {
+    /// The network.
+    pub topology: &'a Arc<Topology>,
+    /// Its tables, where packets follow some; else the selection chooses ways on the network.
+    pub routing: Option<&'a Routing>,
+    /// Traffic of the user's, in place of that which the parameters name.
+    pub traffic: Option<Own<'a>>,
+}
+
+/// What the flit level finds.
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
+pub struct Record {
+    /// Whether the routing was proved free of deadlock.
+    pub verified: bool,
+    /// All parameters.
+    pub parameters: Spec,
+    /// Of traffic that was made to load one channel most, the load of that channel when every
+    /// endpoint sends a flit a cycle.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub largest_channel_load: Option<f64>,
+    /// A point for each load, in their order.
+    pub points: Vec<Row>,
+    /// The largest load found that is not saturated, where loads were `auto`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub saturation_throughput: Option<f64>,
+}
+
+impl Spec {
+    /// Runs it on so many threads; the result is the same with any number.
+    ///
+    /// # Errors
+    /// When something does not fit, the routing is not proved free of deadlock and `unverified` is
+    /// not set, or `watch` says stop.
+    pub fn simulate(
+        &self,
+        on: Driven<'_>,
+        threads: usize,
+        watch: &dyn Watch,
+    ) -> Result<Record, Stop> {
+        let source = PathSource::of(on.topology, on.routing);
+        let case = Case::new(source, self, on.traffic, watch)?;
+        let (found, saturation_throughput) = match (&self.load, case.own_load()) {
+            (Loads::At(loads), _) => (points(&case, loads, threads, watch)?, None),
+            (Loads::Auto, Some(load)) => (points(&case, &[load], threads, watch)?, None),
+            (Loads::Auto, None) => {
+                let (found, saturation) = curve(&case, threads, watch)?;
+                (found.into_iter().map(|(_, point)| point).collect(), saturation)
+            }
+        };
+        let run = if case.is_whole() { self.run.clone() } else { self.run.said() };
+        let points = found.iter().map(|point| case.row(point)).collect();
+        Ok(Record {
+            verified: case.verified,
+            parameters: Self { lane_use: case.lane_use, run, ..self.clone() },
+            largest_channel_load: case.largest_channel_load(),
+            points,
+            saturation_throughput,
+        })
+    }
+
+    /// What a run will take on a network of this size: bytes within a factor of two, seconds no
+    /// more than an order of magnitude.
+    pub fn need_of(&self, size: &Size) -> Need {
+        let (count, mean) = match &self.load {
+            Loads::At(loads) => {
+                (loads.len() as f64, loads.iter().sum::<f64>() / loads.len() as f64)
+            }
+            Loads::Auto => (BISECTED, 0.5),
+        };
+        let lanes = f64::from(1_u32 << self.router.stride_bits());
+        let lane = 8.0 * f64::from(1_u32 << self.router.ring_bits()) + 64.0;
+        let ports = size.arcs() + size.terminals;
+        let runs = f64::from(self.seeds) * if self.load == Loads::Auto { 1.0 } else { count };
+        let at_once = size.threads.min(runs);
+        let engine = ports * (lanes * lane + 256.0) + 400.0 * size.terminals;
+        let tables = self.selection.table_bytes(size) + at_once * engine;
+        let proof = if self.unverified {
+            0.0
+        } else {
+            let lanes = f64::from(self.router.virtual_channels);
+            proof_bytes(size, self.selection, self.lane_use, lanes)
+        };
+        let warmup = match self.run.warmup() {
+            Warmup::Cycles(cycles) => cycles,
+            Warmup::Auto => USUAL_WARMUP,
+        };
+        let cycles = f64::from(warmup) + f64::from(self.run.measured());
+        let each =
+            cycles * (mean * size.terminals * (size.depth + 1.0) + HOPS_IDLE * size.switches);
+        let hops = each * count * f64::from(self.seeds);
+        Need::new(tables.max(proof), hops / (HOPS_A_SECOND * size.threads))
+    }
+}
+
+/// A column of the figure `name` of a run's point, where it has one alone.
+macro_rules! of_point {
+    ($name:literal, $kind:ident, $unit:literal, $meaning:literal, $better:ident) => {
+        Metric::new(
+            $name,
+            concat!("/points/0/", $name),
+            Kind::$kind,
+            $unit,
+            $meaning,
+            Better::$better,
+        )
+    };
+}
+
+impl Stage for Spec {
+    const NAME: &'static str = "sim.flit";
+    const COLUMNS: &'static [Metric] = &[
+        Metric::new(
+            "verified",
+            "/verified",
+            Kind::Truth,
+            "",
+            "its routing is proved free of deadlock",
+            Better::Higher,
+        ),
+        of_point!("offered_load", Real, "flits/cycle", "flits an endpoint wants to send", Neither),
+        of_point!("accepted_load", Real, "flits/cycle", "flits that arrive, an endpoint", Higher),
+        of_point!(
+            "mean_packet_latency_cycles",
+            Real,
+            "cycles",
+            "from a packet's birth to its arrival",
+            Lower
+        ),
+        of_point!(
+            "mean_network_latency_cycles",
+            Real,
+            "cycles",
+            "from a packet's entering the network to its arrival",
+            Lower
+        ),
+        of_point!(
+            "p99_packet_latency_cycles",
+            Whole,
+            "cycles",
+            "latency that 99 % of packets do not exceed",
+            Lower
+        ),
+        of_point!("mean_hops", Real, "switches", "switches visited", Lower),
+        of_point!("saturated", Truth, "", "less than 97 % of the offered load arrives", Lower),
+        of_point!("deadlocked", Truth, "", "packets wait for one another in a circle", Lower),
+        Metric::new(
+            "saturation_throughput",
+            "/saturation_throughput",
+            Kind::Real,
+            "flits/cycle",
+            "largest load found that is not saturated, of loads that are auto",
+            Better::Higher,
+        ),
+    ];
+
+    type On<'a> = Driven<'a>;
+    type Record = Record;
+
+    fn examples() -> Vec<Self> {
+        let run = RunLength {
+            warmup_cycles: Some(Warmup::Cycles(50)),
+            measure_cycles: Some(100),
+            ..RunLength::default()
+        };
+        let router = Router { virtual_channels: 16, ..Router::default() };
+        let short =
+            |load| Self { load, run: run.clone(), router: router.clone(), ..Self::default() };
+        vec![short(Loads::At(vec![0.2])), short(Loads::At(vec![0.1, 0.3]))]
+    }
+
+    fn need(&self, on: Driven<'_>, threads: usize) -> Need {
+        self.need_of(&Size::of(on.topology, threads))
+    }
+
+    fn check(&self) -> Result<(), Refusal> {
+        self.check()
+    }
+
+    fn run(&self, on: Driven<'_>, watch: &dyn Watch) -> Result<Record, Stop> {
+        self.simulate(on, rayon::current_num_threads(), watch)
+    }
+}
+
+/// About how many points there are where loads are `auto`.
+const BISECTED: f64 = 13.0;
+/// About how many cycles a warm-up takes that is found.
+const USUAL_WARMUP: u32 = 3000;
+/// A router with nothing to do takes a cycle the time of so many flits.
+pub const HOPS_IDLE: f64 = 0.25;
+/// Flits through routers in a second of one processor, roughly.
+pub const HOPS_A_SECOND: f64 = 8e6;

@@ -1,0 +1,14 @@
+//! How much the channels of a network carry, against the fastest of them.
+
+use base::LinkId;
+use fabric::Topology;
+
+/// Capacity of every channel by [`base::ChannelId`]: the rate of its link over that of the fastest
+/// link; 0 where it is down.
+pub(crate) fn capacities(on: &Topology) -> Vec<f64> {
+    let up = |l: usize| on.link_is_up(LinkId::from(l));
+    let rate = |l: usize| if up(l) { on.links()[l].cable.rate_gbps() } else { 0.0 };
+    let rates: Vec<f64> = (0..on.links().len()).map(rate).collect();
+    let fastest = rates.iter().copied().fold(0.0, f64::max);
+    rates.iter().flat_map(|rate| [rate / fastest.max(f64::MIN_POSITIVE); 2]).collect()
+}

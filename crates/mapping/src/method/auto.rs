@@ -1,0 +1,142 @@
+//! The portfolio: several starts, short runs, a long one from the best of them.
+
+use super::anneal::{COLD, Rule, WARM, annealed};
+use super::congestion::{HEATS, refined};
+use super::{bisection, exact, fold, greedy};
+use crate::arrangement::Arrangement;
+use crate::effort::{Effort, Objective};
+use crate::loads::{Loads, Merit, is_better};
+use crate::metric::Metric;
+use crate::run::{LARGE, NORMAL, Run};
+use rayon::prelude::*;
+
+/// The portfolio.
+pub(crate) fn auto<M: Metric>(run: &Run<'_, M>) -> Arrangement {
+    let starts = starts(run);
+    let hops = run.objective == Objective::Hops;
+    let best = run.effort == Effort::Best && run.problem.slots.count() < LARGE;
+    let quick = || one(run, &starts, NORMAL.min(run.budget()) / if hops { 1 } else { 2 });
+    let (mut found, mut least) = if best {
+        // the limit on hop-bytes is that of a normal effort: more runs are to find more
+        let least = if hops { 0 } else { run.cost(&quick()) };
+        (many(run, &starts), least)
+    } else {
+        let only = if run.problem.slots.count() < LARGE {
+            quick()
+        } else {
+            one(run, &starts, run.budget())
+        };
+        let least = run.cost(&only);
+        (vec![only], least)
+    };
+    if let Some(exact) = exact::exact(run.problem, run.metric, &found[0]) {
+        found.insert(0, exact);
+    }
+    if hops || run.is_over() {
+        return found.swap_remove(0);
+    }
+    if run.problem.processes <= exact::MOST {
+        least = run.cost(&found[0]); // that of a search through all mappings
+    }
+    least_congested(run, &found, least.max(run.cost(&found[0])))
+}
+
+/// Mappings that are quick to make, the least hop-bytes first.
+fn starts<M: Metric>(run: &Run<'_, M>) -> Vec<Arrangement> {
+    let asked = run.asked();
+    let mut starts = vec![Arrangement::linear(run.problem)];
+    starts.extend(fold::fold(&asked, run.metric));
+    let large = run.problem.slots.count() >= LARGE;
+    if !large || starts.len() == 1 && run.effort != Effort::Fast {
+        match bisection::bisection(&asked, run.metric, run.watch) {
+            Ok(halved) => starts.push(halved),
+            Err(stop) => run.heard(Err(stop)),
+        }
+    }
+    if run.problem.slots.count() <= 2 * LARGE {
+        starts.push(greedy::greedy(&asked, run.metric));
+    }
+    starts.sort_by_key(|at| run.cost(at));
+    starts
+}
+
+/// One result within the budget: short runs, and a long one from the best of them.
+fn one<M: Metric>(run: &Run<'_, M>, starts: &[Arrangement], budget: u64) -> Arrangement {
+    let mut best = starts[0].clone();
+    if run.effort == Effort::Fast || run.problem.slots.count() >= LARGE {
+        annealed(run, &mut best, Rule::Annealing, WARM, budget, 0);
+        return best;
+    }
+    let mut tried: Vec<(Arrangement, (f64, f64))> = Vec::new();
+    for (i, (start, heat)) in (1..)
+        .zip([(0, WARM), (1, WARM), (0, COLD)].map(|(s, h)| (&starts[s.min(starts.len() - 1)], h)))
+    {
+        let mut at = start.clone();
+        annealed(run, &mut at, Rule::Annealing, heat, budget / 6, i);
+        tried.push((at, heat));
+    }
+    let short = tried.iter().min_by_key(|(at, _)| run.cost(at)).expect("three were tried");
+    let (mut long, heat) = short.clone();
+    annealed(run, &mut long, Rule::Annealing, heat, budget / 2, 4);
+    for at in tried.into_iter().map(|(at, _)| at).chain([long]) {
+        if run.cost(&at) < run.cost(&best) {
+            best = at;
+        }
+    }
+    best
+}
+
+/// Results of many long runs, the least hop-bytes first.
+fn many<M: Metric>(run: &Run<'_, M>, starts: &[Arrangement]) -> Vec<Arrangement> {
+    let heats = [COLD, WARM, (0.1, 0.015), (0.25, 0.025)];
+    let runs: Vec<Arrangement> = (0..8_usize)
+        .into_par_iter()
+        .map(|i| {
+            let mut at = starts[(i / 4).min(starts.len() - 1)].clone();
+            let heat = heats[i % 4];
+            annealed(run, &mut at, Rule::Annealing, heat, run.budget(), 16 + i as u64);
+            at
+        })
+        .collect();
+    let mut found = starts[..1].to_vec();
+    found.extend(runs);
+    found.sort_by_key(|at| run.cost(at));
+    found
+}
+
+/// The least congested of the refinements of some mappings, whose hop-bytes keep to the limit
+/// over `least`.
+fn least_congested<M: Metric>(run: &Run<'_, M>, found: &[Arrangement], least: i64) -> Arrangement {
+    let starts: Vec<&Arrangement> = if run.effort == Effort::Best {
+        (0..16).map(|i| &found[(i / HEATS.len()).min(found.len() - 1)]).collect()
+    } else {
+        vec![&found[0]]
+    };
+    let runs: Vec<Arrangement> = starts
+        .into_par_iter()
+        .enumerate()
+        .map(|(i, start)| {
+            let mut at = start.clone();
+            if !run.is_over() {
+                let budget = run.budget().min(250_000_000);
+                refined(run, &mut at, least, HEATS[i % HEATS.len()], budget, i as u64);
+            }
+            at
+        })
+        .collect();
+    let mut loads = Loads::new(run.ways, run.proposals, run.graph);
+    let mut merit = |at: &Arrangement| {
+        loads.count(at);
+        let (most, count) = loads.worst();
+        (most, count, run.cost(at))
+    };
+    let all = std::iter::once(found[0].clone()).chain(runs);
+    let mut best: Option<(Merit, Arrangement)> = None;
+    for at in all {
+        let own = merit(&at);
+        if best.as_ref().is_none_or(|known| is_better(own, known.0)) {
+            best = Some((own, at));
+        }
+    }
+    best.expect("there is at least one").1
+}

@@ -1,0 +1,66 @@
+//! Descent: swaps that bring partners near to one another, until none helps any more.
+
+use super::kind::{Entry, Method};
+use crate::arrangement::Arrangement;
+use crate::metric::Metric;
+use crate::near::Near;
+use crate::proposals::Proposals;
+use crate::run::Run;
+use base::part::Part;
+use base::{Interrupted, Stop, Watch};
+
+pub(super) const ENTRY: Entry = Entry::of::<Local>();
+
+struct Local;
+
+impl Method for Local {
+    const PART: Part = Part::new("local", "improves: swaps while one lowers hop-bytes");
+    const IMPROVES: bool = true;
+
+    fn step<M: Metric>(run: &Run<'_, M>, at: &mut Arrangement, _: u64) -> Result<(), Stop> {
+        Ok(descend(run.proposals, run.metric, at, 1000, run.watch)?)
+    }
+}
+
+/// Swaps near partners until none of them helps any more, or so many sweeps are done.
+///
+/// # Errors
+/// When `watch` says stop.
+pub(super) fn descend<M: Metric>(
+    proposals: &Proposals<'_>,
+    metric: &M,
+    at: &mut Arrangement,
+    sweeps: u32,
+    watch: &dyn Watch,
+) -> Result<(), Interrupted> {
+    let problem = proposals.problem;
+    for sweep in 0..sweeps {
+        watch.tick("local search", u64::from(sweep), u64::from(sweeps))?;
+        let mut better = false;
+        for &u in proposals.movers() {
+            for i in 0..problem.row(u).len() {
+                let home = at.site(problem.row(u)[i].0);
+                let around = proposals.near.of(home).iter().copied();
+                let mut looked = 0;
+                for site in std::iter::once(home).chain(around) {
+                    for &slot in problem.slots.of_site(site) {
+                        let v = at.process(slot);
+                        let moves = site != at.site(u) && v != u && !problem.is_pinned(v);
+                        if moves && at.gain(problem, metric, u, v) < 0 {
+                            at.swap(u, v);
+                            better = true;
+                        }
+                        looked += 1;
+                    }
+                    if looked >= Near::MOST {
+                        break;
+                    }
+                }
+            }
+        }
+        if !better {
+            break;
+        }
+    }
+    Ok(())
+}

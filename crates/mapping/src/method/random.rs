@@ -1,0 +1,25 @@
+//! Processes at random.
+
+use super::kind::{Entry, Method};
+use crate::arrangement::Arrangement;
+use crate::metric::Metric;
+use crate::run::Run;
+use base::Stop;
+use base::part::Part;
+use base::seed::Stream;
+
+pub(super) const ENTRY: Entry = Entry::of::<Random>();
+
+struct Random;
+
+impl Method for Random {
+    const PART: Part = Part::new("random", "at random");
+
+    fn step<M: Metric>(run: &Run<'_, M>, at: &mut Arrangement, _: u64) -> Result<(), Stop> {
+        let mut slots: Vec<u32> = (0..run.problem.slots.count() as u32).collect();
+        Stream::new(run.seed, "mapping", 0).shuffle(&mut slots);
+        let order: Vec<u32> = (0..run.problem.processes as u32).collect();
+        *at = Arrangement::in_order(run.problem, &order, &slots);
+        Ok(())
+    }
+}

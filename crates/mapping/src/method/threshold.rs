@@ -1,0 +1,26 @@
+//! Threshold accepting: a move that makes things worse is made where it is worse by little.
+//!
+//! Source: Dueck & Scheuer, "Threshold accepting", J. Computational Physics 1990.
+
+use super::anneal::{Rule, annealed};
+use super::kind::{Entry, Method};
+use crate::arrangement::Arrangement;
+use crate::metric::Metric;
+use crate::run::Run;
+use base::Stop;
+use base::part::Part;
+
+pub(super) const ENTRY: Entry = Entry::of::<Threshold>();
+
+struct Threshold;
+
+impl Method for Threshold {
+    const PART: Part = Part::new("threshold", "improves: threshold accepting of hop-bytes")
+        .published("Dueck, Scheuer, J. Computational Physics 1990");
+    const IMPROVES: bool = true;
+
+    fn step<M: Metric>(run: &Run<'_, M>, at: &mut Arrangement, index: u64) -> Result<(), Stop> {
+        annealed(run, at, Rule::Threshold, (0.1, 0.01), run.budget(), index);
+        Ok(())
+    }
+}

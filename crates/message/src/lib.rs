@@ -1,0 +1,110 @@
+//! The message level: schedules under LogGOPS, a closed loop of processes, alone or over a network.
+
+mod ahead;
+mod causal;
+mod left;
+mod loggops;
+mod machine;
+mod matching;
+mod net;
+mod parameters;
+mod path;
+mod queue;
+mod ranks;
+pub mod stage;
+mod trace;
+
+pub use left::Left;
+pub use machine::Found;
+pub use net::{Network, Paths, Rails, Under, Used};
+pub use parameters::LogGops;
+pub use path::{Amounts, Busy, Doing, Span};
+pub use trace::{Step, Trace};
+
+use base::{Refusal, Stop, Watch};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use traffic::workload::Schedule;
+
+/// By which rules a schedule is run.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
+pub enum Dialect {
+    /// An operation begins when what it waits for has ended; large sends ask first.
+    #[default]
+    #[serde(rename = "causal")]
+    Causal,
+    /// As LogGOPSim does.
+    #[serde(rename = "loggops-v1")]
+    LogGopsV1,
+}
+
+impl Dialect {
+    /// Nanoseconds of the unit of [`Found::finish`].
+    pub fn unit_ns(self) -> f64 {
+        match self {
+            Self::Causal => 1e-3,
+            Self::LogGopsV1 => 1.0,
+        }
+    }
+}
+
+/// Runs `schedule`, over a network where there is one `under` it. O(events * log(events that wait
+/// for one processor)), and over a network what its flows need.
+///
+/// # Errors
+/// When a parameter does not fit the dialect, there is no way between two ranks, or `watch` says
+/// stop. A schedule that cannot come to its end is a finding: [`Found::left`].
+pub fn run(
+    schedule: &Schedule,
+    dialect: Dialect,
+    costs: &LogGops,
+    under: Option<&Under<'_>>,
+    watch: &dyn Watch,
+) -> Result<Found, Stop> {
+    match (dialect, under) {
+        (Dialect::Causal, _) => causal::run(schedule, costs, under, false, watch),
+        (Dialect::LogGopsV1, None) => loggops::run(schedule, costs, watch),
+        (Dialect::LogGopsV1, Some(_)) => {
+            let why = "loggops-v1 has no network";
+            Err(Refusal::new("dialect", why, "the dialect causal, or no network").into())
+        }
+    }
+}
+
+/// A run of the dialect `causal` with the time of everything in it.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Traced {
+    /// What the run found.
+    pub found: Found,
+    /// The critical path to the rank that is done last, from its beginning on; of several ranks the
+    /// first. Empty where the schedule cannot come to its end.
+    pub path: Vec<Span>,
+    /// What each rank's processors and messages do: spans of time, rank after rank, each in order.
+    pub spans: Vec<Busy>,
+}
+
+/// Runs `schedule` as [`run`] does, and finds its critical path. About 400 bytes an operation more.
+///
+/// # Errors
+/// As [`run`]; also for the dialect `loggops-v1`.
+pub fn traced(
+    schedule: &Schedule,
+    costs: &LogGops,
+    under: Option<&Under<'_>>,
+    watch: &dyn Watch,
+) -> Result<Traced, Stop> {
+    let found = causal::run(schedule, costs, under, true, watch)?;
+    let mut path = Vec::new();
+    let mut spans = Vec::new();
+    if let (None, Some(trace)) = (&found.left, &found.trace) {
+        let mut whole = costs.picoseconds()?;
+        if under.is_some() {
+            whole.byte = 0;
+        }
+        let finder = path::Finder::new(schedule, &whole, trace, under.is_some());
+        let last = (0..).zip(&found.finish).max_by_key(|&(rank, &t)| (t, std::cmp::Reverse(rank)));
+        path = finder.path(last.map_or(0, |(rank, _)| rank));
+        spans = finder.busy();
+    }
+    Ok(Traced { found, path, spans })
+}

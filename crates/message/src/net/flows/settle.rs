@@ -1,0 +1,277 @@
+//! The rates of flows, sought anew after some came or went.
+
+use super::{Change, Flows, LITTLE, Mark, NEVER, SAME};
+use std::cmp::Reverse;
+use std::collections::BinaryHeap;
+
+/// After a settlement that changed more than half of all flows, so many look at all of them.
+const WIDE: u32 = 8;
+
+/// A rate at which a channel is full, or a flow can rise no more; the least is first.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(super) struct Full {
+    rate: f64,
+    /// A channel, or a flow where `is_flow`.
+    number: u32,
+    is_flow: bool,
+}
+
+impl Eq for Full {}
+
+impl PartialOrd for Full {
+    fn partial_cmp(&self, other: &Self) -> Option<std::cmp::Ordering> {
+        Some(self.cmp(other))
+    }
+}
+
+impl Ord for Full {
+    fn cmp(&self, other: &Self) -> std::cmp::Ordering {
+        let key = |f: &Self| (f.is_flow, f.number);
+        self.rate.total_cmp(&other.rate).then(key(self).cmp(&key(other)))
+    }
+}
+
+impl Flows {
+    /// Gives every flow its rate from `now` on. O(channels of the flows that are looked at, times
+    /// the logarithm of how many channels these are).
+    pub(crate) fn settle(&mut self, now: u64) {
+        self.next = now + self.pause;
+        let mut change = std::mem::take(&mut self.change);
+        // one that came and went since is not there, or is another that came
+        change.flows.retain(|&number| self.all[number as usize].is_to_be_sought());
+        let going = self.all.len() - self.free.len();
+        if self.wide > 0 && going > self.channels.len() / 4 {
+            self.wide -= 1;
+            self.settle_all(&mut change.flows, now);
+        } else {
+            self.settle_tied(&mut change, now);
+            if change.flows.len() > going / 2 {
+                self.wide = WIDE;
+            }
+        }
+        if self.ends.len() > 64 + 3 * going {
+            self.order_ends();
+        }
+        for &channel in self.seen.iter().chain(&self.met) {
+            let c = &mut self.channels[channel as usize];
+            (c.floor, c.is_met) = (f64::INFINITY, false);
+        }
+        self.seen.clear();
+        self.met.clear();
+        change.flows.clear();
+        change.channels.clear();
+        self.change = Change { least: f64::INFINITY, is_smaller: false, ..change };
+    }
+
+    /// Looks at the flows whose rate can change: they are in `change` then.
+    fn settle_tied(&mut self, change: &mut Change, now: u64) {
+        let least = change.least * (1.0 - SAME);
+        let (mut known, mut filled) = (0, usize::MAX);
+        loop {
+            self.tie(least, change, &mut known);
+            if change.flows.len() == filled {
+                break;
+            }
+            filled = change.flows.len();
+            self.weigh(&change.flows);
+            self.fill(filled);
+            // what is full may have flows that are too quick for it now
+            self.crowded(&mut change.channels);
+        }
+        for &number in &change.flows {
+            self.give(number, now);
+        }
+    }
+
+    /// Looks at all flows: where most of them change that is quicker.
+    fn settle_all(&mut self, flows: &mut Vec<u32>, now: u64) {
+        flows.clear();
+        self.full.clear();
+        for (number, flow) in (0..).zip(&mut self.all) {
+            if flow.is_going {
+                flow.mark = Mark::Sought;
+                flows.push(number);
+                if flow.most < f64::INFINITY {
+                    self.full.push(Reverse(Full { rate: flow.most, number, is_flow: true }));
+                }
+            }
+        }
+        for (number, c) in (0..).zip(&mut self.channels) {
+            if !c.members.is_empty() {
+                (c.room, c.sought) = (c.rate, c.shares);
+                let rate = c.room / c.sought;
+                self.full.push(Reverse(Full { rate, number, is_flow: false }));
+            }
+        }
+        self.fill(flows.len());
+        for &number in &*flows {
+            self.give(number, now);
+        }
+        for c in self.channels.iter_mut().filter(|c| !c.members.is_empty()) {
+            c.taken = c.rate - c.room;
+        }
+    }
+
+    /// Seeks the rates of the flows of `channels` from a least rate on; and of those that a full
+    /// channel of such a flow slows down. `known` are the flows whose channels were looked at
+    /// before.
+    fn tie(&mut self, least: f64, change: &mut Change, known: &mut usize) {
+        let Change { flows, channels, .. } = change;
+        loop {
+            while let Some((channel, floor)) = channels.pop() {
+                let c = &mut self.channels[channel as usize];
+                if floor >= c.floor {
+                    continue;
+                }
+                if c.floor.is_infinite() {
+                    self.seen.push(channel);
+                }
+                c.floor = floor;
+                let floor = floor.max(least);
+                let mut taken = 0.0;
+                for &(number, i) in &c.members {
+                    let flow = &mut self.all[number as usize];
+                    taken += flow.parts[i as usize].share * flow.rate;
+                    if flow.mark == Mark::Still && flow.rate >= floor {
+                        flow.mark = Mark::Sought;
+                        flows.push(number);
+                    }
+                }
+                c.taken = taken;
+            }
+            let Some(&number) = flows.get(*known) else { break };
+            *known += 1;
+            for part in &self.all[number as usize].parts {
+                let c = &mut self.channels[part.channel as usize];
+                if !std::mem::replace(&mut c.is_met, true) {
+                    self.met.push(part.channel);
+                    if c.floor.is_infinite() && c.is_full() {
+                        channels.push((part.channel, c.level(&self.all)));
+                    }
+                }
+            }
+        }
+    }
+
+    /// What every channel has for the flows that are sought, and at what rate that fills it.
+    fn weigh(&mut self, flows: &[u32]) {
+        for &channel in &self.met {
+            let c = &mut self.channels[channel as usize];
+            (c.room, c.sought) = (c.rate - c.taken, 0.0);
+        }
+        let mut full = std::mem::take(&mut self.full).into_vec();
+        full.clear();
+        for &number in flows {
+            let flow = &mut self.all[number as usize];
+            flow.mark = Mark::Sought;
+            for part in &flow.parts {
+                let c = &mut self.channels[part.channel as usize];
+                c.room += part.share * flow.rate;
+                c.sought += part.share;
+            }
+            if flow.most < f64::INFINITY {
+                full.push(Reverse(Full { rate: flow.most, number, is_flow: true }));
+            }
+        }
+        for &number in &self.met {
+            let c = &self.channels[number as usize];
+            let rate = (c.room / c.sought).max(0.0);
+            full.push(Reverse(Full { rate, number, is_flow: false }));
+        }
+        self.full = BinaryHeap::from(full);
+    }
+
+    /// Raises all rates that are sought together, those of so many flows, until each is stopped by
+    /// a channel that is full, or by the most that it may be.
+    fn fill(&mut self, mut left: usize) {
+        let mut full = std::mem::take(&mut self.full);
+        while let (Some(Reverse(next)), 1..) = (full.pop(), left) {
+            if next.is_flow {
+                left -= usize::from(self.stop(next.number, next.rate));
+                continue;
+            }
+            let c = &self.channels[next.number as usize];
+            if c.sought <= SAME {
+                continue;
+            }
+            let rate = (c.room / c.sought).max(0.0);
+            if rate > next.rate * (1.0 + SAME) {
+                full.push(Reverse(Full { rate, ..next }));
+                continue;
+            }
+            let members = std::mem::take(&mut self.channels[next.number as usize].members);
+            for &(number, _) in &members {
+                left -= usize::from(self.stop(number, next.rate));
+            }
+            let c = &mut self.channels[next.number as usize];
+            (c.members, c.sought, c.room) = (members, 0.0, 0.0);
+        }
+        self.full = full;
+    }
+
+    /// A flow that is sought rises no more: its channels have less for the others. Whether it was
+    /// sought.
+    fn stop(&mut self, number: u32, rate: f64) -> bool {
+        let flow = &mut self.all[number as usize];
+        if flow.mark != Mark::Sought {
+            return false;
+        }
+        flow.mark = Mark::Found;
+        flow.found = rate.min(flow.most);
+        for part in &flow.parts {
+            let c = &mut self.channels[part.channel as usize];
+            c.room -= part.share * flow.found;
+            c.sought -= part.share;
+        }
+        true
+    }
+
+    /// Finds the channels that are full now and have a flow whose rate was not sought, above all
+    /// whose rate was.
+    fn crowded(&self, channels: &mut Vec<(u32, f64)>) {
+        for &channel in &self.met {
+            let c = &self.channels[channel as usize];
+            if c.room > LITTLE * c.rate {
+                continue;
+            }
+            let (mut still, mut found) = (0.0_f64, 0.0_f64);
+            for &(number, _) in &c.members {
+                let flow = &self.all[number as usize];
+                match flow.mark {
+                    Mark::Still => still = still.max(flow.rate),
+                    _ => found = found.max(flow.found),
+                }
+            }
+            if still > found * (1.0 + SAME) {
+                channels.push((channel, found * (1.0 + SAME)));
+            }
+        }
+    }
+
+    /// Gives a flow the rate that was found for it.
+    pub(super) fn give(&mut self, number: u32, now: u64) {
+        let flow = &mut self.all[number as usize];
+        flow.mark = Mark::Still;
+        let (old, new) = (flow.rate, flow.found);
+        if (new - old).abs() <= SAME * old {
+            return;
+        }
+        for part in &flow.parts {
+            self.channels[part.channel as usize].taken += part.share * (new - old);
+        }
+        self.account(number, now);
+        let flow = &mut self.all[number as usize];
+        flow.rate = new;
+        flow.ends = now.saturating_add((flow.left / new).round().max(0.0) as u64);
+        self.ends.push(Reverse((flow.ends, number)));
+    }
+
+    /// Forgets what is out of date of when flows end. O(all flows).
+    fn order_ends(&mut self) {
+        let mut ends = std::mem::take(&mut self.ends).into_vec();
+        ends.clear();
+        let all = (0..).zip(&self.all).filter(|(_, flow)| flow.ends != NEVER);
+        ends.extend(all.map(|(number, flow)| Reverse((flow.ends, number))));
+        self.ends = BinaryHeap::from(ends);
+    }
+}

@@ -1,0 +1,313 @@
+//! The routes of messages: which channels, in which parts, and how long the first byte takes.
+
+use super::flows::{Flows, Part, joined};
+use super::parameters::{Network, Paths, Rails};
+use base::seed::Fast;
+use base::{Refusal, Stop, SwitchId, TerminalId, Watch};
+use fabric::Topology;
+use fabric::network::Cable;
+use fabric::tables::Routing;
+use fabric::tables::candidates::{Candidate, Candidates, Heading, LaneClasses, Minimal};
+use paths::PathSource;
+use std::collections::HashMap;
+use std::sync::Arc;
+
+#[derive(Debug)]
+enum Ways {
+    Tables(Box<Routing>),
+    Minimal(Minimal),
+}
+
+/// Channels with their parts, and the latency of the slowest way over them, picoseconds.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub(super) struct Route {
+    pub(super) parts: Vec<Part>,
+    pub(super) latency: u64,
+}
+
+/// Finds routes between endpoints.
+///
+/// Channels are numbered: those of links as the network has them, then of every terminal the one
+/// into the network and the one out of it.
+#[derive(Debug)]
+pub(super) struct Routes {
+    on: Arc<Topology>,
+    ways: Ways,
+    how: Network,
+    /// The working terminals of every endpoint, by rail.
+    rails: Vec<Vec<TerminalId>>,
+    seed: u64,
+    /// Routes from switch to switch that all messages share.
+    known: HashMap<(u32, u32), Route>,
+    /// Kept between calls.
+    next: Vec<Candidate>,
+}
+
+impl Routes {
+    pub(super) fn new(
+        on: &PathSource,
+        how: &Network,
+        seed: u64,
+        watch: &dyn Watch,
+    ) -> Result<Self, Stop> {
+        let ways = match on {
+            PathSource::Tables(routing) => Ways::Tables(routing.clone()),
+            PathSource::Network(topology) => {
+                Ways::Minimal(Minimal::new(topology.clone(), LaneClasses::any(1), watch)?)
+            }
+        };
+        let on = on.topology().clone();
+        let mut rails = vec![Vec::new(); on.endpoints().len()];
+        for (i, terminal) in (0..).zip(on.terminals()) {
+            if on.terminal_is_up(TerminalId(i)) {
+                rails[terminal.endpoint.ix()].push(TerminalId(i));
+            }
+        }
+        for of in &mut rails {
+            of.sort_by_key(|t| on.terminals()[t.ix()].rail);
+        }
+        let known = HashMap::new();
+        Ok(Self { on, ways, how: how.clone(), rails, seed, known, next: Vec::new() })
+    }
+
+    /// The rate of every channel, bytes a picosecond.
+    pub(super) fn rates(&self) -> Vec<f64> {
+        let rate =
+            |cable: &Cable| self.how.link_gbps.unwrap_or_else(|| cable.rate_gbps()) / 8.0 / 1000.0;
+        let links = self.on.links().iter().map(|link| &link.cable);
+        let terminals = self.on.terminals().iter().map(|terminal| &terminal.cable);
+        links.chain(terminals).flat_map(|cable| [rate(cable), rate(cable)]).collect()
+    }
+
+    fn cable_ps(&self, cable: &Cable) -> u64 {
+        self.how.link_ns.map_or_else(|| cable.latency().0, picoseconds)
+    }
+
+    /// The most that a route can take, picoseconds.
+    pub(super) fn longest(&self) -> u64 {
+        let links = self.on.links().iter().map(|link| &link.cable);
+        let cables = links.chain(self.on.terminals().iter().map(|terminal| &terminal.cable));
+        let cable = cables.map(|cable| self.cable_ps(cable)).max().unwrap_or(0);
+        let hop = cable + picoseconds(self.how.switch_ns);
+        let local = picoseconds(self.how.local_ns);
+        local.max(2 * picoseconds(self.how.nic_ns) + hop * (self.on.switches().len() as u64 + 1))
+    }
+
+    /// The way of a message of the operation `op` between two endpoints, which are not the same,
+    /// from interface `nic`.
+    ///
+    /// # Errors
+    /// When there is none.
+    pub(super) fn find(
+        &mut self,
+        (from, to): (u32, u32),
+        (op, nic): (u32, u8),
+        flows: &Flows,
+    ) -> Result<Route, Refusal> {
+        let pairs = self.pairs(from, to, nic)?;
+        let part = 1.0 / pairs.len() as f64;
+        let mut all = Route::default();
+        for (i, &(from, to)) in pairs.iter().enumerate() {
+            let [s, t] = [from, to].map(|t| self.on.terminals()[t.ix()]);
+            let first = 2 * self.on.links().len() as u32;
+            all.parts.push(Part { channel: first + 2 * from.0, share: part });
+            all.parts.push(Part { channel: first + 2 * to.0 + 1, share: part });
+            let way = self.way(from, to, (op, i), flows)?;
+            let ends = self.cable_ps(&s.cable) + self.cable_ps(&t.cable);
+            all.latency = all.latency.max(way.latency + ends);
+            all.parts.extend(way.parts.iter().map(|p| Part { share: p.share * part, ..*p }));
+        }
+        if pairs.len() > 1 {
+            // rails of one plane share channels
+            all.parts = joined(all.parts);
+        }
+        all.latency += 2 * picoseconds(self.how.nic_ns);
+        Ok(all)
+    }
+
+    /// The terminals by which a message goes and comes, one pair a rail.
+    fn pairs(&self, from: u32, to: u32, nic: u8) -> Result<Vec<(TerminalId, TerminalId)>, Refusal> {
+        let plane = |t: &TerminalId| self.on.plane_of(*t);
+        let [ours, theirs] = [from, to].map(|e| &self.rails[e as usize]);
+        let rail = |t: &TerminalId| self.on.terminals()[t.ix()].rail;
+        let mut pairs: Vec<(TerminalId, TerminalId)> = Vec::new();
+        for s in ours {
+            let fits = |t: &&TerminalId| plane(t) == plane(s);
+            // rails of one plane lead to the rail of their own number, where there is one
+            let own = theirs.iter().filter(fits).find(|t| rail(t) == rail(s));
+            if let Some(t) = own.or_else(|| theirs.iter().find(fits)) {
+                pairs.push((*s, *t));
+            }
+        }
+        if pairs.is_empty() {
+            let [a, b] = [from, to].map(|e| &self.on.endpoints()[e as usize].name);
+            let why = format!("no rail that works leads from {a} to {b}");
+            return Err(Refusal::new("network", why, "endpoints with a plane in common"));
+        }
+        if self.how.rails == Rails::Interface {
+            let one = pairs[usize::from(nic) % pairs.len()];
+            pairs = vec![one];
+        }
+        Ok(pairs)
+    }
+
+    /// From the switch of a terminal to that of another.
+    fn way(
+        &mut self,
+        from: TerminalId,
+        to: TerminalId,
+        (op, rail): (u32, usize),
+        flows: &Flows,
+    ) -> Result<Route, Refusal> {
+        let [s, t] = [from, to].map(|t| self.on.terminals()[t.ix()].plug.switch);
+        let draw = || Fast::new(self.seed, "paths of messages", u64::from(op) << 8 | rail as u64);
+        if let Ways::Tables(tables) = &self.ways {
+            let layers = tables.layers();
+            return match self.how.paths {
+                Paths::Spread => self.over_layers(from, to),
+                Paths::One => self.of_layer(draw().below(layers), from, to),
+                Paths::Adaptive => {
+                    let mut best = (0.0, Route::default());
+                    for layer in 0..layers {
+                        let route = self.of_layer(layer, from, to)?;
+                        let rooms = route.parts.iter().map(|p| flows.room(p.channel));
+                        let room = rooms.fold(f64::INFINITY, f64::min);
+                        if room > best.0 {
+                            best = (room, route);
+                        }
+                    }
+                    Ok(best.1)
+                }
+            };
+        }
+        match self.how.paths {
+            Paths::Spread => {
+                if let Some(known) = self.known.get(&(s.0, t.0)) {
+                    return Ok(known.clone());
+                }
+                let route = self.over_all(s, t)?;
+                self.known.insert((s.0, t.0), route.clone());
+                Ok(route)
+            }
+            Paths::One => {
+                let mut draw = draw();
+                self.step_by_step(s, t, |next| draw.below(next.len() as u32) as usize)
+            }
+            Paths::Adaptive => self.step_by_step(s, t, |next| {
+                let room = |c: &Candidate| flows.room(c.channel.0);
+                let best = next.iter().map(room).fold(0.0, f64::max);
+                next.iter().position(|c| room(c) >= best).unwrap_or(0)
+            }),
+        }
+    }
+
+    /// The route of a layer of tables.
+    fn of_layer(&self, layer: u32, from: TerminalId, to: TerminalId) -> Result<Route, Refusal> {
+        let Ways::Tables(tables) = &self.ways else { return Ok(Route::default()) };
+        let [s, t] = [from, to].map(|t| self.on.terminals()[t.ix()].plug.switch);
+        let mut walk = tables.walk(layer, to, s);
+        let mut route = Route { parts: Vec::new(), latency: picoseconds(self.how.switch_ns) };
+        for hop in walk.by_ref().take(self.on.switches().len()) {
+            self.add_hop(&mut route, hop.channel.0);
+        }
+        let plug = self.on.terminals()[to.ix()].plug;
+        let delivers = walk.at() == t && tables.tree(layer, to).port(t.ix()) == plug.port;
+        let works = |p: &Part| self.on.link_is_up(base::LinkId(p.channel / 2));
+        if delivers && route.parts.iter().all(works) {
+            return Ok(route);
+        }
+        Err(self.no_way(s, t, &format!("layer {layer} of the tables does not lead")))
+    }
+
+    fn add_hop(&self, route: &mut Route, channel: u32) {
+        route.parts.push(Part { channel, share: 1.0 });
+        let cable = &self.on.links()[channel as usize / 2].cable;
+        route.latency += self.cable_ps(cable) + picoseconds(self.how.switch_ns);
+    }
+
+    /// Even parts over all layers.
+    fn over_layers(&self, from: TerminalId, to: TerminalId) -> Result<Route, Refusal> {
+        let Ways::Tables(tables) = &self.ways else { return Ok(Route::default()) };
+        if tables.layers() == 1 {
+            return self.of_layer(0, from, to);
+        }
+        let share = 1.0 / f64::from(tables.layers());
+        let mut all = Route::default();
+        for layer in 0..tables.layers() {
+            let route = self.of_layer(layer, from, to)?;
+            all.latency = all.latency.max(route.latency);
+            for part in route.parts {
+                match all.parts.iter_mut().find(|p| p.channel == part.channel) {
+                    Some(known) => known.share += share,
+                    None => all.parts.push(Part { share, ..part }),
+                }
+            }
+        }
+        Ok(all)
+    }
+
+    /// Even parts, at every switch, over all that is nearer.
+    fn over_all(&mut self, from: SwitchId, to: SwitchId) -> Result<Route, Refusal> {
+        let mut parts = Vec::new();
+        // switches as far away as each other, with their part and the latency up to there
+        let mut front = vec![(from, 1.0, picoseconds(self.how.switch_ns))];
+        while front.iter().any(|&(at, ..)| at != to) {
+            let mut ahead: Vec<(SwitchId, f64, u64)> = Vec::new();
+            for &(at, part, latency) in &front {
+                self.nearer(at, to)?;
+                let share = part / self.next.len() as f64;
+                for hop in &self.next {
+                    parts.push(Part { channel: hop.channel.0, share });
+                    let cable = &self.on.links()[hop.channel.link().ix()].cable;
+                    let late = latency + self.cable_ps(cable) + picoseconds(self.how.switch_ns);
+                    match ahead.iter_mut().find(|(at, ..)| *at == hop.to) {
+                        Some(known) => *known = (hop.to, known.1 + share, known.2.max(late)),
+                        None => ahead.push((hop.to, share, late)),
+                    }
+                }
+            }
+            front = ahead;
+        }
+        Ok(Route { parts, latency: front.first().map_or(0, |f| f.2) })
+    }
+
+    /// One way, of which `choose` takes every hop.
+    fn step_by_step(
+        &mut self,
+        from: SwitchId,
+        to: SwitchId,
+        mut choose: impl FnMut(&[Candidate]) -> usize,
+    ) -> Result<Route, Refusal> {
+        let mut route = Route { parts: Vec::new(), latency: picoseconds(self.how.switch_ns) };
+        let mut at = from;
+        while at != to {
+            self.nearer(at, to)?;
+            let hop = self.next[choose(&self.next)];
+            self.add_hop(&mut route, hop.channel.0);
+            at = hop.to;
+        }
+        Ok(route)
+    }
+
+    /// Puts the hops from `at` towards `to` into [`Routes::next`]; at least one.
+    fn nearer(&mut self, at: SwitchId, to: SwitchId) -> Result<(), Refusal> {
+        self.next.clear();
+        if let Ways::Minimal(ways) = &self.ways {
+            ways.next(at, Heading { goal: to.0, state: 0 }, &mut self.next);
+        }
+        if self.next.is_empty() {
+            return Err(self.no_way(at, to, "there is no way"));
+        }
+        Ok(())
+    }
+
+    fn no_way(&self, from: SwitchId, to: SwitchId, why: &str) -> Refusal {
+        let [a, b] = [from, to].map(|s| &self.on.switches()[s.ix()].name);
+        Refusal::new("network", format!("{why} from {a} to {b}"), "a way between all ranks")
+    }
+}
+
+/// Nanoseconds in whole picoseconds.
+pub(super) fn picoseconds(ns: f64) -> u64 {
+    (ns * 1000.0).round() as u64
+}

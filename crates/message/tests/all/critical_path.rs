@@ -1,0 +1,170 @@
+//! Critical paths: they add up to the run, and their amounts are its derivatives.
+
+use base::Quiet;
+use base::seed::Fast;
+use fabric::network::parse_inline;
+use message::{Amounts, Dialect, LogGops, Network, Under, run, traced};
+use paths::PathSource;
+use proptest::prelude::*;
+use proptest::test_runner::RngSeed;
+use serde_json::{Map, json};
+use std::sync::Arc;
+use traffic::workload::{Builder, Op, Schedule, make};
+
+const NAMES: [&str; 9] = [
+    "allreduce_ring",
+    "allreduce_recursive_doubling",
+    "allreduce_double_tree",
+    "alltoall_linear",
+    "alltoall_pairwise",
+    "barrier_dissemination",
+    "broadcast_pipelined",
+    "broadcast_binomial",
+    "scatter_binomial",
+];
+
+/// A collective operation; every rank computes for a while before and after, unevenly.
+fn schedule(name: &str, ranks: u32, bytes: u64, seed: u64) -> Schedule {
+    let given = json!({ "ranks": ranks, "bytes": bytes });
+    let with: Map<_, _> = given.as_object().expect("a table").clone();
+    let plain = make(name, &with, &Quiet).expect("a schedule");
+    let mut draw = Fast::new(seed, "computing", 0);
+    let mut made = Builder::new(ranks);
+    for rank in 0..ranks {
+        let all = plain.of_rank(rank);
+        let mut of = made.rank();
+        let first = of.add(Op::calc(u64::from(draw.below(20_000)))).expect("room");
+        for op in all.clone() {
+            let it = plain.ops()[op as usize];
+            let new = of.add(it.on(draw.below(2) as u8)).expect("room");
+            of.require(new, first).expect("room");
+        }
+        for op in all.clone() {
+            for (list, start) in [(plain.require(op), false), (plain.require_start(op), true)] {
+                for after in list {
+                    let (after, before) = (after - all.start + 1, op - all.start + 1);
+                    if start {
+                        of.require_start(after, before).expect("room");
+                    } else {
+                        of.require(after, before).expect("room");
+                    }
+                }
+            }
+        }
+        let last = of.add(Op::calc(u64::from(draw.below(3_000)))).expect("room");
+        (1..last).for_each(|op| of.require(last, op).expect("room"));
+    }
+    made.finish().expect("a schedule")
+}
+
+fn costs(seed: u64) -> LogGops {
+    let mut draw = Fast::new(seed, "costs", 0);
+    let mut some = |most: u32| f64::from(1 + draw.below(most * 1000)) / 1000.0;
+    LogGops { L: some(3000), o: some(500), g: some(900), G: some(6), O: some(3), S: 4096 }
+}
+
+/// Picoseconds that amounts come to.
+fn worth(a: &Amounts, c: &LogGops) -> f64 {
+    1000.0
+        * (a.latencies as f64 * c.L
+            + a.overheads as f64 * c.o
+            + a.gaps as f64 * c.g
+            + a.interface_bytes as f64 * c.G
+            + a.processor_bytes as f64 * c.O)
+        + (a.computing_ps + a.route_ps + a.alone_ps + a.shared_ps) as f64
+}
+
+fn torus() -> Arc<fabric::Topology> {
+    let recipe = parse_inline("torus:shape=4x3,p=1").expect("a recipe");
+    let family = families::family(&recipe.family).expect("there is one");
+    Arc::new(family.build(&recipe.params).expect("a network"))
+}
+
+proptest! {
+    // always the same cases: a step could change who is served first, and so the whole run
+    #![proptest_config(ProptestConfig {
+        cases: 150, rng_seed: RngSeed::Fixed(7), failure_persistence: None,
+        ..ProptestConfig::default()
+    })]
+
+    #[test]
+    fn a_path_adds_up_and_its_amounts_are_derivatives(
+        which in 0_usize..NAMES.len(), ranks in 1_u32..13, bytes in 0_u64..20_000,
+        seed in any::<u64>(), over_network in any::<bool>(),
+    ) {
+        let schedule = schedule(NAMES[which], ranks, bytes, seed);
+        let c = costs(seed);
+        let (how, places) = (Network::default(), (0..ranks).collect::<Vec<_>>());
+        let under = over_network.then(|| Under {
+            on: PathSource::Network(torus()), how: &how, places: &places, seed: 0,
+        });
+        let last = |c: &LogGops| {
+            let found = run(&schedule, Dialect::Causal, c, under.as_ref(), &Quiet).expect("a run");
+            *found.finish.iter().max().expect("ranks")
+        };
+        let traced = traced(&schedule, &c, under.as_ref(), &Quiet).expect("a run");
+        let finish = last(&c);
+        prop_assert_eq!(traced.found.finish.iter().max(), Some(&finish));
+        // one span after another, from 0 to the end, each as long as what it is made of
+        let mut time = 0;
+        let mut all = Amounts::default();
+        for span in &traced.path {
+            prop_assert_eq!(span.begin, time);
+            time = span.end;
+            let length = span.end as f64 - span.begin as f64;
+            let error = (length - worth(&span.amounts, &c)).abs();
+            prop_assert!(error < 2.0, "{:?}: {} for {}", span, length, worth(&span.amounts, &c));
+            all += span.amounts;
+        }
+        prop_assert_eq!(time, finish);
+        if over_network {
+            return Ok(()); // rates change with what overlaps: no straight lines
+        }
+        if NAMES[which] == "alltoall_linear" {
+            return Ok(()); // who is served first at an interface changes with every parameter
+        }
+        // the run is at least as long as this path is with other costs
+        for step in [0.001, 0.004] {
+            let moved = [
+                (LogGops { L: c.L + step, ..c }, all.latencies),
+                (LogGops { o: c.o + step, ..c }, all.overheads),
+                (LogGops { g: c.g + step, ..c }, all.gaps),
+                (LogGops { G: c.G + step, ..c }, all.interface_bytes),
+                (LogGops { O: c.O + step, ..c }, all.processor_bytes),
+            ];
+            for (i, (costs, amount)) in moved.iter().enumerate() {
+                let grown = last(costs) as f64 - finish as f64;
+                let least = *amount as f64 * step * 1000.0;
+                prop_assert!(grown > least - 60.0, "letter {}: {} for {}", i, grown, least);
+            }
+        }
+        // and of the smallest step no longer, but where another path takes over
+        let near = LogGops { L: c.L + 0.001, ..c };
+        let grown = last(&near) - finish;
+        prop_assert!(grown < all.latencies as u64 + 60, "{} for {}", grown, all.latencies);
+    }
+}
+
+#[test]
+fn a_ping_pong_is_all_path() {
+    let mut made = Builder::new(2);
+    let mut of = made.rank();
+    let sends = of.add(Op::send(1001, 1, 0)).expect("room");
+    let receives = of.add(Op::recv(1001, 1, 1)).expect("room");
+    of.require(receives, sends).expect("room");
+    drop(of);
+    let mut of = made.rank();
+    let receives = of.add(Op::recv(1001, 0, 0)).expect("room");
+    let sends = of.add(Op::send(1001, 0, 1)).expect("room");
+    of.require(sends, receives).expect("room");
+    drop(of);
+    let schedule = made.finish().expect("a schedule");
+    let found = traced(&schedule, &LogGops::default(), None, &Quiet).expect("a run");
+    let all = Amounts::of(&found.path);
+    let wanted =
+        Amounts { overheads: 4, latencies: 2, interface_bytes: 2000, ..Amounts::default() };
+    assert_eq!(all, wanted);
+    // two ranks, each sends and takes, and nothing overlaps on a processor
+    assert_eq!(found.spans.len(), 4);
+    assert!(found.spans.windows(2).all(|w| w[0].rank < w[1].rank || w[0].end <= w[1].begin));
+}

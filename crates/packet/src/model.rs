@@ -1,0 +1,255 @@
+//! Routers and endpoints as logical processes.
+
+use super::classes::Sharing;
+use super::endpoint::Endpoint;
+use super::event::Happens;
+use super::nic::Open;
+use super::node::Node;
+use super::parts::parts;
+use super::plant::{Class, Plant};
+use super::rails::Rails;
+use super::replay::Replay;
+use super::route::Route;
+use super::runs::Change;
+use super::tally::{Arrival, Tally};
+use super::timing::{Order, Passing, TELL_PS, Timing};
+use super::until::Recent;
+use base::seed::Fast;
+use des::{Context, Lp};
+use std::sync::Arc;
+
+/// What makes endpoints send.
+pub enum Drive {
+    /// Messages of their own, a class each.
+    Open(Vec<Open>),
+    /// What processes do.
+    Replay(Arc<Replay>),
+}
+
+/// A network under load.
+pub struct Model {
+    /// The network.
+    pub plant: Arc<Plant>,
+    /// How long things take.
+    pub timing: Timing,
+    /// The ways of packets.
+    pub route: Arc<Route>,
+    /// How they get their rails.
+    pub rails: Rails,
+    /// How classes of traffic share ports, where there are several.
+    pub sharing: Option<Sharing>,
+    /// What endpoints send.
+    pub drive: Drive,
+    /// Endpoints of a router.
+    pub concentration: u32,
+    /// The seed of all that is random.
+    pub seed: u64,
+    /// About how many packets will arrive; 0 where that is not known.
+    pub expected: u64,
+    /// Whether every link is told.
+    pub links: bool,
+    /// Whether packets that were overtaken are counted.
+    pub overtaken: bool,
+    /// The spans that arrivals are told in, ps; 0: none.
+    pub span_ps: u64,
+}
+
+/// What a router or an endpoint knows.
+#[derive(Debug, Clone)]
+pub enum State {
+    /// A router.
+    Router(Node),
+    /// An endpoint.
+    Endpoint(Endpoint),
+}
+
+impl<C: Context<Model>> super::runs::Runs for C {
+    #[inline]
+    fn me(&self) -> Lp {
+        Context::me(self)
+    }
+
+    #[inline]
+    fn now_ps(&self) -> u64 {
+        Context::now_ps(self)
+    }
+
+    #[inline]
+    fn send(&mut self, to: Lp, delay_ps: u64, event: Happens) {
+        Context::send(self, to, delay_ps, event);
+    }
+
+    #[inline]
+    fn note(&mut self, change: impl FnOnce() -> Change) {
+        Context::note(self, change);
+    }
+
+    #[inline]
+    fn record(&mut self, arrival: Arrival) {
+        Context::record(self, arrival);
+    }
+}
+
+impl des::Model for Model {
+    type State = State;
+    type Event = Happens;
+    type Change = Change;
+    type Record = Arrival;
+    type Tally = Tally;
+
+    fn lps(&self) -> u32 {
+        self.plant.routers + self.plant.endpoints
+    }
+
+    fn start(&self, to: &mut impl Context<Self>) -> State {
+        let me = to.me();
+        let dice = Fast::new(self.seed, "packet", me.into());
+        if me < self.plant.routers {
+            let (ports, lanes) = (self.plant.ports(me), self.plant.lanes as usize);
+            let mut node = Node::new(ports, lanes, dice);
+            node.by_age = self.timing.order == Order::Oldest;
+            node.tags = Sharing::tags(self.sharing.as_ref(), ports);
+            node.recent = self.tells().then(|| Box::new(Recent::new(ports)));
+            return State::Router(node);
+        }
+        let mut it = Endpoint::new(self.plant.rails, self.plant.classes, dice);
+        it.node.tags = Sharing::tags(self.sharing.as_ref(), self.plant.rails as usize);
+        match &self.drive {
+            Drive::Open(open) => {
+                for one in (0..).zip(open) {
+                    self.opens(one, &mut it, to);
+                }
+            }
+            Drive::Replay(replay) => self.starts(replay, &mut it, to),
+        }
+        State::Endpoint(it)
+    }
+
+    #[inline]
+    fn handle(&self, state: &mut State, event: Happens, to: &mut impl Context<Self>) {
+        match state {
+            State::Router(node) => match event {
+                Happens::Arrives(packet, sender) => self.at_router(node, packet, sender, to),
+                Happens::Credit { bytes, port, lane } => {
+                    self.router_credit(node, (port, lane), bytes, to);
+                }
+                Happens::Sends { port } => self.router_sends(node, port, to),
+                Happens::Over => node.hears(to),
+                _ => {}
+            },
+            State::Endpoint(it) => match event {
+                Happens::Arrives(packet, sender) => self.at_endpoint(it, packet, sender, to),
+                Happens::Credit { bytes, port, lane } => {
+                    self.endpoint_credit(it, (port, lane), bytes, to);
+                }
+                Happens::Sends { port } => self.endpoint_sends(it, port, to),
+                Happens::Born(class) => self.born(it, class, to),
+                Happens::Queues(packet, class) => self.queues(it, packet, class, to),
+                Happens::Schedules(class) => {
+                    it.schedule_comes(class, to);
+                    self.schedules(it, class, to);
+                }
+                _ => self.plays(it, event, to),
+            },
+        }
+    }
+
+    fn undo(&self, state: &mut State, change: Change) {
+        match state {
+            State::Router(node) => node.undo(change),
+            State::Endpoint(it) => it.undo(change),
+        }
+    }
+
+    fn tally(&self) -> Tally {
+        let jobs = match &self.drive {
+            Drive::Open(open) => open.len(),
+            Drive::Replay(replay) => replay.jobs.len(),
+        };
+        Tally::of_jobs(jobs, self.span_ps)
+    }
+
+    fn count(&self, tally: &mut Tally, record: Arrival) {
+        tally.add(record);
+    }
+
+    fn merge(&self, into: &mut Tally, other: Tally) {
+        into.merge(&other);
+    }
+
+    fn progress(&self, tally: &Tally, parts: u64) -> (&'static str, u64, u64) {
+        // what is in the background goes on for as long as it takes
+        let counted: u64 = match &self.drive {
+            Drive::Open(_) => tally.jobs.iter().map(|sums| sums.chunks.count).sum(),
+            Drive::Replay(replay) => {
+                let own = replay.jobs.iter().zip(&tally.jobs).filter(|(job, _)| !job.is_background);
+                own.map(|(_, sums)| sums.chunks.count).sum()
+            }
+        };
+        let done = (counted * parts).min(self.expected);
+        ("packets", done, self.expected)
+    }
+
+    fn lookahead_ps(&self, part_of: &[u16]) -> u64 {
+        let apart = |a: Lp, b: Lp| part_of[a as usize] != part_of[b as usize];
+        let Timing { credit_ps, router_ps, jitter, passing, .. } = self.timing;
+        let ports = (0..self.plant.routers).flat_map(|r| self.plant.all(r).map(move |b| (r, b)));
+        let crossing = ports.filter(|(router, behind)| apart(*router, behind.lp));
+        let least = crossing.map(|(_, behind)| {
+            let chunk_ps = match passing {
+                Passing::Head => 0,
+                _ => self.plant.chunk_ps(behind.kind, self.least_bytes()) + jitter.least_ps,
+            };
+            // what comes from an endpoint has no router behind it
+            let router_ps = if behind.class == Class::Endpoint { 0 } else { router_ps };
+            u64::from(behind.latency_ps) + (credit_ps + jitter.least_ps).min(router_ps + chunk_ps)
+        });
+        let least_ps = least.min().unwrap_or(u64::from(u32::MAX));
+        if self.tells() { least_ps.min(TELL_PS) } else { least_ps }
+    }
+}
+
+impl Model {
+    /// Whether all hear of it that jobs are done: others send beside them.
+    pub(super) fn tells(&self) -> bool {
+        matches!(&self.drive, Drive::Replay(replay) if replay.tells())
+    }
+
+    /// Something happens to the processes of an endpoint.
+    fn plays(&self, it: &mut Endpoint, event: Happens, to: &mut impl Context<Self>) {
+        let Drive::Replay(replay) = &self.drive else { return };
+        match event {
+            Happens::Enters(message) => self.enters(replay, it, message, to),
+            Happens::Taken(message) => self.taken(replay, it, message, to),
+            Happens::Copied(message) => self.copied(replay, it, message, to),
+            Happens::Ends(op) => self.ends(replay, it, op, to),
+            Happens::Done => self.one_is_done(replay, it, to),
+            Happens::Over => Self::is_over(it, to),
+            _ => {}
+        }
+    }
+
+    /// The shortest chunk, bytes.
+    fn least_bytes(&self) -> u32 {
+        match &self.drive {
+            Drive::Replay(_) => 1,
+            Drive::Open(open) => {
+                let least = |open: &Open| match open.bytes % self.plant.chunk_bytes {
+                    0 => self.plant.chunk_bytes,
+                    rest => rest,
+                };
+                open.iter().map(least).min().unwrap_or(1)
+            }
+        }
+    }
+
+    /// The parts of the processes, so many: see [`parts`]; endpoints are with their router of the
+    /// first plane.
+    pub fn parts(&self, count: u16) -> Vec<u16> {
+        let mut of = parts(&self.plant, count);
+        for endpoint in 0..self.plant.endpoints {
+            of.push(of[self.plant.at(endpoint, 0).router as usize]);
+        }
+        of
+    }
+}

@@ -1,0 +1,286 @@
+//! A router, or the part of an endpoint that is like one, with what takes every change back.
+
+use super::event::{Packet, Sender};
+use super::port::{Lane, List, NEVER_PS, NO_SLOT, Port, Queue, Waiting};
+use super::runs::{Change, Runs};
+use super::timing::Drawn;
+use super::until::Recent;
+use base::seed::Fast;
+
+/// A router, or the part of an endpoint that is like one.
+#[derive(Debug, Clone)]
+pub struct Node {
+    pub(super) ports: Vec<Port>,
+    pub(super) lanes: Vec<Lane>,
+    slots: Vec<Waiting>,
+    free: u32,
+    /// Whether those that wait for room stand by their age, the oldest first; else as they came.
+    pub(super) by_age: bool,
+    /// What is kept to share ports among classes of traffic, where there are several.
+    pub(super) tags: Vec<u64>,
+    /// What its ports did lately, where that is asked for.
+    pub(super) recent: Option<Box<Recent>>,
+    /// Its random numbers.
+    pub(super) dice: Fast,
+}
+
+impl Node {
+    /// One with so many ports of so many lanes.
+    pub fn new(ports: usize, lanes: usize, dice: Fast) -> Self {
+        let port = Port {
+            free_ps: 0,
+            busy_ps: 0,
+            bytes: 0,
+            pending: 0,
+            queued: 0,
+            most: 0,
+            blocked_ps: 0,
+            since_ps: NEVER_PS,
+            is_awake: false,
+            last: 0,
+        };
+        let lane = Lane {
+            chunks: 0,
+            bytes: 0,
+            waiting: 0,
+            waiting_bytes: 0,
+            pending: List::EMPTY,
+            queued: List::EMPTY,
+        };
+        Self {
+            ports: vec![port; ports],
+            lanes: vec![lane; ports * lanes],
+            slots: Vec::new(),
+            free: NO_SLOT,
+            by_age: false,
+            tags: Vec::new(),
+            recent: None,
+            dice,
+        }
+    }
+
+    /// A port, as it is before that, begins to send a chunk: that is kept, where it is asked for.
+    #[inline]
+    pub(super) fn keeps(
+        &mut self,
+        port: (u16, Port),
+        start_ps: u64,
+        time_ps: u64,
+        to: &mut impl Runs,
+    ) {
+        if let Some(recent) = &mut self.recent {
+            recent.keeps(port, start_ps, time_ps, to);
+        }
+    }
+
+    /// All jobs were done a while ago.
+    pub(super) fn hears(&mut self, to: &mut impl Runs) {
+        if let Some(recent) = &mut self.recent {
+            recent.hears(&self.ports, to);
+        }
+    }
+
+    /// Its random numbers, to be drawn from.
+    #[inline]
+    pub fn dice(&mut self, to: &mut impl Runs) -> &mut Fast {
+        to.note(|| Change::Dice(self.dice));
+        &mut self.dice
+    }
+
+    /// A port, to be changed.
+    #[inline]
+    pub fn port(&mut self, port: u16, to: &mut impl Runs) -> &mut Port {
+        let at = usize::from(port);
+        to.note(|| Change::Port(port, self.ports[at]));
+        &mut self.ports[at]
+    }
+
+    /// A lane, to be changed.
+    #[inline]
+    pub fn lane(&mut self, at: usize, to: &mut impl Runs) -> &mut Lane {
+        to.note(|| Change::Lane(at as u32, self.lanes[at]));
+        &mut self.lanes[at]
+    }
+
+    /// Puts a chunk at the end of a list, and returns what the list is then.
+    pub fn append(
+        &mut self,
+        list: List,
+        packet: Packet,
+        sender: Sender,
+        to: &mut impl Runs,
+    ) -> List {
+        let slot = self.slot(packet, sender, NO_SLOT, to);
+        if list.is_empty() {
+            return List { head: slot, tail: slot };
+        }
+        self.link(list.tail, slot, to);
+        List { head: list.head, tail: slot }
+    }
+
+    /// Puts a chunk into a list that stands by age, behind all that are no younger, and returns
+    /// what the list is then. O(chunks that are older).
+    fn insert(&mut self, list: List, packet: Packet, sender: Sender, to: &mut impl Runs) -> List {
+        let is_younger = |slot: u32, of: &Self| of.slots[slot as usize].packet.age() > packet.age();
+        if list.is_empty() || !is_younger(list.tail, self) {
+            return self.append(list, packet, sender, to);
+        }
+        if is_younger(list.head, self) {
+            let slot = self.slot(packet, sender, list.head, to);
+            return List { head: slot, tail: list.tail };
+        }
+        let mut before = list.head;
+        while !is_younger(self.slots[before as usize].next, self) {
+            before = self.slots[before as usize].next;
+        }
+        let slot = self.slot(packet, sender, self.slots[before as usize].next, to);
+        self.link(before, slot, to);
+        list
+    }
+
+    /// A slot that holds a chunk, before another one.
+    fn slot(&mut self, packet: Packet, sender: Sender, next: u32, to: &mut impl Runs) -> u32 {
+        let tail_ps = to.now_ps() + u64::from(packet.tail_ps);
+        let waiting = Waiting { packet, sender, tail_ps, next };
+        let slot = self.free;
+        if slot == NO_SLOT {
+            to.note(|| Change::Grown);
+            self.slots.push(waiting);
+            return self.slots.len() as u32 - 1;
+        }
+        let was = self.slots[slot as usize];
+        to.note(|| Change::Taken(slot, was));
+        self.free = was.next;
+        self.slots[slot as usize] = waiting;
+        slot
+    }
+
+    /// Makes one slot the next of another.
+    fn link(&mut self, slot: u32, next: u32, to: &mut impl Runs) {
+        let was = self.slots[slot as usize].next;
+        to.note(|| Change::Linked(slot, was));
+        self.slots[slot as usize].next = next;
+    }
+
+    /// Takes the first chunk of a list that has one, and returns what the list is then.
+    pub fn remove(&mut self, list: List, to: &mut impl Runs) -> (List, Waiting) {
+        let slot = list.head;
+        let waiting = self.slots[slot as usize];
+        to.note(|| Change::Freed(slot, waiting));
+        self.slots[slot as usize].next = self.free;
+        self.free = slot;
+        let rest = if slot == list.tail {
+            List::EMPTY
+        } else {
+            List { head: waiting.next, tail: list.tail }
+        };
+        (rest, waiting)
+    }
+
+    /// Takes the first chunk that waits for room in a lane that has one.
+    pub fn take_queued(&mut self, port: u16, at: usize, to: &mut impl Runs) -> Waiting {
+        let (queued, waiting) = self.remove(self.lanes[at].queued, to);
+        let lane = self.lane(at, to);
+        lane.queued = queued;
+        lane.waiting -= 1;
+        self.port(port, to).queued -= 1;
+        waiting
+    }
+
+    /// One of the tags of classes, to be changed.
+    pub fn tag(&mut self, at: usize, to: &mut impl Runs) -> &mut u64 {
+        to.note(|| Change::Tag(at as u32, self.tags[at]));
+        &mut self.tags[at]
+    }
+
+    /// A time that may be drawn, ps.
+    #[inline]
+    pub fn drawn_ps(&mut self, drawn: Drawn, to: &mut impl Runs) -> u64 {
+        if drawn.more_ps > 0 { drawn.ps(self.dice(to)) } else { drawn.least_ps }
+    }
+
+    /// How old the first chunk of a list that has one is: less is older.
+    pub fn age(&self, list: List) -> (u64, u32) {
+        self.slots[list.head as usize].packet.age()
+    }
+
+    /// The length of the first chunk of a list that has one, bytes.
+    #[inline]
+    pub fn first_bytes(&self, list: List) -> u32 {
+        self.slots[list.head as usize].packet.bytes
+    }
+
+    /// The chunks of a list, in order.
+    pub fn waiting(&self, list: List) -> impl Iterator<Item = &Waiting> {
+        let mut slot = list.head;
+        std::iter::from_fn(move || {
+            let waiting = self.slots.get(slot as usize)?;
+            slot = waiting.next;
+            Some(waiting)
+        })
+    }
+
+    /// Puts a chunk into a queue of a lane.
+    pub fn put(
+        &mut self,
+        port: u16,
+        at: usize,
+        queue: Queue,
+        (packet, sender): (Packet, Sender),
+        to: &mut impl Runs,
+    ) {
+        let lane = self.lanes[at];
+        match queue {
+            Queue::Pending => {
+                let pending = self.append(lane.pending, packet, sender, to);
+                let (chunks, bytes) = (lane.chunks + 1, lane.bytes + packet.bytes);
+                *self.lane(at, to) = Lane { chunks, bytes, pending, ..lane };
+                let it = self.port(port, to);
+                it.pending += 1;
+                it.most = it.most.max(it.pending + it.queued);
+            }
+            Queue::Queued => {
+                let queued = if self.by_age {
+                    self.insert(lane.queued, packet, sender, to)
+                } else {
+                    self.append(lane.queued, packet, sender, to)
+                };
+                *self.lane(at, to) = Lane { queued, waiting: lane.waiting + 1, ..lane };
+                let it = self.port(port, to);
+                it.queued += 1;
+                it.most = it.most.max(it.pending + it.queued);
+            }
+        }
+    }
+
+    /// Takes a change back.
+    pub fn undo(&mut self, change: Change) {
+        match change {
+            Change::Dice(was) => self.dice = was,
+            Change::Port(port, was) => self.ports[usize::from(port)] = was,
+            Change::Lane(lane, was) => self.lanes[lane as usize] = was,
+            Change::Grown => _ = self.slots.pop(),
+            Change::Taken(slot, was) => {
+                self.slots[slot as usize] = was;
+                self.free = slot;
+            }
+            Change::Linked(slot, was) => self.slots[slot as usize].next = was,
+            Change::Freed(slot, was) => {
+                self.free = self.slots[slot as usize].next;
+                self.slots[slot as usize] = was;
+            }
+            Change::Tag(at, was) => self.tags[at as usize] = was,
+            Change::Kept(_) | Change::Forgot(..) | Change::Ended => {
+                if let Some(recent) = &mut self.recent {
+                    recent.undo(change);
+                }
+            }
+            Change::Nic(..)
+            | Change::Seen(_)
+            | Change::Heard(..)
+            | Change::PartCame(..)
+            | Change::AllCame(..)
+            | Change::Played(_) => {}
+        }
+    }
+}

@@ -1,0 +1,83 @@
+//! The rates of links: those of a network's cables, where it says some, else those of the dialect.
+
+use super::plant::{Behind, Class, Plant};
+use super::spec::{Dialect, Spec};
+use base::SwitchId;
+use fabric::Topology;
+use fabric::network::{Cable, Peer};
+use paths::wiring::Wiring;
+use schemars::JsonSchema;
+use serde::Serialize;
+
+/// The rates of the links of a run.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, JsonSchema)]
+pub struct Rates {
+    /// Whether they are those of the cables, where the parameters give no other; else those of the
+    /// dialect.
+    pub of_cables: bool,
+    /// The lowest, GiB/s.
+    pub lowest_gib_per_s: f64,
+    /// The highest, GiB/s.
+    pub highest_gib_per_s: f64,
+}
+
+impl Rates {
+    /// Those of a network under a spec.
+    pub(super) fn of(plant: &Plant, of_cables: bool) -> Self {
+        let is_link = |(router, behind): &(u32, Behind)| behind.lp != *router;
+        let all = (0..plant.routers).flat_map(|r| plant.all(r).map(move |b| (r, b)));
+        let rates = all.filter(is_link).map(|(_, b)| plant.kind(b.kind).gib_per_s);
+        let usual = plant.of(Class::Endpoint).gib_per_s;
+        let ends = |(low, high): (f64, f64), rate: f64| (low.min(rate), high.max(rate));
+        let found = rates.fold((f64::INFINITY, 0.0), ends);
+        let (lowest_gib_per_s, highest_gib_per_s) =
+            if found.1 > 0.0 { found } else { (usual, usual) };
+        Self { of_cables, lowest_gib_per_s, highest_gib_per_s }
+    }
+}
+
+/// The rate of a cable, GiB/s: cables tell Gbit/s, of 10^9.
+fn gib_per_s(cable: &Cable) -> f64 {
+    cable.rate_gbps() * 1e9 / 8.0 / f64::from(1 << 30)
+}
+
+/// Whether the cables of a network have rates that hold under a dialect: the network comes from a
+/// fabric, whose switches have addresses, or not all of its cables are as families have them.
+pub(super) fn hold(spec: &Spec, on: &Topology) -> bool {
+    let usual = Cable::default().rate_gbps();
+    let links = on.links().iter().map(|link| &link.cable);
+    let mut cables = links.chain(on.terminals().iter().map(|terminal| &terminal.cable));
+    spec.dialect == Dialect::Physical
+        && (on.switches().iter().any(|switch| switch.guid.is_some())
+            || cables.any(|cable| cable.rate_gbps().to_bits() != usual.to_bits()))
+}
+
+/// The highest rate of a working rail of an endpoint, GiB/s; none where there is none.
+pub(super) fn of_endpoints(on: &Topology) -> Option<f64> {
+    let rails = on.terminals().iter().filter(|terminal| terminal.cable.up);
+    rails.map(|terminal| gib_per_s(&terminal.cable)).reduce(f64::max)
+}
+
+/// The network with the rates of its cables, where a spec gives no rate of their class.
+pub(super) fn with_own(plant: Plant, spec: &Spec, on: &Topology) -> Plant {
+    let given = &spec.link;
+    let seats: Vec<Vec<u16>> =
+        (0..plant.routers).map(|router| Wiring::seats(on, SwitchId(router))).collect();
+    let classes: Vec<Vec<Class>> =
+        (0..plant.routers).map(|router| plant.all(router).map(|b| b.class).collect()).collect();
+    plant.with_rates(|router, port| {
+        let is_given = match classes[router as usize][port] {
+            Class::Local => given.local_gib_per_s.is_some(),
+            Class::Global => given.global_gib_per_s.is_some(),
+            Class::Endpoint => given.endpoint_gib_per_s.is_some(),
+        };
+        // a rail that is down has a port behind those in use
+        let number = *seats[router as usize].get(port)?;
+        let cable = match on.peer(SwitchId(router), number) {
+            Peer::Switch(channel) => &on.links()[channel.link().ix()].cable,
+            Peer::Terminal(terminal) => &on.terminals()[terminal.ix()].cable,
+            Peer::Empty => return None,
+        };
+        (!is_given).then(|| gib_per_s(cable))
+    })
+}

@@ -1,0 +1,225 @@
+//! Jobs that send at random, at a steady intensity, as long as the others run.
+
+use super::super::endpoint::Endpoint;
+use super::super::event::Happens;
+use super::super::model::Model;
+use super::super::nic::Births;
+use super::super::runs::Runs;
+use super::super::timing::TELL_PS;
+use super::{OF_BACKGROUND, Replay};
+use base::Refusal;
+use schemars::JsonSchema;
+use serde::de::value::{MapAccessDeserializer, SeqAccessDeserializer};
+use serde::de::{MapAccess, SeqAccess, Visitor};
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
+use std::fmt;
+
+/// A job in the background, as users ask for it: each of its processes sends to others at random.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct BackgroundOf {
+    /// How many processes it has.
+    pub ranks: u32,
+    /// What each sends, as part of the rate of one rail; or `bytes`. With 0 there is no such job.
+    pub intensity: Option<f64>,
+    /// Length of a message; or `intensity`.
+    pub bytes: Option<u32>,
+    /// Mean time between two messages of a process, us.
+    pub interval_us: f64,
+    /// When messages are born; as the dialect has it where it is not given.
+    pub births: Option<Births>,
+    /// Its class of traffic, where there are several: the first is 1.
+    pub class: u32,
+}
+
+impl Default for BackgroundOf {
+    fn default() -> Self {
+        Self { ranks: 0, intensity: None, bytes: None, interval_us: 100.0, births: None, class: 1 }
+    }
+}
+
+/// Jobs in the background: none, one, or several at once.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct Backgrounds(pub Vec<BackgroundOf>);
+
+/// What stands in a file.
+#[derive(Serialize, JsonSchema)]
+#[serde(untagged)]
+enum Said {
+    /// Several, at the same time.
+    Several(Vec<BackgroundOf>),
+    /// One.
+    One(BackgroundOf),
+}
+
+impl<'de> Deserialize<'de> for Backgrounds {
+    fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
+        from.deserialize_any(OneOrSeveral).map(Self)
+    }
+}
+
+/// Reads one job or a list of them, with what is wrong in it said by its own fields.
+struct OneOrSeveral;
+
+impl<'de> Visitor<'de> for OneOrSeveral {
+    type Value = Vec<BackgroundOf>;
+
+    fn expecting(&self, to: &mut fmt::Formatter<'_>) -> fmt::Result {
+        to.write_str("a job in the background or a list of them")
+    }
+
+    fn visit_map<M: MapAccess<'de>>(self, map: M) -> Result<Self::Value, M::Error> {
+        BackgroundOf::deserialize(MapAccessDeserializer::new(map)).map(|one| vec![one])
+    }
+
+    fn visit_seq<S: SeqAccess<'de>>(self, list: S) -> Result<Self::Value, S::Error> {
+        Vec::deserialize(SeqAccessDeserializer::new(list))
+    }
+}
+
+impl Serialize for Backgrounds {
+    fn serialize<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
+        match &self.0[..] {
+            [one] => Said::One(one.clone()),
+            all => Said::Several(all.to_vec()),
+        }
+        .serialize(to)
+    }
+}
+
+impl JsonSchema for Backgrounds {
+    fn schema_name() -> std::borrow::Cow<'static, str> {
+        "Backgrounds".into()
+    }
+
+    fn json_schema(generator: &mut schemars::SchemaGenerator) -> schemars::Schema {
+        Said::json_schema(generator)
+    }
+}
+
+impl Backgrounds {
+    /// Those that send something.
+    pub fn some(&self) -> impl Iterator<Item = &BackgroundOf> {
+        self.0.iter().filter(|one| one.intensity != Some(0.0))
+    }
+}
+
+impl BackgroundOf {
+    /// # Errors
+    /// When a number is out of its range, or not one of `intensity` and `bytes` is given.
+    pub fn check(&self) -> Result<(), Refusal> {
+        let refuse = |name: &str, why: String, help: &str| {
+            Err(Refusal::new(format!("background.{name}"), why, help))
+        };
+        if self.ranks < 2 {
+            return refuse("ranks", format!("{} is out of range", self.ranks), "2 or more");
+        }
+        if !(1e-3..=1e9).contains(&self.interval_us) {
+            let why = format!("{} is out of range", self.interval_us);
+            return refuse("interval_us", why, "0.001 to 1000000000");
+        }
+        match (self.intensity, self.bytes) {
+            // endpoints may have several rails
+            (Some(part), None) if !(0.0..=64.0).contains(&part) => {
+                refuse("intensity", format!("{part} is out of range"), "0 to 64")
+            }
+            (None, Some(0)) => refuse("bytes", "0 is out of range".to_owned(), "1 or more"),
+            (Some(_), None) | (None, Some(_)) => Ok(()),
+            _ => refuse("intensity", "not one of intensity and bytes".to_owned(), "one of both"),
+        }
+    }
+
+    /// Bytes of a message, where a rail has this rate.
+    ///
+    /// # Errors
+    /// When it would be too long, or have none.
+    pub fn message_bytes(&self, gib_per_s: f64) -> Result<u32, Refusal> {
+        let rate = gib_per_s * f64::from(1 << 30);
+        let bytes = match (self.bytes, self.intensity) {
+            (Some(bytes), _) => f64::from(bytes),
+            (None, part) => (part.unwrap_or(0.0) * rate * self.interval_us / 1e6).round(),
+        };
+        if (1.0..f64::from(1 << 30)).contains(&bytes) {
+            return Ok(bytes as u32);
+        }
+        let why = format!("messages of {bytes} bytes");
+        Err(Refusal::new("background.intensity", why, "1 byte to 1 GiB: another interval_us"))
+    }
+}
+
+/// A job in the background, on its endpoints.
+#[derive(Debug, Clone)]
+pub struct Background {
+    /// The endpoint of each process.
+    pub homes: Vec<u32>,
+    /// Length of a message.
+    pub bytes: u32,
+    /// Mean time between two messages of a process, ps.
+    pub interval_ps: f64,
+    /// When they come.
+    pub births: Births,
+    /// Their class of traffic.
+    pub class: u8,
+}
+
+impl Replay {
+    /// The background job that sends from an endpoint, and its rank there.
+    pub(super) fn background_at(&self, endpoint: u32) -> Option<(u16, u32)> {
+        let at = self.senders.binary_search_by_key(&endpoint, |sender| sender.0).ok()?;
+        Some((self.senders[at].1, self.senders[at].2))
+    }
+}
+
+impl Model {
+    /// The first message of a background job at this endpoint.
+    pub(super) fn background_starts(replay: &Replay, it: &mut Endpoint, to: &mut impl Runs) {
+        let Some((job, _)) = it.plays.as_ref().and_then(|plays| plays.background) else { return };
+        let of = &replay.background[usize::from(job)];
+        let delay_ps = of.births.first_ps(of.interval_ps, &mut it.node.dice);
+        to.send(to.me(), delay_ps, Happens::Born(of.class));
+    }
+
+    /// A message in the background is born.
+    pub(crate) fn background_born(&self, replay: &Replay, it: &mut Endpoint, to: &mut impl Runs) {
+        let Some(plays) = &mut it.plays else { return };
+        let (Some((job, rank)), false) = (plays.background, plays.desk.is_over) else { return };
+        let of = &replay.background[usize::from(job)];
+        let ranks = of.homes.len() as u32;
+        let message = OF_BACKGROUND | plays.desk.sent & (OF_BACKGROUND - 1);
+        let desk = plays.desk(to);
+        desk.sent = desk.sent.wrapping_add(1);
+        let dice = it.node.dice(to);
+        let drawn = dice.below(ranks);
+        let other = if drawn == rank { (rank + 1) % ranks } else { drawn };
+        let delay_ps = of.births.next_ps(of.interval_ps, dice).max(1);
+        to.send(to.me(), delay_ps, Happens::Born(of.class));
+        let other = of.homes[other as usize];
+        if other != to.me() - self.plant.routers {
+            self.hands_over(it, (other, of.class), message, of.bytes, to);
+        }
+    }
+
+    /// An endpoint says that its processes are done: once all have, the background ends.
+    pub(crate) fn one_is_done(&self, replay: &Replay, it: &mut Endpoint, to: &mut impl Runs) {
+        let Some(plays) = &mut it.plays else { return };
+        let desk = plays.desk(to);
+        desk.done += 1;
+        if desk.done < replay.hosts {
+            return;
+        }
+        for &home in replay.background.iter().flat_map(|one| &one.homes) {
+            to.send(self.plant.lp(home), TELL_PS, Happens::Over);
+        }
+        // they know of each of their links how long it was busy until now
+        for router in 0..self.plant.routers {
+            to.send(router, TELL_PS, Happens::Over);
+        }
+    }
+
+    /// The background ends.
+    pub(crate) fn is_over(it: &mut Endpoint, to: &mut impl Runs) {
+        if let Some(plays) = &mut it.plays {
+            plays.desk(to).is_over = true;
+        }
+    }
+}

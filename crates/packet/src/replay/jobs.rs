@@ -1,0 +1,183 @@
+//! Which jobs run where: schedules made or given, endpoints drawn or given.
+
+use super::super::dialect::endpoint_rate;
+use super::super::nic::Births;
+use super::super::spec::Spec;
+use super::asked::made;
+use super::{Background, BackgroundOf, Collectives, Compute, Placed, Replay, chunks_of};
+use base::{Quiet, Refusal, Stop, Watch};
+use fabric::Topology;
+use message::{self, LogGops};
+use std::borrow::Cow;
+use std::collections::HashSet;
+use traffic::placement::{check_places, placement};
+use traffic::workload::Schedule;
+
+/// What processes do, and where they are, in place of what the parameters say.
+#[derive(Clone, Copy, Default)]
+pub struct Jobs<'a> {
+    /// For each trace of the parameters, in their order, its schedule.
+    pub schedules: Option<&'a [&'a Schedule]>,
+    /// The endpoint of every process, job after job; those of the background may be left out: they
+    /// get any of the endpoints that are left.
+    pub places: Option<&'a [u32]>,
+}
+
+impl<'a> Jobs<'a> {
+    /// About how many packets the jobs of a spec send on a network, those of the background as long
+    /// as the traces take at least; 0 where that is not known, as the run itself will say why.
+    pub(crate) fn packets(self, spec: &Spec, on: &Topology) -> f64 {
+        let Ok(schedules) = self.schedules(spec, &Quiet) else { return 0.0 };
+        let of = |schedule: &Cow<'_, Schedule>| {
+            chunks_of(schedule, &spec.mpi, spec.packet_bytes.max(1)) as f64
+        };
+        let traced: f64 = schedules.iter().map(of).sum();
+        let rate = endpoint_rate(spec, on);
+        let each_us = |one: &BackgroundOf| {
+            let chunks = one.message_bytes(rate).unwrap_or(0).div_ceil(spec.packet_bytes.max(1));
+            f64::from(one.ranks) * f64::from(chunks) / one.interval_us
+        };
+        let beside: f64 = spec.background.some().map(each_us).sum();
+        if beside == 0.0 {
+            return traced;
+        }
+        let rails = on.terminals().len() as f64 / on.endpoints().len().max(1) as f64;
+        let byte_ns = 1e9 / (rate * rails * f64::from(1 << 30));
+        let least_us = schedules.iter().map(|one| least_us(one, spec, byte_ns));
+        traced + beside * least_us.fold(0.0, f64::max)
+    }
+
+    /// The schedules of the traces.
+    fn schedules(self, spec: &Spec, watch: &dyn Watch) -> Result<Vec<Cow<'a, Schedule>>, Stop> {
+        if let Some(given) = self.schedules {
+            return Ok(given.iter().map(|one| Cow::Borrowed(*one)).collect());
+        }
+        let of = |word: &String| made(word, spec.collectives, watch).map(Cow::Owned);
+        spec.trace.0.iter().map(of).collect()
+    }
+
+    /// All jobs on their endpoints, where a rail has a rate in GiB/s and messages are born as the
+    /// dialect has it.
+    pub(crate) fn replay(
+        self,
+        spec: &Spec,
+        on: &Topology,
+        (rate, births): (f64, Births),
+        watch: &dyn Watch,
+    ) -> Result<Replay, Stop> {
+        let schedules = self.schedules(spec, watch)?;
+        if schedules.len() != spec.trace.0.len() {
+            let why = format!("{} schedules for {}", schedules.len(), spec.trace.0.len());
+            return Err(Refusal::new("trace", why, "one for each").into());
+        }
+        let traced = schedules.iter().map(|one| one.ranks());
+        let sizes: Vec<u32> = traced.chain(spec.background.some().map(|one| one.ranks)).collect();
+        let places = placed(spec, on, self.places, (&sizes, schedules.len()))?;
+        let mut background = Vec::new();
+        for (one, homes) in spec.background.some().zip(&places[schedules.len()..]) {
+            background.push(Background {
+                homes: homes.clone(),
+                bytes: one.message_bytes(rate)?,
+                interval_ps: one.interval_us * 1e6,
+                births: one.births.unwrap_or(births),
+                class: one.class as u8 - 1,
+            });
+        }
+        let jobs = spec.trace.0.iter().zip(&schedules).zip(&places);
+        let classes = spec.trace_class.iter().map(|&class| class as u8 - 1);
+        let jobs: Vec<Placed<'_>> = jobs
+            .zip(classes.chain(std::iter::repeat(0)))
+            .map(|(((name, schedule), places), class)| Placed { name, schedule, places, class })
+            .collect();
+        let computes = spec.compute == Compute::On;
+        let mut mpi = spec.mpi;
+        if spec.collectives == Collectives::Codes && mpi.least_compute_ns.is_none() {
+            mpi.least_compute_ns = Some(CODES_COMPUTE_NS);
+        }
+        if !background.is_empty() {
+            check_ends(&schedules, spec, watch)?;
+        }
+        Replay::new(&jobs, background, on.endpoints().len() as u32, (mpi, computes), watch)
+    }
+}
+
+/// How long a schedule takes at least, us, where interfaces need so long for a byte and networks
+/// nothing; 0 where it has no end.
+fn least_us(schedule: &Schedule, spec: &Spec, byte_ns: f64) -> f64 {
+    let asks = spec.mpi.eager_bytes.saturating_sub(1).min(u32::MAX.into());
+    // a message is received when half of its time is spent by each end
+    let costs = LogGops { L: 0.0, o: 0.0, g: 0.0, G: byte_ns, O: byte_ns / 2.0, S: asks };
+    let played = match spec.compute {
+        Compute::On => Cow::Borrowed(schedule),
+        Compute::Off => Cow::Owned(schedule.without_calculations()),
+    };
+    let dialect = message::Dialect::Causal;
+    let found = message::run(&played, dialect, &costs, None, &Quiet);
+    let last = found.ok().and_then(|found| found.finish.into_iter().max());
+    last.map_or(0.0, |end| end as f64 * dialect.unit_ns() / 1e3)
+}
+
+/// CODES takes shorter gaps between calls for none.
+const CODES_COMPUTE_NS: u64 = 100;
+
+/// Refuses schedules that cannot come to their end, or of which no rank ever tells that it is done:
+/// the background would not end.
+fn check_ends(schedules: &[Cow<'_, Schedule>], spec: &Spec, watch: &dyn Watch) -> Result<(), Stop> {
+    let asks = spec.mpi.eager_bytes.saturating_sub(1).min(u32::MAX.into());
+    let free = LogGops { L: 0.0, o: 0.0, g: 0.0, G: 0.0, O: 0.0, S: asks };
+    for (schedule, name) in schedules.iter().zip(&spec.trace.0) {
+        if schedule.ranks() == 0 {
+            let why = format!("{name} has no ranks, and a background goes on until all are done");
+            return Err(Refusal::new("trace", why, "a trace of 1 rank or more").into());
+        }
+        let found = message::run(schedule, message::Dialect::Causal, &free, None, watch)?;
+        if let Some(left) = &found.left {
+            return Err(left.refusal(schedule).into());
+        }
+    }
+    Ok(())
+}
+
+/// The endpoints of jobs of these sizes, of which so many send what traces say.
+fn placed(
+    spec: &Spec,
+    on: &Topology,
+    given: Option<&[u32]>,
+    (sizes, traced): (&[u32], usize),
+) -> Result<Vec<Vec<u32>>, Refusal> {
+    let ranks = |sizes: &[u32]| sizes.iter().map(|&size| size as usize).sum::<usize>();
+    let all = match given {
+        None => {
+            let ranks = u32::try_from(ranks(sizes)).unwrap_or(u32::MAX);
+            placement(&spec.placement)?.place(on, ranks, 1, spec.seed)?
+        }
+        Some(given) => {
+            check_places(on, given)?;
+            let mut all = given.to_vec();
+            let own = ranks(&sizes[..traced]);
+            if all.len() < own {
+                let why = format!("{} endpoints for {own} ranks", all.len());
+                return Err(Refusal::new("placement", why, "an endpoint for every rank"));
+            }
+            if all.len() < ranks(sizes) {
+                all.truncate(own);
+                let endpoints = on.endpoints().len() as u32;
+                let drawn = placement("random")?.place(on, endpoints, 1, spec.seed)?;
+                let taken: HashSet<u32> = all.iter().copied().collect();
+                all.extend(drawn.into_iter().filter(|e| !taken.contains(e)));
+            }
+            all
+        }
+    };
+    if all.len() < ranks(sizes) {
+        let why = format!("{} ranks, and endpoints for {}", ranks(sizes), all.len());
+        return Err(Refusal::new("background", why, "fewer ranks"));
+    }
+    let mut rest = &all[..];
+    let mut split = |&size: &u32| {
+        let (first, others) = rest.split_at(size as usize);
+        rest = others;
+        first.to_vec()
+    };
+    Ok(sizes.iter().map(&mut split).collect())
+}

@@ -1,0 +1,243 @@
+//! Routers: a chunk that arrives gets its way, waits for room behind the port, then for the port.
+
+use super::event::{Happens, Packet, Sender};
+use super::model::Model;
+use super::node::Node;
+use super::plant::{Class, Link};
+use super::port::{Lane, NEVER_PS, Queue};
+use super::runs::Runs;
+use super::timing::{Order, Passing, Room};
+
+impl Model {
+    /// A chunk arrives at a router.
+    pub(super) fn at_router(
+        &self,
+        node: &mut Node,
+        mut packet: Packet,
+        sender: Sender,
+        to: &mut impl Runs,
+    ) {
+        let (port, lane) = self.route.way(&self.plant, &mut packet, sender, node, to);
+        packet.hops += 1;
+        let at = self.lane_at(port, lane);
+        let bytes = packet.bytes;
+        if self.timing.room == Room::Gone {
+            node.put(port, at, Queue::Queued, (packet, sender), to);
+        } else if node.lanes[at].chunks < self.room(to.me(), port).chunks {
+            node.put(port, at, Queue::Pending, (packet, sender), to);
+            self.credit(node, (sender, bytes), 0, to);
+        } else {
+            node.put(port, at, Queue::Queued, (packet, sender), to);
+            Self::blocks(node, port, to);
+            return;
+        }
+        self.router_wakes(node, port, to);
+    }
+
+    /// A credit comes for a lane of a router's port: the first that waits for room gets it.
+    pub(super) fn router_credit(
+        &self,
+        node: &mut Node,
+        (port, lane): (u16, u8),
+        bytes: u32,
+        to: &mut impl Runs,
+    ) {
+        let at = self.lane_at(port, lane);
+        let own = node.lane(at, to);
+        own.chunks -= 1;
+        own.bytes -= bytes;
+        if node.lanes[at].queued.is_empty() {
+            return;
+        }
+        if self.timing.room == Room::Behind {
+            let waiting = node.take_queued(port, at, to);
+            node.put(port, at, Queue::Pending, (waiting.packet, waiting.sender), to);
+            self.credit(node, (waiting.sender, waiting.packet.bytes), 0, to);
+        }
+        self.router_wakes(node, port, to);
+    }
+
+    /// A port of a router may send.
+    pub(super) fn router_sends(&self, node: &mut Node, port: u16, to: &mut impl Runs) {
+        let Some(lane) = self.next_lane(node, port, to.me()) else {
+            node.port(port, to).is_awake = false;
+            Self::blocks(node, port, to);
+            return;
+        };
+        let at = self.lane_at(port, lane);
+        let is_kept = self.timing.room == Room::Gone;
+        let waiting = if is_kept {
+            let waiting = node.take_queued(port, at, to);
+            let own = node.lane(at, to);
+            own.chunks += 1;
+            own.bytes += waiting.packet.bytes;
+            waiting
+        } else {
+            let (pending, waiting) = node.remove(node.lanes[at].pending, to);
+            node.lane(at, to).pending = pending;
+            node.port(port, to).pending -= 1;
+            waiting
+        };
+        let mut packet = waiting.packet;
+        if let Some(sharing) = &self.sharing {
+            let class = self.plant.class_of(lane);
+            sharing.serves(node, port, (class, packet.bytes), to);
+            sharing.sent(node, port, (class, lane - class * self.plant.lanes_each() as u8), to);
+        }
+        let behind = self.plant.behind(to.me(), port);
+        let time_ps = self.plant.chunk_ps(behind.kind, packet.bytes);
+        let jitter_ps = node.drawn_ps(self.timing.jitter, to);
+        let now = to.now_ps();
+        let was = node.ports[usize::from(port)];
+        let start_ps = was.free_ps.max(now);
+        node.keeps((port, was), start_ps, time_ps, to);
+        let it = node.port(port, to);
+        // a chunk does not end before its end has come
+        let free_ps = (start_ps + time_ps).max(waiting.tail_ps) + jitter_ps;
+        it.free_ps = free_ps;
+        it.blocked_ps += start_ps.saturating_sub(it.since_ps);
+        it.since_ps = NEVER_PS;
+        it.busy_ps += time_ps;
+        it.bytes += u64::from(packet.bytes);
+        it.last = lane;
+        let may_send = it.pending > 0 || it.queued > 0 && is_kept;
+        it.is_awake = may_send;
+        if may_send {
+            to.send(to.me(), free_ps - now, Happens::Sends { port });
+        }
+        if is_kept {
+            self.credit(node, (waiting.sender, packet.bytes), free_ps - now, to);
+        }
+        let way_ps = self.timing.router_ps + u64::from(behind.latency_ps);
+        let arrives_ps = match self.timing.passing {
+            Passing::Twice => free_ps + self.plant.kind(behind.kind).chunk_ps,
+            Passing::Head if behind.class != Class::Endpoint => {
+                packet.tail_ps = (free_ps - start_ps) as u32;
+                start_ps
+            }
+            Passing::Whole | Passing::Head => free_ps,
+        };
+        let sender = Sender { lp: to.me(), port, lane };
+        to.send(behind.lp, arrives_ps + way_ps - now, Happens::Arrives(packet, sender));
+    }
+
+    /// From now on, or from when a port is free, chunks wait for it and none has room behind it.
+    fn blocks(node: &mut Node, port: u16, to: &mut impl Runs) {
+        let it = node.ports[usize::from(port)];
+        if it.pending == 0 && it.queued > 0 && it.since_ps == NEVER_PS {
+            node.port(port, to).since_ps = it.free_ps.max(to.now_ps());
+        }
+    }
+
+    /// The lane of a port that sends next.
+    fn next_lane(&self, node: &Node, port: u16, me: u32) -> Option<u8> {
+        let room = self.plant.behind(me, port).kind;
+        let Some(sharing) = &self.sharing else {
+            let last = node.ports[usize::from(port)].last;
+            return self.next_of(node, (port, room), (0, self.plant.lanes as u8), last);
+        };
+        let each = self.plant.lanes_each() as u8;
+        let of = |class: u8| {
+            let last = sharing.last(node, port, class);
+            self.next_of(node, (port, room), (class * each, each), last)
+        };
+        of(sharing.next(node, port, |class| of(class).is_some())?)
+    }
+
+    /// The lane of a port, of those from one on so many, that sends next; behind the port is a
+    /// kind of link, and the last that sent was the one so far behind the first.
+    fn next_of(
+        &self,
+        node: &Node,
+        (port, kind): (u16, u16),
+        (own, lanes): (u8, u8),
+        last: u8,
+    ) -> Option<u8> {
+        let first = self.lane_at(port, own);
+        let lanes = usize::from(lanes);
+        let has = |lane: &usize| {
+            let lane = &node.lanes[first + lane];
+            match self.timing.room {
+                Room::Behind => !lane.pending.is_empty(),
+                Room::Gone => !lane.queued.is_empty() && self.has_room(node, lane, kind),
+            }
+        };
+        let found = match self.timing.order {
+            Order::Highest => (0..lanes).rev().find(has),
+            Order::Lowest => (0..lanes).find(has),
+            Order::RoundRobin => {
+                let last = usize::from(last);
+                (1..=lanes).map(|step| (last + step) % lanes).find(has)
+            }
+            Order::Oldest => {
+                let age = |lane: &usize| node.age(node.lanes[first + lane].queued);
+                (0..lanes).filter(has).min_by_key(age)
+            }
+        };
+        found.map(|lane| own + lane as u8)
+    }
+
+    /// Makes a port of a router send, unless an event will.
+    fn router_wakes(&self, node: &mut Node, port: u16, to: &mut impl Runs) {
+        if self.wakes(node, port, to) {
+            self.router_sends(node, port, to);
+        }
+    }
+
+    /// Whether a port is to send at once; else an event makes it, if it sleeps.
+    pub(super) fn wakes(&self, node: &mut Node, port: u16, to: &mut impl Runs) -> bool {
+        let now = to.now_ps();
+        let it = node.ports[usize::from(port)];
+        if it.is_awake {
+            return false;
+        }
+        let delay_ps = match self.timing.waking {
+            Some(drawn) => drawn.ps(node.dice(to)),
+            None if it.free_ps > now => it.free_ps - now,
+            None => return true,
+        };
+        node.port(port, to).is_awake = true;
+        to.send(to.me(), delay_ps, Happens::Sends { port });
+        false
+    }
+
+    /// Tells who sent a chunk that it leaves the buffer after a delay.
+    pub(super) fn credit(
+        &self,
+        node: &mut Node,
+        (sender, bytes): (Sender, u32),
+        delay_ps: u64,
+        to: &mut impl Runs,
+    ) {
+        let drawn_ps = node.drawn_ps(self.timing.jitter, to);
+        let credit_ps = self.timing.credit_ps + self.plant.latency_ps(sender);
+        let Sender { lp, port, lane } = sender;
+        to.send(lp, delay_ps + credit_ps + drawn_ps, Happens::Credit { bytes, port, lane });
+    }
+
+    #[inline]
+    pub(super) fn lane_at(&self, port: u16, lane: u8) -> usize {
+        usize::from(port) * self.plant.lanes as usize + usize::from(lane)
+    }
+
+    /// What is behind a router's port.
+    #[inline]
+    fn room(&self, router: u32, port: u16) -> &Link {
+        self.plant.kind(self.plant.behind(router, port).kind)
+    }
+
+    /// Whether the first of the chunks that wait for room in a lane has it behind the port, on this
+    /// kind of link: all of it, where buffers count bytes.
+    #[inline]
+    pub(super) fn has_room(&self, node: &Node, lane: &Lane, kind: u16) -> bool {
+        let link = self.plant.kind(kind);
+        match self.timing.room {
+            Room::Behind => lane.chunks < link.chunks,
+            Room::Gone => {
+                // no chunk is longer than that: its own length need not be looked up
+                lane.bytes + self.plant.chunk_bytes <= link.bytes
+                    || lane.bytes + node.first_bytes(lane.queued) <= link.bytes
+            }
+        }
+    }
+}

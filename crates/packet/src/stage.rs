@@ -1,0 +1,302 @@
+//! The packet level as a stage: parameters and what it is run on in, points and their figures out.
+
+use super::case::{Case, Own, alone};
+use super::rates::Rates;
+use super::replay::{JobRow, Jobs};
+use super::row::Row;
+use super::spec::{Dialect, Spec, Sync};
+use base::stage::{Better, Kind};
+use base::{Interrupted, Metric, Need, Refusal, Stage, Stop, Watch};
+use des::Peers;
+use des::peers::{agree, same};
+use fabric::Topology;
+use fabric::size::Size;
+use fabric::tables::Routing;
+use paths::PathSource;
+use paths::loads::Loads;
+use paths::proved::proof_bytes;
+use paths::select::Selection;
+use paths::side_by_side::{paying, side_by_side};
+use schemars::JsonSchema;
+use serde::Serialize;
+use std::fmt::Write;
+use std::sync::Arc;
+use traffic::sending::Sending;
+
+/// What is under load.
+#[derive(Clone, Copy)]
+pub struct Driven<'a> {
+    /// The network.
+    pub topology: &'a Arc<Topology>,
+    /// Its tables, where packets follow some; else the selection chooses ways on the network.
+    pub routing: Option<&'a Routing>,
+    /// Traffic of the user's, in place of that which the parameters name.
+    pub traffic: Option<&'a Sending>,
+    /// Traces of the user's, in place of those that the parameters name.
+    pub jobs: Jobs<'a>,
+}
+
+/// What the packet level finds.
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
+pub struct Record {
+    /// Whether packets were proved never to wait in a circle.
+    pub verified: bool,
+    /// The rates of links: those of cables hold, link by link, where the network says some.
+    pub rates: Rates,
+    /// All parameters.
+    pub parameters: Spec,
+    /// A point for each load, in their order; of traces the one run.
+    pub points: Vec<Row>,
+    /// All jobs, those of traces first; none where there are no traces.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub jobs: Vec<JobRow>,
+}
+
+impl Spec {
+    /// Runs it on so many threads; the result is the same with any number, but for times that
+    /// `clock` tells, in seconds.
+    ///
+    /// # Errors
+    /// When something does not fit, packets may wait in a circle and `unverified` is not set, or
+    /// `watch` says stop.
+    pub fn simulate(
+        &self,
+        on: Driven<'_>,
+        threads: usize,
+        clock: Option<&(dyn Fn() -> f64 + core::marker::Sync)>,
+        watch: &dyn Watch,
+    ) -> Result<Record, Stop> {
+        if self.sync == Sync::Mpi {
+            return Err(alone());
+        }
+        let case = self.case(on, watch)?;
+        let Loads::At(loads) = &self.load else { return Err(Interrupted.into()) };
+        // jobs look at no load
+        let loads = if case.replay().is_some() { &[0.0][..] } else { loads };
+        // parallel engines have all threads for one point, the sequential one has a point each
+        let (at_once, each) = match self.sync {
+            Sync::Sequential => (threads.clamp(1, loads.len().max(1)), 1),
+            Sync::Threads | Sync::Mpi | Sync::Optimistic => (1, threads),
+        };
+        let points = side_by_side(loads.len(), at_once, |at| {
+            let began = clock.map(|now| now());
+            let row = case.point(loads[at], each, watch)?;
+            let wall_s = began.zip(clock).map(|(began, now)| now() - began);
+            Ok(Row { wall_s, ..row })
+        })?;
+        Ok(self.record(&case, points))
+    }
+
+    fn record(&self, case: &Case, mut points: Vec<Row>) -> Record {
+        let jobs = points.first_mut().map(|row| std::mem::take(&mut row.jobs)).unwrap_or_default();
+        let (verified, rates) = (case.verified, case.rates);
+        Record { verified, rates, parameters: self.clone(), points, jobs }
+    }
+
+    /// The network with what is sent over it, ready to run.
+    fn case(&self, on: Driven<'_>, watch: &dyn Watch) -> Result<Case, Stop> {
+        self.check()?;
+        let source = PathSource::of(on.topology, on.routing);
+        Case::new(source, self, Own { traffic: on.traffic, jobs: on.jobs }, watch)
+    }
+
+    /// Runs it over processes that go in step, each with a part of the network; all find the same,
+    /// but for times.
+    ///
+    /// # Errors
+    /// As [`Self::simulate`], the same at all; and when they were not given the same.
+    pub fn simulate_over(
+        &self,
+        on: Driven<'_>,
+        peers: &mut dyn Peers,
+        clock: Option<&(dyn Fn() -> f64 + core::marker::Sync)>,
+        watch: &dyn Watch,
+    ) -> Result<Record, Stop> {
+        let case = agree(peers, self.case(on, watch))?;
+        let tables = on.routing.map_or(0, Routing::digest);
+        same(
+            peers,
+            &[
+                ("network", format!("{:016x}", on.topology.digest())),
+                ("tables", format!("{tables:016x}")),
+                ("traffic", digest(&on.traffic)),
+                ("traces", digest(&case.replay())),
+                ("parameters", serde_json::to_string(self).unwrap_or_default()),
+            ],
+        )?;
+        let Loads::At(loads) = &self.load else { return Err(Interrupted.into()) };
+        let loads = if case.replay().is_some() { &[0.0][..] } else { loads };
+        let point = |load: &f64| {
+            let began = clock.map(|now| now());
+            let row = case.point_over(*load, peers, watch)?;
+            let wall_s = began.zip(clock).map(|(began, now)| now() - began);
+            Ok(Row { wall_s, ..row })
+        };
+        let points = loads.iter().map(point).collect::<Result<_, Stop>>()?;
+        Ok(self.record(&case, points))
+    }
+
+    /// What a run will take on a network of this size: bytes within a factor of two, seconds no
+    /// more than an order of magnitude.
+    pub fn need_of(&self, size: &Size) -> Need {
+        let points = match &self.load {
+            Loads::At(loads) => loads.len() as f64,
+            Loads::Auto => 1.0,
+        };
+        let packets = f64::from(self.message_bytes) / f64::from(self.packet_bytes);
+        let each = f64::from(self.messages) * packets.ceil();
+        self.need_at(size, each, points)
+    }
+
+    /// The same of jobs, one run of so many packets: no less, as the background goes on until all
+    /// traces are done.
+    fn need_of_packets(&self, size: &Size, packets: f64) -> Need {
+        self.need_at(size, packets / size.terminals.max(1.0), 1.0)
+    }
+
+    /// Of so many threads those that pay for one run on this network; all of them where runs are
+    /// side by side.
+    pub fn paying(&self, on: &Topology, threads: usize) -> usize {
+        match self.sync {
+            Sync::Sequential | Sync::Mpi => threads,
+            Sync::Threads | Sync::Optimistic => {
+                let ports = 2 * (on.links().len() + on.terminals().len());
+                paying(threads, ports, PORTS_A_THREAD)
+            }
+        }
+    }
+
+    /// The same of so many points of so many packets for each endpoint.
+    fn need_at(&self, size: &Size, each: f64, points: f64) -> Need {
+        let classes = self.class.len().max(1) as f64;
+        let lanes = f64::from(self.router.virtual_channels.unwrap_or(4)) * classes;
+        let at_once = if self.sync == Sync::Sequential { size.threads.min(points) } else { 1.0 };
+        let state = (size.arcs() + size.terminals) * (40.0 + 36.0 * lanes)
+            + 600.0 * size.terminals
+            + 150.0 * size.terminals * each.min(8.0);
+        let tables = self.selection.table_bytes(size) + at_once * state;
+        let is_proved = self.dialect == Dialect::Physical && !self.unverified;
+        let proof = if is_proved {
+            proof_bytes(size, self.selection, self.lane_use, lanes / classes)
+        } else {
+            0.0
+        };
+        let hops = each * points * size.terminals * (size.depth + 1.0);
+        Need::new(tables.max(proof), hops / (HOPS_A_SECOND * size.threads))
+    }
+}
+
+/// What tells a value from others.
+fn digest(value: &impl std::fmt::Debug) -> String {
+    /// FNV-1a of what is written, of which nothing is kept.
+    struct Hash(u64);
+    impl Write for Hash {
+        fn write_str(&mut self, text: &str) -> std::fmt::Result {
+            for byte in text.bytes() {
+                self.0 = (self.0 ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3);
+            }
+            Ok(())
+        }
+    }
+    let mut hash = Hash(0xcbf2_9ce4_8422_2325);
+    let _ = write!(hash, "{value:?}"); // it takes everything
+    format!("{:016x}", hash.0)
+}
+
+/// Ports of routers and of endpoints that are worth a thread of their own.
+///
+/// Seconds with one thread and with two, the least of 7 runs in turn on two cores that others use
+/// too, at a load of 0.5, in windows: 20 ports 0.055 and 0.78; 162 ports 0.12 and 1.22; 384 ports
+/// 0.37 and 0.59; 750 ports 0.40 and 0.29; 2,058 ports 0.72 and 0.39. Optimistic: 162 ports 0.71
+/// and 1.75; 384 ports 0.99 and 0.80; 750 ports 0.66 and 0.48.
+const PORTS_A_THREAD: usize = 256;
+/// Packets through routers in a second of one processor, roughly.
+const HOPS_A_SECOND: f64 = 3e6;
+
+/// A column of the figure `name` of a run's point, where it has one alone.
+const fn real(
+    name: &'static str,
+    at: &'static str,
+    unit: &'static str,
+    help: &'static str,
+    better: Better,
+) -> Metric {
+    Metric::new(name, at, Kind::Real, unit, help, better)
+}
+
+impl Stage for Spec {
+    const NAME: &'static str = "sim.packet";
+    const COLUMNS: &'static [Metric] = &[
+        real("offered_load", "/points/0/offered_load", "", "what endpoints send", Better::Neither),
+        real(
+            "accepted_gib_per_s",
+            "/points/0/accepted_gib_per_s",
+            "GiB/s",
+            "bytes that arrive, for each endpoint",
+            Better::Higher,
+        ),
+        real(
+            "mean_latency_us",
+            "/points/0/mean_latency_us",
+            "us",
+            "mean latency of packets",
+            Better::Lower,
+        ),
+        real(
+            "p99_latency_us",
+            "/points/0/p99_latency_us",
+            "us",
+            "latency that 99 % of packets do not exceed",
+            Better::Lower,
+        ),
+        real("mean_hops", "/points/0/mean_hops", "", "mean routers visited", Better::Lower),
+        Metric::new(
+            "nonminimal_packets",
+            "/points/0/nonminimal_packets",
+            Kind::Whole,
+            "",
+            "packets on ways that are no shortest ones",
+            Better::Neither,
+        ),
+        real("end_us", "/points/0/end_us", "us", "the last arrival", Better::Lower),
+        real(
+            "max_comm_us",
+            "/jobs/0/max_comm_us",
+            "us",
+            "longest time that a process of the first trace communicated",
+            Better::Lower,
+        ),
+        real(
+            "mean_comm_us",
+            "/jobs/0/mean_comm_us",
+            "us",
+            "the same in the mean of its processes",
+            Better::Lower,
+        ),
+    ];
+
+    type On<'a> = Driven<'a>;
+    type Record = Record;
+
+    fn examples() -> Vec<Self> {
+        let less = Self { messages: 5, ..Self::default() };
+        vec![less.clone(), Self { selection: Selection::Valiant, sync: Sync::Threads, ..less }]
+    }
+
+    fn need(&self, on: Driven<'_>, threads: usize) -> Need {
+        let size = Size::of(on.topology, threads);
+        if self.trace.0.is_empty() {
+            return self.need_of(&size);
+        }
+        self.need_of_packets(&size, on.jobs.packets(self, on.topology))
+    }
+
+    fn check(&self) -> Result<(), Refusal> {
+        self.check()
+    }
+
+    fn run(&self, on: Driven<'_>, watch: &dyn Watch) -> Result<Record, Stop> {
+        let threads = self.paying(on.topology, rayon::current_num_threads());
+        self.simulate(on, threads, None, watch)
+    }
+}

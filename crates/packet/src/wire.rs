@@ -1,0 +1,127 @@
+//! Events and sums as bytes, for the ranks of a run.
+
+use super::ended::{Busiest, Did, Ended};
+use super::event::{Happens, Packet, Sender};
+use super::replay::RankTime;
+use super::tally::{Span, Spread, Sums, Tally};
+use des::Wire;
+use message::Left;
+
+impl Wire for Happens {
+    #[inline]
+    fn put(&self, into: &mut Vec<u8>) {
+        match *self {
+            Self::Arrives(packet, sender) => {
+                0_u8.put(into);
+                packet.put(into);
+                sender.put(into);
+            }
+            Self::Credit { bytes, port, lane } => {
+                1_u8.put(into);
+                bytes.put(into);
+                port.put(into);
+                lane.put(into);
+            }
+            Self::Sends { port } => {
+                2_u8.put(into);
+                port.put(into);
+            }
+            Self::Born(class) => (3_u8, class).put(into),
+            Self::Schedules(class) => (4_u8, class).put(into),
+            Self::Queues(packet, class) => {
+                5_u8.put(into);
+                packet.put(into);
+                class.put(into);
+            }
+            Self::Enters(message) => (6_u8, message).put(into),
+            Self::Taken(message) => (7_u8, message).put(into),
+            Self::Copied(message) => (8_u8, message).put(into),
+            Self::Ends(op) => (9_u8, op).put(into),
+            Self::Done => 10_u8.put(into),
+            Self::Over => 11_u8.put(into),
+        }
+    }
+
+    #[inline]
+    fn take(from: &mut &[u8]) -> Option<Self> {
+        Some(match u8::take(from)? {
+            0 => Self::Arrives(Packet::take(from)?, Sender::take(from)?),
+            1 => Self::Credit {
+                bytes: u32::take(from)?,
+                port: u16::take(from)?,
+                lane: u8::take(from)?,
+            },
+            2 => Self::Sends { port: u16::take(from)? },
+            3 => Self::Born(u8::take(from)?),
+            4 => Self::Schedules(u8::take(from)?),
+            5 => Self::Queues(Packet::take(from)?, u8::take(from)?),
+            6 => Self::Enters(u32::take(from)?),
+            7 => Self::Taken(u32::take(from)?),
+            8 => Self::Copied(u32::take(from)?),
+            9 => Self::Ends(u32::take(from)?),
+            10 => Self::Done,
+            11 => Self::Over,
+            _ => return None,
+        })
+    }
+}
+
+impl Wire for Ended {
+    fn put(&self, into: &mut Vec<u8>) {
+        self.digest.put(into);
+        self.busiest.put(into);
+        self.waits.put(into);
+        self.links.put(into);
+        self.times.put(into);
+        let Left { stuck, sends, receives, messages } = &self.left;
+        for operations in [stuck, sends, receives, messages] {
+            operations.put(into);
+        }
+    }
+
+    fn take(from: &mut &[u8]) -> Option<Self> {
+        let digest = Wire::take(from)?;
+        let busiest = Wire::take(from)?;
+        let waits = Wire::take(from)?;
+        let links = Wire::take(from)?;
+        let times = Wire::take(from)?;
+        let stuck = Wire::take(from)?;
+        let sends = Wire::take(from)?;
+        let receives = Wire::take(from)?;
+        let messages = Wire::take(from)?;
+        let left = Left { stuck, sends, receives, messages };
+        Some(Self { digest, busiest, waits, links, times, left })
+    }
+}
+
+/// The form of a record whose fields follow one another.
+macro_rules! wire_fields {
+    ($($of:ty { $($field:ident),* })*) => {$(
+        impl Wire for $of {
+            #[inline]
+            fn put(&self, into: &mut Vec<u8>) {
+                $(self.$field.put(into);)*
+            }
+
+            #[inline]
+            fn take(from: &mut &[u8]) -> Option<Self> {
+                $(let $field = Wire::take(from)?;)*
+                Some(Self { $($field),* })
+            }
+        }
+    )*};
+}
+
+wire_fields! {
+    Packet {
+        born_ps, began_ps, word, tail_ps, from, to, bytes, message, hops, rail, is_detour, is_last
+    }
+    Sender { lp, port, lane }
+    Busiest { busy_ps, router, port }
+    Did { router, port, bytes, busy_ps, most, blocked_ps, since_ps }
+    RankTime { rank, end_ps, communication_ps, calculated_ps }
+    Spread { count, sum_ps, max_ps, buckets }
+    Sums { chunks, messages, bytes, hops, detours, overtaken, last_ps }
+    Span { chunks, bytes, latency_ps }
+    Tally { jobs, series, span_ps }
+}

@@ -1,0 +1,141 @@
+//! The packet level over processes.
+
+#[path = "../../../des/src/wired.rs"]
+mod wired;
+
+use crate::common::built;
+use base::{Quiet, Stop};
+use des::Peers;
+use fabric::Topology;
+use packet::replay::Jobs;
+use packet::row::Row;
+use packet::spec::Spec;
+use packet::stage::{Driven, Record};
+use serde_json::{Value, json};
+use std::sync::Arc;
+use wired::each;
+
+fn spec(given: &Value) -> Spec {
+    serde_json::from_value(given.clone()).expect("parameters")
+}
+
+fn driven(on: &Arc<Topology>) -> Driven<'_> {
+    Driven { topology: on, routing: None, traffic: None, jobs: Jobs::default() }
+}
+
+/// What each of so many ranks finds, which have parameters of their own.
+fn ranks(on: &Arc<Topology>, given: &[Value]) -> Vec<Result<Record, String>> {
+    each(given.len(), |peers| {
+        let mut spec = spec(&given[peers.me()]);
+        spec.sync = packet::spec::Sync::Mpi;
+        let found = spec.simulate_over(driven(on), peers, None, &Quiet);
+        found.map_err(|why: Stop| why.to_string())
+    })
+}
+
+fn alone(on: &Arc<Topology>, given: &Value) -> Record {
+    spec(given).simulate(driven(on), 1, None, &Quiet).expect("it runs")
+}
+
+/// Points without what an engine may do differently.
+fn alike(record: &Record) -> Vec<Row> {
+    record.points.iter().map(|row| Row { windows: 0, ..row.clone() }).collect()
+}
+
+#[track_caller]
+fn agree(inline: &str, given: &Value, counts: &[usize]) -> Record {
+    let on = built(inline);
+    let expected = alone(&on, given);
+    for count in counts {
+        for found in ranks(&on, &vec![given.clone(); *count]) {
+            let found = found.expect("it runs");
+            assert!(*count == 1 || found.points[0].windows > 0);
+            assert_eq!(alike(&found), alike(&expected), "{inline} {count}");
+            assert_eq!(found.jobs, expected.jobs, "{inline} {count}");
+        }
+    }
+    expected
+}
+
+#[test]
+fn ranks_find_what_one_process_finds() {
+    for (inline, given) in [
+        ("slim_fly:q=5,p=4", json!({"load": [0.3, 0.8], "messages": 6, "message_bytes": 10_000})),
+        ("slim_fly:q=5,p=4", json!({"messages": 30, "end_us": 4.0, "selection": "valiant"})),
+        ("fit_fly:q=5,p=3", json!({"messages": 5, "selection": "ugal_l"})),
+        ("fat_tree:k=4", json!({"messages": 5})),
+        (
+            "slim_fly:q=5,p=4",
+            json!({
+                "dialect": "codes-slimfly-v1", "selection": "adaptive", "messages": 2, "load": 0.7,
+            }),
+        ),
+        ("fit_fly:q=5,p=4", json!({"dialect": "codes-slimfly-v1", "messages": 2})),
+        (
+            "dragonfly:p=9,a=18,h=9,g=19,arrangement=codes",
+            json!({
+                "dialect": "codes-dally-v1", "selection": "par", "messages": 1, "load": 0.7,
+            }),
+        ),
+        (
+            "megafly:leaves=18,spines=18,p=18,h=18,g=10,arrangement=codes",
+            json!({
+                "dialect": "codes-dfplus-v1", "selection": "par", "messages": 1, "load": 0.7,
+                "router": {"adaptive_threshold_bytes": 0},
+            }),
+        ),
+        (
+            "slim_fly:q=5,p=4",
+            json!({
+                "trace": [
+                    "amg_like:p=4,levels=2,base_bytes=16384",
+                    "mg_like:p=3,levels=1,base_bytes=20000",
+                ],
+                "background": [{"ranks": 40, "intensity": 0.1, "interval_us": 5.0}],
+                "placement": "random", "links": true, "ranks": true, "series_us": 2.0,
+            }),
+        ),
+        (
+            "slim_fly:q=5,p=4",
+            json!({
+                "dialect": "codes-slimfly-v1", "collectives": "codes",
+                "trace": ["amg_like:p=4,levels=2,base_bytes=16384"],
+            }),
+        ),
+    ] {
+        agree(inline, &given, &[2, 3]);
+    }
+}
+
+/// One rank is a run of one part; more than routers leave some without work.
+#[test]
+fn any_number_of_ranks_will_do() {
+    agree("ring:n=5,p=2", &json!({"messages": 3, "router": {"virtual_channels": 4}}), &[1, 5, 7]);
+}
+
+/// Nobody has the states of all: the circle is told nevertheless, by every rank.
+#[test]
+fn a_circle_over_ranks_is_told() {
+    let given = json!({
+        "load": 1.0, "selection": "valiant", "messages": 400, "lane_use": "any",
+        "router": {"virtual_channels": 1}, "unverified": true,
+        "link": {"local_buffer_bytes": 4096, "global_buffer_bytes": 4096},
+    });
+    let found = agree("torus:shape=4x4,p=4", &given, &[2]);
+    assert!(found.points[0].circle.is_some());
+}
+
+#[test]
+fn ranks_that_were_given_something_else_are_refused() {
+    let on = built("slim_fly:q=5,p=4");
+    for found in ranks(&on, &[json!({"seed": 1}), json!({"seed": 1}), json!({"seed": 2})]) {
+        let why = found.expect_err("they differ");
+        assert!(why.contains("rank 2 has other parameters than rank 0"), "{why}");
+    }
+    for found in ranks(&on, &[json!({}), json!({"load": 1e-9})]) {
+        let why = found.expect_err("one is out of range");
+        assert!(why.contains("rank 1 of 2: ") && why.contains("out of range"), "{why}");
+    }
+    let alone = spec(&json!({"sync": "mpi"})).simulate(driven(&on), 2, None, &Quiet);
+    assert!(alone.expect_err("nobody is there").to_string().contains("mpiexec"));
+}

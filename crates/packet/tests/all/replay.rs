@@ -1,0 +1,398 @@
+//! Processes at the packet level: what CODES found, closed forms, and engines that agree.
+
+use crate::common::built;
+use base::Quiet;
+use fabric::Topology;
+use packet::replay::{JobRow, Jobs};
+use packet::spec::Spec;
+use packet::stage::{Driven, Record};
+use proptest::prelude::*;
+use serde_json::{Value, json};
+use std::sync::Arc;
+use traffic::workload::{ANY, Builder, Op, Schedule};
+
+/// What a run of schedules finds, or why it is refused.
+fn tried(
+    on: &Arc<Topology>,
+    given: &Value,
+    own: Option<(&[&Schedule], &[u32])>,
+    threads: usize,
+) -> Result<Record, String> {
+    let mut given = given.clone();
+    if let Some((schedules, _)) = own {
+        given["trace"] = json!(vec!["own"; schedules.len()]);
+    }
+    let spec: Spec = serde_json::from_value(given).expect("parameters");
+    let jobs = Jobs { schedules: own.map(|o| o.0), places: own.map(|o| o.1) };
+    let driven = Driven { topology: on, routing: None, traffic: None, jobs };
+    spec.simulate(driven, threads, None, &Quiet).map_err(|stop| stop.to_string())
+}
+
+fn run(on: &Arc<Topology>, given: &Value, own: (&[&Schedule], &[u32]), threads: usize) -> Record {
+    tried(on, given, Some(own), threads).expect("it runs")
+}
+
+/// One rank after the other: the operations of each, every one when the one before is done.
+fn in_turn(ranks: &[Vec<Op>]) -> Schedule {
+    let mut all = Builder::new(ranks.len() as u32);
+    for ops in ranks {
+        let mut rank = all.rank();
+        for (at, op) in (0..).zip(ops) {
+            rank.add(*op).expect("room");
+            if at > 0 {
+                rank.require(at, at - 1).expect("room");
+            }
+        }
+    }
+    all.finish().expect("all ranks")
+}
+
+const SLIM_FLY: &str = "slim_fly:q=13,p=9";
+const FIT_FLY: &str = "fit_fly:q=13,p=9";
+const DRAGONFLY: &str = "dragonfly:p=9,a=18,h=9,g=19,arrangement=codes";
+const MEGAFLY: &str = "megafly:leaves=18,spines=18,p=18,h=18,g=10,arrangement=codes";
+
+/// Runs of CODES: messages and chunks the same, routers visited within 0.3 %, times of
+/// communication within 1.5 %. The latter differ by up to 2 % from seed to seed, so that the middle
+/// of some runs is asked for.
+#[test]
+fn codes_found_the_same() {
+    const SEEDS: u32 = 4;
+    for line in include_str!("../data/packet_replay.csv").lines().skip(1) {
+        let cells: Vec<&str> = line.split(',').collect();
+        let [name, network, routing, ranks] = cells[..4] else { panic!("{line}") };
+        let (inline, dialect) = match network {
+            "slim_fly" => (SLIM_FLY, "codes-slimfly-v1"),
+            "fit_fly" => (FIT_FLY, "codes-slimfly-v1"),
+            "dragonfly" => (DRAGONFLY, "codes-dally-v1"),
+            _ => (MEGAFLY, "codes-dfplus-v1"),
+        };
+        let trace = match name {
+            "amg_like_12" => "amg_like:p=12,levels=4,cycles=1,base_bytes=16384",
+            _ => "mg_like:p=10,levels=3,cycles=2,base_bytes=32768",
+        };
+        let on = built(inline);
+        let mut sums = [0.0; 3];
+        for seed in 0..SEEDS {
+            let given = json!({
+                "dialect": dialect, "trace": trace, "collectives": "codes", "seed": seed,
+                "selection": if routing == "prog-adaptive" { "par" } else { routing },
+            });
+            let found = tried(&on, &given, None, 1).expect("it runs");
+            let job = &found.jobs[0];
+            assert_eq!(job.ranks.to_string(), ranks);
+            assert_eq!(job.chunks.to_string(), cells[9]);
+            assert_eq!(job.messages.to_string(), cells[10]);
+            for (sum, of) in sums.iter_mut().zip([job.max_comm_us, job.mean_comm_us, job.mean_hops])
+            {
+                *sum += of.expect("they communicate") / f64::from(SEEDS);
+            }
+        }
+        for ((found, due), part) in sums.iter().zip(&cells[4..]).zip([0.015, 0.015, 0.003]) {
+            let due = due.parse::<f64>().expect("a number");
+            assert!((found - due).abs() <= part * due, "{line}: {found} for {due}");
+        }
+    }
+}
+
+/// The sends of a burst come to the interface in the order of the schedule; in the dialects of
+/// CODES in any.
+#[test]
+fn a_burst_comes_in_any_order() {
+    let on = built("slim_fly:q=5,p=4");
+    let mut all = Builder::new(3);
+    for ops in [
+        [Op::send(4096, 1, 0), Op::send(4096, 2, 0)].as_slice(),
+        &[Op::recv(4096, 0, 0)],
+        &[Op::recv(4096, 0, 0)],
+    ] {
+        let mut rank = all.rank();
+        for op in ops {
+            rank.add(*op).expect("room");
+        }
+    }
+    let burst = all.finish().expect("all ranks");
+    // the receivers are on one router: who has its message first was sent to first
+    let first_first = |dialect: &str| {
+        let is_first = |seed: &u32| {
+            let given = json!({"dialect": dialect, "ranks": true, "seed": seed});
+            let found = run(&on, &given, (&[&burst], &[0, 4, 5]), 1);
+            let ends = &found.points[0].ranks.as_ref().expect("asked for").end_us;
+            // a packet takes 305 ns
+            assert!((ends[1] - ends[2]).abs() > 0.2, "{ends:?}");
+            ends[1] < ends[2]
+        };
+        (0..40).filter(is_first).count()
+    };
+    assert_eq!(first_first("physical"), 40);
+    let codes = first_first("codes-slimfly-v1");
+    assert!((8..=32).contains(&codes), "{codes} of 40");
+}
+
+/// In CODES a message waits the gap of an interface though nothing is before it, and takes 0.5 to
+/// 1.01 ns to the interface and as long again in it.
+#[test]
+fn a_message_of_codes_waits_its_gap() {
+    let on = built("slim_fly:q=5,p=4");
+    let schedule = in_turn(&[vec![Op::send(2048, 1, 0)], vec![Op::recv(2048, 0, 0)]]);
+    for seed in 0..20 {
+        let given = json!({"dialect": "codes-slimfly-v1", "ranks": true, "seed": seed});
+        let row = &run(&on, &given, (&[&schedule], &[0, 4]), 1).points[0];
+        let end_us = row.ranks.as_ref().expect("asked for").end_us[1];
+        let sent_us = end_us - row.latencies.mean_latency_us.expect("it arrived");
+        let waits_ns = sent_us * 1000.0 - (3510.0 + 0.55 * 2048.0);
+        assert!((11.0..12.04).contains(&waits_ns), "{waits_ns}");
+    }
+}
+
+/// The time of a message on a network of two routers without load, ps: cut-through, links of 25 ns,
+/// routers of 90 ns, packets of 4,096 bytes one behind the other.
+fn message_ps(bytes: u64) -> u64 {
+    let time = |bytes: u64| (bytes as f64 * 1e12 / (12.5 * f64::from(1 << 30))).round() as u64;
+    let (whole, rest) = ((bytes.max(1) - 1) / 4096, (bytes.max(1) - 1) % 4096 + 1);
+    // the last packet leaves when all others have
+    whole * time(4096) + time(rest) + 3 * 25_000 + 2 * 90_000
+}
+
+/// When the last packet of a message has left, after its interface took it, ps.
+fn left_ps(bytes: u64) -> u64 {
+    message_ps(bytes) - 3 * 25_000 - 2 * 90_000
+}
+
+const SEND_PS: u64 = 3_510_000;
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(64))]
+
+    /// A message, to a receiver that is there early or late: eager ones cost their software once,
+    /// long ones ask first.
+    #[test]
+    fn a_message_takes_its_closed_form(
+        bytes in 0_u64..40_000,
+        send_late_ns in 0_u64..20_000,
+        receive_late_ns in 0_u64..20_000,
+    ) {
+        let schedule = in_turn(&[
+            vec![Op::calc(send_late_ns), Op::send(bytes, 1, 7)],
+            vec![Op::calc(receive_late_ns), Op::recv(bytes, 0, ANY)],
+        ]);
+        let given = json!({"compute": "on", "ranks": true});
+        let found = run(&built("complete:n=2,p=1"), &given, (&[&schedule], &[0, 1]), 1);
+        let ends = &found.points[0].ranks.as_ref().expect("asked for").end_us;
+        let (begin, posted) = (send_late_ns * 1000, receive_late_ns * 1000);
+        let (sent, received) = if bytes < 8192 {
+            let enters = begin + SEND_PS + (0.55 * bytes as f64 * 1000.0).round() as u64;
+            (enters + left_ps(bytes), posted.max(enters + message_ps(bytes)))
+        } else {
+            let asked = begin + SEND_PS + message_ps(64);
+            let answered = asked.max(posted) + SEND_PS + message_ps(64);
+            let enters = answered + SEND_PS;
+            (enters + left_ps(bytes), enters + message_ps(bytes))
+        };
+        for (found, due) in ends.iter().zip([sent, received]) {
+            prop_assert!((found * 1e6 - due as f64).abs() < 1.0, "{ends:?}: {due}");
+        }
+        let job = &found.jobs[0];
+        let comm = [sent - begin, received - posted].map(|ps| ps as f64 / 1e6);
+        let longest = comm[0].max(comm[1]);
+        prop_assert!((job.max_comm_us.expect("one") - longest).abs() < 1e-6);
+        let middle = f64::midpoint(comm[0], comm[1]);
+        prop_assert!((job.mean_comm_us.expect("one") - middle).abs() < 1e-6);
+        let asks = u64::from(bytes >= 8192);
+        prop_assert_eq!(job.messages, 1 + 2 * asks);
+        prop_assert_eq!(job.bytes, bytes.max(1) + 128 * asks);
+        let (own, question) = (message_ps(bytes) as f64, message_ps(64) as f64);
+        let mean = if asks == 0 { own } else { (own + 2.0 * question) / 3.0 };
+        let of = job.latencies;
+        for (found, due) in [(of.mean_message_latency_us, mean), (of.max_message_latency_us, own)] {
+            prop_assert!((found.expect("some") * 1e6 - due).abs() < 1.0, "{of:?}");
+        }
+        let ranks = found.points[0].ranks.as_ref().expect("asked for");
+        prop_assert_eq!(&ranks.messages, &[1, 0]);
+        prop_assert_eq!(&ranks.bytes, &[bytes, 0]);
+    }
+
+    /// All engines find the same of drawn schedules, beside jobs in the background, and what is
+    /// sent arrives.
+    #[test]
+    fn engines_agree(
+        net in prop_oneof![
+            Just("slim_fly:q=5,p=3"), Just("fit_fly:q=5,p=3"), Just("fat_tree:levels=3,k=4"),
+            Just("torus:shape=3x3,p=3"),
+        ],
+        ranks in 2_u32..10,
+        rounds in proptest::collection::vec((1_u32..9, 0_u64..20_000, any::<bool>()), 1..6),
+        per_endpoint in 1_u32..3,
+        background in proptest::option::of(prop_oneof![
+            Just("exponential"), Just("synchronised"), Just("jittered")
+        ]),
+        placement in prop_oneof![Just("linear"), Just("random"), Just("stripe")],
+        seed: u64,
+    ) {
+        let on = built(net);
+        // in each round every rank sends to the one that is so far away, at once or in turn
+        let mut all = Builder::new(ranks);
+        for me in 0..ranks {
+            let mut rank = all.rank();
+            let mut last: Vec<u32> = Vec::new();
+            for (tag, &(far, bytes, wild)) in (0..).zip(&rounds) {
+                let from = if wild { ANY } else { (me + ranks - far % ranks) % ranks };
+                let begin = rank.add(Op::calc(u64::from(me) * 100)).expect("room");
+                for &before in &last {
+                    rank.require(begin, before).expect("room");
+                }
+                let recv = rank.add(Op::recv(bytes, from, tag)).expect("room");
+                let send = rank.add(Op::send(bytes, (me + far) % ranks, tag)).expect("room");
+                rank.require(recv, begin).expect("room");
+                rank.require_start(send, recv).expect("room");
+                last = vec![recv, send];
+            }
+        }
+        let schedule = all.finish().expect("all ranks");
+        let places: Vec<u32> = (0..ranks).map(|rank| rank / per_endpoint).collect();
+        let mut given = json!({
+            "compute": "on", "seed": seed, "placement": placement, "ranks": true,
+            "router": {"virtual_channels": 8}, "selection": "adaptive",
+        });
+        if let Some(births) = background {
+            given["background"] = json!([
+                {"ranks": 5, "bytes": 9000, "interval_us": 1.5, "births": births}
+            ]);
+        }
+        let first = run(&on, &given, (&[&schedule], &places), 1);
+        let row = &first.points[0];
+        let sends = u64::from(ranks) * rounds.len() as u64;
+        let own = &first.jobs[0];
+        prop_assert!(own.messages <= 3 * sends);
+        prop_assert_eq!(first.jobs.len(), 1 + usize::from(background.is_some()));
+        prop_assert_eq!(first.jobs.iter().map(|job| job.chunks).sum::<u64>(), row.packets);
+        prop_assert_eq!(first.jobs.iter().map(|job| job.messages).sum::<u64>(), row.messages);
+        if per_endpoint == 1 {
+            let asks = rounds.iter().filter(|round| round.1 >= 8192).count() as u64;
+            let to_others = rounds.iter().filter(|round| round.0 % ranks != 0).count() as u64;
+            let asking = rounds.iter().filter(|r| r.1 >= 8192 && r.0 % ranks != 0).count() as u64;
+            prop_assert!(asking <= asks);
+            prop_assert_eq!(own.messages, u64::from(ranks) * (to_others + 2 * asking));
+        }
+        for (sync, threads, undo) in [
+            ("threads", 2, "needed"), ("threads", 3, "needed"), ("optimistic", 2, "needed"),
+            ("optimistic", 3, "forced"), ("optimistic", 2, "hostile"),
+        ] {
+            let mut other = given.clone();
+            (other["sync"], other["undo"]) = (json!(sync), json!(undo));
+            let found = run(&on, &other, (&[&schedule], &places), threads);
+            prop_assert_eq!(&found.jobs, &first.jobs, "{}", sync);
+            prop_assert_eq!(&found.points[0].digest, &row.digest);
+            prop_assert_eq!(&found.points[0].ranks, &row.ranks);
+            prop_assert_eq!(found.points[0].events, row.events);
+        }
+    }
+}
+
+/// A job in the background lasts as long as that of the trace, and sends as much as it is asked
+/// for.
+#[test]
+fn the_background_has_its_intensity() {
+    let on = built("slim_fly:q=5,p=4");
+    let wait = in_turn(&[vec![Op::calc(1_000_000)], vec![Op::calc(1_000_000)]]);
+    let mut given = json!({
+        "compute": "on", "background": [{"ranks": 100, "intensity": 0.2, "interval_us": 10.0}],
+    });
+    let found = run(&on, &given, (&[&wait], &[3, 9]), 1);
+    let job = &found.jobs[1];
+    assert_eq!((job.name.as_str(), job.ranks, job.max_comm_us), ("background", 100, None));
+    // a millisecond, and the two that tell of its end; 100 processes of a fifth of 12.5 GiB/s
+    let due = 1.002e-3 * 100.0 * 0.2 * 12.5 * f64::from(1 << 30);
+    assert!((job.bytes as f64 - due).abs() < 0.03 * due, "{} for {due}", job.bytes);
+    given["background"][0]["births"] = json!("synchronised");
+    let found = run(&on, &given, (&[&wait], &[3, 9]), 1);
+    // 0, 10, ... 1000 us; those of 100 ranks drawn for themselves go to the next
+    assert_eq!(found.jobs[1].messages, 100 * 101);
+    let each = (0.2_f64 * 12.5 * f64::from(1 << 30) * 10e-6).round() as u64;
+    assert_eq!(found.jobs[1].bytes, 100 * 101 * each);
+}
+
+#[test]
+fn what_cannot_be_is_refused() {
+    let on = built("slim_fly:q=5,p=4");
+    let trace = json!({"trace": "amg_like:p=2,levels=1,base_bytes=64"});
+    let with = |more: Value| {
+        let mut all = trace.clone();
+        for (key, value) in more.as_object().expect("a table") {
+            all[key] = value.clone();
+        }
+        all
+    };
+    for (given, why) in [
+        (json!({"trace": "amg_like:p=6,levels=1,base_bytes=64"}), "216"),
+        (json!({"trace": "amg_like:p=6"}), "levels"),
+        (json!({"trace": "nothing:p=6"}), "there is no 'nothing'"),
+        (json!({"background": [{"ranks": 10, "bytes": 8}]}), "there is no trace"),
+        (json!({"ranks": true}), "there is no trace"),
+        (with(json!({"end_us": 5.0})), "end_us"),
+        (with(json!({"placement": "somewhere"})), "somewhere"),
+        (with(json!({"background": [{"ranks": 10}]})), "intensity"),
+        (with(json!({"background": [{"ranks": 1, "bytes": 8}]})), "2 or more"),
+        (with(json!({"background": [{"ranks": 10, "intensity": 65.0}]})), "intensity"),
+        (with(json!({"background": [{"ranks": 500, "bytes": 8}]})), "508"),
+        (with(json!({"mpi": {"send_ns": -1.0}})), "mpi.send_ns"),
+    ] {
+        let told = tried(&on, &given, None, 1).expect_err("it is refused");
+        assert!(told.contains(why), "{given}: {told}");
+    }
+    let alone = in_turn(&[vec![Op::send(8, 1, 1)], vec![Op::recv(8, 0, 2)]]);
+    for background in [json!([]), json!([{"ranks": 5, "bytes": 8}])] {
+        let given = json!({"background": background});
+        let told = tried(&on, &given, Some((&[&alone], &[0, 1])), 1).expect_err("nobody receives");
+        assert!(told.contains("rank 1, operation 1: recv 8b from 0 tag 2"), "{told}");
+        assert!(told.contains("messages without a receive"), "{told}");
+    }
+    let told = tried(&on, &json!({}), Some((&[&alone], &[0])), 1).expect_err("one endpoint");
+    assert!(told.contains("1 endpoints for 2 ranks"), "{told}");
+    let told = tried(&on, &json!({}), Some((&[&alone], &[0, 200])), 1).expect_err("no endpoint");
+    assert!(told.contains("there is no endpoint 200"), "{told}");
+}
+
+/// Bytes of channels add up to those of all hops between routers, spans of time to all arrivals.
+#[test]
+fn tables_add_up() {
+    let on = built("dragonfly:h=2");
+    let given = json!({
+        "trace": ["amg_like:p=3,levels=2,base_bytes=30000", "mg_like:p=2,levels=1,base_bytes=5000"],
+        "links": true, "ranks": true, "series_us": 2.0, "placement": "random",
+        "collectives": "codes",
+    });
+    let found = tried(&on, &given, None, 1).expect("it runs");
+    let row = &found.points[0];
+    let (links, series) = (row.links.as_ref().expect("asked"), row.series.as_ref().expect("asked"));
+    assert_eq!(links.bytes.len(), 2 * on.links().len());
+    assert_eq!(series.packets.iter().sum::<u64>(), row.packets);
+    let bytes: u64 = found.jobs.iter().map(|job| job.bytes).sum();
+    let span = 2e-6 * on.endpoints().len() as f64 * f64::from(1 << 30);
+    let arrived: f64 = series.accepted_gib_per_s.iter().map(|rate| rate * span).sum();
+    assert!((arrived - bytes as f64).abs() < 1.0);
+    let busiest = links.utilisation.iter().copied().fold(0.0, f64::max);
+    assert!((busiest - row.busiest_link_use).abs() < 1e-12);
+    let ranks = row.ranks.as_ref().expect("asked");
+    assert_eq!(ranks.rank, (0..27).chain(0..8).collect::<Vec<_>>());
+    assert_eq!(ranks.job, [[0; 27].as_slice(), &[1; 8]].concat());
+    // pairs of neighbours in a box of 3 x 3 x 3, twice, and of its corners at distance 2
+    assert_eq!(ranks.messages[..27].iter().sum::<u64>(), 2 * (7 * 7 * 7 - 27) + 8 * 7);
+    // each of 2 x 2 x 2 has three faces
+    assert_eq!(ranks.messages[27..], [3; 8]);
+    assert_eq!(ranks.bytes[27..], [3 * 5000; 8]);
+    let counted = |of: fn(&JobRow) -> u64| found.jobs.iter().map(of).sum::<u64>();
+    assert_eq!(counted(|job| job.nonminimal_packets), row.nonminimal_packets);
+    assert_eq!(counted(|job| job.messages), row.messages);
+    let last = found.jobs.iter().map(|job| job.end_us).fold(0.0, f64::max);
+    assert!((last - row.end_us).abs() < 1e-9);
+    for job in &found.jobs {
+        let rate = job.bytes as f64 / f64::from(job.ranks) / (job.end_us / 1e6);
+        assert!((job.accepted_gib_per_s * f64::from(1 << 30) / rate - 1.0).abs() < 1e-9);
+    }
+    let longest = ranks.comm_us[..27].iter().copied().fold(0.0, f64::max);
+    assert_eq!(Some(longest), found.jobs[0].max_comm_us);
+    // the same without adaptive routing: each packet is on its hops less one channels
+    let hops = row.mean_hops.expect("some") * row.packets as f64;
+    assert!(links.bytes.iter().sum::<u64>() as f64 <= hops * 4096.0);
+}

@@ -1,0 +1,189 @@
+//! The loads of a run, as people write them: a number, several, a range, or `auto`.
+
+use base::Refusal;
+use schemars::JsonSchema;
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
+
+/// The largest load of any network: a flit a cycle by each of so many rails.
+pub const MOST_LOAD: f64 = 64.0;
+/// Most loads of one run.
+const MOST: usize = 1000;
+
+/// The loads that a case is run at, in flits an endpoint and cycle.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub enum Loads {
+    /// As many as it takes to find where it saturates.
+    #[default]
+    Auto,
+    /// These, each above 0 and at most 1; at most the number of rails where endpoints have several.
+    At(Vec<f64>),
+}
+
+/// What stands in a file.
+#[derive(Deserialize, JsonSchema)]
+#[serde(untagged)]
+enum Said {
+    /// One.
+    One(f64),
+    /// Several.
+    Several(Vec<f64>),
+    /// `0.5`, `0.1,0.2`, `0.1:1.0:0.1` or `auto`.
+    Text(String),
+}
+
+impl Loads {
+    /// `0.5`, `0.1,0.2`, `0.1:1.0:0.1` (first, last, step; both ends count) or `auto`. Whether
+    /// there can be such loads is for [`Self::check`].
+    ///
+    /// # Errors
+    /// When it is none of these.
+    pub fn parse(text: &str) -> Result<Self, Refusal> {
+        if text == "auto" {
+            return Ok(Self::Auto);
+        }
+        let mut all = Vec::new();
+        for part in text.split(',') {
+            let bad = || {
+                let why = format!("invalid load '{text}'");
+                Refusal::new("load", why, "0.5, 0.1,0.2, 0.1:1.0:0.1 or auto")
+            };
+            let numbers: Result<Vec<f64>, _> =
+                part.split(':').map(|word| word.trim().parse()).collect();
+            match *numbers.map_err(|_| bad())? {
+                [one] => all.push(one),
+                [first, last, step] if step > 0.0 && first <= last => {
+                    all.extend(range(part, first, last, step)?);
+                }
+                _ => return Err(bad()),
+            }
+        }
+        Ok(Self::At(all))
+    }
+
+    /// Whether there are some, each `fits`, which is for every load that `range` says.
+    ///
+    /// # Errors
+    /// When there is none, one does not fit, or there are too many.
+    pub fn check(&self, fits: impl Fn(f64) -> bool, range: &str) -> Result<(), Refusal> {
+        let Self::At(all) = self else { return Ok(()) };
+        if all.is_empty() {
+            return Err(Refusal::new("load", "there is none", range));
+        }
+        if let Some(x) = all.iter().find(|x| !fits(**x)) {
+            return Err(out_of_range(*x, range));
+        }
+        if all.len() > MOST {
+            return Err(Refusal::new(
+                "load",
+                format!("{} loads", all.len()),
+                format!("{MOST} at most"),
+            ));
+        }
+        Ok(())
+    }
+}
+
+/// The loads of the flit level, in words.
+pub const RANGE: &str = "above 0, at most 1 for each rail of an endpoint, or auto";
+
+/// Whether there is a network for which a load of the flit level is none too large.
+pub fn fits_some(load: f64) -> bool {
+    load > 0.0 && load <= MOST_LOAD
+}
+
+/// A load that is not in a range.
+pub fn out_of_range(load: f64, range: &str) -> Refusal {
+    Refusal::new("load", format!("{load} is out of range"), range)
+}
+
+/// From `first` to `last` by `step`, both counting; 0.1 + 2 * 0.1 is 0.3.
+fn range(text: &str, first: f64, last: f64, step: f64) -> Result<Vec<f64>, Refusal> {
+    let steps = (last - first) / step + 1e-9;
+    if steps.is_nan() || steps >= MOST as f64 {
+        let why = format!("invalid load '{text}', which is too many");
+        return Err(Refusal::new("load", why, format!("{MOST} at most")));
+    }
+    let round = |x: f64| (x * 1e12).round() / 1e12;
+    Ok((0..=steps as usize).map(|i| round(first + i as f64 * step)).collect())
+}
+
+impl<'de> Deserialize<'de> for Loads {
+    fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
+        match Said::deserialize(from)? {
+            Said::One(load) => Ok(Self::At(vec![load])),
+            Said::Several(all) => Ok(Self::At(all)),
+            Said::Text(text) => Self::parse(&text)
+                .map_err(|r| serde::de::Error::custom(format!("{}; {}", r.why, r.help))),
+        }
+    }
+}
+
+impl Serialize for Loads {
+    fn serialize<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
+        match self {
+            Self::Auto => to.serialize_str("auto"),
+            Self::At(all) => match all[..] {
+                [one] => to.serialize_f64(one),
+                _ => all.serialize(to),
+            },
+        }
+    }
+}
+
+impl JsonSchema for Loads {
+    fn schema_name() -> std::borrow::Cow<'static, str> {
+        "Loads".into()
+    }
+
+    fn json_schema(generator: &mut schemars::SchemaGenerator) -> schemars::Schema {
+        Said::json_schema(generator)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::{Value, json};
+
+    #[test]
+    fn loads_are_read_as_they_are_written() {
+        let of = |given: Value| serde_json::from_value::<Loads>(given).expect("loads");
+        assert_eq!(of(json!("auto")), Loads::Auto);
+        assert_eq!(of(json!(0.5)), Loads::At(vec![0.5]));
+        assert_eq!(of(json!(1)), of(json!("1")));
+        assert_eq!(of(json!("0.1,0.25")), Loads::At(vec![0.1, 0.25]));
+        assert_eq!(of(json!("0.1:0.4:0.1")), Loads::At(vec![0.1, 0.2, 0.3, 0.4]));
+        assert_eq!(of(json!("0.1:0.35:0.1, 0.9")), Loads::At(vec![0.1, 0.2, 0.3, 0.9]));
+        for given in [json!("auto"), json!(0.5), json!([0.1, 0.2])] {
+            assert_eq!(json!(of(given.clone())), given);
+        }
+    }
+
+    fn refused(text: &str) -> Refusal {
+        let loads = Loads::parse(text).and_then(|loads| loads.check(fits_some, RANGE));
+        loads.expect_err(text)
+    }
+
+    #[test]
+    fn what_cannot_be_a_load_is_refused() {
+        for (text, told) in [
+            ("", "invalid load"),
+            ("fast", "invalid load"),
+            ("0.1:0.9", "invalid load"),
+            ("0.9:0.1:0.1", "invalid load"),
+            ("0", "0 is out of range"),
+            ("64.5", "64.5 is out of range"),
+            ("nan", "NaN is out of range"),
+            ("0.5:64.5:1", "64.5 is out of range"),
+            ("0.1:inf:0.1", "too many"),
+            ("0.1:1:0.0001", "too many"),
+        ] {
+            let refused = refused(text);
+            assert!(refused.param == "load" && refused.why.contains(told), "{refused}");
+        }
+        let check = |all| Loads::At(all).check(fits_some, RANGE);
+        assert!(check(Vec::new()).is_err());
+        assert!(check(vec![0.5; MOST]).is_ok());
+        assert!(check(vec![0.5; MOST + 1]).is_err());
+    }
+}

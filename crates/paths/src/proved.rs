@@ -1,0 +1,310 @@
+//! From rules to a guide: the paths, their proof, and what chooses among them.
+
+use crate::PathSource;
+use crate::guide::Guide;
+use crate::select::{Choosing, Detours, LaneUse, Layers, MOST_CLASSES, NearestAncestor, Selection};
+use crate::wiring::Wiring;
+use base::{Refusal, Stop, SwitchId, Watch};
+use fabric::Topology;
+use fabric::geometry::Form;
+use fabric::size::Size;
+use fabric::tables::Routing;
+use fabric::tables::candidates::{Candidates, Grouped, LaneClasses, Leg, Minimal, Progressive};
+use fabric::tables::candidates::{UpDown, Via, groups};
+use std::sync::Arc;
+use verify::{Limits, Verdict, Verification, Verified};
+
+/// By which rules packets choose among the paths that there are.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct PathRules {
+    /// How they choose.
+    pub selection: Selection,
+    /// What the selection looks at.
+    pub choosing: Choosing,
+    /// The lanes that they may use.
+    pub lane_use: LaneUse,
+    /// Virtual channels of a port.
+    pub virtual_channels: u8,
+    /// Whether paths need no proof that packets never wait for one another in a cycle.
+    pub unverified: bool,
+}
+
+/// A guide, whether it is proved, and which lanes its packets use.
+pub struct ProvedGuide {
+    /// The guide.
+    pub guide: Box<dyn Guide + Send>,
+    /// Whether it was proved free of deadlock; not so where the rules want no proof.
+    pub verified: bool,
+    /// The lanes that packets use, where the rules leave that open.
+    pub lane_use: LaneUse,
+}
+
+/// Most virtual channels of a router.
+const MOST_LANES: u32 = 32;
+
+/// What a guide is made for.
+#[derive(Clone, Copy)]
+struct Case<'a> {
+    rules: PathRules,
+    wiring: &'a Arc<Wiring>,
+    watch: &'a dyn Watch,
+}
+
+/// Legs by groups, how far packets go and turn on them, and how many classes that takes.
+struct ByGroups {
+    via: Via<Grouped>,
+    reach: (u32, u8),
+    needed: u32,
+}
+
+/// The guide of packets that go over the paths of `source` by these rules.
+///
+/// # Errors
+/// When the rules do not fit the network or its tables, the paths are not proved free of deadlock
+/// and the rules want a proof, or `watch` says stop.
+pub fn guide(
+    source: PathSource,
+    rules: PathRules,
+    wiring: &Arc<Wiring>,
+    watch: &dyn Watch,
+) -> Result<ProvedGuide, Stop> {
+    let case = Case { rules, wiring, watch };
+    let t = match source {
+        PathSource::Tables(routing) => return case.of_tables(*routing),
+        PathSource::Network(t) => t,
+    };
+    if rules.selection == Selection::Anca {
+        return case.nearest_ancestor(t);
+    }
+    let lanes = u32::from(rules.virtual_channels);
+    let shortest = Minimal::new(t.clone(), LaneClasses::any(lanes as u8), watch)?;
+    let reach = longest(&shortest, |a, b| shortest.hops(a, b));
+    let by_hops = case.classes(reach);
+    let has_groups = groups(&t).is_some();
+    let lane_use = match rules.lane_use {
+        LaneUse::Auto if by_hops > lanes && has_groups => LaneUse::Groups,
+        LaneUse::Auto => LaneUse::Hops,
+        given => given,
+    };
+    let help = || case.advice(&t, by_hops, lane_use);
+    let (guide, verified) = match lane_use {
+        LaneUse::Auto | LaneUse::Hops => {
+            let (classes, turns) = case.turning(by_hops, reach);
+            let leg = shortest.with_lanes(case.lanes_of(classes));
+            case.over(Via::by_hop(leg), (reach, turns), help)?
+        }
+        LaneUse::Any => {
+            let turns = case.turning(0, reach).1;
+            case.over(Via::by_hop(shortest), (reach, turns), help)?
+        }
+        LaneUse::Groups => {
+            let legs = case.by_groups(t.clone()).map_err(|stop| named(stop, "lane_use"))?;
+            case.over(legs.via, legs.reach, help)?
+        }
+    };
+    Ok(ProvedGuide { guide, verified, lane_use })
+}
+
+/// The refusal as one of this parameter.
+fn named(stop: Stop, param: &str) -> Stop {
+    match stop {
+        Stop::Refused(r) => Stop::Refused(Refusal { param: param.to_owned(), ..r }),
+        other @ Stop::Interrupted(_) => other,
+    }
+}
+
+/// The most of `measure` between switches with endpoints.
+fn longest(ways: &impl Candidates, measure: impl Fn(SwitchId, SwitchId) -> Option<u8>) -> u32 {
+    let edge: Vec<SwitchId> = ways.topology().edge_switches().into_iter().map(SwitchId).collect();
+    let pairs = edge.iter().flat_map(|a| edge.iter().map(move |b| (*a, *b)));
+    pairs.filter_map(|(a, b)| measure(a, b)).max().unwrap_or(0).into()
+}
+
+impl Case<'_> {
+    /// Classes of lanes that rise on every way, where those of one leg need so many.
+    fn classes(&self, of_leg: u32) -> u32 {
+        let legs = if self.rules.selection == Selection::Minimal { 1 } else { 2 };
+        (legs * of_leg).max(1)
+    }
+
+    /// Classes of lanes, and how far packets of PAR turn: anywhere where there is a class more
+    /// than is needed, else to neighbours; nowhere where their first hop is their last.
+    fn turning(&self, classes: u32, longest: u32) -> (u32, u8) {
+        let has_more = classes < u32::from(self.rules.virtual_channels);
+        match (self.rules.selection, longest) {
+            (Selection::Par, 2..) if has_more => (classes + 1, longest as u8),
+            (Selection::Par, 2..) => (classes, 1),
+            _ => (classes, 0),
+        }
+    }
+
+    /// So many classes of the router's lanes; fewer where there are not as many.
+    fn lanes_of(&self, classes: u32) -> LaneClasses {
+        let lanes = u32::from(self.rules.virtual_channels);
+        let classes = classes.min(lanes);
+        LaneClasses { classes: classes as u8, width: (lanes / classes) as u8 }
+    }
+
+    /// Legs that cross the fewest links between groups, on lanes by these.
+    fn by_groups(&self, t: Arc<Topology>) -> Result<ByGroups, Stop> {
+        let leg = Grouped::new(t, LaneClasses::any(self.rules.virtual_channels), self.watch)?;
+        let needed = self.classes(longest(&leg, |a, b| leg.crossings(a, b)) + 1);
+        let reach = longest(&leg, |a, b| leg.hops(a, b));
+        let (classes, turns) = self.turning(needed, reach);
+        let leg = leg.with_lanes(self.lanes_of(classes.min(MOST_CLASSES.into())));
+        Ok(ByGroups { via: Via::by_group(leg), reach: (reach, turns), needed })
+    }
+
+    /// What would be proved where this is not: more virtual channels, or lanes told otherwise.
+    /// Lanes by hops are free of deadlock whatever the network; those by groups are tried, since
+    /// within a group of a larger diameter packets of one lane may still wait for one another.
+    fn advice(&self, t: &Arc<Topology>, by_hops: u32, used: LaneUse) -> Result<String, Stop> {
+        let mut advised = Vec::new();
+        if by_hops <= MOST_LANES {
+            advised
+                .push(format!("router.virtual_channels of at least {by_hops} with lane_use hops"));
+        }
+        let given = u32::from(self.rules.virtual_channels);
+        let needed = match groups(t) {
+            Some(_) => Some(self.by_groups(t.clone())?.needed),
+            None => None,
+        };
+        let is_other = |needed: &u32| used != LaneUse::Groups || *needed > given;
+        if let Some(needed) = needed.filter(|n| *n <= MOST_LANES).filter(is_other) {
+            let rules = PathRules { virtual_channels: needed.max(given) as u8, ..self.rules };
+            let legs = Case { rules, ..*self }.by_groups(t.clone())?;
+            if self.proves(legs.via, legs.reach)? {
+                advised.push(format!("{needed} with lane_use groups"));
+            }
+        }
+        if advised.is_empty() {
+            advised.push("a network of fewer hops".to_owned());
+        }
+        Ok(advised.join(", "))
+    }
+
+    /// Whether the selection's scheme over such legs is proved.
+    fn proves<B: Leg + Clone>(
+        &self,
+        via: Via<B>,
+        (longest, turns): (u32, u8),
+    ) -> Result<bool, Stop> {
+        let watch = self.watch;
+        Ok(match self.rules.selection {
+            Selection::Minimal => Verified::scheme(via.beneath().clone(), watch)?.is_ok(),
+            Selection::Par => {
+                Verified::scheme(Progressive::new(via, longest as u8, turns), watch)?.is_ok()
+            }
+            _ => Verified::scheme(via, watch)?.is_ok(),
+        })
+    }
+
+    /// The selection's guide over such legs, and whether it is proved.
+    fn over<B: Leg + Clone>(
+        &self,
+        via: Via<B>,
+        (longest, turns): (u32, u8),
+        help: impl FnOnce() -> Result<String, Stop>,
+    ) -> Result<(Box<dyn Guide + Send>, bool), Stop> {
+        let Case { rules, wiring, watch } = *self;
+        let scheme = Progressive::new(via, longest as u8, turns);
+        if rules.unverified {
+            let guide = Detours::unproved(&scheme, rules.selection, rules.choosing, wiring, watch)?;
+            return Ok((Box::new(guide), false));
+        }
+        check_turns(scheme.topology())?;
+        let proved = match rules.selection {
+            Selection::Minimal => Verified::scheme(scheme.via().beneath().clone(), watch)?
+                .map(|leg| Detours::minimal(&leg, wiring, watch)),
+            Selection::Par => Verified::scheme(scheme.clone(), watch)?
+                .map(|scheme| Detours::progressive(&scheme, rules.choosing, wiring, watch)),
+            other => Verified::scheme(scheme.via().clone(), watch)?
+                .map(|via| Detours::via(&via, other, rules.choosing, wiring, watch)),
+        };
+        match proved {
+            Ok(guide) => Ok((Box::new(guide?), true)),
+            Err(flaw) => Err(unproved(flaw, help()? + ", or --unverified")),
+        }
+    }
+
+    fn of_tables(&self, routing: Routing) -> Result<ProvedGuide, Stop> {
+        let Case { rules, wiring, watch } = *self;
+        let lanes = rules.virtual_channels;
+        let guide = Layers::new(routing.clone(), rules.selection, rules.choosing, lanes, wiring)?;
+        if !rules.unverified {
+            check_turns(routing.topology())?;
+            let limits = Limits { lanes, ..Limits::NONE };
+            if let Err(found) = Verified::routing(routing, limits, watch)? {
+                let help = "tables that `flyloom verify` holds good, or --unverified";
+                return Err(unproved(fault(&found), help.to_owned()));
+            }
+        }
+        let verified = !rules.unverified;
+        Ok(ProvedGuide { guide: Box::new(guide), verified, lane_use: rules.lane_use })
+    }
+
+    fn nearest_ancestor(&self, t: Arc<Topology>) -> Result<ProvedGuide, Stop> {
+        let Case { rules, wiring, watch } = *self;
+        if t.geometry().form != Form::Levels {
+            let help = "a tree: its switches have levels";
+            return Err(Refusal::new("selection", "anca on a network without levels", help).into());
+        }
+        let top = t.switches().iter().map(|s| s.level).max().unwrap_or(0);
+        let rank: Vec<u32> = t.switches().iter().map(|s| u32::from(top - s.level)).collect();
+        let scheme = UpDown::new(t, rank.clone(), rules.virtual_channels, watch)?;
+        match Verified::scheme(scheme, watch)? {
+            Ok(proved) => {
+                let guide = NearestAncestor::new(&proved, rank, rules.choosing, wiring, watch)?;
+                Ok(ProvedGuide { guide: Box::new(guide), verified: true, lane_use: rules.lane_use })
+            }
+            Err(flaw) => Err(unproved(flaw, "a tree that works".to_owned())),
+        }
+    }
+}
+
+/// Bytes that the proof of ways of a selection takes on a network, over so many virtual channels: a
+/// bit for each turn and two of the classes of lanes, numbers for every lane of a channel, and a
+/// byte for each pair of switches.
+pub fn proof_bytes(size: &Size, selection: Selection, lane_use: LaneUse, lanes: f64) -> f64 {
+    let legs = if selection == Selection::Minimal { 1.0 } else { 2.0 };
+    let classes = if lane_use == LaneUse::Any { 1.0 } else { lanes.min(legs * size.depth + 1.0) };
+    let turns = size.arcs() * size.radix;
+    let channels = size.arcs() * (24.0 * classes + 4.0 * lanes);
+    turns * classes * classes / 8.0 + channels + size.switches * size.switches
+}
+
+/// Refuses networks with more turns from a channel to the next than a proof can number.
+fn check_turns(on: &Topology) -> Result<(), Refusal> {
+    let graph = on.graph();
+    let turns: u64 = (0..graph.switches()).map(|s| (graph.degree(s) as u64).pow(2)).sum();
+    if u32::try_from(turns).is_ok() {
+        return Ok(());
+    }
+    let why = format!("{turns} turns from a channel to the next; a proof has at most 2^32 - 1");
+    Err(Refusal::new("network", why, "a smaller network, or --unverified"))
+}
+
+/// Why a scheme is refused: packets can wait in a circle. Of a circle the first step is told.
+fn unproved(why: impl std::fmt::Display, help: String) -> Stop {
+    let why = why.to_string();
+    let told = match why.split_once('\n') {
+        Some((first, rest)) => format!("{first}; {} more in a circle", rest.lines().count()),
+        None => why,
+    };
+    Refusal::new("routing", format!("not proved free of deadlock: {told}"), help).into()
+}
+
+/// What is wrong with tables, in words.
+fn fault(found: &Verification) -> String {
+    if let Verdict::Fails(why) = &found.complete {
+        return why.to_string();
+    }
+    if let Some(Verdict::Fails(cycle)) = &found.deadlock {
+        return cycle.to_string();
+    }
+    match (&found.rechecked, &found.lanes) {
+        (Some(Err(why)), _) => why.clone(),
+        (_, Some(Verdict::Fails(excess))) => excess.to_string(),
+        _ => "nothing was found".to_owned(),
+    }
+}

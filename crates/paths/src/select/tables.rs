@@ -1,0 +1,144 @@
+//! The ways of tables: a packet draws its layer, or compares layers, and follows the table.
+
+use super::{Choosing, Selection};
+use crate::guide::{Guide, Here, Want, lanes};
+use crate::wiring::{Attached, Wiring, numbered};
+use crate::word::Packet;
+use base::seed::Fast;
+use base::{Refusal, SwitchId, TerminalId};
+use fabric::tables::Routing;
+use std::sync::Arc;
+
+/// Forwarding tables with their layers, service levels and lanes.
+///
+/// With [`Selection::Minimal`] each packet draws one of the layers; with [`Selection::UgalL`] it
+/// compares layer 0 with some drawn ones, by hops x queue of the first hop.
+#[derive(Debug, Clone)]
+pub struct Layers {
+    routing: Routing,
+    selection: Selection,
+    choosing: Choosing,
+    wiring: Arc<Wiring>,
+    /// By switch: the wiring's port of each port, and back.
+    seat: Vec<Vec<u16>>,
+    port: Vec<Vec<u16>>,
+    /// The terminal of each of the wiring's endpoints.
+    terminal: Vec<TerminalId>,
+    /// Virtual channels of each lane.
+    width: u8,
+    lanes: u8,
+}
+
+impl Layers {
+    /// The tables of `routing`, proved by who calls this, on routers with so many virtual channels.
+    ///
+    /// # Errors
+    /// When the tables use more lanes than there are virtual channels, or the selection is none for
+    /// tables.
+    pub fn new(
+        routing: Routing,
+        selection: Selection,
+        choosing: Choosing,
+        virtual_channels: u8,
+        wiring: &Arc<Wiring>,
+    ) -> Result<Self, Refusal> {
+        choosing.check()?;
+        if !matches!(selection, Selection::Minimal | Selection::UgalL) {
+            let help = "minimal (a layer at random) or ugal_l (compares layers)";
+            let why = format!("{} on tables", selection.name());
+            return Err(Refusal::new("selection", why, help));
+        }
+        let used = routing.lanes().count();
+        let width = virtual_channels / used;
+        if width == 0 {
+            let why = format!("the tables use {used} lanes, the router has {virtual_channels}");
+            return Err(Refusal::new("router.virtual_channels", why, format!("at least {used}")));
+        }
+        let on = routing.topology();
+        let port: Vec<Vec<u16>> =
+            (0..wiring.routers()).map(|s| Wiring::seats(on, SwitchId(s))).collect();
+        let seat = port.iter().map(|ports| {
+            let most = ports.iter().copied().max().unwrap_or(0);
+            let mut seat = vec![u16::MAX; usize::from(most) + 1];
+            (0..).zip(ports).for_each(|(i, p)| seat[usize::from(*p)] = i);
+            seat
+        });
+        let seat = seat.collect();
+        let mut terminal = vec![TerminalId(0); on.terminals().len()];
+        for (t, number) in (0..).zip(numbered(on)?.1) {
+            terminal[number as usize] = TerminalId(t);
+        }
+        let (wiring, lanes) = (wiring.clone(), virtual_channels);
+        Ok(Self { routing, selection, choosing, wiring, seat, port, terminal, width, lanes })
+    }
+
+    /// The wiring's port from `at` to a terminal in a layer.
+    #[inline]
+    fn next(&self, layer: u32, to: u32, at: u32) -> u16 {
+        let port = self.routing.tree(layer, self.terminal[to as usize]).port(at as usize);
+        self.seat[at as usize].get(usize::from(port)).copied().unwrap_or(u16::MAX)
+    }
+
+    fn hops(&self, layer: u32, to: u32, at: u32) -> u32 {
+        let to = self.terminal[to as usize];
+        self.routing.walk(layer, to, SwitchId(at)).take(255).count() as u32
+    }
+
+    /// The layer that a packet takes from its first switch.
+    fn layer(&self, here: &mut Here<'_>, to: u32) -> u32 {
+        let all = self.routing.layers();
+        if all == 1 {
+            return 0;
+        }
+        if self.selection == Selection::Minimal {
+            return here.random.below(all);
+        }
+        let cost = |layer: u32, here: &Here<'_>| {
+            let queue = here.sight.used(self.next(layer, to, here.router));
+            i64::from(self.hops(layer, to, here.router) * queue)
+        };
+        let mut best = (i64::MAX, 0);
+        for _ in 0..self.choosing.candidates {
+            let layer = 1 + here.random.below(all - 1);
+            best = best.min((cost(layer, here), layer));
+        }
+        if cost(0, here) > best.0.saturating_add(self.choosing.threshold) { best.1 } else { 0 }
+    }
+}
+
+impl Guide for Layers {
+    fn lanes(&self) -> u8 {
+        self.lanes
+    }
+
+    fn vias(&self) -> u32 {
+        self.wiring.endpoints().len() as u32 * self.routing.layers()
+    }
+
+    fn inject(&self, source: u32, packet: &mut Packet<'_>, _: &mut Fast) -> u32 {
+        packet.set_via(source);
+        lanes(0, self.lanes - 1)
+    }
+
+    fn want(&self, here: &mut Here<'_>, packet: &mut Packet<'_>) -> Want {
+        let (at, to) = (here.router, packet.target());
+        let Attached { router: home, port } = self.wiring.endpoints()[to as usize];
+        if at == home {
+            return Want { port, lanes: lanes(0, self.lanes - 1), rank: 0 };
+        }
+        let ends = self.wiring.endpoints().len() as u32;
+        if packet.hops() == 0 {
+            let layer = self.layer(here, to);
+            packet.set_via(layer * ends + packet.via() % ends);
+        }
+        let (layer, source) = (packet.via() / ends, packet.via() % ends);
+        let seat = self.next(layer, to, at);
+        let [from, terminal] = [source, to].map(|e| self.terminal[e as usize]);
+        let level = self.routing.service_level(from, layer, terminal);
+        let physical = |seat: u16| self.port[at as usize][usize::from(seat)];
+        let (in_port, out_port) = (physical(here.in_port), physical(seat));
+        let sl2vl = self.routing.lanes().sl2vl();
+        let lane = sl2vl.lane(SwitchId(at), in_port, out_port, level) * self.width;
+        Want { port: seat, lanes: lanes(lane, lane + self.width - 1), rank: 0 }
+    }
+}

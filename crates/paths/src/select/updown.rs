@@ -1,0 +1,88 @@
+//! On trees: up to a nearest common ancestor by what is queued, then down.
+
+use super::{Choices, Choosing};
+use crate::guide::{Guide, Here, Want};
+use crate::wiring::{Attached, Wiring};
+use crate::word::Packet;
+use base::{Stop, Watch};
+use fabric::tables::candidates::{Candidates, UpDown};
+use std::sync::Arc;
+use verify::Verified;
+
+/// The note of a packet that goes down.
+const DOWN: u32 = 1;
+
+/// Adaptive routing to a nearest common ancestor: of some drawn ports the one with fewest flits.
+///
+/// Source: Besta & Hoefler, "Slim Fly: a cost effective low-diameter network topology", SC14,
+/// section V (ANCA); `BookSim`'s `anca` of fat trees compares two.
+#[derive(Debug, Clone)]
+pub struct NearestAncestor {
+    choosing: Choosing,
+    /// Ways of packets that may still go up, and of those that go down.
+    next: [Choices; 2],
+    /// Whether a switch is above another, by rank.
+    rank: Vec<u32>,
+    wiring: Arc<Wiring>,
+    lanes: u8,
+}
+
+impl NearestAncestor {
+    /// The ways of a proved scheme; `rank` is lower farther up.
+    ///
+    /// # Errors
+    /// See [`Choices::of`].
+    pub fn new(
+        scheme: &Verified<UpDown>,
+        rank: Vec<u32>,
+        choosing: Choosing,
+        wiring: &Arc<Wiring>,
+        watch: &dyn Watch,
+    ) -> Result<Self, Stop> {
+        choosing.check()?;
+        Ok(Self {
+            choosing,
+            next: [
+                Choices::of(&**scheme, 0, wiring, watch)?,
+                Choices::of(&**scheme, DOWN, wiring, watch)?,
+            ],
+            rank,
+            wiring: wiring.clone(),
+            lanes: scheme.lanes(),
+        })
+    }
+}
+
+impl Guide for NearestAncestor {
+    fn lanes(&self) -> u8 {
+        self.lanes
+    }
+
+    fn want(&self, here: &mut Here<'_>, packet: &mut Packet<'_>) -> Want {
+        let Attached { router: home, port } = self.wiring.endpoints()[packet.target() as usize];
+        let (at, lanes) = (here.router, super::choices::all(self.lanes));
+        if at == home {
+            return Want { port, lanes, rank: 0 };
+        }
+        let ports = self.next[packet.note() as usize].ports(at, home);
+        let port = match ports {
+            [one] => *one,
+            [] => 0,
+            several => {
+                let mut draw = || several[here.random.below(several.len() as u32) as usize];
+                let mut best = draw();
+                for _ in 1..self.choosing.candidates {
+                    let other = draw();
+                    if here.sight.used(other) < here.sight.used(best) {
+                        best = other;
+                    }
+                }
+                best
+            }
+        };
+        let to = self.wiring.ports(at)[usize::from(port)].leads_to().unwrap_or(at);
+        let up = (self.rank[to as usize], to) < (self.rank[at as usize], at);
+        packet.set_note(if up { 0 } else { DOWN });
+        Want { port, lanes, rank: 0 }
+    }
+}

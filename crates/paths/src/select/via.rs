@@ -1,0 +1,468 @@
+//! Directly or over a switch in between: minimal, Valiant, UGAL-L, UGAL-G and PAR.
+#![expect(clippy::inline_always, reason = "calls in the innermost loops cost a fifth")]
+
+use super::{Choices, Choosing, Selection};
+use crate::guide::{Guide, Here, Want, lanes};
+use crate::wiring::{Attached, Port, Wiring};
+use crate::word::Packet;
+use base::seed::Fast;
+use base::{Stop, SwitchId, Watch};
+use fabric::tables::candidates::{LaneClasses, Leg, Progressive, Via};
+use std::any::Any;
+use std::sync::Arc;
+use verify::Verified;
+
+/// No way.
+const FAR: u8 = u8::MAX;
+/// Most switches whose numbers have room beside the cost of a detour, in a word.
+const MOST_SHORT: u32 = 1 << 16;
+/// The bit in the note of a packet that goes to a switch on the way.
+const DETOUR: u32 = 1;
+/// In the note, above that bit, the class of the next hop where it is not told by hops.
+const CLASS: u32 = 2;
+/// Most classes where they are not told by hops: what a note has room for.
+pub const MOST_CLASSES: u8 = 16;
+
+/// One leg's ways, directly or over a switch; lanes by hops, or by links between groups.
+///
+/// Source: Valiant, "A scheme for fast parallel communication", SIAM Journal on Computing 11(2),
+/// 1982; Singh, "Load-balanced routing in interconnection networks", thesis, Stanford 2005 (UGAL);
+/// Jiang, Kim & Dally, "Indirect adaptive routing on large scale interconnection networks", ISCA
+/// 2009 (PAR); Besta & Hoefler, "Slim Fly: a cost effective low-diameter network topology", SC14,
+/// section IV (four candidates, lanes by hops).
+#[derive(Debug, Clone)]
+pub struct Detours {
+    selection: Selection,
+    choosing: Choosing,
+    next: Choices,
+    hops: Vec<u8>,
+    /// Of UGAL-L the short way, in place of the entries of `next` and of `hops`: by switch, then
+    /// goal, the hops above 16 bits of the entry.
+    legs: Vec<u32>,
+    switches: u32,
+    wiring: Arc<Wiring>,
+    /// Switches with endpoints, over which a packet may go, by plane.
+    between: Vec<Vec<u32>>,
+    /// The plane of each switch, and its place there.
+    plane: Vec<u16>,
+    place: Vec<u32>,
+    /// Lanes of each class; of higher ones, the last.
+    lanes: Vec<u32>,
+    /// Lanes by hops, all that a flit can count.
+    by_hops: Box<[u32; 1 << u8::BITS]>,
+    /// Whether what packets want is told the short way.
+    is_short: bool,
+    /// Whether there is one plane, all switches have endpoints, and there are ways between all.
+    is_whole: bool,
+    /// All lanes.
+    every: u32,
+    count: u8,
+    /// The group of each switch, where classes rise between groups alone.
+    rises: Option<Vec<u32>>,
+    /// Hops before which a packet may choose: none, its first, its first two.
+    choices: u32,
+    /// Of packets that choose before their second hop: in which group their first must have
+    /// stayed, and most hops to the switch that they turn to.
+    turns: Option<Vec<u32>>,
+    reach: u32,
+    /// Where that is one hop, the switches that packets turn to from each switch.
+    near: Vec<Vec<u32>>,
+}
+
+impl Detours {
+    /// Minimal routing of a proved scheme.
+    ///
+    /// # Errors
+    /// See [`Choices::of`].
+    pub fn minimal<B: Leg>(
+        scheme: &Verified<B>,
+        wiring: &Arc<Wiring>,
+        watch: &dyn Watch,
+    ) -> Result<Self, Stop> {
+        Self::of(&**scheme, Selection::Minimal, Choosing::default(), wiring, watch)
+    }
+
+    /// Routing over a switch in between, chosen at the source, of a proved scheme.
+    ///
+    /// # Errors
+    /// See [`Choices::of`].
+    pub fn via<B: Leg>(
+        scheme: &Verified<Via<B>>,
+        selection: Selection,
+        choosing: Choosing,
+        wiring: &Arc<Wiring>,
+        watch: &dyn Watch,
+    ) -> Result<Self, Stop> {
+        Self::of(scheme.beneath(), selection, choosing, wiring, watch)
+    }
+
+    /// Progressive adaptive routing of a proved scheme.
+    ///
+    /// # Errors
+    /// See [`Choices::of`].
+    pub fn progressive<B: Leg>(
+        scheme: &Verified<Progressive<B>>,
+        choosing: Choosing,
+        wiring: &Arc<Wiring>,
+        watch: &dyn Watch,
+    ) -> Result<Self, Stop> {
+        Self::unproved(&**scheme, Selection::Par, choosing, wiring, watch)
+    }
+
+    /// Any of these of a scheme that need not be proved: packets may wait for one another for ever.
+    ///
+    /// # Errors
+    /// See [`Choices::of`].
+    pub fn unproved<B: Leg>(
+        scheme: &Progressive<B>,
+        selection: Selection,
+        choosing: Choosing,
+        wiring: &Arc<Wiring>,
+        watch: &dyn Watch,
+    ) -> Result<Self, Stop> {
+        let made = Self::of(scheme.via().beneath(), selection, choosing, wiring, watch)?;
+        if selection != Selection::Par {
+            return Ok(made);
+        }
+        let (turns, reach) = (scheme.groups().map(<[u32]>::to_vec), scheme.reach().into());
+        let group = |s: u32| made.rises.as_ref().map(|group| group[s as usize]);
+        let near = |s: u32| {
+            let all = wiring.ports(s).iter().filter_map(Port::leads_to);
+            let good = all.filter(|&v| made.place[v as usize] != u32::MAX);
+            good.filter(|&v| made.rises.is_none() || group(v) != group(s)).collect()
+        };
+        let near = if reach == 1 { (0..made.switches).map(near).collect() } else { Vec::new() };
+        Ok(Self { choices: if reach > 0 { 2 } else { 1 }, turns, reach, near, ..made })
+    }
+
+    fn of<B: Leg>(
+        leg: &B,
+        selection: Selection,
+        choosing: Choosing,
+        wiring: &Arc<Wiring>,
+        watch: &dyn Watch,
+    ) -> Result<Self, Stop> {
+        choosing.check()?;
+        let on = leg.topology();
+        let switches = wiring.routers();
+        let hop = |from: u32, to: u32| leg.hops(SwitchId(from), SwitchId(to)).unwrap_or(FAR);
+        let hops = (0..switches).flat_map(|to| (0..switches).map(move |from| hop(from, to)));
+        let hops: Vec<u8> = hops.collect();
+        let plane: Vec<u16> = on.switches().iter().map(|s| s.plane).collect();
+        let mut place = vec![u32::MAX; plane.len()];
+        let mut between = vec![Vec::new(); usize::from(on.planes())];
+        for s in on.edge_switches() {
+            let among = &mut between[usize::from(plane[s as usize])];
+            place[s as usize] = among.len() as u32;
+            among.push(s);
+        }
+        let LaneClasses { classes, width } = leg.classes();
+        let class = |c: u8| lanes(c * width, c * width + (width - 1));
+        let is_every = (0..switches).eq(between.iter().flatten().copied());
+        let is_whole = between.len() == 1 && is_every && hops.iter().all(|h| *h < FAR);
+        let is_short = match selection {
+            Selection::Minimal => true,
+            Selection::UgalL => switches <= MOST_SHORT,
+            _ => false,
+        };
+        let mut is_short = is_short && leg.class_groups().is_none();
+        let mut next = Choices::of(leg, 0, wiring, watch)?;
+        let (mut legs, mut hops) = (Vec::new(), hops);
+        if is_short && selection == Selection::UgalL {
+            if let Some(entries) = next.take_entries() {
+                // links go both ways, and so do hops
+                let both = std::mem::take(&mut hops).into_iter().zip(entries);
+                legs.extend(both.map(|(hops, entry)| u32::from(hops) << 16 | u32::from(entry)));
+            } else {
+                is_short = false;
+            }
+        }
+        Ok(Self {
+            selection,
+            choosing,
+            next,
+            hops,
+            legs,
+            switches,
+            wiring: wiring.clone(),
+            between,
+            plane,
+            place,
+            lanes: (0..classes).map(class).collect(),
+            by_hops: Box::new(std::array::from_fn(|hops| class((hops as u8).min(classes - 1)))),
+            is_short,
+            is_whole,
+            every: super::choices::all(leg.lanes()),
+            count: leg.lanes(),
+            rises: leg.class_groups().map(<[u32]>::to_vec),
+            choices: u32::from(selection != Selection::Minimal),
+            turns: None,
+            reach: 0,
+            near: Vec::new(),
+        })
+    }
+
+    #[inline]
+    fn far(&self, from: u32, to: u32) -> u32 {
+        self.hops[(to * self.switches + from) as usize].into()
+    }
+
+    /// A switch that is neither the first nor the last.
+    #[inline]
+    fn draw(&self, at: u32, home: u32, random: &mut Fast) -> Option<u32> {
+        let among = &self.between[usize::from(self.plane[at as usize])];
+        let taken = [at, home].map(|s| self.place[s as usize] as usize);
+        let skipped = taken.iter().filter(|t| **t < among.len()).count() as u32;
+        let others = (among.len() as u32).checked_sub(skipped).filter(|n| *n > 0)?;
+        // these are skipped: what is drawn stands for one of the others, all as likely
+        let drawn = random.below(others) as usize;
+        let (low, high) = (taken[0].min(taken[1]), taken[0].max(taken[1]));
+        let drawn = drawn + usize::from(drawn >= low);
+        Some(among[drawn + usize::from(drawn >= high)])
+    }
+
+    /// A switch to turn to.
+    fn draw_turn(&self, at: u32, home: u32, random: &mut Fast) -> Option<u32> {
+        if self.reach > 1 {
+            return self.draw(at, home, random);
+        }
+        let near = &self.near[at as usize];
+        (!near.is_empty()).then(|| near[random.below(near.len() as u32) as usize])
+    }
+
+    /// The switch that a packet comes from.
+    fn before(&self, here: &Here<'_>) -> Option<u32> {
+        self.wiring.ports(here.router)[usize::from(here.in_port)].leads_to()
+    }
+
+    /// Whether a packet may choose anew behind its first hop.
+    fn may_turn(&self, here: &Here<'_>) -> bool {
+        let group = |s: u32| self.turns.as_ref().map(|group| group[s as usize]);
+        self.before(here).is_some_and(|before| group(before) == group(here.router))
+    }
+
+    /// Flits queued on the way from `at` by `port` to `goal`, over all its hops.
+    fn queued(&self, here: &mut Here<'_>, port: u16, goal: u32) -> u64 {
+        let (mut at, mut port, mut sum) = (here.router, port, 0);
+        loop {
+            sum += u64::from(here.sight.used_at(at, port));
+            match self.wiring.ports(at)[usize::from(port)].leads_to() {
+                Some(next) if next != goal => at = next,
+                _ => return sum,
+            }
+            port = self.next.port(at, goal, here.random);
+        }
+    }
+
+    /// The port of the way that a packet begins; a detour is written down.
+    #[inline]
+    fn begin(&self, here: &mut Here<'_>, home: u32, packet: &mut Packet<'_>) -> u16 {
+        let at = here.router;
+        let turns = packet.hops() > 0;
+        let before = if turns { self.before(here) } else { None };
+        let detour = |packet: &mut Packet<'_>, via: u32| {
+            packet.set_note(packet.note() | DETOUR);
+            packet.set_via(via);
+        };
+        let direct = self.next.port(at, home, here.random);
+        if self.selection == Selection::Valiant {
+            let Some(via) = self.draw(at, home, here.random) else { return direct };
+            detour(packet, via);
+            return self.next.port(at, via, here.random);
+        }
+        let mut best: Option<(i64, u32, u16)> = None;
+        for _ in 0..self.choosing.candidates {
+            let draw = if turns { Self::draw_turn } else { Self::draw };
+            let Some(via) = draw(self, at, home, here.random) else { break };
+            let (first, second) = (self.far(at, via), self.far(via, home));
+            if first == u32::from(FAR) || second == u32::from(FAR) {
+                continue;
+            }
+            if turns && (first > self.reach || via == home || Some(via) == before) {
+                continue;
+            }
+            let port = self.next.port(at, via, here.random);
+            let cost = if self.selection == Selection::UgalG {
+                let on = self.next.port(via, home, here.random);
+                let mut there = Here { router: via, random: here.random, ..*here };
+                let rest = self.queued(&mut there, on, home);
+                (self.queued(here, port, via) + rest) as i64
+            } else {
+                i64::from((first + second) * here.sight.used(port))
+            };
+            if best.is_none_or(|(least, ..)| cost < least) {
+                best = Some((cost, via, port));
+            }
+        }
+        let own = if self.selection == Selection::UgalG {
+            self.queued(here, direct, home) as i64
+        } else {
+            i64::from(self.far(at, home) * here.sight.used(direct))
+        };
+        match best {
+            Some((least, via, port)) if own > least + self.choosing.threshold => {
+                detour(packet, via);
+                port
+            }
+            _ => direct,
+        }
+    }
+}
+
+impl Detours {
+    /// As [`Self::begin`] of UGAL-L at a packet's first switch, without branches that would be
+    /// guessed wrong as often as right. `WHOLE`: there is one plane, all switches have endpoints,
+    /// and there are ways between all.
+    #[inline(always)]
+    fn begin_locally<const WHOLE: bool>(
+        &self,
+        here: &mut Here<'_>,
+        home: u32,
+        packet: &mut Packet<'_>,
+    ) -> u16 {
+        let at = here.router;
+        let switches = self.switches as usize;
+        let [before, after] = [at, home].map(|s| &self.legs[s as usize * switches..][..switches]);
+        let straight = before[home as usize];
+        let direct = self.next.draw(straight as u16, here.random);
+        // where it is whole, switches are numbers below their count; else, numbers of a list
+        let among = &self.between[usize::from(if WHOLE { 0 } else { self.plane[at as usize] })][..];
+        let count = if WHOLE { self.switches } else { among.len() as u32 };
+        let taken = [at, home].map(|s| if WHOLE { s } else { self.place[s as usize] });
+        let skipped = taken.iter().filter(|t| WHOLE || **t < count).count();
+        let others = count.saturating_sub(skipped as u32);
+        if others == 0 {
+            return direct;
+        }
+        let (low, high) = (taken[0].min(taken[1]), taken[0].max(taken[1]));
+        let mut random = *here.random;
+        // cost, number, switch and port of the best: one comparison decides, and the first of
+        // several with the same cost is the best
+        let mut best = u64::MAX;
+        for number in 0..u64::from(self.choosing.candidates) {
+            let drawn = random.below(others);
+            let drawn = drawn + u32::from(drawn >= low);
+            let drawn = drawn + u32::from(drawn >= high);
+            let via = if WHOLE { drawn } else { among[drawn as usize] };
+            let [to, on] = [before, after].map(|legs| legs[via as usize]);
+            let port = self.next.draw(to as u16, &mut random);
+            let [to, on] = [to, on].map(|leg| leg >> 16);
+            let cost = u64::from((to + on) * here.sight.used(port));
+            let own = cost << 37 | number << 31 | u64::from(via) << 15 | u64::from(port);
+            best = if WHOLE || to.max(on) < FAR.into() { own.min(best) } else { best };
+        }
+        *here.random = random;
+        let own = i64::from((straight >> 16) * here.sight.used(direct));
+        if best != u64::MAX && own > ((best >> 37) as i64).saturating_add(self.choosing.threshold) {
+            packet.set_note(DETOUR);
+            packet.set_via((best >> 15) as u32 & 0xffff);
+            return best as u16 & 0x7fff;
+        }
+        direct
+    }
+
+    /// The same where the network is not whole.
+    #[inline(never)]
+    fn begin_in_parts(&self, here: &mut Here<'_>, home: u32, packet: &mut Packet<'_>) -> u16 {
+        self.begin_locally::<false>(here, home, packet)
+    }
+
+    /// What a packet wants by any selection and any classes.
+    #[inline(never)]
+    fn want_any(&self, here: &mut Here<'_>, packet: &mut Packet<'_>) -> Want {
+        let Attached { router: home, port } = self.wiring.endpoints()[packet.target() as usize];
+        let (at, hops, note) = (here.router, packet.hops(), packet.note());
+        let is_direct = note & DETOUR == 0;
+        if at == home && is_direct {
+            return Want { port, lanes: super::choices::all(self.count), rank: 0 };
+        }
+        let mut class = if self.rises.is_some() { note / CLASS } else { hops };
+        let mut steps_up = false;
+        let port = if is_direct && hops < self.choices && (hops == 0 || self.may_turn(here)) {
+            let port = self.begin(here, home, packet);
+            steps_up = hops > 0 && self.reach > 1 && packet.note() & DETOUR != 0;
+            port
+        } else {
+            let mut goal = home;
+            if !is_direct {
+                steps_up = packet.via() == at;
+                if steps_up {
+                    packet.set_note(note & !DETOUR);
+                } else {
+                    goal = packet.via();
+                }
+            }
+            self.next.port(at, goal, here.random)
+        };
+        if let Some(group) = &self.rises {
+            class = (class + u32::from(steps_up)).min(self.lanes.len() as u32 - 1);
+            let to = self.wiring.ports(at)[usize::from(port)].leads_to().unwrap_or(at);
+            let crosses = u32::from(group[at as usize] != group[to as usize]);
+            let after = (class + crosses).min(self.lanes.len() as u32 - 1);
+            packet.set_note((after * CLASS) | (packet.note() & DETOUR));
+        }
+        let lanes = self.lanes[(class as usize).min(self.lanes.len() - 1)];
+        Want { port, lanes, rank: 0 }
+    }
+}
+
+impl Guide for Detours {
+    fn itself(&self) -> Option<&dyn Any> {
+        Some(self)
+    }
+
+    fn lanes(&self) -> u8 {
+        self.count
+    }
+
+    fn vias(&self) -> u32 {
+        if self.selection == Selection::Minimal { 1 } else { self.switches }
+    }
+
+    fn sees_far(&self) -> bool {
+        self.selection == Selection::UgalG
+    }
+
+    #[inline(always)]
+    fn want(&self, here: &mut Here<'_>, packet: &mut Packet<'_>) -> Want {
+        if !self.is_short {
+            // of its own, so that the other stays in registers
+            let Here { router, in_port, lane, sight, .. } = *here;
+            return self
+                .want_any(&mut Here { router, in_port, lane, sight, random: here.random }, packet);
+        }
+        let Attached { router: home, port } = self.wiring.endpoints()[packet.target() as usize];
+        let (at, hops) = (here.router, packet.hops());
+        let lanes = self.by_hops[hops as usize & 255];
+        let mut goal = home;
+        if self.selection == Selection::UgalL {
+            if hops == 0 && at != home {
+                let port = if self.is_whole {
+                    self.begin_locally::<true>(here, home, packet)
+                } else {
+                    let Here { router, in_port, lane, sight, .. } = *here;
+                    let mut own = Here { router, in_port, lane, sight, random: here.random };
+                    self.begin_in_parts(&mut own, home, packet)
+                };
+                return Want { port, lanes, rank: 0 };
+            }
+            if packet.note() == DETOUR {
+                if packet.via() == at {
+                    packet.set_note(0);
+                } else {
+                    goal = packet.via();
+                }
+            }
+        }
+        if at == goal {
+            return Want { port, lanes: self.every, rank: 0 };
+        }
+        let port = if self.selection == Selection::UgalL {
+            let leg = self.legs[at as usize * self.switches as usize + goal as usize];
+            self.next.draw(leg as u16, here.random)
+        } else {
+            self.next.port(at, goal, here.random)
+        };
+        Want { port, lanes, rank: 0 }
+    }
+}

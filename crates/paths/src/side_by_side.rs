@@ -1,0 +1,59 @@
+//! Runs that do not depend on one another, on several threads.
+
+use base::Stop;
+use base::team::{Meeting, processors, together};
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+/// Of so many threads those that pay for one run that they share: they meet every few cycles or
+/// windows of it, so that each needs work enough between, some items, and a processor.
+pub fn paying(threads: usize, items: usize, items_a_thread: usize) -> usize {
+    threads.min(items / items_a_thread).min(processors()).max(1)
+}
+
+/// What `work` gives for 0 to `count` - 1, in that order, from so many threads; the last, which of
+/// loads are the largest and take longest, go first.
+///
+/// # Errors
+/// The first of `work` that is found.
+///
+/// # Panics
+/// When `work` does: nothing more is begun then.
+pub fn side_by_side<T: Send>(
+    count: usize,
+    threads: usize,
+    work: impl Fn(usize) -> Result<T, Stop> + Sync,
+) -> Result<Vec<T>, Stop> {
+    let (next, meeting) = (AtomicUsize::new(0), Meeting::new(threads));
+    let hand = || {
+        let mut mine = Vec::new();
+        loop {
+            if meeting.is_broken() {
+                return Ok(mine);
+            }
+            let i = next.fetch_add(1, Ordering::Relaxed);
+            let Some(at) = count.checked_sub(i + 1) else { return Ok(mine) };
+            mine.push((at, work(at)?));
+        }
+    };
+    let found: Vec<Result<Vec<(usize, T)>, Stop>> =
+        together(&meeting, 0..threads.max(1), |_, _| hand());
+    let mut all = Vec::new();
+    for part in found {
+        all.extend(part?);
+    }
+    all.sort_by_key(|(at, _)| *at);
+    Ok(all.into_iter().map(|(_, one)| one).collect())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn threads_are_no_more_than_work_and_processors() {
+        let most = processors();
+        assert_eq!([0, 1, 511, 512].map(|ports| paying(64, ports, 512)), [1; 4]);
+        assert_eq!([1024, 5120].map(|ports| paying(64, ports, 512)), [2.min(most), 10.min(most)]);
+        assert_eq!([0, 1, 2].map(|threads| paying(threads, 1 << 20, 512)), [1, 1, 2.min(most)]);
+    }
+}

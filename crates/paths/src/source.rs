@@ -1,0 +1,32 @@
+//! Where the paths of packets come from: a network, or its forwarding tables.
+
+use fabric::Topology;
+use fabric::tables::Routing;
+use std::sync::Arc;
+
+/// What a simulator is run on: a network with the paths that packets may take.
+#[derive(Debug, Clone)]
+pub enum PathSource {
+    /// A network: a selection chooses among its paths, or packets take its shortest ones.
+    Network(Arc<Topology>),
+    /// Forwarding tables.
+    Tables(Box<Routing>),
+}
+
+impl PathSource {
+    /// The tables where there are some, else the network.
+    pub fn of(topology: &Arc<Topology>, routing: Option<&Routing>) -> Self {
+        match routing {
+            Some(routing) => Self::Tables(Box::new(routing.clone())),
+            None => Self::Network(topology.clone()),
+        }
+    }
+
+    /// The network.
+    pub fn topology(&self) -> &Arc<Topology> {
+        match self {
+            Self::Network(topology) => topology,
+            Self::Tables(routing) => routing.topology(),
+        }
+    }
+}

@@ -1,0 +1,4 @@
+//! Tests of what simulators share, over networks of all families.
+
+mod common;
+mod select;

@@ -1,0 +1,86 @@
+//! What a placement is: the order in which processes take the endpoints of a network.
+
+use base::part::Part;
+use base::seed::Stream;
+use base::{Refusal, TerminalId};
+use fabric::Topology;
+
+/// The endpoints that work, with what placements go by.
+pub(super) struct Seats<'a> {
+    /// The network.
+    pub(super) on: &'a Topology,
+    /// The switch of each endpoint.
+    homes: Vec<Option<u32>>,
+    /// The endpoints that work, in the order of the network.
+    pub(super) endpoints: Vec<u32>,
+}
+
+impl<'a> Seats<'a> {
+    fn of(on: &'a Topology) -> Self {
+        let homes = homes(on);
+        let endpoints = (0..).zip(&homes).filter(|h| h.1.is_some()).map(|h| h.0).collect();
+        Self { on, homes, endpoints }
+    }
+
+    /// The switch of an endpoint's first working rail.
+    pub(super) fn switch(&self, endpoint: u32) -> usize {
+        self.homes[endpoint as usize].unwrap_or(0) as usize
+    }
+
+    /// The group of that switch.
+    pub(super) fn group(&self, endpoint: u32) -> usize {
+        self.on.switches()[self.switch(endpoint)].group as usize
+    }
+}
+
+/// The switch of the first working rail of each endpoint.
+fn homes(on: &Topology) -> Vec<Option<u32>> {
+    let mut homes = vec![None; on.endpoints().len()];
+    for (i, terminal) in (0..).zip(on.terminals()) {
+        if on.terminal_is_up(TerminalId(i)) {
+            homes[terminal.endpoint.ix()].get_or_insert(terminal.plug.switch.0);
+        }
+    }
+    homes
+}
+
+/// `0..count` at random.
+pub(super) fn shuffled(count: usize, draw: &mut Stream) -> Vec<u32> {
+    let mut all: Vec<u32> = (0..count as u32).collect();
+    draw.shuffle(&mut all);
+    all
+}
+
+/// A row of the table of placements.
+#[derive(Debug)]
+pub struct Entry {
+    /// Its name and which endpoints one after the other get a process.
+    pub part: Part,
+    /// The working endpoints in the order in which they get a process.
+    pub(super) order: fn(&Seats<'_>, &mut Stream) -> Vec<u32>,
+}
+
+impl Entry {
+    /// The endpoint of each of `processes` processes, `per_endpoint` after one another on each, on
+    /// endpoints that work. O(endpoints).
+    ///
+    /// # Errors
+    /// When there are fewer places.
+    pub fn place(
+        &self,
+        on: &Topology,
+        processes: u32,
+        per_endpoint: u32,
+        seed: u64,
+    ) -> Result<Vec<u32>, Refusal> {
+        let seats = Seats::of(on);
+        let order = (self.order)(&seats, &mut Stream::new(seed, "placement", 0));
+        let places = order.len() as u64 * u64::from(per_endpoint);
+        if u64::from(processes) > places {
+            let why = format!("{processes} processes for {} endpoints", order.len());
+            let help = format!("no more than {places} with {per_endpoint} an endpoint");
+            return Err(Refusal::new("placement", why, help));
+        }
+        Ok((0..processes).map(|rank| order[(rank / per_endpoint.max(1)) as usize]).collect())
+    }
+}

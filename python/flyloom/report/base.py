@@ -1,0 +1,305 @@
+"""What the sections of a report share: what a section is, the data of a page, and of a run.
+
+The data of a page, which :func:`flyloom.report.page.render` takes, is :class:`Page`; each routing
+and network has the fields that sections add to them, and each section may have a list of its own.
+Units: lengths in metres, costs in US dollars, times in seconds where a name does not say another.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Annotated, Any, NotRequired, TypedDict
+
+from flyloom.report import charts
+from flyloom.report.shape import Count, Simple, also, fail
+
+if TYPE_CHECKING:
+    from markupsafe import Markup
+
+Found = Mapping[str, Any]
+"""A part of checked data."""
+
+
+# --- the data of a page --------------------------------------------------------------------------
+
+
+@also(Simple)
+class Structure(TypedDict):
+    """What a network consists of; other measures of it stand beside."""
+
+    switches: Annotated[Count, "working switches"]
+    endpoints: Annotated[Count, "endpoints"]
+    links: Annotated[Count, "cables between switches"]
+
+
+class Network(TypedDict):
+    """A network of the page."""
+
+    label: Annotated[str, "its name in the page, which no other has"]
+    recipe: Annotated[str, "how it is built again"]
+    structure: Annotated[Structure, "its counts and distances"]
+
+
+class Routing(TypedDict):
+    """A set of forwarding tables."""
+
+    label: Annotated[str, "its name in the page, which no other of its network has"]
+    called: NotRequired[Annotated[str, "its name where that says less: without what was swept"]]
+    network: Annotated[str, "the label of its network"]
+    engine: Annotated[str, "what made the tables"]
+    source: Annotated[str, "`flyloom`, `opensm` or `file`"]
+    lmc: Annotated[Count, "LMC: an endpoint has 2 to this power addresses"]
+    verified: Annotated[bool, "whether every verdict holds"]
+
+
+class Run(TypedDict):
+    """Who ran at a point of an experiment, and what was asked."""
+
+    network: Annotated[str, "the label of the network"]
+    label: Annotated[str, "what the point is called"]
+    parameters: Annotated[dict[str, Simple], "what was asked, by dotted names"]
+
+
+class Stage(TypedDict):
+    """A stage of the run."""
+
+    name: Annotated[str, "its name"]
+    seconds: NotRequired[Annotated[float, "how long it took"]]
+    line: NotRequired[Annotated[str, "what came of it"]]
+
+
+class Skipped(TypedDict):
+    """Something that was not done."""
+
+    what: Annotated[str, "what it is"]
+    why: Annotated[str, "why it was not done"]
+
+
+class Page(TypedDict):
+    """The data of a page, but for what sections add."""
+
+    title: Annotated[str, "its title"]
+    summary: NotRequired[Annotated[str, "what stands below the title"]]
+    flyloom_version: Annotated[str, "what made the results"]
+    seed: Annotated[Count, "the seed of the experiment"]
+    experiment_toml: Annotated[str, "the file of the experiment"]
+    skipped: NotRequired[Annotated[list[Skipped], "what was not done"]]
+
+
+# --- the results of a run ------------------------------------------------------------------------
+
+
+@also(Any)
+class Experiment(TypedDict):
+    """What was asked for."""
+
+    name: Annotated[str, "the name of the experiment"]
+    title: NotRequired[Annotated[str, "the title of the report"]]
+    summary: NotRequired[Annotated[str, "what stands below it"]]
+    seed: Annotated[Count, "the seed"]
+
+
+@also(Any)
+class Record(TypedDict):
+    """A point: a network, its tables where it has some, and what was measured."""
+
+    label: Annotated[str, "what the point is called in the report"]
+    network: Annotated[str, "the label of its network"]
+    called: NotRequired[Annotated[str, "what a simulated point is called without what was swept"]]
+    asked: NotRequired[Annotated[dict[str, Any], "what was asked of simulators, by level"]]
+    measures: NotRequired[Annotated[
+        dict[str, Any], "what each measure and simulator found, by name"]]
+    engine: NotRequired[Annotated[str, "the engine, with `opensm:` before OpenSM's own; null "
+                                       "where the point has no tables"]]
+    lmc: NotRequired[Annotated[Count, "LMC of the tables; null where there are none"]]
+
+
+@also(Any)
+class Results(TypedDict):
+    """The whole file."""
+
+    experiment: Annotated[Experiment, "what was asked for"]
+    text: Annotated[str, "the file of the experiment"]
+    networks: Annotated[dict[str, Any], "the facts of each network, by its key"]
+    records: Annotated[list[Record], "the points, in the order of the experiment"]
+    stages: Annotated[list[Stage], "the stages of the run"]
+    skipped: Annotated[list[Skipped], "what was not done"]
+
+
+# --- a section -----------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Figure:
+    """A figure of several networks, or the same at several places of an axis."""
+
+    what: str
+    unit: str
+    better: str
+    """``lower``, ``higher``, or empty where neither is."""
+    values: Mapping[str, Sequence[float]]
+    """By network; as many of each."""
+    at: Sequence[Any] = ()
+    """The places of the axis, where there are several."""
+    notes: Mapping[str, str] = field(default_factory=dict)
+    """What is said beside a network's value."""
+
+
+def _nothing(*_args: object) -> None:
+    """The check of a section whose shapes say everything."""
+
+
+Check = Callable[[Any, Found, str], None]
+"""Called with a part of checked data, all of it, and where the part stands; it raises ReportError
+where the part refers to something that is not there."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Facts:
+    """Fields that a section adds to each routing, or to each network, of the data of a page."""
+
+    shape: Any
+    """A typed dictionary that has them."""
+    of: Callable[..., Mapping[str, Any]]
+    """Their values: of a routing by its record; of a network by the results and its key."""
+    check: Check = _nothing
+
+
+@dataclass(frozen=True, kw_only=True)
+class List:
+    """A list of its own that a section adds to the data of a page."""
+
+    key: str
+    shape: Any
+    """A typed dictionary that each entry is."""
+    of: Callable[[Mapping[str, Any]], Iterable[Mapping[str, Any]]]
+    """The entries, of the results of a run."""
+    measure: str = ""
+    """Whose record an entry has, beside the fields of :class:`Run`, where it is one's."""
+    check: Check = _nothing
+
+
+@dataclass(frozen=True, kw_only=True)
+class Section:
+    """A section of the page: what it takes of the results of a run, and what it shows."""
+
+    name: str
+    """Its address in the page; its file and its template are called so too."""
+    title: str
+    """What the list at the top of the page calls it."""
+    doc: str
+    """What it shows, in one sentence."""
+    when: str
+    """Where it is in the page, in words; empty where it always is."""
+    place: int
+    """Sections stand in the order of their places."""
+    view: Callable[[View], Mapping[str, Any] | None]
+    """What its template takes; None where the section is not in the page."""
+    saved: Mapping[tuple[str, ...], Any] = field(default_factory=dict)
+    """The shapes of what it reads of ``results.json``, by where that stands: ``[]`` is each of a
+    list, ``*`` each value of a dictionary. What a :class:`List` has of a measure is not said
+    again."""
+    border: Callable[[Mapping[str, Any]], None] = _nothing
+    """Raises ReportError for what those shapes cannot say of the results of a run."""
+    list: List | None = None
+    of_routing: Facts | None = None
+    of_network: Facts | None = None
+    tiles: Mapping[int, Callable[[View], Iterable[Mapping[str, str]]]] = field(
+        default_factory=dict)
+    """Its headlines (``head``, ``big``, ``small``, and ``mood``: ``good``, ``bad`` or ``plain``),
+    by their places at the top of the page."""
+    figures: Mapping[int, Callable[[View], Iterator[Figure]]] = field(default_factory=dict)
+    """What of it is compared where there are several networks, by its place in that table."""
+
+
+class View:
+    """The data of a page, checked, and what draws its charts."""
+
+    def __init__(self, data: Found, *, charted: bool = True) -> None:
+        self.data, self.charted = data, charted
+        self.networks: Sequence[Found] = data["networks"]
+        self.routings: Sequence[Found] = data["routings"]
+        self.labels: list[str] = [network["label"] for network in self.networks]
+        self.several = len(self.labels) > 1
+        self.colours = charts.network_colours(self.labels)
+
+    def chart(self, name: str, spec: Found | None) -> Markup | None:
+        """A chart as text; None where there is nothing to draw, or charts cannot be drawn.
+        Raises DrawingError where this is found out here."""
+        from markupsafe import Markup
+
+        if spec is None or not self.charted:
+            return None
+        return Markup(charts.svg(spec, prefix=f"{name}-"))
+
+
+def shown(heat: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
+    """Heat maps with their drawings as text that needs no escaping."""
+    from markupsafe import Markup
+
+    return [{**h, "drawings": {k: Markup(v) for k, v in h["drawings"].items()}} for h in heat]
+
+
+def asked_of(record: Mapping[str, Any], level: str) -> dict[str, Any]:
+    """The fields of :class:`Run` of a point at which a simulator ran."""
+    asked = (record.get("asked") or {}).get(level) or {}
+    return {"network": record["network"], "label": record.get("called") or record["label"],
+            "parameters": dotted(asked)}
+
+
+def found_by(measure: str, saved: Mapping[str, Any]) -> Iterator[tuple[dict[str, Any], Any]]:
+    """The points of a run with the record that a measure has there, where it has one."""
+    for record in saved["records"]:
+        if measure in (found := record.get("measures") or {}):
+            yield record, found[measure]
+
+
+def dotted(tables: Mapping[str, Any]) -> dict[str, Any]:
+    """Tables in tables as one, with dots between the names; lists of tables as text."""
+    import json
+
+    out: dict[str, Any] = {}
+    for key, value in tables.items():
+        if isinstance(value, dict):
+            out |= {f"{key}.{name}": inner for name, inner in dotted(value).items()}
+        elif isinstance(value, list) and any(isinstance(item, dict) for item in value):
+            out[key] = json.dumps(value)
+        else:
+            out[key] = value
+    return out
+
+
+def cabled(network: Mapping[str, Any]) -> int:
+    """The switches of a network, those that have failed, which no structure counts, among them."""
+    working: int = network["structure"]["switches"]
+    return max(working, len(network["switch_names"] or ()))
+
+
+def check_label(entry: Found, data: Found, where: str) -> None:
+    """ReportError where an entry's network is none of the page's."""
+    labels = [network["label"] for network in data["networks"]]
+    if entry["network"] not in labels:
+        wrong = f'no network is labelled {entry["network"]!r}'
+        raise fail(f"{where}.network", wrong, "valid are " + ", ".join(map(repr, labels)))
+
+
+def check_links(
+    point: Found, columns: Sequence[str], data: Found, label: str, where: str
+) -> None:
+    """ReportError where the links of a point are not ones of the network with this label."""
+    if not (links := point["links"]):
+        return
+    if len({len(links[key]) for key in columns}) > 1:
+        raise fail(f"{where}.links", "columns of several lengths", "give one value for each link")
+    names = next(n["switch_names"] for n in data["networks"] if n["label"] == label) or ()
+    unknown = {*links["from"], *links["to"]} - set(names)
+    if unknown:
+        found = f"there is no switch {min(unknown)!r}"
+        raise fail(f"{where}.links", found, "give names of networks[].switch_names")
+
+
+def expect(holds: bool, where: str, what: str) -> None:
+    """ReportError where the results of a run have something else than ``what``."""
+    if not holds:
+        raise fail(where, f"not {what}", "run the experiment again")

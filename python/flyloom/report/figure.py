@@ -1,0 +1,116 @@
+"""Figures that several networks have in common, and how sections of a report find them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from typing import Any
+
+from flyloom.report import asked
+from flyloom.report.base import Figure
+
+LOWER, HIGHER = "lower", "higher"
+
+
+def number(value: float) -> str:
+    """A figure in as many digits as tell: three, or all of a whole number."""
+    if value == int(value):
+        return f"{value:,.0f}"
+    return f"{value:,.0f}" if abs(value) >= 1000 else f"{value:.3g}"
+
+
+def best_choice(
+    what: str, unit: str, better: str, made: Iterable[tuple[str, str, float]]
+) -> Figure:
+    """A figure by the best selection of each network: of each network, selection and value, the
+    mean of those that have both in common."""
+    values: dict[tuple[str, str], list[float]] = {}
+    for network, selection, value in made:
+        values.setdefault((network, selection), []).append(value)
+    sign, found = (-1 if better == HIGHER else 1), dict[str, tuple[float, str]]()
+    for (network, selection), of in values.items():
+        mean = sum(of) / len(of)
+        if network not in found or sign * mean < sign * found[network][0]:
+            found[network] = mean, selection
+    return Figure(what, unit, better, {name: [value] for name, (value, _) in found.items()},
+                  notes={name: choice for name, (_, choice) in found.items() if choice})
+
+
+def of_load(
+    curves: Sequence[Mapping[str, Any]], unit: str, most: Callable[[Mapping[str, Any]], float],
+    said: str, latency: tuple[str, str],
+) -> Iterator[Figure]:
+    """Of each traffic of ``curves`` the ``latency`` (unit and key) at the lowest load that all
+    networks have, and the ``most`` that arrives, ``said`` in words: by the best selection, and by
+    each that several networks have."""
+    runs = [
+        {"network": curve["network"], "label": curve["routing"], "parameters": curve["of"],
+         "curve": curve}
+        for curve in curves if curve["points"]
+    ]
+    for same in asked.same(runs, besides=("selection", "seed")):
+        traffic = f"{same.value('traffic')} traffic".strip().capitalize()
+        what = ", ".join([traffic, *same.words(("traffic",))])
+        loads = [
+            {point["offered_load"]: point[latency[1]] for point in run["curve"]["points"]
+             if point[latency[1]] is not None}
+            for run in same.runs
+        ]
+        common = sorted(set.intersection(*map(set, loads)))
+        if common:
+            yield best_choice(
+                f"{what}: latency at load {common[0]:g}", latency[0], LOWER,
+                ((run["network"], _selection(run), load[common[0]])
+                 for run, load in zip(same.runs, loads, strict=True)),
+            )
+        groups = asked.same(same.runs, besides=("seed",))
+        choices = [{_selection(run) for run in of} for of in same.by_network().values()]
+        if any(one != choices[0] for one in choices) and max(map(len, choices)) > 1:
+            yield best_choice(
+                f"{what}: {said}, best selection", unit, HIGHER,
+                ((run["network"], _selection(run), most(run)) for run in same.runs),
+            )
+        for one in groups:
+            chosen = {run["network"]: _selection(run) for run in one.runs}
+            alike = len(set(chosen.values())) == 1
+            words = f", {_selection(one.runs[0])}" if alike and any(chosen.values()) else ""
+            yield Figure(f"{what}: {said}{words}", unit, HIGHER, one.means(most),
+                         notes={} if alike else chosen)
+
+
+def _selection(run: Mapping[str, Any]) -> str:
+    return str(run["parameters"].get("selection", ""))
+
+
+def along(
+    runs: Sequence[Mapping[str, Any]], repeated: Sequence[str], unit: str, what: str, factor: float
+) -> Iterator[Figure]:
+    """Times, lower better, at the places of the axis that all networks of a figure have."""
+    axis = asked.axis(runs, repeated)
+    for same in asked.same(runs, besides=(*repeated, *([axis] if axis else []))):
+        named = same.called(what)
+        places = same.places(axis)
+        values = {
+            name: [factor * sum(found) / len(found) for found in row]
+            for name, row in same.at(axis, places).items()
+        }
+        if axis and len(places) > 1:
+            said = axis.rsplit(".", 1)[-1].replace("_", " ")
+            named += f", {said} {number(places[0])} to {number(places[-1])}"
+        yield Figure(named, unit, LOWER, values, places)
+
+
+def best_proved(
+    routings: Sequence[Mapping[str, Any]], what: str, unit: str, better: str,
+    value: Callable[[Any], float | None],
+) -> Figure:
+    """A figure by the best verified routing of each network."""
+    found: dict[str, tuple[float, str]] = {}
+    sign = -1 if better == HIGHER else 1
+    for routing in routings:
+        one, name = value(routing) if routing["verified"] else None, routing["network"]
+        if one is not None and (name not in found or sign * one < sign * found[name][0]):
+            found[name] = one, routing["called"] or routing["label"]
+    labels = {label for _, label in found.values()}
+    notes = {name: label for name, (_, label) in found.items()} if len(labels) > 1 else {}
+    return Figure(what, unit, better, {name: [one] for name, (one, _) in found.items()},
+                  notes=notes)

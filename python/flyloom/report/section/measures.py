@@ -1,0 +1,161 @@
+"""The tables of measures in a report: a row for each point that a measure was asked for."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import Annotated, Any, NotRequired, TypedDict
+
+from flyloom.report import asked
+from flyloom.report.base import Figure, Found, List, Section, View, dotted
+from flyloom.report.figure import HIGHER, LOWER
+from flyloom.report.shape import Simple, also
+from flyloom.report.words import cell, words
+
+#: Columns of a measure from which on what is the same in all rows is said beside the table.
+WIDE = 8
+
+
+class Column(TypedDict):
+    """A figure of a measure."""
+
+    name: Annotated[str, "its name"]
+    unit: Annotated[str, "its unit, or nothing"]
+    meaning: Annotated[str, "what it is"]
+    better: NotRequired[Annotated[str, "`lower`, `higher` or nothing"]]
+
+
+class Figures(TypedDict):
+    """What was found at a point."""
+
+    network: Annotated[str, "the label of the network"]
+    label: Annotated[str, "what the point is called"]
+    cells: Annotated[list[Simple], "the figures, in the order of the columns"]
+
+
+class About(TypedDict):
+    """A measure."""
+
+    name: Annotated[str, "its name"]
+    doc: Annotated[str, "what it is, in a sentence"]
+    columns: Annotated[list[Column], "its figures"]
+
+
+class Row(Figures):
+    """What was found at a point of the page."""
+
+    parameters: NotRequired[Annotated[dict[str, Simple], "what was asked, by dotted names"]]
+
+
+class Measure(About):
+    """The table of a measure."""
+
+    rows: Annotated[list[Row], "what was found at each point"]
+
+
+class SavedRow(Figures):
+    """What was found at a point of a run."""
+
+    parameters: NotRequired[Annotated[dict[str, Any], "what was asked, by tables"]]
+
+
+class Saved(About):
+    """The table of a measure, of a run."""
+
+    rows: Annotated[list[SavedRow], "what was found at each point"]
+
+
+@also(Any)
+class Tables(TypedDict):
+    """All tables."""
+
+    measures: NotRequired[Annotated[list[Saved], "a table for each measure asked for"]]
+
+
+def entries(saved: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
+    """The tables of a run, with what was asked by dotted names."""
+    for measure in saved.get("measures") or []:
+        yield {**measure, "rows": [{**row, "parameters": dotted(row.get("parameters") or {})}
+                                   for row in measure["rows"]]}
+
+
+def view(page: View) -> dict[str, Any] | None:
+    """All tables."""
+    tables = measure_tables(page.data["measures"])
+    return {"measures": tables} if tables else None
+
+
+def measure_tables(measures: Sequence[Found]) -> list[dict[str, Any]]:
+    """The tables of measures. Of a wide one ``same`` says in words what is the same in all rows,
+    and its columns are the others."""
+    out = []
+    for measure in measures:
+        columns, rows = measure["columns"], measure["rows"]
+        same = [
+            place for place in range(len(columns))
+            if len(columns) > WIDE and len(rows) > 1
+            and len({str(row["cells"][place]) for row in rows}) == 1
+        ]
+        said = [f"{words(columns[place]['name'])} {cell(rows[0]['cells'][place])}"
+                for place in same if rows[0]["cells"][place] is not None]
+        kept = [place for place in range(len(columns)) if place not in same]
+        out.append({
+            **measure, "same": ", ".join(said), "columns": [columns[place] for place in kept],
+            "rows": [{**row, "cells": [row["cells"][place] for place in kept]} for row in rows],
+        })
+    return out
+
+
+OWN = ("map",)
+"""Measures that are compared by what they found of processes, in their own section."""
+CHOSEN = {
+    "cost": {"usd_per_endpoint": "Price an endpoint", "power_w_per_endpoint": "Power an endpoint"},
+    "congestion": {"mean_share": "Mean share of the rate that a message gets"},
+    "path_diversity": {"mean_disjoint_paths": "Disjoint routes of two switches"},
+    "resilience": {
+        "removed_until_disconnected": "Links that fail at random until it falls apart",
+        "removed_until_diameter": "Links that fail at random until the diameter grows by over 2",
+        "removed_until_mean": "Links that fail at random until the mean distance grows by over 1",
+    },
+}
+"""Of measures with many columns those that are compared, and what they are called."""
+
+
+def prices(page: View) -> Iterator[Figure]:
+    """What networks cost."""
+    yield from _compared(m for m in page.data["measures"] if m["name"] == "cost")
+
+
+def figures(page: View) -> Iterator[Figure]:
+    """All other measures."""
+    yield from _compared(m for m in page.data["measures"] if m["name"] != "cost")
+
+
+def _compared(measures: Iterator[Found]) -> Iterator[Figure]:
+    """The columns of measures that know which direction is better."""
+    for measure in measures:
+        name = measure["name"]
+        if name in OWN or name.startswith("sim."):
+            continue
+        runs = [{**row, "parameters": row["parameters"] or {}} for row in measure["rows"]]
+        for place, column in enumerate(measure["columns"]):
+            said = CHOSEN.get(name, {}).get(column["name"])
+            if column["better"] not in (LOWER, HIGHER) or (name in CHOSEN and said is None):
+                continue
+            for same in asked.same(runs):
+                values = same.means(_cell_at(place))
+                what = said or f"{name}: {column['meaning']}".replace("_", " ")
+                yield Figure(", ".join([what, *same.words()]), column["unit"], column["better"],
+                             values)
+
+
+def _cell_at(place: int) -> Callable[[Found], Any]:
+    return lambda row: row["cells"][place]
+
+
+SECTION = Section(
+    name="measures", title="Measures", place=110,
+    doc="A table for each measure, with a row for each point.",
+    when="a measure was asked for",
+    saved={(): Tables}, list=List(key="measures", shape=Measure, of=entries),
+    view=view, figures={20: prices, 110: figures},
+)

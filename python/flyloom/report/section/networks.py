@@ -1,0 +1,352 @@
+"""The networks of a report: their counts and distances, floors, racks and who is linked to whom."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Annotated, Any, NotRequired, TypedDict
+
+from flyloom import draw
+from flyloom.draw.floor import floor_data, racks_of
+from flyloom.draw.svg import plural
+from flyloom.report.base import Facts, Figure, Found, Section, Structure, View, cabled, expect
+from flyloom.report.charts import MOST
+from flyloom.report.figure import LOWER
+from flyloom.report.shape import Count, Simple, also, fail, shape, unique, walk
+from flyloom.report.words import count, few, fixed, some, words
+
+#: Rows of the structure table: key, words, unit or explanation, decimals.
+STRUCTURE = (
+    ("switches", "Switches", "", 0),
+    ("endpoints", "Endpoints", "", 0),
+    ("links", "Links between switches", "cables", 0),
+    ("network_radix", "Network radix", "ports of a switch that lead to switches", 0),
+    ("concentration", "Concentration", "endpoints on a switch", 0),
+    ("radix", "Radix", "ports used on a switch", 0),
+    ("diameter", "Diameter", "hops", 0),
+    ("mean_distance", "Mean distance", "hops, over ordered pairs of switches", 3),
+    ("girth", "Girth", "length of the shortest cycle", 0),
+    ("moore_fraction", "Moore fraction", "switches / most possible at this degree and diameter", 3),
+)
+#: Links of all matrices of a page that may be drawn one by one; it bounds the page's size.
+MATRIX_LINKS = 60_000
+
+
+# --- shapes --------------------------------------------------------------------------------------
+
+
+class Switch(TypedDict):
+    """A switch in a rack."""
+
+    id: Annotated[Count, "its number in the network"]
+    name: Annotated[str, "its name"]
+    unit: NotRequired[Annotated[Count, "its rack unit, from 1 at the floor"]]
+
+
+class Servers(TypedDict):
+    """Servers of a rack in one place."""
+
+    unit: Annotated[Count, "their lowest rack unit"]
+    height: Annotated[Count, "rack units"]
+    endpoints: Annotated[Count, "endpoints there"]
+
+
+class Rack(TypedDict):
+    """A rack of the floor."""
+
+    name: Annotated[str, "its name, which no other has"]
+    row: Annotated[float, "its row on the floor"]
+    column: Annotated[float, "its place in the row"]
+    switches: Annotated[list[Switch], "its switches"]
+    endpoints: Annotated[Count, "endpoints in it"]
+    servers: NotRequired[Annotated[list[Servers], "where they are"]]
+
+
+class Pair(TypedDict):
+    """Two racks with cables between them."""
+
+    a: Annotated[str, "the name of one"]
+    b: Annotated[str, "the name of the other"]
+    cables: Annotated[Count, "cables between them"]
+
+
+class Floor(TypedDict):
+    """Where racks stand, and what is in them."""
+
+    racks: Annotated[list[Rack], "the racks"]
+    switch_units: NotRequired[Annotated[Count, "rack units of a switch"]]
+    rack_pairs: Annotated[list[Pair], "racks that have cables between them"]
+
+
+class Drawn(TypedDict):
+    """What is drawn of a network."""
+
+    edges: NotRequired[Annotated[list[list[Count]], "links, as pairs of switches"]]
+    switch_names: NotRequired[Annotated[list[str], "the name of each switch"]]
+    switch_groups: NotRequired[Annotated[list[Simple], "the group of each switch"]]
+    floor: NotRequired[Annotated[Floor, "its racks"]]
+
+
+@also(Any)
+class Seat(TypedDict):
+    """Where a switch or an endpoint is."""
+
+    rack: Annotated[Count, "the number of the rack, from 0"]
+    unit: NotRequired[Annotated[Count, "the rack unit"]]
+
+
+@also(Any)
+class Place(TypedDict):
+    """A rack."""
+
+    name: Annotated[str, "its name"]
+    row: Annotated[float, "its row on the floor"]
+    column: Annotated[float, "its place in the row"]
+
+
+@also(Any)
+class Rules(TypedDict):
+    """What racks are filled by."""
+
+    switch_units: NotRequired[Annotated[Count, "rack units of a switch"]]
+    server_units: NotRequired[Annotated[Count, "rack units of a server"]]
+
+
+@also(Any)
+class Plan(TypedDict):
+    """Racks, as `flyloom plan` has them."""
+
+    racks: Annotated[list[Place], "the racks"]
+    switches: Annotated[list[Seat], "where each switch is"]
+    rack_pairs: Annotated[list[Pair], "racks that have cables between them"]
+    rules: Annotated[Rules, "what racks are filled by"]
+
+
+@also(Any)
+class Counts(Structure):
+    """What the network consists of, as `flyloom structure` has it."""
+
+
+@also(Any)
+class Saved(TypedDict):
+    """What is known of a network."""
+
+    label: Annotated[str, "its name in the report"]
+    recipe: Annotated[str, "how it is built again"]
+    structure: Annotated[Counts, "its counts and distances"]
+    plan: Annotated[Plan, "its racks and cables"]
+
+
+@also(Any)
+class Apart(TypedDict):
+    """What is known of each network besides, by its key."""
+
+    edges: Annotated[dict[str, Any], "the links of each network by its key, as pairs of switches"]
+    switch_names: Annotated[dict[str, Any], "the name of each switch, by the key of the network"]
+    groups: Annotated[dict[str, Any], "the group of each switch, by the key of the network"]
+
+
+# --- what a run has of them ----------------------------------------------------------------------
+
+
+def of_network(saved: Mapping[str, Any], key: str) -> dict[str, Any]:
+    """What is drawn of a network of a run."""
+    return {
+        "edges": saved["edges"][key],
+        "switch_names": saved["switch_names"][key],
+        "switch_groups": saved["groups"][key],
+        "floor": floor_data(saved["networks"][key]["plan"], saved["switch_names"][key]),
+    }
+
+
+def border(saved: Mapping[str, Any]) -> None:
+    """Every network has its links, names and groups, and every switch and endpoint its seat."""
+    for key, facts in saved["networks"].items():
+        for part, kind in (("edges", [[Count]]), ("switch_names", [str]), ("groups", [Simple])):
+            walk(saved[part].get(key), kind, f"{part}.{key}")
+        _seats(facts["plan"], len(saved["switch_names"][key]), f"networks.{key}.plan")
+
+
+def _seats(plan: Mapping[str, Any], switches: int, where: str) -> None:
+    expect(len(plan["switches"]) == switches, f"{where}.switches", "a seat for each switch")
+    seats = plan.get("endpoints")
+    expect(isinstance(seats, list), f"{where}.endpoints", "a list")
+    for i, seat in enumerate(seats or ()):
+        if seat is not None:
+            walk(seat, shape(Seat), f"{where}.endpoints[{i}]")
+    racks = len(plan["racks"])
+    for seat in [*plan["switches"], *filter(None, seats or ())]:
+        expect(seat["rack"] < racks, f"{where}: rack {seat['rack']}", f"racks below {racks}")
+
+
+def check(network: Found, _data: Found, where: str) -> None:
+    """There is a name and a group for each switch, and links and racks have switches there are."""
+    size = cabled(network)
+    valid = f"switch ids of this network go from 0 to {size - 1}"
+    for key in ("switch_names", "switch_groups"):
+        if network[key] is not None and len(network[key]) != size:
+            found = f"{len(network[key])} values for {size} switches"
+            raise fail(f"{where}.{key}", found, "give one for each switch")
+    for place, edge in enumerate(network["edges"] or []):
+        at = f"{where}.edges[{place}]"
+        if len(edge) != 2:
+            raise fail(at, f"{len(edge)} values found", "give two switch ids")
+        if max(edge) >= size:
+            raise fail(at, f"switch {max(edge)} does not exist", valid)
+    if network["floor"] is not None:
+        _check_floor(network["floor"], size, f"{where}.floor")
+
+
+def _check_floor(floor: Found, size: int, where: str) -> None:
+    valid = f"switch ids of this network go from 0 to {size - 1}"
+    unique((rack["name"] for rack in floor["racks"]), f"{where}.racks", "name")
+    cells = ((rack["row"], rack["column"]) for rack in floor["racks"])
+    unique(cells, f"{where}.racks", "place (row, column)")
+    placed: set[int] = set()
+    for i, rack in enumerate(floor["racks"]):
+        for j, switch in enumerate(rack["switches"]):
+            at = f"{where}.racks[{i}].switches[{j}]"
+            if switch["id"] >= size:
+                raise fail(f"{at}.id", f'switch {switch["id"]} does not exist', valid)
+            if switch["id"] in placed:
+                raise fail(f"{at}.id", f'switch {switch["id"]} is placed twice', "place it once")
+            if switch["unit"] == 0:
+                raise fail(f"{at}.unit", "0 found", "rack units count from 1")
+            placed.add(switch["id"])
+    names = {rack["name"] for rack in floor["racks"]}
+    for i, pair in enumerate(floor["rack_pairs"]):
+        for end in "ab":
+            if pair[end] not in names:
+                found = f"no rack is called {pair[end]!r}"
+                raise fail(f"{where}.rack_pairs[{i}].{end}", found, "name one of floor.racks")
+
+
+# --- what is shown -------------------------------------------------------------------------------
+
+
+def view(page: View) -> dict[str, Any]:
+    """The table of counts, and the drawings of the first networks."""
+    shown = len(page.networks)
+    budget = MATRIX_LINKS // max(1, min(MOST, shown))
+    return {
+        "networks": [
+            _pictures(network, page.colours, budget if place < MOST else 0)
+            for place, network in enumerate(page.networks)
+        ],
+        "structure": structure_rows(page.networks),
+        "left_out": some("networks", shown, f"the first {MOST}, as drawings", MOST),
+    }
+
+
+def structure_rows(networks: Sequence[Found]) -> list[dict[str, Any]]:
+    """Rows of the structure table: ``{"name", "unit", "values"}``, one value a network.
+
+    The known measures come first (:data:`STRUCTURE`), then all others by name. A measure that no
+    network has is left out; a girth of ``None`` says that there is no cycle.
+    """
+    known = {key for key, *_ in STRUCTURE}
+    rest = sorted({key for network in networks for key in network["structure"]} - known)
+    extra = tuple((key, words(key).capitalize(), "", 3) for key in rest)
+    rows = []
+    for key, name, unit, decimals in STRUCTURE + extra:
+        if not any(key in network["structure"] for network in networks):
+            continue
+        cells = [network["structure"].get(key) for network in networks]
+        values = [_cell(cell, decimals) for cell in cells]
+        if key == "girth":
+            has = [key in network["structure"] for network in networks]
+            values = [
+                "no cycle" if there and cell is None else value
+                for there, cell, value in zip(has, cells, values, strict=True)
+            ]
+        if any(value != "–" for value in values):
+            rows.append({"name": name, "unit": unit, "values": values})
+    return rows
+
+
+def _cell(value: object, decimals: int) -> str:
+    if value is None or value == "":
+        return "–"
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    if isinstance(value, int):
+        return count(value)
+    if isinstance(value, float):
+        return fixed(value, decimals) if decimals else count(value)
+    if isinstance(value, tuple):
+        return ", ".join(_cell(item, decimals) for item in value)
+    return str(value)
+
+
+def _pictures(network: Found, colours: Mapping[str, str], max_links: int) -> dict[str, Any]:
+    """A network with its drawings, none where ``max_links`` is 0, and the facts that the captions
+    quote."""
+    from markupsafe import Markup
+
+    floor, size = network["floor"], cabled(network)
+    columns = {rack["column"] for rack in floor["racks"]} if floor else ()
+    out = {**network, "colour": colours[network["label"]], "matrix": None, "plan": None,
+           "fronts": None, "many_racks": bool(floor) and len(floor["racks"]) > 5,
+           "wide_floor": len(columns) > 5}
+    if not max_links:
+        return out
+    racks: list[str | None] | None = None
+    if floor and floor["racks"]:
+        racks = racks_of(floor, size)
+        out["plan"] = Markup(draw.floor_svg(floor))
+        out["fronts"] = Markup(draw.racks_svg(floor, network["switch_groups"]))
+    if network["edges"]:
+        out["matrix"] = Markup(draw.adjacency_svg(
+            network["edges"], size, switch_groups=network["switch_groups"],
+            switch_racks=racks, max_links=max_links,
+        ))
+    return out
+
+
+def tiles(page: View) -> list[dict[str, str]]:
+    """What was built: two networks, and how many more."""
+    out = [_built(network) for network in page.networks[:2]]
+    if len(page.networks) > 2:
+        names = few(network["label"] for network in page.networks[2:])
+        more = plural(len(page.networks) - 2, "more network")
+        out.append({"head": "Also built", "big": more, "small": names, "mood": "plain"})
+    return out
+
+
+def _built(network: Found) -> dict[str, str]:
+    facts = network["structure"]
+    small = [plural(facts["switches"], "switch", "switches"), plural(facts["links"], "link")]
+    if network["floor"] and network["floor"]["racks"]:
+        small.append(plural(len(network["floor"]["racks"]), "rack"))
+    if facts.get("diameter") is not None:
+        small.append(f'diameter {facts["diameter"]}')
+    return {"head": f'Built: {network["label"]}', "big": plural(facts["endpoints"], "endpoint"),
+            "small": ", ".join(small), "mood": "plain"}
+
+
+def sizes(page: View) -> Iterator[Figure]:
+    """Endpoints and switches."""
+    for key in ("endpoints", "switches"):
+        yield Figure(key.capitalize(), "", "", {
+            network["label"]: [network["structure"][key]] for network in page.networks
+        })
+
+
+def distances(page: View) -> Iterator[Figure]:
+    """Diameter and mean distance."""
+    for said, key in (
+        ("Diameter", "diameter"), ("Mean distance of switches with endpoints", "mean_distance"),
+    ):
+        yield Figure(said, "hops", LOWER, {
+            network["label"]: [value] for network in page.networks
+            if (value := network["structure"].get(key)) is not None
+        })
+
+
+SECTION = Section(
+    name="networks", title="Networks", place=10,
+    doc="Counts and distances of each network, its floor, racks and links.",
+    when="",
+    saved={("networks", "*"): Saved, (): Apart}, border=border,
+    of_network=Facts(shape=Drawn, of=of_network, check=check),
+    view=view, tiles={10: tiles}, figures={10: sizes, 40: distances},
+)

@@ -1,0 +1,159 @@
+"""Simulations packet by packet in a report: curves against load, times of traces, use of links."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Annotated, Any, NotRequired, TypedDict
+
+from flyloom.report import axis, packet_maps, packets, simulated
+from flyloom.report.base import (
+    Figure,
+    Found,
+    List,
+    Run,
+    Section,
+    View,
+    asked_of,
+    check_links,
+    dotted,
+    found_by,
+    shown,
+)
+from flyloom.report.figure import along, of_load
+from flyloom.report.shape import Count, also, fail
+from flyloom.report.words import some
+
+Links = TypedDict("Links", {
+    "from": Annotated[list[str], "the switch that each channel begins at"],
+    "to": Annotated[list[str], "the switch that it ends at"],
+    "plane": Annotated[list[Count], "the plane that it is of"],
+    "utilisation": Annotated[list[float], "the part of the time that it was busy"],
+})
+also(Any)(Links)
+
+
+@also(Any)
+class Point(TypedDict):
+    """What was found at one load, or of all jobs."""
+
+    offered_load: NotRequired[Annotated[
+        float, "the part of the rate of a rail that an endpoint offers; null of traces"]]
+    accepted_gib_per_s: Annotated[float, "what arrives at an endpoint"]
+    packets: Annotated[Count, "packets that arrived"]
+    mean_hops: NotRequired[Annotated[float, "switches that a packet visits in the mean"]]
+    mean_latency_us: NotRequired[Annotated[float, "mean latency of a packet"]]
+    p50_latency_us: NotRequired[Annotated[float, "latency that half of the packets do not exceed"]]
+    p99_latency_us: NotRequired[Annotated[float, "latency that 99 % of packets do not exceed"]]
+    max_latency_us: NotRequired[Annotated[float, "the longest latency"]]
+    nonminimal_packets: Annotated[Count, "packets that took a path that is not minimal"]
+    end_us: Annotated[float, "when the last packet arrived"]
+    deadlocked: Annotated[bool, "whether packets waited for each other in a cycle"]
+    links: NotRequired[Annotated[Links, "use of each channel, where it was asked for"]]
+
+
+@also(Any)
+class Job(TypedDict):
+    """What was found of a job."""
+
+    name: Annotated[str, "its trace"]
+    ranks: Annotated[Count, "its processes"]
+    max_comm_us: NotRequired[Annotated[float, "how long the slowest process communicates"]]
+    mean_comm_us: NotRequired[Annotated[float, "how long a process communicates in the mean"]]
+    mean_latency_us: NotRequired[Annotated[float, "mean latency of its packets"]]
+    mean_hops: NotRequired[Annotated[float, "switches that its packets visit in the mean"]]
+    messages: Annotated[Count, "its messages"]
+    chunks: Annotated[Count, "its packets"]
+    bytes: Annotated[Count, "what its messages hold"]
+
+
+class Packets(Run):
+    """What `sim.packet` found at a point."""
+
+    points: Annotated[list[Point], "what was found at each load; of jobs the one of their run"]
+    jobs: NotRequired[Annotated[list[Job], "what was found of each job"]]
+
+
+def entries(saved: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
+    """What was found at the points of a run, with what was asked; what only the page of a
+    simulation shows stays behind."""
+    for record, found in found_by("sim.packet", saved):
+        points = found.get("points")
+        if isinstance(points, list):
+            points = [_without(point, ("ranks", "series")) for point in points]
+        asked = dict((record.get("asked") or {}).get("packet") or {})
+        if isinstance(asked.get("trace"), list):
+            asked["trace"] = " + ".join(map(str, asked["trace"]))
+        behind = asked.get("background")
+        if isinstance(behind, list):
+            asked["background"] = behind[0] if len(behind) == 1 else {
+                str(place + 1): one for place, one in enumerate(behind)}
+        yield {**asked_of(record, "packet"), "parameters": dotted(asked),
+               "jobs": found.get("jobs"), "points": points}
+
+
+def _without(point: Any, names: tuple[str, ...]) -> Any:
+    """A point without these of its fields."""
+    if not isinstance(point, dict):
+        return point  # which the report refuses
+    return {key: value for key, value in point.items() if key not in names}
+
+
+def check(run: Found, data: Found, where: str) -> None:
+    """Points have loads or are of jobs, and links are of the network."""
+    load = not run["jobs"]
+    if not load and len(run["points"]) != 1:
+        raise fail(f"{where}.points", f"{len(run['points'])} of jobs", "give the one of their run")
+    for i, point in enumerate(run["points"]):
+        at = f"{where}.points[{i}]"
+        if load and point["offered_load"] is None:
+            raise fail(f"{at}.offered_load", "missing", "give a number, or jobs of traces")
+        check_links(point, ("from", "to", "plane", "utilisation"), data, run["network"], at)
+
+
+def view(page: View) -> dict[str, Any] | None:
+    """Curves and tables of loads, times of traces, and use of links."""
+    runs = page.data["packets"]
+    driven, traced = packets.curves(runs, page.labels), packets.traced(runs, page.labels)
+    if not (driven or traced):
+        return None
+    heat, heat_of = packet_maps.heat(runs, page.networks)
+    curves = len({row["curve"] for row in traced})
+    return {
+        "driven": driven, "chart": page.chart("packet-load", packets.curves_spec(driven)),
+        "traced": traced, "trace_chart": page.chart("packet-trace", packets.traced_spec(traced)),
+        "left_out": " ".join(filter(None, (
+            some("curves", curves, "the first", axis.MOST), packets.off_axis(traced),
+        ))),
+        "heat": shown(heat),
+        "heat_left_out": some("maps of links", heat_of, "the first", simulated.MAPS),
+    }
+
+
+def loads(page: View) -> Iterator[Figure]:
+    """Of each traffic the latency at the lowest load that all have, and the most that arrives."""
+    def most(run: Found) -> float:
+        return max((p["accepted_gib_per_s"] for p in run["curve"]["points"]
+                    if not p["deadlocked"]), default=0.0)
+
+    curves = packets.curves(page.data["packets"], page.labels)
+    yield from of_load(curves, "GiB/s", most, "most that arrives", ("us", "mean_latency_us"))
+
+
+def traces(page: View) -> Iterator[Figure]:
+    """The longest time that a process of a trace communicates, along what varies."""
+    runs = [
+        {"network": run["network"], "label": run["label"], "value": job["max_comm_us"],
+         "parameters": run["parameters"] | {"job": job["name"]}}
+        for run in page.data["packets"] if not any(point["deadlocked"] for point in run["points"])
+        for job in run["jobs"] or () if job["max_comm_us"] is not None
+    ]
+    yield from along(runs, ("seed",), "us", "{job}: slowest process", 1.0)
+
+
+SECTION = Section(
+    name="packets", title="Packets", place=40,
+    doc="Latency and rate of simulations packet by packet, times of traces, and the use of links.",
+    when="`sim.packet` ran at a point",
+    list=List(key="packets", shape=Packets, of=entries, measure="sim.packet", check=check),
+    view=view, figures={70: loads, 80: traces},
+)

@@ -1,0 +1,26 @@
+"""Where a report comes from: version, seed, stages of the run and the file of the experiment."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from flyloom.report.base import List, Section, Stage, View
+
+
+def view(page: View) -> dict[str, Any]:
+    """What made the results, and how long it took."""
+    return {"report": page.data}
+
+
+def entries(saved: Mapping[str, Any]) -> list[Any]:
+    """The stages of a run."""
+    return list(saved["stages"])
+
+
+SECTION = Section(
+    name="provenance", title="Provenance", place=1000,
+    doc="Version, seed, stages of the run and the file of the experiment.",
+    when="",
+    list=List(key="stages", shape=Stage, of=entries), view=view,
+)

@@ -1,0 +1,117 @@
+"""Simulations flit by flit in a report: latency and accepted load against offered load."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Annotated, Any, NotRequired, TypedDict
+
+from flyloom.report import flit, simulated
+from flyloom.report.base import (
+    Figure,
+    Found,
+    List,
+    Run,
+    Section,
+    View,
+    asked_of,
+    check_links,
+    found_by,
+    shown,
+)
+from flyloom.report.figure import of_load
+from flyloom.report.shape import Count, also, fail
+from flyloom.report.words import some
+
+Links = TypedDict("Links", {
+    "from": Annotated[list[str], "the switch that each channel begins at"],
+    "to": Annotated[list[str], "the switch that it ends at"],
+    "utilisation": Annotated[list[float], "flits a cycle over it"],
+})
+also(Any)(Links)
+
+
+@also(Any)
+class Point(TypedDict):
+    """What was found at one load."""
+
+    offered_load: Annotated[float, "flits that an endpoint offers a cycle"]
+    accepted_load: Annotated[float, "flits that arrive, by endpoint and cycle"]
+    mean_packet_latency_cycles: NotRequired[Annotated[
+        float, "mean latency of a packet, from its injection on; null where none arrived"]]
+    mean_network_latency_cycles: NotRequired[Annotated[
+        float, "mean time of a packet in the network; null where none arrived"]]
+    p99_packet_latency_cycles: NotRequired[Annotated[
+        float, "latency that 99 % of packets do not exceed; null where none arrived"]]
+    mean_hops: NotRequired[Annotated[float, "switches that a packet visits in the mean"]]
+    saturated: NotRequired[Annotated[bool, "whether less than 97 % of the load arrives"]]
+    deadlocked: Annotated[bool, "whether packets waited for each other in a cycle"]
+    latency_histogram: Annotated[list[list[Count]], "latencies, each with its packets"]
+    hop_histogram: Annotated[list[Count], "packets by the switches that they visited, from 0"]
+    links: NotRequired[Annotated[Links, "use of each channel, where it was asked for"]]
+
+
+@also(Any)
+class Simulation(Run):
+    """What `sim.flit` found at a point."""
+
+    points: Annotated[list[Point], "what was found at each load"]
+    saturation_throughput: NotRequired[Annotated[
+        float, "the load above which less arrives, where it was asked for"]]
+
+
+def entries(saved: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
+    """What was found at the points of a run, with what was asked."""
+    for record, found in found_by("sim.flit", saved):
+        yield {**found, **asked_of(record, "flit")}
+
+
+def check(run: Found, data: Found, where: str) -> None:
+    """Latencies are pairs, and links are of the network."""
+    for i, point in enumerate(run["points"]):
+        at = f"{where}.points[{i}]"
+        if any(len(pair) != 2 for pair in point["latency_histogram"]):
+            raise fail(f"{at}.latency_histogram", "no pair found", "give latency and packets")
+        check_links(point, ("from", "to", "utilisation"), data, run["network"], at)
+
+
+def view(page: View) -> dict[str, Any] | None:
+    """Curves and tables of all loads, distributions of some, and use of links."""
+    curves = simulated.curves(page.data["simulations"], page.labels)
+    if not curves:
+        return None
+    drawn = sum(bool(curve["points"]) for curve in curves)
+    mapped = sum(any(point["links"] for point in curve["points"]) for curve in curves)
+    return {
+        "chart": page.chart("flit", flit.curves_spec(curves)),
+        "distributions": page.chart("packets", simulated.distributions(curves)),
+        "left_out": some("curves", drawn, "the first", simulated.DISTRIBUTIONS),
+        "curves": simulated.rows(curves),
+        "heat": shown(simulated.heat(curves, page.networks)),
+        "heat_left_out": some("curves with links", mapped, "the first", simulated.MAPS),
+    }
+
+
+def figures(page: View) -> Iterator[Figure]:
+    """Of each traffic the latency at the lowest load that all have, and where each saturates: by
+    the best selection, and by each that several networks have."""
+    curves = simulated.curves(page.data["simulations"], page.labels)
+    known = all(curve["saturation_throughput"] is not None for curve in curves)
+
+    def most(run: Found) -> float:
+        """Where a curve saturates; else the most that arrives at any of its loads."""
+        curve = run["curve"]
+        arrives = (p["accepted_load"] for p in curve["points"] if not p["deadlocked"])
+        return float(curve["saturation_throughput"] if known else max(arrives, default=0.0))
+
+    yield from of_load(curves, "flits a cycle", most,
+                       "saturation" if known else "most that arrives",
+                       ("cycles", "mean_packet_latency_cycles"))
+
+
+SECTION = Section(
+    name="simulation", title="Simulation", place=30,
+    doc="Latency and accepted load of simulations flit by flit, and the use of links.",
+    when="`sim.flit` ran at a point",
+    list=List(key="simulations", shape=Simulation, of=entries, measure="sim.flit", check=check),
+    view=view, figures={60: figures},
+)
