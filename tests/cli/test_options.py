@@ -12,7 +12,7 @@ import pytest
 import typer
 from cli_helpers import flyloom
 from flyloom.cli import GROUPS
-from flyloom.cli.common import BEFORE, app
+from flyloom.cli.common import BEFORE, OUTPUTS, app
 
 SHARED = {
     # option: the kind of its value, what the help of each says
@@ -123,6 +123,19 @@ def uses() -> dict[str, list[tuple[str, Any]]]:
             if name.startswith("-") and not added and not param.hidden:
                 found[name].append((command, param))
     return found
+
+
+READ = {
+    "--compare", "--experiment", "--found", "--goal", "--graph", "--guids", "--hosts", "--loggp",
+    "--host-endpoints", "--mapping", "--path-records", "--pin", "--rules", "--sl2vl", "--times",
+}
+"""Options of files that are read."""
+
+
+def test_the_place_of_every_file_that_is_written_is_looked_at_before_the_work(uses):
+    taken = {name for name, places in uses.items() if name.startswith("--")
+             and any(type(param.type).__name__ == "TyperPath" for _, param in places)}
+    assert taken == taken & (READ | OUTPUTS), taken - READ - OUTPUTS
 
 
 def kind(option: str, command: str, param: Any) -> str:

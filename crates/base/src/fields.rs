@@ -15,9 +15,8 @@ pub fn typed<T: DeserializeOwned>(given: &Value) -> Result<T, (String, String)> 
             let alone = Map::from_iter([((*key).clone(), (*value).clone())]);
             serde_json::from_value::<T>(Value::Object(alone)).is_err_and(|e| e.to_string() == why)
         });
-        let told = why.starts_with("invalid ")
-            || why.starts_with("unknown variant ")
-            || why.starts_with(NO_KIND);
+        // every field but the one that is missing is at fault alone for the same reason
+        let told = !why.starts_with("missing field ") && !why.starts_with("unknown field ");
         let named = fault.filter(|_| told).map(|(key, _)| key.clone());
         (named.unwrap_or_default(), in_words(&why))
     })
@@ -125,10 +124,28 @@ pub fn in_words(why: &str) -> String {
     {
         return format!("{found} where a table should be");
     }
-    let why = why.replace("expected u32", "expected a whole number below 4294967296");
-    let why = why.replace("expected u64", "expected a whole number from 0");
-    why.replace("expected u8", "expected a whole number below 256")
+    KINDS.iter().fold(why.to_owned(), |why, (kind, plain)| match why.strip_suffix(kind) {
+        Some(before) if before.ends_with("expected ") => format!("{before}{plain}"),
+        _ => why,
+    })
 }
+
+/// What serde expects, in its words and in ours.
+const KINDS: [(&str, &str); 13] = [
+    ("u8", "a whole number below 256"),
+    ("u16", "a whole number below 65536"),
+    ("u32", "a whole number below 4294967296"),
+    ("u64", "a whole number from 0"),
+    ("usize", "a whole number from 0"),
+    ("i32", "a whole number"),
+    ("i64", "a whole number"),
+    ("f32", "a number"),
+    ("f64", "a number"),
+    ("a string", "text"),
+    ("string or map", "a word"),
+    ("a sequence", "a list"),
+    ("a map", "a table"),
+];
 
 /// What serde says of a word where a number, or true or false, should be; nothing else.
 fn no_number(why: &str) -> Option<String> {
@@ -143,6 +160,10 @@ fn no_number(why: &str) -> Option<String> {
     };
     let number = word.starts_with('`');
     let word: String = word.trim_matches(['"', '`']).chars().take(40).collect();
+    // a whole number that no integer holds comes as a floating point one
+    if number && what == "whole number" && word.parse().is_ok_and(|x: f64| x.abs() >= 2e18) {
+        return Some(format!("{word} is out of range"));
+    }
     Some(if number { format!("{word} is no {what}") } else { format!("'{word}' is no {what}") })
 }
 
@@ -190,6 +211,36 @@ mod tests {
         assert!(typed_by_path::<Outer>(&json!({ "inner": {} })).is_ok());
     }
 
+    #[derive(Debug, serde::Deserialize)]
+    #[allow(dead_code)]
+    struct Several {
+        class: Vec<Inner>,
+    }
+
+    #[test]
+    fn fields_of_tables_in_lists_are_named_with_the_number_of_the_table() {
+        let given = json!({ "class": [{ "count": 1 }, { "count": 1, "lanes": -3 }] });
+        let (path, why) = typed_by_path::<Several>(&given).expect_err("no value");
+        assert_eq!(path, "class 2: lanes");
+        assert_eq!(why, "invalid value: integer `-3`, expected a whole number below 256");
+        let (path, _) = typed_by_path::<Several>(&json!({ "class": [1, 2] })).expect_err("none");
+        assert_eq!(path, "class");
+    }
+
+    #[test]
+    fn kinds_of_values_are_told_in_words_of_no_programming_language() {
+        let expected = |kind: &str| in_words(&format!("invalid type: null, expected {kind}"));
+        for kind in ["u8", "u16", "u32", "u64", "usize", "i32", "i64"] {
+            assert!(expected(kind).contains(", expected a whole number"), "{}", expected(kind));
+        }
+        assert_eq!(expected("f64"), "invalid type: null, expected a number");
+        assert_eq!(expected("a sequence"), "invalid type: null, expected a list");
+        assert_eq!(expected("string or map"), "invalid type: null, expected a word");
+        // whole, but beyond all that holds integers
+        let (field, why) = typed::<Some3>(&json!({ "q": 1e19 })).expect_err("no value");
+        assert_eq!((&*field, &*why), ("q", "1e+19 is out of range"));
+    }
+
     #[test]
     fn words_where_numbers_should_be_are_named() {
         let fault = |given: Value| typed::<Some3>(&given).expect_err("no value");
@@ -200,7 +251,9 @@ mod tests {
         assert_eq!(fault(given), told("share", "'half' is no number"));
         let given = json!({ "q": 5, "balance": "maybe" });
         assert_eq!(fault(given), told("balance", "'maybe' is no answer: true or false"));
-        let (_, why) = fault(json!({ "q": 5, "Balance": true }));
+        let (field, why) = fault(json!({ "q": 5, "Balance": true }));
+        assert_eq!(field, "");
+        assert_eq!(fault(json!({ "share": 0.5 })), told("", "missing field `q`"));
         assert!(
             why.starts_with("unknown field `Balance`, did you mean balance? expected"),
             "{why}"

@@ -31,6 +31,7 @@ pub struct Expanded {
 /// # Errors
 /// One refusal that names the file, the line and column where TOML or a type is at fault.
 pub fn parse(text: &str, file: &str) -> Result<Experiment, Refusal> {
+    place::plain(text, file)?;
     toml::from_str(text).map_err(|e| located(&e, text, file))
 }
 

@@ -4,8 +4,8 @@ use crate::enter::{afford, enter, from_python, object, refuse, stopped, to_pytho
 use crate::routing::Routing;
 use crate::topology::Topology;
 use crate::workload::Workload;
-use base::Stage;
 use base::stage::parameters;
+use base::{Refusal, Stage};
 use message::stage::{Played, Spec, channel_ends};
 use message::{Amounts, Doing, LogGops, Traced};
 use numpy::{PyArray1, PyArray2};
@@ -107,7 +107,10 @@ pub fn simulate_message<'py>(
     traced: bool,
     progress: Option<Py<PyAny>>,
 ) -> PyResult<Simulated<'py>> {
-    let spec: Spec = parameters(&object(from_python(given)?)).map_err(refuse)?;
+    let spec: Spec = parameters(&object(from_python(given)?)).map_err(|refused| {
+        let param = refused.param.trim_start_matches("costs.").to_owned();
+        refuse(Refusal { param, ..refused })
+    })?;
     let (topology, routing) = driven(on)?;
     let schedule = workload.as_ref().map(|w| &w.get().inner);
     let played = Played {

@@ -52,10 +52,12 @@ def lanes(
 ) -> None:
     """How many lanes each method needs for given routes; or the routes on lanes by one method."""
     from flyloom._core import RefusalError
+    from flyloom.support.checks import whole
     from flyloom.support.progress import bars
     from flyloom.verbs.routes import spread
 
     method, seed = laning.method, laning.seed
+    whole("--max-lanes", laning.max_lanes, 1, 15)
     if output and method is None:
         raise RefusalError("-o: writes tables with new lanes; give --lanes with it")
     with bars() as bar:

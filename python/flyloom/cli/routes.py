@@ -169,6 +169,7 @@ def tables_of(
     from flyloom.inputs.tables import read_folder, read_tables
 
     if os.path.isdir(source):
+        refuse_routes_asked(engine, lmc, layers, option)
         topology, routing = read_folder(Path(source))
         return topology, routing, routing.engine
     topology = load_network(source, p)
@@ -181,6 +182,18 @@ def tables_of(
         option = [*(option or ()), f"traffic={traffic}"]
     routing = make_routing(topology, engine, lmc, layers, option, bar, new_lids=new_lids)
     return routing.topology, routing, engine_name(routing, engine)
+
+
+def refuse_routes_asked(
+    engine: str | None, lmc: int | None, layers: int | None, option: list[str] | None,
+) -> None:
+    """RefusalError where routes are asked for that tables already have."""
+    from flyloom._core import RefusalError
+
+    asked = {"engine": engine, "lmc": lmc, "layers": layers, "option": option or None}
+    for name, given in asked.items():
+        if given is not None:
+            raise RefusalError(f"{name}: these are tables, which have their routes; leave it out")
 
 
 @dataclass(frozen=True)
@@ -233,6 +246,7 @@ def verify(
     if (dump.levels or dump.sl2vl) and not dump.network_file:
         raise RefusalError("--path-records, --sl2vl: of a dump_fts file; give --found with it")
     if dump.network_file:
+        refuse_routes_asked(routes.engine, routes.lmc, routes.layers, routes.option)
         topology, routing = read_dump(Path(source), dump.network_file, dump.levels, dump.sl2vl)
         name = routing.engine
     else:

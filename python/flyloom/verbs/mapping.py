@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import os
 import sys
 import time
@@ -115,6 +116,8 @@ def asked_of(
     effort: str, seed: int, progress: Progress | None,
 ) -> tuple[Communication, dict[str, Any], list[int] | None]:
     """Graph, parameters and hosts as the core takes them."""
+    if not math.isfinite(hops_limit):
+        raise RefusalError(f"hops_limit: {hops_limit} is no part of hop-bytes; 0 or more, as 0.05")
     traffic = graph_of(graph, partition, seed, progress)
     used = _hosts(on, hosts)
     given = {

@@ -119,7 +119,8 @@ fn parse_value(text: &str) -> Value {
     match text {
         "true" => true.into(),
         "false" => false.into(),
-        _ => text.parse::<f64>().map_or_else(|_| text.into(), Value::from),
+        // JSON has no word for `nan` and `inf`: as null they would pass for what is not given
+        _ => text.parse().ok().filter(|x: &f64| x.is_finite()).map_or(text.into(), Value::from),
     }
 }
 

@@ -275,11 +275,8 @@ impl Format {
 
 /// A format's options as a `T`.
 fn asked<T: DeserializeOwned>(options: &Map<String, Value>) -> Result<T, Refusal> {
-    fields::typed(&Value::Object(options.clone())).map_err(|(field, why)| {
-        let why = why.replace("expected u16", "expected a whole number below 65536");
-        let why = why.replace("expected f64", "expected a number");
-        Refusal::new(field, why, "see `flyloom export --list`")
-    })
+    fields::typed(&Value::Object(options.clone()))
+        .map_err(|(field, why)| Refusal::new(field, why, "see `flyloom export --list`"))
 }
 
 /// A quantity that cannot be negative: `value`, when it is finite.

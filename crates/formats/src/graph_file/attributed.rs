@@ -215,8 +215,10 @@ impl<'a> Attributed<'a> {
         let mut cable = Cable::default();
         let said = |key: &str| data.get(key).map(|text| text.trim());
         if let Some(speed) = said("speed").filter(|_| !left.has("speed")) {
-            cable.speed = Speed::from_name(speed)
-                .ok_or_else(|| self.refuse(place, format!("speed is '{speed}'"), "as in HDR"))?;
+            cable.speed = Speed::from_name(speed).ok_or_else(|| {
+                let known = Speed::ALL.map(|speed| speed.to_string()).join(", ");
+                self.refuse(place, format!("speed is '{speed}'"), known)
+            })?;
         }
         if let Some(width) = self.integer(place, data, "width", left)? {
             if ![1, 2, 4, 8, 12].contains(&width) {

@@ -212,6 +212,15 @@ pub fn read(text: &str, name: &str, p: impl Into<Beside>) -> Result<Topology, Re
             _ => drop(scan.value(key)?),
         }
     }
+    while let Some((at, token)) = scan.token()? {
+        let Token::Word(key) = token else {
+            return Err(scan.refuse(at, "a value without a key", "KEY VALUE"));
+        };
+        if key == "graph" {
+            return Err(scan.refuse(at, "a second graph", "a file has one"));
+        }
+        scan.value(key)?;
+    }
     if vertices.is_empty() {
         return Err(scan.refuse(scan.at, "the graph has no nodes", "node [ id 0 label \"a\" ]"));
     }

@@ -172,7 +172,8 @@ pub fn read(text: &str, name: &str) -> Result<Topology, Refusal> {
     match version.flyloom {
         None => {
             let why = "there is no \"flyloom\" field with the version";
-            return Err(Refusal::new(name, why, readable));
+            let help = format!("{readable}; or node-link JSON, with lists of nodes and links");
+            return Err(Refusal::new(name, why, help));
         }
         Some(v) if v.as_u64() != Some(VERSION) => {
             return Err(Refusal::new(name, format!("its version is {v}"), readable));

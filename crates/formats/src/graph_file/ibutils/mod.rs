@@ -305,6 +305,11 @@ fn build(
         let count = left.without_switch;
         remarks.push(format!("{count} cables between adapters, without a switch: left out"));
     }
+    let loops = left.loops.len();
+    if loops > 0 {
+        let what = if loops == 1 { "cable" } else { "cables" };
+        remarks.push(format!("{loops} {what} of a switch to itself left out"));
+    }
     if !devices.iter().flatten().any(|device| matches!(device, Device::Switch(_))) {
         return Err(Refusal::new(name, "there is no switch in it", "a system with a switch"));
     }
