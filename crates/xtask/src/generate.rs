@@ -52,6 +52,11 @@ const LISTED: &[Listed] = &[
         table: "pub static METHODS: &[Entry]",
     },
     Listed {
+        folder: "crates/formats/src/export",
+        what: "formats",
+        table: "pub static FORMATS: &[Format]",
+    },
+    Listed {
         folder: "crates/traffic/src/pattern",
         what: "patterns",
         table: "const ENTRIES: &[Entry]",

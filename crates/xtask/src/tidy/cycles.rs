@@ -23,7 +23,6 @@ const KNOWN: &[(&str, usize)] = &[
     ("crates/formats/src/communication", 6),
     ("crates/formats/src/dumpi", 2),
     ("crates/formats/src/dumpi", 2),
-    ("crates/formats/src/export", 9),
     ("crates/formats/src/graph_file", 13),
     ("crates/formats/src/ib/fabric_file", 4),
     ("crates/formats/src/liballprof", 3),
