@@ -5,7 +5,7 @@ use crate::routing::Routing;
 use crate::topology::Topology;
 use crate::workload::Workload;
 use base::{Need, Quiet, Refusal, Stop, Watch};
-use formats::communication::Matrix;
+use formats::communication::{FORMATS as GRAPHS, Matrix};
 use formats::mapping::{self as files, FORMATS};
 use lab::joint::{Asked, joint};
 use mapping::bounds::bounds;
@@ -482,7 +482,7 @@ pub fn mapping_names(py: Python<'_>) -> PyResult<Bound<'_, PyAny>> {
     let found = json!({
         "methods": rows(METHODS.iter().map(|m| (m.part.name, m.part.doc)).collect()),
         "formats": rows(FORMATS.iter().map(|(name, _, doc)| (*name, *doc)).collect()),
-        "graphs": rows(formats::communication::FORMATS.iter().map(|f| (f.0, f.2)).collect()),
+        "graphs": rows(GRAPHS.iter().map(|f| (f.part.name, f.part.doc)).collect()),
         "kinds": KINDS
             .iter()
             .map(|(name, doc, keys)| json!({ "name": name, "doc": doc, "keys": keys }))

@@ -28,7 +28,7 @@ mod simgrid;
 mod slurm_block;
 mod slurm_tree;
 
-/// All formats, by file; written by `cargo xtask gen`.
+/// All formats that networks are written in, by file; written by `cargo xtask gen`.
 #[rustfmt::skip]
 pub static FORMATS: &[Format] = &[
     astra_sim::ENTRY,

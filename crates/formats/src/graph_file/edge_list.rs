@@ -15,13 +15,21 @@
 //! that says nothing of itself must be of one piece and have a circle: of 50000 text files of a
 //! machine none but edge lists did.
 
-use super::{add_endpoints, recipe, terminals_up};
+use super::kind::{Format, add_endpoints, recipe, terminals_up};
 use crate::backed::Beside;
 use crate::names::unique_names;
+use base::part::Part;
 use base::{Refusal, SwitchId};
 use fabric::network::{Builder, NAMES, Switch, Topology, name_fault};
 use std::collections::{HashMap, HashSet};
 use std::fmt::Write;
+
+pub(super) const ENTRY: Format = Format {
+    part: Part::new("edge-list", "edge lists"),
+    rank: 0,
+    looks: |seen| has_remark(seen.body),
+    read: |text, name, p| read(text, name, p),
+};
 
 #[derive(Default)]
 struct List<'a> {
@@ -194,7 +202,7 @@ pub fn write(t: &Topology) -> String {
         let bad = |c: char| c.is_whitespace() || c == '#' || c == '\u{feff}';
         let name = s.name.replace(bad, "_");
         // no line may look like one of a fabric
-        let name = if super::is_fabric(&name) { format!("_{name}") } else { name };
+        let name = if super::discovered::is_fabric(&name) { format!("_{name}") } else { name };
         (name, format!("switch-{i}"))
     }));
     let mut out = format!("{REMARK}: {}\n", t.recipe().to_string().replace(['\n', '\r'], " "));
