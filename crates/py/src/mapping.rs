@@ -267,15 +267,17 @@ fn figures(
     }))
 }
 
-/// Maps the processes of a graph: the figures, the mapping, whether it was interrupted.
+/// Maps the processes of a graph: the figures, the mapping, whether it was interrupted. `start` is
+/// the mapping that the first step begins with.
 #[pyfunction]
-#[pyo3(signature = (on, graph, given, progress=None))]
+#[pyo3(signature = (on, graph, given, progress=None, start=None))]
 pub fn map_processes<'py>(
     py: Python<'py>,
     on: &Bound<'py, PyAny>,
     graph: Py<Communication>,
     given: &Bound<'py, PyAny>,
     progress: Option<Py<PyAny>>,
+    start: Option<Vec<u32>>,
 ) -> PyResult<Bound<'py, PyAny>> {
     let (on, given) = (On::of(on)?, Given::of(given)?);
     let (objective, effort) = (given.objective().map_err(refuse)?, given.effort().map_err(refuse)?);
@@ -290,7 +292,7 @@ pub fn map_processes<'py>(
             slots: &slots,
             pins: &pins,
             steps: &steps,
-            start: None,
+            start: start.as_deref(),
             objective,
             hops_limit: given.hops_limit,
             effort,

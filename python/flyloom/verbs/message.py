@@ -113,7 +113,7 @@ def message(
     )
     where = None
     if on is not None:
-        spec["placement"], where = places(on, placement)
+        spec["placement"], where = places(on, placement, per_endpoint)
     given = None
     if make is None:
         given = workload(source, progress)

@@ -210,7 +210,7 @@ settings, seed
     }
     where = None
     if on is not None:
-        asked["placement"], where = places(on, placement)
+        asked["placement"], where = places(on, placement, per_endpoint)
     return [Result(row) for row in workload_best(asked, on, where, progress)]
 
 
