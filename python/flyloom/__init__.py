@@ -38,6 +38,10 @@ if TYPE_CHECKING:  # what `_HOMES` says
     from flyloom.inputs.workloads import workload as workload
     from flyloom.lab.experiment import run as run
     from flyloom.plugins.engines import engine as engine
+    from flyloom.plugins.functions import export_format as export_format
+    from flyloom.plugins.functions import mapping_method as mapping_method
+    from flyloom.plugins.functions import pattern as pattern
+    from flyloom.plugins.functions import placement as placement
     from flyloom.plugins.topologies import topology as topology
     from flyloom.published.addresses import address_table as address_table
     from flyloom.published.figures import figure as figure
@@ -93,6 +97,7 @@ _HOMES = {
     "flyloom.inputs.workloads": ["workload"],
     "flyloom.lab.experiment": ["run"],
     "flyloom.plugins.engines": ["engine"],
+    "flyloom.plugins.functions": ["export_format", "mapping_method", "pattern", "placement"],
     "flyloom.plugins.topologies": ["topology"],
     "flyloom.published.addresses": ["address_table"],
     "flyloom.published.figures": ["figure"],

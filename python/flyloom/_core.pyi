@@ -167,6 +167,7 @@ class Topology:
         traffic: Traffic | None = None,
         workloads: Sequence[Workload] | None = None,
         times: tuple[str, str] | None = None,
+        places: Sequence[int] | None = None,
     ) -> _Document: ...
     def failures(self, given: dict[str, Any]) -> tuple[list[int], list[int]]: ...
     def with_failures(
@@ -269,6 +270,7 @@ class Routing:
         traffic: Traffic | None = None,
         workloads: Sequence[Workload] | None = None,
         times: tuple[str, str] | None = None,
+        places: Sequence[int] | None = None,
     ) -> _Document: ...
     def orcs_text(self) -> str: ...
     def lft_text(self) -> str: ...
@@ -548,7 +550,8 @@ class Communication:
     def text(self) -> str: ...
 
 def map_processes(
-    on: Topology | Routing, graph: Communication, given: dict[str, Any], progress: _Progress = None
+    on: Topology | Routing, graph: Communication, given: dict[str, Any],
+    progress: _Progress = None, start: Sequence[int] | None = None,
 ) -> _Document: ...
 def map_with_routing(
     on: Topology,

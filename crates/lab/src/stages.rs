@@ -73,6 +73,8 @@ pub struct Inputs<'a> {
     pub schedules: Option<&'a [&'a Schedule]>,
     /// The packets with their times that a parameter names as a file.
     pub times: Option<&'a Arc<Injections>>,
+    /// The endpoint of every process, in place of a placement that a parameter names.
+    pub places: Option<&'a [u32]>,
 }
 
 /// A kind of input, as a type.
@@ -115,7 +117,7 @@ impl<'a> Take<'a> for packet::stage::Driven<'a> {
     const INPUT: Input = Input::Either;
 
     fn take(from: Inputs<'a>) -> Result<Self, Refusal> {
-        let jobs = Jobs { schedules: from.schedules, places: None };
+        let jobs = Jobs { schedules: from.schedules, places: from.places };
         Ok(Self { topology: from.topology, routing: from.routing, traffic: from.traffic, jobs })
     }
 }
@@ -136,9 +138,9 @@ impl<'a> Take<'a> for Played<'a> {
     const INPUT: Input = Input::Either;
 
     fn take(from: Inputs<'a>) -> Result<Self, Refusal> {
-        let Inputs { topology, routing, schedules, .. } = from;
+        let Inputs { topology, routing, schedules, places, .. } = from;
         let schedule = schedules.and_then(|all| all.first().copied());
-        Ok(Self { topology: Some(topology), routing, schedule, places: None })
+        Ok(Self { topology: Some(topology), routing, schedule, places })
     }
 }
 

@@ -30,12 +30,15 @@ def measured(
         key: _plain(value) for key, value in given.items() if value is not None and key != "traffic"
     }
     if name == "sim.message":
-        schedule = scheduled(known)
-        return target.measure(name, known, progress, None, schedule and [schedule])
+        schedule, where = scheduled(known), _placed(target, known)
+        return target.measure(
+            name, known, progress, None, schedule and [schedule], None, where
+        )
     if name == "sim.packet" and known.get("workload"):
         from flyloom.inputs.jobs import jobs
 
-        return target.measure(name, known, progress, None, jobs(known, progress))
+        where = _placed(target, known)
+        return target.measure(name, known, progress, None, jobs(known, progress), None, where)
     drawn = name in _simulators()
     traffic: Any = given.get("traffic")
     if traffic is None or not (drawn or isinstance(target, Routing)):
@@ -50,6 +53,20 @@ def measured(
         return target.measure(name, known, progress, None, None, times)
     sent = demands(topology, traffic, seed=_seed(given))
     return target.measure(name, known, progress, sent)
+
+
+def _placed(target: Topology | Routing, given: dict[str, Any]) -> list[int] | None:
+    """The endpoints of processes by a user's placement, where ``given`` names one."""
+    from flyloom.inputs.placements import places
+    from flyloom.support.reading import is_path
+
+    if not isinstance(given.get("placement"), str) or is_path(given["placement"]):
+        return None
+    each = given.get("per_endpoint")
+    given["placement"], where = places(
+        target, given["placement"], each if isinstance(each, int) else 1
+    )
+    return where
 
 
 def scheduled(given: Mapping[str, Any]) -> Workload | None:

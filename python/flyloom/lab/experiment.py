@@ -372,7 +372,7 @@ class _Job:
         for table, asked in ({name: point.get(name, {}) for name in tables} | levels).items():
             named = asked.get("traffic")
             takes = table != "routing" or asked.get("engine") == "application"
-            if not takes or not isinstance(named, str) or is_name(named):
+            if not takes or not isinstance(named, str) or is_name(named, own=True):
                 continue
             if named not in self.rows:
                 path = self.path.parent / named

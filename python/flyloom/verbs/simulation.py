@@ -254,7 +254,9 @@ def over_network(
         spec["costs"] = measured_costs(spec["costs"])
     if source is not None:
         on = routed.on(source)
-        spec["placement"], where = places(on, spec.get("placement", "linear"))
+        spec["placement"], where = places(
+            on, spec.get("placement", "linear"), spec.get("per_endpoint", 1)
+        )
         return on, where
     for name, is_given in (
         ("engine", routed.engine is not None),

@@ -6,7 +6,7 @@
 //! Other programs mean other things by these words: what is no whole number in `group`, `level`,
 //! `plane` or `width` and a number in `speed` are left out for the whole graph, with a remark.
 
-use super::{MAX_PLANE, add_endpoints, recipe};
+use super::kind::{MAX_PLANE, add_endpoints, recipe};
 use crate::backed::Beside;
 use base::{Refusal, SwitchId};
 use fabric::network::{Builder, Cable, NAMES, Plug, Speed, Switch, Topology, name_fault};

@@ -17,13 +17,21 @@
 //! that says nothing of itself must be of one piece and have a circle: of 50000 text files of a
 //! machine none but edge lists did.
 
-use super::{FORMATS, MAX_ON_SWITCH, add_endpoints, recipe, terminals_up};
+use super::kind::{Format, MAX_ON_SWITCH, add_endpoints, recipe, terminals_up};
 use crate::backed::Beside;
 use crate::names::unique_names;
+use base::part::Part;
 use base::{Refusal, SwitchId};
 use fabric::network::{Builder, NAMES, Switch, Topology, name_fault};
 use std::collections::{HashMap, HashSet};
 use std::fmt::Write;
+
+pub(super) const ENTRY: Format = Format {
+    part: Part::new("edge-list", "edge lists"),
+    rank: 0,
+    looks: |seen| has_remark(seen.body),
+    read: |text, name, p| read(text, name, p),
+};
 
 #[derive(Default)]
 struct List<'a> {
@@ -51,6 +59,19 @@ const ENDS: [&str; 3] = [".edges", ".edgelist", ".el"];
 /// switch, every link comes in both directions, `p` is given for a list with endpoints, or the text
 /// neither says that it is an edge list nor looks like one.
 pub fn read(text: &str, name: &str, p: impl Into<Beside>) -> Result<Topology, Refusal> {
+    read_last(text, name, p, "")
+}
+
+/// As [`read`]; `known` says what networks are read from, where no other format was recognised.
+///
+/// # Errors
+/// As [`read`].
+pub(super) fn read_last(
+    text: &str,
+    name: &str,
+    p: impl Into<Beside>,
+    known: &str,
+) -> Result<Topology, Refusal> {
     let p = p.into();
     let mut list = List::default();
     // such files have names that begin with any sign
@@ -65,7 +86,7 @@ pub fn read(text: &str, name: &str, p: impl Into<Beside>) -> Result<Topology, Re
         list.line(&words, i + 1).map_err(|(why, help)| {
             // one of no format that is known comes here, too
             let said = said_of(name, text, p, &list);
-            let help = if said { help } else { format!("{help}; {FORMATS}") };
+            let help = if said || known.is_empty() { help } else { format!("{help}; {known}") };
             Refusal::new(format!("{name}: line {}", i + 1), why, help)
         })?;
     }
@@ -215,7 +236,7 @@ pub fn write(t: &Topology) -> String {
         let bad = |c: char| c.is_whitespace() || c == '#' || c == '\u{feff}';
         let name = s.name.replace(bad, "_");
         // no line may look like one of a fabric
-        let name = if super::is_fabric(&name) { format!("_{name}") } else { name };
+        let name = if super::discovered::is_fabric(&name) { format!("_{name}") } else { name };
         (name, format!("switch-{i}"))
     }));
     let mut out = format!("{REMARK}: {}\n", t.recipe().to_string().replace(['\n', '\r'], " "));

@@ -6,10 +6,19 @@
 //! [`super::attributed`]; lists inside of them, such as `graphics`, are ignored.
 
 use super::attributed::{Attributed, Data, Edge, Vertex, line_of};
+use super::kind::Format;
 use crate::backed::Beside;
 use base::Refusal;
+use base::part::Part;
 use fabric::network::Topology;
 use std::borrow::Cow;
+
+pub(super) const ENTRY: Format = Format {
+    part: Part::new("gml", "GML"),
+    rank: 50,
+    looks: |seen| looks(seen.body),
+    read: |text, name, p| read(text, name, p),
+};
 
 /// What is next in the text.
 #[derive(Debug, Clone, Copy, PartialEq)]

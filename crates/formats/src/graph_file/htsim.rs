@@ -14,11 +14,20 @@
 //! nor queues.
 
 use super::attributed::line_of;
-use super::{MAX_ENDPOINTS, recipe};
+use super::given::with_endpoints;
+use super::kind::{Format, MAX_ENDPOINTS, recipe};
 use crate::backed::Beside;
+use base::part::Part;
 use base::{Refusal, SwitchId};
 use fabric::network::{Builder, Cable, Speed, Switch, Topology};
 use std::collections::HashMap;
+
+pub(super) const ENTRY: Format = Format {
+    part: Part::new("htsim", ".topo of htsim"),
+    rank: 70,
+    looks: |seen| looks(seen.first, seen.body),
+    read: |text, name, p| with_endpoints(read(text, name, p)?, name, p, false),
+};
 
 /// Nanoseconds of a metre of cable.
 const NS_PER_M: f64 = 5.0;

@@ -6,11 +6,20 @@
 //! many cables there are, and of what rate, the file does not say: `LinkSpeed` has no unit.
 
 use super::attributed::line_of;
-use super::recipe;
+use super::given::with_endpoints;
+use super::kind::{Format, recipe};
 use crate::backed::Backed;
+use base::part::Part;
 use base::{EndpointId, Refusal, SwitchId};
 use fabric::network::{Builder, Cable, NAMES, Switch, Topology, name_fault};
 use std::collections::HashMap;
+
+pub(super) const ENTRY: Format = Format {
+    part: Part::new("slurm-tree", "topology.conf of Slurm"),
+    rank: 60,
+    looks: |seen| looks(seen.first),
+    read: |text, name, p| with_endpoints(read(text, name)?, name, p, false),
+};
 
 /// Most names that all lists of a file may stand for: Slurm has no more nodes.
 const MOST_NAMES: usize = 1 << 17;

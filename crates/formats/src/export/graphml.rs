@@ -5,11 +5,19 @@
 //! seen from the front, so that no two switches are in one place. Gephi takes these two as they
 //! are; yEd has its own elements with the same place, whose y runs down. An edge has `rate_gbps`.
 
-use super::{Places, Seat, Source};
+use super::kind::{Format, Places, Seat, Source};
 use crate::graph_file::graphml::{self, More, data, escape, key};
 use base::Refusal;
+use base::part::Part;
 use serde_json::{Map, Value};
 use std::fmt::Write;
+
+pub(super) const ENTRY: Format = Format::new(
+    Part::new("graphml", "GraphML with places, rates and lengths, for Gephi, yEd and networkx"),
+    "any",
+    write,
+)
+.with_places();
 
 /// Height of a unit of a rack, millimetres (EIA-310: 1.75 inches).
 const UNIT_MM: f64 = 44.45;

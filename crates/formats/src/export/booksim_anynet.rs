@@ -6,17 +6,27 @@
 //! pair of routers has one link, a latency holds for the direction it is told for, and one after a
 //! node would be taken for a router.
 
+use super::kind::{Format, Source, asked, quantity};
 use super::working::{Rails, Working};
-use super::{Source, asked, quantity};
 use base::Refusal;
+use base::part::Part;
+use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::{Map, Value};
 use std::fmt::Write;
 
-#[derive(Default, Deserialize)]
+pub(super) const ENTRY: Format = Format::new(
+    Part::new("booksim-anynet", "network_file of BookSim's topology anynet").takes::<Options>(),
+    "connected, without parallel links; an endpoint has one rail",
+    write,
+);
+
+#[derive(Default, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 struct Options {
+    /// length of a cycle, ns: latencies of links are written; default: none
     cycle_ns: Option<f64>,
+    /// which plane to write, from 0; of a network of several
     plane: Option<u16>,
 }
 

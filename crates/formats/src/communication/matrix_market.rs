@@ -3,11 +3,22 @@
 //! Source: Boisvert, Pozo, Remington, "The Matrix Market exchange formats: initial design", NISTIR
 //! 5935, 1996.
 
+use super::kind::{BYTES, Format, Found, Read, one, processes};
 use super::numbers::{refuse, value, vertex, whole};
-use super::{BYTES, Found, one, processes};
 use base::Refusal;
+use base::part::Part;
 use std::fmt::{self, Write};
 use traffic::communication::Communication;
+
+pub(super) const ENTRY: Format = Format {
+    part: Part::new("matrix-market", "%%MatrixMarket in the first line"),
+    ends: &[".mtx"],
+    rank: 0,
+    is: |text| text.starts_with("%%MatrixMarket"),
+    sure: true,
+    looks: |_, _| false,
+    read: Read::One(read),
+};
 
 /// How an entry is mirrored.
 #[derive(Clone, Copy, PartialEq, Eq)]
