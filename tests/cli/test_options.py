@@ -60,7 +60,8 @@ SHARED = {
     "--path-records": ("file", "^path records"),
     "--patterns": ("whole number", "^random bisections"),
     "--per-endpoint": ("whole number", "^(ranks|processes) on each endpoint"),
-    "--placement": ("text", "^which endpoints? (ranks are|processes are|each rank is|each process is) on"),
+    "--placement": (
+        "text", "^which endpoints? (ranks are|processes are|each rank is|each process is) on"),
     "--planes": ("whole number", "^planes, 1 to 64"),
     "--plugin": ("text, repeated", "^Python file"),
     "--radix": ("whole number", "^ports of a switch"),

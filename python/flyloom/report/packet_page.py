@@ -45,8 +45,8 @@ _SIZE = {"width": 330, "height": 230}
 def title(found: Mapping[str, Any]) -> str:
     """What was simulated, in words."""
     asked = found["parameters"]
-    words = [found.get("traffic", found.get("workload")), found["engine"], found["network"], asked["selection"],
-             asked["dialect"]]
+    sent = found.get("traffic", found.get("workload"))
+    words = [sent, found["engine"], found["network"], asked["selection"], asked["dialect"]]
     return ", ".join(str(word) for word in words if word)
 
 
