@@ -4,12 +4,12 @@
 use crate::reference::{Network, Rule};
 use crate::slow::{End, Flit, Port, Want};
 use base::seed::Fast;
+use flit::booksim::routing::Explored;
 use formats::booksim::{Source, read};
 use lab::booksim::case;
-use sim::booksim::routing::Explored;
-use sim::flit::guide::{self, Guide, Here};
-use sim::flit::wiring::{self, Wiring};
-use sim::flit::word;
+use paths::guide::{self, Guide, Here};
+use paths::wiring::{self, Wiring};
+use paths::word;
 
 /// The draws of a packet for `to` at a router, where it has come in at a port and a channel: 0 at
 /// the first router, since with lookahead a packet is routed there before it has a channel.
