@@ -60,3 +60,20 @@ fn documented<T: JsonSchema>(kind: &str) -> impl Iterator<Item = Value> {
         Some(row(kind, variant["const"].as_str()?, "", &doc))
     })
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::collections::HashSet;
+
+    #[test]
+    fn every_choice_has_a_name_of_its_own_and_a_sentence() {
+        let all = choices();
+        let mut seen = HashSet::new();
+        for row in all.as_array().expect("a list") {
+            let [kind, name, doc] = ["kind", "name", "doc"].map(|key| row[key].as_str());
+            assert!(seen.insert((kind, name)), "{row}: the name comes twice");
+            assert!(doc.is_some_and(|doc| !doc.is_empty()), "{row}");
+        }
+    }
+}
