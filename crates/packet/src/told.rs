@@ -47,7 +47,7 @@ pub(super) struct Teller<'a> {
 }
 
 fn in_ns(ps: f64) -> f64 {
-    ps / 1e6
+    ps / 1e3
 }
 
 impl Teller<'_> {

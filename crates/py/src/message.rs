@@ -131,8 +131,9 @@ pub fn simulate_message<'py>(
             found.set_item("from", from)?;
             found.set_item("to", to)?;
             found.set_item("plane", PyArray1::from_vec(py, planes(topology)))?;
-            found.set_item("use", PyArray1::from_vec(py, used.uses(last)))?;
+            let uses = used.uses(last);
             found.set_item("bytes", PyArray1::from_vec(py, used.bytes))?;
+            found.set_item("use", PyArray1::from_vec(py, uses))?;
             if !used.spans.is_empty() {
                 found.set_item("span_bytes", PyArray2::from_vec2(py, &used.spans)?)?;
             }
