@@ -1,11 +1,19 @@
 /* Put, get and atomics: check, credit, data, notification, in this order. */
 #include "access.h"
-#include "parts.h"
-#include "record.h"
-#include "sync.h"
 
 #include <stdlib.h>
 #include <string.h>
+
+#include "alive.h"
+#include "error.h"
+#include "parts.h"
+#include "pending.h"
+#include "progress.h"
+#include "record.h"
+#include "remote.h"
+#include "state.h"
+#include "sync.h"
+#include "team.h"
 
 int fly_target(const struct fly_win *win, const char *call, int target) {
     if (win == NULL) return fly_fail(FLY_ERR_ARG, "%s: win is NULL", call);

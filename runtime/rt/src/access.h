@@ -4,7 +4,7 @@
 
 #include <string.h>
 
-#include "remote.h"
+#include "state.h"
 
 struct fly_access {
     struct fly_win *win;
@@ -14,6 +14,8 @@ struct fly_access {
     uint64_t offset; /* in the target's memory, or in its entry */
 };
 
+/* FLY_OK, an error, or FLY_NOTHING for FLY_PROC_NULL. */
+int fly_target(const struct fly_win *win, const char *call, int target);
 /* Checks target, tag and range; `shape` is the target's. FLY_NOTHING for FLY_PROC_NULL. */
 int fly_access_begin(struct fly_access *at, const char *call, struct fly_win *win, int target,
                      uint64_t disp, const fly_shape *shape, int tag, bool tag_optional);
@@ -51,6 +53,10 @@ int fly_access_get(struct fly_access *at, void *dst, const fly_shape *to, const 
 /* *state becomes 1, or an error below 0, when *old is there. */
 int fly_access_atomic(struct fly_access *at, int operation, uint64_t first, uint64_t second,
                       void *old, int *state, bool control);
+/* An atomic on a word of a member's entry; waits for the answer. */
+int fly_control(struct fly_win *win, int rank, int operation, size_t field, uint64_t first,
+                uint64_t second, uint64_t *old);
+/* The operation with the token could not be sent: no answer will come. */
 void fly_abandon(const struct fly_access *at, uint32_t token);
 
 #endif

@@ -8,7 +8,13 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "agree.h"
+#include "error.h"
+#include "progress.h"
 #include "record.h"
+#include "remote.h"
+#include "state.h"
+#include "team.h"
 
 /* In a value: some member is dead. */
 static const uint64_t DEAD = UINT64_C(1) << 63;

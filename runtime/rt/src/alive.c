@@ -1,7 +1,11 @@
 /* Whether peers live: deaths that show by themselves, and questions to those that are awaited. */
 #include <time.h>
 
+#include "alive.h"
+#include "progress.h"
+#include "state.h"
 #include "sync.h"
+#include "team.h"
 
 /* From one look for deaths to the next, and for those that are awaited. Who was awaited in two
    looks is asked, again in the fourth, then in every sixth; of many, so many in one look. */

@@ -21,8 +21,10 @@
 #include <unistd.h>
 
 #include "../../mpi/file_limit.h"
-#include "boot.h"
-#include "core.h"
+#include "boot_files.h"
+#include "error.h"
+#include "progress.h"
+#include "settings.h"
 
 static const uint32_t CLOSING_MS = 1000;
 enum { PATH = 512, OTHERS = 8 /* looked at, at a time */, WHY = 400 };

@@ -1,7 +1,13 @@
 /* Completion of operations: at the origin, at the target, for one or all. */
 #include "access.h"
+#include "alive.h"
+#include "error.h"
+#include "flush.h"
+#include "progress.h"
 #include "record.h"
+#include "state.h"
 #include "sync.h"
+#include "team.h"
 
 static bool awaits(const struct fly_win *win, int peer) {
     const struct fly_rt *rt = win->rt;

@@ -9,6 +9,11 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "error.h"
+#include "pending.h"
+#include "progress.h"
+#include "remote.h"
+
 enum { EVENTS = 16, EVENTS_LEAST = 1024, EVENTS_MOST = 1 << 17, INJECTED = 192 };
 /* What waits for a write to a dead peer waits so long for the provider to let go. */
 static const uint64_t LET_GO_NS = 300000000;

@@ -4,7 +4,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "error.h"
 #include "ofi.h"
+#include "progress.h"
 
 int ofi_failed(const char *call, long code) {
     bool short_of = code == -FI_EMFILE || code == -FI_ENOMEM;

@@ -3,7 +3,9 @@
 #include <string.h>
 #include <time.h>
 
+#include "error.h"
 #include "ofi.h"
+#include "progress.h"
 
 /* In a loan: the key, the address where offsets count from, and LENT with the window's slot. */
 enum { LOAN_KEY, LOAN_BASE, LOAN_SLOT };

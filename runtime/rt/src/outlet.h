@@ -2,7 +2,7 @@
 #ifndef FLY_OUTLET_H
 #define FLY_OUTLET_H
 
-#include "core.h"
+#include "remote.h"
 
 struct fly_outlet {
     struct fly_ring ring;

@@ -15,7 +15,7 @@ enum fly_kind {
     FLY_K_REPLY,  /* to `token`; `value`, or bytes that follow */
     FLY_K_ASK,    /* the target answers with FLY_K_ACK */
     FLY_K_ACK,    /* what the sender has done of the receiver's packets */
-    FLY_K_AGREE,  /* a round of a barrier: sync.c */
+    FLY_K_AGREE,  /* a round of a barrier: agree.c */
     FLY_K_POST,
     FLY_K_COMPLETE,
     FLY_K_COLL, /* a message of a collective: coll/coll.h */
@@ -25,7 +25,7 @@ enum fly_kind {
 
 enum { FLY_INLINE = 40, FLY_COLL_INLINE = 32 };
 enum { FLY_ATOMIC_ADD, FLY_ATOMIC_SWAP };
-/* In `flags`: the word is one of the window's own (window.h), not of the user's memory. */
+/* In `flags`: the word is in the member's entry (struct fly_entry), not in the user's memory. */
 enum { FLY_F_CONTROL = 1 };
 /* Of PUT: its sender has completed the epoch of its start with it. */
 enum { FLY_F_COMPLETE = 4 };

@@ -4,7 +4,15 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "agree.h"
+#include "coll/engine.h"
+#include "objects.h"
 #include "parts.h"
+#include "pending.h"
+#include "progress.h"
+#include "state.h"
+#include "sync.h"
+#include "team.h"
 
 /* Of so many ranks all are told of a death. */
 enum { TOLD_ALL = 64 };

@@ -2,8 +2,16 @@
 #include <stdint.h>
 #include <stdlib.h>
 
+#include "coll/call.h"
+#include "coll/engine.h"
+#include "error.h"
 #include "outlet.h"
+#include "progress.h"
 #include "record.h"
+#include "remote.h"
+#include "request.h"
+#include "state.h"
+#include "team.h"
 
 struct fly_req *fly_req_new(struct fly_win *win, enum fly_req_kind kind) {
     struct fly_req *req = calloc(1, sizeof *req);

@@ -16,6 +16,10 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "error.h"
+#include "remote.h"
+#include "window.h"
+
 /* Packets taken in one turn, so that other transports have theirs. */
 enum { TURN_MOST = 64 };
 

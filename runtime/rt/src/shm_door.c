@@ -13,6 +13,8 @@
 #include <unistd.h>
 
 #include "../../mpi/file_limit.h"
+#include "error.h"
+#include "progress.h"
 #include "shm.h"
 
 /* Connections that have not said yet who they are: at most so many, each for so long; where there

@@ -20,6 +20,8 @@
 #include <unistd.h>
 
 #include "../../mpi/file_limit.h"
+#include "error.h"
+#include "remote.h"
 #include "shm.h"
 
 static socklen_t address_of(const unsigned char token[16], struct sockaddr_un *address) {

@@ -6,7 +6,9 @@
 #include <sys/uio.h>
 #include <unistd.h>
 
+#include "error.h"
 #include "shm.h"
+#include "team.h"
 
 /* What a process has mapped of others, for one window. */
 struct shown {

@@ -2,7 +2,7 @@
 #ifndef FLY_SYNC_H
 #define FLY_SYNC_H
 
-#include "remote.h"
+#include "state.h"
 
 /* Bytes of a put that may wait until its epoch is completed. */
 enum { FLY_LATE_BYTES = 64 };
@@ -41,13 +41,19 @@ struct fly_sync {
     } seen[8];
 };
 
+int fly_sync_init(struct fly_win *win);
+void fly_sync_end(struct fly_win *win);
+/* Whether a lock is held, or an epoch of post or start is open. */
+bool fly_sync_open(const struct fly_win *win);
+/* A post or a completion of a rank came, by the `kind` of its packet. false: there is no memory. */
+bool fly_sync_arrived(struct fly_win *win, int source, int kind);
 /* Within a start: a put of few bytes, with its credit and no notification, waits for what follows:
    a completion goes with it. false: it cannot. */
 bool fly_sync_late(struct fly_win *win, int target, const struct fly_packet *packet,
                    const void *data, size_t bytes);
 /* Sends the put to a target, or all (FLY_ALL), that waits so: before another operation. */
 int fly_sync_hurry(struct fly_win *win, int target);
-/* Whether another kind of epoch than locks is open, or any. */
+/* Whether an epoch of post or start is open. */
 bool fly_sync_groups(const struct fly_sync *sync);
 
 #endif

@@ -5,7 +5,18 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include "agree.h"
+#include "boot_files.h"
+#include "error.h"
+#include "flush.h"
+#include "objects.h"
+#include "progress.h"
 #include "record.h"
+#include "request.h"
+#include "state.h"
+#include "sync.h"
+#include "team.h"
+#include "window.h"
 
 /* What a member tells the others of its part. */
 struct part {

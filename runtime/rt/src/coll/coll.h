@@ -12,10 +12,10 @@
 #ifndef FLY_COLL_H
 #define FLY_COLL_H
 
-#include "core.h"
 #include "flyloom_coll.h"
 #include "lane.h"
 #include "settings.h"
+#include "state.h"
 
 enum { FLY_COLL_PIECE = 16384, FLY_COLL_DEPTH = 2 };
 /* What is read to be folded goes in pieces that are so many times as long, one at a time. */
@@ -204,15 +204,6 @@ struct fly_sending *fly_find_sending(const struct fly_sched *s, int peer, int ta
 bool fly_heap_get(struct fly_coll *coll, uint64_t bytes, uint64_t *offset);
 void fly_heap_give(struct fly_coll *coll, uint64_t offset);
 
-/* engine.c: all with the lock. */
-int fly_sched_start(struct fly_sched *s);
-void fly_sched_end(struct fly_sched *s, int error);
-void fly_early_free(struct fly_coll *coll);
-struct fly_sched *fly_sched_find(const struct fly_coll *coll, uint64_t number);
-/* A packet to a rank, with two numbers, where there is a credit for it now; false: not now. */
-bool fly_coll_post(struct fly_coll *coll, int rank, int tag, int what, uint64_t number,
-                   uint64_t offset, uint64_t value, const void *data, size_t bytes);
-
 /* multicast.c, multicast_open.c: broadcasts by multicast. */
 void fly_cast_open(struct fly_coll *coll); /* collective, where any rank wants it */
 void fly_cast_close(struct fly_coll *coll);
@@ -241,31 +232,12 @@ struct fly_sched *fly_kept_take(struct fly_coll *coll, const struct fly_call *ca
 void fly_kept_put(struct fly_sched *s);
 bool fly_kept_drop_oldest(struct fly_coll *coll);
 
-/* call.c: opened with the name and what builds; then fields of the key; then run. */
-int fly_call_open(struct fly_call *call, const char *name, struct fly_team *team, int operation,
-                  fly_build *build);
-int fly_call_run(struct fly_call *call);
-int fly_call_begin(struct fly_call *call, struct fly_req **req, bool persistent);
-int fly_call_root(const struct fly_call *call, int root);
-/* *bytes is count * element; ARG where that is more than there can be. */
-int fly_call_times(const struct fly_call *call, const char *what, size_t count, size_t element,
-                   size_t *bytes);
-void fly_call_fold(struct fly_call *call, const fly_fold *fold);
-/* The memory of a call that is checked, and its algorithm, for so many bytes; FLY_OK. */
-int fly_call_about(struct fly_call *call, const void *send, void *receive, size_t bytes);
-/* Checks and fills a call that folds `count` elements of every rank, with a result at every one. */
-int fly_call_folded(struct fly_call *call, const void *send, void *receive, size_t count,
-                    const fly_fold *fold);
 /* barrier.c: an algorithm of its own file, for the checks of all P and n. */
 fly_build fly_barrier_build;
 /* check.c: with FLYLOOM_CHECK=1, ARG at all where the arguments of two ranks differ. */
 int fly_call_compare(struct fly_call *call);
 /* This rank's arguments are refused; with FLYLOOM_CHECK=1 the others are told. Returns the code. */
 int fly_call_refused(struct fly_call *call, int code);
-/* ARG where memory to read and memory to write have bytes in common, or one is NULL. */
-int fly_call_apart(const struct fly_call *call, const void *send, size_t send_bytes,
-                   const void *receive, size_t receive_bytes);
-
 /* blocks.c: where the last of so many blocks ends; ARG where one has no place in memory, or the
    arrays are missing. */
 int fly_call_extent(const struct fly_call *call, const char *what, size_t count,
@@ -276,34 +248,5 @@ int fly_call_disjoint(const struct fly_call *call, const char *whose, size_t cou
 
 /* choose.c: the algorithm and its parameter, for `bytes` of each rank. */
 void fly_call_choose(struct fly_call *call, size_t bytes);
-
-#define FLY_PASS(...) __VA_ARGS__
-/* The three forms of an operation on `over`, from a function that fills and checks the call. */
-#define FLY_FORMS_ON(over, given, ask, name, pass, ...)                                   \
-    int fly_##name(over, __VA_ARGS__) {                                                   \
-        struct fly_call call;                                                             \
-        call.coll = NULL;                                                                 \
-        int code = ask(&call, "fly_" #name, given, FLY_PASS pass);                        \
-        return code != FLY_OK ? fly_call_refused(&call, code) : fly_call_run(&call);      \
-    }                                                                                     \
-    int fly_i##name(over, __VA_ARGS__, fly_req **req) {                                   \
-        struct fly_call call;                                                             \
-        call.coll = NULL;                                                                 \
-        if (req != NULL) *req = NULL;                                                     \
-        int code = ask(&call, "fly_i" #name, given, FLY_PASS pass);                       \
-        return code != FLY_OK ? fly_call_refused(&call, code)                             \
-                              : fly_call_begin(&call, req, false);                        \
-    }                                                                                     \
-    int fly_##name##_init(over, __VA_ARGS__, fly_req **req) {                             \
-        struct fly_call call;                                                             \
-        call.coll = NULL;                                                                 \
-        if (req != NULL) *req = NULL;                                                     \
-        int code = ask(&call, "fly_" #name "_init", given, FLY_PASS pass);                \
-        return code != FLY_OK ? fly_call_refused(&call, code)                             \
-                              : fly_call_begin(&call, req, true);                         \
-    }
-/* On a team, by a function `ask`. */
-#define FLY_FORMS(name, pass, ...) \
-    FLY_FORMS_ON(fly_team *team, team, ask, name, pass, __VA_ARGS__)
 
 #endif

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "coll.h"
+#include "error.h"
 
 /* The names of an operation's algorithms, for an error. */
 static const char *names(const struct fly_operation_table *table, char *text, size_t room) {

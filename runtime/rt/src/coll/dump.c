@@ -14,6 +14,7 @@
 
 #include "../../../mpi/file_limit.h"
 #include "coll.h"
+#include "remote.h"
 
 static const char *side(enum fly_take take) { return take == FLY_TAKE_LEFT ? "left" : "right"; }
 

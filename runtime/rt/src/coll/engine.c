@@ -3,7 +3,12 @@
 #include <string.h>
 
 #include "coll.h"
+#include "engine.h"
+#include "error.h"
+#include "progress.h"
 #include "record.h"
+#include "remote.h"
+#include "team.h"
 
 /* Between looks at the clock, and between questions to a rank that is waited for. */
 enum { TURNS_ASK = 32 };

@@ -10,7 +10,7 @@
 #ifndef FLY_COLL_LANE_H
 #define FLY_COLL_LANE_H
 
-#include "core.h"
+#include "inlet.h"
 
 enum { FLY_LANE_DEPTH = 16 };
 

@@ -4,6 +4,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "engine.h"
+#include "progress.h"
+#include "team.h"
 #include "trees.h"
 
 /* Fragments that come behind a missing one before it is asked for, as datagrams change places; so

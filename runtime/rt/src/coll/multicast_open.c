@@ -4,8 +4,11 @@
 #include <string.h>
 #include <sys/random.h>
 
+#include "agree.h"
+#include "error.h"
 #include "mark.h"
 #include "multicast.h"
+#include "progress.h"
 
 /* Each round of trying a rank sends so many datagrams, and waits twice as long as before. */
 enum { PROBES = 3, ROUNDS = 5 };
