@@ -36,7 +36,7 @@ static inline void fly_write_note(struct fly_packet *packet, const struct fly_wi
         memmove(packet->data, data, inside);
 }
 
-/* The same in the ring to the target, behind the data; the caller has a credit. */
+/* Puts a notification into the ring to the target, after the data; the caller has a credit. */
 static inline int fly_note_here(struct fly_inlet *inlet, const struct fly_win *win, int tag,
                                 const void *data, size_t bytes) {
     struct fly_slot *slot = fly_ring_slot(&inlet->ring);
@@ -45,7 +45,7 @@ static inline int fly_note_here(struct fly_inlet *inlet, const struct fly_win *w
     return FLY_OK;
 }
 
-/* req may be NULL; it is done at once, or when the bytes have been moved. Here and below. */
+/* The request, or NULL, is done at once or when the bytes have been moved; so for a get. */
 int fly_access_put(struct fly_access *at, const void *src, const fly_shape *from,
                    const fly_shape *to, struct fly_req *req);
 int fly_access_get(struct fly_access *at, void *dst, const fly_shape *to, const fly_shape *from,
