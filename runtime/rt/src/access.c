@@ -189,7 +189,7 @@ static size_t most_of(const struct fly_access *at) {
     return asked != 0 && asked < most ? asked : most;
 }
 
-/* A put as one packet, with the blocks brought together: so many bytes of them, from `skip` on. */
+/* Sends a put as one packet: `bytes` of its blocks, from `skip` on, are gathered behind it. */
 static int put_packet(const struct fly_access *at, const struct fly_packet *packet,
                       const unsigned char *src, const fly_shape *from, size_t skip, size_t bytes) {
     unsigned char *packed = NULL;

@@ -6,7 +6,8 @@
 
 struct fly_rt;
 
-/* Beside the codes of flyloom.h: there is nothing to do, such as an access to FLY_PROC_NULL. */
+/* Beside the codes of flyloom.h: there is nothing, such as no target (FLY_PROC_NULL), or no file
+   yet. */
 enum { FLY_NOTHING = -1 };
 
 /* Formats the text of an error, and returns its code. */

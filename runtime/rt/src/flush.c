@@ -43,7 +43,7 @@ static int acknowledged(struct fly_rt *rt, int peer) {
     return to->dead ? fly_fail_dead(rt, "a flush", peer) : FLY_OK;
 }
 
-/* What a target could not answer is told once. */
+/* The error of a target that could not answer is returned once. */
 static int refused(struct fly_win *win, int code) {
     int why = win->refused;
     if (code != FLY_OK || why == FLY_OK) return code;

@@ -54,7 +54,7 @@ FLY_APART void fly_watch(struct fly_rt *rt) {
         if (rt->carriers[i]->ops->watch != NULL) rt->carriers[i]->ops->watch(rt->carriers[i]);
 }
 
-/* All transports once, those of memory so many looks long. */
+/* Polls all transports once; those of shared memory look `looks` times. */
 static int turn(struct fly_rt *rt, int looks, const struct fly_want *until) {
     int taken = 0;
     for (int i = 0; i < rt->carrier_count; i++) {

@@ -227,7 +227,7 @@ static FLY_APART int wait_for(fly_req *req, fly_status *status) {
     return code;
 }
 
-/* A notification was taken, and it is time to tell its sender so where `tell` says. */
+/* A notification was taken; `tell`: it is time to return credits to its sender. */
 static FLY_APART int taken(fly_req *req, fly_status *status, bool tell) {
     struct fly_outlet *from = req->rt->from;
     if (tell) {

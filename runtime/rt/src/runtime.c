@@ -19,9 +19,9 @@
 #include "state.h"
 #include "team.h"
 
-/* Of so many ranks each has a connection to each. */
+/* Up to this many ranks, each connects to all others at the start. */
 enum { GREET_MOST = 64 };
-/* A transport opens fewer than so many, but for those to each peer. */
+/* A transport opens fewer files than this, not counting those for each peer. */
 enum { FILES_FEW = 32 };
 /* A wait looks this often at the rings of the node before it turns to all transports: many times
    where there is no other transport and no rank needs the processor, else few times. Beside another

@@ -18,7 +18,7 @@
 #include "team.h"
 #include "window.h"
 
-/* What a member tells the others of its part. */
+/* What each member sends the others about its part. */
 struct part {
     int32_t code, tag_ub;
     uint32_t flags, created, next_object, spare;
