@@ -8,8 +8,8 @@
 #include "team.h"
 
 /* The intervals of the looks for deaths, and for peers that are awaited. A peer that was awaited in
-   two consecutive looks is asked, then again in the fourth and in every sixth. One look asks ASK_MOST
-   peers at most. */
+   two consecutive looks is asked, then again in the fourth and in every sixth; one look asks
+   ASK_MOST peers at most. */
 static const uint64_t HEED_NS = 10000000, SEEK_NS = 250000000;
 enum { SOUGHT_FIRST = 2, SOUGHT_SECOND = 4, SOUGHT_EVERY = 6, ASK_MOST = 64 };
 
@@ -28,7 +28,7 @@ static void heed(struct fly_rt *rt, uint64_t now) {
 
 void fly_heed(struct fly_rt *rt) { heed(rt, about_now_ns()); }
 
-/* Over a network other ranks may need this one meanwhile, and the program may make no other call. */
+/* Over a network others may need this rank meanwhile, and its program may make no other call. */
 static void heed_and_serve(struct fly_rt *rt) {
     if (rt->only == NULL) fly_turn(rt);
     fly_tend(rt);
