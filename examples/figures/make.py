@@ -23,7 +23,7 @@ SIZES = {
     "q7": ("q = 7, p = 6", "h = 4, g = 17", "levels = 3, k = 14", 512, (1000, 3000)),
     "full": ("q = 19, p = 15", "h = 7", "levels = 3, k = 34", 8192, (1000, 2000)),
 }
-ROUTER = "router = { virtual_channels = 4, buffer_flits = 16 }"
+ROUTER = "switch = { virtual_channels = 4, buffer_flits = 16 }"
 
 FIGURE = '''\
 # Latency against load, {words}: Slim Fly with four selections beside a dragonfly and a

@@ -232,5 +232,5 @@ def test_a_channel_that_a_message_crosses_twice_carries_both_parts(tmp_path):
                     "rank 1 {\nrecv 100000b from 0\n}\n")
     words = ("sim", "message", net, "--workload", goal, "--set", "link.rate_gbps=100")
     found = [document(*words, *more)["finish_ns"]
-             for more in ([], ["--set", "rail=interface"])]
+             for more in ([], ["--set", "rail=by_interface"])]
     assert found[0] == pytest.approx(found[1]) and found[0] > 99_999 * 8 / 100

@@ -16,7 +16,6 @@ from flyloom.cli.common import BEFORE, OUTPUTS, app
 
 SHARED = {
     # option: the kind of its value, what the help of each says
-    "--bytes": ("whole number", r"\bmessage\b"),
     "--catalog": ("text, repeated", "name .* or TOML file"),
     "--concentration": ("text", "^endpoints per switch"),
     "--csv": ("text", "table as CSV"),
@@ -127,7 +126,7 @@ def uses() -> dict[str, list[tuple[str, Any]]]:
 
 
 READ = {
-    "--compare", "--experiment", "--found", "--goal", "--graph", "--guids", "--hosts", "--loggp",
+    "--compare", "--costs", "--experiment", "--found", "--graph", "--guids", "--hosts",
     "--host-endpoints", "--mapping", "--path-records", "--pin", "--rules", "--sl2vl", "--times",
 }
 """Options of files that are read."""

@@ -112,9 +112,10 @@ def test_experiments_with_no_finite_number_are_refused(tmp_path, more, says):
 
 
 @pytest.mark.parametrize(("words", "says"), [
-    (["sim", "flit", "ring:n=4", "--class", "share=nan"], "class 1: share: nan is no finite"),
-    (["sim", "flit", "ring:n=4", "--class", "share=1", "--class", "priority=-1"],
-     "class 2: priority: "),
+    (["sim", "flit", "ring:n=4", "--traffic-class", "share=nan"],
+     "traffic_class 1: share: nan is no finite"),
+    (["sim", "flit", "ring:n=4", "--traffic-class", "share=1", "--traffic-class",
+      "priority=-1"], "traffic_class 2: priority: "),
     (["map", "ring:n=4", "--graph", "stencil:shape=2x2,bytes=1", "--hops-limit", "inf"],
      "hops_limit: inf is no part of hop-bytes; 0 or more"),
     (["sim", "flit", "ring:n=4", "--set", "choosing.candidates=18446744073709551616"],

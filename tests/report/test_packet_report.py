@@ -31,14 +31,14 @@ from flyloom.report import (
 from flyloom.report.section import packets as section
 
 GBPS_OF_GIB = 2**33 / 1e9
-"""Gbit/s of a GiB/s, the unit that CODES has rates in."""
+"""Gbit/s of a Gbit/s, the unit that CODES has rates in."""
 
 TRACE = "amg_like:p=2,levels=2,base_bytes=4096"
 EXPERIMENT = f"""
 schema = 1
 name = "beside"
 [sim.packet]
-trace = "{TRACE}"
+workload = "{TRACE}"
 placement = "random"
 background = {{ ranks = 20, intensity = 0.1, interval_ns = 2000.0 }}
 links = true
@@ -91,12 +91,12 @@ def test_the_page_has_the_times_of_all_points(ran):
     html = (ran[0] / "report.html").read_text()
     assert 'href="#packets"' in html and refers_to_nothing(html)
     shown = Page(html)
-    assert "communication of a process (us)" in shown.text["packets"]
+    assert "communication of a process (ns)" in shown.text["packets"]
     for place, network in enumerate(("two planes", "one")):
         for nth, intensity in enumerate((0.2, 0.7)):
             row = ran[1][2 * place + nth]
             assert shown.row("packets", network, nth)[1:] == [
-                str(intensity), "8", f"{row['sim_packet_max_comm_us']:.3f}",
+                str(intensity), "8", f"{row['sim_packet_max_comm_ns']:.3f}",
                 f"{row['sim_packet_mean_comm_us']:.3f}",
                 *shown.row("packets", network, nth)[5:7], ""]
 
@@ -118,7 +118,7 @@ def test_the_chart_has_the_values_of_the_rows(ran, saved):
             (run["network"], run["parameters"]["background.intensity"]): run["jobs"][0][key]
             for run in saved["packets"]}
     axes = json.dumps(spec)
-    assert '"title": "intensity"' in axes and '"title": "packet latency (us)"' in axes
+    assert '"title": "intensity"' in axes and '"title": "packet latency (ns)"' in axes
 
 
 def test_every_plane_has_its_map(ran, saved):
@@ -173,7 +173,7 @@ def point(load: float | None, latency: float | None = 1.0, **more) -> dict:
 def run(at: float | None, us: float, label: str = "minimal", **more) -> dict:
     """A run of a trace beside traffic of intensity ``at``; ``more`` are parameters, and ``jobs`` or
     ``points`` in place of its own."""
-    jobs = more.pop("jobs", [job(us), BEHIND])
+    jobs = more.pop("jobs", [job(ns), BEHIND])
     points = more.pop("points", [point(None)])
     known = {"seed": 1, "workload": "amg"} | ({} if at is None else {"background.intensity": at})
     return {"network": more.pop("network", "Slim Fly"), "label": label, "points": points,
@@ -239,7 +239,7 @@ def test_jobs_of_a_run_are_curves_of_their_own_and_of_one_name_told_apart():
     jobs = [job(5.0), job(6.0), job(7.0, "other"), BEHIND]
     runs = checked([run(at, 0, jobs=jobs) for at in (0.1, 0.2)])
     rows = packets.traced(runs, ["Slim Fly"])
-    assert [(row["curve"], row["at"], row["max_comm_ns"] / 1e3) for row in rows] == [
+    assert [(row["curve"], row["at"], row["max_comm_ns"]) for row in rows] == [
         ("minimal, amg (1)", 0.1, 5.0), ("minimal, amg (1)", 0.2, 5.0),
         ("minimal, amg (2)", 0.1, 6.0), ("minimal, amg (2)", 0.2, 6.0),
         ("minimal, other", 0.1, 7.0), ("minimal, other", 0.2, 7.0)]
@@ -250,7 +250,7 @@ def test_what_did_not_end_is_in_no_mean():
     runs = checked([run(0.1, 5.0), stuck, run(0.2, 6.0),
                     run(0.3, 9.0, points=[point(None, deadlocked=True)])])
     rows = packets.traced(runs, ["Slim Fly"])
-    assert [(row["at"], row["max_comm_ns"] / 1e3, row["deadlocked"]) for row in rows] == [
+    assert [(row["at"], row["max_comm_ns"], row["deadlocked"]) for row in rows] == [
         (0.1, 5.0, 1), (0.2, 6.0, 0), (0.3, None, 1)]
     drawn = values_of(packets.traced_spec(rows)["hconcat"][0])
     assert {value["at"] for value in drawn} == {0.1, 0.2}
@@ -355,7 +355,7 @@ def test_the_chart_of_traces_has_jobs_processes_and_time(traced):
     (bars, ranks), (rate, latency) = (row["hconcat"] for row in spec["vconcat"])
     names = [f"{TRACE} (1)", f"{TRACE} (2)"]
     assert [(v["name"], v["longest"], v["mean"]) for v in values_of(bars)] == [
-        (name, found["max_comm_ns"] / 1e3, found["mean_comm_ns"] / 1e3)
+        (name, found["max_comm_ns"], found["mean_comm_ns"])
         for name, found in zip(names, traced["jobs"], strict=False)]
     told = traced["points"][0]["ranks"]
     for number, name in enumerate(names):
@@ -363,13 +363,13 @@ def test_the_chart_of_traces_has_jobs_processes_and_time(traced):
         times = sorted(us for j, us in zip(told["job"], told["comm_ns"], strict=True)
                        if j == number)
         assert shown == [((i + 1) / 8, us) for i, us in enumerate(times)]
-        assert shown[-1][1] == traced["jobs"][number]["max_comm_ns"] / 1e3
+        assert shown[-1][1] == traced["jobs"][number]["max_comm_ns"]
     series = traced["points"][0]["series"]
-    middles = [end - 2.5 for end in series["end_ns"] / 1e3]
+    middles = [end - 2.5 for end in series["end_ns"]]
     assert [(v["at"], v["rate"]) for v in values_of(rate)] == list(
         zip(middles, series["accepted_gbps"] / GBPS_OF_GIB, strict=True))
     assert [(v["at"], v["us"]) for v in values_of(latency)] == [
-        (at, us) for at, us in zip(middles, series["mean_latency_ns"] / 1e3, strict=True)
+        (at, us) for at, us in zip(middles, series["mean_latency_ns"], strict=True)
         if us is not None]
 
 
@@ -391,7 +391,7 @@ def test_the_page_of_a_trace_has_jobs_and_a_map_a_plane(traced):
                            strict=True):
         row = shown.row("x", name)
         assert row[1] == str(found["ranks"]) and row[-1] == f"{found['bytes']:,}"
-        time = found["max_comm_ns"] / 1e3
+        time = found["max_comm_ns"]
         assert row[2] == ("–" if time is None else f"{time:.5g}")
     wrong = {**traced, "jobs": [{**traced["jobs"][0], "name": "<b>"}, *traced["jobs"][1:]]}
     assert "<th>&lt;b&gt;</th>" in packet_page.page(wrong)

@@ -290,7 +290,7 @@ def test_a_configuration_that_is_none(mesh):
 
 def test_the_page_has_every_parameter_with_its_default():
     page = (ROOT / "docs" / "flit.md").read_text()
-    arguments = {"load", "selection", "traffic", "class", "unverified", "seed", "seeds"}
+    arguments = {"load", "selection", "traffic", "traffic_class", "unverified", "seed", "seeds"}
     assert said("flit.md") == shown(flit_schema(), arguments)
     selections = [one["const"] for one in flit_schema()["$defs"]["Selection"]["oneOf"]]
     assert set(selections) >= {"minimal", "valiant", "ugal_l", "ugal_g", "anca"}

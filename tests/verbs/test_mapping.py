@@ -176,11 +176,11 @@ def test_a_file_is_evaluated_and_placed_as_it_was_found(format: str, tmp_path: P
     again = document("map-eval", net, "--graph", graph, "--mapping", file)
     assert again["mapping"] == found["mapping"]
     assert again["maximum_congestion"] == found["maximum_congestion"]
-    run = document("sim", "message", "--workload", "alltoall_linear bytes=100", "--net", net,
+    run = document("sim", "message", "--workload", "alltoall_linear bytes=100", net,
                    "--placement", file)
     listed = tmp_path / "list"
     listed.write_text("".join(f"{e}\n" for e in found["mapping"]))
-    same = document("sim", "message", "--workload", "alltoall_linear bytes=100", "--net", net,
+    same = document("sim", "message", "--workload", "alltoall_linear bytes=100", net,
                     "--placement", listed)
     assert run["finish_ns"] == same["finish_ns"]
 

@@ -228,7 +228,7 @@ def test_more_that_is_refused(goal, tmp_path):
     assert alone.returncode == 2 and "placement: of a network, and there is none" in alone.stderr
     with pytest.raises(RefusalError, match="unknown field `load`"):
         fl.simulate(NET, "message", workload=goal, load=0.5)
-    with pytest.raises(RefusalError, match="unknown field `workload`"):
+    with pytest.raises(RefusalError, match="workload"):
         fl.simulate(NET, load=0.5, workload=str(goal))
     with pytest.raises(RefusalError, match="unknown field `workloads`"):
         fl.simulate(NET, "message", workloads=goal)

@@ -38,7 +38,7 @@ def at_both(net: str, load: float, *, flits: int = 1, channels: int = CHANNELS, 
         "link.latency_ns": cycle_ns, "switch.delay_ns": 2 * cycle_ns,
         "switch.credit_ns": 2 * cycle_ns, "switch.virtual_channels": channels, **room,
     }, threads=1, **more).points
-    return ours, {**theirs, "cycles": theirs["mean_latency_ns"] / 1e3 * 1000 / cycle_ns}
+    return ours, {**theirs, "cycles": theirs["mean_latency_ns"] / cycle_ns}
 
 
 # 0.7 of the saturation throughput with these routers: 0.978, 1, 0.875, 1

@@ -204,7 +204,7 @@ def test_the_quickest_over_a_network(tmp_path):
                        *words)
         assert done.returncode == 2 and told in done.stderr, done.stderr
     done = flyloom("workload", "best", "alltoall", "ranks=4", "bytes=8", "--placement", "random")
-    assert done.returncode == 2 and "net: none" in done.stderr
+    assert done.returncode == 2 and "placement: of a network, and there is none" in done.stderr
 
 
 @pytest.mark.parametrize(("words", "told"), [

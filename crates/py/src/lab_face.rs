@@ -109,8 +109,8 @@ pub fn simulators(py: Python<'_>) -> PyResult<Bound<'_, PyAny>> {
     to_python(py, &lab::registry::simulators())
 }
 
-/// Parameters of a simulator in the words of this version, and what had other ones: pairs of the old
-/// word and the new one. Raises `RefusalError` where one is given by both.
+/// Parameters of a simulator in the words of this version, and what had other ones: pairs of the
+/// old word and the new one. Raises `RefusalError` where one is given by both.
 #[pyfunction]
 pub fn renewed<'py>(
     py: Python<'py>,

@@ -1,6 +1,7 @@
 //! `cargo xtask`: writes the generated code (`gen`) and checks the house rules (`tidy`).
 #![allow(clippy::print_stdout, clippy::print_stderr)]
 
+mod described;
 mod generate;
 mod measures;
 mod outside;

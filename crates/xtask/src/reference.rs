@@ -4,51 +4,18 @@ use std::fmt::Write as _;
 
 use serde_json::Value;
 
-use crate::measures::{self, Field, Record};
-use crate::simulators;
+use crate::described::{
+    COLUMNS, Column, Field, Param, Part, Record, indented, one_line, python_value, wrap,
+};
+use crate::{measures, simulators};
 
 const PYTHON: &str = "python/flyloom/_generated.py";
 const MEASURES: &str = "python/flyloom/_measures.py";
 const SIMULATORS: &str = "python/flyloom/_simulators.py";
-pub(crate) const COLUMNS: usize = 96;
-
-/// One part of the product as the compiled table describes it.
-pub(crate) struct Part {
-    kind: String,
-    pub(crate) name: String,
-    pub(crate) doc: String,
-    pub(crate) params: Vec<Param>,
-    /// Of engines, in words.
-    promise: Vec<&'static str>,
-    /// Of measures.
-    columns: Vec<Column>,
-    /// Of measures, what they are run on.
-    pub(crate) input: String,
-    /// Of measures: the record's class, then those inside it.
-    pub(crate) records: Vec<Record>,
-}
-
-/// One column of a measure.
-struct Column {
-    name: String,
-    unit: String,
-    meaning: String,
-    better: String,
-}
-
-/// One parameter of a part.
-pub(crate) struct Param {
-    pub(crate) name: String,
-    pub(crate) kind: String,
-    required: bool,
-    pub(crate) default: Value,
-    pub(crate) doc: String,
-    /// Whether all parts of the kind have it.
-    pub(crate) shared: bool,
-}
 
 /// The generated files, as (path from the root, text), made from the JSON array that the
-/// registry example prints: objects of `kind` ("topology", "engine", "measure" or "simulator"), `name`, `doc`,
+/// registry example prints: objects of `kind` ("topology", "engine", "measure" or
+/// "simulator"), `name`, `doc`,
 /// `params`, each with `name`, `type`, `required`, `default` and `doc`; measures have `input`,
 /// `columns` and `records` too. `by_hand` are the verbs that Python has by hand.
 ///
@@ -263,20 +230,6 @@ fn python_type(kind: &str) -> &str {
     }
 }
 
-pub(crate) fn python_value(value: &Value) -> String {
-    match value {
-        Value::Null => "None".to_owned(),
-        Value::Bool(true) => "True".to_owned(),
-        Value::Bool(false) => "False".to_owned(),
-        Value::Array(items) => {
-            let items: Vec<String> = items.iter().map(python_value).collect();
-            let comma = if items.len() == 1 { "," } else { "" };
-            format!("({}{comma})", items.join(", "))
-        }
-        other => other.to_string(),
-    }
-}
-
 /// The fields of a measure's record and of what is inside it.
 fn records(out: &mut String, records: &[Record]) {
     for record in records {
@@ -353,29 +306,6 @@ fn columns(out: &mut String, columns: &[Column]) {
         let (unit, better) = (dash(&c.unit), dash(&c.better));
         let _ = writeln!(out, "| `{}` | {unit} | {better} | {} |", c.name, c.meaning);
     }
-}
-
-pub(crate) fn one_line(text: &str) -> String {
-    text.split_whitespace().collect::<Vec<_>>().join(" ")
-}
-
-pub(crate) fn indented(line: &str, by: usize) -> String {
-    if line.is_empty() { "\n".to_owned() } else { format!("{:by$}{line}\n", "") }
-}
-
-/// Breaks a text at spaces into lines of at most `width` characters, where words allow.
-pub(crate) fn wrap(text: &str, width: usize) -> Vec<String> {
-    let mut lines: Vec<String> = Vec::new();
-    for word in text.split(' ').filter(|w| !w.is_empty()) {
-        match lines.last_mut() {
-            Some(line) if line.chars().count() + 1 + word.chars().count() <= width => {
-                line.push(' ');
-                line.push_str(word);
-            }
-            _ => lines.push(word.to_owned()),
-        }
-    }
-    lines
 }
 
 #[cfg(test)]

@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use crate::reference::{COLUMNS, Param, Part, indented, one_line, python_value, wrap};
+use crate::described::{COLUMNS, Param, Part, indented, one_line, python_value, wrap};
 
 /// Types of Python that parameters of these names may have besides those that JSON has.
 const OWN_TYPES: &[(&str, &str)] = &[
@@ -104,7 +104,8 @@ fn function(part: &Part) -> String {
          a second.\n\n    Returns\n    -------\n    Result\n        As of \
          :func:`flyloom.simulate`, see docs/{level}.md.\n\n    Raises\n    ------\n    \
          RefusalError\n        For parameters that do not fit, and for routing that is not proved \
-         free of\n        deadlock.\n    \"\"\"\n    return simulate(\n        source, \"{level}\", \
+         free of\n        deadlock.\n    \"\"\"\n    return simulate(\n        source, \
+         \"{level}\", \
          engine=engine, lmc=lmc, layers=layers, engine_options=engine_options,\n        \
          settings=settings, threads=threads, progress=progress"
     );

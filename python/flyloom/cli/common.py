@@ -163,7 +163,7 @@ class _Command(TyperCommand):
 
 
 OUTPUTS = {
-    "--out", "--page", "--ranks", "--channels", "--tables", "--keep", "--message-counts",
+    "--out", "--page", "--ranks", "--tables", "--keep", "--links", "--message-counts",
     "--learn-guids", "--draw", "--proof", "--resume",
 }
 """Options of what is written, where they take a path."""

@@ -361,7 +361,9 @@ fn what_cannot_be_is_refused() {
 fn tables_add_up() {
     let on = built("dragonfly:h=2");
     let given = json!({
-        "workload": ["amg_like:p=3,levels=2,base_bytes=30000", "mg_like:p=2,levels=1,base_bytes=5000"],
+        "workload": [
+            "amg_like:p=3,levels=2,base_bytes=30000", "mg_like:p=2,levels=1,base_bytes=5000",
+        ],
         "links": true, "ranks": true, "series_ns": 2000.0, "placement": "random",
         "collectives": "codes",
     });

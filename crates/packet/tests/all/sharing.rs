@@ -106,7 +106,9 @@ fn classes_share_a_link_by_their_weights() {
             vec![0.1, 0.225, 0.675],
         ),
     ] {
-        let given = json!({"load": 4.0, "traffic": "shift:1", "end_ns": 3000000.0, "traffic_class": classes});
+        let given = json!({
+            "load": 4.0, "traffic": "shift:1", "end_ns": 3_000_000.0, "traffic_class": classes,
+        });
         let row = point(&on, &given);
         let found = row.classes.as_ref().expect("there are several");
         for (class, share) in found.iter().zip(&shares) {
@@ -173,7 +175,11 @@ fn jobs_have_classes() {
         let found = tried(&on, &given).expect("it runs");
         found.jobs[0].max_comm_ns.expect("it communicates")
     };
-    let background = |class: u32| json!([{"ranks": 100, "intensity": 0.9, "interval_ns": 20000, "traffic_class": class}]);
+    let background = |class: u32| {
+        json!([{
+            "ranks": 100, "intensity": 0.9, "interval_ns": 20000, "traffic_class": class,
+        }])
+    };
     let classes = json!([{"priority": 1}, {"priority": 0}]);
     let alone = run(json!({}));
     let beside = run(json!({"background": background(1)}));
@@ -246,7 +252,10 @@ fn classes_that_cannot_be_are_refused() {
             "background.class",
         ),
         (
-            json!({"workload": "mg_like:p=2,levels=1,base_bytes=64", "traffic_class": [{"share": 2.0}, {}]}),
+            json!({
+                "workload": "mg_like:p=2,levels=1,base_bytes=64",
+                "traffic_class": [{"share": 2.0}, {}],
+            }),
             "priority and weight alone",
         ),
     ] {

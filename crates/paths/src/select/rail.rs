@@ -20,7 +20,7 @@ pub enum Rail {
     /// The one for which fewest flits wait at the endpoint or are in the buffer that it sends into,
     /// as it was a cycle ago; of equal ones the next in turn.
     LeastUsed,
-    /// The one whose plane has the shortest path to the receiver, counted in links; of equal ones as
+    /// The one whose plane has the shortest path to the receiver, in links; of equal ones as
     /// `least_used`.
     Shortest,
 }

@@ -30,7 +30,6 @@ const KNOWN: &[(&str, usize)] = &[
     ("crates/py/src", 7),
     ("crates/flit/src/engine", 7),
     ("crates/message/src/net/flows", 2),
-    ("crates/xtask/src", 2),
 ];
 
 /// One crate: its files by the path of their module.
