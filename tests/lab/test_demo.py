@@ -88,7 +88,7 @@ def test_the_opening_says_what_the_rows_have(done):
     rows, table, _, _ = done
     for what, column, given in (
         ("Effective bisection bandwidth", "effective_bisection_bandwidth", {}),
-        ("Mean hops of a route", "mean_switches", {}),
+        ("Mean hops of a route", "mean_hops", {}),
         ("Virtual lanes of a proved routing", "lanes", {}),
         ("Price an endpoint, fdr10-2014", "cost_usd_per_endpoint", {"cost_catalog": "fdr10-2014"}),
         ("Price an endpoint, edr36-2024", "cost_usd_per_endpoint", {"cost_catalog": "edr36-2024"}),

@@ -97,7 +97,7 @@ def test_the_page_has_the_times_of_all_points(ran):
             row = ran[1][2 * place + nth]
             assert shown.row("packets", network, nth)[1:] == [
                 str(intensity), "8", f"{row['sim_packet_max_comm_ns']:.3f}",
-                f"{row['sim_packet_mean_comm_us']:.3f}",
+                f"{row['sim_packet_mean_comm_ns']:.3f}",
                 *shown.row("packets", network, nth)[5:7], ""]
 
 
@@ -157,7 +157,7 @@ def job(us: float, name: str = "amg", **more) -> dict:
             "bytes": 5, **more}
 
 
-BEHIND = job(0, "background", max_comm_us=None, mean_comm_us=None)
+BEHIND = job(0, "background", max_comm_ns=None, mean_comm_ns=None)
 
 
 def point(load: float | None, latency: float | None = 1.0, **more) -> dict:
@@ -173,7 +173,7 @@ def point(load: float | None, latency: float | None = 1.0, **more) -> dict:
 def run(at: float | None, us: float, label: str = "minimal", **more) -> dict:
     """A run of a trace beside traffic of intensity ``at``; ``more`` are parameters, and ``jobs`` or
     ``points`` in place of its own."""
-    jobs = more.pop("jobs", [job(ns), BEHIND])
+    jobs = more.pop("jobs", [job(us), BEHIND])
     points = more.pop("points", [point(None)])
     known = {"seed": 1, "workload": "amg"} | ({} if at is None else {"background.intensity": at})
     return {"network": more.pop("network", "Slim Fly"), "label": label, "points": points,
@@ -365,9 +365,9 @@ def test_the_chart_of_traces_has_jobs_processes_and_time(traced):
         assert shown == [((i + 1) / 8, us) for i, us in enumerate(times)]
         assert shown[-1][1] == traced["jobs"][number]["max_comm_ns"]
     series = traced["points"][0]["series"]
-    middles = [end - 2.5 for end in series["end_ns"]]
+    middles = [end - 2500 for end in series["end_ns"]]
     assert [(v["at"], v["rate"]) for v in values_of(rate)] == list(
-        zip(middles, series["accepted_gbps"] / GBPS_OF_GIB, strict=True))
+        zip(middles, series["accepted_gbps"], strict=True))
     assert [(v["at"], v["us"]) for v in values_of(latency)] == [
         (at, us) for at, us in zip(middles, series["mean_latency_ns"], strict=True)
         if us is not None]

@@ -231,4 +231,4 @@ def test_more_that_is_refused(goal, tmp_path):
     with pytest.raises(RefusalError, match="workload"):
         fl.simulate(NET, load=0.5, workload=str(goal))
     with pytest.raises(RefusalError, match="unknown field `workloads`"):
-        fl.simulate(NET, "message", workloads=goal)
+        fl.simulate(NET, "message", workloads=str(goal))

@@ -363,7 +363,7 @@ mod tests {
         for (json, part) in [
             ("{}", "not an array"),
             ("[{}]", "[0]: `kind` is missing"),
-            (r#"[{"kind":"fish"}]"#, "not \"topology\", \"engine\""),
+            (r#"[{"kind":"fish"}]"#, "no kind of part"),
             (r#"[{"kind":"engine","name":"a","doc":"","params":[{}]}]"#, "params[0]: `name`"),
         ] {
             let why = files(json, &[]).expect_err(json);

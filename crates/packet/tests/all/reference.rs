@@ -115,9 +115,9 @@ fn without_load_slim_fly_of_codes_is_its_closed_form() {
     let given = json!({"dialect": SLIM_FLY.1, "load": 0.001, "messages": 20});
     let row = point(&built("slim_fly:q=5,p=4"), &given);
     let packet_ns = 4096.0e9 / (12.5 * f64::from(1 << 30));
-    let hops = row.mean_hops.expect("some arrived");
+    let switches = row.mean_switches.expect("some arrived");
     // the engine's lookahead of 0.01 ns is in each of the delays that are drawn: 3, and 2 a hop
-    let due = 1.5 + packet_ns + 0.5 + 0.03 + hops * (1.25 + packet_ns + 90.0 + 0.02);
+    let due = 1.5 + packet_ns + 0.5 + 0.03 + switches * (1.25 + packet_ns + 90.0 + 0.02);
     let found = row.latencies.mean_latency_ns.expect("some arrived");
     assert!((found - due).abs() < 0.003 * due, "{found} for {due}");
 }
@@ -206,7 +206,8 @@ proptest! {
             Just("minimal"), Just("valiant"), Just("adaptive"), Just("par")
         ],
         rails in prop_oneof![
-            Just("congestion"), Just("path"), Just("dedicated"), Just("random"), Just("striped")
+            Just("least_used"), Just("shortest"), Just("fixed"), Just("random"),
+            Just("round_robin")
         ],
         load in 0.1_f64..1.0,
         message_bytes in 1_u32..20_000,

@@ -79,7 +79,7 @@ fn codes_has_no_arbitration_of_ours() {
     let given =
         json!({"dialect": "codes-slimfly-v1", "switch": {"arbitration": "oldest"}, "load": 0.1});
     let told = tried(&built("slim_fly:q=5,p=2"), &given).expect_err("it is refused");
-    assert!(told.contains("router.arbitration"), "{told}");
+    assert!(told.contains("switch.arbitration"), "{told}");
 }
 
 /// The rate of a rail, 12.5 GiB/s, in Gbit/s.
@@ -234,9 +234,9 @@ fn classes_that_cannot_be_are_refused() {
     let two = json!([{}, {}]);
     for (given, why) in [
         (json!({"dialect": "codes-slimfly-v1", "traffic_class": two}), "codes-slimfly-v1 has no"),
-        (json!({"traffic_class": [{}, {"share": 0.0}]}), "class 2: share"),
-        (json!({"traffic_class": [{"weight": -1.0}, {}]}), "class 1: weight"),
-        (json!({"traffic_class": [{"message_bytes": 0}, {}]}), "class 1: message_bytes"),
+        (json!({"traffic_class": [{}, {"share": 0.0}]}), "traffic_class 2: share"),
+        (json!({"traffic_class": [{"weight": -1.0}, {}]}), "traffic_class 1: weight"),
+        (json!({"traffic_class": [{"message_bytes": 0}, {}]}), "traffic_class 1: message_bytes"),
         (json!({"traffic_class": [{}, {"traffic": "nothing"}]}), "nothing"),
         (json!({"traffic_class": vec![json!({}); 9]}), "8 at most"),
         (json!({"traffic_class": vec![json!({}); 8], "switch": {"virtual_channels": 20}}), "128"),
@@ -249,7 +249,7 @@ fn classes_that_cannot_be_are_refused() {
         (
             json!({"workload": "mg_like:p=2,levels=1,base_bytes=64", "traffic_class": two,
                    "background": [{"ranks": 3, "bytes": 8, "traffic_class": 3}]}),
-            "background.class",
+            "background.traffic_class",
         ),
         (
             json!({
