@@ -91,8 +91,9 @@ def map_(
     found: Found = None,
     method: Annotated[
         str,
-        typer.Option(help="auto, or linear, random, greedy, bisection, rcm, fold, multicore,"
-                          " multilevel; then anneal, threshold, local, congestion, joined by +"),
+        typer.Option(autocompletion=completion.method,
+                     help="auto, or steps of `flyloom list methods` joined by +: one that makes a"
+                          " mapping, then those that improve it"),
     ] = "auto",
     objective: Objective = "congestion",
     hops_limit: Annotated[
