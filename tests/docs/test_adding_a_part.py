@@ -121,6 +121,17 @@ def test_a_page_does_what_it_shows(built: Path, name: str, tmp_path: Path) -> No
 
 @pytest.mark.apart
 @pytest.mark.slow
+def test_the_reference_page_has_the_parts(built: Path) -> None:
+    """`make gen` writes it from the compiled tables."""
+    done = run(built, sys.executable, "scripts/parts-reference", PYTHONPATH=str(built / "python"))
+    assert done.returncode == 0, done.stderr
+    page = (built / "docs/parts-reference.md").read_text(encoding="utf-8")
+    for row in ["pairwise[:K]", "ping_pong", "heavy_first", "stripe_groups", "edge-list"]:
+        assert f"\n| `{row}`" in page, row
+
+
+@pytest.mark.apart
+@pytest.mark.slow
 def test_the_shell_completes_the_parts(built: Path, tmp_path: Path) -> None:
     env = with_program(built, tmp_path)
     for line, name in COMPLETED.items():
