@@ -1,6 +1,6 @@
 //! A line for each link between switches: the two that it joins.
 //!
-//! Source: NetworkX, "Edge List": nodes between blanks, remarks after `#`.
+//! Source: `networkx`, "Edge List": nodes between blanks, remarks after `#`.
 
 use super::kind::{Format, Source, asked};
 use super::working::{Rails, Working};
