@@ -199,8 +199,8 @@ def message(
     network : Mapping[str, Any], optional
         Adapters, processes of one endpoint, and how closely rates are followed.
     placement : Placed, optional
-        Which endpoint each rank is on: ``linear``, ``random``, ``random_switches``,
-        ``random_groups``, ``stripe``. Default: "linear".
+        Which endpoint each rank is on: a name of ``flyloom list placements``, or a file.
+        Default: "linear".
     per_endpoint : int, optional
         Ranks on each endpoint. Default: 1.
     seed : int, optional
@@ -343,9 +343,8 @@ def packet(
     collectives : str, optional
         What becomes of collective operations of a workload. Default: "real".
     placement : Placed, optional
-        Which endpoint each process is on: ``linear``, ``random``, ``random_switches``,
-        ``random_groups``, ``stripe``, or a file; of all jobs together, those of the background
-        last. Default: "linear".
+        Which endpoint each process is on: a name of ``flyloom list placements``, or a file; of
+        all jobs together, those of the background last. Default: "linear".
     background : Sequence[Mapping[str, Any]] | Mapping[str, Any], optional
         Jobs that send at random as long as those of workloads run.
     mpi : Mapping[str, Any], optional

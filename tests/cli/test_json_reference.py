@@ -232,7 +232,8 @@ def test_every_command_with_json_is_there():
     assert set(RUNS | ON_FABRIC) == set(KNOWN) - {"part"}
 
 
-def test_the_page_is_fresh():
-    done = subprocess.run([sys.executable, ROOT / "scripts" / "json-reference", "--check"],
+@pytest.mark.parametrize("script", ["json-reference", "parts-reference"])
+def test_the_pages_are_fresh(script):
+    done = subprocess.run([sys.executable, ROOT / "scripts" / script, "--check"],
                           cwd=ROOT, capture_output=True, text=True, timeout=60)
     assert done.returncode == 0, done.stdout + done.stderr

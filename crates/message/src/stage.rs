@@ -42,8 +42,7 @@ pub struct Spec {
     pub rail: Rail,
     /// Adapters, processes of one endpoint, and how closely rates are followed.
     pub network: Network,
-    /// Which endpoint each rank is on: `linear`, `random`, `random_switches`, `random_groups`,
-    /// `stripe`.
+    /// Which endpoint each rank is on: a name of `flyloom list placements`, or a file.
     pub placement: String,
     /// Ranks on each endpoint.
     pub per_endpoint: u32,

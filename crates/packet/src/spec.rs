@@ -166,8 +166,8 @@ pub struct Spec {
     pub compute: Compute,
     /// What becomes of collective operations of a workload.
     pub collectives: Collectives,
-    /// Which endpoint each process is on: `linear`, `random`, `random_switches`, `random_groups`,
-    /// `stripe`, or a file; of all jobs together, those of the background last.
+    /// Which endpoint each process is on: a name of `flyloom list placements`, or a file; of all
+    /// jobs together, those of the background last.
     pub placement: String,
     /// Jobs that send at random as long as those of workloads run.
     pub background: Backgrounds,

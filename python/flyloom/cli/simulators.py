@@ -180,13 +180,13 @@ def parameter_options(row: dict[str, Any]) -> Taken:
         else:
             if default not in (None, [], {}, ""):
                 text += f" [default: {default}]"
+            known = completion.choice(*choices) if choices else completion.OF_MEASURES.get(name)
             if several(kind):
                 metavar = "'KEY=VALUE ...'" if "dict" in kind else None
                 many = typer.Option(f"--{flag(name)}", metavar=metavar, help=text,
-                                    show_default=False)
+                                    show_default=False, autocompletion=known)
                 yield name, Annotated[list[str] | None, many], None
                 continue
-            known = completion.choice(*choices) if choices else completion.OF_MEASURES.get(name)
             one = typer.Option(f"--{flag(name)}", help=text, show_default=False,
                                autocompletion=known)
             yield name, Annotated[TYPES.get(kind, str) | None, one], None

@@ -8,6 +8,7 @@ from typing import Annotated, Any
 
 import typer
 
+from flyloom.cli import completion
 from flyloom.cli.common import Json, P, app, emit, epilog, load_tables, parsed_options, print_table
 from flyloom.cli.groups import TableOptions, grouped
 from flyloom.cli.places import OnNet, OverEngine, PerEndpoint, Placement
@@ -65,7 +66,8 @@ def listed(as_json: Json = False) -> None:
 ))
 def make(
     name: Annotated[
-        str, typer.Argument(show_default=False, help="what to make (flyloom workload list)")
+        str, typer.Argument(show_default=False, autocompletion=completion.workload_name,
+                            help="what to make (flyloom workload list)")
     ],
     parameters: Annotated[
         list[str], typer.Argument(metavar="KEY=VALUE ...", show_default=False,

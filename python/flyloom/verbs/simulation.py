@@ -24,7 +24,6 @@ from flyloom.support.machine import built_for, processors
 from flyloom.support.progress import Progress
 from flyloom.support.refused import none_such
 from flyloom.support.results import Result
-from flyloom.verbs.routes import routed_or_not
 from flyloom.verbs.settings import nested
 
 if TYPE_CHECKING:
@@ -105,6 +104,8 @@ class Routed:
 
     def on(self, source: Tables) -> Topology | Routing:
         """The network, or its tables where ``source`` has some or an engine makes some."""
+        from flyloom.verbs.routes import routed_or_not
+
         return routed_or_not(
             source, self.engine, lmc=self.lmc, layers=self.layers, options=self.options,
             progress=self.progress,

@@ -7,6 +7,10 @@
 mod hostlist;
 mod kind;
 mod levels;
+// That of docs/adding-an-export-format.md, under a name that adding it leaves free.
+#[cfg(test)]
+#[path = "../../../../docs/parts/edge_list.rs"]
+mod page_edge_list;
 mod switch_names;
 mod working;
 
