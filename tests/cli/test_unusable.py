@@ -113,7 +113,7 @@ def test_experiments_with_no_finite_number_are_refused(tmp_path, more, says):
 
 @pytest.mark.parametrize(("words", "says"), [
     (["sim", "flit", "ring:n=4", "--traffic-class", "share=nan"],
-     "traffic_class 1: share: nan is no finite"),
+     "traffic_class 1: share: 'nan' is no number"),
     (["sim", "flit", "ring:n=4", "--traffic-class", "share=1", "--traffic-class",
       "priority=-1"], "traffic_class 2: priority: "),
     (["map", "ring:n=4", "--graph", "stencil:shape=2x2,bytes=1", "--hops-limit", "inf"],

@@ -96,8 +96,8 @@ def test_the_page_has_the_times_of_all_points(ran):
         for nth, intensity in enumerate((0.2, 0.7)):
             row = ran[1][2 * place + nth]
             assert shown.row("packets", network, nth)[1:] == [
-                str(intensity), "8", f"{row['sim_packet_max_comm_ns']:.3f}",
-                f"{row['sim_packet_mean_comm_ns']:.3f}",
+                str(intensity), "8", f"{row['sim_packet_max_comm_ns']:,.3f}",
+                f"{row['sim_packet_mean_comm_ns']:,.3f}",
                 *shown.row("packets", network, nth)[5:7], ""]
 
 
@@ -392,7 +392,7 @@ def test_the_page_of_a_trace_has_jobs_and_a_map_a_plane(traced):
         row = shown.row("x", name)
         assert row[1] == str(found["ranks"]) and row[-1] == f"{found['bytes']:,}"
         time = found["max_comm_ns"]
-        assert row[2] == ("–" if time is None else f"{time:.5g}")
+        assert row[2] == ("–" if time is None else f"{time:,.5g}")
     wrong = {**traced, "jobs": [{**traced["jobs"][0], "name": "<b>"}, *traced["jobs"][1:]]}
     assert "<th>&lt;b&gt;</th>" in packet_page.page(wrong)
 

@@ -104,12 +104,11 @@ fn shared_tables(old: &str, new: &str) -> usize {
     old[..same].rfind('.').map_or(0, |dot| dot + 1)
 }
 
+/// What is done in a table.
+type Act<'a> = dyn FnMut(&mut Map<String, Value>) -> Result<(), Refusal> + 'a;
+
 /// Does something in every table that stands at a path, which ends in a dot or is empty.
-fn in_tables(
-    given: &mut Map<String, Value>,
-    at: &str,
-    act: &mut dyn FnMut(&mut Map<String, Value>) -> Result<(), Refusal>,
-) -> Result<(), Refusal> {
+fn in_tables(given: &mut Map<String, Value>, at: &str, act: &mut Act<'_>) -> Result<(), Refusal> {
     let Some((first, rest)) = at.split_once('.') else { return act(given) };
     match given.get_mut(first) {
         Some(Value::Object(table)) => in_tables(table, rest, act),
