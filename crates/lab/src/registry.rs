@@ -86,16 +86,15 @@ fn describe(kind: &str, name: &str, schema: &Value) -> Value {
 fn choices_of(root: &Value, schema: &Value) -> Vec<Value> {
     let parts = [schema, &schema["anyOf"][0], &schema["anyOf"][1]];
     let named = parts.into_iter().filter_map(|part| part["$ref"].as_str()?.strip_prefix('#'));
-    let found: Vec<Value> = named
+    named
         .filter_map(|path| root.pointer(path))
         .flat_map(|one| match (&one["oneOf"], &one["enum"]) {
             (Value::Array(words), _) => words.iter().map(|word| word["const"].clone()).collect(),
             (_, Value::Array(words)) => words.clone(),
             _ => Vec::new(),
         })
-        .filter(|word| word.is_string())
-        .collect();
-    found
+        .filter(Value::is_string)
+        .collect()
 }
 
 fn type_of(root: &Value, schema: &Value) -> String {

@@ -145,6 +145,8 @@ impl<'a> Take<'a> for Played<'a> {
 }
 
 type Parameters<'a> = &'a Map<String, Value>;
+/// Parameters in the words of this version, and what had other ones.
+type Renewed = (Map<String, Value>, Vec<Note>);
 
 /// One row of a table of stages.
 pub struct Entry {
@@ -159,7 +161,7 @@ pub struct Entry {
     schema: fn() -> Value,
     record: fn() -> Value,
     examples: fn() -> Vec<Map<String, Value>>,
-    renewed: fn(Parameters<'_>) -> Result<(Map<String, Value>, Vec<Note>), Refusal>,
+    renewed: fn(Parameters<'_>) -> Result<Renewed, Refusal>,
     complete: fn(Parameters<'_>) -> Result<Map<String, Value>, Refusal>,
     need: fn(Parameters<'_>, Inputs<'_>, usize) -> Result<Need, Refusal>,
     run: fn(Parameters<'_>, Inputs<'_>, &dyn Watch) -> Result<Frame, Stop>,
@@ -209,10 +211,7 @@ impl Entry {
     ///
     /// # Errors
     /// When one is given by its old name and by its new one.
-    pub fn renewed(
-        &self,
-        given: &Map<String, Value>,
-    ) -> Result<(Map<String, Value>, Vec<Note>), Refusal> {
+    pub fn renewed(&self, given: &Map<String, Value>) -> Result<Renewed, Refusal> {
         (self.renewed)(given).map_err(|r| r.within(self.name))
     }
 

@@ -152,12 +152,11 @@ impl Spec {
         watch: &dyn Watch,
     ) -> Result<Ran, Stop> {
         self.check()?;
-        let schedule = match on.schedule {
-            Some(schedule) => Cow::Borrowed(schedule),
-            None => {
-                let (name, with) = self.made(on)?;
-                Cow::Owned(make(&name, &with, watch)?)
-            }
+        let schedule = if let Some(schedule) = on.schedule {
+            Cow::Borrowed(schedule)
+        } else {
+            let (name, with) = self.made(on)?;
+            Cow::Owned(make(&name, &with, watch)?)
         };
         let driven = match (on.routing, on.topology) {
             (Some(routing), _) => Some(PathSource::Tables(Box::new(routing.clone()))),

@@ -205,9 +205,8 @@ impl Replay {
         };
         if schedule.ops().len() >= MOST_OPERATIONS {
             let why = format!("{} operations", schedule.ops().len());
-            return Err(
-                Refusal::new("workload", why, format!("fewer than {MOST_OPERATIONS}")).into()
-            );
+            let help = format!("fewer than {MOST_OPERATIONS}");
+            return Err(Refusal::new("workload", why, help).into());
         }
         let is_long = |op: u32| {
             let it = &schedule.ops()[op as usize];

@@ -33,7 +33,7 @@ fn the_oldest_first_is_fair_on_a_line() {
         ("oldest", 2 << 20, 16_384, [1.0 / 3.0, 2.0 / 3.0, 1.0]),
     ] {
         let given = json!({
-            "load": 1.0, "traffic": "hotspot:3", "end_ns": 20000000.0, "links": true,
+            "load": 1.0, "traffic": "hotspot:3", "end_ns": 20_000_000.0, "links": true,
             "switch": {"arbitration": arbitration, "virtual_channels": 1},
             "link": {
                 "endpoint_buffer_bytes": endpoint_bytes, "local_buffer_bytes": local_bytes,
@@ -128,7 +128,7 @@ fn urgent_packets_wait_for_half_a_packet() {
     let on = built("complete:n=2,p=1");
     let (load, rho) = (2.0, 0.05);
     let given = json!({
-        "load": load, "traffic": "shift:1", "end_ns": 30000000.0,
+        "load": load, "traffic": "shift:1", "end_ns": 30_000_000.0,
         "traffic_class": [{"share": load - rho}, {"share": rho, "priority": 1}],
         "link": {"latency_ns": 10.0}, "switch": {"delay_ns": 50.0},
     });
@@ -147,7 +147,7 @@ fn urgent_packets_wait_for_half_a_packet() {
 fn a_class_has_buffers_of_its_own() {
     let on = built("mesh:shape=4,p=1");
     let given = json!({
-        "load": 1.1, "end_ns": 3000000.0,
+        "load": 1.1, "end_ns": 3_000_000.0,
         "traffic_class": [
             {"share": 1.0, "traffic": "hotspot:3"}, {"share": 0.1, "traffic": "shift:1"}
         ],
