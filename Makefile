@@ -35,6 +35,7 @@ mpi: setup ## build the library around each MPI there is; else it is built when 
 gen: ## rewrite what is generated from the sources
 	@cargo xtask gen
 	@.venv/bin/python scripts/json-reference
+	@.venv/bin/python scripts/parts-reference
 	@.venv/bin/python scripts/man-pages
 
 fmt: ## format the Rust code

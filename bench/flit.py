@@ -33,7 +33,7 @@ def flit(options: Options) -> list[Row]:
             options.say(f"flit: q={q}, {selection}")
             net = f"slim_fly:q={q},p={p}"
             runs = [probe("flits", net, selection, cycles, 1)[0] for _ in options.times(3)]
-            ns = median(one["cpu_s"] / one["flit_hops"] for one in runs) * 1e9
+            ns = median(one["cpu_s"] / one["switched_flits"] for one in runs) * 1e9
             against = {"least_ratio": 40} if theirs and selection == "minimal" else {}
             rows.append(Row(
                 "flit", f"a flit-hop, {net}, {selection}", ns, "ns CPU", theirs,
@@ -61,7 +61,7 @@ def _instructions(net: str, selection: str, cycles: int, most: int, options: Opt
                    str(HERE / "probes.py"), "flits_once", net, selection, str(cycles * part // 3)]
         output = run(command, timeout_s=600).output
         refs = re.search(r"I +refs: +([\d,]+)", output)
-        hops = re.search(r"flit_hops.: (\d+)", output)
+        hops = re.search(r"switched_flits.: (\d+)", output)
         if refs is None or hops is None:
             raise Broken(f"valgrind: {output[-300:]!r}")
         counts.append((int(refs[1].replace(",", "")), int(hops[1])))
@@ -87,7 +87,7 @@ def _largest(options: Options) -> list[Row]:
     for net, cycles in (("slim_fly:q=25,p=19", 300), ("slim_fly:q=41,p=30", 60)):
         options.say(f"flit: {net}")
         one, used = probe("flits", net, "minimal", cycles, 1, timeout_s=1200)
-        ns = one["cpu_s"] / one["flit_hops"] * 1e9
+        ns = one["cpu_s"] / one["switched_flits"] * 1e9
         rows.append(Row("flit", f"a flit-hop, {net}, minimal", ns, "ns CPU",
                         note=f"whole process {used.cpu_s:.0f} s CPU, {used.rss_mib:.0f} MiB"))
     return rows

@@ -19,13 +19,13 @@ PEER_NS = 1e9 / 1.1e6
 PROBE = """
 import json, resource, sys, time
 import flyloom as fl
-from flyloom.verbs.message import message
 def used(): return resource.getrusage(resource.RUSAGE_SELF)
 before = used().ru_maxrss
-message(fl.make_workload(sys.argv[1], ranks=4, bytes=8), dialect=sys.argv[3])  # starts threads
+first = fl.make_workload(sys.argv[1], ranks=4, bytes=8)
+fl.simulate(first, "message", dialect=sys.argv[3])  # starts threads
 made = fl.make_workload(sys.argv[1], ranks=int(sys.argv[2]), bytes=8)
 begin = time.process_time()
-found = message(made, dialect=sys.argv[3])
+found = fl.simulate(made, "message", dialect=sys.argv[3])
 spent = time.process_time() - begin
 print(json.dumps({"cpu_s": spent, "events": found.events,
                   "mib": (used().ru_maxrss - before) / 1024}))
@@ -44,7 +44,7 @@ import flyloom as fl
 name, ranks, net, parameters, settings = sys.argv[1:]
 made = fl.make_workload(name, ranks=int(ranks), bytes=65536)
 begin = time.process_time()
-found = fl.simulate(net, "message", workload=made, parameters=json.loads(parameters),
+found = fl.simulate(net, "message", workload=made, costs=json.loads(parameters),
                     settings=json.loads(settings))
 print(json.dumps({"cpu_s": time.process_time() - begin, "finish_ms": found.finish_ns / 1e6}))
 """

@@ -21,13 +21,12 @@ CODES_NS = 1e9 / 50e3
 PROBE = """
 import json, os, resource, sys, time
 import flyloom as fl
-from flyloom.verbs.packet import packet
 net, given, settings, threads = sys.argv[1:]
 given = json.loads(given)
 fl.network(net)
 used = lambda: resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
 before, begin = used(), time.perf_counter()
-[point] = packet(net, **given, settings=json.loads(settings), threads=int(threads)).points
+[point] = fl.packet(net, **given, settings=json.loads(settings), threads=int(threads)).points
 rank = os.environ.get("OMPI_COMM_WORLD_RANK", os.environ.get("PMI_RANK", "0"))
 found = {"packets": point["packets"], "wall_s": point["wall_s"], "digest": point["digest"],
          "mib": used(), "grown_mib": used() - before,
@@ -60,7 +59,7 @@ def packets(options: Options) -> list[Row]:
     rows += _engines(options)
     if options.full:
         given = {"messages": 5, "load": 0.3}
-        found = [_found(options, MACHINE, given, {"router.virtual_channels": 2}, 1)]
+        found = [_found(options, MACHINE, given, {"switch.virtual_channels": 2}, 1)]
         rows += [
             Row("packets", f"{MACHINE}, 998,046 endpoints, 5 messages each",
                 found[0]["wall_s"] + found[0]["start_s"], "s", most=180),

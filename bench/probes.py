@@ -446,8 +446,8 @@ def _flits(net: flyloom.Topology, selection: str, cycles: int, threads: int) -> 
         net, "flit", load=0.5, selection=selection, settings=settings, unverified=True,
         threads=threads,
     )
-    hops = found.points[0]["flit_hops"]
-    return {"flit_hops": hops, "cpu_s": process_time() - cpu, "wall_s": perf_counter() - wall}
+    hops = found.points[0]["switched_flits"]
+    return {"switched_flits": hops, "cpu_s": process_time() - cpu, "wall_s": perf_counter() - wall}
 
 
 PROBES = {

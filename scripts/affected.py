@@ -40,6 +40,7 @@ for group, names in GROUPS.items():
 FAR = 99
 """The distance of what is not reached."""
 RUNTIME = ROOT / "runtime" / "rt"
+PICTURES = "tests/docs/test_docs.py::test_pictures_are_what_their_script_draws"
 PAGE_S = 10.0
 """What the examples of a page take, about."""
 MOST_S = 300.0
@@ -142,8 +143,11 @@ def graph() -> tuple[dict[str, set[str]], list[str]]:
     pages = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
     for path in pages:
         uses[str(path.relative_to(ROOT))] = used_by_page(path)
+    drawing = sorted((ROOT / "docs" / "pictures").glob("*.py"))
+    uses[PICTURES] = {str(path.relative_to(ROOT)) for path in drawing}.union(
+        *(used_by_script(path, helpers) for path in drawing))
     tests = [str(path.relative_to(ROOT)) for path in scripts if path.name.startswith("test_")]
-    return uses, [*sorted(tests), *(str(path.relative_to(ROOT)) for path in pages)]
+    return uses, [*sorted(tests), PICTURES, *(str(path.relative_to(ROOT)) for path in pages)]
 
 
 def nodes_of(file: str) -> set[str]:
@@ -243,9 +247,10 @@ def python_tests(files: list[str]) -> list[str]:
     parts = rooms | {part for stem in stems for part in stem.split("_")}
 
     def order(test: str) -> tuple[float, str]:
+        text = (ROOT / test.partition("::")[0]).read_text()
         near = mentions(test, rooms) + max(
             3 * mentions(test, stems),
-            2 * (mentions((ROOT / test).read_text(), stems) or mentions(Path(test).name, parts)))
+            2 * (mentions(text, stems) or mentions(Path(test).name, parts)))
         return far[test] - near + math.log10(max(1, took.get(Path(test).name, PAGE_S))), test
 
     docs = next(test for test in tests if test.endswith("/test_docs.py"))

@@ -2,12 +2,13 @@
 
 Files are given to the processes of pytest-xdist one at a time, those that take longest first: a
 long one that comes last keeps one process at work while the others have ended. What they take is
-read from the record of the last run in target/, or else from tests/times.json, which a run with
-FLYLOOM_TIMES=keep writes.
+read from tests/times.json, which a run with FLYLOOM_TIMES=keep writes, and for files that are in it
+from the record of the last run in target/.
 """
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 import time
@@ -20,6 +21,8 @@ from cli_server import Server
 
 KEPT = ROOT / "tests" / "times.json"
 """The record in the repository: seconds by file."""
+UNKNOWN_S = 60.0
+"""What a file that no record has is taken to last: one that is long must not come last."""
 DEADLINE = float(os.environ.get("FLYLOOM_DEADLINE", 0))
 """When no further test is begun, in seconds since 1970; 0 for never."""
 OVER = "the time of make check is over; make test runs them"
@@ -32,18 +35,16 @@ def pytest_collection_modifyitems(items: list) -> None:
     if DEADLINE:  # in the order in which they are named
         return
     took = recorded()
-    items.sort(key=lambda item: -took.get(item.path.name, 0))
+    items.sort(key=lambda item: -took.get(item.path.name, UNKNOWN_S))
 
 
 def recorded() -> dict[str, float]:
-    """Seconds by file, of the last record that can be read."""
-    for path in (LAST, KEPT):
-        try:
-            record = json.loads(path.read_text())["files"]
-        except (OSError, ValueError, KeyError):
-            continue
-        return {name: float(seconds) for name, seconds in record.items()}
-    return {}
+    """Seconds by file, of the last record that has it."""
+    took: dict[str, float] = {}
+    for path in (KEPT, LAST):
+        with contextlib.suppress(OSError, ValueError, KeyError):
+            took |= json.loads(path.read_text())["files"]
+    return took
 
 
 class Times:

@@ -15,7 +15,7 @@ from flyloom.report import build, check, simulated
 KEPT = Path(__file__).with_name("flit_figures.json")
 FIELDS = (
     "offered_load", "accepted_load", "mean_packet_latency_cycles", "p99_packet_latency_cycles",
-    "mean_hops", "saturated", "deadlocked",
+    "mean_switches", "saturated", "deadlocked",
 )
 
 

@@ -126,8 +126,8 @@ def under_load() -> dict:
 def critical_path() -> dict:
     """What 12 ranks on the Slim Fly do in a sum, and the path that its time follows from."""
     return timeline.spec(fl.simulate(
-        SLIM_FLY, "message", workload="allreduce_tree", make={"ranks": 12, "bytes": 16384},
-        parameters={"o": 300, "g": 200, "S": 8192}, placement="stripe", critical_path=True,
+        SLIM_FLY, "message", workload="allreduce_tree ranks=12 bytes=16384",
+        costs={"o": 300, "g": 200, "S": 8192}, placement="stripe", critical_path=True,
     ))
 
 

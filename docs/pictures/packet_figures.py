@@ -16,7 +16,9 @@ from typing import Any
 from flyloom.report import build, check, packets
 
 KEPT = Path(__file__).with_name("packet_figures.json")
-POINT = ("offered_load", "accepted_gib_per_s", "mean_latency_us", "p99_latency_us", "deadlocked")
+GBPS_OF_GIB = 2**33 / 1e9
+"""Gbit/s of a GiB/s."""
+POINT = ("offered_load", "accepted_gbps", "mean_latency_ns", "p99_latency_ns", "deadlocked")
 
 
 def made(folder: Path) -> list[dict[str, Any]]:
@@ -89,7 +91,7 @@ def table(name: str) -> list[str]:
     """The lines of a table of the page, one a curve.
 
     Of traces the time of the slowest process in us at each intensity, in the mean of the seeds; at
-    the highest also the least and largest, the latency of packets in us and routers visited. Of
+    the highest also the least and largest, the latency of packets in us and switches visited. Of
     loads the accepted rate in GiB/s at each.
     """
     return [f"| {curve} | {' | '.join(cells)} |" for curve, cells in cells_of(kept()[name])]
@@ -98,16 +100,19 @@ def table(name: str) -> list[str]:
 def cells_of(rows: list[dict[str, Any]]) -> list[tuple[str, list[str]]]:
     """The name of each curve, and what stands beside it."""
     if "points" in rows[0]:
-        return [(row["label"], [f"{point['accepted_gib_per_s']:.2f}" for point in row["points"]])
-                for row in rows]
+        return [
+            (row["label"],
+             [f"{point['accepted_gbps'] / GBPS_OF_GIB:.2f}" for point in row["points"]])
+            for row in rows
+        ]
     out = []
     for curve in dict.fromkeys(row["curve"] for row in rows):
         own = sorted((row for row in rows if row["curve"] == curve), key=lambda row: row["at"])
         last = own[-1]
-        ends = [f"{last[key]['max_comm_us']:,.0f}" for key in ("low", "high")]
+        ends = [f"{last[key]['max_comm_ns'] / 1e3:,.0f}" for key in ("low", "high")]
         out.append((curve, [
-            *(f"{row['max_comm_us']:,.0f}" for row in own), " to ".join(ends),
-            f"{last['mean_latency_us']:,.1f}", f"{last['mean_hops']:.2f}",
+            *(f"{row['max_comm_ns'] / 1e3:,.0f}" for row in own), " to ".join(ends),
+            f"{last['mean_latency_ns'] / 1e3:,.1f}", f"{last['mean_hops'] + 1:.2f}",
         ]))
     return out
 

@@ -23,10 +23,10 @@ def row(network: str, model: str, load: float) -> str:
         NETWORKS[network], level="packet", dialect=MODELS[model], selection="adaptive", load=load,
         messages=60, settings={"links": True}, seed=1,
     ).points[0]
-    use, waiting = run.links.utilisation, run.links.most_waiting
+    use, waiting = run.links.use, run.links.most_waiting
     cells = [
-        f"{network}, {model}", f"{load}", f"{run.accepted_gib_per_s:.1f}",
-        f"{run.mean_latency_us:.1f}", f"{run.mean_message_latency_us:.1f}",
+        f"{network}, {model}", f"{load}", f"{run.accepted_gbps * 1e9 / 2**33:.1f}",
+        f"{run.mean_latency_ns / 1e3:.1f}", f"{run.mean_message_latency_ns / 1e3:.1f}",
         f"{min(use):.2f}, {sum(use) / len(use):.2f}, {max(use):.2f}",
         f"{sum(waiting) / len(waiting):.1f}",
     ]

@@ -23,7 +23,7 @@ SIZES = {
     "q7": ("q = 7, p = 6", "h = 4, g = 17", "levels = 3, k = 14", 512, (1000, 3000)),
     "full": ("q = 19, p = 15", "h = 7", "levels = 3, k = 34", 8192, (1000, 2000)),
 }
-ROUTER = "router = { virtual_channels = 4, buffer_flits = 16 }"
+ROUTER = "switch = { virtual_channels = 4, buffer_flits = 16 }"
 
 FIGURE = '''\
 # Latency against load, {words}: Slim Fly with four selections beside a dragonfly and a
@@ -55,7 +55,7 @@ topology = [
 #: Virtual channels; at full size all routers are alike, and the dragonfly's lanes rise by groups.
 LANES = """\
 # packets that choose need a virtual channel for each hop: 4 in a Slim Fly, 6 in a dragonfly
-"sim.flit.router.virtual_channels" = [4, 4, 4, 4, 6, 4]
+"sim.flit.switch.virtual_channels" = [4, 4, 4, 4, 6, 4]
 """
 FULL_LANES = """\
 # by hops a dragonfly needs 6 virtual channels, by groups 4
@@ -92,7 +92,7 @@ STUDIES = {
     "buffers": (
         "How large buffers must be: flits of each of 4 virtual channels, under the worst case.",
         "Buffers of a Slim Fly under the worst case", "worst_case",
-        dict.fromkeys(SIZES, '"sim.flit.router.buffer_flits" = [2, 4, 8, 16, 32, 64]'),
+        dict.fromkeys(SIZES, '"sim.flit.switch.buffer_flits" = [2, 4, 8, 16, 32, 64]'),
     ),
     "oversubscription": (
         "More endpoints on a switch than full bandwidth carries, under uniform traffic.",

@@ -34,7 +34,7 @@ seed = 1
 
 [sim.message]
 workload = "{workload}"
-with = {{ {given} }}
+workload_options = {{ {given} }}
 costs = {{ o = 300, g = 200, S = 8192 }}
 
 [[sweep.zip]]
@@ -47,7 +47,7 @@ routing = [{{ engine = "layered", layers = 4 }}, {{ engine = "dfsssp", lmc = 2 }
 
 [sweep.grid]
 "sim.message.placement" = ["linear", "random"]
-"sim.message.with.ranks" = [8, 16, 32, 64, 128, 200]
+"sim.message.workload_options.ranks" = [8, 16, 32, 64, 128, 200]
 '''
 
 

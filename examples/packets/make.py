@@ -15,7 +15,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 HERE = Path(__file__).parent
-RATES = ("link.local_gib_per_s", "link.global_gib_per_s", "link.endpoint_gib_per_s")
+GBPS_OF_GIB = 8.589934592
+"""Gbit/s of a GiB/s, the unit that CODES has rates in."""
 
 FULL = {
     "Slim Fly": '{ family = "slim_fly", q = 13, p = 9 }',
@@ -123,7 +124,7 @@ def interference(size: Size, solver: str) -> list[str]:
     lines += common(size, solver)
     rows = models(size.networks, tuple(size.networks))
     for row in rows:
-        row |= dict.fromkeys((f"sim.packet.{rate}" for rate in RATES), 12.5)
+        row["sim.packet.link.rate_gbps"] = round(12.5 * GBPS_OF_GIB, 9)
     lines += zipped(rows)
     return [*lines, "", "[sweep.grid]",
             f'"sim.packet.background.intensity" = {texts(list(size.intensities))}', seeds(size)]
@@ -140,7 +141,7 @@ def rates(size: Size, solver: str) -> list[str]:
             rate = fit if planes == 2 else slim
             rows += [{
                 **row, "label": f"{row['label']}, {planes} x {rate} GiB/s",
-                **dict.fromkeys((f"sim.packet.{part}" for part in RATES), rate),
+                "sim.packet.link.rate_gbps": round(rate * GBPS_OF_GIB, 9),
                 # of the rate of all rails together
                 "sim.packet.background.intensity": round(part * planes, 4),
             } for part in size.intensities]
@@ -151,9 +152,9 @@ def common(size: Size, solver: str) -> list[str]:
     """The simulator's parameters: processes and background at random, sums left out."""
     ranks, interval = size.background
     return [
-        "[sim.packet]", f'trace = "{size.traces[solver]}"', 'collectives = "codes"',
+        "[sim.packet]", f'workload = "{size.traces[solver]}"', 'collectives = "codes"',
         'placement = "random"',
-        f"background = {{ ranks = {ranks}, intensity = 0.0, interval_us = {interval} }}", "",
+        f"background = {{ ranks = {ranks}, intensity = 0.0, interval_ns = {interval * 1000} }}", "",
     ]
 
 

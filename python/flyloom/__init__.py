@@ -22,6 +22,7 @@ if TYPE_CHECKING:  # what `_HOMES` says
     from flyloom._core import __version__ as __version__
     from flyloom._generated import *  # noqa: F403
     from flyloom._measures import *  # noqa: F403
+    from flyloom._simulators import *  # noqa: F403
     from flyloom.deploy import DeployError as DeployError
     from flyloom.deploy import Verb
     from flyloom.deploy.fabric import route_with_opensm as route_with_opensm
@@ -37,10 +38,15 @@ if TYPE_CHECKING:  # what `_HOMES` says
     from flyloom.inputs.workloads import workload as workload
     from flyloom.lab.experiment import run as run
     from flyloom.plugins.engines import engine as engine
+    from flyloom.plugins.functions import export_format as export_format
+    from flyloom.plugins.functions import mapping_method as mapping_method
+    from flyloom.plugins.functions import pattern as pattern
+    from flyloom.plugins.functions import placement as placement
     from flyloom.plugins.topologies import topology as topology
     from flyloom.published.addresses import address_table as address_table
     from flyloom.published.figures import figure as figure
     from flyloom.support.results import Result as Result
+    from flyloom.verbs.booksim import booksim as booksim
     from flyloom.verbs.comparison import compare as compare
     from flyloom.verbs.congestion import congestion as congestion
     from flyloom.verbs.doctor import doctor as doctor
@@ -62,7 +68,6 @@ if TYPE_CHECKING:  # what `_HOMES` says
     from flyloom.verbs.routes import route as route
     from flyloom.verbs.routes import spread as spread
     from flyloom.verbs.routing_comparison import compare_routing as compare_routing
-    from flyloom.verbs.simulation import booksim as booksim
     from flyloom.verbs.simulation import simulate as simulate
     from flyloom.verbs.sizing import budget as budget
     from flyloom.verbs.sizing import scale as scale
@@ -92,10 +97,12 @@ _HOMES = {
     "flyloom.inputs.workloads": ["workload"],
     "flyloom.lab.experiment": ["run"],
     "flyloom.plugins.engines": ["engine"],
+    "flyloom.plugins.functions": ["export_format", "mapping_method", "pattern", "placement"],
     "flyloom.plugins.topologies": ["topology"],
     "flyloom.published.addresses": ["address_table"],
     "flyloom.published.figures": ["figure"],
     "flyloom.support.results": ["Result"],
+    "flyloom.verbs.booksim": ["booksim"],
     "flyloom.verbs.comparison": ["compare"],
     "flyloom.verbs.congestion": ["congestion"],
     "flyloom.verbs.doctor": ["doctor"],
@@ -107,7 +114,7 @@ _HOMES = {
     "flyloom.verbs.prices": ["catalog", "cost"],
     "flyloom.verbs.routes": ["repair", "route", "spread"],
     "flyloom.verbs.routing_comparison": ["compare_routing"],
-    "flyloom.verbs.simulation": ["booksim", "simulate"],
+    "flyloom.verbs.simulation": ["simulate"],
     "flyloom.verbs.sizing": ["budget", "scale", "size"],
     "flyloom.verbs.throughput": ["throughput"],
     "flyloom.verbs.workloads": [
@@ -115,7 +122,7 @@ _HOMES = {
         "merge_workloads", "noisy_workload", "traced_workload", "workloads",
     ],
 }
-_GENERATED = ("flyloom._generated", "flyloom._measures")
+_GENERATED = ("flyloom._generated", "flyloom._measures", "flyloom._simulators")
 """Where the names are that these lists do not have."""
 _HOME_OF = {name: module for module, names in _HOMES.items() for name in names}
 

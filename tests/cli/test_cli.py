@@ -126,7 +126,7 @@ def test_every_kind_of_part_is_listed_and_what_is_listed_is_taken():
         takes = row["name"] + (":2" if row["takes"].startswith(":") else "")
         assert fl.congestion(fl.route(net, "dor"), takes, runs=1).pattern == takes
     for row in listed["placements"]:
-        document("sim", "message", "--workload", "allreduce_ring ranks=4 bytes=8", "--net", net,
+        document("sim", "message", "--workload", "allreduce_ring ranks=4 bytes=8", net,
                  "--placement", row["name"])
     graphs = {"stencil": "stencil:shape=4x4,bytes=8",
               "training": "training:tensor=2,pipeline=2,data=2,tensor_bytes=8,pipeline_bytes=8,"

@@ -57,6 +57,11 @@ def test_names_of_every_kind(place):
     assert ask("edge") == ["edge-load"] and ask("help edge") == ["edge-load"]
     assert ask("example deployed_slim_f") == ["deployed_slim_fly"]
     assert "slurm-tree" in ask("export ring:n=4 --to slu")
+    assert ask("sim message ring:n=4 --placement str") == ["stripe"]
+    assert ask("workload best alltoall --placement random_") == ["random_groups", "random_switches"]
+    assert ask("map ring:n=4 --method greedy+ann") == ["greedy+anneal"]
+    assert ask("sim packet ring:n=4 --workload stencil_") == ["stencil_2d", "stencil_3d"]
+    assert ask("workload make hp") == ["hpl"]
     assert ask("route ring:n=4 --out") == ["--out"]
 
 

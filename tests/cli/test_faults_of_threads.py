@@ -39,10 +39,10 @@ PROMPT_S = HANG_S
 """From the line of a fault to the end of all processes; a tenth of a second, where a machine has
 time."""
 
-FLIT = "sim flit slim_fly:q=3,p=1 --set router.virtual_channels=16"
+FLIT = "sim flit slim_fly:q=3,p=1 --set switch.virtual_channels=16"
 PACKET = "sim packet slim_fly:q=3,p=1 --messages 2"
 LARGE = "sim packet slim_fly:q=5,p=4"
-MESSAGE = "sim message --net slim_fly:q=3,p=1 --workload 'alltoall_pairwise bytes=9'"
+MESSAGE = "sim message slim_fly:q=3,p=1 --workload 'alltoall_pairwise bytes=9'"
 
 
 def left(token: str) -> list[str]:
@@ -230,7 +230,7 @@ def test_a_channel_that_a_message_crosses_twice_carries_both_parts(tmp_path):
                    ' {"name": "y", "rails": [[1, 0], [1, 0]]}]}')
     goal.write_text("num_ranks 2\nrank 0 {\nsend 100000b to 1\n}\n"
                     "rank 1 {\nrecv 100000b from 0\n}\n")
-    words = ("sim", "message", "--goal", goal, "--net", net, "--set", "network.link_gbps=100")
+    words = ("sim", "message", net, "--workload", goal, "--set", "link.rate_gbps=100")
     found = [document(*words, *more)["finish_ns"]
-             for more in ([], ["--set", "network.rails=interface"])]
+             for more in ([], ["--set", "rail=by_interface"])]
     assert found[0] == pytest.approx(found[1]) and found[0] > 99_999 * 8 / 100

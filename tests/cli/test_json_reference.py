@@ -40,7 +40,7 @@ engine = "dfsssp"
 
 SHORT = "--set run.warmup_cycles=50 --set run.measure_cycles=200"
 STUCK = ("torus:shape=8,p=4 --load 1 --unverified --set lane_use=any"
-         " --set router.virtual_channels=1 --set router.buffer_flits=1")
+         " --set switch.virtual_channels=1 --set switch.buffer_flits=1")
 MESH = """
 topology = mesh; k = 4; n = 2; routing_function = dor; injection_rate = 0.2;
 sample_period = 100; warmup_periods = 1; max_samples = 3;
@@ -79,19 +79,20 @@ RUNS: dict[str, list[str]] = {
     "congestion": ["congestion tables --runs 3"],
     "throughput": ["throughput tables --epsilon 0.1"],
     "sim flit": [f"sim flit {NET} --load auto {SHORT}",
-                 f"sim flit {STUCK} {SHORT} --set run.links=true",
+                 f"sim flit {STUCK} {SHORT} --set links=true",
                  f"sim flit ring:n=5,p=1 --traffic worst_case --load 0.1 {SHORT}",
-                 f"sim flit {NET} --load 0.1 --seeds 2 --class share=1 --class share=2 {SHORT}"],
+                 f"sim flit {NET} --load 0.1 --seeds 2 --traffic-class share=1"
+                 f" --traffic-class share=2 {SHORT}"],
     "sim packet": [f"sim packet {NET} --load 0.2",
                    "sim packet torus:shape=4x4,p=4 --load 1 --selection valiant --messages 400"
-                   " --set lane_use=any router.virtual_channels=1 link.local_buffer_bytes=4096"
+                   " --set lane_use=any switch.virtual_channels=1 link.local_buffer_bytes=4096"
                    " --unverified"],
     "map": [f"map {NET} --graph stencil:shape=6x6,bytes=8 --effort fast"],
     "map-eval": [f"map-eval {NET} --graph stencil:shape=6x6,bytes=8 --mapping places"],
     "measure": ["measure --times times.json"],
     "measure --compare": [f"measure --compare ebb.json --net {NET}"],
-    "sim message": ["sim message --goal pair.goal",
-                    f"sim message --workload 'scan_doubling bytes=8' --net {NET} --critical-path"],
+    "sim message": ["sim message --workload pair.goal",
+                    f"sim message --workload 'scan_doubling bytes=8' {NET} --critical-path"],
     "workload list": ["workload list"],
     "workload make": ["workload make scan_doubling ranks=4 bytes=8 -o scan.goal"],
     "workload check": ["workload check pair.goal", "workload check dumpi"],
@@ -231,7 +232,8 @@ def test_every_command_with_json_is_there():
     assert set(RUNS | ON_FABRIC) == set(KNOWN) - {"part"}
 
 
-def test_the_page_is_fresh():
-    done = subprocess.run([sys.executable, ROOT / "scripts" / "json-reference", "--check"],
+@pytest.mark.parametrize("script", ["json-reference", "parts-reference"])
+def test_the_pages_are_fresh(script):
+    done = subprocess.run([sys.executable, ROOT / "scripts" / script, "--check"],
                           cwd=ROOT, capture_output=True, text=True, timeout=60)
     assert done.returncode == 0, done.stdout + done.stderr

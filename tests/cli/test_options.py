@@ -12,16 +12,14 @@ import pytest
 import typer
 from cli_helpers import flyloom
 from flyloom.cli import GROUPS
-from flyloom.cli.common import BEFORE, app
+from flyloom.cli.common import BEFORE, OUTPUTS, app
 
 SHARED = {
     # option: the kind of its value, what the help of each says
-    "--bytes": ("whole number", r"\bmessage\b"),
     "--catalog": ("text, repeated", "name .* or TOML file"),
-    "--class": ("text, repeated", "^a class of traffic"),
     "--concentration": ("text", "^endpoints per switch"),
     "--csv": ("text", "table as CSV"),
-    "--dialect": ("text", "^rules"),
+    "--dialect": ("text", "^rules|^by which rules|^whose model"),
     "--dry-run": ("flag", "^say what would be done; do nothing$"),
     "--effort": ("text", "^how much is tried"),
     "--endpoints": ("text", r"\bendpoints\b"),
@@ -39,6 +37,12 @@ SHARED = {
     "--lanes": ("text", "^how routes get their lanes"),
     "--layers": ("whole number", "^routes to every endpoint, 1 to 128"),
     "--library": ("flag", "^print the path of the"),
+    "--injection": ("text", "^when (packets|messages) "),
+    "--lane-use": ("text", "lanes|virtual channels"),
+    "--links": ("file", "^write what went over every link"),
+    "--rail": ("text", r"\brails?\b"),
+    "--traffic-class": ("text, repeated", "^several classes of traffic"),
+    "--workload": ("text", "^what processes do"),
     "--lmc": ("whole number", "^LID mask control"),
     "--max-lanes": ("whole number", r"\bdata lanes\b.*1 to 15"),
     "--method": ("text", "^auto, "),
@@ -55,7 +59,8 @@ SHARED = {
     "--path-records": ("file", "^path records"),
     "--patterns": ("whole number", "^random bisections"),
     "--per-endpoint": ("whole number", "^(ranks|processes) on each endpoint"),
-    "--placement": ("text", "^which endpoints (ranks|processes) are on"),
+    "--placement": (
+        "text", "^which endpoints? (ranks are|processes are|each rank is|each process is) on"),
     "--planes": ("whole number", "^planes, 1 to 64"),
     "--plugin": ("text, repeated", "^Python file"),
     "--radix": ("whole number", "^ports of a switch"),
@@ -64,20 +69,23 @@ SHARED = {
     "--samples": ("whole number", "^random orders"),
     "--threads": ("whole number", "^processors to use"),
     "--unverified": ("flag", "^run also what is not proved"),
-    "--load": ("text", r"0\.1:1\.0:0\.1"),
-    "--selection": ("text", "^how packets choose"),
-    "--seed": ("whole number", "^seed of"),
+    "--load": ("text", r"0\.1:(0\.9|1\.0):0\.1"),
+    "--selection": ("text", "^how packets choose|^which of the routes between two endpoints"),
+    "--seed": ("whole number", "^(the )?seed of"),
     "--set": ("text, repeated", "^a parameter of"),
     "--sl2vl": ("file", "opensm-sl2vl.dump"),
     "--sort": ("text", "^best first"),
     "--top": ("whole number", "^only so many rows"),
-    "--traffic": ("text", "^traffic"),
+    "--traffic": ("text", "^traffic|^who sends to whom"),
     "--verbose": ("flag", "in whole sentences$"),
     "--until": ("text", "ends to "),
 }
 """Every option that more than one command has, and its one meaning."""
 
-OTHERWISE = {("--ranks", "sim message")}
+OTHERWISE = {
+    ("--ranks", "sim message"), ("--ranks", "sim packet"),
+    ("--workload", "sim packet"),  # several are jobs at the same time
+}
 """Names that other simulators gave, and that scripts rely on."""
 
 SHORT = {
@@ -112,9 +120,22 @@ def uses() -> dict[str, list[tuple[str, Any]]]:
         for name in (*param.opts, *param.secondary_opts):
             # those of discovered fabrics are added alike to every command once it reads its words
             added = name in ("--names", "--keep", "--only", "--adapters") and not param.expose_value
-            if name.startswith("-") and not added:
+            if name.startswith("-") and not added and not param.hidden:
                 found[name].append((command, param))
     return found
+
+
+READ = {
+    "--compare", "--costs", "--experiment", "--found", "--graph", "--guids", "--hosts",
+    "--host-endpoints", "--mapping", "--path-records", "--pin", "--rules", "--sl2vl", "--times",
+}
+"""Options of files that are read."""
+
+
+def test_the_place_of_every_file_that_is_written_is_looked_at_before_the_work(uses):
+    taken = {name for name, places in uses.items() if name.startswith("--")
+             and any(type(param.type).__name__ == "TyperPath" for _, param in places)}
+    assert taken == taken & (READ | OUTPUTS), taken - READ - OUTPUTS
 
 
 def kind(option: str, command: str, param: Any) -> str:

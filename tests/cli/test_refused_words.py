@@ -8,7 +8,7 @@ from cli_helpers import flyloom
 
 NET = "ring:n=4,p=1"
 GRAPH = ("--graph", "stencil:shape=2x2,bytes=8")
-MESSAGE = ("sim", "message", "--net", NET)
+MESSAGE = ("sim", "message", NET)
 LOAD = ("--load", "0.1")
 
 
@@ -17,7 +17,7 @@ LOAD = ("--load", "0.1")
     ("export", "no/such", "--to", "graphml"), ("verify-cables", "no/such", NET),
     ("verify-cables", NET, "no/such"), ("map", NET, "--graph", "no/such"),
     ("map", NET, *GRAPH, "--hosts", "no/such"), ("map-eval", NET, *GRAPH, "--mapping", "no/such"),
-    (*MESSAGE, "--goal", "no/such"), ("sim", "packet", NET, "--trace", "no/such"),
+    (*MESSAGE, "--workload", "no/such"), ("sim", "packet", NET, "--workload", "no/such"),
     (*MESSAGE, "--workload", "barrier_tree", "--placement", "no/such"),
     ("sim", "flit", NET, *LOAD, "--traffic", "no/such"),
     ("throughput", NET, "--traffic", "no/such"),
@@ -38,7 +38,7 @@ def test_a_folder_that_there_is_not_is_said(command):
 @pytest.mark.parametrize(("words", "meant"), [
     (("sim", "flit", NET, *LOAD, "--selection", "valliant"), "valiant"),
     (("sim", "packet", NET, *LOAD, "--selection", "valliant"), "valiant"),
-    (("sim", "packet", NET, "--trace", "stencl_2d"), "stencil_2d"),
+    (("sim", "packet", NET, "--workload", "stencl_2d"), "stencil_2d"),
     (("map", NET, "--graph", "stencl:shape=2x2"), "stencil"),
     (("map", NET, *GRAPH, "--method", "gredy"), "greedy"),
     ((*MESSAGE, "--workload", "barrier_tree", "--placement", "liner"), "linear"),

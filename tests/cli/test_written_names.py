@@ -18,8 +18,8 @@ def test_channels_of_switches_named_as_formulas_are_text(tmp_path):
         "links": [[i, 1, (i + 1) % 4, 2, None] for i in range(4)],
         "endpoints": [{"name": f"h{i}", "rails": [[i, 0]]} for i in range(4)],
     }))
-    done = flyloom("sim", "message", "--workload", "alltoall_linear ranks=4 bytes=10", "--net",
-                   "net.json", "--channels", "c.csv", "--ranks", "r.csv", cwd=tmp_path)
+    done = flyloom("sim", "message", "--workload", "alltoall_linear ranks=4 bytes=10",
+                   "net.json", "--links", "c.csv", "--ranks", "r.csv", cwd=tmp_path)
     assert done.returncode == 0, done.stderr
     with open(tmp_path / "c.csv", newline="") as file:
         rows = list(csv.DictReader(file))

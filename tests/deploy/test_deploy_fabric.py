@@ -45,7 +45,7 @@ def test_tables_read_back_entry_for_entry(net, tmp_path, lmc):
         wanted = {(a, b): tables.sl_of(s, b) for a, s in ends for b, _ in ends if a != b}
         assert len(pairs) in (39800, 159600)
         assert readback.path_records(ibsim, pairs) == wanted
-        assert set(wanted.values()) == set(range(8))
+        assert set(wanted.values()) == set(range(16))
 
         switch = net.switches[7]  # a switch's own paths have its SLs
         mine = [(tables.lid[switch], b) for b, _ in ends]

@@ -1,5 +1,6 @@
 """Networks too long for OpenSM are refused before anything starts; all others can be deployed."""
 
+import random
 import threading
 import types
 
@@ -29,6 +30,23 @@ def same(found):
 def test_long_networks_are_deployed(net, engine):
     network = fl.network(net)
     assert same(deploy(fl.route(network, engine), topology=network))
+
+
+@pytest.mark.ib
+@needs_fabric
+def test_entries_of_all_blocks_of_a_table_are_read():
+    """128 LIDs of each endpoint, 64 in a block: some of every endpoint at every switch."""
+    network, draw = fl.network("ring:n=4,p=5"), random.Random(2)
+    routing = fl.route(network, "dfsssp", lmc=7)
+    at = network.addresses(7)
+    asked = [(switch, endpoint, draw.randrange(128))
+             for switch in range(4) for endpoint in range(20)]
+    queries = [f"ft {at['switch_lid'][switch]} {at['lid'][endpoint] + layer}\n"
+               for switch, endpoint, layer in asked]
+    with Live(network, 7) as live:
+        live.load(routing)
+        found = [int(port, 16) for port in readback._ask(live.ibsim, queries, None)]
+    assert found == [routing.next[layer, endpoint, switch] for switch, endpoint, layer in asked]
 
 
 @pytest.mark.parametrize(("net", "words"), [

@@ -1,12 +1,15 @@
 """docs/adding-*.md are true: the file that each shows is the one in docs/parts, and is enough.
 
 The crates' own tests compile those files and hold them against what every part promises. Here the
-files of all pages are put into one copy of the sources, which is built once.
+files of all pages are put into one copy of the sources, which is built once, and the examples of
+the pages are run with what was built.
 """
 
 from __future__ import annotations
 
+import doctest
 import json
+import os
 import re
 import shutil
 import subprocess
@@ -17,11 +20,25 @@ from pathlib import Path
 import pyarrow.parquet as pq
 import pytest
 from source_copy import NEEDS, ROOT, TARGET, copied, generate, put, run, shown_file, xtask
+from test_docs import blocks, commands
 
 PAGES = {
     path.stem: text for path in (ROOT / "docs").glob("adding-*.md")
     if "```rust" in (text := path.read_text(encoding="utf-8"))
 }
+USES = {
+    "adding-a-pattern": "pairwise:2", "adding-an-application": "ping_pong",
+    "adding-a-mapping-method": "heavy_first", "adding-a-placement": "stripe_groups",
+    "adding-an-export-format": "links.txt",
+}
+"""Pages whose examples are run as they stand, and a word that the report then has."""
+COMPLETED = {
+    "congestion ring:n=4 --traffic pair": "pairwise", "workload make ping": "ping_pong",
+    "map ring:n=4 --method greedy+heavy": "greedy+heavy_first",
+    "sim message ring:n=4 --placement stripe_": "stripe_groups",
+    "export ring:n=4 --to edge": "edge-list",
+}
+"""What the shell makes of words."""
 CORE = ("cargo", "build", "-q", "-p", "flyloom-py", "--features", "extension-module")
 
 pytestmark = NEEDS
@@ -69,18 +86,80 @@ def test_the_parts_are_in_the_generated_files(copy: Path) -> None:
         assert done.returncode == 0, done.stdout + done.stderr
 
 
+@pytest.fixture(scope="module")
+def built(copy: Path) -> Path:
+    """The copy with its compiled core."""
+    done = run(copy, *CORE)
+    assert done.returncode == 0, done.stderr
+    shutil.copy(TARGET / "debug/lib_core.so", copy / "python/flyloom/_core.abi3.so")
+    return copy
+
+
 @pytest.mark.apart
 @pytest.mark.slow
-def test_the_parts_are_in_the_three_faces(copy: Path, tmp_path: Path) -> None:
+@pytest.mark.parametrize("name", USES)
+def test_a_page_does_what_it_shows(built: Path, name: str, tmp_path: Path) -> None:
+    """The part is used from the command line, Python and an experiment with its report."""
+    env = with_program(built, tmp_path)
+    uses = blocks("## " + PAGES[name].split("\n## ")[3])
+    assert {"console", "python"} <= {block.language for block in uses}
+    (folder := tmp_path / "work").mkdir()
+    for block in uses:
+        steps = commands(block.text) if block.language == "console" else []
+        for command, status, shown_ in steps:
+            done = run(folder, "bash", "-c", command, **env)
+            assert done.returncode == status, f"{command}\n{done.stdout}{done.stderr}"
+            flags = doctest.ELLIPSIS | doctest.NORMALIZE_WHITESPACE
+            alike = doctest.OutputChecker().check_output(shown_, done.stdout, flags)
+            assert alike or not shown_.strip(), f"{command}\n{done.stdout}"
+        if not steps:
+            done = run(folder, sys.executable, "-c", block.text, **env)
+            assert done.returncode == 0, block.text + done.stderr
+    (report,) = folder.glob("out/*/report.html")
+    assert USES[name] in report.read_text(encoding="utf-8")
+
+
+@pytest.mark.apart
+@pytest.mark.slow
+def test_the_reference_page_has_the_parts(built: Path) -> None:
+    """`make gen` writes it from the compiled tables."""
+    done = run(built, sys.executable, "scripts/parts-reference", PYTHONPATH=str(built / "python"))
+    assert done.returncode == 0, done.stderr
+    page = (built / "docs/parts-reference.md").read_text(encoding="utf-8")
+    for row in ["pairwise[:K]", "ping_pong", "heavy_first", "stripe_groups", "edge-list"]:
+        assert f"\n| `{row}`" in page, row
+
+
+@pytest.mark.apart
+@pytest.mark.slow
+def test_the_shell_completes_the_parts(built: Path, tmp_path: Path) -> None:
+    env = with_program(built, tmp_path)
+    for line, name in COMPLETED.items():
+        words = ["flyloom", *line.split()]
+        done = run(tmp_path, "flyloom", **env, _FLYLOOM_COMPLETE="complete_bash",
+                   COMP_WORDS="\n".join(words), COMP_CWORD=str(len(words) - 1))
+        assert done.stdout.split() == [name], line
+
+
+def with_program(built: Path, folder: Path) -> dict[str, str]:
+    """The environment in which the copy's program is found."""
+    program = folder / "bin" / "flyloom"
+    program.parent.mkdir()
+    program.write_text(f'#!/bin/sh\nexec "{sys.executable}" -m flyloom.cli "$@"\n')
+    program.chmod(0o755)
+    return {"PYTHONPATH": str(built / "python"), "NO_COLOR": "1", "COLUMNS": "100",
+            "PATH": f"{program.parent}{os.pathsep}{os.environ['PATH']}"}
+
+
+@pytest.mark.apart
+@pytest.mark.slow
+def test_the_parts_are_in_the_three_faces(built: Path, tmp_path: Path) -> None:
     """The measure is a command, a function with its record, a table of files and reports; the
     network and the engine have their names in all of them."""
     page = PAGES["adding-a-measure"]
-    built = run(copy, *CORE)
-    assert built.returncode == 0, built.stderr
-    shutil.copy(TARGET / "debug/lib_core.so", copy / "python/flyloom/_core.abi3.so")
 
     def python(*words: str) -> subprocess.CompletedProcess[str]:
-        done = run(tmp_path, sys.executable, *words, PYTHONPATH=str(copy / "python"),
+        done = run(tmp_path, sys.executable, *words, PYTHONPATH=str(built / "python"),
                    NO_COLOR="1", COLUMNS="100")
         assert done.returncode == 0, done.stdout + done.stderr
         return done

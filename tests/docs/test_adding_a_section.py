@@ -13,8 +13,10 @@ import flyloom as fl
 import networkx as nx
 import pytest
 from checkout import ROOT
+from flyloom.cli import parts
 from flyloom.lab import store
 from flyloom.report import check, page, section
+from source_copy import run
 from test_report import Page
 
 pytest.importorskip("jinja2")
@@ -70,8 +72,19 @@ def test_two_files_are_enough(beside, tmp_path, monkeypatch):
     (folder / "results.json").write_text(json.dumps(saved))
     with pytest.raises(fl.RefusalError, match=r"records\[1\].*hop_histogram\[1\]: -1 found"):
         store.rebuild(folder)
+    assert {"kind": "section", "name": "hops", "doc": "How many routes of each routing cross how "
+            "many links."} in parts.sections()
     reference = runpy.run_path(str(ROOT / "scripts" / "json-reference"))["results_page"]()
     assert "| `records[].verify.complete.hop_histogram` | routes by the links" in reference
+
+
+@pytest.mark.parametrize("file", ["docs/parts/hops.html.j2",
+                                  "python/flyloom/report/section/ebb.html.j2"])
+def test_make_check_runs_what_a_section_reaches(file):
+    asked = run(ROOT, sys.executable, "scripts/affected.py", file)
+    (words,) = [line for line in asked.stdout.splitlines() if line.startswith("tests: ")]
+    assert "tests/docs/test_adding_a_section.py" in words.split(), asked.stderr
+    assert ("tests/report/test_report.py" in words.split()) == ("ebb" in file)
 
 
 def test_without_the_files_there_is_no_such_section():
@@ -108,5 +121,5 @@ def test_no_two_sections_have_a_field_of_one_name():
         for of in (one.of_routing, one.of_network):
             names += [] if of is None else [(of is one.of_routing, name)
                                             for name in of.shape.__annotations__]
-        names += [] if one.list is None else [one.list.key]
+        names += [] if one.entries is None else [one.entries.key]
     assert len(names) == len(set(names))

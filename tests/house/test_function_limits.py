@@ -14,45 +14,30 @@ from checkout import ROOT
 
 PACKAGE = ROOT / "python" / "flyloom"
 MOST_LINES, MOST_PARAMETERS = 60, 10
-GENERATED = ("_generated.py", "_measures.py")
+GENERATED = ("_generated.py", "_measures.py", "_simulators.py")
 
 KNOWN = {
-    "cabling/pdf.py _box": (9, 11),
-    "cli/compare.py compare": (72, 15),
-    "cli/congestion.py congestion": (74, 19),
-    "cli/fabric.py deploy": (63, 14),
-    "cli/lanes.py lanes": (57, 12),
     "cli/mapping.py map_": (100, 24),
     "cli/mapping.py map_eval": (45, 16),
-    "cli/measuring.py measure": (112, 21),
-    "cli/messages.py message": (107, 25),
-    "cli/packets.py packet": (140, 26),
-    "cli/repair.py repair": (77, 13),
-    "cli/routes.py verify": (54, 12),
-    "cli/search.py search": (86, 18),
-    "cli/simulation.py flit": (68, 17),
-    "cli/sizing.py size": (59, 15),
-    "cli/structure.py structure": (35, 13),
-    "cli/throughput.py throughput": (43, 11),
-    "cli/verify_cables.py verify_cables": (99, 12),
-    "cli/workloads.py best": (68, 14),
-    "deploy/opensm.py __init__": (38, 12),
-    "solve/search.py search": (47, 12),
-    "verbs/comparison.py compare": (57, 14),
-    "verbs/congestion.py congestion": (31, 13),
     "verbs/joint.py map_with_routing": (53, 19),
     "verbs/mapping.py map_processes": (36, 18),
     "verbs/mapping.py asked_of": (14, 12),
     "verbs/mapping.py evaluate_mapping": (24, 13),
     "verbs/mapping_shown.py shown": (37, 13),
-    "verbs/message.py message": (52, 16),
-    "verbs/packet.py packet": (69, 24),
-    "verbs/simulation.py simulate": (74, 16),
-    "verbs/sizing.py size": (56, 13),
-    "verbs/sizing.py budget": (57, 12),
-    "verbs/workloads.py best_workload": (32, 15),
 }
 """Lines, without the docstring, and parameters. A function that is within the limits goes."""
+
+KEYWORDS = {
+    "deploy/opensm.py __init__": (38, 12),
+    "solve/search.py search": (47, 12),
+    "verbs/comparison.py compare": (57, 14),
+    "verbs/congestion.py congestion": (31, 13),
+    "verbs/sizing.py budget": (57, 12),
+    "verbs/sizing.py size": (56, 13),
+}
+"""Functions that users of the package call with keywords, each of which is a choice of theirs: what
+an editor completes and a type checker knows are these names. Commands have the same options in
+groups (:mod:`flyloom.cli.groups`)."""
 
 
 def sizes(path: Path) -> Iterator[tuple[str, int, int]]:
@@ -74,13 +59,14 @@ def test_functions_are_short_and_take_few_parameters() -> None:
         for name, lines, count in sizes(path)
         if lines > MOST_LINES or count > MOST_PARAMETERS
     }
+    known = KNOWN | KEYWORDS
     grown = {
         name: size for name, size in found.items()
-        if name not in KNOWN or size[0] > max(KNOWN[name][0], MOST_LINES)
-        or size[1] > max(KNOWN[name][1], MOST_PARAMETERS)
+        if name not in known or size[0] > max(known[name][0], MOST_LINES)
+        or size[1] > max(known[name][1], MOST_PARAMETERS)
     }
     assert not grown, f"more than {MOST_LINES} lines or {MOST_PARAMETERS} parameters"
-    assert not KNOWN.keys() - found.keys(), "within the limits now: take them out of KNOWN"
+    assert not known.keys() - found.keys(), "within the limits now: take them out of the list"
 
 
 def test_lines_and_parameters_are_counted(tmp_path: Path) -> None:

@@ -83,7 +83,7 @@ def test_what_the_library_writes_is_what_we_read(tmp_path):
 def test_a_step_takes_what_its_parts_take(tmp_path):
     """After the computation the sum goes on beside the rest of it."""
     folder = files(tmp_path / "run", [four(rank)[:3] for rank in range(4)])
-    found = document("sim", "message", "--goal", folder,
+    found = document("sim", "message", "--workload", folder,
                      *(word for name, value in FREE.items() for word in (f"--{name}", value)))
     ring = 6 * (1000 + 250_000 - 1)  # rounds of L + (s - 1) G
     assert found["finish_ns"] == pytest.approx(100_000 + ring, rel=1e-9)
@@ -109,8 +109,8 @@ def test_the_command_converts_a_folder_or_the_file_of_rank_0(tmp_path):
         assert done.returncode == 0, done.stderr
     assert (tmp_path / "a.bin").read_bytes() == (tmp_path / "b.bin").read_bytes()
     assert document("workload", "check", tmp_path / "a.bin")["complete"]
-    over = document("sim", "message", "--goal", tmp_path / "run", "--net", "slim_fly:q=5,p=2")
-    assert over["ranks"] == 4 and over["network"]["busiest_use"] > 0
+    over = document("sim", "message", "--workload", tmp_path / "run", "slim_fly:q=5,p=2")
+    assert over["ranks"] == 4 and over["network"]["busiest_link_use"] > 0
 
 
 def test_an_experiment_takes_a_folder_of_traces(tmp_path):

@@ -96,7 +96,7 @@ def test_simulators_and_costs_go_by_it(tmp_path, rate, due):
     assert found.finish_ns == 2 * 1500 + 2 * 90 + 3 * 25 + 4000 * 8 / due
     [point] = fl.simulate(path, "packet", load=0.001, messages=1, traffic="shift:1").points
     alone_ns = 4096 * 8 / due + 2 * 90 + 3 * 25
-    assert point["mean_latency_us"] == pytest.approx(alone_ns / 1000, rel=1e-5)
+    assert point["mean_latency_ns"] / 1e3 == pytest.approx(alone_ns / 1000, rel=1e-5)
     done = flyloom("plan", path, "--catalog", "galaxyfly-2016", "-o", tmp_path / "plan")
     assert done.returncode == 0, done.stderr
     with (tmp_path / "plan" / "cables.csv").open() as rows:

@@ -226,3 +226,12 @@ def counted(path: Path, definitions: Path) -> str:
         env={**os.environ, "IBDM_IBNL_PATH": str(definitions)},
     )
     return done.stdout + done.stderr
+
+
+def test_a_cable_of_a_switch_to_itself_is_left_out_and_said(tmp_path):
+    (tmp_path / "loop.topo").write_text(
+        "SX36 left\n P1 -4x-10G-> SX36 left P2\n P3 -4x-10G-> CX4 h1 P1\n"
+    )
+    done = flyloom("design", "loop.topo", cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
+    assert "note: loop.topo: 1 cable of a switch to itself left out" in done.stderr

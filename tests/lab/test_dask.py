@@ -90,7 +90,7 @@ def test_packets_at_given_times_travel_with_their_points(tmp_path, cluster):
     (tmp_path / "times.toml").write_text(
         'schema = 1\nname = "times"\ntopology = { family = "ring", n = 6, p = 1 }\n'
         '[sim.flit]\ntraffic = "packets.txt"\n[sweep.grid]\n'
-        '"sim.flit.router.buffer_flits" = [8, 16]\n')
+        '"sim.flit.switch.buffer_flits" = [8, 16]\n')
     found = fl.run(tmp_path / "times.toml", out=tmp_path, on=on(cluster))
     records = json.loads((tmp_path / "times" / "results.json").read_text())["records"]
     assert found.points == len(records) == 2

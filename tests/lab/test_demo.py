@@ -142,7 +142,7 @@ def test_the_opening_says_what_was_simulated(done):
         for cell, label in zip(cells, labels, strict=False):
             for number, intensity in zip(cell.split(" to "), (0.0, 0.6), strict=True):
                 times = [
-                    record["measures"]["sim.packet"]["jobs"][0]["max_comm_us"]
+                    record["measures"]["sim.packet"]["jobs"][0]["max_comm_ns"]
                     for record in saved["records"]
                     if record["network"] == label and "sim.packet" in record["measures"]
                     and record["asked"]["packet"]["selection"] == selection
@@ -152,7 +152,7 @@ def test_the_opening_says_what_was_simulated(done):
     reduce = table["allreduce_recursive_doubling, bytes 64 to 262,144"]
     for cell, label in zip(reduce, labels, strict=False):
         times = [found("sim.message", label, workload="allreduce_recursive_doubling",
-                       **{"with": {"ranks": 200, "bytes": size}})[0]["finish_ns"]
+                       workload_options={"ranks": 200, "bytes": size})[0]["finish_ns"]
                  for size in (64, 262144)]
         assert all(map(close, cell.split(" to "), (time / 1000 for time in times)))
     gains = table["stencil_3d of 200 processes: busiest channel in order, over mapped"]
@@ -169,4 +169,4 @@ def test_the_page_has_a_chart_of_each_level_and_the_experiment_last(done):
         assert "svg" in page.tags and section in order
     assert tomllib.loads(saved["text"])["name"] == "demo"
     labels = [record["label"] for record in saved["records"] if record["network"] == "Slim Fly"]
-    assert len(labels) == len(set(labels)) and max(map(len, labels)) < 100, labels
+    assert len(labels) == len(set(labels)) and max(map(len, labels)) < 110, labels

@@ -278,7 +278,7 @@ PARITY = [
       if k != "routing"} | {"routing": {"lmc": 1}}, True),
     ({k: v for k, v in BASE.items() if k != "topology"}, False),
     ({k: v for k, v in BASE.items() if k != "routing"}, True),
-    (changed(sim={"flit": {"load": [0.1, 0.2], "router": {"buffer_flits": 8}}}), True),
+    (changed(sim={"flit": {"load": [0.1, 0.2], "switch": {"buffer_flits": 8}}}), True),
     (changed(sim={"flit": {"colour": 1}}), False), (changed(sim={"fleet": {}}), False),
     (changed(sim={"flit": 3}), False), (changed(sim={"flit": {"router": {"x": 1}}}), False),
     (changed(schema=2), False), (changed(name=""), False), (changed(name="../x"), False),

@@ -53,7 +53,7 @@ def test_a_sweep_over_loads_has_a_row_for_each(done):
                             settings=SHORT)
         [point] = found.points
         assert row["sim_flit_verified"] is True
-        for name in ("offered_load", "accepted_load", "mean_packet_latency_cycles", "mean_hops",
+        for name in ("offered_load", "accepted_load", "mean_packet_latency_cycles", "mean_switches",
                      "p99_packet_latency_cycles", "saturated", "deadlocked"):
             assert row[f"sim_flit_{name}"] == point[name], name
         assert row["sim_flit_saturation_throughput"] is None
@@ -164,7 +164,7 @@ def test_a_network_alone_may_be_measured(tmp_path):
 def test_bad_input_is_refused_before_anything_runs(tmp_path):
     for line, told in [
         ("load = -1", "f.toml: line 9, column 1: sim.flit: load: -1 is out of range"),
-        ("router = { buffer_flits = 0 }", "sim.flit: router.buffer_flits: 0 is out of range"),
+        ("router = { buffer_flits = 0 }", "sim.flit: switch.buffer_flits: 0 is out of range"),
         ("loads = 0.1", "sim.flit takes load, selection"),
         ("traffic = \"nowhere.csv\"", "sim.flit.traffic: 'nowhere.csv' is neither a name nor"),
         ("[ebb]", "ebb: it needs tables, and the point has no [routing]"),
@@ -272,7 +272,7 @@ def test_four_endpoints_have_matrices_of_four_values(tmp_path):
         [point] = saved["records"][0]["measures"]["sim.flit"]["points"]
         packets = sum(count for _, count in point["latency_histogram"])
         assert (packets == 1) == latencies, point
-        assert row["sim_flit_mean_hops"] == 2
+        assert row["sim_flit_mean_hops"] == 1 and row["sim_flit_mean_switches"] == 2
 
 
 def test_packets_of_a_bad_file_are_refused_with_their_line(tmp_path):

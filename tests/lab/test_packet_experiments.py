@@ -27,7 +27,7 @@ def test_a_small_file_ends_with_a_report(tmp_path):
     written, = tmp_path.rglob("rows.parquet")
     table = polars.read_parquet(written)
     assert table.height == 8 * 4 * 4
-    assert table["sim_packet_max_comm_us"].min() > 0
+    assert table["sim_packet_max_comm_ns"].min() > 0
     page = (tmp_path / "packets_small_amg" / "report.html").read_text()
     for network in ("Slim Fly", "Fit Fly", "dragonfly", "megafly"):
         for model in ("own model", "CODES"):
@@ -37,7 +37,7 @@ def test_a_small_file_ends_with_a_report(tmp_path):
     assert len(found) == len(kept) == 8 * 4
     for row in found:
         same = kept[row["curve"], row["at"]]
-        assert row["max_comm_us"] == pytest.approx(same["max_comm_us"], rel=1e-5)
+        assert row["max_comm_ns"] == pytest.approx(same["max_comm_ns"], rel=1e-5)
 
 
 def test_seeds_of_several_runs_are_taken_together():
@@ -47,18 +47,18 @@ def test_seeds_of_several_runs_are_taken_together():
     jobs = [
         {"network": 0, "label": "a", "parameters": {"seed": seed, "intensity": 0.5},
          "points": [{"deadlocked": time is None}],
-         "jobs": [{"name": "job", "ranks": 2, "max_comm_us": time or 1.0, "mean_comm_us": time,
-                   "mean_latency_us": 2.0 * (time or 1.0), "mean_hops": seed}]}
+         "jobs": [{"name": "job", "ranks": 2, "max_comm_ns": time or 1.0, "mean_comm_ns": time,
+                   "mean_latency_ns": 2.0 * (time or 1.0), "mean_hops": seed}]}
         for seed, time in enumerate(times)
     ]
     every = packets.traced(jobs, ["a"])
     for cut in range(1, len(jobs)):
         parts = [packets.traced(part, ["a"]) for part in (jobs[:cut], jobs[cut:])]
         assert KEPT["together"](*parts) == every
-    assert every[0]["max_comm_us"] == (11 + 17 + 29 + 5) / 4
+    assert every[0]["max_comm_ns"] == (11 + 17 + 29 + 5) / 4
     assert (every[0]["runs"], every[0]["deadlocked"]) == (5, 1)
     parts = [packets.traced(part, ["a"]) for part in (jobs[:1], jobs[3:4])]
-    assert KEPT["together"](*parts)[0]["max_comm_us"] == 11
+    assert KEPT["together"](*parts)[0]["max_comm_ns"] == 11
 
 
 def test_the_tables_of_the_page_are_of_what_is_kept():

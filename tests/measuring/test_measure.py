@@ -68,7 +68,7 @@ def test_parameters_of_a_real_system(mpi, launcher, tmp_path):
         k: v for k, v in told.items() if k != "date"}
     goal = tmp_path / "one.goal"
     goal.write_text("num_ranks 2\nrank 0 {\nsend 1b to 1\n}\nrank 1 {\nrecv 1b from 0\n}\n")
-    run = flyloom("sim", "message", "--goal", goal, "--loggp", out, "--json")
+    run = flyloom("sim", "message", "--workload", goal, "--costs", out, "--json")
     bad = [name for name in ("L_ns", "o_ns", "g_ns", "G_ns_per_byte", "O_ns_per_byte")
            if told.get(name, 0) < 0 or (name == "L_ns" and told[name] == 0)]
     if not bad:
@@ -148,7 +148,7 @@ def test_what_a_network_gives_the_same_pairs(tmp_path):
     rounds = [[[0, 2]], [[0, 2], [1, 3]], [[0, 1], [2, 3]], [[3, 0], [2, 1]]]
     file = ebb_file(tmp_path / "ebb.json", rounds, list(names), size, 30.0)
     told = document("measure", "--compare", file, "--net", net, "--set",
-                    f"network.link_gbps={gbps}", "network.switch_ns=100", "network.link_ns=10")
+                    f"link.rate_gbps={gbps}", "switch.delay_ns=100", "link.latency_ns=10")
 
     def rate(switches: int, share: float) -> float:
         """Of a message alone: latencies, then all bytes after the first at its share."""
@@ -166,8 +166,8 @@ def test_what_a_network_gives_the_same_pairs(tmp_path):
     # tables say the way; ranks elsewhere by a file
     (tmp_path / "at").write_text("0\n2\n1\n3\n")
     moved = measuring.compare_ebb(file, net, engine="min_hop", placement=str(tmp_path / "at"),
-                                  settings={"network.link_gbps": gbps, "network.switch_ns": 100,
-                                            "network.link_ns": 10})
+                                  settings={"link.rate_gbps": gbps, "switch.delay_ns": 100,
+                                            "link.latency_ns": 10})
     assert [row["predicted_gbps"] for row in moved.rounds] == pytest.approx(
         [rate(1, 1), rate(1, 1), rate(2, 0.5), rate(2, 0.5)])
 
@@ -231,6 +231,6 @@ def test_parameters_that_mean_nothing_are_refused_by_the_simulator(said, says, t
     goal, file = tmp_path / "g.goal", tmp_path / "p.json"
     goal.write_text("num_ranks 1\nrank 0 {\ncalc 5\n}\n")
     file.write_text(json.dumps({**good, **said}))
-    refused = flyloom("sim", "message", "--goal", goal, "--loggp", file)
+    refused = flyloom("sim", "message", "--workload", goal, "--costs", file)
     assert (refused.returncode, refused.stdout) == (2, "")
     assert str(file) in refused.stderr and says in refused.stderr

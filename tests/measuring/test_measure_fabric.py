@@ -33,7 +33,7 @@ def test_measured_bandwidth_is_what_the_tables_give(name, engine, tmp_path, monk
     monkeypatch.chdir(tmp_path)
     net = fl.network(name)
     routing = net.route(engine, {}, 1, None)
-    rate = f"network.link_gbps={routed_hosts.RATE_MBPS / 1000}"
+    rate = f"link.rate_gbps={routed_hosts.RATE_MBPS / 1000}"
     (tmp_path / "at").write_text("".join(f"{e}\n" for e in range(net.endpoints)))
     (tmp_path / "tables").mkdir()
     write_table_folder(net, routing, tmp_path / "tables")

@@ -11,7 +11,7 @@ from campaign import count
 from flyloom._core import Workload
 from flyloom.measuring import loggp
 from flyloom.measuring.fit import pieces
-from flyloom.verbs.message import message
+from messages import message
 
 MESSAGES = 16
 GRID = list(itertools.product(

@@ -40,7 +40,7 @@ def peak(work):
 
 LEVELS = ("packet", "flit")
 net, verb, *more = sys.argv[1:]
-settings = {"settings": {"router.virtual_channels": int(more[0])}} if verb in LEVELS else {}
+settings = {"settings": {"switch.virtual_channels": int(more[0])}} if verb in LEVELS else {}
 if verb == "build":
     found = peak(lambda: fl.network(net))
 else:
@@ -108,7 +108,7 @@ def test_what_exceeds_the_memory_is_refused_with_the_figure(net):
 
 @pytest.mark.parametrize("words", [
     "packet slim_fly:q=251 --load 0.1 --messages 1", "flit slim_fly:q=251 --load 0.1",
-    "packet slim_fly:q=251,p=9 --trace alltoall_linear:ranks=9,bytes=9",
+    "packet slim_fly:q=251,p=9 --workload alltoall_linear:ranks=9,bytes=9",
     "packet slim_fly:q=251,p=9 --unverified", "packet slim_fly:q=211,p=1 --engine min_hop",
 ])
 def test_what_cannot_be_simulated_is_not_built_before(words):

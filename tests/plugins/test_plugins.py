@@ -191,7 +191,7 @@ def test_a_file_that_cannot_be_is_refused_in_one_line(tmp_path, text, told):
 def test_files_that_are_none_are_refused(tmp_path):
     (tmp_path / "plain.py").write_text("x = 1\n")
     (tmp_path / "net.txt").write_text(NETS)
-    for name, told in (("plain.py", "no topology, engine or measure in it; decorate one"),
+    for name, told in (("plain.py", "no part in it; decorate one"),
                        ("net.txt", "no Python file"), ("none.py", "cannot be read")):
         done = flyloom("--plugin", tmp_path / name, "list", "engines")
         assert (done.returncode, done.stdout) == (2, "")
@@ -390,7 +390,7 @@ def test_installed_ones_are_found_by_their_entry_points(tmp_path):
     assert said.returncode == 0 and json.loads(said.stdout)["recipe"] == "my_ring:n=5"
     for name, told in (
         ("gone", "plug-in gone of mynets 1.2: "), ("lost", "plug-in lost of mynets 1.2: "),
-        ("other", "plug-in other of mynets 1.2: mynets:my_ring is no topology, engine or measure"),
+        ("other", "plug-in other of mynets 1.2: mynets:my_ring is no part of that name"),
         ("none", "topology: there is no family 'none'"),
     ):
         done = run("design", f"{name}:n=5")

@@ -90,7 +90,7 @@ def ours(err):
 @pytest.mark.parametrize("ranks", [2, 3])
 def test_ranks_find_what_one_process_finds(mpi, run, ranks):
     for words in (
-        (NET, "--load", "0.3,0.7", "--messages", "8", "--bytes", "10000"),
+        (NET, "--load", "0.3,0.7", "--messages", "8", "--message-bytes", "10000"),
         (NET, "--dialect", "codes-slimfly-v1", "--selection", "adaptive", "--messages", "2"),
     ):
         code, alone, err = run(packet(*words, "--json"))
@@ -132,7 +132,7 @@ def test_rank_0_speaks_and_writes(mpi, run, tmp_path):
 @pytest.mark.parametrize(("words", "why"), [
     (("nowhere.json",), "nowhere.json"),
     ((NET, "--load", "2000000000"), "load"),
-    ((NET, "--set", "link.latency_ns=0", "--set", "router.credit_ns=0"), "lookahead"),
+    ((NET, "--set", "link.latency_ns=0", "--set", "switch.credit_ns=0"), "lookahead"),
     ((NET, "--no-such-option"), "no-such-option"),
     ((NET, "--messages", "0"), "--messages"),
 ])

@@ -373,10 +373,10 @@ def test_a_library_that_another_user_may_have_built_is_not_run(tmp_path):
 
 
 @pytest.mark.parametrize(("words", "why"), [
-    (["-o", "absent/a.mtx", "--", "true"], "-o absent/a.mtx: there is no folder"),
-    (["-o", ".", "--", "true"], "-o .: is a folder"),
+    (["-o", "absent/a.mtx", "--", "true"], "absent/a.mtx: cannot be written: No such file"),
+    (["-o", ".", "--", "true"], ".: cannot be written: Is a directory"),
     (["-o", "a.mtx", "--message-counts", "absent/b.mtx", "--", "true"],
-     "--message-counts absent/b.mtx"),
+     "absent/b.mtx: cannot be written: No such file"),
     (["-o", "a.mtx"], "no program"),
     (["--", "true"], "-o: where"),
     (["-o", "a.mtx", "--", "no-such-program"], "no-such-program"),

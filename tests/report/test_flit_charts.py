@@ -27,7 +27,8 @@ def point(load: float, accepted: float, latency: float | None, **more) -> dict:
         "mean_network_latency_cycles": latency, "mean_hops": latency and 2.5,
         "p99_packet_latency_cycles": latency and latency + 300, "saturated": accepted < 0.97 * load,
         "deadlocked": False, "latency_histogram": bins,
-        "hop_histogram": [0, 0, 50, 50] if latency else [], "cycles": 10, "flit_hops": 10, **more,
+        "hop_histogram": [0, 0, 50, 50] if latency else [], "cycles": 10,
+        "switched_flits": 10, **more,
     }
 
 
@@ -278,7 +279,7 @@ def test_links_of_a_point_become_heat_maps():
     ends = [(a, b) for x, y in t.edges.tolist() for a, b in ((x, y), (y, x))]
     names = t.switch_names
     links = {"from": [names[a] for a, _ in ends], "to": [names[b] for _, b in ends],
-             "port": [1] * len(ends), "utilisation": [i / 100 for i in range(len(ends))]}
+             "port": [1] * len(ends), "use": [i / 100 for i in range(len(ends))]}
     found = {"network": t.recipe, "points": [point(0.2, 0.2, 9.0, links=links)],
              "verified": True, "traffic": "uniform", "engine": None}
     assert simulated.channels(links, names) == [(a, b, i / 100) for i, (a, b) in enumerate(ends)]

@@ -16,7 +16,7 @@ def simulation(load: float, label: str = "ugal_l", network: str = "Slim Fly", **
     """A simulation of one load; ``more`` are parameters, and ``points`` in place of its own."""
     accepted = min(load, 0.5)
     points = more.pop("points", [point(load, accepted, 10 + 100 * load)])
-    known = {"load": load, "selection": label, "traffic": "uniform", "router.buffer_flits": 16,
+    known = {"load": load, "selection": label, "traffic": "uniform", "switch.buffer_flits": 16,
              "choosing.candidates": 4, **more}
     return {"network": network, "label": label, "parameters": known, "points": points}
 
@@ -39,16 +39,16 @@ def test_a_label_says_what_differs_and_nothing_else():
     one = simulation(0.2)
     assert labels([one, simulation(0.2, "minimal")]) == ["ugal_l", "minimal"]
     assert labels([one, simulation(0.2, traffic="shuffle")]) == ["uniform", "shuffle"]
-    assert labels([one, simulation(0.2, **{"router.buffer_flits": 4})]) == [
+    assert labels([one, simulation(0.2, **{"switch.buffer_flits": 4})]) == [
         "buffer_flits 16", "buffer_flits 4"]
-    both = {"router.size": 1, "choosing.size": 1}
-    other = {"router.size": 2, "choosing.size": 2}
+    both = {"switch.size": 1, "choosing.size": 1}
+    other = {"switch.size": 2, "choosing.size": 2}
     assert labels([simulation(0.2, **both), simulation(0.2, **other)]) == [
-        "router.size 1, choosing.size 1", "router.size 2, choosing.size 2"]
+        "switch.size 1, choosing.size 1", "switch.size 2, choosing.size 2"]
     far = simulation(0.2, "anca", "fat tree")
     assert labels([one, far], ("Slim Fly", "fat tree")) == ["Slim Fly, ugal_l", "fat tree, anca"]
     # what differs from network to network alone goes without saying, but for the traffic
-    six = {"router.virtual_channels": 6}
+    six = {"switch.virtual_channels": 6}
     more = [one, simulation(0.2, "minimal"), simulation(0.2, "anca", "fat tree", **six)]
     assert labels(more, ("Slim Fly", "fat tree")) == [
         "Slim Fly, ugal_l", "Slim Fly, minimal", "fat tree, anca"]
@@ -62,13 +62,14 @@ def test_a_label_says_what_differs_and_nothing_else():
 
 def test_what_a_run_saved_becomes_simulations():
     found = {"verified": True, "points": []}
-    asked = {"load": 0.2, "router": {"buffer_flits": 4}, "class": [{"share": 1}], "sizes": [1, 2]}
+    asked = {"load": 0.2, "switch": {"buffer_flits": 4}, "traffic_class": [{"share": 1}],
+             "sizes": [1, 2]}
     record = {"network": "N", "label": "ugal_l, sim.flit.load 0.2", "called": "ugal_l",
               "asked": {"flit": asked}, "measures": {"sim.flit": found, "cost": {}}}
     (made,) = section.entries({"records": [record]})
     assert (made["network"], made["label"]) == ("N", "ugal_l")
-    assert made["parameters"] == {"load": 0.2, "router.buffer_flits": 4, "class": '[{"share": 1}]',
-                                  "sizes": [1, 2]}
+    assert made["parameters"] == {
+        "load": 0.2, "switch.buffer_flits": 4, "traffic_class": '[{"share": 1}]', "sizes": [1, 2]}
     assert list(section.entries({"records": [{"network": "N", "label": "x"}]})) == []
 
 
@@ -76,7 +77,7 @@ def links(network: dict) -> dict:
     names = network["switch_names"]
     ends = [pair for a, b in network["edges"] for pair in ((a, b), (b, a))]
     return {"from": [names[a] for a, _ in ends], "to": [names[b] for _, b in ends],
-            "port": [1] * len(ends), "utilisation": [i / 1000 for i in range(len(ends))]}
+            "port": [1] * len(ends), "use": [i / 1000 for i in range(len(ends))]}
 
 
 @pytest.fixture(scope="module")
@@ -130,7 +131,7 @@ def test_of_many_curves_some_have_distributions_and_maps_and_the_page_says_so(da
     (lambda s: s.update(network="nowhere"), "no network is labelled 'nowhere'"),
     (lambda s: s["points"][0].pop("accepted_load"), "points[0].accepted_load"),
     (lambda s: s["points"][0].update(latency_histogram=[[1, 2, 3]]), "latency_histogram"),
-    (lambda s: s["points"][0]["links"]["utilisation"].pop(), "several lengths"),
+    (lambda s: s["points"][0]["links"]["use"].pop(), "several lengths"),
     (lambda s: s["points"][0]["links"]["to"].__setitem__(0, "no switch"), "no switch 'no switch'"),
 ])
 def test_what_is_no_simulation_is_refused_by_the_name_of_the_field(data, change, says):

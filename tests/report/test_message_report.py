@@ -9,8 +9,10 @@ import flyloom as fl
 import pytest
 from checkout import ROOT
 from cli_helpers import flyloom
+from flyloom._core import Workload
 from flyloom.report import axis, timeline
 from flyloom.report.section import messages
+from messages import message
 
 FOLDER = ROOT / "examples" / "messages"
 FILES = sorted(FOLDER.glob("*.toml"))
@@ -81,6 +83,22 @@ def test_a_timeline_shows_names_as_text():
     path["operation"] = ["<b>&" for _ in path["operation"]]
     page = timeline.page(found)
     assert "<b>" not in page and page.count("<td>&lt;b&gt;&amp;</td>") == len(path["operation"]) > 0
+
+
+def test_a_timeline_is_in_microseconds_and_its_path_runs_through_what_ranks_do():
+    """5 us of work, o to send and to receive, L between: 5 + 0.3 + 1 + 0.3 us."""
+    made = Workload.read(b"num_ranks 2\nrank 0 {\nl0: calc 5000\nl1: send 1b to 1\n"
+                         b"l1 requires l0\n}\nrank 1 {\nl0: recv 1b from 0\n}\n", None)
+    found = message(made, parameters={"L": 1000, "o": 300, "g": 0, "G": 0, "O": 0, "S": 100},
+                    critical_path=True)
+    bars, path = timeline.spec(found.to_dict())["layer"]
+    spans = [(row["rank"], row["begin"], row["end"]) for row in bars["data"]["values"]]
+    assert {(0, 0.0, 5.0), (0, 5.0, 5.3), (1, 6.3, 6.6)} <= {
+        (rank, round(begin, 6), round(end, 6)) for rank, begin, end in spans}
+    points = sorted((at["step"], at["rank"], round(at["at"], 6)) for at in path["data"]["values"])
+    # a message is on the path from its send to where it arrives
+    assert [(rank, at) for _, rank, at in points] == [
+        (0, 0.0), (0, 5.0), (0, 5.0), (0, 6.3), (1, 6.3), (1, 6.6)]
 
 
 def test_the_committed_files_are_what_their_script_writes():

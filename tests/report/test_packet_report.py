@@ -30,14 +30,17 @@ from flyloom.report import (
 )
 from flyloom.report.section import packets as section
 
+GBPS_OF_GIB = 2**33 / 1e9
+"""Gbit/s of a Gbit/s, the unit that CODES has rates in."""
+
 TRACE = "amg_like:p=2,levels=2,base_bytes=4096"
 EXPERIMENT = f"""
 schema = 1
 name = "beside"
 [sim.packet]
-trace = "{TRACE}"
+workload = "{TRACE}"
 placement = "random"
-background = {{ ranks = 20, intensity = 0.1, interval_us = 2.0 }}
+background = {{ ranks = 20, intensity = 0.1, interval_ns = 2000.0 }}
 links = true
 [[sweep.zip]]
 label = ["two planes", "one"]
@@ -45,7 +48,7 @@ topology = [{{ family = "fit_fly", q = 5, p = 2 }}, {{ family = "slim_fly", q = 
 [sweep.grid]
 "sim.packet.background.intensity" = [0.2, 0.7]
 """
-FIGURES = ("max_comm_us", "mean_comm_us", "mean_latency_us", "mean_hops")
+FIGURES = ("max_comm_ns", "mean_comm_ns", "mean_latency_ns", "mean_hops")
 
 
 def values_of(spec: dict) -> list[dict]:
@@ -88,13 +91,13 @@ def test_the_page_has_the_times_of_all_points(ran):
     html = (ran[0] / "report.html").read_text()
     assert 'href="#packets"' in html and refers_to_nothing(html)
     shown = Page(html)
-    assert "communication of a process (us)" in shown.text["packets"]
+    assert "communication of a process (ns)" in shown.text["packets"]
     for place, network in enumerate(("two planes", "one")):
         for nth, intensity in enumerate((0.2, 0.7)):
             row = ran[1][2 * place + nth]
             assert shown.row("packets", network, nth)[1:] == [
-                str(intensity), "8", f"{row['sim_packet_max_comm_us']:.3f}",
-                f"{row['sim_packet_mean_comm_us']:.3f}",
+                str(intensity), "8", f"{row['sim_packet_max_comm_ns']:,.3f}",
+                f"{row['sim_packet_mean_comm_ns']:,.3f}",
                 *shown.row("packets", network, nth)[5:7], ""]
 
 
@@ -104,18 +107,18 @@ def test_the_chart_has_the_values_of_the_rows(ran, saved):
     wanted = {
         (network, at, words): ran[1][2 * place + nth][f"sim_packet_{name}"]
         for place, network in enumerate(("two planes", "one")) for nth, at in enumerate((0.2, 0.7))
-        for words, name in (("longest", "max_comm_us"), ("mean", "mean_comm_us"))
+        for words, name in (("longest", "max_comm_ns"), ("mean", "mean_comm_ns"))
     }
     assert drawn == wanted
     # latency and routers visited are those of the job, not of the packets beside it
     beside = [values_of(part) for part in spec["hconcat"][1]["vconcat"]]
-    for found, key in zip(beside, ("mean_latency_us", "mean_hops"), strict=True):
+    for found, key in zip(beside, ("mean_latency_ns", "mean_hops"), strict=True):
         told = {(v["curve"], v["at"]): v["value"] for v in found}
         assert told == {
             (run["network"], run["parameters"]["background.intensity"]): run["jobs"][0][key]
             for run in saved["packets"]}
     axes = json.dumps(spec)
-    assert '"title": "intensity"' in axes and '"title": "packet latency (us)"' in axes
+    assert '"title": "intensity"' in axes and '"title": "packet latency (ns)"' in axes
 
 
 def test_every_plane_has_its_map(ran, saved):
@@ -138,7 +141,7 @@ def test_every_plane_has_its_map(ran, saved):
         assert "scale(8.40000)" in matrix  # 420 px for the 50 switches of a plane
         # a mark is a stroke of one cell; no two links of a plane join the same switches
         assert matrix.count("h1") == channels[plane] == 350
-        idle = sum(1 for p, used in zip(links["plane"], links["utilisation"], strict=True)
+        idle = sum(1 for p, used in zip(links["plane"], links["use"], strict=True)
                    if p == plane and used == 0)
         grey = re.search(r'd="([^"]*)"[^>]*stroke="#d5dae0"', matrix)
         assert (grey[1].count("h1") if grey else 0) == idle
@@ -149,20 +152,21 @@ def test_every_plane_has_its_map(ran, saved):
 
 
 def job(us: float, name: str = "amg", **more) -> dict:
-    return {"name": name, "ranks": 8, "max_comm_us": us, "mean_comm_us": us / 2,
-            "mean_latency_us": us / 10, "mean_hops": 2.5, "messages": 3, "chunks": 4,
+    return {"name": name, "ranks": 8, "max_comm_ns": us, "mean_comm_ns": us / 2,
+            "mean_latency_ns": us / 10, "mean_hops": 2.5, "messages": 3, "packets": 4,
             "bytes": 5, **more}
 
 
-BEHIND = job(0, "background", max_comm_us=None, mean_comm_us=None)
+BEHIND = job(0, "background", max_comm_ns=None, mean_comm_ns=None)
 
 
 def point(load: float | None, latency: float | None = 1.0, **more) -> dict:
     return {
-        "offered_load": load, "accepted_gib_per_s": 10 * (load or 0), "packets": 7, "messages": 7,
-        "mean_hops": 2.25, "mean_latency_us": latency, "p50_latency_us": latency and 0.9 * latency,
-        "p99_latency_us": latency and 3 * latency, "max_latency_us": latency and 4 * latency,
-        "nonminimal_packets": 1, "end_us": 9.0, "deadlocked": False, **more,
+        "offered_load": load, "accepted_gbps": 10 * (load or 0), "packets": 7, "messages": 7,
+        "mean_hops": 2.25, "mean_latency_ns": latency,
+        "p50_latency_ns": latency and 0.9 * latency,
+        "p99_latency_ns": latency and 3 * latency, "max_latency_ns": latency and 4 * latency,
+        "nonminimal_packets": 1, "end_ns": 9000, "deadlocked": False, **more,
     }
 
 
@@ -171,7 +175,7 @@ def run(at: float | None, us: float, label: str = "minimal", **more) -> dict:
     ``points`` in place of its own."""
     jobs = more.pop("jobs", [job(us), BEHIND])
     points = more.pop("points", [point(None)])
-    known = {"seed": 1, "trace": "amg"} | ({} if at is None else {"background.intensity": at})
+    known = {"seed": 1, "workload": "amg"} | ({} if at is None else {"background.intensity": at})
     return {"network": more.pop("network", "Slim Fly"), "label": label, "points": points,
             "jobs": jobs, "parameters": {**known, **more}}
 
@@ -235,7 +239,7 @@ def test_jobs_of_a_run_are_curves_of_their_own_and_of_one_name_told_apart():
     jobs = [job(5.0), job(6.0), job(7.0, "other"), BEHIND]
     runs = checked([run(at, 0, jobs=jobs) for at in (0.1, 0.2)])
     rows = packets.traced(runs, ["Slim Fly"])
-    assert [(row["curve"], row["at"], row["max_comm_us"]) for row in rows] == [
+    assert [(row["curve"], row["at"], row["max_comm_ns"]) for row in rows] == [
         ("minimal, amg (1)", 0.1, 5.0), ("minimal, amg (1)", 0.2, 5.0),
         ("minimal, amg (2)", 0.1, 6.0), ("minimal, amg (2)", 0.2, 6.0),
         ("minimal, other", 0.1, 7.0), ("minimal, other", 0.2, 7.0)]
@@ -246,7 +250,7 @@ def test_what_did_not_end_is_in_no_mean():
     runs = checked([run(0.1, 5.0), stuck, run(0.2, 6.0),
                     run(0.3, 9.0, points=[point(None, deadlocked=True)])])
     rows = packets.traced(runs, ["Slim Fly"])
-    assert [(row["at"], row["max_comm_us"], row["deadlocked"]) for row in rows] == [
+    assert [(row["at"], row["max_comm_ns"], row["deadlocked"]) for row in rows] == [
         (0.1, 5.0, 1), (0.2, 6.0, 0), (0.3, None, 1)]
     drawn = values_of(packets.traced_spec(rows)["hconcat"][0])
     assert {value["at"] for value in drawn} == {0.1, 0.2}
@@ -294,13 +298,13 @@ def test_a_page_without_packets_has_no_section_of_them():
 
 def test_what_a_run_saved_becomes_runs_of_packets():
     found = {"points": [{"offered_load": None, "ranks": {}, "series": {}}], "jobs": [1]}
-    asked = {"trace": ["a", "b"], "background": [{"ranks": 3}, {"ranks": 4}], "link": {"x": 1}}
+    asked = {"workload": ["a", "b"], "background": [{"ranks": 3}, {"ranks": 4}], "link": {"x": 1}}
     record = {"network": "N", "label": "x, y", "called": "x", "asked": {"packet": asked},
               "measures": {"sim.packet": found, "sim.flit": {}}}
     (made,) = section.entries({"records": [record]})
     assert made == {
         "network": "N", "label": "x", "jobs": [1], "points": [{"offered_load": None}],
-        "parameters": {"trace": "a + b", "background.1.ranks": 3, "background.2.ranks": 4,
+        "parameters": {"workload": "a + b", "background.1.ranks": 3, "background.2.ranks": 4,
                        "link.x": 1}}
     asked["background"] = [{"ranks": 3}]
     assert next(section.entries({"records": [record]}))["parameters"]["background.ranks"] == 3
@@ -310,12 +314,12 @@ def links_of(network: dict) -> dict:
     names = network["switch_names"]
     ends = [pair for a, b in network["edges"] for pair in ((a, b), (b, a))]
     return {"from": [names[a] for a, _ in ends], "to": [names[b] for _, b in ends],
-            "plane": [0] * len(ends), "utilisation": [i / 1000 for i in range(len(ends))]}
+            "plane": [0] * len(ends), "use": [i / 1000 for i in range(len(ends))]}
 
 
 @pytest.mark.parametrize(("change", "says"), [
     (lambda r: r.update(network="nowhere"), "no network is labelled 'nowhere'"),
-    (lambda r: r["points"][0].pop("accepted_gib_per_s"), "points[0].accepted_gib_per_s: missing"),
+    (lambda r: r["points"][0].pop("accepted_gbps"), "points[0].accepted_gbps: missing"),
     (lambda r: r["points"][0].update(mean_hops="far"), "points[0].mean_hops"),
     (lambda r: r["points"][0].update(offered_load=None), "points[0].offered_load: missing"),
     (lambda r: r["points"][0]["links"]["plane"].pop(), "several lengths"),
@@ -341,9 +345,9 @@ def test_what_is_no_run_of_packets_is_refused_by_the_name_of_the_field(change, s
 @pytest.fixture(scope="module")
 def traced() -> dict:
     return document(
-        "sim", "packet", "fit_fly:q=5,p=2", "--trace", TRACE, "--trace", TRACE, "--placement",
-        "random", "--background", "ranks=30,intensity=0.2,interval_us=2", "--set", "links=true",
-        "--set", "ranks=true", "--set", "series_us=5")
+        "sim", "packet", "fit_fly:q=5,p=2", "--workload", TRACE, "--workload", TRACE, "--placement",
+        "random", "--background", "ranks=30,intensity=0.2,interval_ns=2000", "--set", "links=true",
+        "--set", "ranks=true", "--set", "series_ns=5000")
 
 
 def test_the_chart_of_traces_has_jobs_processes_and_time(traced):
@@ -351,21 +355,21 @@ def test_the_chart_of_traces_has_jobs_processes_and_time(traced):
     (bars, ranks), (rate, latency) = (row["hconcat"] for row in spec["vconcat"])
     names = [f"{TRACE} (1)", f"{TRACE} (2)"]
     assert [(v["name"], v["longest"], v["mean"]) for v in values_of(bars)] == [
-        (name, found["max_comm_us"], found["mean_comm_us"])
+        (name, found["max_comm_ns"], found["mean_comm_ns"])
         for name, found in zip(names, traced["jobs"], strict=False)]
     told = traced["points"][0]["ranks"]
     for number, name in enumerate(names):
         shown = [(v["share"], v["us"]) for v in values_of(ranks) if v["name"] == name]
-        times = sorted(us for j, us in zip(told["job"], told["comm_us"], strict=True)
+        times = sorted(us for j, us in zip(told["job"], told["comm_ns"], strict=True)
                        if j == number)
         assert shown == [((i + 1) / 8, us) for i, us in enumerate(times)]
-        assert shown[-1][1] == traced["jobs"][number]["max_comm_us"]
+        assert shown[-1][1] == traced["jobs"][number]["max_comm_ns"]
     series = traced["points"][0]["series"]
-    middles = [end - 2.5 for end in series["end_us"]]
+    middles = [end - 2500 for end in series["end_ns"]]
     assert [(v["at"], v["rate"]) for v in values_of(rate)] == list(
-        zip(middles, series["accepted_gib_per_s"], strict=True))
+        zip(middles, series["accepted_gbps"], strict=True))
     assert [(v["at"], v["us"]) for v in values_of(latency)] == [
-        (at, us) for at, us in zip(middles, series["mean_latency_us"], strict=True)
+        (at, us) for at, us in zip(middles, series["mean_latency_ns"], strict=True)
         if us is not None]
 
 
@@ -387,8 +391,8 @@ def test_the_page_of_a_trace_has_jobs_and_a_map_a_plane(traced):
                            strict=True):
         row = shown.row("x", name)
         assert row[1] == str(found["ranks"]) and row[-1] == f"{found['bytes']:,}"
-        time = found["max_comm_us"]
-        assert row[2] == ("–" if time is None else f"{time:.5g}")
+        time = found["max_comm_ns"]
+        assert row[2] == ("–" if time is None else f"{time:,.5g}")
     wrong = {**traced, "jobs": [{**traced["jobs"][0], "name": "<b>"}, *traced["jobs"][1:]]}
     assert "<th>&lt;b&gt;</th>" in packet_page.page(wrong)
 
@@ -398,7 +402,7 @@ def test_without_traces_the_chart_has_median_mean_and_the_99th_percentile():
     found = document("sim", "packet", net, "--load", "0.2,0.6", "--messages", "5", "--set",
                      "links=true")
     [row] = packet_page.spec(found)["vconcat"]
-    keys = {"median": "p50_latency_us", "mean": "mean_latency_us", "99 % below": "p99_latency_us"}
+    keys = {"median": "p50_latency_ns", "mean": "mean_latency_ns", "99 % below": "p99_latency_ns"}
     drawn = {(v["offered"], v["of packets"]): v["us"] for v in values_of(row["hconcat"][0])}
     assert drawn == {(p["offered_load"], name): p[key] for p in found["points"]
                      for name, key in keys.items()}

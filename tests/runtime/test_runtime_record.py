@@ -309,5 +309,5 @@ def test_motifs_on_networks(name, words, release, tmp_path):
                     re.findall(r": send (\d+)b to \d+ tag (\d+)", goal.read_text()))
     assert SENT.get(name, {}).items() <= found.items()
     for net in ("slim_fly:q=5,p=4", "fat_tree:levels=2,k=8"):
-        told = document("sim", "message", "--goal", goal, "--net", net)
+        told = document("sim", "message", "--workload", goal, net)
         assert told["messages"] == sends

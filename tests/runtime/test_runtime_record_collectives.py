@@ -14,8 +14,8 @@ from pathlib import Path
 import pytest
 from cli_helpers import document
 from flyloom import Workload
-from flyloom.verbs.message import message
 from flyloom.verbs.workloads import check_workload, make_workload
+from messages import message
 from test_runtime import build
 from test_runtime_record import run
 
@@ -279,7 +279,7 @@ def test_over_a_network(release, tmp_path):
                 for each in (recorded.cut(mark), workload(case, 8))]
         assert took[0] == took[1], case
     (tmp_path / "goal").write_text(recorded.text)
-    told = document("sim", "message", "--goal", tmp_path / "goal", "--net", "slim_fly:q=5,p=4")
+    told = document("sim", "message", "--workload", tmp_path / "goal", "slim_fly:q=5,p=4")
     assert told["messages"] == recorded.text.count(": send ")
 
 

@@ -137,7 +137,7 @@ def make_tables(net: Net, lmc: int, seed: int, tree_only: bool = False) -> Table
     """Routes for each LID: shortest over the cables that a seeded draw of its offset leaves.
 
     Offset 0 uses all cables; other offsets lack a third of those off a spanning tree;
-    ``tree_only`` uses the tree alone, which cannot deadlock. SLs and VLs are drawn, VLs 0..7.
+    ``tree_only`` uses the tree alone, which cannot deadlock. SLs are drawn, 0..15, and VLs, 0..7.
     """
     rng = random.Random(seed)
     width = 1 << lmc
@@ -168,7 +168,7 @@ def make_tables(net: Net, lmc: int, seed: int, tree_only: bool = False) -> Table
                 if offset == 0 and port:
                     lft[switch][lid[target]] = port
     lids = sorted({x for table in lft.values() for x in table})
-    sl = {(s, x): rng.randrange(8) for s in net.switches for x in lids if rng.random() < 0.9}
+    sl = {(s, x): rng.randrange(16) for s in net.switches for x in lids if rng.random() < 0.9}
     sl2vl = {}
     for s in net.switches:
         ports = sorted(p for n, p in net.far if n == s)

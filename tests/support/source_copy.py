@@ -74,6 +74,9 @@ def bring_up_to_date(folder: Path) -> None:
         name = path.relative_to(folder)
         if name.parts[0] != ".git" and str(name) not in wanted:
             path.unlink()
+    for path in sorted((folder / "crates").rglob("*/"), reverse=True):  # no crate without files
+        if not any(path.iterdir()):
+            path.rmdir()
     for name in wanted:
         # A file that did not change keeps its time, so that cargo does not build it again.
         content = (ROOT / name).read_bytes()

@@ -180,11 +180,12 @@ def test_the_root_given_to_opensm_is_the_middle_switch(net):
 
 @needs_fabric
 def test_rows_of_opensm_are_its_tables_as_read_back():
+    """Two of them, with an option and without; each is a start of OpenSM."""
     names = ["opensm:minhop", "opensm:updn", "opensm:nue", "opensm:nue:max_lanes=4", "opensm:lash"]
     found = fl.compare_routing(NET, engines=names, patterns=60, seed=1)
     rows = by_engine(found)
     assert list(rows) == names
-    for name in names[:4]:
+    for name in names[1:4:2]:
         options = {"max_lanes": 4} if "max_lanes" in name else {}
         routing = fl.route(NET, ":".join(name.split(":")[:2]), **options)
         same_as_the_verbs(rows[name], routing, 60, 1)

@@ -376,7 +376,7 @@ def test_the_command_writes_prints_and_lists(tmp_path):
 
 @pytest.mark.parametrize(("words", "why"), [
     (["export"], "NET|TABLES: missing"),
-    (["export", "star:n=3"], "--to: missing; slurm-tree"),
+    (["export", "star:n=3"], "--to: missing; astra-sim"),
     (["export", "star:n=3", "--to", "dot"], "no format 'dot'"),
     (["export", "star:n=3", "--list"], "--list: stands alone"),
     (["export", "star:n=3", "--to", "graphml", "-O", "floor=1"], "--option floor=1: not an option"),

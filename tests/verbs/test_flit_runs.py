@@ -31,8 +31,9 @@ def test_several_seeds_are_the_mean_of_their_runs(traffic):
         assert spread["standard_deviation"] == pytest.approx(statistics.stdev(values))
         low, high = stats.t.interval(0.95, 3, statistics.mean(values), stats.sem(values))
         assert spread["confidence_interval_95"] == pytest.approx([low, high])
-    assert point["mean_hops"] == pytest.approx(statistics.mean(one["mean_hops"] for one in each))
-    for name in ("cycles", "flit_hops"):
+    for name in ("mean_hops", "mean_switches"):
+        assert point[name] == pytest.approx(statistics.mean(one[name] for one in each))
+    for name in ("cycles", "switched_flits"):
         assert point[name] == sum(one[name] for one in each)
     for name in ("latency_histogram", "hop_histogram"):
         counts = sum(sum(c[1] if isinstance(c, list) else c for c in one[name]) for one in each)
@@ -74,10 +75,10 @@ def test_a_fixed_warm_up_is_said_too():
 
 def test_classes_share_the_load():
     plain = run().points
-    assert run(classes=[{}]).points == plain
-    [point] = run("torus:shape=4x4,p=1", load=0.4, classes=[
+    assert run(traffic_class=[{}]).points == plain
+    [point] = run("torus:shape=4x4,p=1", load=0.4, traffic_class=[
         {"share": 3}, {"traffic": "neighbour", "packet_flits": 4},
-    ], settings={"run.measure_cycles": 4000, "router.virtual_channels": 8}).points
+    ], settings={"run.measure_cycles": 4000, "switch.virtual_channels": 8}).points
     uniform, near = point["classes"]
     assert uniform["offered_load"] == pytest.approx(0.3)
     assert near["offered_load"] == pytest.approx(0.1)
@@ -89,7 +90,7 @@ def test_classes_share_the_load():
     # 0.3 packets of a flit against 0.1 / 4 of four
     assert packets[0] / packets[1] == pytest.approx(12, rel=0.15)
     # a neighbour is two switches away at most: the diagonal
-    assert len(near["hop_histogram"]) <= 4
+    assert len(near["hop_histogram"]) <= 3
     assert "classes" not in plain[0]
 
 
@@ -99,8 +100,8 @@ def test_a_class_goes_first_where_the_router_says_so():
     for priority in ("class", "round_robin"):
         # a link that carries a quarter, and each class wants 0.2
         [point] = run("ring:n=2,p=4", load=0.4, traffic=across, settings={
-            "router.priority": priority, "run.warmup_cycles": 1000, "run.measure_cycles": 4000,
-        }, classes=[{"priority": 0}, {"priority": 1}]).points
+            "switch.priority": priority, "run.warmup_cycles": 1000, "run.measure_cycles": 4000,
+        }, traffic_class=[{"priority": 0}, {"priority": 1}]).points
         accepted[priority] = [row["accepted_load"] for row in point["classes"]]
         assert sum(accepted[priority]) == pytest.approx(0.25, rel=0.02)
     late, first = accepted["class"]
@@ -110,24 +111,24 @@ def test_a_class_goes_first_where_the_router_says_so():
 
 def test_a_process_that_cannot_make_a_load_ends_the_curve():
     # on a quarter of the time, a packet in each of these cycles
-    found = run(load="auto", settings={"process": "on_off:0.1,0.3", "run.measure_cycles": 2000})
+    found = run(load="auto", settings={"injection": "on_off:0.1,0.3", "run.measure_cycles": 2000})
     assert [point["offered_load"] for point in found.points] == [0.1, 0.2]
     assert found.saturation_throughput == 0.2
     with pytest.raises(fl.RefusalError, match="load: 0.3 packets a cycle"):
-        run(load=0.3, settings={"process": "on_off:0.1,0.3"})
+        run(load=0.3, settings={"injection": "on_off:0.1,0.3"})
 
 
 @pytest.mark.parametrize(("words", "told"), [
     ("--seeds 0", "seeds: 0 is out of range; 1 to 1000"),
-    ("--set seeds=2", "seeds is an argument of its own"),
+    ("--seeds 3 --set seeds=2", "seeds: given twice"),
     ("--set run.warmup_cycles=soon", "run.warmup_cycles: invalid warm-up"),
-    ("--class share=0", "class 1: share: 0 is out of range"),
-    ("--class share=x", "--class: share: 'x' is no number"),
-    ("--class share", "--class: 'share': not KEY=VALUE"),
-    ("--class colour=1", "class: "),
-    ("--class packet_flits=0", "class 1: packet_flits: 0 flits"),
-    ("--class process=foo", "class 1: process: there is no 'foo'"),
-    ("--class traffic=bit_reverse", "not a power of two"),
+    ("--traffic-class share=0", "traffic_class 1: share: 0 is out of range"),
+    ("--traffic-class share=x", "traffic_class 1: share: 'x' is no number"),
+    ("--traffic-class share", "--traffic-class: 'share': not KEY=VALUE"),
+    ("--traffic-class colour=1", "traffic_class 1: colour: unknown field"),
+    ("--traffic-class packet_flits=0", "traffic_class 1: packet_flits: 0 flits"),
+    ("--traffic-class injection=foo", "traffic_class 1: injection: there is no 'foo'"),
+    ("--traffic-class traffic=bit_reverse", "not a power of two"),
 ])
 def test_bad_input_is_refused_in_one_line(words, told):
     done = flyloom("sim", "flit", NET, "--load", "0.1", *words.split())
@@ -137,10 +138,11 @@ def test_bad_input_is_refused_in_one_line(words, told):
 
 
 def test_classes_by_command_line_are_those_of_python():
-    found = document("sim", "flit", NET, "--load", "0.3", "--class", "share=2 traffic=shift:5",
-                     "--class", "packet_flits=1=3,5=1", "--set", "run.warmup_cycles=200",
+    found = document("sim", "flit", NET, "--load", "0.3",
+                     "--traffic-class", "share=2 traffic=shift:5", "--traffic-class",
+                     "packet_flits=1=3,5=1", "--set", "run.warmup_cycles=200",
                      "run.measure_cycles=400")
-    here = run(load=0.3, classes=[
+    here = run(load=0.3, traffic_class=[
         {"share": 2.0, "traffic": "shift:5"}, {"packet_flits": "1=3,5=1"}])
     assert found["points"] == here.points
 
@@ -178,13 +180,13 @@ def test_few_packets_are_no_evidence_of_saturation(tmp_path):
     for measured in (1000, 100_000):
         for seed in range(12):
             [point] = run("ring:n=2,p=1", load=0.1, seed=seed, settings={
-                "run.measure_cycles": measured, "router.virtual_channels": 4}).points
+                "run.measure_cycles": measured, "switch.virtual_channels": 4}).points
             short = point["accepted_load"] < 0.97 * 0.1
             assert point["saturated"] is (None if short else False)
             known.setdefault(measured, set()).add(point["saturated"])
     assert known == {1000: {None, False}, 100_000: {False}}
     words = ("sim", "flit", "ring:n=2,p=1", "--load", "0.001", "--set", "run.measure_cycles=2000",
-             "router.virtual_channels=4", "run.warmup_cycles=0")
+             "switch.virtual_channels=4", "run.warmup_cycles=0")
     for seed in range(9):
         shown = flyloom(*words, "--seed", seed).stdout
         [point] = document(*words, "--seed", seed)["points"]
@@ -196,7 +198,7 @@ def test_few_packets_are_no_evidence_of_saturation(tmp_path):
 def test_packets_that_come_once_in_a_while_do_not_wait_for_one_another(seed):
     """A packet that has just come, thousands of cycles after the last, has not stood since."""
     [point] = fl.simulate("ring:n=2,p=1", load=0.0003, seed=seed, threads=1, settings={
-        "run.measure_cycles": 1_000_000, "router.virtual_channels": 4}).points
+        "run.measure_cycles": 1_000_000, "switch.virtual_channels": 4}).points
     assert not point["deadlocked"] and sum(point["hop_histogram"]) > 500
 
 
@@ -206,14 +208,14 @@ def test_every_load_out_of_range_is_refused_with_the_same_range(load):
     shown = "NaN" if first == "nan" else first
     done = flyloom("sim", "flit", NET, "--load", load)
     says = "is out of range; above 0, at most 1 for each rail of an endpoint, or auto"
-    assert (done.returncode, done.stderr) == (2, f"flyloom: load: {shown} {says}\n")
+    assert (done.returncode, done.stderr) == (2, f"flyloom: --load: {shown} {says}\n")
 
 
 def test_the_range_of_loads_has_the_rails_of_the_network():
     done = flyloom("sim", "flit", "multi_plane:planes=2,of=ring:n=3,p=1", "--load", "2.5",
-                   "--set", "router.virtual_channels=4")
+                   "--set", "switch.virtual_channels=4")
     says = "above 0, at most 1 for each rail of an endpoint, here 2, or auto"
-    assert (done.returncode, done.stderr) == (2, f"flyloom: load: 2.5 is out of range; {says}\n")
+    assert (done.returncode, done.stderr) == (2, f"flyloom: --load: 2.5 is out of range; {says}\n")
 
 
 @pytest.mark.parametrize("load", ["0", "0.00001", "64.5", "nan"])

@@ -10,6 +10,7 @@ import checkout
 import flyloom as fl
 import networkx as nx
 import pytest
+from campaign import count
 from cli_helpers import document, flyloom
 from deploy_helpers import needs_fabric
 from flyloom.inputs.tables import read_folder
@@ -48,7 +49,8 @@ def walked(topology: fl.Topology, routing: fl.Routing, graph: object, places: li
     return max(load.values(), default=Fraction(0)), hops
 
 
-@pytest.mark.parametrize("case", TARGETS)
+@pytest.mark.campaign
+@pytest.mark.parametrize("case", count(["fem_sf5", "st3_sf5"], list(TARGETS)))
 def test_mapping_and_tables_are_better_than_either(case: str, tmp_path: Path) -> None:
     (net, graph), (before, target) = CASES[case], TARGETS[case]
     folder, file = tmp_path / "tables", tmp_path / "ranks"
@@ -143,8 +145,9 @@ def test_a_mapping_that_does_not_fit_is_refused() -> None:
 
 @needs_fabric
 def test_the_tables_are_loaded_and_read_back() -> None:
-    net, graph = CASES["fem_sf5"]
+    net, graph = "hyperx:shape=4x4,p=4", "stencil:shape=8x8,bytes=100"
     _, routing = fl.map_with_routing(net, graph, effort="fast")
+    assert routing.layers > 1
     found = fl.deploy(routing, topology=fl.network(net), oracle=True)
     wrong = (found.differing_entries, found.differing_sl_entries, found.differing_sl2vl_entries)
     assert wrong == (0, 0, 0), found.differences

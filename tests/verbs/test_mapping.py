@@ -23,6 +23,7 @@ import pytest
 import scipy.io
 import scipy.sparse as sp
 from cli_helpers import command, document, environment, flyloom
+from oracle_routes import Wires, follow
 from patience import HANG_S
 
 DATA = checkout.DATA / "mapping"
@@ -175,11 +176,11 @@ def test_a_file_is_evaluated_and_placed_as_it_was_found(format: str, tmp_path: P
     again = document("map-eval", net, "--graph", graph, "--mapping", file)
     assert again["mapping"] == found["mapping"]
     assert again["maximum_congestion"] == found["maximum_congestion"]
-    run = document("sim", "message", "--workload", "alltoall_linear bytes=100", "--net", net,
+    run = document("sim", "message", "--workload", "alltoall_linear bytes=100", net,
                    "--placement", file)
     listed = tmp_path / "list"
     listed.write_text("".join(f"{e}\n" for e in found["mapping"]))
-    same = document("sim", "message", "--workload", "alltoall_linear bytes=100", "--net", net,
+    same = document("sim", "message", "--workload", "alltoall_linear bytes=100", net,
                     "--placement", listed)
     assert run["finish_ns"] == same["finish_ns"]
 
@@ -240,6 +241,25 @@ def test_tables_are_followed() -> None:
     assert found.hop_bytes == sum(load.values())
     mapped = fl.map_processes(tables, ring, objective="congestion")
     assert mapped.maximum_congestion <= found.maximum_congestion
+
+
+@pytest.mark.parametrize("spec", ["torus:shape=3x3,p=1", "ring:n=8,p=1"])
+def test_routes_that_are_longer_one_way_than_back_count_both(spec: str) -> None:
+    """The least hop-bytes of all placements of four processes, routes followed port by port."""
+    net = fl.network(spec)
+    tables, wires, hosts = fl.route(net, "valiant_static"), Wires(net), range(net.endpoints)
+    assert tables.layers == 1
+    far = {(a, b): len(follow(wires, tables.next[0, b].tolist(), wires.home[a][0], wires.home[b]))
+           for a, b in itertools.permutations(hosts, 2)}
+    assert sum(far[a, b] != far[b, a] for a, b in far) > 10
+    for seed in range(3):
+        sent = np.triu(np.random.default_rng(seed).integers(0, 40, (4, 4)), 1)
+        sent += sent.T
+        pairs = list(itertools.permutations(range(4), 2))
+        least = min(sum(sent[u, v] * far[at[u], at[v]] for u, v in pairs)
+                    for at in itertools.permutations(hosts, 4))
+        found = fl.map_processes(tables, sent.tolist(), objective="hops", effort="best")
+        assert found.hop_bytes == least
 
 
 def test_hosts_pins_and_slots_are_kept(tmp_path: Path) -> None:

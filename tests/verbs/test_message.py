@@ -12,7 +12,7 @@ import goal_helpers as plain
 import pytest
 from cli_helpers import document, flyloom
 from flyloom._core import RefusalError, Workload
-from flyloom.verbs.message import message
+from messages import message
 
 DATA = checkout.DATA / "message"
 SETS = {
@@ -47,7 +47,7 @@ def test_the_command_gives_loggopsims_times(tmp_path):
         ]
     letters = [word for name in "LogGOS" for word in (f"--{name}", wanted[0][name])]
     found = document(
-        "sim", "message", "--goal", DATA / "micro/e08_irequires_overlap.goal", "--dialect",
+        "sim", "message", "--workload", DATA / "micro/e08_irequires_overlap.goal", "--dialect",
         "loggops-v1", *letters, "--ranks", tmp_path / "ranks.csv",
     )
     times = [int(row["finish_stable_sort"]) for row in wanted]
@@ -190,7 +190,7 @@ def test_the_causal_rules_by_a_slow_simulator(name):
 @pytest.mark.parametrize("dialect", ["causal", "loggops-v1"])
 def test_a_schedule_without_an_end_is_refused(tmp_path, text, told, dialect):
     (tmp_path / "s.goal").write_text(text)
-    done = flyloom("sim", "message", "--goal", tmp_path / "s.goal", "--dialect", dialect)
+    done = flyloom("sim", "message", "--workload", tmp_path / "s.goal", "--dialect", dialect)
     assert done.returncode == 2
     for words in told:
         assert words in done.stderr
@@ -244,12 +244,12 @@ def test_collectives_take_what_their_formulas_say():
 
 @pytest.mark.parametrize(("options", "told"), [
     (["--L", "-1"], "L: -1 is out of range"),
-    (["--dialect", "v1"], "dialect: there is no 'v1'; causal, loggops-v1"),
+    (["--dialect", "v1"], "dialect: there is no 'v1', only causal or loggops-v1"),
     (["--dialect", "loggops-v1", "--G", "0.5"], "G: 0.5 is no whole number"),
     (["--S", "5000000000"], "S: 5000000000 is too large"),
 ])
 def test_parameters_that_cannot_be_are_refused(options, told):
-    done = flyloom("sim", "message", "--goal", DATA / "micro/e01_eager_posted.goal", *options)
+    done = flyloom("sim", "message", "--workload", DATA / "micro/e01_eager_posted.goal", *options)
     assert done.returncode == 2 and told in done.stderr
 
 

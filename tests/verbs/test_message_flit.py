@@ -8,9 +8,9 @@ import flyloom as fl
 import pytest
 
 FLITS, PACKET = 4000, 4
-FAIR = {"router.priority": "age", "router.virtual_channels": 8, "router.buffer_flits": 32}
+FAIR = {"switch.priority": "age", "switch.virtual_channels": 8, "switch.buffer_flits": 32}
 """Routers that serve the oldest packet first: flows that meet have even parts, as in the model."""
-SAME = {"network.link_gbps": 8, "network.switch_ns": 3, "network.link_ns": 0}
+SAME = {"link.rate_gbps": 8, "switch.delay_ns": 3, "link.latency_ns": 0}
 """A byte of a message is a flit, and takes a nanosecond of a cable, a cycle there."""
 FREE = {"L": 0, "o": 0, "g": 0, "S": 1 << 30}
 

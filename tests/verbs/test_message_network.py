@@ -12,7 +12,7 @@ import pytest
 from checkout import ROOT
 from cli_helpers import document, flyloom
 from flyloom._core import RefusalError, message_schema
-from flyloom.verbs.message import message
+from messages import message
 
 BYTES = 4001
 ONE_WAY = "num_ranks 50\n" + "".join(
@@ -40,12 +40,12 @@ def test_a_message_alone_takes_what_the_formula_says(goal):
     h = switches_visited(0, 49)
     wanted = 2 * 1500 + 90 * h + 25 * (h + 1) + (BYTES - 1) / 25  # 200 Gbit/s
     for more in ([], ["--engine", "min_hop"]):
-        found = document("sim", "message", "--goal", goal, "--net", NET, *more)
+        found = document("sim", "message", "--workload", goal, NET, *more)
         assert found["finish_ns"] == wanted
         assert found["network"]["switch_bytes"] == (BYTES - 1) * (h - 1)
-    settings = ["--set", "network.switch_ns=10", "network.link_ns=3", "network.nic_ns=100",
-                "network.link_gbps=8"]
-    found = document("sim", "message", "--goal", goal, "--net", NET, "--o", 200, *settings)
+    settings = ["--set", "switch.delay_ns=10", "link.latency_ns=3", "network.nic_ns=100",
+                "link.rate_gbps=8"]
+    found = document("sim", "message", "--workload", goal, NET, "--o", 200, *settings)
     assert found["finish_ns"] == 2 * 200 + 2 * 100 + 10 * h + 3 * (h + 1) + BYTES - 1
 
 
@@ -57,7 +57,7 @@ def test_ranks_are_where_the_placement_says(goal, tmp_path):
     found = fl.simulate(NET, "message", workload=goal, placement=places)
     assert found.finish_ns == 3000 + 90 * h + 25 * (h + 1) + (BYTES - 1) / 25
     sends = {
-        name: [i for i, size in enumerate(found.channels["bytes"]) if size]
+        name: [i for i, size in enumerate(found.links["bytes"]) if size]
         for name, found in {
             name: fl.simulate(NET, "message", workload=goal, placement=name, seed=seed)
             for name, seed in [("linear", 0), ("random", 1), ("random_switches", 2), ("stripe", 0)]
@@ -65,13 +65,13 @@ def test_ranks_are_where_the_placement_says(goal, tmp_path):
     }
     assert sends["linear"] == sends["stripe"] != sends["random"] != sends["random_switches"]
     again = fl.simulate(NET, "message", workload=goal, placement="random", seed=1)
-    assert [i for i, size in enumerate(again.channels["bytes"]) if size] == sends["random"]
+    assert [i for i, size in enumerate(again.links["bytes"]) if size] == sends["random"]
 
 
 def test_files_of_ranks_and_channels(goal, tmp_path):
     ranks, channels = tmp_path / "r.csv", tmp_path / "c.csv"
-    found = document("sim", "message", "--goal", goal, "--net", NET, "--ranks", ranks,
-                     "--channels", channels)
+    found = document("sim", "message", "--workload", goal, NET, "--ranks", ranks,
+                     "--links", channels)
     with ranks.open() as rows:
         times = [float(row["finish_ns"]) for row in csv.DictReader(rows)]
     assert len(times) == 50 and max(times) == found["finish_ns"]
@@ -90,14 +90,14 @@ def test_measured_parameters_come_from_a_file(goal, tmp_path):
         "L_ns": 700, "o_ns": 120.5, "g_ns": 40, "G_ns_per_byte": 0.25, "host": "a",
         "date": "2026-11-23",
     }))
-    found = document("sim", "message", "--goal", goal, "--loggp", file)
+    found = document("sim", "message", "--workload", goal, "--costs", file)
     assert found["finish_ns"] == 700 + 241 + (BYTES - 1) * 0.25
-    found = document("sim", "message", "--goal", goal, "--loggp", file, "--L", 50)
+    found = document("sim", "message", "--workload", goal, "--costs", file, "--L", 50)
     assert found["finish_ns"] == 50 + 241 + (BYTES - 1) * 0.25
     for text, word in [('{"L_ns": 1}', "there is no o_ns"), ("[]", "no table"),
                        ('{"L_ns": "1"}', "is no number"), ("{", "loggp.json")]:
         file.write_text(text)
-        refused = flyloom("sim", "message", "--goal", goal, "--loggp", file)
+        refused = flyloom("sim", "message", "--workload", goal, "--costs", file)
         assert refused.returncode == 2 and word in refused.stderr, refused.stderr
 
 
@@ -121,7 +121,7 @@ with = { bytes = 1000 }
     rows = pyarrow.parquet.read_table(Path(done.directory, "rows.parquet")).to_pylist()
     assert len(rows) == 4
     alone = [
-        fl.simulate(NET, "message", workload="alltoall_pairwise", make={"bytes": size},
+        fl.simulate(NET, "message", workload="alltoall_pairwise", workload_options={"bytes": size},
                     placement=how, seed=5).finish_ns
         for size in (100, 10000) for how in ("linear", "random")
     ]
@@ -147,7 +147,7 @@ workload = "{goal.name}"
 
 
 def test_the_critical_path_says_what_dominates(goal, tmp_path):
-    told = document("sim", "message", "--goal", goal, "--critical-path")["critical_path"]
+    told = document("sim", "message", "--workload", goal, "--critical-path")["critical_path"]
     assert told["derivatives"] == {"L": 1, "o": 2, "g": 0, "G": BYTES - 1, "O": 0}
     assert told["parts_ns"]["bandwidth"] == (BYTES - 1) * 6
     h = switches_visited(0, 49)
@@ -160,7 +160,7 @@ def test_the_critical_path_says_what_dominates(goal, tmp_path):
     assert busy == [(0, "sends"), (49, "receives")]
     for end in ("svg", "png", "html"):
         place = tmp_path / f"t.{end}"
-        assert flyloom("sim", "message", "--goal", goal, "-o", place).returncode == 0
+        assert flyloom("sim", "message", "--workload", goal, "-o", place).returncode == 0
         assert place.stat().st_size > 2000
     assert "recv 4001b from 0" in (tmp_path / "t.html").read_text()
 
@@ -180,19 +180,19 @@ def test_sharing_is_told_apart(tmp_path):
 
 @pytest.mark.parametrize(("words", "said"), [
     (["--placement", "lineer"], "did you mean linear?"),
-    (["--placement", "random", "--per-endpoint", "0"], "per_endpoint: 0 is out of range"),
+    (["--placement", "random", "--per-endpoint", "0"], "--per-endpoint: 0 is out of range"),
     (["--set", "network.switch_n=3"], "network.switch_n"),
-    (["--set", "network.switch_ns=-3"], "network.switch_ns: -3 is out of range"),
-    (["--set", "network.link_gbps=0"], "network.link_gbps: 0 is out of range"),
-    (["--set", "network.paths=all"], "network.paths"),
-    (["--set", "router.x=1"], "router is no table"),
+    (["--set", "switch.delay_ns=-3"], "switch.delay_ns: -3 is out of range"),
+    (["--set", "link.rate_gbps=0"], "link.rate_gbps: 0 is out of range"),
+    (["--set", "selection=all"], "selection"),
+    (["--set", "colour.x=1"], "unknown field `colour`"),
     (["--dialect", "loggops-v1"], "loggops-v1 has no network"),
     (["--lmc", "1"], "engine: none"),
     (["--engine", "min_hops"], "did you mean min_hop?"),
-    (["--workload", "x bytes=1"], "--goal"),
+    (["--workload", "x bytes=1"], "--workload"),
 ])
 def test_bad_input_is_refused_by_name(goal, words, said):
-    refused = flyloom("sim", "message", "--goal", goal, "--net", NET, *words)
+    refused = flyloom("sim", "message", "--workload", goal, NET, *words)
     assert refused.returncode == 2 and said in refused.stderr, refused.stderr
 
 
@@ -216,19 +216,19 @@ def test_the_page_has_every_parameter():
 
 
 def test_more_that_is_refused(goal, tmp_path):
-    small = flyloom("sim", "message", "--goal", goal, "--net", "torus:shape=3x3,p=1")
+    small = flyloom("sim", "message", "--workload", goal, "torus:shape=3x3,p=1")
     assert small.returncode == 2 and "50 processes for 9 endpoints" in small.stderr
     (tmp_path / "p").write_text("0 1\n2 x\n")
-    bad = flyloom("sim", "message", "--goal", goal, "--net", NET, "--placement", tmp_path / "p")
+    bad = flyloom("sim", "message", "--workload", goal, NET, "--placement", tmp_path / "p")
     assert bad.returncode == 2 and "p: line 2: there is no endpoint \"x\"" in bad.stderr
     (tmp_path / "p").write_text("0 1\n")
-    short = flyloom("sim", "message", "--goal", goal, "--net", NET, "--placement", tmp_path / "p")
+    short = flyloom("sim", "message", "--workload", goal, NET, "--placement", tmp_path / "p")
     assert short.returncode == 2 and "2 places for 50 ranks" in short.stderr
-    alone = flyloom("sim", "message", "--goal", goal, "--placement", "random")
-    assert alone.returncode == 2 and "net: none" in alone.stderr
-    with pytest.raises(RefusalError, match="of level flit"):
+    alone = flyloom("sim", "message", "--workload", goal, "--placement", "random")
+    assert alone.returncode == 2 and "placement: of a network, and there is none" in alone.stderr
+    with pytest.raises(RefusalError, match="unknown field `load`"):
         fl.simulate(NET, "message", workload=goal, load=0.5)
-    with pytest.raises(RefusalError, match="argument of another level"):
-        fl.simulate(NET, load=0.5, workload=goal)
-    with pytest.raises(RefusalError, match="workloads: no argument"):
-        fl.simulate(NET, "message", workloads=goal)
+    with pytest.raises(RefusalError, match="workload"):
+        fl.simulate(NET, load=0.5, workload=str(goal))
+    with pytest.raises(RefusalError, match="there is no 'slim_fly'"):
+        fl.simulate(NET, "message", workloads=str(goal))

@@ -9,7 +9,7 @@ def refused(tmp_path, text, *more):
     """What `sim message` and `workload check` say of it."""
     path = tmp_path / "s.goal"
     path.write_text(text)
-    done = flyloom("sim", "message", "--goal", path, *more)
+    done = flyloom("sim", "message", "--workload", path, *more)
     assert done.returncode == 2 and done.stdout == "" and done.stderr.count("\n") == 1
     assert "a receive for every message" not in done.stderr
     return done.stderr
@@ -127,6 +127,6 @@ def test_a_long_cycle_is_cut_and_counted(tmp_path):
 def test_a_trace_over_packets_says_it_too(tmp_path):
     path = tmp_path / "s.goal"
     path.write_text(BOTH_RECEIVE_FIRST)
-    done = flyloom("sim", "packet", "complete:n=2,p=1", "--trace", path)
+    done = flyloom("sim", "packet", "complete:n=2,p=1", "--workload", path)
     assert done.returncode == 2
     assert "another: rank 0, operation 1: recv 8b from 1 tag 4 waits for rank 1" in done.stderr

@@ -34,7 +34,7 @@ def asked(monkeypatch, ranks: int, bytes_: int, **more) -> tuple[float, float]:
     seen: list[tuple[float, float]] = []
     with monkeypatch.context() as patched:
         patched.setattr(machine, "afford", lambda _, needs, seconds: seen.append((needs, seconds)))
-        found = fl.simulate(NET, "packet", trace=f"alltoall_linear:ranks={ranks},bytes={bytes_}",
+        found = fl.simulate(NET, "packet", workload=f"alltoall_linear:ranks={ranks},bytes={bytes_}",
                             collectives="real", **more)
     assert found.points[0]["packets"] == packets(ranks, bytes_)
     return seen[-1]
@@ -51,7 +51,7 @@ def test_the_estimate_of_a_trace_is_that_of_its_packets(monkeypatch):
 
 
 def test_the_estimate_of_a_trace_is_said_off_a_terminal():
-    words = ("sim", "packet", NET, "--trace", "alltoall_linear:ranks=8,bytes=50000")
+    words = ("sim", "packet", NET, "--workload", "alltoall_linear:ranks=8,bytes=50000")
     done = subprocess.run([sys.executable, "-c", PROGRAM, *words], env=environment(),
                           capture_output=True, text=True, timeout=100)
     assert done.returncode == 0, done.stderr
@@ -67,7 +67,7 @@ def test_a_trace_tells_how_much_is_left(monkeypatch):
     monkeypatch.setattr(progress, "LINES_S", -1.0)
     due = packets(8, 20_000_000)
     with progress.bars(lines=True) as bar:
-        fl.simulate(NET, "packet", trace="alltoall_linear:ranks=8,bytes=20000000",
+        fl.simulate(NET, "packet", workload="alltoall_linear:ranks=8,bytes=20000000",
                     collectives="real", progress=bar, threads=1)
     lines = [line for line in told.getvalue().splitlines() if line.startswith("flyloom: packets: ")]
     assert lines, told.getvalue()
@@ -109,9 +109,9 @@ def test_the_estimate_has_the_background_as_long_as_the_traces_take(
     found: list[float] = []
     with monkeypatch.context() as patched:
         patched.setattr(machine, "afford", lambda _what, _needs, seconds: seen.append(seconds))
-        for background in (None, {"ranks": 6, "bytes": 5000, "interval_us": 0.5}):
+        for background in (None, {"ranks": 6, "bytes": 5000, "interval_ns": 500}):
             more = {} if background is None else {"background": background}
-            fl.simulate(NET, "packet", trace=str(tmp_path / "two.goal"), compute=compute,
+            fl.simulate(NET, "packet", workload=str(tmp_path / "two.goal"), compute=compute,
                         threads=1, **more)
             found.append(seen[-1])
     own = 2 * (-(-1_000_000 // 4096) + 2)
@@ -124,7 +124,7 @@ def test_a_trace_without_ranks_beside_a_background_is_refused(tmp_path):
     """It would not end: nobody says that the trace is done."""
     (tmp_path / "none.goal").write_text("num_ranks 0\n")
     (tmp_path / "two.goal").write_text(TWO)
-    words = ["sim", "packet", NET, "--trace", "two.goal", "--trace", "none.goal"]
+    words = ["sim", "packet", NET, "--workload", "two.goal", "--workload", "none.goal"]
     done = flyloom(*words, "--background", "ranks=2,bytes=10", cwd=tmp_path)
-    assert done.returncode == 2 and "trace: " in done.stderr, done.stderr
+    assert done.returncode == 2 and "workload: " in done.stderr, done.stderr
     assert "none.goal has no ranks" in done.stderr and done.stderr.count("\n") == 1

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from cli_helpers import document, flyloom
 from flyloom._core import RefusalError, noise_keys
-from flyloom.verbs.message import message
+from messages import message
 
 SMALL = {
     "bfs": {"scale": 6, "edge_ns": 5},
@@ -63,7 +63,7 @@ def test_cubes_come_to_their_end(name):
 
 def test_a_cube_runs_on_a_network_of_more_endpoints():
     """Others have as many ranks as the network has endpoints; a cube has its own number."""
-    found = document("sim", "message", "--net", "slim_fly:q=5",
+    found = document("sim", "message", "slim_fly:q=5",
                      "--workload", "mg_like p=4 levels=2 base_bytes=64")
     # 6 * 3/4 * 64 halos on the fine grid, twice, 24 on the coarse one, and 6 rounds of sums
     assert found["messages"] == 2 * 288 + 24 + 6 * 64
@@ -176,7 +176,7 @@ def test_the_quickest_is_the_least_of_all_runs():
 
 
 def test_the_quickest_over_a_network(tmp_path):
-    net, settings = fl.network("slim_fly:q=5,p=2"), {"network.switch_ns": 700}
+    net, settings = fl.network("slim_fly:q=5,p=2"), {"switch.delay_ns": 700}
     asked = {"net": net, "engine": "dfsssp", "placement": "random", "seed": 3,
              "settings": settings, "parameters": {"o": 90}}
     rows = fl.best_workload("alltoall", ranks=[12, 40], bytes=[8, 100_000], **asked)
@@ -194,7 +194,7 @@ def test_the_quickest_over_a_network(tmp_path):
     places = tmp_path / "places.txt"
     places.write_text(" ".join(map(str, range(99, 59, -1))) + "\n")
     found = document("workload", "best", "alltoall", "ranks=12,40", "bytes=8", "--net",
-                     "slim_fly:q=5,p=2", "--placement", places, "--set", "network.switch_ns=700")
+                     "slim_fly:q=5,p=2", "--placement", places, "--set", "switch.delay_ns=700")
     by_file = fl.best_workload("alltoall", ranks=[12, 40], bytes=8, net=net, placement=places,
                                settings=settings)
     assert found["rows"] == [row.to_dict() for row in by_file]
@@ -204,7 +204,7 @@ def test_the_quickest_over_a_network(tmp_path):
                        *words)
         assert done.returncode == 2 and told in done.stderr, done.stderr
     done = flyloom("workload", "best", "alltoall", "ranks=4", "bytes=8", "--placement", "random")
-    assert done.returncode == 2 and "net: none" in done.stderr
+    assert done.returncode == 2 and "placement: of a network, and there is none" in done.stderr
 
 
 @pytest.mark.parametrize(("words", "told"), [

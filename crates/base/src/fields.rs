@@ -15,9 +15,8 @@ pub fn typed<T: DeserializeOwned>(given: &Value) -> Result<T, (String, String)> 
             let alone = Map::from_iter([((*key).clone(), (*value).clone())]);
             serde_json::from_value::<T>(Value::Object(alone)).is_err_and(|e| e.to_string() == why)
         });
-        let told = why.starts_with("invalid ")
-            || why.starts_with("unknown variant ")
-            || why.starts_with(NO_KIND);
+        // every field but the one that is missing is at fault alone for the same reason
+        let told = !why.starts_with("missing field ") && !why.starts_with("unknown field ");
         let named = fault.filter(|_| told).map(|(key, _)| key.clone());
         (named.unwrap_or_default(), in_words(&why))
     })
@@ -34,24 +33,60 @@ pub fn typed_by_path<T: DeserializeOwned>(given: &Value) -> Result<T, (String, S
         let mut all = Vec::new();
         paths(given, &mut Vec::new(), &mut all);
         let fault = all.into_iter().find(|(path, value)| {
-            let alone = path.iter().rev().fold((*value).clone(), |inner, key| {
-                Value::Object(Map::from_iter([((*key).to_owned(), inner)]))
+            let alone = path.iter().rev().fold((*value).clone(), |inner, step| match step {
+                Step::Key(key) => Value::Object(Map::from_iter([((*key).to_owned(), inner)])),
+                Step::Item(_) => Value::Array(vec![inner]),
             });
             serde_json::from_value::<T>(alone).is_err_and(|e| e.to_string() == why)
         });
-        (fault.map(|(path, _)| path.join(".")).unwrap_or_default(), in_words(&why))
+        (fault.map(|(path, _)| written(&path)).unwrap_or_default(), in_words(&why))
     })
 }
 
+/// A step of the path to a field.
+#[derive(Debug, Clone, Copy)]
+enum Step<'a> {
+    /// The key of a table.
+    Key(&'a str),
+    /// The number of a table in a list, from 0.
+    Item(usize),
+}
+
+/// A path as people read it: `link.latency_ns`, or `traffic_class 2: weight`.
+fn written(path: &[Step<'_>]) -> String {
+    let mut out = String::new();
+    let mut before = "";
+    for step in path {
+        match step {
+            Step::Key(key) => {
+                out = out + before + key;
+                before = ".";
+            }
+            Step::Item(at) => {
+                out = format!("{out} {}", at + 1);
+                before = ": ";
+            }
+        }
+    }
+    out
+}
+
 /// A field's path and value.
-type Field<'a> = (Vec<&'a str>, &'a Value);
+type Field<'a> = (Vec<Step<'a>>, &'a Value);
 
 /// All that is no table, and tables with nothing in them.
-fn paths<'a>(value: &'a Value, at: &mut Vec<&'a str>, all: &mut Vec<Field<'a>>) {
-    match value.as_object() {
-        Some(table) if !table.is_empty() => {
+fn paths<'a>(value: &'a Value, at: &mut Vec<Step<'a>>, all: &mut Vec<Field<'a>>) {
+    match value {
+        Value::Object(table) if !table.is_empty() => {
             for (key, inner) in table {
-                at.push(key);
+                at.push(Step::Key(key));
+                paths(inner, at, all);
+                at.pop();
+            }
+        }
+        Value::Array(list) if list.iter().any(Value::is_object) => {
+            for (item, inner) in list.iter().enumerate() {
+                at.push(Step::Item(item));
                 paths(inner, at, all);
                 at.pop();
             }
@@ -89,10 +124,28 @@ pub fn in_words(why: &str) -> String {
     {
         return format!("{found} where a table should be");
     }
-    let why = why.replace("expected u32", "expected a whole number below 4294967296");
-    let why = why.replace("expected u64", "expected a whole number from 0");
-    why.replace("expected u8", "expected a whole number below 256")
+    KINDS.iter().fold(why.to_owned(), |why, (kind, plain)| match why.strip_suffix(kind) {
+        Some(before) if before.ends_with("expected ") => format!("{before}{plain}"),
+        _ => why,
+    })
 }
+
+/// What serde expects, in its words and in ours.
+const KINDS: [(&str, &str); 13] = [
+    ("u8", "a whole number below 256"),
+    ("u16", "a whole number below 65536"),
+    ("u32", "a whole number below 4294967296"),
+    ("u64", "a whole number from 0"),
+    ("usize", "a whole number from 0"),
+    ("i32", "a whole number"),
+    ("i64", "a whole number"),
+    ("f32", "a number"),
+    ("f64", "a number"),
+    ("a string", "text"),
+    ("string or map", "a word"),
+    ("a sequence", "a list"),
+    ("a map", "a table"),
+];
 
 /// What serde says of a word where a number, or true or false, should be; nothing else.
 fn no_number(why: &str) -> Option<String> {
@@ -107,6 +160,10 @@ fn no_number(why: &str) -> Option<String> {
     };
     let number = word.starts_with('`');
     let word: String = word.trim_matches(['"', '`']).chars().take(40).collect();
+    // a whole number that no integer holds comes as a floating point one
+    if number && what == "whole number" && word.parse().is_ok_and(|x: f64| x.abs() >= 2e18) {
+        return Some(format!("{word} is out of range"));
+    }
     Some(if number { format!("{word} is no {what}") } else { format!("'{word}' is no {what}") })
 }
 
@@ -154,6 +211,36 @@ mod tests {
         assert!(typed_by_path::<Outer>(&json!({ "inner": {} })).is_ok());
     }
 
+    #[derive(Debug, serde::Deserialize)]
+    #[allow(dead_code)]
+    struct Several {
+        class: Vec<Inner>,
+    }
+
+    #[test]
+    fn fields_of_tables_in_lists_are_named_with_the_number_of_the_table() {
+        let given = json!({ "class": [{ "count": 1 }, { "count": 1, "lanes": -3 }] });
+        let (path, why) = typed_by_path::<Several>(&given).expect_err("no value");
+        assert_eq!(path, "class 2: lanes");
+        assert_eq!(why, "invalid value: integer `-3`, expected a whole number below 256");
+        let (path, _) = typed_by_path::<Several>(&json!({ "class": [1, 2] })).expect_err("none");
+        assert_eq!(path, "class");
+    }
+
+    #[test]
+    fn kinds_of_values_are_told_in_words_of_no_programming_language() {
+        let expected = |kind: &str| in_words(&format!("invalid type: null, expected {kind}"));
+        for kind in ["u8", "u16", "u32", "u64", "usize", "i32", "i64"] {
+            assert!(expected(kind).contains(", expected a whole number"), "{}", expected(kind));
+        }
+        assert_eq!(expected("f64"), "invalid type: null, expected a number");
+        assert_eq!(expected("a sequence"), "invalid type: null, expected a list");
+        assert_eq!(expected("string or map"), "invalid type: null, expected a word");
+        // whole, but beyond all that holds integers
+        let (field, why) = typed::<Some3>(&json!({ "q": 1e19 })).expect_err("no value");
+        assert_eq!((&*field, &*why), ("q", "1e+19 is out of range"));
+    }
+
     #[test]
     fn words_where_numbers_should_be_are_named() {
         let fault = |given: Value| typed::<Some3>(&given).expect_err("no value");
@@ -164,7 +251,9 @@ mod tests {
         assert_eq!(fault(given), told("share", "'half' is no number"));
         let given = json!({ "q": 5, "balance": "maybe" });
         assert_eq!(fault(given), told("balance", "'maybe' is no answer: true or false"));
-        let (_, why) = fault(json!({ "q": 5, "Balance": true }));
+        let (field, why) = fault(json!({ "q": 5, "Balance": true }));
+        assert_eq!(field, "");
+        assert_eq!(fault(json!({ "share": 0.5 })), told("", "missing field `q`"));
         assert!(
             why.starts_with("unknown field `Balance`, did you mean balance? expected"),
             "{why}"

@@ -14,6 +14,7 @@ pub mod moore;
 pub mod part;
 pub mod partition;
 pub mod quick;
+pub mod renamed;
 pub mod seed;
 pub mod stage;
 pub mod taken;

@@ -1,5 +1,6 @@
 //! A measure is a stage: its value holds the parameters of one run, and it gives a record.
 
+use crate::renamed::{Note, Renamed, renew};
 use crate::{Refusal, Stop, Watch};
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -119,6 +120,8 @@ pub trait Stage: Serialize + DeserializeOwned + JsonSchema + Send + Sync + 'stat
     const NAME: &'static str;
     /// The figures that go into tables.
     const COLUMNS: &'static [Metric];
+    /// Parameters that had other names in the version before, see [`renew`].
+    const RENAMED: &'static [Renamed] = &[];
 
     /// What it is run on: a network, tables, or either.
     type On<'a>;
@@ -147,16 +150,37 @@ pub trait Stage: Serialize + DeserializeOwned + JsonSchema + Send + Sync + 'stat
     fn run(&self, on: Self::On<'_>, watch: &dyn Watch) -> Result<Self::Record, Stop>;
 }
 
-/// `given` as the parameters of `S`.
+/// `given` in the words of this version, and what had other ones.
+///
+/// # Errors
+/// When a parameter is given by its old name and by its new one.
+pub fn renewed<S: Stage>(
+    given: &Map<String, Value>,
+) -> Result<(Map<String, Value>, Vec<Note>), Refusal> {
+    let mut new = given.clone();
+    let notes = renew(&mut new, S::RENAMED)?;
+    Ok((new, notes))
+}
+
+/// `given` as the parameters of `S`; old names of parameters are read as the new ones.
 ///
 /// # Errors
 /// When one is unknown, of the wrong type or out of range; the refusal lists what there is.
 pub fn parameters<S: Stage>(given: &Map<String, Value>) -> Result<S, Refusal> {
-    let given = Value::Object(given.clone());
+    let (given, _) = renewed::<S>(given)?;
+    let given = Value::Object(given);
     let found: S = crate::fields::typed(&given).map_err(|plain| {
         // of tables in tables the whole path
         let deep = crate::fields::typed_by_path::<S>(&given).err();
-        let (field, why) = deep.filter(|(field, _)| field.contains('.')).unwrap_or(plain);
+        let is_deep = |field: &str| field.contains(['.', ' ']);
+        let (field, why) = deep.filter(|(field, _)| is_deep(field)).unwrap_or(plain);
+        // what there is follows
+        let why = match why.split_once(", expected one of") {
+            Some((unknown, _)) if unknown.starts_with("unknown field") && field.is_empty() => {
+                unknown.to_owned()
+            }
+            _ => why,
+        };
         let help = crate::taken::taken::<S>(S::NAME, &field);
         Refusal::new(field, why, help)
     })?;

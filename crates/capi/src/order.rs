@@ -309,6 +309,37 @@ mod tests {
         }
     }
 
+    /// Less congestion is paid for by a twentieth of the least hop-bytes of all orders, at most.
+    #[test]
+    fn what_is_sent_goes_little_farther_for_less_congestion() {
+        let names = ["0", "1", "2", "3", "4", "5", "6", "7"];
+        let ring = |a: u32, b: u32| i64::from((a + 8 - b) % 8).min(i64::from((b + 8 - a) % 8));
+        for mut drawn in 1_u32..5 {
+            let mut draw = |below: u32| {
+                drawn = drawn.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
+                (drawn >> 16) % below
+            };
+            let mut edges = Vec::new();
+            for (a, b) in (0..8).flat_map(|a| (0..8).map(move |b| (a, b))) {
+                if a != b && draw(10) < 3 {
+                    edges.push([a, b, draw(40) as i32 + 1]);
+                }
+            }
+            let cost = |ranks: &[u32]| -> i64 {
+                let mut at = [0; 8];
+                ranks.iter().zip(0..).for_each(|(&rank, host)| at[rank as usize] = host);
+                let far = |&[a, b, bytes]: &[i32; 3]| {
+                    i64::from(bytes) * ring(at[a as usize], at[b as usize])
+                };
+                edges.iter().map(far).sum()
+            };
+            let least = permutations(8).iter().map(|ranks| cost(ranks)).min().expect("some");
+            let asked = Asked { objective: None, ..asked("ring:n=8,p=1", &names, &edges) };
+            let ranks = order(&asked).expect("an order").ranks.expect("better than they came");
+            assert!(cost(&ranks) * 20 <= least * 21, "{} for {least}", cost(&ranks));
+        }
+    }
+
     #[test]
     fn ranks_that_keep_their_host_keep_their_process() {
         assert_eq!(ranks(&[4, 4, 7, 7, 9], &[4, 7, 4, 7, 9]), [0, 2, 1, 3, 4]);

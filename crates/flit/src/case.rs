@@ -38,6 +38,8 @@ pub struct Case {
     wiring: Arc<Wiring>,
     names: Names,
     with_links: bool,
+    /// How long a cycle is, where that is said.
+    cycle_ns: Option<f64>,
     rails: u32,
     rail: Rail,
     /// How far routers are, where rails are chosen by that.
@@ -99,7 +101,7 @@ impl Case {
             .collect::<Result<_, _>>()?;
         let rules = spec.path_rules();
         let ProvedGuide { guide, verified, lane_use } = guide(on, rules, &wiring, watch)?;
-        let by_path = spec.rail == Rail::Path && rails > 1;
+        let by_path = spec.rail == Rail::Shortest && rails > 1;
         let lengths = by_path.then(|| Lengths::of(&wiring));
         let drain = if run.drain_under_load { Drain::Measured } else { Drain::Empty };
         let phases = Phases {
@@ -111,7 +113,8 @@ impl Case {
         Ok(Self {
             wiring,
             names: Names::of(&t),
-            with_links: run.links,
+            with_links: spec.links,
+            cycle_ns: spec.cycle_ns,
             rails,
             rail: spec.rail,
             lengths,
@@ -155,7 +158,11 @@ impl Case {
 
     /// The runs of a point of it, 1 or more, as users read them.
     pub fn row(&self, runs: &[Point]) -> Row {
-        Row::of_runs(runs, &self.wiring, &self.names, self.with_links)
+        let row = Row::of_runs(runs, &self.wiring, &self.names, self.with_links);
+        match self.cycle_ns {
+            Some(ns) => row.timed(ns),
+            None => row,
+        }
     }
 
     /// One run of a point, below [`Self::runs`], on so many threads; the result is the same with

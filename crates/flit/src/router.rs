@@ -146,7 +146,7 @@ impl Router {
                 return Ok(());
             }
             let help = format!("{least} to {most}");
-            Err(Refusal::new(format!("router.{name}"), format!("{value} is out of range"), help))
+            Err(Refusal::new(format!("switch.{name}"), format!("{value} is out of range"), help))
         };
         within("virtual_channels", self.virtual_channels.into(), 1, 32)?;
         within("buffer_flits", self.buffer_flits, 1, 8192)?;
@@ -162,11 +162,11 @@ impl Router {
         }
         if self.speculative && self.vc_alloc_delay > 1 {
             let why = format!("{} where packets speculate", self.vc_alloc_delay);
-            return Err(Refusal::new("router.vc_alloc_delay", why, "1, or speculative = false"));
+            return Err(Refusal::new("switch.vc_alloc_delay", why, "1, or speculative = false"));
         }
         if !(1.0..=16.0).contains(&self.internal_speedup) {
             let why = format!("{} is out of range", self.internal_speedup);
-            return Err(Refusal::new("router.internal_speedup", why, "1 to 16"));
+            return Err(Refusal::new("switch.internal_speedup", why, "1 to 16"));
         }
         within("vc_alloc_rounds", self.vc_alloc_rounds.into(), 1, 16)?;
         within("switch_alloc_rounds", self.switch_alloc_rounds.into(), 1, 16)
@@ -183,7 +183,7 @@ impl Router {
             let ports = wiring.most_ports();
             let why = format!("{ports} ports with {} virtual channels", self.virtual_channels);
             return Err(Refusal::new(
-                "router.virtual_channels",
+                "switch.virtual_channels",
                 why,
                 "ports x channels up to 4096",
             ));

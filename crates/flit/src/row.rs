@@ -14,20 +14,32 @@ pub struct Row {
     pub offered_load: f64,
     /// What arrives.
     pub accepted_load: f64,
-    /// Mean cycles from a packet's birth to its arrival; null where none arrived.
+    /// Mean cycles from when a packet is made at its endpoint to its arrival; null where none
+    /// arrived.
     pub mean_packet_latency_cycles: Option<f64>,
     /// Mean cycles from entering the network to arrival.
     pub mean_network_latency_cycles: Option<f64>,
     /// Latency that 99 % of packets do not exceed.
     pub p99_packet_latency_cycles: Option<u64>,
-    /// Mean switches visited.
+    /// `mean_packet_latency_cycles` in nanoseconds, where `cycle_ns` says how long a cycle is.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub mean_packet_latency_ns: Option<f64>,
+    /// `mean_network_latency_cycles` in nanoseconds, likewise.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub mean_network_latency_ns: Option<f64>,
+    /// `p99_packet_latency_cycles` in nanoseconds, likewise.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub p99_packet_latency_ns: Option<f64>,
+    /// Mean links between switches traversed; null where no packet arrived.
     pub mean_hops: Option<f64>,
+    /// Mean switches visited, one more than links traversed.
+    pub mean_switches: Option<f64>,
     /// Cycles before those that count: those that are asked for, or that were found.
     pub warmup_cycles: u32,
     /// Cycles simulated.
     pub cycles: u64,
     /// Flits through switches, over all cycles.
-    pub flit_hops: u64,
+    pub switched_flits: u64,
     /// Whether less than 97 % of what is offered arrives; null where nothing was sent, or so few
     /// packets that less may be chance.
     pub saturated: Option<bool>,
@@ -38,7 +50,7 @@ pub struct Row {
     pub circle: Option<Vec<String>>,
     /// Packets by latency: least cycles of a bin, packets.
     pub latency_histogram: Vec<(u64, u64)>,
-    /// Packets by switches visited, from 0 on.
+    /// Packets by links between switches traversed, from 0 on.
     pub hop_histogram: Vec<u64>,
     /// How runs with several seeds differ, where there are several.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -72,6 +84,17 @@ impl Row {
         Self { over_seeds, classes, ..Self::of(&merged, wiring, names, with_links) }
     }
 
+    /// The same with its latencies in nanoseconds, too, a cycle being this long.
+    #[must_use]
+    pub fn timed(mut self, cycle_ns: f64) -> Self {
+        let ns = |cycles: Option<f64>| cycles.map(|cycles| cycles * cycle_ns);
+        self.mean_packet_latency_ns = ns(self.mean_packet_latency_cycles);
+        self.mean_network_latency_ns = ns(self.mean_network_latency_cycles);
+        self.p99_packet_latency_ns = ns(self.p99_packet_latency_cycles.map(|c| c as f64));
+        self.classes = self.classes.into_iter().map(|class| class.timed(cycle_ns)).collect();
+        self
+    }
+
     /// The rows of its classes, where there are several.
     pub fn of_classes(point: &Point, names: &Names) -> Vec<Self> {
         let several = if point.classes.len() > 1 { &point.classes[..] } else { &[] };
@@ -86,10 +109,14 @@ impl Row {
             mean_packet_latency_cycles: all.latency,
             mean_network_latency_cycles: all.network_latency,
             p99_packet_latency_cycles: all.latency.map(|_| all.latencies.quantile(0.99)),
-            mean_hops: all.hops,
+            mean_packet_latency_ns: None,
+            mean_network_latency_ns: None,
+            p99_packet_latency_ns: None,
+            mean_hops: all.hops.map(|switches| switches - 1.0),
+            mean_switches: all.hops,
             warmup_cycles: point.warmup_cycles,
             cycles: point.cycles,
-            flit_hops: point.flit_hops,
+            switched_flits: point.flit_hops,
             saturated: if all.is_sent() || point.circle.is_some() {
                 all.is_saturated()
             } else {
@@ -98,7 +125,7 @@ impl Row {
             deadlocked: point.circle.is_some(),
             circle: point.circle.as_ref().map(|c| c.iter().map(|w| names.tell(w)).collect()),
             latency_histogram: all.latencies.bins().collect(),
-            hop_histogram: all.by_hops[..used].to_vec(),
+            hop_histogram: all.by_hops[used.min(1)..used].to_vec(),
             over_seeds: None,
             classes: Vec::new(),
             seen: None,

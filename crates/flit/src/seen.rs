@@ -11,6 +11,8 @@ use serde::Serialize;
 #[derive(Debug, Clone)]
 pub struct Names {
     switches: Vec<String>,
+    /// Of every switch; none where all are of one plane.
+    planes: Vec<u16>,
     /// By switch, the number of each of the wiring's ports.
     ports: Vec<Vec<u16>>,
     endpoints: Vec<String>,
@@ -22,6 +24,7 @@ impl Names {
         let switches = (0..on.switches().len() as u32).map(SwitchId);
         Self {
             switches: on.switches().iter().map(|s| s.name.clone()).collect(),
+            planes: on.switches().iter().map(|s| s.plane).collect(),
             ports: switches.map(|s| Wiring::seats(on, s)).collect(),
             endpoints: endpoints(on),
         }
@@ -31,10 +34,15 @@ impl Names {
     pub fn numbered(wiring: &Wiring) -> Self {
         let routers = 0..wiring.routers();
         Self {
+            planes: Vec::new(),
             switches: routers.clone().map(|r| format!("router {r}")).collect(),
             ports: routers.map(|r| (0..wiring.ports(r).len() as u16).collect()).collect(),
             endpoints: (0..wiring.endpoints().len()).map(|e| format!("endpoint {e}")).collect(),
         }
+    }
+
+    fn plane(&self, switch: u32) -> u32 {
+        self.planes.get(switch as usize).copied().unwrap_or_default().into()
     }
 
     fn port(&self, switch: u32, port: u16) -> u16 {
@@ -104,8 +112,9 @@ pub struct Busy {
     pub to: String,
     /// The sender's port.
     pub port: u16,
-    /// Flits a cycle.
-    pub utilisation: f64,
+    /// The share of the measured cycles in which it carried a flit.
+    #[serde(rename = "use")]
+    pub used: f64,
 }
 
 /// All channels between switches, as columns: both directions of every cable.
@@ -117,8 +126,13 @@ pub struct Links {
     pub to: Vec<String>,
     /// The sender's port.
     pub port: Vec<u16>,
-    /// Flits a cycle.
-    pub utilisation: Vec<f64>,
+    /// The plane.
+    pub plane: Vec<u32>,
+    /// Flits that it carried in the measured cycles.
+    pub flits: Vec<u64>,
+    /// The share of the measured cycles in which it carried a flit.
+    #[serde(rename = "use")]
+    pub used: Vec<f64>,
     /// Mean flits in the buffer that it leads to, over all virtual channels.
     pub buffered: Vec<f64>,
 }
@@ -126,15 +140,16 @@ pub struct Links {
 /// What was seen of channels between switches in the measured cycles.
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 pub struct Seen {
-    /// Mean flits a cycle of a channel; null where there are no channels.
-    pub mean_link_utilisation: Option<f64>,
-    /// Most flits a cycle of a channel; null likewise.
-    pub max_link_utilisation: Option<f64>,
+    /// The share of the measured cycles in which a channel carried a flit, in the mean of all;
+    /// null where there are no channels.
+    pub mean_link_use: Option<f64>,
+    /// The same of the channel that carried most; null likewise.
+    pub busiest_link_use: Option<f64>,
     /// The ten busiest channels, the busiest first.
     pub busiest_links: Vec<Busy>,
     /// By virtual channel, mean flits in a buffer that a channel leads to.
     pub mean_vc_occupancy: Vec<f64>,
-    /// All channels, where `run.links` asks for them.
+    /// All channels, where `links` asks for them.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub links: Option<Links>,
 }
@@ -160,7 +175,7 @@ impl Seen {
             from: names.switches[c.from.0 as usize].clone(),
             to: names.switches[c.to as usize].clone(),
             port: names.port(c.from.0, c.from.1),
-            utilisation: use_of(c),
+            used: use_of(c),
         };
         let mut order: Vec<&Channel> = channels.iter().collect();
         order.sort_by_key(|c| std::cmp::Reverse(traces.sent[c.leaves]));
@@ -176,18 +191,20 @@ impl Seen {
         let all = || {
             let mut all = Links::default();
             for c in &channels {
-                let Busy { from, to, port, utilisation } = busy(c);
+                let Busy { from, to, port, used } = busy(c);
                 all.from.push(from);
                 all.to.push(to);
                 all.port.push(port);
-                all.utilisation.push(utilisation);
+                all.plane.push(names.plane(c.from.0));
+                all.flits.push(traces.sent[c.leaves]);
+                all.used.push(used);
                 all.buffered.push((0..lanes).map(|lane| found(c, lane)).sum::<f64>() / looks);
             }
             all
         };
         Self {
-            mean_link_utilisation: (!channels.is_empty()).then_some(mean),
-            max_link_utilisation: order.first().map(|c| use_of(c)),
+            mean_link_use: (!channels.is_empty()).then_some(mean),
+            busiest_link_use: order.first().map(|c| use_of(c)),
             busiest_links: order.iter().take(BUSIEST).map(|c| busy(c)).collect(),
             mean_vc_occupancy: (0..lanes).map(of_lane).collect(),
             links: with_all.then(all),

@@ -24,8 +24,6 @@ pub struct RunLength {
     pub drain_cycles: u32,
     /// Whether endpoints go on sending until all that counts has arrived; else they stop.
     pub drain_under_load: bool,
-    /// Whether points have `links`: what every channel between switches carried.
-    pub links: bool,
 }
 
 impl Default for RunLength {
@@ -35,7 +33,6 @@ impl Default for RunLength {
             measure_cycles: None,
             drain_cycles: 100_000,
             drain_under_load: false,
-            links: false,
         }
     }
 }
@@ -79,7 +76,7 @@ pub struct Spec {
     /// Loads in flits an endpoint and cycle: a number, several, a range `0.1:0.9:0.1` or `auto`, up
     /// to where it saturates.
     pub load: Loads,
-    /// How packets choose among the ways that there are.
+    /// How packets choose among the paths that there are.
     pub selection: Selection,
     /// What selections look at; their usual numbers where it is not given.
     pub choosing: Option<Choosing>,
@@ -89,15 +86,16 @@ pub struct Spec {
     pub rail: Rail,
     /// Who sends to whom: a pattern with its argument.
     pub traffic: String,
-    /// When packets are born: `bernoulli` or `on_off:ALPHA,BETA`.
-    pub process: String,
+    /// When packets enter the network: `bernoulli` or `on_off:ALPHA,BETA`.
+    pub injection: String,
     /// Flits of a packet, or several with weights: `1=3,5=1`.
     #[serde(deserialize_with = "flits_said")]
     #[schemars(with = "FlitsSaid")]
     pub packet_flits: String,
     /// Several classes of traffic at once, each a table; none: one class, by the keys above.
-    pub class: Vec<Class>,
-    /// The routers.
+    pub traffic_class: Vec<Class>,
+    /// The switches: virtual channels, buffers, pipeline, allocators.
+    #[serde(rename = "switch")]
     pub router: Router,
     /// Latency of all cables, cycles.
     pub link_latency_cycles: u32,
@@ -106,7 +104,9 @@ pub struct Spec {
     pub cycle_ns: Option<f64>,
     /// Warm-up, measurement, drain.
     pub run: RunLength,
-    /// Runs without a proof that packets never wait in a circle.
+    /// Whether points have `links`: what every channel between switches carried.
+    pub links: bool,
+    /// Runs without a proof that packets never wait for one another in a cycle.
     pub unverified: bool,
     /// The seed of all that is random.
     pub seed: u64,
@@ -123,19 +123,19 @@ pub struct Class {
     pub share: f64,
     /// Who sends to whom: a pattern with its argument.
     pub traffic: Option<String>,
-    /// When packets are born.
-    pub process: Option<String>,
+    /// When packets enter the network.
+    pub injection: Option<String>,
     /// Flits of a packet, or several with weights.
     #[serde(deserialize_with = "some_flits_said")]
     #[schemars(with = "Option<FlitsSaid>")]
     pub packet_flits: Option<String>,
-    /// Where `router.priority` is `class`, packets of larger numbers go first.
+    /// Where `switch.priority` is `class`, packets of larger numbers go first.
     pub priority: u32,
 }
 
 impl Default for Class {
     fn default() -> Self {
-        Self { share: 1.0, traffic: None, process: None, packet_flits: None, priority: 0 }
+        Self { share: 1.0, traffic: None, injection: None, packet_flits: None, priority: 0 }
     }
 }
 
@@ -148,13 +148,14 @@ impl Default for Spec {
             lane_use: LaneUse::Auto,
             rail: Rail::Random,
             traffic: "uniform".to_owned(),
-            process: "bernoulli".to_owned(),
+            injection: "bernoulli".to_owned(),
             packet_flits: "1".to_owned(),
-            class: Vec::new(),
+            traffic_class: Vec::new(),
             router: Router::default(),
             link_latency_cycles: 1,
             cycle_ns: None,
             run: RunLength::default(),
+            links: false,
             unverified: false,
             seed: 0,
             seeds: 1,
@@ -171,9 +172,9 @@ impl Spec {
         self.load.check(loads::fits_some, loads::RANGE)?;
         self.choosing().check()?;
         self.kinds()?;
-        if self.class.len() > MOST_CLASSES {
-            let why = format!("{} classes", self.class.len());
-            return Err(Refusal::new("class", why, format!("{MOST_CLASSES} at most")));
+        if self.traffic_class.len() > MOST_CLASSES {
+            let why = format!("{} classes", self.traffic_class.len());
+            return Err(Refusal::new("traffic_class", why, format!("{MOST_CLASSES} at most")));
         }
         if !(1..=MOST_SEEDS).contains(&self.seeds) {
             let why = format!("{} is out of range", self.seeds);
@@ -198,8 +199,8 @@ impl Spec {
     pub(super) fn check_with_times(&self) -> Result<(), Refusal> {
         let usual = Self::default();
         let told = [
-            ("class", !self.class.is_empty()),
-            ("process", self.process != usual.process),
+            ("traffic_class", !self.traffic_class.is_empty()),
+            ("injection", self.injection != usual.injection),
             ("packet_flits", self.packet_flits != usual.packet_flits),
         ];
         match told.into_iter().find(|(_, is_told)| *is_told) {
@@ -229,13 +230,14 @@ impl Spec {
     /// What the classes are made of; one where none is written out.
     pub(super) fn kinds(&self) -> Result<Vec<Kind<'_>>, Refusal> {
         let alone = [Class::default()];
-        let written = if self.class.is_empty() { &alone[..] } else { &self.class[..] };
+        let written =
+            if self.traffic_class.is_empty() { &alone[..] } else { &self.traffic_class[..] };
         let sum: f64 = written.iter().map(|class| class.share).sum();
         let mut kinds = Vec::new();
         for (i, class) in written.iter().enumerate() {
-            let of = |r: Refusal| match self.class.len() {
+            let of = |r: Refusal| match self.traffic_class.len() {
                 0 => r,
-                _ => Refusal { param: format!("class {}: {}", i + 1, r.param), ..r },
+                _ => Refusal { param: format!("traffic_class {}: {}", i + 1, r.param), ..r },
             };
             if !(class.share > 0.0 && class.share <= 1e6) {
                 let why = format!("{} is out of range", class.share);
@@ -244,8 +246,8 @@ impl Spec {
             let sizes = class.packet_flits.as_deref().unwrap_or(&self.packet_flits);
             let named = |r| of(Refusal { param: "packet_flits".to_owned(), ..r });
             kinds.push(Kind {
-                traffic: self.class.get(i).and_then(|class| class.traffic.as_deref()),
-                process: Process::parse(class.process.as_deref().unwrap_or(&self.process))
+                traffic: self.traffic_class.get(i).and_then(|class| class.traffic.as_deref()),
+                process: Process::parse(class.injection.as_deref().unwrap_or(&self.injection))
                     .map_err(of)?,
                 sizes: Sizes::parse(sizes).map_err(named)?,
                 share: class.share / sum,

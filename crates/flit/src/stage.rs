@@ -6,6 +6,7 @@ use super::router::Router;
 use super::row::Row;
 use super::spec::{RunLength, Spec};
 use super::warmup::Warmup;
+use base::renamed::Renamed;
 use base::stage::{Better, Kind};
 use base::{Metric, Need, Refusal, Stage, Stop, Watch};
 use fabric::Topology;
@@ -145,7 +146,7 @@ impl Stage for Spec {
             "mean_packet_latency_cycles",
             Real,
             "cycles",
-            "from a packet's birth to its arrival",
+            "from when a packet is made to its arrival",
             Lower
         ),
         of_point!(
@@ -162,9 +163,10 @@ impl Stage for Spec {
             "latency that 99 % of packets do not exceed",
             Lower
         ),
-        of_point!("mean_hops", Real, "switches", "switches visited", Lower),
+        of_point!("mean_hops", Real, "links", "links between switches traversed", Lower),
+        of_point!("mean_switches", Real, "switches", "switches visited", Lower),
         of_point!("saturated", Truth, "", "less than 97 % of the offered load arrives", Lower),
-        of_point!("deadlocked", Truth, "", "packets wait for one another in a circle", Lower),
+        of_point!("deadlocked", Truth, "", "packets wait for one another in a cycle", Lower),
         Metric::new(
             "saturation_throughput",
             "/saturation_throughput",
@@ -173,6 +175,16 @@ impl Stage for Spec {
             "largest load found that is not saturated, of loads that are auto",
             Better::Higher,
         ),
+    ];
+
+    const RENAMED: &'static [Renamed] = &[
+        Renamed::name("router", "switch"),
+        Renamed::name("process", "injection"),
+        Renamed::name("class", "traffic_class"),
+        Renamed::name("classes", "traffic_class"),
+        Renamed::name("traffic_class.process", "traffic_class.injection"),
+        Renamed::name("run.links", "links"),
+        Renamed::words("rail", "rail", &[("path", "shortest")]),
     ];
 
     type On<'a> = Driven<'a>;

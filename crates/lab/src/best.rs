@@ -1,16 +1,16 @@
 //! Which algorithm of a collective operation is quickest, by running each of them.
 
+use base::stage::parameters as parameters_of;
 use base::words::did_you_mean;
 use base::{Refusal, Stop, Watch};
+use message::LogGops;
 use message::stage::{Played, Spec};
-use message::{Dialect, LogGops, Network};
-use serde::{Deserialize, Serialize};
+use serde::Serialize;
 use serde_json::{Map, Value};
 use traffic::workload::collective::{ALGORITHMS, Entry};
 
 /// What is asked.
-#[derive(Debug, Clone, Deserialize)]
-#[serde(default, deny_unknown_fields)]
+#[derive(Debug, Clone, Default)]
 pub struct Asked {
     /// The operation, as the names of its algorithms begin.
     pub operation: String,
@@ -18,50 +18,31 @@ pub struct Asked {
     pub ranks: Vec<u64>,
     /// Bytes, as each algorithm takes them.
     pub bytes: Vec<u64>,
-    /// The rules of the runs.
-    pub dialect: Dialect,
-    /// The parameters of LogGOPS.
-    pub costs: LogGops,
-    /// The latencies of a network, and which ways messages take.
-    pub network: Network,
-    /// Which endpoint of it each rank is on.
-    pub placement: String,
-    /// Ranks on each endpoint.
-    pub per_endpoint: u32,
-    /// The seed of all that is random.
-    pub seed: u64,
-}
-
-impl Default for Asked {
-    fn default() -> Self {
-        let Spec { dialect, costs, network, placement, per_endpoint, seed, .. } = Spec::default();
-        Self {
-            operation: String::new(),
-            ranks: Vec::new(),
-            bytes: Vec::new(),
-            dialect,
-            costs,
-            network,
-            placement,
-            per_endpoint,
-            seed,
-        }
-    }
+    /// All other parameters of the runs.
+    pub run: Spec,
 }
 
 impl Asked {
+    /// What parameters ask: `operation`, `ranks`, `bytes`, and those of `sim.message`.
+    ///
+    /// # Errors
+    /// When one is unknown, of the wrong type or out of range.
+    pub fn read(given: &Map<String, Value>) -> Result<Self, Refusal> {
+        let mut rest = given.clone();
+        let mut own = |name: &str| rest.remove(name).unwrap_or_default();
+        let numbers = |name: &str, value: Value| {
+            serde_json::from_value::<Vec<u64>>(value)
+                .map_err(|why| Refusal::new(name, why.to_string(), "a list of whole numbers"))
+        };
+        let operation = own("operation").as_str().unwrap_or_default().to_owned();
+        let ranks = numbers("ranks", own("ranks"))?;
+        let bytes = numbers("bytes", own("bytes"))?;
+        Ok(Self { operation, ranks, bytes, run: parameters_of(&rest)? })
+    }
+
     /// The run of an algorithm with its parameters.
     fn run(&self, algorithm: &str, with: Map<String, Value>) -> Spec {
-        Spec {
-            workload: algorithm.to_owned(),
-            with,
-            dialect: self.dialect,
-            costs: self.costs,
-            network: self.network.clone(),
-            placement: self.placement.clone(),
-            per_endpoint: self.per_endpoint,
-            seed: self.seed,
-        }
+        Spec { workload: algorithm.to_owned(), workload_options: with, ..self.run.clone() }
     }
 
     /// Its largest run: the one that says how much memory is needed. None where none can be.
@@ -194,7 +175,7 @@ fn tried(
     let ran = asked.run(entry.name, given).simulate(on, false, watch)?;
     let model_ns = match own {
         Some(("ways", ways)) if on.topology.is_none() => {
-            dissemination_ns(ranks, ways, bytes, &asked.costs)
+            dissemination_ns(ranks, ways, bytes, &asked.run.costs)
         }
         _ => None,
     };
@@ -237,7 +218,8 @@ mod tests {
 
     fn asked(operation: &str, ranks: &[u64], bytes: &[u64], costs: LogGops) -> Asked {
         let (ranks, bytes) = (ranks.to_vec(), bytes.to_vec());
-        Asked { operation: operation.to_owned(), ranks, bytes, costs, ..Asked::default() }
+        let run = Spec { costs, ..Spec::default() };
+        Asked { operation: operation.to_owned(), ranks, bytes, run }
     }
 
     #[test]

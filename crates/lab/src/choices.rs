@@ -1,9 +1,12 @@
 //! What can be chosen by name besides families, engines and measures: patterns of traffic,
-//! selections of paths, steps of mappings, placements, communication graphs. `flyloom list` reads
-//! it.
+//! selections of paths, steps of mappings, placements, communication graphs, formats that are read,
+//! catalogues. `flyloom list` reads it.
 
+use base::part::Part;
+use formats::{communication, graph_file};
 use mapping::method::METHODS;
 use paths::select::Selection;
+use plan::catalog::Catalog;
 use schemars::JsonSchema;
 use serde_json::{Value, json};
 use traffic::communication::KINDS;
@@ -11,8 +14,8 @@ use traffic::pattern::Pattern;
 use traffic::placement::PLACEMENTS;
 
 /// Every choice: a list of `{kind, name, takes, doc}`. `kind` is `traffic`, `selection`, `method`
-/// (of mappings, joined by `+`), `graph` or `placement`; `takes` says what may follow the name,
-/// empty where nothing may.
+/// (of mappings, joined by `+`), `graph`, `placement`, `network-file`, `graph-file` or `catalog`;
+/// `takes` says what may follow the name, empty where nothing may.
 pub fn choices() -> Value {
     let traffic = Pattern::all().map(|(name, takes, doc)| {
         let needed = !Pattern::goes_by_places(name) && Pattern::parse(name, 16).is_err();
@@ -23,15 +26,25 @@ pub fn choices() -> Value {
         };
         row("traffic", name, &takes, doc)
     });
-    let methods = METHODS.iter().map(|m| row("method", m.part.name, "", m.part.doc));
+    let methods = METHODS.iter().map(|m| of("method", &m.part));
     let graphs = KINDS.iter().map(|(name, doc, keys)| row("graph", name, keys, doc));
-    let placements = PLACEMENTS.iter().map(|p| row("placement", p.part.name, "", p.part.doc));
+    let placements = PLACEMENTS.iter().map(|p| of("placement", &p.part));
+    let network_files = graph_file::FORMATS.iter().map(|f| of("network-file", &f.part));
+    let graph_files = communication::FORMATS.iter().map(|f| of("graph-file", &f.part));
+    let catalogs = Catalog::built_in().map(|name| row("catalog", name, "", "prices and powers"));
     traffic
         .chain(documented::<Selection>("selection"))
         .chain(methods)
         .chain(graphs)
         .chain(placements)
+        .chain(network_files)
+        .chain(graph_files)
+        .chain(catalogs)
         .collect()
+}
+
+fn of(kind: &str, part: &Part) -> Value {
+    row(kind, part.name, "", part.doc)
 }
 
 fn row(kind: &str, name: &str, takes: &str, doc: &str) -> Value {
@@ -46,4 +59,21 @@ fn documented<T: JsonSchema>(kind: &str) -> impl Iterator<Item = Value> {
         let doc = variant["description"].as_str()?.replace('\n', " ");
         Some(row(kind, variant["const"].as_str()?, "", &doc))
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::collections::HashSet;
+
+    #[test]
+    fn every_choice_has_a_name_of_its_own_and_a_sentence() {
+        let all = choices();
+        let mut seen = HashSet::new();
+        for row in all.as_array().expect("a list") {
+            let [kind, name, doc] = ["kind", "name", "doc"].map(|key| row[key].as_str());
+            assert!(seen.insert((kind, name)), "{row}: the name comes twice");
+            assert!(doc.is_some_and(|doc| !doc.is_empty()), "{row}");
+        }
+    }
 }

@@ -22,6 +22,8 @@ pub struct Expanded {
     pub points: Vec<Point>,
     /// What sweeps have given each point, in words; empty for one without a sweep.
     pub swept: Vec<String>,
+    /// Parameters that had other names in the version before, in words, each once.
+    pub notes: Vec<String>,
 }
 
 /// Parses the text of `file` (TOML).
@@ -29,6 +31,7 @@ pub struct Expanded {
 /// # Errors
 /// One refusal that names the file, the line and column where TOML or a type is at fault.
 pub fn parse(text: &str, file: &str) -> Result<Experiment, Refusal> {
+    place::plain(text, file)?;
     toml::from_str(text).map_err(|e| located(&e, text, file))
 }
 
@@ -85,9 +88,10 @@ fn expanded(experiment: Experiment, file: &str, plugins: &[Plugin]) -> Result<Ex
     let several = trees.len() > 1;
     let mut points = Vec::with_capacity(trees.len());
     let mut all_swept = Vec::with_capacity(trees.len());
+    let mut notes = Vec::new();
     for (i, Laid { tree, swept }) in trees.into_iter().enumerate() {
         let place = if several { format!("{file}: point {}", i + 1) } else { file.to_owned() };
-        match checked(&tree, experiment.seed, plugins) {
+        match checked(&tree, experiment.seed, plugins, &mut notes) {
             Ok(point) => points.push(point),
             Err(refused) => {
                 return Err(Fault { refused: refused.within(&place), point: Some((i + 1, swept)) });
@@ -95,12 +99,18 @@ fn expanded(experiment: Experiment, file: &str, plugins: &[Plugin]) -> Result<Ex
         }
         all_swept.push(swept);
     }
-    Ok(Expanded { experiment, points, swept: all_swept })
+    Ok(Expanded { experiment, points, swept: all_swept, notes })
 }
 
 /// The point of a tree, complete and checked.
-fn checked(tree: &Value, seed: u64, plugins: &[Plugin]) -> Result<Point, Refusal> {
+fn checked(
+    tree: &Value,
+    seed: u64,
+    plugins: &[Plugin],
+    notes: &mut Vec<String>,
+) -> Result<Point, Refusal> {
     let mut point = tables::point(tree, plugins)?;
+    renew(&mut point, notes)?;
     check(&mut point, plugins)?;
     complete(&mut point, seed, plugins)?;
     Ok(point)
@@ -112,6 +122,24 @@ fn located(e: &toml::de::Error, text: &str, file: &str) -> Refusal {
     let help = key.as_deref().map(tables::of_experiment).unwrap_or_default();
     let why = base::fields::in_words(e.message().trim());
     Refusal::new(key.unwrap_or_default(), why, help).within(&place)
+}
+
+/// Renames what had other names in the version before, and notes that, each once.
+fn renew(point: &mut Point, notes: &mut Vec<String>) -> Result<(), Refusal> {
+    for (level, given) in &mut point.sim {
+        let (Ok(entry), Some(table)) = (stages::simulator(level), given.as_object()) else {
+            continue;
+        };
+        let (new, renamed) = entry.renewed(table)?;
+        for note in renamed {
+            let note = format!("{}: {note}", entry.name);
+            if !notes.contains(&note) {
+                notes.push(note);
+            }
+        }
+        *given = Value::Object(new);
+    }
+    Ok(())
 }
 
 /// Checks the measures of a point and fills in their defaults; the seed is the experiment's where

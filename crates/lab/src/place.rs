@@ -53,6 +53,54 @@ pub fn placed(mut refused: Refusal, text: &str, file: &str) -> Refusal {
     refused
 }
 
+/// The first value of `text` that is none of an experiment, with its place in `file`: TOML has
+/// `nan`, `inf` and dates, which no parameter takes. As JSON the first two would be null, which
+/// passes for what is not given.
+///
+/// # Errors
+/// That value. O(values).
+pub(crate) fn plain(text: &str, file: &str) -> Result<(), Refusal> {
+    let Ok(whole) = DeTable::parse(text) else { return Ok(()) };
+    plain_table(whole.get_ref(), &mut Vec::new()).map_err(|(span, key, why)| {
+        let help = "a finite number, text, true, false, a list or a table";
+        Refusal::new(key, why, help).within(&at(text, file, span.start))
+    })
+}
+
+/// Where a value stands, its dotted key, and what is wrong with it.
+type NoValue = (Range<usize>, String, String);
+
+fn plain_table(table: &DeTable<'_>, above: &mut Vec<String>) -> Result<(), NoValue> {
+    for (key, value) in table {
+        above.push(key.get_ref().to_string());
+        plain_value(value.get_ref(), value.span(), above)?;
+        above.pop();
+    }
+    Ok(())
+}
+
+fn plain_value(
+    value: &DeValue<'_>,
+    span: Range<usize>,
+    above: &mut Vec<String>,
+) -> Result<(), NoValue> {
+    let why = match value {
+        DeValue::Float(number) if number.as_str().parse().is_ok_and(f64::is_finite) => {
+            return Ok(());
+        }
+        DeValue::Float(number) => format!("{number} is no finite number"),
+        DeValue::Datetime(date) => format!("{date} is a date"),
+        DeValue::Table(table) => return plain_table(table, above),
+        DeValue::Array(items) => {
+            return items
+                .iter()
+                .try_for_each(|item| plain_value(item.get_ref(), item.span(), above));
+        }
+        DeValue::String(_) | DeValue::Integer(_) | DeValue::Boolean(_) => return Ok(()),
+    };
+    Err((span, above.join("."), why))
+}
+
 /// A key of the file, with those above it.
 struct Key {
     path: Vec<String>,
@@ -92,6 +140,24 @@ mod tests {
 
     fn place(param: &str, why: &str) -> String {
         placed(Refusal::new(format!("f.toml{param}"), why, ""), TEXT, "f.toml").param
+    }
+
+    #[test]
+    fn what_json_has_no_word_for_is_found_at_its_place() {
+        let refused = |text: &str| {
+            let Refusal { param, why, .. } = plain(text, "f.toml").expect_err(text);
+            (param, why)
+        };
+        let told = |param: &str, why: &str| (param.to_owned(), why.to_owned());
+        let text = "a = 1.5\n[sim.flit]\nload = [0.1, nan]\n";
+        let why = "nan is no finite number";
+        assert_eq!(refused(text), told("f.toml: line 3, column 14: sim.flit.load", why));
+        let text = "[[point]]\nb = 1\n[[point]]\nc = { d = -inf }\n";
+        let why = "-inf is no finite number";
+        assert_eq!(refused(text), told("f.toml: line 4, column 11: point.c.d", why));
+        let why = "2026-11-27 is a date";
+        assert_eq!(refused("p = 2026-11-27"), told("f.toml: line 1, column 5: p", why));
+        assert!(plain("a = [1, 2.5e3, \"nan\", true]\n[b]\nc = {}\n", "f.toml").is_ok());
     }
 
     #[test]

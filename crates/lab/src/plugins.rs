@@ -15,6 +15,14 @@ pub enum Kind {
     Engine,
     /// A measure.
     Measure,
+    /// A pattern of traffic.
+    Pattern,
+    /// An order in which processes take endpoints.
+    Placement,
+    /// A method of mapping.
+    Method,
+    /// A format that networks are written in.
+    Export,
 }
 
 /// What a parameter holds, by its annotation in Python.

@@ -12,7 +12,8 @@ use serde_json::{Value, json};
 /// deadlock_free}`, `lanes` (those that their routes get where nobody names a method: `one`,
 /// `online` or `own`) and, of the parameters that all engines take, `shared: true`; measures
 /// `input` (`topology`, `routing`; of simulators `either`), `columns: [{name, at, kind, unit,
-/// meaning, better}]` and `records`, see [`classes`].
+/// meaning, better}]`, `renamed` (pairs of an old name of a parameter and its name) and `records`,
+/// see [`classes`].
 pub fn registry() -> Value {
     let families = families::FAMILIES.iter().map(|e| {
         let mut row = describe("topology", e.name, &e.schema());
@@ -42,6 +43,7 @@ fn staged(kind: &str, e: &Entry) -> Value {
     let mut row = describe(kind, e.name, &e.schema());
     row["input"] = json!(e.input);
     row["columns"] = json!(e.columns);
+    row["renamed"] = e.renames.iter().map(|one| json!([one.old, one.new])).collect();
     row["records"] = classes(&e.name.replace('.', "_"), &e.record_schema()).into();
     row
 }
@@ -72,11 +74,27 @@ fn describe(kind: &str, name: &str, schema: &Value) -> Value {
                 "required": required.contains(&field.as_str()),
                 "default": s.get("default").cloned().unwrap_or(Value::Null),
                 "doc": s.get("description").cloned().unwrap_or_default(),
+                "choices": choices_of(schema, s),
             })
         })
         .collect();
     let doc = schema.get("description").cloned().unwrap_or_default();
     json!({ "kind": kind, "name": name, "doc": doc, "params": params })
+}
+
+/// The words that a parameter may be, where it is one of some; empty where it is not.
+fn choices_of(root: &Value, schema: &Value) -> Vec<Value> {
+    let parts = [schema, &schema["anyOf"][0], &schema["anyOf"][1]];
+    let named = parts.into_iter().filter_map(|part| part["$ref"].as_str()?.strip_prefix('#'));
+    named
+        .filter_map(|path| root.pointer(path))
+        .flat_map(|one| match (&one["oneOf"], &one["enum"]) {
+            (Value::Array(words), _) => words.iter().map(|word| word["const"].clone()).collect(),
+            (_, Value::Array(words)) => words.clone(),
+            _ => Vec::new(),
+        })
+        .filter(Value::is_string)
+        .collect()
 }
 
 fn type_of(root: &Value, schema: &Value) -> String {

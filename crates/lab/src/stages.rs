@@ -4,7 +4,8 @@
 //! A new measure is one file that implements [`Stage`]; `cargo xtask gen` adds its row. A simulator
 //! is a stage too, called `sim.LEVEL`; its function and its command are those of all simulators.
 
-use base::stage::parameters;
+use base::renamed::{Note, Renamed};
+use base::stage::{parameters, renewed};
 use base::{Frame, Metric, Need, Refusal, Stage, Stop, Watch};
 use fabric::Topology;
 use fabric::size::Size;
@@ -72,6 +73,8 @@ pub struct Inputs<'a> {
     pub schedules: Option<&'a [&'a Schedule]>,
     /// The packets with their times that a parameter names as a file.
     pub times: Option<&'a Arc<Injections>>,
+    /// The endpoint of every process, in place of a placement that a parameter names.
+    pub places: Option<&'a [u32]>,
 }
 
 /// A kind of input, as a type.
@@ -114,7 +117,7 @@ impl<'a> Take<'a> for packet::stage::Driven<'a> {
     const INPUT: Input = Input::Either;
 
     fn take(from: Inputs<'a>) -> Result<Self, Refusal> {
-        let jobs = Jobs { schedules: from.schedules, places: None };
+        let jobs = Jobs { schedules: from.schedules, places: from.places };
         Ok(Self { topology: from.topology, routing: from.routing, traffic: from.traffic, jobs })
     }
 }
@@ -135,13 +138,15 @@ impl<'a> Take<'a> for Played<'a> {
     const INPUT: Input = Input::Either;
 
     fn take(from: Inputs<'a>) -> Result<Self, Refusal> {
-        let Inputs { topology, routing, schedules, .. } = from;
+        let Inputs { topology, routing, schedules, places, .. } = from;
         let schedule = schedules.and_then(|all| all.first().copied());
-        Ok(Self { topology: Some(topology), routing, schedule, places: None })
+        Ok(Self { topology: Some(topology), routing, schedule, places })
     }
 }
 
 type Parameters<'a> = &'a Map<String, Value>;
+/// Parameters in the words of this version, and what had other ones.
+type Renewed = (Map<String, Value>, Vec<Note>);
 
 /// One row of a table of stages.
 pub struct Entry {
@@ -151,9 +156,12 @@ pub struct Entry {
     pub input: Input,
     /// The figures that go into tables.
     pub columns: &'static [Metric],
+    /// Parameters that had other names in the version before.
+    pub renames: &'static [Renamed],
     schema: fn() -> Value,
     record: fn() -> Value,
     examples: fn() -> Vec<Map<String, Value>>,
+    renewed: fn(Parameters<'_>) -> Result<Renewed, Refusal>,
     complete: fn(Parameters<'_>) -> Result<Map<String, Value>, Refusal>,
     need: fn(Parameters<'_>, Inputs<'_>, usize) -> Result<Need, Refusal>,
     run: fn(Parameters<'_>, Inputs<'_>, &dyn Watch) -> Result<Frame, Stop>,
@@ -170,9 +178,11 @@ impl Entry {
             name: S::NAME,
             input: <S::On<'static> as Take<'static>>::INPUT,
             columns: S::COLUMNS,
+            renames: S::RENAMED,
             schema: || schemars::schema_for!(S).to_value(),
             record: || written::<S::Record>(),
             examples: || S::examples().iter().map(object).collect(),
+            renewed: |given| renewed::<S>(given),
             complete: |given| parameters::<S>(given).map(|all| object(&all)),
             need: |given, on, threads| Ok(parameters::<S>(given)?.need(Take::take(on)?, threads)),
             run: |given, on, watch| {
@@ -195,6 +205,14 @@ impl Entry {
     /// Parameters that the conformance tests run.
     pub fn examples(&self) -> Vec<Map<String, Value>> {
         (self.examples)()
+    }
+
+    /// Those given in the words of this version, and what had other ones.
+    ///
+    /// # Errors
+    /// When one is given by its old name and by its new one.
+    pub fn renewed(&self, given: &Map<String, Value>) -> Result<Renewed, Refusal> {
+        (self.renewed)(given).map_err(|r| r.within(self.name))
     }
 
     /// All parameters: those given, and the defaults of the others.

@@ -16,7 +16,7 @@ mod trace;
 
 pub use left::Left;
 pub use machine::Found;
-pub use net::{Network, Paths, Rails, Under, Used};
+pub use net::{Links, Network, NetworkCosts, Rail, Selection, Switches, Under, Used};
 pub use parameters::LogGops;
 pub use path::{Amounts, Busy, Doing, Span};
 pub use trace::{Step, Trace};

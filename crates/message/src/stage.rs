@@ -1,10 +1,12 @@
 //! The message level as a stage: a schedule, its costs and a network in, times and loads out.
 
-use super::net::{Network, Under, Used};
+use super::net::{Links, Network, NetworkCosts, Rail, Selection, Switches, Under, Used};
 use super::{Dialect, Found, LogGops, Traced, run};
+use base::renamed::Renamed;
 use base::stage::{Better, Kind};
 use base::{Metric, Need, Refusal, Stage, Stop, Watch};
 use fabric::Topology;
+use fabric::network::parse_inline;
 use fabric::tables::Routing;
 use paths::PathSource;
 use schemars::JsonSchema;
@@ -20,19 +22,27 @@ use traffic::workload::{Schedule, generator, make};
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Spec {
-    /// What processes do: a name of `flyloom workload list`, or a file.
+    /// What processes do: a name of `flyloom workload list` with its parameters, such as
+    /// `alltoall_pairwise bytes=65536`, or a file.
     pub workload: String,
-    /// Parameters of a workload that is made; where `ranks` is not among them, a rank for every
-    /// place on the endpoints.
-    pub with: Map<String, Value>,
+    /// Parameters of a workload that is made, besides those beside its name; where `ranks` is not
+    /// among them, a rank for every place on the endpoints.
+    pub workload_options: Map<String, Value>,
     /// By which rules the schedule is run.
     pub dialect: Dialect,
     /// What messages cost; a network takes the place of `L` and `G`.
     pub costs: LogGops,
-    /// The network's latencies, and which ways messages take.
+    /// Cables of the network.
+    pub link: Links,
+    /// Switches of the network.
+    pub switch: Switches,
+    /// Which of the routes between two endpoints a message takes.
+    pub selection: Selection,
+    /// Which rails of its endpoints a message takes, where these have several.
+    pub rail: Rail,
+    /// Adapters, processes of one endpoint, and how closely rates are followed.
     pub network: Network,
-    /// Which endpoint each rank is on: `linear`, `random`, `random_switches`, `random_groups`,
-    /// `stripe`.
+    /// Which endpoint each rank is on: a name of `flyloom list placements`, or a file.
     pub placement: String,
     /// Ranks on each endpoint.
     pub per_endpoint: u32,
@@ -44,9 +54,13 @@ impl Default for Spec {
     fn default() -> Self {
         Self {
             workload: "alltoall_pairwise".to_owned(),
-            with: Map::new(),
+            workload_options: Map::new(),
             dialect: Dialect::default(),
             costs: LogGops::default(),
+            link: Links::default(),
+            switch: Switches::default(),
+            selection: Selection::default(),
+            rail: Rail::default(),
             network: Network::default(),
             placement: "linear".to_owned(),
             per_endpoint: 1,
@@ -76,12 +90,12 @@ pub struct Loaded {
     /// Bytes over the one of them that had most.
     pub busiest_bytes: f64,
     /// The part of its rate that this one carried over the whole run.
-    pub busiest_use: f64,
+    pub busiest_link_use: f64,
     /// The same, in the mean of all of them.
-    pub mean_use: f64,
+    pub mean_link_use: f64,
     /// The one that had most, by the names of its switches; empty where nothing went between
     /// switches.
-    pub busiest: String,
+    pub busiest_link: String,
     /// The largest part of its rate that a channel of an endpoint carried.
     pub endpoint_use: f64,
 }
@@ -138,9 +152,11 @@ impl Spec {
         watch: &dyn Watch,
     ) -> Result<Ran, Stop> {
         self.check()?;
-        let schedule = match on.schedule {
-            Some(schedule) => Cow::Borrowed(schedule),
-            None => Cow::Owned(make(&self.workload, &self.with_ranks(on), watch)?),
+        let schedule = if let Some(schedule) = on.schedule {
+            Cow::Borrowed(schedule)
+        } else {
+            let (name, with) = self.made(on)?;
+            Cow::Owned(make(&name, &with, watch)?)
         };
         let driven = match (on.routing, on.topology) {
             (Some(routing), _) => Some(PathSource::Tables(Box::new(routing.clone()))),
@@ -150,12 +166,9 @@ impl Spec {
         if let Some(driven) = &driven {
             places = self.places(driven.topology(), on.places, schedule.ranks())?;
         }
-        let under = driven.map(|driven| Under {
-            on: driven,
-            how: &self.network,
-            places: &places,
-            seed: self.seed,
-        });
+        let how = self.how();
+        let under =
+            driven.map(|driven| Under { on: driven, how: &how, places: &places, seed: self.seed });
         let mut traced = None;
         let found = if is_traced {
             if self.dialect != Dialect::Causal {
@@ -183,17 +196,35 @@ impl Spec {
         Ok(ran)
     }
 
-    /// The parameters of a workload that is made.
-    fn with_ranks(&self, on: Played<'_>) -> Map<String, Value> {
-        let mut with = self.with.clone();
+    /// What the network adds to messages.
+    fn how(&self) -> NetworkCosts {
+        NetworkCosts {
+            link: self.link.clone(),
+            switch: self.switch.clone(),
+            selection: self.selection,
+            rail: self.rail,
+            network: self.network.clone(),
+        }
+    }
+
+    /// The name of a workload that is made, and its parameters.
+    fn made(&self, on: Played<'_>) -> Result<(String, Map<String, Value>), Refusal> {
+        let recipe = parse_inline(&self.workload).map_err(|r| r.within("workload"))?;
+        let mut with = recipe.params;
+        for (key, value) in &self.workload_options {
+            if with.insert(key.clone(), value.clone()).is_some() {
+                let why = format!("{key} is given twice");
+                return Err(Refusal::new("workload", why, "give each parameter once"));
+            }
+        }
         // some have their ranks by other parameters
-        let takes = generator(&self.workload)
+        let takes = generator(&recipe.family)
             .is_ok_and(|one| one.keys().iter().any(|key| key.name == "ranks"));
         if let (true, false, Some(topology)) = (takes, with.contains_key("ranks"), on.topology) {
             let endpoints = topology.endpoints().len() as u64;
             with.insert("ranks".to_owned(), json!(endpoints * u64::from(self.per_endpoint)));
         }
-        with
+        Ok((recipe.family, with))
     }
 
     fn places(
@@ -249,9 +280,9 @@ fn loaded(on: &Topology, used: &Used, finish_ns: f64) -> Loaded {
     Loaded {
         switch_bytes: used.bytes[..links].iter().sum(),
         busiest_bytes: best.map_or(0.0, |b| used.bytes[b]),
-        busiest_use: best.map_or(0.0, |b| uses[b]),
-        mean_use: sum / f64::from(count.max(1)),
-        busiest: best.map_or_else(String::new, |b| {
+        busiest_link_use: best.map_or(0.0, |b| uses[b]),
+        mean_link_use: sum / f64::from(count.max(1)),
+        busiest_link: best.map_or_else(String::new, |b| {
             let [from, to] = channel_ends(on, b);
             format!("{from} -> {to}")
         }),
@@ -307,21 +338,33 @@ impl Stage for Spec {
             Better::Neither,
         ),
         Metric::new(
-            "busiest_use",
-            "/network/busiest_use",
+            "busiest_link_use",
+            "/network/busiest_link_use",
             Kind::Real,
             "",
             "part of its rate that the busiest channel between switches carried",
             Better::Neither,
         ),
         Metric::new(
-            "mean_use",
-            "/network/mean_use",
+            "mean_link_use",
+            "/network/mean_link_use",
             Kind::Real,
             "",
             "part of their rate that channels between switches carried, in the mean",
             Better::Neither,
         ),
+    ];
+
+    const RENAMED: &'static [Renamed] = &[
+        Renamed::name("goal", "workload"),
+        Renamed::name("with", "workload_options"),
+        Renamed::name("make", "workload_options"),
+        Renamed::name("parameters", "costs"),
+        Renamed::name("network.link_ns", "link.latency_ns"),
+        Renamed::name("network.link_gbps", "link.rate_gbps"),
+        Renamed::name("network.switch_ns", "switch.delay_ns"),
+        Renamed::name("network.paths", "selection"),
+        Renamed::words("network.rails", "rail", &[("interface", "by_interface")]),
     ];
 
     type On<'a> = Played<'a>;
@@ -331,13 +374,13 @@ impl Stage for Spec {
         let with = |bytes: u64| Map::from_iter([("bytes".to_owned(), json!(bytes))]);
         let random = "random".to_owned();
         vec![
-            Self { with: with(100_000), ..Self::default() },
-            Self { with: with(1000), placement: random, ..Self::default() },
+            Self { workload_options: with(100_000), ..Self::default() },
+            Self { workload_options: with(1000), placement: random, ..Self::default() },
         ]
     }
 
     fn check(&self) -> Result<(), Refusal> {
-        self.network.check()?;
+        self.how().check()?;
         if !(1..=MOST_PER_ENDPOINT).contains(&self.per_endpoint) {
             let why = format!("{} is out of range", self.per_endpoint);
             return Err(Refusal::new("per_endpoint", why, format!("1 to {MOST_PER_ENDPOINT}")));

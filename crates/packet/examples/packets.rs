@@ -39,8 +39,8 @@ fn main() {
             row.packets as f64 / wall_s / 1e6,
             row.windows,
             row.rollbacks,
-            row.latencies.mean_latency_us.unwrap_or(f64::NAN),
-            row.mean_hops.unwrap_or(f64::NAN),
+            row.latencies.mean_latency_ns.unwrap_or(f64::NAN) / 1e3,
+            row.mean_switches.unwrap_or(f64::NAN),
             row.nonminimal_packets,
         );
     }

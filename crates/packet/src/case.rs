@@ -4,14 +4,13 @@ use super::classes::{ClassOf, Sharing};
 use super::dialect::{Made, made};
 use super::ended::Ended;
 use super::model::{Drive, Model};
-use super::nic::{Births, Open};
+use super::models::Route;
+use super::nic::{Injection, Open};
 use super::plant::{Class, Plant};
-use super::rails::Rails;
 use super::rates::Rates;
 use super::replay::{Jobs, Replay};
-use super::route::Route;
 use super::row::Row;
-use super::spec::{Dialect, Spec, Sync, Undo};
+use super::spec::{Spec, Sync, Undo};
 use super::stuck::{Waits, circle};
 use super::tally::Tally;
 use super::timing::Timing;
@@ -20,6 +19,7 @@ use base::{Refusal, Stop, Watch};
 use des::{Ahead, optimistic, sequential, windows};
 use fabric::Topology;
 use paths::PathSource;
+use paths::select::Rail;
 use std::sync::Arc;
 use traffic::destinations::Destinations;
 use traffic::sending::Sending;
@@ -31,7 +31,7 @@ pub struct Case {
     plant: Arc<Plant>,
     timing: Timing,
     route: Arc<Route>,
-    births: Births,
+    births: Injection,
     concentration: u32,
     sends: Sends,
     /// Whether packets are proved never to wait in a circle.
@@ -66,7 +66,7 @@ impl Case {
     pub fn new(on: PathSource, spec: &Spec, own: Own<'_>, watch: &dyn Watch) -> Result<Self, Stop> {
         spec.check()?;
         let t = on.topology().clone();
-        let to = if spec.trace.0.is_empty() {
+        let to = if spec.workload.0.is_empty() {
             Some(of_classes(&on, spec, own.traffic, watch)?)
         } else {
             None
@@ -105,10 +105,9 @@ impl Case {
     pub(super) fn model(&self, load: f64) -> Model {
         let spec = &self.spec;
         let rate = self.plant.of(Class::Endpoint).gib_per_s * f64::from(1 << 30);
-        // CODES knows no random rails: those are dedicated there
-        let rails = match (spec.dialect, spec.rails) {
-            (Dialect::SlimFly, Rails::Random) => Rails::Dedicated,
-            (_, rails) => rails,
+        let rails = match spec.rail {
+            Rail::Random => spec.dialect.entry().random_rails,
+            other => other,
         };
         let (drive, expected) = match &self.sends {
             Sends::Open(to) => {
@@ -130,22 +129,22 @@ impl Case {
             timing: self.timing.clone(),
             route: self.route.clone(),
             rails,
-            sharing: Sharing::of(&spec.class),
+            sharing: Sharing::of(&spec.traffic_class),
             drive,
             concentration: self.concentration,
             seed: spec.seed,
             links: spec.links,
             overtaken: spec.overtaken,
-            span_ps: spec.series_us.map_or(0, |us| ((us * 1e6).round() as u64).max(1)),
+            span_ps: spec.series_ns.map_or(0, |ns| ((ns * 1e3).round() as u64).max(1)),
         }
     }
 
     /// The classes, with their parts of the load: all together are 1.
     pub(super) fn classes(&self) -> Vec<ClassOf> {
-        let all = if self.spec.class.is_empty() {
+        let all = if self.spec.traffic_class.is_empty() {
             vec![ClassOf::default()]
         } else {
-            self.spec.class.clone()
+            self.spec.traffic_class.clone()
         };
         let sum: f64 = all.iter().map(|one| one.share).sum();
         all.into_iter().map(|one| ClassOf { share: one.share / sum, ..one }).collect()
@@ -153,11 +152,11 @@ impl Case {
 
     /// What endpoints send of a class, at so many bytes a second in all.
     fn open(&self, to: &Destinations, class: &ClassOf, rate: f64) -> Open {
-        let bytes = class.message_bytes.unwrap_or(self.spec.message_bytes);
-        let messages = class.messages.unwrap_or(self.spec.messages);
+        let bytes = class.message_bytes.unwrap_or(self.spec.message_bytes());
+        let messages = class.messages.unwrap_or(self.spec.messages());
         Open {
             to: to.clone(),
-            messages: self.spec.end_us.is_none().then_some(messages),
+            messages: self.spec.end_ns.is_none().then_some(messages),
             bytes,
             interval_ps: f64::from(bytes) * 1e12 / (class.share * rate),
             births: self.births,
@@ -202,13 +201,13 @@ impl Case {
 
     /// When a run is ended, ps.
     pub(super) fn end_ps(&self) -> u64 {
-        self.spec.end_us.map_or(u64::MAX, |us| (us * 1e6).round() as u64)
+        self.spec.end_ns.map_or(u64::MAX, |ns| (ns * 1e3).round() as u64)
     }
 
     /// Whether packets wait for ever: a run that is ended by its time may end with some on their
     /// way.
     pub(super) fn is_stuck(&self, ended: &Ended) -> bool {
-        self.spec.end_us.is_none() && ended.waits
+        self.spec.end_ns.is_none() && ended.waits
     }
 
     /// How long what is measured took, ps: until the last event, and beside a background until all
@@ -244,14 +243,14 @@ impl Case {
         let load = self.replay().is_none().then_some(load);
         let ran = &Ran { last_ps: self.measured_ps(ran, ended), ..*ran };
         let mut row = teller.row(load, ran, ended, tally, waits);
-        if let (Some(load), true) = (load, self.spec.class.len() > 1) {
+        if let (Some(load), true) = (load, self.spec.traffic_class.len() > 1) {
             let shares: Vec<f64> = self.classes().iter().map(|one| one.share * load).collect();
             row.classes = Some(teller.classes(&shares, tally));
         }
         row.deadlocked = is_stuck;
         row.links = self.spec.links.then(|| teller.links(ended, ran.last_ps));
         row.ranks = self.spec.ranks.then(|| teller.ranks(ended));
-        row.series = self.spec.series_us.map(|us| teller.series(tally, us));
+        row.series = self.spec.series_ns.map(|ns| teller.series(tally, ns));
         Ok(row)
     }
 }
@@ -269,16 +268,16 @@ fn of_classes(
     own: Option<&Sending>,
     watch: &dyn Watch,
 ) -> Result<Vec<Destinations>, Stop> {
-    if spec.class.is_empty() {
+    if spec.traffic_class.is_empty() {
         return Ok(vec![destinations(on, spec, own, watch)?]);
     }
     let of = |class: &ClassOf| match &class.traffic {
         Some(traffic) => {
-            destinations(on, &Spec { traffic: traffic.clone(), ..spec.clone() }, None, watch)
+            destinations(on, &Spec { traffic: Some(traffic.clone()), ..spec.clone() }, None, watch)
         }
         None => destinations(on, spec, own, watch),
     };
-    spec.class.iter().map(of).collect()
+    spec.traffic_class.iter().map(of).collect()
 }
 
 /// Who sends to whom.
@@ -289,14 +288,13 @@ fn destinations(
     watch: &dyn Watch,
 ) -> Result<Destinations, Stop> {
     let endpoints = on.topology().endpoints().len() as u32;
-    let is_dragonfly = matches!(spec.dialect, Dialect::Dally | Dialect::DfPlus);
+    let is_by_steps = spec.dialect.entry().draws_steps;
     Ok(match (own, on) {
         (Some(sending), _) => Destinations::of_sending(on.topology(), sending)?,
-        // CODES draws a step that is neither none nor one back
-        (None, _) if spec.traffic == "uniform" && is_dragonfly && endpoints > 2 => {
+        (None, _) if spec.pattern() == "uniform" && is_by_steps && endpoints > 2 => {
             Destinations::steps(endpoints, &(1..endpoints - 1).collect::<Vec<_>>())
         }
-        (None, PathSource::Tables(r)) => Destinations::over(r, &spec.traffic, spec.seed, watch)?,
-        (None, PathSource::Network(t)) => Destinations::named(t, &spec.traffic, spec.seed, watch)?,
+        (None, PathSource::Tables(r)) => Destinations::over(r, spec.pattern(), spec.seed, watch)?,
+        (None, PathSource::Network(t)) => Destinations::named(t, spec.pattern(), spec.seed, watch)?,
     })
 }

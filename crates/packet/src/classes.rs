@@ -57,15 +57,15 @@ impl ClassOf {
     pub(super) fn check(all: &[Self], lanes: u8, of_processes: bool) -> Result<(), Refusal> {
         if all.len() > MOST {
             let why = format!("{} classes", all.len());
-            return Err(Refusal::new("class", why, format!("{MOST} at most")));
+            return Err(Refusal::new("traffic_class", why, format!("{MOST} at most")));
         }
         if all.len() * usize::from(lanes) > MOST_LANES {
             let why = format!("{} classes of {lanes} virtual channels", all.len());
             let help = format!("{MOST_LANES} virtual channels in all: fewer of each");
-            return Err(Refusal::new("router.virtual_channels", why, help));
+            return Err(Refusal::new("switch.virtual_channels", why, help));
         }
         let refuse = |at: usize, name: &str, why: String, help: &str| {
-            Err(Refusal::new(format!("class {}: {name}", at + 1), why, help))
+            Err(Refusal::new(format!("traffic_class {}: {name}", at + 1), why, help))
         };
         for (at, one) in all.iter().enumerate() {
             for (name, number) in [("share", one.share), ("weight", one.weight)] {
@@ -83,7 +83,7 @@ impl ClassOf {
             }
             let usual = Self { priority: one.priority, weight: one.weight, ..Self::default() };
             if of_processes && *one != usual {
-                let why = "processes of traces send what these say".to_owned();
+                let why = "processes of workloads send what these say".to_owned();
                 return refuse(at, "share", why, "priority and weight alone");
             }
         }

@@ -7,12 +7,12 @@ use super::model::{Drive, Model};
 use super::node::Node;
 use super::plant::Class;
 use super::port::{Lane, Waiting};
-use super::rails::Rails;
 use super::replay;
 use super::runs::{Change, Runs};
 use super::tally::Arrival;
 use super::timing::{Passing, Room};
 use des::Lp;
+use paths::select::Rail;
 
 impl Model {
     /// The lane of a rail for a class.
@@ -53,7 +53,7 @@ impl Model {
             return 0;
         }
         let own = self.injection_queue(packet.from);
-        if self.rails == Rails::Path {
+        if self.rails == Rail::Shortest {
             let length = |rail: u32| {
                 let ends = [packet.from, packet.to].map(|e| self.plant.at(e, rail as u8).router);
                 self.route.length(&self.plant, ends[0], ends[1])
@@ -65,12 +65,12 @@ impl Model {
             }
         }
         match self.rails {
-            Rails::Dedicated => return own as u8,
-            Rails::Random => return it.node.dice(to).below(rails) as u8,
-            Rails::Striped => {
+            Rail::Fixed => return own as u8,
+            Rail::Random => return it.node.dice(to).below(rails) as u8,
+            Rail::RoundRobin => {
                 return ((u32::from(it.nics[usize::from(class)].rail) + 1) % rails) as u8;
             }
-            Rails::Congestion | Rails::Path => {}
+            Rail::LeastUsed | Rail::Shortest => {}
         }
         let mut best = it.node.dice(to).below(rails);
         for rail in (0..rails).map(|step| (own + step) % rails) {

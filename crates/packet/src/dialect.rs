@@ -1,24 +1,19 @@
 //! From parameters and a network to routers, delays and ways: what each dialect takes for granted.
 
-use super::groups::Groups;
-use super::guided::Guided;
-use super::nic::Births;
-use super::order::check_order;
+use super::models::{Dialect, Guided, PathRequest, RATE, Route};
+use super::nic::Injection;
 use super::plant::{Class, Link, Plant};
-use super::rails::Rails;
 use super::rates::{self, Rates};
-use super::route::Route;
-use super::spec::{Arbitration, Dialect, Spec, Switching};
+use super::spec::{Arbitration, Spec, Switching};
 use super::timing::{Drawn, Order, Passing, Room, Timing};
-use super::{dally, dfplus, slim_fly};
 use base::{Refusal, Stop, Watch};
 use fabric::Topology;
 use fabric::network::Cable;
-use paths::PathSource;
 use paths::lengths::Lengths;
 use paths::proved::{self, PathRules};
-use paths::select::{Choosing, Selection};
+use paths::select::{Choosing, Rail, Selection};
 use paths::wiring::{Wiring, rails};
+use paths::{PathSource, SWITCH_DELAY_NS};
 use std::sync::Arc;
 
 /// A network as a dialect sees it.
@@ -26,7 +21,7 @@ pub(super) struct Made {
     pub(super) plant: Plant,
     pub(super) timing: Timing,
     pub(super) route: Route,
-    pub(super) births: Births,
+    pub(super) births: Injection,
     /// Endpoints of a router.
     pub(super) concentration: u32,
     /// Whether packets are proved never to wait in a circle.
@@ -36,19 +31,10 @@ pub(super) struct Made {
 
 /// Bytes of a credit.
 const CREDIT_BYTES: f64 = 8.0;
-/// Delay of a router, ns.
-const ROUTER_NS: f64 = 90.0;
-/// Rate of links, GiB/s.
-const RATE: f64 = 12.5;
 /// Room of a virtual channel.
 const BUFFER_BYTES: u32 = 65_536;
 /// Added to the delays of CODES, ns.
 const LOOKAHEAD_NS: f64 = 0.01;
-/// `adaptive_threshold` of the megafly of the Fit Fly study: more than any port holds.
-const DFPLUS_THRESHOLD: u32 = 131_072;
-/// `route_scoring_metric` `delta`, which CODES takes where a configuration says nothing: the score
-/// of a detour counts twice.
-const DETOUR_WEIGHT: u32 = 2;
 
 fn ps(ns: f64) -> u64 {
     (ns * 1000.0).round() as u64
@@ -76,23 +62,26 @@ pub(super) fn made(spec: &Spec, on: PathSource, watch: &dyn Watch) -> Result<Mad
         (ps.min(u64::from(u32::MAX) - 1) + 1) as u32
     };
     let wiring = Arc::new(Wiring::of(&t, latency_ps)?);
-    let lanes =
-        spec.router.virtual_channels.unwrap_or(if spec.dialect == Dialect::DfPlus { 2 } else { 4 });
+    let lanes = spec.router.virtual_channels.unwrap_or(spec.dialect.entry().virtual_channels);
     let of_cables = rates::hold(spec, &t);
     let plant = plant(spec, &t, &wiring, (of_rails, lanes))?;
     let plant = if of_cables { rates::with_own(plant, spec, &t) } else { plant };
     check_times(&plant)?;
     let concentration = plant.endpoints.checked_div(of_each_plane(&t, &plant)).unwrap_or(0).max(1);
-    let (route, verified) = match spec.dialect {
-        Dialect::Physical => physical(spec, on, &plant, (&wiring, lanes), watch)?,
-        _ => (codes(spec, &t, &plant)?, true),
+    let request = PathRequest {
+        on: &t,
+        plant: &plant,
+        selection: spec.selection,
+        threshold_bytes: spec.router.adaptive_threshold_bytes,
+        detour_weight: spec.router.detour_weight,
+    };
+    let (route, verified) = match Route::of_codes(spec.dialect, &request)? {
+        Some(route) => (route, true),
+        None => physical(spec, on, &plant, (&wiring, lanes), watch)?,
     };
     Ok(Made {
         timing: timing(spec, of_rails),
-        births: spec.births.unwrap_or(match spec.dialect {
-            Dialect::Physical | Dialect::SlimFly => Births::Exponential,
-            Dialect::Dally | Dialect::DfPlus => Births::Synchronised,
-        }),
+        births: spec.injection.unwrap_or(spec.dialect.entry().births),
         rates: Rates::of(&plant, of_cables),
         plant,
         route,
@@ -110,17 +99,20 @@ fn of_each_plane(on: &Topology, plant: &Plant) -> u32 {
 
 /// The rates of links of each class where the parameters give none, GiB/s.
 fn usual_rates(spec: &Spec, on: &Topology) -> [f64; 3] {
-    match spec.dialect {
-        Dialect::Dally => [RATE, 2.0 * RATE, RATE / 2.0],
+    let usual = spec.dialect.entry().rates_gib_per_s;
+    if rates::hold(spec, on) {
         // what a load is a part of
-        _ if rates::hold(spec, on) => [RATE, RATE, rates::of_endpoints(on).unwrap_or(RATE)],
-        _ => [RATE; 3],
+        let [local, global, endpoint] = usual;
+        return [local, global, rates::of_endpoints(on).unwrap_or(endpoint)];
     }
+    usual
 }
 
 /// The rate of a rail of an endpoint, GiB/s.
 pub(super) fn endpoint_rate(spec: &Spec, on: &Topology) -> f64 {
-    spec.link.endpoint_gib_per_s.unwrap_or_else(|| usual_rates(spec, on)[Class::Endpoint as usize])
+    spec.link
+        .gib_per_s(Class::Endpoint)
+        .unwrap_or_else(|| usual_rates(spec, on)[Class::Endpoint as usize])
 }
 
 fn plant(
@@ -136,20 +128,19 @@ fn plant(
         Plant::link(rate.unwrap_or(usual), room(bytes), chunk)
     };
     let mut links: [Link; 3] = [
-        of(link.local_gib_per_s, local, link.local_buffer_bytes),
-        of(link.global_gib_per_s, global, link.global_buffer_bytes),
-        of(link.endpoint_gib_per_s, endpoint, link.endpoint_buffer_bytes),
+        of(link.gib_per_s(Class::Local), local, link.local_buffer_bytes),
+        of(link.gib_per_s(Class::Global), global, link.global_buffer_bytes),
+        of(link.gib_per_s(Class::Endpoint), endpoint, link.endpoint_buffer_bytes),
     ];
-    if spec.dialect == Dialect::SlimFly {
-        // CODES gives a whole chunk that part of its time on every rail
+    if spec.dialect.entry().shares_chunk_time {
         let of_endpoints = &mut links[Class::Endpoint as usize];
         of_endpoints.chunk_ps = (of_endpoints.chunk_ps as f64 / f64::from(rails)).round() as u64;
     }
-    let group = group_of(spec, on)?;
+    let group = (spec.dialect.entry().groups)(on)?;
     let class = |a: u32, b: u32| {
         if group[a as usize] == group[b as usize] { Class::Local } else { Class::Global }
     };
-    let classes = spec.class.len().max(1) as u32;
+    let classes = spec.traffic_class.len().max(1) as u32;
     Ok(Plant::new(wiring, rails, (lanes.into(), classes), chunk, links, class))
 }
 
@@ -164,33 +155,11 @@ fn check_times(plant: &Plant) -> Result<(), Refusal> {
     Err(Refusal::new("packet_bytes", why, "4 ms at most, by rate and length"))
 }
 
-/// The group of every router: of Slim Fly as CODES has it the routers of a row, which follow one
-/// another.
-fn group_of(spec: &Spec, on: &Topology) -> Result<Vec<u32>, Refusal> {
-    if spec.dialect != Dialect::SlimFly {
-        return Ok(on.switches().iter().map(|switch| switch.group).collect());
-    }
-    let q = row(on)?;
-    Ok((0..on.switches().len() as u32).map(|router| router / q).collect())
-}
-
-/// The q of planes of 2 q^2 routers.
-fn row(on: &Topology) -> Result<u32, Refusal> {
-    let planes = u32::from(on.planes()).max(1);
-    let routers = on.switches().len() as u32 / planes;
-    let q = (f64::from(routers) / 2.0).sqrt().round() as u32;
-    if q > 0 && 2 * q * q == routers && routers * planes == on.switches().len() as u32 {
-        return Ok(q);
-    }
-    let why = format!("codes-slimfly-v1 on {}", on.recipe());
-    Err(Refusal::new("dialect", why, "slim_fly or fit_fly, or the dialect physical"))
-}
-
 fn timing(spec: &Spec, rails: u32) -> Timing {
     let (router, link) = (&spec.router, &spec.link);
-    let local = link.local_gib_per_s.unwrap_or(RATE);
+    let local = link.gib_per_s(Class::Local).unwrap_or(RATE);
     let usual_credit_ns = CREDIT_BYTES * 1e9 / (local * f64::from(1 << 30));
-    let router_ps = ps(router.delay_ns.unwrap_or(ROUTER_NS));
+    let router_ps = ps(router.delay_ns.unwrap_or(SWITCH_DELAY_NS));
     let credit_ps = ps(router.credit_ns.unwrap_or(usual_credit_ns));
     if spec.dialect == Dialect::Physical {
         let passing = match router.switching {
@@ -217,26 +186,21 @@ fn timing(spec: &Spec, rails: u32) -> Timing {
     }
     let lookahead_ps = ps(router.lookahead_ns.unwrap_or(LOOKAHEAD_NS));
     let half_ns = Drawn { least_ps: 500 + lookahead_ps, more_ps: 500 };
-    let is_dally = spec.dialect == Dialect::Dally;
-    Timing {
+    (spec.dialect.entry().timing)(Timing {
         router_ps,
         credit_ps,
-        jitter: Drawn { least_ps: lookahead_ps, more_ps: if is_dally { 0 } else { 1000 } },
+        jitter: Drawn { least_ps: lookahead_ps, more_ps: 1000 },
         nic: half_ns,
         is_gap_first: true,
         // the time of a packet is divided already
         at_once: 1,
-        waking: (!is_dally).then_some(half_ns),
-        passing: if is_dally { Passing::Twice } else { Passing::Whole },
+        waking: Some(half_ns),
+        passing: Passing::Whole,
         room: Room::Behind,
-        begins_late: is_dally,
+        begins_late: false,
         is_sent_early: true,
-        order: match spec.dialect {
-            Dialect::SlimFly => Order::Highest,
-            Dialect::DfPlus => Order::Lowest,
-            Dialect::Physical | Dialect::Dally => Order::RoundRobin,
-        },
-    }
+        order: Order::RoundRobin,
+    })
 }
 
 /// Ways over proved candidates, as the flit level has them.
@@ -257,43 +221,10 @@ fn physical(
     // some of the user's tables are no shortest ways
     let may_be_longer = spec.selection != Selection::Minimal || matches!(on, PathSource::Tables(_));
     let made = proved::guide(on, rules, wiring, watch)?;
-    let lengths = may_be_longer || spec.rails == Rails::Path;
+    let lengths = may_be_longer || spec.rail == Rail::Shortest;
     let lengths = lengths.then(|| {
         let ways = |at| plant.all(at).filter(|b| b.class != Class::Endpoint).map(|b| b.lp);
         Lengths::new(plant.routers, ways)
     });
     Ok((Route::Guided(Guided::new(made.guide, plant, lengths)?), made.verified))
-}
-
-/// The ways of a dialect of CODES, on networks that it knows.
-fn codes(spec: &Spec, on: &Topology, plant: &Plant) -> Result<Route, Refusal> {
-    let selection = spec.selection;
-    let threshold = |usual| spec.router.adaptive_threshold_bytes.unwrap_or(usual);
-    let in_chunks = |bytes: u32| bytes / plant.chunk_bytes;
-    let weight = spec.router.detour_weight.unwrap_or(DETOUR_WEIGHT);
-    let route = match spec.dialect {
-        Dialect::Dally => {
-            let groups = Groups::new(on, plant);
-            let route = dally::Route::new(groups, selection, in_chunks(threshold(0)), weight);
-            route.check(plant)?;
-            Route::Dally(route)
-        }
-        Dialect::DfPlus => {
-            let groups = Groups::new(on, plant);
-            let threshold = in_chunks(threshold(DFPLUS_THRESHOLD));
-            let route = dfplus::Route::new(groups, selection, threshold, weight);
-            route.check(plant)?;
-            Route::DfPlus(route)
-        }
-        Dialect::SlimFly | Dialect::Physical => {
-            let planes = u32::from(on.planes()).max(1);
-            let route = slim_fly::Route::new(plant, planes, row(on)?, selection);
-            route.check(plant)?;
-            Route::SlimFly(route)
-        }
-    };
-    if let Some((first, steps)) = route.steps() {
-        check_order(first, steps, plant)?;
-    }
-    Ok(route)
 }

@@ -3,7 +3,7 @@
 use super::endpoint::Endpoint;
 use super::event::{Happens, Packet, Sender};
 use super::model::{Drive, Model};
-use super::nic::{Births, Nic, Open};
+use super::nic::{Injection, Nic, Open};
 use super::runs::{Change, Runs};
 
 impl Endpoint {
@@ -28,7 +28,7 @@ impl Model {
         }
         let dice = &mut it.node.dice;
         let delay_ps = match open.births {
-            Births::Jittered => open.births.first_ps(open.interval_ps, dice),
+            Injection::Jittered => open.births.first_ps(open.interval_ps, dice),
             births => births.next_ps(open.interval_ps, dice),
         };
         to.send(to.me(), delay_ps.max(1), Happens::Born(class));

@@ -5,52 +5,52 @@ use schemars::JsonSchema;
 use serde::Serialize;
 
 /// Latencies of packets, from when an endpoint's interface schedules them until all of them has
-/// arrived, and of messages, from when they come to the interface until then: us, null where none
+/// arrived, and of messages, from when they come to the interface until then: ns, null where none
 /// arrived.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, JsonSchema)]
 #[expect(clippy::struct_field_names, reason = "names of columns end in what they are, and unit")]
 pub struct Latencies {
-    /// Mean latency of packets, us.
-    pub mean_latency_us: Option<f64>,
-    /// Latency that half of the packets do not exceed, at most 1/64 too large, us.
-    pub p50_latency_us: Option<f64>,
-    /// Latency that 99 % of the packets do not exceed, at most 1/64 too large, us.
-    pub p99_latency_us: Option<f64>,
-    /// Largest latency of a packet, us.
-    pub max_latency_us: Option<f64>,
-    /// Mean latency of messages, us.
-    pub mean_message_latency_us: Option<f64>,
-    /// Latency that half of the messages do not exceed, at most 1/64 too large, us.
-    pub p50_message_latency_us: Option<f64>,
-    /// Latency that 99 % of the messages do not exceed, at most 1/64 too large, us.
-    pub p99_message_latency_us: Option<f64>,
-    /// Largest latency of a message, us.
-    pub max_message_latency_us: Option<f64>,
+    /// Mean latency of packets, ns.
+    pub mean_latency_ns: Option<f64>,
+    /// Latency that half of the packets do not exceed, at most 1/64 too large, ns.
+    pub p50_latency_ns: Option<f64>,
+    /// Latency that 99 % of the packets do not exceed, at most 1/64 too large, ns.
+    pub p99_latency_ns: Option<f64>,
+    /// Largest latency of a packet, ns.
+    pub max_latency_ns: Option<f64>,
+    /// Mean latency of messages, ns.
+    pub mean_message_latency_ns: Option<f64>,
+    /// Latency that half of the messages do not exceed, at most 1/64 too large, ns.
+    pub p50_message_latency_ns: Option<f64>,
+    /// Latency that 99 % of the messages do not exceed, at most 1/64 too large, ns.
+    pub p99_message_latency_ns: Option<f64>,
+    /// Largest latency of a message, ns.
+    pub max_message_latency_ns: Option<f64>,
 }
 
 impl Latencies {
     /// Those of what arrived.
     pub(super) fn of(sums: &Sums) -> Self {
-        let in_us = |ps: f64| ps / 1e6;
-        let mean = |of: &Spread| of.mean_ps().map(in_us);
-        let quantile = |of: &Spread, share| of.quantile_ps(share).map(|ps| in_us(ps as f64));
-        let max = |of: &Spread| of.max_ps().map(|ps| in_us(ps as f64));
+        let in_ns = |ps: f64| ps / 1e3;
+        let mean = |of: &Spread| of.mean_ps().map(in_ns);
+        let quantile = |of: &Spread, share| of.quantile_ps(share).map(|ps| in_ns(ps as f64));
+        let max = |of: &Spread| of.max_ps().map(|ps| in_ns(ps as f64));
         let Sums { chunks, messages, .. } = sums;
         Self {
-            mean_latency_us: mean(chunks),
-            p50_latency_us: quantile(chunks, 0.5),
-            p99_latency_us: quantile(chunks, 0.99),
-            max_latency_us: max(chunks),
-            mean_message_latency_us: mean(messages),
-            p50_message_latency_us: quantile(messages, 0.5),
-            p99_message_latency_us: quantile(messages, 0.99),
-            max_message_latency_us: max(messages),
+            mean_latency_ns: mean(chunks),
+            p50_latency_ns: quantile(chunks, 0.5),
+            p99_latency_ns: quantile(chunks, 0.99),
+            max_latency_ns: max(chunks),
+            mean_message_latency_ns: mean(messages),
+            p50_message_latency_ns: quantile(messages, 0.5),
+            p99_message_latency_ns: quantile(messages, 0.99),
+            max_message_latency_ns: max(messages),
         }
     }
 }
 
-/// Bytes for each of so many over so many ps, GiB/s; 0 over none.
+/// Bytes for each of so many over so many ps, Gbit/s; 0 over none.
 pub(super) fn accepted(bytes: u64, each: f64, ps: u64) -> f64 {
     let share = each * ps as f64 / 1e12;
-    if share > 0.0 { bytes as f64 / f64::from(1 << 30) / share } else { 0.0 }
+    if share > 0.0 { bytes as f64 * 8.0 / 1e9 / share } else { 0.0 }
 }

@@ -3,19 +3,19 @@
 use super::classes::Sharing;
 use super::endpoint::Endpoint;
 use super::event::Happens;
+use super::models::Route;
 use super::nic::Open;
 use super::node::Node;
 use super::parts::parts;
 use super::plant::{Class, Plant};
-use super::rails::Rails;
 use super::replay::Replay;
-use super::route::Route;
 use super::runs::Change;
 use super::tally::{Arrival, Tally};
 use super::timing::{Order, Passing, TELL_PS, Timing};
 use super::until::Recent;
 use base::seed::Fast;
 use des::{Context, Lp};
+use paths::select::Rail;
 use std::sync::Arc;
 
 /// What makes endpoints send.
@@ -35,7 +35,7 @@ pub struct Model {
     /// The ways of packets.
     pub route: Arc<Route>,
     /// How they get their rails.
-    pub rails: Rails,
+    pub rails: Rail,
     /// How classes of traffic share ports, where there are several.
     pub sharing: Option<Sharing>,
     /// What endpoints send.

@@ -29,10 +29,10 @@ pub struct Nic {
     pub(super) born: u32,
 }
 
-/// When messages are born.
+/// When messages come to their interface.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
-pub enum Births {
+pub enum Injection {
     /// With exponential times between them.
     Exponential,
     /// All the same time apart, at all endpoints at once.
@@ -41,7 +41,7 @@ pub enum Births {
     Jittered,
 }
 
-impl Births {
+impl Injection {
     /// Time until the first message of an endpoint, ps.
     pub(super) fn first_ps(self, interval_ps: f64, dice: &mut Fast) -> u64 {
         match self {
@@ -77,7 +77,7 @@ pub struct Open {
     /// Mean time between two messages of an endpoint, ps.
     pub interval_ps: f64,
     /// When they come.
-    pub births: Births,
+    pub births: Injection,
 }
 
 impl Nic {

@@ -51,7 +51,7 @@ pub struct Plant {
     pub routers: u32,
     /// Endpoints.
     pub endpoints: u32,
-    /// Rails of an endpoint, each in a plane of its own.
+    /// Rail of an endpoint, each in a plane of its own.
     pub rails: u32,
     /// Virtual channels of a port, of all classes of traffic: those of each follow one another.
     pub lanes: u32,

@@ -1,7 +1,8 @@
 //! The rates of links: those of a network's cables, where it says some, else those of the dialect.
 
+use super::models::Dialect;
 use super::plant::{Behind, Class, Plant};
-use super::spec::{Dialect, Spec};
+use super::spec::{BITS_IN_GIB, Spec};
 use base::SwitchId;
 use fabric::Topology;
 use fabric::network::{Cable, Peer};
@@ -15,10 +16,10 @@ pub struct Rates {
     /// Whether they are those of the cables, where the parameters give no other; else those of the
     /// dialect.
     pub of_cables: bool,
-    /// The lowest, GiB/s.
-    pub lowest_gib_per_s: f64,
-    /// The highest, GiB/s.
-    pub highest_gib_per_s: f64,
+    /// The lowest, Gbit/s.
+    pub lowest_gbps: f64,
+    /// The highest, Gbit/s.
+    pub highest_gbps: f64,
 }
 
 impl Rates {
@@ -30,9 +31,9 @@ impl Rates {
         let usual = plant.of(Class::Endpoint).gib_per_s;
         let ends = |(low, high): (f64, f64), rate: f64| (low.min(rate), high.max(rate));
         let found = rates.fold((f64::INFINITY, 0.0), ends);
-        let (lowest_gib_per_s, highest_gib_per_s) =
-            if found.1 > 0.0 { found } else { (usual, usual) };
-        Self { of_cables, lowest_gib_per_s, highest_gib_per_s }
+        let (lowest, highest) = if found.1 > 0.0 { found } else { (usual, usual) };
+        let gbps = |gib_per_s: f64| gib_per_s * BITS_IN_GIB / 1e9;
+        Self { of_cables, lowest_gbps: gbps(lowest), highest_gbps: gbps(highest) }
     }
 }
 
@@ -66,11 +67,7 @@ pub(super) fn with_own(plant: Plant, spec: &Spec, on: &Topology) -> Plant {
     let classes: Vec<Vec<Class>> =
         (0..plant.routers).map(|router| plant.all(router).map(|b| b.class).collect()).collect();
     plant.with_rates(|router, port| {
-        let is_given = match classes[router as usize][port] {
-            Class::Local => given.local_gib_per_s.is_some(),
-            Class::Global => given.global_gib_per_s.is_some(),
-            Class::Endpoint => given.endpoint_gib_per_s.is_some(),
-        };
+        let is_given = given.gib_per_s(classes[router as usize][port]).is_some();
         // a rail that is down has a port behind those in use
         let number = *seats[router as usize].get(port)?;
         let cable = match on.peer(SwitchId(router), number) {

@@ -8,16 +8,19 @@ use serde::Serialize;
 /// What a run at one load found.
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 pub struct Row {
-    /// What endpoints want to send, as part of the rate of one rail; null of a trace.
+    /// What endpoints want to send, as part of the rate of one rail; null of a workload.
     pub offered_load: Option<f64>,
-    /// Bytes that arrived, for each endpoint and the time until the last of them, GiB/s.
-    pub accepted_gib_per_s: f64,
+    /// Bytes that arrived, for each endpoint and the time until the last of them, Gbit/s.
+    pub accepted_gbps: f64,
     /// Packets that arrived.
     pub packets: u64,
     /// Messages of which all arrived.
     pub messages: u64,
-    /// Mean routers visited; null where nothing arrived, as all that follow from packets.
+    /// Mean links between switches traversed; null where nothing arrived, as all that follow from
+    /// packets.
     pub mean_hops: Option<f64>,
+    /// Mean switches visited.
+    pub mean_switches: Option<f64>,
     /// Latencies of packets and of messages.
     #[serde(flatten)]
     pub latencies: Latencies,
@@ -26,8 +29,8 @@ pub struct Row {
     /// Packets that came behind one that the same endpoint sent them after, of the same class of
     /// traffic; null where that is not asked for.
     pub overtaken_packets: Option<u64>,
-    /// The last arrival, us.
-    pub end_us: f64,
+    /// The last arrival, ns.
+    pub end_ns: f64,
     /// Events handled, without those that were undone.
     pub events: u64,
     /// Windows or rounds of parallel engines.
@@ -36,9 +39,9 @@ pub struct Row {
     pub rollbacks: u64,
     /// The part of all handled events that was not undone.
     pub efficiency: f64,
-    /// The part of its rate that the busiest link between routers carried until the end.
+    /// The part of its rate that the busiest link between switches carried until the end.
     pub busiest_link_use: f64,
-    /// The busiest of these links, by the names of its routers.
+    /// The busiest of these links, by the names of its switches.
     pub busiest_link: String,
     /// Of all numbers of all endpoints and links: equal runs have equal ones.
     pub digest: String,
@@ -50,13 +53,13 @@ pub struct Row {
     /// All classes of traffic, where there are several.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub classes: Option<Vec<ClassRow>>,
-    /// All jobs, those of traces first: told beside the points.
+    /// All jobs, those of workloads first: told beside the points.
     #[serde(skip)]
     pub jobs: Vec<JobRow>,
-    /// All channels between routers, where that is asked for.
+    /// All channels between switches, where that is asked for.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub links: Option<LinkRow>,
-    /// All processes of traces, where that is asked for.
+    /// All processes of workloads, where that is asked for.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub ranks: Option<RankRow>,
     /// What arrived in equal spans of time, where that is asked for.
@@ -67,12 +70,12 @@ pub struct Row {
     pub wall_s: Option<f64>,
 }
 
-/// Channels between routers as columns: both directions of every cable.
+/// Channels between switches as columns: both directions of every cable.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, JsonSchema)]
 pub struct LinkRow {
-    /// The router that sends.
+    /// The switch that sends.
     pub from: Vec<String>,
-    /// The router that receives.
+    /// The switch that receives.
     pub to: Vec<String>,
     /// The sender's port.
     pub port: Vec<u16>,
@@ -81,7 +84,8 @@ pub struct LinkRow {
     /// Bytes sent.
     pub bytes: Vec<u64>,
     /// The part of the run that it was busy.
-    pub utilisation: Vec<f64>,
+    #[serde(rename = "use")]
+    pub used: Vec<f64>,
     /// Most packets that waited for it at once.
     pub most_waiting: Vec<u32>,
     /// The part of the run that it was free and packets waited for it, but none had room behind it.
@@ -91,14 +95,14 @@ pub struct LinkRow {
 /// Arrivals in equal spans of time, as columns.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, JsonSchema)]
 pub struct SeriesRow {
-    /// The end of each span, us.
-    pub end_us: Vec<f64>,
+    /// The end of each span, ns.
+    pub end_ns: Vec<f64>,
     /// Packets that arrived.
     pub packets: Vec<u64>,
-    /// Bytes that arrived, for each endpoint and the span, GiB/s.
-    pub accepted_gib_per_s: Vec<f64>,
-    /// Mean latency of these packets, us; null where none arrived.
-    pub mean_latency_us: Vec<Option<f64>>,
+    /// Bytes that arrived, for each endpoint and the span, Gbit/s.
+    pub accepted_gbps: Vec<f64>,
+    /// Mean latency of these packets, ns; null where none arrived.
+    pub mean_latency_ns: Vec<Option<f64>>,
 }
 
 /// What was found of a class.
@@ -106,14 +110,16 @@ pub struct SeriesRow {
 pub struct ClassRow {
     /// What endpoints want to send, as part of the rate of one rail.
     pub offered_load: f64,
-    /// Bytes that arrived, for each endpoint and the time until the last of any class, GiB/s.
-    pub accepted_gib_per_s: f64,
+    /// Bytes that arrived, for each endpoint and the time until the last of any class, Gbit/s.
+    pub accepted_gbps: f64,
     /// Packets that arrived.
     pub packets: u64,
     /// Messages that arrived.
     pub messages: u64,
-    /// Mean routers visited; null where nothing arrived.
+    /// Mean links between switches traversed; null where nothing arrived.
     pub mean_hops: Option<f64>,
+    /// Mean switches visited; null likewise.
+    pub mean_switches: Option<f64>,
     /// Latencies of packets and of messages.
     #[serde(flatten)]
     pub latencies: Latencies,

@@ -1,44 +1,15 @@
 //! The parameters of a run of packets, as people set them.
 
 use super::classes::ClassOf;
-use super::nic::Births;
-use super::rails::Rails;
+use super::models::Dialect;
+use super::nic::Injection;
+use super::plant::Class;
 use super::replay::{BackgroundOf, Backgrounds, Collectives, Compute, Mpi, Traces, needs_trace};
 use base::Refusal;
 use paths::loads::{Loads, MOST_LOAD};
-use paths::select::{Choosing, LaneUse, Selection};
+use paths::select::{Choosing, LaneUse, Rail, Selection};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-
-/// Whose model of routers and endpoints.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
-pub enum Dialect {
-    /// Our own: links with latency, buffers at inputs, cut-through.
-    #[default]
-    #[serde(rename = "physical")]
-    Physical,
-    /// Slim Fly and Fit Fly as CODES has them.
-    #[serde(rename = "codes-slimfly-v1")]
-    SlimFly,
-    /// Dragonfly as CODES has it.
-    #[serde(rename = "codes-dally-v1")]
-    Dally,
-    /// Megafly, or dragonfly+, as CODES has it.
-    #[serde(rename = "codes-dfplus-v1")]
-    DfPlus,
-}
-
-impl Dialect {
-    /// Its name.
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Physical => "physical",
-            Self::SlimFly => "codes-slimfly-v1",
-            Self::Dally => "codes-dally-v1",
-            Self::DfPlus => "codes-dfplus-v1",
-        }
-    }
-}
 
 /// When a packet goes on.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
@@ -96,25 +67,42 @@ pub struct Links {
     /// Latency of every link, ns; of `physical` by the lengths of the cables, 5 ns a metre, 25 ns
     /// where they are not known; in the others 0.
     pub latency_ns: Option<f64>,
-    /// Rate between routers of a group, GiB/s.
-    pub local_gib_per_s: Option<f64>,
-    /// Rate between groups, GiB/s.
-    pub global_gib_per_s: Option<f64>,
-    /// Rate between endpoints and their routers, GiB/s.
-    pub endpoint_gib_per_s: Option<f64>,
-    /// Room of a virtual channel between routers of a group.
+    /// Rate of every link in each direction, Gbit/s.
+    pub rate_gbps: Option<f64>,
+    /// Rate between switches of a group, Gbit/s, where it is another one.
+    pub local_rate_gbps: Option<f64>,
+    /// Rate between groups, Gbit/s, likewise.
+    pub global_rate_gbps: Option<f64>,
+    /// Rate between endpoints and their switches, Gbit/s, likewise.
+    pub endpoint_rate_gbps: Option<f64>,
+    /// Room of a virtual channel between switches of a group.
     pub local_buffer_bytes: Option<u32>,
     /// Room of a virtual channel between groups.
     pub global_buffer_bytes: Option<u32>,
-    /// Room of a virtual channel between endpoints and their routers.
+    /// Room of a virtual channel between endpoints and their switches.
     pub endpoint_buffer_bytes: Option<u32>,
 }
 
-/// Routers; as the dialect has them where nothing is given.
+impl Links {
+    /// The rate that is given for links of a class, GiB/s.
+    pub(super) fn gib_per_s(&self, class: Class) -> Option<f64> {
+        let own = match class {
+            Class::Local => self.local_rate_gbps,
+            Class::Global => self.global_rate_gbps,
+            Class::Endpoint => self.endpoint_rate_gbps,
+        };
+        own.or(self.rate_gbps).map(|gbps| gbps * 1e9 / BITS_IN_GIB)
+    }
+}
+
+/// Bits of a GiB, the unit that CODES has rates in.
+pub(super) const BITS_IN_GIB: f64 = 8_589_934_592.0;
+
+/// Switches; as the dialect has them where nothing is given.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Routers {
-    /// Time through a router, which occupies no port, ns.
+    /// Time through a switch, which occupies no port, ns.
     pub delay_ns: Option<f64>,
     /// Time of a credit, besides the latency of the link, ns.
     pub credit_ns: Option<f64>,
@@ -142,45 +130,46 @@ pub struct Spec {
     /// Whose model of routers and endpoints.
     pub dialect: Dialect,
     /// Loads as part of the rate of one rail of an endpoint: a number, several, or a range
-    /// `0.1:0.9:0.1`.
-    pub load: Loads,
-    /// How packets choose among the ways that there are; `adaptive` is `ugal_l`.
+    /// `0.1:0.9:0.1`; 0.5 where it is not given. Not beside a workload, nor are `traffic`,
+    /// `messages` and `message_bytes`.
+    pub load: Option<Loads>,
+    /// How packets choose among the paths that there are; `adaptive` is `ugal_l`.
     pub selection: Selection,
     /// What selections look at; their usual numbers where it is not given; of `physical` alone.
     pub choosing: Option<Choosing>,
     /// The virtual channels of packets that choose; of `physical` alone.
     pub lane_use: LaneUse,
     /// The rail of its endpoint that a packet takes, where there are several.
-    pub rails: Rails,
-    /// Who sends to whom: a pattern with its argument.
-    pub traffic: String,
+    pub rail: Rail,
+    /// Who sends to whom: a pattern with its argument; `uniform` where it is not given.
+    pub traffic: Option<String>,
     /// Several classes of traffic at once, each a table; none: one class, by the keys of all. Of
     /// `physical` alone.
-    pub class: Vec<ClassOf>,
-    /// When messages are born; as the dialect has it where it is not given.
-    pub births: Option<Births>,
-    /// Messages of an endpoint.
-    pub messages: u32,
-    /// Length of a message.
-    pub message_bytes: u32,
-    /// Messages are born until then, whatever `messages` says, and what has not arrived then does
-    /// not count, us.
-    pub end_us: Option<f64>,
+    pub traffic_class: Vec<ClassOf>,
+    /// When messages come to their interface; as the dialect has it where it is not given.
+    pub injection: Option<Injection>,
+    /// Messages of an endpoint; 30 where it is not given.
+    pub messages: Option<u32>,
+    /// Length of a message; 4096 where it is not given.
+    pub message_bytes: Option<u32>,
+    /// Messages are made until then, whatever `messages` says, and what has not arrived then does
+    /// not count, ns.
+    pub end_ns: Option<f64>,
     /// What processes do, in place of `traffic`: a name of `flyloom workload list` with its
-    /// parameters, such as `amg_like:p=12,levels=4,cycles=1,base_bytes=16384`, or a file or a
+    /// parameters, such as `amg_like p=12 levels=4 cycles=1 base_bytes=16384`, or a file or a
     /// folder of a trace; several of them are jobs at the same time.
-    pub trace: Traces,
-    /// The class of traffic of each trace, where there are several classes: the first is 1, which
-    /// is that of traces for which there is no number.
-    pub trace_class: Vec<u32>,
-    /// Whether calculations of a trace take time.
+    pub workload: Traces,
+    /// The class of traffic of each workload, where there are several classes: the first is 1,
+    /// which is that of workloads for which there is no number.
+    pub workload_class: Vec<u32>,
+    /// Whether calculations of a workload take time.
     pub compute: Compute,
-    /// What becomes of collective operations of a trace.
+    /// What becomes of collective operations of a workload.
     pub collectives: Collectives,
-    /// Which endpoint each process is on: `linear`, `random`, `random_switches`, `random_groups`,
-    /// `stripe`, or a file; of all jobs together, those of the background last.
+    /// Which endpoint each process is on: a name of `flyloom list placements`, or a file; of all
+    /// jobs together, those of the background last.
     pub placement: String,
-    /// Jobs that send at random as long as those of traces run.
+    /// Jobs that send at random as long as those of workloads run.
     pub background: Backgrounds,
     /// What MPI costs.
     pub mpi: Mpi,
@@ -188,15 +177,16 @@ pub struct Spec {
     pub links: bool,
     /// Counts packets that come behind one that the same endpoint sent them after.
     pub overtaken: bool,
-    /// Tells times of every process of a trace.
+    /// Tells times of every process of a workload.
     pub ranks: bool,
-    /// Tells what arrived in every so many us.
-    pub series_us: Option<f64>,
+    /// Tells what arrived in every span of this length, ns.
+    pub series_ns: Option<f64>,
     /// Longest packet; longer messages are several.
     pub packet_bytes: u32,
     /// Links.
     pub link: Links,
-    /// Routers.
+    /// Switches.
+    #[serde(rename = "switch")]
     pub router: Routers,
     /// What runs events.
     pub sync: Sync,
@@ -204,7 +194,7 @@ pub struct Spec {
     pub ahead_ns: f64,
     /// What the optimistic engine undoes.
     pub undo: Undo,
-    /// Runs without a proof that packets never wait in a circle.
+    /// Runs without a proof that packets never wait for one another in a cycle.
     pub unverified: bool,
     /// The seed of all that is random.
     pub seed: u64,
@@ -214,19 +204,19 @@ impl Default for Spec {
     fn default() -> Self {
         Self {
             dialect: Dialect::Physical,
-            load: Loads::At(vec![0.5]),
+            load: None,
             selection: Selection::Minimal,
             choosing: None,
             lane_use: LaneUse::Auto,
-            rails: Rails::Congestion,
-            traffic: "uniform".to_owned(),
-            class: Vec::new(),
-            births: None,
-            messages: 30,
-            message_bytes: 4096,
-            end_us: None,
-            trace: Traces::default(),
-            trace_class: Vec::new(),
+            rail: Rail::LeastUsed,
+            traffic: None,
+            traffic_class: Vec::new(),
+            injection: None,
+            messages: None,
+            message_bytes: None,
+            end_ns: None,
+            workload: Traces::default(),
+            workload_class: Vec::new(),
             compute: Compute::Off,
             collectives: Collectives::Real,
             placement: "linear".to_owned(),
@@ -235,7 +225,7 @@ impl Default for Spec {
             links: false,
             overtaken: false,
             ranks: false,
-            series_us: None,
+            series_ns: None,
             packet_bytes: 4096,
             link: Links::default(),
             router: Routers::default(),
@@ -269,25 +259,26 @@ impl Spec {
     /// # Errors
     /// When a number is out of its range, or the dialect lacks what is asked for.
     pub fn check(&self) -> Result<(), Refusal> {
-        if self.load == Loads::Auto {
+        if self.load == Some(Loads::Auto) {
             return Err(Refusal::new("load", "auto is of the flit level", "0.5, or 0.1:0.9:0.1"));
         }
         // the interval between messages must be a time
         let fits = |load| (LEAST_LOAD..=MOST_LOAD).contains(&load);
-        self.load.check(fits, &format!("{LEAST_LOAD} to {MOST_LOAD}"))?;
-        within("messages", Some(self.messages), (1, 1 << 30))?;
-        within("message_bytes", Some(self.message_bytes), (1, 1 << 30))?;
+        self.loads().check(fits, &format!("{LEAST_LOAD} to {MOST_LOAD}"))?;
+        within("messages", self.messages, (1, 1 << 30))?;
+        within("message_bytes", self.message_bytes, (1, 1 << 30))?;
         within("packet_bytes", Some(self.packet_bytes), (8, 1 << 24))?;
-        within("end_us", self.end_us, (1e-3, 1e9))?;
+        within("end_ns", self.end_ns, (1.0, 1e12))?;
         within("ahead_ns", Some(self.ahead_ns), (1e-3, 1e9))?;
         let (link, router) = (&self.link, &self.router);
         within("link.latency_ns", link.latency_ns, (0.0, 1e6))?;
         for (name, rate) in [
-            ("link.local_gib_per_s", link.local_gib_per_s),
-            ("link.global_gib_per_s", link.global_gib_per_s),
-            ("link.endpoint_gib_per_s", link.endpoint_gib_per_s),
+            ("link.rate_gbps", link.rate_gbps),
+            ("link.local_rate_gbps", link.local_rate_gbps),
+            ("link.global_rate_gbps", link.global_rate_gbps),
+            ("link.endpoint_rate_gbps", link.endpoint_rate_gbps),
         ] {
-            within(name, rate, (1e-3, 1e5))?;
+            within(name, rate, (1e-3, 1e6))?;
         }
         for (name, bytes) in [
             ("link.local_buffer_bytes", link.local_buffer_bytes),
@@ -296,66 +287,102 @@ impl Spec {
         ] {
             within(name, bytes, (self.packet_bytes, 1 << 30))?;
         }
-        within("router.delay_ns", router.delay_ns, (0.0, 1e6))?;
-        within("router.credit_ns", router.credit_ns, (0.0, 1e6))?;
-        within("router.lookahead_ns", router.lookahead_ns, (0.0, 1e6))?;
-        within("router.virtual_channels", router.virtual_channels, (1, 32))?;
-        within("router.detour_weight", router.detour_weight, (1, 1000))?;
+        within("switch.delay_ns", router.delay_ns, (0.0, 1e6))?;
+        within("switch.credit_ns", router.credit_ns, (0.0, 1e6))?;
+        within("switch.lookahead_ns", router.lookahead_ns, (0.0, 1e6))?;
+        within("switch.virtual_channels", router.virtual_channels, (1, 32))?;
+        within("switch.detour_weight", router.detour_weight, (1, 1000))?;
         if let Some(choosing) = self.choosing {
             choosing.check()?;
         }
-        within("series_us", self.series_us, (1e-3, 1e9))?;
+        within("series_ns", self.series_ns, (1.0, 1e12))?;
         self.check_replay()?;
         self.check_dialect()
     }
 
-    /// Refuses what does not go with a trace, and what needs one.
+    /// The loads of its points.
+    pub(super) fn loads(&self) -> Loads {
+        self.load.clone().unwrap_or_else(|| Loads::At(vec![0.5]))
+    }
+
+    /// Who sends to whom.
+    pub(super) fn pattern(&self) -> &str {
+        self.traffic.as_deref().unwrap_or("uniform")
+    }
+
+    /// Messages of an endpoint.
+    pub(super) fn messages(&self) -> u32 {
+        self.messages.unwrap_or(30)
+    }
+
+    /// Length of a message.
+    pub(super) fn message_bytes(&self) -> u32 {
+        self.message_bytes.unwrap_or(4096)
+    }
+
+    /// The same with what it leaves open of what is sent, where no workload says that.
+    pub(super) fn said(&self) -> Self {
+        if !self.workload.0.is_empty() {
+            return self.clone();
+        }
+        Self {
+            load: Some(self.loads()),
+            traffic: Some(self.pattern().to_owned()),
+            messages: Some(self.messages()),
+            message_bytes: Some(self.message_bytes()),
+            ..self.clone()
+        }
+    }
+
+    /// Refuses what does not go with a workload, and what needs one.
     fn check_replay(&self) -> Result<(), Refusal> {
         self.mpi.check()?;
         self.background.0.iter().try_for_each(BackgroundOf::check)?;
         let lanes = self.router.virtual_channels.unwrap_or(4);
-        ClassOf::check(&self.class, lanes, !self.trace.0.is_empty())?;
+        ClassOf::check(&self.traffic_class, lanes, !self.workload.0.is_empty())?;
         self.check_class_numbers()?;
-        if self.trace.0.is_empty() {
+        if self.workload.0.is_empty() {
             return match (self.background.0.is_empty(), self.ranks) {
                 (false, _) => Err(needs_trace("background")),
                 (_, true) => Err(needs_trace("ranks")),
                 _ => Ok(()),
             };
         }
-        let usual = Self::default();
         for (name, is_given) in [
-            ("load", self.load != usual.load),
-            ("traffic", self.traffic != usual.traffic),
-            ("messages", self.messages != usual.messages),
-            ("message_bytes", self.message_bytes != usual.message_bytes),
+            ("load", self.load.is_some()),
+            ("traffic", self.traffic.is_some()),
+            ("messages", self.messages.is_some()),
+            ("message_bytes", self.message_bytes.is_some()),
         ] {
             if is_given {
-                return Err(Refusal::new(
-                    name,
-                    "a trace says what is sent",
-                    "leave out one of both",
-                ));
+                let help = format!("leave out {name}, or the workload");
+                return Err(Refusal::new(name, "a workload says what is sent", help));
             }
         }
-        if self.end_us.is_some() {
+        if self.end_ns.is_some() {
             let why = "processes run to their end";
-            return Err(Refusal::new("end_us", why, "leave it out, or no trace"));
+            return Err(Refusal::new("end_ns", why, "leave it out, or the workload"));
         }
         Ok(())
     }
 
     /// Refuses classes that there are none of.
     fn check_class_numbers(&self) -> Result<(), Refusal> {
-        let last = self.class.len().max(1) as u32;
+        let last = self.traffic_class.len().max(1) as u32;
         let of = |name: &str, class: u32| within(name, Some(class), (1, last));
-        self.trace_class.iter().try_for_each(|&class| of("trace_class", class))?;
-        if self.trace_class.len() > self.trace.0.len() {
-            let why =
-                format!("{} classes of {} traces", self.trace_class.len(), self.trace.0.len());
-            return Err(Refusal::new("trace_class", why, "one for each trace, or fewer"));
+        self.workload_class.iter().try_for_each(|&class| of("workload_class", class))?;
+        if self.workload_class.len() > self.workload.0.len() {
+            let why = format!(
+                "{} classes of {} workloads",
+                self.workload_class.len(),
+                self.workload.0.len()
+            );
+            return Err(Refusal::new("workload_class", why, "one for each workload, or fewer"));
         }
-        self.background.0.iter().try_for_each(|one| of("background.class", one.class))
+        self.background
+            .0
+            .iter()
+            .try_for_each(|one| of("background.traffic_class", one.traffic_class))
     }
 
     /// Refuses what the dialect lacks.
@@ -364,37 +391,30 @@ impl Spec {
         let lacks = |param: &str, what: &str, has: &str| {
             Err(Refusal::new(param, format!("{} has no {what}", dialect.name()), has))
         };
-        let chosen = match dialect {
-            Dialect::Physical => &[][..],
-            Dialect::SlimFly => &[Selection::Minimal, Selection::Valiant, Selection::UgalL][..],
-            Dialect::Dally | Dialect::DfPlus => &[Selection::Minimal, Selection::Par][..],
-        };
-        if dialect == Dialect::Physical {
-            if self.router.lookahead_ns.is_some() {
-                return lacks("router.lookahead_ns", "such parameter", "leave it out");
-            }
-        } else {
+        if let Some(chosen) = dialect.entry().selections {
             if !chosen.contains(&self.selection) {
                 let names: Vec<&str> = chosen.iter().map(|s| s.name()).collect();
                 return lacks("selection", self.selection.name(), &names.join(", "));
             }
             for (param, is_given) in [
                 ("choosing", self.choosing.is_some()),
-                ("class", !self.class.is_empty()),
+                ("traffic_class", !self.traffic_class.is_empty()),
                 ("lane_use", self.lane_use != LaneUse::Auto),
-                ("router.switching", self.router.switching.is_some()),
-                ("router.arbitration", self.router.arbitration.is_some()),
-                ("rails", self.rails == Rails::Striped),
+                ("switch.switching", self.router.switching.is_some()),
+                ("switch.arbitration", self.router.arbitration.is_some()),
+                ("rail", self.rail == Rail::RoundRobin),
             ] {
                 if is_given {
                     return lacks(param, "such choice", "leave it out");
                 }
             }
+        } else if self.router.lookahead_ns.is_some() {
+            return lacks("switch.lookahead_ns", "such parameter", "leave it out");
         }
-        if !matches!(dialect, Dialect::Dally | Dialect::DfPlus) {
+        if !dialect.entry().weighs_detours {
             for (param, is_given) in [
-                ("router.adaptive_threshold_bytes", self.router.adaptive_threshold_bytes.is_some()),
-                ("router.detour_weight", self.router.detour_weight.is_some()),
+                ("switch.adaptive_threshold_bytes", self.router.adaptive_threshold_bytes.is_some()),
+                ("switch.detour_weight", self.router.detour_weight.is_some()),
             ] {
                 if is_given {
                     return lacks(param, "such parameter", "leave it out");

@@ -1,10 +1,12 @@
 //! The packet level as a stage: parameters and what it is run on in, points and their figures out.
 
 use super::case::{Case, Own, alone};
+use super::models::Dialect;
 use super::rates::Rates;
 use super::replay::{JobRow, Jobs};
 use super::row::Row;
-use super::spec::{Dialect, Spec, Sync};
+use super::spec::{BITS_IN_GIB, Spec, Sync};
+use base::renamed::Renamed;
 use base::stage::{Better, Kind};
 use base::{Interrupted, Metric, Need, Refusal, Stage, Stop, Watch};
 use des::Peers;
@@ -70,7 +72,7 @@ impl Spec {
             return Err(alone());
         }
         let case = self.case(on, watch)?;
-        let Loads::At(loads) = &self.load else { return Err(Interrupted.into()) };
+        let Loads::At(loads) = &self.loads() else { return Err(Interrupted.into()) };
         // jobs look at no load
         let loads = if case.replay().is_some() { &[0.0][..] } else { loads };
         // parallel engines have all threads for one point, the sequential one has a point each
@@ -90,7 +92,7 @@ impl Spec {
     fn record(&self, case: &Case, mut points: Vec<Row>) -> Record {
         let jobs = points.first_mut().map(|row| std::mem::take(&mut row.jobs)).unwrap_or_default();
         let (verified, rates) = (case.verified, case.rates);
-        Record { verified, rates, parameters: self.clone(), points, jobs }
+        Record { verified, rates, parameters: self.said(), points, jobs }
     }
 
     /// The network with what is sent over it, ready to run.
@@ -124,7 +126,7 @@ impl Spec {
                 ("parameters", serde_json::to_string(self).unwrap_or_default()),
             ],
         )?;
-        let Loads::At(loads) = &self.load else { return Err(Interrupted.into()) };
+        let Loads::At(loads) = &self.loads() else { return Err(Interrupted.into()) };
         let loads = if case.replay().is_some() { &[0.0][..] } else { loads };
         let point = |load: &f64| {
             let began = clock.map(|now| now());
@@ -139,12 +141,12 @@ impl Spec {
     /// What a run will take on a network of this size: bytes within a factor of two, seconds no
     /// more than an order of magnitude.
     pub fn need_of(&self, size: &Size) -> Need {
-        let points = match &self.load {
+        let points = match &self.loads() {
             Loads::At(loads) => loads.len() as f64,
             Loads::Auto => 1.0,
         };
-        let packets = f64::from(self.message_bytes) / f64::from(self.packet_bytes);
-        let each = f64::from(self.messages) * packets.ceil();
+        let packets = f64::from(self.message_bytes()) / f64::from(self.packet_bytes);
+        let each = f64::from(self.messages()) * packets.ceil();
         self.need_at(size, each, points)
     }
 
@@ -168,7 +170,7 @@ impl Spec {
 
     /// The same of so many points of so many packets for each endpoint.
     fn need_at(&self, size: &Size, each: f64, points: f64) -> Need {
-        let classes = self.class.len().max(1) as f64;
+        let classes = self.traffic_class.len().max(1) as f64;
         let lanes = f64::from(self.router.virtual_channels.unwrap_or(4)) * classes;
         let at_once = if self.sync == Sync::Sequential { size.threads.min(points) } else { 1.0 };
         let state = (size.arcs() + size.terminals) * (40.0 + 36.0 * lanes)
@@ -210,6 +212,8 @@ fn digest(value: &impl std::fmt::Debug) -> String {
 /// 0.37 and 0.59; 750 ports 0.40 and 0.29; 2,058 ports 0.72 and 0.39. Optimistic: 162 ports 0.71
 /// and 1.75; 384 ports 0.99 and 0.80; 750 ports 0.66 and 0.48.
 const PORTS_A_THREAD: usize = 256;
+/// One GiB/s in Gbit/s.
+const GBPS_OF_GIB: f64 = BITS_IN_GIB / 1e9;
 /// Packets through routers in a second of one processor, roughly.
 const HOPS_A_SECOND: f64 = 3e6;
 
@@ -229,27 +233,40 @@ impl Stage for Spec {
     const COLUMNS: &'static [Metric] = &[
         real("offered_load", "/points/0/offered_load", "", "what endpoints send", Better::Neither),
         real(
-            "accepted_gib_per_s",
-            "/points/0/accepted_gib_per_s",
-            "GiB/s",
+            "accepted_gbps",
+            "/points/0/accepted_gbps",
+            "Gbit/s",
             "bytes that arrive, for each endpoint",
             Better::Higher,
         ),
         real(
-            "mean_latency_us",
-            "/points/0/mean_latency_us",
-            "us",
+            "mean_latency_ns",
+            "/points/0/mean_latency_ns",
+            "ns",
             "mean latency of packets",
             Better::Lower,
         ),
         real(
-            "p99_latency_us",
-            "/points/0/p99_latency_us",
-            "us",
+            "p99_latency_ns",
+            "/points/0/p99_latency_ns",
+            "ns",
             "latency that 99 % of packets do not exceed",
             Better::Lower,
         ),
-        real("mean_hops", "/points/0/mean_hops", "", "mean routers visited", Better::Lower),
+        real(
+            "mean_hops",
+            "/points/0/mean_hops",
+            "links",
+            "links between switches traversed, in the mean",
+            Better::Lower,
+        ),
+        real(
+            "mean_switches",
+            "/points/0/mean_switches",
+            "switches",
+            "switches visited, in the mean",
+            Better::Lower,
+        ),
         Metric::new(
             "nonminimal_packets",
             "/points/0/nonminimal_packets",
@@ -258,34 +275,62 @@ impl Stage for Spec {
             "packets on ways that are no shortest ones",
             Better::Neither,
         ),
-        real("end_us", "/points/0/end_us", "us", "the last arrival", Better::Lower),
+        real("end_ns", "/points/0/end_ns", "ns", "the last arrival", Better::Lower),
         real(
-            "max_comm_us",
-            "/jobs/0/max_comm_us",
-            "us",
-            "longest time that a process of the first trace communicated",
+            "max_comm_ns",
+            "/jobs/0/max_comm_ns",
+            "ns",
+            "longest time that a process of the first workload communicated",
             Better::Lower,
         ),
         real(
-            "mean_comm_us",
-            "/jobs/0/mean_comm_us",
-            "us",
+            "mean_comm_ns",
+            "/jobs/0/mean_comm_ns",
+            "ns",
             "the same in the mean of its processes",
             Better::Lower,
         ),
+    ];
+
+    const RENAMED: &'static [Renamed] = &[
+        Renamed::name("router", "switch"),
+        Renamed::name("class", "traffic_class"),
+        Renamed::name("classes", "traffic_class"),
+        Renamed::words(
+            "rails",
+            "rail",
+            &[
+                ("congestion", "least_used"),
+                ("path", "shortest"),
+                ("dedicated", "fixed"),
+                ("striped", "round_robin"),
+            ],
+        ),
+        Renamed::name("births", "injection"),
+        Renamed::name("bytes", "message_bytes"),
+        Renamed::name("trace", "workload"),
+        Renamed::name("trace_class", "workload_class"),
+        Renamed::times("link.local_gib_per_s", "link.local_rate_gbps", GBPS_OF_GIB),
+        Renamed::times("link.global_gib_per_s", "link.global_rate_gbps", GBPS_OF_GIB),
+        Renamed::times("link.endpoint_gib_per_s", "link.endpoint_rate_gbps", GBPS_OF_GIB),
+        Renamed::times("end_us", "end_ns", 1000.0),
+        Renamed::times("series_us", "series_ns", 1000.0),
+        Renamed::times("background.interval_us", "background.interval_ns", 1000.0),
+        Renamed::name("background.births", "background.injection"),
+        Renamed::name("background.class", "background.traffic_class"),
     ];
 
     type On<'a> = Driven<'a>;
     type Record = Record;
 
     fn examples() -> Vec<Self> {
-        let less = Self { messages: 5, ..Self::default() };
+        let less = Self { messages: Some(5), ..Self::default() };
         vec![less.clone(), Self { selection: Selection::Valiant, sync: Sync::Threads, ..less }]
     }
 
     fn need(&self, on: Driven<'_>, threads: usize) -> Need {
         let size = Size::of(on.topology, threads);
-        if self.trace.0.is_empty() {
+        if self.workload.0.is_empty() {
             return self.need_of(&size);
         }
         self.need_of_packets(&size, on.jobs.packets(self, on.topology))

@@ -46,8 +46,8 @@ pub(super) struct Teller<'a> {
     pub(super) overtaken: bool,
 }
 
-fn in_us(ps: f64) -> f64 {
-    ps / 1e6
+fn in_ns(ps: f64) -> f64 {
+    ps / 1e3
 }
 
 impl Teller<'_> {
@@ -82,14 +82,15 @@ impl Teller<'_> {
         let busiest = ended.busiest;
         Row {
             offered_load: load,
-            accepted_gib_per_s: self.accepted(sums.bytes, sums.last_ps),
+            accepted_gbps: self.accepted(sums.bytes, sums.last_ps),
             packets: sums.chunks.count,
             messages: sums.messages.count,
-            mean_hops: sums.mean_hops(),
+            mean_hops: sums.mean_hops().map(|switches| switches - 1.0),
+            mean_switches: sums.mean_hops(),
             latencies: Latencies::of(&sums),
             nonminimal_packets: sums.detours,
             overtaken_packets: self.overtaken.then_some(sums.overtaken),
-            end_us: in_us(sums.last_ps as f64),
+            end_ns: in_ns(sums.last_ps as f64),
             events: ran.events,
             windows: ran.windows,
             rollbacks: ran.undone,
@@ -122,10 +123,11 @@ impl Teller<'_> {
         let last_ps = tally.jobs.iter().map(|sums| sums.last_ps).max().unwrap_or(0);
         let of = |(&offered_load, sums): (&f64, &Sums)| ClassRow {
             offered_load,
-            accepted_gib_per_s: self.accepted(sums.bytes, last_ps),
+            accepted_gbps: self.accepted(sums.bytes, last_ps),
             packets: sums.chunks.count,
             messages: sums.messages.count,
-            mean_hops: sums.mean_hops(),
+            mean_hops: sums.mean_hops().map(|switches| switches - 1.0),
+            mean_switches: sums.mean_hops(),
             latencies: Latencies::of(sums),
         };
         loads.iter().zip(&tally.jobs).map(of).collect()
@@ -149,7 +151,7 @@ impl Teller<'_> {
             rows.port.push(seats.1.get(usize::from(did.port)).copied().unwrap_or(u16::MAX));
             rows.plane.push(self.on.switches()[did.router as usize].plane.into());
             rows.bytes.push(did.bytes);
-            rows.utilisation.push(did.busy_ps as f64 / last_ps.max(1) as f64);
+            rows.used.push(did.busy_ps as f64 / last_ps.max(1) as f64);
             rows.most_waiting.push(did.most);
             let blocked_ps = did.blocked_ps + last_ps.saturating_sub(did.since_ps);
             rows.blocked.push(blocked_ps as f64 / last_ps.max(1) as f64);
@@ -162,16 +164,16 @@ impl Teller<'_> {
         self.replay.map_or_else(RankRow::default, |replay| replay.rank_rows(&ended.times))
     }
 
-    /// What arrived in spans of so many us.
-    pub(super) fn series(&self, tally: &Tally, span_us: f64) -> SeriesRow {
+    /// What arrived in spans of this length, ns.
+    pub(super) fn series(&self, tally: &Tally, span_ns: f64) -> SeriesRow {
         let mut rows = SeriesRow::default();
-        let all_gib = span_us / 1e6 * f64::from(self.plant.endpoints) * f64::from(1 << 30);
+        let all_gbit = span_ns * f64::from(self.plant.endpoints) / 8.0;
         for (at, span) in tally.series.iter().enumerate() {
-            rows.end_us.push((at + 1) as f64 * span_us);
+            rows.end_ns.push((at + 1) as f64 * span_ns);
             rows.packets.push(span.chunks);
-            rows.accepted_gib_per_s.push(span.bytes as f64 / all_gib);
+            rows.accepted_gbps.push(span.bytes as f64 / all_gbit);
             let mean_ps = span.latency_ps as f64 / span.chunks.max(1) as f64;
-            rows.mean_latency_us.push((span.chunks > 0).then(|| in_us(mean_ps)));
+            rows.mean_latency_ns.push((span.chunks > 0).then(|| in_ns(mean_ps)));
         }
         rows
     }

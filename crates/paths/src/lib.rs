@@ -15,3 +15,8 @@ pub mod wiring;
 pub mod word;
 
 pub use source::PathSource;
+
+/// Time through a switch unless a run says another, ns: of packets and of messages.
+///
+/// Source: the `router_delay` of the Slim Fly and Fit Fly configurations of CODES, 90 ns.
+pub const SWITCH_DELAY_NS: f64 = 90.0;

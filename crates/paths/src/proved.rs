@@ -162,7 +162,7 @@ impl Case<'_> {
         let mut advised = Vec::new();
         if by_hops <= MOST_LANES {
             advised
-                .push(format!("router.virtual_channels of at least {by_hops} with lane_use hops"));
+                .push(format!("switch.virtual_channels of at least {by_hops} with lane_use hops"));
         }
         let given = u32::from(self.rules.virtual_channels);
         let needed = match groups(t) {

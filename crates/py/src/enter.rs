@@ -7,7 +7,7 @@ use fabric::network::Recipe;
 use pyo3::create_exception;
 use pyo3::exceptions::{PyKeyboardInterrupt, PyMemoryError, PyValueError};
 use pyo3::prelude::*;
-use pyo3::types::PyDict;
+use pyo3::types::{PyDict, PyList};
 use rayon::{ThreadPool, ThreadPoolBuilder};
 use serde_json::{Map, Value};
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -72,25 +72,66 @@ pub fn from_python(value: &Bound<'_, PyAny>) -> PyResult<Value> {
     let bad = |e: &dyn std::fmt::Display| {
         refuse(Refusal::new("", format!("a value is no parameter: {e}"), "numbers, text and lists"))
     };
-    if let (Err(_), Ok(given)) = (&dumped, value.cast::<PyDict>()) {
-        // which one it is
-        for (key, value) in given {
-            let one = json.call_method("dumps", (&value,), Some(&options));
-            if let (Err(e), Ok(key)) = (one, key.extract::<String>()) {
-                if value.cast::<PyDict>().is_ok_and(|inner| !inner.is_empty()) {
-                    return from_python(&value); // the key within it
-                }
-                if value.extract::<f64>().is_ok_and(|number| !number.is_finite()) {
-                    let why = format!("{} is no finite number", value.str()?);
-                    return Err(refuse(Refusal::new(key, why, "a finite number")));
-                }
-                let why = format!("{} is no parameter: {}", value.str()?, e.value(py));
-                return Err(refuse(Refusal::new(key, why, "finite numbers, text and lists")));
-            }
-        }
+    if dumped.is_err()
+        && value.is_instance_of::<PyDict>()
+        && let Some(refused) =
+            no_parameter("", value, &|one| json.call_method("dumps", (one,), Some(&options)).err())
+    {
+        return Err(refuse(refused));
     }
     let text: String = dumped.map_err(|e| bad(&e.value(py)))?.extract()?;
     serde_json::from_str(&text).map_err(|e| bad(&e))
+}
+
+/// The first value in `value`, which is called `name`, that JSON has no word for; `fault` says
+/// why it has none for a value.
+fn no_parameter(
+    name: &str,
+    value: &Bound<'_, PyAny>,
+    fault: &dyn Fn(&Bound<'_, PyAny>) -> Option<PyErr>,
+) -> Option<Refusal> {
+    let why = fault(value)?;
+    if let Ok(table) = value.cast::<PyDict>() {
+        let inner = table.iter().find_map(|(key, value)| {
+            let key: String = key.extract().ok()?;
+            let part = match name.chars().last() {
+                None => "",
+                Some(c) if c.is_ascii_digit() => ": ", // an entry of a list
+                Some(_) => ".",
+            };
+            no_parameter(&format!("{name}{part}{key}"), &value, fault)
+        });
+        return inner.or_else(|| Some(no_word(name, value, &why)));
+    }
+    if let Ok(list) = value.cast::<PyList>()
+        && list.iter().any(|entry| entry.is_instance_of::<PyDict>())
+    {
+        let mut entries = list.iter().enumerate();
+        return entries
+            .find_map(|(i, entry)| no_parameter(&format!("{name} {}", i + 1), &entry, fault));
+    }
+    Some(no_word(name, value, &why))
+}
+
+/// The refusal of a value that JSON has no word for.
+fn no_word(name: &str, value: &Bound<'_, PyAny>, why: &PyErr) -> Refusal {
+    let shown = value.str().map_or_else(|_| "a value".to_owned(), |text| text.to_string());
+    let finite = |item: &Bound<'_, PyAny>| item.extract().is_ok_and(f64::is_finite);
+    if value.extract::<f64>().is_ok_and(|number| !number.is_finite()) {
+        return Refusal::new(name, format!("{shown} is no finite number"), "a finite number");
+    }
+    if let Ok(list) = value.cast::<PyList>()
+        && let Some(item) = list.iter().find(|i| i.extract::<f64>().is_ok() && !finite(i))
+    {
+        let why = format!(
+            "{} in a list is no finite number",
+            item.str().map_or_else(|_| shown, |t| t.to_string())
+        );
+        return Refusal::new(name, why, "finite numbers");
+    }
+    let py = value.py();
+    let why = format!("{shown} is no parameter: {}", why.value(py));
+    Refusal::new(name, why, "finite numbers, text and lists")
 }
 
 /// Progress of the worker, read by the thread that holds the interpreter.

@@ -25,11 +25,16 @@ struct Plan {
 #[pyfunction]
 pub fn export_formats(py: Python<'_>) -> PyResult<Bound<'_, PyAny>> {
     let rows = FORMATS.iter().map(|f| {
+        let schema = f.part.schema();
+        let option = |(name, field): (&String, &Value)| {
+            let doc = field["description"].as_str().unwrap_or_default().replace('\n', " ");
+            json!({ "name": name, "doc": doc })
+        };
         let options: Vec<Value> =
-            f.options.iter().map(|(name, doc)| json!({ "name": name, "doc": doc })).collect();
+            schema["properties"].as_object().into_iter().flatten().map(option).collect();
         json!({
-            "name": f.name, "title": f.title, "networks": f.networks, "options": options,
-            "placed": f.placed,
+            "name": f.part.name, "title": f.part.doc, "networks": f.networks,
+            "options": options, "placed": f.placed,
         })
     });
     to_python(py, &Value::Array(rows.collect()))

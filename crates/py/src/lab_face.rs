@@ -7,7 +7,7 @@ use engines::ask;
 use fabric::size::RouteWork;
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
-use serde_json::json;
+use serde_json::{Value, json};
 
 /// Parses an experiment's TOML text: a dict of `experiment`, `points` (dicts), `swept` (what sweeps
 /// have given each of them, in words) and `effective` (TOML text). `parts` are rows of the registry
@@ -30,6 +30,7 @@ pub fn expand<'py>(
         py,
         &json!({
             "experiment": experiment, "points": points, "swept": expanded.swept,
+            "notes": expanded.notes,
             "effective": lab::spec::effective(&expanded.experiment, &expanded.points),
         }),
     )
@@ -106,6 +107,23 @@ pub fn registry(py: Python<'_>) -> PyResult<Bound<'_, PyAny>> {
 #[pyfunction]
 pub fn simulators(py: Python<'_>) -> PyResult<Bound<'_, PyAny>> {
     to_python(py, &lab::registry::simulators())
+}
+
+/// Parameters, and pairs of an old word of one and the new one.
+type Renamed<'py> = (Bound<'py, PyAny>, Vec<(String, String)>);
+
+/// Parameters of a simulator in the words of this version, and what had other ones: pairs of the
+/// old word and the new one. Raises `RefusalError` where one is given by both.
+#[pyfunction]
+pub fn renewed<'py>(
+    py: Python<'py>,
+    name: &str,
+    given: &Bound<'py, PyAny>,
+) -> PyResult<Renamed<'py>> {
+    let given = object(from_python(given)?);
+    let (new, notes) = lab::stages::stage(name).and_then(|e| e.renewed(&given)).map_err(refuse)?;
+    let notes = notes.into_iter().map(|note| (note.old, note.new)).collect();
+    Ok((to_python(py, &Value::Object(new))?, notes))
 }
 
 /// What can be chosen by name besides those: rows of `{kind, name, takes, doc}`.

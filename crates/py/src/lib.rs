@@ -62,6 +62,7 @@ fn _core(m: &Bound<'_, PyModule>) -> PyResult<()> {
     m.add_function(wrap_pyfunction!(lab_face::routes_asked, m)?)?;
     m.add_function(wrap_pyfunction!(lab_face::experiment_schema, m)?)?;
     m.add_function(wrap_pyfunction!(lab_face::simulators, m)?)?;
+    m.add_function(wrap_pyfunction!(lab_face::renewed, m)?)?;
     m.add_function(wrap_pyfunction!(lab_face::experiment_place, m)?)?;
     m.add_function(wrap_pyfunction!(lab_face::experiment_plugins, m)?)?;
     m.add_function(wrap_pyfunction!(plugins::plugin_parameters, m)?)?;

@@ -5,7 +5,7 @@ use crate::routing::Routing;
 use crate::topology::Topology;
 use crate::workload::Workload;
 use base::{Need, Quiet, Refusal, Stop, Watch};
-use formats::communication::Matrix;
+use formats::communication::{FORMATS as GRAPHS, Matrix};
 use formats::mapping::{self as files, FORMATS};
 use lab::joint::{Asked, joint};
 use mapping::bounds::bounds;
@@ -267,15 +267,17 @@ fn figures(
     }))
 }
 
-/// Maps the processes of a graph: the figures, the mapping, whether it was interrupted.
+/// Maps the processes of a graph: the figures, the mapping, whether it was interrupted. `start` is
+/// the mapping that the first step begins with.
 #[pyfunction]
-#[pyo3(signature = (on, graph, given, progress=None))]
+#[pyo3(signature = (on, graph, given, progress=None, start=None))]
 pub fn map_processes<'py>(
     py: Python<'py>,
     on: &Bound<'py, PyAny>,
     graph: Py<Communication>,
     given: &Bound<'py, PyAny>,
     progress: Option<Py<PyAny>>,
+    start: Option<Vec<u32>>,
 ) -> PyResult<Bound<'py, PyAny>> {
     let (on, given) = (On::of(on)?, Given::of(given)?);
     let (objective, effort) = (given.objective().map_err(refuse)?, given.effort().map_err(refuse)?);
@@ -290,7 +292,7 @@ pub fn map_processes<'py>(
             slots: &slots,
             pins: &pins,
             steps: &steps,
-            start: None,
+            start: start.as_deref(),
             objective,
             hops_limit: given.hops_limit,
             effort,
@@ -482,7 +484,7 @@ pub fn mapping_names(py: Python<'_>) -> PyResult<Bound<'_, PyAny>> {
     let found = json!({
         "methods": rows(METHODS.iter().map(|m| (m.part.name, m.part.doc)).collect()),
         "formats": rows(FORMATS.iter().map(|(name, _, doc)| (*name, *doc)).collect()),
-        "graphs": rows(formats::communication::FORMATS.iter().map(|f| (f.0, f.2)).collect()),
+        "graphs": rows(GRAPHS.iter().map(|f| (f.part.name, f.part.doc)).collect()),
         "kinds": KINDS
             .iter()
             .map(|(name, doc, keys)| json!({ "name": name, "doc": doc, "keys": keys }))

@@ -4,13 +4,13 @@ use crate::enter::{afford, enter, from_python, object, refuse, stopped, to_pytho
 use crate::routing::Routing;
 use crate::topology::Topology;
 use crate::workload::Workload;
+use base::stage::parameters;
 use base::{Refusal, Stage};
 use message::stage::{Played, Spec, channel_ends};
 use message::{Amounts, Doing, LogGops, Traced};
 use numpy::{PyArray1, PyArray2};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
-use serde_json::Value;
 use std::sync::Arc;
 use traffic::workload::Schedule;
 
@@ -84,6 +84,15 @@ fn trace_of<'py>(
     Ok(found)
 }
 
+/// The plane of every channel: both directions of the links between switches, then of the rails of
+/// endpoints.
+fn planes(on: &fabric::Topology) -> Vec<u16> {
+    let plane = |switch: base::SwitchId| on.switches()[switch.ix()].plane;
+    let links = on.links().iter().map(|link| plane(link.a.switch));
+    let rails = on.terminals().iter().map(|terminal| plane(terminal.plug.switch));
+    links.chain(rails).flat_map(|plane| [plane, plane]).collect()
+}
+
 /// Runs a schedule, or what the parameters name, over a network or tables where they are given:
 /// what is found, when each rank is done (ns), and the channels: `from`, `to`, `bytes`, `use`,
 /// and bytes in each span of time, where these were asked for.
@@ -98,10 +107,10 @@ pub fn simulate_message<'py>(
     traced: bool,
     progress: Option<Py<PyAny>>,
 ) -> PyResult<Simulated<'py>> {
-    let given = Value::Object(object(from_python(given)?));
-    let spec: Spec = base::fields::typed_by_path(&given)
-        .map_err(|(field, why)| refuse(Refusal::new(field, why, "docs/message.md has all")))?;
-    spec.check().map_err(refuse)?;
+    let spec: Spec = parameters(&object(from_python(given)?)).map_err(|refused| {
+        let param = refused.param.trim_start_matches("costs.").to_owned();
+        refuse(Refusal { param, ..refused })
+    })?;
     let (topology, routing) = driven(on)?;
     let schedule = workload.as_ref().map(|w| &w.get().inner);
     let played = Played {
@@ -121,8 +130,10 @@ pub fn simulate_message<'py>(
             let found = PyDict::new(py);
             found.set_item("from", from)?;
             found.set_item("to", to)?;
-            found.set_item("use", PyArray1::from_vec(py, used.uses(last)))?;
+            found.set_item("plane", PyArray1::from_vec(py, planes(topology)))?;
+            let uses = used.uses(last);
             found.set_item("bytes", PyArray1::from_vec(py, used.bytes))?;
+            found.set_item("use", PyArray1::from_vec(py, uses))?;
             if !used.spans.is_empty() {
                 found.set_item("span_bytes", PyArray2::from_vec2(py, &used.spans)?)?;
             }

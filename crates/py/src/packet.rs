@@ -6,7 +6,8 @@ use crate::routing::Routing;
 use crate::throughput::Traffic;
 use crate::topology::Topology;
 use crate::workload::Workload;
-use base::{Frame, Refusal, Stage};
+use base::stage::parameters;
+use base::{Frame, Stage};
 use packet::replay::Jobs;
 use packet::spec::Spec;
 use packet::stage::Driven;
@@ -49,11 +50,7 @@ pub fn simulate_packet<'py>(
     let jobs = Jobs { schedules: schedules.as_deref(), places: places.as_deref() };
     let on = Driven { topology: &topology, routing: routing.as_ref(), traffic, jobs };
     let read = || {
-        let given = Value::Object(object(from_python(given)?));
-        let spec: Spec = base::fields::typed_by_path(&given).map_err(|(field, why)| {
-            refuse(Refusal::new(field, why, "docs/packet.md has all parameters"))
-        })?;
-        spec.check().map_err(refuse)?;
+        let spec: Spec = parameters(&object(from_python(given)?)).map_err(refuse)?;
         afford(py, &format!("simulating {}", topology.recipe()), |_| spec.need(on, threads))?;
         Ok(spec)
     };

@@ -199,7 +199,7 @@ impl Routing {
     /// defaults where left out): a dict, see docs/measure-reference.md. `traffic` is what a
     /// parameter of that name stands for.
     #[pyo3(signature = (
-        name, parameters=None, progress=None, traffic=None, workloads=None, times=None
+        name, parameters=None, progress=None, traffic=None, workloads=None, times=None, places=None
     ))]
     #[allow(clippy::too_many_arguments)]
     fn measure<'py>(
@@ -211,12 +211,14 @@ impl Routing {
         traffic: Option<&Traffic>,
         workloads: Option<Vec<Py<Workload>>>,
         times: Option<(String, String)>,
+        places: Option<Vec<u32>>,
     ) -> PyResult<Bound<'py, PyAny>> {
         let given = Files {
             routing: Some(&self.inner),
             traffic: traffic.map(Traffic::sending),
             workloads: workloads.as_deref(),
             times,
+            places: places.as_deref(),
         };
         measured(py, name, parameters, self.inner.topology(), given, progress)
     }

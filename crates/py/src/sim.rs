@@ -5,6 +5,7 @@ use crate::routing::Routing;
 use crate::stage::injections;
 use crate::throughput::Traffic;
 use crate::topology::Topology;
+use base::stage::parameters;
 use base::{Frame, Refusal, Stage, Stop};
 use flit::case::Own;
 use flit::spec::Spec;
@@ -34,11 +35,7 @@ pub fn simulate_flit<'py>(
     times: Option<(String, String)>,
     progress: Option<Py<PyAny>>,
 ) -> PyResult<Bound<'py, PyAny>> {
-    let given = Value::Object(object(from_python(given)?));
-    let spec: Spec = base::fields::typed_by_path(&given).map_err(|(field, why)| {
-        refuse(Refusal::new(field, why, "docs/flit.md has all parameters"))
-    })?;
-    spec.check().map_err(refuse)?;
+    let spec: Spec = parameters(&object(from_python(given)?)).map_err(refuse)?;
     let routing = on.cast::<Routing>().ok().map(|tables| tables.get().inner.clone());
     let topology = match &routing {
         Some(routing) => routing.topology().clone(),

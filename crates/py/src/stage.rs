@@ -22,6 +22,8 @@ pub struct Files<'a> {
     pub workloads: Option<&'a [Py<Workload>]>,
     /// A file of packets with their times: its name, and its text.
     pub times: Option<(String, String)>,
+    /// The endpoint of every process, where that is known.
+    pub places: Option<&'a [u32]>,
 }
 
 /// The record of the measure `name` with these parameters, if the machine can do it.
@@ -38,11 +40,11 @@ pub fn measured<'py>(
 ) -> PyResult<Bound<'py, PyAny>> {
     let entry = stage(name).map_err(refuse)?;
     let given = &given.map(from_python).transpose()?.map(object).unwrap_or_default();
-    let Files { routing, traffic, workloads, times } = given_files;
+    let Files { routing, traffic, workloads, times, places } = given_files;
     let schedules: Option<Vec<&Schedule>> =
         workloads.map(|all| all.iter().map(|one| &one.get().inner).collect());
     let (schedules, times) = (schedules.as_deref(), injections(times, topology)?);
-    let on = Inputs { topology, routing, traffic, schedules, times: times.as_ref() };
+    let on = Inputs { topology, routing, traffic, schedules, times: times.as_ref(), places };
     let mut need = Ok(());
     afford(py, &format!("{name} of {}", topology.recipe()), |threads| {
         entry.need(given, on, threads).unwrap_or_else(|why| {

@@ -316,9 +316,7 @@ pub fn workload_best<'py>(
     places: Option<Vec<u32>>,
     progress: Option<Py<PyAny>>,
 ) -> PyResult<Bound<'py, PyAny>> {
-    let given = Value::Object(object(from_python(given)?));
-    let asked: best::Asked = base::fields::typed_by_path(&given)
-        .map_err(|(field, why)| refuse(Refusal::new(field, why, "docs/workloads.md has all")))?;
+    let asked = best::Asked::read(&object(from_python(given)?)).map_err(refuse)?;
     let (topology, routing) = driven(on)?;
     let played = Played {
         topology: topology.as_ref(),

@@ -43,6 +43,8 @@ struct Listed {
     what: &'static str,
     /// The declaration of the generated table.
     table: &'static str,
+    /// Whether modules are public, as others use more of them than their rows.
+    open: bool,
 }
 
 const LISTED: &[Listed] = &[
@@ -50,26 +52,49 @@ const LISTED: &[Listed] = &[
         folder: "crates/mapping/src/method",
         what: "steps of mappings",
         table: "pub static METHODS: &[Entry]",
+        open: false,
+    },
+    Listed {
+        folder: "crates/formats/src/communication",
+        what: "formats of communication graphs",
+        table: "pub static FORMATS: &[Format]",
+        open: false,
+    },
+    Listed {
+        folder: "crates/formats/src/export",
+        what: "formats that networks are written in",
+        table: "pub static FORMATS: &[Format]",
+        open: false,
+    },
+    Listed {
+        folder: "crates/formats/src/graph_file",
+        what: "formats that networks are read from",
+        table: "pub static FORMATS: &[Format]",
+        open: true,
     },
     Listed {
         folder: "crates/traffic/src/pattern",
         what: "patterns",
         table: "const ENTRIES: &[Entry]",
+        open: false,
     },
     Listed {
         folder: "crates/traffic/src/placement",
         what: "placements",
         table: "pub static PLACEMENTS: &[Entry]",
+        open: false,
     },
     Listed {
         folder: "crates/traffic/src/workload/application",
         what: "applications",
         table: "pub const APPLICATIONS: &[Entry]",
+        open: false,
     },
     Listed {
         folder: "crates/traffic/src/workload/collective",
         what: "algorithms of collective operations",
         table: "pub const ALGORITHMS: &[Entry]",
+        open: false,
     },
 ];
 
@@ -182,8 +207,8 @@ impl Listed {
         if modules.is_empty() {
             return Err(format!("{}: no file has a constant `ENTRY`", folder.display()));
         }
-        let declared =
-            modules.iter().fold(String::new(), |text, name| text + "mod " + name + ";\n");
+        let word = if self.open { "pub mod " } else { "mod " };
+        let declared = modules.iter().fold(String::new(), |text, name| text + word + name + ";\n");
         let rows = modules.iter().map(|module| format!("{module}::ENTRY"));
         let what = format!("All {}, by file", self.what);
         Ok(declared + "\n" + &table(&what, self.table, rows))
@@ -390,7 +415,8 @@ mod tests {
                 ("all/bit/mod.rs", "pub(super) const ENTRY: Entry = e();"),
             ],
         );
-        let listed = Listed { folder: "all", what: "patterns", table: "const ALL: &[Entry]" };
+        let listed =
+            Listed { folder: "all", what: "patterns", table: "const ALL: &[Entry]", open: false };
         let text = listed.block(&dir).expect("readable");
         assert!(text.starts_with("mod bit;\nmod shift;\n\n/// All patterns, by file;"), "{text}");
         assert!(

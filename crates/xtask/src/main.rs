@@ -1,12 +1,14 @@
 //! `cargo xtask`: writes the generated code (`gen`) and checks the house rules (`tidy`).
 #![allow(clippy::print_stdout, clippy::print_stderr)]
 
+mod described;
 mod generate;
 mod measures;
 mod outside;
 mod python;
 mod reference;
 mod sheet;
+mod simulators;
 mod source;
 mod tidy;
 

@@ -2,26 +2,12 @@
 
 use std::fmt::Write as _;
 
-use crate::reference::{COLUMNS, Param, Part, indented, one_line, python_value, wrap};
+use crate::described::{
+    COLUMNS, Field, Param, Part, Record, indented, one_line, python_value, wrap,
+};
 
 /// Fields that a class cannot name: words of Python, and what every mapping has.
 const NO_NAMES: &[&str] = &["from", "get", "is", "items", "keys", "values"];
-
-/// A class of a record.
-pub(crate) struct Record {
-    pub(crate) name: String,
-    pub(crate) doc: String,
-    pub(crate) fields: Vec<Field>,
-}
-
-/// A field of a record.
-pub(crate) struct Field {
-    pub(crate) name: String,
-    pub(crate) kind: String,
-    pub(crate) doc: String,
-    /// Whether every record has it.
-    pub(crate) always: bool,
-}
 
 /// The module of `parts`. Functions that a verb written by hand replaces, `by_hand`, are there but
 /// not offered.

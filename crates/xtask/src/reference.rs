@@ -4,49 +4,18 @@ use std::fmt::Write as _;
 
 use serde_json::Value;
 
-use crate::measures::{self, Field, Record};
+use crate::described::{
+    COLUMNS, Column, Field, Param, Part, Record, indented, one_line, python_value, wrap,
+};
+use crate::{measures, simulators};
 
 const PYTHON: &str = "python/flyloom/_generated.py";
 const MEASURES: &str = "python/flyloom/_measures.py";
-pub(crate) const COLUMNS: usize = 96;
-
-/// One part of the product as the compiled table describes it.
-pub(crate) struct Part {
-    kind: String,
-    pub(crate) name: String,
-    pub(crate) doc: String,
-    pub(crate) params: Vec<Param>,
-    /// Of engines, in words.
-    promise: Vec<&'static str>,
-    /// Of measures.
-    columns: Vec<Column>,
-    /// Of measures, what they are run on.
-    pub(crate) input: String,
-    /// Of measures: the record's class, then those inside it.
-    pub(crate) records: Vec<Record>,
-}
-
-/// One column of a measure.
-struct Column {
-    name: String,
-    unit: String,
-    meaning: String,
-    better: String,
-}
-
-/// One parameter of a part.
-pub(crate) struct Param {
-    pub(crate) name: String,
-    pub(crate) kind: String,
-    required: bool,
-    pub(crate) default: Value,
-    pub(crate) doc: String,
-    /// Whether all parts of the kind have it.
-    pub(crate) shared: bool,
-}
+const SIMULATORS: &str = "python/flyloom/_simulators.py";
 
 /// The generated files, as (path from the root, text), made from the JSON array that the
-/// registry example prints: objects of `kind` ("topology", "engine" or "measure"), `name`, `doc`,
+/// registry example prints: objects of `kind` ("topology", "engine", "measure" or
+/// "simulator"), `name`, `doc`,
 /// `params`, each with `name`, `type`, `required`, `default` and `doc`; measures have `input`,
 /// `columns` and `records` too. `by_hand` are the verbs that Python has by hand.
 ///
@@ -59,6 +28,7 @@ pub(crate) fn files(json: &str, by_hand: &[String]) -> Result<Vec<(&'static str,
     Ok(vec![
         (PYTHON, python(&topologies)),
         (MEASURES, measures::module(&stages, by_hand)),
+        (SIMULATORS, simulators::module(&of("simulator"))),
         ("docs/topologies.md", page("Topologies", TOPOLOGIES_HEAD, &topologies)),
         ("docs/engines.md", page("Routing engines", ENGINES_HEAD, &engines)),
         ("docs/measure-reference.md", page("Measures", MEASURES_HEAD, &stages)),
@@ -91,8 +61,8 @@ fn part(value: &Value) -> Result<Part, String> {
     if kind == "measure" && list(value, "records").next().is_none() {
         return Err("`records` is missing or empty".to_owned());
     }
-    if !["topology", "engine", "measure"].contains(&kind.as_str()) {
-        return Err(format!("`kind` is \"{kind}\", not \"topology\", \"engine\" or \"measure\""));
+    if !["topology", "engine", "measure", "simulator"].contains(&kind.as_str()) {
+        return Err(format!("`kind` is \"{kind}\", no kind of part"));
     }
     let params = value["params"].as_array().ok_or("`params` is not an array")?;
     let params = params.iter().enumerate();
@@ -260,20 +230,6 @@ fn python_type(kind: &str) -> &str {
     }
 }
 
-pub(crate) fn python_value(value: &Value) -> String {
-    match value {
-        Value::Null => "None".to_owned(),
-        Value::Bool(true) => "True".to_owned(),
-        Value::Bool(false) => "False".to_owned(),
-        Value::Array(items) => {
-            let items: Vec<String> = items.iter().map(python_value).collect();
-            let comma = if items.len() == 1 { "," } else { "" };
-            format!("({}{comma})", items.join(", "))
-        }
-        other => other.to_string(),
-    }
-}
-
 /// The fields of a measure's record and of what is inside it.
 fn records(out: &mut String, records: &[Record]) {
     for record in records {
@@ -352,29 +308,6 @@ fn columns(out: &mut String, columns: &[Column]) {
     }
 }
 
-pub(crate) fn one_line(text: &str) -> String {
-    text.split_whitespace().collect::<Vec<_>>().join(" ")
-}
-
-pub(crate) fn indented(line: &str, by: usize) -> String {
-    if line.is_empty() { "\n".to_owned() } else { format!("{:by$}{line}\n", "") }
-}
-
-/// Breaks a text at spaces into lines of at most `width` characters, where words allow.
-pub(crate) fn wrap(text: &str, width: usize) -> Vec<String> {
-    let mut lines: Vec<String> = Vec::new();
-    for word in text.split(' ').filter(|w| !w.is_empty()) {
-        match lines.last_mut() {
-            Some(line) if line.chars().count() + 1 + word.chars().count() <= width => {
-                line.push(' ');
-                line.push_str(word);
-            }
-            _ => lines.push(word.to_owned()),
-        }
-    }
-    lines
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -430,7 +363,7 @@ mod tests {
         for (json, part) in [
             ("{}", "not an array"),
             ("[{}]", "[0]: `kind` is missing"),
-            (r#"[{"kind":"fish"}]"#, "not \"topology\", \"engine\""),
+            (r#"[{"kind":"fish"}]"#, "no kind of part"),
             (r#"[{"kind":"engine","name":"a","doc":"","params":[{}]}]"#, "params[0]: `name`"),
         ] {
             let why = files(json, &[]).expect_err(json);

@@ -117,7 +117,8 @@ def _content(sheet: Sheet, foot: str | None) -> bytes:
         elif kind == "code":
             _code(out, sheet.height, *mark)
         else:
-            _box(out, sheet.height, *mark)
+            x, y, width, height, *style = mark
+            _box(out, (x, sheet.height - y - height, width, height), *style)
     if foot:
         place = (sheet.width - MARGIN, sheet.height - MARGIN / 2)
         _text(out, sheet.height, *place, foot, SMALL + 1, "end", False, GREY)
@@ -133,13 +134,14 @@ def _line(
 
 
 def _box(
-    out: list[str], top: float, x: float, y: float, width: float, height: float, fill: str,
-    stroke: str | None, line: float, dash: str | None, _hint: str | None,
+    out: list[str], place: tuple[float, float, float, float], fill: str, stroke: str | None,
+    line: float, dash: str | None, _hint: str | None,
 ) -> None:
+    """A rectangle: its lower left corner, width and height are its place."""
     out.append(f"{_colour(fill)} rg ")
     if stroke:
         out.append(f"{_colour(stroke)} RG {line:g} w [{dash or ''}] 0 d ")
-    corner = f"{x:.2f} {top - y - height:.2f} {width:.2f} {height:.2f}"
+    corner = " ".join(f"{number:.2f}" for number in place)
     out.append(f"{corner} re {'B' if stroke else 'f'}\n")
 
 

@@ -151,6 +151,34 @@ class _Command(TyperCommand):
         split = (word.partition("=") for word in one_each(args))
         return super().parse_args(ctx, [before.get(k, k) + equals + v for k, equals, v in split])
 
+    def invoke(self, ctx: Any) -> Any:
+        """Runs the command where all that it is to write can be written: what a long run has found
+        is not lost for a name that is no place."""
+        for param in self.params:
+            place = ctx.params.get(param.name or "")
+            named = OUTPUTS.intersection(param.opts) and param.type.name == "path"
+            if place and (named or "--csv" in param.opts):  # which is a word: `-` prints it
+                _check_place(Path(place), param)
+        return super().invoke(ctx)
+
+
+OUTPUTS = {
+    "--out", "--page", "--ranks", "--tables", "--keep", "--links", "--message-counts",
+    "--learn-guids", "--draw", "--proof", "--resume",
+}
+"""Options of what is written, where they take a path."""
+
+
+def _check_place(place: Path, param: Any) -> None:
+    """RefusalError where ``place``, of an option, cannot be written, as far as can be seen."""
+    from flyloom.support import files
+
+    folder = param.metavar == "DIR" or re.match(r"(with --\w+: )?folder", param.help or "")
+    if place.suffix == ".dumpi" or (folder and (place.suffix != ".dot" or place.is_dir())):
+        files.check_folder(place)
+    elif str(place) != "-":
+        files.check_file(place)
+
 
 def one_each(args: Sequence[str]) -> list[str]:
     """The words with a ``--set`` before each of the settings that follow one: ``--set a=1 b=2``.

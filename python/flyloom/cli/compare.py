@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -10,26 +11,33 @@ import typer
 
 from flyloom.cli import completion
 from flyloom.cli.common import (
-    Catalog,
-    CsvFile,
-    Gbps,
-    Include,
-    Json,
-    Planes,
     Radixes,
-    Sort,
-    Top,
     app,
     endpoints_of,
     epilog,
-    one_catalog,
     print_table,
     whole_numbers,
     write_csv,
 )
+from flyloom.cli.groups import Listing, Prices, grouped
 
 if TYPE_CHECKING:
     from flyloom.support.results import Result
+
+
+@dataclass(frozen=True)
+class Removal:
+    """How links are removed at random, and until when."""
+
+    samples: Annotated[
+        int, typer.Option(help="random orders of removal, 0 for no resilience")
+    ] = 100
+    until: Annotated[
+        str,
+        typer.Option(help="ends to remove links until: disconnected, diameter (+2), mean (+1)",
+                     autocompletion=completion.several("disconnected", "diameter", "mean")),
+    ] = "disconnected"
+    seed: Annotated[int, typer.Option(help="seed of the random draws")] = 0
 
 
 @app.command(epilog=epilog(
@@ -37,6 +45,7 @@ if TYPE_CHECKING:
     "flyloom compare slim_fly dragonfly hyperx fat_tree -o curves/",
     "flyloom compare --endpoints 10k --radix 64 --samples 0 --top 10 -o near/",
 ))
+@grouped
 def compare(
     nets: Annotated[
         list[str] | None,
@@ -50,50 +59,37 @@ def compare(
                      help="adds the member nearest to so many endpoints (10000, 10k, 2e6), of the"
                           " families named or of all"),
     ] = None,
-    planes: Planes = None,
-    catalog: Catalog = None,
-    gbps: Gbps = None,
-    include: Include = None,
+    *,
+    prices: Prices,
     output: Annotated[
         Path | None,
         typer.Option("-o", "--out", help="folder for compare.csv, compare.json, compare.html and"
                                          " the charts as SVG and PNG"),
     ] = None,
-    samples: Annotated[
-        int, typer.Option(help="random orders of removal, 0 for no resilience")
-    ] = 100,
-    until: Annotated[
-        str,
-        typer.Option(help="ends to remove links until: disconnected, diameter (+2), mean (+1)",
-                     autocompletion=completion.several("disconnected", "diameter", "mean")),
-    ] = "disconnected",
-    seed: Annotated[int, typer.Option(help="seed of the random draws")] = 0,
+    removal: Removal,
     radix: Radixes = "64",
-    sort: Sort = None,
-    top: Top = None,
-    csv: CsvFile = None,
-    as_json: Json = False,
+    listing: Listing,
 ) -> None:
     """Measure networks alike: one table, and charts with the curves of their families."""
     from flyloom.support.progress import bars
     from flyloom.verbs import comparison as compared
 
-    ends = [word.strip() for word in until.split(",") if word.strip()]
+    ends = [word.strip() for word in removal.until.split(",") if word.strip()]
     with bars() as bar:
         found = compared.compare(
-            nets or [], endpoints=endpoints_of(endpoints), planes=planes,
-            catalog=one_catalog(catalog), gbps=gbps, include=include,
-            radix=whole_numbers("--radix", radix), samples=samples, seed=seed, ends=ends,
-            curves=bool(output or (as_json and nets)), sort=sort, top=top, progress=bar,
+            nets or [], endpoints=endpoints_of(endpoints), **prices.asked(),
+            radix=whole_numbers("--radix", radix), samples=removal.samples, seed=removal.seed,
+            ends=ends, curves=bool(output or (listing.as_json and nets)), sort=listing.sort,
+            top=listing.top, progress=bar,
         )
     if output:
         write(found, output)
-    if as_json:
+    if listing.as_json:
         print(json.dumps(found.to_dict()))
         return
-    if csv:
-        write_csv(csv, compared.table_csv(found))
-        if csv == "-":
+    if listing.csv:
+        write_csv(listing.csv, compared.table_csv(found))
+        if listing.csv == "-":
             return
     from flyloom.report.comparison import cell
 

@@ -12,6 +12,8 @@ import typer
 
 NETWORKS = (".toml", ".json", ".graphml", ".edges", ".net", ".dot", ".txt")
 TRAFFIC = (".csv", ".txt", ".npy", ".npz", ".mtx")
+PLACES = (".txt", ".list")
+WORKLOADS = (".goal", ".bin", ".dumpi", ".meta", ".et")
 BREAKS = {":", "="}
 """Where bash breaks words, besides at blanks."""
 
@@ -199,6 +201,34 @@ def traffic(incomplete: str) -> list[str]:
     return fitting(incomplete, dict.fromkeys(named)) + files(incomplete, TRAFFIC)
 
 
+def chosen(kind: str) -> list[str]:
+    """The names of a kind, built in and users'."""
+    from flyloom.plugins.lists import KINDS
+
+    return [row["name"] for row in KINDS[kind][1]()]
+
+
+def placement(incomplete: str) -> list[str]:
+    """A placement, or a file with endpoints."""
+    return fitting(incomplete, chosen("placements")) + files(incomplete, PLACES)
+
+
+def method(incomplete: str) -> list[str]:
+    """Steps of a mapping, joined by +."""
+    head, plus, _ = (_before[0] + incomplete).rpartition("+")
+    return fitting(incomplete, [head + plus + name for name in chosen("methods")])
+
+
+def workload_name(incomplete: str) -> list[str]:
+    """A collective operation or an application."""
+    return fitting(incomplete, chosen("workloads"))
+
+
+def workload(incomplete: str) -> list[str]:
+    """A workload by its name, or a file of one."""
+    return workload_name(incomplete) + files(incomplete, WORKLOADS)
+
+
 def catalog_name(incomplete: str) -> list[str]:
     """A catalogue that comes with flyloom."""
     from flyloom._core import Shop
@@ -246,6 +276,7 @@ def command(ctx: typer.Context, incomplete: str) -> list[str]:
 OF_MEASURES = {
     "catalog": catalog, "metric": choice("bandwidth", "congestion", "time", "delay", "channels"),
     "levels": choice("each", "all"), "pattern": pattern, "remove": choice("links", "switches"),
-    "traffic": traffic, "until": choice("disconnected", "diameter", "mean"),
+    "placement": placement, "traffic": traffic,
+    "until": choice("disconnected", "diameter", "mean"), "workload": workload,
 }
 """The kinds of words that parameters of measures are."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated
 
@@ -11,9 +12,6 @@ from flyloom.cli import completion
 from flyloom.cli.common import (
     AnyEngine,
     Json,
-    Layers,
-    Lmc,
-    Options,
     P,
     Tables,
     app,
@@ -23,6 +21,7 @@ from flyloom.cli.common import (
     epilog,
     write_picture,
 )
+from flyloom.cli.groups import TableOptions, grouped
 from flyloom.cli.parameters import defaults
 from flyloom.cli.parameters import option as told
 from flyloom.cli.routes import tables_of
@@ -30,38 +29,45 @@ from flyloom.cli.routes import tables_of
 CONGESTION = defaults("congestion")
 
 
-@app.command(epilog=epilog(
-    "flyloom congestion slim_fly:q=5,p=4 --pattern stencil --runs 100 -o stencil.svg",
-    "flyloom congestion fabric.dot --pattern ring::bisect --first-job 64",
-))
-def congestion(
-    source: Tables,
-    engine: AnyEngine = None,
-    pattern: Annotated[str, told("congestion", "pattern")] = CONGESTION["pattern"],
-    traffic: Annotated[str | None, told("congestion", "traffic")] = None,
+@dataclass(frozen=True)
+class Sent:
+    """The messages that are sent, by whom, and what is asked of them."""
+
+    pattern: Annotated[str, told("congestion", "pattern")] = CONGESTION["pattern"]
+    traffic: Annotated[str | None, told("congestion", "traffic")] = None
     argument: Annotated[
         str | None, typer.Option("--pattern-argument", help="of the pattern, such as 4x4")
-    ] = None,
-    runs: Annotated[int, told("congestion", "runs")] = CONGESTION["runs"],
-    seed: Annotated[int, told("congestion", "seed")] = CONGESTION["seed"],
+    ] = None
+    runs: Annotated[int, told("congestion", "runs")] = CONGESTION["runs"]
+    seed: Annotated[int, told("congestion", "seed")] = CONGESTION["seed"]
     endpoints: Annotated[
         str | None, told("congestion", "endpoints", "--endpoints", "-n", metavar="N")
-    ] = None,
-    first_job: Annotated[int | None, told("congestion", "first_job")] = None,
+    ] = None
+    first_job: Annotated[int | None, told("congestion", "first_job")] = None
     order: Annotated[
         str,
         typer.Option("--ranks", autocompletion=completion.choice("random", "linear"),
                      help="which endpoint is which rank: random, linear, or a file with an endpoint"
                           " a line"),
-    ] = CONGESTION["order"],
-    levels: Annotated[str, told("congestion", "levels")] = CONGESTION["levels"],
+    ] = CONGESTION["order"]
+    levels: Annotated[str, told("congestion", "levels")] = CONGESTION["levels"]
     endpoint_cables: Annotated[
         bool, told("congestion", "endpoint_cables")
-    ] = CONGESTION["endpoint_cables"],
-    metric: Annotated[str, told("congestion", "metric")] = CONGESTION["metric"],
-    lmc: Lmc = None,
-    layers: Layers = None,
-    option: Options = None,
+    ] = CONGESTION["endpoint_cables"]
+    metric: Annotated[str, told("congestion", "metric")] = CONGESTION["metric"]
+
+
+@app.command(epilog=epilog(
+    "flyloom congestion slim_fly:q=5,p=4 --pattern stencil --runs 100 -o stencil.svg",
+    "flyloom congestion fabric.dot --pattern ring::bisect --first-job 64",
+))
+@grouped
+def congestion(
+    source: Tables,
+    engine: AnyEngine = None,
+    *,
+    sent: Sent,
+    tables: TableOptions,
     p: P = None,
     output: Annotated[
         Path | None,
@@ -75,16 +81,16 @@ def congestion(
     from flyloom.verbs.congestion import congestion as measure
 
     check_picture(output)
-    places = order if order in ("random", "linear") else read_order(order)
+    places = sent.order if sent.order in ("random", "linear") else read_order(sent.order)
     with bars() as bar:
         topology, routing, name = tables_of(
-            source, engine, lmc, layers, option, bar, p, traffic=traffic
+            source, engine, tables.lmc, tables.layers, tables.option, bar, p, traffic=sent.traffic
         )
         found = measure(
-            routing, pattern, argument, traffic=traffic, runs=runs, seed=seed,
-            endpoints=endpoints_of(endpoints),
-            first_job=first_job, order=places, levels=levels, endpoint_cables=endpoint_cables,
-            metric=metric, progress=bar,
+            routing, sent.pattern, sent.argument, traffic=sent.traffic, runs=sent.runs,
+            seed=sent.seed, endpoints=endpoints_of(sent.endpoints), first_job=sent.first_job,
+            order=places, levels=sent.levels, endpoint_cables=sent.endpoint_cables,
+            metric=sent.metric, progress=bar,
         )
     document = {"network": topology.recipe, "engine": name, **found.to_dict()}
     if output:
@@ -94,7 +100,7 @@ def congestion(
     lines = [
         ("network", topology.recipe), ("engine", name), ("pattern", found.pattern),
         ("endpoints", found.endpoints), ("levels", found.levels), ("runs", found.runs),
-        ("seed", seed), ("mean share of a message", found.mean_share),
+        ("seed", sent.seed), ("mean share of a message", found.mean_share),
         ("95 % confidence interval", interval and f"{interval[0]:.6f} to {interval[1]:.6f}"),
         ("shares from", found.min_share), ("shares to", found.max_share),
         ("largest congestion", found.max_congestion),
@@ -104,7 +110,7 @@ def congestion(
     if found.first_job:
         lines.append(("mean share of the first job", found.first_job_share))
         lines.append(("mean share of the second job", found.second_job_share))
-    if metric != "bandwidth":
+    if sent.metric != "bandwidth":
         lines.append((f"mean of {found.metric}", found.mean))
     emit(document, as_json, lines)
     if output and not as_json:

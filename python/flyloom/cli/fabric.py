@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -14,10 +15,7 @@ from flyloom.cli.common import (
     NET_HELP,
     DryRun,
     Json,
-    Layers,
-    Lmc,
     NewLids,
-    Options,
     P,
     app,
     emit,
@@ -25,6 +23,7 @@ from flyloom.cli.common import (
     load_network,
     make_routing,
 )
+from flyloom.cli.groups import TableOptions, grouped
 
 if TYPE_CHECKING:
     from flyloom._core import Routing
@@ -33,10 +32,45 @@ if TYPE_CHECKING:
 DEFAULT = "dfsssp"
 
 
+@dataclass(frozen=True)
+class Current:
+    """The tables that are in the fabric now."""
+
+    current: Annotated[
+        str | None,
+        typer.Option("--current", metavar="TABLES", autocompletion=completion.tables,
+                     help="tables in the fabric now: a folder, or a dump_fts file with --found"),
+    ] = None
+    found: Annotated[
+        Path | None,
+        typer.Option("--found", autocompletion=completion.found,
+                     help="ibnetdiscover output of the fabric of a dump_fts file"),
+    ] = None
+    levels: Annotated[
+        Path | None, typer.Option("--path-records", help="path records of that fabric")
+    ] = None
+    sl2vl: Annotated[
+        Path | None, typer.Option("--sl2vl", help="opensm-sl2vl.dump of that fabric")
+    ] = None
+
+    def read(self) -> Any:
+        """Them, read; None where none are given."""
+        from flyloom._core import RefusalError
+        from flyloom.deploy.changes import read_current
+
+        if self.current is None:
+            if self.found or self.levels or self.sl2vl:
+                raise RefusalError("--found, --path-records, --sl2vl: of tables in the fabric; give"
+                                   " --current with them")
+            return None
+        return read_current(self.current, self.found, self.levels, self.sl2vl)
+
+
 @app.command(epilog=epilog(
     "flyloom deploy slim_fly:q=5,p=4 -e dfsssp --lmc 2",
     "flyloom deploy repaired/ --current tables/ --dry-run",
 ))
+@grouped
 def deploy(
     source: Annotated[
         str,
@@ -48,44 +82,24 @@ def deploy(
         typer.Option("--engine", "-e", show_default=False, autocompletion=completion.engine,
                      help=f"engine for a network (flyloom list engines); default: {DEFAULT}"),
     ] = None,
-    lmc: Lmc = None,
-    layers: Layers = None,
-    option: Options = None,
+    *,
+    tables: TableOptions,
     new_lids: NewLids = False,
     oracle: Annotated[
         bool, typer.Option("--oracle", help="let ibdmchk judge the tables too")
     ] = False,
     p: P = None,
     dry_run: DryRun = False,
-    current: Annotated[
-        str | None,
-        typer.Option("--current", metavar="TABLES", autocompletion=completion.tables,
-                     help="tables in the fabric now: a folder, or a dump_fts file with --found"),
-    ] = None,
-    found: Annotated[
-        Path | None,
-        typer.Option("--found", autocompletion=completion.found,
-                     help="ibnetdiscover output of the fabric of a dump_fts file"),
-    ] = None,
-    levels: Annotated[
-        Path | None, typer.Option("--path-records", help="path records of that fabric")
-    ] = None,
-    sl2vl: Annotated[
-        Path | None, typer.Option("--sl2vl", help="opensm-sl2vl.dump of that fabric")
-    ] = None,
+    loaded: Current,
     as_json: Json = False,
 ) -> None:
     """Load tables into OpenSM on a simulated fabric, read them back, compare and prove them."""
-    from flyloom._core import RefusalError
-    from flyloom.deploy.changes import changes, read_current, summary
+    from flyloom.deploy.changes import changes, summary
     from flyloom.support.progress import bars
 
-    given = {"engine": engine, "lmc": lmc, "layers": layers, "option": option,
+    given = {"engine": engine, "lmc": tables.lmc, "layers": tables.layers, "option": tables.option,
              "new-lids": new_lids or None, "endpoints-per-switch": p}
-    if current is None and (found or levels or sl2vl):
-        raise RefusalError("--found, --path-records, --sl2vl: of tables in the fabric; give"
-                           " --current with them")
-    now = None if current is None else read_current(current, found, levels, sl2vl)
+    now = loaded.read()
     with bars() as bar:
         routing = wanted_tables(source, given, bar)
         if dry_run:

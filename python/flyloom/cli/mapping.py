@@ -77,6 +77,14 @@ Page = Annotated[
 ]
 
 
+Method = Annotated[
+    str,
+    typer.Option(autocompletion=completion.method,
+                 help="auto, or steps of `flyloom list methods` joined by +: one that makes a"
+                      " mapping, then those that improve it"),
+]
+
+
 @app.command("map", epilog=epilog(
     "flyloom map slim_fly:q=5,p=4 --graph app.mtx -o ranks --format rankfile",
     "flyloom map dragonfly:h=4 --graph app.mtx --objective hops --effort best",
@@ -89,11 +97,7 @@ def map_(
     graph: GraphFile,
     engine: MapEngine = "ecmp",
     found: Found = None,
-    method: Annotated[
-        str,
-        typer.Option(help="auto, or linear, random, greedy, bisection, rcm, fold, multicore,"
-                          " multilevel; then anneal, threshold, local, congestion, joined by +"),
-    ] = "auto",
+    method: Method = "auto",
     objective: Objective = "congestion",
     hops_limit: Annotated[
         float | None,

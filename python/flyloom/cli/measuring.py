@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -22,6 +23,81 @@ from flyloom.cli.common import (
     load_tables,
     parsed_options,
 )
+from flyloom.cli.groups import grouped
+
+
+@dataclass(frozen=True)
+class What:
+    """What is measured, or taken from a file."""
+
+    ebb: Annotated[
+        bool, typer.Option("--ebb", help="bandwidth of random pairs, in place of LogGP parameters")
+    ] = False
+    times: Annotated[
+        Path | None,
+        typer.Option("--times", metavar="FILE.json", show_default=False,
+                     help="LogGP parameters of times that were taken before; nothing is run"),
+    ] = None
+    compare: Annotated[
+        Path | None,
+        typer.Option("--compare", metavar="FILE.json", show_default=False,
+                     help="what --ebb wrote, beside what --net gives the same pairs"),
+    ] = None
+
+
+@dataclass(frozen=True)
+class Trials:
+    """What is sent, and how often."""
+
+    size_bytes: Annotated[
+        int, typer.Option("--bytes", help="largest message; with --ebb of all")
+    ] = 1 << 20
+    burst: Annotated[int, typer.Option(help="messages in a row")] = 16
+    repetitions: Annotated[
+        int | None,
+        typer.Option(show_default="31; with --ebb 5", help="how often each is measured"),
+    ] = None
+    rounds: Annotated[int, typer.Option(help="of --ebb: how many random matchings")] = 100
+    same_host: Annotated[
+        bool, typer.Option("--same-host", help="of --ebb: ranks of one host may be a pair, too")
+    ] = False
+    keep: Annotated[
+        Path | None,
+        typer.Option(metavar="FILE.json", show_default=False,
+                     help="write the times of all repetitions, for --times"),
+    ] = None
+
+
+@dataclass(frozen=True)
+class Beside:
+    """The network that measured times are put beside."""
+
+    net: Annotated[
+        str | None,
+        typer.Option("--net", metavar="NET|TABLES", show_default=False,
+                     autocompletion=completion.tables,
+                     help=f"the network of --compare: {NET_HELP}; or a folder of `route -o`"),
+    ] = None
+    engine: Annotated[
+        str | None,
+        typer.Option("--engine", "-e", show_default=False, autocompletion=completion.engine,
+                     help="of --compare: over this engine's tables"),
+    ] = None
+    lmc: Lmc = None
+    layers: Layers = None
+    option: Options = None
+    placement: Annotated[
+        str | None,
+        typer.Option(metavar="FILE", show_default=False,
+                     help="which endpoints ranks are on, where hosts have other names than these"),
+    ] = None
+    setting: Annotated[
+        list[str] | None,
+        typer.Option("--set", metavar="KEY=VALUE", show_default=False,
+                     help="a parameter of the network of --compare, such as"
+                          " link.rate_gbps=100; more may follow"),
+    ] = None
+    p: P = None
 
 
 @app.command("measure", epilog=epilog(
@@ -29,6 +105,7 @@ from flyloom.cli.common import (
     "flyloom measure --ebb --rounds 200 -o ebb.json -- mpirun --hostfile nodes -n 16",
     "flyloom measure --compare ebb.json --net tables/",
 ))
+@grouped
 def measure(
     launcher: MpiProgram = None,
     output: Annotated[
@@ -36,62 +113,10 @@ def measure(
         typer.Option("-o", "--out", show_default=False,
                      help="file: what was measured, as JSON; sim message --loggp takes it"),
     ] = None,
-    ebb: Annotated[
-        bool, typer.Option("--ebb", help="bandwidth of random pairs, in place of LogGP parameters")
-    ] = False,
-    times: Annotated[
-        Path | None,
-        typer.Option("--times", metavar="FILE.json", show_default=False,
-                     help="LogGP parameters of times that were taken before; nothing is run"),
-    ] = None,
-    compare: Annotated[
-        Path | None,
-        typer.Option("--compare", metavar="FILE.json", show_default=False,
-                     help="what --ebb wrote, beside what --net gives the same pairs"),
-    ] = None,
-    size_bytes: Annotated[
-        int, typer.Option("--bytes", help="largest message; with --ebb of all")
-    ] = 1 << 20,
-    burst: Annotated[int, typer.Option(help="messages in a row")] = 16,
-    repetitions: Annotated[
-        int | None,
-        typer.Option(show_default="31; with --ebb 5", help="how often each is measured"),
-    ] = None,
-    rounds: Annotated[int, typer.Option(help="of --ebb: how many random matchings")] = 100,
-    same_host: Annotated[
-        bool, typer.Option("--same-host", help="of --ebb: ranks of one host may be a pair, too")
-    ] = False,
-    keep: Annotated[
-        Path | None,
-        typer.Option(metavar="FILE.json", show_default=False,
-                     help="write the times of all repetitions, for --times"),
-    ] = None,
-    net: Annotated[
-        str | None,
-        typer.Option("--net", metavar="NET|TABLES", show_default=False,
-                     autocompletion=completion.tables,
-                     help=f"the network of --compare: {NET_HELP}; or a folder of `route -o`"),
-    ] = None,
-    engine: Annotated[
-        str | None,
-        typer.Option("--engine", "-e", show_default=False, autocompletion=completion.engine,
-                     help="of --compare: over this engine's tables"),
-    ] = None,
-    lmc: Lmc = None,
-    layers: Layers = None,
-    option: Options = None,
-    placement: Annotated[
-        str | None,
-        typer.Option(metavar="FILE", show_default=False,
-                     help="which endpoints ranks are on, where hosts have other names than these"),
-    ] = None,
-    setting: Annotated[
-        list[str] | None,
-        typer.Option("--set", metavar="KEY=VALUE", show_default=False,
-                     help="a parameter of the network of --compare, such as"
-                          " network.link_gbps=100; more may follow"),
-    ] = None,
-    p: P = None,
+    *,
+    what: What,
+    trials: Trials,
+    beside: Beside,
     seed: Annotated[int, typer.Option(help="seed of all that is random")] = 0,
     as_json: Json = False,
 ) -> None:
@@ -100,52 +125,78 @@ def measure(
     What follows `--` starts MPI programs: mpirun or srun with its options; flyloom's own program,
     built by the mpicc of that MPI, is run by it.
     """
+    document, lines = found(launcher or [], what, trials, beside, seed, output)
+    emit(document, as_json, lines)
+    if output is not None and not as_json:
+        print(f"written to {output}")
+
+
+def found(
+    launcher: list[str], what: What, trials: Trials, beside: Beside, seed: int, output: Path | None
+) -> tuple[dict[str, Any], list[tuple[str, Any]]]:
+    """What is asked for, measured: as JSON, and for people."""
+    from flyloom.support.progress import bars
+    from flyloom.verbs import measuring
+
+    refuse_odd(launcher, what, trials, beside)
+    if what.compare:
+        document = compare(what.compare, beside, output)
+        return document, compared(document)
+    if what.ebb:
+        document = measuring.measure_ebb(
+            launcher, rounds=trials.rounds, size_bytes=trials.size_bytes,
+            same_host=trials.same_host, seed=seed,
+            repetitions=5 if trials.repetitions is None else trials.repetitions, path=output,
+        ).to_dict()
+        return document, bandwidth(document)
+    if what.times:
+        document = measuring.fit_loggp(what.times, seed=seed, path=output).to_dict()
+        return document, shown(document)
+    with bars() as bar:
+        document = measuring.measure_loggp(
+            launcher, most_bytes=trials.size_bytes, messages=trials.burst, seed=seed,
+            keep=trials.keep, path=output, progress=bar,
+            repetitions=31 if trials.repetitions is None else trials.repetitions,
+        ).to_dict()
+    return document, shown(document)
+
+
+def refuse_odd(launcher: list[str], what: What, trials: Trials, beside: Beside) -> None:
+    """Refuses options that say nothing of what is asked for."""
+    from flyloom._core import RefusalError
+
+    asked = [name for name, given in (("--ebb", what.ebb), ("--times", what.times),
+                                      ("--compare", what.compare)) if given]
+    if len(asked) > 1:
+        raise RefusalError(f"{asked[0]}, {asked[1]}: one of them")
+    if (what.times or what.compare) and launcher:
+        raise RefusalError(f"{asked[0]}: nothing is run; leave out `{launcher[0]}`")
+    of_compare = {"--net": beside.net, "--engine": beside.engine, "--lmc": beside.lmc,
+                  "--layers": beside.layers, "--option": beside.option,
+                  "--placement": beside.placement, "--set": beside.setting}
+    odd = [name for name, given in of_compare.items() if given is not None]
+    if odd and not what.compare:
+        raise RefusalError(f"{odd[0]}: only of --compare")
+    if trials.keep is not None and asked:
+        raise RefusalError("--keep: only where LogGP parameters are measured")
+
+
+def compare(measured: Path, beside: Beside, output: Path | None) -> dict[str, Any]:
+    """What was measured, beside what a network gives the same pairs."""
     from flyloom._core import RefusalError
     from flyloom.support.progress import bars
     from flyloom.verbs import measuring
 
-    asked = [name for name, given in (("--ebb", ebb), ("--times", times),
-                                      ("--compare", compare)) if given]
-    if len(asked) > 1:
-        raise RefusalError(f"{asked[0]}, {asked[1]}: one of them")
-    if (times or compare) and launcher:
-        raise RefusalError(f"{asked[0]}: nothing is run; leave out `{launcher[0]}`")
-    of_compare = {"--net": net, "--engine": engine, "--lmc": lmc, "--layers": layers,
-                  "--option": option, "--placement": placement, "--set": setting}
-    if not compare and (odd := [name for name, given in of_compare.items() if given is not None]):
-        raise RefusalError(f"{odd[0]}: only of --compare")
-    if keep is not None and (ebb or times or compare):
-        raise RefusalError("--keep: only where LogGP parameters are measured")
-    if compare:
-        if net is None:
-            raise RefusalError("--compare: beside which network? --net NET|TABLES")
-        with bars() as bar:
-            found = measuring.compare_ebb(
-                compare, load_tables(net, p), engine=engine, lmc=lmc, layers=layers,
-                engine_options=parsed_options(option), placement=placement,
-                settings=parsed_options(setting, "the simulator", (), "--set"), path=output,
-                progress=bar,
-            )
-        emit(found.to_dict(), as_json, compared(found.to_dict()))
-    elif ebb:
-        found = measuring.measure_ebb(
-            launcher or [], rounds=rounds, size_bytes=size_bytes, same_host=same_host, seed=seed,
-            repetitions=5 if repetitions is None else repetitions, path=output,
-        )
-        emit(found.to_dict(), as_json, bandwidth(found.to_dict()))
-    else:
-        if times:
-            found = measuring.fit_loggp(times, seed=seed, path=output)
-        else:
-            with bars() as bar:
-                found = measuring.measure_loggp(
-                    launcher or [], most_bytes=size_bytes, messages=burst, seed=seed, keep=keep,
-                    repetitions=31 if repetitions is None else repetitions, path=output,
-                    progress=bar,
-                )
-        emit(found.to_dict(), as_json, shown(found.to_dict()))
-    if output is not None and not as_json:
-        print(f"written to {output}")
+    if beside.net is None:
+        raise RefusalError("--compare: beside which network? --net NET|TABLES")
+    with bars() as bar:
+        return measuring.compare_ebb(
+            measured, load_tables(beside.net, beside.p), engine=beside.engine, lmc=beside.lmc,
+            layers=beside.layers, engine_options=parsed_options(beside.option),
+            placement=beside.placement,
+            settings=parsed_options(beside.setting, "the simulator", (), "--set"), path=output,
+            progress=bar,
+        ).to_dict()
 
 
 def shown(told: dict[str, Any]) -> list[tuple[str, Any]]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Callable
 from typing import Annotated, Any
 
 import typer
@@ -10,12 +11,25 @@ import typer
 from flyloom.cli.common import Json, app, epilog, print_table
 
 
+def kinds() -> dict[str, tuple[str, Callable[[], list[dict[str, Any]]]]]:
+    """Every kind with its rows: those of the registry and plug-ins, and the sections of reports."""
+    from flyloom.plugins.lists import KINDS
+
+    return {**KINDS, "sections": ("sections of a report, each where it has something", sections)}
+
+
+def sections() -> list[dict[str, Any]]:
+    """The sections of a report, in their order."""
+    from flyloom.report import section
+
+    return [{"kind": "section", "name": one.name, "doc": one.doc} for one in section.sections()]
+
+
 def complete(incomplete: str) -> list[str]:
     """The kinds that a word can become."""
     from flyloom.cli import completion
-    from flyloom.plugins.lists import KINDS
 
-    return completion.fitting(incomplete, KINDS)
+    return completion.fitting(incomplete, kinds())
 
 
 @app.command("list", epilog=epilog("flyloom list topologies", "flyloom list traffic"))
@@ -29,19 +43,19 @@ def list_parts(
 ) -> None:
     """List topologies, engines, measures, traffic and all else that is asked for by its name."""
     from flyloom._core import RefusalError
-    from flyloom.plugins.lists import KINDS
 
-    if what and what not in KINDS:
+    known = kinds()
+    if what and what not in known:
         from flyloom.support.refused import hint
 
-        near = hint(what, KINDS)
-        raise RefusalError(f"list: there is no '{what}'; {near}{', '.join(KINDS)}")
-    asked = {kind: rows() for kind, (_, rows) in KINDS.items() if what in ("", kind)}
+        near = hint(what, known)
+        raise RefusalError(f"list: there is no '{what}'; {near}{', '.join(known)}")
+    asked = {kind: rows() for kind, (_, rows) in known.items() if what in ("", kind)}
     if as_json:
         print(json.dumps([row for rows in asked.values() for row in rows]))
         return
     if not what:
-        table = [[kind, str(len(rows)), KINDS[kind][0]] for kind, rows in asked.items()]
+        table = [[kind, str(len(rows)), known[kind][0]] for kind, rows in asked.items()]
         print_table(["kind", "how many", "what"], table, left={0, 2})
         print("flyloom list KIND lists them, with their parameters.")
         return

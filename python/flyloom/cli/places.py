@@ -22,7 +22,8 @@ OverEngine = Annotated[
 ]
 Placement = Annotated[
     str,
-    typer.Option(help="which endpoints ranks are on: linear, random, random_switches,"
-                      " random_groups, stripe, or a file with endpoints in the order of ranks"),
+    typer.Option(autocompletion=completion.placement,
+                 help="which endpoints ranks are on: a name of `flyloom list placements`, or a file"
+                      " with endpoints in the order of ranks"),
 ]
 PerEndpoint = Annotated[int, typer.Option(help="ranks on each endpoint")]

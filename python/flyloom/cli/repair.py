@@ -2,82 +2,86 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from flyloom.cli import completion
-from flyloom.cli.common import (
-    AnyEngine,
-    Json,
-    Layers,
-    Lmc,
-    NewLids,
-    Options,
-    Tables,
-    app,
-    emit,
-    epilog,
-    shown,
-)
+from flyloom.cli.common import Json, NewLids, Tables, app, emit, epilog, shown
+from flyloom.cli.groups import RouteOptions, grouped
 from flyloom.cli.parameters import defaults
 from flyloom.cli.parameters import option as told
 from flyloom.cli.routes import tables_of, write_tables
 
 if TYPE_CHECKING:
+    from flyloom._core import Topology
     from flyloom.support.results import Result
 
 REPAIR = defaults("repair")
+
+
+@dataclass(frozen=True)
+class Failed:
+    """What has failed."""
+
+    link: Annotated[
+        list[str] | None,
+        typer.Option("--link", help="failed: SWITCH:SWITCH (all cables between) or SWITCH:PORT"),
+    ] = None
+    switch: Annotated[
+        list[str] | None, typer.Option("--switch", help="failed switch, by name")
+    ] = None
+    found: Annotated[
+        Path | None,
+        typer.Option("--found", autocompletion=completion.found,
+                     help="ibnetdiscover output: what it lacks of the network failed"),
+    ] = None
+    links: Annotated[int, told("repair", "random")] = REPAIR["random"]
+    seed: Annotated[int, told("repair", "seed")] = REPAIR["seed"]
+
+    def of(self, topology: Topology) -> tuple[list[int], list[int]]:
+        """The links and switches of a network."""
+        from flyloom.support.checks import whole
+        from flyloom.verbs.layout import lost_in
+
+        failed, dead = topology.failures({
+            "links": self.link or [], "switches": self.switch or [],
+            "random": whole("--random", self.links, 0, 2**32 - 1), "seed": self.seed,
+        })
+        if self.found:
+            lost = lost_in(topology, str(self.found))
+            failed, dead = sorted({*failed, *lost[0]}), sorted({*dead, *lost[1]})
+        return failed, dead
 
 
 @app.command(epilog=epilog(
     "flyloom repair tables/ --link sf-0-0-0:sf-0-0-1 -o repaired/",
     "flyloom repair slim_fly:q=5,p=4 --switch sf-0-0-0",
 ))
+@grouped
 def repair(
     source: Tables,
-    engine: AnyEngine = None,
-    lmc: Lmc = None,
-    layers: Layers = None,
-    option: Options = None,
+    *,
+    routes: RouteOptions,
     new_lids: NewLids = False,
-    link: Annotated[
-        list[str] | None,
-        typer.Option("--link", help="failed: SWITCH:SWITCH (all cables between) or SWITCH:PORT"),
-    ] = None,
-    switch: Annotated[
-        list[str] | None, typer.Option("--switch", help="failed switch, by name")
-    ] = None,
-    found: Annotated[
-        Path | None,
-        typer.Option("--found", autocompletion=completion.found,
-                     help="ibnetdiscover output: what it lacks of the network failed"),
-    ] = None,
-    links: Annotated[int, told("repair", "random")] = REPAIR["random"],
-    seed: Annotated[int, told("repair", "seed")] = REPAIR["seed"],
+    what: Failed,
     output: Annotated[
         Path | None, typer.Option("-o", "--out", help="folder, as of `route -o`")
     ] = None,
     as_json: Json = False,
 ) -> None:
     """Repair tables after links or switches failed: few changes, and no deadlock meanwhile."""
-    from flyloom.support.checks import whole
     from flyloom.support.progress import bars
-    from flyloom.verbs.layout import lost_in
     from flyloom.verbs.routes import repair as mend
 
     with bars() as bar:
         topology, routing, name = tables_of(
-            source, engine, lmc, layers, option, bar, new_lids=new_lids
+            source, routes.engine, routes.lmc, routes.layers, routes.option, bar,
+            new_lids=new_lids,
         )
-        failed, dead = topology.failures({
-            "links": link or [], "switches": switch or [],
-            "random": whole("--random", links, 0, 2**32 - 1), "seed": seed,
-        })
-        if found:
-            lost = lost_in(topology, str(found))
-            failed, dead = sorted({*failed, *lost[0]}), sorted({*dead, *lost[1]})
+        failed, dead = what.of(topology)
         mended, done = mend(routing, topology, links=failed, switches=dead, progress=bar)
         proof = mended.measure("verify", progress=bar)
     damaged = topology.with_failures(failed, dead)
@@ -85,7 +89,7 @@ def repair(
         write_tables(damaged, mended, output)
     document = {
         "network": topology.recipe, "engine": name, "layers": routing.layers,
-        "failed_links": len(failed), "failed_switches": len(dead), "seed": seed,
+        "failed_links": len(failed), "failed_switches": len(dead), "seed": what.seed,
         **done.to_dict(), "verified": proof["holds"], "lanes": mended.lanes,
         "verdicts": proof["verdicts"],
     }

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -30,6 +31,7 @@ from flyloom.cli.common import (
     make_routing,
     tell_of_netlist,
 )
+from flyloom.cli.groups import RouteOptions, grouped
 from flyloom.cli.parameters import defaults
 from flyloom.cli.parameters import option as told
 
@@ -167,6 +169,7 @@ def tables_of(
     from flyloom.inputs.tables import read_folder, read_tables
 
     if os.path.isdir(source):
+        refuse_routes_asked(engine, lmc, layers, option)
         topology, routing = read_folder(Path(source))
         return topology, routing, routing.engine
     topology = load_network(source, p)
@@ -181,10 +184,36 @@ def tables_of(
     return routing.topology, routing, engine_name(routing, engine)
 
 
+def refuse_routes_asked(
+    engine: str | None, lmc: int | None, layers: int | None, option: list[str] | None,
+) -> None:
+    """RefusalError where routes are asked for that tables already have."""
+    from flyloom._core import RefusalError
+
+    asked = {"engine": engine, "lmc": lmc, "layers": layers, "option": option or None}
+    for name, given in asked.items():
+        if given is not None:
+            raise RefusalError(f"{name}: these are tables, which have their routes; leave it out")
+
+
+@dataclass(frozen=True)
+class Dump:
+    """What belongs to a dump_fts file."""
+
+    network_file: Found = None
+    levels: Annotated[
+        Path | None,
+        typer.Option("--path-records",
+                     help="path records of that fabric, `slid dlid sl` a line"),
+    ] = None
+    sl2vl: Annotated[Path | None, typer.Option(help="opensm-sl2vl.dump of that fabric")] = None
+
+
 @app.command(epilog=epilog(
     "flyloom verify tables/", "flyloom verify slim_fly:q=5,p=4 -e min_hop",
     "flyloom verify lfts.txt --found fabric.txt",
 ))
+@grouped
 def verify(
     source: Annotated[
         str,
@@ -193,17 +222,9 @@ def verify(
             help="folder of `route -o`, a dump_fts file, a digraph of ORCS, or a network",
         ),
     ],
-    engine: AnyEngine = None,
-    lmc: Lmc = None,
-    layers: Layers = None,
-    option: Options = None,
-    network_file: Found = None,
-    levels: Annotated[
-        Path | None,
-        typer.Option("--path-records",
-                     help="path records of that fabric, `slid dlid sl` a line"),
-    ] = None,
-    sl2vl: Annotated[Path | None, typer.Option(help="opensm-sl2vl.dump of that fabric")] = None,
+    *,
+    routes: RouteOptions,
+    dump: Dump,
     hop_limit: Annotated[int, told("verify", "hop_limit")] = VERIFY["hop_limit"],
     max_lanes: Annotated[int, told("verify", "max_lanes")] = VERIFY["max_lanes"],
     certificate: Annotated[
@@ -220,16 +241,19 @@ def verify(
 
     whole("--hop-limit", hop_limit, 0, 2**32 - 1)
     whole("--max-lanes", max_lanes, 1, 15)
-    if certificate and (network_file or not os.path.isdir(source)):
+    if certificate and (dump.network_file or not os.path.isdir(source)):
         raise RefusalError("--certificate: goes with the tables it is for; give a folder of tables")
-    if (levels or sl2vl) and not network_file:
+    if (dump.levels or dump.sl2vl) and not dump.network_file:
         raise RefusalError("--path-records, --sl2vl: of a dump_fts file; give --found with it")
-    if network_file:
-        topology, routing = read_dump(Path(source), network_file, levels, sl2vl)
+    if dump.network_file:
+        refuse_routes_asked(routes.engine, routes.lmc, routes.layers, routes.option)
+        topology, routing = read_dump(Path(source), dump.network_file, dump.levels, dump.sl2vl)
         name = routing.engine
     else:
         with bars() as bar:
-            topology, routing, name = tables_of(source, engine, lmc, layers, option, bar)
+            topology, routing, name = tables_of(
+                source, routes.engine, routes.lmc, routes.layers, routes.option, bar
+            )
     with bars() as bar:
         proof = routing.measure("verify", {"hop_limit": hop_limit, "max_lanes": max_lanes}, bar)
         text = routing.certificate_text(bar) if certificate and proof["holds"] else None

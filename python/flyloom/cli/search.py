@@ -3,13 +3,74 @@
 from __future__ import annotations
 
 import json
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from flyloom.cli import completion
 from flyloom.cli.common import Json, app, emit, endpoints_of, epilog, print_table
+from flyloom.cli.groups import grouped
+
+if TYPE_CHECKING:
+    from flyloom.support.results import Result
+
+
+@dataclass(frozen=True)
+class Size:
+    """How large the network is."""
+
+    order: Annotated[int | None, typer.Option("--order", help="switches")] = None
+    degree: Annotated[
+        int | None, typer.Option("--degree", "-d", help="most links of a switch")
+    ] = None
+    endpoints: Annotated[
+        str | None,
+        typer.Option("--endpoints", "-n", metavar="N",
+                     help="endpoints (500, 10k), with --radix: how many switches is found too"),
+    ] = None
+    radix: Annotated[
+        int | None, typer.Option("--radix", "-k", help="ports of a switch, with --endpoints")
+    ] = None
+
+
+@dataclass(frozen=True)
+class How:
+    """How it is looked for, and for how long."""
+
+    method: Annotated[
+        str,
+        typer.Option(help="auto, anneal, or sat: annealing and then proofs",
+                     autocompletion=completion.choice("auto", "anneal", "sat")),
+    ] = "auto"
+    diameter: Annotated[
+        int | None, typer.Option(help="diameter asked for: exit code 1 when it is impossible")
+    ] = None
+    steps: Annotated[int | None, typer.Option(help="exchanges tried in each restart")] = None
+    restarts: Annotated[int, typer.Option(help="independent annealings")] = 8
+    symmetry: Annotated[
+        int | None, typer.Option(help="order of the rotational symmetry, a divisor of the order")
+    ] = None
+    seed: Annotated[int, typer.Option(help="seed of the random draws")] = 0
+    time_limit: Annotated[
+        float | None,
+        typer.Option(help="seconds for annealing, and for the SAT solver (of it 60 by default)"),
+    ] = None
+    resume: Annotated[
+        Path | None, typer.Option(help="file that keeps a stopped annealing, to go on from it")
+    ] = None
+    proof: Annotated[
+        Path | None, typer.Option(help="write the DRAT proof that nothing is better")
+    ] = None
+
+
+@dataclass(frozen=True)
+class Small:
+    """Of the table the orders and degrees."""
+
+    max_order: Annotated[int, typer.Option(help="of table: the largest order")] = 16
+    degrees: Annotated[str, typer.Option(help="of table", metavar="D,D")] = "3,4,5"
 
 
 @app.command(epilog=epilog(
@@ -17,50 +78,17 @@ from flyloom.cli.common import Json, app, emit, endpoints_of, epilog, print_tabl
     "flyloom search --endpoints 128 --radix 24",
     "flyloom search table --max-order 16",
 ))
+@grouped
 def search(
     what: Annotated[
         str,
         typer.Argument(metavar="[table]", help="table: the optima of all small orders",
                        autocompletion=completion.choice("table")),
     ] = "",
-    order: Annotated[int | None, typer.Option("--order", help="switches")] = None,
-    degree: Annotated[
-        int | None, typer.Option("--degree", "-d", help="most links of a switch")
-    ] = None,
-    endpoints: Annotated[
-        str | None,
-        typer.Option("--endpoints", "-n", metavar="N",
-                     help="endpoints (500, 10k), with --radix: how many switches is found too"),
-    ] = None,
-    radix: Annotated[
-        int | None, typer.Option("--radix", "-k", help="ports of a switch, with --endpoints")
-    ] = None,
-    method: Annotated[
-        str,
-        typer.Option(help="auto, anneal, or sat: annealing and then proofs",
-                     autocompletion=completion.choice("auto", "anneal", "sat")),
-    ] = "auto",
-    diameter: Annotated[
-        int | None, typer.Option(help="diameter asked for: exit code 1 when it is impossible")
-    ] = None,
-    steps: Annotated[int | None, typer.Option(help="exchanges tried in each restart")] = None,
-    restarts: Annotated[int, typer.Option(help="independent annealings")] = 8,
-    symmetry: Annotated[
-        int | None, typer.Option(help="order of the rotational symmetry, a divisor of the order")
-    ] = None,
-    seed: Annotated[int, typer.Option(help="seed of the random draws")] = 0,
-    time_limit: Annotated[
-        float | None,
-        typer.Option(help="seconds for annealing, and for the SAT solver (of it 60 by default)"),
-    ] = None,
-    resume: Annotated[
-        Path | None, typer.Option(help="file that keeps a stopped annealing, to go on from it")
-    ] = None,
-    proof: Annotated[
-        Path | None, typer.Option(help="write the DRAT proof that nothing is better")
-    ] = None,
-    max_order: Annotated[int, typer.Option(help="of table: the largest order")] = 16,
-    degrees: Annotated[str, typer.Option(help="of table", metavar="D,D")] = "3,4,5",
+    *,
+    size: Size,
+    how: How,
+    small: Small,
     output: Annotated[
         Path | None, typer.Option("-o", "--out", help="file for the network, an edge list")
     ] = None,
@@ -68,42 +96,47 @@ def search(
 ) -> None:
     """Look for the network of least diameter and mean distance, with bounds and proofs."""
     from flyloom._core import RefusalError
-    from flyloom.solve import search as graphs
-    from flyloom.support.progress import bars
 
     if what not in ("", "table"):
         raise RefusalError(f"search: there is no '{what}'; table, or nothing")
     if what:
-        return show_table(max_order, degrees, time_limit, seed, as_json)
-    if (order, degree, endpoints, radix).count(None) != 2:
-        raise RefusalError("search: give --order and --degree, or --endpoints and --radix")
-    wanted = endpoints_of(endpoints)
-    with bars() as bar:
-        if wanted is not None and radix is not None:
-            if (method, diameter, symmetry, resume, proof) != ("auto", None, None, None, None):
-                raise RefusalError(
-                    "--endpoints: is searched by annealing; not with --method, --diameter,"
-                    " --symmetry, --resume or --proof"
-                )
-            found = graphs.order_radix(
-                wanted, radix, seed=seed, steps=steps, restarts=restarts,
-                time_limit=time_limit, progress=bar,
-            )
-        elif order is not None and degree is not None:
-            found = graphs.search(
-                order, degree, method=method, diameter=diameter, steps=steps, restarts=restarts,
-                symmetry=symmetry, seed=seed, time_limit=time_limit, state=resume, proof=proof,
-                progress=bar,
-            )
-        else:
-            raise RefusalError("search: give --order and --degree, or --endpoints and --radix")
-    document = found.to_dict()
+        return show_table(small.max_order, small.degrees, how.time_limit, how.seed, as_json)
+    document = looked_for(size, how).to_dict()
     if output:
         write_edges(output, document)
     show(document, as_json)
     if output and not as_json:
         print(f"written to {output}")
     raise typer.Exit(1 if document.get("holds") is False else 0)
+
+
+def looked_for(size: Size, how: How) -> Result:
+    """The network of that size that is found."""
+    from flyloom._core import RefusalError
+    from flyloom.solve import search as graphs
+    from flyloom.support.progress import bars
+
+    of_both = "search: give --order and --degree, or --endpoints and --radix"
+    if (size.order, size.degree, size.endpoints, size.radix).count(None) != 2:
+        raise RefusalError(of_both)
+    wanted = endpoints_of(size.endpoints)
+    limits: dict[str, Any] = {"seed": how.seed, "steps": how.steps, "restarts": how.restarts,
+                              "time_limit": how.time_limit}
+    with bars() as bar:
+        if wanted is not None and size.radix is not None:
+            own = (how.method, how.diameter, how.symmetry, how.resume, how.proof)
+            if own != ("auto", None, None, None, None):
+                raise RefusalError(
+                    "--endpoints: is searched by annealing; not with --method, --diameter,"
+                    " --symmetry, --resume or --proof"
+                )
+            return graphs.order_radix(wanted, size.radix, progress=bar, **limits)
+        if size.order is None or size.degree is None:
+            raise RefusalError(of_both)
+        return graphs.search(
+            size.order, size.degree, method=how.method, diameter=how.diameter,
+            symmetry=how.symmetry, state=how.resume, proof=how.proof, progress=bar, **limits,
+        )
 
 
 def write_edges(path: Path, found: dict[str, Any]) -> None:

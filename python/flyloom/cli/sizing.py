@@ -4,30 +4,25 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from flyloom.cli import completion
 from flyloom.cli.common import (
-    Catalog,
-    CsvFile,
-    Gbps,
-    Include,
     Json,
     Planes,
     Radixes,
-    Sort,
-    Top,
     app,
     dollars_of,
     endpoints_of,
     epilog,
-    one_catalog,
     print_table,
     whole_numbers,
     write_csv,
 )
+from flyloom.cli.groups import Listing, Prices, grouped
 
 if TYPE_CHECKING:
     from flyloom.support.results import Result
@@ -48,11 +43,21 @@ Oversubscription = Annotated[
 ]
 
 
+@dataclass(frozen=True)
+class Members:
+    """Which members of which families."""
+
+    oversubscription: Oversubscription = 1.0
+    concentration: Concentration = "ceil"
+    families: Families = ""
+
+
 @app.command(epilog=epilog(
     "flyloom size --endpoints 10000 --radix 64 --top 10",
     "flyloom size -n 2k --radix 36,64 --planes 2 --families slim_fly,fat_tree",
     "flyloom size --budget 5M --radix 64 --catalog ndr64-2024",
 ))
+@grouped
 def size(
     endpoints: Annotated[
         str | None,
@@ -64,21 +69,14 @@ def size(
         typer.Option(metavar="USD", help="or US dollars to spend (5e6, 1.5M): the largest network"
                                          " they buy"),
     ] = None,
-    planes: Planes = None,
-    catalog: Catalog = None,
-    gbps: Gbps = None,
-    include: Include = None,
+    *,
+    priced: Prices,
     prices: Annotated[
         bool, typer.Option(help="what an endpoint costs and draws, by the catalogue")
     ] = True,
     radix: Radixes = "64",
-    oversubscription: Oversubscription = 1.0,
-    concentration: Concentration = "ceil",
-    families: Families = "",
-    sort: Sort = None,
-    top: Top = None,
-    csv: CsvFile = None,
-    as_json: Json = False,
+    members: Members,
+    listing: Listing,
 ) -> None:
     """The networks of each family nearest to a number of endpoints, or the largest for a budget."""
     from flyloom._core import RefusalError
@@ -89,25 +87,25 @@ def size(
     wanted, usd = endpoints_of(endpoints), dollars_of(budget)
     if (wanted is None) == (usd is None):
         raise RefusalError("size: give --endpoints or --budget, one of them")
-    if not prices and (usd is not None or catalog or gbps or include):
+    if not prices and (usd is not None or priced.catalog or priced.gbps or priced.include):
         given = "--budget" if usd is not None else "--catalog, --gbps and --include"
         raise RefusalError(f"--no-prices: not with {given}, which ask for prices")
     asked: dict[str, Any] = {
-        "radix": whole_numbers("--radix", radix), "concentration": concentration,
-        "oversubscription": oversubscription, "families": names(families), "planes": planes,
-        "catalog": one_catalog(catalog), "gbps": gbps, "include": include, "sort": sort, "top": top,
+        "radix": whole_numbers("--radix", radix), "concentration": members.concentration,
+        "oversubscription": members.oversubscription, "families": names(members.families),
+        **priced.asked(), "sort": listing.sort, "top": listing.top,
     }
     with bars() as bar:
         if usd is not None:
             found = sizing.budget(usd, **asked, progress=bar)
         elif wanted is not None:
             found = sizing.size(wanted, **asked, prices=prices, progress=bar)
-    if as_json:
+    if listing.as_json:
         print(json.dumps(found.to_dict()))
         return
-    if csv:
-        write_csv(csv, rows_csv(found.members))
-        if csv == "-":
+    if listing.csv:
+        write_csv(listing.csv, rows_csv(found.members))
+        if listing.csv == "-":
             return
     if usd is not None:
         show_budget(found)

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import math
+from dataclasses import dataclass
 from typing import Annotated, Any
 
 import typer
 
 from flyloom.cli.common import Json, Net, P, app, emit, epilog, load_network, shown
+from flyloom.cli.groups import grouped
 from flyloom.cli.networks import structure_lines
 from flyloom.cli.parameters import defaults, option
 
@@ -19,22 +21,43 @@ def section(name: str) -> Any:
     return option("structure", name, f"--{name}")
 
 
+@dataclass(frozen=True)
+class Sections:
+    """What is measured besides."""
+
+    paths: Annotated[bool, section("paths")] = False
+    disjoint: Annotated[bool, section("disjoint")] = False
+    load: Annotated[bool, option("structure", "load", "--channel-load")] = False
+    spectrum: Annotated[bool, section("spectrum")] = False
+    bisection: Annotated[bool, section("bisection")] = False
+    everything: Annotated[bool, typer.Option("--all", help="All of these.")] = False
+
+    def asked(self) -> dict[str, bool]:
+        """As the measure takes them."""
+        return {name: getattr(self, name) or self.everything
+                for name in ("paths", "disjoint", "load", "spectrum", "bisection")}
+
+
+@dataclass(frozen=True)
+class Depth:
+    """How far it is measured, and what is drawn."""
+
+    hops: Annotated[list[int] | None, option("structure", "hops")] = None
+    pairs: Annotated[int, option("structure", "pairs")] = STRUCTURE["pairs"]
+    starts: Annotated[int, option("structure", "starts")] = STRUCTURE["starts"]
+    seed: Annotated[int, option("structure", "seed")] = STRUCTURE["seed"]
+
+
 @app.command(epilog=epilog(
     "flyloom structure torus:shape=8x8x8 --paths", "flyloom structure slim_fly:q=5,p=4 --all",
 ))
+@grouped
 def structure(
     net: Net,
     p: P = None,
-    paths: Annotated[bool, section("paths")] = False,
-    disjoint: Annotated[bool, section("disjoint")] = False,
-    load: Annotated[bool, option("structure", "load", "--channel-load")] = False,
-    spectrum: Annotated[bool, section("spectrum")] = False,
-    bisection: Annotated[bool, section("bisection")] = False,
-    everything: Annotated[bool, typer.Option("--all", help="All of these.")] = False,
-    hops: Annotated[list[int] | None, option("structure", "hops")] = None,
-    pairs: Annotated[int, option("structure", "pairs")] = STRUCTURE["pairs"],
-    starts: Annotated[int, option("structure", "starts")] = STRUCTURE["starts"],
-    seed: Annotated[int, option("structure", "seed")] = STRUCTURE["seed"],
+    *,
+    sections: Sections,
+    depth: Depth,
     as_json: Json = False,
 ) -> None:
     """Measure a network: distances, girth, Moore bound, paths, load, spectrum, bisection."""
@@ -42,14 +65,10 @@ def structure(
     from flyloom.support.progress import bars
 
     topology = load_network(net, p)
-    asked = {
-        "paths": paths, "disjoint": disjoint, "load": load, "spectrum": spectrum,
-        "bisection": bisection,
-    }
     with bars() as bar:
         found = measures.structure(
-            topology, **{name: on or everything for name, on in asked.items()}, hops=hops,
-            pairs=pairs, starts=starts, seed=seed, progress=bar,
+            topology, **sections.asked(), hops=depth.hops, pairs=depth.pairs,
+            starts=depth.starts, seed=depth.seed, progress=bar,
         ).to_dict()
     lines = structure_lines(found)
     between = sum(found["histogram"])

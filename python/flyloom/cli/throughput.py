@@ -7,19 +7,8 @@ from typing import Annotated
 import typer
 
 from flyloom.cli import completion
-from flyloom.cli.common import (
-    Json,
-    Layers,
-    Lmc,
-    Options,
-    P,
-    Tables,
-    app,
-    emit,
-    epilog,
-    load_tables,
-    parsed_options,
-)
+from flyloom.cli.common import Json, P, Tables, app, emit, epilog, load_tables, parsed_options
+from flyloom.cli.groups import TableOptions, grouped
 
 
 @app.command(epilog=epilog(
@@ -27,6 +16,7 @@ from flyloom.cli.common import (
     "flyloom throughput slim_fly:q=19 --traffic longest_matching --epsilon 0.05",
     "flyloom throughput slim_fly:q=7 --engine layered --layers 4 --epsilon 0.05",
 ))
+@grouped
 def throughput(
     net: Tables,
     traffic: Annotated[
@@ -46,9 +36,8 @@ def throughput(
     ] = None,
     elephants: Annotated[float, typer.Option(help="fraction of the flows that is large")] = 0.1,
     seed: Annotated[int, typer.Option(help="seed of the draw of the large flows")] = 0,
-    lmc: Lmc = None,
-    layers: Layers = None,
-    option: Options = None,
+    *,
+    tables: TableOptions,
     p: P = None,
     as_json: Json = False,
 ) -> None:
@@ -62,7 +51,8 @@ def throughput(
     with bars() as bar:
         found = measure(
             source, traffic, engine=engine, epsilon=epsilon, elephants=elephants, seed=seed,
-            lmc=lmc, layers=layers, engine_options=parsed_options(option), progress=bar,
+            lmc=tables.lmc, layers=tables.layers, engine_options=parsed_options(tables.option),
+            progress=bar,
         ).to_dict()
     lines = [
         ("network", found["network"]), ("traffic", found["traffic"]),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -9,9 +10,35 @@ import typer
 
 from flyloom.cli import completion
 from flyloom.cli.common import NET_HELP, Json, app, emit, epilog, load_network
+from flyloom.cli.groups import grouped
 
 if TYPE_CHECKING:
     from flyloom._core import Topology
+
+
+@dataclass(frozen=True)
+class Files:
+    """Files beside the plan: the devices' GUIDs, and what is written of what was found."""
+
+    guids: Annotated[
+        Path | None, typer.Option("--guids", help="GUIDs of the devices: lines device,guid")
+    ] = None
+    learn_guids: Annotated[
+        Path | None, typer.Option("--learn-guids", help="write such a file of what was found")
+    ] = None
+    draw: Annotated[
+        Path | None, typer.Option("--draw", help="draw the racks by state: FILE.svg")
+    ] = None
+
+
+@dataclass(frozen=True)
+class Looking:
+    """Whether the fabric is looked at again, and how often."""
+
+    watch: Annotated[
+        bool, typer.Option("--watch", help="look again until all is laid right")
+    ] = False
+    every: Annotated[float, typer.Option(help="seconds between looks with --watch")] = 10.0
 
 
 @app.command("verify-cables", epilog=epilog(
@@ -19,6 +46,7 @@ if TYPE_CHECKING:
     "flyloom verify-cables cabling/ discovered.txt.gz --step 2 --ignore-ports",
     "flyloom verify-cables cabling/ --watch --draw state.svg",
 ))
+@grouped
 def verify_cables(
     planned: Annotated[
         str,
@@ -37,19 +65,9 @@ def verify_cables(
         typer.Option(help="what tells the devices: auto, guid, name or structure (cables)",
                      autocompletion=completion.choice("auto", "guid", "name", "structure")),
     ] = "auto",
-    guids: Annotated[
-        Path | None, typer.Option("--guids", help="GUIDs of the devices: lines device,guid")
-    ] = None,
-    learn_guids: Annotated[
-        Path | None, typer.Option("--learn-guids", help="write such a file of what was found")
-    ] = None,
-    draw: Annotated[
-        Path | None, typer.Option("--draw", help="draw the racks by state: FILE.svg")
-    ] = None,
-    watch: Annotated[
-        bool, typer.Option("--watch", help="look again until all is laid right")
-    ] = False,
-    every: Annotated[float, typer.Option(help="seconds between looks with --watch")] = 10.0,
+    *,
+    files: Files,
+    looks: Looking,
     step: Annotated[
         int | None,
         typer.Option(metavar="N", help="the wiring has come to step N, 0 to 3: later cables are "
@@ -64,6 +82,32 @@ def verify_cables(
     as_json: Json = False,
 ) -> None:
     """Compare a fabric with its plan: wrong, missing and extra cables, moved and dead switches."""
+    from flyloom.cabling import checked
+
+    refuse_odd(identify, looks.every, files.draw, step)
+    check = Check(planned, fabric, identify, files, step=step, ignore_ports=ignore_ports)
+    if looks.watch:
+        from flyloom.cabling.watch import Looks
+        from flyloom.cabling.watch import watch as look_again
+
+        def look() -> dict[str, Any]:
+            return check.look(again=True)
+
+        clean = look_again(Looks(look, check.keep), looks.every, as_json)
+        raise typer.Exit(0 if clean else 1)
+    found = check.look()
+    check.keep(found)
+    emit(found, as_json, checked.summary(found, ignore_ports))
+    if not as_json:
+        for finding in found["findings"]:
+            print("\n".join(checked.words(finding, verbose)))
+        for line in checked.hint(found, ignore_ports):
+            print(line)
+    raise typer.Exit(0 if found["clean"] else 1)
+
+
+def refuse_odd(identify: str, every: float, draw: Path | None, step: int | None) -> None:
+    """Refuses what options cannot be."""
     from flyloom._core import RefusalError
     from flyloom.cabling import checked
 
@@ -76,49 +120,50 @@ def verify_cables(
         raise RefusalError(f"--draw {draw}: no drawing for '{draw.suffix}'; use .svg")
     if step is not None and not 0 <= step <= 3:
         raise RefusalError(f"--step {step}: no step of the laying; 0 to 3")
-    plan, rules = checked.load_plan(planned)
-    known = None if guids is None else checked.read_guids(guids)
 
-    def compared(found: Topology, by: str, due: set[str] | None) -> dict[str, Any]:
-        return plan.check_cables(
-            found, by, known, rules, ignore_ports=ignore_ports, step=step, due=due
-        )
 
-    # refuses bad GUIDs, rules and steps before any look
-    compared(plan, identify if ignore_ports else "auto", None)
-    seen: set[str] = set()  # what was laid in an earlier look, and must not go
+class Check:
+    """A plan that fabrics are compared with, and what was laid in earlier looks."""
 
-    def look() -> dict[str, Any]:
-        found = this_fabric() if fabric is None else load_network(fabric, None)
-        document = compared(found, identify, seen if watch else None)
-        seen.update(checked.laid(plan, document) if watch else ())
+    def __init__(
+        self, planned: str, fabric: str | None, identify: str, files: Files, *, step: int | None,
+        ignore_ports: bool,
+    ) -> None:
+        from flyloom.cabling import checked
+
+        self.fabric, self.identify, self.files = fabric, identify, files
+        self.how: dict[str, Any] = {"ignore_ports": ignore_ports, "step": step}
+        self.plan, self.rules = checked.load_plan(planned)
+        self.known = None if files.guids is None else checked.read_guids(files.guids)
+        self.seen: set[str] = set()
+        # refuses bad GUIDs, rules and steps before any look
+        self._compared(self.plan, identify if ignore_ports else "auto", None)
+
+    def _compared(self, found: Topology, by: str, due: set[str] | None) -> dict[str, Any]:
+        return self.plan.check_cables(found, by, self.known, self.rules, due=due, **self.how)
+
+    def look(self, *, again: bool = False) -> dict[str, Any]:
+        """What is found now; with ``again`` what was laid in an earlier look must still be."""
+        from flyloom.cabling import checked
+
+        found = this_fabric() if self.fabric is None else load_network(self.fabric, None)
+        document = self._compared(found, self.identify, self.seen if again else None)
+        if again:
+            self.seen.update(checked.laid(self.plan, document))
         return document
 
-    def keep(document: dict[str, Any]) -> None:
+    def keep(self, document: dict[str, Any]) -> None:
+        """Writes the files that are asked for."""
+        from flyloom.cabling import checked
         from flyloom.support.files import write_whole
 
         learnt = document.pop("guids")
-        if learn_guids is not None:
-            write_whole(learn_guids, checked.guids_text(learnt))
-        if draw is not None:
+        if self.files.learn_guids is not None:
+            write_whole(self.files.learn_guids, checked.guids_text(learnt))
+        if self.files.draw is not None:
             from flyloom.cabling.states import states_svg
 
-            write_whole(draw, states_svg(plan, rules, document))
-
-    if watch:
-        from flyloom.cabling.watch import Looks
-        from flyloom.cabling.watch import watch as look_again
-
-        raise typer.Exit(0 if look_again(Looks(look, keep), every, as_json) else 1)
-    found = look()
-    keep(found)
-    emit(found, as_json, checked.summary(found, ignore_ports))
-    if not as_json:
-        for finding in found["findings"]:
-            print("\n".join(checked.words(finding, verbose)))
-        for line in checked.hint(found, ignore_ports):
-            print(line)
-    raise typer.Exit(0 if found["clean"] else 1)
+            write_whole(self.files.draw, states_svg(self.plan, self.rules, document))
 
 
 def this_fabric() -> Topology:

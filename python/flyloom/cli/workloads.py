@@ -2,24 +2,15 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 
-from flyloom.cli.common import (
-    Json,
-    Layers,
-    Lmc,
-    Options,
-    P,
-    app,
-    emit,
-    epilog,
-    load_tables,
-    parsed_options,
-    print_table,
-)
+from flyloom.cli import completion
+from flyloom.cli.common import Json, P, app, emit, epilog, load_tables, parsed_options, print_table
+from flyloom.cli.groups import TableOptions, grouped
 from flyloom.cli.places import OnNet, OverEngine, PerEndpoint, Placement
 
 workloads = typer.Typer(
@@ -75,7 +66,8 @@ def listed(as_json: Json = False) -> None:
 ))
 def make(
     name: Annotated[
-        str, typer.Argument(show_default=False, help="what to make (flyloom workload list)")
+        str, typer.Argument(show_default=False, autocompletion=completion.workload_name,
+                            help="what to make (flyloom workload list)")
     ],
     parameters: Annotated[
         list[str], typer.Argument(metavar="KEY=VALUE ...", show_default=False,
@@ -241,11 +233,28 @@ def merge(
     emit(found, as_json, written(found))
 
 
+@dataclass(frozen=True)
+class Over:
+    """The network, and its routes."""
+
+    net: OnNet = None
+    engine: OverEngine = None
+
+
+@dataclass(frozen=True)
+class Placed:
+    """Where ranks are."""
+
+    placement: Placement = "linear"
+    per_endpoint: PerEndpoint = 1
+
+
 @workloads.command(epilog=epilog(
     "flyloom workload best allreduce ranks=8,64 bytes=8,65536",
     "flyloom workload best barrier ranks=64 --set L=600 --set o=200 --json",
     "flyloom workload best alltoall ranks=50 bytes=8,65536 --net slim_fly:q=5,p=4 --engine dfsssp",
 ))
+@grouped
 def best(
     operation: Annotated[
         str, typer.Argument(show_default=False, help="allreduce, barrier, broadcast, ...")
@@ -261,15 +270,12 @@ def best(
         list[str] | None,
         typer.Option("--set", metavar="KEY=VALUE",
                      help="a parameter of LogGOPS, L, o, g, G, O or S; or of the network, such "
-                          "as network.switch_ns=200"),
+                          "as switch.delay_ns=200"),
     ] = None,
-    net: OnNet = None,
-    engine: OverEngine = None,
-    lmc: Lmc = None,
-    layers: Layers = None,
-    option: Options = None,
-    placement: Placement = "linear",
-    per_endpoint: PerEndpoint = 1,
+    *,
+    over: Over,
+    tables: TableOptions,
+    placed: Placed,
     seed: Annotated[int, typer.Option(help="seed of all that is random")] = 0,
     p: P = None,
     as_json: Json = False,
@@ -278,30 +284,23 @@ def best(
 
     With --net over a network, whose latencies and rates take the place of L and G.
     """
-    from flyloom._core import RefusalError
     from flyloom.support.checks import whole
     from flyloom.support.progress import bars
     from flyloom.verbs.workloads import best_workload
 
-    given = {"bytes": [1]} if operation == "barrier" else {}
-    for name, value in parsed_options(cases, "a case", (), "").items():
-        words = value.split(",") if isinstance(value, str) else [str(value)]
-        if name not in ("ranks", "bytes") or not all(word.isdecimal() for word in words):
-            raise RefusalError(f"{name}={value}: ranks=N,... and bytes=N,... are taken")
-        given[name] = [int(word) for word in words]
-    if missing := [name for name in ("ranks", "bytes") if name not in given]:
-        raise RefusalError(f"{missing[0]}: it is not given; {missing[0]}=16, or several")
+    given = numbers_of(operation, cases)
     whole("--seed", seed, 0, 2**64 - 1)
     costs = parsed_options(parameter, "LogGOPS", (), "--set")
     settings = {name: costs.pop(name) for name in list(costs) if "." in name}
-    on = None if net is None else load_tables(net, p)
+    on = None if over.net is None else load_tables(over.net, p)
     with bars() as bar:
         rows = [
             row.to_dict() for row in best_workload(
                 operation, ranks=given["ranks"], bytes=given["bytes"], dialect=dialect,
-                parameters=costs, net=on, engine=engine, lmc=lmc, layers=layers,
-                engine_options=parsed_options(option), placement=placement,
-                per_endpoint=per_endpoint, settings=settings, seed=seed, progress=bar,
+                costs=costs, net=on, engine=over.engine, lmc=tables.lmc,
+                layers=tables.layers, engine_options=parsed_options(tables.option),
+                placement=placed.placement, per_endpoint=placed.per_endpoint, settings=settings,
+                seed=seed, progress=bar,
             )
         ]
     if as_json:
@@ -318,6 +317,21 @@ def best(
         ],
         left={2, 4},
     )
+
+
+def numbers_of(operation: str, cases: list[str]) -> dict[str, list[int]]:
+    """The numbers of ranks and of bytes that are asked for."""
+    from flyloom._core import RefusalError
+
+    given = {"bytes": [1]} if operation == "barrier" else {}
+    for name, value in parsed_options(cases, "a case", (), "").items():
+        words = value.split(",") if isinstance(value, str) else [str(value)]
+        if name not in ("ranks", "bytes") or not all(word.isdecimal() for word in words):
+            raise RefusalError(f"{name}={value}: ranks=N,... and bytes=N,... are taken")
+        given[name] = [int(word) for word in words]
+    if missing := [name for name in ("ranks", "bytes") if name not in given]:
+        raise RefusalError(f"{missing[0]}: it is not given; {missing[0]}=16, or several")
+    return given
 
 
 def shown(one: dict[str, Any]) -> tuple[str, str]:

@@ -54,17 +54,19 @@ def no_fabric(name: str, choice: dict[str, Any] | None) -> None:
     why = "keep, only and adapters choose devices of discovered fabrics, which this is not"
     if "of_all" not in choice:
         raise RefusalError(f"{name}: {why}; leave them out")
-    _say(f"note: {name}: {why}")
+    note(f"{name}: {why}")
 
 
 def tell(topology: Topology, name: str) -> Topology:
     """The network; the command line says on standard error what was left out of its file, once."""
     for remark in topology.remarks if machine.tell else ():
-        _say(f"note: {name}: {remark}")
+        note(f"{name}: {remark}")
     return topology
 
 
-def _say(line: str) -> None:
-    if line not in _told:
+def note(line: str) -> None:
+    """Says on standard error, once, what a user should know of what is read; the command line alone
+    does."""
+    if machine.tell and line not in _told:
         _told.add(line)
-        print(line, file=sys.stderr)
+        print(f"note: {line}", file=sys.stderr)

@@ -30,12 +30,15 @@ def measured(
         key: _plain(value) for key, value in given.items() if value is not None and key != "traffic"
     }
     if name == "sim.message":
-        schedule = scheduled(known)
-        return target.measure(name, known, progress, None, schedule and [schedule])
-    if name == "sim.packet" and known.get("trace"):
+        schedule, where = scheduled(known), _placed(target, known)
+        return target.measure(
+            name, known, progress, None, schedule and [schedule], None, where
+        )
+    if name == "sim.packet" and known.get("workload"):
         from flyloom.inputs.jobs import jobs
 
-        return target.measure(name, known, progress, None, jobs(known, progress))
+        where = _placed(target, known)
+        return target.measure(name, known, progress, None, jobs(known, progress), None, where)
     drawn = name in _simulators()
     traffic: Any = given.get("traffic")
     if traffic is None or not (drawn or isinstance(target, Routing)):
@@ -52,12 +55,26 @@ def measured(
     return target.measure(name, known, progress, sent)
 
 
+def _placed(target: Topology | Routing, given: dict[str, Any]) -> list[int] | None:
+    """The endpoints of processes by a user's placement, where ``given`` names one."""
+    from flyloom.inputs.placements import places
+    from flyloom.support.reading import is_path
+
+    if not isinstance(given.get("placement"), str) or is_path(given["placement"]):
+        return None
+    each = given.get("per_endpoint")
+    given["placement"], where = places(
+        target, given["placement"], each if isinstance(each, int) else 1
+    )
+    return where
+
+
 def scheduled(given: Mapping[str, Any]) -> Workload | None:
     """The schedule of the file that ``workload`` names; None where it names what can be made."""
-    from flyloom.inputs.workloads import is_made, workload
+    from flyloom.inputs.workloads import named, workload
 
-    named = given.get("workload")
-    return None if named is None or is_made(named) else workload(named)
+    asked = given.get("workload")
+    return None if asked is None or named(asked) else workload(asked)
 
 
 def default_engine(name: str) -> str:

@@ -5,7 +5,8 @@ from __future__ import annotations
 import os
 import sys
 
-from flyloom._core import Topology
+from flyloom._core import RefusalError, Topology
+from flyloom.inputs.devices import note
 from flyloom.support import machine
 from flyloom.support.reading import read_text
 
@@ -24,3 +25,13 @@ def named(topology: Topology, names: str | os.PathLike[str] | None = None) -> To
     for remark in remarks if machine.tell else ():
         print(f"note: {path}: {remark}", file=sys.stderr)
     return renamed
+
+
+def no_names(name: str, names: str | os.PathLike[str] | None) -> None:
+    """Refuses a map for what is no network file; one asked of all networks is only said to be of
+    no use there."""
+    why = "names: of a network file; this network has names of its own"
+    if names is not None:
+        raise RefusalError(f"{name}: {why}")
+    if asked:
+        note(f"{name}: {why}")

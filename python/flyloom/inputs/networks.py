@@ -20,7 +20,7 @@ from flyloom.inputs.graphs import (
 )
 from flyloom.inputs.ibutils import ibutils
 from flyloom.inputs.made import made
-from flyloom.inputs.names import named
+from flyloom.inputs.names import named, no_names
 from flyloom.inputs.planes import as_planes
 from flyloom.plugins.found import part
 from flyloom.plugins.parts import built_in
@@ -90,12 +90,11 @@ def network(
     own = None if is_file else part("topology", family)
     known = {name for kind, name in built_in() if kind == "topology"}
     if not is_file and not own and text.startswith("file:"):
-        return _from_inline_file(text, p, choice)
+        return _from_inline_file(text, p, choice, names)
     if not is_file and (own or family in known or (":" in text and "/" not in family)):
         if p is not None:
             raise RefusalError(f"p: {text} has its own endpoints; write {family}:p={p},...")
-        if names is not None:
-            raise RefusalError(f"names: of a network file; {text} has names of its own")
+        no_names(text, names)
         no_fabric(text, choice)
         if own:
             return made(own, parse_inline(text)[1])
@@ -108,7 +107,10 @@ def network(
     return _from_file(path, p, choice, names)
 
 
-def _from_inline_file(text: str, p: int | None, choice: dict[str, Any] | None) -> Topology:
+def _from_inline_file(
+    text: str, p: int | None, choice: dict[str, Any] | None,
+    names: str | os.PathLike[str] | None,
+) -> Topology:
     """The network of ``file:path=FILE,keep=A+B,only=C,adapters=joined``, as recipes say it."""
     _, params = parse_inline(text)
     known = ("path", "planes", "p", "format", "lmc", *KEYS)
@@ -122,10 +124,15 @@ def _from_inline_file(text: str, p: int | None, choice: dict[str, Any] | None) -
     if own:
         lists = {key: own[key].split("+") for key in ("keep", "only") if key in own}
         choice = devices(**lists, adapters=own.get("adapters"))
-    if "planes" in params:
-        paths = [Path(word) for word in str(params["planes"]).split("+")]
-        return as_planes([(path, _from_file(path, p, choice)) for path in paths])
-    return _from_file(Path(str(params["path"])), p, choice)
+    words = str(params.get("path", params.get("planes"))).split("+" if "planes" in params else "\n")
+    if not all(words):
+        raise RefusalError(f"{text}: a file without a name; file:path=FILE, or file:planes=A+B")
+    parts = [(Path(word), _from_file(Path(word), p, choice, names)) for word in words]
+    for path, read in parts:
+        found = parse_inline(read.recipe)[1].get("format")
+        if params.get("format", found) != found:
+            raise RefusalError(f"{text}: format: {path} is {found}; leave it out")
+    return as_planes(parts) if "planes" in params else parts[0][1]
 
 
 def _from_file(
@@ -148,6 +155,8 @@ def _from_file(
     if "file" in spec:
         whole = _from_named_file(path, spec, p, choice, names)
     else:
+        no_names(str(path), names)
+        no_fabric(str(path), choice)
         whole = _from_family(path, spec, p)
     if failures is None:
         return whole
@@ -169,8 +178,9 @@ def _from_family(path: Path, spec: dict[str, Any], p: int | None) -> Topology:
         try:
             json.dumps(value, allow_nan=False)
         except (TypeError, ValueError):
+            help_ = "finite numbers, text, true, false and lists"
             raise RefusalError(
-                f"{path}: {key}: {shown(value)} is no parameter of a family"
+                f"{path}: {key}: {shown(value)} is no parameter of a family; {help_}"
             ) from None
     try:
         if own := part("topology", spec["family"]):

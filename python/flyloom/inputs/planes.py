@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from flyloom._core import RefusalError, Topology
+from flyloom.inputs.devices import note
 
 
 def as_planes(parts: Sequence[tuple[Path, Topology]]) -> Topology:
@@ -50,6 +51,14 @@ def as_planes(parts: Sequence[tuple[Path, Topology]]) -> Topology:
                 address["rail"] = len(known["rails"])
                 cable = rail[2] if len(rail) > 2 else None
                 known["rails"].append([rail[0] + first, rail[1], cable, address])
+    of_hosts = {
+        host: {switches[rail[0]]["plane"] for rail in known["rails"]}
+        for host, known in rails.items()
+    }
+    few = [host for host, own in of_hosts.items() if len(own) < len(parts)]
+    if few:
+        note(f"planes: {len(few)} of {len(rails)} hosts are not in every plane, as {few[0]}; a host"
+             " is known by the first word of its name")
     document = {
         "flyloom": 1,
         "recipe": {

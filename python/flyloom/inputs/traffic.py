@@ -14,6 +14,8 @@ import numpy as np
 from flyloom._core import RefusalError, Topology, Traffic, meant
 from flyloom.inputs.graphs import MatrixLike
 from flyloom.inputs.rows import HEADERS, MATRICES, TIMES, Read, Timed, found_in, read, said
+from flyloom.plugins.functions import named, returned, wrong
+from flyloom.plugins.parts import Part
 from flyloom.support.checks import whole
 from flyloom.support.reading import is_path, shown, standing_in
 
@@ -63,7 +65,10 @@ def demands(
         return traffic
     if isinstance(traffic, str) and is_name(traffic):
         return Traffic.named(topology, traffic, fraction, seed)
-    given = traffic if isinstance(traffic, Read) else _given(traffic)
+    if isinstance(traffic, str) and (asked := named("pattern", traffic)):
+        given = _said_by(topology, *asked)
+    else:
+        given = traffic if isinstance(traffic, Read) else _given(traffic)
     if given.shape is not None:
         ends, amounts = _of_matrix(topology, given)
     else:
@@ -93,10 +98,13 @@ def packet_times(topology: Topology, traffic: object) -> tuple[str, str] | None:
     return found.where, found.text
 
 
-def is_name(text: str) -> bool:
-    """Whether a word is the name of some traffic, with its argument, rather than a file's."""
+def is_name(text: str, own: bool = False) -> bool:
+    """Whether a word is the name of some traffic, with its argument, rather than a file's; also of
+    a pattern that a user wrote where those are asked for."""
     traffics, patterns = Traffic.names()
-    return text.partition(":")[0] in (*traffics, *patterns)
+    return text.partition(":")[0] in (*traffics, *patterns) or (
+        own and named("pattern", text) is not None
+    )
 
 
 def called(traffic: object) -> str:
@@ -107,6 +115,16 @@ def called(traffic: object) -> str:
 def travelling(files: Mapping[str, Read | Timed]) -> AbstractContextManager[None]:
     """While it lasts, these names of files stand for what was read of them before, elsewhere."""
     return standing_in(_travelled, files)
+
+
+def _said_by(topology: Topology, part: Part, given: dict[str, Any]) -> Read:
+    """What a user's pattern says of a network."""
+    sent = returned(part, given, topology)
+    if isinstance(sent, (str, os.PathLike)) or not isinstance(
+        sent, (MatrixLike, Mapping, Iterable)
+    ):
+        raise wrong(part, "returns no traffic; a matrix, or rows src, dst, demand")
+    return said(sent)
 
 
 def _given(traffic: Wanted) -> Read:

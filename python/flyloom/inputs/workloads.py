@@ -9,7 +9,7 @@ from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import Any
 
-from flyloom._core import RefusalError, Workload, workload_list
+from flyloom._core import RefusalError, Workload, parse_inline, workload_list
 from flyloom.support.progress import Progress
 from flyloom.support.reading import read_bytes, read_text, standing_in
 
@@ -35,6 +35,25 @@ def travelled(name: object) -> bytes | None:
 def is_made(name: object) -> bool:
     """Whether ``name`` is that of a schedule that can be made, and no file's."""
     return name in {row["name"] for row in workload_list()}
+
+
+def named(
+    source: object, options: Mapping[str, Any] | None = None
+) -> tuple[str, dict[str, Any]] | None:
+    """The name of a schedule that can be made, and its parameters; None for anything else.
+
+    ``source`` is the name alone, or with parameters: ``"alltoall_pairwise bytes=65536"`` or
+    ``"alltoall_pairwise:bytes=65536"``; ``options`` are more of them. Raises ``RefusalError`` where
+    one is given twice.
+    """
+    if not isinstance(source, str) or travelled(source) or os.path.exists(source):
+        return None
+    if not is_made(re.split(r"[:\s]", source.strip(), maxsplit=1)[0]):
+        return None
+    name, beside = parse_inline(source)
+    if twice := sorted(set(beside) & set(options or {})):
+        raise RefusalError(f"workload: {twice[0]} is given twice; give each parameter once")
+    return name, {**beside, **(options or {})}
 
 
 def workload(source: Scheduled, progress: Progress | None = None) -> Workload:

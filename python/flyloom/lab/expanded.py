@@ -12,7 +12,9 @@ from typing import Any
 from flyloom._core import RefusalError, expand, experiment_plugins
 from flyloom.lab.measured import KEYS
 from flyloom.plugins.found import load_file, load_named
+from flyloom.plugins.functions import split
 from flyloom.plugins.parts import KNOWN, Part
+from flyloom.support import renamed
 from flyloom.support.reading import read_text
 
 _WORD = re.compile(r"[a-z][a-z0-9_]*")
@@ -37,6 +39,8 @@ def expanded(text: str, file: str | os.PathLike[str]) -> tuple[dict[str, Any], t
         if not load_named(_WORD.findall(text)):
             raise
         found = _expand(text, name)
+    for note in found["notes"]:
+        renamed.say(f"{name}: {note}")
     asked = {which: None for point in found["points"] for which in _asked(point)}
     return found, tuple(KNOWN[which] for which in asked if which in KNOWN)
 
@@ -73,12 +77,21 @@ def _expand(text: str, name: str) -> dict[str, Any]:
     return expand(text, name, [part.row for part in KNOWN.values()])
 
 
+WORDS = {"traffic": "pattern", "placement": "placement", "method": "method"}
+"""The kinds of parts that parameters of any table name."""
+
+
 def _asked(point: Mapping[str, Any]) -> list[tuple[str, str]]:
     """Kind and name of the parts of a point."""
+    tables = [*(table for table in point.values() if isinstance(table, Mapping)),
+              *point.get("sim", {}).values()]
+    words = [(kind, table[key]) for table in tables for key, kind in WORDS.items() if key in table]
     return [
         ("topology", point["topology"].get("family", "")),
         ("engine", point.get("routing", {}).get("engine", "")),
         *(("measure", name) for name in point if name not in KEYS),
+        *((kind, split(name)[0]) for kind, text in words if isinstance(text, str)
+          for name in (text.split("+") if kind == "method" else [text])),
     ]
 
 

@@ -372,7 +372,7 @@ class _Job:
         for table, asked in ({name: point.get(name, {}) for name in tables} | levels).items():
             named = asked.get("traffic")
             takes = table != "routing" or asked.get("engine") == "application"
-            if not takes or not isinstance(named, str) or is_name(named):
+            if not takes or not isinstance(named, str) or is_name(named, own=True):
                 continue
             if named not in self.rows:
                 path = self.path.parent / named
@@ -389,13 +389,13 @@ class _Job:
         levels = point.get("sim", {})
         found = {}
         named = levels.get("message", {}).get("workload")
-        if named is not None and not is_made(named):
+        if named is not None and not is_generator(named):
             found[named] = self._schedule("sim.message.workload", named, _schedule_content)
         asked = levels.get("packet", {})
         read = _codes_content if asked.get("collectives") == "codes" else _schedule_content
-        for trace in names(asked.get("trace", ())):
-            if not is_generator(trace):
-                found[str(trace)] = self._schedule("sim.packet.trace", str(trace), read)
+        for one in names(asked.get("workload", ())):
+            if not is_generator(one):
+                found[str(one)] = self._schedule("sim.packet.workload", str(one), read)
         graph = point.get("map", {}).get("graph")
         words = graph.split() if isinstance(graph, str) else []
         if words and not is_kind(graph) and not is_made(words[0]):

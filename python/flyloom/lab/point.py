@@ -23,6 +23,7 @@ from flyloom.inputs.rows import Read, Timed
 from flyloom.inputs.traffic import travelling
 from flyloom.inputs.workloads import travelling_workloads
 from flyloom.lab.measured import asked, figures, known
+from flyloom.plugins.parts import KNOWN
 from flyloom.support.errors import DeployError
 from flyloom.support.refused import in_front
 from flyloom.verbs.engines import lids_for, route_by_ours
@@ -173,6 +174,8 @@ def record_of(
 ) -> dict[str, Any] | None:
     """The record of a point, what is kept of it; None where it was skipped. ``fabric`` is the
     module `flyloom.lab.fabric`, for points that ask for it."""
+    for part in task.parts:  # a worker of Dask has them from here
+        KNOWN.setdefault((part.kind, part.name), part)
     with travelling(task.traffic), travelling_workloads(task.workloads):
         return _record_of(task, tell, progress, fabric)
 

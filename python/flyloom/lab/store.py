@@ -256,7 +256,7 @@ def series(records: list[dict[str, Any]]) -> dict[str, Any]:
 
 CURVES = {
     "sim.flit": ("accepted_load", "mean_packet_latency_cycles"),
-    "sim.packet": ("accepted_gib_per_s", "mean_latency_us"),
+    "sim.packet": ("accepted_gbps", "mean_latency_ns"),
 }
 """Figures of simulators' points that stand in ``series.parquet``, by offered load."""
 

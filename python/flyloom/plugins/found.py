@@ -76,8 +76,7 @@ def _load_entry(entry: EntryPoint) -> None:
         entry.load()
     if not any((kind, entry.name) in KNOWN for kind in KINDS):
         raise RefusalError(
-            f"plug-in {entry.name} of {version}: {entry.value} is no topology, engine or measure"
-            " of that name"
+            f"plug-in {entry.name} of {version}: {entry.value} is no part of that name"
         )
 
 
@@ -114,8 +113,8 @@ def load_file(path: str | os.PathLike[str]) -> None:
         with told("plug-in", file), loading(text=text):
             exec(compile(text, file, "exec", dont_inherit=True), vars(module))
         if not any(known.module == name for known in KNOWN.values()):
-            help_ = "decorate one with @flyloom.topology, @flyloom.engine or @flyloom.measure"
-            raise RefusalError(f"plug-in {file}: no topology, engine or measure in it; {help_}")
+            help_ = "decorate one, as with @flyloom.topology, @flyloom.engine or @flyloom.pattern"
+            raise RefusalError(f"plug-in {file}: no part in it; {help_}")
     except BaseException:
         del sys.modules[name]
         raise

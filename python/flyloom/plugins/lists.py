@@ -7,6 +7,7 @@ from typing import Any
 
 from flyloom import _core
 from flyloom.plugins import found
+from flyloom.plugins.parts import KNOWN
 
 
 def parts(kind: str) -> list[dict[str, Any]]:
@@ -15,8 +16,15 @@ def parts(kind: str) -> list[dict[str, Any]]:
 
 
 def chosen(kind: str) -> list[dict[str, Any]]:
-    """What the core has of a kind that takes no parameters by name."""
-    return [row for row in _core.choices() if row["kind"] == kind]
+    """What the core has of a kind that takes no parameters by name, and users' parts of it."""
+    own = {"traffic": "pattern"}.get(kind, kind)
+    return [*(row for row in _core.choices() if row["kind"] == kind), *users(own)]
+
+
+def users(kind: str) -> list[dict[str, Any]]:
+    """Users' parts of a kind, with their parameters."""
+    found.load_named(None)
+    return [part.row for part in KNOWN.values() if part.kind == kind]
 
 
 def workloads() -> list[dict[str, Any]]:
@@ -35,7 +43,7 @@ def exports() -> list[dict[str, Any]]:
         {"kind": "export", "name": row["name"], "doc": f"{row['title']}; {row['networks']}",
          "params": [{**option, "required": False} for option in row["options"]]}
         for row in _core.export_formats()
-    ]
+    ] + users("export")
 
 
 def opensm_engines() -> list[dict[str, Any]]:
@@ -53,6 +61,10 @@ KINDS: dict[str, tuple[str, Callable[[], list[dict[str, Any]]]]] = {
     "selections": ("how packets of a simulation choose their paths", lambda: chosen("selection")),
     "traffic": ("patterns of traffic", lambda: chosen("traffic")),
     "workloads": ("collectives and applications, message by message", workloads),
+    "network-files": ("formats that networks are read from", lambda: chosen("network-file")),
+    "graph-files": ("formats that communication graphs are read from",
+                    lambda: chosen("graph-file")),
+    "catalogs": ("catalogues of prices", lambda: chosen("catalog")),
     "graphs": ("communication graphs to map", lambda: chosen("graph")),
     "methods": ("steps of mappings, joined by +", lambda: chosen("method")),
     "placements": ("which endpoints get the processes of a job", lambda: chosen("placement")),

@@ -17,19 +17,20 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from flyloom._core import RefusalError, registry
+from flyloom._core import RefusalError, choices, export_formats, registry
 
-KINDS = ("topology", "engine", "measure")
+KINDS = ("topology", "engine", "measure", "pattern", "placement", "method", "export")
+"""Of parts that can be written in Python."""
 
 NAME = re.compile(r"[a-z][a-z0-9_]*")
 
 
 @dataclass(frozen=True, eq=False)
 class Part:
-    """A topology, an engine or a measure that is written in Python: a user's, or ours."""
+    """A part that is written in Python: a user's, or ours."""
 
     kind: str
-    """``topology``, ``engine`` or ``measure``."""
+    """One of ``KINDS``."""
     name: str
     function: Callable[..., Any]
     file: str
@@ -106,7 +107,12 @@ def loading(version: str = "", text: str = "") -> Iterator[None]:
 @functools.cache
 def built_in() -> frozenset[tuple[str, str]]:
     """Kind and name of everything that is built in."""
-    return frozenset((row["kind"], row["name"]) for row in registry())
+    called = {"traffic": "pattern"}
+    return frozenset([
+        *((row["kind"], row["name"]) for row in registry()),
+        *((called.get(row["kind"], row["kind"]), row["name"]) for row in choices()),
+        *(("export", row["name"]) for row in export_formats()),
+    ])
 
 
 def add(

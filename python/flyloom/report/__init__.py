@@ -1,7 +1,8 @@
 """Reports: one self-contained HTML page that shows what was built, proven, measured and loaded.
 
-:func:`flyloom.report.page.render` makes the page, :mod:`flyloom.report.check` says what it takes,
-:mod:`flyloom.report.charts` holds the chart specifications. Nothing heavy is imported here.
+:func:`flyloom.report.page.render` makes the page of the sections that are in
+:mod:`flyloom.report.section`, :mod:`flyloom.report.base` says what one is. Nothing heavy is
+imported here.
 """
 
 from flyloom.report.check import ReportError

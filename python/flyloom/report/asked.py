@@ -12,7 +12,7 @@ from typing import Any
 
 from flyloom.report.axis import most_numbers
 
-SAID = ("selection", "traffic", "trace", "job", "workload", "method", "graph", "catalog")
+SAID = ("selection", "traffic", "workload", "job", "method", "graph", "catalog")
 """Parameters whose values say by themselves what they are."""
 
 
@@ -59,7 +59,7 @@ class Same:
         """A name by a pattern in which a parameter stands in braces, and what varies besides."""
         key = pattern[pattern.index("{") + 1 : pattern.index("}")]
         name = self.value(key).split(":")[0].replace(" ", "_")
-        return ", ".join([pattern.replace(f"{{{key}}}", name), *self.words((key, "trace"))])
+        return ", ".join([pattern.replace(f"{{{key}}}", name), *self.words((key, "workload"))])
 
     def places(self, axis: str | None) -> list[Any]:
         """The places of an axis that every network here has."""

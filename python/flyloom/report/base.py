@@ -167,7 +167,7 @@ class Facts:
 
 
 @dataclass(frozen=True, kw_only=True)
-class List:
+class Entries:
     """A list of its own that a section adds to the data of a page."""
 
     key: str
@@ -198,11 +198,11 @@ class Section:
     """What its template takes; None where the section is not in the page."""
     saved: Mapping[tuple[str, ...], Any] = field(default_factory=dict)
     """The shapes of what it reads of ``results.json``, by where that stands: ``[]`` is each of a
-    list, ``*`` each value of a dictionary. What a :class:`List` has of a measure is not said
+    list, ``*`` each value of a dictionary. What :class:`Entries` have of a measure is not said
     again."""
     border: Callable[[Mapping[str, Any]], None] = _nothing
     """Raises ReportError for what those shapes cannot say of the results of a run."""
-    list: List | None = None
+    entries: Entries | None = None
     of_routing: Facts | None = None
     of_network: Facts | None = None
     tiles: Mapping[int, Callable[[View], Iterable[Mapping[str, str]]]] = field(

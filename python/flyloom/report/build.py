@@ -12,7 +12,7 @@ from flyloom.report.section import sections
 def data(saved: dict[str, Any]) -> dict[str, Any]:
     """The input of :func:`flyloom.report.page.render` for the ``results.json`` of a run."""
     experiment, known = saved["experiment"], sections()
-    lists = [section.list for section in known if section.list]
+    own = [section.entries for section in known if section.entries]
     return {
         "title": experiment.get("title") or experiment["name"],
         "summary": experiment.get("summary"),
@@ -22,7 +22,7 @@ def data(saved: dict[str, Any]) -> dict[str, Any]:
         "networks": [_network(saved, key, known) for key in saved["networks"]],
         "routings": [_routing(record, known) for record in saved["records"] if record["verify"]],
         "skipped": saved["skipped"],
-        **{of.key: list(of.of(saved)) for of in lists},
+        **{of.key: list(of.of(saved)) for of in own},
     }
 
 

@@ -26,9 +26,9 @@ def page_shape(known: list[Section]) -> Shape:
             network |= shape(section.of_network.shape)
         if section.of_routing:
             routing |= shape(section.of_routing.shape)
-        if section.list:
-            kind = [shape(section.list.shape)]
-            fields[section.list.key] = Field(kind, False, section.doc)
+        if section.entries:
+            kind = [shape(section.entries.shape)]
+            fields[section.entries.key] = Field(kind, False, section.doc)
     fields["networks"] = Field([network], True, "the networks")
     fields["routings"] = Field([routing], False, "the sets of forwarding tables")
     return shape(Page) | Shape(fields)
@@ -63,9 +63,9 @@ def _check_section(section: Section, data: dict[str, Any]) -> None:
         if facts:
             for place, entry in enumerate(data[key]):
                 facts.check(entry, data, f"data.{key}[{place}]")
-    if section.list:
-        for place, entry in enumerate(data[section.list.key]):
-            where = f"data.{section.list.key}[{place}]"
+    if section.entries:
+        for place, entry in enumerate(data[section.entries.key]):
+            where = f"data.{section.entries.key}[{place}]"
             if "network" in entry:
                 check_label(entry, data, where)
-            section.list.check(entry, data, where)
+            section.entries.check(entry, data, where)

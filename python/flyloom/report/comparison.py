@@ -8,11 +8,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from html import escape
-from pathlib import Path
 from typing import Any
 
 from flyloom.report.charts import CONFIG, INK, SCHEMA, svg
 from flyloom.report.drawing import png_bytes
+from flyloom.report.frame import framed
 from flyloom.support.results import Result
 from flyloom.verbs.comparison import COLUMNS, ENDS
 
@@ -346,7 +346,6 @@ def png(spec: Mapping[str, Any]) -> bytes:
 
 def page(found: Result, charts: Mapping[str, Mapping[str, Any]]) -> str:
     """The table and the charts as one HTML page that refers to nothing."""
-    css = Path(__file__).with_name("page.css").read_text(encoding="utf-8")
     heads = [c for c in COLUMNS if any(row.get(c[0]) is not None for row in found.rows)]
     titles = {
         "endpoints": "Endpoints against ports of a switch",
@@ -356,11 +355,7 @@ def page(found: Result, charts: Mapping[str, Mapping[str, Any]]) -> str:
         "resilience": "Resilience",
         "pareto": "Cost, power, diameter and bisection: the front",
     }
-    parts = [
-        "<!DOCTYPE html>", '<html lang="en"><head><meta charset="utf-8">',
-        '<link rel="icon" href="data:,">', "<title>Networks compared</title>",
-        f"<style>{css}</style></head><body>", "<header><h1>Networks compared</h1></header>",
-    ]
+    parts = []
     if found.rows:
         parts.append('<section><h2>Table</h2><div class="scroll"><table><thead><tr>')
         parts += [f'<th title="{escape(means)}">{escape(head)}</th>' for _, head, means in heads]
@@ -375,8 +370,7 @@ def page(found: Result, charts: Mapping[str, Mapping[str, Any]]) -> str:
     for name, spec in charts.items():
         parts.append(f"<section><h2>{titles[name]}</h2><figure>{svg(spec, prefix=f'{name}-')}"
                      "</figure></section>")
-    parts.append("</body></html>")
-    return "\n".join(parts) + "\n"
+    return framed("Networks compared", parts)
 
 
 def cell(key: str, value: Any) -> str:

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from html import escape
-from pathlib import Path
 from typing import Any
 
 from flyloom.report.charts import svg
 from flyloom.report.comparison import PALETTE, chart
 from flyloom.report.figures import round_width
+from flyloom.report.frame import framed
 
 #: What is counted, and what its axis is called, by metric.
 AXES = {
@@ -59,17 +59,12 @@ def spec(found: Mapping[str, Any]) -> dict[str, Any]:
 
 def page(found: Mapping[str, Any]) -> str:
     """The histogram and its figures as one HTML page that refers to nothing."""
-    css = Path(__file__).with_name("page.css").read_text(encoding="utf-8")
     rows = [(key.replace("_", " "), value) for key, value in found.items()
             if isinstance(value, (str, int, float)) and not isinstance(value, bool)]
-    parts = [
-        "<!DOCTYPE html>", '<html lang="en"><head><meta charset="utf-8">',
-        f'<link rel="icon" href="data:,"><title>Congestion</title><style>{css}</style></head>',
-        "<body><header><h1>Congestion</h1></header>",
+    return framed("Congestion", [
         f"<section><figure>{svg(spec(found), prefix='congestion-')}</figure></section>",
         '<section><h2>Table</h2><div class="scroll"><table><tbody>',
         *(f'<tr><th>{key}</th><td class="n">'
           f"{f'{v:.6g}' if isinstance(v, float) else escape(str(v))}</td></tr>" for key, v in rows),
-        "</tbody></table></div></section></body></html>",
-    ]
-    return "\n".join(parts) + "\n"
+        "</tbody></table></div></section>",
+    ])

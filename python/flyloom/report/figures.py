@@ -5,11 +5,11 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Mapping, Sequence
 from html import escape
-from pathlib import Path
 from typing import Any
 
 from flyloom.report.charts import svg
 from flyloom.report.comparison import PALETTE, chart, colour
+from flyloom.report.frame import framed
 from flyloom.support.results import Result
 
 #: What each figure is called.
@@ -152,13 +152,8 @@ def _lines(rows: Sequence[Mapping[str, Any]], networks: Sequence[str]) -> dict[s
 
 def page(found: Result) -> str:
     """The chart and its summary as one HTML page that refers to nothing."""
-    css = Path(__file__).with_name("page.css").read_text(encoding="utf-8")
-    title = TITLES[found.figure]
     heads = list(found.summary[0])
     parts = [
-        "<!DOCTYPE html>", '<html lang="en"><head><meta charset="utf-8">',
-        f'<link rel="icon" href="data:,"><title>{title}</title><style>{css}</style></head><body>',
-        f"<header><h1>{title}</h1></header>",
         f"<section><figure>{svg(spec(found), prefix='figure-')}</figure></section>",
         '<section><h2>Table</h2><div class="scroll"><table><thead><tr>',
         *(f"<th>{head.replace('_', ' ')}</th>" for head in heads), "</tr></thead><tbody>",
@@ -168,8 +163,7 @@ def page(found: Result) -> str:
         parts.append("<tr>" + "".join(f'<td class="n">{c}</td>' for c in cells) + "</tr>")
     parts.append("</tbody></table></div>")
     parts += [f'<p class="dim">{escape(left_out(row))}</p>' for row in found.skipped]
-    parts.append("</section></body></html>")
-    return "\n".join(parts) + "\n"
+    return framed(TITLES[found.figure], [*parts, "</section>"])
 
 
 def left_out(row: Mapping[str, Any]) -> str:

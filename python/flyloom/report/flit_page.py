@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from html import escape
-from pathlib import Path
 from typing import Any
 
 from flyloom._core import Topology
@@ -12,13 +11,14 @@ from flyloom.draw.floor import floor_data
 from flyloom.report import flit
 from flyloom.report.charts import svg
 from flyloom.report.comparison import chart
+from flyloom.report.frame import framed
 from flyloom.report.simulated import heat_maps
 
 HEADS = (
     ("offered load", "offered_load"), ("accepted load", "accepted_load"),
     ("mean latency", "mean_packet_latency_cycles"),
     ("in the network", "mean_network_latency_cycles"), ("p99", "p99_packet_latency_cycles"),
-    ("switches visited", "mean_hops"),
+    ("hops", "mean_hops"),
 )
 """Columns of the table of points."""
 
@@ -47,12 +47,7 @@ def _shown(found: Mapping[str, Any]) -> list[dict[str, Any]]:
 
 def page(found: Mapping[str, Any], drawings: Mapping[str, str]) -> str:
     """Chart, table and ``drawings`` (title and SVG) as one HTML page that refers to nothing."""
-    css = Path(__file__).with_name("page.css").read_text(encoding="utf-8")
-    name = escape(title(found))
     parts = [
-        "<!DOCTYPE html>", '<html lang="en"><head><meta charset="utf-8">',
-        f'<link rel="icon" href="data:,"><title>{name}</title><style>{css}</style></head><body>',
-        f"<header><h1>{name}</h1></header>",
         f"<section><figure>{svg(spec(found), prefix='flit-')}</figure>",
         '<p class="dim">Latencies are in cycles, loads in flits an endpoint and cycle. Hollow marks'
         " are saturated points: less than 97 % of the offered load arrives. The distributions are"
@@ -79,8 +74,7 @@ def page(found: Mapping[str, Any], drawings: Mapping[str, str]) -> str:
                   f'<div class="scroll">{drawing}</div></figure>'
                   for head, drawing in drawings.items()]
         parts.append("</div></section>")
-    parts.append("</body></html>")
-    return "\n".join(parts) + "\n"
+    return framed(title(found), parts)
 
 
 def drawings(found: Mapping[str, Any], topology: Topology) -> dict[str, str]:

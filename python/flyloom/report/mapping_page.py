@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from html import escape
-from pathlib import Path
 from typing import Any
 
 from flyloom import draw
 from flyloom.draw.floor import floor_data, racks_of
+from flyloom.report.frame import framed
 from flyloom.verbs.mapping_shown import Marks, Shown, Side
 
 FIGURES = (
@@ -25,21 +25,17 @@ SIDES = (("linear", "processes in order"), ("found", "this mapping"))
 
 def page(shown: Shown) -> str:
     """The page, which refers to nothing. Both mappings have colours of one scale."""
-    css = Path(__file__).with_name("page.css").read_text(encoding="utf-8")
     sides = {"linear": shown["linear"], "found": shown["found"]}
     sent, loads = (_Amounts(sides, key) for key in ("sent", "loads"))
     network = shown["topology"].recipe
-    name = escape(f"{sides['found']['figures']['processes']:,} processes on {network}")
-    parts = [
-        "<!DOCTYPE html>", '<html lang="en"><head><meta charset="utf-8">',
-        f'<link rel="icon" href="data:,"><title>{name}</title><style>{css}</style></head><body>',
-        f"<header><h1>{name}</h1></header>", *_table(sides),
+    name = f"{sides['found']['figures']['processes']:,} processes on {network}"
+    return framed(name, [
+        *_table(sides),
         *_pictures("Who sends to whom", "What the endpoint of the row sends to that of the column",
                    {key: [_sent(shown, side["sent"], sent)] for key, side in sides.items()}),
         *_pictures("Load of links", "What goes over each channel, as if on the fastest link",
                    {key: _loads(shown, side["loads"], loads) for key, side in sides.items()}),
-    ]
-    return "\n".join([*parts, "</body></html>", ""])
+    ])
 
 
 class _Amounts:

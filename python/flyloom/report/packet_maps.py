@@ -27,7 +27,7 @@ def planes(
     out = {}
     for number in numbers:
         inside = [i for i, plane in enumerate(links["plane"]) if plane == number]
-        of_it = {key: [links[key][i] for i in inside] for key in ("from", "to", "utilisation")}
+        of_it = {key: [links[key][i] for i in inside] for key in ("from", "to", "use")}
         ends = {*of_it["from"], *of_it["to"]}
         kept = [switch for switch, name in enumerate(names) if name in ends]
         out[f"plane {number}"] = simulated.heat_maps(

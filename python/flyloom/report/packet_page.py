@@ -5,7 +5,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from html import escape
-from pathlib import Path
 from textwrap import wrap
 from typing import Any
 
@@ -14,39 +13,40 @@ from flyloom.draw.floor import floor_data
 from flyloom.report import packet_maps
 from flyloom.report.charts import svg
 from flyloom.report.comparison import PALETTE, chart, colour
+from flyloom.report.frame import framed
 from flyloom.report.packets import names_of, times_spec
 
 POINTS = (
-    ("offered load", "offered_load"), ("accepted [GiB/s]", "accepted_gib_per_s"),
-    ("mean latency [us]", "mean_latency_us"), ("median [us]", "p50_latency_us"),
-    ("99 % [us]", "p99_latency_us"), ("largest [us]", "max_latency_us"),
-    ("mean message [us]", "mean_message_latency_us"),
-    ("99 % of messages [us]", "p99_message_latency_us"),
-    ("routers visited", "mean_hops"), ("detours", "nonminimal_packets"), ("packets", "packets"),
-    ("last arrival [us]", "end_us"),
+    ("offered load", "offered_load"), ("accepted [Gbit/s]", "accepted_gbps"),
+    ("mean latency [ns]", "mean_latency_ns"), ("median [ns]", "p50_latency_ns"),
+    ("99 % [ns]", "p99_latency_ns"), ("largest [ns]", "max_latency_ns"),
+    ("mean message [ns]", "mean_message_latency_ns"),
+    ("99 % of messages [ns]", "p99_message_latency_ns"),
+    ("hops", "mean_hops"), ("detours", "nonminimal_packets"), ("packets", "packets"),
+    ("last arrival [ns]", "end_ns"),
 )
 """Columns of the table of points."""
 
 JOBS = (
-    ("processes", "ranks"), ("slowest process [us]", "max_comm_us"),
-    ("mean process [us]", "mean_comm_us"), ("latency of packets [us]", "mean_latency_us"),
-    ("99 % of packets [us]", "p99_latency_us"),
-    ("latency of messages [us]", "mean_message_latency_us"),
-    ("99 % of messages [us]", "p99_message_latency_us"),
-    ("routers visited", "mean_hops"), ("messages", "messages"), ("packets", "chunks"),
+    ("processes", "ranks"), ("slowest process [ns]", "max_comm_ns"),
+    ("mean process [ns]", "mean_comm_ns"), ("latency of packets [ns]", "mean_latency_ns"),
+    ("99 % of packets [ns]", "p99_latency_ns"),
+    ("latency of messages [ns]", "mean_message_latency_ns"),
+    ("99 % of messages [ns]", "p99_message_latency_ns"),
+    ("hops", "mean_hops"), ("messages", "messages"), ("packets", "packets"),
     ("bytes", "bytes"),
 )
 """Columns of the table of jobs, after their names."""
 
-LATENCIES = {"median": "p50_latency_us", "mean": "mean_latency_us", "99 % below": "p99_latency_us"}
+LATENCIES = {"median": "p50_latency_ns", "mean": "mean_latency_ns", "99 % below": "p99_latency_ns"}
 _SIZE = {"width": 330, "height": 230}
 
 
 def title(found: Mapping[str, Any]) -> str:
     """What was simulated, in words."""
     asked = found["parameters"]
-    words = [found["traffic"], found["engine"], found["network"], asked["selection"],
-             asked["dialect"]]
+    sent = found.get("traffic", found.get("workload"))
+    words = [sent, found["engine"], found["network"], asked["selection"], asked["dialect"]]
     return ", ".join(str(word) for word in words if word)
 
 
@@ -70,7 +70,7 @@ def _loads(found: Mapping[str, Any]) -> list[dict[str, Any]]:
         for p in points for name, key in LATENCIES.items() if p[key] is not None
     ]
     accepted = [
-        {"offered": p["offered_load"], "rate": p["accepted_gib_per_s"]} for p in points
+        {"offered": p["offered_load"], "rate": p["accepted_gbps"]} for p in points
     ]
     x = {"field": "offered", "type": "quantitative", "scale": {"zero": True},
          "axis": {"title": "offered load, part of the rate of a rail", "tickCount": 6}}
@@ -78,12 +78,12 @@ def _loads(found: Mapping[str, Any]) -> list[dict[str, Any]]:
     y = {"type": "quantitative", "scale": {"zero": True}}
     return [
         {**size, "data": {"values": latencies}, "encoding": {
-            "x": x, "y": {**y, "field": "us", "axis": {"title": "latency of packets (us)"}},
+            "x": x, "y": {**y, "field": "us", "axis": {"title": "latency of packets (ns)"}},
             "color": {**colour(list(LATENCIES), "of packets"),
                       "legend": {"orient": "top", "title": None}},
         }},
         {**size, "data": {"values": accepted}, "encoding": {
-            "x": x, "y": {**y, "field": "rate", "axis": {"title": "accepted (GiB/s an endpoint)"}},
+            "x": x, "y": {**y, "field": "rate", "axis": {"title": "accepted (Gbit/s an endpoint)"}},
             "color": {"value": PALETTE[0]},
         }},
     ]
@@ -97,7 +97,7 @@ def _jobs(found: Mapping[str, Any]) -> list[dict[str, Any]]:
     told."""
     names = names_of(found["jobs"])
     timed = [name for job, name in zip(found["jobs"], names, strict=True)
-             if job["max_comm_us"] is not None]
+             if job["max_comm_ns"] is not None]
     tint = {**colour(timed, "name"), "legend": None}
     rows = [{**job, "name": name} for job, name in zip(found["jobs"], names, strict=True)]
     bars = times_spec(rows, _SIZE["width"], tint)
@@ -113,8 +113,8 @@ def _ranks(
 ) -> dict[str, Any]:
     """Times of communication of all processes of a job, from the shortest to the longest."""
     times: dict[int, list[float]] = {}
-    for job, us in zip(ranks["job"], ranks["comm_us"], strict=True):
-        times.setdefault(job, []).append(us)
+    for job, one_ns in zip(ranks["job"], ranks["comm_ns"], strict=True):
+        times.setdefault(job, []).append(one_ns)
     values = [
         {"name": names[job], "share": (place + 1) / len(found), "us": us}
         for job, found in times.items() for place, us in _steps(sorted(found))
@@ -126,7 +126,7 @@ def _ranks(
             "x": {"field": "share", "type": "quantitative", "scale": {"domain": [0, 1]},
                   "axis": {"title": "processes, by their time", "format": ".0%", "tickCount": 5}},
             "y": {"field": "us", "type": "quantitative", "scale": {"zero": False},
-                  "axis": {"title": "communication (us)"}},
+                  "axis": {"title": "communication (ns)"}},
             "color": tint,
         },
     }
@@ -148,14 +148,14 @@ def _steps(times: Sequence[float]) -> list[tuple[int, float]]:
 
 def _series(points: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
     """Accepted rate and latency of what arrived in spans of time, a colour for each load."""
-    known = [p for p in points if p.get("series") and p["series"]["end_us"]]
+    known = [p for p in points if p.get("series") and p["series"]["end_ns"]]
     values = []
     names = []
     for point in known:
         load, series = point["offered_load"], point["series"]
         names.append("" if load is None else f"load {load:g}")
-        width = series["end_us"][0]
-        columns = (series["end_us"], series["accepted_gib_per_s"], series["mean_latency_us"])
+        width = series["end_ns"][0]
+        columns = (series["end_ns"], series["accepted_gbps"], series["mean_latency_ns"])
         values += [
             {"name": names[-1], "at": end - width / 2, "rate": rate, "us": us}
             for end, rate, us in zip(*columns, strict=True)
@@ -163,10 +163,10 @@ def _series(points: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
     if not values:
         return []
     x = {"field": "at", "type": "quantitative", "scale": {"zero": True, "nice": False},
-         "axis": {"title": "time (us)", "tickCount": 6}}
+         "axis": {"title": "time (ns)", "tickCount": 6}}
     tint = {**colour(names, "name")}
     tint["legend"] = {"orient": "bottom", "title": None} if len(known) > 1 else None
-    parts = {"rate": "accepted (GiB/s an endpoint)", "us": "mean latency of packets (us)"}
+    parts = {"rate": "accepted (Gbit/s an endpoint)", "us": "mean latency of packets (ns)"}
     return [
         {"width": 330, "height": 170,
          "data": {"values": [value for value in values if value[key] is not None]},
@@ -184,12 +184,7 @@ def _series(points: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
 def page(found: Mapping[str, Any], drawings: Mapping[str, Mapping[str, str]] | None = None) -> str:
     """Charts, tables and ``drawings`` (as :func:`drawings` has them) as one HTML page that refers
     to nothing."""
-    css = Path(__file__).with_name("page.css").read_text(encoding="utf-8")
-    name = escape(title(found))
     parts = [
-        "<!DOCTYPE html>", '<html lang="en"><head><meta charset="utf-8">',
-        f'<link rel="icon" href="data:,"><title>{name}</title><style>{css}</style></head><body>',
-        f"<header><h1>{name}</h1></header>",
         f"<section><figure>{svg(spec(found), prefix='packet-')}</figure></section>",
     ]
     if jobs := found.get("jobs"):
@@ -216,7 +211,7 @@ def page(found: Mapping[str, Any], drawings: Mapping[str, Mapping[str, str]] | N
                   f'<div class="scroll">{drawing}</div></figure>'
                   for words, drawing in maps.items()]
         parts.append("</div></section>")
-    return "\n".join([*parts, "</body></html>", ""])
+    return framed(title(found), parts)
 
 
 def _cells(values: Mapping[str, Any], columns: Sequence[tuple[str, str]]) -> list[str]:

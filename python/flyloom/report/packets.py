@@ -3,7 +3,7 @@
 A *simulation* is what ``sim.packet`` found at a point of an experiment: ``network``, ``label``,
 ``parameters`` by dotted names, ``points`` and, of traces, ``jobs``. Every ``*_spec`` gives a
 Vega-Lite specification, or None when there is nothing to draw. Latencies and times are in us, rates
-in GiB/s an endpoint.
+in Gbit/s an endpoint.
 """
 
 from __future__ import annotations
@@ -18,15 +18,15 @@ from flyloom.report.comparison import PALETTE, chart, colour
 
 #: What is drawn of latency, by its key: name, dashes and opacity of the line.
 LATENCIES = {
-    "mean_latency_us": ("mean", [1, 0], 1.0),
-    "p99_latency_us": ("99 % take no longer", [5, 3], 0.45),
+    "mean_latency_ns": ("mean", [1, 0], 1.0),
+    "p99_latency_ns": ("99 % take no longer", [5, 3], 0.45),
 }
 #: Figures of a job: their keys, and what their axes are called.
 FIGURES = {
-    "max_comm_us": "communication of the slowest process (us)",
-    "mean_comm_us": "in the mean of the processes (us)",
-    "mean_latency_us": "packet latency (us)",
-    "mean_hops": "routers visited",
+    "max_comm_ns": "communication of the slowest process (ns)",
+    "mean_comm_ns": "in the mean of the processes (ns)",
+    "mean_latency_ns": "packet latency (ns)",
+    "mean_hops": "hops",
 }
 REPEATED = ("seed",)
 """Parameters in which runs of the same thing differ."""
@@ -105,7 +105,7 @@ def _values(curve: Mapping[str, Any]) -> list[dict[str, Any]]:
     for point in curve["points"]:
         base = {"curve": curve["label"], "offered": point["offered_load"],
                 "deadlocked": point["deadlocked"]}
-        values.append({**base, "is": "accepted", "value": point["accepted_gib_per_s"]})
+        values.append({**base, "is": "accepted", "value": point["accepted_gbps"]})
         for key, (name, _, _) in LATENCIES.items():
             if point[key] is not None:
                 values.append({**base, "is": name, "value": point[key]})
@@ -129,7 +129,7 @@ def _latency(
     long as endpoints send."""
     y = {"field": "value", "type": "quantitative",
          "scale": {"type": "log", "domain": flit.ends_of(latencies), "nice": False},
-         "axis": {"title": "packet latency (us)", "tickCount": 6, **PLAIN}}
+         "axis": {"title": "packet latency (ns)", "tickCount": 6, **PLAIN}}
     dashes = {
         "field": "is", "type": "nominal",
         "scale": {"domain": [name for name, _, _ in LATENCIES.values()],
@@ -143,7 +143,7 @@ def _latency(
 
 def _accepted(x: dict[str, Any], tint: dict[str, Any]) -> dict[str, Any]:
     y = {"field": "value", "type": "quantitative", "scale": {"zero": True},
-         "axis": {"title": "accepted rate (GiB/s an endpoint)", "tickCount": 6}}
+         "axis": {"title": "accepted rate (Gbit/s an endpoint)", "tickCount": 6}}
     encoding = {"x": x, "y": y, "color": tint}
     return {"width": 300, "height": 280, "layer": [
         {"transform": flit.only("accepted"), "mark": {"type": "line", "strokeWidth": 1.8},
@@ -172,7 +172,7 @@ def traced(
 def _jobs(simulation: Mapping[str, Any]) -> list[dict[str, Any]]:
     """The jobs of traces of a run, each as a run of :mod:`axis`; of several their names are among
     the parameters."""
-    jobs = [job for job in simulation["jobs"] or () if job["max_comm_us"] is not None]
+    jobs = [job for job in simulation["jobs"] or () if job["max_comm_ns"] is not None]
     about: dict[str, Any] = {key: simulation[key] for key in ("network", "label")}
     about["deadlocked"] = any(point["deadlocked"] for point in simulation["points"])
     if about["deadlocked"]:
@@ -209,7 +209,7 @@ def traced_spec(made: Sequence[Mapping[str, Any]]) -> dict[str, Any] | None:
     """Time of communication against the axis, and beside it latency and routers visited, one colour
     a curve; as bars where there is no axis. Wide bars go from the least to the largest of several
     runs."""
-    made = [row for row in made if row["max_comm_us"] is not None]
+    made = [row for row in made if row["max_comm_ns"] is not None]
     names = list(dict.fromkeys(row["curve"] for row in made))[:axis.MOST]
     shown = [row for row in made if row["curve"] in names]
     if not shown:
@@ -221,11 +221,11 @@ def traced_spec(made: Sequence[Mapping[str, Any]]) -> dict[str, Any] | None:
     small = {"width": 300, "height": 112}
     beside = [
         {**small, "layer": _lines(shown, [key], x, tint)}
-        for key in ("mean_latency_us", "mean_hops")
+        for key in ("mean_latency_ns", "mean_hops")
     ]
     return chart({"spacing": 34, "hconcat": [
         {"width": 430, "height": 290,
-         "layer": _lines(shown, ["max_comm_us", "mean_comm_us"], x, tint)},
+         "layer": _lines(shown, ["max_comm_ns", "mean_comm_ns"], x, tint)},
         {"spacing": 18, "vconcat": beside},
     ]})
 
@@ -274,7 +274,7 @@ def _lines(
     lighter, with the range of several runs of the first."""
     title = FIGURES[keys[0]]
     if len(keys) > 1:
-        title = "communication of a process (us)"
+        title = "communication of a process (ns)"
     # with 0, where that does not take the room of what differs
     highs = [row["high"][key] for row in shown for key in keys if row[key] is not None]
     lows = [row["low"][key] for row in shown for key in keys if row[key] is not None]
@@ -318,17 +318,17 @@ def times_spec(
     """A bar for each of ``rows``, called ``name``: the longest time of communication, and by a line
     across it the mean; of several runs the range of the longest."""
     values = [
-        {"name": row["name"], "longest": row["max_comm_us"], "mean": row["mean_comm_us"],
-         "low": row.get("low", {}).get("max_comm_us"),
-         "high": row.get("high", {}).get("max_comm_us")}
-        for row in rows if row["max_comm_us"] is not None
+        {"name": row["name"], "longest": row["max_comm_ns"], "mean": row["mean_comm_ns"],
+         "low": row.get("low", {}).get("max_comm_ns"),
+         "high": row.get("high", {}).get("max_comm_ns")}
+        for row in rows if row["max_comm_ns"] is not None
     ]
     if not values:
         return None
     order = list(dict.fromkeys(value["name"] for value in values))
     y = {"field": "name", "type": "nominal", "sort": order, "axis": None}
     x = {"type": "quantitative", "axis": {"tickCount": 6, "grid": True, "title":
-                                          "communication of a process (us): longest, line: mean"}}
+                                          "communication of a process (ns): longest, line: mean"}}
     layers: list[dict[str, Any]] = [
         {"mark": {"type": "bar", "height": 13, "yOffset": 6, "cornerRadius": 2},
          "encoding": {"y": y, "x": {**x, "field": "longest"},

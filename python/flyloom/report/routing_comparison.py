@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from html import escape
-from pathlib import Path
 from typing import Any
 
 from flyloom.report.charts import INK, svg
 from flyloom.report.comparison import PALETTE, chart
+from flyloom.report.frame import framed
 from flyloom.support.results import Result
 from flyloom.verbs.routing_comparison import COLUMNS
 
@@ -111,13 +111,8 @@ def notes(found: Result) -> list[str]:
 
 def page(found: Result) -> str:
     """The chart and the table as one HTML page that refers to nothing."""
-    css = Path(__file__).with_name("page.css").read_text(encoding="utf-8")
-    title = f"Routing engines on {escape(found.network)}"
     heads, rows = cells(found)
     parts = [
-        "<!DOCTYPE html>", '<html lang="en"><head><meta charset="utf-8">',
-        f'<link rel="icon" href="data:,"><title>{title}</title><style>{css}</style></head><body>',
-        f"<header><h1>{title}</h1></header>",
         f"<section><figure>{svg(spec(found), prefix='routing-')}</figure></section>",
         '<section><h2>Table</h2><div class="scroll"><table><thead><tr>',
         *(f'<th title="{escape(what)}">{head}</th>'
@@ -129,5 +124,4 @@ def page(found: Result) -> str:
         parts.append("<tr>" + "".join(f'<td class="n">{cell}</td>' for cell in shown) + "</tr>")
     parts.append("</tbody></table></div>")
     parts += [f'<p class="dim">{escape(line)}</p>' for line in notes(found)]
-    parts.append("</section></body></html>")
-    return "\n".join(parts) + "\n"
+    return framed(f"Routing engines on {found.network}", [*parts, "</section>"])

@@ -56,7 +56,7 @@ def curves(
     return made
 
 
-SAID = ("selection", "traffic", "trace", "job")
+SAID = ("selection", "traffic", "workload", "job")
 """Parameters whose values say by themselves what they are."""
 
 
@@ -149,5 +149,5 @@ def heat_maps(
 def channels(links: Mapping[str, Any], names: Sequence[str]) -> list[tuple[int, int, float]]:
     """The ``links`` of a point as the heat maps of :mod:`flyloom.draw` take them."""
     number = {name: i for i, name in enumerate(names)}
-    columns = (links["from"], links["to"], links["utilisation"])
+    columns = (links["from"], links["to"], links["use"])
     return [(number[a], number[b], used) for a, b, used in zip(*columns, strict=True)]

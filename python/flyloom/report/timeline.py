@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from html import escape
-from pathlib import Path
 from typing import Any
 
 from flyloom._core import RefusalError
 from flyloom.report.charts import svg
 from flyloom.report.comparison import chart
+from flyloom.report.frame import framed
 
 RANKS, SPANS = 64, 20_000
 """The most ranks that are shown, and spans of time of these that are drawn."""
@@ -86,12 +86,8 @@ def title(found: Mapping[str, Any]) -> str:
 
 def page(found: Mapping[str, Any]) -> str:
     """The chart and the critical path as one HTML page that refers to nothing."""
-    css = Path(__file__).with_name("page.css").read_text(encoding="utf-8")
     path = found["critical_path"]["path"]
     parts = [
-        "<!DOCTYPE html>", '<html lang="en"><head><meta charset="utf-8">',
-        f'<link rel="icon" href="data:,"><title>Timeline</title><style>{css}</style></head><body>',
-        "<header><h1>What every rank does</h1></header>",
         f"<section><figure>{svg(spec(found), prefix='time-')}</figure>",
         '<p class="dim">Bars are the work of processors; between them they wait. The line is the'
         " critical path: what the end of the run waited for, back to its beginning.</p></section>",
@@ -105,5 +101,5 @@ def page(found: Mapping[str, Any]) -> str:
             f'<tr><td class="n">{begin:,.15g}</td><td class="n">{end:,.15g}</td>'
             f"<td>{escape(operation)}</td></tr>"
         )
-    parts.append("</tbody></table></div></section></body></html>")
-    return "\n".join(parts) + "\n"
+    parts.append("</tbody></table></div></section>")
+    return framed("Timeline", parts, heading="What every rank does")

@@ -64,11 +64,13 @@ def write_folder(
 ) -> None:
     """Writes files, by their names in ``folder``, and their record; as one, else as `write_whole`.
 
-    ``stale`` names files of an earlier writing that are to go. Other files stay. ``say`` is called
-    with ("files", done, total).
+    ``stale`` names files of an earlier writing that are to go. Other files stay, and in the record
+    what it says of them: routes and a plan may be in one folder. ``say`` is called with ("files",
+    done, total).
     """
     whole = {name: as_bytes(content) for name, content in files.items()}
-    record = "".join(f"{sha256(whole[name])}  {name}\n" for name in sorted(whole))
+    digests = _of_others(folder, {*whole, *stale}) | {name: sha256(whole[name]) for name in whole}
+    record = "".join(f"{digests[name]}  {name}\n" for name in sorted(digests))
     replace([
         (folder / RECORD, UNFINISHED),
         *((folder / name, content) for name, content in whole.items()),
@@ -159,9 +161,7 @@ class _Replacement:
             if self.folder:
                 self._make_folder(path.parent)
             self.at = path
-            if path.exists() and not path.is_file():
-                kind = errno.EISDIR if path.is_dir() else errno.EEXIST
-                raise OSError(kind, os.strerror(kind) if path.is_dir() else "is no regular file")
+            _check_kind(path)
             if content is None:
                 self.fresh.append(None)
             else:
@@ -288,6 +288,26 @@ def fault(named: Path, path: Path, error: OSError) -> Exception:
     return OSError(error.errno, f"cannot be written: {why}", str(path))
 
 
+def _check_kind(path: Path) -> None:
+    """OSError where something else than a file is in its place."""
+    if path.exists() and not path.is_file():
+        kind = errno.EISDIR if path.is_dir() else errno.EEXIST
+        raise OSError(kind, os.strerror(kind) if path.is_dir() else "is no regular file")
+
+
+def check_file(path: Path) -> None:
+    """Refuses what cannot be a file to write, before the work, in the words of `write_whole`; makes
+    nothing."""
+    try:
+        _check_kind(path)
+        if not stat.S_ISDIR(os.stat(path.parent).st_mode):
+            raise OSError(errno.ENOTDIR, os.strerror(errno.ENOTDIR))
+        if not os.access(path.parent, os.W_OK | os.X_OK):
+            raise OSError(errno.EACCES, os.strerror(errno.EACCES))
+    except OSError as error:
+        raise fault(path, path, error) from None
+
+
 def check_folder(folder: Path) -> None:
     """Refuses what cannot be a folder to write, before the work; makes nothing."""
     there = next((place for place in (folder, *folder.parents) if os.path.lexists(place)), None)
@@ -359,6 +379,21 @@ def _read_record(path: Path) -> dict[str, str]:
                                "this folder, as sha256sum writes them")
         recorded[found[2]] = found[1]
     return recorded
+
+
+def _of_others(folder: Path, ours: set[str]) -> dict[str, str]:
+    """What the record of a folder says of files that are there and not ``ours``; nothing where
+    there is no whole one."""
+    if not os.path.lexists(folder / RECORD):
+        return {}
+    try:
+        recorded = _read_record(folder / RECORD)
+    except RefusalError:
+        return {}
+    return {
+        name: digest for name, digest in recorded.items()
+        if name not in ours and (folder / name).is_file()
+    }
 
 
 def digest_of(path: Path) -> str:

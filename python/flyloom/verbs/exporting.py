@@ -13,6 +13,9 @@ from flyloom import _core
 from flyloom._core import RefusalError, Routing, Topology
 from flyloom.inputs.networks import Source, network
 from flyloom.inputs.tables import read_folder, read_tables
+from flyloom.plugins import found
+from flyloom.plugins.functions import returned, wrong
+from flyloom.plugins.parts import Part
 from flyloom.support.files import write_whole
 from flyloom.support.refused import hint
 from flyloom.support.results import Result
@@ -69,6 +72,9 @@ def export(
         cannot be written. Nothing is written then.
     """
     known = {row["name"]: row for row in _core.export_formats()}
+    own = found.part("export", to) if isinstance(to, str) and to not in known else None
+    if own is not None:
+        return _by_plugin(own, source, to, path, p, options)
     if not isinstance(to, str) or to not in known:
         raise RefusalError(f"to: there is no format {to!r}; {hint(to, known)}{', '.join(known)}")
     topology, routing = _opened(source, p)
@@ -82,6 +88,14 @@ def export(
             raise RefusalError(f"floor: {error}{without}") from None
     text = _core.export_text(topology, to, options, routing, laid)
     beside = _core.export_beside(topology, to, options)
+    return _written(to, topology, path, text, beside)
+
+
+def _written(
+    to: str, topology: Topology, path: str | os.PathLike[str] | None, text: str,
+    beside: list[tuple[str, str]],
+) -> Result:
+    """The result of an export, after its files were written where there is a path."""
     if path is not None:
         for name, content in beside:
             write_whole(Path(path).parent / name, content)
@@ -92,6 +106,21 @@ def export(
         "lines": text.count("\n"), "bytes": len(text.encode()),
         "text": text if path is None else None, **(more if beside else {}),
     })
+
+
+def _by_plugin(
+    part: Part, source: Source | Routing, to: str, path: str | os.PathLike[str] | None,
+    p: int | None, options: Mapping[str, Any],
+) -> Result:
+    """The text of a user's format."""
+    topology, routing = _opened(source, p)
+    given = _core.plugin_parameters(part.row, dict(options))
+    if part.more["on"] == "Routing" and routing is None:
+        raise RefusalError(f"{to}: it writes tables, and there are none; a Routing, or its folder")
+    text = returned(part, given, routing if part.more["on"] == "Routing" else topology)
+    if not isinstance(text, str):
+        raise wrong(part, "returns no text")
+    return _written(to, topology, path, text, [])
 
 
 def _opened(source: Source | Routing, p: int | None) -> tuple[Topology, Routing | None]:

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import math
 import os
 import sys
 import time
 from collections.abc import Callable, Mapping, Sequence
+from operator import index
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -13,6 +15,7 @@ from flyloom import _core
 from flyloom._core import Communication, RefusalError, Routing, Topology
 from flyloom.inputs.communication import Graph, communication
 from flyloom.inputs.tables import Tables, topology_of
+from flyloom.plugins.functions import named, returned, wrong
 from flyloom.support import ending, machine
 from flyloom.support.checks import whole
 from flyloom.support.files import write_whole
@@ -99,8 +102,10 @@ def map_processes(
         progress=progress,
     )
     began = time.process_time()
+    start = begun(topology_of(on), traffic, given)
     found = until_told(
-        lambda: _core.map_processes(on, traffic, given, progress), lambda it: it["interrupted"]
+        lambda: _core.map_processes(on, traffic, given, progress, start),
+        lambda it: it["interrupted"],
     )
     found |= {"method": method, "cpu_seconds": time.process_time() - began}
     if path is not None:
@@ -115,6 +120,8 @@ def asked_of(
     effort: str, seed: int, progress: Progress | None,
 ) -> tuple[Communication, dict[str, Any], list[int] | None]:
     """Graph, parameters and hosts as the core takes them."""
+    if not math.isfinite(hops_limit):
+        raise RefusalError(f"hops_limit: {hops_limit} is no part of hop-bytes; 0 or more, as 0.05")
     traffic = graph_of(graph, partition, seed, progress)
     used = _hosts(on, hosts)
     given = {
@@ -124,6 +131,28 @@ def asked_of(
         "hosts": used, "pins": _pins(on, pin),
     }
     return traffic, given, used
+
+
+def begun(
+    topology: Topology, graph: Communication, given: dict[str, Any]
+) -> list[int] | None:
+    """The mapping of a user's method, where that is the first of the methods that ``given`` asks
+    for; the others are left in ``given``."""
+    head, plus, rest = str(given["method"]).partition("+")
+    if (asked := named("method", head.strip())) is None:
+        return None
+    part, parameters = asked
+    given["method"] = rest if plus else "linear"
+    mapped = returned(part, parameters, topology, graph)
+    try:
+        places = [index(place) for place in mapped]
+    except TypeError:
+        raise wrong(part, "returns no mapping; the endpoint of each process") from None
+    if len(places) != graph.processes:
+        raise wrong(part, f"returns {len(places)} endpoints for {graph.processes} processes")
+    if any(not 0 <= place < topology.endpoints for place in places):
+        raise wrong(part, f"returns no endpoint; 0 to {topology.endpoints - 1}")
+    return places
 
 
 def slots_each(per_endpoint: int | None) -> int | None:

@@ -10,8 +10,8 @@ from flyloom.inputs.communication import communication, is_kind, schedule_or_gra
 from flyloom.inputs.workloads import is_made
 from flyloom.plugins.measures import measure
 from flyloom.verbs.mapping import map_processes
-from flyloom.verbs.message import message
 from flyloom.verbs.routes import routed_or_not
+from flyloom.verbs.simulation import simulate
 from flyloom.verbs.workloads import make_workload, workloads
 
 FIGURES = (
@@ -76,7 +76,9 @@ def map(  # the table's name
     gain = linear / found["maximum_congestion"] if found["maximum_congestion"] > 0 else None
     took = None
     if made is not None:
-        run = message(made, net=on, placement=found["mapping"], per_endpoint=per_endpoint)
+        run = simulate(
+            on, "message", workload=made, placement=found["mapping"], per_endpoint=per_endpoint
+        )
         took = run["finish_ns"]
     left = ("cpu_seconds", "interrupted", "busiest")
     named = graph if isinstance(graph, str) else None

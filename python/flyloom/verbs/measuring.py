@@ -21,8 +21,8 @@ from flyloom.support.files import write_whole
 from flyloom.support.progress import Progress
 from flyloom.support.reading import read_json
 from flyloom.support.results import Result
-from flyloom.verbs.message import message
 from flyloom.verbs.routes import routed_or_not
+from flyloom.verbs.simulation import simulate
 
 MOST_BYTES = 1 << 20
 _BITS = 8
@@ -232,7 +232,7 @@ def compare_ebb(
     measured
         A file of :func:`measure_ebb`.
     net, engine, lmc, layers, engine_options, settings
-        The network or the tables, as of :func:`flyloom.verbs.message.message`.
+        The network or the tables, as of :func:`flyloom.simulate`.
     placement
         The endpoint of every rank; by default the endpoint of the name of its host.
     path
@@ -296,7 +296,9 @@ def _predicted(
         lines.append("}")
     schedule = Workload.read("\n".join(lines).encode(), None)
     free = {"L": 0, "o": 0, "g": 0, "G": 0, "O": 0, "S": 2**31 - 1}
-    run = message(schedule, net=on, placement=at, parameters=free, settings=settings)
+    run = simulate(
+        on, "message", workload=schedule, placement=at, costs=free, settings=settings
+    )
     ends: Sequence[float] = run.rank_finish_ns
     return [size * _BITS / float(ends[rank]) for pair in pairs_of for rank in pair]
 

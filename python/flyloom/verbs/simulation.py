@@ -2,229 +2,274 @@
 
 from __future__ import annotations
 
-import inspect
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from pathlib import Path
+import resource
+from collections.abc import Callable, Iterable, Mapping
+from contextlib import AbstractContextManager
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from flyloom import _core
-from flyloom._core import RefusalError, Routing
+from flyloom._core import RefusalError, Routing, Topology, Workload
+from flyloom.inputs.costs import measured as measured_costs
+from flyloom.inputs.jobs import called as job_called
+from flyloom.inputs.jobs import job, jobs, names
+from flyloom.inputs.placements import places
 from flyloom.inputs.tables import topology_of
 from flyloom.inputs.traffic import called, demands, is_name, packet_times
+from flyloom.inputs.workloads import named
+from flyloom.ranks import ALONE, join
+from flyloom.support import renamed
+from flyloom.support.checks import whole
+from flyloom.support.machine import built_for, processors
 from flyloom.support.progress import Progress
-from flyloom.support.reading import read_text
 from flyloom.support.refused import none_such
 from flyloom.support.results import Result
-from flyloom.verbs.message import message
-from flyloom.verbs.packet import (
-    loads,
-    packet,
-    refuse_arguments,
-    room_for,
-    threads_for,
-)
-from flyloom.verbs.routes import routed_or_not
 from flyloom.verbs.settings import nested
 
 if TYPE_CHECKING:
     from flyloom.inputs.tables import Tables
-    from flyloom.inputs.traffic import Wanted
-    from flyloom.inputs.workloads import Scheduled
 
-LEVELS = ("flit", "message", "packet")
-OWN = ("load", "selection", "traffic", "class", "unverified", "seed", "seeds")
-"""Parameters of the simulator that are arguments of ``simulate``, and no settings."""
+OF_PYTHON = ("traffic", "workload", "placement", "costs", "trace", "goal", "parameters")
+"""Parameters that may be values that JSON does not have, by their names of today and before."""
 
 
 def simulate(
-    source: Tables,
+    source: Tables | Workload | None,
     level: str = "flit",
     *,
-    load: float | str | Iterable[float] = "auto",
-    traffic: Wanted = "uniform",
-    classes: Sequence[Mapping[str, Any]] = (),
-    selection: str = "minimal",
     engine: str | None = None,
     lmc: int | None = None,
     layers: int | None = None,
     engine_options: Mapping[str, Any] | None = None,
     settings: Mapping[str, Any] | None = None,
-    unverified: bool = False,
-    seed: int = 0,
-    seeds: int = 1,
     threads: int | None = None,
+    critical_path: bool = False,
     progress: Progress | None = None,
-    **of_level: Any,
+    **parameters: Any,
 ) -> Result:
-    """What a network does: under load, by flits or packets, or with messages of a schedule.
+    """What a network does: under load, by flits or packets, or with the messages of a workload.
 
     Parameters
     ----------
     source
-        A network, as for ``network``; or tables, a ``Routing`` or a folder of them.
+        A network, as for ``network``; or tables, a ``Routing`` or a folder of them. Of level
+        ``"message"`` it may be None, or a workload: that runs without a network then.
     level
-        ``"flit"``: cycle by cycle; latency, accepted load, saturation. ``"packet"``,
-        ``"message"``: see ``of_level``.
-    load
-        Flits an endpoint and cycle, above 0 and at most 1 (the number of rails, where endpoints
-        have several): a number, several, a range ``"0.1:0.9:0.1"``, or ``"auto"``: up to
-        saturation, whose throughput is then bisected to 0.005.
-    traffic
-        A pattern (docs/traffic.md), a file, a matrix or rows ``(src, dst, amount)``. A file of
-        packets with their times, ``time_cycles source destination size_flits`` in every line, is
-        played whole; a ``load`` stretches its times (docs/flit.md).
-    classes
-        Several classes of traffic at once: of each ``share`` of the load, ``traffic`` (a pattern),
-        ``process``, ``packet_flits``, ``priority``; what is left out is as of all. Of level
-        ``"packet"``: see :func:`flyloom.verbs.packet.packet`.
-    selection
-        How packets choose: ``minimal``, ``valiant``, ``ugal_l``, ``ugal_g``, ``par``,
-        ``anca``.
+        ``"flit"``: cycle by cycle; latency, accepted load, saturation (docs/flit.md).
+        ``"packet"``: packets through switches with buffers and credits (docs/packet.md).
+        ``"message"``: a schedule of processes under LogGOPS, over the network (docs/message.md).
     engine
         Routes are those of this engine's tables, with ``lmc``, ``layers`` and ``engine_options``.
     settings
-        Other parameters by their dotted names, such as ``{"router.virtual_channels": 4}``: see
-        docs/flit.md.
-    unverified
-        Leaves the proof out that routing is free of deadlock; a run stops where packets wait in a
-        circle.
-    seed
-        The seed of all that is random.
-    seeds
-        Runs of each load, with ``seed`` and the numbers that follow: points are their means, with
-        ``over_seeds``.
+        Parameters by their dotted names, such as ``{"switch.virtual_channels": 4}``.
     threads
-        Points run side by side on so many threads; the result is the same with any number.
+        Processors to use, all where it is not given; the result is the same with any number.
+    critical_path
+        Of level ``"message"``: finds, too, what the end of the run waited for, and what processors
+        do.
     progress
         Called with ``(what, done, total)``.
-    of_level
-        Of level ``"packet"``, whose default load is 0.5 and which has no ``seeds``: ``dialect``,
-        ``messages``, ``message_bytes``, ``rails``, ``sync``; see
-        :func:`flyloom.verbs.packet.packet`, whose fields are found. Of level ``"message"``, which
-        takes besides these ``engine``, ``lmc``, ``layers``, ``engine_options``, ``settings``,
-        ``seed`` and ``progress``: ``workload``, a schedule, a file of one, or with ``make`` a
-        name; and the other arguments of :func:`flyloom.verbs.message.message`, whose fields are
-        found. ``source`` may be the schedule itself, which then runs without a network.
+    parameters
+        Those of the simulator, by the names that files and commands have: ``load``, ``traffic``,
+        ``selection``, ``rail``, ``workload``, ``placement``, ``traffic_class``, ``seed``, ...:
+        :func:`flyloom.flit`, :func:`flyloom.packet` and :func:`flyloom.message` list them. What is
+        None is not given. ``load`` is a number, several, or a range ``"0.1:0.9:0.1"``; ``traffic``
+        a pattern (docs/traffic.md), a file, a matrix or rows ``(src, dst, amount)``; ``workload`` a
+        schedule, a name with parameters (``"alltoall_pairwise bytes=65536"``), a file of GOAL, or a
+        trace; ``placement`` a policy, a file, or an endpoint for every process; ``costs`` a table
+        or a file of measured ones.
 
-    Fields: ``network``, ``engine``, ``traffic``, ``verified``, ``parameters``, ``points`` (each
-    ``offered_load``, ``accepted_load``, ``mean_packet_latency_cycles``, ...: docs/flit.md), with
-    ``"auto"`` also ``saturation_throughput``. Raises ``RefusalError`` for what does not fit and for
-    routing that is not proved free of deadlock.
+    Fields: ``network``, ``engine``, ``traffic`` or ``workload``, ``verified``, ``parameters``,
+    ``points`` and what the page of the level says. Raises ``RefusalError`` for what does not fit
+    and for routing that is not proved free of deadlock.
     """
     if level not in LEVELS:
         raise none_such("level", level, LEVELS)
-    if level == "message":
-        given_flit = (load, traffic, tuple(classes), selection, unverified, seeds, threads)
-        if given_flit != ("auto", "uniform", (), "minimal", False, 1, None):
-            raise RefusalError(
-                "level: load, traffic, classes, selection, unverified, seeds and threads are of "
-                "level flit; of level message: workload, make, placement, parameters, ..."
-            )
-        return _of_messages(
-            source, engine=engine, lmc=lmc, layers=layers, engine_options=engine_options,
-            settings=settings, seed=seed, progress=progress, **of_level,
+    if critical_path and level != "message":
+        raise RefusalError(f"critical_path: of level message; leave it out of level {level}")
+    routed = Routed(engine, lmc, layers, engine_options, progress)
+    spec = spec_of(level, settings, parameters)
+    return LEVELS[level](Asked(source, spec, routed, threads, critical_path))
+
+
+@dataclass(frozen=True)
+class Routed:
+    """How a network is routed before it is simulated; what is given of an engine."""
+
+    engine: str | None = None
+    lmc: int | None = None
+    layers: int | None = None
+    options: Mapping[str, Any] | None = None
+    progress: Progress | None = None
+
+    def on(self, source: Tables) -> Topology | Routing:
+        """The network, or its tables where ``source`` has some or an engine makes some."""
+        from flyloom.verbs.routes import routed_or_not
+
+        return routed_or_not(
+            source, self.engine, lmc=self.lmc, layers=self.layers, options=self.options,
+            progress=self.progress,
         )
-    if level == "packet":
-        if seeds != 1:
-            raise RefusalError("level: seeds are of level flit; leave them out")
-        _known(of_level, packet, level)
-        return packet(
-            source, load=None if isinstance(load, str) and load == "auto" else load,
-            traffic=None if isinstance(traffic, str) and traffic == "uniform" else traffic,
-            classes=classes,
-            selection=selection, engine=engine, lmc=lmc, layers=layers,
-            engine_options=engine_options, settings=settings, unverified=unverified, seed=seed,
-            threads=threads, progress=progress, **of_level,
-        )
-    if of_level:
-        name = min(of_level)
-        raise RefusalError(f"{name}: an argument of another level; leave it out")
-    refuse_arguments(settings, OWN)
-    processors = threads_for(threads)
-    spec = nested({
-        **(settings or {}), "load": loads(load), "selection": selection,
-        "class": [dict(one) for one in classes], "unverified": unverified, "seed": seed,
-        "seeds": seeds,
-    })
+
+
+@dataclass(frozen=True)
+class Asked:
+    """A run that is asked for."""
+
+    source: Any
+    spec: dict[str, Any]
+    routed: Routed = field(default_factory=Routed)
+    threads: int | None = None
+    critical_path: bool = False
+
+    @property
+    def hands(self) -> int:
+        """Threads to use: all processors where none are said."""
+        return processors() if self.threads is None else whole("threads", self.threads, 1, 1024)
+
+
+def spec_of(
+    level: str, settings: Mapping[str, Any] | None, parameters: Mapping[str, Any]
+) -> dict[str, Any]:
+    """All parameters as tables in tables, in the words of this version; notes which had others."""
+    given = {key: value for key, value in parameters.items() if value is not None}
+    for name in settings or {}:
+        if name in given:
+            raise RefusalError(f"{name}: given twice; as an argument or in settings")
+    plain = {key: plainly(key, value) for key, value in given.items() if key not in OF_PYTHON}
+    spec = nested({**plain, **(settings or {})})
+    aside = {f"\0{key}": value for key, value in given.items() if key in OF_PYTHON}
+    spec |= {key[1:]: key for key in aside}
+    name = f"sim.{level}"
+    spec, notes = _core.renewed(name, spec)
+    for old, new in notes:
+        renamed.note(name, old, new)
+    return {
+        key: aside.get(value, value) if isinstance(value, str) else value
+        for key, value in spec.items()
+    }
+
+
+def plainly(name: str, value: Any) -> Any:
+    """A value as JSON has it: tables and lists of any kind, and loads as numbers."""
+    if isinstance(value, Mapping):
+        return {key: plainly(name, inner) for key, inner in value.items()}
+    if isinstance(value, (str, bool, int, float)) or value is None:
+        return value
+    if hasattr(value, "item") and getattr(value, "ndim", 1) == 0:
+        return value.item()
+    if isinstance(value, Iterable):
+        return [plainly(name, inner) for inner in value]
+    raise RefusalError(f"{name}: {value!r} is no number, word, table or list of some")
+
+
+def room_for(level: str, spec: Mapping[str, Any]) -> AbstractContextManager[None]:
+    """Meanwhile networks are built only where this machine has memory to simulate them, too."""
+    known = {key: value for key, value in spec.items() if key not in OF_PYTHON}
+
+    def needs(family: str, params: dict[str, Any]) -> float:
+        return _core.point_bytes(family, params, None, 1, {level: known})
+
+    return built_for("simulating", needs)
+
+
+def _found(on: Topology | Routing, what: Mapping[str, Any], found: Mapping[str, Any]) -> Result:
+    """A result: the network and what was run on it before what was found."""
+    engine = on.engine if isinstance(on, Routing) else None
+    return Result({"network": topology_of(on).recipe, "engine": engine, **what, **found})
+
+
+def _flit(asked: Asked) -> Result:
+    spec = dict(asked.spec)
+    traffic = spec.pop("traffic", "uniform")
+    hands = asked.hands
     with room_for("flit", spec):
-        on = routed_or_not(
-            source, engine, lmc=lmc, layers=layers, options=engine_options, progress=progress
-        )
-    given = on if isinstance(on, Routing) else None
-    topology = topology_of(on)
+        on = asked.routed.on(asked.source)
     own, times = None, None
     if isinstance(traffic, str) and is_name(traffic):
         spec["traffic"] = traffic
-    elif (times := packet_times(topology, traffic)) is None:
-        own = demands(topology, traffic)
-    found = _core.simulate_flit(on, spec, processors, own, times, progress)
-    return Result({
-        "network": topology.recipe,
-        "engine": None if given is None else given.engine,
-        "traffic": called(traffic),
-        **found,
-    })
+    elif (times := packet_times(topology_of(on), traffic)) is None:
+        own = demands(topology_of(on), traffic)
+    found = _core.simulate_flit(on, spec, hands, own, times, asked.routed.progress)
+    return _found(on, {"traffic": called(traffic)}, found)
 
 
-def _of_messages(source: Any, workload: Scheduled | None = None, **given: Any) -> Result:
-    """A schedule over the network ``source``; or ``source`` itself, a schedule, without one."""
-    _known(given, message, "message")
-    if workload is None:
-        return message(source, **given)
-    return message(workload, net=source, **given)
-
-
-def _known(given: Mapping[str, Any], verb: Callable[..., Result], level: str) -> None:
-    """Refuses arguments that the verb of a level has not."""
-    known = inspect.signature(verb).parameters
-    if strange := sorted(set(given) - set(known)):
-        names = [name for name in known if name not in ("source", "net")]
-        raise RefusalError(f"{strange[0]}: no argument of level {level}; {', '.join(names)}")
-
-
-def booksim(
-    *given: str,
-    unverified: bool = False,
-    threads: int | None = None,
-    progress: Progress | None = None,
-) -> Result:
-    """Runs configurations of BookSim: the same network, routers, traffic and sampling.
-
-    Parameters
-    ----------
-    given
-        Files, and ``key=value`` words; in their order, the last value of a key counts. A network
-        file is looked for as it is named, then beside the configurations.
-    unverified
-        Runs also routing that is not proved free of deadlock.
-    threads
-        The result is the same with any number.
-    progress
-        Called with ``(what, done, total)``.
-
-    Fields: ``verified``, ``points`` (one, as ``simulate``), ``classes`` (one for each class of
-    traffic, where there are several), ``notes`` (what is said and has no effect, even in BookSim).
-    """
-    sources: list[tuple[str | None, str]] = []
-    folders = []
-    for word in given:
-        if "=" in word and not Path(word).is_file():
-            sources.append((None, word))
+def _packet(asked: Asked) -> Result:
+    spec, progress = dict(asked.spec), asked.routed.progress
+    team = join() if spec.get("sync") == "mpi" else ALONE
+    with team.together():
+        traffic = spec.pop("traffic", None)
+        if "workload" in spec and traffic is not None:
+            raise RefusalError("traffic: a workload says what is sent; leave out one of both")
+        hands = asked.hands
+        with room_for("packet", spec):
+            on = asked.routed.on(asked.source)
+        own = None
+        schedules: tuple[list[Workload] | None, list[int] | None] = (None, None)
+        if "workload" in spec:
+            asked_for = names(spec["workload"])
+            spec["workload"] = [job_called(one) for one in asked_for]
+            spec["placement"], where = places(on, spec.get("placement", "linear"))
+            schedules = (jobs({**spec, "workload": asked_for}, progress), where)
+        elif traffic is None or (isinstance(traffic, str) and is_name(traffic)):
+            spec |= {} if traffic is None else {"traffic": traffic}
         else:
-            sources.append((word, read_text(word)))
-            folders.append(Path(word).parent)
-    processors = threads_for(threads)
-    if not folders:
-        raise RefusalError("configuration: there is no file; the path of one")
-    named, notes = _core.booksim_names(sources)
-    file = None
-    if named is not None:
-        found = [path for path in (Path(named), *(f / named for f in folders)) if path.is_file()]
-        if not found:
-            raise RefusalError(
-                f"network_file: there is no {named}, nor beside the configuration; the path of one"
-            )
-        file = (str(found[0]), read_text(found[0]))
-    made = _core.simulate_booksim(sources, file, unverified, processors, progress)
-    kept = [{"place": place, "key": key, "why": why} for place, key, why in notes]
-    return Result({**made, "notes": kept})
+            own = demands(topology_of(on), traffic)
+    found = _core.simulate_packet(on, spec, (hands, team.core), own, schedules, progress)
+    peak_rss_mib = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
+    for point in found["points"]:
+        point["peak_rss_mib"] = peak_rss_mib
+    if "workload" in spec:
+        return _found(on, {"workload": ", ".join(spec["workload"])}, found)
+    return _found(on, {"traffic": called("uniform" if traffic is None else traffic)}, found)
+
+
+def _message(asked: Asked) -> Result:
+    spec, progress = dict(asked.spec), asked.routed.progress
+    source = asked.source
+    if "workload" not in spec:
+        source, spec["workload"] = None, source
+    on, where = over_network(source, asked.routed, spec)
+    own = None
+    if not named(spec["workload"], spec.get("workload_options")):
+        if spec.pop("workload_options", None):
+            raise RefusalError("workload_options: of a workload by name; this one is a file")
+        own = job(spec.pop("workload"), codes=False, progress=progress)
+    found, finish, links, path = _core.simulate_message(
+        own, spec, on, where, asked.critical_path, progress
+    )
+    more: dict[str, Any] = {} if links is None else {"links": links}
+    if path is not None:
+        more["critical_path"] = path
+    return Result({**found, "rank_finish_ns": finish, **more})
+
+
+def over_network(
+    source: Tables | None, routed: Routed, spec: dict[str, Any]
+) -> tuple[Topology | Routing | None, list[int] | None]:
+    """What messages go over, if anything, and the endpoint of every rank where these are given.
+
+    Puts measured costs and the policy of the placement into ``spec``.
+    """
+    if "costs" in spec:
+        spec["costs"] = measured_costs(spec["costs"])
+    if source is not None:
+        on = routed.on(source)
+        spec["placement"], where = places(
+            on, spec.get("placement", "linear"), spec.get("per_endpoint", 1)
+        )
+        return on, where
+    for name, is_given in (
+        ("engine", routed.engine is not None),
+        ("placement", spec.get("placement", "linear") != "linear"),
+        ("per_endpoint", spec.get("per_endpoint", 1) != 1),
+    ):
+        if is_given:
+            raise RefusalError(f"{name}: of a network, and there is none; give one")
+    return None, None
+
+
+LEVELS: dict[str, Callable[[Asked], Result]] = {
+    "flit": _flit, "message": _message, "packet": _packet,
+}
+"""The simulators, by level."""

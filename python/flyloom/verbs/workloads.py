@@ -18,14 +18,13 @@ from flyloom._core import (
     workload_dumpi,
     workload_list,
 )
-from flyloom.inputs.placements import Placed, places
 from flyloom.inputs.tables import Tables
 from flyloom.inputs.workloads import Scheduled, dumpi_files, dumpi_meta, traced, workload
 from flyloom.support.files import write_folder, write_whole
 from flyloom.support.progress import Progress
 from flyloom.support.reading import read_bytes, read_text
 from flyloom.support.results import Result
-from flyloom.verbs.message import network_tables, routed_or_none
+from flyloom.verbs.simulation import Routed, over_network, spec_of
 
 FORMATS = (".goal", ".bin", ".dumpi")
 """Ends of names: GOAL as text, GOAL in binary, a folder with a trace of DUMPI."""
@@ -164,18 +163,14 @@ def best_workload(
     *,
     ranks: int | Sequence[int],
     bytes: int | Sequence[int],
-    dialect: str = "causal",
-    parameters: Mapping[str, float] | None = None,
     net: Tables | None = None,
     engine: str | None = None,
     lmc: int | None = None,
     layers: int | None = None,
     engine_options: Mapping[str, Any] | None = None,
-    placement: Placed = "linear",
-    per_endpoint: int = 1,
     settings: Mapping[str, Any] | None = None,
-    seed: int = 0,
     progress: Progress | None = None,
+    **parameters: Any,
 ) -> list[Result]:
     """Which algorithm of a collective operation is quickest, alone or over a network: each is run
     for every number of ranks and of bytes.
@@ -186,9 +181,10 @@ def best_workload(
         As the names of its algorithms begin: ``"allreduce"``, ``"barrier"``, ...
     ranks, bytes
         One number or several.
-    dialect, parameters, net, engine, lmc, layers, engine_options, placement, per_endpoint, \
-settings, seed
-        As of :func:`flyloom.verbs.message.message`.
+    net
+        The network that messages go over, or tables; none: they take ``L`` and ``G`` of ``costs``.
+    engine, lmc, layers, engine_options, settings, parameters
+        As of :func:`flyloom.simulate` at level ``"message"``: ``costs``, ``placement``, ...
     progress
         Called with ``(what, done, total)``.
 
@@ -198,19 +194,10 @@ settings, seed
     for others, over a network, and where it does not hold). Raises ``RefusalError`` for an
     operation that there is not and numbers that cannot be.
     """
-    on = routed_or_none(
-        net, engine, lmc=lmc, layers=layers, options=engine_options, placement=placement,
-        per_endpoint=per_endpoint, progress=progress,
-    )
-    asked: dict[str, Any] = network_tables(settings)
-    asked |= {
-        "operation": operation, "ranks": _numbers(ranks), "bytes": _numbers(bytes),
-        "dialect": dialect, "costs": dict(parameters or {}), "per_endpoint": per_endpoint,
-        "seed": seed,
-    }
-    where = None
-    if on is not None:
-        asked["placement"], where = places(on, placement)
+    spec = spec_of("message", settings, parameters)
+    routed = Routed(engine, lmc, layers, engine_options, progress)
+    on, where = over_network(net, routed, spec)
+    asked = {**spec, "operation": operation, "ranks": _numbers(ranks), "bytes": _numbers(bytes)}
     return [Result(row) for row in workload_best(asked, on, where, progress)]
 
 

@@ -1,11 +1,19 @@
 /* Put, get and atomics: check, credit, data, notification, in this order. */
 #include "access.h"
-#include "parts.h"
-#include "record.h"
-#include "sync.h"
 
 #include <stdlib.h>
 #include <string.h>
+
+#include "alive.h"
+#include "error.h"
+#include "parts.h"
+#include "pending.h"
+#include "progress.h"
+#include "record.h"
+#include "remote.h"
+#include "state.h"
+#include "sync.h"
+#include "team.h"
 
 int fly_target(const struct fly_win *win, const char *call, int target) {
     if (win == NULL) return fly_fail(FLY_ERR_ARG, "%s: win is NULL", call);
@@ -181,7 +189,7 @@ static size_t most_of(const struct fly_access *at) {
     return asked != 0 && asked < most ? asked : most;
 }
 
-/* A put as one packet, with the blocks brought together: so many bytes of them, from `skip` on. */
+/* Sends a put as one packet: `bytes` of its blocks, from `skip` on, are gathered behind it. */
 static int put_packet(const struct fly_access *at, const struct fly_packet *packet,
                       const unsigned char *src, const fly_shape *from, size_t skip, size_t bytes) {
     unsigned char *packed = NULL;

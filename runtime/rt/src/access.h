@@ -4,7 +4,7 @@
 
 #include <string.h>
 
-#include "remote.h"
+#include "state.h"
 
 struct fly_access {
     struct fly_win *win;
@@ -14,6 +14,8 @@ struct fly_access {
     uint64_t offset; /* in the target's memory, or in its entry */
 };
 
+/* FLY_OK, an error, or FLY_NOTHING for FLY_PROC_NULL. */
+int fly_target(const struct fly_win *win, const char *call, int target);
 /* Checks target, tag and range; `shape` is the target's. FLY_NOTHING for FLY_PROC_NULL. */
 int fly_access_begin(struct fly_access *at, const char *call, struct fly_win *win, int target,
                      uint64_t disp, const fly_shape *shape, int tag, bool tag_optional);
@@ -34,7 +36,7 @@ static inline void fly_write_note(struct fly_packet *packet, const struct fly_wi
         memmove(packet->data, data, inside);
 }
 
-/* The same in the ring to the target, behind the data; the caller has a credit. */
+/* Puts a notification into the ring to the target, after the data; the caller has a credit. */
 static inline int fly_note_here(struct fly_inlet *inlet, const struct fly_win *win, int tag,
                                 const void *data, size_t bytes) {
     struct fly_slot *slot = fly_ring_slot(&inlet->ring);
@@ -43,7 +45,7 @@ static inline int fly_note_here(struct fly_inlet *inlet, const struct fly_win *w
     return FLY_OK;
 }
 
-/* req may be NULL; it is done at once, or when the bytes have been moved. Here and below. */
+/* The request, or NULL, is done at once or when the bytes have been moved; so for a get. */
 int fly_access_put(struct fly_access *at, const void *src, const fly_shape *from,
                    const fly_shape *to, struct fly_req *req);
 int fly_access_get(struct fly_access *at, void *dst, const fly_shape *to, const fly_shape *from,
@@ -51,6 +53,10 @@ int fly_access_get(struct fly_access *at, void *dst, const fly_shape *to, const 
 /* *state becomes 1, or an error below 0, when *old is there. */
 int fly_access_atomic(struct fly_access *at, int operation, uint64_t first, uint64_t second,
                       void *old, int *state, bool control);
+/* An atomic on a word of a member's entry; waits for the answer. */
+int fly_control(struct fly_win *win, int rank, int operation, size_t field, uint64_t first,
+                uint64_t second, uint64_t *old);
+/* The operation with the token could not be sent: no answer will come. */
 void fly_abandon(const struct fly_access *at, uint32_t token);
 
 #endif

@@ -8,7 +8,13 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "agree.h"
+#include "error.h"
+#include "progress.h"
 #include "record.h"
+#include "remote.h"
+#include "state.h"
+#include "team.h"
 
 /* In a value: some member is dead. */
 static const uint64_t DEAD = UINT64_C(1) << 63;
@@ -80,6 +86,6 @@ int fly_agree(struct fly_rt *rt, struct fly_object *object, uint64_t *value) {
                                                  team->size));
     agree->epoch++;
     bool died = (largest & DEAD) != 0 || anyone_dead(rt, team);
-    *value = died ? own : largest; /* what others tell may be of another call then */
+    *value = died ? own : largest; /* their values may belong to another call then */
     return died ? fly_fail_dead(rt, "all ranks of the team", -1) : FLY_OK;
 }

@@ -1,14 +1,19 @@
 /* Whether peers live: deaths that show by themselves, and questions to those that are awaited. */
 #include <time.h>
 
+#include "alive.h"
+#include "progress.h"
+#include "state.h"
 #include "sync.h"
+#include "team.h"
 
-/* From one look for deaths to the next, and for those that are awaited. Who was awaited in two
-   looks is asked, again in the fourth, then in every sixth; of many, so many in one look. */
+/* The intervals of the looks for deaths, and for peers that are awaited. A peer that was awaited in
+   two consecutive looks is asked, then again in the fourth and in every sixth; one look asks
+   ASK_MOST peers at most. */
 static const uint64_t HEED_NS = 10000000, SEEK_NS = 250000000;
 enum { SOUGHT_FIRST = 2, SOUGHT_SECOND = 4, SOUGHT_EVERY = 6, ASK_MOST = 64 };
 
-/* To some milliseconds, for a few nanoseconds. */
+/* Exact to a few milliseconds; it costs a few nanoseconds. */
 static uint64_t about_now_ns(void) {
     struct timespec now;
     clock_gettime(CLOCK_MONOTONIC_COARSE, &now);
@@ -23,7 +28,7 @@ static void heed(struct fly_rt *rt, uint64_t now) {
 
 void fly_heed(struct fly_rt *rt) { heed(rt, about_now_ns()); }
 
-/* Over a network others may need this rank meanwhile, and a program may make no other call. */
+/* Over a network others may need this rank meanwhile, and its program may make no other call. */
 static void heed_and_serve(struct fly_rt *rt) {
     if (rt->only == NULL) fly_turn(rt);
     fly_tend(rt);
@@ -73,7 +78,7 @@ static bool is_due(const struct fly_peer *peer) {
            peer->sought % SOUGHT_EVERY == 0;
 }
 
-/* Those that are many have their turns: who is due and must wait stays due. */
+/* Where many are due they take turns: a peer that is not asked now stays due. */
 static void seek(struct fly_rt *rt) {
     int asked = 0, first = rt->seek_at;
     for (size_t i = 0; i < rt->object_room; i++)

@@ -6,8 +6,8 @@
  * locked under another name, it is never seen without its lock. One that could be locked is of a
  * rank that has died; who looks asks the kernel and locks nothing, so that no look is in the way of
  * a rank that comes.
- * What ranks tell each other here are also the secrets by which they know each other: files can be
- * read by their user alone, are never opened through a link, and those of another user are none.
+ * Ranks also exchange the secrets here by which they recognise each other. So only the user can
+ * read the files, no file is opened through a link, and files of another user are ignored.
  */
 #include <dirent.h>
 #include <errno.h>
@@ -21,8 +21,10 @@
 #include <unistd.h>
 
 #include "../../mpi/file_limit.h"
-#include "boot.h"
-#include "core.h"
+#include "boot_files.h"
+#include "error.h"
+#include "progress.h"
+#include "settings.h"
 
 static const uint32_t CLOSING_MS = 1000;
 enum { PATH = 512, OTHERS = 8 /* looked at, at a time */, WHY = 400 };
@@ -450,7 +452,7 @@ static bool some_live(const struct files *files) {
     return false;
 }
 
-/* Whether all have been here, whom this rank has something to tell: why it leaves. */
+/* Whether all ranks have come that this one has to let know why it leaves. */
 static bool all_came(const struct files *files) {
     char path[PATH];
     if (!files->alone && files->code != FLY_ERR_ARG) return true;
@@ -470,7 +472,7 @@ void fly_boot_files_free(fly_boot *boot) {
     if (boot == NULL || boot->ctx == NULL) return;
     struct files *files = boot->ctx;
     if (!files->failed) meet_once_more(files);
-    /* Its last round tells others of another number of ranks so. */
+    /* Its last round shows ranks that were started with another size that the sizes differ. */
     if (files->failed && files->round == 0)
         remove_alive(files, files->rank);
     else

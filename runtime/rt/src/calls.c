@@ -3,7 +3,12 @@
 #include <string.h>
 
 #include "access.h"
+#include "error.h"
+#include "progress.h"
 #include "record.h"
+#include "request.h"
+#include "state.h"
+#include "team.h"
 
 static int put(const char *call, fly_win *win, const void *src, const fly_shape *from, int target,
                uint64_t disp, const fly_shape *to, int tag, bool optional) {

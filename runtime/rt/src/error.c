@@ -2,7 +2,8 @@
 #include <stdarg.h>
 #include <stdio.h>
 
-#include "core.h"
+#include "error.h"
+#include "state.h"
 
 /* A thread's own, and no more than words: nothing depends on it. */
 static _Thread_local char last[512];

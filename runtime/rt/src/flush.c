@@ -1,7 +1,13 @@
 /* Completion of operations: at the origin, at the target, for one or all. */
 #include "access.h"
+#include "alive.h"
+#include "error.h"
+#include "flush.h"
+#include "progress.h"
 #include "record.h"
+#include "state.h"
 #include "sync.h"
+#include "team.h"
 
 static bool awaits(const struct fly_win *win, int peer) {
     const struct fly_rt *rt = win->rt;
@@ -37,7 +43,7 @@ static int acknowledged(struct fly_rt *rt, int peer) {
     return to->dead ? fly_fail_dead(rt, "a flush", peer) : FLY_OK;
 }
 
-/* What a target could not answer is told once. */
+/* The error of a target that could not answer is returned once. */
 static int refused(struct fly_win *win, int code) {
     int why = win->refused;
     if (code != FLY_OK || why == FLY_OK) return code;

@@ -1,4 +1,4 @@
-/* The ring to a peer on the node, as the rank that sends holds it. */
+/* The ring to a peer on the node, as the sender holds it. */
 #ifndef FLY_INLET_H
 #define FLY_INLET_H
 
@@ -7,17 +7,17 @@
 #include "ring.h"
 
 struct fly_inlet {
-    struct fly_ring ring; /* without slots: there is none */
-    uint32_t *asleep;     /* the peer says here that it sleeps */
-    bool fenced;          /* the sender makes sure itself that it looks after it has published */
+    struct fly_ring ring; /* without slots: the peer has no ring */
+    uint32_t *asleep;     /* the peer sets it while it sleeps */
+    bool fenced;          /* the sender itself puts a fence between its store and its look */
 };
 
-/* shm.c: ends the sleep of who said so. */
+/* Ends the sleep of the peer whose word this is; in shm.c. */
 void fly_shm_wake(uint32_t *asleep);
 
-/* The receiver says it sleeps, then looks at the ring; a sender publishes, then looks if it does.
-   Mostly the receiver has the kernel put a fence into every sender, before it sleeps (shm.c): so
-   that who sends need not wait until what it wrote is seen. */
+/* The receiver sets its word, then looks at the ring; a sender publishes, then looks at the word.
+   Usually the receiver has the kernel put a fence into every sender before it sleeps (shm.c), so
+   that a sender does not wait until its stores are seen. */
 static inline void fly_inlet_rouse(const struct fly_inlet *inlet) {
     if (inlet->fenced)
         fly_fence_all();

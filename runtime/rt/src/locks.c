@@ -10,8 +10,15 @@
 #include <stddef.h>
 #include <stdlib.h>
 
+#include "access.h"
+#include "alive.h"
+#include "error.h"
+#include "flush.h"
 #include "lock_words.h"
+#include "progress.h"
+#include "state.h"
 #include "sync.h"
+#include "team.h"
 
 #define FIELD(word, name) \
     ((word) >> FLY_##name##_SHIFT & ((UINT64_C(1) << FLY_##name##_BITS) - 1))

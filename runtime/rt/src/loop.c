@@ -10,7 +10,9 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "core.h"
+#include "error.h"
+#include "remote.h"
+#include "state.h"
 
 struct item {
     struct item *next;

@@ -2,7 +2,7 @@
 #include <stdlib.h>
 
 #include "../../mpi/map_ask.h"
-#include "core.h"
+#include "error.h"
 
 static int check(int processes, const char *hosts, size_t host_bytes, size_t count,
                  const int edges[], const int ranks[]) {

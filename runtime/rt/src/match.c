@@ -86,7 +86,7 @@ static struct fly_bucket *find(const struct fly_match *m, int source, int tag) {
     return bucket;
 }
 
-/* The same, mostly without a search: programs use few keys in turn. */
+/* As `find`, usually without a search: programs use few keys in turn. */
 static struct fly_bucket *find_again(struct fly_match *m, int shape, int source, int tag) {
     struct fly_found *found = &m->found[shape];
     if (!found->known || found->source != source || found->tag != tag)

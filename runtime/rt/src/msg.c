@@ -7,7 +7,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "core.h"
+#include "error.h"
+#include "progress.h"
+#include "remote.h"
+#include "state.h"
 
 enum { TURN_MOST = 16, MESSAGE_MOST = 1 << 30 };
 _Static_assert(MESSAGE_MOST + sizeof(struct fly_packet) <= INT_MAX, "an MPI counts in int");

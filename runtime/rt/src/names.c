@@ -1,9 +1,10 @@
 /* The names of settings in the environment: one that is misspelt is reported, not passed over. */
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "core.h"
+#include "names.h"
 
 extern char **environ;
 

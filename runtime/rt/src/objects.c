@@ -1,7 +1,9 @@
 /* Teams and windows by the number that packets name them with. */
 #include <stdlib.h>
 
-#include "core.h"
+#include "error.h"
+#include "objects.h"
+#include "state.h"
 
 enum { FIRST_ROOM = 16 };
 

@@ -9,6 +9,11 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "error.h"
+#include "pending.h"
+#include "progress.h"
+#include "remote.h"
+
 enum { EVENTS = 16, EVENTS_LEAST = 1024, EVENTS_MOST = 1 << 17, INJECTED = 192 };
 /* What waits for a write to a dead peer waits so long for the provider to let go. */
 static const uint64_t LET_GO_NS = 300000000;
@@ -213,9 +218,9 @@ static struct ofi_head head_of(const struct ofi *ofi, int peer, uint32_t number,
                              .taken = ofi->peers[peer].taken, .offset = offset};
 }
 
-/* What the provider copies at once, and tells no end of: not the last words before an end is
-   closed, and nothing behind what has not gone, where it might stay. false: it must wait its
-   turn. */
+/* Sends what the provider copies at once, without an event at its end. Not the last packets before
+   an endpoint is closed, and none behind a packet that has not left, where it might stay. false: it
+   must wait its turn. */
 static bool inject(struct ofi *ofi, int peer, uint32_t number, const struct fly_packet *packet,
                    const void *data, size_t bytes) {
     struct {
@@ -293,7 +298,7 @@ static void take_error(struct ofi *ofi) {
     end(ofi, op, refused ? FLY_ERR_TRANSPORT : FLY_ERR_PEER);
 }
 
-/* Nobody waits for a dead peer's memory for ever. */
+/* Operations on the memory of a dead peer end after a limit. */
 static void give_up(struct ofi *ofi) {
     uint64_t now = fly_now_ns();
     for (struct ofi_op *op = ofi->moves, *next; op != NULL; op = next) {

@@ -19,8 +19,8 @@
 #include <rdma/fi_rma.h>
 #include <netinet/in.h>
 
-#include "remote.h"
 #include "ofi_told.h"
+#include "state.h"
 
 /* With its head a piece stays below the 16 KiB that ofi_rxm sends at once: above it asks first, and
    such transfers were seen to stand still in both directions (libfabric 1.17). */

@@ -3,6 +3,8 @@
 #include <string.h>
 
 #include "ofi.h"
+#include "remote.h"
+#include "team.h"
 
 /* Its turn has come: the packet goes to the core. false: no memory. */
 static bool hand_over(struct ofi *ofi, int peer, const unsigned char *data, size_t total) {

@@ -12,6 +12,8 @@
 #include <unistd.h>
 
 #include "ofi.h"
+#include "progress.h"
+#include "remote.h"
 
 /* How long a peer is silent before we look, and how long until we look again: the longer, where we
    wait for nothing, and it has only not said that it took all. */

@@ -4,7 +4,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "error.h"
 #include "ofi.h"
+#include "progress.h"
 
 int ofi_failed(const char *call, long code) {
     bool short_of = code == -FI_EMFILE || code == -FI_ENOMEM;
@@ -72,7 +74,7 @@ int ofi_open(struct ofi_end *end, struct fi_info *info, size_t events) {
 }
 
 /* ofi_rxm over verbs (libfabric 1.17) gives the memory of a message that comes in while it closes a
-   connection back to that connection, which is gone: it crashes. Its own, which tell of room, come
+   connection back to that connection, which is gone: it crashes. Its own, which grant room, come
    when it has looked at new connections, every 10 ms. */
 bool ofi_is_hasty(const struct fi_info *info) {
     const char *name = info->fabric_attr->prov_name;

@@ -3,7 +3,7 @@
  * A write reaches memory before the target has looked at the packets that were sent before it.
  * Where both touch the same bytes it goes as a packet, too: these are executed by their numbers. So
  * bytes are those of the last put, as they are where every put is a packet. The spans of packets
- * are kept until the target has told that it took them.
+ * are kept until the target has acknowledged them.
  */
 #include <string.h>
 

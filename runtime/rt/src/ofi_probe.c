@@ -9,6 +9,7 @@
 #include <sched.h>
 
 #include "ofi.h"
+#include "progress.h"
 
 static const uint64_t LIMIT_NS = 2000000000, ALONE_NS = 40000000;
 static const uint64_t DATA = UINT64_C(0xA5C3960F1E2D4B78);

@@ -27,7 +27,8 @@ static inline uint8_t ofi_bits(uint32_t values) {
     return bits;
 }
 
-/* Of so many bytes of data: in 4 the tag has what the others leave, and ranks what there is. */
+/* The fields in 8 or 4 bytes of data. In 4 the rank gets the bits that the number of ranks needs,
+   and the tag those that the others leave. */
 static inline struct ofi_layout ofi_layout(size_t bytes, uint32_t ranks, uint32_t credits) {
     struct ofi_layout layout = {.tag = 24, .rank = 20, .slot = 7, .number = 13};
     if (bytes >= 8) return layout;

@@ -3,7 +3,9 @@
 #include <string.h>
 #include <time.h>
 
+#include "error.h"
 #include "ofi.h"
+#include "progress.h"
 
 /* In a loan: the key, the address where offsets count from, and LENT with the window's slot. */
 enum { LOAN_KEY, LOAN_BASE, LOAN_SLOT };
@@ -101,7 +103,7 @@ static uint64_t told_of(const struct ofi *ofi, const struct fly_packet *packet,
     return ofi_pack(&ofi->layout, &told);
 }
 
-/* What the provider copies at once, and tells no end of. false: it must wait its turn. */
+/* Writes what the provider copies at once, without an event at its end. false: it must wait. */
 static bool inject(struct ofi *ofi, int peer, const struct fly_packet *packet,
                    const uint64_t *loan, const void *src, size_t bytes, uint32_t number) {
     if (ofi->peers[peer].busy != 0 || bytes > ofi->info->tx_attr->inject_size ||
@@ -112,7 +114,7 @@ static bool inject(struct ofi *ofi, int peer, const struct fly_packet *packet,
                                loan[LOAN_KEY]) == 0;
 }
 
-/* Writes, and tells the target by a message right behind, or when it is done. */
+/* Writes, and notifies the target by a message right behind the write, or when it is done. */
 static int write_and_tell(struct ofi *ofi, struct ofi_op *op) {
     struct fly_packet note = op->note;
     int peer = op->peer;
@@ -154,7 +156,7 @@ int ofi_read(struct fly_carrier *c, int peer, const struct fly_packet *packet,
     struct ofi *ofi = (struct ofi *)c;
     struct ofi_op *op = op_for(ofi, OFI_READ, peer, packet, loan, dst, bytes, token);
     if (op == NULL) return fly_fail(FLY_ERR_NOMEM, "ofi: no memory for a read");
-    if (packet->tag != FLY_NO_TAG) { /* told when it is done, in the place that it has now */
+    if (packet->tag != FLY_NO_TAG) { /* notified when it is done, with the number it has now */
         op->number = ofi->peers[peer].sent++;
         op->note.kind = FLY_K_NOTIFY;
         op->notes = true;

@@ -1,17 +1,17 @@
-/* The rings from the ranks of the node, as the one that takes holds them. */
+/* The rings from the ranks of the node, as the receiver holds them. */
 #ifndef FLY_OUTLET_H
 #define FLY_OUTLET_H
 
-#include "core.h"
+#include "remote.h"
 
 struct fly_outlet {
     struct fly_ring ring;
     struct fly_quota *note;  /* of the peer's notifications */
-    struct fly_outlet *next; /* from another peer; all are in a circle */
+    struct fly_outlet *next; /* from another peer; the last one leads back to the first */
     int peer;
 };
 
-/* So many lines that may be written already are fetched while others are on their way. */
+/* Cache lines that are fetched ahead of the reader, since their packets may be written already. */
 enum { FLY_AHEAD = 16 };
 
 static inline void fly_outlet_taken(struct fly_outlet *from) {
@@ -19,14 +19,15 @@ static inline void fly_outlet_taken(struct fly_outlet *from) {
     __builtin_prefetch(&from->ring.slots[(from->ring.next + FLY_AHEAD - 1) & from->ring.mask]);
 }
 
-/* After a look in vain; `last`: at the last ring of a round. Where rings are few, each is looked at
-   alone; of many that would take long. */
+/* After a look that found nothing; `last`: it was at the last ring of a round. Few rings are looked
+   at one after the other; for many that would take too long. */
 enum { FLY_FEW = 8 };
 static inline void fly_outlet_looked(const struct fly_rt *rt, bool last) {
     if (last || rt->near <= FLY_FEW) fly_look_alone();
 }
 
-/* Looks at all rings in turn for a while, until one has a packet: that of rt->from; NULL: none. */
+/* Looks at all rings in turn for a while, until one has a packet. rt->from is then that ring; NULL:
+   there was none. */
 static inline const struct fly_packet *fly_outlet_await(struct fly_rt *rt) {
     struct fly_outlet *from = rt->from;
     const struct fly_packet *packet;
@@ -50,7 +51,8 @@ static inline bool fly_outlet_hand(const struct fly_packet *packet, struct fly_w
                           packet->bytes);
 }
 
-/* It was handed over; true: it is time to tell its sender so, and to look at the others' rings. */
+/* After fly_outlet_hand took that packet. true: it is time to return credits to its sender, and to
+   look at the rings of the others. */
 static inline bool fly_outlet_noted(struct fly_rt *rt) {
     fly_outlet_taken(rt->from);
     return ++rt->from->note->taken == rt->from->note->tell_at;

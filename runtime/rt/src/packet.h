@@ -1,4 +1,5 @@
-/* What travels between ranks, whatever the transport: a head of 56 bytes, then bytes where it says.
+/* What travels between ranks, whatever the transport: a head of 56 bytes, followed by data for some
+ * kinds.
  */
 #ifndef FLY_PACKET_H
 #define FLY_PACKET_H
@@ -7,15 +8,15 @@
 #include <stdint.h>
 
 enum fly_kind {
-    FLY_K_VOID,   /* nothing: its sender only tries whether it goes */
-    FLY_K_NOTIFY, /* data is in the window; `data` has them too where they fit */
+    FLY_K_VOID,   /* nothing: its sender only tests whether it can be sent */
+    FLY_K_NOTIFY, /* the data is in the window; a small one is in `data` as well */
     FLY_K_PUT,    /* bytes follow; the target copies */
     FLY_K_GET,    /* the target answers with FLY_K_REPLY */
     FLY_K_ATOMIC, /* likewise */
-    FLY_K_REPLY,  /* to `token`; `value`, or bytes that follow */
+    FLY_K_REPLY,  /* answers `token` with `value`, or with bytes that follow */
     FLY_K_ASK,    /* the target answers with FLY_K_ACK */
-    FLY_K_ACK,    /* what the sender has done of the receiver's packets */
-    FLY_K_AGREE,  /* a round of a barrier: sync.c */
+    FLY_K_ACK,    /* how many of the receiver's packets the sender has executed and taken */
+    FLY_K_AGREE,  /* a round of a barrier: agree.c */
     FLY_K_POST,
     FLY_K_COMPLETE,
     FLY_K_COLL, /* a message of a collective: coll/coll.h */
@@ -25,15 +26,15 @@ enum fly_kind {
 
 enum { FLY_INLINE = 40, FLY_COLL_INLINE = 32 };
 enum { FLY_ATOMIC_ADD, FLY_ATOMIC_SWAP };
-/* In `flags`: the word is one of the window's own (window.h), not of the user's memory. */
+/* In `flags`: the word is in the member's entry (struct fly_entry), not in the user's memory. */
 enum { FLY_F_CONTROL = 1 };
-/* Of PUT: its sender has completed the epoch of its start with it. */
+/* Of PUT: with it the sender completes the epoch of its start. */
 enum { FLY_F_COMPLETE = 4 };
 /* Of PUT: it is the end of a longer one. */
 enum { FLY_F_PART = 16 };
-/* Of REPLY: there are no bytes, and the value says why. */
+/* Of REPLY: there are no bytes; `value` is the error. */
 enum { FLY_F_REFUSED = 8 };
-/* Of WRITTEN: its sender knows without being told when the bytes were there. */
+/* Of WRITTEN: its sender knows by itself when the bytes arrived, and needs no answer. */
 enum { FLY_F_DELIVERED = 2 };
 
 struct fly_packet {
@@ -68,7 +69,7 @@ struct fly_packet {
                     uint64_t offset, bytes;
                 } piece;
             };
-        } coll; /* what it is stands in `flags` */
+        } coll; /* `flags` says what it is */
     };
 };
 

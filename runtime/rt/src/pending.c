@@ -1,7 +1,8 @@
 /* Operations that await an answer, by the token that the answer names. */
 #include <stdlib.h>
 
-#include "remote.h"
+#include "pending.h"
+#include "state.h"
 
 enum { FIRST_ROOM = 16 };
 

@@ -2,13 +2,17 @@
 #include <sched.h>
 #include <time.h>
 
+#include "alive.h"
+#include "error.h"
+#include "progress.h"
 #include "record.h"
 #include "remote.h"
+#include "state.h"
 
 /* Turns before a rank that waits lets others run, and before it sleeps: some 2 us, and some 100 us
-   of yielding. A turn looks FLY_LOOKS times, of 7 ns or so each. Over a network a turn asks the
+   of yielding. A turn looks LOOKS times, of 7 ns or so each. Over a network a turn asks the
    kernel, 300 ns or so, and an answer takes tens of us. */
-enum { TURNS_SPIN = 25, TURNS_SPIN_FAR = 100, TURNS_YIELD = 325 };
+enum { LOOKS = 12, TURNS_SPIN = 25, TURNS_SPIN_FAR = 100, TURNS_YIELD = 325 };
 /* Turns from one look at the clock to the next: of a program that tests every 10 ms, 40 ms. */
 enum { TURNS_TEND = 4 };
 /* A silent peer is asked whether it lives after so long, then twice as long, up to the most; one
@@ -50,7 +54,7 @@ FLY_APART void fly_watch(struct fly_rt *rt) {
         if (rt->carriers[i]->ops->watch != NULL) rt->carriers[i]->ops->watch(rt->carriers[i]);
 }
 
-/* All transports once, those of memory so many looks long. */
+/* Polls all transports once; those of shared memory look `looks` times. */
 static int turn(struct fly_rt *rt, int looks, const struct fly_want *until) {
     int taken = 0;
     for (int i = 0; i < rt->carrier_count; i++) {
@@ -126,7 +130,7 @@ void fly_wait_more(struct fly_pause *pause) {
     pause->checks++;
     if (pause->turns > spins || (rt->locked && pause->turns % 16 == 0)) be_patient(pause);
     struct fly_carrier *only = rt->only;
-    int taken, looks = pause->turns <= spins ? FLY_LOOKS : 1;
+    int taken, looks = pause->turns <= spins ? LOOKS : 1;
     if (only != NULL) {
         taken = only->ops->spin(only, looks, pause->until);
         fly_look_after(rt);

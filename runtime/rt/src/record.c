@@ -11,7 +11,12 @@
 #include <unistd.h>
 
 #include "../../mpi/file_limit.h"
+#include "boot_files.h"
 #include "coll/coll.h"
+#include "error.h"
+#include "progress.h"
+#include "runtime.h"
+#include "team.h"
 
 enum { CHUNK_EVENTS = 1024, CHUNK_BYTES_ALL = 1 << 25, FEW = 2 };
 

@@ -4,7 +4,7 @@
 #ifndef FLY_RECORD_H
 #define FLY_RECORD_H
 
-#include "core.h"
+#include "state.h"
 
 enum fly_event_kind {
     FLY_E_CALC,   /* `value` ns outside the library */

@@ -4,9 +4,17 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "agree.h"
+#include "coll/engine.h"
+#include "objects.h"
 #include "parts.h"
+#include "pending.h"
+#include "progress.h"
+#include "state.h"
+#include "sync.h"
+#include "team.h"
 
-/* Of so many ranks all are told of a death. */
+/* Up to this many ranks a death is sent to all of them. */
 enum { TOLD_ALL = 64 };
 
 static bool hold_room(struct fly_win *win) {
@@ -262,8 +270,9 @@ static void source_died(void *context, struct fly_want *want) {
     req->error = FLY_ERR_PEER;
 }
 
-/* This rank may end because of it: those who hear of its end shall know why. Of many ranks so few
-   are told that all hear from one another. In fly_finalize a connection may have ended well. */
+/* This rank may end because of the death: those who notice its end shall know the reason. Of many
+   ranks it informs a few, such that the news spreads to all from one to another. In fly_finalize a
+   connection may have ended without a death. */
 static void say_to_others(struct fly_rt *rt, int dead) {
     struct fly_packet packet = {.kind = FLY_K_DIED, .source = dead};
     for (int i = 0; i < rt->carrier_count; i++)

@@ -2,8 +2,16 @@
 #include <stdint.h>
 #include <stdlib.h>
 
+#include "coll/call.h"
+#include "coll/engine.h"
+#include "error.h"
 #include "outlet.h"
+#include "progress.h"
 #include "record.h"
+#include "remote.h"
+#include "request.h"
+#include "state.h"
+#include "team.h"
 
 struct fly_req *fly_req_new(struct fly_win *win, enum fly_req_kind kind) {
     struct fly_req *req = calloc(1, sizeof *req);
@@ -219,7 +227,7 @@ static FLY_APART int wait_for(fly_req *req, fly_status *status) {
     return code;
 }
 
-/* A notification was taken, and it is time to tell its sender so where `tell` says. */
+/* A notification was taken; `tell`: it is time to return credits to its sender. */
 static FLY_APART int taken(fly_req *req, fly_status *status, bool tell) {
     struct fly_outlet *from = req->rt->from;
     if (tell) {

@@ -7,7 +7,7 @@
  * dies, what it published is whole, and nothing stands behind what it did not.
  *
  * Precondition of a ticket: a credit. The credits of the producer are at most `depth`, so ticket
- * t - depth was consumed, and seeing the credit for it returned (acquire) tells the producer so.
+ * t - depth was consumed: the producer knows it by the credit that was returned (acquire).
  */
 #ifndef FLY_RING_H
 #define FLY_RING_H

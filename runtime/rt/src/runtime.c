@@ -6,13 +6,27 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "boot.h"
+#include "agree.h"
+#include "boot_files.h"
+#include "coll/call.h"
+#include "error.h"
+#include "names.h"
+#include "objects.h"
+#include "progress.h"
 #include "record.h"
+#include "runtime.h"
+#include "settings.h"
+#include "state.h"
+#include "team.h"
 
-/* Of so many ranks each has a connection to each. */
+/* Up to this many ranks, each connects to all others at the start. */
 enum { GREET_MOST = 64 };
-/* A transport opens fewer than so many, but for those to each peer. */
+/* A transport opens fewer files than this, not counting those for each peer. */
 enum { FILES_FEW = 32 };
+/* A wait looks this often at the rings of the node before it turns to all transports: many times
+   where there is no other transport and no rank needs the processor, else few times. Beside another
+   transport one wait in WAITS_BESIDE turns to all in any case. */
+enum { LOOKS_ALONE = 256, LOOKS_BESIDE = 16, WAITS_BESIDE = 8 };
 static const uint64_t MAGIC = UINT64_C(0x666C796C6F6F6D32);
 
 struct start {
@@ -321,8 +335,8 @@ int fly_init(const fly_boot *boot, const fly_config *config, fly_rt **out) {
         destroy(rt);
         return code;
     }
-    rt->every = rt->only != NULL ? FLY_WATCH_TURNS : FLY_WAITS_BESIDE;
-    int looks = rt->only != NULL && !rt->crowded ? FLY_LOOKS_ALONE : FLY_LOOKS_BESIDE;
+    rt->every = rt->only != NULL ? FLY_WATCH_TURNS : WAITS_BESIDE;
+    int looks = rt->only != NULL && !rt->crowded ? LOOKS_ALONE : LOOKS_BESIDE;
     rt->rounds = rt->near == 0 ? 0 : 1 + looks / rt->near;
     for (int r = 0; r < rt->size && !rt->locked; r++)
         rt->peers[r].quick = !rt->peers[r].dead && rt->peers[r].inlet.ring.slots != NULL;

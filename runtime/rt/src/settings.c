@@ -4,7 +4,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "core.h"
+#include "error.h"
+#include "settings.h"
+#include "state.h"
 
 static const uint32_t CREDITS_MAX = 4096, START_MS = 60000;
 

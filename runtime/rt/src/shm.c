@@ -16,6 +16,10 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "error.h"
+#include "remote.h"
+#include "window.h"
+
 /* Packets taken in one turn, so that other transports have theirs. */
 enum { TURN_MOST = 64 };
 
@@ -44,7 +48,8 @@ static bool take_fences(void) {
     return syscall(SYS_membarrier, MEMBARRIER_CMD_REGISTER_GLOBAL_EXPEDITED, 0, 0) == 0;
 }
 
-/* Stores of all that have said so are seen before loads here after it, and the other way. */
+/* Orders the stores of all registered processes before the loads here after it, and the stores here
+   before their loads. */
 static void fence_others(void) {
     syscall(SYS_membarrier, MEMBARRIER_CMD_GLOBAL_EXPEDITED, 0, 0);
     fly_fence_all();

@@ -5,8 +5,8 @@
 
 #include <sys/socket.h>
 
-#include "core.h"
 #include "outlet.h"
+#include "state.h"
 
 /* The start of a rank's segment; a cache line for each word that others write. */
 struct fly_front {

@@ -11,7 +11,10 @@
 #include <sys/uio.h>
 #include <unistd.h>
 
+#include "error.h"
 #include "shm.h"
+#include "team.h"
+#include "window.h"
 
 /* Of the second message about a window. */
 static const uint32_t SECOND = UINT32_C(1) << 31;

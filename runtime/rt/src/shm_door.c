@@ -13,10 +13,12 @@
 #include <unistd.h>
 
 #include "../../mpi/file_limit.h"
+#include "error.h"
+#include "progress.h"
 #include "shm.h"
 
-/* Connections that have not said yet who they are: at most so many, each for so long; where there
-   are more, at least so long, as a rank may be stopped between its call and its first word. */
+/* Connections that have not identified themselves: at most VISITORS, each for SILENT_NS. Where more
+   come, each still has YOUNG_NS, as a rank may be stopped between its call and its first word. */
 enum { VISITORS = 64, PAUSE_MS = 50 };
 static const uint64_t SILENT_NS = UINT64_C(5000000000), YOUNG_NS = UINT64_C(1000000000);
 
@@ -34,7 +36,7 @@ struct visitors {
     } of[VISITORS];
 };
 
-/* How long it takes does not tell how much of it is right. */
+/* Its time does not reveal how many bytes are right. */
 static bool same_secret(const unsigned char one[16], const unsigned char other[16]) {
     unsigned char differ = 0;
     for (int i = 0; i < 16; i++) differ |= one[i] ^ other[i];

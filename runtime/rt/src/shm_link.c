@@ -1,7 +1,7 @@
 /* Connections of the processes of a node: abstract sockets that carry files of memory.
  *
  * Who can pass a file over such a socket is on the node; names of hosts prove nothing. A connection
- * that ends tells that its process has, whatever ended it, and nothing has a name that could stay.
+ * ends with its process, whatever ended that, and nothing has a name that could stay behind.
  * Memory goes to those alone who have shown that they are ranks of this program (shm_door.c), and
  * is mapped when it is as long as it must be and cannot become shorter.
  */
@@ -20,6 +20,8 @@
 #include <unistd.h>
 
 #include "../../mpi/file_limit.h"
+#include "error.h"
+#include "remote.h"
 #include "shm.h"
 
 static socklen_t address_of(const unsigned char token[16], struct sockaddr_un *address) {
@@ -235,7 +237,7 @@ static void lay_out(struct fly_shm_carrier *shm, struct fly_segment *segment, ui
     inlet->asleep = &segment->front->asleep;
 }
 
-/* Of the segment of a rank with so many credits: whole pages. */
+/* The size of the segment of a rank with these credits, in whole pages. */
 static size_t segment_bytes(const struct fly_shm_carrier *shm, uint32_t credits) {
     size_t page = (size_t)sysconf(_SC_PAGESIZE);
     size_t bytes = bytes_before(shm->count) +

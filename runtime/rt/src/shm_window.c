@@ -6,7 +6,9 @@
 #include <sys/uio.h>
 #include <unistd.h>
 
+#include "error.h"
 #include "shm.h"
+#include "team.h"
 
 /* What a process has mapped of others, for one window. */
 struct shown {
@@ -113,7 +115,7 @@ static int map_table(struct fly_win *win, struct shown *shown, const struct fly_
     return FLY_OK;
 }
 
-/* Takes the message of one member; an error is told when all were heard. */
+/* Takes the message of one member; an error is reported after those of all. */
 static int hear_one(struct fly_shm_carrier *shm, struct fly_win *win, struct shown *shown,
                     int rank, bool leads, bool whole) {
     int local = shm->local[fly_world_rank(win->object.team, rank)];

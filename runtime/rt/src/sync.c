@@ -3,11 +3,18 @@
  * Post and complete are packets, matched like notifications: a rank has memory for the k ranks it
  * works with, not for all. Completion needs no answer: its packet comes behind the operations.
  */
-#include "record.h"
 #include "sync.h"
 
 #include <stdlib.h>
 #include <string.h>
+
+#include "agree.h"
+#include "error.h"
+#include "flush.h"
+#include "progress.h"
+#include "record.h"
+#include "state.h"
+#include "team.h"
 
 /* Ranks of a start whose small puts may wait. */
 enum { LATE_RANKS = 32 };

@@ -2,9 +2,9 @@
 #ifndef FLY_SYNC_H
 #define FLY_SYNC_H
 
-#include "remote.h"
+#include "state.h"
 
-/* Bytes of a put that may wait until its epoch is completed. */
+/* The largest put that may wait until its epoch is completed. */
 enum { FLY_LATE_BYTES = 64 };
 
 /* The last small put to a rank of a start, while no other operation follows. */
@@ -24,30 +24,36 @@ struct fly_group {
 
 struct fly_held {
     int target, kind;
-    bool in_line; /* it stood in line, and moves it on */
+    bool in_line; /* this rank waited in the queue, and lets the next one proceed */
 };
 
 struct fly_sync {
-    struct fly_match inner; /* posts and completions that came, by <rank, kind>: memory O(k) */
+    struct fly_match inner; /* posts and completions that came, by <rank, kind>; O(k) memory */
     struct fly_group post, start;
     struct fly_held *held; /* locks */
     size_t held_count, held_room, exclusive;
     bool all;
     bool wanted; /* a call needs all members: alive.c asks after them */
-    uint64_t random; /* jitter of the back-off */
+    uint64_t random; /* the state of the back-off's jitter */
     struct {
         int target;
-        uint64_t word; /* of a target's lock, when it was free last */
+        uint64_t word; /* the target's lock word when it was last free */
     } seen[8];
 };
 
-/* Within a start: a put of few bytes, with its credit and no notification, waits for what follows:
-   a completion goes with it. false: it cannot. */
+int fly_sync_init(struct fly_win *win);
+void fly_sync_end(struct fly_win *win);
+/* Whether a lock is held, or an epoch of post or start is open. */
+bool fly_sync_open(const struct fly_win *win);
+/* A post or a completion of a rank came, by the `kind` of its packet. false: there is no memory. */
+bool fly_sync_arrived(struct fly_win *win, int source, int kind);
+/* Within a start a small put, with its credit and no notification, waits for the next operation: if
+   that is the completion, both go in one packet. false: it cannot wait. */
 bool fly_sync_late(struct fly_win *win, int target, const struct fly_packet *packet,
                    const void *data, size_t bytes);
-/* Sends the put to a target, or all (FLY_ALL), that waits so: before another operation. */
+/* Sends the waiting put of a target, or of all (FLY_ALL), before another operation. */
 int fly_sync_hurry(struct fly_win *win, int target);
-/* Whether another kind of epoch than locks is open, or any. */
+/* Whether an epoch of post or start is open. */
 bool fly_sync_groups(const struct fly_sync *sync);
 
 #endif

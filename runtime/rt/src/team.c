@@ -2,7 +2,15 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "agree.h"
+#include "boot_files.h"
+#include "coll/call.h"
+#include "error.h"
+#include "objects.h"
+#include "progress.h"
 #include "record.h"
+#include "state.h"
+#include "team.h"
 
 int fly_team_rank(const struct fly_team *team, int world) {
     if (team->world == NULL) return world;

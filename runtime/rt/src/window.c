@@ -5,9 +5,20 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include "agree.h"
+#include "boot_files.h"
+#include "error.h"
+#include "flush.h"
+#include "objects.h"
+#include "progress.h"
 #include "record.h"
+#include "request.h"
+#include "state.h"
+#include "sync.h"
+#include "team.h"
+#include "window.h"
 
-/* What a member tells the others of its part. */
+/* What each member sends the others about its part. */
 struct part {
     int32_t code, tag_ub;
     uint32_t flags, created, next_object, spare;

@@ -70,7 +70,7 @@ static void no_fold(void *context, const void *left, void *inout, size_t count) 
 /* Elements have 1 to 65536 bytes. */
 static void large_elements(fly_team *team, int rank) {
     fly_fold fold = {.type = FLY_BYTES, .bytes = 65536, .apply = no_fold};
-    char data[8], more[8];
+    char data[8] = {0}, more[8];
     OK(fly_scan(team, data, more, 0, &fold));
     fold.bytes = 65537;
     FAILS(FLY_ERR_ARG, "65537 bytes", fly_scan(team, data, more, 0, &fold));

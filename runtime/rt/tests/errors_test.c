@@ -7,8 +7,8 @@
 #include <sys/mman.h>
 
 #include "calls.h"
-#include "core.h"
 #include "ranks.h"
+#include "state.h"
 
 /* Set when rank 0 has been refused; in memory of all. */
 static int *full;

@@ -9,7 +9,8 @@
 #include <sys/resource.h>
 
 #include "check.h"
-#include "core.h"
+#include "names.h"
+#include "progress.h"
 #include "ranks.h"
 
 /* Holds the caller to the allowed processor with this number, counted from 0 and around. */

@@ -155,7 +155,7 @@ static void bad_weights(fly_team *team, int rank) {
 }
 
 static void bad_calls(fly_graph *graph, int rank) {
-    char data[64], other[64];
+    char data[64] = {0}, other[64];
     size_t eight[] = {8, 8}, at[] = {0, 8}, close[] = {0, 4}, far[] = {0, SIZE_MAX - 4};
     size_t seven[] = {8, 7};
     fly_req *req = (fly_req *)data;

@@ -3,12 +3,13 @@
  *
  *   objects_test [STEPS [SEED]]
  */
-#include "core.h"
+#include "objects.h"
 
 #include <stdlib.h>
 #include <string.h>
 
 #include "check.h"
+#include "state.h"
 
 enum { NUMBERS = 200, STRIDE = 7 };
 

@@ -6,7 +6,7 @@
 #include <time.h>
 
 #include "check.h"
-#include "core.h"
+#include "progress.h"
 
 static int naps;
 

@@ -47,3 +47,29 @@ fn every_speed_is_read_by_its_name() {
         assert!((t.links()[0].cable.rate_gbps() - 4.0 * lane_gbps).abs() < 1e-9, "{name}");
     }
 }
+
+/// What `ibnetdiscover -s` shows before the fabric, and a rate that it has no name for (`??`, and
+/// `???` of speeds).
+#[test]
+fn progress_is_left_out_and_unknown_rates_are_remarked() {
+    let shown = "DR path slid 0; dlid 0; 0 -> new Switch {0000000000000010} portnum 0 lid 0-0 \
+        \"\"\n\
+        DR path slid 0; dlid 0; 0,1 -> known Channel Adapter {0000000000000001} portnum 1 lid 3-3 \
+        \"x\"\n#\n# Topology file: generated on Fri Nov 27 12:30:07 2026\n#\n";
+    let plain = read_any(&pair("4xEDR"), "f", None).expect("a good file");
+    let found = read_any(&format!("{shown}{}", pair("4xEDR")), "f", None).expect("a good file");
+    assert_eq!((found.switches(), found.links()), (plain.switches(), plain.links()));
+    assert_eq!(found.aside().remarks.len(), 1, "{:?}", found.aside().remarks);
+    assert!(found.aside().remarks[0].starts_with("2 lines of programs left out"));
+    assert!(plain.aside().remarks.is_empty());
+    for (rate, taken) in [("??EDR", "(4xEDR)"), ("4x???", "(4xHDR)")] {
+        let found = read_any(&pair(rate), "f", None).expect("a good file");
+        let remarks = &found.aside().remarks;
+        assert!(
+            remarks.len() == 1
+                && remarks[0].starts_with("1 cable has an unknown width or speed")
+                && remarks[0].ends_with(taken),
+            "{rate}: {remarks:?}"
+        );
+    }
+}

@@ -102,16 +102,22 @@ fn edge_lists_mean_what_they_say() {
     assert_eq!(pairs(&t)[&("10".into(), "9".into())], 2);
     let t = read_any("b a\nendpoints a 3\na c\n", "e", None).expect("a good list");
     assert_eq!(counts(&t), [("b".into(), 0), ("a".into(), 3), ("c".into(), 0)]);
+    // remarks as other programs write them; below our own head names may begin so
+    let text = "% three nodes\na b\n// of one circle\nb c\n %x\nc a\n";
+    let (mut same, t) = (text.to_owned(), read_any(text, "e.edges", None).expect("a good list"));
+    assert_eq!((t.switches().len(), t.links().len()), (3, 3));
+    same.insert_str(0, "# edge list\n");
+    let refused = read_any(&same, "e", None).expect_err("no remark").to_string();
+    assert!(refused.starts_with("e: line 2: '% three nodes' is not understood"), "{refused}");
+    let t = read_any("# edge list\n% //b\n//b c\nc %\n", "e", None).expect("a good list");
+    assert_eq!((t.switches().len(), t.links().len()), (3, 3));
     for (text, p, expected) in [
         ("a b\nb b\n", None, "e: line 2: a link joins b to itself"),
         ("a b c\n", None, "e: line 1: 'a b c' is not understood"),
         ("0 1 {'weight': 2}\n", None, "data=False"),
-        ("a b\nendpoints a x\n", None, "e: line 2: 'x' is no number of endpoints"),
-        (
-            "a b\nendpoints a 1\nendpoints a 1\n",
-            None,
-            "e: line 3: the endpoints of a are told twice",
-        ),
+        ("graph g {\n a -- b;\n}\n", None, "networks are read from ibnetdiscover"),
+        ("a b\nendpoints a x\n", None, "e: line 2: 'x' is no number of endpoints; expected 0 to "),
+        ("a b\nendpoints a 1\nendpoints a 1\n", None, "e: line 3: the endpoints of a come twice"),
         ("a b\nb c\nc b\nb a\n", None, "e: line 4: every link of the list comes in both"),
         ("a b\nendpoints a 4000000000\n", None, "e: 4000000000 endpoints on one switch"),
         ("a b\nendpoints a 1\n", Some(4), "e: p: the file has its own endpoints"),

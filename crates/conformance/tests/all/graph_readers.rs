@@ -144,6 +144,10 @@ fn gml_and_node_link_say_the_same() {
         let said = refused(&NODE_LINK.replace(from, to));
         assert!(said.contains(says), "{to}: {said}");
     }
+    let twice = format!("{GML}\n{GML}");
+    let second = twice.lines().enumerate().filter(|(_, line)| line.starts_with("graph [")).nth(1);
+    let says = format!("line {}: a second graph", second.expect("there are two").0 + 1);
+    assert!(refused(&twice).contains(&says), "{}", refused(&twice));
     let deep = format!("graph [ node {}", "[ a ".repeat(100_000));
     assert!(refused(&deep).contains("within"));
 }
@@ -164,7 +168,12 @@ fn a_tree_of_slurm_is_its_switches_and_nodes() {
         ("SwitchName=a Nodes=n[0-999][0-999]\n", "is no host list"),
         ("SwitchName=a Nodes=n1\nSwitchName=a Nodes=n2\n", "line 2: switch a comes twice"),
         ("SwitchName=a Switches=b\n", "line 1: there is no switch 'b'"),
-        ("SwitchName=a Switches=a\n", "line 1: there is no switch 'a'"),
+        ("SwitchName=a Switches=a\n", "line 1: switch a is below itself"),
+        (
+            "SwitchName=a Switches=b\nSwitchName=b Switches=c,d\nSwitchName=c Nodes=n\n\
+             SwitchName=d Switches=e\nSwitchName=e Switches=b,f\nSwitchName=f Nodes=m\n",
+            "is below itself",
+        ),
         ("SwitchName=a Node=b\n", "line 1: there is no key Node"),
         ("BlockName=a Nodes=b\n", "line 1: blocks say"),
         ("SwitchName=a Nodes=n[1-2\n", "is no host list"),
@@ -209,6 +218,11 @@ fn a_topo_of_htsim_is_the_fat_tree_of_its_numbers() {
         ("Radix_Down 2", "Radix_Down 3", "a whole number of times"),
         ("Tiers 3", "Tiers 4", "4 tiers"),
         ("Podsize 4", "Podsize 3", "pods"),
+        (
+            "Tier 2\nRadix_Down 4\nDownlink_speed_Gbps 400\nDownlink_Latency_ns 50\n",
+            "",
+            "tier 2 of 3",
+        ),
         ("Podsize 4", "Pods 4", "line 3: there is no key pods"),
         ("Nodes 16", "Nodes 99999999999", "nodes is 99999999999"),
         ("Nodes 16", "Nodes 900000000", "900000000 nodes"),

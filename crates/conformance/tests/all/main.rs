@@ -4,6 +4,7 @@ mod addresses;
 mod cable_check;
 mod candidates;
 mod engines;
+mod exports;
 mod fabric_files;
 mod fabric_lines;
 mod failures;

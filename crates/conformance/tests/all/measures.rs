@@ -3,6 +3,8 @@
 use crate::page_measure;
 use base::Quiet;
 use base::stage::Kind;
+use fabric::Topology;
+use fabric::tables::Routing;
 use lab::stages::{Entry, Input, Inputs, STAGES, stage};
 use serde_json::{Map, Value, json};
 use std::sync::Arc;
@@ -21,6 +23,11 @@ fn is(kind: Kind, value: &Value) -> bool {
     }
 }
 
+/// A network and its tables, and nothing of files.
+fn given<'a>(topology: &'a Arc<Topology>, routing: Option<&'a Routing>) -> Inputs<'a> {
+    Inputs { topology, routing, traffic: None, schedules: None, times: None, places: None }
+}
+
 #[test]
 fn columns_are_in_the_records_of_every_family() {
     let mut met = std::collections::BTreeSet::new();
@@ -31,7 +38,7 @@ fn columns_are_in_the_records_of_every_family() {
             engines::engine("up_down").expect("there is").route(&Map::new(), &t, 1, &Quiet);
         let routing = routed.ok();
         let routing = routing.as_ref();
-        let on = Inputs { topology: &t, routing, traffic: None, schedules: None, times: None };
+        let on = given(&t, routing);
         for entry in entries() {
             for given in entry.examples() {
                 let Ok(found) = entry.run(&given, on, &Quiet) else { continue };
@@ -87,7 +94,7 @@ fn what_needs_tables_says_so() {
     let ring = fabric::network::parse_inline("ring:n=4,p=1").expect("well formed");
     let t = families::family("ring").and_then(|f| f.build(&ring.params)).expect("a ring");
     let t = Arc::new(t);
-    let on = Inputs { topology: &t, routing: None, traffic: None, schedules: None, times: None };
+    let on = given(&t, None);
     for entry in entries() {
         let done = entry.run(&Map::new(), on, &Quiet);
         match entry.input {

@@ -5,37 +5,13 @@ use proptest::prelude::*;
 use std::collections::BTreeSet;
 use traffic::pattern::Pattern;
 
-const NAMES: [&str; 29] = [
-    "bisect",
-    "bisect_symmetric",
-    "permutation",
-    "shift",
-    "ring",
-    "token_ring",
-    "tree",
-    "binomial",
-    "bruck",
-    "recursive_doubling",
-    "gather",
-    "scatter",
-    "stencil",
-    "neighbours",
-    "receivers",
-    "receivers_one",
-    "uniform",
-    "bit_reverse",
-    "bit_complement",
-    "shuffle",
-    "transpose",
-    "tornado",
-    "neighbour",
-    "hotspot",
-    "worst_case",
-    "null",
-    "rand",
-    "recdbl",
-    "circle",
-];
+/// Names of ORCS that are not ours, and the pattern without messages.
+const OTHERS: [&str; 4] = ["null", "rand", "recdbl", "circle"];
+
+/// Every name of the table, and the others.
+fn names() -> Vec<&'static str> {
+    [Pattern::names(), OTHERS.to_vec()].concat()
+}
 
 fn number() -> impl Strategy<Value = String> {
     prop_oneof![
@@ -53,12 +29,8 @@ fn number() -> impl Strategy<Value = String> {
 fn text() -> impl Strategy<Value = String> {
     let words = proptest::collection::vec(number(), 0..4);
     let mark = prop_oneof![Just(","), Just("x")];
-    (0..NAMES.len(), words, mark).prop_map(|(name, words, mark)| {
-        if words.is_empty() {
-            NAMES[name].to_owned()
-        } else {
-            format!("{}:{}", NAMES[name], words.join(mark))
-        }
+    (proptest::sample::select(names()), words, mark).prop_map(|(name, words, mark)| {
+        if words.is_empty() { name.to_owned() } else { format!("{name}:{}", words.join(mark)) }
     })
 }
 

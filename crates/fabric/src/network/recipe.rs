@@ -50,7 +50,8 @@ impl fmt::Display for Recipe {
     }
 }
 
-/// Parses the inline form `family:key=value,key=value`.
+/// Parses the text form of a part: `name key=value key=value`, or `name:key=value,key=value`, which
+/// is one word.
 ///
 /// A value is an integer, a shape (`8x8x4`), or a word. The value of `of` is a network itself and
 /// takes the rest of the text: `multi_plane:planes=2,of=slim_fly:q=5,p=4`.
@@ -58,10 +59,14 @@ impl fmt::Display for Recipe {
 /// # Errors
 /// When a part has no `=` or a key comes twice; nothing is said of the family's own rules.
 pub fn parse_inline(text: &str) -> Result<Recipe, Refusal> {
-    let (family, rest) = text.split_once(':').unwrap_or((text, ""));
+    let text = text.trim();
+    let end = text.find(|c: char| c == ':' || c.is_whitespace()).unwrap_or(text.len());
+    let (family, rest) = text.split_at(end);
+    let blanks = rest.starts_with(char::is_whitespace).then(|| rest.split_whitespace());
+    let commas = blanks.is_none().then(|| parts(rest.strip_prefix(':').unwrap_or(rest)));
     let mut params = Map::new();
     let mut last: Option<(&str, String)> = None;
-    for part in parts(rest) {
+    for part in blanks.into_iter().flatten().chain(commas.into_iter().flatten()) {
         let (key, value) = part.split_once('=').ok_or_else(|| {
             if let Some((key, value)) = &last
                 && part.starts_with(|c: char| c.is_ascii_digit())
@@ -114,6 +119,29 @@ fn parse_value(text: &str) -> Value {
     match text {
         "true" => true.into(),
         "false" => false.into(),
-        _ => text.parse::<f64>().map_or_else(|_| text.into(), Value::from),
+        // JSON has no word for `nan` and `inf`: as null they would pass for what is not given
+        _ => text.parse().ok().filter(|x: &f64| x.is_finite()).map_or(text.into(), Value::from),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::parse_inline;
+
+    #[test]
+    fn both_text_forms_say_the_same() {
+        for (words, word) in [
+            ("slim_fly q=5 p=4", "slim_fly:q=5,p=4"),
+            ("  torus   shape=4x4  p=1 ", "torus:shape=4x4,p=1"),
+            ("alltoall", "alltoall"),
+            ("alltoall", "alltoall:"),
+        ] {
+            let [one, other] = [words, word].map(|text| parse_inline(text).expect(text));
+            assert_eq!((&one.family, &one.params), (&other.family, &other.params), "{words}");
+        }
+        for wrong in ["slim_fly q", "slim_fly q=5 q=7", "slim_fly q=5 4"] {
+            let refused = parse_inline(wrong).expect_err(wrong);
+            assert!(refused.param.starts_with("slim_fly"), "{refused}");
+        }
     }
 }

@@ -21,7 +21,7 @@ pub struct Deal<'a> {
     pub rail: Rail,
     /// Packets with their times; none where births are drawn, as the class says.
     pub times: Option<Timed<'a>>,
-    /// How far routers are from one another, where [`Rail::Path`] asks.
+    /// How far routers are from one another, where [`Rail::Shortest`] asks.
     pub lengths: Option<&'a Lengths>,
 }
 
@@ -125,7 +125,7 @@ impl Dealt {
                 Rail::Random => self.random.below(deal.rails),
                 Rail::Fixed => source / deal.rails % deal.rails,
                 Rail::RoundRobin => turn,
-                Rail::LeastUsed | Rail::Path => {
+                Rail::LeastUsed | Rail::Shortest => {
                     let to = packet.map(|(to, _)| to * deal.rails);
                     let length = |rail: u32| match (deal.lengths, to) {
                         (Some(lengths), Some(to)) => lengths.between(on.wiring, first, to, rail),

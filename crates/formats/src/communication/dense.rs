@@ -1,8 +1,19 @@
 //! Dense matrices as text: a row a line, blanks or commas between the values.
 
+use super::kind::{Format, Found, Read, one, processes};
 use super::numbers::{lines, refuse, value};
-use super::{Found, one, processes};
 use base::Refusal;
+use base::part::Part;
+
+pub(super) const ENTRY: Format = Format {
+    part: Part::new("dense", "as many numbers a line as there are lines"),
+    ends: &[".mat", ".txt", ".dat"],
+    rank: 30,
+    is: |_| false,
+    sure: false,
+    looks: |text, _| looks(text),
+    read: Read::One(read),
+};
 
 fn words(line: &str) -> impl Iterator<Item = &str> {
     line.split(|c: char| c.is_whitespace() || c == ',').filter(|word| !word.is_empty())

@@ -2,9 +2,20 @@
 //!
 //! Source: Karypis, METIS 5.1 manual, section 4.1.1.
 
+use super::kind::{Format, Found, Read, one, processes};
 use super::numbers::{amount, refuse, vertex, whole};
-use super::{Found, one, processes};
 use base::Refusal;
+use base::part::Part;
+
+pub(super) const ENTRY: Format = Format {
+    part: Part::new("metis", "vertices and edges first, then a line a vertex"),
+    ends: &[".graph", ".metis", ".chaco"],
+    rank: 40,
+    is: |_| false,
+    sure: true,
+    looks: |text, _| looks(text),
+    read: Read::One(read),
+};
 
 /// Lines that are no remarks; blank ones are vertices without neighbours.
 fn lines(text: &str) -> impl Iterator<Item = (usize, &str)> {

@@ -4,10 +4,21 @@
 //! operations were made of; both went over the network, and so did `S` and `R`, what was put and
 //! got. Lines `C` say once more what collective operations asked for and are passed over.
 
+use super::kind::{Format, Found, Read, SMALL};
 use super::numbers::{amount, refuse, whole};
-use super::{Found, SMALL};
 use base::Refusal;
+use base::part::Part;
 use traffic::communication::{MOST_PROCESSES, Sent, check_rank};
+
+pub(super) const ENTRY: Format = Format {
+    part: Part::new("monitoring", "lines of Open MPI's monitoring, E and I, a file a rank"),
+    ends: &[".prof"],
+    rank: 10,
+    is: looks,
+    sure: true,
+    looks: |_, _| false,
+    read: Read::All(read),
+};
 
 /// Whether a text looks like such a file.
 pub(super) fn looks(text: &str) -> bool {

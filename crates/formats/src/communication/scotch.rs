@@ -2,9 +2,20 @@
 //!
 //! Source: Pellegrini, "Scotch and libScotch 7.0 user's guide", section 5.1.
 
+use super::kind::{Format, Found, Read, one, processes};
 use super::numbers::{amount, lines, refuse, vertex, whole};
-use super::{Found, one, processes};
 use base::Refusal;
+use base::part::Part;
+
+pub(super) const ENTRY: Format = Format {
+    part: Part::new("scotch", "0 first, then vertices and arcs, then a line a vertex"),
+    ends: &[".grf", ".src"],
+    rank: 20,
+    is: |_| false,
+    sure: true,
+    looks: |text, named| !named && looks(text),
+    read: Read::One(read),
+};
 
 /// Whether it begins with the line of the version.
 pub(super) fn looks(text: &str) -> bool {

@@ -4,20 +4,30 @@
 //! `bandwidth` (GB/s, of a link in a direction) and `latency` (ns, of a link) have an entry for
 //! each dimension, and NPUs are numbered along the first dimension first.
 
+use super::kind::{Format, Source, asked, quantity};
 use super::working::{Rails, Working};
-use super::{Source, asked, quantity};
+use base::part::Part;
 use base::{LinkId, Refusal};
 use fabric::geometry::{Form, Row};
 use fabric::network::Cable;
+use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::{Map, Value};
 use std::collections::HashMap;
 use std::fmt::Write;
 
-#[derive(Default, Deserialize)]
+pub(super) const ENTRY: Format = Format::new(
+    Part::new("astra-sim", "network of ASTRA-sim's analytical back end (YAML)").takes::<Options>(),
+    "rings, complete networks, grids of these with one endpoint a switch; one switch",
+    write,
+);
+
+#[derive(Default, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 struct Options {
+    /// time through a switch, ns; default 0
     switch_latency_ns: f64,
+    /// which plane to write, from 0; of a network of several
     plane: Option<u16>,
 }
 

@@ -3,6 +3,7 @@
 use super::working::{Host, Working};
 use crate::hosts::{self, host, of_several_adapters, short};
 use base::Refusal;
+use schemars::JsonSchema;
 use serde::Deserialize;
 use std::collections::{HashMap, HashSet};
 
@@ -14,7 +15,7 @@ const MAX_RANGE: u64 = 50_000;
 const MAX_DIGITS: usize = 7;
 
 /// What of an endpoint's name is the name of the node.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub(super) enum Names {
     /// What stands before the first blank: `node-7` of `node-7 HCA-1`.

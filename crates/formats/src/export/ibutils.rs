@@ -4,11 +4,13 @@
 //! adapter is a system of one device; a name has neither blanks nor `/`; lanes have 2.5, 5 or 10
 //! Gbit/s, widths are 1, 4, 8 and 12, and a line with another is ignored with its cable.
 
-use super::{Source, asked};
+use super::kind::{Format, Source, asked};
 use crate::graph_file::ibutils::nominal_gbps;
+use base::part::Part;
 use base::{LinkId, Refusal, SwitchId, TerminalId};
 use fabric::addresses::remark;
 use fabric::network::{Cable, Speed, Topology};
+use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::{Map, Value};
 use std::collections::{BTreeSet, HashMap};
@@ -18,7 +20,7 @@ use std::fmt::Write;
 const MOST_PORTS: u16 = 254;
 
 /// Which speeds are written.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 enum Speeds {
     /// Those that ibutils 1.5 reads; of others the nearest.
@@ -28,9 +30,22 @@ enum Speeds {
     All,
 }
 
-#[derive(Default, Deserialize)]
+pub(super) const ENTRY: Format = Format::new(
+    Part::new(
+        "ibutils-topo",
+        "topology file of ibutils, with the definitions of its systems (.ibnl) beside it",
+    )
+    .takes::<Options>(),
+    "switches up to 254 ports",
+    write,
+)
+.beside_it(definitions);
+
+#[derive(Default, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 struct Options {
+    /// known (default): of cables that ibutils 1.5 has no word for the nearest, 10G a lane; or all:
+    /// 14G, 25G, 50G, 100G, 200G
     speeds: Speeds,
 }
 

@@ -3,11 +3,13 @@
 //! Source: `SimGrid`'s reference of platform files, DTD version 4.1. A cable is a link of policy
 //! SPLITDUPLEX, whose directions are UP, from its first end to its second, and DOWN.
 
+use super::kind::{Format, Source, asked, quantity};
 use super::working::{Host, Rails, Working};
-use super::{Source, asked, quantity};
 use base::Refusal;
+use base::part::Part;
 use fabric::network::Cable;
 use fabric::tables::Routing;
+use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::{Map, Value};
 use std::collections::HashSet;
@@ -17,7 +19,7 @@ use std::fmt::Write;
 const MAX_ROUTES: usize = 1 << 20;
 
 /// Where routes come from.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 enum Routes {
     /// The tables: a route for each pair of hosts.
@@ -26,13 +28,24 @@ enum Routes {
     Shortest,
 }
 
-#[derive(Deserialize)]
+pub(super) const ENTRY: Format = Format::new(
+    Part::new("simgrid", "platform of SimGrid (XML 4.1)").takes::<Options>(),
+    "any with tables; without, those without parallel links",
+    write,
+);
+
+#[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 struct Options {
+    /// tables (default where there are some) or shortest: `SimGrid`'s own choice
     routes: Option<Routes>,
+    /// which of the routes to a terminal, from 0 (default)
     layer: u32,
+    /// time through a switch, ns; default 0
     switch_latency_ns: f64,
+    /// speed of a host, Gflop/s; default 1
     host_gflops: f64,
+    /// which plane to write, from 0; of a network of several
     plane: Option<u16>,
 }
 

@@ -5,17 +5,19 @@
 //! a power of two times the one before.
 
 use super::hostlist::{self, Names, compressed};
+use super::kind::{Format, Source, asked};
 use super::switch_names::SwitchNames;
 use super::working::{Rails, Working};
-use super::{Source, asked};
 use base::Refusal;
+use base::part::Part;
+use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::{Map, Value};
 use std::collections::{BTreeMap, HashMap};
 use std::fmt::Write;
 
 /// What a block is.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 enum Blocks {
     /// The nodes of a group of switches: a pod, a dragonfly group, a Slim Fly column.
@@ -27,14 +29,27 @@ enum Blocks {
     Racks,
 }
 
-#[derive(Default, Deserialize)]
+pub(super) const ENTRY: Format = Format::new(
+    Part::new("slurm-block", "topology.conf of Slurm's topology/block").takes::<Options>(),
+    "any",
+    write,
+);
+
+#[derive(Default, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 struct Options {
+    /// groups (default), switches or racks (of the floor plan): what a block is
     blocks: Blocks,
+    /// `BlockSizes`, a list; default: the size of the smallest block
     sizes: Option<Value>,
+    /// what of an endpoint's name is the node's: first-word (default), short (of that word what
+    /// stands before the first dot) or whole
     names: Names,
+    /// short (default: what a managed switch was given, `leaf-1` of `MF0;leaf-1:MQM8700/U1`), whole
+    /// or first-word
     #[serde(rename = "switch-names")]
     switch_names: SwitchNames,
+    /// which plane to write, from 0; of a network of several
     plane: Option<u16>,
 }
 

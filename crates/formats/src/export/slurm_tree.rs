@@ -7,18 +7,20 @@
 //! a node is on no switch. So nodes on a switch above others have a leaf of their own below it.
 
 use super::hostlist::{Names, compressed};
+use super::kind::{Format, Source, asked};
 use super::levels::levels;
 use super::switch_names::SwitchNames;
 use super::working::{Rails, Working};
-use super::{Source, asked};
 use base::Refusal;
+use base::part::Part;
+use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::{Map, Value};
 use std::collections::{BTreeMap, HashMap};
 use std::fmt::Write;
 
 /// Which switches have a line.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 enum Which {
     /// All of a tree that have nodes below them.
@@ -30,14 +32,27 @@ enum Which {
     Leaves,
 }
 
-#[derive(Deserialize)]
+pub(super) const ENTRY: Format = Format::new(
+    Part::new("slurm-tree", "topology.conf of Slurm's topology/tree").takes::<Options>(),
+    "trees; any network with switches=leaves",
+    write,
+);
+
+#[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 #[derive(Default)]
 struct Options {
+    /// all (default), distinct (one of those that reach the same nodes) or leaves (those with
+    /// nodes, and one above those that are connected)
     switches: Which,
+    /// what of an endpoint's name is the node's: first-word (default), short (of that word what
+    /// stands before the first dot) or whole
     names: Names,
+    /// short (default: what a managed switch was given, `leaf-1` of `MF0;leaf-1:MQM8700/U1`), whole
+    /// or first-word
     #[serde(rename = "switch-names")]
     switch_names: SwitchNames,
+    /// which plane to write, from 0; of a network of several
     plane: Option<u16>,
 }
 

@@ -6,6 +6,7 @@
 
 use super::working::Working;
 use base::Refusal;
+use schemars::JsonSchema;
 use serde::Deserialize;
 use std::collections::{HashMap, HashSet};
 
@@ -13,7 +14,7 @@ use std::collections::{HashMap, HashSet};
 const MAX_NAME: usize = 128;
 
 /// What of a switch's name is its name in the file.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub(super) enum SwitchNames {
     /// The name that a managed switch was given, else all of it, `_` for what cannot be; where that

@@ -6,7 +6,7 @@
 //! Other programs mean other things by these words: what is no whole number in `group`, `level`,
 //! `plane` or `width` and a number in `speed` are left out for the whole graph, with a remark.
 
-use super::{MAX_PLANE, add_endpoints, recipe};
+use super::kind::{MAX_PLANE, add_endpoints, recipe};
 use crate::backed::Beside;
 use base::{Refusal, SwitchId};
 use fabric::network::{Builder, Cable, NAMES, Plug, Speed, Switch, Topology, name_fault};
@@ -215,8 +215,10 @@ impl<'a> Attributed<'a> {
         let mut cable = Cable::default();
         let said = |key: &str| data.get(key).map(|text| text.trim());
         if let Some(speed) = said("speed").filter(|_| !left.has("speed")) {
-            cable.speed = Speed::from_name(speed)
-                .ok_or_else(|| self.refuse(place, format!("speed is '{speed}'"), "as in HDR"))?;
+            cable.speed = Speed::from_name(speed).ok_or_else(|| {
+                let known = Speed::ALL.map(|speed| speed.to_string()).join(", ");
+                self.refuse(place, format!("speed is '{speed}'"), known)
+            })?;
         }
         if let Some(width) = self.integer(place, data, "width", left)? {
             if ![1, 2, 4, 8, 12].contains(&width) {

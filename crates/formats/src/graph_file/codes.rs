@@ -6,7 +6,7 @@
 //! by numbers among all routers. Each link is there in both directions.
 //! Source: CODES, `dragonfly-custom.C`, `dragonfly-dally.C`, `dragonfly-plus.C`.
 
-use super::{add_endpoints, recipe};
+use super::kind::{add_endpoints, recipe};
 use crate::backed::Beside;
 use base::{Refusal, SwitchId};
 use fabric::network::{Builder, Switch, Topology};

@@ -1,6 +1,6 @@
 //! Networks as DOT, for Graphviz; written only.
 
-use super::terminals_up;
+use super::kind::terminals_up;
 use base::{LinkId, SwitchId};
 use fabric::network::Topology;
 use std::fmt::Write;

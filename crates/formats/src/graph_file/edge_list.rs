@@ -7,7 +7,9 @@
 //! endpoints a 4      # 4 endpoints on switch a
 //! ```
 //!
-//! Names are words without blanks or `#`. A `{}` after a link, as networkx writes it, is ignored.
+//! Names are words without blanks or `#`. Lines that begin with `%` or `//` are remarks, too, but
+//! below a head `# edge list`, where names may begin so.
+//! A `{}` after a link, as networkx writes it, is ignored.
 //! When all names are whole numbers the switches are in order of these, else as they appear.
 //!
 //! Settings, source code and certificates have lines of two words too. So a text says that it is
@@ -15,13 +17,21 @@
 //! that says nothing of itself must be of one piece and have a circle: of 50000 text files of a
 //! machine none but edge lists did.
 
-use super::{add_endpoints, recipe, terminals_up};
+use super::kind::{Format, MAX_ON_SWITCH, add_endpoints, recipe, terminals_up};
 use crate::backed::Beside;
 use crate::names::unique_names;
+use base::part::Part;
 use base::{Refusal, SwitchId};
 use fabric::network::{Builder, NAMES, Switch, Topology, name_fault};
 use std::collections::{HashMap, HashSet};
 use std::fmt::Write;
+
+pub(super) const ENTRY: Format = Format {
+    part: Part::new("edge-list", "edge lists"),
+    rank: 0,
+    looks: |seen| has_remark(seen.body),
+    read: |text, name, p| read(text, name, p),
+};
 
 #[derive(Default)]
 struct List<'a> {
@@ -45,17 +55,40 @@ const ENDS: [&str; 3] = [".edges", ".edgelist", ".el"];
 /// network has none. Ports are given out in order of the lines. O(file).
 ///
 /// # Errors
-/// When a line is not understood, a link joins a switch to itself, endpoints are told twice for a
+/// When a line is not understood, a link joins a switch to itself, endpoints come twice for a
 /// switch, every link comes in both directions, `p` is given for a list with endpoints, or the text
 /// neither says that it is an edge list nor looks like one.
 pub fn read(text: &str, name: &str, p: impl Into<Beside>) -> Result<Topology, Refusal> {
+    read_last(text, name, p, "")
+}
+
+/// As [`read`]; `known` says what networks are read from, where no other format was recognised.
+///
+/// # Errors
+/// As [`read`].
+pub(super) fn read_last(
+    text: &str,
+    name: &str,
+    p: impl Into<Beside>,
+    known: &str,
+) -> Result<Topology, Refusal> {
     let p = p.into();
     let mut list = List::default();
+    // such files have names that begin with any sign
+    let ours = has_remark(text);
     for (i, line) in text.trim_start_matches('\u{feff}').lines().enumerate() {
         let line = line.split('#').next().unwrap_or_default();
+        let begins = |mark: &str| line.trim_start().starts_with(mark);
+        if !ours && (begins("%") || begins("//")) {
+            continue; // a remark in files of Matrix Market, KONECT and others
+        }
         let words: Vec<&str> = line.split_whitespace().collect();
-        list.line(&words, i + 1)
-            .map_err(|(why, help)| Refusal::new(format!("{name}: line {}", i + 1), why, help))?;
+        list.line(&words, i + 1).map_err(|(why, help)| {
+            // one of no format that is known comes here, too
+            let said = said_of(name, text, p, &list);
+            let help = if said || known.is_empty() { help } else { format!("{help}; {known}") };
+            Refusal::new(format!("{name}: line {}", i + 1), why, help)
+        })?;
     }
     // words alone are no network: any text file of one word a line would be one
     if list.links.is_empty() && list.counts.is_empty() {
@@ -76,12 +109,20 @@ pub fn read(text: &str, name: &str, p: impl Into<Beside>) -> Result<Topology, Re
         b.link(place[*x as usize], place[*y as usize]);
     }
     let t = b.finish(recipe(name, "edge_list")).map_err(|r| r.within(name))?;
-    let file = name.strip_suffix(".gz").unwrap_or(name);
-    let said = p.p.is_some() || list.networkx || !list.counts.is_empty() || has_remark(text);
-    if !said && !ENDS.iter().any(|end| file.ends_with(end)) {
+    if !said_of(name, text, p, &list) {
         check_looks(&t, name)?;
     }
     Ok(t)
+}
+
+/// Whether a text, its file's name or who reads it says that it is an edge list.
+fn said_of(name: &str, text: &str, p: Beside, list: &List) -> bool {
+    let file = name.strip_suffix(".gz").unwrap_or(name);
+    p.p.is_some()
+        || list.networkx
+        || !list.counts.is_empty()
+        || has_remark(text)
+        || ENDS.iter().any(|end| file.ends_with(end))
 }
 
 /// Whether the first line that is not empty says that an edge list follows.
@@ -118,10 +159,11 @@ impl<'a> List<'a> {
                 let s = self.switch(a);
                 let count = count.parse().map_err(|_| {
                     let shown: String = count.chars().take(40).collect();
-                    (format!("'{shown}' is no number of endpoints"), "expected 0 or more".into())
+                    let help = format!("expected 0 to {MAX_ON_SWITCH}");
+                    (format!("'{shown}' is no number of endpoints"), help)
                 })?;
                 if self.counts.insert(s, count).is_some() {
-                    let why = format!("the endpoints of {a} are told twice");
+                    let why = format!("the endpoints of {a} come twice");
                     return Err((why, "give one line a switch".into()));
                 }
             }
@@ -194,7 +236,7 @@ pub fn write(t: &Topology) -> String {
         let bad = |c: char| c.is_whitespace() || c == '#' || c == '\u{feff}';
         let name = s.name.replace(bad, "_");
         // no line may look like one of a fabric
-        let name = if super::is_fabric(&name) { format!("_{name}") } else { name };
+        let name = if super::discovered::is_fabric(&name) { format!("_{name}") } else { name };
         (name, format!("switch-{i}"))
     }));
     let mut out = format!("{REMARK}: {}\n", t.recipe().to_string().replace(['\n', '\r'], " "));

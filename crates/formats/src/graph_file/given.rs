@@ -1,6 +1,6 @@
 //! Endpoints that a user gives a network whose file has none.
 
-use super::{add_endpoints, own_endpoints};
+use super::kind::{add_endpoints, own_endpoints};
 use crate::backed::Beside;
 use base::{Refusal, SwitchId};
 use fabric::network::{Builder, Peer, Topology};

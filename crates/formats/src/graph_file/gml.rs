@@ -6,10 +6,19 @@
 //! [`super::attributed`]; lists inside of them, such as `graphics`, are ignored.
 
 use super::attributed::{Attributed, Data, Edge, Vertex, line_of};
+use super::kind::Format;
 use crate::backed::Beside;
 use base::Refusal;
+use base::part::Part;
 use fabric::network::Topology;
 use std::borrow::Cow;
+
+pub(super) const ENTRY: Format = Format {
+    part: Part::new("gml", "GML"),
+    rank: 50,
+    looks: |seen| looks(seen.body),
+    read: |text, name, p| read(text, name, p),
+};
 
 /// What is next in the text.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -211,6 +220,15 @@ pub fn read(text: &str, name: &str, p: impl Into<Beside>) -> Result<Topology, Re
             "directed" => directed = scan.value(key)?.is_some_and(|value| value == "1"),
             _ => drop(scan.value(key)?),
         }
+    }
+    while let Some((at, token)) = scan.token()? {
+        let Token::Word(key) = token else {
+            return Err(scan.refuse(at, "a value without a key", "KEY VALUE"));
+        };
+        if key == "graph" {
+            return Err(scan.refuse(at, "a second graph", "a file has one"));
+        }
+        scan.value(key)?;
     }
     if vertices.is_empty() {
         return Err(scan.refuse(scan.at, "the graph has no nodes", "node [ id 0 label \"a\" ]"));

@@ -8,15 +8,23 @@
 //! passed over; entities are never expanded, a file that declares some is refused.
 
 use super::attributed::{Attributed, Data, Edge, Vertex, line_of};
-use super::terminals_up;
+use super::kind::{Format, terminals_up};
 use crate::backed::Beside;
 use crate::names::unique_names;
+use base::part::Part;
 use base::{LinkId, Refusal, SwitchId};
 use fabric::network::Topology;
 use roxmltree::{Document, Node, ParsingOptions};
 use std::borrow::Cow;
 use std::collections::HashMap;
 use std::fmt::Write;
+
+pub(super) const ENTRY: Format = Format {
+    part: Part::new("graphml", "GraphML"),
+    rank: 30,
+    looks: |seen| seen.body.starts_with('<') && !seen.body.starts_with("< "),
+    read: |text, name, p| read(text, name, p),
+};
 
 /// The namespace of `xml:space`, which says whether blanks around a text are part of it.
 const XML: &str = "http://www.w3.org/XML/1998/namespace";

@@ -14,11 +14,20 @@
 //! nor queues.
 
 use super::attributed::line_of;
-use super::{MAX_ENDPOINTS, recipe};
+use super::given::with_endpoints;
+use super::kind::{Format, MAX_ENDPOINTS, recipe};
 use crate::backed::Beside;
+use base::part::Part;
 use base::{Refusal, SwitchId};
 use fabric::network::{Builder, Cable, Speed, Switch, Topology};
 use std::collections::HashMap;
+
+pub(super) const ENTRY: Format = Format {
+    part: Part::new("htsim", ".topo of htsim"),
+    rank: 70,
+    looks: |seen| looks(seen.first, seen.body),
+    read: |text, name, p| with_endpoints(read(text, name, p)?, name, p, false),
+};
 
 /// Nanoseconds of a metre of cable.
 const NS_PER_M: f64 = 5.0;
@@ -55,6 +64,8 @@ struct Reader<'a> {
     name: &'a str,
     text: &'a str,
     numbers: Numbers,
+    /// Those that have a line `Tier`.
+    tiers: Vec<usize>,
 }
 
 impl Reader<'_> {
@@ -84,6 +95,7 @@ impl Reader<'_> {
                 if tier.is_none() {
                     return Err(self.refuse(here, format!("tier {number}"), "0 to 2"));
                 }
+                self.tiers.extend(tier);
                 continue;
             }
             let known = KEYS.contains(&key.as_str()) || OF_TIER.contains(&key.as_str());
@@ -166,6 +178,10 @@ fn sizes(reader: &Reader) -> Result<Sizes, Refusal> {
     if !(2..=3).contains(&tiers) {
         return Err(Refusal::new(reader.name, format!("{tiers} tiers"), "2 or 3"));
     }
+    if let Some(tier) = (0..tiers as usize).find(|tier| !reader.tiers.contains(tier)) {
+        let why = format!("tier {tier} of {tiers} is missing");
+        return Err(Refusal::new(reader.name, why, format!("a line Tier {tier}, and its numbers")));
+    }
     if hosts > MAX_ENDPOINTS.min(1 << 17) {
         return Err(Refusal::new(reader.name, format!("{hosts} nodes"), "at most 131072"));
     }
@@ -202,7 +218,7 @@ fn sizes(reader: &Reader) -> Result<Sizes, Refusal> {
 /// When a line is none, a number is missing, or the numbers make no tree.
 pub(super) fn read(text: &str, name: &str, beside: Beside) -> Result<Topology, Refusal> {
     let text = text.trim_start_matches('\u{feff}');
-    let mut reader = Reader { name, text, numbers: HashMap::new() };
+    let mut reader = Reader { name, text, numbers: HashMap::new(), tiers: Vec::new() };
     reader.parse()?;
     let of = sizes(&reader)?;
     let cables = (of.leaves * of.middle * of.bundles[0] * of.pods)

@@ -15,7 +15,9 @@
 //! one. Rails count from 0 in their order and terminals are numbered in the order of the endpoints,
 //! unless `rail` and `id` say otherwise. Unknown fields are refused.
 
-use super::MAX_PLANE;
+use super::given::with_endpoints;
+use super::kind::{Format, MAX_PLANE};
+use base::part::Part;
 use base::{Refusal, SwitchId};
 use fabric::network::{
     Aside, Builder, Cable, NAMES, Plug, Recipe, Speed, Switch, Terminal, Topology, name_fault,
@@ -25,6 +27,13 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use serde_json::{Map, Value};
 use std::collections::HashMap;
 use std::fmt::Write;
+
+pub(super) const ENTRY: Format = Format {
+    part: Part::new("json", "JSON"),
+    rank: 20,
+    looks: |seen| seen.body.starts_with('{'),
+    read: |text, name, p| with_endpoints(read(text, name)?, name, p, false),
+};
 
 /// The version of the format that is written, and the only one that is read.
 pub const VERSION: u64 = 1;
@@ -172,7 +181,8 @@ pub fn read(text: &str, name: &str) -> Result<Topology, Refusal> {
     match version.flyloom {
         None => {
             let why = "there is no \"flyloom\" field with the version";
-            return Err(Refusal::new(name, why, readable));
+            let help = format!("{readable}; or node-link JSON, with lists of nodes and links");
+            return Err(Refusal::new(name, why, help));
         }
         Some(v) if v.as_u64() != Some(VERSION) => {
             return Err(Refusal::new(name, format!("its version is {v}"), readable));

@@ -11,12 +11,21 @@
 //! in the list. What nodes and edges mean: [`super::attributed`].
 
 use super::attributed::{Attributed, Data, Edge, Vertex};
+use super::kind::Format;
 use crate::backed::Beside;
 use base::Refusal;
+use base::part::Part;
 use fabric::network::Topology;
 use serde::Deserialize;
 use serde_json::{Map, Value};
 use std::borrow::Cow;
+
+pub(super) const ENTRY: Format = Format {
+    part: Part::new("node-link", "node-link JSON"),
+    rank: 10,
+    looks: |seen| seen.body.starts_with('{') && looks(seen.body),
+    read: |text, name, p| read(text, name, p),
+};
 
 #[derive(Deserialize)]
 struct Document {

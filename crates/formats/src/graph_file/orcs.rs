@@ -18,14 +18,23 @@
 //! order of the file. Edges back and forth between two switches make cables in their order; one
 //! without a partner is a cable of its own.
 
-use super::{MAX_ENDPOINTS, recipe};
+use super::given::with_endpoints;
+use super::kind::{Format, MAX_ENDPOINTS, recipe};
 use crate::names::unique_names;
+use base::part::Part;
 use base::{Refusal, SwitchId, TerminalId};
 use fabric::network::{Builder, Cable, NAMES, Peer, Plug, Switch, Topology, name_fault};
 use fabric::tables::{NO_ROUTE, Routing};
 use std::collections::{HashMap, HashSet, VecDeque};
 use std::fmt::Write;
 use std::sync::Arc;
+
+pub(super) const ENTRY: Format = Format {
+    part: Part::new("orcs", "digraphs of ORCS"),
+    rank: 40,
+    looks: |seen| is_orcs(seen.body),
+    read: |text, name, p| with_endpoints(read(text, name)?, name, p, false),
+};
 
 /// Most table entries that a file may ask for.
 const MAX_ENTRIES: usize = 1 << 30;

@@ -6,11 +6,20 @@
 //! many cables there are, and of what rate, the file does not say: `LinkSpeed` has no unit.
 
 use super::attributed::line_of;
-use super::recipe;
+use super::given::with_endpoints;
+use super::kind::{Format, recipe};
 use crate::backed::Backed;
+use base::part::Part;
 use base::{EndpointId, Refusal, SwitchId};
 use fabric::network::{Builder, Cable, NAMES, Switch, Topology, name_fault};
 use std::collections::HashMap;
+
+pub(super) const ENTRY: Format = Format {
+    part: Part::new("slurm-tree", "topology.conf of Slurm"),
+    rank: 60,
+    looks: |seen| looks(seen.first),
+    read: |text, name, p| with_endpoints(read(text, name)?, name, p, false),
+};
 
 /// Most names that all lists of a file may stand for: Slurm has no more nodes.
 const MOST_NAMES: usize = 1 << 17;
@@ -127,11 +136,37 @@ impl Reader<'_> {
     }
 }
 
+/// The first line whose switch is below itself, over others or not; none in a tree. O(names).
+fn below_itself(lines: &[Line]) -> Option<&Line> {
+    let numbers: HashMap<&str, usize> =
+        lines.iter().enumerate().map(|(i, line)| (&*line.name, i)).collect();
+    let below = |i: usize| lines[i].below.iter().filter_map(|name| numbers.get(&**name).copied());
+    // what nothing is above, then what is only below such
+    let mut above = vec![0_usize; lines.len()];
+    (0..lines.len()).flat_map(below).for_each(|child| above[child] += 1);
+    let mut free: Vec<usize> = (0..lines.len()).filter(|i| above[*i] == 0).collect();
+    while let Some(i) = free.pop() {
+        for child in below(i) {
+            above[child] -= 1;
+            if above[child] == 0 {
+                free.push(child);
+            }
+        }
+    }
+    // the others are below a cycle or on one: from any of them up, that comes again which is on it
+    let mut at = (0..lines.len()).find(|i| above[*i] > 0)?;
+    let mut seen = vec![false; lines.len()];
+    while !std::mem::replace(&mut seen[at], true) {
+        at = (0..lines.len()).find(|i| above[*i] > 0 && below(*i).any(|child| child == at))?;
+    }
+    Some(&lines[at])
+}
+
 /// Reads a topology.conf; `name` stands for the file in the recipe and in refusals. O(names).
 ///
 /// # Errors
-/// With the line, when it is none of topology/tree, a switch comes twice, or one that is below
-/// another has no line.
+/// With the line, when it is none of topology/tree, a switch comes twice, one that is below
+/// another has no line, or one is below itself.
 pub fn read(text: &str, name: &str) -> Result<Topology, Refusal> {
     let text = text.trim_start_matches('\u{feff}');
     let mut reader = Reader { name, text, total: 0, backed: Backed::of(text.len()) };
@@ -148,6 +183,10 @@ pub fn read(text: &str, name: &str) -> Result<Topology, Refusal> {
             return Err(reader.refuse(line.at, why, "a line for each switch"));
         }
     }
+    if let Some(line) = below_itself(&found) {
+        let why = format!("switch {} is below itself", line.name);
+        return Err(reader.refuse(line.at, why, "a tree: none is above one that it is below"));
+    }
     let mut nodes: HashMap<&str, EndpointId> = HashMap::new();
     for (line, at) in found.iter().zip((0..).map(SwitchId)) {
         for node in &line.nodes {
@@ -155,7 +194,7 @@ pub fn read(text: &str, name: &str) -> Result<Topology, Refusal> {
             b.attach(endpoint, at, 0, Cable::default());
         }
         for child in &line.below {
-            let Some(&child) = switches.get(child.as_str()).filter(|child| **child != at) else {
+            let Some(&child) = switches.get(child.as_str()) else {
                 let why = format!("there is no switch '{child}' to be below {}", line.name);
                 return Err(reader.refuse(line.at, why, "a line SwitchName=... for each switch"));
             };

@@ -15,7 +15,7 @@ p = 2
 [sim.flit]
 selection = "ugal_l"
 traffic = "uniform"
-router.virtual_channels = 8
+switch.virtual_channels = 8
 run = { warmup_cycles = 100, measure_cycles = 200 }
 "#;
 
@@ -37,8 +37,8 @@ fn a_point_without_routing_has_a_simulator_with_its_defaults() {
     let flit = &point.sim["flit"];
     assert_eq!(flit["load"], "auto");
     assert_eq!(flit["seed"], 7, "the experiment's");
-    assert_eq!(flit["router"]["virtual_channels"], 8);
-    assert_eq!(flit["router"]["buffer_flits"], 16);
+    assert_eq!(flit["switch"]["virtual_channels"], 8);
+    assert_eq!(flit["switch"]["buffer_flits"], 16);
     assert_eq!(flit["run"]["drain_cycles"], 100_000);
     let own = FILE.replace("traffic = ", "seed = 3\ntraffic = ");
     assert_eq!(asked(&own)[0]["seed"], 3);
@@ -48,7 +48,7 @@ fn a_point_without_routing_has_a_simulator_with_its_defaults() {
 fn every_parameter_can_be_swept() {
     let text = format!(
         "{FILE}\n[sweep.grid]\n\
-         \"sim.flit.router.buffer_flits\" = {{ from = 8, to = 24, step = 8 }}\n\
+         \"sim.flit.switch.buffer_flits\" = {{ from = 8, to = 24, step = 8 }}\n\
          \"sim.flit.load\" = [0.1, \"auto\", [0.2, 0.3]]\n\
          [[sweep.zip]]\n\"sim.flit.selection\" = [\"minimal\", \"valiant\"]\n"
     );
@@ -56,7 +56,7 @@ fn every_parameter_can_be_swept() {
     assert_eq!(points.len(), 2 * 3 * 3);
     let said = |i: usize| {
         let of = &points[i];
-        json!([of["selection"], of["router"]["buffer_flits"], of["load"]])
+        json!([of["selection"], of["switch"]["buffer_flits"], of["load"]])
     };
     assert_eq!(said(0), json!(["minimal", 8, 0.1]));
     assert_eq!(said(4), json!(["minimal", 16, "auto"]));
@@ -96,7 +96,7 @@ fn what_cannot_be_is_refused_where_it_stands() {
         ("load = []", "line 11, column 1: sim.flit: load: ", "there is none"),
         ("load = \"fast\"", "line 11, column 1: sim.flit: load: ", "0.1:1.0:0.1"),
         ("load = true", "line 11, column 1: sim.flit: load: ", "wrong kind"),
-        ("process = \"foo\"", "line 11, column 1: sim.flit: process: ", "no 'foo'"),
+        ("injection = \"foo\"", "line 11, column 1: sim.flit: injection: ", "no 'foo'"),
         ("packet_flits = 0", "line 11, column 1: sim.flit: packet_flits: ", "0 flits"),
         ("seed = -1", "line 11, column 1: sim.flit: seed: ", "a whole number"),
         ("loads = 1", "line 11, column 1: sim.flit: ", "sim.flit takes load, selection"),
@@ -113,12 +113,12 @@ fn what_cannot_be_is_refused_where_it_stands() {
         "{selection}"
     );
     for (key, told) in [
-        ("buffer_flits = 0", "router.buffer_flits: 0 is out of range"),
-        ("buffer_flitz = 1", "router.buffer_flitz: unknown field"),
-        ("virtual_channels = \"x\"", "router.virtual_channels: "),
+        ("buffer_flits = 0", "switch.buffer_flits: 0 is out of range"),
+        ("buffer_flitz = 1", "switch.buffer_flitz: unknown field"),
+        ("virtual_channels = \"x\"", "switch.virtual_channels: "),
     ] {
         let said = fault(&FILE.replace("virtual_channels = 8", key));
-        assert!(said.starts_with("f.toml: line 13, column 8: sim.flit: router."), "{said}");
+        assert!(said.starts_with("f.toml: line 13, column 8: sim.flit: switch."), "{said}");
         assert!(said.contains(told), "{said}");
     }
     let cycles = fault(&FILE.replace("measure_cycles = 200", "measure_cycles = 0"));

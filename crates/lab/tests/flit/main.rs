@@ -3,6 +3,7 @@
 
 mod curves;
 mod deadlock;
+mod drawn;
 mod experiment;
 mod files;
 mod invariants;

@@ -1,12 +1,13 @@
 //! Random configurations over all keys of the router, against a slow model of BookSim's rules.
 //!
-//! Both get the same packets at the same times, on networks where nothing is left to chance, so
-//! that every latency is the same. With several outputs of a port BookSim's order of two flits that
-//! come through together follows from lists that the fast router does not keep: there means are
-//! compared.
+//! Both get the same packets at the same times, and where a routing function draws the same draws
+//! ([`crate::drawn`]), so that every latency is the same. With several outputs of a port BookSim's
+//! order of two flits that come through together follows from lists that the fast router does not
+//! keep: there means are compared.
 
+use crate::drawn::{Given, dragonfly, fat_tree};
 use crate::slow::allocator::Kind;
-use crate::slow::{self, End, Flit, Found, Keys, Packet, Port, Priority, Want};
+use crate::slow::{self, End, Flit, Found, Inject, Keys, Packet, Port, Priority, Route, Want};
 use base::seed::Fast;
 use fabric::network::parse_inline;
 use families::family;
@@ -23,17 +24,17 @@ const BIRTHS: u32 = 250;
 const CYCLES: u32 = 20_000;
 
 /// A network: its keys, its file, its ports, and the port of each router towards each endpoint.
-struct Network {
-    keys: String,
-    file: Option<String>,
-    ports: Vec<Vec<Port>>,
-    next: Vec<Vec<usize>>,
-    rule: Rule,
+pub(crate) struct Network {
+    pub(crate) keys: String,
+    pub(crate) file: Option<String>,
+    pub(crate) ports: Vec<Vec<Port>>,
+    pub(crate) next: Vec<Vec<usize>>,
+    pub(crate) rule: Rule,
 }
 
 /// What its routing function says of virtual channels.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Rule {
+pub(crate) enum Rule {
     /// Any of them.
     Any,
     /// `min_adapt`: 0 at a low rank, and always behind a link on which the packet had it; else also
@@ -42,14 +43,33 @@ enum Rule {
     /// `dim_order` on a torus: the lower half, or the upper one where the packet comes into a
     /// dimension at a larger coordinate than it goes to. Coordinates to this base.
     Halves(usize),
+    /// `xy_yx` and `valiant` on a mesh of so many routers a side, and `nca` on a tree of so many
+    /// ports up.
+    XyYx(usize),
+    Valiant(usize),
+    Nca(usize),
+    /// `ugal` on a dragonfly of so many endpoints a router.
+    Ugal(usize),
 }
 
 impl Network {
-    fn wants(&self, vcs: usize, router: usize, input: usize, flit: &mut Flit) -> Vec<Want> {
+    fn wants(
+        &self,
+        vcs: usize,
+        (router, input): (usize, usize),
+        flit: &mut Flit,
+        used: &[u32],
+    ) -> Vec<Want> {
+        match self.rule {
+            Rule::XyYx(k) => return vec![self.xy_yx(k, vcs, (router, input), flit)],
+            Rule::Valiant(k) => return vec![self.valiant(k, vcs, (router, input), flit)],
+            Rule::Nca(k) => return vec![self.nca(k, vcs, (router, input), flit)],
+            Rule::Ugal(p) => return vec![self.ugal(p, (router, input), flit, used)],
+            Rule::Any | Rule::Escape | Rule::Halves(_) => {}
+        }
         let port = self.next[router][flit.to as usize];
         let End::Router(..) = self.ports[router][port].end else { return vec![(port, 0..vcs, 0)] };
         match self.rule {
-            Rule::Any => vec![(port, 0..vcs, 0)],
             Rule::Escape => {
                 let is_injected = matches!(self.ports[router][input].end, End::Endpoint(_));
                 let mut all = vec![(port, 0..1, 0)];
@@ -66,6 +86,7 @@ impl Network {
                 let half = vcs / 2;
                 vec![(port, if flit.note == 0 { 0..vcs - half } else { half..vcs }, 0)]
             }
+            _ => vec![(port, 0..vcs, 0)],
         }
     }
 }
@@ -120,7 +141,12 @@ fn mesh(k: usize, rule: Rule) -> Network {
         };
         next.push((0..k * k).map(towards).collect());
     }
-    let function = if rule == Rule::Escape { "min_adapt" } else { "dor" };
+    let function = match rule {
+        Rule::Escape => "min_adapt",
+        Rule::XyYx(_) => "xy_yx",
+        Rule::Valiant(_) => "valiant",
+        _ => "dor",
+    };
     let keys = format!(
         "topology = mesh; k = {k}; n = 2; routing_function = {function}; use_noc_latency = 0;"
     );
@@ -288,22 +314,23 @@ fn fast(text: &str, network: &Network, packets: &[Vec<Packet>]) -> Tally {
     let named = family(&recipe.family).unwrap().build(&recipe.params).unwrap();
     let listed = Injections::parse(&lines, &named).unwrap();
     let times = Some(Timed { packets: &listed, stretch: 1.0 });
+    let given = Given { guide: &*of.guide, wiring: &of.wiring };
     let mut made = engine(Setup {
         wiring: &of.wiring,
         router: &of.router,
-        guide: &*of.guide,
+        guide: &given,
         classes: &of.classes,
         urgencies: &of.urgencies,
         seed: 1,
         threads: 1,
         always_full: false,
         deal: Some(Deal { rails: 1, rail: Rail::Fixed, times, lengths: None }),
-        cycles: 1 << 20,
+        cycles: 1 << 17,
         born_when_made: false,
     })
     .unwrap();
     made.count_in(0..u32::MAX, false);
-    while made.now() < 2 * CYCLES && !(made.now() > BIRTHS && made.flits_inside() == 0) {
+    while made.now() < CYCLES && !(made.now() > BIRTHS && made.flits_inside() == 0) {
         made.advance(100);
     }
     made.audit().unwrap();
@@ -326,7 +353,7 @@ enum Outcome {
     /// The same in both: how often BookSim would have stopped; how far its order of flits that come
     /// to one output together is from that of inputs, where there are several outputs of a port.
     Same(u64, Option<f64>),
-    /// Packets wait too long in the slow one.
+    /// Packets wait too long in both, as with `valiant` and `ugal` in a circle.
     Late,
     Differs(String),
 }
@@ -334,22 +361,48 @@ enum Outcome {
 /// The `index`-th configuration in both.
 fn compare(index: u64) -> Outcome {
     let mut random = Fast::new(7, "configurations", index);
-    let network = match random.below(6) {
+    let network = match random.below(10) {
         0 => mesh(3, Rule::Any),
         1 => mesh(4, Rule::Any),
         2 => mesh(3 + random.below(2) as usize, Rule::Escape),
         3 => torus([3, 5][random.below(2) as usize], random.below(2) == 0),
+        4 => mesh(4, Rule::XyYx(4)),
+        5 => mesh(3, Rule::Valiant(3)),
+        7 => dragonfly(1),
+        6 => fat_tree(2 + random.below(2) as usize, 2 + random.below(2) as usize),
         _ => tree(3 + random.below(5) as usize, &mut random),
     };
-    let keys = any_keys(network.rule, &mut random);
+    let mut keys = any_keys(network.rule, &mut random);
+    if let Rule::Ugal(_) = network.rule {
+        // a channel a phase, room for a difference that counts, and no look ahead at queues
+        (keys.vcs, keys.input_speedup) = (3, keys.input_speedup.min(3));
+        keys.buffer += 32;
+        keys.routing_delay = keys.routing_delay.max(1);
+    }
     let endpoints = network.next[0].len() as u32;
-    let packets = any_packets(endpoints, keys.class_priority.len() as u32, &mut random);
-    let route =
-        |router: usize, input: usize, flit: &mut Flit| network.wants(keys.vcs, router, input, flit);
-    let slow = |keys: &Keys| slow::run(&network.ports, &route, keys, &packets, CYCLES.into());
-    let Some((mut expected, stops)) = slow(&keys) else { return Outcome::Late };
+    let mut packets = any_packets(endpoints, keys.class_priority.len() as u32, &mut random);
+    if let Rule::Ugal(p) = network.rule {
+        // most go from each group to the next, whose one link is the direct way
+        for (from, own) in packets.iter_mut().enumerate() {
+            let next = (from + 2 * p * p) as u32 % endpoints;
+            own.iter_mut().filter(|packet| packet.0 % 4 > 0).for_each(|packet| packet.1 = next);
+        }
+    }
+    let route = |place: (usize, usize), flit: &mut Flit, used: &[u32]| {
+        network.wants(keys.vcs, place, flit, used)
+    };
+    let inject = |from: usize, to: u32| network.injects(keys.vcs, from, to);
+    let rules: (Route<'_>, Inject<'_>) = (&route, &inject);
+    let slow = |keys: &Keys| slow::run(&network.ports, rules, keys, &packets, CYCLES.into());
     let text = text(&keys, &network);
     let fast = found(&fast(&text, &network, &packets));
+    let Some((mut expected, stops)) = slow(&keys) else {
+        let all = packets.iter().map(Vec::len).sum::<usize>() * keys.class_priority.len();
+        if fast.iter().map(|class| class.arrived).sum::<u64>() < all as u64 {
+            return Outcome::Late;
+        }
+        return Outcome::Differs(format!("case {index}, late in one alone: {text}\n"));
+    };
     // longer ones share bins
     for found in &mut expected {
         found.latencies.retain(|cycles, _| *cycles < 4096);
@@ -387,6 +440,6 @@ fn campaign_any_router_of_booksim_is_that_of_its_rules() {
     println!("{count} configurations: {late} with packets that wait too long, {stopped} at which");
     println!("BookSim stops; {} with several outputs of a port: {mean:+.4}, {most:.4}", gaps.len());
     assert!(wrong.is_empty(), "{} of {count} differ:\n{}", wrong.len(), wrong.concat());
-    assert!(late * 100 < count, "{late} of {count}");
+    assert!(late * 20 < count, "{late} of {count}");
     assert!(mean.abs() < 0.005, "{mean}");
 }

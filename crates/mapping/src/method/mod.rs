@@ -7,6 +7,10 @@ mod auto;
 mod exact;
 mod kind;
 mod pack;
+// That of docs/adding-a-mapping-method.md, under a name that adding it leaves free.
+#[cfg(test)]
+#[path = "../../../../docs/parts/heavy_first.rs"]
+mod page_heavy_first;
 pub(crate) mod partition;
 
 pub(crate) use auto::auto;

@@ -1,7 +1,7 @@
 //! Mappings against slower, independent computations: gains, loads, optima, borders of input.
 
 use base::seed::{Fast, Stream};
-use base::{Interrupted, Quiet, Watch};
+use base::{Interrupted, Quiet, Stop, Watch};
 use fabric::Topology;
 use fabric::network::parse_inline;
 use mapping::arrangement::Arrangement;
@@ -9,6 +9,7 @@ use mapping::chain;
 use mapping::evaluate::evaluate;
 use mapping::loads::Loads;
 use mapping::map::{Effort, Mapped, Objective, Request, map};
+use mapping::method::METHODS;
 use mapping::metric::{Distances, Metric, distances};
 use mapping::near::Near;
 use mapping::problem::{Pin, Problem};
@@ -316,6 +317,33 @@ fn every_method_fills_slots_and_keeps_pins() {
     let steps = chain::parse("multicore+local").expect("a method");
     let it = found(&Request { steps: &steps, ..asked(&graph, Ways::Shortest(&on), &slots) });
     assert_eq!(it.places.len(), 60);
+}
+
+#[test]
+fn every_step_of_the_table_places_all_processes_or_says_why_not() {
+    let graph = stencil(&serde_json::json!({ "shape": [4, 4], "bytes": 8 }));
+    for net in ["torus:shape=4x4,p=1", "dragonfly:h=2"] {
+        let on = network(net);
+        for (per, step) in (1..3).flat_map(|per| METHODS.iter().map(move |step| (per, step))) {
+            let slots = Slots::new(&on, None, Some(per)).expect("slots");
+            let name = step.part.name;
+            let chain = if step.improves { format!("linear+{name}") } else { name.to_owned() };
+            let steps = chain::parse(&chain).expect("a method");
+            let base = asked(&graph, Ways::Shortest(&on), &slots);
+            let request = Request { steps: &steps, effort: Effort::Fast, ..base };
+            match map(&request, &Quiet) {
+                Ok(it) => {
+                    let mut counts = vec![0; on.endpoints().len()];
+                    it.places.iter().for_each(|&e| counts[e as usize] += 1);
+                    assert!(counts.iter().all(|n| *n <= per), "{name} on {net}");
+                    assert_eq!(it.places.len(), 16, "{name} on {net}");
+                    assert_eq!(it, found(&request), "{name} on {net}: another mapping");
+                }
+                Err(Stop::Refused(why)) => assert!(!why.help.is_empty(), "{name} on {net}: {why}"),
+                Err(Stop::Interrupted(_)) => unreachable!("nobody stops it"),
+            }
+        }
+    }
 }
 
 #[test]

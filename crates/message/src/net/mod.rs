@@ -4,7 +4,7 @@ mod flows;
 mod parameters;
 mod routes;
 
-pub use parameters::{Network, Paths, Rails};
+pub use parameters::{Links, Network, NetworkCosts, Rail, Selection, Switches};
 
 use base::{Refusal, Stop, Watch};
 use flows::Flows;
@@ -18,7 +18,7 @@ pub struct Under<'a> {
     /// The network, or its tables.
     pub on: PathSource,
     /// Latencies, rates and choices.
-    pub how: &'a Network,
+    pub how: &'a NetworkCosts,
     /// The endpoint of every rank.
     pub places: &'a [u32],
     /// The seed of choices at random.
@@ -94,19 +94,21 @@ impl Net {
     ) -> Result<Self, Stop> {
         under.how.check()?;
         let routes = Routes::new(&under.on, under.how, under.seed, watch)?;
-        let local = (picoseconds(under.how.local_ns), under.how.local_gbps / 8000.0);
-        let interfaces = if under.how.at_once > 0 { under.places.len() * nics as usize } else { 0 };
+        let local =
+            (picoseconds(under.how.network.local_ns), under.how.network.local_gbps / 8000.0);
+        let interfaces =
+            if under.how.network.at_once > 0 { under.places.len() * nics as usize } else { 0 };
         Ok(Self {
             flows: Flows::new(
                 routes.rates().into_iter(),
-                picoseconds(under.how.settle_ns),
-                picoseconds(under.how.span_ns),
+                picoseconds(under.how.network.settle_ns),
+                picoseconds(under.how.network.span_ns),
             ),
             routes,
             places: under.places.to_vec(),
             local,
             most,
-            at_once: under.how.at_once,
+            at_once: under.how.network.at_once,
             interfaces: vec![Interface::default(); interfaces],
             nics: nics as usize,
             latency: vec![0; ops],

@@ -1,14 +1,14 @@
-//! What a network adds to a message: latencies, rates, and which ways messages take.
+//! What a network adds to a message: latencies, rates, and which paths messages take.
 
 use base::Refusal;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// Which of the routes between two terminals a message takes: the layers of tables, or the shortest
-/// ways of a network.
+/// paths of a network.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
-pub enum Paths {
+pub enum Selection {
     /// All, in even parts: of tables a part a layer; of a network the parts that come to a switch
     /// go on in even parts by all its nearer neighbours.
     #[default]
@@ -24,35 +24,45 @@ pub enum Paths {
 /// Which rails of its endpoints a message takes, where these have several.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
-pub enum Rails {
+pub enum Rail {
     /// All, in even parts.
     #[default]
     Spread,
     /// That of the interface's number in the schedule, modulo the number of rails.
-    Interface,
+    ByInterface,
 }
 
-/// A network in place of `L` and `G`.
-///
-/// Alone in the network a message of s bytes whose route visits h switches takes
-/// `o + 2 nic_ns + h switch_ns + latencies of the cables + (s - 1) / rate + o`, where the rate is
-/// the least on the route.
+/// Cables: those of the network where nothing is given.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct Links {
+    /// Latency of every cable, ns; where it is not given, 5 ns a metre, 25 ns where no length is
+    /// known.
+    pub latency_ns: Option<f64>,
+    /// Rate of every cable in each direction, Gbit/s; where it is not given, the cable's own.
+    pub rate_gbps: Option<f64>,
+}
+
+/// Switches.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct Switches {
+    /// Time through a switch, ns.
+    pub delay_ns: f64,
+}
+
+impl Default for Switches {
+    fn default() -> Self {
+        Self { delay_ns: paths::SWITCH_DELAY_NS }
+    }
+}
+
+/// Adapters, processes that share an endpoint, and how closely rates are followed.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Network {
     /// Latency of an adapter, ns; a message passes two.
     pub nic_ns: f64,
-    /// Latency of a switch, ns.
-    pub switch_ns: f64,
-    /// Latency of every cable, ns; where it is not given, 5 ns a metre, 25 ns where no length is
-    /// known.
-    pub link_ns: Option<f64>,
-    /// Rate of every cable in each direction, Gbit/s; where it is not given, the cable's own.
-    pub link_gbps: Option<f64>,
-    /// Which routes a message takes.
-    pub paths: Paths,
-    /// Which rails it takes.
-    pub rails: Rails,
     /// Messages that an interface sends at the same time; 0: all that there are.
     pub at_once: u32,
     /// Between processes of one endpoint: latency, ns.
@@ -71,11 +81,6 @@ impl Default for Network {
     fn default() -> Self {
         Self {
             nic_ns: 0.0,
-            switch_ns: 90.0,
-            link_ns: None,
-            link_gbps: None,
-            paths: Paths::Spread,
-            rails: Rails::Spread,
             at_once: 0,
             local_ns: 300.0,
             local_gbps: 200.0,
@@ -90,37 +95,57 @@ const MOST_NS: f64 = 1e9;
 /// Rates, Gbit/s.
 const RATES: (f64, f64) = (1e-3, 1e6);
 
-impl Network {
+/// All of it: a network in place of `L` and `G`.
+///
+/// Alone in the network a message of s bytes whose route visits h switches takes `o + 2 nic_ns + h
+/// delay_ns + latencies of the cables + (s - 1) / rate + o`, where the rate is the least on the
+/// route.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct NetworkCosts {
+    /// Cables.
+    pub link: Links,
+    /// Switches.
+    pub switch: Switches,
+    /// Which routes a message takes.
+    pub selection: Selection,
+    /// Which rails it takes.
+    pub rail: Rail,
+    /// The rest.
+    pub network: Network,
+}
+
+impl NetworkCosts {
     /// Whether every number is in its range.
     ///
     /// # Errors
     /// The first that is not, by its name.
     pub fn check(&self) -> Result<(), Refusal> {
+        let network = &self.network;
         let times = [
-            ("nic_ns", self.nic_ns),
-            ("switch_ns", self.switch_ns),
-            ("link_ns", self.link_ns.unwrap_or(0.0)),
-            ("local_ns", self.local_ns),
-            ("settle_ns", self.settle_ns),
-            ("span_ns", self.span_ns),
+            ("link.latency_ns", self.link.latency_ns.unwrap_or(0.0)),
+            ("switch.delay_ns", self.switch.delay_ns),
+            ("network.nic_ns", network.nic_ns),
+            ("network.local_ns", network.local_ns),
+            ("network.settle_ns", network.settle_ns),
+            ("network.span_ns", network.span_ns),
         ];
         for (name, ns) in times {
             if !(0.0..=MOST_NS).contains(&ns) {
                 let why = format!("{ns} is out of range");
                 let help = format!("0 to {MOST_NS} ns");
-                return Err(Refusal::new(format!("network.{name}"), why, help));
+                return Err(Refusal::new(name, why, help));
             }
         }
-        if self.span_ns > 0.0 && self.span_ns < 1.0 {
-            let why = format!("{} is out of range", self.span_ns);
+        if network.span_ns > 0.0 && network.span_ns < 1.0 {
+            let why = format!("{} is out of range", network.span_ns);
             return Err(Refusal::new("network.span_ns", why, "0, or 1 ns and more"));
         }
-        let own = self.link_gbps.unwrap_or(RATES.0);
-        for (name, gbps) in [("link_gbps", own), ("local_gbps", self.local_gbps)] {
+        let own = self.link.rate_gbps.unwrap_or(RATES.0);
+        for (name, gbps) in [("link.rate_gbps", own), ("network.local_gbps", network.local_gbps)] {
             if !(RATES.0..=RATES.1).contains(&gbps) {
                 let why = format!("{gbps} is out of range");
                 let help = format!("{} to {} Gbit/s", RATES.0, RATES.1);
-                return Err(Refusal::new(format!("network.{name}"), why, help));
+                return Err(Refusal::new(name, why, help));
             }
         }
         Ok(())

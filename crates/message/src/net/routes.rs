@@ -1,7 +1,7 @@
 //! The routes of messages: which channels, in which parts, and how long the first byte takes.
 
 use super::flows::{Flows, Part, joined};
-use super::parameters::{Network, Paths, Rails};
+use super::parameters::{NetworkCosts, Rail, Selection};
 use base::seed::Fast;
 use base::{Refusal, Stop, SwitchId, TerminalId, Watch};
 use fabric::Topology;
@@ -33,7 +33,7 @@ pub(super) struct Route {
 pub(super) struct Routes {
     on: Arc<Topology>,
     ways: Ways,
-    how: Network,
+    how: NetworkCosts,
     /// The working terminals of every endpoint, by rail.
     rails: Vec<Vec<TerminalId>>,
     seed: u64,
@@ -46,7 +46,7 @@ pub(super) struct Routes {
 impl Routes {
     pub(super) fn new(
         on: &PathSource,
-        how: &Network,
+        how: &NetworkCosts,
         seed: u64,
         watch: &dyn Watch,
     ) -> Result<Self, Stop> {
@@ -72,15 +72,16 @@ impl Routes {
 
     /// The rate of every channel, bytes a picosecond.
     pub(super) fn rates(&self) -> Vec<f64> {
-        let rate =
-            |cable: &Cable| self.how.link_gbps.unwrap_or_else(|| cable.rate_gbps()) / 8.0 / 1000.0;
+        let rate = |cable: &Cable| {
+            self.how.link.rate_gbps.unwrap_or_else(|| cable.rate_gbps()) / 8.0 / 1000.0
+        };
         let links = self.on.links().iter().map(|link| &link.cable);
         let terminals = self.on.terminals().iter().map(|terminal| &terminal.cable);
         links.chain(terminals).flat_map(|cable| [rate(cable), rate(cable)]).collect()
     }
 
     fn cable_ps(&self, cable: &Cable) -> u64 {
-        self.how.link_ns.map_or_else(|| cable.latency().0, picoseconds)
+        self.how.link.latency_ns.map_or_else(|| cable.latency().0, picoseconds)
     }
 
     /// The most that a route can take, picoseconds.
@@ -88,9 +89,11 @@ impl Routes {
         let links = self.on.links().iter().map(|link| &link.cable);
         let cables = links.chain(self.on.terminals().iter().map(|terminal| &terminal.cable));
         let cable = cables.map(|cable| self.cable_ps(cable)).max().unwrap_or(0);
-        let hop = cable + picoseconds(self.how.switch_ns);
-        let local = picoseconds(self.how.local_ns);
-        local.max(2 * picoseconds(self.how.nic_ns) + hop * (self.on.switches().len() as u64 + 1))
+        let hop = cable + picoseconds(self.how.switch.delay_ns);
+        let local = picoseconds(self.how.network.local_ns);
+        local.max(
+            2 * picoseconds(self.how.network.nic_ns) + hop * (self.on.switches().len() as u64 + 1),
+        )
     }
 
     /// The way of a message of the operation `op` between two endpoints, which are not the same,
@@ -121,7 +124,7 @@ impl Routes {
             // rails of one plane share channels
             all.parts = joined(all.parts);
         }
-        all.latency += 2 * picoseconds(self.how.nic_ns);
+        all.latency += 2 * picoseconds(self.how.network.nic_ns);
         Ok(all)
     }
 
@@ -144,7 +147,7 @@ impl Routes {
             let why = format!("no rail that works leads from {a} to {b}");
             return Err(Refusal::new("network", why, "endpoints with a plane in common"));
         }
-        if self.how.rails == Rails::Interface {
+        if self.how.rail == Rail::ByInterface {
             let one = pairs[usize::from(nic) % pairs.len()];
             pairs = vec![one];
         }
@@ -163,10 +166,10 @@ impl Routes {
         let draw = || Fast::new(self.seed, "paths of messages", u64::from(op) << 8 | rail as u64);
         if let Ways::Tables(tables) = &self.ways {
             let layers = tables.layers();
-            return match self.how.paths {
-                Paths::Spread => self.over_layers(from, to),
-                Paths::One => self.of_layer(draw().below(layers), from, to),
-                Paths::Adaptive => {
+            return match self.how.selection {
+                Selection::Spread => self.over_layers(from, to),
+                Selection::One => self.of_layer(draw().below(layers), from, to),
+                Selection::Adaptive => {
                     let mut best = (0.0, Route::default());
                     for layer in 0..layers {
                         let route = self.of_layer(layer, from, to)?;
@@ -180,8 +183,8 @@ impl Routes {
                 }
             };
         }
-        match self.how.paths {
-            Paths::Spread => {
+        match self.how.selection {
+            Selection::Spread => {
                 if let Some(known) = self.known.get(&(s.0, t.0)) {
                     return Ok(known.clone());
                 }
@@ -189,11 +192,11 @@ impl Routes {
                 self.known.insert((s.0, t.0), route.clone());
                 Ok(route)
             }
-            Paths::One => {
+            Selection::One => {
                 let mut draw = draw();
                 self.step_by_step(s, t, |next| draw.below(next.len() as u32) as usize)
             }
-            Paths::Adaptive => self.step_by_step(s, t, |next| {
+            Selection::Adaptive => self.step_by_step(s, t, |next| {
                 let room = |c: &Candidate| flows.room(c.channel.0);
                 let best = next.iter().map(room).fold(0.0, f64::max);
                 next.iter().position(|c| room(c) >= best).unwrap_or(0)
@@ -206,7 +209,7 @@ impl Routes {
         let Ways::Tables(tables) = &self.ways else { return Ok(Route::default()) };
         let [s, t] = [from, to].map(|t| self.on.terminals()[t.ix()].plug.switch);
         let mut walk = tables.walk(layer, to, s);
-        let mut route = Route { parts: Vec::new(), latency: picoseconds(self.how.switch_ns) };
+        let mut route = Route { parts: Vec::new(), latency: picoseconds(self.how.switch.delay_ns) };
         for hop in walk.by_ref().take(self.on.switches().len()) {
             self.add_hop(&mut route, hop.channel.0);
         }
@@ -222,7 +225,7 @@ impl Routes {
     fn add_hop(&self, route: &mut Route, channel: u32) {
         route.parts.push(Part { channel, share: 1.0 });
         let cable = &self.on.links()[channel as usize / 2].cable;
-        route.latency += self.cable_ps(cable) + picoseconds(self.how.switch_ns);
+        route.latency += self.cable_ps(cable) + picoseconds(self.how.switch.delay_ns);
     }
 
     /// Even parts over all layers.
@@ -250,7 +253,7 @@ impl Routes {
     fn over_all(&mut self, from: SwitchId, to: SwitchId) -> Result<Route, Refusal> {
         let mut parts = Vec::new();
         // switches as far away as each other, with their part and the latency up to there
-        let mut front = vec![(from, 1.0, picoseconds(self.how.switch_ns))];
+        let mut front = vec![(from, 1.0, picoseconds(self.how.switch.delay_ns))];
         while front.iter().any(|&(at, ..)| at != to) {
             let mut ahead: Vec<(SwitchId, f64, u64)> = Vec::new();
             for &(at, part, latency) in &front {
@@ -259,7 +262,8 @@ impl Routes {
                 for hop in &self.next {
                     parts.push(Part { channel: hop.channel.0, share });
                     let cable = &self.on.links()[hop.channel.link().ix()].cable;
-                    let late = latency + self.cable_ps(cable) + picoseconds(self.how.switch_ns);
+                    let late =
+                        latency + self.cable_ps(cable) + picoseconds(self.how.switch.delay_ns);
                     match ahead.iter_mut().find(|(at, ..)| *at == hop.to) {
                         Some(known) => *known = (hop.to, known.1 + share, known.2.max(late)),
                         None => ahead.push((hop.to, share, late)),
@@ -278,7 +282,7 @@ impl Routes {
         to: SwitchId,
         mut choose: impl FnMut(&[Candidate]) -> usize,
     ) -> Result<Route, Refusal> {
-        let mut route = Route { parts: Vec::new(), latency: picoseconds(self.how.switch_ns) };
+        let mut route = Route { parts: Vec::new(), latency: picoseconds(self.how.switch.delay_ns) };
         let mut at = from;
         while at != to {
             self.nearer(at, to)?;

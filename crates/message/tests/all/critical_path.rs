@@ -3,7 +3,7 @@
 use base::Quiet;
 use base::seed::Fast;
 use fabric::network::parse_inline;
-use message::{Amounts, Dialect, LogGops, Network, Under, run, traced};
+use message::{Amounts, Dialect, LogGops, NetworkCosts, Under, run, traced};
 use paths::PathSource;
 use proptest::prelude::*;
 use proptest::test_runner::RngSeed;
@@ -94,7 +94,7 @@ proptest! {
     ) {
         let schedule = schedule(NAMES[which], ranks, bytes, seed);
         let c = costs(seed);
-        let (how, places) = (Network::default(), (0..ranks).collect::<Vec<_>>());
+        let (how, places) = (NetworkCosts::default(), (0..ranks).collect::<Vec<_>>());
         let under = over_network.then(|| Under {
             on: PathSource::Network(torus()), how: &how, places: &places, seed: 0,
         });

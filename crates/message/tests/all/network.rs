@@ -5,7 +5,9 @@ use base::{LinkId, Quiet, SwitchId};
 use fabric::Topology;
 use fabric::network::parse_inline;
 use fabric::tables::Routing;
-use message::{Dialect, Found, LogGops, Network, Paths, Rails, Under, run};
+use message::{
+    Dialect, Found, Links, LogGops, Network, NetworkCosts, Rail, Selection, Switches, Under, run,
+};
 use paths::PathSource;
 use proptest::prelude::*;
 use serde_json::Map;
@@ -23,6 +25,19 @@ const NETS: [&str; 7] = [
 ];
 /// Picoseconds of a byte over a 4x HDR cable, 200 Gbit/s.
 const BYTE_PS: u64 = 40;
+
+/// Switches and cables that take no time.
+fn at_once() -> NetworkCosts {
+    NetworkCosts {
+        switch: Switches { delay_ns: 0.0 },
+        link: Links { latency_ns: Some(0.0), rate_gbps: None },
+        ..NetworkCosts::default()
+    }
+}
+
+fn with(network: Network, of: NetworkCosts) -> NetworkCosts {
+    NetworkCosts { network, ..of }
+}
 
 fn network(spec: &str) -> Topology {
     let recipe = parse_inline(spec).expect("a recipe");
@@ -52,7 +67,7 @@ fn messages(ranks: u32, all: &[(u32, u32, u64)]) -> Schedule {
     made.finish().expect("a schedule")
 }
 
-fn ran(on: PathSource, how: &Network, costs: &LogGops, all: &[(u32, u32, u64)]) -> Found {
+fn ran(on: PathSource, how: &NetworkCosts, costs: &LogGops, all: &[(u32, u32, u64)]) -> Found {
     let ranks = on.topology().endpoints().len() as u32;
     let places: Vec<u32> = (0..ranks).collect();
     let under = Under { on, how, places: &places, seed: 5 };
@@ -142,8 +157,9 @@ proptest! {
         let (from, to) = (draw.below(ends), draw.below(ends));
         prop_assume!(from != to);
         let tables = by_tables.then(|| routed(&on, "min_hop"));
-        let how = Network {
-            nic_ns: nic as f64, switch_ns: switch as f64, ..Network::default()
+        let how = NetworkCosts {
+            switch: Switches { delay_ns: switch as f64 },
+            ..with(Network { nic_ns: nic as f64, ..Network::default() }, NetworkCosts::default())
         };
         // 5 ns a metre; of ways in parts the slowest counts
         let ps = |length: f32| (f64::from(length) * 5000.0).round() as u64;
@@ -210,7 +226,7 @@ proptest! {
             Some(tables) => PathSource::Tables(Box::new(tables.clone())),
             None => PathSource::Network(on.clone()),
         };
-        let how = Network { switch_ns: 0.0, link_ns: Some(0.0), ..Network::default() };
+        let how = at_once();
         let found = ran(driven, &how, &free(), &all);
         let load = largest(&on, tables.as_ref(), &all);
         let expected = load * ((bytes - 1) * BYTE_PS) as f64;
@@ -223,20 +239,23 @@ proptest! {
 fn messages_of_an_interface_share_it_or_wait() {
     let on = Arc::new(network("slim_fly:q=5,p=3"));
     let all = [(0, 1, 10_001), (0, 2, 10_001)];
-    let how = Network { switch_ns: 0.0, link_ns: Some(0.0), ..Network::default() };
-    let ends = |how: &Network| {
+    let how = at_once();
+    let ends = |how: &NetworkCosts| {
         let found = ran(PathSource::Network(on.clone()), how, &free(), &all);
         [found.finish[1], found.finish[2]]
     };
     assert_eq!(ends(&how), [20_000 * BYTE_PS; 2]);
-    let one = Network { at_once: 1, ..how };
+    let one = with(Network { at_once: 1, ..Network::default() }, how);
     assert_eq!(ends(&one), [10_000 * BYTE_PS, 20_000 * BYTE_PS]);
 }
 
 #[test]
 fn ranks_of_one_endpoint_do_not_use_the_network() {
     let on = Arc::new(network("slim_fly:q=5,p=3"));
-    let how = Network { local_ns: 70.0, local_gbps: 80.0, ..Network::default() };
+    let how = with(
+        Network { local_ns: 70.0, local_gbps: 80.0, ..Network::default() },
+        NetworkCosts::default(),
+    );
     let schedule = messages(2, &[(0, 1, 10_001)]);
     let under = Under { on: PathSource::Network(on), how: &how, places: &[7, 7], seed: 0 };
     let costs = LogGops { o: 20.0, ..free() };
@@ -250,17 +269,17 @@ fn messages_take_the_way_that_has_room() {
     // two ways from leaf to leaf: two messages at once
     let on = Arc::new(network("fat_tree:leaves=2,spines=2,p=2"));
     let all = [(0, 2, 10_001), (1, 3, 10_001)];
-    let slowest = |paths, seed| {
-        let how = Network { paths, switch_ns: 0.0, link_ns: Some(0.0), ..Network::default() };
+    let slowest = |selection, seed| {
+        let how = NetworkCosts { selection, ..at_once() };
         let under =
             Under { on: PathSource::Network(on.clone()), how: &how, places: &[0, 1, 2, 3], seed };
         let found = run(&messages(4, &all), Dialect::Causal, &free(), Some(&under), &Quiet);
         *found.expect("a run").finish.iter().max().expect("ranks") / (10_000 * BYTE_PS)
     };
     for seed in 0..20 {
-        assert_eq!((slowest(Paths::Spread, seed), slowest(Paths::Adaptive, seed)), (1, 1));
+        assert_eq!((slowest(Selection::Spread, seed), slowest(Selection::Adaptive, seed)), (1, 1));
     }
-    let often: Vec<u64> = (0..100).map(|seed| slowest(Paths::One, seed)).collect();
+    let often: Vec<u64> = (0..100).map(|seed| slowest(Selection::One, seed)).collect();
     let twice = often.iter().filter(|n| **n == 2).count();
     assert!((30..70).contains(&twice), "on the same way {twice} times of 100");
 }
@@ -268,7 +287,7 @@ fn messages_take_the_way_that_has_room() {
 #[test]
 fn several_rails_carry_a_message_together() {
     let on = Arc::new(network("multi_plane:planes=2,of=slim_fly:q=5,p=2"));
-    let how = |rails| Network { rails, switch_ns: 0.0, link_ns: Some(0.0), ..Network::default() };
+    let how = |rail| NetworkCosts { rail, ..at_once() };
     let last = |rails| {
         let (places, how) = ([0, 40], how(rails));
         let under =
@@ -277,8 +296,8 @@ fn several_rails_carry_a_message_together() {
         let found = run(&schedule, Dialect::Causal, &free(), Some(&under), &Quiet).expect("a run");
         found.finish[1]
     };
-    assert_eq!(last(Rails::Spread), 5_000 * BYTE_PS);
-    assert_eq!(last(Rails::Interface), 10_000 * BYTE_PS);
+    assert_eq!(last(Rail::Spread), 5_000 * BYTE_PS);
+    assert_eq!(last(Rail::ByInterface), 10_000 * BYTE_PS);
 }
 
 #[test]
@@ -287,7 +306,7 @@ fn without_a_way_a_run_is_refused() {
     let cut = whole.with_failures(&[LinkId(0), LinkId(2)], &[]).expect("two halves");
     let under = Under {
         on: PathSource::Network(Arc::new(cut)),
-        how: &Network::default(),
+        how: &NetworkCosts::default(),
         places: &[0, 1, 2, 3],
         seed: 0,
     };
@@ -306,7 +325,7 @@ fn rates_that_are_settled_seldom_are_near() {
     let all: Vec<(u32, u32, u64)> = (0..1500).map(one).filter(|m| m.0 != m.1).collect();
     let costs = LogGops { o: 700.0, ..free() };
     let ends = |settle_ns: f64| {
-        let how = Network { settle_ns, ..Network::default() };
+        let how = with(Network { settle_ns, ..Network::default() }, NetworkCosts::default());
         ran(PathSource::Network(Arc::clone(&on)), &how, &costs, &all).finish
     };
     let (exact, near) = (ends(0.0), ends(100.0));
@@ -317,7 +336,7 @@ fn rates_that_are_settled_seldom_are_near() {
     }
     // a message that is alone is not late
     let alone = |settle_ns: f64| {
-        let how = Network { settle_ns, ..Network::default() };
+        let how = with(Network { settle_ns, ..Network::default() }, NetworkCosts::default());
         ran(PathSource::Network(Arc::clone(&on)), &how, &free(), &[(0, 90, 50_000)]).finish
     };
     assert_eq!(alone(0.0), alone(1e6));

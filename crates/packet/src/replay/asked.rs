@@ -72,13 +72,13 @@ pub(super) fn made(
     collectives: Collectives,
     watch: &dyn Watch,
 ) -> Result<Schedule, Stop> {
-    let recipe = parse_inline(word).map_err(|refused| refused.within("trace"))?;
+    let recipe = parse_inline(word).map_err(|refused| refused.within("workload"))?;
     let mut given = recipe.params;
     let sums = |key: &Key| key.name == "allreduce";
     if collectives == Collectives::Codes && generator(&recipe.family)?.keys().iter().any(sums) {
         given.insert("allreduce".to_owned(), "none".into());
     }
-    make(&recipe.family, &given, watch).map_err(|stop| stop.within("trace"))
+    make(&recipe.family, &given, watch).map_err(|stop| stop.within("workload"))
 }
 
 /// Refuses a mixture that cannot be.
@@ -86,5 +86,5 @@ pub(super) fn made(
 /// # Errors
 /// When there is no trace and something of one is asked for.
 pub(crate) fn needs_trace(name: &str) -> Refusal {
-    Refusal::new(name, "there is no trace", "trace = \"amg_like:p=12,...\", or leave it out")
+    Refusal::new(name, "there is no workload", "workload = \"amg_like p=12 ...\", or leave it out")
 }

@@ -3,7 +3,7 @@
 use super::super::endpoint::Endpoint;
 use super::super::event::Happens;
 use super::super::model::Model;
-use super::super::nic::Births;
+use super::super::nic::Injection;
 use super::super::runs::Runs;
 use super::super::timing::TELL_PS;
 use super::{OF_BACKGROUND, Replay};
@@ -24,17 +24,24 @@ pub struct BackgroundOf {
     pub intensity: Option<f64>,
     /// Length of a message; or `intensity`.
     pub bytes: Option<u32>,
-    /// Mean time between two messages of a process, us.
-    pub interval_us: f64,
-    /// When messages are born; as the dialect has it where it is not given.
-    pub births: Option<Births>,
+    /// Mean time between two messages of a process, ns.
+    pub interval_ns: f64,
+    /// When messages come to their interface; as the dialect has it where it is not given.
+    pub injection: Option<Injection>,
     /// Its class of traffic, where there are several: the first is 1.
-    pub class: u32,
+    pub traffic_class: u32,
 }
 
 impl Default for BackgroundOf {
     fn default() -> Self {
-        Self { ranks: 0, intensity: None, bytes: None, interval_us: 100.0, births: None, class: 1 }
+        Self {
+            ranks: 0,
+            intensity: None,
+            bytes: None,
+            interval_ns: 100_000.0,
+            injection: None,
+            traffic_class: 1,
+        }
     }
 }
 
@@ -114,9 +121,9 @@ impl BackgroundOf {
         if self.ranks < 2 {
             return refuse("ranks", format!("{} is out of range", self.ranks), "2 or more");
         }
-        if !(1e-3..=1e9).contains(&self.interval_us) {
-            let why = format!("{} is out of range", self.interval_us);
-            return refuse("interval_us", why, "0.001 to 1000000000");
+        if !(1.0..=1e12).contains(&self.interval_ns) {
+            let why = format!("{} is out of range", self.interval_ns);
+            return refuse("interval_ns", why, "1 to 1000000000000");
         }
         match (self.intensity, self.bytes) {
             // endpoints may have several rails
@@ -137,13 +144,13 @@ impl BackgroundOf {
         let rate = gib_per_s * f64::from(1 << 30);
         let bytes = match (self.bytes, self.intensity) {
             (Some(bytes), _) => f64::from(bytes),
-            (None, part) => (part.unwrap_or(0.0) * rate * self.interval_us / 1e6).round(),
+            (None, part) => (part.unwrap_or(0.0) * rate * self.interval_ns / 1e9).round(),
         };
         if (1.0..f64::from(1 << 30)).contains(&bytes) {
             return Ok(bytes as u32);
         }
         let why = format!("messages of {bytes} bytes");
-        Err(Refusal::new("background.intensity", why, "1 byte to 1 GiB: another interval_us"))
+        Err(Refusal::new("background.intensity", why, "1 byte to 1 GiB: another interval_ns"))
     }
 }
 
@@ -157,7 +164,7 @@ pub struct Background {
     /// Mean time between two messages of a process, ps.
     pub interval_ps: f64,
     /// When they come.
-    pub births: Births,
+    pub injection: Injection,
     /// Their class of traffic.
     pub class: u8,
 }
@@ -175,7 +182,7 @@ impl Model {
     pub(super) fn background_starts(replay: &Replay, it: &mut Endpoint, to: &mut impl Runs) {
         let Some((job, _)) = it.plays.as_ref().and_then(|plays| plays.background) else { return };
         let of = &replay.background[usize::from(job)];
-        let delay_ps = of.births.first_ps(of.interval_ps, &mut it.node.dice);
+        let delay_ps = of.injection.first_ps(of.interval_ps, &mut it.node.dice);
         to.send(to.me(), delay_ps, Happens::Born(of.class));
     }
 
@@ -191,7 +198,7 @@ impl Model {
         let dice = it.node.dice(to);
         let drawn = dice.below(ranks);
         let other = if drawn == rank { (rank + 1) % ranks } else { drawn };
-        let delay_ps = of.births.next_ps(of.interval_ps, dice).max(1);
+        let delay_ps = of.injection.next_ps(of.interval_ps, dice).max(1);
         to.send(to.me(), delay_ps, Happens::Born(of.class));
         let other = of.homes[other as usize];
         if other != to.me() - self.plant.routers {

@@ -53,19 +53,21 @@ pub struct JobRow {
     /// How many processes it has.
     pub ranks: u32,
     /// The longest time that one of them communicated: from its first operation to its last,
-    /// without its calculations, us; null in the background.
-    pub max_comm_us: Option<f64>,
-    /// The same in the mean of its processes, us.
-    pub mean_comm_us: Option<f64>,
+    /// without its calculations, ns; null in the background.
+    pub max_comm_ns: Option<f64>,
+    /// The same in the mean of its processes, ns.
+    pub mean_comm_ns: Option<f64>,
     /// Latencies of its packets and messages.
     #[serde(flatten)]
     pub latencies: Latencies,
-    /// Mean routers visited by its packets; null where none arrived.
+    /// Mean links between switches that its packets traversed; null where none arrived.
     pub mean_hops: Option<f64>,
+    /// Mean switches that its packets visited; null likewise.
+    pub mean_switches: Option<f64>,
     /// Messages that arrived, questions and answers among them.
     pub messages: u64,
     /// Packets that arrived.
-    pub chunks: u64,
+    pub packets: u64,
     /// Bytes that arrived.
     pub bytes: u64,
     /// Packets on ways that are no shortest ones.
@@ -73,10 +75,10 @@ pub struct JobRow {
     /// Packets that came behind one that the same endpoint sent them after; null where that is not
     /// asked for.
     pub overtaken_packets: Option<u64>,
-    /// Bytes that arrived, for each process and the time until the last of them, GiB/s.
-    pub accepted_gib_per_s: f64,
-    /// The last arrival, us.
-    pub end_us: f64,
+    /// Bytes that arrived, for each process and the time until the last of them, Gbit/s.
+    pub accepted_gbps: f64,
+    /// The last arrival, ns.
+    pub end_ns: f64,
 }
 
 /// Processes of all jobs as columns.
@@ -88,12 +90,12 @@ pub struct RankRow {
     pub rank: Vec<u32>,
     /// The endpoint.
     pub endpoint: Vec<u32>,
-    /// When it was done, us.
-    pub end_us: Vec<f64>,
-    /// From its first operation to its last, without its calculations, us.
-    pub comm_us: Vec<f64>,
-    /// Its calculations, us.
-    pub compute_us: Vec<f64>,
+    /// When it was done, ns.
+    pub end_ns: Vec<f64>,
+    /// From its first operation to its last, without its calculations, ns.
+    pub comm_ns: Vec<f64>,
+    /// Its calculations, ns.
+    pub compute_ns: Vec<f64>,
     /// Messages that it sent, without questions and answers.
     pub messages: Vec<u64>,
     /// Their bytes.
@@ -160,15 +162,15 @@ impl Replay {
     /// Processes as people read them.
     pub(crate) fn rank_rows(&self, times: &[RankTime]) -> RankRow {
         let mut rows = RankRow::default();
-        let in_us = |ps: u64| ps as f64 / 1e6;
+        let in_ns = |ps: u64| ps as f64 / 1e3;
         for time in times {
             let job = self.job_of(time.rank);
             rows.job.push(job);
             rows.rank.push(time.rank - self.jobs[usize::from(job)].first);
             rows.endpoint.push(self.homes[time.rank as usize]);
-            rows.end_us.push(in_us(time.end_ps));
-            rows.comm_us.push(in_us(time.communication_ps));
-            rows.compute_us.push(in_us(time.calculated_ps));
+            rows.end_ns.push(in_ns(time.end_ps));
+            rows.comm_ns.push(in_ns(time.communication_ps));
+            rows.compute_ns.push(in_ns(time.calculated_ps));
             let ops = self.schedule.of_rank(time.rank).map(|op| self.schedule.ops()[op as usize]);
             let sends = ops.filter(|op| op.kind == Kind::Send);
             let (messages, bytes) = sends.fold((0, 0), |(n, sum), op| (n + 1, sum + op.size));
@@ -191,23 +193,24 @@ impl Replay {
             of.max_ps = of.max_ps.max(time.communication_ps);
             of.sum_ps += u128::from(time.communication_ps);
         }
-        let in_us = |ps: f64| ps / 1e6;
+        let in_ns = |ps: f64| ps / 1e3;
         let row = |((job, sum), time): ((&Job, &Sums), &JobTimes)| {
             let timed = !job.is_background && job.ranks > 0;
             JobRow {
                 name: job.name.clone(),
                 ranks: job.ranks,
-                max_comm_us: timed.then(|| in_us(time.max_ps as f64)),
-                mean_comm_us: timed.then(|| in_us(time.sum_ps as f64 / f64::from(job.ranks))),
+                max_comm_ns: timed.then(|| in_ns(time.max_ps as f64)),
+                mean_comm_ns: timed.then(|| in_ns(time.sum_ps as f64 / f64::from(job.ranks))),
                 latencies: Latencies::of(sum),
-                mean_hops: sum.mean_hops(),
+                mean_hops: sum.mean_hops().map(|switches| switches - 1.0),
+                mean_switches: sum.mean_hops(),
                 messages: sum.messages.count,
-                chunks: sum.chunks.count,
+                packets: sum.chunks.count,
                 bytes: sum.bytes,
                 nonminimal_packets: sum.detours,
                 overtaken_packets: overtaken.then_some(sum.overtaken),
-                accepted_gib_per_s: accepted(sum.bytes, f64::from(job.ranks), sum.last_ps),
-                end_us: in_us(sum.last_ps as f64),
+                accepted_gbps: accepted(sum.bytes, f64::from(job.ranks), sum.last_ps),
+                end_ns: in_ns(sum.last_ps as f64),
             }
         };
         self.jobs.iter().zip(sums).zip(&of_jobs).map(row).collect()

@@ -1,7 +1,7 @@
 //! Which jobs run where: schedules made or given, endpoints drawn or given.
 
 use super::super::dialect::endpoint_rate;
-use super::super::nic::Births;
+use super::super::nic::Injection;
 use super::super::spec::Spec;
 use super::asked::made;
 use super::{Background, BackgroundOf, Collectives, Compute, Placed, Replay, chunks_of};
@@ -35,7 +35,7 @@ impl<'a> Jobs<'a> {
         let rate = endpoint_rate(spec, on);
         let each_us = |one: &BackgroundOf| {
             let chunks = one.message_bytes(rate).unwrap_or(0).div_ceil(spec.packet_bytes.max(1));
-            f64::from(one.ranks) * f64::from(chunks) / one.interval_us
+            f64::from(one.ranks) * f64::from(chunks) / (one.interval_ns / 1e3)
         };
         let beside: f64 = spec.background.some().map(each_us).sum();
         if beside == 0.0 {
@@ -53,7 +53,7 @@ impl<'a> Jobs<'a> {
             return Ok(given.iter().map(|one| Cow::Borrowed(*one)).collect());
         }
         let of = |word: &String| made(word, spec.collectives, watch).map(Cow::Owned);
-        spec.trace.0.iter().map(of).collect()
+        spec.workload.0.iter().map(of).collect()
     }
 
     /// All jobs on their endpoints, where a rail has a rate in GiB/s and messages are born as the
@@ -62,13 +62,13 @@ impl<'a> Jobs<'a> {
         self,
         spec: &Spec,
         on: &Topology,
-        (rate, births): (f64, Births),
+        (rate, injection): (f64, Injection),
         watch: &dyn Watch,
     ) -> Result<Replay, Stop> {
         let schedules = self.schedules(spec, watch)?;
-        if schedules.len() != spec.trace.0.len() {
-            let why = format!("{} schedules for {}", schedules.len(), spec.trace.0.len());
-            return Err(Refusal::new("trace", why, "one for each").into());
+        if schedules.len() != spec.workload.0.len() {
+            let why = format!("{} schedules for {}", schedules.len(), spec.workload.0.len());
+            return Err(Refusal::new("workload", why, "one for each").into());
         }
         let traced = schedules.iter().map(|one| one.ranks());
         let sizes: Vec<u32> = traced.chain(spec.background.some().map(|one| one.ranks)).collect();
@@ -78,13 +78,13 @@ impl<'a> Jobs<'a> {
             background.push(Background {
                 homes: homes.clone(),
                 bytes: one.message_bytes(rate)?,
-                interval_ps: one.interval_us * 1e6,
-                births: one.births.unwrap_or(births),
-                class: one.class as u8 - 1,
+                interval_ps: one.interval_ns * 1e3,
+                injection: one.injection.unwrap_or(injection),
+                class: one.traffic_class as u8 - 1,
             });
         }
-        let jobs = spec.trace.0.iter().zip(&schedules).zip(&places);
-        let classes = spec.trace_class.iter().map(|&class| class as u8 - 1);
+        let jobs = spec.workload.0.iter().zip(&schedules).zip(&places);
+        let classes = spec.workload_class.iter().map(|&class| class as u8 - 1);
         let jobs: Vec<Placed<'_>> = jobs
             .zip(classes.chain(std::iter::repeat(0)))
             .map(|(((name, schedule), places), class)| Placed { name, schedule, places, class })
@@ -125,10 +125,10 @@ const CODES_COMPUTE_NS: u64 = 100;
 fn check_ends(schedules: &[Cow<'_, Schedule>], spec: &Spec, watch: &dyn Watch) -> Result<(), Stop> {
     let asks = spec.mpi.eager_bytes.saturating_sub(1).min(u32::MAX.into());
     let free = LogGops { L: 0.0, o: 0.0, g: 0.0, G: 0.0, O: 0.0, S: asks };
-    for (schedule, name) in schedules.iter().zip(&spec.trace.0) {
+    for (schedule, name) in schedules.iter().zip(&spec.workload.0) {
         if schedule.ranks() == 0 {
             let why = format!("{name} has no ranks, and a background goes on until all are done");
-            return Err(Refusal::new("trace", why, "a trace of 1 rank or more").into());
+            return Err(Refusal::new("workload", why, "a workload of 1 rank or more").into());
         }
         let found = message::run(schedule, message::Dialect::Causal, &free, None, watch)?;
         if let Some(left) = &found.left {

@@ -63,7 +63,7 @@ fn check_times(schedule: &Schedule, computes: bool) -> Result<(), Refusal> {
         *sum = sum.saturating_add(it.size);
         if *sum > MOST_NS {
             let why = format!("rank {rank} computes for more than {MOST_NS} ns: out of range");
-            return Err(Refusal::new("trace", why, "shorter calculations, or compute off"));
+            return Err(Refusal::new("workload", why, "shorter calculations, or compute off"));
         }
     }
     Ok(())
@@ -205,7 +205,8 @@ impl Replay {
         };
         if schedule.ops().len() >= MOST_OPERATIONS {
             let why = format!("{} operations", schedule.ops().len());
-            return Err(Refusal::new("trace", why, format!("fewer than {MOST_OPERATIONS}")).into());
+            let help = format!("fewer than {MOST_OPERATIONS}");
+            return Err(Refusal::new("workload", why, help).into());
         }
         let is_long = |op: u32| {
             let it = &schedule.ops()[op as usize];
@@ -213,7 +214,7 @@ impl Replay {
         };
         if let Some(op) = (0..schedule.ops().len() as u32).find(|op| is_long(*op)) {
             let why = format!("{}: too long", schedule.told(op));
-            return Err(Refusal::new("trace", why, "messages of less than 4 GiB").into());
+            return Err(Refusal::new("workload", why, "messages of less than 4 GiB").into());
         }
         check_times(&schedule, computes)?;
         let homes: Vec<u32> = placed.iter().flat_map(|job| job.places.iter().copied()).collect();

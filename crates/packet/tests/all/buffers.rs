@@ -13,7 +13,7 @@ use traffic::workload::{Builder, Op, Schedule};
 fn run(inline: &str, given: &Value, own: Option<(&[&Schedule], &[u32])>, threads: usize) -> Record {
     let mut given = given.clone();
     if let Some((schedules, _)) = own {
-        given["trace"] = json!(vec!["own"; schedules.len()]);
+        given["workload"] = json!(vec!["own"; schedules.len()]);
     }
     let spec: Spec = serde_json::from_value(given).expect("parameters");
     let jobs = Jobs { schedules: own.map(|o| o.0), places: own.map(|o| o.1) };
@@ -30,9 +30,9 @@ fn time_ns(bytes: u32) -> f64 {
 fn between_two(bytes: u32, room: u32, latency_ns: f64) -> Value {
     json!({
         "load": 8.0, "messages": 2000, "message_bytes": bytes, "traffic": "shift:1",
-        "births": "synchronised",
+        "injection": "synchronised",
         "link": {"latency_ns": latency_ns, "local_buffer_bytes": room},
-        "router": {"virtual_channels": 1},
+        "switch": {"virtual_channels": 1},
     })
 }
 
@@ -57,7 +57,7 @@ proptest! {
         let each_ns = (back_ns(bytes, latency_ns) / in_flight).max(time_ns(bytes));
         // the first waits for nobody, the last has a way of its own
         let due_ns = 2000.0 * each_ns;
-        let found_ns = row.end_us * 1000.0;
+        let found_ns = row.end_ns;
         let ends_ns = 4.0 * back_ns(bytes, latency_ns);
         prop_assert!((found_ns - due_ns).abs() < ends_ns, "{found_ns} for {due_ns}");
     }
@@ -69,7 +69,7 @@ proptest! {
 fn packets_of_mixed_sizes_share_a_buffer() {
     let row = run("complete:n=2,p=1", &between_two(4196, 4296, 1000.0), None, 1).points.remove(0);
     let due_ns = 2000.0 * back_ns(4096, 1000.0);
-    let found_ns = row.end_us * 1000.0;
+    let found_ns = row.end_ns;
     assert!((found_ns - due_ns).abs() < 0.003 * due_ns, "{found_ns} for {due_ns}");
 }
 
@@ -79,7 +79,7 @@ fn short_packets_are_as_packets_of_that_length() {
     let of = |packet_bytes: u32, more: &Value| {
         let mut given = json!({
             "load": 0.9, "messages": 200, "message_bytes": 64, "packet_bytes": packet_bytes,
-            "link": {"latency_ns": 300.0}, "router": {"virtual_channels": 8},
+            "link": {"latency_ns": 300.0}, "switch": {"virtual_channels": 8},
         });
         for (key, value) in more.as_object().expect("a table") {
             given[key] = value.clone();
@@ -106,21 +106,21 @@ fn beside(background: &Value, more: &Value, threads: usize) -> (Row, f64) {
     }
     // both senders are on the first router
     let mut found = run("complete:n=2,p=2", &given, Some((&[&message], &[0, 2, 1, 3])), threads);
-    (found.points.remove(0), found.jobs[0].max_comm_us.expect("it communicates") * 1000.0)
+    (found.points.remove(0), found.jobs[0].max_comm_ns.expect("it communicates"))
 }
 
 /// The use of a link is that until the jobs are done, however long others go on.
 #[test]
 fn links_beside_a_background_are_used_until_jobs_are_done() {
-    for interval_us in [100.0, 1e3, 1e5] {
+    for interval_ns in [1e5, 1e6, 1e8] {
         let (row, done_ns) =
-            beside(&json!({"ranks": 2, "bytes": 64, "interval_us": interval_us}), &json!({}), 1);
+            beside(&json!({"ranks": 2, "bytes": 64, "interval_ns": interval_ns}), &json!({}), 1);
         // each packet of the background takes 5 ns; a few of them come meanwhile
         let due = 400.0 * time_ns(4096) / done_ns;
         let found = row.busiest_link_use;
-        assert!((found - due).abs() < 0.001, "{found} for {due}, every {interval_us} us");
+        assert!((found - due).abs() < 0.001, "{found} for {due}, every {interval_ns} ns");
         let links = row.links.expect("they are asked for");
-        let most = links.utilisation.iter().copied().fold(0.0, f64::max);
+        let most = links.used.iter().copied().fold(0.0, f64::max);
         assert!((most - found).abs() < 1e-12);
     }
 }
@@ -130,15 +130,15 @@ fn links_beside_a_background_are_used_until_jobs_are_done() {
 #[test]
 fn what_is_sent_after_the_jobs_does_not_count() {
     let background =
-        json!({"ranks": 2, "bytes": 2_000_000, "interval_us": 20.0, "births": "synchronised"});
+        json!({"ranks": 2, "bytes": 2_000_000, "interval_ns": 20000, "injection": "synchronised"});
     let (row, done_ns) = beside(&background, &json!({}), 1);
-    assert!(row.end_us * 1000.0 > 2.0 * done_ns, "it goes on: {} {done_ns}", row.end_us);
+    assert!(row.end_ns > 2.0 * done_ns, "it goes on: {} {done_ns}", row.end_ns);
     let links = row.links.clone().expect("they are asked for");
     let there = (0..2).find(|&at| links.from[at] < links.to[at]).expect("a channel");
     // the background's first packet leaves its endpoint at once: 25 ns and 90 later it goes on; the
     // message's last packet then takes its time, the way behind it 25 + 90 + 25 ns
     let due = (done_ns - 115.0 - 140.0 - time_ns(4096)) / done_ns;
-    let found = links.utilisation[there];
+    let found = links.used[there];
     assert!(found <= 1.0 && found >= due - 1e-9, "{found} for {due} or more");
     assert!(links.blocked.iter().all(|&part| (0.0..=1.0).contains(&part)));
     for (sync, threads, undo) in [
@@ -159,7 +159,7 @@ fn what_is_sent_after_the_jobs_does_not_count() {
 fn far_ahead_is_not_for_long() {
     let given = |sync: &str| {
         json!({"load": 0.6, "messages": 10, "sync": sync, "ahead_ns": 5000.0,
-               "router": {"virtual_channels": 4}})
+               "switch": {"virtual_channels": 4}})
     };
     let due = run("slim_fly:q=5,p=3", &given("sequential"), None, 1).points.remove(0);
     let found = run("slim_fly:q=5,p=3", &given("optimistic"), None, 2).points.remove(0);

@@ -61,7 +61,7 @@ fn agree(inline: &str, given: &Value, counts: &[usize]) -> Record {
 fn ranks_find_what_one_process_finds() {
     for (inline, given) in [
         ("slim_fly:q=5,p=4", json!({"load": [0.3, 0.8], "messages": 6, "message_bytes": 10_000})),
-        ("slim_fly:q=5,p=4", json!({"messages": 30, "end_us": 4.0, "selection": "valiant"})),
+        ("slim_fly:q=5,p=4", json!({"messages": 30, "end_ns": 4000.0, "selection": "valiant"})),
         ("fit_fly:q=5,p=3", json!({"messages": 5, "selection": "ugal_l"})),
         ("fat_tree:k=4", json!({"messages": 5})),
         (
@@ -81,25 +81,25 @@ fn ranks_find_what_one_process_finds() {
             "megafly:leaves=18,spines=18,p=18,h=18,g=10,arrangement=codes",
             json!({
                 "dialect": "codes-dfplus-v1", "selection": "par", "messages": 1, "load": 0.7,
-                "router": {"adaptive_threshold_bytes": 0},
+                "switch": {"adaptive_threshold_bytes": 0},
             }),
         ),
         (
             "slim_fly:q=5,p=4",
             json!({
-                "trace": [
+                "workload": [
                     "amg_like:p=4,levels=2,base_bytes=16384",
                     "mg_like:p=3,levels=1,base_bytes=20000",
                 ],
-                "background": [{"ranks": 40, "intensity": 0.1, "interval_us": 5.0}],
-                "placement": "random", "links": true, "ranks": true, "series_us": 2.0,
+                "background": [{"ranks": 40, "intensity": 0.1, "interval_ns": 5000}],
+                "placement": "random", "links": true, "ranks": true, "series_ns": 2000.0,
             }),
         ),
         (
             "slim_fly:q=5,p=4",
             json!({
                 "dialect": "codes-slimfly-v1", "collectives": "codes",
-                "trace": ["amg_like:p=4,levels=2,base_bytes=16384"],
+                "workload": ["amg_like:p=4,levels=2,base_bytes=16384"],
             }),
         ),
     ] {
@@ -110,7 +110,7 @@ fn ranks_find_what_one_process_finds() {
 /// One rank is a run of one part; more than routers leave some without work.
 #[test]
 fn any_number_of_ranks_will_do() {
-    agree("ring:n=5,p=2", &json!({"messages": 3, "router": {"virtual_channels": 4}}), &[1, 5, 7]);
+    agree("ring:n=5,p=2", &json!({"messages": 3, "switch": {"virtual_channels": 4}}), &[1, 5, 7]);
 }
 
 /// Nobody has the states of all: the circle is told nevertheless, by every rank.
@@ -118,7 +118,7 @@ fn any_number_of_ranks_will_do() {
 fn a_circle_over_ranks_is_told() {
     let given = json!({
         "load": 1.0, "selection": "valiant", "messages": 400, "lane_use": "any",
-        "router": {"virtual_channels": 1}, "unverified": true,
+        "switch": {"virtual_channels": 1}, "unverified": true,
         "link": {"local_buffer_bytes": 4096, "global_buffer_bytes": 4096},
     });
     let found = agree("torus:shape=4x4,p=4", &given, &[2]);

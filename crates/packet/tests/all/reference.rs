@@ -79,8 +79,8 @@ fn codes_found_the_same() {
             assert!((found - due).abs() <= part * due, "{told}");
         };
         let latency = if routing == "adaptive" { 0.02 } else { 0.01 };
-        near(row.mean_hops.expect("some arrived"), number(8), 0.005);
-        near(row.latencies.mean_latency_us.expect("some arrived"), number(9), latency);
+        near(row.mean_switches.expect("some arrived"), number(8), 0.005);
+        near(row.latencies.mean_latency_ns.expect("some arrived") / 1e3, number(9), latency);
         // one run each: their numbers differ by chance, by about their roots
         let by_chance = 1.0 / number(11).max(1.0).sqrt();
         near(row.nonminimal_packets as f64, number(11), 0.03 + by_chance);
@@ -98,7 +98,7 @@ fn detours_are_weighed() {
     let detours = |weight: u32| {
         let given = json!({
             "dialect": DRAGONFLY.1, "selection": "par", "load": 0.7,
-            "router": {"detour_weight": weight},
+            "switch": {"detour_weight": weight},
         });
         point(&on, &given).nonminimal_packets
     };
@@ -115,10 +115,10 @@ fn without_load_slim_fly_of_codes_is_its_closed_form() {
     let given = json!({"dialect": SLIM_FLY.1, "load": 0.001, "messages": 20});
     let row = point(&built("slim_fly:q=5,p=4"), &given);
     let packet_ns = 4096.0e9 / (12.5 * f64::from(1 << 30));
-    let hops = row.mean_hops.expect("some arrived");
+    let switches = row.mean_switches.expect("some arrived");
     // the engine's lookahead of 0.01 ns is in each of the delays that are drawn: 3, and 2 a hop
-    let due = 1.5 + packet_ns + 0.5 + 0.03 + hops * (1.25 + packet_ns + 90.0 + 0.02);
-    let found = row.latencies.mean_latency_us.expect("some arrived") * 1000.0;
+    let due = 1.5 + packet_ns + 0.5 + 0.03 + switches * (1.25 + packet_ns + 90.0 + 0.02);
+    let found = row.latencies.mean_latency_ns.expect("some arrived");
     assert!((found - due).abs() < 0.003 * due, "{found} for {due}");
 }
 
@@ -143,7 +143,7 @@ proptest! {
         let given = json!({
             "load": 0.0002, "messages": 1, "message_bytes": bytes, "traffic": shift,
             "link": {"latency_ns": latency_ns},
-            "router": {"delay_ns": delay_ns, "switching": switching},
+            "switch": {"delay_ns": delay_ns, "switching": switching},
         });
         let row = point(&built(net), &given);
         let packet_ps = (f64::from(bytes) * 1e12 / (12.5 * f64::from(1 << 30))).round();
@@ -153,7 +153,7 @@ proptest! {
             times(hops) * packet_ps + (hops + 1.0) * wire_ps + hops * f64::from(delay_ns) * 1000.0
         };
         // the longest way is that of the shift; it meets nothing
-        let longest = row.latencies.max_latency_us.expect("some arrived") * 1e6;
+        let longest = row.latencies.max_latency_ns.expect("some arrived") * 1e3;
         prop_assert!((longest - of(hops)).abs() < 0.6, "{longest} for {}", of(hops));
     }
 
@@ -167,7 +167,7 @@ proptest! {
     ) {
         let given = json!({
             "load": load, "messages": messages, "message_bytes": message_bytes,
-            "births": "synchronised", "traffic": "shift:1",
+            "injection": "synchronised", "traffic": "shift:1",
         });
         let row = point(&built("complete:n=2,p=1"), &given);
         let ps = |bytes: u32| (f64::from(bytes) * 1e12 / (12.5 * f64::from(1 << 30))).round();
@@ -179,17 +179,17 @@ proptest! {
         let later = (service - interval).max(0.0) * f64::from(messages - 1);
         let found = row.latencies;
         let near = |found: Option<f64>, due_ps: f64| {
-            let found_ps = found.expect("some arrived") * 1e6;
+            let found_ps = found.expect("some arrived") * 1e3;
             // times of packets are rounded one by one
             let most = 4.0 * f64::from(messages);
             prop_assert!((found_ps - due_ps).abs() <= most, "{found_ps} for {due_ps}");
             Ok(())
         };
-        near(found.max_message_latency_us, alone + later)?;
-        near(found.mean_message_latency_us, alone + later / 2.0)?;
+        near(found.max_message_latency_ns, alone + later)?;
+        near(found.mean_message_latency_ns, alone + later / 2.0)?;
         if whole == 0 {
             // a packet is scheduled when the one before it has left
-            near(found.max_latency_us, alone)?;
+            near(found.max_latency_ns, alone)?;
         }
         prop_assert_eq!(row.messages, 2 * u64::from(messages));
     }
@@ -206,7 +206,8 @@ proptest! {
             Just("minimal"), Just("valiant"), Just("adaptive"), Just("par")
         ],
         rails in prop_oneof![
-            Just("congestion"), Just("path"), Just("dedicated"), Just("random"), Just("striped")
+            Just("least_used"), Just("shortest"), Just("fixed"), Just("random"),
+            Just("round_robin")
         ],
         load in 0.1_f64..1.0,
         message_bytes in 1_u32..20_000,
@@ -218,12 +219,12 @@ proptest! {
     ) {
         let on = built(net);
         let given = json!({
-            "load": load, "selection": selection, "rails": rails, "seed": seed,
+            "load": load, "selection": selection, "rail": rails, "seed": seed,
             "traffic": "shift:1",
             "messages": messages, "message_bytes": message_bytes,
-            "router": {"virtual_channels": 16, "arbitration": arbitration},
+            "switch": {"virtual_channels": 16, "arbitration": arbitration},
             "link": {"local_buffer_bytes": room, "global_buffer_bytes": room},
-            "end_us": if is_ended { json!(3.0) } else { Value::Null },
+            "end_ns": if is_ended { json!(3000.0) } else { Value::Null },
         });
         let first = point(&on, &given);
         if !is_ended {
@@ -256,7 +257,7 @@ fn engines_agree_in_all_dialects() {
         let on = built(inline);
         let given = json!({
             "dialect": dialect, "selection": selection, "messages": 2, "load": 0.7,
-            "router": {"adaptive_threshold_bytes":
+            "switch": {"adaptive_threshold_bytes":
                 if dialect == "codes-dfplus-v1" { json!(0) } else { Value::Null }},
         });
         let first = point(&on, &given);
@@ -289,7 +290,7 @@ fn a_hostile_order_changes_nothing() {
 fn a_circle_is_found_and_told() {
     let given = json!({
         "load": 1.0, "selection": "valiant", "messages": 400, "lane_use": "any",
-        "router": {"virtual_channels": 1}, "unverified": true,
+        "switch": {"virtual_channels": 1}, "unverified": true,
         "link": {"local_buffer_bytes": 4096, "global_buffer_bytes": 4096},
     });
     let found = run(&built("torus:shape=4x4,p=4"), &given, 1);
@@ -329,19 +330,19 @@ fn what_a_dialect_lacks_is_refused() {
         ),
         (
             slim,
-            json!({"dialect": "codes-slimfly-v1", "router": {"virtual_channels": 3}}),
+            json!({"dialect": "codes-slimfly-v1", "switch": {"virtual_channels": 3}}),
             "4 or more",
         ),
-        (slim, json!({"dialect": "codes-slimfly-v1", "rails": "striped"}), "rails"),
+        (slim, json!({"dialect": "codes-slimfly-v1", "rail": "round_robin"}), "rail"),
         (slim, json!({"load": "auto"}), "flit level"),
-        (slim, json!({"packet_bytes": 1 << 20, "link": {"local_gib_per_s": 0.01}}), "packet_bytes"),
+        (slim, json!({"packet_bytes": 1 << 20, "link": {"local_rate_gbps": 0.08}}), "packet_bytes"),
         (slim, json!({"load": 1.0e-9}), "load"),
-        (slim, json!({"selection": "ugal_g", "router": {"virtual_channels": 8}}), "ugal_l"),
-        (slim, json!({"router": {"lookahead_ns": 1.0}}), "lookahead_ns"),
-        (slim, json!({"router": {"detour_weight": 2}}), "detour_weight"),
+        (slim, json!({"selection": "ugal_g", "switch": {"virtual_channels": 8}}), "ugal_l"),
+        (slim, json!({"switch": {"lookahead_ns": 1.0}}), "lookahead_ns"),
+        (slim, json!({"switch": {"detour_weight": 2}}), "detour_weight"),
         (
             "dragonfly:h=2",
-            json!({"dialect": "codes-dally-v1", "router": {"detour_weight": 0}}),
+            json!({"dialect": "codes-dally-v1", "switch": {"detour_weight": 0}}),
             "detour_weight",
         ),
         (slim, json!({"link": {"local_buffer_bytes": 100}}), "local_buffer_bytes"),
@@ -349,7 +350,7 @@ fn what_a_dialect_lacks_is_refused() {
         let told = refused(inline, &given);
         assert!(told.contains(why), "{given}: {told}");
     }
-    let none = json!({"link": {"latency_ns": 0.0}, "router": {"credit_ns": 0.0, "delay_ns": 0.0},
+    let none = json!({"link": {"latency_ns": 0.0}, "switch": {"credit_ns": 0.0, "delay_ns": 0.0},
         "sync": "threads"});
     let topology = built(slim);
     let driven =

@@ -20,7 +20,7 @@ fn tried(
 ) -> Result<Record, String> {
     let mut given = given.clone();
     if let Some((schedules, _)) = own {
-        given["trace"] = json!(vec!["own"; schedules.len()]);
+        given["workload"] = json!(vec!["own"; schedules.len()]);
     }
     let spec: Spec = serde_json::from_value(given).expect("parameters");
     let jobs = Jobs { schedules: own.map(|o| o.0), places: own.map(|o| o.1) };
@@ -75,16 +75,19 @@ fn codes_found_the_same() {
         let mut sums = [0.0; 3];
         for seed in 0..SEEDS {
             let given = json!({
-                "dialect": dialect, "trace": trace, "collectives": "codes", "seed": seed,
+                "dialect": dialect, "workload": trace, "collectives": "codes", "seed": seed,
                 "selection": if routing == "prog-adaptive" { "par" } else { routing },
             });
             let found = tried(&on, &given, None, 1).expect("it runs");
             let job = &found.jobs[0];
             assert_eq!(job.ranks.to_string(), ranks);
-            assert_eq!(job.chunks.to_string(), cells[9]);
+            assert_eq!(job.packets.to_string(), cells[9]);
             assert_eq!(job.messages.to_string(), cells[10]);
-            for (sum, of) in sums.iter_mut().zip([job.max_comm_us, job.mean_comm_us, job.mean_hops])
-            {
+            for (sum, of) in sums.iter_mut().zip([
+                job.max_comm_ns.map(|ns| ns / 1e3),
+                job.mean_comm_ns.map(|ns| ns / 1e3),
+                job.mean_switches,
+            ]) {
                 *sum += of.expect("they communicate") / f64::from(SEEDS);
             }
         }
@@ -117,9 +120,9 @@ fn a_burst_comes_in_any_order() {
         let is_first = |seed: &u32| {
             let given = json!({"dialect": dialect, "ranks": true, "seed": seed});
             let found = run(&on, &given, (&[&burst], &[0, 4, 5]), 1);
-            let ends = &found.points[0].ranks.as_ref().expect("asked for").end_us;
+            let ends = &found.points[0].ranks.as_ref().expect("asked for").end_ns;
             // a packet takes 305 ns
-            assert!((ends[1] - ends[2]).abs() > 0.2, "{ends:?}");
+            assert!((ends[1] - ends[2]).abs() > 200.0, "{ends:?}");
             ends[1] < ends[2]
         };
         (0..40).filter(is_first).count()
@@ -138,9 +141,9 @@ fn a_message_of_codes_waits_its_gap() {
     for seed in 0..20 {
         let given = json!({"dialect": "codes-slimfly-v1", "ranks": true, "seed": seed});
         let row = &run(&on, &given, (&[&schedule], &[0, 4]), 1).points[0];
-        let end_us = row.ranks.as_ref().expect("asked for").end_us[1];
-        let sent_us = end_us - row.latencies.mean_latency_us.expect("it arrived");
-        let waits_ns = sent_us * 1000.0 - (3510.0 + 0.55 * 2048.0);
+        let end_ns = row.ranks.as_ref().expect("asked for").end_ns[1];
+        let sent_ns = end_ns - row.latencies.mean_latency_ns.expect("it arrived");
+        let waits_ns = sent_ns - (3510.0 + 0.55 * 2048.0);
         assert!((11.0..12.04).contains(&waits_ns), "{waits_ns}");
     }
 }
@@ -178,7 +181,7 @@ proptest! {
         ]);
         let given = json!({"compute": "on", "ranks": true});
         let found = run(&built("complete:n=2,p=1"), &given, (&[&schedule], &[0, 1]), 1);
-        let ends = &found.points[0].ranks.as_ref().expect("asked for").end_us;
+        let ends = &found.points[0].ranks.as_ref().expect("asked for").end_ns;
         let (begin, posted) = (send_late_ns * 1000, receive_late_ns * 1000);
         let (sent, received) = if bytes < 8192 {
             let enters = begin + SEND_PS + (0.55 * bytes as f64 * 1000.0).round() as u64;
@@ -190,22 +193,22 @@ proptest! {
             (enters + left_ps(bytes), enters + message_ps(bytes))
         };
         for (found, due) in ends.iter().zip([sent, received]) {
-            prop_assert!((found * 1e6 - due as f64).abs() < 1.0, "{ends:?}: {due}");
+            prop_assert!((found * 1e3 - due as f64).abs() < 1.0, "{ends:?}: {due}");
         }
         let job = &found.jobs[0];
-        let comm = [sent - begin, received - posted].map(|ps| ps as f64 / 1e6);
+        let comm = [sent - begin, received - posted].map(|ps| ps as f64 / 1e3);
         let longest = comm[0].max(comm[1]);
-        prop_assert!((job.max_comm_us.expect("one") - longest).abs() < 1e-6);
+        prop_assert!((job.max_comm_ns.expect("one") - longest).abs() < 1e-3);
         let middle = f64::midpoint(comm[0], comm[1]);
-        prop_assert!((job.mean_comm_us.expect("one") - middle).abs() < 1e-6);
+        prop_assert!((job.mean_comm_ns.expect("one") - middle).abs() < 1e-3);
         let asks = u64::from(bytes >= 8192);
         prop_assert_eq!(job.messages, 1 + 2 * asks);
         prop_assert_eq!(job.bytes, bytes.max(1) + 128 * asks);
         let (own, question) = (message_ps(bytes) as f64, message_ps(64) as f64);
         let mean = if asks == 0 { own } else { (own + 2.0 * question) / 3.0 };
         let of = job.latencies;
-        for (found, due) in [(of.mean_message_latency_us, mean), (of.max_message_latency_us, own)] {
-            prop_assert!((found.expect("some") * 1e6 - due).abs() < 1.0, "{of:?}");
+        for (found, due) in [(of.mean_message_latency_ns, mean), (of.max_message_latency_ns, own)] {
+            prop_assert!((found.expect("some") * 1e3 - due).abs() < 1.0, "{of:?}");
         }
         let ranks = found.points[0].ranks.as_ref().expect("asked for");
         prop_assert_eq!(&ranks.messages, &[1, 0]);
@@ -252,11 +255,11 @@ proptest! {
         let places: Vec<u32> = (0..ranks).map(|rank| rank / per_endpoint).collect();
         let mut given = json!({
             "compute": "on", "seed": seed, "placement": placement, "ranks": true,
-            "router": {"virtual_channels": 8}, "selection": "adaptive",
+            "switch": {"virtual_channels": 8}, "selection": "adaptive",
         });
         if let Some(births) = background {
             given["background"] = json!([
-                {"ranks": 5, "bytes": 9000, "interval_us": 1.5, "births": births}
+                {"ranks": 5, "bytes": 9000, "interval_ns": 1500, "injection": births}
             ]);
         }
         let first = run(&on, &given, (&[&schedule], &places), 1);
@@ -265,7 +268,7 @@ proptest! {
         let own = &first.jobs[0];
         prop_assert!(own.messages <= 3 * sends);
         prop_assert_eq!(first.jobs.len(), 1 + usize::from(background.is_some()));
-        prop_assert_eq!(first.jobs.iter().map(|job| job.chunks).sum::<u64>(), row.packets);
+        prop_assert_eq!(first.jobs.iter().map(|job| job.packets).sum::<u64>(), row.packets);
         prop_assert_eq!(first.jobs.iter().map(|job| job.messages).sum::<u64>(), row.messages);
         if per_endpoint == 1 {
             let asks = rounds.iter().filter(|round| round.1 >= 8192).count() as u64;
@@ -296,15 +299,15 @@ fn the_background_has_its_intensity() {
     let on = built("slim_fly:q=5,p=4");
     let wait = in_turn(&[vec![Op::calc(1_000_000)], vec![Op::calc(1_000_000)]]);
     let mut given = json!({
-        "compute": "on", "background": [{"ranks": 100, "intensity": 0.2, "interval_us": 10.0}],
+        "compute": "on", "background": [{"ranks": 100, "intensity": 0.2, "interval_ns": 10000}],
     });
     let found = run(&on, &given, (&[&wait], &[3, 9]), 1);
     let job = &found.jobs[1];
-    assert_eq!((job.name.as_str(), job.ranks, job.max_comm_us), ("background", 100, None));
+    assert_eq!((job.name.as_str(), job.ranks, job.max_comm_ns), ("background", 100, None));
     // a millisecond, and the two that tell of its end; 100 processes of a fifth of 12.5 GiB/s
     let due = 1.002e-3 * 100.0 * 0.2 * 12.5 * f64::from(1 << 30);
     assert!((job.bytes as f64 - due).abs() < 0.03 * due, "{} for {due}", job.bytes);
-    given["background"][0]["births"] = json!("synchronised");
+    given["background"][0]["injection"] = json!("synchronised");
     let found = run(&on, &given, (&[&wait], &[3, 9]), 1);
     // 0, 10, ... 1000 us; those of 100 ranks drawn for themselves go to the next
     assert_eq!(found.jobs[1].messages, 100 * 101);
@@ -315,7 +318,7 @@ fn the_background_has_its_intensity() {
 #[test]
 fn what_cannot_be_is_refused() {
     let on = built("slim_fly:q=5,p=4");
-    let trace = json!({"trace": "amg_like:p=2,levels=1,base_bytes=64"});
+    let trace = json!({"workload": "amg_like:p=2,levels=1,base_bytes=64"});
     let with = |more: Value| {
         let mut all = trace.clone();
         for (key, value) in more.as_object().expect("a table") {
@@ -324,12 +327,12 @@ fn what_cannot_be_is_refused() {
         all
     };
     for (given, why) in [
-        (json!({"trace": "amg_like:p=6,levels=1,base_bytes=64"}), "216"),
-        (json!({"trace": "amg_like:p=6"}), "levels"),
-        (json!({"trace": "nothing:p=6"}), "there is no 'nothing'"),
-        (json!({"background": [{"ranks": 10, "bytes": 8}]}), "there is no trace"),
-        (json!({"ranks": true}), "there is no trace"),
-        (with(json!({"end_us": 5.0})), "end_us"),
+        (json!({"workload": "amg_like:p=6,levels=1,base_bytes=64"}), "216"),
+        (json!({"workload": "amg_like:p=6"}), "levels"),
+        (json!({"workload": "nothing:p=6"}), "there is no 'nothing'"),
+        (json!({"background": [{"ranks": 10, "bytes": 8}]}), "there is no workload"),
+        (json!({"ranks": true}), "there is no workload"),
+        (with(json!({"end_ns": 5000.0})), "end_ns"),
         (with(json!({"placement": "somewhere"})), "somewhere"),
         (with(json!({"background": [{"ranks": 10}]})), "intensity"),
         (with(json!({"background": [{"ranks": 1, "bytes": 8}]})), "2 or more"),
@@ -358,8 +361,10 @@ fn what_cannot_be_is_refused() {
 fn tables_add_up() {
     let on = built("dragonfly:h=2");
     let given = json!({
-        "trace": ["amg_like:p=3,levels=2,base_bytes=30000", "mg_like:p=2,levels=1,base_bytes=5000"],
-        "links": true, "ranks": true, "series_us": 2.0, "placement": "random",
+        "workload": [
+            "amg_like:p=3,levels=2,base_bytes=30000", "mg_like:p=2,levels=1,base_bytes=5000",
+        ],
+        "links": true, "ranks": true, "series_ns": 2000.0, "placement": "random",
         "collectives": "codes",
     });
     let found = tried(&on, &given, None, 1).expect("it runs");
@@ -368,10 +373,10 @@ fn tables_add_up() {
     assert_eq!(links.bytes.len(), 2 * on.links().len());
     assert_eq!(series.packets.iter().sum::<u64>(), row.packets);
     let bytes: u64 = found.jobs.iter().map(|job| job.bytes).sum();
-    let span = 2e-6 * on.endpoints().len() as f64 * f64::from(1 << 30);
-    let arrived: f64 = series.accepted_gib_per_s.iter().map(|rate| rate * span).sum();
+    let span = 2e-6 * on.endpoints().len() as f64 * 1e9 / 8.0;
+    let arrived: f64 = series.accepted_gbps.iter().map(|rate| rate * span).sum();
     assert!((arrived - bytes as f64).abs() < 1.0);
-    let busiest = links.utilisation.iter().copied().fold(0.0, f64::max);
+    let busiest = links.used.iter().copied().fold(0.0, f64::max);
     assert!((busiest - row.busiest_link_use).abs() < 1e-12);
     let ranks = row.ranks.as_ref().expect("asked");
     assert_eq!(ranks.rank, (0..27).chain(0..8).collect::<Vec<_>>());
@@ -384,15 +389,15 @@ fn tables_add_up() {
     let counted = |of: fn(&JobRow) -> u64| found.jobs.iter().map(of).sum::<u64>();
     assert_eq!(counted(|job| job.nonminimal_packets), row.nonminimal_packets);
     assert_eq!(counted(|job| job.messages), row.messages);
-    let last = found.jobs.iter().map(|job| job.end_us).fold(0.0, f64::max);
-    assert!((last - row.end_us).abs() < 1e-9);
+    let last = found.jobs.iter().map(|job| job.end_ns).fold(0.0, f64::max);
+    assert!((last - row.end_ns).abs() < 1e-9);
     for job in &found.jobs {
-        let rate = job.bytes as f64 / f64::from(job.ranks) / (job.end_us / 1e6);
-        assert!((job.accepted_gib_per_s * f64::from(1 << 30) / rate - 1.0).abs() < 1e-9);
+        let rate = job.bytes as f64 / f64::from(job.ranks) / (job.end_ns / 1e9);
+        assert!((job.accepted_gbps * 1e9 / 8.0 / rate - 1.0).abs() < 1e-9);
     }
-    let longest = ranks.comm_us[..27].iter().copied().fold(0.0, f64::max);
-    assert_eq!(Some(longest), found.jobs[0].max_comm_us);
+    let longest = ranks.comm_ns[..27].iter().copied().fold(0.0, f64::max);
+    assert_eq!(Some(longest), found.jobs[0].max_comm_ns);
     // the same without adaptive routing: each packet is on its hops less one channels
-    let hops = row.mean_hops.expect("some") * row.packets as f64;
+    let hops = row.mean_switches.expect("some") * row.packets as f64;
     assert!(links.bytes.iter().sum::<u64>() as f64 <= hops * 4096.0);
 }

@@ -33,8 +33,8 @@ fn the_oldest_first_is_fair_on_a_line() {
         ("oldest", 2 << 20, 16_384, [1.0 / 3.0, 2.0 / 3.0, 1.0]),
     ] {
         let given = json!({
-            "load": 1.0, "traffic": "hotspot:3", "end_us": 20_000.0, "links": true,
-            "router": {"arbitration": arbitration, "virtual_channels": 1},
+            "load": 1.0, "traffic": "hotspot:3", "end_ns": 20_000_000.0, "links": true,
+            "switch": {"arbitration": arbitration, "virtual_channels": 1},
             "link": {
                 "endpoint_buffer_bytes": endpoint_bytes, "local_buffer_bytes": local_bytes,
                 "global_buffer_bytes": local_bytes,
@@ -46,7 +46,7 @@ fn the_oldest_first_is_fair_on_a_line() {
         for (at, share) in shares.iter().enumerate() {
             let is_it = |l: &usize| links.from[*l] == name(at) && links.to[*l] == name(at + 1);
             let link = (0..links.from.len()).find(is_it).expect("it is a line");
-            let (used, blocked) = (links.utilisation[link], links.blocked[link]);
+            let (used, blocked) = (links.used[link], links.blocked[link]);
             assert!((used - share).abs() < 0.02, "{arbitration} {at}: {used} for {share}");
             assert!((blocked - (1.0 - share)).abs() < 0.02, "{arbitration} {at}: {blocked}");
         }
@@ -60,7 +60,7 @@ fn overtaken_packets_are_those_of_several_ways() {
     let given = |selection: &str, dialect: &str| {
         json!({
             "load": 0.5, "traffic": "shift:3", "messages": 40, "selection": selection,
-            "dialect": dialect, "router": {"virtual_channels": 8}, "overtaken": true,
+            "dialect": dialect, "switch": {"virtual_channels": 8}, "overtaken": true,
         })
     };
     let row = point(&built("mesh:shape=4,p=1"), &given("minimal", "physical"));
@@ -77,11 +77,13 @@ fn overtaken_packets_are_those_of_several_ways() {
 #[test]
 fn codes_has_no_arbitration_of_ours() {
     let given =
-        json!({"dialect": "codes-slimfly-v1", "router": {"arbitration": "oldest"}, "load": 0.1});
+        json!({"dialect": "codes-slimfly-v1", "switch": {"arbitration": "oldest"}, "load": 0.1});
     let told = tried(&built("slim_fly:q=5,p=2"), &given).expect_err("it is refused");
-    assert!(told.contains("router.arbitration"), "{told}");
+    assert!(told.contains("switch.arbitration"), "{told}");
 }
 
+/// The rate of a rail, 12.5 GiB/s, in Gbit/s.
+const FULL_GBPS: f64 = 12.5 * 8.589_934_592;
 /// The time of a packet at 12.5 GiB/s, us.
 fn packet_us(bytes: u32) -> f64 {
     f64::from(bytes) * 1e6 / (12.5 * f64::from(1 << 30))
@@ -104,15 +106,17 @@ fn classes_share_a_link_by_their_weights() {
             vec![0.1, 0.225, 0.675],
         ),
     ] {
-        let given = json!({"load": 4.0, "traffic": "shift:1", "end_us": 3000.0, "class": classes});
+        let given = json!({
+            "load": 4.0, "traffic": "shift:1", "end_ns": 3_000_000.0, "traffic_class": classes,
+        });
         let row = point(&on, &given);
         let found = row.classes.as_ref().expect("there are several");
         for (class, share) in found.iter().zip(&shares) {
-            let accepted = class.accepted_gib_per_s / 12.5;
+            let accepted = class.accepted_gbps / FULL_GBPS;
             assert!((accepted - share).abs() < 0.01, "{given}: {accepted} for {share}");
         }
-        let sum: f64 = found.iter().map(|class| class.accepted_gib_per_s).sum();
-        assert!((sum - row.accepted_gib_per_s).abs() < 1e-9);
+        let sum: f64 = found.iter().map(|class| class.accepted_gbps).sum();
+        assert!((sum - row.accepted_gbps).abs() < 1e-9);
     }
 }
 
@@ -124,17 +128,17 @@ fn urgent_packets_wait_for_half_a_packet() {
     let on = built("complete:n=2,p=1");
     let (load, rho) = (2.0, 0.05);
     let given = json!({
-        "load": load, "traffic": "shift:1", "end_us": 30_000.0,
-        "class": [{"share": load - rho}, {"share": rho, "priority": 1}],
-        "link": {"latency_ns": 10.0}, "router": {"delay_ns": 50.0},
+        "load": load, "traffic": "shift:1", "end_ns": 30_000_000.0,
+        "traffic_class": [{"share": load - rho}, {"share": rho, "priority": 1}],
+        "link": {"latency_ns": 10.0}, "switch": {"delay_ns": 50.0},
     });
     let row = point(&on, &given);
     let urgent = &row.classes.as_ref().expect("there are several")[1];
     let free_us = packet_us(4096) + 3.0 * 0.01 + 2.0 * 0.05;
     let due_us = free_us + packet_us(4096) / 2.0 / (1.0 - rho);
-    let found_us = urgent.latencies.mean_latency_us.expect("some arrived");
+    let found_us = urgent.latencies.mean_latency_ns.expect("some arrived") / 1e3;
     assert!((found_us - due_us).abs() < 0.02 * due_us, "{found_us} for {due_us}");
-    assert!((urgent.accepted_gib_per_s / 12.5 - rho).abs() < 0.05 * rho);
+    assert!((urgent.accepted_gbps / FULL_GBPS - rho).abs() < 0.05 * rho);
 }
 
 /// What fills all buffers on a line of routers does not take those of another class: that gets all
@@ -143,17 +147,17 @@ fn urgent_packets_wait_for_half_a_packet() {
 fn a_class_has_buffers_of_its_own() {
     let on = built("mesh:shape=4,p=1");
     let given = json!({
-        "load": 1.1, "end_us": 3000.0,
-        "class": [
+        "load": 1.1, "end_ns": 3_000_000.0,
+        "traffic_class": [
             {"share": 1.0, "traffic": "hotspot:3"}, {"share": 0.1, "traffic": "shift:1"}
         ],
     });
     let row = point(&on, &given);
     let classes = row.classes.as_ref().expect("there are several");
-    let found = classes[1].accepted_gib_per_s / 12.5;
+    let found = classes[1].accepted_gbps / FULL_GBPS;
     assert!((found - 0.1).abs() < 0.005, "{found}");
     // three of four endpoints share one link
-    assert!(classes[0].accepted_gib_per_s / 12.5 < 0.25, "{classes:?}");
+    assert!(classes[0].accepted_gbps / FULL_GBPS < 0.25, "{classes:?}");
 }
 
 /// Traces and jobs in the background have classes: one that goes first is hardly slower than alone.
@@ -162,22 +166,26 @@ fn jobs_have_classes() {
     let on = built("slim_fly:q=5,p=4");
     let run = |more: Value| {
         let mut given = json!({
-            "trace": "mg_like:p=4,levels=2,base_bytes=32768", "seed": 3, "placement": "random",
-            "router": {"virtual_channels": 4},
+            "workload": "mg_like:p=4,levels=2,base_bytes=32768", "seed": 3, "placement": "random",
+            "switch": {"virtual_channels": 4},
         });
         for (key, value) in more.as_object().expect("a table") {
             given[key] = value.clone();
         }
         let found = tried(&on, &given).expect("it runs");
-        found.jobs[0].max_comm_us.expect("it communicates")
+        found.jobs[0].max_comm_ns.expect("it communicates")
     };
-    let background =
-        |class: u32| json!([{"ranks": 100, "intensity": 0.9, "interval_us": 20.0, "class": class}]);
+    let background = |class: u32| {
+        json!([{
+            "ranks": 100, "intensity": 0.9, "interval_ns": 20000, "traffic_class": class,
+        }])
+    };
     let classes = json!([{"priority": 1}, {"priority": 0}]);
     let alone = run(json!({}));
     let beside = run(json!({"background": background(1)}));
-    let first = run(json!({"background": background(2), "class": classes}));
-    let last = run(json!({"background": background(1), "class": classes, "trace_class": [2]}));
+    let first = run(json!({"background": background(2), "traffic_class": classes}));
+    let last =
+        run(json!({"background": background(1), "traffic_class": classes, "workload_class": [2]}));
     assert!(alone < first && first < 1.3 * alone, "{alone} {first}");
     assert!(first < 0.8 * beside && beside < last, "{first} {beside} {last}");
 }
@@ -190,11 +198,11 @@ fn engines_agree_with_classes() {
         let mut given = json!({
             "load": 0.8, "traffic": "uniform", "messages": 10, "selection": "adaptive",
             "overtaken": true,
-            "class": [
+            "traffic_class": [
                 {"weight": 2.0}, {"message_bytes": 9000, "messages": 7, "traffic": "shift:5"},
                 {"priority": 2, "share": 0.2},
             ],
-            "router": {"virtual_channels": 4, "arbitration": "oldest"},
+            "switch": {"virtual_channels": 4, "arbitration": "oldest"},
         });
         let first = point(&on, &given);
         let classes = first.classes.as_ref().expect("there are several");
@@ -225,23 +233,29 @@ fn classes_that_cannot_be_are_refused() {
     let on = built("slim_fly:q=5,p=2");
     let two = json!([{}, {}]);
     for (given, why) in [
-        (json!({"dialect": "codes-slimfly-v1", "class": two}), "codes-slimfly-v1 has no"),
-        (json!({"class": [{}, {"share": 0.0}]}), "class 2: share"),
-        (json!({"class": [{"weight": -1.0}, {}]}), "class 1: weight"),
-        (json!({"class": [{"message_bytes": 0}, {}]}), "class 1: message_bytes"),
-        (json!({"class": [{}, {"traffic": "nothing"}]}), "nothing"),
-        (json!({"class": vec![json!({}); 9]}), "8 at most"),
-        (json!({"class": vec![json!({}); 8], "router": {"virtual_channels": 20}}), "128"),
-        (json!({"class": [{"urgency": 1}]}), "urgency"),
-        (json!({"trace_class": [2]}), "trace_class"),
-        (json!({"trace": "mg_like:p=2,levels=1,base_bytes=64", "trace_class": [2]}), "trace_class"),
+        (json!({"dialect": "codes-slimfly-v1", "traffic_class": two}), "codes-slimfly-v1 has no"),
+        (json!({"traffic_class": [{}, {"share": 0.0}]}), "traffic_class 2: share"),
+        (json!({"traffic_class": [{"weight": -1.0}, {}]}), "traffic_class 1: weight"),
+        (json!({"traffic_class": [{"message_bytes": 0}, {}]}), "traffic_class 1: message_bytes"),
+        (json!({"traffic_class": [{}, {"traffic": "nothing"}]}), "nothing"),
+        (json!({"traffic_class": vec![json!({}); 9]}), "8 at most"),
+        (json!({"traffic_class": vec![json!({}); 8], "switch": {"virtual_channels": 20}}), "128"),
+        (json!({"traffic_class": [{"urgency": 1}]}), "urgency"),
+        (json!({"workload_class": [2]}), "workload_class"),
         (
-            json!({"trace": "mg_like:p=2,levels=1,base_bytes=64", "class": two,
-                   "background": [{"ranks": 3, "bytes": 8, "class": 3}]}),
-            "background.class",
+            json!({"workload": "mg_like:p=2,levels=1,base_bytes=64", "workload_class": [2]}),
+            "workload_class",
         ),
         (
-            json!({"trace": "mg_like:p=2,levels=1,base_bytes=64", "class": [{"share": 2.0}, {}]}),
+            json!({"workload": "mg_like:p=2,levels=1,base_bytes=64", "traffic_class": two,
+                   "background": [{"ranks": 3, "bytes": 8, "traffic_class": 3}]}),
+            "background.traffic_class",
+        ),
+        (
+            json!({
+                "workload": "mg_like:p=2,levels=1,base_bytes=64",
+                "traffic_class": [{"share": 2.0}, {}],
+            }),
             "priority and weight alone",
         ),
     ] {

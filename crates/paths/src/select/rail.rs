@@ -10,7 +10,7 @@ use serde::{Deserialize, Serialize};
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Rail {
-    /// Any, all as likely: every rail has births of its own, at its share of the load.
+    /// Any, all as likely: packets come to every rail on their own, at its share of the load.
     #[default]
     Random,
     /// The same for all packets of an endpoint: its number, modulo the rails.
@@ -20,16 +20,16 @@ pub enum Rail {
     /// The one for which fewest flits wait at the endpoint or are in the buffer that it sends into,
     /// as it was a cycle ago; of equal ones the next in turn.
     LeastUsed,
-    /// The one whose plane has the shortest way to the receiver, counted in links; of equal ones as
+    /// The one whose plane has the shortest path to the receiver, in links; of equal ones as
     /// `least_used`.
-    Path,
+    Shortest,
 }
 
 impl Rail {
     /// The share of an endpoint's packets that go by `rail`, of so many.
     pub fn share(self, endpoint: u32, rail: u32, rails: u32) -> f64 {
         match self {
-            Self::Random | Self::RoundRobin | Self::LeastUsed | Self::Path => {
+            Self::Random | Self::RoundRobin | Self::LeastUsed | Self::Shortest => {
                 1.0 / f64::from(rails)
             }
             Self::Fixed if endpoint % rails == rail => 1.0,
@@ -39,11 +39,11 @@ impl Rail {
 
     /// Whether the rails of an endpoint must know of one another's packets.
     pub fn is_dealt(self) -> bool {
-        matches!(self, Self::RoundRobin | Self::LeastUsed | Self::Path)
+        matches!(self, Self::RoundRobin | Self::LeastUsed | Self::Shortest)
     }
 
     /// Whether the rails of an endpoint look at what waits at one another.
     pub fn compares(self) -> bool {
-        matches!(self, Self::LeastUsed | Self::Path)
+        matches!(self, Self::LeastUsed | Self::Shortest)
     }
 }

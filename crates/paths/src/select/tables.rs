@@ -52,7 +52,7 @@ impl Layers {
         let width = virtual_channels / used;
         if width == 0 {
             let why = format!("the tables use {used} lanes, the router has {virtual_channels}");
-            return Err(Refusal::new("router.virtual_channels", why, format!("at least {used}")));
+            return Err(Refusal::new("switch.virtual_channels", why, format!("at least {used}")));
         }
         let on = routing.topology();
         let port: Vec<Vec<u16>> =

@@ -13,6 +13,10 @@ pub mod booksim;
 mod fixed;
 mod kind;
 mod null;
+// That of docs/adding-a-pattern.md, under a name that adding it leaves free.
+#[cfg(test)]
+#[path = "../../../../docs/parts/pairwise.rs"]
+mod page_pairwise;
 mod places;
 
 pub use kind::Message;

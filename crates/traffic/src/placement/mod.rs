@@ -4,6 +4,10 @@
 //! the table.
 
 mod kind;
+// That of docs/adding-a-placement.md, under a name that adding it leaves free.
+#[cfg(test)]
+#[path = "../../../../docs/parts/stripe_groups.rs"]
+mod page_stripe_groups;
 
 pub use kind::Entry;
 
@@ -62,7 +66,7 @@ mod tests {
     use proptest::prelude::*;
 
     /// Nine groups of four switches with two endpoints each.
-    fn network() -> Topology {
+    pub(super) fn network() -> Topology {
         let recipe = parse_inline("dragonfly:h=2").expect("a recipe");
         let family = families::family(&recipe.family).expect("there is one");
         family.build(&recipe.params).expect("a network")

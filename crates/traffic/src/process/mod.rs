@@ -58,7 +58,7 @@ impl Process {
             Some((name, argument)) => (name, Some(argument)),
             None => (text, None),
         };
-        let refuse = |why: String, help: &str| Refusal::new("process", why, help);
+        let refuse = |why: String, help: &str| Refusal::new("injection", why, help);
         match (name, argument) {
             ("bernoulli", None) => Ok(Self::Bernoulli),
             ("bernoulli", Some(given)) => {
@@ -98,7 +98,7 @@ impl Process {
         let why = format!("alpha {alpha}, beta {beta}, r1 {r1}");
         let help = "two chances, 0 to 1, and one of -1 that follows from the load; alpha is not 0, \
                     nor is beta where alpha follows";
-        Err(Refusal::new("process", why, help))
+        Err(Refusal::new("injection", why, help))
     }
 
     /// The process at so many packets a cycle.

@@ -20,11 +20,8 @@ const KNOWN: &[(&str, usize)] = &[
     ("crates/fabric/src/network", 2),
     ("crates/fabric/src/tables", 3),
     ("crates/formats/src/booksim", 6),
-    ("crates/formats/src/communication", 6),
     ("crates/formats/src/dumpi", 2),
     ("crates/formats/src/dumpi", 2),
-    ("crates/formats/src/export", 9),
-    ("crates/formats/src/graph_file", 13),
     ("crates/formats/src/ib/fabric_file", 4),
     ("crates/formats/src/liballprof", 3),
     ("crates/plan/src", 2),
@@ -33,7 +30,6 @@ const KNOWN: &[(&str, usize)] = &[
     ("crates/py/src", 7),
     ("crates/flit/src/engine", 7),
     ("crates/message/src/net/flows", 2),
-    ("crates/xtask/src", 2),
 ];
 
 /// One crate: its files by the path of their module.

@@ -34,6 +34,7 @@ const ROOMS: &[(&str, &[&str])] = &[
             "_measures",
         ],
     ),
+    ("_simulators", &["support", "inputs", "verbs"]),
     ("report", &["support", "draw", "verbs"]),
     ("lab", &["support", "plugins", "inputs", "deploy", "verbs", "report"]),
     ("published", &["support", "plugins", "inputs", "verbs", "_measures"]),
@@ -63,6 +64,7 @@ const ROOMS: &[(&str, &[&str])] = &[
         &[
             "_generated",
             "_measures",
+            "_simulators",
             "support",
             "plugins",
             "inputs",

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Annotated, Any, NotRequired, TypedDict
 
-from flyloom.report.base import Figure, Found, List, Section, View, found_by
+from flyloom.report.base import Entries, Figure, Found, Section, View, found_by
 from flyloom.report.comparison import chart, colour
 from flyloom.report.figure import LOWER, best_choice
 from flyloom.report.shape import Count, also
@@ -173,6 +173,6 @@ SECTION = Section(
     doc="How far messages go, and how long they take, by several methods of mapping.",
     when="`map` ran at several points",
     saved={("records", "[]", "measures", "map"): Saved},
-    list=List(key="mappings", shape=Mapped, of=entries),
+    entries=Entries(key="mappings", shape=Mapped, of=entries),
     view=view, figures={100: figures},
 )

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Annotated, Any, NotRequired, TypedDict
 
 from flyloom.report import asked
-from flyloom.report.base import Figure, Found, List, Section, View, dotted
+from flyloom.report.base import Entries, Figure, Found, Section, View, dotted
 from flyloom.report.figure import HIGHER, LOWER
 from flyloom.report.shape import Simple, also
 from flyloom.report.words import cell, words
@@ -156,6 +156,6 @@ SECTION = Section(
     name="measures", title="Measures", place=110,
     doc="A table for each measure, with a row for each point.",
     when="a measure was asked for",
-    saved={(): Tables}, list=List(key="measures", shape=Measure, of=entries),
+    saved={(): Tables}, entries=Entries(key="measures", shape=Measure, of=entries),
     view=view, figures={20: prices, 110: figures},
 )

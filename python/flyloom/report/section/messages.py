@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Annotated, Any, NotRequired, TypedDict
 
 from flyloom.report import axis
-from flyloom.report.base import Figure, Found, List, Run, Section, View, asked_of, found_by
+from flyloom.report.base import Entries, Figure, Found, Run, Section, View, asked_of, found_by
 from flyloom.report.comparison import chart, colour
 from flyloom.report.figure import along
 from flyloom.report.shape import Count, also
@@ -26,7 +26,7 @@ class Figures(TypedDict):
 class Played(Run, Figures):
     """What `sim.message` found at a point."""
 
-    busiest_use: NotRequired[Annotated[float, "the part of its rate that the busiest channel "
+    busiest_link_use: NotRequired[Annotated[float, "the part of its rate that the busiest channel "
                                               "carried"]]
 
 
@@ -34,7 +34,7 @@ class Played(Run, Figures):
 class Channels(TypedDict):
     """What the network carried."""
 
-    busiest_use: NotRequired[Annotated[float, "the part of its rate that the busiest channel "
+    busiest_link_use: NotRequired[Annotated[float, "the part of its rate that the busiest channel "
                                               "carried"]]
 
 
@@ -48,9 +48,9 @@ class Saved(Figures):
 def entries(saved: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
     """What was found at the points of a run, with what was asked."""
     for record, found in found_by("sim.message", saved):
-        busiest = (found.get("network") or {}).get("busiest_use")
+        busiest = (found.get("network") or {}).get("busiest_link_use")
         figures = {key: found[key] for key in Figures.__annotations__}
-        yield {**figures, "busiest_use": busiest, **asked_of(record, "message")}
+        yield {**figures, "busiest_link_use": busiest, **asked_of(record, "message")}
 
 
 def view(page: View) -> dict[str, Any] | None:
@@ -107,6 +107,6 @@ SECTION = Section(
     doc="How long schedules of processes take, message by message.",
     when="`sim.message` ran at a point",
     saved={("records", "[]", "measures", "sim.message"): Saved},
-    list=List(key="messages", shape=Played, of=entries),
+    entries=Entries(key="messages", shape=Played, of=entries),
     view=view, figures={90: figures},
 )

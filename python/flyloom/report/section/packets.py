@@ -7,9 +7,9 @@ from typing import Annotated, Any, NotRequired, TypedDict
 
 from flyloom.report import axis, packet_maps, packets, simulated
 from flyloom.report.base import (
+    Entries,
     Figure,
     Found,
-    List,
     Run,
     Section,
     View,
@@ -27,7 +27,7 @@ Links = TypedDict("Links", {
     "from": Annotated[list[str], "the switch that each channel begins at"],
     "to": Annotated[list[str], "the switch that it ends at"],
     "plane": Annotated[list[Count], "the plane that it is of"],
-    "utilisation": Annotated[list[float], "the part of the time that it was busy"],
+    "use": Annotated[list[float], "the part of the time that it was busy"],
 })
 also(Any)(Links)
 
@@ -38,15 +38,15 @@ class Point(TypedDict):
 
     offered_load: NotRequired[Annotated[
         float, "the part of the rate of a rail that an endpoint offers; null of traces"]]
-    accepted_gib_per_s: Annotated[float, "what arrives at an endpoint"]
+    accepted_gbps: Annotated[float, "what arrives at an endpoint"]
     packets: Annotated[Count, "packets that arrived"]
     mean_hops: NotRequired[Annotated[float, "switches that a packet visits in the mean"]]
-    mean_latency_us: NotRequired[Annotated[float, "mean latency of a packet"]]
-    p50_latency_us: NotRequired[Annotated[float, "latency that half of the packets do not exceed"]]
-    p99_latency_us: NotRequired[Annotated[float, "latency that 99 % of packets do not exceed"]]
-    max_latency_us: NotRequired[Annotated[float, "the longest latency"]]
+    mean_latency_ns: NotRequired[Annotated[float, "mean latency of a packet"]]
+    p50_latency_ns: NotRequired[Annotated[float, "latency that half of the packets do not exceed"]]
+    p99_latency_ns: NotRequired[Annotated[float, "latency that 99 % of packets do not exceed"]]
+    max_latency_ns: NotRequired[Annotated[float, "the longest latency"]]
     nonminimal_packets: Annotated[Count, "packets that took a path that is not minimal"]
-    end_us: Annotated[float, "when the last packet arrived"]
+    end_ns: Annotated[float, "when the last packet arrived"]
     deadlocked: Annotated[bool, "whether packets waited for each other in a cycle"]
     links: NotRequired[Annotated[Links, "use of each channel, where it was asked for"]]
 
@@ -57,12 +57,12 @@ class Job(TypedDict):
 
     name: Annotated[str, "its trace"]
     ranks: Annotated[Count, "its processes"]
-    max_comm_us: NotRequired[Annotated[float, "how long the slowest process communicates"]]
-    mean_comm_us: NotRequired[Annotated[float, "how long a process communicates in the mean"]]
-    mean_latency_us: NotRequired[Annotated[float, "mean latency of its packets"]]
+    max_comm_ns: NotRequired[Annotated[float, "how long the slowest process communicates"]]
+    mean_comm_ns: NotRequired[Annotated[float, "how long a process communicates in the mean"]]
+    mean_latency_ns: NotRequired[Annotated[float, "mean latency of its packets"]]
     mean_hops: NotRequired[Annotated[float, "switches that its packets visit in the mean"]]
     messages: Annotated[Count, "its messages"]
-    chunks: Annotated[Count, "its packets"]
+    packets: Annotated[Count, "its packets"]
     bytes: Annotated[Count, "what its messages hold"]
 
 
@@ -81,8 +81,8 @@ def entries(saved: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
         if isinstance(points, list):
             points = [_without(point, ("ranks", "series")) for point in points]
         asked = dict((record.get("asked") or {}).get("packet") or {})
-        if isinstance(asked.get("trace"), list):
-            asked["trace"] = " + ".join(map(str, asked["trace"]))
+        if isinstance(asked.get("workload"), list):
+            asked["workload"] = " + ".join(map(str, asked["workload"]))
         behind = asked.get("background")
         if isinstance(behind, list):
             asked["background"] = behind[0] if len(behind) == 1 else {
@@ -107,7 +107,7 @@ def check(run: Found, data: Found, where: str) -> None:
         at = f"{where}.points[{i}]"
         if load and point["offered_load"] is None:
             raise fail(f"{at}.offered_load", "missing", "give a number, or jobs of traces")
-        check_links(point, ("from", "to", "plane", "utilisation"), data, run["network"], at)
+        check_links(point, ("from", "to", "plane", "use"), data, run["network"], at)
 
 
 def view(page: View) -> dict[str, Any] | None:
@@ -132,20 +132,20 @@ def view(page: View) -> dict[str, Any] | None:
 def loads(page: View) -> Iterator[Figure]:
     """Of each traffic the latency at the lowest load that all have, and the most that arrives."""
     def most(run: Found) -> float:
-        return max((p["accepted_gib_per_s"] for p in run["curve"]["points"]
+        return max((p["accepted_gbps"] for p in run["curve"]["points"]
                     if not p["deadlocked"]), default=0.0)
 
     curves = packets.curves(page.data["packets"], page.labels)
-    yield from of_load(curves, "GiB/s", most, "most that arrives", ("us", "mean_latency_us"))
+    yield from of_load(curves, "Gbit/s", most, "most that arrives", ("ns", "mean_latency_ns"))
 
 
 def traces(page: View) -> Iterator[Figure]:
     """The longest time that a process of a trace communicates, along what varies."""
     runs = [
-        {"network": run["network"], "label": run["label"], "value": job["max_comm_us"],
+        {"network": run["network"], "label": run["label"], "value": job["max_comm_ns"],
          "parameters": run["parameters"] | {"job": job["name"]}}
         for run in page.data["packets"] if not any(point["deadlocked"] for point in run["points"])
-        for job in run["jobs"] or () if job["max_comm_us"] is not None
+        for job in run["jobs"] or () if job["max_comm_ns"] is not None
     ]
     yield from along(runs, ("seed",), "us", "{job}: slowest process", 1.0)
 
@@ -154,6 +154,6 @@ SECTION = Section(
     name="packets", title="Packets", place=40,
     doc="Latency and rate of simulations packet by packet, times of traces, and the use of links.",
     when="`sim.packet` ran at a point",
-    list=List(key="packets", shape=Packets, of=entries, measure="sim.packet", check=check),
+    entries=Entries(key="packets", shape=Packets, of=entries, measure="sim.packet", check=check),
     view=view, figures={70: loads, 80: traces},
 )

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from flyloom.report.base import List, Section, Stage, View
+from flyloom.report.base import Entries, Section, Stage, View
 
 
 def view(page: View) -> dict[str, Any]:
@@ -22,5 +22,5 @@ SECTION = Section(
     name="provenance", title="Provenance", place=1000,
     doc="Version, seed, stages of the run and the file of the experiment.",
     when="",
-    list=List(key="stages", shape=Stage, of=entries), view=view,
+    entries=Entries(key="stages", shape=Stage, of=entries), view=view,
 )

@@ -7,9 +7,9 @@ from typing import Annotated, Any, NotRequired, TypedDict
 
 from flyloom.report import flit, simulated
 from flyloom.report.base import (
+    Entries,
     Figure,
     Found,
-    List,
     Run,
     Section,
     View,
@@ -25,7 +25,7 @@ from flyloom.report.words import some
 Links = TypedDict("Links", {
     "from": Annotated[list[str], "the switch that each channel begins at"],
     "to": Annotated[list[str], "the switch that it ends at"],
-    "utilisation": Annotated[list[float], "flits a cycle over it"],
+    "use": Annotated[list[float], "flits a cycle over it"],
 })
 also(Any)(Links)
 
@@ -71,7 +71,7 @@ def check(run: Found, data: Found, where: str) -> None:
         at = f"{where}.points[{i}]"
         if any(len(pair) != 2 for pair in point["latency_histogram"]):
             raise fail(f"{at}.latency_histogram", "no pair found", "give latency and packets")
-        check_links(point, ("from", "to", "utilisation"), data, run["network"], at)
+        check_links(point, ("from", "to", "use"), data, run["network"], at)
 
 
 def view(page: View) -> dict[str, Any] | None:
@@ -112,6 +112,8 @@ SECTION = Section(
     name="simulation", title="Simulation", place=30,
     doc="Latency and accepted load of simulations flit by flit, and the use of links.",
     when="`sim.flit` ran at a point",
-    list=List(key="simulations", shape=Simulation, of=entries, measure="sim.flit", check=check),
+    entries=Entries(
+        key="simulations", shape=Simulation, of=entries, measure="sim.flit", check=check,
+    ),
     view=view, figures={60: figures},
 )

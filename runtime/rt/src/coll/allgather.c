@@ -3,6 +3,7 @@
  * Bruck, Ho, Kipnis, Upfal, Weathersby: Efficient algorithms for all-to-all communications in
  * multiport message-passing systems, IEEE TPDS 8, 1997.
  */
+#include "call.h"
 #include "trees.h"
 
 enum { RING, BRUCK };

@@ -5,6 +5,7 @@
  * Where P is no power of two, the first 2 (P - P') ranks go together in pairs. All but the ring
  * fold in the order of ranks, so that both partners of an exchange get the same bits.
  */
+#include "call.h"
 #include "trees.h"
 
 enum { DOUBLING, RING, RABENSEIFNER, TREE, LINEAR };

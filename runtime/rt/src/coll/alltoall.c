@@ -1,4 +1,5 @@
 /* All to all: everything at once, a partner a round, or Bruck's halves (see allgather.c). */
+#include "call.h"
 #include "trees.h"
 
 enum { LINEAR, PAIRWISE, BRUCK };

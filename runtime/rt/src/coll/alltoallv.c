@@ -1,4 +1,6 @@
 /* All to all with sizes and places for each rank: everything at once, or a partner a round. */
+#include "call.h"
+#include "error.h"
 #include "trees.h"
 
 enum { LINEAR, PAIRWISE };

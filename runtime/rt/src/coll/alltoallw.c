@@ -1,4 +1,6 @@
 /* All to all with a shape for each rank: as alltoallv, what has gaps packed and unpacked. */
+#include "call.h"
+#include "error.h"
 #include "shapes.h"
 #include "trees.h"
 

@@ -4,6 +4,7 @@
  * to n, without those of j (n+1)^k >= P. After ceil(log(P) / log(n+1)) rounds it has heard of all.
  * Hoefler, Mehlan, Mietke, Rehm: Fast barrier synchronization for InfiniBand, CAC 2006.
  */
+#include "call.h"
 #include "coll.h"
 
 enum { DISSEMINATION, TREE };

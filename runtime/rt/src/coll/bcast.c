@@ -1,4 +1,5 @@
 /* Broadcast: down a binomial tree, in segments along a chain, or by multicast. */
+#include "call.h"
 #include "trees.h"
 
 enum { BINOMIAL, PIPELINE, MULTICAST = FLY_BCAST_MULTICAST };

@@ -1,5 +1,6 @@
 /* Checks of blocks with sizes and places of their own, one for each rank or neighbour. */
 #include "coll.h"
+#include "error.h"
 
 int fly_call_extent(const struct fly_call *call, const char *what, size_t count,
                     const size_t *bytes, const size_t *at, size_t *end) {

@@ -2,8 +2,16 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "agree.h"
+#include "call.h"
+#include "engine.h"
+#include "error.h"
 #include "graph.h"
+#include "progress.h"
 #include "record.h"
+#include "request.h"
+#include "team.h"
+#include "window.h"
 
 static void link_in(struct fly_coll *coll) {
     coll->next_coll = coll->rt->colls;

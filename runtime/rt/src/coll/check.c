@@ -8,6 +8,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "call.h"
+#include "error.h"
 #include "graph.h"
 #include "shapes.h"
 #include "trees.h"

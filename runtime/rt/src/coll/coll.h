@@ -2,32 +2,35 @@
  * arguments and run many times. One file an operation; engine.c runs what they build.
  *
  * A message of at most FLY_COLL_INLINE bytes travels in a packet and waits at the receiver until
- * its round. A longer one goes in pieces: the receiver tells where a piece may be put (READY), the
- * sender puts it there and tells (PIECE). So no rank ever writes where another still reads, however
- * far it is ahead. Between processes of a node that may read each other's memory, one of at least
- * FLY_COLL_LONG bytes is copied once: the receiver asks where it is (ASK), the sender tells when it
- * comes to that round (PLACE), the receiver reads it there and says that it has (TAKEN). A packet
- * is known by sender, number of the collective in its team, and tag.
+ * its round. A longer one goes in pieces: the receiver announces where a piece may be put (READY),
+ * the sender puts it there and announces that (PIECE). So no rank ever writes where another still
+ * reads, however far it is ahead. Between processes of a node that may read each other's memory, a
+ * message of at least FLY_COLL_LONG bytes is copied once: the receiver asks where it is (ASK), the
+ * sender answers when it comes to that round (PLACE), the receiver reads it there and confirms it
+ * (TAKEN). Sender, number of the collective in its team, and tag identify a packet.
  */
 #ifndef FLY_COLL_H
 #define FLY_COLL_H
 
-#include "core.h"
 #include "flyloom_coll.h"
 #include "lane.h"
 #include "settings.h"
+#include "state.h"
 
 enum { FLY_COLL_PIECE = 16384, FLY_COLL_DEPTH = 2 };
-/* What is read to be folded goes in pieces that are so many times as long, one at a time. */
+/* A message that is read to be folded is read one piece at a time; its pieces are this many times
+   as long. */
 enum { FLY_COLL_READ = 4 };
-/* All pieces of a schedule that may be called for at its start; above it, round by round. */
+/* Up to this many bytes of pieces a schedule announces all places at its start; beyond, it does so
+   round by round. */
 enum { FLY_COLL_EARLY = 65536 };
 enum { FLY_COLL_HEAP = 4 << 20, FLY_COLL_KEPT = 64, FLY_COLL_BUCKETS = 64 };
 
-/* What a received message is for: its bytes are copied, or folded into what is there. LEFT: they
-   come from lower ranks than that. */
+/* What is done with a received message: its bytes are copied, or folded into those that are there.
+   LEFT: they come from lower ranks than those. */
 enum fly_take { FLY_TAKE_COPY, FLY_TAKE_LEFT, FLY_TAKE_RIGHT, FLY_TAKE_SHAPED };
-/* A packet's `flags`, what it is, are below this where it is engine.c's; else: multicast.h. */
+/* The `flags` of a packet say what it is: below this one of engine.c, from here on one of
+   multicast.h. */
 enum { FLY_WHAT_CAST = 16 };
 
 struct fly_local { /* a copy, or a fold of `from` into `to` */
@@ -45,7 +48,7 @@ struct fly_sending {
     size_t bytes, sent;
     int peer, tag;
     bool done;
-    bool asked, told, taken; /* of a message that the receiver reads where it is */
+    bool asked, told, taken; /* ASK came, PLACE was sent, TAKEN came */
     uint8_t ready;
     struct {
         uint64_t offset, bytes;
@@ -157,7 +160,7 @@ struct fly_coll {
     struct fly_sched *kept[FLY_COLL_BUCKETS], *oldest, *newest;
     size_t kept_count;
     bool told_of, broken; /* a member has died: another says so; all here have heard */
-    int to_tell;          /* members that are still to hear of it */
+    int to_tell;          /* members that have not been informed of it yet */
     uint64_t next_ask_ns; /* when a silent rank is asked whether it is there */
     struct fly_coll_settings settings;
     struct fly_memo { /* what was chosen last */
@@ -179,19 +182,19 @@ void fly_send_to(struct fly_sched *s, int peer, int tag, const void *from, size_
 void fly_receive_from(struct fly_sched *s, int peer, int tag, void *to, size_t bytes);
 void fly_fold_from(struct fly_sched *s, int peer, int tag, void *to, size_t bytes,
                    enum fly_take take);
-/* The same, where this rank's part is in `own`, unless that is NULL, and stays there. */
+/* fly_fold_from where this rank's part is in `own`, which stays as it is; NULL: it is in `to`. */
 void fly_fold_onto(struct fly_sched *s, int peer, int tag, void *to, const void *own, size_t bytes,
                    enum fly_take take);
 /* Messages without bytes. */
 void fly_signal(struct fly_sched *s, int peer, int tag);
 void fly_await(struct fly_sched *s, int peer, int tag);
-/* At the beginning of the round, in order, before anything is sent. */
+/* Local work is done at the beginning of the round, in order, before anything is sent. */
 void fly_copy(struct fly_sched *s, void *to, const void *from, size_t bytes);
 void fly_fold_local(struct fly_sched *s, void *to, void *from, size_t bytes, enum fly_take take);
-/* Equal totals. */
+/* Both shapes have the same number of bytes. */
 void fly_copy_shaped(struct fly_sched *s, void *to, const fly_shape *to_shape, const void *from,
                      const fly_shape *from_shape);
-/* Memory that lives as long as the schedule; NULL where bytes is 0 or that has failed. */
+/* Memory that lives as long as the schedule; NULL where bytes is 0 or the schedule has failed. */
 void *fly_temporary(struct fly_sched *s, size_t bytes);
 struct fly_sched *fly_sched_new(const struct fly_call *call, int *code);
 void fly_sched_free(struct fly_sched *s);
@@ -204,35 +207,26 @@ struct fly_sending *fly_find_sending(const struct fly_sched *s, int peer, int ta
 bool fly_heap_get(struct fly_coll *coll, uint64_t bytes, uint64_t *offset);
 void fly_heap_give(struct fly_coll *coll, uint64_t offset);
 
-/* engine.c: all with the lock. */
-int fly_sched_start(struct fly_sched *s);
-void fly_sched_end(struct fly_sched *s, int error);
-void fly_early_free(struct fly_coll *coll);
-struct fly_sched *fly_sched_find(const struct fly_coll *coll, uint64_t number);
-/* A packet to a rank, with two numbers, where there is a credit for it now; false: not now. */
-bool fly_coll_post(struct fly_coll *coll, int rank, int tag, int what, uint64_t number,
-                   uint64_t offset, uint64_t value, const void *data, size_t bytes);
-
 /* multicast.c, multicast_open.c: broadcasts by multicast. */
 void fly_cast_open(struct fly_coll *coll); /* collective, where any rank wants it */
 void fly_cast_close(struct fly_coll *coll);
 void fly_cast_build(struct fly_sched *s, const struct fly_call *call);
-/* Bytes of the heap for repairs, with smaller `most` fewer. */
+/* Bytes of the heap for repairs; a smaller `most` makes them fewer. */
 uint64_t fly_cast_room(struct fly_sched *s, size_t most);
 void fly_cast_reset(struct fly_sched *s);
-/* Whether it is done. */
+/* Advances the broadcast; returns whether it is done. */
 bool fly_cast_step(struct fly_sched *s);
 void fly_cast_deliver(struct fly_sched *s, int rank, const struct fly_packet *packet);
-/* The next rank behind `rank` that is waited for; -1: none. */
+/* The next rank after `rank` that is waited for; -1: none. */
 int fly_cast_awaited(const struct fly_sched *s, int rank);
-/* dump.c: what ran, a line each, for a checker that knows what each rank must have. */
+/* dump.c: writes what ran, a line for each step, for a checker that knows the result. */
 void fly_dump(const struct fly_sched *s);
 
 /* fold.c: to = from . own (LEFT), or own . from (RIGHT); `own` may be `to`, and `from` may be
    written as well. */
 void fly_apply(const fly_fold *fold, void *to, const void *own, void *from, size_t bytes,
                enum fly_take take);
-/* Checks a fold and tells the bytes of one element. */
+/* Checks a fold, and gives the bytes of one element. */
 int fly_fold_check(const char *call, const fly_fold *fold, size_t *bytes);
 size_t fly_fold_bytes(const fly_fold *fold);
 
@@ -241,32 +235,14 @@ struct fly_sched *fly_kept_take(struct fly_coll *coll, const struct fly_call *ca
 void fly_kept_put(struct fly_sched *s);
 bool fly_kept_drop_oldest(struct fly_coll *coll);
 
-/* call.c: opened with the name and what builds; then fields of the key; then run. */
-int fly_call_open(struct fly_call *call, const char *name, struct fly_team *team, int operation,
-                  fly_build *build);
-int fly_call_run(struct fly_call *call);
-int fly_call_begin(struct fly_call *call, struct fly_req **req, bool persistent);
-int fly_call_root(const struct fly_call *call, int root);
-/* *bytes is count * element; ARG where that is more than there can be. */
-int fly_call_times(const struct fly_call *call, const char *what, size_t count, size_t element,
-                   size_t *bytes);
-void fly_call_fold(struct fly_call *call, const fly_fold *fold);
-/* The memory of a call that is checked, and its algorithm, for so many bytes; FLY_OK. */
-int fly_call_about(struct fly_call *call, const void *send, void *receive, size_t bytes);
-/* Checks and fills a call that folds `count` elements of every rank, with a result at every one. */
-int fly_call_folded(struct fly_call *call, const void *send, void *receive, size_t count,
-                    const fly_fold *fold);
 /* barrier.c: an algorithm of its own file, for the checks of all P and n. */
 fly_build fly_barrier_build;
 /* check.c: with FLYLOOM_CHECK=1, ARG at all where the arguments of two ranks differ. */
 int fly_call_compare(struct fly_call *call);
-/* This rank's arguments are refused; with FLYLOOM_CHECK=1 the others are told. Returns the code. */
+/* This rank's arguments are refused, which FLYLOOM_CHECK=1 reports to the other ranks. Returns the
+   code. */
 int fly_call_refused(struct fly_call *call, int code);
-/* ARG where memory to read and memory to write have bytes in common, or one is NULL. */
-int fly_call_apart(const struct fly_call *call, const void *send, size_t send_bytes,
-                   const void *receive, size_t receive_bytes);
-
-/* blocks.c: where the last of so many blocks ends; ARG where one has no place in memory, or the
+/* blocks.c: where the last of `count` blocks ends; ARG where one does not fit into memory, or the
    arrays are missing. */
 int fly_call_extent(const struct fly_call *call, const char *what, size_t count,
                     const size_t *bytes, const size_t *at, size_t *end);
@@ -276,34 +252,5 @@ int fly_call_disjoint(const struct fly_call *call, const char *whose, size_t cou
 
 /* choose.c: the algorithm and its parameter, for `bytes` of each rank. */
 void fly_call_choose(struct fly_call *call, size_t bytes);
-
-#define FLY_PASS(...) __VA_ARGS__
-/* The three forms of an operation on `over`, from a function that fills and checks the call. */
-#define FLY_FORMS_ON(over, given, ask, name, pass, ...)                                   \
-    int fly_##name(over, __VA_ARGS__) {                                                   \
-        struct fly_call call;                                                             \
-        call.coll = NULL;                                                                 \
-        int code = ask(&call, "fly_" #name, given, FLY_PASS pass);                        \
-        return code != FLY_OK ? fly_call_refused(&call, code) : fly_call_run(&call);      \
-    }                                                                                     \
-    int fly_i##name(over, __VA_ARGS__, fly_req **req) {                                   \
-        struct fly_call call;                                                             \
-        call.coll = NULL;                                                                 \
-        if (req != NULL) *req = NULL;                                                     \
-        int code = ask(&call, "fly_i" #name, given, FLY_PASS pass);                       \
-        return code != FLY_OK ? fly_call_refused(&call, code)                             \
-                              : fly_call_begin(&call, req, false);                        \
-    }                                                                                     \
-    int fly_##name##_init(over, __VA_ARGS__, fly_req **req) {                             \
-        struct fly_call call;                                                             \
-        call.coll = NULL;                                                                 \
-        if (req != NULL) *req = NULL;                                                     \
-        int code = ask(&call, "fly_" #name "_init", given, FLY_PASS pass);                \
-        return code != FLY_OK ? fly_call_refused(&call, code)                             \
-                              : fly_call_begin(&call, req, true);                         \
-    }
-/* On a team, by a function `ask`. */
-#define FLY_FORMS(name, pass, ...) \
-    FLY_FORMS_ON(fly_team *team, team, ask, name, pass, __VA_ARGS__)
 
 #endif

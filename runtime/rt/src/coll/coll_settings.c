@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "coll.h"
+#include "error.h"
 
 /* The names of an operation's algorithms, for an error. */
 static const char *names(const struct fly_operation_table *table, char *text, size_t room) {
@@ -31,7 +32,7 @@ static bool is(const char *name, const char *text, size_t length) {
     return name != NULL && strlen(name) == length && memcmp(name, text, length) == 0;
 }
 
-/* One of OPERATION=ALGORITHM[:PARAMETER], of so many characters. */
+/* Reads one OPERATION=ALGORITHM[:PARAMETER] of `length` characters. */
 static int one_choice(const char *text, size_t length, struct fly_choice *choices) {
     const char *equals = memchr(text, '=', length), *end = text + length;
     char there[400];

@@ -15,7 +15,7 @@
 struct fly_datagrams { /* joined to a group; the first member of what a carrier keeps */
     const struct fly_datagram_ops *ops;
     size_t most_bytes;    /* of a datagram */
-    size_t waiting_bytes; /* about so many wait at a receiver until it looks */
+    size_t waiting_bytes; /* about as many wait at a receiver until it looks */
     uint64_t dropped;     /* on purpose: faults.c */
     uint64_t source;      /* what others see its datagrams come from: not 0, and no process that may
                              not send as it likes can take it */
@@ -28,10 +28,11 @@ struct fly_datagram_ops {
     /* Joins a group there. *token 0: a new one; its token, below 2^62, is for the others. NULL: it
        cannot be, for the reason in `why`. */
     struct fly_datagrams *(*open)(const char *where, uint64_t *token, char *why, size_t room);
-    /* To all members, perhaps also to this one; false: not now. What fails otherwise is lost. */
+    /* Sends to all members, perhaps also to this one; false: not now. A datagram that fails in any
+       other respect is lost. */
     bool (*send)(struct fly_datagrams *link, const void *head, size_t head_bytes, const void *data,
                  size_t bytes);
-    /* The bytes of the next one that has come, and whence; 0: none. */
+    /* Takes the next datagram that has come: its bytes and its source; 0: there is none. */
     size_t (*receive)(struct fly_datagrams *link, void *into, size_t room, uint64_t *source);
     void (*close)(struct fly_datagrams *link);
 };
@@ -51,7 +52,7 @@ struct fly_cast_place {
 bool fly_cast_place_read(const char *where, struct fly_cast_place *place);
 void fly_cast_place_choose(struct in_addr *group, uint64_t lot);
 
-/* faults.c: a link that loses datagrams, doubles them, or holds them back; of a hundred so many. */
+/* faults.c: a link that loses datagrams, doubles them, or holds them back, in per cent. */
 struct fly_faults {
     uint64_t seed;
     double lost, twice, late;

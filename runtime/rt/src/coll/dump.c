@@ -4,8 +4,8 @@
  * of neighbours "target PEER AT BLOCKS BYTES STRIDE" and "source ..." for each, in the order of the
  * lists, AT from the start of what is sent or received; then for each round "round", "copy TO FROM
  * BYTES", "fold TO FROM BYTES left|right", "send PEER TAG FROM BYTES", "receive PEER TAG TO BYTES",
- * "take PEER TAG TO BYTES left|right"; then "done". Memory is told by its address. A broadcast by
- * multicast is told as a message from its root to each.
+ * "take PEER TAG TO BYTES left|right"; then "done". Memory stands as its address, a broadcast by
+ * multicast as a message from its root to each.
  */
 #include <fcntl.h>
 #include <inttypes.h>
@@ -14,6 +14,7 @@
 
 #include "../../../mpi/file_limit.h"
 #include "coll.h"
+#include "remote.h"
 
 static const char *side(enum fly_take take) { return take == FLY_TAKE_LEFT ? "left" : "right"; }
 

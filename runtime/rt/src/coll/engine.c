@@ -3,7 +3,12 @@
 #include <string.h>
 
 #include "coll.h"
+#include "engine.h"
+#include "error.h"
+#include "progress.h"
 #include "record.h"
+#include "remote.h"
+#include "team.h"
 
 /* Between looks at the clock, and between questions to a rank that is waited for. */
 enum { TURNS_ASK = 32 };
@@ -146,7 +151,7 @@ static void look_in_lane(struct fly_coll *coll, int rank) {
         fly_lane_take(lanes);
 }
 
-/* The same, where mostly the first is what this short message is awaited by. */
+/* As look_in_lane; usually the first packet is the short message that is awaited. */
 static inline void look_for(struct fly_sched *s, struct fly_receiving *r) {
     struct fly_lanes *lanes = &s->coll->lanes[r->peer];
     const struct fly_packet *packet = fly_lanes_there(lanes) ? fly_ring_peek(&lanes->in) : NULL;
@@ -382,7 +387,7 @@ static void break_all(struct fly_coll *coll) {
     while (coll->running != NULL) fly_sched_end(coll->running, FLY_ERR_PEER);
 }
 
-/* A member is dead: nobody waits for it any more, and the others are told once. */
+/* Where a member is dead nobody waits for it any more, and the others are informed once. */
 static void check_dead(struct fly_coll *coll) {
     if (!coll->broken) {
         bool dead = coll->told_of;

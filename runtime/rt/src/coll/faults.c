@@ -4,7 +4,7 @@
 
 #include "datagram.h"
 
-/* What is held back comes at most so many receives later. */
+/* A datagram that is held back comes at most LATE_MOST receives later. */
 enum { LATE_MOST = 8 };
 
 struct faulty {

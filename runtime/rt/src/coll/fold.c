@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "coll.h"
+#include "error.h"
 
 static const size_t BYTES[] = {
     [FLY_BYTES] = 0,  [FLY_INT8] = 1,   [FLY_INT16] = 2,  [FLY_INT32] = 4,

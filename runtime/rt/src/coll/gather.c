@@ -1,4 +1,6 @@
 /* Gather: all to the root at once, or up a binomial tree. */
+#include "call.h"
+#include "error.h"
 #include "trees.h"
 
 enum { LINEAR, BINOMIAL };

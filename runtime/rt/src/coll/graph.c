@@ -9,7 +9,11 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "agree.h"
+#include "call.h"
+#include "error.h"
 #include "plan.h"
+#include "progress.h"
 #include "trees.h"
 
 enum { GROUP = 64 }; /* ranks of a round: what they send has room */

@@ -22,9 +22,6 @@ struct fly_graph {
     struct fly_graph *next;       /* of the team */
 };
 
-/* For dump.c: a line for each target and source of a call, in the order of the lists, in memory of
-   malloc; NULL: no memory. */
-char *fly_edges_text(const struct fly_call *call);
 /* Those of a team that ends: they can only be freed. */
 void fly_graphs_orphan(struct fly_coll *coll);
 

@@ -132,8 +132,8 @@ static size_t pipeline_best(const struct fly_loggp *net, int size, size_t bytes)
     return best;
 }
 
-/* Datagrams one behind the other; then each is told by those it repairs that they are complete.
-   In a long broadcast the root hears of all, up a tree, which with one way has more. */
+/* Datagrams one after the other; then the ranks that a rank repairs report to it that they are
+   complete. In a long broadcast the reports of all go up a tree to the root. */
 static double multicast(const struct fly_loggp *net, int size, size_t bytes, size_t ways) {
     if (net->datagram_bytes == 0 || bytes / net->datagram_bytes >= INT32_MAX) return INFINITY;
     if (size < 2 || bytes == 0) return 0;
@@ -256,7 +256,7 @@ static double halves(const struct fly_loggp *net, int size, size_t bytes, size_t
 }
 
 /* Along edges in rounds, each when the one before is done, though no sooner than the gap allows;
-   and all at once, as among so many ranks and this one. */
+   and all at once, as among this rank and its neighbours. */
 static double coloured(const struct fly_loggp *net, int degree, size_t bytes, size_t none) {
     double one = message(net, (double)bytes);
     (void)none;

@@ -1,9 +1,12 @@
-/* Runs a broadcast by multicast: what multicast.h tells, a step from every turn of the library. */
+/* Runs a broadcast by multicast (multicast.h), one step from every turn of the library. */
 #include "multicast.h"
 
 #include <stdlib.h>
 #include <string.h>
 
+#include "engine.h"
+#include "progress.h"
+#include "team.h"
 #include "trees.h"
 
 /* Fragments that come behind a missing one before it is asked for, as datagrams change places; so
@@ -40,7 +43,7 @@ static int rank_of(const struct fly_sched *s, int place) {
     return fly_turned(place, s->key.root, s->coll->team->size);
 }
 
-/* The ranks below one in a tree where each has so many. */
+/* The children of a place in a tree where each has `ways`. */
 static int children(int size, int place, int64_t ways, int *first) {
     int64_t from = place * ways + 1, left = size - from;
     *first = from < size ? (int)from : size;

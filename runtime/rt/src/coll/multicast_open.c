@@ -4,13 +4,17 @@
 #include <string.h>
 #include <sys/random.h>
 
+#include "agree.h"
+#include "error.h"
 #include "mark.h"
 #include "multicast.h"
+#include "progress.h"
 
-/* Each round of trying a rank sends so many datagrams, and waits twice as long as before. */
+/* In each round of the trial a rank sends PROBES datagrams, and waits twice as long as before. */
 enum { PROBES = 3, ROUNDS = 5 };
 static const uint64_t FIRST_NS = 10000000;
-/* In what ranks tell each other: a rank that cannot; else how much is missing from the most. */
+/* In the values that ranks agree on: a rank that cannot join; else how far a rank's bytes are from
+   the most. */
 static const uint64_t CANNOT = UINT64_C(1) << 40, BYTES_MOST = 65536;
 
 /* The largest value of all; false: a rank has died. */

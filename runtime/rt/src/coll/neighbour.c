@@ -2,13 +2,15 @@
  *
  * Every rank goes through its edges in the order of their colours, and no rank has two of a colour
  * to send or two to receive. So the unfinished edge of the least colour is in the round of both its
- * ends, however many colours each takes for one round: nobody waits for ever.
+ * ends, however many colours each takes for one round: every wait ends.
  */
-#include "graph.h"
-
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "call.h"
+#include "error.h"
+#include "graph.h"
+#include "neighbour.h"
 #include "shapes.h"
 
 enum { COLOURED, AT_ONCE };

@@ -2,6 +2,8 @@
  *
  * A fold that is not commutative goes to rank 0 in the order of ranks, and from there to the root.
  */
+#include "call.h"
+#include "error.h"
 #include "trees.h"
 
 enum { BINOMIAL, PIPELINE };

@@ -1,6 +1,8 @@
 /* Reduce-scatter: around the ring; each block straight to its owner; or a tree up and down. */
 #include <string.h>
 
+#include "call.h"
+#include "error.h"
 #include "trees.h"
 
 enum { RING, LINEAR, TREE };

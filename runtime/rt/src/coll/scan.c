@@ -2,6 +2,7 @@
  *
  * Hillis, Steele: Data parallel algorithms, CACM 29, 1986.
  */
+#include "call.h"
 #include "trees.h"
 
 enum { DOUBLING, CHAIN };

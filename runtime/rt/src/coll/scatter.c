@@ -1,4 +1,6 @@
 /* Scatter: the root to all at once, or down a binomial tree. */
+#include "call.h"
+#include "error.h"
 #include "trees.h"
 
 enum { LINEAR, BINOMIAL };

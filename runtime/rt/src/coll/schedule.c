@@ -2,7 +2,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "graph.h"
+#include "coll.h"
+#include "error.h"
+#include "neighbour.h"
 
 /* Room for one more in an array of the schedule; NULL: no memory, and the schedule has failed. */
 static void *more(struct fly_sched *s, void **array, size_t *count, size_t *room, size_t bytes) {

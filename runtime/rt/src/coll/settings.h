@@ -33,7 +33,7 @@ static inline bool fly_on_graph(int operation) {
     return operation >= FLY_C_NEIGHBOUR_ALLGATHER && operation < FLY_C_INNER;
 }
 
-/* LogGP: Culler et al. 1993; Alexandrov et al. 1995. The overhead is told apart by side. */
+/* LogGP: Culler et al. 1993; Alexandrov et al. 1995. Sender and receiver have an overhead each. */
 struct fly_loggp {
     double latency_ns, send_ns, receive_ns, gap_ns, byte_ns;
     /* Messages of at least `long_least` bytes take `long_ns` more and have a time for each byte of
@@ -65,10 +65,10 @@ struct fly_coll_settings {
 
 /* By multicast, among the algorithms of bcast. */
 enum { FLY_BCAST_MULTICAST = 2 };
-/* Between processes of a node a message of so many bytes is read where it is: coll.h. */
+/* From this many bytes on a message between processes of a node is read where it is: coll.h. */
 enum { FLY_COLL_LONG = 16384 };
-/* Bytes before a fragment; after which ranks tell what they have, in longer broadcasts; and how
-   many tell one, where repair is a ring. */
+/* The bytes before a fragment; the bytes after which ranks report what they have, in longer
+   broadcasts; and how many ranks report to one, where repair is a ring. */
 enum { FLY_MULTICAST_HEAD = 24, FLY_MULTICAST_STEP = 1 << 15, FLY_MULTICAST_WAYS = 8 };
 
 /* An algorithm of an operation, for the settings and the model. */
@@ -89,7 +89,7 @@ struct fly_operation_table {
 };
 
 extern const struct fly_operation_table fly_operations[FLY_C_OPERATIONS];
-/* One node's shared memory, with so many ranks for each processor. */
+/* The shared memory of one node, with `crowd` ranks for each processor. */
 struct fly_loggp fly_loggp_near(int crowd);
 
 /* From the environment: FLYLOOM_COLL, FLYLOOM_LOGGP, FLYLOOM_CHECK, FLYLOOM_REPEAT,

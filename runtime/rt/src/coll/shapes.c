@@ -1,6 +1,8 @@
 /* Blocks of shapes in collectives: checked, packed before they are sent, unpacked at the end. */
 #include "shapes.h"
 
+#include "error.h"
+
 enum { LOOKED_AT = 64, RUNS_MOST = 4096 };
 
 struct fly_piece fly_shape_out(struct fly_sched *s, const fly_shape *shape, unsigned char *at,

@@ -83,8 +83,8 @@ static uint64_t source_of(const struct sockaddr_in *at) {
     return (uint64_t)ntohl(at->sin_addr.s_addr) << 16 | ntohs(at->sin_port);
 }
 
-/* The socket that sends: connected, as the kernel then tells how long a datagram may be, and whence
-   it comes. */
+/* The socket that sends. It is connected, so that the kernel knows the longest datagram and its
+   source address. */
 static const char *aim(struct udp *udp, const struct ip_mreqn *group,
                        const struct sockaddr_in *at) {
     int mtu = 0;

@@ -13,15 +13,26 @@
 //! an adapter where its connectors tell which.
 
 mod ibnl;
+mod said;
 mod types;
 
-use super::{MAX_ENDPOINTS, recipe};
+use super::given::with_endpoints;
+use super::kind::{Format, MAX_ENDPOINTS, recipe};
+use base::part::Part;
 use base::{Refusal, SwitchId};
-use fabric::network::{Aside, Builder, Cable, NAMES, Plug, Speed, Switch, Topology, name_fault};
+use fabric::network::{Aside, Builder, Cable, Plug, Speed, Switch, Topology};
 pub(crate) use ibnl::nominal_gbps;
 use ibnl::{Definitions, Flat, Rate, arrow};
+use said::Said;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::rc::Rc;
+
+pub(super) const ENTRY: Format = Format {
+    part: Part::new("ibutils", ".topo of ibutils"),
+    rank: 80,
+    looks: |seen| looks(seen.first, seen.body),
+    read: |text, name, p| with_endpoints(read(text, name)?, name, p, true),
+};
 
 /// Whether a text is such a file: a cable to `TYPE NAME PORT` after a line of a system.
 pub(super) fn looks(first: &str, text: &str) -> bool {
@@ -36,129 +47,6 @@ pub(super) fn looks(first: &str, text: &str) -> bool {
     };
     is_system && !first.contains("->") && text.lines().any(is_cable)
 }
-
-/// A system of the file.
-struct System<'a> {
-    kind: &'a str,
-    name: &'a str,
-    /// Variants of its boards, by place.
-    boards: BTreeMap<&'a str, &'a str>,
-    line: usize,
-}
-
-/// A connector: number of the system, and name.
-type Connector<'a> = (usize, &'a str);
-
-/// What a file says.
-#[derive(Default)]
-struct Said<'a> {
-    systems: Vec<System<'a>>,
-    by_name: HashMap<&'a str, usize>,
-    cables: Vec<(Connector<'a>, Connector<'a>, Rate, usize)>,
-    /// The cable at each connector.
-    used: HashMap<Connector<'a>, usize>,
-}
-
-impl<'a> Said<'a> {
-    /// Takes a line; `open` is the system whose cables follow.
-    fn line(
-        &mut self,
-        line: &'a str,
-        number: usize,
-        open: &mut Option<usize>,
-    ) -> Result<(), Wrong> {
-        if line.trim_start().starts_with('#') {
-            return Ok(());
-        }
-        let words: Vec<&str> = line.split_whitespace().collect();
-        match words[..] {
-            [] => *open = None,
-            _ if line.contains("->") => {
-                let (port, rate, to) = match arrow(line) {
-                    Some(found) => found.map_err(|why| (why, CABLE))?,
-                    None => return Err(("it is no cable".to_owned(), CABLE)),
-                };
-                let [kind, name, theirs] = to[..] else {
-                    return Err(("behind the arrow is no system and its port".to_owned(), CABLE));
-                };
-                let from =
-                    open.ok_or_else(|| ("a cable of no system".to_owned(), "TYPE NAME before it"))?;
-                let other = self.system(kind, name, number)?;
-                self.cable((from, port), (other, theirs), rate, number)?;
-            }
-            [kind, name, ref rest @ ..] => {
-                let of = rest.concat();
-                let boards = match of.strip_prefix("CFG:") {
-                    Some(_) => line.split_once("CFG:").map_or("", |(_, boards)| boards),
-                    None if rest.is_empty() => "",
-                    None => return Err(("it is neither a system nor a cable".to_owned(), LINES)),
-                };
-                let at = self.system(kind, name, number)?;
-                for board in boards.split([',', ' ', '\t']).filter(|word| !word.is_empty()) {
-                    let Some((place, variant)) = board.split_once('=') else {
-                        return Err((format!("'{board}' is no BOARD=VARIANT"), LINES));
-                    };
-                    self.systems[at].boards.insert(place, variant);
-                }
-                *open = Some(at);
-            }
-            _ => return Err(("it is neither a system nor a cable".to_owned(), LINES)),
-        }
-        Ok(())
-    }
-
-    fn system(&mut self, kind: &'a str, name: &'a str, line: usize) -> Result<usize, Wrong> {
-        let next = self.systems.len();
-        let at = *self.by_name.entry(name).or_insert(next);
-        if at == next {
-            if let Some(why) = name_fault(name) {
-                return Err((why, NAMES));
-            }
-            self.systems.push(System { kind, name, boards: BTreeMap::new(), line });
-        }
-        let old = &self.systems[at];
-        if old.kind != kind {
-            let why = format!("{name} is a {kind} here, but a {} in line {}", old.kind, old.line);
-            return Err((why, "one type for each system"));
-        }
-        Ok(at)
-    }
-
-    fn cable(
-        &mut self,
-        a: Connector<'a>,
-        b: Connector<'a>,
-        rate: Rate,
-        line: usize,
-    ) -> Result<(), Wrong> {
-        let next = self.cables.len();
-        for (end, other) in [(a, b), (b, a)] {
-            let at = *self.used.entry(end).or_insert(next);
-            if at == next {
-                continue;
-            }
-            let (first, second, old, before) = &mut self.cables[at];
-            if (*first, *second) != (other, end) && (*first, *second) != (end, other) {
-                let why = format!(
-                    "port {} of {} is already in line {before}",
-                    end.1, self.systems[end.0].name
-                );
-                return Err((why, "a port takes one cable"));
-            }
-            *old = old.or(rate);
-        }
-        if self.used.get(&a) == Some(&next) {
-            self.cables.push((a, b, rate, line));
-        }
-        Ok(())
-    }
-}
-
-/// What is wrong, and what would be right.
-type Wrong = (String, &'static str);
-
-const CABLE: &str = "as P1 -4x-10G-> TYPE NAME P1";
-const LINES: &str = "TYPE NAME, TYPE NAME CFG: BOARD=VARIANT,..., or PORT -> TYPE NAME PORT";
 
 /// A device of the network: a switch's number, or the endpoint's.
 #[derive(Clone, Copy)]
@@ -304,6 +192,11 @@ fn build(
     if left.without_switch > 0 {
         let count = left.without_switch;
         remarks.push(format!("{count} cables between adapters, without a switch: left out"));
+    }
+    let loops = left.loops.len();
+    if loops > 0 {
+        let what = if loops == 1 { "cable" } else { "cables" };
+        remarks.push(format!("{loops} {what} of a switch to itself left out"));
     }
     if !devices.iter().flatten().any(|device| matches!(device, Device::Switch(_))) {
         return Err(Refusal::new(name, "there is no switch in it", "a system with a switch"));

@@ -1,7 +1,7 @@
 //! What systems are whose type has no definition: a switch or an adapter, by their connectors.
 
-use super::Said;
 use super::ibnl::{Definitions, Flat, Rate};
+use super::said::Said;
 use base::Refusal;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::rc::Rc;

@@ -77,6 +77,8 @@ struct Gathered {
     /// Cables without a switch, and cables whose ends differ, in words.
     back_to_back: Vec<String>,
     unequal: Vec<String>,
+    /// Cables of which a width or a speed is said that is not known.
+    open: Vec<String>,
     /// The switch of every rail.
     attached: Vec<SwitchId>,
     /// Hosts with several adapters among the endpoints, by name.
@@ -435,6 +437,10 @@ impl<'a> Nodes<'a> {
             let words = self.cable_words(from, p, to);
             gathered.unequal.push(format!("{words} ({})", ends(&p.rate, &q.rate)));
         }
+        if p.rate.leaves_open(&q.rate) {
+            let words = self.cable_words(from, p, to);
+            gathered.open.push(format!("{words} ({}x{})", cable.width, cable.speed));
+        }
         cable
     }
 
@@ -573,6 +579,11 @@ impl<'a> Nodes<'a> {
                 &gathered.unequal,
                 "cable has ends of different width or speed, and runs at the lesser",
                 "cables have ends of different width or speed, and run at the lesser",
+            ),
+            (
+                &gathered.open,
+                "cable has an unknown width or speed, and is taken for what is in brackets",
+                "cables have an unknown width or speed, and are taken for what is in brackets",
             ),
         ] {
             if !list.is_empty() {

@@ -18,6 +18,8 @@ pub(super) const GUIDS: [(&str, Form); 4] = [
 ];
 /// The keys of other numbers of the next node.
 const IDS: [&str; 3] = ["vendid", "devid", "sysimgguid"];
+/// Lanes that a cable can have.
+pub(super) const WIDTHS: [u8; 5] = [1, 2, 4, 8, 12];
 /// The keys of settings of a netlist of `ibsim`.
 const SETTINGS: [&str; 3] = ["width", "speed", "extspeed"];
 /// The words of a netlist of `ibsim` that are not read.
@@ -262,7 +264,7 @@ fn width_and_speed(word: &str) -> Result<(Option<u8>, Option<Speed>), Wrong> {
         Some(None)
     } else {
         let digits = scan.run(|c| c.is_ascii_digit());
-        let width = digits.parse().ok().filter(|w| [1, 2, 4, 8, 12].contains(w));
+        let width = digits.parse().ok().filter(|w| WIDTHS.contains(w));
         if scan.eat("x") { width.map(Some) } else { None }
     };
     let speed = if scan.0 == "???" { Some(None) } else { Speed::from_name(scan.0).map(Some) };
@@ -340,6 +342,12 @@ impl Rate {
         (cable, differ)
     }
 
+    /// Whether neither end says a width, or a speed, though they say what cables are.
+    pub(super) fn leaves_open(&self, other: &Self) -> bool {
+        (self.exact || other.exact)
+            && (self.width.or(other.width).is_none() || self.speed.or(other.speed).is_none())
+    }
+
     /// What both of two lines about one port say, and whether they differ.
     pub(super) fn merge(&mut self, other: &Self) {
         self.exact |= other.exact;
@@ -396,6 +404,8 @@ pub(crate) fn is_message(line: &str) -> bool {
         name.starts_with("ib") || name.contains(['/', '.', '[']) && name.chars().all(named)
     });
     let lower = line.to_lowercase();
+    // what `ibnetdiscover -s` shows while it looks
+    let shows = line.starts_with("DR path ") || line.starts_with("LID path ");
     let troubles = ["warning", "error:", "timed out", "timeout", "failed", "bad status", "umad"];
     let marked = ["-", "==", "**", "sim>", "$ ", "% ", "WARN", "ERR"];
     let prompt = line.starts_with('[')
@@ -403,6 +413,7 @@ pub(crate) fn is_message(line: &str) -> bool {
         && (line.contains("]#") || line.contains("]$") || line.contains(": "));
     program
         || prompt
+        || shows && line.contains("-> ")
         || marked.iter().any(|m| line.starts_with(m))
         || !line.contains('"') && troubles.iter().any(|t| lower.contains(t))
 }

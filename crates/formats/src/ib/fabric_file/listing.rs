@@ -16,7 +16,7 @@
 //! ```
 
 use super::assemble::{Form, Node, Nodes};
-use super::line::{NodeLine, PortLine, Rate, is_message, is_talk, shown};
+use super::line::{NodeLine, PortLine, Rate, WIDTHS, is_message, is_talk, shown};
 use super::{MAX_PORT, Wrong};
 use base::Refusal;
 use fabric::network::Speed;
@@ -177,7 +177,7 @@ fn ports_line<'a>(reader: &mut Reader<'a>, number: usize, line: &'a str) -> Resu
     let here = ports_end(&mut words, name)?;
     let width = words.next().unwrap_or_default().trim_end_matches(['x', 'X']);
     let rate = Rate {
-        width: width.parse().ok(),
+        width: width.parse().ok().filter(|width| WIDTHS.contains(width)),
         speed: words.next().and_then(Speed::from_name),
         exact: true,
     };
@@ -258,7 +258,7 @@ fn link_line<'a>(reader: &mut Reader<'a>, number: usize, line: &'a str) -> Resul
     let mut rate = Rate { width: None, speed: None, exact: true };
     for word in link.split(['(', ')', ' ']).filter(|word| !word.is_empty()) {
         match word.strip_suffix('X').and_then(|width| width.parse().ok()) {
-            Some(width) => rate.width = Some(width),
+            Some(width) => rate.width = Some(width).filter(|width| WIDTHS.contains(width)),
             // a name behind a number says more: "10.0 Gbps (FDR10)"
             None => rate.speed = Speed::from_name(word).or(rate.speed).or_else(|| on_wire(word)),
         }

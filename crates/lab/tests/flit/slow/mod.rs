@@ -87,8 +87,11 @@ pub(crate) struct Flit {
 /// What a packet wants: an output port, these virtual channels of it, and its rank among these.
 pub(crate) type Want = (usize, Range<usize>, i64);
 
-/// The routing function: router, input port, head.
-pub(crate) type Route<'a> = &'a dyn Fn(usize, usize, &mut Flit) -> Vec<Want>;
+/// The routing function: router, input port, head, flits in the buffers behind each output.
+pub(crate) type Route<'a> = &'a dyn Fn((usize, usize), &mut Flit, &[u32]) -> Vec<Want>;
+
+/// The virtual channels on which an endpoint may send a packet to another one.
+pub(crate) type Inject<'a> = &'a dyn Fn(usize, u32) -> Range<usize>;
 
 /// What a port is cabled to.
 #[derive(Debug, Clone, Copy)]
@@ -131,6 +134,8 @@ struct Node {
     made: Vec<VecDeque<Flit>>,
     /// By class: the virtual channel of that packet, and of the last one that was sent.
     vc: Vec<Option<usize>>,
+    /// By class: the virtual channels that it may take.
+    may: Vec<Range<usize>>,
     last_vc: Vec<Option<usize>>,
     last_class: usize,
     ahead: Ahead,
@@ -149,7 +154,7 @@ enum Event {
 /// packets took one virtual channel; none where they have not by `cycles`.
 pub(crate) fn run(
     ports: &[Vec<Port>],
-    route: Route<'_>,
+    (route, inject): (Route<'_>, Inject<'_>),
     keys: &Keys,
     packets: &[Vec<Packet>],
     cycles: u64,
@@ -174,8 +179,8 @@ pub(crate) fn run(
                 Event::Home(flit, node) => home.push((flit, node)),
             }
         }
-        for node in &mut nodes {
-            node.make(now, keys);
+        for (e, node) in nodes.iter_mut().enumerate() {
+            node.make(now, keys, &|to| inject(e, to));
             if let Some(flit) = node.send(now, keys, &mut found) {
                 let after = now + 1 + ports[node.router][node.port].into;
                 events.entry(after).or_default().push(Event::Flit(node.router, node.port, flit));
@@ -194,7 +199,7 @@ pub(crate) fn run(
             }
         }
         for (r, router) in routers.iter_mut().enumerate() {
-            router.cycle(now, keys, &|input, flit| route(r, input, flit));
+            router.cycle(now, keys, &|input, flit, used| route((r, input), flit, used));
             leave(ports, (r, router), now, &mut events);
         }
         if found.iter().map(|class| class.arrived).sum::<u64>() == all {
@@ -243,6 +248,7 @@ fn nodes(ports: &[Vec<Port>], keys: &Keys, packets: &[Vec<Packet>]) -> Vec<Node>
                     packets: vec![packets[e].iter().copied().collect(); classes],
                     made: vec![VecDeque::new(); classes],
                     vc: vec![None; classes],
+                    may: vec![0..keys.vcs; classes],
                     last_vc: vec![None; classes],
                     last_class: 0,
                     ahead: Ahead::new(keys),
@@ -256,7 +262,7 @@ fn nodes(ports: &[Vec<Port>], keys: &Keys, packets: &[Vec<Packet>]) -> Vec<Node>
 
 impl Node {
     /// Makes the next packet of each class that has none, if one is due.
-    fn make(&mut self, now: u64, keys: &Keys) {
+    fn make(&mut self, now: u64, keys: &Keys, inject: &dyn Fn(u32) -> Range<usize>) {
         for (class, made) in self.made.iter_mut().enumerate() {
             let due = self.packets[class].front().is_some_and(|packet| packet.0 <= now);
             if !made.is_empty() || !due {
@@ -269,6 +275,7 @@ impl Node {
                 Priority::Age => i64::from(i32::MAX) - born as i64,
             };
             self.vc[class] = None;
+            self.may[class] = inject(to);
             made.extend((0..size).map(|i| {
                 let (head, tail) = (i == 0, i + 1 == size);
                 Flit { class, to, born, head, tail, vc: 0, hops: 0, rank, note: 0 }
@@ -315,9 +322,12 @@ impl Node {
     /// The next virtual channel after the last one of a class that is free and has credit.
     fn free_vc(&self, class: usize, keys: &Keys) -> Option<usize> {
         let good = |vc: &usize| !self.ahead.used[*vc] && !self.ahead.is_full(*vc, keys);
-        match self.last_vc[class] {
-            Some(last) => (1..=keys.vcs).map(|i| (last + i) % keys.vcs).find(good),
-            None => Some(0).filter(good),
+        let Range { start, end } = self.may[class];
+        match self.last_vc[class].filter(|last| self.may[class].contains(last)) {
+            Some(last) => {
+                (1..=end - start).map(|i| start + (last - start + i) % (end - start)).find(good)
+            }
+            None => Some(start).filter(good),
         }
     }
 

@@ -77,7 +77,7 @@ impl Channel {
 }
 
 /// The routing function of a router: input port, head.
-type Route<'a> = &'a dyn Fn(usize, &mut Flit) -> Vec<Want>;
+type Route<'a> = &'a dyn Fn(usize, &mut Flit, &[u32]) -> Vec<Want>;
 
 /// An input and a virtual channel of it.
 type Lane = (usize, usize);
@@ -274,8 +274,9 @@ impl Router {
     }
 
     fn routed(&mut self, lane: Lane, keys: &Keys, route: Route<'_>) {
+        let used: Vec<u32> = self.ahead.iter().map(|ahead| ahead.flits.iter().sum()).collect();
         let channel = &mut self.channels[lane.0][lane.1];
-        channel.wants = route(lane.0, &mut channel.flits[0]);
+        channel.wants = route(lane.0, &mut channel.flits[0], &used);
         channel.state = State::Asking;
         if keys.speculative {
             self.moving.push(lane);

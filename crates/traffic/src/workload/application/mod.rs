@@ -9,6 +9,10 @@ mod kind;
 mod multigrid;
 #[cfg(test)]
 mod multigrid_tests;
+// That of docs/adding-an-application.md, under a name that adding it leaves free.
+#[cfg(test)]
+#[path = "../../../../../docs/parts/ping_pong.rs"]
+mod page_ping_pong;
 mod rmat;
 mod stencil;
 #[cfg(test)]

@@ -1,8 +1,9 @@
 //! Applications against closed forms, and whether they come to their end.
 
 use super::*;
+use crate::workload::keys::Takes;
 use crate::workload::{Kind, Op, Schedule, make};
-use base::Quiet;
+use base::{Quiet, Stop};
 use proptest::prelude::*;
 use serde_json::{Value, json};
 use std::collections::{BTreeMap, BTreeSet};
@@ -111,6 +112,40 @@ fn all_come_to_their_end() {
         }
         let given = json!({ "ranks": ranks, "operator": operator, "bucket_bytes": 1000 });
         assert!(comes_to_its_end(&made("cosmoflow", &given)));
+    }
+}
+
+/// Small values for all numbers that an application takes.
+fn least(of: &Entry, ranks: u32) -> Value {
+    let numbers = of.keys.iter().filter_map(|key| match key.takes {
+        Takes::Whole { default, range } => {
+            Some((key.name.to_owned(), json!(default.unwrap_or(range.0).min(range.0.max(4)))))
+        }
+        _ => None,
+    });
+    let mut given = json!(numbers.collect::<serde_json::Map<_, _>>());
+    if of.keys.iter().any(|key| key.name == "ranks") {
+        given["ranks"] = json!(ranks);
+    }
+    given
+}
+
+#[test]
+fn every_application_comes_to_its_end_or_says_why_not() {
+    for of in APPLICATIONS {
+        let mut made_once = false;
+        for ranks in [1, 2, 3, 8, 27] {
+            let given = least(of, ranks);
+            match make(of.name, given.as_object().expect("a table"), &Quiet) {
+                Ok(found) => {
+                    made_once = true;
+                    assert!(comes_to_its_end(&found), "{} {given}", of.name);
+                }
+                Err(Stop::Refused(why)) => assert!(!why.help.is_empty(), "{} {given}", of.name),
+                Err(Stop::Interrupted(_)) => unreachable!("nobody stops it"),
+            }
+        }
+        assert!(made_once, "{} is refused with small numbers", of.name);
     }
 }
 

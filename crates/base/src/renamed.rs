@@ -1,0 +1,244 @@
+//! Parameters that had other names in the version before: old words are read, and a note says so.
+
+use crate::Refusal;
+use serde_json::{Map, Value};
+
+/// A parameter that had another name, or another unit, or other words as its values.
+#[derive(Debug, Clone, Copy)]
+pub struct Renamed {
+    /// The old name: a dotted path; a table stands for all that is in it.
+    pub old: &'static str,
+    /// The name that it has now. It is the old one where only its values have other words.
+    pub new: &'static str,
+    /// How its value changes.
+    pub change: Change,
+}
+
+/// How the value of a renamed parameter changes.
+#[derive(Debug, Clone, Copy)]
+pub enum Change {
+    /// It stays.
+    Same,
+    /// It is in another unit: the new value is the old one times this factor.
+    Times(f64),
+    /// These words, the old one first, are others now; all others stay.
+    Words(&'static [(&'static str, &'static str)]),
+}
+
+/// What was renamed in the parameters of somebody: the old name and the new one, or the old word of
+/// a value and the new one.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Note {
+    /// What stands in the parameters.
+    pub old: String,
+    /// What is meant, in the words of this version.
+    pub new: String,
+}
+
+impl std::fmt::Display for Note {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "{} is now {}; the old name is read in this version only", self.old, self.new)
+    }
+}
+
+impl Renamed {
+    /// A parameter whose value stays as it is.
+    pub const fn name(old: &'static str, new: &'static str) -> Self {
+        Self { old, new, change: Change::Same }
+    }
+
+    /// A parameter in another unit.
+    pub const fn times(old: &'static str, new: &'static str, factor: f64) -> Self {
+        Self { old, new, change: Change::Times(factor) }
+    }
+
+    /// A parameter whose values have other words.
+    pub const fn words(
+        old: &'static str,
+        new: &'static str,
+        words: &'static [(&'static str, &'static str)],
+    ) -> Self {
+        Self { old, new, change: Change::Words(words) }
+    }
+
+    /// The value in the words and the unit of this version, and whether that is another one.
+    fn value(&self, old: Value) -> (Value, bool) {
+        match (self.change, old) {
+            (Change::Times(factor), Value::Number(number)) => {
+                (number.as_f64().map_or(Value::Number(number), |x| (x * factor).into()), true)
+            }
+            (Change::Words(words), Value::String(word)) => {
+                match words.iter().find(|(old, _)| *old == word) {
+                    Some((_, new)) => ((*new).into(), true),
+                    None => (word.into(), false),
+                }
+            }
+            (_, other) => (other, false),
+        }
+    }
+}
+
+/// Renames the old names of `table` in `given`, tables in tables and lists of tables; what was
+/// renamed.
+///
+/// # Errors
+/// When a parameter is given by both its names.
+pub fn renew(given: &mut Map<String, Value>, table: &[Renamed]) -> Result<Vec<Note>, Refusal> {
+    let mut notes = Vec::new();
+    for renamed in table {
+        if renamed.old == renamed.new {
+            revalue(given, renamed.old, renamed, &mut notes);
+            continue;
+        }
+        let shared = shared_tables(renamed.old, renamed.new);
+        let (at, old) = (&renamed.old[..shared], &renamed.old[shared..]);
+        let new = &renamed.new[shared..];
+        in_tables(given, at, &mut |table| rename(table, (old, new), renamed, &mut notes))?;
+    }
+    Ok(notes)
+}
+
+/// Bytes of the tables that both paths begin with, the dot after them included.
+fn shared_tables(old: &str, new: &str) -> usize {
+    let same = old.bytes().zip(new.bytes()).take_while(|(a, b)| a == b).count();
+    old[..same].rfind('.').map_or(0, |dot| dot + 1)
+}
+
+/// What is done in a table.
+type Act<'a> = dyn FnMut(&mut Map<String, Value>) -> Result<(), Refusal> + 'a;
+
+/// Does something in every table that stands at a path, which ends in a dot or is empty.
+fn in_tables(given: &mut Map<String, Value>, at: &str, act: &mut Act<'_>) -> Result<(), Refusal> {
+    let Some((first, rest)) = at.split_once('.') else { return act(given) };
+    match given.get_mut(first) {
+        Some(Value::Object(table)) => in_tables(table, rest, act),
+        Some(Value::Array(several)) => several.iter_mut().try_for_each(|one| match one {
+            Value::Object(table) => in_tables(table, rest, act),
+            _ => Ok(()),
+        }),
+        _ => Ok(()),
+    }
+}
+
+fn rename(
+    table: &mut Map<String, Value>,
+    (old, new): (&str, &str),
+    renamed: &Renamed,
+    notes: &mut Vec<Note>,
+) -> Result<(), Refusal> {
+    let Some(value) = take(table, old) else { return Ok(()) };
+    put(table, new, renamed.value(value).0).map_err(|()| {
+        let why = format!("given besides {}, which is its old name", renamed.old);
+        Refusal::new(renamed.new, why, "one of both")
+    })?;
+    notes.push(Note { old: renamed.old.to_owned(), new: renamed.new.to_owned() });
+    Ok(())
+}
+
+/// Removes what stands at a path.
+fn take(table: &mut Map<String, Value>, path: &str) -> Option<Value> {
+    match path.split_once('.') {
+        None => table.remove(path),
+        Some((first, rest)) => {
+            let inner = table.get_mut(first)?.as_object_mut()?;
+            let found = take(inner, rest);
+            if found.is_some() && inner.is_empty() {
+                table.remove(first);
+            }
+            found
+        }
+    }
+}
+
+/// Writes a value to a path; tables are joined, anything else must not be there yet.
+fn put(table: &mut Map<String, Value>, path: &str, value: Value) -> Result<(), ()> {
+    if let Some((first, rest)) = path.split_once('.') {
+        let inner = table.entry(first).or_insert_with(|| Value::Object(Map::new()));
+        return put(inner.as_object_mut().ok_or(())?, rest, value);
+    }
+    match (table.get_mut(path), value) {
+        (None, value) => {
+            table.insert(path.to_owned(), value);
+            Ok(())
+        }
+        (Some(Value::Object(there)), Value::Object(more)) => {
+            more.into_iter().try_for_each(|(key, value)| put(there, &key, value))
+        }
+        _ => Err(()),
+    }
+}
+
+/// Gives a parameter that keeps its name the new word of its value.
+fn revalue(given: &mut Map<String, Value>, path: &str, renamed: &Renamed, notes: &mut Vec<Note>) {
+    let (at, key) = path.rfind('.').map_or(("", path), |dot| path.split_at(dot + 1));
+    // nothing is refused here
+    let _ = in_tables(given, at, &mut |table| {
+        if let Some(value) = table.get_mut(key) {
+            let (new, changed) = renamed.value(value.take());
+            if let (true, Some(word), Change::Words(words)) =
+                (changed, new.as_str(), renamed.change)
+            {
+                let old = words.iter().find(|(_, new)| *new == word).map_or("", |(old, _)| old);
+                notes.push(Note { old: format!("{path}={old}"), new: format!("{path}={word}") });
+            }
+            *value = new;
+        }
+        Ok(())
+    });
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    const TABLE: &[Renamed] = &[
+        Renamed::name("router", "switch"),
+        Renamed::name("network.switch_ns", "switch.delay_ns"),
+        Renamed::words("rails", "rail", &[("striped", "spread")]),
+        Renamed::words("rail", "rail", &[("path", "shortest")]),
+        Renamed::times("end_us", "end_ns", 1000.0),
+        Renamed::name("run.links", "links"),
+        Renamed::name("class", "traffic_class"),
+        Renamed::name("traffic_class.process", "traffic_class.injection"),
+    ];
+
+    fn renewed(given: Value) -> (Value, Vec<String>) {
+        let Value::Object(mut all) = given else { panic!("a table") };
+        let notes = renew(&mut all, TABLE).expect("each is given once");
+        (all.into(), notes.into_iter().map(|n| format!("{} {}", n.old, n.new)).collect())
+    }
+
+    #[test]
+    fn old_names_of_parameters_and_of_tables_become_new_ones() {
+        let (all, notes) = renewed(json!({
+            "router": {"delay_ns": 5}, "rails": "striped", "end_us": 1.5, "run": {"links": true},
+        }));
+        assert_eq!(
+            all,
+            json!({"switch": {"delay_ns": 5}, "rail": "spread", "end_ns": 1500.0, "links": true})
+        );
+        assert_eq!(notes, ["router switch", "rails rail", "end_us end_ns", "run.links links"]);
+        let (all, _) = renewed(json!({"network": {"switch_ns": 3, "nic_ns": 4}}));
+        assert_eq!(all, json!({"network": {"nic_ns": 4}, "switch": {"delay_ns": 3}}));
+    }
+
+    #[test]
+    fn lists_of_tables_and_words_of_values_too() {
+        let (all, notes) = renewed(json!({"class": [{"process": "bernoulli"}, {"share": 2}]}));
+        assert_eq!(all, json!({"traffic_class": [{"injection": "bernoulli"}, {"share": 2}]}));
+        assert_eq!(notes.len(), 2);
+        assert_eq!(renewed(json!({"rail": "path"})).1, ["rail=path rail=shortest"]);
+    }
+
+    #[test]
+    fn what_has_new_names_stays_and_what_is_given_twice_is_refused() {
+        let new = json!({"switch": {"delay_ns": 5}, "rail": "fixed", "end_ns": 1.5});
+        assert_eq!(renewed(new.clone()), (new, Vec::new()));
+        let both = json!({"rails": "random", "rail": "fixed"});
+        let refused = renew(&mut both.as_object().expect("a table").clone(), TABLE);
+        assert_eq!(refused.expect_err("twice").param, "rail");
+        let (joined, _) = renewed(json!({"router": {"a": 1}, "switch": {"b": 2}}));
+        assert_eq!(joined, json!({"switch": {"b": 2, "a": 1}}));
+    }
+}

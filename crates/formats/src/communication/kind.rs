@@ -1,0 +1,139 @@
+//! What a format of communication graphs is, and what its readers share.
+
+use base::Refusal;
+use base::part::Part;
+use traffic::communication::{Communication, MOST_PROCESSES, Sent, check_amount, check_total};
+
+/// A row of the table of formats.
+#[derive(Debug)]
+pub struct Format {
+    /// Its name, and what tells it.
+    pub part: Part,
+    /// How names of its files end.
+    pub ends: &'static [&'static str],
+    /// Formats of small numbers are asked first whether a text is theirs.
+    pub(super) rank: u32,
+    /// Whether a text is of this format, whatever its file's name says.
+    pub(super) is: fn(&str) -> bool,
+    /// Whether the ends of names are those of this format alone.
+    pub(super) sure: bool,
+    /// Whether a text looks like it; and whether the name of its file is one of some format.
+    pub(super) looks: fn(&str, bool) -> bool,
+    /// What files hold, by name and text: one, unless it is a file a rank.
+    pub(super) read: Read,
+}
+
+/// A file: its name and text.
+type Named<'a> = (String, &'a str);
+
+/// A reader of one file, or of a file a rank.
+#[derive(Debug, Clone, Copy)]
+pub(super) enum Read {
+    /// Of one.
+    One(fn(&str) -> Result<Found, Refusal>),
+    /// Of all.
+    All(fn(&[Named<'_>]) -> Result<Found, Refusal>),
+}
+
+/// What may be done with values that are no bytes.
+pub(super) const BYTES: &str = "a number from 0, finite; of other matrices only the pattern \
+                                counts: map the halo exchange of parts of it (--partition)";
+/// So many processes a graph may have whatever the length of its file.
+pub(super) const SMALL: u64 = 1 << 16;
+
+/// What files hold.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Matrix {
+    /// The pairs; each sends 1 byte an entry where the values are no bytes.
+    pub pattern: Communication,
+    /// Why the values are no bytes, where they are not: as of a matrix that is no communication
+    /// graph, of which only the pattern counts.
+    pub unfit: Option<Refusal>,
+}
+
+impl Matrix {
+    /// The communication graph.
+    ///
+    /// # Errors
+    /// When the values are no bytes.
+    pub fn graph(self) -> Result<Communication, Refusal> {
+        match self.unfit {
+            None => Ok(self.pattern),
+            Some(refused) => Err(refused),
+        }
+    }
+
+    /// The matrix of entries, whatever their values are.
+    ///
+    /// # Errors
+    /// When there cannot be so many processes, or one is not below their number.
+    pub fn of(processes: u32, sent: Vec<Sent>) -> Result<Self, Refusal> {
+        let mut found = Found::new(processes);
+        for one in sent {
+            found.add(0, one);
+        }
+        found.matrix()
+    }
+}
+
+/// Entries that a reader finds.
+pub(super) struct Found {
+    pub(super) processes: u32,
+    pub(super) entries: Vec<Sent>,
+    pub(super) sum: f64,
+    pub(super) unfit: Option<Refusal>,
+}
+
+impl Found {
+    pub(super) fn new(processes: u32) -> Self {
+        Self { processes, entries: Vec::new(), sum: 0.0, unfit: None }
+    }
+
+    /// An entry of a line; of line 0 where it is none of a file.
+    pub(super) fn add(&mut self, line: usize, one: Sent) {
+        let at = |refused: Refusal| match line {
+            0 => refused,
+            _ => refused.within(&format!("line {line}")),
+        };
+        if self.unfit.is_none() {
+            self.sum += one.bytes;
+            let why = if one.bytes.is_nan() || one.bytes < 0.0 {
+                format!("{} is no amount", one.bytes)
+            } else {
+                format!("{:e} in all", self.sum)
+            };
+            let fits = check_amount("bytes", one.bytes).and_then(|_| check_total(self.sum));
+            let refused = fits.err().map(|_| at(Refusal::new("bytes", why, BYTES)));
+            self.unfit = refused;
+        }
+        self.entries.push(one);
+    }
+
+    /// The values are no bytes.
+    pub(super) fn unfit(&mut self, why: impl FnOnce() -> Refusal) {
+        self.unfit.get_or_insert_with(why);
+    }
+
+    pub(super) fn matrix(mut self) -> Result<Matrix, Refusal> {
+        if self.unfit.is_some() {
+            self.entries.iter_mut().for_each(|one| one.bytes = 1.0);
+        }
+        let pattern = Communication::new(self.processes, self.entries)?;
+        Ok(Matrix { pattern, unfit: self.unfit })
+    }
+}
+
+/// A number of processes that a line of a text says: a small one, or one that the text is as long
+/// as, for what is made of it takes room for each.
+pub(super) fn processes(line: usize, count: u64, text: &str) -> Result<u32, Refusal> {
+    let most = SMALL.max(text.len() as u64).min(MOST_PROCESSES.into());
+    let fits = u32::try_from(count).ok().filter(|n| (1..=most).contains(&u64::from(*n)));
+    fits.ok_or_else(|| {
+        let help = format!("1 to {most} in a file of {} bytes", text.len());
+        Refusal::new(format!("line {line}"), format!("{count} processes"), help)
+    })
+}
+
+pub(super) fn one(from: u32, to: u32, bytes: f64) -> Sent {
+    Sent { from, to, bytes, messages: 1.0 }
+}

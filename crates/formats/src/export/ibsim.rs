@@ -1,0 +1,34 @@
+//! A netlist for `ibsim`, the fabric simulator.
+//!
+//! Source: what ibsim reads; see `fabric_file`.
+
+use super::kind::{Format, Source, asked};
+use crate::ib::fabric_file;
+use base::Refusal;
+use base::part::Part;
+use fabric::addresses::Addresses;
+use schemars::JsonSchema;
+use serde::Deserialize;
+use serde_json::{Map, Value};
+
+pub(super) const ENTRY: Format = Format::new(
+    Part::new("ibsim", "netlist of ibsim, the fabric simulator").takes::<Options>(),
+    "cables up to HDR, switches up to 254 ports",
+    write,
+);
+
+#[derive(Default, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, default)]
+struct Options {
+    /// LID mask control, 0 (default) to 7
+    lmc: u8,
+    /// which plane to write, from 0; of a network of several
+    plane: Option<u16>,
+}
+
+/// A netlist of one plane: [`fabric_file::write_netlist`].
+fn write(source: &Source, options: &Map<String, Value>) -> Result<String, Refusal> {
+    let options: Options = asked(options)?;
+    let t = source.network;
+    fabric_file::write_netlist(t, &Addresses::assign(t, options.lmc)?, options.plane)
+}

@@ -1,0 +1,48 @@
+//! Port GUIDs of endpoints, for `OpenSM`.
+//!
+//! Source: opensm(8), options `--cn_guid_file` and `--guid_routing_order_file`: a GUID a line.
+
+use super::kind::{Format, Source, asked};
+use super::working::{Rails, Working};
+use base::part::Part;
+use base::{Refusal, TerminalId};
+use fabric::addresses::Addresses;
+use schemars::JsonSchema;
+use serde::Deserialize;
+use serde_json::{Map, Value};
+use std::fmt::Write;
+
+pub(super) const ENTRY: Format = Format::new(
+    Part::new(
+        "opensm-guids",
+        "cn_guid_file or guid_routing_order_file of OpenSM: port GUIDs of endpoints",
+    )
+    .takes::<Options>(),
+    "any with endpoints",
+    write,
+);
+
+#[derive(Default, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, default)]
+struct Options {
+    /// which plane to write, from 0; of a network of several
+    plane: Option<u16>,
+}
+
+/// GUIDs of the adapter ports that work, by terminal. O(network).
+///
+/// # Errors
+/// When there is none.
+fn write(source: &Source, options: &Map<String, Value>) -> Result<String, Refusal> {
+    let options: Options = asked(options)?;
+    let w = Working::of(source.network, options.plane, Rails::Any)?;
+    w.check_hosts()?;
+    let addresses = Addresses::assign(w.t, 0)?;
+    let mut text = w.remarks("# ");
+    for x in (0..w.t.terminals().len()).map(TerminalId::from) {
+        if w.t.terminal_is_up(x) && w.t.plane_of(x) == w.plane {
+            let _ = writeln!(text, "0x{:016x}", addresses.port_guid[x.ix()]);
+        }
+    }
+    Ok(text)
+}

@@ -1,0 +1,49 @@
+//! The top switches of a tree, for `OpenSM`.
+//!
+//! Source: opensm(8), option `--root_guid_file`: a GUID a line, in hexadecimal.
+
+use super::kind::{Format, Source, asked};
+use super::levels::levels;
+use super::working::{Rails, Working};
+use base::Refusal;
+use base::part::Part;
+use fabric::addresses::Addresses;
+use schemars::JsonSchema;
+use serde::Deserialize;
+use serde_json::{Map, Value};
+use std::fmt::Write;
+
+pub(super) const ENTRY: Format = Format::new(
+    Part::new("opensm-roots", "root_guid_file of OpenSM: the top switches of a tree")
+        .takes::<Options>(),
+    "trees",
+    write,
+);
+
+#[derive(Default, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, default)]
+struct Options {
+    /// which plane to write, from 0; of a network of several
+    plane: Option<u16>,
+}
+
+/// GUIDs of the switches on the highest level, in their order. O(network).
+///
+/// # Errors
+/// When the network is no tree of several levels.
+fn write(source: &Source, options: &Map<String, Value>) -> Result<String, Refusal> {
+    let options: Options = asked(options)?;
+    let w = Working::of(source.network, options.plane, Rails::Any)?;
+    let help = "only trees have roots";
+    let level = levels(&w, help)?;
+    let top = level.iter().copied().max().unwrap_or(0);
+    if top == 0 {
+        return Err(Refusal::new("network", "all switches are on one level", help));
+    }
+    let addresses = Addresses::assign(w.t, 0)?;
+    let mut text = w.remarks("# ");
+    for (s, _) in w.switches.iter().zip(&level).filter(|(_, level)| **level == top) {
+        let _ = writeln!(text, "0x{:016x}", addresses.switch_guid[s.ix()]);
+    }
+    Ok(text)
+}

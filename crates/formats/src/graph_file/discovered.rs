@@ -1,0 +1,78 @@
+//! Discovered fabrics: what `ibnetdiscover` and `iblinkinfo` write, and netlists of `ibsim`.
+
+use super::given::with_endpoints;
+use super::kind::{Format, Seen};
+use crate::backed::Beside;
+use crate::ib::fabric_file::{self, Choice, is_link_info, is_message, is_talk};
+use base::part::Part;
+use base::{Refusal, SwitchId};
+use fabric::network::Topology;
+use fabric::tree;
+
+pub(super) const ENTRY: Format = Format {
+    part: Part::new("fabric", "ibnetdiscover, iblinkinfo, ibsim"),
+    rank: 90,
+    looks,
+    read: |text, name, p| read(text, name, p, &Choice::default()),
+};
+
+/// Whether a text is of a fabric, or of a tool's like it.
+pub(super) fn looks(seen: &Seen<'_>) -> bool {
+    is_fabric(seen.first) || is_talk(seen.first) && seen.body.lines().any(is_node)
+}
+
+/// The network of a fabric's text, of which `choice` says which devices are endpoints.
+pub(super) fn read(
+    text: &str,
+    name: &str,
+    p: Beside,
+    choice: &Choice,
+) -> Result<Topology, Refusal> {
+    let found = fabric_file::read_chosen(text, name, choice).map(with_hosts_apart)?;
+    with_endpoints(found, name, p, true)
+}
+
+/// The same network, remarked where it is a tree by most hosts only: some are on other switches
+/// than its leaves.
+fn with_hosts_apart(t: Topology) -> Topology {
+    let Ok(levels) = tree::levels_of(&t) else { return t };
+    let Some(first) = levels.apart.first().map(|s| SwitchId::from(*s)) else { return t };
+    let on = |s: &usize| t.terminals_on(SwitchId::from(*s)).len();
+    let hosts: usize = levels.apart.iter().map(on).sum();
+    let name = &t.switches()[first.ix()].name;
+    let more = match levels.apart[..] {
+        [_] => String::new(),
+        [_, second] => format!(" and {}", t.switches()[second].name),
+        _ => format!(" and {} more", levels.apart.len() - 1),
+    };
+    let remark = format!(
+        "{hosts} of {} endpoints on {name}{more}, no leaf: levels of the tree are by the others",
+        t.terminals().len()
+    );
+    t.with_remarks([remark])
+}
+
+/// Whether a line is of a file, and no message of a program.
+pub(super) fn says(line: &str) -> bool {
+    !line.is_empty() && !line.starts_with('#') && !is_message(line)
+}
+
+/// Whether a line is one that only fabrics have.
+fn is_node(line: &str) -> bool {
+    let ids = ["vendid=0x", "switchguid=0x", "caguid=0x", "rtguid=0x", "sysimgguid=0x"];
+    ids.iter().any(|id| line.starts_with(id))
+}
+
+/// Whether the first line that says something is one of a fabric (or of a tool's like it).
+pub(super) fn is_fabric(line: &str) -> bool {
+    let starts = |words: &[&str]| words.iter().any(|w| line.starts_with(w));
+    let ids = ["vendid=", "devid=", "sysimgguid=", "switchguid", "caguid", "hcaguid", "rtguid"];
+    let settings = ["module=", "include ", "do ", "width=", "speed=", "extspeed="];
+    let headings = ["Non-Chassis Nodes", "Chassis ", "< ", "> ", "[", "@[", "Switch:", "CA:"];
+    let node = starts(&["Switch", "Ca", "Hca", "Rt", "SW ", "CA ", "RT "]);
+    is_link_info(line)
+        || starts(&ids)
+        || starts(&settings)
+        || starts(&headings)
+        || (node && line.contains(['"', '\'']))
+}

@@ -1,0 +1,284 @@
+//! Routing functions that draw, with the same draws for the fast routers and the slow ones: a draw
+//! follows from where a packet is and where it goes, instead of from all draws before it.
+
+use crate::reference::{Network, Rule};
+use crate::slow::{End, Flit, Port, Want};
+use base::seed::Fast;
+use flit::booksim::routing::Explored;
+use formats::booksim::{Source, read};
+use lab::booksim::case;
+use paths::guide::{self, Guide, Here};
+use paths::wiring::{self, Wiring};
+use paths::word;
+
+/// The draws of a packet for `to` at a router, where it has come in at a port and a channel: 0 at
+/// the first router, since with lookahead a packet is routed there before it has a channel.
+fn draws(router: usize, input: usize, vc: usize, to: usize) -> Fast {
+    let place = [router, input, vc, to].into_iter().fold(0, |sum, part| sum * 256 + part as u64);
+    Fast::new(11, "draws", place)
+}
+
+/// In place of a port where a packet is still at its source.
+const NO_PORT: usize = 255;
+
+/// A routing function with the draws of [`draws`].
+pub(crate) struct Given<'a> {
+    pub(crate) guide: &'a (dyn Explored + Send),
+    pub(crate) wiring: &'a Wiring,
+}
+
+impl Given<'_> {
+    fn with<T>(
+        &self,
+        here: &mut Here<'_>,
+        packet: &mut word::Packet<'_>,
+        ask: impl FnOnce(&mut Here<'_>, &mut word::Packet<'_>) -> T,
+    ) -> T {
+        let (router, input) = (here.router as usize, usize::from(here.in_port));
+        let end = self.wiring.ports(here.router)[input].end;
+        let is_first = matches!(end, wiring::End::Endpoint(_));
+        let vc = if is_first { 0 } else { usize::from(here.lane) };
+        let mut random = draws(router, input, vc, packet.target() as usize);
+        let mut here = Here {
+            router: here.router,
+            in_port: here.in_port,
+            lane: here.lane,
+            sight: here.sight,
+            random: &mut random,
+        };
+        ask(&mut here, packet)
+    }
+}
+
+impl Guide for Given<'_> {
+    fn lanes(&self) -> u8 {
+        self.guide.lanes()
+    }
+
+    fn vias(&self) -> u32 {
+        self.guide.vias()
+    }
+
+    fn sees_queues(&self) -> bool {
+        self.guide.sees_queues()
+    }
+
+    fn has_choices(&self) -> bool {
+        self.guide.has_choices()
+    }
+
+    fn inject(&self, source: u32, packet: &mut word::Packet<'_>, _: &mut Fast) -> u32 {
+        let to = packet.target() as usize;
+        self.guide.inject(source, packet, &mut draws(source as usize, NO_PORT, 0, to))
+    }
+
+    fn want(&self, here: &mut Here<'_>, packet: &mut word::Packet<'_>) -> guide::Want {
+        self.with(here, packet, |here, packet| self.guide.want(here, packet))
+    }
+
+    fn wants(
+        &self,
+        here: &mut Here<'_>,
+        packet: &mut word::Packet<'_>,
+        found: &mut Vec<guide::Want>,
+    ) {
+        self.with(here, packet, |here, packet| self.guide.wants(here, packet, found));
+    }
+}
+
+/// The port of a mesh of k x k routers from one towards another, along the rows first or last.
+fn mesh_port(k: usize, from: usize, to: usize, rows_first: bool) -> usize {
+    let along = |base: usize, a: usize, b: usize| (a != b).then_some(base + usize::from(a > b));
+    let (row, column) = (along(0, from % k, to % k), along(2, from / k, to / k));
+    let port = if rows_first { row.or(column) } else { column.or(row) };
+    port.unwrap_or(4)
+}
+
+/// The lower half of so many channels, or the upper one: of an odd number both have the middle one.
+fn half(vcs: usize, lower: bool) -> std::ops::Range<usize> {
+    if lower { 0..vcs - vcs / 2 } else { vcs / 2..vcs }
+}
+
+impl Network {
+    /// `xy_yx` on a mesh of k x k: rows first on the lower half of the channels, columns first on
+    /// the upper one; which is drawn at the first router, and seen by the channel at the others.
+    pub(crate) fn xy_yx(&self, k: usize, vcs: usize, place: (usize, usize), flit: &Flit) -> Want {
+        let ((router, input), to) = (place, flit.to as usize);
+        if router == to {
+            return (4, 0..vcs, 0);
+        }
+        let rows_first = if matches!(self.ports[router][input].end, End::Endpoint(_)) {
+            draws(router, input, 0, to).below(2) > 0
+        } else {
+            flit.vc < vcs / 2
+        };
+        (mesh_port(k, router, to, rows_first), half(vcs, rows_first), 0)
+    }
+
+    /// `valiant` on a mesh of k x k: dimension by dimension to a router that is drawn at the first
+    /// one, on the lower half of the channels, then on the upper one to the last router; at that
+    /// on all channels, whichever it is. The note is twice the router between, and one more behind.
+    pub(crate) fn valiant(
+        &self,
+        k: usize,
+        vcs: usize,
+        (router, input): (usize, usize),
+        flit: &mut Flit,
+    ) -> Want {
+        let to = flit.to as usize;
+        if matches!(self.ports[router][input].end, End::Endpoint(_)) {
+            flit.note = 2 * draws(router, input, 0, to).below((k * k) as u32);
+        }
+        if router as u32 == flit.note / 2 {
+            flit.note |= 1;
+        }
+        let is_behind = flit.note % 2 == 1;
+        let goal = if is_behind { to } else { flit.note as usize / 2 };
+        let channels = if router == to { 0..vcs } else { half(vcs, !is_behind) };
+        (mesh_port(k, router, goal, true), channels, 0)
+    }
+
+    /// `nca` on a tree of routers with k ports up: down where the endpoint is below, else up by a
+    /// port that is drawn.
+    pub(crate) fn nca(
+        &self,
+        k: usize,
+        vcs: usize,
+        (router, input): (usize, usize),
+        flit: &Flit,
+    ) -> Want {
+        let to = flit.to as usize;
+        let is_first = matches!(self.ports[router][input].end, End::Endpoint(_));
+        let vc = if is_first { 0 } else { flit.vc };
+        let port = match self.next[router][to] {
+            NOT_BELOW => k + draws(router, input, vc, to).below(k as u32) as usize,
+            port => port,
+        };
+        (port, 0..vcs, 0)
+    }
+}
+
+impl Network {
+    /// The virtual channels on which an endpoint sends to another one: with `ugal` one that is
+    /// drawn.
+    pub(crate) fn injects(&self, vcs: usize, from: usize, to: u32) -> std::ops::Range<usize> {
+        if !matches!(self.rule, Rule::Ugal(_)) {
+            return 0..vcs;
+        }
+        let vc = draws(from, NO_PORT, 0, to as usize).below(vcs as u32) as usize;
+        vc..vc + 1
+    }
+
+    /// `ugal` on a dragonfly of groups of 2 p routers. At the first router a packet goes directly
+    /// where the flits before the port that leads there are at most 30 more than twice those before
+    /// the port to a router that is drawn, else over that one. Phases are the channels: 0 before
+    /// the router between, 1 directly, 2 from the last link between groups on. The note is the
+    /// router, and two bits of phase.
+    pub(crate) fn ugal(
+        &self,
+        p: usize,
+        (router, input): (usize, usize),
+        flit: &mut Flit,
+        used: &[u32],
+    ) -> Want {
+        let (a, to) = (2 * p, flit.to as usize);
+        let last = to / p;
+        if input < p {
+            let via = draws(router, input, 0, to).below(self.ports.len() as u32) as usize;
+            let load = |goal| used[dragonfly_port(p, router, goal)];
+            let phase = if last / a == router / a {
+                2
+            } else {
+                u32::from(via / a == router / a || load(last) <= 2 * load(via) + 30)
+            };
+            flit.note = 4 * via as u32 + phase;
+        }
+        let (via, mut phase) = (flit.note as usize / 4, flit.note % 4);
+        if phase == 0 && router == via {
+            phase = 1;
+        }
+        let goal = if phase == 0 { via } else { last };
+        let port = if goal == router { to % p } else { dragonfly_port(p, router, goal) };
+        if phase == 1 && port >= p + a - 1 {
+            phase = 2;
+        }
+        flit.note = 4 * via as u32 + phase;
+        (port, phase as usize..phase as usize + 1, 0)
+    }
+}
+
+/// The port from a router of a dragonfly to another one: of p endpoints, then those to the other
+/// routers of the group in their order, then p to the other groups in theirs.
+fn dragonfly_port(p: usize, router: usize, goal: usize) -> usize {
+    let a = 2 * p;
+    let (group, other) = (router / a, goal / a);
+    let out = other - usize::from(other > group);
+    let gate = if group == other { goal } else { group * a + out / p };
+    if gate == router { p + a - 1 + out % p } else { p + gate % a - usize::from(router < gate) }
+}
+
+/// A dragonfly of p endpoints a router, cabled as the fast routers have it.
+pub(crate) fn dragonfly(p: usize) -> Network {
+    let keys = format!(
+        "topology = dragonflynew; k = {p}; n = 1; routing_function = ugal; use_noc_latency = 0;"
+    );
+    let ports = ports_of(&format!("{keys} num_vcs = 3;"));
+    let endpoints = p * ports.len();
+    Network {
+        keys,
+        file: None,
+        next: vec![vec![0; endpoints]; ports.len()],
+        ports,
+        rule: Rule::Ugal(p),
+    }
+}
+
+/// The port of a tree's router towards what is not below it.
+const NOT_BELOW: usize = usize::MAX;
+
+/// A k-ary n-tree, cabled as the fast routers have it; what is below a port follows from that.
+pub(crate) fn fat_tree(k: usize, n: usize) -> Network {
+    let keys = format!(
+        "topology = fattree; k = {k}; n = {n}; routing_function = nca; use_noc_latency = 0;"
+    );
+    let ports = ports_of(&keys);
+    // what is below a router: endpoints, and what is below the routers of the next level; the first
+    // k ports of a router go down
+    let endpoints = ports.iter().flatten().filter(|p| matches!(p.end, End::Endpoint(_))).count();
+    let mut next = vec![vec![NOT_BELOW; endpoints]; ports.len()];
+    for _ in 0..n {
+        for (r, own) in ports.iter().enumerate() {
+            for (at, port) in own.iter().enumerate().take(k) {
+                for e in 0..endpoints {
+                    let is_below = match port.end {
+                        End::Endpoint(endpoint) => endpoint == e,
+                        End::Router(below, _) => next[below][e] != NOT_BELOW,
+                        End::Nothing => false,
+                    };
+                    if is_below {
+                        next[r][e] = at;
+                    }
+                }
+            }
+        }
+    }
+    Network { keys, file: None, ports, next, rule: Rule::Nca(k) }
+}
+
+/// The ports of the network of a configuration, as the fast routers have them.
+fn ports_of(keys: &str) -> Vec<Vec<Port>> {
+    let config = read(&[Source::File { name: "a.cfg", text: keys }]).unwrap();
+    let of = case(&config, None).unwrap();
+    let end = |end| match end {
+        wiring::End::Router { router, port } => End::Router(router as usize, port.into()),
+        wiring::End::Endpoint(endpoint) => End::Endpoint(endpoint as usize),
+        wiring::End::Empty => End::Nothing,
+    };
+    let port = |p: &wiring::Port| Port {
+        end: end(p.end),
+        out: p.out_latency.into(),
+        into: p.in_latency.into(),
+    };
+    let routers = 0..of.wiring.routers();
+    routers.map(|r| of.wiring.ports(r).iter().map(port).collect()).collect()
+}

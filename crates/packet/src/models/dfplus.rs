@@ -1,0 +1,180 @@
+//! The ways of packets in megaflies, or dragonfly+, as CODES has them (`codes-dfplus-v1`).
+//!
+//! Virtual channel 0 until a packet has turned towards its destination in a group in between, then
+//! 1.
+
+use super::groups::{Groups, Weighed, any, lowest};
+use super::kind::{Entry, PathRequest, Paths};
+use super::order::Leads::{Across, Down, Near};
+use super::order::{Kind, Steps};
+use crate::event::{NONE, Packet};
+use crate::nic::Injection;
+use crate::node::Node;
+use crate::plant::Plant;
+use crate::runs::Runs;
+use crate::timing::{Order, Timing};
+use base::Refusal;
+use paths::select::Selection;
+
+/// The first channels of packets.
+const FIRST: &[Kind] = &[(Near, 0)];
+/// Up, across and down; of detours the same once more, on the other virtual channel.
+const STEPS: Steps = &[
+    ((Near, 0), &[(Across, 0), (Down, 0)]),
+    ((Across, 0), &[(Down, 0)]),
+    ((Down, 0), &[(Near, 1)]),
+    ((Near, 1), &[(Across, 1)]),
+    ((Across, 1), &[(Down, 1)]),
+    ((Down, 1), &[]),
+];
+
+/// What CODES takes for granted.
+pub(crate) const ENTRY: Entry = Entry {
+    selections: Some(&[Selection::Minimal, Selection::Par]),
+    order: Some((FIRST, STEPS)),
+    births: Injection::Synchronised,
+    virtual_channels: 2,
+    weighs_detours: true,
+    draws_steps: true,
+    timing: |usual| Timing { order: Order::Lowest, ..usual },
+    ..Entry::usual("codes-dfplus-v1")
+};
+
+/// `adaptive_threshold` of the megafly of the Fit Fly study: more than any port holds.
+const THRESHOLD_BYTES: u32 = 131_072;
+
+/// Ways up to a spine, across, and down to a leaf, over one group in between at most.
+#[derive(Debug, Clone)]
+pub struct Route {
+    groups: Groups,
+    selection: Selection,
+    /// A shortest way is taken up to this score, chunks.
+    threshold: u32,
+    /// By what the score of a detour is multiplied.
+    weight: u32,
+}
+
+impl Paths for Route {
+    fn new(request: &PathRequest<'_>) -> Result<Self, Refusal> {
+        let route = Self {
+            groups: Groups::new(request.on, request.plant),
+            selection: request.selection,
+            threshold: request.threshold_chunks(THRESHOLD_BYTES),
+            weight: request.weight(),
+        };
+        route.check(request.plant)?;
+        Ok(route)
+    }
+
+    fn way(
+        &self,
+        plant: &Plant,
+        at: u32,
+        packet: &mut Packet,
+        node: &mut Node,
+        to: &mut impl Runs,
+    ) -> (u16, u8) {
+        let end = plant.at(packet.to, packet.rail);
+        let (here, there) = (self.groups.of(at), self.groups.of(end.router));
+        let first = self.groups.of(plant.at(packet.from, packet.rail).router);
+        let between = here != first && here != there;
+        let turned = packet.is_detour && here != first && packet.via() != here;
+        let lane = u8::from(turned);
+        if at == end.router {
+            return (end.port, lane);
+        }
+        if here == there {
+            let down = self.groups.direct(plant, at, end.router);
+            let port = down.unwrap_or_else(|| self.up(plant, at, node, to));
+            return (port, lane);
+        }
+        if between && !self.groups.is_leaf(at) && packet.via() == here {
+            // a spine that a detour comes to: down to any leaf, where it turns
+            packet.set_via(NONE);
+            return (any(self.groups.local(at), node, to), lane);
+        }
+        if here == first && self.selection == Selection::Par {
+            return (self.progressive(plant, (at, here, there), packet, node, to), lane);
+        }
+        (self.minimal(plant, at, there, node, to), lane)
+    }
+}
+
+impl Route {
+    /// Whether a router has endpoints.
+    #[cfg(test)]
+    pub(crate) fn is_leaf(&self, router: u32) -> bool {
+        self.groups.is_leaf(router)
+    }
+
+    /// # Errors
+    /// When a leaf lacks a link to a spine of its group or has one elsewhere, or a group lacks one
+    /// to another group.
+    fn check(&self, plant: &Plant) -> Result<(), Refusal> {
+        let groups = &self.groups;
+        let is_whole = |a: u32| {
+            let mates =
+                |b: &u32| groups.of(*b) == groups.of(a) && groups.is_leaf(*b) != groups.is_leaf(a);
+            let mut due: Vec<u32> = (0..plant.routers).filter(mates).collect();
+            let mut near: Vec<u32> =
+                groups.local(a).iter().map(|port| plant.behind(a, *port).lp).collect();
+            near.sort_unstable();
+            due.sort_unstable();
+            let leads =
+                |g: u32| !(groups.global(a, g).is_empty() && groups.towards(a, g).is_empty());
+            let others = (0..groups.count()).filter(|g| *g != groups.of(a));
+            near == due
+                && (!groups.is_leaf(a) || others.clone().all(|g| groups.global(a, g).is_empty()))
+                && (!groups.is_leaf(a) || others.clone().all(leads))
+                && (groups.is_leaf(a) || others.clone().all(|g| !groups.global(a, g).is_empty()))
+        };
+        if (0..plant.routers).all(is_whole) {
+            return Ok(());
+        }
+        let why = "codes-dfplus-v1 on another network";
+        let help = "a megafly whose spines lead to all groups, or the dialect physical";
+        Err(Refusal::new("dialect", why, help))
+    }
+
+    /// The best link to another router of the group.
+    fn up(&self, plant: &Plant, at: u32, node: &mut Node, to: &mut impl Runs) -> u16 {
+        lowest(plant, self.groups.local(at), node, to)
+    }
+
+    /// Towards a group: of a leaf the best link to a spine that leads there, of a spine any link,
+    /// or under adaptive routing the better of two.
+    fn minimal(
+        &self,
+        plant: &Plant,
+        at: u32,
+        there: u32,
+        node: &mut Node,
+        to: &mut impl Runs,
+    ) -> u16 {
+        let across = self.groups.global(at, there);
+        if across.is_empty() {
+            lowest(plant, self.groups.towards(at, there), node, to)
+        } else if self.selection == Selection::Par {
+            // drawn one after the other: they may be the same
+            let drawn = [any(across, node, to), any(across, node, to)];
+            lowest(plant, &drawn, node, to)
+        } else {
+            any(across, node, to)
+        }
+    }
+
+    /// Progressive adaptive routing, in the source's group.
+    fn progressive(
+        &self,
+        plant: &Plant,
+        (at, here, there): (u32, u32, u32),
+        packet: &mut Packet,
+        node: &mut Node,
+        to: &mut impl Runs,
+    ) -> u16 {
+        let weighed =
+            Weighed { groups: &self.groups, threshold: self.threshold, weight: self.weight };
+        let best = |group, node: &mut Node, to: &mut _| self.minimal(plant, at, group, node, to);
+        weighed.progressive(plant, (at, here, there), packet, (node, to), best)
+    }
+}

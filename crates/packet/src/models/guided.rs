@@ -1,0 +1,121 @@
+//! The ways of packets over any network or tables: a guide of the flit level, proved as there.
+
+use super::groups::score;
+use super::kind::Entry;
+use crate::event::{Packet, Sender};
+use crate::node::Node;
+use crate::plant::{Class, Plant};
+use crate::runs::Runs;
+use base::Refusal;
+use paths::guide::{Guide, Here, Sight};
+use paths::lengths::Lengths;
+use paths::word::{self, HOP, Layout};
+
+/// What our own model takes for granted.
+pub(crate) const ENTRY: Entry = Entry::usual("physical");
+
+/// A guide, and how it writes into packets.
+pub struct Guided {
+    guide: Box<dyn Guide + Send>,
+    layout: Layout,
+    /// Links between any two routers, row by row; none where all ways are shortest ones and no
+    /// rail asks for them.
+    lengths: Option<Lengths>,
+}
+
+/// How busy the ports of a router are.
+struct View<'a>(&'a Plant, &'a Node);
+
+impl Sight for View<'_> {
+    fn used(&self, port: u16) -> u32 {
+        score(self.0, self.1, port)
+    }
+
+    fn used_at(&self, _: u32, _: u16) -> u32 {
+        0 // refused: Guided::new
+    }
+}
+
+impl Guided {
+    /// # Errors
+    /// When the guide must know of queues at other routers, which no packet can.
+    pub fn new(
+        guide: Box<dyn Guide + Send>,
+        plant: &Plant,
+        lengths: Option<Lengths>,
+    ) -> Result<Self, Refusal> {
+        if guide.sees_far() {
+            let why = "ugal_g looks at queues of other routers, as they are this very moment";
+            return Err(Refusal::new("selection", why, "ugal_l, or the flit level"));
+        }
+        let targets = plant.endpoints * plant.rails;
+        let layout = Layout::new(targets, 1, guide.vias(), 0, 0)?;
+        Ok(Self { guide, layout, lengths })
+    }
+
+    pub(crate) fn length(&self, from: u32, to: u32) -> u32 {
+        self.lengths.as_ref().map_or(0, |lengths| lengths.get(from, to).into())
+    }
+
+    pub(crate) fn enters(
+        &self,
+        plant: &Plant,
+        packet: &mut Packet,
+        node: &mut Node,
+        to: &mut impl Runs,
+    ) -> u8 {
+        let rail = |endpoint: u32| endpoint * plant.rails + u32::from(packet.rail);
+        let source = rail(packet.from);
+        packet.word = self.layout.packet(rail(packet.to), 0, 0);
+        let mut written = word::Packet::new(&mut packet.word, &self.layout);
+        let lanes = self.guide.inject(source, &mut written, node.dice(to));
+        lanes.trailing_zeros() as u8
+    }
+
+    pub(crate) fn way(
+        &self,
+        plant: &Plant,
+        packet: &mut Packet,
+        sender: Sender,
+        node: &mut Node,
+        to: &mut impl Runs,
+    ) -> (u16, u8) {
+        let mut dice = *node.dice(to);
+        let mut here = Here {
+            router: to.me(),
+            in_port: plant.comes_by(sender),
+            lane: sender.lane - plant.class_of(sender.lane) * plant.lanes_each() as u8,
+            sight: &View(plant, node),
+            random: &mut dice,
+        };
+        let mut written = word::Packet::new(&mut packet.word, &self.layout);
+        let want = self.guide.want(&mut here, &mut written);
+        packet.word += HOP;
+        node.dice = dice;
+        if plant.behind(to.me(), want.port).class == Class::Endpoint {
+            let links = u32::from(packet.hops);
+            let from = plant.at(packet.from, packet.rail).router;
+            packet.is_detour = self.lengths.is_some() && links > self.length(from, to.me());
+        }
+        let first = plant.class_of(sender.lane) * plant.lanes_each() as u8;
+        (want.port, emptiest(plant, node, (want.port, first), want.lanes))
+    }
+}
+
+/// The one of some lanes of a port, from the first of a class on a bit each, in which fewest chunks
+/// wait or are on their way; the lowest of equal ones.
+fn emptiest(plant: &Plant, node: &Node, (port, own): (u16, u8), lanes: u32) -> u8 {
+    let first = usize::from(port) * plant.lanes as usize + usize::from(own);
+    let mut best = (u32::MAX, 0);
+    let mut left = lanes;
+    while left != 0 {
+        let lane = left.trailing_zeros();
+        left &= left - 1;
+        let of = &node.lanes[first + lane as usize];
+        let busy = of.chunks + of.waiting;
+        if busy < best.0 {
+            best = (busy, lane);
+        }
+    }
+    own + best.1 as u8
+}

@@ -1,0 +1,207 @@
+//! Why packets of CODES' dialects never wait in a cycle: their channels are of few kinds, and a
+//! packet in a channel of one kind wants next one of a later kind.
+//!
+//! Source: Dally & Seitz, "Deadlock-free message routing in multiprocessor interconnection
+//! networks", IEEE Transactions on Computers C-36(5), 1987.
+
+use crate::plant::Plant;
+use base::Refusal;
+
+/// What a channel between routers is, besides its virtual channel.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Leads {
+    /// Anywhere.
+    On,
+    /// To another router of the group; of two levels, up.
+    Near,
+    /// Down to a router with endpoints.
+    Down,
+    /// To another group.
+    Across,
+}
+
+/// A kind of channels between routers: where they lead, and their virtual channel.
+pub(crate) type Kind = (Leads, u8);
+
+/// Which kinds a packet may want next, by the kind that it is in.
+pub(crate) type Steps = &'static [(Kind, &'static [Kind])];
+
+/// Proves that the steps of a dialect have no cycle, and that routers have all virtual channels
+/// that they need.
+///
+/// # Errors
+/// When routers have fewer.
+///
+/// # Panics
+/// When there is a cycle: the steps are constants of a dialect.
+pub(crate) fn check_order(first: &[Kind], steps: Steps, plant: &Plant) -> Result<(), Refusal> {
+    let mut ended: Vec<Kind> = Vec::new();
+    // a kind ends when all kinds that may follow it have ended; without a cycle all of them end
+    loop {
+        let ends = |kinds: &[Kind]| kinds.iter().all(|kind| ended.contains(kind));
+        let next = steps.iter().find(|(kind, after)| !ended.contains(kind) && ends(after));
+        match next {
+            Some((kind, _)) => ended.push(*kind),
+            None => break,
+        }
+    }
+    let all = steps.iter().all(|(kind, _)| ended.contains(kind));
+    assert!(all && first.iter().all(|kind| ended.contains(kind)), "a cycle among {steps:?}");
+    let lanes = steps.iter().map(|((_, lane), _)| u32::from(*lane) + 1).max().unwrap_or(1);
+    if plant.lanes >= lanes {
+        return Ok(());
+    }
+    let why = format!("{} virtual channels", plant.lanes);
+    Err(Refusal::new("router.virtual_channels", why, format!("{lanes} or more in this dialect")))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::table::Route;
+    use super::*;
+    use crate::case::{Case, Own};
+    use crate::event::{NONE, Packet, Sender};
+    use crate::model::Model;
+    use crate::node::Node;
+    use crate::plant::Class;
+    use crate::spec::Spec;
+    use crate::tally::Arrival;
+    use base::Quiet;
+    use base::seed::Fast;
+    use des::Context;
+    use fabric::network::parse_inline;
+    use paths::PathSource;
+    use serde_json::{Value, json};
+    use std::sync::Arc;
+
+    impl Route {
+        /// The kind of a channel that leaves a router; none where it leads to an endpoint.
+        fn kind(&self, plant: &Plant, router: u32, port: u16, lane: u8) -> Option<Kind> {
+            let leads = match (self, plant.behind(router, port).class) {
+                (_, Class::Endpoint) => return None,
+                (Self::Guided(_) | Self::SlimFly(_), _) => Leads::On,
+                (_, Class::Global) => Leads::Across,
+                (Self::DfPlus(route), Class::Local) if !route.is_leaf(router) => Leads::Down,
+                (_, Class::Local) => Leads::Near,
+            };
+            Some((leads, lane))
+        }
+
+        /// Whether a packet that came from `sender` may go on by this channel, as the steps have
+        /// it.
+        pub(crate) fn follows(
+            &self,
+            plant: &Plant,
+            sender: Sender,
+            at: u32,
+            to: (u16, u8),
+        ) -> bool {
+            let Some((first, steps)) = self.dialect().entry().order else { return true };
+            let Some(next) = self.kind(plant, at, to.0, to.1) else { return true };
+            if sender.lp >= plant.routers {
+                return first.contains(&next);
+            }
+            let last = self.kind(plant, sender.lp, sender.port, sender.lane);
+            steps.iter().any(|(kind, after)| Some(*kind) == last && after.contains(&next))
+        }
+    }
+
+    /// A router without anything around it.
+    struct Alone(u32);
+
+    impl Context<Model> for Alone {
+        const KEEPS: bool = false;
+
+        fn me(&self) -> u32 {
+            self.0
+        }
+
+        fn now_ps(&self) -> u64 {
+            0
+        }
+
+        fn send(&mut self, _: u32, _: u64, _: crate::event::Happens) {}
+
+        fn note(&mut self, _: impl FnOnce() -> crate::runs::Change) {}
+
+        fn record(&mut self, _: Arrival) {}
+    }
+
+    /// Follows packets from router to router, whose queues are drawn anew for each: every step is
+    /// one that the order knows, and all arrive. Returns how many made a detour.
+    fn detours(inline: &str, given: &Value) -> u32 {
+        let recipe = parse_inline(inline).expect("it is written so");
+        let family = families::family(&recipe.family).expect("there is one");
+        let on =
+            PathSource::Network(Arc::new(family.build(&recipe.params).expect("it can be built")));
+        let spec: Spec = serde_json::from_value(given.clone()).expect("parameters");
+        let case = Case::new(on, &spec, Own::default(), &Quiet).expect("a case");
+        let model = case.model(0.5);
+        let (plant, route) = (&*model.plant, &*model.route);
+        let mut dice = Fast::new(1, "walk", 0);
+        let mut found = 0;
+        for _ in 0..4000 {
+            let from = dice.below(plant.endpoints);
+            let to = (from + 1 + dice.below(plant.endpoints - 1)) % plant.endpoints;
+            let rail = dice.below(plant.rails) as u8;
+            let mut packet = Packet {
+                born_ps: 0,
+                began_ps: 0,
+                word: NONE.into(),
+                tail_ps: 0,
+                from,
+                to,
+                bytes: 4096,
+                message: 0,
+                hops: 0,
+                rail,
+                is_detour: false,
+                is_last: true,
+            };
+            let mut at = plant.at(from, rail).router;
+            let mut sender = Sender { lp: plant.lp(from), port: rail.into(), lane: 0 };
+            loop {
+                let node_dice = Fast::new(dice.next_u64(), "node", 0);
+                let mut node = Node::new(plant.ports(at), plant.lanes as usize, node_dice);
+                for lane in &mut node.lanes {
+                    lane.chunks = dice.below(4) * dice.below(5);
+                }
+                let way = route.way(plant, &mut packet, sender, &mut node, &mut Alone(at));
+                assert!(u32::from(way.1) < plant.lanes, "{inline} {given}: {way:?}");
+                assert!(route.follows(plant, sender, at, way), "{inline} {given}: {sender:?}");
+                packet.hops += 1;
+                let behind = plant.behind(at, way.0);
+                if behind.class == Class::Endpoint {
+                    assert_eq!(behind.lp, plant.lp(to));
+                    break;
+                }
+                assert!(packet.hops < 8, "{inline} {given}: it does not arrive");
+                sender = Sender { lp: at, port: way.0, lane: way.1 };
+                at = behind.lp;
+            }
+            found += u32::from(packet.is_detour);
+        }
+        found
+    }
+
+    #[test]
+    fn packets_take_the_steps_of_their_order() {
+        let megafly = "megafly:leaves=3,spines=3,p=3,h=3,g=4";
+        for (inline, dialect, selection, has_detours) in [
+            ("slim_fly:q=5,p=3", "codes-slimfly-v1", "minimal", false),
+            ("slim_fly:q=5,p=3", "codes-slimfly-v1", "valiant", true),
+            ("fit_fly:q=5,p=3", "codes-slimfly-v1", "adaptive", true),
+            ("dragonfly:h=2", "codes-dally-v1", "minimal", false),
+            ("dragonfly:h=3", "codes-dally-v1", "par", true),
+            ("dragonfly:p=2,a=4,h=4,g=5", "codes-dally-v1", "par", true),
+            (megafly, "codes-dfplus-v1", "minimal", false),
+            (megafly, "codes-dfplus-v1", "par", true),
+        ] {
+            let mut given = json!({"dialect": dialect, "selection": selection});
+            if dialect == "codes-dfplus-v1" {
+                given["switch"] = json!({"adaptive_threshold_bytes": 0});
+            }
+            assert_eq!(detours(inline, &given) > 0, has_detours, "{inline} {selection}");
+        }
+    }
+}

@@ -1,0 +1,237 @@
+//! The ways of packets in Slim Fly and Fit Fly as CODES has them (`codes-slimfly-v1`).
+//!
+//! The virtual channel of a chunk is the number of routers that it has visited; ejection uses 0.
+
+use super::kind::{Entry, PathRequest, Paths};
+use super::order::Leads::On;
+use super::order::{Kind, Steps};
+use crate::event::{NONE, Packet};
+use crate::node::Node;
+use crate::plant::{Class, Plant};
+use crate::runs::Runs;
+use crate::timing::{Order, Timing};
+use base::Refusal;
+use fabric::Topology;
+use paths::select::Rail;
+use paths::select::Selection;
+
+/// Detours that are looked at.
+const DRAWN: u32 = 4;
+
+/// The first channels of packets.
+const FIRST: &[Kind] = &[(On, 0)];
+/// Virtual channels rise on every way.
+const STEPS: Steps =
+    &[((On, 0), &[(On, 1)]), ((On, 1), &[(On, 2)]), ((On, 2), &[(On, 3)]), ((On, 3), &[])];
+
+/// What CODES takes for granted.
+pub(crate) const ENTRY: Entry = Entry {
+    selections: Some(&[Selection::Minimal, Selection::Valiant, Selection::UgalL]),
+    order: Some((FIRST, STEPS)),
+    // CODES knows no random rails: those are dedicated there
+    random_rails: Rail::Fixed,
+    // CODES gives a whole chunk that part of its time on every rail
+    shares_chunk_time: true,
+    groups: rows_of_switches,
+    timing: |usual| Timing { order: Order::Highest, ..usual },
+    ..Entry::usual("codes-slimfly-v1")
+};
+
+/// The group of every router: the routers of a row, which follow one another.
+fn rows_of_switches(on: &Topology) -> Result<Vec<u32>, Refusal> {
+    let q = row(on)?;
+    Ok((0..on.switches().len() as u32).map(|router| router / q).collect())
+}
+
+/// The q of planes of 2 q^2 routers.
+fn row(on: &Topology) -> Result<u32, Refusal> {
+    let planes = u32::from(on.planes()).max(1);
+    let routers = on.switches().len() as u32 / planes;
+    let q = (f64::from(routers) / 2.0).sqrt().round() as u32;
+    if q > 0 && 2 * q * q == routers && routers * planes == on.switches().len() as u32 {
+        return Ok(q);
+    }
+    let why = format!("codes-slimfly-v1 on {}", on.recipe());
+    Err(Refusal::new("dialect", why, "slim_fly or fit_fly, or the dialect physical"))
+}
+
+/// Ways within each plane of routers that are at most two links apart.
+#[derive(Debug, Clone)]
+pub struct Route {
+    /// Routers of a plane.
+    routers: u32,
+    /// Routers of a group: those with consecutive numbers.
+    group: u32,
+    /// The port to each router of the plane from each.
+    next: Vec<u8>,
+    /// How packets choose.
+    selection: Selection,
+}
+
+impl Paths for Route {
+    fn new(request: &PathRequest<'_>) -> Result<Self, Refusal> {
+        let PathRequest { on, plant, selection, .. } = *request;
+        let route = Self::of(plant, u32::from(on.planes()).max(1), row(on)?, selection);
+        route.check(plant)?;
+        Ok(route)
+    }
+
+    #[inline]
+    fn way(
+        &self,
+        plant: &Plant,
+        at: u32,
+        packet: &mut Packet,
+        node: &mut Node,
+        to: &mut impl Runs,
+    ) -> (u16, u8) {
+        let end = plant.at(packet.to, packet.rail);
+        if packet.hops == 0 {
+            match self.selection {
+                Selection::Valiant => {
+                    packet.set_via(self.detour(at, node, to));
+                    packet.is_detour = true;
+                }
+                Selection::UgalL if at != end.router => {
+                    packet.set_via(self.adaptive(plant, at, end.router, node, to));
+                    packet.is_detour = packet.via() != NONE;
+                }
+                _ => {}
+            }
+        }
+        if packet.via() == at {
+            packet.set_via(NONE);
+        }
+        // a detour that comes by the destination ends there
+        if at == end.router {
+            return (end.port, 0);
+        }
+        let target = if packet.via() == NONE { end.router } else { packet.via() };
+        (self.next(at, target), packet.hops)
+    }
+
+    fn length(&self, plant: &Plant, from: u32, to: u32) -> u32 {
+        self.links(plant, from, to)
+    }
+}
+
+impl Route {
+    /// For planes of so many routers in groups; all planes are cabled as the first. O(routers x
+    /// radix^2).
+    fn of(plant: &Plant, planes: u32, group: u32, selection: Selection) -> Self {
+        let routers = plant.routers / planes;
+        let mut next = vec![u8::MAX; routers as usize * routers as usize];
+        let links = |router: u32| {
+            let mut all: Vec<(bool, u32, u8)> = (0..plant.ports(router) as u16)
+                .map(|port| (plant.behind(router, port), port as u8))
+                .filter(|(behind, _)| behind.class != Class::Endpoint)
+                // links between groups first, by the number of the router behind them
+                .map(|(behind, port)| (behind.class == Class::Local, behind.lp, port))
+                .collect();
+            all.sort_unstable();
+            all
+        };
+        let all: Vec<Vec<(bool, u32, u8)>> = (0..routers).map(links).collect();
+        for (own, row) in all.iter().zip(next.chunks_mut(routers.max(1) as usize)) {
+            for &(_, other, port) in own {
+                row[other as usize] = port;
+            }
+            for &(_, middle, port) in own {
+                for &(_, other, _) in &all[middle as usize] {
+                    if row[other as usize] == u8::MAX {
+                        row[other as usize] = port;
+                    }
+                }
+            }
+        }
+        Self { routers, group, next, selection }
+    }
+
+    /// # Errors
+    /// When routers are more than two links apart, planes differ, or routers do not follow one
+    /// another with their endpoints.
+    fn check(&self, plant: &Plant) -> Result<(), Refusal> {
+        let all = self.routers as usize;
+        let far = (0..all * all).any(|at| at / all != at % all && self.next[at] == u8::MAX);
+        let alike = |router: u32| {
+            let (own, first) = (plant.all(router), plant.all(router % self.routers));
+            own.zip(first).all(|(a, b)| {
+                a.class == b.class && (a.class == Class::Endpoint || a.lp % self.routers == b.lp)
+            })
+        };
+        let each = plant.endpoints / self.routers.max(1);
+        let first = |endpoint: u32| plant.at(endpoint, 0).router * each.max(1) <= endpoint;
+        let ordered = (1..plant.endpoints)
+            .all(|e| plant.at(e - 1, 0).router <= plant.at(e, 0).router && first(e));
+        if !far && ordered && (0..plant.routers).all(alike) {
+            return Ok(());
+        }
+        let why = "codes-slimfly-v1 on another network";
+        Err(Refusal::new("dialect", why, "slim_fly or fit_fly, or the dialect physical"))
+    }
+
+    /// The port of a router towards another one of its plane.
+    #[inline]
+    fn next(&self, from: u32, to: u32) -> u16 {
+        let at = self.first(from) as usize * self.routers as usize;
+        self.next[at + self.first(to) as usize].into()
+    }
+
+    /// The router of the first plane where this one is in its own.
+    #[inline]
+    fn first(&self, router: u32) -> u32 {
+        // a division is slow, and there is one plane or there are two
+        let less = router.wrapping_sub(self.routers).min(router);
+        if less < self.routers { less } else { less % self.routers }
+    }
+
+    /// Links from a router to another one of its plane.
+    fn links(&self, plant: &Plant, from: u32, to: u32) -> u32 {
+        if from == to { 0 } else { 1 + u32::from(plant.behind(from, self.next(from, to)).lp != to) }
+    }
+
+    /// Any router of another group, of the plane of router `at`.
+    fn detour(&self, at: u32, node: &mut Node, to: &mut impl Runs) -> u32 {
+        let plane = at / self.routers * self.routers;
+        let drawn = node.dice(to).below(self.routers);
+        let is_near = drawn / self.group == (at - plane) / self.group;
+        plane + if is_near { (drawn + self.group) % self.routers } else { drawn }
+    }
+
+    /// A router in between that is cheaper than the direct way, by the queues here; [`NONE`] where
+    /// none is.
+    fn adaptive(
+        &self,
+        plant: &Plant,
+        at: u32,
+        end: u32,
+        node: &mut Node,
+        to: &mut impl Runs,
+    ) -> u32 {
+        let plane = at / self.routers * self.routers;
+        let bytes = |node: &Node, port: u16| {
+            let lane = usize::from(port) * plant.lanes as usize;
+            f64::from(node.lanes[lane].chunks) * f64::from(plant.chunk_bytes)
+        };
+        let direct = f64::from(self.links(plant, at, end));
+        let mut best = bytes(node, self.next(at, end)).trunc();
+        let mut via = NONE;
+        for _ in 0..DRAWN {
+            let mut drawn = node.dice(to).below(self.routers);
+            if plane + drawn == end {
+                drawn = (drawn + 1) % (self.routers - 1);
+            }
+            let drawn = plane + drawn;
+            if drawn == at {
+                continue;
+            }
+            let links = self.links(plant, at, drawn) + self.links(plant, drawn, end);
+            let cost = f64::from(links) / direct * bytes(node, self.next(at, drawn));
+            if cost < best {
+                best = cost.trunc();
+                via = drawn;
+            }
+        }
+        via
+    }
+}

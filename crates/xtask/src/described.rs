@@ -1,0 +1,94 @@
+//! A part as the compiled tables describe it, and text that is cut to lines: what all generated
+//! files are made of.
+
+use serde_json::Value;
+
+pub(crate) const COLUMNS: usize = 96;
+
+/// One part of the product as the compiled table describes it.
+pub(crate) struct Part {
+    pub(crate) kind: String,
+    pub(crate) name: String,
+    pub(crate) doc: String,
+    pub(crate) params: Vec<Param>,
+    /// Of engines, in words.
+    pub(crate) promise: Vec<&'static str>,
+    /// Of measures.
+    pub(crate) columns: Vec<Column>,
+    /// Of measures, what they are run on.
+    pub(crate) input: String,
+    /// Of measures: the record's class, then those inside it.
+    pub(crate) records: Vec<Record>,
+}
+
+/// One column of a measure.
+pub(crate) struct Column {
+    pub(crate) name: String,
+    pub(crate) unit: String,
+    pub(crate) meaning: String,
+    pub(crate) better: String,
+}
+
+/// One parameter of a part.
+pub(crate) struct Param {
+    pub(crate) name: String,
+    pub(crate) kind: String,
+    pub(crate) required: bool,
+    pub(crate) default: Value,
+    pub(crate) doc: String,
+    /// Whether all parts of the kind have it.
+    pub(crate) shared: bool,
+}
+
+pub(crate) fn python_value(value: &Value) -> String {
+    match value {
+        Value::Null => "None".to_owned(),
+        Value::Bool(true) => "True".to_owned(),
+        Value::Bool(false) => "False".to_owned(),
+        Value::Array(items) => {
+            let items: Vec<String> = items.iter().map(python_value).collect();
+            let comma = if items.len() == 1 { "," } else { "" };
+            format!("({}{comma})", items.join(", "))
+        }
+        other => other.to_string(),
+    }
+}
+
+pub(crate) fn one_line(text: &str) -> String {
+    text.split_whitespace().collect::<Vec<_>>().join(" ")
+}
+
+pub(crate) fn indented(line: &str, by: usize) -> String {
+    if line.is_empty() { "\n".to_owned() } else { format!("{:by$}{line}\n", "") }
+}
+
+/// Breaks a text at spaces into lines of at most `width` characters, where words allow.
+pub(crate) fn wrap(text: &str, width: usize) -> Vec<String> {
+    let mut lines: Vec<String> = Vec::new();
+    for word in text.split(' ').filter(|w| !w.is_empty()) {
+        match lines.last_mut() {
+            Some(line) if line.chars().count() + 1 + word.chars().count() <= width => {
+                line.push(' ');
+                line.push_str(word);
+            }
+            _ => lines.push(word.to_owned()),
+        }
+    }
+    lines
+}
+
+/// A class of a record.
+pub(crate) struct Record {
+    pub(crate) name: String,
+    pub(crate) doc: String,
+    pub(crate) fields: Vec<Field>,
+}
+
+/// A field of a record.
+pub(crate) struct Field {
+    pub(crate) name: String,
+    pub(crate) kind: String,
+    pub(crate) doc: String,
+    /// Whether every record has it.
+    pub(crate) always: bool,
+}

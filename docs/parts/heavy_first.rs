@@ -1,0 +1,44 @@
+//! Processes in the order of how much they send and receive, the heaviest in the first slot.
+
+use super::kind::{Entry, Method};
+use crate::arrangement::Arrangement;
+use crate::metric::Metric;
+use crate::run::Run;
+use base::Stop;
+use base::part::Part;
+use std::cmp::Reverse;
+
+pub(super) const ENTRY: Entry = Entry::of::<HeavyFirst>();
+
+struct HeavyFirst;
+
+impl Method for HeavyFirst {
+    const PART: Part =
+        Part::new("heavy_first", "processes by their traffic, in the order of slots");
+
+    fn step<M: Metric>(run: &Run<'_, M>, at: &mut Arrangement, _: u64) -> Result<(), Stop> {
+        let weights: Vec<i64> =
+            (0..run.problem.processes as u32).map(|p| run.problem.weight(p)).collect();
+        let slots: Vec<u32> = (0..run.problem.slots.count() as u32).collect();
+        *at = Arrangement::in_order(run.problem, &heaviest_first(&weights), &slots);
+        Ok(())
+    }
+}
+
+/// Processes by falling weight, then by number. O(processes log processes).
+fn heaviest_first(weights: &[i64]) -> Vec<u32> {
+    let mut order: Vec<u32> = (0..weights.len() as u32).collect();
+    order.sort_by_key(|&process| (Reverse(weights[process as usize]), process));
+    order
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn equal_weights_keep_their_order() {
+        assert_eq!(heaviest_first(&[3, 7, 3, 9]), [3, 1, 0, 2]);
+        assert_eq!((ENTRY.part.name, ENTRY.improves), ("heavy_first", false));
+    }
+}

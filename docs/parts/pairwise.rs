@@ -1,0 +1,40 @@
+//! `pairwise:K`: ranks i and i xor K exchange.
+//!
+//! Source: Thakur, Rabenseifner, Gropp, "Optimization of collective communication operations in
+//! MPICH", Int. J. of High Performance Computing Applications 19(1), 2005: step K of the pairwise
+//! exchange for powers of two.
+
+use super::kind::{Entry, Form, Message};
+use base::seed::Stream;
+
+/// How it is asked for.
+pub(super) const ENTRY: Entry = Entry {
+    name: "pairwise",
+    doc: "i and i xor K exchange (K is 1); ranks without a partner are idle",
+    orcs: "",
+    wanted: "K",
+    make: |a| Ok(Box::new(Pairwise(a.whole(1, a.ranks - 1, Some(1))?))),
+    placed: false,
+};
+
+/// The bits in which the two ranks of a pair differ.
+#[derive(Debug)]
+struct Pairwise(u32);
+
+impl Form for Pairwise {
+    fn messages(&self, _: u32, ranks: u32, _: &mut Stream) -> Vec<Message> {
+        (0..ranks).map(|i| (i, i ^ self.0)).filter(|&(_, to)| to < ranks).collect()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn partners_exchange_and_the_others_are_idle() {
+        let sent = Pairwise(2).messages(0, 5, &mut Stream::new(0, "pattern", 0));
+        assert_eq!(sent, [(0, 2), (1, 3), (2, 0), (3, 1)]);
+        assert_eq!(ENTRY.name, "pairwise");
+    }
+}

@@ -1,0 +1,437 @@
+"""One function per simulator; written by `cargo xtask gen`, never edited."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+from flyloom.support.progress import Progress
+from flyloom.support.results import Result
+from flyloom.verbs.simulation import simulate
+
+if TYPE_CHECKING:
+    from flyloom.inputs.placements import Placed
+    from flyloom.inputs.tables import Tables
+    from flyloom.inputs.traffic import Wanted
+    from flyloom.inputs.workloads import Scheduled
+
+__all__ = [
+    "flit",
+    "message",
+    "packet",
+]
+
+
+def flit(
+    source: Tables,
+    *,
+    load: float | Sequence[float] | str | None = None,
+    selection: str | None = None,
+    choosing: Mapping[str, Any] | None = None,
+    lane_use: str | None = None,
+    rail: str | None = None,
+    traffic: Wanted | None = None,
+    injection: str | None = None,
+    packet_flits: int | str | None = None,
+    traffic_class: Sequence[Mapping[str, Any]] | None = None,
+    switch: Mapping[str, Any] | None = None,
+    link_latency_cycles: int | None = None,
+    cycle_ns: float | None = None,
+    run: Mapping[str, Any] | None = None,
+    links: bool | None = None,
+    unverified: bool | None = None,
+    seed: int | None = None,
+    seeds: int | None = None,
+    engine: str | None = None,
+    lmc: int | None = None,
+    layers: int | None = None,
+    engine_options: Mapping[str, Any] | None = None,
+    settings: Mapping[str, Any] | None = None,
+    threads: int | None = None,
+    progress: Progress | None = None,
+) -> Result:
+    """All parameters of a run but the network and the tables.
+
+    Parameters
+    ----------
+    source : Tables
+        A network, as for ``network``, or tables.
+    load : float | Sequence[float] | str, optional
+        Loads in flits an endpoint and cycle: a number, several, a range ``0.1:0.9:0.1`` or
+        ``auto``, up to where it saturates. Default: "auto".
+    selection : str, optional
+        How packets choose among the paths that there are. Default: "minimal".
+    choosing : Mapping[str, Any], optional
+        What selections look at; their usual numbers where it is not given.
+    lane_use : str, optional
+        The lanes of packets that choose. Default: "auto".
+    rail : str, optional
+        The rail of its endpoint that a packet takes, where there are several. Default:
+        "random".
+    traffic : Wanted, optional
+        Who sends to whom: a pattern with its argument. Default: "uniform".
+    injection : str, optional
+        When packets enter the network: ``bernoulli`` or ``on_off:ALPHA,BETA``. Default:
+        "bernoulli".
+    packet_flits : int | str, optional
+        Flits of a packet, or several with weights: ``1=3,5=1``. Default: "1".
+    traffic_class : Sequence[Mapping[str, Any]], optional
+        Several classes of traffic at once, each a table; none: one class, by the keys above.
+    switch : Mapping[str, Any], optional
+        The switches: virtual channels, buffers, pipeline, allocators.
+    link_latency_cycles : int, optional
+        Latency of all cables, cycles. Default: 1.
+    cycle_ns : float, optional
+        How long a cycle is, where latencies follow from lengths of cables; they are
+        ``link_latency_cycles`` where it is not given.
+    run : Mapping[str, Any], optional
+        Warm-up, measurement, drain.
+    links : bool, optional
+        Whether points have ``links``: what every channel between switches carried. Default:
+        False.
+    unverified : bool, optional
+        Runs without a proof that packets never wait for one another in a cycle. Default: False.
+    seed : int, optional
+        The seed of all that is random. Default: 0.
+    seeds : int, optional
+        Runs of each load, with ``seed`` and the numbers that follow: means of them, and how far
+        these can be trusted. Default: 1.
+    engine : str | None, optional
+        Routes are those of this engine's tables.
+    lmc : int | None, optional
+        LID mask control of these, 0 to 7.
+    layers : int | None, optional
+        Routes of these to every endpoint.
+    engine_options : Mapping[str, Any] | None, optional
+        Options of the engine.
+    settings : Mapping[str, Any] | None, optional
+        Parameters of tables by their dotted names.
+    threads : int | None, optional
+        Processors to use; the result is the same with any number.
+    progress : callable, optional
+        Called with ``(what, done, total)`` ten times a second.
+
+    Returns
+    -------
+    Result
+        As of :func:`flyloom.simulate`, see docs/flit.md.
+
+    Raises
+    ------
+    RefusalError
+        For parameters that do not fit, and for routing that is not proved free of
+        deadlock.
+    """
+    return simulate(
+        source, "flit", engine=engine, lmc=lmc, layers=layers, engine_options=engine_options,
+        settings=settings, threads=threads, progress=progress,
+        load=load,
+        selection=selection,
+        choosing=choosing,
+        lane_use=lane_use,
+        rail=rail,
+        traffic=traffic,
+        injection=injection,
+        packet_flits=packet_flits,
+        traffic_class=traffic_class,
+        switch=switch,
+        link_latency_cycles=link_latency_cycles,
+        cycle_ns=cycle_ns,
+        run=run,
+        links=links,
+        unverified=unverified,
+        seed=seed,
+        seeds=seeds,
+    )
+
+
+def message(
+    source: Tables | None,
+    *,
+    workload: Scheduled | Sequence[Scheduled] | None = None,
+    workload_options: Mapping[str, Any] | None = None,
+    dialect: str | None = None,
+    costs: Mapping[str, Any] | str | os.PathLike[str] | None = None,
+    link: Mapping[str, Any] | None = None,
+    switch: Mapping[str, Any] | None = None,
+    selection: str | None = None,
+    rail: str | None = None,
+    network: Mapping[str, Any] | None = None,
+    placement: Placed | None = None,
+    per_endpoint: int | None = None,
+    seed: int | None = None,
+    engine: str | None = None,
+    lmc: int | None = None,
+    layers: int | None = None,
+    engine_options: Mapping[str, Any] | None = None,
+    settings: Mapping[str, Any] | None = None,
+    threads: int | None = None,
+    critical_path: bool = False,
+    progress: Progress | None = None,
+) -> Result:
+    """All parameters of a run of a schedule: how long it takes under LogGOPS, over a network
+    where there is one.
+
+    Parameters
+    ----------
+    source : Tables | None
+        A network or tables that messages go over; None: they take ``L`` and ``G`` of ``costs``.
+    workload : Scheduled | Sequence[Scheduled], optional
+        What processes do: a name of ``flyloom workload list`` with its parameters, such as
+        ``alltoall_pairwise bytes=65536``, or a file. Default: "alltoall_pairwise".
+    workload_options : Mapping[str, Any], optional
+        Parameters of a workload that is made, besides those beside its name; where ``ranks`` is
+        not among them, a rank for every place on the endpoints.
+    dialect : str, optional
+        By which rules the schedule is run. Default: "causal".
+    costs : Mapping[str, Any] | str | os.PathLike[str], optional
+        What messages cost; a network takes the place of ``L`` and ``G``.
+    link : Mapping[str, Any], optional
+        Cables of the network.
+    switch : Mapping[str, Any], optional
+        Switches of the network.
+    selection : str, optional
+        Which of the routes between two endpoints a message takes. Default: "spread".
+    rail : str, optional
+        Which rails of its endpoints a message takes, where these have several. Default:
+        "spread".
+    network : Mapping[str, Any], optional
+        Adapters, processes of one endpoint, and how closely rates are followed.
+    placement : Placed, optional
+        Which endpoint each rank is on: a name of ``flyloom list placements``, or a file.
+        Default: "linear".
+    per_endpoint : int, optional
+        Ranks on each endpoint. Default: 1.
+    seed : int, optional
+        The seed of all that is random. Default: 0.
+    engine : str | None, optional
+        Routes are those of this engine's tables.
+    lmc : int | None, optional
+        LID mask control of these, 0 to 7.
+    layers : int | None, optional
+        Routes of these to every endpoint.
+    engine_options : Mapping[str, Any] | None, optional
+        Options of the engine.
+    settings : Mapping[str, Any] | None, optional
+        Parameters of tables by their dotted names.
+    threads : int | None, optional
+        Processors to use; the result is the same with any number.
+    critical_path : bool, optional
+        Finds, too, what the end of the run waited for.
+    progress : callable, optional
+        Called with ``(what, done, total)`` ten times a second.
+
+    Returns
+    -------
+    Result
+        As of :func:`flyloom.simulate`, see docs/message.md.
+
+    Raises
+    ------
+    RefusalError
+        For parameters that do not fit, and for routing that is not proved free of
+        deadlock.
+    """
+    return simulate(
+        source, "message", engine=engine, lmc=lmc, layers=layers, engine_options=engine_options,
+        settings=settings, threads=threads, progress=progress,
+        critical_path=critical_path,
+        workload=workload,
+        workload_options=workload_options,
+        dialect=dialect,
+        costs=costs,
+        link=link,
+        switch=switch,
+        selection=selection,
+        rail=rail,
+        network=network,
+        placement=placement,
+        per_endpoint=per_endpoint,
+        seed=seed,
+    )
+
+
+def packet(
+    source: Tables,
+    *,
+    dialect: str | None = None,
+    load: float | Sequence[float] | str | None = None,
+    selection: str | None = None,
+    choosing: Mapping[str, Any] | None = None,
+    lane_use: str | None = None,
+    rail: str | None = None,
+    traffic: Wanted | None = None,
+    traffic_class: Sequence[Mapping[str, Any]] | None = None,
+    injection: str | None = None,
+    messages: int | None = None,
+    message_bytes: int | None = None,
+    end_ns: float | None = None,
+    workload: Scheduled | Sequence[Scheduled] | None = None,
+    workload_class: Sequence[int] | None = None,
+    compute: str | None = None,
+    collectives: str | None = None,
+    placement: Placed | None = None,
+    background: Sequence[Mapping[str, Any]] | Mapping[str, Any] | None = None,
+    mpi: Mapping[str, Any] | None = None,
+    links: bool | None = None,
+    overtaken: bool | None = None,
+    ranks: bool | None = None,
+    series_ns: float | None = None,
+    packet_bytes: int | None = None,
+    link: Mapping[str, Any] | None = None,
+    switch: Mapping[str, Any] | None = None,
+    sync: str | None = None,
+    ahead_ns: float | None = None,
+    undo: str | None = None,
+    unverified: bool | None = None,
+    seed: int | None = None,
+    engine: str | None = None,
+    lmc: int | None = None,
+    layers: int | None = None,
+    engine_options: Mapping[str, Any] | None = None,
+    settings: Mapping[str, Any] | None = None,
+    threads: int | None = None,
+    progress: Progress | None = None,
+) -> Result:
+    """All parameters of a run but the network and the tables.
+
+    Parameters
+    ----------
+    source : Tables
+        A network, as for ``network``, or tables.
+    dialect : str, optional
+        Whose model of routers and endpoints. Default: "physical".
+    load : float | Sequence[float] | str, optional
+        Loads as part of the rate of one rail of an endpoint: a number, several, or a range
+        ``0.1:0.9:0.1``; 0.5 where it is not given. Not beside a workload, nor are ``traffic``,
+        ``messages`` and ``message_bytes``.
+    selection : str, optional
+        How packets choose among the paths that there are; ``adaptive`` is ``ugal_l``. Default:
+        "minimal".
+    choosing : Mapping[str, Any], optional
+        What selections look at; their usual numbers where it is not given; of ``physical``
+        alone.
+    lane_use : str, optional
+        The virtual channels of packets that choose; of ``physical`` alone. Default: "auto".
+    rail : str, optional
+        The rail of its endpoint that a packet takes, where there are several. Default:
+        "least_used".
+    traffic : Wanted, optional
+        Who sends to whom: a pattern with its argument; ``uniform`` where it is not given.
+    traffic_class : Sequence[Mapping[str, Any]], optional
+        Several classes of traffic at once, each a table; none: one class, by the keys of all.
+        Of ``physical`` alone.
+    injection : str, optional
+        When messages come to their interface; as the dialect has it where it is not given.
+    messages : int, optional
+        Messages of an endpoint; 30 where it is not given.
+    message_bytes : int, optional
+        Length of a message; 4096 where it is not given.
+    end_ns : float, optional
+        Messages are made until then, whatever ``messages`` says, and what has not arrived then
+        does not count, ns.
+    workload : Scheduled | Sequence[Scheduled], optional
+        What processes do, in place of ``traffic``: a name of ``flyloom workload list`` with its
+        parameters, such as ``amg_like p=12 levels=4 cycles=1 base_bytes=16384``, or a file or a
+        folder of a trace; several of them are jobs at the same time.
+    workload_class : Sequence[int], optional
+        The class of traffic of each workload, where there are several classes: the first is 1,
+        which is that of workloads for which there is no number.
+    compute : str, optional
+        Whether calculations of a workload take time. Default: "off".
+    collectives : str, optional
+        What becomes of collective operations of a workload. Default: "real".
+    placement : Placed, optional
+        Which endpoint each process is on: a name of ``flyloom list placements``, or a file; of
+        all jobs together, those of the background last. Default: "linear".
+    background : Sequence[Mapping[str, Any]] | Mapping[str, Any], optional
+        Jobs that send at random as long as those of workloads run.
+    mpi : Mapping[str, Any], optional
+        What MPI costs.
+    links : bool, optional
+        Tells bytes, use and the longest queue of every link. Default: False.
+    overtaken : bool, optional
+        Counts packets that come behind one that the same endpoint sent them after. Default:
+        False.
+    ranks : bool, optional
+        Tells times of every process of a workload. Default: False.
+    series_ns : float, optional
+        Tells what arrived in every span of this length, ns.
+    packet_bytes : int, optional
+        Longest packet; longer messages are several. Default: 4096.
+    link : Mapping[str, Any], optional
+        Links.
+    switch : Mapping[str, Any], optional
+        Switches.
+    sync : str, optional
+        What runs events. Default: "sequential".
+    ahead_ns : float, optional
+        How far the optimistic engine goes ahead, ns. Default: 100.0.
+    undo : str, optional
+        What the optimistic engine undoes. Default: "needed".
+    unverified : bool, optional
+        Runs without a proof that packets never wait for one another in a cycle. Default: False.
+    seed : int, optional
+        The seed of all that is random. Default: 0.
+    engine : str | None, optional
+        Routes are those of this engine's tables.
+    lmc : int | None, optional
+        LID mask control of these, 0 to 7.
+    layers : int | None, optional
+        Routes of these to every endpoint.
+    engine_options : Mapping[str, Any] | None, optional
+        Options of the engine.
+    settings : Mapping[str, Any] | None, optional
+        Parameters of tables by their dotted names.
+    threads : int | None, optional
+        Processors to use; the result is the same with any number.
+    progress : callable, optional
+        Called with ``(what, done, total)`` ten times a second.
+
+    Returns
+    -------
+    Result
+        As of :func:`flyloom.simulate`, see docs/packet.md.
+
+    Raises
+    ------
+    RefusalError
+        For parameters that do not fit, and for routing that is not proved free of
+        deadlock.
+    """
+    return simulate(
+        source, "packet", engine=engine, lmc=lmc, layers=layers, engine_options=engine_options,
+        settings=settings, threads=threads, progress=progress,
+        dialect=dialect,
+        load=load,
+        selection=selection,
+        choosing=choosing,
+        lane_use=lane_use,
+        rail=rail,
+        traffic=traffic,
+        traffic_class=traffic_class,
+        injection=injection,
+        messages=messages,
+        message_bytes=message_bytes,
+        end_ns=end_ns,
+        workload=workload,
+        workload_class=workload_class,
+        compute=compute,
+        collectives=collectives,
+        placement=placement,
+        background=background,
+        mpi=mpi,
+        links=links,
+        overtaken=overtaken,
+        ranks=ranks,
+        series_ns=series_ns,
+        packet_bytes=packet_bytes,
+        link=link,
+        switch=switch,
+        sync=sync,
+        ahead_ns=ahead_ns,
+        undo=undo,
+        unverified=unverified,
+        seed=seed,
+    )

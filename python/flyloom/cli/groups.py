@@ -1,0 +1,106 @@
+"""Options that belong together: a command takes them as one frozen object.
+
+A group is a frozen dataclass whose fields are annotated as parameters of commands are. Where a
+command has a parameter of that type, the program has the group's options in its place.
+"""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable, Iterator
+from dataclasses import MISSING, dataclass, fields, is_dataclass
+from inspect import Parameter, Signature, signature
+from typing import Any, get_type_hints
+
+from flyloom.cli.common import (
+    AnyEngine,
+    Catalog,
+    CsvFile,
+    Gbps,
+    Include,
+    Json,
+    Layers,
+    Lmc,
+    Options,
+    Planes,
+    Sort,
+    Top,
+    one_catalog,
+)
+
+
+def grouped(command: Callable[..., None]) -> Callable[..., None]:
+    """The command with the options of its groups in their places."""
+    groups: dict[str, Any] = {}
+    flat: list[Parameter] = []
+    hints = get_type_hints(command, include_extras=True)
+    for name, parameter in signature(command).parameters.items():
+        if is_dataclass(hints[name]):
+            groups[name] = hints[name]
+            flat += _options(hints[name])
+        else:
+            kept = parameter.replace(kind=Parameter.KEYWORD_ONLY, annotation=hints[name])
+            flat.append(kept)
+
+    @functools.wraps(command)
+    def called(**given: Any) -> None:
+        for name, group in groups.items():
+            given[name] = group(**{field.name: given.pop(field.name) for field in fields(group)})
+        command(**given)
+
+    called.__signature__ = Signature(flat)  # type: ignore[attr-defined]
+    called.__annotations__ = {parameter.name: parameter.annotation for parameter in flat}
+    return called
+
+
+def _options(group: Any) -> Iterator[Parameter]:
+    """The fields of a group as parameters."""
+    hints = get_type_hints(group, include_extras=True)
+    for field in fields(group):
+        default = Parameter.empty if field.default is MISSING else field.default
+        yield Parameter(field.name, Parameter.KEYWORD_ONLY, default=default,
+                        annotation=hints[field.name])
+
+
+@dataclass(frozen=True)
+class TableOptions:
+    """How an engine makes tables."""
+
+    lmc: Lmc = None
+    layers: Layers = None
+    option: Options = None
+
+
+@dataclass(frozen=True)
+class RouteOptions:
+    """Which engine makes tables, and how."""
+
+    engine: AnyEngine = None
+    lmc: Lmc = None
+    layers: Layers = None
+    option: Options = None
+
+
+@dataclass(frozen=True)
+class Prices:
+    """Planes of networks, and what they cost."""
+
+    planes: Planes = None
+    catalog: Catalog = None
+    gbps: Gbps = None
+    include: Include = None
+
+    def asked(self) -> dict[str, Any]:
+        """As the verbs take them."""
+        return {"planes": self.planes, "catalog": one_catalog(self.catalog), "gbps": self.gbps,
+                "include": self.include}
+
+
+@dataclass(frozen=True)
+class Listing:
+    """In which order and form a table is printed."""
+
+    sort: Sort = None
+    top: Top = None
+    csv: CsvFile = None
+    as_json: Json = False

@@ -1,0 +1,165 @@
+"""What simulators found, as people read it: tables on the screen, rows of CSV files."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+from flyloom.cli.common import emit, print_table
+
+FLIT = (
+    ("offered", "offered_load"), ("accepted", "accepted_load"),
+    ("latency", "mean_packet_latency_cycles"), ("in network", "mean_network_latency_cycles"),
+    ("p99", "p99_packet_latency_cycles"), ("hops", "mean_hops"),
+)
+PACKET = (
+    ("offered", "offered_load"), ("accepted Gbit/s", "accepted_gbps"),
+    ("latency ns", "mean_latency_ns"), ("p99 ns", "p99_latency_ns"),
+    ("message ns", "mean_message_latency_ns"),
+    ("hops", "mean_hops"), ("detours", "nonminimal_packets"),
+    ("packets", "packets"), ("end ns", "end_ns"), ("wall s", "wall_s"),
+)
+"""Columns of the tables of points."""
+
+ENDED = {
+    "max_samples": "ended after max_samples periods: latency or accepted load still changed from"
+                   " one to the next",
+    "not_warm": "ended after max_samples periods, while it still warmed up: its figures are of the"
+                " last of them",
+    "latency_thres": "ended early: the mean latency passed latency_thres, as where less arrives"
+                     " than is offered; its figures are of the periods until then",
+    "deadlock": "ended early: packets wait for one another",
+    "not_drained": "not all measured packets have arrived: none of them did for 100,000 cycles",
+}
+"""Why the periods of a configuration of BookSim ended, but for those that converged."""
+
+
+def show_flit(found: dict[str, Any]) -> None:
+    """Prints what the flit level found."""
+    if not found["verified"]:
+        print("not proved free of deadlock")
+    rows = []
+    for point in found["points"]:
+        cells: list[Any] = [
+            "-" if point[key] is None else round(point[key], 4) for _, key in FLIT
+        ]
+        notes = [word for word in ("saturated", "deadlocked") if point[word]]
+        if point["saturated"] is None and point["accepted_load"] > 0:
+            notes.append("not known if saturated")
+        rows.append([*cells, ", ".join(notes)])
+    print_table([*(heading for heading, _ in FLIT), ""], rows)
+    for point in found["points"]:
+        if point["deadlocked"]:
+            print(f"at load {point['offered_load']:g} packets wait for one another in a cycle:")
+            for packet in point["circle"]:
+                print(f"  {packet}")
+    if why := ENDED.get(found.get("ended", "")):
+        print(why)
+    if "saturation_throughput" in found:
+        print(f"saturation throughput  {found['saturation_throughput']:.3f}")
+
+
+JOBS = (
+    ("job", "name"), ("ranks", "ranks"), ("longest ns", "max_comm_ns"),
+    ("mean ns", "mean_comm_ns"), ("latency ns", "mean_latency_ns"),
+    ("hops", "mean_hops"), ("messages", "messages"), ("packets", "packets"),
+    ("bytes", "bytes"),
+)
+"""Columns of the table of jobs: times are those of communication."""
+
+
+def rates_of(rates: dict[str, Any]) -> str:
+    """The rates of links in words, and whose they are."""
+    low, high = (f"{rates[f'{end}_gbps']:.4g}" for end in ("lowest", "highest"))
+    said = f"links of {low} Gbit/s" if low == high else f"links of {low} to {high} Gbit/s"
+    whose = "as the cables say" if rates["of_cables"] else "as no cable says another rate"
+    return f"{said}, {whose}, or --set link.rate_gbps"
+
+
+def show_packet(found: dict[str, Any]) -> None:
+    """Prints what the packet level found."""
+    if not found["verified"]:
+        print("not proved free of deadlock")
+    if jobs := found.get("jobs"):
+        print_table(
+            [heading for heading, _ in JOBS],
+            [["-" if (value := job[key]) is None else
+              round(value, 4) if isinstance(value, float) else value for _, key in JOBS]
+             for job in jobs],
+            left={0},
+        )
+        print()
+    rows = []
+    for point in found["points"]:
+        cells: list[Any] = [
+            "-" if point[key] is None else round(point[key], 4) for _, key in PACKET
+        ]
+        rows.append([*cells, "deadlocked" if point["deadlocked"] else ""])
+        for number, one in enumerate(point.get("classes", ()), 1):
+            cells = ["-" if one.get(key) is None else round(one[key], 4) for _, key in PACKET]
+            rows.append([*cells, f"class {number}"])
+    print_table([*(heading for heading, _ in PACKET), ""], rows)
+    print(rates_of(found["rates"]))
+    for point in found["points"]:
+        if point["deadlocked"]:
+            load = point["offered_load"]
+            at = "" if load is None else f"at load {load:g} "
+            print(f"{at}packets wait for one another in a cycle:")
+            for step in point.get("circle", ()):
+                print(f"  {step}")
+
+
+def message_rows(found: dict[str, Any]) -> list[tuple[str, Any]]:
+    """What is found, for people."""
+    rows = [
+        ("finish", f"{found['finish_ns']:,.15g} ns"),
+        ("events", f"{found['events']:,}"),
+        ("messages", f"{found['messages']:,}"),
+    ]
+    if network := found.get("network"):
+        rows += [
+            ("busiest link",
+             f"{network['busiest_link'] or 'none'}, {network['busiest_link_use']:.1%}"),
+            ("links between switches", f"{network['mean_link_use']:.1%} in the mean"),
+            ("busiest endpoint", f"{network['endpoint_use']:.1%}"),
+        ]
+    if path := found.get("critical_path"):
+        parts = [(name, ns) for name, ns in path["parts_ns"].items() if ns]
+        whole = sum(ns for _, ns in parts) or 1.0
+        words = ", ".join(f"{name} {ns / whole:.1%}" for name, ns in parts)
+        rows.append(("critical path", words or "nothing"))
+        longer = ", ".join(f"{n} {letter}" for letter, n in path["derivatives"].items() if n)
+        rows.append(("on it", longer or "no message"))
+    return rows
+
+
+def show_message(found: dict[str, Any]) -> None:
+    """Prints what the message level found."""
+    emit(found, False, message_rows(found))
+
+
+SHOWN = {"flit": show_flit, "packet": show_packet, "message": show_message}
+
+
+def write_csv(found: dict[str, Any], name: str, path: Path) -> None:
+    """Writes columns that a simulator found, of all points where there are several."""
+    from flyloom.support.files import write_whole
+    from flyloom.support.words import csv_text
+
+    if "points" not in found:
+        tables: list[tuple[dict[str, Any], Any]] = [({}, found[name])]
+    else:
+        several = len(found["points"]) > 1
+        tables = [({"offered_load": point["offered_load"]} if several else {}, point[name])
+                  for point in found["points"]]
+    columns = [*tables[0][0], *tables[0][1]]
+    rows = [
+        [*beside.values(), *(shortest(cell) for cell in cells)]
+        for beside, table in tables for cells in zip(*table.values(), strict=True)
+    ]
+    write_whole(path, csv_text(columns, rows))
+
+
+def shortest(cell: Any) -> Any:
+    """A real number with the digits that it has, whatever array it comes from."""
+    return f"{cell:.15g}" if isinstance(cell, float) else cell

@@ -1,0 +1,419 @@
+"""Commands of simulators, made from the table: sim flit, sim packet, sim message."""
+
+from __future__ import annotations
+
+import inspect
+import json
+import re
+from collections.abc import Callable, Collection, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from flyloom._core import simulators
+from flyloom.cli import completion
+from flyloom.cli.common import (
+    NET_HELP,
+    Json,
+    Layers,
+    Lmc,
+    Options,
+    P,
+    app,
+    check_picture,
+    epilog,
+    load_tables,
+    parsed,
+    parsed_options,
+    write_picture,
+)
+from flyloom.cli.parameters import TYPES
+from flyloom.cli.simulated import SHOWN, write_csv
+
+if TYPE_CHECKING:
+    from flyloom._core import Topology
+
+sims = typer.Typer(
+    help="Simulate a network under load: flits, packets or messages.",
+    no_args_is_help=True,
+    rich_markup_mode=None,
+    epilog=epilog("flyloom sim flit slim_fly:q=5,p=4 --load 0.1:0.9:0.2"),
+)
+app.add_typer(sims, name="sim")
+
+Output = Annotated[
+    Path | None,
+    typer.Option("-o", "--out", help="file: charts as .svg, .png or .html, or .json for all that is"
+                                     " found"),
+]
+Unverified = Annotated[
+    bool, typer.Option("--unverified", help="run also what is not proved free of deadlock")
+]
+Threads = Annotated[
+    int | None, typer.Option(help="processors to use; the result is the same with any number")
+]
+Settings = Annotated[
+    list[str] | None,
+    typer.Option("--set", metavar="KEY=VALUE",
+                 help="a parameter of a table, such as switch.virtual_channels=4 or"
+                      " link.latency_ns=25; more may follow"),
+]
+Engine = Annotated[
+    str | None,
+    typer.Option("--engine", "-e", autocompletion=completion.engine,
+                 help="over this engine's tables alone"),
+]
+
+ABOUT = {
+    "flit": ("Latency and accepted load, cycle by cycle: switches with channels and credits.", (
+        "flyloom sim flit slim_fly:q=5,p=4 --selection ugal_l --load 0.1:0.9:0.2",
+        "flyloom sim flit slim_fly:q=5,p=4 --engine dfsssp --load 0.5",
+        "flyloom sim flit torus:shape=4x4,p=1 --load 0.2 --set switch.virtual_channels=8"
+        " run.measure_cycles=1000",
+    )),
+    "packet": ("Latency and accepted rate, packet by packet: switches with buffers and credits.", (
+        "flyloom sim packet slim_fly:q=5,p=4 --load 0.1:0.9:0.2 --selection adaptive"
+        " --set switch.virtual_channels=8",
+        "flyloom sim packet fit_fly:q=13,p=9 --dialect codes-slimfly-v1 --selection adaptive"
+        " --load 0.5 --sync threads --threads 2",
+        "flyloom sim packet slim_fly:q=5,p=4 --workload 'amg_like p=4 levels=2 base_bytes=16384'"
+        " --placement random --background 'ranks=60 intensity=0.1 interval_ns=10000'",
+        "flyloom sim packet slim_fly:q=5,p=4 --engine dfsssp --messages 100 --message-bytes 65536"
+        " --set link.latency_ns=50",
+        "flyloom sim packet slim_fly:q=5,p=4 --load 0.9 --traffic-class 'share=4'"
+        " --traffic-class 'share=1 message_bytes=512 priority=1'",
+        "mpiexec -n 2 flyloom sim packet slim_fly:q=13,p=9 --sync mpi",
+    )),
+    "message": (
+        "How long a workload of processes takes: LogGOPS, message by message, over a network.", (
+            "flyloom sim message --workload allreduce.goal",
+            "flyloom sim message --workload allreduce.bin --dialect loggops-v1 --L 1500 --o 300"
+            " --ranks t.csv",
+            "flyloom sim message slim_fly:q=5,p=4 --workload 'alltoall_pairwise bytes=65536'",
+            "flyloom sim message fat_tree:levels=3,k=8 --engine ftree --workload a.goal"
+            " --placement random --seed 3 --set switch.delay_ns=200",
+        )),
+}
+"""What each command does, and lines that run it."""
+COSTS = {
+    "L": "latency, ns", "o": "a processor's time for a message, ns",
+    "g": "an interface's time for a message, ns", "G": "an interface's time for a byte, ns",
+    "O": "a processor's time for a byte, ns",
+    "S": "largest message sent before its receive is there, bytes",
+}
+"""Parameters of the message level's table of costs, which are options of their own."""
+INTO_FILES = {
+    "links": "write what went over every link, both directions: from, to, plane, bytes, use",
+    "ranks": "write when every process is done",
+}
+"""Columns of results that a command writes as CSV."""
+
+
+def command(level: str, row: dict[str, Any]) -> Callable[..., None]:
+    """The command of a simulator: its parameters as options."""
+    takes = [*network_options(level), *map(tuple, parameter_options(row))]
+    taken = {name for name, _, _ in takes}
+    files = ("links", "ranks") if level == "message" else [n for n in INTO_FILES if n in taken]
+    takes = [option for option in takes if option[0] not in files]
+    for name in files:
+        kind = Annotated[Path | None, typer.Option(metavar="FILE.csv", help=INTO_FILES[name])]
+        takes.append((name, kind, None))
+    if level == "message":
+        takes += list(message_options())
+    takes += [("setting", Settings, None), ("threads", Threads, None), ("p", P, None),
+              ("output", Output, None), ("as_json", Json, False)]
+    takes += list(old_options(row, {name for name, _, _ in takes}))
+
+    def run(**given: Any) -> None:
+        written = {name: given.pop(name) for name in files}
+        simulate_and_show(level, row, written, given)
+
+    keyword = inspect.Parameter.KEYWORD_ONLY
+    run.__signature__ = inspect.Signature([  # type: ignore[attr-defined]
+        inspect.Parameter(name, keyword, annotation=kind, default=usual)
+        for name, kind, usual in takes
+    ])
+    run.__annotations__ = {name: kind for name, kind, _ in takes}
+    run.__doc__ = ABOUT[level][0]
+    return run
+
+
+Taken = Iterator[tuple[str, Any, Any]]
+"""Options: the name of each, its type for typer, and its default."""
+
+
+def network_options(level: str) -> Taken:
+    """The network, and how it is routed."""
+    text = f"{NET_HELP}; or a folder of `route -o`"
+    alone = level == "message"
+    source: Any = typer.Argument(
+        metavar="[TABLES|NET]" if alone else "TABLES|NET", help=text, show_default=False,
+        autocompletion=completion.tables,
+    )
+    if alone:
+        yield "source", Annotated[str | None, source], None
+        yield "net", Annotated[str | None, typer.Option("--net", hidden=True)], None
+    else:
+        yield "source", Annotated[str, source], inspect.Parameter.empty
+    yield "engine", Engine, None
+    yield "lmc", Lmc, None
+    yield "layers", Layers, None
+    yield "option", Options, None
+
+
+def parameter_options(row: dict[str, Any]) -> Taken:
+    """The parameters of a simulator that are no tables."""
+    for parameter in row["params"]:
+        name, kind = parameter["name"], parameter["type"]
+        if kind == "dict":
+            continue
+        text, default = " ".join(parameter["doc"].split()), parameter["default"]
+        text = text[:1].lower() + text[1:].removesuffix(".")
+        if choices := parameter["choices"]:
+            text = f"{text}: {', '.join(choices)}"
+        if name == "unverified":
+            yield name, Unverified, False
+        elif kind == "bool":
+            yield name, Annotated[bool, typer.Option(f"--{flag(name)}", help=text)], False
+        else:
+            if default not in (None, [], {}, ""):
+                text += f" [default: {default}]"
+            known = completion.choice(*choices) if choices else completion.OF_MEASURES.get(name)
+            if several(kind):
+                metavar = "'KEY=VALUE ...'" if "dict" in kind else None
+                many = typer.Option(f"--{flag(name)}", metavar=metavar, help=text,
+                                    show_default=False, autocompletion=known)
+                yield name, Annotated[list[str] | None, many], None
+                continue
+            one = typer.Option(f"--{flag(name)}", help=text, show_default=False,
+                               autocompletion=known)
+            yield name, Annotated[TYPES.get(kind, str) | None, one], None
+
+
+def several(kind: str) -> bool:
+    """Whether a parameter of this type is given once for each of its values."""
+    return "list[" in kind and "float" not in kind
+
+
+def flag(name: str) -> str:
+    """A parameter as the command line has it."""
+    return name.replace("_", "-")
+
+
+def message_options() -> Taken:
+    """Costs as options of their own, and the critical path."""
+    file = typer.Option("--costs", metavar="FILE.json", show_default=False,
+                        help="measured costs: L_ns, o_ns, g_ns, G_ns_per_byte, O_ns_per_byte,"
+                             " S_bytes")
+    yield "costs", Annotated[Path | None, file], None
+    for letter, text in COSTS.items():
+        number: Any = int if letter == "S" else float
+        name = f"cost_{'of_' if letter.isupper() else ''}{letter.lower()}"
+        yield name, Annotated[number | None, typer.Option(f"--{letter}", help=text)], None
+    path = typer.Option("--critical-path", help="what the run spends its time on")
+    yield "critical_path", Annotated[bool, path], False
+    hidden = typer.Option("--loggp", hidden=True)
+    yield "loggp", Annotated[Path | None, hidden], None
+    hidden = typer.Option("--channels", hidden=True)
+    yield "channels", Annotated[Path | None, hidden], None
+
+
+def old_options(row: dict[str, Any], taken: set[str]) -> Taken:
+    """Options by the names that parameters had in the version before."""
+    for old, new in row["renamed"]:
+        if "." in old or "." in new or old in taken or old in ("net", "parameters", "make", "with"):
+            continue
+        kind = next((p["type"] for p in row["params"] if p["name"] == new), "dict")
+        if kind == "dict":
+            continue
+        type_ = list[str] if several(kind) else TYPES.get(kind, str)
+        option = typer.Option(f"--{flag(old)}", hidden=True)
+        yield f"old_{old}", Annotated[type_ | None, option], None
+
+
+def simulate_and_show(
+    level: str, row: dict[str, Any], files: dict[str, Path | None], given: dict[str, Any]
+) -> None:
+    """Runs a simulator, writes what is to be written, prints what it found."""
+    from flyloom.ranks import ALONE, join
+    from flyloom.support.progress import bars
+    from flyloom.verbs.simulation import room_for, simulate, spec_of
+
+    output, as_json, p = (given.pop(name) for name in ("output", "as_json", "p"))
+    check_picture(output, ".json")
+    how = {name: given.pop(name) for name in ("engine", "lmc", "layers", "threads")}
+    how["engine_options"] = parsed_options(given.pop("option"))
+    settings = parsed_options(given.pop("setting"), "the simulator", (), "--set")
+    name = given.pop("source")
+    if level == "message":
+        name = of_message(name, files, given, settings)
+        how["critical_path"] = given.pop("critical_path") or output is not None
+    parameters = parameters_of(row, given)
+    settings |= {key: True for key, path in files.items() if path and level != "message"}
+    asked = {*parameters, *how}
+    with by_options(asked):
+        spec = spec_of(level, settings, parameters)
+    with join() if spec.get("sync") == "mpi" else ALONE as team:
+        with team.together(), room_for(level, spec), by_options(asked):
+            source = None if name is None else load_tables(name, p)
+        with bars(lines=level == "packet") as bar, by_options(asked):
+            found = simulate(
+                source, level, settings=settings, progress=bar, **how, **parameters,
+            ).to_dict()
+    if team.rank > 0:
+        return  # rank 0 speaks and writes
+    for key, path in files.items():
+        if path is not None:
+            write_csv(columns(level, key, found), key, path)
+    end(level, found, output, source, as_json)
+
+
+@contextmanager
+def by_options(asked: Collection[str]) -> Iterator[None]:
+    """Meanwhile a refusal of a parameter that was given as an option names the option."""
+    from flyloom._core import RefusalError
+
+    try:
+        yield
+    except RefusalError as error:
+        name, colon, why = str(error).partition(":")
+        if colon and name in asked:
+            raise RefusalError(f"--{flag(name)}:{why}") from None
+        raise
+
+
+def of_message(
+    source: str | None, files: dict[str, Path | None], given: dict[str, Any],
+    settings: dict[str, Any],
+) -> str | None:
+    """The network of a run of messages; puts costs into ``settings``, old options into new ones."""
+    from flyloom._core import RefusalError
+    from flyloom.support import renamed
+
+    for old, new in (("net", "NET"), ("loggp", "--costs"), ("channels", "--links")):
+        value = given.pop(old)
+        if value is None:
+            continue
+        renamed.note("sim message", f"--{old}", new)
+        if old == "net":
+            source = value
+        elif old == "loggp":
+            given["costs"] = value
+        else:
+            files["links"] = value
+    costs = {}
+    for letter in COSTS:
+        value = given.pop(f"cost_{'of_' if letter.isupper() else ''}{letter.lower()}")
+        if value is not None:
+            costs[letter] = value
+    if (file := given.pop("costs")) is not None:
+        costs = {"file": str(file), **costs}
+    if costs:
+        given["costs"] = costs
+    if given.get("workload") is None and given.get("old_goal") is None:
+        raise RefusalError(
+            "--workload: what processes do; a name (flyloom workload list) with its parameters, a"
+            " file of GOAL, or a trace"
+        )
+    if files["links"] and source is None:
+        raise RefusalError("--links: of a network; give one")
+    return source
+
+
+def parameters_of(row: dict[str, Any], given: dict[str, Any]) -> dict[str, Any]:
+    """What is given of the parameters, as Python has it; by old names what had these."""
+    types = {parameter["name"]: parameter["type"] for parameter in row["params"]}
+    renames = dict(row["renamed"])
+    found = {}
+    for name, value in given.items():
+        if value is None or value is False or value == []:
+            continue
+        old = name.removeprefix("old_")
+        kind = types.get(renames.get(old, old), "dict") if name != old else types[name]
+        if isinstance(value, list) and "dict" in kind:
+            value = [table_of(old, words) for words in value]
+        elif isinstance(value, list) and kind == "list[int]":
+            value = [parsed(word) for words in value for word in words.split(",")]
+        elif isinstance(value, str) and kind not in TYPES:
+            value = parsed(value)
+        found[old] = value
+    return found
+
+
+def table_of(name: str, words: str) -> dict[str, Any]:
+    """A table as one word of the command line: ``share=3 traffic=shift:5``, ``ranks=9,bytes=8``."""
+    from flyloom._core import RefusalError
+
+    made: dict[str, Any] = {}
+    parts = words.split() if len(words.split()) > 1 else re.split(r",(?=[a-z_]+=)", words)
+    for word in parts:
+        key, equals, value = word.partition("=")
+        if not equals or key in made:
+            raise RefusalError(f"--{flag(name)}: '{word}': not KEY=VALUE, once for each key")
+        made[key] = parsed(value)
+    return made
+
+
+def columns(level: str, name: str, found: dict[str, Any]) -> dict[str, Any]:
+    """What was found, where the columns of that name are."""
+    if level == "message" and name == "ranks":
+        ends = found["rank_finish_ns"]
+        return {"ranks": {"rank": range(len(ends)), "finish_ns": ends}}
+    return found
+
+
+def end(
+    level: str, found: dict[str, Any], output: Path | None, source: Topology | str | None,
+    as_json: bool,
+) -> None:
+    """Writes what a simulator found where that is asked for, and prints it."""
+    told = without_arrays(found) if level == "message" else found
+    if output:
+        write(level, found, output, source)
+    if as_json:
+        print(json.dumps(told))
+        return
+    SHOWN[level](told)
+    if output:
+        print(f"written to {output}")
+
+
+def without_arrays(found: dict[str, Any]) -> dict[str, Any]:
+    """What messages took, without the columns of ranks, links and the path."""
+    told = {key: value for key, value in found.items() if key not in ("rank_finish_ns", "links")}
+    if path := told.pop("critical_path", None):
+        told["critical_path"] = {key: path[key] for key in ("parts_ns", "derivatives")}
+    return told
+
+
+def write(
+    level: str, found: dict[str, Any], output: Path, source: Topology | str | None
+) -> None:
+    """Writes what a simulator found as a chart, a page or JSON, by the end of the name."""
+    from flyloom.inputs.networks import network
+    from flyloom.inputs.tables import holds_tables, tables
+    from flyloom.report import flit_page, packet_page, timeline
+    from flyloom.support.files import write_whole
+
+    if output.suffix == ".json":
+        told = without_arrays(found) if level == "message" else found
+        write_whole(output, json.dumps(told) + "\n")
+        return
+    if level == "message":
+        write_picture(output, timeline.spec(found), "time-", lambda: timeline.page(found))
+        return
+    pages = {"flit": flit_page, "packet": packet_page}[level]
+    drawn: dict[str, Any] = {}
+    if output.suffix == ".html" and source is not None and (
+        level == "packet" or "links" in found["points"][0]
+    ):
+        topology = tables(source).topology if holds_tables(source) else network(source)
+        drawn = pages.drawings(found, topology)
+    write_picture(output, pages.spec(found), f"{level}-", lambda: pages.page(found, drawn))
+
+
+for _row in simulators():
+    _level = _row["name"].partition(".")[2]
+    sims.command(_level, epilog=epilog(*ABOUT[_level][1]))(command(_level, _row))

@@ -1,0 +1,63 @@
+"""What messages cost: the parameters of LogGOPS as a table, or as a file of measured ones."""
+
+from __future__ import annotations
+
+import math
+import os
+from collections.abc import Mapping
+from typing import Any
+
+from flyloom._core import RefusalError
+from flyloom.support.reading import read_json
+
+LETTERS = {
+    "L": "L_ns", "o": "o_ns", "g": "g_ns", "G": "G_ns_per_byte", "O": "O_ns_per_byte",
+    "S": "S_bytes",
+}
+"""The parameters, as LogGOPSim names them, and with their units, as files of measurements do."""
+
+
+
+def measured(costs: Mapping[str, Any] | str | os.PathLike[str]) -> dict[str, Any]:
+    """The parameters that a table or a JSON file says; RefusalError for those that cannot be."""
+    if isinstance(costs, (str, os.PathLike)):
+        return in_file(costs)
+    known = dict(costs)
+    if file := known.pop("file", None):
+        known = {**in_file(file), **known}
+    if strange := sorted(set(known) - set(LETTERS)):
+        raise RefusalError(f"costs: there is no {strange[0]!r}; {', '.join(LETTERS)}")
+    for letter, value in known.items():
+        if isinstance(value, float) and not math.isfinite(value):
+            most = 2**32 - 1 if letter == "S" else 2**31 - 1
+            unit = "bytes" if letter == "S" else "ns"
+            raise RefusalError(f"{letter}: {value} is no finite number; 0 to {most} {unit}")
+    return known
+
+
+def in_file(path: str | os.PathLike[str]) -> dict[str, float]:
+    """The parameters in a file of measurements."""
+    said = read_json(path)
+    if not isinstance(said, dict):
+        raise RefusalError(f"{path}: no table; {', '.join(LETTERS.values())} with their values")
+    found: dict[str, float] = {}
+    for letter, name in LETTERS.items():
+        if letter in said:
+            raise RefusalError(f"{path}: {letter}: a number without a unit; {name}")
+        value = said.get(name)
+        if value is None:
+            continue
+        if isinstance(value, bool) or not isinstance(value, (int, float)):
+            raise RefusalError(f"{path}: {name}: {value!r} is no number")
+        found[letter] = value
+    if missing := [LETTERS[letter] for letter in "LogG" if letter not in found]:
+        raise RefusalError(f"{path}: there is no {missing[0]}; {', '.join(LETTERS.values())}")
+    if found["L"] <= 0:
+        why = "of a latency that is not above 0, as measured where the receiver's work is done"
+        help_ = "measure ranks that have processors of their own, or two hosts"
+        raise RefusalError(f"{path}: L_ns: {found['L']:g}: {why} within the sender's call; {help_}")
+    for letter, value in found.items():
+        if value < 0:
+            why = "below 0, as measured on a machine that did other work; measure again"
+            raise RefusalError(f"{path}: {LETTERS[letter]}: {value:g}: {why}")
+    return found
