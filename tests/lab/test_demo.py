@@ -142,7 +142,7 @@ def test_the_opening_says_what_was_simulated(done):
         for cell, label in zip(cells, labels, strict=False):
             for number, intensity in zip(cell.split(" to "), (0.0, 0.6), strict=True):
                 times = [
-                    record["measures"]["sim.packet"]["jobs"][0]["max_comm_ns"]
+                    record["measures"]["sim.packet"]["jobs"][0]["max_comm_ns"] / 1000
                     for record in saved["records"]
                     if record["network"] == label and "sim.packet" in record["measures"]
                     and record["asked"]["packet"]["selection"] == selection

@@ -30,8 +30,6 @@ from flyloom.report import (
 )
 from flyloom.report.section import packets as section
 
-GBPS_OF_GIB = 2**33 / 1e9
-"""Gbit/s of a Gbit/s, the unit that CODES has rates in."""
 
 TRACE = "amg_like:p=2,levels=2,base_bytes=4096"
 EXPERIMENT = f"""
@@ -359,7 +357,7 @@ def test_the_chart_of_traces_has_jobs_processes_and_time(traced):
         for name, found in zip(names, traced["jobs"], strict=False)]
     told = traced["points"][0]["ranks"]
     for number, name in enumerate(names):
-        shown = [(v["share"], v["us"]) for v in values_of(ranks) if v["name"] == name]
+        shown = [(v["share"], v["ns"]) for v in values_of(ranks) if v["name"] == name]
         times = sorted(us for j, us in zip(told["job"], told["comm_ns"], strict=True)
                        if j == number)
         assert shown == [((i + 1) / 8, us) for i, us in enumerate(times)]
@@ -368,7 +366,7 @@ def test_the_chart_of_traces_has_jobs_processes_and_time(traced):
     middles = [end - 2500 for end in series["end_ns"]]
     assert [(v["at"], v["rate"]) for v in values_of(rate)] == list(
         zip(middles, series["accepted_gbps"], strict=True))
-    assert [(v["at"], v["us"]) for v in values_of(latency)] == [
+    assert [(v["at"], v["ns"]) for v in values_of(latency)] == [
         (at, us) for at, us in zip(middles, series["mean_latency_ns"], strict=True)
         if us is not None]
 
@@ -403,7 +401,7 @@ def test_without_traces_the_chart_has_median_mean_and_the_99th_percentile():
                      "links=true")
     [row] = packet_page.spec(found)["vconcat"]
     keys = {"median": "p50_latency_ns", "mean": "mean_latency_ns", "99 % below": "p99_latency_ns"}
-    drawn = {(v["offered"], v["of packets"]): v["us"] for v in values_of(row["hconcat"][0])}
+    drawn = {(v["offered"], v["of packets"]): v["ns"] for v in values_of(row["hconcat"][0])}
     assert drawn == {(p["offered_load"], name): p[key] for p in found["points"]
                      for name, key in keys.items()}
     assert list(packet_page.drawings(found, fl.network(net))) == ["Use of links at load 0.6"]

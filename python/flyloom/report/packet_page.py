@@ -66,7 +66,7 @@ def spec(found: Mapping[str, Any]) -> dict[str, Any]:
 def _loads(found: Mapping[str, Any]) -> list[dict[str, Any]]:
     points = sorted(found["points"], key=lambda p: p["offered_load"])
     latencies = [
-        {"offered": p["offered_load"], "us": p[key], "of packets": name}
+        {"offered": p["offered_load"], "ns": p[key], "of packets": name}
         for p in points for name, key in LATENCIES.items() if p[key] is not None
     ]
     accepted = [
@@ -78,7 +78,7 @@ def _loads(found: Mapping[str, Any]) -> list[dict[str, Any]]:
     y = {"type": "quantitative", "scale": {"zero": True}}
     return [
         {**size, "data": {"values": latencies}, "encoding": {
-            "x": x, "y": {**y, "field": "us", "axis": {"title": "latency of packets (ns)"}},
+            "x": x, "y": {**y, "field": "ns", "axis": {"title": "latency of packets (ns)"}},
             "color": {**colour(list(LATENCIES), "of packets"),
                       "legend": {"orient": "top", "title": None}},
         }},
@@ -116,8 +116,8 @@ def _ranks(
     for job, one_ns in zip(ranks["job"], ranks["comm_ns"], strict=True):
         times.setdefault(job, []).append(one_ns)
     values = [
-        {"name": names[job], "share": (place + 1) / len(found), "us": us}
-        for job, found in times.items() for place, us in _steps(sorted(found))
+        {"name": names[job], "share": (place + 1) / len(found), "ns": ns}
+        for job, found in times.items() for place, ns in _steps(sorted(found))
     ]
     return {
         "width": 330, "height": 170, "data": {"values": values},
@@ -125,7 +125,7 @@ def _ranks(
         "encoding": {
             "x": {"field": "share", "type": "quantitative", "scale": {"domain": [0, 1]},
                   "axis": {"title": "processes, by their time", "format": ".0%", "tickCount": 5}},
-            "y": {"field": "us", "type": "quantitative", "scale": {"zero": False},
+            "y": {"field": "ns", "type": "quantitative", "scale": {"zero": False},
                   "axis": {"title": "communication (ns)"}},
             "color": tint,
         },
@@ -157,8 +157,8 @@ def _series(points: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
         width = series["end_ns"][0]
         columns = (series["end_ns"], series["accepted_gbps"], series["mean_latency_ns"])
         values += [
-            {"name": names[-1], "at": end - width / 2, "rate": rate, "us": us}
-            for end, rate, us in zip(*columns, strict=True)
+            {"name": names[-1], "at": end - width / 2, "rate": rate, "ns": ns}
+            for end, rate, ns in zip(*columns, strict=True)
         ]
     if not values:
         return []
@@ -166,7 +166,7 @@ def _series(points: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
          "axis": {"title": "time (ns)", "tickCount": 6}}
     tint = {**colour(names, "name")}
     tint["legend"] = {"orient": "bottom", "title": None} if len(known) > 1 else None
-    parts = {"rate": "accepted (Gbit/s an endpoint)", "us": "mean latency of packets (ns)"}
+    parts = {"rate": "accepted (Gbit/s an endpoint)", "ns": "mean latency of packets (ns)"}
     return [
         {"width": 330, "height": 170,
          "data": {"values": [value for value in values if value[key] is not None]},

@@ -2,7 +2,7 @@
 
 A *simulation* is what ``sim.packet`` found at a point of an experiment: ``network``, ``label``,
 ``parameters`` by dotted names, ``points`` and, of traces, ``jobs``. Every ``*_spec`` gives a
-Vega-Lite specification, or None when there is nothing to draw. Latencies and times are in us, rates
+Vega-Lite specification, or None when there is nothing to draw. Latencies and times are in ns, rates
 in Gbit/s an endpoint.
 """
 

@@ -37,7 +37,7 @@ class Point(TypedDict):
     """What was found at one load, or of all jobs."""
 
     offered_load: NotRequired[Annotated[
-        float, "the part of the rate of a rail that an endpoint offers; null of traces"]]
+        float, "the part of the rate of a rail that an endpoint offers; null of workloads"]]
     accepted_gbps: Annotated[float, "what arrives at an endpoint"]
     packets: Annotated[Count, "packets that arrived"]
     mean_hops: NotRequired[Annotated[float, "switches that a packet visits in the mean"]]
@@ -147,7 +147,7 @@ def traces(page: View) -> Iterator[Figure]:
         for run in page.data["packets"] if not any(point["deadlocked"] for point in run["points"])
         for job in run["jobs"] or () if job["max_comm_ns"] is not None
     ]
-    yield from along(runs, ("seed",), "us", "{job}: slowest process", 1.0)
+    yield from along(runs, ("seed",), "us", "{job}: slowest process", 1e-3)
 
 
 SECTION = Section(

@@ -25,7 +25,7 @@ from flyloom.report.words import some
 Links = TypedDict("Links", {
     "from": Annotated[list[str], "the switch that each channel begins at"],
     "to": Annotated[list[str], "the switch that it ends at"],
-    "use": Annotated[list[float], "flits a cycle over it"],
+    "use": Annotated[list[float], "the share of the measured cycles in which it carried a flit"],
 })
 also(Any)(Links)
 
