@@ -232,3 +232,12 @@ def test_more_that_is_refused(goal, tmp_path):
         fl.simulate(NET, load=0.5, workload=str(goal))
     with pytest.raises(RefusalError, match="there is no 'slim_fly'"):
         fl.simulate(NET, "message", workloads=str(goal))
+
+
+def test_a_cost_that_is_given_twice_is_refused(tmp_path):
+    file = tmp_path / "costs.json"
+    file.write_text('{"L_ns": 5, "o_ns": 1, "g_ns": 1, "G_ns_per_byte": 1}')
+    words = ["sim", "message", "--workload", "alltoall_linear ranks=2 bytes=9"]
+    for more in (["--costs", file], ["--L", "7"]):
+        done = flyloom(*words, *more, "--set", "costs.L=9")
+        assert (done.returncode, "given twice" in done.stderr) == (2, True), done.stderr

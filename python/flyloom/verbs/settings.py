@@ -18,5 +18,7 @@ def nested(settings: Mapping[str, Any]) -> dict[str, Any]:
             at = at.setdefault(table, {})
             if not isinstance(at, dict):
                 raise RefusalError(f"{name}: {table} is no table")
+        if last in at:
+            raise RefusalError(f"{name}: given twice")
         at[last] = value
     return made

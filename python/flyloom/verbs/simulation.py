@@ -134,7 +134,8 @@ def spec_of(
     """All parameters as tables in tables, in the words of this version; notes which had others."""
     given = {key: value for key, value in parameters.items() if value is not None}
     for name in settings or {}:
-        if name in given:
+        table = name.partition(".")[0]
+        if name in given or (table in given and table in OF_PYTHON):
             raise RefusalError(f"{name}: given twice; as an argument or in settings")
     plain = {key: plainly(key, value) for key, value in given.items() if key not in OF_PYTHON}
     spec = nested({**plain, **(settings or {})})
