@@ -30,7 +30,6 @@ from flyloom.report import (
 )
 from flyloom.report.section import packets as section
 
-
 TRACE = "amg_like:p=2,levels=2,base_bytes=4096"
 EXPERIMENT = f"""
 schema = 1

@@ -174,11 +174,9 @@ fn revalue(given: &mut Map<String, Value>, path: &str, renamed: &Renamed, notes:
     // nothing is refused here
     let _ = in_tables(given, at, &mut |table| {
         if let Some(value) = table.get_mut(key) {
+            let old = value.as_str().map(str::to_owned);
             let (new, changed) = renamed.value(value.take());
-            if let (true, Some(word), Change::Words(words)) =
-                (changed, new.as_str(), renamed.change)
-            {
-                let old = words.iter().find(|(_, new)| *new == word).map_or("", |(old, _)| old);
+            if let (true, Some(old), Some(word)) = (changed, old, new.as_str()) {
                 notes.push(Note { old: format!("{path}={old}"), new: format!("{path}={word}") });
             }
             *value = new;

@@ -92,3 +92,8 @@ pub(crate) struct Field {
     /// Whether every record has it.
     pub(crate) always: bool,
 }
+
+/// Code as docstrings mark it: between two backticks.
+pub(crate) fn doubled(text: &str) -> String {
+    text.replace('`', "``")
+}

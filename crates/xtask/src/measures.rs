@@ -3,7 +3,7 @@
 use std::fmt::Write as _;
 
 use crate::described::{
-    COLUMNS, Field, Param, Part, Record, indented, one_line, python_value, wrap,
+    COLUMNS, Field, Param, Part, Record, doubled, indented, one_line, python_value, wrap,
 };
 
 /// Fields that a class cannot name: words of Python, and what every mapping has.
@@ -202,11 +202,6 @@ fn prose(doc: &str) -> String {
         }
     }
     out
-}
-
-/// Code as docstrings mark it: between two backticks.
-fn doubled(text: &str) -> String {
-    text.replace('`', "``")
 }
 
 #[cfg(test)]

@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use crate::described::{COLUMNS, Param, Part, indented, one_line, python_value, wrap};
+use crate::described::{COLUMNS, Param, Part, doubled, indented, one_line, python_value, wrap};
 
 /// Types of Python that parameters of these names may have besides those that JSON has.
 const OWN_TYPES: &[(&str, &str)] = &[
@@ -137,9 +137,4 @@ fn annotation(p: &Param) -> String {
         Some((_, kind)) => (*kind).to_owned(),
         None => p.kind.replace("list[", "Sequence[").replace("dict", "Mapping[str, Any]"),
     }
-}
-
-/// Code as docstrings mark it: between two backticks.
-fn doubled(text: &str) -> String {
-    text.replace('`', "``")
 }

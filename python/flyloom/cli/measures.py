@@ -25,7 +25,7 @@ from flyloom.cli.common import (
     parsed,
     print_table,
 )
-from flyloom.cli.parameters import TYPES, defaults, made, option, rows
+from flyloom.cli.parameters import TYPES, defaults, flag, made, option, rows, signed
 from flyloom.plugins.parts import KNOWN
 
 
@@ -50,14 +50,7 @@ def command(row: dict[str, Any]) -> Callable[..., None]:
         how = {key: given.pop(key) for key in options}
         run_measure(row, source, how, given, as_json)
 
-    keyword = inspect.Parameter.KEYWORD_ONLY
-    run.__signature__ = inspect.Signature([  # type: ignore[attr-defined]
-        inspect.Parameter(key, keyword, annotation=kind, default=default)
-        for key, kind, default in takes
-    ])
-    run.__annotations__ = {key: kind for key, kind, _ in takes}
-    run.__doc__ = row["doc"].split("\n\n")[0].replace("\n", " ")
-    return run
+    return signed(run, takes, row["doc"].split("\n\n")[0].replace("\n", " "))
 
 
 def run_measure(
@@ -102,7 +95,7 @@ def example(command: str, row: dict[str, Any]) -> str:
         words += ["--engine", "dfsssp"]
     for param in row["params"]:
         if param["type"] == "int" and isinstance(param["default"], int):
-            words += [f"--{param['name'].replace('_', '-')}", str(param["default"])]
+            words += [f"--{flag(param['name'])}", str(param["default"])]
     return " ".join(words)
 
 

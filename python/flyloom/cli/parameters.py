@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import inspect
 import json
-from collections.abc import Collection, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
 from functools import cache
 from typing import Any
 
@@ -38,11 +39,31 @@ def made(groups: Mapping[str, Collection[str]]) -> dict[str, str]:
     return {command: name for command, name in names.items() if command not in by_hand}
 
 
+def signed(
+    run: Callable[..., None], takes: Iterable[tuple[str, Any, Any]], doc: str
+) -> Callable[..., None]:
+    """``run`` as typer reads a command: its options, each with name, annotation and default."""
+    keyword = inspect.Parameter.KEYWORD_ONLY
+    parameters = [
+        inspect.Parameter(name, keyword, annotation=kind, default=usual)
+        for name, kind, usual in takes
+    ]
+    run.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]
+    run.__annotations__ = {parameter.name: parameter.annotation for parameter in parameters}
+    run.__doc__ = doc
+    return run
+
+
+def flag(name: str) -> str:
+    """A parameter as the command line has it."""
+    return name.replace("_", "-")
+
+
 def option(measure: str, parameter: str, *names: str, **more: Any) -> Any:
     """The option of a measure's parameter, in its own words."""
     row = next(row for row in rows()[measure]["params"] if row["name"] == parameter)
-    flag = parameter.replace("_", "-")
-    usual = f"--{flag}/--no-{flag}" if row["type"] == "bool" else f"--{flag}"
+    word = flag(parameter)
+    usual = f"--{word}/--no-{word}" if row["type"] == "bool" else f"--{word}"
     more.setdefault("autocompletion", OF_MEASURES.get(parameter))
     return typer.Option(*(names or (usual,)), help=" ".join(row["doc"].split()), **more)
 

@@ -29,7 +29,7 @@ from flyloom.cli.common import (
     parsed_options,
     write_picture,
 )
-from flyloom.cli.parameters import TYPES
+from flyloom.cli.parameters import TYPES, flag, signed
 from flyloom.cli.simulated import SHOWN, write_csv
 
 if TYPE_CHECKING:
@@ -113,7 +113,7 @@ INTO_FILES = {
 
 def command(level: str, row: dict[str, Any]) -> Callable[..., None]:
     """The command of a simulator: its parameters as options."""
-    takes = [*network_options(level), *map(tuple, parameter_options(row))]
+    takes = [*network_options(level), *parameter_options(row)]
     taken = {name for name, _, _ in takes}
     files = ("links", "ranks") if level == "message" else [n for n in INTO_FILES if n in taken]
     takes = [option for option in takes if option[0] not in files]
@@ -130,14 +130,7 @@ def command(level: str, row: dict[str, Any]) -> Callable[..., None]:
         written = {name: given.pop(name) for name in files}
         simulate_and_show(level, row, written, given)
 
-    keyword = inspect.Parameter.KEYWORD_ONLY
-    run.__signature__ = inspect.Signature([  # type: ignore[attr-defined]
-        inspect.Parameter(name, keyword, annotation=kind, default=usual)
-        for name, kind, usual in takes
-    ])
-    run.__annotations__ = {name: kind for name, kind, _ in takes}
-    run.__doc__ = ABOUT[level][0]
-    return run
+    return signed(run, takes, ABOUT[level][0])
 
 
 Taken = Iterator[tuple[str, Any, Any]]
@@ -197,9 +190,9 @@ def several(kind: str) -> bool:
     return "list[" in kind and "float" not in kind
 
 
-def flag(name: str) -> str:
-    """A parameter as the command line has it."""
-    return name.replace("_", "-")
+def cost_name(letter: str) -> str:
+    """The option of a cost by a name that no other letter's has, whatever their case."""
+    return f"cost_{'of_' if letter.isupper() else ''}{letter.lower()}"
 
 
 def message_options() -> Taken:
@@ -210,8 +203,8 @@ def message_options() -> Taken:
     yield "costs", Annotated[Path | None, file], None
     for letter, text in COSTS.items():
         number: Any = int if letter == "S" else float
-        name = f"cost_{'of_' if letter.isupper() else ''}{letter.lower()}"
-        yield name, Annotated[number | None, typer.Option(f"--{letter}", help=text)], None
+        option = typer.Option(f"--{letter}", help=text)
+        yield cost_name(letter), Annotated[number | None, option], None
     path = typer.Option("--critical-path", help="what the run spends its time on")
     yield "critical_path", Annotated[bool, path], False
     hidden = typer.Option("--loggp", hidden=True)
@@ -223,7 +216,7 @@ def message_options() -> Taken:
 def old_options(row: dict[str, Any], taken: set[str]) -> Taken:
     """Options by the names that parameters had in the version before."""
     for old, new in row["renamed"]:
-        if "." in old or "." in new or old in taken or old in ("net", "parameters", "make", "with"):
+        if "." in old or "." in new or old in taken:
             continue
         kind = next((p["type"] for p in row["params"] if p["name"] == new), "dict")
         if kind == "dict":
@@ -248,7 +241,7 @@ def simulate_and_show(
     settings = parsed_options(given.pop("setting"), "the simulator", (), "--set")
     name = given.pop("source")
     if level == "message":
-        name = of_message(name, files, given, settings)
+        name = of_message(name, files, given)
         how["critical_path"] = given.pop("critical_path") or output is not None
     parameters = parameters_of(row, given)
     settings |= {key: True for key, path in files.items() if path and level != "message"}
@@ -285,10 +278,9 @@ def by_options(asked: Collection[str]) -> Iterator[None]:
 
 
 def of_message(
-    source: str | None, files: dict[str, Path | None], given: dict[str, Any],
-    settings: dict[str, Any],
+    source: str | None, files: dict[str, Path | None], given: dict[str, Any]
 ) -> str | None:
-    """The network of a run of messages; puts costs into ``settings``, old options into new ones."""
+    """The network of a run of messages; puts costs into ``given``, old options into new ones."""
     from flyloom._core import RefusalError
     from flyloom.support import renamed
 
@@ -305,7 +297,7 @@ def of_message(
             files["links"] = value
     costs = {}
     for letter in COSTS:
-        value = given.pop(f"cost_{'of_' if letter.isupper() else ''}{letter.lower()}")
+        value = given.pop(cost_name(letter))
         if value is not None:
             costs[letter] = value
     if (file := given.pop("costs")) is not None:

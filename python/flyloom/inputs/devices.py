@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Iterable
 from typing import Any
 
 from flyloom._core import RefusalError, Topology
 from flyloom.support import machine
+from flyloom.support.notes import once
 from flyloom.support.reading import shown
 
 KEYS = ("keep", "only", "adapters")
@@ -15,7 +15,6 @@ KEYS = ("keep", "only", "adapters")
 asked: dict[str, Any] = {}
 """What is asked of every fabric that says nothing itself: the command line sets it."""
 
-_told: set[str] = set()
 
 
 def devices(
@@ -54,19 +53,11 @@ def no_fabric(name: str, choice: dict[str, Any] | None) -> None:
     why = "keep, only and adapters choose devices of discovered fabrics, which this is not"
     if "of_all" not in choice:
         raise RefusalError(f"{name}: {why}; leave them out")
-    note(f"{name}: {why}")
+    once(f"{name}: {why}")
 
 
 def tell(topology: Topology, name: str) -> Topology:
     """The network; the command line says on standard error what was left out of its file, once."""
     for remark in topology.remarks if machine.tell else ():
-        note(f"{name}: {remark}")
+        once(f"{name}: {remark}")
     return topology
-
-
-def note(line: str) -> None:
-    """Says on standard error, once, what a user should know of what is read; the command line alone
-    does."""
-    if machine.tell and line not in _told:
-        _told.add(line)
-        print(f"note: {line}", file=sys.stderr)

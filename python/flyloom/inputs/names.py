@@ -6,8 +6,8 @@ import os
 import sys
 
 from flyloom._core import RefusalError, Topology
-from flyloom.inputs.devices import note
 from flyloom.support import machine
+from flyloom.support.notes import once
 from flyloom.support.reading import read_text
 
 asked: list[str] = []
@@ -34,4 +34,4 @@ def no_names(name: str, names: str | os.PathLike[str] | None) -> None:
     if names is not None:
         raise RefusalError(f"{name}: {why}")
     if asked:
-        note(f"{name}: {why}")
+        once(f"{name}: {why}")

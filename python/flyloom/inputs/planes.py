@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from flyloom._core import RefusalError, Topology
-from flyloom.inputs.devices import note
+from flyloom.support.notes import once
 
 
 def as_planes(parts: Sequence[tuple[Path, Topology]]) -> Topology:
@@ -57,7 +57,7 @@ def as_planes(parts: Sequence[tuple[Path, Topology]]) -> Topology:
     }
     few = [host for host, own in of_hosts.items() if len(own) < len(parts)]
     if few:
-        note(f"planes: {len(few)} of {len(rails)} hosts are not in every plane, as {few[0]}; a host"
+        once(f"planes: {len(few)} of {len(rails)} hosts are not in every plane, as {few[0]}; a host"
              " is known by the first word of its name")
     document = {
         "flyloom": 1,

@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import sys
 import warnings
 
 from flyloom.support import machine
-
-_said: set[str] = set()
+from flyloom.support.notes import once
 
 
 def note(where: str, old: str, new: str) -> None:
@@ -17,10 +15,7 @@ def note(where: str, old: str, new: str) -> None:
 
 def say(text: str) -> None:
     """Says a note: of a command on standard error, once; else as a ``FutureWarning``."""
-    if text in _said:
-        return
     if machine.tell:
-        _said.add(text)
-        print(f"note: {text}", file=sys.stderr)
+        once(text)
     else:
         warnings.warn(text, FutureWarning, stacklevel=5)

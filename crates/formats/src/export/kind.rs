@@ -4,6 +4,7 @@ use base::part::Part;
 use base::{Refusal, fields};
 use fabric::network::Topology;
 use fabric::tables::Routing;
+use schemars::JsonSchema;
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
 use serde_json::{Map, Value};
@@ -112,6 +113,14 @@ impl Format {
         let Some(beside) = self.beside else { return Ok(Vec::new()) };
         beside(source, options).map_err(|refusal| refusal.within(self.part.name))
     }
+}
+
+/// The options of a format that has a plane alone.
+#[derive(Default, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, default)]
+pub(super) struct OnePlane {
+    /// which plane to write, from 0; of a network of several
+    pub(super) plane: Option<u16>,
 }
 
 /// A format's options as a `T`.

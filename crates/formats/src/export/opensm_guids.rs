@@ -2,13 +2,11 @@
 //!
 //! Source: opensm(8), options `--cn_guid_file` and `--guid_routing_order_file`: a GUID a line.
 
-use super::kind::{Format, Source, asked};
+use super::kind::{Format, OnePlane, Source, asked};
 use super::working::{Rails, Working};
 use base::part::Part;
 use base::{Refusal, TerminalId};
 use fabric::addresses::Addresses;
-use schemars::JsonSchema;
-use serde::Deserialize;
 use serde_json::{Map, Value};
 use std::fmt::Write;
 
@@ -17,24 +15,17 @@ pub(super) const ENTRY: Format = Format::new(
         "opensm-guids",
         "cn_guid_file or guid_routing_order_file of OpenSM: port GUIDs of endpoints",
     )
-    .takes::<Options>(),
+    .takes::<OnePlane>(),
     "any with endpoints",
     write,
 );
-
-#[derive(Default, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields, default)]
-struct Options {
-    /// which plane to write, from 0; of a network of several
-    plane: Option<u16>,
-}
 
 /// GUIDs of the adapter ports that work, by terminal. O(network).
 ///
 /// # Errors
 /// When there is none.
 fn write(source: &Source, options: &Map<String, Value>) -> Result<String, Refusal> {
-    let options: Options = asked(options)?;
+    let options: OnePlane = asked(options)?;
     let w = Working::of(source.network, options.plane, Rails::Any)?;
     w.check_hosts()?;
     let addresses = Addresses::assign(w.t, 0)?;

@@ -2,36 +2,27 @@
 //!
 //! Source: opensm(8), option `--node_name_map`: `0xGUID "name"`.
 
-use super::kind::{Format, Source, asked};
+use super::kind::{Format, OnePlane, Source, asked};
 use super::working::{Rails, Working};
 use base::Refusal;
 use base::part::Part;
 use fabric::addresses::Addresses;
-use schemars::JsonSchema;
-use serde::Deserialize;
 use serde_json::{Map, Value};
 use std::fmt::Write;
 
 pub(super) const ENTRY: Format = Format::new(
     Part::new("opensm-names", "node_name_map of OpenSM and the diagnostics: names by node GUID")
-        .takes::<Options>(),
+        .takes::<OnePlane>(),
     "any",
     write,
 );
-
-#[derive(Default, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields, default)]
-struct Options {
-    /// which plane to write, from 0; of a network of several
-    plane: Option<u16>,
-}
 
 /// Node GUIDs with names: switches, then endpoints. O(network).
 ///
 /// # Errors
 /// When a name has a quotation mark, which ends a name in this format.
 fn write(source: &Source, options: &Map<String, Value>) -> Result<String, Refusal> {
-    let options: Options = asked(options)?;
+    let options: OnePlane = asked(options)?;
     let w = Working::of(source.network, options.plane, Rails::Any)?;
     let addresses = Addresses::assign(w.t, 0)?;
     let switches = w

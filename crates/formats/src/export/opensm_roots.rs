@@ -2,37 +2,28 @@
 //!
 //! Source: opensm(8), option `--root_guid_file`: a GUID a line, in hexadecimal.
 
-use super::kind::{Format, Source, asked};
+use super::kind::{Format, OnePlane, Source, asked};
 use super::levels::levels;
 use super::working::{Rails, Working};
 use base::Refusal;
 use base::part::Part;
 use fabric::addresses::Addresses;
-use schemars::JsonSchema;
-use serde::Deserialize;
 use serde_json::{Map, Value};
 use std::fmt::Write;
 
 pub(super) const ENTRY: Format = Format::new(
     Part::new("opensm-roots", "root_guid_file of OpenSM: the top switches of a tree")
-        .takes::<Options>(),
+        .takes::<OnePlane>(),
     "trees",
     write,
 );
-
-#[derive(Default, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields, default)]
-struct Options {
-    /// which plane to write, from 0; of a network of several
-    plane: Option<u16>,
-}
 
 /// GUIDs of the switches on the highest level, in their order. O(network).
 ///
 /// # Errors
 /// When the network is no tree of several levels.
 fn write(source: &Source, options: &Map<String, Value>) -> Result<String, Refusal> {
-    let options: Options = asked(options)?;
+    let options: OnePlane = asked(options)?;
     let w = Working::of(source.network, options.plane, Rails::Any)?;
     let help = "only trees have roots";
     let level = levels(&w, help)?;
