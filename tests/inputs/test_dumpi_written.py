@@ -15,7 +15,7 @@ from cli_helpers import document, flyloom
 from dumpi_reader import LAYOUTS
 from external import AMG, needs_amg
 from flyloom._core import RefusalError
-from messages import message
+from message_runs import message
 from test_traces import sent
 
 PACKING = {"i8": "b", "i16": "h", "i32": "i", "i64": "q"}

@@ -12,7 +12,7 @@ from checkout import ROOT
 from cli_helpers import document, flyloom
 from flyloom._core import RefusalError, trace_keys
 from flyloom.verbs.workloads import traced_workload
-from messages import message
+from message_runs import message
 
 SWEEP = ROOT.parent / "shared/data/external/sweep3d-2x2"
 WORLD = 0

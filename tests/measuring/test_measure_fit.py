@@ -11,7 +11,7 @@ from campaign import count
 from flyloom._core import Workload
 from flyloom.measuring import loggp
 from flyloom.measuring.fit import pieces
-from messages import message
+from message_runs import message
 
 MESSAGES = 16
 GRID = list(itertools.product(

@@ -12,7 +12,7 @@ from cli_helpers import flyloom
 from flyloom._core import Workload
 from flyloom.report import axis, timeline
 from flyloom.report.section import messages
-from messages import message
+from message_runs import message
 
 FOLDER = ROOT / "examples" / "messages"
 FILES = sorted(FOLDER.glob("*.toml"))

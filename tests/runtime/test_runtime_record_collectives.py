@@ -15,7 +15,7 @@ import pytest
 from cli_helpers import document
 from flyloom import Workload
 from flyloom.verbs.workloads import check_workload, make_workload
-from messages import message
+from message_runs import message
 from test_runtime import build
 from test_runtime_record import run
 

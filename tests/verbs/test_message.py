@@ -12,7 +12,7 @@ import goal_helpers as plain
 import pytest
 from cli_helpers import document, flyloom
 from flyloom._core import RefusalError, Workload
-from messages import message
+from message_runs import message
 
 DATA = checkout.DATA / "message"
 SETS = {

@@ -12,7 +12,7 @@ import pytest
 from checkout import ROOT
 from cli_helpers import document, flyloom
 from flyloom._core import RefusalError, message_schema
-from messages import message
+from message_runs import message
 
 BYTES = 4001
 ONE_WAY = "num_ranks 50\n" + "".join(

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from cli_helpers import document, flyloom
 from flyloom._core import RefusalError, noise_keys
-from messages import message
+from message_runs import message
 
 SMALL = {
     "bfs": {"scale": 6, "edge_ns": 5},
