@@ -58,11 +58,12 @@ def left(token: str) -> list[str]:
 
 
 def ends(what: str, n: int, words: str, how: str = "", at: str = "", launcher: Sequence[str] = (),
-         env: Mapping[str, str] | None = None, cwd: Path | None = None) -> tuple[str, list[str]]:
+         env: Mapping[str, str] | None = None, cwd: Path | None = None,
+         codes: Sequence[int] = (3,)) -> tuple[str, list[str]]:
     """Runs a command in which a thread panics (of the rank ``at``; ``stuck``: others never end).
 
-    It ends with exit code 3 and one line of ours, promptly after that; no process is left behind.
-    What it printed, and what it said.
+    It ends with one of the exit codes and one line of ours, promptly after that; no process is left
+    behind. What it printed, and what it said.
     """
     token = f"PLANTED={uuid.uuid4()}"
     name, _, value = token.partition("=")
@@ -92,7 +93,7 @@ def ends(what: str, n: int, words: str, how: str = "", at: str = "", launcher: S
     ours = [at for at, line in enumerate(lines)
             if re.match(r"(point \d+ \([^)]*\): )?flyloom|terminated", line)]
     fault = f"flyloom has a fault: planted in {what} (crates/py/src/enter.rs:"
-    assert code == 3 and len(ours) == 1 and fault in lines[ours[0]], f"{code}: {text}"
+    assert code in codes and len(ours) == 1 and fault in lines[ours[0]], f"{code}: {text}"
     assert not there, f"left behind: {there}"
     prompt_s = ended_s - said[ours[0]][0]
     print(f"{what} {how} {at}: {prompt_s:.3f} s from the line to the end")
@@ -184,6 +185,15 @@ def cache(tmp_path_factory):
     return shared_cache(tmp_path_factory)
 
 
+def exit_codes(mpi: str, stuck: bool) -> tuple[int, ...]:
+    """Those of a launcher where a rank ended with 3.
+
+    A rank whose threads do not end cannot ask MPI to end the others, it just ends. MPICH's launcher
+    has 1 for that where the connection to its proxy closes before the exit codes have come by it.
+    """
+    return (3, 1) if mpi == "mpich" and stuck else (3,)
+
+
 @pytest.mark.parametrize("mpi", MPIS)
 @pytest.mark.parametrize(("what", "how", "at"), [
     ("packets", "", "0"), ("packets", "", "1"), ("packets", "stuck", "0"),
@@ -194,7 +204,7 @@ def test_a_panic_of_a_rank_ends_all_ranks(cache, tmp_path, mpi, what, how, at):
     launcher = [shutil.which(f"mpiexec.{mpi}"), "-n", "2"]
     env = mpi_environment(cache, FLYLOOM_MPICC=f"mpicc.{mpi}", RUST_BACKTRACE="1")
     ends(what, 0, "sim packet slim_fly:q=3,p=1 --messages 9999 --sync mpi", how, at, launcher, env,
-         tmp_path)
+         tmp_path, exit_codes(mpi, how == "stuck"))
 
 
 RANK = """
@@ -216,7 +226,7 @@ def test_a_panic_of_a_rank_of_a_script_ends_all_ranks(cache, tmp_path, mpi, stuc
         [shutil.which(f"mpiexec.{mpi}"), "-n", "2", sys.executable, "-c", RANK.format(stuck=stuck)],
         env=mpi_environment(cache, FLYLOOM_MPICC=f"mpicc.{mpi}"), cwd=tmp_path,
         capture_output=True, text=True, timeout=LIMIT_S)
-    assert done.returncode == 3, done.stderr
+    assert done.returncode in exit_codes(mpi, stuck), done.stderr
     assert "flyloom has a fault: planted in packets" in done.stderr
 
 

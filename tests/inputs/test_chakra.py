@@ -89,7 +89,7 @@ def test_a_step_takes_what_its_parts_take(tmp_path):
     assert found["finish_ns"] == pytest.approx(100_000 + ring, rel=1e-9)
     # 2 (P - 1) rounds become log2 P of the whole vector
     other = fl.traced_workload(folder, allreduce="recursive_doubling")
-    took = fl.simulate(other, "message", parameters=FREE).finish_ns
+    took = fl.simulate(other, "message", costs=FREE).finish_ns
     assert took == pytest.approx(100_000 + 2 * (1000 + 1_000_000 - 1), rel=1e-9)
 
 

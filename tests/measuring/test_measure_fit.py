@@ -77,7 +77,7 @@ def simulated(costs: dict[str, float]) -> loggp.Sampler:
     """The method within the message simulator: each PRTT is a schedule of client and server."""
 
     def ends(client: list[str], server: list[str]) -> list[float]:
-        found = message(goal(client, server), parameters=costs)
+        found = message(goal(client, server), costs=costs)
         return [float(end) for end in found.rank_finish_ns]
 
     def sample(sizes):

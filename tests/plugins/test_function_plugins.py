@@ -115,7 +115,7 @@ graph = "stencil:shape=3x4,bytes=8"
 method = "reverse"
 [sim.message]
 workload = "alltoall_pairwise"
-with = { bytes = 64 }
+workload_options = { bytes = 64 }
 placement = "backwards"
 ''')
     points = folder / "out" / "own" / "points"

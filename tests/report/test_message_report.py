@@ -23,12 +23,12 @@ schema = 1
 name = "three"
 [sim.message]
 workload = "alltoall_linear"
-with = { bytes = 5000 }
+workload_options = { bytes = 5000 }
 [[sweep.zip]]
 label = ["ring", "all"]
 topology = [{ family = "torus", shape = [6], p = 1 }, { family = "complete", n = 6, p = 1 }]
 [sweep.grid]
-"sim.message.with.ranks" = [2, 4, 6]
+"sim.message.workload_options.ranks" = [2, 4, 6]
 """
 
 
@@ -89,7 +89,7 @@ def test_a_timeline_is_in_microseconds_and_its_path_runs_through_what_ranks_do()
     """5 us of work, o to send and to receive, L between: 5 + 0.3 + 1 + 0.3 us."""
     made = Workload.read(b"num_ranks 2\nrank 0 {\nl0: calc 5000\nl1: send 1b to 1\n"
                          b"l1 requires l0\n}\nrank 1 {\nl0: recv 1b from 0\n}\n", None)
-    found = message(made, parameters={"L": 1000, "o": 300, "g": 0, "G": 0, "O": 0, "S": 100},
+    found = message(made, costs={"L": 1000, "o": 300, "g": 0, "G": 0, "O": 0, "S": 100},
                     critical_path=True)
     bars, path = timeline.spec(found.to_dict())["layer"]
     spans = [(row["rank"], row["begin"], row["end"]) for row in bars["data"]["values"]]
@@ -121,7 +121,7 @@ def test_what_is_kept_is_what_a_run_finds():
     ]:
         made = fl.make_workload(workload, ranks=200, **given)
         took = fl.simulate(tree, "message", workload=made,
-                           parameters={"o": 300, "g": 200, "S": 8192}).finish_ns
+                           costs={"o": 300, "g": 200, "S": 8192}).finish_ns
         rows = KEPT["kept"]()[f"messages_{name}"]
         told = [row["finish_ns"] for row in rows
                 if row["at"] == 200 and "fat tree" in row["curve"] and "linear" in row["curve"]]

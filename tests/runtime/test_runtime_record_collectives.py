@@ -197,7 +197,7 @@ def test_a_collective_is_its_workload(cases, ranks, release, tmp_path):
         assert sizes(told) == sizes(expected), case
         assert not case.ranks or told == expected, case
         for net in NETS if ranks in case.timed else []:
-            took = [message(each, parameters=net).finish_ns for each in (mine, other)]
+            took = [message(each, costs=net).finish_ns for each in (mine, other)]
             assert took[0] == took[1], (case, net)
 
 
@@ -214,9 +214,9 @@ def test_those_without_a_workload(ranks, release, tmp_path):
     assert sent(tree.text()) == sent(up.text()) + sent(out.text())
     for net in NETS:
         hop = net["L"] + 2 * net["o"] + (BYTES - 1) * net["G"]
-        assert message(chain, parameters=net).finish_ns == pytest.approx((ranks - 1) * hop)
-        assert message(tree, parameters=net).finish_ns == pytest.approx(
-            sum(message(each, parameters=net).finish_ns for each in (up, out)))
+        assert message(chain, costs=net).finish_ns == pytest.approx((ranks - 1) * hop)
+        assert message(tree, costs=net).finish_ns == pytest.approx(
+            sum(message(each, costs=net).finish_ns for each in (up, out)))
 
 
 @pytest.mark.parametrize("ranks", [4, 7])
@@ -240,7 +240,7 @@ def test_several_at_once(form, ranks, release, tmp_path):
         mine = recorded.cut(2 * turn)
         told = sent(mine.text())
         assert sizes(told) == sizes(expected)
-        steps = [message(each, parameters=STEPS).finish_ns // 1e6 for each in [mine, *other]]
+        steps = [message(each, costs=STEPS).finish_ns // 1e6 for each in [mine, *other]]
         assert steps[0] == max(steps[1:])
         for rank, texts in enumerate(recorded.ranks):
             labels = set(recorded.between(rank, 2 * turn))
@@ -259,7 +259,7 @@ def test_one_after_the_other(release, tmp_path):
         recorded = Recorded(release / "tests/record_collectives", tmp_path / str(count), "once", 4,
                             cases[:count])
         steps[count] = message(Workload.read(recorded.text.encode()),
-                               parameters=STEPS).finish_ns // 1e6
+                               costs=STEPS).finish_ns // 1e6
     assert steps[4] - steps[1] == 2 + 3 + 1
 
 
@@ -275,7 +275,7 @@ def test_over_a_network(release, tmp_path):
     recorded = Recorded(release / "tests/record_collectives", tmp_path / "a", "once", 8,
                         pairs(PLAIN))
     for mark, case in enumerate(PLAIN):
-        took = [message(each, net="fat_tree:levels=2,k=8", parameters=NETS[0]).finish_ns
+        took = [message(each, net="fat_tree:levels=2,k=8", costs=NETS[0]).finish_ns
                 for each in (recorded.cut(mark), workload(case, 8))]
         assert took[0] == took[1], case
     (tmp_path / "goal").write_text(recorded.text)

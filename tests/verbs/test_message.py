@@ -28,7 +28,7 @@ def of(text: str) -> Workload:
 
 
 def finishes(text: str, dialect: str = "causal", **parameters: float) -> list[float]:
-    return list(message(of(text), dialect=dialect, parameters=parameters).rank_finish_ns)
+    return list(message(of(text), dialect=dialect, costs=parameters).rank_finish_ns)
 
 
 @pytest.mark.parametrize("file", sorted(DATA.glob("*/*.goal"))[::7], ids=lambda f: f.stem)
@@ -214,7 +214,7 @@ def test_collectives_come_to_their_end(row):
             continue
         for dialect in ("causal", "loggops-v1"):
             for eager in (0, 65535):
-                found = message(made, dialect=dialect, parameters={"S": eager})
+                found = message(made, dialect=dialect, costs={"S": eager})
                 assert (found.finish_ns > 0) == (ranks > 1)
         assert fl.check_workload(made).complete
 
@@ -238,7 +238,7 @@ def test_collectives_take_what_their_formulas_say():
         ("alltoall_pairwise", rounds(*[n] * 15)),
         ("alltoall_bruck", rounds(*[8 * n] * 4)),
     ]:
-        found = message(fl.make_workload(name, ranks=p, bytes=n), parameters=free)
+        found = message(fl.make_workload(name, ranks=p, bytes=n), costs=free)
         assert found.finish_ns == pytest.approx(wanted), name
 
 

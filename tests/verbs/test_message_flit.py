@@ -40,7 +40,7 @@ def finish_ns(routing, endpoints, pairs, path) -> float:
         takes = [f"recv {FLITS}b from {by[rank]}"] if rank in by else []
         lines += [f"rank {rank} {{", *sends, *takes, "}"]
     path.write_text("\n".join(lines) + "\n")
-    return fl.simulate(routing, "message", workload=str(path), parameters=FREE,
+    return fl.simulate(routing, "message", workload=str(path), costs=FREE,
                        settings=SAME).finish_ns
 
 

@@ -112,9 +112,9 @@ q = 5
 p = 1
 [sim.message]
 workload = "alltoall_pairwise"
-with = { bytes = 1000 }
+workload_options = { bytes = 1000 }
 [sweep.grid]
-"sim.message.with.bytes" = [100, 10000]
+"sim.message.workload_options.bytes" = [100, 10000]
 "sim.message.placement" = ["linear", "random"]
 """)
     done = fl.run(tmp_path / "e.toml", out=tmp_path / "out", workers=1)
@@ -172,7 +172,7 @@ def test_sharing_is_told_apart(tmp_path):
     )
     (tmp_path / "in.goal").write_text(text)
     found = message(tmp_path / "in.goal", net="fat_tree:leaves=1,spines=1,p=3",
-                    parameters={"o": 0}, critical_path=True)
+                    costs={"o": 0}, critical_path=True)
     parts = found.critical_path["parts_ns"]
     assert (parts["bandwidth"], parts["sharing"]) == (1000, 1000)
     assert found.finish_ns == 2000 + 90 + 50

@@ -161,7 +161,7 @@ p = 3
 [sim.packet]
 load = 0.4
 messages = 5
-class = [{share = 3}, {share = 1, priority = 1}]
+traffic_class = [{share = 3}, {share = 1, priority = 1}]
 [sweep.grid]
 "sim.packet.selection" = ["minimal", "valiant"]
 """)

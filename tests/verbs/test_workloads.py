@@ -45,7 +45,7 @@ def test_applications_come_to_their_end(name, ranks):
     assert made.ranks == ranks
     for dialect in ("causal", "loggops-v1"):
         for eager in (0, 2**32 - 1):
-            found = message(made, dialect=dialect, parameters={"S": eager, "G": 1})
+            found = message(made, dialect=dialect, costs={"S": eager, "G": 1})
             assert found.messages >= made.counts()["sends"]
     assert fl.check_workload(made).complete
 
@@ -56,7 +56,7 @@ def test_cubes_come_to_their_end(name):
     assert made.ranks == 27
     for dialect in ("causal", "loggops-v1"):
         for eager in (0, 2**32 - 1):
-            found = message(made, dialect=dialect, parameters={"S": eager, "G": 1})
+            found = message(made, dialect=dialect, costs={"S": eager, "G": 1})
             assert found.messages >= made.counts()["sends"]
     assert fl.check_workload(made).complete
 
@@ -78,7 +78,7 @@ def test_a_pipeline_takes_what_its_formula_says():
         "gpt_3", ranks=stages, pipeline=stages, micro_batches=batches, gflops=1, **given
     )
     free = {"L": 0, "o": 0, "g": 0, "G": 0, "S": 2**32 - 1}
-    took = message(made, parameters=free).finish_ns
+    took = message(made, costs=free).finish_ns
     layer = 3 * (24 * 64 * 128**2 + 4 * 64**2 * 128)
     words = 6 * 64 * 128  # at the last stage: forward and backward
     assert (batches + stages - 1) * layer <= took <= (batches + stages - 1) * (layer + words)
@@ -89,11 +89,11 @@ def test_computation_beside_a_collective():
     least both, and the more parts, the sooner messages get on."""
     costs = {"L": 1000, "o": 100, "g": 0, "G": 1}
     ring = {"ranks": 8, "bytes": 8000}
-    alone = message(fl.make_workload("allreduce_ring", **ring), parameters=costs).finish_ns
+    alone = message(fl.make_workload("allreduce_ring", **ring), costs=costs).finish_ns
 
     def took(ns: int, **more: int) -> float:
         made = fl.make_workload("allreduce_ring", overlap_ns=ns, **ring, **more)
-        return message(made, parameters=costs).finish_ns
+        return message(made, costs=costs).finish_ns
 
     assert took(1000, overlap_cpu=1) == alone
     assert took(10**7, overlap_cpu=1) == 10**7
@@ -160,13 +160,13 @@ def test_jobs_side_by_side_take_as_long_as_the_longest(tmp_path):
 
 def test_the_quickest_is_the_least_of_all_runs():
     costs = {"L": 700, "o": 90, "g": 40, "G": 0.5}
-    rows = fl.best_workload("allreduce", ranks=[3, 8], bytes=[8, 50_000], parameters=costs)
+    rows = fl.best_workload("allreduce", ranks=[3, 8], bytes=[8, 50_000], costs=costs)
     assert [(row.ranks, row.bytes) for row in rows] == [(3, 8), (3, 50_000), (8, 8), (8, 50_000)]
     for row in rows:
         runs = {}
         for name in ("rabenseifner", "recursive_doubling", "ring", "tree"):
             made = fl.make_workload(f"allreduce_{name}", ranks=row.ranks, bytes=row.bytes)
-            runs[f"allreduce_{name}"] = message(made, parameters=costs).finish_ns
+            runs[f"allreduce_{name}"] = message(made, costs=costs).finish_ns
         told = {one["algorithm"]: one["finish_ns"] for one in row.all}
         assert {name: told[name] for name in runs} == runs
         assert row.finish_ns == min(told.values()) == told[row.algorithm]
@@ -178,7 +178,7 @@ def test_the_quickest_is_the_least_of_all_runs():
 def test_the_quickest_over_a_network(tmp_path):
     net, settings = fl.network("slim_fly:q=5,p=2"), {"switch.delay_ns": 700}
     asked = {"net": net, "engine": "dfsssp", "placement": "random", "seed": 3,
-             "settings": settings, "parameters": {"o": 90}}
+             "settings": settings, "costs": {"o": 90}}
     rows = fl.best_workload("alltoall", ranks=[12, 40], bytes=[8, 100_000], **asked)
     assert [(row.ranks, row.bytes) for row in rows] == [
         (ranks, size) for ranks in (12, 40) for size in (8, 100_000)]
