@@ -19,8 +19,6 @@ const KNOWN: &[(&str, usize)] = &[
     ("crates/fabric/src", 2),
     ("crates/fabric/src/network", 2),
     ("crates/fabric/src/tables", 3),
-    ("crates/formats/src/booksim", 6),
-    ("crates/formats/src/ib/fabric_file", 4),
     ("crates/plan/src", 2),
     ("crates/plan/src", 2),
     ("crates/plan/src", 3),
