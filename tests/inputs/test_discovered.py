@@ -285,7 +285,7 @@ def test_a_report_of_ports_that_was_cut_off_says_so(report, tmp_path):
     lines = text.splitlines(keepends=True)
     # the last node's own lines are gone; others tell of its cable
     net = fl.network(_written(tmp_path / "cut.txt", "".join(lines[:-3])))
-    assert any("told by one end only" in said and "looks cut off" in said for said in net.remarks)
+    assert any("given at one end only" in said and "looks cut off" in said for said in net.remarks)
     with pytest.raises(fl.RefusalError, match="looks cut off"):
         fl.network(_written(tmp_path / "cut.txt", "".join(lines[:9]) + lines[9][:40]))
 

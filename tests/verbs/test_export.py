@@ -322,9 +322,9 @@ def test_a_ring_that_has_lost_a_link_is_no_ring():
     ring = fl.network("ring:n=5,p=1").with_failures([2])
     with pytest.raises(RefusalError, match="neither rings nor complete"):
         text(ring, "astra-sim")
-    with pytest.raises(RefusalError, match="no way leads to"):
+    with pytest.raises(RefusalError, match="no path leads to"):
         text(ring.with_failures([4]), "booksim-anynet")
-    with pytest.raises(RefusalError, match="no way leads to"):
+    with pytest.raises(RefusalError, match="no path leads to"):
         text(ring.with_failures([4]), "simgrid")
 
 

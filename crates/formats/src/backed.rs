@@ -22,12 +22,12 @@ pub(crate) struct Backed {
 }
 
 impl Backed {
-    /// All that a file of so many bytes may take.
+    /// All that a file of this length in bytes may take.
     pub(crate) fn of(bytes: usize) -> Self {
         Self { left: FREE.saturating_add(bytes.saturating_mul(FACTOR)) }
     }
 
-    /// Takes memory for so many things of so many bytes each; none where there is no more.
+    /// Takes memory for `count` things of `each` bytes; none where that much is not left.
     pub(crate) fn take(&mut self, count: usize, each: usize) -> Option<()> {
         self.left = count.checked_mul(each).and_then(|bytes| self.left.checked_sub(bytes))?;
         Some(())
@@ -104,7 +104,8 @@ impl From<Option<u32>> for Beside {
 }
 
 impl Beside {
-    /// Refuses a network of so many switches, links and endpoints that there is no room for.
+    /// Refuses a network whose numbers of switches, links and endpoints need more memory than there
+    /// is.
     ///
     /// # Errors
     /// With what it needs and what there is.

@@ -304,25 +304,25 @@ fn edge_lists_of_other_programs_are_read() {
 #[test]
 fn text_of_two_words_a_line_is_no_network() {
     for (text, why) in [
-        ("multi on\n", "no circle"), // /etc/host.conf
-        ("import os\n", "no circle"),
-        ("import os\nimport sys\nimport json\n", "no circle"),
-        ("ref: refs/heads/main\n", "no circle"), // .git/HEAD
+        ("multi on\n", "no cycle"), // /etc/host.conf
+        ("import os\n", "no cycle"),
+        ("import os\nimport sys\nimport json\n", "no cycle"),
+        ("ref: refs/heads/main\n", "no cycle"), // .git/HEAD
         ("nameserver 10.0.0.2\nsearch example.org\n", "2 pieces"), // /etc/resolv.conf
-        ("127.0.0.1 localhost\n::1 localhost\n", "no circle"), // /etc/hosts
-        ("@include common-auth\n@include common-account\n", "no circle"), // /etc/pam.d
+        ("127.0.0.1 localhost\n::1 localhost\n", "no cycle"), // /etc/hosts
+        ("@include common-auth\n@include common-account\n", "no cycle"), // /etc/pam.d
         ("-----BEGIN CERTIFICATE-----\nMIIB\nAbC=\n-----END CERTIFICATE-----\n", "3 pieces"),
-        ("passwd: files\ngroup: files\nhosts: files\n", "no circle"), // /etc/nsswitch.conf
+        ("passwd: files\ngroup: files\nhosts: files\n", "no cycle"), // /etc/nsswitch.conf
         ("CREATE_HOME yes\nUMASK 022\nMAIL_DIR /var/mail\n", "3 pieces"), // /etc/login.defs
         ("Host *\nSendEnv LANG\n", "2 pieces"),
         ("Source: libfoo\nSubmit-As: foo\n", "2 pieces"),
-        ("32768 60999\n", "no circle"), // a range of ports
+        ("32768 60999\n", "no cycle"), // a range of ports
         ("4096 87380\n16384 4194304\n", "2 pieces"),
         ("application/gzip gz\napplication/zip zip\nimage/png png\n", "3 pieces"),
         ("el_GR el_GR.ISO8859-7\nel el_GR.ISO8859-7\nde de_DE\n", "2 pieces"), // locale.alias
         ("on close\non open\nclose open\nother line\n", "2 pieces"),
         ("endif()\nset(x 1)\nif x\n", "3 pieces"),
-        ("alias ll\nalias la\n", "no circle"),
+        ("alias ll\nalias la\n", "no cycle"),
         ("d41d8cd9 empty.txt\n900150 abc.txt\n", "2 pieces"), // sums of files
         ("a b\nc d\n", "2 pieces"),
     ] {

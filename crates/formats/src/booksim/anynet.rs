@@ -7,8 +7,8 @@
 //! ```
 //!
 //! Each line is one router: its endpoints, and its links with the latency of the channel that
-//! leads away. A link told by one end alone has both directions, and a latency that is not told
-//! is 1: so also the one back, where the other end's line says nothing of it.
+//! leads away. A link that only one end has goes in both directions, and a latency that is not
+//! given is 1: so also the one back, where the other end's line says nothing of it.
 
 use base::Refusal;
 use std::collections::{BTreeMap, BTreeSet};
@@ -87,19 +87,19 @@ impl Anynet {
 /// it says, a pair of routers has two links, an endpoint is on two routers, numbers have gaps, or
 /// a router is not reached.
 pub fn read(text: &str, name: &str) -> Result<Anynet, Refusal> {
-    let mut told = Told::default();
+    let mut lines = Lines::default();
     for (i, line) in text.lines().enumerate() {
         let words: Vec<&str> = line.split(' ').filter(|w| !w.is_empty()).collect();
         if !words.is_empty() {
-            told.line(&words, i + 1).map_err(|r| r.within(&format!("{name}: line {}", i + 1)))?;
+            lines.line(&words, i + 1).map_err(|r| r.within(&format!("{name}: line {}", i + 1)))?;
         }
     }
-    told.finish().map_err(|r| r.within(name))
+    lines.finish().map_err(|r| r.within(name))
 }
 
 /// What the lines said.
 #[derive(Default)]
-struct Told {
+struct Lines {
     routers: BTreeSet<u32>,
     /// Latency and line of each channel that a line names.
     channels: BTreeMap<(u32, u32), (u32, usize)>,
@@ -109,7 +109,7 @@ struct Told {
 
 const FORM: &str = "router 0 node 0 node 1 router 1 3, with blanks alone between";
 
-impl Told {
+impl Lines {
     fn line(&mut self, words: &[&str], line: usize) -> Result<(), Refusal> {
         match words[0] {
             "router" => {}
@@ -139,7 +139,7 @@ impl Told {
                     if let Some(next) = words.get(at).filter(|w| !["router", "node"].contains(w)) {
                         let why = format!(
                             "{} after node {endpoint}: BookSim takes no latency there, it makes a \
-                             one-way link to a router of the endpoint's number",
+                             link in one direction to a router of the endpoint's number",
                             shown(next)
                         );
                         return Err(Refusal::new("node", why, "endpoints have a latency of 1"));
@@ -159,7 +159,7 @@ impl Told {
         }
         self.routers.insert(to);
         if let Some((_, first)) = self.channels.insert((from, to), (latency, line)) {
-            let why = format!("the link from {from} to {to} is told before, on line {first}");
+            let why = format!("the link from {from} to {to} is given before, on line {first}");
             return Err(Refusal::new("router", why, "anynet has one link between two routers"));
         }
         Ok(())
@@ -168,7 +168,7 @@ impl Told {
     fn endpoint(&mut self, router: u32, endpoint: u32, line: usize) -> Result<(), Refusal> {
         if let Some((other, first)) = self.endpoints.insert(endpoint, (router, line)) {
             let why = format!("node {endpoint} is on router {other} before, on line {first}");
-            return Err(Refusal::new("node", why, "a node is on one router, told once"));
+            return Err(Refusal::new("node", why, "a node is on one router, and in one line"));
         }
         Ok(())
     }
@@ -177,8 +177,8 @@ impl Told {
         gap("router", self.routers.iter().copied())?;
         gap("node", self.endpoints.keys().copied())?;
         let size = self.routers.len();
-        let told = self.channels.iter().map(|(pair, (latency, _))| (*pair, *latency));
-        let mut links: BTreeMap<(u32, u32), u32> = told.collect();
+        let channels = self.channels.iter().map(|(pair, (latency, _))| (*pair, *latency));
+        let mut links: BTreeMap<(u32, u32), u32> = channels.collect();
         for &(a, b) in self.channels.keys() {
             links.entry((b, a)).or_insert(1);
         }
@@ -204,7 +204,7 @@ impl Told {
             }
         }
         if let Some(cut) = reached.iter().position(|reached| !reached) {
-            let why = format!("no way leads from router 0 to router {cut}");
+            let why = format!("no path leads from router 0 to router {cut}");
             return Err(Refusal::new("router", why, "BookSim ends where a router is not reached"));
         }
         Ok(Anynet { neighbours, endpoints, router_of })

@@ -63,8 +63,8 @@ impl Class {
         mean_flits(&self.lengths)
     }
 
-    /// The class as simulators draw it, on a network of so many endpoints. `seed` is for what is
-    /// left to chance once. O(endpoints log endpoints).
+    /// The class as simulators draw it, on a network of `endpoints`. `seed` is for what is drawn
+    /// once. O(endpoints log endpoints).
     ///
     /// # Errors
     /// When the pattern does not fit the endpoints, or a length or weight is above 2^20.

@@ -116,7 +116,7 @@ pub enum Priority {
     None,
     /// By `class_priority`.
     Class,
-    /// The earlier born.
+    /// The earlier created.
     Age,
     /// The earlier injected.
     NetworkAge,
@@ -190,7 +190,7 @@ pub struct Run {
     pub sample_period: u32,
     /// `max_samples`, periods with those of the warm-up.
     pub max_samples: u32,
-    /// `include_queuing`: latencies count from the birth of a packet, not from its injection.
+    /// `include_queuing`: latencies count from when a packet is created, not from its injection.
     pub include_queuing: bool,
     /// `seed`.
     pub seed: i32,

@@ -47,7 +47,7 @@ pub(super) enum Read {
 /// What may be done with values that are no bytes.
 pub(super) const BYTES: &str = "a number from 0, finite; of other matrices only the pattern \
                                 counts: map the halo exchange of parts of it (--partition)";
-/// So many processes a graph may have whatever the length of its file.
+/// Processes that a graph may have however short its file is.
 pub(super) const SMALL: u64 = 1 << 16;
 
 /// What files hold.
@@ -75,7 +75,7 @@ impl Matrix {
     /// The matrix of entries, whatever their values are.
     ///
     /// # Errors
-    /// When there cannot be so many processes, or one is not below their number.
+    /// When there cannot be that number of processes, or one is not below it.
     pub fn of(processes: u32, sent: Vec<Sent>) -> Result<Self, Refusal> {
         let mut found = Found::new(processes);
         for one in sent {

@@ -35,7 +35,7 @@ pub(super) fn looks(text: &str) -> bool {
     (2..=4).contains(&words.len()) && numbers && count == Some(lines(text).count() - 1)
 }
 
-/// Reads the graph: the weight of an edge is sent both ways.
+/// Reads the graph: the weight of an edge is sent in both directions.
 pub(super) fn read(text: &str) -> Result<Found, Refusal> {
     let mut rows = lines(text).skip_while(|(_, line)| line.is_empty());
     let Some((at, head)) = rows.next() else {

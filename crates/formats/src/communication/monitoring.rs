@@ -84,7 +84,7 @@ fn of_file(text: &str) -> Result<Vec<(usize, Sent)>, Refusal> {
             let help = "E|I src dst N bytes M msgs sent ...";
             return Err(refuse(line, "no line of monitoring", help));
         }
-        // what is got goes the other way
+        // what a rank gets goes in the opposite direction
         let (from, to) = if kind == "R" { (to, from) } else { (from, to) };
         found.push((line, Sent { from, to, bytes, messages }));
     }

@@ -16,7 +16,7 @@ pub(super) fn whole(line: usize, what: &str, word: Option<&str>) -> Result<u64, 
     let found = word.map(str::parse);
     match found {
         Some(Ok(number)) => Ok(number),
-        _ => Err(refuse(line, &format!("{} is no {what}", told(word)), "a whole number from 0")),
+        _ => Err(refuse(line, &format!("{} is no {what}", quoted(word)), "a whole number from 0")),
     }
 }
 
@@ -24,7 +24,7 @@ pub(super) fn whole(line: usize, what: &str, word: Option<&str>) -> Result<u64, 
 pub(super) fn amount(line: usize, what: &str, word: Option<&str>) -> Result<f64, Refusal> {
     let found: Option<f64> = word.and_then(|word| word.parse().ok());
     found.filter(|n| n.is_finite() && *n >= 0.0).ok_or_else(|| {
-        refuse(line, &format!("{}: no {what}", told(word)), "a number from 0, finite")
+        refuse(line, &format!("{}: no {what}", quoted(word)), "a number from 0, finite")
     })
 }
 
@@ -34,7 +34,7 @@ pub(super) fn value(line: usize, word: Option<&str>) -> Result<f64, Refusal> {
         .and_then(|word| word.parse().ok().or_else(|| word.replace(['d', 'D'], "e").parse().ok()));
     found
         .filter(|n| n.is_finite())
-        .ok_or_else(|| refuse(line, &format!("{}: no value", told(word)), "a number, finite"))
+        .ok_or_else(|| refuse(line, &format!("{}: no value", quoted(word)), "a number, finite"))
 }
 
 /// A vertex, counted from `base`, below `count`.
@@ -58,7 +58,7 @@ pub(super) fn refuse(line: usize, why: &str, help: &str) -> Refusal {
     Refusal::new(format!("line {line}"), why, help)
 }
 
-fn told(word: Option<&str>) -> String {
+fn quoted(word: Option<&str>) -> String {
     match word {
         Some(word) => format!("'{}'", word.chars().take(40).collect::<String>()),
         None => "nothing".to_owned(),

@@ -3,7 +3,7 @@
 //! A line for each router: `router 0 node 0 node 1 router 3 5 router 4 2`, with the latency of the
 //! channel to a router after its number. Source: `BookSim` 2.0 User's Guide, section on anynet, and
 //! what its reader does: routers and nodes count from 0 without gaps, a node is on one router, a
-//! pair of routers has one link, a latency holds for the direction it is told for, and one after a
+//! pair of routers has one link, a latency holds for the direction of its line, and one after a
 //! node would be taken for a router.
 
 use super::kind::{Format, Source, asked, quantity};
@@ -44,7 +44,7 @@ pub(super) fn write(source: &Source, options: &Map<String, Value>) -> Result<Str
     w.check_hosts()?;
     w.check_no_parallel("anynet has one link for two routers")?;
     if let Some(s) = w.reached().iter().position(|reached| !reached) {
-        let why = format!("no way leads to switch {}", w.switch_name(s));
+        let why = format!("no path leads to switch {}", w.switch_name(s));
         return Err(Refusal::new("network", why, "BookSim ends where a router is not reached"));
     }
     let cycle_ns = match options.cycle_ns {

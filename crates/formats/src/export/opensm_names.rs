@@ -35,7 +35,7 @@ fn write(source: &Source, options: &Map<String, Value>) -> Result<String, Refusa
     for (guid, name) in switches.chain(hosts) {
         if name.contains('"') {
             let why = format!("{name} has a quotation mark");
-            return Err(Refusal::new("name", why, "the format has no way to write it"));
+            return Err(Refusal::new("name", why, "the format cannot write it"));
         }
         let _ = writeln!(text, "0x{guid:016x} \"{name}\"");
     }

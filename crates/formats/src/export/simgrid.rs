@@ -192,7 +192,7 @@ fn one_hop_routes(text: &mut String, w: &Working) -> Result<(), Refusal> {
     w.check_no_parallel("without tables a pair has one; give a folder of `flyloom route -o`")?;
     let reached = w.reached();
     if let Some(host) = w.hosts.iter().find(|host| !reached[host.at]) {
-        let why = format!("no way leads to {}", w.host_name(host));
+        let why = format!("no path leads to {}", w.host_name(host));
         return Err(Refusal::new("network", why, "SimGrid ends where it finds no route"));
     }
     let mut both = |a: &str, z: &str, id: &str| {

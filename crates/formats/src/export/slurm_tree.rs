@@ -26,7 +26,7 @@ enum Which {
     /// All of a tree that have nodes below them.
     #[default]
     All,
-    /// Of those on one level that reach the same nodes the first.
+    /// The first of the switches on one level that reach the same nodes.
     Distinct,
     /// Those with nodes, and one above them all that stands for the rest of the network.
     Leaves,

@@ -18,7 +18,7 @@ const MOST_APART: u64 = 16;
 /// How many records there are from one router to another.
 type Counts = BTreeMap<(u32, u32), u32>;
 
-/// Records of so many numbers each, the first two of which are counted.
+/// The records, each of `numbers` numbers; the pairs of the first two are counted.
 fn records(bytes: &[u8], numbers: usize, name: &str) -> Result<Counts, Refusal> {
     let mut found = Counts::new();
     for (at, record) in bytes.chunks_exact(4 * numbers).enumerate() {

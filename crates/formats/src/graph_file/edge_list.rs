@@ -1,4 +1,4 @@
-//! Edge lists: the plainest way to write a network down.
+//! Edge lists: the plainest text of a network.
 //!
 //! ```text
 //! # remark, from # to the end of the line
@@ -14,7 +14,7 @@
 //!
 //! Settings, source code and certificates have lines of two words too. So a text says that it is
 //! an edge list: by endpoints, by `{}`, by `# edge list` at its head, or by its file's name. One
-//! that says nothing of itself must be of one piece and have a circle: of 50000 text files of a
+//! that says nothing of itself must be of one piece and have a cycle: of 50000 text files of a
 //! machine none but edge lists did.
 
 use super::kind::{Format, MAX_ON_SWITCH, add_endpoints, example_network, recipe, terminals_up};
@@ -132,12 +132,12 @@ pub(super) fn has_remark(text: &str) -> bool {
     lines.find(|line| !line.is_empty()).is_some_and(|line| line.starts_with(REMARK))
 }
 
-/// Refuses links that are not of one piece or that have no circle.
+/// Refuses links that are not of one piece or that have no cycle.
 fn check_looks(t: &Topology, name: &str) -> Result<(), Refusal> {
     let (_, pieces) = t.graph().components();
     let why = match pieces {
         1 if t.links().len() >= t.switches().len() => return Ok(()),
-        1 => "its links have no circle".to_owned(),
+        1 => "its links have no cycle".to_owned(),
         _ => format!("its links are in {pieces} pieces"),
     };
     let help = "if it is an edge list, say so: with '# edge list' as its first line, with \
@@ -230,7 +230,7 @@ impl<'a> List<'a> {
 ///
 /// Every rail counts as an endpoint of its switch. Blanks and `#` in names become `_`, and a name
 /// that is empty or no longer unique is replaced by `switch-` and its number. Ports, cables, planes
-/// and addresses are not told; [`super::json`] tells everything. O(network).
+/// and addresses are not written; [`super::json`] has everything. O(network).
 pub fn write(t: &Topology) -> String {
     let names = t.switches().iter().enumerate();
     let names = unique_names(names.map(|(i, s)| {

@@ -189,7 +189,7 @@ impl<'a, 'input: 'a> Reader<'a, 'input> {
             }
             let end = |which: &str| Cow::Borrowed(edge.attribute(which).unwrap_or_default());
             let directed = match edge.attribute("directed") {
-                Some(told) => told == "true",
+                Some(word) => word == "true",
                 None => directed_by_default,
             };
             found.push(Edge {
@@ -229,7 +229,7 @@ pub(crate) struct More<'a> {
 /// The working switches of `t` and their links, failed ones included, as undirected `GraphML`.
 ///
 /// Node ids are switch ids. Every rail counts as an endpoint of its switch. Ports and addresses are
-/// not told; [`super::json`] tells everything. A name that is empty or that an earlier switch has
+/// not written; [`super::json`] has everything. A name that is empty or that an earlier switch has
 /// is replaced by `switch-` and its number. O(network).
 pub fn write(t: &Topology) -> String {
     text(t, None)
@@ -313,7 +313,7 @@ pub(crate) fn escape(text: &str) -> String {
             '&' => out.push_str("&amp;"),
             '<' => out.push_str("&lt;"),
             '>' => out.push_str("&gt;"),
-            // XML 1.0 has no way to write these
+            // XML 1.0 cannot have these
             c if c.is_control() || matches!(c, '\u{fffe}' | '\u{ffff}') => out.push('_'),
             c => out.push(c),
         }

@@ -38,8 +38,9 @@ pub(super) const ENTRY: Format = Format {
 
 /// The version of the format that is written, and the only one that is read.
 pub const VERSION: u64 = 1;
-/// Ports that switches may have without cables: so many each, and these, and as many again as have
-/// one. Every port takes room, and a few digits say any number of them.
+/// Ports that switches may have without cables: the first number for each switch, the second in
+/// all, and one more for each port with a cable. Every port takes room, and a few digits of a file
+/// can ask for any number of them.
 const PORTS: usize = 256;
 const MANY_PORTS: usize = 1 << 20;
 /// Most devices of a switch that are no endpoints.

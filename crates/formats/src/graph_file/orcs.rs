@@ -67,7 +67,7 @@ pub fn read(text: &str, name: &str) -> Result<Topology, Refusal> {
     Ok(File::read(text, name)?.cabling(name)?.0)
 }
 
-/// Reads a network and its tables; entries towards switches are not told, and left out.
+/// Reads a network and its tables; a file has no entries towards switches.
 /// O(file + hosts * switches).
 ///
 /// # Errors
@@ -131,7 +131,7 @@ pub fn read_tables(text: &str, name: &str) -> Result<Routing, Refusal> {
 /// The tables of `routing` as ORCS reads them: hosts `H1`, `H2`, ... by terminal, switches `S1`,
 /// `S2`, ... by id, the edges of a switch in order of its ports; what has failed is left out.
 ///
-/// Lanes, speeds and entries towards switches are not told. O(hosts * switches).
+/// Lanes, speeds and entries towards switches are not written. O(hosts * switches).
 ///
 /// # Errors
 /// When there are several layers, or endpoints with several rails.

@@ -79,8 +79,8 @@ pub fn lfts(before: &Lfts, after: &Lfts) -> Vec<SwitchChange> {
 }
 
 /// The service levels of paths that change: of each pair of working terminals and each LID of the
-/// destination, told by their LIDs. O(sources * destination LIDs), where sources are switches when
-/// levels are by switch in both, else terminals.
+/// destination. LIDs say which paths of the two are the same. O(sources * destination LIDs), where
+/// sources are switches when levels are by switch in both, else terminals.
 pub fn levels(before: Option<Addressed<'_>>, after: Addressed<'_>) -> Count {
     let (routing, addresses) = after;
     let owner = before.map_or_else(HashMap::new, |(old, addresses)| owners(old, addresses));

@@ -310,8 +310,8 @@ Unicast lids [0x0-0xb] of switch Lid 11 guid 0x00000000000000a2 (s2):
 
     #[test]
     fn every_dump_of_one_fabric_says_the_same() {
-        let told = read(DUMP, "f").expect("tables");
-        assert_eq!((told.entries(), told.port(0xa1, 11), told.port(0xa2, 1)), (5, 12, DROP));
+        let tables = read(DUMP, "f").expect("tables");
+        assert_eq!((tables.entries(), tables.port(0xa1, 11), tables.port(0xa2, 1)), (5, 12, DROP));
         let without = DUMP.lines().map(|l| l.split(" : (").next().unwrap_or("").to_owned() + "\n");
         same(&without.collect::<String>());
         same(&DUMP.replace('\n', "\r\n").replace("Unicast", "ibwarn: a warning\nUnicast"));

@@ -1,4 +1,4 @@
-//! The file that our OpenSM plug-in reads, both ways: forwarding tables, service levels, SL2VL.
+//! The file of our OpenSM plug-in, read and written: forwarding tables, service levels, SL2VL.
 //!
 //! Source: `docs/opensm.md` defines the format.
 

@@ -22,7 +22,7 @@ pub fn read(
 ) -> Result<Vec<u32>, Refusal> {
     let text = text.trim_start_matches('\u{feff}');
     let begins = text.trim_start();
-    let told = if begins.starts_with('{') {
+    let by_content = if begins.starts_with('{') {
         Format::Json
     } else if begins.lines().any(|line| line.starts_with("rank ")) {
         Format::Rankfile
@@ -31,7 +31,7 @@ pub fn read(
     } else {
         Format::List
     };
-    let places = match format.unwrap_or(told) {
+    let places = match format.unwrap_or(by_content) {
         Format::Json => json(on, text),
         Format::Rankfile => rankfile(on, text),
         Format::Cray => cray(text, slots),

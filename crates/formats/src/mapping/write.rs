@@ -40,7 +40,7 @@ pub fn write(
         Format::Rankfile => {
             let mut taken = vec![0; on.endpoints().len()];
             for (rank, &e) in places.iter().enumerate() {
-                // of a host's adapters each has slots of its own, by which they are told apart
+                // each adapter of a host has slots of its own, which tell it from the others
                 let (own, all) = known[&e];
                 let slot = own + all * taken[e as usize];
                 let _ = writeln!(text, "rank {rank}={} slot={slot}", name(e));

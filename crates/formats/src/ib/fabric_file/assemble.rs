@@ -311,16 +311,16 @@ impl<'a> Nodes<'a> {
     ) -> Result<Vec<Vec<usize>>, Refusal> {
         let is_device = |i: &usize| self.all[*i].form != Form::Switch;
         let devices: Vec<usize> = (0..self.all.len()).filter(is_device).collect();
-        let told: Vec<(Kind, &str)> = devices
+        let kinds: Vec<(Kind, &str)> = devices
             .iter()
             .map(|&i| (self.all[i].kind(), self.all[i].head.name.unwrap_or_default()))
             .collect();
         let cabled: Vec<bool> = devices.iter().map(|&i| self.is_cabled(&self.all[i])).collect();
-        let chosen = choice.endpoints(&told, &cabled).map_err(|r| r.within(self.file))?;
+        let chosen = choice.endpoints(&kinds, &cabled).map_err(|r| r.within(self.file))?;
         let mut groups: Vec<Vec<usize>> = Vec::new();
         let mut of_host: HashMap<&str, usize> = HashMap::new();
         let mut adapters: BTreeMap<&str, usize> = BTreeMap::new();
-        for ((&i, &(kind, name)), chosen) in devices.iter().zip(&told).zip(chosen) {
+        for ((&i, &(kind, name)), chosen) in devices.iter().zip(&kinds).zip(chosen) {
             if chosen && kind == Kind::Host && !names_no_host(name) {
                 *adapters.entry(host(name)).or_default() += 1;
             }

@@ -171,12 +171,13 @@ fn number_after<T: std::str::FromStr>(text: &str, key: &str) -> Result<Option<T>
 pub(super) struct Rate {
     pub(super) width: Option<u8>,
     pub(super) speed: Option<Speed>,
-    /// Told as `4xHDR`; else from masks of what is enabled, of which the fastest is used.
+    /// Whether it is given as `4xHDR`; else it comes from masks of what is enabled, of which the
+    /// fastest is used.
     pub(super) exact: bool,
 }
 
 impl Rate {
-    /// Takes what is not told from the defaults of the file.
+    /// Takes what the line does not say from the defaults of the file.
     pub(super) fn fall_back(&mut self, width: Option<u8>, speed: Option<Speed>) {
         self.width = self.width.or(width);
         self.speed = self.speed.or(speed);
@@ -214,9 +215,9 @@ impl<'a> PortLine<'a> {
             None if own_lid => (remark, ""),
             None => ("", remark),
         };
-        let told = quoted(rest)?;
-        let tail = told.map_or(rest, |(_, tail)| tail);
-        let peer_name = told.map(|(name, _)| name);
+        let name = quoted(rest)?;
+        let tail = name.map_or(rest, |(_, tail)| tail);
+        let peer_name = name.map(|(name, _)| name);
         let lmc = number_after(own, "lmc")?;
         if let Some(lmc) = lmc.filter(|l| *l > fabric::addresses::MAX_LMC) {
             return Err(Wrong::new(format!("{lmc} is no LMC"), "an LMC is 0 to 7"));
@@ -229,7 +230,7 @@ impl<'a> PortLine<'a> {
 
 /// Width and speed from the words after the name: `lid 204 4xHDR s=4 w=2 v=3 e=4 slot 3 (scp)`.
 fn rate<'a>(mut words: impl Iterator<Item = &'a str>) -> Result<Rate, Wrong> {
-    let mut told = Rate::default();
+    let mut rate = Rate::default();
     let (mut width_mask, mut speed_mask, mut extended_mask) = (0, 0, 0);
     while let Some(word) = words.next() {
         if word == "lid" || word == "slot" {
@@ -245,15 +246,15 @@ fn rate<'a>(mut words: impl Iterator<Item = &'a str>) -> Result<Rate, Wrong> {
                 _ => {}
             }
         } else if word != "(scp)" {
-            (told.width, told.speed) = width_and_speed(word)?;
-            told.exact = true;
+            (rate.width, rate.speed) = width_and_speed(word)?;
+            rate.exact = true;
         }
     }
-    if !told.exact {
-        told.width = widest(width_mask);
-        told.speed = fastest_extended(extended_mask).or(fastest(speed_mask));
+    if !rate.exact {
+        rate.width = widest(width_mask);
+        rate.speed = fastest_extended(extended_mask).or(fastest(speed_mask));
     }
-    Ok(told)
+    Ok(rate)
 }
 
 /// `4xHDR`, where either half may be unknown: `?????`.
@@ -421,7 +422,7 @@ pub(crate) fn is_message(line: &str) -> bool {
 mod tests {
     use super::*;
 
-    /// Ports of which nothing is known are told with a GUID of 0: that is none.
+    /// Ports of which nothing is known come with a GUID of 0, which means none.
     #[test]
     fn a_port_guid_of_0_is_none() {
         for (text, wanted) in [("(0)", None), ("(000)", None), ("(1a)", Some(0x1a)), ("[1]", None)]

@@ -34,14 +34,14 @@ const HEADINGS: [(&str, Form); 5] = [
     ("Router", Form::Router),
 ];
 
-/// A port, as it is told at either end of a line.
+/// A port as a line gives it, at either end.
 #[derive(Debug, Clone, Copy)]
 struct Port<'a> {
     /// `None` where only the other lines tell.
     form: Option<Form>,
     lid: u16,
     number: u16,
-    /// Of a switch its own; of an adapter that of the port; `None` where it is not told.
+    /// Of a switch its own; of an adapter that of the port; `None` where the line has none.
     guid: Option<u64>,
     /// Whether the GUID of an adapter is that of its port.
     is_port_guid: bool,
@@ -49,7 +49,7 @@ struct Port<'a> {
 }
 
 /// A line of a report: a port, and what it leads to.
-struct Told<'a> {
+struct ReportLine<'a> {
     line: usize,
     here: Port<'a>,
     far: Option<Port<'a>>,
@@ -67,7 +67,7 @@ pub(super) fn read<'a>(text: &'a str, file: &'a str) -> Result<Option<Nodes<'a>>
     if !is_report && !is_link_info(first) {
         return Ok(None);
     }
-    let mut reader = Reader { nodes: Nodes::new(file), told: Vec::new(), open: None };
+    let mut reader = Reader { nodes: Nodes::new(file), lines: Vec::new(), open: None };
     let last = text.lines().count();
     for (i, line) in text.lines().enumerate() {
         let (number, line) = (i + 1, line.trim());
@@ -105,7 +105,7 @@ pub(crate) fn is_link_info(line: &str) -> bool {
 
 struct Reader<'a> {
     nodes: Nodes<'a>,
-    told: Vec<Told<'a>>,
+    lines: Vec<ReportLine<'a>>,
     /// The node of the heading above: form, GUID of a switch, name.
     open: Option<(Form, Option<u64>, &'a str)>,
 }
@@ -190,7 +190,7 @@ fn ports_line<'a>(reader: &mut Reader<'a>, number: usize, line: &'a str) -> Resu
     } else {
         None
     };
-    reader.told.push(Told { line: number, here, far, rate });
+    reader.lines.push(ReportLine { line: number, here, far, rate });
     Ok(())
 }
 
@@ -207,7 +207,7 @@ fn lid_and_port(text: &str) -> Result<(u16, u16, &str), Wrong> {
     Ok((number(words.next(), "lid")?, port_number(words.next())?, rest))
 }
 
-/// A heading: the form, the GUID where it is told, the name.
+/// A heading: the form, the GUID where it has one, the name.
 fn heading(line: &str) -> Option<(Form, Option<u64>, &str)> {
     let (word, rest) = line.split_once(':')?;
     let form = HEADINGS.iter().find(|(known, _)| *known == word).map(|(_, form)| *form)?;
@@ -276,7 +276,7 @@ fn link_line<'a>(reader: &mut Reader<'a>, number: usize, line: &'a str) -> Resul
         Some(Port { form: None, lid, number: port, guid, is_port_guid: true, name })
     };
     shown(name)?;
-    reader.told.push(Told { line: number, here, far, rate });
+    reader.lines.push(ReportLine { line: number, here, far, rate });
     Ok(())
 }
 
@@ -292,17 +292,17 @@ enum Key<'a> {
 }
 
 impl<'a> Reader<'a> {
-    /// The nodes, with the ports that are told and those that only the far ends tell.
+    /// The nodes, with the ports that have a line and those that only the far ends name.
     fn nodes(self, file: &str) -> Result<Nodes<'a>, Refusal> {
-        let Self { mut nodes, told, .. } = self;
-        let forms = forms(&told);
+        let Self { mut nodes, lines, .. } = self;
+        let forms = forms(&lines);
         // a report of switches alone has no lines of devices
         let mut has_devices = false;
         let mut ends: HashSet<(String, u16)> = HashSet::new();
         let mut most: HashMap<String, u16> = HashMap::new();
         let mut every: Vec<(String, Form, Port<'a>, usize)> = Vec::new();
         let mut ports: Vec<(String, usize, PortLine<'a>)> = Vec::new();
-        for t in &told {
+        for t in &lines {
             let at = |w: Wrong| w.at(file, t.line);
             let (id, form) = named(&forms, &t.here).map_err(at)?;
             has_devices |= form != Form::Switch;
@@ -314,7 +314,7 @@ impl<'a> Reader<'a> {
             ports.push((id, t.line, port_line(&t.here, form, far, &far_id, far_form, &t.rate)));
         }
         let mut one_sided = Vec::new();
-        for t in told.iter().filter(|t| t.far.is_some()) {
+        for t in lines.iter().filter(|t| t.far.is_some()) {
             let Some(far) = &t.far else { continue };
             let (id, form) = named(&forms, &t.here).map_err(|w| w.at(file, t.line))?;
             let (far_id, far_form) = named(&forms, far).map_err(|w| w.at(file, t.line))?;
@@ -330,7 +330,7 @@ impl<'a> Reader<'a> {
             let count = one_sided.len();
             let cables = if count == 1 { "cable is" } else { "cables are" };
             nodes.notes.push(format!(
-                "{count} {cables} told by one end only, the first in line {line}, and not by \
+                "{count} {cables} given at one end only, the first in line {line}, and not by \
                  '{far}': the file looks cut off"
             ));
         }
@@ -363,15 +363,15 @@ impl<'a> Reader<'a> {
 /// The form and the id of every node that lines begin with, by GUID and by LID.
 ///
 /// `iblinkinfo -l` tells no form: a node whose ports have one LID is a switch.
-fn forms<'a>(told: &[Told<'a>]) -> HashMap<Key<'a>, (String, Form)> {
+fn forms<'a>(lines: &[ReportLine<'a>]) -> HashMap<Key<'a>, (String, Form)> {
     let mut ports: HashMap<u64, (u16, u16, bool)> = HashMap::new();
-    for Port { guid, number: port, lid, .. } in told.iter().map(|t| &t.here) {
+    for Port { guid, number: port, lid, .. } in lines.iter().map(|t| &t.here) {
         let Some(guid) = guid else { continue };
         let (first, own, many) = ports.entry(*guid).or_insert((*port, *lid, false));
         *many |= first != port && own == lid;
     }
     let mut found = HashMap::new();
-    for here in told.iter().map(|t| &t.here) {
+    for here in lines.iter().map(|t| &t.here) {
         let (key, entry) = match (here.form, here.guid) {
             (Some(form), _) => {
                 let (key, id) = key(form, here);
@@ -438,7 +438,7 @@ fn port_line<'a>(
     rate: &Rate,
 ) -> PortLine<'a> {
     let of_adapter = |port: &Port, form: Form| port.guid.filter(|_| form != Form::Switch);
-    // where no form is told, at the beginning of a line of `iblinkinfo -l`, it is the node's
+    // where there is no form, at the beginning of a line of `iblinkinfo -l`, it is the node's
     let own = |port: &Port, form: Form| of_adapter(port, form).filter(|_| port.is_port_guid);
     PortLine {
         port: here.number.max(1),

@@ -1,4 +1,4 @@
-//! Fabrics as `ibnetdiscover` prints them and `ibsim` reads them: one grammar, both ways.
+//! Fabrics as `ibnetdiscover` prints them and `ibsim` reads them: one grammar, read and written.
 //!
 //! Source: the manual pages and behaviour of `infiniband-diags` 44 and `ibsim` 0.10. The grammar:
 //!
@@ -59,7 +59,7 @@ pub fn read(text: &str, name: &str) -> Result<Topology, Refusal> {
 ///
 /// # Errors
 /// When a line is not understood, a node is given twice and not alike, a GUID is of two nodes, a
-/// port is above the node's number of ports, or a cable is told by one end only; always with the
+/// port is above the node's number of ports, or a cable is given at one end only; always with the
 /// line.
 pub fn read_chosen(text: &str, name: &str, choice: &Choice) -> Result<Topology, Refusal> {
     let text = text.trim_start_matches('\u{feff}');

@@ -55,7 +55,7 @@ const OPERATIONS: [(&str, bool); 10] = [
 ///
 /// # Errors
 /// When a node waits for one that there is not, or nodes for one
-/// another in a circle, a rank is out of range, or ranks do not do the same together; when there
+/// another in a cycle, a rank is out of range, or ranks do not do the same together; when there
 /// would be too many operations, or `watch` says stop.
 pub(super) fn schedule(traces: &[(String, Trace)], asked: &Asked<'_>) -> Result<Schedule, Stop> {
     let ranks = u32::try_from(traces.len()).unwrap_or(u32::MAX);

@@ -240,7 +240,7 @@ proptest! {
     fn nodes_wait_for_what_the_trace_says(
         after in proptest::collection::vec(proptest::collection::vec(any::<u64>(), 0..4), 1..12),
     ) {
-        // computation alone, in a chain of any shape: each ends with the longest way to it
+        // computation alone, in a graph of any shape: each ends after the longest chain before it
         let nodes: Vec<Node> = (0..).zip(&after).map(|(id, before)| {
             let before: Vec<u64> = before.iter().filter_map(|b| b.checked_rem(id)).collect();
             local(id, &before, id % 4)
@@ -250,7 +250,7 @@ proptest! {
             let begin = node.after.iter().map(|id| ends[*id as usize]).max().unwrap_or(0);
             ends.push(begin + node.duration_ns);
         }
-        // the file has them the other way round
+        // the file has them in reverse order
         let found = made(vec![nodes.into_iter().rev().collect()], &json!({}));
         let (mut longest, mut begins) = (0, vec![0; found.ops().len()]);
         let mut counts = found.counts();
@@ -361,7 +361,7 @@ fn time_is_that_of_the_trace_or_of_its_operations() {
 fn what_cannot_be_is_refused() {
     let barrier = |id| node(id, &[], together(9, 0, "", None));
     let sum = |bytes| node(4, &[], together(0, bytes, "g", None));
-    for (all, told) in [
+    for (all, expected) in [
         (vec![vec![local(0, &[3], 1)]], "it.0.et: node 0 (n0): it waits for node 3, which is not"),
         (vec![vec![local(0, &[1], 1), local(1, &[0], 1)]], "node 0 (n0): it waits for itself"),
         (
@@ -385,9 +385,9 @@ fn what_cannot_be_is_refused() {
         (vec![], "traces: there is none"),
     ] {
         let refused = refused(all);
-        assert!(refused.contains(told), "{refused}");
+        assert!(refused.contains(expected), "{refused}");
     }
-    for (content, told) in [
+    for (content, expected) in [
         (&[][..], "byte 0: it is empty"),
         (&[5, 8, 1], "byte 1: the trace is cut off"),
         (&[0x80], "byte 0: the trace is cut off"),
@@ -398,6 +398,6 @@ fn what_cannot_be_is_refused() {
         (&[4, 0x0a, 2, 0x30, 0x2e], "there is no node"),
     ] {
         let refused = parse(content, &Quiet).expect_err("refused").to_string();
-        assert!(refused.contains(told), "{refused}");
+        assert!(refused.contains(expected), "{refused}");
     }
 }

@@ -50,7 +50,7 @@ impl<'a> Message<'a> {
         Err(self.refuse("a number of more than 64 bits", "a Chakra execution trace"))
     }
 
-    /// So many bytes, taken from the front.
+    /// Takes the next `length` bytes.
     pub(super) fn take(&mut self, length: u64) -> Result<Self, Refusal> {
         let Some(bytes) = usize::try_from(length).ok().and_then(|n| self.bytes.get(..n)) else {
             return Err(self.cut());

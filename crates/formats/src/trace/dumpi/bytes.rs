@@ -23,7 +23,7 @@ impl<'a> Bytes<'a> {
         Refusal::new(format!("byte {}", self.at), why.into(), FILE)
     }
 
-    /// So many bytes.
+    /// Takes the next `length` bytes.
     pub(super) fn take(&mut self, length: usize) -> Result<&'a [u8], Refusal> {
         let end = self.at.checked_add(length);
         let Some(taken) = end.and_then(|end| self.all.get(self.at..end)) else {
@@ -35,7 +35,7 @@ impl<'a> Bytes<'a> {
     }
 
     fn number<const N: usize>(&mut self) -> Result<[u8; N], Refusal> {
-        self.take(N).map(|taken| taken.try_into().expect("so many were taken"))
+        self.take(N).map(|taken| taken.try_into().expect("N bytes were taken"))
     }
 
     pub(super) fn u8(&mut self) -> Result<u8, Refusal> {

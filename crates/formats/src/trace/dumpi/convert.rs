@@ -54,7 +54,7 @@ pub(super) fn schedule(files: &[File<'_>], asked: &Asked<'_>) -> Result<Schedule
     calls::expand(&calls::Trace { processes }, null, asked)
 }
 
-/// What a process called, in a run of so many.
+/// What a process called, in a run of `ranks` processes.
 fn called(trace: &Trace, ranks: u32, codes: bool) -> Result<Vec<Called>, Refusal> {
     let mut reader = Reader {
         types: Types::new(&trace.sizes),

@@ -24,7 +24,7 @@ pub(super) struct Groups {
 }
 
 impl Groups {
-    /// Those of a process of a run of so many, before its first call.
+    /// The groups that a process has before its first call, in a run of `ranks` processes.
     pub(super) fn new(world: i64, ranks: u32) -> Self {
         let sizes = HashMap::from([(world, ranks.into())]);
         Self { known: HashMap::new(), sizes, most: ranks.into() }
@@ -118,7 +118,8 @@ impl Groups {
     }
 }
 
-/// The ranks of ranges, first, last and stride of each, of a group with at most so many.
+/// The ranks of ranges, each with its first rank, last rank and stride; none where there are more
+/// than `most`, which is all that the group can have.
 fn spread(ranges: &[Value], most: i64) -> Option<Vec<i64>> {
     let mut all = Vec::new();
     for range in ranges {

@@ -98,9 +98,9 @@ pub(super) struct Status {
 /// Arguments by their names, in the order of the record.
 pub(super) type Arguments = Vec<(&'static str, Value)>;
 
-/// What the layout of a record depends on, beside its call.
+/// The form of the records of a file: what their layout depends on beside the call.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Way {
+pub(super) struct Form {
     pub(super) version: [u8; 3],
     /// Whether statuses are there.
     pub(super) statuses: bool,
@@ -123,7 +123,7 @@ impl Argument {
 
 impl Layout {
     /// The arguments of a record of this call.
-    pub(super) fn read(&self, from: &mut Bytes<'_>, way: Way) -> Result<Arguments, Refusal> {
+    pub(super) fn read(&self, from: &mut Bytes<'_>, form: Form) -> Result<Arguments, Refusal> {
         let mut found: Arguments = Vec::with_capacity(self.arguments.len());
         for argument in &self.arguments {
             if !argument.is_there(&found) {
@@ -132,7 +132,7 @@ impl Layout {
             if argument.is == Type::Texts {
                 // before 0.6.2 the number stands twice
                 let argc = number(&found, &["argc"]).unwrap_or(0);
-                let argc = if way.version < [0, 6, 2] { from.i32()?.into() } else { argc };
+                let argc = if form.version < [0, 6, 2] { from.i32()?.into() } else { argc };
                 let mut all = Vec::new();
                 for _ in 0..argc {
                     all.push(text(from)?);
@@ -142,20 +142,20 @@ impl Layout {
             }
             // arrays of these calls were one number in old versions
             let single = match (self.name, argument.name) {
-                ("Cart_get", "coords") => way.version < [0, 6, 8],
-                ("Type_struct", "indices") => way.version < [0, 6, 9],
+                ("Cart_get", "coords") => form.version < [0, 6, 8],
+                ("Type_struct", "indices") => form.version < [0, 6, 9],
                 _ => false,
             };
             let lists = if single { 0 } else { argument.lists };
-            found.push((argument.name, value(argument.is, lists, from, way)?));
+            found.push((argument.name, value(argument.is, lists, from, form)?));
         }
         Ok(found)
     }
 }
 
-fn value(is: Type, lists: u8, from: &mut Bytes<'_>, way: Way) -> Result<Value, Refusal> {
+fn value(is: Type, lists: u8, from: &mut Bytes<'_>, form: Form) -> Result<Value, Refusal> {
     Ok(match (is, lists) {
-        (Type::Status, _) => Value::Statuses(statuses(from, way)?),
+        (Type::Status, _) => Value::Statuses(statuses(from, form)?),
         (Type::Text | Type::Texts, 0) => text(from)?,
         (_, 0) => Value::Number(number_of(is, from)?),
         (Type::I8 | Type::I16 | Type::I32 | Type::I64, 1) => {
@@ -165,7 +165,7 @@ fn value(is: Type, lists: u8, from: &mut Bytes<'_>, way: Way) -> Result<Value, R
         }
         _ => {
             let count = from.count(1)?;
-            let all: Result<_, _> = (0..count).map(|_| value(is, lists - 1, from, way)).collect();
+            let all: Result<_, _> = (0..count).map(|_| value(is, lists - 1, from, form)).collect();
             Value::List(all?)
         }
     })
@@ -184,11 +184,11 @@ fn number_of(is: Type, from: &mut Bytes<'_>) -> Result<i64, Refusal> {
     })
 }
 
-fn statuses(from: &mut Bytes<'_>, way: Way) -> Result<Vec<Status>, Refusal> {
-    if !way.statuses {
+fn statuses(from: &mut Bytes<'_>, form: Form) -> Result<Vec<Status>, Refusal> {
+    if !form.statuses {
         return Ok(Vec::new());
     }
-    let has_tag = way.version >= [0, 6, 3];
+    let has_tag = form.version >= [0, 6, 3];
     let count = from.count(if has_tag { 14 } else { 10 })?;
     let mut all = Vec::with_capacity(count);
     for _ in 0..count {

@@ -1,7 +1,7 @@
 //! The file of one rank, read: its index, its body of records, its footer.
 
 use super::bytes::{Bytes, FILE};
-use super::layout::{LAYOUTS, PCONTROL, Way};
+use super::layout::{Form, LAYOUTS, PCONTROL};
 use super::record::{CALLS, END, FOOTER, MAGIC, Record, SIZES, STRIDE, Trace};
 use base::{Refusal, Stop, Watch};
 
@@ -116,8 +116,8 @@ fn body(
             continue;
         }
         let layout = &LAYOUTS[id as usize];
-        let way = Way { version, statuses: mask & 3 != 0 };
-        let arguments = layout.read(&mut from, way).map_err(|refused| {
+        let form = Form { version, statuses: mask & 3 != 0 };
+        let arguments = layout.read(&mut from, form).map_err(|refused| {
             refused.within(&format!("MPI_{} at byte {}", layout.name, here.at))
         })?;
         records.push(Record { id, at: here.at as u64, wall_ns, arguments });

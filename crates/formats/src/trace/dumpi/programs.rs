@@ -176,7 +176,7 @@ impl Process<'_> {
         self.records.push(Record { id: id(name), at: 0, wall_ns, arguments });
     }
 
-    /// Elements and their type that are so many bytes.
+    /// A count of elements and their type that together have this number of bytes.
     fn elements(&mut self, bytes: u64) -> Result<(i64, i64), Refusal> {
         if let Ok(count) = i32::try_from(bytes) {
             return Ok((count.into(), BYTE));

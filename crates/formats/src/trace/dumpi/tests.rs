@@ -186,7 +186,7 @@ fn groups_have_no_more_ranks_than_the_run() {
     // a communicator of 2^31 - 1 ranks, and ranges of millions: unknown, and never listed
     groups.learn(&of("Comm_size", vec![n("comm", 5), n("size", 0x7fff_ffff)]));
     groups.learn(&of("Comm_group", vec![n("comm", 5), n("group", 8)]));
-    groups.ranks(8, 5).expect_err("no communicator has so many");
+    groups.ranks(8, 5).expect_err("no communicator has 2^31 - 1 ranks");
     for (ranges, ranks) in [
         (vec![[0, 3, 2]], Some(vec![0, 2])),
         (vec![[3, 2, -1], [0, 1, 1]], Some(vec![3, 2, 0, 1])),

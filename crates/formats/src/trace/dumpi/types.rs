@@ -7,7 +7,7 @@ use std::collections::HashMap;
 /// Bytes of types of data.
 pub(super) struct Types<'a> {
     said: &'a [u32],
-    /// Of those that the process made.
+    /// Bytes of the types that the process made.
     made: HashMap<i64, u64>,
 }
 

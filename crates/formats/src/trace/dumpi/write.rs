@@ -79,7 +79,7 @@ pub(super) fn write(trace: &Trace, watch: &dyn Watch) -> Result<Vec<u8>, Stop> {
     Ok(out.bytes)
 }
 
-/// The text `PREFIX.meta` beside the files of so many ranks.
+/// The text of `PREFIX.meta`, which stands beside the files of the ranks.
 pub(super) fn meta(prefix: &str, ranks: u32) -> String {
     let mut text = String::new();
     let [version, subversion, subsubversion] = VERSION;

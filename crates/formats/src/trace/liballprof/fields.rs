@@ -157,7 +157,7 @@ impl<'a> Fields<'a> {
     }
 }
 
-/// So many elements of a size.
+/// The bytes of `count` elements of a size.
 pub(super) fn bytes(count: u64, size: u64) -> Result<u64, Refusal> {
     count.checked_mul(size).filter(|&bytes| bytes <= MOST).ok_or_else(|| {
         Refusal::new("count", format!("{count} of {size} bytes"), "2^40 bytes at most")

@@ -59,7 +59,7 @@ fn calls_are_read_with_their_times() {
 #[test]
 fn messages_are_those_of_the_calls() {
     let made = tried(FIRST, SECOND).expect("a schedule");
-    // a message of 16 bytes, two of a barrier, 16 bytes to the root, 8 each way
+    // a message of 16 bytes, two of a barrier, 16 bytes to the root, 8 in each direction
     let mut sizes: Vec<u64> =
         made.ops().iter().filter(|op| op.kind as u8 == 1).map(|op| op.size).collect();
     sizes.sort_unstable();
