@@ -23,7 +23,6 @@ const KNOWN: &[(&str, usize)] = &[
     ("crates/formats/src/liballprof", 3),
     ("crates/py/src", 7),
     ("crates/flit/src/engine", 7),
-    ("crates/message/src/net/flows", 2),
 ];
 
 /// One crate: its files by the path of their module.
