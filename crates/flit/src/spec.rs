@@ -195,15 +195,15 @@ impl Spec {
     /// Whether it can be with packets whose times and sizes are given.
     ///
     /// # Errors
-    /// When it says when packets are born, or how large they are.
+    /// When it says when packets are created, or how large they are.
     pub(super) fn check_with_times(&self) -> Result<(), Refusal> {
         let usual = Self::default();
-        let told = [
+        let excluded = [
             ("traffic_class", !self.traffic_class.is_empty()),
             ("injection", self.injection != usual.injection),
             ("packet_flits", self.packet_flits != usual.packet_flits),
         ];
-        match told.into_iter().find(|(_, is_told)| *is_told) {
+        match excluded.into_iter().find(|(_, is_given)| *is_given) {
             Some((name, _)) => {
                 let help = "leave it out: the file has times, receivers and sizes of all packets";
                 Err(Refusal::new(name, "with packets of given times", help))
@@ -279,7 +279,7 @@ const MOST_SEEDS: u32 = 1000;
 #[derive(Serialize, Deserialize, JsonSchema)]
 #[serde(untagged)]
 enum FlitsSaid {
-    /// So many.
+    /// A number of flits.
     One(u64),
     /// A number, or several with weights.
     Several(String),

@@ -7,7 +7,7 @@ use crate::throughput::Traffic;
 use crate::topology::Topology;
 use base::stage::parameters;
 use base::{Frame, Refusal, Stage, Stop};
-use flit::case::Own;
+use flit::case::GivenTraffic;
 use flit::spec::Spec;
 use flit::stage::Driven;
 use formats::booksim::{self, Source};
@@ -43,8 +43,8 @@ pub fn simulate_flit<'py>(
     };
     let times = injections(times, &topology)?;
     let traffic = match (&times, &traffic) {
-        (Some(times), _) => Some(Own::Times(times)),
-        (None, sending) => sending.as_ref().map(|t| Own::Sending(t.get().sending())),
+        (Some(times), _) => Some(GivenTraffic::Times(times)),
+        (None, sending) => sending.as_ref().map(|t| GivenTraffic::Sending(t.get().sending())),
     };
     let on = Driven { topology: &topology, routing: routing.as_ref(), traffic };
     afford(py, &format!("simulating {}", topology.recipe()), |_| spec.need(on, threads))?;

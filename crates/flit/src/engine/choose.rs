@@ -1,7 +1,7 @@
 //! Which engine runs a setup: by the size of its routers, and by the type of its guide.
 
-use super::ANY;
 use super::build::{Engine, Machine, Setup, is_plain};
+use super::context::ANY;
 use crate::booksim::routing::Anynet;
 use base::Refusal;
 use paths::guide::Guide;
@@ -15,8 +15,8 @@ pub fn engine(setup: Setup<'_>) -> Result<Box<dyn Engine + '_>, Refusal> {
     setup.router.check(setup.wiring)?;
     if is_plain(setup)
         && setup.classes.len() == 1
-        && setup.deal.is_none()
-        && !setup.born_when_made
+        && setup.assignment.is_none()
+        && !setup.age_from_staging
         && let Some(made) = compiled_for_guide(setup)
     {
         return made;

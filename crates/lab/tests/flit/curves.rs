@@ -124,7 +124,7 @@ fn ours(row: &Row, seeds: u32) -> Ours {
         arguments.extend(row.overrides.split(' ').map(str::to_owned));
         let point = simulation(config(&row.file, &arguments)).run(1, &Quiet).unwrap().point;
         let of = class.map_or(&point.all, |c| &point.classes[c]);
-        found.deadlocks += usize::from(point.circle.is_some());
+        found.deadlocks += usize::from(point.deadlock.is_some());
         found.accepted.push(of.accepted_load);
         found.latency.push(of.latency.unwrap_or(f64::NAN));
     }

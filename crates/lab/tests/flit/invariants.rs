@@ -127,8 +127,8 @@ fn left(of: &Case, router: &Router, seed: u64, threads: usize, always_full: bool
         seed,
         threads,
         always_full,
-        deal: None,
-        born_when_made: false,
+        assignment: None,
+        age_from_staging: false,
         cycles: 1 << 20,
     };
     let mut engine: Box<dyn Engine> = engine(setup).unwrap();

@@ -11,7 +11,7 @@ use crate::slow::{self, End, Flit, Found, Inject, Keys, Packet, Port, Priority, 
 use base::seed::Fast;
 use fabric::network::parse_inline;
 use families::family;
-use flit::engine::{Deal, Setup, Tally, engine};
+use flit::engine::{Assignment, Setup, Tally, engine};
 use formats::booksim::{Source, read};
 use lab::booksim::case;
 use paths::select::Rail;
@@ -324,9 +324,9 @@ fn fast(text: &str, network: &Network, packets: &[Vec<Packet>]) -> Tally {
         seed: 1,
         threads: 1,
         always_full: false,
-        deal: Some(Deal { rails: 1, rail: Rail::Fixed, times, lengths: None }),
+        assignment: Some(Assignment { rails: 1, rail: Rail::Fixed, times, lengths: None }),
         cycles: 1 << 17,
-        born_when_made: false,
+        age_from_staging: false,
     })
     .unwrap();
     made.count_in(0..u32::MAX, false);

@@ -216,8 +216,8 @@ fn alone(of: &Case, (source, target): (u32, u32), seed: u64, rest: u32) -> Vec<(
         seed,
         threads: 1,
         always_full: seed % 2 == 1,
-        deal: None,
-        born_when_made: false,
+        assignment: None,
+        age_from_staging: false,
         cycles: 1 << 20,
     };
     let mut engine = engine(setup).unwrap();

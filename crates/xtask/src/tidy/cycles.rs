@@ -22,7 +22,6 @@ const KNOWN: &[(&str, usize)] = &[
     ("crates/formats/src/ib/fabric_file", 4),
     ("crates/formats/src/liballprof", 3),
     ("crates/py/src", 7),
-    ("crates/flit/src/engine", 7),
 ];
 
 /// One crate: its files by the path of their module.
