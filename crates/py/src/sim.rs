@@ -1,10 +1,8 @@
 //! Simulators for Python: a network or tables, parameters and loads in, points out.
 
+use crate::classes::{Routing, Topology, Traffic};
 use crate::enter::{afford, enter, from_python, object, refuse, stopped, to_python};
-use crate::routing::Routing;
 use crate::stage::injections;
-use crate::throughput::Traffic;
-use crate::topology::Topology;
 use base::stage::parameters;
 use base::{Frame, Refusal, Stage, Stop};
 use flit::case::GivenTraffic;
@@ -102,7 +100,7 @@ pub fn simulate_booksim(
         }
         Ok(case)
     };
-    let again = progress.as_ref().map(|told| told.clone_ref(py));
+    let again = progress.as_ref().map(|progress| progress.clone_ref(py));
     let case = enter(py, again, work)?.map_err(stopped)?;
     afford(py, "simulating all periods", |_| case.need())?;
     let work = |watch: &dyn base::Watch| -> Result<Value, Stop> {

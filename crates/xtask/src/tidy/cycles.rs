@@ -21,7 +21,6 @@ const KNOWN: &[(&str, usize)] = &[
     ("crates/formats/src/dumpi", 2),
     ("crates/formats/src/ib/fabric_file", 4),
     ("crates/formats/src/liballprof", 3),
-    ("crates/py/src", 7),
 ];
 
 /// One crate: its files by the path of their module.
