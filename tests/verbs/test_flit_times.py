@@ -150,7 +150,7 @@ def flits_by_plane(point, net, cycles):
     return sent
 
 
-@pytest.mark.parametrize("rail", ["round_robin", "fixed", "random", "least_used", "path"])
+@pytest.mark.parametrize("rail", ["round_robin", "fixed", "random", "least_used", "shortest"])
 def test_packets_of_a_file_take_the_rail_that_is_said(tmp_path, rail):
     # each endpoint sends 30 packets to the next, one link away, long apart
     packets = [(40 * i + e, e, (e + 1) % 4, 2) for i in range(30) for e in range(4)]
@@ -161,14 +161,14 @@ def test_packets_of_a_file_take_the_rail_that_is_said(tmp_path, rail):
     assert sum(sent) == pytest.approx(240)
     # endpoint e is on rail e modulo 3 where that is fixed: plane 0 has endpoints 0 and 3
     wanted = {"fixed": [120, 60, 60], "round_robin": [80] * 3, "least_used": [80] * 3,
-              "path": [80] * 3}
+              "shortest": [80] * 3}
     if rail in wanted:
         assert sent == pytest.approx(wanted[rail])
     else:
         assert min(sent) > 40 and sent != pytest.approx([80] * 3)
 
 
-@pytest.mark.parametrize("rail", ["round_robin", "least_used", "path"])
+@pytest.mark.parametrize("rail", ["round_robin", "least_used", "shortest"])
 def test_drawn_packets_are_dealt_evenly(rail):
     given = {"traffic": "neighbour", "load": 1.5, "settings": {
         "rail": rail, "run.measure_cycles": 4000, "links": True}}
@@ -198,7 +198,7 @@ def of_two_planes():
 ])
 def test_the_shorter_way_is_taken(given):
     """To a neighbour plane 1 alone has it; to who is two on both have, and take turns."""
-    settings = {"rail": "path", "run.measure_cycles": 3000, "links": True,
+    settings = {"rail": "shortest", "run.measure_cycles": 3000, "links": True,
                 "switch.virtual_channels": 4}
     found = fl.simulate(of_two_planes(), settings=settings, threads=1, **given)
     [point] = found.points
@@ -222,7 +222,7 @@ def test_the_shorter_way_is_taken(given):
 
 def test_the_shorter_way_is_taken_by_packets_of_a_file(tmp_path):
     packets = [(30 * i, i % 5, (i + 1 + i // 5 % 4) % 5, 1 + i % 3) for i in range(60)]
-    point = play(written(tmp_path / "short", packets), of_two_planes(), settings={"rail": "path"})
+    point = play(written(tmp_path / "short", packets), of_two_planes(), settings={"rail": "shortest"})
     assert point["hop_histogram"] == [0, 60]
     # longer ways are met where rails take turns
     turns = {"rail": "round_robin"}
