@@ -295,7 +295,7 @@ fn nearest_ancestors_follow_their_scheme() {
         let top = on.switches().iter().map(|s| s.level).max().unwrap_or(0);
         let rank: Vec<u32> = on.switches().iter().map(|s| u32::from(top - s.level)).collect();
         let scheme = UpDown::new(on.clone(), rank.clone(), 4, &Quiet).expect("it is small");
-        let proved = Verified::scheme(scheme, &Quiet).expect("nobody stops").expect("no circle");
+        let proved = Verified::scheme(scheme, &Quiet).expect("nobody stops").expect("no cycle");
         let choosing = Choosing::usual(Selection::Anca);
         let guide = NearestAncestor::new(&proved, rank, choosing, &wiring, &Quiet).expect("few");
         let (most, _) = follow(&on, &*proved, &guide, &Noise);
@@ -308,7 +308,7 @@ fn legs_are_followed<B: Leg + Clone>(net: &str, on: &Arc<Topology>, via: Via<B>)
     let wiring = Arc::new(Wiring::of(on, |_| 1).expect("one rail each"));
     let edge: Vec<SwitchId> = on.edge_switches().into_iter().map(SwitchId).collect();
     let pairs = edge.iter().flat_map(|a| edge.iter().map(move |b| (*a, *b)));
-    let reach = pairs.filter_map(|(a, b)| via.beneath().hops(a, b)).max().expect("some way");
+    let reach = pairs.filter_map(|(a, b)| via.beneath().hops(a, b)).max().expect("some path");
     let choosing = Choosing::usual(Selection::Par);
     let mut calm = 0;
     for far in [1, reach] {
