@@ -5,10 +5,10 @@ use fabric::Topology;
 use fabric::network::parse_inline;
 use fabric::size::Size;
 use formats::mapping::{Names, said_lines};
-use mapping::evaluate::{Figures, evaluate};
-use mapping::map::{Effort, Objective, Request, map};
+use mapping::evaluate::{MappingFigures, evaluate};
+use mapping::map::{Effort, MappingRequest, Objective, map};
+use mapping::paths::Paths;
 use mapping::slots::Slots;
-use mapping::ways::Ways;
 use std::collections::{HashMap, HashSet};
 use traffic::communication::{Communication, Sent};
 
@@ -75,9 +75,9 @@ pub fn order(asked: &Asked<'_>) -> Result<Found, Stop> {
     let threads = threads.map_err(|why| Refusal::new("threads", why.to_string(), ""))?;
     threads.install(|| {
         let slots = Slots::new(&on, Some(&now), None)?;
-        let request = Request {
+        let request = MappingRequest {
             graph: &graph,
-            ways: Ways::Shortest(&on),
+            paths: Paths::Shortest(&on),
             slots: &slots,
             pins: &[],
             start: None,
@@ -88,7 +88,7 @@ pub fn order(asked: &Asked<'_>) -> Result<Found, Stop> {
             seed,
         };
         let places = map(&request, &Quiet)?.places;
-        let worth = |places: &[u32]| evaluate(Ways::Shortest(&on), &graph, places, &Quiet);
+        let worth = |places: &[u32]| evaluate(Paths::Shortest(&on), &graph, places, &Quiet);
         let (before, after) = (worth(&now)?.figures, worth(&places)?.figures);
         let better = key(&after, objective) < key(&before, objective);
         let (ranks, now_and_then) = if better {
@@ -103,14 +103,19 @@ pub fn order(asked: &Asked<'_>) -> Result<Found, Stop> {
 }
 
 /// What is compared, in this order.
-fn key(of: &Figures, objective: Objective) -> [f64; 3] {
+fn key(of: &MappingFigures, objective: Objective) -> [f64; 3] {
     match objective {
         Objective::Congestion => [of.maximum_congestion, of.hop_bytes, of.endpoint_congestion],
         Objective::Hops => [of.hop_bytes, of.maximum_congestion, of.endpoint_congestion],
     }
 }
 
-fn words(on: &Topology, processes: usize, hosts: usize, [before, after]: [&Figures; 2]) -> String {
+fn words(
+    on: &Topology,
+    processes: usize,
+    hosts: usize,
+    [before, after]: [&MappingFigures; 2],
+) -> String {
     format!(
         "{processes} processes on {hosts} hosts of {}: hop-bytes {} to {}, maximum congestion {} \
          to {}",

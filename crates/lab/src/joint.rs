@@ -12,10 +12,10 @@ use engines::Entry;
 use fabric::Topology;
 use fabric::tables::Routing;
 use mapping::chain;
-use mapping::evaluate::{Figures, evaluate, flows};
-use mapping::fractional::{Demand, Fractional};
-use mapping::map::{Effort, Mapped, Request, map};
-use mapping::ways::Ways;
+use mapping::evaluate::{MappingFigures, evaluate, flows};
+use mapping::fractional::{Demand, FractionalRouting};
+use mapping::map::{Effort, MappingRequest, MappingResult, map};
+use mapping::paths::Paths;
 use rayon::prelude::*;
 use serde::Serialize;
 use serde_json::{Map, Value, json};
@@ -39,13 +39,13 @@ const LITTLE: f64 = 0.005;
 /// Steps of the fractional routing that bounds what tables can do.
 const STEPS: u32 = 300;
 
-/// What is asked beside the mapping: `request.ways` are the shortest.
+/// What is asked beside the mapping: `request.paths` are the shortest.
 pub struct Asked<'a> {
     /// The network.
     pub on: &'a Arc<Topology>,
     /// The mapping: graph, slots, limit, effort. Its steps, or its start, where there are some,
     /// make the only mapping that is tried, and that is then kept.
-    pub request: Request<'a>,
+    pub request: MappingRequest<'a>,
     /// Routes to each terminal.
     pub layers: u32,
     /// Options of the engine, without flows.
@@ -72,7 +72,7 @@ pub struct Brought {
 /// A mapping and its tables.
 pub struct Joint {
     /// The endpoint of each process.
-    pub mapped: Mapped,
+    pub mapped: MappingResult,
     /// The tables.
     pub routing: Routing,
     /// What each step brought.
@@ -86,7 +86,7 @@ pub struct Joint {
 struct State {
     places: Vec<u32>,
     routing: Routing,
-    figures: Figures,
+    figures: MappingFigures,
     bound: Option<f64>,
     limit: f64,
     seed: u64,
@@ -105,7 +105,7 @@ impl State {
 impl Brought {
     fn of(
         step: &'static str,
-        it: &Figures,
+        it: &MappingFigures,
         bound: Option<f64>,
         hops_limit: f64,
         seed: u64,
@@ -152,7 +152,7 @@ pub fn joint(asked: &Asked<'_>, watch: &dyn Watch) -> Result<Joint, Stop> {
     if !fixed && !interrupted {
         interrupted = run.alternate(&mut best, &mut steps, watch)?;
     }
-    let mapped = Mapped { places: best.places, interrupted };
+    let mapped = MappingResult { places: best.places, interrupted };
     Ok(Joint { mapped, routing: best.routing, steps, bound: best.bound })
 }
 
@@ -177,7 +177,7 @@ struct Run<'a> {
 impl Run<'_> {
     /// The first mappings: hops limit and seed of each.
     fn tried(&self, fixed: bool) -> Vec<(f64, u64)> {
-        let Request { hops_limit, seed, effort, .. } = self.asked.request;
+        let MappingRequest { hops_limit, seed, effort, .. } = self.asked.request;
         let seeds = if effort == Effort::Best { 4 } else { 1 };
         if fixed {
             return vec![(hops_limit, seed)];
@@ -198,8 +198,9 @@ impl Run<'_> {
         let kept = request.steps.is_empty() && request.start.is_some();
         let linear = chain::parse("linear")?;
         let steps = if kept { &linear } else { request.steps };
-        let mapped = map(&Request { steps, hops_limit: limit, seed, effort, ..*request }, watch)?;
-        let it = evaluate(request.ways, request.graph, &mapped.places, watch)?.figures;
+        let mapped =
+            map(&MappingRequest { steps, hops_limit: limit, seed, effort, ..*request }, watch)?;
+        let it = evaluate(request.paths, request.graph, &mapped.places, watch)?.figures;
         let brought = Brought::of("mapping", &it, None, limit, seed);
         Ok((brought, self.routed(mapped.places, limit, seed, watch)?, mapped.interrupted))
     }
@@ -218,7 +219,7 @@ impl Run<'_> {
         for &(from, to, bytes) in &flows {
             demand[on.terminals()[to as usize].plug.switch.ix()].push((from, bytes));
         }
-        let bound = match Fractional::new(on, &demand, self.slack, STEPS, watch) {
+        let bound = match FractionalRouting::new(on, &demand, self.slack, STEPS, watch) {
             Ok(split) => Some(split.bound()),
             Err(Stop::Refused(_)) => None, // too large to be bounded
             Err(stop) => return Err(stop),
@@ -242,9 +243,14 @@ impl Run<'_> {
         unreachable!("the last slack is answered")
     }
 
-    fn worth(&self, routing: &Routing, places: &[u32], watch: &dyn Watch) -> Result<Figures, Stop> {
+    fn worth(
+        &self,
+        routing: &Routing,
+        places: &[u32],
+        watch: &dyn Watch,
+    ) -> Result<MappingFigures, Stop> {
         let graph = self.asked.request.graph;
-        Ok(evaluate(Ways::Tables(routing), graph, places, watch)?.figures)
+        Ok(evaluate(Paths::Tables(routing), graph, places, watch)?.figures)
     }
 
     /// Refines the mapping for its tables, and makes tables for that, while it helps; whether it
@@ -277,8 +283,8 @@ impl Run<'_> {
         steps: &mut Vec<Brought>,
         watch: &dyn Watch,
     ) -> Result<State, Stop> {
-        let request = Request {
-            ways: Ways::Tables(&at.routing),
+        let request = MappingRequest {
+            paths: Paths::Tables(&at.routing),
             steps: &chain::parse("congestion")?,
             start: Some(&at.places),
             hops_limit: at.limit,
