@@ -14,7 +14,7 @@ use flit::case::Own;
 use flit::stage::Driven;
 use measure::load::sent::Loaded;
 use message::stage::Played;
-use packet::replay::Jobs;
+use packet::replay::GivenJobs;
 use schemars::JsonSchema;
 use schemars::generate::SchemaSettings;
 use serde::{Deserialize, Serialize};
@@ -113,11 +113,11 @@ impl<'a> Take<'a> for Loaded<'a> {
     }
 }
 
-impl<'a> Take<'a> for packet::stage::Driven<'a> {
+impl<'a> Take<'a> for packet::stage::PacketInputs<'a> {
     const INPUT: Input = Input::Either;
 
     fn take(from: Inputs<'a>) -> Result<Self, Refusal> {
-        let jobs = Jobs { schedules: from.schedules, places: from.places };
+        let jobs = GivenJobs { schedules: from.schedules, places: from.places };
         Ok(Self { topology: from.topology, routing: from.routing, traffic: from.traffic, jobs })
     }
 }

@@ -59,7 +59,7 @@ pub(crate) fn check_order(first: &[Kind], steps: Steps, plant: &Plant) -> Result
 mod tests {
     use super::super::table::Route;
     use super::*;
-    use crate::case::{Case, Own};
+    use crate::case::{Case, GivenTraffic};
     use crate::event::{NONE, Packet, Sender};
     use crate::model::Model;
     use crate::node::Node;
@@ -120,7 +120,7 @@ mod tests {
             0
         }
 
-        fn send(&mut self, _: u32, _: u64, _: crate::event::Happens) {}
+        fn send(&mut self, _: u32, _: u64, _: crate::event::Event) {}
 
         fn note(&mut self, _: impl FnOnce() -> crate::runs::Change) {}
 
@@ -135,7 +135,7 @@ mod tests {
         let on =
             PathSource::Network(Arc::new(family.build(&recipe.params).expect("it can be built")));
         let spec: Spec = serde_json::from_value(given.clone()).expect("parameters");
-        let case = Case::new(on, &spec, Own::default(), &Quiet).expect("a case");
+        let case = Case::new(on, &spec, GivenTraffic::default(), &Quiet).expect("a case");
         let model = case.model(0.5);
         let (plant, route) = (&*model.plant, &*model.route);
         let mut dice = Fast::new(1, "walk", 0);
@@ -145,7 +145,7 @@ mod tests {
             let to = (from + 1 + dice.below(plant.endpoints - 1)) % plant.endpoints;
             let rail = dice.below(plant.rails) as u8;
             let mut packet = Packet {
-                born_ps: 0,
+                created_ps: 0,
                 began_ps: 0,
                 word: NONE.into(),
                 tail_ps: 0,

@@ -2,10 +2,10 @@
 
 use crate::common::built;
 use base::Quiet;
-use packet::replay::Jobs;
+use packet::replay::GivenJobs;
 use packet::row::Row;
 use packet::spec::Spec;
-use packet::stage::{Driven, Record};
+use packet::stage::{PacketInputs, Record};
 use proptest::prelude::*;
 use serde_json::{Value, json};
 use traffic::workload::{Builder, Op, Schedule};
@@ -16,17 +16,17 @@ fn run(inline: &str, given: &Value, own: Option<(&[&Schedule], &[u32])>, threads
         given["workload"] = json!(vec!["own"; schedules.len()]);
     }
     let spec: Spec = serde_json::from_value(given).expect("parameters");
-    let jobs = Jobs { schedules: own.map(|o| o.0), places: own.map(|o| o.1) };
-    let driven = Driven { topology: &built(inline), routing: None, traffic: None, jobs };
+    let jobs = GivenJobs { schedules: own.map(|o| o.0), places: own.map(|o| o.1) };
+    let driven = PacketInputs { topology: &built(inline), routing: None, traffic: None, jobs };
     spec.simulate(driven, threads, None, &Quiet).expect("it runs")
 }
 
-/// The time of so many bytes on a link of 12.5 GiB/s, ns.
+/// Transmission time of `bytes` on a link of 12.5 GiB/s, ns.
 fn time_ns(bytes: u32) -> f64 {
     f64::from(bytes) * 1e9 / (12.5 * f64::from(1 << 30))
 }
 
-/// One way between two routers, with one virtual channel and so much room behind it.
+/// Traffic over one path between two routers, with one virtual channel and a buffer of `room` bytes.
 fn between_two(bytes: u32, room: u32, latency_ns: f64) -> Value {
     json!({
         "load": 8.0, "messages": 2000, "message_bytes": bytes, "traffic": "shift:1",
@@ -36,7 +36,7 @@ fn between_two(bytes: u32, room: u32, latency_ns: f64) -> Value {
     })
 }
 
-/// From when a packet of so many bytes leaves a router until its credit is back there, ns.
+/// Time from when a packet leaves a router until its credit is back there, ns.
 fn back_ns(bytes: u32, latency_ns: f64) -> f64 {
     2.0 * latency_ns + 90.0 + time_ns(bytes) + time_ns(8)
 }
@@ -44,8 +44,8 @@ fn back_ns(bytes: u32, latency_ns: f64) -> f64 {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(24))]
 
-    /// A buffer holds as many packets as their own bytes have room, and so many pass in the time
-    /// of a packet there and of its credit back.
+    /// A buffer holds as many packets as fit by their own lengths, and that number of packets passes
+    /// in the time of one packet there and of its credit back.
     #[test]
     fn packets_take_their_own_bytes(
         bytes in 32_u32..4096, room in 4096_u32..20_000, latency_ns in 100_u32..2000
@@ -55,7 +55,7 @@ proptest! {
             .points.remove(0);
         let in_flight = f64::from(room / bytes);
         let each_ns = (back_ns(bytes, latency_ns) / in_flight).max(time_ns(bytes));
-        // the first waits for nobody, the last has a way of its own
+        // the first packet waits for none, and the last one still has to travel
         let due_ns = 2000.0 * each_ns;
         let found_ns = row.end_ns;
         let ends_ns = 4.0 * back_ns(bytes, latency_ns);
@@ -135,8 +135,8 @@ fn what_is_sent_after_the_jobs_does_not_count() {
     assert!(row.end_ns > 2.0 * done_ns, "it goes on: {} {done_ns}", row.end_ns);
     let links = row.links.clone().expect("they are asked for");
     let there = (0..2).find(|&at| links.from[at] < links.to[at]).expect("a channel");
-    // the background's first packet leaves its endpoint at once: 25 ns and 90 later it goes on; the
-    // message's last packet then takes its time, the way behind it 25 + 90 + 25 ns
+    // the background's first packet leaves its endpoint at once and the router 25 + 90 ns later;
+    // the message's last packet then takes its transmission time and another 25 + 90 + 25 ns
     let due = (done_ns - 115.0 - 140.0 - time_ns(4096)) / done_ns;
     let found = links.used[there];
     assert!(found <= 1.0 && found >= due - 1e-9, "{found} for {due} or more");

@@ -3,10 +3,10 @@
 use crate::common::built;
 use base::Quiet;
 use fabric::Topology;
-use packet::replay::Jobs;
+use packet::replay::GivenJobs;
 use packet::row::Row;
 use packet::spec::Spec;
-use packet::stage::{Driven, Record};
+use packet::stage::{PacketInputs, Record};
 use proptest::prelude::*;
 use serde_json::{Value, json};
 use std::sync::Arc;
@@ -16,7 +16,8 @@ fn spec(given: &Value) -> Spec {
 }
 
 fn run(on: &Arc<Topology>, given: &Value, threads: usize) -> Record {
-    let driven = Driven { topology: on, routing: None, traffic: None, jobs: Jobs::default() };
+    let driven =
+        PacketInputs { topology: on, routing: None, traffic: None, jobs: GivenJobs::default() };
     spec(given).simulate(driven, threads, None, &Quiet).expect("it runs")
 }
 
@@ -26,8 +27,12 @@ fn point(on: &Arc<Topology>, given: &Value) -> Row {
 
 fn refused(inline: &str, given: &Value) -> String {
     let topology = built(inline);
-    let driven =
-        Driven { topology: &topology, routing: None, traffic: None, jobs: Jobs::default() };
+    let driven = PacketInputs {
+        topology: &topology,
+        routing: None,
+        traffic: None,
+        jobs: GivenJobs::default(),
+    };
     let stop = spec(given).simulate(driven, 1, None, &Quiet).expect_err("it is refused");
     stop.to_string()
 }
@@ -75,8 +80,8 @@ fn codes_found_the_same() {
             &json!({"dialect": dialect, "load": load, "traffic": traffic, "selection": selection}),
         );
         let near = |found: f64, due: f64, part: f64| {
-            let told = format!("{line}: {found} for {due}");
-            assert!((found - due).abs() <= part * due, "{told}");
+            let message = format!("{line}: {found} for {due}");
+            assert!((found - due).abs() <= part * due, "{message}");
         };
         let latency = if routing == "adaptive" { 0.02 } else { 0.01 };
         near(row.mean_switches.expect("some arrived"), number(8), 0.005);
@@ -152,7 +157,7 @@ proptest! {
         let of = |hops: f64| {
             times(hops) * packet_ps + (hops + 1.0) * wire_ps + hops * f64::from(delay_ns) * 1000.0
         };
-        // the longest way is that of the shift; it meets nothing
+        // the longest path is that of the shift, on which packets wait for nothing
         let longest = row.latencies.max_latency_ns.expect("some arrived") * 1e3;
         prop_assert!((longest - of(hops)).abs() < 0.6, "{longest} for {}", of(hops));
     }
@@ -285,9 +290,9 @@ fn a_hostile_order_changes_nothing() {
     }
 }
 
-/// Valiant on a torus with one virtual channel waits in a circle; the run says who for whom.
+/// Valiant on a torus with one virtual channel deadlocks; the run names the packets of the cycle.
 #[test]
-fn a_circle_is_found_and_told() {
+fn a_deadlock_is_found_and_its_cycle_reported() {
     let given = json!({
         "load": 1.0, "selection": "valiant", "messages": 400, "lane_use": "any",
         "switch": {"virtual_channels": 1}, "unverified": true,
@@ -297,14 +302,14 @@ fn a_circle_is_found_and_told() {
     assert!(!found.verified);
     let row = &found.points[0];
     assert!(row.deadlocked);
-    let circle = row.circle.as_ref().expect("there is one");
+    let cycle = row.cycle.as_ref().expect("there is one");
     let ends = |step: &str| {
         let (from, rest) = step.split_once(" -> ").expect("a channel");
         (from.to_owned(), rest.split_once(',').expect("its end").0.to_owned())
     };
-    let all: Vec<(String, String)> = circle.iter().map(|step| ends(step)).collect();
+    let all: Vec<(String, String)> = cycle.iter().map(|step| ends(step)).collect();
     for (this, next) in all.iter().zip(all.iter().cycle().skip(1)) {
-        assert_eq!(this.1, next.0, "{circle:?}");
+        assert_eq!(this.1, next.0, "{cycle:?}");
     }
     let proved = with(&given, &json!({"unverified": false}));
     assert!(refused("torus:shape=4x4,p=4", &proved).contains("not proved free of deadlock"));
@@ -347,14 +352,18 @@ fn what_a_dialect_lacks_is_refused() {
         ),
         (slim, json!({"link": {"local_buffer_bytes": 100}}), "local_buffer_bytes"),
     ] {
-        let told = refused(inline, &given);
-        assert!(told.contains(why), "{given}: {told}");
+        let refusal = refused(inline, &given);
+        assert!(refusal.contains(why), "{given}: {refusal}");
     }
     let none = json!({"link": {"latency_ns": 0.0}, "switch": {"credit_ns": 0.0, "delay_ns": 0.0},
         "sync": "threads"});
     let topology = built(slim);
-    let driven =
-        Driven { topology: &topology, routing: None, traffic: None, jobs: Jobs::default() };
+    let driven = PacketInputs {
+        topology: &topology,
+        routing: None,
+        traffic: None,
+        jobs: GivenJobs::default(),
+    };
     let stop = spec(&none).simulate(driven, 2, None, &Quiet).expect_err("no lookahead");
     assert!(stop.to_string().contains("lookahead"), "{stop}");
 }

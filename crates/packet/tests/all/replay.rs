@@ -3,9 +3,9 @@
 use crate::common::built;
 use base::Quiet;
 use fabric::Topology;
-use packet::replay::{JobRow, Jobs};
+use packet::replay::{GivenJobs, JobRow};
 use packet::spec::Spec;
-use packet::stage::{Driven, Record};
+use packet::stage::{PacketInputs, Record};
 use proptest::prelude::*;
 use serde_json::{Value, json};
 use std::sync::Arc;
@@ -23,8 +23,8 @@ fn tried(
         given["workload"] = json!(vec!["own"; schedules.len()]);
     }
     let spec: Spec = serde_json::from_value(given).expect("parameters");
-    let jobs = Jobs { schedules: own.map(|o| o.0), places: own.map(|o| o.1) };
-    let driven = Driven { topology: on, routing: None, traffic: None, jobs };
+    let jobs = GivenJobs { schedules: own.map(|o| o.0), places: own.map(|o| o.1) };
+    let driven = PacketInputs { topology: on, routing: None, traffic: None, jobs };
     spec.simulate(driven, threads, None, &Quiet).map_err(|stop| stop.to_string())
 }
 
@@ -257,9 +257,9 @@ proptest! {
             "compute": "on", "seed": seed, "placement": placement, "ranks": true,
             "switch": {"virtual_channels": 8}, "selection": "adaptive",
         });
-        if let Some(births) = background {
+        if let Some(injection) = background {
             given["background"] = json!([
-                {"ranks": 5, "bytes": 9000, "interval_ns": 1500, "injection": births}
+                {"ranks": 5, "bytes": 9000, "interval_ns": 1500, "injection": injection}
             ]);
         }
         let first = run(&on, &given, (&[&schedule], &places), 1);
@@ -340,20 +340,21 @@ fn what_cannot_be_is_refused() {
         (with(json!({"background": [{"ranks": 500, "bytes": 8}]})), "508"),
         (with(json!({"mpi": {"send_ns": -1.0}})), "mpi.send_ns"),
     ] {
-        let told = tried(&on, &given, None, 1).expect_err("it is refused");
-        assert!(told.contains(why), "{given}: {told}");
+        let refusal = tried(&on, &given, None, 1).expect_err("it is refused");
+        assert!(refusal.contains(why), "{given}: {refusal}");
     }
     let alone = in_turn(&[vec![Op::send(8, 1, 1)], vec![Op::recv(8, 0, 2)]]);
     for background in [json!([]), json!([{"ranks": 5, "bytes": 8}])] {
         let given = json!({"background": background});
-        let told = tried(&on, &given, Some((&[&alone], &[0, 1])), 1).expect_err("nobody receives");
-        assert!(told.contains("rank 1, operation 1: recv 8b from 0 tag 2"), "{told}");
-        assert!(told.contains("messages without a receive"), "{told}");
+        let refusal =
+            tried(&on, &given, Some((&[&alone], &[0, 1])), 1).expect_err("nobody receives");
+        assert!(refusal.contains("rank 1, operation 1: recv 8b from 0 tag 2"), "{refusal}");
+        assert!(refusal.contains("messages without a receive"), "{refusal}");
     }
-    let told = tried(&on, &json!({}), Some((&[&alone], &[0])), 1).expect_err("one endpoint");
-    assert!(told.contains("1 endpoints for 2 ranks"), "{told}");
-    let told = tried(&on, &json!({}), Some((&[&alone], &[0, 200])), 1).expect_err("no endpoint");
-    assert!(told.contains("there is no endpoint 200"), "{told}");
+    let refusal = tried(&on, &json!({}), Some((&[&alone], &[0])), 1).expect_err("one endpoint");
+    assert!(refusal.contains("1 endpoints for 2 ranks"), "{refusal}");
+    let refusal = tried(&on, &json!({}), Some((&[&alone], &[0, 200])), 1).expect_err("no endpoint");
+    assert!(refusal.contains("there is no endpoint 200"), "{refusal}");
 }
 
 /// Bytes of channels add up to those of all hops between routers, spans of time to all arrivals.

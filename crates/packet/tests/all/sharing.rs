@@ -3,16 +3,17 @@
 use crate::common::built;
 use base::Quiet;
 use fabric::Topology;
-use packet::replay::Jobs;
+use packet::replay::GivenJobs;
 use packet::row::Row;
 use packet::spec::Spec;
-use packet::stage::{Driven, Record};
+use packet::stage::{PacketInputs, Record};
 use serde_json::{Value, json};
 use std::sync::Arc;
 
 fn tried(on: &Arc<Topology>, given: &Value) -> Result<Record, String> {
     let spec: Spec = serde_json::from_value(given.clone()).map_err(|e| e.to_string())?;
-    let driven = Driven { topology: on, routing: None, traffic: None, jobs: Jobs::default() };
+    let driven =
+        PacketInputs { topology: on, routing: None, traffic: None, jobs: GivenJobs::default() };
     spec.simulate(driven, 1, None, &Quiet).map_err(|stop| stop.to_string())
 }
 
@@ -20,11 +21,11 @@ fn point(on: &Arc<Topology>, given: &Value) -> Row {
     tried(on, given).expect("it runs").points.remove(0)
 }
 
-/// All endpoints of a line of routers send to the last one, as much as they can. A link takes what
-/// comes first of its router's endpoint and of the link before, which have as much room: each gets
-/// half, and the first of four endpoints a quarter. The oldest first, packets of all endpoints are
-/// as old when they arrive; as many of each are on their way (nearly: what waits at endpoints is
-/// most of it), so that all get as much (Little's law). A link that is not busy is blocked.
+/// All endpoints of a line of routers send to the last one, as much as they can. With round robin
+/// each link is shared equally by its router's endpoint and the link before, so the first endpoint
+/// gets a quarter of the last link. With the oldest first, packets of all endpoints arrive at the
+/// same age; nearly the same number of each is in flight (most wait at endpoints), so all get the
+/// same rate (Little's law). A link that is not busy is blocked.
 #[test]
 fn the_oldest_first_is_fair_on_a_line() {
     let on = built("mesh:shape=4,p=1");
@@ -53,9 +54,9 @@ fn the_oldest_first_is_fair_on_a_line() {
     }
 }
 
-/// Packets of a pair come in order by the only way, and not by ways of different lengths.
+/// Packets of a pair arrive in order over a single path, but not over paths of different lengths.
 #[test]
-fn overtaken_packets_are_those_of_several_ways() {
+fn packets_are_overtaken_where_there_are_several_paths() {
     let on = built("slim_fly:q=5,p=2");
     let given = |selection: &str, dialect: &str| {
         json!({
@@ -78,8 +79,8 @@ fn overtaken_packets_are_those_of_several_ways() {
 fn codes_has_no_arbitration_of_ours() {
     let given =
         json!({"dialect": "codes-slimfly-v1", "switch": {"arbitration": "oldest"}, "load": 0.1});
-    let told = tried(&built("slim_fly:q=5,p=2"), &given).expect_err("it is refused");
-    assert!(told.contains("switch.arbitration"), "{told}");
+    let refusal = tried(&built("slim_fly:q=5,p=2"), &given).expect_err("it is refused");
+    assert!(refusal.contains("switch.arbitration"), "{refusal}");
 }
 
 /// The rate of a rail, 12.5 GiB/s, in Gbit/s.
@@ -218,8 +219,12 @@ fn engines_agree_with_classes() {
         ] {
             (given["sync"], given["undo"]) = (json!(sync), json!(undo));
             let spec: Spec = serde_json::from_value(given.clone()).expect("parameters");
-            let driven =
-                Driven { topology: &on, routing: None, traffic: None, jobs: Jobs::default() };
+            let driven = PacketInputs {
+                topology: &on,
+                routing: None,
+                traffic: None,
+                jobs: GivenJobs::default(),
+            };
             let found = spec.simulate(driven, threads, None, &Quiet).expect("it runs");
             assert_eq!(found.points[0].digest, first.digest, "{net} {sync} {undo}");
             assert_eq!(found.points[0].classes, first.classes);
@@ -259,7 +264,7 @@ fn classes_that_cannot_be_are_refused() {
             "priority and weight alone",
         ),
     ] {
-        let told = tried(&on, &given).expect_err("it is refused");
-        assert!(told.contains(why), "{given}: {told}");
+        let refusal = tried(&on, &given).expect_err("it is refused");
+        assert!(refusal.contains(why), "{given}: {refusal}");
     }
 }
