@@ -17,7 +17,7 @@ use super::stuck::{BlockedPacket, wait_cycle};
 use super::tally::Tally;
 use super::timing::Timing;
 use base::{Refusal, Stop, Watch};
-use des::{Ahead, optimistic, sequential, windows};
+use des::{OptimisticOptions, optimistic, sequential, windows};
 use fabric::Topology;
 use paths::PathSource;
 use paths::select::Rail;
@@ -37,7 +37,7 @@ pub struct Case {
     source: CaseTraffic,
     /// Whether packets are proved free of deadlock.
     pub verified: bool,
-    /// The rates of links.
+    /// The range of the rates of links.
     pub rates: Rates,
 }
 
@@ -192,7 +192,7 @@ impl Case {
             Sync::Threads => windows(&model, &parts(), end_ps, watch)?,
             Sync::Mpi => return Err(alone()),
             Sync::Optimistic => {
-                let ahead = Ahead {
+                let ahead = OptimisticOptions {
                     span_ps: ((self.spec.ahead_ns * 1000.0).round() as u64).max(1),
                     forced: self.spec.undo == Undo::Forced,
                     hostile: (self.spec.undo == Undo::Hostile).then_some(self.spec.seed),

@@ -7,14 +7,14 @@ use super::row::Row;
 use super::stuck::wait_cycle;
 use base::{Interrupted, Stop, Watch};
 use des::peers::{agree, all};
-use des::{Carried, Peers, sequential, windows_over};
+use des::{PeerTransport, Peers, sequential, windows_over};
 
 impl Case {
     /// One run at a load over several processes, all of which call this; the result is that of a
     /// single process.
     ///
     /// # Errors
-    /// Those of [`Case::point`], the same in all processes.
+    /// The errors of [`Case::point`], the same in all processes.
     pub(super) fn point_over(
         &self,
         load: f64,
@@ -23,7 +23,7 @@ impl Case {
     ) -> Result<Row, Stop> {
         let (model, end_ps) = (self.model(load), self.end_ps());
         let part_of = model.parts(peers.count().min(1 << 15) as u16);
-        let found = windows_over(&model, &part_of, end_ps, &mut Carried::new(peers), watch);
+        let found = windows_over(&model, &part_of, end_ps, &mut PeerTransport::new(peers), watch);
         // without a result of its own this process was stopped by another one, which reports why
         let Some(found) = agree(peers, found)? else { return Err(Interrupted.into()) };
         let me = peers.me();
