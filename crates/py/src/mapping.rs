@@ -7,7 +7,7 @@ use crate::workload::Workload;
 use base::{Need, Quiet, Refusal, Stop, Watch};
 use formats::communication::{FORMATS as GRAPHS, Matrix};
 use formats::mapping::{self as files, FORMATS};
-use lab::joint::{Asked, joint};
+use lab::joint::{JointRequest, joint};
 use mapping::bounds::bounds;
 use mapping::busy::busiest;
 use mapping::chain;
@@ -345,7 +345,7 @@ pub fn map_with_routing<'py>(
             effort,
             seed: given.seed,
         };
-        let found = joint(&Asked { on: &on, request, layers, options: &options }, watch)?;
+        let found = joint(&JointRequest { on: &on, request, layers, options: &options }, watch)?;
         let to_last: &dyn Watch = if found.mapped.interrupted { &Quiet } else { watch };
         let proof = verify::verify(&found.routing, Limits::NONE, to_last)?;
         let tables = On { topology: on.clone(), routing: Some(found.routing.clone()) };
