@@ -101,7 +101,7 @@ pub fn evaluate(
 /// O(pairs log pairs).
 ///
 /// # Errors
-/// Those of [`evaluate`].
+/// The errors of [`evaluate`].
 pub fn flows(
     on: &Topology,
     graph: &Communication,

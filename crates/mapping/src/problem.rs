@@ -8,9 +8,9 @@ use traffic::communication::Communication;
 /// A process that is fixed to an endpoint.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Pin {
-    /// The process.
+    /// The process that is fixed.
     pub process: u32,
-    /// Its endpoint.
+    /// The endpoint that the process is fixed to.
     pub endpoint: u32,
 }
 

@@ -8,7 +8,7 @@ use std::any::Any;
 /// An output that a packet asks for: a port, and the virtual channels that it may take there.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Want {
-    /// The port.
+    /// The output port that the packet asks for.
     pub port: u16,
     /// The virtual channels of the port that the packet may take, as a bit mask.
     pub lanes: u32,

@@ -12,9 +12,9 @@ use std::ops::Range;
 pub enum End {
     /// A port of another router, or of the same one.
     Router {
-        /// The router.
+        /// The router at the far end.
         router: u32,
-        /// Its port.
+        /// The port of that router.
         port: u16,
     },
     /// An endpoint, which sends and receives through the port.
@@ -26,9 +26,9 @@ pub enum End {
 /// The router and port that an endpoint is plugged into.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Attached {
-    /// The router.
+    /// The router that the endpoint is plugged into.
     pub router: u32,
-    /// Its port.
+    /// The port of that router.
     pub port: u16,
 }
 

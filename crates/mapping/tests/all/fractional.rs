@@ -1,4 +1,4 @@
-//! Fractional routing against maximum flows, found by another algorithm, and closed forms.
+//! Tests of fractional routing against maximum flows, found by another algorithm, and closed forms.
 
 use base::Quiet;
 use base::seed::Stream;
@@ -16,7 +16,7 @@ fn network(name: &str) -> Topology {
     families::family(&recipe.family).expect("a family").build(&recipe.params).expect("built")
 }
 
-/// The most that can flow from one switch to another over links of capacity 1 in each direction:
+/// The maximum flow from one switch to another over links of capacity 1 in each direction, by
 /// augmenting paths (Ford & Fulkerson).
 fn most_flow(on: &Topology, from: usize, to: usize) -> f64 {
     let graph = on.graph();
@@ -63,7 +63,7 @@ fn one(on: &Topology, from: u32, to: u32, bytes: f64) -> Demand {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(24))]
 
-    /// One pair with slack enough: the least congestion is its bytes over the maximum flow.
+    /// A single pair with enough slack: the least congestion is its bytes over the maximum flow.
     #[test]
     fn one_pair_is_a_maximum_flow(which in 0_usize..5, seed in any::<u64>()) {
         let names = ["slim_fly:q=5,p=1", "torus:shape=3x4,p=1", "dragonfly:h=2,p=1",
@@ -82,7 +82,8 @@ proptest! {
         prop_assert!(found.bound() >= best * 0.95, "{} {}", found.bound(), best);
     }
 
-    /// The loads that an evaluation counts are those of the routing, and no path is too long.
+    /// The loads that an evaluation counts are those of the fractional routing, and no path is too
+    /// long.
     #[test]
     fn shares_carry_what_the_routing_carries(which in 0_usize..3, seed in any::<u64>()) {
         let name = ["slim_fly:q=5,p=2", "torus:shape=3x4,p=1", "dragonfly:h=2,p=1"][which];

@@ -1,4 +1,5 @@
-//! Mappings against slower, independent computations: gains, loads, optima, borders of input.
+//! Tests of mappings against slower, independent computations: gains, loads, optima, limits of
+//! input.
 
 use base::seed::{Fast, Stream};
 use base::{Interrupted, Quiet, Stop, Watch};
@@ -45,7 +46,7 @@ fn stencil(given: &serde_json::Value) -> Communication {
     made("stencil", given.as_object().expect("an object")).expect("a graph")
 }
 
-/// Any request with the usual values.
+/// A request with the default values.
 fn asked<'a>(graph: &'a Communication, paths: Paths<'a>, slots: &'a Slots) -> MappingRequest<'a> {
     MappingRequest {
         graph,
@@ -65,7 +66,7 @@ fn found(request: &MappingRequest<'_>) -> MappingResult {
     map(request, &Quiet).expect("a mapping")
 }
 
-/// Hop-bytes by breadth-first distances, pair by pair.
+/// Hop-bytes computed from breadth-first distances, pair by pair.
 fn hop_bytes(on: &Topology, graph: &Communication, places: &[u32]) -> f64 {
     let switch = |p: u32| on.terminals()[places[p as usize] as usize].plug.switch.ix();
     let far: Vec<Vec<u32>> =
@@ -130,7 +131,7 @@ proptest! {
             prop_assert!((a - b).abs() <= 1e-4 * (1.0 + b), "{} {}", a, b);
         }
         if !tables {
-            // weights and distances are whole: the search's cost is exact
+            // weights and distances are whole numbers, so the search's cost is exact
             let weight = graph.sent().fold(0_u64, |g, s| gcd(g, s.bytes as u64)).max(1) as f64;
             let hops = at.cost(&problem, table) as f64 / 2.0 / f64::from(unit) * weight;
             prop_assert!((hops - exact.figures.hop_bytes).abs() <= 1e-9 * (1.0 + hops));
@@ -139,7 +140,8 @@ proptest! {
 
     #[test]
     fn what_every_switch_splits_arrives_whole(which in 0_usize..4, seed in any::<u64>()) {
-        // shares of one pair sum to its distance, and one at the source and at the destination
+        // the shares of a pair sum up to its distance, and to one at its source and at its
+        // destination
         let on = network(NETWORKS[which]);
         let mut draw = Stream::new(seed, "test pair", 0);
         let count = on.endpoints().len() as u64;
@@ -404,7 +406,7 @@ fn threads_change_nothing() {
     assert_eq!(with(1), with(3));
 }
 
-/// Says stop at some tick.
+/// A watch that says stop at a given tick.
 struct Until(AtomicU32, u32);
 
 impl Watch for Until {
@@ -490,7 +492,7 @@ fn levels_bring_pairs_together_and_place_everybody_once() {
     let on = network("slim_fly:q=5,p=4");
     let slots = Slots::new(&on, None, Some(1)).expect("slots");
     let steps = chain::parse("multilevel").expect("a method");
-    // heavy pairs can share a switch, light ones go wherever they may
+    // heavy pairs can share a switch, light ones may be anywhere
     for processes in [2, 3, 97, 199, 200] {
         let half = processes / 2;
         let pair = |i: u32| Sent { from: i, to: i + half, bytes: 100.0, messages: 1.0 };
