@@ -17,18 +17,18 @@ use message::Left;
 pub struct BusiestPort {
     /// How long it was busy, ps; 0 where no port was.
     pub busy_ps: u64,
-    /// The router.
+    /// The router that the busiest port belongs to.
     pub router: Lp,
-    /// Its port.
+    /// The number of the busiest port at its router.
     pub port: u16,
 }
 
 /// The use of a port of a router over a run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub struct PortUse {
-    /// The router.
+    /// The router that the port belongs to.
     pub router: Lp,
-    /// Its port.
+    /// The number of the port at its router.
     pub port: u16,
     /// Bytes that the port has sent.
     pub bytes: u64,

@@ -19,9 +19,9 @@ pub struct Packet {
     pub tail_ps: u32,
     /// The endpoint that sends it.
     pub from: u32,
-    /// The destination endpoint.
+    /// The endpoint that the packet goes to.
     pub to: u32,
-    /// Its length, in bytes.
+    /// The length of the packet, in bytes.
     pub bytes: u32,
     /// The message that it is part of.
     pub message: u32,
@@ -55,7 +55,7 @@ impl Packet {
 pub struct Sender {
     /// The router or endpoint that sends.
     pub lp: Lp,
-    /// The sending port.
+    /// The sending port of the router or endpoint.
     pub port: u16,
     /// The virtual channel of the buffer behind the port.
     pub lane: u8,

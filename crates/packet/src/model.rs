@@ -28,9 +28,9 @@ pub enum TrafficSource {
 
 /// The model of a network under load.
 pub struct Model {
-    /// The network.
+    /// The simulated network.
     pub plant: Arc<Plant>,
-    /// How long things take.
+    /// The delays and rules of the dialect.
     pub timing: Timing,
     /// The paths of packets.
     pub route: Arc<Route>,

@@ -11,7 +11,7 @@ use paths::wiring::{Attached, End, Wiring};
 pub enum Class {
     /// Between routers of a group.
     Local,
-    /// Between groups.
+    /// Between routers of different groups.
     Global,
     /// Between an endpoint and its router, in both directions.
     Endpoint,
@@ -35,7 +35,7 @@ pub struct FarEnd {
 /// The rate and buffers of links of one kind.
 #[derive(Debug, Clone, PartialEq)]
 pub struct LinkKind {
-    /// Rate, in GiB/s.
+    /// The rate of the link, in GiB/s.
     pub gib_per_s: f64,
     /// Size of the buffer of a virtual channel at the far end, in chunks.
     pub chunks: u32,

@@ -78,9 +78,9 @@ pub struct LinkRow {
     pub from: Vec<String>,
     /// The switch that receives.
     pub to: Vec<String>,
-    /// The sender's port.
+    /// The port of the switch that sends.
     pub port: Vec<u16>,
-    /// The plane.
+    /// The plane that the channel belongs to.
     pub plane: Vec<u32>,
     /// Bytes sent.
     pub bytes: Vec<u64>,

@@ -54,7 +54,7 @@ pub enum Undo {
     /// Events that were handled too early.
     #[default]
     Needed,
-    /// Every event once.
+    /// Every event is undone once.
     Forced,
     /// Events of a round in a random order, nearly all of them too early.
     Hostile,

@@ -110,7 +110,7 @@ impl Spec {
     /// all get the same result, except for wall times.
     ///
     /// # Errors
-    /// Those of [`Self::simulate`], the same in all processes; and when processes were given
+    /// The errors of [`Self::simulate`], the same in all processes; and when processes were given
     /// different inputs.
     pub fn simulate_over(
         &self,

@@ -11,7 +11,7 @@ pub struct Arrival {
     pub message_ps: Option<u64>,
     /// Length of the chunk, in bytes.
     pub bytes: u32,
-    /// Routers visited.
+    /// Routers that the chunk visited.
     pub hops: u8,
     /// Whether its path was non-minimal.
     pub is_detour: bool,
@@ -28,9 +28,9 @@ const FINE: u32 = 6;
 /// A histogram of times, with their sum and the largest.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Histogram {
-    /// The number of times.
+    /// The number of times in the histogram.
     pub count: u64,
-    /// Their sum, ps.
+    /// The sum of the times, ps.
     pub sum_ps: u128,
     /// The largest of them, ps.
     pub(super) max_ps: u64,

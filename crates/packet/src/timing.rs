@@ -41,7 +41,7 @@ pub enum CreditRule {
 /// A delay drawn uniformly from a range.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Drawn {
-    /// The least delay, ps.
+    /// The least delay of the range, ps.
     pub least_ps: u64,
     /// The width of the range, ps: delays are less than this above the least; 0 means a constant
     /// delay.

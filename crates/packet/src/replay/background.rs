@@ -57,7 +57,7 @@ pub struct Backgrounds(pub Vec<BackgroundSpec>);
 enum WrittenBackgrounds {
     /// Several jobs that run at the same time.
     Several(Vec<BackgroundSpec>),
-    /// A single job.
+    /// A single background job.
     One(BackgroundSpec),
 }
 

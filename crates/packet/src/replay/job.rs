@@ -89,7 +89,7 @@ pub struct RankRow {
     pub job: Vec<u16>,
     /// The rank in the job.
     pub rank: Vec<u32>,
-    /// The endpoint.
+    /// The endpoint that the process is on.
     pub endpoint: Vec<u32>,
     /// The time at which the process was done, ns.
     pub end_ns: Vec<f64>,

@@ -37,7 +37,7 @@ enum MessagePart {
     Request,
     /// The receiver's answer that the long message may come.
     Answer,
-    /// The long message itself.
+    /// The long message itself, sent after the answer.
     Data,
 }
 

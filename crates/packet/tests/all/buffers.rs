@@ -1,4 +1,4 @@
-//! Rooms and uses of links at the packet level, against closed forms.
+//! Tests of buffers and of the use of links at the packet level, against closed forms.
 
 use crate::common::built;
 use base::Quiet;
@@ -63,8 +63,8 @@ proptest! {
     }
 }
 
-/// Packets of 4,096 and of 100 bytes in turn, with room for one of these and two of those: both
-/// pass in the time of the longer one there and of its credit back.
+/// Packets of 4,096 and of 100 bytes alternate, with room for one long packet and two short ones:
+/// both pass in the time of the long one there and of its credit back.
 #[test]
 fn packets_of_mixed_sizes_share_a_buffer() {
     let row = run("complete:n=2,p=1", &between_two(4196, 4296, 1000.0), None, 1).points.remove(0);
@@ -73,7 +73,7 @@ fn packets_of_mixed_sizes_share_a_buffer() {
     assert!((found_ns - due_ns).abs() < 0.003 * due_ns, "{found_ns} for {due_ns}");
 }
 
-/// Where all packets are of one length, the longest that there may be does not show.
+/// Where all packets have the same length, the maximum length has no effect.
 #[test]
 fn short_packets_are_as_packets_of_that_length() {
     let of = |packet_bytes: u32, more: &Value| {
@@ -91,7 +91,7 @@ fn short_packets_are_as_packets_of_that_length() {
     }
 }
 
-/// A message from one router to the other beside a job that sends without end.
+/// A message from one router to the other, beside a background job that sends without end.
 fn beside(background: &Value, more: &Value, threads: usize) -> (Row, f64) {
     let mut all = Builder::new(2);
     all.rank().add(Op::send(400 * 4096, 1, 0)).expect("room");
@@ -109,13 +109,13 @@ fn beside(background: &Value, more: &Value, threads: usize) -> (Row, f64) {
     (found.points.remove(0), found.jobs[0].max_comm_ns.expect("it communicates"))
 }
 
-/// The use of a link is that until the jobs are done, however long others go on.
+/// The reported use of a link ends when the jobs are done, however long others continue.
 #[test]
 fn links_beside_a_background_are_used_until_jobs_are_done() {
     for interval_ns in [1e5, 1e6, 1e8] {
         let (row, done_ns) =
             beside(&json!({"ranks": 2, "bytes": 64, "interval_ns": interval_ns}), &json!({}), 1);
-        // each packet of the background takes 5 ns; a few of them come meanwhile
+        // each background packet takes 5 ns, and a few of them come in between
         let due = 400.0 * time_ns(4096) / done_ns;
         let found = row.busiest_link_use;
         assert!((found - due).abs() < 0.001, "{found} for {due}, every {interval_ns} ns");
@@ -125,8 +125,8 @@ fn links_beside_a_background_are_used_until_jobs_are_done() {
     }
 }
 
-/// Where the background has more than its link takes, and so sends for long after the jobs are
-/// done, a link is busy for all of their time at most, from when the first packet comes to it.
+/// If the background job offers more than its link carries, it sends for long after the jobs are
+/// done; still a link is busy for at most all of their time, from its first packet on.
 #[test]
 fn what_is_sent_after_the_jobs_does_not_count() {
     let background =
@@ -153,8 +153,8 @@ fn what_is_sent_after_the_jobs_does_not_count() {
     }
 }
 
-/// However far the optimistic engine may go ahead, it does not undo many times what it keeps, and
-/// finds the same.
+/// The optimistic engine does not undo many times the events it keeps, however far it may run
+/// ahead, and finds the same results.
 #[test]
 fn far_ahead_is_not_for_long() {
     let given = |sync: &str| {

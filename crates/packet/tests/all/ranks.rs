@@ -1,4 +1,4 @@
-//! The packet level over processes.
+//! Tests of the packet level over several processes.
 
 #[path = "../../../des/src/wired.rs"]
 mod wired;
@@ -37,7 +37,7 @@ fn alone(on: &Arc<Topology>, given: &Value) -> Record {
     spec(given).simulate(driven(on), 1, None, &Quiet).expect("it runs")
 }
 
-/// Points without what an engine may do differently.
+/// Points without the counts in which engines may differ.
 fn alike(record: &Record) -> Vec<Row> {
     record.points.iter().map(|row| Row { windows: 0, ..row.clone() }).collect()
 }
@@ -107,7 +107,7 @@ fn ranks_find_what_one_process_finds() {
     }
 }
 
-/// One rank is a run of one part; more than routers leave some without work.
+/// A single rank simulates the only part; more ranks than routers leave some without work.
 #[test]
 fn any_number_of_ranks_will_do() {
     agree("ring:n=5,p=2", &json!({"messages": 3, "switch": {"virtual_channels": 4}}), &[1, 5, 7]);

@@ -1,4 +1,4 @@
-//! The packet level: what CODES found, closed forms, conservation, and engines that agree.
+//! Tests of the packet level: results of CODES, closed forms, conservation, and engines that agree.
 
 use crate::common::built;
 use base::Quiet;
@@ -37,7 +37,7 @@ fn refused(inline: &str, given: &Value) -> String {
     stop.to_string()
 }
 
-/// The parameters of `given`, with those of `more` in their place.
+/// The parameters of `given`, overwritten by those of `more`.
 fn with(given: &Value, more: &Value) -> Value {
     let mut all = given.clone();
     for (key, value) in more.as_object().expect("a table") {
@@ -86,17 +86,17 @@ fn codes_found_the_same() {
         let latency = if routing == "adaptive" { 0.02 } else { 0.01 };
         near(row.mean_switches.expect("some arrived"), number(8), 0.005);
         near(row.latencies.mean_latency_ns.expect("some arrived") / 1e3, number(9), latency);
-        // one run each: their numbers differ by chance, by about their roots
+        // each is a single run, so counts differ by chance, by about their square roots
         let by_chance = 1.0 / number(11).max(1.0).sqrt();
         near(row.nonminimal_packets as f64, number(11), 0.03 + by_chance);
-        // self-sends are drawn: about one in all endpoints
+        // traffic draws the sender itself as well, once in the number of endpoints
         near(row.packets as f64, number(7), 0.002);
         seen += 1;
     }
     assert_eq!(seen, 15);
 }
 
-/// The more the bytes that wait for a detour count, the fewer detours there are.
+/// The more the bytes that wait for a detour are weighted, the fewer detours there are.
 #[test]
 fn detours_are_weighed() {
     let on = built("dragonfly:h=3");
@@ -121,7 +121,7 @@ fn without_load_slim_fly_of_codes_is_its_closed_form() {
     let row = point(&built("slim_fly:q=5,p=4"), &given);
     let packet_ns = 4096.0e9 / (12.5 * f64::from(1 << 30));
     let switches = row.mean_switches.expect("some arrived");
-    // the engine's lookahead of 0.01 ns is in each of the delays that are drawn: 3, and 2 a hop
+    // each random delay includes the engine's lookahead of 0.01 ns: 3 of them, and 2 for each hop
     let due = 1.5 + packet_ns + 0.5 + 0.03 + switches * (1.25 + packet_ns + 90.0 + 0.02);
     let found = row.latencies.mean_latency_ns.expect("some arrived");
     assert!((found - due).abs() < 0.003 * due, "{found} for {due}");
@@ -162,8 +162,8 @@ proptest! {
         prop_assert!((longest - of(hops)).abs() < 0.6, "{longest} for {}", of(hops));
     }
 
-    /// Messages that come faster than a link takes them wait for all that came before: their
-    /// latencies grow by the same from one to the next.
+    /// Messages that come faster than a link carries them queue up, so their latencies grow by the
+    /// same amount from one to the next.
     #[test]
     fn messages_wait_for_those_before_them(
         messages in 1_u32..40,
@@ -199,7 +199,7 @@ proptest! {
         prop_assert_eq!(row.messages, 2 * u64::from(messages));
     }
 
-    /// What is sent arrives, on any network and under any selection, and all engines agree.
+    /// All messages arrive, on any network and under any selection, and all engines agree.
     #[test]
     fn everything_arrives_and_engines_agree(
         net in prop_oneof![
@@ -253,7 +253,7 @@ proptest! {
     }
 }
 
-/// All engines find the same in the dialects too, bit by bit.
+/// All engines find the same results in the dialects too, bit by bit.
 #[test]
 fn engines_agree_in_all_dialects() {
     for ((inline, dialect), selection) in
@@ -274,7 +274,7 @@ fn engines_agree_in_all_dialects() {
     }
 }
 
-/// Packets without jitter meet at equal times: what is undone comes again at the same place in the
+/// Packets without jitter meet at equal times: an undone event comes again at the same place in the
 /// order, for another router.
 #[test]
 fn a_hostile_order_changes_nothing() {

@@ -1,4 +1,4 @@
-//! Who goes first at a port, and what is counted of those that wait for it.
+//! Tests of which packet goes first at a port, and of the statistics of packets that wait for it.
 
 use crate::common::built;
 use base::Quiet;
@@ -68,7 +68,7 @@ fn packets_are_overtaken_where_there_are_several_paths() {
     assert_eq!(row.overtaken_packets, Some(0));
     let row = point(&on, &given("valiant", "physical"));
     let found = row.overtaken_packets.expect("it is counted");
-    // the first of each pair is behind none
+    // the first packet of each pair is behind none
     assert!(found > 0 && found < row.packets - on.endpoints().len() as u64, "{found}");
     let row = point(&on, &given("valiant", "codes-slimfly-v1"));
     assert!(row.overtaken_packets.is_some_and(|found| found > 0));
@@ -85,13 +85,14 @@ fn codes_has_no_arbitration_of_ours() {
 
 /// The rate of a rail, 12.5 GiB/s, in Gbit/s.
 const FULL_GBPS: f64 = 12.5 * 8.589_934_592;
-/// The time of a packet at 12.5 GiB/s, us.
+/// Transmission time of a packet at 12.5 GiB/s, us.
 fn packet_us(bytes: u32) -> f64 {
     f64::from(bytes) * 1e6 / (12.5 * f64::from(1 << 30))
 }
 
-/// Classes on one link, all with more than they get: shares are as weights, whatever the lengths of
-/// packets. A class that wants less than its share gets it all, and the others share the rest.
+/// Classes share one link, all with more traffic than fits: shares follow the weights, whatever the
+/// lengths of packets. A class that offers less than its share gets all of it, and the others share
+/// the rest.
 #[test]
 fn classes_share_a_link_by_their_weights() {
     let on = built("complete:n=2,p=1");
@@ -121,9 +122,9 @@ fn classes_share_a_link_by_their_weights() {
     }
 }
 
-/// A few packets that go first, beside as many others as there is room for: each waits for what is
-/// left of one that is being sent, half a packet in the mean (a queue with priorities that does not
-/// interrupt: W = R / (1 - rho)), at the first link; behind it they come one by one.
+/// A few urgent packets, beside as many others as fit: each waits at the first link for the rest of
+/// the packet being sent, half a packet on average (a priority queue without preemption: W = R / (1
+/// - rho)); behind it they come one by one.
 #[test]
 fn urgent_packets_wait_for_half_a_packet() {
     let on = built("complete:n=2,p=1");
@@ -142,8 +143,8 @@ fn urgent_packets_wait_for_half_a_packet() {
     assert!((urgent.accepted_gbps / FULL_GBPS - rho).abs() < 0.05 * rho);
 }
 
-/// What fills all buffers on a line of routers does not take those of another class: that gets all
-/// that it wants.
+/// Traffic that fills all buffers of its class on a line of routers leaves those of another class
+/// free: that class gets all that it offers.
 #[test]
 fn a_class_has_buffers_of_its_own() {
     let on = built("mesh:shape=4,p=1");
@@ -161,7 +162,7 @@ fn a_class_has_buffers_of_its_own() {
     assert!(classes[0].accepted_gbps / FULL_GBPS < 0.25, "{classes:?}");
 }
 
-/// Traces and jobs in the background have classes: one that goes first is hardly slower than alone.
+/// Workloads and background jobs have classes: an urgent one is hardly slower than alone.
 #[test]
 fn jobs_have_classes() {
     let on = built("slim_fly:q=5,p=4");
@@ -191,7 +192,7 @@ fn jobs_have_classes() {
     assert!(first < 0.8 * beside && beside < last, "{first} {beside} {last}");
 }
 
-/// All of each class arrives, and every engine finds the same.
+/// All packets of each class arrive, and every engine finds the same results.
 #[test]
 fn engines_agree_with_classes() {
     for net in ["slim_fly:q=5,p=3", "fit_fly:q=5,p=3"] {
