@@ -1,4 +1,4 @@
-/* Neighbour collectives: values between neighbours of a ring, by a graph that is made two ways. */
+/* Neighbour collectives: values between neighbours of a ring, by a graph made by two calls. */
 #include <stdio.h>
 #include <stdlib.h>
 

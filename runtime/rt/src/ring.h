@@ -3,7 +3,7 @@
  * Ticket t, from 1 on, has slot t mod `depth`, which holds t once its packet is whole; memory that
  * is zero is an empty ring. Each rank has a ring from each rank of its node, so that no step of a
  * put is locked: a locked step would wait until the stores before it have got their cache lines,
- * and puts that follow one another could not have several lines on their way. Where a producer
+ * and consecutive puts could not have several lines in flight. Where a producer
  * dies, what it published is whole, and nothing stands behind what it did not.
  *
  * Precondition of a ticket: a credit. The credits of the producer are at most `depth`, so ticket

@@ -22,7 +22,7 @@ enum { FLY_OTHER_CREDITS = 32, FLY_REPLIES_MAX = 8 };
 /* The credits of one class, in both directions between this rank and one peer. */
 struct fly_quota {
     uint64_t sent, may; /* packets sent to the peer, and the count up to which that is allowed */
-    uint64_t limit;     /* packets under way at most: `may` is this plus what was returned */
+    uint64_t limit;     /* packets in flight at most: `may` is this plus what was returned */
     const fly_word *returned; /* the peer writes here; or it is `back`, filled from its packets */
     fly_word back;
     uint64_t taken, tell_at; /* the peer is sent the new count when `taken` reaches `tell_at` */
