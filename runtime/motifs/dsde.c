@@ -43,7 +43,7 @@ static uint64_t mixed(uint64_t z) {
     return z ^ z >> 31;
 }
 
-/* To whom a rank sends: the first `items` of a random order of the others. */
+/* Draws the receivers of a rank: the first `items` of a random order of the others. */
 static void draw(struct exchange *e, int rank, int *targets) {
     int size = e->m->size, n = 0;
     for (int i = 0; i < size; i++)

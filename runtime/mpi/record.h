@@ -37,7 +37,7 @@ struct table {
     struct table *next;
 };
 
-/* Who the ranks of a communicator or a window are. */
+/* The processes that are the ranks of a communicator or a window. */
 struct peers {
     int size, me; /* of a communicator between two groups: the other's size; the rank in its own */
     int own;      /* size of the own group */

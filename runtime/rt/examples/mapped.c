@@ -1,4 +1,4 @@
-/* Which process should have which rank, by the network that FLYLOOM_NETWORK names. */
+/* Finds which process should have which rank on the network that FLYLOOM_NETWORK names. */
 #include <stdio.h>
 
 #include "flyloom.h"

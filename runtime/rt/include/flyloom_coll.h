@@ -258,11 +258,11 @@ FLY_API int fly_iscan(fly_team *team, const void *send, void *receive, size_t co
 FLY_API int fly_scan_init(fly_team *team, const void *send, void *receive, size_t count,
                           const fly_fold *fold, fly_req **req);
 
-/* Who sends to whom in neighbour collectives: made by all members of a team, used by all of them,
-   and freed by each for itself. Edges may come again and may lead from a rank to itself. A rank's
-   sources are those that it receives from, its targets those that it sends to, in the order of its
-   blocks: the n-th edge from r to s is the n-th s among the targets of r, and the n-th r among the
-   sources of s. */
+/* A graph of who sends to whom in neighbour collectives: made by all members of a team, used by all
+   of them, and freed by each for itself. Edges may come again and may lead from a rank to itself. A
+   rank's sources are those that it receives from, its targets those that it sends to, in the order
+   of its blocks: the n-th edge from r to s is the n-th s among the targets of r, and the n-th r
+   among the sources of s. */
 typedef struct fly_graph fly_graph;
 
 /* Makes a graph of edges, from[i] to to[i], of which each member gives any: some, none or all, each

@@ -246,7 +246,7 @@ void fly_match_give_up(struct fly_match *m, struct fly_want *want) {
     want->left = 0;
 }
 
-/* Of `best` and the first waiting request of a bucket, returns the one that was started first. */
+/* Returns the one that was started first: `best`, or the first waiting request of a bucket. */
 static struct fly_want *earlier(struct fly_want *best, const struct fly_bucket *bucket) {
     if (bucket == NULL || chain_empty(&bucket->wants)) return best;
     struct fly_want *first = WANT_OF(bucket->wants.next);

@@ -1,4 +1,4 @@
-/* Which processors a process may use: affinity, cpusets and quotas of control groups. */
+/* Finds the processors that a process may use: affinity, cpusets and quotas of control groups. */
 #include "processors.h"
 
 #include <limits.h>

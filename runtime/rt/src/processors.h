@@ -1,4 +1,4 @@
-/* Which processors a process may use, and how many ranks of a node share one. */
+/* The processors that a process may use, and how many ranks of a node share one. */
 #ifndef FLY_PROCESSORS_H
 #define FLY_PROCESSORS_H
 

@@ -34,18 +34,18 @@ static inline struct fly_slot *fly_ring_slot(const struct fly_ring *ring) {
     return &ring->slots[ring->next & ring->mask];
 }
 
-/* By the producer: the packet in that slot is whole. */
+/* The producer calls this when its packet in that slot is complete. */
 static inline void fly_ring_publish(struct fly_ring *ring, struct fly_slot *slot) {
     fly_store_release(&slot->word, ring->next++);
 }
 
-/* By the consumer: the next packet, or NULL where it is not published. */
+/* Gives the consumer the next packet, or NULL if it is not published. */
 static inline const struct fly_packet *fly_ring_peek(const struct fly_ring *ring) {
     const struct fly_slot *slot = fly_ring_slot(ring);
     return fly_load_acquire(&slot->word) == ring->next ? &slot->packet : NULL;
 }
 
-/* By the consumer: it has read that packet, whose credit may be back by now. */
+/* The consumer calls this when it has read that packet, whose credit may be back by now. */
 static inline void fly_ring_take(struct fly_ring *ring) { ring->next++; }
 
 #endif

@@ -44,7 +44,7 @@ struct fly_peer {
     uint64_t lost_ns; /* in fly_finalize: when its connection ended, or 0 */
 };
 
-/* Which path puts over libfabric take: ofi.h. */
+/* The path that puts over libfabric take: ofi.h. */
 enum fly_path { FLY_PATH_BEST, FLY_PATH_MESSAGE, FLY_PATH_DATA, FLY_PATH_BEHIND,
                 FLY_PATH_DELIVERED, FLY_PATH_NARROW };
 
@@ -131,7 +131,7 @@ struct fly_win {
     size_t held_room, held_count, held_first;
     struct fly_req *requests; /* a list of all */
     size_t operations;        /* that await an answer */
-    /* Of a team's inner window: collectives that run, or that nobody has waited for yet. */
+    /* For a team's inner window: how many collectives run, or have not been waited for. */
     size_t collectives;
     void *shown, *lent;    /* belong to the transports that share memory, and that lend it */
     struct fly_sync *sync; /* sync.h */

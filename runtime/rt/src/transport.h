@@ -61,7 +61,7 @@ struct fly_carrier_ops {
     bool late; /* costly to prepare: used only where the others do not reach all ranks */
     /* Fills in what others must know to connect, before the hellos are exchanged. */
     int (*prepare)(struct fly_rt *rt, struct fly_hello *mine, struct fly_carrier **made);
-    /* Which peers are reached, by the hellos alone: the same answer at both ends. */
+    /* Whether a peer is reached, by the hellos alone, so that both ends get the same answer. */
     bool (*reaches)(const struct fly_carrier *c, const struct fly_hello *mine,
                     const struct fly_hello *theirs);
     /* Connects to the peers whose carrier this is. */

@@ -73,7 +73,7 @@ static void come_late(void) {
     CHECK(run_processes(RANKS, gather_body, NULL) == 0, "ranks that came late");
 }
 
-/* Of many processes that claim one rank exactly one gets it, and keeps it until it leaves. */
+/* If many processes claim one rank, exactly one gets it, and keeps it until it leaves. */
 static void come_twice(void) {
     char folder[FOLDER_BYTES];
     int ready[2], go[2], got = 0, left = 0;

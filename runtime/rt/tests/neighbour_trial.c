@@ -54,7 +54,7 @@ static void draw_edges(struct sparse *s, uint64_t *random) {
         edge->giver = (int)below(random, (uint64_t)s->size);
     }
     if (adjacent(s)) return;
-    /* In the order of those that give them. */
+    /* The edges in the order of the ranks that give them. */
     struct edge sorted[EDGES_MOST];
     size_t count = 0;
     for (int giver = 0; giver < s->size; giver++)

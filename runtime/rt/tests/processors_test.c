@@ -1,4 +1,4 @@
-/* Which processors ranks may use: the process's own set, trees of control groups that are made
+/* The processors that ranks may use: the process's own set, trees of control groups that are made
  * here, and how many ranks share a processor.
  *
  *   processors_test FOLDER     an empty folder for the trees

@@ -35,7 +35,7 @@ void rule_arrive(struct rule *rule, const struct rule_note *note);
 void rule_make(struct rule *rule, int r, int source, int tag, uint64_t expected);
 void rule_start(struct rule *rule, int r);
 bool rule_complete(const struct rule *rule, int r);
-/* Of a complete active request, or an inactive one; makes it inactive. */
+/* The status of a complete active request, or of an inactive one; makes it inactive. */
 fly_status rule_finish(struct rule *rule, int r);
 fly_status rule_cancel(struct rule *rule, int r);
 /* The oldest notification that matches, or NULL. */
