@@ -222,7 +222,8 @@ def test_the_shorter_way_is_taken(given):
 
 def test_the_shorter_way_is_taken_by_packets_of_a_file(tmp_path):
     packets = [(30 * i, i % 5, (i + 1 + i // 5 % 4) % 5, 1 + i % 3) for i in range(60)]
-    point = play(written(tmp_path / "short", packets), of_two_planes(), settings={"rail": "shortest"})
+    short = written(tmp_path / "short", packets)
+    point = play(short, of_two_planes(), settings={"rail": "shortest"})
     assert point["hop_histogram"] == [0, 60]
     # longer ways are met where rails take turns
     turns = {"rail": "round_robin"}

@@ -198,7 +198,7 @@ impl Case {
             }
             times = Some(timed);
         }
-        let assigned = times.is_some() || (self.rails > 1 && self.rail.is_dealt());
+        let assigned = times.is_some() || (self.rails > 1 && self.rail.is_assigned());
         let (rails, rail, lengths) = (self.rails, self.rail, self.lengths.as_ref());
         let assignment = assigned.then_some(Assignment { rails, rail, times, lengths });
         let Phases { warmup_cycles, measure_cycles, drain_cycles, .. } = phases;
