@@ -19,7 +19,6 @@ const KNOWN: &[(&str, usize)] = &[
     ("crates/formats/src/dumpi", 2),
     ("crates/formats/src/ib/fabric_file", 4),
     ("crates/formats/src/liballprof", 3),
-    ("crates/packet/src", 4),
 ];
 
 /// One crate: its files by the path of their module.
