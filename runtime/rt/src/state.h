@@ -22,7 +22,7 @@ enum { FLY_OTHER_CREDITS = 32, FLY_REPLIES_MAX = 8 };
 /* The credits of one class, in both directions between this rank and one peer. */
 struct fly_quota {
     uint64_t sent, may; /* packets sent to the peer, and the count up to which that is allowed */
-    uint64_t limit;     /* packets under way at most: `may` is this plus what was returned */
+    uint64_t limit;     /* packets in flight at most: `may` is this plus what was returned */
     const fly_word *returned; /* the peer writes here; or it is `back`, filled from its packets */
     fly_word back;
     uint64_t taken, tell_at; /* the peer is sent the new count when `taken` reaches `tell_at` */
@@ -44,7 +44,7 @@ struct fly_peer {
     uint64_t lost_ns; /* in fly_finalize: when its connection ended, or 0 */
 };
 
-/* Which path puts over libfabric take: ofi.h. */
+/* The path that puts over libfabric take: ofi.h. */
 enum fly_path { FLY_PATH_BEST, FLY_PATH_MESSAGE, FLY_PATH_DATA, FLY_PATH_BEHIND,
                 FLY_PATH_DELIVERED, FLY_PATH_NARROW };
 
@@ -131,7 +131,7 @@ struct fly_win {
     size_t held_room, held_count, held_first;
     struct fly_req *requests; /* a list of all */
     size_t operations;        /* that await an answer */
-    /* Of a team's inner window: collectives that run, or that nobody has waited for yet. */
+    /* For a team's inner window: how many collectives run, or have not been waited for. */
     size_t collectives;
     void *shown, *lent;    /* belong to the transports that share memory, and that lend it */
     struct fly_sync *sync; /* sync.h */

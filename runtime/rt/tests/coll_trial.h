@@ -31,7 +31,7 @@ struct trial {
     fly_shape shapes[SIZE_MOST], shapes_in[SIZE_MOST];
 };
 
-/* The same arguments at all ranks; `most` bounds the elements. */
+/* Draws arguments, the same at all ranks; `most` bounds the elements. */
 void trial_draw(struct trial *trial, fly_team *team, int rank, int size, uint64_t seed,
                 size_t most);
 /* New contents, the same at all by `epoch`. */
