@@ -5,7 +5,7 @@ use super::warmup::Warmup;
 use base::Refusal;
 use paths::loads::{self, Loads};
 use paths::proved::PathRules;
-use paths::select::{Choosing, LaneUse, Rail, Selection};
+use paths::select::{LaneUse, Rail, Selection, SelectionParams};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use traffic::process::{Process, Sizes};
@@ -79,7 +79,7 @@ pub struct Spec {
     /// How packets choose among the paths that there are.
     pub selection: Selection,
     /// What selections look at; their usual numbers where it is not given.
-    pub choosing: Option<Choosing>,
+    pub choosing: Option<SelectionParams>,
     /// The lanes of packets that choose.
     pub lane_use: LaneUse,
     /// The rail of its endpoint that a packet takes, where there are several.
@@ -223,8 +223,8 @@ impl Spec {
         }
     }
 
-    fn choosing(&self) -> Choosing {
-        self.choosing.unwrap_or(Choosing::usual(self.selection))
+    fn choosing(&self) -> SelectionParams {
+        self.choosing.unwrap_or(SelectionParams::usual(self.selection))
     }
 
     /// What the classes are made of; one where none is written out.

@@ -5,7 +5,7 @@ use super::context::ANY;
 use crate::booksim::routing::Anynet;
 use base::Refusal;
 use paths::guide::Guide;
-use paths::select::Detours;
+use paths::select::DetourGuide;
 
 /// An engine for this network, of the least arrays that hold its routers.
 ///
@@ -34,7 +34,7 @@ pub fn engine(setup: Setup<'_>) -> Result<Box<dyn Engine + '_>, Refusal> {
 /// directly in the steps of routers. The result is the same as of any other engine.
 fn compiled_for_guide<'a>(setup: Setup<'a>) -> Option<Result<Box<dyn Engine + 'a>, Refusal>> {
     let guide = setup.guide.itself()?;
-    if let Some(detours) = guide.downcast_ref::<Detours>() {
+    if let Some(detours) = guide.downcast_ref::<DetourGuide>() {
         return engine_of(detours, setup);
     }
     guide.downcast_ref::<Anynet>().and_then(|anynet| engine_of(anynet, setup))

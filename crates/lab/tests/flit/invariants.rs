@@ -114,10 +114,16 @@ fn any_router() -> impl Strategy<Value = Router> {
 }
 
 /// The state after a run: the counts, what every port sent, and when it was over.
-type Left = (Tally, Vec<u32>, u32);
+type FinalState = (Tally, Vec<u32>, u32);
 
 /// Runs for some hundred cycles, and then until all packets have arrived.
-fn left(of: &BookSimCase, router: &Router, seed: u64, threads: usize, always_full: bool) -> Left {
+fn left(
+    of: &BookSimCase,
+    router: &Router,
+    seed: u64,
+    threads: usize,
+    always_full: bool,
+) -> FinalState {
     let setup = Setup {
         wiring: &of.wiring,
         router,
