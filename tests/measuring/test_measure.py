@@ -101,14 +101,17 @@ def test_bandwidth_of_random_pairs(mpi, launcher, tmp_path):
 
 def test_the_bandwidth_of_a_pair_is_by_the_median_of_its_times(launcher, tmp_path):
     """The clock of the test steps: the first exchange has no end, and of 50, 30, 90, 20 and 10 us
-    the median is 30; 20,000 bytes in 30 us are 16/3 Gbit/s."""
+    the median is 30; 20,000 bytes in 30 us are 16/3 Gbit/s. A clock that stands still is
+    refused."""
     words = launcher("openmpi", 4)
     clock = tmp_path / "clock.so"
     subprocess.run(["cc", "-O1", "-shared", "-fPIC", PROGRAMS / "stepping_clock.c", "-o", clock,
                     "-ldl"], check=True)
-    result = measured("--ebb", "--same-host", "--rounds", 3, "--bytes", 20000, "--repetitions", 5,
-                    "--", *words, "env", f"LD_PRELOAD={clock}",
-                    "STEPS_NS=1,1,50000,1,30000,1,90000,1,20000,1,10000")
+    given = ["--ebb", "--same-host", "--rounds", 3, "--bytes", 20000, "--repetitions", 5, "--",
+             *words, "env", f"LD_PRELOAD={clock}"]
+    refused = flyloom("measure", *given, "STEPS_NS=0")
+    assert refused.returncode == 2 and "0 ns for an exchange of 20000 bytes" in refused.stderr
+    result = measured(*given, "STEPS_NS=1,1,50000,1,30000,1,90000,1,20000,1,10000")
     assert len(result["rounds"]) == 3
     for row in result["rounds"]:
         assert row["rank_gbps"] == pytest.approx([16 / 3] * 4)

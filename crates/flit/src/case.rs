@@ -198,7 +198,7 @@ impl Case {
             }
             times = Some(timed);
         }
-        let dealt = times.is_some() || (self.rails > 1 && self.rail.is_dealt());
+        let dealt = times.is_some() || (self.rails > 1 && self.rail.is_assigned());
         let lengths = self.lengths.as_ref();
         let deal = dealt.then_some(Deal { rails: self.rails, rail: self.rail, times, lengths });
         let Phases { warmup_cycles, measure_cycles, drain_cycles, .. } = phases;

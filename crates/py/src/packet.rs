@@ -8,9 +8,9 @@ use crate::topology::Topology;
 use crate::workload::Workload;
 use base::stage::parameters;
 use base::{Frame, Stage};
-use packet::replay::Jobs;
+use packet::replay::GivenJobs;
 use packet::spec::Spec;
-use packet::stage::Driven;
+use packet::stage::PacketInputs;
 use pyo3::prelude::*;
 use serde_json::Value;
 use std::time::Instant;
@@ -47,8 +47,8 @@ pub fn simulate_packet<'py>(
     let (workloads, places) = jobs;
     let schedules: Option<Vec<&Schedule>> =
         workloads.as_ref().map(|all| all.iter().map(|one| &one.get().inner).collect());
-    let jobs = Jobs { schedules: schedules.as_deref(), places: places.as_deref() };
-    let on = Driven { topology: &topology, routing: routing.as_ref(), traffic, jobs };
+    let jobs = GivenJobs { schedules: schedules.as_deref(), places: places.as_deref() };
+    let on = PacketInputs { topology: &topology, routing: routing.as_ref(), traffic, jobs };
     let read = || {
         let spec: Spec = parameters(&object(from_python(given)?)).map_err(refuse)?;
         afford(py, &format!("simulating {}", topology.recipe()), |_| spec.need(on, threads))?;

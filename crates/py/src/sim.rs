@@ -96,8 +96,8 @@ pub fn simulate_booksim(
         let config = booksim::read(&sources(&given))?;
         let network = network.as_ref().map(|(name, text)| (&**name, &**text));
         let case = BookSim::new(config, network, watch)?;
-        if let (Some(circle), false) = (&case.circle, unverified) {
-            let why = format!("not proved free of deadlock: {circle}");
+        if let (Some(cycle), false) = (&case.dependency_cycle, unverified) {
+            let why = format!("not proved free of deadlock: {cycle}");
             return Err(Refusal::new("routing_function", why, "--unverified to run it").into());
         }
         Ok(case)
@@ -109,7 +109,7 @@ pub fn simulate_booksim(
         let found = case.run(threads, watch)?;
         let (row, classes) = case.rows(&found.point);
         Ok(json!({
-            "verified": case.circle.is_none(), "ended": found.ended, "points": [row],
+            "verified": case.dependency_cycle.is_none(), "ended": found.ended, "points": [row],
             "classes": classes,
         }))
     };

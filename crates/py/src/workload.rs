@@ -316,7 +316,7 @@ pub fn workload_best<'py>(
     places: Option<Vec<u32>>,
     progress: Option<Py<PyAny>>,
 ) -> PyResult<Bound<'py, PyAny>> {
-    let asked = best::Asked::read(&object(from_python(given)?)).map_err(refuse)?;
+    let asked = best::DecisionRequest::read(&object(from_python(given)?)).map_err(refuse)?;
     let (topology, routing) = driven(on)?;
     let played = Played {
         topology: topology.as_ref(),

@@ -193,7 +193,14 @@ def measure_ebb(
     run = program.run("ebb", size_bytes, repetitions, pairs=pairs.text(made))
     found: list[dict[str, Any]] = []
     for pairs_of, row in zip(made, run["rounds"], strict=True):
-        rates = [size_bytes * _BITS / row["rank_ns"][rank] for pair in pairs_of for rank in pair]
+        times_ns = {rank: row["rank_ns"][rank] for pair in pairs_of for rank in pair}
+        for rank, time_ns in times_ns.items():
+            if time_ns == 0:
+                raise RefusalError(
+                    f"rank {rank}: its clock has found 0 ns for an exchange of {size_bytes} bytes;"
+                    " larger messages by --bytes, or a host with a finer clock"
+                )
+        rates = [size_bytes * _BITS / time_ns for time_ns in times_ns.values()]
         found.append({"pairs": pairs_of, "rank_gbps": rates, "mean_gbps": _mean(rates)})
     means = [row["mean_gbps"] for row in found if row["pairs"]]
     document = {

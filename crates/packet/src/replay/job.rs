@@ -1,109 +1,110 @@
-//! What a run finds of jobs: sums over their chunks, times of their processes.
+//! Results of jobs: sums over their chunks, and times of their processes.
 
 use super::super::latencies::{Latencies, accepted};
-use super::super::tally::Sums;
-use super::entry::List;
-use super::process::Plays;
-use super::{Part, Replay, operation};
+use super::super::tally::ArrivalSums;
+use super::entry::MatchList;
+use super::process::EndpointProcesses;
+use super::{MessagePart, Replay, operation};
 use message::Left;
 use schemars::JsonSchema;
 use serde::Serialize;
 use traffic::workload::Kind;
 
-/// A job.
+/// A job of a run: a workload, or a background job.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Job {
-    /// Its name.
+    /// The name of the job.
     pub name: String,
-    /// Its first rank among those of all jobs.
+    /// The first of its ranks among those of all jobs.
     pub first: u32,
-    /// How many it has.
+    /// The number of its processes.
     pub ranks: u32,
-    /// Whether it sends at random as long as others run.
+    /// Whether it is a background job.
     pub is_background: bool,
 }
 
-/// Times of a process, ps.
+/// The times of a process, ps.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub struct RankTime {
     /// Its rank among those of all jobs.
     pub rank: u32,
-    /// When it was done.
+    /// The time at which it was done.
     pub end_ps: u64,
-    /// From its first operation to its last, without its calculations.
+    /// Time from its first operation to its last, without its calculations.
     pub communication_ps: u64,
-    /// Its calculations.
+    /// Time that it spent in calculations.
     pub calculated_ps: u64,
 }
 
-/// Times of the processes of a job.
+/// Communication times of the processes of a job.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct JobTimes {
-    /// The longest time of communication, ps.
+    /// The longest communication time of a process, ps.
     pub max_ps: u64,
-    /// All of them, ps.
+    /// The sum over all processes, ps.
     pub sum_ps: u128,
 }
 
-/// What was found of a job.
+/// The results of a job.
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 pub struct JobRow {
-    /// Its name.
+    /// The name of the job.
     pub name: String,
-    /// How many processes it has.
+    /// The number of its processes.
     pub ranks: u32,
-    /// The longest time that one of them communicated: from its first operation to its last,
-    /// without its calculations, ns; null in the background.
+    /// The longest communication time of a process, from its first operation to its last without
+    /// its calculations, ns; null for background jobs.
     pub max_comm_ns: Option<f64>,
-    /// The same in the mean of its processes, ns.
+    /// The mean communication time of its processes, ns.
     pub mean_comm_ns: Option<f64>,
     /// Latencies of its packets and messages.
     #[serde(flatten)]
     pub latencies: Latencies,
-    /// Mean links between switches that its packets traversed; null where none arrived.
+    /// Mean number of links between switches that its packets traversed; null where none arrived.
     pub mean_hops: Option<f64>,
-    /// Mean switches that its packets visited; null likewise.
+    /// Mean number of switches that its packets visited; null where none arrived.
     pub mean_switches: Option<f64>,
-    /// Messages that arrived, questions and answers among them.
+    /// Messages that arrived, including requests to send and their answers.
     pub messages: u64,
     /// Packets that arrived.
     pub packets: u64,
     /// Bytes that arrived.
     pub bytes: u64,
-    /// Packets on ways that are no shortest ones.
+    /// Packets on non-minimal paths.
     pub nonminimal_packets: u64,
-    /// Packets that came behind one that the same endpoint sent them after; null where that is not
-    /// asked for.
+    /// Packets that arrived behind one that the same endpoint sent after them; null where overtaken
+    /// packets are not counted.
     pub overtaken_packets: Option<u64>,
-    /// Bytes that arrived, for each process and the time until the last of them, Gbit/s.
+    /// Accepted rate: bytes that arrived, for each process and the time until the last of them,
+    /// Gbit/s.
     pub accepted_gbps: f64,
-    /// The last arrival, ns.
+    /// The time of the last arrival, ns.
     pub end_ns: f64,
 }
 
-/// Processes of all jobs as columns.
+/// Processes of all jobs, as columns.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, JsonSchema)]
 pub struct RankRow {
     /// The job, by its number.
     pub job: Vec<u16>,
     /// The rank in the job.
     pub rank: Vec<u32>,
-    /// The endpoint.
+    /// The endpoint that the process is on.
     pub endpoint: Vec<u32>,
-    /// When it was done, ns.
+    /// The time at which the process was done, ns.
     pub end_ns: Vec<f64>,
-    /// From its first operation to its last, without its calculations, ns.
+    /// Time from its first operation to its last, without its calculations, ns.
     pub comm_ns: Vec<f64>,
-    /// Its calculations, ns.
+    /// Time of its calculations, ns.
     pub compute_ns: Vec<f64>,
-    /// Messages that it sent, without questions and answers.
+    /// Messages that it sent, without requests to send and answers.
     pub messages: Vec<u64>,
-    /// Their bytes.
+    /// Bytes of these messages.
     pub bytes: Vec<u64>,
 }
 
-impl Plays {
-    /// Times of the processes of an endpoint.
+impl EndpointProcesses {
+    /// The times of the processes of an endpoint.
     pub(crate) fn times(&self) -> impl Iterator<Item = RankTime> + '_ {
         self.processes.iter().map(|process| {
             let clock = process.clock;
@@ -117,25 +118,26 @@ impl Plays {
         })
     }
 
-    /// What the processes of an endpoint could not do, added to `left`.
+    /// Adds the operations that the processes of an endpoint could not complete to `left`.
     pub(crate) fn leaves(&self, left: &mut Left) {
         for process in self.processes.iter().filter(|process| process.clock.left > 0) {
-            left.receives.extend(process.list(List::Posted).iter().map(|entry| entry.what));
-            left.receives.extend(process.list(List::Agreed).iter().map(|entry| entry.what));
+            left.receives.extend(process.list(MatchList::Posted).iter().map(|entry| entry.what));
+            left.receives.extend(process.list(MatchList::Agreed).iter().map(|entry| entry.what));
             let stuck = (process.first..).zip(&process.counts).filter(|(_, n)| **n > 0);
             left.stuck.extend(stuck.map(|(op, _)| op));
         }
-        for entry in self.processes.iter().flat_map(|process| process.list(List::Unexpected)) {
+        for entry in self.processes.iter().flat_map(|process| process.list(MatchList::Unexpected)) {
             let (op, part) = operation(entry.what);
-            let list = if part == Part::Question { &mut left.sends } else { &mut left.messages };
+            let list =
+                if part == MessagePart::Request { &mut left.sends } else { &mut left.messages };
             list.push(op);
         }
     }
 }
 
 impl Replay {
-    /// The job of a message that arrives at an endpoint, and its bytes.
-    pub(crate) fn message_at(&self, plays: Option<&Plays>, message: u32) -> (u16, u32) {
+    /// The job of a message that arrives at an endpoint, and the length of the message in bytes.
+    pub(crate) fn message_at(&self, plays: Option<&EndpointProcesses>, message: u32) -> (u16, u32) {
         let Some(plays) = plays else { return (0, 0) };
         if message & super::OF_BACKGROUND != 0 {
             let before = self.jobs.len() - self.background.len();
@@ -149,17 +151,19 @@ impl Replay {
         (job, self.bytes_of(message))
     }
 
-    /// What is sent for a message of a process.
+    /// The number of bytes sent for a message of a process.
     pub(super) fn bytes_of(&self, message: u32) -> u32 {
         let (op, part) = operation(message);
         match part {
-            // a message of no bytes takes a packet all the same
-            Part::Eager | Part::Data => self.schedule.ops()[op as usize].size.max(1) as u32,
-            Part::Question | Part::Answer => self.mpi.control_bytes,
+            // a message of no bytes still takes a packet
+            MessagePart::Eager | MessagePart::Data => {
+                self.schedule.ops()[op as usize].size.max(1) as u32
+            }
+            MessagePart::Request | MessagePart::Answer => self.mpi.control_bytes,
         }
     }
 
-    /// Processes as people read them.
+    /// The times of processes as users read them.
     pub(crate) fn rank_rows(&self, times: &[RankTime]) -> RankRow {
         let mut rows = RankRow::default();
         let in_ns = |ps: u64| ps as f64 / 1e3;
@@ -180,10 +184,10 @@ impl Replay {
         rows
     }
 
-    /// Jobs as people read them; with packets that were overtaken where those were counted.
+    /// The results of jobs as users read them, with overtaken packets where those were counted.
     pub(crate) fn job_rows(
         &self,
-        sums: &[Sums],
+        sums: &[ArrivalSums],
         times: &[RankTime],
         overtaken: bool,
     ) -> Vec<JobRow> {
@@ -194,7 +198,7 @@ impl Replay {
             of.sum_ps += u128::from(time.communication_ps);
         }
         let in_ns = |ps: f64| ps / 1e3;
-        let row = |((job, sum), time): ((&Job, &Sums), &JobTimes)| {
+        let row = |((job, sum), time): ((&Job, &ArrivalSums), &JobTimes)| {
             let timed = !job.is_background && job.ranks > 0;
             JobRow {
                 name: job.name.clone(),

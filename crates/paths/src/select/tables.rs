@@ -1,4 +1,4 @@
-//! The ways of tables: a packet draws its layer, or compares layers, and follows the table.
+//! Paths of forwarding tables: a packet draws its layer, or compares layers, and follows the table.
 
 use super::{Choosing, Selection};
 use crate::guide::{Guide, Here, Want, lanes};
@@ -19,22 +19,23 @@ pub struct Layers {
     selection: Selection,
     choosing: Choosing,
     wiring: Arc<Wiring>,
-    /// By switch: the wiring's port of each port, and back.
+    /// For each switch, the wiring's port of each port of the network; `port` is the inverse.
     seat: Vec<Vec<u16>>,
     port: Vec<Vec<u16>>,
-    /// The terminal of each of the wiring's endpoints.
+    /// The terminal of each endpoint of the wiring.
     terminal: Vec<TerminalId>,
-    /// Virtual channels of each lane.
+    /// Virtual channels for each lane of the tables.
     width: u8,
     lanes: u8,
 }
 
 impl Layers {
-    /// The tables of `routing`, proved by who calls this, on routers with so many virtual channels.
+    /// The guide of the tables of `routing`, which the caller has proved, on routers with this
+    /// number of virtual channels.
     ///
     /// # Errors
-    /// When the tables use more lanes than there are virtual channels, or the selection is none for
-    /// tables.
+    /// When the tables use more lanes than there are virtual channels, or the selection does not
+    /// work on tables.
     pub fn new(
         routing: Routing,
         selection: Selection,
@@ -72,7 +73,7 @@ impl Layers {
         Ok(Self { routing, selection, choosing, wiring, seat, port, terminal, width, lanes })
     }
 
-    /// The wiring's port from `at` to a terminal in a layer.
+    /// The wiring's port from switch `at` to a terminal, in a layer.
     #[inline]
     fn next(&self, layer: u32, to: u32, at: u32) -> u16 {
         let port = self.routing.tree(layer, self.terminal[to as usize]).port(at as usize);
@@ -84,7 +85,7 @@ impl Layers {
         self.routing.walk(layer, to, SwitchId(at)).take(255).count() as u32
     }
 
-    /// The layer that a packet takes from its first switch.
+    /// The layer that a packet takes, chosen at its first switch.
     fn layer(&self, here: &mut Here<'_>, to: u32) -> u32 {
         let all = self.routing.layers();
         if all == 1 {

@@ -1,4 +1,4 @@
-//! Packets that follow a selection take only hops that the proved scheme offers, and arrive.
+//! Tests of selections: packets take only hops that the proved scheme offers, and arrive.
 
 use crate::common::built;
 use base::seed::Fast;
@@ -25,7 +25,7 @@ const NETS: [&str; 6] = [
     "fat_tree:levels=3,k=4",
 ];
 
-/// Queues that differ.
+/// Queues of different lengths.
 struct Noise;
 
 impl Sight for Noise {
@@ -38,7 +38,7 @@ impl Sight for Noise {
     }
 }
 
-/// No queues at all.
+/// Empty queues.
 struct Still;
 
 impl Sight for Still {
@@ -57,7 +57,8 @@ fn channel(on: &Topology, at: u32, port: u16) -> ChannelId {
     on.hop(SwitchId(at), seat).expect("a cable to a switch").0
 }
 
-/// Follows packets from every endpoint to some others; the most hops that one took, and all.
+/// Follows packets from every endpoint to some others; returns the most hops of a packet, and the
+/// sum of all hops.
 fn follow<C: Candidates>(
     on: &Topology,
     scheme: &C,
@@ -74,7 +75,7 @@ fn follow<C: Candidates>(
         let mut flit = layout.packet(target, 0, 0);
         let (mut at, mut in_port) = (ends[source].router, ends[source].port);
         let home = ends[target as usize].router;
-        // every situation that the packet can be in, as far as its hops tell
+        // all states of the scheme that the packet's hops are consistent with
         let (mut may, mut hops) = (None, 0);
         loop {
             let random = &mut random;
@@ -97,7 +98,7 @@ fn follow<C: Candidates>(
     (most, total)
 }
 
-/// The situations after a hop, of which there must be one.
+/// The states of the scheme after a hop, of which there must be at least one.
 fn taken<C: Candidates>(
     scheme: &C,
     may: Option<Vec<Heading>>,
@@ -165,7 +166,7 @@ fn minimal_and_detours_follow_their_scheme() {
     }
 }
 
-/// Hops between all switches, breadth first.
+/// Hops between all switches, by breadth-first search.
 fn hops_between(wiring: &Wiring) -> Vec<Vec<u32>> {
     let from = |start: u32| {
         let mut hops = vec![u32::MAX; wiring.routers() as usize];
@@ -186,8 +187,9 @@ fn hops_between(wiring: &Wiring) -> Vec<Vec<u32>> {
     (0..wiring.routers()).map(from).collect()
 }
 
-/// The port and the switch in between that UGAL-L chooses at a packet's first switch, by its
-/// definition: hops times the queue at the first port, the first of the least, direct if not worse.
+/// The port and intermediate switch that UGAL-L chooses at a packet's first switch, by definition:
+/// it compares hops times the queue at the first port, takes the first of the least, and stays on
+/// the minimal path if that is not worse.
 fn chosen(
     wiring: &Wiring,
     hops: &[Vec<u32>],
@@ -224,7 +226,7 @@ fn chosen(
     }
 }
 
-/// Its switches have more different lists of ports than have room in 16 bits.
+/// A network whose switches have more different lists of ports than fit in 16 bits.
 const IRREGULAR: &str = "jellyfish:n=400,k=16,p=1,seed=1";
 
 #[test]
@@ -295,7 +297,7 @@ fn nearest_ancestors_follow_their_scheme() {
         let top = on.switches().iter().map(|s| s.level).max().unwrap_or(0);
         let rank: Vec<u32> = on.switches().iter().map(|s| u32::from(top - s.level)).collect();
         let scheme = UpDown::new(on.clone(), rank.clone(), 4, &Quiet).expect("it is small");
-        let proved = Verified::scheme(scheme, &Quiet).expect("nobody stops").expect("no circle");
+        let proved = Verified::scheme(scheme, &Quiet).expect("nobody stops").expect("no cycle");
         let choosing = Choosing::usual(Selection::Anca);
         let guide = NearestAncestor::new(&proved, rank, choosing, &wiring, &Quiet).expect("few");
         let (most, _) = follow(&on, &*proved, &guide, &Noise);
@@ -303,12 +305,12 @@ fn nearest_ancestors_follow_their_scheme() {
     }
 }
 
-/// Packets of every selection over such legs take what their schemes offer, and only that.
+/// Packets of every selection over these legs take hops that their schemes offer, and only those.
 fn legs_are_followed<B: Leg + Clone>(net: &str, on: &Arc<Topology>, via: Via<B>) {
     let wiring = Arc::new(Wiring::of(on, |_| 1).expect("one rail each"));
     let edge: Vec<SwitchId> = on.edge_switches().into_iter().map(SwitchId).collect();
     let pairs = edge.iter().flat_map(|a| edge.iter().map(move |b| (*a, *b)));
-    let reach = pairs.filter_map(|(a, b)| via.beneath().hops(a, b)).max().expect("some way");
+    let reach = pairs.filter_map(|(a, b)| via.beneath().hops(a, b)).max().expect("some path");
     let choosing = Choosing::usual(Selection::Par);
     let mut calm = 0;
     for far in [1, reach] {
