@@ -7,7 +7,7 @@
 struct map_asked {
     const int *edges; /* sender, receiver and weight of each */
     size_t count;
-    const char *hosts; /* of each process, host_bytes each, ended by a zero */
+    const char *hosts; /* the host of each process, host_bytes each, ended by a zero */
     size_t host_bytes;
     int size; /* processes */
 };

@@ -14,7 +14,7 @@
 
 struct part_file {
     FILE *file;
-    const char *path; /* of the file: stays until the end */
+    const char *path; /* the file's path: must stay valid until the end */
     char *part;
     struct file_limit limit; /* open to end, in one thread */
 };

@@ -39,12 +39,12 @@ struct table {
 
 /* The processes that are the ranks of a communicator or a window. */
 struct peers {
-    int size, me; /* of a communicator between two groups: the other's size; the rank in its own */
+    int size, me; /* an inter-communicator: the other's size, own rank */
     int own;      /* size of the own group */
     int inter;
     int *world; /* by rank: the rank in MPI_COMM_WORLD, -1 for none; NULL where it is the same */
-    int degree; /* of a topology */
-    int *to;    /* its neighbours in the order of their blocks, negative for none */
+    int degree; /* how many neighbours a topology has */
+    int *to;    /* the neighbours in the order of their blocks, negative for none */
 };
 
 /* What a persistent request sends at every start. */

@@ -5,7 +5,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-enum { HOST_BYTES = 256 }; /* of a host's name, with the zero at its end */
+enum { HOST_BYTES = 256 }; /* bytes of a host's name, with the zero at its end */
 
 /* An edge as it is sent: from rank to rank. */
 struct edge {

@@ -30,7 +30,7 @@ struct given {
 
 static MPI_Comm comm = MPI_COMM_NULL;
 static int me, count, is_ours;
-static struct given *given;    /* by rank: what came last */
+static struct given *given;    /* by rank: the bytes received last */
 static MPI_Request *requests;  /* heads that come, then heads that go */
 static MPI_Status *statuses;
 static MPI_Request *rests;     /* pieces that go */

@@ -23,12 +23,12 @@ _travelled: dict[str, bytes] = {}
 
 
 def travelling_workloads(files: Mapping[str, bytes]) -> AbstractContextManager[None]:
-    """While it lasts, these names of files stand for what was read of them before, elsewhere."""
+    """While the context lasts, these file names stand for contents read before elsewhere."""
     return standing_in(_travelled, files)
 
 
 def travelled(name: object) -> bytes | None:
-    """What was read elsewhere of the file of this name: :func:`travelling_workloads`."""
+    """The contents of this file, if they were read elsewhere: :func:`travelling_workloads`."""
     return _travelled.get(name) if isinstance(name, str) else None
 
 
@@ -86,11 +86,11 @@ def is_trace(source: str | os.PathLike[str]) -> bool:
 
 
 def _of_rank(file: Path) -> tuple[tuple[str, str], int] | None:
-    """Of a file of a trace the run, as what its name is around the rank, and the rank."""
+    """The run that a trace file belongs to (its name before and after the rank), and its rank."""
     if (found := _OF_RANK.match(file.name)) is None:
         return None
     if file.name.endswith((".dat", ".dat.gz")) and not _says_calls(file):
-        return None  # many things are called so
+        return None  # such names are common
     before, rank, behind = filter(None, found.groups())
     return (before, behind), int(rank)
 

@@ -31,8 +31,8 @@ typedef struct fly_req fly_req;   /* notification (persistent) or operation */
 
 #define FLY_ANY_SOURCE (-1)
 #define FLY_ANY_TAG (-1)
-#define FLY_PROC_NULL (-2) /* as target: nothing happens, FLY_OK */
-#define FLY_NO_TAG (-3)    /* where a tag is optional: no notification */
+#define FLY_PROC_NULL (-2) /* a target to which nothing happens: FLY_OK */
+#define FLY_NO_TAG (-3)    /* if a tag is optional: no notification */
 #define FLY_ALL (-4)       /* flush: every target */
 
 /* Errors. */
@@ -95,7 +95,7 @@ typedef struct {
 /* Zero is the default; each is also FLYLOOM_<NAME> in the environment, which wins. */
 typedef struct {
     const char *transports; /* "shm,ofi,msg": the first that reaches the peer; also "loop" */
-    const char *provider;   /* of libfabric, for "ofi"; NULL = chosen */
+    const char *provider;   /* libfabric's provider, for "ofi"; NULL = chosen */
     int threads, progress;  /* FLY_SERIALIZED or FLY_MULTIPLE; FLY_PROGRESS_CALLS or _THREAD */
     uint32_t credits;       /* notifications in flight for each origin and target: 64 */
     uint32_t timeout_ms;    /* how long an operation waits for a credit; 0 = without a limit */

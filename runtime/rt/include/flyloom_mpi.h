@@ -30,7 +30,7 @@ typedef struct {
     MPI_Request posted[FLY_MPI_POSTED];
     unsigned char *rooms; /* a buffer for each posted receive; NULL: none is posted yet */
     int next;             /* the receive that was posted first, and is matched first */
-    int peer;             /* whose message is in it */
+    int peer;             /* the peer whose message is in that buffer */
 } fly_mpi_context;
 
 typedef struct {
@@ -65,7 +65,7 @@ static inline int fly_mpi_host_isend(void *ctx, int peer, const void *data, size
         code = MPI_Isend((void *)(uintptr_t)data, (int)bytes, MPI_BYTE, peer, tag, context->comm,
                          &sending->parts[sending->count++]);
     if (code != MPI_SUCCESS) {
-        if (sending->count < 2) free(sending); /* or MPI still reads the size */
+        if (sending->count < 2) free(sending); /* else MPI still reads the size */
         return 1;
     }
     *handle = sending;

@@ -36,7 +36,7 @@ static inline int fly_mpi_side_of_types(const fly_mpi_req *r, fly_mpi_side *side
         if (counts[i] < 0)
             return fly_mpi_fail(FLY_ERR_ARG, "%s: %s_counts[%zu]: %d is less than none", r->call,
                                 what, i, counts[i]);
-        if (counts[i] == 0) continue; /* its type may be none */
+        if (counts[i] == 0) continue; /* an empty block needs no type */
         code = fly_mpi_layout_of(r->call, types[i], one);
         if (side->places[i] < 0 || !fly_mpi_solid(one, (size_t)counts[i])) solid = 0;
         shapes[i].blocks = one->bytes == 0 ? 0 : 1;

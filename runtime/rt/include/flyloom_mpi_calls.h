@@ -22,8 +22,8 @@ typedef struct {
     fly_mpi_layout layout;
     size_t before, to_pack;   /* elements passed over, and packed, at the start */
     size_t to_unpack;         /* elements unpacked at the end, from the first on */
-    const int *counts, *at;   /* of each rank, in elements; NULL: one behind the other */
-    size_t blocks;            /* with types of their own: */
+    const int *counts, *at;   /* for each rank, in elements; NULL: consecutive */
+    size_t blocks;            /* how many blocks have types of their own, which follow */
     const MPI_Datatype *types;
     fly_mpi_layout *layouts;
     MPI_Aint *places;
@@ -35,12 +35,12 @@ struct fly_mpi_req {
     const char *call;
     int operation, rank, size, root, running, persistent;
     fly_mpi_side out, in; /* what is sent, and received */
-    const void *send;     /* as the library takes them: */
+    const void *send;     /* the arguments in the library's form follow */
     void *receive;
     size_t amount;        /* bytes, or elements to fold */
-    size_t *sizes;        /* of each rank: counts, or sizes and places of sends and receives */
-    fly_graph *graph;     /* of neighbours */
-    fly_shape *shapes;    /* of each block, those that are sent first; `sizes` are their places */
+    size_t *sizes;        /* for each rank: counts, or sizes and places */
+    fly_graph *graph;     /* for collectives of neighbours */
+    fly_shape *shapes;    /* for each block, sent ones first; `sizes` are places */
     size_t outs;
     fly_fold fold;
     fly_mpi_folding folding;

@@ -48,8 +48,8 @@ static inline int FLY_MPI_WORDS fly_mpi_fail(int code, const char *format, ...) 
 typedef struct {
     uint64_t hash, power;
     size_t bytes;     /* without gaps */
-    ptrdiff_t extent; /* from one element to the next */
-    ptrdiff_t first, span; /* where its bytes begin, and to their end */
+    ptrdiff_t extent; /* distance from one element to the next */
+    ptrdiff_t first, span; /* where its bytes begin, and their length with gaps */
     int solid;        /* bytes 0 to `bytes`, in order */
 } fly_mpi_layout;
 
@@ -57,7 +57,7 @@ typedef struct {
    a fraction, f with one, c complex, l truth, b bytes, p pairs of MINLOC, a characters. */
 typedef struct {
     MPI_Datatype type;
-    char kind, first; /* of a pair: the kind of its first; its second is an i */
+    char kind, first; /* first: for a pair, the kind of its first; the second is an i */
 } fly_mpi_basic;
 
 /* The kind of a basic type, or 0; for a pair, the kind of its first and the bytes of its second. */

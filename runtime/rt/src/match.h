@@ -44,9 +44,9 @@ struct fly_want {
     uint64_t left;    /* notifications still to be found; 0: complete */
     uint64_t missing; /* notifications that were expected and will not be found */
     int source, tag;
-    int last_source, last_tag; /* of the last notification found, if any */
+    int last_source, last_tag; /* source and tag of the last notification found */
     unsigned char inline_data[FLY_MATCH_INLINE];
-    uint8_t inline_bytes; /* of the last notification taken */
+    uint8_t inline_bytes; /* how many bytes were inside the last notification */
     uint8_t shape;
     bool posted;
 };
@@ -65,7 +65,7 @@ struct fly_match {
     size_t room, buckets; /* room is 0 or a power of two */
     struct fly_found {
         int source, tag;
-        struct fly_bucket *bucket; /* or NULL: there is none */
+        struct fly_bucket *bucket; /* NULL: the key has no bucket */
         bool known;
     } found[FLY_SHAPES]; /* by shape: the last look-up, until a bucket is made or freed */
     struct fly_chain free_notes;

@@ -12,7 +12,7 @@ enum fly_kind {
     FLY_K_NOTIFY, /* the data is in the window; a small one is in `data` as well */
     FLY_K_PUT,    /* bytes follow; the target copies */
     FLY_K_GET,    /* the target answers with FLY_K_REPLY */
-    FLY_K_ATOMIC, /* likewise */
+    FLY_K_ATOMIC, /* the target answers with FLY_K_REPLY, too */
     FLY_K_REPLY,  /* answers `token` with `value`, or with bytes that follow */
     FLY_K_ASK,    /* the target answers with FLY_K_ACK */
     FLY_K_ACK,    /* how many of the receiver's packets the sender has executed and taken */

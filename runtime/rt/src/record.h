@@ -15,14 +15,14 @@ enum fly_event_kind {
     FLY_E_ANSWER, /* wait for the answer of ask number `value`, counted from 1 */
     FLY_E_ANSWERS, /* wait for the answers of a peer, or of all (-1), in a window */
     FLY_E_TOOK,   /* request `value` took a notification */
-    FLY_E_DONE,   /* and is complete */
+    FLY_E_DONE,   /* the request is complete */
     /* A collective: FLY_E_COLL, its whole schedule, FLY_E_COLL_END. What it does the program does
        beside what comes behind, until it waits. */
     FLY_E_COLL,
     FLY_E_LOCAL,    /* copies, or folds */
     FLY_E_OUT,      /* a message by its tag in the schedule; beside: with the one before it, in */
     FLY_E_IN,       /* the same round. The collective is `answer` of its team, `object` */
-    FLY_E_COLL_END, /* of collective `value` of this rank, counted from 1 */
+    FLY_E_COLL_END, /* the end of collective `value` of this rank, counted from 1 */
     FLY_E_JOIN      /* wait for that one */
 };
 

@@ -18,8 +18,8 @@ struct fly_late_put {
 struct fly_group {
     bool open;
     int n, *ranks;
-    struct fly_want *wants; /* of a post: a completion of each; tied from one epoch to the next */
-    struct fly_late_put *late;  /* of a start: a put to each, or NULL */
+    struct fly_want *wants; /* for a post, one completion of each rank; kept between epochs */
+    struct fly_late_put *late;  /* for a start, a put to each rank; or NULL */
 };
 
 struct fly_held_lock {

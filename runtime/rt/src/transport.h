@@ -39,7 +39,7 @@ struct fly_hello {
     uint64_t magic;
     uint32_t abi;
     uint32_t order, works; /* the transports that are asked for; bits of those that work here */
-    int32_t error;         /* of fly_init, before the bootstrap could carry it */
+    int32_t error;         /* an error of fly_init before this exchange, or FLY_OK */
     uint32_t credits;
     unsigned char node[16], token[16]; /* shm: which kernel and network; name of the socket */
     unsigned char secret[16]; /* shm: who connects must know it; only the bootstrap carries it */

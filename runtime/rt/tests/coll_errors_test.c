@@ -231,7 +231,7 @@ static void differing(fly_team *team, int rank) {
 
 struct context {
     const char *transports;
-    gathering *halves[2]; /* of threads */
+    gathering *halves[2]; /* for ranks that are threads */
     bool checks;
 };
 

@@ -166,7 +166,7 @@ static void draw_sizes(struct trial *t, uint64_t *random) {
             continue;
         }
         t->at[r] = out;
-        t->at_in[r] = in + (t->operation == ALLTOALLV ? (size_t)r : 0); /* with gaps */
+        t->at_in[r] = in + (t->operation == ALLTOALLV ? (size_t)r : 0); /* leaves gaps */
         out += t->counts[r];
         in += t->counts_in[r];
     }

@@ -22,10 +22,10 @@ struct trial {
     uint64_t seed;
     size_t count; /* elements, or bytes of a block */
     bool in_place;
-    int kind; /* of fold */
+    int kind; /* the kind of fold */
     fly_fold fold;
     size_t element;
-    unsigned char *send, *receive; /* with guards */
+    unsigned char *send, *receive; /* memory with guards around it */
     size_t send_bytes, receive_bytes;
     size_t counts[SIZE_MOST], at[SIZE_MOST], counts_in[SIZE_MOST], at_in[SIZE_MOST];
     fly_shape shapes[SIZE_MOST], shapes_in[SIZE_MOST];

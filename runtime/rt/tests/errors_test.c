@@ -143,7 +143,7 @@ static int overflow(const fly_boot *boot, fly_rt *rt, uint64_t most, uint64_t cr
         for (int i = 0; i < 2; i++)
             FAILS(FLY_ERR_TIMEOUT, "taken none", fly_put_notify(win, NULL, 0, 1, 0, 5));
         __atomic_store_n(full, 1, __ATOMIC_RELEASE);
-        OK(fly_put_notify(win, NULL, 0, 0, 0, 0)); /* to itself there is room */
+        OK(fly_put_notify(win, NULL, 0, 0, 0, 0)); /* a put to itself has room */
         while ((code = fly_put_notify(win, NULL, 0, 1, 0, (int)sent)) == FLY_ERR_TIMEOUT) continue;
         CHECK(code == FLY_OK, "trying again is legal: %d", code);
     } else {

@@ -25,7 +25,7 @@ struct sparse {
     uint64_t seed;
     size_t edge_count, in_count, out_count;
     struct edge edges[EDGES_MOST];
-    int sources[EDGES_MOST], targets[EDGES_MOST]; /* of this rank */
+    int sources[EDGES_MOST], targets[EDGES_MOST]; /* sources and targets of this rank */
     const struct edge *ins[EDGES_MOST], *outs[EDGES_MOST];
 };
 
@@ -48,7 +48,7 @@ struct sparse_call {
     size_t send_bytes[EDGES_MOST], send_at[EDGES_MOST];
     size_t receive_bytes[EDGES_MOST], receive_at[EDGES_MOST];
     fly_shape send_shapes[EDGES_MOST], receive_shapes[EDGES_MOST]; /* one block, or of ALLTOALLW */
-    unsigned char *send, *receive; /* with guards */
+    unsigned char *send, *receive; /* memory with guards around it */
     size_t sent, received;
 };
 

@@ -28,7 +28,7 @@ struct state {
     unsigned char *base[WINDOWS];
     fly_req *requests[WINDOWS][RULE_REQUESTS];
     struct rule *rules;                 /* rank * WINDOWS + window */
-    unsigned char (*memory)[BYTES];     /* likewise */
+    unsigned char (*memory)[BYTES];     /* index: rank * WINDOWS + window */
 };
 
 static const size_t UNITS[WINDOWS] = {1, 8, 3};

@@ -35,8 +35,8 @@ struct options {
 };
 
 struct side {
-    uint64_t sent, unanswered; /* to a rank */
-    uint64_t next, owed;       /* from a rank */
+    uint64_t sent, unanswered; /* counts of messages to a rank */
+    uint64_t next, owed;       /* counts of messages from a rank */
 };
 
 struct state {

@@ -67,7 +67,7 @@ struct fly_receiving {
     uint32_t calls, arrived, used; /* counts of pieces; a message inline or read is one piece */
     uint64_t place;
     size_t piece;                  /* bytes of one piece */
-    uint64_t offset;               /* of its FLY_COLL_DEPTH pieces in the heap's part */
+    uint64_t offset;               /* where its FLY_COLL_DEPTH pieces are */
     _Alignas(16) unsigned char inside[FLY_COLL_INLINE];
 };
 
@@ -87,7 +87,7 @@ struct fly_key {
     fly_build *build;
     const void *send;
     void *receive;
-    size_t bytes;     /* of a block, or of everything: each operation knows which */
+    size_t bytes;     /* bytes of a block or of everything, by operation */
     fly_fold fold;
     int root, operation, algorithm;
     size_t parameter; /* the algorithm's: n, or the bytes of a segment */

@@ -18,7 +18,7 @@ struct fly_graph {
     int degree, selfs;     /* the most edges that one rank sends or receives by; edges to itself */
     size_t in_count, out_count;
     struct fly_route *ins, *outs; /* sorted by colour: edges to itself come first */
-    int *sources, *targets;       /* by slot */
+    int *sources, *targets;       /* ranks, by slot */
     struct fly_graph *next;       /* list of the team */
 };
 

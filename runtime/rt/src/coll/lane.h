@@ -17,7 +17,7 @@ enum { FLY_LANE_DEPTH = 16 };
 /* A lane from one rank to another, in the memory of the reader. */
 struct fly_lane {
     struct fly_slot slots[FLY_LANE_DEPTH];
-    _Alignas(64) fly_word taken; /* by this lane's writer, from the opposite lane */
+    _Alignas(64) fly_word taken; /* how many this lane's writer took from the other lane */
     /* Above 0: a death has ended the collectives of this lane's writer, so what it announced about
        its memory no longer holds. The value is a fly_dead_word, or 1 << 32. */
     fly_word left;

@@ -174,7 +174,7 @@ uint64_t fly_piece_at(const struct fly_sched *s, const struct fly_receiving *r, 
 
 static uint64_t room_of(const struct fly_receiving *r) {
     if (r->bytes <= FLY_COLL_INLINE) return 0;
-    if (r->reads) return r->take == FLY_TAKE_COPY ? 0 : lines(r->piece); /* of a fold */
+    if (r->reads) return r->take == FLY_TAKE_COPY ? 0 : lines(r->piece); /* buffer of a fold */
     return lines(r->piece) * (r->piece == r->bytes ? 1 : FLY_COLL_DEPTH);
 }
 
