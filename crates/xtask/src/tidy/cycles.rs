@@ -13,13 +13,7 @@ use crate::source::parse;
 
 /// The cycles that there are: the folder that all files of one share, and how many files it has.
 /// The list may only shrink.
-const KNOWN: &[(&str, usize)] = &[
-    ("crates/formats/src/booksim", 6),
-    ("crates/formats/src/dumpi", 2),
-    ("crates/formats/src/dumpi", 2),
-    ("crates/formats/src/ib/fabric_file", 4),
-    ("crates/formats/src/liballprof", 3),
-];
+const KNOWN: &[(&str, usize)] = &[];
 
 /// One crate: its files by the path of their module.
 #[derive(Default)]
