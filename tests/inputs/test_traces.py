@@ -52,7 +52,7 @@ def lines(folder: Path, *of_ranks: str) -> Path:
 
 
 def sent(text: str, scale: int = 1) -> Counter[tuple[int, int, int]]:
-    """How often each rank sends so many bytes to each other, in GOAL."""
+    """How often each rank sends each size to each other, in GOAL."""
     found: Counter[tuple[int, int, int]] = Counter()
     rank = -1
     for line in text.splitlines():
@@ -158,9 +158,9 @@ class Drawn:
         for rank, requests in waits.items():
             self.dice.shuffle(requests)
             for request in requests:
-                ways = [("Wait", request, 0), ("Waitall", 1, request, 0),
-                        ("Waitany", 1, request, 7, 0), ("Test", request, 7, 0)]
-                self.ranks[rank].call(*self.dice.choice(ways))
+                calls = [("Wait", request, 0), ("Waitall", 1, request, 0),
+                         ("Waitany", 1, request, 7, 0), ("Test", request, 7, 0)]
+                self.ranks[rank].call(*self.dice.choice(calls))
 
     def named(self) -> tuple[int, list[int]]:
         """A communicator in which receives name their sources, and its ranks."""
@@ -174,7 +174,7 @@ class Drawn:
         return comm, self.comms[comm]
 
     def around(self) -> None:
-        """Everybody sends so many ranks on and receives from as many back."""
+        """Everybody sends to the rank at this distance, and receives from the one as far back."""
         comm, members = self.named()
         size, shift = len(members), self.dice.randrange(9)
         counts = [self.dice.randrange(1, 9) for _ in members]

@@ -2,6 +2,7 @@
 #![allow(missing_docs, unreachable_pub, clippy::needless_pass_by_value, clippy::missing_errors_doc)]
 
 mod cables;
+mod classes;
 mod cost;
 mod enter;
 mod export;

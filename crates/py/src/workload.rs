@@ -1,5 +1,6 @@
 //! Schedules for Python: read, written, run.
 
+pub use crate::classes::Workload;
 use crate::enter::{afford, enter, from_python, object, refuse, stopped, to_python};
 use crate::message::driven;
 use base::Stage;
@@ -12,12 +13,6 @@ use serde_json::{Value, json};
 use traffic::workload::keys::Key;
 use traffic::workload::noise::{self, noisy};
 use traffic::workload::{Kind, Schedule, generators, make, merge};
-
-/// What processes do: a schedule of sends, receives and calculations.
-#[pyclass(frozen, module = "flyloom._core")]
-pub struct Workload {
-    pub inner: Schedule,
-}
 
 #[pymethods]
 impl Workload {
@@ -105,10 +100,10 @@ impl Workload {
         to_python(py, &counts)
     }
 
-    /// Operations that wait for one another in a circle, in words; empty where there are none.
+    /// Operations that wait for one another in a cycle, in words; empty where there are none.
     fn circle(&self) -> Vec<String> {
-        let circle = self.inner.circle().unwrap_or_default();
-        circle.into_iter().map(|op| self.inner.told(op)).collect()
+        let cycle = self.inner.circle().unwrap_or_default();
+        cycle.into_iter().map(|op| self.inner.told(op)).collect()
     }
 
     fn __eq__(&self, other: &Bound<'_, PyAny>) -> bool {
@@ -160,7 +155,7 @@ pub fn workload_best<'py>(
     places: Option<Vec<u32>>,
     progress: Option<Py<PyAny>>,
 ) -> PyResult<Bound<'py, PyAny>> {
-    let asked = best::Asked::read(&object(from_python(given)?)).map_err(refuse)?;
+    let asked = best::DecisionRequest::read(&object(from_python(given)?)).map_err(refuse)?;
     let (topology, routing) = driven(on)?;
     let played = Played {
         topology: topology.as_ref(),

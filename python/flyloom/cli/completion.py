@@ -56,7 +56,7 @@ def words(asked: str, environ: MutableMapping[str, str]) -> list[str]:
 
 
 def fitting(typed: str, names: Iterable[str]) -> list[str]:
-    """Those of ``names`` that begin as what is typed does, without what the shell keeps of it."""
+    """The ``names`` that begin with what is typed, without the part that the shell keeps."""
     before = _before[0]
     return [name.removeprefix(before) for name in names if name.startswith(before + typed)]
 
@@ -106,17 +106,17 @@ def files(typed: str, endings: tuple[str, ...], folder: str = "") -> list[str]:
     except (OSError, ValueError):
         return []
     names: list[str] = []
-    ways: list[str] = []
+    folders: list[str] = []
     for entry in found:
         path = os.path.join(place, entry.name)
         if not entry.name.startswith(stem) or entry.name.startswith(".") > stem.startswith("."):
             continue
         if entry.is_dir():
             holds = folder and os.path.exists(os.path.join(path, folder))
-            (names if holds else ways).append(path if holds else f"{path}/")
+            (names if holds else folders).append(path if holds else f"{path}/")
         elif entry.name.removesuffix(".gz").endswith(endings):
             names.append(path)
-    return fitting(typed, [*names, *ways]) if names else []
+    return fitting(typed, [*names, *folders]) if names else []
 
 
 def families_in(typed: str) -> list[str]:

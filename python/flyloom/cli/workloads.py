@@ -107,7 +107,7 @@ def disturbed(source: Any, noise: list[str] | None, bar: Any) -> Any:
 
 
 def written(found: dict[str, Any]) -> list[tuple[str, Any]]:
-    """A file that was written, for people."""
+    """Lines about a file that was written."""
     rows = [
         ("ranks", f"{found['ranks']:,}"), ("operations", f"{found['operations']:,}"),
         ("written", f"{found['bytes']:,} bytes to {found['path']}"),
@@ -225,7 +225,7 @@ def merge(
 
 
 @dataclass(frozen=True)
-class Over:
+class NetworkOptions:
     """The network, and its routes."""
 
     net: OnNet = None
@@ -233,8 +233,8 @@ class Over:
 
 
 @dataclass(frozen=True)
-class Placed:
-    """Where ranks are."""
+class PlacementOptions:
+    """The placement of the ranks."""
 
     placement: Placement = "linear"
     per_endpoint: PerEndpoint = 1
@@ -264,9 +264,9 @@ def best(
                           "as switch.delay_ns=200"),
     ] = None,
     *,
-    over: Over,
+    over: NetworkOptions,
     tables: TableOptions,
-    placed: Placed,
+    placed: PlacementOptions,
     seed: Annotated[int, typer.Option(help="seed of all that is random")] = 0,
     p: P = None,
     as_json: Json = False,
@@ -326,5 +326,5 @@ def numbers_of(operation: str, cases: list[str]) -> dict[str, list[int]]:
 
 
 def shown(one: dict[str, Any]) -> tuple[str, str]:
-    """An algorithm and its time, for people."""
+    """An algorithm and its time, as a line of the table."""
     return one["algorithm"], f"{one['finish_ns']:,.15g}"

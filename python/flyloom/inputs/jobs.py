@@ -25,7 +25,7 @@ def names(given: Scheduled | Sequence[Scheduled]) -> list[Scheduled]:
 
 
 def called(given: Scheduled) -> str:
-    """What a workload is called in results."""
+    """The name of a workload in results."""
     return repr(given) if isinstance(given, Workload) else os.fspath(given)
 
 

@@ -33,12 +33,12 @@ _travelled: dict[str, bytes] = {}
 
 
 def travelling_workloads(files: Mapping[str, bytes]) -> AbstractContextManager[None]:
-    """While it lasts, these names of files stand for what was read of them before, elsewhere."""
+    """While the context lasts, these file names stand for contents read before elsewhere."""
     return standing_in(_travelled, files)
 
 
 def travelled(name: object) -> bytes | None:
-    """What was read elsewhere of the file of this name: :func:`travelling_workloads`."""
+    """The contents of this file, if they were read elsewhere: :func:`travelling_workloads`."""
     return _travelled.get(name) if isinstance(name, str) else None
 
 

@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING, Any
 from flyloom._core import FaultError, RefusalError, experiment_place
 from flyloom.inputs.communication import content_of, is_kind
 from flyloom.inputs.jobs import is_generator, names
-from flyloom.inputs.rows import Read, Timed, digest_of, found_in
+from flyloom.inputs.rows import RowSet, TimedRows, digest_of, found_in
 from flyloom.inputs.traffic import is_name
 from flyloom.inputs.workloads import is_made, recognised
 from flyloom.lab import executors, lines, measured, sources, store
@@ -152,7 +152,7 @@ class _Job:
         self.sources: dict[str, Source] = {}
         self.finished: list[dict[str, Any]] = []
         """The points of the records, in their order."""
-        self.rows: dict[str, Read | Timed] = {}
+        self.rows: dict[str, RowSet | TimedRows] = {}
         """The files of traffic met so far."""
         self.schedules: dict[tuple[str, Callable[[Path], bytes]], bytes] = {}
         """The files of schedules and graphs met so far, and how they were read."""
@@ -184,7 +184,7 @@ class _Job:
         for number, point in enumerate(self.points):
             try:
                 planned.append(self._plan(number, point, tasks, records))
-            except RefusalError as error:  # those before it have their turn first
+            except RefusalError as error:  # the points before it are reported first
                 planned.append(self._refused(number, error))
                 break
         total = sum(task.compute for task in tasks.values())
@@ -201,8 +201,8 @@ class _Job:
                 computed = False
                 if number in tasks:
                     outcome = next(outcomes)
-                    for told in outcome.told:
-                        tell(*told)
+                    for stage in outcome.stages:
+                        tell(*stage)
                     if outcome.error is not None:
                         raise self._failed(tasks[number], outcome.error)
                     if computed := tasks[number].compute:
@@ -364,7 +364,7 @@ class _Job:
         text = built.to_text("json")
         return Source(digest, text=text, name=str(path), failures=spec.get("failures"))
 
-    def _traffic(self, point: dict[str, Any]) -> dict[str, Read | Timed]:
+    def _traffic(self, point: dict[str, Any]) -> dict[str, RowSet | TimedRows]:
         """The files of traffic that a point names, by these names. They travel with the point."""
         found = {}
         tables = ("routing", "ebb", "congestion", "throughput")
@@ -518,7 +518,7 @@ def _equal(found: dict[str, Any] | None) -> bool:
 
 
 def _why(missing: list[tuple[str, str]]) -> str:
-    """Which programs there are none of, in words; empty where none is missing."""
+    """Names the missing programs in words; empty if none is missing."""
     if not missing:
         return ""
     names = ", ".join(name for name, _ in missing)

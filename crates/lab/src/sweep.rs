@@ -1,25 +1,28 @@
-//! The points of a file before they are checked: those written out, with the sweeps laid over each.
+//! Sweeps: the points of a file before they are checked, each written-out point with the sweeps
+//! applied to it.
 
 use crate::spec::{Experiment, Sweep};
 use base::Refusal;
 use serde_json::{Map, Value};
 
-/// The most points of one experiment.
+/// The largest number of points of an experiment.
 const MAX_POINTS: usize = 1_000_000;
 
-/// A point before it is checked.
-pub(crate) struct Laid {
-    /// All that it asks for.
+/// A point with its swept values, before it is checked.
+pub(crate) struct SweptPoint {
+    /// All values of the point, as a tree.
     pub(crate) tree: Value,
-    /// What sweeps have given it: `sim.flit.load 0.1, routing.lmc 2`; empty without a sweep.
+    /// The values that sweeps have given it, such as `sim.flit.load 0.1, routing.lmc 2`; empty
+    /// without a sweep.
     pub(crate) swept: String,
 }
 
-/// The points of the file: those written out in their order, over each its sweep, zips outermost.
+/// The points of the file: those written out in their order, each with its sweep applied, zips
+/// outermost.
 ///
 /// # Errors
-/// The key of a sweep that cannot be laid over a point, or too many points.
-pub(crate) fn trees(experiment: &Experiment) -> Result<Vec<Laid>, Refusal> {
+/// The key of a sweep that cannot be applied to a point, or too many points.
+pub(crate) fn trees(experiment: &Experiment) -> Result<Vec<SweptPoint>, Refusal> {
     let whole = experiment.sweep.clone().unwrap_or_default();
     if experiment.point.is_empty() {
         return swept(Value::Object(experiment.common.clone()), &whole);
@@ -40,7 +43,7 @@ pub(crate) fn trees(experiment: &Experiment) -> Result<Vec<Laid>, Refusal> {
     Ok(all)
 }
 
-/// The sweep that a point written out has of its own.
+/// The sweep that a written-out point has in its own table.
 fn of_point(given: &Value) -> Result<Sweep, Refusal> {
     base::fields::typed::<Sweep>(given).map_err(|(field, why)| {
         let help = base::taken::taken::<Sweep>("sweep", &field);
@@ -48,8 +51,8 @@ fn of_point(given: &Value) -> Result<Sweep, Refusal> {
     })
 }
 
-/// The sweep of the whole file and `extra`, that of a point, together. A dimension of the file is
-/// left out where the point says one of its keys itself, as a value or in its own sweep.
+/// Combines the sweep of the whole file with `extra`, that of a point. A dimension of the file is
+/// left out where the point sets one of its keys itself, as a value or in its own sweep.
 fn beside(whole: &Sweep, own: &Map<String, Value>, extra: Sweep) -> Sweep {
     let swept = extra.grid.keys().chain(extra.zip.iter().flat_map(Map::keys));
     let swept: Vec<&str> = swept.map(String::as_str).collect();
@@ -62,7 +65,7 @@ fn beside(whole: &Sweep, own: &Map<String, Value>, extra: Sweep) -> Sweep {
     Sweep { grid, zip }
 }
 
-/// Whether there is something at a dotted path, or in its place.
+/// Whether a table has a value at a dotted path, or at a prefix of it.
 fn says(table: &Map<String, Value>, path: &str) -> bool {
     match path.split_once('.') {
         None => table.contains_key(path),
@@ -73,14 +76,14 @@ fn says(table: &Map<String, Value>, path: &str) -> bool {
     }
 }
 
-/// Whether two dotted paths are the same, or one leads into what the other sets.
+/// Whether two dotted paths are equal, or one leads into what the other sets.
 fn meet(one: &str, other: &str) -> bool {
     let (short, long) = if one.len() < other.len() { (one, other) } else { (other, one) };
     long.strip_prefix(short).is_some_and(|rest| rest.is_empty() || rest.starts_with('.'))
 }
 
-/// The points of a sweep over one point.
-fn swept(tree: Value, sweep: &Sweep) -> Result<Vec<Laid>, Refusal> {
+/// The points of a sweep applied to one point.
+fn swept(tree: Value, sweep: &Sweep) -> Result<Vec<SweptPoint>, Refusal> {
     let mut trees = vec![tree];
     for zip in &sweep.zip {
         trees = lay_zip(&trees, zip).map_err(|r| r.within("sweep.zip"))?;
@@ -97,11 +100,11 @@ fn swept(tree: Value, sweep: &Sweep) -> Result<Vec<Laid>, Refusal> {
             keys.push(key);
         }
     }
-    let laid = |tree| Laid { swept: words(&tree, &keys), tree };
-    Ok(trees.into_iter().map(laid).collect())
+    let swept_point = |tree| SweptPoint { swept: words(&tree, &keys), tree };
+    Ok(trees.into_iter().map(swept_point).collect())
 }
 
-/// The values of a point at these dotted paths, in words; a table is the values in it.
+/// The values of a point at these dotted paths, in words; a table is given by the values in it.
 fn words(tree: &Value, keys: &[&str]) -> String {
     fn leaves(at: &Value, key: &str, found: &mut Vec<String>) {
         match at {
@@ -126,7 +129,7 @@ fn too_many() -> Refusal {
     Refusal::new("", format!("more than {MAX_POINTS} points"), "split the experiment")
 }
 
-/// The values of one grid dimension.
+/// The values of one dimension of a grid.
 fn values_of(given: &Value) -> Result<Vec<Value>, Refusal> {
     match given {
         Value::Array(items) if items.is_empty() => {
@@ -159,7 +162,7 @@ fn values_of(given: &Value) -> Result<Vec<Value>, Refusal> {
                 ));
             }
             let whole = [from, step].iter().all(|x| x.fract() == 0.0);
-            // 0.1 + 2 * 0.1 is 0.3
+            // rounding makes 0.1 + 2 * 0.1 equal to 0.3
             let at = |i: usize| ((from + step * i as f64) * 1e12).round() / 1e12;
             Ok((0..count)
                 .map(|i| if whole { Value::from(at(i) as i64) } else { Value::from(at(i)) })
@@ -207,7 +210,7 @@ fn multiply(
     Ok(all)
 }
 
-/// Sets the value at a dotted path, making tables on the way.
+/// Sets the value at a dotted path and makes the tables that lead there.
 fn set(tree: &mut Value, path: &str, value: &Value) -> Result<(), Refusal> {
     let mut at = tree;
     for key in path.split('.') {
@@ -236,7 +239,7 @@ mod tests {
         topology = [{ family = "slim_fly", q = 5 }, { family = "slim_fly", q = 7 }]
     "#;
 
-    /// Of each point its label, its selection and its loads.
+    /// The label, selection and loads of each point.
     fn seen(more: &str) -> Vec<String> {
         let found = expand(&format!("{FILE}\n{more}"), "s.toml", &[]).expect("valid");
         let of = |point: &crate::spec::Point| {

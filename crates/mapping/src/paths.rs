@@ -1,22 +1,23 @@
-//! The ways that traffic takes: all shortest ones, split equally at every switch, or tables.
+//! The paths that traffic takes: all shortest paths with equal splits at every switch, or routes of
+//! tables.
 
-use crate::fractional::Fractional;
+use crate::fractional::FractionalRouting;
 use base::{ChannelId, Refusal, SwitchId, TerminalId};
 use fabric::Topology;
 use fabric::tables::Routing;
 
-/// How traffic goes through a network.
+/// The rule by which traffic takes its paths through a network.
 #[derive(Clone, Copy)]
-pub enum Ways<'a> {
-    /// Split equally at every switch over all links on shortest ways (ECMP).
+pub enum Paths<'a> {
+    /// Traffic splits evenly over all minimal next hops at every switch (ECMP).
     Shortest(&'a Topology),
-    /// By tables, split equally over their layers.
+    /// Traffic follows tables and splits evenly over their layers.
     Tables(&'a Routing),
-    /// Split over ways as a fractional routing has it.
-    Split(&'a Fractional<'a>),
+    /// Traffic splits over paths as a fractional routing prescribes.
+    Split(&'a FractionalRouting<'a>),
 }
 
-impl<'a> Ways<'a> {
+impl<'a> Paths<'a> {
     /// The network.
     pub fn topology(self) -> &'a Topology {
         match self {
@@ -26,7 +27,7 @@ impl<'a> Ways<'a> {
         }
     }
 
-    /// The ways that distances are those of: the shortest where traffic is split at will.
+    /// The paths that define distances: shortest ones where a fractional routing splits traffic.
     pub(crate) fn of_distances(self) -> Self {
         match self {
             Self::Split(shares) => Self::Shortest(shares.topology()),
@@ -34,13 +35,13 @@ impl<'a> Ways<'a> {
         }
     }
 
-    /// The channels of a table's route.
+    /// The channels of a route of the tables.
     ///
     /// # Errors
-    /// When it does not arrive.
+    /// When the route does not arrive.
     ///
     /// # Panics
-    /// Where there are no tables.
+    /// When there are no tables.
     pub(crate) fn route(
         self,
         layer: u32,

@@ -1,48 +1,48 @@
-//! What people read of a run: names in place of numbers, microseconds in place of picoseconds.
+//! The report of a run: from numbers of switches and picoseconds to names and nanoseconds.
 
-use super::ended::Ended;
+use super::ended::FinalState;
 use super::latencies::{Latencies, accepted};
 use super::model::Model;
 use super::plant::Plant;
 use super::replay::{JobRow, RankRow, Replay};
 use super::row::{ClassRow, LinkRow, Row, SeriesRow};
-use super::stuck::Waits;
-use super::tally::{Sums, Tally};
+use super::stuck::BlockedPacket;
+use super::tally::{ArrivalSums, Tally};
 use base::SwitchId;
 use des::Outcome;
 use fabric::Topology;
 use paths::wiring::Wiring;
 use std::sync::Arc;
 
-/// How a run went.
+/// What the engine counted during a run.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Ran {
-    /// Events that stay.
+pub(super) struct EngineCounts {
+    /// Events that were handled and not undone.
     pub events: u64,
-    /// When what is measured was over, ps: the last of them, or the end of all jobs.
+    /// The end of what is measured, ps: the time of the last event, or the end of all jobs.
     pub last_ps: u64,
-    /// Windows or rounds.
+    /// Windows or rounds of the engine.
     pub windows: u64,
     /// Events that were undone.
     pub undone: u64,
-    /// The part of all that stays.
+    /// The part of all handled events that was not undone.
     pub efficiency: f64,
 }
 
-impl Ran {
-    /// Of one of the engines.
+impl EngineCounts {
+    /// The counts of an engine's outcome.
     pub(super) fn of(found: &Outcome<Model>) -> Self {
         let Outcome { events, last_ps, windows, undone, .. } = *found;
         Self { events, last_ps, windows, undone, efficiency: found.efficiency() }
     }
 }
 
-/// What knows the names of everything.
-pub(super) struct Teller<'a> {
+/// Makes the report of a run; it knows the names of switches and endpoints.
+pub(super) struct Reporter<'a> {
     pub(super) on: &'a Topology,
     pub(super) plant: &'a Plant,
     pub(super) replay: Option<&'a Arc<Replay>>,
-    /// Whether packets that were overtaken were counted.
+    /// Whether overtaken packets were counted.
     pub(super) overtaken: bool,
 }
 
@@ -50,7 +50,7 @@ fn in_ns(ps: f64) -> f64 {
     ps / 1e3
 }
 
-impl Teller<'_> {
+impl Reporter<'_> {
     fn name(&self, router: u32) -> &str {
         &self.on.switches()[router as usize].name
     }
@@ -59,24 +59,24 @@ impl Teller<'_> {
         self.name(self.plant.behind(router, port).lp)
     }
 
-    fn circle(&self, waits: &[Waits]) -> Option<Vec<String>> {
-        let told = waits.iter().map(|w| {
+    fn cycle(&self, waits: &[BlockedPacket]) -> Option<Vec<String>> {
+        let steps = waits.iter().map(|w| {
             let to = self.leads_to(w.router, w.port);
             let [from, last] =
                 [w.packet.from, w.packet.to].map(|e| self.on.endpoints()[e as usize].name.as_str());
             format!("{} -> {to}, virtual channel {}: {from} to {last}", self.name(w.router), w.lane)
         });
-        (!waits.is_empty()).then(|| told.collect())
+        (!waits.is_empty()).then(|| steps.collect())
     }
 
-    /// All of it but what is asked for by name.
+    /// The report without the parts that users ask for by name.
     pub(super) fn row(
         &self,
         load: Option<f64>,
-        ran: &Ran,
-        ended: &Ended,
+        ran: &EngineCounts,
+        ended: &FinalState,
         tally: &Tally,
-        waits: &[Waits],
+        waits: &[BlockedPacket],
     ) -> Row {
         let sums = tally.all();
         let busiest = ended.busiest;
@@ -104,7 +104,7 @@ impl Teller<'_> {
             },
             digest: format!("{:016x}", ended.digest),
             deadlocked: false,
-            circle: self.circle(waits),
+            cycle: self.cycle(waits),
             jobs: self.jobs(ended, tally),
             classes: None,
             links: None,
@@ -118,10 +118,10 @@ impl Teller<'_> {
         accepted(bytes, f64::from(self.plant.endpoints), last_ps)
     }
 
-    /// All classes of traffic, with their loads.
+    /// The results of each class of traffic, which offer these loads.
     pub(super) fn classes(&self, loads: &[f64], tally: &Tally) -> Vec<ClassRow> {
         let last_ps = tally.jobs.iter().map(|sums| sums.last_ps).max().unwrap_or(0);
-        let of = |(&offered_load, sums): (&f64, &Sums)| ClassRow {
+        let of = |(&offered_load, sums): (&f64, &ArrivalSums)| ClassRow {
             offered_load,
             accepted_gbps: self.accepted(sums.bytes, last_ps),
             packets: sums.chunks.count,
@@ -133,38 +133,38 @@ impl Teller<'_> {
         loads.iter().zip(&tally.jobs).map(of).collect()
     }
 
-    fn jobs(&self, ended: &Ended, tally: &Tally) -> Vec<JobRow> {
+    fn jobs(&self, ended: &FinalState, tally: &Tally) -> Vec<JobRow> {
         let rows = |it: &Arc<Replay>| it.job_rows(&tally.jobs, &ended.times, self.overtaken);
         self.replay.map_or_else(Vec::new, rows)
     }
 
-    /// All channels between routers, over a run of so many ps.
-    pub(super) fn links(&self, ended: &Ended, last_ps: u64) -> LinkRow {
+    /// The use of each channel between routers, over a run of `last_ps`.
+    pub(super) fn links(&self, ended: &FinalState, last_ps: u64) -> LinkRow {
         let mut rows = LinkRow::default();
         let mut seats = (u32::MAX, Vec::new());
-        for did in &ended.links {
-            if seats.0 != did.router {
-                seats = (did.router, Wiring::seats(self.on, SwitchId(did.router)));
+        for link in &ended.links {
+            if seats.0 != link.router {
+                seats = (link.router, Wiring::seats(self.on, SwitchId(link.router)));
             }
-            rows.from.push(self.name(did.router).to_owned());
-            rows.to.push(self.leads_to(did.router, did.port).to_owned());
-            rows.port.push(seats.1.get(usize::from(did.port)).copied().unwrap_or(u16::MAX));
-            rows.plane.push(self.on.switches()[did.router as usize].plane.into());
-            rows.bytes.push(did.bytes);
-            rows.used.push(did.busy_ps as f64 / last_ps.max(1) as f64);
-            rows.most_waiting.push(did.most);
-            let blocked_ps = did.blocked_ps + last_ps.saturating_sub(did.since_ps);
+            rows.from.push(self.name(link.router).to_owned());
+            rows.to.push(self.leads_to(link.router, link.port).to_owned());
+            rows.port.push(seats.1.get(usize::from(link.port)).copied().unwrap_or(u16::MAX));
+            rows.plane.push(self.on.switches()[link.router as usize].plane.into());
+            rows.bytes.push(link.bytes);
+            rows.used.push(link.busy_ps as f64 / last_ps.max(1) as f64);
+            rows.most_waiting.push(link.most);
+            let blocked_ps = link.blocked_ps + last_ps.saturating_sub(link.since_ps);
             rows.blocked.push(blocked_ps as f64 / last_ps.max(1) as f64);
         }
         rows
     }
 
-    /// All processes of traces.
-    pub(super) fn ranks(&self, ended: &Ended) -> RankRow {
+    /// The times of each process of workloads.
+    pub(super) fn ranks(&self, ended: &FinalState) -> RankRow {
         self.replay.map_or_else(RankRow::default, |replay| replay.rank_rows(&ended.times))
     }
 
-    /// What arrived in spans of this length, ns.
+    /// Arrivals in spans of this length, ns.
     pub(super) fn series(&self, tally: &Tally, span_ns: f64) -> SeriesRow {
         let mut rows = SeriesRow::default();
         let all_gbit = span_ns * f64::from(self.plant.endpoints) / 8.0;

@@ -10,7 +10,7 @@ use base::SwitchId;
 use serde::Serialize;
 use std::collections::BTreeMap;
 
-/// Something that a person does to mend cables. In a list, each is done after those before it.
+/// Something that a person does to repair cables. In a list, each is done after those before it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Move {
     /// Plug a cable in between two free ports.
@@ -80,7 +80,7 @@ pub enum Instruction {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Difference {
     /// A planned cable that is not there; its ports are free once the differences before it in the
-    /// list are mended.
+    /// list are repaired.
     Missing([Socket; 2]),
     /// A found cable that is not planned.
     Extra([Socket; 2]),

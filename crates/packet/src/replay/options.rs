@@ -1,4 +1,4 @@
-//! What is replayed, as people ask for it: traces and generated schedules by name.
+//! The parameters of workloads: their names, and what becomes of calculations and collectives.
 
 use base::{Refusal, Stop, Watch};
 use fabric::network::parse_inline;
@@ -7,26 +7,26 @@ use serde::{Deserialize, Deserializer, Serialize};
 use traffic::workload::keys::Key;
 use traffic::workload::{Schedule, generator, make};
 
-/// Names of traces: one, or several jobs at once.
+/// The names of workloads: one, or several jobs that run at the same time.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize)]
 #[serde(transparent)]
 pub struct Traces(pub Vec<String>);
 
-/// What stands in a file.
+/// The forms in which a file may name workloads.
 #[derive(Deserialize, JsonSchema)]
 #[serde(untagged)]
-enum Said {
-    /// One.
+enum WrittenTraces {
+    /// A single name.
     One(String),
-    /// Several, at the same time.
+    /// Several names: jobs that run at the same time.
     Several(Vec<String>),
 }
 
 impl<'de> Deserialize<'de> for Traces {
     fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
-        Ok(Self(match Said::deserialize(from)? {
-            Said::One(name) => vec![name],
-            Said::Several(names) => names,
+        Ok(Self(match WrittenTraces::deserialize(from)? {
+            WrittenTraces::One(name) => vec![name],
+            WrittenTraces::Several(names) => names,
         }))
     }
 }
@@ -37,7 +37,7 @@ impl JsonSchema for Traces {
     }
 
     fn json_schema(generator: &mut schemars::SchemaGenerator) -> schemars::Schema {
-        Said::json_schema(generator)
+        WrittenTraces::json_schema(generator)
     }
 }
 
@@ -45,29 +45,30 @@ impl JsonSchema for Traces {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Compute {
-    /// They take none: what is left is communication.
+    /// Calculations take no time, so that communication alone is left.
     #[default]
     Off,
-    /// They take what the schedule says.
+    /// Calculations take the time that the schedule gives.
     On,
 }
 
-/// What becomes of collective operations.
+/// What collective operations send.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Collectives {
-    /// They send what their algorithms send.
+    /// Collective operations send what their algorithms send.
     #[default]
     Real,
-    /// They send nothing and take no time, as in CODES.
+    /// Collective operations send nothing and take no time, as in CODES.
     Codes,
 }
 
-/// The schedule of a generator with its parameters in one word, such as `amg_like:p=12,levels=4`.
+/// The schedule of a generator given with its parameters in one word, such as
+/// `amg_like:p=12,levels=4`.
 ///
 /// # Errors
-/// When there is no such generator, a parameter cannot be, or `watch` says stop.
-pub(super) fn made(
+/// When there is no such generator, a parameter is invalid, or `watch` says stop.
+pub(super) fn generate(
     word: &str,
     collectives: Collectives,
     watch: &dyn Watch,
@@ -81,10 +82,7 @@ pub(super) fn made(
     make(&recipe.family, &given, watch).map_err(|stop| stop.within("workload"))
 }
 
-/// Refuses a mixture that cannot be.
-///
-/// # Errors
-/// When there is no trace and something of one is asked for.
+/// The refusal of parameter `name`, which needs a workload where there is none.
 pub(crate) fn needs_trace(name: &str) -> Refusal {
     Refusal::new(name, "there is no workload", "workload = \"amg_like p=12 ...\", or leave it out")
 }
