@@ -25,7 +25,7 @@ pub struct Lids {
 /// LIDs for `t` under `lmc`, where made ones fit.
 ///
 /// A terminal can keep a base LID that is a multiple of `2^lmc`; it takes the `2^lmc` LIDs from it.
-/// Of several ports with one LID the first keeps it. Where switches have LIDs among those that a
+/// Where several ports have one LID the first keeps it. Where switches have LIDs among those that a
 /// terminal would take, the terminal keeps its own when there is one such switch, the switches keep
 /// theirs when there are more. So the most ports keep their LIDs: blocks do not overlap, and each
 /// is decided by itself. The others get the lowest that are free, terminals first, in the order of

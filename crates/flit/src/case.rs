@@ -142,8 +142,8 @@ impl Case {
         self.rails.into()
     }
 
-    /// Of traffic that was made to load one channel most, the load of that channel when every
-    /// endpoint sends a flit a cycle; where there is one class alone.
+    /// The largest load of a channel when every endpoint sends a flit a cycle, for traffic that was
+    /// made to load one channel most; where there is one class alone.
     pub fn largest_channel_load(&self) -> Option<f64> {
         match &self.drawn[0].classes[..] {
             [one] => one.destinations.largest_load(),

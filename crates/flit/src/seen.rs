@@ -11,7 +11,7 @@ use serde::Serialize;
 #[derive(Debug, Clone)]
 pub struct Names {
     switches: Vec<String>,
-    /// Of every switch; none where all are of one plane.
+    /// The plane of every switch; empty where all are of one plane.
     planes: Vec<u16>,
     /// By switch, the number of each of the wiring's ports.
     ports: Vec<Vec<u16>>,

@@ -53,7 +53,7 @@ impl RunLength {
         self.warmup_cycles.is_none() && self.measure_cycles.is_none()
     }
 
-    /// The same, with all that it leaves open.
+    /// These lengths, with the defaults of those that are left open.
     pub(super) fn said(&self) -> Self {
         let (warmup, measured) = (self.warmup(), self.measured());
         Self { warmup_cycles: Some(warmup), measure_cycles: Some(measured), ..self.clone() }

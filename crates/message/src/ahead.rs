@@ -1,9 +1,9 @@
 //! A look at what the next events will ask for, before they happen.
 //!
-//! Of a million ranks little is in the caches, and an event asks for one thing after another: which
-//! operation, which rank, who waits there, what waits for that. Memory answers many questions at
-//! once in the time of a few. So the questions of several events are asked together, step by step;
-//! nothing depends on the answers.
+//! With a million ranks little is in the caches, and an event asks for one thing after another:
+//! which operation, which rank, who waits there, what waits for that. Memory answers many questions
+//! at once in the time of a few. So the questions of several events are asked together, step by
+//! step; nothing depends on the answers.
 
 use super::machine::{Machine, NONE, What};
 use super::queue::{AHEAD, Event};

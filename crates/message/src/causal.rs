@@ -103,7 +103,7 @@ struct Run<'a> {
     costs: &'a Costs,
     /// When the last byte of a large message has left each rank.
     left: Vec<u64>,
-    /// Of every send over a network, what is known of its message.
+    /// What is known of the message of every send over a network: [`MET`], [`SENT`], or both.
     news: Vec<u8>,
     net: Option<Net>,
     /// What ends the run.

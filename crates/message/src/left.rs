@@ -19,7 +19,7 @@ pub struct Left {
     pub messages: Vec<u32>,
 }
 
-/// Of each kind of what is left over at most this many are named.
+/// At most this number of operations of each kind are named in a refusal.
 const NAMED: usize = 5;
 
 impl Left {

@@ -206,7 +206,7 @@ impl<'a> Machine<'a> {
         new
     }
 
-    /// The same over a network.
+    /// This machine for a run over a network, where events take longer.
     pub(super) fn over_network(mut self) -> Self {
         self.stride = STRIDES[1];
         self

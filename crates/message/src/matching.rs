@@ -38,7 +38,7 @@ struct Place {
     /// The source and the tag of the message, or those that the receive takes.
     source: u32,
     tag: u32,
-    /// Of those that wait, the one with the least number is oldest.
+    /// Its place in the order of arrival: the least number that waits is the oldest.
     serial: u32,
     next: u32,
     /// Where it is noted that a message was taken, if it stands in several lists.

@@ -16,8 +16,8 @@ struct Rank {
 #[derive(Debug, Default)]
 pub(super) struct Ranks {
     all: Vec<Rank>,
-    /// Of each rank its other processors, and of its other interfaces when they may send, then when
-    /// they may receive.
+    /// For each rank, when its other processors are free, when its other interfaces may send, and
+    /// when these may receive.
     more: Vec<u64>,
     cpus: usize,
     nics: usize,
@@ -71,7 +71,7 @@ impl Ranks {
         &mut self.all[rank as usize].heads
     }
 
-    /// The same, to look at.
+    /// What [`Ranks::heads`] has, for callers that change nothing.
     #[inline]
     pub(super) fn waits(&self, rank: u32) -> Heads {
         self.all[rank as usize].heads

@@ -25,11 +25,11 @@ pub enum Step {
     /// When a message, its question, the answer to it, or the large message after it would arrive
     /// or begin if nothing else delayed it.
     ArriveDue,
-    /// The same of [`Step::Data`].
+    /// When [`Step::Data`] would happen if nothing else delayed it.
     DataDue,
-    /// The same of [`Step::DataArrive`].
+    /// When [`Step::DataArrive`] would happen if nothing else delayed it.
     DataArriveDue,
-    /// The same of [`Step::Enter`].
+    /// When [`Step::Enter`] would happen if nothing else delayed it.
     EnterDue,
     /// No time: how long the bytes of a message would take alone in the network.
     Alone,
@@ -44,7 +44,7 @@ const NEVER: u64 = u64::MAX;
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Trace {
     times: Vec<[u64; STEPS]>,
-    /// As which of all steps each happened.
+    /// The place of each step among all steps of the run, from 1.
     order: Vec<[u32; STEPS]>,
     count: u32,
     partner: Vec<u32>,
@@ -83,7 +83,7 @@ impl Trace {
         Some(self.times[op as usize][step as usize]).filter(|&time| time != NEVER)
     }
 
-    /// As which of all steps it happened, from 1.
+    /// The place of a step among all steps of the run, from 1.
     pub(super) fn order(&self, step: Step, op: u32) -> u32 {
         self.order[op as usize][step as usize]
     }

@@ -16,7 +16,7 @@ struct Written {
     usd_per_unit: Option<Spanned<f64>>,
     year: u16,
     link_gbps: Spanned<f64>,
-    /// Of older files: what their totals added up. It chooses nothing any more.
+    /// What totals add up, in older files. It chooses nothing any more.
     counts: Option<Spanned<Vec<String>>>,
     energy: Option<Spanned<Energy>>,
     #[serde(default)]

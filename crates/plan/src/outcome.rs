@@ -59,7 +59,7 @@ pub struct Finding {
     /// What to do with which plugs, in order; empty where no cable is to be moved.
     #[serde(skip)]
     pub moves: Vec<Move>,
-    /// The same for a program.
+    /// The moves for a program, by names.
     #[serde(rename = "moves")]
     pub instructions: Vec<Instruction>,
 }

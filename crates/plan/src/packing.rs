@@ -194,9 +194,9 @@ pub(super) struct Pieces<'a> {
 const STARTS: u64 = 4;
 /// Attempts of each at halving a small graph: what these leave, moves between racks find.
 const ATTEMPTS: u64 = 2;
-/// The same where these leave more racks than there need be, and for few pieces.
+/// Attempts of each where those leave more racks than there need be, and where pieces are few.
 const THOROUGH: u64 = 8;
-/// Pieces that are few.
+/// At most this number of pieces are few.
 const SMALL: usize = 384;
 
 /// How a cell was split.

@@ -26,8 +26,8 @@ pub(super) fn row_by_row(racks: usize, rules: &FloorRules, to_and_fro: bool) -> 
     rows_of(across(racks, rules), racks, to_and_fro)
 }
 
-/// The same for blocks of racks side by side: rows end between blocks of one width, where the rules
-/// do not say how long they are.
+/// Spots row by row for blocks of racks side by side: rows end between blocks of one width, where
+/// the rules do not say how long rows are.
 pub(super) fn blocks_by_row(widths: &[usize], rules: &FloorRules, to_and_fro: bool) -> Vec<Spot> {
     let racks = widths.iter().sum();
     let usual = across(racks, rules);

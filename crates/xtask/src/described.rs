@@ -11,13 +11,13 @@ pub(crate) struct Part {
     pub(crate) name: String,
     pub(crate) doc: String,
     pub(crate) params: Vec<Param>,
-    /// Of engines, in words.
+    /// What an engine promises, in words; empty for other kinds.
     pub(crate) promise: Vec<&'static str>,
-    /// Of measures.
+    /// The columns of a measure.
     pub(crate) columns: Vec<Column>,
-    /// Of measures, what they are run on.
+    /// What a measure is run on.
     pub(crate) input: String,
-    /// Of measures: the record's class, then those inside it.
+    /// The classes of a measure's record: its own, then those inside it.
     pub(crate) records: Vec<Record>,
 }
 

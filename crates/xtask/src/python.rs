@@ -183,7 +183,7 @@ fn logical_lines(masked: &str) -> Vec<(usize, String)> {
     found
 }
 
-/// The same text without comments and without what is in strings; every line keeps its number.
+/// `text` without comments and without what is in strings; every line keeps its number.
 fn mask(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     let mut rest = text;

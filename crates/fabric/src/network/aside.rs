@@ -10,7 +10,7 @@ pub struct Aside {
     pub remarks: Vec<String>,
     /// Cables with both ends in one switch; nothing is carried by them.
     pub loops: Vec<[Plug; 2]>,
-    /// Of every switch how many cables lead from it to devices that are no endpoints, aggregation
-    /// nodes apart: by these a leaf is one without endpoints, too. Empty where there are none.
+    /// How many cables lead from each switch to devices that are no endpoints, without aggregation
+    /// nodes: they show that a switch without endpoints is a leaf. Empty where there are none.
     pub left_out: Vec<u32>,
 }

@@ -122,10 +122,10 @@ struct Search<'a> {
     first: Vec<u32>,
     /// Where each router's pairs of ports begin among all.
     pairs: Vec<usize>,
-    /// Of each pair of ports, in and out, which of `sets` depend.
+    /// For each pair of an in-port and an out-port, the index in `sets` of its dependencies.
     edges: Vec<u32>,
     sets: Vec<Vec<Edge>>,
-    /// Of each port, the channels and notes that were followed to the present goal.
+    /// For each port, the channels and notes that were followed to the present goal.
     seen: Vec<Vec<(u32, u32)>>,
     touched: Vec<u32>,
     open: Vec<Place>,

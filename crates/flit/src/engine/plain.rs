@@ -138,8 +138,8 @@ fn ask_crossbar<const N: usize, const W: usize, const M: usize>(
 /// All lanes of a port with `1 << stride` lanes, a bit each.
 const ALL: [u64; 8] = [1, 3, 0xf, 0xff, 0xffff, 0xffff_ffff, u64::MAX, u64::MAX];
 
-/// Of several lanes of an input, bits `mine` of word `w`, the one whose flit has a credit and is
-/// first in turn: by its output, then by itself. The lowest of them where none has.
+/// Chooses one of several lanes of an input, bits `mine` of word `w`: the lane whose flit has a
+/// credit and is first in turn, by its output, then by itself. The lowest lane where none has.
 #[inline(always)]
 fn lane_of<const N: usize, const W: usize, const M: usize>(
     unit: &Unit<N, W, M>,

@@ -66,7 +66,7 @@ pub(super) struct Net {
     /// The most that a processor sends, bytes a picosecond.
     most: f64,
     at_once: u32,
-    /// Of each interface, what it sends and what waits for it; empty where all go at once.
+    /// What each interface sends and what waits for it; empty where all messages go at once.
     interfaces: Vec<Interface>,
     nics: usize,
     /// The latency of every operation's message, picoseconds.

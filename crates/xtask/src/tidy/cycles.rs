@@ -1,4 +1,4 @@
-//! Files of a crate that need one another in a cycle: known ones may shrink, new ones are findings.
+//! No files of a crate need one another.
 //!
 //! A file needs another when code outside of tests names an item of it: see [`super::names`]. Names
 //! are resolved by the tree of modules and by what each imports and passes on.
@@ -10,10 +10,6 @@ use super::graph;
 use super::names::{Names, Path};
 use crate::outside::{read, rust_files};
 use crate::source::parse;
-
-/// The cycles that there are: the folder that all files of one share, and how many files it has.
-/// The list may only shrink.
-const KNOWN: &[(&str, usize)] = &[];
 
 /// One crate: its files by the path of their module.
 #[derive(Default)]
@@ -43,47 +39,21 @@ pub(super) fn check(root: &std::path::Path) -> Result<Vec<Finding>, String> {
                 let name = path.strip_prefix(root).unwrap_or(&path).display().to_string();
                 files.push((name, read(&path)?));
             }
-            found.extend(Crate::of(&files)?.cycles());
+            found.extend(Crate::of(&files)?.cycles().iter().map(finding));
         }
     }
-    found.sort();
-    Ok(judged(&found, KNOWN))
+    Ok(found)
 }
 
-/// The findings among `cycles`: those that are not known, and rows of `known` that are too large.
-fn judged(cycles: &[(Vec<String>, Vec<String>)], known: &[(&str, usize)]) -> Vec<Finding> {
-    let mut findings = Vec::new();
-    let mut left: Vec<(&str, usize)> = known.to_vec();
-    for (cycle, path) in cycles {
-        let folder = shared_folder(cycle);
-        let at = left.iter().position(|&(name, size)| name == folder && size == cycle.len());
-        if let Some(at) = at {
-            left.remove(at);
-        } else {
-            let what = format!(
-                "{} files need one another: {} ({} > {}); let the shared part be a file of its own",
-                cycle.len(),
-                cycle.join(", "),
-                path.join(" > "),
-                path[0]
-            );
-            findings.push(Finding::new(&cycle[0], 0, what));
-        }
-    }
-    for (folder, size) in left {
-        let what = format!("no cycle of {size} files any more; change KNOWN of tidy/cycles.rs");
-        findings.push(Finding::new(folder, 0, what));
-    }
-    findings
-}
-
-fn shared_folder(files: &[String]) -> String {
-    let mut parts: Vec<&str> = files[0].split('/').collect();
-    parts.pop();
-    while !files.iter().all(|file| file.starts_with(&(parts.join("/") + "/"))) {
-        parts.pop();
-    }
-    parts.join("/")
+fn finding((files, path): &(Vec<String>, Vec<String>)) -> Finding {
+    let what = format!(
+        "{} files need one another: {} ({} > {}); let the shared part be a file of its own",
+        files.len(),
+        files.join(", "),
+        path.join(" > "),
+        path[0]
+    );
+    Finding::new(&files[0], 0, what)
 }
 
 impl Crate {
@@ -316,15 +286,12 @@ mod tests {
     }
 
     #[test]
-    fn a_known_cycle_may_only_shrink() {
-        let cycle = vec!["c/src/a.rs".to_owned(), "c/src/b.rs".to_owned()];
-        let cycle = (cycle.clone(), cycle);
-        assert!(judged(std::slice::from_ref(&cycle), &[("c/src", 2)]).is_empty());
-        let new = judged(std::slice::from_ref(&cycle), &[]);
-        assert!(new[0].to_string().starts_with("c/src/a.rs: 2 files need one another: "));
-        for (cycles, known) in [(vec![cycle], 3), (vec![], 2)] {
-            let stale = judged(&cycles, &[("c/src", known)]);
-            assert!(stale.iter().any(|f| f.what.contains(&format!("no cycle of {known} files"))));
-        }
+    fn a_finding_names_the_files_and_a_shortest_cycle() {
+        let files = ["c/src/a.rs", "c/src/b.rs", "c/src/d.rs"].map(str::to_owned).to_vec();
+        assert_eq!(
+            finding(&(files.clone(), files[..2].to_vec())).to_string(),
+            "c/src/a.rs: 3 files need one another: c/src/a.rs, c/src/b.rs, c/src/d.rs \
+             (c/src/a.rs > c/src/b.rs > c/src/a.rs); let the shared part be a file of its own"
+        );
     }
 }

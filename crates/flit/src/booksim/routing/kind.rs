@@ -23,7 +23,7 @@ pub struct At {
 /// One thing that may follow.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Step {
-    /// Of the channels that the packet may have come in on, those where this follows.
+    /// The channels on which the packet may have come in where this follows, a bit each.
     pub on: u32,
     /// What it wants.
     pub want: Want,

@@ -16,7 +16,7 @@ use std::cmp::Reverse;
 use std::collections::hash_map::Entry;
 use std::collections::{BinaryHeap, HashMap};
 
-/// Of a channel, the part of its own rate that a flow sends over it.
+/// A channel of a flow, and the share of its rate that the flow sends over it.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) struct Part {
     pub(super) channel: u32,
@@ -44,7 +44,7 @@ pub(super) fn joined(parts: Vec<Part>) -> Vec<Part> {
 const NEVER: u64 = u64::MAX;
 /// Rates that differ by less than this part are the same.
 const SAME: f64 = 1e-12;
-/// Of its rate this part more or less is nothing for a channel.
+/// A channel whose load is within this share of its rate counts as full.
 const LITTLE: f64 = 1e-9;
 
 /// One flow.
