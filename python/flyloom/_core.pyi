@@ -23,7 +23,6 @@ __all__ = [
     "address_table",
     "booksim_names",
     "check_floor_rules",
-    "choices",
     "dumpi_counts",
     "dumpi_meta_text",
     "dumpi_rewritten",
@@ -39,6 +38,7 @@ __all__ = [
     "hosts_of",
     "kept_routing",
     "kept_topology",
+    "kinds",
     "map_library",
     "map_processes",
     "map_with_routing",
@@ -46,6 +46,7 @@ __all__ = [
     "mapping_names",
     "mapping_of",
     "mapping_text",
+    "mappings",
     "meant",
     "message_schema",
     "nearest",
@@ -54,6 +55,7 @@ __all__ = [
     "opensm_engines",
     "packet_schema",
     "parse_inline",
+    "parts",
     "pins_of",
     "plant_fault",
     "plugin_parameters",
@@ -506,7 +508,9 @@ def routes_asked(
     engine: str | None, lmc: int | None, layers: int | None, options: dict[str, Any]
 ) -> int: ...
 def registry() -> list[_Document]: ...
-def choices() -> list[_Document]: ...
+def kinds() -> list[tuple[str, str, str]]: ...
+def parts(word: str) -> list[_Document]: ...
+def mappings() -> list[_Document]: ...
 def experiment_schema() -> _Document: ...
 def simulators() -> list[_Document]: ...
 def nearest(

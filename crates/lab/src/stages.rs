@@ -4,6 +4,7 @@
 //! A new measure is one file that implements [`Stage`]; `cargo xtask gen` adds its row. A simulator
 //! is a stage too, called `sim.LEVEL`; its function and its command are those of all simulators.
 
+use base::part::Part;
 use base::renamed::{Note, Renamed};
 use base::stage::{parameters, renewed};
 use base::{Frame, Metric, Need, Refusal, Stage, Stop, Watch};
@@ -150,15 +151,14 @@ type Renewed = (Map<String, Value>, Vec<Note>);
 
 /// One row of a table of stages.
 pub struct Entry {
-    /// The name users type.
-    pub name: &'static str,
+    /// Its name, what it is, its parameters, and which of them may name files.
+    pub part: Part,
     /// What it is run on.
     pub input: Input,
     /// The figures that go into tables.
     pub columns: &'static [Metric],
     /// Parameters that had other names in the version before.
     pub renames: &'static [Renamed],
-    schema: fn() -> Value,
     record: fn() -> Value,
     examples: fn() -> Vec<Map<String, Value>>,
     renewed: fn(Parameters<'_>) -> Result<Renewed, Refusal>,
@@ -175,11 +175,10 @@ impl Entry {
         for<'a> S::On<'a>: Take<'a>,
     {
         Self {
-            name: S::NAME,
+            part: Part::of::<S>(S::NAME).reads(S::FILES),
             input: <S::On<'static> as Take<'static>>::INPUT,
             columns: S::COLUMNS,
             renames: S::RENAMED,
-            schema: || schemars::schema_for!(S).to_value(),
             record: || written::<S::Record>(),
             examples: || S::examples().iter().map(object).collect(),
             renewed: |given| renewed::<S>(given),
@@ -189,11 +188,6 @@ impl Entry {
                 Ok(Frame::of(parameters::<S>(given)?.run(Take::take(on)?, watch)?))
             },
         }
-    }
-
-    /// The JSON schema of its parameters, with their documentation.
-    pub fn schema(&self) -> Value {
-        (self.schema)()
     }
 
     /// The JSON schema of its record, with the documentation of every field; `required` are the
@@ -212,7 +206,7 @@ impl Entry {
     /// # Errors
     /// When one is given by its old name and by its new one.
     pub fn renewed(&self, given: &Map<String, Value>) -> Result<Renewed, Refusal> {
-        (self.renewed)(given).map_err(|r| r.within(self.name))
+        (self.renewed)(given).map_err(|r| r.within(self.part.name))
     }
 
     /// All parameters: those given, and the defaults of the others.
@@ -220,7 +214,7 @@ impl Entry {
     /// # Errors
     /// When one is unknown or of the wrong type.
     pub fn complete(&self, given: &Map<String, Value>) -> Result<Map<String, Value>, Refusal> {
-        (self.complete)(given).map_err(|r| r.within(self.name))
+        (self.complete)(given).map_err(|r| r.within(self.part.name))
     }
 
     /// What a run will take.
@@ -233,7 +227,7 @@ impl Entry {
         on: Inputs<'_>,
         threads: usize,
     ) -> Result<Need, Refusal> {
-        (self.need)(given, on, threads).map_err(|r| r.within(self.name))
+        (self.need)(given, on, threads).map_err(|r| r.within(self.part.name))
     }
 
     /// Runs it.
@@ -247,7 +241,7 @@ impl Entry {
         on: Inputs<'_>,
         watch: &dyn Watch,
     ) -> Result<Frame, Stop> {
-        (self.run)(given, on, watch).map_err(|stop| stop.within(self.name))
+        (self.run)(given, on, watch).map_err(|stop| stop.within(self.part.name))
     }
 }
 
@@ -286,8 +280,8 @@ fn given_in(value: Value) -> Value {
 /// # Errors
 /// When there is none; the refusal lists those that exist.
 pub fn simulator(name: &str) -> Result<&'static Entry, Refusal> {
-    SIMULATORS.iter().find(|e| e.name.strip_prefix("sim.") == Some(name)).ok_or_else(|| {
-        let levels: Vec<&str> = SIMULATORS.iter().map(|e| e.name).collect();
+    SIMULATORS.iter().find(|e| e.part.name.strip_prefix("sim.") == Some(name)).ok_or_else(|| {
+        let levels: Vec<&str> = SIMULATORS.iter().map(|e| e.part.name).collect();
         Refusal::new(name, "there is no such simulator", levels.join(", "))
     })
 }
@@ -297,7 +291,7 @@ pub fn simulator(name: &str) -> Result<&'static Entry, Refusal> {
 /// # Errors
 /// When there is no such simulator, or a parameter cannot be.
 pub fn simulated(name: &str, given: &Map<String, Value>, size: &Size) -> Result<Need, Refusal> {
-    let found = simulator(name)?.name;
+    let found = simulator(name)?.part.name;
     if found == message::stage::Spec::NAME {
         let switches = size.switches;
         return Ok(Need::new(switches * switches, 0.0));
@@ -313,8 +307,8 @@ pub fn simulated(name: &str, given: &Map<String, Value>, size: &Size) -> Result<
 /// # Errors
 /// When there is none; the refusal lists the measures that exist.
 pub fn stage(name: &str) -> Result<&'static Entry, Refusal> {
-    STAGES.iter().chain(SIMULATORS).find(|e| e.name == name).ok_or_else(|| {
-        let names: Vec<&str> = STAGES.iter().map(|e| e.name).collect();
+    STAGES.iter().chain(SIMULATORS).find(|e| e.part.name == name).ok_or_else(|| {
+        let names: Vec<&str> = STAGES.iter().map(|e| e.part.name).collect();
         let why = format!("there is no measure '{name}'");
         Refusal::new("measure", why, format!("measures: {}", names.join(", ")))
     })

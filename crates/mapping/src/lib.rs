@@ -19,4 +19,5 @@ pub mod problem;
 pub mod proposals;
 mod run;
 pub mod slots;
+pub mod spec;
 pub mod ways;

@@ -310,6 +310,7 @@ pub fn channel_ends(on: &Topology, channel: usize) -> [&str; 2] {
 
 impl Stage for Spec {
     const NAME: &'static str = "sim.message";
+    const FILES: &'static [&'static str] = &["workload"];
     const COLUMNS: &'static [Metric] = &[
         Metric::new(
             "finish_ns",

@@ -7,7 +7,7 @@ from typing import Annotated
 import typer
 
 from flyloom.cli.common import Json, check_picture, epilog
-from flyloom.cli.simulators import Output, Threads, Unverified, end, sims
+from flyloom.cli.simulators import Output, Threads, end, sims
 
 
 @sims.command(epilog=epilog(
@@ -19,7 +19,9 @@ def booksim(
         typer.Argument(metavar="CONFIG [KEY=VALUE ...]", show_default=False,
                        help="configuration of BookSim, and keys that are different"),
     ],
-    unverified: Unverified = False,
+    unverified: Annotated[
+        bool, typer.Option("--unverified", help="run also what is not proved free of deadlock")
+    ] = False,
     threads: Threads = None,
     output: Output = None,
     as_json: Json = False,

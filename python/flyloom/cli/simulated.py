@@ -34,25 +34,41 @@ ENDED = {
 """Why the periods of a configuration of BookSim ended, but for those that converged."""
 
 
-def show_flit(found: dict[str, Any]) -> None:
-    """Prints what the flit level found."""
+def cells_of(one: dict[str, Any], columns: tuple[tuple[str, str], ...]) -> list[Any]:
+    """The cells of a row; a dash where nothing is known."""
+    found = [one.get(key) for _, key in columns]
+    return ["-" if value is None else round(value, 4) if isinstance(value, float) else value
+            for value in found]
+
+
+def say_proved(found: dict[str, Any]) -> None:
+    """Says it where packets may wait for one another."""
     if not found["verified"]:
         print("not proved free of deadlock")
+
+
+def say_deadlocks(found: dict[str, Any]) -> None:
+    """Says which packets wait for one another, where some do."""
+    for point in found["points"]:
+        if point["deadlocked"]:
+            load = point["offered_load"]
+            at = "" if load is None else f"at load {load:g} "
+            print(f"{at}packets wait for one another in a cycle:")
+            for step in point.get("circle", ()):
+                print(f"  {step}")
+
+
+def show_flit(found: dict[str, Any]) -> None:
+    """Prints what the flit level found."""
+    say_proved(found)
     rows = []
     for point in found["points"]:
-        cells: list[Any] = [
-            "-" if point[key] is None else round(point[key], 4) for _, key in FLIT
-        ]
         notes = [word for word in ("saturated", "deadlocked") if point[word]]
         if point["saturated"] is None and point["accepted_load"] > 0:
             notes.append("not known if saturated")
-        rows.append([*cells, ", ".join(notes)])
+        rows.append([*cells_of(point, FLIT), ", ".join(notes)])
     print_table([*(heading for heading, _ in FLIT), ""], rows)
-    for point in found["points"]:
-        if point["deadlocked"]:
-            print(f"at load {point['offered_load']:g} packets wait for one another in a cycle:")
-            for packet in point["circle"]:
-                print(f"  {packet}")
+    say_deadlocks(found)
     if why := ENDED.get(found.get("ended", "")):
         print(why)
     if "saturation_throughput" in found:
@@ -78,35 +94,18 @@ def rates_of(rates: dict[str, Any]) -> str:
 
 def show_packet(found: dict[str, Any]) -> None:
     """Prints what the packet level found."""
-    if not found["verified"]:
-        print("not proved free of deadlock")
+    say_proved(found)
     if jobs := found.get("jobs"):
-        print_table(
-            [heading for heading, _ in JOBS],
-            [["-" if (value := job[key]) is None else
-              round(value, 4) if isinstance(value, float) else value for _, key in JOBS]
-             for job in jobs],
-            left={0},
-        )
+        print_table([name for name, _ in JOBS], [cells_of(job, JOBS) for job in jobs], left={0})
         print()
     rows = []
     for point in found["points"]:
-        cells: list[Any] = [
-            "-" if point[key] is None else round(point[key], 4) for _, key in PACKET
-        ]
-        rows.append([*cells, "deadlocked" if point["deadlocked"] else ""])
-        for number, one in enumerate(point.get("classes", ()), 1):
-            cells = ["-" if one.get(key) is None else round(one[key], 4) for _, key in PACKET]
-            rows.append([*cells, f"class {number}"])
+        rows.append([*cells_of(point, PACKET), "deadlocked" if point["deadlocked"] else ""])
+        rows += [[*cells_of(one, PACKET), f"class {number}"]
+                 for number, one in enumerate(point.get("classes", ()), 1)]
     print_table([*(heading for heading, _ in PACKET), ""], rows)
     print(rates_of(found["rates"]))
-    for point in found["points"]:
-        if point["deadlocked"]:
-            load = point["offered_load"]
-            at = "" if load is None else f"at load {load:g} "
-            print(f"{at}packets wait for one another in a cycle:")
-            for step in point.get("circle", ()):
-                print(f"  {step}")
+    say_deadlocks(found)
 
 
 def message_rows(found: dict[str, Any]) -> list[tuple[str, Any]]:

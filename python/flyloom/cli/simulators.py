@@ -29,7 +29,7 @@ from flyloom.cli.common import (
     parsed_options,
     write_picture,
 )
-from flyloom.cli.parameters import TYPES, flag, signed
+from flyloom.cli.parameters import TYPES, Taken, flag, options_of, several, signed
 from flyloom.cli.simulated import SHOWN, write_csv
 
 if TYPE_CHECKING:
@@ -47,9 +47,6 @@ Output = Annotated[
     Path | None,
     typer.Option("-o", "--out", help="file: charts as .svg, .png or .html, or .json for all that is"
                                      " found"),
-]
-Unverified = Annotated[
-    bool, typer.Option("--unverified", help="run also what is not proved free of deadlock")
 ]
 Threads = Annotated[
     int | None, typer.Option(help="processors to use; the result is the same with any number")
@@ -113,7 +110,7 @@ INTO_FILES = {
 
 def command(level: str, row: dict[str, Any]) -> Callable[..., None]:
     """The command of a simulator: its parameters as options."""
-    takes = [*network_options(level), *parameter_options(row)]
+    takes = [*network_options(level), *options_of(row)]
     taken = {name for name, _, _ in takes}
     files = ("links", "ranks") if level == "message" else [n for n in INTO_FILES if n in taken]
     takes = [option for option in takes if option[0] not in files]
@@ -133,10 +130,6 @@ def command(level: str, row: dict[str, Any]) -> Callable[..., None]:
     return signed(run, takes, ABOUT[level][0])
 
 
-Taken = Iterator[tuple[str, Any, Any]]
-"""Options: the name of each, its type for typer, and its default."""
-
-
 def network_options(level: str) -> Taken:
     """The network, and how it is routed."""
     text = f"{NET_HELP}; or a folder of `route -o`"
@@ -154,40 +147,6 @@ def network_options(level: str) -> Taken:
     yield "lmc", Lmc, None
     yield "layers", Layers, None
     yield "option", Options, None
-
-
-def parameter_options(row: dict[str, Any]) -> Taken:
-    """The parameters of a simulator that are no tables."""
-    for parameter in row["params"]:
-        name, kind = parameter["name"], parameter["type"]
-        if kind == "dict":
-            continue
-        text, default = " ".join(parameter["doc"].split()), parameter["default"]
-        text = text[:1].lower() + text[1:].removesuffix(".")
-        if choices := parameter["choices"]:
-            text = f"{text}: {', '.join(choices)}"
-        if name == "unverified":
-            yield name, Unverified, False
-        elif kind == "bool":
-            yield name, Annotated[bool, typer.Option(f"--{flag(name)}", help=text)], False
-        else:
-            if default not in (None, [], {}, ""):
-                text += f" [default: {default}]"
-            known = completion.choice(*choices) if choices else completion.OF_MEASURES.get(name)
-            if several(kind):
-                metavar = "'KEY=VALUE ...'" if "dict" in kind else None
-                many = typer.Option(f"--{flag(name)}", metavar=metavar, help=text,
-                                    show_default=False, autocompletion=known)
-                yield name, Annotated[list[str] | None, many], None
-                continue
-            one = typer.Option(f"--{flag(name)}", help=text, show_default=False,
-                               autocompletion=known)
-            yield name, Annotated[TYPES.get(kind, str) | None, one], None
-
-
-def several(kind: str) -> bool:
-    """Whether a parameter of this type is given once for each of its values."""
-    return "list[" in kind and "float" not in kind
 
 
 def cost_name(letter: str) -> str:

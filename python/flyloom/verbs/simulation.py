@@ -58,26 +58,15 @@ def simulate(
         ``"flit"``: cycle by cycle; latency, accepted load, saturation (docs/flit.md).
         ``"packet"``: packets through switches with buffers and credits (docs/packet.md).
         ``"message"``: a schedule of processes under LogGOPS, over the network (docs/message.md).
-    engine
-        Routes are those of this engine's tables, with ``lmc``, ``layers`` and ``engine_options``.
-    settings
-        Parameters by their dotted names, such as ``{"switch.virtual_channels": 4}``.
-    threads
-        Processors to use, all where it is not given; the result is the same with any number.
-    critical_path
-        Of level ``"message"``: finds, too, what the end of the run waited for, and what processors
-        do.
-    progress
-        Called with ``(what, done, total)``.
+    engine, lmc, layers, engine_options, settings, threads, critical_path, progress
+        As of :func:`flyloom.message`; ``critical_path`` of that level alone.
     parameters
-        Those of the simulator, by the names that files and commands have: ``load``, ``traffic``,
-        ``selection``, ``rail``, ``workload``, ``placement``, ``traffic_class``, ``seed``, ...:
-        :func:`flyloom.flit`, :func:`flyloom.packet` and :func:`flyloom.message` list them. What is
-        None is not given. ``load`` is a number, several, or a range ``"0.1:0.9:0.1"``; ``traffic``
-        a pattern (docs/traffic.md), a file, a matrix or rows ``(src, dst, amount)``; ``workload`` a
-        schedule, a name with parameters (``"alltoall_pairwise bytes=65536"``), a file of GOAL, or a
-        trace; ``placement`` a policy, a file, or an endpoint for every process; ``costs`` a table
-        or a file of measured ones.
+        Those of the simulator, by the names that files and commands have: :func:`flyloom.flit`,
+        :func:`flyloom.packet` and :func:`flyloom.message` list them. What is None is not given.
+        ``traffic`` is a pattern (docs/traffic.md), a file, a matrix or rows ``(src, dst, amount)``;
+        ``workload`` a schedule, a name with parameters (``"alltoall_pairwise bytes=65536"``), a
+        file of GOAL, or a trace; ``placement`` a policy, a file, or an endpoint for every process;
+        ``costs`` a table or a file of measured ones.
 
     Fields: ``network``, ``engine``, ``traffic`` or ``workload``, ``verified``, ``parameters``,
     ``points`` and what the page of the level says. Raises ``RefusalError`` for what does not fit
@@ -87,29 +76,9 @@ def simulate(
         raise none_such("level", level, LEVELS)
     if critical_path and level != "message":
         raise RefusalError(f"critical_path: of level message; leave it out of level {level}")
-    routed = Routed(engine, lmc, layers, engine_options, progress)
+    how = {"engine": engine, "lmc": lmc, "layers": layers, "engine_options": engine_options}
     spec = spec_of(level, settings, parameters)
-    return LEVELS[level](Asked(source, spec, routed, threads, critical_path))
-
-
-@dataclass(frozen=True)
-class Routed:
-    """How a network is routed before it is simulated; what is given of an engine."""
-
-    engine: str | None = None
-    lmc: int | None = None
-    layers: int | None = None
-    options: Mapping[str, Any] | None = None
-    progress: Progress | None = None
-
-    def on(self, source: Tables) -> Topology | Routing:
-        """The network, or its tables where ``source`` has some or an engine makes some."""
-        from flyloom.verbs.routes import routed_or_not
-
-        return routed_or_not(
-            source, self.engine, lmc=self.lmc, layers=self.layers, options=self.options,
-            progress=self.progress,
-        )
+    return LEVELS[level](Asked(source, spec, how, threads, critical_path, progress))
 
 
 @dataclass(frozen=True)
@@ -118,9 +87,17 @@ class Asked:
 
     source: Any
     spec: dict[str, Any]
-    routed: Routed = field(default_factory=Routed)
+    how: Mapping[str, Any] = field(default_factory=dict)
+    """What is given of an engine that routes the network before it is simulated."""
     threads: int | None = None
     critical_path: bool = False
+    progress: Progress | None = None
+
+    def on(self, source: Tables) -> Topology | Routing:
+        """The network, or its tables where ``source`` has some or an engine makes some."""
+        from flyloom.verbs.routes import routed_by
+
+        return routed_by(source, self.how, self.progress)
 
     @property
     def hands(self) -> int:
@@ -185,18 +162,18 @@ def _flit(asked: Asked) -> Result:
     traffic = spec.pop("traffic", "uniform")
     hands = asked.hands
     with room_for("flit", spec):
-        on = asked.routed.on(asked.source)
+        on = asked.on(asked.source)
     own, times = None, None
     if isinstance(traffic, str) and is_name(traffic):
         spec["traffic"] = traffic
     elif (times := packet_times(topology_of(on), traffic)) is None:
         own = demands(topology_of(on), traffic)
-    found = _core.simulate_flit(on, spec, hands, own, times, asked.routed.progress)
+    found = _core.simulate_flit(on, spec, hands, own, times, asked.progress)
     return _found(on, {"traffic": called(traffic)}, found)
 
 
 def _packet(asked: Asked) -> Result:
-    spec, progress = dict(asked.spec), asked.routed.progress
+    spec, progress = dict(asked.spec), asked.progress
     team = join() if spec.get("sync") == "mpi" else ALONE
     with team.together():
         traffic = spec.pop("traffic", None)
@@ -204,7 +181,7 @@ def _packet(asked: Asked) -> Result:
             raise RefusalError("traffic: a workload says what is sent; leave out one of both")
         hands = asked.hands
         with room_for("packet", spec):
-            on = asked.routed.on(asked.source)
+            on = asked.on(asked.source)
         own = None
         schedules: tuple[list[Workload] | None, list[int] | None] = (None, None)
         if "workload" in spec:
@@ -226,11 +203,11 @@ def _packet(asked: Asked) -> Result:
 
 
 def _message(asked: Asked) -> Result:
-    spec, progress = dict(asked.spec), asked.routed.progress
+    spec, progress = dict(asked.spec), asked.progress
     source = asked.source
     if "workload" not in spec:
         source, spec["workload"] = None, source
-    on, where = over_network(source, asked.routed, spec)
+    on, where = over_network(source, asked, spec)
     own = None
     if not named(spec["workload"], spec.get("workload_options")):
         if spec.pop("workload_options", None):
@@ -246,7 +223,7 @@ def _message(asked: Asked) -> Result:
 
 
 def over_network(
-    source: Tables | None, routed: Routed, spec: dict[str, Any]
+    source: Tables | None, asked: Asked, spec: dict[str, Any]
 ) -> tuple[Topology | Routing | None, list[int] | None]:
     """What messages go over, if anything, and the endpoint of every rank where these are given.
 
@@ -255,13 +232,13 @@ def over_network(
     if "costs" in spec:
         spec["costs"] = measured_costs(spec["costs"])
     if source is not None:
-        on = routed.on(source)
+        on = asked.on(source)
         spec["placement"], where = places(
             on, spec.get("placement", "linear"), spec.get("per_endpoint", 1)
         )
         return on, where
     for name, is_given in (
-        ("engine", routed.engine is not None),
+        ("engine", asked.how.get("engine") is not None),
         ("placement", spec.get("placement", "linear") != "linear"),
         ("per_endpoint", spec.get("per_endpoint", 1) != 1),
     ):

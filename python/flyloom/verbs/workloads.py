@@ -24,7 +24,7 @@ from flyloom.support.files import write_folder, write_whole
 from flyloom.support.progress import Progress
 from flyloom.support.reading import read_bytes, read_text
 from flyloom.support.results import Result
-from flyloom.verbs.simulation import Routed, over_network, spec_of
+from flyloom.verbs.simulation import Asked, over_network, spec_of
 
 FORMATS = (".goal", ".bin", ".dumpi")
 """Ends of names: GOAL as text, GOAL in binary, a folder with a trace of DUMPI."""
@@ -195,8 +195,8 @@ def best_workload(
     operation that there is not and numbers that cannot be.
     """
     spec = spec_of("message", settings, parameters)
-    routed = Routed(engine, lmc, layers, engine_options, progress)
-    on, where = over_network(net, routed, spec)
+    how = {"engine": engine, "lmc": lmc, "layers": layers, "engine_options": engine_options}
+    on, where = over_network(net, Asked(net, spec, how, progress=progress), spec)
     asked = {**spec, "operation": operation, "ranks": _numbers(ranks), "bytes": _numbers(bytes)}
     return [Result(row) for row in workload_best(asked, on, where, progress)]
 

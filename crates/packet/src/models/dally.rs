@@ -33,6 +33,7 @@ const STEPS: Steps = &[
 
 /// What CODES takes for granted.
 pub(crate) const ENTRY: Entry = Entry {
+    networks: &["dragonfly:h=2", "dragonfly:h=3", "dragonfly:p=2,a=4,h=4,g=5"],
     selections: Some(&[Selection::Minimal, Selection::Par]),
     order: Some((FIRST, STEPS)),
     births: Injection::Synchronised,
@@ -46,7 +47,7 @@ pub(crate) const ENTRY: Entry = Entry {
         begins_late: true,
         ..usual
     },
-    ..Entry::usual("codes-dally-v1")
+    ..Entry::usual("codes-dally-v1", "Dragonfly as CODES has it")
 };
 
 /// Ways over one group in between at most.

@@ -12,7 +12,8 @@ use paths::lengths::Lengths;
 use paths::word::{self, HOP, Layout};
 
 /// What our own model takes for granted.
-pub(crate) const ENTRY: Entry = Entry::usual("physical");
+pub(crate) const PHYSICAL: Entry =
+    Entry::usual("physical", "Our own: links with latency, buffers at inputs, cut-through");
 
 /// A guide, and how it writes into packets.
 pub struct Guided {
