@@ -52,8 +52,8 @@ def map_processes(
     net : Tables
         A network, as for ``network``, with ``engine`` or without; or tables.
     graph : Graph
-        Who sends how many bytes to whom: a file (.mtx, Open MPI's monitoring (.prof), a dense
-        matrix, METIS, Scotch, GOAL, a trace), or a graph that is made, as
+        Who sends how much to whom: a file (.mtx, Open MPI's monitoring (.prof), a dense matrix,
+        METIS, Scotch, GOAL, a trace), or a graph that is made, as
         ``stencil:shape=8x8,bytes=100``; see docs/mapping.md#communication-graphs.
     engine : str, optional
         Traffic goes by this engine's tables; ``ecmp``: split over all shortest paths.
@@ -66,8 +66,8 @@ def map_processes(
         Options of the engine; where tables are made for a mapping those of ``application``, as
         ``slack``, by how many hops a path may be longer than the shortest.
     method : str, optional
-        ``auto``, or steps of ``flyloom list methods`` joined by ``+``: one that makes a
-        mapping, then those that improve it.
+        auto, or steps of ``flyloom list methods`` joined by ``+``: one that makes a mapping,
+        then those that improve it.
     objective : str, optional
         What is to be small.
     hops_limit : float, optional
@@ -75,8 +75,8 @@ def map_processes(
         the linear mapping may have more. 0.05 where it is not given, and 0.3 where tables are
         made.
     hosts : Hosts, optional
-        The endpoints that may be used, in the order in which they are filled; all where it is
-        not given.
+        The endpoints of the job, in the order in which they are filled; all where it is not
+        given.
     per_endpoint : int, optional
         Processes on each endpoint; where it is not given as many as the host list names it, or
         1.
@@ -92,7 +92,7 @@ def map_processes(
     path : str | os.PathLike[str], optional
         File that the mapping is written to.
     format : str, optional
-        Format of the mapping's file: list, rankfile, hydra, slurm, cray, pbs or json.
+        Of the mapping, as a file: list, rankfile, hydra, slurm, cray, pbs or json.
     progress : callable, optional
         Called with ``(what, done, total)`` ten times a second.
 
@@ -153,12 +153,12 @@ def evaluate_mapping(
     net : Tables
         A network, as for ``network``, with ``engine`` or without; or tables.
     graph : Graph
-        Who sends how many bytes to whom: a file (.mtx, Open MPI's monitoring (.prof), a dense
-        matrix, METIS, Scotch, GOAL, a trace), or a graph that is made, as
+        Who sends how much to whom: a file (.mtx, Open MPI's monitoring (.prof), a dense matrix,
+        METIS, Scotch, GOAL, a trace), or a graph that is made, as
         ``stencil:shape=8x8,bytes=100``; see docs/mapping.md#communication-graphs.
     mapping : Placed
-        The endpoint of each process; a file is of the format that it shows where none is given.
-        Where tables are made, they are made for this mapping, and it is kept.
+        The mapping, an endpoint for each process; a file is of the format that it shows where
+        none is given. Where tables are made, they are made for this mapping, and it is kept.
     engine : str, optional
         Traffic goes by this engine's tables; ``ecmp``: split over all shortest paths.
     lmc : int, optional
@@ -170,8 +170,8 @@ def evaluate_mapping(
         Options of the engine; where tables are made for a mapping those of ``application``, as
         ``slack``, by how many hops a path may be longer than the shortest.
     hosts : Hosts, optional
-        The endpoints that may be used, in the order in which they are filled; all where it is
-        not given.
+        The endpoints of the job, in the order in which they are filled; all where it is not
+        given.
     per_endpoint : int, optional
         Processes on each endpoint; where it is not given as many as the host list names it, or
         1.
@@ -181,7 +181,7 @@ def evaluate_mapping(
     seed : int, optional
         Seed of all that is random.
     format : str, optional
-        Format of the mapping's file: list, rankfile, hydra, slurm, cray, pbs or json.
+        Of the mapping, as a file: list, rankfile, hydra, slurm, cray, pbs or json.
     progress : callable, optional
         Called with ``(what, done, total)`` ten times a second.
 
@@ -243,12 +243,12 @@ def map_with_routing(
     net : Source
         A network, as for ``network``.
     graph : Graph
-        Who sends how many bytes to whom: a file (.mtx, Open MPI's monitoring (.prof), a dense
-        matrix, METIS, Scotch, GOAL, a trace), or a graph that is made, as
+        Who sends how much to whom: a file (.mtx, Open MPI's monitoring (.prof), a dense matrix,
+        METIS, Scotch, GOAL, a trace), or a graph that is made, as
         ``stencil:shape=8x8,bytes=100``; see docs/mapping.md#communication-graphs.
     mapping : Placed, optional
-        The endpoint of each process; a file is of the format that it shows where none is given.
-        Where tables are made, they are made for this mapping, and it is kept.
+        The mapping, an endpoint for each process; a file is of the format that it shows where
+        none is given. Where tables are made, they are made for this mapping, and it is kept.
     lmc : int, optional
         LID mask control, 0 to 7: 2^LMC routes to every endpoint; where tables are made for a
         mapping 2, unless there are ``layers``.
@@ -258,15 +258,15 @@ def map_with_routing(
         Options of the engine; where tables are made for a mapping those of ``application``, as
         ``slack``, by how many hops a path may be longer than the shortest.
     method : str, optional
-        ``auto``, or steps of ``flyloom list methods`` joined by ``+``: one that makes a
-        mapping, then those that improve it.
+        auto, or steps of ``flyloom list methods`` joined by ``+``: one that makes a mapping,
+        then those that improve it.
     hops_limit : float, optional
         For less congestion hop-bytes may grow by this part over the least that were found; only
         the linear mapping may have more. 0.05 where it is not given, and 0.3 where tables are
         made.
     hosts : Hosts, optional
-        The endpoints that may be used, in the order in which they are filled; all where it is
-        not given.
+        The endpoints of the job, in the order in which they are filled; all where it is not
+        given.
     per_endpoint : int, optional
         Processes on each endpoint; where it is not given as many as the host list names it, or
         1.
@@ -284,7 +284,7 @@ def map_with_routing(
     path : str | os.PathLike[str], optional
         File that the mapping is written to.
     format : str, optional
-        Format of the mapping's file: list, rankfile, hydra, slurm, cray, pbs or json.
+        Of the mapping, as a file: list, rankfile, hydra, slurm, cray, pbs or json.
     tables : str | os.PathLike[str], optional
         Folder that the tables are written to, as ``route -o`` writes them.
     progress : callable, optional

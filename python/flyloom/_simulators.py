@@ -51,7 +51,7 @@ def flit(
     threads: int | None = None,
     progress: Progress | None = None,
 ) -> Result:
-    """All parameters of a run but the network and the tables.
+    """Latency and accepted load, cycle by cycle: switches with channels and credits.
 
     Parameters
     ----------
@@ -91,7 +91,7 @@ def flit(
         Whether points have ``links``: what every channel between switches carried. Default:
         False.
     unverified : bool, optional
-        Runs without a proof that packets never wait for one another in a cycle. Default: False.
+        Run also what is not proved free of deadlock. Default: False.
     seed : int, optional
         The seed of all that is random. Default: 0.
     seeds : int, optional
@@ -170,8 +170,8 @@ def message(
     critical_path: bool = False,
     progress: Progress | None = None,
 ) -> Result:
-    """All parameters of a run of a schedule: how long it takes under LogGOPS, over a network
-    where there is one.
+    """How long a workload of processes takes: LogGOPS, message by message, over a network where
+    there is one.
 
     Parameters
     ----------
@@ -294,7 +294,7 @@ def packet(
     threads: int | None = None,
     progress: Progress | None = None,
 ) -> Result:
-    """All parameters of a run but the network and the tables.
+    """Latency and accepted rate, packet by packet: switches with buffers and credits.
 
     Parameters
     ----------
@@ -371,7 +371,7 @@ def packet(
     undo : str, optional
         What the optimistic engine undoes. Default: "needed".
     unverified : bool, optional
-        Runs without a proof that packets never wait for one another in a cycle. Default: False.
+        Run also what is not proved free of deadlock. Default: False.
     seed : int, optional
         The seed of all that is random. Default: 0.
     engine : str | None, optional

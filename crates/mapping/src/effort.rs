@@ -57,18 +57,18 @@ impl Effort {
 
 impl<'de> Deserialize<'de> for Objective {
     fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
-        Self::named("", &String::deserialize(from)?).map_err(refused)
+        Self::named("", &String::deserialize(from)?).map_err(|why| refused(&why))
     }
 }
 
 impl<'de> Deserialize<'de> for Effort {
     fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
-        Self::named("", &String::deserialize(from)?).map_err(refused)
+        Self::named("", &String::deserialize(from)?).map_err(|why| refused(&why))
     }
 }
 
 /// A refusal as serde has it, which puts the name of the parameter before it.
-fn refused<E: Error>(why: Refusal) -> E {
+fn refused<E: Error>(why: &Refusal) -> E {
     E::custom(format!("{}; {}", why.why, why.help))
 }
 

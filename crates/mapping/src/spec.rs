@@ -16,12 +16,12 @@ pub const HOPS_LIMIT_WITH_ROUTING: f64 = 0.3;
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Spec {
-    /// Who sends how many bytes to whom: a file (.mtx, Open MPI's monitoring (.prof), a dense
-    /// matrix, METIS, Scotch, GOAL, a trace), or a graph that is made, as
-    /// `stencil:shape=8x8,bytes=100`; see docs/mapping.md#communication-graphs.
+    /// Who sends how much to whom: a file (.mtx, Open MPI's monitoring (.prof), a dense matrix,
+    /// METIS, Scotch, GOAL, a trace), or a graph that is made, as `stencil:shape=8x8,bytes=100`;
+    /// see docs/mapping.md#communication-graphs.
     pub graph: String,
-    /// The endpoint of each process; a file is of the format that it shows where none is given.
-    /// Where tables are made, they are made for this mapping, and it is kept.
+    /// The mapping, an endpoint for each process; a file is of the format that it shows where none
+    /// is given. Where tables are made, they are made for this mapping, and it is kept.
     pub mapping: Option<Vec<u32>>,
     /// Traffic goes by this engine's tables; `ecmp`: split over all shortest paths.
     pub engine: String,
@@ -33,7 +33,7 @@ pub struct Spec {
     /// Options of the engine; where tables are made for a mapping those of `application`, as
     /// `slack`, by how many hops a path may be longer than the shortest.
     pub engine_options: Map<String, Value>,
-    /// `auto`, or steps of `flyloom list methods` joined by `+`: one that makes a mapping, then
+    /// auto, or steps of `flyloom list methods` joined by `+`: one that makes a mapping, then
     /// those that improve it.
     pub method: String,
     /// What is to be small.
@@ -41,8 +41,7 @@ pub struct Spec {
     /// For less congestion hop-bytes may grow by this part over the least that were found; only
     /// the linear mapping may have more. 0.05 where it is not given, and 0.3 where tables are made.
     pub hops_limit: Option<f64>,
-    /// The endpoints that may be used, in the order in which they are filled; all where it is not
-    /// given.
+    /// The endpoints of the job, in the order in which they are filled; all where it is not given.
     pub hosts: Option<Vec<u32>>,
     /// Processes on each endpoint; where it is not given as many as the host list names it, or 1.
     pub per_endpoint: Option<u32>,
@@ -59,7 +58,7 @@ pub struct Spec {
     pub new_lids: Option<bool>,
     /// File that the mapping is written to.
     pub path: Option<String>,
-    /// Format of the mapping's file: list, rankfile, hydra, slurm, cray, pbs or json.
+    /// Of the mapping, as a file: list, rankfile, hydra, slurm, cray, pbs or json.
     pub format: Option<String>,
     /// Folder that the tables are written to, as `route -o` writes them.
     pub tables: Option<String>,

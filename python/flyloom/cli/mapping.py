@@ -10,13 +10,12 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from flyloom._core import mappings
-from flyloom.cli import completion
 from flyloom.cli.common import (
-    NET_HELP,
     Found,
     Json,
     Options,
     P,
+    Tables,
     app,
     emit,
     epilog,
@@ -30,11 +29,6 @@ if TYPE_CHECKING:
     from flyloom._core import Routing, Topology
     from flyloom.support.results import Result
 
-NetOrTables = Annotated[
-    str,
-    typer.Argument(metavar="NET|TABLES", show_default=False, autocompletion=completion.tables,
-                   help=f"{NET_HELP}; or a folder of `route -o`"),
-]
 Page = Annotated[
     Path | None,
     typer.Option(metavar="FILE", show_default=False,
@@ -48,8 +42,7 @@ WithRouting = Annotated[
 FLAGS = {"graph": ("--graph", "-g"), "mapping": ("--mapping", "-m"), "path": ("-o", "--out"),
          "engine": ("--engine", "-e")}
 """Options that have other names than their parameters, or short ones besides."""
-FILES = {"graph": "FILE", "hosts": "FILE", "mapping": "FILE", "pin": "FILE", "path": "FILE",
-         "tables": "DIR"}
+FILES = {"hosts": "FILE", "mapping": "FILE", "pin": "FILE", "path": "FILE", "tables": "DIR"}
 """Parameters that are files, or folders, on the command line."""
 OF_ROUTING = ("mapping", "tables")
 """Options of `map` that only --with-routing has."""
@@ -68,7 +61,7 @@ EXAMPLES = {
 def command(name: str, row: dict[str, Any], *more: tuple[str, Any, Any]) -> Callable[..., None]:
     """A command of mappings: the parameters of a task, and ``more`` options."""
     takes = [
-        ("net", NetOrTables, inspect.Parameter.empty), *options_of(row, FLAGS, FILES),
+        ("net", Tables, inspect.Parameter.empty), *options_of(row, FLAGS, FILES),
         ("option", Options, None), ("found", Found, None), *more, ("page", Page, None),
         ("p", P, None), ("as_json", Json, False),
     ]
@@ -86,7 +79,9 @@ def map_and_show(name: str, given: dict[str, Any]) -> None:
     from flyloom.verbs.mapping_shown import shown
 
     with_routing = check(name, given)
-    net, p, as_json, found, page = (given.pop(key) for key in BESIDE)
+    net, p, as_json, found, page = (
+        given.pop(key) for key in ("net", "p", "as_json", "found", "page")
+    )
     how = {key: given.pop(key) for key in ("engine", "lmc", "layers")}
     how["engine_options"] = parsed_options(given.pop("option"))
     graph, parts = given.pop("graph"), {"partition": given.pop("partition"), "seed": given["seed"]}
@@ -112,10 +107,6 @@ def map_and_show(name: str, given: dict[str, Any]) -> None:
     for path in (given.get("path"), given.get("tables"), page):
         if path is not None and not as_json:
             print(f"written to {path}" + "/" * path.is_dir())
-
-
-BESIDE = ("net", "p", "as_json", "found", "page")
-"""Parameters of commands that are none of a task."""
 
 
 def check(name: str, given: dict[str, Any]) -> bool:
@@ -200,17 +191,11 @@ def tables_or_network(net: str, p: int | None, found: Path | None) -> Topology |
     return load_tables(net, p) if found is None else read_dump(Path(net), found, None, None)[1]
 
 
-def _made() -> None:
-    """Makes the commands; `map` takes what a mapping takes, and what one with tables does."""
-    rows = {row["name"]: row for row in mappings()}
-    mapping, joint = rows["map_processes"], rows["map_with_routing"]
-    params = [*mapping["params"], *(p for p in joint["params"] if p["name"] in OF_ROUTING)]
-    both = {**mapping, "params": params}
-    for name, made in (
-        ("map", command("map", both, ("with_routing", WithRouting, False))),
-        ("map-eval", command("map-eval", rows["evaluate_mapping"])),
-    ):
-        app.command(name, epilog=epilog(*EXAMPLES[name]))(made)
-
-
-_made()
+_rows = {row["name"]: row for row in mappings()}
+_joint = [p for p in _rows["map_with_routing"]["params"] if p["name"] in OF_ROUTING]
+_map = {**_rows["map_processes"], "params": _rows["map_processes"]["params"] + _joint}
+for _name, _command in (
+    ("map", command("map", _map, ("with_routing", WithRouting, False))),
+    ("map-eval", command("map-eval", _rows["evaluate_mapping"])),
+):
+    app.command(_name, epilog=epilog(*EXAMPLES[_name]))(_command)

@@ -56,9 +56,7 @@ def options_of(
         if kind == "dict":
             continue
         words = (flags or {}).get(name) or (f"--{flag(name)}",)
-        text, default = " ".join(parameter["doc"].split()), parameter["default"]
-        first = text[:1] if text[:2].isupper() else text[:1].lower()
-        text = first + text[1:].removesuffix(".")
+        text, default = said(parameter["doc"]), parameter["default"]
         if choices := parameter["choices"]:
             text = f"{text}: {', '.join(choices)}"
         if kind == "bool":
@@ -77,6 +75,14 @@ def options_of(
             yield name, Annotated[type_, one], inspect.Parameter.empty
         else:
             yield name, Annotated[type_ | None, one], None
+
+
+def said(doc: str) -> str:
+    """A sentence of a table as help says it: without its capital, unless it begins with a name in
+    capitals, and without its full stop."""
+    text = " ".join(doc.split())
+    first = text[:1] if text[:2].isupper() else text[:1].lower()
+    return first + text[1:].removesuffix(".")
 
 
 def several(kind: str) -> bool:

@@ -108,8 +108,8 @@ def show_packet(found: dict[str, Any]) -> None:
     say_deadlocks(found)
 
 
-def message_rows(found: dict[str, Any]) -> list[tuple[str, Any]]:
-    """What is found, for people."""
+def show_message(found: dict[str, Any]) -> None:
+    """Prints what the message level found."""
     rows = [
         ("finish", f"{found['finish_ns']:,.15g} ns"),
         ("events", f"{found['events']:,}"),
@@ -129,12 +129,7 @@ def message_rows(found: dict[str, Any]) -> list[tuple[str, Any]]:
         rows.append(("critical path", words or "nothing"))
         longer = ", ".join(f"{n} {letter}" for letter, n in path["derivatives"].items() if n)
         rows.append(("on it", longer or "no message"))
-    return rows
-
-
-def show_message(found: dict[str, Any]) -> None:
-    """Prints what the message level found."""
-    emit(found, False, message_rows(found))
+    emit(found, False, rows)
 
 
 SHOWN = {"flit": show_flit, "packet": show_packet, "message": show_message}
@@ -145,18 +140,22 @@ def write_csv(found: dict[str, Any], name: str, path: Path) -> None:
     from flyloom.support.files import write_whole
     from flyloom.support.words import csv_text
 
-    if "points" not in found:
-        tables: list[tuple[dict[str, Any], Any]] = [({}, found[name])]
-    else:
-        several = len(found["points"]) > 1
-        tables = [({"offered_load": point["offered_load"]} if several else {}, point[name])
-                  for point in found["points"]]
+    points = found.get("points", [found])
+    tables = [({"offered_load": point["offered_load"]} if len(points) > 1 else {},
+               columns_of(point, name)) for point in points]
     columns = [*tables[0][0], *tables[0][1]]
     rows = [
         [*beside.values(), *(shortest(cell) for cell in cells)]
         for beside, table in tables for cells in zip(*table.values(), strict=True)
     ]
     write_whole(path, csv_text(columns, rows))
+
+
+def columns_of(found: dict[str, Any], name: str) -> dict[str, Any]:
+    """The columns of that name; of messages the ends of ranks are a list alone."""
+    if name == "ranks" and (ends := found.get("rank_finish_ns")) is not None:
+        return {"rank": range(len(ends)), "finish_ns": ends}
+    return dict(found[name])
 
 
 def shortest(cell: Any) -> Any:

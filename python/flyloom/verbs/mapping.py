@@ -105,10 +105,12 @@ def asked_of(
         raise RefusalError(f"hops_limit: {limit} is no part of hop-bytes; 0 or more, as 0.05")
     traffic = graph_of(graph, given, progress)
     words = {key: given[key] for key in ("method", "objective", "effort") if given.get(key)}
+    each = given.get("per_endpoint")
     return traffic, {
-        **words, "hops_limit": None if limit is None else float(limit), "seed": seed_of(given),
-        "per_endpoint": slots_each(given), "hosts": hosts_of(on, given.get("hosts")),
-        "pin": pins_of(on, given.get("pin")),
+        **words, "hops_limit": None if limit is None else float(limit),
+        "seed": whole("seed", given.get("seed") or 0, 0, 2**64 - 1),
+        "per_endpoint": None if each is None else whole("per_endpoint", each, 1, MOST_PER_ENDPOINT),
+        "hosts": hosts_of(on, given.get("hosts")), "pin": pins_of(on, given.get("pin")),
     }
 
 
@@ -134,17 +136,6 @@ def begun(
     return places
 
 
-def slots_each(given: Mapping[str, Any]) -> int | None:
-    """A number of slots on every endpoint, checked; None where the host list says them."""
-    each = given.get("per_endpoint")
-    return None if each is None else whole("per_endpoint", each, 1, MOST_PER_ENDPOINT)
-
-
-def seed_of(given: Mapping[str, Any]) -> int:
-    """The seed, checked."""
-    return whole("seed", given.get("seed") or 0, 0, 2**64 - 1)
-
-
 def until_told(search: Callable[[], Found], interrupted: Callable[[Found], bool]) -> Found:
     """What a search finds, to its end or to Ctrl-C, which is raised where nothing is found yet."""
     found: Found | None = None
@@ -164,8 +155,8 @@ def evaluated(
 ) -> Result:
     """What :func:`flyloom.evaluate_mapping` finds of these parameters."""
     on = routed(net, given, progress)
-    traffic, slots = graph_of(graph, given, progress), slots_each(given)
-    used = hosts_of(on, given.get("hosts"))
+    traffic, asked = asked_of(on, graph, given, progress)
+    used, slots = asked["hosts"], asked["per_endpoint"]
     places = read_mapping(
         on, given["mapping"], format=given.get("format"), hosts=used, per_endpoint=slots
     )
@@ -184,11 +175,9 @@ def read_mapping(
     """
     if not isinstance(mapping, (str, os.PathLike)):
         return [whole("mapping", place, 0, 2**32 - 1) for place in mapping]
-    text, slots = read_text(mapping), hosts_of(on, hosts)
-    try:
-        return _core.mapping_of(topology_of(on), text, format, slots, per_endpoint)
-    except RefusalError as error:
-        raise RefusalError(f"{os.fspath(mapping)}: {error}") from None
+    slots = hosts_of(on, hosts)
+    return said_by(on, "mapping", mapping, lambda network, text: _core.mapping_of(
+        network, text, format, slots, per_endpoint))
 
 
 def written(
@@ -220,7 +209,7 @@ def graph_of(
     traffic = communication(graph, progress)
     if (count := given.get("partition")) is None:
         return traffic
-    return traffic.halo(whole("partition", count, 1, 2**24), seed_of(given), progress)
+    return traffic.halo(whole("partition", count, 1, 2**24), given.get("seed") or 0, progress)
 
 
 def hosts_of(on: Topology | Routing, hosts: Hosts | None) -> list[int] | None:

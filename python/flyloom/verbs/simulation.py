@@ -19,8 +19,7 @@ from flyloom.inputs.traffic import called, demands, is_name, packet_times
 from flyloom.inputs.workloads import named
 from flyloom.ranks import ALONE, join
 from flyloom.support import renamed
-from flyloom.support.checks import whole
-from flyloom.support.machine import built_for, processors
+from flyloom.support.machine import built_for, threads_for
 from flyloom.support.progress import Progress
 from flyloom.support.refused import none_such
 from flyloom.support.results import Result
@@ -99,11 +98,6 @@ class Asked:
 
         return routed_by(source, self.how, self.progress)
 
-    @property
-    def hands(self) -> int:
-        """Threads to use: all processors where none are said."""
-        return processors() if self.threads is None else whole("threads", self.threads, 1, 1024)
-
 
 def spec_of(
     level: str, settings: Mapping[str, Any] | None, parameters: Mapping[str, Any]
@@ -160,7 +154,7 @@ def _found(on: Topology | Routing, what: Mapping[str, Any], found: Mapping[str, 
 def _flit(asked: Asked) -> Result:
     spec = dict(asked.spec)
     traffic = spec.pop("traffic", "uniform")
-    hands = asked.hands
+    hands = threads_for(asked.threads)
     with room_for("flit", spec):
         on = asked.on(asked.source)
     own, times = None, None
@@ -179,7 +173,7 @@ def _packet(asked: Asked) -> Result:
         traffic = spec.pop("traffic", None)
         if "workload" in spec and traffic is not None:
             raise RefusalError("traffic: a workload says what is sent; leave out one of both")
-        hands = asked.hands
+        hands = threads_for(asked.threads)
         with room_for("packet", spec):
             on = asked.on(asked.source)
         own = None
