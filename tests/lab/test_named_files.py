@@ -50,7 +50,7 @@ def test_a_users_measure_takes_files_of_the_experiment(folder):
         assert done.returncode == 0, done.stderr
         (row,) = pyarrow.parquet.read_table(folder.parent / "out/study/rows.parquet").to_pylist()
         assert (row["handed_bytes"], row["handed_ranks"]) == (9.5, 2)
-        # a switch each and a link between any two: the larger demand fills the rate of its endpoint
+        # each has a link of its own to every other: the larger demand fills one
         assert row["handed_most"] == pytest.approx(1 / demand)
 
 
