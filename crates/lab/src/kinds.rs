@@ -5,6 +5,7 @@ use crate::registry::{describe, engines, families, simulators, stages};
 use base::part::Part;
 use engines::ask::OPENSM;
 use engines::lanes::Method;
+use formats::trace::{self, Format};
 use formats::{communication, export, graph_file, mapping as mapping_file};
 use mapping::method::METHODS;
 use packet::Dialect;
@@ -71,6 +72,12 @@ pub static KINDS: &[Kind] = &[
     Kind::new("network-files", "network-file", "formats that networks are read from", || {
         parts("network-file", graph_file::FORMATS.iter().map(|f| &f.part))
     }),
+    Kind::new(
+        "workload-files",
+        "workload-file",
+        "formats that workloads are read from and written in",
+        || trace::FORMATS.iter().map(workload_file).collect(),
+    ),
     Kind::new(
         "graph-files",
         "graph-file",
@@ -144,16 +151,27 @@ fn traffic() -> Vec<Value> {
 
 /// Collectives and applications, each by its own kind.
 fn made() -> Vec<Value> {
-    let param = |key: &Key| {
-        let default = key.default();
-        let required = default.is_null();
-        json!({ "name": key.name, "required": required, "default": default, "doc": key.doc })
-    };
     let all = generators().into_iter().map(|one| {
-        let params: Value = one.keys().iter().map(param).collect();
+        let params: Value = one.keys().iter().map(param_of).collect();
         json!({ "kind": one.kind(), "name": one.name(), "doc": one.doc(), "params": params })
     });
     all.collect()
+}
+
+/// A format of workloads: how its files are named, and its parameters besides.
+fn workload_file(format: &Format) -> Value {
+    let written = format.writer.map_or(String::new(), |w| format!("; written as NAME{}", w.end));
+    let doc = format!("{}; {}{written}", format.part.doc, format.named());
+    let mut row = row("workload-file", format.part.name, "", &doc);
+    row["params"] = format.keys().iter().map(param_of).collect();
+    row
+}
+
+/// A parameter of a workload, or of a format of one.
+fn param_of(key: &Key) -> Value {
+    let default = key.default();
+    let required = default.is_null();
+    json!({ "name": key.name, "required": required, "default": default, "doc": key.doc })
 }
 
 /// A format of export, with the networks that it can say.

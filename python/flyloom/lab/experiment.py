@@ -178,7 +178,7 @@ class _Job:
         for number, point in enumerate(self.points):
             try:
                 planned.append(self._plan(number, point, tasks, records))
-            except RefusalError as error:  # those before it have their turn first
+            except RefusalError as error:  # the points before it are reported first
                 planned.append(self._refused(number, error))
                 break
         total = sum(task.compute for task in tasks.values())
@@ -195,8 +195,8 @@ class _Job:
                 computed = False
                 if number in tasks:
                     outcome = next(outcomes)
-                    for told in outcome.told:
-                        tell(*told)
+                    for stage in outcome.stages:
+                        tell(*stage)
                     if outcome.error is not None:
                         raise self._failed(tasks[number], outcome.error)
                     if computed := tasks[number].compute:
@@ -463,7 +463,7 @@ def _equal(found: dict[str, Any] | None) -> bool:
 
 
 def _why(missing: list[tuple[str, str]]) -> str:
-    """Which programs there are none of, in words; empty where none is missing."""
+    """Names the missing programs in words; empty if none is missing."""
     if not missing:
         return ""
     names = ", ".join(name for name, _ in missing)

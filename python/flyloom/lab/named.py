@@ -13,12 +13,12 @@ from typing import TYPE_CHECKING, Any
 
 from flyloom._core import RefusalError, registry
 from flyloom.inputs.communication import content_of, is_kind
-from flyloom.inputs.jobs import is_generator, job, names
-from flyloom.inputs.rows import Read, Timed, found_in
+from flyloom.inputs.jobs import is_generator, names
+from flyloom.inputs.rows import RowSet, TimedRows, found_in
 from flyloom.inputs.traffic import is_name
-from flyloom.inputs.workloads import is_made, is_trace
+from flyloom.inputs.workloads import is_made, recognised
 from flyloom.lab import measured
-from flyloom.support.reading import read_bytes
+from flyloom.support.files import as_bytes
 
 if TYPE_CHECKING:
     from flyloom.plugins.parts import Part
@@ -45,15 +45,15 @@ class Files:
 
     def __init__(self, experiment: Path) -> None:
         self.experiment = experiment
-        self._traffic: dict[str, Read | Timed] = {}
+        self._traffic: dict[str, RowSet | TimedRows] = {}
         self._schedules: dict[tuple[str, Callable[[Path], bytes]], bytes] = {}
 
     def of(
         self, point: Mapping[str, Any], parts: Iterable[Part] = ()
-    ) -> tuple[dict[str, Read | Timed], dict[str, bytes]]:
+    ) -> tuple[dict[str, RowSet | TimedRows], dict[str, bytes]]:
         """Those of a point by the names that it has for them: of traffic, and of schedules and
         graphs, where a trace is its schedule. RefusalError where one is missing."""
-        traffic: dict[str, Read | Timed] = {}
+        traffic: dict[str, RowSet | TimedRows] = {}
         schedules: dict[str, bytes] = {}
         for table, name, given in named(point, parts):
             place, value = f"{table}.{name}", given[name]
@@ -72,7 +72,7 @@ class Files:
                         schedules[one] = self._content(place, "a workload", one, read)
         return traffic, schedules
 
-    def _rows(self, place: str, name: str) -> Read | Timed:
+    def _rows(self, place: str, name: str) -> RowSet | TimedRows:
         """The rows of a file of traffic."""
         if name not in self._traffic:
             path = self._path(place, "a name", name, os.path.isfile)
@@ -99,8 +99,9 @@ class Files:
 
 def schedule_content(path: Path, *, codes: bool = False) -> bytes:
     """The content of a file of a schedule; a trace's is its schedule, in binary."""
-    made = job(path, codes=codes)
-    return made.binary() if is_trace(path) else read_bytes(path)
+    found = recognised(path)
+    made = found.replayed(codes=codes)
+    return made.binary() if found.is_trace else as_bytes(found.contents[0])
 
 
 def codes_content(path: Path) -> bytes:

@@ -77,12 +77,13 @@ def simulate(
         raise RefusalError(f"critical_path: of level message; leave it out of level {level}")
     how = {"engine": engine, "lmc": lmc, "layers": layers, "engine_options": engine_options}
     spec = spec_of(level, settings, parameters)
-    return LEVELS[level](Asked(source, spec, how, threads, critical_path, progress))
+    request = SimulationRequest(source, spec, how, threads, critical_path, progress)
+    return LEVELS[level](request)
 
 
 @dataclass(frozen=True)
-class Asked:
-    """A run that is asked for."""
+class SimulationRequest:
+    """A simulation that is asked for."""
 
     source: Any
     spec: dict[str, Any]
@@ -151,7 +152,7 @@ def _found(on: Topology | Routing, what: Mapping[str, Any], found: Mapping[str, 
     return Result({"network": topology_of(on).recipe, "engine": engine, **what, **found})
 
 
-def _flit(asked: Asked) -> Result:
+def _flit(asked: SimulationRequest) -> Result:
     spec = dict(asked.spec)
     traffic = spec.pop("traffic", "uniform")
     hands = threads_for(asked.threads)
@@ -166,7 +167,7 @@ def _flit(asked: Asked) -> Result:
     return _found(on, {"traffic": called(traffic)}, found)
 
 
-def _packet(asked: Asked) -> Result:
+def _packet(asked: SimulationRequest) -> Result:
     spec, progress = dict(asked.spec), asked.progress
     team = join() if spec.get("sync") == "mpi" else ALONE
     with team.together():
@@ -196,7 +197,7 @@ def _packet(asked: Asked) -> Result:
     return _found(on, {"traffic": called("uniform" if traffic is None else traffic)}, found)
 
 
-def _message(asked: Asked) -> Result:
+def _message(asked: SimulationRequest) -> Result:
     spec, progress = dict(asked.spec), asked.progress
     source = asked.source
     if "workload" not in spec:
@@ -217,7 +218,7 @@ def _message(asked: Asked) -> Result:
 
 
 def over_network(
-    source: Tables | None, asked: Asked, spec: dict[str, Any]
+    source: Tables | None, asked: SimulationRequest, spec: dict[str, Any]
 ) -> tuple[Topology | Routing | None, list[int] | None]:
     """What messages go over, if anything, and the endpoint of every rank where these are given.
 
@@ -241,7 +242,7 @@ def over_network(
     return None, None
 
 
-LEVELS: dict[str, Callable[[Asked], Result]] = {
+LEVELS: dict[str, Callable[[SimulationRequest], Result]] = {
     "flit": _flit, "message": _message, "packet": _packet,
 }
 """The simulators, by level."""
