@@ -21,6 +21,7 @@ if TYPE_CHECKING:  # what `_HOMES` says
     from flyloom._core import Workload as Workload
     from flyloom._core import __version__ as __version__
     from flyloom._generated import *  # noqa: F403
+    from flyloom._mappings import *  # noqa: F403
     from flyloom._measures import *  # noqa: F403
     from flyloom._simulators import *  # noqa: F403
     from flyloom.deploy import DeployError as DeployError
@@ -52,14 +53,11 @@ if TYPE_CHECKING:  # what `_HOMES` says
     from flyloom.verbs.doctor import doctor as doctor
     from flyloom.verbs.exporting import export as export
     from flyloom.verbs.exporting import export_formats as export_formats
-    from flyloom.verbs.joint import map_with_routing as map_with_routing
     from flyloom.verbs.layout import cables as cables
     from flyloom.verbs.layout import check_cables as check_cables
     from flyloom.verbs.layout import lost_in as lost_in
     from flyloom.verbs.layout import plan as plan
     from flyloom.verbs.layout import verify_cables as verify_cables
-    from flyloom.verbs.mapping import evaluate_mapping as evaluate_mapping
-    from flyloom.verbs.mapping import map_processes as map_processes
     from flyloom.verbs.measures import measure as measure
     from flyloom.verbs.measures import promise as promise
     from flyloom.verbs.prices import catalog as catalog
@@ -108,8 +106,6 @@ _HOMES = {
     "flyloom.verbs.doctor": ["doctor"],
     "flyloom.verbs.exporting": ["export", "export_formats"],
     "flyloom.verbs.layout": ["cables", "check_cables", "lost_in", "plan", "verify_cables"],
-    "flyloom.verbs.joint": ["map_with_routing"],
-    "flyloom.verbs.mapping": ["evaluate_mapping", "map_processes"],
     "flyloom.verbs.measures": ["measure", "promise"],
     "flyloom.verbs.prices": ["catalog", "cost"],
     "flyloom.verbs.routes": ["repair", "route", "spread"],
@@ -122,8 +118,9 @@ _HOMES = {
         "merge_workloads", "noisy_workload", "traced_workload", "workloads",
     ],
 }
-_GENERATED = ("flyloom._generated", "flyloom._measures", "flyloom._simulators")
-"""The module of each public name that is in none of these lists."""
+_GENERATED = ("flyloom._generated", "flyloom._mappings", "flyloom._measures",
+              "flyloom._simulators")
+"""The modules of the public names that are in none of these lists."""
 _HOME_OF = {name: module for module, names in _HOMES.items() for name in names}
 
 

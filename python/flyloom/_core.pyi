@@ -23,7 +23,6 @@ __all__ = [
     "address_table",
     "booksim_names",
     "check_floor_rules",
-    "choices",
     "evaluate_mapping",
     "expand",
     "experiment_place",
@@ -37,6 +36,7 @@ __all__ = [
     "hosts_of",
     "kept_routing",
     "kept_topology",
+    "kinds",
     "map_library",
     "map_processes",
     "map_with_routing",
@@ -44,6 +44,7 @@ __all__ = [
     "mapping_names",
     "mapping_of",
     "mapping_text",
+    "mappings",
     "meant",
     "message_schema",
     "nearest",
@@ -52,6 +53,7 @@ __all__ = [
     "opensm_engines",
     "packet_schema",
     "parse_inline",
+    "parts",
     "pins_of",
     "plant_fault",
     "plugin_parameters",
@@ -510,7 +512,9 @@ def routes_asked(
     engine: str | None, lmc: int | None, layers: int | None, options: dict[str, Any]
 ) -> int: ...
 def registry() -> list[_Document]: ...
-def choices() -> list[_Document]: ...
+def kinds() -> list[tuple[str, str, str]]: ...
+def parts(word: str) -> list[_Document]: ...
+def mappings() -> list[_Document]: ...
 def experiment_schema() -> _Document: ...
 def simulators() -> list[_Document]: ...
 def nearest(

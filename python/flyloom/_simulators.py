@@ -51,7 +51,7 @@ def flit(
     threads: int | None = None,
     progress: Progress | None = None,
 ) -> Result:
-    """All parameters of a run but the network and the tables.
+    """Latency and accepted load, cycle by cycle: switches with channels and credits.
 
     Parameters
     ----------
@@ -91,7 +91,7 @@ def flit(
         Whether points have ``links``: what every channel between switches carried. Default:
         False.
     unverified : bool, optional
-        Runs without a proof that packets never wait for one another in a cycle. Default: False.
+        Run also what is not proved free of deadlock. Default: False.
     seed : int, optional
         The seed of all that is random. Default: 0.
     seeds : int, optional
@@ -170,8 +170,8 @@ def message(
     critical_path: bool = False,
     progress: Progress | None = None,
 ) -> Result:
-    """All parameters of a run of a schedule: how long it takes under LogGOPS, over a network
-    where there is one.
+    """How long a workload of processes takes: LogGOPS, message by message, over a network where
+    there is one.
 
     Parameters
     ----------
@@ -294,44 +294,43 @@ def packet(
     threads: int | None = None,
     progress: Progress | None = None,
 ) -> Result:
-    """All parameters of a run but the network and the tables.
+    """Latency and accepted rate, packet by packet: switches with buffers and credits.
 
     Parameters
     ----------
     source : Tables
         A network, as for ``network``, or tables.
     dialect : str, optional
-        The model of routers and endpoints. Default: "physical".
+        Whose model of routers and endpoints. Default: "physical".
     load : float | Sequence[float] | str, optional
         Loads as part of the rate of one rail of an endpoint: a number, several, or a range
         ``0.1:0.9:0.1``; 0.5 where it is not given. Not beside a workload, nor are ``traffic``,
         ``messages`` and ``message_bytes``.
     selection : str, optional
-        How packets choose among the paths that exist; ``adaptive`` means ``ugal_l``. Default:
+        How packets choose among the paths that there are; ``adaptive`` is ``ugal_l``. Default:
         "minimal".
     choosing : Mapping[str, Any], optional
-        The numbers that the selection is tuned by; its defaults where they are not given;
-        ``physical`` only.
+        What selections look at; their usual numbers where it is not given; of ``physical``
+        alone.
     lane_use : str, optional
-        The virtual channels of packets that choose their paths; ``physical`` only. Default:
-        "auto".
+        The virtual channels of packets that choose; of ``physical`` alone. Default: "auto".
     rail : str, optional
         The rail of its endpoint that a packet takes, where there are several. Default:
         "least_used".
     traffic : Wanted, optional
         Who sends to whom: a pattern with its argument; ``uniform`` where it is not given.
     traffic_class : Sequence[Mapping[str, Any]], optional
-        Several classes of traffic at once, each a table; none: one class with the parameters of
-        the run. ``physical`` only.
+        Several classes of traffic at once, each a table; none: one class, by the keys of all.
+        Of ``physical`` alone.
     injection : str, optional
-        When endpoints create messages; as in the dialect where it is not given.
+        When messages come to their interface; as the dialect has it where it is not given.
     messages : int, optional
-        Messages that each endpoint sends; 30 where it is not given.
+        Messages of an endpoint; 30 where it is not given.
     message_bytes : int, optional
         Length of a message; 4096 where it is not given.
     end_ns : float, optional
-        Endpoints create messages until this time, whatever ``messages`` says, and what has not
-        arrived by then does not count, ns.
+        Messages are made until then, whatever ``messages`` says, and what has not arrived then
+        does not count, ns.
     workload : Scheduled | Sequence[Scheduled], optional
         What processes do, in place of ``traffic``: a name of ``flyloom workload list`` with its
         parameters, such as ``amg_like p=12 levels=4 cycles=1 base_bytes=16384``, or a file or a
@@ -342,39 +341,39 @@ def packet(
     compute : str, optional
         Whether calculations of a workload take time. Default: "off".
     collectives : str, optional
-        What collective operations of a workload send. Default: "real".
+        What becomes of collective operations of a workload. Default: "real".
     placement : Placed, optional
         Which endpoint each process is on: a name of ``flyloom list placements``, or a file; of
         all jobs together, those of the background last. Default: "linear".
     background : Sequence[Mapping[str, Any]] | Mapping[str, Any], optional
-        Background jobs: they send to random endpoints as long as the workloads run.
+        Jobs that send at random as long as those of workloads run.
     mpi : Mapping[str, Any], optional
-        The costs of MPI.
+        What MPI costs.
     links : bool, optional
-        Reports bytes, use and the longest queue of every link. Default: False.
+        Tells bytes, use and the longest queue of every link. Default: False.
     overtaken : bool, optional
-        Counts packets that arrive behind one that the same endpoint sent after them. Default:
+        Counts packets that come behind one that the same endpoint sent them after. Default:
         False.
     ranks : bool, optional
-        Reports the times of every process of a workload. Default: False.
+        Tells times of every process of a workload. Default: False.
     series_ns : float, optional
-        Reports what arrived in every span of this length, ns.
+        Tells what arrived in every span of this length, ns.
     packet_bytes : int, optional
-        Longest packet; longer messages are cut into several. Default: 4096.
+        Longest packet; longer messages are several. Default: 4096.
     link : Mapping[str, Any], optional
-        Rates, buffers and latencies of links.
+        Links.
     switch : Mapping[str, Any], optional
-        Delays and arbitration of switches.
+        Switches.
     sync : str, optional
-        The engine that runs the events. Default: "sequential".
+        What runs events. Default: "sequential".
     ahead_ns : float, optional
         How far the optimistic engine goes ahead, ns. Default: 100.0.
     undo : str, optional
         What the optimistic engine undoes. Default: "needed".
     unverified : bool, optional
-        Runs without a proof that packets cannot deadlock. Default: False.
+        Run also what is not proved free of deadlock. Default: False.
     seed : int, optional
-        The seed of all random numbers. Default: 0.
+        The seed of all that is random. Default: 0.
     engine : str | None, optional
         Routes are those of this engine's tables.
     lmc : int | None, optional

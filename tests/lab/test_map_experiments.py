@@ -164,7 +164,7 @@ def test_the_report_draws_methods_against_sizes(tmp_path):
 
 @pytest.mark.parametrize(("old", "new", "says"), [
     ("stencil:shape=12,bytes=10\", [[", "stencil_2d grid=5x5 bytes=1\", [[", "graph: "),
-    ("stencil:shape=12,bytes=10\", [[", "stencil_2d grid\", [[", "'grid' is no parameter of"),
+    ("stencil:shape=12,bytes=10\", [[", "stencil_2d grid\", [[", "'grid' is no parameter"),
     ("stencil:shape=12,bytes=10\", [[", "app.mtx\", [[",
      "map.graph: 'app.mtx' is neither a graph that is made nor a file: there is no "),
     ("seed = 3", 'efort = "best"', "unknown field `efort`"),

@@ -27,7 +27,7 @@ def test_what_is_shown_adds_up(net, graph, more):
     far = dict(nx.all_pairs_shortest_path_length(nx.Graph(network.edges.tolist())))
     home = network.attachments[:, 0].tolist()
     found = fl.map_processes(net, graph, method="random", seed=5, **more)
-    seen = shown(net, graph, found, **more)
+    seen = shown(net, graph, found, more)
     columns = fl.communication(graph).columns()
     sent = list(zip(*(columns[name].tolist() for name in ("from", "to", "bytes")), strict=True))
     first = list(more.get("hosts", range(network.endpoints)))
@@ -50,7 +50,7 @@ def test_what_is_shown_adds_up(net, graph, more):
 def test_beside_tables_of_its_own_the_linear_one_takes_the_shortest_ways():
     net, graph = "slim_fly:q=3,p=2", "stencil:shape=6x6,bytes=100"
     found, routing = fl.map_with_routing(net, graph, effort="fast", lmc=1)
-    seen = shown(routing, graph, found, linear_on=net)
+    seen = shown(routing, graph, found, {}, linear_on=net)
     assert seen["linear"]["figures"]["hop_bytes"] == found.linear.hop_bytes
     for side in (seen["linear"], seen["found"]):
         most = max(load for *_, load in side["loads"])

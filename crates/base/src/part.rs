@@ -12,7 +12,8 @@ use serde_json::{Value, json};
 pub struct Part {
     /// The name users type; unique among the parts of its kind.
     pub name: &'static str,
-    /// What it is, one plain sentence without its full stop.
+    /// What it is, one plain sentence without its full stop; empty where the comment of its
+    /// parameters says it, see [`Part::about`].
     pub doc: &'static str,
     /// Where it is published; empty where it is not.
     pub source: &'static str,
@@ -25,6 +26,11 @@ impl Part {
     /// A part without parameters.
     pub const fn new(name: &'static str, doc: &'static str) -> Self {
         Self { name, doc, source: "", files: &[], schema: || json!({}) }
+    }
+
+    /// A part that is described by the comment of its parameters, the struct `T`.
+    pub const fn of<T: JsonSchema>(name: &'static str) -> Self {
+        Self::new(name, "").takes::<T>()
     }
 
     /// With the parameters of `T`: its fields, their documentation and defaults.
@@ -48,6 +54,15 @@ impl Part {
         self
     }
 
+    /// What it is: its sentence, or the comment of its parameters with all its paragraphs.
+    pub fn about(&self) -> String {
+        if self.doc.is_empty() {
+            self.schema()["description"].as_str().unwrap_or_default().to_owned()
+        } else {
+            self.doc.to_owned()
+        }
+    }
+
     /// The JSON schema of its parameters, with their documentation; an empty object where it takes
     /// none.
     pub fn schema(&self) -> Value {
@@ -59,6 +74,7 @@ impl Part {
 mod tests {
     use super::*;
 
+    /// How often a thing happens.
     #[derive(JsonSchema)]
     #[allow(dead_code)]
     struct Params {
@@ -74,6 +90,8 @@ mod tests {
             Part::new("full", "all there is").takes::<Params>().published("A paper").reads(&["f"]);
         assert_eq!(PLAIN.schema(), json!({}));
         assert_eq!(FULL.schema()["properties"]["times"]["description"], "How often.");
+        assert_eq!((PLAIN.about(), FULL.about()), ("nothing to say".into(), "all there is".into()));
+        assert_eq!(Part::of::<Params>("often").about(), "How often a thing happens.");
         assert_eq!((FULL.name, FULL.source, FULL.files), ("full", "A paper", &["f"][..]));
     }
 }

@@ -122,6 +122,8 @@ pub trait Stage: Serialize + DeserializeOwned + JsonSchema + Send + Sync + 'stat
     const COLUMNS: &'static [Metric];
     /// Parameters that had other names in the version before, see [`renew`].
     const RENAMED: &'static [Renamed] = &[];
+    /// Parameters that may name files of the user: what these hold travels with a point.
+    const FILES: &'static [&'static str] = &[];
 
     /// What it is run on: a network, tables, or either.
     type On<'a>;

@@ -99,7 +99,7 @@ pub fn nearest(
     let done = AtomicU64::new(0);
     let of_family = |entry: &&Entry| {
         let build = |params: &Map<String, Value>| entry.build(params).ok();
-        let source = Source { family: entry.name, build: &build, known: Mutex::default() };
+        let source = Source { family: entry.part.name, build: &build, known: Mutex::default() };
         let near = |wish| source.nearest(entry.near(wish), wish, asked, watch);
         let found: Vec<_> = wishes.iter().map(near).collect::<Result<_, _>>()?;
         let ready = done.fetch_add(1, Ordering::Relaxed) + 1;
@@ -369,7 +369,7 @@ pub fn largest_addressed(
         .filter(|o| fits(o))
         .max_by_key(|o| (o.promise.endpoints, u64::MAX - o.promise.switches));
     let build = |params: &Map<String, Value>| entry.build(params).ok();
-    let source = Source { family: entry.name, build: &build, known: Mutex::default() };
+    let source = Source { family: entry.part.name, build: &build, known: Mutex::default() };
     best.map(|o| source.candidate(o, None, watch)).transpose()
 }
 

@@ -51,6 +51,7 @@ const fn a_few() -> u32 {
 
 impl Engine for Application {
     const NAME: &'static str = "application";
+    const FILES: &'static [&'static str] = &["traffic"];
     const PROMISE: Promise = Promise { minimal: false, deadlock_free: true };
     const LANES: Usual = Usual::Online;
 

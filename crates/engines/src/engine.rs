@@ -23,6 +23,9 @@ pub trait Engine: Serialize + DeserializeOwned + JsonSchema + Send + Sync + 'sta
     /// The name users type.
     const NAME: &'static str;
 
+    /// What may name files of the user, in experiments: their content travels with a point.
+    const FILES: &'static [&'static str] = &[];
+
     /// What holds of all tables that it returns.
     const PROMISE: Promise;
 

@@ -3,6 +3,7 @@
 use crate::engine::{Engine, Promise};
 use crate::lanes::{Choice, Usual};
 use crate::routable::check_routable;
+use base::part::Part;
 use base::{Refusal, Stop, Watch};
 use fabric::Topology;
 use fabric::tables::Routing;
@@ -14,14 +15,14 @@ type RouteFn = fn(Options, &Arc<Topology>, u32, &dyn Watch) -> Result<Routing, S
 
 /// One row of the table of engines.
 pub struct Entry {
-    /// The name users type.
-    pub name: &'static str,
+    /// Its name, what it is, and the options that it has besides those of lanes, which all engines
+    /// take ([`lanes::schema`](crate::lanes::schema)).
+    pub part: Part,
     /// What holds of all its tables.
     pub promise: Promise,
     /// The lanes that its routes get where nobody names a method.
     pub lanes: Usual,
     by_rows: bool,
-    schema: fn() -> Value,
     examples: fn() -> Vec<Map<String, Value>>,
     draws: fn() -> bool,
     check: fn(Options) -> Result<(), Refusal>,
@@ -32,11 +33,10 @@ impl Entry {
     /// The row of engine `E`.
     pub const fn of<E: Engine>() -> Self {
         Self {
-            name: E::NAME,
+            part: Part::of::<E>(E::NAME).reads(E::FILES),
             promise: E::PROMISE,
             lanes: E::LANES,
             by_rows: E::BY_ROWS,
-            schema: || schemars::schema_for!(E).to_value(),
             examples: || E::examples().iter().map(options).collect(),
             draws: draws::<E>,
             check: |given| parse::<E>(given).map(|_| ()),
@@ -57,12 +57,6 @@ impl Entry {
         self.by_rows
     }
 
-    /// The JSON schema of the options that it has besides those of lanes, which all engines take
-    /// ([`lanes::schema`]), with their documentation.
-    pub fn schema(&self) -> Value {
-        (self.schema)()
-    }
-
     /// Option sets that cover its kinds, on as many lanes as there are.
     pub fn examples(&self) -> Vec<Map<String, Value>> {
         let mut all = (self.examples)();
@@ -79,7 +73,7 @@ impl Entry {
     /// # Errors
     /// When an option is unknown or of the wrong type.
     pub fn check(&self, given: &Map<String, Value>) -> Result<(), Refusal> {
-        (self.check)(given.clone()).map_err(|r| r.within(self.name))
+        (self.check)(given.clone()).map_err(|r| r.within(self.part.name))
     }
 
     /// What options say of lanes.
@@ -90,7 +84,7 @@ impl Entry {
         let keys = ["lanes", "max_lanes", "balance", "seed"];
         let own = |key: &str| given.get(key).map(|value| (key.to_owned(), value.clone()));
         let mut options = keys.into_iter().filter_map(own).collect();
-        Choice::take(&mut options, (self.draws)()).map_err(|r| r.within(self.name))
+        Choice::take(&mut options, (self.draws)()).map_err(|r| r.within(self.part.name))
     }
 
     /// Routes `on` with `layers` routes a terminal.
@@ -106,7 +100,7 @@ impl Entry {
         watch: &dyn Watch,
     ) -> Result<Routing, Stop> {
         check_routable(on, layers, self.by_rows)?;
-        (self.route)(given.clone(), on, layers, watch).map_err(|stop| stop.within(self.name))
+        (self.route)(given.clone(), on, layers, watch).map_err(|stop| stop.within(self.part.name))
     }
 }
 

@@ -63,8 +63,8 @@ pub static ENGINES: &[Entry] = &[
 /// # Errors
 /// When there is none; the refusal lists those that exist.
 pub fn engine(name: &str) -> Result<&'static Entry, Refusal> {
-    ENGINES.iter().find(|e| e.name == name).ok_or_else(|| {
-        let names: Vec<&str> = ENGINES.iter().map(|e| e.name).collect();
+    ENGINES.iter().find(|e| e.part.name == name).ok_or_else(|| {
+        let names: Vec<&str> = ENGINES.iter().map(|e| e.part.name).collect();
         let why = format!("there is no engine '{name}'");
         let near = base::words::did_you_mean(name, names.iter().copied());
         Refusal::new("engine", why, format!("{near}engines: {}", names.join(", ")))

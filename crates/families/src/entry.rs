@@ -4,15 +4,15 @@ use crate::family::Family;
 use crate::promise::Promise;
 use crate::wish::Wish;
 use base::Refusal;
+use base::part::Part;
 use fabric::geometry::Geometry;
 use fabric::network::{Recipe, Topology};
 use serde_json::{Map, Value};
 
 /// One row of the table of families.
 pub struct Entry {
-    /// The name users type.
-    pub name: &'static str,
-    schema: fn() -> Value,
+    /// Its name, what it is, and its parameters.
+    pub part: Part,
     examples: fn() -> Vec<Recipe>,
     geometry: fn(Value) -> Result<Geometry, Refusal>,
     promise: fn(Value) -> Result<Promise, Refusal>,
@@ -35,8 +35,7 @@ impl Entry {
     /// The row of family `F`.
     pub const fn of<F: Family>() -> Self {
         Self {
-            name: F::NAME,
-            schema: || schemars::schema_for!(F).to_value(),
+            part: Part::of::<F>(F::NAME),
             examples: || F::examples().iter().map(recipe).collect(),
             geometry: |params| Ok(parse::<F>(&params)?.geometry()),
             promise: |params| parse::<F>(&params)?.promise(),
@@ -62,11 +61,6 @@ impl Entry {
         }
     }
 
-    /// The JSON schema of its parameters, with their documentation.
-    pub fn schema(&self) -> Value {
-        (self.schema)()
-    }
-
     /// Members that are small and cover its kinds.
     pub fn examples(&self) -> Vec<Recipe> {
         (self.examples)()
@@ -77,7 +71,7 @@ impl Entry {
     /// # Errors
     /// When a parameter is unknown, missing or of the wrong type.
     pub fn geometry(&self, params: &Map<String, Value>) -> Result<Geometry, Refusal> {
-        (self.geometry)(Value::Object(params.clone())).map_err(|r| r.within(self.name))
+        (self.geometry)(Value::Object(params.clone())).map_err(|r| r.within(self.part.name))
     }
 
     /// What the member with these parameters will be.
@@ -85,7 +79,7 @@ impl Entry {
     /// # Errors
     /// When a parameter is unknown, missing, of the wrong type, or names no member.
     pub fn promise(&self, params: &Map<String, Value>) -> Result<Promise, Refusal> {
-        (self.promise)(Value::Object(params.clone())).map_err(|r| r.within(self.name))
+        (self.promise)(Value::Object(params.clone())).map_err(|r| r.within(self.part.name))
     }
 
     /// The network with these parameters.
@@ -93,7 +87,7 @@ impl Entry {
     /// # Errors
     /// As [`Entry::promise`].
     pub fn build(&self, params: &Map<String, Value>) -> Result<Topology, Refusal> {
-        (self.build)(Value::Object(params.clone())).map_err(|r| r.within(self.name))
+        (self.build)(Value::Object(params.clone())).map_err(|r| r.within(self.part.name))
     }
 
     /// The members that the family offers for `wish`: [`Family::near`].

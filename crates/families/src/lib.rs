@@ -123,8 +123,8 @@ pub fn recognised(t: Topology) -> Topology {
 /// # Errors
 /// When there is none; the refusal lists those that exist.
 pub fn family(name: &str) -> Result<&'static Entry, Refusal> {
-    FAMILIES.iter().find(|e| e.name == name).ok_or_else(|| {
-        let names: Vec<&str> = FAMILIES.iter().map(|e| e.name).collect();
+    FAMILIES.iter().find(|e| e.part.name == name).ok_or_else(|| {
+        let names: Vec<&str> = FAMILIES.iter().map(|e| e.part.name).collect();
         Refusal::new(
             "topology",
             format!("there is no family '{name}'"),
@@ -151,7 +151,7 @@ mod tests {
     fn every_family_keeps_its_promise_on_every_example() {
         for entry in FAMILIES.iter().chain([&PAGE]) {
             let examples = entry.examples();
-            assert!(!examples.is_empty(), "{} has no examples", entry.name);
+            assert!(!examples.is_empty(), "{} has no examples", entry.part.name);
             for recipe in examples {
                 let promise = entry.promise(&recipe.params).expect("an example is a member");
                 let built = entry.build(&recipe.params).expect("an example can be built");

@@ -69,7 +69,7 @@ impl RunLength {
     }
 }
 
-/// All parameters of a run but the network and the tables.
+/// Latency and accepted load, cycle by cycle: switches with channels and credits.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Spec {
@@ -106,7 +106,7 @@ pub struct Spec {
     pub run: RunLength,
     /// Whether points have `links`: what every channel between switches carried.
     pub links: bool,
-    /// Runs without a proof that packets never wait for one another in a cycle.
+    /// Run also what is not proved free of deadlock.
     pub unverified: bool,
     /// The seed of all that is random.
     pub seed: u64,

@@ -131,6 +131,7 @@ macro_rules! of_point {
 
 impl Stage for Spec {
     const NAME: &'static str = "sim.flit";
+    const FILES: &'static [&'static str] = &["traffic"];
     const COLUMNS: &'static [Metric] = &[
         Metric::new(
             "verified",

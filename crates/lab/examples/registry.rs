@@ -1,4 +1,5 @@
-//! Prints the tables of families, engines, measures and simulators as JSON, for `cargo xtask gen`.
+//! Prints the tables of families, engines, measures, simulators and tasks of mappings as JSON, for
+//! `cargo xtask gen`.
 
 #![allow(clippy::print_stdout)]
 
@@ -6,8 +7,9 @@ use serde_json::Value;
 
 fn main() {
     let mut all = lab::registry::registry();
-    if let (Value::Array(all), Value::Array(simulators)) = (&mut all, lab::registry::simulators()) {
-        all.extend(simulators);
+    if let Value::Array(all) = &mut all {
+        all.extend(lab::registry::simulators());
+        all.extend(lab::registry::mappings());
     }
     println!("{all:#}");
 }

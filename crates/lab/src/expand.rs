@@ -133,7 +133,7 @@ fn renew(point: &mut Point, notes: &mut Vec<String>) -> Result<(), Refusal> {
         };
         let (new, renamed) = entry.renewed(table)?;
         for note in renamed {
-            let note = format!("{}: {note}", entry.name);
+            let note = format!("{}: {note}", entry.part.name);
             if !notes.contains(&note) {
                 notes.push(note);
             }
@@ -154,14 +154,14 @@ fn complete(point: &mut Point, seed: u64, plugins: &[Plugin]) -> Result<(), Refu
     for (level, given) in &mut point.sim {
         let entry = stages::simulator(level).map_err(|r| r.within("sim"))?;
         if !given.is_object() {
-            let help = format!("[{}] with its parameters", entry.name);
+            let help = format!("[{}] with its parameters", entry.part.name);
             return Err(Refusal::new(level.as_str(), "not a table", help).within("sim"));
         }
-        fill(entry.name, given, seed, |table| entry.complete(table))?;
+        fill(entry.part.name, given, seed, |table| entry.complete(table))?;
     }
     let routed = point.routing.is_some();
     for (name, given) in &mut point.measures {
-        let own = STAGES.iter().find(|e| e.name == name);
+        let own = STAGES.iter().find(|e| e.part.name == name);
         match (own, find(plugins, Kind::Measure, name)) {
             (Some(entry), _) => {
                 fill(name, given, seed, |table| entry.complete(table))?;

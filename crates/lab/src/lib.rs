@@ -2,9 +2,9 @@
 
 pub mod best;
 pub mod booksim;
-pub mod choices;
 pub mod expand;
 pub mod joint;
+pub mod kinds;
 mod place;
 pub mod plugins;
 pub mod records;

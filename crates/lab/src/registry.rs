@@ -3,11 +3,14 @@
 
 use crate::records::classes;
 use crate::stages::{Entry, SIMULATORS, STAGES};
+use base::part::Part;
+use mapping::spec::{TASKS, Task};
 use serde_json::{Value, json};
 
 /// Every family, engine and measure with its documentation and parameters.
 ///
-/// A list of `{kind, name, doc, params: [{name, type, required, default, doc}]}`; families have
+/// A list of `{kind, name, doc, files, params: [{name, type, required, default, doc}]}`, where
+/// `files` are the parameters that may name files; families have
 /// besides `examples` (small members, in the inline form); engines `promise: {minimal,
 /// deadlock_free}`, `lanes` (those that their routes get where nobody names a method: `one`,
 /// `online` or `own`) and, of the parameters that all engines take, `shared: true`; measures
@@ -15,36 +18,68 @@ use serde_json::{Value, json};
 /// meaning, better}]`, `renamed` (pairs of an old name of a parameter and its name) and `records`,
 /// see [`classes`].
 pub fn registry() -> Value {
-    let families = families::FAMILIES.iter().map(|e| {
-        let mut row = describe("topology", e.name, &e.schema());
+    [families(), engines(), stages()].concat().into()
+}
+
+/// The families of networks.
+pub fn families() -> Vec<Value> {
+    let row = |e: &families::Entry| {
+        let mut row = describe("topology", &e.part);
         let examples = e.examples().into_iter().map(|recipe| recipe.to_string());
         row["examples"] = examples.collect();
         row
-    });
-    let engines = engines::ENGINES.iter().map(|e| {
-        let mut row = describe("engine", e.name, &e.schema());
+    };
+    families::FAMILIES.iter().map(row).collect()
+}
+
+/// The routing engines.
+pub fn engines() -> Vec<Value> {
+    let row = |e: &engines::Entry| {
+        let mut row = describe("engine", &e.part);
         row["promise"] = json!(e.promise);
         row["lanes"] = json!(e.lanes);
-        let shared = describe("engine", e.name, &engines::lanes::schema());
-        add_shared(&mut row["params"], &shared["params"]);
+        add_shared(&mut row["params"], &params(&engines::lanes::schema()));
         row
-    });
-    let measures = STAGES.iter().map(|e| staged("measure", e));
-    families.chain(engines).chain(measures).collect()
+    };
+    engines::ENGINES.iter().map(row).collect()
+}
+
+/// The measures.
+pub fn stages() -> Vec<Value> {
+    STAGES.iter().map(|e| staged("measure", e)).collect()
 }
 
 /// Every simulator: rows as those of measures, of the kind `simulator`.
-pub fn simulators() -> Value {
+pub fn simulators() -> Vec<Value> {
     SIMULATORS.iter().map(|e| staged("simulator", e)).collect()
+}
+
+/// What is done with mappings, of the kind `mapping`: what a task has no use for is not among its
+/// parameters.
+pub fn mappings() -> Vec<Value> {
+    let row = |task: &Task| {
+        let mut row = describe("mapping", &task.part);
+        let params = row["params"].as_array_mut().map(std::mem::take).unwrap_or_default();
+        let is_of = |param: &Value, names: &[&str]| names.iter().any(|name| param["name"] == *name);
+        let own = params.into_iter().filter(|param| !is_of(param, task.without));
+        row["params"] = own
+            .map(|mut param| {
+                param["required"] = is_of(&param, task.needs).into();
+                param
+            })
+            .collect();
+        row
+    };
+    TASKS.iter().map(row).collect()
 }
 
 /// The row of a measure or a simulator.
 fn staged(kind: &str, e: &Entry) -> Value {
-    let mut row = describe(kind, e.name, &e.schema());
+    let mut row = describe(kind, &e.part);
     row["input"] = json!(e.input);
     row["columns"] = json!(e.columns);
     row["renamed"] = e.renames.iter().map(|one| json!([one.old, one.new])).collect();
-    row["records"] = classes(&e.name.replace('.', "_"), &e.record_schema()).into();
+    row["records"] = classes(&e.part.name.replace('.', "_"), &e.record_schema()).into();
     row
 }
 
@@ -60,26 +95,29 @@ fn add_shared(own: &mut Value, shared: &Value) {
     }
 }
 
-fn describe(kind: &str, name: &str, schema: &Value) -> Value {
+/// A part with its documentation and its parameters.
+pub(crate) fn describe(kind: &str, part: &Part) -> Value {
+    let schema = part.schema();
+    json!({ "kind": kind, "name": part.name, "doc": part.about(), "files": part.files,
+            "params": params(&schema) })
+}
+
+/// The parameters of a schema.
+fn params(schema: &Value) -> Value {
     let required: Vec<&str> =
         schema["required"].as_array().into_iter().flatten().filter_map(Value::as_str).collect();
     let fields = schema["properties"].as_object();
-    let params: Vec<Value> = fields
-        .into_iter()
-        .flatten()
-        .map(|(field, s)| {
-            json!({
-                "name": field,
-                "type": type_of(schema, s),
-                "required": required.contains(&field.as_str()),
-                "default": s.get("default").cloned().unwrap_or(Value::Null),
-                "doc": s.get("description").cloned().unwrap_or_default(),
-                "choices": choices_of(schema, s),
-            })
+    let of = |(field, s): (&String, &Value)| {
+        json!({
+            "name": field,
+            "type": type_of(schema, s),
+            "required": required.contains(&field.as_str()),
+            "default": s.get("default").cloned().unwrap_or(Value::Null),
+            "doc": s.get("description").cloned().unwrap_or_default(),
+            "choices": choices_of(schema, s),
         })
-        .collect();
-    let doc = schema.get("description").cloned().unwrap_or_default();
-    json!({ "kind": kind, "name": name, "doc": doc, "params": params })
+    };
+    fields.into_iter().flatten().map(of).collect()
 }
 
 /// The words that a parameter may be, if it is a choice of words; else empty.

@@ -204,7 +204,7 @@ pub fn effective(experiment: &Experiment, points: &[Point]) -> String {
 
 /// The schema of a measure's table, and the definitions that it refers to.
 fn measure(entry: &Entry) -> (Value, Map<String, Value>) {
-    let mut table = entry.schema();
+    let mut table = entry.part.schema();
     let parts = table.as_object_mut().and_then(|t| {
         t.remove("$schema");
         t.remove("title");
@@ -227,13 +227,13 @@ pub fn schema() -> Value {
                 into.extend(extra);
             }
         }
-        let measures = STAGES.iter().filter(|e| !KEYS.contains(&e.name));
+        let measures = STAGES.iter().filter(|e| !KEYS.contains(&e.part.name));
         for entry in measures.chain(SIMULATORS) {
             let (table, parts) = measure(entry);
             let of = all.entry("properties").or_insert_with(|| json!({}));
-            match entry.name.split_once('.') {
+            match entry.part.name.split_once('.') {
                 Some((group, level)) => of[group]["properties"][level] = table,
-                None => of[entry.name] = table,
+                None => of[entry.part.name] = table,
             }
             let defs = all.entry("$defs").or_insert_with(|| json!({}));
             for (name, part) in parts {

@@ -4,6 +4,7 @@
 //! A new measure is one file that implements [`Stage`]; `cargo xtask gen` adds its row. A simulator
 //! is a stage too, called `sim.LEVEL`; its function and its command are those of all simulators.
 
+use base::part::Part;
 use base::renamed::{Note, Renamed};
 use base::stage::{parameters, renewed};
 use base::{Frame, Metric, Need, Refusal, Stage, Stop, Watch};
@@ -153,15 +154,14 @@ type Renewed = (Map<String, Value>, Vec<Note>);
 
 /// A row of the table of stages.
 pub struct Entry {
-    /// The name users type.
-    pub name: &'static str,
+    /// Its name, its documentation and parameters, and the parameters that may name files.
+    pub part: Part,
     /// The kind of inputs of the stage.
     pub input: Input,
     /// The figures that become columns of tables.
     pub columns: &'static [Metric],
     /// Parameters whose names have changed since the last version.
     pub renames: &'static [Renamed],
-    schema: fn() -> Value,
     record: fn() -> Value,
     examples: fn() -> Vec<Map<String, Value>>,
     renewed: fn(Parameters<'_>) -> Result<Renewed, Refusal>,
@@ -178,11 +178,10 @@ impl Entry {
         for<'a> S::On<'a>: Take<'a>,
     {
         Self {
-            name: S::NAME,
+            part: Part::of::<S>(S::NAME).reads(S::FILES),
             input: <S::On<'static> as Take<'static>>::INPUT,
             columns: S::COLUMNS,
             renames: S::RENAMED,
-            schema: || schemars::schema_for!(S).to_value(),
             record: || written::<S::Record>(),
             examples: || S::examples().iter().map(object).collect(),
             renewed: |given| renewed::<S>(given),
@@ -192,11 +191,6 @@ impl Entry {
                 Ok(Frame::of(parameters::<S>(given)?.run(Take::take(on)?, watch)?))
             },
         }
-    }
-
-    /// The JSON schema of the stage's parameters, with their documentation.
-    pub fn schema(&self) -> Value {
-        (self.schema)()
     }
 
     /// The JSON schema of the stage's record, with the documentation of every field; `required`
@@ -215,7 +209,7 @@ impl Entry {
     /// # Errors
     /// When a parameter is given by both its old and its new name.
     pub fn renewed(&self, given: &Map<String, Value>) -> Result<Renewed, Refusal> {
-        (self.renewed)(given).map_err(|r| r.within(self.name))
+        (self.renewed)(given).map_err(|r| r.within(self.part.name))
     }
 
     /// All parameters: those given, and the defaults of the others.
@@ -223,7 +217,7 @@ impl Entry {
     /// # Errors
     /// When a parameter is unknown or of the wrong type.
     pub fn complete(&self, given: &Map<String, Value>) -> Result<Map<String, Value>, Refusal> {
-        (self.complete)(given).map_err(|r| r.within(self.name))
+        (self.complete)(given).map_err(|r| r.within(self.part.name))
     }
 
     /// The memory and time that a run needs.
@@ -236,7 +230,7 @@ impl Entry {
         on: Inputs<'_>,
         threads: usize,
     ) -> Result<Need, Refusal> {
-        (self.need)(given, on, threads).map_err(|r| r.within(self.name))
+        (self.need)(given, on, threads).map_err(|r| r.within(self.part.name))
     }
 
     /// Runs the stage.
@@ -250,7 +244,7 @@ impl Entry {
         on: Inputs<'_>,
         watch: &dyn Watch,
     ) -> Result<Frame, Stop> {
-        (self.run)(given, on, watch).map_err(|stop| stop.within(self.name))
+        (self.run)(given, on, watch).map_err(|stop| stop.within(self.part.name))
     }
 }
 
@@ -289,8 +283,8 @@ fn given_in(value: Value) -> Value {
 /// # Errors
 /// When there is no such level; the refusal lists those that exist.
 pub fn simulator(name: &str) -> Result<&'static Entry, Refusal> {
-    SIMULATORS.iter().find(|e| e.name.strip_prefix("sim.") == Some(name)).ok_or_else(|| {
-        let levels: Vec<&str> = SIMULATORS.iter().map(|e| e.name).collect();
+    SIMULATORS.iter().find(|e| e.part.name.strip_prefix("sim.") == Some(name)).ok_or_else(|| {
+        let levels: Vec<&str> = SIMULATORS.iter().map(|e| e.part.name).collect();
         Refusal::new(name, "there is no such simulator", levels.join(", "))
     })
 }
@@ -300,7 +294,7 @@ pub fn simulator(name: &str) -> Result<&'static Entry, Refusal> {
 /// # Errors
 /// When there is no such simulator, or a parameter is invalid.
 pub fn simulated(name: &str, given: &Map<String, Value>, size: &Size) -> Result<Need, Refusal> {
-    let found = simulator(name)?.name;
+    let found = simulator(name)?.part.name;
     if found == message::stage::Spec::NAME {
         let switches = size.switches;
         return Ok(Need::new(switches * switches, 0.0));
@@ -316,8 +310,8 @@ pub fn simulated(name: &str, given: &Map<String, Value>, size: &Size) -> Result<
 /// # Errors
 /// When there is none; the refusal lists the measures that exist.
 pub fn stage(name: &str) -> Result<&'static Entry, Refusal> {
-    STAGES.iter().chain(SIMULATORS).find(|e| e.name == name).ok_or_else(|| {
-        let names: Vec<&str> = STAGES.iter().map(|e| e.name).collect();
+    STAGES.iter().chain(SIMULATORS).find(|e| e.part.name == name).ok_or_else(|| {
+        let names: Vec<&str> = STAGES.iter().map(|e| e.part.name).collect();
         let why = format!("there is no measure '{name}'");
         Refusal::new("measure", why, format!("measures: {}", names.join(", ")))
     })

@@ -58,14 +58,15 @@ fn one<T: DeserializeOwned + JsonSchema>(name: &str, given: &Value) -> Result<()
 
 /// The names of the tables of all simulators.
 fn simulators() -> String {
-    let all: Vec<String> = SIMULATORS.iter().map(|e| format!("[{}]", e.name)).collect();
+    let all: Vec<String> = SIMULATORS.iter().map(|e| format!("[{}]", e.part.name)).collect();
     all.join(", ")
 }
 
 /// The refusal of a key that neither a point nor an experiment has, with the keys that exist.
 pub(crate) fn unknown(name: &str, plugins: &[Plugin]) -> Refusal {
     let own = plugins.iter().map(|plugin| plugin.name.as_str());
-    let known = EXPERIMENT.into_iter().chain(KEYS).chain(STAGES.iter().map(|e| e.name)).chain(own);
+    let known =
+        EXPERIMENT.into_iter().chain(KEYS).chain(STAGES.iter().map(|e| e.part.name)).chain(own);
     let near = did_you_mean(name, known);
     let help = format!("{near}{}; an experiment, {}", keys(plugins), EXPERIMENT.join(", "));
     Refusal::new(name, "not a key of a point", help)
@@ -77,7 +78,7 @@ const EXPERIMENT: [&str; 9] =
 
 /// The keys of a point, in words.
 fn keys(plugins: &[Plugin]) -> String {
-    let measures = STAGES.iter().map(|e| e.name).filter(|name| !KEYS.contains(name));
+    let measures = STAGES.iter().map(|e| e.part.name).filter(|name| !KEYS.contains(name));
     let all: Vec<&str> = KEYS.into_iter().chain(measures).collect();
     let built_in = Refusal::new("", "", format!("a point has {}", all.join(", ")));
     crate::plugins::listed(built_in, plugins, crate::plugins::Kind::Measure).help
@@ -238,17 +239,18 @@ mod tests {
     #[test]
     fn parameters_of_families_and_engines_are_told_too() {
         for family in families::FAMILIES {
-            for (key, _) in family.schema()["properties"].as_object().into_iter().flatten() {
-                let network = format!("[topology]\nfamily = \"{}\"\n{key} = {{}}", family.name);
+            for (key, _) in family.part.schema()["properties"].as_object().into_iter().flatten() {
+                let network =
+                    format!("[topology]\nfamily = \"{}\"\n{key} = {{}}", family.part.name);
                 let said = fault(&format!("{HEAD}{network}\n{ROUTED}"));
-                assert!(said.contains(&format!("topology: {}: ", family.name)), "{said}");
+                assert!(said.contains(&format!("topology: {}: ", family.part.name)), "{said}");
             }
         }
         for engine in engines::ENGINES {
-            let routed = format!("[routing]\nengine = \"{}\"\nzzz = 1\n", engine.name);
+            let routed = format!("[routing]\nengine = \"{}\"\nzzz = 1\n", engine.part.name);
             let said = fault(&format!("{HEAD}{NETWORK}{routed}"));
-            for (key, _) in engine.schema()["properties"].as_object().into_iter().flatten() {
-                assert!(said.contains(key.as_str()), "{}: {said}", engine.name);
+            for (key, _) in engine.part.schema()["properties"].as_object().into_iter().flatten() {
+                assert!(said.contains(key.as_str()), "{}: {said}", engine.part.name);
             }
         }
     }

@@ -2,9 +2,13 @@
 
 use base::Refusal;
 use base::words::did_you_mean;
+use schemars::JsonSchema;
+use serde::Serialize;
+use serde::de::{Deserialize, Deserializer, Error};
 
 /// What is to be small.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
 pub enum Objective {
     /// The maximum congestion, with hop-bytes near to the least found.
     Congestion,
@@ -13,7 +17,8 @@ pub enum Objective {
 }
 
 /// How much is tried.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
 pub enum Effort {
     /// At most a tenth of a second for some 1,200 processes.
     Fast,
@@ -48,6 +53,23 @@ impl Effort {
     pub fn named(param: &str, name: &str) -> Result<Self, Refusal> {
         named(param, name, &Self::ALL)
     }
+}
+
+impl<'de> Deserialize<'de> for Objective {
+    fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
+        Self::named("", &String::deserialize(from)?).map_err(|why| refused(&why))
+    }
+}
+
+impl<'de> Deserialize<'de> for Effort {
+    fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
+        Self::named("", &String::deserialize(from)?).map_err(|why| refused(&why))
+    }
+}
+
+/// A refusal as serde has it, which puts the name of the parameter before it.
+fn refused<E: Error>(why: &Refusal) -> E {
+    E::custom(format!("{}; {}", why.why, why.help))
 }
 
 fn named<T: Copy>(param: &str, name: &str, all: &[(&str, T)]) -> Result<T, Refusal> {

@@ -20,3 +20,4 @@ pub mod problem;
 pub mod proposals;
 mod run;
 pub mod slots;
+pub mod spec;

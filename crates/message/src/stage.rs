@@ -17,8 +17,8 @@ use std::sync::Arc;
 use traffic::placement::{check_places, placement};
 use traffic::workload::{Schedule, generator, make};
 
-/// All parameters of a run of a schedule: how long it takes under LogGOPS, over a network where
-/// there is one.
+/// How long a workload of processes takes: LogGOPS, message by message, over a network where there
+/// is one.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Spec {
@@ -310,6 +310,7 @@ pub fn channel_ends(on: &Topology, channel: usize) -> [&str; 2] {
 
 impl Stage for Spec {
     const NAME: &'static str = "sim.message";
+    const FILES: &'static [&'static str] = &["workload"];
     const COLUMNS: &'static [Metric] = &[
         Metric::new(
             "finish_ns",

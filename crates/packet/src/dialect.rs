@@ -80,7 +80,7 @@ pub(super) fn build(
         threshold_bytes: spec.router.adaptive_threshold_bytes,
         detour_weight: spec.router.detour_weight,
     };
-    let (route, verified) = match Route::of_codes(spec.dialect, &request)? {
+    let (route, verified) = match Route::of_model(spec.dialect, &request)? {
         Some(route) => (route, true),
         None => physical(spec, on, &plant, (&wiring, lanes), watch)?,
     };

@@ -122,7 +122,7 @@ pub struct SwitchParams {
     pub lookahead_ns: Option<f64>,
 }
 
-/// All parameters of a run but the network and the tables.
+/// Latency and accepted rate, packet by packet: switches with buffers and credits.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 #[expect(clippy::struct_excessive_bools, reason = "options that users set one by one")]
@@ -195,7 +195,7 @@ pub struct Spec {
     pub ahead_ns: f64,
     /// What the optimistic engine undoes.
     pub undo: Undo,
-    /// Runs without a proof that packets cannot deadlock.
+    /// Run also what is not proved free of deadlock.
     pub unverified: bool,
     /// The seed of all random numbers.
     pub seed: u64,

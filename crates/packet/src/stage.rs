@@ -235,6 +235,7 @@ const fn real(
 
 impl Stage for Spec {
     const NAME: &'static str = "sim.packet";
+    const FILES: &'static [&'static str] = &["traffic", "workload"];
     const COLUMNS: &'static [Metric] = &[
         real("offered_load", "/points/0/offered_load", "", "what endpoints send", Better::Neither),
         real(

@@ -5,6 +5,7 @@ use crate::plugins::plugins;
 use base::Refusal;
 use engines::ask;
 use fabric::size::RouteWork;
+use lab::kinds::KINDS;
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use serde_json::{Value, json};
@@ -106,7 +107,7 @@ pub fn registry(py: Python<'_>) -> PyResult<Bound<'_, PyAny>> {
 /// Every simulator, in rows as those of measures: `kind` is `simulator`, `input` `either`.
 #[pyfunction]
 pub fn simulators(py: Python<'_>) -> PyResult<Bound<'_, PyAny>> {
-    to_python(py, &lab::registry::simulators())
+    to_python(py, &lab::registry::simulators().into())
 }
 
 /// Parameters, and pairs of an old word of one and the new one.
@@ -126,10 +127,27 @@ pub fn renewed<'py>(
     Ok((to_python(py, &Value::Object(new))?, notes))
 }
 
-/// What can be chosen by name besides those: rows of `{kind, name, takes, doc}`.
+/// What is done with mappings, in rows as those of measures: `kind` is `mapping`.
 #[pyfunction]
-pub fn choices(py: Python<'_>) -> PyResult<Bound<'_, PyAny>> {
-    to_python(py, &lab::choices::choices())
+pub fn mappings(py: Python<'_>) -> PyResult<Bound<'_, PyAny>> {
+    to_python(py, &lab::registry::mappings().into())
+}
+
+/// Every kind of part: the word that lists it, what one of it is called, and what they are.
+#[pyfunction]
+pub fn kinds() -> Vec<(&'static str, &'static str, &'static str)> {
+    KINDS.iter().map(|kind| (kind.word, kind.one, kind.about)).collect()
+}
+
+/// The parts of the kind that `word` lists: rows with `kind`, `name`, `doc`, and `params` or
+/// `takes`.
+#[pyfunction]
+pub fn parts<'py>(py: Python<'py>, word: &str) -> PyResult<Bound<'py, PyAny>> {
+    let found = KINDS.iter().find(|kind| kind.word == word);
+    let words = || KINDS.iter().map(|kind| kind.word).collect::<Vec<_>>().join(", ");
+    let kind = found
+        .ok_or_else(|| refuse(Refusal::new("kind", format!("there is no '{word}'"), words())))?;
+    to_python(py, &kind.rows().into())
 }
 
 /// The JSON schema of the experiment file.

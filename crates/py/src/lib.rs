@@ -59,7 +59,9 @@ fn _core(m: &Bound<'_, PyModule>) -> PyResult<()> {
     m.add_function(wrap_pyfunction!(lab_face::expand, m)?)?;
     m.add_function(wrap_pyfunction!(lab_face::point_bytes, m)?)?;
     m.add_function(wrap_pyfunction!(lab_face::registry, m)?)?;
-    m.add_function(wrap_pyfunction!(lab_face::choices, m)?)?;
+    m.add_function(wrap_pyfunction!(lab_face::kinds, m)?)?;
+    m.add_function(wrap_pyfunction!(lab_face::parts, m)?)?;
+    m.add_function(wrap_pyfunction!(lab_face::mappings, m)?)?;
     m.add_function(wrap_pyfunction!(lab_face::opensm_engines, m)?)?;
     m.add_function(wrap_pyfunction!(lab_face::routes_asked, m)?)?;
     m.add_function(wrap_pyfunction!(lab_face::experiment_schema, m)?)?;

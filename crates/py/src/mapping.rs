@@ -10,15 +10,14 @@ use mapping::bounds::bounds;
 use mapping::busy::busiest;
 use mapping::chain;
 use mapping::evaluate::evaluate;
-use mapping::map::{Effort, MappingRequest, Objective, map};
+use mapping::map::{MappingRequest, map};
 use mapping::method::METHODS;
 use mapping::paths::Paths;
-use mapping::problem::Pin;
 use mapping::slots::Slots;
+use mapping::spec::{HOPS_LIMIT, HOPS_LIMIT_WITH_ROUTING, Spec};
 use numpy::{PyArray1, PyReadonlyArray1};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
-use serde::Deserialize;
 use serde_json::{Value, json};
 use std::sync::Arc;
 use traffic::communication::{KINDS, Sent, made};
@@ -160,38 +159,10 @@ impl Communication {
     }
 }
 
-/// What `map_processes` is given beside network and graph.
-#[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
-struct Given {
-    method: String,
-    objective: String,
-    hops_limit: f64,
-    effort: String,
-    per_endpoint: Option<u32>,
-    seed: u64,
-    hosts: Option<Vec<u32>>,
-    pins: Vec<(u32, u32)>,
-}
-
-impl Given {
-    fn of(given: &Bound<'_, PyAny>) -> PyResult<Self> {
-        base::fields::typed(&from_python(given)?)
-            .map_err(|(field, why)| refuse(Refusal::new(field, why, "docs/mapping.md has all")))
-    }
-
-    fn objective(&self) -> Result<Objective, Refusal> {
-        Objective::named("objective", &self.objective)
-    }
-
-    fn pins(&self) -> Vec<Pin> {
-        let pin = |&(process, endpoint): &(u32, u32)| Pin { process, endpoint };
-        self.pins.iter().map(pin).collect()
-    }
-
-    fn effort(&self) -> Result<Effort, Refusal> {
-        Effort::named("effort", &self.effort)
-    }
+/// What a mapping is asked for by.
+fn spec_of(given: &Bound<'_, PyAny>) -> PyResult<Spec> {
+    base::fields::typed(&from_python(given)?)
+        .map_err(|(field, why)| refuse(Refusal::new(field, why, "docs/mapping.md has all")))
 }
 
 /// The network and the tables where there are some.
@@ -277,8 +248,7 @@ pub fn map_processes<'py>(
     progress: Option<Py<PyAny>>,
     start: Option<Vec<u32>>,
 ) -> PyResult<Bound<'py, PyAny>> {
-    let (on, given) = (Target::of(on)?, Given::of(given)?);
-    let (objective, effort) = (given.objective().map_err(refuse)?, given.effort().map_err(refuse)?);
+    let (on, given) = (Target::of(on)?, spec_of(given)?);
     let steps = chain::parse(&given.method).map_err(refuse)?;
     let pins = given.pins();
     let graph = graph.get().graph()?;
@@ -291,9 +261,9 @@ pub fn map_processes<'py>(
             pins: &pins,
             steps: &steps,
             start: start.as_deref(),
-            objective,
-            hops_limit: given.hops_limit,
-            effort,
+            objective: given.objective,
+            hops_limit: given.hops_limit.unwrap_or(HOPS_LIMIT),
+            effort: given.effort,
             seed: given.seed,
         };
         let mapped = map(&request, watch)?;
@@ -323,9 +293,8 @@ pub fn map_with_routing<'py>(
     start: Option<Vec<u32>>,
     progress: Option<Py<PyAny>>,
 ) -> PyResult<(Bound<'py, PyAny>, Routing)> {
-    let (given, options) = (Given::of(given)?, object(from_python(options)?));
+    let (given, options) = (spec_of(given)?, object(from_python(options)?));
     let steps = chain::parse(&given.method).map_err(refuse)?;
-    let (objective, effort) = (given.objective().map_err(refuse)?, given.effort().map_err(refuse)?);
     let pins = given.pins();
     let on = on.get().inner.clone();
     let graph = graph.get().graph()?;
@@ -338,9 +307,9 @@ pub fn map_with_routing<'py>(
             pins: &pins,
             steps: &steps,
             start: start.as_deref(),
-            objective,
-            hops_limit: given.hops_limit,
-            effort,
+            objective: given.objective,
+            hops_limit: given.hops_limit.unwrap_or(HOPS_LIMIT_WITH_ROUTING),
+            effort: given.effort,
             seed: given.seed,
         };
         let found = joint(&JointRequest { on: &on, request, layers, options: &options }, watch)?;

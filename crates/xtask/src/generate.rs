@@ -104,6 +104,10 @@ const LISTED: &[Listed] = &[
     },
 ];
 
+/// The folder of the models of packets, which are asked for in the innermost loop: not a table of
+/// rows but a list that a macro makes types of.
+const MODELS: &str = "crates/packet/src/models";
+
 /// Folders of which every measure is a module of its own.
 const MEASURES: &[&str] = &["crates/measure/src/load", "crates/measure/src/structure"];
 
@@ -143,6 +147,10 @@ pub(crate) fn run(root: &Path, mode: Mode) -> Result<String, String> {
             .map_err(|why| format!("{}/mod.rs: {why}", listed.folder))?;
         settle(&path, &fresh, mode, &mut stale)?;
     }
+    let path = root.join(MODELS).join("mod.rs");
+    let fresh = splice(&read(&path)?, RUST, &models(&root.join(MODELS))?)
+        .map_err(|why| format!("{MODELS}/mod.rs: {why}"))?;
+    settle(&path, &fresh, mode, &mut stale)?;
     for folder in MEASURES {
         let path = root.join(folder).join("mod.rs");
         let modules = modules(&members(&root.join(folder), "Stage")?);
@@ -203,22 +211,45 @@ fn report(root: &Path, mode: Mode, stale: &[PathBuf]) -> Result<String, String> 
 impl Listed {
     /// The text between the marks: the modules, then the table.
     fn block(&self, root: &Path) -> Result<String, String> {
-        let folder = root.join(self.folder);
-        let mut modules = Vec::new();
-        for (module, file) in files_of(&folder)? {
-            if source::has_const(&parsed(&file)?, "ENTRY") {
-                modules.push(module);
-            }
-        }
-        if modules.is_empty() {
-            return Err(format!("{}: no file has a constant `ENTRY`", folder.display()));
-        }
+        let modules = with_entry(&root.join(self.folder))?;
         let word = if self.open { "pub mod " } else { "mod " };
         let declared = modules.iter().fold(String::new(), |text, name| text + word + name + ";\n");
         let rows = modules.iter().map(|module| format!("{module}::ENTRY"));
         let what = format!("All {}, by file", self.what);
         Ok(declared + "\n" + &table(&what, self.table, rows))
     }
+}
+
+/// The modules of a folder whose files have a constant `ENTRY`, in order.
+fn with_entry(folder: &Path) -> Result<Vec<String>, String> {
+    let mut modules = Vec::new();
+    for (module, file) in files_of(folder)? {
+        if source::has_const(&parsed(&file)?, "ENTRY") {
+            modules.push(module);
+        }
+    }
+    if modules.is_empty() {
+        return Err(format!("{}: no file has a constant `ENTRY`", folder.display()));
+    }
+    Ok(modules)
+}
+
+/// The modules of the models of packets, and the list that the macro of that folder takes.
+fn models(folder: &Path) -> Result<String, String> {
+    let modules = with_entry(folder)?;
+    let mut text = modules.iter().fold(String::new(), |text, name| text + "mod " + name + ";\n");
+    text += "\n// All models of packets besides our own, by file; written by `cargo xtask gen`.\n";
+    text += "models! {\n";
+    for module in &modules {
+        let _ = writeln!(text, "    {}: {module};", camel(module));
+    }
+    Ok(text + "}\n")
+}
+
+/// The name of a type, from that of a module: `SlimFly` of `slim_fly`.
+fn camel(module: &str) -> String {
+    let word = |word: &str| word.chars().take(1).flat_map(char::to_uppercase).collect::<String>();
+    module.split('_').map(|part| word(part) + part.get(1..).unwrap_or_default()).collect()
 }
 
 /// Every `x.rs` and `x/mod.rs` of a folder beside its own file, with the names of their modules, in
@@ -428,6 +459,16 @@ mod tests {
         assert!(
             text.ends_with("const ALL: &[Entry] = &[\n    bit::ENTRY,\n    shift::ENTRY,\n];\n")
         );
+        std::fs::remove_dir_all(dir).expect("temp dir goes");
+    }
+
+    #[test]
+    fn models_are_modules_and_names_of_types() {
+        let entry = "pub(crate) const ENTRY: Entry = usual();";
+        let dir = folder("models", &[("slim_fly.rs", entry), ("b.rs", entry), ("kind.rs", "")]);
+        let text = models(&dir).expect("readable");
+        assert!(text.starts_with("mod b;\nmod slim_fly;\n\n//"), "{text}");
+        assert!(text.ends_with("models! {\n    B: b;\n    SlimFly: slim_fly;\n}\n"), "{text}");
         std::fs::remove_dir_all(dir).expect("temp dir goes");
     }
 

@@ -3,6 +3,7 @@
 
 mod described;
 mod generate;
+mod mappings;
 mod measures;
 mod outside;
 mod python;

@@ -7,15 +7,16 @@ use serde_json::Value;
 use crate::described::{
     COLUMNS, Column, Field, Param, Part, Record, indented, one_line, python_value, wrap,
 };
-use crate::{measures, simulators};
+use crate::{mappings, measures, simulators};
 
 const PYTHON: &str = "python/flyloom/_generated.py";
 const MEASURES: &str = "python/flyloom/_measures.py";
 const SIMULATORS: &str = "python/flyloom/_simulators.py";
+const MAPPINGS: &str = "python/flyloom/_mappings.py";
 
 /// The generated files, as (path from the root, text), made from the JSON array that the
-/// registry example prints: objects of `kind` ("topology", "engine", "measure" or
-/// "simulator"), `name`, `doc`,
+/// registry example prints: objects of `kind` ("topology", "engine", "measure", "simulator" or
+/// "mapping"), `name`, `doc`,
 /// `params`, each with `name`, `type`, `required`, `default` and `doc`; measures have `input`,
 /// `columns` and `records` too. `by_hand` are the verbs that Python has by hand.
 ///
@@ -29,6 +30,7 @@ pub(crate) fn files(json: &str, by_hand: &[String]) -> Result<Vec<(&'static str,
         (PYTHON, python(&topologies)),
         (MEASURES, measures::module(&stages, by_hand)),
         (SIMULATORS, simulators::module(&of("simulator"))),
+        (MAPPINGS, mappings::module(&of("mapping"))),
         ("docs/topologies.md", page("Topologies", TOPOLOGIES_HEAD, &topologies)),
         ("docs/engines.md", page("Routing engines", ENGINES_HEAD, &engines)),
         ("docs/measure-reference.md", page("Measures", MEASURES_HEAD, &stages)),
@@ -61,7 +63,7 @@ fn part(value: &Value) -> Result<Part, String> {
     if kind == "measure" && list(value, "records").next().is_none() {
         return Err("`records` is missing or empty".to_owned());
     }
-    if !["topology", "engine", "measure", "simulator"].contains(&kind.as_str()) {
+    if !["topology", "engine", "measure", "simulator", "mapping"].contains(&kind.as_str()) {
         return Err(format!("`kind` is \"{kind}\", no kind of part"));
     }
     let params = value["params"].as_array().ok_or("`params` is not an array")?;

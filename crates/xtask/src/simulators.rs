@@ -120,14 +120,15 @@ fn function(part: &Part) -> String {
     out
 }
 
-fn describe(out: &mut String, text: &str) {
+/// The text of a parameter, indented below its name.
+pub(crate) fn describe(out: &mut String, text: &str) {
     for line in wrap(text, COLUMNS - 8) {
         out.push_str(&indented(&line, 8));
     }
 }
 
 /// A text that ends as a sentence does.
-fn sentence(text: &str) -> String {
+pub(crate) fn sentence(text: &str) -> String {
     if text.ends_with('.') { text.to_owned() } else { format!("{text}.") }
 }
 

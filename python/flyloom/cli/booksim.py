@@ -7,7 +7,7 @@ from typing import Annotated
 import typer
 
 from flyloom.cli.common import Json, check_picture, epilog
-from flyloom.cli.simulators import Output, Threads, Unverified, end, sims
+from flyloom.cli.simulators import Output, Threads, by_options, end, sims
 
 
 @sims.command(epilog=epilog(
@@ -19,20 +19,19 @@ def booksim(
         typer.Argument(metavar="CONFIG [KEY=VALUE ...]", show_default=False,
                        help="configuration of BookSim, and keys that are different"),
     ],
-    unverified: Unverified = False,
+    unverified: Annotated[
+        bool, typer.Option("--unverified", help="run also what is not proved free of deadlock")
+    ] = False,
     threads: Threads = None,
     output: Output = None,
     as_json: Json = False,
 ) -> None:
     """Run a configuration of BookSim: the same network, routers, traffic and sampling."""
-    from flyloom.support.checks import whole
     from flyloom.support.progress import bars
     from flyloom.verbs.booksim import booksim as simulate
 
     check_picture(output, ".json")
-    if threads is not None:
-        whole("--threads", threads, 1, 1024)
-    with bars() as bar:
+    with bars() as bar, by_options({"threads"}):
         found = simulate(*given, unverified=unverified, threads=threads, progress=bar).to_dict()
     if not as_json:
         for note in found["notes"]:

@@ -80,6 +80,8 @@ BEFORE = {
     "search": {"-n": "--order"},
 }
 """Former names of options, by command, with the names of today."""
+RENAMED = {"message": {"--loggp": "--costs", "--channels": "--links"}}
+"""The same of commands of `sim`, read in this version only, which a note says."""
 NOW = {"search": ("-k", "--radix")}
 """Options beside which a word is not an old name: in `search -n 128 -k 24`, -n is endpoints."""
 
@@ -148,7 +150,13 @@ class _Command(TyperCommand):
         before, now = BEFORE.get(self.name or "", {}), NOW.get(self.name or "")
         if now and any(word.startswith(now) for word in args):
             before = {}
-        split = (word.partition("=") for word in one_each(args))
+        split = [word.partition("=") for word in one_each(args)]
+        renames = RENAMED.get(self.name or "", {})
+        for old in sorted({word for word, _, _ in split} & renames.keys()):
+            from flyloom.support import renamed
+
+            renamed.note(f"sim {self.name}", old, renames[old])
+        before = {**before, **renames}
         return super().parse_args(ctx, [before.get(k, k) + equals + v for k, equals, v in split])
 
     def invoke(self, ctx: Any) -> Any:

@@ -85,13 +85,12 @@ def listed(typed: str, names: Iterable[str]) -> list[str]:
 
 
 def parts(kind: str) -> dict[str, list[str]]:
-    """The families, engines or measures, with the names of their parameters; users' too."""
-    from flyloom._core import registry
-    from flyloom.plugins.parts import KNOWN
+    """Parts of the kind that a word lists, with the names of their parameters; users' too, as far
+    as they are known: no package is looked into."""
+    from flyloom.plugins.lists import rows
 
-    rows = [row for row in registry() if row["kind"] == kind]
-    rows += [part.row for (of, _), part in KNOWN.items() if of == kind]
-    return {row["name"]: [param["name"] for param in row["params"]] for row in rows}
+    return {row["name"]: [param["name"] for param in row["params"]]
+            for row in rows(kind, installed=False)}
 
 
 def files(typed: str, endings: tuple[str, ...], folder: str = "") -> list[str]:
@@ -121,7 +120,7 @@ def files(typed: str, endings: tuple[str, ...], folder: str = "") -> list[str]:
 
 def families_in(typed: str) -> list[str]:
     """An inline form: a family, or its parameters where only one family fits."""
-    known = parts("topology")
+    known = parts("topologies")
     text = _before[0] + typed
     name, colon, rest = text.partition(":")
     begun = [one for one in known if one.startswith(name)] if not colon else [name]
@@ -160,36 +159,28 @@ def engines(incomplete: str) -> list[str]:
 
 def engine_names() -> list[str]:
     """Every engine."""
-    from flyloom._core import opensm_engines
-
-    theirs = [f"opensm:{name.removeprefix('opensm:')}" for name in opensm_engines()]
-    return [*parts("engine"), *theirs]
+    return [*parts("engines"), *chosen("opensm-engines")]
 
 
 def engine_option(ctx: typer.Context, incomplete: str) -> list[str]:
     """KEY= of the engine that is named before it."""
-    known = parts("engine").get(ctx.params.get("engine") or "dfsssp", [])
+    known = parts("engines").get(ctx.params.get("engine") or "dfsssp", [])
     return keys(incomplete, [f"{key}=" for key in known])
 
 
 def lanes(incomplete: str) -> list[str]:
     """A method of giving lanes."""
-    from flyloom._core import registry
-
-    needed = next(row for row in registry() if row["name"] == "lanes_needed")
-    return fitting(incomplete, [column["name"] for column in needed["columns"]])
+    return fitting(incomplete, chosen("lane-methods"))
 
 
 def families(incomplete: str) -> list[str]:
     """Families, with commas."""
-    return listed(incomplete, parts("topology"))
+    return listed(incomplete, parts("topologies"))
 
 
 def pattern(incomplete: str) -> list[str]:
     """A pattern of communication."""
-    from flyloom._core import Traffic
-
-    return fitting(incomplete, Traffic.names()[1])
+    return fitting(incomplete, chosen("traffic"))
 
 
 def traffic(incomplete: str) -> list[str]:
@@ -200,22 +191,28 @@ def traffic(incomplete: str) -> list[str]:
     return fitting(incomplete, dict.fromkeys(named)) + files(incomplete, TRAFFIC)
 
 
-def chosen(kind: str) -> list[str]:
-    """The names of a kind, built in and users'."""
-    from flyloom.plugins.lists import KINDS
+def chosen(kind: str, installed: bool = False) -> list[str]:
+    """The names of the parts of a kind, built in and users'; those of packages only where that is
+    asked for, as they take their time to load."""
+    from flyloom.plugins.lists import rows
 
-    return [row["name"] for row in KINDS[kind][1]()]
+    return [row["name"] for row in rows(kind, installed)]
 
 
 def placement(incomplete: str) -> list[str]:
     """A placement, or a file with endpoints."""
-    return fitting(incomplete, chosen("placements")) + files(incomplete, PLACES)
+    return fitting(incomplete, chosen("placements", installed=True)) + files(incomplete, PLACES)
 
 
 def method(incomplete: str) -> list[str]:
     """Steps of a mapping, joined by +."""
     head, plus, _ = (_before[0] + incomplete).rpartition("+")
-    return fitting(incomplete, [head + plus + name for name in chosen("methods")])
+    return fitting(incomplete, [head + plus + name for name in chosen("methods", True)])
+
+
+def mapping_format(incomplete: str) -> list[str]:
+    """A format of mappings."""
+    return fitting(incomplete, chosen("mapping-files"))
 
 
 def workload_name(incomplete: str) -> list[str]:
@@ -233,9 +230,7 @@ def workload(incomplete: str) -> list[str]:
 
 def catalog_name(incomplete: str) -> list[str]:
     """A catalogue that comes with flyloom."""
-    from flyloom._core import Shop
-
-    return fitting(incomplete, Shop.built_in())
+    return fitting(incomplete, chosen("catalogs"))
 
 
 def catalog(incomplete: str) -> list[str]:
@@ -255,9 +250,7 @@ def found(incomplete: str) -> list[str]:
 
 def export_format(incomplete: str) -> list[str]:
     """A format of `export`."""
-    from flyloom._core import export_formats
-
-    return fitting(incomplete, [row["name"] for row in export_formats()])
+    return fitting(incomplete, chosen("exports"))
 
 
 def example(incomplete: str) -> list[str]:
@@ -277,6 +270,7 @@ def command(ctx: typer.Context, incomplete: str) -> list[str]:
 
 OF_MEASURES = {
     "catalog": catalog, "metric": choice("bandwidth", "congestion", "time", "delay", "channels"),
+    "engine": engine, "format": mapping_format, "method": method,
     "levels": choice("each", "all"), "pattern": pattern, "remove": choice("links", "switches"),
     "placement": placement, "traffic": traffic,
     "until": choice("disconnected", "diameter", "mean"), "workload": workload,

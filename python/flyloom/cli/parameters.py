@@ -1,17 +1,18 @@
-"""Options of commands that are parameters of measures: type, words and default from the table."""
+"""Options of commands that are parameters of stages: type, words and default from the table."""
 
 from __future__ import annotations
 
 import inspect
 import json
-from collections.abc import Callable, Collection, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from functools import cache
-from typing import Any
+from pathlib import Path
+from typing import Annotated, Any
 
 import typer
 
 from flyloom._core import registry
-from flyloom.cli.completion import OF_MEASURES
+from flyloom.cli.completion import OF_MEASURES, choice
 from flyloom.plugins.parts import KNOWN
 
 TYPES: dict[str, Any] = {
@@ -37,6 +38,56 @@ def made(groups: Mapping[str, Collection[str]]) -> dict[str, str]:
     by_hand = {name for names in groups.values() for name in names}
     names = {name.replace("_", "-"): name for name in rows()}
     return {command: name for command, name in names.items() if command not in by_hand}
+
+
+Taken = Iterator[tuple[str, Any, Any]]
+"""Options: the name of each, its type for typer, and its default."""
+
+
+def options_of(
+    row: Mapping[str, Any], flags: Mapping[str, tuple[str, ...]] | None = None,
+    paths: Mapping[str, str] | None = None,
+) -> Taken:
+    """The parameters of a stage that are no tables: what is not given is None, and the stage's own
+    default. Some have other ``flags`` than their names, and some are ``paths``, by what help shows
+    of these."""
+    for parameter in row["params"]:
+        name, kind = parameter["name"], parameter["type"]
+        if kind == "dict":
+            continue
+        words = (flags or {}).get(name) or (f"--{flag(name)}",)
+        text, default = said(parameter["doc"]), parameter["default"]
+        if choices := parameter["choices"]:
+            text = f"{text}: {', '.join(choices)}"
+        if kind == "bool":
+            yield name, Annotated[bool, typer.Option(*words, help=text)], False
+            continue
+        if default not in (None, [], {}, ""):
+            text += f" [default: {default}]"
+        known = choice(*choices) if choices else OF_MEASURES.get(name)
+        metavar = (paths or {}).get(name)
+        type_: Any = Path if metavar else TYPES.get(kind, str)
+        if several(kind) and not metavar:
+            type_, metavar = list[str], "'KEY=VALUE ...'" if "dict" in kind else None
+        one: Any = typer.Option(*words, metavar=metavar, help=text, show_default=False,
+                                autocompletion=known)
+        if parameter["required"]:
+            yield name, Annotated[type_, one], inspect.Parameter.empty
+        else:
+            yield name, Annotated[type_ | None, one], None
+
+
+def said(doc: str) -> str:
+    """A sentence of a table as help says it: without its capital, unless it begins with a name in
+    capitals, and without its full stop."""
+    text = " ".join(doc.split())
+    first = text[:1] if text[:2].isupper() else text[:1].lower()
+    return first + text[1:].removesuffix(".")
+
+
+def several(kind: str) -> bool:
+    """Whether a parameter of this type is given once for each of its values."""
+    return "list[" in kind and "float" not in kind
 
 
 def signed(

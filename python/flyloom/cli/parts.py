@@ -3,23 +3,28 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
 from typing import Annotated, Any
 
 import typer
 
 from flyloom.cli.common import Json, app, epilog, print_table
 
-
-def kinds() -> dict[str, tuple[str, Callable[[], list[dict[str, Any]]]]]:
-    """Every kind with its rows: those of the registry and plug-ins, and the sections of reports."""
-    from flyloom.plugins.lists import KINDS
-
-    return {**KINDS, "sections": ("sections of a report, each where it has something", sections)}
+SECTIONS = ("sections", "sections of a report, each where it has something")
 
 
-def sections() -> list[dict[str, Any]]:
-    """The sections of a report, in their order."""
+def kinds() -> dict[str, str]:
+    """Every kind and what it is: those of the core, and the files of the report."""
+    from flyloom.plugins import lists
+
+    return {**lists.kinds(), SECTIONS[0]: SECTIONS[1]}
+
+
+def rows_of(kind: str) -> list[dict[str, Any]]:
+    """The parts of a kind; of sections in their order on the page."""
+    from flyloom.plugins import lists
+
+    if kind != SECTIONS[0]:
+        return lists.rows(kind)
     from flyloom.report import section
 
     return [{"kind": "section", "name": one.name, "doc": one.doc} for one in section.sections()]
@@ -50,12 +55,12 @@ def list_parts(
 
         near = hint(what, known)
         raise RefusalError(f"list: there is no '{what}'; {near}{', '.join(known)}")
-    asked = {kind: rows() for kind, (_, rows) in known.items() if what in ("", kind)}
+    asked = {kind: rows_of(kind) for kind in known if what in ("", kind)}
     if as_json:
         print(json.dumps([row for rows in asked.values() for row in rows]))
         return
     if not what:
-        table = [[kind, str(len(rows)), known[kind][0]] for kind, rows in asked.items()]
+        table = [[kind, str(len(rows)), known[kind]] for kind, rows in asked.items()]
         print_table(["kind", "how many", "what"], table, left={0, 2})
         print("flyloom list KIND lists them, with their parameters.")
         return

@@ -34,25 +34,41 @@ ENDED = {
 """Why the periods of a configuration of BookSim ended, but for those that converged."""
 
 
-def show_flit(found: dict[str, Any]) -> None:
-    """Prints what the flit level found."""
+def cells_of(one: dict[str, Any], columns: tuple[tuple[str, str], ...]) -> list[Any]:
+    """The cells of a row; a dash where nothing is known."""
+    found = [one.get(key) for _, key in columns]
+    return ["-" if value is None else round(value, 4) if isinstance(value, float) else value
+            for value in found]
+
+
+def say_proved(found: dict[str, Any]) -> None:
+    """Says it where packets may wait for one another."""
     if not found["verified"]:
         print("not proved free of deadlock")
+
+
+def say_deadlocks(found: dict[str, Any]) -> None:
+    """Says which packets wait for one another, where some do."""
+    for point in found["points"]:
+        if point["deadlocked"]:
+            load = point["offered_load"]
+            at = "" if load is None else f"at load {load:g} "
+            print(f"{at}packets wait for one another in a cycle:")
+            for step in point.get("circle", ()):
+                print(f"  {step}")
+
+
+def show_flit(found: dict[str, Any]) -> None:
+    """Prints what the flit level found."""
+    say_proved(found)
     rows = []
     for point in found["points"]:
-        cells: list[Any] = [
-            "-" if point[key] is None else round(point[key], 4) for _, key in FLIT
-        ]
         notes = [word for word in ("saturated", "deadlocked") if point[word]]
         if point["saturated"] is None and point["accepted_load"] > 0:
             notes.append("not known if saturated")
-        rows.append([*cells, ", ".join(notes)])
+        rows.append([*cells_of(point, FLIT), ", ".join(notes)])
     print_table([*(heading for heading, _ in FLIT), ""], rows)
-    for point in found["points"]:
-        if point["deadlocked"]:
-            print(f"at load {point['offered_load']:g} packets wait for one another in a cycle:")
-            for packet in point["circle"]:
-                print(f"  {packet}")
+    say_deadlocks(found)
     if why := ENDED.get(found.get("ended", "")):
         print(why)
     if "saturation_throughput" in found:
@@ -78,39 +94,22 @@ def rates_of(rates: dict[str, Any]) -> str:
 
 def show_packet(found: dict[str, Any]) -> None:
     """Prints what the packet level found."""
-    if not found["verified"]:
-        print("not proved free of deadlock")
+    say_proved(found)
     if jobs := found.get("jobs"):
-        print_table(
-            [heading for heading, _ in JOBS],
-            [["-" if (value := job[key]) is None else
-              round(value, 4) if isinstance(value, float) else value for _, key in JOBS]
-             for job in jobs],
-            left={0},
-        )
+        print_table([name for name, _ in JOBS], [cells_of(job, JOBS) for job in jobs], left={0})
         print()
     rows = []
     for point in found["points"]:
-        cells: list[Any] = [
-            "-" if point[key] is None else round(point[key], 4) for _, key in PACKET
-        ]
-        rows.append([*cells, "deadlocked" if point["deadlocked"] else ""])
-        for number, one in enumerate(point.get("classes", ()), 1):
-            cells = ["-" if one.get(key) is None else round(one[key], 4) for _, key in PACKET]
-            rows.append([*cells, f"class {number}"])
+        rows.append([*cells_of(point, PACKET), "deadlocked" if point["deadlocked"] else ""])
+        rows += [[*cells_of(one, PACKET), f"class {number}"]
+                 for number, one in enumerate(point.get("classes", ()), 1)]
     print_table([*(heading for heading, _ in PACKET), ""], rows)
     print(rates_of(found["rates"]))
-    for point in found["points"]:
-        if point["deadlocked"]:
-            load = point["offered_load"]
-            at = "" if load is None else f"at load {load:g} "
-            print(f"{at}packets wait for one another in a cycle:")
-            for step in point.get("circle", ()):
-                print(f"  {step}")
+    say_deadlocks(found)
 
 
-def message_rows(found: dict[str, Any]) -> list[tuple[str, Any]]:
-    """What is found, for people."""
+def show_message(found: dict[str, Any]) -> None:
+    """Prints what the message level found."""
     rows = [
         ("finish", f"{found['finish_ns']:,.15g} ns"),
         ("events", f"{found['events']:,}"),
@@ -130,12 +129,7 @@ def message_rows(found: dict[str, Any]) -> list[tuple[str, Any]]:
         rows.append(("critical path", words or "nothing"))
         longer = ", ".join(f"{n} {letter}" for letter, n in path["derivatives"].items() if n)
         rows.append(("on it", longer or "no message"))
-    return rows
-
-
-def show_message(found: dict[str, Any]) -> None:
-    """Prints what the message level found."""
-    emit(found, False, message_rows(found))
+    emit(found, False, rows)
 
 
 SHOWN = {"flit": show_flit, "packet": show_packet, "message": show_message}
@@ -146,18 +140,22 @@ def write_csv(found: dict[str, Any], name: str, path: Path) -> None:
     from flyloom.support.files import write_whole
     from flyloom.support.words import csv_text
 
-    if "points" not in found:
-        tables: list[tuple[dict[str, Any], Any]] = [({}, found[name])]
-    else:
-        several = len(found["points"]) > 1
-        tables = [({"offered_load": point["offered_load"]} if several else {}, point[name])
-                  for point in found["points"]]
+    points = found.get("points", [found])
+    tables = [({"offered_load": point["offered_load"]} if len(points) > 1 else {},
+               columns_of(point, name)) for point in points]
     columns = [*tables[0][0], *tables[0][1]]
     rows = [
         [*beside.values(), *(shortest(cell) for cell in cells)]
         for beside, table in tables for cells in zip(*table.values(), strict=True)
     ]
     write_whole(path, csv_text(columns, rows))
+
+
+def columns_of(found: dict[str, Any], name: str) -> dict[str, Any]:
+    """The columns of that name; of messages the ends of ranks are a list alone."""
+    if name == "ranks" and (ends := found.get("rank_finish_ns")) is not None:
+        return {"rank": range(len(ends)), "finish_ns": ends}
+    return dict(found[name])
 
 
 def shortest(cell: Any) -> Any:

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from flyloom._core import simulators
+from flyloom._core import message_schema, simulators
 from flyloom.cli import completion
 from flyloom.cli.common import (
     NET_HELP,
@@ -21,6 +21,7 @@ from flyloom.cli.common import (
     Lmc,
     Options,
     P,
+    Tables,
     app,
     check_picture,
     epilog,
@@ -29,7 +30,8 @@ from flyloom.cli.common import (
     parsed_options,
     write_picture,
 )
-from flyloom.cli.parameters import TYPES, flag, signed
+from flyloom.cli.parameters import TYPES, Taken, flag, options_of, said, several, signed
+from flyloom.cli.places import OverEngine
 from flyloom.cli.simulated import SHOWN, write_csv
 
 if TYPE_CHECKING:
@@ -48,9 +50,6 @@ Output = Annotated[
     typer.Option("-o", "--out", help="file: charts as .svg, .png or .html, or .json for all that is"
                                      " found"),
 ]
-Unverified = Annotated[
-    bool, typer.Option("--unverified", help="run also what is not proved free of deadlock")
-]
 Threads = Annotated[
     int | None, typer.Option(help="processors to use; the result is the same with any number")
 ]
@@ -60,20 +59,15 @@ Settings = Annotated[
                  help="a parameter of a table, such as switch.virtual_channels=4 or"
                       " link.latency_ns=25; more may follow"),
 ]
-Engine = Annotated[
-    str | None,
-    typer.Option("--engine", "-e", autocompletion=completion.engine,
-                 help="over this engine's tables alone"),
-]
 
-ABOUT = {
-    "flit": ("Latency and accepted load, cycle by cycle: switches with channels and credits.", (
+EXAMPLES = {
+    "flit": (
         "flyloom sim flit slim_fly:q=5,p=4 --selection ugal_l --load 0.1:0.9:0.2",
         "flyloom sim flit slim_fly:q=5,p=4 --engine dfsssp --load 0.5",
         "flyloom sim flit torus:shape=4x4,p=1 --load 0.2 --set switch.virtual_channels=8"
         " run.measure_cycles=1000",
-    )),
-    "packet": ("Latency and accepted rate, packet by packet: switches with buffers and credits.", (
+    ),
+    "packet": (
         "flyloom sim packet slim_fly:q=5,p=4 --load 0.1:0.9:0.2 --selection adaptive"
         " --set switch.virtual_channels=8",
         "flyloom sim packet fit_fly:q=13,p=9 --dialect codes-slimfly-v1 --selection adaptive"
@@ -85,24 +79,18 @@ ABOUT = {
         "flyloom sim packet slim_fly:q=5,p=4 --load 0.9 --traffic-class 'share=4'"
         " --traffic-class 'share=1 message_bytes=512 priority=1'",
         "mpiexec -n 2 flyloom sim packet slim_fly:q=13,p=9 --sync mpi",
-    )),
+    ),
     "message": (
-        "How long a workload of processes takes: LogGOPS, message by message, over a network.", (
-            "flyloom sim message --workload allreduce.goal",
-            "flyloom sim message --workload allreduce.bin --dialect loggops-v1 --L 1500 --o 300"
-            " --ranks t.csv",
-            "flyloom sim message slim_fly:q=5,p=4 --workload 'alltoall_pairwise bytes=65536'",
-            "flyloom sim message fat_tree:levels=3,k=8 --engine ftree --workload a.goal"
-            " --placement random --seed 3 --set switch.delay_ns=200",
-        )),
+        "flyloom sim message --workload allreduce.goal",
+        "flyloom sim message --workload allreduce.bin --dialect loggops-v1 --L 1500 --o 300"
+        " --ranks t.csv",
+        "flyloom sim message slim_fly:q=5,p=4 --workload 'alltoall_pairwise bytes=65536'",
+        "flyloom sim message fat_tree:levels=3,k=8 --engine ftree --workload a.goal"
+        " --placement random --seed 3 --set switch.delay_ns=200",
+    ),
 }
-"""What each command does, and lines that run it."""
-COSTS = {
-    "L": "latency, ns", "o": "a processor's time for a message, ns",
-    "g": "an interface's time for a message, ns", "G": "an interface's time for a byte, ns",
-    "O": "a processor's time for a byte, ns",
-    "S": "largest message sent before its receive is there, bytes",
-}
+"""Lines that run each command."""
+COSTS: dict[str, dict[str, Any]] = message_schema()["$defs"]["LogGops"]["properties"]
 """Parameters of the message level's table of costs, which are options of their own."""
 INTO_FILES = {
     "links": "write what went over every link, both directions: from, to, plane, bytes, use",
@@ -113,7 +101,7 @@ INTO_FILES = {
 
 def command(level: str, row: dict[str, Any]) -> Callable[..., None]:
     """The command of a simulator: its parameters as options."""
-    takes = [*network_options(level), *parameter_options(row)]
+    takes = [*network_options(level), *options_of(row)]
     taken = {name for name, _, _ in takes}
     files = ("links", "ranks") if level == "message" else [n for n in INTO_FILES if n in taken]
     takes = [option for option in takes if option[0] not in files]
@@ -130,64 +118,23 @@ def command(level: str, row: dict[str, Any]) -> Callable[..., None]:
         written = {name: given.pop(name) for name in files}
         simulate_and_show(level, row, written, given)
 
-    return signed(run, takes, ABOUT[level][0])
-
-
-Taken = Iterator[tuple[str, Any, Any]]
-"""Options: the name of each, its type for typer, and its default."""
+    return signed(run, takes, " ".join(row["doc"].split("\n\n")[0].split()))
 
 
 def network_options(level: str) -> Taken:
     """The network, and how it is routed."""
-    text = f"{NET_HELP}; or a folder of `route -o`"
-    alone = level == "message"
-    source: Any = typer.Argument(
-        metavar="[TABLES|NET]" if alone else "TABLES|NET", help=text, show_default=False,
-        autocompletion=completion.tables,
-    )
-    if alone:
+    if level == "message":
+        source: Any = typer.Argument(metavar="[TABLES|NET]", show_default=False,
+                                     help=f"{NET_HELP}; or a folder of `route -o`",
+                                     autocompletion=completion.tables)
         yield "source", Annotated[str | None, source], None
         yield "net", Annotated[str | None, typer.Option("--net", hidden=True)], None
     else:
-        yield "source", Annotated[str, source], inspect.Parameter.empty
-    yield "engine", Engine, None
+        yield "source", Tables, inspect.Parameter.empty
+    yield "engine", OverEngine, None
     yield "lmc", Lmc, None
     yield "layers", Layers, None
     yield "option", Options, None
-
-
-def parameter_options(row: dict[str, Any]) -> Taken:
-    """The parameters of a simulator that are no tables."""
-    for parameter in row["params"]:
-        name, kind = parameter["name"], parameter["type"]
-        if kind == "dict":
-            continue
-        text, default = " ".join(parameter["doc"].split()), parameter["default"]
-        text = text[:1].lower() + text[1:].removesuffix(".")
-        if choices := parameter["choices"]:
-            text = f"{text}: {', '.join(choices)}"
-        if name == "unverified":
-            yield name, Unverified, False
-        elif kind == "bool":
-            yield name, Annotated[bool, typer.Option(f"--{flag(name)}", help=text)], False
-        else:
-            if default not in (None, [], {}, ""):
-                text += f" [default: {default}]"
-            known = completion.choice(*choices) if choices else completion.OF_MEASURES.get(name)
-            if several(kind):
-                metavar = "'KEY=VALUE ...'" if "dict" in kind else None
-                many = typer.Option(f"--{flag(name)}", metavar=metavar, help=text,
-                                    show_default=False, autocompletion=known)
-                yield name, Annotated[list[str] | None, many], None
-                continue
-            one = typer.Option(f"--{flag(name)}", help=text, show_default=False,
-                               autocompletion=known)
-            yield name, Annotated[TYPES.get(kind, str) | None, one], None
-
-
-def several(kind: str) -> bool:
-    """Whether a parameter of this type is given once for each of its values."""
-    return "list[" in kind and "float" not in kind
 
 
 def cost_name(letter: str) -> str:
@@ -201,16 +148,12 @@ def message_options() -> Taken:
                         help="measured costs: L_ns, o_ns, g_ns, G_ns_per_byte, O_ns_per_byte,"
                              " S_bytes")
     yield "costs", Annotated[Path | None, file], None
-    for letter, text in COSTS.items():
-        number: Any = int if letter == "S" else float
-        option = typer.Option(f"--{letter}", help=text)
+    for letter, row in COSTS.items():
+        number: Any = int if row["type"] == "integer" else float
+        option = typer.Option(f"--{letter}", help=said(row["description"]))
         yield cost_name(letter), Annotated[number | None, option], None
     path = typer.Option("--critical-path", help="what the run spends its time on")
     yield "critical_path", Annotated[bool, path], False
-    hidden = typer.Option("--loggp", hidden=True)
-    yield "loggp", Annotated[Path | None, hidden], None
-    hidden = typer.Option("--channels", hidden=True)
-    yield "channels", Annotated[Path | None, hidden], None
 
 
 def old_options(row: dict[str, Any], taken: set[str]) -> Taken:
@@ -259,7 +202,7 @@ def simulate_and_show(
         return  # rank 0 speaks and writes
     for key, path in files.items():
         if path is not None:
-            write_csv(columns(level, key, found), key, path)
+            write_csv(found, key, path)
     end(level, found, output, source, as_json)
 
 
@@ -284,17 +227,9 @@ def of_message(
     from flyloom._core import RefusalError
     from flyloom.support import renamed
 
-    for old, new in (("net", "NET"), ("loggp", "--costs"), ("channels", "--links")):
-        value = given.pop(old)
-        if value is None:
-            continue
-        renamed.note("sim message", f"--{old}", new)
-        if old == "net":
-            source = value
-        elif old == "loggp":
-            given["costs"] = value
-        else:
-            files["links"] = value
+    if (net := given.pop("net")) is not None:
+        renamed.note("sim message", "--net", "NET")
+        source = net
     costs = {}
     for letter in COSTS:
         value = given.pop(cost_name(letter))
@@ -346,14 +281,6 @@ def table_of(name: str, words: str) -> dict[str, Any]:
             raise RefusalError(f"--{flag(name)}: '{word}': not KEY=VALUE, once for each key")
         made[key] = parsed(value)
     return made
-
-
-def columns(level: str, name: str, found: dict[str, Any]) -> dict[str, Any]:
-    """What was found, where the columns of that name are."""
-    if level == "message" and name == "ranks":
-        ends = found["rank_finish_ns"]
-        return {"ranks": {"rank": range(len(ends)), "finish_ns": ends}}
-    return found
 
 
 def end(
@@ -408,4 +335,4 @@ def write(
 
 for _row in simulators():
     _level = _row["name"].partition(".")[2]
-    sims.command(_level, epilog=epilog(*ABOUT[_level][1]))(command(_level, _row))
+    sims.command(_level, epilog=epilog(*EXAMPLES[_level]))(command(_level, _row))

@@ -19,18 +19,15 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from flyloom._core import FaultError, RefusalError, experiment_place
-from flyloom.inputs.communication import content_of, is_kind
-from flyloom.inputs.jobs import is_generator, names
-from flyloom.inputs.rows import RowSet, TimedRows, digest_of, found_in
-from flyloom.inputs.traffic import is_name
-from flyloom.inputs.workloads import is_made, recognised
+from flyloom.inputs.rows import digest_of
 from flyloom.lab import executors, lines, measured, sources, store
 from flyloom.lab.expanded import expanded, parts_of
 from flyloom.lab.kept import content_digest, kept, key
+from flyloom.lab.named import Files
 from flyloom.lab.point import Source, Task
 from flyloom.lab.worker import Outcome, keep_record, wants_fabric
 from flyloom.plugins.parts import KNOWN
-from flyloom.support.files import as_bytes, check_folder, remove_leftovers, sha256, sync_folder
+from flyloom.support.files import check_folder, remove_leftovers, sha256, sync_folder
 from flyloom.support.progress import Progress
 from flyloom.support.reading import read_text
 from flyloom.support.refused import in_front
@@ -152,10 +149,7 @@ class _Job:
         self.sources: dict[str, Source] = {}
         self.finished: list[dict[str, Any]] = []
         """The points of the records, in their order."""
-        self.rows: dict[str, RowSet | TimedRows] = {}
-        """The files of traffic met so far."""
-        self.schedules: dict[tuple[str, Callable[[Path], bytes]], bytes] = {}
-        """The files of schedules and graphs met so far, and how they were read."""
+        self.files = Files(self.path)
         self.reused = 0
         self.code = sources.digest_of("flyloom.lab.point")
 
@@ -232,8 +226,8 @@ class _Job:
         if wants_fabric(point):
             missing = self.missing
             roots.append("flyloom.lab.fabric")
-        parts, traffic = parts_of(point, self.parts), self._traffic(point)
-        workloads = self._workloads(point)
+        parts = parts_of(point, self.parts)
+        traffic, workloads = self.files.of(point, parts)
         written = {"plugins": [part.digest for part in parts]} if parts else {}
         roots += [part.module for part in parts if not part.digest]
         digest = key({
@@ -364,55 +358,6 @@ class _Job:
         text = built.to_text("json")
         return Source(digest, text=text, name=str(path), failures=spec.get("failures"))
 
-    def _traffic(self, point: dict[str, Any]) -> dict[str, RowSet | TimedRows]:
-        """The files of traffic that a point names, by these names. They travel with the point."""
-        found = {}
-        tables = ("routing", "ebb", "congestion", "throughput")
-        levels = {f"sim.{level}": asked for level, asked in point.get("sim", {}).items()}
-        for table, asked in ({name: point.get(name, {}) for name in tables} | levels).items():
-            named = asked.get("traffic")
-            takes = table != "routing" or asked.get("engine") == "application"
-            if not takes or not isinstance(named, str) or is_name(named, own=True):
-                continue
-            if named not in self.rows:
-                path = self.path.parent / named
-                if not os.path.isfile(path):
-                    words = f"'{named}' is neither a name nor a file: there is no {path}"
-                    raise RefusalError(f"{self.path}: {table}.traffic: {words}")
-                self.rows[named] = found_in(path)
-            found[named] = self.rows[named]
-        return found
-
-    def _workloads(self, point: dict[str, Any]) -> dict[str, bytes]:
-        """The files of schedules and graphs that a point names, by these names. They travel with
-        the point; a trace does as its schedule."""
-        levels = point.get("sim", {})
-        found = {}
-        named = levels.get("message", {}).get("workload")
-        if named is not None and not is_generator(named):
-            found[named] = self._schedule("sim.message.workload", named, _schedule_content)
-        asked = levels.get("packet", {})
-        read = _codes_content if asked.get("collectives") == "codes" else _schedule_content
-        for one in names(asked.get("workload", ())):
-            if not is_generator(one):
-                found[str(one)] = self._schedule("sim.packet.workload", str(one), read)
-        graph = point.get("map", {}).get("graph")
-        words = graph.split() if isinstance(graph, str) else []
-        if words and not is_kind(graph) and not is_made(words[0]):
-            found[graph] = self._schedule("map.graph", graph, content_of)
-        return found
-
-    def _schedule(self, place: str, named: str, read: Callable[[Path], bytes]) -> bytes:
-        """The content of a file of a schedule or a graph, refused before anything runs."""
-        if (known := self.schedules.get((named, read))) is not None:
-            return known
-        path = self.path.parent / named
-        if not os.path.exists(path):
-            what = "a graph that is made" if place == "map.graph" else "a workload"
-            words = f"'{named}' is neither {what} nor a file: there is no {path}"
-            raise RefusalError(f"{self.path}: {place}: {words}")
-        return self.schedules.setdefault((named, read), read(path))
-
     def _place(self, digest: str) -> Path:
         return self.directory / "points" / f"{digest}.json"
 
@@ -524,17 +469,6 @@ def _why(missing: list[tuple[str, str]]) -> str:
     names = ", ".join(name for name, _ in missing)
     packages = " ".join(sorted({package for _, package in missing}))
     return f"not installed: {names} (apt-get install {packages})"
-
-
-def _schedule_content(path: Path, *, codes: bool = False) -> bytes:
-    """The content of a file of a schedule; a trace's is its schedule, in binary."""
-    found = recognised(path)
-    made = found.replayed(codes=codes)
-    return made.binary() if found.is_trace else as_bytes(found.contents[0])
-
-
-def _codes_content(path: Path) -> bytes:
-    return _schedule_content(path, codes=True)
 
 
 def _named(point: dict[str, Any]) -> str:

@@ -15,12 +15,16 @@ KINDS = {"whole", "real", "truth", "text"}
 """What a column holds."""
 BETTER = {"higher", "lower", "neither"}
 """Which of its values are the better ones."""
+FILES = {"graph", "traffic", "workload"}
+"""Parameters that may name files."""
 TAKEN = ("label", "topology", "routing", "lanes", "verify", "ebb", "deploy", "schema", "name",
          "title", "summary", "seed", "sweep", "point", "plugins")
 """Keys of an experiment that no measure can have."""
 
 
-def measure(*, columns: Sequence[Mapping[str, str]]) -> Callable[[Function], Function]:
+def measure(
+    *, columns: Sequence[Mapping[str, str]], files: Sequence[str] = ()
+) -> Callable[[Function], Function]:
     """Makes a function a measure, by its name.
 
     Its first parameter is annotated ``Topology`` or ``Routing``: what it is run on; the others are
@@ -34,6 +38,10 @@ def measure(*, columns: Sequence[Mapping[str, str]]) -> Callable[[Function], Fun
         What of the record goes into tables: a mapping each with ``name`` and, where that says
         more, ``unit``, ``meaning`` (a clause), ``better`` (``higher``, ``lower`` or ``neither``,
         the default) and ``kind`` (``real``, the default, ``whole``, ``truth`` or ``text``).
+    files
+        Parameters that may name files of an experiment, of those called ``traffic``, ``workload``
+        and ``graph``. They are looked for beside the experiment and travel with every point; what
+        the function hands on, as ``throughput(on, traffic)``, is then what was read.
 
     Raises ``RefusalError`` for a name, a signature or a column that cannot be.
     """
@@ -45,12 +53,22 @@ def measure(*, columns: Sequence[Mapping[str, str]]) -> Callable[[Function], Fun
             on = first(function, "a Topology or a Routing").rpartition(".")[2]
             if on not in ("Topology", "Routing"):
                 raise RefusalError("the first parameter: annotate it Topology or Routing")
-            row = {"doc": words(function)[0], "params": parameters(function, 1),
-                   "input": on.lower(), "columns": _columns(columns)}
+            own = parameters(function, 1)
+            row = {"doc": words(function)[0], "params": own, "input": on.lower(),
+                   "columns": _columns(columns), "files": _files(files, own)}
             parts.add("measure", function, row, {})
         return function
 
     return known
+
+
+def _files(given: Sequence[str], own: Sequence[Mapping[str, Any]]) -> list[str]:
+    """The parameters that may name files."""
+    for name in given:
+        if name not in FILES or name not in [parameter["name"] for parameter in own]:
+            help_ = f"a parameter that is called {', '.join(sorted(FILES))}"
+            raise RefusalError(f"files: '{name}'; {help_}")
+    return list(given)
 
 
 def _columns(given: Sequence[Mapping[str, str]]) -> list[dict[str, str]]:

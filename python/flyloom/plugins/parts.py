@@ -17,10 +17,13 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from flyloom._core import RefusalError, choices, export_formats, registry
+from flyloom._core import RefusalError, kinds, parts
 
 KINDS = ("topology", "engine", "measure", "pattern", "placement", "method", "export")
 """Of parts that can be written in Python."""
+
+OF_USERS = {"traffic": "pattern"}
+"""Kinds that users' parts call otherwise than the core."""
 
 NAME = re.compile(r"[a-z][a-z0-9_]*")
 
@@ -107,12 +110,10 @@ def loading(version: str = "", text: str = "") -> Iterator[None]:
 @functools.cache
 def built_in() -> frozenset[tuple[str, str]]:
     """Kind and name of everything that is built in."""
-    called = {"traffic": "pattern"}
-    return frozenset([
-        *((row["kind"], row["name"]) for row in registry()),
-        *((called.get(row["kind"], row["kind"]), row["name"]) for row in choices()),
-        *(("export", row["name"]) for row in export_formats()),
-    ])
+    return frozenset(
+        (OF_USERS.get(str(row["kind"]), str(row["kind"])), row["name"])
+        for word, _, _ in kinds() for row in parts(word)
+    )
 
 
 def add(

@@ -99,6 +99,13 @@ def free() -> tuple[float, str]:
     return min(_limits(), default=(float("inf"), "no limit is known"))
 
 
+def threads_for(asked: int | None) -> int:
+    """The threads of a computation: those that are asked for, else a thread a processor."""
+    from flyloom.support.checks import whole
+
+    return processors() if asked is None else whole("threads", asked, 1, 1024)
+
+
 def processors() -> int:
     """How many processors this process may use: those it may run on, the quota of its control
     group, and RAYON_NUM_THREADS where that is set."""

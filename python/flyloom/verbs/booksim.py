@@ -6,8 +6,7 @@ from pathlib import Path
 
 from flyloom import _core
 from flyloom._core import RefusalError
-from flyloom.support.checks import whole
-from flyloom.support.machine import processors as all_processors
+from flyloom.support.machine import threads_for
 from flyloom.support.progress import Progress
 from flyloom.support.reading import read_text
 from flyloom.support.results import Result
@@ -44,7 +43,7 @@ def booksim(
         else:
             sources.append((word, read_text(word)))
             folders.append(Path(word).parent)
-    processors = all_processors() if threads is None else whole("threads", threads, 1, 1024)
+    hands = threads_for(threads)
     if not folders:
         raise RefusalError("configuration: there is no file; the path of one")
     named, notes = _core.booksim_names(sources)
@@ -56,6 +55,6 @@ def booksim(
                 f"network_file: there is no {named}, nor beside the configuration; the path of one"
             )
         file = (str(found[0]), read_text(found[0]))
-    made = _core.simulate_booksim(sources, file, unverified, processors, progress)
+    made = _core.simulate_booksim(sources, file, unverified, hands, progress)
     kept = [{"place": place, "key": key, "why": why} for place, key, why in notes]
     return Result({**made, "notes": kept})

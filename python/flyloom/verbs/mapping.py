@@ -1,4 +1,4 @@
-"""Which process goes on which endpoint, and what a mapping is worth."""
+"""Which process goes on which endpoint, what that is worth, and tables that are made for it."""
 
 from __future__ import annotations
 
@@ -6,14 +6,15 @@ import math
 import os
 import sys
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from operator import index
 from pathlib import Path
 from typing import Any, TypeVar
 
 from flyloom import _core
-from flyloom._core import Communication, RefusalError, Routing, Topology
+from flyloom._core import Communication, RefusalError, Routing, Topology, routes_asked
 from flyloom.inputs.communication import Graph, communication
+from flyloom.inputs.networks import Source, network
 from flyloom.inputs.tables import Tables, topology_of
 from flyloom.plugins.functions import named, returned, wrong
 from flyloom.support import ending, machine
@@ -22,7 +23,8 @@ from flyloom.support.files import write_whole
 from flyloom.support.progress import Progress
 from flyloom.support.reading import read_text
 from flyloom.support.results import Result
-from flyloom.verbs.routes import routed_or_not
+from flyloom.verbs.engines import lids_for
+from flyloom.verbs.routes import routed_by, write_table_folder
 
 Hosts = str | os.PathLike[str] | Sequence[int | str]
 """A file with a host list, or names or numbers of endpoints."""
@@ -31,106 +33,85 @@ Pins = str | os.PathLike[str] | Mapping[int, int | str]
 Placed = str | os.PathLike[str] | Sequence[int]
 """A mapping file, or the endpoint of every process."""
 MOST_PER_ENDPOINT = 1 << 16
+ENGINE = "application"
+"""What makes tables for a mapping."""
 Found = TypeVar("Found")
 
 
-def map_processes(
-    net: Tables,
-    graph: Graph,
-    *,
-    engine: str | None = None,
-    lmc: int | None = None,
-    layers: int | None = None,
-    engine_options: Mapping[str, Any] | None = None,
-    method: str = "auto",
-    objective: str = "congestion",
-    hops_limit: float = 0.05,
-    hosts: Hosts | None = None,
-    per_endpoint: int | None = None,
-    pin: Pins | None = None,
-    partition: int | None = None,
-    effort: str = "normal",
-    seed: int = 0,
-    path: str | os.PathLike[str] | None = None,
-    format: str | None = None,
-    progress: Progress | None = None,
+def mapped(
+    net: Tables, graph: Graph, given: Mapping[str, Any], progress: Progress | None = None
 ) -> Result:
-    """Which process goes on which endpoint, so that little traffic goes far or meets.
-
-    Parameters
-    ----------
-    net
-        A network, as for ``network``, whose traffic is split over all shortest ways (ECMP); or
-        tables.
-    graph
-        Who sends how many bytes to whom: see docs/mapping.md#communication-graphs.
-    engine
-        Traffic goes by this engine's tables (``ecmp``: by none), with ``lmc``, ``layers`` and
-        ``engine_options``.
-    method
-        ``auto``, or a method, or several joined by ``+``: docs/mapping.md#methods.
-    objective
-        ``congestion`` or ``hops``.
-    hops_limit
-        For less congestion hop-bytes may grow by this part over the least that were found; only
-        the linear mapping may have more.
-    hosts
-        The endpoints that may be used, in the order in which they are filled; all by default.
-    per_endpoint
-        How many processes an endpoint takes; by default as often as ``hosts`` names it, or one.
-    pin
-        Processes whose endpoint is given.
-    partition
-        ``graph`` is a sparse matrix: what its halo exchange in so many equal parts sends is mapped.
-    effort
-        ``fast``, ``normal`` or ``best``.
-    path, format
-        The mapping is written there, as ``list``, ``rankfile``, ``hydra``, ``slurm``, ``cray``,
-        ``pbs`` or ``json``.
-
-    Returns
-    -------
-    Result
-        Figures of the mapping and of the linear one, lower bounds, the busiest channels, and
-        ``mapping``, the endpoint of each process: docs/mapping.md#figures. After Ctrl-C the best
-        so far, with ``interrupted`` true.
-    """
-    on = _on(net, engine, lmc, layers, engine_options, progress)
-    traffic, given, used = asked_of(
-        on, graph, method=method, objective=objective, hops_limit=hops_limit, hosts=hosts,
-        per_endpoint=per_endpoint, pin=pin, partition=partition, effort=effort, seed=seed,
-        progress=progress,
-    )
+    """What :func:`flyloom.map_processes` finds of these parameters."""
+    on = routed(net, given, progress)
+    traffic, asked = asked_of(on, graph, given, progress)
     began = time.process_time()
-    start = begun(topology_of(on), traffic, given)
+    start = begun(topology_of(on), traffic, asked)
     found = until_told(
-        lambda: _core.map_processes(on, traffic, given, progress, start),
+        lambda: _core.map_processes(on, traffic, asked, progress, start),
         lambda it: it["interrupted"],
     )
-    found |= {"method": method, "cpu_seconds": time.process_time() - began}
-    if path is not None:
-        found |= written(on, traffic, found["mapping"], path, format=format, hosts=used,
-                         per_endpoint=per_endpoint, progress=progress)
-    return Result(found)
+    found |= {"method": given.get("method") or "auto", "cpu_seconds": time.process_time() - began}
+    return Result(found | written(on, traffic, found["mapping"], given, asked["hosts"], progress))
+
+
+def mapped_with_routing(
+    net: Source, graph: Graph, given: Mapping[str, Any], progress: Progress | None = None
+) -> tuple[Result, Routing]:
+    """What :func:`flyloom.map_with_routing` finds of these parameters."""
+    options, mapping = dict(given.get("engine_options") or {}), given.get("mapping")
+    lmc, layers = given.get("lmc"), given.get("layers")
+    if lmc is None and layers is None:
+        lmc = 2
+    count = routes_asked(ENGINE, lmc, layers, {**options, "flows": []})
+    topology = lids_for(network(net), count, given.get("new_lids", False))
+    method = given.get("method") or "auto"
+    traffic, asked = asked_of(topology, graph, given, progress)
+    start = None
+    if mapping is not None:
+        if method != "auto":
+            raise RefusalError("method: the mapping is given; leave the method out")
+        start = read_mapping(
+            topology, mapping, hosts=asked["hosts"], per_endpoint=asked["per_endpoint"]
+        )
+    began = time.process_time()
+    found, routing = until_told(
+        lambda: _core.map_with_routing(topology, traffic, asked, count, options, start, progress),
+        lambda it: it[0]["interrupted"],
+    )
+    found |= {
+        "method": method if mapping is None else "given",
+        "cpu_seconds": time.process_time() - began,
+    }
+    if (folder := given.get("tables")) is not None:
+        write_table_folder(topology, routing, Path(folder))
+    found |= written(routing, traffic, found["mapping"], given, asked["hosts"], progress)
+    return Result(found), routing
+
+
+def routed(
+    net: Tables, given: Mapping[str, Any], progress: Progress | None
+) -> Topology | Routing:
+    """What traffic goes over: tables, or a network whose traffic takes all shortest paths."""
+    by_none = {"engine": None} if given.get("engine") == "ecmp" else {}
+    return routed_by(net, {**given, **by_none}, progress)
 
 
 def asked_of(
-    on: Topology | Routing, graph: Graph, *, method: str, objective: str, hops_limit: float,
-    hosts: Hosts | None, per_endpoint: int | None, pin: Pins | None, partition: int | None,
-    effort: str, seed: int, progress: Progress | None,
-) -> tuple[Communication, dict[str, Any], list[int] | None]:
-    """Graph, parameters and hosts as the core takes them."""
-    if not math.isfinite(hops_limit):
-        raise RefusalError(f"hops_limit: {hops_limit} is no part of hop-bytes; 0 or more, as 0.05")
-    traffic = graph_of(graph, partition, seed, progress)
-    used = _hosts(on, hosts)
-    given = {
-        "method": method, "objective": objective, "hops_limit": float(hops_limit),
-        "effort": effort, "seed": whole("seed", seed, 0, 2**64 - 1),
-        "per_endpoint": slots_each(per_endpoint),
-        "hosts": used, "pins": _pins(on, pin),
+    on: Topology | Routing, graph: Graph, given: Mapping[str, Any], progress: Progress | None
+) -> tuple[Communication, dict[str, Any]]:
+    """Graph and parameters as the core takes them."""
+    limit = given.get("hops_limit")
+    if limit is not None and not math.isfinite(limit):
+        raise RefusalError(f"hops_limit: {limit} is no part of hop-bytes; 0 or more, as 0.05")
+    traffic = graph_of(graph, given, progress)
+    words = {key: given[key] for key in ("method", "objective", "effort") if given.get(key)}
+    each = given.get("per_endpoint")
+    return traffic, {
+        **words, "hops_limit": None if limit is None else float(limit),
+        "seed": whole("seed", given.get("seed") or 0, 0, 2**64 - 1),
+        "per_endpoint": None if each is None else whole("per_endpoint", each, 1, MOST_PER_ENDPOINT),
+        "hosts": hosts_of(on, given.get("hosts")), "pin": pins_of(on, given.get("pin")),
     }
-    return traffic, given, used
 
 
 def begun(
@@ -138,7 +119,7 @@ def begun(
 ) -> list[int] | None:
     """The mapping of a user's method, where that is the first of the methods that ``given`` asks
     for; the others are left in ``given``."""
-    head, plus, rest = str(given["method"]).partition("+")
+    head, plus, rest = str(given.get("method")).partition("+")
     if (asked := named("method", head.strip())) is None:
         return None
     part, parameters = asked
@@ -155,13 +136,6 @@ def begun(
     return places
 
 
-def slots_each(per_endpoint: int | None) -> int | None:
-    """A number of slots on every endpoint, checked; None where the host list says them."""
-    if per_endpoint is None:
-        return None
-    return whole("per_endpoint", per_endpoint, 1, MOST_PER_ENDPOINT)
-
-
 def until_told(search: Callable[[], Found], interrupted: Callable[[Found], bool]) -> Found:
     """What a search finds, to its end or to Ctrl-C, which is raised where nothing is found yet."""
     found: Found | None = None
@@ -176,36 +150,16 @@ def until_told(search: Callable[[], Found], interrupted: Callable[[Found], bool]
     return found
 
 
-def evaluate_mapping(
-    net: Tables,
-    graph: Graph,
-    mapping: Placed,
-    *,
-    engine: str | None = None,
-    lmc: int | None = None,
-    layers: int | None = None,
-    engine_options: Mapping[str, Any] | None = None,
-    hosts: Hosts | None = None,
-    per_endpoint: int | None = None,
-    partition: int | None = None,
-    seed: int = 0,
-    format: str | None = None,
-    progress: Progress | None = None,
+def evaluated(
+    net: Tables, graph: Graph, given: Mapping[str, Any], progress: Progress | None = None
 ) -> Result:
-    """What a mapping is worth: hop-bytes, dilation, congestion, beside the linear one and bounds.
-
-    Parameters
-    ----------
-    net, graph, engine, lmc, layers, engine_options, hosts, per_endpoint, partition, seed
-        As for ``map_processes``; hosts and slots an endpoint are for the bounds and ``linear``.
-    mapping
-        The endpoint of each process; or a file, of the ``format`` that it shows where none is said.
-    """
-    on = _on(net, engine, lmc, layers, engine_options, progress)
-    traffic = graph_of(graph, partition, seed, progress)
-    slots = slots_each(per_endpoint)
-    used = _hosts(on, hosts)
-    places = read_mapping(on, mapping, format=format, hosts=used, per_endpoint=slots)
+    """What :func:`flyloom.evaluate_mapping` finds of these parameters."""
+    on = routed(net, given, progress)
+    traffic, asked = asked_of(on, graph, given, progress)
+    used, slots = asked["hosts"], asked["per_endpoint"]
+    places = read_mapping(
+        on, given["mapping"], format=given.get("format"), hosts=used, per_endpoint=slots
+    )
     began = time.process_time()
     found = _core.evaluate_mapping(on, traffic, places, used, slots, progress)
     return Result({**found, "method": "given", "cpu_seconds": time.process_time() - began})
@@ -221,89 +175,71 @@ def read_mapping(
     """
     if not isinstance(mapping, (str, os.PathLike)):
         return [whole("mapping", place, 0, 2**32 - 1) for place in mapping]
-    text, slots = read_text(mapping), _hosts(on, hosts)
-    try:
-        return _core.mapping_of(topology_of(on), text, format, slots, per_endpoint)
-    except RefusalError as error:
-        raise RefusalError(f"{os.fspath(mapping)}: {error}") from None
-
-
-def write_mapping(
-    on: Topology | Routing, places: Sequence[int], path: str | os.PathLike[str], *,
-    format: str | None = None, hosts: Hosts | None = None, per_endpoint: int | None = None,
-) -> None:
-    """Writes a mapping, whole or not at all; without a format a list of numbers."""
-    text = _core.mapping_text(
-        topology_of(on), list(places), format or "list", _hosts(on, hosts), per_endpoint
-    )
-    write_whole(Path(path), text)
+    slots = hosts_of(on, hosts)
+    return said_by(on, "mapping", mapping, lambda network, text: _core.mapping_of(
+        network, text, format, slots, per_endpoint))
 
 
 def written(
-    on: Topology | Routing, traffic: Communication, places: list[int],
-    path: str | os.PathLike[str], *, format: str | None, hosts: list[int] | None,
-    per_endpoint: int | None, progress: Progress | None,
+    on: Topology | Routing, traffic: Communication, places: list[int], given: Mapping[str, Any],
+    hosts: list[int] | None, progress: Progress | None,
 ) -> dict[str, Any]:
-    """Writes a mapping. Hosts with several adapters have one name in the files of launchers, and
-    where such a file has the adapters in another order than the mapping: the figures by the file.
+    """Writes a mapping, whole or not at all, where that is asked for; without a format a list of
+    numbers. Hosts with several adapters have one name in the files of launchers, and where such a
+    file has the adapters in another order than the mapping: the figures by the file.
     """
-    write_mapping(on, places, path, format=format, hosts=hosts, per_endpoint=per_endpoint)
-    again = read_mapping(on, path, format=format or "list", hosts=hosts, per_endpoint=per_endpoint)
+    path, format_ = given.get("path"), given.get("format") or "list"
+    if path is None:
+        return {}
+    each = given.get("per_endpoint")
+    write_whole(Path(path), _core.mapping_text(topology_of(on), places, format_, hosts, each))
+    again = read_mapping(on, path, format=format_, hosts=hosts, per_endpoint=each)
     if again == places:
         return {}
     if machine.tell:
         print(f"note: {os.fspath(path)}: the ranks of a host take its adapters in turn, as"
-              f" {format} cannot say which; figures are of that", file=sys.stderr)
-    return _core.evaluate_mapping(on, traffic, again, hosts, per_endpoint, progress)
-
-
-def _on(
-    net: Tables, engine: str | None, lmc: int | None, layers: int | None,
-    options: Mapping[str, Any] | None, progress: Progress | None,
-) -> Topology | Routing:
-    return routed_or_not(
-        net, None if engine == "ecmp" else engine, lmc=lmc, layers=layers, options=options,
-        progress=progress,
-    )
+              f" {format_} cannot say which; figures are of that", file=sys.stderr)
+    return _core.evaluate_mapping(on, traffic, again, hosts, each, progress)
 
 
 def graph_of(
-    graph: Graph, partition: int | None, seed: int, progress: Progress | None
+    graph: Graph, given: Mapping[str, Any], progress: Progress | None
 ) -> Communication:
-    """The communication graph, or that of the halo exchange of a matrix in so many parts."""
+    """The communication graph, or that of the halo exchange of the parts of a matrix."""
     traffic = communication(graph, progress)
-    if partition is None:
+    if (count := given.get("partition")) is None:
         return traffic
-    parts = whole("partition", partition, 1, 2**24)
-    return traffic.halo(parts, seed, progress)
+    return traffic.halo(whole("partition", count, 1, 2**24), given.get("seed") or 0, progress)
 
 
-def _hosts(on: Topology | Routing, hosts: Hosts | None) -> list[int] | None:
+def hosts_of(on: Topology | Routing, hosts: Hosts | None) -> list[int] | None:
     """The endpoints of a host list; RefusalError with the file and the line."""
     if hosts is None:
         return None
-    if isinstance(hosts, (str, os.PathLike)):
-        text, name = read_text(hosts), os.fspath(hosts)
-    elif not any(isinstance(host, str) for host in hosts):
-        numbers: Sequence[Any] = hosts
+    if not isinstance(hosts, (str, os.PathLike)) and not any(isinstance(h, str) for h in hosts):
+        numbers: Iterable[Any] = hosts
         return [whole("hosts", host, 0, 2**32 - 1) for host in numbers]
-    else:
-        text, name = "\n".join(str(host) for host in hosts), "hosts"
-    try:
-        return _core.hosts_of(topology_of(on), text)
-    except RefusalError as error:
-        raise RefusalError(f"{name}: {error}") from None
+    return said_by(on, "hosts", hosts, _core.hosts_of)
 
 
-def _pins(on: Topology | Routing, pin: Pins | None) -> list[tuple[int, int]]:
+def pins_of(on: Topology | Routing, pin: Pins | None) -> list[tuple[int, int]]:
     """Pinned ranks with their endpoints; RefusalError with the file and the line."""
     if pin is None:
         return []
-    if isinstance(pin, Mapping):
-        text, name = "\n".join(f"{rank} {host}" for rank, host in pin.items()), "pin"
+    lines = [f"{r} {host}" for r, host in pin.items()] if isinstance(pin, Mapping) else pin
+    return said_by(on, "pin", lines, _core.pins_of)
+
+
+def said_by(
+    on: Topology | Routing, name: str, source: str | os.PathLike[str] | Iterable[Any],
+    read: Callable[[Topology, str], Found],
+) -> Found:
+    """What the lines of a file say, or those of the parameter ``name``."""
+    if isinstance(source, (str, os.PathLike)):
+        text, name = read_text(source), os.fspath(source)
     else:
-        text, name = read_text(pin), os.fspath(pin)
+        text = "\n".join(map(str, source))
     try:
-        return _core.pins_of(topology_of(on), text)
+        return read(topology_of(on), text)
     except RefusalError as error:
         raise RefusalError(f"{name}: {error}") from None

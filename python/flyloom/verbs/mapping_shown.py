@@ -7,11 +7,11 @@ from typing import Any, TypedDict
 
 from flyloom import _core
 from flyloom._core import Routing, Topology
-from flyloom.inputs.communication import Graph, communication
+from flyloom.inputs.communication import Graph
 from flyloom.inputs.tables import Tables, topology_of
 from flyloom.support.progress import Progress
 from flyloom.support.results import Result
-from flyloom.verbs.mapping import Hosts, map_processes
+from flyloom.verbs.mapping import graph_of, mapped, routed
 from flyloom.verbs.routes import routed_or_not
 
 Marks = list[tuple[int, int, float]]
@@ -36,25 +36,17 @@ class Shown(TypedDict):
 
 
 def shown(
-    net: Tables, graph: Graph, found: Result, *, engine: str | None = None, lmc: int | None = None,
-    layers: int | None = None, engine_options: Mapping[str, Any] | None = None,
-    hosts: Hosts | None = None, per_endpoint: int | None = None, partition: int | None = None,
-    seed: int = 0, linear_on: Tables | None = None, progress: Progress | None = None,
+    net: Tables, graph: Graph, found: Result, given: Mapping[str, Any], *,
+    linear_on: Tables | None = None, progress: Progress | None = None,
 ) -> Shown:
-    """What ``map_processes`` or ``evaluate_mapping`` has found of the same arguments, and the
+    """What ``map_processes`` or ``evaluate_mapping`` has found of the same parameters, and the
     linear mapping, as pictures take it. ``groups`` has the group of each endpoint's switch. The
-    linear mapping's traffic takes the ways of ``linear_on``, where these are others."""
-    on = routed_or_not(
-        net, None if engine == "ecmp" else engine, lmc=lmc, layers=layers, options=engine_options,
-        progress=progress,
-    )
-    traffic = communication(graph, progress)
-    if partition is not None:
-        traffic = traffic.halo(partition, seed, progress)
+    linear mapping's traffic takes the paths of ``linear_on``, where these are others."""
+    on = routed(net, given, progress)
+    traffic = graph_of(graph, given, progress)
     before = on if linear_on is None else routed_or_not(linear_on, None)
-    linear = map_processes(
-        before, traffic, method="linear", hosts=hosts, per_endpoint=per_endpoint
-    )
+    slots = {key: given.get(key) for key in ("hosts", "per_endpoint")}
+    linear = mapped(before, traffic, {"method": "linear", **slots})
     topology = topology_of(on)
     home: dict[int, int] = {}
     table = topology.terminal_table
@@ -62,9 +54,9 @@ def shown(
         home.setdefault(endpoint, switch)
     groups = topology.groups.tolist()
 
-    def side(of: Result, ways: Topology | Routing) -> Side:
+    def side(of: Result, by: Topology | Routing) -> Side:
         places = of["mapping"]
-        loads = _core.mapping_loads(ways, traffic, places, progress)
+        loads = _core.mapping_loads(by, traffic, places, progress)
         columns = (loads[name].tolist() for name in ("from", "to", "load"))
         return {
             "figures": of.to_dict(), "sent": _between(traffic.columns(), places),

@@ -5,14 +5,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from flyloom._core import Communication, RefusalError, Topology, Workload
+from flyloom._core import Communication, RefusalError, Topology, Workload, workload_list
 from flyloom.inputs.communication import communication, is_kind, schedule_or_graph
-from flyloom.inputs.workloads import is_made
+from flyloom.inputs.workloads import named
 from flyloom.plugins.measures import measure
-from flyloom.verbs.mapping import map_processes
-from flyloom.verbs.routes import routed_or_not
+from flyloom.verbs.mapping import mapped, routed
 from flyloom.verbs.simulation import simulate
-from flyloom.verbs.workloads import make_workload, workloads
+from flyloom.verbs.workloads import make_workload
 
 FIGURES = (
     ("hop_bytes", "byte hops", "sum over pairs of bytes times hops between their switches"),
@@ -35,7 +34,7 @@ FIGURES = (
      "meaning": "maximum congestion of processes in the order of the endpoints over this one's"},
     {"name": "finish_ns", "unit": "ns", "better": "lower",
      "meaning": "simulated time of a workload, schedule or trace, message by message"},
-])
+], files=["graph"])
 def map(  # the table's name
     network: Topology, *, graph: str | list[list[Any]], method: str = "auto",
     objective: str = "congestion", effort: str = "normal", engine: str = "ecmp",
@@ -65,54 +64,47 @@ def map(  # the table's name
     seed
         Seed of all that is random.
     """
-    traffic = _named(network, graph, per_endpoint) if isinstance(graph, str) else _rows(graph)
-    made = traffic if isinstance(traffic, Workload) else None
-    on = routed_or_not(network, None if engine == "ecmp" else engine)
-    found = map_processes(
-        on, traffic, method=method, objective=objective, effort=effort, per_endpoint=per_endpoint,
-        hops_limit=hops_limit, seed=seed,
-    ).to_dict()
-    linear = found["linear"]["maximum_congestion"]
-    gain = linear / found["maximum_congestion"] if found["maximum_congestion"] > 0 else None
+    traffic = _graph(network, graph, per_endpoint)
+    on = routed(network, {"engine": engine}, None)
+    found = mapped(on, traffic, {
+        "method": method, "objective": objective, "effort": effort, "per_endpoint": per_endpoint,
+        "hops_limit": hops_limit, "seed": seed,
+    }).to_dict()
+    linear, most = found["linear"]["maximum_congestion"], found["maximum_congestion"]
     took = None
-    if made is not None:
-        run = simulate(
-            on, "message", workload=made, placement=found["mapping"], per_endpoint=per_endpoint
-        )
-        took = run["finish_ns"]
+    if isinstance(traffic, Workload):
+        took = simulate(on, "message", workload=traffic, placement=found["mapping"],
+                        per_endpoint=per_endpoint)["finish_ns"]
     left = ("cpu_seconds", "interrupted", "busiest")
-    named = graph if isinstance(graph, str) else None
     kept = {key: value for key, value in found.items() if key not in left}
-    return {**kept, "graph": named, "gain": gain, "finish_ns": took}
+    called = graph if isinstance(graph, str) else None
+    return {**kept, "graph": called, "gain": linear / most if most > 0 else None,
+            "finish_ns": took}
 
 
-def _named(network: Topology, graph: str, per_endpoint: int) -> Workload | Communication:
-    """The workload of these words, a graph that is made, or what a file holds."""
+def _graph(
+    network: Topology, graph: str | Sequence[Any], per_endpoint: int
+) -> Workload | Communication:
+    """The workload of these words, a graph that is made, what a file holds, or rows."""
+    if not isinstance(graph, str):
+        return _rows(graph)
     if is_kind(graph):
         return communication(graph)
-    name, *words = graph.split() or [""]
-    if not is_made(name):
-        return schedule_or_graph(graph)
-    return _workload(name, words, network.endpoints * per_endpoint)
-
-
-def _workload(name: str, words: Sequence[str], places: int) -> Workload:
-    """A workload by its parameters, with a rank for every place where they say no other number."""
-    known = {row["name"]: row["keys"] for row in workloads()}
-    given: dict[str, Any] = {}
-    for word in words:
-        key, mark, value = word.partition("=")
-        if not mark or not key or key in given:
-            raise RefusalError(f"graph: '{word}' is no parameter of {name}; KEY=VALUE, each once")
-        given[key] = int(value) if value.lstrip("-").isdigit() and value.isascii() else value
-    if "matrix" in given:  # a file, too
-        raise RefusalError("graph: matrix: no file in an experiment; rows as the graph itself")
-    if "ranks" not in given and any(key["name"] == "ranks" for key in known[name]):
-        given["ranks"] = places
     try:
-        return make_workload(name, **given)
+        if asked := named(graph):
+            return _made(network.endpoints * per_endpoint, *asked)
     except RefusalError as error:
         raise RefusalError(f"graph: {error}") from None
+    return schedule_or_graph(graph)
+
+
+def _made(places: int, name: str, given: dict[str, Any]) -> Workload:
+    """A workload, with a rank for every place where no other number of ranks is given."""
+    if "matrix" in given:  # a file, too
+        raise RefusalError("matrix: no file in an experiment; rows as the graph itself")
+    keys = next(row["keys"] for row in workload_list() if row["name"] == name)
+    ranks = {"ranks": places} if any(key["name"] == "ranks" for key in keys) else {}
+    return make_workload(name, **{**ranks, **given})
 
 
 def _rows(graph: Sequence[Any]) -> Communication:

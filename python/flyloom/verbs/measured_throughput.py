@@ -15,7 +15,7 @@ from flyloom.solve.linear import over_any_paths, over_tables
      "meaning": "largest multiple of the traffic that fits; with epsilon a lower bound"},
     {"name": "upper_bound", "unit": "injection rate", "better": "higher",
      "meaning": "what it cannot exceed"},
-])
+], files=["traffic"])
 def throughput(
     routing: Routing, *, traffic: str | list[list[Any]] = "uniform", epsilon: float = 0.0,
     any_paths: bool = False, elephants: float = 0.1, seed: int = 0,

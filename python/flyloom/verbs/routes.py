@@ -104,6 +104,17 @@ def routed_or_not(
     )
 
 
+def routed_by(
+    source: Tables, given: Mapping[str, Any], progress: Progress | None = None
+) -> Topology | Routing:
+    """As :func:`routed_or_not`, of ``engine``, ``lmc``, ``layers`` and ``engine_options`` among the
+    parameters of a stage."""
+    return routed_or_not(
+        source, given.get("engine"), lmc=given.get("lmc"), layers=given.get("layers"),
+        options=given.get("engine_options"), progress=progress,
+    )
+
+
 def repair(
     routing: Tables,
     topology: Source | None = None,

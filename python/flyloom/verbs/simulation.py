@@ -19,8 +19,7 @@ from flyloom.inputs.traffic import called, demands, is_name, packet_times
 from flyloom.inputs.workloads import named
 from flyloom.ranks import ALONE, join
 from flyloom.support import renamed
-from flyloom.support.checks import whole
-from flyloom.support.machine import built_for, processors
+from flyloom.support.machine import built_for, threads_for
 from flyloom.support.progress import Progress
 from flyloom.support.refused import none_such
 from flyloom.support.results import Result
@@ -58,26 +57,15 @@ def simulate(
         ``"flit"``: cycle by cycle; latency, accepted load, saturation (docs/flit.md).
         ``"packet"``: packets through switches with buffers and credits (docs/packet.md).
         ``"message"``: a schedule of processes under LogGOPS, over the network (docs/message.md).
-    engine
-        Routes are those of this engine's tables, with ``lmc``, ``layers`` and ``engine_options``.
-    settings
-        Parameters by their dotted names, such as ``{"switch.virtual_channels": 4}``.
-    threads
-        Processors to use, all where it is not given; the result is the same with any number.
-    critical_path
-        Of level ``"message"``: finds, too, what the end of the run waited for, and what processors
-        do.
-    progress
-        Called with ``(what, done, total)``.
+    engine, lmc, layers, engine_options, settings, threads, critical_path, progress
+        As of :func:`flyloom.message`; ``critical_path`` of that level alone.
     parameters
-        Those of the simulator, by the names that files and commands have: ``load``, ``traffic``,
-        ``selection``, ``rail``, ``workload``, ``placement``, ``traffic_class``, ``seed``, ...:
-        :func:`flyloom.flit`, :func:`flyloom.packet` and :func:`flyloom.message` list them. What is
-        None is not given. ``load`` is a number, several, or a range ``"0.1:0.9:0.1"``; ``traffic``
-        a pattern (docs/traffic.md), a file, a matrix or rows ``(src, dst, amount)``; ``workload`` a
-        schedule, a name with parameters (``"alltoall_pairwise bytes=65536"``), a file of one, or a
-        trace; ``placement`` a policy, a file, or an endpoint for every process; ``costs`` a table
-        or a file of measured ones.
+        Those of the simulator, by the names that files and commands have: :func:`flyloom.flit`,
+        :func:`flyloom.packet` and :func:`flyloom.message` list them. What is None is not given.
+        ``traffic`` is a pattern (docs/traffic.md), a file, a matrix or rows ``(src, dst, amount)``;
+        ``workload`` a schedule, a name with parameters (``"alltoall_pairwise bytes=65536"``), a
+        file of GOAL, or a trace; ``placement`` a policy, a file, or an endpoint for every process;
+        ``costs`` a table or a file of measured ones.
 
     Fields: ``network``, ``engine``, ``traffic`` or ``workload``, ``verified``, ``parameters``,
     ``points`` and what the page of the level says. Raises ``RefusalError`` for what does not fit
@@ -87,29 +75,10 @@ def simulate(
         raise none_such("level", level, LEVELS)
     if critical_path and level != "message":
         raise RefusalError(f"critical_path: of level message; leave it out of level {level}")
-    routed = RoutingChoice(engine, lmc, layers, engine_options, progress)
+    how = {"engine": engine, "lmc": lmc, "layers": layers, "engine_options": engine_options}
     spec = spec_of(level, settings, parameters)
-    return LEVELS[level](SimulationRequest(source, spec, routed, threads, critical_path))
-
-
-@dataclass(frozen=True)
-class RoutingChoice:
-    """The routing of a network before it is simulated: an engine and its options."""
-
-    engine: str | None = None
-    lmc: int | None = None
-    layers: int | None = None
-    options: Mapping[str, Any] | None = None
-    progress: Progress | None = None
-
-    def on(self, source: Tables) -> Topology | Routing:
-        """The network, or its tables where ``source`` has some or an engine makes some."""
-        from flyloom.verbs.routes import routed_or_not
-
-        return routed_or_not(
-            source, self.engine, lmc=self.lmc, layers=self.layers, options=self.options,
-            progress=self.progress,
-        )
+    request = SimulationRequest(source, spec, how, threads, critical_path, progress)
+    return LEVELS[level](request)
 
 
 @dataclass(frozen=True)
@@ -118,14 +87,17 @@ class SimulationRequest:
 
     source: Any
     spec: dict[str, Any]
-    routed: RoutingChoice = field(default_factory=RoutingChoice)
+    how: Mapping[str, Any] = field(default_factory=dict)
+    """What is given of an engine that routes the network before it is simulated."""
     threads: int | None = None
     critical_path: bool = False
+    progress: Progress | None = None
 
-    @property
-    def hands(self) -> int:
-        """Threads to use: all processors where none are said."""
-        return processors() if self.threads is None else whole("threads", self.threads, 1, 1024)
+    def on(self, source: Tables) -> Topology | Routing:
+        """The network, or its tables where ``source`` has some or an engine makes some."""
+        from flyloom.verbs.routes import routed_by
+
+        return routed_by(source, self.how, self.progress)
 
 
 def spec_of(
@@ -183,28 +155,28 @@ def _found(on: Topology | Routing, what: Mapping[str, Any], found: Mapping[str, 
 def _flit(asked: SimulationRequest) -> Result:
     spec = dict(asked.spec)
     traffic = spec.pop("traffic", "uniform")
-    hands = asked.hands
+    hands = threads_for(asked.threads)
     with room_for("flit", spec):
-        on = asked.routed.on(asked.source)
+        on = asked.on(asked.source)
     own, times = None, None
     if isinstance(traffic, str) and is_name(traffic):
         spec["traffic"] = traffic
     elif (times := packet_times(topology_of(on), traffic)) is None:
         own = demands(topology_of(on), traffic)
-    found = _core.simulate_flit(on, spec, hands, own, times, asked.routed.progress)
+    found = _core.simulate_flit(on, spec, hands, own, times, asked.progress)
     return _found(on, {"traffic": called(traffic)}, found)
 
 
 def _packet(asked: SimulationRequest) -> Result:
-    spec, progress = dict(asked.spec), asked.routed.progress
+    spec, progress = dict(asked.spec), asked.progress
     team = join() if spec.get("sync") == "mpi" else ALONE
     with team.together():
         traffic = spec.pop("traffic", None)
         if "workload" in spec and traffic is not None:
             raise RefusalError("traffic: a workload says what is sent; leave out one of both")
-        hands = asked.hands
+        hands = threads_for(asked.threads)
         with room_for("packet", spec):
-            on = asked.routed.on(asked.source)
+            on = asked.on(asked.source)
         own = None
         schedules: tuple[list[Workload] | None, list[int] | None] = (None, None)
         if "workload" in spec:
@@ -226,11 +198,11 @@ def _packet(asked: SimulationRequest) -> Result:
 
 
 def _message(asked: SimulationRequest) -> Result:
-    spec, progress = dict(asked.spec), asked.routed.progress
+    spec, progress = dict(asked.spec), asked.progress
     source = asked.source
     if "workload" not in spec:
         source, spec["workload"] = None, source
-    on, where = over_network(source, asked.routed, spec)
+    on, where = over_network(source, asked, spec)
     own = None
     if not named(spec["workload"], spec.get("workload_options")):
         if spec.pop("workload_options", None):
@@ -246,7 +218,7 @@ def _message(asked: SimulationRequest) -> Result:
 
 
 def over_network(
-    source: Tables | None, routed: RoutingChoice, spec: dict[str, Any]
+    source: Tables | None, asked: SimulationRequest, spec: dict[str, Any]
 ) -> tuple[Topology | Routing | None, list[int] | None]:
     """What messages go over, if anything, and the endpoint of every rank where these are given.
 
@@ -255,13 +227,13 @@ def over_network(
     if "costs" in spec:
         spec["costs"] = measured_costs(spec["costs"])
     if source is not None:
-        on = routed.on(source)
+        on = asked.on(source)
         spec["placement"], where = places(
             on, spec.get("placement", "linear"), spec.get("per_endpoint", 1)
         )
         return on, where
     for name, is_given in (
-        ("engine", routed.engine is not None),
+        ("engine", asked.how.get("engine") is not None),
         ("placement", spec.get("placement", "linear") != "linear"),
         ("per_endpoint", spec.get("per_endpoint", 1) != 1),
     ):

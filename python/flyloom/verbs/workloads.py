@@ -30,7 +30,7 @@ from flyloom.support.files import write_folder, write_whole
 from flyloom.support.progress import Progress
 from flyloom.support.reading import read_text
 from flyloom.support.results import Result
-from flyloom.verbs.simulation import RoutingChoice, over_network, spec_of
+from flyloom.verbs.simulation import SimulationRequest, over_network, spec_of
 
 
 def workloads() -> list[Result]:
@@ -213,8 +213,9 @@ def best_workload(
     operation that there is not and numbers that cannot be.
     """
     spec = spec_of("message", settings, parameters)
-    routed = RoutingChoice(engine, lmc, layers, engine_options, progress)
-    on, where = over_network(net, routed, spec)
+    how = {"engine": engine, "lmc": lmc, "layers": layers, "engine_options": engine_options}
+    request = SimulationRequest(net, spec, how, progress=progress)
+    on, where = over_network(net, request, spec)
     asked = {**spec, "operation": operation, "ranks": _numbers(ranks), "bytes": _numbers(bytes)}
     return [Result(row) for row in workload_best(asked, on, where, progress)]
 

@@ -54,9 +54,9 @@ fn no_parameter_is_too_large_to_be_answered() {
                 promised += 1;
                 // every switch with endpoints has one, every link two ends
                 let shown = json!(params);
-                assert!(promise.edge_switches <= promise.switches, "{} {shown}", entry.name);
+                assert!(promise.edge_switches <= promise.switches, "{} {shown}", entry.part.name);
                 let ports = u128::from(promise.switches) * u128::from(promise.network_radix);
-                assert!(2 * u128::from(promise.links) <= ports, "{} {shown}", entry.name);
+                assert!(2 * u128::from(promise.links) <= ports, "{} {shown}", entry.part.name);
             }
         }
     }

@@ -44,19 +44,20 @@ fn columns_are_in_the_records_of_every_family() {
                 let Ok(found) = entry.run(&given, on, &Quiet) else { continue };
                 let cells = found.cells(entry.columns);
                 for (column, value) in entry.columns.iter().zip(cells) {
-                    let place = format!("{} {given:?}: {} of {recipe}", entry.name, column.name);
+                    let place =
+                        format!("{} {given:?}: {} of {recipe}", entry.part.name, column.name);
                     assert!(value.is_null() || is(column.kind, &value), "{place}: {value}");
                     if !value.is_null() {
-                        met.insert((entry.name, column.name));
+                        met.insert((entry.part.name, column.name));
                     }
                 }
                 let again = entry.run(&given, on, &Quiet).expect("as before");
-                assert_eq!(again, found, "{} twice on {recipe}", entry.name);
+                assert_eq!(again, found, "{} twice on {recipe}", entry.part.name);
             }
         }
     }
     let missing: Vec<_> = entries()
-        .flat_map(|e| e.columns.iter().map(|c| (e.name, c.name)))
+        .flat_map(|e| e.columns.iter().map(|c| (e.part.name, c.name)))
         .filter(|c| !met.contains(c))
         .collect();
     assert_eq!(missing, [("resilience", "removed_until_mean")], "columns that no record has");
@@ -66,24 +67,28 @@ fn columns_are_in_the_records_of_every_family() {
 fn parameters_have_defaults_and_are_checked() {
     for entry in entries() {
         let all = entry.complete(&Map::new()).expect("defaults");
-        assert_eq!(entry.complete(&all).expect("defaults written out"), all, "{}", entry.name);
+        assert_eq!(entry.complete(&all).expect("defaults written out"), all, "{}", entry.part.name);
         for example in entry.examples() {
             entry.complete(&example).expect("an example");
         }
         let unknown = Map::from_iter([("no_such".to_owned(), json!(1))]);
         let why = entry.complete(&unknown).expect_err("unknown").to_string();
-        assert!(why.contains("no_such") && why.contains(entry.name), "{why}");
-        let schema = entry.schema();
+        assert!(why.contains("no_such") && why.contains(entry.part.name), "{why}");
+        let schema = entry.part.schema();
         for name in ["engine", "layers", "lmc", "on", "option", "p", "progress", "source"] {
             let free = schema["properties"].get(name).is_none();
-            assert!(free, "{}: {name} is a word of all commands and functions", entry.name);
+            assert!(free, "{}: {name} is a word of all commands and functions", entry.part.name);
         }
         let record = entry.record_schema();
         let parts = record["$defs"].as_object().into_iter().flatten().map(|(_, part)| part);
         for part in [&schema, &record].into_iter().chain(parts) {
-            assert!(part["description"].is_string(), "{} {part} says nothing", entry.name);
+            assert!(part["description"].is_string(), "{} {part} says nothing", entry.part.name);
             for (name, field) in part["properties"].as_object().into_iter().flatten() {
-                assert!(field["description"].is_string(), "{} {name} says nothing", entry.name);
+                assert!(
+                    field["description"].is_string(),
+                    "{} {name} says nothing",
+                    entry.part.name
+                );
             }
         }
     }
@@ -98,10 +103,10 @@ fn what_needs_tables_says_so() {
     for entry in entries() {
         let done = entry.run(&Map::new(), on, &Quiet);
         match entry.input {
-            Input::Topology | Input::Either => assert!(done.is_ok(), "{}", entry.name),
+            Input::Topology | Input::Either => assert!(done.is_ok(), "{}", entry.part.name),
             Input::Routing => {
                 let why = done.expect_err("no tables").to_string();
-                assert!(why.contains(entry.name) && why.contains("route it"), "{why}");
+                assert!(why.contains(entry.part.name) && why.contains("route it"), "{why}");
             }
         }
     }

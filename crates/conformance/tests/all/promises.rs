@@ -53,7 +53,7 @@ fn broken(entry: &Entry, networks: &[(String, Arc<Topology>)]) -> (Vec<String>, 
     for (name, t) in networks {
         for (layers, options) in [1, 3].into_iter().zip(entry.examples()) {
             let Ok(routing) = entry.route(&options, t, layers, &Quiet) else { continue };
-            let place = format!("{} {options:?} of {name}, {layers} layers", entry.name);
+            let place = format!("{} {options:?} of {name}, {layers} layers", entry.part.name);
             if entry.promise.minimal && !is_minimal(&routing) {
                 broken.push(format!("not minimal: {place}"));
             }
@@ -75,7 +75,7 @@ fn every_engine_keeps_its_promise() {
     for entry in ENGINES.iter().chain([&page_engine::ENTRY]) {
         let (broken, routed) = broken(entry, &networks);
         assert_eq!(broken, Vec::<String>::new());
-        assert!(routed > 3, "{} routes nothing", entry.name);
+        assert!(routed > 3, "{} routes nothing", entry.part.name);
     }
 }
 

@@ -268,7 +268,7 @@ fn round_of_repairs(round: u64, outcomes: &mut [u32; 4]) {
                     let lost = (failures == 3).then(|| SwitchId::from(any(on.switches().len())));
                     let lost: Vec<SwitchId> = lost.into_iter().collect();
                     let damaged = Arc::new(on.with_failures(&links, &lost).expect("known ids"));
-                    let case = format!("{name} {} {options:?} {links:?} {lost:?}", entry.name);
+                    let case = format!("{name} {} {options:?} {links:?} {lost:?}", entry.part.name);
                     let done = match repair(&old, &damaged, &Quiet) {
                         Ok(done) => done,
                         Err(Stop::Refused(r)) if r.to_string().contains("disconnected") => {

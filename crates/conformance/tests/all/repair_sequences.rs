@@ -42,7 +42,7 @@ fn case(index: u64) -> Option<(String, Routing, Vec<Repaired>)> {
         options.insert("max_lanes".to_owned(), json!(1 + any(15)));
     }
     let first = entry.route(&options, &on, 1 + any(3) as u32, &Quiet).ok()?;
-    let mut name = format!("{inline} {} {options:?}", entry.name);
+    let mut name = format!("{inline} {} {options:?}", entry.part.name);
     let (mut old, mut all) = (first.clone(), Vec::new());
     for _ in 0..2 + any(3) {
         let links: Vec<_> = (0..=any(6) / 5).map(|_| LinkId::from(any(on.links().len()))).collect();
@@ -123,7 +123,7 @@ fn three_cuts(max_lanes: u8, (layers, seed): (u32, u64)) -> Option<(Routing, Vec
     let recipe = parse_inline("torus:shape=4x4,p=1").expect("an inline form");
     let on = family(&recipe.family).expect("a family").build(&recipe.params).expect("a member");
     let mut on = Arc::new(on);
-    let entry = ENGINES.iter().find(|entry| entry.name == "fatpaths").expect("an engine");
+    let entry = ENGINES.iter().find(|entry| entry.part.name == "fatpaths").expect("an engine");
     let mut options = entry.examples()[0].clone();
     options.insert("max_lanes".to_owned(), json!(max_lanes));
     options.insert("seed".to_owned(), json!(seed));

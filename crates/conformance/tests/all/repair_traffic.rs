@@ -499,7 +499,7 @@ fn case(index: u64) -> Option<(String, Routing, Repaired, Stream)> {
         (switch < on.switches().len()).then(|| SwitchId::from(switch)).into_iter().collect();
     let damaged = Arc::new(on.with_failures(&links, &switches).expect("known ids"));
     let done = repair(&old, &damaged, &Quiet).ok()?;
-    let name = format!("{inline} {} {options:?} {links:?} {switches:?}", entry.name);
+    let name = format!("{inline} {} {options:?} {links:?} {switches:?}", entry.part.name);
     (done.safety != Safety::Unknown).then_some((name, old, done, draw))
 }
 
@@ -542,7 +542,7 @@ fn campaign_packets_never_get_stuck_where_repair_is_safe() {
 fn a_packet_that_never_arrives_ends_the_wait() {
     let recipe = parse_inline("torus:shape=6,p=1").expect("an inline form");
     let on = family(&recipe.family).expect("a family").build(&recipe.params).expect("a member");
-    let entry = ENGINES.iter().find(|entry| entry.name == "up_down").expect("an engine");
+    let entry = ENGINES.iter().find(|entry| entry.part.name == "up_down").expect("an engine");
     let routing = entry.route(&entry.examples()[0], &Arc::new(on), 1, &Quiet).expect("tables");
     let on = routing.topology();
     let mut fabric = Fabric::new(&routing, 2, Stream::new(19, "a loop", 0));

@@ -70,9 +70,9 @@ fn every_engine_routes_every_family_completely_and_minimally() {
                 };
                 let v = verify(&routed, Limits::NONE.hops(64), &Quiet).expect("not interrupted");
                 let Verdict::Holds(reach) = &v.complete else {
-                    panic!("{recipe} {}: {:?}", entry.name, v.complete)
+                    panic!("{recipe} {}: {:?}", entry.part.name, v.complete)
                 };
-                assert!(v.management.holds(), "{recipe} {}: {:?}", entry.name, v.management);
+                assert!(v.management.holds(), "{recipe} {}: {:?}", entry.part.name, v.management);
                 let mut shortest: BTreeMap<u32, u64> = BTreeMap::new();
                 for t in on.terminals() {
                     let home = t.plug.switch;
@@ -85,12 +85,13 @@ fn every_engine_routes_every_family_completely_and_minimally() {
                 }
                 let found = reach.histogram.iter().enumerate().filter(|(_, n)| **n > 0);
                 let found: BTreeMap<u32, u64> = found.map(|(h, n)| (h as u32, *n)).collect();
-                let first = ["fatpaths", "layered", "rues"].contains(&entry.name) && layers == 1;
+                let first =
+                    ["fatpaths", "layered", "rues"].contains(&entry.part.name) && layers == 1;
                 if entry.promise.minimal || first {
-                    assert_eq!(found, shortest, "{recipe} {}", entry.name);
+                    assert_eq!(found, shortest, "{recipe} {}", entry.part.name);
                 }
                 if entry.promise.deadlock_free {
-                    assert!(v.holds(), "{recipe} {}: must be deadlock-free", entry.name);
+                    assert!(v.holds(), "{recipe} {}: must be deadlock-free", entry.part.name);
                 }
             }
         }

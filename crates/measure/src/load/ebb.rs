@@ -146,6 +146,7 @@ pub struct Record {
 
 impl Stage for Params {
     const NAME: &'static str = "ebb";
+    const FILES: &'static [&'static str] = &["traffic"];
     const COLUMNS: &'static [Metric] = &[
         Metric::new(
             "effective_bisection_bandwidth",

@@ -177,6 +177,7 @@ pub struct Record {
 
 impl Stage for Params {
     const NAME: &'static str = "congestion";
+    const FILES: &'static [&'static str] = &["traffic"];
     const COLUMNS: &'static [Metric] = &[
         Metric::new("pattern", "/pattern", Kind::Text, "", "who sends to whom", Better::Neither),
         Metric::new(

@@ -34,6 +34,7 @@ const STEPS: Steps = &[
 
 /// The defaults of CODES for this model.
 pub(crate) const ENTRY: Entry = Entry {
+    networks: &["dragonfly:h=2", "dragonfly:h=3", "dragonfly:p=2,a=4,h=4,g=5"],
     selections: Some(&[Selection::Minimal, Selection::Par]),
     order: Some((FIRST, STEPS)),
     births: Injection::Synchronised,
@@ -47,7 +48,7 @@ pub(crate) const ENTRY: Entry = Entry {
         begins_late: true,
         ..usual
     },
-    ..Entry::usual("codes-dally-v1")
+    ..Entry::usual("codes-dally-v1", "Dragonfly as CODES has it")
 };
 
 /// Paths over at most one intermediate group.

@@ -30,6 +30,7 @@ const STEPS: Steps = &[
 
 /// The defaults of CODES for this model.
 pub(crate) const ENTRY: Entry = Entry {
+    networks: &["megafly:leaves=3,spines=3,p=3,h=3,g=4"],
     selections: Some(&[Selection::Minimal, Selection::Par]),
     order: Some((FIRST, STEPS)),
     births: Injection::Synchronised,
@@ -37,7 +38,7 @@ pub(crate) const ENTRY: Entry = Entry {
     weighs_detours: true,
     draws_steps: true,
     timing: |usual| Timing { order: Order::Lowest, ..usual },
-    ..Entry::usual("codes-dfplus-v1")
+    ..Entry::usual("codes-dfplus-v1", "Megafly, or dragonfly+, as CODES has it")
 };
 
 /// `adaptive_threshold` in the megafly of the Fit Fly study, which is more than any port holds.
@@ -98,15 +99,18 @@ impl Paths for Route {
         }
         (self.minimal(plant, at, there, node, to), lane)
     }
+
+    #[cfg(test)]
+    fn leads(&self, router: u32, class: crate::plant::Class) -> super::order::Leads {
+        match class {
+            crate::plant::Class::Global => Across,
+            _ if self.groups.is_leaf(router) => Near,
+            _ => Down,
+        }
+    }
 }
 
 impl Route {
-    /// Whether a router has endpoints.
-    #[cfg(test)]
-    pub(crate) fn is_leaf(&self, router: u32) -> bool {
-        self.groups.is_leaf(router)
-    }
-
     /// # Errors
     /// When a leaf lacks a link to a spine of its group or has one elsewhere, or a group has no
     /// link to another group.

@@ -13,7 +13,8 @@ use paths::lengths::Lengths;
 use paths::word::{self, HOP, Layout};
 
 /// The defaults of flyloom's own model.
-pub(crate) const ENTRY: Entry = Entry::usual("physical");
+pub(crate) const PHYSICAL: Entry =
+    Entry::usual("physical", "Our own: links with latency, buffers at inputs, cut-through");
 
 /// A guide, and the layout of the words that it writes into packets.
 pub struct Guided {

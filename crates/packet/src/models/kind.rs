@@ -1,13 +1,18 @@
 //! The trait of models of routers: their defaults, and how their packets find their paths.
 
+#[cfg(test)]
+use super::order::Leads;
 use super::order::{Kind, Steps};
 use crate::event::Packet;
 use crate::nic::Injection;
 use crate::node::Node;
+#[cfg(test)]
+use crate::plant::Class;
 use crate::plant::Plant;
 use crate::runs::Runs;
 use crate::timing::Timing;
 use base::Refusal;
+use base::part::Part;
 use fabric::Topology;
 use paths::select::Rail;
 use paths::select::Selection;
@@ -20,8 +25,10 @@ const DETOUR_WEIGHT: u32 = 2;
 
 /// The defaults of a model, where the parameters say nothing else.
 pub(crate) struct Entry {
-    /// Its name.
-    pub(crate) name: &'static str,
+    /// The word that asks for it, and what it is.
+    pub(crate) part: Part,
+    /// Small networks that the model knows; none where it knows all.
+    pub(crate) networks: &'static [&'static str],
     /// The selections that the model has of its own; none where it has all, over proved candidates.
     pub(crate) selections: Option<&'static [Selection]>,
     /// The kinds of channels that packets may take first, and the kinds that may follow each kind;
@@ -51,9 +58,10 @@ pub(crate) struct Entry {
 
 impl Entry {
     /// A model with the most common defaults, to be used as `..Entry::usual(...)`.
-    pub(crate) const fn usual(name: &'static str) -> Self {
+    pub(crate) const fn usual(name: &'static str, doc: &'static str) -> Self {
         Self {
-            name,
+            part: Part::new(name, doc),
+            networks: &[],
             selections: None,
             order: None,
             births: Injection::Exponential,
@@ -95,7 +103,7 @@ impl PathRequest<'_> {
     }
 }
 
-/// How the packets of a model of CODES find their paths.
+/// How the packets of a model find their paths.
 pub(crate) trait Paths: Sized {
     /// Makes the paths of a network.
     ///
@@ -119,5 +127,12 @@ pub(crate) trait Paths: Sized {
     fn length(&self, plant: &Plant, from: u32, to: u32) -> u32 {
         let _ = (plant, from, to);
         0
+    }
+
+    /// Where a channel of a router to another one leads, as the order of the model has it.
+    #[cfg(test)]
+    fn leads(&self, router: u32, class: Class) -> Leads {
+        let _ = router;
+        if class == Class::Global { Leads::Across } else { Leads::Near }
     }
 }

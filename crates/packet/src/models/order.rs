@@ -58,7 +58,7 @@ pub(crate) fn check_order(first: &[Kind], steps: Steps, plant: &Plant) -> Result
 
 #[cfg(test)]
 mod tests {
-    use super::super::table::Route;
+    use super::super::{Dialect, Route};
     use super::*;
     use crate::case::{Case, GivenTraffic};
     use crate::event::{NONE, Packet, Sender};
@@ -72,20 +72,15 @@ mod tests {
     use des::Context;
     use fabric::network::parse_inline;
     use paths::PathSource;
+    use paths::select::Selection;
     use serde_json::{Value, json};
     use std::sync::Arc;
 
     impl Route {
         /// The kind of a channel that leaves a router; none where it leads to an endpoint.
         fn kind(&self, plant: &Plant, router: u32, port: u16, lane: u8) -> Option<Kind> {
-            let leads = match (self, plant.behind(router, port).class) {
-                (_, Class::Endpoint) => return None,
-                (Self::Guided(_) | Self::SlimFly(_), _) => Leads::On,
-                (_, Class::Global) => Leads::Across,
-                (Self::DfPlus(route), Class::Local) if !route.is_leaf(router) => Leads::Down,
-                (_, Class::Local) => Leads::Near,
-            };
-            Some((leads, lane))
+            let class = plant.behind(router, port).class;
+            (class != Class::Endpoint).then(|| (self.leads(router, class), lane))
         }
 
         /// Whether a packet that came from `sender` may take this channel next, by the steps of its
@@ -186,23 +181,18 @@ mod tests {
     }
 
     #[test]
-    fn packets_take_the_steps_of_their_order() {
-        let megafly = "megafly:leaves=3,spines=3,p=3,h=3,g=4";
-        for (inline, dialect, selection, has_detours) in [
-            ("slim_fly:q=5,p=3", "codes-slimfly-v1", "minimal", false),
-            ("slim_fly:q=5,p=3", "codes-slimfly-v1", "valiant", true),
-            ("fit_fly:q=5,p=3", "codes-slimfly-v1", "adaptive", true),
-            ("dragonfly:h=2", "codes-dally-v1", "minimal", false),
-            ("dragonfly:h=3", "codes-dally-v1", "par", true),
-            ("dragonfly:p=2,a=4,h=4,g=5", "codes-dally-v1", "par", true),
-            (megafly, "codes-dfplus-v1", "minimal", false),
-            (megafly, "codes-dfplus-v1", "par", true),
-        ] {
-            let mut given = json!({"dialect": dialect, "selection": selection});
-            if dialect == "codes-dfplus-v1" {
-                given["switch"] = json!({"adaptive_threshold_bytes": 0});
+    fn packets_of_every_model_take_the_steps_of_its_order() {
+        for dialect in Dialect::ALL {
+            for inline in dialect.networks() {
+                for selection in dialect.entry().selections.into_iter().flatten() {
+                    let mut given = json!({"dialect": dialect, "selection": selection});
+                    if dialect.entry().weighs_detours {
+                        given["switch"] = json!({"adaptive_threshold_bytes": 0});
+                    }
+                    let has_detours = *selection != Selection::Minimal;
+                    assert_eq!(detours(inline, &given) > 0, has_detours, "{inline} {given}");
+                }
             }
-            assert_eq!(detours(inline, &given) > 0, has_detours, "{inline} {selection}");
         }
     }
 }

@@ -26,6 +26,7 @@ const STEPS: Steps =
 
 /// The defaults of CODES for this model.
 pub(crate) const ENTRY: Entry = Entry {
+    networks: &["slim_fly:q=5,p=3", "fit_fly:q=5,p=3"],
     selections: Some(&[Selection::Minimal, Selection::Valiant, Selection::UgalL]),
     order: Some((FIRST, STEPS)),
     // CODES has no random rails; its default is the fixed rail
@@ -34,7 +35,7 @@ pub(crate) const ENTRY: Entry = Entry {
     shares_chunk_time: true,
     groups: rows_of_switches,
     timing: |usual| Timing { order: Order::Highest, ..usual },
-    ..Entry::usual("codes-slimfly-v1")
+    ..Entry::usual("codes-slimfly-v1", "Slim Fly and Fit Fly as CODES has them")
 };
 
 /// The group of every router: groups are rows of `q` consecutive routers.
@@ -112,6 +113,11 @@ impl Paths for Route {
 
     fn length(&self, plant: &Plant, from: u32, to: u32) -> u32 {
         self.links(plant, from, to)
+    }
+
+    #[cfg(test)]
+    fn leads(&self, _: u32, _: Class) -> super::order::Leads {
+        On
     }
 }
 

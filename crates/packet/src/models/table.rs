@@ -1,37 +1,38 @@
-//! The table of models, and the paths of packets: by one of them, or by a proved guide.
+//! From the list of models, which `gen` writes: the word that asks for each, and the paths of
+//! packets by one of them, or by a proved guide.
 
-use super::guided::{self, Guided};
-use super::kind::{Entry, PathRequest, Paths};
-use super::order::check_order;
-use super::{dally, dfplus, slim_fly};
-use crate::event::{Packet, Sender};
-use crate::node::Node;
-use crate::plant::Plant;
-use crate::runs::Runs;
-use base::Refusal;
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
+use super::Dialect;
+use base::part::Part;
+use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
+use serde::de::{Deserialize, Deserializer, Error};
+use serde::ser::{Serialize, Serializer};
+use serde_json::{Value, json};
+use std::borrow::Cow;
 
-/// From a row a model of CODES: its file, and its name.
+/// From a row for each model beside our own, its name in code and its file, [`Dialect`] and
+/// [`Route`](super::Route). Which one it is, is asked once at a call, not by a pointer to code:
+/// paths are the innermost loop.
 macro_rules! models {
-    ($($(#[$doc:meta])* $name:ident: $file:ident, $word:literal;)*) => {
-        /// Whose model of routers and endpoints.
-        #[derive(
-            Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema,
-        )]
+    ($($name:ident: $file:ident;)*) => {
+        /// Whose model of switches and endpoints.
+        #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
         pub enum Dialect {
-            /// Our own: links with latency, buffers at inputs, cut-through.
+            /// Our own.
             #[default]
-            #[serde(rename = "physical")]
             Physical,
-            $($(#[$doc])* #[serde(rename = $word)] $name,)*
+            $(#[doc = concat!("That of the file `", stringify!($file), ".rs`.")] $name,)*
         }
 
         impl Dialect {
+            /// All of them, our own first.
+            pub const ALL: &[Self] = &[Self::Physical, $(Self::$name,)*];
+            /// The words that ask for them.
+            const NAMES: &[&str] = &[guided::PHYSICAL.part.name, $($file::ENTRY.part.name,)*];
+
             /// What it takes for granted.
-            pub(crate) fn entry(self) -> &'static Entry {
+            pub(crate) fn entry(self) -> &'static kind::Entry {
                 match self {
-                    Self::Physical => &guided::ENTRY,
+                    Self::Physical => &guided::PHYSICAL,
                     $(Self::$name => &$file::ENTRY,)*
                 }
             }
@@ -41,26 +42,45 @@ macro_rules! models {
         pub enum Route {
             /// By proved candidates, as the flit level.
             Guided(Guided),
-            $($(#[$doc])* $name($file::Route),)*
+            $(#[doc = concat!("As the file `", stringify!($file), ".rs` has it.")]
+            $name($file::Route),)*
         }
 
         impl Route {
-            /// The paths of a model of CODES, proved free of deadlock; none of our own.
+            /// The paths of a model of its own, proved free of deadlock; none of ours.
             ///
             /// # Errors
             /// When the model does not know such a network, or needs more virtual channels.
-            pub(crate) fn of_codes(
+            pub(crate) fn of_model(
                 dialect: Dialect,
-                request: &PathRequest<'_>,
-            ) -> Result<Option<Self>, Refusal> {
+                request: &kind::PathRequest<'_>,
+            ) -> Result<Option<Self>, base::Refusal> {
                 let route = match dialect {
                     Dialect::Physical => return Ok(None),
-                    $(Dialect::$name => Self::$name($file::Route::new(request)?),)*
+                    $(Dialect::$name => {
+                        Self::$name(<$file::Route as kind::Paths>::new(request)?)
+                    })*
                 };
                 if let Some((first, steps)) = dialect.entry().order {
-                    check_order(first, steps, request.plant)?;
+                    order::check_order(first, steps, request.plant)?;
                 }
                 Ok(Some(route))
+            }
+
+            /// Makes a packet ready for its path, at its endpoint, and returns its first virtual
+            /// channel.
+            #[inline]
+            pub(crate) fn enters(
+                &self,
+                plant: &$crate::plant::Plant,
+                packet: &mut $crate::event::Packet,
+                node: &mut $crate::node::Node,
+                to: &mut impl $crate::runs::Runs,
+            ) -> u8 {
+                match self {
+                    Self::Guided(route) => route.enters(plant, packet, node, to),
+                    _ => 0,
+                }
             }
 
             /// The port and virtual channel of a packet at a router; what it has decided is kept in
@@ -68,24 +88,24 @@ macro_rules! models {
             #[inline]
             pub(crate) fn way(
                 &self,
-                plant: &Plant,
-                packet: &mut Packet,
-                sender: Sender,
-                node: &mut Node,
-                to: &mut impl Runs,
+                plant: &$crate::plant::Plant,
+                packet: &mut $crate::event::Packet,
+                sender: $crate::event::Sender,
+                node: &mut $crate::node::Node,
+                to: &mut impl $crate::runs::Runs,
             ) -> (u16, u8) {
                 let at = to.me();
                 match self {
                     Self::Guided(route) => route.way(plant, packet, sender, node, to),
-                    $(Self::$name(route) => route.way(plant, at, packet, node, to),)*
+                    $(Self::$name(route) => kind::Paths::way(route, plant, at, packet, node, to),)*
                 }
             }
 
             /// Links of the shortest path between two routers of a plane, where it is known.
-            pub(crate) fn length(&self, plant: &Plant, from: u32, to: u32) -> u32 {
+            pub(crate) fn length(&self, plant: &$crate::plant::Plant, from: u32, to: u32) -> u32 {
                 match self {
                     Self::Guided(route) => route.length(from, to),
-                    $(Self::$name(route) => route.length(plant, from, to),)*
+                    $(Self::$name(route) => kind::Paths::length(route, plant, from, to),)*
                 }
             }
 
@@ -97,40 +117,62 @@ macro_rules! models {
                     $(Self::$name(_) => Dialect::$name,)*
                 }
             }
+
+            /// Where a channel to another router leads.
+            #[cfg(test)]
+            pub(crate) fn leads(&self, router: u32, class: $crate::plant::Class) -> order::Leads {
+                match self {
+                    Self::Guided(_) => order::Leads::On,
+                    $(Self::$name(route) => kind::Paths::leads(route, router, class),)*
+                }
+            }
         }
     };
 }
 
-models! {
-    /// Slim Fly and Fit Fly as CODES has them.
-    SlimFly: slim_fly, "codes-slimfly-v1";
-    /// Dragonfly as CODES has it.
-    Dally: dally, "codes-dally-v1";
-    /// Megafly, or dragonfly+, as CODES has it.
-    DfPlus: dfplus, "codes-dfplus-v1";
-}
-
 impl Dialect {
-    /// Its name.
+    /// The word that asks for it, and what it is.
+    pub fn part(self) -> &'static Part {
+        &self.entry().part
+    }
+
+    /// The word that asks for it.
     pub fn name(self) -> &'static str {
-        self.entry().name
+        self.part().name
+    }
+
+    /// Small networks that it knows, in the inline form; none where it knows all.
+    pub fn networks(self) -> &'static [&'static str] {
+        self.entry().networks
     }
 }
 
-impl Route {
-    /// Makes a packet ready for its path, at its endpoint, and returns its first virtual channel.
-    #[inline]
-    pub(crate) fn enters(
-        &self,
-        plant: &Plant,
-        packet: &mut Packet,
-        node: &mut Node,
-        to: &mut impl Runs,
-    ) -> u8 {
-        match self {
-            Self::Guided(route) => route.enters(plant, packet, node, to),
-            _ => 0,
-        }
+impl Serialize for Dialect {
+    fn serialize<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
+        to.serialize_str(self.name())
+    }
+}
+
+impl<'de> Deserialize<'de> for Dialect {
+    fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
+        let word = String::deserialize(from)?;
+        let found = Self::ALL.iter().copied().find(|one| one.name() == word);
+        found.ok_or_else(|| D::Error::unknown_variant(&word, Self::NAMES))
+    }
+}
+
+impl JsonSchema for Dialect {
+    fn schema_name() -> Cow<'static, str> {
+        "Dialect".into()
+    }
+
+    fn json_schema(_: &mut SchemaGenerator) -> Schema {
+        let word = |one: &Self| {
+            let part = one.part();
+            json!({ "description": format!("{}.", part.doc), "type": "string", "const": part.name })
+        };
+        let words: Vec<Value> = Self::ALL.iter().map(word).collect();
+        json_schema!({ "description": "Whose model of switches and endpoints.", "oneOf": words })
     }
 }
 
@@ -139,10 +181,14 @@ mod tests {
     use super::*;
 
     #[test]
-    fn every_model_has_the_name_by_which_it_is_read() {
-        for name in ["physical", "codes-slimfly-v1", "codes-dally-v1", "codes-dfplus-v1"] {
-            let dialect: Dialect = serde_json::from_value(name.into()).expect("a dialect");
-            assert_eq!(dialect.name(), name);
+    fn every_model_is_asked_for_by_its_word_and_others_are_refused_with_all() {
+        assert!(Dialect::ALL.len() > 3);
+        for dialect in Dialect::ALL {
+            let read: Dialect = serde_json::from_value(dialect.name().into()).expect("a dialect");
+            assert_eq!(read, *dialect);
+            assert_eq!(json!(dialect), dialect.name());
         }
+        let why = serde_json::from_value::<Dialect>("codes".into()).expect_err("no dialect");
+        assert!(Dialect::ALL.iter().all(|one| why.to_string().contains(one.name())), "{why}");
     }
 }

@@ -1,0 +1,214 @@
+//! Every kind of part: the word that lists it, what it is, and its rows. `flyloom list`, the
+//! completion of names and the reference page of parts read this table; a new kind is a line in it.
+
+use crate::registry::{describe, engines, families, simulators, stages};
+use base::part::Part;
+use engines::ask::OPENSM;
+use engines::lanes::Method;
+use formats::trace::{self, Format};
+use formats::{communication, export, graph_file, mapping as mapping_file};
+use mapping::method::METHODS;
+use packet::Dialect;
+use paths::select::{Rail, Selection};
+use plan::catalog::Catalog;
+use schemars::JsonSchema;
+use serde_json::{Value, json};
+use traffic::communication::KINDS as GRAPHS;
+use traffic::pattern::Pattern;
+use traffic::placement::PLACEMENTS;
+use traffic::workload::generators;
+use traffic::workload::keys::Key;
+
+/// A kind of parts.
+#[derive(Debug)]
+pub struct Kind {
+    /// The word that lists its parts: `flyloom list WORD`.
+    pub word: &'static str,
+    /// What its parts are called one by one: `kind` of a row, unless the row says it more exactly.
+    pub one: &'static str,
+    /// What its parts are, a clause.
+    pub about: &'static str,
+    rows: fn() -> Vec<Value>,
+}
+
+impl Kind {
+    const fn new(
+        word: &'static str,
+        one: &'static str,
+        about: &'static str,
+        rows: fn() -> Vec<Value>,
+    ) -> Self {
+        Self { word, one, about, rows }
+    }
+
+    /// Its parts: objects with `kind`, `name`, `doc` and either `params`, as
+    /// [`registry`](crate::registry::registry) has them, or `takes`, what may follow the name.
+    pub fn rows(&self) -> Vec<Value> {
+        (self.rows)()
+    }
+}
+
+/// All kinds of parts that the core has.
+pub static KINDS: &[Kind] = &[
+    Kind::new("topologies", "topology", "families of networks", families),
+    Kind::new("engines", "engine", "routing engines", engines),
+    Kind::new("opensm-engines", "opensm-engine", "routing engines of OpenSM", opensm),
+    Kind::new("lane-methods", "lane-method", "how routes get their lanes", || {
+        words_of::<Method>("lane-method")
+    }),
+    Kind::new("measures", "measure", "what is found out of a network or its routes", stages),
+    Kind::new("simulators", "simulator", "simulators, by level", simulators),
+    Kind::new("models", "model", "whose model of switches packets go through", || {
+        parts("model", Dialect::ALL.iter().map(|one| one.part()))
+    }),
+    Kind::new("selections", "selection", "how packets of a simulation choose their paths", || {
+        words_of::<Selection>("selection")
+    }),
+    Kind::new("rails", "rail", "how packets get the rails of their endpoint", || {
+        words_of::<Rail>("rail")
+    }),
+    Kind::new("traffic", "traffic", "patterns of traffic", traffic),
+    Kind::new("workloads", "workload", "collectives and applications, message by message", made),
+    Kind::new("network-files", "network-file", "formats that networks are read from", || {
+        parts("network-file", graph_file::FORMATS.iter().map(|f| &f.part))
+    }),
+    Kind::new(
+        "workload-files",
+        "workload-file",
+        "formats that workloads are read from and written in",
+        || trace::FORMATS.iter().map(workload_file).collect(),
+    ),
+    Kind::new(
+        "graph-files",
+        "graph-file",
+        "formats that communication graphs are read from",
+        || parts("graph-file", communication::FORMATS.iter().map(|f| &f.part)),
+    ),
+    Kind::new("mapping-files", "mapping-file", "formats that mappings are written in", || {
+        mapping_file::FORMATS.iter().map(|(n, _, doc)| row("mapping-file", n, "", doc)).collect()
+    }),
+    Kind::new("catalogs", "catalog", "catalogues of prices", || {
+        Catalog::built_in().map(|name| row("catalog", name, "", "prices and powers")).collect()
+    }),
+    Kind::new("graphs", "graph", "communication graphs to map", || {
+        GRAPHS.iter().map(|(name, doc, keys)| row("graph", name, keys, doc)).collect()
+    }),
+    Kind::new("methods", "method", "steps of mappings, joined by +", || {
+        parts("method", METHODS.iter().map(|m| &m.part))
+    }),
+    Kind::new("placements", "placement", "which endpoints get the processes of a job", || {
+        parts("placement", PLACEMENTS.iter().map(|p| &p.part))
+    }),
+    Kind::new(
+        "exports",
+        "export",
+        "formats of other programs that a network is written in",
+        || export::FORMATS.iter().map(|f| exported(&f.part, f.networks)).collect(),
+    ),
+];
+
+/// A part that is asked for by its name alone, or with what `takes` says.
+fn row(kind: &str, name: &str, takes: &str, doc: &str) -> Value {
+    json!({ "kind": kind, "name": name, "takes": takes, "doc": doc })
+}
+
+/// Parts that take no parameters.
+fn parts<'a>(kind: &str, all: impl IntoIterator<Item = &'a Part>) -> Vec<Value> {
+    all.into_iter().map(|part| row(kind, part.name, "", &part.about())).collect()
+}
+
+/// The variants of an enumeration by the names that users type, with their documentation.
+fn words_of<T: JsonSchema>(kind: &str) -> Vec<Value> {
+    let schema = schemars::schema_for!(T).to_value();
+    let variants = schema["oneOf"].as_array().cloned().unwrap_or_default();
+    let named = variants.into_iter().filter_map(|variant| {
+        let doc = variant["description"].as_str()?.replace('\n', " ");
+        Some(row(kind, variant["const"].as_str()?, "", &doc))
+    });
+    named.collect()
+}
+
+fn opensm() -> Vec<Value> {
+    let of = |name: &&str| {
+        let name = format!("opensm:{name}");
+        json!({ "kind": "engine", "name": name, "doc": "OpenSM's own" })
+    };
+    OPENSM.iter().map(of).collect()
+}
+
+fn traffic() -> Vec<Value> {
+    let all = Pattern::all().map(|(name, takes, doc)| {
+        let needed = !Pattern::goes_by_places(name) && Pattern::parse(name, 16).is_err();
+        let takes = match takes {
+            "" => String::new(),
+            takes if needed => format!(":{takes}"),
+            takes => format!("[:{takes}]"),
+        };
+        row("traffic", name, &takes, doc)
+    });
+    all.collect()
+}
+
+/// Collectives and applications, each by its own kind.
+fn made() -> Vec<Value> {
+    let all = generators().into_iter().map(|one| {
+        let params: Value = one.keys().iter().map(param_of).collect();
+        json!({ "kind": one.kind(), "name": one.name(), "doc": one.doc(), "params": params })
+    });
+    all.collect()
+}
+
+/// A format of workloads: how its files are named, and its parameters besides.
+fn workload_file(format: &Format) -> Value {
+    let written = format.writer.map_or(String::new(), |w| format!("; written as NAME{}", w.end));
+    let doc = format!("{}; {}{written}", format.part.doc, format.named());
+    let mut row = row("workload-file", format.part.name, "", &doc);
+    row["params"] = format.keys().iter().map(param_of).collect();
+    row
+}
+
+/// A parameter of a workload, or of a format of one.
+fn param_of(key: &Key) -> Value {
+    let default = key.default();
+    let required = default.is_null();
+    json!({ "name": key.name, "required": required, "default": default, "doc": key.doc })
+}
+
+/// A format of export, with the networks that it can say.
+fn exported(part: &Part, networks: &str) -> Value {
+    let mut row = describe("export", part);
+    row["doc"] = format!("{}; {networks}", part.doc).into();
+    for param in row["params"].as_array_mut().into_iter().flatten() {
+        let doc = param["doc"].as_str().unwrap_or_default().replace('\n', " ");
+        *param = json!({ "name": param["name"], "doc": doc, "required": false });
+    }
+    row
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::collections::HashSet;
+
+    #[test]
+    fn every_part_has_a_name_of_its_own_a_sentence_and_parameters_that_say_what_they_are() {
+        let mut words = HashSet::new();
+        for kind in KINDS {
+            assert!(words.insert(kind.word) && !kind.about.is_empty(), "{}", kind.word);
+            let rows = kind.rows();
+            assert!(!rows.is_empty(), "{}: no part", kind.word);
+            let mut seen = HashSet::new();
+            for row in &rows {
+                let [own, name, doc] = ["kind", "name", "doc"].map(|key| row[key].as_str());
+                let is_own = own == Some(kind.one);
+                assert!(is_own || ["workloads", "opensm-engines"].contains(&kind.word), "{row}");
+                assert!(name.is_some_and(|name| !name.is_empty()) && seen.insert(name), "{row}");
+                assert!(doc.is_some_and(|doc| !doc.is_empty()), "{row} says nothing");
+                for param in row["params"].as_array().into_iter().flatten() {
+                    let says = ["name", "doc"].map(|key| param[key].as_str().unwrap_or_default());
+                    assert!(says.iter().all(|text| !text.is_empty()), "{name:?}: {param}");
+                }
+            }
+        }
+    }
+}

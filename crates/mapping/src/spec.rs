@@ -1,0 +1,173 @@
+//! What is asked for of a mapping: every parameter once, as commands and Python functions take it.
+
+use crate::effort::{Effort, Objective};
+use crate::problem::Pin;
+use base::part::Part;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
+
+/// By how much hop-bytes may grow for less congestion, where nobody says it.
+pub const HOPS_LIMIT: f64 = 0.05;
+/// The same where tables are made for the mapping: its traffic then takes other paths anyway.
+pub const HOPS_LIMIT_WITH_ROUTING: f64 = 0.3;
+
+/// The parameters of mappings. Those that are files for users have here what the files say.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct Spec {
+    /// Who sends how much to whom: a file (.mtx, Open MPI's monitoring (.prof), a dense matrix,
+    /// METIS, Scotch, GOAL, a trace), or a graph that is made, as `stencil:shape=8x8,bytes=100`;
+    /// see docs/mapping.md#communication-graphs.
+    pub graph: String,
+    /// The mapping, an endpoint for each process; a file is of the format that it shows where none
+    /// is given. Where tables are made, they are made for this mapping, and it is kept.
+    pub mapping: Option<Vec<u32>>,
+    /// Traffic goes by this engine's tables; `ecmp`: split over all shortest paths.
+    pub engine: String,
+    /// LID mask control, 0 to 7: 2^LMC routes to every endpoint; where tables are made for a
+    /// mapping 2, unless there are `layers`.
+    pub lmc: Option<u32>,
+    /// Routes to every endpoint, 1 to 128; a pair's traffic is split evenly over them.
+    pub layers: Option<u32>,
+    /// Options of the engine; where tables are made for a mapping those of `application`, as
+    /// `slack`, by how many hops a path may be longer than the shortest.
+    pub engine_options: Map<String, Value>,
+    /// auto, or steps of `flyloom list methods` joined by `+`: one that makes a mapping, then
+    /// those that improve it.
+    pub method: String,
+    /// What is to be small.
+    pub objective: Objective,
+    /// For less congestion hop-bytes may grow by this part over the least that were found; only
+    /// the linear mapping may have more. 0.05 where it is not given, and 0.3 where tables are made.
+    pub hops_limit: Option<f64>,
+    /// The endpoints of the job, in the order in which they are filled; all where it is not given.
+    pub hosts: Option<Vec<u32>>,
+    /// Processes on each endpoint; where it is not given as many as the host list names it, or 1.
+    pub per_endpoint: Option<u32>,
+    /// Processes whose endpoint is given, as lines `RANK ENDPOINT`.
+    pub pin: Vec<(u32, u32)>,
+    /// The graph is a sparse matrix: what is mapped is the halo exchange of this number of equal
+    /// parts of it.
+    pub partition: Option<u32>,
+    /// How much is tried.
+    pub effort: Effort,
+    /// Seed of all that is random.
+    pub seed: u64,
+    /// LIDs of the fabric that do not fit the LMC may move, as of `route`.
+    pub new_lids: Option<bool>,
+    /// File that the mapping is written to.
+    pub path: Option<String>,
+    /// Of the mapping, as a file: list, rankfile, hydra, slurm, cray, pbs or json.
+    pub format: Option<String>,
+    /// Folder that the tables are written to, as `route -o` writes them.
+    pub tables: Option<String>,
+}
+
+impl Default for Spec {
+    fn default() -> Self {
+        Self {
+            graph: String::new(),
+            mapping: None,
+            engine: "ecmp".to_owned(),
+            lmc: None,
+            layers: None,
+            engine_options: Map::new(),
+            method: "auto".to_owned(),
+            objective: Objective::Congestion,
+            hops_limit: None,
+            hosts: None,
+            per_endpoint: None,
+            pin: Vec::new(),
+            partition: None,
+            effort: Effort::Normal,
+            seed: 0,
+            new_lids: Some(false),
+            path: None,
+            format: None,
+            tables: None,
+        }
+    }
+}
+
+impl Spec {
+    /// Processes whose endpoint is given.
+    pub fn pins(&self) -> Vec<Pin> {
+        self.pin.iter().map(|&(process, endpoint)| Pin { process, endpoint }).collect()
+    }
+}
+
+/// What is done with a mapping: a function of Python, and a command.
+#[derive(Debug)]
+pub struct Task {
+    /// Its name, what it does, and the parameters of all tasks.
+    pub part: Part,
+    /// Parameters without which it cannot begin.
+    pub needs: &'static [&'static str],
+    /// Parameters that it has no use for.
+    pub without: &'static [&'static str],
+}
+
+const FILES: &[&str] = &["graph", "hosts", "mapping", "pin"];
+
+impl Task {
+    const fn new(
+        name: &'static str,
+        doc: &'static str,
+        needs: &'static [&'static str],
+        without: &'static [&'static str],
+    ) -> Self {
+        Self { part: Part::new(name, doc).takes::<Spec>().reads(FILES), needs, without }
+    }
+}
+
+/// All that is done with mappings.
+pub static TASKS: &[Task] = &[
+    Task::new(
+        "map_processes",
+        "Which process goes on which endpoint, so that little traffic goes far or meets",
+        &["graph"],
+        &["mapping", "new_lids", "tables"],
+    ),
+    Task::new(
+        "evaluate_mapping",
+        "What a mapping is worth: hop-bytes, dilation and congestion, beside the linear one",
+        &["graph", "mapping"],
+        &["method", "objective", "hops_limit", "pin", "effort", "new_lids", "path", "tables"],
+    ),
+    Task::new(
+        "map_with_routing",
+        "A mapping and forwarding tables for its traffic, so that the busiest channel carries \
+         little",
+        &["graph"],
+        &["engine", "objective"],
+    ),
+];
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    #[test]
+    fn a_task_names_parameters_that_there_are() {
+        for task in TASKS {
+            let schema = task.part.schema();
+            let known = schema["properties"].as_object().expect("parameters");
+            for name in task.needs.iter().chain(task.without).chain(task.part.files) {
+                assert!(known.contains_key(*name), "{}: {name}", task.part.name);
+            }
+        }
+    }
+
+    #[test]
+    fn words_are_read_and_others_refused_with_those_that_there_are() {
+        let given = json!({"objective": "hops", "effort": "best", "pin": [[0, 3]]});
+        let spec: Spec = serde_json::from_value(given).expect("parameters");
+        assert_eq!((spec.objective, spec.effort), (Objective::Hops, Effort::Best));
+        assert_eq!(spec.pins(), [Pin { process: 0, endpoint: 3 }]);
+        let wrong = serde_json::from_value::<Spec>(json!({"objective": "hop"}));
+        let why = wrong.expect_err("no objective").to_string();
+        assert!(why.contains("hops") && why.contains("congestion"), "{why}");
+    }
+}

@@ -1,0 +1,109 @@
+"""Files that points name besides their networks: traffic, schedules and graphs.
+
+Which parameters may name one, the row of the engine, measure or simulator says; how a file is read
+goes by the parameter. What was read travels with the point to whoever computes it.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from flyloom._core import RefusalError, registry
+from flyloom.inputs.communication import content_of, is_kind
+from flyloom.inputs.jobs import is_generator, names
+from flyloom.inputs.rows import RowSet, TimedRows, found_in
+from flyloom.inputs.traffic import is_name
+from flyloom.inputs.workloads import is_made, recognised
+from flyloom.lab import measured
+from flyloom.support.files import as_bytes
+
+if TYPE_CHECKING:
+    from flyloom.plugins.parts import Part
+
+
+def named(
+    point: Mapping[str, Any], parts: Iterable[Part] = ()
+) -> Iterator[tuple[str, str, Mapping[str, Any]]]:
+    """The parameters of a point that may name files: table, parameter, and all of the table."""
+    rows = {(row["kind"], row["name"]): row for row in registry()}
+    routing = point.get("routing", {})
+    engine = rows.get(("engine", routing.get("engine", "")), {})
+    tables = {"routing": (engine, routing)}
+    if "ebb" in point:
+        tables["ebb"] = (rows["measure", "ebb"], point["ebb"])
+    measures = measured.known(parts)
+    tables |= {name: (measures[name], given) for name, given in measured.asked(point).items()}
+    for table, (row, given) in tables.items():
+        yield from ((table, name, given) for name in row.get("files", ()) if given.get(name))
+
+
+class Files:
+    """The files that the points of an experiment name, each read once."""
+
+    def __init__(self, experiment: Path) -> None:
+        self.experiment = experiment
+        self._traffic: dict[str, RowSet | TimedRows] = {}
+        self._schedules: dict[tuple[str, Callable[[Path], bytes]], bytes] = {}
+
+    def of(
+        self, point: Mapping[str, Any], parts: Iterable[Part] = ()
+    ) -> tuple[dict[str, RowSet | TimedRows], dict[str, bytes]]:
+        """Those of a point by the names that it has for them: of traffic, and of schedules and
+        graphs, where a trace is its schedule. RefusalError where one is missing."""
+        traffic: dict[str, RowSet | TimedRows] = {}
+        schedules: dict[str, bytes] = {}
+        for table, name, given in named(point, parts):
+            place, value = f"{table}.{name}", given[name]
+            if name == "traffic":
+                if isinstance(value, str) and not is_name(value, own=True):
+                    traffic[value] = self._rows(place, value)
+            elif name == "graph":
+                words = value.split() if isinstance(value, str) else []
+                if words and not is_kind(value) and not is_made(words[0]):
+                    schedules[value] = self._content(place, "a graph that is made", value,
+                                                     content_of)
+            else:
+                read = codes_content if given.get("collectives") == "codes" else schedule_content
+                for one in map(str, names(value)):
+                    if not is_generator(one):
+                        schedules[one] = self._content(place, "a workload", one, read)
+        return traffic, schedules
+
+    def _rows(self, place: str, name: str) -> RowSet | TimedRows:
+        """The rows of a file of traffic."""
+        if name not in self._traffic:
+            path = self._path(place, "a name", name, os.path.isfile)
+            self._traffic[name] = found_in(path)
+        return self._traffic[name]
+
+    def _content(
+        self, place: str, what: str, name: str, read: Callable[[Path], bytes]
+    ) -> bytes:
+        """The content of a file of a schedule or a graph, refused before anything runs."""
+        if (name, read) not in self._schedules:
+            path = self._path(place, what, name, os.path.exists)
+            self._schedules[name, read] = read(path)
+        return self._schedules[name, read]
+
+    def _path(self, place: str, what: str, name: str, there: Callable[[Path], bool]) -> Path:
+        """The path of a file that stands beside the experiment."""
+        path = self.experiment.parent / name
+        if not there(path):
+            words = f"'{name}' is neither {what} nor a file: there is no {path}"
+            raise RefusalError(f"{self.experiment}: {place}: {words}")
+        return path
+
+
+def schedule_content(path: Path, *, codes: bool = False) -> bytes:
+    """The content of a file of a schedule; a trace's is its schedule, in binary."""
+    found = recognised(path)
+    made = found.replayed(codes=codes)
+    return made.binary() if found.is_trace else as_bytes(found.contents[0])
+
+
+def codes_content(path: Path) -> bytes:
+    """The same for packets, where collective operations send nothing."""
+    return schedule_content(path, codes=True)
