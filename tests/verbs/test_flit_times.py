@@ -196,7 +196,7 @@ def of_two_planes():
     {"traffic": "neighbour", "load": 0.7}, {"traffic": "shift:2", "load": 0.7},
     {"traffic": "uniform", "load": 0.7},
 ])
-def test_the_shorter_way_is_taken(given):
+def test_the_shorter_path_is_taken(given):
     """Only plane 1 has the shorter path to a neighbour; at distance two both have it, and take
     turns."""
     settings = {"rail": "shortest", "run.measure_cycles": 3000, "links": True,
@@ -221,9 +221,10 @@ def test_the_shorter_way_is_taken(given):
                                           **given).to_dict()
 
 
-def test_the_shorter_way_is_taken_by_packets_of_a_file(tmp_path):
+def test_the_shorter_path_is_taken_by_packets_of_a_file(tmp_path):
     packets = [(30 * i, i % 5, (i + 1 + i // 5 % 4) % 5, 1 + i % 3) for i in range(60)]
-    point = play(written(tmp_path / "short", packets), of_two_planes(), settings={"rail": "shortest"})
+    short = written(tmp_path / "short", packets)
+    point = play(short, of_two_planes(), settings={"rail": "shortest"})
     assert point["hop_histogram"] == [0, 60]
     # longer paths occur where rails take turns
     turns = {"rail": "round_robin"}
