@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -74,6 +75,18 @@ def test_every_name_of_the_core_has_its_file():
     assert set(GRAPH["names"]) == reported
     assert GRAPH["names"]["Topology"] == "py/topology"
     assert "py/enter" in GRAPH["nodes"]["py/topology"][1]
+
+
+def test_a_class_stands_on_the_files_of_its_methods():
+    """Also where its struct is in another file: whoever is given an object can call them."""
+    texts = {path.stem: path.read_text() for path in (ROOT / "crates/py/src").glob("*.rs")}
+    homes = {name: stem for stem, text in texts.items()
+             for name in re.findall(r"#\[pyclass.*\n(?:.*\n)??pub struct (\w+)", text)}
+    apart = {(homes[name], stem) for stem, text in texts.items()
+             for name in re.findall(r"#\[pymethods\]\nimpl (\w+)", text) if homes[name] != stem}
+    assert {("classes", "topology"), ("classes", "routing")} <= apart
+    for home, methods in apart:
+        assert f"py/{methods}" in GRAPH["nodes"][f"py/{home}"][1], (home, methods)
 
 
 LOADED = """\

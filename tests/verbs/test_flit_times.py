@@ -114,7 +114,7 @@ def test_a_load_stretches_the_times(tmp_path):
     ("1 2 3 4\n\nx 2 3 4\n", "line 3: time_cycles: 'x'"),
     ("1,2,3,0\n", "line 1: size_flits: '0'"),
     ("time_cycles,source,destination,size_flits\n", "times: there is no packet"),
-    (f"{1 << 40} 2 3 1\n", f"the last packet is born in cycle {1 << 40}"),
+    (f"{1 << 40} 2 3 1\n", f"the last packet is created in cycle {1 << 40}"),
 ])
 def test_a_bad_file_is_refused_with_its_line(tmp_path, text, message):
     path = tmp_path / "bad"

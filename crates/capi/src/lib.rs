@@ -1,5 +1,4 @@
-//! The C interface of the core, through which the ranks of an MPI program are assigned to
-//! processes.
+//! The C interface of the core, by which runtime/mpi gives the ranks of an MPI program new numbers.
 //!
 //! runtime/mpi/map.h declares the same in C. This is the one file of the crate with unsafe code,
 //! because C passes pointers.

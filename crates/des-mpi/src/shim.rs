@@ -105,8 +105,8 @@ impl Shim {
         }
         let (to, lengths) = (self.out.as_ptr(), self.out_bytes.as_ptr());
         let (from, came) = (self.given.as_mut_ptr(), self.given_bytes.as_mut_ptr());
-        // SAFETY: all four arrays have an entry for each rank, and what `out` points to outlives the
-        // call, which has sent it when it returns.
+        // SAFETY: all four arrays have an entry for each rank, and what `out` points to outlives
+        // the call, which has sent it when it returns.
         match unsafe { (self.exchange)(to, lengths, from, came) } {
             0 => {}
             code => return Err(code),

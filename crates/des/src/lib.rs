@@ -1,5 +1,4 @@
-//! Discrete event simulation: one interface for models, and several engines whose results are equal
-//! bit for bit.
+//! Discrete event simulation: an interface for models, and engines with bit-identical results.
 //!
 //! A [`Model`] is made of logical processes (LPs) that share nothing and send each other events.
 //! Every event has a [`Key`] that does not depend on the engine: its time, then its depth in the

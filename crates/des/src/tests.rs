@@ -425,9 +425,9 @@ fn parts_without_lookahead_are_refused() {
     assert!(why.contains("2 places for 4"), "{why}");
 }
 
-struct Never;
+struct StopAtOnce;
 
-impl Watch for Never {
+impl Watch for StopAtOnce {
     fn tick(&self, _: &str, _: u64, _: u64) -> Result<(), Interrupted> {
         Err(Interrupted)
     }
@@ -437,7 +437,9 @@ impl Watch for Never {
 fn the_user_stops_every_engine() {
     let model = Phold { lps: 4, seed: 1, events: 4, least_ps: 100, zeros: 0 };
     let part_of = [0, 1, 2, 0];
-    assert!(sequential(&model, u64::MAX, &Never).is_err());
-    assert!(windows(&model, &part_of, u64::MAX, &Never).is_err());
-    assert!(optimistic(&model, &part_of, u64::MAX, OptimisticOptions::new(100), &Never).is_err());
+    assert!(sequential(&model, u64::MAX, &StopAtOnce).is_err());
+    assert!(windows(&model, &part_of, u64::MAX, &StopAtOnce).is_err());
+    assert!(
+        optimistic(&model, &part_of, u64::MAX, OptimisticOptions::new(100), &StopAtOnce).is_err()
+    );
 }

@@ -34,8 +34,8 @@ pub trait Transport<E> {
     ) -> Result<(u64, bool), Stop>;
 }
 
-/// Memory through which threads hand each other events. There are two sets, used in turn, so that one
-/// barrier for each exchange is enough.
+/// Memory through which threads hand each other events. There are two sets, used in turn, so that
+/// one barrier for each exchange is enough.
 struct Mailboxes<E> {
     parts: usize,
     meeting: Meeting,

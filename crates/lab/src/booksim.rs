@@ -162,8 +162,8 @@ mod tests {
             seed: 1,
             threads: 1,
             always_full: false,
-            deal: None,
-            born_when_made: false,
+            assignment: None,
+            age_from_staging: false,
             cycles: 30_000,
         };
         let found = run(setup, phases, &Quiet).unwrap().all;

@@ -124,9 +124,9 @@ impl BookSim {
             seed: u64::from(self.config.run.seed as u32),
             threads,
             always_full: false,
-            deal: None,
+            assignment: None,
             cycles: 1 << 30,
-            born_when_made: !self.config.run.include_queuing,
+            age_from_staging: !self.config.run.include_queuing,
         }
     }
 }
@@ -187,7 +187,7 @@ impl Sampling<'_> {
             watch.tick("periods", period.into(), run.max_samples.into())?;
             self.period(period, watch)?;
             period += 1;
-            if self.run.circle.is_some() {
+            if self.run.deadlock.is_some() {
                 return Ok((period, SamplingEnd::Deadlock));
             }
             let changes = self.changes(period);
@@ -289,7 +289,7 @@ impl Sampling<'_> {
             engine.count_in(start..end, false);
             engine.count_until(u32::MAX);
             let is_empty = self.run.drain(Drain::Empty, end + DRAIN_CYCLES, watch)?;
-            return Ok(match self.run.circle {
+            return Ok(match self.run.deadlock {
                 Some(_) => SamplingEnd::Deadlock,
                 None if is_empty => ended,
                 None => SamplingEnd::NotDrained,
@@ -306,7 +306,7 @@ impl Sampling<'_> {
             if self.run.drain(Drain::Measured, look, watch)? {
                 break;
             }
-            if self.run.circle.is_some() {
+            if self.run.deadlock.is_some() {
                 return Ok(SamplingEnd::Deadlock);
             }
             if self.is_above_limit(&config.classes, |_| true) {

@@ -10,7 +10,7 @@ use base::{Frame, Metric, Need, Refusal, Stage, Stop, Watch};
 use fabric::Topology;
 use fabric::size::Size;
 use fabric::tables::Routing;
-use flit::case::Own;
+use flit::case::GivenTraffic;
 use flit::stage::Driven;
 use measure::load::sent::Loaded;
 use message::stage::Played;
@@ -129,7 +129,10 @@ impl<'a> Take<'a> for Driven<'a> {
         Ok(Self {
             topology: from.topology,
             routing: from.routing,
-            traffic: from.times.map(Own::Times).or(from.traffic.map(Own::Sending)),
+            traffic: from
+                .times
+                .map(GivenTraffic::Times)
+                .or(from.traffic.map(GivenTraffic::Sending)),
         })
     }
 }

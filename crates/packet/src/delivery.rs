@@ -10,7 +10,7 @@ use super::port::{Lane, QueuedChunk};
 use super::replay;
 use super::runs::{Change, Runs};
 use super::tally::Arrival;
-use super::timing::{CreditRule, Passing};
+use super::timing::{CreditRule, Forwarding};
 use des::Lp;
 use paths::select::Rail;
 
@@ -168,9 +168,9 @@ impl Model {
         let at = self.plant.at(packet.from, packet.rail);
         let latency_ps = self.plant.latency_ps(waiting.sender);
         let arrives_ps = match self.timing.passing {
-            Passing::Whole => free_ps,
-            Passing::Twice => free_ps + self.plant.of(Class::Endpoint).chunk_ps,
-            Passing::Head => {
+            Forwarding::Whole => free_ps,
+            Forwarding::Twice => free_ps + self.plant.of(Class::Endpoint).chunk_ps,
+            Forwarding::Head => {
                 packet.tail_ps = (free_ps - start_ps) as u32;
                 start_ps
             }

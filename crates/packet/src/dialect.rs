@@ -6,13 +6,13 @@ use super::nic::Injection;
 use super::plant::{Class, LinkKind, Plant};
 use super::rates::{self, Rates};
 use super::spec::{Arbitration, Spec, Switching};
-use super::timing::{CreditRule, Drawn, Order, Passing, Timing};
+use super::timing::{CreditRule, Forwarding, Order, RandomDelay, Timing};
 use base::{Refusal, Stop, Watch};
 use fabric::Topology;
 use fabric::network::Cable;
 use paths::lengths::Lengths;
 use paths::proved::{self, PathRules};
-use paths::select::{Choosing, Rail, Selection};
+use paths::select::{Rail, Selection, SelectionParams};
 use paths::wiring::{Wiring, rails};
 use paths::{PathSource, SWITCH_DELAY_NS};
 use std::sync::Arc;
@@ -168,14 +168,14 @@ fn timing(spec: &Spec, rails: u32) -> Timing {
     let credit_ps = ps(router.credit_ns.unwrap_or(usual_credit_ns));
     if spec.dialect == Dialect::Physical {
         let passing = match router.switching {
-            None | Some(Switching::CutThrough) => Passing::Head,
-            Some(Switching::StoreAndForward) => Passing::Whole,
+            None | Some(Switching::CutThrough) => Forwarding::Head,
+            Some(Switching::StoreAndForward) => Forwarding::Whole,
         };
         return Timing {
             router_ps,
             credit_ps,
-            jitter: Drawn::ZERO,
-            nic: Drawn::ZERO,
+            jitter: RandomDelay::ZERO,
+            nic: RandomDelay::ZERO,
             is_gap_first: false,
             at_once: rails,
             waking: None,
@@ -190,17 +190,17 @@ fn timing(spec: &Spec, rails: u32) -> Timing {
         };
     }
     let lookahead_ps = ps(router.lookahead_ns.unwrap_or(LOOKAHEAD_NS));
-    let half_ns = Drawn { least_ps: 500 + lookahead_ps, more_ps: 500 };
+    let half_ns = RandomDelay { least_ps: 500 + lookahead_ps, more_ps: 500 };
     (spec.dialect.entry().timing)(Timing {
         router_ps,
         credit_ps,
-        jitter: Drawn { least_ps: lookahead_ps, more_ps: 1000 },
+        jitter: RandomDelay { least_ps: lookahead_ps, more_ps: 1000 },
         nic: half_ns,
         is_gap_first: true,
         // the interface already divides the time of a packet by the rails
         at_once: 1,
         waking: Some(half_ns),
-        passing: Passing::Whole,
+        passing: Forwarding::Whole,
         room: CreditRule::Behind,
         begins_late: false,
         is_sent_early: true,
@@ -218,7 +218,7 @@ fn physical(
 ) -> Result<(Route, bool), Stop> {
     let rules = PathRules {
         selection: spec.selection,
-        choosing: spec.choosing.unwrap_or(Choosing::usual(spec.selection)),
+        choosing: spec.choosing.unwrap_or(SelectionParams::usual(spec.selection)),
         lane_use: spec.lane_use,
         virtual_channels: lanes,
         unverified: spec.unverified,

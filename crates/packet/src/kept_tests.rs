@@ -13,9 +13,9 @@ use des::{Context, Lp};
 use proptest::prelude::*;
 
 /// A context that keeps the changes, to undo them.
-struct Kept(Vec<Change>);
+struct KeptChanges(Vec<Change>);
 
-impl Context<Model> for Kept {
+impl Context<Model> for KeptChanges {
     const KEEPS: bool = true;
 
     fn me(&self) -> Lp {
@@ -60,7 +60,7 @@ proptest! {
     ) {
         let mut node = Node::new(1, 1, Fast::new(0, "test", 0));
         node.by_age = true;
-        let (mut due, mut kept) = (Vec::<Packet>::new(), Kept(Vec::new()));
+        let (mut due, mut kept) = (Vec::<Packet>::new(), KeptChanges(Vec::new()));
         for (number, step) in (1..).zip(steps) {
             if let Some((from, began_ps)) = step {
                 let new = packet(from, began_ps, number);
@@ -89,7 +89,7 @@ proptest! {
         came in proptest::collection::vec((0_u32..5, 0_u64..20), 1..60)
     ) {
         let mut it = Endpoint::new(1, 1, Fast::new(0, "test", 0));
-        let mut kept = Kept(Vec::new());
+        let mut kept = KeptChanges(Vec::new());
         for (at, &(from, began_ps)) in came.iter().enumerate() {
             let due = came[..at].iter().any(|other| other.0 == from && other.1 > began_ps);
             prop_assert_eq!(it.is_late(from, began_ps, &mut kept), due);
@@ -98,7 +98,7 @@ proptest! {
             it.undo(change);
         }
         for from in 0..5 {
-            prop_assert!(!it.is_late(from, 0, &mut Kept(Vec::new())));
+            prop_assert!(!it.is_late(from, 0, &mut KeptChanges(Vec::new())));
         }
     }
 }

@@ -53,4 +53,4 @@ pub use rates::Rates;
 pub use received::Received;
 pub use row::ClassRow;
 pub use tally::Tally;
-pub use timing::{CreditRule, Drawn, Order, Passing, Timing};
+pub use timing::{CreditRule, Forwarding, Order, RandomDelay, Timing};

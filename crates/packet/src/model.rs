@@ -11,7 +11,7 @@ use super::plant::{Class, Plant};
 use super::replay::Replay;
 use super::runs::Change;
 use super::tally::{Arrival, Tally};
-use super::timing::{Order, Passing, TELL_PS, Timing};
+use super::timing::{Forwarding, Order, TELL_PS, Timing};
 use super::until::RecentSends;
 use base::seed::Fast;
 use des::{Context, Lp};
@@ -198,7 +198,7 @@ impl des::Model for Model {
         let crossing = ports.filter(|(router, behind)| apart(*router, behind.lp));
         let least = crossing.map(|(_, behind)| {
             let chunk_ps = match passing {
-                Passing::Head => 0,
+                Forwarding::Head => 0,
                 _ => self.plant.chunk_ps(behind.kind, self.least_bytes()) + jitter.least_ps,
             };
             // a chunk that comes from an endpoint has passed no router

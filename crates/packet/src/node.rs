@@ -3,7 +3,7 @@
 use super::event::{Packet, Sender};
 use super::port::{ChunkList, Lane, LaneQueue, NEVER_PS, NO_SLOT, Port, QueuedChunk};
 use super::runs::{Change, Runs};
-use super::timing::Drawn;
+use super::timing::RandomDelay;
 use super::until::RecentSends;
 use base::seed::Fast;
 
@@ -204,7 +204,7 @@ impl Node {
 
     /// A delay that may be random, ps.
     #[inline]
-    pub fn drawn_ps(&mut self, drawn: Drawn, to: &mut impl Runs) -> u64 {
+    pub fn drawn_ps(&mut self, drawn: RandomDelay, to: &mut impl Runs) -> u64 {
         if drawn.more_ps > 0 { drawn.ps(self.dice(to)) } else { drawn.least_ps }
     }
 

@@ -7,7 +7,7 @@ use super::node::Node;
 use super::plant::{Class, LinkKind};
 use super::port::{Lane, LaneQueue, NEVER_PS};
 use super::runs::Runs;
-use super::timing::{CreditRule, Order, Passing};
+use super::timing::{CreditRule, Forwarding, Order};
 
 impl Model {
     /// A chunk arrives at a router.
@@ -112,12 +112,12 @@ impl Model {
         }
         let passing_ps = self.timing.router_ps + u64::from(behind.latency_ps);
         let arrives_ps = match self.timing.passing {
-            Passing::Twice => free_ps + self.plant.kind(behind.kind).chunk_ps,
-            Passing::Head if behind.class != Class::Endpoint => {
+            Forwarding::Twice => free_ps + self.plant.kind(behind.kind).chunk_ps,
+            Forwarding::Head if behind.class != Class::Endpoint => {
                 packet.tail_ps = (free_ps - start_ps) as u32;
                 start_ps
             }
-            Passing::Whole | Passing::Head => free_ps,
+            Forwarding::Whole | Forwarding::Head => free_ps,
         };
         let sender = Sender { lp: to.me(), port, lane };
         to.send(behind.lp, arrives_ps + passing_ps - now, Event::Arrives(packet, sender));

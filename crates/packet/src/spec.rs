@@ -7,7 +7,7 @@ use super::plant::Class;
 use super::replay::{BackgroundSpec, Backgrounds, Collectives, Compute, Mpi, Traces, needs_trace};
 use base::Refusal;
 use paths::loads::{Loads, MOST_LOAD};
-use paths::select::{Choosing, LaneUse, Rail, Selection};
+use paths::select::{LaneUse, Rail, Selection, SelectionParams};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -137,7 +137,7 @@ pub struct Spec {
     pub selection: Selection,
     /// The numbers that the selection is tuned by; its defaults where they are not given;
     /// `physical` only.
-    pub choosing: Option<Choosing>,
+    pub choosing: Option<SelectionParams>,
     /// The virtual channels of packets that choose their paths; `physical` only.
     pub lane_use: LaneUse,
     /// The rail of its endpoint that a packet takes, where there are several.

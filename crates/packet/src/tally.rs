@@ -38,7 +38,7 @@ pub struct Histogram {
     pub(super) buckets: Vec<u64>,
 }
 
-/// ArrivalSums over all arrivals of a job or a class of traffic.
+/// Sums over all arrivals of a job or a class of traffic.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct ArrivalSums {
     /// Latencies of chunks.

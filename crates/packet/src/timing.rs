@@ -18,7 +18,7 @@ pub enum Order {
 
 /// When a router forwards a chunk.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Passing {
+pub enum Forwarding {
     /// When all of it has arrived (store and forward).
     Whole,
     /// When all of it has arrived, plus the time of a full chunk on the link, however short this
@@ -40,7 +40,7 @@ pub enum CreditRule {
 
 /// A delay drawn uniformly from a range.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Drawn {
+pub struct RandomDelay {
     /// The least delay of the range, ps.
     pub least_ps: u64,
     /// The width of the range, ps: delays are less than this above the least; 0 means a constant
@@ -48,7 +48,7 @@ pub struct Drawn {
     pub more_ps: u32,
 }
 
-impl Drawn {
+impl RandomDelay {
     /// No delay.
     pub const ZERO: Self = Self { least_ps: 0, more_ps: 0 };
 
@@ -69,19 +69,19 @@ pub struct Timing {
     /// Delay of a credit, ps.
     pub credit_ps: u64,
     /// Random delay added to every transmission and credit.
-    pub jitter: Drawn,
+    pub jitter: RandomDelay,
     /// Delay from a process to the network interface of its endpoint, and from there to the
     /// endpoint's queue.
-    pub nic: Drawn,
+    pub nic: RandomDelay,
     /// Whether a free interface still waits for the gap between messages and a little longer before
     /// it takes one; else it takes a message at once.
     pub is_gap_first: bool,
     /// How many packets a network interface cuts in the time of one packet on a rail.
     pub at_once: u32,
     /// Delay with which an idle port wakes up; without it the port sends at once.
-    pub waking: Option<Drawn>,
+    pub waking: Option<RandomDelay>,
     /// When routers forward chunks.
-    pub passing: Passing,
+    pub passing: Forwarding,
     /// When routers return credits.
     pub room: CreditRule,
     /// Whether the latency of a chunk counts from when it leaves the endpoint; else from when the

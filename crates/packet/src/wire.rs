@@ -114,7 +114,8 @@ macro_rules! wire_fields {
 
 wire_fields! {
     Packet {
-        created_ps, began_ps, word, tail_ps, from, to, bytes, message, hops, rail, is_detour, is_last
+        created_ps, began_ps, word, tail_ps, from, to, bytes, message, hops, rail, is_detour,
+        is_last
     }
     Sender { lp, port, lane }
     BusiestPort { busy_ps, router, port }

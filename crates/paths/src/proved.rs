@@ -3,7 +3,9 @@
 
 use crate::PathSource;
 use crate::guide::Guide;
-use crate::select::{Choosing, Detours, LaneUse, Layers, MOST_CLASSES, NearestAncestor, Selection};
+use crate::select::{
+    AncestorGuide, DetourGuide, LaneUse, MOST_CLASSES, Selection, SelectionParams, TableGuide,
+};
 use crate::wiring::Wiring;
 use base::{Refusal, Stop, SwitchId, Watch};
 use fabric::Topology;
@@ -21,7 +23,7 @@ pub struct PathRules {
     /// The selection: which path a packet takes.
     pub selection: Selection,
     /// The numbers that the selection is tuned by.
-    pub choosing: Choosing,
+    pub choosing: SelectionParams,
     /// The virtual channels that packets may use.
     pub lane_use: LaneUse,
     /// Virtual channels of a port.
@@ -53,7 +55,7 @@ struct GuideRequest<'a> {
 
 /// Legs of detours in a network of groups, how far packets go and turn on them, and the number of
 /// lane classes that they need.
-struct ByGroups {
+struct GroupLegs {
     via: Via<Grouped>,
     reach: (u32, u8),
     needed: u32,
@@ -151,13 +153,13 @@ impl GuideRequest<'_> {
     }
 
     /// Legs that cross the fewest links between groups, with their lane classes.
-    fn by_groups(&self, t: Arc<Topology>) -> Result<ByGroups, Stop> {
+    fn by_groups(&self, t: Arc<Topology>) -> Result<GroupLegs, Stop> {
         let leg = Grouped::new(t, LaneClasses::any(self.rules.virtual_channels), self.watch)?;
         let needed = self.classes(longest(&leg, |a, b| leg.crossings(a, b)) + 1);
         let reach = longest(&leg, |a, b| leg.hops(a, b));
         let (classes, turns) = self.turning(needed, reach);
         let leg = leg.with_lanes(self.lanes_of(classes.min(MOST_CLASSES.into())));
-        Ok(ByGroups { via: Via::by_group(leg), reach: (reach, turns), needed })
+        Ok(GroupLegs { via: Via::by_group(leg), reach: (reach, turns), needed })
     }
 
     /// The change of settings that a proof would accept: more virtual channels, or another
@@ -215,17 +217,18 @@ impl GuideRequest<'_> {
         let GuideRequest { rules, wiring, watch } = *self;
         let scheme = Progressive::new(via, longest as u8, turns);
         if rules.unverified {
-            let guide = Detours::unproved(&scheme, rules.selection, rules.choosing, wiring, watch)?;
+            let guide =
+                DetourGuide::unproved(&scheme, rules.selection, rules.choosing, wiring, watch)?;
             return Ok((Box::new(guide), false));
         }
         check_turns(scheme.topology())?;
         let proved = match rules.selection {
             Selection::Minimal => Verified::scheme(scheme.via().beneath().clone(), watch)?
-                .map(|leg| Detours::minimal(&leg, wiring, watch)),
+                .map(|leg| DetourGuide::minimal(&leg, wiring, watch)),
             Selection::Par => Verified::scheme(scheme.clone(), watch)?
-                .map(|scheme| Detours::progressive(&scheme, rules.choosing, wiring, watch)),
+                .map(|scheme| DetourGuide::progressive(&scheme, rules.choosing, wiring, watch)),
             other => Verified::scheme(scheme.via().clone(), watch)?
-                .map(|via| Detours::via(&via, other, rules.choosing, wiring, watch)),
+                .map(|via| DetourGuide::via(&via, other, rules.choosing, wiring, watch)),
         };
         match proved {
             Ok(guide) => Ok((Box::new(guide?), true)),
@@ -236,7 +239,8 @@ impl GuideRequest<'_> {
     fn of_tables(&self, routing: Routing) -> Result<ProvedGuide, Stop> {
         let GuideRequest { rules, wiring, watch } = *self;
         let lanes = rules.virtual_channels;
-        let guide = Layers::new(routing.clone(), rules.selection, rules.choosing, lanes, wiring)?;
+        let guide =
+            TableGuide::new(routing.clone(), rules.selection, rules.choosing, lanes, wiring)?;
         if !rules.unverified {
             check_turns(routing.topology())?;
             let limits = Limits { lanes, ..Limits::NONE };
@@ -260,7 +264,7 @@ impl GuideRequest<'_> {
         let scheme = UpDown::new(t, rank.clone(), rules.virtual_channels, watch)?;
         match Verified::scheme(scheme, watch)? {
             Ok(proved) => {
-                let guide = NearestAncestor::new(&proved, rank, rules.choosing, wiring, watch)?;
+                let guide = AncestorGuide::new(&proved, rank, rules.choosing, wiring, watch)?;
                 Ok(ProvedGuide { guide: Box::new(guide), verified: true, lane_use: rules.lane_use })
             }
             Err(flaw) => Err(unproved(flaw, "a tree that works".to_owned())),

@@ -1,9 +1,7 @@
 //! Mappings for Python: communication graphs, where processes can be, what is found.
 
+use crate::classes::{Routing, Topology, Workload};
 use crate::enter::{afford, enter, enter_to_last, from_python, object, refuse, stopped, to_python};
-use crate::routing::Routing;
-use crate::topology::Topology;
-use crate::workload::Workload;
 use base::{Need, Quiet, Refusal, Stop, Watch};
 use formats::communication::{FORMATS as GRAPHS, Matrix};
 use formats::mapping::{self as files, FORMATS};
@@ -103,7 +101,7 @@ impl Communication {
         Ok(Self { inner, unfit })
     }
 
-    /// What the halo exchange of this matrix in so many parts sends.
+    /// What the halo exchange of this matrix in `parts` parts sends.
     #[pyo3(signature = (parts, seed=0, progress=None))]
     fn halo(
         &self,
@@ -197,12 +195,12 @@ impl Given {
 }
 
 /// The network and the tables where there are some.
-struct On {
+struct Target {
     topology: Arc<fabric::Topology>,
     routing: Option<fabric::tables::Routing>,
 }
 
-impl On {
+impl Target {
     fn of(on: &Bound<'_, PyAny>) -> PyResult<Self> {
         if let Ok(tables) = on.cast::<Routing>() {
             let routing = tables.get().inner.clone();
@@ -233,7 +231,7 @@ fn linear(
 
 /// What a mapping is worth, with bounds and what the linear one is worth on its paths.
 fn figures(
-    on: &On,
+    on: &Target,
     graph: &traffic::communication::Communication,
     slots: &Slots,
     places: &[u32],
@@ -279,7 +277,7 @@ pub fn map_processes<'py>(
     progress: Option<Py<PyAny>>,
     start: Option<Vec<u32>>,
 ) -> PyResult<Bound<'py, PyAny>> {
-    let (on, given) = (On::of(on)?, Given::of(given)?);
+    let (on, given) = (Target::of(on)?, Given::of(given)?);
     let (objective, effort) = (given.objective().map_err(refuse)?, given.effort().map_err(refuse)?);
     let steps = chain::parse(&given.method).map_err(refuse)?;
     let pins = given.pins();
@@ -348,19 +346,19 @@ pub fn map_with_routing<'py>(
         let found = joint(&JointRequest { on: &on, request, layers, options: &options }, watch)?;
         let to_last: &dyn Watch = if found.mapped.interrupted { &Quiet } else { watch };
         let proof = verify::verify(&found.routing, Limits::NONE, to_last)?;
-        let tables = On { topology: on.clone(), routing: Some(found.routing.clone()) };
+        let tables = Target { topology: on.clone(), routing: Some(found.routing.clone()) };
         let (places, shortest) = (&found.mapped.places, Paths::Shortest(&on));
-        let mut told = figures(&tables, graph, &slots, places, shortest, to_last)?;
-        told["interrupted"] = found.mapped.interrupted.into();
-        told["verified"] = proof.holds().into();
-        told["lanes"] = found.routing.lanes().count().into();
-        told["layers"] = found.routing.layers().into();
-        told["routing_bound"] = json!(found.bound);
-        told["steps"] = json!(found.steps);
-        Ok((told, found.routing))
+        let mut report = figures(&tables, graph, &slots, places, shortest, to_last)?;
+        report["interrupted"] = found.mapped.interrupted.into();
+        report["verified"] = proof.holds().into();
+        report["lanes"] = found.routing.lanes().count().into();
+        report["layers"] = found.routing.layers().into();
+        report["routing_bound"] = json!(found.bound);
+        report["steps"] = json!(found.steps);
+        Ok((report, found.routing))
     };
-    let (told, routing) = enter_to_last(py, progress, work)?.map_err(stopped)?;
-    Ok((to_python(py, &told)?, Routing { inner: routing, addresses: None }))
+    let (report, routing) = enter_to_last(py, progress, work)?.map_err(stopped)?;
+    Ok((to_python(py, &report)?, Routing { inner: routing, addresses: None }))
 }
 
 /// What a mapping is worth: `places` has the endpoint of each process.
@@ -375,7 +373,7 @@ pub fn evaluate_mapping<'py>(
     per_endpoint: Option<u32>,
     progress: Option<Py<PyAny>>,
 ) -> PyResult<Bound<'py, PyAny>> {
-    let (on, graph) = (On::of(on)?, graph.get().graph()?);
+    let (on, graph) = (Target::of(on)?, graph.get().graph()?);
     let work = |watch: &dyn Watch| -> Result<Value, Stop> {
         let slots = Slots::new(&on.topology, hosts.as_deref(), per_endpoint)?;
         figures(&on, graph, &slots, &places, on.paths(), watch)
@@ -393,7 +391,7 @@ pub fn mapping_loads<'py>(
     places: Vec<u32>,
     progress: Option<Py<PyAny>>,
 ) -> PyResult<Bound<'py, PyDict>> {
-    let (on, graph) = (On::of(on)?, graph.get().graph()?);
+    let (on, graph) = (Target::of(on)?, graph.get().graph()?);
     let work = |watch: &dyn Watch| evaluate(on.paths(), graph, &places, watch);
     let loads = enter(py, progress, work)?.map_err(stopped)?.loads;
     let channels = || (0..loads.len()).map(base::ChannelId::from);

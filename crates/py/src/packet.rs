@@ -1,11 +1,8 @@
 //! The packet level for Python: a network or tables, parameters and loads in, points out.
 
+use crate::classes::{Routing, Topology, Traffic, Workload};
 use crate::enter::{afford, enter, from_python, object, refuse, stopped, to_python};
 use crate::ranks::Ranks;
-use crate::routing::Routing;
-use crate::throughput::Traffic;
-use crate::topology::Topology;
-use crate::workload::Workload;
 use base::stage::parameters;
 use base::{Frame, Stage};
 use packet::replay::GivenJobs;

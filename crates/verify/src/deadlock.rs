@@ -80,7 +80,7 @@ pub(super) fn check(
             let lanes = routing.lanes().count();
             Ok(Verdict::Holds(Numbering { lanes, number, dependencies }))
         }
-        Err(left) => Ok(Verdict::Fails(explain(routing, &graph.circle(&left, watch)?, watch)?)),
+        Err(left) => Ok(Verdict::Fails(explain(routing, &graph.cycle(&left, watch)?, watch)?)),
     }
 }
 

@@ -112,7 +112,7 @@ fn prove_classes(
     let number = match graph.number(watch)? {
         Ok(number) => alike.by_lane(&number),
         Err(left) => {
-            let circle = graph.circle(&left, watch)?;
+            let circle = graph.cycle(&left, watch)?;
             let circle: Vec<Held> =
                 circle.into_iter().map(|(channel, class)| (channel, alike.first(class))).collect();
             let cycle = explain(scheme, goals, &circle, watch)?;

@@ -171,10 +171,11 @@ OUTPUTS = {
 
 def _check_place(place: Path, param: Any) -> None:
     """RefusalError where ``place``, of an option, cannot be written, as far as can be seen."""
+    from flyloom.inputs.workloads import is_run_folder
     from flyloom.support import files
 
     folder = param.metavar == "DIR" or re.match(r"(with --\w+: )?folder", param.help or "")
-    if place.suffix == ".dumpi" or (folder and (place.suffix != ".dot" or place.is_dir())):
+    if is_run_folder(place) or (folder and (place.suffix != ".dot" or place.is_dir())):
         files.check_folder(place)
     elif str(place) != "-":
         files.check_file(place)

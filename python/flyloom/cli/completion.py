@@ -13,7 +13,6 @@ import typer
 NETWORKS = (".toml", ".json", ".graphml", ".edges", ".net", ".dot", ".txt")
 TRAFFIC = (".csv", ".txt", ".npy", ".npz", ".mtx")
 PLACES = (".txt", ".list")
-WORKLOADS = (".goal", ".bin", ".dumpi", ".meta", ".et")
 BREAKS = {":", "="}
 """Where bash breaks words, besides at blanks."""
 
@@ -226,7 +225,10 @@ def workload_name(incomplete: str) -> list[str]:
 
 def workload(incomplete: str) -> list[str]:
     """A workload by its name, or a file of one."""
-    return workload_name(incomplete) + files(incomplete, WORKLOADS)
+    from flyloom.inputs.workloads import stands_for_all, stands_for_ranks
+
+    return workload_name(incomplete) + files(
+        incomplete, (*stands_for_all(), *stands_for_ranks()))
 
 
 def catalog_name(incomplete: str) -> list[str]:

@@ -20,19 +20,19 @@ from typing import TYPE_CHECKING, Any
 
 from flyloom._core import FaultError, RefusalError, experiment_place
 from flyloom.inputs.communication import content_of, is_kind
-from flyloom.inputs.jobs import is_generator, job, names
+from flyloom.inputs.jobs import is_generator, names
 from flyloom.inputs.rows import RowSet, TimedRows, digest_of, found_in
 from flyloom.inputs.traffic import is_name
-from flyloom.inputs.workloads import is_made, is_trace
+from flyloom.inputs.workloads import is_made, recognised
 from flyloom.lab import executors, lines, measured, sources, store
 from flyloom.lab.expanded import expanded, parts_of
 from flyloom.lab.kept import content_digest, kept, key
 from flyloom.lab.point import Source, Task
 from flyloom.lab.worker import Outcome, keep_record, wants_fabric
 from flyloom.plugins.parts import KNOWN
-from flyloom.support.files import check_folder, remove_leftovers, sha256, sync_folder
+from flyloom.support.files import as_bytes, check_folder, remove_leftovers, sha256, sync_folder
 from flyloom.support.progress import Progress
-from flyloom.support.reading import read_bytes, read_text
+from flyloom.support.reading import read_text
 from flyloom.support.refused import in_front
 from flyloom.support.results import Result
 
@@ -528,8 +528,9 @@ def _why(missing: list[tuple[str, str]]) -> str:
 
 def _schedule_content(path: Path, *, codes: bool = False) -> bytes:
     """The content of a file of a schedule; a trace's is its schedule, in binary."""
-    made = job(path, codes=codes)
-    return made.binary() if is_trace(path) else read_bytes(path)
+    found = recognised(path)
+    made = found.replayed(codes=codes)
+    return made.binary() if found.is_trace else as_bytes(found.contents[0])
 
 
 def _codes_content(path: Path) -> bytes:

@@ -61,7 +61,17 @@ def read_text(
     A byte order mark in front is left out and every line ends in a line feed, but with
     ``newline=""`` all stays as it is.
     """
-    content = _bytes_of(path)
+    return as_text(path, _bytes_of(path), encoding=encoding, newline=newline)
+
+
+def as_text(
+    path: str | os.PathLike[str], content: bytes, *, encoding: str = "utf-8",
+    newline: str | None = None,
+) -> str:
+    """As :func:`read_text`, from what was read of the file at ``path``."""
+    if (place := content.find(b"\0")) >= 0:
+        _refuse_utf16(path, content)
+        raise RefusalError(f"{path}: not a text file: byte {place} is zero")
     try:
         text = content.decode(encoding)
     except UnicodeDecodeError as error:
@@ -206,9 +216,6 @@ def _bytes_of(path: str | os.PathLike[str], *, text: bool = True) -> bytes:
         os.close(handle)
     if is_packed(path):
         content = _unpacked(path, content)
-    if text and (place := content.find(b"\0")) >= 0:
-        _refuse_utf16(path, content)
-        raise RefusalError(f"{path}: not a text file: byte {place} is zero")
     return content
 
 

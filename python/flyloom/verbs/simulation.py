@@ -75,7 +75,7 @@ def simulate(
         :func:`flyloom.flit`, :func:`flyloom.packet` and :func:`flyloom.message` list them. What is
         None is not given. ``load`` is a number, several, or a range ``"0.1:0.9:0.1"``; ``traffic``
         a pattern (docs/traffic.md), a file, a matrix or rows ``(src, dst, amount)``; ``workload`` a
-        schedule, a name with parameters (``"alltoall_pairwise bytes=65536"``), a file of GOAL, or a
+        schedule, a name with parameters (``"alltoall_pairwise bytes=65536"``), a file of one, or a
         trace; ``placement`` a policy, a file, or an endpoint for every process; ``costs`` a table
         or a file of measured ones.
 

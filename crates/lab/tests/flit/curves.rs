@@ -93,7 +93,7 @@ fn rows() -> Vec<Row> {
 
 /// The results of our runs for a row.
 #[derive(Debug, Default)]
-struct Ours {
+struct RunResults {
     accepted: Vec<f64>,
     latency: Vec<f64>,
     deadlocks: usize,
@@ -109,8 +109,8 @@ pub(crate) fn sd(of: &[f64]) -> f64 {
     (of.iter().map(|x| (x - m).powi(2)).sum::<f64>() / (of.len() - 1) as f64).sqrt()
 }
 
-fn ours(row: &Row, seeds: u32) -> Ours {
-    let mut found = Ours::default();
+fn ours(row: &Row, seeds: u32) -> RunResults {
+    let mut found = RunResults::default();
     let class = row.curve.rsplit_once(".c").and_then(|(_, c)| c.parse::<usize>().ok());
     for seed in 1..=seeds {
         let mut arguments = vec![format!("seed={seed}")];
@@ -124,7 +124,7 @@ fn ours(row: &Row, seeds: u32) -> Ours {
         arguments.extend(row.overrides.split(' ').map(str::to_owned));
         let point = simulation(config(&row.file, &arguments)).run(1, &Quiet).unwrap().point;
         let of = class.map_or(&point.all, |c| &point.classes[c]);
-        found.deadlocks += usize::from(point.circle.is_some());
+        found.deadlocks += usize::from(point.deadlock.is_some());
         found.accepted.push(of.accepted_load);
         found.latency.push(of.latency.unwrap_or(f64::NAN));
     }
@@ -134,13 +134,13 @@ fn ours(row: &Row, seeds: u32) -> Ours {
 /// The difference from `BookSim`'s figure and the largest one allowed, both relative to that
 /// figure.
 #[derive(Debug, Clone, Copy)]
-struct Gap {
+struct Difference {
     is: f64,
     most: f64,
 }
 
-impl Gap {
-    fn latency(row: &Row, ours: &Ours) -> Self {
+impl Difference {
+    fn latency(row: &Row, ours: &RunResults) -> Self {
         let of_a_mean = |sd: f64, count: usize| sd.powi(2) / count as f64;
         let mine = of_a_mean(sd(&ours.latency), ours.latency.len());
         let spread = (of_a_mean(row.latency_sd, 3) + mine).sqrt() / row.latency;
@@ -149,7 +149,7 @@ impl Gap {
         Self { is: mean(&ours.latency) / row.latency - 1.0, most }
     }
 
-    fn accepted(row: &Row, ours: &Ours) -> Self {
+    fn accepted(row: &Row, ours: &RunResults) -> Self {
         let most = (3.0 * row.accepted_sd / row.accepted).max(0.015);
         Self { is: mean(&ours.accepted) / row.accepted - 1.0, most }
     }
@@ -169,10 +169,10 @@ fn compare(row: &Row, seeds: u32) -> (f64, String) {
         let share = if row.deadlocked && stuck > 0 { 0.0 } else { f64::INFINITY };
         return (share, format!("{name}: deadlocked with {stuck}"));
     }
-    let accepted = Gap::accepted(row, &found);
-    let latency = row.with_latency.then(|| Gap::latency(row, &found));
-    let share = accepted.share().max(latency.map_or(0.0, Gap::share));
-    let tell = |gap: Gap| format!("{:+.2} % of {:.2} %", 100.0 * gap.is, 100.0 * gap.most);
+    let accepted = Difference::accepted(row, &found);
+    let latency = row.with_latency.then(|| Difference::latency(row, &found));
+    let share = accepted.share().max(latency.map_or(0.0, Difference::share));
+    let tell = |gap: Difference| format!("{:+.2} % of {:.2} %", 100.0 * gap.is, 100.0 * gap.most);
     let latency = latency.map_or("-".to_owned(), tell);
     (share, format!("{name}: accepted {}, latency {latency}", tell(accepted)))
 }

@@ -28,7 +28,7 @@ fn any_channel_on_any_hop_locks_up() {
     for (load, seed) in [(0.6, 1), (0.8, 2), (1.0, 3)] {
         let of = ugal("any", load, seed);
         assert!(of.dependency_cycle.is_some(), "a proof of what locks up");
-        let circle = of.run(1, &Quiet).unwrap().point.circle.expect("a cycle");
+        let circle = of.run(1, &Quiet).unwrap().point.deadlock.expect("a cycle");
         assert!(circle.len() > 1, "{load}: {circle:?}");
         let place = |w: &Waiting| (w.router, w.port, w.lane);
         let mut places: Vec<_> = circle.iter().map(place).collect();
@@ -45,7 +45,7 @@ fn channels_that_rise_do_not() {
         let of = ugal("hops", 1.0, seed);
         assert_eq!(of.dependency_cycle, None);
         let point = of.run(1, &Quiet).unwrap().point;
-        assert_eq!(point.circle, None);
+        assert_eq!(point.deadlock, None);
         accepted.push(point.all.accepted_load);
     }
     let mean = accepted.iter().sum::<f64>() / 3.0;
@@ -88,7 +88,7 @@ fn every_kind_of_router_that_locks_up_is_seen_to() {
             engine.advance(500);
             cycles += 500;
             assert!(cycles < 100_000, "{keys}: still {}", engine.is_still());
-            let Some(circle) = engine.circle() else { continue };
+            let Some(circle) = engine.deadlock() else { continue };
             break circle;
         };
         assert!(circle.len() > 1, "{keys}: {circle:?}");
@@ -111,7 +111,7 @@ fn a_class_that_never_comes_to_its_turn_ends_the_run() {
         acc_stopping_thres = -1.0;";
     let config = read(&[Source::File { name: "mesh.cfg", text }]).unwrap();
     let found = BookSim::new(config, None, &Quiet).unwrap().run(1, &Quiet).unwrap();
-    assert_eq!((found.ended, found.point.circle), (SamplingEnd::NotDrained, None));
+    assert_eq!((found.ended, found.point.deadlock), (SamplingEnd::NotDrained, None));
     assert!(found.point.classes[0].packets.1 > 0);
     assert_eq!(found.point.classes[1].packets.1, 0, "BookSim's sources send the other class first");
 }

@@ -22,12 +22,12 @@ fn draws(router: usize, input: usize, vc: usize, to: usize) -> Fast {
 const NO_PORT: usize = 255;
 
 /// A routing function with the draws of [`draws`].
-pub(crate) struct Given<'a> {
+pub(crate) struct FixedDraws<'a> {
     pub(crate) guide: &'a (dyn Explored + Send),
     pub(crate) wiring: &'a Wiring,
 }
 
-impl Given<'_> {
+impl FixedDraws<'_> {
     fn with<T>(
         &self,
         here: &mut Here<'_>,
@@ -50,7 +50,7 @@ impl Given<'_> {
     }
 }
 
-impl Guide for Given<'_> {
+impl Guide for FixedDraws<'_> {
     fn lanes(&self) -> u8 {
         self.guide.lanes()
     }

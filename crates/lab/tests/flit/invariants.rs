@@ -114,10 +114,16 @@ fn any_router() -> impl Strategy<Value = Router> {
 }
 
 /// The state after a run: the counts, what every port sent, and when it was over.
-type Left = (Tally, Vec<u32>, u32);
+type FinalState = (Tally, Vec<u32>, u32);
 
 /// Runs for some hundred cycles, and then until all packets have arrived.
-fn left(of: &BookSimCase, router: &Router, seed: u64, threads: usize, always_full: bool) -> Left {
+fn left(
+    of: &BookSimCase,
+    router: &Router,
+    seed: u64,
+    threads: usize,
+    always_full: bool,
+) -> FinalState {
     let setup = Setup {
         wiring: &of.wiring,
         router,
@@ -127,8 +133,8 @@ fn left(of: &BookSimCase, router: &Router, seed: u64, threads: usize, always_ful
         seed,
         threads,
         always_full,
-        deal: None,
-        born_when_made: false,
+        assignment: None,
+        age_from_staging: false,
         cycles: 1 << 20,
     };
     let mut engine: Box<dyn Engine> = engine(setup).unwrap();

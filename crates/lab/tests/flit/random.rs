@@ -41,10 +41,11 @@ fn rows() -> Vec<Row> {
 /// The latency, in cycles, above which a class is starved but for a few of its sources.
 const STARVING: f64 = 1000.0;
 
-/// Latencies from injection and from entering the network, and accepted loads, of every class by seed.
-type Ours = Vec<Vec<[f64; 3]>>;
+/// Latencies from injection and from entering the network, and accepted loads, of every class by
+/// seed.
+type LatenciesAndLoads = Vec<Vec<[f64; 3]>>;
 
-fn ours(row: &Row, seeds: u32) -> Ours {
+fn ours(row: &Row, seeds: u32) -> LatenciesAndLoads {
     let one = |seed| {
         let arguments = [
             format!("injection_rate={}", row.rates),

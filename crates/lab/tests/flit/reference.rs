@@ -6,13 +6,15 @@
 //! BookSim's order of two flits that come through together follows from lists that the fast router
 //! does not keep; then means are compared.
 
-use crate::drawn::{Given, dragonfly, fat_tree};
+use crate::drawn::{FixedDraws, dragonfly, fat_tree};
 use crate::slow::allocator::Kind;
-use crate::slow::{self, End, Flit, Found, Inject, Keys, Packet, Port, Priority, Route, Want};
+use crate::slow::{
+    self, ClassResult, End, Flit, Inject, Keys, Packet, Port, Priority, Route, Want,
+};
 use base::seed::Fast;
 use fabric::network::parse_inline;
 use families::family;
-use flit::engine::{Deal, Setup, Tally, engine};
+use flit::engine::{Assignment, Setup, Tally, engine};
 use formats::booksim::{Source, read};
 use lab::booksim::case;
 use paths::select::Rail;
@@ -326,7 +328,7 @@ fn fast(text: &str, network: &Network, packets: &[Vec<Packet>]) -> Tally {
     let named = family(&recipe.family).unwrap().build(&recipe.params).unwrap();
     let listed = Injections::parse(&lines, &named).unwrap();
     let times = Some(Timed { packets: &listed, stretch: 1.0 });
-    let given = Given { guide: &*of.guide, wiring: &of.wiring };
+    let given = FixedDraws { guide: &*of.guide, wiring: &of.wiring };
     let mut made = engine(Setup {
         wiring: &of.wiring,
         router: &of.router,
@@ -336,9 +338,9 @@ fn fast(text: &str, network: &Network, packets: &[Vec<Packet>]) -> Tally {
         seed: 1,
         threads: 1,
         always_full: false,
-        deal: Some(Deal { rails: 1, rail: Rail::Fixed, times, lengths: None }),
+        assignment: Some(Assignment { rails: 1, rail: Rail::Fixed, times, lengths: None }),
         cycles: 1 << 17,
-        born_when_made: false,
+        age_from_staging: false,
     })
     .unwrap();
     made.count_in(0..u32::MAX, false);
@@ -349,8 +351,8 @@ fn fast(text: &str, network: &Network, packets: &[Vec<Packet>]) -> Tally {
     made.tally()
 }
 
-fn found(tally: &Tally) -> Vec<Found> {
-    let class = |class: &flit::engine::OfClass| Found {
+fn found(tally: &Tally) -> Vec<ClassResult> {
+    let class = |class: &flit::engine::OfClass| ClassResult {
         arrived: class.arrived,
         latency: class.latency,
         wait: class.wait,
@@ -420,7 +422,7 @@ fn compare(index: u64) -> Outcome {
     for found in &mut expected {
         found.latencies.retain(|cycles, _| *cycles < 4096);
     }
-    let latency = |all: &[Found]| all.iter().map(|found| found.latency).sum::<u64>() as f64;
+    let latency = |all: &[ClassResult]| all.iter().map(|found| found.latency).sum::<u64>() as f64;
     if expected != fast {
         let gap = 100.0 * (latency(&fast) / latency(&expected) - 1.0);
         return Outcome::Differs(format!("case {index}, {gap:+.2} %: {text}\n"));

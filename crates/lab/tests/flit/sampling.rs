@@ -62,10 +62,10 @@ fn flits_under_way_are_counted_one_by_one() {
 
 /// Everything counted until the end of a period, for each class: cycles of latency, packets and
 /// flits that arrived; flits in flight, and their ages.
-type Seen = Vec<[f64; 5]>;
+type PeriodCounts = Vec<[f64; 5]>;
 
 /// The history of all periods: of packets injected from a period on, or of all packets.
-fn history(of: &BookSim, each: u32, periods: u32, from: Option<u32>) -> Vec<Seen> {
+fn history(of: &BookSim, each: u32, periods: u32, from: Option<u32>) -> Vec<PeriodCounts> {
     let mut engine = engine(of.setup(1)).unwrap();
     engine.count_in(from.unwrap_or(0) * each..u32::MAX, false);
     let seen = |period: u32| {
@@ -87,7 +87,7 @@ fn predicted(of: &BookSim, config: &Config) -> (u32, u32, SamplingEnd) {
     let is_latency = run.simulation == Simulation::Latency;
     let all = history(of, run.sample_period, run.max_samples, None);
     let (mut before, mut warm, mut near) = (vec![[0.0; 2]; config.classes.len()], None, 0);
-    let mut measured: Vec<Seen> = Vec::new();
+    let mut measured: Vec<PeriodCounts> = Vec::new();
     let mut since = 0;
     for end in 1..=run.max_samples {
         since = warm.unwrap_or((end - 1) / 2 * 2);
@@ -203,7 +203,8 @@ fn without_queuing_latencies_are_shorter_by_the_wait_of_the_queue() {
     let (with, without) = (of(1), of(0));
     assert_eq!(with.network_latency, without.network_latency);
     assert_eq!(with.accepted_load.to_bits(), without.accepted_load.to_bits());
-    // an injection in each cycle with probability p, S cycles each: mean wait p S (S - 1) / 2 (1 - p S)
+    // an injection in each cycle with probability p, S cycles each: mean wait p S (S - 1) / 2 (1 -
+    // p S)
     let (p, s) = (0.05, 4.0);
     let wait = p * s * (s - 1.0) / (2.0 * (1.0 - p * s));
     let found = with.latency.unwrap() - without.latency.unwrap();

@@ -1,9 +1,9 @@
 //! Latency of packets in an idle network, against the closed form of `BookSim`'s pipeline.
 //!
-//! A head takes S internal steps in a router: routing, unless the router before did it, allocation of
-//! a virtual channel, allocation of the crossbar, traversal; one less where crossbar and channel are
-//! requested together. The other flits follow one per cycle, and wait for credits where a packet is
-//! longer than a buffer.
+//! A head takes S internal steps in a router: routing, unless the router before did it, allocation
+//! of a virtual channel, allocation of the crossbar, traversal; one less where crossbar and channel
+//! are requested together. The other flits follow one per cycle, and wait for credits where a
+//! packet is longer than a buffer.
 
 use crate::files::data;
 use base::seed::Fast;
@@ -37,8 +37,8 @@ impl Pipeline {
         (cycle..cycle + 9).find(|&w| self.steps_before(w + 1) - from >= steps).unwrap()
     }
 
-    /// The arrival of the tail of a packet that is injected in cycle `injected` and takes channels of
-    /// these latencies, the first from its source, the last to its target.
+    /// The arrival of the tail of a packet that is injected in cycle `injected` and takes channels
+    /// of these latencies, the first from its source, the last to its target.
     fn arrival(&self, injected: u64, latencies: &[u64]) -> u64 {
         let steps = 3 + u64::from(self.routing_delay > 0) - u64::from(self.speculative);
         // delays of more than a step take whole cycles
@@ -169,8 +169,8 @@ fn networks() -> Vec<(&'static str, Option<&'static str>, u32, PathLatencies)> {
 }
 
 /// The paths on a network of a file: at every router the first link of a path of least latency. Of
-/// several, the path over the router that the search reaches first; it visits the nearest router first,
-/// of equal ones that with the least number.
+/// several, the path over the router that the search reaches first; it visits the nearest router
+/// first, of equal ones that with the least number.
 fn shortest(file: &'static str) -> PathLatencies {
     let net = anynet::read(&std::fs::read_to_string(data(file)).unwrap(), file).unwrap();
     let routers = net.neighbours().len();
@@ -220,8 +220,8 @@ fn alone(of: &BookSimCase, (source, target): (u32, u32), seed: u64, rest: u32) -
         seed,
         threads: 1,
         always_full: seed % 2 == 1,
-        deal: None,
-        born_when_made: false,
+        assignment: None,
+        age_from_staging: false,
         cycles: 1 << 20,
     };
     let mut engine = engine(setup).unwrap();

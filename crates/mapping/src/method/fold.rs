@@ -58,7 +58,8 @@ pub(super) fn fold<M: Metric>(input: &MethodInput<'_>, metric: &M) -> Option<Arr
     let slots = slots_by_place(input, &targets, per_switch)?;
     let count = problem.processes as u32;
     let slot = |folding: &Folding<'_>, p: u32| slots[folding.place(p) as usize];
-    let step = (problem.processes / SAMPLE) | 1; // odd, so that the samples differ in their place on a sheet
+    // odd, so that the samples differ in their place on a sheet
+    let step = (problem.processes / SAMPLE) | 1;
     let estimate = |factors: &[Vec<u32>]| -> i64 {
         let folding = Folding::new(&grid, factors, &targets);
         let site = |p: u32| problem.slots.site(slot(&folding, p));

@@ -92,7 +92,8 @@ fn place<M: Metric>(
     let coarse_rows = pairs.iter().map(|&pair| merged(&rows, &part, pair)).collect();
     let coarse_site = site.chunks_exact(2).map(|two| two[0]).collect();
     let coarse = place(coarse_rows, coarse_site, metric, draw, watch)?;
-    let mut slot = vec![count as u32 - 1; count]; // with an odd number, the single one gets the last slot
+    // with an odd number, the single one gets the last slot
+    let mut slot = vec![count as u32 - 1; count];
     for (&[a, b], at) in pairs.iter().zip(coarse) {
         (slot[a as usize], slot[b as usize]) = (2 * at, 2 * at + 1);
     }

@@ -407,9 +407,9 @@ fn threads_change_nothing() {
 }
 
 /// A watch that says stop at a given tick.
-struct Until(AtomicU32, u32);
+struct StopAtTick(AtomicU32, u32);
 
-impl Watch for Until {
+impl Watch for StopAtTick {
     fn tick(&self, _: &str, _: u64, _: u64) -> Result<(), Interrupted> {
         let before = self.0.fetch_add(1, Ordering::Relaxed);
         if before < self.1 { Ok(()) } else { Err(Interrupted) }
@@ -424,14 +424,14 @@ fn an_interruption_gives_the_best_so_far() {
     for objective in [Objective::Hops, Objective::Congestion] {
         let request = MappingRequest { objective, ..asked(&graph, Paths::Shortest(&on), &slots) };
         for ticks in [60, 200, 400] {
-            let it = map(&request, &Until(AtomicU32::new(0), ticks)).expect("the best so far");
+            let it = map(&request, &StopAtTick(AtomicU32::new(0), ticks)).expect("the best so far");
             assert!(it.interrupted, "{ticks}");
             let mut taken = it.places.clone();
             taken.sort_unstable();
             taken.dedup();
             assert_eq!(taken.len(), 200);
         }
-        assert!(map(&request, &Until(AtomicU32::new(0), 3)).is_err(), "nothing was found yet");
+        assert!(map(&request, &StopAtTick(AtomicU32::new(0), 3)).is_err(), "nothing was found yet");
     }
 }
 

@@ -13,7 +13,7 @@ use crate::nic::Injection;
 use crate::node::Node;
 use crate::plant::Plant;
 use crate::runs::Runs;
-use crate::timing::{Drawn, Passing, Timing};
+use crate::timing::{Forwarding, RandomDelay, Timing};
 use base::Refusal;
 use paths::select::Selection;
 
@@ -41,9 +41,9 @@ pub(crate) const ENTRY: Entry = Entry {
     weighs_detours: true,
     draws_steps: true,
     timing: |usual| Timing {
-        jitter: Drawn { more_ps: 0, ..usual.jitter },
+        jitter: RandomDelay { more_ps: 0, ..usual.jitter },
         waking: None,
-        passing: Passing::Twice,
+        passing: Forwarding::Twice,
         begins_late: true,
         ..usual
     },

@@ -1,4 +1,4 @@
-//! GivenJobs on endpoints: schedules are generated or given, endpoints are chosen or given.
+//! Jobs on endpoints: schedules are generated or given, endpoints are chosen or given.
 
 use super::super::dialect::endpoint_rate;
 use super::super::nic::Injection;

@@ -7,12 +7,14 @@
 //! Source: the rules of `model-net-mpi-replay` of CODES, for the protocol and its costs.
 
 mod background;
+mod background_sends;
 mod entry;
 mod job;
 mod jobs;
 mod options;
 mod play;
 mod process;
+mod rows;
 
 pub use background::{Background, BackgroundSpec, Backgrounds};
 pub use entry::{MatchEntry, ProcessChange};

@@ -26,7 +26,8 @@ fn time_ns(bytes: u32) -> f64 {
     f64::from(bytes) * 1e9 / (12.5 * f64::from(1 << 30))
 }
 
-/// Traffic over one path between two routers, with one virtual channel and a buffer of `room` bytes.
+/// Traffic over one path between two routers, with one virtual channel and a buffer of `room`
+/// bytes.
 fn between_two(bytes: u32, room: u32, latency_ns: f64) -> Value {
     json!({
         "load": 8.0, "messages": 2000, "message_bytes": bytes, "traffic": "shift:1",
@@ -44,8 +45,8 @@ fn back_ns(bytes: u32, latency_ns: f64) -> f64 {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(24))]
 
-    /// A buffer holds as many packets as fit by their own lengths, and that number of packets passes
-    /// in the time of one packet there and of its credit back.
+    /// A buffer holds as many packets as fit by their own lengths, and that number of packets
+    /// passes in the time of one packet there and of its credit back.
     #[test]
     fn packets_take_their_own_bytes(
         bytes in 32_u32..4096, room in 4096_u32..20_000, latency_ns in 100_u32..2000

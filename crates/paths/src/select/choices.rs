@@ -12,7 +12,7 @@ use rayon::prelude::*;
 /// The ports from each switch towards each destination switch. The table holds a single port
 /// itself; equal lists of several ports are stored once.
 #[derive(Debug, Clone)]
-pub struct Choices {
+pub struct PortChoices {
     switches: usize,
     /// For each switch, then destination: a port, or [`SEVERAL`] and the number of a list. Empty
     /// where there are too many lists for 15 bits; `wide` holds the entries then.
@@ -37,7 +37,7 @@ const TOGETHER: usize = 16;
 /// of lists that are not merged yet.
 const AHEAD: usize = 4;
 
-impl Choices {
+impl PortChoices {
     /// Finds the ports of `wiring` that `scheme` offers in `state`, for every destination switch. A
     /// list is empty where there is no path. O(switches^2 * ports), in parallel; 2 bytes for each
     /// pair of switches, 4 where there are more than 32768 different lists, and the lists.

@@ -1,6 +1,6 @@
 //! Compares wide entries of the table of ports with narrow ones.
 
-use super::{Choices, SEVERAL};
+use super::{PortChoices, SEVERAL};
 use crate::wiring::Wiring;
 use base::Quiet;
 use base::seed::Fast;
@@ -19,8 +19,9 @@ fn entries_are_as_wide_as_their_lists_ask() {
         let on = Arc::new(family.build(&recipe.params).expect("it can be built"));
         let wiring = Wiring::of(&on, |_| 1).expect("one rail each");
         let scheme = Minimal::new(on.clone(), LaneClasses::any(1), &Quiet).expect("it is small");
-        let with = |most| Choices::with(&scheme, 0, &wiring, most, &Quiet).expect("nobody stops");
-        let usual = Choices::of(&scheme, 0, &wiring, &Quiet).expect("nobody stops");
+        let with =
+            |most| PortChoices::with(&scheme, 0, &wiring, most, &Quiet).expect("nobody stops");
+        let usual = PortChoices::of(&scheme, 0, &wiring, &Quiet).expect("nobody stops");
         let pairs = || {
             let all = 0..wiring.routers();
             all.clone().flat_map(move |at| all.clone().map(move |goal| (at, goal)))

@@ -12,12 +12,12 @@ mod tables;
 mod updown;
 mod via;
 
-pub use choices::Choices;
+pub use choices::PortChoices;
 pub use lane_use::LaneUse;
 pub use rail::Rail;
-pub use tables::Layers;
-pub use updown::NearestAncestor;
-pub use via::{Detours, MOST_CLASSES};
+pub use tables::TableGuide;
+pub use updown::AncestorGuide;
+pub use via::{DetourGuide, MOST_CLASSES};
 
 use base::Refusal;
 use fabric::size::Size;
@@ -74,7 +74,7 @@ impl Selection {
 /// The numbers that a selection is tuned by.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
-pub struct Choosing {
+pub struct SelectionParams {
     /// Paths that are drawn and compared: detours of UGAL, ports up of ANCA; 1 to 64.
     pub candidates: u32,
     /// UGAL takes the minimal path where its hops x queue exceeds that of the best detour by at
@@ -82,7 +82,7 @@ pub struct Choosing {
     pub threshold: i64,
 }
 
-impl Choosing {
+impl SelectionParams {
     /// The defaults of a selection: 4 detours (SC14), 2 ports up for ANCA.
     pub fn usual(selection: Selection) -> Self {
         Self { candidates: if selection == Selection::Anca { 2 } else { 4 }, threshold: 0 }
@@ -101,7 +101,7 @@ impl Choosing {
     }
 }
 
-impl Default for Choosing {
+impl Default for SelectionParams {
     fn default() -> Self {
         Self::usual(Selection::UgalL)
     }

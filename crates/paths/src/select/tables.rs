@@ -1,6 +1,6 @@
 //! Paths of forwarding tables: a packet draws its layer, or compares layers, and follows the table.
 
-use super::{Choosing, Selection};
+use super::{Selection, SelectionParams};
 use crate::guide::{Guide, Here, Want, lanes};
 use crate::wiring::{Attached, Wiring, numbered};
 use crate::word::Packet;
@@ -14,10 +14,10 @@ use std::sync::Arc;
 /// With [`Selection::Minimal`] each packet draws one of the layers; with [`Selection::UgalL`] it
 /// compares layer 0 with some drawn ones, by hops x queue of the first hop.
 #[derive(Debug, Clone)]
-pub struct Layers {
+pub struct TableGuide {
     routing: Routing,
     selection: Selection,
-    choosing: Choosing,
+    choosing: SelectionParams,
     wiring: Arc<Wiring>,
     /// For each switch, the wiring's port of each port of the network; `port` is the inverse.
     seat: Vec<Vec<u16>>,
@@ -29,7 +29,7 @@ pub struct Layers {
     lanes: u8,
 }
 
-impl Layers {
+impl TableGuide {
     /// The guide of the tables of `routing`, which the caller has proved, on routers with this
     /// number of virtual channels.
     ///
@@ -39,7 +39,7 @@ impl Layers {
     pub fn new(
         routing: Routing,
         selection: Selection,
-        choosing: Choosing,
+        choosing: SelectionParams,
         virtual_channels: u8,
         wiring: &Arc<Wiring>,
     ) -> Result<Self, Refusal> {
@@ -107,7 +107,7 @@ impl Layers {
     }
 }
 
-impl Guide for Layers {
+impl Guide for TableGuide {
     fn lanes(&self) -> u8 {
         self.lanes
     }

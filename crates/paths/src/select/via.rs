@@ -1,7 +1,7 @@
 //! Minimal paths and detours over an intermediate switch: minimal, Valiant, UGAL-L, UGAL-G and PAR.
 #![expect(clippy::inline_always, reason = "calls in the innermost loops cost a fifth")]
 
-use super::{Choices, Choosing, Selection};
+use super::{PortChoices, Selection, SelectionParams};
 use crate::guide::{Guide, Here, Want, lanes};
 use crate::wiring::{Attached, Port, Wiring};
 use crate::word::Packet;
@@ -33,10 +33,10 @@ pub const MOST_CLASSES: u8 = 16;
 /// 2009 (PAR); Besta & Hoefler, "Slim Fly: a cost effective low-diameter network topology", SC14,
 /// section IV (four candidates, lanes by hops).
 #[derive(Debug, Clone)]
-pub struct Detours {
+pub struct DetourGuide {
     selection: Selection,
-    choosing: Choosing,
-    next: Choices,
+    choosing: SelectionParams,
+    next: PortChoices,
     hops: Vec<u8>,
     /// UGAL-L only: shortest-path table that replaces the entries of `next` and `hops`, one word
     /// for each (switch, destination): table entry in the low 16 bits, hop count above.
@@ -72,27 +72,27 @@ pub struct Detours {
     near: Vec<Vec<u32>>,
 }
 
-impl Detours {
+impl DetourGuide {
     /// A guide over the minimal paths of a proved scheme.
     ///
     /// # Errors
-    /// See [`Choices::of`].
+    /// See [`PortChoices::of`].
     pub fn minimal<B: Leg>(
         scheme: &Verified<B>,
         wiring: &Arc<Wiring>,
         watch: &dyn Watch,
     ) -> Result<Self, Stop> {
-        Self::of(&**scheme, Selection::Minimal, Choosing::default(), wiring, watch)
+        Self::of(&**scheme, Selection::Minimal, SelectionParams::default(), wiring, watch)
     }
 
     /// A guide over paths with an intermediate switch, chosen at the source, of a proved scheme.
     ///
     /// # Errors
-    /// See [`Choices::of`].
+    /// See [`PortChoices::of`].
     pub fn via<B: Leg>(
         scheme: &Verified<Via<B>>,
         selection: Selection,
-        choosing: Choosing,
+        choosing: SelectionParams,
         wiring: &Arc<Wiring>,
         watch: &dyn Watch,
     ) -> Result<Self, Stop> {
@@ -102,10 +102,10 @@ impl Detours {
     /// A guide of progressive adaptive routing (PAR) over a proved scheme.
     ///
     /// # Errors
-    /// See [`Choices::of`].
+    /// See [`PortChoices::of`].
     pub fn progressive<B: Leg>(
         scheme: &Verified<Progressive<B>>,
-        choosing: Choosing,
+        choosing: SelectionParams,
         wiring: &Arc<Wiring>,
         watch: &dyn Watch,
     ) -> Result<Self, Stop> {
@@ -115,11 +115,11 @@ impl Detours {
     /// A guide of any of these selections over paths that are not proved: packets may deadlock.
     ///
     /// # Errors
-    /// See [`Choices::of`].
+    /// See [`PortChoices::of`].
     pub fn unproved<B: Leg>(
         scheme: &Progressive<B>,
         selection: Selection,
-        choosing: Choosing,
+        choosing: SelectionParams,
         wiring: &Arc<Wiring>,
         watch: &dyn Watch,
     ) -> Result<Self, Stop> {
@@ -141,7 +141,7 @@ impl Detours {
     fn of<B: Leg>(
         leg: &B,
         selection: Selection,
-        choosing: Choosing,
+        choosing: SelectionParams,
         wiring: &Arc<Wiring>,
         watch: &dyn Watch,
     ) -> Result<Self, Stop> {
@@ -169,7 +169,7 @@ impl Detours {
             _ => false,
         };
         let mut is_short = is_short && leg.class_groups().is_none();
-        let mut next = Choices::of(leg, 0, wiring, watch)?;
+        let mut next = PortChoices::of(leg, 0, wiring, watch)?;
         let (mut legs, mut hops) = (Vec::new(), hops);
         if is_short && selection == Selection::UgalL {
             if let Some(entries) = next.take_entries() {
@@ -313,7 +313,7 @@ impl Detours {
     }
 }
 
-impl Detours {
+impl DetourGuide {
     /// As [`Self::begin`] for UGAL-L at a packet's first switch, without branches that the
     /// processor would mispredict half of the time. `WHOLE`: there is one plane, every switch has
     /// endpoints, and all switches are connected.
@@ -411,7 +411,7 @@ impl Detours {
     }
 }
 
-impl Guide for Detours {
+impl Guide for DetourGuide {
     fn itself(&self) -> Option<&dyn Any> {
         Some(self)
     }

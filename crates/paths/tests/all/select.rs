@@ -9,7 +9,7 @@ use fabric::tables::candidates::{
     Candidate, Candidates, Grouped, Heading, LaneClasses, Leg, Minimal, Progressive, UpDown, Via,
 };
 use paths::guide::{Guide, Here, Sight};
-use paths::select::{Choices, Choosing, Detours, NearestAncestor, Selection};
+use paths::select::{AncestorGuide, DetourGuide, PortChoices, Selection, SelectionParams};
 use paths::wiring::{End, Port, Wiring};
 use paths::word::{HOP, Layout, Packet};
 use std::collections::BTreeSet;
@@ -26,9 +26,9 @@ const NETS: [&str; 6] = [
 ];
 
 /// Queues of different lengths.
-struct Noise;
+struct UnequalQueues;
 
-impl Sight for Noise {
+impl Sight for UnequalQueues {
     fn used(&self, port: u16) -> u32 {
         u32::from(port) * 7 % 13
     }
@@ -39,9 +39,9 @@ impl Sight for Noise {
 }
 
 /// Empty queues.
-struct Still;
+struct EmptyQueues;
 
-impl Sight for Still {
+impl Sight for EmptyQueues {
     fn used(&self, _: u16) -> u32 {
         0
     }
@@ -152,14 +152,14 @@ fn minimal_and_detours_follow_their_scheme() {
         let minimal = Minimal::new(on.clone(), classes, &Quiet).expect("it is small");
         let proved = Verified::scheme(minimal.clone(), &Quiet).expect("nobody stops");
         let proved = proved.expect("lanes rise");
-        let guide = Detours::minimal(&proved, &wiring, &Quiet).expect("few lists");
-        let (least, _) = follow(&on, &minimal, &guide, &Noise);
+        let guide = DetourGuide::minimal(&proved, &wiring, &Quiet).expect("few lists");
+        let (least, _) = follow(&on, &minimal, &guide, &UnequalQueues);
         let via = Verified::scheme(Via::by_hop(minimal.clone()), &Quiet).expect("nobody stops");
         let via = via.expect("lanes rise");
         for selection in [Selection::Valiant, Selection::UgalL, Selection::UgalG] {
-            let choosing = Choosing::usual(selection);
-            let guide = Detours::via(&via, selection, choosing, &wiring, &Quiet).expect("few");
-            let (most, _) = follow(&on, &*via, &guide, &Noise);
+            let choosing = SelectionParams::usual(selection);
+            let guide = DetourGuide::via(&via, selection, choosing, &wiring, &Quiet).expect("few");
+            let (most, _) = follow(&on, &*via, &guide, &UnequalQueues);
             let detours = selection == Selection::Valiant;
             assert!(!detours || most > least, "{net}: nobody makes a detour");
         }
@@ -213,13 +213,13 @@ fn chosen(
     for _ in 0..candidates {
         let via = ends[random.below(ends.len() as u32) as usize];
         let first = port(via, random);
-        let cost = (far(at, via) + far(via, home)) * Noise.used(first);
+        let cost = (far(at, via) + far(via, home)) * UnequalQueues.used(first);
         if best.is_none_or(|(least, ..)| cost < least) {
             best = Some((cost, first, via));
         }
     }
     match best {
-        Some((least, first, via)) if far(at, home) * Noise.used(direct) > least => {
+        Some((least, first, via)) if far(at, home) * UnequalQueues.used(direct) > least => {
             (first, Some(via))
         }
         _ => (direct, None),
@@ -234,7 +234,7 @@ fn any_number_of_choices_is_that_of_shortest_paths() {
     let on = built(IRREGULAR);
     let wiring = Wiring::of(&on, |_| 1).expect("one rail each");
     let minimal = Minimal::new(on, LaneClasses::any(1), &Quiet).expect("it is small");
-    let choices = Choices::of(&minimal, 0, &wiring, &Quiet).expect("nobody stops");
+    let choices = PortChoices::of(&minimal, 0, &wiring, &Quiet).expect("nobody stops");
     let (hops, mut different) = (hops_between(&wiring), BTreeSet::new());
     for (at, goal) in (0..400).flat_map(|at| (0..400).map(move |goal| (at, goal))) {
         let far = |s: u32| hops[s as usize][goal as usize];
@@ -261,8 +261,8 @@ fn ugal_l_chooses_by_hops_and_the_first_queue() {
         let (ends, hops) = (wiring.endpoints(), hops_between(&wiring));
         let mut detours = 0;
         for candidates in [1, 4, 64] {
-            let choosing = Choosing { candidates, threshold: 0 };
-            let guide = Detours::via(&via, Selection::UgalL, choosing, &wiring, &Quiet);
+            let choosing = SelectionParams { candidates, threshold: 0 };
+            let guide = DetourGuide::via(&via, Selection::UgalL, choosing, &wiring, &Quiet);
             let guide = guide.expect("few");
             let layout = Layout::new(ends.len() as u32, 1, guide.vias(), 0, 1000).expect("small");
             let mut random = Fast::new(6, "choices", 0);
@@ -275,7 +275,7 @@ fn ugal_l_chooses_by_hops_and_the_first_queue() {
                 let expected = chosen(&wiring, &hops, (at, home, candidates), &mut own);
                 let mut flit = layout.packet(target as u32, 0, 0);
                 let (in_port, random) = (ends[source].port, &mut random);
-                let mut here = Here { router: at, in_port, lane: 0, sight: &Noise, random };
+                let mut here = Here { router: at, in_port, lane: 0, sight: &UnequalQueues, random };
                 let mut packet = Packet::new(&mut flit, &layout);
                 let port = guide.want(&mut here, &mut packet).port;
                 let over = (packet.note() != 0).then(|| packet.via());
@@ -298,9 +298,9 @@ fn nearest_ancestors_follow_their_scheme() {
         let rank: Vec<u32> = on.switches().iter().map(|s| u32::from(top - s.level)).collect();
         let scheme = UpDown::new(on.clone(), rank.clone(), 4, &Quiet).expect("it is small");
         let proved = Verified::scheme(scheme, &Quiet).expect("nobody stops").expect("no cycle");
-        let choosing = Choosing::usual(Selection::Anca);
-        let guide = NearestAncestor::new(&proved, rank, choosing, &wiring, &Quiet).expect("few");
-        let (most, _) = follow(&on, &*proved, &guide, &Noise);
+        let choosing = SelectionParams::usual(Selection::Anca);
+        let guide = AncestorGuide::new(&proved, rank, choosing, &wiring, &Quiet).expect("few");
+        let (most, _) = follow(&on, &*proved, &guide, &UnequalQueues);
         assert_eq!(most, 2 * u32::from(top), "{net}");
     }
 }
@@ -311,21 +311,21 @@ fn legs_are_followed<B: Leg + Clone>(net: &str, on: &Arc<Topology>, via: Via<B>)
     let edge: Vec<SwitchId> = on.edge_switches().into_iter().map(SwitchId).collect();
     let pairs = edge.iter().flat_map(|a| edge.iter().map(move |b| (*a, *b)));
     let reach = pairs.filter_map(|(a, b)| via.beneath().hops(a, b)).max().expect("some path");
-    let choosing = Choosing::usual(Selection::Par);
+    let choosing = SelectionParams::usual(Selection::Par);
     let mut calm = 0;
     for far in [1, reach] {
         let par = Progressive::new(via.clone(), reach, far);
         let par = Verified::scheme(par, &Quiet).expect("no stop").expect("lanes rise");
-        let guide = Detours::progressive(&par, choosing, &wiring, &Quiet).expect("few lists");
-        let (most, _) = follow(on, &*par, &guide, &Noise);
+        let guide = DetourGuide::progressive(&par, choosing, &wiring, &Quiet).expect("few lists");
+        let (most, _) = follow(on, &*par, &guide, &UnequalQueues);
         assert!(most > reach.into() && most <= 2 * u32::from(reach) + 1, "{net}: {most} hops");
-        let (most, least) = follow(on, &*par, &guide, &Still);
+        let (most, least) = follow(on, &*par, &guide, &EmptyQueues);
         assert!(most <= reach.into(), "{net}: nobody turns where nothing is queued");
         calm = least;
     }
     let via = Verified::scheme(via, &Quiet).expect("no stop").expect("lanes rise");
-    let guide = Detours::via(&via, Selection::UgalL, choosing, &wiring, &Quiet).expect("few");
-    let (most, detours) = follow(on, &*via, &guide, &Noise);
+    let guide = DetourGuide::via(&via, Selection::UgalL, choosing, &wiring, &Quiet).expect("few");
+    let (most, detours) = follow(on, &*via, &guide, &UnequalQueues);
     assert!(most <= 2 * u32::from(reach) && detours > calm, "{net}: {detours}, {calm} hops");
 }
 

@@ -111,13 +111,13 @@ pub(crate) struct Port {
     pub(crate) into: u64,
 }
 
-/// A packet: its cycle of injection, its destination, its flits. All classes of an endpoint send the
-/// same packets.
+/// A packet: its cycle of injection, its destination, its flits. All classes of an endpoint send
+/// the same packets.
 pub(crate) type Packet = (u64, u32, u32);
 
 /// The results of a class.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub(crate) struct Found {
+pub(crate) struct ClassResult {
     pub(crate) arrived: u64,
     pub(crate) latency: u64,
     /// Cycles from injection to entering the network.
@@ -161,12 +161,12 @@ pub(crate) fn run(
     keys: &Keys,
     packets: &[Vec<Packet>],
     cycles: u64,
-) -> Option<(Vec<Found>, u64)> {
+) -> Option<(Vec<ClassResult>, u64)> {
     let mut routers: Vec<Router> = ports.iter().map(|p| Router::new(p.len(), keys)).collect();
     let mut nodes = nodes(ports, keys, packets);
     let classes = keys.class_priority.len();
     let all = (packets.iter().map(Vec::len).sum::<usize>() * classes) as u64;
-    let mut found = vec![Found::default(); classes];
+    let mut found = vec![ClassResult::default(); classes];
     let mut events: BTreeMap<u64, Vec<Event>> = BTreeMap::new();
     for now in 0..cycles {
         let mut home = Vec::new();
@@ -335,7 +335,7 @@ impl Node {
     }
 
     /// The flit that leaves in this cycle, if one does.
-    fn send(&mut self, now: u64, keys: &Keys, found: &mut [Found]) -> Option<Flit> {
+    fn send(&mut self, now: u64, keys: &Keys, found: &mut [ClassResult]) -> Option<Flit> {
         let class = self.choose(keys)?;
         let mut flit = self.made[class].pop_front().unwrap();
         flit.vc = self.vc[class].unwrap();

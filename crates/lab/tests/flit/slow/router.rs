@@ -92,7 +92,7 @@ struct Entry {
 }
 
 /// Inputs, with the virtual channels in which a buffer place became free.
-type Freed = Vec<(usize, BTreeSet<usize>)>;
+type FreedPlaces = Vec<(usize, BTreeSet<usize>)>;
 
 /// Takes the first entry of a list, if it fits.
 fn pop_if<T>(list: &mut VecDeque<T>, takes: impl Fn(&T) -> bool) -> Option<T> {
@@ -118,7 +118,8 @@ impl Stage {
     }
 }
 
-/// A flit in the crossbar: until when, from where, its output, and whether its packet held the switch.
+/// A flit in the crossbar: until when, from where, its output, and whether its packet held the
+/// switch.
 struct Crossing {
     until: Option<u64>,
     lane: Lane,
@@ -202,7 +203,7 @@ impl Router {
     }
 
     /// What leaves at the end of a cycle: flits for each output, credits for each input.
-    pub(super) fn leaves(&mut self) -> (Vec<(usize, Flit)>, Freed) {
+    pub(super) fn leaves(&mut self) -> (Vec<(usize, Flit)>, FreedPlaces) {
         let flits = self.behind.iter_mut().enumerate();
         let flits = flits.filter_map(|(port, queue)| Some((port, queue.pop_front()?))).collect();
         let credits = self.credits.iter_mut().enumerate();
