@@ -139,7 +139,7 @@ def test_the_place_of_every_file_that_is_written_is_looked_at_before_the_work(us
 
 
 def kind(option: str, command: str, param: Any) -> str:
-    """What is written after the option."""
+    """The kind of value that users write after an option."""
     if (option, command) in SEVERAL:
         assert KINDS[type(param.type).__name__] == "text" and "," in param.metavar
         return "whole number"

@@ -101,7 +101,7 @@ def test_a_load_stretches_the_times(tmp_path):
         cycles = int(last * own / load) + 1
         assert point["offered_load"] == pytest.approx(flits / senders / cycles)
         assert sum(n for _, n in point["latency_histogram"]) == len(packets)
-    # some cycles of it: those that are created then are offered
+    # where some cycles are measured, the offered load counts the packets created in them
     part = play(path, settings={"run.warmup_cycles": 200, "run.measure_cycles": 300})
     created = [p for p in packets if 200 <= p[0] < 500]
     assert part["offered_load"] == pytest.approx(sum(p[3] for p in created) / senders / 300)
