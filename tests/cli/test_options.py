@@ -177,7 +177,7 @@ def test_a_short_option_is_of_one_long_one(uses):
         for command, param in places:
             assert SHORT[option] in param.opts, f"{option} of {command}"
             assert not param.hidden
-    for option, long in SHORT.items():  # who has the long one has the short one, too
+    for option, long in SHORT.items():  # a command that has the long option also has the short one
         bare = {command for command, param in uses[long] if option not in param.opts}
         assert not bare, f"{long} without {option}: {bare}"
 
