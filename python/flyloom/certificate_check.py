@@ -163,7 +163,7 @@ class Tables:
              "tables.txt: `sl from` must name the first LID of a port")
 
     def record(self, words: list[str]) -> None:
-        """Takes a record by its words."""
+        """Reads one record of tables.txt, given as its words."""
         match words:
             case ["lmc", lmc]:
                 put(vars(self), "lmc", read(lmc, {str(n): n for n in range(8)}))

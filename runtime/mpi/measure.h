@@ -18,7 +18,7 @@ struct measure {
 };
 
 /* Nanoseconds of a clock that never goes back. */
-/* Nanoseconds of a monotonic clock. */
+double measure_now(void);
 /* Allocated and touched memory of zeros; ends all ranks where there is none. */
 void *measure_memory(size_t bytes);
 /* Ends all ranks with a line on standard error. */

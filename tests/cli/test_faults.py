@@ -106,7 +106,7 @@ def scene(prepared: Path, tmp_path: Path, verb: str, older: bool) -> Path:
 
 @pytest.mark.campaign
 def test_the_kth_write_rename_or_sync_fails(prepared, server, tmp_path):
-    """3, one line that names the file; the older writing whole, or nothing."""
+    """The command ends with 3 and a line that names the file; the older files stay whole."""
     base, counts = prepared
     chance = random.Random("errors")
     for verb, older, k in moments(counts, ("route", "cables", "run"), "kth", count(40, 10**9)):

@@ -139,7 +139,7 @@ def test_the_place_of_every_file_that_is_written_is_looked_at_before_the_work(us
 
 
 def kind(option: str, command: str, param: Any) -> str:
-    """What is written after the option."""
+    """The kind of value that users write after an option."""
     if (option, command) in SEVERAL:
         assert KINDS[type(param.type).__name__] == "text" and "," in param.metavar
         return "whole number"
@@ -177,7 +177,7 @@ def test_a_short_option_is_of_one_long_one(uses):
         for command, param in places:
             assert SHORT[option] in param.opts, f"{option} of {command}"
             assert not param.hidden
-    for option, long in SHORT.items():  # who has the long one has the short one, too
+    for option, long in SHORT.items():  # a command that has the long option also has the short one
         bare = {command for command, param in uses[long] if option not in param.opts}
         assert not bare, f"{long} without {option}: {bare}"
 

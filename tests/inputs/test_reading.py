@@ -238,7 +238,7 @@ RULES = 'rack_units = 42\npitch_m = 1.5\nstock_m = [1.0, 2.0]\nendpoints = "fit"
 
 
 def readers(tmp_path):
-    """What reads, and a good text for it."""
+    """The functions that read files, each with a text that it accepts."""
     ring = fl.network("ring:n=4,p=1")
     good = tmp_path / "wire"
     fl.cables(ring, good)

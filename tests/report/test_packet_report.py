@@ -68,7 +68,7 @@ def refers_to_nothing(html: str) -> bool:
 
 @pytest.fixture(scope="module")
 def ran(tmp_path_factory):
-    """Four points, run: the folder of the results, the rows of ``rows.parquet``."""
+    """Runs four points: gives the folder of the results and the rows of ``rows.parquet``."""
     import pyarrow.parquet as parquet
 
     folder = tmp_path_factory.mktemp("beside")

@@ -126,8 +126,8 @@ class Ranks:
             self.next(rank, "calc 0", answers)
 
     def barrier(self) -> None:
-        """Dissemination: in round k of rank r to r + 2^k, and from r - 2^k, taken behind all that
-        this one sent before."""
+        """Dissemination: in round k rank r sends to r + 2^k, and receives from r - 2^k, after all
+        that it sent before."""
         for k in range(math.ceil(math.log2(self.size))):
             for rank in range(self.size):
                 to, source = (rank + 2**k) % self.size, (rank - 2**k) % self.size

@@ -264,7 +264,7 @@ def test_one_after_the_other(release, tmp_path):
 
 
 def test_twice_the_same(release, tmp_path):
-    """Whatever comes first: the same bytes, by waiting or by tests."""
+    """In whichever order operations complete, with waits or tests, the bytes are the same."""
     texts = {Recorded(release / "tests/record_collectives", tmp_path / f"{n}", form, 5,
                       pairs(PLAIN)).text for n, form in enumerate(["begun", "begun", "tested"])}
     assert len(texts) == 1

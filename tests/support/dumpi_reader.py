@@ -125,7 +125,7 @@ def read(content: bytes) -> Run:
 
 
 def records(cursor: Cursor) -> list[Call]:
-    """All records, to the mark behind them."""
+    """Reads all records, up to the mark that ends them."""
     calls = []
     while (number := cursor.count(2)) != 293:
         name, pairs = LAYOUTS[number]

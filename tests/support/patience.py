@@ -28,7 +28,7 @@ def least_s(within_s: float, attempt: Callable[[], float | None]) -> float | Non
 
 
 def seconds(work: Callable[[], object]) -> float:
-    """How long it takes."""
+    """The seconds that the work takes."""
     began = time.monotonic()
     work()
     return time.monotonic() - began

@@ -66,7 +66,7 @@ def copied() -> Iterator[Path]:
 
 
 def bring_up_to_date(folder: Path) -> None:
-    """Makes the copy what the sources are now."""
+    """Copies files that have changed since, and deletes those that the sources no longer have."""
     listed = subprocess.run(["git", "ls-files", "-z", "-co", "--exclude-standard"], cwd=ROOT,
                             capture_output=True, text=True, check=True).stdout
     wanted = {name for name in listed.split("\0") if name and (ROOT / name).is_file()}

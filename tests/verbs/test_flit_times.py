@@ -101,7 +101,7 @@ def test_a_load_stretches_the_times(tmp_path):
         cycles = int(last * own / load) + 1
         assert point["offered_load"] == pytest.approx(flits / senders / cycles)
         assert sum(n for _, n in point["latency_histogram"]) == len(packets)
-    # some cycles of it: those that are created then are offered
+    # where some cycles are measured, the offered load counts the packets created in them
     part = play(path, settings={"run.warmup_cycles": 200, "run.measure_cycles": 300})
     created = [p for p in packets if 200 <= p[0] < 500]
     assert part["offered_load"] == pytest.approx(sum(p[3] for p in created) / senders / 300)
@@ -196,7 +196,7 @@ def of_two_planes():
     {"traffic": "neighbour", "load": 0.7}, {"traffic": "shift:2", "load": 0.7},
     {"traffic": "uniform", "load": 0.7},
 ])
-def test_the_shorter_way_is_taken(given):
+def test_the_shorter_path_is_taken(given):
     """Only plane 1 has the shorter path to a neighbour; at distance two both have it, and take
     turns."""
     settings = {"rail": "shortest", "run.measure_cycles": 3000, "links": True,
@@ -221,7 +221,7 @@ def test_the_shorter_way_is_taken(given):
                                           **given).to_dict()
 
 
-def test_the_shorter_way_is_taken_by_packets_of_a_file(tmp_path):
+def test_the_shorter_path_is_taken_by_packets_of_a_file(tmp_path):
     packets = [(30 * i, i % 5, (i + 1 + i // 5 % 4) % 5, 1 + i % 3) for i in range(60)]
     short = written(tmp_path / "short", packets)
     point = play(short, of_two_planes(), settings={"rail": "shortest"})

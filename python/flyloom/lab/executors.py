@@ -50,20 +50,20 @@ class Serial:
         self.waiting: int | None = None
 
     def room(self, _number: int) -> bool:
-        """Whether there is no task in hand."""
+        """Whether no task waits to be run."""
         return self.waiting is None
 
     def submit(self, number: int) -> None:
-        """Takes a task in hand."""
+        """Keeps a task until ``finished`` runs it."""
         self.waiting = number
 
     def finished(self) -> list[Outcome]:
-        """Computes the task in hand."""
+        """Computes the task that waits, if any."""
         number, self.waiting = self.waiting, None
         return [] if number is None else [work(self.tasks[number], self.tell, self.progress)]
 
     def stop(self) -> None:
-        """Drops the task in hand; nothing else runs in this executor."""
+        """Drops the task that waits; nothing else runs in this executor."""
         self.waiting = None
 
 

@@ -19,8 +19,8 @@ OBJECTIVE = "FLYLOOM_OBJECTIVE"
 EFFORT = "FLYLOOM_EFFORT"
 SEED = "FLYLOOM_SEED"
 VERBOSE = "FLYLOOM_VERBOSE"
-"""What the library reads: a file with the network, the endpoints of hosts, how it is mapped, and
-whether it says what that brings."""
+"""Environment variables of the library: files with the network and the endpoints of hosts, options
+of the mapping, and whether a line about each communicator is printed."""
 
 OBJECTIVES = ("congestion", "hops")
 EFFORTS = ("fast", "normal", "best")

@@ -141,7 +141,7 @@ class Figure:
     values: Mapping[str, Sequence[float]]
     """The values of each network, the same number for all."""
     at: Sequence[Any] = ()
-    """The places of the axis, where there are several."""
+    """Positions on the axis of the values, where a network has several."""
     notes: Mapping[str, str] = field(default_factory=dict)
     """Remarks beside a network's value."""
 

@@ -17,7 +17,7 @@ FONT = "system-ui, -apple-system, 'Segoe UI', 'DejaVu Sans', sans-serif"
 INK, GREY, GRID = "#1c2430", "#59636f", "#e3e7ec"
 #: One colour a network, in turn: Okabe and Ito's palette, darkened to stand out on white.
 NETWORK_COLOURS = ("#0b5394", "#d1660a", "#1b8a6b", "#9a3d86", "#6b5b00", "#5a6472")
-#: Rows or panels of a chart: of more nobody reads each, and each takes a twentieth of a second.
+#: The most rows or panels of a chart: nobody reads more, and each takes 1/20 s to draw.
 MOST = 24
 SCHEMA = "https://vega.github.io/schema/vega-lite/v6.json"
 

@@ -19,7 +19,7 @@ TITLES = {
     "disjoint_paths": "Link-disjoint paths of switch pairs",
     "throughput": "Maximum achievable throughput",
 }
-#: Bars of a histogram of loads, about.
+#: The approximate number of bars of a histogram of loads.
 BARS = 40
 #: Mean lengths are drawn in classes of this number of hops, around multiples of it.
 CLASS = 0.25

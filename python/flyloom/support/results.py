@@ -171,7 +171,7 @@ def _column(values: list[Any]) -> Any:
 
 
 def _extra(name: str) -> Any:
-    """A package that not everybody has."""
+    """Imports an optional package; a refusal says how to install it where it is missing."""
     import importlib
 
     try:

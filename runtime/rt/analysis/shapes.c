@@ -23,7 +23,7 @@ void any_reach(void) {
     reach(&shape, &ahead, &last);
 }
 
-/* The checks of collectives on the two shapes of a side. */
+/* Checks the shapes that a collective is given, two for each side. */
 void any_shapes(void) {
     fly_shape in[2] = {any_shape(), any_shape()}, out[2] = {any_shape(), any_shape()};
     size_t in_at[2] = {any_size(), any_size()}, out_at[2] = {any_size(), any_size()};

@@ -279,8 +279,9 @@ FLY_API int fly_probe(fly_win *win, int source, int tag, int *flag, fly_status *
    too), valid until the next start or free; else NULL. Never needed for correctness. */
 FLY_API const void *fly_inline(const fly_req *req, size_t *bytes);
 
-/* Makes a notification request inactive; *status count is what it had taken, which is not given
-   back. Inactive: no effect. Errors: STATE for an operation's. Cost: O(1). */
+/* Makes a notification request inactive; the count of *status says how many notifications it had
+   consumed, which are not returned. No effect where the request is inactive. Errors: STATE for the
+   request of an operation. Cost: O(1). */
 FLY_API int fly_cancel(fly_req *req, fly_status *status);
 
 /* Frees a request and sets *req to NULL. Errors: STATE while active. Cost: O(1). */

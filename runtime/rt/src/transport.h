@@ -44,7 +44,7 @@ struct fly_hello {
     unsigned char node[16], token[16]; /* shm: which kernel and network; name of the socket */
     unsigned char secret[16]; /* shm: who connects must know it; only the bootstrap carries it */
     uint64_t pid, pid_space; /* the process, and in which namespace that number is one */
-    uint64_t hub;            /* loop: where the hub is, from rank 0 */
+    uint64_t hub;            /* loop: the address of the hub that rank 0 made */
     uint32_t expedited;      /* shm: the kernel can put a fence into it */
     uint32_t address_bytes;  /* ofi, here and below */
     uint16_t life_port, writes; /* where the process listens; bits of what its provider does */
