@@ -2,8 +2,8 @@
 
 use crate::stages::{Entry, SIMULATORS, STAGES};
 use base::Refusal;
-use engines::lanes::Choice;
-use measure::load::sent::Asked;
+use engines::lanes::LaneChoice;
+use measure::load::sent::TrafficParameter;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
@@ -74,7 +74,7 @@ pub struct Point {
     pub routing: Option<Routing>,
     /// How the routes get their lanes; left out: as the engine does.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub lanes: Option<Choice>,
+    pub lanes: Option<LaneChoice>,
     /// Proof of the tables.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub verify: Option<Verify>,
@@ -143,7 +143,7 @@ pub struct Verify {
 
 impl Default for Verify {
     fn default() -> Self {
-        Self { hop_limit: verify::proof::Params::default().hop_limit }
+        Self { hop_limit: verify::proof::ProofParams::default().hop_limit }
     }
 }
 
@@ -155,12 +155,12 @@ pub struct Ebb {
     pub patterns: u32,
     /// Traffic in place of random bisections, as of the measure `ebb`.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub traffic: Option<Asked>,
+    pub traffic: Option<TrafficParameter>,
 }
 
 impl Default for Ebb {
     fn default() -> Self {
-        Self { patterns: measure::load::ebb::Params::default().patterns, traffic: None }
+        Self { patterns: measure::load::ebb::EbbParams::default().patterns, traffic: None }
     }
 }
 

@@ -320,7 +320,7 @@ impl Stage for Spec {
         Renamed::name("background.class", "background.traffic_class"),
     ];
 
-    type On<'a> = Driven<'a>;
+    type Input<'a> = Driven<'a>;
     type Record = Record;
 
     fn examples() -> Vec<Self> {

@@ -24,7 +24,7 @@ use serde::Deserialize;
 use serde_json::{Value, json};
 use std::sync::Arc;
 use traffic::communication::{KINDS, Sent, made};
-use verify::Limits;
+use verify::RouteLimits;
 
 /// Who sends how many bytes, in how many messages, to whom.
 #[pyclass(frozen, module = "flyloom._core")]
@@ -347,7 +347,7 @@ pub fn map_with_routing<'py>(
         };
         let found = joint(&Asked { on: &on, request, layers, options: &options }, watch)?;
         let to_last: &dyn Watch = if found.mapped.interrupted { &Quiet } else { watch };
-        let proof = verify::verify(&found.routing, Limits::NONE, to_last)?;
+        let proof = verify::verify(&found.routing, RouteLimits::NONE, to_last)?;
         let tables = On { topology: on.clone(), routing: Some(found.routing.clone()) };
         let (places, shortest) = (&found.mapped.places, Ways::Shortest(&on));
         let mut told = figures(&tables, graph, &slots, places, shortest, to_last)?;

@@ -1,5 +1,6 @@
-//! Mutated files over all readers: a result or a refusal, in little memory; mutations are so gentle
-//! that readers take at least half of them, for those that fail at the first byte show nothing.
+//! Mutated files for all readers: each gives a result or a refusal, in little memory. Mutations are
+//! gentle enough that readers accept at least half of them, because files that fail at the first
+//! byte show nothing.
 //!
 //! 100,000 in a campaign, to be run under a limit on memory (`ulimit -v 2097152`).
 
@@ -11,17 +12,17 @@ use serde_json::{Map, json};
 use std::sync::Arc;
 use traffic::workload::{Schedule, make};
 
-/// What reads bytes, or says why not.
-type Read = Box<dyn Fn(&[u8]) -> Result<(), String>>;
+/// A function that reads bytes, or says why it refuses them.
+type ReadFn = Box<dyn Fn(&[u8]) -> Result<(), String>>;
 
-/// A reader: its name, a good file, and what reads such bytes.
-struct Reader {
+/// A reader under test: its name, a good file, and the function that reads such bytes.
+struct NamedReader {
     name: String,
     good: Vec<u8>,
-    read: Read,
+    read: ReadFn,
 }
 
-fn told<T>(found: Result<T, impl ToString>) -> Result<(), String> {
+fn as_text<T>(found: Result<T, impl ToString>) -> Result<(), String> {
     found.map(drop).map_err(|refused| refused.to_string())
 }
 
@@ -38,8 +39,8 @@ fn of(
     name: &str,
     good: impl Into<Vec<u8>>,
     read: impl Fn(&[u8]) -> Result<(), String> + 'static,
-) -> Reader {
-    Reader { name: name.to_owned(), good: good.into(), read: Box::new(read) }
+) -> NamedReader {
+    NamedReader { name: name.to_owned(), good: good.into(), read: Box::new(read) }
 }
 
 const ALLPROF: &str = "# run on 4096 nodes of 17 racks, 2026-01-01 10:11:12\n\
@@ -119,11 +120,11 @@ fn hex(digits: &str) -> Vec<u8> {
 /// Routers of a group of CODES, and groups.
 const GROUP: i32 = 6;
 const GROUPS: i32 = 4;
-/// Bytes of the links within a group.
+/// The number of bytes of the links within a group.
 const WITHIN: usize = (GROUP * (GROUP - 1) * 12) as usize;
 
-/// Links of CODES in one: those of all pairs within a group, with their types, and those between,
-/// where every router has one to its like in every other group.
+/// Two link files of CODES in one: the links of all pairs within a group, with their types, and the
+/// links between groups, where every router has one to its counterpart in every other group.
 fn codes() -> Vec<u8> {
     let pairs = |n: i32| (0..n).flat_map(move |a| (0..n).map(move |b| (a, b)));
     let within = pairs(GROUP).filter(|(a, b)| a != b).flat_map(|(a, b)| [a, b, 0]);
@@ -132,7 +133,7 @@ fn codes() -> Vec<u8> {
     within.chain(between).flat_map(i32::to_le_bytes).collect()
 }
 
-fn graphs() -> Vec<Reader> {
+fn graphs() -> Vec<NamedReader> {
     let given = fabric::network::parse_inline("slim_fly:q=3,p=1").expect("well formed");
     let family = families::family(&given.family).expect("a family");
     let t = family.build(&given.params).expect("a member");
@@ -151,16 +152,16 @@ fn graphs() -> Vec<Reader> {
     ];
     let definitions = of(".ibnl", IBNL, |bytes| {
         let topology = "BOX a\n   L1/P1 -> HCA h P1\n   L2/P1 -> HCA i P1\n";
-        told(graph_file::ibutils::read_with(topology, "f", &[("d".to_owned(), text(bytes))]))
+        as_text(graph_file::ibutils::read_with(topology, "f", &[("d".to_owned(), text(bytes))]))
     });
     std::iter::once(definitions)
         .chain(all.into_iter().map(|(name, good)| {
-            of(name, good, |bytes| told(graph_file::read_any(&text(bytes), "f.edges", None)))
+            of(name, good, |bytes| as_text(graph_file::read_any(&text(bytes), "f.edges", None)))
         }))
         .collect()
 }
 
-fn traces() -> Vec<Reader> {
+fn traces() -> Vec<NamedReader> {
     let made = schedule();
     let mut said = String::new();
     goal::text::write(&made, &mut said).expect("strings take all");
@@ -173,11 +174,11 @@ fn traces() -> Vec<Reader> {
             all.iter().map(|one| ("d".to_owned(), one.as_slice())).collect();
         // the counts of calls need not agree with those of the other ranks
         let _ = dumpi::schedule(&named, &Map::new(), &Quiet);
-        told(dumpi::parse(bytes, &Quiet))
+        as_text(dumpi::parse(bytes, &Quiet))
     };
     let first = dumpi::files(&made, &Quiet).expect("files").contents.swap_remove(0);
     vec![
-        of("GOAL", said, |bytes| told(goal::text::parse(&text(bytes), &Quiet))),
+        of("GOAL", said, |bytes| as_text(goal::text::parse(&text(bytes), &Quiet))),
         of("GOAL in binary", bin, |bytes| {
             let read = goal::binary::parse(bytes, &Quiet);
             if let Ok(found) = &read {
@@ -185,12 +186,12 @@ fn traces() -> Vec<Reader> {
                 goal::text::write(found, &mut said).expect("strings take all");
                 assert_eq!(goal::text::parse(&said, &Quiet).as_ref(), Ok(found));
             }
-            told(read)
+            as_text(read)
         }),
         of("liballprof", ALLPROF, |bytes| {
             let said = text(bytes);
             let files = [("a-0".to_owned(), said.as_str()), ("a-1".to_owned(), ALLPROF_OTHER)];
-            told(liballprof::schedule(&files, &Map::new(), &Quiet))
+            as_text(liballprof::schedule(&files, &Map::new(), &Quiet))
         }),
         of("Chakra", hex(CHAKRA), |bytes| {
             let trace = chakra::parse(bytes, &Quiet).map_err(|stop| stop.to_string())?;
@@ -202,8 +203,8 @@ fn traces() -> Vec<Reader> {
     ]
 }
 
-/// Tables, levels, names and places on a network.
-fn on_networks() -> Vec<Reader> {
+/// Readers of tables, levels, names and places on a network.
+fn on_networks() -> Vec<NamedReader> {
     let given = fabric::network::parse_inline("slim_fly:q=3,p=1").expect("well formed");
     let family = families::family(&given.family).expect("a family");
     let t = Arc::new(family.build(&given.params).expect("a member"));
@@ -217,27 +218,29 @@ fn on_networks() -> Vec<Reader> {
     let counted: Vec<String> = names.iter().map(|name| format!("{name} slots=12")).collect();
     let (hosts, pins, times) = (t.clone(), t.clone(), t.clone());
     vec![
-        of("digraph", digraph, |bytes| told(graph_file::orcs::read_tables(&text(bytes), "f"))),
-        of("dump_lfts", LFT, |bytes| told(ib::lft::read(&text(bytes), "f"))),
-        of("SL2VL", SL2VL, |bytes| told(ib::sl_files::read_sl2vl(&text(bytes), "f"))),
-        of("path records", PATHS, |bytes| told(ib::sl_files::read_path_records(&text(bytes), "f"))),
+        of("digraph", digraph, |bytes| as_text(graph_file::orcs::read_tables(&text(bytes), "f"))),
+        of("dump_lfts", LFT, |bytes| as_text(ib::lft::read(&text(bytes), "f"))),
+        of("SL2VL", SL2VL, |bytes| as_text(ib::sl_files::read_sl2vl(&text(bytes), "f"))),
+        of("path records", PATHS, |bytes| {
+            as_text(ib::sl_files::read_path_records(&text(bytes), "f"))
+        }),
         of("rank file", ranks.collect::<Vec<_>>().join("\n"), move |bytes| {
-            told(formats::mapping::read(&t, &text(bytes), &slots, None))
+            as_text(formats::mapping::read(&t, &text(bytes), &slots, None))
         }),
         of("host list", counted.join("\n"), move |bytes| {
-            told(formats::mapping::hosts(&hosts, &text(bytes)))
+            as_text(formats::mapping::hosts(&hosts, &text(bytes)))
         }),
         of("pins", "# of 12345678\n1200 3\n12340 5\n34560 11\n", move |bytes| {
-            told(formats::mapping::pins(&pins, &text(bytes)))
+            as_text(formats::mapping::pins(&pins, &text(bytes)))
         }),
         of("packets", "0 0 1 1234\n1234 7 2 5\n34567 11 1 12\n", move |bytes| {
-            told(traffic::times::Injections::parse(&text(bytes), &times))
+            as_text(traffic::times::Injections::parse(&text(bytes), &times))
         }),
-        of("anynet", ANYNET, |bytes| told(booksim::anynet::read(&text(bytes), "f"))),
+        of("anynet", ANYNET, |bytes| as_text(booksim::anynet::read(&text(bytes), "f"))),
     ]
 }
 
-fn readers() -> Vec<Reader> {
+fn readers() -> Vec<NamedReader> {
     let mut all = graphs();
     all.extend(on_networks());
     all.extend(traces());
@@ -250,16 +253,16 @@ fn readers() -> Vec<Reader> {
     ] {
         all.push(of(name, good, move |bytes| {
             let said = text(bytes);
-            told(communication::matrix(&[(name.to_owned(), said.as_str())]))
+            as_text(communication::matrix(&[(name.to_owned(), said.as_str())]))
         }));
     }
     all.push(of("BookSim", BOOKSIM, |bytes| {
         let said = text(bytes);
-        told(booksim::read(&[Source::File { name: "a.cfg", text: &said }]))
+        as_text(booksim::read(&[Source::File { name: "a.cfg", text: &said }]))
     }));
     all.push(of("CODES", codes(), |bytes| {
         let (intra, inter) = bytes.split_at(bytes.len().min(WITHIN));
-        told(graph_file::codes::read(("intra", intra), ("inter", inter), None))
+        as_text(graph_file::codes::read(("intra", intra), ("inter", inter), None))
     }));
     all
 }
