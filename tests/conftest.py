@@ -2,7 +2,7 @@
 
 Files are given to the processes of pytest-xdist one at a time, those that take longest first: a
 long one that comes last keeps one process at work while the others have ended. What they take is
-read from tests/times.json, which a run with FLYLOOM_TIMES=keep writes, and for files that are in it
+read from tests/times.json, which a run with KEEP_TIMES=keep writes, and for files that are in it
 from the record of the last run in target/.
 """
 
@@ -23,7 +23,7 @@ KEPT = ROOT / "tests" / "times.json"
 """The record in the repository: seconds by file."""
 UNKNOWN_S = 60.0
 """What a file that no record has is taken to last: one that is long must not come last."""
-DEADLINE = float(os.environ.get("FLYLOOM_DEADLINE", 0))
+DEADLINE = float(os.environ.get("CHECK_DEADLINE", 0))
 """When no further test is begun, in seconds since 1970; 0 for never."""
 OVER = "the time of make check is over; make test runs them"
 LAST = ROOT / "target" / "test-times.json"
@@ -70,7 +70,7 @@ class Times:
         by_file = {name: round(files[name], 1) for name in sorted(files)}
         tests = {name: [round(s, 3) for s in self.tests[name]] for name in sorted(self.tests)}
         LAST.write_text(json.dumps({"files": by_file, "tests": tests}, indent=0) + "\n")
-        if os.environ.get("FLYLOOM_TIMES") == "keep":
+        if os.environ.get("KEEP_TIMES") == "keep":
             KEPT.write_text(json.dumps({"files": by_file}, indent=0) + "\n")
 
 

@@ -28,12 +28,15 @@ fn main() {
     let modules: BTreeSet<String> =
         files.iter().map(|f| module(f)).filter(|name| name != "lib").collect();
     let below = dependencies(&here.join("Cargo.toml"), &crates);
-    for file in files.iter().filter(|f| modules.contains(&module(f))) {
-        let text = read(file);
-        let mut uses = words_before_colons(&text, &below);
-        uses.extend(modules_used(&text, &modules).iter().map(|name| format!("py/{name}")));
+    let ours = files.iter().filter(|f| modules.contains(&module(f)));
+    let texts: BTreeMap<String, String> = ours.map(|file| (module(file), read(file))).collect();
+    for (name, text) in &texts {
+        let mut uses = words_before_colons(text, &below);
+        let methods = methods_elsewhere(text, &texts);
+        let used = modules_used(text, &modules).into_iter().chain(methods);
+        uses.extend(used.filter(|other| other != name).map(|other| format!("py/{other}")));
         uses.insert("outside".into());
-        nodes.insert(format!("py/{}", module(file)), (hash(text.as_bytes()), uses));
+        nodes.insert(format!("py/{name}"), (hash(text.as_bytes()), uses));
     }
     let names = exported(&read(&here.join("src/lib.rs")), &modules);
     println!("cargo:rustc-env=FLYLOOM_SOURCES={}", json(&nodes, &names));
@@ -140,6 +143,26 @@ fn modules_used(text: &str, modules: &BTreeSet<String>) -> BTreeSet<String> {
         .map(|name| name.and_then(|name| modules.get(name).cloned()))
         .collect();
     if text.contains("super::") { modules.clone() } else { named.unwrap_or(modules.clone()) }
+}
+
+/// The files of this crate with methods of the classes that a text defines: whoever is given an
+/// object of a class can call them.
+fn methods_elsewhere<'a>(
+    text: &str,
+    texts: &'a BTreeMap<String, String>,
+) -> impl Iterator<Item = String> + use<'a> {
+    let classes = names_after(text, "#[pyclass", "pub struct ");
+    let has = move |text: &str| !names_after(text, "#[pymethods]", "impl ").is_disjoint(&classes);
+    texts.iter().filter(move |(_, text)| has(text)).map(|(name, _)| name.clone())
+}
+
+/// The names in a text that follow `word` after each `mark`.
+fn names_after(text: &str, mark: &str, word: &str) -> BTreeSet<String> {
+    let name = |part: &str| {
+        let (_, rest) = part.split_once(word)?;
+        Some(rest.chars().take_while(char::is_ascii_alphanumeric).collect())
+    };
+    text.split(mark).skip(1).filter_map(name).collect()
 }
 
 /// The file of this crate behind each name that Python sees, as `lib.rs` adds them.

@@ -123,11 +123,11 @@ _HOMES = {
     ],
 }
 _GENERATED = ("flyloom._generated", "flyloom._measures", "flyloom._simulators")
-"""Where the names are that these lists do not have."""
+"""The module of each public name that is in none of these lists."""
 _HOME_OF = {name: module for module, names in _HOMES.items() for name in names}
 
 
-if not TYPE_CHECKING:  # else every name would be known
+if not TYPE_CHECKING:  # without this every name would seem to exist
 
     def __getattr__(name: str) -> object:
         if name == "deploy":  # the package is the verb
@@ -145,7 +145,7 @@ if not TYPE_CHECKING:  # else every name would be known
 
 
 def _all(home: str) -> list[str]:
-    """What a module offers."""
+    """The public names of a module."""
     names: list[str] = importlib.import_module(home).__all__
     return names
 

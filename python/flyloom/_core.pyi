@@ -24,9 +24,6 @@ __all__ = [
     "booksim_names",
     "check_floor_rules",
     "choices",
-    "dumpi_counts",
-    "dumpi_meta_text",
-    "dumpi_rewritten",
     "evaluate_mapping",
     "expand",
     "experiment_place",
@@ -36,6 +33,7 @@ __all__ = [
     "export_formats",
     "export_text",
     "flit_schema",
+    "format_examples",
     "hosts_of",
     "kept_routing",
     "kept_topology",
@@ -74,14 +72,22 @@ __all__ = [
     "study_of_2014",
     "tables_of_hops",
     "tables_of_paths",
-    "trace_keys",
+    "trace_counts",
+    "trace_format_of",
+    "trace_formats",
+    "trace_looks",
+    "trace_made",
+    "trace_ranks",
+    "trace_read",
+    "trace_rewritten",
+    "trace_written",
     "workload_best",
-    "workload_dumpi",
     "workload_list",
 ]
 
 _Progress: TypeAlias = Callable[[str, int, int], object] | None
 _Document: TypeAlias = dict[str, Any]
+_Written: TypeAlias = tuple[list[tuple[str, bytes]], int, int, int, int | None]
 _Columns: TypeAlias = dict[str, NDArray[Any]]
 
 __build__: str
@@ -387,54 +393,52 @@ def simulate_booksim(
 class Workload:
     ranks: int
     @staticmethod
-    def read(content: bytes, progress: _Progress = None) -> Workload: ...
-    @staticmethod
-    def trace(
-        names: Sequence[str],
-        contents: Sequence[str],
-        given: dict[str, Any],
-        progress: _Progress = None,
-    ) -> Workload: ...
-    @staticmethod
-    def chakra(
-        names: Sequence[str],
-        contents: Sequence[bytes],
-        given: dict[str, Any],
-        progress: _Progress = None,
-    ) -> Workload: ...
+    def read(content: bytes, progress: _Progress = None, name: str = "") -> Workload: ...
     @staticmethod
     def make(name: str, given: dict[str, Any], progress: _Progress = None) -> Workload: ...
     def noisy(self, given: dict[str, Any], progress: _Progress = None) -> Workload: ...
     @staticmethod
-    def dumpi(
-        names: list[str],
-        contents: list[bytes],
-        given: dict[str, Any],
-        progress: _Progress = None,
-    ) -> Workload: ...
-    @staticmethod
     def merge(jobs: list[Workload], progress: _Progress = None) -> Workload: ...
     def text(self) -> str: ...
     def binary(self) -> bytes: ...
-    def dumpi_files(self, progress: _Progress = None) -> tuple[list[bytes], int, int]: ...
     def counts(self) -> _Document: ...
     def circle(self) -> list[str]: ...
     def __eq__(self, other: object, /) -> bool: ...
     def __hash__(self) -> int: ...
 
 def workload_list() -> list[_Document]: ...
-def trace_keys() -> list[_Document]: ...
 def noise_keys() -> list[_Document]: ...
-def dumpi_rewritten(
-    names: list[str], contents: list[bytes], progress: _Progress = None
-) -> tuple[list[bytes], int, int]: ...
-def dumpi_meta_text(prefix: str, ranks: int) -> str: ...
-def workload_dumpi(
-    name: str, given: dict[str, Any], progress: _Progress = None
-) -> tuple[list[bytes], int, int]: ...
-def dumpi_counts(
-    names: list[str], contents: list[bytes], progress: _Progress = None
-) -> _Document: ...
+def trace_formats() -> list[_Document]: ...
+def trace_format_of(name: str, content: bytes) -> str: ...
+def trace_looks(format: str, content: bytes) -> bool: ...
+def trace_ranks(format: str, index: str) -> int: ...
+def trace_read(
+    format: str,
+    names: Sequence[str],
+    contents: Sequence[str | bytes],
+    given: dict[str, Any],
+    progress: _Progress = None,
+) -> Workload: ...
+def trace_counts(
+    format: str,
+    names: Sequence[str],
+    contents: Sequence[str | bytes],
+    progress: _Progress = None,
+) -> _Document | None: ...
+def trace_written(
+    schedule: Workload, format: str, prefix: str, progress: _Progress = None
+) -> _Written: ...
+def trace_made(
+    name: str, given: dict[str, Any], format: str, prefix: str, progress: _Progress = None
+) -> _Written: ...
+def trace_rewritten(
+    names: Sequence[str],
+    contents: Sequence[str | bytes],
+    format: str,
+    prefix: str,
+    progress: _Progress = None,
+) -> _Written: ...
+def format_examples() -> list[tuple[str, str, list[tuple[str, bytes]]]]: ...
 def workload_best(
     given: dict[str, Any],
     on: Topology | Routing | None = None,

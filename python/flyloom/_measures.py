@@ -1704,10 +1704,11 @@ def cost(
     on : Source
         A network, as for ``network``, or tables for it.
     catalog : str | None, optional
-        The catalogue, by name: ``flyloom catalog list``; the newest unless told. A network of a
-        file, whose links have their own rate, is priced by the newest that sells at it.
+        The catalogue, by name: ``flyloom catalog list``; the newest where none is given. A
+        network of a file, whose links have their own rate, is priced by the newest that sells
+        at it.
     gbps : float | None, optional
-        Rate of every link, Gbit/s; the catalogue's unless told.
+        Rate of every link, Gbit/s; the catalogue's where none is given.
     include : Iterable[str], optional
         What totals add up: ``network``, ``endpoint_cables``, ``adapters``, ``energy`` (of a
         year).

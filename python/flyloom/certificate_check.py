@@ -5,7 +5,7 @@
 Walks the route from every switch with adapters to every LID of an adapter, by ``fabric.net`` and
 ``tables.txt``, and sees that it arrives and that the numbers rise which ``certificate.txt`` gives
 the (port, lane) pairs it takes. That rules out loops and, by theorem 1 of Dally and Seitz (1987),
-packets that wait for one another in a circle. What it does not understand it refuses. The file
+packets that wait for one another in a cycle. What it does not understand it refuses. The file
 needs nothing but Python and can be copied alone. Exit code 0: holds; 1: not; 2: cannot be read.
 """
 
@@ -38,23 +38,23 @@ PORT = re.compile(rf'([0-9]+)\](?:\({HEX}\))?[ \t]+"([SH])-{ID}"\[([0-9]+)\](?:\
 
 
 class Fault(Exception):
-    """What does not hold."""
+    """The statement that does not hold."""
 
 
 def need(holds: object, what: str) -> None:
-    """Raises Fault saying ``what`` where it does not hold."""
+    """Raises Fault with ``what`` if the condition does not hold."""
     if not holds:
         raise Fault(what)
 
 
 def put(rows: dict[Key, Value], key: Key, value: Value) -> None:
-    """Adds what must not be there yet."""
+    """Adds an entry under a key that must be new."""
     need(key not in rows, f"{key} comes twice")
     rows[key] = value
 
 
 def read(word: str, meaning: Mapping[str, Value]) -> Value:
-    """What a word means; Fault for one that means nothing."""
+    """The meaning of a word; Fault for an unknown word."""
     need(word in meaning, f"'{word[:20]}' is not valid here")
     return meaning[word]
 
@@ -66,14 +66,14 @@ def guid_of(word: str) -> int:
 
 
 class Fabric:
-    """What fabric.net says."""
+    """The fabric as fabric.net describes it."""
 
     def __init__(self, text: str) -> None:
         self.count: dict[int, int] = {}  # ports by GUID
         self.switches: dict[int, int] = {}  # LID by GUID
         self.adapters: dict[Port, int] = {}  # first LID by port
         self.far: dict[Port, Port] = {}
-        self.told: dict[Port, tuple[str | None, str]] = {}
+        self.reported: dict[Port, tuple[str | None, str]] = {}
         self.lmc: int | None = None
         self.lids: dict[int, int | Port] = {}
         self.guids: dict[int, str | Port] = {}
@@ -84,7 +84,7 @@ class Fabric:
                 raise Fault(f"fabric.net: {fault}, in {block[:300]!r}") from None
         for port, far in self.far.items():
             need(far[:2] != port[:2] and self.far.get(far) == port
-                 and self.told[port] == self.told[far],
+                 and self.reported[port] == self.reported[far],
                  f"fabric.net: both ends of the cable at {port[1]:#x}[{port[2]}] must agree")
 
     def node(self, head: str, *lines: str) -> None:
@@ -106,7 +106,7 @@ class Fabric:
             port = (kind, guid, read(own, PORTS))
             need(0 < port[2] <= self.count[guid], "a port that the node does not have")
             put(self.far, port, (far, int(far_guid, 16), read(there, PORTS)))
-            self.told[port] = far_port_guid if kind == "S" else port_guid, rate
+            self.reported[port] = far_port_guid if kind == "S" else port_guid, rate
             need((lid, port_guid) == (None, None) if kind == "S" else
                  lid and port_guid and (far, far_port_guid) == ("S", None), "another node's port")
             if kind == "H":
@@ -143,7 +143,7 @@ def each_record(
 
 
 class Tables:
-    """What tables.txt says: grammar and meaning are those of docs/opensm.md."""
+    """The tables in tables.txt, in the format of docs/opensm.md."""
 
     lmc: int
     default: int
@@ -189,7 +189,7 @@ class Tables:
                 raise Fault("no record of a known kind and length")
 
     def level(self, switch: int, source: int, lid: int) -> int:
-        """Of paths from LID ``source``, the first of an adapter at ``switch``."""
+        """The level of paths from ``source`` (an adapter's first LID) at ``switch`` to ``lid``."""
         rows = (self.levels.get(who, {}) for who in (("from", source), ("at", switch)))
         levels = (row.get(lid) for row in rows)
         return next((level for level in levels if level is not None), self.default)
@@ -212,7 +212,7 @@ def fill(
 
 
 def read_certificate(text: str) -> Numbers:
-    """What certificate.txt says."""
+    """The numbers in certificate.txt."""
     rows: Numbers = {}
     head: dict[str, int] = {}
 
@@ -232,7 +232,7 @@ def read_certificate(text: str) -> Numbers:
 
 
 def check_fit(fabric: Fabric, tables: Tables, number: Numbers) -> None:
-    """That the files belong together, and what OpenSM's plug-in would refuse to install."""
+    """Checks that the files belong together, and what OpenSM's plug-in would refuse to install."""
     cables = {port[1:] for port, far in fabric.far.items() if port[0] == far[0] == "S"}
     need(number.keys() == cables, "certificate.txt has not the cables between switches")
     need(fabric.lmc == tables.lmc, "fabric.net and tables.txt have not one LMC")

@@ -1,11 +1,13 @@
-/* Cholesky: A = L L^T by tiles, right-looking, tiles dealt out to the ranks in two dimensions.
+/* Cholesky: A = L L^T by tiles, right-looking, tiles distributed to a grid of ranks.
  *
  *   mpiexec -n P cholesky [TILES [ROWS OF A TILE [REPETITIONS [mpi]]]]
  *
- * A tile that is finished goes to all ranks that need it. Notified: one put a tile and rank, whose
- * tag says which tile it is; a rank takes what comes, from any source, until it has the one it
- * needs. Beside it the same by MPI_Isend and MPI_Recv, and by MPI_Put, a flush and a message.
- * The check: all of L beside a factor computed at rank 0 row by row (Cholesky-Banachiewicz).
+ * A finished tile goes to all ranks that need it. The notified method makes one put for each tile
+ * and rank, whose tag is the tile's number; a rank takes what arrives, from any source, until it
+ * has the tile it needs. MPI_Isend with MPI_Recv, and MPI_Put with a flush and a message, are
+ * measured
+ * beside it. The check: all of L against a factor that rank 0 computes row by row
+ * (Cholesky-Banachiewicz).
  */
 #include "motif.h"
 
@@ -15,8 +17,8 @@ struct factor {
     struct motif *m;
     int tiles, rows, across, down; /* ranks in each dimension */
     size_t bytes;                  /* of a tile */
-    double *a;                     /* of the way that runs: all tiles, row by row */
-    char *here;                    /* a tile of others has come */
+    double *a;                     /* all tiles, row by row, of the method that runs */
+    char *here;                    /* by tile: whether another rank's tile has arrived */
     fly_win *win;
     double *window;
     fly_req *any;
@@ -26,7 +28,7 @@ struct factor {
 };
 
 /* How a tile is handed to a rank, and how one is waited for. */
-struct way {
+struct method {
     const char *name;
     void (*give)(struct factor *f, int tile, int rank);
     void (*need)(struct factor *f, int tile, int owner);
@@ -41,7 +43,7 @@ static double *tile_of(const struct factor *f, int tile) {
 }
 
 static double element(int n, int i, int j) {
-    return 1.0 / (1 + abs(i - j)) + (i == j ? n : 0); /* positive definite: its diagonal prevails */
+    return 1.0 / (1 + abs(i - j)) + (i == j ? n : 0); /* definite by its diagonal */
 }
 
 static void fly_give(struct factor *f, int tile, int rank) {
@@ -79,7 +81,7 @@ static void put_need(struct factor *f, int tile, int owner) {
     f->here[tile] = 1;
 }
 
-/* The factor of a tile of the diagonal. */
+/* Factors a tile of the diagonal in place. */
 static void factor_tile(double *a, int n) {
     for (int j = 0; j < n; j++) {
         for (int k = 0; k < j; k++) a[j * n + j] -= a[j * n + k] * a[j * n + k];
@@ -92,7 +94,7 @@ static void factor_tile(double *a, int n) {
     }
 }
 
-/* a becomes a L^-T. */
+/* Replaces a by a L^-T. */
 static void solve_tile(const double *l, double *a, int n) {
     for (int i = 0; i < n; i++) {
         for (int j = 0; j < n; j++) {
@@ -103,7 +105,7 @@ static void solve_tile(const double *l, double *a, int n) {
     }
 }
 
-/* c becomes c - a b^T. */
+/* Replaces c by c - a b^T. */
 static void update_tile(double *c, const double *a, const double *b, int n) {
     for (int i = 0; i < n; i++) {
         for (int j = 0; j < n; j++) {
@@ -114,8 +116,8 @@ static void update_tile(double *c, const double *a, const double *b, int n) {
     }
 }
 
-/* A tile of column k that is finished, to those whose tiles it changes. */
-static void give_away(struct factor *f, const struct way *way, int i, int k) {
+/* Sends a finished tile of column k to the ranks whose tiles it changes. */
+static void give_away(struct factor *f, const struct method *method, int i, int k) {
     for (int rank = 0; rank < f->m->size; rank++) {
         int needs = 0;
         for (int j = k + 1; j < f->tiles && rank != f->m->rank; j++) {
@@ -124,33 +126,33 @@ static void give_away(struct factor *f, const struct way *way, int i, int k) {
             else
                 needs |= owner_of(f, i > j ? i : j, i > j ? j : i) == rank;
         }
-        if (needs) way->give(f, i * f->tiles + k, rank);
+        if (needs) method->give(f, i * f->tiles + k, rank);
     }
 }
 
-static const double *have(struct factor *f, const struct way *way, int i, int k) {
+static const double *have(struct factor *f, const struct method *method, int i, int k) {
     int owner = owner_of(f, i, k), tile = i * f->tiles + k;
-    if (owner != f->m->rank) way->need(f, tile, owner);
+    if (owner != f->m->rank) method->need(f, tile, owner);
     return tile_of(f, tile);
 }
 
-static void run_once(struct factor *f, const struct way *way) {
+static void run_once(struct factor *f, const struct method *method) {
     int rank = f->m->rank, n = f->rows;
     for (int k = 0; k < f->tiles; k++) {
         if (owner_of(f, k, k) == rank) {
             factor_tile(tile_of(f, k * f->tiles + k), n);
-            give_away(f, way, k, k);
+            give_away(f, method, k, k);
         }
         for (int i = k + 1; i < f->tiles; i++) {
             if (owner_of(f, i, k) != rank) continue;
-            solve_tile(have(f, way, k, k), tile_of(f, i * f->tiles + k), n);
-            give_away(f, way, i, k);
+            solve_tile(have(f, method, k, k), tile_of(f, i * f->tiles + k), n);
+            give_away(f, method, i, k);
         }
         for (int j = k + 1; j < f->tiles; j++)
             for (int i = j; i < f->tiles; i++)
                 if (owner_of(f, i, j) == rank)
-                    update_tile(tile_of(f, i * f->tiles + j), have(f, way, i, k),
-                                have(f, way, j, k), n);
+                    update_tile(tile_of(f, i * f->tiles + j), have(f, method, i, k),
+                                have(f, method, j, k), n);
     }
     for (; f->sent > 0; f->sent--) MPI_Wait(&f->sends[f->sent - 1], MPI_STATUS_IGNORE);
 }
@@ -164,7 +166,7 @@ static void fill(struct factor *f) {
                 tile_of(f, i * f->tiles + j)[e] = element(all, i * n + e / n, j * n + e % n);
 }
 
-/* The largest difference of a rank's own tiles to a factor computed at once. */
+/* Compares a rank's own tiles with a factor computed in one piece. */
 static void check(const struct factor *f, const char *name) {
     int n = f->rows, all = n * f->tiles;
     double *whole = (double *)malloc((size_t)all * (size_t)all * sizeof *whole), worst = 0, most;
@@ -192,26 +194,26 @@ static void check(const struct factor *f, const char *name) {
     MPI_Abort(MPI_COMM_WORLD, 1);
 }
 
-static void run(struct factor *f, const struct way *way, int repetitions) {
+static void run(struct factor *f, const struct method *method, int repetitions) {
     double took = 0;
     for (int repetition = 0; repetition <= repetitions; repetition++) {
         fill(f);
         MPI_Barrier(MPI_COMM_WORLD);
         double began = MPI_Wtime();
-        run_once(f, way);
+        run_once(f, method);
         MPI_Barrier(MPI_COMM_WORLD);
         if (repetition > 0) took += MPI_Wtime() - began; /* the first warms up */
     }
-    check(f, way->name);
+    check(f, method->name);
     if (f->m->rank == 0)
-        printf("cholesky %s: %d x %d tiles of %d x %d, factor right, %.1f us\n", way->name,
+        printf("cholesky %s: %d x %d tiles of %d x %d, factor right, %.1f us\n", method->name,
                f->tiles, f->tiles, f->rows, f->rows, took / repetitions * 1e6);
 }
 
 static void run_all(struct factor *f, int repetitions, int puts) {
-    static const struct way NOTIFIED = {"notified", fly_give, fly_need};
-    static const struct way MESSAGES = {"by messages", message_give, message_need};
-    static const struct way PUTS = {"by MPI's puts", put_give, put_need};
+    static const struct method NOTIFIED = {"notified", fly_give, fly_need};
+    static const struct method MESSAGES = {"by messages", message_give, message_need};
+    static const struct method PUTS = {"by MPI's puts", put_give, put_need};
     size_t all = (size_t)f->tiles * (size_t)f->tiles;
     f->a = f->window;
     run(f, &NOTIFIED, repetitions);

@@ -2,15 +2,16 @@
  *
  *   mpiexec -n P dsde [NEIGHBOURS [BYTES [ROUNDS]]]
  *
- * Each round a rank has an item for each of 6 others, drawn anew (all others where they are fewer).
- * Notified: the place by fetch and add, the item by a notified put to it; after a fence the counter
- * tells how many notifications there are to take. Counters and places are double, so that those of
- * a round are free again when the next one ends. Beside it MPI_Alltoall of who sends to whom, and
- * MPI_Reduce_scatter_block of how many come, each with messages after it, and NBX: synchronous
- * sends, and a non-blocking barrier that a rank enters when its own have come.
- * The check: all draws are made again, and each item is found once where it belongs.
+ * In each round a rank has an item for each of 6 other ranks, drawn anew (for all others where they
+ * are fewer). The notified method gets a place by fetch and add and writes the item there by a
+ * notified put; after a fence the counter says how many notifications there are to take. Counters
+ * and places are double buffers, so that those of a round are free again when the next one ends.
+ * Three methods of MPI are measured beside it: MPI_Alltoall of who sends to whom, and
+ * MPI_Reduce_scatter_block of how many items come, each followed by messages, and NBX: synchronous
+ * sends, and a non-blocking barrier that a rank enters when its own sends have been received.
+ * The check: all draws are repeated, and each item is found once where it belongs.
  * Source: T. Hoefler, C. Siebert, A. Lumsdaine, Scalable communication protocols for dynamic sparse
- * data exchange, PPoPP 2010 (the problem, and the three ways of MPI).
+ * data exchange, PPoPP 2010 (the problem, and the three methods of MPI).
  */
 #include "motif.h"
 
@@ -19,17 +20,17 @@ struct exchange {
     int items, bytes, round;
     int *all, *targets;       /* ranks to draw from; those drawn */
     unsigned char *mine;      /* the items to send, one behind the other */
-    unsigned char *come;      /* those received, in any order */
-    int count;                /* how many */
-    int *flags, *from;        /* of MPI's ways: whether to send to each rank; who sends */
+    unsigned char *come;      /* the items received, in any order */
+    int count;                /* how many items were received */
+    int *flags, *from;        /* for MPI's methods: whether to send to each rank; who sends */
     MPI_Request *pending;
     MPI_Status *found;
-    fly_win *win;             /* two counters, then two times a place for each rank */
+    fly_win *win;             /* two counters, then two buffers with a place for each rank */
     uint64_t *words, *places;
     fly_req *req[2];
 };
 
-struct way {
+struct method {
     const char *name;
     void (*exchange)(struct exchange *e);
 };
@@ -42,7 +43,7 @@ static uint64_t mixed(uint64_t z) {
     return z ^ z >> 31;
 }
 
-/* To whom a rank sends: the first `items` of a random order of the others. */
+/* Draws the receivers of a rank: the first `items` of a random order of the others. */
 static void draw(struct exchange *e, int rank, int *targets) {
     int size = e->m->size, n = 0;
     for (int i = 0; i < size; i++)
@@ -90,7 +91,7 @@ static void notified(struct exchange *e) {
                           first + e->places[i] * words, half));
     DO(fly_fence(e->win));
     e->count = (int)e->words[half];
-    e->words[half] = 0; /* the next to add have passed the next fence */
+    e->words[half] = 0; /* nobody adds to it before the next fence */
     for (int i = 0; i < e->count; i++) {
         DO(fly_wait(e->req[half], NULL));
         DO(fly_start(e->req[half]));
@@ -156,7 +157,7 @@ static void by_nbx(struct exchange *e) {
     }
 }
 
-/* Whether those that came are those drawn for this rank, by the draws of all. */
+/* Whether the items received are those that the draws of all ranks send to this rank. */
 static int right(struct exchange *e, int *targets) {
     int wanted = 0, size = e->m->size;
     memset(e->flags, 0, (size_t)size * sizeof *e->flags);
@@ -182,8 +183,8 @@ static int right(struct exchange *e, int *targets) {
     return 1;
 }
 
-/* All ways in turn, so that what else the machine does meets each of them. */
-static void run(struct exchange *e, const struct way *ways, int count, unsigned char *come,
+/* Runs all methods in turn, so that other load on the machine disturbs each of them alike. */
+static void run(struct exchange *e, const struct method *methods, int count, unsigned char *come,
                 int rounds) {
     int warm = rounds / 10 + 1, *targets = (int *)motif_memory((size_t)e->items, sizeof(int));
     double *took = (double *)motif_memory((size_t)count * (size_t)rounds, sizeof *took);
@@ -193,20 +194,20 @@ static void run(struct exchange *e, const struct way *ways, int count, unsigned 
             fill(e);
             MPI_Barrier(MPI_COMM_WORLD);
             double began = MPI_Wtime();
-            ways[k].exchange(e);
+            methods[k].exchange(e);
             double seconds = MPI_Wtime() - began;
             if (e->round >= warm)
                 took[(size_t)k * (size_t)rounds + (size_t)(e->round - warm)] = seconds;
             if (right(e, targets)) continue;
             fprintf(stderr, "dsde %s: rank %d, round %d: %d items, not those sent to it\n",
-                    ways[k].name, e->m->rank, e->round, e->count);
+                    methods[k].name, e->m->rank, e->round, e->count);
             MPI_Abort(MPI_COMM_WORLD, 1);
         }
     for (int k = 0; k < count; k++) {
         double median = motif_median(took + (size_t)k * (size_t)rounds, rounds);
         if (e->m->rank == 0)
             printf("dsde %s: %d ranks, %d items each of %d bytes, all once, %.2f us\n",
-                   ways[k].name, e->m->size, e->items, e->bytes, median * 1e6);
+                   methods[k].name, e->m->size, e->items, e->bytes, median * 1e6);
     }
     free(targets);
     free(took);
@@ -242,7 +243,7 @@ static void forget(struct exchange *e) {
 }
 
 int main(int count, char **words) {
-    static const struct way WAYS[] = {{"notified", notified},
+    static const struct method METHODS[] = {{"notified", notified},
                                       {"by alltoall", by_alltoall},
                                       {"by reduce-scatter", by_reduce_scatter},
                                       {"by NBX", by_nbx}};
@@ -261,7 +262,7 @@ int main(int count, char **words) {
     }
     prepare(e);
     unsigned char *come = (unsigned char *)motif_memory((size_t)m.size, (size_t)e->bytes);
-    run(e, WAYS, motif_recorded() ? 1 : (int)(sizeof WAYS / sizeof *WAYS), come, rounds);
+    run(e, METHODS, motif_recorded() ? 1 : (int)(sizeof METHODS / sizeof *METHODS), come, rounds);
     free(come);
     forget(e);
     motif_close(&m);

@@ -2,14 +2,14 @@
  *
  *   mpiexec -n P fft [N [ROUNDS]]
  *
- * A rank has planes of x and y; it transforms each, then every rank needs its rows of y from all
- * planes, to transform along z. Notified: the rows of a plane go out as it is finished, by one put
- * a rank to where they are wanted, and one request counts the planes of others. What comes has two
- * places, in turn: the rows of the next transform say that their sender is done with the last.
- * Beside it MPI_Alltoall (MPI_Alltoallv where P does not divide N) of all planes, packed, and an
- * MPI_Ialltoallv a plane. N may be any number, with small factors best.
- * The check: the input a^x b^y c^z has a transform by formula; for N up to 12 random numbers, too,
- * against the sum that defines it.
+ * A rank has planes of x and y. It transforms each plane; then every rank needs its rows of y from
+ * all planes, to transform along z. The notified method sends the rows of a plane as soon as it is
+ * finished, by one put to each rank, and one request counts the planes of others. The receive
+ * buffer is double: rows of the next transform prove that their sender is done with the last one.
+ * MPI_Alltoall (MPI_Alltoallv where P does not divide N) of all planes, packed, and one
+ * MPI_Ialltoallv for each plane are measured beside it. N may be any number, best of small factors.
+ * The check: the input a^x b^y c^z has a transform by formula; for N up to 12 random numbers are
+ * also compared with the sum that defines the transform.
  */
 #include "motif.h"
 
@@ -24,27 +24,27 @@ struct number {
 struct fft {
     struct motif *m;
     int n, round;
-    int *first;            /* of each rank its first plane, and row; at last n */
-    int planes, rows;      /* of this rank: the same number */
+    int *first;            /* for each rank its first plane (and row); last entry: n */
+    int planes, rows;      /* how many planes, and rows, this rank has: the same number */
     int most;              /* planes of the rank that has most */
     struct number *turn;   /* e^(-2 pi i j / n) */
     struct number *scratch, *square;
-    struct number *given;  /* planes of y of x, as they are at first */
-    struct number *slab;   /* the same, transformed */
+    struct number *given;  /* this rank's planes [plane][y][x] of the input */
+    struct number *slab;   /* the same planes, transformed along x and y */
     struct number *packed; /* for MPI_Alltoall */
-    struct number *come;   /* planes of all of my rows of x */
-    struct number *made;   /* rows of x of z: the result */
+    struct number *come;   /* this rank's rows of all planes, as received */
+    struct number *made;   /* the result [row][x][z] */
     struct number *sides;  /* for x, y and z, n factors of the input and n of its transform */
     fly_win *win;
     fly_req *req[2];
     struct number *window;
-    int *counts;           /* for each plane of MPI_Ialltoallv what goes, and what comes */
+    int *counts;           /* MPI_Ialltoallv of each plane: counts to send and to receive */
     MPI_Request *pending;
     MPI_Status *found;
 };
 
-/* What differs: what is done with a plane that is finished, and after the last. */
-struct way {
+/* What a method supplies: what to do with a finished plane, and after the last plane. */
+struct method {
     const char *name;
     void (*plane)(struct fft *f, int i);
     void (*end)(struct fft *f);
@@ -68,7 +68,7 @@ static int at(const struct fft *f, int rank) { return f->first[rank]; }
 
 static int share(const struct fft *f, int rank) { return at(f, rank + 1) - at(f, rank); }
 
-/* Sums of p numbers that stand m apart in `out`, for each of m; n = p m. */
+/* Sums p numbers that stand m apart in `out`, for each of m places; n = p m. */
 static void combine(const struct fft *f, int p, int m, struct number *out) {
     int step = f->n / (p * m);
     struct number *t = f->scratch;
@@ -98,7 +98,7 @@ static void combine_4(const struct fft *f, int m, struct number *out) {
     }
 }
 
-/* The transform of n numbers that stand `stride` apart, n a divisor of f->n: Cooley and Tukey's. */
+/* Transforms n numbers that stand `stride` apart, n a divisor of f->n (Cooley and Tukey). */
 static void line(const struct fft *f, int n, const struct number *in, size_t stride,
                  struct number *out) {
     int p = n % 4 == 0 ? 4 : 2;
@@ -116,7 +116,7 @@ static void line(const struct fft *f, int n, const struct number *in, size_t str
     else combine(f, p, m, out);
 }
 
-/* Plane i along x, then along y. */
+/* Transforms plane i along x, then along y. */
 static void plane(struct fft *f, int i) {
     size_t n = (size_t)f->n;
     const struct number *from = f->given + (size_t)i * n * n;
@@ -133,7 +133,7 @@ static void rows_along_z(struct fft *f) {
     for (size_t i = 0; i < all; i++) line(f, f->n, f->come + i, all, f->made + i * n);
 }
 
-/* Of plane i the rows of a rank. */
+/* The rows of plane i that a rank needs. */
 static struct number *rows_of(const struct fft *f, int i, int rank) {
     return f->slab + ((size_t)i * (size_t)f->n + (size_t)at(f, rank)) * (size_t)f->n;
 }
@@ -185,7 +185,7 @@ static void alltoall_end(struct fft *f) {
                       MPI_COMM_WORLD);
 }
 
-/* All ranks take part as often as the one that has most planes. */
+/* The call is collective: ranks with fewer planes take part with empty ones. */
 static void ialltoall_plane(struct fft *f, int i) {
     int size = f->m->size, *sent = f->counts + (size_t)i * 4 * (size_t)size,
         *sent_at = sent + size, *got = sent_at + size, *got_at = got + size, done, n = f->n;
@@ -197,7 +197,7 @@ static void ialltoall_plane(struct fft *f, int i) {
     }
     MPI_Ialltoallv(i < f->planes ? rows_of(f, i, 0) : f->slab, sent, sent_at, MPI_DOUBLE, f->come,
                    got, got_at, MPI_DOUBLE, MPI_COMM_WORLD, &f->pending[i]);
-    MPI_Testall(i + 1, f->pending, &done, f->found); /* so that those before go on */
+    MPI_Testall(i + 1, f->pending, &done, f->found); /* lets the earlier operations make progress */
 }
 
 static void ialltoall_end(struct fft *f) {
@@ -205,15 +205,15 @@ static void ialltoall_end(struct fft *f) {
     MPI_Waitall(f->most, f->pending, f->found);
 }
 
-/* One transform of what is given; the seconds that it took. */
-static double transform(struct fft *f, const struct way *way) {
+/* Transforms the input once and returns the seconds that it took. */
+static double transform(struct fft *f, const struct method *method) {
     MPI_Barrier(MPI_COMM_WORLD);
     double began = MPI_Wtime();
     for (int i = 0; i < f->planes; i++) {
         plane(f, i);
-        way->plane(f, i);
+        method->plane(f, i);
     }
-    way->end(f);
+    method->end(f);
     rows_along_z(f);
     return MPI_Wtime() - began;
 }
@@ -223,7 +223,7 @@ static struct number product(const struct fft *f, int which, int x, int y, int z
     return times(times(of[x], of[f->n + y]), times(of[2 * f->n + z], unit(f->round)));
 }
 
-/* For the sum that defines the transform: numbers without order. */
+/* Random input, for the check against the sum that defines the transform. */
 static struct number random_at(const struct fft *f, int x, int y, int z) {
     uint64_t k = (((uint64_t)z * (uint64_t)f->n + (uint64_t)y) * (uint64_t)f->n + (uint64_t)x + 1) *
                  UINT64_C(0x9E3779B97F4A7C15);
@@ -268,8 +268,8 @@ static void expect(const struct fft *f, const char *name, int random) {
             }
 }
 
-/* All ways in turn, so that what else the machine does meets each of them. */
-static void run(struct fft *f, const struct way *ways, int count, struct number *come,
+/* Runs all methods in turn, so that other load on the machine disturbs each of them alike. */
+static void run(struct fft *f, const struct method *methods, int count, struct number *come,
                 int rounds) {
     int warm = rounds / 10 + 1, random = f->n <= SMALL;
     double *took = (double *)motif_memory((size_t)count * (size_t)rounds, sizeof *took);
@@ -278,20 +278,20 @@ static void run(struct fft *f, const struct way *ways, int count, struct number 
             int last = f->round == warm + rounds, timed = f->round >= warm && !last;
             f->come = come;
             fill(f, last);
-            double seconds = transform(f, &ways[k]);
+            double seconds = transform(f, &methods[k]);
             if (timed) took[(size_t)k * (size_t)rounds + (size_t)(f->round - warm)] = seconds;
-            expect(f, ways[k].name, last);
+            expect(f, methods[k].name, last);
         }
     for (int k = 0; k < count; k++) {
         double median = motif_median(took + (size_t)k * (size_t)rounds, rounds);
         if (f->m->rank == 0)
-            printf("fft %s: %d ranks, %d^3, transform right, %.2f us\n", ways[k].name,
+            printf("fft %s: %d ranks, %d^3, transform right, %.2f us\n", methods[k].name,
                    f->m->size, f->n, median * 1e6);
     }
     free(took);
 }
 
-/* Factors a^x, and their transform (1 - a^n) / (1 - a e^(-2 pi i k / n)). */
+/* Fills in factors a^x, and their transform (1 - a^n) / (1 - a e^(-2 pi i k / n)). */
 static void geometric(struct fft *f, int side, double size, double angle) {
     struct number *factor = f->sides + (size_t)side * (size_t)f->n, *sum = factor + 3 * f->n;
     struct number a = {size * cos(angle), size * sin(angle)}, power = {1, 0}, one = {1, 0};
@@ -350,7 +350,7 @@ static void forget(struct fft *f) {
 }
 
 int main(int count, char **words) {
-    static const struct way WAYS[] = {{"notified", notified_plane, notified_end},
+    static const struct method METHODS[] = {{"notified", notified_plane, notified_end},
                                       {"by alltoall", nothing, alltoall_end},
                                       {"by ialltoall", ialltoall_plane, ialltoall_end}};
     struct motif m;
@@ -365,7 +365,7 @@ int main(int count, char **words) {
     prepare(f);
     size_t slab = (size_t)f->planes * (size_t)f->n * (size_t)f->n;
     struct number *come = (struct number *)motif_memory(slab, sizeof *come);
-    run(f, WAYS, motif_recorded() ? 1 : (int)(sizeof WAYS / sizeof *WAYS), come, rounds);
+    run(f, METHODS, motif_recorded() ? 1 : (int)(sizeof METHODS / sizeof *METHODS), come, rounds);
     free(come);
     forget(f);
     motif_close(&m);

@@ -2,10 +2,10 @@
  *
  *   mpiexec -n P hash [KEYS A RANK [mpi]]
  *
- * A key goes into the slot of its hash by one compare and swap; where that is taken, it gets a
- * place of the overflow heap by fetch and add, and is linked in front of the slot's list. Beside it
- * by messages: a key goes to its owner, who takes what has come between its own and puts it in.
- * With "mpi" the same steps by MPI's one-sided calls, too; Open MPI 4.1.4 needs
+ * A key goes into the slot of its hash by one compare and swap. Where the slot is taken, the key
+ * gets a place of the overflow heap by fetch and add, and is linked in front of the list. Messages
+ * are measured beside it: a key goes to its owner, who inserts the keys that have arrived between
+ * its own. With "mpi" the same steps run by MPI's one-sided calls, too; Open MPI 4.1.4 needs
  * OMPI_MCA_btl_vader_single_copy_mechanism=none for them where processes may not read one another.
  * The check: the keys found in all tables are those put in, each as often (count, sum and exclusive
  * or over all ranks).
@@ -14,28 +14,28 @@
 
 #include <string.h>
 
-/* The words of a rank's memory: the heap's counter; then for each slot and each place of the heap a
-   key and, plus one, the place that follows. */
+/* The words of a rank's memory: first the heap's counter; then, for each slot and each place of the
+   heap, a key and the number of the next place plus one. */
 enum { COUNTER = 0, FIRST = 1, TAG_KEY = 1 };
 
 struct table {
     struct motif *m;
-    int keys, slots; /* of a rank */
+    int keys, slots; /* of each rank */
     fly_win *win;
     uint64_t *words;
     MPI_Win window;
     uint64_t *exposed;
-    uint64_t *own; /* by messages: nobody else writes there */
-    int ended;     /* ranks that have sent all */
+    uint64_t *own; /* the table of the method by messages: only this rank writes it */
+    int ended;     /* how many ranks have sent all their keys */
 };
 
-/* The steps that both ways have. */
-struct way {
+/* The steps in which the methods differ. */
+struct method {
     const char *name;
     uint64_t (*swap)(struct table *, int rank, uint64_t at, uint64_t expect, uint64_t desired);
     uint64_t (*add)(struct table *, int rank, uint64_t at, uint64_t add);
     void (*put)(struct table *, int rank, uint64_t at, uint64_t value);
-    void (*insert)(struct table *, const struct way *, uint64_t key);
+    void (*insert)(struct table *, const struct method *, uint64_t key);
     void (*end)(struct table *);
 };
 
@@ -79,7 +79,7 @@ static void mpi_write(struct table *t, int rank, uint64_t at, uint64_t value) {
     MPI_Win_flush(rank, t->window);
 }
 
-/* splitmix64; never 0, which marks a free slot. */
+/* Draws a key by splitmix64; never 0, which marks a free slot. */
 static uint64_t key_of(uint64_t *state) {
     uint64_t z = *state += UINT64_C(0x9E3779B97F4A7C15);
     z = (z ^ z >> 30) * UINT64_C(0xBF58476D1CE4E5B9);
@@ -87,23 +87,23 @@ static uint64_t key_of(uint64_t *state) {
     return (z ^ z >> 31) | 1;
 }
 
-/* Who has a key, and at which word its slot is. */
+/* The rank that owns a key, and at which word its slot is. */
 static int owner_of(const struct table *t, uint64_t key, uint64_t *at) {
     uint64_t hash = key * UINT64_C(0x9E3779B97F4A7C15) >> 16, size = (uint64_t)t->m->size;
     *at = FIRST + 2 * (hash / size % (uint64_t)t->slots);
     return (int)(hash % size);
 }
 
-static void insert(struct table *t, const struct way *way, uint64_t key) {
+static void insert(struct table *t, const struct method *method, uint64_t key) {
     uint64_t at;
     int owner = owner_of(t, key, &at);
-    if (way->swap(t, owner, at, 0, key) == 0) return;
-    uint64_t place = (uint64_t)t->slots + way->add(t, owner, COUNTER, 1), head = 0, seen;
+    if (method->swap(t, owner, at, 0, key) == 0) return;
+    uint64_t place = (uint64_t)t->slots + method->add(t, owner, COUNTER, 1), head = 0, seen;
     uint64_t here = FIRST + 2 * place;
-    way->put(t, owner, here, key);
-    for (;;) { /* in front of the list, as it is now */
-        way->put(t, owner, here + 1, head);
-        seen = way->swap(t, owner, at + 1, head, place + 1);
+    method->put(t, owner, here, key);
+    for (;;) { /* retries until the list's head did not change meanwhile */
+        method->put(t, owner, here + 1, head);
+        seen = method->swap(t, owner, at + 1, head, place + 1);
         if (seen == head) return;
         head = seen;
     }
@@ -122,7 +122,7 @@ static void insert_here(struct table *t, uint64_t key) {
     t->own[at + 1] = place + 1;
 }
 
-/* What has come; a message without bytes says that its sender has sent all. */
+/* Inserts the keys that have arrived; a message without bytes says that its sender has sent all. */
 static void take_keys(struct table *t) {
     MPI_Status status;
     uint64_t key;
@@ -146,10 +146,10 @@ static void tell(struct table *t, const uint64_t *key, int rank) {
     }
 }
 
-static void message_insert(struct table *t, const struct way *way, uint64_t key) {
+static void message_insert(struct table *t, const struct method *method, uint64_t key) {
     uint64_t at;
     int owner = owner_of(t, key, &at);
-    (void)way;
+    (void)method;
     if (owner == t->m->rank) insert_here(t, key); else tell(t, &key, owner);
 }
 
@@ -171,7 +171,7 @@ static void count_key(struct sums *sums, uint64_t key) {
     sums->mixed ^= key;
 }
 
-/* Along the lists, so that a key that is nowhere linked is missed. */
+/* Walks along the lists, so that a key that no list links is missed. */
 static struct sums walk(const struct table *t, const uint64_t *words) {
     struct sums sums = {0, 0, 0};
     for (int slot = 0; slot < t->slots; slot++) {
@@ -191,7 +191,7 @@ static struct sums all_of(struct sums mine) {
     return all;
 }
 
-static void run(struct table *t, const struct way *way, const uint64_t *words) {
+static void run(struct table *t, const struct method *method, const uint64_t *words) {
     uint64_t state = (uint64_t)t->m->rank * 1000003 + 17;
     struct sums put = {0, 0, 0};
     MPI_Barrier(MPI_COMM_WORLD);
@@ -199,28 +199,28 @@ static void run(struct table *t, const struct way *way, const uint64_t *words) {
     for (int i = 0; i < t->keys; i++) {
         uint64_t key = key_of(&state);
         count_key(&put, key);
-        way->insert(t, way, key);
+        method->insert(t, method, key);
     }
-    way->end(t);
+    method->end(t);
     DO(fly_fence(t->win));
     MPI_Win_sync(t->window);
     double took = MPI_Wtime() - began;
     struct sums wanted = all_of(put), found = all_of(walk(t, words));
     if (memcmp(&wanted, &found, sizeof found) != 0) {
-        fprintf(stderr, "hash %s: other keys are found than were put in\n", way->name);
+        fprintf(stderr, "hash %s: other keys are found than were put in\n", method->name);
         MPI_Abort(MPI_COMM_WORLD, 1);
     }
     if (t->m->rank == 0)
-        printf("hash %s: %d ranks, %d keys each, all found, %.3f us a key\n", way->name,
+        printf("hash %s: %d ranks, %d keys each, all found, %.3f us a key\n", method->name,
                t->m->size, t->keys, took / t->keys * 1e6);
 }
 
 int main(int count, char **words) {
-    static const struct way OURS = {"one-sided", fly_swap, fly_plus, fly_write, insert,
+    static const struct method OURS = {"one-sided", fly_swap, fly_plus, fly_write, insert,
                                     nothing_more};
-    static const struct way THEIRS = {"by MPI one-sided", mpi_swap, mpi_plus, mpi_write, insert,
+    static const struct method THEIRS = {"by MPI one-sided", mpi_swap, mpi_plus, mpi_write, insert,
                                       nothing_more};
-    static const struct way MESSAGES = {"by messages", NULL, NULL, NULL, message_insert,
+    static const struct method MESSAGES = {"by messages", NULL, NULL, NULL, message_insert,
                                         message_end};
     struct motif m;
     struct table table = {.m = &m}, *t = &table;
@@ -228,7 +228,7 @@ int main(int count, char **words) {
     motif_open(&m, &count, &words);
     t->keys = motif_number(count, words, 1, 20000, 1);
     t->slots = t->keys;
-    /* The heap of a rank would hold all keys: any hash may meet any. */
+    /* A rank's heap has room for the keys of all: hashes may send every key there. */
     size_t places = (size_t)t->slots + (size_t)t->keys * (size_t)m.size;
     size_t bytes = (FIRST + 2 * places) * sizeof(uint64_t);
     DO(fly_win_allocate(fly_world(m.rt), bytes, 8, 0, &base, &t->win));

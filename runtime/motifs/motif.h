@@ -37,10 +37,10 @@ static inline void motif_close(struct motif *m) {
     MPI_Finalize();
 }
 
-/* Whether the run is recorded: then what MPI does alone is left out. */
+/* Whether the run is recorded: then the parts that use only MPI are left out. */
 static inline int motif_recorded(void) { return getenv("FLYLOOM_RECORD") != NULL; }
 
-/* Memory for MPI's one-sided way of handing over: put, flush, then a message without bytes. */
+/* Memory for handing over by MPI's one-sided calls: put, flush, then a message without bytes. */
 struct motif_exposed {
     MPI_Win window;
     unsigned char *base;
@@ -77,8 +77,8 @@ static inline int motif_order(const void *a, const void *b) {
     return (one > two) - (one < two);
 }
 
-/* The median of the times of rounds, which it sorts, of the rank where it is largest: collective.
-   Other work on the machine takes whole slices of time, which a mean would be made of. */
+/* The median of the times of rounds, which it sorts, at the rank where it is largest: collective.
+   A mean would be dominated by the time slices that other programs take from the machine. */
 static inline double motif_median(double *seconds, int count) {
     double median;
     qsort(seconds, (size_t)count, sizeof *seconds, motif_order);
@@ -96,8 +96,8 @@ static inline void *motif_memory(size_t count, size_t bytes) {
     return memory;
 }
 
-/* A request for so many notifications of any rank for each half of memory that is used in turn,
-   with the half's number as tag; both are started. */
+/* Starts two requests that each count `count` notifications from any rank, for two halves of memory
+   used in turn; the tag is the half's number. */
 static inline void motif_listen(fly_win *win, uint64_t count, fly_req *halves[2]) {
     for (int half = 0; half < 2; half++) {
         DO(fly_notify_init(win, FLY_ANY_SOURCE, half, count, &halves[half]));
@@ -112,12 +112,12 @@ static inline void motif_listen_no_more(fly_req *halves[2]) {
     }
 }
 
-/* Whether word i asks for MPI's one-sided calls, too. */
+/* Whether word i asks for MPI's one-sided calls as well. */
 static inline int motif_puts(int count, char **words, int i) {
     return count > i && strcmp(words[i], "mpi") == 0 && !motif_recorded();
 }
 
-/* The number that word i gives, at least `least`. */
+/* The number that word i gives, which is at least `least`; `otherwise` where there is no word. */
 static inline int motif_number(int count, char **words, int i, int otherwise, int least) {
     char *end;
     long value;

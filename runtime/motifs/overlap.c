@@ -1,12 +1,12 @@
-/* Overlap: how much of the time that bytes need on their way is hidden behind computation.
+/* Overlap: how much of the time that a transfer needs is hidden behind computation.
  *
  *   mpiexec -n P overlap [BYTES [ROUNDS [mpi]]]
  *
  * Rank 0 hands bytes to rank 1, computes for as long as that takes alone, and waits until rank 1
- * has said that it has them; the share is (communication + computation - both) / communication.
- * On one node the processors copy, so that only what rank 1 does can be hidden; an adapter would
- * move the bytes itself. Notified puts; beside them MPI_Isend and MPI_Recv, and MPI_Put, a flush
- * and a message. The check: the bytes at rank 1, of each round.
+ * reports that it has them; the share is (communication + computation - both) / communication.
+ * On one node the processors copy, so that only the work of rank 1 can be hidden; a network adapter
+ * would move the bytes itself. Notified puts are measured beside MPI_Isend with MPI_Recv, and
+ * MPI_Put with a flush and a message. The check: the bytes at rank 1, in each round.
  */
 #include "motif.h"
 
@@ -17,16 +17,16 @@ struct half {
     size_t bytes;
     unsigned char *mine, *come;
     fly_win *win;
-    fly_req *req; /* at rank 1 the bytes, at rank 0 the answer */
+    fly_req *req; /* rank 1 waits for the bytes, rank 0 for the answer */
     struct motif_exposed exposed;
     MPI_Request request;
 };
 
-struct way {
+struct method {
     const char *name;
     void (*begin)(struct half *h); /* rank 0, before it computes */
-    void (*end)(struct half *h);   /* and after */
-    void (*serve)(struct half *h); /* rank 1: takes */
+    void (*end)(struct half *h);   /* rank 0, after it has computed */
+    void (*serve)(struct half *h); /* rank 1: takes the bytes */
     void (*answer)(struct half *h);
 };
 
@@ -84,41 +84,41 @@ static void expect(const struct half *h, const char *name, int round) {
     }
 }
 
-/* Seconds of a round with so much computation in it. */
-static double measure(struct half *h, const struct way *way, int rounds, double seconds) {
+/* Seconds of a round in which rank 0 computes for `seconds`. */
+static double measure(struct half *h, const struct method *method, int rounds, double seconds) {
     double began = 0, took = 0;
     for (int round = 0; round < rounds && h->m->rank < 2; round++) {
         memset(h->mine, (unsigned char)(round + 1), h->bytes);
         if (h->m->rank == 0) {
             began = MPI_Wtime();
-            way->begin(h);
+            method->begin(h);
             if (seconds > 0) compute(seconds);
-            way->end(h);
+            method->end(h);
             took += MPI_Wtime() - began;
         } else {
-            way->serve(h);
-            expect(h, way->name, round);
-            way->answer(h);
+            method->serve(h);
+            expect(h, method->name, round);
+            method->answer(h);
         }
     }
     MPI_Barrier(MPI_COMM_WORLD);
     return took / rounds;
 }
 
-static void run(struct half *h, const struct way *way, int rounds) {
-    measure(h, way, rounds / 10 + 1, 0); /* warms up */
-    double alone = measure(h, way, rounds, 0), both = measure(h, way, rounds, alone);
+static void run(struct half *h, const struct method *method, int rounds) {
+    measure(h, method, rounds / 10 + 1, 0); /* warms up */
+    double alone = measure(h, method, rounds, 0), both = measure(h, method, rounds, alone);
     if (h->m->rank == 0)
         printf("overlap %s: %zu bytes, all right, %.2f us, with as much computation %.2f us: "
-               "%.0f %% hidden\n", way->name, h->bytes, alone * 1e6, both * 1e6,
+               "%.0f %% hidden\n", method->name, h->bytes, alone * 1e6, both * 1e6,
                (2 * alone - both) / alone * 100);
 }
 
 int main(int count, char **words) {
-    static const struct way NOTIFIED = {"notified", fly_begin, fly_take, fly_take, fly_answer};
-    static const struct way MESSAGES = {"by messages", message_begin, message_end, message_serve,
+    static const struct method NOTIFIED = {"notified", fly_begin, fly_take, fly_take, fly_answer};
+    static const struct method MESSAGES = {"by messages", message_begin, message_end, message_serve,
                                         message_answer};
-    static const struct way PUTS = {"by MPI's puts", put_begin, put_end, put_serve,
+    static const struct method PUTS = {"by MPI's puts", put_begin, put_end, put_serve,
                                     message_answer};
     struct motif m;
     struct half half = {.m = &m}, *h = &half;

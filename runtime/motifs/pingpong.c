@@ -1,10 +1,11 @@
-/* Ping-pong: bytes to and fro between ranks 0 and 1, untouched or written and read by the users.
+/* Ping-pong: bytes back and forth between ranks 0 and 1, untouched or written and read by the user.
  *
  *   mpiexec -n P pingpong [BYTES [ROUNDS [mpi]]]
  *
- * Touched: each round the sender writes all bytes, and the receiver reads them all. Notified puts;
- * beside them the same by MPI_Send and MPI_Recv, and by MPI_Put, a flush and a message. The check:
- * each side adds up what came, which is known; untouched, the bytes of the last round.
+ * Touched means that in each round the sender writes all bytes and the receiver reads them all.
+ * Notified puts are measured beside MPI_Send with MPI_Recv, and MPI_Put with a flush and a message.
+ * The check: each side adds up the bytes received, whose sum is known; untouched, those of the last
+ * round.
  */
 #include "motif.h"
 
@@ -13,14 +14,14 @@ enum { TAG = 1 };
 struct ball {
     struct motif *m;
     size_t bytes;
-    unsigned char *mine, *come; /* what is sent; where the other's is */
+    unsigned char *mine, *come; /* bytes to send; where the other's bytes arrive */
     fly_win *win;
     fly_req *req;
     unsigned char *window;
     struct motif_exposed exposed;
 };
 
-struct way {
+struct method {
     const char *name;
     void (*give)(struct ball *b);
     void (*take)(struct ball *b);
@@ -63,39 +64,39 @@ static void expect(const struct ball *b, const char *name, int round) {
     }
 }
 
-static void send(struct ball *b, const struct way *way, int round, int touched) {
+static void send(struct ball *b, const struct method *method, int round, int touched) {
     if (touched) memset(b->mine, value_of(b->m->rank, round), b->bytes);
-    way->give(b);
+    method->give(b);
 }
 
-static void receive(struct ball *b, const struct way *way, int round, int touched) {
-    way->take(b);
-    if (touched) expect(b, way->name, round);
+static void receive(struct ball *b, const struct method *method, int round, int touched) {
+    method->take(b);
+    if (touched) expect(b, method->name, round);
 }
 
-static void run(struct ball *b, const struct way *way, int rounds, int touched) {
+static void run(struct ball *b, const struct method *method, int rounds, int touched) {
     double began = 0;
     int rank = b->m->rank, warm = rounds / 10;
     if (rank < 2) memset(b->mine, value_of(rank, 0), b->bytes);
     MPI_Barrier(MPI_COMM_WORLD);
     for (int round = -warm; round < rounds && rank < 2; round++) {
         if (round == 0) began = MPI_Wtime();
-        if (rank == 0) send(b, way, round, touched);
-        receive(b, way, round, touched);
-        if (rank == 1) send(b, way, round, touched);
+        if (rank == 0) send(b, method, round, touched);
+        receive(b, method, round, touched);
+        if (rank == 1) send(b, method, round, touched);
     }
     double took = MPI_Wtime() - began;
-    if (rank < 2) expect(b, way->name, touched ? rounds - 1 : 0);
+    if (rank < 2) expect(b, method->name, touched ? rounds - 1 : 0);
     MPI_Barrier(MPI_COMM_WORLD);
     if (rank == 0)
-        printf("pingpong %s, %s: %zu bytes, all right, %.3f us half a round\n", way->name,
+        printf("pingpong %s, %s: %zu bytes, all right, %.3f us half a round\n", method->name,
                touched ? "written and read" : "untouched", b->bytes, took / rounds / 2 * 1e6);
 }
 
 int main(int count, char **words) {
-    static const struct way NOTIFIED = {"notified", fly_give, fly_take};
-    static const struct way MESSAGES = {"by messages", message_give, message_take};
-    static const struct way PUTS = {"by MPI's puts", put_give, put_take};
+    static const struct method NOTIFIED = {"notified", fly_give, fly_take};
+    static const struct method MESSAGES = {"by messages", message_give, message_take};
+    static const struct method PUTS = {"by MPI's puts", put_give, put_take};
     struct motif m;
     struct ball ball = {.m = &m}, *b = &ball;
     void *base;

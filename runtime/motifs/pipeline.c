@@ -2,9 +2,9 @@
  *
  *   mpiexec -n P pipeline [COLUMNS [ROWS [ITERATIONS [mpi]]]]
  *
- * Each row needs the value left of it from the rank before. Notified: one put of 8 bytes a row,
- * which the consumer finds inside the notification; beside it the same by MPI_Send and
- * MPI_Recv, and with "mpi" by MPI_Put, a flush and a message.
+ * Each row needs the value left of it from the rank before. The notified method makes one put of 8
+ * bytes for each row, which the consumer finds inside the notification. MPI_Send with MPI_Recv is
+ * measured beside it, and with "mpi" also MPI_Put, a flush and a message.
  * Source: https://github.com/ParRes/Kernels, Sync_p2p (the definition and its check).
  */
 #include "motif.h"
@@ -15,15 +15,15 @@ enum { TAG_ROW = 1, TAG_CORNER = 2 };
 
 struct grid {
     struct motif *m;
-    int columns, rows, iterations, first, mine; /* first column here, and how many */
+    int columns, rows, iterations, first, mine; /* this rank's columns: first, and number */
     double *a;       /* mine + 1 columns; column 0 is the neighbour's last */
-    fly_win *win;    /* rows values from the left, then the corner */
+    fly_win *win;    /* `rows` values from the left neighbour, then the corner */
     double *window;
     fly_req *row, *corner;
     struct motif_exposed exposed;
 };
 
-enum way { NOTIFIED, BY_MESSAGES, BY_MPI_PUTS };
+enum method { NOTIFIED, BY_MESSAGES, BY_MPI_PUTS };
 
 #define A(g, i, j) (g)->a[(size_t)(j) * (size_t)((g)->mine + 1) + (size_t)(i)]
 
@@ -35,7 +35,7 @@ static void clear(struct grid *g) {
         for (int j = 0; j < g->rows; j++) A(g, 1, j) = j;
 }
 
-/* From inside the notification, where it is; in the window it is, too. */
+/* Takes the value from inside the notification, if it is there; it is in the window in any case. */
 static double row_notified(struct grid *g, int j) {
     double value;
     size_t bytes;
@@ -61,42 +61,42 @@ static double row_by_message(void) {
     return value;
 }
 
-static double row(struct grid *g, int j, enum way way) {
-    if (way == NOTIFIED) return row_notified(g, j);
-    return way == BY_MESSAGES ? row_by_message() : row_by_put(g, j);
+static double row(struct grid *g, int j, enum method method) {
+    if (method == NOTIFIED) return row_notified(g, j);
+    return method == BY_MESSAGES ? row_by_message() : row_by_put(g, j);
 }
 
-static void sweep(struct grid *g, enum way way) {
+static void sweep(struct grid *g, enum method method) {
     int rank = g->m->rank, last = g->m->size - 1, from = rank == 0 ? 2 : 1;
     for (int j = 1; j < g->rows; j++) {
-        if (rank > 0) A(g, 0, j) = row(g, j, way);
+        if (rank > 0) A(g, 0, j) = row(g, j, method);
         for (int i = from; i <= g->mine; i++)
             A(g, i, j) = A(g, i - 1, j) + A(g, i, j - 1) - A(g, i - 1, j - 1);
         if (rank == last) continue;
         double value = A(g, g->mine, j);
-        if (way == NOTIFIED)
+        if (method == NOTIFIED)
             DO(fly_put_notify(g->win, &value, 8, rank + 1, (uint64_t)j, TAG_ROW));
-        else if (way == BY_MPI_PUTS)
+        else if (method == BY_MPI_PUTS)
             motif_hand_over(&g->exposed, &value, 8, rank + 1, (size_t)j * 8, TAG_ROW);
         else
             MPI_Send(&value, 1, MPI_DOUBLE, rank + 1, TAG_ROW, MPI_COMM_WORLD);
     }
 }
 
-/* The last corner, negated, becomes the first: iterations depend on each other. */
-static void close_circle(struct grid *g, enum way way) {
+/* Makes the last corner, negated, the first one: each iteration depends on the one before. */
+static void close_ring(struct grid *g, enum method method) {
     int rank = g->m->rank, last = g->m->size - 1;
     double corner = rank == last ? -A(g, g->mine, g->rows - 1) : 0;
     if (last == 0) {
         A(g, 1, 0) = corner;
-    } else if (way == NOTIFIED) {
+    } else if (method == NOTIFIED) {
         if (rank == last) DO(fly_put_notify(g->win, &corner, 8, 0, (uint64_t)g->rows, TAG_CORNER));
         if (rank == 0) {
             DO(fly_start(g->corner));
             DO(fly_wait(g->corner, NULL));
             A(g, 1, 0) = g->window[g->rows];
         }
-    } else if (way == BY_MPI_PUTS) {
+    } else if (method == BY_MPI_PUTS) {
         size_t at = (size_t)g->rows * 8;
         if (rank == last) motif_hand_over(&g->exposed, &corner, 8, 0, at, TAG_CORNER);
         if (rank == 0) {
@@ -111,7 +111,7 @@ static void close_circle(struct grid *g, enum way way) {
     }
 }
 
-static double run(struct grid *g, enum way way) {
+static double run(struct grid *g, enum method method) {
     double began = 0;
     clear(g);
     for (int iteration = 0; iteration <= g->iterations; iteration++) {
@@ -119,8 +119,8 @@ static double run(struct grid *g, enum way way) {
             MPI_Barrier(MPI_COMM_WORLD);
             began = MPI_Wtime();
         }
-        sweep(g, way);
-        close_circle(g, way);
+        sweep(g, method);
+        close_ring(g, method);
     }
     double took = MPI_Wtime() - began, wrong = 0;
     double wanted = (double)(g->iterations + 1) * (g->columns + g->rows - 2);

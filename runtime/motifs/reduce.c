@@ -1,11 +1,11 @@
-/* Tree reduction: every rank's 8 bytes added up over a tree with 16 children a rank.
+/* Tree reduction: adds up 8 bytes of every rank over a tree in which each has 16 children.
  *
  *   mpiexec -n P reduce [ROUNDS [mpi]]
  *
- * A rank waits for all its children by one request that counts, from any source; then it tells its
- * parent. A round ends with a notification without bytes down the tree, so that what lies in the
- * parent's memory has been read. Beside it the same tree by MPI_Send and MPI_Recv, and by
- * MPI_Put, a flush and a message; and MPI_Reduce with a barrier.
+ * A rank waits for all its children by one request that counts, from any source; then it writes to
+ * its parent. A round ends with a notification without bytes down the tree, which proves that the
+ * values in the parent's memory have been read. The same tree by MPI_Send and MPI_Recv, and by
+ * MPI_Put, a flush and a message, is measured beside it; and MPI_Reduce with a barrier.
  */
 #include "motif.h"
 
@@ -14,7 +14,7 @@ enum { CHILDREN = 16, TAG_UP = 1, TAG_DOWN = 2 };
 struct tree {
     struct motif *m;
     fly_win *win;
-    int64_t *slots; /* a value from each child */
+    int64_t *slots; /* one value from each child */
     fly_req *up, *down;
     struct motif_exposed exposed;
     int parent, first, count; /* children are first .. first + count - 1 */
@@ -22,8 +22,8 @@ struct tree {
 
 static int64_t value_of(int rank, int round) { return (int64_t)(rank + 1) * (round + 3); }
 
-/* The value that came last is inside its notification, which is at hand: that in memory has to come
-   from the child's cache. */
+/* The last value to arrive is inside its notification, which is at hand; reading it from memory
+   would fetch the cache line from the child's processor. */
 static int64_t of_children(const struct tree *t) {
     fly_status last;
     int64_t sum = 0, value;

@@ -1,6 +1,6 @@
-/* Writing where the size of files is limited (ulimit -f): the write fails with EFBIG, the kernel
- * does not end the program by SIGXFSZ. Of this thread, between begin and end; what the program does
- * with the signal elsewhere stays.
+/* Lets a write fail with EFBIG where the size of files is limited (ulimit -f), instead of the
+ * kernel ending the program by SIGXFSZ. This holds for the calling thread, between begin and end;
+ * the program's own handling of the signal stays.
  */
 #ifndef FLYLOOM_FILE_LIMIT_H
 #define FLYLOOM_FILE_LIMIT_H
@@ -13,7 +13,7 @@
 
 struct file_limit {
     sigset_t before;
-    int pending; /* already, before the begin */
+    int pending; /* the signal was pending before the begin */
 };
 
 static inline sigset_t file_limit_signal(void) {

@@ -1,4 +1,4 @@
-/* The C interface of the core: crates/capi/src/lib.rs has the same in Rust. */
+/* The C interface of the core; crates/capi/src/lib.rs declares the same in Rust. */
 #ifndef FLYLOOM_MAP_H
 #define FLYLOOM_MAP_H
 
@@ -26,8 +26,8 @@ struct flyloom_map_request {
 /* Returns FLYLOOM_MAP_INTERFACE. */
 typedef int flyloom_map_interface_type(void);
 
-/* The new rank of each process into `ranks`, words about it into `said`, which has room for `room`
- * bytes. 1: the ranks are others; 0: they stay as they are; -1: refused, and `said` says why. */
+/* Writes the new rank of each process into `ranks`, and a message into `said`, which has `room`
+ * bytes. 1: ranks change; 0: they stay as they are; -1: refused, and `said` says why. */
 typedef int flyloom_map_type(const struct flyloom_map_request *request, int *ranks, char *said,
                              size_t room);
 

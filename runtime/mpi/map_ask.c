@@ -1,13 +1,13 @@
-/* Asks the core for a mapping: what the environment says, and the library, which is loaded here.
+/* Asks the core for a mapping: reads the environment, and loads the core's library.
  *
  * FLYLOOM_NETWORK         the network: family:key=value,... or a file
  * FLYLOOM_HOST_ENDPOINTS  a file with lines HOST ENDPOINT, where names differ; none
  * FLYLOOM_OBJECTIVE       congestion or hops; congestion
  * FLYLOOM_EFFORT          fast, normal or best; normal
  * FLYLOOM_SEED            of all that is random; 0
- * FLYLOOM_MAP_LIBRARY     the core for C; libflyloom_map.so beside the library that this is part of
+ * FLYLOOM_MAP_LIBRARY     the core for C; default: libflyloom_map.so beside this library
  *
- * Nothing is printed; what is wrong goes into `said`.
+ * Nothing is printed; an error goes into `said`.
  */
 #ifndef _GNU_SOURCE
 #define _GNU_SOURCE
@@ -30,19 +30,19 @@
 static flyloom_map_type *map;
 static pthread_mutex_t loading = PTHREAD_MUTEX_INITIALIZER;
 
-/* Where to say something. */
+/* A buffer for words about the result. */
 struct said {
     char *text;
     size_t room;
 };
 
-/* A variable of the environment; NULL where it is not set, or to nothing. */
-static const char *told(const char *name) {
+/* A variable of the environment; NULL where it is not set, or is empty. */
+static const char *setting(const char *name) {
     const char *text = getenv(name);
     return text != NULL && text[0] != 0 ? text : NULL;
 }
 
-/* Where the core lies: beside this library. */
+/* The path of the core, which is beside this library. */
 static int beside(char *path, size_t room) {
     Dl_info here;
     if (dladdr((void *)&map, &here) == 0 || here.dli_fname == NULL) return -1;
@@ -76,7 +76,7 @@ static flyloom_map_type *core(const struct said *said) {
     char path[4096];
     pthread_mutex_lock(&loading);
     if (map == NULL) {
-        const char *given = told("FLYLOOM_MAP_LIBRARY");
+        const char *given = setting("FLYLOOM_MAP_LIBRARY");
         if (given != NULL)
             map = loaded(given, said);
         else if (beside(path, sizeof path) == 0)
@@ -143,7 +143,7 @@ static int is_inline(const char *network) {
 
 int map_can(char *text, size_t room) {
     struct said said = {text, room};
-    if (told("FLYLOOM_NETWORK") == NULL) {
+    if (setting("FLYLOOM_NETWORK") == NULL) {
         snprintf(text, room,
                  "there is no network; FLYLOOM_NETWORK names a file, or family:key=value,...");
         return 0;
@@ -153,7 +153,7 @@ int map_can(char *text, size_t room) {
 
 int map_ask(const struct map_asked *asked, int *ranks, char *text, size_t room) {
     struct said said = {text, room};
-    const char *network = told("FLYLOOM_NETWORK"), *table = told("FLYLOOM_HOST_ENDPOINTS");
+    const char *network = setting("FLYLOOM_NETWORK"), *table = setting("FLYLOOM_HOST_ENDPOINTS");
     char *network_text = NULL, *table_text = NULL;
     int code = -1;
     text[0] = 0;
@@ -163,8 +163,8 @@ int map_ask(const struct map_asked *asked, int *ranks, char *text, size_t room) 
         struct flyloom_map_request request = {
             .network = network, .network_text = network_text,
             .table = table, .table_text = table_text,
-            .objective = told("FLYLOOM_OBJECTIVE"), .effort = told("FLYLOOM_EFFORT"),
-            .seed = told("FLYLOOM_SEED"), .hosts = asked->hosts, .host_bytes = asked->host_bytes,
+            .objective = setting("FLYLOOM_OBJECTIVE"), .effort = setting("FLYLOOM_EFFORT"),
+            .seed = setting("FLYLOOM_SEED"), .hosts = asked->hosts, .host_bytes = asked->host_bytes,
             .processes = asked->size, .edges = asked->edges, .edge_count = asked->count,
             .memory = memory(),
         };

@@ -7,15 +7,15 @@
 struct map_asked {
     const int *edges; /* sender, receiver and weight of each */
     size_t count;
-    const char *hosts; /* of each process, host_bytes each, ended by a zero */
+    const char *hosts; /* the host of each process, host_bytes each, ended by a zero */
     size_t host_bytes;
     int size; /* processes */
 };
 
-/* Whether there is a network to map to, and the core; else 0, and why in `said`. */
+/* Whether there is a network to map to, and the core; else 0, and `said` has the reason. */
 int map_can(char *said, size_t room);
 
-/* The new rank of each process into `ranks`, words about it into `said`. 1: the ranks are others;
+/* Writes the new rank of each process into `ranks`, and a message into `said`. 1: ranks change;
  * 0: they stay as they are; -1: refused, and `said` says why. */
 int map_ask(const struct map_asked *asked, int *ranks, char *said, size_t room);
 

@@ -1,4 +1,4 @@
-/* The program: who takes part, where they are, and what they measure. */
+/* The measuring program: which ranks take part, where they are, and what they measure. */
 #include "measure.h"
 
 #include <errno.h>
@@ -26,7 +26,7 @@ void measure_fail(const char *why) {
 void *measure_memory(size_t bytes) {
     void *found = calloc(bytes ? bytes : 1, 1);
     if (found == NULL) measure_fail("no memory");
-    memset(found, 1, bytes); /* pages that are there before anything is timed */
+    memset(found, 1, bytes); /* touches all pages before anything is timed */
     return found;
 }
 
@@ -42,7 +42,7 @@ long measure_number(const char *word, long least, long most, const char *what) {
     return value;
 }
 
-/* A text as JSON has it, without what a name of a host or a library has no business with. */
+/* Writes a text as JSON, without characters that do not belong in names of hosts and libraries. */
 static void text(FILE *out, const char *words) {
     fputc('"', out);
     for (; *words && *words != '\n'; words++) {
@@ -57,7 +57,7 @@ static int processors(void) {
     return sched_getaffinity(0, sizeof mine, &mine) == 0 ? CPU_COUNT(&mine) : 1;
 }
 
-/* The library, the host of every rank, and how many processors each may use. */
+/* Writes the library, the host of every rank, and how many processors each may use. */
 static void begin(struct measure *m, const char *file, const char *what) {
     char name[NAME] = "", library[MPI_MAX_LIBRARY_VERSION_STRING] = "";
     int length, own = processors();

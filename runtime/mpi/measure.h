@@ -1,10 +1,10 @@
-/* What measures an MPI system: times of back and forth, and of pairs that send both ways at once.
+/* Measures an MPI system: round trips, and pairs of ranks that send in both directions at once.
  *
  *   measure FILE loggp MESSAGES REPETITIONS SIZE...   between the first and the last rank
  *   measure FILE ebb BYTES REPETITIONS PAIRS_FILE     rounds of pairs, all of a round at once
  *
- * Rank 0 writes JSON into FILE: times in nanoseconds, as they were taken; what they mean is found
- * by the reader. All ranks have the same words.
+ * Rank 0 writes JSON into FILE: times in nanoseconds as measured, for the reader to interpret. All
+ * ranks have the same arguments.
  */
 #ifndef FLYLOOM_MEASURE_H
 #define FLYLOOM_MEASURE_H
@@ -18,12 +18,12 @@ struct measure {
 };
 
 /* Nanoseconds of a clock that never goes back. */
-double measure_now(void);
-/* Memory that is there, of zeros; ends all ranks where there is none. */
+/* Nanoseconds of a monotonic clock. */
+/* Allocated and touched memory of zeros; ends all ranks where there is none. */
 void *measure_memory(size_t bytes);
 /* Ends all ranks with a line on standard error. */
 _Noreturn void measure_fail(const char *why);
-/* A whole number of a word, from `least` on; ends all ranks where it is none. */
+/* Reads a whole number of at least `least` from a word; ends all ranks if it is none. */
 long measure_number(const char *word, long least, long most, const char *what);
 
 void measure_loggp(struct measure *m, int count, char **words);

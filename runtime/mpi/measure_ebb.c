@@ -1,5 +1,6 @@
-/* Rounds of pairs: the two of a pair send each other so many bytes at once, all pairs of a round at
- * the same time. Their file has a line for each round: ranks a:b, with blanks between them. */
+/* Rounds of pairs: the two ranks of a pair send each other a number of bytes at once, and all pairs
+ * of a round do it at the same time. The pairs file has a line for each round: ranks a:b, separated
+ * by blanks. */
 #include "measure.h"
 
 #include <stdlib.h>
@@ -30,10 +31,10 @@ static int partner(const struct measure *m, char *line) {
 
 static void exchange(unsigned char *out, unsigned char *in, int bytes, int other) {
     MPI_Request both[2];
-    MPI_Status told[2];
+    MPI_Status found[2];
     MPI_Irecv(in, bytes, MPI_BYTE, other, TAG, MPI_COMM_WORLD, &both[0]);
     MPI_Isend(out, bytes, MPI_BYTE, other, TAG, MPI_COMM_WORLD, &both[1]);
-    MPI_Waitall(2, both, told);
+    MPI_Waitall(2, both, found);
 }
 
 static int rising(const void *a, const void *b) {

@@ -1,4 +1,4 @@
-/* A file that is written beside its place first: under which name, who may remove that, the end. */
+/* A file that is written under another name first: its name, who may remove it, how it ends. */
 #ifndef _GNU_SOURCE
 #define _GNU_SOURCE
 #endif
@@ -24,7 +24,7 @@ static uint64_t fold(uint64_t hash, const char *text) { /* FNV-1a */
     return hash;
 }
 
-/* 0: not known, and no other process is looked for by it. */
+/* This host and PID namespace as a number; 0: unknown, and no process is looked for by it. */
 static uint64_t place(void) {
     char host[256] = "", boot[64] = "", space[64] = "";
     int file = open("/proc/sys/kernel/random/boot_id", O_RDONLY | O_CLOEXEC);
@@ -36,8 +36,8 @@ static uint64_t place(void) {
     return fold(fold(fold(UINT64_C(14695981039346656037), host), boot), space);
 }
 
-/* Whether nobody will go on with a part: its writer has ended, or is elsewhere and was last heard
-   of a day ago. */
+/* Whether nobody will continue a part: its writer has ended; or it is on another host, and the part
+   is a day old. */
 static int is_left(int folder, const char *name, uint64_t here) {
     char random[17], where[NAME];
     int pid, end = 0;

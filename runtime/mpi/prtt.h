@@ -1,6 +1,6 @@
 /* Times for LogGP parameters, between a client and a server, whatever carries their messages: the
- * client's for some messages until one answer, with and without a delay between them; the server's
- * for those that are there. Written as `flyloom measure --times` reads them.
+ * client's time for some messages until one answer, with and without a delay between them; and the
+ * server's for messages that have arrived. Written as `flyloom measure --times` reads them.
  *
  * Source: Hoefler, Lichei and Rehm, "Low-overhead LogGP parameter assessment for modern
  * interconnection networks", IPDPS 2007.
@@ -17,17 +17,17 @@ struct prtt {
     bool client;
     int messages, repetitions;
     double (*now_ns)(void);
-    /* A message of so many bytes to the other; one from it. */
+    /* Sends `bytes` to the other; receives them from it. */
     void (*send)(void *context, size_t bytes);
     void (*receive)(void *context, size_t bytes);
-    /* Of the server a byte to the client; of the client that it has come. */
+    /* The server sends an answer of one byte; the client receives it. */
     void (*answer)(void *context);
     void (*answered)(void *context);
-    /* The client's number becomes the server's. */
+    /* Gives the server the client's number. */
     void (*agree)(void *context, double *number);
 };
 
-/* What was taken of one size, so often each, ns. */
+/* The times of one size in ns, each list with one for each repetition. */
 struct prtt_times {
     double delay_ns, *one, *many, *spaced, *served;
 };
@@ -39,8 +39,8 @@ static inline void prtt_pass(const struct prtt *p, double ns) {
     while (ns > 0 && p->now_ns() < end) {}
 }
 
-/* The client's time until the answer to so many messages, with a delay between them; the server's
-   for all messages but the first, with a delay before each. */
+/* For the client, the time until the answer to `messages` messages, with a delay between them; for
+   the server, that for all messages but the first, with a delay before each. */
 static inline double prtt_go(const struct prtt *p, int messages, size_t bytes, double mine_ns,
                              double others_ns) {
     double began = p->now_ns(), took;
@@ -63,7 +63,7 @@ static inline double prtt_go(const struct prtt *p, int messages, size_t bytes, d
     return took;
 }
 
-/* The delay that both keep: longer than a round trip, as the client saw it in the median. */
+/* The delay that both use: longer than the median round trip of the client. */
 static inline double prtt_delay(const struct prtt *p, size_t bytes) {
     double times[2 * PRTT_WARM + 1], found;
     for (int i = 0; i < PRTT_WARM; i++) prtt_go(p, 1, bytes, 0, 0);
@@ -78,7 +78,7 @@ static inline double prtt_delay(const struct prtt *p, size_t bytes) {
     return found;
 }
 
-/* One size: each way of asking in turn, so that all share what the machine does meanwhile. */
+/* Measures one size: the methods take turns, so that load disturbs all alike. */
 static inline void prtt_take(const struct prtt *p, size_t bytes, struct prtt_times *times) {
     double delay = times->delay_ns = prtt_delay(p, bytes);
     for (int i = 0; i < p->repetitions; i++) {
@@ -96,7 +96,7 @@ static inline void prtt_list(FILE *out, const char *name, const double *values, 
     fprintf(out, "]");
 }
 
-/* One size of many. */
+/* Writes the times of one size. */
 static inline void prtt_write(FILE *out, const struct prtt *p, size_t bytes, bool first,
                               const struct prtt_times *times) {
     fprintf(out, "%s{\"bytes\": %zu, \"delay_ns\": %.1f,\n", first ? "" : ",\n", bytes,

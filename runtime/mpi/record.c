@@ -1,4 +1,4 @@
-/* Records who sends how much to whom of an MPI program that is not changed: LD_PRELOAD.
+/* Records how much each rank of an unchanged MPI program sends to each other: LD_PRELOAD.
  *
  * A thread counts in a table of its own, so that no lock is taken for a message. At MPI_Finalize
  * rank 0 collects the tables and writes a Matrix Market file. Variables of the environment:
@@ -44,7 +44,7 @@ struct table *rec_tables(void) { return atomic_load(&tables); }
 
 static void thread_ends(void *table) { atomic_store(&((struct table *)table)->taken, 0); }
 
-/* A table for this thread: that of a thread that has ended, or a new one. */
+/* Finds a table for this thread: one of a thread that has ended, or a new one. */
 struct table *rec_table(void) {
     struct table *table = atomic_load(&tables);
     for (; table != NULL; table = table->next) {
@@ -89,7 +89,7 @@ int rec_grow(struct table *table) {
     return 0;
 }
 
-/* A path that is the same after the program has changed its folder; NULL where there is none. */
+/* Makes a path absolute, since the program may change its folder; NULL where it cannot. */
 static char *whole(const char *name) {
     if (name == NULL || name[0] == 0) return NULL;
     char *folder = name[0] == '/' ? NULL : getcwd(NULL, 0);
@@ -135,7 +135,7 @@ ALIAS(Init_thread)
 API int MPI_Finalize(void) {
     REAL(Finalize)
     if (rec_on) {
-        rec_on = 0; /* what follows is ours */
+        rec_on = 0; /* the messages that follow are the recorder's */
         rec_write(path, messages_path);
         PMPI_Group_free(&rec_world);
     }

@@ -32,19 +32,19 @@ struct pair {
 struct table {
     struct pair *slots;
     size_t room, used;
-    int shift; /* of the product of key and a constant, down to a slot */
+    int shift; /* shift that makes a slot of the hashed key */
     atomic_int taken;
     struct table *next;
 };
 
-/* Who the ranks of a communicator or a window are. */
+/* The processes that are the ranks of a communicator or a window. */
 struct peers {
-    int size, me; /* of a communicator between two groups: of the other; in its own */
-    int own;      /* of the own group */
+    int size, me; /* an inter-communicator: the other's size, own rank */
+    int own;      /* size of the own group */
     int inter;
-    int *world; /* by rank: in MPI_COMM_WORLD, -1 for none; NULL where they are the same */
-    int degree; /* of a topology */
-    int *to;    /* its neighbours in the order of their blocks, negative for none */
+    int *world; /* by rank: the rank in MPI_COMM_WORLD, -1 for none; NULL where it is the same */
+    int degree; /* how many neighbours a topology has */
+    int *to;    /* the neighbours in the order of their blocks, negative for none */
 };
 
 /* What a persistent request sends at every start. */
@@ -53,7 +53,7 @@ struct plan {
     size_t count, room;
 };
 
-enum { WAYS = 8, WAYS_BITS = 3 };
+enum { CACHED = 8, CACHED_BITS = 3 };
 
 struct known {
     uintptr_t handle;
@@ -63,16 +63,16 @@ struct known {
 
 struct thread {
     struct table *table;
-    struct plan *plan; /* where what is recorded goes instead */
-    int depth;         /* inside a call of MPI: what that calls is its own business */
-    struct known comms[WAYS], wins[WAYS];
+    struct plan *plan; /* where records go instead, for a persistent request */
+    int depth;         /* above 0 inside a call of MPI, whose own calls do not count */
+    struct known comms[CACHED], wins[CACHED];
 };
 
 extern _Thread_local struct thread rec_thread
     __attribute__((visibility("hidden"), tls_model("initial-exec")));
 extern int rec_on;          /* between MPI_Init and MPI_Finalize */
 extern int rec_collectives; /* whether collectives are recorded */
-extern atomic_uint rec_age; /* of what threads know of handles */
+extern atomic_uint rec_age; /* changes when a handle may have been reused */
 extern atomic_int rec_lost; /* memory was short: counts are too low */
 extern atomic_int rec_outside; /* something went to a process outside of MPI_COMM_WORLD */
 extern MPI_Group rec_world;
@@ -90,12 +90,12 @@ void rec_write(const char *path, const char *messages_path);
 
 #define REC_HASH 0x9E3779B97F4A7C15u
 
-static inline unsigned rec_way(uintptr_t handle) {
-    return (unsigned)((uint64_t)handle * REC_HASH >> (64 - WAYS_BITS));
+static inline unsigned rec_cache_slot(uintptr_t handle) {
+    return (unsigned)((uint64_t)handle * REC_HASH >> (64 - CACHED_BITS));
 }
 
 static inline const struct peers *rec_comm(MPI_Comm comm) {
-    const struct known *known = &rec_thread.comms[rec_way((uintptr_t)comm)];
+    const struct known *known = &rec_thread.comms[rec_cache_slot((uintptr_t)comm)];
     unsigned age = atomic_load_explicit(&rec_age, memory_order_acquire);
     if (known->peers != NULL && known->handle == (uintptr_t)comm && known->age == age)
         return known->peers;
@@ -103,7 +103,7 @@ static inline const struct peers *rec_comm(MPI_Comm comm) {
 }
 
 static inline const struct peers *rec_win(MPI_Win win) {
-    const struct known *known = &rec_thread.wins[rec_way((uintptr_t)win)];
+    const struct known *known = &rec_thread.wins[rec_cache_slot((uintptr_t)win)];
     unsigned age = atomic_load_explicit(&rec_age, memory_order_acquire);
     if (known->peers != NULL && known->handle == (uintptr_t)win && known->age == age)
         return known->peers;
@@ -131,7 +131,7 @@ static inline void rec_add(struct table *table, uint64_t key, uint64_t bytes, ui
     }
 }
 
-/* Records messages to a rank, or from it where `comes` is 1. Negative ranks are no processes. */
+/* Records messages to a rank, or from it if `comes` is 1. A negative rank is no process. */
 static inline void rec_note(const struct peers *of, int rank, int comes, uint64_t bytes,
                             uint64_t messages) {
     if (of == NULL || rank < 0) return;
@@ -164,7 +164,7 @@ static inline int rec_enter(void) {
 
 static inline void rec_leave(void) { rec_thread.depth = 0; }
 
-/* Defines a call: the library's own does the work, then `record` is done where it succeeded. */
+/* Defines a call: calls the library's own function, and then `record` if that succeeded. */
 #define WRAP(name, parameters, arguments, ...)                                                    \
     API int MPI_##name parameters {                                                               \
         REAL(name)                                                                                \
@@ -178,7 +178,7 @@ static inline void rec_leave(void) { rec_thread.depth = 0; }
     }                                                                                             \
     ALIAS(name)
 
-/* What `record` notes is noted at every start of the request, not now. */
+/* Defers what `record` notes to every start of the request. */
 #define PLANNED(...)                                                                              \
     struct plan plan = {NULL, 0, 0};                                                              \
     rec_thread.plan = &plan;                                                                      \

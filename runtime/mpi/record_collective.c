@@ -6,7 +6,7 @@
  * Reduce, Gather                 the same tree to the root; gather: the blocks of the subtree
  * Scatterv, Gatherv              the root to each, each to the root
  * Allreduce                      recursive doubling; of ranks beyond the largest power of two below
- *                                P, 2 (P - that) first ones go in pairs: even to odd, and back
+ *                                P, the first 2 (P - that) pair up: even to odd, and back
  * Allgather, Allgatherv          ring: to the next rank all blocks but the next one's own
  * Alltoall, -v, -w, Reduce_scatter(_block)   each to each, its block
  * Scan, Exscan                   chain: to the next rank
@@ -31,7 +31,7 @@ static void barrier(const struct peers *of) {
         rec_note(of, (int)((of->me + step) % of->size), 0, 0, 1);
 }
 
-/* Down the tree: to each child `bytes` for every one of its subtree, or once. */
+/* Down the tree: sends each child `bytes` for every rank of its subtree, or once. */
 static void down(const struct peers *of, int root, uint64_t bytes, int is_scatter) {
     if (of->inter) {
         if (root == MPI_ROOT) to_all(of, bytes);
@@ -45,7 +45,7 @@ static void down(const struct peers *of, int root, uint64_t bytes, int is_scatte
     }
 }
 
-/* Up the tree: to the parent `bytes` for every one of the own subtree, or once. */
+/* Up the tree: sends the parent `bytes` for every rank of the own subtree, or once. */
 static void up(const struct peers *of, int root, uint64_t bytes, int is_gather) {
     if (of->inter) {
         rec_note(of, root, 0, bytes, 1); /* MPI_ROOT and MPI_PROC_NULL are negative */
@@ -65,7 +65,7 @@ static void allreduce(const struct peers *of, uint64_t bytes) {
     int64_t power = 1;
     while (2 * power <= of->size) power *= 2;
     int64_t rest = of->size - power, me = of->me;
-    if (me < 2 * rest) rec_note(of, (int)(me ^ 1), 0, bytes, 1); /* evens first, odds at the end */
+    if (me < 2 * rest) rec_note(of, (int)(me ^ 1), 0, bytes, 1); /* odd ranks send at the end */
     if (me < 2 * rest && me % 2 == 0) return;
     int64_t place = me < 2 * rest ? me / 2 : me - rest;
     for (int64_t step = 1; step < power; step *= 2) {
@@ -102,7 +102,7 @@ static void to_neighbours(const struct peers *of, uint64_t bytes) {
     for (int i = 0; i < of->degree; i++) rec_note(of, of->to[i], 0, bytes, 1);
 }
 
-/* Blocks of a reduction that is scattered: between two groups the others share what is given. */
+/* Blocks of a reduction that is scattered; between two groups the others share the contribution. */
 static void scattered(const struct peers *of, uint64_t bytes, uint64_t all) {
     for (int i = 0; of->inter && i < of->size; i++)
         rec_note(of, i, 0, all / (uint64_t)of->size, 1);

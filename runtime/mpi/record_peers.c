@@ -1,7 +1,7 @@
-/* Ranks of communicators and windows as ranks of MPI_COMM_WORLD, translated once for each.
+/* Translates ranks of communicators and windows to ranks of MPI_COMM_WORLD, once for each.
  *
- * What was found is an attribute of the communicator or window, and ends with it. Threads keep what
- * they used last; the end of any makes them look again, as its handle may come back for another.
+ * The translation is an attribute of the communicator or window, and ends with it. Threads cache
+ * what they used last; when any of these ends they look again, since its handle may be reused.
  */
 #include "record.h"
 
@@ -37,7 +37,7 @@ void rec_peers_begin(void) {
     PMPI_Win_create_keyval(MPI_WIN_NULL_COPY_FN, win_ends, &win_key, NULL);
 }
 
-/* Fills in who the ranks of a group are; 0, or -1 where memory is short. */
+/* Fills in which processes the ranks of a group are; 0, or -1 where memory is short. */
 static int translate(struct peers *peers, MPI_Group group) {
     PMPI_Group_size(group, &peers->size);
     size_t size = (size_t)peers->size;
@@ -140,7 +140,7 @@ static const struct peers *remember(struct known *at, uintptr_t handle, const st
     return peers;
 }
 
-/* The peers of a communicator that this thread does not know, or no more. */
+/* Finds the peers of a communicator that is not in this thread's cache. */
 const struct peers *rec_comm_new(MPI_Comm comm) {
     struct peers *peers = NULL;
     int is_there = 0;
@@ -152,10 +152,10 @@ const struct peers *rec_comm_new(MPI_Comm comm) {
             PMPI_Comm_set_attr(comm, comm_key, peers);
         pthread_mutex_unlock(&making);
     }
-    return remember(&rec_thread.comms[rec_way((uintptr_t)comm)], (uintptr_t)comm, peers);
+    return remember(&rec_thread.comms[rec_cache_slot((uintptr_t)comm)], (uintptr_t)comm, peers);
 }
 
-/* The same of a window. */
+/* Finds the peers of a window that is not in this thread's cache. */
 const struct peers *rec_win_new(MPI_Win win) {
     struct peers *peers = NULL;
     int is_there = 0;
@@ -166,5 +166,5 @@ const struct peers *rec_win_new(MPI_Win win) {
         if (!is_there && (peers = of_win(win)) != NULL) PMPI_Win_set_attr(win, win_key, peers);
         pthread_mutex_unlock(&making);
     }
-    return remember(&rec_thread.wins[rec_way((uintptr_t)win)], (uintptr_t)win, peers);
+    return remember(&rec_thread.wins[rec_cache_slot((uintptr_t)win)], (uintptr_t)win, peers);
 }

@@ -4,7 +4,7 @@
 #include <sched.h>
 #include <stdlib.h>
 
-/* Persistent requests by their handles: lists that a lock guards for as long as a look takes. */
+/* Persistent requests by their handles, in a hash table under a lock. */
 struct kept {
     uintptr_t request;
     struct plan plan;
@@ -40,7 +40,7 @@ void rec_planned(struct plan *plan, uint64_t key, uint64_t bytes, uint64_t messa
     plan->pairs[plan->count++] = (struct pair){key, bytes, messages};
 }
 
-/* Twice as many lists, where they have become long. */
+/* Doubles the hash table where its lists have become long. */
 static void spread(void) {
     size_t count = list_count != 0 ? 2 * list_count : 64, before = list_count;
     struct kept **old = lists, **fresh = calloc(count, sizeof *fresh);

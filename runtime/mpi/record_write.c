@@ -110,17 +110,17 @@ static void send(MPI_Comm comm, const struct entry *from, uint64_t count) {
     }
 }
 
-/* Comes in every process, before the end of MPI. */
+/* Is called in every process, before the end of MPI. */
 void rec_write(const char *path, const char *messages_path) {
-    MPI_Comm comm = MPI_COMM_NULL; /* of its own: the program's messages may still be there */
+    MPI_Comm comm = MPI_COMM_NULL; /* separate, since the program may have messages pending */
     if (PMPI_Comm_create(MPI_COMM_WORLD, rec_world, &comm) != MPI_SUCCESS) return;
     int rank = 0, size = 1, is_room = 1;
     PMPI_Comm_rank(comm, &rank);
     PMPI_Comm_size(comm, &size);
     uint64_t count = 0, *counts = NULL;
     struct entry *entries = own(rank, &count), *all = NULL;
-    int told[2] = {atomic_load(&rec_lost), atomic_load(&rec_outside)}, found[2] = {0, 0};
-    PMPI_Reduce(told, found, 2, MPI_INT, MPI_MAX, 0, comm);
+    int mine[2] = {atomic_load(&rec_lost), atomic_load(&rec_outside)}, found[2] = {0, 0};
+    PMPI_Reduce(mine, found, 2, MPI_INT, MPI_MAX, 0, comm);
     if (rank == 0) is_room = (counts = calloc((size_t)size, sizeof *counts)) != NULL;
     PMPI_Bcast(&is_room, 1, MPI_INT, 0, comm);
     if (is_room) {

@@ -3,13 +3,13 @@
  *
  * The graph goes to rank 0 of the communicator, which maps it (reorder_map.c). Where ranks are to
  * move, a communicator with the new ranks is split off, and the library makes the topology on it:
- * of edges as they were given, which name ranks; where each process gave its own, the process that
- * takes a rank first gets what that rank's gave. FLYLOOM_HOST is this process's host, where the
- * name that MPI has is not the one to go by.
+ * with the edges as they were given, since edges name ranks. If each process gave its own edges,
+ * the process that now has a rank first gets the edges that this rank's former process gave.
+ * FLYLOOM_HOST is this process's host, if MPI's name is not the right one.
  *
- * All processes come to the same collectives in the same order whatever is wrong at one of them:
- * what they do next is always told by one. Only collectives are used on the program's communicator,
- * whose messages the program may be waiting for.
+ * All processes make the same collective calls in the same order, whatever is wrong at one of them:
+ * rank 0 always decides what they do next. Only collectives are used on the program's communicator,
+ * since the program may be waiting for messages on it.
  */
 #define _GNU_SOURCE
 #include "reorder.h"
@@ -35,12 +35,12 @@ static void *look_up(const char *name) {
 #define TRY(call)                                                                                 \
     if ((code = (call)) != MPI_SUCCESS) goto end
 
-/* What becomes of a process: its new rank, and the new rank of who had that one before. */
+/* The new place of a process: its new rank, and the new rank of the process that had that rank. */
 struct place {
     int moves, rank, from;
 };
 
-/* What rank 0 gathers. */
+/* What rank 0 gathers from all processes. */
 struct gathered {
     int *counts, *starts, *ranks, *places; /* places: three numbers for each process */
     struct edge *edges;
@@ -56,7 +56,7 @@ static void drop(struct gathered *all) {
     free(all->hosts);
 }
 
-/* Room for all at rank 0; 0 with the reason said where there is none, or nothing to map by. */
+/* Makes room for all data at rank 0; 0, with the reason printed, if there is none or no network. */
 static int can_gather(struct gathered *all, int size, int64_t edges) {
     if (!reo_can_map()) return 0;
     if (edges > INT_MAX) {
@@ -85,7 +85,7 @@ static void own_host(char *host) {
              length > 0 ? name : given != NULL ? given : "");
 }
 
-/* Maps what was gathered; the place of each process into all->places. */
+/* Maps what was gathered, and writes each process's new place into all->places. */
 static void map_all(struct gathered *all, int size, int64_t edges) {
     int moves = reo_map(all->edges, (size_t)edges, all->hosts, size, all->ranks);
     for (int i = 0; i < size; i++) {
@@ -96,13 +96,13 @@ static void map_all(struct gathered *all, int size, int64_t edges) {
     }
 }
 
-/* What becomes of each process of a communicator whose graph has these edges, all processes' in
- * all. */
+/* Finds the new place of each process of a communicator with these edges, of which there are
+ * `edges` at all processes. */
 static int decide(MPI_Comm comm, struct edge *own, int count, int64_t edges, struct place *place) {
     struct gathered all = {0};
     MPI_Datatype three = MPI_DATATYPE_NULL;
     char host[HOST_BYTES] = "";
-    int code, rank, size, goes = 0, told[3];
+    int code, rank, size, goes = 0, new_place[3];
     TRY(PMPI_Comm_rank(comm, &rank));
     TRY(PMPI_Comm_size(comm, &size));
     if (rank == 0) goes = can_gather(&all, size, edges);
@@ -120,26 +120,26 @@ static int decide(MPI_Comm comm, struct edge *own, int count, int64_t edges, str
     TRY(PMPI_Gatherv(own, count, three, all.edges, all.counts, all.starts, three, 0, comm));
     TRY(PMPI_Gather(host, HOST_BYTES, MPI_CHAR, all.hosts, HOST_BYTES, MPI_CHAR, 0, comm));
     if (rank == 0) map_all(&all, size, edges);
-    TRY(PMPI_Scatter(all.places, 3, MPI_INT, told, 3, MPI_INT, 0, comm));
-    *place = (struct place){told[0], told[1], told[2]};
+    TRY(PMPI_Scatter(all.places, 3, MPI_INT, new_place, 3, MPI_INT, 0, comm));
+    *place = (struct place){new_place[0], new_place[1], new_place[2]};
 end:
     if (three != MPI_DATATYPE_NULL) PMPI_Type_free(&three);
     drop(&all);
     return code;
 }
 
-/* Whether processes of this communicator may come to know of each other here. */
+/* Whether the processes of this communicator are one group, which can be split. */
 static int is_one_group(MPI_Comm comm) {
     int is_inter = 1;
     return comm != MPI_COMM_NULL && PMPI_Comm_test_inter(comm, &is_inter) == MPI_SUCCESS &&
            !is_inter;
 }
 
-/* Whether all could say what their edges are, and how many there are in all: `count` of this
- * process, -1 where an argument is wrong, of which the library tells. */
+/* Whether all processes could give their edges, and how many there are in all: `count` is this
+ * process's, or -1 where an argument is wrong, which the library reports. */
 static int agree(MPI_Comm comm, int count, int64_t *edges, int *is_good) {
-    int64_t told[2] = {count < 0, count < 0 ? 0 : count}, all[2] = {0, 0};
-    int code = PMPI_Allreduce(told, all, 2, MPI_INT64_T, MPI_SUM, comm);
+    int64_t mine[2] = {count < 0, count < 0 ? 0 : count}, all[2] = {0, 0};
+    int code = PMPI_Allreduce(mine, all, 2, MPI_INT64_T, MPI_SUM, comm);
     *is_good = all[0] == 0;
     *edges = all[1];
     return code;
@@ -147,7 +147,7 @@ static int agree(MPI_Comm comm, int count, int64_t *edges, int *is_good) {
 
 static int is_rank(int rank, int size) { return rank >= 0 && rank < size; }
 
-/* The edges of MPI_Dist_graph_create into `edges`, to be freed; how many, or -1. */
+/* Lists the edges of MPI_Dist_graph_create in `edges`, to be freed; how many, or -1. */
 static int edges_of(int size, int n, const int sources[], const int degrees[],
                     const int destinations[], const int weights[], struct edge **edges) {
     int64_t count = 0;
@@ -201,8 +201,8 @@ end:
 }
 ALIAS(Dist_graph_create)
 
-/* What a process gives of its own neighbours: numbers of them, whether they have weights, and one
- * after the other the ranks of sources, their weights, the ranks of destinations, their weights. */
+/* A process's own neighbours: their numbers, whether they have weights, and, one after the other,
+ * the ranks of sources, their weights, the ranks of destinations, their weights. */
 struct lists {
     int in, out, in_weighted, out_weighted;
     int *all;
@@ -230,7 +230,7 @@ static int *copied(int *into, const int *from, int count) {
     return into + count;
 }
 
-/* The lists that a process gave, in one piece; 0, or -1 where memory is short. */
+/* Packs the lists that a process gave into one piece; 0, or -1 where memory is short. */
 static int pack(struct lists *own, const int *sources, const int *in_weights,
                 const int *destinations, const int *out_weights) {
     own->all = malloc(((size_t)length(own) + 1) * sizeof *own->all);
@@ -254,8 +254,8 @@ static int edges_from(int rank, const struct lists *own, struct edge **edges) {
     return own->out;
 }
 
-/* The lists of the process whose rank this one has now, for those of this one: `theirs`; is_room 0
- * where memory is short at one process. */
+/* Exchanges lists: gets those of the process that had this process's new rank; `theirs`. is_room is
+ * 0 if memory is short at any process. */
 static int exchange(MPI_Comm moved, int old, int from, const struct lists *own,
                     struct lists *theirs, int *is_room) {
     int mine[4] = {own->in, own->out, own->in_weighted, own->out_weighted}, given[4], code;
@@ -272,7 +272,7 @@ end:
     return code;
 }
 
-/* Weights behind `degree` ranks, as MPI takes them. */
+/* The weights that follow `degree` ranks, as MPI expects them. */
 static const int *weights_of(const int *ranks, int degree, int is_weighted) {
     if (!is_weighted) return MPI_UNWEIGHTED;
     return degree > 0 ? ranks + degree : MPI_WEIGHTS_EMPTY;

@@ -1,4 +1,4 @@
-/* The process that maps for all: it says why ranks stay as they are.
+/* The process that maps for all; it prints why ranks stay as they are.
  *
  * FLYLOOM_VERBOSE  1: a line about each communicator; map_ask.c has the other variables
  */
@@ -16,8 +16,8 @@
 enum { WORDS = 2048 };
 
 void reo_keep(const char *why, ...) {
-    static atomic_flag told = ATOMIC_FLAG_INIT;
-    if (atomic_flag_test_and_set(&told)) return;
+    static atomic_flag said_it = ATOMIC_FLAG_INIT;
+    if (atomic_flag_test_and_set(&said_it)) return;
     char words[WORDS];
     va_list more;
     va_start(more, why);

@@ -1,6 +1,6 @@
-/* Calls of MPI that a library before that of MPI defines by both of their names, MPI_X and PMPI_X.
+/* Defines calls of MPI in a preloaded library by both of their names, MPI_X and PMPI_X.
  *
- * Who includes this defines WRAP_LOOK_UP: a function that finds a name in the libraries behind.
+ * The including file defines WRAP_LOOK_UP: a function that finds a name in the libraries after it.
  */
 #ifndef FLYLOOM_WRAP_H
 #define FLYLOOM_WRAP_H

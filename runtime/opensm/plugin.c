@@ -38,7 +38,7 @@ struct engine {
 	int16_t switch_of[FLT_LID_MAX + 1];   /* LID -> its switch in `tables`, or FLT_NO_SWITCH */
 };
 
-/* Counts of what is odd about one file on this fabric. */
+/* Counts what is unusual about one file on this fabric. */
 struct findings {
 	const struct engine *engine;
 	unsigned long fatal, warned;
@@ -230,7 +230,7 @@ static void warn(struct findings *f, uint64_t guid, unsigned lid, const char *wh
 		say(f->engine, OSM_LOG_ERROR, WARNED "switch 0x%016" PRIx64 " LID %u: %s", guid, lid, what);
 }
 
-/* What no file can help (a dead cable, a new endpoint) is told, and the rest installed. */
+/* Reports what no file can help (a dead cable, a new endpoint); the rest is installed. */
 static void warn_routes(struct findings *f, const struct flt *t, osm_switch_t *sw, int index)
 {
 	const osm_subn_t *subn = &f->engine->osm->subn;

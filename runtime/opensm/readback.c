@@ -1,4 +1,4 @@
-/* readback.c: reads SL2VL tables, LFT entries, path records: several requests under way at once.
+/* readback.c: reads SL2VL tables, LFT entries and path records, with several requests in flight.
  *
  *   flyloom-readback [WINDOW] < queries > answers
  *

@@ -21,7 +21,7 @@ struct flt_switch {
 	uint8_t *port;        /* by LID */
 	uint8_t *given;       /* bitmap by LID: an lft line has it */
 	struct flt_levels levels;
-	unsigned long line;   /* of the first mention */
+	unsigned long line;   /* the line of the first mention */
 	bool has_lft;
 };
 
@@ -38,8 +38,8 @@ struct flt {
 	size_t slots;         /* a power of two */
 	struct flt_row *rows;     /* sorted by key once loaded */
 	size_t row_count, row_cap;
-	unsigned form;        /* of the last sl2vl line: flt_row_form */
-	struct flt_levels *from;  /* of `sl from`, in the order of the file */
+	unsigned form;        /* flt_row_form of the last sl2vl line */
+	struct flt_levels *from;  /* the levels of `sl from`, in the order of the file */
 	size_t from_count, from_cap;
 	uint16_t *from_at;    /* by source LID, 1 + its place in `from`; NULL without `sl from` */
 	int lmc;              /* -1: not seen yet */

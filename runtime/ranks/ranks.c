@@ -1,4 +1,4 @@
-/* The one place that knows MPI: processes of a run exchange bytes, behind functions of plain types.
+/* The one file that uses MPI: processes of a run exchange bytes, behind functions of plain types.
  *
  * Built by the user's mpicc into a small library, which the core loads when a run asks for it.
  * Every function but flyloom_ranks_interface and flyloom_ranks_library is called by one thread at
@@ -14,9 +14,9 @@
 
 enum { OVER = -1, NO_THREADS = -2, NO_MEMORY = -3 };
 
-/* The first message to a rank has at most so many bytes; others follow where it is full. */
+/* The first message to a rank has at most HEAD bytes; if it is full, others follow. */
 enum { HEAD = 1 << 16 };
-/* Each of the others. */
+/* Each of the other messages has at most PIECE bytes. */
 enum { PIECE = 1 << 28 };
 enum { TAG_HEAD = 1, TAG_REST = 2 };
 
@@ -30,7 +30,7 @@ struct given {
 
 static MPI_Comm comm = MPI_COMM_NULL;
 static int me, count, is_ours;
-static struct given *given;    /* by rank: what came last */
+static struct given *given;    /* by rank: the bytes received last */
 static MPI_Request *requests;  /* heads that come, then heads that go */
 static MPI_Status *statuses;
 static MPI_Request *rests;     /* pieces that go */
@@ -96,7 +96,7 @@ API int flyloom_ranks_open(int *rank, int *size) {
     return 0;
 }
 
-/* After so many looks that found nothing. */
+/* Yields the processor after PATIENCE looks that found nothing. */
 static void wait_a_turn(int *turns) {
     if (*turns < PATIENCE)
         ++*turns;
@@ -104,7 +104,7 @@ static void wait_a_turn(int *turns) {
         sched_yield();
 }
 
-/* Waits for all of so many. */
+/* Waits until all `some` requests are complete. */
 static int finish(int some, MPI_Request *of, MPI_Status *status) {
     for (int done = 0, turns = 0; !done; wait_a_turn(&turns)) {
         int code = MPI_Testall(some, of, &done, status);
@@ -115,7 +115,7 @@ static int finish(int some, MPI_Request *of, MPI_Status *status) {
 
 static size_t least(size_t a, size_t b) { return a < b ? a : b; }
 
-/* Starts to send what does not go with the heads. */
+/* Starts to send what does not fit into the heads. */
 static int send_rests(const unsigned char *const *out, const size_t *bytes, int *some) {
     size_t due = 0;
     *some = 0;
@@ -130,7 +130,7 @@ static int send_rests(const unsigned char *const *out, const size_t *bytes, int 
     }
     for (int to = 0; to < count; to++) {
         if (to == me || bytes[to] < HEAD) continue;
-        /* one that is full says that another follows */
+        /* A full piece means that another follows. */
         for (size_t at = HEAD, sent = PIECE; sent == PIECE; at += sent) {
             sent = least(bytes[to] - at, PIECE);
             int code = MPI_Isend(out[to] + at, (int)sent, MPI_BYTE, to, TAG_REST, comm,
@@ -141,7 +141,7 @@ static int send_rests(const unsigned char *const *out, const size_t *bytes, int 
     return 0;
 }
 
-/* Takes what follows a head that is full. */
+/* Receives the pieces that follow a full head. */
 static int take_rest(int from, size_t *bytes) {
     for (int came = PIECE; came == PIECE; *bytes += (size_t)came) {
         MPI_Message message;
@@ -159,8 +159,8 @@ static int take_rest(int from, size_t *bytes) {
     return 0;
 }
 
-/* Gives out[p], of out_bytes[p], to every other rank p, and takes what each gives: in[p], of
- * in_bytes[p], which stays until the next call. All arrays have an entry for every rank. */
+/* Gives out[p], of out_bytes[p], to every other rank p, and receives from each in[p], of
+ * in_bytes[p], which stays valid until the next call. All arrays have an entry for every rank. */
 API int flyloom_ranks_exchange(const unsigned char *const *out, const size_t *out_bytes,
                                const unsigned char **in, size_t *in_bytes) {
     int code, some = 0, more = 0, heads = 0;
@@ -201,7 +201,7 @@ API void flyloom_ranks_abort(int code) {
     MPI_Abort(MPI_COMM_WORLD, code);
 }
 
-/* The end, for all ranks at the same place. MPI that another began is left to it. */
+/* Ends MPI, in all ranks together, unless the program itself had begun it. */
 API int flyloom_ranks_close(void) {
     if (comm == MPI_COMM_NULL) return 0;
     int code = MPI_Comm_free(&comm);

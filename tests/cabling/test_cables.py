@@ -477,12 +477,12 @@ BAD = [
 ]
 
 
-@pytest.mark.parametrize(("words", "told"), BAD, ids=lambda v: " ".join(v)[:24])
-def test_refused(words, told, tmp_path):
+@pytest.mark.parametrize(("words", "message"), BAD, ids=lambda v: " ".join(v)[:24])
+def test_refused(words, message, tmp_path):
     (tmp_path / "bad.toml").write_text("pitch_m = = 2")
     (tmp_path / "nonsense.toml").write_text("nonsense = 2")
     done = flyloom("cables", "slim_fly:q=3", "-o", "wire", *words, cwd=tmp_path)
-    assert done.returncode == 2 and told in done.stderr
+    assert done.returncode == 2 and message in done.stderr
     assert len(done.stderr.splitlines()) == 1 and done.stdout == ""
     assert not (tmp_path / "wire").exists()
 
@@ -516,7 +516,7 @@ def test_command(tmp_path):
 @pytest.mark.slow
 @pytest.mark.campaign
 def test_a_machine_whose_pairs_are_too_many_to_draw(tmp_path):
-    """As many switches with their servers in a rack as fit, of one column of 2 q switches."""
+    """A rack holds as many switches with their servers as fit, of one column of 2 q switches."""
     q, p = count(13, 19), count(13, 15)
     built = fl.cables(f"slim_fly:q={q},p={p}", tmp_path)
     fit = 42 // (p + 1)
@@ -539,6 +539,7 @@ def test_the_floor_of_the_studies(tmp_path):
 
 
 def cables_of_slim_fly(q, p):
-    """Of 2 q^2 switches of network radix (3 q - 1) / 2, or + 1 where q is 4 n - 1."""
+    """The cables of 2 q^2 switches of network radix (3 q - 1) / 2, or (3 q + 1) / 2 if q is 4 n -
+    1."""
     degree = (3 * q + (1 if q % 4 == 3 else -1)) // 2
     return q * q * degree + 2 * q * q * p

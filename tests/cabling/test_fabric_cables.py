@@ -1,4 +1,4 @@
-"""Cables pulled, swapped and mended on a running fabric: what verify-cables says, and how routing
+"""Cables pulled, swapped and repaired on a running fabric: what verify-cables says, and how routing
 goes on. ibsim's console does to the fabric what hands would do."""
 
 import json
@@ -81,20 +81,20 @@ def mentions(labels, text):
     return all(label in text + " " for label in labels)
 
 
-def plugs_named(mend):
-    return set(re.findall(r"\S+ port \d+ ", mend))
+def plugs_named(repair):
+    return set(re.findall(r"\S+ port \d+ ", repair))
 
 
-def is_mended_by(mend, cabling, one, other):
+def is_repaired_by(repair, cabling, one, other):
     """Whether the two plugs to exchange are those at one end of the cables, as they are now."""
-    named = plugs_named(mend)
+    named = plugs_named(repair)
     near = {cabling.label(*one[:2]), cabling.label(*other[:2])}
     far = {cabling.label(*one[2:]), cabling.label(*other[2:])}
     return named in (near, far)
 
 
 def test_each_fault_is_named_with_its_mend(plan):
-    """No subnet manager needed: one fault after the other, each mended before the next."""
+    """No subnet manager needed: one fault after the other, each repaired before the next."""
     with Live(plan) as live:
         cabling = Cabling(plan, live)
         code, found = verify_cables(live)
@@ -120,7 +120,7 @@ def test_each_fault_is_named_with_its_mend(plan):
         (fault,) = found["findings"]
         assert (code, fault["fault"]) == (1, "swapped")
         assert mentions(cabling.labels(one) | cabling.labels(other), fault["what"])
-        assert is_mended_by(fault["mend"], cabling, one, other)
+        assert is_repaired_by(fault["mend"], cabling, one, other)
         assert (found["correct"], found["misplaced"], found["lost"]) == (CABLES - 2, 2, 0)
         for end in (one, other):
             cabling.pull(end)
@@ -167,7 +167,8 @@ def faults_of(found):
 
 def test_our_tables_follow_the_fabric_and_back(plan):
     """All three faults at once under OpenSM with tables of ours: the old ones no longer hold, ones
-    for the fabric as found do, with the same LIDs; mended, the first ones hold again."""
+    for the fabric as found do, with the same LIDs; once it is repaired, the first ones hold
+    again."""
     lmc = 1
     routing = fl.route(plan, "dfsssp", lmc=lmc)
     with Live(plan, lmc) as live:
@@ -207,8 +208,8 @@ def test_our_tables_follow_the_fabric_and_back(plan):
 
 
 def test_opensm_routes_around_by_itself(plan):
-    """The same with an engine of OpenSM, which sweeps of its own accord; its tables are read on the
-    fabric as ibnetdiscover shows it, with the LIDs that it shows."""
+    """An engine of OpenSM reroutes by itself, since OpenSM sweeps of its own accord; its tables are
+    read on the fabric as ibnetdiscover shows it, with the LIDs that it shows."""
     with opensm_engine(plan, "nue") as live:
         cabling = Cabling(plan, live)
         first = live.read().lfts

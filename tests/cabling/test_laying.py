@@ -188,13 +188,13 @@ def test_an_unplugged_endpoint_is_lost_not_misplaced(plan):
     assert found.cables == {"terminal-17": "lost"}
 
 
-@pytest.mark.parametrize(("how", "told"), [
+@pytest.mark.parametrize(("how", "message"), [
     ({"step": 4}, "step"), ({"step": -1}, "step"), ({"step": 1.5}, "step"),
     ({"step": "2"}, "step"), ({"ignore_ports": 1}, "ignore_ports"),
     ({"ignore_ports": True, "identify": "structure"}, "ignore_ports"),
 ])
-def test_refused(plan, how, told):
-    with pytest.raises(fl.RefusalError, match=told):
+def test_refused(plan, how, message):
+    with pytest.raises(fl.RefusalError, match=message):
         fl.verify_cables(plan, plan, **how)
 
 
@@ -205,13 +205,13 @@ def test_the_drawing_has_unlaid_switches_in_grey(plan, steps, tmp_path):
     root = ET.fromstring((tmp_path / "state.svg").read_text())
     svg = "{http://www.w3.org/2000/svg}"
     ends = {plan.switch_names[s] for i in late for s in plan.edges[i].tolist()}
-    told = {}
+    reported = {}
     for box in root.iter(f"{svg}rect"):
         hint = box.find(f"{svg}title")
         if hint is not None and ", unit " in hint.text:
-            told[hint.text.split(",")[0]] = (box.get("fill"), hint.text)
-    assert set(told) == set(plan.switch_names)
-    for name, (fill, hint) in told.items():
+            reported[hint.text.split(",")[0]] = (box.get("fill"), hint.text)
+    assert set(reported) == set(plan.switch_names)
+    for name, (fill, hint) in reported.items():
         red, green, blue = (int(fill[i:i + 2], 16) for i in (1, 3, 5))
         grey = max(red, green, blue) - min(red, green, blue) < 12
         assert grey == (name in ends) == ("not yet laid" in hint)
@@ -277,7 +277,7 @@ def test_packed_files_are_read_like_plain_ones(plan, tmp_path):
     assert fl.network(tmp_path / "net.toml.gz").switches == 50
 
 
-@pytest.mark.parametrize(("name", "harm", "told"), [
+@pytest.mark.parametrize(("name", "harm", "message"), [
     ("cut.gz", lambda packed: packed[:-200], "it is cut off"),
     ("head.gz", lambda packed: packed[:6], "it is cut off"),
     ("sum.gz", lambda packed: packed[:-6] + b"abcdef", "cannot be unpacked"),
@@ -287,9 +287,9 @@ def test_packed_files_are_read_like_plain_ones(plan, tmp_path):
     ("binary.gz", lambda packed: gzip.compress(b"a\0b"), "byte 1 is zero"),
     ("letters.gz", lambda packed: gzip.compress(b"\xff\xff"), "not UTF-8"),
 ])
-def test_bad_packed_files(plan, tmp_path, name, harm, told):
+def test_bad_packed_files(plan, tmp_path, name, harm, message):
     packed = gzip.compress(plan.to_text("netlist").encode())
     (tmp_path / name).write_bytes(harm(packed))
     done = command("verify-cables", PLAN, name, cwd=tmp_path, code=2)
-    assert f"{name}: " in done.stderr and told in done.stderr
+    assert f"{name}: " in done.stderr and message in done.stderr
     assert len(done.stderr.splitlines()) == 1 and done.stdout == ""

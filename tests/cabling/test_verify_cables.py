@@ -110,14 +110,14 @@ def test_withheld_guids_and_names(plan, tmp_path):
             if kind == "missing":
                 assert [f["kind"] for f in less["findings"]] == [kind]
                 assert less["correct"] == 374
-    for way in ("guid", "name"):
+    for method in ("guid", "name"):
         refused = command(
-            PLAN, "found.txt", "--identify", way, cwd=tmp_path, code=2).stderr
+            PLAN, "found.txt", "--identify", method, cwd=tmp_path, code=2).stderr
         assert "none of the plan's 50 switches" in refused
 
 
 def test_hosts_that_are_known_tell_which_rack_is_which(plan, tmp_path):
-    """GUIDs and names of switches withheld: the cables fit in several ways, the hosts in one."""
+    """GUIDs and names of switches withheld: several matches of the cables fit, one of the hosts."""
     links = plan.link_table
     names = plan.switch_names
     for seed in range(3):
@@ -233,10 +233,10 @@ def test_the_drawing_has_every_switch_in_its_colour(plan, tmp_path):
     text = (tmp_path / "state.svg").read_text()
     root = ET.fromstring(text)
     hints = [e.text for e in root.iter("{http://www.w3.org/2000/svg}title")]
-    told = {h.split(",")[0]: h for h in hints if ", unit " in h}
-    assert set(told) == set(plan.switch_names)
+    reported = {h.split(",")[0]: h for h in hints if ", unit " in h}
+    assert set(reported) == set(plan.switch_names)
     ends = {plan.switch_names[i] for i in plan.edges[0]}
-    for name, hint in told.items():
+    for name, hint in reported.items():
         words = ("does not answer" if name == plan.switch_names[30]
                  else "wrong or missing" if name in ends else "as planned")
         assert words in hint

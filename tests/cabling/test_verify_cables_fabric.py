@@ -1,4 +1,4 @@
-"""Fabrics on ibsim that are harmed through its console, checked, and mended move by move."""
+"""Fabrics on ibsim that are harmed through its console, checked, and repaired move by move."""
 
 import itertools
 import json
@@ -212,7 +212,8 @@ def test_all_is_found_nothing_invented_and_the_moves_mend_it(net, seed, count):
 
 
 def test_cables_alone_tell_a_fabric_whose_guids_nobody_knows():
-    """By structure, with wrong cables: as many findings of each kind as were made."""
+    """Devices are identified by structure, and each kind of planted fault is found as often as
+    made."""
     plan = fl.network("slim_fly:q=5,p=4")
     for seed in range(3):
         rng = random.Random(seed)

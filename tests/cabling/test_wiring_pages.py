@@ -66,7 +66,7 @@ def codes(content):
 
 
 def test_every_label_has_the_code_of_its_cable(made):
-    """By a decoder that shares nothing with the encoder."""
+    """A decoder that shares no code with the encoder reads the code."""
     zxingcpp = pytest.importorskip("zxingcpp")
     numpy = pytest.importorskip("numpy")
     folder, found = made
@@ -145,21 +145,21 @@ def test_contents_name_the_page_of_everything(made):
     assert all(words.startswith("Contents") for words in text[:count])
     parts = pages_of(streams(folder / "cabling.pdf")[:count])
     del parts["Sheets of labels.pdf"]
-    told = {name: int(page) for part in parts.values() for name, page in part.items()}
+    reported = {name: int(page) for part in parts.values() for name, page in part.items()}
     plan = json.loads((folder / "plan.json").read_text())
     names = [f"Rack {rack['name']}" for rack in plan["racks"]]
     pairs = [f"Racks {p.stem.replace('-', ' - ')}" for p in (folder / "pairs").glob("*.svg")]
     for name in ("Floor plan", *names, *pairs, "To order"):
-        assert name in text[told[name] - 1], name
-        before = [i for i in range(count, told[name] - 1) if re.search(rf"{name}\b", text[i])]
+        assert name in text[reported[name] - 1], name
+        before = [i for i in range(count, reported[name] - 1) if re.search(rf"{name}\b", text[i])]
         # a rack is named on floor and pair pages too, but its own drawing has it as the title
         assert not any(text[i].startswith(name + "\n") for i in before)
     for step in {row["step"] for row in rows(folder / "cables.csv")}:
-        name = next(n for n in told if n.startswith(f"Step {step}: "))
-        assert text[told[name] - 1].startswith(name)
+        name = next(n for n in reported if n.startswith(f"Step {step}: "))
+        assert text[reported[name] - 1].startswith(name)
     outline = [(e.title, pypdf.PdfReader(folder / "cabling.pdf").get_destination_page_number(e))
                for e in pypdf.PdfReader(folder / "cabling.pdf").outline]
-    assert {t: n + 1 for t, n in outline if t != "Contents"} == told
+    assert {t: n + 1 for t, n in outline if t != "Contents"} == reported
 
 
 def test_contents_name_the_sheets_of_labels(tmp_path):

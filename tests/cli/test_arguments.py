@@ -35,7 +35,7 @@ def forms(tmp_path_factory) -> dict[str, object]:
 
 
 GRAPHS = ("graph", "matrix")
-"""They say nothing of the order of links, and a matrix nothing of endpoints."""
+"""Forms that do not define the order of links; a matrix does not define endpoints either."""
 
 NETWORK_VERBS = {
     "structure": lambda on: fl.structure(on, paths=True).to_dict(),

@@ -90,7 +90,7 @@ def test_ebb_says_what_scripts_rely_on():
 
 def test_the_other_commands_print_one_document(tmp_path):
     found = document("structure", "torus:shape=4x4", "--paths")
-    assert found["minimal_paths"]["max"] == 24, "4! orders of four steps, two ways round each row"
+    assert found["minimal_paths"]["max"] == 24, "4! orders of four steps, both directions in a row"
     assert "minimal paths, mean" in flyloom("structure", "torus:shape=4x4", "--paths").stdout
     assert flyloom("structure", "torus:shape=1", "--paths").returncode == 0
     # a column's 10 switches, and 40 servers of half a unit, take 30 units: one rack
@@ -334,9 +334,9 @@ def test_a_text_file_that_is_no_network_is_refused(content, tmp_path):
 def test_an_error_is_a_document_under_json(words, code, kind):
     done = flyloom(*words, "--json")
     assert done.returncode == code and done.stdout.count("\n") == 1
-    told = json.loads(done.stdout)
-    assert told["exit_code"] == code and told["error"]["kind"] == kind
-    assert told["error"]["message"] in done.stderr
+    found = json.loads(done.stdout)
+    assert found["exit_code"] == code and found["error"]["kind"] == kind
+    assert found["error"]["message"] in done.stderr
 
 
 @pytest.mark.parametrize(("words", "param", "help_"), [

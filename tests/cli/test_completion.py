@@ -8,7 +8,7 @@ import sys
 
 import pytest
 from cli_helpers import command, environment
-from flyloom._core import Shop, registry
+from flyloom._core import Shop, format_examples, registry
 
 NAMES = {kind: [part["name"] for part in registry() if part["kind"] == kind]
          for kind in ("topology", "engine")}
@@ -27,7 +27,7 @@ def place(tmp_path):
 
 
 def bash(words, cwd=None, at=None):
-    """What bash is told for words that it has broken already; the last is completed."""
+    """What bash gets for words that it has broken already; the last is completed."""
     done = subprocess.run(
         command(), cwd=cwd, capture_output=True, text=True, timeout=60,
         env=environment(_FLYLOOM_COMPLETE="complete_bash", COMP_WORDS="\n".join(words),
@@ -126,7 +126,7 @@ def test_zsh_and_fish_are_answered():
 
 
 def test_bash_itself_completes(tmp_path):
-    """With the script that --show-completion prints, and a program that is this checkout's."""
+    """Bash runs the script that --show-completion prints, with this checkout's program."""
     program = tmp_path / "flyloom"
     program.write_text(f'#!/bin/sh\nexec "{sys.executable}" -m flyloom.cli "$@"\n')
     program.chmod(0o755)
@@ -146,7 +146,8 @@ def test_bash_itself_completes(tmp_path):
 
 
 def test_only_the_command_that_is_completed_is_loaded():
-    """As for running it; what is not needed to answer stays out."""
+    """Completing loads what running the command loads, and nothing that the answer does not
+    need."""
     code = ("import sys, atexit\nfrom flyloom import cli\n"
             "atexit.register(lambda: print(*sys.modules, file=sys.stderr))\ncli.main()")
     done = subprocess.run(
@@ -158,3 +159,18 @@ def test_only_the_command_that_is_completed_is_loaded():
     assert "flyloom.cli.routes" in loaded
     assert not loaded & {"flyloom.cli.sizing", "flyloom.cli.fabric", "pyarrow", "altair", "scipy",
                          "networkx", "flyloom.verbs.routes"}
+
+
+def test_files_of_every_format_of_workloads_are_completed(tmp_path):
+    """A file of each has the name of its example; of several ranks the first stands for all."""
+    wanted = set()
+    for kind, _, files in format_examples():
+        if kind == "workload-file":
+            for name, content in files:
+                (tmp_path / f"a-{name}").write_bytes(content)
+            ends = [name for name, _ in files]
+            index = [name for name in ends if not any(digit in name for digit in "0123456789")]
+            wanted.add(f"a-{(index or ends)[0]}")
+    (tmp_path / "a-notes.md").touch()
+    found = set(ask("sim message --workload a-", cwd=tmp_path))
+    assert found >= wanted and not found & {"a-notes.md", "a-run-1.txt", "a-run.1.et"}

@@ -1,4 +1,4 @@
-"""Where the system lacks what only Linux has: macOS, as far as it can be played here."""
+"""Systems without what only Linux has: macOS, as far as it can be simulated here."""
 
 from __future__ import annotations
 

@@ -21,7 +21,7 @@ SIGNALS = {signal.SIGINT: (130, "interrupted\n"), signal.SIGTERM: (143, "termina
 VERBS = {
     "list": [], "design": ["slim_fly:q=9"], "route": ["slim_fly:q=7", "-o", "tables"],
     "verify": ["slim_fly:q=9", "--json"], "cables": [NET, "-o", "cables"],
-    "repair": ["slim_fly:q=5,p=4", "--random", "2", "-o", "mended"],
+    "repair": ["slim_fly:q=5,p=4", "--random", "2", "-o", "repaired"],
     "run": ["x.toml", "--fresh"],
 }
 """Short commands of each kind: those that load little or much, compute, draw, write."""
@@ -230,7 +230,7 @@ def test_main_within_a_program_gives_its_handlers_back():
 
 
 def test_watching_before_anything_is_known_ends_with_130(tmp_path):
-    """Later Ctrl-C is the way to stop watching, and the code tells what was seen."""
+    """Later Ctrl-C stops watching, and the code tells what was seen."""
     asked = command("verify-cables", NET, "missing.txt", "--watch", "--every", "60")
     child = start(asked, tmp_path)
     assert "cannot be read" in child.stdout.readline()

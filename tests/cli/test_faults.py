@@ -27,7 +27,7 @@ from times_kept import TIMES
 pytest.importorskip("altair")
 
 NETS = "torus:shape=3x3,p=1", "slim_fly:q=3,p=1"
-"""Of the old and of the new writing."""
+"""The networks of the old file and of the new one."""
 EXPERIMENT = """\
 schema = 1
 name = "x"
@@ -265,7 +265,7 @@ def test_streams_that_are_closed_or_full_are_said_in_one_line(server, tmp_path):
         full = server.run(*asked, cwd=tmp_path, stdout="full")
         said = full["err"].splitlines()
         if verb == "deploy":
-            said = said[-1:]  # what it does is told before
+            said = said[-1:]  # what it does is reported before
         assert full["code"] == 3 and len(said) == 1, (asked, full)
         if verb != "deploy" or "apt-get" not in said[0]:
             assert said == ["flyloom: standard output: No space left on device"], (asked, full)

@@ -36,8 +36,7 @@ program()
 LIMIT_S = 3 * HANG_S
 """Against hangs: without a fault noticed these commands would wait without end."""
 PROMPT_S = HANG_S
-"""From the line of a fault to the end of all processes; a tenth of a second, where a machine has
-time."""
+"""The longest time from the line of a fault to the end of all processes; usually 0.1 s."""
 
 FLIT = "sim flit slim_fly:q=3,p=1 --set switch.virtual_channels=16"
 PACKET = "sim packet slim_fly:q=3,p=1 --messages 2"
@@ -186,7 +185,7 @@ def cache(tmp_path_factory):
 
 
 def exit_codes(mpi: str, stuck: bool) -> tuple[int, ...]:
-    """Those of a launcher where a rank ended with 3.
+    """The exit codes that a launcher may return when a rank ended with 3.
 
     A rank whose threads do not end cannot ask MPI to end the others, it just ends. MPICH's launcher
     has 1 for that where the connection to its proxy closes before the exit codes have come by it.

@@ -114,7 +114,7 @@ def test_a_command_ends_at_once(verb, tmp_path):
                     assert took <= AT_ONCE_S, (words, moment, took)
                     heard += 1
                     break
-                moment /= 2  # it had ended
+                moment /= 2  # the run had ended before the signal
         return heard
 
     moments = [rng.uniform(0.2, 1.2) for _ in range(count(1, 12))]

@@ -118,7 +118,7 @@ ON_FABRIC = {
     "deploy": ["deploy ring:n=4,p=1 -e dfsssp", "deploy tables --current tables"],
     "opensm-plugin": ["opensm-plugin -o plugin"],
 }
-"""Where OpenSM is."""
+"""Commands that need OpenSM."""
 
 
 @functools.cache

@@ -75,7 +75,7 @@ SHARED = {
     "--set": ("text, repeated", "^a parameter of"),
     "--sl2vl": ("file", "opensm-sl2vl.dump"),
     "--sort": ("text", "^best first"),
-    "--top": ("whole number", "^only so many rows"),
+    "--top": ("whole number", "^only this number of rows"),
     "--traffic": ("text", "^traffic|^who sends to whom"),
     "--verbose": ("flag", "in whole sentences$"),
     "--until": ("text", "ends to "),
@@ -95,7 +95,7 @@ SHORT = {
 SEVERAL = {
     ("--layers", "figure"), ("--radix", "size"), ("--radix", "scale"), ("--radix", "compare"),
 }
-"""Where several whole numbers may stand, with commas: the commands that make something of each."""
+"""The options that take several whole numbers with commas, by command."""
 
 KINDS = {
     "BoolParamType": "flag", "StringParamType": "text", "IntParamType": "whole number",
@@ -112,7 +112,7 @@ def walk(command: Any, path: tuple[str, ...] = ()) -> Iterator[tuple[str, Any]]:
 
 @pytest.fixture(scope="module")
 def uses() -> dict[str, list[tuple[str, Any]]]:
-    """Where each option string stands: the command and the parameter."""
+    """The command and parameter of each option string."""
     for group in [*GROUPS, "measures"]:
         importlib.import_module(f"flyloom.cli.{group}")
     found = defaultdict(list)

@@ -1,4 +1,4 @@
-"""Where the documentation promises the place of a fault in a file, the message has it."""
+"""Messages name the place of a fault in a file wherever the documentation promises it."""
 
 from __future__ import annotations
 

@@ -263,8 +263,8 @@ def test_figures_have_no_minus_zero_and_no_hundreds_of_digits(value, text):
 
 def test_results_have_no_minus_zero():
     """On one switch no channel has a load: the mean of none is 0."""
-    told = flyloom("map", "complete:n=1,p=4", "--graph", "stencil:shape=2x2,bytes=8")
-    assert told.returncode == 0 and "-0" not in told.stdout, told.stdout
+    reported = flyloom("map", "complete:n=1,p=4", "--graph", "stencil:shape=2x2,bytes=8")
+    assert reported.returncode == 0 and "-0" not in reported.stdout, reported.stdout
     found = flyloom("map", "complete:n=1,p=4", "--graph", "stencil:shape=2x2,bytes=8", "--json")
     assert "-0.0" not in found.stdout, found.stdout
 

@@ -15,7 +15,7 @@ NETS = ("slim_fly:q=5,p=4", "fat_tree:leaves=6,spines=3,parallel=2,p=6", "dragon
         "torus:shape=4x4,p=2")
 LARGER = ("slim_fly:q=7,p=2", "slim_fly:q=9,p=1", "fat_tree:leaves=12,spines=6,parallel=3,p=18",
           "torus:shape=4x4x4,p=1")
-"""In a campaign."""
+"""Networks that are run in a campaign only."""
 PAIRS = {
     "min_hop": "opensm:minhop", "up_down": "opensm:updn", "ftree": "opensm:ftree",
     "dor": "opensm:dor", "lash": "opensm:lash", "dfsssp": "opensm:dfsssp", "sssp": "opensm:sssp",
@@ -36,7 +36,7 @@ def half(row) -> float:
 
 
 def worse(ours, theirs) -> list[str]:
-    """In what ours is worse than theirs."""
+    """The figures in which our routing is worse than theirs."""
     noise = half(ours) + half(theirs)
     share = "effective_bisection_bandwidth"
     least = {

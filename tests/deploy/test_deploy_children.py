@@ -42,7 +42,7 @@ def shoot(live, name, number, delay_s, shot):
 @pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGSTOP])
 @pytest.mark.parametrize("name", ["ibsim", "opensm"])
 def test_a_child_killed_or_stopped_is_named_at_once(name, number):
-    """At seeded moments of start, first sweep and reading back."""
+    """A child is killed or stopped at seeded moments of start, first sweep and reading back."""
     network = fl.network("slim_fly:q=5,p=4")
     routing = fl.route(network, "dfsssp")
     rng = random.Random(f"{name} {number}")

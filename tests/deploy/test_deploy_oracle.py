@@ -127,8 +127,8 @@ def own_engine(net, engine, **options):
     ],
 )
 def test_known_verdicts_on_engines_of_opensm(net, engine, options, verdict):
-    """As published: minimal routing on the Hoffman-Singleton graph deadlocks on one lane;
-    dfsssp, lash and nue are free of deadlock by construction."""
+    """The verdicts are as published: minimal routing on the Hoffman-Singleton graph deadlocks on
+    one lane; dfsssp, lash and nue are free of deadlock by construction."""
     found = own_engine(net, engine, **options)
     assert (found.verdict, found.connected) == (verdict, True)
 

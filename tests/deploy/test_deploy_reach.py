@@ -61,7 +61,7 @@ def test_networks_that_are_too_long_are_refused_by_the_way(net, words):
 
 
 def test_a_route_that_is_too_long_is_refused_before_the_start(monkeypatch):
-    """On a ring of 80 the tree's routes go the long way round."""
+    """On a ring of 80 the tree's routes go the long direction around."""
     network = fl.network("ring:n=80,p=1")
     routing = fl.route(network, "up_down")
     monkeypatch.setattr(Ibsim, "start", lambda self: pytest.fail("it was started"))
@@ -93,7 +93,7 @@ def test_a_dead_first_endpoint_is_not_stood_on():
 @pytest.mark.ib
 @needs_fabric
 def test_a_fault_beyond_what_ibsim_carries_is_seen():
-    """24 switches from OpenSM: what the switch says of it is lost on the way."""
+    """24 switches from OpenSM: what the switch reports of it is lost."""
     network = fl.network("mesh:shape=30,p=1")
     with Live(network) as live:
         live.load(fl.route(network, "min_hop"))

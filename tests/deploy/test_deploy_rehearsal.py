@@ -181,7 +181,7 @@ def routed():
 
 
 def test_a_path_record_is_missing_for_a_reason(routed):
-    """Where the route arrives the subnet administration is at fault; else the tables are."""
+    """If the route arrives the subnet administration is at fault; else the tables are."""
     topology, routing = routed
     found = Snapshot(topology, routing.lft_text(), "1 2 0\n", None, 5)
     with pytest.raises(DeployError, match="no path record of 5 paths, whose routes arrive"):

@@ -23,7 +23,7 @@ pytestmark = [pytest.mark.ib, needs_fabric]
 SLIM_FLY = "slim_fly:q=5,p=4"
 FAT_TREE = "fat_tree:leaves=12,spines=6,parallel=3,p=18"
 FEWER = {SLIM_FLY: "slim_fly:q=5,p=2", FAT_TREE: "fat_tree:leaves=6,spines=3,parallel=2,p=6"}
-"""With fewer endpoints, for several addresses of each: pairs are what takes time."""
+"""Networks with fewer endpoints, used with several addresses of each: pairs take the time."""
 SIZES = {  # switches, endpoints, ports in use
     SLIM_FLY: (50, 200, 7 + 4), FEWER[SLIM_FLY]: (50, 100, 7 + 2),
     FAT_TREE: (18, 216, 36), FEWER[FAT_TREE]: (9, 36, 12),

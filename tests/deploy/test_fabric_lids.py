@@ -1,5 +1,5 @@
-"""LIDs of a fabric stay, and what loading tables changes is told first: counted here anew from the
-files, without a fabric."""
+"""LIDs of a fabric stay, and what loading tables changes is reported first: counted here anew from
+the files, without a fabric."""
 
 from __future__ import annotations
 
@@ -60,7 +60,7 @@ def tables_in(folder):
 
 
 def least_moves(lids, terminals, lmc):
-    """The fewest ports that must move, block by block of aligned LIDs, in another way than the
+    """The fewest ports that must move, block by block of aligned LIDs, by another method than the
     core's: a block keeps its first LID's terminal or all its switches."""
     size, moves = 1 << lmc, 0
     for first in range(0, max(lids.values()) + 1, size):
@@ -272,7 +272,7 @@ def test_a_folder_says_all_and_starts_nothing(tmp_path, monkeypatch):
 
 
 def test_a_folder_of_other_lids_is_refused(fabric, tmp_path):
-    """As one is that was written when tables did not keep the LIDs."""
+    """Such a folder was written when tables did not keep the LIDs."""
     assert run("route", fabric, "-o", tmp_path / "t").returncode == 0
     (tmp_path / "t" / "SHA256SUMS").unlink()
     network = tmp_path / "t" / "network.json"

@@ -219,7 +219,7 @@ def test_tables_of_another_network_are_refused(good, tmp_path):
 
 
 def by_source(good) -> str:
-    """The same levels, given by source instead of by switch."""
+    """Tables with the same levels, given by source instead of by switch."""
     home = {guid: [4 * i + 2, 4 * i + 4] for i, guid in enumerate(GUIDS)}
     out = []
     for line in good["tables.txt"].split("\n"):
@@ -235,8 +235,8 @@ def test_levels_by_source_are_walked_by_source(good, tmp_path):
     tables = by_source(good)
     assert "sl from 16 " in tables
     assert verdict(tmp_path, good | {"tables.txt": tables}) == 4 * 8 * 2
-    # one adapter's packets on the other lane: either the numbers still rise or the route is told,
-    # as when all of its switch do so
+    # one adapter's packets on the other lane: either the numbers still rise or the route is
+    # reported, as when all of its switch do so
     for lid in range(2, 18, 2):
         for other in "01":
             flat = re.sub(rf"(?m)^(sl from {lid} 1) \S+", rf"\1 {other * 17}", tables)

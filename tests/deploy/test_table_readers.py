@@ -269,7 +269,7 @@ def test_three_readers_agree_on_mutated_tables(ring, program, tmp_path):
 
 
 def test_a_later_or_a_general_record_never_overrides(ring, program, tmp_path):
-    """The three ways in which the readers differed once, and what they say now."""
+    """The three points in which the readers differed once, and what they say now."""
     good = good_texts(ring)[0].decode()
     guid = f"0x{ring.addresses(1)['switch_guid'][0]:016x}"
     one, other = SL2VL.format("{}", *[1] * 16), SL2VL.format("{}", *[0] * 16)

@@ -29,7 +29,7 @@ PAGES = {
 USES = {
     "adding-a-pattern": "pairwise:2", "adding-an-application": "ping_pong",
     "adding-a-mapping-method": "heavy_first", "adding-a-placement": "stripe_groups",
-    "adding-an-export-format": "links.txt",
+    "adding-an-export-format": "links.txt", "adding-a-trace-format": "flows.cm",
 }
 """Pages whose examples are run as they stand, and a word that the report then has."""
 COMPLETED = {
@@ -126,7 +126,8 @@ def test_the_reference_page_has_the_parts(built: Path) -> None:
     done = run(built, sys.executable, "scripts/parts-reference", PYTHONPATH=str(built / "python"))
     assert done.returncode == 0, done.stderr
     page = (built / "docs/parts-reference.md").read_text(encoding="utf-8")
-    for row in ["pairwise[:K]", "ping_pong", "heavy_first", "stripe_groups", "edge-list"]:
+    for row in ["pairwise[:K]", "ping_pong", "heavy_first", "stripe_groups", "edge-list",
+                "htsim-flows` `unit_ns=1000"]:
         assert f"\n| `{row}`" in page, row
 
 

@@ -110,8 +110,8 @@ def run_console(block: Block, where: str, folder: Path) -> None:
         else:
             done = subprocess.run(["bash", "-c", command], cwd=folder, text=True, timeout=LIMIT_S,
                                   capture_output=True, env=env)
-        told = f"{where}: `{command}` ended with {done.returncode}, not {status}"
-        assert done.returncode == status, f"{told}\n{done.stdout}{done.stderr}"
+        reported = f"{where}: `{command}` ended with {done.returncode}, not {status}"
+        assert done.returncode == status, f"{reported}\n{done.stdout}{done.stderr}"
         flags = doctest.ELLIPSIS | doctest.NORMALIZE_WHITESPACE
         printed = done.stdout if status == 0 else done.stdout + done.stderr
         alike = not shown.strip() or doctest.OutputChecker().check_output(shown, printed, flags)

@@ -26,7 +26,7 @@ def features(*words: str) -> dict[str, set[str]]:
 
 @pytest.fixture(scope="module")
 def module() -> dict[str, set[str]]:
-    """Of what the compiled module is made from."""
+    """The sources that the compiled module is made from."""
     return features("--package", "flyloom-py", "--features", "extension-module",
                     "--edges", "normal,build")
 
@@ -50,7 +50,7 @@ def test_the_tests_of_one_crate_have_those_of_the_module(module, crate):
 
 
 def test_no_crate_is_left_out_of_the_tests_of_all():
-    """Without one of them the features of the rest may differ: all crates are compiled again."""
+    """If a crate is left out the features of the rest may differ: all crates are compiled again."""
     for name in ("test", "campaign"):
         (line,) = re.findall(r"cargo test .*--workspace.*", (ROOT / "scripts" / name).read_text())
         assert "--exclude" not in line and "--release" not in line

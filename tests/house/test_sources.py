@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -31,11 +32,13 @@ def fnv(content: bytes) -> str:
 
 def manifests() -> dict[str, dict]:
     """What cargo says of every crate of the workspace, by the name that code has for it."""
-    told = subprocess.run(["cargo", "metadata", "--no-deps", "--format-version", "1", "--offline"],
-                          cwd=ROOT, capture_output=True, text=True)
-    if told.returncode:
-        pytest.skip(f"cargo metadata: {told.stderr.strip()[-200:]}")
-    packages = json.loads(told.stdout)["packages"]
+    printed = subprocess.run(
+        ["cargo", "metadata", "--no-deps", "--format-version", "1", "--offline"],
+        cwd=ROOT, capture_output=True, text=True,
+    )
+    if printed.returncode:
+        pytest.skip(f"cargo metadata: {printed.stderr.strip()[-200:]}")
+    packages = json.loads(printed.stdout)["packages"]
     names = {package["name"]: target["name"] for package in packages
              for target in package["targets"] if target["kind"][0] in ("lib", "cdylib")}
     names["flyloom-capi"] = "capi"  # its library is called flyloom_map, for programs in C
@@ -68,10 +71,22 @@ def test_the_digests_are_of_the_sources_that_are_here():
 
 
 def test_every_name_of_the_core_has_its_file():
-    told = {name for name in dir(_core) if not name.startswith("__")}
-    assert set(GRAPH["names"]) == told
+    reported = {name for name in dir(_core) if not name.startswith("__")}
+    assert set(GRAPH["names"]) == reported
     assert GRAPH["names"]["Topology"] == "py/topology"
     assert "py/enter" in GRAPH["nodes"]["py/topology"][1]
+
+
+def test_a_class_stands_on_the_files_of_its_methods():
+    """Also where its struct is in another file: whoever is given an object can call them."""
+    texts = {path.stem: path.read_text() for path in (ROOT / "crates/py/src").glob("*.rs")}
+    homes = {name: stem for stem, text in texts.items()
+             for name in re.findall(r"#\[pyclass.*\n(?:.*\n)??pub struct (\w+)", text)}
+    apart = {(homes[name], stem) for stem, text in texts.items()
+             for name in re.findall(r"#\[pymethods\]\nimpl (\w+)", text) if homes[name] != stem}
+    assert {("classes", "topology"), ("classes", "routing")} <= apart
+    for home, methods in apart:
+        assert f"py/{methods}" in GRAPH["nodes"][f"py/{home}"][1], (home, methods)
 
 
 LOADED = """\
@@ -141,7 +156,7 @@ def test_a_comment_elsewhere_keeps_all_points_and_one_in_the_engines_none(copy):
 
 
 def test_a_changed_crate_makes_its_points_anew(tmp_path, monkeypatch):
-    """Those that a point stands on; not others, such as that of sizing."""
+    """A change of a crate that a point uses does; one of another, such as sizing, does not."""
     monkeypatch.setattr(report, "render", lambda _data, **_how: "")
     (tmp_path / "many.toml").write_text(SHORT)
 

@@ -46,7 +46,7 @@ def ran(place: Path, command: str = "touch ran", **more: str) -> bool:
 
 def test_a_stage_runs_when_what_it_stands_on_changed(place):
     assert ran(place) and not ran(place)
-    (place / "docs" / "file").write_text("another")  # of no concern
+    (place / "docs" / "file").write_text("another")  # the stage does not depend on this file
     assert not ran(place)
     for change in ("another", "as it was"):
         (place / "crates" / "file").write_text(change)

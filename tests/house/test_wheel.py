@@ -46,7 +46,7 @@ def wheel(tmp_path_factory):
     return found
 
 
-def told(wheel):
+def metadata_of(wheel):
     with zipfile.ZipFile(wheel) as packed:
         (name,) = (n for n in packed.namelist() if n.endswith(".dist-info/METADATA"))
         return email.message_from_bytes(packed.read(name))
@@ -80,7 +80,7 @@ class Bare:
         (self.site,) = (place / "env").glob("lib/python3*/site-packages")
         with zipfile.ZipFile(wheel) as packed:
             packed.extractall(self.site)
-        for name in needed(told(wheel).get_all("Requires-Dist"), extras):
+        for name in needed(metadata_of(wheel).get_all("Requires-Dist"), extras):
             files = metadata.files(name) or []
             tops = {file.parts[0] for file in files if ".." not in file.parts}
             for top in tops - {"__pycache__"}:
@@ -125,7 +125,7 @@ def test_the_wheel_has_what_the_package_reads_and_nothing_of_ours_alone(wheel):
     for path in MANUAL.glob("*.1"):
         (at,) = (name for name in inside if name.endswith(f".data/data/share/man/man1/{path.name}"))
         assert inside[at] == path.read_bytes()
-    about = told(wheel)
+    about = metadata_of(wheel)
     assert about["License-Expression"] == "Apache-2.0" and about["Requires-Python"] == ">=3.11"
     assert {"report", "sci", "lp", "search", "dask", "all"} <= set(about.get_all("Provides-Extra"))
     assert about.get_all("Classifier") and about.get_payload().startswith("# flyloom")

@@ -133,7 +133,7 @@ def test_an_experiment_takes_a_folder_of_traces(tmp_path):
     assert took[0] == fl.simulate(net, "message", workload=folder).finish_ns and len(took) == 2
 
 
-@pytest.mark.parametrize(("ranks", "options", "told"), [
+@pytest.mark.parametrize(("ranks", "options", "message"), [
     ([[node(4, 0, [9])]], [], "llama.0.et: node 0 (n): it waits for node 9, which is not there"),
     ([[node(5, 0, comm_dst=3, comm_size=1)]], [], "node 0 (n): there is no rank 3"),
     ([[node(5, 0, comm_size=1)]], [], "llama.0.et: byte 9: comm_dst: node 0 has none"),
@@ -141,11 +141,11 @@ def test_an_experiment_takes_a_folder_of_traces(tmp_path):
     ([[node(4, 0)]], ["allreduce=bruck"], "allreduce"),
     ([[node(4, 0)]], ["copies=2"], "copies"),
 ])
-def test_what_cannot_be_is_one_line(tmp_path, ranks, options, told):
+def test_what_cannot_be_is_one_line(tmp_path, ranks, options, message):
     files(tmp_path / "run", ranks)
     done = flyloom("workload", "convert", "run", "out.goal", *options, cwd=tmp_path)
     assert done.returncode == 2 and done.stderr.count("\n") == 1, done.stderr
-    assert told in done.stderr
+    assert message in done.stderr
     assert not (tmp_path / "out.goal").exists()
 
 

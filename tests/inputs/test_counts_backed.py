@@ -15,7 +15,8 @@ from cli_helpers import environment
 
 FREE = 1 << 24
 FACTOR = 1024
-"""A byte of a file may become so many of memory, and a file `FREE` beside (formats/backed.rs)."""
+"""A byte of a file may become this number of bytes of memory, and a file `FREE` beside
+(formats/backed.rs)."""
 SLACK = 96 << 20
 """What modules that are imported, threads and the allocator take."""
 
@@ -193,7 +194,7 @@ def test_what_readers_take_is_paid_for_by_bytes(tmp_path):
         path.write_bytes(content.encode() if isinstance(content, str) else content)
         asked.append((how, str(path)))
     for path, grown, why in run(asked):
-        if path.endswith("slots.hosts"):  # so many slots were asked for: there is room, or not
+        if path.endswith("slots.hosts"):  # there is room for the slots asked for, or not
             assert "slots needs about" in why
             continue
         size = (tmp_path / path).stat().st_size

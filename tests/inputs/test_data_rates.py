@@ -38,7 +38,7 @@ def discovery(rate):
 
 
 def netlist(rate):
-    """The same for ibsim."""
+    """The fabric as a netlist for ibsim."""
     text = ""
     for i in (0, 1):
         text += (f"Switch\t4 \"sw{i}\"\n[1] \"n{i}\"[1] {rate}\n[2] \"sw{1 - i}\"[2] {rate}\n\n"

@@ -1,4 +1,4 @@
-"""Fabrics as real tools print them, of invented names: each goes the whole way, with what is no
+"""Fabrics as real tools print them, of invented names: each is read completely, with what is no
 compute node, no cable or no line of a fabric left out and said."""
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ from invented_fabrics import (
 FINDINGS = {"loops": {"extra": 2}, "unequal ends": {"degraded": 1}, "two ports": {"extra": 1},
             "host on a spine": {"unknown": 1, "extra": 1}, "second port": {"wrong": 1},
             "host on a core": {"unknown": 1, "extra": 1}}
-"""Of each fabric beside the plain tree as its plan; the others have none."""
+"""The findings of each fabric compared with the plain tree as its plan; others have none."""
 
 
 def nodes_of(slurm: str) -> set[str]:
@@ -90,8 +90,9 @@ COMMANDS = ("aggregation", "ndr", "xdr", "adapters joined", "adapters each", "ro
 @needs_fabric
 @pytest.mark.parametrize("kind", COMMANDS)
 def test_every_command_takes_fabrics_as_they_are(kind, tmp_path):
-    """From the same file, with the same options. What the simulated fabric has read back is counted
-    by the network: at each switch a LID of every terminal and switch, a path of every pair."""
+    """Every command reads the same file with the same options. What the simulated fabric has read
+    back is counted by the network: at each switch a LID of every terminal and switch, a path of
+    every pair."""
     full = tree(hosts=tuple(f"{name}.cluster.example" for name in HOSTS)).text()
     more = {"full names": (full, {}, None), "adapters each": (several_adapters().text(), {}, None)}
     text, how, remark = {**FABRICS, **more}[kind]
@@ -169,8 +170,8 @@ def spread_adapters() -> Fabric:
 @pytest.mark.parametrize("how", [{}, {"adapters": "joined"}, {"adapters": "first"}])
 @pytest.mark.parametrize("spread", [False, True])
 def test_hosts_of_several_adapters_are_one_host_each_to_others(spread, how, tmp_path):
-    """As launchers and Slurm have them; on the switch of the first adapter, said where there are
-    others."""
+    """Exports for launchers and Slurm place such a host on the switch of its first adapter, and say
+    so if there are others."""
     found = spread_adapters() if spread else several_adapters()
     path = _written(tmp_path / "f.txt", found.text())
     net = fl.network(path, **how)
@@ -237,17 +238,17 @@ def test_a_leaf_is_one_without_endpoints_too(adapters, tmp_path):
 
 def test_how_hosts_of_several_adapters_are_counted_is_said(tmp_path):
     path = _written(tmp_path / "f.txt", several_adapters().text())
-    told = "4 hosts have several adapters (n1, ...), and each adapter is an endpoint"
+    reported = "4 hosts have several adapters (n1, ...), and each adapter is an endpoint"
     graph = ("--graph", "stencil:shape=4x2,bytes=8", "--format", "rankfile", "-o", "ranks")
     for words in (("design", path), ("map", path, *graph), ("export", path, "--to", "slurm-tree")):
         done = flyloom(*words, cwd=tmp_path)
-        assert done.returncode == 0 and told in done.stderr, done.stderr
+        assert done.returncode == 0 and reported in done.stderr, done.stderr
         assert "--adapters joined, first or a name" in done.stderr
     assert not fl.network(_written(tmp_path / "g.txt", tree().text())).remarks
 
 
 def test_the_first_adapter_of_a_host_is_one_with_a_cable(tmp_path):
-    """As in the files for Slurm of all adapters: the first that works."""
+    """The first adapter that works counts, as in the files for Slurm."""
     f = several_adapters()
     unused = switch(f, "n2 mlx5_0")
     f.cables = [cable for cable in f.cables if unused not in cable]
@@ -425,7 +426,7 @@ def test_discoveries_of_several_fabrics_are_planes(tmp_path):
     assert (net.planes, net.switches, net.links, net.endpoints, net.terminals) == (2, 8, 8, 4, 8)
     assert net.endpoint_names == [*HOSTS]
     leaves = rails_of(net)
-    # in the first plane n1 is on leaf-1, in the second, where they are the other way, on leaf-2
+    # in the first plane n1 is on leaf-1, in the second, where they are exchanged, on leaf-2
     assert (leaves["n1", 0], leaves["n1", 1]) == ("leaf-1 plane 0", "leaf-2 plane 1")
     assert fl.network(net.recipe).terminals == 8
     with pytest.raises(fl.RefusalError, match="fewer than two"):
@@ -448,7 +449,7 @@ def test_a_host_that_a_plane_lacks_has_no_rail_there(tmp_path):
 
 
 def test_ports_of_several_planes_are_rails_in_them(tmp_path):
-    """As fabrics of planes are discovered: each port of an adapter leads to a part of its own, and
+    """Fabrics of planes are discovered so: each port of an adapter leads to a part of its own, and
     no cable joins these."""
     f = Fabric()
     leaves = [[f.node("S", f"asic-{plane}-{i}", 41, 0xD2F4) for i in (1, 2)] for plane in range(4)]

@@ -220,7 +220,7 @@ def test_schedules_are_the_same_as_traces(name, given, tmp_path):
     if name in ("gpt_3", "resnet_152"):
         # computation and messages are on two processors
         assert written.at_once == written.ranks
-    # and once more
+    # a second conversion gives the same
     fl.convert_workload(back, tmp_path / "again.dumpi")
     again = fl.traced_workload(tmp_path / "again.dumpi")
     assert sent(again.text()) == sent(made.text())

@@ -135,7 +135,7 @@ def test_types_without_definition_are_told_by_their_ports(tmp_path):
     assert set(rates(net)) == set(rates(fl.network("ring:n=3,p=1")))
 
 
-@pytest.mark.parametrize(("topo", "told"), [
+@pytest.mark.parametrize(("topo", "message"), [
     ("SX a\n   P3 -> Y b P1\n   P4 -> Y c P1\n\nY b\n   P2 -> Y c P2\n",
      "Y, a switch or an adapter"),
     ("SX a\n   L1/P3 -> SX b L2/P1\n", "more than one device"),
@@ -149,22 +149,22 @@ def test_types_without_definition_are_told_by_their_ports(tmp_path):
     (TOPO.replace("L2/P1 -> CARD h3", "L2/P2 -> CARD h3"), "second, a BOX, has no connector L2/P2"),
     (TOPO.replace("leaf2=one", "leaf2=two"), "there is no SYSTEM LEAF:two for leaf2"),
 ])
-def test_what_is_wrong_is_told_with_its_line(tmp_path, topo, told):
+def test_what_is_wrong_is_told_with_its_line(tmp_path, topo, message):
     definitions = {"box": CHASSIS, "card": ADAPTER} if "BOX" in topo else {}
     with pytest.raises(fl.RefusalError) as refused:
         fl.network(folder(tmp_path, topo, **definitions))
-    assert told in str(refused.value) and "\n" not in str(refused.value)
+    assert message in str(refused.value) and "\n" not in str(refused.value)
 
 
 def test_faults_of_definitions_name_their_file(tmp_path):
     within = CHASSIS.replace(BOARD, BOARD + "SUBSYSTEM LEAF again\n", 1)
-    for text, told in [
+    for text, message in [
         (CHASSIS.replace("4 -> P4", "5 -> P4"), "box.ibnl: leaf1/U1 has no port 5"),
         (CHASSIS.replace("NODE SW 4", "NODE SW 400"), "box.ibnl: line 3"),
         (CHASSIS.replace("1 -4x-10G-> P1", "1 => P1"), "box.ibnl: line 4"),
         (within, "box.ibnl: boards within boards"),
     ]:
-        with pytest.raises(fl.RefusalError, match=re.escape(told)):
+        with pytest.raises(fl.RefusalError, match=re.escape(message)):
             fl.network(folder(tmp_path, box=text, card=ADAPTER))
 
 

@@ -25,18 +25,18 @@ def edges_of(text: str) -> dict[str, list[tuple[str, set[str]]]]:
 
 
 def followed(edges: dict, start: str, to: str) -> list[str]:
-    way = [start]
-    while way[-1] != to:
-        assert len(way) < 64
-        way.append(next(head for head, names in edges[way[-1]] if to in names or "*" in names))
-    return way
+    path = [start]
+    while path[-1] != to:
+        assert len(path) < 64
+        path.append(next(head for head, names in edges[path[-1]] if to in names or "*" in names))
+    return path
 
 
 def congestions(edges: dict, pairs: list[tuple[str, str]]) -> Counter:
     """Messages by the most messages that any of their edges carries."""
-    ways = [followed(edges, a, b) for a, b in pairs]
-    load = Counter(step for way in ways for step in itertools.pairwise(way))
-    return Counter(max(load[step] for step in itertools.pairwise(way)) for way in ways)
+    paths = [followed(edges, a, b) for a, b in pairs]
+    load = Counter(step for path in paths for step in itertools.pairwise(path))
+    return Counter(max(load[step] for step in itertools.pairwise(path)) for path in paths)
 
 
 def against_the_text(path: Path) -> None:
@@ -50,8 +50,8 @@ def against_the_text(path: Path) -> None:
     for a in hosts:
         for b in hosts:
             if a != b:
-                way = followed(edges, a, b)[1:-1]
-                load.update(itertools.pairwise(way))
+                path = followed(edges, a, b)[1:-1]
+                load.update(itertools.pairwise(path))
     assert fl.edge_load(routing).edge_forwarding_index == max(load.values())
     n = len(hosts)
     for pattern, pairs in [

@@ -270,7 +270,7 @@ def readers(tmp_path):
 @pytest.mark.campaign
 def test_mutated_files_are_read_or_refused(tmp_path):
     """Anything but a RefusalError would end in a traceback."""
-    told = 0
+    reported = 0
     for number, (text, read) in enumerate(readers(tmp_path)):
         read(text)
         for k in range(count(60, 3000)):
@@ -279,8 +279,8 @@ def test_mutated_files_are_read_or_refused(tmp_path):
                 read(mutated(text, rng))
             except RefusalError as error:
                 assert str(error)
-                told += 1
-    assert told > count(60, 3000)
+                reported += 1
+    assert reported > count(60, 3000)
 
 
 SMALL = """schema = 1
@@ -313,7 +313,7 @@ def results(tmp_path_factory):
     (folder / "small.toml").write_text(SMALL)
     done = flyloom("run", "small.toml", "--out", "out", cwd=folder)
     assert done.returncode == 0, done.stderr
-    (folder / "out" / "small" / "manifest.json").unlink()  # it has the digests of the others
+    (folder / "out" / "small" / "manifest.json").unlink()  # it has the digests of the other files
     return folder / "out" / "small"
 
 

@@ -10,7 +10,7 @@ import flyloom as fl
 import pytest
 from checkout import ROOT
 from cli_helpers import document, flyloom
-from flyloom._core import RefusalError, trace_keys
+from flyloom._core import RefusalError, trace_formats
 from flyloom.verbs.workloads import traced_workload
 from message_runs import message
 
@@ -52,7 +52,7 @@ def lines(folder: Path, *of_ranks: str) -> Path:
 
 
 def sent(text: str, scale: int = 1) -> Counter[tuple[int, int, int]]:
-    """How often each rank sends so many bytes to each other, in GOAL."""
+    """How often each rank sends each size to each other, in GOAL."""
     found: Counter[tuple[int, int, int]] = Counter()
     rank = -1
     for line in text.splitlines():
@@ -158,9 +158,9 @@ class Drawn:
         for rank, requests in waits.items():
             self.dice.shuffle(requests)
             for request in requests:
-                ways = [("Wait", request, 0), ("Waitall", 1, request, 0),
-                        ("Waitany", 1, request, 7, 0), ("Test", request, 7, 0)]
-                self.ranks[rank].call(*self.dice.choice(ways))
+                calls = [("Wait", request, 0), ("Waitall", 1, request, 0),
+                         ("Waitany", 1, request, 7, 0), ("Test", request, 7, 0)]
+                self.ranks[rank].call(*self.dice.choice(calls))
 
     def named(self) -> tuple[int, list[int]]:
         """A communicator in which receives name their sources, and its ranks."""
@@ -174,7 +174,7 @@ class Drawn:
         return comm, self.comms[comm]
 
     def around(self) -> None:
-        """Everybody sends so many ranks on and receives from as many back."""
+        """Everybody sends to the rank at this distance, and receives from the one as far back."""
         comm, members = self.named()
         size, shift = len(members), self.dice.randrange(9)
         counts = [self.dice.randrange(1, 9) for _ in members]
@@ -345,7 +345,8 @@ def test_files_and_options_are_refused_by_name(tmp_path):
     with pytest.raises(RefusalError, match="no trace"):
         traced_workload(tmp_path / "empty")
     one = lines(tmp_path / "one", "MPI_Barrier:1:0,0,1:2")
-    for key in trace_keys():
+    (keys,) = [row["keys"] for row in trace_formats() if row["name"] == "liballprof"]
+    for key in keys:
         with pytest.raises(RefusalError, match=key["name"]):
             traced_workload(one, **{key["name"]: "nothing"})
     done = flyloom("workload", "convert", one, tmp_path / "o.goal", "allreduce=rign")

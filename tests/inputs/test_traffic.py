@@ -72,17 +72,17 @@ def counted(routing, sent: dict, endpoint_cables: bool) -> tuple[float, float]:
     """The largest load that a message meets, and the mean share weighed by amounts: every message
     followed by itself. All cables are alike, and an endpoint has one."""
     load: dict = defaultdict(float)
-    ways = {}
+    routes_of = {}
     for (a, b), amount in sent.items():
         for layer in range(routing.layers):
             path = routing.path(a, b, layer)
-            way = list(itertools.pairwise(path))
+            route = list(itertools.pairwise(path))
             if endpoint_cables:
-                way += [("out", a), ("in", b)]
-            ways[a, b, layer] = way
-            for channel in way:
+                route += [("out", a), ("in", b)]
+            routes_of[a, b, layer] = route
+            for channel in route:
                 load[channel] += amount / routing.layers
-    worst = {key: max((load[c] for c in way), default=0.0) for key, way in ways.items()}
+    worst = {key: max((load[c] for c in route), default=0.0) for key, route in routes_of.items()}
     largest = max(max(x, min(1, sent[key[:2]])) for key, x in worst.items())
     got = sum(sent[a, b] / routing.layers / max(1, x) for (a, b, _), x in worst.items())
     return largest, got / sum(sent.values())

@@ -111,7 +111,7 @@ def test_ctrl_c_takes_the_points_back(place, cluster):
     with distributed.Client(cluster.scheduler_address, set_as_default=False) as client:
         limit = time.monotonic() + HANG_S
         while any(client.processing().values()):
-            assert time.monotonic() < limit, "the scheduler was told"
+            assert time.monotonic() < limit, "the scheduler was informed"
             time.sleep(0.05)
 
 
@@ -191,7 +191,7 @@ def test_a_panic_on_a_worker_of_dask_ends_the_run_or_the_worker(tmp_path, cluste
 
 
 def plant(stuck: bool) -> None:
-    """On a worker: its next run of packets panics."""
+    """Makes the next packet run of a worker panic."""
     from flyloom import _core
 
     _core.plant_fault("packets", 0, stuck)

@@ -1,4 +1,5 @@
-"""Where points are computed changes no byte: serial, processes, killed ones, stopped ones, Dask."""
+"""The place where points are computed changes no byte: serial, processes, killed ones, stopped
+ones, Dask."""
 
 from __future__ import annotations
 
@@ -130,15 +131,15 @@ def test_points_that_ask_for_the_same_are_computed_once(tmp_path):
 def test_progress_counts_all_points_together(tmp_path):
     (tmp_path / "many.toml").write_text(SHORT)
     for workers in (1, 2):
-        told: list[tuple[str, int, int]] = []
+        reported: list[tuple[str, int, int]] = []
 
-        def progress(*what, told=told):
-            told.append(what)
+        def progress(*what, reported=reported):
+            reported.append(what)
 
         fl.run(tmp_path / "many.toml", out=tmp_path, fresh=True, workers=workers,
                progress=progress)
-        assert {(what, total) for what, _, total in told} == {("points", 12)}
-        done = [count for _, count, _ in told]
+        assert {(what, total) for what, _, total in reported} == {("points", 12)}
+        done = [count for _, count, _ in reported]
         assert done == sorted(done) and done[-1] == 12
 
 
@@ -191,7 +192,8 @@ SIGNALS = {signal.SIGINT: (130, "interrupted\n"), signal.SIGTERM: (143, "termina
 @pytest.mark.parametrize("number", SIGNALS)
 @pytest.mark.parametrize("all_of_them", [False, True], ids=["parent", "group"])
 def test_a_stopped_run_leaves_nobody_and_goes_on(undisturbed, place, number, all_of_them):
-    """At seeded moments; a terminal's Ctrl-C goes to the whole group. Then the same bytes."""
+    """A run is stopped at seeded moments, as Ctrl-C in a terminal does; resumed, it gives the same
+    bytes."""
     chance = random.Random(f"{number} {all_of_them}")
     for _ in range(count(2, 40)):
         child = start(place, "--workers", "2")

@@ -341,7 +341,7 @@ engine = "dor"
 
 @pytest.mark.parametrize("workers", [1, 2])
 def test_every_line_about_a_point_has_its_swept_values(tmp_path, workers):
-    """Of points that are computed, kept, altered and refused."""
+    """The lines are about points that are computed, kept, altered and refused."""
     (tmp_path / "x.toml").write_text(SWEPT)
     options = ("--workers", str(workers))
     fails = flyloom("run", "x.toml", *options, cwd=tmp_path)

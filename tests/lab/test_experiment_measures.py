@@ -55,7 +55,7 @@ def test_columns_are_what_the_verbs_say(done):
     routing = fl.route(network, "dfsssp")
     lanes = {m.method: m.lanes for m in fl.lanes_needed(routing, seed=5).methods}
     cut = fl.resilience(network, samples=8, seed=5, until=["disconnected", "diameter"]).ends
-    _, mended = fl.repair(routing, network, links=[0, 3])
+    _, repaired = fl.repair(routing, network, links=[0, 3])
     bill = fl.cost(network, "edr36-2024")
     for row, runs in zip(rows, (3, 6), strict=True):
         met = fl.congestion(routing, "ring", runs=runs, seed=5)
@@ -67,8 +67,8 @@ def test_columns_are_what_the_verbs_say(done):
         assert row["resilience_removed_until_disconnected"] == cut.disconnected.mean
         assert row["resilience_removed_until_diameter"] == cut.diameter.mean
         assert row["resilience_removed_until_mean"] is None
-        assert row["repair_changed_entries"] == mended.changed_entries
-        assert row["repair_safe"] == mended.safe
+        assert row["repair_changed_entries"] == repaired.changed_entries
+        assert row["repair_safe"] == repaired.safe
         assert (row["cost_usd"], row["cost_power_w"]) == (bill.cost_usd, bill.power_w)
         assert row["edge_load_edge_forwarding_index"] == row["edge_forwarding_index"]
         paths = fl.structure(network, paths=True).minimal_paths

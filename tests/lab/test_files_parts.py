@@ -88,6 +88,6 @@ files.write_soon(Path("a.json"), "whole")
     if child.stdout.readline() != "wrote\n":
         pytest.skip(f"no PID namespace: {child.communicate()[1]}")
     files.remove_leftovers(tmp_path)
-    _, told = child.communicate("\n", timeout=60)
-    assert child.returncode == 0, told
+    _, printed = child.communicate("\n", timeout=60)
+    assert child.returncode == 0, printed
     assert (tmp_path / "a.json").read_text() == "whole"

@@ -162,7 +162,7 @@ def test_a_network_alone_may_be_measured(tmp_path):
 
 
 def test_bad_input_is_refused_before_anything_runs(tmp_path):
-    for line, told in [
+    for line, message in [
         ("load = -1", "f.toml: line 9, column 1: sim.flit: load: -1 is out of range"),
         ("router = { buffer_flits = 0 }", "sim.flit: switch.buffer_flits: 0 is out of range"),
         ("loads = 0.1", "sim.flit takes load, selection"),
@@ -174,7 +174,7 @@ def test_bad_input_is_refused_before_anything_runs(tmp_path):
         (tmp_path / "f.toml").write_text(text)
         for words in (["--dry-run"] if "nowhere" not in line else [], []):
             answer = flyloom("run", tmp_path / "f.toml", "--out", tmp_path / "out", *words)
-            assert answer.returncode == 2 and told in answer.stderr, answer.stderr
+            assert answer.returncode == 2 and message in answer.stderr, answer.stderr
             assert answer.stderr.count("\n") == 1
         assert not list((tmp_path / "out").glob("f/points/*"))
 
@@ -277,7 +277,7 @@ def test_four_endpoints_have_matrices_of_four_values(tmp_path):
 
 def test_packets_of_a_bad_file_are_refused_with_their_line(tmp_path):
     text = TIMES.partition("[sweep")[0]
-    for lines, told in [
+    for lines, message in [
         ("time_cycles source destination size_flits\n0 1 2 3\n0 1 7 3\n",
          "line 3: destination: there is no endpoint '7'"),
         ("0 1 2 3\n0 1 2\n", "line 2: 3 values"),
@@ -286,7 +286,7 @@ def test_packets_of_a_bad_file_are_refused_with_their_line(tmp_path):
         (tmp_path / "packets.txt").write_text(lines)
         (tmp_path / "f.toml").write_text(text)
         answer = flyloom("run", tmp_path / "f.toml", "--out", tmp_path / "out")
-        assert answer.returncode == 2 and told in answer.stderr, answer.stderr
+        assert answer.returncode == 2 and message in answer.stderr, answer.stderr
         assert "packets.txt" in answer.stderr and answer.stderr.count("\n") == 1
     (tmp_path / "packets.txt").write_text("0 1 2 3\n")
     (tmp_path / "f.toml").write_text(text + "process = \"on_off:0.1,0.1\"\n")

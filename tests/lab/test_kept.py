@@ -76,7 +76,7 @@ SPOILT = {
 def said(place: Path) -> list[tuple[str, str]]:
     """The stages of a run, and its lines about them."""
     lines: list[tuple[str, str]] = []
-    fl.run(place / "x.toml", out=place / "out", say=lambda *told: lines.append(told[:2]))
+    fl.run(place / "x.toml", out=place / "out", say=lambda *reported: lines.append(reported[:2]))
     return lines
 
 
@@ -90,11 +90,11 @@ def test_spoilt_points_are_computed_anew_with_a_line(place, monkeypatch):
     content = one.read_bytes()
     for name, spoil in SPOILT.items():
         spoil(one, other)
-        told = said(place)
-        lines = [line for stage, line in told if stage == "anew"]
-        assert len(lines) == 1 and one.name in lines[0], (name, told)
+        reported = said(place)
+        lines = [line for stage, line in reported if stage == "anew"]
+        assert len(lines) == 1 and one.name in lines[0], (name, reported)
         assert lines[0].endswith("; computed anew")
-        assert [stage for stage, _ in told].count("kept") == 2
+        assert [stage for stage, _ in reported].count("kept") == 2
         assert (results / "rows.parquet").read_bytes() == good, name
         if name == "folder":  # not ours to remove
             one.rmdir()
@@ -137,9 +137,9 @@ def test_altered_results_are_not_reported(place):
     assert flyloom("report", "out/x", cwd=place).returncode == 0
     recorded = json.loads(results.with_name("manifest.json").read_text())["sha256"]
     for name, digest in recorded.items():
-        told = subprocess.run(["sha256sum", results.with_name(name)], capture_output=True,
-                              text=True, check=True).stdout
-        assert told.split()[0] == digest
+        printed = subprocess.run(["sha256sum", results.with_name(name)], capture_output=True,
+                                 text=True, check=True).stdout
+        assert printed.split()[0] == digest
 
 
 READERS = [["verify"], ["repair", "--random", "1"], ["ebb", "--patterns", "2"], ["congestion"],

@@ -76,7 +76,7 @@ def test_two_models_of_a_network_have_one_hue():
     for plain, pale in ((own, codes), (other, other_codes)):
         assert all(abs(2 * p - c - 255) <= 1 for p, c in zip(pale, plain, strict=True))
     assert own != other
-    # of one model alone colours are as ever
+    # with one model the colours do not change
     assert packets.tints(["a, CODES", "b"]) == packets.tints(["a, CODES", "b"])
 
 

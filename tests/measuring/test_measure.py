@@ -25,7 +25,7 @@ def cache(tmp_path_factory):
 
 @pytest.fixture
 def launcher(cache, monkeypatch):
-    """What starts so many ranks of an MPI."""
+    """The command that starts this number of ranks of an MPI."""
     for name, value in {**ROOT_MAY, "XDG_CACHE_HOME": str(cache)}.items():
         monkeypatch.setenv(name, value)
 
@@ -46,69 +46,74 @@ def measured(*words):
 
 @pytest.mark.parametrize("mpi", MPIS)
 def test_parameters_of_a_real_system(mpi, launcher, tmp_path):
-    """They are there, as the simulator takes them; the same come out of the times that are kept."""
+    """The file has all parameters, as the simulator takes them; the kept times give the same
+    ones."""
     out, kept = tmp_path / "loggp.json", tmp_path / "times.json"
-    told = measured("-o", out, "--bytes", 4096, "--repetitions", 9, "--keep", kept, "--",
-                    *launcher(mpi, 2))
-    assert told == json.loads(out.read_text())
-    assert told["hosts"][0] == told["hosts"][1] and told["regime"].startswith("one host")
-    assert {"openmpi": "Open MPI", "mpich": "MPICH"}[mpi] in told["library"]
-    assert 0 < told["o_s_ns"] < 1e6 and 0 < told["o_r_ns"] < 1e6 and 1 <= told["S_bytes"] <= 4096
-    assert told["o_ns"] == pytest.approx((told["o_s_ns"] + told["o_r_ns"]) / 2)
-    ends = [(row["from_bytes"], row["to_bytes"]) for row in told["segments"]]
+    result = measured("-o", out, "--bytes", 4096, "--repetitions", 9, "--keep", kept, "--",
+                      *launcher(mpi, 2))
+    assert result == json.loads(out.read_text())
+    assert result["hosts"][0] == result["hosts"][1] and result["regime"].startswith("one host")
+    assert {"openmpi": "Open MPI", "mpich": "MPICH"}[mpi] in result["library"]
+    assert 0 < result["o_s_ns"] < 1e6 and 0 < result["o_r_ns"] < 1e6
+    assert 1 <= result["S_bytes"] <= 4096
+    assert result["o_ns"] == pytest.approx((result["o_s_ns"] + result["o_r_ns"]) / 2)
+    ends = [(row["from_bytes"], row["to_bytes"]) for row in result["segments"]]
     assert ends[0][0] == 1 and ends[-1][1] == 4096 and ends == sorted(ends)
-    sizes = [row["bytes"] for row in told["samples"]]
+    sizes = [row["bytes"] for row in result["samples"]]
     assert sizes == sorted(sizes) and {1, 64, 65, 1024, 4096} <= set(sizes)
-    for low, high in told["intervals_95"].values():
+    for low, high in result["intervals_95"].values():
         assert low <= high
     raw = json.loads(kept.read_text())
     assert {len(row["one_ns"]) for row in raw["sizes"]} == {9}
     again = document("measure", "--times", kept)
     assert {k: v for k, v in again.items() if k != "date"} == {
-        k: v for k, v in told.items() if k != "date"}
+        k: v for k, v in result.items() if k != "date"}
     goal = tmp_path / "one.goal"
     goal.write_text("num_ranks 2\nrank 0 {\nsend 1b to 1\n}\nrank 1 {\nrecv 1b from 0\n}\n")
     run = flyloom("sim", "message", "--workload", goal, "--costs", out, "--json")
     bad = [name for name in ("L_ns", "o_ns", "g_ns", "G_ns_per_byte", "O_ns_per_byte")
-           if told.get(name, 0) < 0 or (name == "L_ns" and told[name] == 0)]
+           if result.get(name, 0) < 0 or (name == "L_ns" and result[name] == 0)]
     if not bad:
         ends_ns = json.loads(run.stdout)["finish_ns"]
-        assert ends_ns == pytest.approx(told["L_ns"] + 2 * told["o_ns"], abs=0.01)
+        assert ends_ns == pytest.approx(result["L_ns"] + 2 * result["o_ns"], abs=0.01)
     else:  # the machine is busy
-        assert run.returncode == 2 and bad[0] in run.stderr and told["warnings"]
+        assert run.returncode == 2 and bad[0] in run.stderr and result["warnings"]
 
 
 @pytest.mark.parametrize("mpi", MPIS)
 def test_bandwidth_of_random_pairs(mpi, launcher, tmp_path):
     out = tmp_path / "ebb.json"
-    told = measured("--ebb", "--same-host", "--rounds", 4, "--bytes", 20000,
-                    "--repetitions", 3, "--seed", 7, "-o", out, "--", *launcher(mpi, 4))
-    assert told == json.loads(out.read_text())
-    assert [sorted(rank for pair in row["pairs"] for rank in pair) for row in told["rounds"]] == [
+    result = measured("--ebb", "--same-host", "--rounds", 4, "--bytes", 20000,
+                      "--repetitions", 3, "--seed", 7, "-o", out, "--", *launcher(mpi, 4))
+    assert result == json.loads(out.read_text())
+    assert [sorted(rank for pair in row["pairs"] for rank in pair) for row in result["rounds"]] == [
         [0, 1, 2, 3]] * 4
-    assert [row["pairs"] for row in told["rounds"]] == [
+    assert [row["pairs"] for row in result["rounds"]] == [
         [list(pair) for pair in row] for row in pairs.rounds(["here"] * 4, 4, 7, True)]
-    for row in told["rounds"]:
+    for row in result["rounds"]:
         assert len(row["rank_gbps"]) == 4 and min(row["rank_gbps"]) > 0
         assert row["mean_gbps"] == pytest.approx(sum(row["rank_gbps"]) / 4)
-    assert told["mean_gbps"] == pytest.approx(sum(r["mean_gbps"] for r in told["rounds"]) / 4)
-    assert told["quantiles_gbps"] == sorted(told["quantiles_gbps"])
+    assert result["mean_gbps"] == pytest.approx(sum(r["mean_gbps"] for r in result["rounds"]) / 4)
+    assert result["quantiles_gbps"] == sorted(result["quantiles_gbps"])
     alone = flyloom("measure", "--ebb", "--", *launcher(mpi, 2))
     assert alone.returncode == 2 and "--same-host" in alone.stderr
 
 
 def test_the_bandwidth_of_a_pair_is_by_the_median_of_its_times(launcher, tmp_path):
-    """By a clock that steps: the first exchange has no end, and of 50, 30, 90, 20 and 10 us the
-    median is 30; 20,000 bytes in 30 us are 16/3 Gbit/s."""
+    """The clock of the test steps: the first exchange has no end, and of 50, 30, 90, 20 and 10 us
+    the median is 30; 20,000 bytes in 30 us are 16/3 Gbit/s. A clock that stands still is
+    refused."""
     words = launcher("openmpi", 4)
     clock = tmp_path / "clock.so"
     subprocess.run(["cc", "-O1", "-shared", "-fPIC", PROGRAMS / "stepping_clock.c", "-o", clock,
                     "-ldl"], check=True)
-    told = measured("--ebb", "--same-host", "--rounds", 3, "--bytes", 20000, "--repetitions", 5,
-                    "--", *words, "env", f"LD_PRELOAD={clock}",
-                    "STEPS_NS=1,1,50000,1,30000,1,90000,1,20000,1,10000")
-    assert len(told["rounds"]) == 3
-    for row in told["rounds"]:
+    given = ["--ebb", "--same-host", "--rounds", 3, "--bytes", 20000, "--repetitions", 5, "--",
+             *words, "env", f"LD_PRELOAD={clock}"]
+    refused = flyloom("measure", *given, "STEPS_NS=0")
+    assert refused.returncode == 2 and "0 ns for an exchange of 20000 bytes" in refused.stderr
+    result = measured(*given, "STEPS_NS=1,1,50000,1,30000,1,90000,1,20000,1,10000")
+    assert len(result["rounds"]) == 3
+    for row in result["rounds"]:
         assert row["rank_gbps"] == pytest.approx([16 / 3] * 4)
 
 
@@ -147,23 +152,23 @@ def test_what_a_network_gives_the_same_pairs(tmp_path):
     names = fl.network(net).endpoint_names
     rounds = [[[0, 2]], [[0, 2], [1, 3]], [[0, 1], [2, 3]], [[3, 0], [2, 1]]]
     file = ebb_file(tmp_path / "ebb.json", rounds, list(names), size, 30.0)
-    told = document("measure", "--compare", file, "--net", net, "--set",
+    result = document("measure", "--compare", file, "--net", net, "--set",
                     f"link.rate_gbps={gbps}", "switch.delay_ns=100", "link.latency_ns=10")
 
     def rate(switches: int, share: float) -> float:
-        """Of a message alone: latencies, then all bytes after the first at its share."""
+        """The rate of a message alone: latencies, then all bytes after the first at its share."""
         latency = 100 * switches + 10 * (switches + 1)
         return 8 * size / (latency + 8 * (size - 1) / (gbps * share))
 
     expected = [rate(2, 1), rate(2, 0.5), rate(1, 1), rate(2, 0.5)]
-    for row, one in zip(told["rounds"], expected, strict=True):
+    for row, one in zip(result["rounds"], expected, strict=True):
         assert row["rank_predicted_gbps"] == pytest.approx([one] * len(row["rank_predicted_gbps"]))
         assert row["predicted_gbps"] == pytest.approx(one)
         assert row["ratio"] == pytest.approx(30.0 / one)
     mean = sum(expected) / 4
-    assert told["predicted_gbps"] == pytest.approx(mean)
-    assert told["ratio"] == pytest.approx(30.0 / mean)
-    # tables say the way; ranks elsewhere by a file
+    assert result["predicted_gbps"] == pytest.approx(mean)
+    assert result["ratio"] == pytest.approx(30.0 / mean)
+    # the routes of tables; other places of ranks, from a file
     (tmp_path / "at").write_text("0\n2\n1\n3\n")
     moved = measuring.compare_ebb(file, net, engine="min_hop", placement=str(tmp_path / "at"),
                                   settings={"link.rate_gbps": gbps, "switch.delay_ns": 100,

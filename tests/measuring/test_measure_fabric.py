@@ -15,7 +15,7 @@ from flyloom.verbs.routes import write_table_folder
 from mpi_helpers import ROOT_MAY, needs, shared_cache
 
 TRIES = 12
-"""A machine may be busy meanwhile: one of so many measurements must be right."""
+"""A machine may be busy meanwhile: one of this number of measurements must be right."""
 
 
 @pytest.mark.campaign
@@ -40,27 +40,27 @@ def test_measured_bandwidth_is_what_the_tables_give(name, engine, tmp_path, monk
     ratios = []
     with routed_hosts.Hosts(net, routing, tmp_path) as hosts:
         for seed in range(TRIES):
-            told = measuring.measure_ebb(hosts.launcher(), rounds=4, size_bytes=400_000,
-                                         repetitions=3, seed=seed, path=tmp_path / "ebb.json")
+            reported = measuring.measure_ebb(hosts.launcher(), rounds=4, size_bytes=400_000,
+                                             repetitions=3, seed=seed, path=tmp_path / "ebb.json")
             beside = document("measure", "--compare", "ebb.json", "--net", "tables", "--placement",
                               "at", "--set", rate, cwd=tmp_path)
             ratios.append(beside["ratio"])
             if abs(ratios[-1] - 1) < 0.1:
                 break
     assert min(abs(ratio - 1) for ratio in ratios) < 0.1, ratios
-    assert told.hosts == hosts.names and told.regime.startswith(f"{net.endpoints} hosts")
-    # max-min fair: no less than the cable's rate over the most flows on a channel of its two ways
+    assert reported.hosts == hosts.names and reported.regime.startswith(f"{net.endpoints} hosts")
+    # max-min fair: no less than the cable's rate over the most flows on a channel of its two routes
     rounds = json.loads((tmp_path / "ebb.json").read_text())["rounds"]
     for row, found in zip(rounds, beside["rounds"], strict=True):
         loads: Counter[tuple[int, int]] = Counter()
-        ways = {}
+        routes = {}
         for a, b in row["pairs"]:
             for source, target in ((a, b), (b, a)):
-                way = routing.path(source, target)
-                ways[source] = list(itertools.pairwise(way))
-                loads.update(ways[source])
+                route = routing.path(source, target)
+                routes[source] = list(itertools.pairwise(route))
+                loads.update(routes[source])
         full = routed_hosts.RATE_MBPS / 1000
-        sharing = [max((loads[hop] for rank in pair for hop in ways[rank]), default=1)
+        sharing = [max((loads[hop] for rank in pair for hop in routes[rank]), default=1)
                    for pair in row["pairs"] for _ in pair]
         for worst, predicted in zip(sharing, found["rank_predicted_gbps"], strict=True):
             assert full / worst * 0.99 <= predicted <= full * 1.001

@@ -126,7 +126,7 @@ def test_the_simulator_gives_back_what_was_put_in(case):
 
 @pytest.mark.campaign
 def test_intervals_cover_what_is_behind_the_noise():
-    """Of runs of one model with noise, nine of ten intervals have its parameters at least."""
+    """In runs of one model with noise, at least nine of ten intervals contain its parameters."""
     model = {"L_ns": 1200.0, "o_s_ns": 300.0, "o_r_ns": 200.0, "g_ns": 450.0,
              "G_ns_per_byte": 0.1, "O_ns_per_byte": 0.02}
     inside = total = 0
@@ -163,7 +163,7 @@ def test_intervals_cover_what_is_behind_the_noise():
 @pytest.mark.parametrize("case", ["clear", "none", "moves"])
 def test_a_change_to_asking_that_scatters_is_doubted(case):
     """A step of a question and its answer at 20,011 bytes is found and is certain, and so is its
-    absence; one that moves half-way through the measurement makes S doubtful."""
+    absence; one that moves halfway through the measurement makes S doubtful."""
     latency, o, per_byte, s_bytes = 1200.0, 250.0, 0.1, 20_011
     rng = np.random.default_rng(11)
 

@@ -228,7 +228,7 @@ topology = {{ family = "torus", shape = [4, 4], failures = {{ {other} }} }}
     assert fl.run(file, out=tmp_path / "out", workers=1).holds
     records = json.loads((tmp_path / "out/one/results.json").read_text())["records"]
     routing = fl.route(whole, "up_down")
-    mended, found = fl.repair(routing, whole, **failed)
+    repaired, found = fl.repair(routing, whole, **failed)
     assert records[0]["measures"]["repair"] == found.to_dict()
     assert records[1]["load"] == fl.route(damaged, "up_down").measure("edge_load")
     assert len({record["network"] for record in records}) == 3
@@ -236,9 +236,9 @@ topology = {{ family = "torus", shape = [4, 4], failures = {{ {other} }} }}
     link, switch = failed["links"][0], failed["switches"][0]
     end = f"{names[table['a_switch'][9]]}:{table['a_port'][9]}"
     done = flyloom("repair", "torus:shape=4x4", "-e", "up_down", "--link", link, "--link", end,
-                   "--switch", switch, "--random", 2, "--seed", 5, "-o", tmp_path / "mended")
+                   "--switch", switch, "--random", 2, "--seed", 5, "-o", tmp_path / "repaired")
     assert done.returncode == 0, done.stderr
-    assert (tmp_path / "mended/tables.txt").read_text() == mended.table_text()
+    assert (tmp_path / "repaired/tables.txt").read_text() == repaired.table_text()
 
 
 @pytest.mark.parametrize(("failed", "why"), [

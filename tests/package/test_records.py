@@ -27,7 +27,7 @@ ASKED = [
 
 @pytest.fixture(scope="module", params=["min_hop", "dfsssp"])
 def routing(request):
-    return fl.route("torus:shape=4x4,p=2", request.param)  # min_hop can wait in a circle there
+    return fl.route("torus:shape=4x4,p=2", request.param)  # min_hop can wait in a cycle there
 
 
 def holds(value, kind, place):
@@ -58,16 +58,16 @@ def holds(value, kind, place):
 def fields(record):
     """Asserts that a record has what its class says, and nothing else."""
     kind = type(record)
-    told = typing.get_type_hints(kind)
-    told = {name: what for name, what in told.items() if not name.startswith("_")}
-    sometimes = {name for name in told if f"{name} : " in kind.__doc__ and
+    reported = typing.get_type_hints(kind)
+    reported = {name: what for name, what in reported.items() if not name.startswith("_")}
+    sometimes = {name for name in reported if f"{name} : " in kind.__doc__ and
                  "not always there" in kind.__doc__.split(f"\n    {name} : ")[1].split("\n")[0]}
     by_key = {name for name in record if f"\n    {name} : " in kind.__doc__
               and "by its key alone" in kind.__doc__.split(f"\n    {name} : ")[1].split("\n")[0]}
-    assert set(record) - by_key <= set(told), kind
-    assert set(told) - sometimes <= set(record), kind
+    assert set(record) - by_key <= set(reported), kind
+    assert set(reported) - sometimes <= set(record), kind
     for name in set(record) - by_key:
-        holds(record[name], told[name], f"{kind.__name__}.{name}")
+        holds(record[name], reported[name], f"{kind.__name__}.{name}")
 
 
 @pytest.mark.parametrize(("name", "given"), ASKED)

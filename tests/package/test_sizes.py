@@ -30,13 +30,13 @@ def resident(which):
     return next(int(line.split()[1]) * 1024 for line in lines if line.startswith(which + ":"))
 
 def peak(work):
-    told = []
-    machine.afford = lambda what, needs, seconds: told.append(needs)
+    needed = []
+    machine.afford = lambda what, needs, seconds: needed.append(needs)
     pathlib.Path("/proc/self/clear_refs").write_text("5")
     before, read = resident("VmRSS"), resident("RssFile")
     kept = work()
     # pages of the program itself, read when they are first run, are not the work's
-    return max(told), resident("VmHWM") - before - (resident("RssFile") - read)
+    return max(needed), resident("VmHWM") - before - (resident("RssFile") - read)
 
 LEVELS = ("packet", "flit")
 net, verb, *more = sys.argv[1:]
@@ -90,9 +90,10 @@ def test_an_estimate_is_within_a_factor_of_two_of_the_peak(case):
     done = subprocess.run([sys.executable, "-c", PEAK, *map(str, case)], env=environment(),
                           text=True, capture_output=True, timeout=LIMIT_S)
     assert done.returncode == 0, done.stderr
-    told, took = json.loads(done.stdout)
+    reported, took = json.loads(done.stdout)
     noise = 4 << 20  # what the interpreter and the first thread take beside the work
-    assert told / 2.2 - noise <= took <= 2 * told + noise, f"{told / 1e6} {took / 1e6} MB"
+    assert reported / 2.2 - noise <= took <= 2 * reported + noise, (
+        f"{reported / 1e6} {took / 1e6} MB")
 
 
 @pytest.mark.parametrize("net", [
@@ -272,10 +273,10 @@ def test_short_memory_is_refused_or_said_never_crashed_on(tmp_path):
         limit = int(150e6 * 20 ** draw.random())
         words = drawn_case(draw, tmp_path)
         done = limited(command(*words), limit)
-        told = [line for line in done.stderr.splitlines() if "Ctrl-C stops" not in line]
+        reported = [line for line in done.stderr.splitlines() if "Ctrl-C stops" not in line]
         case = f"seed {seed}: {words} in {limit >> 20} MiB: {done.stderr}"
         assert done.returncode in (0, 2, 3), case
-        assert done.returncode == 0 or len(told) == 1, case
-        assert done.returncode != 2 or "of memory, this machine has" in told[0], case
+        assert done.returncode == 0 or len(reported) == 1, case
+        assert done.returncode != 2 or "of memory, this machine has" in reported[0], case
         codes.add(done.returncode)
     assert {0, 2} <= codes

@@ -56,8 +56,8 @@ def test_a_wrong_script_is_refused(mypy, tmp_path, old, new, why):
 def test_names_for_type_checkers_are_those_that_are_loaded():
     tree = ast.parse(Path(fl.__file__).read_text())
     block = next(node for node in tree.body if isinstance(node, ast.If))
-    told = {
+    reported = {
         (node.module, alias.asname) for node in block.body if isinstance(node, ast.ImportFrom)
         for alias in node.names if alias.asname
     }
-    assert told == {(home, name) for home, names in fl._HOMES.items() for name in names}
+    assert reported == {(home, name) for home, names in fl._HOMES.items() for name in names}

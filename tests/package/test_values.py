@@ -256,10 +256,10 @@ def test_notebooks_see_a_table():
         family="<script>alert(1)</script>", params={}))
     routing = fl.route(network, "dfsssp")
     cells = {"switches": 18, "endpoints": 54, "links": 45, "links that do not work": 1}
-    for value, told in ((network, cells), (routing, {"lanes": 2, "table entries": 54 * 18})):
+    for value, message in ((network, cells), (routing, {"lanes": 2, "table entries": 54 * 18})):
         text = value._repr_html_()
         rows = dict(re.findall(r"<tr><th[^>]*>([^<]*)</th><td[^>]*>([^<]*)</td></tr>", text))
-        assert rows.items() >= {name: str(count) for name, count in told.items()}.items()
+        assert rows.items() >= {name: str(count) for name, count in message.items()}.items()
         assert "<script" not in text and "&lt;script&gt;alert(1)" in text
 
 
@@ -269,12 +269,12 @@ def test_what_networks_say_of_themselves_is_what_their_file_says():
     document = json.loads(network.to_text("json"))
     assert network.planes == 2 == 1 + max(s["plane"] for s in document["switches"])
     table = {name: column.tolist() for name, column in network.terminal_table.items()}
-    told = [
+    reported = [
         (number, rail, switch, port, document["switches"][switch]["up"])
         for number, endpoint in enumerate(document["endpoints"])
         for rail, (switch, port, *_) in enumerate(endpoint["rails"])
     ]
-    assert list(zip(*table.values(), strict=True)) == told
+    assert list(zip(*table.values(), strict=True)) == reported
     assert list(table) == ["endpoint", "rail", "switch", "port", "up"]
     graph = fl.to_networkx(network)
     for switch in range(network.switches):

@@ -53,7 +53,7 @@ def shortest(network):
 
 @fl.engine
 def each_its_own(network, *, layers: int = 1):
-    """Odd terminals one way round a ring, even ones the other; turned by the layer."""
+    """Odd terminals in one direction around a ring, even ones in the other; turned by the layer."""
     n = network.switches
     homes = network.attachments[:, 0]
 
@@ -85,7 +85,7 @@ def wrong(network, *, what: str):
 
 @fl.engine
 def fails(network, *, layers: int = 1):
-    """It raises."""
+    """An engine that raises an error."""
     raise RuntimeError("two\\nlines")
 '''
 
@@ -164,7 +164,7 @@ def test_paths_by_terminal_and_layer(loaded):
     assert np.array_equal(one.next[0], routing.next[0])
 
 
-@pytest.mark.parametrize(("what", "told"), [
+@pytest.mark.parametrize(("what", "message"), [
     ("shape", "returns an array of shape (7, 6) and type int64; whole numbers by layer, switch and"
               " terminal, (1, 6, 6)"),
     ("real", "returns an array of shape (6, 6) and type float64; whole numbers"),
@@ -174,25 +174,25 @@ def test_paths_by_terminal_and_layer(loaded):
     ("keys", "what it returns are no routes; "),
     ("start", "path 1: does not begin at 0"),
 ])
-def test_what_are_no_routes_is_refused_in_one_line(loaded, what, told):
+def test_what_are_no_routes_is_refused_in_one_line(loaded, what, message):
     with pytest.raises(RefusalError) as caught:
         fl.route("ring:n=6", "wrong", what=what)
     line = 1 + ENGINES[:ENGINES.index("@fl.engine\ndef wrong")].count("\n")
-    assert str(caught.value).startswith(f"wrong: {loaded}, line {line}: {told}")
+    assert str(caught.value).startswith(f"wrong: {loaded}, line {line}: {message}")
     assert "\n" not in str(caught.value)
 
 
-@pytest.mark.parametrize(("what", "told"), [
+@pytest.mark.parametrize(("what", "message"), [
     ("far", "wrong: switch 0, terminal 1: switch 3 is no neighbour of switch 0; its neighbours are"
             " 1, 5; -1 for no route"),
     ("jump", "wrong: path 0 > 2: switch 2 is no neighbour of switch 0"),
     ("part", "wrong: path 1 > 0 > 5 > 4 > 3 > 2: at switch 1 another path to terminal 2 goes"),
     ("end", "wrong: path 0 > 1: it does not end at terminal 3; that is on switch 3"),
 ])
-def test_routes_that_the_cabling_does_not_have_are_refused(loaded, what, told):
+def test_routes_that_the_cabling_does_not_have_are_refused(loaded, what, message):
     with pytest.raises(RefusalError) as caught:
         fl.route("ring:n=6", "wrong", what=what)
-    assert str(caught.value).startswith(told)
+    assert str(caught.value).startswith(message)
 
 
 def test_routes_that_are_left_out_are_missing_in_the_proof(loaded):
@@ -200,12 +200,12 @@ def test_routes_that_are_left_out_are_missing_in_the_proof(loaded):
     assert not proof.holds and not proof.verdicts.no_missing_entry.holds
 
 
-@pytest.mark.parametrize(("options", "told"), [
+@pytest.mark.parametrize(("options", "message"), [
     ({"steps": 2}, "clockwise: unknown field `steps`; clockwise takes step"),
     ({"step": "two"}, 'clockwise: step: "two" is of another type; a whole number'),
 ])
-def test_options_are_checked_by_name_and_type(loaded, options, told):
-    with pytest.raises(RefusalError, match=told):
+def test_options_are_checked_by_name_and_type(loaded, options, message):
+    with pytest.raises(RefusalError, match=message):
         fl.route("ring:n=6", "clockwise", **options)
 
 
@@ -216,15 +216,15 @@ def test_layers_are_for_engines_that_take_them(loaded):
         fl.route("ring:n=6", "fails", layers=2)
 
 
-@pytest.mark.parametrize(("text", "told"), [
+@pytest.mark.parametrize(("text", "message"), [
     ("@fl.engine\ndef sssp(network): ...", "sssp: there is a built-in engine of that name"),
     ("@fl.engine\ndef mine(): ...", "its first parameter is the network; it has none"),
     ("@fl.engine\ndef mine(network, lmc: int): ...", "lmc: has a meaning of its own"),
     ('@fl.engine(gives="hops")\ndef mine(network): ...', "gives: 'hops' is neither switches nor"),
 ])
-def test_an_engine_that_cannot_be_is_refused(tmp_path, text, told):
+def test_an_engine_that_cannot_be_is_refused(tmp_path, text, message):
     (tmp_path / "mine.py").write_text(f"import flyloom as fl\n{text}\n")
-    with pytest.raises(RefusalError, match=f"@flyloom.engine .*mine.py, line 2: {told}"):
+    with pytest.raises(RefusalError, match=f"@flyloom.engine .*mine.py, line 2: {message}"):
         load_file(tmp_path / "mine.py")
 
 
@@ -232,7 +232,7 @@ def test_commands_route_by_it(engines, tmp_path):
     said = document("route", "ring:n=6", "-e", "clockwise", "--plugin", engines)
     assert said["engine"] == "clockwise" and not said["verified"] and said["complete"]["holds"]
     done = flyloom("verify", "ring:n=6", "-e", "clockwise", "--plugin", engines)
-    assert done.returncode == 1 and "packets can wait for one another in a circle" in done.stdout
+    assert done.returncode == 1 and "packets can wait for one another in a cycle" in done.stdout
     wrote = flyloom("route", "ring:n=6", "-e", "clockwise", "--plugin", engines,
                     "-o", tmp_path / "t")
     assert wrote.returncode == 0

@@ -110,7 +110,7 @@ def test_a_measure_of_a_network_and_of_its_tables(loaded):
     assert fl.measure(routing, "sampled_hops", samples=200, seed=1) == found
 
 
-@pytest.mark.parametrize(("name", "given", "told"), [
+@pytest.mark.parametrize(("name", "given", "message"), [
     ("triangles", {"n": 3}, "triangles: unknown field `n`; triangles takes no parameters"),
     ("wrong", {}, "wrong: missing field `what`; wrong takes what"),
     ("wrong", {"what": 3}, "wrong: what: 3 is of another type; text"),
@@ -125,16 +125,16 @@ def test_a_measure_of_a_network_and_of_its_tables(loaded):
     ("wrong", {"what": "fails"}, "wrong: {file}, line 42: ZeroDivisionError: "),
     ("rong", {}, "measure: there is no measure 'rong'; measures: "),
 ])
-def test_what_cannot_be_is_refused_in_one_line(loaded, name, given, told):
+def test_what_cannot_be_is_refused_in_one_line(loaded, name, given, message):
     line = 1 + MEASURES[:MEASURES.index('@fl.measure(columns=[{"name": "x"')].count("\n")
     with pytest.raises(RefusalError) as caught:
         fl.measure("ring:n=4", name, **given)
-    wanted = told.format(file=loaded, place=f"{loaded}, line {line}")
+    wanted = message.format(file=loaded, place=f"{loaded}, line {line}")
     assert str(caught.value).startswith(wanted) and "\n" not in str(caught.value)
     assert fl.measure("ring:n=4", "wrong", what="empty").x is None
 
 
-@pytest.mark.parametrize(("text", "told"), [
+@pytest.mark.parametrize(("text", "message"), [
     ("@fl.measure(columns=[])\ndef cost(on: fl.Routing): ...", "cost: there is a built-in measure"),
     ("@fl.measure(columns=[])\ndef sweep(routing: fl.Routing): ...", "sweep: a key of experiments"),
     ("@fl.measure(columns=[])\ndef mine(routing): ...", "annotate it Topology or Routing"),
@@ -147,11 +147,11 @@ def test_what_cannot_be_is_refused_in_one_line(loaded, name, given, told):
     ("@fl.measure(columns=[{'name': 'a', 'better': 'more'}])\ndef mine(on: fl.Routing): ...",
      "columns: a: better: 'more'; higher, lower, neither"),
 ])
-def test_a_measure_that_cannot_be_is_refused(tmp_path, text, told):
+def test_a_measure_that_cannot_be_is_refused(tmp_path, text, message):
     (tmp_path / "mine.py").write_text(f"import flyloom as fl\n{text}\n")
     with pytest.raises(RefusalError) as caught:
         load_file(tmp_path / "mine.py")
-    assert "mine.py, line 2: " in str(caught.value) and told in str(caught.value)
+    assert "mine.py, line 2: " in str(caught.value) and message in str(caught.value)
 
 
 def test_experiments_have_its_columns_its_seed_and_its_section(measures, tmp_path):
@@ -198,17 +198,17 @@ def test_the_report_shows_it_and_needs_no_file_of_it(measures, tmp_path, monkeyp
     assert (tmp_path / "mine/report.html").read_text() == page
 
 
-@pytest.mark.parametrize(("old", "new", "told"), [
+@pytest.mark.parametrize(("old", "new", "message"), [
     ("samples = 10", "sample = 10", "sampled_hops: unknown field `sample`; sampled_hops takes"),
     ("[triangles]", "[triangle]",
      "triangle: not a key of a point; did you mean triangles? a point has label, "),
     ("[10, 20]", "[10, 2.5]", "sampled_hops: samples: 2.5 is of another type; a whole number"),
 ])
-def test_its_table_is_checked_before_anything_runs(measures, tmp_path, old, new, told):
+def test_its_table_is_checked_before_anything_runs(measures, tmp_path, old, new, message):
     (tmp_path / "mine.toml").write_text(EXPERIMENT.replace(old, new))
     with pytest.raises(RefusalError) as caught:
         fl.run(tmp_path / "mine.toml", out=tmp_path, workers=1)
-    assert told in str(caught.value)
+    assert message in str(caught.value)
     assert not (tmp_path / "mine").exists()
 
 

@@ -137,8 +137,8 @@ except fl.RefusalError as refusal:
 def test_between_machines_it_travels_by_name_and_has_to_be_the_same(installed):
     site, _ = installed
     done = run(site, "-c", TRAVELS)
-    told = "circulant: another version of flyloom_circulant.networks is installed here\n"
-    assert (done.stdout, done.stderr) == (told, "")
+    reported = "circulant: another version of flyloom_circulant.networks is installed here\n"
+    assert (done.stdout, done.stderr) == (reported, "")
 
 
 def test_its_types_are_accepted(installed, tmp_path_factory):

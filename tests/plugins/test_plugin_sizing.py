@@ -32,7 +32,7 @@ def my_star(n: int = 5):
 
 @fl.topology
 def no_members(n: int = 5) -> list[tuple[int, int]]:
-    """Sizing is told of none."""
+    """Sizing gets none."""
     return [(i, i + 1) for i in range(n - 1)]
 '''
 

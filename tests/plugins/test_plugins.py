@@ -60,7 +60,7 @@ def by_networkx(n: int):
 
 @fl.topology
 def broken(n: int = 3):
-    """It fails."""
+    """A topology that raises an error."""
     return [(0, 1 // (n - 3))]
 
 
@@ -144,7 +144,7 @@ def test_nodes_say_how_many_endpoints_they_carry(loaded):
     assert star.attachments[:, 0].min() == 1
 
 
-@pytest.mark.parametrize(("text", "told"), [
+@pytest.mark.parametrize(("text", "message"), [
     ("my_ring:m=3", "my_ring: unknown field `m`; my_ring takes n, p"),
     ("my_ring:n=2.5", "my_ring: n: 2.5 is of another type; a whole number"),
     ("my_torus:p=3", "my_torus: missing field `shape`; my_torus takes shape, p"),
@@ -159,14 +159,14 @@ def test_nodes_say_how_many_endpoints_they_carry(loaded):
     ("odd:what=loop", "odd: {file}, line 45: pairs: links: a cable joins switch s0 to itself"),
     ("my_rong:n=3", "topology: there is no family 'my_rong'"),
 ])
-def test_what_cannot_be_is_refused_in_one_line(loaded, text, told):
+def test_what_cannot_be_is_refused_in_one_line(loaded, text, message):
     with pytest.raises(RefusalError) as caught:
         fl.network(text)
-    assert str(caught.value).startswith(told.format(file=loaded))
+    assert str(caught.value).startswith(message.format(file=loaded))
     assert "\n" not in str(caught.value)
 
 
-@pytest.mark.parametrize(("text", "told"), [
+@pytest.mark.parametrize(("text", "message"), [
     ("def ring(n: int): ...", "@flyloom.topology ring: {file}, line 2: ring: there is a built-in "),
     ("def Net(n: int): ...", "@flyloom.topology Net: {file}, line 2: Net: no name of a part"),
     ("def net(n): ...", "@flyloom.topology net: {file}, line 2: n: no type of a parameter; int, "),
@@ -179,23 +179,23 @@ def test_what_cannot_be_is_refused_in_one_line(loaded, text, told):
     ("def net(): ...\nraise SystemExit", "plug-in: {file}, line 4: SystemExit"),
     ("class Net: ...", "plug-in: {file}, line 2: @flyloom.topology: <class 'flyloom_plugin_net_"),
 ])
-def test_a_file_that_cannot_be_is_refused_in_one_line(tmp_path, text, told):
+def test_a_file_that_cannot_be_is_refused_in_one_line(tmp_path, text, message):
     path = tmp_path / "net.py"
     path.write_text(f"import flyloom as fl\n@fl.topology\n{text}\n")
     done = flyloom("design", "net:n=3", "--plugin", path)
     assert done.returncode == 2 and done.stdout == ""
-    wanted = told.format(file=path)
+    wanted = message.format(file=path)
     assert done.stderr.startswith(f"flyloom: {wanted}") and done.stderr.count("\n") == 1
 
 
 def test_files_that_are_none_are_refused(tmp_path):
     (tmp_path / "plain.py").write_text("x = 1\n")
     (tmp_path / "net.txt").write_text(NETS)
-    for name, told in (("plain.py", "no part in it; decorate one"),
-                       ("net.txt", "no Python file"), ("none.py", "cannot be read")):
+    for name, message in (("plain.py", "no part in it; decorate one"),
+                          ("net.txt", "no Python file"), ("none.py", "cannot be read")):
         done = flyloom("--plugin", tmp_path / name, "list", "engines")
         assert (done.returncode, done.stdout) == (2, "")
-        assert told in done.stderr and done.stderr.count("\n") == 1
+        assert message in done.stderr and done.stderr.count("\n") == 1
 
 
 def test_two_of_one_name_are_refused_and_one_again_takes_its_place(nets, tmp_path):
@@ -280,9 +280,9 @@ def test_experiments_build_it_sweep_it_and_keep_its_points(nets, tmp_path):
     found = fl.run(tmp_path / "mine.toml", out=tmp_path, workers=1)
     assert (found.points, found.reused, found.holds) == (4, 0, False)
     rows = pyarrow.parquet.read_table(tmp_path / "mine/rows.parquet").to_pylist()
-    told = {(row["recipe"], row["engine"], row["diameter"], row["deadlock_free"]) for row in rows}
-    assert told == {(f"my_ring:n={n},p=2", engine, n // 2, engine == "dfsssp")
-                    for n in (5, 6) for engine in ("min_hop", "dfsssp")}
+    run = {(row["recipe"], row["engine"], row["diameter"], row["deadlock_free"]) for row in rows}
+    assert run == {(f"my_ring:n={n},p=2", engine, n // 2, engine == "dfsssp")
+                   for n in (5, 6) for engine in ("min_hop", "dfsssp")}
     assert 'plugins = ["nets.py"]' in (tmp_path / "mine/effective.toml").read_text()
     assert fl.run(tmp_path / "mine.toml", out=tmp_path, workers=1).reused == 4
     nets.write_text(NETS.replace("A ring, again.", "A ring, once more."))
@@ -331,7 +331,7 @@ def test_workers_of_dask_have_it_without_its_file(nets, tmp_path, monkeypatch):
     assert one.drop_columns("point") == three.drop_columns("point")
 
 
-@pytest.mark.parametrize(("old", "new", "told"), [
+@pytest.mark.parametrize(("old", "new", "message"), [
     ("n = 5", "m = 5", "point 1 (topology.n 5, routing.engine min_hop): topology: my_ring: unknown"
      " field `m`; my_ring takes n, p"),
     ("[5, 6]", "[5, 6.5]", "topology: my_ring: n: 6.5 is of another type"),
@@ -340,12 +340,12 @@ def test_workers_of_dask_have_it_without_its_file(nets, tmp_path, monkeypatch):
     ('["nets.py"]', '"nets.py"', "mine.toml: line 4, column 11: plugins: invalid type: string"),
 ])
 def test_an_experiment_that_cannot_be_is_refused_before_anything_runs(
-    nets, tmp_path, old, new, told
+    nets, tmp_path, old, new, message
 ):
     (tmp_path / "mine.toml").write_text(EXPERIMENT.replace(old, new))
     with pytest.raises(RefusalError) as caught:
         fl.run(tmp_path / "mine.toml", out=tmp_path, workers=1)
-    assert told in str(caught.value)
+    assert message in str(caught.value)
     assert not (tmp_path / "mine").exists()
 
 
@@ -388,13 +388,13 @@ def test_installed_ones_are_found_by_their_entry_points(tmp_path):
 
     said = run("design", "my_ring:n=5", "--json")
     assert said.returncode == 0 and json.loads(said.stdout)["recipe"] == "my_ring:n=5"
-    for name, told in (
+    for name, message in (
         ("gone", "plug-in gone of mynets 1.2: "), ("lost", "plug-in lost of mynets 1.2: "),
         ("other", "plug-in other of mynets 1.2: mynets:my_ring is no part of that name"),
         ("none", "topology: there is no family 'none'"),
     ):
         done = run("design", f"{name}:n=5")
-        assert done.returncode == 2 and done.stderr.startswith(f"flyloom: {told}"), done.stderr
+        assert done.returncode == 2 and done.stderr.startswith(f"flyloom: {message}"), done.stderr
         assert done.stderr.count("\n") == 1
     (tmp_path / "mine.toml").write_text(EXPERIMENT.replace('plugins = ["nets.py"]\n', ""))
     done = run("run", str(tmp_path / "mine.toml"), "--dry-run", "--json")
@@ -412,9 +412,9 @@ def test_a_dry_run_names_files_of_parts_and_runs_none(tmp_path, topology, known)
                           f'topology = {{ {topology} }}\n[routing]\nengine = "sssp"\n')
     done = flyloom("run", experiment, "--dry-run", cwd=tmp_path)
     assert done.returncode == 0 and f"{tmp_path / 'parts.py'}: would be run" in done.stdout
-    told = document("run", experiment, "--dry-run", cwd=tmp_path)
-    assert told["plugins"] == [str(tmp_path / "parts.py")]
-    assert (told["points"] is not None) == known
+    found = document("run", experiment, "--dry-run", cwd=tmp_path)
+    assert found["plugins"] == [str(tmp_path / "parts.py")]
+    assert (found["points"] is not None) == known
     assert not (tmp_path / "ran").exists()
     (tmp_path / "parts.py").write_text("def (:\n")
     refused = flyloom("run", experiment, "--dry-run", cwd=tmp_path)

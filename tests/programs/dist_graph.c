@@ -99,14 +99,14 @@ static void tell(MPI_Comm comm) {
     sprintf(words + strlen(words), "\n");
 }
 
-/* The words of all, by one: launchers mix those of several. */
+/* Rank 0 prints the words of all ranks, since launchers mix the output of several. */
 static void print_all(void) {
     int all;
     MPI_Comm_size(MPI_COMM_WORLD, &all);
-    char *told = malloc((size_t)all * WORDS);
-    MPI_Gather(words, WORDS, MPI_CHAR, told, WORDS, MPI_CHAR, 0, MPI_COMM_WORLD);
-    for (int i = 0; world == 0 && i < all; i++) fputs(told + (size_t)i * WORDS, stdout);
-    free(told);
+    char *lines = malloc((size_t)all * WORDS);
+    MPI_Gather(words, WORDS, MPI_CHAR, lines, WORDS, MPI_CHAR, 0, MPI_COMM_WORLD);
+    for (int i = 0; world == 0 && i < all; i++) fputs(lines + (size_t)i * WORDS, stdout);
+    free(lines);
 }
 
 int main(int argc, char **argv) {

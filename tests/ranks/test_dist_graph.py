@@ -53,7 +53,7 @@ def library(mpi, env):
                           ).stdout.strip()
 
 
-class Told:
+class Outcome:
     """What a run said, by the rank in MPI_COMM_WORLD."""
 
     def __init__(self, done):
@@ -102,7 +102,7 @@ def run(mpi, env, program, library, tmp_path):
             words = [f"mpiexec.{mpi}", *passed, *words]
         done = subprocess.run(list(map(str, words)), env=env, cwd=tmp_path, text=True,
                               capture_output=True, timeout=LIMIT_S)
-        return Told(done)
+        return Outcome(done)
 
     return whole
 
@@ -120,19 +120,19 @@ def hop_bytes(net, hosts, edges, ranks):
     return sum(w * far[at[a]][at[b]] for a, b, w in edges)
 
 
-def check_neighbours(told, edges, size, *, in_order, weighted=True, colour=0):
+def check_neighbours(reported, edges, size, *, in_order, weighted=True, colour=0):
     """Rank r has what was given for r, whoever it is now, and hears from its sources."""
     edges = [(a, b, w if weighted else 1) for a, b, w in edges]
     for r in range(size):
-        sources, destinations = told.sources[colour, r], told.destinations[colour, r]
+        sources, destinations = reported.sources[colour, r], reported.destinations[colour, r]
         wanted = ([(a, w) for a, b, w in edges if b == r], [(b, w) for a, b, w in edges if a == r])
         if in_order:
             assert (sources, destinations) == wanted, r
         else:
             assert [Counter(sources), Counter(destinations)] == [Counter(x) for x in wanted], r
         seen = Counter()
-        for (source, _), value in zip(sources, told.got[colour, r], strict=True):
-            to = [i for i, (d, _) in enumerate(told.destinations[colour, source]) if d == r]
+        for (source, _), value in zip(sources, reported.got[colour, r], strict=True):
+            to = [i for i, (d, _) in enumerate(reported.destinations[colour, source]) if d == r]
             assert value == 1000 * source + to[seen[source]], (r, source)
             seen[source] += 1
 
@@ -145,13 +145,13 @@ def ring(n, weight):
 def test_a_ring_of_ranks_goes_around_a_ring_of_switches(run, form):
     """Every neighbour is one hop away in the end: the least there is."""
     net, hosts = "ring:n=8,p=1", [0, 3, 6, 1, 4, 7, 2, 5]
-    told = run(hosts, ring(8, 5), form, FLYLOOM_NETWORK=net, FLYLOOM_VERBOSE="1")
-    ranks = told.ranks()
+    printed = run(hosts, ring(8, 5), form, FLYLOOM_NETWORK=net, FLYLOOM_VERBOSE="1")
+    ranks = printed.ranks()
     before = hop_bytes(net, hosts, ring(8, 5), range(8))
     assert before == 16 * 5 * 3 and hop_bytes(net, hosts, ring(8, 5), ranks) == 16 * 5
-    (line,) = told.lines
+    (line,) = printed.lines
     assert f"hop-bytes {before} to {16 * 5}," in line and "8 processes on 8 hosts" in line
-    check_neighbours(told, ring(8, 5), 8, in_order=form == "adjacent")
+    check_neighbours(printed, ring(8, 5), 8, in_order=form == "adjacent")
 
 
 @pytest.mark.parametrize("weighted", [0, 1])
@@ -159,24 +159,25 @@ def test_pairs_come_together_where_two_processes_are_on_a_host(run, weighted):
     """2 k and 2 k + 1 talk; the launcher has put them on different hosts."""
     hosts = [r % 4 for r in range(8)]
     pairs = [(r, r ^ 1, 1 + r // 2) for r in range(8)]
-    told = run(hosts, pairs, weighted=weighted, FLYLOOM_NETWORK="ring:n=4,p=1")
-    ranks = told.ranks()
+    printed = run(hosts, pairs, weighted=weighted, FLYLOOM_NETWORK="ring:n=4,p=1")
+    ranks = printed.ranks()
     on = {rank: hosts[p] for p, rank in enumerate(ranks)}
     assert all(on[r] == on[r ^ 1] for r in range(8)), on
-    check_neighbours(told, pairs, 8, in_order=True, weighted=weighted)
-    assert set(told.weighted.values()) == {weighted} and told.lines == []
+    check_neighbours(printed, pairs, 8, in_order=True, weighted=weighted)
+    assert set(printed.weighted.values()) == {weighted} and printed.lines == []
 
 
 def test_heavy_edges_are_what_weights_say(run):
-    """On two hosts: without weights one pair is as good as another; the heavy ones must win."""
+    """The edges are on two hosts: without weights one pair is as good as another; the heavy ones
+    must win."""
     hosts = [0, 0, 2, 2]
     light = [(0, 1, 1), (1, 0, 1), (2, 3, 1), (3, 2, 1)]
     heavy = [(0, 2, 9), (2, 0, 9), (1, 3, 9), (3, 1, 9)]
     for form in ("adjacent", "next"):
-        told = run(hosts, light + heavy, form, FLYLOOM_NETWORK="ring:n=4,p=1")
-        ranks = told.ranks()
+        printed = run(hosts, light + heavy, form, FLYLOOM_NETWORK="ring:n=4,p=1")
+        ranks = printed.ranks()
         assert {ranks[0], ranks[1]} in ({0, 2}, {1, 3})
-        check_neighbours(told, light + heavy, 4, in_order=form == "adjacent")
+        check_neighbours(printed, light + heavy, 4, in_order=form == "adjacent")
 
 
 def irregular(size, seed):
@@ -197,11 +198,11 @@ def test_neighbours_of_graphs_without_order(run, tmp_path, form, weighted):
     where = {"n0": 0, "n1": 4, "n2": 8, "n3": 2, "n4": 6}
     (tmp_path / "table").write_text("# host, endpoint\n"
                                     + "".join(f"{h} {e}\n" for h, e in where.items()))
-    told = run(hosts, edges, form, weighted=weighted, FLYLOOM_NETWORK=net,
-               FLYLOOM_HOST_ENDPOINTS=tmp_path / "table", FLYLOOM_OBJECTIVE="hops")
-    ranks = told.ranks()
-    assert ranks != sorted(ranks) and told.lines == []
-    check_neighbours(told, edges, 10, in_order=form == "adjacent", weighted=weighted)
+    printed = run(hosts, edges, form, weighted=weighted, FLYLOOM_NETWORK=net,
+                  FLYLOOM_HOST_ENDPOINTS=tmp_path / "table", FLYLOOM_OBJECTIVE="hops")
+    ranks = printed.ranks()
+    assert ranks != sorted(ranks) and printed.lines == []
+    check_neighbours(printed, edges, 10, in_order=form == "adjacent", weighted=weighted)
     known = [where[host.split(".")[0]] for host in hosts]
     counted = [(a, b, w if weighted else 1) for a, b, w in edges]
     assert hop_bytes(net, known, counted, ranks) < hop_bytes(net, known, counted, range(10))
@@ -214,30 +215,30 @@ def test_communicators_that_are_split_and_made_again(run, form):
     hosts = [0, 1, 2, 4, 6, 7, 1, 5, 3]
     edges = [(0, 3, 7), (3, 0, 7), (1, 2, 2), (2, 3, 1)]
     asked = {"FLYLOOM_NETWORK": "ring:n=8,p=1", "FLYLOOM_OBJECTIVE": "hops"}
-    told = run(hosts, edges, form, times=count(2, 5), colours=2, **asked)
+    printed = run(hosts, edges, form, times=count(2, 5), colours=2, **asked)
     for colour in (0, 1):
-        own, ranks = hosts[colour::2], told.ranks(colour)
+        own, ranks = hosts[colour::2], printed.ranks(colour)
         assert ranks != sorted(ranks)
-        check_neighbours(told, edges, len(own), in_order=form == "adjacent", colour=colour)
+        check_neighbours(printed, edges, len(own), in_order=form == "adjacent", colour=colour)
         better = hop_bytes("ring:n=8,p=1", own, edges, ranks)
         assert better < hop_bytes("ring:n=8,p=1", own, edges, range(len(own)))
     again = run(hosts, edges, form, colours=2, **asked)
-    assert again.new == told.new
+    assert again.new == printed.new
 
 
 def test_who_may_not_reorder_is_left_alone(run):
-    told = run([0, 3, 6, 1], ring(4, 5), reorder=0, FLYLOOM_NETWORK="ring:n=8,p=1",
-               FLYLOOM_VERBOSE="1")
-    assert told.ranks() == [0, 1, 2, 3] and told.lines == []
-    told = run([0, 3, 6, 1], ring(4, 5), reorder=0)
-    assert told.ranks() == [0, 1, 2, 3] and told.lines == []
+    printed = run([0, 3, 6, 1], ring(4, 5), reorder=0, FLYLOOM_NETWORK="ring:n=8,p=1",
+                  FLYLOOM_VERBOSE="1")
+    assert printed.ranks() == [0, 1, 2, 3] and printed.lines == []
+    printed = run([0, 3, 6, 1], ring(4, 5), reorder=0)
+    assert printed.ranks() == [0, 1, 2, 3] and printed.lines == []
 
 
 def test_an_order_that_cannot_be_better_stays_without_a_word(run):
-    told = run(range(6), ring(6, 3), FLYLOOM_NETWORK="ring:n=6,p=1")
-    assert told.ranks() == list(range(6)) and told.lines == []
-    told = run([3, 1, 0, 2], [], "own", FLYLOOM_NETWORK="ring:n=6,p=1")
-    assert told.ranks() == list(range(4)) and told.lines == []
+    printed = run(range(6), ring(6, 3), FLYLOOM_NETWORK="ring:n=6,p=1")
+    assert printed.ranks() == list(range(6)) and printed.lines == []
+    printed = run([3, 1, 0, 2], [], "own", FLYLOOM_NETWORK="ring:n=6,p=1")
+    assert printed.ranks() == list(range(4)) and printed.lines == []
 
 
 @pytest.mark.parametrize(("form", "hosts", "variables", "says"), [
@@ -260,17 +261,17 @@ def test_an_order_that_cannot_be_better_stays_without_a_word(run):
      "hosts: line 1: "),
 ])
 def test_the_old_order_with_one_warning(run, form, hosts, variables, says):
-    told = run(hosts, ring(4, 5), form, times=3, **variables)
-    assert told.ranks() == [0, 1, 2, 3]
-    check_neighbours(told, ring(4, 5), 4, in_order=form == "adjacent")
-    (line,) = told.lines
+    printed = run(hosts, ring(4, 5), form, times=3, **variables)
+    assert printed.ranks() == [0, 1, 2, 3]
+    check_neighbours(printed, ring(4, 5), 4, in_order=form == "adjacent")
+    (line,) = printed.lines
     assert line.startswith(f"flyloom: reorder: ranks stay as they are: {says}"), line
 
 
 def test_what_is_wrong_is_the_library_s_to_tell(run):
     """A negative number of sources: an error, not a hang, and no word of ours."""
-    told = run([0, 3, 6, 1], [], "bad", FLYLOOM_NETWORK="ring:n=8,p=1")
-    assert told.failed == 4 and told.lines == []
+    printed = run([0, 3, 6, 1], [], "bad", FLYLOOM_NETWORK="ring:n=8,p=1")
+    assert printed.failed == 4 and printed.lines == []
 
 
 def test_the_command_knows_networks_of_all_kinds(run, tmp_path):
@@ -280,9 +281,9 @@ def test_the_command_knows_networks_of_all_kinds(run, tmp_path):
     hosts = [net.endpoint_names[e] for e in (0, 5, 2, 7, 4, 1, 6, 3)]
     through = ["--net", tmp_path / "net.toml", "--verbose", "--objective", "hops", "--effort",
                "fast", "--seed", "5"]
-    told = run(hosts, ring(8, 4), through=through)
-    (line,) = told.lines
-    assert hop_bytes(net, hosts, ring(8, 4), told.ranks()) == 64 and "to 64," in line
+    printed = run(hosts, ring(8, 4), through=through)
+    (line,) = printed.lines
+    assert hop_bytes(net, hosts, ring(8, 4), printed.ranks()) == 64 and "to 64," in line
 
 
 def test_the_command_s_program_has_its_own_exit_code(mpi, env, tmp_path):
@@ -321,9 +322,10 @@ def test_fortran(mpi, run, module, tmp_path, program):
     source.write_text(text.replace("INTEGER_OR_COMM", handle))
     subprocess.run([compiler, source, "-o", program.with_name("fortran")], check=True,
                    timeout=LIMIT_S)
-    told = run([0, 4, 1, 5], [], using=program.with_name("fortran"), FLYLOOM_NETWORK="ring:n=8,p=1")
+    printed = run([0, 4, 1, 5], [], using=program.with_name("fortran"),
+                  FLYLOOM_NETWORK="ring:n=8,p=1")
     for form in (0, 1):
-        assert sorted(told.ranks(form)[:3:2]) in ([0, 1], [2, 3]), "on hosts 0 and 1"
+        assert sorted(printed.ranks(form)[:3:2]) in ([0, 1], [2, 3]), "on hosts 0 and 1"
 
 
 def test_a_program_can_be_linked_with_the_library(mpi, run, library, program):
@@ -331,19 +333,19 @@ def test_a_program_can_be_linked_with_the_library(mpi, run, library, program):
     words = [f"mpicc.{mpi}", "-std=gnu11", PROGRAMS / "dist_graph.c", library, "-o", linked,
              f"-Wl,-rpath,{Path(library).parent}"]
     subprocess.run(words, check=True, timeout=LIMIT_S)
-    told = run([0, 3, 6, 1, 4, 7, 2, 5], ring(8, 5), using=linked, LD_PRELOAD="",
-               FLYLOOM_NETWORK="ring:n=8,p=1")
-    assert hop_bytes("ring:n=8,p=1", [0, 3, 6, 1, 4, 7, 2, 5], ring(8, 5), told.ranks()) == 80
+    printed = run([0, 3, 6, 1, 4, 7, 2, 5], ring(8, 5), using=linked, LD_PRELOAD="",
+                  FLYLOOM_NETWORK="ring:n=8,p=1")
+    assert hop_bytes("ring:n=8,p=1", [0, 3, 6, 1, 4, 7, 2, 5], ring(8, 5), printed.ranks()) == 80
 
 
 def test_the_recorder_and_this_together(mpi, run, env, library, tmp_path):
     words = command("record", "--library", "--", f"mpiexec.{mpi}")
     recorder = subprocess.run(words, env=env, text=True, capture_output=True, check=True,
                               timeout=LIMIT_S).stdout.strip()
-    told = run([0, 3, 6, 1, 4, 7, 2, 5], ring(8, 5), FLYLOOM_NETWORK="ring:n=8,p=1",
-               LD_PRELOAD=f"{library}:{recorder}", FLYLOOM_RECORD_FILE=tmp_path / "sent.mtx",
-               FLYLOOM_RECORD_COLLECTIVES="0")
-    ranks, sent = told.ranks(), Counter()
+    printed = run([0, 3, 6, 1, 4, 7, 2, 5], ring(8, 5), FLYLOOM_NETWORK="ring:n=8,p=1",
+                  LD_PRELOAD=f"{library}:{recorder}", FLYLOOM_RECORD_FILE=tmp_path / "sent.mtx",
+                  FLYLOOM_RECORD_COLLECTIVES="0")
+    ranks, sent = printed.ranks(), Counter()
     world = {rank: p for p, rank in enumerate(ranks)}
     for line in (tmp_path / "sent.mtx").read_text().splitlines()[3:]:
         a, b, bytes_ = map(int, line.split())

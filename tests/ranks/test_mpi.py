@@ -18,7 +18,7 @@ from patience import HANG_S
 
 LIMIT_S = 240
 IN_ITS_MIDST_S = 0.7
-"""So much of a processor a rank has taken, from when it has its MPI, in the midst of a run."""
+"""The CPU seconds of a rank after its MPI has started at which it is in the midst of a run."""
 FLYLOOM = Path(sys.executable).with_name("flyloom")
 NET = "slim_fly:q=5,p=4"
 ENGINE_S_OWN = ("windows", "wall_s", "peak_rss_mib")
@@ -161,8 +161,8 @@ def script(before="", messages="5", seed="0"):
 def test_every_rank_of_a_script_has_the_result(mpi, run, tmp_path):
     code, _, err = run(script(), mpi, 3)
     assert code == 0, err
-    told = [path.read_text() for path in tmp_path.glob("rank-*")]
-    assert len(told) == 3 and len(set(told)) == 1 and told[0]
+    reported = [path.read_text() for path in tmp_path.glob("rank-*")]
+    assert len(reported) == 3 and len(set(reported)) == 1 and reported[0]
 
 
 def test_ranks_with_other_parameters_are_refused(mpi, run, tmp_path):
@@ -195,7 +195,7 @@ def at_work(folder):
     """What processors spent on each process in a folder that has its MPI, by its number."""
     found = {}
     for place in Path("/proc").glob("[0-9]*"):
-        with contextlib.suppress(OSError):  # it has ended
+        with contextlib.suppress(OSError):  # the process has ended
             if ((place / "cwd").readlink() == folder
                     and "libflyloom_ranks.so" in (place / "maps").read_text()):
                 fields = (place / "stat").read_text().rpartition(")")[2].split()
@@ -213,7 +213,7 @@ def test_ctrl_c_ends_all(mpi, start, tmp_path):
         time.sleep(0.02)
     child.send_signal(signal.SIGINT)
     out, err = child.communicate(timeout=60)
-    assert child.returncode != 0 or mpi == "mpich"  # whose launcher calls that an end
+    assert child.returncode != 0 or mpi == "mpich"  # MPICH's launcher returns 0
     assert "offered" not in out and "Traceback" not in err and len(ours(err)) <= 1
 
 

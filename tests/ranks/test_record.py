@@ -1,4 +1,4 @@
-"""Who sends how much to whom, as the recorder sees it, under real MPI libraries: by formulas.
+"""The recorder's account of who sends how much to whom, under real MPI libraries, by formulas.
 
 What is sent is in record_calls.c and record_collectives.c. Expected pairs are counted here, those
 of collectives by walking through the algorithm that docs/mapping.md names, step by step.
@@ -89,9 +89,9 @@ def test_a_ring_is_exact_and_goes_into_map(record, tmp_path):
     found, messages = record(5, "ring")
     assert found == {(r, (r + 1) % 5): 3 * (10 + r) for r in range(5)}
     assert messages == {(r, (r + 1) % 5): 3 for r in range(5)}
-    told = document("map", "torus:shape=5,p=1", "--graph", tmp_path / "bytes.mtx")
-    assert told["processes"] == 5 and told["average_dilation"] == 1
-    assert told["hop_bytes"] == sum(found.values())
+    reported = document("map", "torus:shape=5,p=1", "--graph", tmp_path / "bytes.mtx")
+    assert reported["processes"] == 5 and reported["average_dilation"] == 1
+    assert reported["hop_bytes"] == sum(found.values())
 
 
 def test_every_kind_of_send_counts(record):
@@ -192,7 +192,7 @@ def parent(r):
 
 
 def subtree(r, size):
-    """Who comes through r on the way to the root."""
+    """The ranks whose path to the root goes through r."""
     found = 0
     for x in range(size):
         while x > r:
@@ -255,7 +255,7 @@ COLLECTIVES = (
     "Reduce_scatter_block", "Scan", "Exscan", "Gatherv", "Scatterv", "Allgatherv", "Alltoallv",
     "Alltoallw", "Reduce_scatter", "Allgather in place", "Alltoall in place",
 )
-"""In the order of their numbers in record_collectives.c."""
+"""The collectives in the order of their numbers in record_collectives.c."""
 
 
 def digits(found, count):
@@ -332,7 +332,7 @@ def test_a_program_that_leaves_without_finalize(mpi, record, tmp_path):
 
 
 def test_a_file_that_cannot_be_written(mpi, place, env, tmp_path):
-    """From a batch script: one line, and the program's own exit code."""
+    """In a batch script there is one line of error, and the program's own exit code."""
     words = command("record", "--library", "--", f"mpiexec.{mpi}")
     library = subprocess.run(words, env=env, text=True, capture_output=True, check=True,
                              timeout=LIMIT_S).stdout.strip()

@@ -75,8 +75,8 @@ def test_the_command_writes_a_page_of_its_own(tmp_path):
     assert done.stdout.splitlines()[-2:] == ["written to ranks", "written to a.html"]
     page = (tmp_path / "a.html").read_text()
     assert page.count("<svg") == 6 and not re.search(r"(src|href)=.(?!data:)", page)
-    told = fl.map_processes(words[0], words[2])
-    for value in (told.hop_bytes, told.linear.hop_bytes, told.hop_bytes_bound):
+    reported = fl.map_processes(words[0], words[2])
+    for value in (reported.hop_bytes, reported.linear.hop_bytes, reported.hop_bytes_bound):
         assert f'<td class="n">{value:,.10g}</td>' in page
     again = flyloom("map-eval", *words, "--mapping", "ranks", "--page", "b.html", cwd=tmp_path)
     assert again.returncode == 0, again.stderr

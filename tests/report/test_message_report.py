@@ -123,6 +123,6 @@ def test_what_is_kept_is_what_a_run_finds():
         took = fl.simulate(tree, "message", workload=made,
                            costs={"o": 300, "g": 200, "S": 8192}).finish_ns
         rows = KEPT["kept"]()[f"messages_{name}"]
-        told = [row["finish_ns"] for row in rows
-                if row["at"] == 200 and "fat tree" in row["curve"] and "linear" in row["curve"]]
-        assert told == [pytest.approx(took, rel=1e-9)]
+        reported = [row["finish_ns"] for row in rows
+                    if row["at"] == 200 and "fat tree" in row["curve"] and "linear" in row["curve"]]
+        assert reported == [pytest.approx(took, rel=1e-9)]

@@ -110,8 +110,8 @@ def test_the_chart_has_the_values_of_the_rows(ran, saved):
     # latency and routers visited are those of the job, not of the packets beside it
     beside = [values_of(part) for part in spec["hconcat"][1]["vconcat"]]
     for found, key in zip(beside, ("mean_latency_ns", "mean_hops"), strict=True):
-        told = {(v["curve"], v["at"]): v["value"] for v in found}
-        assert told == {
+        reported = {(v["curve"], v["at"]): v["value"] for v in found}
+        assert reported == {
             (run["network"], run["parameters"]["background.intensity"]): run["jobs"][0][key]
             for run in saved["packets"]}
     axes = json.dumps(spec)
@@ -282,7 +282,7 @@ def test_of_many_curves_some_are_shown_and_the_page_says_so():
     some = [run(at, 5.0 + at, packet_bytes=n) for n in range(22) for at in range(22, 45)]
     html = page.render(with_runs(some))
     assert "Shown are 20 of 22 curves: the first." in html
-    many = [load(0.1, f"way {n}", points=[point(0.1, links=used)]) for n in range(8)]
+    many = [load(0.1, f"path {n}", points=[point(0.1, links=used)]) for n in range(8)]
     html = page.render(with_runs(many))
     assert f"Shown are {simulated.MAPS} of 8 maps of links: the first." in html
     assert html.count("From switch to switch") == simulated.MAPS
@@ -354,10 +354,10 @@ def test_the_chart_of_traces_has_jobs_processes_and_time(traced):
     assert [(v["name"], v["longest"], v["mean"]) for v in values_of(bars)] == [
         (name, found["max_comm_ns"], found["mean_comm_ns"])
         for name, found in zip(names, traced["jobs"], strict=False)]
-    told = traced["points"][0]["ranks"]
+    reported = traced["points"][0]["ranks"]
     for number, name in enumerate(names):
         shown = [(v["share"], v["ns"]) for v in values_of(ranks) if v["name"] == name]
-        times = sorted(us for j, us in zip(told["job"], told["comm_ns"], strict=True)
+        times = sorted(us for j, us in zip(reported["job"], reported["comm_ns"], strict=True)
                        if j == number)
         assert shown == [((i + 1) / 8, us) for i, us in enumerate(times)]
         assert shown[-1][1] == traced["jobs"][number]["max_comm_ns"]

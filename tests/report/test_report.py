@@ -240,8 +240,8 @@ def test_missing_parts_leave_their_section_out_and_say_why():
 
 
 def _set(data: dict, path: str, value: object) -> None:
-    *way, last = [int(step) if step.isdigit() else step for step in path.split(".")]
-    for step in way:
+    *steps, last = [int(step) if step.isdigit() else step for step in path.split(".")]
+    for step in steps:
         data = data[step]
     data[last] = value
 

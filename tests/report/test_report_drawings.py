@@ -198,7 +198,7 @@ def test_chart_data_keeps_every_pattern_channel_and_cable():
     (low, high), = {tuple(layer["encoding"]["x"]["scale"]["domain"])
                     for layer in spec["spec"]["layer"] if "scale" in layer["encoding"]["x"]}
     assert all(low <= v["low"] and v["high"] <= high for v in spec["data"]["values"])
-    # of each row the area is one
+    # the area of each row is one
     for key in {v["routing"] for v in bins}:
         area = sum(v["density"] * (v["high"] - v["low"]) for v in bins if v["routing"] == key)
         assert area == pytest.approx(1)
@@ -209,7 +209,7 @@ def test_chart_data_keeps_every_pattern_channel_and_cable():
 
 
 def many(count: int) -> dict:
-    """Report data with so many routings of the first network, of rising means and ratios."""
+    """Report data with this number of routings of the first network, of rising means and ratios."""
     data = report_data.full()
     routing = data["routings"][0]
     data["networks"] = data["networks"][:1]

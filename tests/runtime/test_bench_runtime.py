@@ -26,14 +26,14 @@ from rows import Options
 QUICK = Options(quick=False, full=False, say=lambda line: None)
 
 
-@pytest.mark.parametrize(("transport", "raw", "which", "ways"), [
+@pytest.mark.parametrize(("transport", "raw", "which", "methods"), [
     ("shm", "raw ring", "messages", {"put_notify", "send and receive"}),
     ("shm", "raw ring", "epochs", {"fence", "MPI fence", "PSCW", "MPI PSCW"}),
     ("ofi", "raw sockets", "epochs", {"fence", "MPI fence", "PSCW", "MPI PSCW"}),
 ])
 @pytest.mark.parametrize("mpi", MPIS)
-def test_ways_beside_an_mpi(mpi, transport, raw, which, ways, tmp_path):
-    """All ways of a run are there; what ours hand over is there, by a number that is looked for."""
+def test_methods_beside_an_mpi(mpi, transport, raw, which, methods, tmp_path):
+    """All methods of a run have a row, and the numbers that ours hand over have arrived."""
     needs(mpi)
     release = build("release")
     if transport == "ofi":
@@ -41,10 +41,10 @@ def test_ways_beside_an_mpi(mpi, transport, raw, which, ways, tmp_path):
     made = peers.program(mpi, "perf_mpi.c", str(tmp_path))
     rows = peers.rows_of(call(f"mpiexec.{mpi}", "-n", 2, made, transport, 8, 300, which,
                               more=VADER))
-    assert {name for name in rows if not name.startswith("lost")} == ways | {raw}
-    for name in ways & {"fence", "PSCW"}:
+    assert {name for name in rows if not name.startswith("lost")} == methods | {raw}
+    for name in methods & {"fence", "PSCW"}:
         assert rows[f"lost: {name}"]["count"] == 0
-    assert all(rows[name]["median_ns"] > 0 for name in ways)
+    assert all(rows[name]["median_ns"] > 0 for name in methods)
 
 
 def shell(text, **more):
@@ -56,31 +56,31 @@ def shell(text, **more):
     "fly_fence(p->win): FLY_ERR_PEER: rank 1 has ended",
 ])
 def test_a_failure_of_the_runtime_is_no_failure_of_the_peer(said):
-    """Where the runtime says an error, the benchmark is broken."""
+    """If the runtime reports an error, the benchmark is broken."""
     with pytest.raises(Broken, match="fly_|perf_mpi") as seen:
         shell(f"echo '{said}' >&2; exit 3")
     assert not isinstance(seen.value, peers.Failed)
 
 
-@pytest.mark.parametrize(("text", "told"), [
+@pytest.mark.parametrize(("text", "reported"), [
     ("echo 'mpiexec noticed something' >&2; echo 'Signal: Segmentation fault (11)' >&2; exit 139",
      "Segmentation fault"),
     ("echo 'Abort(1) on node 1' >&2; echo \"hash by MPI: other keys are found\" >&2; exit 1",
      "other keys"),
     ("exit 7", "code 7"),
 ])
-def test_a_peer_that_fails_is_said(text, told):
+def test_a_peer_that_fails_is_said(text, reported):
     """What it died of stands in its row, which has no figure and is not met."""
     runs = peers.repeated(QUICK, 9, lambda: shell(text))
     assert not runs.good and len(runs.failures) == peers.FAILURES_MOST
     row = notified.beside("mpich", "put, flush, message", runs, 5.0)
-    assert row.figure is None and row.met is None and told in row.note
+    assert row.figure is None and row.met is None and reported in row.note
 
 
 def test_a_peer_that_hangs_leaves_nothing(tmp_path):
-    """It is ended with what it started."""
+    """The peer is killed together with the processes that it started."""
     limit_s = 1
-    while not (tmp_path / "pid").exists() and limit_s < HANG_S:  # it needs time to start another
+    while not (tmp_path / "pid").exists() and limit_s < HANG_S:  # its child needs time
         with pytest.raises(peers.Failed, match="no end"):
             shell(f"sleep 1000 & echo $! > {tmp_path}/pid; wait", limit_s=limit_s)
         limit_s *= 4
@@ -116,7 +116,7 @@ def test_figures_of_one_run_are_compared():
 
 
 def test_regimes():
-    """By the ring; and more ranks than processors are said."""
+    """The regime follows from the times of the ring; more ranks than processors are reported."""
     assert peers.regime([80, 120]).startswith("near")
     assert peers.regime([280]).startswith("far")
     assert peers.regime([80, 280, 80]).startswith("near 2, far 1 of 3 runs")
@@ -134,7 +134,7 @@ def test_without_namespaces_it_is_said(monkeypatch):
 
 
 def test_namespaces_are_removed():
-    """Also when what is measured fails."""
+    """They are removed also if the measurement fails."""
     with pytest.raises(ZeroDivisionError), nodes.two_nodes() as both:
         if not both.names:
             pytest.skip(both.said)

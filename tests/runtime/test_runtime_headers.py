@@ -47,7 +47,7 @@ def test_a_header_declares_the_functions_of_its_own_file():
 
 
 def test_a_file_includes_the_header_of_its_functions():
-    """So that the compiler compares each definition with what the others are promised."""
+    """The header lets the compiler compare each definition with its declaration."""
     without = [file.name for file in sorted(SOURCE.glob("**/*.c"))
                if file.with_suffix(".h").exists()
                and f'#include "{file.stem}.h"' not in file.read_text()]

@@ -59,9 +59,9 @@ def mapped(mpi, core, program, tmp_path):
         (tmp_path / "graph").write_text("".join(f"{a} {b} {w}\n" for a, b, w in edges))
         script = on_hosts(hosts, tmp_path)
         more = {"FLYLOOM_MAP_LIBRARY": core, **variables}
-        told = call(f"mpiexec.{mpi}", "-n", len(hosts), script, program, tmp_path / "graph",
-                    more={k: str(v) for k, v in more.items()}, folder=tmp_path)
-        return told.splitlines()
+        reported = call(f"mpiexec.{mpi}", "-n", len(hosts), script, program, tmp_path / "graph",
+                        more={k: str(v) for k, v in more.items()}, folder=tmp_path)
+        return reported.splitlines()
 
     return run
 
@@ -84,7 +84,7 @@ def hop_bytes(net, endpoints, edges, ranks):
 
 
 def by_map(name, endpoints, edges, folder):
-    """Where `flyloom map` puts each rank: endpoints, by rank."""
+    """The endpoint on which `flyloom map` places each rank."""
     size = len(endpoints)
     rows = "".join(f"{a + 1} {b + 1} {w}\n" for a, b, w in edges)
     (folder / "graph.mtx").write_text(
@@ -141,7 +141,7 @@ def test_a_ring_that_is_known(mapped):
      "/dev/null"),
 ])
 def test_all_hear_why_not(mapped, hosts, variables, code, says):
-    """The same error at every rank, and its text."""
+    """Every rank gets the same error, with its text."""
     lines = mapped(hosts, [(0, 1, 5), (1, 0, 5)], **variables)
     assert len(lines) == 2
     for line in lines:
@@ -163,25 +163,25 @@ PRINTED = {
 def test_examples_beside_an_mpi(name, mpi, release, tmp_path):
     """Each is built by the MPI's compiler and started by its launcher."""
     program = built(mpi, SOURCE / "examples" / f"{name}.c", release, tmp_path)
-    told = call(f"mpiexec.{mpi}", "-n", 2, program)
-    assert sorted(told.splitlines()) == sorted("".join(PRINTED[name]).splitlines())
+    printed = call(f"mpiexec.{mpi}", "-n", 2, program)
+    assert sorted(printed.splitlines()) == sorted("".join(PRINTED[name]).splitlines())
     assert {path.stem for path in (SOURCE / "examples").glob("mpi_*.c")} == set(PRINTED)
 
 
 def test_the_example_of_a_mapping(core, release, tmp_path):
-    """Without an MPI: who talks much comes together on a host."""
+    """Without an MPI, processes that exchange much data get ranks on one host."""
     program = tmp_path / "mapped"
     call("gcc", *FLAGS, SOURCE / "examples/mapped.c", "-o", program, f"-I{SOURCE / 'include'}",
          f"-L{release}", "-lflyloom", f"-Wl,-rpath,{release}")
     (tmp_path / "hosts").write_text("a 0\nb 1\n")
-    told = call(program, more={"FLYLOOM_NETWORK": "ring:n=2,p=1", "FLYLOOM_MAP_LIBRARY": core,
-                               "FLYLOOM_HOST_ENDPOINTS": str(tmp_path / "hosts")})
-    where = [int(rank) for rank in re.findall(r"has rank (\d)", told)]
+    printed = call(program, more={"FLYLOOM_NETWORK": "ring:n=2,p=1", "FLYLOOM_MAP_LIBRARY": core,
+                                  "FLYLOOM_HOST_ENDPOINTS": str(tmp_path / "hosts")})
+    where = [int(rank) for rank in re.findall(r"has rank (\d)", printed)]
     assert {where[0], where[1]} in ({0, 2}, {1, 3})
 
 
 def test_every_call_has_a_page_with_an_example(release):
-    """Also those of the headers for MPIs; and no page is of something else."""
+    """The calls of the headers for MPIs have pages, too; and there is no other page."""
     named = set()
     for path in (SOURCE / "include").glob("*.h"):
         text = re.sub(r"#define.*?[^\\]\n", "", path.read_text(), flags=re.DOTALL)

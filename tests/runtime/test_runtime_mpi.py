@@ -38,18 +38,19 @@ def test_beside_an_mpi(mpi, transports, under):
     program = under(mpi, *(SOURCE / "tests" / name
                            for name in ("program_mpi.c", "program.c", "rule_model.c")))
     for more in ({}, {"FLYLOOM_PIECE_BYTES": "64"}) if transports == "msg" else ({},):
-        told = call(f"mpiexec.{mpi}", "-n", 3, program, transports, 3, 60, more=more)
-        assert f"{transports}, 3 ranks, 3 programs" in told
+        printed = call(f"mpiexec.{mpi}", "-n", 3, program, transports, 3, 60, more=more)
+        assert f"{transports}, 3 ranks, 3 programs" in printed
 
 
 @pytest.mark.parametrize("mpi", MPIS)
 def test_messages_of_an_mpi(mpi, under):
-    """Of all lengths, around that of the posted receives, also to oneself: whole and in order."""
+    """Messages of all lengths around that of posted receives arrive whole and in order, also to
+    oneself."""
     program = under(mpi, SOURCE / "tests" / "host_messages.c")
-    told = call(f"mpiexec.{mpi}", "-n", 2, program, 200)
-    assert "200 to each of 2 ranks" in told
-    told = call(f"mpiexec.{mpi}", "-n", 3, program, 20)
-    assert "20 to each of 3 ranks" in told
+    printed = call(f"mpiexec.{mpi}", "-n", 2, program, 200)
+    assert "200 to each of 2 ranks" in printed
+    printed = call(f"mpiexec.{mpi}", "-n", 3, program, 20)
+    assert "20 to each of 3 ranks" in printed
 
 
 @pytest.mark.campaign
@@ -58,8 +59,8 @@ def test_more_bytes_than_an_int_counts(under):
     """A put and a get of 2.2 GB over the messages of an MPI: whole, and what follows goes on. In
     `make test` pieces are 64 bytes (above), and the compiler holds what a message may be."""
     program = under("openmpi", SOURCE / "tests" / "large_mpi.c")
-    told = call("mpiexec.openmpi", "-n", 2, program, 2_200_000_000)
-    assert told == "2200000000 bytes put and got\n"
+    printed = call("mpiexec.openmpi", "-n", 2, program, 2_200_000_000)
+    assert printed == "2200000000 bytes put and got\n"
 
 
 @pytest.mark.parametrize(("transports", "count"), [("shm", 4), ("msg", 3), ("msg", 2)])
@@ -67,8 +68,9 @@ def test_more_bytes_than_an_int_counts(under):
 def test_collectives_beside_an_mpi(mpi, transports, count, under):
     """Random ones by formulas; folds of every type and exchanges along graphs as MPI's own."""
     program = under(mpi, SOURCE / "tests" / "coll_mpi.c", SOURCE / "tests" / "coll_trial.c")
-    told = call(f"mpiexec.{mpi}", "-n", count, program, transports, 25 if count > 2 else 60, count)
-    assert f"{transports}, {count} ranks" in told
+    trials = 25 if count > 2 else 60
+    printed = call(f"mpiexec.{mpi}", "-n", count, program, transports, trials, count)
+    assert f"{transports}, {count} ranks" in printed
 
 
 @pytest.mark.parametrize(("transports", "count", "more"), [
@@ -79,8 +81,8 @@ def test_types_of_an_mpi(mpi, transports, count, more, under):
     """Collectives with MPI's types and operations, gaps and all, as MPI's own; what is refused."""
     program = under(mpi, SOURCE / "tests" / "coll_mpi_types.c")
     trials = 300 if count < 3 else 60 if mpi == "openmpi" else 20
-    told = call(f"mpiexec.{mpi}", "-n", count, program, transports, trials, count, more=more)
-    assert f"{transports}, {count} ranks" in told
+    printed = call(f"mpiexec.{mpi}", "-n", count, program, transports, trials, count, more=more)
+    assert f"{transports}, {count} ranks" in printed
 
 
 @pytest.mark.parametrize(("name", "words", "checked"), [
@@ -93,12 +95,12 @@ def test_types_of_an_mpi(mpi, transports, count, more, under):
 ])
 @pytest.mark.parametrize("mpi", MPIS)
 def test_motifs(mpi, name, words, checked, under):
-    """Each motif checks its result by a formula, for every way it takes."""
+    """Each motif checks its result by a formula, for every method it has."""
     program = under(mpi, ROOT / "runtime" / "motifs" / f"{name}.c")
     more = ["mpi"] if mpi == "openmpi" and name != "hash" else []  # where they can be relied on
     counts = (1, 2, 3, 4) if name in {"halo", "dsde", "fft"} else (1, 3)
     if len(counts) == 4:  # each under one of them, in a campaign under both
         counts = times(counts[1:3] if mpi == "openmpi" else counts[::3], counts)
     for count in (2, 3) if name in {"pingpong", "overlap"} else counts:
-        told = call(f"mpiexec.{mpi}", "-n", count, program, *words, *more).splitlines()
-        assert told and all(checked in line for line in told)
+        printed = call(f"mpiexec.{mpi}", "-n", count, program, *words, *more).splitlines()
+        assert printed and all(checked in line for line in printed)

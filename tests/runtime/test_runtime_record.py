@@ -38,13 +38,13 @@ def run(program: Path, words: list[object], count: int, folder: Path,
         for rank in range(count)
     ]
     try:
-        told = [process.communicate(timeout=LIMIT_S)[1] for process in started]
+        printed = [process.communicate(timeout=LIMIT_S)[1] for process in started]
     finally:
         for process in started:
             process.kill()
-    assert [process.returncode for process in started] == [code] * count, told
+    assert [process.returncode for process in started] == [code] * count, printed
     assert sorted(path.name for path in folder.iterdir()) == ["boot", "goal"][:1 + (code == 0)]
-    return told
+    return printed
 
 
 def pattern(release: Path, folder: Path, name: str, count: int, rounds: int = 1,
@@ -55,14 +55,14 @@ def pattern(release: Path, folder: Path, name: str, count: int, rounds: int = 1,
 
 
 def shapes(goal: list[dict[str, tuple[str, list[str]]]]) -> list[Counter[int]]:
-    """Of every rank its operations, each with all that it requires, whatever the labels are."""
-    told = []
+    """The operations of every rank, each with all that it requires, independent of labels."""
+    reported = []
     for rank in goal:
         known: dict[str, int] = {}
         for label, (text, required) in rank.items():
             known[label] = hash((text, tuple(sorted(known[r] for r in required))))
-        told.append(Counter(known.values()))
-    return told
+        reported.append(Counter(known.values()))
+    return reported
 
 
 def read(text: str) -> list[dict[str, tuple[str, list[str]]]]:
@@ -131,10 +131,10 @@ class Ranks:
         for k in range(math.ceil(math.log2(self.size))):
             for rank in range(self.size):
                 to, source = (rank + 2**k) % self.size, (rank - 2**k) % self.size
-                told, self.news[rank][source] = self.news[rank][source], []
+                news, self.news[rank][source] = self.news[rank][source], []
                 self.last[rank] = [
                     self.new(rank, f"send 1b to {to} tag {BARRIER}", self.last[rank]),
-                    self.new(rank, f"recv 1b from {source} tag {BARRIER}", self.last[rank] + told)]
+                    self.new(rank, f"recv 1b from {source} tag {BARRIER}", self.last[rank] + news)]
 
     def begin(self) -> None:
         self.barrier()
@@ -174,14 +174,14 @@ def test_ping_pong(release, tmp_path):
         for rank in (0, 1):
             derived.put(rank, 1 - rank, 0, TAG)
             derived.wait(1 - rank, rank)
-    told = pattern(release, tmp_path / "a", "pingpong", 2, 4, 0)
-    same(told, derived)
-    assert told == pattern(release, tmp_path / "b", "pingpong", 2, 4, 0)
+    reported = pattern(release, tmp_path / "a", "pingpong", 2, 4, 0)
+    same(reported, derived)
+    assert reported == pattern(release, tmp_path / "b", "pingpong", 2, 4, 0)
 
 
 @pytest.mark.parametrize("count", [2, 3, 5])
 def test_fences(count, release, tmp_path):
-    """Of two ranks none asks whether its put has arrived."""
+    """In a window of two ranks a fence needs no question whether a put has arrived."""
     derived = Ranks(count)
     derived.begin()
     for _ in range(3):
@@ -233,13 +233,13 @@ def test_what_synchronisation_costs(count, release, tmp_path):
 
     def sent(name: str) -> Counter[tuple[int, int]]:
         """(rank, tag) of what is sent by the programs, without the window's making and end."""
-        told: Counter[tuple[int, int]] = Counter()
+        reported: Counter[tuple[int, int]] = Counter()
         for rank, one in enumerate(read(pattern(release, tmp_path / name, name, count))):
             for text, _ in one.values():
                 if found := re.fullmatch(r"send \d+b to \d+ tag (\d+)", text):
-                    told[rank, int(found[1])] += 1
-            told[rank, BARRIER] -= 4 * rounds
-        return +told
+                    reported[rank, int(found[1])] += 1
+            reported[rank, BARRIER] -= 4 * rounds
+        return +reported
 
     assert sent("fence") == Counter({(rank, BARRIER): rounds for rank in range(count)})
     epochs = sent("epochs")
@@ -261,7 +261,7 @@ def test_epochs_bring_what_was_put(release, tmp_path):
 
 
 def test_time_between_calls(release, tmp_path):
-    """By the clock where it is not left out."""
+    """The record has the time by the clock, unless times are left out."""
     run(release / "tests/record_program", ["ring", 2], 2, tmp_path,
         {"FLYLOOM_RECORD_TIME": "clock"})
     times = [int(found) for found in re.findall(r": calc (\d+)", (tmp_path / "goal").read_text())]
@@ -286,7 +286,7 @@ SENT = {
     # 4 transforms; of each of 8 planes 2 rows of 8 numbers of 16 bytes to 3 others.
     "fft": {(256, 0): 2 * 24, (256, 1): 2 * 24},
 }
-"""How many notifications of so many bytes and which tag 4 ranks send, of motifs by a formula."""
+"""How many notifications, of which size and tag, 4 ranks send in a motif, by a formula."""
 
 
 @pytest.mark.parametrize(("name", "words"), [
@@ -309,5 +309,5 @@ def test_motifs_on_networks(name, words, release, tmp_path):
                     re.findall(r": send (\d+)b to \d+ tag (\d+)", goal.read_text()))
     assert SENT.get(name, {}).items() <= found.items()
     for net in ("slim_fly:q=5,p=4", "fat_tree:levels=2,k=8"):
-        told = document("sim", "message", "--workload", goal, net)
-        assert told["messages"] == sends
+        reported = document("sim", "message", "--workload", goal, net)
+        assert reported["messages"] == sends

@@ -142,14 +142,14 @@ class Recorded:
 
 def sent(text: str) -> Counter[tuple[int, int, int]]:
     """Messages of GOAL: from, to, bytes."""
-    told: Counter[tuple[int, int, int]] = Counter()
+    reported: Counter[tuple[int, int, int]] = Counter()
     rank = -1
     for line in text.splitlines():
         if line.startswith("rank "):
             rank += 1
         elif found := re.search(r": send (\d+)b to (\d+)", line):
-            told[rank, int(found[2]), int(found[1])] += 1
-    return told
+            reported[rank, int(found[2]), int(found[1])] += 1
+    return reported
 
 
 def workload(case: Case, ranks: int) -> Workload:
@@ -159,14 +159,14 @@ def workload(case: Case, ranks: int) -> Workload:
 
 
 def sizes(messages: Counter[tuple[int, int, int]]) -> Counter[int]:
-    told: Counter[int] = Counter()
+    reported: Counter[int] = Counter()
     for (_, _, size), count in messages.items():
-        told[size] += count
-    return told
+        reported[size] += count
+    return reported
 
 
 def whole(recorded: Recorded) -> None:
-    """It comes to its end, and each message of a collective has a tag that is its alone."""
+    """Checks that the record ends, and that each message of a collective has a tag of its own."""
     assert check_workload(Workload.read(recorded.text.encode())).complete
     seen: set[tuple[str, int, str]] = set()
     for rank, texts in enumerate(recorded.ranks):
@@ -193,9 +193,9 @@ def test_a_collective_is_its_workload(cases, ranks, release, tmp_path):
     whole(recorded)
     for mark, case in enumerate(cases):
         mine, other = recorded.cut(mark), workload(case, ranks)
-        told, expected = sent(mine.text()), sent(other.text())
-        assert sizes(told) == sizes(expected), case
-        assert not case.ranks or told == expected, case
+        reported, expected = sent(mine.text()), sent(other.text())
+        assert sizes(reported) == sizes(expected), case
+        assert not case.ranks or reported == expected, case
         for net in NETS if ranks in case.timed else []:
             took = [message(each, costs=net).finish_ns for each in (mine, other)]
             assert took[0] == took[1], (case, net)
@@ -222,7 +222,7 @@ def test_those_without_a_workload(ranks, release, tmp_path):
 @pytest.mark.parametrize("ranks", [4, 7])
 @pytest.mark.parametrize("form", ["begun", "tested", "again", "teams"])
 def test_several_at_once(form, ranks, release, tmp_path):
-    """They take as many steps as the longest; the program goes on before they are over."""
+    """They take as many steps as the longest, and the program goes on meanwhile."""
     recorded = Recorded(release / "tests/record_collectives", tmp_path / "a", form, ranks,
                         pairs(PLAIN))
     whole(recorded)
@@ -238,8 +238,8 @@ def test_several_at_once(form, ranks, release, tmp_path):
                                  for (source, to, count), n in one.items()})
     for turn in range(2 if form == "again" else 1):
         mine = recorded.cut(2 * turn)
-        told = sent(mine.text())
-        assert sizes(told) == sizes(expected)
+        reported = sent(mine.text())
+        assert sizes(reported) == sizes(expected)
         steps = [message(each, costs=STEPS).finish_ns // 1e6 for each in [mine, *other]]
         assert steps[0] == max(steps[1:])
         for rank, texts in enumerate(recorded.ranks):
@@ -271,7 +271,7 @@ def test_twice_the_same(release, tmp_path):
 
 
 def test_over_a_network(release, tmp_path):
-    """As long as the workload where every rank does the same, whatever is between them."""
+    """A record takes as long as the workload in which every rank does the same, on any network."""
     recorded = Recorded(release / "tests/record_collectives", tmp_path / "a", "once", 8,
                         pairs(PLAIN))
     for mark, case in enumerate(PLAIN):
@@ -279,8 +279,8 @@ def test_over_a_network(release, tmp_path):
                 for each in (recorded.cut(mark), workload(case, 8))]
         assert took[0] == took[1], case
     (tmp_path / "goal").write_text(recorded.text)
-    told = document("sim", "message", "--workload", tmp_path / "goal", "slim_fly:q=5,p=4")
-    assert told["messages"] == recorded.text.count(": send ")
+    found = document("sim", "message", "--workload", tmp_path / "goal", "slim_fly:q=5,p=4")
+    assert found["messages"] == recorded.text.count(": send ")
 
 
 def test_alone(release, tmp_path):

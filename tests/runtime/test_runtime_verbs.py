@@ -28,7 +28,7 @@ ENDED = re.compile(r"roce: ended with (\d+)\n")
 
 
 class Machine:
-    """Where verbs are: one command at a time."""
+    """A machine with verbs, which runs one command at a time."""
 
     def __init__(self, built: Path) -> None:
         self.built = built
@@ -39,7 +39,7 @@ class Machine:
     def run(self, line: str) -> tuple[int, str]:
         """Status of a line for sh, and what it said."""
         assert self.process.stdin and self.process.stdout and self.process.stderr
-        told = ""
+        reported = ""
         try:
             self.process.stdin.write(line + "\n")
             self.process.stdin.flush()
@@ -47,20 +47,20 @@ class Machine:
             pass
         for one in self.process.stdout:
             if ended := ENDED.fullmatch(one):
-                return int(ended[1]), told
-            told += one
+                return int(ended[1]), reported
+            reported += one
         if self.process.wait() == SKIPPED:
             pytest.skip(self.process.stderr.read().strip())
-        raise AssertionError(told + self.process.stderr.read())
+        raise AssertionError(reported + self.process.stderr.read())
 
     def call(self, *words: object, limit_s: int = 150, **more: str) -> str:
         """What a program of the runtime says, which must end well."""
         settings = {**SHORT, **more}
         command = ["env", *(f"{name}={value}" for name, value in settings.items()), "timeout",
                    limit_s, self.built / str(words[0]), *words[1:]]
-        code, told = self.run(shlex.join(str(word) for word in command) + " 2>&1")
-        assert code == 0, f"{words} {more} ended with {code}\n{told[-4000:]}"
-        return told
+        code, printed = self.run(shlex.join(str(word) for word in command) + " 2>&1")
+        assert code == 0, f"{words} {more} ended with {code}\n{printed[-4000:]}"
+        return printed
 
 
 @pytest.fixture(scope="module")
@@ -69,7 +69,7 @@ def machine():
     needs_libfabric(built)
     made = Machine(built)
     try:
-        made.run("true")  # or it is skipped
+        made.run("true")  # skips if the machine does not work
         yield made
     finally:
         made.process.stdin.close()
@@ -128,11 +128,11 @@ def test_check_tells_what_was_found(machine):
 
 def test_queues_that_the_device_does_not_have(machine):
     """Refused, with what would do: soft-RoCE has room for 32,767 completions."""
-    code, told = machine.run(f"env FLYLOOM_PROVIDER='{PROVIDER}' FLYLOOM_TRANSPORTS=ofi "
-                             f"{machine.built}/flyloom-perf 2>&1")
+    code, printed = machine.run(f"env FLYLOOM_PROVIDER='{PROVIDER}' FLYLOOM_TRANSPORTS=ofi "
+                                f"{machine.built}/flyloom-perf 2>&1")
     if code == 0:
         pytest.skip("this device has room for more")
-    assert "FI_UNIVERSE_SIZE=2 in the environment" in told
+    assert "FI_UNIVERSE_SIZE=2 in the environment" in printed
 
 
 def needs_datagrams(machine):
@@ -153,16 +153,16 @@ def test_broadcasts_by_unreliable_datagrams(faults, machine):
 
 
 def test_repair_of_unreliable_datagrams(machine):
-    """At the cost of what was lost: the program fails where it is more than 1.5 times that."""
+    """Repair costs at most 1.5 times what was lost, or the program fails."""
     needs_datagrams(machine)
-    told = machine.call("tests/multicast_test", "shm", "repair", 4, times(100, 2000), 4, 65536, 1,
-                        FLYLOOM_TEST_PLACES=DEVICES, FLYLOOM_MULTICAST_FAULTS="4,1")
-    assert int(re.search(r"lost (\d+)", told)[1]) > 20
+    printed = machine.call("tests/multicast_test", "shm", "repair", 4, times(100, 2000), 4, 65536,
+                           1, FLYLOOM_TEST_PLACES=DEVICES, FLYLOOM_MULTICAST_FAULTS="4,1")
+    assert int(re.search(r"lost (\d+)", printed)[1]) > 20
 
 
 def test_no_device_for_datagrams(machine):
-    """The loopback has none: said, and done another way."""
+    """The loopback has none: it is reported, and another algorithm is used."""
     needs_datagrams(machine)
-    told = machine.call("tests/multicast_test", "shm", "refused", 2, 10,
-                        FLYLOOM_MULTICAST="ud:1%lo")
-    assert re.search(r"^rank 0: ud 239\.19[2-5]\..*: No such device$", told, re.MULTILINE)
+    printed = machine.call("tests/multicast_test", "shm", "refused", 2, 10,
+                           FLYLOOM_MULTICAST="ud:1%lo")
+    assert re.search(r"^rank 0: ud 239\.19[2-5]\..*: No such device$", printed, re.MULTILINE)

@@ -70,7 +70,7 @@ def test_deaths_among_writes(provider, tests):
 @pytest.mark.parametrize("loss_percent", [0, 1])
 @pytest.mark.parametrize("provider", ["net", "tcp;ofi_rxm"][:times(1, 2)])
 def test_between_nodes(provider, loss_percent, path, nodes, tests):
-    """The same between two nodes, also where packets are lost."""
+    """Writes are right between two nodes, also while packets are lost."""
     if loss_percent:
         for node in nodes:
             lose(node, loss_percent)
@@ -88,15 +88,15 @@ def test_between_nodes(provider, loss_percent, path, nodes, tests):
     ("tcp;ofi_rxm", "thread", "lands"), ("shm", "calls", "stays"), ("sockets", "calls", "lands"),
 ])
 def test_bytes_land_while_the_target_is_elsewhere(provider, progress, what, tests):
-    """With a provider that has progress of its own, or with a thread; else they do not, whatever
-    the provider says."""
+    """Bytes land if the provider has progress of its own, or with a thread; else they do not,
+    whatever the provider claims."""
     needs_provider(provider)
     call(tests / "write_test", what,
          more={"FLYLOOM_PROVIDER": provider, "FLYLOOM_PROGRESS": progress})
 
 
 def test_check_tells_the_path(tests):
-    """By which path puts go, and why no better."""
+    """The output names the path of puts, and why a better one is not used."""
     rows = json.loads(call(tests.parent / "flyloom-check", "--json"))["transports"]
     for row in rows:
         if not row["works"]:
@@ -105,8 +105,8 @@ def test_check_tells_the_path(tests):
             assert row["path"] == "shm: loads and stores"
         else:
             assert re.match(r".+: (writes|messages)", row["path"]), row
-            told = "only while the target calls the library" in row["path"]
-            assert told == (row["lands"] != "always"), row
+            reported = "only while the target calls the library" in row["path"]
+            assert reported == (row["lands"] != "always"), row
 
 
 @pytest.mark.parametrize("value", ["sideways", "data,", "data,x", "data,-1", ",5", ""])

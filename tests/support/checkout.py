@@ -1,4 +1,4 @@
-"""Where things are in this checkout."""
+"""The paths of this checkout."""
 
 from __future__ import annotations
 

@@ -33,7 +33,8 @@ class Server:
     """Seconds of processors that the commands of all servers of this process took."""
 
     def __init__(self, environment: dict[str, str], faults: Path | None = None) -> None:
-        """In `faults`, a folder, the library of failing disks is built and preloaded."""
+        """Starts the server; with a folder `faults`, the library of failing disks is built there
+        and preloaded."""
         self.own_s = 0.0
         environment = {**environment, "PYTHONDONTWRITEBYTECODE": "1"}
         if faults:

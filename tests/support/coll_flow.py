@@ -96,7 +96,7 @@ def folded(left: list[Symbol], right: list[Symbol]) -> list[Symbol]:
 
 
 def given(run: Run) -> tuple[int, int]:
-    """Where a rank's contribution is, and of how many bytes."""
+    """The place and the bytes of a rank's contribution."""
     whole = run.bytes * (run.size if run.operation in ("scatter", "alltoall") else 1)
     if run.operation == "bcast":
         return run.receive, run.bytes if run.rank == run.root else 0
@@ -167,7 +167,7 @@ def execute(runs: list[Run]) -> tuple[dict[int, Memory], int]:
                 memory.write(to, new)
             at[run.rank] += 1
             moving = True
-    assert all(at[run.rank] == len(run.rounds) for run in runs), "a rank waits for ever"
+    assert all(at[run.rank] == len(run.rounds) for run in runs), "a rank waits without end"
     assert not wires, "messages that nobody takes"
     return memories, moved_bytes
 
@@ -193,8 +193,8 @@ def blocks(runs: list[Run], memories: dict[int, Memory], ordered: bool) -> None:
 
 def neighbours(runs: list[Run], memories: dict[int, Memory]) -> int:
     """The n-th source that is r at s has what the n-th target that is s gives at r; rounds of
-    `coloured` have a message each way at most, and are no more than the largest degree. Bytes that
-    must have gone between ranks."""
+    `coloured` have a message in each direction at most, and are no more than the largest degree.
+    Bytes that must have gone between ranks."""
     by_rank = {run.rank: run for run in runs}
     moved, degree = 0, 0
     for run in runs:
@@ -212,11 +212,11 @@ def neighbours(runs: list[Run], memories: dict[int, Memory]) -> int:
         assert sum(len([e for e in r.targets if e.peer == run.rank]) for r in runs) == len(
             run.sources)
     for run in runs:
-        ways = [[sum(item[0] == word for item in items) for word in ("send", "receive")]
-                for items in run.rounds]
+        counts = [[sum(item[0] == word for item in items) for word in ("send", "receive")]
+                  for items in run.rounds]
         if run.algorithm == "coloured":
-            assert all(max(both) <= 1 for both in ways), ways
-            assert sum(max(both) for both in ways) <= degree
+            assert all(max(both) <= 1 for both in counts), counts
+            assert sum(max(both) for both in counts) <= degree
     return moved
 
 

@@ -106,7 +106,7 @@ class Tables:
         return "\n".join([*lines, "end", ""])
 
     def first_lids(self, net: Net) -> dict[int, int]:
-        """By port GUID, as guid2lid wants it."""
+        """The first LID by port GUID, as guid2lid needs it."""
         return {net.port_guid.get(node, node): lid for node, lid in self.lid.items()}
 
     def lmcs(self, net: Net) -> dict[int, int]:

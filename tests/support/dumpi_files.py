@@ -48,7 +48,7 @@ def run(folder: Path, ranks: list[bytes], name: str = "app") -> Path:
 
 
 def pair(folder: Path) -> Path:
-    """Two processes: 3 MPI_DOUBLE one way, 5 vectors of 2 blocks of 4 MPI_INT back."""
+    """Two processes: 3 MPI_DOUBLE in one direction, 5 vectors of 2 blocks of 4 MPI_INT back."""
     vector = struct.pack(">iiihh", 2, 4, 100, 9, 28)
     return run(folder, [
         rank_file([(SEND, send(3, 14, 1))], {14: 70}),
@@ -91,7 +91,7 @@ class FromLiballprof:
         return i32(self.requests.setdefault(address, 2 + len(self.requests)))
 
     def comm(self, said: str) -> bytes:
-        """Of a handle, or of handle, rank and size."""
+        """The bytes of a communicator: a handle, or handle, rank and size."""
         return i16(self.comms.setdefault(said.split(",")[0], 3 + len(self.comms)))
 
     def line(self, text: str) -> None:

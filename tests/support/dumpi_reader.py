@@ -14,9 +14,9 @@ WIDTHS = {"i8": 1, "i16": 2, "i32": 4, "i64": 8}
 
 
 def layouts() -> dict[int, tuple[str, list[tuple[str, str]]]]:
-    """Of each call its name and the names and types of its arguments."""
+    """The name of each call, with the names and types of its arguments."""
     found = {}
-    text = (ROOT / "crates/formats/src/dumpi/calls.csv").read_text()
+    text = (ROOT / "crates/formats/src/trace/dumpi/calls.csv").read_text()
     for row in text.splitlines()[1:]:
         number, name, arguments = row.split(",", 2)
         pairs = [tuple(word.split(":")) for word in arguments.split()]

@@ -48,10 +48,10 @@ def slurm_lines(text: str) -> list[dict[str, str]]:
 def anynet(text: str) -> tuple[dict[int, int], dict[tuple[int, int], int]]:
     """Router of each node, and latency of each channel, as BookSim takes an anynet file.
 
-    A link is told by either of its routers; a direction without a latency of its own has 1.
+    A link is listed at either of its routers; a direction without a latency of its own has 1.
     """
     router_of: dict[int, int] = {}
-    told: dict[tuple[int, int], int] = {}
+    reported: dict[tuple[int, int], int] = {}
     both: set[tuple[int, int]] = set()
     for line in filter(None, text.splitlines()):
         words = [word for word in line.split(" ") if word]
@@ -69,15 +69,15 @@ def anynet(text: str) -> tuple[dict[int, int], dict[tuple[int, int], int]]:
                 continue
             assert kind == "router"
             assert number != head
-            assert (head, number) not in told, "a pair of routers has one link"
-            told[head, number] = latency or 1
+            assert (head, number) not in reported, "a pair of routers has one link"
+            reported[head, number] = latency or 1
             both |= {(head, number), (number, head)}
     assert sorted(router_of) == list(range(len(router_of)))
-    return router_of, {pair: told.get(pair, 1) for pair in both}
+    return router_of, {pair: reported.get(pair, 1) for pair in both}
 
 
 def astra(text: str) -> tuple[dict[str, list], nx.Graph]:
-    """The entries of an ASTRA-sim network, and which NPUs a link joins (by way of a switch in
+    """The entries of an ASTRA-sim network, and which NPUs a link joins (over a switch in
     dimensions of that kind); NPU numbers run along the first dimension first."""
     entries = {}
     for line in text.splitlines():

@@ -107,7 +107,7 @@ class Causal:
         self.serial = 0
 
     def run(self) -> list[Fraction]:
-        """When each rank is done."""
+        """The time at which each rank is done."""
         for rank, ops in enumerate(self.ranks):
             self.free([(rank, i) for i, op in enumerate(ops) if op.needs == 0])
         while self.waiting:
@@ -134,7 +134,7 @@ class Causal:
         self.serial += 1
 
     def free_at(self, what: str, about: tuple) -> Fraction:
-        """When all that an event needs is free."""
+        """The time at which everything that an event needs is free."""
         rank, i = about[0]
         op = self.ranks[rank][i]
         zero = Fraction(0)

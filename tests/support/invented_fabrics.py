@@ -13,7 +13,7 @@ class Fabric:
     """Nodes and cables, and the text that ibnetdiscover prints of them."""
 
     nodes: dict[str, tuple[str, int, int]] = field(default_factory=dict)
-    """By id: description, ports, device id."""
+    """The description, ports and device id of each node, by its id."""
     cables: list[tuple[str, int, str, int, str, str]] = field(default_factory=list)
 
     def node(self, form: str, name: str, ports: int = 1, device: int = 0x101B) -> str:

@@ -56,7 +56,7 @@ class Reckoned:
     # --- what is on sale ---
 
     def switch(self, ports: int) -> dict[str, Any]:
-        """The cheapest switch of so many ports."""
+        """The cheapest switch with this number of ports."""
         offers = []
         for one in self.catalog["switch"]:
             if "linear" in one:

@@ -32,7 +32,7 @@ def delta(q: int) -> int:
 
 def field(q: int) -> type[galois.FieldArray]:
     """GF(q) by its least irreducible polynomial and least primitive element."""
-    import galois  # it takes a second, in each process that finds tests
+    import galois  # importing it takes a second
 
     ((p, n),) = zip(*galois.factors(q), strict=True)
     slow = {"compile": "python-calculate"}  # quicker than compiling for a few thousand products

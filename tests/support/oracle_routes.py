@@ -1,4 +1,4 @@
-"""Routes followed one by one, dependencies and bandwidth counted the slow way, without flyloom.
+"""Routes followed one by one, dependencies and bandwidth counted slowly, without flyloom.
 
 Only arrays and texts that flyloom hands out are used: ports, plugs, forwarding entries, and the
 table file that a subnet manager loads. Nothing here knows how an engine works.
@@ -18,7 +18,7 @@ NO_ROUTE = 65535
 
 @dataclass
 class Wires:
-    """Where each switch port leads; channel 2 l runs from end a of link l to end b."""
+    """The other end of each switch port; channel 2 l runs from end a of link l to end b."""
 
     topology: object
     to: dict = field(default_factory=dict)  # (switch, port) -> (switch, channel)
@@ -95,7 +95,7 @@ class Routes:
         return graph
 
     def dependencies_by_port(self, table: TableFile) -> nx.DiGraph:
-        """As `dependencies`, hop by hop, where lanes depend on ports: for all a switch's endpoints.
+        """The dependencies, hop by hop, if lanes depend on ports: for all endpoints of a switch.
         """
         ends = {channel: (s, port) for (s, port), (_, channel) in self.wires.to.items()}
         graph = nx.DiGraph()
@@ -208,16 +208,17 @@ def bandwidths(routes: Routes, pairs: list[tuple[list[int], list[int]]], injecti
     wires, layers = routes.wires, routes.routing.layers
     flows = []
     for sources, targets in pairs:
-        ways = [
+        paths = [
             routes.all[layer, wires.home[a][0], b]
             for a in sources for b in targets for layer in range(layers)
             if (layer, wires.home[a][0], b) in routes.all
         ]
-        flows.append(ways)
+        flows.append(paths)
     load: dict = defaultdict(float)
-    for ways in flows:
-        for channel in itertools.chain.from_iterable(ways):
-            load[channel] += injection / wires.rate[channel] / len(ways)
+    for paths in flows:
+        for channel in itertools.chain.from_iterable(paths):
+            load[channel] += injection / wires.rate[channel] / len(paths)
     return [
-        sum(1 / max([1.0, *(load[c] for c in way)]) for way in ways) / len(ways) for ways in flows
+        sum(1 / max([1.0, *(load[c] for c in path)]) for path in paths) / len(paths)
+        for paths in flows
     ]

@@ -10,7 +10,7 @@ HANG_S = 120
 QUIET_S = 2.0
 """How long OpenSM has to be silent: on a loaded machine it is so before it looks at a change."""
 TRIES = 12
-"""What is promised within a time has to be so in one of so many tries."""
+"""A promise about time must hold in one of this number of tries."""
 
 
 def least_s(within_s: float, attempt: Callable[[], float | None]) -> float | None:

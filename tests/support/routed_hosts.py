@@ -131,7 +131,7 @@ class Hosts:
             lines[middle] += [f"link set m{e} master mid", f"link set m{e} up"]
 
     def _next(self) -> dict[tuple[int, int], int]:
-        """Where a switch's table sends what is for an endpoint, for all that come there."""
+        """The next hop of each switch's table for each endpoint whose packets come there."""
         found: dict[tuple[int, int], int] = {}
         for source, target in itertools.permutations(range(self.net.endpoints), 2):
             for here, after in itertools.pairwise(self.routing.path(source, target)):

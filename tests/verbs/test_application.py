@@ -70,7 +70,7 @@ def test_flows_between_two_switches_spread_over_all_ways():
     topology = fl.network("fat_tree:leaves=4,spines=4,p=4")
     flows = [(i, 4 + i, 1.0) for i in range(4)]
     assert most_loaded(fl.route(topology, "application", traffic=flows), topology, flows) == 1.0
-    # with a flow of four, all others keep off its way
+    # with a flow of four, all others keep off its path
     flows = [(0, 4, 4.0), *((i, 4 + i, 1.0) for i in range(1, 4))]
     assert most_loaded(fl.route(topology, "application", traffic=flows), topology, flows) == 4.0
 

@@ -66,7 +66,7 @@ def test_curves_are_members_of_the_families(found):
 
 
 def test_curves_of_all_families_come_only_with_the_charts(tmp_path):
-    """They take longer than the rows that were asked for."""
+    """Curves take longer than the rows that were asked for, so they are not computed alone."""
     words = ("compare", "-n", "30", "--radix", "6", "--samples", "0", "--json")
     assert json.loads(flyloom(*words).stdout)["curves"] == []
     drawn = json.loads(flyloom(*words, "-o", tmp_path / "charts").stdout)["curves"]

@@ -68,10 +68,10 @@ def test_what_refuses_is_listed_with_its_reason():
     refused = {one.engine: one.why for one in found.refused}
     assert list(refused) == ["ftree", "dfsssp:max_lanes=1"]
     for name, options in (("ftree", {}), ("dfsssp", {"max_lanes": 1})):
-        with pytest.raises(RefusalError) as told:
+        with pytest.raises(RefusalError) as reported:
             fl.route(NET, name, **options)
         label = name + "".join(f":{k}={v}" for k, v in options.items())
-        assert refused[label] in str(told.value)
+        assert refused[label] in str(reported.value)
     with pytest.raises(RefusalError, match="none makes tables.*not a tree"):
         fl.compare_routing(NET, engines=["ftree"])
 
@@ -121,12 +121,12 @@ def test_routes_to_a_terminal_are_counted(more, layers):
 
 def test_command_line(tmp_path):
     words = ("compare-routing", NET, "--engines", "dfsssp,nue:max_lanes=1,ftree", "--patterns", 20)
-    told = document(*words, "--seed", 4)
+    found = document(*words, "--seed", 4)
     direct = fl.compare_routing(NET, engines=["dfsssp", "nue:max_lanes=1", "ftree"], patterns=20,
                                 seed=4).to_dict()
-    for one in (told, direct):
+    for one in (found, direct):
         one.pop("cpu_s")
-    assert told == json.loads(json.dumps(direct))
+    assert found == json.loads(json.dumps(direct))
     for suffix, begins in ((".svg", b"<svg"), (".png", b"\x89PNG"), (".html", b"<!DOCTYPE")):
         path = tmp_path / f"engines{suffix}"
         done = flyloom(*words, "-o", path)
@@ -150,7 +150,7 @@ def test_the_chart_draws_the_rows():
 
 
 def middle(topology) -> int:
-    """By breadth-first search from every switch."""
+    """The middle switch, by breadth-first search from every switch."""
     near: dict[int, list[int]] = {v: [] for v in range(topology.switches)}
     for a, b in topology.edges.tolist():
         near[a].append(b)

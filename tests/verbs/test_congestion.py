@@ -169,7 +169,7 @@ class Oracle:
         cables = [rail[2] or {"speed": "HDR", "width": 4} for rail in rails]
         self.rates = [rate[cable["speed"]] * cable["width"] for cable in cables]
 
-    def ways(self, a: int, b: int) -> list[list]:
+    def paths(self, a: int, b: int) -> list[list]:
         wires, layers = self.routes.wires, self.routes.routing.layers
         return [
             ([("out", s)] if self.cables else [])
@@ -181,13 +181,13 @@ class Oracle:
     def level(self, pairs: list) -> tuple[list[float], list[float], dict]:
         """Share and congestion of each message, and the loads."""
         load: dict = defaultdict(float)
-        flows = [self.ways(a, b) for a, b in pairs]
-        for ways in flows:
-            for channel in itertools.chain.from_iterable(ways):
+        flows = [self.paths(a, b) for a, b in pairs]
+        for paths in flows:
+            for channel in itertools.chain.from_iterable(paths):
                 rate = (self.rates[channel[1]] if isinstance(channel, tuple)
                         else self.routes.wires.rate[channel])
-                load[channel] += self.injection / rate / len(ways)
-        worst = [[max([1.0, *(load[c] for c in way)]) for way in ways] for ways in flows]
+                load[channel] += self.injection / rate / len(paths)
+        worst = [[max([1.0, *(load[c] for c in path)]) for path in paths] for paths in flows]
         return [fmean(1 / w for w in ws) for ws in worst], [max(ws) for ws in worst], load
 
 

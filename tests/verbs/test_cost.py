@@ -112,7 +112,7 @@ def test_a_catalogue_of_ones_own(tmp_path):
 
 def test_every_catalogue_counts_the_same_and_says_what_it_does_not(tmp_path):
     names = [c["name"] for c in json.loads(flyloom("catalog", "list", "--json").stdout)]
-    old = tmp_path / "old.toml"  # of the time when files said what they count
+    old = tmp_path / "old.toml"  # an old file, which says what it counts
     text = flyloom("catalog", "show", "products-2026").stdout
     old.write_text(text.replace("year = 2026", 'year = 2026\ncounts = ["switches", "nics"]'))
     for name in (*names, str(old)):

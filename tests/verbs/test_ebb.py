@@ -43,7 +43,7 @@ def uneven() -> Topology:
 
 
 def two_rails() -> Topology:
-    """Endpoints with two rails on one ring of five: four ways between two of them."""
+    """Endpoints with two rails on one ring of five: four paths between two of them."""
     links = [(i, (i + 1) % 5, HDR) for i in range(5)]
     rails = [[(i % 5, HDR), ((i + 2) % 5, HDR)] for i in range(9)]
     return Topology.from_text(document(5, links, rails), "rails")
@@ -76,7 +76,7 @@ def flows(order: list[int], terminals: list[list[int]]):
 @pytest.mark.parametrize("lmc", [0, 2])
 @pytest.mark.parametrize("name", CASES)
 def test_every_pattern_is_that_of_a_slow_count(name, lmc, engine):
-    """The same random stream, drawn by numpy, and congestion counted flow by flow."""
+    """A slow count draws the same random stream by numpy, and counts congestion flow by flow."""
     make, injection = CASES[name]
     topology = make()
     routing = fl.route(topology, engine, lmc=lmc)

@@ -187,7 +187,7 @@ def test_one_switch_of_astra_sim():
     entries, _ = readers.astra(text("complete:n=1,p=6", "astra-sim", switch_latency_ns=100))
     assert entries["topology"] == ["Switch"]
     assert entries["npus_count"] == ["6"]
-    assert entries["latency"] == ["75.0"]  # two of them make a way through the switch
+    assert entries["latency"] == ["75.0"]  # two of them make a path through the switch
 
 
 @pytest.mark.parametrize("inline", ["slim_fly:q=5,p=4", "fat_tree:levels=3,k=4"])
@@ -366,9 +366,9 @@ def test_the_command_writes_prints_and_lists(tmp_path):
     assert done.stdout == "5 lines of slurm-tree written to topology.conf\n"
     printed = flyloom("export", "star:n=3,p=2", "--to", "slurm-tree").stdout
     assert (tmp_path / "topology.conf").read_text() == printed == text("star:n=3,p=2", "slurm-tree")
-    told = document("export", "star:n=3,p=2", "--to", "slurm-tree")
-    assert told["text"] == printed
-    assert (told["bytes"], told["lines"], told["path"]) == (len(printed), 5, None)
+    found = document("export", "star:n=3,p=2", "--to", "slurm-tree")
+    assert found["text"] == printed
+    assert (found["bytes"], found["lines"], found["path"]) == (len(printed), 5, None)
     formats = [row["name"] for row in document("export", "--list")["formats"]]
     listed = flyloom("export", "--list").stdout.splitlines()
     assert [line for line in listed if not line.startswith(" ")] == formats

@@ -19,7 +19,7 @@ def named(topology: fl.Topology) -> nx.MultiGraph:
 
 
 def assert_same(topology: fl.Topology, wanted: nx.Graph, p: int) -> None:
-    """The same switches and links, p endpoints on each; promise and measures fit the oracle."""
+    """Checks switches, links and p endpoints on each; promise and measures fit the oracle."""
     found = named(topology)
     assert dict(found.nodes(data="endpoints")) == dict.fromkeys(wanted, p)
     assert oracle.edge_bag(found) == oracle.edge_bag(wanted)

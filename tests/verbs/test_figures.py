@@ -74,7 +74,7 @@ def test_rows_are_those_of_routes_followed_here(found, net, engine, layers):
     pairs = by_pair(routes)
     drawn = {kind: cases(found[kind])[fl.network(net).recipe, engine, layers] for kind in KINDS}
 
-    hops = [[len(c) for ways in pair.values() for c in ways] for pair in pairs.values()]
+    hops = [[len(c) for paths in pair.values() for c in paths] for pair in pairs.values()]
     for statistic, values in (
         ("mean", [Fraction(sum(h), len(h)) for h in hops]), ("longest", [max(h) for h in hops]),
     ):
@@ -87,7 +87,7 @@ def test_rows_are_those_of_routes_followed_here(found, net, engine, layers):
         routes.loads().tolist())
 
     disjoint = [
-        min(most_disjoint(set(map(tuple, ways))) for ways in pair.values())
+        min(most_disjoint(set(map(tuple, paths))) for paths in pair.values())
         for pair in pairs.values()
     ]
     rows = drawn["disjoint_paths"]

@@ -80,7 +80,7 @@ def test_selections_run_proved(net, selection):
     assert found.verified
     [point] = found.points
     assert not point["deadlocked"]
-    # each packet that was born has arrived, since the run drains
+    # each packet that was created has arrived, since the run drains
     assert sum(point["hop_histogram"]) > 0
     diameter = fl.structure(fl.network(net)).diameter
     legs = 1 if selection == "minimal" else 2
@@ -173,7 +173,7 @@ def test_a_deadlock_is_found_and_told():
     assert "packets wait for one another in a cycle" in done.stdout
 
 
-@pytest.mark.parametrize(("words", "told"), [
+@pytest.mark.parametrize(("words", "message"), [
     ("--load 0", "load: 0 is out of range; above 0"),
     ("--load 1.5", "load: 1.5 is out of range"),
     ("--load abc", "load: invalid load 'abc'; 0.5, 0.1,0.2"),
@@ -214,12 +214,12 @@ def test_a_deadlock_is_found_and_told():
     ("--threads 0", "--threads: 0 is out of range"),
     ("--seed -1", "--seed: invalid value: integer `-1`"),
 ])
-def test_bad_input_is_refused_in_one_line(words, told):
+def test_bad_input_is_refused_in_one_line(words, message):
     done = flyloom("sim", "flit", NET, *WORDS, *words.split())
     assert done.returncode == 2, done.stdout
     assert done.stdout == ""
     assert done.stderr.startswith("flyloom: ") and done.stderr.count("\n") == 1, done.stderr
-    assert told in done.stderr
+    assert message in done.stderr
 
 
 @pytest.mark.parametrize("words", ["min_hop --unverified", "nue --set switch.virtual_channels=8"])
@@ -228,7 +228,7 @@ def test_what_was_refused_runs_when_asked(words):
     assert found["verified"] is ("nue" in words)
 
 
-@pytest.mark.parametrize(("given", "told"), [
+@pytest.mark.parametrize(("given", "message"), [
     ({"load": []}, "load: there is none"), ({"load": object()}, "is no number"),
     ({"load": [0.1, "x"]}, "load: "), ({"threads": 0}, "threads: 0 is out of range"),
     ({"seed": -1}, "seed: "),
@@ -237,10 +237,10 @@ def test_what_was_refused_runs_when_asked(words):
     ({"settings": {"switch": {"foo": 1}}}, "switch.foo: unknown field"),
     ({"traffic": [(0, 0, 1.0)]}, "traffic: nothing is sent"), ({"lmc": 2}, "engine: none"),
 ])
-def test_the_api_refuses_as_the_command_does(given, told):
+def test_the_api_refuses_as_the_command_does(given, message):
     with pytest.raises(RefusalError) as refused:
         fl.simulate(NET, **{"load": 0.1, **given})
-    assert told in str(refused.value)
+    assert message in str(refused.value)
 
 
 MESH = """
@@ -267,7 +267,7 @@ def test_a_configuration_runs(mesh):
     assert point["mean_switches"] == pytest.approx(3.5, rel=0.05)
 
 
-@pytest.mark.parametrize(("more", "told"), [
+@pytest.mark.parametrize(("more", "message"), [
     (["foo=1"], "foo: there is no such key"), (["injection_rate=abc"], "injection_rate: abc"),
     (["num_vcs=0"], "num_vcs: 0 is too small"), (["vc_buf_size=0"], "vc_buf_size: 0"),
     (["topology=foo"], "topology: foo is not supported"), (["=3"], "argument =3"),
@@ -275,12 +275,12 @@ def test_a_configuration_runs(mesh):
     (["topology=anynet", "network_file=none", "routing_function=min"], "network_file: there is no"),
     (["absent.cfg"], "absent.cfg: cannot be read"), (["bad.cfg"], "bad.cfg: line 2"),
 ])
-def test_bad_configurations_are_refused_in_one_line(mesh, more, told):
+def test_bad_configurations_are_refused_in_one_line(mesh, more, message):
     (mesh.parent / "bad.cfg").write_text("k = 4;\nn = ;\n")
     done = flyloom("sim", "booksim", "mesh.cfg", *more, cwd=mesh.parent)
     assert done.returncode == 2, done.stdout
     assert done.stderr.startswith("flyloom: ") and done.stderr.count("\n") == 1, done.stderr
-    assert told in done.stderr
+    assert message in done.stderr
 
 
 def test_a_configuration_that_is_none(mesh):
@@ -301,8 +301,8 @@ def test_the_page_has_every_parameter_with_its_default():
 
 
 def test_latencies_of_a_network_file_are_of_one_direction(tmp_path):
-    """Two routers, an endpoint each: half of all packets stay, a quarter goes either way. A channel
-    that is 40 cycles longer makes the mean of all packets 10 longer."""
+    """Two routers, an endpoint each: half of all packets stay, a quarter goes in each direction. A
+    channel that is 40 cycles longer makes the mean of all packets 10 longer."""
 
     def mean(there: str, back: str) -> float:
         (tmp_path / "net").write_text(

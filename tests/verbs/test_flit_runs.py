@@ -118,7 +118,7 @@ def test_a_process_that_cannot_make_a_load_ends_the_curve():
         run(load=0.3, settings={"injection": "on_off:0.1,0.3"})
 
 
-@pytest.mark.parametrize(("words", "told"), [
+@pytest.mark.parametrize(("words", "message"), [
     ("--seeds 0", "seeds: 0 is out of range; 1 to 1000"),
     ("--seeds 3 --set seeds=2", "seeds: given twice"),
     ("--set run.warmup_cycles=soon", "run.warmup_cycles: invalid warm-up"),
@@ -130,11 +130,11 @@ def test_a_process_that_cannot_make_a_load_ends_the_curve():
     ("--traffic-class injection=foo", "traffic_class 1: injection: there is no 'foo'"),
     ("--traffic-class traffic=bit_reverse", "not a power of two"),
 ])
-def test_bad_input_is_refused_in_one_line(words, told):
+def test_bad_input_is_refused_in_one_line(words, message):
     done = flyloom("sim", "flit", NET, "--load", "0.1", *words.split())
     assert done.returncode == 2, done.stdout
     assert done.stderr.startswith("flyloom: ") and done.stderr.count("\n") == 1, done.stderr
-    assert told in done.stderr
+    assert message in done.stderr
 
 
 def test_classes_by_command_line_are_those_of_python():
@@ -164,7 +164,7 @@ def test_where_nothing_is_sent_nothing_is_saturated(tmp_path):
 
 
 def test_a_load_that_sends_nothing_ends_no_search_for_saturation():
-    """Of packets of 9,999 flits none comes at low loads in ten cycles: the search goes on."""
+    """At low loads no packet of 9,999 flits enters in ten cycles: the search goes on."""
     found = document("sim", "flit", NET, "--set", "run.warmup_cycles=1", "run.measure_cycles=10",
                      "run.drain_cycles=0", "packet_flits=9999")
     silent = [point for point in found["points"] if point["saturated"] is None]
@@ -174,8 +174,8 @@ def test_a_load_that_sends_nothing_ends_no_search_for_saturation():
 
 
 def test_few_packets_are_no_evidence_of_saturation(tmp_path):
-    """Of 200 packets a twentieth may be missing by chance, of 20,000 not: nothing stands in the
-    path of any of them."""
+    """A twentieth of 200 packets may be missing by chance, but not of 20,000: nothing blocks any of
+    them."""
     known = {}
     for measured in (1000, 100_000):
         for seed in range(12):
@@ -236,7 +236,7 @@ MESH = ("topology = mesh; k = 4; n = 2; routing_function = dor; traffic = unifor
     ("injection_rate = 0.3; max_samples = 1;", "not_warm", "while it still warmed up"),
 ])
 def test_a_configuration_of_booksim_says_why_it_ended(tmp_path, more, ended, says):
-    """As BookSim does where it aborts or does not converge."""
+    """The run reports what BookSim does: it aborts, or does not converge."""
     config = tmp_path / "mesh.cfg"
     config.write_text(MESH + more + "\n")
     assert document("sim", "booksim", config)["ended"] == ended

@@ -96,10 +96,10 @@ def test_a_circle_names_switches_and_endpoints():
     })
     assert point["deadlocked"]
     graph = fl.network("torus:shape=8,p=4")
-    for told in point["circle"]:
-        words = told.replace(",", "").split()
-        assert words[words.index("to") + 1] in graph.endpoint_names, told
-        assert words[words.index("at") + 1] in graph.switch_names, told
+    for reported in point["circle"]:
+        words = reported.replace(",", "").split()
+        assert words[words.index("to") + 1] in graph.endpoint_names, reported
+        assert words[words.index("at") + 1] in graph.switch_names, reported
 
 
 def accepted(
@@ -120,9 +120,9 @@ def accepted(
     ("dragonfly:h=2", 1 / 8, 4), ("dragonfly:h=2", 1 / 8, 5), ("dragonfly:h=2", 1 / 8, 7),
 ])
 def test_par_accepts_what_ugal_l_does_under_the_worst_case(net, minimal, channels):
-    # shortest ways of a dragonfly may cross two links between groups: these load others too
-    ways = "groups" if net.startswith("dragonfly") else "hops"
-    assert accepted(net, "minimal", lane_use=ways) == pytest.approx(minimal, rel=0.05)
+    # shortest paths of a dragonfly may cross two links between groups: these load others too
+    use = "groups" if net.startswith("dragonfly") else "hops"
+    assert accepted(net, "minimal", lane_use=use) == pytest.approx(minimal, rel=0.05)
     par, ugal = (accepted(net, selection, channels) for selection in ("par", "ugal_l"))
     assert par > 2 * minimal
     assert par > 0.95 * ugal
@@ -134,13 +134,13 @@ def test_par_goes_directly_where_nothing_waits(net):
         "run.measure_cycles": 100000, "switch.virtual_channels": 9,
     })
     structure = fl.structure(fl.network(net))
-    # a way has a switch more than hops; now and then two packets do meet
+    # a path has a switch more than hops; now and then two packets do meet
     long = sum(point["hop_histogram"][structure.diameter + 1:])
     assert long < 0.01 * sum(point["hop_histogram"])
 
 
 @pytest.mark.parametrize(("net", "selection", "channels", "used", "most"), [
-    # ways of one leg have one link between groups and a hop before and after it, so 4 switches;
+    # paths of one leg have one link between groups and a hop before and after it, so 4 switches;
     # a packet that turned took a hop more
     ("dragonfly:h=2", "ugal_l", 4, "groups", 7), ("dragonfly:h=2", "valiant", 5, "groups", 7),
     ("dragonfly:h=2", "ugal_l", 6, "hops", 7), ("dragonfly:h=2", "par", 5, "groups", 8),
@@ -157,7 +157,7 @@ def test_lanes_are_told_by_groups_where_hops_are_too_many(net, selection, channe
     assert len(point["hop_histogram"]) - 1 <= most
 
 
-@pytest.mark.parametrize(("net", "given", "told"), [
+@pytest.mark.parametrize(("net", "given", "message"), [
     (NET, {"selection": "par", "settings": {"switch.virtual_channels": 3}}, "at least 4 with"),
     ("dragonfly:h=2", {"selection": "ugal_l", "settings": {"switch.virtual_channels": 3}},
      "at least 6 with lane_use hops, 4 with lane_use groups"),
@@ -165,15 +165,15 @@ def test_lanes_are_told_by_groups_where_hops_are_too_many(net, selection, channe
     (NET, {"settings": {"lane_use": "groups"}}, "lane_use: its switches have no groups"),
     (NET, {"selection": "par", "engine": "dfsssp"}, "selection: par on tables"),
 ])
-def test_lanes_that_are_too_few_are_refused(net, given, told):
+def test_lanes_that_are_too_few_are_refused(net, given, message):
     with pytest.raises(fl.RefusalError) as refused:
         run(net, **given)
-    assert told in str(refused.value)
+    assert message in str(refused.value)
 
 
 def grids(groups: int, side: int) -> networkx.Graph:
-    """Groups that are grids, each pair of them with one link: within one, ways have two hops and
-    more, of one class where these are told by groups."""
+    """Groups that are grids, each pair of them with one link: within one, paths have two hops and
+    more, of one class where these are assigned by groups."""
     graph = networkx.Graph()
     for group in range(groups):
         grid = networkx.grid_2d_graph(side, side)
@@ -295,7 +295,7 @@ def test_a_rail_has_one_flit_a_cycle():
 
 
 def test_the_worst_case_of_tables_is_sought_by_their_routes():
-    # tables of one way a pair: the busiest channel carries what was sought, in full
+    # tables of one path a pair: the busiest channel carries what was sought, in full
     net = "jellyfish:n=12,k=3,p=2,seed=2"
     found = run(net, engine="min_hop", traffic="worst_case:tables", load=0.05, unverified=True,
                 settings={"run.measure_cycles": 20000})

@@ -1,4 +1,4 @@
-"""Packets at given times, and rails that packets are dealt to: against counts by hand."""
+"""Packets at given times, and rails that packets are assigned to: against counts by hand."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def play(path, net=NET, **given):
 
 
 def switches(net=NET):
-    """Switches on a shortest way between endpoints, by an independent search."""
+    """Switches on a shortest path between endpoints, by an independent search."""
     graph = nx.Graph(map(tuple, fl.network(net).edges.tolist()))
     far = dict(nx.all_pairs_shortest_path_length(graph))
     # four endpoints a switch, in order
@@ -61,10 +61,10 @@ def test_a_source_sends_one_flit_after_the_other(tmp_path):
     )
     point = play(written(tmp_path / "queue", packets))
     free, wanted = 0, []
-    for born, _, _, flits in packets:
-        begins = max(born, free)
+    for created, _, _, flits in packets:
+        begins = max(created, free)
         free = begins + flits
-        wanted.append(begins - born + latency(1, flits))
+        wanted.append(begins - created + latency(1, flits))
     assert point["mean_packet_latency_cycles"] == pytest.approx(sum(wanted) / len(wanted))
     assert dict(point["latency_histogram"]) == {w: wanted.count(w) for w in wanted}
 
@@ -101,28 +101,28 @@ def test_a_load_stretches_the_times(tmp_path):
         cycles = int(last * own / load) + 1
         assert point["offered_load"] == pytest.approx(flits / senders / cycles)
         assert sum(n for _, n in point["latency_histogram"]) == len(packets)
-    # some cycles of it: those that are born then are offered
+    # some cycles of it: those that are created then are offered
     part = play(path, settings={"run.warmup_cycles": 200, "run.measure_cycles": 300})
-    born = [p for p in packets if 200 <= p[0] < 500]
-    assert part["offered_load"] == pytest.approx(sum(p[3] for p in born) / senders / 300)
+    created = [p for p in packets if 200 <= p[0] < 500]
+    assert part["offered_load"] == pytest.approx(sum(p[3] for p in created) / senders / 300)
     assert part["warmup_cycles"] == 200
 
 
-@pytest.mark.parametrize(("text", "told"), [
+@pytest.mark.parametrize(("text", "message"), [
     ("time_cycles source destination size_flits\n1 2 3\n", "line 2: 3 values"),
     ("1 2 3 4\n1 2 200 4\n", "line 2: destination: there is no endpoint '200'"),
     ("1 2 3 4\n\nx 2 3 4\n", "line 3: time_cycles: 'x'"),
     ("1,2,3,0\n", "line 1: size_flits: '0'"),
     ("time_cycles,source,destination,size_flits\n", "times: there is no packet"),
-    (f"{1 << 40} 2 3 1\n", f"the last packet is born in cycle {1 << 40}"),
+    (f"{1 << 40} 2 3 1\n", f"the last packet is created in cycle {1 << 40}"),
 ])
-def test_a_bad_file_is_refused_with_its_line(tmp_path, text, told):
+def test_a_bad_file_is_refused_with_its_line(tmp_path, text, message):
     path = tmp_path / "bad"
     path.write_text(text)
     found = flyloom("sim", "flit", NET, "--traffic", str(path))
     assert found.returncode == 2
-    assert told in found.stderr
-    if "line" in told:
+    assert message in found.stderr
+    if "line" in message:
         assert str(path) in found.stderr
 
 
@@ -150,7 +150,7 @@ def flits_by_plane(point, net, cycles):
     return sent
 
 
-@pytest.mark.parametrize("rail", ["round_robin", "fixed", "random", "least_used", "path"])
+@pytest.mark.parametrize("rail", ["round_robin", "fixed", "random", "least_used", "shortest"])
 def test_packets_of_a_file_take_the_rail_that_is_said(tmp_path, rail):
     # each endpoint sends 30 packets to the next, one link away, long apart
     packets = [(40 * i + e, e, (e + 1) % 4, 2) for i in range(30) for e in range(4)]
@@ -161,14 +161,14 @@ def test_packets_of_a_file_take_the_rail_that_is_said(tmp_path, rail):
     assert sum(sent) == pytest.approx(240)
     # endpoint e is on rail e modulo 3 where that is fixed: plane 0 has endpoints 0 and 3
     wanted = {"fixed": [120, 60, 60], "round_robin": [80] * 3, "least_used": [80] * 3,
-              "path": [80] * 3}
+              "shortest": [80] * 3}
     if rail in wanted:
         assert sent == pytest.approx(wanted[rail])
     else:
         assert min(sent) > 40 and sent != pytest.approx([80] * 3)
 
 
-@pytest.mark.parametrize("rail", ["round_robin", "least_used", "path"])
+@pytest.mark.parametrize("rail", ["round_robin", "least_used", "shortest"])
 def test_drawn_packets_are_dealt_evenly(rail):
     given = {"traffic": "neighbour", "load": 1.5, "settings": {
         "rail": rail, "run.measure_cycles": 4000, "links": True}}
@@ -177,7 +177,7 @@ def test_drawn_packets_are_dealt_evenly(rail):
     sent = flits_by_plane(point, PLANES, 4000)
     assert sum(sent) == pytest.approx(4 * 1.5 * 4000, rel=0.03)
     if rail == "round_robin":
-        # each endpoint's packets differ by one at most, and some are on their way at the ends
+        # each endpoint's packets differ by one at most, and some are in flight at the ends
         assert max(sent) - min(sent) < 4 * 8
     assert found.to_dict() == fl.simulate(PLANES, threads=3, **given).to_dict()
 
@@ -197,13 +197,14 @@ def of_two_planes():
     {"traffic": "uniform", "load": 0.7},
 ])
 def test_the_shorter_way_is_taken(given):
-    """To a neighbour plane 1 alone has it; to who is two on both have, and take turns."""
-    settings = {"rail": "path", "run.measure_cycles": 3000, "links": True,
+    """Only plane 1 has the shorter path to a neighbour; at distance two both have it, and take
+    turns."""
+    settings = {"rail": "shortest", "run.measure_cycles": 3000, "links": True,
                 "switch.virtual_channels": 4}
     found = fl.simulate(of_two_planes(), settings=settings, threads=1, **given)
     [point] = found.points
     assert not point["saturated"]
-    # shortest ways: one link, and to oneself none
+    # shortest paths: one link, and to oneself none
     assert len(point["hop_histogram"]) == 2
     sent = [0.0, 0.0]
     names = fl.network("multi_plane:planes=2,of=hyperx:shape=5,p=1").switch_names
@@ -222,9 +223,10 @@ def test_the_shorter_way_is_taken(given):
 
 def test_the_shorter_way_is_taken_by_packets_of_a_file(tmp_path):
     packets = [(30 * i, i % 5, (i + 1 + i // 5 % 4) % 5, 1 + i % 3) for i in range(60)]
-    point = play(written(tmp_path / "short", packets), of_two_planes(), settings={"rail": "path"})
+    short = written(tmp_path / "short", packets)
+    point = play(short, of_two_planes(), settings={"rail": "shortest"})
     assert point["hop_histogram"] == [0, 60]
-    # longer ways are met where rails take turns
+    # longer paths occur where rails take turns
     turns = {"rail": "round_robin"}
     point = play(written(tmp_path / "turns", packets), of_two_planes(), settings=turns)
     assert len(point["hop_histogram"]) > 2

@@ -22,13 +22,13 @@ CASES = {
     for name, (net, graph) in json.loads((DATA / "cases.json").read_text()).items()
 }
 TARGETS = {"fem_sf5": (2000, 840), "st3_sf5": (112184, 37026), "fem_df3": (2836, 852)}
-"""Maximum congestion of the linear mapping over all shortest ways, and what is to be reached."""
+"""Maximum congestion of the linear mapping over all shortest paths, and what is to be reached."""
 
 
 def walked(topology: fl.Topology, routing: fl.Routing, graph: object, places: list[int],
            slack: int) -> tuple[Fraction, Fraction]:
     """Maximum congestion and hop-bytes, pair by pair and layer by layer, in fractions; no route is
-    longer than the shortest way by more than ``slack``."""
+    longer than the shortest path by more than ``slack``."""
     wires = Wires(topology)
     far = dict(nx.all_pairs_shortest_path_length(wires.graph()))
     load: dict[int, Fraction] = {}
@@ -83,27 +83,27 @@ def test_routes_for_a_mapping_that_is_kept(tmp_path: Path) -> None:
     found = document("map", net, "--graph", graph, "--with-routing", "--mapping", file)
     assert found["mapping"] == linear
     assert found["method"] == "given"
-    # routing alone gains about as much as mapping alone (1256 and 2000 over shortest ways)
+    # routing alone gains about as much as mapping alone (1256 and 2000 over shortest paths)
     assert found["routing_bound"] <= found["maximum_congestion"] <= 1144
     by_method = document("map", net, "--graph", graph, "--with-routing", "--method", "linear")
     assert by_method["mapping"] == linear
     assert by_method["maximum_congestion"] == found["maximum_congestion"]
-    told, routing = fl.map_with_routing(net, graph, mapping=linear, layers=1,
-                                        engine_options={"slack": 0})
+    reported, routing = fl.map_with_routing(net, graph, mapping=linear, layers=1,
+                                            engine_options={"slack": 0})
     assert routing.layers == 1
     congestion, _ = walked(fl.network(net), routing, graph, linear, slack=0)
-    assert float(congestion) == pytest.approx(told.maximum_congestion)
-    # on this Slim Fly shortest ways are unique: nothing can be gained without detours
-    assert told.maximum_congestion == pytest.approx(2000)
-    assert told.routing_bound == pytest.approx(2000, rel=5e-3)
+    assert float(congestion) == pytest.approx(reported.maximum_congestion)
+    # on this Slim Fly shortest paths are unique: nothing can be gained without detours
+    assert reported.maximum_congestion == pytest.approx(2000)
+    assert reported.routing_bound == pytest.approx(2000, rel=5e-3)
 
 
 def test_a_ring_of_processes_on_two_ways() -> None:
-    """Two processes on opposite switches of a square: with two addresses each way carries half."""
+    """Two processes on opposite switches of a square: with two addresses each path carries half."""
     graph = [[0, 100], [100, 0]]
-    told, _ = fl.map_with_routing("ring:n=4,p=1", graph, mapping=[0, 2], lmc=1)
-    assert told.maximum_congestion == pytest.approx(50)
-    assert told.routing_bound == pytest.approx(50, rel=0.02)
+    reported, _ = fl.map_with_routing("ring:n=4,p=1", graph, mapping=[0, 2], lmc=1)
+    assert reported.maximum_congestion == pytest.approx(50)
+    assert reported.routing_bound == pytest.approx(50, rel=0.02)
     alone, _ = fl.map_with_routing("ring:n=4,p=1", graph, lmc=0)
     assert alone.maximum_congestion == pytest.approx(100)
 

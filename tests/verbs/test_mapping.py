@@ -318,9 +318,9 @@ def test_processes_are_mapped_under_the_tables_of_a_fabric(tmp_path: Path) -> No
             hops += int(sent[a, b])
             at = far[at, out]
     assert len(hosts) == 30 and len(set(hosts)) == 30
-    for told in (mapped, given):
-        assert told["maximum_congestion"] == max(loads.values())
-        assert told["hop_bytes"] == hops
+    for message in (mapped, given):
+        assert message["maximum_congestion"] == max(loads.values())
+        assert message["hop_bytes"] == hops
     assert mapped["maximum_congestion"] < mapped["linear"]["maximum_congestion"]
     refused = flyloom("map", *words, "--with-routing")
     assert (refused.returncode, refused.stdout) == (2, "") and "--found" in refused.stderr
@@ -424,7 +424,7 @@ def test_ctrl_c_gives_the_best_so_far() -> None:
 
 
 def test_what_is_zero_has_no_sign():
-    """Of a graph without traffic the bounds are 0, and printed so."""
+    """The bounds of a graph without traffic are 0, and are printed without a sign."""
     found = fl.map_processes("ring:n=3,p=1", fl.communication([[0] * 3] * 3))
     assert "-0" not in json.dumps([found.hop_bytes_bound, found.congestion_bound])
     assert found.hop_bytes_bound == found.hop_bytes == 0

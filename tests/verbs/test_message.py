@@ -164,7 +164,7 @@ def drawn(seed: int) -> str:
 
 @pytest.mark.parametrize("name", SETS)
 def test_the_causal_rules_by_a_slow_simulator(name):
-    """Where schedules come to an end, every rank ends when the slow one says, to a picosecond."""
+    """If a schedule ends, every rank ends at the time of the slow simulator, to a picosecond."""
     costs = {key: Fraction(str(value)) for key, value in SETS[name].items()}
     compared = 0
     for seed in range(60):
@@ -180,7 +180,7 @@ def test_the_causal_rules_by_a_slow_simulator(name):
     assert compared > 30
 
 
-@pytest.mark.parametrize(("text", "told"), [
+@pytest.mark.parametrize(("text", "reported"), [
     ("num_ranks 2\nrank 0 {\nsend 8b to 1 tag 1\n}\nrank 1 {\nrecv 8b from 0 tag 2\n}\n",
      ["1 receives without a message (rank 1, operation 1: recv 8b from 0 tag 2)",
       "1 messages without a receive (rank 0, operation 1: send 8b to 1 tag 1)"]),
@@ -188,14 +188,14 @@ def test_the_causal_rules_by_a_slow_simulator(name):
      ["2 operations that never began (rank 0, operation 1: calc 1; rank 0, operation 2: calc 2)"]),
 ])
 @pytest.mark.parametrize("dialect", ["causal", "loggops-v1"])
-def test_a_schedule_without_an_end_is_refused(tmp_path, text, told, dialect):
+def test_a_schedule_without_an_end_is_refused(tmp_path, text, reported, dialect):
     (tmp_path / "s.goal").write_text(text)
     done = flyloom("sim", "message", "--workload", tmp_path / "s.goal", "--dialect", dialect)
     assert done.returncode == 2
-    for words in told:
+    for words in reported:
         assert words in done.stderr
     checked = flyloom("workload", "check", tmp_path / "s.goal")
-    assert checked.returncode == 1 and all(words in checked.stdout for words in told)
+    assert checked.returncode == 1 and all(words in checked.stdout for words in reported)
     found = fl.check_workload(tmp_path / "s.goal")
     assert not found.complete and len(found.circle) == (2 if "calc" in text else 0)
 
@@ -205,7 +205,8 @@ COLLECTIVES = [row for row in fl.workloads() if row.kind == "collective"]
 
 @pytest.mark.parametrize("row", COLLECTIVES, ids=lambda row: row.name)
 def test_collectives_come_to_their_end(row):
-    """Also where every send waits for its receive: nobody sends before it receives in a circle."""
+    """They end also if every send waits for its receive: nobody sends before it receives in a
+    cycle."""
     for ranks in (1, 2, 5, 8, 16):
         try:
             made = fl.make_workload(row.name, ranks=ranks, bytes=1000)
@@ -220,7 +221,8 @@ def test_collectives_come_to_their_end(row):
 
 
 def test_collectives_take_what_their_formulas_say():
-    """With g = o = O = 0: rounds of L + (s - 1) G (Thakur, Rabenseifner, Gropp, IJHPCA 2005)."""
+    """With g = o = O = 0 they take rounds of L + (s - 1) G (Thakur, Rabenseifner, Gropp, IJHPCA
+    2005)."""
     latency, byte, p, n = 1000.0, 2.0, 16, 16_000
     free = {"L": latency, "G": byte, "o": 0, "g": 0, "O": 0, "S": 10**9}
 
@@ -242,20 +244,20 @@ def test_collectives_take_what_their_formulas_say():
         assert found.finish_ns == pytest.approx(wanted), name
 
 
-@pytest.mark.parametrize(("options", "told"), [
+@pytest.mark.parametrize(("options", "reported"), [
     (["--L", "-1"], "L: -1 is out of range"),
     (["--dialect", "v1"], "dialect: there is no 'v1', only causal or loggops-v1"),
     (["--dialect", "loggops-v1", "--G", "0.5"], "G: 0.5 is no whole number"),
     (["--S", "5000000000"], "S: 5000000000 is too large"),
 ])
-def test_parameters_that_cannot_be_are_refused(options, told):
+def test_parameters_that_cannot_be_are_refused(options, reported):
     done = flyloom("sim", "message", "--workload", DATA / "micro/e01_eager_posted.goal", *options)
-    assert done.returncode == 2 and told in done.stderr
+    assert done.returncode == 2 and reported in done.stderr
 
 
 def test_files_that_are_no_schedules_are_refused(tmp_path):
     bad = tmp_path / "bad.goal"
-    for content, told in [
+    for content, reason in [
         (b"", "line 1: num_ranks is not there"),
         (b"num_ranks 1\nrank 0 {\ncalk 3\n}", "line 3: 'calk' is no operation"),
         (b"\xff\xfe", "byte 0 is not UTF-8"),
@@ -263,7 +265,7 @@ def test_files_that_are_no_schedules_are_refused(tmp_path):
     ]:
         bad.write_bytes(content)
         done = flyloom("workload", "check", bad)
-        assert done.returncode == 2 and str(bad) in done.stderr and told in done.stderr
+        assert done.returncode == 2 and str(bad) in done.stderr and reason in done.stderr
     calc = "num_ranks 1\nrank 0 {\n" + f"calc {2**63}\n" * 2 + "}\n"
     with pytest.raises(RefusalError, match="times add up to"):
         finishes(calc)

@@ -23,7 +23,7 @@ def drawn(endpoints: int, seed: int) -> list[tuple[int, int]]:
 
 
 def cycles(routing, pairs, path, settings) -> float:
-    """When the last flit has come, with a packet's next ready when its first could have left."""
+    """The cycle in which the last flit arrives, if each packet is ready when it could leave."""
     packets = [(at, a, b) for at in range(0, FLITS, PACKET) for a, b in pairs]
     lines = ["time_cycles source destination size_flits",
              *(f"{at} {a} {b} {PACKET}" for at, a, b in packets)]

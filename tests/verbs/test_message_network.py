@@ -32,7 +32,8 @@ def goal(tmp_path):
 
 
 def switches_visited(a: int, b: int) -> int:
-    """By the network's distances, which tests of structures check: endpoint i is on switch i."""
+    """The switches on the path, by the network's distances (checked elsewhere); endpoint i is on
+    switch i."""
     return int(fl.network(NET).distances(a)[b]) + 1
 
 
@@ -78,7 +79,7 @@ def test_files_of_ranks_and_channels(goal, tmp_path):
     with channels.open() as rows:
         used = [row for row in csv.DictReader(rows) if float(row["bytes"])]
     names = fl.network(NET).endpoint_names
-    # from the endpoint in, over every switch on some way, to the endpoint
+    # from the endpoint in, over every switch on some path, to the endpoint
     assert {row["from"] for row in used} >= {names[0]} and names[49] in {r["to"] for r in used}
     into = [float(row["bytes"]) for row in used if row["from"] == names[0]]
     assert into == [BYTES - 1]
@@ -147,9 +148,9 @@ workload = "{goal.name}"
 
 
 def test_the_critical_path_says_what_dominates(goal, tmp_path):
-    told = document("sim", "message", "--workload", goal, "--critical-path")["critical_path"]
-    assert told["derivatives"] == {"L": 1, "o": 2, "g": 0, "G": BYTES - 1, "O": 0}
-    assert told["parts_ns"]["bandwidth"] == (BYTES - 1) * 6
+    reported = document("sim", "message", "--workload", goal, "--critical-path")["critical_path"]
+    assert reported["derivatives"] == {"L": 1, "o": 2, "g": 0, "G": BYTES - 1, "O": 0}
+    assert reported["parts_ns"]["bandwidth"] == (BYTES - 1) * 6
     h = switches_visited(0, 49)
     found = fl.simulate(NET, "message", workload=goal, critical_path=True)
     parts = found.critical_path["parts_ns"]
@@ -197,7 +198,7 @@ def test_bad_input_is_refused_by_name(goal, words, said):
 
 
 def test_the_page_has_every_parameter():
-    """Of the network with its default, those of LogGOPS, and those of `[sim.message]`."""
+    """The page has those of the network with defaults, those of LogGOPS, and of `[sim.message]`."""
     page = (ROOT / "docs" / "message.md").read_text()
     schema = message_schema()
     network, costs = (schema["$defs"][name]["properties"] for name in ("Network", "LogGops"))
@@ -205,10 +206,10 @@ def test_the_page_has_every_parameter():
         rows = [line for line in page.splitlines() if f"`network.{name}`" in line and "|" in line]
         default = one.get("default")
         if default is None:
-            told = {"link_ns": "by length", "link_gbps": "the cable's"}[name]
+            reported = {"link_ns": "by length", "link_gbps": "the cable's"}[name]
         else:
-            told = default if isinstance(default, str) else f"{default:g}"
-        assert len(rows) == 1 and told in rows[0], name
+            reported = default if isinstance(default, str) else f"{default:g}"
+        assert len(rows) == 1 and reported in rows[0], name
     for letter in costs:
         assert f"| `--{letter}` |" in page, letter
     for name in schema["properties"]:

@@ -103,13 +103,13 @@ def test_rates_follow_from_what_is_offered():
 
 
 def test_without_load_it_is_the_flit_level():
-    """Of a packet of 8 flits, with a cycle for every flit: the same latency at both levels."""
+    """A packet of 8 flits, with a cycle for every flit, has the same latency at both levels."""
     for net in ("torus:shape=6x4,p=1", NET, "dragonfly:h=2"):
         flit_ns = T_NS / 8
         [flits] = fl.simulate(net, "flit", load=0.002, traffic="shift:1", settings={
             "packet_flits": "8", "run.measure_cycles": 50_000, "switch.virtual_channels": 8,
         }).points
-        # a router of the flit level takes as many cycles as two ways differ by
+        # a router of the flit level takes as many cycles as two paths differ by
         [[near], [far]] = (
             fl.simulate("ring:n=9,p=1", "flit", load=0.002, traffic=f"shift:{step}", settings={
                 "packet_flits": "8", "run.measure_cycles": 50_000, "switch.virtual_channels": 8,
@@ -118,7 +118,7 @@ def test_without_load_it_is_the_flit_level():
         rest = near["mean_network_latency_cycles"] - 2 * a_hop
         due = rest + a_hop * flits["mean_switches"]
         assert flits["mean_network_latency_cycles"] == pytest.approx(due, rel=0.01)
-        # with such routers a packet takes the same, but for the way into the first one
+        # with such routers a packet takes the same, but for the link into the first one
         [point] = run(net, load=0.002, traffic="shift:1", messages=200, settings={
             "link.latency_ns": 0, "switch.delay_ns": a_hop * flit_ns,
             "switch.virtual_channels": 8}).points

@@ -6,10 +6,9 @@ differ, since flits of packets on different virtual channels share a link by tur
 packet then come apart, while at the packet level packets go one after the other. With one virtual
 channel there are no turns, and packets of 16 flits take as long at both.
 
-Packets are born by a draw a cycle at the flit level, at any time at the packet level. So the wait
-at the source is of two kinds, (S - 1) load / 2 (1 - load) and S load / 2 (1 - load) for S flits;
-what comes later behind it is less uneven, and the sum is compared.
-"""
+Packets are created by a draw a cycle at the flit level, at any time at the packet level. So the
+wait at the source is of two kinds, (S - 1) load / 2 (1 - load) and S load / 2 (1 - load) for S
+flits; what comes later behind it is less uneven, and the sum is compared. """
 
 from __future__ import annotations
 
@@ -17,7 +16,7 @@ import flyloom as fl
 import pytest
 
 T_NS = 4096e9 / (12.5 * 2**30)
-"""Of a packet on a link."""
+"""The time of a packet on a link."""
 CHANNELS = 8
 
 
@@ -26,7 +25,7 @@ def at_both(net: str, load: float, *, flits: int = 1, channels: int = CHANNELS, 
     """A point of the flit level, and one of the packet level with its latency in cycles.
 
     Routers take a cycle more than a cable of one, and one to send: two cycles, and one a cable;
-    buffers of each virtual channel have room for so many ``packets``.
+    buffers of each virtual channel have room for this number of ``packets``.
     """
     cycle_ns = T_NS / flits
     [ours] = fl.simulate(net, "flit", load=load, settings={

@@ -24,8 +24,8 @@ program()
 
 
 def packets(ranks: int, bytes_: int) -> int:
-    """Of an exchange of all with all: each message its packets of 4,096 bytes, and from 8 KiB on a
-    question and an answer."""
+    """The packets of an all-to-all exchange: each message has packets of 4,096 bytes, and from 8
+    KiB on a question and an answer."""
     return ranks * (ranks - 1) * (-(-bytes_ // 4096) + (2 if bytes_ >= 8192 else 0))
 
 
@@ -61,16 +61,17 @@ def test_the_estimate_of_a_trace_is_said_off_a_terminal():
 
 
 def test_a_trace_tells_how_much_is_left(monkeypatch):
-    """Off a terminal: lines, each of so many of all packets, that rise up to what is due."""
-    told = io.StringIO()
-    monkeypatch.setattr(progress.sys, "stderr", told)
+    """Off a terminal: lines, each with the number of packets done, that rise up to what is due."""
+    reported = io.StringIO()
+    monkeypatch.setattr(progress.sys, "stderr", reported)
     monkeypatch.setattr(progress, "LINES_S", -1.0)
     due = packets(8, 20_000_000)
     with progress.bars(lines=True) as bar:
         fl.simulate(NET, "packet", workload="alltoall_linear:ranks=8,bytes=20000000",
                     collectives="real", progress=bar, threads=1)
-    lines = [line for line in told.getvalue().splitlines() if line.startswith("flyloom: packets: ")]
-    assert lines, told.getvalue()
+    lines = [line for line in reported.getvalue().splitlines()
+             if line.startswith("flyloom: packets: ")]
+    assert lines, reported.getvalue()
     done = []
     for line in lines:
         count, rest = line.removeprefix("flyloom: packets: ").split(" of ")
@@ -121,7 +122,7 @@ def test_the_estimate_has_the_background_as_long_as_the_traces_take(
 
 
 def test_a_trace_without_ranks_beside_a_background_is_refused(tmp_path):
-    """It would not end: nobody says that the trace is done."""
+    """Such a run would not end, since nothing reports that the trace is done."""
     (tmp_path / "none.goal").write_text("num_ranks 0\n")
     (tmp_path / "two.goal").write_text(TWO)
     words = ["sim", "packet", NET, "--workload", "two.goal", "--workload", "none.goal"]

@@ -32,7 +32,7 @@ def line(tmp_path, cables, name="net.json"):
 
 
 def time_ns(speed, lanes):
-    """Of a packet of 4,096 bytes on a cable."""
+    """The time of a packet of 4,096 bytes on a cable."""
     return 4096 * 8 / (RATES[speed] * lanes)
 
 
@@ -104,8 +104,8 @@ def test_the_bound_of_loads_is_the_true_one():
 
 
 def test_progress_is_told_without_a_terminal(monkeypatch):
-    told, now = io.StringIO(), [0.0]
-    monkeypatch.setattr(progress.sys, "stderr", told)
+    reported, now = io.StringIO(), [0.0]
+    monkeypatch.setattr(progress.sys, "stderr", reported)
     monkeypatch.setattr(progress.time, "monotonic", lambda: now[0])
     with progress.bars() as bar:
         assert bar is None
@@ -113,5 +113,5 @@ def test_progress_is_told_without_a_terminal(monkeypatch):
         for second in range(150):
             now[0] = second
             bar("packets", second, 200)
-    assert told.getvalue() == ("flyloom: packets: 60 of 200, 30%\n"
-                               "flyloom: packets: 120 of 200, 60%\n")
+    assert reported.getvalue() == ("flyloom: packets: 60 of 200, 30%\n"
+                                   "flyloom: packets: 120 of 200, 60%\n")

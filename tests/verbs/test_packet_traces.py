@@ -304,7 +304,8 @@ def most_over_a_link(schedule: Path, net: str) -> int:
     "amg_like p=3 levels=2 base_bytes=9000", "mg_like p=3 levels=2 cycles=1 base_bytes=4000",
 ])
 def test_the_use_of_the_busiest_link_is_its_bytes_over_the_time_of_the_jobs(tmp_path, words):
-    """At 12.5 GiB/s, whatever the background sends afterwards: some messages of 64 bytes more."""
+    """The rate is 12.5 GiB/s, whatever the background sends afterwards: a few messages of 64
+    bytes."""
     net, schedule = "slim_fly:q=5,p=3", tmp_path / "jobs.goal"
     assert flyloom("workload", "make", *words.split(), "-o", schedule).returncode == 0
     busy_us = most_over_a_link(schedule, net) / (12.5 * 2**30) * 1e6

@@ -117,7 +117,7 @@ def test_a_layer_that_keeps_everything_is_the_shortest():
 
 @pytest.mark.parametrize("keep", [0.32, 0.6])
 def test_layers_go_over_kept_links_wherever_these_lead(keep):
-    """A rues layer uses at most its part of the links, but for the ways of the first layer."""
+    """A rues layer uses at most its part of the links, but for the paths of the first layer."""
     topology = fl.slim_fly(q=5, p=1)
     wires = Wires(topology)
     routing = fl.route(topology, "rues", layers=4, keep=keep, seed=3)

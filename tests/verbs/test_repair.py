@@ -116,13 +116,13 @@ def test_few_entries_change_and_what_is_left_holds(case, seed):
     links = chance.sample(range(topology.links), count)
     damaged = topology.with_failures(links, [])
     try:
-        mended, done = fl.repair(routing, topology, links=links)
+        repaired, done = fl.repair(routing, topology, links=links)
     except fl.RefusalError as refusal:
         assert count > 1 and "disconnected" in str(refusal), refusal
         return
-    proof = fl.verify(mended)
+    proof = fl.verify(repaired)
     assert proof.holds and proof.management.holds, (case, seed)
-    old, new = routing.next, mended.next
+    old, new = routing.next, repaired.next
     assert done.changed_entries == int(np.sum(old != new)) == len(done.changes)
     before, after = cabling(topology), cabling(damaged)
     optimum = sum(
@@ -132,7 +132,7 @@ def test_few_entries_change_and_what_is_left_holds(case, seed):
     assert done.least_changed_entries <= optimum <= done.changed_entries
     if count == 1:
         assert done.least_changed_entries == optimum
-    # entries that did not lose their port stay, unless they lie on the only way out that fits
+    # entries that did not lose their port stay, unless they lie on the only new route that fits
     assert done.changed_entries <= 3 * optimum + 2
 
     if done.safe in ("in any order", "in the order given") and options.get("lanes") != "hops":
@@ -151,7 +151,7 @@ def test_few_entries_change_and_what_is_left_holds(case, seed):
                 assert tables[c.layer, c.terminal, names[c.switch]] == c.was
                 tables[c.layer, c.terminal, names[c.switch]] = c.port
             at = stop
-            now, ended = turns(mended, tables, after, edge)
+            now, ended = turns(repaired, tables, after, edge)
             assert ended, "a packet meets a loop while tables change"
             held |= now
         assert nx.is_directed_acyclic_graph(nx.DiGraph(held))
@@ -161,23 +161,23 @@ def test_few_entries_change_and_what_is_left_holds(case, seed):
 def test_a_single_link_of_a_slim_fly_changes_the_least_and_keeps_all_levels():
     """The entries over the dead cable must change. For the endpoints at either end of it one more
     must: a Moore graph has one path of two hops between two switches, so all neighbours of the
-    other end come over it, and one of them must find a way of its own first."""
+    other end come over it, and one of them must find another route first."""
     topology = fl.network("slim_fly:q=5,p=4")
     routing = fl.route(topology, "dfsssp")
-    mended, done = fl.repair(routing, topology, links=[17])
+    repaired, done = fl.repair(routing, topology, links=[17])
     table = topology.link_table
     dead = [(int(table[f"{x}_switch"][17]), int(table[f"{x}_port"][17])) for x in "ab"]
     over = sum(int(np.sum(routing.next[0, :, s] == port)) for s, port in dead)
     assert done.changed_entries == done.least_changed_entries == over + 2 * 4
     assert done.safe == "in the order given" and done.changed_service_levels == 0
-    assert fl.verify(mended).holds and mended.lanes == 2
+    assert fl.verify(repaired).holds and repaired.lanes == 2
 
 
 def test_switches_that_fail_take_their_endpoints_along():
     topology = fl.network("slim_fly:q=5,p=2")
     routing = fl.route(topology, "dfsssp", max_lanes=8)
-    mended, done = fl.repair(routing, topology, switches=[7])
-    assert fl.verify(mended).holds
+    repaired, done = fl.repair(routing, topology, switches=[7])
+    assert fl.verify(repaired).holds
     gone = {t for t, (s, _) in enumerate(topology.attachments) if s == 7}
     assert not any(c.terminal in gone for c in done.changes)
     assert done.changed_entries >= done.least_changed_entries > 0
@@ -199,8 +199,8 @@ def test_what_cannot_be_repaired_is_refused():
 
 def test_tables_that_could_deadlock_are_mended_all_the_same():
     topology = fl.network("slim_fly:q=5,p=1")
-    mended, done = fl.repair(fl.route(topology, "min_hop"), topology, links=[3])
-    assert done.safe == "unknown" and fl.verify(mended).complete.holds
+    repaired, done = fl.repair(fl.route(topology, "min_hop"), topology, links=[3])
+    assert done.safe == "unknown" and fl.verify(repaired).complete.holds
     assert done.changed_entries == done.least_changed_entries
 
 
@@ -238,8 +238,8 @@ def test_digraphs_of_orcs_keep_their_own_tables(tmp_path):
     assert {row["lanes"] for row in named["methods"]} != {1}
     tree = str(tmp_path / "tree.dot")
     assert flyloom("route", CASES[7][0], "-e", "ftree", "-o", tree).returncode == 0
-    mended = json.loads(flyloom("repair", tree, "--random", "1", "--json").stdout)
-    assert mended["verified"] and mended["engine"] == needs["engine"] != "dfsssp"
+    repaired = json.loads(flyloom("repair", tree, "--random", "1", "--json").stdout)
+    assert repaired["verified"] and repaired["engine"] == needs["engine"] != "dfsssp"
 
 
 @needs_fabric
@@ -256,10 +256,10 @@ def test_a_cable_is_pulled_and_the_repaired_tables_are_read_back():
         live.settle(QUIET_S)
         links, switches = fl.lost_in(topology, live.as_found())
         assert (links, switches) == ([40], [])
-        mended, done = fl.repair(routing, topology, links=links, switches=switches)
+        repaired, done = fl.repair(routing, topology, links=links, switches=switches)
         damaged = topology.with_failures(links, switches)
-        live.load(mended)
-        result = live.check(mended, damaged)
+        live.load(repaired)
+        result = live.check(repaired, damaged)
         wrong = (result.differing_entries, result.differing_sl_entries,
                  result.differing_sl2vl_entries)
         assert wrong == (0, 0, 0), result.differences
@@ -291,9 +291,9 @@ def test_lengths_before_and_after(net, engine, failed):
     routing = fl.route(topology, engine, layers=2 if engine == "layered" else 1)
     if "spine-0" in failed.get("switches", ()):
         failed = {"switches": [topology.switch_names[-1]]}
-    mended, found = fl.repair(routing, topology, **failed)
-    after = hops_of(mended, mended.topology)
-    before = hops_of(routing, mended.topology)
+    repaired, found = fl.repair(routing, topology, **failed)
+    after = hops_of(repaired, repaired.topology)
+    before = hops_of(routing, repaired.topology)
     assert before.keys() == after.keys() and before
     assert found.mean_hops_before == pytest.approx(sum(before.values()) / len(before), rel=1e-12)
     assert found.mean_hops_after == pytest.approx(sum(after.values()) / len(after), rel=1e-12)
@@ -307,7 +307,7 @@ def test_lengths_before_and_after(net, engine, failed):
     assert found.longer_routes == sum(n for (was, hops), n in changes.items() if hops > was)
     assert found.shorter_routes == sum(n for (was, hops), n in changes.items() if hops < was)
     assert found.longer_routes > 0 or "spine" in str(failed) or engine == "ftree"
-    proof = fl.verify(mended)
+    proof = fl.verify(repaired)
     assert found.mean_hops_after == pytest.approx(proof.complete.mean_hops, rel=1e-12)
     assert found.max_hops_after == proof.complete.max_hops
 

@@ -103,7 +103,8 @@ def test_deadlock_verdict_is_that_of_networkx(name, engine, lmc):
 @pytest.mark.parametrize("name", ["slim_fly_3", "slim_fly_5", "hyperx", "dragonfly", "torus"])
 @pytest.mark.parametrize("lmc", [0, 2])
 def test_layered_routes_arrive_without_deadlock(name, lmc):
-    """First layer shortest ways; all layers arrive, and the lanes that are loaded have no cycle."""
+    """First layer shortest paths; all layers arrive, and the lanes that are loaded have no
+    cycle."""
     topology = NETWORKS[name]()
     routing = fl.route(topology, "layered", lmc=lmc, max_lanes=15)
     routes, table = Routes(routing, Wires(topology)), TableFile(routing, topology)
@@ -132,9 +133,9 @@ def check_cycle(found: dict, routing, routes: Routes, table: TableFile) -> None:
     for wait, (here, wanted) in zip(
         found["cycle"], itertools.pairwise([*held, held[0]]), strict=True
     ):
-        told = re.fullmatch(r"route (\S+) to (\S+?)(?:, layer (\d+))?", wait["route"])
-        source, target = hosts.index(told[1]), hosts.index(told[2])
-        layer = int(told[3] or 0)
+        reported = re.fullmatch(r"route (\S+) to (\S+?)(?:, layer (\d+))?", wait["route"])
+        source, target = hosts.index(reported[1]), hosts.index(reported[2])
+        layer = int(reported[3] or 0)
         s = routes.wires.home[source][0]
         lane = table.lane(layer, s, target)
         assert here[1] == wanted[1] == lane
@@ -282,7 +283,8 @@ def test_lists_of_failures_are_checked():
 
 def greedy_index(net: str) -> int:
     """The edge forwarding index of P-SSSP as published: each terminal's routes once, one after the
-    other, the lightest of the shortest ways, the endpoints behind every hop added to its weight."""
+    other, the lightest of the shortest paths, the endpoints behind every hop added to its
+    weight."""
     topology = fl.network(net)
     count, home = topology.switches, topology.attachments[:, 0].tolist()
     near: dict[int, list[int]] = {v: [] for v in range(count)}
@@ -299,8 +301,8 @@ def greedy_index(net: str) -> int:
                     line.append(w)
         length, step = {to: 0}, {}
         for v in line[1:]:
-            ways = [w for w in near[v] if hops[w] == hops[v] - 1]
-            step[v] = min(ways, key=lambda w: (carried[v, w] + length[w], w))
+            closer = [w for w in near[v] if hops[w] == hops[v] - 1]
+            step[v] = min(closer, key=lambda w: (carried[v, w] + length[w], w))
             length[v] = carried[v, step[v]] + length[step[v]]
         behind = Counter(home)
         for v in reversed(line[1:]):

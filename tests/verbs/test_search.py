@@ -38,8 +38,8 @@ def check(found) -> None:
 
 @pytest.fixture(scope="module")
 def best_of_all() -> dict[tuple[int, int], dict[int, int]]:
-    """Of every graph of 3 to 7 vertices: by order and most degree, the least sum of distances by
-    diameter."""
+    """For all graphs of 3 to 7 vertices: by order and largest degree, the least sum of distances
+    for each diameter."""
     best: dict[tuple[int, int], dict[int, int]] = {}
     for graph in graph_atlas_g():
         n = graph.number_of_nodes()
@@ -245,10 +245,10 @@ def test_ctrl_c_keeps_the_best(tmp_path: Path) -> None:
         )
         time.sleep(wait)
         child.send_signal(signal.SIGINT)
-        told, _ = child.communicate(timeout=HANG_S)
-        if told:
+        reported, _ = child.communicate(timeout=HANG_S)
+        if reported:
             break
-    found = json.loads(told)
+    found = json.loads(reported)
     assert child.returncode == 0
     assert found["finished"] is False and state.exists()
     assert nx.diameter(nx.read_edgelist(edges, data=False)) == found["diameter"]

@@ -257,7 +257,7 @@ def test_planes_count_endpoints_once_and_switches_each_time(planes):
     assert (built.planes, built.switches, built.endpoints, built.links) == \
         (planes, slim["switches"], slim["endpoints"], slim["links"])
     assert built.terminals == planes * slim["endpoints"]
-    # a family that has planes by itself is given so many, not times so many
+    # a family that has planes by itself is given this number, not a multiple
     fit = fl.size(400, radix=24, families="fit_fly", planes=planes).rows[0]["below"]
     assert fl.structure(fit["network"]).planes == planes == fit["planes"]
     assert fl.structure(fit["network"]).switches == fit["switches"]
@@ -304,7 +304,7 @@ def test_commands_print_and_give_json():
 
 
 def test_an_interval_counts_as_its_far_end():
-    """Of a bound from 1 to 5 and one from 2 to 4 the second is surely no more than 4."""
+    """A value between 1 and 5 counts as 5 and one between 2 and 4 as 4: the second is ahead."""
     rows = [{"x": [1, 5]}, {"x": [2, 4]}]
     assert front(rows, [("x", False)]) == [False, True]
     assert front(rows, [("x", True)]) == [True, False]

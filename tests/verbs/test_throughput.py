@@ -263,7 +263,7 @@ def test_one_route_a_pair_leaves_nothing_to_choose():
 
 
 def test_more_layers_split_at_will():
-    # a ring of 4: opposite switches send over both ways where both ways are routes
+    # a ring of 4: opposite switches send over both paths where both paths are routes
     network = fl.network("slim_fly:q=5,p=4")
     one = fl.throughput(network, "longest_matching", engine="dfsssp")
     four = fl.throughput(network, "longest_matching", engine="layered", layers=4)
@@ -412,13 +412,13 @@ def test_in_an_experiment_it_is_what_the_verb_finds(tmp_path):
     assert fl.run(tmp_path / "much.toml", out=tmp_path, workers=1).reused == 4
 
 
-@pytest.mark.parametrize(("old", "new", "told"), [
+@pytest.mark.parametrize(("old", "new", "message"), [
     ("traffic =", "trafic =", "throughput: unknown field `trafic`; throughput takes traffic, "),
     ("[0, 0.2]", "[0, 2]", "throughput: epsilon: 2.0 is out of range; 0, or 0.005 to 1"),
     ('"elephant"', '"much"', "throughput.traffic: 'much' is neither a name nor a file"),
 ])
-def test_in_an_experiment_bad_parameters_are_refused(tmp_path, old, new, told):
+def test_in_an_experiment_bad_parameters_are_refused(tmp_path, old, new, message):
     (tmp_path / "much.toml").write_text(IN_A_FILE.replace(old, new))
     done = flyloom("run", "much.toml", cwd=tmp_path)
-    assert done.returncode == 2 and told in done.stderr
+    assert done.returncode == 2 and message in done.stderr
     assert done.stderr.count("\n") == 1 and "measured_throughput.py" not in done.stderr

@@ -40,7 +40,7 @@ def test_every_application_is_tried_here():
 @pytest.mark.parametrize("name", SMALL)
 @pytest.mark.parametrize("ranks", [1, 3, 6])
 def test_applications_come_to_their_end(name, ranks):
-    """By both rules, where every send waits for its receive and where none does."""
+    """They end by both rules: every send waits for its receive, or none does."""
     made = fl.make_workload(name, ranks=ranks, **SMALL[name])
     assert made.ranks == ranks
     for dialect in ("causal", "loggops-v1"):
@@ -70,7 +70,7 @@ def test_a_cube_runs_on_a_network_of_more_endpoints():
 
 
 def test_a_pipeline_takes_what_its_formula_says():
-    """Without cost of messages 1F1B takes m + S - 1 times a micro-batch's work in a stage
+    """If messages cost nothing, 1F1B takes m + S - 1 times a micro-batch's work in a stage
     (Narayanan et al., SC 2021, section 2.2.1)."""
     stages, batches = 4, 6
     given = {"layers": 4, "hidden": 128, "sequence": 64, "vocabulary": 1, "recompute": 0}
@@ -85,8 +85,8 @@ def test_a_pipeline_takes_what_its_formula_says():
 
 
 def test_computation_beside_a_collective():
-    """On a processor of its own it takes as long as the longer of both; on that of the messages at
-    least both, and the more parts, the sooner messages get on."""
+    """On another processor it takes as long as the longer of both; on that of the messages at least
+    both, and with more parts messages progress sooner."""
     costs = {"L": 1000, "o": 100, "g": 0, "G": 1}
     ring = {"ranks": 8, "bytes": 8000}
     alone = message(fl.make_workload("allreduce_ring", **ring), costs=costs).finish_ns
@@ -167,9 +167,9 @@ def test_the_quickest_is_the_least_of_all_runs():
         for name in ("rabenseifner", "recursive_doubling", "ring", "tree"):
             made = fl.make_workload(f"allreduce_{name}", ranks=row.ranks, bytes=row.bytes)
             runs[f"allreduce_{name}"] = message(made, costs=costs).finish_ns
-        told = {one["algorithm"]: one["finish_ns"] for one in row.all}
-        assert {name: told[name] for name in runs} == runs
-        assert row.finish_ns == min(told.values()) == told[row.algorithm]
+        reported = {one["algorithm"]: one["finish_ns"] for one in row.all}
+        assert {name: reported[name] for name in runs} == runs
+        assert row.finish_ns == min(reported.values()) == reported[row.algorithm]
     table = flyloom("workload", "best", "allreduce", "ranks=3,8", "bytes=8", "--set", "L=700",
                     "--set", "o=90", "--set", "g=40", "--set", "G=0.5")
     assert table.returncode == 0 and rows[0].algorithm in table.stdout
@@ -198,21 +198,21 @@ def test_the_quickest_over_a_network(tmp_path):
     by_file = fl.best_workload("alltoall", ranks=[12, 40], bytes=8, net=net, placement=places,
                                settings=settings)
     assert found["rows"] == [row.to_dict() for row in by_file]
-    for words, told in [(["ranks=101"], "101"), (["ranks=4", "--engine", "dfssp"], "dfsssp"),
-                        (["ranks=4", "--dialect", "loggops-v1"], "loggops-v1 has no network")]:
+    for words, reported in [(["ranks=101"], "101"), (["ranks=4", "--engine", "dfssp"], "dfsssp"),
+                            (["ranks=4", "--dialect", "loggops-v1"], "loggops-v1 has no network")]:
         done = flyloom("workload", "best", "alltoall", "bytes=8", "--net", "slim_fly:q=5,p=2",
                        *words)
-        assert done.returncode == 2 and told in done.stderr, done.stderr
+        assert done.returncode == 2 and reported in done.stderr, done.stderr
     done = flyloom("workload", "best", "alltoall", "ranks=4", "bytes=8", "--placement", "random")
     assert done.returncode == 2 and "placement: of a network, and there is none" in done.stderr
 
 
-@pytest.mark.parametrize(("words", "told"), [
+@pytest.mark.parametrize(("words", "message"), [
     (["allreduces", "ranks=2", "bytes=8"], "did you mean allreduce?"),
     (["allreduce", "bytes=8"], "ranks: it is not given"),
     (["allreduce", "ranks=2,x", "bytes=8"], "ranks=2,x: ranks=N,..."),
     (["allreduce", "ranks=2", "bytes=8", "--set", "l=3"], "l"),
 ])
-def test_cases_that_cannot_be_are_refused(words, told):
+def test_cases_that_cannot_be_are_refused(words, message):
     done = flyloom("workload", "best", *words)
-    assert done.returncode == 2 and told in done.stderr
+    assert done.returncode == 2 and message in done.stderr

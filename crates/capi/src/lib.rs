@@ -1,46 +1,47 @@
-//! The C interface of the core: the ranks of an MPI program are given their processes by it.
+//! The C interface of the core, by which runtime/mpi gives the ranks of an MPI program new numbers.
 //!
-//! runtime/mpi/map.h has the same in C. The one file with unsafe code: what C hands over.
+//! runtime/mpi/map.h declares the same in C. This is the one file of the crate with unsafe code,
+//! because C passes pointers.
 #![allow(unsafe_code)]
 
 pub mod order;
 
 use base::{Refusal, Stop};
-use order::{Asked, Source};
+use order::{ReorderRequest, Source};
 use std::ffi::{CStr, c_char, c_int};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
-/// What [`flyloom_map_interface`] returns: it changes with [`Request`] and [`flyloom_map`].
+/// The version of the interface, which changes with [`MapRequest`] and [`flyloom_map`].
 const INTERFACE: c_int = 1;
 
-/// What C asks for. Texts end in a zero; those that may be absent are null then.
+/// The request that C passes. Texts end in a zero; an absent one is null.
 #[repr(C)]
-pub struct Request {
+pub struct MapRequest {
     /// The network: its inline form, or the name of a file.
     pub network: *const c_char,
-    /// What is in that file; null for an inline form.
+    /// The text of that file; null for an inline form.
     pub network_text: *const c_char,
-    /// The name of a file with the endpoints of hosts, for errors.
+    /// The name of a file with the endpoints of hosts, for messages.
     pub table: *const c_char,
-    /// What is in it: lines of a host and an endpoint; null where there is none.
+    /// The text of that file, with lines of a host and an endpoint; null where there is none.
     pub table_text: *const c_char,
-    /// `congestion` or `hops`; null is the first.
+    /// `congestion` or `hops`; null means `congestion`.
     pub objective: *const c_char,
-    /// `fast`, `normal` or `best`; null is `normal`.
+    /// `fast`, `normal` or `best`; null means `normal`.
     pub effort: *const c_char,
-    /// A number; null is 0.
+    /// The seed as text; null means 0.
     pub seed: *const c_char,
-    /// The names of the hosts of all processes, `host_bytes` for each, ended by a zero.
+    /// The host name of every process, each in `host_bytes` bytes and ended by a zero.
     pub hosts: *const c_char,
-    /// Bytes of each of `hosts`.
+    /// The length of each entry of `hosts`.
     pub host_bytes: usize,
-    /// How many processes there are.
+    /// The number of processes.
     pub processes: c_int,
     /// Sender, receiver and weight of each edge, between ranks.
     pub edges: *const c_int,
-    /// How many edges there are.
+    /// The number of edges.
     pub edge_count: usize,
-    /// Bytes of memory that may be used; 0 where that is not known.
+    /// Bytes of memory that may be used; 0 where unknown.
     pub memory: u64,
 }
 
@@ -51,27 +52,28 @@ pub extern "C" fn flyloom_map_interface() -> c_int {
     INTERFACE
 }
 
-/// The new rank of each process, into `ranks`; and words about it, into `said`.
+/// Writes the new rank of each process into `ranks`, and a message into `said`.
 ///
-/// 1: the ranks are others. 0: they stay as they are. -1: refused, and `said` says why.
+/// Returns 1 if ranks change, 0 if they stay as they are, and -1 if the request is refused; `said`
+/// then says why.
 ///
 /// # Safety
-/// The request's pointers have what [`Request`] says; `ranks` has room for all processes, `said`
-/// for `room` bytes.
+/// The request's pointers are as [`MapRequest`] requires; `ranks` has room for all processes, and
+/// `said` for `room` bytes.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn flyloom_map(
-    request: *const Request,
+    request: *const MapRequest,
     ranks: *mut c_int,
     said: *mut c_char,
     room: usize,
 ) -> c_int {
-    // SAFETY: the caller's promise.
+    // SAFETY: the caller promises this.
     let (request, said) = unsafe {
         let bytes = if room == 0 { &mut [] } else { std::slice::from_raw_parts_mut(said, room) };
         (&*request, bytes)
     };
     let worked = catch_unwind(AssertUnwindSafe(|| {
-        // SAFETY: the caller's promise.
+        // SAFETY: the caller promises this.
         let asked = unsafe { asked(request) }?;
         order::order(&asked)
     }));
@@ -97,8 +99,8 @@ pub unsafe extern "C" fn flyloom_map(
 /// The request with slices in place of pointers.
 ///
 /// # Safety
-/// The pointers have what [`Request`] says.
-unsafe fn asked(request: &Request) -> Result<Asked<'_>, Stop> {
+/// The pointers are as [`MapRequest`] requires.
+unsafe fn asked(request: &MapRequest) -> Result<ReorderRequest<'_>, Stop> {
     // SAFETY: each is null or ends in a zero.
     let text = |what: &str, at: *const c_char| unsafe { text(what, at) };
     let need = || Refusal::new("network", "there is none", "a file or family:key=value,...");
@@ -114,18 +116,18 @@ unsafe fn asked(request: &Request) -> Result<Asked<'_>, Stop> {
     let (count, each) = (request.processes.max(0) as usize, request.host_bytes);
     let (mut names, mut edges): (&[u8], &[c_int]) = (&[], &[]);
     if count > 0 && each > 0 {
-        // SAFETY: as many bytes as there are processes, times those of each.
+        // SAFETY: there are `host_bytes` bytes for each process.
         names = unsafe { std::slice::from_raw_parts(request.hosts.cast(), count * each) };
     }
     if request.edge_count > 0 {
-        // SAFETY: three numbers each.
+        // SAFETY: each edge has three numbers.
         edges = unsafe { std::slice::from_raw_parts(request.edges, 3 * request.edge_count) };
     }
     let host = |bytes: &[u8]| {
         let name = CStr::from_bytes_until_nul(bytes).unwrap_or_default();
         name.to_string_lossy().into_owned()
     };
-    Ok(Asked {
+    Ok(ReorderRequest {
         source,
         table,
         objective: text("FLYLOOM_OBJECTIVE", request.objective)?,
@@ -137,15 +139,15 @@ unsafe fn asked(request: &Request) -> Result<Asked<'_>, Stop> {
     })
 }
 
-/// A text of C; none where the pointer is null.
+/// A text of C as a slice; none where the pointer is null.
 ///
 /// # Safety
-/// It is null or ends in a zero.
+/// The pointer is null, or its text ends in a zero.
 unsafe fn text<'a>(what: &str, at: *const c_char) -> Result<Option<&'a str>, Refusal> {
     if at.is_null() {
         return Ok(None);
     }
-    // SAFETY: the caller's promise.
+    // SAFETY: the caller promises this.
     let bytes = unsafe { CStr::from_ptr(at) };
     let bad = |_| Refusal::new(what, "it is no text of UTF-8", "a text file");
     bytes.to_str().map(Some).map_err(bad)
@@ -156,7 +158,8 @@ mod tests {
     use super::*;
     use std::ffi::CString;
 
-    /// Four processes in two pairs, of which each has one process on both hosts of a ring of four.
+    /// Calls the interface for four processes in two pairs, each with one process on either host of
+    /// a ring of four.
     fn called(network: &str, room: usize) -> (c_int, Vec<c_int>, String) {
         let network = CString::new(network).expect("no zero");
         let mut hosts = [0_u8; 4 * 8];
@@ -165,7 +168,7 @@ mod tests {
         }
         let table = CString::new("h0 0\nh2 2\n").expect("no zero");
         let edges: [c_int; 12] = [0, 1, 5, 1, 0, 5, 2, 3, 5, 3, 2, 5];
-        let request = Request {
+        let request = MapRequest {
             network: network.as_ptr(),
             network_text: std::ptr::null(),
             table: c"table".as_ptr(),
@@ -181,7 +184,7 @@ mod tests {
             memory: 0,
         };
         let (mut ranks, mut said) = (vec![-1; 4], vec![1 as c_char; 400]);
-        // SAFETY: everything is there, with room.
+        // SAFETY: all pointers are valid, and the buffers have room.
         let code =
             unsafe { flyloom_map(&raw const request, ranks.as_mut_ptr(), said.as_mut_ptr(), room) };
         let said: Vec<u8> = said.iter().take_while(|c| **c > 1).map(|c| *c as u8).collect();

@@ -1,71 +1,72 @@
-//! Which process takes which rank: the mapping of a graph to the hosts where processes are.
+//! Rank reordering: a communication graph is mapped to the hosts on which its processes already
+//! run.
 
 use base::{Quiet, Refusal, Stop};
 use fabric::Topology;
 use fabric::network::parse_inline;
 use fabric::size::Size;
 use formats::mapping::{Names, said_lines};
-use mapping::evaluate::{Figures, evaluate};
-use mapping::map::{Effort, Objective, Request, map};
+use mapping::evaluate::{MappingFigures, evaluate};
+use mapping::map::{Effort, MappingRequest, Objective, map};
+use mapping::paths::Paths;
 use mapping::slots::Slots;
-use mapping::ways::Ways;
 use std::collections::{HashMap, HashSet};
 use traffic::communication::{Communication, Sent};
 
-/// Hop-bytes may be longer than the shortest found by this part, for less congestion.
+/// The part by which hop-bytes may exceed the least found, for less congestion.
 const HOPS_LIMIT: f64 = 0.05;
 
-/// Where the network comes from.
+/// The source of the network.
 #[derive(Debug, Clone, Copy)]
 pub enum Source<'a> {
-    /// A family with its parameters.
+    /// A family of networks with its parameters.
     Inline(&'a str),
-    /// A file's name, and what is in it.
+    /// A file that describes the network.
     File {
-        /// Its name, for errors.
+        /// The name of the file, for messages.
         name: &'a str,
-        /// What is in it.
+        /// The text of the file.
         text: &'a str,
     },
 }
 
-/// Processes by their ranks, where they are, and what they send.
+/// A request to reorder ranks: the network, the hosts of the processes, and what they send.
 #[derive(Debug, Clone)]
-pub struct Asked<'a> {
+pub struct ReorderRequest<'a> {
     /// The network.
     pub source: Source<'a>,
-    /// Name and text of a file with lines of a host and its endpoint.
+    /// The name and text of a file with lines of a host and its endpoint.
     pub table: Option<(&'a str, &'a str)>,
-    /// `congestion`, or `hops`.
+    /// `congestion` or `hops`.
     pub objective: Option<&'a str>,
-    /// `fast`, `normal`, or `best`.
+    /// `fast`, `normal` or `best`.
     pub effort: Option<&'a str>,
-    /// Of all that is random.
+    /// The seed of all random numbers.
     pub seed: Option<&'a str>,
     /// The host of each process.
     pub hosts: Vec<String>,
-    /// Sender, receiver and weight.
+    /// The sender, receiver and weight of each edge.
     pub edges: &'a [[i32; 3]],
-    /// Bytes of memory that may be used; 0 where that is not known.
+    /// Bytes of memory that may be used; 0 where unknown.
     pub memory: u64,
 }
 
-/// What was found.
+/// The result of a reordering.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Found {
-    /// The new rank of each process; none where the order as it is is as good.
+pub struct ReorderResult {
+    /// The new rank of each process; none where the given order is at least as good.
     pub ranks: Option<Vec<u32>>,
-    /// What that brings, in words.
+    /// The improvement of hop-bytes and congestion, in words.
     pub words: String,
 }
 
-/// The new rank of each process, so that what ranks send goes less far, or meets less. Processes
-/// stay where they are; those of ranks that keep their host keep their rank.
+/// Finds the new rank of each process, so that messages travel less far or share fewer links.
+/// Processes stay on their hosts; ranks whose host does not change keep their process.
 ///
 /// # Errors
-/// When the network, the table or a word cannot be used, a host is not in the network, two hosts
-/// have no way to each other, or an edge is none between ranks.
-pub fn order(asked: &Asked<'_>) -> Result<Found, Stop> {
+/// When the network, the table or a word is invalid, a host is not in the network, no path connects
+/// two hosts, or an edge is not between ranks.
+pub fn order(asked: &ReorderRequest<'_>) -> Result<ReorderResult, Stop> {
     let (objective, effort) = (objective(asked.objective)?, effort(asked.effort)?);
     let seed = seed(asked.seed)?;
     let on = network(asked.source, asked.memory)?;
@@ -75,9 +76,9 @@ pub fn order(asked: &Asked<'_>) -> Result<Found, Stop> {
     let threads = threads.map_err(|why| Refusal::new("threads", why.to_string(), ""))?;
     threads.install(|| {
         let slots = Slots::new(&on, Some(&now), None)?;
-        let request = Request {
+        let request = MappingRequest {
             graph: &graph,
-            ways: Ways::Shortest(&on),
+            paths: Paths::Shortest(&on),
             slots: &slots,
             pins: &[],
             start: None,
@@ -88,29 +89,34 @@ pub fn order(asked: &Asked<'_>) -> Result<Found, Stop> {
             seed,
         };
         let places = map(&request, &Quiet)?.places;
-        let worth = |places: &[u32]| evaluate(Ways::Shortest(&on), &graph, places, &Quiet);
+        let worth = |places: &[u32]| evaluate(Paths::Shortest(&on), &graph, places, &Quiet);
         let (before, after) = (worth(&now)?.figures, worth(&places)?.figures);
         let better = key(&after, objective) < key(&before, objective);
-        let (ranks, now_and_then) = if better {
+        let (ranks, compared) = if better {
             (Some(ranks(&now, &places)), [&before, &after])
         } else {
             (None, [&before, &before])
         };
         let hosts = now.iter().collect::<HashSet<_>>().len();
-        let words = words(&on, now.len(), hosts, now_and_then);
-        Ok(Found { ranks, words })
+        let words = words(&on, now.len(), hosts, compared);
+        Ok(ReorderResult { ranks, words })
     })
 }
 
-/// What is compared, in this order.
-fn key(of: &Figures, objective: Objective) -> [f64; 3] {
+/// The figures by which mappings are compared, the most important first.
+fn key(of: &MappingFigures, objective: Objective) -> [f64; 3] {
     match objective {
         Objective::Congestion => [of.maximum_congestion, of.hop_bytes, of.endpoint_congestion],
         Objective::Hops => [of.hop_bytes, of.maximum_congestion, of.endpoint_congestion],
     }
 }
 
-fn words(on: &Topology, processes: usize, hosts: usize, [before, after]: [&Figures; 2]) -> String {
+fn words(
+    on: &Topology,
+    processes: usize,
+    hosts: usize,
+    [before, after]: [&MappingFigures; 2],
+) -> String {
     format!(
         "{processes} processes on {hosts} hosts of {}: hop-bytes {} to {}, maximum congestion {} \
          to {}",
@@ -163,11 +169,11 @@ fn network(source: Source<'_>, memory: u64) -> Result<Topology, Refusal> {
     }
 }
 
-/// The endpoint of each process, by the name of its host: what the table says, else an endpoint of
-/// that name, or of what stands before its first dot; of several adapters the first.
-fn places(on: &Topology, asked: &Asked<'_>) -> Result<Vec<u32>, Refusal> {
+/// The endpoint of each process, by its host's name: the one in the table, else the endpoint of
+/// that name or of its part before the first dot; of several adapters the first.
+fn places(on: &Topology, asked: &ReorderRequest<'_>) -> Result<Vec<u32>, Refusal> {
     let names = Names::new(on);
-    let told = asked.table.map(|(file, text)| table(&names, file, text)).transpose()?;
+    let listed = asked.table.map(|(file, text)| table(&names, file, text)).transpose()?;
     let short = |name: &str| name.split('.').next().unwrap_or_default().to_owned();
     let mut known: HashMap<&str, u32> = HashMap::new();
     let mut found = Vec::with_capacity(asked.hosts.len());
@@ -176,7 +182,7 @@ fn places(on: &Topology, asked: &Asked<'_>) -> Result<Vec<u32>, Refusal> {
             found.push(e);
             continue;
         }
-        let of = |name: &str| told.as_ref().and_then(|told| told.get(name)).copied();
+        let of = |name: &str| listed.as_ref().and_then(|listed| listed.get(name)).copied();
         let e = match of(host).or_else(|| of(&short(host))) {
             Some(e) => e,
             None => names.find_at(0, host, 0).map_err(|refused| Refusal {
@@ -190,7 +196,7 @@ fn places(on: &Topology, asked: &Asked<'_>) -> Result<Vec<u32>, Refusal> {
     Ok(found)
 }
 
-/// Lines of a host and its endpoint; `#` begins a comment.
+/// Reads lines of a host and its endpoint; `#` begins a comment.
 fn table(names: &Names<'_>, file: &str, text: &str) -> Result<HashMap<String, u32>, Refusal> {
     let mut found = HashMap::new();
     for (line, said) in said_lines(text) {
@@ -221,8 +227,8 @@ fn graph(processes: usize, edges: &[[i32; 3]]) -> Result<Communication, Refusal>
     Communication::new(processes as u32, sent)
 }
 
-/// The new rank of each process, where `now` has the endpoint of each process and `places` that
-/// of each new rank.
+/// The new rank of each process: `now` has the endpoint of each process, and `places` that of each
+/// new rank.
 fn ranks(now: &[u32], places: &[u32]) -> Vec<u32> {
     let mut free: HashMap<u32, Vec<u32>> = HashMap::new();
     for process in (0..now.len()).rev().filter(|&p| now[p] != places[p]) {
@@ -243,8 +249,8 @@ fn ranks(now: &[u32], places: &[u32]) -> Vec<u32> {
 mod tests {
     use super::*;
 
-    fn asked<'a>(network: &'a str, hosts: &[&str], edges: &'a [[i32; 3]]) -> Asked<'a> {
-        Asked {
+    fn asked<'a>(network: &'a str, hosts: &[&str], edges: &'a [[i32; 3]]) -> ReorderRequest<'a> {
+        ReorderRequest {
             source: Source::Inline(network),
             table: None,
             objective: Some("hops"),
@@ -256,7 +262,7 @@ mod tests {
         }
     }
 
-    fn why(asked: &Asked<'_>) -> String {
+    fn why(asked: &ReorderRequest<'_>) -> String {
         order(asked).expect_err("refused").to_string()
     }
 
@@ -304,8 +310,8 @@ mod tests {
             let found = order(&asked("ring:n=7,p=1", &names, &edges)).expect("an order");
             let ranks = found.ranks.unwrap_or_else(|| (0..6).collect());
             assert_eq!(cost(&ranks), least, "{hosts:?}: {ranks:?}");
-            let told = format!("hop-bytes {} to {least},", cost(&[0, 1, 2, 3, 4, 5]));
-            assert!(found.words.contains(&told), "{}, not {told}", found.words);
+            let expected = format!("hop-bytes {} to {least},", cost(&[0, 1, 2, 3, 4, 5]));
+            assert!(found.words.contains(&expected), "{}, not {expected}", found.words);
         }
     }
 
@@ -334,7 +340,7 @@ mod tests {
                 edges.iter().map(far).sum()
             };
             let least = permutations(8).iter().map(|ranks| cost(ranks)).min().expect("some");
-            let asked = Asked { objective: None, ..asked("ring:n=8,p=1", &names, &edges) };
+            let asked = ReorderRequest { objective: None, ..asked("ring:n=8,p=1", &names, &edges) };
             let ranks = order(&asked).expect("an order").ranks.expect("better than they came");
             assert!(cost(&ranks) * 20 <= least * 21, "{} for {least}", cost(&ranks));
         }
@@ -396,21 +402,24 @@ mod tests {
             (with("ring:n=3,p=1", &[[-1, 0, 1]]), "edges: -1 is no rank; 0 to 1"),
             (with("ring:n=3,p=1", &[[0, 1, -1]]), "bytes: "),
             (with("rong:n=3", &[]), "rong:n=3: "),
-            (Asked { objective: Some("hop"), ..with("ring:n=3", &[]) }, "FLYLOOM_OBJECTIVE: "),
-            (Asked { effort: Some("much"), ..with("ring:n=3", &[]) }, "FLYLOOM_EFFORT: "),
             (
-                Asked { seed: Some("-1"), ..with("ring:n=3", &[]) },
+                ReorderRequest { objective: Some("hop"), ..with("ring:n=3", &[]) },
+                "FLYLOOM_OBJECTIVE: ",
+            ),
+            (ReorderRequest { effort: Some("much"), ..with("ring:n=3", &[]) }, "FLYLOOM_EFFORT: "),
+            (
+                ReorderRequest { seed: Some("-1"), ..with("ring:n=3", &[]) },
                 "FLYLOOM_SEED: \"-1\" is no seed",
             ),
-            (Asked { hosts: vec![], ..with("ring:n=3", &[]) }, "processes: "),
+            (ReorderRequest { hosts: vec![], ..with("ring:n=3", &[]) }, "processes: "),
             (
-                Asked { memory: 1000, ..with("torus:shape=64x64,p=1", &[]) },
+                ReorderRequest { memory: 1000, ..with("torus:shape=64x64,p=1", &[]) },
                 "torus:shape=64x64,p=1: ",
             ),
         ] {
             assert!(why(&given).starts_with(says), "{}", why(&given));
         }
         let file = Source::File { name: "net.txt", text: "" };
-        assert!(why(&Asked { source: file, ..with("", &[]) }).starts_with("net.txt: "));
+        assert!(why(&ReorderRequest { source: file, ..with("", &[]) }).starts_with("net.txt: "));
     }
 }

@@ -1,7 +1,7 @@
-//! Processes that a real MPI library joins: they carry the events of a run between its parts.
+//! Peers over MPI: the ranks of an MPI program simulate parts of a run and exchange the events.
 //!
-//! MPI is not linked. A small library around it, built from runtime/ranks by the user's mpicc, is
-//! loaded when a run asks for it; all that is unsafe about that is in one file.
+//! MPI is not linked. A small library around it, which the user's mpicc builds from runtime/ranks,
+//! is loaded when a run needs it; one file holds all unsafe code.
 
 mod shim;
 
@@ -10,7 +10,7 @@ use des::Peers;
 use shim::Shim;
 use std::path::Path;
 
-/// The ranks of an MPI program, seen by one of them.
+/// The ranks of an MPI program, as one of them sees them.
 pub struct World {
     shim: Shim,
     me: usize,
@@ -18,18 +18,19 @@ pub struct World {
 }
 
 impl World {
-    /// Loads the library at a path and begins MPI, unless it has begun. Once in a process.
+    /// Loads the library at a path and initialises MPI, unless that is done already. Works once in
+    /// a process.
     ///
     /// # Errors
-    /// When the library cannot be loaded or is none of ours, and when MPI cannot be used any more,
-    /// or not by threads in turn.
+    /// When the library cannot be loaded or is not flyloom's, and when MPI is finalised already or
+    /// does not allow calls from different threads in turn.
     pub fn open(path: &Path) -> Result<Self, Refusal> {
         let mut shim = Shim::load(path)?;
         let (me, count) = shim.open().map_err(|code| shim.refusal(code))?;
         Ok(Self { shim, me, count })
     }
 
-    /// The name and version of the MPI library, by its own words.
+    /// The name and version of the MPI library, as it reports them.
     pub fn library(&self) -> String {
         self.shim.library()
     }
@@ -39,10 +40,10 @@ impl World {
         self.shim.abort(code);
     }
 
-    /// The end of MPI, for all ranks at the same place.
+    /// Finalises MPI; all ranks call this at the same point.
     ///
     /// # Errors
-    /// MPI's.
+    /// The errors of MPI.
     pub fn close(mut self) -> Result<(), Refusal> {
         self.shim.close().map_err(|code| self.shim.refusal(code))
     }

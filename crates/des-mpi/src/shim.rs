@@ -6,14 +6,15 @@ use libloading::os::unix::{Library, RTLD_GLOBAL, RTLD_NOW};
 use std::ffi::{CStr, c_char, c_int};
 use std::path::Path;
 
-/// What `flyloom_ranks_interface` returns.
+/// The version of the interface, which `flyloom_ranks_interface` returns.
 const INTERFACE: c_int = 1;
-/// Longest text that is asked for.
+/// The longest text that is read from the library, in bytes.
 const TEXT: usize = 4096;
 
 type Words = unsafe extern "C" fn(*mut c_char, usize) -> c_int;
 
-/// The functions, and what `exchange` fills in, an entry for every rank.
+/// The functions of the library, and the memory that `exchange` passes to it, with an entry for
+/// each rank.
 pub(crate) struct Shim {
     open: unsafe extern "C" fn(*mut c_int, *mut c_int) -> c_int,
     library: Words,
@@ -34,7 +35,8 @@ pub(crate) struct Shim {
 unsafe impl Send for Shim {}
 
 impl Shim {
-    /// Loads it; it stays until the process ends, for MPI leaves threads and handlers behind.
+    /// Loads the library. It stays until the process ends, because MPI leaves threads and handlers
+    /// behind.
     pub(crate) fn load(path: &Path) -> Result<Self, Refusal> {
         let refuse = |why: &dyn std::fmt::Display| {
             let why = format!("{}: {why}", path.display());
@@ -71,7 +73,7 @@ impl Shim {
         })
     }
 
-    /// Begins MPI: this rank, and how many there are; or a code.
+    /// Initialises MPI; returns this rank and the number of ranks, or an error code.
     pub(crate) fn open(&mut self) -> Result<(usize, usize), c_int> {
         let (mut me, mut count) = (0, 0);
         // SAFETY: both point to numbers that it fills in.
@@ -89,8 +91,8 @@ impl Shim {
         }
     }
 
-    /// Gives `out[p]` to every other rank p and hands on what each gives; `out` has an entry for
-    /// every rank, which the caller has checked.
+    /// Sends `out[p]` to every other rank p and hands on what each rank sends; the caller has
+    /// checked that `out` has an entry for each rank.
     pub(crate) fn exchange(
         &mut self,
         out: &[Vec<u8>],
@@ -103,8 +105,8 @@ impl Shim {
         }
         let (to, lengths) = (self.out.as_ptr(), self.out_bytes.as_ptr());
         let (from, came) = (self.given.as_mut_ptr(), self.given_bytes.as_mut_ptr());
-        // SAFETY: all four have an entry for every rank; what `out` points to outlives the call,
-        // which has sent it when it returns.
+        // SAFETY: all four arrays have an entry for each rank, and what `out` points to outlives
+        // the call, which has sent it when it returns.
         match unsafe { (self.exchange)(to, lengths, from, came) } {
             0 => {}
             code => return Err(code),
@@ -114,8 +116,8 @@ impl Shim {
             let given = if length == 0 || bytes.is_null() {
                 &[]
             } else {
-                // SAFETY: the library keeps so many bytes there until its next call, which cannot
-                // come before this borrow of `self` ends.
+                // SAFETY: the library keeps this number of bytes there until its next call, which
+                // cannot come before this borrow of `self` ends.
                 unsafe { std::slice::from_raw_parts(bytes, length) }
             };
             take(from, given);
@@ -123,7 +125,8 @@ impl Shim {
         Ok(())
     }
 
-    /// Name and version of the MPI library by its own words, of which it has many.
+    /// The name and version of the MPI library: the start of what it reports, up to the first comma
+    /// or line end.
     pub(crate) fn library(&self) -> String {
         // SAFETY: see `text`.
         let whole = text(|at, room| unsafe { (self.library)(at, room) });
@@ -131,13 +134,13 @@ impl Shim {
         first.split_whitespace().collect::<Vec<_>>().join(" ")
     }
 
-    /// Ends all ranks.
+    /// Ends all ranks with an exit code.
     pub(crate) fn abort(&mut self, code: c_int) {
         // SAFETY: it takes a number, and does not return.
         unsafe { (self.abort)(code) }
     }
 
-    /// The end of MPI.
+    /// Finalises MPI.
     pub(crate) fn close(&mut self) -> Result<(), c_int> {
         // SAFETY: it takes nothing; whoever calls `exchange` afterwards would have no rank left.
         let code = unsafe { (self.close)() };
@@ -147,7 +150,7 @@ impl Shim {
         if code == 0 { Ok(()) } else { Err(code) }
     }
 
-    /// What a code means.
+    /// The refusal that explains an error code.
     pub(crate) fn refusal(&self, code: c_int) -> Refusal {
         let why = match code {
             -1 => "MPI was ended before in this process, and cannot begin again".to_owned(),
@@ -161,7 +164,7 @@ impl Shim {
     }
 }
 
-/// What a function writes into so much room, with a zero behind it.
+/// The text that a function writes into a buffer of limited size, ended by a zero.
 fn text(write: impl FnOnce(*mut c_char, usize) -> c_int) -> String {
     let mut room = [0 as c_char; TEXT];
     if write(room.as_mut_ptr(), TEXT - 1) != 0 {

@@ -1,12 +1,12 @@
-//! Lines of memory that are fetched before they are needed: the one file with unsafe code.
+//! Prefetching of cache lines before they are needed: the one file of this crate with unsafe code.
 #![allow(unsafe_code)]
 
-/// Bytes of a line.
+/// Bytes of a cache line.
 #[cfg(target_arch = "x86_64")]
 const LINE: usize = 64;
 
-/// Has as many lines fetched as something is long, from where it begins: nothing waits for them. On
-/// other processors than those of `x86_64` this does nothing.
+/// Prefetches the cache lines of a value without waiting for them. On processors other than
+/// `x86_64` this does nothing.
 #[inline]
 pub(crate) fn fetch<T>(at: &T) {
     #[cfg(target_arch = "x86_64")]

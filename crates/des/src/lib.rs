@@ -1,15 +1,15 @@
-//! Discrete events: one way to say what happens, several engines that run it, bit for bit equal.
+//! Discrete event simulation: an interface for models, and engines with bit-identical results.
 //!
 //! A [`Model`] is made of logical processes (LPs) that share nothing and send each other events.
-//! Every event has a [`Key`] that does not depend on the engine: its time, then its depth among
-//! events that cause one another at one time, then who sent it and as which of its events. An LP
-//! handles its events in the order of their keys, whatever runs it:
+//! Every event has a [`Key`] that does not depend on the engine: its time, then its depth in the
+//! chain of events that cause one another at this time, then its sender and its number among the
+//! sender's events. An LP handles its events in the order of their keys, whichever engine runs it:
 //!
 //! - [`sequential`]: one queue, one thread;
-//! - [`windows`]: LPs in parts, a thread each; all handle what lies in a window of time that no
-//!   part can disturb, then exchange what they sent (conservative); with [`Carried`] the same over
-//!   processes;
-//! - [`optimistic`]: parts go ahead of what is sure, and undo what came too early (Time Warp).
+//! - [`windows`]: LPs in parts, one thread for each part; all handle the events of a window of time
+//!   in which no part can affect another, then exchange the events that they sent (conservative);
+//!   with [`PeerTransport`] the same over several processes;
+//! - [`optimistic`]: parts run ahead speculatively, and undo events handled too early (Time Warp).
 //!
 //! Source: Fujimoto, "Parallel and distributed simulation systems", Wiley 2000, chapters 3 and 4.
 
@@ -29,8 +29,8 @@ mod windows;
 mod wired;
 
 pub use model::{Context, Event, Key, Lp, Model, Outcome, RANGE_PS};
-pub use optimistic::{Ahead, optimistic};
-pub use peers::{Carried, Peers, Wire};
+pub use optimistic::{OptimisticOptions, optimistic};
+pub use peers::{PeerTransport, Peers, Wire};
 pub use queue::Queue;
 pub use sequential::sequential;
-pub use windows::{Part, Transport, windows, windows_over};
+pub use windows::{PartResult, Transport, windows, windows_over};

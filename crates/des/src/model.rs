@@ -1,26 +1,27 @@
-//! What the engines run: logical processes, events, and the order of events.
+//! The interface of models: logical processes, events, and the order of events.
 
 use base::{Refusal, Stop};
 use std::cmp::Ordering;
 
-/// A logical process by its number.
+/// The number of a logical process.
 pub type Lp = u32;
 
-/// Most logical processes: the key has 24 bits for them.
+/// The largest number of logical processes: a key has 24 bits for them.
 pub(crate) const MOST_LPS: u32 = 1 << 24;
 
-/// Generations of events at one time that the key can tell apart.
+/// The largest depth of a chain of events at one time that a key can hold.
 const MOST_DEPTH: u64 = 0xff;
 
-/// All events happen before this, ps: some 107 days. Half of what a time can be, so that models may
-/// add two such spans.
+/// The end of the range of times, ps: about 107 days. It is half of what 64 bits can hold, so that
+/// models may add two such times.
 pub const RANGE_PS: u64 = 1 << 63;
 
-/// When an event happens, and which of several at one time comes first: time in ps (64 bits), depth
-/// (8), sender (24), number among the sender's events (32, which may begin anew).
+/// The key by which events are ordered: time in ps (64 bits), depth (8), sender (24), number among
+/// the sender's events (32, which may wrap around).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct Key {
-    // two words, since one of 128 bits makes all that has it a multiple of 16 bytes
+    // two words, because a single 128-bit field would round the size of everything that holds a key
+    // up to a multiple of 16 bytes
     time_ps: u64,
     rest: u64,
 }
@@ -33,7 +34,8 @@ impl PartialOrd for Key {
 }
 
 impl Ord for Key {
-    /// As derived, but in one comparison of 128 bits: 2 % of the time of a run of packets.
+    /// The derived order, but in one comparison of 128 bits, which saves 2 % of a packet
+    /// simulation.
     #[inline]
     fn cmp(&self, other: &Self) -> Ordering {
         self.bits().cmp(&other.bits())
@@ -41,7 +43,7 @@ impl Ord for Key {
 }
 
 impl Key {
-    /// Before all events.
+    /// A key that is less than that of any event.
     pub const FIRST: Self = Self { time_ps: 0, rest: 0 };
 
     #[inline]
@@ -49,19 +51,19 @@ impl Key {
         Self { time_ps, rest: depth << 56 | u64::from(source) << 32 | u64::from(serial) }
     }
 
-    /// The time, ps.
+    /// The time of the event, ps.
     #[inline]
     pub fn time_ps(self) -> u64 {
         self.time_ps
     }
 
-    /// All of it, for other processes.
+    /// The whole key as bits, for other processes.
     #[inline]
     pub(crate) fn bits(self) -> u128 {
         u128::from(self.time_ps) << 64 | u128::from(self.rest)
     }
 
-    /// What another process's [`Self::bits`] stands for.
+    /// The key that another process's [`Self::bits`] stands for.
     #[inline]
     pub(crate) fn of_bits(bits: u128) -> Self {
         Self { time_ps: (bits >> 64) as u64, rest: bits as u64 }
@@ -73,103 +75,104 @@ impl Key {
     }
 }
 
-/// An event on its way.
+/// An event that has been sent and not handled yet.
 #[derive(Debug, Clone, Copy)]
 pub struct Event<E> {
-    /// When, and before which others.
+    /// The key by which the event is ordered.
     pub key: Key,
-    /// Who handles it.
+    /// The logical process that handles it.
     pub to: Lp,
-    /// What it is.
+    /// The content of the event.
     pub what: E,
 }
 
-/// What is simulated.
+/// A simulation model: logical processes, their events, and what is recorded of a run.
 pub trait Model: Sync + Sized {
-    /// What one logical process knows.
+    /// The state of one logical process.
     type State: Send;
-    /// What happens.
+    /// The content of an event.
     type Event: Copy + Send;
-    /// What a handler changed, as it was before: enough to take the change back.
+    /// A change that a handler made, as the value before it: enough to undo the change.
     type Change: Copy + Send;
-    /// What is told of the run.
+    /// An observation that a handler records.
     type Record: Copy + Send;
-    /// What is made of all records. It must not depend on their order.
+    /// The statistics over all records, which must not depend on the order of these.
     type Tally: Send;
 
-    /// How many logical processes there are, 2^24 at most.
+    /// The number of logical processes, at most 2^24.
     fn lps(&self) -> u32;
 
-    /// The state of a logical process before the first event; it may send events.
+    /// The state of a logical process before the first event; this may send events.
     fn start(&self, to: &mut impl Context<Self>) -> Self::State;
 
-    /// An event happens to a logical process.
+    /// Handles an event at a logical process.
     fn handle(&self, state: &mut Self::State, event: Self::Event, to: &mut impl Context<Self>);
 
-    /// Takes a change back: the last one first, until all of an event are gone.
+    /// Undoes a change. Engines undo the changes of an event from the last to the first.
     fn undo(&self, state: &mut Self::State, change: Self::Change);
 
-    /// A tally without records.
+    /// Statistics without records.
     fn tally(&self) -> Self::Tally;
 
-    /// Adds a record to the tally.
+    /// Adds a record to the statistics.
     fn count(&self, tally: &mut Self::Tally, record: Self::Record);
 
-    /// Adds the tally of another part.
+    /// Adds the statistics of another part.
     fn merge(&self, into: &mut Self::Tally, other: Self::Tally);
 
-    /// How far a run is whose part, one of `parts`, has this tally: of what, how many, of how many;
-    /// 0 of 0 where that is not known.
+    /// The progress of a run, estimated from the statistics of one of `parts` parts: what is
+    /// counted, how many are done, and how many there are; 0 of 0 where it is not known.
     fn progress(&self, tally: &Self::Tally, parts: u64) -> (&'static str, u64, u64) {
         let _ = (tally, parts);
         ("events", 0, 0)
     }
 
-    /// The least delay of any event from a logical process to one of another part, ps.
+    /// The least delay of any event between logical processes of different parts, ps.
     fn lookahead_ps(&self, part_of: &[u16]) -> u64;
 }
 
-/// What a handler may do besides changing its state.
+/// The context of a handler: what it may do besides changing its state.
 pub trait Context<M: Model> {
-    /// Whether changes are kept: else [`Context::note`] costs nothing.
+    /// Whether changes are kept for undoing; otherwise [`Context::note`] costs nothing.
     const KEEPS: bool;
 
-    /// The logical process whose event this is.
+    /// The logical process that handles the event.
     fn me(&self) -> Lp;
 
-    /// The time, ps.
+    /// The time of the event, ps.
     fn now_ps(&self) -> u64;
 
     /// Sends an event that happens after a delay, which may be 0.
     fn send(&mut self, to: Lp, delay_ps: u64, event: M::Event);
 
-    /// The state changes: what it was. Called before every change.
+    /// Notes the value before a change; handlers call it before every change.
     fn note(&mut self, was: impl FnOnce() -> M::Change);
 
-    /// Tells something of the run.
+    /// Records an observation.
     fn record(&mut self, record: M::Record);
 }
 
-/// Who handles an event, when, and what number its next event has: what all contexts share.
+/// The event that is being handled, and the number of the next event that its process sends: what
+/// all contexts share.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Turn {
+pub(crate) struct CurrentEvent {
     pub(crate) me: Lp,
     pub(crate) key: Key,
     pub(crate) serial: u32,
-    /// More events caused one another at one time than the key can tell apart.
+    /// Whether a chain of events at one time became deeper than a key can hold.
     pub(crate) too_deep: bool,
-    /// Something was sent for a time past [`RANGE_PS`].
+    /// Whether an event was sent for a time past [`RANGE_PS`].
     pub(crate) too_late: bool,
 }
 
-impl Turn {
-    /// The turn of a process at an event, whose next one has this number.
+impl CurrentEvent {
+    /// The event `key` at process `me`, whose next event gets the number `serial`.
     #[inline]
     pub(crate) fn new(me: Lp, key: Key, serial: u32) -> Self {
         Self { me, key, serial, too_deep: false, too_late: false }
     }
 
-    /// The key of what is sent now.
+    /// The key of an event that is sent now.
     #[inline]
     pub(crate) fn sent(&mut self, delay_ps: u64) -> Key {
         let mut depth = 0;
@@ -182,7 +185,7 @@ impl Turn {
         }
         let mut time_ps = self.key.time_ps().saturating_add(delay_ps);
         if time_ps >= RANGE_PS {
-            // no engine comes to that time
+            // no engine reaches that time
             time_ps = u64::MAX;
             self.too_late = true;
         }
@@ -191,7 +194,7 @@ impl Turn {
         key
     }
 
-    /// Why a run until `end_ps` ends here, where it does.
+    /// Checks whether the run until `end_ps` must stop here, and why.
     #[inline]
     pub(crate) fn check(&self, end_ps: u64) -> Result<(), Stop> {
         if self.too_deep | self.too_late { self.flaw(end_ps) } else { Ok(()) }
@@ -206,19 +209,19 @@ impl Turn {
     }
 }
 
-/// That something would happen later than times can say: the same words whatever part says them.
+/// The refusal of times out of range, worded the same whichever part finds them.
 pub(crate) fn out_of_range() -> Stop {
     let why = format!("the run comes to times of {RANGE_PS} ps (107 days) or more: out of range");
     Refusal::new("", why, "shorter calculations, fewer bytes, or higher rates").into()
 }
 
-/// That events cause one another at one time without end.
+/// The refusal of events that cause one another at one time without end.
 pub(crate) fn endless(at: Lp, now_ps: u64) -> Stop {
     let why = format!("events at {now_ps} ps cause one another without end (process {at})");
-    Refusal::new("", why, "a delay above 0 somewhere in their circle").into()
+    Refusal::new("", why, "a delay above 0 somewhere in their cycle").into()
 }
 
-/// Refuses a model of too many logical processes.
+/// Refuses a model with too many logical processes.
 pub(crate) fn check<M: Model>(model: &M) -> Result<(), Stop> {
     if model.lps() <= MOST_LPS {
         return Ok(());
@@ -227,18 +230,18 @@ pub(crate) fn check<M: Model>(model: &M) -> Result<(), Stop> {
     Err(Refusal::new("", why, format!("{MOST_LPS} at most")).into())
 }
 
-/// What a run found.
+/// The result of a run.
 #[derive(Debug)]
 pub struct Outcome<M: Model> {
-    /// The states at the end, by their numbers.
+    /// The final states of the logical processes, by their numbers.
     pub states: Vec<M::State>,
-    /// All records.
+    /// The statistics over all records.
     pub tally: M::Tally,
-    /// Events that were handled, without those that were undone.
+    /// Events that were handled and not undone.
     pub events: u64,
-    /// When the last of them happened, ps.
+    /// The time of the last of these events, ps.
     pub last_ps: u64,
-    /// Windows, or rounds, of parallel engines.
+    /// Windows or rounds of parallel engines.
     pub windows: u64,
     /// Events that were undone.
     pub undone: u64,

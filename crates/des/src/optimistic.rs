@@ -1,17 +1,18 @@
-//! Time Warp in rounds: parts go ahead of what is sure, and undo what came too early.
+//! Time Warp in rounds: parts run ahead speculatively, and undo events that were handled too early.
 //!
-//! A round: every part handles its events of a bounded span of time; then all exchange what they
-//! sent and what they take back. An event that comes to a logical process late undoes what this
-//! has handled after it: changes are taken back, and what was sent is cancelled, wherever it is by
-//! then. What is earlier than all events that are left is sure, and is committed.
+//! In a round, every part handles its events of a bounded span of time; then all parts exchange
+//! what they sent and what they cancel. An event that reaches a logical process late undoes what
+//! this has handled after it: its changes are undone, and the events that it sent are cancelled
+//! wherever they are by then. Events earlier than all unhandled ones are final and get committed.
+//!
 //! Source: Jefferson, "Virtual time", TOPLAS 7(3), 1985; rounds as in Steinman, "Breathing time
 //! warp", PADS 1993.
 
 use crate::model::{
-    Context, Event, Key, Lp, Model, Outcome, RANGE_PS, Turn, check, endless, out_of_range,
+    Context, CurrentEvent, Event, Key, Lp, Model, Outcome, RANGE_PS, check, endless, out_of_range,
 };
 use crate::queue::Queue;
-use crate::windows::{Part, Placed, joined, lock};
+use crate::windows::{PartResult, Partition, joined, lock};
 use base::seed::Fast;
 use base::team::{Meeting, together};
 use base::{Interrupted, Quiet, Stop, Watch};
@@ -19,96 +20,98 @@ use std::collections::VecDeque;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed};
 
-/// How far parts go ahead, and in what order they handle events meanwhile.
+/// The options of the optimistic engine: how far parts run ahead, and in which order they handle
+/// events.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Ahead {
-    /// How long a round is, ps: nothing later than its beginning and this is handled.
+pub struct OptimisticOptions {
+    /// The length of a round, ps: events later than its start plus this are not handled in it.
     pub span_ps: u64,
-    /// Whether every event is undone and handled again at once: a test of what undoes it.
+    /// Whether every event is undone and handled again at once, to test the undoing.
     pub forced: bool,
-    /// A seed for handling the events of a round in an order drawn at random, nearly all of them
-    /// too early: a test of the engine. None: in the order of their keys.
+    /// A seed for handling the events of a round in a random order, nearly all of them too early,
+    /// to test the engine. None: in the order of their keys.
     pub hostile: Option<u64>,
 }
 
-impl Ahead {
-    /// Rounds of so long, in order.
+impl OptimisticOptions {
+    /// Rounds of this length, with events in order.
     pub fn new(span_ps: u64) -> Self {
         Self { span_ps, forced: false, hostile: None }
     }
 }
 
-/// What parts send each other.
+/// A message between parts: an event, or its cancellation.
 #[derive(Clone, Copy)]
-enum Sent<E> {
+enum PartMessage<E> {
     Event(Event<E>),
-    /// An event is taken back: its key, and whose it was.
+    /// The cancellation of an event: its key, and the process that it was for.
     Cancel(Key, Lp),
 }
 
-/// How far a round goes: as far as is asked for, and less while more is undone than stays.
-struct Reach {
+/// The length of rounds: that of the options, and less while more events are undone than kept.
+struct RoundLength {
     span_ps: u64,
-    ahead: Ahead,
-    /// Events of all parts that were handled and undone, before the last round.
+    options: OptimisticOptions,
+    /// The events of all parts that were handled and undone before the last round.
     before: (u64, u64),
 }
 
-impl Reach {
-    fn new(ahead: Ahead) -> Self {
-        Self { span_ps: ahead.span_ps.max(1), ahead, before: (0, 0) }
+impl RoundLength {
+    fn new(options: OptimisticOptions) -> Self {
+        Self { span_ps: options.span_ps.max(1), options, before: (0, 0) }
     }
 
-    /// How long the next round is, ps, by what was handled and undone until now.
+    /// The length of the next round, ps, from the numbers of events handled and undone until now.
     fn next_ps(&mut self, (handled, undone): (u64, u64)) -> u64 {
         let (new, lost) = (handled - self.before.0, undone - self.before.1);
         self.before = (handled, undone);
-        if self.ahead.forced || self.ahead.hostile.is_some() {
+        if self.options.forced || self.options.hostile.is_some() {
             return self.span_ps;
         }
         if 2 * lost > new {
             self.span_ps = (self.span_ps / 2).max(1);
         } else if 8 * lost < new {
-            self.span_ps = self.span_ps.saturating_mul(2).min(self.ahead.span_ps.max(1));
+            self.span_ps = self.span_ps.saturating_mul(2).min(self.options.span_ps.max(1));
         }
         self.span_ps
     }
 }
 
-struct Boxes<E> {
+/// The memory through which the threads of all parts exchange messages and counts.
+struct RoundExchange<E> {
     parts: usize,
     meeting: Meeting,
-    sent: Vec<Mutex<Vec<Sent<E>>>>,
+    sent: Vec<Mutex<Vec<PartMessage<E>>>>,
     firsts_ps: Vec<AtomicU64>,
-    /// Events that each part has handled and undone.
+    /// The events that each part has handled and undone.
     counts: Vec<[AtomicU64; 2]>,
-    /// Whether any part has still something to exchange, by side.
+    /// Whether any part still has something to exchange; two flags, used in turn.
     busy: [AtomicBool; 2],
     stop: AtomicBool,
 }
 
-/// An event that was handled, and can be undone.
-struct Done<M: Model> {
+/// An event that was handled, with what is needed to undo it.
+struct HandledEvent<M: Model> {
     event: Event<M::Event>,
-    /// Where its changes and what it sent begin.
+    /// The numbers at which its changes, sent events and records begin.
     changes: u64,
     sent: u64,
     records: u64,
     serial: u32,
-    /// The one before of the same logical process, by its number.
+    /// The number of the event that the same logical process handled before.
     before: Option<u64>,
     undone: bool,
-    /// It sent something for a time out of range.
+    /// Whether it sent an event for a time out of range.
     too_late: bool,
 }
 
-/// A row that grows at its end and is forgotten from its beginning; numbers stay.
-struct Row<T> {
+/// A log that grows at its end and drops its oldest items; items keep their numbers.
+struct Log<T> {
     first: u64,
     items: VecDeque<T>,
 }
 
-impl<T> Row<T> {
+impl<T> Log<T> {
     fn new() -> Self {
         Self { first: 0, items: VecDeque::new() }
     }
@@ -132,14 +135,15 @@ impl<T> Row<T> {
     }
 }
 
-struct Kept<'a, M: Model> {
-    changes: &'a mut Row<M::Change>,
-    sent: &'a mut Row<Event<M::Event>>,
-    records: &'a mut Row<M::Record>,
-    turn: Turn,
+/// A context that keeps changes, sent events and records, so that they can be undone.
+struct UndoableContext<'a, M: Model> {
+    changes: &'a mut Log<M::Change>,
+    sent: &'a mut Log<Event<M::Event>>,
+    records: &'a mut Log<M::Record>,
+    turn: CurrentEvent,
 }
 
-impl<M: Model> Context<M> for Kept<'_, M> {
+impl<M: Model> Context<M> for UndoableContext<'_, M> {
     const KEEPS: bool = true;
 
     fn me(&self) -> Lp {
@@ -167,45 +171,47 @@ impl<M: Model> Context<M> for Kept<'_, M> {
     }
 }
 
+/// A part of the logical processes with its event queue and its logs.
 struct Worker<'a, M: Model> {
     model: &'a M,
-    placed: &'a Placed,
+    placed: &'a Partition,
     me: usize,
     queue: Queue<M::Event>,
-    out: Vec<Vec<Sent<M::Event>>>,
+    out: Vec<Vec<PartMessage<M::Event>>>,
     states: Vec<M::State>,
     serials: Vec<u32>,
-    /// The last event that each logical process has handled.
+    /// The number of the last event that each logical process has handled.
     last: Vec<Option<u64>>,
-    done: Row<Done<M>>,
-    changes: Row<M::Change>,
-    sent: Row<Event<M::Event>>,
-    records: Row<M::Record>,
-    /// Events to be cancelled among this part's own.
+    done: Log<HandledEvent<M>>,
+    changes: Log<M::Change>,
+    sent: Log<Event<M::Event>>,
+    records: Log<M::Record>,
+    /// Events of this part that are to be cancelled.
     cancelled: Vec<(Key, Lp)>,
     tally: M::Tally,
     handled: u64,
     undone: u64,
     last_ps: u64,
     failed: Option<Stop>,
-    /// When and where events seemed to cause one another without end: they may yet be undone.
+    /// The time and process at which events seem to cause one another without end; they may still
+    /// be undone.
     deep: Option<(u64, Lp)>,
-    /// What stays comes to times out of range.
+    /// Whether committed events sent others for times out of range.
     too_late: bool,
 }
 
 impl<M: Model> Worker<'_, M> {
     fn start(&mut self) {
         for me in self.placed.of(self.me) {
-            let turn = Turn::new(me, Key::FIRST, 0);
+            let turn = CurrentEvent::new(me, Key::FIRST, 0);
             let (changes, sent, records) = (&mut self.changes, &mut self.sent, &mut self.records);
-            let mut to = Kept::<M> { changes, sent, records, turn };
+            let mut to = UndoableContext::<M> { changes, sent, records, turn };
             self.states.push(self.model.start(&mut to));
             self.serials.push(to.turn.serial);
             self.too_late |= to.turn.too_late;
             self.last.push(None);
         }
-        // nothing of this is ever undone
+        // what processes do at the start is never undone
         self.deliver(self.sent.first);
         self.sent.forget(self.sent.end());
         self.changes.forget(self.changes.end());
@@ -214,7 +220,7 @@ impl<M: Model> Worker<'_, M> {
         }
     }
 
-    /// Hands on what was sent from a number on.
+    /// Delivers the events that were sent from number `from` on.
     fn deliver(&mut self, from: u64) {
         for at in from..self.sent.end() {
             let event = *self.sent.get(at);
@@ -222,18 +228,18 @@ impl<M: Model> Worker<'_, M> {
             if part == self.me {
                 self.arrive(event);
             } else {
-                self.out[part].push(Sent::Event(event));
+                self.out[part].push(PartMessage::Event(event));
             }
         }
     }
 
-    /// An event comes: what its process has handled after it is undone.
+    /// Receives an event: whatever its process has handled after it is undone.
     fn arrive(&mut self, event: Event<M::Event>) {
         self.roll_back(event.to, event.key);
         self.queue.push(event);
     }
 
-    /// Undoes what a process has handled after `key`; cancels run until none are left.
+    /// Undoes what a process has handled after `key`, and then all events that this cancels.
     fn roll_back(&mut self, lp: Lp, key: Key) {
         let at = self.placed.local[lp as usize] as usize;
         while let Some(number) = self.last(at)
@@ -244,21 +250,21 @@ impl<M: Model> Worker<'_, M> {
         self.cancel_all();
     }
 
-    /// Takes back what the undone events had sent, and what was undone for it.
+    /// Cancels the events that undone events had sent, until none is left.
     fn cancel_all(&mut self) {
         while let Some((key, lp)) = self.cancelled.pop() {
             self.cancel(key, lp);
         }
     }
 
-    /// The last event that the process at a place has handled, where it can be undone.
+    /// The last event that a process has handled, where it can still be undone.
     fn last(&self, at: usize) -> Option<u64> {
         self.last[at].filter(|&number| number >= self.done.first)
     }
 
-    /// Takes back an event of this part.
+    /// Cancels an event of this part.
     fn cancel(&mut self, key: Key, lp: Lp) {
-        // it is in the queue, unless it was handled: then it is undone, which puts it there
+        // the event is in the queue, or it was handled and undoing it puts it back there
         if self.queue.remove(key).is_none() {
             let at = self.placed.local[lp as usize] as usize;
             while let Some(number) = self.last(at)
@@ -271,7 +277,7 @@ impl<M: Model> Worker<'_, M> {
         }
     }
 
-    /// Undoes the last event of the process at a place.
+    /// Undoes the last event of a process.
     fn undo_last(&mut self, at: usize) {
         let Some(number) = self.last(at) else { return };
         let last = number + 1 == self.done.end();
@@ -292,7 +298,7 @@ impl<M: Model> Worker<'_, M> {
             if part == self.me {
                 self.cancelled.push((key, to));
             } else {
-                self.out[part].push(Sent::Cancel(key, to));
+                self.out[part].push(PartMessage::Cancel(key, to));
             }
         }
         self.undone += 1;
@@ -302,7 +308,7 @@ impl<M: Model> Worker<'_, M> {
     fn handle(&mut self, event: Event<M::Event>) {
         let at = self.placed.local[event.to as usize] as usize;
         let serial = self.serials[at];
-        let done = Done {
+        let done = HandledEvent {
             event,
             changes: self.changes.end(),
             sent: self.sent.end(),
@@ -312,9 +318,9 @@ impl<M: Model> Worker<'_, M> {
             undone: false,
             too_late: false,
         };
-        let turn = Turn::new(event.to, event.key, serial);
+        let turn = CurrentEvent::new(event.to, event.key, serial);
         let (changes, sent, records) = (&mut self.changes, &mut self.sent, &mut self.records);
-        let mut to = Kept::<M> { changes, sent, records, turn };
+        let mut to = UndoableContext::<M> { changes, sent, records, turn };
         self.model.handle(&mut self.states[at], event.what, &mut to);
         let turn = to.turn;
         if turn.too_deep {
@@ -323,13 +329,13 @@ impl<M: Model> Worker<'_, M> {
         self.serials[at] = turn.serial;
         let (number, from) = (self.done.end(), done.sent);
         self.last[at] = Some(number);
-        self.done.items.push_back(Done { too_late: turn.too_late, ..done });
+        self.done.items.push_back(HandledEvent { too_late: turn.too_late, ..done });
         self.handled += 1;
         self.deliver(from);
     }
 
-    /// Handles the events before a time.
-    fn go(&mut self, limit_ps: u64, ahead: Ahead, dice: Option<&mut Fast>) {
+    /// Handles the events before `limit_ps`.
+    fn go(&mut self, limit_ps: u64, ahead: OptimisticOptions, dice: Option<&mut Fast>) {
         if let Some(dice) = dice {
             let mut all = Vec::new();
             while let Some(event) = self.queue.pop_before(limit_ps) {
@@ -338,7 +344,8 @@ impl<M: Model> Worker<'_, M> {
             for last in (1..all.len()).rev() {
                 all.swap(last, dice.below(last as u32 + 1) as usize);
             }
-            // they go back: some are cancelled meanwhile, and come again with other contents
+            // the events go back into the queue, because some get cancelled meanwhile and come
+            // again changed
             for &event in &all {
                 self.queue.push(event);
             }
@@ -355,7 +362,8 @@ impl<M: Model> Worker<'_, M> {
             self.handle(event);
             if ahead.forced {
                 let at = self.placed.local[event.to as usize] as usize;
-                // nothing has happened to it since, unless it sent itself something at this time
+                // its process has handled nothing else since, unless the event sent itself another
+                // one at this time
                 if self.last(at).is_some_and(|last| self.done.get(last).event.key == event.key) {
                     self.undo_last(at);
                     self.cancel_all();
@@ -370,7 +378,7 @@ impl<M: Model> Worker<'_, M> {
         }
     }
 
-    /// Commits what is earlier than all that is left anywhere.
+    /// Commits the events earlier than `sure_ps`, before which no part has unhandled events.
     fn commit(&mut self, sure_ps: u64) {
         while let Some(done) = self.done.items.front() {
             if !done.undone && done.event.key.time_ps() >= sure_ps {
@@ -396,25 +404,25 @@ impl<M: Model> Worker<'_, M> {
     }
 }
 
-/// What a thread found and how many events it has undone; none where another stopped.
-type Ran<M> = Result<Option<(Part<M>, u64)>, Stop>;
+/// The result of a part and the number of events it has undone; none where another part stopped.
+type PartOutcome<M> = Result<Option<(PartResult<M>, u64)>, Stop>;
 
-/// Runs all events before `end_ps` optimistically: a thread for each part of the logical processes.
-/// The result is that of [`crate::sequential`].
+/// Runs all events before `end_ps` optimistically, with a thread for each part of the logical
+/// processes. The result is that of [`crate::sequential`].
 ///
 /// # Errors
-/// As of [`crate::sequential`].
+/// The errors of [`crate::sequential`].
 pub fn optimistic<M: Model>(
     model: &M,
     part_of: &[u16],
     end_ps: u64,
-    ahead: Ahead,
+    ahead: OptimisticOptions,
     watch: &dyn Watch,
 ) -> Result<Outcome<M>, Stop> {
     check(model)?;
-    let placed = Placed::new(part_of, model.lps())?;
+    let placed = Partition::new(part_of, model.lps())?;
     let parts = placed.parts();
-    let boxes = Boxes {
+    let boxes = RoundExchange {
         parts,
         meeting: Meeting::new(parts),
         sent: (0..parts * parts).map(|_| Mutex::new(Vec::new())).collect(),
@@ -423,7 +431,7 @@ pub fn optimistic<M: Model>(
         busy: [AtomicBool::new(false), AtomicBool::new(false)],
         stop: AtomicBool::new(false),
     };
-    let found: Vec<Ran<M>> = together(&boxes.meeting, 0..parts, |_, me| {
+    let found: Vec<PartOutcome<M>> = together(&boxes.meeting, 0..parts, |_, me| {
         let watch: &dyn Watch = if me == 0 { watch } else { &Quiet };
         rounds(model, &placed, me, end_ps, ahead, &boxes, watch)
     });
@@ -442,13 +450,13 @@ pub fn optimistic<M: Model>(
 
 fn rounds<M: Model>(
     model: &M,
-    placed: &Placed,
+    placed: &Partition,
     me: usize,
     end_ps: u64,
-    ahead: Ahead,
-    boxes: &Boxes<M::Event>,
+    ahead: OptimisticOptions,
+    boxes: &RoundExchange<M::Event>,
     watch: &dyn Watch,
-) -> Ran<M> {
+) -> PartOutcome<M> {
     let mut worker = Worker {
         model,
         placed,
@@ -458,10 +466,10 @@ fn rounds<M: Model>(
         states: Vec::new(),
         serials: Vec::new(),
         last: Vec::new(),
-        done: Row::new(),
-        changes: Row::new(),
-        sent: Row::new(),
-        records: Row::new(),
+        done: Log::new(),
+        changes: Log::new(),
+        sent: Log::new(),
+        records: Log::new(),
         cancelled: Vec::new(),
         tally: model.tally(),
         handled: 0,
@@ -472,7 +480,7 @@ fn rounds<M: Model>(
         too_late: false,
     };
     let mut dice = ahead.hostile.map(|seed| Fast::new(seed, "hostile", me as u64));
-    let (mut windows, mut reach) = (0, Reach::new(ahead));
+    let (mut windows, mut reach) = (0, RoundLength::new(ahead));
     worker.start();
     loop {
         if worker.failed.is_none() {
@@ -517,13 +525,13 @@ fn rounds<M: Model>(
         return Err(stop);
     }
     let events = handled - undone;
-    Ok(Some((Part { states, tally, events, last_ps, windows }, undone)))
+    Ok(Some((PartResult { states, tally, events, last_ps, windows }, undone)))
 }
 
-/// Exchanges until nothing is on its way: what comes may undo events, and so take others back.
+/// Exchanges messages until none is left: each may undo events and thereby cause new messages.
 fn settle<M: Model>(
     worker: &mut Worker<'_, M>,
-    boxes: &Boxes<M::Event>,
+    boxes: &RoundExchange<M::Event>,
 ) -> Result<(), Interrupted> {
     let mut side = 0;
     loop {
@@ -537,8 +545,8 @@ fn settle<M: Model>(
             let taken = std::mem::take(&mut *lock(&boxes.sent[from * boxes.parts + worker.me]));
             for sent in taken {
                 match sent {
-                    Sent::Event(event) => worker.arrive(event),
-                    Sent::Cancel(key, lp) => {
+                    PartMessage::Event(event) => worker.arrive(event),
+                    PartMessage::Cancel(key, lp) => {
                         worker.cancelled.push((key, lp));
                         worker.cancel_all();
                     }

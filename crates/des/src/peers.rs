@@ -1,15 +1,15 @@
-//! Processes as parts of a run: what they send each other is bytes, whoever carries them.
+//! Several processes as the parts of one run: they exchange bytes by any means of transport.
 
 use crate::model::{Event, Key};
 use crate::windows::Transport;
 use base::{Interrupted, Refusal, Stop};
 
-/// What has a form as bytes that is the same everywhere.
+/// A value with an encoding as bytes that is the same on all machines.
 pub trait Wire: Sized {
-    /// Writes it behind what is there.
+    /// Appends the encoding to `into`.
     fn put(&self, into: &mut Vec<u8>);
 
-    /// Reads it from the beginning, which is taken away; none where it is not there.
+    /// Decodes a value from the start of `from` and removes it there; none where it is incomplete.
     fn take(from: &mut &[u8]) -> Option<Self>;
 }
 
@@ -91,16 +91,17 @@ impl<E: Wire> Wire for Event<E> {
     }
 }
 
-/// What carries bytes between processes that go in step: each calls the same in the same order.
+/// The exchange of bytes among processes that run in step: all make the same calls in the same
+/// order.
 pub trait Peers {
     /// The number of this process.
     fn me(&self) -> usize;
 
-    /// How many there are.
+    /// The number of processes.
     fn count(&self) -> usize;
 
-    /// Gives `out[p]` to every other process p, and takes what each of them gives, in the order of
-    /// their numbers. `out` has an entry for all.
+    /// Sends `out[p]` to every other process p, and hands what each of them sends to `take`, in the
+    /// order of their numbers. `out` has an entry for every process.
     ///
     /// # Errors
     /// When another cannot be reached any more.
@@ -108,21 +109,21 @@ pub trait Peers {
     -> Result<(), Stop>;
 }
 
-/// A transport of events over processes.
-pub struct Carried<'a> {
+/// A transport of events between parts that are separate processes.
+pub struct PeerTransport<'a> {
     peers: &'a mut dyn Peers,
     out: Vec<Vec<u8>>,
 }
 
-impl<'a> Carried<'a> {
-    /// Over these.
+impl<'a> PeerTransport<'a> {
+    /// A transport over these processes.
     pub fn new(peers: &'a mut dyn Peers) -> Self {
         let out = vec![Vec::new(); peers.count()];
         Self { peers, out }
     }
 }
 
-impl<E: Wire> Transport<E> for Carried<'_> {
+impl<E: Wire> Transport<E> for PeerTransport<'_> {
     fn me(&self) -> usize {
         self.peers.me()
     }
@@ -181,10 +182,11 @@ fn no_message(from: usize) -> Stop {
     Refusal::new("", why, "the same flyloom for all ranks").into()
 }
 
-/// What every process says, by their numbers; all say something at the same place of their work.
+/// The values of all processes, by their numbers; all processes call this at the same point of
+/// their work.
 ///
 /// # Errors
-/// As [`Peers::exchange`], and when something else arrives.
+/// The errors of [`Peers::exchange`], and when a message cannot be read.
 pub fn all<T: Wire>(peers: &mut dyn Peers, mine: T) -> Result<Vec<T>, Stop> {
     let (me, count) = (peers.me(), peers.count());
     let mut bytes = Vec::new();
@@ -198,11 +200,11 @@ pub fn all<T: Wire>(peers: &mut dyn Peers, mine: T) -> Result<Vec<T>, Stop> {
     given.into_iter().enumerate().map(read).collect()
 }
 
-/// What this process found, where all found something; else why one did not, the same for all: the
-/// refusal of the first, with its number where not all say the same.
+/// The result of this process if all processes have one; otherwise the same refusal for all: the
+/// first process's, with its number where processes differ.
 ///
 /// # Errors
-/// When any process has one, and as [`all`].
+/// When any process has an error, and the errors of [`all`].
 pub fn agree<T>(peers: &mut dyn Peers, mine: Result<T, Stop>) -> Result<T, Stop> {
     let said = match &mine {
         Ok(_) => vec![],
@@ -217,11 +219,10 @@ pub fn agree<T>(peers: &mut dyn Peers, mine: Result<T, Stop>) -> Result<T, Stop>
     Err(Refusal::new(param.clone(), why, help.clone()).into())
 }
 
-/// Checks that all processes were given the same: of each thing its name, and what tells it from
-/// others.
+/// Checks that all processes were given the same values, each with its name.
 ///
 /// # Errors
-/// The refusal names the first process that differs from process 0, and in what.
+/// The refusal names the first process that differs from process 0, and the value that differs.
 pub fn same(peers: &mut dyn Peers, given: &[(&str, String)]) -> Result<(), Stop> {
     let said = all(peers, given.iter().map(|(_, value)| value.clone()).collect::<Vec<_>>())?;
     for (rank, values) in said.iter().enumerate() {

@@ -1,9 +1,9 @@
-//! Processes as parts.
+//! Tests of runs over several processes.
 
-use crate::peers::{Carried, Peers, Wire, agree, all, same};
+use crate::peers::{PeerTransport, Peers, Wire, agree, all, same};
 use crate::tests::{Phold, drawn_parts, listed};
 use crate::wired::each;
-use crate::{Model, Part, Transport, windows_over};
+use crate::{Model, PartResult, Transport, windows_over};
 use base::seed::Fast;
 use base::{Interrupted, Quiet, Refusal, Stop};
 use proptest::prelude::*;
@@ -11,7 +11,7 @@ use proptest::prelude::*;
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(60))]
 
-    /// Processes find what a sorted list does, also where some have nothing to do.
+    /// Several processes find what a sorted list finds, also where some have nothing to do.
     #[test]
     fn processes_are_equal(
         lps in 1_u32..12,
@@ -27,12 +27,12 @@ proptest! {
         let (states, tally, handled) = listed(&model, end_ps);
         let part_of = drawn_parts(lps, parts, seed);
         let found = each(usize::from(parts) + idle, |peers| {
-            let mut over = Carried::new(peers);
+            let mut over = PeerTransport::new(peers);
             windows_over(&model, &part_of, end_ps, &mut over, &Quiet).unwrap().unwrap()
         });
         prop_assert_eq!(found.iter().map(|part| part.events).sum::<u64>(), handled);
         let (mut merged, mut windows) = (model.tally(), found[0].windows);
-        let mut rest: Vec<_> = found.into_iter().map(|part: Part<Phold>| {
+        let mut rest: Vec<_> = found.into_iter().map(|part: PartResult<Phold>| {
             model.merge(&mut merged, part.tally);
             windows = windows.max(part.windows);
             part.states.into_iter()
@@ -44,7 +44,7 @@ proptest! {
         }
     }
 
-    /// What was written is read, and no cut of it.
+    /// Encoded values are decoded, and no truncation of them is accepted.
     #[test]
     fn bytes_are_read_as_they_were_written(seed in any::<u64>(), words in any::<Vec<String>>()) {
         let mut dice = Fast::new(seed, "wire", 0);
@@ -73,7 +73,7 @@ fn all_hear_what_each_says() {
 #[test]
 fn one_refusal_is_everybodys() {
     let refuse = |why: &str| Err::<(), _>(Stop::from(Refusal::new("q", why, "7")));
-    let told = |of: &(dyn Fn(usize) -> Result<(), Stop> + std::marker::Sync)| {
+    let outcome = |of: &(dyn Fn(usize) -> Result<(), Stop> + std::marker::Sync)| {
         let mut found = each(3, |peers| {
             let mine = of(peers.me());
             agree(peers, mine).map_err(|why| why.to_string())
@@ -82,30 +82,30 @@ fn one_refusal_is_everybodys() {
         assert_eq!(found.len(), 1, "{found:?}");
         found.remove(0)
     };
-    assert_eq!(told(&|_| Ok(())), Ok(()));
-    assert_eq!(told(&|_| refuse("6 is even")), Err("q: 6 is even; 7".to_owned()));
-    let one = told(&|me| if me == 1 { refuse("no file") } else { Ok(()) });
+    assert_eq!(outcome(&|_| Ok(())), Ok(()));
+    assert_eq!(outcome(&|_| refuse("6 is even")), Err("q: 6 is even; 7".to_owned()));
+    let one = outcome(&|me| if me == 1 { refuse("no file") } else { Ok(()) });
     assert_eq!(one, Err("q: rank 1 of 3: no file; 7".to_owned()));
-    let stopped = told(&|me| if me == 2 { Err(Interrupted.into()) } else { Ok(()) });
+    let stopped = outcome(&|me| if me == 2 { Err(Interrupted.into()) } else { Ok(()) });
     assert_eq!(stopped, Err(Stop::from(Interrupted).to_string()));
 }
 
 #[test]
 fn ranks_that_were_given_something_else_are_named() {
-    let told = |versions: [&'static str; 3]| {
+    let outcome = |versions: [&'static str; 3]| {
         each(3, |peers| {
             let given = [("network", "ring".to_owned()), ("version", versions[peers.me()].into())];
             same(peers, &given).map_err(|why| why.to_string())
         })
     };
-    assert!(told(["1", "1", "1"]).iter().all(Result::is_ok));
-    for found in told(["1", "1", "2"]) {
+    assert!(outcome(["1", "1", "1"]).iter().all(Result::is_ok));
+    for found in outcome(["1", "1", "2"]) {
         let why = found.unwrap_err();
         assert!(why.contains("rank 2 has version 2, rank 0 has 1"), "{why}");
     }
 }
 
-/// The first window of an event that is cut names who sent it.
+/// The refusal of a truncated message names the sender.
 #[test]
 fn what_cannot_be_read_is_refused() {
     let found = each(2, |peers| {
@@ -117,7 +117,7 @@ fn what_cannot_be_read_is_refused() {
             return String::new();
         }
         let mut out: [Vec<crate::Event<u32>>; 2] = [vec![], vec![]];
-        let exchanged = Carried::new(peers).exchange(&mut out, 9, false, &mut |_| {});
+        let exchanged = PeerTransport::new(peers).exchange(&mut out, 9, false, &mut |_| {});
         exchanged.unwrap_err().to_string()
     });
     assert!(found[0].contains("rank 1 sent what this one cannot read"), "{found:?}");

@@ -1,9 +1,10 @@
-//! Events by their keys: a calendar of two wheels.
+//! The event queue, ordered by keys: a calendar queue of two wheels.
 //!
-//! The fine wheel has a bucket for each span of 2^shift ps of the block of time that is now, the
-//! coarse one a bucket for each of the next blocks, and a heap has what is later. The bucket that
-//! is now is sorted; all others are lists without order. So an event is compared with a few others,
-//! O(1) on average, and what it is stays where it was put: keys alone are moved.
+//! The fine wheel has a bucket for each span of 2^shift ps in the current block of time, the coarse
+//! wheel has a bucket for each of the next blocks, and a heap holds later events. The current
+//! bucket is sorted; all others are unordered lists. So an event is compared with a few others
+//! only, O(1) on average. Its content stays where it was put; only keys are moved.
+//!
 //! Source: Brown, "Calendar queues", CACM 31(10), 1988; Varghese and Lauck, "Hashed and
 //! hierarchical timing wheels", SOSP 1987.
 
@@ -13,41 +14,42 @@ use crate::wheel::{BUCKETS, LOG, MASK, NONE, Wheel};
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
-/// Most events of a bucket whose places are counted.
+/// The largest bucket that is sorted by counting.
 const FEW: usize = 24;
 
-/// Events between two looks at whether buckets have the right width.
+/// Events between two checks of the width of buckets.
 const TUNED: u32 = 1 << 16;
 
-/// The width that a queue begins with: 2^10 ps.
+/// Base-2 logarithm of the initial width of a bucket, in ps.
 const FIRST_SHIFT: u32 = 10;
 
-/// When an event happens and to whom; what it is has the same place in [`Queue::held`].
+/// The key and the recipient of an event; its content has the same index in [`Queue::payloads`].
 #[derive(Clone, Copy)]
-struct Entry {
+struct QueueEntry {
     key: Key,
     to: Lp,
-    /// The next entry of its bucket, or of those that are free.
+    /// The next entry of its bucket, or of the list of free entries.
     next: u32,
 }
 
-/// What an event is, with lines of memory of its own.
+/// The content of an event, aligned to cache lines.
 #[derive(Clone, Copy)]
 #[repr(align(64))]
-struct Held<E>(E);
+struct Payload<E>(E);
 
-/// An event that is now, by its key and place.
-type Opened = (Key, u32);
+/// An event of the current bucket: its key, and the index of its entry.
+type OpenEntry = (Key, u32);
 
-/// Sorts the latest to the front. Of few, the place of each is how many are later: that takes more
-/// comparisons than sorting does, but no branch that depends on them and would be guessed wrong.
-fn sort(open: &mut Vec<Opened>, room: &mut Vec<Opened>) {
+/// Sorts the latest event to the front. In a small bucket, the place of each event is the number of
+/// later ones: this takes more comparisons than sorting, but has no branch that the processor would
+/// mispredict.
+fn sort(open: &mut Vec<OpenEntry>, room: &mut Vec<OpenEntry>) {
     if open.len() > FEW {
         open.sort_unstable_by_key(|opened| Reverse(opened.0));
         return;
     }
     let count = open.len();
-    // loops of whole fours: none is later than what fills the last
+    // the padding makes loops of exactly four, and is later than no event
     open.resize(count.next_multiple_of(4), (Key::FIRST, NONE));
     room.clear();
     room.resize(count, (Key::FIRST, NONE));
@@ -63,33 +65,33 @@ fn sort(open: &mut Vec<Opened>, room: &mut Vec<Opened>) {
     if sum == count * count.saturating_sub(1) / 2 {
         std::mem::swap(open, room);
     } else {
-        // equal keys got one place
+        // events with equal keys were given the same place
         open.truncate(count);
         open.sort_unstable_by_key(|opened| Reverse(opened.0));
     }
 }
 
-/// Events in the order of their keys.
+/// The queue of events in the order of their keys.
 pub struct Queue<E> {
-    /// A bucket of the fine wheel is 2^shift ps.
+    /// Base-2 logarithm of the width of a bucket of the fine wheel, in ps.
     shift: u32,
-    /// The bucket that is now: the time of its beginning, in buckets.
+    /// The number of the current bucket: its start time in units of the bucket width.
     now: u64,
-    /// Its events and all earlier ones, the latest first.
-    open: Vec<Opened>,
-    /// Room to sort them in.
-    sorted: Vec<Opened>,
+    /// The events of the current bucket and all earlier ones, the latest first.
+    open: Vec<OpenEntry>,
+    /// Working memory for sorting.
+    sorted: Vec<OpenEntry>,
     fine: Wheel,
     coarse: Wheel,
-    /// What is later, the earliest on top.
+    /// The events beyond both wheels, the earliest on top.
     heap: BinaryHeap<Reverse<(Key, u32)>>,
-    entries: Vec<Entry>,
-    held: Vec<Held<E>>,
+    entries: Vec<QueueEntry>,
+    payloads: Vec<Payload<E>>,
     free: u32,
-    /// An entry of the bucket that is next: [`Self::fetch_next`].
+    /// The entry of the next bucket to prefetch: [`Self::fetch_next`].
     cursor: u32,
     len: usize,
-    /// Events taken, and buckets opened, since the width was looked at.
+    /// Events taken, and buckets opened, since the last check of the width.
     taken: u32,
     opened: u32,
 }
@@ -102,7 +104,7 @@ impl<E: Copy> Default for Queue<E> {
 
 #[expect(clippy::inline_always, reason = "else 3 % of the time of a run of packets are calls")]
 impl<E: Copy> Queue<E> {
-    /// One without events.
+    /// An empty queue.
     pub fn new() -> Self {
         Self {
             shift: FIRST_SHIFT,
@@ -113,7 +115,7 @@ impl<E: Copy> Queue<E> {
             coarse: Wheel::new(),
             heap: BinaryHeap::new(),
             entries: Vec::new(),
-            held: Vec::new(),
+            payloads: Vec::new(),
             free: NONE,
             cursor: NONE,
             len: 0,
@@ -122,17 +124,17 @@ impl<E: Copy> Queue<E> {
         }
     }
 
-    /// How many events it has.
+    /// The number of events in the queue.
     pub fn len(&self) -> usize {
         self.len
     }
 
-    /// Whether it has none.
+    /// Whether the queue is empty.
     pub fn is_empty(&self) -> bool {
         self.len == 0
     }
 
-    /// Adds an event, which may be earlier than those that were taken.
+    /// Adds an event, which may be earlier than events that were taken already.
     #[inline(always)]
     pub fn push(&mut self, event: Event<E>) {
         let Event { key, to, what } = event;
@@ -140,17 +142,17 @@ impl<E: Copy> Queue<E> {
         let at = self.free;
         if let Some(entry) = self.entries.get_mut(at as usize) {
             self.free = entry.next;
-            *entry = Entry { key, to, next: NONE };
-            self.held[at as usize] = Held(what);
+            *entry = QueueEntry { key, to, next: NONE };
+            self.payloads[at as usize] = Payload(what);
             self.place(key, at);
         } else {
-            self.entries.push(Entry { key, to, next: NONE });
-            self.held.push(Held(what));
+            self.entries.push(QueueEntry { key, to, next: NONE });
+            self.payloads.push(Payload(what));
             self.place(key, self.entries.len() as u32 - 1);
         }
     }
 
-    /// Puts an entry where its time is.
+    /// Puts an entry into the bucket of its time.
     fn place(&mut self, key: Key, at: u32) {
         let bucket = key.time_ps() >> self.shift;
         if bucket <= self.now {
@@ -167,31 +169,31 @@ impl<E: Copy> Queue<E> {
         self.entries[at as usize].next = wheel.add(slot, at);
     }
 
-    /// Puts an entry among those of the bucket that is now.
+    /// Puts an entry into the sorted current bucket.
     #[cold]
     fn place_now(&mut self, key: Key, at: u32) {
         let place = self.open.partition_point(|other| other.0 > key);
         self.open.insert(place, (key, at));
     }
 
-    /// Puts an entry among those behind all buckets.
+    /// Puts an entry into the heap beyond all buckets.
     #[cold]
     fn place_late(&mut self, key: Key, at: u32) {
         self.heap.push(Reverse((key, at)));
     }
 
-    /// What an entry was, which is free from now on.
+    /// Frees an entry and returns its event.
     #[inline(always)]
     fn take(&mut self, at: u32) -> Event<E> {
         let entry = &mut self.entries[at as usize];
-        let Entry { key, to, .. } = *entry;
+        let QueueEntry { key, to, .. } = *entry;
         entry.next = self.free;
         self.free = at;
         self.len -= 1;
-        Event { key, to, what: self.held[at as usize].0 }
+        Event { key, to, what: self.payloads[at as usize].0 }
     }
 
-    /// The earliest event, where it is earlier than `limit_ps`.
+    /// Takes the earliest event, if it is earlier than `limit_ps`.
     #[inline(always)]
     pub fn pop_before(&mut self, limit_ps: u64) -> Option<Event<E>> {
         if self.open.is_empty() && !self.open_next(limit_ps) {
@@ -206,14 +208,14 @@ impl<E: Copy> Queue<E> {
         Some(self.take(at))
     }
 
-    /// Fetches one more of the events of the bucket that is next, where there is one and it is
-    /// known, and the state of who handles it. Where this is called with each event that is taken,
-    /// both are near when they are needed.
+    /// Prefetches one more event of the next bucket, if that is known, and the state of its
+    /// recipient. If this is called once for each event taken, both are in the cache when they are
+    /// needed.
     #[inline(always)]
     pub(crate) fn fetch_next<'a, S: 'a>(&mut self, state: impl FnOnce(Lp) -> &'a S) {
         let at = self.cursor as usize;
         let Some(entry) = self.entries.get(at) else { return };
-        fetch(&self.held[at]);
+        fetch(&self.payloads[at]);
         fetch(state(entry.to));
         self.cursor = entry.next;
         if let Some(next) = self.entries.get(entry.next as usize) {
@@ -221,8 +223,7 @@ impl<E: Copy> Queue<E> {
         }
     }
 
-    /// Goes on to the next bucket that has events and begins before a time; false where there is
-    /// none.
+    /// Opens the next bucket that has events and starts before a time; false where there is none.
     #[inline(never)]
     fn open_next(&mut self, limit_ps: u64) -> bool {
         if self.len == 0 {
@@ -247,7 +248,7 @@ impl<E: Copy> Queue<E> {
             self.opened += 1;
             let mut at = self.fine.take(slot);
             while at != NONE {
-                let Entry { key, next, .. } = self.entries[at as usize];
+                let QueueEntry { key, next, .. } = self.entries[at as usize];
                 self.open.push((key, at));
                 at = next;
             }
@@ -257,8 +258,8 @@ impl<E: Copy> Queue<E> {
         true
     }
 
-    /// Goes on to the next block that has events and begins before a time; false where there is
-    /// none.
+    /// Moves on to the next block of time that has events and starts before a time; false where
+    /// there is none.
     fn next_blocks(&mut self, limit_ps: u64) -> bool {
         let Some(block) = self.next_block() else { return false };
         if block << LOG << self.shift >= limit_ps {
@@ -267,7 +268,7 @@ impl<E: Copy> Queue<E> {
         self.now = block << LOG;
         let mut at = self.coarse.take((block & MASK) as usize);
         while at != NONE {
-            let Entry { key, next, .. } = self.entries[at as usize];
+            let QueueEntry { key, next, .. } = self.entries[at as usize];
             self.place(key, at);
             at = next;
         }
@@ -317,7 +318,7 @@ impl<E: Copy> Queue<E> {
         found
     }
 
-    /// Takes an event out, where it is there. O(events of its bucket, and of the heap).
+    /// Removes an event, if it is in the queue. O(events of its bucket, and of the heap).
     pub fn remove(&mut self, key: Key) -> Option<Event<E>> {
         let bucket = key.time_ps() >> self.shift;
         let (block, here) = (bucket >> LOG, self.now >> LOG);
@@ -339,12 +340,12 @@ impl<E: Copy> Queue<E> {
         at.map(|at| self.take(at))
     }
 
-    /// Takes the entry of a key out of a bucket, where it is there.
+    /// Unlinks the entry with this key from a bucket, if it is there.
     fn unlink(&mut self, is_fine: bool, slot: usize, key: Key) -> Option<u32> {
         let wheel = if is_fine { &mut self.fine } else { &mut self.coarse };
         let (mut before, mut at) = (NONE, wheel.heads[slot]);
         while at != NONE {
-            let Entry { key: other, next, .. } = self.entries[at as usize];
+            let QueueEntry { key: other, next, .. } = self.entries[at as usize];
             if other == key {
                 if before == NONE {
                     wheel.take(slot);
@@ -361,7 +362,7 @@ impl<E: Copy> Queue<E> {
         None
     }
 
-    /// Narrower buckets where they have many events, wider ones where most are empty.
+    /// Makes buckets narrower where they hold many events, and wider where most are empty.
     fn tune(&mut self) {
         let each = self.taken / self.opened.max(1);
         (self.taken, self.opened) = (0, 0);

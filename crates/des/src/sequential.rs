@@ -1,21 +1,21 @@
-//! One thread, one queue: what all other engines must equal.
+//! The sequential engine, with one thread and one queue: all other engines must give its results.
 
-use crate::model::{Context, Event, Key, Lp, Model, Outcome, Turn, check};
+use crate::model::{Context, CurrentEvent, Event, Key, Lp, Model, Outcome, check};
 use crate::queue::Queue;
 use base::{Stop, Watch};
 
-/// Events between two looks at whether the user wants to stop.
+/// Events between two checks whether the user wants to stop.
 const STRIDE: u64 = 1 << 16;
 
-/// What handlers send to: the queue itself.
-pub(crate) struct Direct<'a, M: Model> {
+/// The context of handlers in the sequential engine, which writes into the queue directly.
+pub(crate) struct DirectContext<'a, M: Model> {
     pub(crate) model: &'a M,
     pub(crate) queue: &'a mut Queue<M::Event>,
     pub(crate) tally: &'a mut M::Tally,
-    pub(crate) turn: Turn,
+    pub(crate) turn: CurrentEvent,
 }
 
-impl<M: Model> Context<M> for Direct<'_, M> {
+impl<M: Model> Context<M> for DirectContext<'_, M> {
     const KEEPS: bool = false;
 
     fn me(&self) -> Lp {
@@ -52,9 +52,9 @@ pub fn sequential<M: Model>(model: &M, end_ps: u64, watch: &dyn Watch) -> Result
     let mut serials = vec![0; model.lps() as usize];
     let mut states = Vec::with_capacity(model.lps() as usize);
     for me in 0..model.lps() {
-        let turn = Turn::new(me, Key::FIRST, 0);
+        let turn = CurrentEvent::new(me, Key::FIRST, 0);
         let (queue, tally) = (&mut queue, &mut tally);
-        let mut to = Direct { model, queue, tally, turn };
+        let mut to = DirectContext { model, queue, tally, turn };
         states.push(model.start(&mut to));
         to.turn.check(end_ps)?;
         serials[me as usize] = to.turn.serial;
@@ -67,9 +67,9 @@ pub fn sequential<M: Model>(model: &M, end_ps: u64, watch: &dyn Watch) -> Result
         }
         queue.fetch_next(|lp| &states[lp as usize]);
         let serial = serials[me as usize];
-        let turn = Turn::new(me, key, serial);
+        let turn = CurrentEvent::new(me, key, serial);
         let (queue, tally) = (&mut queue, &mut tally);
-        let mut to = Direct { model, queue, tally, turn };
+        let mut to = DirectContext { model, queue, tally, turn };
         model.handle(&mut states[me as usize], what, &mut to);
         to.turn.check(end_ps)?;
         serials[me as usize] = to.turn.serial;

@@ -1,15 +1,16 @@
-//! All engines against the sequential one, and that against a sorted list.
+//! Tests of all engines against the sequential one, and of that against a sorted list.
 
 use crate::{
-    Ahead, Context, Event, Key, Lp, Model, Outcome, Queue, optimistic, sequential, windows,
+    Context, Event, Key, Lp, Model, OptimisticOptions, Outcome, Queue, optimistic, sequential,
+    windows,
 };
 use base::seed::Fast;
 use base::{Interrupted, Quiet, Watch};
 use proptest::prelude::*;
 use std::collections::BTreeMap;
 
-/// Processes that hand on events: a state that depends on the order of all that happened, delays of
-/// which some are 0, and some events that are swallowed or doubled.
+/// The PHOLD benchmark: processes pass on events. Their state depends on the order of all events;
+/// some delays are 0, and some events are swallowed or doubled.
 #[derive(Debug)]
 pub(crate) struct Phold {
     pub(crate) lps: u32,
@@ -17,7 +18,7 @@ pub(crate) struct Phold {
     pub(crate) events: u32,
     /// Least delay to another process, ps.
     pub(crate) least_ps: u64,
-    /// Of ten events to the process itself, so many have no delay.
+    /// The number of events in ten, of those that a process sends itself, that have no delay.
     pub(crate) zeros: u32,
 }
 
@@ -74,7 +75,7 @@ impl Model for Phold {
         let copies = [1, 1, 1, 1, 1, 1, 0, 2][self.draw(me, state, to, 8) as usize];
         for _ in 0..copies {
             let other = self.draw(me, state, to, self.lps);
-            // in one case of three to itself
+            // one event in three goes to the process itself
             let other = if self.draw(me, state, to, 3) == 0 { me } else { other };
             let delay = self.draw(me, state, to, 3000);
             let delay = if other != me {
@@ -113,17 +114,17 @@ impl Model for Phold {
     }
 }
 
-/// The same by a sorted list, in as few lines as can be.
+/// The same simulation with a sorted list, in as few lines as possible.
 pub(crate) fn listed(model: &Phold, end_ps: u64) -> (Vec<State>, (u64, u64), u64) {
-    /// A list of what is to come; the key as (time, depth, source, serial).
-    struct To<'a> {
+    /// A context with the sorted list of events to come; keys are (time, depth, source, serial).
+    struct ListContext<'a> {
         me: Lp,
         now: (u64, u32),
         serials: &'a mut [u32],
         list: &'a mut BTreeMap<(u64, u32, Lp, u32), (Lp, u32)>,
         tally: &'a mut (u64, u64),
     }
-    impl Context<Phold> for To<'_> {
+    impl Context<Phold> for ListContext<'_> {
         const KEEPS: bool = false;
         fn me(&self) -> Lp {
             self.me
@@ -146,7 +147,7 @@ pub(crate) fn listed(model: &Phold, end_ps: u64) -> (Vec<State>, (u64, u64), u64
     let (mut tally, mut states, mut events) = ((0, 0), Vec::new(), 0);
     for me in 0..model.lps {
         let (serials, list, tally) = (&mut serials[..], &mut list, &mut tally);
-        states.push(model.start(&mut To { me, now: (0, 0), serials, list, tally }));
+        states.push(model.start(&mut ListContext { me, now: (0, 0), serials, list, tally }));
     }
     while let Some((key, (me, event))) = list.pop_first() {
         if key.0 >= end_ps {
@@ -154,7 +155,7 @@ pub(crate) fn listed(model: &Phold, end_ps: u64) -> (Vec<State>, (u64, u64), u64
         }
         events += 1;
         let (serials, list, tally) = (&mut serials[..], &mut list, &mut tally);
-        let mut to = To { me, now: (key.0, key.1), serials, list, tally };
+        let mut to = ListContext { me, now: (key.0, key.1), serials, list, tally };
         model.handle(&mut states[me as usize], event, &mut to);
     }
     (states, tally, events)
@@ -172,7 +173,8 @@ pub(crate) fn drawn_parts(lps: u32, parts: u16, seed: u64) -> Vec<u16> {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(60))]
 
-    /// Sequential, windows and every way to be optimistic give the same states and records.
+    /// The sequential engine, windows and all variants of the optimistic engine give the same
+    /// states and records.
     #[test]
     fn all_engines_are_equal(
         lps in 1_u32..12,
@@ -190,9 +192,9 @@ proptest! {
         let part_of = drawn_parts(lps, parts, seed);
         let run = windows(&model, &part_of, end_ps, &Quiet).unwrap();
         prop_assert_eq!(&found(run), &expected);
-        let plain = Ahead::new(span_ps);
-        let forced = Ahead { forced: true, ..plain };
-        let hostile = Ahead { hostile: Some(seed), ..plain };
+        let plain = OptimisticOptions::new(span_ps);
+        let forced = OptimisticOptions { forced: true, ..plain };
+        let hostile = OptimisticOptions { hostile: Some(seed), ..plain };
         for ahead in [plain, forced, hostile] {
             let run = optimistic(&model, &part_of, end_ps, ahead, &Quiet).unwrap();
             if ahead.forced {
@@ -202,8 +204,8 @@ proptest! {
         }
     }
 
-    /// A queue gives events in the order of their keys, with some pushed and taken out meanwhile,
-    /// near and far.
+    /// A queue gives events in the order of their keys, with near and far ones pushed and removed
+    /// in between.
     #[test]
     fn a_queue_is_a_sorted_list(seed in any::<u64>(), shift in 0_u32..50) {
         let mut dice = Fast::new(seed, "queue", 0);
@@ -242,7 +244,7 @@ proptest! {
     }
 }
 
-/// Long enough that the width of buckets is tuned, to both sides.
+/// The test runs long enough for the width of buckets to be tuned, in both directions.
 #[test]
 fn buckets_of_any_width_keep_the_order() {
     for step_ps in [1_u64, 1 << 20] {
@@ -265,7 +267,8 @@ fn buckets_of_any_width_keep_the_order() {
     }
 }
 
-/// No two events of a run have one key; a queue that got some gives all of them.
+/// Although no two events of a run have the same key, a queue that holds such events returns all of
+/// them.
 #[test]
 fn equal_keys_are_all_there() {
     for count in [2, 5, 23, 24, 25, 60] {
@@ -286,14 +289,14 @@ fn rollbacks_happen_and_change_nothing() {
     let model = Phold { lps: 40, seed: 3, events: 4, least_ps: 100, zeros: 2 };
     let part_of = drawn_parts(40, 3, 1);
     let expected = listed(&model, 200_000);
-    let ahead = Ahead { hostile: Some(5), ..Ahead::new(5000) };
+    let ahead = OptimisticOptions { hostile: Some(5), ..OptimisticOptions::new(5000) };
     let run = optimistic(&model, &part_of, 200_000, ahead, &Quiet).unwrap();
     assert!(run.undone > run.events / 10, "{} of {}", run.undone, run.events);
     assert!(run.efficiency() < 0.95);
     assert_eq!(found(run), expected);
 }
 
-/// A process that sends itself an event without delay, again and again.
+/// A process that sends itself events without delay forever is refused.
 #[test]
 fn events_without_end_at_one_time_are_refused() {
     let model = Phold { lps: 2, seed: 1, events: 60, least_ps: 5, zeros: 10 };
@@ -301,7 +304,8 @@ fn events_without_end_at_one_time_are_refused() {
     let runs = [
         sequential(&Endless(&model), 1000, &Quiet).map(|run| run.events),
         windows(&Endless(&model), &part_of, 1000, &Quiet).map(|run| run.events),
-        optimistic(&Endless(&model), &part_of, 1000, Ahead::new(10), &Quiet).map(|run| run.events),
+        optimistic(&Endless(&model), &part_of, 1000, OptimisticOptions::new(10), &Quiet)
+            .map(|run| run.events),
     ];
     for run in runs {
         let why = run.expect_err("it has no end").to_string();
@@ -337,7 +341,8 @@ impl Model for Endless<'_> {
     }
 }
 
-/// A chain over all processes in turn, every step as long, whose last one is a little longer.
+/// A chain of events through all processes in turn, with equal delays but for the last one, which
+/// is a little longer.
 struct Chain {
     step_ps: u64,
     steps: u32,
@@ -377,23 +382,23 @@ impl Model for Chain {
 fn times_are_exact_up_to_their_range_and_refused_beyond_it() {
     let each = |model: &Chain, end_ps: u64| {
         let parts = [0, 1, 1];
-        let ahead = Ahead::new(1 << 50);
+        let ahead = OptimisticOptions::new(1 << 50);
         [
             sequential(model, end_ps, &Quiet),
             windows(model, &parts, end_ps, &Quiet),
             optimistic(model, &parts, end_ps, ahead, &Quiet),
-            optimistic(model, &parts, end_ps, Ahead { forced: true, ..ahead }, &Quiet),
+            optimistic(model, &parts, end_ps, OptimisticOptions { forced: true, ..ahead }, &Quiet),
         ]
         .map(|run| run.map(|found| found.last_ps).map_err(|stop| stop.to_string()))
     };
-    // 7 is no divisor of 2^63: what is left is in the last step
+    // 2^63 is not divisible by 7, so the last step gets the remainder
     let (step_ps, steps) = (crate::RANGE_PS / 7, 7);
     let last_ps = 7 * step_ps;
     let rest_ps = crate::RANGE_PS - last_ps;
     for run in each(&Chain { step_ps, steps, more_ps: rest_ps - 1 }, u64::MAX) {
         assert_eq!(run, Ok(crate::RANGE_PS - 1));
     }
-    // at the range, and where a sum of 64 bits would begin anew
+    // at the end of the range, and where a sum of 64 bits would wrap around
     for more_ps in [rest_ps, u64::MAX - step_ps, u64::MAX - last_ps + 2] {
         let found = each(&Chain { step_ps, steps, more_ps }, u64::MAX);
         for run in &found {
@@ -401,12 +406,12 @@ fn times_are_exact_up_to_their_range_and_refused_beyond_it() {
             assert!(why.contains("out of range"), "{why}");
             assert_eq!(run, &found[0]);
         }
-        // what a run would not come to does not matter
+        // what the run does not reach does not matter
         for run in each(&Chain { step_ps, steps, more_ps }, last_ps) {
             assert_eq!(run, Ok(6 * step_ps));
         }
     }
-    // the very first step
+    // an event out of range at the very start
     let start = Chain { step_ps: u64::MAX, steps: 1, more_ps: 0 };
     assert!(each(&start, u64::MAX).iter().all(Result::is_err));
 }
@@ -420,9 +425,9 @@ fn parts_without_lookahead_are_refused() {
     assert!(why.contains("2 places for 4"), "{why}");
 }
 
-struct Never;
+struct StopAtOnce;
 
-impl Watch for Never {
+impl Watch for StopAtOnce {
     fn tick(&self, _: &str, _: u64, _: u64) -> Result<(), Interrupted> {
         Err(Interrupted)
     }
@@ -432,7 +437,9 @@ impl Watch for Never {
 fn the_user_stops_every_engine() {
     let model = Phold { lps: 4, seed: 1, events: 4, least_ps: 100, zeros: 0 };
     let part_of = [0, 1, 2, 0];
-    assert!(sequential(&model, u64::MAX, &Never).is_err());
-    assert!(windows(&model, &part_of, u64::MAX, &Never).is_err());
-    assert!(optimistic(&model, &part_of, u64::MAX, Ahead::new(100), &Never).is_err());
+    assert!(sequential(&model, u64::MAX, &StopAtOnce).is_err());
+    assert!(windows(&model, &part_of, u64::MAX, &StopAtOnce).is_err());
+    assert!(
+        optimistic(&model, &part_of, u64::MAX, OptimisticOptions::new(100), &StopAtOnce).is_err()
+    );
 }

@@ -1,18 +1,19 @@
-//! Lists of entries in a row of buckets.
+//! Timing wheels: rows of buckets, each with a linked list of entries.
 
-/// Buckets of a wheel, as a power of two.
+/// Base-2 logarithm of the number of buckets of a wheel.
 pub(crate) const LOG: u32 = 12;
 pub(crate) const BUCKETS: usize = 1 << LOG;
 pub(crate) const MASK: u64 = BUCKETS as u64 - 1;
 
-/// No entry.
+/// The index that stands for no entry.
 pub(crate) const NONE: u32 = u32::MAX;
 
-/// Buckets, each with its first entry; of every entry whoever has it knows the next.
+/// Buckets with the index of their first entry; the entries link to each other outside of the
+/// wheel.
 pub(crate) struct Wheel {
     /// The first entry of each bucket.
     pub(crate) heads: Vec<u32>,
-    /// Which buckets have any.
+    /// A bit mask of the buckets that have entries.
     full: [u64; BUCKETS / 64],
 }
 
@@ -21,7 +22,7 @@ impl Wheel {
         Self { heads: vec![NONE; BUCKETS], full: [0; BUCKETS / 64] }
     }
 
-    /// The first bucket that is not empty, from `at` on, without going around.
+    /// The first bucket from `at` on that is not empty; none after the last one.
     pub(crate) fn next(&self, at: usize) -> Option<usize> {
         if at >= BUCKETS {
             return None;
@@ -34,7 +35,7 @@ impl Wheel {
         Some(word * 64 + bits.trailing_zeros() as usize)
     }
 
-    /// Puts an entry in front of a bucket, and returns which was there.
+    /// Puts an entry in front of a bucket and returns the entry that was first before.
     pub(crate) fn add(&mut self, bucket: usize, entry: u32) -> u32 {
         self.full[bucket / 64] |= 1 << (bucket % 64);
         std::mem::replace(&mut self.heads[bucket], entry)

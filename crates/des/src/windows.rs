@@ -2,25 +2,26 @@
 //! send each other can happen yet; then they exchange what they sent.
 //!
 //! A window begins with the earliest event of all parts, and lasts as long as the least delay
-//! between two parts. One exchange a window carries the events and what the next begins with.
+//! between two parts. One exchange for each window carries the events and the time at which the
+//! next window begins.
 
-use crate::model::{Context, Event, Key, Lp, Model, Outcome, Turn, check};
+use crate::model::{Context, CurrentEvent, Event, Key, Lp, Model, Outcome, check};
 use crate::queue::Queue;
 use base::team::{Meeting, together};
 use base::{Interrupted, Quiet, Refusal, Stop, Watch};
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed};
 
-/// Windows between two looks at whether the user wants to stop.
+/// Windows between two checks whether the user wants to stop.
 const STRIDE: u64 = 64;
 
-/// What carries events between parts: threads of one process, or processes.
+/// The transport of events between parts, which are threads of one process or separate processes.
 pub trait Transport<E> {
     /// The number of this part.
     fn me(&self) -> usize;
 
-    /// Gives `out[p]` to part p, and takes what others give. Returns the least `first_ps` that any
-    /// part said, and whether any said stop. All parts come to this.
+    /// Sends `out[p]` to part p, and takes what others send. Returns the least `first_ps` of all
+    /// parts, and whether any part wants to stop. All parts call this together.
     ///
     /// # Errors
     /// When another part cannot be reached any more.
@@ -33,9 +34,9 @@ pub trait Transport<E> {
     ) -> Result<(u64, bool), Stop>;
 }
 
-/// Threads that hand each other events through boxes; each is used every other time, so that one
-/// barrier is enough.
-struct Boxes<E> {
+/// Memory through which threads hand each other events. There are two sets, used in turn, so that
+/// one barrier for each exchange is enough.
+struct Mailboxes<E> {
     parts: usize,
     meeting: Meeting,
     events: [Vec<Mutex<Vec<Event<E>>>>; 2],
@@ -43,7 +44,7 @@ struct Boxes<E> {
     stops: [AtomicBool; 2],
 }
 
-impl<E> Boxes<E> {
+impl<E> Mailboxes<E> {
     fn new(parts: usize) -> Self {
         let events = || (0..parts * parts).map(|_| Mutex::new(Vec::new())).collect();
         let firsts = || (0..parts).map(|_| AtomicU64::new(u64::MAX)).collect();
@@ -57,13 +58,14 @@ impl<E> Boxes<E> {
     }
 }
 
-struct Thread<'a, E> {
+/// The transport of one thread, over mailboxes that all threads share.
+struct ThreadTransport<'a, E> {
     me: usize,
-    boxes: &'a Boxes<E>,
+    boxes: &'a Mailboxes<E>,
     side: usize,
 }
 
-impl<E: Copy> Transport<E> for Thread<'_, E> {
+impl<E: Copy> Transport<E> for ThreadTransport<'_, E> {
     fn me(&self) -> usize {
         self.me
     }
@@ -97,20 +99,20 @@ impl<E: Copy> Transport<E> for Thread<'_, E> {
     }
 }
 
-/// The lock of a mutex that no thread leaves broken: handlers are not run under it.
+/// Locks a mutex. No thread can poison it, because handlers do not run under it.
 pub(crate) fn lock<T>(mutex: &Mutex<T>) -> std::sync::MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(std::sync::PoisonError::into_inner)
 }
 
-/// Where the logical processes are: of each the part, and its place among those of the part.
-pub(crate) struct Placed {
+/// The partition of the logical processes: the part of each, and its index within the part.
+pub(crate) struct Partition {
     pub(crate) part_of: Vec<u16>,
     pub(crate) local: Vec<u32>,
 }
 
-impl Placed {
+impl Partition {
     /// # Errors
-    /// When there is not a part for every one.
+    /// When there is not a part for every logical process.
     pub(crate) fn new(part_of: &[u16], lps: u32) -> Result<Self, Stop> {
         if part_of.len() != lps as usize {
             let why = format!("{} places for {lps} logical processes", part_of.len());
@@ -135,19 +137,20 @@ impl Placed {
     }
 }
 
-struct Split<'a, M: Model> {
+/// The context of handlers in a part: events for other parts are collected for the exchange.
+struct WindowContext<'a, M: Model> {
     model: &'a M,
-    placed: &'a Placed,
+    placed: &'a Partition,
     part: usize,
     queue: &'a mut Queue<M::Event>,
     out: &'a mut [Vec<Event<M::Event>>],
-    /// The earliest event for another part, ps.
+    /// The time of the earliest event sent to another part, ps.
     sent_ps: &'a mut u64,
     tally: &'a mut M::Tally,
-    turn: Turn,
+    turn: CurrentEvent,
 }
 
-impl<M: Model> Context<M> for Split<'_, M> {
+impl<M: Model> Context<M> for WindowContext<'_, M> {
     const KEEPS: bool = false;
 
     fn me(&self) -> Lp {
@@ -179,33 +182,34 @@ impl<M: Model> Context<M> for Split<'_, M> {
     }
 }
 
-/// What one part found.
-pub struct Part<M: Model> {
-    /// The states of its logical processes, in their order.
+/// The result of one part of a run.
+pub struct PartResult<M: Model> {
+    /// The final states of its logical processes, in their order.
     pub states: Vec<M::State>,
-    /// Its records.
+    /// The statistics over its records.
     pub tally: M::Tally,
-    /// Events that it handled.
+    /// Events that the part handled.
     pub events: u64,
-    /// When the last of them happened, ps.
+    /// The time of the last of these events, ps.
     pub last_ps: u64,
-    /// Windows of all parts.
+    /// The number of windows of the run.
     pub windows: u64,
 }
 
-/// Runs one part of a model among others that a transport reaches; none where another stopped.
+/// Runs one part of a model and exchanges events with the others over a transport; none where
+/// another part stopped.
 ///
 /// # Errors
-/// As [`windows`], and when the transport fails.
+/// The errors of [`windows`], and when the transport fails.
 pub fn windows_over<M: Model>(
     model: &M,
     part_of: &[u16],
     end_ps: u64,
     transport: &mut impl Transport<M::Event>,
     watch: &dyn Watch,
-) -> Result<Option<Part<M>>, Stop> {
+) -> Result<Option<PartResult<M>>, Stop> {
     check(model)?;
-    let placed = Placed::new(part_of, model.lps())?;
+    let placed = Partition::new(part_of, model.lps())?;
     let lookahead_ps = lookahead(model, part_of, placed.parts())?;
     run(model, &placed, lookahead_ps, end_ps, transport, watch)
 }
@@ -221,23 +225,23 @@ fn lookahead<M: Model>(model: &M, part_of: &[u16], parts: usize) -> Result<u64, 
 
 fn run<M: Model>(
     model: &M,
-    placed: &Placed,
+    placed: &Partition,
     lookahead_ps: u64,
     end_ps: u64,
     transport: &mut impl Transport<M::Event>,
     watch: &dyn Watch,
-) -> Result<Option<Part<M>>, Stop> {
+) -> Result<Option<PartResult<M>>, Stop> {
     let part = transport.me();
     let mut queue = Queue::new();
     let mut out: Vec<Vec<Event<M::Event>>> = (0..placed.parts()).map(|_| Vec::new()).collect();
     let mut found =
-        Part { states: Vec::new(), tally: model.tally(), events: 0, last_ps: 0, windows: 0 };
+        PartResult { states: Vec::new(), tally: model.tally(), events: 0, last_ps: 0, windows: 0 };
     let (mut serials, mut sent_ps, mut failed) = (Vec::new(), u64::MAX, None);
     for me in placed.of(part) {
-        let turn = Turn::new(me, Key::FIRST, 0);
+        let turn = CurrentEvent::new(me, Key::FIRST, 0);
         let (queue, out, tally) = (&mut queue, &mut out[..], &mut found.tally);
         let sent_ps = &mut sent_ps;
-        let mut to = Split { model, placed, part, queue, out, sent_ps, tally, turn };
+        let mut to = WindowContext { model, placed, part, queue, out, sent_ps, tally, turn };
         found.states.push(model.start(&mut to));
         serials.push(to.turn.serial);
         failed = failed.or(to.turn.check(end_ps).err());
@@ -262,10 +266,10 @@ fn run<M: Model>(
         while let Some(Event { key, to: me, what }) = queue.pop_before(limit_ps) {
             queue.fetch_next(|lp| &found.states[placed.local[lp as usize] as usize]);
             let at = placed.local[me as usize] as usize;
-            let turn = Turn::new(me, key, serials[at]);
+            let turn = CurrentEvent::new(me, key, serials[at]);
             let (queue, out, tally) = (&mut queue, &mut out[..], &mut found.tally);
             let sent_ps = &mut sent_ps;
-            let mut to = Split { model, placed, part, queue, out, sent_ps, tally, turn };
+            let mut to = WindowContext { model, placed, part, queue, out, sent_ps, tally, turn };
             model.handle(&mut found.states[at], what, &mut to);
             if let Err(stop) = to.turn.check(end_ps) {
                 failed = Some(stop);
@@ -278,11 +282,12 @@ fn run<M: Model>(
     }
 }
 
-/// Runs all events before `end_ps`: a thread for each part of the logical processes, `part_of` each
-/// its number from 0 on. The result is that of [`crate::sequential`].
+/// Runs all events before `end_ps` in windows, with a thread for each part of the logical
+/// processes; `part_of` has the part of each process, counted from 0. The result is that of
+/// [`crate::sequential`].
 ///
 /// # Errors
-/// As of [`crate::sequential`], and when events between two parts may have no delay.
+/// The errors of [`crate::sequential`], and when events between two parts may have no delay.
 pub fn windows<M: Model>(
     model: &M,
     part_of: &[u16],
@@ -290,13 +295,13 @@ pub fn windows<M: Model>(
     watch: &dyn Watch,
 ) -> Result<Outcome<M>, Stop> {
     check(model)?;
-    let placed = Placed::new(part_of, model.lps())?;
+    let placed = Partition::new(part_of, model.lps())?;
     let parts = placed.parts();
     let lookahead_ps = lookahead(model, part_of, parts)?;
-    let boxes = Boxes::new(parts);
+    let boxes = Mailboxes::new(parts);
     let found = together(&boxes.meeting, 0..parts, |_, me| {
-        let mut thread = Thread { me, boxes: &boxes, side: 0 };
-        // one part speaks with the user
+        let mut thread = ThreadTransport { me, boxes: &boxes, side: 0 };
+        // only one part reports to the user
         let watch: &dyn Watch = if me == 0 { watch } else { &Quiet };
         run(model, &placed, lookahead_ps, end_ps, &mut thread, watch)
     });
@@ -310,8 +315,12 @@ pub fn windows<M: Model>(
     Ok(joined(model, &placed, all))
 }
 
-/// The results of all parts as one.
-pub(crate) fn joined<M: Model>(model: &M, placed: &Placed, parts: Vec<Part<M>>) -> Outcome<M> {
+/// Joins the results of all parts.
+pub(crate) fn joined<M: Model>(
+    model: &M,
+    placed: &Partition,
+    parts: Vec<PartResult<M>>,
+) -> Outcome<M> {
     let mut whole = Outcome {
         states: Vec::with_capacity(placed.part_of.len()),
         tally: model.tally(),

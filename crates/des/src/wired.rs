@@ -1,17 +1,17 @@
-//! Processes for tests: threads that have nothing but channels of bytes.
+//! Peers for tests: threads that exchange bytes over channels.
 
 use super::Peers;
 use base::Stop;
 use std::sync::mpsc::{Receiver, Sender, channel};
 
-/// One of several that reach each other through channels.
-pub(crate) struct Wired {
+/// One of several threads that exchange bytes over channels.
+pub(crate) struct ChannelPeers {
     me: usize,
     to: Vec<Sender<Vec<u8>>>,
     from: Vec<Receiver<Vec<u8>>>,
 }
 
-impl Peers for Wired {
+impl Peers for ChannelPeers {
     fn me(&self) -> usize {
         self.me
     }
@@ -36,10 +36,10 @@ impl Peers for Wired {
     }
 }
 
-/// What each of so many processes finds.
-pub(crate) fn each<T: Send>(count: usize, work: impl Fn(&mut Wired) -> T + Sync) -> Vec<T> {
-    let mut peers: Vec<Wired> =
-        (0..count).map(|me| Wired { me, to: vec![], from: vec![] }).collect();
+/// Runs `work` on `count` threads as peers and returns their results.
+pub(crate) fn each<T: Send>(count: usize, work: impl Fn(&mut ChannelPeers) -> T + Sync) -> Vec<T> {
+    let mut peers: Vec<ChannelPeers> =
+        (0..count).map(|me| ChannelPeers { me, to: vec![], from: vec![] }).collect();
     for a in 0..count {
         for b in 0..count {
             let (to, from) = channel();
@@ -48,7 +48,7 @@ pub(crate) fn each<T: Send>(count: usize, work: impl Fn(&mut Wired) -> T + Sync)
         }
     }
     std::thread::scope(|scope| {
-        let start = |mut one: Wired| {
+        let start = |mut one: ChannelPeers| {
             let work = &work;
             scope.spawn(move || work(&mut one))
         };

@@ -7,16 +7,14 @@
 //! may ship: `0x02f1_ssssssss_0000` for switch `s`, `0x02f2_eeeeeeee_0000` for the adapter of
 //! endpoint `e`, both counted from 1, and node GUID + rail + 1 for the adapter's ports.
 
-pub use crate::lids::MAX_LID;
-use crate::lids::lids;
+pub use crate::lids::{MAX_LID, MAX_LMC};
+use crate::lids::{check, check_lmc, lids};
 use crate::network::Topology;
 use base::Refusal;
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, HashSet};
 use std::fmt::Write;
 
-/// The highest LMC: a port answers to at most 2^7 LIDs.
-pub const MAX_LMC: u8 = 7;
 /// Most ports (rails) of one adapter whose port GUIDs are made from its node GUID.
 const MAX_RAILS: u16 = 254;
 const SWITCH_PREFIX: u64 = 0x02f1 << 48;
@@ -121,42 +119,6 @@ impl Addresses {
         }
         text
     }
-}
-
-/// Refuses an LMC that is none, and one that leaves no LIDs for all ports of `t`.
-pub(crate) fn check(t: &Topology, lmc: u8) -> Result<(), Refusal> {
-    check_lmc(lmc)?;
-    check_room(t.terminals().len(), t.switches().len(), lmc)
-}
-
-fn check_lmc(lmc: u8) -> Result<(), Refusal> {
-    if lmc <= MAX_LMC {
-        return Ok(());
-    }
-    Err(Refusal::new("lmc", format!("{lmc} is no LMC"), format!("an LMC is 0 to {MAX_LMC}")))
-}
-
-/// The highest LID that [`Addresses::assign`] makes.
-fn last_lid(terminals: usize, switches: usize, lmc: u8) -> usize {
-    ((terminals + 1) << lmc) + switches - usize::from(switches > 0)
-}
-
-fn check_room(terminals: usize, switches: usize, lmc: u8) -> Result<(), Refusal> {
-    let fits = |lmc: u8| last_lid(terminals, switches, lmc) <= usize::from(MAX_LID);
-    if fits(lmc) {
-        return Ok(());
-    }
-    let why = format!(
-        "{terminals} terminals with {} LIDs each and {switches} switches need LIDs up to {}, \
-         of {MAX_LID}",
-        1 << lmc,
-        last_lid(terminals, switches, lmc),
-    );
-    let help = match (0..lmc).rev().find(|&l| fits(l)) {
-        Some(largest) => format!("the largest LMC that fits is {largest}"),
-        None => "no LMC fits; split the network into planes or subnets".to_owned(),
-    };
-    Err(Refusal::new("lmc", why, help))
 }
 
 /// Marks the LIDs of one port as taken: `taken` maps a range's first LID to its last and its owner.

@@ -9,7 +9,7 @@ pub enum Row {
     Line,
     /// Each with each.
     Complete,
-    /// In another way, or with links beside those of a grid.
+    /// By a rule that is none of these, or with links beside those of a grid.
     Other,
 }
 

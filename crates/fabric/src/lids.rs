@@ -6,6 +6,8 @@ use std::collections::BTreeMap;
 
 /// The highest unicast LID.
 pub const MAX_LID: u16 = 0xBFFF;
+/// The highest LMC: a port answers to at most 2^7 LIDs.
+pub const MAX_LMC: u8 = 7;
 
 /// A LID for every port of a network, as many of those that it carries as can be.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -143,6 +145,44 @@ fn reason(t: &Topology, carried: &[Option<u16>], port: usize, lmc: u8) -> String
     }
 }
 
+/// Refuses an LMC that is none, and one that leaves no LIDs for all ports of `t`.
+pub(crate) fn check(t: &Topology, lmc: u8) -> Result<(), Refusal> {
+    check_lmc(lmc)?;
+    check_room(t.terminals().len(), t.switches().len(), lmc)
+}
+
+/// Refuses an LMC that is none.
+pub(crate) fn check_lmc(lmc: u8) -> Result<(), Refusal> {
+    if lmc <= MAX_LMC {
+        return Ok(());
+    }
+    Err(Refusal::new("lmc", format!("{lmc} is no LMC"), format!("an LMC is 0 to {MAX_LMC}")))
+}
+
+/// The highest LID of a network of this size where all its LIDs are made: see [`lids`].
+fn last_lid(terminals: usize, switches: usize, lmc: u8) -> usize {
+    ((terminals + 1) << lmc) + switches - usize::from(switches > 0)
+}
+
+/// Refuses an LMC that leaves no LIDs for this number of ports.
+fn check_room(terminals: usize, switches: usize, lmc: u8) -> Result<(), Refusal> {
+    let fits = |lmc: u8| last_lid(terminals, switches, lmc) <= usize::from(MAX_LID);
+    if fits(lmc) {
+        return Ok(());
+    }
+    let why = format!(
+        "{terminals} terminals with {} LIDs each and {switches} switches need LIDs up to {}, \
+         of {MAX_LID}",
+        1 << lmc,
+        last_lid(terminals, switches, lmc),
+    );
+    let help = match (0..lmc).rev().find(|&l| fits(l)) {
+        Some(largest) => format!("the largest LMC that fits is {largest}"),
+        None => "no LMC fits; split the network into planes or subnets".to_owned(),
+    };
+    Err(Refusal::new("lmc", why, help))
+}
+
 impl Topology {
     /// This network with LIDs that fit `lmc`, as many of those that it carries as can be; itself
     /// where it carries none, or all fit. O(network).
@@ -150,7 +190,7 @@ impl Topology {
     /// # Errors
     /// When `lmc` is above 7 or the LIDs do not fit below 0xC000.
     pub fn with_new_lids(&self, lmc: u8) -> Result<Self, Refusal> {
-        crate::addresses::check(self, lmc)?;
+        check(self, lmc)?;
         let new = lids(self, lmc);
         if new.moved.is_none() {
             return Ok(self.clone());

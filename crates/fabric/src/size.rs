@@ -82,7 +82,7 @@ impl Size {
         Need::new(bytes, 0.5e-6 * self.items())
     }
 
-    /// Reading it from a file of so many bytes and lines.
+    /// Reading it from a file of this number of bytes and lines.
     pub fn read(bytes: usize, lines: usize) -> Need {
         let (bytes, lines) = (bytes as f64, lines as f64);
         Need::new(10.0 * bytes + 100.0 * lines, 0.1e-6 * bytes)
@@ -173,7 +173,7 @@ impl Size {
         self.of_rows(layers, self.entries(layers), work)
     }
 
-    /// Work along all routes of tables that keep so many entries.
+    /// Work along all routes of tables that keep this number of entries.
     fn of_rows(&self, layers: u32, kept: f64, work: RouteWork) -> Need {
         let (entries, arcs) = (self.entries(layers), self.arcs());
         // what terminals share is walked once
@@ -182,7 +182,7 @@ impl Size {
             RouteWork::Proof | RouteWork::Certificate | RouteWork::Hops | RouteWork::Load
         );
         let walked = if shared { kept } else { entries };
-        // a number of two bytes for every turn from one channel to the next, taken or not
+        // two bytes for every turn from one channel to the next, taken or not
         let turns = 2.0 * arcs * self.radix;
         // a walk along all routes; in rings and tori the mean is half of the longest
         let all = walked * (1.0 + self.depth / 2.0);
@@ -229,7 +229,7 @@ pub enum RouteWork {
     Repair,
     /// Routes over every channel.
     Load,
-    /// So many patterns of traffic, each of so many messages at once.
+    /// Patterns of traffic: how many, and the messages that each sends at once.
     Patterns(u32, u64),
     /// Disjoint paths.
     Paths,

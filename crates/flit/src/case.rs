@@ -1,6 +1,6 @@
 //! A case: a network, proved routing or a proved scheme, a selection, traffic and a router.
 
-use super::engine::{Deal, Setup};
+use super::engine::{Assignment, Setup};
 use super::router::Router;
 use super::row::Row;
 use super::run::{Drain, Phases, Point, run};
@@ -23,14 +23,14 @@ use traffic::times::{Injections, Timed};
 
 /// Traffic of the user's, in place of what the parameters name.
 #[derive(Debug, Clone, Copy)]
-pub enum Own<'a> {
+pub enum GivenTraffic<'a> {
     /// Who sends how much to whom.
     Sending(&'a Sending),
     /// Packets with their times.
     Times(&'a Arc<Injections>),
 }
 
-/// The latest birth of a packet, cycles.
+/// The latest cycle in which a packet may be created.
 const LATEST: u64 = 1 << 29;
 
 /// A case that is ready to run at any load.
@@ -53,7 +53,7 @@ pub struct Case {
     pub verified: bool,
     /// What tells the lanes of packets that choose.
     pub lane_use: LaneUse,
-    /// What is drawn by each seed.
+    /// What each seed draws.
     drawn: Vec<Drawn>,
     /// The part of the load that each class has.
     shares: Vec<f64>,
@@ -77,12 +77,12 @@ impl Case {
     pub fn new(
         on: PathSource,
         spec: &Spec,
-        own: Option<Own<'_>>,
+        own: Option<GivenTraffic<'_>>,
         watch: &dyn Watch,
     ) -> Result<Self, Stop> {
         spec.check()?;
         let times = match own {
-            Some(Own::Times(times)) => {
+            Some(GivenTraffic::Times(times)) => {
                 spec.check_with_times()?;
                 Some(times.clone())
             }
@@ -165,7 +165,7 @@ impl Case {
         }
     }
 
-    /// One run of a point, below [`Self::runs`], on so many threads; the result is the same with
+    /// One run of a point, below [`Self::runs`], on `threads` threads; the result is the same with
     /// any number.
     ///
     /// # Errors
@@ -198,9 +198,9 @@ impl Case {
             }
             times = Some(timed);
         }
-        let dealt = times.is_some() || (self.rails > 1 && self.rail.is_dealt());
-        let lengths = self.lengths.as_ref();
-        let deal = dealt.then_some(Deal { rails: self.rails, rail: self.rail, times, lengths });
+        let assigned = times.is_some() || (self.rails > 1 && self.rail.is_assigned());
+        let (rails, rail, lengths) = (self.rails, self.rail, self.lengths.as_ref());
+        let assignment = assigned.then_some(Assignment { rails, rail, times, lengths });
         let Phases { warmup_cycles, measure_cycles, drain_cycles, .. } = phases;
         let setup = Setup {
             wiring: &self.wiring,
@@ -211,9 +211,9 @@ impl Case {
             seed: *seed,
             threads,
             always_full: false,
-            deal,
+            assignment,
             cycles: warmup_cycles + measure_cycles + drain_cycles,
-            born_when_made: false,
+            age_from_staging: false,
         };
         let warmup_cycles = match self.warmup {
             Warmup::Auto if !self.is_whole => settled(setup, watch)?,
@@ -231,7 +231,7 @@ impl Case {
     fn phases_of(&self, timed: Timed<'_>) -> Result<Phases, Refusal> {
         let last = timed.last();
         if last >= LATEST {
-            let why = format!("the last packet is born in cycle {last}");
+            let why = format!("the last packet is created in cycle {last}");
             return Err(Refusal::new("traffic", why, format!("before cycle {LATEST}")));
         }
         if !self.is_whole {
@@ -272,7 +272,7 @@ impl Case {
 fn drawn(
     on: &PathSource,
     spec: &Spec,
-    own: Option<Own<'_>>,
+    own: Option<GivenTraffic<'_>>,
     kinds: &[Kind<'_>],
     (seed, rails): (u64, u32),
     watch: &dyn Watch,
@@ -285,10 +285,10 @@ fn drawn(
     let class = |kind: &Kind<'_>| {
         let destinations = match (kind.traffic, own) {
             (Some(pattern), _) => named(pattern)?,
-            (None, Some(Own::Sending(sending))) => {
+            (None, Some(GivenTraffic::Sending(sending))) => {
                 Destinations::of_sending(on.topology(), sending)?
             }
-            (None, Some(Own::Times(times))) => times.destinations()?,
+            (None, Some(GivenTraffic::Times(times))) => times.destinations()?,
             (None, None) => named(&spec.traffic)?,
         };
         let destinations =

@@ -74,8 +74,8 @@ pub fn curve(case: &Case, threads: usize, watch: &dyn Watch) -> Result<(Curve, O
     Ok((found, Some(low)))
 }
 
-/// From so many packets on a search goes by what arrives, though it may be less by chance: it would
-/// end far above the load that it looks for if it waited for certainty at each.
+/// From this number of packets on a search goes by what arrives, though it may be less by chance:
+/// it would end far above the load that it looks for if it waited for certainty at each.
 const SEARCHED: f64 = 1000.0;
 
 /// Whether less arrives than is offered in the mean of the runs, of which some send, or a run has
@@ -83,5 +83,5 @@ const SEARCHED: f64 = 1000.0;
 fn is_too_much(runs: &[Point]) -> bool {
     let all = Point::merged(runs).all;
     let is_less = all.is_saturated().unwrap_or(all.expected >= SEARCHED);
-    is_less && all.is_sent() || runs.iter().any(|run| run.circle.is_some())
+    is_less && all.is_sent() || runs.iter().any(|run| run.deadlock.is_some())
 }

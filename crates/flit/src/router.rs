@@ -23,7 +23,7 @@ pub enum Allocator {
 pub enum Priority {
     /// All alike: turns alone decide.
     RoundRobin,
-    /// The one that was born first.
+    /// The one that was created first.
     Age,
     /// The one that entered the network first.
     NetworkAge,
@@ -77,7 +77,7 @@ pub struct Router {
     pub speculation_asks_free: bool,
     /// Whether such a packet asks only where such a virtual channel has a credit.
     pub speculation_asks_credit: bool,
-    /// Whether a packet keeps its way through the crossbar until its tail.
+    /// Whether a packet keeps its connection through the crossbar until its tail.
     pub hold_switch_for_packet: bool,
     /// Whether a virtual channel is free again only when all its credits are back.
     pub wait_for_tail_credit: bool,
@@ -201,7 +201,7 @@ impl Router {
         self.buffer_flits.next_power_of_two().trailing_zeros()
     }
 
-    /// Whether the short way through a step does all that this router does.
+    /// Whether the plain step does all that this router does.
     pub(super) fn is_plain(&self) -> bool {
         let usual = Self {
             virtual_channels: self.virtual_channels,

@@ -2,7 +2,7 @@
 
 use super::run::{Found, Point};
 use super::seeds::{OverSeeds, Spread};
-use super::seen::{Names, Seen};
+use super::seen::{ChannelUse, Names};
 use paths::wiring::Wiring;
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -43,11 +43,11 @@ pub struct Row {
     /// Whether less than 97 % of what is offered arrives; null where nothing was sent, or so few
     /// packets that less may be chance.
     pub saturated: Option<bool>,
-    /// Whether packets wait for one another in a circle.
+    /// Whether packets wait for one another in a cycle.
     pub deadlocked: bool,
-    /// The circle, where there is one: each packet waits for the next, the last for the first.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub circle: Option<Vec<String>>,
+    /// The cycle, where there is one: each packet waits for the next, the last for the first.
+    #[serde(rename = "circle", skip_serializing_if = "Option::is_none")]
+    pub waits: Option<Vec<String>>,
     /// Packets by latency: least cycles of a bin, packets.
     pub latency_histogram: Vec<(u64, u64)>,
     /// Packets by links between switches traversed, from 0 on.
@@ -60,13 +60,13 @@ pub struct Row {
     pub classes: Vec<Row>,
     /// What was seen of links; not of a class alone.
     #[serde(flatten)]
-    pub seen: Option<Seen>,
+    pub seen: Option<ChannelUse>,
 }
 
 impl Row {
     /// The row of a point on `wiring`, `with_links` also each link's.
     pub fn of(point: &Point, wiring: &Wiring, names: &Names, with_links: bool) -> Self {
-        let seen = Seen::of(&point.traces, wiring, names, with_links);
+        let seen = ChannelUse::of(&point.traces, wiring, names, with_links);
         Self { seen: Some(seen), ..Self::of_found(point, &point.all, names) }
     }
 
@@ -84,7 +84,7 @@ impl Row {
         Self { over_seeds, classes, ..Self::of(&merged, wiring, names, with_links) }
     }
 
-    /// The same with its latencies in nanoseconds, too, a cycle being this long.
+    /// This row with its latencies in nanoseconds, too, a cycle being this long.
     #[must_use]
     pub fn timed(mut self, cycle_ns: f64) -> Self {
         let ns = |cycles: Option<f64>| cycles.map(|cycles| cycles * cycle_ns);
@@ -117,13 +117,13 @@ impl Row {
             warmup_cycles: point.warmup_cycles,
             cycles: point.cycles,
             switched_flits: point.flit_hops,
-            saturated: if all.is_sent() || point.circle.is_some() {
+            saturated: if all.is_sent() || point.deadlock.is_some() {
                 all.is_saturated()
             } else {
                 None
             },
-            deadlocked: point.circle.is_some(),
-            circle: point.circle.as_ref().map(|c| c.iter().map(|w| names.tell(w)).collect()),
+            deadlocked: point.deadlock.is_some(),
+            waits: point.deadlock.as_ref().map(|c| c.iter().map(|w| names.tell(w)).collect()),
             latency_histogram: all.latencies.bins().collect(),
             hop_histogram: all.by_hops[used.min(1)..used].to_vec(),
             over_seeds: None,

@@ -12,14 +12,14 @@ use traffic::process::Class;
 pub enum Drain {
     /// Nobody sends any more until the network is empty.
     Empty,
-    /// All go on sending until every packet that was born while measuring has arrived.
+    /// All go on sending until every packet that was created while measuring has arrived.
     Measured,
 }
 
 /// The phases of a run.
 ///
-/// Packets that are made in the measured cycles give the latencies, whenever they arrive; flits
-/// that arrive in the measured cycles give the accepted load, whenever they were born.
+/// Packets that are staged in the measured cycles give the latencies, whenever they arrive; flits
+/// that arrive in the measured cycles give the accepted load, whenever they were created.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Phases {
     /// Cycles before anything counts.
@@ -39,12 +39,12 @@ pub struct Found {
     pub offered_load: f64,
     /// Flits that arrived, an active endpoint and cycle.
     pub accepted_load: f64,
-    /// Packets made while measuring, and those of them that arrived.
+    /// Packets staged while measuring, and those of them that arrived.
     pub packets: (u64, u64),
     /// Packets that the load stands for in that time; infinitely many where their times are given,
     /// as then nothing is left to chance.
     pub expected: f64,
-    /// Mean cycles from birth to the arrival of the tail.
+    /// Mean cycles from creation to the arrival of the tail.
     pub latency: Option<f64>,
     /// Mean cycles from the head's entering the network to the arrival of the tail.
     pub network_latency: Option<f64>,
@@ -71,20 +71,21 @@ pub struct Point {
     pub flit_hops: u64,
     /// What was seen of channels and buffers while measuring.
     pub traces: Traces,
-    /// Packets that wait for one another in a circle, where there are such.
-    pub circle: Option<Vec<Waiting>>,
+    /// Packets that wait for one another in a cycle, where there are such.
+    pub deadlock: Option<Vec<Waiting>>,
 }
 
 /// A point whose accepted load is below this share of the offered one is saturated.
 pub const SATURATED_BELOW: f64 = 0.97;
-/// Of so many packets the number that is drawn is near its mean: three standard deviations of it,
-/// `3 sqrt(n)`, are what may be missing where all is well.
+/// From this number of expected packets on, the number that is drawn is near its mean: at most
+/// three standard deviations of it, `3 sqrt(n)`, are missing where all is well.
 const MANY: f64 = 1e4;
-/// Of fewer more must be missing than so many standard deviations.
+/// Where fewer packets are expected, a point counts as saturated when more are missing than this
+/// number of standard deviations.
 const DEVIATIONS: f64 = 3.0;
 
 impl Found {
-    /// Whether a packet was made while measuring, or a flit arrived.
+    /// Whether a packet was staged while measuring, or a flit arrived.
     pub fn is_sent(&self) -> bool {
         self.packets.0 > 0 || self.accepted_load > 0.0
     }
@@ -156,7 +157,7 @@ impl Point {
             all.cycles += run.cycles;
             all.flit_hops += run.flit_hops;
             all.traces.add(&run.traces);
-            all.circle = all.circle.or_else(|| run.circle.clone());
+            all.deadlock = all.deadlock.or_else(|| run.deadlock.clone());
         }
         all
     }
@@ -170,7 +171,7 @@ impl Point {
 /// Most looks at buffers while measuring.
 const LOOKS: u32 = 100;
 
-/// Cycles between two looks for packets that wait for ever.
+/// Cycles between two looks for packets that wait without end.
 const LOOK: u32 = 1000;
 
 /// Flits that may move between two looks at whether the user wants to stop: a tenth of a second.
@@ -209,23 +210,23 @@ pub(super) fn flits_a_cycle(class: &Class) -> f64 {
     class.load.packets(&class.sizes) * class.sizes.mean() * senders.sum::<f64>()
 }
 
-/// A run under way: what [`run`] does step by step, for those who see on the way how long it is to
-/// be.
+/// A run in steps: what [`run`] does at once, for callers that find out during the run how long it
+/// is to be.
 pub struct Run<'a> {
     /// All routers.
     pub engine: Box<dyn Engine + 'a>,
     classes: &'a [Class],
     /// Virtual channels of a port.
     lanes: u8,
-    /// Packets that wait for one another in a circle, once they do: nothing goes on then.
-    pub circle: Option<Vec<Waiting>>,
+    /// Packets that wait for one another in a cycle, once they do: nothing goes on then.
+    pub deadlock: Option<Vec<Waiting>>,
     /// Cycles between two looks at whether the user wants to stop.
     stride: u32,
-    /// When it was last looked for packets that wait for ever.
+    /// When it was last looked for packets that wait without end.
     looked: u32,
-    /// Flits that had moved, and when it was first seen that they were as many while some waited.
+    /// The number of flits that had moved, and when this number was first seen while some waited.
     moved: (u64, u32),
-    /// The most cycles that a packet takes within a router, with nobody in its path.
+    /// The most cycles that a packet takes within a router without others.
     longest: u32,
     /// Whether the times of packets are given, not drawn.
     is_given: bool,
@@ -241,18 +242,28 @@ impl<'a> Run<'a> {
         let (classes, lanes) = (setup.classes, setup.router.virtual_channels);
         // what is routed in batches waits for one before its own
         let delays = setup.router.routing_delay.saturating_add(setup.router.vc_alloc_delay);
-        let is_given = setup.deal.as_ref().is_some_and(|deal| deal.times.is_some());
+        let is_given = setup.assignment.is_some_and(|a| a.times.is_some());
         let (engine, longest) = (engine(setup)?, delays.saturating_mul(2));
         let (looked, moved) = (0, (0, 0));
-        Ok(Self { engine, classes, lanes, circle: None, stride, looked, moved, longest, is_given })
+        Ok(Self {
+            engine,
+            classes,
+            lanes,
+            deadlock: None,
+            stride,
+            looked,
+            moved,
+            longest,
+            is_given,
+        })
     }
 
-    /// On to this cycle, or to where packets wait in a circle; `total` cycles are expected.
+    /// On to this cycle, or to where packets wait in a cycle; `total` cycles are expected.
     ///
     /// # Errors
     /// When `watch` says stop.
     pub fn until(&mut self, cycle: u32, total: u64, watch: &dyn Watch) -> Result<(), Stop> {
-        while self.engine.now() < cycle && self.circle.is_none() {
+        while self.engine.now() < cycle && self.deadlock.is_none() {
             watch.tick("cycles", self.engine.now().into(), total)?;
             self.engine.advance(self.stride.min(cycle - self.engine.now()));
             self.look();
@@ -274,7 +285,7 @@ impl<'a> Run<'a> {
         let mut buffered = vec![0; before.len() * usize::from(self.lanes)];
         let step = (cycles.len() as u32).div_ceil(LOOKS);
         let (mut at, mut looks) = (cycles.start, 0);
-        while at < cycles.end && self.circle.is_none() {
+        while at < cycles.end && self.deadlock.is_none() {
             at = cycles.end.min(at + step);
             self.until(at, total, watch)?;
             self.engine.count_buffered(&mut buffered);
@@ -285,7 +296,7 @@ impl<'a> Run<'a> {
         Ok(Traces { cycles: cycles.len() as u64, lanes: self.lanes, sent, looks, buffered })
     }
 
-    /// Looks for packets that wait in a circle, once some have not moved for long.
+    /// Looks for packets that wait in a cycle, once some have not moved for long.
     ///
     /// # Panics
     /// When nothing moves and no packet waits for another: a fault of the engine.
@@ -296,7 +307,7 @@ impl<'a> Run<'a> {
         self.looked = self.engine.now();
         let is_slow = self.engine.is_slow();
         if is_slow {
-            self.circle = self.engine.circle();
+            self.deadlock = self.engine.deadlock();
         }
         let moved = self.engine.sent().iter().map(|&n| u64::from(n)).sum();
         // a packet that came after a long time without any has not been waiting since then
@@ -305,7 +316,7 @@ impl<'a> Run<'a> {
         }
         let rests = self.looked - self.moved.1 > self.longest.saturating_add(LOOK);
         assert!(
-            self.circle.is_some() || !rests || !self.engine.is_still(),
+            self.deadlock.is_some() || !rests || !self.engine.is_still(),
             "no flit moves since cycle {}, and no packets wait for one another",
             self.moved.1
         );
@@ -326,7 +337,7 @@ impl<'a> Run<'a> {
         if how == Drain::Empty {
             self.engine.stop_sources();
         }
-        while self.circle.is_none() && self.engine.now() < last && !is_done(&*self.engine) {
+        while self.deadlock.is_none() && self.engine.now() < last && !is_done(&*self.engine) {
             watch.tick("cycles", 1, 1)?;
             let cycles = self.stride.min(DRAIN_STRIDE).min(last - self.engine.now());
             self.engine.advance(cycles);
@@ -368,7 +379,7 @@ impl<'a> Run<'a> {
             cycles: self.engine.now().into(),
             flit_hops: self.engine.sent().iter().map(|&n| u64::from(n)).sum(),
             traces,
-            circle: self.circle,
+            deadlock: self.deadlock,
         }
     }
 }

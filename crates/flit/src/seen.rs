@@ -86,7 +86,7 @@ pub struct Traces {
 }
 
 impl Traces {
-    /// Nothing yet, of routers with so many virtual channels.
+    /// Nothing yet, for routers with this number of virtual channels.
     pub fn none(lanes: u8) -> Self {
         Self { cycles: 0, lanes, sent: Vec::new(), looks: 0, buffered: Vec::new() }
     }
@@ -139,7 +139,7 @@ pub struct Links {
 
 /// What was seen of channels between switches in the measured cycles.
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
-pub struct Seen {
+pub struct ChannelUse {
     /// The share of the measured cycles in which a channel carried a flit, in the mean of all;
     /// null where there are no channels.
     pub mean_link_use: Option<f64>,
@@ -165,7 +165,7 @@ struct Channel {
     enters: usize,
 }
 
-impl Seen {
+impl ChannelUse {
     /// What `traces` say of the channels of `wiring`.
     pub fn of(traces: &Traces, wiring: &Wiring, names: &Names, with_all: bool) -> Self {
         let channels = channels(wiring);

@@ -5,7 +5,7 @@ use super::warmup::Warmup;
 use base::Refusal;
 use paths::loads::{self, Loads};
 use paths::proved::PathRules;
-use paths::select::{Choosing, LaneUse, Rail, Selection};
+use paths::select::{LaneUse, Rail, Selection, SelectionParams};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use traffic::process::{Process, Sizes};
@@ -79,7 +79,7 @@ pub struct Spec {
     /// How packets choose among the paths that there are.
     pub selection: Selection,
     /// What selections look at; their usual numbers where it is not given.
-    pub choosing: Option<Choosing>,
+    pub choosing: Option<SelectionParams>,
     /// The lanes of packets that choose.
     pub lane_use: LaneUse,
     /// The rail of its endpoint that a packet takes, where there are several.
@@ -195,15 +195,15 @@ impl Spec {
     /// Whether it can be with packets whose times and sizes are given.
     ///
     /// # Errors
-    /// When it says when packets are born, or how large they are.
+    /// When it says when packets are created, or how large they are.
     pub(super) fn check_with_times(&self) -> Result<(), Refusal> {
         let usual = Self::default();
-        let told = [
+        let excluded = [
             ("traffic_class", !self.traffic_class.is_empty()),
             ("injection", self.injection != usual.injection),
             ("packet_flits", self.packet_flits != usual.packet_flits),
         ];
-        match told.into_iter().find(|(_, is_told)| *is_told) {
+        match excluded.into_iter().find(|(_, is_given)| *is_given) {
             Some((name, _)) => {
                 let help = "leave it out: the file has times, receivers and sizes of all packets";
                 Err(Refusal::new(name, "with packets of given times", help))
@@ -223,8 +223,8 @@ impl Spec {
         }
     }
 
-    fn choosing(&self) -> Choosing {
-        self.choosing.unwrap_or(Choosing::usual(self.selection))
+    fn choosing(&self) -> SelectionParams {
+        self.choosing.unwrap_or(SelectionParams::usual(self.selection))
     }
 
     /// What the classes are made of; one where none is written out.
@@ -279,7 +279,7 @@ const MOST_SEEDS: u32 = 1000;
 #[derive(Serialize, Deserialize, JsonSchema)]
 #[serde(untagged)]
 enum FlitsSaid {
-    /// So many.
+    /// A number of flits.
     One(u64),
     /// A number, or several with weights.
     Several(String),

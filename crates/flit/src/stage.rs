@@ -1,6 +1,6 @@
 //! The flit level as a stage: parameters and what it is run on in, points and their figures out.
 
-use super::case::{Case, Own};
+use super::case::{Case, GivenTraffic};
 use super::points::{curve, points};
 use super::router::Router;
 use super::row::Row;
@@ -24,10 +24,10 @@ use std::sync::Arc;
 pub struct Driven<'a> {
     /// The network.
     pub topology: &'a Arc<Topology>,
-    /// Its tables, where packets follow some; else the selection chooses ways on the network.
+    /// Its tables, where packets follow some; else the selection chooses paths on the network.
     pub routing: Option<&'a Routing>,
     /// Traffic of the user's, in place of that which the parameters name.
-    pub traffic: Option<Own<'a>>,
+    pub traffic: Option<GivenTraffic<'a>>,
 }
 
 /// What the flit level finds.
@@ -49,7 +49,7 @@ pub struct Record {
 }
 
 impl Spec {
-    /// Runs it on so many threads; the result is the same with any number.
+    /// Runs it on `threads` threads; the result is the same with any number.
     ///
     /// # Errors
     /// When something does not fit, the routing is not proved free of deadlock and `unverified` is
@@ -219,7 +219,7 @@ impl Stage for Spec {
 const BISECTED: f64 = 13.0;
 /// About how many cycles a warm-up takes that is found.
 const USUAL_WARMUP: u32 = 3000;
-/// A router with nothing to do takes a cycle the time of so many flits.
+/// A cycle of a router with nothing to do takes the time of this number of flits.
 pub const HOPS_IDLE: f64 = 0.25;
 /// Flits through routers in a second of one processor, roughly.
 pub const HOPS_A_SECOND: f64 = 8e6;

@@ -1,4 +1,4 @@
-//! How long to warm up: so many cycles, or until latency and accepted load change no more.
+//! How long to warm up: a number of cycles, or until latency and accepted load change no more.
 //!
 //! Source: White, "An effective truncation heuristic for bias reduction in simulation output",
 //! Simulation 69(6), 1997; White, Cobb & Spratt, "A comparison of five steady-state truncation
@@ -15,9 +15,9 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer};
 /// Cycles before anything counts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Warmup {
-    /// So many.
+    /// This number.
     Cycles(u32),
-    /// As many as it takes until latency and accepted load change no more.
+    /// As long as it takes until latency and accepted load change no more.
     Auto,
 }
 
@@ -110,7 +110,7 @@ fn is_settled(values: &[f64]) -> bool {
 #[derive(Deserialize, JsonSchema)]
 #[serde(untagged)]
 enum Said {
-    /// So many cycles.
+    /// A number of cycles.
     Cycles(u32),
     /// `auto`.
     Word(Word),

@@ -2,15 +2,11 @@
 
 pub mod backed;
 pub mod booksim;
-pub mod chakra;
 pub mod communication;
-pub mod dumpi;
 pub mod export;
-pub mod goal;
 pub mod graph_file;
 mod hosts;
 pub mod ib;
-pub mod liballprof;
 pub mod mapping;
-mod mpi;
 mod names;
+pub mod trace;

@@ -1,4 +1,5 @@
-//! Which algorithm of a collective operation is quickest, by running each of them.
+//! Decision table for a collective operation: which of its algorithms is quickest, found by running
+//! each of them.
 
 use base::stage::parameters as parameters_of;
 use base::words::did_you_mean;
@@ -9,21 +10,21 @@ use serde::Serialize;
 use serde_json::{Map, Value};
 use traffic::workload::collective::{ALGORITHMS, Entry};
 
-/// What is asked.
+/// The parameters of a decision table.
 #[derive(Debug, Clone, Default)]
-pub struct Asked {
-    /// The operation, as the names of its algorithms begin.
+pub struct DecisionRequest {
+    /// The operation, such as `allreduce`: the start of the names of its algorithms.
     pub operation: String,
-    /// Numbers of ranks.
+    /// The numbers of ranks to try.
     pub ranks: Vec<u64>,
-    /// Bytes, as each algorithm takes them.
+    /// The numbers of bytes to try, in the meaning of each algorithm.
     pub bytes: Vec<u64>,
     /// All other parameters of the runs.
     pub run: Spec,
 }
 
-impl Asked {
-    /// What parameters ask: `operation`, `ranks`, `bytes`, and those of `sim.message`.
+impl DecisionRequest {
+    /// Reads the parameters `operation`, `ranks`, `bytes`, and those of `sim.message`.
     ///
     /// # Errors
     /// When one is unknown, of the wrong type or out of range.
@@ -40,12 +41,12 @@ impl Asked {
         Ok(Self { operation, ranks, bytes, run: parameters_of(&rest)? })
     }
 
-    /// The run of an algorithm with its parameters.
+    /// The parameters of the run of an algorithm.
     fn run(&self, algorithm: &str, with: Map<String, Value>) -> Spec {
         Spec { workload: algorithm.to_owned(), workload_options: with, ..self.run.clone() }
     }
 
-    /// Its largest run: the one that says how much memory is needed. None where none can be.
+    /// The largest run, which determines the memory needed. None where no run is possible.
     pub fn largest(&self) -> Option<Spec> {
         let entry = ALGORITHMS.iter().find(|one| one.operation.name() == self.operation)?;
         let most = |all: &[u64]| all.iter().copied().max();
@@ -54,44 +55,49 @@ impl Asked {
     }
 }
 
-/// The algorithms for one number of ranks and of bytes.
+/// The results of all algorithms for one number of ranks and of bytes.
 #[derive(Debug, Clone, PartialEq, Serialize)]
-pub struct Row {
-    /// Ranks.
+pub struct DecisionRow {
+    /// The number of ranks of this row.
     pub ranks: u64,
-    /// Bytes.
+    /// The number of bytes of this row.
     pub bytes: u64,
-    /// The quickest; the first by name of those that are as quick.
+    /// The quickest algorithm; of several equally quick ones the first by name.
     pub algorithm: String,
-    /// What it takes, ns.
+    /// The time that it takes, ns.
     pub finish_ns: f64,
-    /// All that were run, quickest first.
-    pub all: Vec<Tried>,
+    /// All algorithms that were run, the quickest first.
+    pub all: Vec<AlgorithmResult>,
 }
 
-/// One algorithm.
+/// The result of one algorithm.
 #[derive(Debug, Clone, PartialEq, Serialize)]
-pub struct Tried {
-    /// Its name, with a parameter of its own where several values are tried.
+pub struct AlgorithmResult {
+    /// The algorithm's name, with its own parameter where several values of it are tried.
     pub algorithm: String,
-    /// What it takes, ns.
+    /// The time that it takes, ns.
     pub finish_ns: f64,
-    /// What [`dissemination_ns`] says; none for others.
+    /// The time by the formula of [`dissemination_ns`]; none for other algorithms.
     pub model_ns: Option<f64>,
 }
 
-/// Values that are tried of an algorithm's own parameters: messages of a round, parts of a vector.
-const WAYS: [u64; 8] = [1, 2, 3, 4, 5, 6, 7, 8];
+/// The numbers of messages in a round that are tried (parameter `ways`).
+const FANOUTS: [u64; 8] = [1, 2, 3, 4, 5, 6, 7, 8];
+/// The numbers of parts of a vector that are tried (parameter `segments`).
 const SEGMENTS: [u64; 5] = [1, 4, 16, 64, 256];
 
-/// The decision table: for each number of ranks, and of bytes, the quickest algorithm.
+/// Computes the decision table: for each number of ranks and of bytes, the quickest algorithm.
 ///
-/// O(ranks * bytes * algorithms) runs, over the network that is given.
+/// O(ranks * bytes * algorithms) runs, over the given network.
 ///
 /// # Errors
-/// When there is no such operation, nothing to try, a parameter cannot be, the network has no place
-/// for so many ranks, or `watch` says stop.
-pub fn best(asked: &Asked, on: Played<'_>, watch: &dyn Watch) -> Result<Vec<Row>, Stop> {
+/// When there is no such operation, nothing to try, a parameter is invalid, the network has fewer
+/// endpoints than ranks, or `watch` says stop.
+pub fn best(
+    asked: &DecisionRequest,
+    on: Played<'_>,
+    watch: &dyn Watch,
+) -> Result<Vec<DecisionRow>, Stop> {
     let mut names: Vec<&str> = ALGORITHMS.iter().map(|entry| entry.operation.name()).collect();
     names.dedup();
     if !names.contains(&asked.operation.as_str()) {
@@ -116,14 +122,14 @@ pub fn best(asked: &Asked, on: Played<'_>, watch: &dyn Watch) -> Result<Vec<Row>
 }
 
 fn row(
-    asked: &Asked,
+    asked: &DecisionRequest,
     on: Played<'_>,
     (ranks, bytes): (u64, u64),
     watch: &dyn Watch,
-) -> Result<Row, Stop> {
+) -> Result<DecisionRow, Stop> {
     let mut all = Vec::new();
     for entry in ALGORITHMS.iter().filter(|entry| entry.operation.name() == asked.operation) {
-        // what cannot be a number of ranks is refused when it is made
+        // an invalid number of ranks is refused when the schedule is made
         if u32::try_from(ranks).is_ok_and(|n| n > 0 && !entry.is_for(n)) {
             continue;
         }
@@ -136,16 +142,22 @@ fn row(
         let why = format!("no algorithm of {} is for {ranks}", asked.operation);
         return Err(Refusal::new("ranks", why, "a power of two").into());
     };
-    Ok(Row { ranks, bytes, algorithm: first.algorithm.clone(), finish_ns: first.finish_ns, all })
+    Ok(DecisionRow {
+        ranks,
+        bytes,
+        algorithm: first.algorithm.clone(),
+        finish_ns: first.finish_ns,
+        all,
+    })
 }
 
-/// A parameter of an algorithm and its value; none where nothing is to be tried.
-type Own = Option<(&'static str, u64)>;
+/// A parameter of an algorithm and the value to try; none where there is nothing to vary.
+type Variant = Option<(&'static str, u64)>;
 
-fn variants(entry: &Entry) -> Vec<Own> {
+fn variants(entry: &Entry) -> Vec<Variant> {
     let has = |name: &str| entry.keys.iter().any(|key| key.name == name);
     if has("ways") {
-        return WAYS.iter().map(|&ways| Some(("ways", ways))).collect();
+        return FANOUTS.iter().map(|&fanout| Some(("ways", fanout))).collect();
     }
     if has("segments") {
         return SEGMENTS.iter().map(|&parts| Some(("segments", parts))).collect();
@@ -158,12 +170,12 @@ fn parameters(ranks: u64, bytes: u64) -> Map<String, Value> {
 }
 
 fn tried(
-    (entry, own): (&Entry, Own),
-    asked: &Asked,
+    (entry, own): (&Entry, Variant),
+    asked: &DecisionRequest,
     on: Played<'_>,
     (ranks, bytes): (u64, u64),
     watch: &dyn Watch,
-) -> Result<Tried, Stop> {
+) -> Result<AlgorithmResult, Stop> {
     let mut given = parameters(ranks, bytes);
     let algorithm = match own {
         None => entry.name.to_owned(),
@@ -174,39 +186,39 @@ fn tried(
     };
     let ran = asked.run(entry.name, given).simulate(on, false, watch)?;
     let model_ns = match own {
-        Some(("ways", ways)) if on.topology.is_none() => {
-            dissemination_ns(ranks, ways, bytes, &asked.run.costs)
+        Some(("ways", fanout)) if on.topology.is_none() => {
+            dissemination_ns(ranks, fanout, bytes, &asked.run.costs)
         }
         _ => None,
     };
-    Ok(Tried { algorithm, finish_ns: ran.record.finish_ns, model_ns })
+    Ok(AlgorithmResult { algorithm, finish_ns: ran.record.finish_ns, model_ns })
 }
 
-/// What a barrier by n-way dissemination takes, ns: of `ways` messages in a round, one leaves every
-/// m = max(o + (s-1) O, g + (s-1) G), and the last arrives and is taken L + 2 o + (s-1) max(G, O)
-/// later. There are as many rounds as powers of `ways` + 1 up to the ranks; the last has no message
-/// to a rank that is as far as there are ranks, or farther.
+/// The time of a barrier by n-way dissemination, ns. Of the `fanout` messages of a round, one
+/// leaves every m = max(o + (s-1) O, g + (s-1) G), and the last one has arrived L + 2 o + (s-1)
+/// max(G, O) later. There are k rounds, the least k for which (`fanout` + 1)^k reaches the number
+/// of ranks; the last round leaves out messages over a distance of that number or more.
 ///
-/// None where messages come back before the last has left, L < (n-1) m, where the interface is not
-/// free for the next round, g + (s-1) G > L + 2 o, and for messages that ask first: there it is no
-/// sum of rounds.
+/// None where messages come back before the last one has left, L < (n-1) m; where the interface is
+/// not free for the next round, g + (s-1) G > L + 2 o; and for messages by rendezvous: then the
+/// time is not a sum over rounds.
 ///
 /// Source: Hoefler, Mehlan, Mietke, Rehm: Fast barrier synchronization for InfiniBand, IPDPS 2006,
-/// section 3 (n messages at once, as the network takes them).
-pub fn dissemination_ns(ranks: u64, ways: u64, bytes: u64, costs: &LogGops) -> Option<f64> {
+/// section 3 (n messages are injected together).
+pub fn dissemination_ns(ranks: u64, fanout: u64, bytes: u64, costs: &LogGops) -> Option<f64> {
     let more = bytes.saturating_sub(1) as f64;
     let gap = costs.g + more * costs.G;
     let apart = gap.max(costs.o + more * costs.O);
     let alone = costs.L + 2.0 * costs.o + more * costs.G.max(costs.O);
-    let slow = costs.L < (ways - 1) as f64 * apart || gap > alone || costs.O > 0.0;
+    let slow = costs.L < (fanout - 1) as f64 * apart || gap > alone || costs.O > 0.0;
     if slow || bytes > costs.S {
         return None;
     }
     let (mut reach, mut sum) = (1_u64, 0.0);
     while reach < ranks {
-        let messages = ways.min((ranks - 1) / reach);
+        let messages = fanout.min((ranks - 1) / reach);
         sum += (messages - 1) as f64 * apart + alone;
-        reach = reach.saturating_mul(ways + 1);
+        reach = reach.saturating_mul(fanout + 1);
     }
     Some(sum)
 }
@@ -216,10 +228,10 @@ mod tests {
     use super::*;
     use base::Quiet;
 
-    fn asked(operation: &str, ranks: &[u64], bytes: &[u64], costs: LogGops) -> Asked {
+    fn asked(operation: &str, ranks: &[u64], bytes: &[u64], costs: LogGops) -> DecisionRequest {
         let (ranks, bytes) = (ranks.to_vec(), bytes.to_vec());
         let run = Spec { costs, ..Spec::default() };
-        Asked { operation: operation.to_owned(), ranks, bytes, run }
+        DecisionRequest { operation: operation.to_owned(), ranks, bytes, run }
     }
 
     #[test]
@@ -235,19 +247,21 @@ mod tests {
             let rows = best(&asked("barrier", &ranks, &[1, 9], costs), Played::default(), &Quiet)
                 .expect("rows");
             for row in rows {
-                let ways = |one: &&Tried| one.algorithm.contains("ways");
+                let is_dissemination = |one: &&AlgorithmResult| one.algorithm.contains("ways");
                 let mut models: Vec<(f64, f64)> = Vec::new();
-                for one in row.all.iter().filter(ways) {
+                for one in row.all.iter().filter(is_dissemination) {
                     let Some(model) = one.model_ns else { continue };
                     assert!((one.finish_ns - model).abs() < 1e-3, "{} {one:?}", row.ranks);
                     models.push((model, one.finish_ns));
                     compared += 1;
                 }
-                // so the n that the model chooses is the one that runs choose, where it knows all
-                if models.len() == WAYS.len() {
+                // the formula and the runs choose the same fan-out, where the formula knows all
+                if models.len() == FANOUTS.len() {
                     let least = |all: &mut dyn Iterator<Item = f64>| all.fold(f64::MAX, f64::min);
                     let by_model = least(&mut models.iter().map(|m| m.0));
-                    let by_run = least(&mut row.all.iter().filter(ways).map(|one| one.finish_ns));
+                    let by_run = least(
+                        &mut row.all.iter().filter(is_dissemination).map(|one| one.finish_ns),
+                    );
                     assert!((by_model - by_run).abs() < 1e-3);
                 }
             }
@@ -280,7 +294,7 @@ mod tests {
     #[test]
     fn what_cannot_be_is_refused() {
         let free = LogGops::default();
-        for (asked, told) in [
+        for (asked, expected) in [
             (asked("allreduces", &[2], &[8], free), "did you mean allreduce?"),
             (asked("allreduce", &[], &[8], free), "ranks: there is none"),
             (asked("allreduce", &[2], &[], free), "bytes: there is none"),
@@ -288,7 +302,7 @@ mod tests {
             (asked("allreduce", &[1 << 33], &[8], free), "ranks: 8589934592; a whole number"),
         ] {
             let refused = best(&asked, Played::default(), &Quiet).expect_err("refused").to_string();
-            assert!(refused.contains(told), "{refused}");
+            assert!(refused.contains(expected), "{refused}");
         }
     }
 }

@@ -1,4 +1,4 @@
-//! A configuration of BookSim as a simulation: network, routing, routers and traffic.
+//! Builds a simulation from a BookSim configuration: network, routing, routers and traffic.
 
 use base::Refusal;
 use flit::booksim::Network;
@@ -8,31 +8,32 @@ use formats::booksim::{Allocator, Config, Network as Named, Priority, VcPolicy, 
 use paths::wiring::Wiring;
 use traffic::process::Class;
 
-/// All that a run needs of a configuration, but how long it is.
-pub struct Case {
-    /// The network by its parameters.
+/// Everything that a run of a configuration needs, but for its length.
+pub struct BookSimCase {
+    /// The parameters of the network.
     pub network: Network,
-    /// The network.
+    /// The network as routers see it.
     pub wiring: Wiring,
-    /// The routing function; whether it is free of deadlock is for [`flit::booksim::freedom`].
+    /// The routing function; [`flit::booksim::freedom`] tests whether it is free of deadlock.
     pub guide: Box<dyn Explored + Send>,
-    /// The routers.
+    /// The parameters of the routers.
     pub router: Router,
-    /// The traffic.
+    /// The classes of traffic.
     pub classes: Vec<Class>,
-    /// How urgent each class is.
+    /// The urgency of each class.
     pub urgencies: Vec<u32>,
 }
 
-/// The simulation that a configuration describes.
+/// Builds the simulation that a configuration describes.
 ///
-/// `file` is the name and the text of its network file, where it has one: the name is that of
-/// [`Named::Anynet`]. What a pattern leaves to chance once is drawn by the configuration's seed.
+/// `file` has the name and the text of the network file, where the configuration names one
+/// ([`Named::Anynet`]). Random choices that a pattern makes once depend on the configuration's
+/// seed.
 ///
 /// # Errors
-/// When the file cannot be read or is missing, the routing function asks for more than the network
-/// has, a pattern does not fit the endpoints, or no router can be built so.
-pub fn case(config: &Config, file: Option<(&str, &str)>) -> Result<Case, Refusal> {
+/// When the file cannot be read or is missing, the routing function needs more than the network
+/// has, a pattern does not fit the endpoints, or such a router cannot be built.
+pub fn case(config: &Config, file: Option<(&str, &str)>) -> Result<BookSimCase, Refusal> {
     let network = network(config, file)?;
     let wiring = network.wiring()?;
     let router = router(config)?;
@@ -44,7 +45,7 @@ pub fn case(config: &Config, file: Option<(&str, &str)>) -> Result<Case, Refusal
     let classes: Result<Vec<Class>, Refusal> = drawn.collect();
     let least = config.classes.iter().map(|class| class.priority).min().unwrap_or(0);
     let urgencies = config.classes.iter().map(|class| class.priority.abs_diff(least)).collect();
-    Ok(Case { network, wiring, guide, router, classes: classes?, urgencies })
+    Ok(BookSimCase { network, wiring, guide, router, classes: classes?, urgencies })
 }
 
 fn network(config: &Config, file: Option<(&str, &str)>) -> Result<Network, Refusal> {
@@ -103,10 +104,10 @@ fn router(config: &Config) -> Result<Router, Refusal> {
         routing_delay: r.routing_delay,
         vc_alloc_delay: 1,
         switch_alloc_delay: 1,
-        // BookSim's crossbar takes both
+        // BookSim's crossbar takes both delays together
         crossbar_delay: r.st_prepare_delay.saturating_add(r.st_final_delay),
         credit_delay: r.credit_delay,
-        // without looking for a channel BookSim finds none with credit, and never asks
+        // BookSim never speculates if it checks credits without checking for a free channel
         speculative: r.speculative && (r.spec_check_elig || !r.spec_check_cred),
         speculation_yields: true,
         speculation_asks_free: r.spec_check_elig,
@@ -143,7 +144,7 @@ mod tests {
         vc_buf_size = 16; credit_delay = 2; internal_speedup = 2.0; use_noc_latency = 0;
         injection_rate = 0.002; seed = 1;";
 
-    /// Cycles from birth to arrival where nobody is in the way, and routers on it.
+    /// Cycles from injection to arrival in an idle network, and the routers visited.
     fn idle(config: &Config) -> (f64, f64) {
         let case = case(config, None).unwrap();
         let phases = Phases {
@@ -161,8 +162,8 @@ mod tests {
             seed: 1,
             threads: 1,
             always_full: false,
-            deal: None,
-            born_when_made: false,
+            assignment: None,
+            age_from_staging: false,
             cycles: 30_000,
         };
         let found = run(setup, phases, &Quiet).unwrap().all;

@@ -3,6 +3,7 @@
 //! catalogues. `flyloom list` reads it.
 
 use base::part::Part;
+use formats::trace::{self, Format};
 use formats::{communication, graph_file};
 use mapping::method::METHODS;
 use paths::select::Selection;
@@ -14,8 +15,9 @@ use traffic::pattern::Pattern;
 use traffic::placement::PLACEMENTS;
 
 /// Every choice: a list of `{kind, name, takes, doc}`. `kind` is `traffic`, `selection`, `method`
-/// (of mappings, joined by `+`), `graph`, `placement`, `network-file`, `graph-file` or `catalog`;
-/// `takes` says what may follow the name, empty where nothing may.
+/// (of mappings, joined by `+`), `graph`, `placement`, `network-file`, `workload-file` (with
+/// `params`), `graph-file` or `catalog`; `takes` says what may follow the name, empty where nothing
+/// may.
 pub fn choices() -> Value {
     let traffic = Pattern::all().map(|(name, takes, doc)| {
         let needed = !Pattern::goes_by_places(name) && Pattern::parse(name, 16).is_err();
@@ -30,6 +32,7 @@ pub fn choices() -> Value {
     let graphs = KINDS.iter().map(|(name, doc, keys)| row("graph", name, keys, doc));
     let placements = PLACEMENTS.iter().map(|p| of("placement", &p.part));
     let network_files = graph_file::FORMATS.iter().map(|f| of("network-file", &f.part));
+    let workload_files = trace::FORMATS.iter().map(workload_file);
     let graph_files = communication::FORMATS.iter().map(|f| of("graph-file", &f.part));
     let catalogs = Catalog::built_in().map(|name| row("catalog", name, "", "prices and powers"));
     traffic
@@ -38,9 +41,23 @@ pub fn choices() -> Value {
         .chain(graphs)
         .chain(placements)
         .chain(network_files)
+        .chain(workload_files)
         .chain(graph_files)
         .chain(catalogs)
         .collect()
+}
+
+/// A format of workloads: how its files are named, and its parameters besides.
+fn workload_file(format: &Format) -> Value {
+    let written = format.writer.map_or(String::new(), |w| format!("; written as NAME{}", w.end));
+    let doc = format!("{}; {}{written}", format.part.doc, format.named());
+    let params = format.keys().into_iter().map(|key| {
+        let (name, default) = (key.name, key.default());
+        json!({ "name": name, "required": default.is_null(), "default": default, "doc": key.doc })
+    });
+    let mut row = row("workload-file", format.part.name, "", &doc);
+    row["params"] = params.collect();
+    row
 }
 
 fn of(kind: &str, part: &Part) -> Value {

@@ -1,10 +1,11 @@
-//! From the text of an experiment to its points: parse, lay the sweep over the point, check each.
+//! Expands the text of an experiment to its points: parses it, applies the sweep, and checks each
+//! point.
 
-use crate::laid::Laid;
 use crate::plugins::{Kind, Plugin, find, listed};
 use crate::spec::{Experiment, Point};
 use crate::stages::{Input, STAGES};
-use crate::{laid, place, stages, tables};
+use crate::sweep::SweptPoint;
+use crate::{place, stages, sweep, tables};
 use base::Refusal;
 use engines::ask;
 use engines::lanes::LaneChoice;
@@ -15,31 +16,31 @@ use serde_json::{Map, Value};
 /// An experiment with its points, each complete and checked.
 #[derive(Debug, Clone)]
 pub struct Expanded {
-    /// What the file says.
+    /// The experiment as the file has it.
     pub experiment: Experiment,
-    /// Its points: those written out in their order, over each the zips outermost, then the grid's
-    /// keys in the order of the file.
+    /// The points: those written out in their order, each with the zips of its sweep outermost,
+    /// then the keys of the grid in the order of the file.
     pub points: Vec<Point>,
-    /// What sweeps have given each point, in words; empty for one without a sweep.
+    /// The values that sweeps have given each point, in words; empty for a point without a sweep.
     pub swept: Vec<String>,
-    /// Parameters that had other names in the version before, in words, each once.
+    /// Notes on parameters whose names have changed since the last version, each once.
     pub notes: Vec<String>,
 }
 
 /// Parses the text of `file` (TOML).
 ///
 /// # Errors
-/// One refusal that names the file, the line and column where TOML or a type is at fault.
+/// A single refusal that names the file, the line and the column of the fault in syntax or type.
 pub fn parse(text: &str, file: &str) -> Result<Experiment, Refusal> {
     place::plain(text, file)?;
     toml::from_str(text).map_err(|e| located(&e, text, file))
 }
 
-/// Parses the text of `file` (TOML) and expands its sweep; `plugins` are known besides what is
-/// built in.
+/// Parses the text of `file` (TOML) and expands its sweep; `plugins` are known in addition to what
+/// is built in.
 ///
 /// # Errors
-/// As [`parse`], and the key of a point that cannot be; families, engines and the types of their
+/// The errors of [`parse`], and invalid keys of a point; families, engines and the types of their
 /// parameters are checked before anything runs.
 pub fn expand(text: &str, file: &str, plugins: &[Plugin]) -> Result<Expanded, Refusal> {
     let experiment = parse(text, file)?;
@@ -53,7 +54,7 @@ pub fn expand(text: &str, file: &str, plugins: &[Plugin]) -> Result<Expanded, Re
     })
 }
 
-/// What cannot be, and the number of the point that it is of, with its swept values.
+/// The refusal of a point, with the number of the point and its swept values.
 struct Fault {
     refused: Refusal,
     point: Option<(usize, String)>,
@@ -84,12 +85,12 @@ fn expanded(experiment: Experiment, file: &str, plugins: &[Plugin]) -> Result<Ex
     }
     FloorRules::from_value(&Value::Object(experiment.floor.clone()))
         .map_err(|r| r.within("floor").within(file))?;
-    let trees = laid::trees(&experiment).map_err(|r| r.within(file))?;
+    let trees = sweep::trees(&experiment).map_err(|r| r.within(file))?;
     let several = trees.len() > 1;
     let mut points = Vec::with_capacity(trees.len());
     let mut all_swept = Vec::with_capacity(trees.len());
     let mut notes = Vec::new();
-    for (i, Laid { tree, swept }) in trees.into_iter().enumerate() {
+    for (i, SweptPoint { tree, swept }) in trees.into_iter().enumerate() {
         let place = if several { format!("{file}: point {}", i + 1) } else { file.to_owned() };
         match checked(&tree, experiment.seed, plugins, &mut notes) {
             Ok(point) => points.push(point),
@@ -102,7 +103,7 @@ fn expanded(experiment: Experiment, file: &str, plugins: &[Plugin]) -> Result<Ex
     Ok(Expanded { experiment, points, swept: all_swept, notes })
 }
 
-/// The point of a tree, complete and checked.
+/// The point of a tree of values, complete and checked.
 fn checked(
     tree: &Value,
     seed: u64,
@@ -124,7 +125,7 @@ fn located(e: &toml::de::Error, text: &str, file: &str) -> Refusal {
     Refusal::new(key.unwrap_or_default(), why, help).within(&place)
 }
 
-/// Renames what had other names in the version before, and notes that, each once.
+/// Gives parameters with old names their new ones, and notes each change once.
 fn renew(point: &mut Point, notes: &mut Vec<String>) -> Result<(), Refusal> {
     for (level, given) in &mut point.sim {
         let (Ok(entry), Some(table)) = (stages::simulator(level), given.as_object()) else {
@@ -142,8 +143,8 @@ fn renew(point: &mut Point, notes: &mut Vec<String>) -> Result<(), Refusal> {
     Ok(())
 }
 
-/// Checks the measures of a point and fills in their defaults; the seed is the experiment's where
-/// they, or the failures, are drawn at random and none is said.
+/// Checks the measures of a point and fills in their defaults. Where they or the failures are
+/// random and have no seed of their own, they get the experiment's.
 fn complete(point: &mut Point, seed: u64, plugins: &[Plugin]) -> Result<(), Refusal> {
     if let Some(Value::Object(failures)) = point.topology.get_mut("failures")
         && failures.contains_key("random")
@@ -176,7 +177,7 @@ fn complete(point: &mut Point, seed: u64, plugins: &[Plugin]) -> Result<(), Refu
     Ok(())
 }
 
-/// All parameters of the stage `name`, whose table is `given`.
+/// Fills in all parameters of the stage `name`, whose table is `given`.
 fn fill(
     name: &str,
     given: &mut Value,
@@ -197,7 +198,7 @@ fn fill(
     Ok(())
 }
 
-/// Refuses what is asked of tables where there are none.
+/// Refuses a measure of tables at a point without tables.
 fn needs_tables(name: &str, lacking: bool) -> Result<(), Refusal> {
     if !lacking {
         return Ok(());
@@ -206,7 +207,7 @@ fn needs_tables(name: &str, lacking: bool) -> Result<(), Refusal> {
     Err(Refusal::new(name, "it needs tables, and the point has no [routing]", help))
 }
 
-/// Checks what can be checked without building anything, and fills in what routes are asked for.
+/// Checks what can be checked without building anything, and fills in the parameters of routes.
 fn check(point: &mut Point, plugins: &[Plugin]) -> Result<(), Refusal> {
     if let Some(failures) = point.topology.get("failures") {
         base::fields::typed::<Failures>(failures).map_err(|(field, why)| {

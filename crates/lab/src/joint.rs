@@ -1,111 +1,113 @@
-//! Mapping and routing found together: tables made for the traffic of a mapping, a mapping for the
-//! ways of tables.
+//! Joint mapping and routing: tables are made for the traffic of a mapping, and the mapping is
+//! refined for the paths of the tables.
 //!
 //! Source of the idea: Hoefler, "Optimized routing and process mapping for arbitrary network
-//! topologies" (talk), which names it as open. Mappings with few hop-bytes and with more, for less
-//! congestion, are made over all shortest ways; each gets tables for its traffic, whose ways may be
-//! longer by some hops. The least congested pair goes on: its mapping is refined under its tables,
-//! and these are made anew, while that helps.
+//! topologies" (talk), which names it as open. First, mappings with few hop-bytes, and some with
+//! more for less congestion, are made over all shortest paths. Each gets tables for its traffic,
+//! whose paths may be some hops longer. The least congested pair continues: its mapping is refined
+//! under its tables, and the tables are made anew, as long as that helps.
 
 use base::{Refusal, Stop, Watch};
 use engines::Entry;
 use fabric::Topology;
 use fabric::tables::Routing;
 use mapping::chain;
-use mapping::evaluate::{Figures, evaluate, flows};
-use mapping::fractional::{Demand, Fractional};
-use mapping::map::{Effort, Mapped, Request, map};
-use mapping::ways::Ways;
+use mapping::evaluate::{MappingFigures, evaluate, flows};
+use mapping::fractional::{Demand, FractionalRouting};
+use mapping::map::{Effort, MappingRequest, MappingResult, map};
+use mapping::paths::Paths;
 use rayon::prelude::*;
 use serde::Serialize;
 use serde_json::{Map, Value, json};
 use std::sync::Arc;
 
-/// The engine whose tables these are.
+/// The engine that makes the tables.
 pub const ENGINE: &str = "application";
 
-/// Parts of the hops limit that first mappings keep to.
+/// The parts of the limit on hop-bytes within which the first mappings stay.
 const PARTS: [f64; 4] = [0.15, 0.35, 0.65, 1.0];
 
-/// What is refused where routes take too many lanes.
+/// The parameter that the engine refuses where its routes need too many lanes.
 const LANES: &str = "max_lanes";
 
-/// Most rounds of a mapping for the tables and tables for the mapping.
+/// The largest number of rounds, each of which refines the mapping for the tables and makes new
+/// tables.
 const ROUNDS: u64 = 5;
 
-/// A round that gains less than this part is the last.
+/// A round that gains less than this part is the last one.
 const LITTLE: f64 = 0.005;
 
-/// Steps of the fractional routing that bounds what tables can do.
+/// The number of steps of the fractional routing that bounds the congestion of any tables.
 const STEPS: u32 = 300;
 
-/// What is asked beside the mapping: `request.ways` are the shortest.
-pub struct Asked<'a> {
+/// The request of a joint mapping and routing; `request.paths` are the shortest ones.
+pub struct JointRequest<'a> {
     /// The network.
     pub on: &'a Arc<Topology>,
-    /// The mapping: graph, slots, limit, effort. Its steps, or its start, where there are some,
-    /// make the only mapping that is tried, and that is then kept.
-    pub request: Request<'a>,
+    /// The request of the mapping: graph, slots, limit, effort. If it has steps or a start, they
+    /// make the only mapping that is tried, and this is kept.
+    pub request: MappingRequest<'a>,
     /// Routes to each terminal.
     pub layers: u32,
     /// Options of the engine, without flows.
     pub options: &'a Map<String, Value>,
 }
 
-/// What one step brought.
+/// The result of one step.
 #[derive(Debug, Clone, Serialize)]
-pub struct Brought {
-    /// `mapping`, `routing`, or `mapping for the tables`.
+pub struct StepResult {
+    /// The kind of step: `mapping`, `routing`, or `mapping for the tables`.
     pub step: &'static str,
-    /// The part by which hop-bytes could grow in this mapping.
+    /// The part by which hop-bytes were allowed to grow in this mapping.
     pub hops_limit: f64,
     /// The seed of this mapping.
     pub seed: u64,
-    /// Maximum congestion: of a mapping split over all shortest ways, else by the tables.
+    /// Maximum congestion: over all shortest paths for a mapping, else by the tables.
     pub maximum_congestion: f64,
-    /// Hop-bytes likewise.
+    /// Hop-bytes, over the same paths.
     pub hop_bytes: f64,
-    /// No routing of this mapping, split at will over ways that are as long at most, is below.
+    /// Lower bound of the congestion of this mapping under any routing whose paths are not longer.
     pub bound: Option<f64>,
 }
 
-/// A mapping and its tables.
-pub struct Joint {
-    /// The endpoint of each process.
-    pub mapped: Mapped,
-    /// The tables.
+/// A mapping with tables made for it.
+pub struct JointResult {
+    /// The mapping.
+    pub mapped: MappingResult,
+    /// The tables made for the mapping.
     pub routing: Routing,
-    /// What each step brought.
-    pub steps: Vec<Brought>,
-    /// What no routing of this mapping can be below, where the network is not too large for that.
+    /// The result of each step.
+    pub steps: Vec<StepResult>,
+    /// Lower bound of the congestion of this mapping, unless the network is too large to compute
+    /// it.
     pub bound: Option<f64>,
 }
 
-/// A mapping with tables and what they are worth.
+/// A mapping with tables, and their figures.
 #[derive(Clone)]
-struct State {
+struct RoutedMapping {
     places: Vec<u32>,
     routing: Routing,
-    figures: Figures,
+    figures: MappingFigures,
     bound: Option<f64>,
     limit: f64,
     seed: u64,
 }
 
-impl State {
+impl RoutedMapping {
     fn most(&self) -> f64 {
         self.figures.maximum_congestion
     }
 
-    fn brought(&self) -> Brought {
-        Brought::of("routing", &self.figures, self.bound, self.limit, self.seed)
+    fn result(&self) -> StepResult {
+        StepResult::of("routing", &self.figures, self.bound, self.limit, self.seed)
     }
 }
 
-impl Brought {
+impl StepResult {
     fn of(
         step: &'static str,
-        it: &Figures,
+        it: &MappingFigures,
         bound: Option<f64>,
         hops_limit: f64,
         seed: u64,
@@ -115,28 +117,28 @@ impl Brought {
     }
 }
 
-/// Finds a mapping and tables for it. The same request gives the same answer, whatever the number
+/// Finds a mapping and tables for it. The same request gives the same result, whatever the number
 /// of threads.
 ///
 /// # Errors
-/// As [`map`] and the engine; when its options have flows, or `watch` says stop before any tables
-/// were there.
-pub fn joint(asked: &Asked<'_>, watch: &dyn Watch) -> Result<Joint, Stop> {
+/// The errors of [`map`] and of the engine; when the options have flows, or `watch` says stop
+/// before there are any tables.
+pub fn joint(asked: &JointRequest<'_>, watch: &dyn Watch) -> Result<JointResult, Stop> {
     let slack = slack(asked.options)?;
     let engine = engines::engine(ENGINE)?;
-    let run = Run { asked, engine, slack };
+    let run = JointRun { asked, engine, slack };
     let request = &asked.request;
     let fixed = !request.steps.is_empty() || request.start.is_some();
     let tried = run.tried(fixed);
     let (mut steps, mut states, mut interrupted) = (Vec::new(), Vec::new(), false);
     let mut refused = None;
-    let all: Vec<Result<(Brought, State, bool), Stop>> =
+    let all: Vec<Result<(StepResult, RoutedMapping, bool), Stop>> =
         tried.par_iter().map(|one| run.first(one, watch)).collect();
     for one in all {
         match one {
             Ok((mapping, state, stopped)) => {
                 interrupted |= stopped;
-                steps.extend([mapping, state.brought()]);
+                steps.extend([mapping, state.result()]);
                 states.push(state);
             }
             Err(stop) => {
@@ -145,18 +147,18 @@ pub fn joint(asked: &Asked<'_>, watch: &dyn Watch) -> Result<Joint, Stop> {
             }
         }
     }
-    let least = |a: &State, b: &State| a.most().total_cmp(&b.most());
+    let least = |a: &RoutedMapping, b: &RoutedMapping| a.most().total_cmp(&b.most());
     let Some(mut best) = states.into_iter().min_by(least) else {
         return Err(refused.expect("one was tried"));
     };
     if !fixed && !interrupted {
         interrupted = run.alternate(&mut best, &mut steps, watch)?;
     }
-    let mapped = Mapped { places: best.places, interrupted };
-    Ok(Joint { mapped, routing: best.routing, steps, bound: best.bound })
+    let mapped = MappingResult { places: best.places, interrupted };
+    Ok(JointResult { mapped, routing: best.routing, steps, bound: best.bound })
 }
 
-/// Hops by which ways may be longer.
+/// The number of hops by which paths may be longer than the shortest.
 fn slack(options: &Map<String, Value>) -> Result<u32, Refusal> {
     if options.contains_key("flows") || options.contains_key("traffic") {
         let why = "flows are those of the mapping";
@@ -168,16 +170,17 @@ fn slack(options: &Map<String, Value>) -> Result<u32, Refusal> {
         .ok_or_else(|| Refusal::new("slack", "this is no number of hops", "a whole number, as 1"))
 }
 
-struct Run<'a> {
-    asked: &'a Asked<'a>,
+/// A joint mapping and routing at work.
+struct JointRun<'a> {
+    asked: &'a JointRequest<'a>,
     engine: &'static Entry,
     slack: u32,
 }
 
-impl Run<'_> {
-    /// The first mappings: hops limit and seed of each.
+impl JointRun<'_> {
+    /// The limit on hop-bytes and the seed of each of the first mappings.
     fn tried(&self, fixed: bool) -> Vec<(f64, u64)> {
-        let Request { hops_limit, seed, effort, .. } = self.asked.request;
+        let MappingRequest { hops_limit, seed, effort, .. } = self.asked.request;
         let seeds = if effort == Effort::Best { 4 } else { 1 };
         if fixed {
             return vec![(hops_limit, seed)];
@@ -186,39 +189,40 @@ impl Run<'_> {
         (0..seeds).flat_map(of).collect()
     }
 
-    /// A first mapping and its tables.
+    /// Makes a first mapping and its tables; also returns whether it was interrupted.
     fn first(
         &self,
         &(limit, seed): &(f64, u64),
         watch: &dyn Watch,
-    ) -> Result<(Brought, State, bool), Stop> {
+    ) -> Result<(StepResult, RoutedMapping, bool), Stop> {
         let request = &self.asked.request;
         let effort = if request.effort == Effort::Best { Effort::Normal } else { request.effort };
-        // a mapping that is given is taken as it is, once it is known to fit
+        // a given mapping is kept, once the linear method has checked that it fits
         let kept = request.steps.is_empty() && request.start.is_some();
         let linear = chain::parse("linear")?;
         let steps = if kept { &linear } else { request.steps };
-        let mapped = map(&Request { steps, hops_limit: limit, seed, effort, ..*request }, watch)?;
-        let it = evaluate(request.ways, request.graph, &mapped.places, watch)?.figures;
-        let brought = Brought::of("mapping", &it, None, limit, seed);
-        Ok((brought, self.routed(mapped.places, limit, seed, watch)?, mapped.interrupted))
+        let mapped =
+            map(&MappingRequest { steps, hops_limit: limit, seed, effort, ..*request }, watch)?;
+        let it = evaluate(request.paths, request.graph, &mapped.places, watch)?.figures;
+        let result = StepResult::of("mapping", &it, None, limit, seed);
+        Ok((result, self.routed(mapped.places, limit, seed, watch)?, mapped.interrupted))
     }
 
-    /// A mapping with tables for its traffic, and a bound for them.
+    /// Adds tables for its traffic to a mapping, and a lower bound of their congestion.
     fn routed(
         &self,
         places: Vec<u32>,
         limit: f64,
         seed: u64,
         watch: &dyn Watch,
-    ) -> Result<State, Stop> {
+    ) -> Result<RoutedMapping, Stop> {
         let (on, graph) = (self.asked.on, self.asked.request.graph);
         let flows = flows(on, graph, &places)?;
         let mut demand: Demand = vec![Vec::new(); on.switches().len()];
         for &(from, to, bytes) in &flows {
             demand[on.terminals()[to as usize].plug.switch.ix()].push((from, bytes));
         }
-        let bound = match Fractional::new(on, &demand, self.slack, STEPS, watch) {
+        let bound = match FractionalRouting::new(on, &demand, self.slack, STEPS, watch) {
             Ok(split) => Some(split.bound()),
             Err(Stop::Refused(_)) => None, // too large to be bounded
             Err(stop) => return Err(stop),
@@ -227,10 +231,10 @@ impl Run<'_> {
         options.insert("flows".to_owned(), json!(flows));
         let routing = self.tables(options, watch)?;
         let figures = self.worth(&routing, &places, watch)?;
-        Ok(State { places, routing, figures, bound, limit, seed })
+        Ok(RoutedMapping { places, routing, figures, bound, limit, seed })
     }
 
-    /// Tables of as much slack as lanes allow.
+    /// Makes tables with as much slack as the lanes allow.
     fn tables(&self, mut options: Map<String, Value>, watch: &dyn Watch) -> Result<Routing, Stop> {
         for slack in (0..=self.slack).rev() {
             options.insert("slack".to_owned(), json!(slack));
@@ -242,17 +246,22 @@ impl Run<'_> {
         unreachable!("the last slack is answered")
     }
 
-    fn worth(&self, routing: &Routing, places: &[u32], watch: &dyn Watch) -> Result<Figures, Stop> {
+    fn worth(
+        &self,
+        routing: &Routing,
+        places: &[u32],
+        watch: &dyn Watch,
+    ) -> Result<MappingFigures, Stop> {
         let graph = self.asked.request.graph;
-        Ok(evaluate(Ways::Tables(routing), graph, places, watch)?.figures)
+        Ok(evaluate(Paths::Tables(routing), graph, places, watch)?.figures)
     }
 
-    /// Refines the mapping for its tables, and makes tables for that, while it helps; whether it
-    /// was interrupted.
+    /// Refines the mapping for its tables and makes new tables for it, as long as that helps;
+    /// returns whether it was interrupted.
     fn alternate(
         &self,
-        best: &mut State,
-        steps: &mut Vec<Brought>,
+        best: &mut RoutedMapping,
+        steps: &mut Vec<StepResult>,
         watch: &dyn Watch,
     ) -> Result<bool, Stop> {
         for round in 0..ROUNDS {
@@ -272,13 +281,13 @@ impl Run<'_> {
 
     fn round(
         &self,
-        at: &State,
+        at: &RoutedMapping,
         round: u64,
-        steps: &mut Vec<Brought>,
+        steps: &mut Vec<StepResult>,
         watch: &dyn Watch,
-    ) -> Result<State, Stop> {
-        let request = Request {
-            ways: Ways::Tables(&at.routing),
+    ) -> Result<RoutedMapping, Stop> {
+        let request = MappingRequest {
+            paths: Paths::Tables(&at.routing),
             steps: &chain::parse("congestion")?,
             start: Some(&at.places),
             hops_limit: at.limit,
@@ -288,10 +297,10 @@ impl Run<'_> {
         let places = map(&request, watch)?.places;
         let figures = self.worth(&at.routing, &places, watch)?;
         let step = "mapping for the tables";
-        steps.push(Brought::of(step, &figures, None, at.limit, request.seed));
-        let refined = State { places, figures, ..at.clone() };
+        steps.push(StepResult::of(step, &figures, None, at.limit, request.seed));
+        let refined = RoutedMapping { places, figures, ..at.clone() };
         let next = self.routed(refined.places.clone(), at.limit, request.seed, watch)?;
-        steps.push(next.brought());
+        steps.push(next.result());
         Ok(if next.most() <= refined.most() { next } else { refined })
     }
 }

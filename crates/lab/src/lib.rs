@@ -1,11 +1,10 @@
-//! Experiments: the file a user writes, the points it stands for, and the schema of both.
+//! Experiments: the file that a user writes, the points that it describes, and the schema of both.
 
 pub mod best;
 pub mod booksim;
 pub mod choices;
 pub mod expand;
 pub mod joint;
-mod laid;
 mod place;
 pub mod plugins;
 pub mod records;
@@ -13,6 +12,7 @@ pub mod registry;
 pub mod sampling;
 pub mod spec;
 pub mod stages;
+mod sweep;
 mod tables;
 
 pub use expand::expand;

@@ -1,10 +1,10 @@
-//! Where in the text of an experiment that stands which a refusal is about.
+//! Finds the place in the text of an experiment that a refusal is about.
 
 use base::Refusal;
 use std::ops::Range;
 use toml::de::{DeTable, DeValue};
 
-/// `file` with line and column of the byte `at` of `text`.
+/// The name of the file, with the line and column of byte `at` of its text.
 pub(crate) fn at(text: &str, file: &str, at: usize) -> String {
     let before = &text[..at.min(text.len())];
     let line = before.matches('\n').count() + 1;
@@ -12,7 +12,7 @@ pub(crate) fn at(text: &str, file: &str, at: usize) -> String {
     format!("{file}: line {line}, column {column}")
 }
 
-/// The key of the file's own, not of a table in it, whose value the byte `at` of `text` is in.
+/// The top-level key whose value contains byte `at` of the text.
 pub(crate) fn key_over(text: &str, at: usize) -> Option<String> {
     let whole = DeTable::parse(text).ok()?;
     let over = |span: Range<usize>| span.start <= at && at < span.end.max(span.start + 1);
@@ -20,11 +20,11 @@ pub(crate) fn key_over(text: &str, at: usize) -> Option<String> {
     entry.map(|(key, _)| key.get_ref().to_string())
 }
 
-/// A refusal of `file`, with line and column where the key that it names is in `text`.
+/// Adds the line and column of the key that a refusal names, in the text of `file`.
 ///
-/// The key is the field that it does not know, or the last of the words it names that is one; of
-/// keys of one name that with the most of the other words above it, one of a sweep before one that
-/// it takes the place of. O(keys).
+/// The key is the unknown field, or the last of the words in the refusal's parameter that is a key.
+/// Of several keys with this name, the one with most of the other words above it is taken, and a
+/// key of a sweep before one that it replaces. O(keys).
 pub fn placed(mut refused: Refusal, text: &str, file: &str) -> Refusal {
     let Some(rest) = refused.param.strip_prefix(file) else { return refused };
     if rest.starts_with(": line ") {
@@ -39,8 +39,8 @@ pub fn placed(mut refused: Refusal, text: &str, file: &str) -> Refusal {
     let words: Vec<&str> =
         words.chain(unknown.map(|(name, _)| name)).filter(|word| !word.is_empty()).collect();
     for (i, word) in words.iter().enumerate().rev().filter(|(_, w)| !w.starts_with("point ")) {
-        let fits = |key: &&Key| key.path.last().is_some_and(|last| last == word);
-        let score = |key: &&Key| {
+        let fits = |key: &&KeyPlace| key.path.last().is_some_and(|last| last == word);
+        let score = |key: &&KeyPlace| {
             let outer = &key.path[..key.path.len() - 1];
             let shared = words[..i].iter().filter(|w| outer.iter().any(|o| o == *w)).count();
             (shared, outer.iter().any(|o| o == "sweep"), usize::MAX - key.span.start)
@@ -53,12 +53,11 @@ pub fn placed(mut refused: Refusal, text: &str, file: &str) -> Refusal {
     refused
 }
 
-/// The first value of `text` that is none of an experiment, with its place in `file`: TOML has
-/// `nan`, `inf` and dates, which no parameter takes. As JSON the first two would be null, which
-/// passes for what is not given.
+/// Refuses the first value of `text` that no parameter takes, with its place in `file`: TOML has
+/// `nan`, `inf` and dates. In JSON the first two would become null, which means "not given".
 ///
 /// # Errors
-/// That value. O(values).
+/// The refusal of that value. O(values).
 pub(crate) fn plain(text: &str, file: &str) -> Result<(), Refusal> {
     let Ok(whole) = DeTable::parse(text) else { return Ok(()) };
     plain_table(whole.get_ref(), &mut Vec::new()).map_err(|(span, key, why)| {
@@ -67,10 +66,10 @@ pub(crate) fn plain(text: &str, file: &str) -> Result<(), Refusal> {
     })
 }
 
-/// Where a value stands, its dotted key, and what is wrong with it.
-type NoValue = (Range<usize>, String, String);
+/// An invalid value: where it stands, its dotted key, and what is wrong with it.
+type InvalidValue = (Range<usize>, String, String);
 
-fn plain_table(table: &DeTable<'_>, above: &mut Vec<String>) -> Result<(), NoValue> {
+fn plain_table(table: &DeTable<'_>, above: &mut Vec<String>) -> Result<(), InvalidValue> {
     for (key, value) in table {
         above.push(key.get_ref().to_string());
         plain_value(value.get_ref(), value.span(), above)?;
@@ -83,7 +82,7 @@ fn plain_value(
     value: &DeValue<'_>,
     span: Range<usize>,
     above: &mut Vec<String>,
-) -> Result<(), NoValue> {
+) -> Result<(), InvalidValue> {
     let why = match value {
         DeValue::Float(number) if number.as_str().parse().is_ok_and(f64::is_finite) => {
             return Ok(());
@@ -101,19 +100,19 @@ fn plain_value(
     Err((span, above.join("."), why))
 }
 
-/// A key of the file, with those above it.
-struct Key {
+/// The place of a key in the file, with the keys above it.
+struct KeyPlace {
     path: Vec<String>,
     span: Range<usize>,
 }
 
-/// Every key of a table, those of its tables too; `"routing.engine"` is two in one, and entry i of
-/// a list is below a word of its own, `point 1` for the first of `point`.
-fn gather(table: &DeTable<'_>, above: &mut Vec<String>, keys: &mut Vec<Key>) {
+/// Collects every key of a table and of the tables in it. `"routing.engine"` counts as two keys,
+/// one inside the other; the keys of entry i of a list are below a word such as `point 1`.
+fn gather(table: &DeTable<'_>, above: &mut Vec<String>, keys: &mut Vec<KeyPlace>) {
     for (key, value) in table {
         let depth = above.len();
         above.extend(key.get_ref().split('.').map(str::to_owned));
-        keys.push(Key { path: above.clone(), span: key.span() });
+        keys.push(KeyPlace { path: above.clone(), span: key.span() });
         match value.get_ref() {
             DeValue::Table(inner) => gather(inner, above, keys),
             DeValue::Array(items) => {
@@ -148,15 +147,15 @@ mod tests {
             let Refusal { param, why, .. } = plain(text, "f.toml").expect_err(text);
             (param, why)
         };
-        let told = |param: &str, why: &str| (param.to_owned(), why.to_owned());
+        let expected = |param: &str, why: &str| (param.to_owned(), why.to_owned());
         let text = "a = 1.5\n[sim.flit]\nload = [0.1, nan]\n";
         let why = "nan is no finite number";
-        assert_eq!(refused(text), told("f.toml: line 3, column 14: sim.flit.load", why));
+        assert_eq!(refused(text), expected("f.toml: line 3, column 14: sim.flit.load", why));
         let text = "[[point]]\nb = 1\n[[point]]\nc = { d = -inf }\n";
         let why = "-inf is no finite number";
-        assert_eq!(refused(text), told("f.toml: line 4, column 11: point.c.d", why));
+        assert_eq!(refused(text), expected("f.toml: line 4, column 11: point.c.d", why));
         let why = "2026-11-27 is a date";
-        assert_eq!(refused("p = 2026-11-27"), told("f.toml: line 1, column 5: p", why));
+        assert_eq!(refused("p = 2026-11-27"), expected("f.toml: line 1, column 5: p", why));
         assert!(plain("a = [1, 2.5e3, \"nan\", true]\n[b]\nc = {}\n", "f.toml").is_ok());
     }
 

@@ -1,11 +1,12 @@
-//! Parts that users write in Python: what the core is told of them, and the check of parameters.
+//! Parts that users write in Python: what the core knows of them, and the check of their
+//! parameters.
 
 use crate::stages::Input;
 use base::Refusal;
 use serde::Deserialize;
 use serde_json::{Map, Value};
 
-/// What a part is.
+/// The kinds of parts that users can write.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Kind {
@@ -25,30 +26,30 @@ pub enum Kind {
     Export,
 }
 
-/// What a parameter holds, by its annotation in Python.
+/// The type of a parameter, by its annotation in Python.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
-pub enum Type {
+pub enum ParamType {
     /// A whole number.
     #[serde(rename = "int")]
     Int,
     /// A number.
     #[serde(rename = "float")]
     Float,
-    /// Words.
+    /// Text.
     #[serde(rename = "str")]
     Str,
     /// True or false.
     #[serde(rename = "bool")]
     Bool,
-    /// Whole numbers; one of them in an inline form is a list, too.
+    /// A list of whole numbers; in an inline form a single number is a list too.
     #[serde(rename = "list[int]")]
     Ints,
-    /// Words, or a list of lists: traffic by its name, its file or its rows.
+    /// Text or a list of lists: traffic by its name, its file or its rows.
     #[serde(rename = "str | list[list]")]
     StrOrRows,
 }
 
-impl Type {
+impl ParamType {
     const fn words(self) -> &'static str {
         match self {
             Self::Int => "a whole number",
@@ -60,7 +61,7 @@ impl Type {
         }
     }
 
-    /// `given` as Python gets it, `None` where it is of another type.
+    /// The value as Python gets it; `None` where it has another type.
     fn read(self, given: &Value) -> Option<Value> {
         let whole = |v: &Value| v.is_i64() || v.is_u64();
         match (self, given) {
@@ -79,31 +80,31 @@ impl Type {
     }
 }
 
-/// A parameter of a part.
+/// A parameter of a part that a user wrote.
 #[derive(Debug, Clone, Deserialize)]
 pub struct Param {
-    /// The name users type.
+    /// The name that users type.
     pub name: String,
-    /// What it holds.
+    /// The type of its values.
     #[serde(rename = "type")]
-    pub holds: Type,
-    /// Whether it has no default.
+    pub holds: ParamType,
+    /// Whether the parameter has no default.
     pub required: bool,
     /// The default; null where there is none.
     #[serde(default)]
     pub default: Value,
 }
 
-/// A part: the fields of its row in the registry that the core looks at.
+/// A part that a user wrote: the fields of its row in the registry that the core needs.
 #[derive(Debug, Clone, Deserialize)]
 pub struct Plugin {
-    /// What it is.
+    /// The kind of the part.
     pub kind: Kind,
-    /// The name users type.
+    /// The name that users type.
     pub name: String,
-    /// Its parameters.
+    /// The parameters of the part.
     pub params: Vec<Param>,
-    /// What it is run on, of a measure.
+    /// The input of a measure.
     #[serde(default)]
     pub input: Option<Input>,
 }
@@ -112,7 +113,7 @@ impl Plugin {
     /// All parameters: those given, and the defaults of the others.
     ///
     /// # Errors
-    /// When one is unknown, missing or of the wrong type; the refusal lists those that there are.
+    /// When a parameter is unknown, missing or of the wrong type; the refusal lists the parameters.
     pub fn complete(&self, given: &Map<String, Value>) -> Result<Map<String, Value>, Refusal> {
         let refuse = |param: &str, why: String, help: String| {
             Err(Refusal::new(param, why, help).within(&self.name))
@@ -150,12 +151,12 @@ impl Plugin {
     }
 }
 
-/// The plug-in called `name`, if there is one.
+/// The plug-in of this kind and name, if there is one.
 pub fn find<'a>(plugins: &'a [Plugin], kind: Kind, name: &str) -> Option<&'a Plugin> {
     plugins.iter().find(|p| p.kind == kind && p.name == name)
 }
 
-/// The refusal of a name that is no built-in one, with the plug-ins behind what it lists.
+/// Adds the names of plug-ins to the refusal of a name that is not built in.
 pub fn listed(mut refusal: Refusal, plugins: &[Plugin], kind: Kind) -> Refusal {
     for plugin in plugins.iter().filter(|p| p.kind == kind) {
         refusal.help = format!("{}, {}", refusal.help, plugin.name);
@@ -198,10 +199,10 @@ mod tests {
 
     #[test]
     fn what_cannot_be_is_refused() {
-        let told = |given: Value| completed(&given).expect_err("cannot be");
+        let refusal = |given: Value| completed(&given).expect_err("cannot be");
         let takes = "net takes n, x, shape, word, on, p";
-        assert_eq!(told(json!({ "m": 3 })), format!("net: unknown field `m`; {takes}"));
-        assert_eq!(told(json!({})), format!("net: missing field `n`; {takes}"));
+        assert_eq!(refusal(json!({ "m": 3 })), format!("net: unknown field `m`; {takes}"));
+        assert_eq!(refusal(json!({})), format!("net: missing field `n`; {takes}"));
         let wrong = [
             (json!({ "n": 3.5 }), "n: 3.5", "a whole number"),
             (json!({ "n": "3" }), "n: \"3\"", "a whole number"),
@@ -212,7 +213,7 @@ mod tests {
             (json!({ "n": 3, "on": 1 }), "on: 1", "true or false"),
         ];
         for (given, what, help) in wrong {
-            assert_eq!(told(given), format!("net: {what} is of another type; {help}"));
+            assert_eq!(refusal(given), format!("net: {what} is of another type; {help}"));
         }
     }
 }

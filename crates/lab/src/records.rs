@@ -1,13 +1,13 @@
-//! The records of measures as named classes with typed fields: what `gen` writes for Python.
+//! The records of measures as classes with named and typed fields, from which `gen` writes Python.
 
 use serde_json::{Value, json};
 
-/// The classes of the record of measure `name`, whose schema is `schema`: the record's own, then
-/// those inside it, in the order in which they are met.
+/// The classes of the record of measure `name` with this schema: that of the record itself, then
+/// those of the records inside, in the order in which they occur.
 ///
-/// A list of `{name, doc, fields: [{name, type, doc, always}]}`. The classes inside have the name
-/// of the record's before theirs. Types are Python's, a field that is not `always` there has no
-/// None unless its schema says `nullable`.
+/// A list of `{name, doc, fields: [{name, type, doc, always}]}`. The names of inner classes begin
+/// with that of the record. Types are Python's; a field that is not `always` present is never None,
+/// unless its schema says `nullable`.
 pub fn classes(name: &str, schema: &Value) -> Vec<Value> {
     let mut all = Classes { record: class_name(name), root: schema, waiting: Vec::new() };
     let mut found = vec![all.class(&all.record.clone(), schema)];
@@ -20,16 +20,17 @@ pub fn classes(name: &str, schema: &Value) -> Vec<Value> {
     found
 }
 
-/// `edge_load` as `EdgeLoad`.
+/// The name of a measure as a class name: `edge_load` becomes `EdgeLoad`.
 fn class_name(measure: &str) -> String {
     let words = measure.split('_').filter(|word| !word.is_empty());
     words.fold(String::new(), |all, word| all + &word[..1].to_uppercase() + &word[1..])
 }
 
+/// Makes the classes of a record from its schema.
 struct Classes<'a> {
     record: String,
     root: &'a Value,
-    /// Names of the definitions that fields have met.
+    /// Names of the definitions that fields refer to.
     waiting: Vec<String>,
 }
 
@@ -51,7 +52,7 @@ impl Classes<'_> {
         json!({ "name": name, "doc": schema["description"], "fields": fields })
     }
 
-    /// The type of what `schema` allows.
+    /// The Python type of the values that a schema allows.
     fn kind(&mut self, schema: &Value) -> String {
         if let Some(name) = schema["$ref"].as_str().and_then(|r| r.strip_prefix("#/$defs/")) {
             let inside = &self.root["$defs"][name];
@@ -93,7 +94,7 @@ impl Classes<'_> {
         }
     }
 
-    /// The type of a list's items; whole and real numbers together are real.
+    /// The Python type of the items of a list; whole and real numbers together are real.
     fn items(&mut self, schema: &Value) -> String {
         let Some(each) = schema["prefixItems"].as_array() else {
             return self.kind(&schema["items"]);
@@ -108,7 +109,7 @@ impl Classes<'_> {
     }
 }
 
-/// What the values of a map of any keys are; null where the schema does not say.
+/// The schema of the values of a map with arbitrary keys; null where there is none.
 fn values(schema: &Value) -> &Value {
     let by_pattern = schema["patternProperties"].as_object().and_then(|all| all.values().next());
     by_pattern.unwrap_or(&schema["additionalProperties"])

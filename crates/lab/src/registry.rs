@@ -1,4 +1,4 @@
-//! The tables of families, engines, measures and simulators as JSON: what the generated files and
+//! The tables of families, engines, measures and simulators as JSON, which the generated files and
 //! `flyloom list` read.
 
 use crate::records::classes;
@@ -48,7 +48,7 @@ fn staged(kind: &str, e: &Entry) -> Value {
     row
 }
 
-/// Adds those of the parameters that all engines take which the engine has not itself.
+/// Adds the parameters that all engines take and the engine does not have itself.
 fn add_shared(own: &mut Value, shared: &Value) {
     let Value::Array(own) = own else { return };
     for param in shared.as_array().into_iter().flatten() {
@@ -82,7 +82,7 @@ fn describe(kind: &str, name: &str, schema: &Value) -> Value {
     json!({ "kind": kind, "name": name, "doc": doc, "params": params })
 }
 
-/// The words that a parameter may be, where it is one of some; empty where it is not.
+/// The words that a parameter may be, if it is a choice of words; else empty.
 fn choices_of(root: &Value, schema: &Value) -> Vec<Value> {
     let parts = [schema, &schema["anyOf"][0], &schema["anyOf"][1]];
     let named = parts.into_iter().filter_map(|part| part["$ref"].as_str()?.strip_prefix('#'));

@@ -1,11 +1,11 @@
-//! A configuration of BookSim run: its sampling periods, and when there are enough.
+//! Runs a BookSim configuration: its sampling periods, and the rule that ends them.
 //!
-//! Source: `BookSim` 2, src/trafficmanager.cpp, from whose text the rules were read: while it warms
-//! up statistics begin anew with every second period and are of all packets that arrive; then they
-//! are of packets made since. The mean that is held against `latency_thres` is of these and of all
-//! flits under way, each as old as it is.
+//! Source: `BookSim` 2, src/trafficmanager.cpp, from which the rules were read. During warm-up,
+//! statistics restart with every second period and count all packets that arrive; afterwards they
+//! count the packets injected since then. The mean that is compared with `latency_thres` is taken
+//! over these packets and over all flits in flight, each with its current age.
 
-use crate::booksim::{Case, case};
+use crate::booksim::{BookSimCase, case};
 use base::{Need, Refusal, Stop, Watch};
 use flit::booksim::freedom;
 use flit::booksim::routing::Explored;
@@ -19,44 +19,44 @@ use serde::Serialize;
 use traffic::process::{Class as Sent, Load};
 use verify::Verdict;
 
-/// A configuration that is ready to run.
+/// A simulation of a BookSim configuration, ready to run.
 pub struct BookSim {
-    case: Case,
+    case: BookSimCase,
     config: Config,
-    /// Why it is not proved free of deadlock, where it is not.
-    pub circle: Option<String>,
+    /// Why the routing is not proved free of deadlock, where it is not.
+    pub dependency_cycle: Option<String>,
 }
 
-/// What a configuration finds.
+/// The result of a run through its sampling periods.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Sampled {
-    /// Its point.
+pub struct SampledRun {
+    /// The point of the run.
     pub point: Point,
-    /// What ended its periods.
-    pub ended: Ended,
+    /// What ended the sampling periods.
+    pub ended: SamplingEnd,
 }
 
 /// What ended the sampling periods of a run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Ended {
-    /// Three in a row were near the ones before.
+pub enum SamplingEnd {
+    /// The figures of three periods in a row were near those before.
     Converged,
-    /// There were `max_samples`, the last of them measured.
+    /// The `max_samples` periods are over, and the last of them was measured.
     MaxSamples,
-    /// There were `max_samples`, and it was not warm.
+    /// The `max_samples` periods are over, and the network was not warmed up.
     NotWarm,
     /// The mean latency was above `latency_thres`.
     LatencyThres,
-    /// Packets wait for one another in a circle.
+    /// Packets wait for one another in a cycle.
     Deadlock,
-    /// Packets of the measured periods never came to their turn: for long none of them moved, as
-    /// others go first, where BookSim goes on.
+    /// Packets of the measured periods starved: none of them moved for long, because others go
+    /// first; BookSim would go on.
     NotDrained,
 }
 
 impl BookSim {
-    /// The simulation of a configuration; `network` is the file that it names, and its text.
+    /// The simulation of a configuration; `network` has the name and the text of the network file.
     ///
     /// # Errors
     /// When something does not fit, or `watch` says stop.
@@ -71,14 +71,14 @@ impl BookSim {
             return Err(Refusal::new("sample_period", why, format!("{MOST_CYCLES} at most")).into());
         }
         let case = case(&config, network)?;
-        let circle = match freedom::prove(&*case.guide, &case.wiring, watch)? {
+        let dependency_cycle = match freedom::prove(&*case.guide, &case.wiring, watch)? {
             Verdict::Holds(_) => None,
-            Verdict::Fails(circle) => Some(circle.to_string()),
+            Verdict::Fails(cycle) => Some(cycle.to_string()),
         };
-        Ok(Self { case, config, circle })
+        Ok(Self { case, config, dependency_cycle })
     }
 
-    /// What a run will take where it needs all of its periods, seconds no more than an order of
+    /// The time that a run needs if it takes all of its periods, in seconds, within an order of
     /// magnitude.
     pub fn need(&self) -> Need {
         let run = &self.config.run;
@@ -94,24 +94,25 @@ impl BookSim {
         Need::new(0.0, hops / HOPS_A_SECOND)
     }
 
-    /// Runs it through its sampling periods, on so many threads, or those of them that pay.
+    /// Runs the configuration through its sampling periods, on at most `threads` threads.
     ///
     /// # Errors
     /// When `watch` says stop.
-    pub fn run(&self, threads: usize, watch: &dyn Watch) -> Result<Sampled, Stop> {
+    pub fn run(&self, threads: usize, watch: &dyn Watch) -> Result<SampledRun, Stop> {
         let run = Run::new(self.setup(self.case.wiring.paying(threads)))?;
         let last = vec![(0.0, 0.0); self.case.classes.len()];
         let traces = Traces::none(self.case.router.virtual_channels);
         Sampling { of: self, run, last, traces, warm_since: None, since: 0 }.through(watch)
     }
 
-    /// A point of it as users read it: all classes together, and each where there are several.
+    /// The figures of a point as users read them: of all classes together, and of each where there
+    /// are several.
     pub fn rows(&self, point: &Point) -> (Row, Vec<Row>) {
         let names = Names::numbered(&self.case.wiring);
         (Row::of(point, &self.case.wiring, &names, false), Row::of_classes(point, &names))
     }
 
-    /// What its engine is made of.
+    /// The setup of the engine.
     pub fn setup(&self, threads: usize) -> Setup<'_> {
         let guide: &dyn Explored = &*self.case.guide;
         Setup {
@@ -123,72 +124,75 @@ impl BookSim {
             seed: u64::from(self.config.run.seed as u32),
             threads,
             always_full: false,
-            deal: None,
+            assignment: None,
             cycles: 1 << 30,
-            born_when_made: !self.config.run.include_queuing,
+            age_from_staging: !self.config.run.include_queuing,
         }
     }
 }
 
-/// About how many routers a packet visits.
+/// The approximate number of routers that a packet visits.
 const HOPS: f64 = 4.0;
-/// The most cycles of all periods.
+/// The largest number of cycles of all periods.
 const MOST_CYCLES: u64 = 1 << 29;
-/// Periods in a row that must be near the ones before.
+/// The number of periods in a row that must be near those before.
 const CONVERGED: u32 = 3;
-/// Cycles between two looks at whether latencies are above their limit, in the end.
+/// Cycles between two checks of the latency limit, while the network drains.
 const LOOK: u32 = 1000;
-/// The most cycles that are waited for the last packets.
+/// The largest number of cycles to wait for the last packets.
 const DRAIN_CYCLES: u32 = 1 << 28;
-/// The most cycles in which none of them is made or arrives, besides the longest path.
+/// The largest number of cycles in which no counted packet is injected or arrives, besides the
+/// length of the longest path.
 const PATIENCE: u32 = 100_000;
 
-/// Periods as they come, until latency and accepted load change no more.
+/// A run of sampling periods, until latency and accepted load no longer change.
 struct Sampling<'a> {
     of: &'a BookSim,
     run: Run<'a>,
-    /// Latency and accepted load of each class at the end of the last period.
+    /// The latency and accepted load of each class at the end of the last period.
     last: Vec<(f64, f64)>,
-    /// What was seen since statistics began.
+    /// What was observed since statistics began.
     traces: Traces,
-    /// The period that measuring began with.
+    /// The first measured period.
     warm_since: Option<u32>,
-    /// The period that statistics began with.
+    /// The period with which statistics began.
     since: u32,
 }
 
-/// How much the figures of a class changed in a period, of themselves.
-struct Change {
+/// The relative change of the figures of a class in a period.
+struct RelativeChange {
     latency: f64,
     accepted: f64,
 }
 
 impl Sampling<'_> {
-    fn through(mut self, watch: &dyn Watch) -> Result<Sampled, Stop> {
+    fn through(mut self, watch: &dyn Watch) -> Result<SampledRun, Stop> {
         let (periods, ended) = self.periods(watch)?;
         let each = self.of.config.run.sample_period;
         let measured = self.since * each..periods * each;
         let ended = match ended {
-            Ended::Converged | Ended::MaxSamples => self.drain(measured.end, ended, watch)?,
+            SamplingEnd::Converged | SamplingEnd::MaxSamples => {
+                self.drain(measured.end, ended, watch)?
+            }
             other => other,
         };
-        Ok(Sampled { point: self.run.point(measured, self.traces), ended })
+        Ok(SampledRun { point: self.run.point(measured, self.traces), ended })
     }
 
-    /// All periods: how many there were, and why no more.
-    fn periods(&mut self, watch: &dyn Watch) -> Result<(u32, Ended), Stop> {
+    /// Runs all periods; returns their number, and what ended them.
+    fn periods(&mut self, watch: &dyn Watch) -> Result<(u32, SamplingEnd), Stop> {
         let (config, mut near) = (&self.of.config, 0);
         let (run, mut period) = (&config.run, 0);
         while period < run.max_samples && near < CONVERGED {
             watch.tick("periods", period.into(), run.max_samples.into())?;
             self.period(period, watch)?;
             period += 1;
-            if self.run.circle.is_some() {
-                return Ok((period, Ended::Deadlock));
+            if self.run.deadlock.is_some() {
+                return Ok((period, SamplingEnd::Deadlock));
             }
             let changes = self.changes(period);
             if self.is_above_limit(&config.classes, |c| c.measured) {
-                return Ok((period, Ended::LatencyThres));
+                return Ok((period, SamplingEnd::LatencyThres));
             }
             let is_warm = self.warm_since.is_some();
             let moves = config.classes.iter().zip(&changes).filter(|(c, _)| c.measured).any(
@@ -212,14 +216,14 @@ impl Sampling<'_> {
             }
         }
         let ended = match self.warm_since {
-            Some(_) if near == CONVERGED => Ended::Converged,
-            Some(warm) if warm < period => Ended::MaxSamples,
-            _ => Ended::NotWarm,
+            Some(_) if near == CONVERGED => SamplingEnd::Converged,
+            Some(warm) if warm < period => SamplingEnd::MaxSamples,
+            _ => SamplingEnd::NotWarm,
         };
         Ok((period, ended))
     }
 
-    /// One period; statistics begin anew before it where they do.
+    /// Runs one period; statistics restart before it where the rules say so.
     fn period(&mut self, period: u32, watch: &dyn Watch) -> Result<(), Stop> {
         let each = self.of.config.run.sample_period;
         let cycles = period * each..(period + 1) * each;
@@ -238,24 +242,26 @@ impl Sampling<'_> {
         Ok(())
     }
 
-    /// How much the figures of each class have changed since the last period.
-    fn changes(&mut self, periods: u32) -> Vec<Change> {
+    /// The changes of the figures of each class since the last period.
+    fn changes(&mut self, periods: u32) -> Vec<RelativeChange> {
         let tally = self.run.engine.tally();
         let cycles = f64::from((periods - self.since) * self.of.config.run.sample_period);
         let change = |now: f64, before: f64| ((now - before) / now).abs();
         let of = |(of, last): (&OfClass, &mut (f64, f64))| {
             let (latency, accepted) =
                 (of.latency as f64 / of.arrived as f64, of.accepted as f64 / cycles);
-            let found =
-                Change { latency: change(latency, last.0), accepted: change(accepted, last.1) };
+            let found = RelativeChange {
+                latency: change(latency, last.0),
+                accepted: change(accepted, last.1),
+            };
             *last = (latency, accepted);
             found
         };
         tally.classes.iter().zip(&mut self.last).map(of).collect()
     }
 
-    /// Whether the mean latency of one of these classes is above its limit, what is under way
-    /// included.
+    /// Whether the mean latency of one of these classes, including flits in flight, is above its
+    /// limit.
     fn is_above_limit(&self, classes: &[Class], counts: impl Fn(&Class) -> bool) -> bool {
         if self.of.config.run.simulation != Simulation::Latency
             || classes.iter().all(|c| c.latency_limit.is_none())
@@ -269,8 +275,13 @@ impl Sampling<'_> {
         })
     }
 
-    /// On until what was measured has arrived.
-    fn drain(&mut self, end: u32, ended: Ended, watch: &dyn Watch) -> Result<Ended, Stop> {
+    /// Continues until all measured packets have arrived.
+    fn drain(
+        &mut self,
+        end: u32,
+        ended: SamplingEnd,
+        watch: &dyn Watch,
+    ) -> Result<SamplingEnd, Stop> {
         let config = &self.of.config;
         let start = self.since * config.run.sample_period;
         let engine = &mut self.run.engine;
@@ -278,10 +289,10 @@ impl Sampling<'_> {
             engine.count_in(start..end, false);
             engine.count_until(u32::MAX);
             let is_empty = self.run.drain(Drain::Empty, end + DRAIN_CYCLES, watch)?;
-            return Ok(match self.run.circle {
-                Some(_) => Ended::Deadlock,
+            return Ok(match self.run.deadlock {
+                Some(_) => SamplingEnd::Deadlock,
                 None if is_empty => ended,
-                None => Ended::NotDrained,
+                None => SamplingEnd::NotDrained,
             });
         }
         engine.count_in(start..end, true);
@@ -295,18 +306,18 @@ impl Sampling<'_> {
             if self.run.drain(Drain::Measured, look, watch)? {
                 break;
             }
-            if self.run.circle.is_some() {
-                return Ok(Ended::Deadlock);
+            if self.run.deadlock.is_some() {
+                return Ok(SamplingEnd::Deadlock);
             }
             if self.is_above_limit(&config.classes, |_| true) {
-                return Ok(Ended::LatencyThres);
+                return Ok(SamplingEnd::LatencyThres);
             }
             let now = self.waited_for();
             if now != last.0 {
                 last = (now, look);
             }
             if look - last.1 > patience || look - end >= DRAIN_CYCLES {
-                ended = Ended::NotDrained;
+                ended = SamplingEnd::NotDrained;
                 break;
             }
         }
@@ -314,14 +325,14 @@ impl Sampling<'_> {
         Ok(ended)
     }
 
-    /// Packets that count which were made and which arrived, in all.
+    /// The numbers of counted packets that were injected and that arrived.
     fn waited_for(&self) -> (u64, u64) {
         let classes = self.run.engine.tally().classes;
         let sum = |of: fn(&OfClass) -> u64| classes.iter().map(of).sum();
         (sum(|c| c.staged), sum(|c| c.arrived))
     }
 
-    /// The most cycles without any of them.
+    /// The largest number of cycles without any of these packets.
     fn patience(&self) -> u32 {
         let case = &self.of.case;
         let routers = case.wiring.routers();

@@ -1,4 +1,5 @@
-//! The experiment file, typed: everything a user can write, its defaults; unknown keys refused.
+//! The experiment file as types: everything that a user can write, with defaults; unknown keys are
+//! refused.
 
 use crate::stages::{Entry, SIMULATORS, STAGES};
 use base::Refusal;
@@ -8,7 +9,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
 
-/// An experiment: one point, or the points of its sweep.
+/// An experiment: a single point, or the points of its sweep.
 #[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
 pub struct Experiment {
     /// Version of this format: 1.
@@ -26,8 +27,8 @@ pub struct Experiment {
     /// Seed of every random draw.
     #[serde(default)]
     pub seed: u64,
-    /// Rules of the floor that every network is laid out on, those of docs/plan.md that differ from
-    /// its defaults.
+    /// Rules of the floor on which every network is laid out; those of docs/plan.md that differ
+    /// from the defaults.
     #[serde(default, skip_serializing_if = "Map::is_empty")]
     pub floor: Map<String, Value>,
     /// Python files with topologies, engines and measures of the user; paths from this file's
@@ -37,11 +38,11 @@ pub struct Experiment {
     /// Dimensions over which every point is repeated.
     #[serde(default)]
     pub sweep: Option<Sweep>,
-    /// Points written out one by one; a table of a point replaces the table of that name that all
-    /// have in common, and its `sweep` goes over this point alone.
+    /// Points written out one by one. A table of a point replaces the common table of the same
+    /// name, and its `sweep` applies to this point alone.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub point: Vec<Map<String, Value>>,
-    /// What every point has in common.
+    /// The keys that all points have in common.
     #[serde(flatten)]
     pub common: Map<String, Value>,
 }
@@ -65,14 +66,14 @@ pub struct Point {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub label: Option<String>,
     /// `family` and its parameters, or `file` with the path of a network (and `p` endpoints a
-    /// switch where the file has none); `failures` is a table of the `links` (`SWITCH:SWITCH`,
-    /// `SWITCH:PORT` or numbers) and `switches` that fail, and of so many `random` links, drawn by
-    /// `seed`.
+    /// switch where the file has none). `failures` is a table of the `links` (`SWITCH:SWITCH`,
+    /// `SWITCH:PORT` or numbers) and `switches` that fail, and of the number of `random` links that
+    /// fail, drawn by `seed`.
     pub topology: Map<String, Value>,
-    /// How it is routed; left out: not at all, and only what needs no tables is found out.
+    /// The routing of the network; left out: none, and only what needs no tables is measured.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub routing: Option<Routing>,
-    /// How the routes get their lanes; left out: as the engine does.
+    /// The method by which routes get their lanes; left out: that of the engine.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub lanes: Option<LaneChoice>,
     /// Proof of the tables.
@@ -81,22 +82,22 @@ pub struct Point {
     /// Effective bisection bandwidth.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub ebb: Option<Ebb>,
-    /// Load the tables into a subnet manager and read them back; left out: do not.
+    /// Loads the tables into a subnet manager and reads them back; left out: does not.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub deploy: Option<Deploy>,
-    /// Simulators, a table each with their parameters: `[sim.flit]`.
+    /// Simulators, each with a table of its parameters: `[sim.flit]`.
     #[serde(default, skip_serializing_if = "Map::is_empty")]
     pub sim: Map<String, Value>,
-    /// Measures besides, a table each with their parameters: `[congestion]`, `[resilience]`, ...
+    /// Further measures, each with a table of its parameters: `[congestion]`, `[resilience]`, ...
     #[serde(flatten)]
     pub measures: Map<String, Value>,
 }
 
 impl Point {
-    /// The engine's options, with what the point says of lanes.
+    /// The options of the engine, including the lanes of the point.
     ///
     /// # Errors
-    /// When `[routing]` says it, too.
+    /// When `[routing]` gives the lanes as well.
     pub fn options(&self) -> Result<Map<String, Value>, Refusal> {
         let mut options = self.routing.as_ref().map(|r| r.options.clone()).unwrap_or_default();
         if let Some(lanes) = &self.lanes
@@ -108,7 +109,7 @@ impl Point {
     }
 }
 
-/// Keys of a point that are no measures asked for besides.
+/// The keys of a point that are not further measures.
 pub const KEYS: [&str; 8] =
     ["label", "topology", "routing", "lanes", "verify", "ebb", "deploy", "sim"];
 
@@ -125,7 +126,8 @@ pub struct Routing {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(range(min = 1, max = 128))]
     pub layers: Option<u32>,
-    /// Whether LIDs that a network from a file carries may move where `lmc` does not let them stay.
+    /// Whether LIDs that a network from a file carries may change where `lmc` does not let them
+    /// stay.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub new_lids: bool,
     /// The engine's own options.
@@ -137,7 +139,7 @@ pub struct Routing {
 #[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct Verify {
-    /// Most links between switches that a route may take.
+    /// The largest number of links between switches that a route may take.
     pub hop_limit: u32,
 }
 
@@ -153,7 +155,7 @@ impl Default for Verify {
 pub struct Ebb {
     /// Random bisections; 0 leaves it out.
     pub patterns: u32,
-    /// Traffic in place of random bisections, as of the measure `ebb`.
+    /// Traffic in place of random bisections, as in the measure `ebb`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub traffic: Option<TrafficParameter>,
 }
@@ -164,13 +166,13 @@ impl Default for Ebb {
     }
 }
 
-/// Which fabric the tables are loaded into.
+/// The fabric that tables are loaded into.
 #[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Deploy {
     /// `ibsim`: a simulated InfiniBand fabric under a real OpenSM.
     pub fabric: Fabric,
-    /// Let ibutils' ibdmchk judge the tables too (time grows with the square of the LIDs).
+    /// Lets ibutils' ibdmchk check the tables too (time grows with the square of the LIDs).
     #[serde(default)]
     pub oracle: bool,
 }
@@ -183,8 +185,8 @@ pub enum Fabric {
     Ibsim,
 }
 
-/// The experiment with every default filled in and every point spelled out, as TOML text that
-/// [`crate::expand()`] takes again.
+/// The experiment with all defaults filled in and all points spelled out, as TOML text that
+/// [`crate::expand()`] reads again.
 pub fn effective(experiment: &Experiment, points: &[Point]) -> String {
     #[derive(Serialize)]
     struct Effective<'a> {
@@ -215,8 +217,8 @@ fn measure(entry: &Entry) -> (Value, Map<String, Value>) {
 pub fn schema() -> Value {
     let mut schema = schemars::schema_for!(Experiment).to_value();
     let point = schemars::schema_for!(Point).to_value();
-    // a file is an experiment whose other keys are those of a point, none of them required before
-    // the sweep has been laid over it
+    // a file is an experiment whose other keys are those of a point; none of these is required
+    // before the sweep has been applied
     if let (Some(all), Some(extra)) = (schema.as_object_mut(), point.as_object()) {
         for part in ["properties", "$defs"] {
             let extra = extra.get(part).and_then(Value::as_object).cloned().unwrap_or_default();

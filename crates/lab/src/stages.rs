@@ -10,11 +10,11 @@ use base::{Frame, Metric, Need, Refusal, Stage, Stop, Watch};
 use fabric::Topology;
 use fabric::size::Size;
 use fabric::tables::Routing;
-use flit::case::Own;
+use flit::case::GivenTraffic;
 use flit::stage::Driven;
 use measure::load::sent::RoutingWithTraffic;
 use message::stage::Played;
-use packet::replay::Jobs;
+use packet::replay::GivenJobs;
 use schemars::JsonSchema;
 use schemars::generate::SchemaSettings;
 use serde::{Deserialize, Serialize};
@@ -48,44 +48,44 @@ pub static SIMULATORS: &[Entry] = &[
     Entry::of::<packet::spec::Spec>(),
 ];
 
-/// What stages are run on.
+/// The kinds of inputs that stages are run on.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Input {
     /// A network.
     Topology,
-    /// Its tables.
+    /// Forwarding tables over a network.
     Routing,
-    /// Tables, or a network where there are none.
+    /// Forwarding tables, or a network where there are none.
     Either,
 }
 
-/// What there is to run a stage on.
+/// Everything that a stage may be run on.
 #[derive(Clone, Copy)]
 pub struct Inputs<'a> {
     /// A network.
     pub topology: &'a Arc<Topology>,
-    /// Its tables, if there are any.
+    /// The network's forwarding tables, if there are any.
     pub routing: Option<&'a Routing>,
     /// The traffic that a parameter names, read for this network.
     pub traffic: Option<&'a Sending>,
     /// The schedules of processes that a parameter names as files.
     pub schedules: Option<&'a [&'a Schedule]>,
-    /// The packets with their times that a parameter names as a file.
+    /// The timed packets that a parameter names as a file.
     pub times: Option<&'a Arc<Injections>>,
     /// The endpoint of every process, in place of a placement that a parameter names.
     pub places: Option<&'a [u32]>,
 }
 
-/// A kind of input, as a type.
+/// The inputs of a kind of stages, as a type.
 pub trait Take<'a>: Sized {
-    /// The kind.
+    /// The kind of these inputs.
     const INPUT: Input;
 
-    /// It, out of all that there is.
+    /// Takes these inputs out of everything that there is.
     ///
     /// # Errors
-    /// When there is none.
+    /// When one is missing.
     fn take(from: Inputs<'a>) -> Result<Self, Refusal>;
 }
 
@@ -113,11 +113,11 @@ impl<'a> Take<'a> for RoutingWithTraffic<'a> {
     }
 }
 
-impl<'a> Take<'a> for packet::stage::Driven<'a> {
+impl<'a> Take<'a> for packet::stage::PacketInputs<'a> {
     const INPUT: Input = Input::Either;
 
     fn take(from: Inputs<'a>) -> Result<Self, Refusal> {
-        let jobs = Jobs { schedules: from.schedules, places: from.places };
+        let jobs = GivenJobs { schedules: from.schedules, places: from.places };
         Ok(Self { topology: from.topology, routing: from.routing, traffic: from.traffic, jobs })
     }
 }
@@ -129,7 +129,10 @@ impl<'a> Take<'a> for Driven<'a> {
         Ok(Self {
             topology: from.topology,
             routing: from.routing,
-            traffic: from.times.map(Own::Times).or(from.traffic.map(Own::Sending)),
+            traffic: from
+                .times
+                .map(GivenTraffic::Times)
+                .or(from.traffic.map(GivenTraffic::Sending)),
         })
     }
 }
@@ -145,18 +148,18 @@ impl<'a> Take<'a> for Played<'a> {
 }
 
 type Parameters<'a> = &'a Map<String, Value>;
-/// Parameters in the words of this version, and what had other ones.
+/// Parameters by their names of this version, and notes on those that had old names.
 type Renewed = (Map<String, Value>, Vec<Note>);
 
-/// One row of a table of stages.
+/// A row of the table of stages.
 pub struct Entry {
     /// The name users type.
     pub name: &'static str,
-    /// What it is run on.
+    /// The kind of inputs of the stage.
     pub input: Input,
-    /// The figures that go into tables.
+    /// The figures that become columns of tables.
     pub columns: &'static [Metric],
-    /// Parameters that had other names in the version before.
+    /// Parameters whose names have changed since the last version.
     pub renames: &'static [Renamed],
     schema: fn() -> Value,
     record: fn() -> Value,
@@ -191,26 +194,26 @@ impl Entry {
         }
     }
 
-    /// The JSON schema of its parameters, with their documentation.
+    /// The JSON schema of the stage's parameters, with their documentation.
     pub fn schema(&self) -> Value {
         (self.schema)()
     }
 
-    /// The JSON schema of its record, with the documentation of every field; `required` are the
-    /// fields that every record has.
+    /// The JSON schema of the stage's record, with the documentation of every field; `required`
+    /// lists the fields that every record has.
     pub fn record_schema(&self) -> Value {
         (self.record)()
     }
 
-    /// Parameters that the conformance tests run.
+    /// Parameters with which the conformance tests run the stage.
     pub fn examples(&self) -> Vec<Map<String, Value>> {
         (self.examples)()
     }
 
-    /// Those given in the words of this version, and what had other ones.
+    /// The parameters given, by their names of this version, and notes on those that had old names.
     ///
     /// # Errors
-    /// When one is given by its old name and by its new one.
+    /// When a parameter is given by both its old and its new name.
     pub fn renewed(&self, given: &Map<String, Value>) -> Result<Renewed, Refusal> {
         (self.renewed)(given).map_err(|r| r.within(self.name))
     }
@@ -218,15 +221,15 @@ impl Entry {
     /// All parameters: those given, and the defaults of the others.
     ///
     /// # Errors
-    /// When one is unknown or of the wrong type.
+    /// When a parameter is unknown or of the wrong type.
     pub fn complete(&self, given: &Map<String, Value>) -> Result<Map<String, Value>, Refusal> {
         (self.complete)(given).map_err(|r| r.within(self.name))
     }
 
-    /// What a run will take.
+    /// The memory and time that a run needs.
     ///
     /// # Errors
-    /// As [`Entry::run`], but for what only the run finds.
+    /// The errors of [`Entry::run`] that can be found before the run.
     pub fn need(
         &self,
         given: &Map<String, Value>,
@@ -236,10 +239,10 @@ impl Entry {
         (self.need)(given, on, threads).map_err(|r| r.within(self.name))
     }
 
-    /// Runs it.
+    /// Runs the stage.
     ///
     /// # Errors
-    /// When a parameter is unknown, of the wrong type or out of range, when it needs tables and
+    /// When a parameter is unknown, of the wrong type or out of range, when tables are needed and
     /// there are none, or when `watch` says stop.
     pub fn run(
         &self,
@@ -251,7 +254,7 @@ impl Entry {
     }
 }
 
-/// The schema of what is written, which is not always that of what is read.
+/// The schema of the JSON that is written, which may differ from that of what is read.
 fn written<R: JsonSchema>() -> Value {
     SchemaSettings::draft2020_12()
         .for_serialize()
@@ -267,7 +270,7 @@ fn object<S: Serialize>(parameters: &S) -> Map<String, Value> {
     }
 }
 
-/// What has a value, in tables and lists of the table too.
+/// Keeps the values that are not null, also inside tables and lists.
 fn given(all: Map<String, Value>) -> Map<String, Value> {
     let some = all.into_iter().filter(|(_, value)| !value.is_null());
     some.map(|(key, value)| (key, given_in(value))).collect()
@@ -281,10 +284,10 @@ fn given_in(value: Value) -> Value {
     }
 }
 
-/// The simulator of the level `name`, such as `flit`.
+/// The simulator of a level, such as `flit`.
 ///
 /// # Errors
-/// When there is none; the refusal lists those that exist.
+/// When there is no such level; the refusal lists those that exist.
 pub fn simulator(name: &str) -> Result<&'static Entry, Refusal> {
     SIMULATORS.iter().find(|e| e.name.strip_prefix("sim.") == Some(name)).ok_or_else(|| {
         let levels: Vec<&str> = SIMULATORS.iter().map(|e| e.name).collect();
@@ -292,10 +295,10 @@ pub fn simulator(name: &str) -> Result<&'static Entry, Refusal> {
     })
 }
 
-/// What a simulator of the level `name` with these parameters will take on a network of this size.
+/// The memory and time that a simulator needs with these parameters on a network of this size.
 ///
 /// # Errors
-/// When there is no such simulator, or a parameter cannot be.
+/// When there is no such simulator, or a parameter is invalid.
 pub fn simulated(name: &str, given: &Map<String, Value>, size: &Size) -> Result<Need, Refusal> {
     let found = simulator(name)?.name;
     if found == message::stage::Spec::NAME {

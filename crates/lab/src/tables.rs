@@ -1,4 +1,4 @@
-//! The tables of a point, each read by itself: what is wrong in one is said of that one.
+//! Reads the tables of a point one by one, so that a refusal names the table with the fault.
 
 use crate::plugins::Plugin;
 use crate::spec::{Deploy, Ebb, Experiment, KEYS, Point, Routing, Sweep, Verify};
@@ -13,10 +13,10 @@ use serde_json::Value;
 
 type Check = fn(&str, &Value) -> Result<(), Refusal>;
 
-/// A point as its keys say.
+/// Reads a point from its tree of values.
 ///
 /// # Errors
-/// The table and its key that cannot be, what is wrong and what that key takes.
+/// The invalid table and key, what is wrong, and what the key takes.
 pub(crate) fn point(tree: &Value, plugins: &[Plugin]) -> Result<Point, Refusal> {
     let tables: [(&str, Check); 5] = [
         ("routing", one::<Routing>),
@@ -44,7 +44,7 @@ pub(crate) fn point(tree: &Value, plugins: &[Plugin]) -> Result<Point, Refusal> 
     })
 }
 
-/// Whether `given` is a table that can be read as a `T`.
+/// Checks that `given` is a table that can be read as a `T`.
 fn one<T: DeserializeOwned + JsonSchema>(name: &str, given: &Value) -> Result<(), Refusal> {
     let of = format!("[{name}]");
     if !given.is_object() {
@@ -56,13 +56,13 @@ fn one<T: DeserializeOwned + JsonSchema>(name: &str, given: &Value) -> Result<()
     })
 }
 
-/// The tables of all simulators.
+/// The names of the tables of all simulators.
 fn simulators() -> String {
     let all: Vec<String> = SIMULATORS.iter().map(|e| format!("[{}]", e.name)).collect();
     all.join(", ")
 }
 
-/// A key that neither a point nor an experiment has, and those that they have.
+/// The refusal of a key that neither a point nor an experiment has, with the keys that exist.
 pub(crate) fn unknown(name: &str, plugins: &[Plugin]) -> Refusal {
     let own = plugins.iter().map(|plugin| plugin.name.as_str());
     let known = EXPERIMENT.into_iter().chain(KEYS).chain(STAGES.iter().map(|e| e.name)).chain(own);
@@ -71,11 +71,11 @@ pub(crate) fn unknown(name: &str, plugins: &[Plugin]) -> Refusal {
     Refusal::new(name, "not a key of a point", help)
 }
 
-/// The keys of an experiment that are none of a point.
+/// The keys of an experiment that are not keys of a point.
 const EXPERIMENT: [&str; 9] =
     ["schema", "name", "title", "summary", "seed", "floor", "plugins", "sweep", "point"];
 
-/// What a point has.
+/// The keys of a point, in words.
 fn keys(plugins: &[Plugin]) -> String {
     let measures = STAGES.iter().map(|e| e.name).filter(|name| !KEYS.contains(name));
     let all: Vec<&str> = KEYS.into_iter().chain(measures).collect();
@@ -83,7 +83,7 @@ fn keys(plugins: &[Plugin]) -> String {
     crate::plugins::listed(built_in, plugins, crate::plugins::Kind::Measure).help
 }
 
-/// What a key of an experiment takes besides points.
+/// What a key of an experiment takes, apart from those of points.
 pub(crate) fn of_experiment(key: &str) -> String {
     match key {
         "sweep" => taken::<Sweep>("[sweep]", ""),
@@ -136,7 +136,8 @@ mod tests {
         all.iter().filter_map(|(name, one)| Some((name.clone(), keys(one)?))).collect()
     }
 
-    /// A value that a key cannot have, as TOML, and what the help must call the right ones.
+    /// A value, as TOML, that a key cannot have, and the words by which the help must name valid
+    /// ones.
     fn wrong(root: &Value, key: &Value) -> (&'static str, Vec<String>) {
         let kinds = resolved(root, key);
         let of = |kind: &str| {
@@ -145,7 +146,7 @@ mod tests {
                     || one["type"].as_array().is_some_and(|all| all.contains(&json!(kind)))
             })
         };
-        let mut told = Vec::new();
+        let mut expected = Vec::new();
         for (kind, words) in [
             ("integer", "a whole number"),
             ("number", "a number"),
@@ -154,16 +155,16 @@ mod tests {
             ("object", "a table"),
         ] {
             if of(kind) {
-                told.push(words.to_owned());
+                expected.push(words.to_owned());
             }
         }
         let words = kinds.iter().filter_map(|one| one["const"].as_str()).map(str::to_owned);
         let words: Vec<String> = words.collect();
         if of("string") && words.is_empty() && kinds.iter().all(|one| one["enum"].is_null()) {
-            told.push("text".to_owned());
+            expected.push("text".to_owned());
         }
-        told.extend(words);
-        (if of("boolean") { "\"maybe\"" } else { "true" }, told)
+        expected.extend(words);
+        (if of("boolean") { "\"maybe\"" } else { "true" }, expected)
     }
 
     #[test]
@@ -191,11 +192,11 @@ mod tests {
         let mut seen = 0;
         for (table, keys) in tables(&schema).into_iter().filter(|(table, _)| table != "sweep") {
             for (key, one) in keys {
-                let (value, told) = wrong(&schema, &one);
+                let (value, expected) = wrong(&schema, &one);
                 let said = fault(&with(&table, &format!("{key} = {value}")));
                 assert!(said.contains(&format!("{table}: {key}: ")), "{said}");
                 assert!(!said.contains("a point has") && !said.contains("untagged"), "{said}");
-                for words in told {
+                for words in expected {
                     assert!(said.contains(&words), "[{table}] {key} takes {words}: {said}");
                     seen += 1;
                 }
@@ -209,9 +210,9 @@ mod tests {
         let schema = crate::spec::schema();
         let mut seen = 0;
         for (key, one) in schema["properties"].as_object().expect("properties") {
-            let (_, told) = wrong(&schema, one);
+            let (_, expected) = wrong(&schema, one);
             let rest = format!("{HEAD}{NETWORK}{ROUTED}");
-            let given = if told.contains(&"a whole number".to_owned()) { "\"x\"" } else { "3" };
+            let given = if expected.contains(&"a whole number".to_owned()) { "\"x\"" } else { "3" };
             let line = format!("{key} = {given}\n");
             let without: Vec<&str> =
                 rest.lines().filter(|old| !old.starts_with(&format!("{key} ="))).collect();

@@ -1,11 +1,12 @@
-//! Who is in which slot; empty slots hold processes without traffic.
+//! An arrangement: which process is in which slot. Slots that stay empty hold fillers, processes
+//! without traffic.
 
 use crate::metric::Metric;
 use crate::problem::Problem;
 use base::Refusal;
 use std::collections::HashMap;
 
-/// A one-to-one assignment of processes, and of those that fill up, to slots.
+/// A one-to-one assignment of processes and fillers to slots.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Arrangement {
     slot: Vec<u32>,
@@ -14,14 +15,15 @@ pub struct Arrangement {
 }
 
 impl Arrangement {
-    /// Processes in the order of the free slots, pinned ones at their slots.
+    /// Processes in the order of the slots, with pinned ones at their slots.
     pub fn linear(problem: &Problem<'_>) -> Self {
         let order: Vec<u32> = (0..problem.processes as u32).collect();
         let slots: Vec<u32> = (0..problem.slots.count() as u32).collect();
         Self::in_order(problem, &order, &slots)
     }
 
-    /// The k-th free process of `order` in the k-th free slot of `slots`; all slots are there.
+    /// Puts the k-th free process of `order` into the k-th free slot of `slots`, which lists all
+    /// slots.
     pub fn in_order(problem: &Problem<'_>, order: &[u32], slots: &[u32]) -> Self {
         let count = problem.slots.count();
         let mut slot = problem.pinned.clone();
@@ -37,11 +39,11 @@ impl Arrangement {
         Self::of(problem, slot)
     }
 
-    /// From the endpoint of each process.
+    /// The arrangement with each process on the endpoint that `places` gives.
     ///
     /// # Errors
-    /// When there are not as many as processes, an endpoint has no slot that is free, or a pinned
-    /// process is elsewhere.
+    /// When there are not as many places as processes, an endpoint has no free slot, or a pinned
+    /// process would be elsewhere.
     pub fn placed(problem: &Problem<'_>, places: &[u32]) -> Result<Self, Refusal> {
         let refuse = |why: String, help: &str| Err(Refusal::new("mapping", why, help));
         if places.len() != problem.processes {
@@ -72,7 +74,7 @@ impl Arrangement {
         Ok(Self::of(problem, slot))
     }
 
-    /// From the slot of each process and filler.
+    /// The arrangement with these slots of each process and filler.
     pub fn of(problem: &Problem<'_>, slot: Vec<u32>) -> Self {
         let mut process = vec![u32::MAX; slot.len()];
         for (p, &s) in (0..).zip(&slot) {
@@ -95,13 +97,13 @@ impl Arrangement {
         self.site[process as usize]
     }
 
-    /// Who is in a slot.
+    /// The process or filler in a slot.
     #[inline]
     pub fn process(&self, slot: u32) -> u32 {
         self.process[slot as usize]
     }
 
-    /// Exchanges the places of two.
+    /// Exchanges the slots of two processes.
     #[inline]
     pub fn swap(&mut self, u: u32, v: u32) {
         let (u, v) = (u as usize, v as usize);
@@ -116,7 +118,7 @@ impl Arrangement {
         self.slot[..problem.processes].iter().map(|&s| problem.slots.endpoint(s)).collect()
     }
 
-    /// Twice the weighted sum of distances of all pairs: each pair is in two rows.
+    /// Twice the sum over all pairs of weight times distance: each pair stands in two rows.
     pub fn cost<M: Metric>(&self, problem: &Problem<'_>, metric: &M) -> i64 {
         let of = |p: u32| -> i64 {
             let row = problem.row(p).iter();
@@ -126,8 +128,8 @@ impl Arrangement {
         (0..problem.processes as u32).map(of).sum()
     }
 
-    /// How the weighted sum of distances changes when two exchange their places, each pair once.
-    /// O(degrees).
+    /// The change of the weighted sum of distances when two processes exchange their slots; each
+    /// pair counts once. O(degrees).
     #[inline]
     pub fn gain<M: Metric>(&self, problem: &Problem<'_>, metric: &M, u: u32, v: u32) -> i32 {
         let (a, b) = (self.site(u), self.site(v));

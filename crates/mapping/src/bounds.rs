@@ -1,4 +1,4 @@
-//! Lower bounds for hop-bytes and congestion, whatever the mapping.
+//! Lower bounds of hop-bytes and congestion that hold for every mapping.
 //!
 //! Source: Gilmore, "Optimal and suboptimal algorithms for the quadratic assignment problem", SIAM
 //! J. 1962; Lawler, "The quadratic assignment problem", Management Science 1963.
@@ -9,22 +9,24 @@ use fabric::Topology;
 use serde::Serialize;
 use traffic::communication::Communication;
 
-/// What no mapping can be below.
+/// The values that no mapping can go below.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
 pub struct Bounds {
-    /// Hop-bytes [byte hops].
+    /// Lower bound of hop-bytes [byte hops].
     pub hop_bytes: f64,
-    /// Maximum congestion [bytes per capacity of the fastest link].
+    /// Lower bound of the maximum congestion [bytes per capacity of the fastest link].
     pub congestion: f64,
 }
 
-/// The most kinds of places that are told apart.
+/// The largest number of kinds of sites that are distinguished.
 const MOST_KINDS: usize = 64;
 
-/// Half the sum over processes of their weights, both directions added and falling, times the
-/// distances from the best site, rising; the congestion is that over the capacity of all channels.
+/// Computes the bounds. Each process contributes the smallest sum, over all kinds of sites, of its
+/// weights (both directions added, in falling order) times the distances of the nearest slots (in
+/// rising order); half of the total bounds hop-bytes. The congestion is at least that over the
+/// capacity of all channels.
 ///
-/// O(sites * what a search passes for as many slots as a process has partners).
+/// O(sites * switches that the search for the nearest slots passes).
 pub fn bounds(on: &Topology, slots: &Slots, graph: &Communication) -> Bounds {
     let mut weights: Vec<Vec<(u32, f64)>> = vec![Vec::new(); graph.processes() as usize];
     for one in graph.sent().filter(|one| one.bytes > 0.0) {
@@ -45,7 +47,7 @@ pub fn bounds(on: &Topology, slots: &Slots, graph: &Communication) -> Bounds {
     Bounds { hop_bytes, congestion }
 }
 
-/// The weights to each partner once, falling.
+/// The weights of a process to each of its partners, in falling order.
 fn falling(mut own: Vec<(u32, f64)>) -> Vec<f64> {
     own.sort_by_key(|(x, _)| *x);
     let pairs = own.chunk_by(|a, b| a.0 == b.0);
@@ -54,7 +56,7 @@ fn falling(mut own: Vec<(u32, f64)>) -> Vec<f64> {
     sums
 }
 
-/// The distances from a process to the nearest slots beside its own, for every kind of site.
+/// The distances from a process to the nearest other slots, for every kind of site.
 fn kinds(on: &Topology, slots: &Slots, most: usize) -> Vec<Vec<u32>> {
     let graph = on.graph();
     let mut by_switch: Vec<Vec<u32>> = vec![Vec::new(); graph.switches()];
@@ -118,7 +120,8 @@ mod tests {
         let given = serde_json::json!({ "shape": [4, 4, 4], "bytes": 5, "periodic": true });
         let graph = made("stencil", given.as_object().expect("one")).expect("a graph");
         let found = bounds(&on, &slots, &graph);
-        // 64 processes send 5 bytes over one hop to each of six: that can be had
+        // 64 processes send 5 bytes over one hop to each of six neighbours, which can be reached
+        // exactly
         assert!((found.hop_bytes - 64.0 * 6.0 * 5.0).abs() < 1e-9);
         assert!((found.congestion - 5.0).abs() < 1e-9);
     }
@@ -131,10 +134,12 @@ mod tests {
             let sent = (1..=partners).map(|to| Sent { from: 0, to, bytes: 2.0, messages: 1.0 });
             Communication::new(40, sent.collect()).expect("a graph")
         };
-        // three more slots on the switch, seven switches of four one hop away, the rest two
+        // the switch has three more slots, seven switches with four slots are one hop away, the
+        // others two
         for (partners, hops) in [(3, 0), (4, 1), (31, 28), (35, 28 + 8)] {
             let found = bounds(&on, &slots, &star(partners)).hop_bytes;
-            // of the partners' half, each could be beside the centre
+            // each partner alone could be beside the centre, so its half of the weight costs
+            // nothing
             assert!((found - f64::from(hops)).abs() < 1e-9, "{partners}: {found}");
         }
     }

@@ -1,10 +1,10 @@
-//! How much the channels of a network carry, against the fastest of them.
+//! Capacities of the channels of a network, relative to its fastest link.
 
 use base::LinkId;
 use fabric::Topology;
 
-/// Capacity of every channel by [`base::ChannelId`]: the rate of its link over that of the fastest
-/// link; 0 where it is down.
+/// The capacity of every channel by [`base::ChannelId`]: the rate of its link over the rate of the
+/// fastest link; 0 where it is down.
 pub(crate) fn capacities(on: &Topology) -> Vec<f64> {
     let up = |l: usize| on.link_is_up(LinkId::from(l));
     let rate = |l: usize| if up(l) { on.links()[l].cable.rate_gbps() } else { 0.0 };

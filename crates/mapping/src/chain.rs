@@ -1,19 +1,18 @@
-//! Methods by name: one that makes a mapping, and others that improve it, as `greedy+anneal`.
+//! Methods by name: one that makes a mapping, and others that improve it, such as `greedy+anneal`.
 
 use crate::arrangement::Arrangement;
-use crate::method::{Compiled, Entry, METHODS};
+use crate::method::{CompiledMetric, Entry, METHODS};
 use crate::run::Run;
 use base::words::did_you_mean;
 use base::{Interrupted, Refusal, Stop};
 
-/// The name of the portfolio of all.
+/// The name of the portfolio, which tries several methods.
 pub const AUTO: &str = "auto";
 
 /// The steps of a method; none for [`AUTO`].
 ///
 /// # Errors
-/// When there is no such method, or the first of several improves nothing yet, or a later one
-/// makes a mapping anew.
+/// When there is no such method, or a later step would make a new mapping instead of improving one.
 pub fn parse(text: &str) -> Result<Vec<&'static Entry>, Refusal> {
     if text == AUTO {
         return Ok(Vec::new());
@@ -35,11 +34,12 @@ pub fn parse(text: &str) -> Result<Vec<&'static Entry>, Refusal> {
     Ok(steps)
 }
 
-/// The steps of a method one after the other, from `start`, else from the linear mapping.
+/// Runs the steps of a method one after the other, from the mapping `start`, else from the linear
+/// one.
 ///
 /// # Errors
-/// When a step cannot map this, or `start` is none of its mappings.
-pub(crate) fn follow<M: Compiled>(
+/// When a step cannot map this problem, or `start` is not a mapping of it.
+pub(crate) fn follow<M: CompiledMetric>(
     run: &Run<'_, M>,
     steps: &[&Entry],
     start: Option<&[u32]>,
@@ -54,7 +54,7 @@ pub(crate) fn follow<M: Compiled>(
         }
         match M::step(step)(run, &mut at, i) {
             Ok(()) => {}
-            Err(Stop::Interrupted(_)) => run.heard(Err(Interrupted)),
+            Err(Stop::Interrupted(_)) => run.note_stop(Err(Interrupted)),
             Err(Stop::Refused(refusal)) => return Err(refusal),
         }
     }

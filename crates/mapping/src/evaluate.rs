@@ -1,25 +1,25 @@
-//! What a mapping is worth: hop-bytes, dilation, and the load of every channel.
+//! Evaluation of a mapping: hop-bytes, dilation, and the load of every channel.
 //!
 //! Source: Hoefler & Snir, "Generic topology mapping strategies for large-scale parallel
 //! architectures", ICS 2011, section 3 (dilation and congestion).
 
 use crate::capacity::capacities;
-use crate::fractional::Fractional;
+use crate::fractional::FractionalRouting;
+use crate::paths::Paths;
 use crate::slots::{switch_of, unreachable, working_rails};
-use crate::ways::Ways;
 use base::{Refusal, Stop, SwitchId, TerminalId, Watch};
 use fabric::Topology;
 use serde::Serialize;
 use traffic::communication::Communication;
 
-/// The figures of a mapping.
+/// The figures of merit of a mapping.
 #[derive(Debug, Clone, PartialEq, Serialize)]
-pub struct Figures {
+pub struct MappingFigures {
     /// Sum over pairs of processes of bytes times hops between switches [byte hops].
     pub hop_bytes: f64,
     /// Hop-bytes over all bytes [hops]; 0 where nothing is sent.
     pub average_dilation: f64,
-    /// Hops of the pair that has the longest way.
+    /// Hops of the pair with the longest path.
     pub maximum_dilation: u32,
     /// Largest load of a channel between switches [bytes per capacity of the fastest link].
     pub maximum_congestion: f64,
@@ -29,41 +29,42 @@ pub struct Figures {
     pub endpoint_congestion: f64,
 }
 
-/// The figures, and the load of every channel.
+/// The figures of a mapping, and the load of every channel.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Evaluation {
-    /// What the mapping is worth.
-    pub figures: Figures,
-    /// Bytes per capacity of every channel between switches, by its number.
+    /// The figures of the mapping.
+    pub figures: MappingFigures,
+    /// The load of every channel between switches, by its number [bytes per capacity of the fastest
+    /// link].
     pub loads: Vec<f64>,
 }
 
-/// Bytes between a switch and a terminal, or a switch, of two processes.
+/// Bytes from a switch to a terminal or, where tables play no part, to a switch.
 struct Flow {
     to: u32,
     from: u32,
     bytes: f64,
 }
 
-/// What the mapping is worth: `places` has the endpoint of each process.
+/// Evaluates the mapping with the endpoints `places` of the processes.
 ///
-/// O(flows + destinations * arcs that their ways can take).
+/// O(flows + destinations * channels that their paths can take).
 ///
 /// # Errors
-/// When an endpoint does not exist or does not work, there is no way between two, or `watch` says
+/// When an endpoint does not exist or does not work, no path connects two of them, or `watch` says
 /// stop.
 pub fn evaluate(
-    ways: Ways<'_>,
+    paths: Paths<'_>,
     graph: &Communication,
     places: &[u32],
     watch: &dyn Watch,
 ) -> Result<Evaluation, Stop> {
-    let on = ways.topology();
+    let on = paths.topology();
     let rails = working_rails(on);
     check_places(on, graph, &rails, places)?;
-    let by_terminal = matches!(ways, Ways::Tables(_));
+    let by_terminal = matches!(paths, Paths::Tables(_));
     let mut flows = Vec::with_capacity(graph.pairs());
-    let mut ends = Ends::new(on);
+    let mut ends = EndpointLoads::new(on);
     for one in graph.sent() {
         let (a, b) = (places[one.from as usize], places[one.to as usize]);
         if a != b && one.bytes > 0.0 {
@@ -71,11 +72,11 @@ pub fn evaluate(
         }
     }
     flows.sort_by_key(|flow| (flow.to, flow.from));
-    let mut sums = Sums { loads: vec![0.0; 2 * on.links().len()], hop_bytes: 0.0, longest: 0 };
-    match ways {
-        Ways::Shortest(_) => split(on, &flows, &mut sums, watch)?,
-        Ways::Tables(routing) => follow(ways, routing.layers(), &flows, &mut sums, watch)?,
-        Ways::Split(shares) => share(shares, &flows, &mut sums),
+    let mut sums = LoadSums { loads: vec![0.0; 2 * on.links().len()], hop_bytes: 0.0, longest: 0 };
+    match paths {
+        Paths::Shortest(_) => split(on, &flows, &mut sums, watch)?,
+        Paths::Tables(routing) => follow(paths, routing.layers(), &flows, &mut sums, watch)?,
+        Paths::Split(shares) => share(shares, &flows, &mut sums),
     }
     let capacity = capacities(on);
     for (load, capacity) in sums.loads.iter_mut().zip(&capacity).filter(|(_, c)| **c > 0.0) {
@@ -83,7 +84,7 @@ pub fn evaluate(
     }
     let working = capacity.iter().filter(|c| **c > 0.0).count();
     let total = graph.total_bytes();
-    let figures = Figures {
+    let figures = MappingFigures {
         hop_bytes: sums.hop_bytes,
         average_dilation: if total > 0.0 { sums.hop_bytes / total } else { 0.0 },
         maximum_dilation: sums.longest,
@@ -95,12 +96,12 @@ pub fn evaluate(
     Ok(Evaluation { figures, loads: sums.loads })
 }
 
-/// What each switch sends to each terminal under a mapping: source switch, terminal, bytes; traffic
-/// that stays on a switch is left out. Endpoints with several rails deal theirs out evenly.
+/// The bytes that each switch sends to each terminal under a mapping: source switch, terminal,
+/// bytes. Traffic that stays on a switch is left out; endpoints with several rails use them evenly.
 /// O(pairs log pairs).
 ///
 /// # Errors
-/// As [`evaluate`].
+/// The errors of [`evaluate`].
 pub fn flows(
     on: &Topology,
     graph: &Communication,
@@ -108,7 +109,7 @@ pub fn flows(
 ) -> Result<Vec<(u32, u32, f64)>, Refusal> {
     let rails = working_rails(on);
     check_places(on, graph, &rails, places)?;
-    let (mut flows, mut ends) = (Vec::with_capacity(graph.pairs()), Ends::new(on));
+    let (mut flows, mut ends) = (Vec::with_capacity(graph.pairs()), EndpointLoads::new(on));
     for one in graph.sent() {
         let (a, b) = (places[one.from as usize], places[one.to as usize]);
         if a != b && one.bytes > 0.0 {
@@ -121,19 +122,20 @@ pub fn flows(
     Ok(same.map(|all| (all[0].from, all[0].to, all.iter().map(|f| f.bytes).sum())).collect())
 }
 
-struct Sums {
+/// Loads of channels, hop-bytes, and the hops of the longest path, summed up flow by flow.
+struct LoadSums {
     loads: Vec<f64>,
     hop_bytes: f64,
     longest: u32,
 }
 
-/// Bytes out of and into every terminal.
-struct Ends {
+/// Bytes that leave and enter every terminal.
+struct EndpointLoads {
     out: Vec<f64>,
     into: Vec<f64>,
 }
 
-impl Ends {
+impl EndpointLoads {
     fn new(on: &Topology) -> Self {
         let none = vec![0.0; on.terminals().len()];
         Self { out: none.clone(), into: none }
@@ -152,7 +154,7 @@ impl Ends {
     }
 }
 
-/// The flows between the rails of two endpoints: evenly over the pairs of one plane.
+/// Adds the flows between two endpoints, spread evenly over their pairs of rails in the same plane.
 fn spread(
     on: &Topology,
     rails: &[Vec<TerminalId>],
@@ -160,7 +162,7 @@ fn spread(
     bytes: f64,
     by_terminal: bool,
     flows: &mut Vec<Flow>,
-    ends: &mut Ends,
+    ends: &mut EndpointLoads,
 ) -> Result<(), Refusal> {
     let begin = flows.len();
     let mut pairs = Vec::new();
@@ -186,8 +188,13 @@ fn spread(
     Ok(())
 }
 
-/// Loads of flows that split equally at every switch over the links on shortest ways.
-fn split(on: &Topology, flows: &[Flow], sums: &mut Sums, watch: &dyn Watch) -> Result<(), Stop> {
+/// Loads of flows that split equally at every switch over all minimal next hops (ECMP).
+fn split(
+    on: &Topology,
+    flows: &[Flow],
+    sums: &mut LoadSums,
+    watch: &dyn Watch,
+) -> Result<(), Stop> {
     let graph = on.graph();
     let mut far = vec![u32::MAX; graph.switches()];
     let mut here = vec![0.0; graph.switches()];
@@ -230,8 +237,8 @@ fn split(on: &Topology, flows: &[Flow], sums: &mut Sums, watch: &dyn Watch) -> R
             let amount = std::mem::take(&mut here[v]);
             if amount > 0.0 {
                 let ahead = |w: &u32| far[*w as usize] < far[v];
-                let ways = graph.neighbours(v).iter().filter(|w| ahead(w)).count();
-                let share = amount / ways as f64;
+                let next_hops = graph.neighbours(v).iter().filter(|w| ahead(w)).count();
+                let share = amount / next_hops as f64;
                 let next = graph.neighbours(v).iter().zip(graph.channels(v));
                 for (&w, channel) in next.filter(|(w, _)| ahead(w)) {
                     sums.loads[channel.ix()] += share;
@@ -247,12 +254,12 @@ fn split(on: &Topology, flows: &[Flow], sums: &mut Sums, watch: &dyn Watch) -> R
     Ok(())
 }
 
-/// Loads of flows that follow tables.
+/// Loads of flows that follow the routes of tables.
 fn follow(
-    ways: Ways<'_>,
+    paths: Paths<'_>,
     layers: u32,
     flows: &[Flow],
-    sums: &mut Sums,
+    sums: &mut LoadSums,
     watch: &dyn Watch,
 ) -> Result<(), Stop> {
     let mut done = 0;
@@ -262,7 +269,7 @@ fn follow(
         let bytes: f64 = same.iter().map(|f| f.bytes).sum();
         let share = bytes / f64::from(layers);
         for layer in 0..layers {
-            let route = ways.route(layer, SwitchId(same[0].from), TerminalId(same[0].to))?;
+            let route = paths.route(layer, SwitchId(same[0].from), TerminalId(same[0].to))?;
             for channel in &route {
                 sums.loads[channel.ix()] += share;
             }
@@ -273,8 +280,8 @@ fn follow(
     Ok(())
 }
 
-/// Loads of flows that are split at will.
-fn share(shares: &Fractional<'_>, flows: &[Flow], sums: &mut Sums) {
+/// Loads of flows that are split over paths by a fractional routing.
+fn share(shares: &FractionalRouting<'_>, flows: &[Flow], sums: &mut LoadSums) {
     let mut found = Vec::new();
     for same in flows.chunk_by(|a, b| (a.to, a.from) == (b.to, b.from)) {
         let bytes: f64 = same.iter().map(|f| f.bytes).sum();
@@ -288,7 +295,7 @@ fn share(shares: &Fractional<'_>, flows: &[Flow], sums: &mut Sums) {
     }
 }
 
-/// Refuses mappings that are none.
+/// Refuses places that are not a mapping of the graph.
 fn check_places(
     on: &Topology,
     graph: &Communication,

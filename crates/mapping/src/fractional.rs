@@ -1,10 +1,11 @@
-//! The best routing of given traffic where it may be split at will: nearly, and with a bound.
+//! The best routing of given traffic that may be split over any paths: an approximation, with a
+//! lower bound.
 //!
 //! Source: Frank & Wolfe, "An algorithm for quadratic programming", Naval Research Logistics 1956,
-//! as it is used for flows (Fratta, Gerla, Kleinrock, "The flow deviation method", Networks 1973):
-//! the sum over channels of (load / capacity)^k is made small, k rising. Ways are as long as the
-//! shortest, or longer by `slack` hops at most; so states are pairs of a switch and the hops that
-//! are left.
+//! as used for flows by Fratta, Gerla, Kleinrock, "The flow deviation method", Networks 1973: it
+//! minimises the sum over channels of (load / capacity)^k, with k rising. Paths are at most `slack`
+//! hops longer than the shortest; so the search runs over states of a switch and the number of hops
+//! left.
 
 use crate::capacity::capacities;
 use crate::slots::unreachable;
@@ -12,50 +13,53 @@ use base::{ChannelId, Refusal, Stop, Watch};
 use fabric::Topology;
 use std::collections::VecDeque;
 
-/// Traffic between switches: what comes from which switch, by the switch that it goes to.
+/// Traffic between switches: for each destination switch, the source switches and their bytes.
 pub type Demand = Vec<Vec<(u32, f64)>>;
 
-/// The most entries of ways that are kept: their mixture is how traffic is split.
+/// The largest number of entries of all path tables that are kept; traffic is split over these
+/// tables.
 const MOST_ENTRIES: usize = 1 << 27;
 
-/// The powers of the potential at the first and the last step.
+/// The exponents of the potential in the first and the last step.
 const POWERS: (f64, f64) = (8.0, 60.0);
 
-/// Entry of a state whose way is that with one hop less left.
+/// The entry of a state that waits: its path is that of the same switch with one hop less left.
 const SAME: u16 = u16::MAX;
 
-/// Ways from everywhere to everywhere with the share of traffic that takes each.
-pub struct Fractional<'a> {
+/// A routing that splits traffic over several paths from every switch to every other, each with its
+/// share.
+pub struct FractionalRouting<'a> {
     on: &'a Topology,
     capacity: Vec<f64>,
     slack: u32,
-    /// The switches that traffic can go to, and the number of each among them.
+    /// The destination switches; `number` is the index of each switch among them.
     homes: Vec<u32>,
     number: Vec<u32>,
-    /// Hops from every switch, by home.
+    /// Hops from every switch to each destination.
     far: Vec<Vec<u32>>,
-    /// The most hops of any way.
+    /// The most hops of any path.
     hops: usize,
-    kept: VecDeque<Ways>,
-    /// What each channel carries.
+    kept: VecDeque<WeightedPaths>,
+    /// The load of each channel.
     loads: Vec<f64>,
-    /// No routing of the traffic has a maximum congestion below this.
+    /// Lower bound of the maximum congestion of any routing of this traffic.
     bound: f64,
 }
 
-/// One way from every state, with its share.
-struct Ways {
+/// One path from every state, and the share of traffic that takes these paths.
+struct WeightedPaths {
     share: f64,
-    /// The arc of the switch's row, by home, hops left less one, switch.
+    /// The index of the next channel among those of the switch, for each destination, hops left
+    /// less one, and switch.
     choice: Vec<u16>,
 }
 
-impl<'a> Fractional<'a> {
-    /// Routes the traffic in `steps` steps over ways of at most `slack` hops more than the
-    /// shortest. O(steps * homes * hops * arcs).
+impl<'a> FractionalRouting<'a> {
+    /// Routes the traffic in `steps` steps over paths of at most `slack` hops more than the
+    /// shortest. O(steps * destinations * hops * channels).
     ///
     /// # Errors
-    /// When the network is too large, there is no way for some traffic, or `watch` says stop.
+    /// When the network is too large, some traffic has no path, or `watch` says stop.
     pub fn new(
         on: &'a Topology,
         demand: &Demand,
@@ -63,14 +67,14 @@ impl<'a> Fractional<'a> {
         steps: u32,
         watch: &dyn Watch,
     ) -> Result<Self, Stop> {
-        let mut own = Self::empty(on, slack)?;
-        own.check(demand)?;
+        let mut routing = Self::empty(on, slack)?;
+        routing.check(demand)?;
         for step in 0..steps.max(1) {
             watch.tick("fractional routing", step.into(), steps.into())?;
             let part = f64::from(step) / f64::from(steps.max(2) - 1);
-            own.step(demand, POWERS.0 * (POWERS.1 / POWERS.0).powf(part));
+            routing.step(demand, POWERS.0 * (POWERS.1 / POWERS.0).powf(part));
         }
-        Ok(own)
+        Ok(routing)
     }
 
     fn empty(on: &'a Topology, slack: u32) -> Result<Self, Refusal> {
@@ -105,8 +109,8 @@ impl<'a> Fractional<'a> {
         Ok(())
     }
 
-    /// One step: the cheapest ways by the prices of the loads, and as much traffic moved there as
-    /// is best.
+    /// One step: finds the cheapest paths by the prices of the loads, and moves the best part of
+    /// the traffic to them.
     fn step(&mut self, demand: &Demand, power: f64) {
         let (most, prices) = self.prices(power);
         let (choice, loads, cost) = self.cheapest(demand, &prices);
@@ -118,10 +122,10 @@ impl<'a> Fractional<'a> {
         for (load, new) in self.loads.iter_mut().zip(&loads) {
             *load += part * (new - *load);
         }
-        for ways in &mut self.kept {
-            ways.share *= 1.0 - part;
+        for paths in &mut self.kept {
+            paths.share *= 1.0 - part;
         }
-        self.kept.push_back(Ways { share: part, choice });
+        self.kept.push_back(WeightedPaths { share: part, choice });
         let room = (MOST_ENTRIES / self.kept[0].choice.len().max(1)).max(1);
         if self.kept.len() > room {
             self.kept.pop_front();
@@ -129,7 +133,7 @@ impl<'a> Fractional<'a> {
     }
 
     /// The largest load over capacity, and the price of every channel: the derivative of the
-    /// potential by its load, in units of the busiest channel's.
+    /// potential by its load, in units of the busiest channel's price.
     fn prices(&self, power: f64) -> (f64, Vec<f64>) {
         let over = |(load, capacity): (&f64, &f64)| load / capacity.max(f64::MIN_POSITIVE);
         let most = self.loads.iter().zip(&self.capacity).map(over).fold(0.0, f64::max);
@@ -137,14 +141,14 @@ impl<'a> Fractional<'a> {
             if *capacity == 0.0 {
                 return 0.0;
             }
-            // before anything is carried all channels are alike
+            // while nothing is carried, all channels count as equally full
             let filled = if most > 0.0 { load / capacity / most } else { 1.0 };
             filled.powf(power - 1.0).max(1e-9) / capacity
         };
         (most, self.loads.iter().zip(&self.capacity).map(price).collect())
     }
 
-    /// The cheapest ways, the loads of the traffic on them, and what it pays.
+    /// The cheapest paths, the loads when all traffic takes them, and the price that it pays.
     fn cheapest(&self, demand: &Demand, prices: &[f64]) -> (Vec<u16>, Vec<f64>, f64) {
         let switches = self.on.switches().len();
         let one = self.hops * switches;
@@ -169,7 +173,8 @@ impl<'a> Fractional<'a> {
         (choice, loads, paid)
     }
 
-    /// The costs and first arcs of the cheapest ways to a home with at most so many hops.
+    /// Finds the costs and first channels of the cheapest paths to a destination, for each number
+    /// of hops left.
     fn search(&self, home: u32, prices: &[f64], cost: &mut [f64], choice: &mut [u16]) {
         let (graph, switches) = (self.on.graph(), self.on.switches().len());
         cost[..switches].fill(f64::INFINITY);
@@ -191,7 +196,7 @@ impl<'a> Fractional<'a> {
         }
     }
 
-    /// Carries the amounts to a home; none is left.
+    /// Carries all amounts to a destination along the chosen paths.
     fn send(&self, home: u32, choice: &[u16], amount: &mut [f64], loads: &mut [f64]) {
         let (graph, switches) = (self.on.graph(), self.on.switches().len());
         for left in (1..=self.hops).rev() {
@@ -213,8 +218,8 @@ impl<'a> Fractional<'a> {
         amount[..switches].fill(0.0);
     }
 
-    /// Which part of the traffic is to move to ways with these loads: the potential is convex, so
-    /// its derivative is halved towards zero.
+    /// The part of the traffic to move to paths with these loads. The potential is convex, so
+    /// bisection finds the zero of its derivative.
     fn part(&self, loads: &[f64], power: f64) -> f64 {
         let over = |load: f64, c: usize| load / self.capacity[c].max(f64::MIN_POSITIVE);
         let busiest = |of: &[f64]| (0..of.len()).map(|c| over(of[c], c)).fold(0.0, f64::max);
@@ -234,7 +239,7 @@ impl<'a> Fractional<'a> {
         0.5 * (low + high)
     }
 
-    /// The network.
+    /// The network that is routed.
     pub fn topology(&self) -> &'a Topology {
         self.on
     }
@@ -244,14 +249,14 @@ impl<'a> Fractional<'a> {
         self.prices(2.0).0
     }
 
-    /// What no routing of the traffic, split at will over these ways, can be below: the prices of
-    /// the cheapest ways that all traffic pays, over the price of all capacity.
+    /// Lower bound of the congestion of any routing of the traffic over such paths: the prices that
+    /// all traffic pays on the cheapest paths, over the price of all capacity.
     pub fn bound(&self) -> f64 {
         self.bound
     }
 
-    /// Adds what every channel carries of an amount between two switches, and the number of hops
-    /// of the longest way.
+    /// Adds what every channel carries of an amount between two switches; returns the hops of the
+    /// longest path.
     pub(crate) fn collect(
         &self,
         source: u32,
@@ -261,10 +266,10 @@ impl<'a> Fractional<'a> {
     ) -> u32 {
         let (graph, switches) = (self.on.graph(), self.on.switches().len());
         let own = self.number[home as usize] as usize;
-        let all: f64 = self.kept.iter().map(|ways| ways.share).sum();
+        let all: f64 = self.kept.iter().map(|paths| paths.share).sum();
         let mut longest = 0;
-        for ways in &self.kept {
-            let choice = &ways.choice[own * self.hops * switches..];
+        for paths in &self.kept {
+            let choice = &paths.choice[own * self.hops * switches..];
             let mut left = (self.far[own][source as usize] + self.slack) as usize;
             let (mut v, mut hops) = (source as usize, 0);
             while v != home as usize {
@@ -272,7 +277,7 @@ impl<'a> Fractional<'a> {
                 left -= 1;
                 if arc != SAME {
                     let channel: ChannelId = graph.channels(v)[arc as usize];
-                    found.push((channel.0, amount * ways.share / all));
+                    found.push((channel.0, amount * paths.share / all));
                     v = graph.neighbours(v)[arc as usize] as usize;
                     hops += 1;
                 }

@@ -1,22 +1,22 @@
-//! What the halo exchange of a partitioned sparse matrix sends: a value for each vertex that
-//! another part needs.
+//! The halo exchange of a partitioned sparse matrix: each part sends one value for each of its
+//! vertices that another part needs.
 
 use crate::method::partition::partition;
 use base::{Refusal, Stop, Watch};
 use traffic::communication::{Communication, Sent};
 
-/// Bytes of a value.
+/// Length of a value, in bytes.
 const VALUE: f64 = 8.0;
 
-/// The communication of a matrix-vector product of a matrix whose rows are split into `parts` of
-/// equal size (to one row), over few nonzeros: part i sends part j 8 bytes for each vertex k of its
-/// own in whose column some row of j has a nonzero.
+/// The communication of a matrix-vector product whose matrix rows are split into `parts` parts of
+/// equal size (up to one row) with few nonzeros between parts. Part i sends part j 8 bytes for each
+/// of its vertices k in whose column some row of j has a nonzero.
 ///
-/// The matrix is given as a communication graph: an entry (row, column) is a pair. O(nonzeros log
-/// parts) times some passes.
+/// The matrix is given as a communication graph, in which an entry (row, column) is a pair.
+/// O(nonzeros log parts) for each pass of the partitioner.
 ///
 /// # Errors
-/// When there are more parts than rows, or none, or `watch` says stop.
+/// When there are no parts or more parts than rows, or `watch` says stop.
 pub fn halo(
     matrix: &Communication,
     parts: u32,
@@ -43,10 +43,10 @@ pub fn halo(
     Ok(volume(matrix, &part, parts)?)
 }
 
-/// The halo volume of a partition.
+/// The halo exchange of a given partition.
 ///
 /// # Errors
-/// Those of [`Communication::new`].
+/// The errors of [`Communication::new`].
 pub fn volume(matrix: &Communication, part: &[u32], parts: u32) -> Result<Communication, Refusal> {
     // (part that has it, vertex, part that needs it), each once
     let mut needed: Vec<(u32, u32, u32)> = matrix
@@ -87,7 +87,8 @@ mod tests {
 
     #[test]
     fn a_grid_in_two_halves_exchanges_its_seam() {
-        // a 5-point matrix of 8 x 32 rows in 4 parts of 64: seams of 8 at three places, both ways
+        // a 5-point matrix of 8 x 32 rows in 4 parts of 64: seams of 8 at three places, in both
+        // directions
         let given = serde_json::json!({ "shape": [32, 8], "bytes": 1 });
         let matrix = traffic::communication::made("stencil", given.as_object().expect("one"));
         let matrix = matrix.expect("a matrix");

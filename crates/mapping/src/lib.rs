@@ -1,4 +1,4 @@
-//! Which process goes where on a network: mappings of communication graphs, and their worth.
+//! Mapping: which process goes on which endpoint of a network, and the quality of such mappings.
 
 pub mod arrangement;
 pub mod bounds;
@@ -15,8 +15,8 @@ pub mod map;
 pub mod method;
 pub mod metric;
 pub mod near;
+pub mod paths;
 pub mod problem;
 pub mod proposals;
 mod run;
 pub mod slots;
-pub mod ways;

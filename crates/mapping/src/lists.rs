@@ -1,43 +1,46 @@
-//! Which channels the traffic between two places loads, and how much: made when first asked for.
+//! The channels that traffic between two places loads, and how much; each list is computed when it
+//! is first needed.
 
 use crate::capacity::capacities;
+use crate::paths::Paths;
 use crate::slots::{Slots, switch_of};
-use crate::ways::Ways;
 use base::{Graph, Refusal, SwitchId};
 use std::collections::HashMap;
 
-/// A channel, and the load on it of one byte: its share over the channel's capacity.
-pub type Share = (u32, f32);
+/// A channel, and the load on it for each byte sent: the channel's share of the traffic over its
+/// capacity.
+pub type ChannelShare = (u32, f32);
 
-/// The most pairs of places that are told apart by a table rather than by a hash.
+/// The number of pairs of places up to which a table holds them, rather than a hash map.
 const MOST_DENSE: usize = 1 << 23;
 
-/// The channels between places. A place is a site, or over tables, whose ways depend on the
-/// endpoint, an endpoint.
-pub struct Lists<'a> {
-    ways: Ways<'a>,
+/// The channels between places. A place is a site; with tables, whose routes depend on the
+/// endpoint, the destination is an endpoint.
+pub struct ChannelLists<'a> {
+    paths: Paths<'a>,
     slots: &'a Slots,
     capacity: Vec<f64>,
-    /// The target of each slot: its site, or the rank of its endpoint.
+    /// The target of each slot: its site or, with tables, the index of its endpoint.
     target: Vec<u32>,
     targets: usize,
-    /// A slot of each target.
+    /// One slot of each target.
     slot_of: Vec<u32>,
-    index: Index,
+    index: PairIndex,
     ranges: Vec<(u32, u32)>,
-    shares: Vec<Share>,
-    /// Distances to a switch, once asked for.
+    shares: Vec<ChannelShare>,
+    /// Distances to a destination switch, kept once they are computed.
     far: HashMap<u32, Vec<u32>>,
     here: Vec<f64>,
-    /// Distances to the switch at hand, and which switches have one: of large networks.
+    /// Distances to the current destination switch, for large networks; `order` lists the switches
+    /// whose distance is set.
     around: Vec<u32>,
     order: Vec<u32>,
 }
 
-/// Switches up to which the distances of all pairs are kept once they are known.
+/// The number of switches up to which the distances of all pairs are kept.
 const MOST_CACHED: usize = 1 << 12;
 
-/// Distances to `home` of all that are nearer than `source`, and its own.
+/// Distances to `home` of `source` and of all switches that are nearer.
 fn search(graph: &Graph, home: u32, source: u32, far: &mut Vec<u32>, order: &mut Vec<u32>) {
     far.resize(graph.switches(), u32::MAX);
     for &v in &*order {
@@ -48,7 +51,7 @@ fn search(graph: &Graph, home: u32, source: u32, far: &mut Vec<u32>, order: &mut
     far[home as usize] = 0;
     let mut head = 0;
     while far[source as usize] == u32::MAX {
-        let v = order[head] as usize; // there is a way: distances have been found before
+        let v = order[head] as usize; // there is a path: distances have been found before
         head += 1;
         for &w in graph.neighbours(v) {
             if far[w as usize] == u32::MAX {
@@ -59,22 +62,23 @@ fn search(graph: &Graph, home: u32, source: u32, far: &mut Vec<u32>, order: &mut
     }
 }
 
-enum Index {
+/// The list of each pair of places, by number.
+enum PairIndex {
     Dense(Vec<u32>),
     Sparse(HashMap<u64, u32>),
 }
 
-impl<'a> Lists<'a> {
-    /// None is made yet.
-    pub fn new(ways: Ways<'a>, slots: &'a Slots) -> Self {
+impl<'a> ChannelLists<'a> {
+    /// Lists for these slots, none of which is computed yet.
+    pub fn new(paths: Paths<'a>, slots: &'a Slots) -> Self {
         let count = slots.count() as u32;
         let (mut target, mut slot_of) = (Vec::new(), Vec::new());
-        match ways {
-            Ways::Shortest(_) | Ways::Split(_) => {
+        match paths {
+            Paths::Shortest(_) | Paths::Split(_) => {
                 target.extend((0..count).map(|s| slots.site(s)));
                 slot_of.extend((0..slots.sites() as u32).map(|site| slots.of_site(site)[0]));
             }
-            Ways::Tables(_) => {
+            Paths::Tables(_) => {
                 for s in 0..count {
                     if s == 0 || slots.endpoint(s) != slots.endpoint(s - 1) {
                         slot_of.push(s);
@@ -86,14 +90,14 @@ impl<'a> Lists<'a> {
         let targets = slot_of.len();
         let pairs = slots.sites() * targets;
         let index = if pairs <= MOST_DENSE {
-            Index::Dense(vec![u32::MAX; pairs])
+            PairIndex::Dense(vec![u32::MAX; pairs])
         } else {
-            Index::Sparse(HashMap::new())
+            PairIndex::Sparse(HashMap::new())
         };
         Self {
-            ways,
+            paths,
             slots,
-            capacity: capacities(ways.topology()),
+            capacity: capacities(paths.topology()),
             target,
             targets,
             slot_of,
@@ -101,25 +105,25 @@ impl<'a> Lists<'a> {
             ranges: Vec::new(),
             shares: Vec::new(),
             far: HashMap::new(),
-            here: vec![0.0; ways.topology().switches().len()],
+            here: vec![0.0; paths.topology().switches().len()],
             around: Vec::new(),
             order: Vec::new(),
         }
     }
 
-    /// What traffic to a slot goes by.
+    /// The target that traffic to a slot has.
     #[inline]
     pub fn target(&self, slot: u32) -> u32 {
         self.target[slot as usize]
     }
 
-    /// The channels from a site to a target.
+    /// The channels from a site to a target, with their shares.
     #[inline]
-    pub fn of(&mut self, from: u32, target: u32) -> &[Share] {
+    pub fn of(&mut self, from: u32, target: u32) -> &[ChannelShare] {
         let pair = from as usize * self.targets + target as usize;
         let known = match &self.index {
-            Index::Dense(all) => all[pair],
-            Index::Sparse(all) => all.get(&(pair as u64)).copied().unwrap_or(u32::MAX),
+            PairIndex::Dense(all) => all[pair],
+            PairIndex::Sparse(all) => all.get(&(pair as u64)).copied().unwrap_or(u32::MAX),
         };
         let at = if known == u32::MAX { self.make(from, target, pair) } else { known };
         let (begin, end) = self.ranges[at as usize];
@@ -132,7 +136,7 @@ impl<'a> Lists<'a> {
         let mut found: Vec<(u32, f64)> = Vec::new();
         let to_site = self.slots.site(slot);
         if from != to_site {
-            // distances have been found for all pairs before: there are ways
+            // distances have been found for all pairs before, so paths exist
             let _ = self.collect(from, slot, &mut found);
         }
         found.sort_by_key(|(channel, _)| *channel);
@@ -145,8 +149,8 @@ impl<'a> Lists<'a> {
         self.ranges.push((begin, self.shares.len() as u32));
         let at = self.ranges.len() as u32 - 1;
         match &mut self.index {
-            Index::Dense(all) => all[pair] = at,
-            Index::Sparse(all) => {
+            PairIndex::Dense(all) => all[pair] = at,
+            PairIndex::Sparse(all) => {
                 all.insert(pair as u64, at);
             }
         }
@@ -159,12 +163,12 @@ impl<'a> Lists<'a> {
         slot: u32,
         found: &mut Vec<(u32, f64)>,
     ) -> Result<(), Refusal> {
-        let on = self.ways.topology();
+        let on = self.paths.topology();
         let slots = self.slots;
         let sources = slots.rails(from);
-        let own: Vec<_> = match self.ways {
-            Ways::Shortest(_) | Ways::Split(_) => slots.rails(slots.site(slot)).to_vec(),
-            Ways::Tables(_) => {
+        let own: Vec<_> = match self.paths {
+            Paths::Shortest(_) | Paths::Split(_) => slots.rails(slots.site(slot)).to_vec(),
+            Paths::Tables(_) => {
                 let e = base::EndpointId(slots.endpoint(slot));
                 let all = (0..).map(base::TerminalId).zip(on.terminals());
                 let of = all.filter(|(t, own)| own.endpoint == e && on.terminal_is_up(*t));
@@ -179,14 +183,14 @@ impl<'a> Lists<'a> {
         for &(a, b) in &pairs {
             let share = 1.0 / pairs.len() as f64;
             let source = switch_of(on, a);
-            match self.ways {
-                Ways::Shortest(_) => self.split(source, switch_of(on, b), share, found),
-                Ways::Split(shares) => {
+            match self.paths {
+                Paths::Shortest(_) => self.split(source, switch_of(on, b), share, found),
+                Paths::Split(shares) => {
                     shares.collect(source, switch_of(on, b), share, found);
                 }
-                Ways::Tables(routing) => {
+                Paths::Tables(routing) => {
                     for layer in 0..routing.layers() {
-                        let route = self.ways.route(layer, SwitchId(source), b)?;
+                        let route = self.paths.route(layer, SwitchId(source), b)?;
                         let part = share / f64::from(routing.layers());
                         found.extend(route.iter().map(|c| (c.0, part)));
                     }
@@ -196,9 +200,9 @@ impl<'a> Lists<'a> {
         Ok(())
     }
 
-    /// One flow split equally at every switch over the links on shortest ways.
+    /// One flow that splits equally at every switch over all minimal next hops (ECMP).
     fn split(&mut self, source: u32, home: u32, amount: f64, found: &mut Vec<(u32, f64)>) {
-        let graph = self.ways.topology().graph();
+        let graph = self.paths.topology().graph();
         let whole = graph.switches() <= MOST_CACHED;
         let far = if whole {
             self.far.entry(home).or_insert_with(|| graph.distances_from(home as usize))
@@ -215,10 +219,10 @@ impl<'a> Lists<'a> {
                 let v = v as usize;
                 let amount = std::mem::take(&mut here[v]);
                 let ahead = |w: u32| far[w as usize] < far[v];
-                let ways = graph.neighbours(v).iter().filter(|&&w| ahead(w)).count();
+                let next_hops = graph.neighbours(v).iter().filter(|&&w| ahead(w)).count();
                 for (&w, channel) in graph.neighbours(v).iter().zip(graph.channels(v)) {
                     if ahead(w) {
-                        let share = amount / ways as f64;
+                        let share = amount / next_hops as f64;
                         if here[w as usize] == 0.0 {
                             next.push(w);
                         }

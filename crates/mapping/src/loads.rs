@@ -1,17 +1,18 @@
-//! Loads of channels while processes change places, and a potential that follows the largest.
+//! Loads of channels while processes change places, and a potential that stands in for the largest
+//! load.
 //!
-//! The potential is the sum over channels of (load / reference)^k, k rising: its root comes near to
-//! the maximum, and unlike that it tells which of two states with the same maximum is nearer to a
-//! better one.
+//! The potential is the sum over channels of (load / reference)^k, with k rising. Its k-th root
+//! approaches the maximum and, unlike the maximum, it also distinguishes states with the same
+//! maximum by how near they are to a better one.
 
 use crate::arrangement::Arrangement;
-use crate::lists::Lists;
+use crate::lists::ChannelLists;
+use crate::paths::Paths;
 use crate::proposals::Proposals;
-use crate::ways::Ways;
 use base::seed::Fast;
 use traffic::communication::Communication;
 
-/// What a process exchanges with another.
+/// The traffic between a process and one of its partners, in both directions.
 #[derive(Debug, Clone, Copy)]
 struct Exchange {
     with: u32,
@@ -19,32 +20,32 @@ struct Exchange {
     into: f32,
 }
 
-/// Loads of an arrangement under change.
+/// The loads of the channels under an arrangement that changes swap by swap.
 pub struct Loads<'a> {
-    lists: Lists<'a>,
+    lists: ChannelLists<'a>,
     offsets: Vec<u32>,
     rows: Vec<Exchange>,
     load: Vec<f64>,
-    /// (load / reference)^k.
+    /// The power (load / reference)^k of each channel.
     powered: Vec<f64>,
     potential: f64,
     reference: f64,
     squarings: u32,
-    /// The change of a move, on the channels that it touches.
+    /// The change of each channel's load by the proposed swap.
     delta: Vec<f64>,
     stamp: Vec<u32>,
     now: u32,
     touched: Vec<u32>,
-    /// Channels that work.
+    /// The channels that work.
     channels: Vec<u32>,
-    /// The sites on each channel's tail and head.
+    /// The sites at each channel's tail and head; [`u32::MAX`] where there is none.
     ends: Vec<[u32; 2]>,
 }
 
-/// What states are compared by: maximum, channels at it, hop-bytes.
+/// What arrangements are compared by: maximum load, number of channels that have it, hop-bytes.
 pub type Merit = (f64, usize, i64);
 
-/// Whether the first is better.
+/// Whether the first arrangement is better.
 pub fn is_better(a: Merit, b: Merit) -> bool {
     let close = 1e-9 * b.0;
     if (a.0 - b.0).abs() > close {
@@ -54,8 +55,8 @@ pub fn is_better(a: Merit, b: Merit) -> bool {
 }
 
 impl<'a> Loads<'a> {
-    /// No loads yet.
-    pub fn new(ways: Ways<'a>, proposals: &Proposals<'a>, graph: &Communication) -> Self {
+    /// The loads of the graph's traffic, to be counted with [`Self::count`].
+    pub fn new(paths: Paths<'a>, proposals: &Proposals<'a>, graph: &Communication) -> Self {
         let slots = proposals.problem.slots;
         let mut all: Vec<(u32, Exchange)> = Vec::with_capacity(2 * graph.pairs());
         for one in graph.sent().filter(|one| one.bytes > 0.0) {
@@ -74,7 +75,7 @@ impl<'a> Loads<'a> {
         for p in 0..slots.count() {
             offsets[p + 1] += offsets[p];
         }
-        let on = ways.topology();
+        let on = paths.topology();
         let count = 2 * on.links().len();
         let mut site_on = vec![u32::MAX; on.switches().len()];
         for site in 0..slots.sites() as u32 {
@@ -87,7 +88,7 @@ impl<'a> Loads<'a> {
             [on.tail(c), on.head(c)].map(|plug| site_on[plug.switch.ix()])
         };
         Self {
-            lists: Lists::new(ways, slots),
+            lists: ChannelLists::new(paths, slots),
             offsets,
             rows,
             load: vec![0.0; count],
@@ -108,7 +109,7 @@ impl<'a> Loads<'a> {
         self.offsets[p as usize] as usize..self.offsets[p as usize + 1] as usize
     }
 
-    /// Counts the loads of an arrangement anew.
+    /// Counts the loads of an arrangement from scratch.
     pub fn count(&mut self, at: &Arrangement) {
         self.load.fill(0.0);
         for p in 0..self.offsets.len() as u32 - 1 {
@@ -124,7 +125,7 @@ impl<'a> Loads<'a> {
         }
     }
 
-    /// About how many channels a move of two processes touches.
+    /// The approximate number of channels whose load a swap of two processes changes.
     pub fn mean_work(&mut self, at: &Arrangement) -> u64 {
         let (mut channels, mut pairs) = (0, 0);
         for p in 0..self.offsets.len() as u32 - 1 {
@@ -138,7 +139,7 @@ impl<'a> Loads<'a> {
         if pairs == 0 { 1 } else { 2 * channels / processes.max(1) }
     }
 
-    /// Whether there is nothing that could be busy.
+    /// Whether the network has no working channel.
     pub(crate) fn is_empty(&self) -> bool {
         self.channels.is_empty()
     }
@@ -153,7 +154,7 @@ impl<'a> Loads<'a> {
         &self.load
     }
 
-    /// The largest load, and how many channels have it.
+    /// The largest load, and the number of channels that have it.
     pub fn worst(&self) -> (f64, usize) {
         let most = self.load.iter().copied().fold(0.0, f64::max);
         (most, self.load.iter().filter(|&&l| l >= most * (1.0 - 1e-9)).count())
@@ -167,7 +168,7 @@ impl<'a> Loads<'a> {
         x
     }
 
-    /// Takes the potential with 2^squarings as its power and the largest load as its reference.
+    /// Sets the exponent of the potential to 2^squarings and its reference to the largest load.
     pub fn sharpen(&mut self, squarings: u32) {
         self.squarings = squarings;
         self.reference = self.worst().0.max(f64::MIN_POSITIVE);
@@ -196,7 +197,8 @@ impl<'a> Loads<'a> {
         }
     }
 
-    /// How the potential changes when two exchange their places. O(channels of their traffic).
+    /// The change of the potential when two processes exchange places. O(channels of their
+    /// traffic).
     pub fn gain(&mut self, at: &Arrangement, u: u32, v: u32) -> f64 {
         self.now = self.now.wrapping_add(1);
         if self.now == 0 {
@@ -210,7 +212,8 @@ impl<'a> Loads<'a> {
             for i in self.row(p) {
                 let Exchange { with, out, into } = self.rows[i];
                 if with == q {
-                    // both ways of the pair are in the row of either: one is enough
+                    // the rows of both processes hold both directions of the pair, so each row
+                    // handles one of them
                     self.add(a, tb, -out);
                     self.add(b, ta, out);
                 } else {
@@ -229,7 +232,7 @@ impl<'a> Loads<'a> {
         self.touched.iter().map(change).sum()
     }
 
-    /// Makes the move whose gain was asked for last.
+    /// Makes the swap whose gain was computed last.
     pub fn commit(&mut self, gain: f64) {
         for i in 0..self.touched.len() {
             let c = self.touched[i] as usize;
@@ -239,7 +242,7 @@ impl<'a> Loads<'a> {
         self.potential += gain;
     }
 
-    /// A process on an end of a busy channel: the busiest of some.
+    /// A process at one end of a busy channel: the busiest of several drawn channels.
     pub(crate) fn at_busy(
         &self,
         proposals: &Proposals<'_>,

@@ -1,64 +1,65 @@
-//! A mapping is found: the methods asked for, or a portfolio of all within a budget of moves.
+//! The entry point of mapping: it runs the methods asked for, or a portfolio of all within a budget
+//! of swaps.
 
 use crate::arrangement::Arrangement;
 use crate::chain;
 pub use crate::effort::{Effort, Objective};
 use crate::evaluate::evaluate;
-use crate::method::{Compiled, Entry, auto, pack};
+use crate::method::{CompiledMetric, Entry, auto, pack};
 use crate::metric::{Distances, distances};
-use crate::near::Near;
+use crate::near::NearSites;
+use crate::paths::Paths;
 use crate::problem::{Pin, Problem};
 use crate::proposals::Proposals;
 use crate::run::Run;
 use crate::slots::Slots;
-use crate::ways::Ways;
 use base::{Quiet, Refusal, Stop, Watch};
 use std::sync::atomic::AtomicBool;
 use traffic::communication::Communication;
 
-/// What is asked for.
+/// The problem and the settings of a mapping.
 #[derive(Clone, Copy)]
-pub struct Request<'a> {
-    /// Who sends how much to whom.
+pub struct MappingRequest<'a> {
+    /// The traffic between processes.
     pub graph: &'a Communication,
-    /// How traffic goes.
-    pub ways: Ways<'a>,
-    /// Where processes can be.
+    /// The paths that traffic takes.
+    pub paths: Paths<'a>,
+    /// The slots that processes can be put in.
     pub slots: &'a Slots,
-    /// Processes that have a place.
+    /// Processes that are fixed to an endpoint.
     pub pins: &'a [Pin],
     /// The steps of a method; none for the portfolio.
     pub steps: &'a [&'static Entry],
-    /// The mapping to begin with, a place for each process; the linear one where there is none.
+    /// The mapping to start from, an endpoint for each process; the linear one where there is none.
     pub start: Option<&'a [u32]>,
-    /// What is to be small.
+    /// The quantity to minimise.
     pub objective: Objective,
-    /// Hop-bytes may be more than the least found by this part, for less congestion. The linear
-    /// mapping takes the place of what the portfolio finds where it has less congestion, whatever
-    /// its hop-bytes.
+    /// The part by which hop-bytes may exceed the least found, for less congestion. The linear
+    /// mapping replaces the result of the portfolio where it has less congestion, whatever its
+    /// hop-bytes.
     pub hops_limit: f64,
-    /// How much is tried.
+    /// The effort to spend.
     pub effort: Effort,
-    /// The seed of all that is random.
+    /// The seed of all random numbers.
     pub seed: u64,
 }
 
-/// A mapping.
+/// A mapping that was found.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Mapped {
+pub struct MappingResult {
     /// The endpoint of each process.
     pub places: Vec<u32>,
-    /// Whether it was stopped before its end: the best so far.
+    /// Whether the search was stopped before its end, so that this is the best mapping so far.
     pub interrupted: bool,
 }
 
-/// Finds a mapping. The same request gives the same mapping, whatever the number of threads; once
-/// distances are known, an interruption gives the best so far.
+/// Finds a mapping. The same request gives the same mapping, whatever the number of threads. An
+/// interruption after the distances are known gives the best mapping so far.
 ///
 /// # Errors
-/// When processes do not fit the slots, pins cannot be held, the limit is no number from 0, there
-/// is no way between two sites, or `watch` stops it before anything was found.
-pub fn map(request: &Request<'_>, watch: &dyn Watch) -> Result<Mapped, Stop> {
+/// When processes do not fit the slots, pins cannot be held, `hops_limit` is negative or not
+/// finite, no path connects two sites, or `watch` stops the search before anything was found.
+pub fn map(request: &MappingRequest<'_>, watch: &dyn Watch) -> Result<MappingResult, Stop> {
     if !(request.hops_limit >= 0.0 && request.hops_limit.is_finite()) {
         let why = format!("{} is no part of hop-bytes", request.hops_limit);
         return Err(Refusal::new("hops_limit", why, "0 or more, as 0.05").into());
@@ -71,7 +72,7 @@ pub fn map(request: &Request<'_>, watch: &dyn Watch) -> Result<Mapped, Stop> {
                 .expect("more processes than slots are refused")
                 .into());
         }
-        distances(request.ways, request.slots, watch)?
+        distances(request.paths, request.slots, watch)?
     };
     match &distances {
         Distances::Bytes(table) => with(request, table, watch),
@@ -80,15 +81,19 @@ pub fn map(request: &Request<'_>, watch: &dyn Watch) -> Result<Mapped, Stop> {
     }
 }
 
-fn with<M: Compiled>(request: &Request<'_>, metric: &M, watch: &dyn Watch) -> Result<Mapped, Stop> {
+fn with<M: CompiledMetric>(
+    request: &MappingRequest<'_>,
+    metric: &M,
+    watch: &dyn Watch,
+) -> Result<MappingResult, Stop> {
     let slots = request.slots;
-    let near = Near::new(request.ways.topology(), slots);
+    let near = NearSites::new(request.paths.topology(), slots);
     let longest = longest(metric, slots);
     let problem = Problem::new(request.graph, slots, request.pins, longest)?;
     let proposals = Proposals::new(&problem, &near);
     let run = Run {
         graph: request.graph,
-        ways: request.ways,
+        paths: request.paths,
         objective: request.objective,
         hops_limit: request.hops_limit,
         effort: request.effort,
@@ -106,31 +111,31 @@ fn with<M: Compiled>(request: &Request<'_>, metric: &M, watch: &dyn Watch) -> Re
         chain::follow(&run, request.steps, request.start)?
     };
     if request.steps.is_empty() {
-        if let Ways::Shortest(_) = request.ways {
+        if let Paths::Shortest(_) = request.paths {
             pack(&problem, &mut found);
         }
         found = not_worse(request, &problem, found)?;
     }
     let interrupted = run.stopped.into_inner();
-    Ok(Mapped { places: found.places(&problem), interrupted })
+    Ok(MappingResult { places: found.places(&problem), interrupted })
 }
 
-/// An upper bound of distances: twice the farthest from one site.
-fn longest<M: Compiled>(metric: &M, slots: &Slots) -> i32 {
+/// Upper bound of all distances: twice the largest distance from one site.
+fn longest<M: CompiledMetric>(metric: &M, slots: &Slots) -> i32 {
     let from_first = (0..slots.sites() as u32).map(|b| metric.hops(0, b));
     2 * from_first.max().unwrap_or(0).max(1)
 }
 
-/// The mapping, or the linear one where that is better by the exact figures. Its hop-bytes have no
-/// limit: whoever asks for a mapping does not get more congestion than without one.
+/// The mapping, or the linear one where that is better by exact evaluation. Its hop-bytes have no
+/// limit: nobody who asks for a mapping should get more congestion than without one.
 fn not_worse(
-    request: &Request<'_>,
+    request: &MappingRequest<'_>,
     problem: &Problem<'_>,
     found: Arrangement,
 ) -> Result<Arrangement, Stop> {
     let linear = Arrangement::linear(problem);
     let of = |at: &Arrangement| -> Result<f64, Stop> {
-        let it = evaluate(request.ways, request.graph, &at.places(problem), &Quiet)?.figures;
+        let it = evaluate(request.paths, request.graph, &at.places(problem), &Quiet)?.figures;
         Ok(if request.objective == Objective::Hops { it.hop_bytes } else { it.maximum_congestion })
     };
     Ok(if of(&linear)? < of(&found)? { linear } else { found })

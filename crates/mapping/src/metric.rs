@@ -1,45 +1,45 @@
 //! Distances between sites: a table of bytes or words, or a formula where the network is a grid.
 
+use crate::paths::Paths;
 use crate::slots::{Slots, switch_of, unreachable};
-use crate::ways::Ways;
 use base::{Refusal, Stop, SwitchId, Watch};
 use fabric::Topology;
 use fabric::geometry::{Form, Geometry, Row};
 use std::collections::BTreeMap;
 
-/// Hops between sites in a unit of [`Metric::unit`]; symmetric.
+/// Distances between sites, in fractions of a hop so that means are whole numbers; symmetric.
 pub trait Metric: Sync {
-    /// From one site to another; 0 from a site to itself.
+    /// The distance from one site to another; 0 from a site to itself.
     fn hops(&self, a: u32, b: u32) -> i32;
 }
 
-/// A table of the distances of all pairs.
-pub struct Table<T> {
+/// A table of the distances of all pairs of sites.
+pub struct DistanceTable<T> {
     sites: usize,
     hops: Vec<T>,
 }
 
-impl<T: Copy + Into<i32> + Sync> Metric for Table<T> {
+impl<T: Copy + Into<i32> + Sync> Metric for DistanceTable<T> {
     #[inline]
     fn hops(&self, a: u32, b: u32) -> i32 {
         self.hops[a as usize * self.sites + b as usize].into()
     }
 }
 
-/// A grid: the distance is a sum over dimensions.
-pub struct Grid {
-    /// Coordinates of each site, [`Grid::MOST`] each.
-    at: Vec<[u8; Grid::MOST]>,
-    /// Distances along each dimension, 256 a coordinate.
+/// Distances in a grid network: the sum over dimensions.
+pub struct GridDistances {
+    /// The coordinates of each site, padded to [`GridDistances::MOST`] dimensions.
+    at: Vec<[u8; GridDistances::MOST]>,
+    /// The distances along each dimension, in rows of 256 for each coordinate.
     along: Vec<Vec<u8>>,
 }
 
-impl Grid {
-    /// The most dimensions of a grid that has a formula here.
+impl GridDistances {
+    /// The largest number of dimensions for which the formula is used.
     const MOST: usize = 4;
 }
 
-impl Metric for Grid {
+impl Metric for GridDistances {
     #[inline]
     fn hops(&self, a: u32, b: u32) -> i32 {
         let (from, to) = (self.at[a as usize], self.at[b as usize]);
@@ -51,14 +51,14 @@ impl Metric for Grid {
     }
 }
 
-/// What tells distances between sites.
+/// The distances between sites, in the smallest form that holds them.
 pub enum Distances {
-    /// At most 255 units.
-    Bytes(Table<u8>),
-    /// More.
-    Words(Table<u16>),
-    /// By formula.
-    Grid(Grid),
+    /// A table of distances of at most 255 units.
+    Bytes(DistanceTable<u8>),
+    /// A table of larger distances.
+    Words(DistanceTable<u16>),
+    /// The formula of a grid.
+    Grid(GridDistances),
 }
 
 impl Metric for Distances {
@@ -71,48 +71,48 @@ impl Metric for Distances {
     }
 }
 
-/// The most units of a hop: several rails and layers share it.
+/// The largest number of units of a hop; units make means over rails and layers whole.
 const MOST_UNITS: u32 = 64;
 
-/// Sites from which a grid is told by its formula.
+/// The number of sites from which the formula of a grid replaces the table.
 const LARGE: usize = 2048;
 
-/// The distances between all sites, and how many units a hop has.
+/// The distances between all sites, and the number of units of a hop.
 ///
-/// Over tables a distance is the mean length of both directions' routes, over layers and rails.
-/// O(sites * arcs), by formula O(sites).
+/// With tables, a distance is the mean length of the routes in both directions, over layers and
+/// rails. O(sites * channels), by formula O(sites).
 ///
 /// # Errors
-/// When there is no way between two sites, or `watch` says stop.
+/// When no path connects two sites, or `watch` says stop.
 pub fn distances(
-    ways: Ways<'_>,
+    paths: Paths<'_>,
     slots: &Slots,
     watch: &dyn Watch,
 ) -> Result<(Distances, i32), Stop> {
-    let ways = ways.of_distances();
-    let on = ways.topology();
-    if let (Ways::Shortest(_), true) = (ways, slots.sites() >= LARGE)
+    let paths = paths.of_distances();
+    let on = paths.topology();
+    if let (Paths::Shortest(_), true) = (paths, slots.sites() >= LARGE)
         && let Some(grid) = grid(on, slots)
     {
         return Ok((Distances::Grid(grid), 1));
     }
-    let unit = unit(ways, on, slots);
+    let unit = unit(paths, on, slots);
     let sites = slots.sites();
     let mut hops = vec![0_u16; sites * sites];
     let mut far: BTreeMap<u32, Vec<u32>> = BTreeMap::new();
     for a in 0..sites as u32 {
         watch.tick("distances", u64::from(a), sites as u64)?;
-        if let Ways::Shortest(_) = ways {
+        if let Paths::Shortest(_) = paths {
             far =
                 slots.switches(on, a).map(|s| (s, on.graph().distances_from(s as usize))).collect();
         }
         for b in (0..sites as u32).filter(|&b| b != a) {
-            let (sum, pairs) = between(ways, on, slots, a, b, &far)?;
+            let (sum, pairs) = between(paths, on, slots, a, b, &far)?;
             let units = (f64::from(unit) * f64::from(sum) / f64::from(pairs)).round();
             hops[a as usize * sites + b as usize] = units.min(32_000.0) as u16;
         }
     }
-    if let Ways::Tables(_) = ways {
+    if let Paths::Tables(_) = paths {
         for a in 0..sites {
             for b in 0..a {
                 let both = hops[a * sites + b] + hops[b * sites + a];
@@ -120,17 +120,17 @@ pub fn distances(
             }
         }
     }
-    let unit = if let Ways::Tables(_) = ways { 2 * unit } else { unit };
+    let unit = if let Paths::Tables(_) = paths { 2 * unit } else { unit };
     if hops.iter().all(|&h| h < 256) {
         let hops = hops.iter().map(|&h| h as u8).collect();
-        return Ok((Distances::Bytes(Table { sites, hops }), unit as i32));
+        return Ok((Distances::Bytes(DistanceTable { sites, hops }), unit as i32));
     }
-    Ok((Distances::Words(Table { sites, hops }), unit as i32))
+    Ok((Distances::Words(DistanceTable { sites, hops }), unit as i32))
 }
 
-/// Units of a hop with which the means over rails and layers are whole, where that can be.
-fn unit(ways: Ways<'_>, on: &Topology, slots: &Slots) -> u32 {
-    let layers = if let Ways::Tables(routing) = ways { routing.layers() } else { 1 };
+/// The number of units of a hop that makes the means over rails and layers whole, where possible.
+fn unit(paths: Paths<'_>, on: &Topology, slots: &Slots) -> u32 {
+    let layers = if let Paths::Tables(routing) = paths { routing.layers() } else { 1 };
     let mut unit = layers;
     let mut known = Vec::new();
     for site in 0..slots.sites() as u32 {
@@ -150,9 +150,9 @@ fn unit(ways: Ways<'_>, on: &Topology, slots: &Slots) -> u32 {
     unit.min(MOST_UNITS)
 }
 
-/// Sum of the distances of the pairs of rails of two sites, and how many pairs there are.
+/// The sum of the distances over all pairs of rails of two sites, and the number of these pairs.
 fn between(
-    ways: Ways<'_>,
+    paths: Paths<'_>,
     on: &Topology,
     slots: &Slots,
     a: u32,
@@ -163,22 +163,22 @@ fn between(
     for &from in slots.rails(a) {
         for &to in slots.rails(b).iter().filter(|&&to| on.plane_of(to) == on.plane_of(from)) {
             let source = SwitchId(switch_of(on, from));
-            match ways {
-                Ways::Shortest(_) => {
+            match paths {
+                Paths::Shortest(_) => {
                     let hops = far[&source.0][switch_of(on, to) as usize];
                     if hops == u32::MAX {
-                        return Err(unreachable(ways.topology(), source.0, switch_of(on, to)));
+                        return Err(unreachable(paths.topology(), source.0, switch_of(on, to)));
                     }
                     sum += hops;
                     pairs += 1;
                 }
-                Ways::Tables(routing) => {
+                Paths::Tables(routing) => {
                     for layer in 0..routing.layers() {
-                        sum += ways.route(layer, source, to)?.len() as u32;
+                        sum += paths.route(layer, source, to)?.len() as u32;
                         pairs += 1;
                     }
                 }
-                Ways::Split(_) => unreachable!("distances are those of other ways"),
+                Paths::Split(_) => unreachable!("distances are those of shortest paths"),
             }
         }
     }
@@ -190,13 +190,13 @@ fn between(
     Ok((sum, pairs))
 }
 
-/// The formula of a network that is a whole grid, checked against the distances from some switches.
-fn grid(on: &Topology, slots: &Slots) -> Option<Grid> {
+/// The distance formula of a network that is a complete grid; it is checked from some switches.
+fn grid(on: &Topology, slots: &Slots) -> Option<GridDistances> {
     let Geometry { form: Form::Grid(row), planes: 0 } = on.geometry() else { return None };
     let of = |s: u32| &on.switches()[s as usize].coordinates;
     let dimensions = of(0).len();
     let single = (0..slots.sites() as u32).all(|site| slots.rails(site).len() == 1);
-    if !single || !(1..=Grid::MOST).contains(&dimensions) || row == Row::Other {
+    if !single || !(1..=GridDistances::MOST).contains(&dimensions) || row == Row::Other {
         return None;
     }
     let sides: Vec<u32> = (0..dimensions)
@@ -210,7 +210,7 @@ fn grid(on: &Topology, slots: &Slots) -> Option<Grid> {
         let own = of(switch_of(on, slots.rails(site)[0]));
         std::array::from_fn(|d| own.get(d).map_or(0, |x| *x as u8))
     });
-    let grid = Grid { at: at.collect(), along };
+    let grid = GridDistances { at: at.collect(), along };
     is_right(on, slots, row, &sides, &grid).then_some(grid)
 }
 
@@ -230,9 +230,9 @@ fn along(row: Row, side: u32) -> Vec<u8> {
     along
 }
 
-/// Whether the network has as many links as the whole grid, and distances from three sites are
-/// those of the formula.
-fn is_right(on: &Topology, slots: &Slots, row: Row, sides: &[u32], grid: &Grid) -> bool {
+/// Whether the network has as many links as the complete grid, and the distances from three sites
+/// agree with the formula.
+fn is_right(on: &Topology, slots: &Slots, row: Row, sides: &[u32], grid: &GridDistances) -> bool {
     let all: u64 = sides.iter().map(|&side| u64::from(side)).product();
     let links = |side: u64| match row {
         Row::Ring if side > 2 => side,

@@ -1,20 +1,21 @@
-//! The sites nearest to each site: where swaps are looked for.
+//! The sites nearest to each site, where swaps are looked for.
 
 use crate::metric::Metric;
 use crate::slots::{Slots, switch_of};
 use fabric::Topology;
 
-/// Sites around each site, nearest first, at most [`Near::MOST`].
-pub struct Near {
+/// The sites around each site, nearest first, at most [`NearSites::MOST`].
+pub struct NearSites {
     offsets: Vec<u32>,
     sites: Vec<u32>,
 }
 
-impl Near {
-    /// The most that are kept of a site.
+impl NearSites {
+    /// The largest number of sites kept around a site.
     pub const MOST: usize = 24;
 
-    /// By a search outward from each site's first rail. O(sites * what the search passes).
+    /// Finds the nearest sites by breadth-first search from the switch of each site's first rail.
+    /// O(sites * switches that the search passes).
     pub fn new(on: &Topology, slots: &Slots) -> Self {
         let graph = on.graph();
         let mut by_switch: Vec<Vec<u32>> = vec![Vec::new(); graph.switches()];
@@ -48,14 +49,14 @@ impl Near {
         Self { offsets, sites }
     }
 
-    /// The sites around one, itself not among them.
+    /// The sites around a site, without itself.
     #[inline]
     pub fn of(&self, site: u32) -> &[u32] {
         let s = site as usize;
         &self.sites[self.offsets[s] as usize..self.offsets[s + 1] as usize]
     }
 
-    /// The longest of the distances kept.
+    /// The largest distance between a site and those kept around it, over the first sites.
     pub fn reach<M: Metric>(&self, metric: &M) -> u32 {
         let of = |site: u32| self.of(site).iter().map(move |&other| metric.hops(site, other));
         let sites = self.offsets.len() as u32 - 1;

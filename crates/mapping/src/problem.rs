@@ -1,33 +1,35 @@
-//! The problem as searches see it: both directions of a pair as one whole number.
+//! The mapping problem as searches see it: the traffic of a pair in both directions is one whole
+//! number.
 
 use crate::slots::Slots;
 use base::Refusal;
 use traffic::communication::Communication;
 
-/// A process that is to be on one endpoint.
+/// A process that is fixed to an endpoint.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Pin {
-    /// The process.
+    /// The process that is fixed.
     pub process: u32,
-    /// Its endpoint.
+    /// The endpoint that the process is fixed to.
     pub endpoint: u32,
 }
 
-/// Rows of neighbours with weights that sum to less than 2^31 / the largest distance.
+/// The weights between processes, whose sums are less than 2^31 / the largest distance, with the
+/// slots and the pins.
 pub struct Problem<'a> {
-    /// The slots.
+    /// The slots to fill.
     pub slots: &'a Slots,
-    /// Processes, without those that fill empty slots.
+    /// The number of processes, without fillers.
     pub processes: usize,
     offsets: Vec<u32>,
     rows: Vec<(u32, i32)>,
-    /// The slot of each process that is pinned, [`u32::MAX`] of others.
+    /// The slot of each pinned process, [`u32::MAX`] for others.
     pub pinned: Vec<u32>,
 }
 
 impl<'a> Problem<'a> {
-    /// The problem of a graph. Weights are its bytes in both directions, in a unit that makes them
-    /// whole where that can be, else rounded. O(pairs log pairs).
+    /// The problem of a communication graph. Weights are the bytes in both directions, in a unit
+    /// that makes them whole where possible, else rounded. O(pairs log pairs).
     ///
     /// # Errors
     /// When there are more processes than slots, or pins that cannot be held.
@@ -74,14 +76,14 @@ impl<'a> Problem<'a> {
         Ok(Self { slots, processes, offsets, rows, pinned })
     }
 
-    /// Neighbours of a process with their weights.
+    /// The partners of a process with their weights.
     #[inline]
     pub fn row(&self, process: u32) -> &[(u32, i32)] {
         let p = process as usize;
         &self.rows[self.offsets[p] as usize..self.offsets[p + 1] as usize]
     }
 
-    /// Entries of all rows.
+    /// The number of entries of all rows.
     pub fn entries(&self) -> usize {
         self.rows.len()
     }
@@ -92,7 +94,7 @@ impl<'a> Problem<'a> {
         self.pinned[process as usize] != u32::MAX
     }
 
-    /// The slots of each site that nobody is pinned to.
+    /// The slots of each site that no process is pinned to.
     pub(crate) fn free_slots(&self) -> Vec<Vec<u32>> {
         let slots = self.slots;
         let mut taken = vec![false; slots.count()];
@@ -103,7 +105,7 @@ impl<'a> Problem<'a> {
         (0..slots.sites() as u32).map(|site| free(site).collect()).collect()
     }
 
-    /// Refuses a method that cannot hold pins, where there are some.
+    /// Refuses pins for a method that cannot hold them.
     ///
     /// # Errors
     /// When a process is pinned.
@@ -115,14 +117,14 @@ impl<'a> Problem<'a> {
         Ok(())
     }
 
-    /// The sum of weights of a process.
+    /// The sum of the weights of a process.
     pub fn weight(&self, process: u32) -> i64 {
         self.row(process).iter().map(|&(_, w)| i64::from(w)).sum()
     }
 }
 
-/// What weights are multiplied by: one over their greatest common divisor where they are whole and
-/// fit then, else what fits.
+/// The factor for weights: one over their greatest common divisor where they are whole and fit
+/// then, else the largest that makes them fit.
 fn factor(weights: impl Iterator<Item = f64> + Clone, heaviest: f64, room: f64) -> f64 {
     let whole = |w: f64| w.fract() == 0.0 && w < 9e15;
     if weights.clone().all(whole) {
@@ -141,7 +143,7 @@ fn gcd(mut a: u64, mut b: u64) -> u64 {
     a
 }
 
-/// The slot of each process that is pinned, also beyond the processes, where none is.
+/// The slot of each pinned process; fillers, which follow the processes, have none.
 fn pinned(slots: &Slots, processes: usize, pins: &[Pin]) -> Result<Vec<u32>, Refusal> {
     let mut found = vec![u32::MAX; slots.count()];
     let mut taken = vec![false; slots.count()];

@@ -1,23 +1,24 @@
-//! Swaps that may help: a process, and whoever is on or near the site of one of its partners.
+//! Proposals of swaps that may help: a process, and another on or near the site of one of its
+//! partners.
 
 use crate::arrangement::Arrangement;
-use crate::near::Near;
+use crate::near::NearSites;
 use crate::problem::Problem;
 use base::seed::Fast;
 
-/// Where swaps are proposed from, and what they are proposed on.
+/// The generator of swap proposals.
 pub struct Proposals<'a> {
-    /// The problem.
+    /// The mapping problem.
     pub problem: &'a Problem<'a>,
-    /// Sites around sites.
-    pub near: &'a Near,
+    /// The sites around each site.
+    pub near: &'a NearSites,
     /// Processes that may move and have partners.
     movers: Vec<u32>,
 }
 
 impl<'a> Proposals<'a> {
-    /// For a problem.
-    pub fn new(problem: &'a Problem<'a>, near: &'a Near) -> Self {
+    /// Proposals for a problem.
+    pub fn new(problem: &'a Problem<'a>, near: &'a NearSites) -> Self {
         let moves = |p: &u32| !problem.is_pinned(*p) && !problem.row(*p).is_empty();
         let movers = (0..problem.processes as u32).filter(moves).collect();
         Self { problem, near, movers }
@@ -28,18 +29,18 @@ impl<'a> Proposals<'a> {
         &self.movers
     }
 
-    /// Whether there is nothing to move.
+    /// Whether no process may move.
     pub fn is_empty(&self) -> bool {
         self.movers.is_empty()
     }
 
-    /// A process that may move.
+    /// A random process that may move.
     #[inline]
     pub fn mover(&self, draw: &mut Fast) -> u32 {
         self.movers[draw.below(self.movers.len() as u32) as usize]
     }
 
-    /// Whom `u` might change places with: somebody on or near the site of one of its partners.
+    /// A process that `u` might swap with: one on or near the site of one of its partners.
     #[inline]
     pub fn other(&self, at: &Arrangement, u: u32, draw: &mut Fast) -> Option<u32> {
         let row = self.problem.row(u);

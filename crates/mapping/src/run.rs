@@ -1,49 +1,49 @@
-//! A run of methods: the request with all that is known of it, and whether it is to stop.
+//! A run of methods: the request with everything computed from it, and whether it has to stop.
 //!
-//! Budgets are in units of work, never of time, so that results are the same on every machine: a
-//! unit is about 3 ns.
+//! Budgets are in units of work, never of time, so that results are the same on every machine; a
+//! unit takes about 3 ns.
 
 use crate::arrangement::Arrangement;
 use crate::effort::{Effort, Objective};
 use crate::metric::Metric;
-use crate::near::Near;
+use crate::near::NearSites;
+use crate::paths::Paths;
 use crate::problem::Problem;
 use crate::proposals::Proposals;
-use crate::ways::Ways;
 use base::{Interrupted, Watch};
 use fabric::Topology;
 use std::sync::atomic::{AtomicBool, Ordering};
 use traffic::communication::Communication;
 
-/// Slots from which a mapping is large: fewer runs, more moves.
+/// The number of slots from which a mapping counts as large and gets fewer runs with more swaps.
 pub(crate) const LARGE: usize = 4096;
 
-/// Units of work of a normal effort, at most.
+/// The largest budget of a normal effort, in units of work.
 pub(crate) const NORMAL: u64 = 220_000_000;
 
-/// What a method that makes a mapping is asked with.
-pub(crate) struct Asked<'a> {
-    /// The problem.
+/// The input of a method that makes a mapping.
+pub(crate) struct MethodInput<'a> {
+    /// The mapping problem.
     pub(crate) problem: &'a Problem<'a>,
-    /// Sites around sites.
-    pub(crate) near: &'a Near,
+    /// The sites around each site.
+    pub(crate) near: &'a NearSites,
     /// The network.
     pub(crate) on: &'a Topology,
-    /// The seed of all that is random.
+    /// The seed of all random numbers.
     pub(crate) seed: u64,
 }
 
-/// A request with all that is known of it.
+/// A mapping request with everything computed from it.
 pub(crate) struct Run<'a, M> {
     pub(crate) graph: &'a Communication,
-    pub(crate) ways: Ways<'a>,
+    pub(crate) paths: Paths<'a>,
     pub(crate) objective: Objective,
     pub(crate) hops_limit: f64,
     pub(crate) effort: Effort,
     pub(crate) seed: u64,
     pub(crate) metric: &'a M,
     pub(crate) problem: &'a Problem<'a>,
-    pub(crate) near: &'a Near,
+    pub(crate) near: &'a NearSites,
     pub(crate) proposals: &'a Proposals<'a>,
     pub(crate) watch: &'a dyn Watch,
     /// Whether the watch has said stop.
@@ -51,8 +51,8 @@ pub(crate) struct Run<'a, M> {
 }
 
 impl<M: Metric> Run<'_, M> {
-    /// Notes a stop; what was found so far stands.
-    pub(crate) fn heard(&self, ended: Result<(), Interrupted>) {
+    /// Notes that the watch said stop; what was found so far stands.
+    pub(crate) fn note_stop(&self, ended: Result<(), Interrupted>) {
         if ended.is_err() {
             self.stopped.store(true, Ordering::Relaxed);
         }
@@ -62,16 +62,16 @@ impl<M: Metric> Run<'_, M> {
         self.stopped.load(Ordering::Relaxed)
     }
 
-    pub(crate) fn asked(&self) -> Asked<'_> {
-        let on = self.ways.topology();
-        Asked { problem: self.problem, near: self.near, on, seed: self.seed }
+    pub(crate) fn input(&self) -> MethodInput<'_> {
+        let on = self.paths.topology();
+        MethodInput { problem: self.problem, near: self.near, on, seed: self.seed }
     }
 
     pub(crate) fn cost(&self, at: &Arrangement) -> i64 {
         at.cost(self.problem, self.metric)
     }
 
-    /// Units of work for annealing.
+    /// The budget for annealing, in units of work.
     pub(crate) fn budget(&self) -> u64 {
         let processes = self.problem.processes as u64;
         match self.effort {

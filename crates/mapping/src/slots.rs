@@ -1,16 +1,17 @@
-//! Where processes can be: the places of an allocation, and which of them are alike to the network.
+//! Slots: the places of an allocation that processes can be in, and which of them are equivalent.
 
 use base::{EndpointId, Refusal, TerminalId};
 use fabric::Topology;
 use std::collections::HashMap;
 
-/// The most places of an allocation.
+/// The largest number of slots of an allocation.
 const MOST_SLOTS: u64 = 1 << 24;
 
-/// The slots of endpoints, in the order in which processes take them by default.
+/// The slots on the endpoints of an allocation, in the order in which processes take them by
+/// default.
 ///
-/// Endpoints whose rails are on the same switches stand on one *site*: which of them a process is
-/// on makes no difference to distances.
+/// Endpoints whose rails are on the same switches form one *site*: distances do not depend on which
+/// of them a process is on.
 #[derive(Debug, Clone)]
 pub struct Slots {
     /// The endpoint of each slot.
@@ -19,15 +20,15 @@ pub struct Slots {
     site: Vec<u32>,
     /// The working rails of the first endpoint on each site.
     rails: Vec<Vec<TerminalId>>,
-    /// Which slots each site has: where they begin, and they.
+    /// The slots of each site as compressed rows: where each row begins, then the slots.
     offsets: Vec<u32>,
     members: Vec<u32>,
 }
 
 impl Slots {
-    /// `per_endpoint` slots on each of these endpoints, or on all that work. Without a number an
-    /// endpoint has a slot each time that it is named, and all of them where it is named first.
-    /// O(slots).
+    /// Makes `per_endpoint` slots on each of these endpoints, or on all that work. Without a
+    /// number, an endpoint has one slot for each time that it is named; its slots follow one
+    /// another where it is named first. O(slots).
     ///
     /// # Errors
     /// When an endpoint does not exist or has no working rail; when there are no slots, or too
@@ -67,12 +68,12 @@ impl Slots {
         Ok(Self { endpoint, site, rails: of_sites, offsets, members })
     }
 
-    /// How many there are.
+    /// The number of slots.
     pub fn count(&self) -> usize {
         self.endpoint.len()
     }
 
-    /// How many sites there are.
+    /// The number of sites.
     pub fn sites(&self) -> usize {
         self.rails.len()
     }
@@ -117,12 +118,12 @@ pub(crate) fn working_rails(on: &Topology) -> Vec<Vec<TerminalId>> {
     rails
 }
 
-/// The switch that a terminal is on.
+/// The switch that a terminal is plugged into.
 pub(crate) fn switch_of(on: &Topology, terminal: TerminalId) -> u32 {
     on.terminals()[terminal.ix()].plug.switch.0
 }
 
-/// Items by their key as compressed rows: where each key's begin, and the items.
+/// Groups items by their key as compressed rows: where the items of each key begin, and the items.
 fn rows(keys: &[u32], count: usize) -> (Vec<u32>, Vec<u32>) {
     let mut offsets = vec![0_u32; count + 1];
     for &key in keys {
@@ -140,7 +141,7 @@ fn rows(keys: &[u32], count: usize) -> (Vec<u32>, Vec<u32>) {
     (offsets, items)
 }
 
-/// The endpoints that are named, in the order in which they are first, and how often.
+/// The named endpoints in the order of their first naming, and how often each is named.
 fn counted(
     on: &Topology,
     rails: &[Vec<TerminalId>],
@@ -172,6 +173,6 @@ fn counted(
 /// The refusal of two switches that no path connects.
 pub(crate) fn unreachable(on: &Topology, from: u32, to: u32) -> Refusal {
     let name = |s: u32| &on.switches()[s as usize].name;
-    let why = format!("there is no way from {} to {}", name(from), name(to));
+    let why = format!("there is no path from {} to {}", name(from), name(to));
     Refusal::new("network", why, "endpoints of one connected part, by their names in --hosts")
 }

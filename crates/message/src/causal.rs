@@ -29,7 +29,7 @@ use super::trace::{Step, Trace};
 use base::{Refusal, Stop, Watch};
 use traffic::workload::{Kind, Op, Schedule};
 
-/// Of a message over a network: it has met its receive, and its last byte is on its way.
+/// Over a network: a message has met its receive, and its last byte has left.
 const MET: u8 = 1;
 const SENT: u8 = 2;
 
@@ -37,7 +37,7 @@ const SENT: u8 = 2;
 /// log(events that wait for one processor)), and what flows need.
 ///
 /// # Errors
-/// When a parameter is out of range, there is no way between two ranks, or `watch` says stop. A
+/// When a parameter is out of range, there is no path between two ranks, or `watch` says stop. A
 /// schedule that cannot come to its end is a finding: [`Found::left`].
 pub(super) fn run(
     schedule: &Schedule,
@@ -380,7 +380,7 @@ impl Run<'_> {
         self.on.release_all(rank, rank);
     }
 
-    /// Once a message has met its receive and its last byte is on its way, the receive takes it.
+    /// Once a message has met its receive and its last byte has left, the receive takes it.
     fn learns(&mut self, sent: u32, news: u8, now: u64) {
         let known = &mut self.news[sent as usize];
         *known |= news;

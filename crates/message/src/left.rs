@@ -158,32 +158,32 @@ impl Waits {
     /// Some operation that waits for itself over others.
     fn on_cycle(&self) -> Option<usize> {
         #[derive(Clone, Copy, PartialEq)]
-        enum Seen {
+        enum Visit {
             Not,
             Open,
             Closed,
         }
-        let mut seen = vec![Seen::Not; self.ops.len()];
+        let mut seen = vec![Visit::Not; self.ops.len()];
         for start in 0..self.ops.len() {
-            if seen[start] != Seen::Not {
+            if seen[start] != Visit::Not {
                 continue;
             }
-            seen[start] = Seen::Open;
+            seen[start] = Visit::Open;
             let mut path = vec![(start, 0)];
             while let Some((at, done)) = path.last_mut() {
                 let Some(&next) = self.needs[*at].get(*done) else {
-                    seen[*at] = Seen::Closed;
+                    seen[*at] = Visit::Closed;
                     path.pop();
                     continue;
                 };
                 *done += 1;
                 match seen[next] {
-                    Seen::Open => return Some(next),
-                    Seen::Not => {
-                        seen[next] = Seen::Open;
+                    Visit::Open => return Some(next),
+                    Visit::Not => {
+                        seen[next] = Visit::Open;
                         path.push((next, 0));
                     }
-                    Seen::Closed => {}
+                    Visit::Closed => {}
                 }
             }
         }

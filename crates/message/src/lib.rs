@@ -52,7 +52,7 @@ impl Dialect {
 /// for one processor)), and over a network what its flows need.
 ///
 /// # Errors
-/// When a parameter does not fit the dialect, there is no way between two ranks, or `watch` says
+/// When a parameter does not fit the dialect, there is no path between two ranks, or `watch` says
 /// stop. A schedule that cannot come to its end is a finding: [`Found::left`].
 pub fn run(
     schedule: &Schedule,

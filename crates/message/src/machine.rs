@@ -64,7 +64,7 @@ const WHAT: [What; 8] = [
 const WAITS: u64 = 8;
 const SERIAL: u32 = 4;
 /// Events between two looks at whether the user wants to stop; and over a network, where an event
-/// may take as long as all messages on their way ask for.
+/// may take as long as all messages in flight ask for.
 const STRIDES: [u64; 2] = [1 << 16, 1 << 7];
 
 /// An event that may happen.
@@ -133,11 +133,11 @@ pub(super) const NONE: u32 = u32::MAX;
 /// What is known of an operation.
 #[derive(Debug, Clone, Copy)]
 #[repr(align(16))]
-pub(super) struct Own {
+pub(super) struct OpState {
     /// When it may begin, by what it waits for. Once it has begun that is of no use, and there are
     /// other times here.
     pub(super) time: u64,
-    /// The receive of a send, and the other way round, once they have met.
+    /// The receive of a send, or the send of a receive, once they have met.
     pub(super) partner: u32,
     /// Dependencies that it still has, or [`DONE`].
     count: u32,
@@ -152,7 +152,7 @@ pub(super) struct Machine<'a> {
     /// Dependencies that each operation still has, or [`DONE`]; empty where `own` has them.
     counts: Vec<u32>,
     /// What is known of each operation where that is causal.
-    own: Vec<Own>,
+    own: Vec<OpState>,
     /// Whether it is worth it to look ahead.
     is_large: bool,
     pub(super) queue: Queue,
@@ -176,7 +176,7 @@ impl<'a> Machine<'a> {
         let mut counts = schedule.counts();
         let mut own = Vec::new();
         if is_causal {
-            own = counts.iter().map(|&count| Own { time: 0, partner: NONE, count }).collect();
+            own = counts.iter().map(|&count| OpState { time: 0, partner: NONE, count }).collect();
             counts = Vec::new();
         }
         let mut new = Self {
@@ -248,7 +248,7 @@ impl<'a> Machine<'a> {
 
     /// What is known of an operation, where that is causal.
     #[inline]
-    pub(super) fn own(&mut self, op: u32) -> &mut Own {
+    pub(super) fn own(&mut self, op: u32) -> &mut OpState {
         &mut self.own[op as usize]
     }
 

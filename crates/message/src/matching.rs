@@ -13,7 +13,7 @@ use traffic::workload::{ANY, Kind, Schedule};
 const NONE: u32 = u32::MAX;
 /// In place of the oldest receive of a rank: it has lists by source and tag.
 const HASHED: u32 = u32::MAX - 1;
-/// A list is short up to so many places.
+/// A list is short up to this number of places.
 const SHORT: usize = 12;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]

@@ -33,7 +33,7 @@ pub struct Amounts {
     pub processor_bytes: i64,
     /// Computation, picoseconds.
     pub computing_ps: i64,
-    /// On the way through a network without others, picoseconds: latencies of routes.
+    /// Through a network without others, picoseconds: latencies of routes.
     pub route_ps: i64,
     /// Bytes through a network without others, picoseconds.
     pub alone_ps: i64,

@@ -7,10 +7,10 @@
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
-/// So many events are looked at ahead of time, and no fewer than so many.
+/// The most events that are looked at ahead of time, and the fewest.
 pub(super) const AHEAD: usize = 32;
 const FEW: usize = 4;
-/// An empty bucket keeps the memory of so many events.
+/// An empty bucket keeps the memory of this number of events.
 const KEPT: usize = 1 << 12;
 
 /// What happens, and when.
@@ -85,7 +85,7 @@ impl Queue {
         next.copied()
     }
 
-    /// Whether there are events in [`Queue::soon`] that nobody was told of.
+    /// Whether there are events in [`Queue::soon`] that nobody has looked at.
     #[inline]
     pub(super) fn is_news(&mut self) -> bool {
         if self.first > self.seen && self.present.len() - self.first >= FEW {

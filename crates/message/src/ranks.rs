@@ -24,7 +24,7 @@ pub(super) struct Ranks {
 }
 
 impl Ranks {
-    /// So many, each with so many processors and interfaces, all free from 0 on.
+    /// `ranks` ranks, each with `cpus` processors and `nics` interfaces, all free from 0 on.
     pub(super) fn new(ranks: u32, cpus: u32, nics: u32) -> Self {
         let (cpus, nics) = (cpus as usize - 1, nics as usize - 1);
         let all = vec![Rank::default(); ranks as usize];

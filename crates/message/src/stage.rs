@@ -74,7 +74,7 @@ impl Default for Spec {
 pub struct Played<'a> {
     /// The network, if there is one.
     pub topology: Option<&'a Arc<Topology>>,
-    /// Its tables, where messages follow some; else they take the shortest ways.
+    /// Its tables, where messages follow some; else they take the shortest paths.
     pub routing: Option<&'a Routing>,
     /// A schedule of the user's, in place of that which the parameters name.
     pub schedule: Option<&'a Schedule>,
@@ -126,15 +126,15 @@ pub struct Record {
 
 /// A run with all its figures: of every rank, and of every channel.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Ran {
+pub struct Outcome {
     /// The record.
     pub record: Record,
     /// When each rank is done, ns.
     pub finish_ns: Vec<f64>,
     /// What went over the network, where there is one.
     pub used: Option<Used>,
-    /// The critical path and what processors do, where these were asked for; without what was
-    /// found, which is told above.
+    /// The critical path and what processors do, where these were asked for; without the
+    /// figures that stand above.
     pub traced: Option<Traced>,
     /// The schedule that was made, where it was traced.
     pub schedule: Option<Schedule>,
@@ -150,7 +150,7 @@ impl Spec {
         on: Played<'_>,
         is_traced: bool,
         watch: &dyn Watch,
-    ) -> Result<Ran, Stop> {
+    ) -> Result<Outcome, Stop> {
         self.check()?;
         let schedule = if let Some(schedule) = on.schedule {
             Cow::Borrowed(schedule)
@@ -185,7 +185,7 @@ impl Spec {
         if let Some(left) = &found.left {
             return Err(left.refusal(&schedule).into());
         }
-        let mut ran = self.told(&schedule, under.as_ref().map(|u| &**u.on.topology()), found);
+        let mut ran = self.report(&schedule, under.as_ref().map(|u| &**u.on.topology()), found);
         if is_traced {
             ran.traced = traced;
             ran.schedule = match schedule {
@@ -244,7 +244,7 @@ impl Spec {
         Err(Refusal::new("placement", why, "an endpoint for every rank"))
     }
 
-    fn told(&self, schedule: &Schedule, on: Option<&Topology>, found: Found) -> Ran {
+    fn report(&self, schedule: &Schedule, on: Option<&Topology>, found: Found) -> Outcome {
         let unit = self.dialect.unit_ns();
         let finish_ns: Vec<f64> = found.finish.iter().map(|&t| t as f64 * unit).collect();
         let last = finish_ns.iter().copied().fold(0.0, f64::max);
@@ -260,7 +260,7 @@ impl Spec {
             sent_bytes: schedule.sent_bytes(),
             network,
         };
-        Ran { record, finish_ns, used: found.used, traced: None, schedule: None }
+        Outcome { record, finish_ns, used: found.used, traced: None, schedule: None }
     }
 }
 

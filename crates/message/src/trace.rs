@@ -23,7 +23,7 @@ pub enum Step {
     /// When the processor of a receive begins with the bytes: with [`Step::Take`] or before.
     Work,
     /// When a message, its question, the answer to it, or the large message after it would arrive
-    /// or begin if nothing else were in its way.
+    /// or begin if nothing else delayed it.
     ArriveDue,
     /// The same of [`Step::Data`].
     DataDue,
@@ -51,7 +51,7 @@ pub struct Trace {
 }
 
 impl Trace {
-    /// Of so many operations; none where nobody asks.
+    /// The trace of `ops` operations; 0 where nobody asks for one.
     pub(super) fn new(ops: usize) -> Self {
         Self {
             times: vec![[NEVER; STEPS]; ops],
@@ -88,7 +88,7 @@ impl Trace {
         self.order[op as usize][step as usize]
     }
 
-    /// The receive of a send, and the other way round, if they met.
+    /// The receive of a send, or the send of a receive, if they met.
     pub fn partner(&self, op: u32) -> Option<u32> {
         Some(self.partner[op as usize]).filter(|&op| op != u32::MAX)
     }

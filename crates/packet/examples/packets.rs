@@ -4,9 +4,9 @@
 
 use base::Quiet;
 use fabric::network::parse_inline;
-use packet::replay::Jobs;
+use packet::replay::GivenJobs;
 use packet::spec::Spec;
-use packet::stage::Driven;
+use packet::stage::PacketInputs;
 use std::sync::Arc;
 use std::time::Instant;
 
@@ -22,7 +22,8 @@ fn main() {
     let spec: Spec = serde_json::from_str(given).expect("parameters");
     let began = Instant::now();
     let clock = || began.elapsed().as_secs_f64();
-    let driven = Driven { topology: &on, routing: None, traffic: None, jobs: Jobs::default() };
+    let driven =
+        PacketInputs { topology: &on, routing: None, traffic: None, jobs: GivenJobs::default() };
     let threads = threads.parse().expect("threads");
     let found = spec.simulate(driven, threads, Some(&clock), &Quiet).expect("it runs");
     for job in &found.jobs {

@@ -1,22 +1,23 @@
-//! A case: a network as a dialect sees it, with traffic or traces, ready to run.
+//! A case of the packet level: a network under a dialect's model, with traffic or workloads, ready
+//! to run.
 
-use super::classes::{ClassOf, Sharing};
-use super::dialect::{Made, made};
-use super::ended::Ended;
-use super::model::{Drive, Model};
+use super::classes::{Sharing, TrafficClass};
+use super::dialect::{DialectNetwork, build};
+use super::ended::FinalState;
+use super::model::{Model, TrafficSource};
 use super::models::Route;
-use super::nic::{Injection, Open};
+use super::nic::{Injection, OpenTraffic};
 use super::plant::{Class, Plant};
 use super::rates::Rates;
-use super::replay::{Jobs, Replay};
+use super::replay::{GivenJobs, Replay};
+use super::report::{EngineCounts, Reporter};
 use super::row::Row;
 use super::spec::{Spec, Sync, Undo};
-use super::stuck::{Waits, circle};
+use super::stuck::{BlockedPacket, wait_cycle};
 use super::tally::Tally;
 use super::timing::Timing;
-use super::told::{Ran, Teller};
 use base::{Refusal, Stop, Watch};
-use des::{Ahead, optimistic, sequential, windows};
+use des::{OptimisticOptions, optimistic, sequential, windows};
 use fabric::Topology;
 use paths::PathSource;
 use paths::select::Rail;
@@ -24,60 +25,65 @@ use std::sync::Arc;
 use traffic::destinations::Destinations;
 use traffic::sending::Sending;
 
-/// A case.
+/// A network with its model, and with the traffic or workloads that are sent over it.
 pub struct Case {
     spec: Spec,
     on: Arc<Topology>,
     plant: Arc<Plant>,
     timing: Timing,
     route: Arc<Route>,
-    births: Injection,
+    injection: Injection,
     concentration: u32,
-    sends: Sends,
-    /// Whether packets are proved never to wait in a circle.
+    source: CaseTraffic,
+    /// Whether packets are proved free of deadlock.
     pub verified: bool,
-    /// The rates of links.
+    /// The range of the rates of links.
     pub rates: Rates,
 }
 
 /// What endpoints send, at any load.
-enum Sends {
-    /// To whom, a class each.
+enum CaseTraffic {
+    /// Open-loop traffic: the destinations of each class.
     Open(Vec<Destinations>),
-    /// What processes do.
+    /// Workloads: processes send what their schedules say.
     Replay(Arc<Replay>),
 }
 
-/// Where what is sent comes from: traffic or traces of the user's, in place of the spec's.
+/// Traffic or workloads that the caller gives, in place of those that the parameters name.
 #[derive(Clone, Copy, Default)]
-pub struct Own<'a> {
-    /// Traffic.
+pub struct GivenTraffic<'a> {
+    /// Who sends to whom.
     pub traffic: Option<&'a Sending>,
-    /// Traces, and where their processes are.
-    pub jobs: Jobs<'a>,
+    /// The schedules of workloads, and the endpoints of their processes.
+    pub jobs: GivenJobs<'a>,
 }
 
 impl Case {
-    /// Builds and proves it.
+    /// Builds the network's model and proves its paths free of deadlock.
     ///
     /// # Errors
-    /// When something does not fit, packets may wait in a circle and `unverified` is not set, or
-    /// `watch` says stop.
-    pub fn new(on: PathSource, spec: &Spec, own: Own<'_>, watch: &dyn Watch) -> Result<Self, Stop> {
+    /// When something does not fit, packets may deadlock and `unverified` is not set, or `watch`
+    /// says stop.
+    pub fn new(
+        on: PathSource,
+        spec: &Spec,
+        given: GivenTraffic<'_>,
+        watch: &dyn Watch,
+    ) -> Result<Self, Stop> {
         spec.check()?;
         let t = on.topology().clone();
         let to = if spec.workload.0.is_empty() {
-            Some(of_classes(&on, spec, own.traffic, watch)?)
+            Some(of_classes(&on, spec, given.traffic, watch)?)
         } else {
             None
         };
-        let Made { plant, timing, route, births, concentration, verified, rates } =
-            made(spec, on, watch)?;
-        let sends = if let Some(to) = to {
-            Sends::Open(to)
+        let DialectNetwork { plant, timing, route, injection, concentration, verified, rates } =
+            build(spec, on, watch)?;
+        let source = if let Some(to) = to {
+            CaseTraffic::Open(to)
         } else {
             let rate = plant.of(Class::Endpoint).gib_per_s;
-            Sends::Replay(Arc::new(own.jobs.replay(spec, &t, (rate, births), watch)?))
+            CaseTraffic::Replay(Arc::new(given.jobs.replay(spec, &t, (rate, injection), watch)?))
         };
         Ok(Self {
             spec: spec.clone(),
@@ -85,23 +91,23 @@ impl Case {
             plant: Arc::new(plant),
             timing,
             route: Arc::new(route),
-            births,
+            injection,
             concentration,
-            sends,
+            source,
             verified,
             rates,
         })
     }
 
-    /// What jobs do, where there are some.
+    /// The schedules of workloads, where the case has workloads.
     pub fn replay(&self) -> Option<&Arc<Replay>> {
-        match &self.sends {
-            Sends::Open(_) => None,
-            Sends::Replay(replay) => Some(replay),
+        match &self.source {
+            CaseTraffic::Open(_) => None,
+            CaseTraffic::Replay(replay) => Some(replay),
         }
     }
 
-    /// The model at a load, which jobs do not look at.
+    /// The model at an offered load, which workloads ignore.
     pub(super) fn model(&self, load: f64) -> Model {
         let spec = &self.spec;
         let rate = self.plant.of(Class::Endpoint).gib_per_s * f64::from(1 << 30);
@@ -109,18 +115,18 @@ impl Case {
             Rail::Random => spec.dialect.entry().random_rails,
             other => other,
         };
-        let (drive, expected) = match &self.sends {
-            Sends::Open(to) => {
-                let open: Vec<Open> = to
+        let (drive, expected) = match &self.source {
+            CaseTraffic::Open(to) => {
+                let open: Vec<OpenTraffic> = to
                     .iter()
                     .zip(self.classes())
                     .map(|(to, class)| self.open(to, &class, load * rate))
                     .collect();
                 let chunks = open.iter().map(|open| self.chunks(open)).sum();
-                (Drive::Open(open), chunks)
+                (TrafficSource::Open(open), chunks)
             }
-            Sends::Replay(replay) => {
-                (Drive::Replay(replay.clone()), replay.chunks(spec.packet_bytes))
+            CaseTraffic::Replay(replay) => {
+                (TrafficSource::Replay(replay.clone()), replay.chunks(spec.packet_bytes))
             }
         };
         Model {
@@ -139,43 +145,44 @@ impl Case {
         }
     }
 
-    /// The classes, with their parts of the load: all together are 1.
-    pub(super) fn classes(&self) -> Vec<ClassOf> {
+    /// The classes of traffic, with their shares scaled so that they add up to 1.
+    pub(super) fn classes(&self) -> Vec<TrafficClass> {
         let all = if self.spec.traffic_class.is_empty() {
-            vec![ClassOf::default()]
+            vec![TrafficClass::default()]
         } else {
             self.spec.traffic_class.clone()
         };
         let sum: f64 = all.iter().map(|one| one.share).sum();
-        all.into_iter().map(|one| ClassOf { share: one.share / sum, ..one }).collect()
+        all.into_iter().map(|one| TrafficClass { share: one.share / sum, ..one }).collect()
     }
 
-    /// What endpoints send of a class, at so many bytes a second in all.
-    fn open(&self, to: &Destinations, class: &ClassOf, rate: f64) -> Open {
+    /// The open-loop traffic of one class, where all classes together send `rate` bytes a second
+    /// from each endpoint.
+    fn open(&self, to: &Destinations, class: &TrafficClass, rate: f64) -> OpenTraffic {
         let bytes = class.message_bytes.unwrap_or(self.spec.message_bytes());
         let messages = class.messages.unwrap_or(self.spec.messages());
-        Open {
+        OpenTraffic {
             to: to.clone(),
             messages: self.spec.end_ns.is_none().then_some(messages),
             bytes,
             interval_ps: f64::from(bytes) * 1e12 / (class.share * rate),
-            births: self.births,
+            injection: self.injection,
         }
     }
 
-    /// About how many packets come of it; 0 where it ends with the run.
-    fn chunks(&self, open: &Open) -> u64 {
+    /// The approximate number of packets of one class; 0 where they are sent until the run ends.
+    fn chunks(&self, open: &OpenTraffic) -> u64 {
         let senders = (0..self.plant.endpoints).filter(|e| open.to.is_active(*e)).count() as u64;
         let each = u64::from(open.bytes.div_ceil(self.spec.packet_bytes));
         senders * each * u64::from(open.messages.unwrap_or(0))
     }
 
-    /// One run at a load, on so many threads where its engine is parallel; the result is the same
-    /// with any number. Of jobs, which look at no load, the one run.
+    /// One run at a load, on `threads` threads where the engine is parallel; the result does not
+    /// depend on their number. Workloads ignore the load and are run once.
     ///
     /// # Errors
     /// When links have no latency at all and there are several threads, processes wait for messages
-    /// that do not come, or `watch` says stop.
+    /// that never come, or `watch` says stop.
     pub fn point(&self, load: f64, threads: usize, watch: &dyn Watch) -> Result<Row, Stop> {
         let model = self.model(load);
         let end_ps = self.end_ps();
@@ -185,7 +192,7 @@ impl Case {
             Sync::Threads => windows(&model, &parts(), end_ps, watch)?,
             Sync::Mpi => return Err(alone()),
             Sync::Optimistic => {
-                let ahead = Ahead {
+                let ahead = OptimisticOptions {
                     span_ps: ((self.spec.ahead_ns * 1000.0).round() as u64).max(1),
                     forced: self.spec.undo == Undo::Forced,
                     hostile: (self.spec.undo == Undo::Hostile).then_some(self.spec.seed),
@@ -193,26 +200,26 @@ impl Case {
                 optimistic(&model, &parts(), end_ps, ahead, watch)?
             }
         };
-        let ended = Ended::of(&model, (0..).zip(&found.states));
+        let ended = FinalState::of(&model, (0..).zip(&found.states));
         let is_stuck = self.is_stuck(&ended);
-        let waits = if is_stuck { circle(&model, &found.states) } else { Vec::new() };
-        self.row(load, &Ran::of(&found), &ended, &found.tally, &waits)
+        let waits = if is_stuck { wait_cycle(&model, &found.states) } else { Vec::new() };
+        self.row(load, &EngineCounts::of(&found), &ended, &found.tally, &waits)
     }
 
-    /// When a run is ended, ps.
+    /// The time at which a run is stopped, ps.
     pub(super) fn end_ps(&self) -> u64 {
         self.spec.end_ns.map_or(u64::MAX, |ns| (ns * 1e3).round() as u64)
     }
 
-    /// Whether packets wait for ever: a run that is ended by its time may end with some on their
-    /// way.
-    pub(super) fn is_stuck(&self, ended: &Ended) -> bool {
+    /// Whether packets are deadlocked. A run that is stopped by its time may end with packets in
+    /// the network without that.
+    pub(super) fn is_stuck(&self, ended: &FinalState) -> bool {
         self.spec.end_ns.is_none() && ended.waits
     }
 
-    /// How long what is measured took, ps: until the last event, and beside a background until all
-    /// jobs were done.
-    fn measured_ps(&self, ran: &Ran, ended: &Ended) -> u64 {
+    /// How long the measured part of a run took, ps: until the last event or, beside background
+    /// jobs, until all other jobs were done.
+    fn measured_ps(&self, ran: &EngineCounts, ended: &FinalState) -> u64 {
         let is_beside = self.replay().is_some_and(|replay| replay.tells());
         let done_ps = ended.times.iter().map(|time| time.end_ps).max();
         match done_ps {
@@ -221,16 +228,16 @@ impl Case {
         }
     }
 
-    /// What people read of a run.
+    /// The result of a run as users read it.
     pub(super) fn row(
         &self,
         load: f64,
-        ran: &Ran,
-        ended: &Ended,
+        ran: &EngineCounts,
+        ended: &FinalState,
         tally: &Tally,
-        waits: &[Waits],
+        waits: &[BlockedPacket],
     ) -> Result<Row, Stop> {
-        let teller = Teller {
+        let reporter = Reporter {
             on: &self.on,
             plant: &self.plant,
             replay: self.replay(),
@@ -241,55 +248,56 @@ impl Case {
             return Err(ended.left.refusal(replay.schedule()).into());
         }
         let load = self.replay().is_none().then_some(load);
-        let ran = &Ran { last_ps: self.measured_ps(ran, ended), ..*ran };
-        let mut row = teller.row(load, ran, ended, tally, waits);
+        let ran = &EngineCounts { last_ps: self.measured_ps(ran, ended), ..*ran };
+        let mut row = reporter.row(load, ran, ended, tally, waits);
         if let (Some(load), true) = (load, self.spec.traffic_class.len() > 1) {
             let shares: Vec<f64> = self.classes().iter().map(|one| one.share * load).collect();
-            row.classes = Some(teller.classes(&shares, tally));
+            row.classes = Some(reporter.classes(&shares, tally));
         }
         row.deadlocked = is_stuck;
-        row.links = self.spec.links.then(|| teller.links(ended, ran.last_ps));
-        row.ranks = self.spec.ranks.then(|| teller.ranks(ended));
-        row.series = self.spec.series_ns.map(|ns| teller.series(tally, ns));
+        row.links = self.spec.links.then(|| reporter.links(ended, ran.last_ps));
+        row.ranks = self.spec.ranks.then(|| reporter.ranks(ended));
+        row.series = self.spec.series_ns.map(|ns| reporter.series(tally, ns));
         Ok(row)
     }
 }
 
-/// That a run over ranks has none.
+/// The refusal of `sync = "mpi"` in a run that is not started under MPI.
 pub(super) fn alone() -> Stop {
     let why = "mpi is for the ranks of `mpiexec -n 2 flyloom sim packet ... --sync mpi`";
     Refusal::new("sync", why, "sequential, threads, optimistic").into()
 }
 
-/// Who sends to whom, of each class.
+/// The destinations of every endpoint, for each class of traffic.
 fn of_classes(
     on: &PathSource,
     spec: &Spec,
-    own: Option<&Sending>,
+    given: Option<&Sending>,
     watch: &dyn Watch,
 ) -> Result<Vec<Destinations>, Stop> {
     if spec.traffic_class.is_empty() {
-        return Ok(vec![destinations(on, spec, own, watch)?]);
+        return Ok(vec![destinations(on, spec, given, watch)?]);
     }
-    let of = |class: &ClassOf| match &class.traffic {
+    let of = |class: &TrafficClass| match &class.traffic {
         Some(traffic) => {
             destinations(on, &Spec { traffic: Some(traffic.clone()), ..spec.clone() }, None, watch)
         }
-        None => destinations(on, spec, own, watch),
+        None => destinations(on, spec, given, watch),
     };
     spec.traffic_class.iter().map(of).collect()
 }
 
-/// Who sends to whom.
+/// The destinations of every endpoint: of the caller's traffic, else of the pattern that the
+/// parameters name.
 fn destinations(
     on: &PathSource,
     spec: &Spec,
-    own: Option<&Sending>,
+    given: Option<&Sending>,
     watch: &dyn Watch,
 ) -> Result<Destinations, Stop> {
     let endpoints = on.topology().endpoints().len() as u32;
     let is_by_steps = spec.dialect.entry().draws_steps;
-    Ok(match (own, on) {
+    Ok(match (given, on) {
         (Some(sending), _) => Destinations::of_sending(on.topology(), sending)?,
         (None, _) if spec.pattern() == "uniform" && is_by_steps && endpoints > 2 => {
             Destinations::steps(endpoints, &(1..endpoints - 1).collect::<Vec<_>>())

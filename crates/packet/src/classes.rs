@@ -1,7 +1,8 @@
-//! Classes of traffic: what each sends, and how they share ports.
+//! Classes of traffic: what each class sends, and how classes share ports.
 //!
-//! Each has virtual channels of its own, as many as the routing needs, so that none waits in the
-//! buffers of another; and its own interface at endpoints.
+//! Each class has virtual channels of its own, as many as the routing needs, so that no class waits
+//! in the buffers of another, and its own network interface at every endpoint.
+//!
 //! Source: Goyal, Vin & Cheng, "Start-time fair queueing", IEEE/ACM Transactions on Networking
 //! 5(5), 1997, for shares by weights.
 
@@ -11,31 +12,31 @@ use base::Refusal;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// Most classes.
+/// The largest number of classes of traffic.
 const MOST: usize = 8;
-/// Most virtual channels of a port.
+/// The largest number of virtual channels of a port.
 const MOST_LANES: usize = 128;
 
-/// One of several classes of traffic; what it does not say is as of the keys of all.
+/// The parameters of one of several classes of traffic; what it leaves out is as for all traffic.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
-pub struct ClassOf {
-    /// Its part of the load, in proportion to those of the others.
+pub struct TrafficClass {
+    /// Share of the class in the load, in proportion to those of the others.
     pub share: f64,
     /// Who sends to whom: a pattern with its argument.
     pub traffic: Option<String>,
-    /// Messages of an endpoint.
+    /// Messages that each endpoint sends.
     pub messages: Option<u32>,
     /// Length of a message.
     pub message_bytes: Option<u32>,
-    /// Packets of classes of larger numbers go first at every port.
+    /// Packets of a class with a larger number go first at every port.
     pub priority: u32,
-    /// Of classes of one priority, how much of a port each gets in proportion to the others, where
-    /// all have packets that wait; what one leaves, the others take.
+    /// Among classes of one priority, the share of a port that the class gets in proportion to the
+    /// others, while all have packets waiting; what one class leaves, the others take.
     pub weight: f64,
 }
 
-impl Default for ClassOf {
+impl Default for TrafficClass {
     fn default() -> Self {
         Self {
             share: 1.0,
@@ -48,9 +49,9 @@ impl Default for ClassOf {
     }
 }
 
-impl ClassOf {
-    /// Whether some classes can be, with so many virtual channels each; of processes they say
-    /// nothing of what is sent.
+impl TrafficClass {
+    /// Checks classes of traffic that have `lanes` virtual channels each. Classes of workloads may
+    /// set their priority and weight alone, because the workload says what is sent.
     ///
     /// # Errors
     /// When there are too many, or a number is out of its range.
@@ -91,33 +92,33 @@ impl ClassOf {
     }
 }
 
-/// How several classes share ports.
+/// The rule by which several classes of traffic share the ports.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Sharing {
-    of: Vec<Of>,
+    of: Vec<ClassShare>,
 }
 
-/// A class.
+/// What a class of traffic is entitled to at every port.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-struct Of {
+struct ClassShare {
     priority: u32,
-    /// The first class of its priority.
+    /// The first class with the same priority.
     level: usize,
-    /// What a byte costs: the less, the greater the weight.
+    /// What sending a byte costs the class: the greater its weight, the less.
     cost: u64,
 }
 
-/// The cost of a byte of the greatest weight.
+/// The cost of a byte for the class with the greatest weight.
 const UNIT: f64 = 1024.0;
-/// Tags of a class at a port: when what it has sent ends; of a level, when what was sent last
-/// began; which of its virtual channels sent last.
+/// Numbers kept for each class at each port: the virtual time at which its last packet ended, the
+/// one at which the last packet of its priority began, and its virtual channel that sent last.
 const TAGS: usize = 3;
 
 impl Sharing {
-    /// Of some classes; none where there is only one.
-    pub(super) fn of(all: &[ClassOf]) -> Option<Self> {
+    /// The rule for these classes; none where there is only one class.
+    pub(super) fn of(all: &[TrafficClass]) -> Option<Self> {
         let greatest = all.iter().map(|one| one.weight).fold(0.0, f64::max);
-        let of = |one: &ClassOf| Of {
+        let of = |one: &TrafficClass| ClassShare {
             priority: one.priority,
             level: all.iter().position(|other| other.priority == one.priority).unwrap_or(0),
             cost: (UNIT * greatest / one.weight).round() as u64,
@@ -125,7 +126,7 @@ impl Sharing {
         (all.len() > 1).then(|| Self { of: all.iter().map(of).collect() })
     }
 
-    /// What is kept for so many ports at the beginning.
+    /// The numbers that fair queueing keeps at a node with `ports` ports, all 0 at first.
     pub(super) fn tags(sharing: Option<&Self>, ports: usize) -> Vec<u64> {
         sharing.map_or_else(Vec::new, |all| vec![0; ports * all.of.len() * TAGS])
     }
@@ -134,14 +135,14 @@ impl Sharing {
         (usize::from(port) * self.of.len() + class) * TAGS
     }
 
-    /// When a packet of a class would begin, in the time that shares are reckoned in.
+    /// The virtual time at which a packet of a class would begin to be sent.
     fn begins(&self, node: &Node, port: u16, class: usize) -> u64 {
         let level = self.at(port, self.of[class].level) + 1;
         node.tags[self.at(port, class)].max(node.tags[level])
     }
 
-    /// The class that sends next at a port, of those that may: of the greatest priority that whose
-    /// packet would begin first.
+    /// The class that sends next at a port, of the classes that `may`: among those of the greatest
+    /// priority, the one whose packet would begin first.
     pub(super) fn next(&self, node: &Node, port: u16, may: impl Fn(u8) -> bool) -> Option<u8> {
         let all = (0..self.of.len()).filter(|class| may(*class as u8));
         let urgency = |class: usize| std::cmp::Reverse(self.of[class].priority);
@@ -149,7 +150,7 @@ impl Sharing {
         Some(best as u8)
     }
 
-    /// A class sends so many bytes.
+    /// Charges a class for the bytes that it sends.
     pub(super) fn serves(
         &self,
         node: &mut Node,
@@ -158,7 +159,7 @@ impl Sharing {
         to: &mut impl Runs,
     ) {
         let class = usize::from(class);
-        let Of { level, cost, .. } = self.of[class];
+        let ClassShare { level, cost, .. } = self.of[class];
         let begins = self.begins(node, port, class);
         *node.tag(self.at(port, level) + 1, to) = begins;
         *node.tag(self.at(port, class), to) = begins + cost * u64::from(bytes);
@@ -169,7 +170,7 @@ impl Sharing {
         node.tags[self.at(port, class.into()) + 2] as u8
     }
 
-    /// A class has used one of its virtual channels.
+    /// Notes which of its virtual channels a class has used.
     pub(super) fn sent(
         &self,
         node: &mut Node,

@@ -1,27 +1,27 @@
-//! Endpoints at work: a queue a rail and class of traffic sends packets, and what arrives is
-//! counted.
+//! Endpoints that send and receive packets: each rail has a queue for each class of traffic, and
+//! arriving packets are counted.
 
 use super::endpoint::Endpoint;
-use super::event::{Happens, Packet, Sender};
-use super::model::{Drive, Model};
+use super::event::{Event, Packet, Sender};
+use super::model::{Model, TrafficSource};
 use super::node::Node;
 use super::plant::Class;
-use super::port::{Lane, Waiting};
+use super::port::{Lane, QueuedChunk};
 use super::replay;
 use super::runs::{Change, Runs};
 use super::tally::Arrival;
-use super::timing::{Passing, Room};
+use super::timing::{CreditRule, Forwarding};
 use des::Lp;
 use paths::select::Rail;
 
 impl Model {
-    /// The lane of a rail for a class.
+    /// The index of the queue of a rail for a class of traffic.
     #[inline]
     pub(super) fn queue_at(&self, port: u16, class: u8) -> usize {
         usize::from(port) * self.plant.classes as usize + usize::from(class)
     }
 
-    /// A packet of a class reaches the queue of its endpoint, and gets its rail.
+    /// A packet of a class reaches the queue of its endpoint and is assigned to a rail.
     pub(super) fn queues(
         &self,
         it: &mut Endpoint,
@@ -39,10 +39,10 @@ impl Model {
         let lane = first + self.route.enters(&self.plant, &mut packet, &mut it.node, to);
         let sender = Sender { lp: to.me(), port, lane };
         let queued = it.node.append(it.node.lanes[at].queued, packet, sender, to);
-        let own = it.node.lane(at, to);
-        own.queued = queued;
-        own.waiting += 1;
-        own.waiting_bytes += packet.bytes;
+        let lane = it.node.lane(at, to);
+        lane.queued = queued;
+        lane.waiting += 1;
+        lane.waiting_bytes += packet.bytes;
         it.node.port(port, to).queued += 1;
         self.endpoint_wakes(it, port, to);
     }
@@ -82,7 +82,7 @@ impl Model {
         best as u8
     }
 
-    /// The injection queue of an endpoint's interface: one of as many as it has rails.
+    /// The injection queue that an endpoint uses first: one of as many as it has rails.
     fn injection_queue(&self, endpoint: u32) -> u32 {
         let each = (self.concentration / self.plant.rails).max(1);
         endpoint % self.concentration.max(1) / each % self.plant.rails
@@ -94,7 +94,8 @@ impl Model {
         }
     }
 
-    /// Whether a class has a packet for a rail, and there is room behind it.
+    /// Whether a class has a packet for a rail, and there is room for it in the buffer behind the
+    /// rail.
     #[inline]
     fn may_send(&self, node: &Node, (port, me): (u16, Lp), class: u8) -> bool {
         let lane = node.lanes[self.queue_at(port, class)];
@@ -102,19 +103,19 @@ impl Model {
         !lane.queued.is_empty() && self.has_room(node, &lane, kind)
     }
 
-    /// Whether the queue of an endpoint's rail holds as much as the buffer behind it, or more.
+    /// Whether the queue of an endpoint's rail holds at least as much as the buffer behind it.
     #[inline]
     pub(super) fn is_full(&self, lane: &Lane, rail: u8, me: Lp) -> bool {
         let link = self.plant.kind(self.plant.kind_of_rail(me - self.plant.routers, rail));
         match self.timing.room {
-            Room::Behind => lane.waiting >= link.chunks,
-            Room::Gone => lane.waiting_bytes >= link.bytes,
+            CreditRule::Behind => lane.waiting >= link.chunks,
+            CreditRule::Gone => lane.waiting_bytes >= link.bytes,
         }
     }
 
-    /// Takes the first packet of a class for a rail.
+    /// Removes the first packet of a class from the queue of a rail.
     #[inline]
-    fn takes(&self, node: &mut Node, port: u16, class: u8, to: &mut impl Runs) -> Waiting {
+    fn takes(&self, node: &mut Node, port: u16, class: u8, to: &mut impl Runs) -> QueuedChunk {
         let at = self.queue_at(port, class);
         let (queued, waiting) = node.remove(node.lanes[at].queued, to);
         let lane = node.lane(at, to);
@@ -129,7 +130,7 @@ impl Model {
         waiting
     }
 
-    /// A rail of an endpoint may send.
+    /// A rail of an endpoint sends its next packet, if one may go.
     pub(super) fn endpoint_sends(&self, it: &mut Endpoint, port: u16, to: &mut impl Runs) {
         let seat = (port, to.me());
         let class = match &self.sharing {
@@ -153,52 +154,53 @@ impl Model {
         let kind = self.plant.kind_of_rail(packet.from, packet.rail);
         let time_ps = self.plant.chunk_ps(kind, packet.bytes);
         let jitter_ps = it.node.drawn_ps(self.timing.jitter, to);
-        let own = it.node.port(port, to);
-        let start_ps = own.free_ps.max(now);
+        let rail = it.node.port(port, to);
+        let start_ps = rail.free_ps.max(now);
         let free_ps = start_ps + time_ps + jitter_ps;
-        own.free_ps = free_ps;
-        own.busy_ps += time_ps;
-        own.bytes += u64::from(packet.bytes);
-        own.queued -= 1;
-        own.is_awake = may_send;
+        rail.free_ps = free_ps;
+        rail.busy_ps += time_ps;
+        rail.bytes += u64::from(packet.bytes);
+        rail.queued -= 1;
+        rail.is_awake = may_send;
         if may_send {
-            to.send(to.me(), free_ps - now, Happens::Sends { port });
+            to.send(to.me(), free_ps - now, Event::Sends { port });
         }
         let at = self.plant.at(packet.from, packet.rail);
         let latency_ps = self.plant.latency_ps(waiting.sender);
         let arrives_ps = match self.timing.passing {
-            Passing::Whole => free_ps,
-            Passing::Twice => free_ps + self.plant.of(Class::Endpoint).chunk_ps,
-            Passing::Head => {
+            Forwarding::Whole => free_ps,
+            Forwarding::Twice => free_ps + self.plant.of(Class::Endpoint).chunk_ps,
+            Forwarding::Head => {
                 packet.tail_ps = (free_ps - start_ps) as u32;
                 start_ps
             }
         };
         let delay_ps = arrives_ps + latency_ps - now;
-        to.send(at.router, delay_ps, Happens::Arrives(packet, waiting.sender));
+        to.send(at.router, delay_ps, Event::Arrives(packet, waiting.sender));
         if packet.is_last
-            && let (Drive::Replay(_), Some(op)) = (&self.drive, replay::sends(packet.message))
+            && let (TrafficSource::Replay(_), Some(op)) =
+                (&self.drive, replay::sends(packet.message))
         {
             let left_ps = if self.timing.is_sent_early {
                 it.node.drawn_ps(self.timing.nic, to)
             } else {
                 free_ps - now
             };
-            to.send(to.me(), left_ps, Happens::Ends(op));
+            to.send(to.me(), left_ps, Event::Ends(op));
         }
         let nic = it.nics[usize::from(class)];
         if nic.is_blocked && u16::from(nic.rail) == port {
             let nic = it.nic(class, to);
             nic.is_blocked = false;
             if self.timing.is_sent_early {
-                // CODES goes on when what is sent now has left
+                // in CODES the interface goes on when the packet sent now has left
                 nic.free_ps = nic.free_ps.max(free_ps);
             }
             self.schedules(it, class, to);
         }
     }
 
-    /// A credit comes for a rail of an endpoint, of a virtual channel.
+    /// A credit of a virtual channel returns to a rail of an endpoint.
     pub(super) fn endpoint_credit(
         &self,
         it: &mut Endpoint,
@@ -207,15 +209,15 @@ impl Model {
         to: &mut impl Runs,
     ) {
         let at = self.queue_at(port, self.plant.class_of(lane));
-        let own = it.node.lane(at, to);
-        own.chunks -= 1;
-        own.bytes -= bytes;
+        let lane = it.node.lane(at, to);
+        lane.chunks -= 1;
+        lane.bytes -= bytes;
         if !it.node.lanes[at].queued.is_empty() {
             self.endpoint_wakes(it, port, to);
         }
     }
 
-    /// A chunk arrives where it is for.
+    /// A chunk arrives at its destination endpoint.
     pub(super) fn at_endpoint(
         &self,
         it: &mut Endpoint,
@@ -226,15 +228,15 @@ impl Model {
         self.credit(&mut it.node, (sender, packet.bytes), 0, to);
         let now = to.now_ps();
         let latency_ps = now - packet.began_ps;
-        to.note(|| Change::Seen(it.seen));
-        it.seen.chunks += 1;
-        it.seen.bytes += u64::from(packet.bytes);
-        it.seen.latency_ps += latency_ps;
-        it.seen.last_ps = now;
+        to.note(|| Change::Received(it.received));
+        it.received.chunks += 1;
+        it.received.bytes += u64::from(packet.bytes);
+        it.received.latency_ps += latency_ps;
+        it.received.last_ps = now;
         let class = self.plant.class_of(sender.lane);
         let (job, whole_bytes) = match &self.drive {
-            Drive::Open(open) => (class.into(), open[usize::from(class)].bytes),
-            Drive::Replay(replay) => replay.message_at(it.plays.as_deref(), packet.message),
+            TrafficSource::Open(open) => (class.into(), open[usize::from(class)].bytes),
+            TrafficSource::Replay(replay) => replay.message_at(it.plays.as_deref(), packet.message),
         };
         let from = packet.from * self.plant.classes + u32::from(class);
         let is_late = self.overtaken && it.is_late(from, packet.began_ps, to);
@@ -243,14 +245,14 @@ impl Model {
         to.record(Arrival {
             at_ps: now,
             latency_ps,
-            message_ps: is_whole.then(|| now - packet.born_ps),
+            message_ps: is_whole.then(|| now - packet.created_ps),
             bytes,
             hops,
             is_detour,
             is_late,
             job,
         });
-        if let (Drive::Replay(replay), true) = (&self.drive, is_whole) {
+        if let (TrafficSource::Replay(replay), true) = (&self.drive, is_whole) {
             self.comes(replay, it, message, to);
         }
     }

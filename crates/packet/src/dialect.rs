@@ -1,55 +1,60 @@
-//! From parameters and a network to routers, delays and ways: what each dialect takes for granted.
+//! Builds routers, delays and paths from the parameters and a network, with the defaults of the
+//! dialect.
 
 use super::models::{Dialect, Guided, PathRequest, RATE, Route};
 use super::nic::Injection;
-use super::plant::{Class, Link, Plant};
+use super::plant::{Class, LinkKind, Plant};
 use super::rates::{self, Rates};
 use super::spec::{Arbitration, Spec, Switching};
-use super::timing::{Drawn, Order, Passing, Room, Timing};
+use super::timing::{CreditRule, Forwarding, Order, RandomDelay, Timing};
 use base::{Refusal, Stop, Watch};
 use fabric::Topology;
 use fabric::network::Cable;
 use paths::lengths::Lengths;
 use paths::proved::{self, PathRules};
-use paths::select::{Choosing, Rail, Selection};
+use paths::select::{Rail, Selection, SelectionParams};
 use paths::wiring::{Wiring, rails};
 use paths::{PathSource, SWITCH_DELAY_NS};
 use std::sync::Arc;
 
-/// A network as a dialect sees it.
-pub(super) struct Made {
+/// The network under a dialect's model: its ports and links, delays and paths.
+pub(super) struct DialectNetwork {
     pub(super) plant: Plant,
     pub(super) timing: Timing,
     pub(super) route: Route,
-    pub(super) births: Injection,
-    /// Endpoints of a router.
+    pub(super) injection: Injection,
+    /// Endpoints of each router.
     pub(super) concentration: u32,
-    /// Whether packets are proved never to wait in a circle.
+    /// Whether packets are proved free of deadlock.
     pub(super) verified: bool,
     pub(super) rates: Rates,
 }
 
-/// Bytes of a credit.
+/// Length of a credit, in bytes.
 const CREDIT_BYTES: f64 = 8.0;
-/// Room of a virtual channel.
+/// Default size of the buffer of a virtual channel, in bytes.
 const BUFFER_BYTES: u32 = 65_536;
-/// Added to the delays of CODES, ns.
+/// What CODES adds to delays so that its parallel engine can look ahead, in ns.
 const LOOKAHEAD_NS: f64 = 0.01;
 
 fn ps(ns: f64) -> u64 {
     (ns * 1000.0).round() as u64
 }
 
-/// The network as the dialect sees it.
+/// Builds the network under the dialect's model.
 ///
 /// # Errors
-/// When the dialect does not know such a network, or packets may wait in a circle and that is not
-/// allowed.
-pub(super) fn made(spec: &Spec, on: PathSource, watch: &dyn Watch) -> Result<Made, Stop> {
+/// When the dialect does not know such a network, or packets may deadlock and `unverified` is not
+/// set.
+pub(super) fn build(
+    spec: &Spec,
+    on: PathSource,
+    watch: &dyn Watch,
+) -> Result<DialectNetwork, Stop> {
     let t = on.topology().clone();
     let of_rails = rails(&t)?;
     if spec.dialect != Dialect::Physical && matches!(on, PathSource::Tables(_)) {
-        let why = format!("{} with tables: it has ways of its own", spec.dialect.name());
+        let why = format!("{} with tables: it has paths of its own", spec.dialect.name());
         return Err(Refusal::new("dialect", why, "a network, or the dialect physical").into());
     }
     let latency_ps = |cable: &Cable| {
@@ -58,14 +63,14 @@ pub(super) fn made(spec: &Spec, on: PathSource, watch: &dyn Watch) -> Result<Mad
             (None, Dialect::Physical) => cable.latency().0,
             (None, _) => 0,
         };
-        // wires of 0 are none to the flit level: all are one longer there
+        // the wiring of the flit level knows no latency of 0, so all latencies are one longer there
         (ps.min(u64::from(u32::MAX) - 1) + 1) as u32
     };
     let wiring = Arc::new(Wiring::of(&t, latency_ps)?);
     let lanes = spec.router.virtual_channels.unwrap_or(spec.dialect.entry().virtual_channels);
     let of_cables = rates::hold(spec, &t);
     let plant = plant(spec, &t, &wiring, (of_rails, lanes))?;
-    let plant = if of_cables { rates::with_own(plant, spec, &t) } else { plant };
+    let plant = if of_cables { rates::with_cable_rates(plant, spec, &t) } else { plant };
     check_times(&plant)?;
     let concentration = plant.endpoints.checked_div(of_each_plane(&t, &plant)).unwrap_or(0).max(1);
     let request = PathRequest {
@@ -79,9 +84,9 @@ pub(super) fn made(spec: &Spec, on: PathSource, watch: &dyn Watch) -> Result<Mad
         Some(route) => (route, true),
         None => physical(spec, on, &plant, (&wiring, lanes), watch)?,
     };
-    Ok(Made {
+    Ok(DialectNetwork {
         timing: timing(spec, of_rails),
-        births: spec.injection.unwrap_or(spec.dialect.entry().births),
+        injection: spec.injection.unwrap_or(spec.dialect.entry().births),
         rates: Rates::of(&plant, of_cables),
         plant,
         route,
@@ -90,25 +95,25 @@ pub(super) fn made(spec: &Spec, on: PathSource, watch: &dyn Watch) -> Result<Mad
     })
 }
 
-/// Routers of a plane that have endpoints.
+/// Routers with endpoints in each plane.
 fn of_each_plane(on: &Topology, plant: &Plant) -> u32 {
     let has = |router: &u32| plant.all(*router).any(|b| b.class == Class::Endpoint);
     let planes = u32::from(on.planes()).max(1);
     (0..plant.routers).filter(has).count() as u32 / planes
 }
 
-/// The rates of links of each class where the parameters give none, GiB/s.
+/// The rates of links of each class where the parameters give none, in GiB/s.
 fn usual_rates(spec: &Spec, on: &Topology) -> [f64; 3] {
     let usual = spec.dialect.entry().rates_gib_per_s;
     if rates::hold(spec, on) {
-        // what a load is a part of
+        // loads are parts of the rate of endpoints, which is that of the cables
         let [local, global, endpoint] = usual;
         return [local, global, rates::of_endpoints(on).unwrap_or(endpoint)];
     }
     usual
 }
 
-/// The rate of a rail of an endpoint, GiB/s.
+/// The rate of a rail of an endpoint, in GiB/s.
 pub(super) fn endpoint_rate(spec: &Spec, on: &Topology) -> f64 {
     spec.link
         .gib_per_s(Class::Endpoint)
@@ -127,7 +132,7 @@ fn plant(
     let of = |rate: Option<f64>, usual: f64, bytes| {
         Plant::link(rate.unwrap_or(usual), room(bytes), chunk)
     };
-    let mut links: [Link; 3] = [
+    let mut links: [LinkKind; 3] = [
         of(link.gib_per_s(Class::Local), local, link.local_buffer_bytes),
         of(link.gib_per_s(Class::Global), global, link.global_buffer_bytes),
         of(link.gib_per_s(Class::Endpoint), endpoint, link.endpoint_buffer_bytes),
@@ -144,7 +149,7 @@ fn plant(
     Ok(Plant::new(wiring, rails, (lanes.into(), classes), chunk, links, class))
 }
 
-/// Refuses packets whose time on a link is too long to be written down.
+/// Refuses packets whose time on a link does not fit the field that holds it.
 fn check_times(plant: &Plant) -> Result<(), Refusal> {
     let slowest_ps = plant.links().iter().map(|link| link.chunk_ps).max().unwrap_or(0);
     if u32::try_from(slowest_ps).is_ok() {
@@ -163,19 +168,19 @@ fn timing(spec: &Spec, rails: u32) -> Timing {
     let credit_ps = ps(router.credit_ns.unwrap_or(usual_credit_ns));
     if spec.dialect == Dialect::Physical {
         let passing = match router.switching {
-            None | Some(Switching::CutThrough) => Passing::Head,
-            Some(Switching::StoreAndForward) => Passing::Whole,
+            None | Some(Switching::CutThrough) => Forwarding::Head,
+            Some(Switching::StoreAndForward) => Forwarding::Whole,
         };
         return Timing {
             router_ps,
             credit_ps,
-            jitter: Drawn::ZERO,
-            nic: Drawn::ZERO,
+            jitter: RandomDelay::ZERO,
+            nic: RandomDelay::ZERO,
             is_gap_first: false,
             at_once: rails,
             waking: None,
             passing,
-            room: Room::Gone,
+            room: CreditRule::Gone,
             begins_late: false,
             is_sent_early: false,
             order: match router.arbitration.unwrap_or_default() {
@@ -185,25 +190,25 @@ fn timing(spec: &Spec, rails: u32) -> Timing {
         };
     }
     let lookahead_ps = ps(router.lookahead_ns.unwrap_or(LOOKAHEAD_NS));
-    let half_ns = Drawn { least_ps: 500 + lookahead_ps, more_ps: 500 };
+    let half_ns = RandomDelay { least_ps: 500 + lookahead_ps, more_ps: 500 };
     (spec.dialect.entry().timing)(Timing {
         router_ps,
         credit_ps,
-        jitter: Drawn { least_ps: lookahead_ps, more_ps: 1000 },
+        jitter: RandomDelay { least_ps: lookahead_ps, more_ps: 1000 },
         nic: half_ns,
         is_gap_first: true,
-        // the time of a packet is divided already
+        // the interface already divides the time of a packet by the rails
         at_once: 1,
         waking: Some(half_ns),
-        passing: Passing::Whole,
-        room: Room::Behind,
+        passing: Forwarding::Whole,
+        room: CreditRule::Behind,
         begins_late: false,
         is_sent_early: true,
         order: Order::RoundRobin,
     })
 }
 
-/// Ways over proved candidates, as the flit level has them.
+/// Paths over proved candidates, as at the flit level.
 fn physical(
     spec: &Spec,
     on: PathSource,
@@ -213,18 +218,18 @@ fn physical(
 ) -> Result<(Route, bool), Stop> {
     let rules = PathRules {
         selection: spec.selection,
-        choosing: spec.choosing.unwrap_or(Choosing::usual(spec.selection)),
+        choosing: spec.choosing.unwrap_or(SelectionParams::usual(spec.selection)),
         lane_use: spec.lane_use,
         virtual_channels: lanes,
         unverified: spec.unverified,
     };
-    // some of the user's tables are no shortest ways
+    // paths of the user's tables need not be shortest ones
     let may_be_longer = spec.selection != Selection::Minimal || matches!(on, PathSource::Tables(_));
-    let made = proved::guide(on, rules, wiring, watch)?;
+    let proved = proved::guide(on, rules, wiring, watch)?;
     let lengths = may_be_longer || spec.rail == Rail::Shortest;
     let lengths = lengths.then(|| {
-        let ways = |at| plant.all(at).filter(|b| b.class != Class::Endpoint).map(|b| b.lp);
-        Lengths::new(plant.routers, ways)
+        let neighbours = |at| plant.all(at).filter(|b| b.class != Class::Endpoint).map(|b| b.lp);
+        Lengths::new(plant.routers, neighbours)
     });
-    Ok((Route::Guided(Guided::new(made.guide, plant, lengths)?), made.verified))
+    Ok((Route::Guided(Guided::new(proved.guide, plant, lengths)?), proved.verified))
 }

@@ -1,5 +1,5 @@
-//! What is left of routers and endpoints once a run is over: sums, so that parts of a network that
-//! ran apart add up.
+//! The state of routers and endpoints when a run is over, summed up so that parts of a network that
+//! ran in different processes can be added.
 
 use super::event::NONE;
 use super::model::{Model, State};
@@ -11,63 +11,67 @@ use base::seed::fnv1a64;
 use des::Lp;
 use message::Left;
 
-/// A port of a router and how long it was busy; beside a background, until all jobs were done.
+/// The busiest port of a router and how long it was busy; beside background jobs, until all other
+/// jobs were done.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Busiest {
-    /// How long, ps; 0 where no port was.
+pub struct BusiestPort {
+    /// How long it was busy, ps; 0 where no port was.
     pub busy_ps: u64,
-    /// The router.
+    /// The router that the busiest port belongs to.
     pub router: Lp,
-    /// Its port.
+    /// The number of the busiest port at its router.
     pub port: u16,
 }
 
-/// What a port of a router did.
+/// The use of a port of a router over a run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub struct Did {
-    /// The router.
+pub struct PortUse {
+    /// The router that the port belongs to.
     pub router: Lp,
-    /// Its port.
+    /// The number of the port at its router.
     pub port: u16,
-    /// Bytes that it has sent.
+    /// Bytes that the port has sent.
     pub bytes: u64,
-    /// How long it was busy, ps; beside a background, until all jobs were done, as what follows.
+    /// How long the port was busy, ps; this and what follows are counted until all jobs were done,
+    /// where background jobs run beside them.
     pub busy_ps: u64,
-    /// Most chunks that waited for it at once.
+    /// The largest number of chunks that waited for the port at once.
     pub most: u32,
-    /// How long chunks waited for it while it was free, for lack of room behind it, ps.
+    /// How long chunks waited for the port while it was free, because there was no room behind it,
+    /// ps.
     pub blocked_ps: u64,
-    /// Since when that is so, ps; the greatest number where it is not.
+    /// The time since when chunks have waited like that, ps; the greatest number where they do not.
     pub since_ps: u64,
 }
 
-/// What is left of some logical processes, or of all.
+/// The state of some logical processes, or of all, at the end of a run.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Ended {
-    /// Of all numbers of all of them: equal processes have equal ones, whoever ran them.
+pub struct FinalState {
+    /// A digest of all counters of these processes: equal states have equal digests, whatever
+    /// engine ran them.
     pub digest: u64,
-    /// The port between routers that was busy longest, the first of equal ones.
-    pub busiest: Busiest,
-    /// Whether packets wait anywhere.
+    /// The port between routers that was busy longest; the first where several are.
+    pub busiest: BusiestPort,
+    /// Whether any packets still wait.
     pub waits: bool,
-    /// Ports between routers, where they are asked for.
-    pub links: Vec<Did>,
-    /// Processes of traces.
+    /// The use of ports between routers, where the user asked for it.
+    pub links: Vec<PortUse>,
+    /// The times of the processes of workloads.
     pub times: Vec<RankTime>,
-    /// What these could not do.
+    /// The operations that processes could not complete.
     pub left: Left,
 }
 
-impl Default for Ended {
+impl Default for FinalState {
     fn default() -> Self {
-        let busiest = Busiest { busy_ps: 0, router: NONE, port: 0 };
+        let busiest = BusiestPort { busy_ps: 0, router: NONE, port: 0 };
         let (links, times, left) = (Vec::new(), Vec::new(), Left::default());
         Self { digest: 0, busiest, waits: false, links, times, left }
     }
 }
 
-impl Ended {
-    /// Of these processes. O(ports).
+impl FinalState {
+    /// The state of these processes. O(ports).
     pub fn of<'a>(model: &Model, states: impl Iterator<Item = (Lp, &'a State)>) -> Self {
         let mut all = Self::default();
         let mut bytes = Vec::new();
@@ -81,8 +85,9 @@ impl Ended {
                     &node.ports
                 }
                 State::Endpoint(it) => {
-                    let seen = it.seen;
-                    let words = [seen.chunks, seen.bytes, seen.latency_ps, seen.last_ps];
+                    let received = it.received;
+                    let words =
+                        [received.chunks, received.bytes, received.latency_ps, received.last_ps];
                     words.into_iter().for_each(&mut word);
                     if let Some(plays) = &it.plays {
                         let first = all.times.len();
@@ -111,9 +116,9 @@ impl Ended {
                 if let Some(until) = until.map(|all| all[usize::from(at)]) {
                     (busy_ps, blocked_ps, since_ps) = (until.busy_ps, until.blocked_ps, NEVER_PS);
                 }
-                self.busy(Busiest { busy_ps, router, port: at });
+                self.busy(BusiestPort { busy_ps, router, port: at });
                 if model.links {
-                    self.links.push(Did {
+                    self.links.push(PortUse {
                         router,
                         port: at,
                         bytes,
@@ -127,7 +132,7 @@ impl Ended {
         }
     }
 
-    fn busy(&mut self, other: Busiest) {
+    fn busy(&mut self, other: BusiestPort) {
         let mine = self.busiest;
         let is_first = (other.router, other.port) < (mine.router, mine.port);
         if other.busy_ps > 0
@@ -137,7 +142,7 @@ impl Ended {
         }
     }
 
-    /// Adds what is left of others.
+    /// Adds the state of other processes.
     pub fn add(&mut self, other: &Self) {
         self.digest = self.digest.wrapping_add(other.digest);
         self.busy(other.busiest);

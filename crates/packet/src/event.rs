@@ -1,101 +1,101 @@
-//! What happens at routers and endpoints.
+//! The events of routers and endpoints, and the packets that they carry.
 
 use des::Lp;
 
-/// No switch, no message.
+/// The number that stands for no switch, or no message.
 pub(super) const NONE: u32 = u32::MAX;
 
-/// A chunk of a packet on its way.
+/// A chunk of a message that travels through the network as one packet.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Packet {
-    /// When its message came to its endpoint's interface, ps.
-    pub born_ps: u64,
-    /// When its endpoint's interface scheduled it, ps.
+    /// The time at which its message was handed to the network interface of its endpoint, ps.
+    pub created_ps: u64,
+    /// The time at which the network interface scheduled it, ps.
     pub began_ps: u64,
-    /// What a guide has written down: [`paths::word`]; else the router that it goes to
-    /// first, as long as it has not been there.
+    /// The word that a guide reads and writes ([`paths::word`]); in dialects of CODES the
+    /// intermediate router, until the packet has been there.
     pub word: u64,
-    /// How long its end comes behind its head, ps.
+    /// How long its tail arrives after its head, ps.
     pub tail_ps: u32,
     /// The endpoint that sends it.
     pub from: u32,
-    /// The endpoint that it is for.
+    /// The endpoint that the packet goes to.
     pub to: u32,
-    /// Its length.
+    /// The length of the packet, in bytes.
     pub bytes: u32,
     /// The message that it is part of.
     pub message: u32,
-    /// Routers visited.
+    /// Routers visited so far.
     pub hops: u8,
-    /// The rail by which it left, and so its plane.
+    /// The rail by which it left its endpoint, which fixes its plane.
     pub rail: u8,
-    /// Whether it takes, or took, a way that is no shortest one.
+    /// Whether its path is non-minimal.
     pub is_detour: bool,
     /// Whether it is the last chunk of its message.
     pub is_last: bool,
 }
 
 impl Packet {
-    /// A router that it goes to first, as long as it has not been there; of a way by groups the
-    /// group.
+    /// The intermediate router that it goes to first, until it has been there; the intermediate
+    /// group in dialects that route by groups.
     #[inline]
     pub fn via(&self) -> u32 {
         self.word as u32
     }
 
-    /// Writes that down.
+    /// Sets the intermediate router or group.
     #[inline]
     pub fn set_via(&mut self, via: u32) {
         self.word = via.into();
     }
 }
 
-/// Who has sent a chunk, and gets the credit for it.
+/// The port that has sent a chunk, and gets the credit for it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Sender {
-    /// The router or endpoint.
+    /// The router or endpoint that sends.
     pub lp: Lp,
-    /// Its port.
+    /// The sending port of the router or endpoint.
     pub port: u16,
     /// The virtual channel of the buffer behind the port.
     pub lane: u8,
 }
 
-/// An event.
+/// An event at a router or an endpoint.
 #[derive(Debug, Clone, Copy)]
-pub enum Happens {
-    /// A chunk has arrived: whole, or by its head.
+pub enum Event {
+    /// A chunk arrives: all of it, or its head.
     Arrives(Packet, Sender),
-    /// A chunk has left the buffer behind a port: there is room for one more.
+    /// A credit returns: a chunk has left the buffer behind a port, which has room for one more.
     Credit {
-        /// Its length.
+        /// Length of the chunk that has left, in bytes.
         bytes: u32,
-        /// The port.
+        /// The port that gets the credit.
         port: u16,
-        /// The virtual channel.
+        /// The virtual channel that the credit is for.
         lane: u8,
     },
-    /// A port may send what waits for it.
+    /// A port may send the next chunk that waits for it.
     Sends {
         /// The port.
         port: u16,
     },
-    /// An endpoint's next message of a class is born.
-    Born(u8),
-    /// An endpoint's interface of a class may schedule its next packet.
+    /// An endpoint creates its next message of a class of traffic.
+    Creates(u8),
+    /// The network interface of a class may schedule its next packet.
     Schedules(u8),
-    /// A packet of a class reaches the queue of its endpoint.
+    /// A packet of a class reaches the send queue of its endpoint.
     Queues(Packet, u8),
-    /// A message of a process, by its number, comes to its endpoint's interface.
+    /// A message of a process, given by its number, comes to the network interface.
     Enters(u32),
-    /// The interface has taken it.
+    /// The network interface has taken a message.
     Taken(u32),
-    /// It has come to a process of the same endpoint.
+    /// A message has been copied to a process of the same endpoint.
     Copied(u32),
-    /// An operation of a process ends.
+    /// An operation of a process is complete.
     Ends(u32),
     /// All processes of an endpoint are done.
     Done,
-    /// All of all endpoints are: the background ends.
+    /// All processes of all endpoints are done, so that background jobs stop.
     Over,
 }

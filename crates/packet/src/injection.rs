@@ -1,52 +1,57 @@
-//! Interfaces of endpoints at work: messages are born, wait, and are cut into packets.
+//! Network interfaces of endpoints: messages are created, wait, and are cut into packets.
 
 use super::endpoint::Endpoint;
-use super::event::{Happens, Packet, Sender};
-use super::model::{Drive, Model};
-use super::nic::{Injection, Nic, Open};
+use super::event::{Event, Packet, Sender};
+use super::model::{Model, TrafficSource};
+use super::nic::{Injection, Nic, OpenTraffic};
 use super::runs::{Change, Runs};
 
 impl Endpoint {
-    /// The interface of a class, to be changed.
+    /// The network interface of a class, to be changed; its old state is noted for undoing.
     pub(super) fn nic(&mut self, class: u8, to: &mut impl Runs) -> &mut Nic {
         let nic = &mut self.nics[usize::from(class)];
         to.note(|| Change::Nic(class, *nic));
         nic
     }
 
-    /// The event that schedules a packet has come.
+    /// The event comes that makes the interface schedule a packet.
     pub(super) fn schedule_comes(&mut self, class: u8, to: &mut impl Runs) {
         self.nic(class, to).is_scheduled = false;
     }
 }
 
 impl Model {
-    /// The first message of an endpoint is due, of a class.
-    pub(super) fn opens(&self, (class, open): (u8, &Open), it: &mut Endpoint, to: &mut impl Runs) {
+    /// Schedules the creation of an endpoint's first message of a class.
+    pub(super) fn opens(
+        &self,
+        (class, open): (u8, &OpenTraffic),
+        it: &mut Endpoint,
+        to: &mut impl Runs,
+    ) {
         if !open.to.is_active(to.me() - self.plant.routers) {
             return;
         }
         let dice = &mut it.node.dice;
-        let delay_ps = match open.births {
-            Injection::Jittered => open.births.first_ps(open.interval_ps, dice),
-            births => births.next_ps(open.interval_ps, dice),
+        let delay_ps = match open.injection {
+            Injection::Jittered => open.injection.first_ps(open.interval_ps, dice),
+            injection => injection.next_ps(open.interval_ps, dice),
         };
-        to.send(to.me(), delay_ps.max(1), Happens::Born(class));
+        to.send(to.me(), delay_ps.max(1), Event::Creates(class));
     }
 
-    /// The next message of an endpoint is born, of a class.
-    pub(super) fn born(&self, it: &mut Endpoint, class: u8, to: &mut impl Runs) {
+    /// An endpoint creates its next message of a class.
+    pub(super) fn creates(&self, it: &mut Endpoint, class: u8, to: &mut impl Runs) {
         let open = match &self.drive {
-            Drive::Open(open) => &open[usize::from(class)],
-            Drive::Replay(replay) => return self.background_born(replay, it, to),
+            TrafficSource::Open(open) => &open[usize::from(class)],
+            TrafficSource::Replay(replay) => return self.background_creates(replay, it, to),
         };
         let me = to.me() - self.plant.routers;
         let other = open.to.draw(me, it.node.dice(to));
-        let message = it.nics[usize::from(class)].born;
-        it.nic(class, to).born += 1;
+        let message = it.nics[usize::from(class)].created;
+        it.nic(class, to).created += 1;
         if open.messages.is_none_or(|quota| message + 1 < quota) {
-            let delay_ps = open.births.next_ps(open.interval_ps, it.node.dice(to)).max(1);
-            to.send(to.me(), delay_ps, Happens::Born(class));
+            let delay_ps = open.injection.next_ps(open.interval_ps, it.node.dice(to)).max(1);
+            to.send(to.me(), delay_ps, Event::Creates(class));
         }
         if other == me {
             return;
@@ -55,7 +60,8 @@ impl Model {
         self.enqueues(it, class, packet, to);
     }
 
-    /// A message of a class, as a packet of its length, waits to be cut.
+    /// Puts a message of a class, written as one packet of its length, into the interface's queue
+    /// to be cut.
     pub(super) fn enqueues(
         &self,
         it: &mut Endpoint,
@@ -63,14 +69,14 @@ impl Model {
         packet: Packet,
         to: &mut impl Runs,
     ) {
-        let packet = Packet { born_ps: to.now_ps(), ..packet };
+        let packet = Packet { created_ps: to.now_ps(), ..packet };
         let sender = Sender { lp: to.me(), port: 0, lane: 0 };
         let messages = it.node.append(it.nics[usize::from(class)].messages, packet, sender, to);
         it.nic(class, to).messages = messages;
         self.schedules(it, class, to);
     }
 
-    /// The interface of a class schedules its next packet, now or when it may.
+    /// The interface of a class schedules its next packet: now, or as soon as it may.
     pub(super) fn schedules(&self, it: &mut Endpoint, class: u8, to: &mut impl Runs) {
         let now = to.now_ps();
         let nic = it.nics[usize::from(class)];
@@ -79,7 +85,7 @@ impl Model {
         }
         if now < nic.free_ps {
             it.nic(class, to).is_scheduled = true;
-            to.send(to.me(), nic.free_ps - now, Happens::Schedules(class));
+            to.send(to.me(), nic.free_ps - now, Event::Schedules(class));
             return;
         }
         if self.is_full(&it.node.lanes[self.queue_at(nic.rail.into(), class)], nic.rail, to.me()) {
@@ -97,7 +103,7 @@ impl Model {
         let delay_ps = it.node.drawn_ps(self.timing.nic, to);
         let me = to.me() - self.plant.routers;
         let each_ps = self.plant.interface_ps(me, self.timing.at_once, bytes);
-        // CODES counts from the queue of the endpoint on
+        // CODES counts this pause from the queue of the endpoint on
         let pause_ps = delay_ps + it.node.drawn_ps(self.timing.jitter, to);
         let nic = it.nic(class, to);
         nic.left -= bytes;
@@ -105,8 +111,8 @@ impl Model {
         nic.is_scheduled = nic.left > 0 || !nic.messages.is_empty();
         let packet = Packet { began_ps: now, bytes, is_last: nic.left == 0, ..nic.current };
         if nic.is_scheduled {
-            to.send(to.me(), nic.free_ps - now, Happens::Schedules(class));
+            to.send(to.me(), nic.free_ps - now, Event::Schedules(class));
         }
-        to.send(to.me(), delay_ps, Happens::Queues(packet, class));
+        to.send(to.me(), delay_ps, Event::Queues(packet, class));
     }
 }

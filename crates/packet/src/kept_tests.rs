@@ -1,20 +1,21 @@
-//! Tests of queues by age and of packets that were overtaken, against slow ones, and undone.
+//! Tests of queues ordered by age and of overtaken packets: against slow computations, and with
+//! every change undone.
 
 use super::endpoint::Endpoint;
-use super::event::{Happens, Packet, Sender};
+use super::event::{Event, Packet, Sender};
 use super::model::Model;
 use super::node::Node;
-use super::port::Queue;
+use super::port::LaneQueue;
 use super::runs::Change;
 use super::tally::Arrival;
 use base::seed::Fast;
 use des::{Context, Lp};
 use proptest::prelude::*;
 
-/// A context that keeps what was changed.
-struct Kept(Vec<Change>);
+/// A context that keeps the changes, to undo them.
+struct KeptChanges(Vec<Change>);
 
-impl Context<Model> for Kept {
+impl Context<Model> for KeptChanges {
     const KEEPS: bool = true;
 
     fn me(&self) -> Lp {
@@ -25,7 +26,7 @@ impl Context<Model> for Kept {
         7
     }
 
-    fn send(&mut self, _: Lp, _: u64, _: Happens) {}
+    fn send(&mut self, _: Lp, _: u64, _: Event) {}
 
     fn note(&mut self, was: impl FnOnce() -> Change) {
         self.0.push(was());
@@ -36,7 +37,7 @@ impl Context<Model> for Kept {
 
 fn packet(from: u32, began_ps: u64, bytes: u32) -> Packet {
     Packet {
-        born_ps: 0,
+        created_ps: 0,
         began_ps,
         word: 0,
         tail_ps: 0,
@@ -52,19 +53,19 @@ fn packet(from: u32, began_ps: u64, bytes: u32) -> Packet {
 }
 
 proptest! {
-    /// What waits stands by age, of equal ones as it came; taken back, nothing is left.
+    /// A queue is sorted by age, equal packets as they came; after undoing all changes it is empty.
     #[test]
     fn the_oldest_is_first(
         steps in proptest::collection::vec(proptest::option::of((0_u32..4, 0_u64..6)), 1..60)
     ) {
         let mut node = Node::new(1, 1, Fast::new(0, "test", 0));
         node.by_age = true;
-        let (mut due, mut kept) = (Vec::<Packet>::new(), Kept(Vec::new()));
+        let (mut due, mut kept) = (Vec::<Packet>::new(), KeptChanges(Vec::new()));
         for (number, step) in (1..).zip(steps) {
             if let Some((from, began_ps)) = step {
                 let new = packet(from, began_ps, number);
                 let sender = Sender { lp: 0, port: 0, lane: 0 };
-                node.put(0, 0, Queue::Queued, (new, sender), &mut kept);
+                node.put(0, 0, LaneQueue::Queued, (new, sender), &mut kept);
                 due.push(new);
                 due.sort_by_key(|p| (p.began_ps, p.from, p.bytes));
             } else if !due.is_empty() {
@@ -81,13 +82,14 @@ proptest! {
         prop_assert_eq!((port.queued, port.most, node.lanes[0].waiting), (0, 0, 0));
     }
 
-    /// A packet was overtaken where any that came before began later, of the same sender.
+    /// A packet counts as overtaken exactly if a packet of the same sender that was scheduled later
+    /// came before it.
     #[test]
     fn overtaken_packets_are_found(
         came in proptest::collection::vec((0_u32..5, 0_u64..20), 1..60)
     ) {
         let mut it = Endpoint::new(1, 1, Fast::new(0, "test", 0));
-        let mut kept = Kept(Vec::new());
+        let mut kept = KeptChanges(Vec::new());
         for (at, &(from, began_ps)) in came.iter().enumerate() {
             let due = came[..at].iter().any(|other| other.0 == from && other.1 > began_ps);
             prop_assert_eq!(it.is_late(from, began_ps, &mut kept), due);
@@ -96,7 +98,7 @@ proptest! {
             it.undo(change);
         }
         for from in 0..5 {
-            prop_assert!(!it.is_late(from, 0, &mut Kept(Vec::new())));
+            prop_assert!(!it.is_late(from, 0, &mut KeptChanges(Vec::new())));
         }
     }
 }

@@ -1,12 +1,12 @@
-//! Latencies and rates as users read them.
+//! Latencies and accepted rates in the units that users read.
 
-use super::tally::{Spread, Sums};
+use super::tally::{ArrivalSums, Histogram};
 use schemars::JsonSchema;
 use serde::Serialize;
 
-/// Latencies of packets, from when an endpoint's interface schedules them until all of them has
-/// arrived, and of messages, from when they come to the interface until then: ns, null where none
-/// arrived.
+/// Latencies in ns, null where nothing arrived: of packets, from when an endpoint's interface
+/// schedules them until all of a packet has arrived; of messages, from when they are handed to the
+/// interface until all of a message has arrived.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, JsonSchema)]
 #[expect(clippy::struct_field_names, reason = "names of columns end in what they are, and unit")]
 pub struct Latencies {
@@ -29,13 +29,13 @@ pub struct Latencies {
 }
 
 impl Latencies {
-    /// Those of what arrived.
-    pub(super) fn of(sums: &Sums) -> Self {
+    /// The latencies of everything that arrived.
+    pub(super) fn of(sums: &ArrivalSums) -> Self {
         let in_ns = |ps: f64| ps / 1e3;
-        let mean = |of: &Spread| of.mean_ps().map(in_ns);
-        let quantile = |of: &Spread, share| of.quantile_ps(share).map(|ps| in_ns(ps as f64));
-        let max = |of: &Spread| of.max_ps().map(|ps| in_ns(ps as f64));
-        let Sums { chunks, messages, .. } = sums;
+        let mean = |of: &Histogram| of.mean_ps().map(in_ns);
+        let quantile = |of: &Histogram, share| of.quantile_ps(share).map(|ps| in_ns(ps as f64));
+        let max = |of: &Histogram| of.max_ps().map(|ps| in_ns(ps as f64));
+        let ArrivalSums { chunks, messages, .. } = sums;
         Self {
             mean_latency_ns: mean(chunks),
             p50_latency_ns: quantile(chunks, 0.5),
@@ -49,7 +49,8 @@ impl Latencies {
     }
 }
 
-/// Bytes for each of so many over so many ps, Gbit/s; 0 over none.
+/// Accepted rate in Gbit/s: `bytes` over `ps`, divided by the `each` endpoints or processes that
+/// receive them; 0 over no time.
 pub(super) fn accepted(bytes: u64, each: f64, ps: u64) -> f64 {
     let share = each * ps as f64 / 1e12;
     if share > 0.0 { bytes as f64 * 8.0 / 1e9 / share } else { 0.0 }

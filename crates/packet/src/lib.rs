@@ -1,8 +1,9 @@
-//! The packet level: chunks of messages through routers with credits, event by event.
+//! The packet level: chunks of messages travel through routers with credits, event by event.
 //!
-//! Endpoints and routers are logical processes of [`des`]; what runs them does not show in any
-//! number. One file for the network as the processes see it, one for what happens, one for queues
-//! and what is undone, one each for routers and endpoints, one a way of routing.
+//! Endpoints and routers are logical processes of [`des`]; results do not depend on the engine that
+//! runs them. There is one file for the network as the processes see it, one for events, one for
+//! queues and the undoing of changes, one each for routers and endpoints, and one for each model of
+//! paths.
 
 pub mod case;
 mod classes;
@@ -28,6 +29,7 @@ mod ranks;
 mod rates;
 mod received;
 pub mod replay;
+mod report;
 mod router;
 pub mod row;
 mod runs;
@@ -36,20 +38,19 @@ pub mod stage;
 mod stuck;
 mod tally;
 mod timing;
-mod told;
 mod until;
 mod wire;
 
-pub use classes::{ClassOf, Sharing};
-pub use ended::{Busiest, Ended};
+pub use classes::{Sharing, TrafficClass};
+pub use ended::{BusiestPort, FinalState};
 pub use endpoint::Endpoint;
-pub use event::{Happens, Packet, Sender};
-pub use model::{Drive, Model, State};
+pub use event::{Event, Packet, Sender};
+pub use model::{Model, State, TrafficSource};
 pub use models::{Dialect, Guided, Route};
-pub use nic::{Injection, Open};
-pub use plant::{Class, Link, Plant};
+pub use nic::{Injection, OpenTraffic};
+pub use plant::{Class, LinkKind, Plant};
 pub use rates::Rates;
-pub use received::Seen;
+pub use received::Received;
 pub use row::ClassRow;
 pub use tally::Tally;
-pub use timing::{Drawn, Order, Passing, Room, Timing};
+pub use timing::{CreditRule, Forwarding, Order, RandomDelay, Timing};

@@ -1,60 +1,60 @@
-//! Routers and endpoints as logical processes.
+//! The model of the packet level: routers and endpoints as logical processes.
 
 use super::classes::Sharing;
 use super::endpoint::Endpoint;
-use super::event::Happens;
+use super::event::Event;
 use super::models::Route;
-use super::nic::Open;
+use super::nic::OpenTraffic;
 use super::node::Node;
 use super::parts::parts;
 use super::plant::{Class, Plant};
 use super::replay::Replay;
 use super::runs::Change;
 use super::tally::{Arrival, Tally};
-use super::timing::{Order, Passing, TELL_PS, Timing};
-use super::until::Recent;
+use super::timing::{Forwarding, Order, TELL_PS, Timing};
+use super::until::RecentSends;
 use base::seed::Fast;
 use des::{Context, Lp};
 use paths::select::Rail;
 use std::sync::Arc;
 
 /// What makes endpoints send.
-pub enum Drive {
-    /// Messages of their own, a class each.
-    Open(Vec<Open>),
-    /// What processes do.
+pub enum TrafficSource {
+    /// Messages that endpoints create by themselves, for each class of traffic.
+    Open(Vec<OpenTraffic>),
+    /// Messages of the processes of workloads.
     Replay(Arc<Replay>),
 }
 
-/// A network under load.
+/// The model of a network under load.
 pub struct Model {
-    /// The network.
+    /// The simulated network.
     pub plant: Arc<Plant>,
-    /// How long things take.
+    /// The delays and rules of the dialect.
     pub timing: Timing,
-    /// The ways of packets.
+    /// The paths of packets.
     pub route: Arc<Route>,
-    /// How they get their rails.
+    /// The rule that assigns packets to rails.
     pub rails: Rail,
     /// How classes of traffic share ports, where there are several.
     pub sharing: Option<Sharing>,
     /// What endpoints send.
-    pub drive: Drive,
-    /// Endpoints of a router.
+    pub drive: TrafficSource,
+    /// Endpoints of each router.
     pub concentration: u32,
-    /// The seed of all that is random.
+    /// The seed of all random numbers.
     pub seed: u64,
-    /// About how many packets will arrive; 0 where that is not known.
+    /// The approximate number of packets that will arrive; 0 where it is not known.
     pub expected: u64,
-    /// Whether every link is told.
+    /// Whether the use of every link is reported.
     pub links: bool,
-    /// Whether packets that were overtaken are counted.
+    /// Whether overtaken packets are counted.
     pub overtaken: bool,
-    /// The spans that arrivals are told in, ps; 0: none.
+    /// The length of the time spans in which arrivals are reported, ps; 0: no spans.
     pub span_ps: u64,
 }
 
-/// What a router or an endpoint knows.
+/// The state of a router or an endpoint.
 #[derive(Debug, Clone)]
 pub enum State {
     /// A router.
@@ -75,7 +75,7 @@ impl<C: Context<Model>> super::runs::Runs for C {
     }
 
     #[inline]
-    fn send(&mut self, to: Lp, delay_ps: u64, event: Happens) {
+    fn send(&mut self, to: Lp, delay_ps: u64, event: Event) {
         Context::send(self, to, delay_ps, event);
     }
 
@@ -92,7 +92,7 @@ impl<C: Context<Model>> super::runs::Runs for C {
 
 impl des::Model for Model {
     type State = State;
-    type Event = Happens;
+    type Event = Event;
     type Change = Change;
     type Record = Arrival;
     type Tally = Tally;
@@ -109,43 +109,43 @@ impl des::Model for Model {
             let mut node = Node::new(ports, lanes, dice);
             node.by_age = self.timing.order == Order::Oldest;
             node.tags = Sharing::tags(self.sharing.as_ref(), ports);
-            node.recent = self.tells().then(|| Box::new(Recent::new(ports)));
+            node.recent = self.tells().then(|| Box::new(RecentSends::new(ports)));
             return State::Router(node);
         }
         let mut it = Endpoint::new(self.plant.rails, self.plant.classes, dice);
         it.node.tags = Sharing::tags(self.sharing.as_ref(), self.plant.rails as usize);
         match &self.drive {
-            Drive::Open(open) => {
+            TrafficSource::Open(open) => {
                 for one in (0..).zip(open) {
                     self.opens(one, &mut it, to);
                 }
             }
-            Drive::Replay(replay) => self.starts(replay, &mut it, to),
+            TrafficSource::Replay(replay) => self.starts(replay, &mut it, to),
         }
         State::Endpoint(it)
     }
 
     #[inline]
-    fn handle(&self, state: &mut State, event: Happens, to: &mut impl Context<Self>) {
+    fn handle(&self, state: &mut State, event: Event, to: &mut impl Context<Self>) {
         match state {
             State::Router(node) => match event {
-                Happens::Arrives(packet, sender) => self.at_router(node, packet, sender, to),
-                Happens::Credit { bytes, port, lane } => {
+                Event::Arrives(packet, sender) => self.at_router(node, packet, sender, to),
+                Event::Credit { bytes, port, lane } => {
                     self.router_credit(node, (port, lane), bytes, to);
                 }
-                Happens::Sends { port } => self.router_sends(node, port, to),
-                Happens::Over => node.hears(to),
+                Event::Sends { port } => self.router_sends(node, port, to),
+                Event::Over => node.hears(to),
                 _ => {}
             },
             State::Endpoint(it) => match event {
-                Happens::Arrives(packet, sender) => self.at_endpoint(it, packet, sender, to),
-                Happens::Credit { bytes, port, lane } => {
+                Event::Arrives(packet, sender) => self.at_endpoint(it, packet, sender, to),
+                Event::Credit { bytes, port, lane } => {
                     self.endpoint_credit(it, (port, lane), bytes, to);
                 }
-                Happens::Sends { port } => self.endpoint_sends(it, port, to),
-                Happens::Born(class) => self.born(it, class, to),
-                Happens::Queues(packet, class) => self.queues(it, packet, class, to),
-                Happens::Schedules(class) => {
+                Event::Sends { port } => self.endpoint_sends(it, port, to),
+                Event::Creates(class) => self.creates(it, class, to),
+                Event::Queues(packet, class) => self.queues(it, packet, class, to),
+                Event::Schedules(class) => {
                     it.schedule_comes(class, to);
                     self.schedules(it, class, to);
                 }
@@ -163,8 +163,8 @@ impl des::Model for Model {
 
     fn tally(&self) -> Tally {
         let jobs = match &self.drive {
-            Drive::Open(open) => open.len(),
-            Drive::Replay(replay) => replay.jobs.len(),
+            TrafficSource::Open(open) => open.len(),
+            TrafficSource::Replay(replay) => replay.jobs.len(),
         };
         Tally::of_jobs(jobs, self.span_ps)
     }
@@ -178,12 +178,13 @@ impl des::Model for Model {
     }
 
     fn progress(&self, tally: &Tally, parts: u64) -> (&'static str, u64, u64) {
-        // what is in the background goes on for as long as it takes
+        // background jobs send until the others are done, so that their packets cannot be predicted
         let counted: u64 = match &self.drive {
-            Drive::Open(_) => tally.jobs.iter().map(|sums| sums.chunks.count).sum(),
-            Drive::Replay(replay) => {
-                let own = replay.jobs.iter().zip(&tally.jobs).filter(|(job, _)| !job.is_background);
-                own.map(|(_, sums)| sums.chunks.count).sum()
+            TrafficSource::Open(_) => tally.jobs.iter().map(|sums| sums.chunks.count).sum(),
+            TrafficSource::Replay(replay) => {
+                let jobs =
+                    replay.jobs.iter().zip(&tally.jobs).filter(|(job, _)| !job.is_background);
+                jobs.map(|(_, sums)| sums.chunks.count).sum()
             }
         };
         let done = (counted * parts).min(self.expected);
@@ -197,10 +198,10 @@ impl des::Model for Model {
         let crossing = ports.filter(|(router, behind)| apart(*router, behind.lp));
         let least = crossing.map(|(_, behind)| {
             let chunk_ps = match passing {
-                Passing::Head => 0,
+                Forwarding::Head => 0,
                 _ => self.plant.chunk_ps(behind.kind, self.least_bytes()) + jitter.least_ps,
             };
-            // what comes from an endpoint has no router behind it
+            // a chunk that comes from an endpoint has passed no router
             let router_ps = if behind.class == Class::Endpoint { 0 } else { router_ps };
             u64::from(behind.latency_ps) + (credit_ps + jitter.least_ps).min(router_ps + chunk_ps)
         });
@@ -210,31 +211,32 @@ impl des::Model for Model {
 }
 
 impl Model {
-    /// Whether all hear of it that jobs are done: others send beside them.
+    /// Whether all endpoints must be informed when the jobs are done, because background jobs send
+    /// beside them.
     pub(super) fn tells(&self) -> bool {
-        matches!(&self.drive, Drive::Replay(replay) if replay.tells())
+        matches!(&self.drive, TrafficSource::Replay(replay) if replay.tells())
     }
 
-    /// Something happens to the processes of an endpoint.
-    fn plays(&self, it: &mut Endpoint, event: Happens, to: &mut impl Context<Self>) {
-        let Drive::Replay(replay) = &self.drive else { return };
+    /// Handles an event of the processes of an endpoint.
+    fn plays(&self, it: &mut Endpoint, event: Event, to: &mut impl Context<Self>) {
+        let TrafficSource::Replay(replay) = &self.drive else { return };
         match event {
-            Happens::Enters(message) => self.enters(replay, it, message, to),
-            Happens::Taken(message) => self.taken(replay, it, message, to),
-            Happens::Copied(message) => self.copied(replay, it, message, to),
-            Happens::Ends(op) => self.ends(replay, it, op, to),
-            Happens::Done => self.one_is_done(replay, it, to),
-            Happens::Over => Self::is_over(it, to),
+            Event::Enters(message) => self.enters(replay, it, message, to),
+            Event::Taken(message) => self.taken(replay, it, message, to),
+            Event::Copied(message) => self.copied(replay, it, message, to),
+            Event::Ends(op) => self.ends(replay, it, op, to),
+            Event::Done => self.one_is_done(replay, it, to),
+            Event::Over => Self::is_over(it, to),
             _ => {}
         }
     }
 
-    /// The shortest chunk, bytes.
+    /// The length of the shortest chunk, in bytes.
     fn least_bytes(&self) -> u32 {
         match &self.drive {
-            Drive::Replay(_) => 1,
-            Drive::Open(open) => {
-                let least = |open: &Open| match open.bytes % self.plant.chunk_bytes {
+            TrafficSource::Replay(_) => 1,
+            TrafficSource::Open(open) => {
+                let least = |open: &OpenTraffic| match open.bytes % self.plant.chunk_bytes {
                     0 => self.plant.chunk_bytes,
                     rest => rest,
                 };
@@ -243,8 +245,8 @@ impl Model {
         }
     }
 
-    /// The parts of the processes, so many: see [`parts`]; endpoints are with their router of the
-    /// first plane.
+    /// Divides the logical processes into `count` parts: routers as in [`parts`], endpoints with
+    /// their router of the first plane.
     pub fn parts(&self, count: u16) -> Vec<u16> {
         let mut of = parts(&self.plant, count);
         for endpoint in 0..self.plant.endpoints {

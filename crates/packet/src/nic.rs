@@ -1,43 +1,44 @@
-//! Interfaces of endpoints, one a class of traffic: they cut messages into packets.
+//! Network interfaces of endpoints, one for each class of traffic: they cut messages into packets.
 
 use super::event::{NONE, Packet};
-use super::port::List;
+use super::port::ChunkList;
 use base::exp::ln;
 use base::seed::Fast;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use traffic::destinations::Destinations;
 
-/// The interface of an endpoint for a class of traffic: what it has to send.
+/// The network interface of an endpoint for one class of traffic, with its queue of messages.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Nic {
-    /// Messages that wait.
-    pub(super) messages: List,
-    /// The message that is cut, as its next packet but for its length.
+    /// Messages that wait to be cut into packets.
+    pub(super) messages: ChunkList,
+    /// The message that is being cut, kept as its next packet without a length.
     pub(super) current: Packet,
-    /// Bytes of it that are left.
+    /// Bytes of the current message that are left to send.
     pub(super) left: u32,
-    /// When the next packet may be scheduled, ps.
+    /// The time from which the next packet may be scheduled, ps.
     pub(super) free_ps: u64,
-    /// Whether an event will schedule one.
+    /// Whether an event will schedule the next packet.
     pub(super) is_scheduled: bool,
-    /// Whether it waits for room in the queue of a rail.
+    /// Whether the interface waits for room in the queue of a rail.
     pub(super) is_blocked: bool,
-    /// The rail of its last packet.
+    /// The rail of the last packet.
     pub(super) rail: u8,
-    /// Messages that were born.
-    pub(super) born: u32,
+    /// Messages created so far.
+    pub(super) created: u32,
 }
 
-/// When messages come to their interface.
+/// The injection process: when endpoints create messages.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Injection {
-    /// With exponential times between them.
+    /// Times between messages are exponentially distributed.
     Exponential,
-    /// All the same time apart, at all endpoints at once.
+    /// Times between messages are constant, and all endpoints send at the same moments.
     Synchronised,
-    /// All the same time apart, the first of an endpoint at any time before that.
+    /// Times between messages are constant, and the first message of each endpoint comes at a
+    /// random moment.
     Jittered,
 }
 
@@ -51,7 +52,7 @@ impl Injection {
         }
     }
 
-    /// Time until the next one, ps.
+    /// Time from one message to the next, ps.
     pub(super) fn next_ps(self, interval_ps: f64, dice: &mut Fast) -> u64 {
         match self {
             Self::Exponential => (-ln(uniform(dice)) * interval_ps).round() as u64,
@@ -60,31 +61,31 @@ impl Injection {
     }
 }
 
-/// A number in (0, 1]: its logarithm is finite.
+/// A random number in (0, 1], whose logarithm is finite.
 fn uniform(dice: &mut Fast) -> f64 {
     ((dice.next_u64() >> 11) + 1) as f64 / (1_u64 << 53) as f64
 }
 
-/// What endpoints send of their own, whatever arrives.
+/// Open-loop traffic: the messages that endpoints create whatever arrives.
 #[derive(Debug, Clone)]
-pub struct Open {
-    /// Who sends to whom.
+pub struct OpenTraffic {
+    /// The destinations of each endpoint.
     pub to: Destinations,
-    /// Messages of an endpoint; none where they end with the run.
+    /// Messages that each endpoint creates; none where it goes on until the run ends.
     pub messages: Option<u32>,
     /// Length of a message.
     pub bytes: u32,
     /// Mean time between two messages of an endpoint, ps.
     pub interval_ps: f64,
-    /// When they come.
-    pub births: Injection,
+    /// The injection process.
+    pub injection: Injection,
 }
 
 impl Nic {
-    /// One without messages.
+    /// An interface without messages.
     pub(super) fn new() -> Self {
         let current = Packet {
-            born_ps: 0,
+            created_ps: 0,
             began_ps: 0,
             word: NONE.into(),
             tail_ps: 0,
@@ -98,18 +99,18 @@ impl Nic {
             is_last: false,
         };
         Self {
-            messages: List::EMPTY,
+            messages: ChunkList::EMPTY,
             current,
             left: 0,
             free_ps: 0,
             is_scheduled: false,
             is_blocked: false,
             rail: 0,
-            born: 0,
+            created: 0,
         }
     }
 
-    /// A packet of which nothing is known yet.
+    /// A packet whose fields are all unset.
     pub(super) fn plain(&self) -> Packet {
         self.current
     }

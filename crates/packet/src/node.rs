@@ -1,31 +1,32 @@
-//! A router, or the part of an endpoint that is like one, with what takes every change back.
+//! The queues and ports of a router, or of an endpoint, with the undoing of every change.
 
 use super::event::{Packet, Sender};
-use super::port::{Lane, List, NEVER_PS, NO_SLOT, Port, Queue, Waiting};
+use super::port::{ChunkList, Lane, LaneQueue, NEVER_PS, NO_SLOT, Port, QueuedChunk};
 use super::runs::{Change, Runs};
-use super::timing::Drawn;
-use super::until::Recent;
+use super::timing::RandomDelay;
+use super::until::RecentSends;
 use base::seed::Fast;
 
-/// A router, or the part of an endpoint that is like one.
+/// The ports, virtual channels and queues of a router or an endpoint.
 #[derive(Debug, Clone)]
 pub struct Node {
     pub(super) ports: Vec<Port>,
     pub(super) lanes: Vec<Lane>,
-    slots: Vec<Waiting>,
+    slots: Vec<QueuedChunk>,
     free: u32,
-    /// Whether those that wait for room stand by their age, the oldest first; else as they came.
+    /// Whether chunks that wait for room are sorted by age, the oldest first; else they stand as
+    /// they came.
     pub(super) by_age: bool,
-    /// What is kept to share ports among classes of traffic, where there are several.
+    /// The numbers by which classes of traffic share ports, where there are several classes.
     pub(super) tags: Vec<u64>,
-    /// What its ports did lately, where that is asked for.
-    pub(super) recent: Option<Box<Recent>>,
-    /// Its random numbers.
+    /// What its ports sent lately, where background jobs make that necessary.
+    pub(super) recent: Option<Box<RecentSends>>,
+    /// The node's stream of random numbers.
     pub(super) dice: Fast,
 }
 
 impl Node {
-    /// One with so many ports of so many lanes.
+    /// A node with this number of ports, each with this number of lanes.
     pub fn new(ports: usize, lanes: usize, dice: Fast) -> Self {
         let port = Port {
             free_ps: 0,
@@ -44,8 +45,8 @@ impl Node {
             bytes: 0,
             waiting: 0,
             waiting_bytes: 0,
-            pending: List::EMPTY,
-            queued: List::EMPTY,
+            pending: ChunkList::EMPTY,
+            queued: ChunkList::EMPTY,
         };
         Self {
             ports: vec![port; ports],
@@ -59,7 +60,8 @@ impl Node {
         }
     }
 
-    /// A port, as it is before that, begins to send a chunk: that is kept, where it is asked for.
+    /// Notes that a port begins to send a chunk, where recent sends are kept; `port` is its state
+    /// before that.
     #[inline]
     pub(super) fn keeps(
         &mut self,
@@ -73,21 +75,21 @@ impl Node {
         }
     }
 
-    /// All jobs were done a while ago.
+    /// Handles the news that all jobs were done a while ago.
     pub(super) fn hears(&mut self, to: &mut impl Runs) {
         if let Some(recent) = &mut self.recent {
             recent.hears(&self.ports, to);
         }
     }
 
-    /// Its random numbers, to be drawn from.
+    /// The node's stream of random numbers, to be drawn from; its state is noted for undoing.
     #[inline]
     pub fn dice(&mut self, to: &mut impl Runs) -> &mut Fast {
         to.note(|| Change::Dice(self.dice));
         &mut self.dice
     }
 
-    /// A port, to be changed.
+    /// A port, to be changed; its old state is noted for undoing.
     #[inline]
     pub fn port(&mut self, port: u16, to: &mut impl Runs) -> &mut Port {
         let at = usize::from(port);
@@ -95,39 +97,45 @@ impl Node {
         &mut self.ports[at]
     }
 
-    /// A lane, to be changed.
+    /// A lane, to be changed; its old state is noted for undoing.
     #[inline]
     pub fn lane(&mut self, at: usize, to: &mut impl Runs) -> &mut Lane {
         to.note(|| Change::Lane(at as u32, self.lanes[at]));
         &mut self.lanes[at]
     }
 
-    /// Puts a chunk at the end of a list, and returns what the list is then.
+    /// Puts a chunk at the end of a list and returns the new list.
     pub fn append(
         &mut self,
-        list: List,
+        list: ChunkList,
         packet: Packet,
         sender: Sender,
         to: &mut impl Runs,
-    ) -> List {
+    ) -> ChunkList {
         let slot = self.slot(packet, sender, NO_SLOT, to);
         if list.is_empty() {
-            return List { head: slot, tail: slot };
+            return ChunkList { head: slot, tail: slot };
         }
         self.link(list.tail, slot, to);
-        List { head: list.head, tail: slot }
+        ChunkList { head: list.head, tail: slot }
     }
 
-    /// Puts a chunk into a list that stands by age, behind all that are no younger, and returns
-    /// what the list is then. O(chunks that are older).
-    fn insert(&mut self, list: List, packet: Packet, sender: Sender, to: &mut impl Runs) -> List {
+    /// Puts a chunk into a list sorted by age, behind all chunks that are at least as old, and
+    /// returns the new list. O(chunks that are older).
+    fn insert(
+        &mut self,
+        list: ChunkList,
+        packet: Packet,
+        sender: Sender,
+        to: &mut impl Runs,
+    ) -> ChunkList {
         let is_younger = |slot: u32, of: &Self| of.slots[slot as usize].packet.age() > packet.age();
         if list.is_empty() || !is_younger(list.tail, self) {
             return self.append(list, packet, sender, to);
         }
         if is_younger(list.head, self) {
             let slot = self.slot(packet, sender, list.head, to);
-            return List { head: slot, tail: list.tail };
+            return ChunkList { head: slot, tail: list.tail };
         }
         let mut before = list.head;
         while !is_younger(self.slots[before as usize].next, self) {
@@ -138,10 +146,10 @@ impl Node {
         list
     }
 
-    /// A slot that holds a chunk, before another one.
+    /// Stores a chunk in a free slot whose successor is `next`.
     fn slot(&mut self, packet: Packet, sender: Sender, next: u32, to: &mut impl Runs) -> u32 {
         let tail_ps = to.now_ps() + u64::from(packet.tail_ps);
-        let waiting = Waiting { packet, sender, tail_ps, next };
+        let waiting = QueuedChunk { packet, sender, tail_ps, next };
         let slot = self.free;
         if slot == NO_SLOT {
             to.note(|| Change::Grown);
@@ -155,30 +163,31 @@ impl Node {
         slot
     }
 
-    /// Makes one slot the next of another.
+    /// Makes slot `next` the successor of `slot`.
     fn link(&mut self, slot: u32, next: u32, to: &mut impl Runs) {
         let was = self.slots[slot as usize].next;
         to.note(|| Change::Linked(slot, was));
         self.slots[slot as usize].next = next;
     }
 
-    /// Takes the first chunk of a list that has one, and returns what the list is then.
-    pub fn remove(&mut self, list: List, to: &mut impl Runs) -> (List, Waiting) {
+    /// Takes the first chunk out of a list that is not empty; returns the rest of the list and the
+    /// chunk.
+    pub fn remove(&mut self, list: ChunkList, to: &mut impl Runs) -> (ChunkList, QueuedChunk) {
         let slot = list.head;
         let waiting = self.slots[slot as usize];
         to.note(|| Change::Freed(slot, waiting));
         self.slots[slot as usize].next = self.free;
         self.free = slot;
         let rest = if slot == list.tail {
-            List::EMPTY
+            ChunkList::EMPTY
         } else {
-            List { head: waiting.next, tail: list.tail }
+            ChunkList { head: waiting.next, tail: list.tail }
         };
         (rest, waiting)
     }
 
-    /// Takes the first chunk that waits for room in a lane that has one.
-    pub fn take_queued(&mut self, port: u16, at: usize, to: &mut impl Runs) -> Waiting {
+    /// Takes the first chunk that waits for room in a lane, which must have one.
+    pub fn take_queued(&mut self, port: u16, at: usize, to: &mut impl Runs) -> QueuedChunk {
         let (queued, waiting) = self.remove(self.lanes[at].queued, to);
         let lane = self.lane(at, to);
         lane.queued = queued;
@@ -187,31 +196,32 @@ impl Node {
         waiting
     }
 
-    /// One of the tags of classes, to be changed.
+    /// A number by which classes share a port, to be changed; its old value is noted for undoing.
     pub fn tag(&mut self, at: usize, to: &mut impl Runs) -> &mut u64 {
         to.note(|| Change::Tag(at as u32, self.tags[at]));
         &mut self.tags[at]
     }
 
-    /// A time that may be drawn, ps.
+    /// A delay that may be random, ps.
     #[inline]
-    pub fn drawn_ps(&mut self, drawn: Drawn, to: &mut impl Runs) -> u64 {
+    pub fn drawn_ps(&mut self, drawn: RandomDelay, to: &mut impl Runs) -> u64 {
         if drawn.more_ps > 0 { drawn.ps(self.dice(to)) } else { drawn.least_ps }
     }
 
-    /// How old the first chunk of a list that has one is: less is older.
-    pub fn age(&self, list: List) -> (u64, u32) {
+    /// The age of the first chunk of a list that is not empty; the older the chunk, the smaller the
+    /// value.
+    pub fn age(&self, list: ChunkList) -> (u64, u32) {
         self.slots[list.head as usize].packet.age()
     }
 
-    /// The length of the first chunk of a list that has one, bytes.
+    /// The length of the first chunk of a list that is not empty, in bytes.
     #[inline]
-    pub fn first_bytes(&self, list: List) -> u32 {
+    pub fn first_bytes(&self, list: ChunkList) -> u32 {
         self.slots[list.head as usize].packet.bytes
     }
 
     /// The chunks of a list, in order.
-    pub fn waiting(&self, list: List) -> impl Iterator<Item = &Waiting> {
+    pub fn waiting(&self, list: ChunkList) -> impl Iterator<Item = &QueuedChunk> {
         let mut slot = list.head;
         std::iter::from_fn(move || {
             let waiting = self.slots.get(slot as usize)?;
@@ -225,13 +235,13 @@ impl Node {
         &mut self,
         port: u16,
         at: usize,
-        queue: Queue,
+        queue: LaneQueue,
         (packet, sender): (Packet, Sender),
         to: &mut impl Runs,
     ) {
         let lane = self.lanes[at];
         match queue {
-            Queue::Pending => {
+            LaneQueue::Pending => {
                 let pending = self.append(lane.pending, packet, sender, to);
                 let (chunks, bytes) = (lane.chunks + 1, lane.bytes + packet.bytes);
                 *self.lane(at, to) = Lane { chunks, bytes, pending, ..lane };
@@ -239,7 +249,7 @@ impl Node {
                 it.pending += 1;
                 it.most = it.most.max(it.pending + it.queued);
             }
-            Queue::Queued => {
+            LaneQueue::Queued => {
                 let queued = if self.by_age {
                     self.insert(lane.queued, packet, sender, to)
                 } else {
@@ -253,7 +263,7 @@ impl Node {
         }
     }
 
-    /// Takes a change back.
+    /// Undoes a change.
     pub fn undo(&mut self, change: Change) {
         match change {
             Change::Dice(was) => self.dice = was,
@@ -276,11 +286,11 @@ impl Node {
                 }
             }
             Change::Nic(..)
-            | Change::Seen(_)
-            | Change::Heard(..)
+            | Change::Received(_)
+            | Change::Youngest(..)
             | Change::PartCame(..)
             | Change::AllCame(..)
-            | Change::Played(_) => {}
+            | Change::Process(_) => {}
         }
     }
 }

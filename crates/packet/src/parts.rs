@@ -1,9 +1,10 @@
-//! Parts of a network for several processors: alike in work, and with few and long links between
-//! them.
+//! Partitions a network for several processors: parts have about equal work, and the links between
+//! them are few and long.
 //!
-//! Links shorter than a bound are contracted, with the largest bound that leaves parts alike: the
-//! shortest link between parts says how far they may go ahead of each other. What is left is cut in
-//! two, and again, by growing one side and then moving routers where that cuts fewer links.
+//! Links shorter than a bound are contracted, with the largest bound that still allows equal parts,
+//! because the shortest link between parts limits how far they may run ahead of each other. The
+//! contracted graph is cut in two, and each half again, by growing one side and then moving routers
+//! where that cuts fewer links.
 //! Source: Fiduccia and Mattheyses, "A linear-time heuristic for improving network partitions",
 //! DAC 1982; Karypis and Kumar, "A fast and high quality multilevel scheme for partitioning
 //! irregular graphs", SIAM J. Sci. Comput. 20(1), 1998, section 3.2.
@@ -12,34 +13,35 @@ use super::plant::{Class, Plant};
 use std::cmp::Reverse;
 use std::collections::{BTreeSet, BinaryHeap, VecDeque};
 
-/// A link that is longer than 2^17 ps, 131 ns, is no better to cut: windows of that length are long
-/// enough.
+/// Base-2 logarithm of the latency from which on links are equally good to cut: 2^17 ps = 131 ns
+/// makes windows that are long enough.
 const LONG: u32 = 17;
-/// Parts are alike where none has more than 1/8 above its share; a cut of single routers comes
-/// nearer.
+/// Parts count as equal where none exceeds its share by more than 1/8; a cut between single routers
+/// comes nearer.
 const ALIKE: u64 = 8;
-/// Beginnings of a cut that are tried; fewer where there are many links.
+/// Starting points of a cut that are tried; fewer in networks with many links.
 const STARTS: usize = 8;
-/// So many links are many.
+/// The number of links from which on a network has many.
 const MANY: usize = 1 << 18;
 
-/// Routers, or several contracted to one, with the links between them.
+/// A graph of routers, or of groups of routers contracted to one vertex.
 struct Graph {
     weights: Vec<u64>,
     offsets: Vec<usize>,
-    /// The vertex at the other end, and how many links lead there.
+    /// The vertex at the other end of each edge, and the number of links that it stands for.
     ends: Vec<(u32, u64)>,
 }
 
-/// A link between two routers, or two routers of an endpoint; with its latency as a power of two.
+/// A link between two routers, or between two routers of one endpoint, with the base-2 logarithm of
+/// its latency.
 pub(super) type Link = (u32, u32, u32);
 
-/// A part for each router.
+/// The part of each router, for `count` parts.
 pub(super) fn parts(plant: &Plant, count: u16) -> Vec<u16> {
     divided(&weights(plant), &links(plant), count)
 }
 
-/// A part for each router of a weight. O(links log links) for each halving.
+/// The part of each router, where routers have these weights. O(links log links) for each halving.
 pub(super) fn divided(weights: &[u64], links: &[Link], parts: u16) -> Vec<u16> {
     let routers = weights.len() as u32;
     let by_number: Vec<u16> = (0..u64::from(routers))
@@ -69,7 +71,7 @@ pub(super) fn divided(weights: &[u64], links: &[Link], parts: u16) -> Vec<u16> {
     by_number
 }
 
-/// The work of routers: a port is one's, an endpoint with its port two's.
+/// The work of each router: one for each port, two for each port with an endpoint.
 pub(super) fn weights(plant: &Plant) -> Vec<u64> {
     let mut weights: Vec<u64> =
         (0..plant.routers).map(|r| plant.all(r).filter(|b| b.lp != r).count() as u64).collect();
@@ -79,8 +81,8 @@ pub(super) fn weights(plant: &Plant) -> Vec<u64> {
     weights
 }
 
-/// All links, once each; an endpoint is with its router of the first plane, and so has links to
-/// its others.
+/// All links, each once. An endpoint is simulated with its router of the first plane, so it counts
+/// as a link from there to its routers of other planes.
 pub(super) fn links(plant: &Plant) -> Vec<Link> {
     let level = |latency_ps: u32| latency_ps.max(1).ilog2().min(LONG);
     let mut links = Vec::new();
@@ -104,8 +106,8 @@ pub(super) fn links(plant: &Plant) -> Vec<Link> {
     links
 }
 
-/// Of each router the vertex that it is part of once shorter links than of a level are contracted,
-/// and how many vertices there are.
+/// Contracts all links below a level: returns for each router the vertex that it becomes part of,
+/// and the number of vertices.
 fn contracted(routers: u32, links: &[Link], level: u32) -> (Vec<u32>, u32) {
     fn root(of: &mut [u32], mut at: u32) -> u32 {
         while of[at as usize] != at {
@@ -119,7 +121,7 @@ fn contracted(routers: u32, links: &[Link], level: u32) -> (Vec<u32>, u32) {
         let (a, b) = (root(&mut of, *a), root(&mut of, *b));
         of[a.max(b) as usize] = a.min(b);
     }
-    // roots are the first of their own
+    // the root of a set is its router with the lowest number
     let (mut names, mut vertices) = (vec![0; routers as usize], 0);
     for router in 0..routers {
         let root = root(&mut of, router);
@@ -146,8 +148,8 @@ impl Graph {
         Self::new(mine, between.collect())
     }
 
-    /// Of links with how often each is there, both ways; those from a vertex to itself are left
-    /// out, equal ones are one.
+    /// A graph from edges, each given in both directions with its multiplicity; loops are left out
+    /// and parallel edges are merged.
     fn new(weights: Vec<u64>, mut links: Vec<(u32, u32, u64)>) -> Self {
         links.retain(|(a, b, _)| a != b);
         links.sort_unstable();
@@ -174,13 +176,14 @@ impl Graph {
         &self.ends[self.offsets[vertex as usize]..self.offsets[vertex as usize + 1]]
     }
 
-    /// What a part may weigh to be alike.
+    /// The largest weight of a part that counts as equal to the others.
     fn share(&self, parts: u16) -> u64 {
         let all: u64 = self.weights.iter().sum();
         (all + all / ALIKE).div_ceil(parts.into())
     }
 
-    /// Parts that are alike go first, then those with fewer links between them.
+    /// The order of partitions, less is better: first by how far parts exceed their share, then by
+    /// the links between them.
     fn rank(&self, part_of: &[u16], parts: u16) -> (u64, u64) {
         let mut shares = vec![0; parts.into()];
         for (part, weight) in part_of.iter().zip(&self.weights) {
@@ -190,7 +193,7 @@ impl Graph {
         (most.saturating_sub(self.share(parts)), self.cut(part_of))
     }
 
-    /// Links between parts.
+    /// The number of links between parts.
     fn cut<T: PartialEq>(&self, part_of: &[T]) -> u64 {
         let each = (0..self.weights.len()).map(|a| {
             let other = |end: &&(u32, u64)| part_of[end.0 as usize] != part_of[a];
@@ -199,7 +202,7 @@ impl Graph {
         each.sum::<u64>() / 2
     }
 
-    /// The vertices alone, with the links between them.
+    /// The subgraph of these vertices and the links between them.
     fn only(&self, vertices: &[u32]) -> Self {
         let mut names = vec![u32::MAX; self.weights.len()];
         for (name, vertex) in (0..).zip(vertices) {
@@ -213,7 +216,7 @@ impl Graph {
         Self::new(weights, links.filter(|link| link.1 != u32::MAX).collect())
     }
 
-    /// Writes parts from `first` on for some vertices.
+    /// Divides some vertices into parts and writes their numbers, counted from `first`.
     fn split(&self, vertices: &[u32], first: u16, parts: u16, found: &mut [u16]) {
         if parts < 2 || vertices.is_empty() {
             for vertex in vertices {
@@ -231,7 +234,7 @@ impl Graph {
         self.split(&of(true), first + half, parts - half, found);
     }
 
-    /// The vertex that is farthest from one; of several the first.
+    /// The vertex that is farthest from `from`; the first of several.
     fn farthest(&self, from: u32) -> u32 {
         let mut seen = vec![false; self.weights.len()];
         let (mut next, mut last, mut depth) = (VecDeque::from([(from, 0)]), from, 0);
@@ -250,20 +253,20 @@ impl Graph {
     }
 }
 
-/// A cut in two: false is the first side, which is to weigh `target`.
+/// A cut into two sides: false is the first side, which should weigh `target`.
 struct Halving<'a> {
     graph: &'a Graph,
     sides: Vec<bool>,
     first_weight: u64,
     target: u64,
     slack: u64,
-    /// Of each vertex, by how much fewer links are cut once it is on the other side.
+    /// For each vertex, by how many links the cut shrinks when it changes sides.
     gains: Vec<i64>,
     cut: i64,
 }
 
 impl<'a> Halving<'a> {
-    /// The best that is found of `half` parts of `parts` on the first side.
+    /// The best cut that was found which puts `half` of `parts` parts on the first side.
     fn of(graph: &'a Graph, half: u16, parts: u16) -> Vec<bool> {
         let vertices = graph.weights.len() as u32;
         let all: u64 = graph.weights.iter().sum();
@@ -302,12 +305,12 @@ impl<'a> Halving<'a> {
         self.first_weight.abs_diff(self.target)
     }
 
-    /// Less is better.
+    /// The order of cuts; less is better.
     fn rank(&self) -> (u64, i64) {
         (self.off().saturating_sub(self.slack), self.cut)
     }
 
-    /// The gains and the cut of the sides as they are.
+    /// Computes gains and cut of the current sides.
     fn weigh(&mut self) {
         let each = (0..).zip(&self.sides).map(|(vertex, side)| {
             let ends = self.graph.ends(vertex).iter();
@@ -321,7 +324,7 @@ impl<'a> Halving<'a> {
         self.cut = self.graph.cut(&self.sides) as i64;
     }
 
-    /// Puts a vertex on the other side.
+    /// Moves a vertex to the other side.
     fn turn(&mut self, vertex: u32, mut touched: impl FnMut(u32, i64)) {
         let at = vertex as usize;
         let side = !self.sides[at];
@@ -339,7 +342,7 @@ impl<'a> Halving<'a> {
         }
     }
 
-    /// The first side is the first vertices.
+    /// Makes the first side of the vertices with the lowest numbers.
     fn take_by_number(&mut self) {
         for vertex in 0..self.sides.len() as u32 {
             let weight = self.graph.weights[vertex as usize];
@@ -350,13 +353,13 @@ impl<'a> Halving<'a> {
         }
     }
 
-    /// The first side grows from a vertex by that which cuts fewest links, again and again.
+    /// Grows the first side from a vertex, each time by the vertex that cuts the fewest links.
     fn grow(&mut self, from: u32) {
         let mut next = BinaryHeap::from([(i64::MAX, Reverse(from))]);
         let mut unseen = 0;
         while self.first_weight < self.target {
             let Some((gain, Reverse(vertex))) = next.pop() else {
-                // the next piece of a network that does not hang together
+                // the network is not connected: continue with its next component
                 while self.sides.get(unseen) == Some(&false) {
                     unseen += 1;
                 }
@@ -374,8 +377,8 @@ impl<'a> Halving<'a> {
         }
     }
 
-    /// Moves every vertex once, the best first, and goes back to the best of all sides on the way;
-    /// whether those are better than before.
+    /// Moves every vertex once, the best first, then returns to the best cut seen in between;
+    /// reports whether it is better than the cut before.
     fn improve(&mut self) -> bool {
         let patience = self.sides.len() / 8 + 64;
         let mut locked = vec![false; self.sides.len()];
@@ -393,7 +396,7 @@ impl<'a> Halving<'a> {
                     heap.pop();
                 }
             }
-            // the heavier side gives where the other's would be too much
+            // if both moves unbalance the sides, the heavier side gives a vertex
             let fits = |side: usize| {
                 let (gain, Reverse(vertex)) = next[side].peek()?;
                 let weight = self.graph.weights[*vertex as usize];

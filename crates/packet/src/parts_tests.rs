@@ -1,4 +1,4 @@
-//! Parts of networks against what is known of their cuts, and against cuts by number.
+//! Tests of partitions against cuts of known size, and against cuts by number.
 
 use super::parts::{divided, links, parts, weights};
 use super::plant::{Class, Plant};
@@ -12,7 +12,7 @@ fn built(inline: &str) -> Topology {
     family.build(&recipe.params).expect("it can be built")
 }
 
-/// The network, all links of 1 ns.
+/// The network, with links of 1 ns.
 fn plant(inline: &str) -> Plant {
     let t = built(inline);
     let wiring = Wiring::of(&t, |_: &Cable| 1001).expect("it can be wired");
@@ -26,7 +26,7 @@ fn by_number(plant: &Plant, count: u16) -> Vec<u16> {
     (0..all).map(|r| (r * u64::from(count) / all) as u16).collect()
 }
 
-/// Links between two parts, with those of endpoints to routers that are elsewhere.
+/// The number of links between parts, with those of endpoints to routers of other parts.
 fn cut(plant: &Plant, of: &[u16]) -> usize {
     let ends = (0..plant.routers).flat_map(|r| plant.all(r).map(move |behind| (r, behind)));
     let between = ends.filter(|(r, b)| b.class != Class::Endpoint && b.lp > *r);
@@ -36,7 +36,7 @@ fn cut(plant: &Plant, of: &[u16]) -> usize {
     routers + rails.filter(|(e, rail)| at(*e, 0) != at(*e, *rail)).count()
 }
 
-/// The heaviest part's ports and endpoints together, as part of its share, without one router.
+/// The work of the heaviest part, less that of one router, divided by the mean of all parts.
 fn heaviest(plant: &Plant, of: &[u16], count: u16) -> f64 {
     let mut sizes = vec![0; count.into()];
     let mut most = 0;
@@ -50,8 +50,8 @@ fn heaviest(plant: &Plant, of: &[u16], count: u16) -> f64 {
     (*sizes.iter().max().expect("one") - most) as f64 / share
 }
 
-/// Cuts whose least size is known: two links of a ring, a row of a mesh, two of a torus, half of
-/// the cube's links along one direction; trees fall apart at the top.
+/// Cuts whose smallest size is known: two links of a ring, one row of a mesh, two rows of a torus,
+/// and the links along one dimension of a hypercube.
 #[test]
 fn cuts_that_are_known_are_found() {
     for (inline, least) in [
@@ -91,7 +91,7 @@ fn parts_are_alike_and_cut_no_more_than_numbers_do() {
     }
 }
 
-/// Links between groups are longer: no group is cut, though that cuts more links.
+/// Links between groups are longer: groups stay whole, although that cuts more links.
 #[test]
 fn groups_with_long_links_stay_together() {
     for (inline, count) in [("dragonfly:p=2,a=4,h=2", 2), ("dragonfly:p=4,a=8,h=4", 5)] {
@@ -111,7 +111,7 @@ fn groups_with_long_links_stay_together() {
     }
 }
 
-/// As many parts as routers, or more: each has a router at most.
+/// With at least as many parts as routers, no part has more than one router.
 #[test]
 fn there_may_be_more_parts_than_routers() {
     let plant = plant("ring:n=5");

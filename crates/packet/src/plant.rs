@@ -1,92 +1,93 @@
-//! The network as routers and endpoints see it: ports, what is behind them, and how fast.
+//! The network as routers and endpoints see it: their ports, the port at the other end of each
+//! link, rates and latencies.
 
 use super::event::Sender;
 use super::timing::transmission_ps;
 use des::Lp;
 use paths::wiring::{Attached, End, Wiring};
 
-/// Kinds of links, each with a rate and buffers.
+/// The class of a link, which determines its rate and buffers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Class {
     /// Between routers of a group.
     Local,
-    /// Between groups.
+    /// Between routers of different groups.
     Global,
-    /// Between an endpoint and its router, both ways.
+    /// Between an endpoint and its router, in both directions.
     Endpoint,
 }
 
-/// What is behind a port of a router.
+/// The far end of a link: what a port of a router is connected to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Behind {
-    /// The router or endpoint.
+pub struct FarEnd {
+    /// The router or endpoint at the far end.
     pub lp: Lp,
-    /// Its port; of an endpoint its rail.
+    /// The port at the far end; for an endpoint, its rail.
     pub port: u16,
-    /// Its kind of link.
+    /// The class of the link.
     pub class: Class,
-    /// Its rate and buffers, by their number.
+    /// The index of the link's rate and buffers.
     pub kind: u16,
     /// The latency of the link, ps.
     pub latency_ps: u32,
 }
 
-/// Rates and buffers of a kind of link.
+/// The rate and buffers of links of one kind.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Link {
-    /// Rate, GiB/s.
+pub struct LinkKind {
+    /// The rate of the link, in GiB/s.
     pub gib_per_s: f64,
-    /// Room of a virtual channel behind it, chunks.
+    /// Size of the buffer of a virtual channel at the far end, in chunks.
     pub chunks: u32,
-    /// The same, bytes.
+    /// Size of that buffer, in bytes.
     pub bytes: u32,
-    /// The time of a whole chunk, ps.
+    /// Transmission time of a full chunk, ps.
     pub chunk_ps: u64,
 }
 
-/// The network. Logical processes are the routers, then the endpoints.
+/// The simulated network. Its logical processes are the routers, then the endpoints.
 #[derive(Debug, Clone)]
 pub struct Plant {
     /// Routers of all planes.
     pub routers: u32,
-    /// Endpoints.
+    /// The number of endpoints.
     pub endpoints: u32,
-    /// Rail of an endpoint, each in a plane of its own.
+    /// Rails of each endpoint, each in a plane of its own.
     pub rails: u32,
-    /// Virtual channels of a port, of all classes of traffic: those of each follow one another.
+    /// Virtual channels of a port over all classes of traffic; those of one class are consecutive.
     pub lanes: u32,
-    /// Classes of traffic.
+    /// The number of classes of traffic.
     pub classes: u32,
-    /// A full chunk.
+    /// Length of a full chunk.
     pub chunk_bytes: u32,
-    /// Rates and buffers: of local links, global ones and those of endpoints; then of cables that
-    /// have rates of their own.
-    links: Vec<Link>,
-    /// Whether all links of endpoints are as [`Class::Endpoint`] says.
+    /// Rates and buffers: those of local links, of global links and of endpoints, then those of
+    /// cables with rates of their own.
+    links: Vec<LinkKind>,
+    /// Whether all links of endpoints have the rate of [`Class::Endpoint`].
     is_one_endpoint_rate: bool,
     offsets: Vec<u32>,
-    behind: Vec<Behind>,
-    /// The latency of all links, where they have the same.
+    far_ends: Vec<FarEnd>,
+    /// The latency of the links, where all have the same.
     latency_ps: Option<u32>,
-    /// Of each endpoint and rail the router and its port.
+    /// The router and port of each rail of each endpoint.
     attached: Vec<Attached>,
 }
 
 impl Plant {
-    /// The network of a wiring, with rails numbered as [`Wiring::of`] does and latencies of links
-    /// in ps, each one more than it is; `class` says of which kind the link between two routers
-    /// is. So many virtual channels are of each class of traffic.
+    /// The simulated network of a wiring, whose rails are numbered as by [`Wiring::of`] and whose
+    /// latencies are in ps, each one more than the real latency. `class` gives the class of the
+    /// link between two routers, `lanes` the virtual channels of each class of traffic.
     pub fn new(
         wiring: &Wiring,
         rails: u32,
         (lanes, classes): (u32, u32),
         chunk_bytes: u32,
-        links: [Link; 3],
+        links: [LinkKind; 3],
         class: impl Fn(u32, u32) -> Class,
     ) -> Self {
         let routers = wiring.routers();
         let attached = wiring.endpoints().to_vec();
-        let (mut offsets, mut behind) = (vec![0], Vec::new());
+        let (mut offsets, mut far_ends) = (vec![0], Vec::new());
         for router in 0..routers {
             for port in wiring.ports(router) {
                 let (lp, port_there, class) = match port.end {
@@ -98,13 +99,13 @@ impl Plant {
                 };
                 let latency_ps = port.out_latency - 1;
                 let kind = class as u16;
-                behind.push(Behind { lp, port: port_there, class, kind, latency_ps });
+                far_ends.push(FarEnd { lp, port: port_there, class, kind, latency_ps });
             }
-            offsets.push(behind.len() as u32);
+            offsets.push(far_ends.len() as u32);
         }
         let endpoints = attached.len() as u32 / rails;
-        let first = behind.first().map_or(0, |b: &Behind| b.latency_ps);
-        let latency_ps = behind.iter().all(|b| b.latency_ps == first).then_some(first);
+        let first = far_ends.first().map_or(0, |b: &FarEnd| b.latency_ps);
+        let latency_ps = far_ends.iter().all(|b| b.latency_ps == first).then_some(first);
         Self {
             routers,
             endpoints,
@@ -115,27 +116,27 @@ impl Plant {
             links: links.into(),
             is_one_endpoint_rate: true,
             offsets,
-            behind,
+            far_ends,
             latency_ps,
             attached,
         }
     }
 
-    /// A kind of link with a rate in GiB/s and `buffer_bytes` a virtual channel.
-    pub fn link(gib_per_s: f64, buffer_bytes: u32, chunk_bytes: u32) -> Link {
+    /// A kind of link with a rate in GiB/s and buffers of `buffer_bytes` for each virtual channel.
+    pub fn link(gib_per_s: f64, buffer_bytes: u32, chunk_bytes: u32) -> LinkKind {
         let chunk_ps = transmission_ps(chunk_bytes.into(), gib_per_s);
         let chunks = buffer_bytes / chunk_bytes;
-        Link { gib_per_s, chunks, bytes: buffer_bytes, chunk_ps }
+        LinkKind { gib_per_s, chunks, bytes: buffer_bytes, chunk_ps }
     }
 
-    /// The same network, where the link behind a port of a router has a rate of its own, GiB/s, or
-    /// none; buffers are those of its class. O(links x rates).
+    /// The same network with the rates of individual links: `rate` gives that of a router's port in
+    /// GiB/s, or none to keep it; buffers stay those of the link's class. O(links x rates).
     #[must_use]
     pub fn with_rates(mut self, rate: impl Fn(u32, usize) -> Option<f64>) -> Self {
         for router in 0..self.routers {
             let first = self.offsets[router as usize] as usize;
             for port in 0..self.ports(router) {
-                let class = self.behind[first + port].class;
+                let class = self.far_ends[first + port].class;
                 let Some(gib_per_s) = rate(router, port) else { continue };
                 let link = Self::link(gib_per_s, self.of(class).bytes, self.chunk_bytes);
                 let known = self.links.iter().position(|other| *other == link);
@@ -143,22 +144,22 @@ impl Plant {
                     self.links.push(link);
                     self.links.len() - 1
                 });
-                self.behind[first + port].kind = kind as u16;
+                self.far_ends[first + port].kind = kind as u16;
             }
         }
         let endpoint = self.of(Class::Endpoint).clone();
-        let rails = self.behind.iter().filter(|b| b.class == Class::Endpoint);
+        let rails = self.far_ends.iter().filter(|b| b.class == Class::Endpoint);
         self.is_one_endpoint_rate =
             rails.map(|b| &self.links[usize::from(b.kind)]).all(|link| *link == endpoint);
         self
     }
 
-    /// All rates and buffers that there are.
-    pub fn links(&self) -> &[Link] {
+    /// All kinds of links.
+    pub fn links(&self) -> &[LinkKind] {
         &self.links
     }
 
-    /// The kind of link of a rail of an endpoint.
+    /// The index of the link kind of a rail of an endpoint.
     #[inline]
     pub(super) fn kind_of_rail(&self, endpoint: u32, rail: u8) -> u16 {
         if self.is_one_endpoint_rate {
@@ -168,8 +169,8 @@ impl Plant {
         self.behind(at.router, at.port).kind
     }
 
-    /// The time of a chunk at the rate of so many rails of an endpoint together, ps: all that it
-    /// has, or one.
+    /// Transmission time of a chunk at the combined rate of `rails` rails of an endpoint, ps;
+    /// `rails` is 1 or all.
     #[inline]
     pub(super) fn interface_ps(&self, endpoint: u32, rails: u32, bytes: u32) -> u64 {
         if self.is_one_endpoint_rate {
@@ -179,13 +180,13 @@ impl Plant {
         transmission_ps(bytes.into(), (0..rails).map(rate).sum())
     }
 
-    /// What is behind the ports of a router.
-    pub fn all(&self, router: u32) -> impl Iterator<Item = Behind> + '_ {
+    /// The far ends of all ports of a router.
+    pub fn all(&self, router: u32) -> impl Iterator<Item = FarEnd> + '_ {
         let [first, last] = [router, router + 1].map(|r| self.offsets[r as usize] as usize);
-        self.behind[first..last].iter().copied()
+        self.far_ends[first..last].iter().copied()
     }
 
-    /// The port by which a chunk comes to a router.
+    /// The port of a router by which a chunk from `sender` comes in.
     #[inline]
     pub(super) fn comes_by(&self, sender: Sender) -> u16 {
         if sender.lp < self.routers {
@@ -195,7 +196,7 @@ impl Plant {
         }
     }
 
-    /// The latency of the link by which a chunk comes, ps.
+    /// The latency of the link that a chunk from `sender` crosses, ps.
     #[inline]
     pub(super) fn latency_ps(&self, sender: Sender) -> u64 {
         if let Some(same) = self.latency_ps {
@@ -210,27 +211,27 @@ impl Plant {
         self.behind(router, port).latency_ps.into()
     }
 
-    /// Virtual channels of a class.
+    /// The number of virtual channels of each class of traffic.
     #[inline]
     pub fn lanes_each(&self) -> u32 {
         self.lanes / self.classes
     }
 
-    /// The class whose virtual channel this is.
+    /// The class of traffic that a virtual channel belongs to.
     #[inline]
     pub fn class_of(&self, lane: u8) -> u8 {
         if self.classes == 1 { 0 } else { (u32::from(lane) / self.lanes_each()) as u8 }
     }
 
-    /// How many ports a router has.
+    /// The number of ports of a router.
     pub fn ports(&self, router: u32) -> usize {
         (self.offsets[router as usize + 1] - self.offsets[router as usize]) as usize
     }
 
-    /// What is behind a port of a router.
+    /// The far end of the link at a port of a router.
     #[inline]
-    pub fn behind(&self, router: u32, port: u16) -> Behind {
-        self.behind[self.offsets[router as usize] as usize + usize::from(port)]
+    pub fn behind(&self, router: u32, port: u16) -> FarEnd {
+        self.far_ends[self.offsets[router as usize] as usize + usize::from(port)]
     }
 
     /// The router and port of a rail of an endpoint.
@@ -239,19 +240,19 @@ impl Plant {
         self.attached[(endpoint * self.rails) as usize + usize::from(rail)]
     }
 
-    /// A kind of link.
+    /// The rate and buffers with this index.
     #[inline]
-    pub fn kind(&self, kind: u16) -> &Link {
+    pub fn kind(&self, kind: u16) -> &LinkKind {
         &self.links[usize::from(kind)]
     }
 
-    /// The links of a class whose cables have no rates of their own.
+    /// The kind of links of a class whose cables have no rates of their own.
     #[inline]
-    pub fn of(&self, class: Class) -> &Link {
+    pub fn of(&self, class: Class) -> &LinkKind {
         &self.links[class as usize]
     }
 
-    /// The time of a chunk on a link, ps.
+    /// Transmission time of a chunk on a link of this kind, ps.
     #[inline]
     pub fn chunk_ps(&self, kind: u16, bytes: u32) -> u64 {
         let link = self.kind(kind);
@@ -262,7 +263,7 @@ impl Plant {
         }
     }
 
-    /// The logical process of an endpoint.
+    /// The number of the logical process of an endpoint.
     #[inline]
     pub fn lp(&self, endpoint: u32) -> Lp {
         self.routers + endpoint

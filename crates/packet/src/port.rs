@@ -1,109 +1,111 @@
-//! What is kept of the ports, virtual channels and queues of a router or an endpoint.
+//! State of ports, virtual channels and queues of a router or an endpoint.
 
 use super::event::{Packet, Sender};
 
-/// No slot.
+/// The number that stands for no slot.
 pub(super) const NO_SLOT: u32 = u32::MAX;
-/// Of a time that has not come.
+/// The time that stands for "never".
 pub(super) const NEVER_PS: u64 = u64::MAX;
 
-/// A queue of slots, first in first out.
+/// A first-in-first-out queue of chunks, linked through the slots of a node.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct List {
+pub struct ChunkList {
     pub(super) head: u32,
     pub(super) tail: u32,
 }
 
-impl List {
-    /// One without slots.
+impl ChunkList {
+    /// An empty queue.
     pub const EMPTY: Self = Self { head: NO_SLOT, tail: NO_SLOT };
 
-    /// Whether it has none.
+    /// Whether the queue is empty.
     pub fn is_empty(self) -> bool {
         self.head == NO_SLOT
     }
 }
 
-/// A virtual channel of a port: what is known of the buffer behind it, and who waits for it.
+/// A virtual channel of a port: the chunks in the buffer at the far end, and those that wait for
+/// room there.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Lane {
-    /// Chunks that have room behind the port and have not left it: those that wait to be sent, are
-    /// on the wire, or were not accepted there yet.
+    /// Chunks that hold room in the buffer at the far end: they wait to be sent, are on the wire,
+    /// or have not left that buffer.
     pub chunks: u32,
-    /// Their bytes.
+    /// The bytes of these chunks.
     pub bytes: u32,
-    /// Chunks in `queued`.
+    /// The number of chunks in `queued`.
     pub waiting: u32,
-    /// Of an endpoint, their bytes.
+    /// The bytes of the chunks in `queued`; counted at endpoints only.
     pub waiting_bytes: u32,
-    /// Chunks with room, to be sent.
-    pub pending: List,
-    /// Chunks without room, whose senders got no credit yet.
-    pub queued: List,
+    /// Chunks that have been granted room and wait to be sent.
+    pub pending: ChunkList,
+    /// Chunks without room, whose senders have not got their credits back.
+    pub queued: ChunkList,
 }
 
-/// A port.
+/// A port of a router or an endpoint.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Port {
-    /// When it is free, ps.
+    /// The time from which the port is free, ps.
     pub free_ps: u64,
-    /// When it was last busy until, and how long it was in all, ps.
+    /// How long the port was busy in all, ps.
     pub busy_ps: u64,
-    /// Bytes that it has sent.
+    /// Bytes that the port has sent.
     pub bytes: u64,
-    /// Chunks that wait with room, on all lanes.
+    /// Chunks that wait with room granted, on all lanes.
     pub pending: u32,
     /// Chunks that wait without room, on all lanes.
     pub queued: u32,
-    /// Most chunks that waited at once.
+    /// The largest number of chunks that waited at once.
     pub most: u32,
-    /// How long it was free and chunks waited, but none had room behind it, ps.
+    /// How long the port was free while chunks waited without room behind it, ps.
     pub blocked_ps: u64,
-    /// Since when that is so, ps; [`NEVER_PS`] where it is not.
+    /// The time since when that is so, ps; [`NEVER_PS`] where it is not.
     pub since_ps: u64,
-    /// Whether an event will make it send.
+    /// Whether an event is scheduled that makes the port send.
     pub is_awake: bool,
     /// The lane that sent last.
     pub last: u8,
 }
 
-/// What waits in a slot.
+/// A chunk that waits in a slot of a node.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Waiting {
-    /// The chunk.
+pub struct QueuedChunk {
+    /// The waiting chunk.
     pub packet: Packet,
-    /// Who sent it here.
+    /// The port that sent it here.
     pub sender: Sender,
-    /// When its end is here, ps.
+    /// The time at which its tail has arrived, ps.
     pub tail_ps: u64,
     pub(super) next: u32,
 }
 
 impl Packet {
-    /// Which of several packets is the oldest.
+    /// The key by which packets are sorted by age, the oldest first.
     #[inline]
     pub(super) fn age(&self) -> (u64, u32) {
         (self.began_ps, self.from)
     }
 }
 
-/// Which queue of a lane.
+/// One of the two queues of a lane.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Queue {
-    /// Those with room.
+pub enum LaneQueue {
+    /// Chunks with room granted.
     Pending,
-    /// Those without.
+    /// Chunks without room.
     Queued,
 }
 
-/// A chunk that a port has sent.
+/// The transmission of a chunk by a port.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[expect(clippy::struct_field_names, reason = "names of times end in their unit")]
-pub struct Spell {
-    /// From when on chunks waited, and none had room, ps; its beginning where that was not so.
+pub struct Transmission {
+    /// The time since when chunks had waited without room, ps; the start of the transmission where
+    /// none had.
     pub(super) blocked_ps: u64,
-    /// When it began to be sent, ps.
+    /// The time at which the transmission began, ps.
     pub(super) start_ps: u64,
-    /// And when the port was no longer busy with it, ps.
+    /// The time at which the port was done with it, ps.
     pub(super) end_ps: u64,
 }

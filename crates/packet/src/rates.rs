@@ -1,7 +1,8 @@
-//! The rates of links: those of a network's cables, where it says some, else those of the dialect.
+//! The rates of links: those of the network's cables where it gives some, else those of the
+//! dialect.
 
 use super::models::Dialect;
-use super::plant::{Behind, Class, Plant};
+use super::plant::{Class, FarEnd, Plant};
 use super::spec::{BITS_IN_GIB, Spec};
 use base::SwitchId;
 use fabric::Topology;
@@ -13,19 +14,19 @@ use serde::Serialize;
 /// The rates of the links of a run.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, JsonSchema)]
 pub struct Rates {
-    /// Whether they are those of the cables, where the parameters give no other; else those of the
-    /// dialect.
+    /// Whether rates are those of the cables, where the parameters give no other; else they are
+    /// those of the dialect.
     pub of_cables: bool,
-    /// The lowest, Gbit/s.
+    /// The lowest rate, Gbit/s.
     pub lowest_gbps: f64,
-    /// The highest, Gbit/s.
+    /// The highest rate, Gbit/s.
     pub highest_gbps: f64,
 }
 
 impl Rates {
-    /// Those of a network under a spec.
+    /// The lowest and highest rate in a network.
     pub(super) fn of(plant: &Plant, of_cables: bool) -> Self {
-        let is_link = |(router, behind): &(u32, Behind)| behind.lp != *router;
+        let is_link = |(router, behind): &(u32, FarEnd)| behind.lp != *router;
         let all = (0..plant.routers).flat_map(|r| plant.all(r).map(move |b| (r, b)));
         let rates = all.filter(is_link).map(|(_, b)| plant.kind(b.kind).gib_per_s);
         let usual = plant.of(Class::Endpoint).gib_per_s;
@@ -37,13 +38,13 @@ impl Rates {
     }
 }
 
-/// The rate of a cable, GiB/s: cables tell Gbit/s, of 10^9.
+/// The rate of a cable in GiB/s; cables give it in Gbit/s, with 10^9 bits.
 fn gib_per_s(cable: &Cable) -> f64 {
     cable.rate_gbps() * 1e9 / 8.0 / f64::from(1 << 30)
 }
 
-/// Whether the cables of a network have rates that hold under a dialect: the network comes from a
-/// fabric, whose switches have addresses, or not all of its cables are as families have them.
+/// Whether the rates of a network's cables are used under a dialect: if it was read from a fabric,
+/// whose switches have GUIDs, or if some cable does not have the default rate.
 pub(super) fn hold(spec: &Spec, on: &Topology) -> bool {
     let usual = Cable::default().rate_gbps();
     let links = on.links().iter().map(|link| &link.cable);
@@ -53,14 +54,15 @@ pub(super) fn hold(spec: &Spec, on: &Topology) -> bool {
             || cables.any(|cable| cable.rate_gbps().to_bits() != usual.to_bits()))
 }
 
-/// The highest rate of a working rail of an endpoint, GiB/s; none where there is none.
+/// The highest rate of a working rail of an endpoint, in GiB/s; none where no rail works.
 pub(super) fn of_endpoints(on: &Topology) -> Option<f64> {
     let rails = on.terminals().iter().filter(|terminal| terminal.cable.up);
     rails.map(|terminal| gib_per_s(&terminal.cable)).reduce(f64::max)
 }
 
-/// The network with the rates of its cables, where a spec gives no rate of their class.
-pub(super) fn with_own(plant: Plant, spec: &Spec, on: &Topology) -> Plant {
+/// The network with the rates of its cables, except where the parameters give a rate for their
+/// class.
+pub(super) fn with_cable_rates(plant: Plant, spec: &Spec, on: &Topology) -> Plant {
     let given = &spec.link;
     let seats: Vec<Vec<u16>> =
         (0..plant.routers).map(|router| Wiring::seats(on, SwitchId(router))).collect();
@@ -68,7 +70,7 @@ pub(super) fn with_own(plant: Plant, spec: &Spec, on: &Topology) -> Plant {
         (0..plant.routers).map(|router| plant.all(router).map(|b| b.class).collect()).collect();
     plant.with_rates(|router, port| {
         let is_given = given.gib_per_s(classes[router as usize][port]).is_some();
-        // a rail that is down has a port behind those in use
+        // ports of rails that are down come after those in use and have no cable
         let number = *seats[router as usize].get(port)?;
         let cable = match on.peer(SwitchId(router), number) {
             Peer::Switch(channel) => &on.links()[channel.link().ix()].cable,

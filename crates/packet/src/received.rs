@@ -1,23 +1,23 @@
-//! What is kept of the chunks that an endpoint has received.
+//! Counters of the chunks and messages that an endpoint has received.
 
-/// What an endpoint has received.
+/// The totals of what an endpoint has received.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub struct Seen {
-    /// Chunks.
+pub struct Received {
+    /// Chunks received.
     pub chunks: u64,
-    /// Bytes.
+    /// Bytes received.
     pub bytes: u64,
-    /// Sum of their latencies, ps.
+    /// Sum of the chunks' latencies, ps.
     pub latency_ps: u64,
-    /// When the last one came, ps.
+    /// The time at which the last chunk came, ps.
     pub last_ps: u64,
 }
 
-/// A message of which a part has come.
+/// A message that has arrived in part.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Partly {
-    /// Its sender and class, and its number.
+pub struct PartialMessage {
+    /// The message's sender and class, and its number.
     pub(super) of: (u32, u32),
-    /// What is missing, bytes.
+    /// Bytes that are missing.
     pub(super) left: u32,
 }

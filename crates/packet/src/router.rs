@@ -1,12 +1,13 @@
-//! Routers: a chunk that arrives gets its way, waits for room behind the port, then for the port.
+//! Routers: a chunk that arrives is given its next hop, waits for room behind the port, then for
+//! the port.
 
-use super::event::{Happens, Packet, Sender};
+use super::event::{Event, Packet, Sender};
 use super::model::Model;
 use super::node::Node;
-use super::plant::{Class, Link};
-use super::port::{Lane, NEVER_PS, Queue};
+use super::plant::{Class, LinkKind};
+use super::port::{Lane, LaneQueue, NEVER_PS};
 use super::runs::Runs;
-use super::timing::{Order, Passing, Room};
+use super::timing::{CreditRule, Forwarding, Order};
 
 impl Model {
     /// A chunk arrives at a router.
@@ -21,20 +22,21 @@ impl Model {
         packet.hops += 1;
         let at = self.lane_at(port, lane);
         let bytes = packet.bytes;
-        if self.timing.room == Room::Gone {
-            node.put(port, at, Queue::Queued, (packet, sender), to);
+        if self.timing.room == CreditRule::Gone {
+            node.put(port, at, LaneQueue::Queued, (packet, sender), to);
         } else if node.lanes[at].chunks < self.room(to.me(), port).chunks {
-            node.put(port, at, Queue::Pending, (packet, sender), to);
+            node.put(port, at, LaneQueue::Pending, (packet, sender), to);
             self.credit(node, (sender, bytes), 0, to);
         } else {
-            node.put(port, at, Queue::Queued, (packet, sender), to);
+            node.put(port, at, LaneQueue::Queued, (packet, sender), to);
             Self::blocks(node, port, to);
             return;
         }
         self.router_wakes(node, port, to);
     }
 
-    /// A credit comes for a lane of a router's port: the first that waits for room gets it.
+    /// A credit returns to a lane of a router's port, and the first chunk that waits for room gets
+    /// it.
     pub(super) fn router_credit(
         &self,
         node: &mut Node,
@@ -43,21 +45,21 @@ impl Model {
         to: &mut impl Runs,
     ) {
         let at = self.lane_at(port, lane);
-        let own = node.lane(at, to);
-        own.chunks -= 1;
-        own.bytes -= bytes;
+        let credited = node.lane(at, to);
+        credited.chunks -= 1;
+        credited.bytes -= bytes;
         if node.lanes[at].queued.is_empty() {
             return;
         }
-        if self.timing.room == Room::Behind {
+        if self.timing.room == CreditRule::Behind {
             let waiting = node.take_queued(port, at, to);
-            node.put(port, at, Queue::Pending, (waiting.packet, waiting.sender), to);
+            node.put(port, at, LaneQueue::Pending, (waiting.packet, waiting.sender), to);
             self.credit(node, (waiting.sender, waiting.packet.bytes), 0, to);
         }
         self.router_wakes(node, port, to);
     }
 
-    /// A port of a router may send.
+    /// A port of a router sends the next chunk, if one may go.
     pub(super) fn router_sends(&self, node: &mut Node, port: u16, to: &mut impl Runs) {
         let Some(lane) = self.next_lane(node, port, to.me()) else {
             node.port(port, to).is_awake = false;
@@ -65,12 +67,12 @@ impl Model {
             return;
         };
         let at = self.lane_at(port, lane);
-        let is_kept = self.timing.room == Room::Gone;
+        let is_kept = self.timing.room == CreditRule::Gone;
         let waiting = if is_kept {
             let waiting = node.take_queued(port, at, to);
-            let own = node.lane(at, to);
-            own.chunks += 1;
-            own.bytes += waiting.packet.bytes;
+            let sending = node.lane(at, to);
+            sending.chunks += 1;
+            sending.bytes += waiting.packet.bytes;
             waiting
         } else {
             let (pending, waiting) = node.remove(node.lanes[at].pending, to);
@@ -92,7 +94,7 @@ impl Model {
         let start_ps = was.free_ps.max(now);
         node.keeps((port, was), start_ps, time_ps, to);
         let it = node.port(port, to);
-        // a chunk does not end before its end has come
+        // the last byte of a chunk cannot leave before it has arrived
         let free_ps = (start_ps + time_ps).max(waiting.tail_ps) + jitter_ps;
         it.free_ps = free_ps;
         it.blocked_ps += start_ps.saturating_sub(it.since_ps);
@@ -103,25 +105,25 @@ impl Model {
         let may_send = it.pending > 0 || it.queued > 0 && is_kept;
         it.is_awake = may_send;
         if may_send {
-            to.send(to.me(), free_ps - now, Happens::Sends { port });
+            to.send(to.me(), free_ps - now, Event::Sends { port });
         }
         if is_kept {
             self.credit(node, (waiting.sender, packet.bytes), free_ps - now, to);
         }
-        let way_ps = self.timing.router_ps + u64::from(behind.latency_ps);
+        let passing_ps = self.timing.router_ps + u64::from(behind.latency_ps);
         let arrives_ps = match self.timing.passing {
-            Passing::Twice => free_ps + self.plant.kind(behind.kind).chunk_ps,
-            Passing::Head if behind.class != Class::Endpoint => {
+            Forwarding::Twice => free_ps + self.plant.kind(behind.kind).chunk_ps,
+            Forwarding::Head if behind.class != Class::Endpoint => {
                 packet.tail_ps = (free_ps - start_ps) as u32;
                 start_ps
             }
-            Passing::Whole | Passing::Head => free_ps,
+            Forwarding::Whole | Forwarding::Head => free_ps,
         };
         let sender = Sender { lp: to.me(), port, lane };
-        to.send(behind.lp, arrives_ps + way_ps - now, Happens::Arrives(packet, sender));
+        to.send(behind.lp, arrives_ps + passing_ps - now, Event::Arrives(packet, sender));
     }
 
-    /// From now on, or from when a port is free, chunks wait for it and none has room behind it.
+    /// Notes since when chunks wait for a free port without room behind it.
     fn blocks(node: &mut Node, port: u16, to: &mut impl Runs) {
         let it = node.ports[usize::from(port)];
         if it.pending == 0 && it.queued > 0 && it.since_ps == NEVER_PS {
@@ -129,7 +131,7 @@ impl Model {
         }
     }
 
-    /// The lane of a port that sends next.
+    /// The lane of a port that sends next; none where none may.
     fn next_lane(&self, node: &Node, port: u16, me: u32) -> Option<u8> {
         let room = self.plant.behind(me, port).kind;
         let Some(sharing) = &self.sharing else {
@@ -144,8 +146,8 @@ impl Model {
         of(sharing.next(node, port, |class| of(class).is_some())?)
     }
 
-    /// The lane of a port, of those from one on so many, that sends next; behind the port is a
-    /// kind of link, and the last that sent was the one so far behind the first.
+    /// The lane that sends next, of `lanes` lanes of a port from `own` on; `kind` is the link
+    /// behind the port, and `last` the lane that sent last, counted from `own`.
     fn next_of(
         &self,
         node: &Node,
@@ -158,8 +160,8 @@ impl Model {
         let has = |lane: &usize| {
             let lane = &node.lanes[first + lane];
             match self.timing.room {
-                Room::Behind => !lane.pending.is_empty(),
-                Room::Gone => !lane.queued.is_empty() && self.has_room(node, lane, kind),
+                CreditRule::Behind => !lane.pending.is_empty(),
+                CreditRule::Gone => !lane.queued.is_empty() && self.has_room(node, lane, kind),
             }
         };
         let found = match self.timing.order {
@@ -177,14 +179,15 @@ impl Model {
         found.map(|lane| own + lane as u8)
     }
 
-    /// Makes a port of a router send, unless an event will.
+    /// Makes a port of a router send, unless an event for that is scheduled.
     fn router_wakes(&self, node: &mut Node, port: u16, to: &mut impl Runs) {
         if self.wakes(node, port, to) {
             self.router_sends(node, port, to);
         }
     }
 
-    /// Whether a port is to send at once; else an event makes it, if it sleeps.
+    /// Whether a port should send at once; otherwise an event is scheduled that makes it send,
+    /// unless there is one.
     pub(super) fn wakes(&self, node: &mut Node, port: u16, to: &mut impl Runs) -> bool {
         let now = to.now_ps();
         let it = node.ports[usize::from(port)];
@@ -197,11 +200,11 @@ impl Model {
             None => return true,
         };
         node.port(port, to).is_awake = true;
-        to.send(to.me(), delay_ps, Happens::Sends { port });
+        to.send(to.me(), delay_ps, Event::Sends { port });
         false
     }
 
-    /// Tells who sent a chunk that it leaves the buffer after a delay.
+    /// Returns the credit of a chunk to its sender, after the chunk has left the buffer.
     pub(super) fn credit(
         &self,
         node: &mut Node,
@@ -212,7 +215,7 @@ impl Model {
         let drawn_ps = node.drawn_ps(self.timing.jitter, to);
         let credit_ps = self.timing.credit_ps + self.plant.latency_ps(sender);
         let Sender { lp, port, lane } = sender;
-        to.send(lp, delay_ps + credit_ps + drawn_ps, Happens::Credit { bytes, port, lane });
+        to.send(lp, delay_ps + credit_ps + drawn_ps, Event::Credit { bytes, port, lane });
     }
 
     #[inline]
@@ -220,21 +223,22 @@ impl Model {
         usize::from(port) * self.plant.lanes as usize + usize::from(lane)
     }
 
-    /// What is behind a router's port.
+    /// The kind of link behind a router's port.
     #[inline]
-    fn room(&self, router: u32, port: u16) -> &Link {
+    fn room(&self, router: u32, port: u16) -> &LinkKind {
         self.plant.kind(self.plant.behind(router, port).kind)
     }
 
-    /// Whether the first of the chunks that wait for room in a lane has it behind the port, on this
-    /// kind of link: all of it, where buffers count bytes.
+    /// Whether there is room on a link of this kind for the first chunk that waits in a lane: for
+    /// all of it, where buffers count bytes.
     #[inline]
     pub(super) fn has_room(&self, node: &Node, lane: &Lane, kind: u16) -> bool {
         let link = self.plant.kind(kind);
         match self.timing.room {
-            Room::Behind => lane.chunks < link.chunks,
-            Room::Gone => {
-                // no chunk is longer than that: its own length need not be looked up
+            CreditRule::Behind => lane.chunks < link.chunks,
+            CreditRule::Gone => {
+                // no chunk is longer than a full one: where that fits, the chunk's own length need
+                // not be read
                 lane.bytes + self.plant.chunk_bytes <= link.bytes
                     || lane.bytes + node.first_bytes(lane.queued) <= link.bytes
             }

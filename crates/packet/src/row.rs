@@ -1,35 +1,36 @@
-//! A point as users read it.
+//! The result of a run at one load, as users read it.
 
 use super::latencies::Latencies;
 use super::replay::{JobRow, RankRow};
 use schemars::JsonSchema;
 use serde::Serialize;
 
-/// What a run at one load found.
+/// The result of a run at one load.
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 pub struct Row {
-    /// What endpoints want to send, as part of the rate of one rail; null of a workload.
+    /// What endpoints offer to send, as part of the rate of one rail; null for a workload.
     pub offered_load: Option<f64>,
-    /// Bytes that arrived, for each endpoint and the time until the last of them, Gbit/s.
+    /// Accepted rate: bytes that arrived, for each endpoint and the time until the last of them,
+    /// Gbit/s.
     pub accepted_gbps: f64,
     /// Packets that arrived.
     pub packets: u64,
-    /// Messages of which all arrived.
+    /// Messages that arrived completely.
     pub messages: u64,
-    /// Mean links between switches traversed; null where nothing arrived, as all that follow from
-    /// packets.
+    /// Mean number of links between switches that packets traversed; null where no packet arrived,
+    /// like all figures of packets.
     pub mean_hops: Option<f64>,
-    /// Mean switches visited.
+    /// Mean number of switches that packets visited.
     pub mean_switches: Option<f64>,
     /// Latencies of packets and of messages.
     #[serde(flatten)]
     pub latencies: Latencies,
-    /// Packets on ways that are no shortest ones.
+    /// Packets on non-minimal paths.
     pub nonminimal_packets: u64,
-    /// Packets that came behind one that the same endpoint sent them after, of the same class of
-    /// traffic; null where that is not asked for.
+    /// Packets that arrived behind one that the same endpoint sent after them in the same class of
+    /// traffic; null where overtaken packets are not counted.
     pub overtaken_packets: Option<u64>,
-    /// The last arrival, ns.
+    /// The time of the last arrival, ns.
     pub end_ns: f64,
     /// Events handled, without those that were undone.
     pub events: u64,
@@ -43,52 +44,52 @@ pub struct Row {
     pub busiest_link_use: f64,
     /// The busiest of these links, by the names of its switches.
     pub busiest_link: String,
-    /// Of all numbers of all endpoints and links: equal runs have equal ones.
+    /// A digest of all counters of endpoints and links: equal runs have equal digests.
     pub digest: String,
-    /// Whether packets wait for one another in a circle.
+    /// Whether packets wait for one another in a cycle.
     pub deadlocked: bool,
-    /// The circle, where there is one: each packet waits for the next, the last for the first.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub circle: Option<Vec<String>>,
-    /// All classes of traffic, where there are several.
+    /// The cycle, where there is one: each packet waits for the next, the last for the first.
+    #[serde(rename = "circle", skip_serializing_if = "Option::is_none")]
+    pub cycle: Option<Vec<String>>,
+    /// The results of each class of traffic, where there are several.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub classes: Option<Vec<ClassRow>>,
-    /// All jobs, those of workloads first: told beside the points.
+    /// The results of jobs, those of workloads first; they are reported beside the points.
     #[serde(skip)]
     pub jobs: Vec<JobRow>,
-    /// All channels between switches, where that is asked for.
+    /// The use of each channel between switches, where the user asked for it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub links: Option<LinkRow>,
-    /// All processes of workloads, where that is asked for.
+    /// The times of each process of workloads, where the user asked for them.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub ranks: Option<RankRow>,
-    /// What arrived in equal spans of time, where that is asked for.
+    /// Arrivals in equal spans of time, where the user asked for them.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub series: Option<SeriesRow>,
-    /// How long the run took, s, where that was measured.
+    /// Wall-clock time of the run, s, where it was measured.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub wall_s: Option<f64>,
 }
 
-/// Channels between switches as columns: both directions of every cable.
+/// The use of channels between switches, as columns: both directions of every cable.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, JsonSchema)]
 pub struct LinkRow {
     /// The switch that sends.
     pub from: Vec<String>,
     /// The switch that receives.
     pub to: Vec<String>,
-    /// The sender's port.
+    /// The port of the switch that sends.
     pub port: Vec<u16>,
-    /// The plane.
+    /// The plane that the channel belongs to.
     pub plane: Vec<u32>,
     /// Bytes sent.
     pub bytes: Vec<u64>,
-    /// The part of the run that it was busy.
+    /// The part of the run that the channel was busy.
     #[serde(rename = "use")]
     pub used: Vec<f64>,
-    /// Most packets that waited for it at once.
+    /// The largest number of packets that waited for the channel at once.
     pub most_waiting: Vec<u32>,
-    /// The part of the run that it was free and packets waited for it, but none had room behind it.
+    /// The part of the run that the channel was free while packets waited without room behind it.
     pub blocked: Vec<f64>,
 }
 
@@ -99,26 +100,27 @@ pub struct SeriesRow {
     pub end_ns: Vec<f64>,
     /// Packets that arrived.
     pub packets: Vec<u64>,
-    /// Bytes that arrived, for each endpoint and the span, Gbit/s.
+    /// Accepted rate: bytes that arrived, for each endpoint and the span, Gbit/s.
     pub accepted_gbps: Vec<f64>,
     /// Mean latency of these packets, ns; null where none arrived.
     pub mean_latency_ns: Vec<Option<f64>>,
 }
 
-/// What was found of a class.
+/// The results of a class of traffic.
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 pub struct ClassRow {
-    /// What endpoints want to send, as part of the rate of one rail.
+    /// What endpoints offer to send, as part of the rate of one rail.
     pub offered_load: f64,
-    /// Bytes that arrived, for each endpoint and the time until the last of any class, Gbit/s.
+    /// Accepted rate: bytes that arrived, for each endpoint and the time until the last of any
+    /// class, Gbit/s.
     pub accepted_gbps: f64,
     /// Packets that arrived.
     pub packets: u64,
     /// Messages that arrived.
     pub messages: u64,
-    /// Mean links between switches traversed; null where nothing arrived.
+    /// Mean number of links between switches traversed; null where nothing arrived.
     pub mean_hops: Option<f64>,
-    /// Mean switches visited; null likewise.
+    /// Mean number of switches visited; null where nothing arrived.
     pub mean_switches: Option<f64>,
     /// Latencies of packets and of messages.
     #[serde(flatten)]

@@ -1,15 +1,16 @@
-//! What handlers run in: an engine's context, and the changes that it may take back.
+//! The context of event handlers: what they may ask of the engine, and the changes that it may
+//! undo.
 
-use super::event::Happens;
+use super::event::Event;
 use super::nic::Nic;
-use super::port::{Lane, Port, Spell, Waiting};
-use super::received::{Partly, Seen};
-use super::replay::Played;
+use super::port::{Lane, Port, QueuedChunk, Transmission};
+use super::received::{PartialMessage, Received};
+use super::replay::ProcessChange;
 use super::tally::Arrival;
 use base::seed::Fast;
 use des::Lp;
 
-/// What handlers of routers and endpoints run in: [`des::Context`] of this model.
+/// The context of event handlers of routers and endpoints: [`des::Context`] for this model.
 pub trait Runs {
     /// The logical process that handles an event.
     fn me(&self) -> Lp;
@@ -17,52 +18,52 @@ pub trait Runs {
     /// The time of the event, ps.
     fn now_ps(&self) -> u64;
 
-    /// Sends an event to a logical process, which handles it so much later, ps.
-    fn send(&mut self, to: Lp, delay_ps: u64, event: Happens);
+    /// Sends an event to a logical process, which handles it `delay_ps` later.
+    fn send(&mut self, to: Lp, delay_ps: u64, event: Event);
 
-    /// Notes what is changed, as it was before, where it may be taken back.
+    /// Notes a change as the value before it, where the engine may have to undo it.
     fn note(&mut self, change: impl FnOnce() -> Change);
 
     /// Counts a chunk that has arrived.
     fn record(&mut self, arrival: Arrival);
 }
 
-/// What was changed, as it was before.
+/// A change to the state of a router or an endpoint, as the value before it.
 #[derive(Debug, Clone, Copy)]
 pub enum Change {
-    /// Random numbers.
+    /// The stream of random numbers.
     Dice(Fast),
-    /// A port.
+    /// A port, by its number.
     Port(u16, Port),
-    /// A lane.
+    /// A lane, by its index.
     Lane(u32, Lane),
-    /// There is one slot more.
+    /// A slot was added.
     Grown,
-    /// A free slot was taken; what it held.
-    Taken(u32, Waiting),
-    /// A slot got another successor; which it had.
+    /// A free slot was taken; its number and old content.
+    Taken(u32, QueuedChunk),
+    /// A slot got another successor; its number and old successor.
     Linked(u32, u32),
-    /// A slot became free; what it held.
-    Freed(u32, Waiting),
-    /// What is kept to share ports among classes.
+    /// A slot became free; its number and old content.
+    Freed(u32, QueuedChunk),
+    /// A number by which classes of traffic share a port.
     Tag(u32, u64),
-    /// What a port has sent is kept.
+    /// A transmission of a port was added to the recent ones.
     Kept(u16),
-    /// What a port had sent is kept no longer.
-    Forgot(u16, Spell),
+    /// A transmission of a port was dropped from the recent ones.
+    Forgot(u16, Transmission),
     /// All jobs are done.
     Ended,
-    /// The interface of an endpoint for a class.
+    /// The network interface of a class of traffic.
     Nic(u8, Nic),
-    /// What an endpoint had received.
-    Seen(Seen),
-    /// When the youngest packet of a sender began, by its place; none where there was no such
-    /// place.
-    Heard(u32, Option<u64>),
+    /// The totals of what an endpoint has received.
+    Received(Received),
+    /// The time at which the youngest packet of a sender was scheduled, by the sender's place; none
+    /// where the place was added.
+    Youngest(u32, Option<u64>),
     /// A part of a message came; what was missing of it before, none where it is the first part.
-    PartCame(u32, Option<Partly>),
-    /// All of a message is there; what was missing before.
-    AllCame(u32, Partly),
+    PartCame(u32, Option<PartialMessage>),
+    /// The rest of a message came; what was missing before.
+    AllCame(u32, PartialMessage),
     /// The processes of an endpoint.
-    Played(Played),
+    Process(ProcessChange),
 }

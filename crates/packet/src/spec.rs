@@ -1,23 +1,23 @@
-//! The parameters of a run of packets, as people set them.
+//! The parameters of a run at the packet level.
 
-use super::classes::ClassOf;
+use super::classes::TrafficClass;
 use super::models::Dialect;
 use super::nic::Injection;
 use super::plant::Class;
-use super::replay::{BackgroundOf, Backgrounds, Collectives, Compute, Mpi, Traces, needs_trace};
+use super::replay::{BackgroundSpec, Backgrounds, Collectives, Compute, Mpi, Traces, needs_trace};
 use base::Refusal;
 use paths::loads::{Loads, MOST_LOAD};
-use paths::select::{Choosing, LaneUse, Rail, Selection};
+use paths::select::{LaneUse, Rail, Selection, SelectionParams};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// When a packet goes on.
+/// When a switch forwards a packet.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Switching {
-    /// When its head has come, if there is room for all of it.
+    /// When its head has arrived, if there is room for all of it.
     CutThrough,
-    /// When it has arrived whole.
+    /// When all of it has arrived.
     StoreAndForward,
 }
 
@@ -25,100 +25,100 @@ pub enum Switching {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Arbitration {
-    /// Of each virtual channel in turn that which came first.
+    /// Virtual channels take turns; in each, the packet that came first.
     #[default]
     RoundRobin,
-    /// The oldest: that which its interface scheduled first.
+    /// The oldest packet: the one that its interface scheduled first.
     Oldest,
 }
 
-/// What runs events; the result is the same with any.
+/// The engine that runs the events; the result does not depend on it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Sync {
-    /// One after the other; points of several loads side by side.
+    /// One event after the other; points of several loads run side by side.
     #[default]
     Sequential,
-    /// Threads, in windows of time in which they cannot disturb each other.
+    /// Threads that run in windows of time in which they cannot affect each other.
     Threads,
     /// The ranks of an MPI program, in the same windows.
     Mpi,
-    /// Threads that go ahead of what is sure, and undo what came too early.
+    /// Threads that run ahead speculatively and undo events that were handled too early.
     Optimistic,
 }
 
-/// Tests of the optimistic engine; the result is the same with any.
+/// What the optimistic engine undoes, for tests; the result does not depend on it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Undo {
-    /// What came too early.
+    /// Events that were handled too early.
     #[default]
     Needed,
-    /// Every event once.
+    /// Every event is undone once.
     Forced,
-    /// Events of a round in an order drawn at random, nearly all of them too early.
+    /// Events of a round in a random order, nearly all of them too early.
     Hostile,
 }
 
 /// Rates, buffers and latencies of links; those of the dialect where they are not given.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
-pub struct Links {
-    /// Latency of every link, ns; of `physical` by the lengths of the cables, 5 ns a metre, 25 ns
-    /// where they are not known; in the others 0.
+pub struct LinkParams {
+    /// Latency of every link, ns; default: in `physical` by the lengths of the cables, 5 ns a
+    /// metre, 25 ns where they are not known; in the other dialects 0.
     pub latency_ns: Option<f64>,
     /// Rate of every link in each direction, Gbit/s.
     pub rate_gbps: Option<f64>,
-    /// Rate between switches of a group, Gbit/s, where it is another one.
+    /// Rate between switches of a group, Gbit/s, where it differs.
     pub local_rate_gbps: Option<f64>,
-    /// Rate between groups, Gbit/s, likewise.
+    /// Rate between groups, Gbit/s, where it differs.
     pub global_rate_gbps: Option<f64>,
-    /// Rate between endpoints and their switches, Gbit/s, likewise.
+    /// Rate between endpoints and their switches, Gbit/s, where it differs.
     pub endpoint_rate_gbps: Option<f64>,
-    /// Room of a virtual channel between switches of a group.
+    /// Buffer of a virtual channel between switches of a group.
     pub local_buffer_bytes: Option<u32>,
-    /// Room of a virtual channel between groups.
+    /// Buffer of a virtual channel between groups.
     pub global_buffer_bytes: Option<u32>,
-    /// Room of a virtual channel between endpoints and their switches.
+    /// Buffer of a virtual channel between endpoints and their switches.
     pub endpoint_buffer_bytes: Option<u32>,
 }
 
-impl Links {
-    /// The rate that is given for links of a class, GiB/s.
+impl LinkParams {
+    /// The rate that the parameters give for links of a class, in GiB/s.
     pub(super) fn gib_per_s(&self, class: Class) -> Option<f64> {
-        let own = match class {
+        let of_class = match class {
             Class::Local => self.local_rate_gbps,
             Class::Global => self.global_rate_gbps,
             Class::Endpoint => self.endpoint_rate_gbps,
         };
-        own.or(self.rate_gbps).map(|gbps| gbps * 1e9 / BITS_IN_GIB)
+        of_class.or(self.rate_gbps).map(|gbps| gbps * 1e9 / BITS_IN_GIB)
     }
 }
 
-/// Bits of a GiB, the unit that CODES has rates in.
+/// Bits of a GiB; CODES gives rates in GiB/s.
 pub(super) const BITS_IN_GIB: f64 = 8_589_934_592.0;
 
-/// Switches; as the dialect has them where nothing is given.
+/// Delays and arbitration of switches; those of the dialect where they are not given.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
-pub struct Routers {
-    /// Time through a switch, which occupies no port, ns.
+pub struct SwitchParams {
+    /// Time through a switch, during which no port is occupied, ns.
     pub delay_ns: Option<f64>,
     /// Time of a credit, besides the latency of the link, ns.
     pub credit_ns: Option<f64>,
     /// Virtual channels of a port.
     pub virtual_channels: Option<u8>,
-    /// When packets go on; of `physical` alone.
+    /// When switches forward packets; `physical` only.
     pub switching: Option<Switching>,
-    /// Which of the packets that wait for a port goes first; of `physical` alone.
+    /// Which of the packets that wait for a port goes first; `physical` only.
     pub arbitration: Option<Arbitration>,
-    /// A shortest way is taken where no more bytes wait for it; of `codes-dally-v1` and
-    /// `codes-dfplus-v1`.
+    /// A minimal path is taken where at most this many bytes wait for it; `codes-dally-v1` and
+    /// `codes-dfplus-v1` only.
     pub adaptive_threshold_bytes: Option<u32>,
-    /// How often the bytes that wait for a detour count, beside those for a shortest way; of
-    /// `codes-dally-v1` and `codes-dfplus-v1`.
+    /// Factor by which the bytes that wait for a detour count, beside those for a minimal path;
+    /// `codes-dally-v1` and `codes-dfplus-v1` only.
     pub detour_weight: Option<u32>,
-    /// What is added to delays, ns; not of `physical`.
+    /// Delay that CODES adds so that its engine can look ahead, ns; not in `physical`.
     pub lookahead_ns: Option<f64>,
 }
 
@@ -127,33 +127,34 @@ pub struct Routers {
 #[serde(default, deny_unknown_fields)]
 #[expect(clippy::struct_excessive_bools, reason = "options that users set one by one")]
 pub struct Spec {
-    /// Whose model of routers and endpoints.
+    /// The model of routers and endpoints.
     pub dialect: Dialect,
     /// Loads as part of the rate of one rail of an endpoint: a number, several, or a range
     /// `0.1:0.9:0.1`; 0.5 where it is not given. Not beside a workload, nor are `traffic`,
     /// `messages` and `message_bytes`.
     pub load: Option<Loads>,
-    /// How packets choose among the paths that there are; `adaptive` is `ugal_l`.
+    /// How packets choose among the paths that exist; `adaptive` means `ugal_l`.
     pub selection: Selection,
-    /// What selections look at; their usual numbers where it is not given; of `physical` alone.
-    pub choosing: Option<Choosing>,
-    /// The virtual channels of packets that choose; of `physical` alone.
+    /// The numbers that the selection is tuned by; its defaults where they are not given;
+    /// `physical` only.
+    pub choosing: Option<SelectionParams>,
+    /// The virtual channels of packets that choose their paths; `physical` only.
     pub lane_use: LaneUse,
     /// The rail of its endpoint that a packet takes, where there are several.
     pub rail: Rail,
     /// Who sends to whom: a pattern with its argument; `uniform` where it is not given.
     pub traffic: Option<String>,
-    /// Several classes of traffic at once, each a table; none: one class, by the keys of all. Of
-    /// `physical` alone.
-    pub traffic_class: Vec<ClassOf>,
-    /// When messages come to their interface; as the dialect has it where it is not given.
+    /// Several classes of traffic at once, each a table; none: one class with the parameters of the
+    /// run. `physical` only.
+    pub traffic_class: Vec<TrafficClass>,
+    /// When endpoints create messages; as in the dialect where it is not given.
     pub injection: Option<Injection>,
-    /// Messages of an endpoint; 30 where it is not given.
+    /// Messages that each endpoint sends; 30 where it is not given.
     pub messages: Option<u32>,
     /// Length of a message; 4096 where it is not given.
     pub message_bytes: Option<u32>,
-    /// Messages are made until then, whatever `messages` says, and what has not arrived then does
-    /// not count, ns.
+    /// Endpoints create messages until this time, whatever `messages` says, and what has not
+    /// arrived by then does not count, ns.
     pub end_ns: Option<f64>,
     /// What processes do, in place of `traffic`: a name of `flyloom workload list` with its
     /// parameters, such as `amg_like p=12 levels=4 cycles=1 base_bytes=16384`, or a file or a
@@ -164,39 +165,39 @@ pub struct Spec {
     pub workload_class: Vec<u32>,
     /// Whether calculations of a workload take time.
     pub compute: Compute,
-    /// What becomes of collective operations of a workload.
+    /// What collective operations of a workload send.
     pub collectives: Collectives,
     /// Which endpoint each process is on: a name of `flyloom list placements`, or a file; of all
     /// jobs together, those of the background last.
     pub placement: String,
-    /// Jobs that send at random as long as those of workloads run.
+    /// Background jobs: they send to random endpoints as long as the workloads run.
     pub background: Backgrounds,
-    /// What MPI costs.
+    /// The costs of MPI.
     pub mpi: Mpi,
-    /// Tells bytes, use and the longest queue of every link.
+    /// Reports bytes, use and the longest queue of every link.
     pub links: bool,
-    /// Counts packets that come behind one that the same endpoint sent them after.
+    /// Counts packets that arrive behind one that the same endpoint sent after them.
     pub overtaken: bool,
-    /// Tells times of every process of a workload.
+    /// Reports the times of every process of a workload.
     pub ranks: bool,
-    /// Tells what arrived in every span of this length, ns.
+    /// Reports what arrived in every span of this length, ns.
     pub series_ns: Option<f64>,
-    /// Longest packet; longer messages are several.
+    /// Longest packet; longer messages are cut into several.
     pub packet_bytes: u32,
-    /// Links.
-    pub link: Links,
-    /// Switches.
+    /// Rates, buffers and latencies of links.
+    pub link: LinkParams,
+    /// Delays and arbitration of switches.
     #[serde(rename = "switch")]
-    pub router: Routers,
-    /// What runs events.
+    pub router: SwitchParams,
+    /// The engine that runs the events.
     pub sync: Sync,
     /// How far the optimistic engine goes ahead, ns.
     pub ahead_ns: f64,
     /// What the optimistic engine undoes.
     pub undo: Undo,
-    /// Runs without a proof that packets never wait for one another in a cycle.
+    /// Runs without a proof that packets cannot deadlock.
     pub unverified: bool,
-    /// The seed of all that is random.
+    /// The seed of all random numbers.
     pub seed: u64,
 }
 
@@ -227,8 +228,8 @@ impl Default for Spec {
             ranks: false,
             series_ns: None,
             packet_bytes: 4096,
-            link: Links::default(),
-            router: Routers::default(),
+            link: LinkParams::default(),
+            router: SwitchParams::default(),
             sync: Sync::Sequential,
             ahead_ns: 100.0,
             undo: Undo::Needed,
@@ -238,7 +239,7 @@ impl Default for Spec {
     }
 }
 
-/// Whether a number is in its range.
+/// Checks that a number is in its range.
 fn within<T: PartialOrd + Copy + std::fmt::Display>(
     name: &str,
     given: Option<T>,
@@ -254,7 +255,7 @@ fn within<T: PartialOrd + Copy + std::fmt::Display>(
 }
 
 impl Spec {
-    /// Whether it can be, as far as that is known without a network.
+    /// Checks the parameters as far as that is possible without a network.
     ///
     /// # Errors
     /// When a number is out of its range, or the dialect lacks what is asked for.
@@ -300,12 +301,12 @@ impl Spec {
         self.check_dialect()
     }
 
-    /// The loads of its points.
+    /// The loads of the run's points.
     pub(super) fn loads(&self) -> Loads {
         self.load.clone().unwrap_or_else(|| Loads::At(vec![0.5]))
     }
 
-    /// Who sends to whom.
+    /// The traffic pattern.
     pub(super) fn pattern(&self) -> &str {
         self.traffic.as_deref().unwrap_or("uniform")
     }
@@ -320,8 +321,8 @@ impl Spec {
         self.message_bytes.unwrap_or(4096)
     }
 
-    /// The same with what it leaves open of what is sent, where no workload says that.
-    pub(super) fn said(&self) -> Self {
+    /// The same parameters with the defaults of traffic filled in, where there is no workload.
+    pub(super) fn with_defaults(&self) -> Self {
         if !self.workload.0.is_empty() {
             return self.clone();
         }
@@ -334,12 +335,12 @@ impl Spec {
         }
     }
 
-    /// Refuses what does not go with a workload, and what needs one.
+    /// Refuses parameters that do not go with a workload, and those that need one.
     fn check_replay(&self) -> Result<(), Refusal> {
         self.mpi.check()?;
-        self.background.0.iter().try_for_each(BackgroundOf::check)?;
+        self.background.0.iter().try_for_each(BackgroundSpec::check)?;
         let lanes = self.router.virtual_channels.unwrap_or(4);
-        ClassOf::check(&self.traffic_class, lanes, !self.workload.0.is_empty())?;
+        TrafficClass::check(&self.traffic_class, lanes, !self.workload.0.is_empty())?;
         self.check_class_numbers()?;
         if self.workload.0.is_empty() {
             return match (self.background.0.is_empty(), self.ranks) {
@@ -366,7 +367,7 @@ impl Spec {
         Ok(())
     }
 
-    /// Refuses classes that there are none of.
+    /// Refuses numbers of classes of traffic that do not exist.
     fn check_class_numbers(&self) -> Result<(), Refusal> {
         let last = self.traffic_class.len().max(1) as u32;
         let of = |name: &str, class: u32| within(name, Some(class), (1, last));
@@ -385,7 +386,7 @@ impl Spec {
             .try_for_each(|one| of("background.traffic_class", one.traffic_class))
     }
 
-    /// Refuses what the dialect lacks.
+    /// Refuses parameters that the dialect does not have.
     fn check_dialect(&self) -> Result<(), Refusal> {
         let dialect = self.dialect;
         let lacks = |param: &str, what: &str, has: &str| {
@@ -425,5 +426,5 @@ impl Spec {
     }
 }
 
-/// The least load: a message of the greatest length in less than an hour.
+/// The smallest load: a message of the greatest length in less than an hour.
 const LEAST_LOAD: f64 = 1e-4;

@@ -1,9 +1,9 @@
-//! The packet level as a stage: parameters and what it is run on in, points and their figures out.
+//! The packet level as a stage: from the parameters and the network to the figures of each point.
 
-use super::case::{Case, Own, alone};
+use super::case::{Case, GivenTraffic, alone};
 use super::models::Dialect;
 use super::rates::Rates;
-use super::replay::{JobRow, Jobs};
+use super::replay::{GivenJobs, JobRow};
 use super::row::Row;
 use super::spec::{BITS_IN_GIB, Spec, Sync};
 use base::renamed::Renamed;
@@ -25,45 +25,47 @@ use std::fmt::Write;
 use std::sync::Arc;
 use traffic::sending::Sending;
 
-/// What is under load.
+/// The inputs of a run at the packet level: network, tables, traffic and workloads.
 #[derive(Clone, Copy)]
-pub struct Driven<'a> {
+pub struct PacketInputs<'a> {
     /// The network.
     pub topology: &'a Arc<Topology>,
-    /// Its tables, where packets follow some; else the selection chooses ways on the network.
+    /// The forwarding tables that packets follow; without them the selection chooses paths on the
+    /// network.
     pub routing: Option<&'a Routing>,
-    /// Traffic of the user's, in place of that which the parameters name.
+    /// Traffic that the caller gives, in place of the pattern that the parameters name.
     pub traffic: Option<&'a Sending>,
-    /// Traces of the user's, in place of those that the parameters name.
-    pub jobs: Jobs<'a>,
+    /// Schedules and endpoints of workloads that the caller gives, in place of those that the
+    /// parameters name.
+    pub jobs: GivenJobs<'a>,
 }
 
-/// What the packet level finds.
+/// The results of a run at the packet level.
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 pub struct Record {
-    /// Whether packets were proved never to wait in a circle.
+    /// Whether packets were proved free of deadlock.
     pub verified: bool,
-    /// The rates of links: those of cables hold, link by link, where the network says some.
+    /// The rates of links: those of the cables, link by link, where the network gives some.
     pub rates: Rates,
     /// All parameters.
     pub parameters: Spec,
-    /// A point for each load, in their order; of traces the one run.
+    /// A point for each load, in their order; a single one for workloads.
     pub points: Vec<Row>,
-    /// All jobs, those of traces first; none where there are no traces.
+    /// The results of jobs, those of workloads first; empty where there are no workloads.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub jobs: Vec<JobRow>,
 }
 
 impl Spec {
-    /// Runs it on so many threads; the result is the same with any number, but for times that
-    /// `clock` tells, in seconds.
+    /// Runs the simulation on `threads` threads. The result does not depend on their number, except
+    /// for wall times, which `clock` gives in seconds.
     ///
     /// # Errors
-    /// When something does not fit, packets may wait in a circle and `unverified` is not set, or
-    /// `watch` says stop.
+    /// When something does not fit, packets may deadlock and `unverified` is not set, or `watch`
+    /// says stop.
     pub fn simulate(
         &self,
-        on: Driven<'_>,
+        on: PacketInputs<'_>,
         threads: usize,
         clock: Option<&(dyn Fn() -> f64 + core::marker::Sync)>,
         watch: &dyn Watch,
@@ -73,9 +75,10 @@ impl Spec {
         }
         let case = self.case(on, watch)?;
         let Loads::At(loads) = &self.loads() else { return Err(Interrupted.into()) };
-        // jobs look at no load
+        // workloads ignore the load, so they are run once
         let loads = if case.replay().is_some() { &[0.0][..] } else { loads };
-        // parallel engines have all threads for one point, the sequential one has a point each
+        // a parallel engine uses all threads for one point, the sequential one uses one for each
+        // point
         let (at_once, each) = match self.sync {
             Sync::Sequential => (threads.clamp(1, loads.len().max(1)), 1),
             Sync::Threads | Sync::Mpi | Sync::Optimistic => (1, threads),
@@ -92,24 +95,26 @@ impl Spec {
     fn record(&self, case: &Case, mut points: Vec<Row>) -> Record {
         let jobs = points.first_mut().map(|row| std::mem::take(&mut row.jobs)).unwrap_or_default();
         let (verified, rates) = (case.verified, case.rates);
-        Record { verified, rates, parameters: self.said(), points, jobs }
+        Record { verified, rates, parameters: self.with_defaults(), points, jobs }
     }
 
-    /// The network with what is sent over it, ready to run.
-    fn case(&self, on: Driven<'_>, watch: &dyn Watch) -> Result<Case, Stop> {
+    /// The network with the traffic that is sent over it, ready to run.
+    fn case(&self, on: PacketInputs<'_>, watch: &dyn Watch) -> Result<Case, Stop> {
         self.check()?;
         let source = PathSource::of(on.topology, on.routing);
-        Case::new(source, self, Own { traffic: on.traffic, jobs: on.jobs }, watch)
+        let given = GivenTraffic { traffic: on.traffic, jobs: on.jobs };
+        Case::new(source, self, given, watch)
     }
 
-    /// Runs it over processes that go in step, each with a part of the network; all find the same,
-    /// but for times.
+    /// Runs the simulation over several processes, each of which simulates a part of the network;
+    /// all get the same result, except for wall times.
     ///
     /// # Errors
-    /// As [`Self::simulate`], the same at all; and when they were not given the same.
+    /// The errors of [`Self::simulate`], the same in all processes; and when processes were given
+    /// different inputs.
     pub fn simulate_over(
         &self,
-        on: Driven<'_>,
+        on: PacketInputs<'_>,
         peers: &mut dyn Peers,
         clock: Option<&(dyn Fn() -> f64 + core::marker::Sync)>,
         watch: &dyn Watch,
@@ -138,8 +143,8 @@ impl Spec {
         Ok(self.record(&case, points))
     }
 
-    /// What a run will take on a network of this size: bytes within a factor of two, seconds no
-    /// more than an order of magnitude.
+    /// The memory and time that a run needs on a network of this size: bytes within a factor of
+    /// two, seconds within an order of magnitude.
     pub fn need_of(&self, size: &Size) -> Need {
         let points = match &self.loads() {
             Loads::At(loads) => loads.len() as f64,
@@ -150,14 +155,14 @@ impl Spec {
         self.need_at(size, each, points)
     }
 
-    /// The same of jobs, one run of so many packets: no less, as the background goes on until all
-    /// traces are done.
+    /// The need of a run of workloads with `packets` packets. It is a lower bound, because
+    /// background jobs send until all workloads are done.
     fn need_of_packets(&self, size: &Size, packets: f64) -> Need {
         self.need_at(size, packets / size.terminals.max(1.0), 1.0)
     }
 
-    /// Of so many threads those that pay for one run on this network; all of them where runs are
-    /// side by side.
+    /// The number of threads, of `threads`, that are worth using for one run on this network; all
+    /// of them where runs are side by side.
     pub fn paying(&self, on: &Topology, threads: usize) -> usize {
         match self.sync {
             Sync::Sequential | Sync::Mpi => threads,
@@ -168,7 +173,7 @@ impl Spec {
         }
     }
 
-    /// The same of so many points of so many packets for each endpoint.
+    /// The need of `points` points with `each` packets for each endpoint.
     fn need_at(&self, size: &Size, each: f64, points: f64) -> Need {
         let classes = self.traffic_class.len().max(1) as f64;
         let lanes = f64::from(self.router.virtual_channels.unwrap_or(4)) * classes;
@@ -188,9 +193,9 @@ impl Spec {
     }
 }
 
-/// What tells a value from others.
+/// A digest by which processes compare whether they were given the same value.
 fn digest(value: &impl std::fmt::Debug) -> String {
-    /// FNV-1a of what is written, of which nothing is kept.
+    /// FNV-1a over text that is written to it and not kept.
     struct Hash(u64);
     impl Write for Hash {
         fn write_str(&mut self, text: &str) -> std::fmt::Result {
@@ -205,7 +210,7 @@ fn digest(value: &impl std::fmt::Debug) -> String {
     format!("{:016x}", hash.0)
 }
 
-/// Ports of routers and of endpoints that are worth a thread of their own.
+/// The number of ports of routers and endpoints from which one more thread is worth starting.
 ///
 /// Seconds with one thread and with two, the least of 7 runs in turn on two cores that others use
 /// too, at a load of 0.5, in windows: 20 ports 0.055 and 0.78; 162 ports 0.12 and 1.22; 384 ports
@@ -214,10 +219,10 @@ fn digest(value: &impl std::fmt::Debug) -> String {
 const PORTS_A_THREAD: usize = 256;
 /// One GiB/s in Gbit/s.
 const GBPS_OF_GIB: f64 = BITS_IN_GIB / 1e9;
-/// Packets through routers in a second of one processor, roughly.
+/// Packets that one processor takes through routers in a second, roughly.
 const HOPS_A_SECOND: f64 = 3e6;
 
-/// A column of the figure `name` of a run's point, where it has one alone.
+/// A real-valued column of figure `name`, read from the first point of a run.
 const fn real(
     name: &'static str,
     at: &'static str,
@@ -257,14 +262,14 @@ impl Stage for Spec {
             "mean_hops",
             "/points/0/mean_hops",
             "links",
-            "links between switches traversed, in the mean",
+            "mean number of links between switches traversed",
             Better::Lower,
         ),
         real(
             "mean_switches",
             "/points/0/mean_switches",
             "switches",
-            "switches visited, in the mean",
+            "mean number of switches visited",
             Better::Lower,
         ),
         Metric::new(
@@ -272,7 +277,7 @@ impl Stage for Spec {
             "/points/0/nonminimal_packets",
             Kind::Whole,
             "",
-            "packets on ways that are no shortest ones",
+            "packets on non-minimal paths",
             Better::Neither,
         ),
         real("end_ns", "/points/0/end_ns", "ns", "the last arrival", Better::Lower),
@@ -287,7 +292,7 @@ impl Stage for Spec {
             "mean_comm_ns",
             "/jobs/0/mean_comm_ns",
             "ns",
-            "the same in the mean of its processes",
+            "mean communication time of the processes of the first workload",
             Better::Lower,
         ),
     ];
@@ -320,7 +325,7 @@ impl Stage for Spec {
         Renamed::name("background.class", "background.traffic_class"),
     ];
 
-    type Input<'a> = Driven<'a>;
+    type Input<'a> = PacketInputs<'a>;
     type Record = Record;
 
     fn examples() -> Vec<Self> {
@@ -328,7 +333,7 @@ impl Stage for Spec {
         vec![less.clone(), Self { selection: Selection::Valiant, sync: Sync::Threads, ..less }]
     }
 
-    fn need(&self, on: Driven<'_>, threads: usize) -> Need {
+    fn need(&self, on: PacketInputs<'_>, threads: usize) -> Need {
         let size = Size::of(on.topology, threads);
         if self.workload.0.is_empty() {
             return self.need_of(&size);
@@ -340,7 +345,7 @@ impl Stage for Spec {
         self.check()
     }
 
-    fn run(&self, on: Driven<'_>, watch: &dyn Watch) -> Result<Record, Stop> {
+    fn run(&self, on: PacketInputs<'_>, watch: &dyn Watch) -> Result<Record, Stop> {
         let threads = self.paying(on.topology, rayon::current_num_threads());
         self.simulate(on, threads, None, watch)
     }

@@ -1,4 +1,4 @@
-//! Packets that wait for one another in a circle, at the end of a run that nothing ended.
+//! The cycle of packets that wait for one another when a run stops without having ended.
 
 use super::event::{Packet, Sender};
 use super::model::{Model, State};
@@ -8,29 +8,29 @@ use des::Lp;
 
 /// A packet that waits for room in a channel that leaves a router.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Waits {
-    /// The router.
+pub(super) struct BlockedPacket {
+    /// The router that the packet is in.
     pub(super) router: Lp,
-    /// Its port.
+    /// The port that it waits for.
     pub(super) port: u16,
-    /// The virtual channel.
+    /// The virtual channel that it waits for.
     pub(super) lane: u8,
-    /// The packet.
+    /// The packet that waits.
     pub(super) packet: Packet,
 }
 
-/// The circle in which packets wait; empty where they do not.
+/// The cycle in which packets wait for each other; empty where there is none.
 ///
-/// From any packet that waits, the next is the first one in the buffer that it waits for.
-/// O(packets that wait in one router x length of the circle).
-pub(super) fn circle(model: &Model, states: &[State]) -> Vec<Waits> {
+/// The search starts at any packet that waits and goes on to the first packet of the buffer that it
+/// waits for. O(packets that wait in one router x length of the cycle).
+pub(super) fn wait_cycle(model: &Model, states: &[State]) -> Vec<BlockedPacket> {
     let lanes = model.plant.lanes as usize;
     let first_in = |at: Lp, node: &Node, came: Option<Sender>| {
         let waits = |(ix, of): (usize, &Lane)| {
             let fits = |sender: Sender| came.is_none_or(|came| came == sender);
             let found = node.waiting(of.queued).find(|waiting| fits(waiting.sender))?;
             let (port, lane) = ((ix / lanes) as u16, (ix % lanes) as u8);
-            Some(Waits { router: at, port, lane, packet: found.packet })
+            Some(BlockedPacket { router: at, port, lane, packet: found.packet })
         };
         node.lanes.iter().enumerate().find_map(waits)
     };
@@ -39,11 +39,11 @@ pub(super) fn circle(model: &Model, states: &[State]) -> Vec<Waits> {
         _ => None,
     };
     let start = (0..model.plant.routers).find_map(|at| first_in(at, router(at)?, None));
-    let mut path: Vec<Waits> = Vec::new();
+    let mut path: Vec<BlockedPacket> = Vec::new();
     let mut next = start;
     while let Some(waits) = next {
-        let same = |w: &Waits| (w.router, w.port, w.lane) == (waits.router, waits.port, waits.lane);
-        if let Some(at) = path.iter().position(same) {
+        let key = |w: &BlockedPacket| (w.router, w.port, w.lane);
+        if let Some(at) = path.iter().position(|w| key(w) == key(&waits)) {
             return path.split_off(at);
         }
         path.push(waits);

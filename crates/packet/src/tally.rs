@@ -1,87 +1,88 @@
-//! What a run finds, packet by packet: sums that do not depend on their order.
+//! Statistics of a run, packet by packet: sums that do not depend on the order of arrivals.
 
-/// A chunk that has arrived.
+/// The arrival of a chunk at its destination.
 #[derive(Debug, Clone, Copy)]
 pub struct Arrival {
-    /// When, ps.
+    /// The time of arrival, ps.
     pub at_ps: u64,
-    /// How long it took, ps.
+    /// The latency of the chunk, ps.
     pub latency_ps: u64,
-    /// How long its message took, of which it is the last that came, ps.
+    /// The latency of the message that the chunk completes, ps; none where parts of it are missing.
     pub message_ps: Option<u64>,
-    /// Its bytes.
+    /// Length of the chunk, in bytes.
     pub bytes: u32,
-    /// Routers visited.
+    /// Routers that the chunk visited.
     pub hops: u8,
-    /// Whether its way was no shortest one.
+    /// Whether its path was non-minimal.
     pub is_detour: bool,
-    /// Whether one that its sender sent after it came before.
+    /// Whether a chunk that its sender sent later arrived before it.
     pub is_late: bool,
-    /// Its job or class of traffic; 0 where there is one alone.
+    /// Its job or class of traffic; 0 where there is only one.
     pub job: u16,
 }
 
-/// Buckets of an octave of the histogram: values of a bucket differ by less than 1/64.
+/// Base-2 logarithm of the histogram's buckets in an octave: values of a bucket differ by less than
+/// 1/64.
 const FINE: u32 = 6;
 
-/// Times: their sum, the largest, and how many there are of each length.
+/// A histogram of times, with their sum and the largest.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub struct Spread {
-    /// How many.
+pub struct Histogram {
+    /// The number of times in the histogram.
     pub count: u64,
-    /// Their sum, ps.
+    /// The sum of the times, ps.
     pub sum_ps: u128,
-    /// The largest, ps.
+    /// The largest of them, ps.
     pub(super) max_ps: u64,
-    /// How many are in each bucket, up to the last that is not empty.
+    /// The number of times in each bucket, up to the last bucket that is not empty.
     pub(super) buckets: Vec<u64>,
 }
 
-/// Sums over all arrivals of a job or class.
+/// Sums over all arrivals of a job or a class of traffic.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub struct Sums {
+pub struct ArrivalSums {
     /// Latencies of chunks.
-    pub chunks: Spread,
-    /// Latencies of messages of which all has arrived: from when they come to the interface.
-    pub messages: Spread,
+    pub chunks: Histogram,
+    /// Latencies of messages that arrived completely, from when they are handed to the interface.
+    pub messages: Histogram,
     /// Bytes that arrived.
     pub bytes: u64,
-    /// Sum of routers visited.
+    /// Sum of the routers that chunks visited.
     pub hops: u64,
-    /// Chunks on ways that are no shortest ones.
+    /// Chunks on non-minimal paths.
     pub detours: u64,
-    /// Chunks that came behind one that their sender sent after them.
+    /// Chunks that arrived behind one that their sender sent later.
     pub overtaken: u64,
-    /// The last arrival, ps.
+    /// The time of the last arrival, ps.
     pub last_ps: u64,
 }
 
-/// All that arrived.
+/// Statistics of all arrivals.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Tally {
-    /// Of each job or class; where there are none, one of all.
-    pub jobs: Vec<Sums>,
-    /// What arrived in equal spans of time, where that is asked for.
-    pub series: Vec<Span>,
-    /// How long those are, ps; 0 where they are not asked for.
+    /// The sums of each job or class of traffic; a single one where there are none.
+    pub jobs: Vec<ArrivalSums>,
+    /// Arrivals in equal spans of time, where the user asked for them.
+    pub series: Vec<SpanSums>,
+    /// The length of these spans, ps; 0 where there are none.
     pub(super) span_ps: u64,
 }
 
-/// What arrived in a span of time.
+/// The arrivals of a span of time.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub struct Span {
-    /// Chunks.
+pub struct SpanSums {
+    /// Chunks that arrived.
     pub chunks: u64,
-    /// Bytes.
+    /// Bytes that arrived.
     pub bytes: u64,
-    /// Sum of latencies, ps.
+    /// Sum of their latencies, ps.
     pub latency_ps: u128,
 }
 
-/// Most spans: what comes later is in the last.
+/// The largest number of spans; later arrivals count in the last one.
 const MOST_SPANS: usize = 1 << 20;
 
-/// The bucket of a value: exact below 64, then 64 an octave.
+/// The bucket of a value: exact below 64, then 64 buckets for each octave.
 fn bucket(value: u64) -> usize {
     let octave = value.max(1).ilog2().saturating_sub(FINE);
     ((octave as usize) << FINE) + (value >> octave) as usize
@@ -94,7 +95,7 @@ fn top(bucket: usize) -> u64 {
     (((mantissa + 1) << octave) - 1).min(u128::from(u64::MAX)) as u64
 }
 
-impl Spread {
+impl Histogram {
     fn add(&mut self, ps: u64) {
         self.count += 1;
         self.sum_ps += u128::from(ps);
@@ -118,18 +119,18 @@ impl Spread {
         }
     }
 
-    /// The mean, ps; none where there is nothing.
+    /// The mean, ps; none where the histogram is empty.
     pub fn mean_ps(&self) -> Option<f64> {
         (self.count > 0).then(|| self.sum_ps as f64 / self.count as f64)
     }
 
-    /// The largest, ps; none where there is nothing.
+    /// The largest time, ps; none where the histogram is empty.
     pub fn max_ps(&self) -> Option<u64> {
         (self.count > 0).then_some(self.max_ps)
     }
 
-    /// What a share of all does not exceed, ps, at most 1/64 too large; none where there is
-    /// nothing.
+    /// The time that a share of all times does not exceed, ps, at most 1/64 too large; none where
+    /// the histogram is empty.
     pub fn quantile_ps(&self, share: f64) -> Option<u64> {
         let due = (share * self.count as f64).ceil().max(1.0) as u64;
         let mut seen = 0;
@@ -141,7 +142,7 @@ impl Spread {
     }
 }
 
-impl Sums {
+impl ArrivalSums {
     fn add(&mut self, arrival: &Arrival) {
         self.chunks.add(arrival.latency_ps);
         if let Some(ps) = arrival.message_ps {
@@ -164,7 +165,7 @@ impl Sums {
         self.last_ps = self.last_ps.max(other.last_ps);
     }
 
-    /// Mean routers visited; none where nothing arrived.
+    /// Mean number of routers visited; none where nothing arrived.
     pub fn mean_hops(&self) -> Option<f64> {
         let chunks = self.chunks.count;
         (chunks > 0).then(|| self.hops as f64 / chunks as f64)
@@ -172,15 +173,15 @@ impl Sums {
 }
 
 impl Tally {
-    /// One of so many jobs or classes, 1 where there are none, in spans of so many ps.
+    /// Empty statistics for `jobs` jobs or classes, at least 1, in spans of `span_ps`.
     pub fn of_jobs(jobs: usize, span_ps: u64) -> Self {
-        Self { jobs: vec![Sums::default(); jobs.max(1)], span_ps, series: Vec::new() }
+        Self { jobs: vec![ArrivalSums::default(); jobs.max(1)], span_ps, series: Vec::new() }
     }
 
     fn span(&mut self, arrival: &Arrival) {
         let at = ((arrival.at_ps / self.span_ps) as usize).min(MOST_SPANS - 1);
         if at >= self.series.len() {
-            self.series.resize(at + 1, Span::default());
+            self.series.resize(at + 1, SpanSums::default());
         }
         let span = &mut self.series[at];
         span.chunks += 1;
@@ -196,13 +197,13 @@ impl Tally {
         self.jobs[usize::from(arrival.job)].add(&arrival);
     }
 
-    /// Adds all of another of as many jobs.
+    /// Adds the statistics of another part of the run, with the same number of jobs.
     pub fn merge(&mut self, other: &Self) {
         for (mine, theirs) in self.jobs.iter_mut().zip(&other.jobs) {
             mine.merge(theirs);
         }
         if self.series.len() < other.series.len() {
-            self.series.resize(other.series.len(), Span::default());
+            self.series.resize(other.series.len(), SpanSums::default());
         }
         for (mine, theirs) in self.series.iter_mut().zip(&other.series) {
             mine.chunks += theirs.chunks;
@@ -211,9 +212,9 @@ impl Tally {
         }
     }
 
-    /// Of all jobs together.
-    pub fn all(&self) -> Sums {
-        let mut all = Sums::default();
+    /// The sums over all jobs.
+    pub fn all(&self) -> ArrivalSums {
+        let mut all = ArrivalSums::default();
         for job in &self.jobs {
             all.merge(job);
         }
@@ -239,14 +240,14 @@ mod tests {
 
     #[test]
     fn quantiles_of_known_values() {
-        let mut spread = Spread::default();
+        let mut spread = Histogram::default();
         (1..=1000).for_each(|ps| spread.add(ps));
         for (share, value) in [(0.5, 500), (0.99, 990), (0.001, 1), (1.0, 1000)] {
             let found = spread.quantile_ps(share).expect("there are some");
             assert!(found >= value && found <= value + value / 64, "{share}: {found}");
         }
         assert_eq!((spread.mean_ps(), spread.max_ps()), (Some(500.5), Some(1000)));
-        assert_eq!(Spread::default().quantile_ps(0.5), None);
+        assert_eq!(Histogram::default().quantile_ps(0.5), None);
     }
 
     #[test]

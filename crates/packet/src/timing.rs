@@ -1,56 +1,58 @@
-//! How long things take: what differs between dialects, as numbers.
+//! Delays and rules in which dialects differ.
 
 use base::seed::Fast;
 
-/// In what order the virtual channels of a port send.
+/// The order in which the virtual channels of a port send.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Order {
-    /// The highest that has something.
+    /// The highest virtual channel that has a chunk.
     Highest,
-    /// The lowest that has something.
+    /// The lowest virtual channel that has a chunk.
     Lowest,
-    /// In turn, from the one behind that which sent last.
+    /// Virtual channels in turn, from the one behind that which sent last.
     RoundRobin,
-    /// That with the oldest packet, and of each the oldest: by when interfaces scheduled them.
+    /// The virtual channel with the oldest packet, by when interfaces scheduled them; each holds
+    /// its packets by age.
     Oldest,
 }
 
-/// When a chunk goes on.
+/// When a router forwards a chunk.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Passing {
-    /// When it has arrived whole.
+pub enum Forwarding {
+    /// When all of it has arrived (store and forward).
     Whole,
-    /// The same, and as much later as a whole chunk takes on the link, however short this one is:
-    /// propagation.
+    /// When all of it has arrived, plus the time of a full chunk on the link, however short this
+    /// one is; CODES counts that as propagation.
     Twice,
-    /// When its head has come: virtual cut-through.
+    /// When its head has arrived (virtual cut-through).
     Head,
 }
 
-/// When a router tells the one before that there is room again.
+/// When a router returns the credit of a chunk to the router before.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Room {
-    /// When a chunk has got a place in the buffer behind the next link: routers keep what waits
-    /// for that in the buffer of the link that it came by.
+pub enum CreditRule {
+    /// When the chunk has been granted room in the buffer behind the next link; until then it stays
+    /// in the buffer of the link that it came by.
     Behind,
-    /// When a chunk has left the router.
+    /// When the chunk has left the router.
     Gone,
 }
 
-/// A time that is drawn uniformly.
+/// A delay drawn uniformly from a range.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Drawn {
-    /// At least so much, ps.
+pub struct RandomDelay {
+    /// The least delay of the range, ps.
     pub least_ps: u64,
-    /// And less than this more, ps; nothing is drawn where it is 0.
+    /// The width of the range, ps: delays are less than this above the least; 0 means a constant
+    /// delay.
     pub more_ps: u32,
 }
 
-impl Drawn {
-    /// None.
+impl RandomDelay {
+    /// No delay.
     pub const ZERO: Self = Self { least_ps: 0, more_ps: 0 };
 
-    /// One such time, ps.
+    /// Draws a delay, ps.
     #[inline]
     pub fn ps(self, dice: &mut Fast) -> u64 {
         let more_ps = if self.more_ps > 0 { dice.below(self.more_ps) } else { 0 };
@@ -58,42 +60,44 @@ impl Drawn {
     }
 }
 
-/// Delays of a dialect.
+/// The delays and rules of a dialect.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Timing {
-    /// Of a router, from a chunk's end on its output to its arrival; it occupies no port, ps.
+    /// Delay of a router, from when a chunk's last byte leaves its output until it arrives at the
+    /// other end, besides the latency of the link, ps; it occupies no port.
     pub router_ps: u64,
-    /// Of a credit, ps.
+    /// Delay of a credit, ps.
     pub credit_ps: u64,
-    /// Added to transmissions and credits.
-    pub jitter: Drawn,
-    /// From a process to the interface of its endpoint, and from there to the endpoint's queue.
-    pub nic: Drawn,
-    /// Whether an interface that is free waits the gap between messages all the same, and a little
-    /// longer; else it takes a message at once.
+    /// Random delay added to every transmission and credit.
+    pub jitter: RandomDelay,
+    /// Delay from a process to the network interface of its endpoint, and from there to the
+    /// endpoint's queue.
+    pub nic: RandomDelay,
+    /// Whether a free interface still waits for the gap between messages and a little longer before
+    /// it takes one; else it takes a message at once.
     pub is_gap_first: bool,
-    /// How many packets an interface cuts in the time of one on a rail.
+    /// How many packets a network interface cuts in the time of one packet on a rail.
     pub at_once: u32,
-    /// How long an idle port of a router or an endpoint takes to wake; without it sends at once.
-    pub waking: Option<Drawn>,
-    /// When chunks go on.
-    pub passing: Passing,
-    /// When there is room again.
-    pub room: Room,
-    /// Whether the latency of a chunk begins when it leaves the endpoint, not when the interface
-    /// schedules its packet.
+    /// Delay with which an idle port wakes up; without it the port sends at once.
+    pub waking: Option<RandomDelay>,
+    /// When routers forward chunks.
+    pub passing: Forwarding,
+    /// When routers return credits.
+    pub room: CreditRule,
+    /// Whether the latency of a chunk counts from when it leaves the endpoint; else from when the
+    /// interface schedules its packet.
     pub begins_late: bool,
-    /// Whether a send is done when its last chunk begins to leave, a moment after; else when that
-    /// has left.
+    /// Whether a send is complete a moment after its last chunk begins to leave; else when that
+    /// chunk has left.
     pub is_sent_early: bool,
     /// Which virtual channel sends first.
     pub order: Order,
 }
 
-/// The time of so many bytes at a rate in GiB/s (2^30 bytes a second), ps, rounded once.
+/// Transmission time of `bytes` at a rate in GiB/s (2^30 bytes a second), ps, rounded once.
 pub(super) fn transmission_ps(bytes: u64, gib_per_s: f64) -> u64 {
     (bytes as f64 * 1e12 / (gib_per_s * 1_073_741_824.0)).round() as u64
 }
 
-/// How long it takes to hear that others are done, ps.
+/// Delay with which an endpoint or router learns that others are done, ps.
 pub(super) const TELL_PS: u64 = 1_000_000;

@@ -1,41 +1,42 @@
-//! What ports did until all jobs were done: beside them others send, and go on for a while after.
+//! The use of ports until all jobs were done, without what background jobs sent after that.
 //!
-//! A router hears of the end some time after it. So each of its ports keeps what it did in the last
-//! of that time, and what was done after the end is taken away.
+//! A router learns of the end only some time after it. So each of its ports keeps its transmissions
+//! of that last time, and those after the end are subtracted.
 
-use super::port::{NEVER_PS, Port, Spell};
+use super::port::{NEVER_PS, Port, Transmission};
 use super::runs::{Change, Runs};
 use super::timing::TELL_PS;
 use std::collections::VecDeque;
 
-/// A router hears that late that all jobs are done: they tell one endpoint, and that tells all.
+/// How late a router learns that all jobs are done: endpoints inform one endpoint, and that one
+/// informs all.
 const HEARD_PS: u64 = 2 * TELL_PS;
 
-/// Times of a port until all jobs were done.
+/// The times of a port until all jobs were done.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct Until {
-    /// How long it was busy, ps.
+pub(super) struct PortTimes {
+    /// How long the port was busy, ps.
     pub(super) busy_ps: u64,
-    /// How long chunks waited for it while it was free, for lack of room behind it, ps.
+    /// How long chunks waited for the free port without room behind it, ps.
     pub(super) blocked_ps: u64,
 }
 
-/// What the ports of a router keep.
+/// The recent transmissions of the ports of a router.
 #[derive(Debug, Clone)]
-pub(super) struct Recent {
-    /// Of each port what it has sent lately, in order.
-    sent: Vec<VecDeque<Spell>>,
-    /// Of each port its times, once all jobs are done.
-    pub(super) until: Option<Vec<Until>>,
+pub(super) struct RecentSends {
+    /// The recent transmissions of each port, in order.
+    sent: Vec<VecDeque<Transmission>>,
+    /// The times of each port, once all jobs are done.
+    pub(super) until: Option<Vec<PortTimes>>,
 }
 
-impl Recent {
-    /// Of so many ports that have sent nothing.
+impl RecentSends {
+    /// The record of a router whose ports have sent nothing.
     pub(super) fn new(ports: usize) -> Self {
         Self { sent: vec![VecDeque::new(); ports], until: None }
     }
 
-    /// Takes a change back.
+    /// Undoes a change.
     pub(super) fn undo(&mut self, change: Change) {
         match change {
             Change::Kept(port) => _ = self.sent[usize::from(port)].pop_back(),
@@ -45,7 +46,7 @@ impl Recent {
         }
     }
 
-    /// A port, as it is before that, begins to send a chunk, which keeps it busy for a while.
+    /// Adds the transmission of a chunk that a port begins; `was` is the port's state before it.
     #[inline]
     pub(super) fn keeps(
         &mut self,
@@ -65,19 +66,20 @@ impl Recent {
         }
         to.note(|| Change::Kept(port));
         let blocked_ps = was.since_ps.min(start_ps);
-        sent.push_back(Spell { blocked_ps, start_ps, end_ps: start_ps + time_ps });
+        sent.push_back(Transmission { blocked_ps, start_ps, end_ps: start_ps + time_ps });
     }
 
-    /// All jobs were done a while ago: what `ports` did since then is taken away.
+    /// Handles the news that all jobs were done a while ago: what `ports` did since then is
+    /// subtracted.
     pub(super) fn hears(&mut self, ports: &[Port], to: &mut impl Runs) {
         let done_ps = to.now_ps().saturating_sub(HEARD_PS);
         let after = |from_ps: u64, end_ps: u64| end_ps.saturating_sub(from_ps.max(done_ps));
-        let of = |(port, sent): (&Port, &VecDeque<Spell>)| {
+        let of = |(port, sent): (&Port, &VecDeque<Transmission>)| {
             let busy_ps: u64 = sent.iter().map(|it| after(it.start_ps, it.end_ps)).sum();
             let blocked_ps: u64 = sent.iter().map(|it| after(it.blocked_ps, it.start_ps)).sum();
             let still_ps =
                 if port.since_ps == NEVER_PS { 0 } else { done_ps.saturating_sub(port.since_ps) };
-            Until {
+            PortTimes {
                 busy_ps: port.busy_ps - busy_ps,
                 blocked_ps: port.blocked_ps - blocked_ps + still_ps,
             }

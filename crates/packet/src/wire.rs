@@ -1,13 +1,13 @@
-//! Events and sums as bytes, for the ranks of a run.
+//! Byte encoding of events and statistics, for runs over several MPI ranks.
 
-use super::ended::{Busiest, Did, Ended};
-use super::event::{Happens, Packet, Sender};
+use super::ended::{BusiestPort, FinalState, PortUse};
+use super::event::{Event, Packet, Sender};
 use super::replay::RankTime;
-use super::tally::{Span, Spread, Sums, Tally};
+use super::tally::{ArrivalSums, Histogram, SpanSums, Tally};
 use des::Wire;
 use message::Left;
 
-impl Wire for Happens {
+impl Wire for Event {
     #[inline]
     fn put(&self, into: &mut Vec<u8>) {
         match *self {
@@ -26,7 +26,7 @@ impl Wire for Happens {
                 2_u8.put(into);
                 port.put(into);
             }
-            Self::Born(class) => (3_u8, class).put(into),
+            Self::Creates(class) => (3_u8, class).put(into),
             Self::Schedules(class) => (4_u8, class).put(into),
             Self::Queues(packet, class) => {
                 5_u8.put(into);
@@ -52,7 +52,7 @@ impl Wire for Happens {
                 lane: u8::take(from)?,
             },
             2 => Self::Sends { port: u16::take(from)? },
-            3 => Self::Born(u8::take(from)?),
+            3 => Self::Creates(u8::take(from)?),
             4 => Self::Schedules(u8::take(from)?),
             5 => Self::Queues(Packet::take(from)?, u8::take(from)?),
             6 => Self::Enters(u32::take(from)?),
@@ -66,7 +66,7 @@ impl Wire for Happens {
     }
 }
 
-impl Wire for Ended {
+impl Wire for FinalState {
     fn put(&self, into: &mut Vec<u8>) {
         self.digest.put(into);
         self.busiest.put(into);
@@ -94,7 +94,7 @@ impl Wire for Ended {
     }
 }
 
-/// The form of a record whose fields follow one another.
+/// Implements [`Wire`] for records whose fields are written one after the other.
 macro_rules! wire_fields {
     ($($of:ty { $($field:ident),* })*) => {$(
         impl Wire for $of {
@@ -114,14 +114,15 @@ macro_rules! wire_fields {
 
 wire_fields! {
     Packet {
-        born_ps, began_ps, word, tail_ps, from, to, bytes, message, hops, rail, is_detour, is_last
+        created_ps, began_ps, word, tail_ps, from, to, bytes, message, hops, rail, is_detour,
+        is_last
     }
     Sender { lp, port, lane }
-    Busiest { busy_ps, router, port }
-    Did { router, port, bytes, busy_ps, most, blocked_ps, since_ps }
+    BusiestPort { busy_ps, router, port }
+    PortUse { router, port, bytes, busy_ps, most, blocked_ps, since_ps }
     RankTime { rank, end_ps, communication_ps, calculated_ps }
-    Spread { count, sum_ps, max_ps, buckets }
-    Sums { chunks, messages, bytes, hops, detours, overtaken, last_ps }
-    Span { chunks, bytes, latency_ps }
+    Histogram { count, sum_ps, max_ps, buckets }
+    ArrivalSums { chunks, messages, bytes, hops, detours, overtaken, last_ps }
+    SpanSums { chunks, bytes, latency_ps }
     Tally { jobs, series, span_ps }
 }

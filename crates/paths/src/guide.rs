@@ -1,60 +1,64 @@
-//! What tells a packet at a router where it may go next: port, and virtual channels.
+//! The routing function of a switch: it names the port and the virtual channels by which a packet
+//! may go on.
 
 use super::word::Packet;
 use base::seed::Fast;
 use std::any::Any;
 
-/// An output that a packet wants: a port, and the virtual channels that it may take there.
+/// An output that a packet asks for: a port, and the virtual channels that it may take there.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Want {
-    /// The port.
+    /// The output port that the packet asks for.
     pub port: u16,
-    /// The virtual channels, a bit each.
+    /// The virtual channels of the port that the packet may take, as a bit mask.
     pub lanes: u32,
-    /// Wants of higher rank are asked for first, by allocators that know priorities.
+    /// Priority of this output: allocators that know priorities grant outputs of higher rank first.
     pub rank: u8,
 }
 
 impl Want {
-    /// Lanes `low` to `high`, both included, of `port`.
+    /// Asks for virtual channels `low` to `high` of `port`, both included.
     #[inline]
     pub fn new(port: u16, low: u8, high: u8) -> Self {
         Self { port, lanes: lanes(low, high), rank: 0 }
     }
 }
 
-/// Lanes `low` to `high`, both included, a bit each.
+/// The bit mask of virtual channels `low` to `high`, both included.
 #[inline]
 pub fn lanes(low: u8, high: u8) -> u32 {
     (u32::MAX >> (31 - u32::from(high))) & (u32::MAX << u32::from(low))
 }
 
-/// Flits sent and not yet known to have left the next buffer, of every port of every router.
+/// What a router knows of queues: for every port, the flits sent through it that are not yet known
+/// to have left the buffer of the next router.
 pub trait Sight {
-    /// Those of a port of the router that the packet is at, over all its virtual channels.
+    /// Queued flits behind a port of the router that the packet is at, summed over its virtual
+    /// channels.
     fn used(&self, port: u16) -> u32;
 
-    /// Those of any port of any router, as they were at the end of the last cycle; only where the
-    /// guide [`Guide::sees_far`].
+    /// Queued flits behind any port of any router, as they were at the end of the last cycle;
+    /// available only where the guide says so ([`Guide::sees_far`]).
     fn used_at(&self, router: u32, port: u16) -> u32;
 }
 
-/// Where a packet is, and what can be seen from there.
+/// The position of a packet, at the input of a router, and the queues that can be seen from there.
 pub struct Here<'a> {
-    /// The router.
+    /// The router that the packet is at.
     pub router: u32,
-    /// The port that it came in by.
+    /// The port by which the packet came in.
     pub in_port: u16,
-    /// The virtual channel that it came in on.
+    /// The virtual channel by which the packet came in.
     pub lane: u8,
-    /// What is on its way from here.
+    /// The queues that this router knows of.
     pub sight: &'a dyn Sight,
-    /// The router's random numbers.
+    /// The router's stream of random numbers.
     pub random: &'a mut Fast,
 }
 
 impl<'a> Here<'a> {
-    /// A packet in an input lane of a router whose ports have `1 << stride` lanes each.
+    /// The position of a packet in input lane `lane` of a router whose ports have `1 << stride`
+    /// lanes each.
     #[inline]
     pub fn new(
         router: u32,
@@ -67,51 +71,53 @@ impl<'a> Here<'a> {
     }
 }
 
-/// Routing as routers use it: candidates and the choice among them, in one.
+/// The routing function of routers: it finds the candidates for a packet's next hop and chooses
+/// among them.
 ///
-/// A guide is asked once a packet and router: when the packet comes to the front of its virtual
-/// channel, or, with lookahead, when it leaves the router before.
+/// A guide is asked once for each packet and router: when the packet comes to the front of its
+/// virtual channel or, with lookahead, when it leaves the router before.
 pub trait Guide: Sync {
-    /// Virtual channels that a router must have.
+    /// Virtual channels that every router must have.
     fn lanes(&self) -> u8;
 
-    /// Numbers that packets carry as `via` are below; 1 where none is carried.
+    /// Upper bound (exclusive) of the numbers that packets carry as `via`; 1 where they carry none.
     fn vias(&self) -> u32 {
         1
     }
 
-    /// Whether it asks for [`Sight::used`]: with lookahead that is of the router ahead, as it was
-    /// at the end of the last cycle.
+    /// Whether the guide reads [`Sight::used`]. With lookahead it is given the queues of the router
+    /// ahead, as they were at the end of the last cycle.
     fn sees_queues(&self) -> bool {
         true
     }
 
-    /// Whether it asks for [`Sight::used_at`].
+    /// Whether the guide reads [`Sight::used_at`].
     fn sees_far(&self) -> bool {
         false
     }
 
-    /// Itself as the type that it is, where a simulator may compile its answers into the steps of
-    /// routers: one that knows the type calls it directly. The result is the same without.
+    /// The guide as its concrete type. A simulator that knows the type calls it without dynamic
+    /// dispatch, so that the compiler can inline it; results are the same without.
     fn itself(&self) -> Option<&dyn Any> {
         None
     }
 
-    /// Whether [`Guide::wants`] gives more than one.
+    /// Whether [`Guide::wants`] may give more than one output.
     fn has_choices(&self) -> bool {
         false
     }
 
-    /// The virtual channels on which a packet may leave its source; all by default.
+    /// The virtual channels on which a packet may leave its source, as a bit mask; all by default.
     fn inject(&self, source: u32, packet: &mut Packet<'_>, random: &mut Fast) -> u32 {
         let _ = (source, packet, random);
         lanes(0, self.lanes() - 1)
     }
 
-    /// The output that a packet wants.
+    /// Chooses the one output that a packet asks for.
     fn want(&self, here: &mut Here<'_>, packet: &mut Packet<'_>) -> Want;
 
-    /// Appends all outputs that a packet wants, where it may want more than one.
+    /// Appends all outputs that a packet may take, for guides that leave the choice to the
+    /// allocator.
     fn wants(&self, here: &mut Here<'_>, packet: &mut Packet<'_>, found: &mut Vec<Want>) {
         found.push(self.want(here, packet));
     }

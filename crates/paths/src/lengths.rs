@@ -1,8 +1,9 @@
-//! How far routers are from one another, in links.
+//! Distances between routers, in links.
 
 use super::wiring::Wiring;
 
-/// Links of the shortest ways between routers; [`u8::MAX`] where there is none, or it is longer.
+/// The number of links of the shortest path between each two routers; [`u8::MAX`] where there is no
+/// path or it is longer.
 #[derive(Debug, Clone)]
 pub struct Lengths {
     routers: u32,
@@ -10,15 +11,15 @@ pub struct Lengths {
 }
 
 impl Lengths {
-    /// Between the routers of a wiring.
+    /// Distances between the routers of a wiring.
     pub fn of(wiring: &Wiring) -> Self {
         Self::new(wiring.routers(), |at| {
             wiring.ports(at).iter().filter_map(super::wiring::Port::leads_to)
         })
     }
 
-    /// By breadth-first search from every router, where `next` has the neighbours of one. O(routers
-    /// * ports), a byte a pair.
+    /// Computes distances by breadth-first search from every router; `next` gives the neighbours of
+    /// a router. O(routers^2 * ports) time, one byte for each pair.
     pub fn new<I: Iterator<Item = u32>>(routers: u32, next: impl Fn(u32) -> I) -> Self {
         let mut links = vec![u8::MAX; routers as usize * routers as usize];
         let mut queue = Vec::new();
@@ -47,7 +48,8 @@ impl Lengths {
         self.links[from as usize * self.routers as usize + to as usize]
     }
 
-    /// Links between two endpoints by one of their rails; `from` and `to` are their first ones.
+    /// Links between two endpoints over their rail `rail`; `from` and `to` are the numbers of their
+    /// first rails.
     #[inline]
     pub fn between(&self, wiring: &Wiring, from: u32, to: u32, rail: u32) -> u8 {
         let router = |first: u32| wiring.endpoints()[(first + rail) as usize].router;
@@ -61,7 +63,7 @@ mod tests {
     use serde_json::json;
 
     #[test]
-    fn a_ring_is_gone_around_the_shorter_way() {
+    fn distances_in_a_ring_are_those_of_the_shorter_direction() {
         let params = json!({ "n": 7, "p": 2 });
         let params = params.as_object().expect("a table");
         let t = families::family("ring").and_then(|f| f.build(params)).expect("a ring");

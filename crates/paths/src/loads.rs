@@ -4,39 +4,40 @@ use base::Refusal;
 use schemars::JsonSchema;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
-/// The largest load of any network: a flit a cycle by each of so many rails.
+/// The largest load that any network accepts: one flit a cycle by each of 64 rails.
 pub const MOST_LOAD: f64 = 64.0;
-/// Most loads of one run.
+/// The largest number of loads of one run.
 const MOST: usize = 1000;
 
-/// The loads that a case is run at, in flits an endpoint and cycle.
+/// The loads that a case is run at, in flits per endpoint and cycle.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub enum Loads {
-    /// As many as it takes to find where it saturates.
+    /// The run chooses loads until it has found where the network saturates.
     #[default]
     Auto,
-    /// These, each above 0 and at most 1; at most the number of rails where endpoints have several.
+    /// The given loads, each above 0 and at most 1; at most the number of rails where endpoints
+    /// have several.
     At(Vec<f64>),
 }
 
-/// What stands in a file.
+/// The forms in which a file may give loads.
 #[derive(Deserialize, JsonSchema)]
 #[serde(untagged)]
-enum Said {
-    /// One.
+enum WrittenLoads {
+    /// A single load.
     One(f64),
-    /// Several.
+    /// A list of loads.
     Several(Vec<f64>),
     /// `0.5`, `0.1,0.2`, `0.1:1.0:0.1` or `auto`.
     Text(String),
 }
 
 impl Loads {
-    /// `0.5`, `0.1,0.2`, `0.1:1.0:0.1` (first, last, step; both ends count) or `auto`. Whether
-    /// there can be such loads is for [`Self::check`].
+    /// Reads `0.5`, `0.1,0.2`, `0.1:1.0:0.1` (first, last, step; both ends count) or `auto`. The
+    /// range of the numbers is checked by [`Self::check`].
     ///
     /// # Errors
-    /// When it is none of these.
+    /// When the text has none of these forms.
     pub fn parse(text: &str) -> Result<Self, Refusal> {
         if text == "auto" {
             return Ok(Self::Auto);
@@ -60,7 +61,8 @@ impl Loads {
         Ok(Self::At(all))
     }
 
-    /// Whether there are some, each `fits`, which is for every load that `range` says.
+    /// Checks that there is at least one load and that every load `fits`; `range` says in words
+    /// which loads do.
     ///
     /// # Errors
     /// When there is none, one does not fit, or there are too many.
@@ -83,20 +85,21 @@ impl Loads {
     }
 }
 
-/// The loads of the flit level, in words.
+/// The range of loads of the flit level, in words.
 pub const RANGE: &str = "above 0, at most 1 for each rail of an endpoint, or auto";
 
-/// Whether there is a network for which a load of the flit level is none too large.
+/// Whether some network accepts this load of the flit level.
 pub fn fits_some(load: f64) -> bool {
     load > 0.0 && load <= MOST_LOAD
 }
 
-/// A load that is not in a range.
+/// The refusal of a load that lies outside of `range`.
 pub fn out_of_range(load: f64, range: &str) -> Refusal {
     Refusal::new("load", format!("{load} is out of range"), range)
 }
 
-/// From `first` to `last` by `step`, both counting; 0.1 + 2 * 0.1 is 0.3.
+/// The loads from `first` to `last` in steps of `step`, both ends included, rounded so that 0.1 + 2
+/// * 0.1 is 0.3.
 fn range(text: &str, first: f64, last: f64, step: f64) -> Result<Vec<f64>, Refusal> {
     let steps = (last - first) / step + 1e-9;
     if steps.is_nan() || steps >= MOST as f64 {
@@ -109,10 +112,10 @@ fn range(text: &str, first: f64, last: f64, step: f64) -> Result<Vec<f64>, Refus
 
 impl<'de> Deserialize<'de> for Loads {
     fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
-        match Said::deserialize(from)? {
-            Said::One(load) => Ok(Self::At(vec![load])),
-            Said::Several(all) => Ok(Self::At(all)),
-            Said::Text(text) => Self::parse(&text)
+        match WrittenLoads::deserialize(from)? {
+            WrittenLoads::One(load) => Ok(Self::At(vec![load])),
+            WrittenLoads::Several(all) => Ok(Self::At(all)),
+            WrittenLoads::Text(text) => Self::parse(&text)
                 .map_err(|r| serde::de::Error::custom(format!("{}; {}", r.why, r.help))),
         }
     }
@@ -136,7 +139,7 @@ impl JsonSchema for Loads {
     }
 
     fn json_schema(generator: &mut schemars::SchemaGenerator) -> schemars::Schema {
-        Said::json_schema(generator)
+        WrittenLoads::json_schema(generator)
     }
 }
 
@@ -166,7 +169,7 @@ mod tests {
 
     #[test]
     fn what_cannot_be_a_load_is_refused() {
-        for (text, told) in [
+        for (text, expected) in [
             ("", "invalid load"),
             ("fast", "invalid load"),
             ("0.1:0.9", "invalid load"),
@@ -179,7 +182,7 @@ mod tests {
             ("0.1:1:0.0001", "too many"),
         ] {
             let refused = refused(text);
-            assert!(refused.param == "load" && refused.why.contains(told), "{refused}");
+            assert!(refused.param == "load" && refused.why.contains(expected), "{refused}");
         }
         let check = |all| Loads::At(all).check(fits_some, RANGE);
         assert!(check(Vec::new()).is_err());

@@ -1,8 +1,11 @@
-//! From rules to a guide: the paths, their proof, and what chooses among them.
+//! Makes a guide from the rules for paths: it builds the paths, proves them free of deadlock, and
+//! adds the selection that chooses among them.
 
 use crate::PathSource;
 use crate::guide::Guide;
-use crate::select::{Choosing, Detours, LaneUse, Layers, MOST_CLASSES, NearestAncestor, Selection};
+use crate::select::{
+    AncestorGuide, DetourGuide, LaneUse, MOST_CLASSES, Selection, SelectionParams, TableGuide,
+};
 use crate::wiring::Wiring;
 use base::{Refusal, Stop, SwitchId, Watch};
 use fabric::Topology;
@@ -14,50 +17,51 @@ use fabric::tables::candidates::{UpDown, Via, groups};
 use std::sync::Arc;
 use verify::{RouteLimits, Verdict, Verification, Verified};
 
-/// By which rules packets choose among the paths that there are.
+/// The rules by which packets choose among the paths that exist.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct PathRules {
-    /// How they choose.
+    /// The selection: which path a packet takes.
     pub selection: Selection,
-    /// What the selection looks at.
-    pub choosing: Choosing,
-    /// The lanes that they may use.
+    /// The numbers that the selection is tuned by.
+    pub choosing: SelectionParams,
+    /// The virtual channels that packets may use.
     pub lane_use: LaneUse,
     /// Virtual channels of a port.
     pub virtual_channels: u8,
-    /// Whether paths need no proof that packets never wait for one another in a cycle.
+    /// Whether the paths may be used without a proof that they are free of deadlock.
     pub unverified: bool,
 }
 
-/// A guide, whether it is proved, and which lanes its packets use.
+/// A guide, whether its paths are proved free of deadlock, and which lanes its packets use.
 pub struct ProvedGuide {
     /// The guide.
     pub guide: Box<dyn Guide + Send>,
-    /// Whether it was proved free of deadlock; not so where the rules want no proof.
+    /// Whether the paths were proved free of deadlock; false where the rules ask for no proof.
     pub verified: bool,
-    /// The lanes that packets use, where the rules leave that open.
+    /// The lanes that packets use; chosen here where the rules say `auto`.
     pub lane_use: LaneUse,
 }
 
-/// Most virtual channels of a router.
+/// The largest number of virtual channels of a router.
 const MOST_LANES: u32 = 32;
 
-/// What a guide is made for.
+/// The rules and the network that a guide is made for.
 #[derive(Clone, Copy)]
-struct Case<'a> {
+struct GuideRequest<'a> {
     rules: PathRules,
     wiring: &'a Arc<Wiring>,
     watch: &'a dyn Watch,
 }
 
-/// Legs by groups, how far packets go and turn on them, and how many classes that takes.
-struct ByGroups {
+/// Legs of detours in a network of groups, how far packets go and turn on them, and the number of
+/// lane classes that they need.
+struct GroupLegs {
     via: Via<Grouped>,
     reach: (u32, u8),
     needed: u32,
 }
 
-/// The guide of packets that go over the paths of `source` by these rules.
+/// The guide of packets that take the paths of `source` by the rules given.
 ///
 /// # Errors
 /// When the rules do not fit the network or its tables, the paths are not proved free of deadlock
@@ -68,7 +72,7 @@ pub fn guide(
     wiring: &Arc<Wiring>,
     watch: &dyn Watch,
 ) -> Result<ProvedGuide, Stop> {
-    let case = Case { rules, wiring, watch };
+    let case = GuideRequest { rules, wiring, watch };
     let t = match source {
         PathSource::Tables(routing) => return case.of_tables(*routing),
         PathSource::Network(t) => t,
@@ -105,7 +109,7 @@ pub fn guide(
     Ok(ProvedGuide { guide, verified, lane_use })
 }
 
-/// The refusal as one of this parameter.
+/// The same refusal, but naming parameter `param`.
 fn named(stop: Stop, param: &str) -> Stop {
     match stop {
         Stop::Refused(r) => Stop::Refused(Refusal { param: param.to_owned(), ..r }),
@@ -113,22 +117,24 @@ fn named(stop: Stop, param: &str) -> Stop {
     }
 }
 
-/// The most of `measure` between switches with endpoints.
-fn longest(ways: &impl Candidates, measure: impl Fn(SwitchId, SwitchId) -> Option<u8>) -> u32 {
-    let edge: Vec<SwitchId> = ways.topology().edge_switches().into_iter().map(SwitchId).collect();
+/// The largest `measure` over all pairs of switches with endpoints, where it is defined.
+fn longest(paths: &impl Candidates, measure: impl Fn(SwitchId, SwitchId) -> Option<u8>) -> u32 {
+    let edge: Vec<SwitchId> = paths.topology().edge_switches().into_iter().map(SwitchId).collect();
     let pairs = edge.iter().flat_map(|a| edge.iter().map(move |b| (*a, *b)));
     pairs.filter_map(|(a, b)| measure(a, b)).max().unwrap_or(0).into()
 }
 
-impl Case<'_> {
-    /// Classes of lanes that rise on every way, where those of one leg need so many.
+impl GuideRequest<'_> {
+    /// Number of lane classes that a path needs for its class to rise at every step, where one leg
+    /// of it needs `of_leg` classes.
     fn classes(&self, of_leg: u32) -> u32 {
         let legs = if self.rules.selection == Selection::Minimal { 1 } else { 2 };
         (legs * of_leg).max(1)
     }
 
-    /// Classes of lanes, and how far packets of PAR turn: anywhere where there is a class more
-    /// than is needed, else to neighbours; nowhere where their first hop is their last.
+    /// The number of lane classes, and the largest distance of the intermediate switch that a
+    /// packet of PAR may turn to: any distance where one class more than needed is there, else a
+    /// neighbour; 0 where paths are too short to turn.
     fn turning(&self, classes: u32, longest: u32) -> (u32, u8) {
         let has_more = classes < u32::from(self.rules.virtual_channels);
         match (self.rules.selection, longest) {
@@ -138,26 +144,28 @@ impl Case<'_> {
         }
     }
 
-    /// So many classes of the router's lanes; fewer where there are not as many.
+    /// Divides the router's lanes into this number of classes, or into single lanes where there are
+    /// fewer lanes.
     fn lanes_of(&self, classes: u32) -> LaneClasses {
         let lanes = u32::from(self.rules.virtual_channels);
         let classes = classes.min(lanes);
         LaneClasses { classes: classes as u8, width: (lanes / classes) as u8 }
     }
 
-    /// Legs that cross the fewest links between groups, on lanes by these.
-    fn by_groups(&self, t: Arc<Topology>) -> Result<ByGroups, Stop> {
+    /// Legs that cross the fewest links between groups, with their lane classes.
+    fn by_groups(&self, t: Arc<Topology>) -> Result<GroupLegs, Stop> {
         let leg = Grouped::new(t, LaneClasses::any(self.rules.virtual_channels), self.watch)?;
         let needed = self.classes(longest(&leg, |a, b| leg.crossings(a, b)) + 1);
         let reach = longest(&leg, |a, b| leg.hops(a, b));
         let (classes, turns) = self.turning(needed, reach);
         let leg = leg.with_lanes(self.lanes_of(classes.min(MOST_CLASSES.into())));
-        Ok(ByGroups { via: Via::by_group(leg), reach: (reach, turns), needed })
+        Ok(GroupLegs { via: Via::by_group(leg), reach: (reach, turns), needed })
     }
 
-    /// What would be proved where this is not: more virtual channels, or lanes told otherwise.
-    /// Lanes by hops are free of deadlock whatever the network; those by groups are tried, since
-    /// within a group of a larger diameter packets of one lane may still wait for one another.
+    /// The change of settings that a proof would accept: more virtual channels, or another
+    /// `lane_use`. Lanes by hops are free of deadlock in every network. Lanes by groups are tried,
+    /// because inside a group of a larger diameter packets of one lane may still wait for one
+    /// another.
     fn advice(&self, t: &Arc<Topology>, by_hops: u32, used: LaneUse) -> Result<String, Stop> {
         let mut advised = Vec::new();
         if by_hops <= MOST_LANES {
@@ -172,7 +180,7 @@ impl Case<'_> {
         let is_other = |needed: &u32| used != LaneUse::Groups || *needed > given;
         if let Some(needed) = needed.filter(|n| *n <= MOST_LANES).filter(is_other) {
             let rules = PathRules { virtual_channels: needed.max(given) as u8, ..self.rules };
-            let legs = Case { rules, ..*self }.by_groups(t.clone())?;
+            let legs = GuideRequest { rules, ..*self }.by_groups(t.clone())?;
             if self.proves(legs.via, legs.reach)? {
                 advised.push(format!("{needed} with lane_use groups"));
             }
@@ -183,7 +191,7 @@ impl Case<'_> {
         Ok(advised.join(", "))
     }
 
-    /// Whether the selection's scheme over such legs is proved.
+    /// Whether the selection's paths over such legs are proved free of deadlock.
     fn proves<B: Leg + Clone>(
         &self,
         via: Via<B>,
@@ -199,27 +207,28 @@ impl Case<'_> {
         })
     }
 
-    /// The selection's guide over such legs, and whether it is proved.
+    /// The selection's guide over such legs, and whether its paths are proved free of deadlock.
     fn over<B: Leg + Clone>(
         &self,
         via: Via<B>,
         (longest, turns): (u32, u8),
         help: impl FnOnce() -> Result<String, Stop>,
     ) -> Result<(Box<dyn Guide + Send>, bool), Stop> {
-        let Case { rules, wiring, watch } = *self;
+        let GuideRequest { rules, wiring, watch } = *self;
         let scheme = Progressive::new(via, longest as u8, turns);
         if rules.unverified {
-            let guide = Detours::unproved(&scheme, rules.selection, rules.choosing, wiring, watch)?;
+            let guide =
+                DetourGuide::unproved(&scheme, rules.selection, rules.choosing, wiring, watch)?;
             return Ok((Box::new(guide), false));
         }
         check_turns(scheme.topology())?;
         let proved = match rules.selection {
             Selection::Minimal => Verified::scheme(scheme.via().beneath().clone(), watch)?
-                .map(|leg| Detours::minimal(&leg, wiring, watch)),
+                .map(|leg| DetourGuide::minimal(&leg, wiring, watch)),
             Selection::Par => Verified::scheme(scheme.clone(), watch)?
-                .map(|scheme| Detours::progressive(&scheme, rules.choosing, wiring, watch)),
+                .map(|scheme| DetourGuide::progressive(&scheme, rules.choosing, wiring, watch)),
             other => Verified::scheme(scheme.via().clone(), watch)?
-                .map(|via| Detours::via(&via, other, rules.choosing, wiring, watch)),
+                .map(|via| DetourGuide::via(&via, other, rules.choosing, wiring, watch)),
         };
         match proved {
             Ok(guide) => Ok((Box::new(guide?), true)),
@@ -228,9 +237,10 @@ impl Case<'_> {
     }
 
     fn of_tables(&self, routing: Routing) -> Result<ProvedGuide, Stop> {
-        let Case { rules, wiring, watch } = *self;
+        let GuideRequest { rules, wiring, watch } = *self;
         let lanes = rules.virtual_channels;
-        let guide = Layers::new(routing.clone(), rules.selection, rules.choosing, lanes, wiring)?;
+        let guide =
+            TableGuide::new(routing.clone(), rules.selection, rules.choosing, lanes, wiring)?;
         if !rules.unverified {
             check_turns(routing.topology())?;
             let limits = RouteLimits { lanes, ..RouteLimits::NONE };
@@ -244,7 +254,7 @@ impl Case<'_> {
     }
 
     fn nearest_ancestor(&self, t: Arc<Topology>) -> Result<ProvedGuide, Stop> {
-        let Case { rules, wiring, watch } = *self;
+        let GuideRequest { rules, wiring, watch } = *self;
         if t.geometry().form != Form::Levels {
             let help = "a tree: its switches have levels";
             return Err(Refusal::new("selection", "anca on a network without levels", help).into());
@@ -254,7 +264,7 @@ impl Case<'_> {
         let scheme = UpDown::new(t, rank.clone(), rules.virtual_channels, watch)?;
         match Verified::scheme(scheme, watch)? {
             Ok(proved) => {
-                let guide = NearestAncestor::new(&proved, rank, rules.choosing, wiring, watch)?;
+                let guide = AncestorGuide::new(&proved, rank, rules.choosing, wiring, watch)?;
                 Ok(ProvedGuide { guide: Box::new(guide), verified: true, lane_use: rules.lane_use })
             }
             Err(flaw) => Err(unproved(flaw, "a tree that works".to_owned())),
@@ -262,9 +272,9 @@ impl Case<'_> {
     }
 }
 
-/// Bytes that the proof of ways of a selection takes on a network, over so many virtual channels: a
-/// bit for each turn and two of the classes of lanes, numbers for every lane of a channel, and a
-/// byte for each pair of switches.
+/// Memory that the proof of a selection's paths takes, in bytes, over `lanes` virtual channels: one
+/// bit for each turn and two of its lane classes, numbers for every lane of a channel, and one byte
+/// for each pair of switches.
 pub fn proof_bytes(size: &Size, selection: Selection, lane_use: LaneUse, lanes: f64) -> f64 {
     let legs = if selection == Selection::Minimal { 1.0 } else { 2.0 };
     let classes = if lane_use == LaneUse::Any { 1.0 } else { lanes.min(legs * size.depth + 1.0) };
@@ -273,7 +283,7 @@ pub fn proof_bytes(size: &Size, selection: Selection, lane_use: LaneUse, lanes: 
     turns * classes * classes / 8.0 + channels + size.switches * size.switches
 }
 
-/// Refuses networks with more turns from a channel to the next than a proof can number.
+/// Refuses networks whose turns (a channel and the next one) are more than a proof can number.
 fn check_turns(on: &Topology) -> Result<(), Refusal> {
     let graph = on.graph();
     let turns: u64 = (0..graph.switches()).map(|s| (graph.degree(s) as u64).pow(2)).sum();
@@ -284,17 +294,18 @@ fn check_turns(on: &Topology) -> Result<(), Refusal> {
     Err(Refusal::new("network", why, "a smaller network, or --unverified"))
 }
 
-/// Why a scheme is refused: packets can wait in a circle. Of a circle the first step is told.
+/// The refusal of paths on which packets can wait for each other in a cycle; it names the first
+/// step of the cycle.
 fn unproved(why: impl std::fmt::Display, help: String) -> Stop {
     let why = why.to_string();
-    let told = match why.split_once('\n') {
-        Some((first, rest)) => format!("{first}; {} more in a circle", rest.lines().count()),
+    let reason = match why.split_once('\n') {
+        Some((first, rest)) => format!("{first}; {} more in the cycle", rest.lines().count()),
         None => why,
     };
-    Refusal::new("routing", format!("not proved free of deadlock: {told}"), help).into()
+    Refusal::new("routing", format!("not proved free of deadlock: {reason}"), help).into()
 }
 
-/// What is wrong with tables, in words.
+/// Says in words what is wrong with forwarding tables.
 fn fault(found: &Verification) -> String {
     if let Verdict::Fails(why) = &found.complete {
         return why.to_string();

@@ -1,23 +1,24 @@
-//! Runs that do not depend on one another, on several threads.
+//! Work items that do not depend on one another, done by several threads.
 
 use base::Stop;
 use base::team::{Meeting, processors, together};
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-/// Of so many threads those that pay for one run that they share: they meet every few cycles or
-/// windows of it, so that each needs work enough between, some items, and a processor.
+/// The number of threads, of `threads`, that are worth using on one run that they share. They meet
+/// every few cycles or windows of it, so each needs enough work in between (`items_a_thread` of the
+/// items) and a processor.
 pub fn paying(threads: usize, items: usize, items_a_thread: usize) -> usize {
     threads.min(items / items_a_thread).min(processors()).max(1)
 }
 
-/// What `work` gives for 0 to `count` - 1, in that order, from so many threads; the last, which of
-/// loads are the largest and take longest, go first.
+/// The results of `work` for 0 to `count` - 1, in that order, computed by `threads` threads. The
+/// last items go first, because loads rise and the largest take longest.
 ///
 /// # Errors
-/// The first of `work` that is found.
+/// The first error of `work` that is found.
 ///
 /// # Panics
-/// When `work` does: nothing more is begun then.
+/// When `work` panics: no further item is begun then.
 pub fn side_by_side<T: Send>(
     count: usize,
     threads: usize,

@@ -4,7 +4,7 @@ use fabric::Topology;
 use fabric::tables::Routing;
 use std::sync::Arc;
 
-/// What a simulator is run on: a network with the paths that packets may take.
+/// The paths that a simulator is run on: a network, or forwarding tables over it.
 #[derive(Debug, Clone)]
 pub enum PathSource {
     /// A network: a selection chooses among its paths, or packets take its shortest ones.
@@ -14,7 +14,7 @@ pub enum PathSource {
 }
 
 impl PathSource {
-    /// The tables where there are some, else the network.
+    /// The source for `routing` where it is given, else for the network.
     pub fn of(topology: &Arc<Topology>, routing: Option<&Routing>) -> Self {
         match routing {
             Some(routing) => Self::Tables(Box::new(routing.clone())),

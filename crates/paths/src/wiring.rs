@@ -1,4 +1,5 @@
-//! A network as routers see it: numbered ports, what each is cabled to, and how long wires are.
+//! A network as routers see it: numbered ports, what each is cabled to, and the latency of each
+//! channel.
 
 use crate::side_by_side::paying;
 use base::{Refusal, SwitchId, TerminalId};
@@ -9,42 +10,42 @@ use std::ops::Range;
 /// What a port of a router is cabled to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum End {
-    /// A port of another router, or of the same.
+    /// A port of another router, or of the same one.
     Router {
-        /// The router.
+        /// The router at the far end.
         router: u32,
-        /// Its port.
+        /// The port of that router.
         port: u16,
     },
-    /// An endpoint, by which it sends and receives.
+    /// An endpoint, which sends and receives through the port.
     Endpoint(u32),
-    /// Nothing: no flit leaves or comes by it.
+    /// Nothing: no flit leaves or comes through this port.
     Empty,
 }
 
-/// Where an endpoint is plugged in.
+/// The router and port that an endpoint is plugged into.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Attached {
-    /// The router.
+    /// The router that the endpoint is plugged into.
     pub router: u32,
-    /// Its port.
+    /// The port of that router.
     pub port: u16,
 }
 
-/// A port of a router under construction.
+/// A port of a router: what it is cabled to, and the latency of its channels.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Port {
-    /// What it is cabled to.
+    /// The other end of the port's cable.
     pub end: End,
-    /// Latency of the channel that leaves by it, cycles, at least 1.
+    /// Latency of the channel that leaves through this port, in cycles, at least 1.
     pub out_latency: u32,
-    /// Latency of the channel that comes in by it from an endpoint, cycles, at least 1; that of a
-    /// channel from a router is the other router's `out_latency`.
+    /// Latency of the channel that comes in from an endpoint, in cycles, at least 1. The latency of
+    /// a channel that comes from a router is that router's `out_latency`.
     pub in_latency: u32,
 }
 
 impl Port {
-    /// The router that it leads to, if it leads to one.
+    /// The router at the other end of the cable, if there is one.
     pub fn leads_to(&self) -> Option<u32> {
         match self.end {
             End::Router { router, .. } => Some(router),
@@ -53,18 +54,18 @@ impl Port {
     }
 }
 
-/// Routers with their ports, and endpoints with theirs.
+/// All routers with their ports, and the router and port of each endpoint.
 ///
 /// A channel of latency L delivers what is sent in cycle t in cycle t + 1 + L.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Wiring {
-    /// Where each router's ports begin; one more than there are routers.
+    /// Where each router's ports begin in `ports`; its last entry is the number of ports.
     offsets: Vec<u32>,
     ports: Vec<Port>,
     endpoints: Vec<Attached>,
 }
 
-/// Ports of routers that are worth a thread of their own.
+/// The number of router ports from which one more thread is worth starting.
 ///
 /// Million flit-hops a second with one thread and with two, medians of 7 runs in turn on two cores
 /// that others use too, at loads of 0.5 and 0.1: 16 ports 3.0 and 0.3, 1.8 and 0.1; 126 ports 4.3
@@ -74,13 +75,13 @@ pub struct Wiring {
 const PORTS_A_THREAD: usize = 512;
 
 impl Wiring {
-    /// Of so many threads those that pay for one run, cycle by cycle.
+    /// The number of threads, of `threads`, that are worth using for one run, cycle by cycle.
     pub fn paying(&self, threads: usize) -> usize {
         let ports = (0..self.routers()).map(|router| self.ports(router).len()).sum();
         paying(threads, ports, PORTS_A_THREAD)
     }
 
-    /// Routers with these ports, in order.
+    /// A wiring of routers with these ports, in order.
     ///
     /// # Panics
     /// When a cable's ends do not name one another, a latency is 0, or the endpoints are not
@@ -109,8 +110,8 @@ impl Wiring {
         Self { offsets, ports, endpoints: ends.into_iter().map(|(_, at)| at).collect() }
     }
 
-    /// The network as cabled, a port for each plug in use, in port order; what has failed is not
-    /// there. `latency` gives the cycles of a cable, at least 1.
+    /// The wiring of a network: one port for each plug in use, in port order; what has failed is
+    /// left out. `latency` gives the cycles of a cable, at least 1.
     ///
     /// Where endpoints have several rails, rail r of endpoint e is number `e * rails + r`.
     ///
@@ -139,7 +140,8 @@ impl Wiring {
         };
         let of = |(s, seats): (u32, &Vec<u16>)| seats.iter().map(|&n| port(s, n)).collect();
         let mut routers: Vec<Vec<Port>> = (0..).zip(&seats).map(of).collect();
-        // one that is down keeps its number: it stands alone and neither sends nor receives
+        // a terminal that is down keeps its number: its port stands alone and neither sends nor
+        // receives
         for t in (0..on.terminals().len()).map(TerminalId::from) {
             if !on.terminal_is_up(t) {
                 let terminal = &on.terminals()[t.ix()];
@@ -151,7 +153,7 @@ impl Wiring {
         Ok(Self::new(&routers))
     }
 
-    /// The port numbers of a switch that the wiring of [`Wiring::of`] has ports for, in order.
+    /// The port numbers of a switch for which [`Wiring::of`] makes ports, in order.
     pub fn seats(on: &Topology, switch: SwitchId) -> Vec<u16> {
         used(on, switch.0)
     }
@@ -166,17 +168,17 @@ impl Wiring {
         &self.ports[self.range(router)]
     }
 
-    /// Most ports of a router.
+    /// The largest number of ports of a router.
     pub fn most_ports(&self) -> usize {
         (0..self.routers()).map(|r| self.ports(r).len()).max().unwrap_or(0)
     }
 
-    /// Where the endpoints are, by number.
+    /// The router and port of each endpoint, by its number.
     pub fn endpoints(&self) -> &[Attached] {
         &self.endpoints
     }
 
-    /// Latency of the channel that comes in at a port, cycles.
+    /// Latency of the channel that comes in through a port, in cycles.
     pub fn in_latency(&self, router: u32, port: u16) -> u32 {
         let here = self.ports(router)[usize::from(port)];
         match here.end {
@@ -185,7 +187,7 @@ impl Wiring {
         }
     }
 
-    /// The port of `router` that leads to `other`, the first where several do.
+    /// The first port of `router` that leads to router `other`.
     pub fn port_to(&self, router: u32, other: u32) -> Option<u16> {
         let leads = |p: &Port| matches!(p.end, End::Router { router, .. } if router == other);
         self.ports(router).iter().position(leads).map(|p| p as u16)
@@ -197,15 +199,16 @@ impl Wiring {
     }
 }
 
-/// Rails of an endpoint.
+/// The number of rails of each endpoint.
 ///
 /// # Errors
-/// As [`numbered`].
+/// The errors of [`numbered`].
 pub fn rails(on: &Topology) -> Result<u32, Refusal> {
     Ok(numbered(on)?.0)
 }
 
-/// How endpoints get the same number of rails, by what has not been asked for already.
+/// Advice for endpoints with different numbers of rails, without options that the user has given
+/// already.
 fn alike(on: &Topology) -> String {
     let recipe = on.recipe();
     let mut help = "as many rails for each endpoint".to_owned();
@@ -218,11 +221,12 @@ fn alike(on: &Topology) -> String {
     help
 }
 
-/// Rails of an endpoint, and the number of each terminal: rail r of endpoint e is `e * rails + r`.
-/// An endpoint's rails count from 0 in the order of its ports, whichever of them are in use.
+/// The number of rails of each endpoint, and the number of each terminal: rail r of endpoint e is
+/// `e * rails + r`. An endpoint's rails count from 0 in the order of its ports, whichever of them
+/// are in use.
 ///
 /// # Errors
-/// When endpoints have different numbers of rails, rails that would be one lead into different
+/// When endpoints have different numbers of rails, rails of the same number lead into different
 /// planes, or some rails of one endpoint work and others do not.
 pub fn numbered(on: &Topology) -> Result<(u32, Vec<u32>), Refusal> {
     let mut of = vec![Vec::new(); on.endpoints().len()];
@@ -256,7 +260,7 @@ pub fn numbered(on: &Topology) -> Result<(u32, Vec<u32>), Refusal> {
     Ok(((rails as u32).max(1), number))
 }
 
-/// The ports of a switch that something works at, ascending.
+/// The ports of a switch whose cable and peer work, ascending.
 fn used(on: &Topology, switch: u32) -> Vec<u16> {
     let s = SwitchId(switch);
     let works = |&port: &u16| match on.peer(s, port) {

@@ -2,29 +2,29 @@
 
 use base::Refusal;
 
-/// Bit of the last flit of a packet.
+/// The bit of a flit that is the last of its packet.
 pub const TAIL: u64 = 1;
-/// Bit of the first flit of a packet.
+/// The bit of a flit that is the first of its packet.
 pub const HEAD: u64 = 2;
-/// Bit of a packet that statistics count.
+/// The bit of a flit whose packet is counted in statistics.
 pub const COUNTED: u64 = 4;
 const HOPS_AT: u32 = 3;
 const HOPS_BITS: u32 = 8;
-/// One router more.
+/// What is added to a flit when it has visited one router more.
 pub const HOP: u64 = 1 << HOPS_AT;
 const NOTE_AT: u32 = HOPS_AT + HOPS_BITS;
-/// Bits of the note.
+/// The number of bits of the note.
 const NOTE_BITS: u32 = 5;
 const TARGET_AT: u32 = NOTE_AT + NOTE_BITS;
 
-/// Most routers that a packet may come through.
+/// The largest number of routers that a packet may visit.
 pub const MOST_HOPS: u32 = (1 << HOPS_BITS) - 1;
 
-/// How many bits the fields of a network's flits have.
+/// The number of bits of each field of a flit.
 ///
 /// From the lowest: tail, head, counted (1 bit each), routers visited (8), the guide's note (5),
-/// the target, the class, the router on the way where the guide has one, and the cycle of birth in
-/// all that is left.
+/// the target, the class, the intermediate router where the guide uses one, the cycle of entering
+/// the network, and the cycle of injection in all bits that are left.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Layout {
     target_bits: u32,
@@ -34,7 +34,7 @@ pub struct Layout {
     via_bits: u32,
     entry_at: u32,
     entry_bits: u32,
-    birth_at: u32,
+    injected_at: u32,
 }
 
 fn bits_for(values: u32) -> u32 {
@@ -46,11 +46,11 @@ fn mask(bits: u32) -> u64 {
 }
 
 impl Layout {
-    /// For this many endpoints, classes of traffic and numbers that guides write as `via`, with
-    /// so many bits of the cycle of entering the network.
+    /// The layout for this number of endpoints, of classes of traffic and of values that guides
+    /// write as `via`, with `entry_bits` bits for the cycle of entering the network.
     ///
     /// # Errors
-    /// When births would be ambiguous in a run of `cycles` cycles.
+    /// When the bits left for cycles of injection are too few for a run of `cycles` cycles.
     pub fn new(
         endpoints: u32,
         classes: u32,
@@ -63,11 +63,11 @@ impl Layout {
         let class_at = TARGET_AT + target_bits;
         let via_at = class_at + class_bits;
         let entry_at = via_at + via_bits;
-        let birth_at = entry_at + entry_bits;
-        if birth_at > 56 || cycles >> (64 - birth_at) != 0 {
+        let injected_at = entry_at + entry_bits;
+        if injected_at > 56 || cycles >> (64 - injected_at) != 0 {
             let why = format!("{cycles} cycles on {endpoints} endpoints");
-            let most = 1_u64 << 64_u32.saturating_sub(birth_at).min(63);
-            let help = format!("fewer than {most} cycles: births have no more bits in a flit");
+            let most = 1_u64 << 64_u32.saturating_sub(injected_at).min(63);
+            let help = format!("fewer than {most} cycles: a flit has bits for no more");
             return Err(Refusal::new("run", why, help));
         }
         Ok(Self {
@@ -78,14 +78,17 @@ impl Layout {
             via_bits,
             entry_at,
             entry_bits,
-            birth_at,
+            injected_at,
         })
     }
 
-    /// The bits of a packet's flits: all but tail and head.
+    /// The word of a packet's flits, without the bits of tail and head; `injected` is the cycle of
+    /// injection.
     #[inline]
-    pub fn packet(&self, target: u32, class: u32, birth: u64) -> u64 {
-        u64::from(target) << TARGET_AT | u64::from(class) << self.class_at | birth << self.birth_at
+    pub fn packet(&self, target: u32, class: u32, injected: u64) -> u64 {
+        u64::from(target) << TARGET_AT
+            | u64::from(class) << self.class_at
+            | injected << self.injected_at
     }
 
     /// The endpoint that a flit goes to.
@@ -100,33 +103,33 @@ impl Layout {
         (flit >> self.class_at & mask(self.class_bits)) as u32
     }
 
-    /// Cycles from a packet's birth to `now`.
+    /// Cycles from a packet's injection to `now`.
     #[inline]
     pub fn age(&self, flit: u64, now: u64) -> u64 {
-        now.wrapping_sub(flit >> self.birth_at) & mask(64 - self.birth_at)
+        now.wrapping_sub(flit >> self.injected_at) & mask(64 - self.injected_at)
     }
 }
 
 impl Layout {
-    /// The flit as one that enters the network in cycle `now`.
+    /// The flit marked as one that enters the network in cycle `now`.
     pub fn entered(&self, flit: u64, now: u32) -> u64 {
         let bits = mask(self.entry_bits);
         flit & !(bits << self.entry_at) | (u64::from(now) & bits) << self.entry_at
     }
 
-    /// Cycles since it entered the network, as far as its bits tell.
+    /// Cycles since the flit entered the network, modulo what its bits can hold.
     pub fn time_inside(&self, flit: u64, now: u32) -> u32 {
         u64::from(now).wrapping_sub(flit >> self.entry_at) as u32 & mask(self.entry_bits) as u32
     }
 }
 
-/// Routers that a flit has left.
+/// The number of routers that a flit has left.
 #[inline]
 pub fn hops(flit: u64) -> u32 {
     (flit >> HOPS_AT & mask(HOPS_BITS)) as u32
 }
 
-/// The first flit of a packet, as guides read it and write into it.
+/// A view of the first flit of a packet, which guides read and write.
 #[derive(Debug)]
 pub struct Packet<'a> {
     flit: &'a mut u64,
@@ -134,50 +137,50 @@ pub struct Packet<'a> {
 }
 
 impl<'a> Packet<'a> {
-    /// The packet of a first flit.
+    /// The view of a packet's first flit.
     #[inline]
     pub fn new(flit: &'a mut u64, layout: &'a Layout) -> Self {
         Self { flit, layout }
     }
 
-    /// The endpoint that it goes to.
+    /// The endpoint that the packet goes to.
     #[inline]
     pub fn target(&self) -> u32 {
         self.layout.target(*self.flit)
     }
 
-    /// Its class of traffic.
+    /// The packet's class of traffic.
     #[inline]
     pub fn class(&self) -> u32 {
         self.layout.class(*self.flit)
     }
 
-    /// Routers that it has left: 0 at the first.
+    /// The number of routers that the packet has left: 0 at the first.
     #[inline]
     pub fn hops(&self) -> u32 {
         hops(*self.flit)
     }
 
-    /// What the guide wrote down last, below 32; 0 at first.
+    /// The note that the guide wrote last, below 32; 0 at first.
     #[inline]
     pub fn note(&self) -> u32 {
         (*self.flit >> NOTE_AT & mask(NOTE_BITS)) as u32
     }
 
-    /// Writes a note down, below 32.
+    /// Writes the guide's note, below 32.
     #[inline]
     pub fn set_note(&mut self, note: u32) {
         debug_assert!(note < 1 << NOTE_BITS);
         *self.flit = *self.flit & !(mask(NOTE_BITS) << NOTE_AT) | u64::from(note) << NOTE_AT;
     }
 
-    /// The number that the guide wrote down, below [`super::guide::Guide::vias`]; 0 at first.
+    /// The `via` that the guide wrote, below [`super::guide::Guide::vias`]; 0 at first.
     #[inline]
     pub fn via(&self) -> u32 {
         (*self.flit >> self.layout.via_at & mask(self.layout.via_bits)) as u32
     }
 
-    /// Writes a number down: a router or an endpoint on the way.
+    /// Writes the guide's `via`: an intermediate router, or an endpoint.
     #[inline]
     pub fn set_via(&mut self, via: u32) {
         let at = self.layout.via_at;

@@ -306,7 +306,7 @@ pub fn write_csv(
     Ok(())
 }
 
-/// `value` with all its decimals, and at least so many.
+/// `value` with all its decimals, and at least `least` of them.
 fn decimals(value: f64, least: usize) -> String {
     let text = value.to_string();
     let has = text.split_once('.').map_or(0, |(_, part)| part.len());

@@ -320,14 +320,6 @@ impl Catalog {
         })
     }
 
-    /// The one of this name that comes with flyloom.
-    ///
-    /// # Errors
-    /// When there is none.
-    pub fn named(name: &str) -> Result<Self, Refusal> {
-        super::catalog_file::read(Self::text_of(name)?, name)
-    }
-
     /// The switch for `ports` ports at `gbps`: the cheapest product of that rate with enough ports,
     /// or the model where that is cheaper.
     ///

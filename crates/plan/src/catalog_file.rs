@@ -51,6 +51,16 @@ pub fn read(text: &str, file: &str) -> Result<Catalog, Refusal> {
     Ok(written.into_catalog())
 }
 
+impl Catalog {
+    /// The one of this name that comes with flyloom.
+    ///
+    /// # Errors
+    /// When there is none.
+    pub fn named(name: &str) -> Result<Self, Refusal> {
+        read(Self::text_of(name)?, name)
+    }
+}
+
 /// A fault and the byte of the text that it is at.
 type Fault = (usize, Refusal);
 

@@ -1,4 +1,4 @@
-//! Cable checks on made faults: all found, none invented, and the moves mend them.
+//! Cable checks on made faults: all found, none invented, and the moves repair them.
 
 use super::*;
 use base::seed::Stream;
@@ -190,12 +190,12 @@ fn a_swapped_pair_is_one_finding_with_the_swap_on_one_switch() {
         [7, 8].map(|port| Socket { node: Node::Switch(SwitchId(0)), port }).into();
     let &[Move::Swap(a, b)] = f.moves.as_slice() else { panic!("{:?}", f.moves) };
     assert_eq!(BTreeSet::from([a, b]), sockets);
-    assert!(f.mend.contains("sf-0-0-0 port 7") && f.mend.contains("sf-0-0-0 port 8"));
+    assert!(f.repair.contains("sf-0-0-0 port 7") && f.repair.contains("sf-0-0-0 port 8"));
 }
 
 #[test]
 fn a_ring_of_three_is_one_finding_with_two_swaps_on_one_switch() {
-    // on the first and the last switch, either way round
+    // on the first and the last switch, in either order
     for (switch, order) in [
         ("sf-0-0-0", [7, 8, 9]),
         ("sf-0-0-0", [7, 9, 8]),
@@ -211,7 +211,7 @@ fn a_ring_of_three_is_one_finding_with_two_swaps_on_one_switch() {
         assert_eq!((check.findings.len(), check.misplaced), (1, 3), "{check}");
         let f = &check.findings[0];
         assert_eq!((f.fault, f.planned.len(), f.moves.len()), (Fault::Swapped, 3, 2));
-        assert_eq!(f.mend.matches(switch).count(), 4, "all plugs are on {switch}: {}", f.mend);
+        assert_eq!(f.repair.matches(switch).count(), 4, "all plugs are on {switch}: {}", f.repair);
         let mut cables = jacks(&room);
         obey(&room, &mut cables, f);
         assert_eq!(cables, jacks(&slim_fly()));
@@ -238,12 +238,12 @@ fn a_dead_endpoint_and_a_moved_one_are_told_apart() {
     let expect = [(Fault::MissingEndpoint, 1), (Fault::Wrong, 1)];
     assert_eq!(check.counts().into_iter().collect::<Vec<_>>(), expect);
     assert!(
-        check.findings[0].mend.ends_with("to sf-0-0-4 port 2"),
+        check.findings[0].repair.ends_with("to sf-0-0-4 port 2"),
         "host 17: the second of switch 4"
     );
     let wrong = &check.findings[1];
     assert_eq!(
-        wrong.mend, "move the plug in sf-0-1-0 port 36 to sf-0-1-0 port 1",
+        wrong.repair, "move the plug in sf-0-1-0 port 36 to sf-0-1-0 port 1",
         "{}",
         wrong.what
     );

@@ -210,7 +210,7 @@ fn part_of(for_use: Use) -> Part {
     }
 }
 
-/// Lines under way: by part, kind and name, in the order of the bill.
+/// The lines so far: by part, kind and name, in the order of the bill.
 #[derive(Default)]
 struct Lines(BTreeMap<(Part, Option<CableKind>, String), Line>);
 

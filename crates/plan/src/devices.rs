@@ -1,8 +1,9 @@
 //! Which device of a found network is which device of its plan.
 
+use super::Device;
 use base::{EndpointId, SwitchId, TerminalId};
 use fabric::addresses::Addresses;
-use fabric::network::Topology;
+use fabric::network::{Cable, Topology};
 use serde::Serialize;
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -19,6 +20,17 @@ pub enum Node {
     UnknownEndpoint(EndpointId),
 }
 
+impl Node {
+    /// The device of the plan that it is, if it is one.
+    pub(super) fn planned(self) -> Option<Device> {
+        match self {
+            Self::Switch(s) => Some(Device::Switch(s)),
+            Self::Endpoint(e) => Some(Device::Endpoint(e)),
+            Self::UnknownSwitch(_) | Self::UnknownEndpoint(_) => None,
+        }
+    }
+}
+
 /// A port of a device.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Socket {
@@ -27,6 +39,9 @@ pub struct Socket {
     /// Its port, from 1.
     pub port: u16,
 }
+
+/// Cables by either of their ends.
+pub(super) type Cables = BTreeMap<Socket, (Socket, Cable)>;
 
 /// What tells which found device is which planned one.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize)]
@@ -44,7 +59,7 @@ pub enum Identify {
 }
 
 impl Identify {
-    /// The way of this name (`guid`), `None` when there is none.
+    /// The kind of this name (`guid`), `None` when there is none.
     pub fn from_name(name: &str) -> Option<Self> {
         match name {
             "auto" => Some(Self::Auto),
@@ -98,7 +113,7 @@ pub(super) struct Match {
     /// Planned devices whose name was found with another GUID, or whose cables lead to hardware
     /// that the plan does not know.
     pub(super) replaced: Vec<u32>,
-    /// Whether a GUID told of any device who it is.
+    /// Whether a GUID identified any device.
     pub(super) by_guid: bool,
 }
 

@@ -1,6 +1,6 @@
 //! What must be laid already: while people wire, a cable that is not due is not missing.
 
-use super::check::Check;
+use super::comparison::Check;
 use super::devices::Node;
 use base::{EndpointId, SwitchId};
 use std::collections::BTreeMap;

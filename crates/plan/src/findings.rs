@@ -1,27 +1,17 @@
 //! The words of a cable check: what is wrong and what to do, with the labels of a human being.
 
-use super::Device;
-use super::check::{Check, Fault, Finding};
+use super::comparison::Check;
 use super::devices::{Match, Node, Socket};
 use super::due::Wanted;
 use super::lines::counted;
-use super::mend::{Difference, Instruction, Move, Port};
+use super::outcome::{Fault, Finding};
 use super::places::Round;
+use super::repairs::{Difference, Instruction, Move, Port};
 use base::{EndpointId, SwitchId};
 use fabric::network::Cable;
 use std::collections::BTreeMap;
 
 impl Check<'_> {
-    /// 0 for ports of one device, 1 for those of one rack, 2 for others.
-    pub(super) fn apart(&self, a: Socket, b: Socket) -> u32 {
-        let seat = |s: Socket| Some(self.floor?.seat(planned_device(s.node)?)?.rack);
-        match (seat(a), seat(b)) {
-            _ if a.node == b.node => 0,
-            (Some(x), Some(y)) if x == y => 1,
-            _ => 2,
-        }
-    }
-
     pub(super) fn report_devices(
         &self,
         reached: &BTreeMap<Node, Wanted>,
@@ -55,8 +45,8 @@ impl Check<'_> {
             let place = self.place(node);
             let line = format!("{what} {place} is now {other}: put it back, or plan with this one");
             let what = format!("{what} {place} was replaced: {other} is in its place");
-            let mend = "put it back, or plan with the new GUID";
-            findings.push(device(Fault::Replaced, place, [what, mend.to_owned(), line]));
+            let repair = "put it back, or plan with the new GUID";
+            findings.push(device(Fault::Replaced, place, [what, repair.to_owned(), line]));
         }
         self.report_unknown(findings);
     }
@@ -76,20 +66,20 @@ impl Check<'_> {
         let (cables, endpoints) = (links + hosts.clone().count(), hosts.filter(behind).count());
         let along = format!("{cables} cables and {endpoints} endpoints go with it");
         let what = format!("switch {} does not answer: {along}", self.place(node));
-        let mend = "check its power and its cables".to_owned();
+        let repair = "check its power and its cables".to_owned();
         let line = self.switch_line(node, cables, endpoints);
-        device(Fault::MissingSwitch, self.place(node), [what, mend, line])
+        device(Fault::MissingSwitch, self.place(node), [what, repair, line])
     }
 
     fn dead_endpoint(&self, node: Node, plugs: &[Socket]) -> Finding {
         let to: Vec<String> = plugs.iter().map(|&s| self.label(s)).collect();
         let what = format!("endpoint {} does not answer", self.place(node));
-        let mend = match to.as_slice() {
+        let repair = match to.as_slice() {
             [] => "check its power".to_owned(),
             _ => format!("check its power and its cable to {}", to.join(", ")),
         };
         let line = self.endpoint_line(node, plugs);
-        device(Fault::MissingEndpoint, self.place(node), [what, mend, line])
+        device(Fault::MissingEndpoint, self.place(node), [what, repair, line])
     }
 
     /// One finding for all devices that should be there, but to which nothing leads that answers.
@@ -102,9 +92,9 @@ impl Check<'_> {
         let endpoints = away.iter().filter(|n| matches!(n, Node::Endpoint(_))).count();
         let who = format!("{switches} and {}", counted(endpoints, "endpoint", "endpoints"));
         let what = format!("{who} are out of reach: no cable that is due leads there from here");
-        let mend = "look from there as well, and give all discoveries in one file".to_owned();
-        let line = format!("{who} are out of reach: {mend}");
-        findings.push(device(Fault::OutOfReach, self.place(*first), [what, mend, line]));
+        let repair = "look from there as well, and give all discoveries in one file".to_owned();
+        let line = format!("{who} are out of reach: {repair}");
+        findings.push(device(Fault::OutOfReach, self.place(*first), [what, repair, line]));
     }
 
     /// The place of a missing switch, or, where another one stands there, the one that has become
@@ -141,7 +131,7 @@ impl Check<'_> {
                     format!("switches {named} stand in others' places: {who}")
                 }
             };
-            let mend = match (round.open, last) {
+            let repair = match (round.open, last) {
                 (true, _) => {
                     let own: Vec<String> = here.iter().map(name).collect();
                     let along = along.replace("their", "its");
@@ -163,7 +153,7 @@ impl Check<'_> {
                 with_endpoints: round.with_endpoints,
             };
             let moves: Vec<Move> = here.iter().map(exchange).collect();
-            let words = [what, mend, self.moved_line(round)];
+            let words = [what, repair, self.moved_line(round)];
             let mut finding = device(Fault::MovedSwitch, places.join(", "), words);
             finding.instructions = moves.iter().map(|m| self.instruction(*m)).collect();
             finding.table = self.table(&moves);
@@ -219,9 +209,9 @@ impl Check<'_> {
         let mut report = |what: &str, name: &str, guid: Option<u64>| {
             let guid = guid.map_or(String::new(), |g| format!(" (GUID 0x{g:016x})"));
             let what = format!("{what} {name}{guid} is not in the plan");
-            let mend = "remove it, or plan for it".to_owned();
-            let line = format!("{what}: {mend}");
-            findings.push(device(Fault::Unknown, name.to_owned(), [what, mend, line]));
+            let repair = "remove it, or plan for it".to_owned();
+            let line = format!("{what}: {repair}");
+            findings.push(device(Fault::Unknown, name.to_owned(), [what, repair, line]));
         };
         for (f, s) in self.found.switches().iter().enumerate() {
             if unknown(&self.boxes, f) {
@@ -235,48 +225,6 @@ impl Check<'_> {
         }
     }
 
-    /// The real port behind a planned one.
-    pub(super) fn real(&self, socket: Socket) -> Socket {
-        self.ports.as_ref().map_or(socket, |ports| ports.real(socket))
-    }
-
-    pub(super) fn name(&self, node: Node) -> String {
-        let name = match node {
-            Node::Switch(s) => &self.plan.switches()[s.ix()].name,
-            Node::Endpoint(e) => &self.plan.endpoints()[e.ix()].name,
-            Node::UnknownSwitch(s) => &self.found.switches()[s.ix()].name,
-            Node::UnknownEndpoint(e) => &self.found.endpoints()[e.ix()].name,
-        };
-        name.clone()
-    }
-
-    /// The name, and where the floor is known the rack and unit.
-    pub(super) fn place(&self, node: Node) -> String {
-        let name = self.name(node);
-        let seat = planned_device(node).and_then(|d| self.floor?.seat(d));
-        match (self.floor, seat) {
-            (Some(floor), Some(seat)) => match (&floor.racks[seat.rack as usize].name, seat.unit) {
-                (rack, Some(unit)) => format!("{name} ({rack}-U{unit:02})"),
-                (rack, None) => format!("{name} (beside {rack})"),
-            },
-            _ => name,
-        }
-    }
-
-    /// The name and port, and where the floor is known the label.
-    pub(super) fn label(&self, socket: Socket) -> String {
-        let socket = self.real(socket);
-        let name = self.name(socket.node);
-        let text = format!("{name} port {}", socket.port);
-        let seat = planned_device(socket.node).and_then(|d| self.floor?.seat(d));
-        match (self.floor, seat) {
-            (Some(floor), Some(seat)) => {
-                format!("{text} ({})", floor.label(seat, &name, socket.port))
-            }
-            _ => text,
-        }
-    }
-
     fn labels(&self, cables: &[[Socket; 2]]) -> Vec<[String; 2]> {
         cables.iter().map(|c| c.map(|s| self.label(s))).collect()
     }
@@ -286,9 +234,9 @@ impl Check<'_> {
         let (x, y) = (self.label(a), self.label(b));
         let (is, should) = (rate(found), rate(planned));
         let what = format!("cable {x} - {y} runs at {is} instead of {should}");
-        let mend = "reseat or replace the cable".to_owned();
+        let repair = "reseat or replace the cable".to_owned();
         let line = self.slow_line([a, b], planned, found);
-        self.cables(Fault::Degraded, [what, mend, line], [&[[a, b]], &[[a, b]]], Vec::new())
+        self.cables(Fault::Degraded, [what, repair, line], [&[[a, b]], &[[a, b]]], Vec::new())
     }
 
     pub(super) fn difference(&self, difference: Difference) -> Finding {
@@ -297,29 +245,29 @@ impl Check<'_> {
         match difference {
             Difference::Missing([a, b]) => {
                 let what = format!("cable {} - {} is missing", l(a), l(b));
-                let mend = "plug it in or replace it".to_owned();
+                let repair = "plug it in or replace it".to_owned();
                 self.cables(
                     Fault::Missing,
-                    [what, mend, line],
+                    [what, repair, line],
                     [&[[a, b]], &[]],
                     vec![Move::Add(a, b)],
                 )
             }
             Difference::Extra([a, b]) => {
                 let what = format!("cable {} - {} is not in the plan", l(a), l(b));
-                let mend = "remove it".to_owned();
+                let repair = "remove it".to_owned();
                 self.cables(
                     Fault::Extra,
-                    [what, mend, line],
+                    [what, repair, line],
                     [&[], &[[a, b]]],
                     vec![Move::Remove(a, b)],
                 )
             }
             Difference::Wrong { planned: [to, stays], found: [_, from] } => {
                 let what = format!("{} leads to {} instead of {}", l(stays), l(from), l(to));
-                let mend = format!("move the plug in {} to {}", l(from), l(to));
+                let repair = format!("move the plug in {} to {}", l(from), l(to));
                 let cables: [&[[Socket; 2]]; 2] = [&[[to, stays]], &[[stays, from]]];
-                self.cables(Fault::Wrong, [what, mend, line], cables, vec![Move::Plug(from, to)])
+                self.cables(Fault::Wrong, [what, repair, line], cables, vec![Move::Plug(from, to)])
             }
             Difference::Swapped { planned, found, swaps } => {
                 let cable = |[a, b]: &[Socket; 2]| format!("{} - {}", l(*a), l(*b));
@@ -327,12 +275,12 @@ impl Check<'_> {
                     cables.iter().map(cable).collect::<Vec<_>>().join(" and ")
                 };
                 let swap = |(a, b): &(Socket, Socket)| format!("{} and {}", l(*a), l(*b));
-                let mend: Vec<String> = swaps.iter().map(swap).collect();
+                let repair: Vec<String> = swaps.iter().map(swap).collect();
                 let (should, is) = (join(&planned), join(&found));
                 let what = format!("cables {should} are swapped: {is} were found");
-                let mend = format!("swap the plugs in {}", mend.join(", then in "));
+                let repair = format!("swap the plugs in {}", repair.join(", then in "));
                 let moves = swaps.into_iter().map(|(a, b)| Move::Swap(a, b)).collect();
-                self.cables(Fault::Swapped, [what, mend, line], [&planned, &found], moves)
+                self.cables(Fault::Swapped, [what, repair, line], [&planned, &found], moves)
             }
         }
     }
@@ -341,7 +289,7 @@ impl Check<'_> {
     fn cables(
         &self,
         fault: Fault,
-        [what, mend, line]: [String; 3],
+        [what, repair, line]: [String; 3],
         [planned, found]: [&[[Socket; 2]]; 2],
         moves: Vec<Move>,
     ) -> Finding {
@@ -355,7 +303,7 @@ impl Check<'_> {
             fault,
             place: ports.join(", "),
             what,
-            mend,
+            repair,
             line,
             table: self.table(&moves),
             planned: self.labels(planned),
@@ -366,20 +314,12 @@ impl Check<'_> {
     }
 }
 
-pub(super) fn planned_device(node: Node) -> Option<Device> {
-    match node {
-        Node::Switch(s) => Some(Device::Switch(s)),
-        Node::Endpoint(e) => Some(Device::Endpoint(e)),
-        Node::UnknownSwitch(_) | Node::UnknownEndpoint(_) => None,
-    }
-}
-
-fn device(fault: Fault, place: String, [what, mend, line]: [String; 3]) -> Finding {
+fn device(fault: Fault, place: String, [what, repair, line]: [String; 3]) -> Finding {
     Finding {
         fault,
         place,
         what,
-        mend,
+        repair,
         line,
         table: Vec::new(),
         planned: Vec::new(),

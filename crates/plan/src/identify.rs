@@ -1,8 +1,9 @@
 //! Who the found devices are, where they stand, and when a fabric is not the planned one at all.
 
-use super::check::{Check, How, Identified};
+use super::comparison::Check;
 use super::devices::{Identify, Match, Node, Pairing, follow_switches, match_devices};
 use super::floor::Floor;
+use super::outcome::{How, Identified};
 use super::places::{Need, Wiring, endpoint_places, rounds};
 use super::shape::by_structure;
 use base::{Refusal, SwitchId, TerminalId};
@@ -22,12 +23,12 @@ impl<'a> Check<'a> {
         let by = how.identify;
         let (boxes, endpoints) = match_devices(plan, guids, found, by);
         let places = boxes.pairs.clone();
-        let told = match by {
+        let by_now = match by {
             Identify::Auto if boxes.by_guid => Identify::Guid,
             Identify::Auto => Identify::Name,
             other => other,
         };
-        let identified = Identified { by: told, switches: 0, endpoints: 0, equally_good: 1 };
+        let identified = Identified { by: by_now, switches: 0, endpoints: 0, equally_good: 1 };
         let hosts = places.clone();
         let mut check = Self {
             plan,
@@ -74,7 +75,8 @@ impl<'a> Check<'a> {
         Ok(check)
     }
 
-    /// Whether so many switches are half of the plan's, or of those found where these are fewer.
+    /// Whether this number of `switches` is half of the plan's, or of those found where these are
+    /// fewer.
     fn enough(&self, switches: usize) -> bool {
         let planned = self.plan.switches().len();
         planned == 0 || switches > 0 && 2 * switches >= planned.min(self.boxes.up())

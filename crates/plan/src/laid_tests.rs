@@ -105,7 +105,7 @@ fn parallel_cables_are_counted_where_ports_are_ignored() {
 fn structure_and_ignored_ports_do_not_go_together() {
     let plan = built("slim_fly:q=5,p=4");
     let how = How { identify: Identify::Structure, ignore_ports: true, due: None };
-    let refusal = check_cables_by(&plan, None, &plan, None, how).expect_err("no way");
+    let refusal = check_cables_by(&plan, None, &plan, None, how).expect_err("one or the other");
     assert_eq!(refusal.param, "ignore_ports");
 }
 

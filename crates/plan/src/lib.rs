@@ -10,21 +10,24 @@ pub mod catalog;
 pub mod catalog_file;
 pub mod check;
 pub mod codes;
+mod comparison;
 pub mod cost;
 mod devices;
 mod due;
 mod findings;
 pub mod floor;
 mod identify;
+mod labels;
 mod lines;
-mod mend;
 mod moving;
+pub mod outcome;
 mod packing;
 mod places;
 mod placing;
 mod ports;
 pub mod priced;
 pub mod progress;
+mod repairs;
 pub mod rules;
 pub mod sc14;
 mod seating;
@@ -38,16 +41,14 @@ pub use cable::{
     write_csv,
 };
 pub use catalog::{CableKind, Catalog, millionths};
-pub use check::{
-    CableCheck, CableState, Fault, Finding, How, Identified, SwitchState, check_cables,
-    check_cables_by,
-};
+pub use check::{check_cables, check_cables_by};
 pub use codes::qr_code;
 pub use cost::{Bill, bill};
 pub use devices::{Identify, Node, Socket};
 pub use floor::{Floor, Rack, Seat, floor};
-pub use mend::{Instruction, Move, Port};
+pub use outcome::{CableCheck, CableState, Fault, Finding, How, Identified, SwitchState};
 pub use progress::{Progress, progress};
+pub use repairs::{Instruction, Move, Port};
 pub use rules::{EndpointSeats, FloorRules};
 pub use shop::Shop;
 pub use warnings::warnings;

@@ -1,10 +1,9 @@
 //! Findings in one short line each: what is wrong, where, and what to do.
 
-use super::check::Check;
+use super::comparison::Check;
 use super::devices::{Node, Socket};
-use super::findings::planned_device;
-use super::mend::{Difference, Move};
 use super::places::Round;
+use super::repairs::{Difference, Move};
 use base::SwitchId;
 use fabric::network::Cable;
 
@@ -25,17 +24,6 @@ impl Check<'_> {
             return line;
         }
         make(&ports.iter().map(|s| self.short(*s)).collect::<Vec<_>>())
-    }
-
-    /// A port by its label; by name and number where there is none.
-    fn short(&self, socket: Socket) -> String {
-        let socket = self.real(socket);
-        let name = self.name(socket.node);
-        let seat = planned_device(socket.node).and_then(|d| self.floor?.seat(d));
-        match (self.floor, seat) {
-            (Some(floor), Some(seat)) => floor.label(seat, &name, socket.port),
-            _ => format!("{name} P{:02}", socket.port),
-        }
     }
 
     pub(super) fn switch_line(&self, node: Node, cables: usize, endpoints: usize) -> String {

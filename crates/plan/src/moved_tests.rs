@@ -79,7 +79,7 @@ fn two_exchanged_switches_are_one_finding_whichever_way() {
             assert_eq!(f.what, what);
             assert_eq!(f.place, format!("{a}, {b}"));
             let along = if with_endpoints { " together with their endpoints" } else { "" };
-            assert_eq!(f.mend, format!("exchange them{along}, or swap their names in the plan"));
+            assert_eq!(f.repair, format!("exchange them{along}, or swap their names in the plan"));
             let states = check.switches.iter().filter(|s| **s == SwitchState::Moved).count();
             assert_eq!(states, 2);
             is_mended(&room, &check);
@@ -120,7 +120,7 @@ fn a_switch_in_the_place_of_a_dead_one_is_moved_and_the_dead_one_missing() {
         assert_eq!(dead, "switch sf-1-4-0 does not answer: 11 cables and 4 endpoints go with it");
         let moved = &check.findings[1];
         assert!(moved.what.ends_with("sf-1-4-0, which does not answer"), "{}", moved.what);
-        assert!(moved.mend.ends_with("sf-0-1-2"), "{}", moved.mend);
+        assert!(moved.repair.ends_with("sf-0-1-2"), "{}", moved.repair);
         assert_eq!((check.lost, check.correct), (11, 364));
         room.dead.clear();
         is_mended(&room, &check);
@@ -365,7 +365,7 @@ proptest! {
         mixture(NETS[net], seed, k)?;
     }
 
-    /// Whatever is done to cables and switches, the moves mend it.
+    /// Whatever is done to cables and switches, the moves repair it.
     #[test]
     fn tangles_with_exchanged_switches_are_mended(seed in any::<u64>(), k in 1_usize..40) {
         let mut room = slim_fly();
@@ -453,7 +453,7 @@ impl Room {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(12))]
 
-    /// Hidden and harmed: as many faults of each kind are found, and the moves mend them.
+    /// Hidden and harmed: as many faults of each kind are found, and the moves repair them.
     #[test]
     fn a_hidden_fabric_with_wrong_cables_is_recognised(
         net in 0..NETS.len(), seed in any::<u64>(), k in 0_usize..=5,

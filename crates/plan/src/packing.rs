@@ -66,7 +66,7 @@ impl<'a> Limits<'a> {
         Ok(limits)
     }
 
-    /// Refuses a server that no rack holds, where there are so many `endpoints`.
+    /// Refuses a server that no rack holds, where there are this number of `endpoints`.
     pub(super) fn check_server(&self, endpoints: u64) -> Result<(), Refusal> {
         let one = Load { switches: 0, endpoints: self.rules.endpoints_a_server().min(endpoints) };
         let watts = self.watts(one);
@@ -355,7 +355,7 @@ impl<'a> Pieces<'a> {
         Ok(best.into_iter().map(|rack| rack.into_iter().map(place).collect()).collect())
     }
 
-    /// The racks of `cell` by halving it again and again, each in so many attempts.
+    /// The racks of `cell` by halving it again and again, each time the best of `attempts`.
     fn halved(
         &self,
         cell: &[u32],
@@ -364,7 +364,7 @@ impl<'a> Pieces<'a> {
     ) -> Result<Vec<Vec<u32>>, Interrupted> {
         let mut halving = Halving { attempts, found: Vec::new(), places: Vec::new() };
         self.divide(cell.to_vec(), racks, &mut halving)?;
-        self.mend(&mut halving.found);
+        self.relieve(&mut halving.found);
         Ok(halving.found)
     }
 
@@ -481,7 +481,7 @@ impl<'a> Pieces<'a> {
 
     /// Moves pieces out of racks that do not hold theirs: where they fit and lose least cables, to
     /// a new rack where none has room. O(pieces * (racks + cables)) at worst.
-    fn mend(&self, racks: &mut Vec<Vec<u32>>) {
+    fn relieve(&self, racks: &mut Vec<Vec<u32>>) {
         let mut of = vec![u32::MAX; self.switches.len()];
         for (rack, pieces) in (0..).zip(racks.iter()) {
             for &p in pieces {

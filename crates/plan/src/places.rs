@@ -8,7 +8,7 @@ use base::{LinkId, SwitchId, TerminalId};
 use fabric::network::{Peer, Plug, Topology};
 use std::collections::BTreeSet;
 
-/// More rounds than any settling needs; a bound on those that would go on for ever.
+/// More rounds than any settling needs; a bound on those that would never end.
 const ROUNDS: u32 = 100;
 
 /// The cables between the switches of a plan and the working ones of a found network.
@@ -223,7 +223,7 @@ pub(super) fn endpoint_places(
                 moved += usize::from(planned(places.planned[f as usize], t).is_some());
             }
         }
-        // two cables in one port once all is mended: the endpoints cannot have come along
+        // two cables in one port once all is repaired: the endpoints cannot have come along
         let clash = round.switches.iter().any(|&p| {
             let links = ports_of(places.found[p as usize], false);
             !links.is_disjoint(&ports_of(boxes.found[p as usize], true))

@@ -4,8 +4,7 @@
 //! as many found cables as can be are the planned ones; with these numbers everything else goes on
 //! as where ports matter, and words and moves name the ports that are really there.
 
-use super::check::Cables;
-use super::devices::{Node, Socket};
+use super::devices::{Cables, Node, Socket};
 use fabric::network::Cable;
 use std::collections::{BTreeMap, BTreeSet};
 

@@ -16,11 +16,11 @@ use serde_json::{Map, Value};
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct Params {
-    /// The catalogue, by name: `flyloom catalog list`; the newest unless told. A network of a file,
-    /// whose links have their own rate, is priced by the newest that sells at it.
+    /// The catalogue, by name: `flyloom catalog list`; the newest where none is given. A network of
+    /// a file, whose links have their own rate, is priced by the newest that sells at it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub catalog: Option<String>,
-    /// Rate of every link, Gbit/s; the catalogue's unless told.
+    /// Rate of every link, Gbit/s; the catalogue's where none is given.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub gbps: Option<f64>,
     /// What totals add up: `network`, `endpoint_cables`, `adapters`, `energy` (of a year).

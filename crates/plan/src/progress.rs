@@ -1,8 +1,8 @@
 //! How far the laying of cables has come, step by step and rack by rack.
 
 use super::cable::PlannedCable;
-use super::check::{CableCheck, CableState};
 use super::floor::Floor;
+use super::outcome::{CableCheck, CableState};
 use serde::Serialize;
 
 /// Cables of one step.

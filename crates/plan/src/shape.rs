@@ -21,7 +21,7 @@ const PATIENCE: u64 = 60;
 pub(super) struct Shape {
     /// Who stands where.
     pub(super) pairs: Pairing,
-    /// How many ways of the same merit there are, as far as was looked.
+    /// How many layings of the same merit there are, as far as was looked.
     pub(super) equally_good: u64,
 }
 
@@ -100,7 +100,7 @@ fn parts(wiring: &Wiring<'_>) -> Vec<Vec<u32>> {
 }
 
 impl Search<'_> {
-    /// The best way to add `part` to the laying `base`, and how many are as good.
+    /// The best laying that adds `part` to `base`, and how many are as good.
     fn lay(&self, part: &[u32], base: &Pairing) -> (Option<Pairing>, u64) {
         let cables = part.iter().map(|f| self.wiring.rows[*f as usize].len() as u64).sum::<u64>();
         let mut best: Option<(Merit, Pairing)> = None;

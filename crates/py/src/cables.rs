@@ -1,4 +1,4 @@
-//! The cable check for Python: the plan, what was found, and how devices are told.
+//! The cable check for Python: the plan, what was found, and how devices are identified.
 
 use crate::cost::{Shop, rules_of};
 use crate::enter::{refuse, run};
@@ -20,8 +20,8 @@ pub fn qr_code(words: &str) -> Option<Vec<String>> {
 
 /// How a user wants a fabric to be compared with its plan.
 #[derive(Debug)]
-pub struct Asked<'a> {
-    /// The name of a way to tell devices.
+pub struct CheckRequest<'a> {
+    /// What devices are identified by: a name of `Identify`.
     pub identify: &'a str,
     /// GUIDs by device name.
     pub guids: Option<&'a BTreeMap<String, u64>>,
@@ -36,18 +36,18 @@ pub struct Asked<'a> {
 /// Compares `found` with the plan `t`: a dict as `Topology.check_cables` says.
 ///
 /// # Errors
-/// `RefusalError` for a way of identifying that there is not, GUIDs of devices that are not planned
+/// `RefusalError` where there is no such `identify`, for GUIDs of devices that are not planned
 /// or of two devices, rules out of range, a step where no floor is known, and another fabric.
 pub fn check<'py>(
     py: Python<'py>,
     t: &Network,
     found: &Network,
-    asked: &Asked<'_>,
+    asked: &CheckRequest<'_>,
     rules: Option<&Bound<'py, PyAny>>,
 ) -> PyResult<Bound<'py, PyAny>> {
     let identify = asked.identify;
     let identify = Identify::from_name(identify).ok_or_else(|| {
-        let why = format!("'{identify}' is no way to tell devices");
+        let why = format!("'{identify}' is nothing to identify devices by");
         refuse(Refusal::new("identify", why, "auto, guid, name, structure"))
     })?;
     let given = rules.is_some();
@@ -93,7 +93,7 @@ pub fn check<'py>(
 fn due(
     t: &Network,
     floor: Option<&Floor>,
-    asked: &Asked<'_>,
+    asked: &CheckRequest<'_>,
 ) -> Result<(Option<BTreeSet<CableId>>, BTreeSet<CableId>), Refusal> {
     let links = (0..t.links().len()).map(|l| CableId::Link(LinkId::from(l)));
     let rails = (0..t.terminals().len()).map(|r| CableId::Terminal(TerminalId::from(r)));

@@ -20,7 +20,7 @@ create_exception!(
     flyloom._core,
     RefusalError,
     PyValueError,
-    "Input that cannot be used, and the way out."
+    "Input that cannot be used, and what would be valid."
 );
 
 /// The map that a JSON object is; an empty one for all else.

@@ -1,8 +1,7 @@
 //! Files that other programs take: their table, and their text.
 
+use crate::classes::{Routing, Topology, affordable};
 use crate::enter::{enter_alone, from_python, object, refuse, to_python};
-use crate::routing::Routing;
-use crate::topology::{Topology, affordable};
 use base::Refusal;
 use fabric::size::Size;
 use formats::export::{FORMATS, Places, Source, format};

@@ -50,8 +50,8 @@ pub fn experiment_plugins(text: &str, file: &str) -> PyResult<Vec<String>> {
 }
 
 /// Bytes that a point takes at most, on one thread: `family` with these parameters (a dict) built,
-/// routed by `engine` with so many `layers`, and proved, where there is one, and what the tables
-/// of `simulated` (a dict by level) take. Raises `RefusalError`.
+/// routed by `engine` with `layers` layers, and proved, where there is one, and what the tables of
+/// `simulated` (a dict by level) take. Raises `RefusalError`.
 #[pyfunction]
 pub fn point_bytes(
     family: &str,

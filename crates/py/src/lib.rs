@@ -2,10 +2,12 @@
 #![allow(missing_docs, unreachable_pub, clippy::needless_pass_by_value, clippy::missing_errors_doc)]
 
 mod cables;
+mod classes;
 mod cost;
 mod enter;
 mod export;
 mod fault;
+mod file_formats;
 mod lab_face;
 mod mapping;
 mod message;
@@ -95,12 +97,17 @@ fn simulators(m: &Bound<'_, PyModule>) -> PyResult<()> {
     m.add_function(wrap_pyfunction!(packet::simulate_packet, m)?)?;
     m.add_function(wrap_pyfunction!(workload::workload_list, m)?)?;
     m.add_function(wrap_pyfunction!(workload::noise_keys, m)?)?;
-    m.add_function(wrap_pyfunction!(workload::dumpi_counts, m)?)?;
-    m.add_function(wrap_pyfunction!(workload::dumpi_meta_text, m)?)?;
-    m.add_function(wrap_pyfunction!(workload::dumpi_rewritten, m)?)?;
-    m.add_function(wrap_pyfunction!(workload::workload_dumpi, m)?)?;
-    m.add_function(wrap_pyfunction!(workload::trace_keys, m)?)?;
     m.add_function(wrap_pyfunction!(workload::workload_best, m)?)?;
+    m.add_function(wrap_pyfunction!(file_formats::trace_formats, m)?)?;
+    m.add_function(wrap_pyfunction!(file_formats::trace_format_of, m)?)?;
+    m.add_function(wrap_pyfunction!(file_formats::trace_looks, m)?)?;
+    m.add_function(wrap_pyfunction!(file_formats::trace_ranks, m)?)?;
+    m.add_function(wrap_pyfunction!(file_formats::trace_read, m)?)?;
+    m.add_function(wrap_pyfunction!(file_formats::trace_counts, m)?)?;
+    m.add_function(wrap_pyfunction!(file_formats::trace_written, m)?)?;
+    m.add_function(wrap_pyfunction!(file_formats::trace_made, m)?)?;
+    m.add_function(wrap_pyfunction!(file_formats::trace_rewritten, m)?)?;
+    m.add_function(wrap_pyfunction!(file_formats::format_examples, m)?)?;
     m.add_function(wrap_pyfunction!(sizing::nearest, m)?)?;
     m.add_function(wrap_pyfunction!(sizing::nearest_members, m)?)?;
     m.add_function(wrap_pyfunction!(sizing::address_table, m)?)?;

@@ -1,22 +1,20 @@
 //! Mappings for Python: communication graphs, where processes can be, what is found.
 
+use crate::classes::{Routing, Topology, Workload};
 use crate::enter::{afford, enter, enter_to_last, from_python, object, refuse, stopped, to_python};
-use crate::routing::Routing;
-use crate::topology::Topology;
-use crate::workload::Workload;
 use base::{Need, Quiet, Refusal, Stop, Watch};
 use formats::communication::{FORMATS as GRAPHS, Matrix};
 use formats::mapping::{self as files, FORMATS};
-use lab::joint::{Asked, joint};
+use lab::joint::{JointRequest, joint};
 use mapping::bounds::bounds;
 use mapping::busy::busiest;
 use mapping::chain;
 use mapping::evaluate::evaluate;
-use mapping::map::{Effort, Objective, Request, map};
+use mapping::map::{Effort, MappingRequest, Objective, map};
 use mapping::method::METHODS;
+use mapping::paths::Paths;
 use mapping::problem::Pin;
 use mapping::slots::Slots;
-use mapping::ways::Ways;
 use numpy::{PyArray1, PyReadonlyArray1};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
@@ -103,7 +101,7 @@ impl Communication {
         Ok(Self { inner, unfit })
     }
 
-    /// What the halo exchange of this matrix in so many parts sends.
+    /// What the halo exchange of this matrix in `parts` parts sends.
     #[pyo3(signature = (parts, seed=0, progress=None))]
     fn halo(
         &self,
@@ -197,12 +195,12 @@ impl Given {
 }
 
 /// The network and the tables where there are some.
-struct On {
+struct Target {
     topology: Arc<fabric::Topology>,
     routing: Option<fabric::tables::Routing>,
 }
 
-impl On {
+impl Target {
     fn of(on: &Bound<'_, PyAny>) -> PyResult<Self> {
         if let Ok(tables) = on.cast::<Routing>() {
             let routing = tables.get().inner.clone();
@@ -212,14 +210,14 @@ impl On {
         Ok(Self { topology, routing: None })
     }
 
-    fn ways(&self) -> Ways<'_> {
-        self.routing.as_ref().map_or(Ways::Shortest(&self.topology), Ways::Tables)
+    fn paths(&self) -> Paths<'_> {
+        self.routing.as_ref().map_or(Paths::Shortest(&self.topology), Paths::Tables)
     }
 }
 
 /// What the linear mapping is worth; null where there are too few slots.
 fn linear(
-    ways: Ways<'_>,
+    paths: Paths<'_>,
     graph: &traffic::communication::Communication,
     slots: &Slots,
     watch: &dyn Watch,
@@ -228,23 +226,23 @@ fn linear(
         return Ok(Value::Null);
     }
     let first: Vec<u32> = (0..graph.processes()).map(|s| slots.endpoint(s)).collect();
-    Ok(json!(evaluate(ways, graph, &first, watch)?.figures))
+    Ok(json!(evaluate(paths, graph, &first, watch)?.figures))
 }
 
-/// What a mapping is worth, with bounds and what the linear one is worth by its ways.
+/// What a mapping is worth, with bounds and what the linear one is worth on its paths.
 fn figures(
-    on: &On,
+    on: &Target,
     graph: &traffic::communication::Communication,
     slots: &Slots,
     places: &[u32],
-    linear_by: Ways<'_>,
+    linear_by: Paths<'_>,
     watch: &dyn Watch,
 ) -> Result<Value, Stop> {
-    let ways = on.ways();
-    let found = evaluate(ways, graph, places, watch)?;
+    let paths = on.paths();
+    let found = evaluate(paths, graph, places, watch)?;
     let low = bounds(&on.topology, slots, graph);
     let linear = linear(linear_by, graph, slots, watch)?;
-    let busy = busiest(ways, graph, places, &found.loads, 5, 8)?;
+    let busy = busiest(paths, graph, places, &found.loads, 5, 8)?;
     let name = |plug: fabric::network::Plug| on.topology.switches()[plug.switch.ix()].name.clone();
     let busy: Vec<Value> = busy
         .iter()
@@ -279,16 +277,16 @@ pub fn map_processes<'py>(
     progress: Option<Py<PyAny>>,
     start: Option<Vec<u32>>,
 ) -> PyResult<Bound<'py, PyAny>> {
-    let (on, given) = (On::of(on)?, Given::of(given)?);
+    let (on, given) = (Target::of(on)?, Given::of(given)?);
     let (objective, effort) = (given.objective().map_err(refuse)?, given.effort().map_err(refuse)?);
     let steps = chain::parse(&given.method).map_err(refuse)?;
     let pins = given.pins();
     let graph = graph.get().graph()?;
     let work = |watch: &dyn Watch| -> Result<Value, Stop> {
         let slots = Slots::new(&on.topology, given.hosts.as_deref(), given.per_endpoint)?;
-        let request = Request {
+        let request = MappingRequest {
             graph,
-            ways: on.ways(),
+            paths: on.paths(),
             slots: &slots,
             pins: &pins,
             steps: &steps,
@@ -300,9 +298,9 @@ pub fn map_processes<'py>(
         };
         let mapped = map(&request, watch)?;
         let mut found = if mapped.interrupted {
-            figures(&on, graph, &slots, &mapped.places, on.ways(), &Quiet)?
+            figures(&on, graph, &slots, &mapped.places, on.paths(), &Quiet)?
         } else {
-            figures(&on, graph, &slots, &mapped.places, on.ways(), watch)?
+            figures(&on, graph, &slots, &mapped.places, on.paths(), watch)?
         };
         found["interrupted"] = mapped.interrupted.into();
         Ok(found)
@@ -333,9 +331,9 @@ pub fn map_with_routing<'py>(
     let graph = graph.get().graph()?;
     let work = |watch: &dyn Watch| -> Result<(Value, fabric::tables::Routing), Stop> {
         let slots = Slots::new(&on, given.hosts.as_deref(), given.per_endpoint)?;
-        let request = Request {
+        let request = MappingRequest {
             graph,
-            ways: Ways::Shortest(&on),
+            paths: Paths::Shortest(&on),
             slots: &slots,
             pins: &pins,
             steps: &steps,
@@ -345,22 +343,22 @@ pub fn map_with_routing<'py>(
             effort,
             seed: given.seed,
         };
-        let found = joint(&Asked { on: &on, request, layers, options: &options }, watch)?;
+        let found = joint(&JointRequest { on: &on, request, layers, options: &options }, watch)?;
         let to_last: &dyn Watch = if found.mapped.interrupted { &Quiet } else { watch };
         let proof = verify::verify(&found.routing, RouteLimits::NONE, to_last)?;
-        let tables = On { topology: on.clone(), routing: Some(found.routing.clone()) };
-        let (places, shortest) = (&found.mapped.places, Ways::Shortest(&on));
-        let mut told = figures(&tables, graph, &slots, places, shortest, to_last)?;
-        told["interrupted"] = found.mapped.interrupted.into();
-        told["verified"] = proof.holds().into();
-        told["lanes"] = found.routing.lanes().count().into();
-        told["layers"] = found.routing.layers().into();
-        told["routing_bound"] = json!(found.bound);
-        told["steps"] = json!(found.steps);
-        Ok((told, found.routing))
+        let tables = Target { topology: on.clone(), routing: Some(found.routing.clone()) };
+        let (places, shortest) = (&found.mapped.places, Paths::Shortest(&on));
+        let mut report = figures(&tables, graph, &slots, places, shortest, to_last)?;
+        report["interrupted"] = found.mapped.interrupted.into();
+        report["verified"] = proof.holds().into();
+        report["lanes"] = found.routing.lanes().count().into();
+        report["layers"] = found.routing.layers().into();
+        report["routing_bound"] = json!(found.bound);
+        report["steps"] = json!(found.steps);
+        Ok((report, found.routing))
     };
-    let (told, routing) = enter_to_last(py, progress, work)?.map_err(stopped)?;
-    Ok((to_python(py, &told)?, Routing { inner: routing, addresses: None }))
+    let (report, routing) = enter_to_last(py, progress, work)?.map_err(stopped)?;
+    Ok((to_python(py, &report)?, Routing { inner: routing, addresses: None }))
 }
 
 /// What a mapping is worth: `places` has the endpoint of each process.
@@ -375,10 +373,10 @@ pub fn evaluate_mapping<'py>(
     per_endpoint: Option<u32>,
     progress: Option<Py<PyAny>>,
 ) -> PyResult<Bound<'py, PyAny>> {
-    let (on, graph) = (On::of(on)?, graph.get().graph()?);
+    let (on, graph) = (Target::of(on)?, graph.get().graph()?);
     let work = |watch: &dyn Watch| -> Result<Value, Stop> {
         let slots = Slots::new(&on.topology, hosts.as_deref(), per_endpoint)?;
-        figures(&on, graph, &slots, &places, on.ways(), watch)
+        figures(&on, graph, &slots, &places, on.paths(), watch)
     };
     to_python(py, &enter(py, progress, work)?.map_err(stopped)?)
 }
@@ -393,8 +391,8 @@ pub fn mapping_loads<'py>(
     places: Vec<u32>,
     progress: Option<Py<PyAny>>,
 ) -> PyResult<Bound<'py, PyDict>> {
-    let (on, graph) = (On::of(on)?, graph.get().graph()?);
-    let work = |watch: &dyn Watch| evaluate(on.ways(), graph, &places, watch);
+    let (on, graph) = (Target::of(on)?, graph.get().graph()?);
+    let work = |watch: &dyn Watch| evaluate(on.paths(), graph, &places, watch);
     let loads = enter(py, progress, work)?.map_err(stopped)?.loads;
     let channels = || (0..loads.len()).map(base::ChannelId::from);
     let found = PyDict::new(py);

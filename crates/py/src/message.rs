@@ -1,9 +1,7 @@
 //! The message level for Python: a schedule, and a network or tables, in; times and loads out.
 
+use crate::classes::{Routing, Topology, Workload};
 use crate::enter::{afford, enter, from_python, object, refuse, stopped, to_python};
-use crate::routing::Routing;
-use crate::topology::Topology;
-use crate::workload::Workload;
 use base::stage::parameters;
 use base::{Refusal, Stage};
 use message::stage::{Played, Spec, channel_ends};

@@ -1,16 +1,13 @@
 //! The packet level for Python: a network or tables, parameters and loads in, points out.
 
+use crate::classes::{Routing, Topology, Traffic, Workload};
 use crate::enter::{afford, enter, from_python, object, refuse, stopped, to_python};
 use crate::ranks::Ranks;
-use crate::routing::Routing;
-use crate::throughput::Traffic;
-use crate::topology::Topology;
-use crate::workload::Workload;
 use base::stage::parameters;
 use base::{Frame, Stage};
-use packet::replay::Jobs;
+use packet::replay::GivenJobs;
 use packet::spec::Spec;
-use packet::stage::Driven;
+use packet::stage::PacketInputs;
 use pyo3::prelude::*;
 use serde_json::Value;
 use std::time::Instant;
@@ -47,8 +44,8 @@ pub fn simulate_packet<'py>(
     let (workloads, places) = jobs;
     let schedules: Option<Vec<&Schedule>> =
         workloads.as_ref().map(|all| all.iter().map(|one| &one.get().inner).collect());
-    let jobs = Jobs { schedules: schedules.as_deref(), places: places.as_deref() };
-    let on = Driven { topology: &topology, routing: routing.as_ref(), traffic, jobs };
+    let jobs = GivenJobs { schedules: schedules.as_deref(), places: places.as_deref() };
+    let on = PacketInputs { topology: &topology, routing: routing.as_ref(), traffic, jobs };
     let read = || {
         let spec: Spec = parameters(&object(from_python(given)?)).map_err(refuse)?;
         afford(py, &format!("simulating {}", topology.recipe()), |_| spec.need(on, threads))?;

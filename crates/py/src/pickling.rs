@@ -1,8 +1,7 @@
 //! Networks and tables for pickle: how they came to be where that is enough, else what they are.
 
+use crate::classes::{Routing, Topology, affordable};
 use crate::enter::{enter_alone, refuse};
-use crate::routing::Routing;
-use crate::topology::{Topology, affordable, built};
 use base::{LinkId, Refusal, SwitchId};
 use fabric::network::{Recipe, Topology as Network};
 use fabric::size::Size;
@@ -97,7 +96,7 @@ pub fn kept_topology(
         Arc::new(enter_alone(py, read)?.map_err(refuse)?)
     } else {
         let recipe: Recipe = serde_json::from_str(recipe).map_err(|e| other(&e))?;
-        let whole = built(py, &recipe)?.inner;
+        let whole = Topology::built(py, &recipe)?.inner;
         let links: Vec<LinkId> = links.into_iter().map(LinkId).collect();
         let switches: Vec<SwitchId> = switches.into_iter().map(SwitchId).collect();
         if links.is_empty() && switches.is_empty() {

@@ -1,8 +1,7 @@
 //! Parts that users write in Python: their parameters, and the tables that their engines give.
 
+use crate::classes::{Routing, Topology};
 use crate::enter::{enter, from_python, object, refuse, to_python};
-use crate::routing::Routing;
-use crate::topology::Topology;
 use base::{Refusal, Stop, Watch};
 use engines::given::{GivenPath, NextHopKind, from_hops, from_paths};
 use lab::plugins::Plugin;

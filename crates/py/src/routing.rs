@@ -1,15 +1,14 @@
 //! `Routing`: forwarding tables with their proof, their measures and their files.
 
+pub use crate::classes::Routing;
+use crate::classes::{Topology, Traffic, Workload, affordable};
 use crate::enter::{
     afford, enter, enter_alone, from_python, html, interrupted, object, refuse, stopped, to_python,
 };
 use crate::pickling::{Reduced, reduce_routing};
 use crate::stage::{Files, measured};
-use crate::throughput::Traffic;
-use crate::topology::{Topology, affordable};
 use crate::views::{array, view};
-use crate::workload::Workload;
-use base::{Refusal, Stop, TerminalId};
+use base::{Refusal, TerminalId};
 use engines::{lanes, repair};
 use fabric::addresses::Addresses;
 use fabric::size::{RouteWork, Size};
@@ -22,19 +21,7 @@ use pyo3::prelude::*;
 use serde_json::{Value, json};
 use verify::{RouteLimits, Verified, certificate};
 
-/// Immutable forwarding tables of a network: routes per destination and layer, and their lanes.
-#[pyclass(frozen, module = "flyloom")]
-pub struct Routing {
-    pub inner: fabric::tables::Routing,
-    /// Addresses the tables were read with; `None` for tables of ours, whose addresses are made.
-    pub addresses: Option<Addresses>,
-}
-
 impl Routing {
-    pub fn from_result(routed: Result<fabric::tables::Routing, Stop>) -> PyResult<Self> {
-        routed.map(|inner| Self { inner, addresses: None }).map_err(stopped)
-    }
-
     /// Refuses work along all routes that the machine cannot do.
     fn afford(&self, py: Python<'_>, what: &str, work: RouteWork) -> PyResult<()> {
         affordable(py, self.inner.topology(), what, |size| size.along(&self.inner, work))

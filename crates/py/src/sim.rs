@@ -1,13 +1,11 @@
 //! Simulators for Python: a network or tables, parameters and loads in, points out.
 
+use crate::classes::{Routing, Topology, Traffic};
 use crate::enter::{afford, enter, from_python, object, refuse, stopped, to_python};
-use crate::routing::Routing;
 use crate::stage::injections;
-use crate::throughput::Traffic;
-use crate::topology::Topology;
 use base::stage::parameters;
 use base::{Frame, Refusal, Stage, Stop};
-use flit::case::Own;
+use flit::case::GivenTraffic;
 use flit::spec::Spec;
 use flit::stage::Driven;
 use formats::booksim::{self, Source};
@@ -43,8 +41,8 @@ pub fn simulate_flit<'py>(
     };
     let times = injections(times, &topology)?;
     let traffic = match (&times, &traffic) {
-        (Some(times), _) => Some(Own::Times(times)),
-        (None, sending) => sending.as_ref().map(|t| Own::Sending(t.get().sending())),
+        (Some(times), _) => Some(GivenTraffic::Times(times)),
+        (None, sending) => sending.as_ref().map(|t| GivenTraffic::Sending(t.get().sending())),
     };
     let on = Driven { topology: &topology, routing: routing.as_ref(), traffic };
     afford(py, &format!("simulating {}", topology.recipe()), |_| spec.need(on, threads))?;
@@ -96,20 +94,20 @@ pub fn simulate_booksim(
         let config = booksim::read(&sources(&given))?;
         let network = network.as_ref().map(|(name, text)| (&**name, &**text));
         let case = BookSim::new(config, network, watch)?;
-        if let (Some(circle), false) = (&case.circle, unverified) {
-            let why = format!("not proved free of deadlock: {circle}");
+        if let (Some(cycle), false) = (&case.dependency_cycle, unverified) {
+            let why = format!("not proved free of deadlock: {cycle}");
             return Err(Refusal::new("routing_function", why, "--unverified to run it").into());
         }
         Ok(case)
     };
-    let again = progress.as_ref().map(|told| told.clone_ref(py));
+    let again = progress.as_ref().map(|progress| progress.clone_ref(py));
     let case = enter(py, again, work)?.map_err(stopped)?;
     afford(py, "simulating all periods", |_| case.need())?;
     let work = |watch: &dyn base::Watch| -> Result<Value, Stop> {
         let found = case.run(threads, watch)?;
         let (row, classes) = case.rows(&found.point);
         Ok(json!({
-            "verified": case.circle.is_none(), "ended": found.ended, "points": [row],
+            "verified": case.dependency_cycle.is_none(), "ended": found.ended, "points": [row],
             "classes": classes,
         }))
     };

@@ -1,7 +1,7 @@
 //! Measures by name, of networks and of tables, as Python dictionaries.
 
+use crate::classes::Workload;
 use crate::enter::{afford, enter, from_python, object, refuse, stopped, to_python};
-use crate::workload::Workload;
 use fabric::Topology;
 use fabric::tables::Routing;
 use lab::stages::{Inputs, stage};

@@ -1,8 +1,8 @@
 //! Traffic matrices and throughput for Python: demands, routes, bounds.
 
+pub use crate::classes::Traffic;
+use crate::classes::{Routing, Topology};
 use crate::enter::{enter, refuse, stopped};
-use crate::routing::Routing;
-use crate::topology::Topology;
 use crate::views::array;
 use base::{EndpointId, Refusal, Stop, SwitchId};
 use measure::load::routes;
@@ -12,27 +12,9 @@ use numpy::{PyArray1, PyReadonlyArray1};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 use traffic::demand;
-use traffic::demand::{Demand, Party};
+use traffic::demand::Party;
 use traffic::pattern::Pattern;
 use traffic::sending::{self, Sending};
-
-/// What endpoints want to send to one another on a network.
-#[pyclass(frozen, module = "flyloom")]
-pub struct Traffic {
-    on: Py<Topology>,
-    inner: Demand,
-    sending: Sending,
-    /// Whether a matching is known to be the longest; None for other traffic.
-    #[pyo3(get)]
-    exact_matching: Option<bool>,
-}
-
-impl Traffic {
-    /// Who sends how much to whom.
-    pub fn sending(&self) -> &Sending {
-        &self.sending
-    }
-}
 
 #[pymethods]
 impl Traffic {

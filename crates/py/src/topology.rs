@@ -1,18 +1,16 @@
 //! `Topology`: a network with its structure, plan and files.
 
 use crate::cables;
+pub use crate::classes::Topology;
+use crate::classes::{Routing, Traffic, Workload};
 use crate::cost::{self, Shop};
 use crate::enter::{
-    afford, afford_later, enter, enter_alone, from_python, html, interrupted, object, refuse,
-    room_bytes, to_python,
+    afford, enter, enter_alone, from_python, html, interrupted, object, refuse, room_bytes,
+    to_python,
 };
 use crate::pickling::{Reduced, reduce_topology};
-use crate::routing::Routing;
 use crate::stage::{Files, measured};
-use crate::throughput::Traffic;
 use crate::views::array;
-use crate::workload::Workload;
-use base::Need;
 use base::{LinkId, Refusal, SwitchId, TerminalId, fields};
 use fabric::addresses::Addresses;
 use fabric::network::{Failures, Recipe, Topology as Network, lost_in};
@@ -26,23 +24,6 @@ use pyo3::types::PyDict;
 use serde_json::{Map, json};
 use std::collections::{BTreeMap, HashSet};
 use std::sync::Arc;
-
-/// An immutable network of switches, links and endpoints.
-#[pyclass(frozen, module = "flyloom")]
-pub struct Topology {
-    pub inner: Arc<Network>,
-}
-
-/// As [`Topology::afford`], for the network `t`.
-pub fn affordable(
-    py: Python<'_>,
-    t: &Network,
-    what: &str,
-    need: impl FnOnce(&Size) -> Need,
-) -> PyResult<()> {
-    let named = format!("{what} {}", t.recipe());
-    afford(py, &named, |threads| need(&Size::of(t, threads)))
-}
 
 fn column<T>(items: &[T], value: impl Fn(&T) -> u32) -> Vec<u32> {
     items.iter().map(value).collect()
@@ -58,41 +39,18 @@ fn numbers((links, switches): (Vec<LinkId>, Vec<SwitchId>)) -> (Vec<u32>, Vec<u3
     (column(&links, |l| l.0), column(&switches, |s| s.0))
 }
 
-impl Topology {
-    /// Refuses work on this network that the machine cannot do: see [`afford`].
-    pub fn afford(
-        &self,
-        py: Python<'_>,
-        what: &str,
-        need: impl FnOnce(&Size) -> Need,
-    ) -> PyResult<()> {
-        affordable(py, &self.inner, what, need)
-    }
-}
-
-/// The network of `recipe`, if there is memory for it.
-pub fn built(py: Python<'_>, recipe: &Recipe) -> PyResult<Topology> {
-    let entry = families::family(&recipe.family).map_err(refuse)?;
-    let promise = entry.promise(&recipe.params).map_err(refuse)?;
-    afford_later(py, recipe)?;
-    afford(py, &format!("building {recipe}"), |n| promise.size(n).build())?;
-    let params = recipe.params.clone();
-    let inner = enter_alone(py, move || entry.build(&params))?.map_err(refuse)?;
-    Ok(Topology { inner: Arc::new(inner) })
-}
-
 #[pymethods]
 impl Topology {
     /// The member of `family` with these parameters (a dict). Raises `RefusalError`.
     #[staticmethod]
     fn from_spec(py: Python<'_>, family: &str, params: &Bound<'_, PyAny>) -> PyResult<Self> {
-        built(py, &Recipe { family: family.to_owned(), params: object(from_python(params)?) })
+        Self::built(py, &Recipe { family: family.to_owned(), params: object(from_python(params)?) })
     }
 
     /// The network of the inline form `family:key=value,...`. Raises `RefusalError`.
     #[staticmethod]
     fn from_inline(py: Python<'_>, text: &str) -> PyResult<Self> {
-        built(py, &fabric::network::parse_inline(text).map_err(refuse)?)
+        Self::built(py, &fabric::network::parse_inline(text).map_err(refuse)?)
     }
 
     /// The network written in `text` (ibnetdiscover, ibsim netlist, GraphML, JSON, edge list),
@@ -322,7 +280,7 @@ impl Topology {
     }
 
     /// Hops over working links from a switch to every switch, (switches,) uint32: 2^32 - 1 where
-    /// there is no way.
+    /// there is no path.
     fn distances<'py>(
         &self,
         py: Python<'py>,
@@ -502,7 +460,7 @@ impl Topology {
     ) -> PyResult<Bound<'py, PyAny>> {
         self.afford(py, "checking the cables of", |size| size.plan(true))?;
         let (guids, due) = (guids.as_ref(), due.as_ref());
-        let asked = cables::Asked { identify, guids, ignore_ports, step, due };
+        let asked = cables::CheckRequest { identify, guids, ignore_ports, step, due };
         cables::check(py, &self.inner, &found.inner, &asked, rules)
     }
 

@@ -81,7 +81,7 @@ pub(super) fn check(
             let lanes = routing.lanes().count();
             Ok(Verdict::Holds(ChannelNumbering { lanes, number, dependencies }))
         }
-        Err(left) => Ok(Verdict::Fails(explain(routing, &graph.circle(&left, watch)?, watch)?)),
+        Err(left) => Ok(Verdict::Fails(explain(routing, &graph.cycle(&left, watch)?, watch)?)),
     }
 }
 

@@ -116,7 +116,7 @@ fn prove_classes(
     let number = match graph.number(watch)? {
         Ok(number) => classes.by_lane(&number),
         Err(left) => {
-            let cycle = graph.circle(&left, watch)?;
+            let cycle = graph.cycle(&left, watch)?;
             let cycle: Vec<Held> =
                 cycle.into_iter().map(|(channel, class)| (channel, classes.first(class))).collect();
             let cycle = explain(scheme, goals, &cycle, watch)?;

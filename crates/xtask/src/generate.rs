@@ -73,6 +73,12 @@ const LISTED: &[Listed] = &[
         open: true,
     },
     Listed {
+        folder: "crates/formats/src/trace",
+        what: "formats of workloads",
+        table: "pub static FORMATS: &[Format]",
+        open: true,
+    },
+    Listed {
         folder: "crates/traffic/src/pattern",
         what: "patterns",
         table: "const ENTRIES: &[Entry]",

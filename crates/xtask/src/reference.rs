@@ -316,7 +316,7 @@ mod tests {
       {"kind":"topology","name":"ring","doc":"A ring.\n\nSource: folklore.",
        "params":[{"name":"p","type":"int","required":false,"default":null,"doc":"endpoints"},
                  {"name":"n","type":"int","required":true,"default":null,"doc":"switches | a\nlot"},
-                 {"name":"way","type":"str","required":false,"default":"left","doc":"w"}]},
+                 {"name":"side","type":"str","required":false,"default":"left","doc":"w"}]},
       {"kind":"engine","name":"min_hop","doc":"Fewest hops.","params":[]}]"#;
 
     fn file(name: &str) -> String {
@@ -327,7 +327,7 @@ mod tests {
     #[test]
     fn python_shows_required_parameters_first() {
         let text = file(PYTHON);
-        let heads = ["    n: int,\n", "    p: int | None = None,\n", "    way: str = \"left\",\n"];
+        let heads = ["    n: int,\n", "    p: int | None = None,\n", "    side: str = \"left\",\n"];
         let places: Vec<_> = heads.iter().map(|h| text.find(h).expect(h)).collect();
         assert!(places.is_sorted());
         assert!(text.contains("def ring(\n    *,\n") && !text.contains("def min_hop("));

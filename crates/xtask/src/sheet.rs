@@ -105,7 +105,7 @@ fn table(what: &str, rooms: &BTreeMap<String, Room>) -> String {
     text
 }
 
-/// The longest way down from a room; `depth` ends it where there is a circle.
+/// The longest path down from a room; `depth` ends it where there is a cycle.
 fn height(rooms: &BTreeMap<String, Room>, name: &str, depth: usize) -> usize {
     let Some(room) = rooms.get(name).filter(|_| depth <= rooms.len()) else { return 0 };
     room.uses.iter().map(|below| 1 + height(rooms, below, depth + 1)).max().unwrap_or(0)

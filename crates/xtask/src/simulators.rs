@@ -83,11 +83,11 @@ fn function(part: &Part) -> String {
     for p in &part.params {
         let _ = writeln!(out, "    {} : {}, optional", p.name, annotation(p));
         let usual = python_value(&p.default);
-        let told = doubled(&one_line(&p.doc));
+        let doc = doubled(&one_line(&p.doc));
         if matches!(usual.as_str(), "None" | "{}" | "()" | "[]") || p.kind == "dict" {
-            describe(&mut out, &told);
+            describe(&mut out, &doc);
         } else {
-            describe(&mut out, &format!("{} Default: {usual}.", sentence(&told)));
+            describe(&mut out, &format!("{} Default: {usual}.", sentence(&doc)));
         }
     }
     for (name, kind, doc) in SHARED {

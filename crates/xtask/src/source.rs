@@ -136,7 +136,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_rust_is_told_with_its_line() {
+    fn what_is_no_rust_is_refused_with_its_line() {
         assert!(parse("fn f() {}\nfn g( {}\n").is_err_and(|e| e.starts_with("line 2: ")));
     }
 }

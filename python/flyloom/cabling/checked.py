@@ -16,8 +16,8 @@ from flyloom.support.words import csv_text, uncell
 
 STEPS = ("endpoint cables", *model.STEPS[1:])
 """The cables of each step, by its number."""
-WAYS = ("auto", "guid", "name", "structure")
-"""What can tell which device is which."""
+METHODS = ("auto", "guid", "name", "structure")
+"""The methods that can identify the devices."""
 
 
 def load_plan(planned: str) -> tuple[Topology, dict[str, Any] | None]:
@@ -106,11 +106,11 @@ def hint(found: dict[str, Any], ignore_ports: bool) -> list[str]:
 
 def summary(found: dict[str, Any], ignore_ports: bool = False) -> list[tuple[str, Any]]:
     """The counts of a check as lines of a table."""
-    told = found["identified"]
-    by = {"guid": "GUIDs", "name": "names", "structure": "cables alone"}[told["by"]]
-    lines: list[tuple[str, Any]] = [("devices told by", by)]
-    if told["equally_good"] > 1:
-        lines.append(("  equally good ways", told["equally_good"]))
+    identified = found["identified"]
+    by = {"guid": "GUIDs", "name": "names", "structure": "cables alone"}[identified["by"]]
+    lines: list[tuple[str, Any]] = [("identified by", by)]
+    if identified["equally_good"] > 1:
+        lines.append(("  equally good", identified["equally_good"]))
     lines += [("planned", found["planned"]), ("correct", found["correct"])]
     if ignore_ports:
         lines.append(("  on other ports", found["on_other_ports"]))

@@ -64,7 +64,7 @@ def floor_sheets(cabling: Cabling, size: tuple[float, float]) -> list[Sheet]:
         room = size[1] - MARGIN - floor.head(size[0])
         if len(floor.columns) <= most and floor.height(floor.rows) <= room:
             break
-    # as many columns on each page
+    # spreads the columns evenly over the pages
     per_row = -(-len(floor.columns) // -(-len(floor.columns) // most))
     parts: list[tuple[Sequence[int], Sequence[int]]] = []
     for i in range(0, len(floor.columns), per_row):
@@ -130,7 +130,7 @@ class _Floor:
         return MARGIN + 26 + 1.3 * BODY * lines
 
     def width(self, columns: int) -> float:
-        """How wide a sheet of so many columns is."""
+        """How wide a sheet with this number of columns is."""
         return 2 * MARGIN + SIDE + columns * (self.wide + GAP)
 
     def height(self, rows: Sequence[int]) -> float:

@@ -25,7 +25,7 @@ from flyloom.support.reading import read_json
 from flyloom.support.words import csv_text
 
 PAIRS_DRAWN = 2000
-"""Above so many pairs of racks there are no drawings of pairs; the list of step 3 has them all."""
+"""Above this number of pairs of racks, pairs are not drawn; the list of step 3 has them all."""
 OURS = re.compile(r"(racks|pairs|steps)/[^/\\]+\.(svg|csv)")
 """What an earlier run may have left."""
 
@@ -137,7 +137,7 @@ How many there must be
 {counts}
 Check
   When the switches are up, `flyloom verify-cables` compares the fabric with this folder and names
-  every cable that is missing, swapped or in a wrong port, and how to mend it:
+  every cable that is missing, swapped or in a wrong port, and how to repair it:
 
       flyloom verify-cables FOLDER
 

@@ -50,8 +50,8 @@ def runs(words: str) -> tuple[tuple[bool, str], ...]:
 
 @functools.lru_cache(1 << 12)
 def _width(letter: str, bold: bool) -> float:
-    """Of a letter, in a font of size 1; a full square for what is neither ASCII nor a letter of it
-    with an accent, which is at least what it takes."""
+    """The width of a letter in a font of size 1. Letters that are neither ASCII nor ASCII with an
+    accent count as a full square, which they do not exceed."""
     base = unicodedata.normalize("NFKD", letter)[0] if is_plain(letter) else letter
     known = letter.isascii() or (base.isascii() and base.isalpha() and base != "i")
     return WIDTHS[bold].get(base, 1.0) if known else 1.0

@@ -140,7 +140,7 @@ class _Pair:
         return 4 + LINE * len(self.names(unit, name))
 
     def empty(self, unit: int, name: str) -> tuple[str, ...]:
-        """What the box of a device without a cable here says."""
+        """The words in the box of a device without a cable here."""
         return wrapped(f"U{unit:02}  {name}", self.box - 14, SMALL)
 
     def words(self) -> str:
@@ -182,7 +182,7 @@ class _Pair:
         return parts, False
 
     def sides(self, plugs: list[Plug], whole: bool) -> list[_Side]:
-        """Both fronts."""
+        """The fronts of both racks."""
         ends = ([plug.own for plug in plugs], [plug.far for plug in plugs])
         return [
             _Side(own, rack, self.heights, whole, self.least, self.empty)

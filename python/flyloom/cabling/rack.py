@@ -15,7 +15,7 @@ from flyloom.cabling.sheet import BODY, HEAD, MARGIN, SMALL, Sheet, paragraph
 from flyloom.draw.svg import FAR, GREY, INK, MIDDLE, NEAR, PALE, PAPER, TINTS, plural
 
 COLOURS = (GREY, NEAR, MIDDLE, FAR)
-"""Of the cables of each step."""
+"""The colour of the cables of each step."""
 DASHES = (None, None, "3 1.5", None)
 CELL, HEADER, GAP = 16.0, 11.0, 4.0
 WIDEST, LINE = 60.0, 7.0
@@ -344,7 +344,7 @@ class _Front:
         for cable in self._drawn(step):
             ends = sorted((cable.a, cable.b), key=lambda end: (-end.height, end.port))
             places = [at.get((cable.name, end.height, end.port)) for end in ends]
-            if places[0] or places[1]:  # else it is on other pages
+            if places[0] or places[1]:  # otherwise it is on other pages
                 upper = places[0][1] if places[0] else page[0]
                 lower = places[1][1] if places[1] else page[1]
                 spans.append((upper, lower, cable, places))

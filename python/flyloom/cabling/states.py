@@ -77,7 +77,7 @@ def states_svg(topology: Topology, rules: dict[str, Any] | None, found: dict[str
 
 
 def _rack_width(racks: list[dict[str, Any]], slot: float) -> float:
-    """As wide as the longest name needs, with the number beside it."""
+    """The width of a rack: what the longest name needs, with the number beside it."""
     size = min(9.5, slot - 3)
     switches = max((0.58 * size * len(str(s["name"])) for r in racks for s in r["switches"]),
                    default=0.0)

@@ -42,14 +42,14 @@ class Looks:
         self.found: dict[str, Any] | None = None
         self.error: str | None = None
         self.new: list[dict[str, Any]] = []
-        self.mended: list[dict[str, Any]] = []
+        self.repaired: list[dict[str, Any]] = []
 
     def again(self) -> bool:
         """Looks once more; whether all that is asked for is laid right."""
         from flyloom.support.errors import DeployError
 
         self.count += 1
-        self.error, self.new, self.mended = None, [], []
+        self.error, self.new, self.repaired = None, [], []
         try:
             found = self.look()
         except (RefusalError, DeployError, OSError) as error:
@@ -59,7 +59,7 @@ class Looks:
         before = {f["what"]: f for f in self.found["findings"]} if self.found else {}
         now = {f["what"]: f for f in found["findings"]}
         self.new = [f for what, f in now.items() if what not in before]
-        self.mended = [f for what, f in before.items() if what not in now]
+        self.repaired = [f for what, f in before.items() if what not in now]
         self.found = found
         return bool(found["complete"])
 
@@ -67,7 +67,7 @@ class Looks:
         """The look as one JSON document."""
         if self.error is not None:
             return {"look": self.count, "error": self.error}
-        news = {"new": [f["what"] for f in self.new], "mended": [f["what"] for f in self.mended]}
+        news = {"new": [f["what"] for f in self.new], "mended": [f["what"] for f in self.repaired]}
         return {"look": self.count, **(self.found or {}), **news}
 
 
@@ -124,7 +124,7 @@ class _screen:
 
 
 def screen(looks: Looks, whole: bool = False) -> Iterator[rich.text.Text | rich.table.Table]:
-    """What one look shows: progress by rack and step, then what is new and what is mended; with
+    """What one look shows: progress by rack and step, then what is new and what is repaired; with
     ``whole`` also what else is still to be done."""
     from rich.text import Text
 
@@ -144,7 +144,7 @@ def screen(looks: Looks, whole: bool = False) -> Iterator[rich.text.Text | rich.
         yield _table(found["progress"])
     new = {f["what"] for f in looks.new}
     still = [f for f in found["findings"] if f["what"] not in new] if whole else []
-    for word, listed in (("mended", looks.mended), ("new", looks.new), ("still", still)):
+    for word, listed in (("mended", looks.repaired), ("new", looks.new), ("still", still)):
         for finding in listed[:FINDINGS_SHOWN]:
             lines = [finding["what"]] if word == "mended" else words(finding)
             yield Text(clean(f"{word}: {lines[0]}"))

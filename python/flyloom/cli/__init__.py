@@ -88,7 +88,7 @@ def typed_words() -> list[str]:
         return sys.argv[1:]
     completion = importlib.import_module("flyloom.cli.completion")
     words: list[str] = completion.words(os.environ[COMPLETING], os.environ)
-    return [] if words[:1] == ["help"] else words  # whose word is any command
+    return [] if words[:1] == ["help"] else words  # `help` takes any command as its word
 
 
 def is_measure(word: str) -> bool:
@@ -132,7 +132,7 @@ def main() -> None:
     try:
         code = streams() or commands()
     except BaseException as error:
-        if COMPLETING in os.environ:  # nobody typed the line to its end yet
+        if COMPLETING in os.environ:  # the line is not complete yet: no error is shown
             sys.exit(1)
         speak(error)
         code, line = explain(error)
@@ -140,7 +140,7 @@ def main() -> None:
         if getattr(error, "spoken", False):
             sys.exit(code)
     ending.restore(found)
-    # what all ranks refuse rank 0 tells: where another ended first, the launcher would end it
+    # rank 0 reports what all ranks refuse; if another ended first, the launcher would end rank 0
     sys.exit(0 if _before and code == 2 else code)
 
 
@@ -162,7 +162,7 @@ def streams() -> int:
         except OSError:
             closed = closed or number == 1
             os.dup2(os.open(os.devnull, os.O_RDWR), number)
-    if sys.stderr is None:  # print would use standard output in its place
+    if sys.stderr is None:  # print would otherwise use standard output
         sys.stderr = os.fdopen(os.open(os.devnull, os.O_WRONLY), "w", encoding="utf-8")
     if closed or sys.stdout is None:
         say("standard output: closed; where nobody is to read it, use > /dev/null")
@@ -171,7 +171,7 @@ def streams() -> int:
 
 
 def commands() -> int:
-    """The command that was asked for; its exit code."""
+    """Runs the command that was asked for; returns its exit code."""
     from flyloom.support.words import guard_screen
 
     guard_screen()
@@ -186,18 +186,18 @@ def commands() -> int:
         code = 0
     except SystemExit as ended:
         code = status(ended)
-        if isinstance(ended.__context__, BrokenPipeError):  # typer makes it 1
+        if isinstance(ended.__context__, BrokenPipeError):  # typer would turn it into exit code 1
             raise ended.__context__ from None
         if code == 2 and (why := getattr(ended.__context__, "format_message", None)):
             tell_json(code, why(), ended.__context__)
-        if code == 130:  # nor does it say so
+        if code == 130:  # typer does not report an interruption
             say("interrupted", "")
     sys.stdout.flush()
     return code
 
 
 def hush() -> None:
-    """Of a run over MPI rank 0 speaks; all others are silent."""
+    """Silences this process if it is a rank other than 0 of a run over MPI."""
     words = sys.argv[1:]
     if "mpi" not in words and "--sync=mpi" not in words:
         return
@@ -213,23 +213,23 @@ def hush() -> None:
 
 
 HOLD_S = 0.3
-"""So long a silent rank holds a fault back: where rank 0 has it too, its end ends all meanwhile."""
+"""How long a silent rank delays its error. If rank 0 has the same, it ends all ranks meanwhile."""
 _before: list[TextIO] = []
-"""Standard error, of a rank that is silent."""
+"""The standard error of a silent rank, which it may still use for errors of its own."""
 
 
 def speak(error: BaseException) -> None:
-    """A rank that was silent says what no other knows of."""
+    """Lets a silent rank report an error that no other rank knows of."""
     core = sys.modules.get("flyloom._core")
-    told = isinstance(error, (KeyboardInterrupt, SystemExit))
-    if _before and not told and not (core and isinstance(error, core.RefusalError)):
+    expected = isinstance(error, (KeyboardInterrupt, SystemExit))
+    if _before and not expected and not (core and isinstance(error, core.RefusalError)):
         if core and isinstance(error, core.FaultError):
             time.sleep(HOLD_S)
         sys.stderr = _before[0]
 
 
 def explain(error: BaseException) -> tuple[int, str]:
-    """Says on standard error what went wrong; the exit code, and what was said."""
+    """Reports an error on standard error; returns the exit code and the line."""
     if isinstance(error, KeyboardInterrupt):
         return 130, say("interrupted", "")
     if isinstance(error, SystemExit):
@@ -244,7 +244,7 @@ def explain(error: BaseException) -> tuple[int, str]:
 
     if isinstance(error, FaultError) or type(error).__name__ == "PanicException":
         return 3, say(str(importlib.import_module("flyloom.support.errors").fault_of(error)), "")
-    errors = sys.modules.get("flyloom.support.errors")  # where it is not loaded none was raised
+    errors = sys.modules.get("flyloom.support.errors")  # None: no DeployError was raised
     if isinstance(error, RefusalError) or (errors and isinstance(error, errors.DeployError)):
         extras = sys.modules.get("flyloom.support.extras")
         absent = extras and isinstance(error, extras.ExtraError)
@@ -256,7 +256,7 @@ def explain(error: BaseException) -> tuple[int, str]:
 
 
 def extra_line(error: ImportError) -> str | None:
-    """Which extra brings the package that could not be loaded; None where none does."""
+    """A line naming the extra with the package that could not be loaded; None if none has it."""
     from flyloom.support import extras
 
     return extras.line(error)
@@ -266,7 +266,8 @@ WRITING = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO, errno.EBADF, errn
 
 
 def broken(error: OSError) -> str:
-    """Says what the machine failed in; nothing where the reader of our output has gone."""
+    """Reports an error of the machine, unless the reader of our output has gone; returns the
+    line."""
     where = error.filename
     if where is None and error.errno in WRITING:
         where = "standard output"  # whatever else is written has a name
@@ -281,21 +282,22 @@ KINDS = {2: "refused", 3: "broken", 130: "interrupted", 143: "terminated"}
 
 
 def tell_json(code: int, line: str, error: BaseException | None = None) -> None:
-    """What went wrong as the one JSON document of ``--json``; nothing where it is printed on."""
+    """Prints the error as the one JSON document of ``--json``, if standard output can be
+    written."""
     if code in KINDS and "--json" in sys.argv[1:]:
         import json
 
         from flyloom.support.refused import parts
 
-        told = {"kind": KINDS[code], "message": line, **parts(line, error)}
+        described = {"kind": KINDS[code], "message": line, **parts(line, error)}
         try:  # noqa: SIM105  contextlib is not loaded yet
-            print(json.dumps({"error": told, "exit_code": code}), flush=True)
+            print(json.dumps({"error": described, "exit_code": code}), flush=True)
         except (OSError, ValueError):
             pass
 
 
 def say(line: str, before: str = "flyloom: ") -> str:
-    """One line on standard error, where it can be written; the line."""
+    """Prints a line on standard error, if that can be written; returns the line."""
     try:  # noqa: SIM105  contextlib is not loaded yet
         print(f"{before}{line}", file=sys.stderr, flush=True)
     except (OSError, ValueError):

@@ -69,7 +69,7 @@ def main(
 
 
 SETTING = re.compile(r"[a-z_][a-z0-9_.]*=")
-"""How a setting begins, and an inline form, which has a colon before its first =, does not."""
+"""The start of a setting; an inline form of a network has a colon before its first = instead."""
 
 BEFORE = {
     "structure": {"--load": "--channel-load"},
@@ -79,13 +79,13 @@ BEFORE = {
     "figure": {"-n": "--network"},
     "search": {"-n": "--order"},
 }
-"""Options of commands by the names that were documented once, and by those that they have."""
+"""Former names of options, by command, with the names of today."""
 NOW = {"search": ("-k", "--radix")}
-"""Options of commands beside which no old name is meant: `search -n 128 -k 24` has endpoints."""
+"""Options beside which a word is not an old name: in `search -n 128 -k 24`, -n is endpoints."""
 
 
 def name_devices(_context: object, _option: object, file: str | None) -> None:
-    """Asks for the names of a node name map with every network file that is read."""
+    """Makes every network file that is read use the names of a node name map."""
     if file:
         from flyloom.inputs import names
 
@@ -100,7 +100,7 @@ DEVICES = {
     "adapters": ("WORD", "of hosts with several: each (default), joined (one endpoint with rails),"
                  " first, or a name as in mlx5_0"),
 }
-"""Options of every command that reads networks: what is shown of the value, and the help."""
+"""Options of every command that reads networks: the word for the value, and the help."""
 
 
 def _device_option(key: str) -> TyperOption:
@@ -113,7 +113,7 @@ def _device_option(key: str) -> TyperOption:
 
 
 def _choose_devices(_context: object, option: Any, given: Any) -> None:
-    """Asks it of every fabric that is read."""
+    """Applies the choice to every fabric that is read."""
     if not given:
         return
     from flyloom.inputs import devices
@@ -157,7 +157,7 @@ class _Command(TyperCommand):
         for param in self.params:
             place = ctx.params.get(param.name or "")
             named = OUTPUTS.intersection(param.opts) and param.type.name == "path"
-            if place and (named or "--csv" in param.opts):  # which is a word: `-` prints it
+            if place and (named or "--csv" in param.opts):  # --csv takes a word: `-` prints it
                 _check_place(Path(place), param)
         return super().invoke(ctx)
 
@@ -171,10 +171,11 @@ OUTPUTS = {
 
 def _check_place(place: Path, param: Any) -> None:
     """RefusalError where ``place``, of an option, cannot be written, as far as can be seen."""
+    from flyloom.inputs.workloads import is_run_folder
     from flyloom.support import files
 
     folder = param.metavar == "DIR" or re.match(r"(with --\w+: )?folder", param.help or "")
-    if place.suffix == ".dumpi" or (folder and (place.suffix != ".dot" or place.is_dir())):
+    if is_run_folder(place) or (folder and (place.suffix != ".dot" or place.is_dir())):
         files.check_folder(place)
     elif str(place) != "-":
         files.check_file(place)
@@ -316,7 +317,7 @@ Sort = Annotated[
     typer.Option(metavar="COLUMN", help="best first by this column (a heading, or a key of"
                                         " --json); default: $/endpoint, else diameter"),
 ]
-Top = Annotated[int | None, typer.Option(help="only so many rows, the first")]
+Top = Annotated[int | None, typer.Option(help="only this number of rows, the first")]
 CsvFile = Annotated[
     str | None,
     typer.Option("--csv", metavar="FILE", help="the table as CSV into a file, or - for standard"
@@ -390,7 +391,7 @@ def emit(document: dict[str, Any], as_json: bool, lines: list[tuple[str, Any]]) 
 
 
 def show_warnings(found: dict[str, Any]) -> None:
-    """What whoever builds a plan should know, a line each."""
+    """Prints each warning about a plan on a line."""
     for warning in found["warnings"]:
         print(f"warning: {warning}")
 
@@ -408,7 +409,7 @@ def print_table(
 
 
 def shown(value: Any) -> str:
-    """A value as people read it."""
+    """A value in readable form."""
     if value is None:
         return "-"
     if isinstance(value, bool):

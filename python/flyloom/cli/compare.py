@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Removal:
-    """How links are removed at random, and until when."""
+    """The random removal of links, and its end."""
 
     samples: Annotated[
         int, typer.Option(help="random orders of removal, 0 for no resilience")
@@ -56,8 +56,8 @@ def compare(
     endpoints: Annotated[
         str | None,
         typer.Option("--endpoints", "-n", metavar="N",
-                     help="adds the member nearest to so many endpoints (10000, 10k, 2e6), of the"
-                          " families named or of all"),
+                     help="adds the member nearest to this number of endpoints (10000, 10k, 2e6),"
+                          " of the families named or of all"),
     ] = None,
     *,
     prices: Prices,

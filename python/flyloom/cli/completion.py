@@ -13,7 +13,6 @@ import typer
 NETWORKS = (".toml", ".json", ".graphml", ".edges", ".net", ".dot", ".txt")
 TRAFFIC = (".csv", ".txt", ".npy", ".npz", ".mtx")
 PLACES = (".txt", ".list")
-WORKLOADS = (".goal", ".bin", ".dumpi", ".meta", ".et")
 BREAKS = {":", "="}
 """Where bash breaks words, besides at blanks."""
 
@@ -57,7 +56,7 @@ def words(asked: str, environ: MutableMapping[str, str]) -> list[str]:
 
 
 def fitting(typed: str, names: Iterable[str]) -> list[str]:
-    """Those of ``names`` that begin as what is typed does, without what the shell keeps of it."""
+    """The ``names`` that begin with what is typed, without the part that the shell keeps."""
     before = _before[0]
     return [name.removeprefix(before) for name in names if name.startswith(before + typed)]
 
@@ -107,17 +106,17 @@ def files(typed: str, endings: tuple[str, ...], folder: str = "") -> list[str]:
     except (OSError, ValueError):
         return []
     names: list[str] = []
-    ways: list[str] = []
+    folders: list[str] = []
     for entry in found:
         path = os.path.join(place, entry.name)
         if not entry.name.startswith(stem) or entry.name.startswith(".") > stem.startswith("."):
             continue
         if entry.is_dir():
             holds = folder and os.path.exists(os.path.join(path, folder))
-            (names if holds else ways).append(path if holds else f"{path}/")
+            (names if holds else folders).append(path if holds else f"{path}/")
         elif entry.name.removesuffix(".gz").endswith(endings):
             names.append(path)
-    return fitting(typed, [*names, *ways]) if names else []
+    return fitting(typed, [*names, *folders]) if names else []
 
 
 def families_in(typed: str) -> list[str]:
@@ -226,7 +225,10 @@ def workload_name(incomplete: str) -> list[str]:
 
 def workload(incomplete: str) -> list[str]:
     """A workload by its name, or a file of one."""
-    return workload_name(incomplete) + files(incomplete, WORKLOADS)
+    from flyloom.inputs.workloads import stands_for_all, stands_for_ranks
+
+    return workload_name(incomplete) + files(
+        incomplete, (*stands_for_all(), *stands_for_ranks()))
 
 
 def catalog_name(incomplete: str) -> list[str]:

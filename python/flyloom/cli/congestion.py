@@ -23,38 +23,38 @@ from flyloom.cli.common import (
 )
 from flyloom.cli.groups import TableOptions, grouped
 from flyloom.cli.parameters import defaults
-from flyloom.cli.parameters import option as told
+from flyloom.cli.parameters import option as declared
 from flyloom.cli.routes import tables_of
 
 CONGESTION = defaults("congestion")
 
 
 @dataclass(frozen=True)
-class Sent:
-    """The messages that are sent, by whom, and what is asked of them."""
+class Communication:
+    """The messages that are sent, their senders, and the measured quantities."""
 
-    pattern: Annotated[str, told("congestion", "pattern")] = CONGESTION["pattern"]
-    traffic: Annotated[str | None, told("congestion", "traffic")] = None
+    pattern: Annotated[str, declared("congestion", "pattern")] = CONGESTION["pattern"]
+    traffic: Annotated[str | None, declared("congestion", "traffic")] = None
     argument: Annotated[
         str | None, typer.Option("--pattern-argument", help="of the pattern, such as 4x4")
     ] = None
-    runs: Annotated[int, told("congestion", "runs")] = CONGESTION["runs"]
-    seed: Annotated[int, told("congestion", "seed")] = CONGESTION["seed"]
+    runs: Annotated[int, declared("congestion", "runs")] = CONGESTION["runs"]
+    seed: Annotated[int, declared("congestion", "seed")] = CONGESTION["seed"]
     endpoints: Annotated[
-        str | None, told("congestion", "endpoints", "--endpoints", "-n", metavar="N")
+        str | None, declared("congestion", "endpoints", "--endpoints", "-n", metavar="N")
     ] = None
-    first_job: Annotated[int | None, told("congestion", "first_job")] = None
+    first_job: Annotated[int | None, declared("congestion", "first_job")] = None
     order: Annotated[
         str,
         typer.Option("--ranks", autocompletion=completion.choice("random", "linear"),
                      help="which endpoint is which rank: random, linear, or a file with an endpoint"
                           " a line"),
     ] = CONGESTION["order"]
-    levels: Annotated[str, told("congestion", "levels")] = CONGESTION["levels"]
+    levels: Annotated[str, declared("congestion", "levels")] = CONGESTION["levels"]
     endpoint_cables: Annotated[
-        bool, told("congestion", "endpoint_cables")
+        bool, declared("congestion", "endpoint_cables")
     ] = CONGESTION["endpoint_cables"]
-    metric: Annotated[str, told("congestion", "metric")] = CONGESTION["metric"]
+    metric: Annotated[str, declared("congestion", "metric")] = CONGESTION["metric"]
 
 
 @app.command(epilog=epilog(
@@ -66,7 +66,7 @@ def congestion(
     source: Tables,
     engine: AnyEngine = None,
     *,
-    sent: Sent,
+    sent: Communication,
     tables: TableOptions,
     p: P = None,
     output: Annotated[

@@ -54,7 +54,7 @@ class Current:
     ] = None
 
     def read(self) -> Any:
-        """Them, read; None where none are given."""
+        """Reads these tables; None if none are given."""
         from flyloom._core import RefusalError
         from flyloom.deploy.changes import read_current
 
@@ -137,9 +137,9 @@ def wanted_tables(source: str, given: dict[str, Any], bar: Progress | None) -> R
     from flyloom.inputs.tables import read_folder
 
     if os.path.isdir(source):
-        told = [f"--{name}" for name, value in given.items() if value is not None]
-        if told:
-            raise RefusalError(f"{', '.join(told)}: {source} has tables already; give a network"
+        options = [f"--{name}" for name, value in given.items() if value is not None]
+        if options:
+            raise RefusalError(f"{', '.join(options)}: {source} has tables already; give a network"
                                " to route, or the folder alone")
         topology, routing = read_folder(Path(source))
         check_deployable(topology)
@@ -168,7 +168,7 @@ PARTS = ("entries", "sl_entries", "sl2vl_entries")
 
 
 def load(routing: Routing, oracle: bool, as_json: bool, planned: dict[str, Any] | None) -> int:
-    """Loads tables, reads them back and says what was found; the exit code."""
+    """Loads tables, reads them back and prints the result; returns the exit code."""
     from flyloom.deploy.fabric import deploy as load_and_read
     from flyloom.lab.lines import deploy_line
     from flyloom.support.progress import bars
@@ -178,7 +178,7 @@ def load(routing: Routing, oracle: bool, as_json: bool, planned: dict[str, Any] 
     with bars() as bar:
         def say(line: str) -> None:
             if bar:
-                bar(line, 0, 1)  # takes the bar of the stage away
+                bar(line, 0, 1)  # removes the bar of the stage
             print(line, file=sys.stderr)
 
         found = load_and_read(

@@ -64,7 +64,7 @@ def _options(group: Any) -> Iterator[Parameter]:
 
 @dataclass(frozen=True)
 class TableOptions:
-    """How an engine makes tables."""
+    """The options of how an engine makes tables."""
 
     lmc: Lmc = None
     layers: Layers = None
@@ -73,7 +73,7 @@ class TableOptions:
 
 @dataclass(frozen=True)
 class RouteOptions:
-    """Which engine makes tables, and how."""
+    """The options of which engine makes tables, and how."""
 
     engine: AnyEngine = None
     lmc: Lmc = None
@@ -83,7 +83,7 @@ class RouteOptions:
 
 @dataclass(frozen=True)
 class Prices:
-    """Planes of networks, and what they cost."""
+    """The options of planes of networks and their prices."""
 
     planes: Planes = None
     catalog: Catalog = None
@@ -91,14 +91,14 @@ class Prices:
     include: Include = None
 
     def asked(self) -> dict[str, Any]:
-        """As the verbs take them."""
+        """The options as keyword arguments of the verbs."""
         return {"planes": self.planes, "catalog": one_catalog(self.catalog), "gbps": self.gbps,
                 "include": self.include}
 
 
 @dataclass(frozen=True)
 class Listing:
-    """In which order and form a table is printed."""
+    """The order and form in which a table is printed."""
 
     sort: Sort = None
     top: Top = None

@@ -12,15 +12,15 @@ from flyloom.cli import completion
 from flyloom.cli.common import LANES_HELP, Json, NewLids, Tables, app, emit, epilog, print_table
 from flyloom.cli.groups import RouteOptions, grouped
 from flyloom.cli.parameters import defaults
-from flyloom.cli.parameters import option as told
+from flyloom.cli.parameters import option as declared
 from flyloom.cli.routes import report_proof, tables_of, write_tables
 
 NEEDED = defaults("lanes_needed")
 
 
 @dataclass(frozen=True)
-class Laning:
-    """How routes get their lanes."""
+class LaneOptions:
+    """The method that gives routes their lanes."""
 
     method: Annotated[
         str | None,
@@ -31,7 +31,7 @@ class Laning:
     balance: Annotated[
         bool, typer.Option("--balance", help="deal the paths to all lanes allowed")
     ] = False
-    seed: Annotated[int, told("lanes_needed", "seed")] = NEEDED["seed"]
+    seed: Annotated[int, declared("lanes_needed", "seed")] = NEEDED["seed"]
 
 
 @app.command(epilog=epilog(
@@ -43,7 +43,7 @@ def lanes(
     source: Tables,
     *,
     routes: RouteOptions,
-    laning: Laning,
+    laning: LaneOptions,
     new_lids: NewLids = False,
     output: Annotated[
         Path | None, typer.Option("-o", "--out", help="with --lanes: folder, as of `route -o`")

@@ -40,7 +40,7 @@ GraphFile = Annotated[
     str,
     typer.Option("--graph", "-g", metavar="FILE", show_default=False,
                  help="who sends how much to whom: .mtx, Open MPI's monitoring (.prof), a dense"
-                      " matrix, METIS, Scotch, GOAL, a trace; or stencil:shape=8x8,bytes=100"),
+                      " matrix, METIS, Scotch, a workload; or stencil:shape=8x8,bytes=100"),
 ]
 MapEngine = Annotated[
     str,

@@ -27,8 +27,8 @@ from flyloom.cli.groups import grouped
 
 
 @dataclass(frozen=True)
-class What:
-    """What is measured, or taken from a file."""
+class Quantity:
+    """The quantity that is measured, or the file it is read from."""
 
     ebb: Annotated[
         bool, typer.Option("--ebb", help="bandwidth of random pairs, in place of LogGP parameters")
@@ -47,7 +47,7 @@ class What:
 
 @dataclass(frozen=True)
 class Trials:
-    """What is sent, and how often."""
+    """The messages that are sent, and how often."""
 
     size_bytes: Annotated[
         int, typer.Option("--bytes", help="largest message; with --ebb of all")
@@ -69,8 +69,8 @@ class Trials:
 
 
 @dataclass(frozen=True)
-class Beside:
-    """The network that measured times are put beside."""
+class Prediction:
+    """The network with which measured times are compared."""
 
     net: Annotated[
         str | None,
@@ -114,9 +114,9 @@ def measure(
                      help="file: what was measured, as JSON; sim message --loggp takes it"),
     ] = None,
     *,
-    what: What,
+    what: Quantity,
     trials: Trials,
-    beside: Beside,
+    beside: Prediction,
     seed: Annotated[int, typer.Option(help="seed of all that is random")] = 0,
     as_json: Json = False,
 ) -> None:
@@ -132,7 +132,8 @@ def measure(
 
 
 def found(
-    launcher: list[str], what: What, trials: Trials, beside: Beside, seed: int, output: Path | None
+    launcher: list[str], what: Quantity, trials: Trials, beside: Prediction, seed: int, output: Path
+    | None
 ) -> tuple[dict[str, Any], list[tuple[str, Any]]]:
     """What is asked for, measured: as JSON, and for people."""
     from flyloom.support.progress import bars
@@ -161,7 +162,7 @@ def found(
     return document, shown(document)
 
 
-def refuse_odd(launcher: list[str], what: What, trials: Trials, beside: Beside) -> None:
+def refuse_odd(launcher: list[str], what: Quantity, trials: Trials, beside: Prediction) -> None:
     """Refuses options that say nothing of what is asked for."""
     from flyloom._core import RefusalError
 
@@ -181,7 +182,7 @@ def refuse_odd(launcher: list[str], what: What, trials: Trials, beside: Beside) 
         raise RefusalError("--keep: only where LogGP parameters are measured")
 
 
-def compare(measured: Path, beside: Beside, output: Path | None) -> dict[str, Any]:
+def compare(measured: Path, beside: Prediction, output: Path | None) -> dict[str, Any]:
     """What was measured, beside what a network gives the same pairs."""
     from flyloom._core import RefusalError
     from flyloom.support.progress import bars
@@ -199,49 +200,49 @@ def compare(measured: Path, beside: Beside, output: Path | None) -> dict[str, An
         ).to_dict()
 
 
-def shown(told: dict[str, Any]) -> list[tuple[str, Any]]:
+def shown(found: dict[str, Any]) -> list[tuple[str, Any]]:
     """LogGP parameters for people."""
     def one(name: str, unit: str) -> str:
-        low, high = told["intervals_95"][name]
-        return f"{told[name]:.5g} {unit}  ({low:.5g} to {high:.5g})"
+        low, high = found["intervals_95"][name]
+        return f"{found[name]:.5g} {unit}  ({low:.5g} to {high:.5g})"
 
     rows = [
         ("L", one("L_ns", "ns")), ("o of the sender", one("o_s_ns", "ns")),
         ("o of the receiver", one("o_r_ns", "ns")),
-        ("g", ("at most " if told["g_is_bound"] else "") + one("g_ns", "ns")),
+        ("g", ("at most " if found["g_is_bound"] else "") + one("g_ns", "ns")),
         ("G", one("G_ns_per_byte", "ns/B")), ("O", one("O_ns_per_byte", "ns/B")),
-        ("S", f"{told['S_bytes']:,} B" + (", doubtful" if told["S_is_doubtful"] else "")),
+        ("S", f"{found['S_bytes']:,} B" + (", doubtful" if found["S_is_doubtful"] else "")),
     ]
     rows += [
         (f"{row['from_bytes']:,} to {row['to_bytes']:,} B",
          f"{row['g_ns']:.5g} ns + {row['G_ns_per_byte']:.4g} ns/B ({row['limit']})")
-        for row in told["segments"]
+        for row in found["segments"]
     ]
-    rows += [("where", told["regime"]), ("library", told["library"])]
-    return rows + [("note", words) for words in told["warnings"]]
+    rows += [("where", found["regime"]), ("library", found["library"])]
+    return rows + [("note", words) for words in found["warnings"]]
 
 
-def bandwidth(told: dict[str, Any]) -> list[tuple[str, Any]]:
+def bandwidth(found: dict[str, Any]) -> list[tuple[str, Any]]:
     """Bandwidth of pairs for people."""
-    shares = zip((5, 25, 50, 75, 95), told["quantiles_gbps"], strict=True)
+    shares = zip((5, 25, 50, 75, 95), found["quantiles_gbps"], strict=True)
     return [
-        ("mean of a round", f"{told['mean_gbps']:.5g} Gbit/s each way"),
+        ("mean of a round", f"{found['mean_gbps']:.5g} Gbit/s in each direction"),
         *((f"{share} % of rounds below", f"{value:.5g} Gbit/s") for share, value in shares),
-        ("ranks", f"{len(told['hosts'])} on {told['regime']}"), ("rounds", len(told["rounds"])),
+        ("ranks", f"{len(found['hosts'])} on {found['regime']}"), ("rounds", len(found["rounds"])),
     ]
 
 
-def compared(told: dict[str, Any]) -> list[tuple[str, Any]]:
+def compared(found: dict[str, Any]) -> list[tuple[str, Any]]:
     """Measured beside predicted for people."""
     rows = [
-        ("measured", f"{told['measured_gbps']:.5g} Gbit/s"),
-        ("predicted", f"{told['predicted_gbps']:.5g} Gbit/s"), ("ratio", f"{told['ratio']:.4g}"),
+        ("measured", f"{found['measured_gbps']:.5g} Gbit/s"),
+        ("predicted", f"{found['predicted_gbps']:.5g} Gbit/s"), ("ratio", f"{found['ratio']:.4g}"),
     ]
     rows += [
         (f"round {i + 1}", f"{row['measured_gbps']:.5g} of {row['predicted_gbps']:.5g} Gbit/s"
                            f" ({row['ratio']:.4g})")
-        for i, row in enumerate(told["rounds"][:20])
+        for i, row in enumerate(found["rounds"][:20])
     ]
-    if len(told["rounds"]) > 20:
-        rows.append(("more rounds", f"{len(told['rounds']) - 20} (--json has all)"))
+    if len(found["rounds"]) > 20:
+        rows.append(("more rounds", f"{len(found['rounds']) - 20} (--json has all)"))
     return rows

@@ -18,7 +18,7 @@ TYPES: dict[str, Any] = {
     "int": int, "float": float, "bool": bool, "str": str,
     "list[int]": list[int], "list[float]": list[float], "list[str]": list[str],
 }
-"""Of options, by the types of parameters; all others are JSON."""
+"""The Python type of an option, by the type of its parameter; all other types are JSON."""
 
 
 @cache

@@ -18,7 +18,7 @@ OnNet = Annotated[
 OverEngine = Annotated[
     str | None,
     typer.Option("--engine", "-e", autocompletion=completion.engine,
-                 help="over this engine's tables; without one, over all shortest ways"),
+                 help="over this engine's tables; without one, over all shortest paths"),
 ]
 Placement = Annotated[
     str,

@@ -59,7 +59,7 @@ def reorder(
     """Runs an MPI program whose distributed graphs get their ranks by the network.
 
     Where MPI_Dist_graph_create or MPI_Dist_graph_create_adjacent may reorder, ranks go to those
-    processes of the communicator between which their messages have short and free ways. The
+    processes of the communicator between which their messages have short and free routes. The
     program's exit code is passed on.
     """
     from flyloom._core import RefusalError

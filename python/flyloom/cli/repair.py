@@ -12,7 +12,7 @@ from flyloom.cli import completion
 from flyloom.cli.common import Json, NewLids, Tables, app, emit, epilog, shown
 from flyloom.cli.groups import RouteOptions, grouped
 from flyloom.cli.parameters import defaults
-from flyloom.cli.parameters import option as told
+from flyloom.cli.parameters import option as declared
 from flyloom.cli.routes import tables_of, write_tables
 
 if TYPE_CHECKING:
@@ -23,8 +23,8 @@ REPAIR = defaults("repair")
 
 
 @dataclass(frozen=True)
-class Failed:
-    """What has failed."""
+class Failures:
+    """The links and switches that have failed."""
 
     link: Annotated[
         list[str] | None,
@@ -38,8 +38,8 @@ class Failed:
         typer.Option("--found", autocompletion=completion.found,
                      help="ibnetdiscover output: what it lacks of the network failed"),
     ] = None
-    links: Annotated[int, told("repair", "random")] = REPAIR["random"]
-    seed: Annotated[int, told("repair", "seed")] = REPAIR["seed"]
+    links: Annotated[int, declared("repair", "random")] = REPAIR["random"]
+    seed: Annotated[int, declared("repair", "seed")] = REPAIR["seed"]
 
     def of(self, topology: Topology) -> tuple[list[int], list[int]]:
         """The links and switches of a network."""
@@ -66,7 +66,7 @@ def repair(
     *,
     routes: RouteOptions,
     new_lids: NewLids = False,
-    what: Failed,
+    what: Failures,
     output: Annotated[
         Path | None, typer.Option("-o", "--out", help="folder, as of `route -o`")
     ] = None,
@@ -74,7 +74,7 @@ def repair(
 ) -> None:
     """Repair tables after links or switches failed: few changes, and no deadlock meanwhile."""
     from flyloom.support.progress import bars
-    from flyloom.verbs.routes import repair as mend
+    from flyloom.verbs.routes import repair as repair_tables
 
     with bars() as bar:
         topology, routing, name = tables_of(
@@ -82,15 +82,15 @@ def repair(
             new_lids=new_lids,
         )
         failed, dead = what.of(topology)
-        mended, done = mend(routing, topology, links=failed, switches=dead, progress=bar)
-        proof = mended.measure("verify", progress=bar)
+        repaired, done = repair_tables(routing, topology, links=failed, switches=dead, progress=bar)
+        proof = repaired.measure("verify", progress=bar)
     damaged = topology.with_failures(failed, dead)
     if output:
-        write_tables(damaged, mended, output)
+        write_tables(damaged, repaired, output)
     document = {
         "network": topology.recipe, "engine": name, "layers": routing.layers,
         "failed_links": len(failed), "failed_switches": len(dead), "seed": what.seed,
-        **done.to_dict(), "verified": proof["holds"], "lanes": mended.lanes,
+        **done.to_dict(), "verified": proof["holds"], "lanes": repaired.lanes,
         "verdicts": proof["verdicts"],
     }
     changed, least = done["changed_entries"], done["least_changed_entries"]
@@ -107,7 +107,7 @@ def repair(
         ("routes now longer", done["longer_routes"]),
         ("stopped meanwhile", done["stopped_entries"]),
         ("safe under traffic", done["safe"]),
-        ("verified", proof["holds"]), ("lanes", mended.lanes),
+        ("verified", proof["holds"]), ("lanes", repaired.lanes),
     ]
     emit(document, as_json, lines)
     if not as_json:

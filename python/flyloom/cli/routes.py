@@ -33,7 +33,7 @@ from flyloom.cli.common import (
 )
 from flyloom.cli.groups import RouteOptions, grouped
 from flyloom.cli.parameters import defaults
-from flyloom.cli.parameters import option as told
+from flyloom.cli.parameters import option as declared
 
 if TYPE_CHECKING:
     from flyloom._core import Routing, Topology
@@ -153,7 +153,7 @@ def report_proof(
     if not complete["holds"]:
         return
     if not deadlock["holds"]:
-        print("packets can wait for one another in a circle:")
+        print("packets can wait for one another in a cycle:")
         for line in deadlock["counterexample"]:
             print(f"  {line}")
 
@@ -164,8 +164,8 @@ def tables_of(
     traffic: str | None = None, new_lids: bool | None = None,
 ) -> tuple[Topology, Routing, str]:
     """The network, tables and engine of a folder of `route -o`, of a digraph of ORCS when no engine
-    is named, or of a network to be routed: by `default` when none is. The engine `application` is
-    told the ``traffic``, where its options say none."""
+    is named, or of a network to be routed: by `default` when none is. The engine `application` gets
+    ``traffic``, unless its options have one."""
     from flyloom.inputs.tables import read_folder, read_tables
 
     if os.path.isdir(source):
@@ -225,15 +225,15 @@ def verify(
     *,
     routes: RouteOptions,
     dump: Dump,
-    hop_limit: Annotated[int, told("verify", "hop_limit")] = VERIFY["hop_limit"],
-    max_lanes: Annotated[int, told("verify", "max_lanes")] = VERIFY["max_lanes"],
+    hop_limit: Annotated[int, declared("verify", "hop_limit")] = VERIFY["hop_limit"],
+    max_lanes: Annotated[int, declared("verify", "max_lanes")] = VERIFY["max_lanes"],
     certificate: Annotated[
         bool,
         typer.Option("--certificate", help="write certificate.txt into the folder of tables"),
     ] = False,
     as_json: Json = False,
 ) -> None:
-    """Prove tables: every route arrives, and no packets can wait in a circle."""
+    """Prove tables: every route arrives, and no packets can wait in a cycle."""
     from flyloom._core import RefusalError
     from flyloom.inputs.tables import read_dump
     from flyloom.support.checks import whole
@@ -270,9 +270,9 @@ def verify(
 def ebb(
     net: Tables,
     engine: AnyEngine = None,
-    traffic: Annotated[str | None, told("ebb", "traffic")] = None,
-    patterns: Annotated[int, told("ebb", "patterns")] = EBB["patterns"],
-    seed: Annotated[int, told("ebb", "seed")] = EBB["seed"],
+    traffic: Annotated[str | None, declared("ebb", "traffic")] = None,
+    patterns: Annotated[int, declared("ebb", "patterns")] = EBB["patterns"],
+    seed: Annotated[int, declared("ebb", "seed")] = EBB["seed"],
     lmc: Lmc = None,
     layers: Layers = None,
     option: Options = None,

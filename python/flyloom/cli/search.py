@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Size:
-    """How large the network is."""
+    """The size of the network."""
 
     order: Annotated[int | None, typer.Option("--order", help="switches")] = None
     degree: Annotated[
@@ -36,8 +36,8 @@ class Size:
 
 
 @dataclass(frozen=True)
-class How:
-    """How it is looked for, and for how long."""
+class SearchMethod:
+    """The method of the search, and its limits."""
 
     method: Annotated[
         str,
@@ -66,8 +66,8 @@ class How:
 
 
 @dataclass(frozen=True)
-class Small:
-    """Of the table the orders and degrees."""
+class TableRange:
+    """The orders and degrees that the table has."""
 
     max_order: Annotated[int, typer.Option(help="of table: the largest order")] = 16
     degrees: Annotated[str, typer.Option(help="of table", metavar="D,D")] = "3,4,5"
@@ -87,8 +87,8 @@ def search(
     ] = "",
     *,
     size: Size,
-    how: How,
-    small: Small,
+    how: SearchMethod,
+    small: TableRange,
     output: Annotated[
         Path | None, typer.Option("-o", "--out", help="file for the network, an edge list")
     ] = None,
@@ -110,7 +110,7 @@ def search(
     raise typer.Exit(1 if document.get("holds") is False else 0)
 
 
-def looked_for(size: Size, how: How) -> Result:
+def looked_for(size: Size, how: SearchMethod) -> Result:
     """The network of that size that is found."""
     from flyloom._core import RefusalError
     from flyloom.solve import search as graphs

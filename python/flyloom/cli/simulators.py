@@ -307,7 +307,7 @@ def of_message(
     if given.get("workload") is None and given.get("old_goal") is None:
         raise RefusalError(
             "--workload: what processes do; a name (flyloom workload list) with its parameters, a"
-            " file of GOAL, or a trace"
+            " file of one, or a trace"
         )
     if files["links"] and source is None:
         raise RefusalError("--links: of a network; give one")

@@ -45,7 +45,7 @@ Oversubscription = Annotated[
 
 @dataclass(frozen=True)
 class Members:
-    """Which members of which families."""
+    """The families and members that are considered."""
 
     oversubscription: Oversubscription = 1.0
     concentration: Concentration = "ceil"
@@ -202,7 +202,7 @@ def scale(
     planes: Planes = None,
     as_json: Json = False,
 ) -> None:
-    """The largest network of each family for switches of so many ports."""
+    """The largest network of each family for switches of this number of ports."""
     from flyloom._core import RefusalError
     from flyloom.published.addresses import address_table
     from flyloom.support.progress import bars

@@ -23,7 +23,7 @@ def section(name: str) -> Any:
 
 @dataclass(frozen=True)
 class Sections:
-    """What is measured besides."""
+    """The additional sections that are measured."""
 
     paths: Annotated[bool, section("paths")] = False
     disjoint: Annotated[bool, section("disjoint")] = False
@@ -33,14 +33,14 @@ class Sections:
     everything: Annotated[bool, typer.Option("--all", help="All of these.")] = False
 
     def asked(self) -> dict[str, bool]:
-        """As the measure takes them."""
+        """The sections as arguments of the measure."""
         return {name: getattr(self, name) or self.everything
                 for name in ("paths", "disjoint", "load", "spectrum", "bisection")}
 
 
 @dataclass(frozen=True)
 class Depth:
-    """How far it is measured, and what is drawn."""
+    """The limits of the measurement, and its random draws."""
 
     hops: Annotated[list[int] | None, option("structure", "hops")] = None
     pairs: Annotated[int, option("structure", "pairs")] = STRUCTURE["pairs"]

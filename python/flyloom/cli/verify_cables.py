@@ -32,7 +32,7 @@ class Files:
 
 
 @dataclass(frozen=True)
-class Looking:
+class WatchOptions:
     """Whether the fabric is looked at again, and how often."""
 
     watch: Annotated[
@@ -67,7 +67,7 @@ def verify_cables(
     ] = "auto",
     *,
     files: Files,
-    looks: Looking,
+    looks: WatchOptions,
     step: Annotated[
         int | None,
         typer.Option(metavar="N", help="the wiring has come to step N, 0 to 3: later cables are "
@@ -111,9 +111,9 @@ def refuse_odd(identify: str, every: float, draw: Path | None, step: int | None)
     from flyloom._core import RefusalError
     from flyloom.cabling import checked
 
-    if identify not in checked.WAYS:
-        ways = ", ".join(checked.WAYS)
-        raise RefusalError(f"--identify {identify}: no way to tell devices; {ways}")
+    if identify not in checked.METHODS:
+        methods = ", ".join(checked.METHODS)
+        raise RefusalError(f"--identify {identify}: no method to identify devices; {methods}")
     if not 0 < every <= 86_400:
         raise RefusalError(f"--every {every}: not above 0 and at most 86400 seconds")
     if draw is not None and draw.suffix != ".svg":

@@ -14,16 +14,13 @@ from flyloom.cli.groups import TableOptions, grouped
 from flyloom.cli.places import OnNet, OverEngine, PerEndpoint, Placement
 
 workloads = typer.Typer(
-    help="Schedules of processes as files of GOAL: list, make, merge, check, convert, best.",
+    help="Schedules of processes as files: list, make, merge, check, convert, best.",
     no_args_is_help=True,
     rich_markup_mode=None,
     epilog=epilog("flyloom workload check allreduce.goal"),
 )
 app.add_typer(workloads, name="workload")
 
-Goal = Annotated[
-    Path, typer.Argument(metavar="FILE", show_default=False, help="GOAL, as text or in binary")
-]
 Noise = Annotated[
     list[str] | None,
     typer.Option("--noise", metavar="KEY=VALUE",
@@ -75,22 +72,22 @@ def make(
     ],
     output: Annotated[
         Path, typer.Option("-o", "--out", metavar="FILE",
-                           help="the file; ends in .goal for text, in .bin for binary, in "
-                                ".dumpi for a folder with a trace of DUMPI")
+                           help="the file, or the folder, whose end says the format: "
+                                "flyloom list workload-files")
     ],
     noise: Noise = None,
     as_json: Json = False,
 ) -> None:
     """Write the schedule of a collective operation or an application.
 
-    In a trace of DUMPI without noise collective operations of all ranks are calls of MPI.
+    In a trace (.dumpi) without noise collective operations of all ranks are calls of MPI.
     """
     from flyloom.support.progress import bars
-    from flyloom.verbs.workloads import convert_workload, make_trace, make_workload
+    from flyloom.verbs.workloads import convert_workload, keeps_calls, make_trace, make_workload
 
     given = parsed_options(parameters, "a workload", ("name", "path", "progress"), "")
     with bars() as bar:
-        if output.suffix == ".dumpi" and not noise:
+        if keeps_calls(output) and not noise:
             found = make_trace(name, output, progress=bar, **given).to_dict()
             emit(found, as_json, written(found))
             return
@@ -110,7 +107,7 @@ def disturbed(source: Any, noise: list[str] | None, bar: Any) -> Any:
 
 
 def written(found: dict[str, Any]) -> list[tuple[str, Any]]:
-    """A file that was written, for people."""
+    """Lines about a file that was written."""
     rows = [
         ("ranks", f"{found['ranks']:,}"), ("operations", f"{found['operations']:,}"),
         ("written", f"{found['bytes']:,} bytes to {found['path']}"),
@@ -128,7 +125,8 @@ def written(found: dict[str, Any]) -> list[tuple[str, Any]]:
 def check(
     file: Annotated[
         Path, typer.Argument(metavar="FILE", show_default=False,
-                             help="GOAL, as text or in binary; a folder with a trace; a .meta")
+                             help="a file of a workload, or a folder with a trace: "
+                                  "flyloom list workload-files")
     ],
     as_json: Json = False,
 ) -> None:
@@ -173,13 +171,13 @@ def check(
 def convert(
     file: Annotated[
         Path, typer.Argument(metavar="FILE", show_default=False,
-                             help="GOAL, as text or in binary; or a trace: a folder, rank 0's "
-                                  "file, or a .meta")
+                             help="a file of a workload, or a trace: a folder, the file of rank "
+                                  "0, or what stands for the run")
     ],
     out: Annotated[
         Path, typer.Argument(metavar="OUT", show_default=False,
-                             help="ends in .goal for text, in .bin for binary, in .dumpi for a "
-                                  "folder with a trace of DUMPI")
+                             help="the file, or the folder, whose end says the format: "
+                                  "flyloom list workload-files")
     ],
     options: Annotated[
         list[str] | None,
@@ -190,22 +188,15 @@ def convert(
     noise: Noise = None,
     as_json: Json = False,
 ) -> None:
-    """Write a schedule, or a trace, as GOAL, text or binary for LogGOPSim, or as DUMPI.
-
-    Traces that are read are those of MPI by liballprof and DUMPI, and those of Chakra.
-    """
-    from flyloom._core import RefusalError
-    from flyloom.inputs.workloads import is_trace
+    """Write a schedule, or a trace, in another format: flyloom list workload-files."""
     from flyloom.support.progress import bars
     from flyloom.verbs.workloads import convert_workload, traced_workload
 
     given = parsed_options(options, "a trace", ("source", "progress"), "")
     source: Any = file
     with bars() as bar:
-        if given and is_trace(file):
+        if given:
             source = traced_workload(file, progress=bar, **given)
-        elif given:
-            raise RefusalError(f"{next(iter(given))}: {file} is no trace, and takes no options")
         found = convert_workload(disturbed(source, noise, bar), out, progress=bar).to_dict()
     emit(found, as_json, written(found))
 
@@ -214,12 +205,12 @@ def convert(
 def merge(
     files: Annotated[
         list[Path], typer.Argument(metavar="FILE ...", show_default=False,
-                                   help="GOAL, as text or in binary; one file may come twice")
+                                   help="files of workloads; one may come twice")
     ],
     output: Annotated[
         Path, typer.Option("-o", "--out", metavar="FILE",
-                           help="the file; ends in .goal for text, in .bin for binary, in "
-                                ".dumpi for a folder with a trace of DUMPI")
+                           help="the file, or the folder, whose end says the format: "
+                                "flyloom list workload-files")
     ],
     as_json: Json = False,
 ) -> None:
@@ -234,7 +225,7 @@ def merge(
 
 
 @dataclass(frozen=True)
-class Over:
+class NetworkOptions:
     """The network, and its routes."""
 
     net: OnNet = None
@@ -242,8 +233,8 @@ class Over:
 
 
 @dataclass(frozen=True)
-class Placed:
-    """Where ranks are."""
+class PlacementOptions:
+    """The placement of the ranks."""
 
     placement: Placement = "linear"
     per_endpoint: PerEndpoint = 1
@@ -273,9 +264,9 @@ def best(
                           "as switch.delay_ns=200"),
     ] = None,
     *,
-    over: Over,
+    over: NetworkOptions,
     tables: TableOptions,
-    placed: Placed,
+    placed: PlacementOptions,
     seed: Annotated[int, typer.Option(help="seed of all that is random")] = 0,
     p: P = None,
     as_json: Json = False,
@@ -335,5 +326,5 @@ def numbers_of(operation: str, cases: list[str]) -> dict[str, list[int]]:
 
 
 def shown(one: dict[str, Any]) -> tuple[str, str]:
-    """An algorithm and its time, for people."""
+    """An algorithm and its time, as a line of the table."""
     return one["algorithm"], f"{one['finish_ns']:,.15g}"

@@ -1,4 +1,4 @@
-"""What changes in a fabric when tables are loaded, told before anything is touched."""
+"""Finds what changes in a fabric when tables are loaded, before anything is touched."""
 
 from __future__ import annotations
 
@@ -19,9 +19,9 @@ class Current:
     """The tables that a fabric has now."""
 
     name: str
-    """What they were read from."""
+    """The source that the tables were read from."""
     routing: Routing
-    """They, with the LIDs that the fabric has."""
+    """The tables, with the LIDs that the fabric has."""
     lfts: str | None = None
     """The fabric's own words of its forwarding tables, dump_fts; None: those of ``routing``."""
     levels: bool = True
@@ -51,13 +51,14 @@ def read_current(
 def changes(routing: Routing, current: Current | None = None) -> Result:
     """What loading ``routing`` changes in a fabric with the tables ``current``; None: it has none.
 
-    Fields: ``lids`` (``kept``, ``moved`` and ``new`` LIDs of ports, told by GUID) and
+    Fields: ``lids`` (``kept``, ``moved`` and ``new`` LIDs of ports, identified by GUID) and
     ``moved_lids`` (``device``, ``was``, ``lid``); ``changed_switches``, ``lft_entries`` and
     ``lft_blocks`` (entries of forwarding tables that change, and the blocks of 64 LIDs that a
     subnet manager writes for them);
-    ``path_levels`` (service levels of paths, each told by its two LIDs) and ``sl2vl`` (tables of a
-    switch for two of its ports), both with ``all``, ``changed`` and ``new``, None where nothing is
-    known of them; ``switches``, a row for each with ``switch``, ``guid``, ``entries``, ``blocks``,
+    ``path_levels`` (service levels of paths, each identified by two LIDs) and ``sl2vl`` (tables of
+    a switch for two of its ports), both with ``all``, ``changed`` and ``new``, None where nothing
+    is known of them; ``switches``, a row for each with ``switch``, ``guid``, ``entries``,
+    ``blocks``,
     ``sl2vl``.
     """
     topology = routing.topology
@@ -90,7 +91,7 @@ def changes(routing: Routing, current: Current | None = None) -> Result:
 
 
 def summary(planned: Mapping[str, Any]) -> list[tuple[str, Any]]:
-    """The lines that people read of :func:`changes`."""
+    """A summary of :func:`changes` as lines of a table."""
     lids, levels, sl2vl = planned["lids"], planned["path_levels"], planned["sl2vl"]
     changed, switches = planned["changed_switches"], len(planned["switches"])
     return [

@@ -41,7 +41,7 @@ def deploy(
     """Loads tables into OpenSM on a simulated fabric, reads them back and compares.
 
     ``topology`` is the network of the tables, known from them where it is left out. ``say`` is
-    told when a stage is done, ``progress`` how far one is.
+    called when a stage is done, ``progress`` with how far one is.
 
     The text of the table file is made once: what is read in it is proved, that text is loaded, and
     what the fabric says of it is compared and proved again.
@@ -94,7 +94,7 @@ def deploy(
 
 @dataclasses.dataclass(frozen=True)
 class OpenSMRouted:
-    """What OpenSM's own engine made of a network, and what it took."""
+    """The routing that OpenSM's own engine computed for a network, and its cost."""
 
     routing: Routing
     """The tables read back from the fabric."""
@@ -127,7 +127,7 @@ def routed_by_opensm(
     topology: Topology, engine: str, lmc: int = 0, max_lanes: int | None = None,
     say: Say | None = None,
 ) -> OpenSMRouted:
-    """As :func:`route_with_opensm`, with what the engine needed and took."""
+    """As :func:`route_with_opensm`, with the lanes that the engine needed and its CPU time."""
     say = say or _silent
     topology = topology.with_new_lids(lmc)  # nothing but the simulated fabric has them
     with opensm_engine(topology, engine, lmc, max_lanes) as live:

@@ -30,13 +30,13 @@ _NODE = re.compile(r'^\s*(Switch|Hca|Ca|Rt)\s+(\d+)\s+"([^"]+)"', re.MULTILINE)
 _REFUSED = re.compile(r"unknown - skipped|^# .*(can't|not found|bad |expected)", re.MULTILINE)
 _PROMPT = b"sim> "
 _SOCKETS = Path("/proc/net/unix")
-_NODE_ID_MAX = 31  # of ibsim's attach request
+_NODE_ID_MAX = 31  # the longest id in ibsim's attach request
 _LID_CAP = 49152  # LIDs 0..49151: all unicast ones, and the most that ibsim's LFTs take
 
 
 @dataclass(frozen=True)
 class Size:
-    """What ibsim must have room for."""
+    """The capacities that ibsim must have."""
 
     nodes: int
     switches: int
@@ -65,13 +65,13 @@ def size_of(netlist_text: str) -> Size:
 
 
 class Dependant(Protocol):
-    """What stands on a running ibsim."""
+    """A program that depends on a running ibsim."""
 
     def check(self) -> None:
-        """DeployError where it does not work any more."""
+        """Raises DeployError if the program does not work any more."""
 
     def stop(self) -> None:
-        """Ends it."""
+        """Ends the program."""
 
 
 class Ibsim:
@@ -112,7 +112,7 @@ class Ibsim:
         self.workdir: Path
         """Folder of all files of this fabric."""
         self.progress: Progress | None = None
-        """Is told of the stages of :meth:`expect`, while a program on the fabric is waited for."""
+        """Gets the stages of :meth:`expect`, while a program on the fabric is waited for."""
         self._stage: tuple[str, int, int] | None = None
         self._netlist_text = netlist_text
         self._wanted_dir = Path(workdir) if workdir is not None else None
@@ -124,7 +124,7 @@ class Ibsim:
         self._old_sigterm: Callable[[int, FrameType | None], Any] | int | None = None
         self._block = ending.in_order()
 
-    # ---- life ----
+    # ---- start and end ----
 
     def __enter__(self) -> Ibsim:
         self._catch_sigterm()
@@ -231,7 +231,7 @@ class Ibsim:
         return int(counts.partition("syscw: ")[2].split()[0])
 
     def expect(self, what: str, answers: int) -> None:
-        """Begins a stage of about so many answers, of which ``progress`` is told."""
+        """Begins a stage of about this number of answers, which ``progress`` gets."""
         self._stage = (what, self.answered, max(1, answers)) if self.progress else None
 
     def tell(self) -> None:

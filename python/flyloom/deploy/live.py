@@ -37,7 +37,7 @@ class Live:
 
     ``engine`` is "flyloom" (tables of ours: give them to :meth:`load`, which starts OpenSM) or one
     of OpenSM's own (which starts at once); ``root_guids``, ``qos``, ``dumps`` and ``extra_conf``
-    are as for OpenSM. ``progress`` is told how far OpenSM and reading are. ``ibsim`` pulls, plugs
+    are as for OpenSM. ``progress`` gets how far OpenSM and reading are. ``ibsim`` pulls, plugs
     and swaps cables; ``opensm`` is the running subnet manager, None before the first :meth:`load`.
     Methods raise ``DeployError``.
 
@@ -79,7 +79,7 @@ class Live:
         self._lanes = qos or engine == plugin.ENGINE
         self._by_source = False  # levels differ between the terminals of a switch
 
-    # ---- life ----
+    # ---- start and end ----
 
     def __enter__(self) -> Live:
         try:
@@ -142,8 +142,8 @@ class Live:
             raise DeployError(f"OpenSM did not take the new tables:\n{self.opensm.err_lines()}")
 
     def _reloaded(self, installed: str) -> bool:
-        """Whether OpenSM came to install the new file. A sweep that a fault set off may be under
-        way with the old one, and may fail with it, so one sweep is not always enough."""
+        """Whether OpenSM came to install the new file. A sweep that a fault started may still
+        use the old one, and may fail with it, so one sweep is not always enough."""
         opensm = self.manager
         for attempt in range(_TRIES):
             after = opensm.mark()
@@ -158,9 +158,9 @@ class Live:
         return False
 
     def settle(self, quiet_s: float = 0.5, timeout_s: float = 60.0) -> None:
-        """Waits until OpenSM has dealt with every change of the fabric."""
+        """Waits until OpenSM has handled every change of the fabric."""
         opensm, after = self._running(), None
-        if self._deaf:  # it is not told of changes far away: it has to look
+        if self._deaf:  # nobody reports changes far away to it: it has to look
             after = opensm.mark()
             opensm.look_again()
         opensm.wait_quiet(quiet_s, timeout_s, after)

@@ -104,7 +104,7 @@ class OpenSM:
         self.dir: Path
         """Folder of all files of this OpenSM, inside the Ibsim's work folder."""
 
-    # ---- life ----
+    # ---- start and end ----
 
     def __enter__(self) -> OpenSM:
         try:
@@ -184,13 +184,13 @@ class OpenSM:
         while True:
             ended = process.trouble(self._running())
             text = self._log_since(after)
-            routed = _ROUTED.findall(text)  # in this order: a sweep under way may end first
+            routed = _ROUTED.findall(text)  # in this order: a running sweep may end first
             if routed:
                 break
             self.ibsim.check_alone()  # OpenSM fails, or waits, where it does not answer
             self.ibsim.tell()
             if _FAILED.search(text):
-                time.sleep(0.05)  # for the rest of its words
+                time.sleep(0.05)  # waits for the rest of its log
                 raise DeployError(f"engine {self.engine} failed:\n{self.err_lines(after)}")
             if ended:
                 raise DeployError(self._ended(ended, after))
@@ -349,7 +349,7 @@ class OpenSM:
             return log.read().decode(errors="replace")
 
     def _ibsim_works(self) -> bool:
-        """Without ibsim OpenSM cannot end in order: it waits for answers."""
+        """Whether ibsim still answers: without it OpenSM waits for answers and cannot end."""
         try:
             self.ibsim.check_alone()
         except DeployError:

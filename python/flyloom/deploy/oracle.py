@@ -40,7 +40,7 @@ Sl2vl = Mapping[tuple[int, int, int], tuple[int, ...]]
 
 @dataclass(frozen=True)
 class Oracle:
-    """What ibdmchk found."""
+    """The verdict of ibdmchk."""
 
     verdict: str
     """NO_LOOP, LOOP, or UNDECIDED (some path does not arrive, so ibdmchk judged none)."""
@@ -239,7 +239,7 @@ def _psl_text(fabric: _Fabric, sl_of: Callable[[int, int], int | None]) -> str:
         for other, (target, lid) in fabric.sources.items():
             if other == guid:
                 continue
-            sl = sl_of(real, lid) if real != target else 0  # to oneself: leaves no switch
+            sl = sl_of(real, lid) if real != target else 0  # a path to oneself leaves no switch
             if sl is None:
                 raise DeployError(
                     f"the path from endpoint 0x{real:016x} to LID {lid} has no SL: ibdmchk "

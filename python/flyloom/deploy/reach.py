@@ -17,7 +17,7 @@ PATH_HOPS = 63
 ROUTE_HOPS = 63
 """Most hops between switches of a route that OpenSM has a path record of."""
 LID_HOPS = 16
-"""Over so many switches ibsim carries what has a LID: what a switch says of a fault, too."""
+"""ibsim carries packets with a LID over this number of switches, traps about faults too."""
 
 
 def stand(topology: Topology) -> tuple[int, int]:
@@ -25,8 +25,8 @@ def stand(topology: Topology) -> tuple[int, int]:
 
     It is the first that works where all is near enough from there, else the one in the middle.
 
-    Raises RefusalError, with the way that is too long, where two endpoints are more than ROUTE_HOPS
-    apart or something is out of reach even from the middle. O(links) where the first endpoint will
+    Raises RefusalError, with the route that is too long, if two endpoints are more than ROUTE_HOPS
+    apart, or something is out of reach even from the middle. O(links) where the first endpoint will
     do, else O(links) for each switch with endpoints.
     """
     places = _places(topology)
@@ -53,7 +53,7 @@ def stand(topology: Topology) -> tuple[int, int]:
         best = min(best, (hops, endpoint, far))
     if best[0] > PATH_HOPS:
         raise RefusalError(
-            f"the way from {names[best[1]]}, the endpoint most in the middle, "
+            f"the route from {names[best[1]]}, the endpoint most in the middle, "
             f"to switch {topology.switch_names[best[2]]} has {best[0]} hops; OpenSM's own packets "
             f"go at most {PATH_HOPS}"
         )

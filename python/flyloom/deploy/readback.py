@@ -15,7 +15,7 @@ from flyloom.support.files import scratch
 from . import plugin, tools
 from .ibsim import Ibsim
 
-_WINDOW = 8  # requests under way: fast, and ibsim's sockets queue no more than 10
+_WINDOW = 8  # requests in flight: fast, and ibsim's sockets queue no more than 10
 _PORTION = 300_000  # requests of one run of the bulk reader
 _SLOWEST = 500  # requests a second below which something must be broken
 _SWITCH = re.compile(
@@ -156,7 +156,7 @@ def dump_fts(ibsim: Ibsim, blocks: int = 0) -> str:
     return "\n".join([*lines, ""])
 
 
-def tables_told(text: str) -> Iterator[tuple[int, bool]]:
+def tables_reported(text: str) -> Iterator[tuple[int, bool]]:
     """The GUID of each switch that is in the text of dump_fts, and whether its table has an end."""
     guid = None
     for line in text.splitlines():
@@ -283,7 +283,7 @@ def path_records(
 ) -> dict[tuple[int, int], int | None]:
     """{(source LID, destination LID): SL} by OpenSM's subnet administration; None: no path.
 
-    One PathRecord request a pair, several under way at once: some 10,000 a second and more.
+    One PathRecord request a pair, several in flight at once: some 10,000 a second and more.
     """
     answers = _path_answers(ibsim, parse_discover(discover(ibsim)), pairs, timeout_s)
     return {key: None if answer == "-" else int(answer.split()[0]) for key, answer in answers}
@@ -295,7 +295,8 @@ def path_levels(
     pairs: Iterable[tuple[int, int]],
     timeout_s: float | None = None,
 ) -> tuple[str, int]:
-    """The same as text, ``slid dlid sl`` a line, and the number of pairs that have no path."""
+    """The service levels of paths as text, a line ``slid dlid sl`` for each pair, and how many
+    pairs have no path."""
     lines, missing = [], 0
     for (a, b), answer in _path_answers(ibsim, nodes, pairs, timeout_s):
         if answer == "-":

@@ -52,8 +52,8 @@ def check_whole(
 def check_tables(lfts: str, found: Mapping[int, readback.Node]) -> None:
     """DeployError where a switch has given no forwarding table, or not all of it: dump_fts goes on
     with the next one."""
-    told = dict(readback.tables_told(lfts))
-    lost = [found[guid].name for guid in readback.switches_of(found) if not told.get(guid)]
+    complete = dict(readback.tables_reported(lfts))
+    lost = [found[guid].name for guid in readback.switches_of(found) if not complete.get(guid)]
     if lost:
         raise _strange(f"switch{'es' * (len(lost) > 1)} {_named(lost)} gave no forwarding table")
 

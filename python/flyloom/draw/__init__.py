@@ -5,7 +5,7 @@ element is complete XML on its own (it carries its name space) and can be put in
 as it is. All text is escaped; the same input gives the same bytes; nothing refers to a file, a
 font file or a network address. Lengths inside a drawing are CSS pixels (``_px``).
 
-Drawings are for people: beyond a size at which nothing could be told apart they fall back to a
+Drawings are for people: beyond a size at which nothing could be distinguished they fall back to a
 coarser picture, and say so in the picture itself.
 """
 

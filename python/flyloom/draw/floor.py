@@ -82,7 +82,7 @@ class FloorPlaces:
         middle = ((x0 + x1) / 2, (y0 + y1) / 2)
         span = self._span(a, b)
         if span:
-            # the middle of a quadratic curve lies half way to its control point
+            # the middle of a quadratic curve is halfway to its control point
             if y0 == y1:
                 middle = (middle[0], middle[1] - 2 * self._bend(span))
             else:

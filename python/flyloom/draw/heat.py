@@ -1,7 +1,7 @@
 """Heat maps: how busy every channel is, on the adjacency matrix and on the floor of a machine room.
 
 A channel is ``(from, to, utilisation)``: the switch that sends, the one that receives, and flits a
-cycle. Colours go from light to dark in steps of one length, so that they can be told apart in grey
+cycle. Colours go from light to dark in steps of one length, so that they differ in grey
 and under the common colour deficiencies; grey channels carried nothing.
 """
 
@@ -62,7 +62,7 @@ class Scale:
 
 
 def ramp(share: float) -> str:
-    """The colour at ``share`` of the way along :data:`RAMP`, 0 to 1."""
+    """The colour at the fraction ``share`` of :data:`RAMP`, 0 to 1."""
     at = min(max(share, 0.0), 1.0) * (len(RAMP) - 1)
     left = min(int(at), len(RAMP) - 2)
     ends = [[int(c[i:i + 2], 16) for i in (1, 3, 5)] for c in RAMP[left:left + 2]]

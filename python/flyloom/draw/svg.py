@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from html import escape
 
 #: Colours of the three kinds of link, from near to far: within a group, between the groups of one
-#: rack, between racks. Told apart under the three common colour deficiencies and in grey.
+#: rack, between racks. They differ under the three common colour deficiencies and in grey.
 NEAR, MIDDLE, FAR = "#0b5394", "#2a9d8f", "#d1660a"
 INK, GREY, PALE, PAPER = "#1c2430", "#66707d", "#dfe4ea", "#ffffff"
 #: Tints of the groups of one rack, used in turn.

@@ -10,17 +10,16 @@ from typing import Any
 
 from flyloom._core import Communication, RefusalError, Workload, mapping_names
 from flyloom.inputs.graphs import GraphLike, MatrixLike
-from flyloom.inputs.workloads import is_trace, travelled, workload
+from flyloom.inputs.workloads import is_workload, travelled, workload
 from flyloom.support.progress import Progress
-from flyloom.support.reading import is_path, read_bytes, read_text, shown
+from flyloom.support.reading import is_path, read_text, shown
 from flyloom.support.refused import hint
 
 Graph = Communication | Workload | str | os.PathLike[str] | Any
-"""A graph; a file of one, of GOAL or of a trace; an inline form such as
+"""A graph; a file of one, of a schedule or of a trace; an inline form such as
 ``stencil:shape=8x8,bytes=100``; a schedule; a NumPy or SciPy matrix; a networkx graph."""
 
 _PROFILE = re.compile(r"^(.*)\.(\d+)\.prof(?:\.gz)?$")
-_GOAL = (".goal", ".goal.gz", ".bin", ".bin.gz")
 _MARKET = b"%%MatrixMarket"
 
 
@@ -78,7 +77,7 @@ def schedule_or_graph(name: str, progress: Progress | None = None) -> Workload |
     path = Path(name)
     if profiles := _profiles(path):
         return Communication.read([(str(file), read_text(file)) for file in profiles])
-    if is_trace(path) or name.endswith(_GOAL) or _is_goal(path):
+    if is_workload(path):
         return workload(name, progress)
     return Communication.read([(name, read_text(path))])
 
@@ -87,12 +86,6 @@ def content_of(path: Path) -> bytes:
     """What ``schedule_or_graph`` takes for a file that it cannot read: GOAL, or Matrix Market."""
     found = schedule_or_graph(str(path))
     return found.binary() if isinstance(found, Workload) else found.text().encode()
-
-
-def _is_goal(path: Path) -> bool:
-    """Whether a file's text begins as GOAL's does."""
-    head = read_bytes(path)[:4096].lstrip()
-    return head.startswith((b"num_ranks", b"//", b"/*"))
 
 
 def _profiles(path: Path) -> list[Path]:

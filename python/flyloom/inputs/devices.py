@@ -13,7 +13,7 @@ from flyloom.support.reading import shown
 KEYS = ("keep", "only", "adapters")
 
 asked: dict[str, Any] = {}
-"""What is asked of every fabric that says nothing itself: the command line sets it."""
+"""The default choice for every fabric; the command line sets it."""
 
 
 
@@ -21,7 +21,7 @@ def devices(
     keep: str | Iterable[str] | None = None, only: str | Iterable[str] | None = None,
     adapters: str | None = None,
 ) -> dict[str, Any] | None:
-    """The choice as the core takes it; that of the command line where nothing is given."""
+    """The choice in the form of the core; the one of the command line if none is given."""
     given = {"keep": _patterns("keep", keep), "only": _patterns("only", only)}
     found: dict[str, Any] = {key: patterns for key, patterns in given.items() if patterns}
     if adapters is not None:

@@ -16,7 +16,7 @@ MAX_SWITCHES = 1 << 22
 
 @runtime_checkable
 class GraphLike(Protocol):
-    """What a networkx graph has."""
+    """A graph with the methods of networkx that are used here."""
 
     @property
     def nodes(self) -> Any:
@@ -32,7 +32,7 @@ class GraphLike(Protocol):
 
 @runtime_checkable
 class MatrixLike(Protocol):
-    """What a scipy sparse matrix has."""
+    """A matrix with the methods of scipy's sparse ones that are used here."""
 
     def tocoo(self) -> Any:
         """The matrix by its entries."""

@@ -8,14 +8,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from flyloom._core import RefusalError, Workload, workload_list
-from flyloom.inputs.workloads import (
-    Scheduled,
-    is_trace,
-    named,
-    traced,
-    travelled,
-    workload,
-)
+from flyloom.inputs.workloads import Scheduled, named, recognised, travelled, workload
 from flyloom.support.progress import Progress
 from flyloom.support.reading import is_path, shown
 from flyloom.support.refused import hint
@@ -32,7 +25,7 @@ def names(given: Scheduled | Sequence[Scheduled]) -> list[Scheduled]:
 
 
 def called(given: Scheduled) -> str:
-    """What a workload is called in results."""
+    """The name of a workload in results."""
     return repr(given) if isinstance(given, Workload) else os.fspath(given)
 
 
@@ -65,9 +58,7 @@ def job(given: Scheduled, *, codes: bool, progress: Progress | None = None) -> W
         known = [row["name"] for row in workload_list() if row["kind"] == "application"]
         help_ = f"{near}{', '.join(known)}, a collective (flyloom workload list), or a file"
         raise RefusalError(f"workload: there is no {shown(name)!r}; {help_}")
-    if is_trace(given):
-        return traced(given, {"rules": "codes"} if codes else {}, progress)
-    return workload(given, progress)
+    return recognised(given).replayed(codes=codes, progress=progress)
 
 
 def _made(name: str, given: dict[str, Any], codes: bool, progress: Progress | None) -> Workload:

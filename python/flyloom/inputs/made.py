@@ -20,7 +20,7 @@ def made(part: Part, given: Mapping[str, Any]) -> Topology:
     own = params if part.more["p"] else {k: v for k, v in params.items() if k != "p"}
     with told(part.name, part.file):
         returned = part.function(**own)
-        if isinstance(returned, Iterator):  # it runs here
+        if isinstance(returned, Iterator):  # the function runs here
             returned = list(returned)
     place = f"{part.name}: {part.file}, line {part.line}"
     if isinstance(returned, Topology) and "p" in params and not part.more["p"]:

@@ -47,7 +47,7 @@ def measured(
 
     known["traffic"] = called(traffic)
     if drawn and isinstance(traffic, str) and is_name(traffic):
-        return target.measure(name, known, progress)  # packet by packet, by its own rule
+        return target.measure(name, known, progress)  # the packet level reads them by its own rule
     topology = target.topology if isinstance(target, Routing) else target
     if name == "sim.flit" and (times := packet_times(topology, traffic)) is not None:
         return target.measure(name, known, progress, None, None, times)
@@ -78,7 +78,8 @@ def scheduled(given: Mapping[str, Any]) -> Workload | None:
 
 
 def default_engine(name: str) -> str:
-    """What routes a network for a measure: what needs lanes is not given them before."""
+    """The engine that routes a network for a measure; a measure of lanes gets routes without
+    them."""
     return "sssp" if name == "lanes_needed" else DEFAULT_ENGINE
 
 

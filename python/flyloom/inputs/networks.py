@@ -98,7 +98,7 @@ def network(
         no_fabric(text, choice)
         if own:
             return made(own, parse_inline(text)[1])
-        return Topology.from_inline(text)  # where there is no such family it says which there are
+        return Topology.from_inline(text)  # an unknown family: the error lists all
     if not text or not (is_file or ":" in text or is_path(text)):
         near = meant(text, sorted(known))
         hint = f"{f'did you mean {near}? ' if near else ''}families: {', '.join(sorted(known))}"

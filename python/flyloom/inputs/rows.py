@@ -21,28 +21,28 @@ HEADERS = (
     ("src", "dst", "demand"), ("src_switch", "dst_switch", "demand"), ("src", "dst"),
     ("src_switch", "dst_switch"),
 )
-"""First lines of a file of pairs; under those of switches, numbers are those of switches."""
+"""The first line that a file of pairs may have; under names of switches, numbers mean switches."""
 
 MOST_LINES = 1 << 24
 """The most lines of a matrix: it is summed line by line."""
 MATRICES = (".npy", ".npz", ".mtx", ".mtx.gz")
-"""How the names of files of matrices end."""
+"""The endings of names of matrix files."""
 
 
 @dataclass(frozen=True)
-class Read:
+class RowSet:
     """Rows, or the entries of a matrix, as they were found: no network has been asked yet."""
 
     where: str
     """The file, or the name of the argument."""
     rows: Sequence[tuple[str, Sequence[Any]]] = field(default_factory=list)
-    """Each with its place, for refusals."""
+    """The rows, each with its place in the source, for refusals."""
     shape: tuple[int, int] | None = None
-    """Of a matrix."""
+    """The rows and columns of a matrix; None for plain rows."""
     entries: tuple[Any, Any, Any] = ((), (), ())
-    """Of a matrix: row, column and value of every entry, arrays."""
+    """A matrix's entries: arrays of row, column and value."""
     lines: tuple[int, ...] = ()
-    """Of a matrix that is text: the line of every row."""
+    """The line of every row, for a matrix that is text."""
 
     def place(self, row: int, column: int) -> str:
         """Where an entry of the matrix stands, for refusals."""
@@ -52,7 +52,7 @@ class Read:
 
 
 @dataclass(frozen=True)
-class Timed:
+class TimedRows:
     """A file of packets with their times, or one that might be, as it was found: no network has
     been asked yet."""
 
@@ -60,10 +60,10 @@ class Timed:
     """The file."""
     text: str
     says_so: bool
-    """Whether its first line says that it is one; else it has four values."""
+    """Whether the first line declares times; else its rows only have four values each."""
 
-    def rows(self) -> Read:
-        """What it is where it is none: as :func:`read` of the file."""
+    def rows(self) -> RowSet:
+        """The file read as plain rows (as :func:`read`), if it is no file of packets."""
         return _of_text(self.where, self.text)
 
 
@@ -71,7 +71,7 @@ TIMES = ("time_cycles", "source", "destination", "size_flits")
 """The first line of a file of packets with their times."""
 
 
-def found_in(path: Path) -> Read | Timed:
+def found_in(path: Path) -> RowSet | TimedRows:
     """As :func:`read`; of a file whose first line has the words of ``TIMES``, or four values, its
     text."""
     if str(path).endswith(MATRICES):
@@ -81,11 +81,11 @@ def found_in(path: Path) -> Read | Timed:
     first = next((line for line in lines if line and not line.startswith("#")), "")
     words = tuple(first.replace(",", " ").split())
     if len(words) == len(TIMES):
-        return Timed(str(path), text, words == TIMES)
+        return TimedRows(str(path), text, words == TIMES)
     return _of_text(str(path), text)
 
 
-def read(path: Path) -> Read:
+def read(path: Path) -> RowSet:
     """What a file has: a matrix (``.npy``, ``.npz`` and ``.mtx`` of numpy and scipy, or rows of as
     many numbers as there are rows, more than three), or rows of values between commas or blanks.
 
@@ -97,8 +97,8 @@ def read(path: Path) -> Read:
     return _of_text(name, read_text(path))
 
 
-def _of_text(name: str, text: str) -> Read:
-    """What the text of a file has, which is called ``name``."""
+def _of_text(name: str, text: str) -> RowSet:
+    """The rows in the text of the file ``name``."""
     if "," in text:
         numbered = parsed_rows(text, name, skip_blanks=True)
     else:
@@ -108,17 +108,17 @@ def _of_text(name: str, text: str) -> Read:
     if dense is not None:
         return _whole(name, dense, tuple(line for line, _ in numbered))
     n = len(numbered)
-    if n > 3 and all(len(row) == n for _, row in numbered):  # it was meant to be one
+    if n > 3 and all(len(row) == n for _, row in numbered):  # the file was meant to be one
         for line, row in numbered:
             for column, cell in enumerate(row, 1):
                 if not _is_number(cell):
                     place = f"{name}: line {line}, column {column}"
                     raise RefusalError(f"{place}: {shown(cell)} is no number")
-    return Read(name, [(f"{name}: line {line}", row) for line, row in numbered])
+    return RowSet(name, [(f"{name}: line {line}", row) for line, row in numbered])
 
 
-def said(given: Any) -> Read:
-    """What an argument of Python has: as :func:`read` of a file."""
+def said(given: Any) -> RowSet:
+    """The rows of a Python argument, as :func:`read` for a file."""
     if isinstance(given, MatrixLike):
         return _sparse("traffic", given.tocoo())
     if isinstance(given, Mapping):
@@ -126,7 +126,7 @@ def said(given: Any) -> Read:
             (f"traffic[{shown(repr(pair))}]", [*_pair(pair), amount])
             for pair, amount in given.items()
         ]
-        return Read("traffic", rows)
+        return RowSet("traffic", rows)
     if hasattr(given, "__array__"):
         array = np.asarray(given)
         if array.ndim != 2:
@@ -138,7 +138,7 @@ def said(given: Any) -> Read:
     dense = _dense(listed)
     if dense is not None:
         return _whole("traffic", dense)
-    return Read("traffic", [(f"traffic: row {i}", row) for i, row in enumerate(listed)])
+    return RowSet("traffic", [(f"traffic: row {i}", row) for i, row in enumerate(listed)])
 
 
 def _pair(pair: object) -> Sequence[Any]:
@@ -169,26 +169,26 @@ def _dense(rows: list[Any]) -> Any:
         return None
 
 
-def _whole(where: str, array: Any, lines: tuple[int, ...] = ()) -> Read:
+def _whole(where: str, array: Any, lines: tuple[int, ...] = ()) -> RowSet:
     """A dense matrix by its entries that are not 0."""
     if array.dtype.kind not in "biuf":
         raise RefusalError(f"{where}: a matrix of type {array.dtype}; of numbers")
     source, destination = np.nonzero(array)  # a NaN is not 0
     entries = (source, destination, array[source, destination].astype(np.float64))
-    return Read(where, shape=array.shape, entries=entries, lines=lines)
+    return RowSet(where, shape=array.shape, entries=entries, lines=lines)
 
 
-def _sparse(where: str, coo: Any) -> Read:
+def _sparse(where: str, coo: Any) -> RowSet:
     if len(coo.shape) != 2 or coo.data.dtype.kind not in "biuf":
         raise RefusalError(f"{where}: {coo.shape} of {coo.data.dtype}; a matrix of numbers")
     if max(coo.shape) > MOST_LINES:
         raise RefusalError(f"{where}: a matrix of {coo.shape}; {MOST_LINES:,} lines at most")
     csr = coo.tocsr()  # entries that are there twice are summed
     coo = csr.tocoo()
-    return Read(where, shape=coo.shape, entries=(coo.row, coo.col, coo.data.astype(np.float64)))
+    return RowSet(where, shape=coo.shape, entries=(coo.row, coo.col, coo.data.astype(np.float64)))
 
 
-def _matrix_of(path: Path) -> Read:
+def _matrix_of(path: Path) -> RowSet:
     """The matrix of a file of numpy or scipy."""
     name = str(path)
     if not path.is_file():
@@ -244,7 +244,7 @@ def _check_market(path: Path) -> None:
     head = lines.readline().lower().split()
     size = next((line.split() for line in lines if line.strip() and not line.startswith(b"%")), [])
     if not all(word.isdigit() and len(word) < 20 for word in size):
-        return  # the reader says what is wrong
+        return  # the reader reports what is wrong
     sizes = [int(word) for word in size]
     if b"array" in head:
         least = math.prod(sizes)  # a digit and a blank each; half of it may be left out
@@ -255,9 +255,9 @@ def _check_market(path: Path) -> None:
         raise RefusalError(f"{path}: sizes {said} in a file of {len(content)} bytes; fewer entries")
 
 
-def digest_of(found: Read | Timed) -> list[Any]:
-    """All that was read, as JSON has it: for the keys of results that stand on it."""
-    if isinstance(found, Timed):
+def digest_of(found: RowSet | TimedRows) -> list[Any]:
+    """The contents as JSON values: for the keys of results that depend on them."""
+    if isinstance(found, TimedRows):
         return ["times", found.text]
     entries = [np.asarray(column).tolist() for column in found.entries]
     return [[list(map(str, row)) for _, row in found.rows], found.shape, entries]

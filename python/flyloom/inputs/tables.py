@@ -22,11 +22,11 @@ Tables = Source | Routing
 """What stands for tables: see :func:`tables`."""
 
 DEFAULT_ENGINE = "dfsssp"
-"""What routes a network where tables are asked for and no engine is named."""
+"""The engine that routes a network if tables are needed and no engine is named."""
 
 
 def topology_of(on: Topology | Routing) -> Topology:
-    """The network, also of tables."""
+    """The network itself, or the network of tables."""
     return on.topology if isinstance(on, Routing) else on
 
 

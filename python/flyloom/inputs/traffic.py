@@ -13,7 +13,7 @@ import numpy as np
 
 from flyloom._core import RefusalError, Topology, Traffic, meant
 from flyloom.inputs.graphs import MatrixLike
-from flyloom.inputs.rows import HEADERS, MATRICES, TIMES, Read, Timed, found_in, read, said
+from flyloom.inputs.rows import HEADERS, MATRICES, TIMES, RowSet, TimedRows, found_in, read, said
 from flyloom.plugins.functions import named, returned, wrong
 from flyloom.plugins.parts import Part
 from flyloom.support.checks import whole
@@ -26,11 +26,11 @@ amount, or a mapping from source and destination to amount."""
 LEAST, MOST = 1e-6, 1e6
 """The bounds of an amount that is not 0."""
 
-_travelled: dict[str, Read | Timed] = {}
+_travelled: dict[str, RowSet | TimedRows] = {}
 
 
 def demands(
-    topology: Topology, traffic: Wanted | Read, *, elephants: float = 0.1, seed: int = 0
+    topology: Topology, traffic: Wanted | RowSet, *, elephants: float = 0.1, seed: int = 0
 ) -> Traffic:
     """The traffic that ``traffic`` stands for on a network.
 
@@ -68,7 +68,7 @@ def demands(
     if isinstance(traffic, str) and (asked := named("pattern", traffic)):
         given = _said_by(topology, *asked)
     else:
-        given = traffic if isinstance(traffic, Read) else _given(traffic)
+        given = traffic if isinstance(traffic, RowSet) else _given(traffic)
     if given.shape is not None:
         ends, amounts = _of_matrix(topology, given)
     else:
@@ -91,7 +91,7 @@ def packet_times(topology: Topology, traffic: object) -> tuple[str, str] | None:
     found = _travelled.get(path)
     if found is None and os.path.isfile(path) and not path.endswith(MATRICES):
         found = found_in(Path(path))
-    if not isinstance(found, Timed):
+    if not isinstance(found, TimedRows):
         return None
     if not found.says_so and topology.endpoints == len(TIMES):
         return None
@@ -112,13 +112,13 @@ def called(traffic: object) -> str:
     return str(traffic) if isinstance(traffic, (str, os.PathLike)) else "given"
 
 
-def travelling(files: Mapping[str, Read | Timed]) -> AbstractContextManager[None]:
-    """While it lasts, these names of files stand for what was read of them before, elsewhere."""
+def travelling(files: Mapping[str, RowSet | TimedRows]) -> AbstractContextManager[None]:
+    """While the context lasts, these file names stand for contents read before elsewhere."""
     return standing_in(_travelled, files)
 
 
-def _said_by(topology: Topology, part: Part, given: dict[str, Any]) -> Read:
-    """What a user's pattern says of a network."""
+def _said_by(topology: Topology, part: Part, given: dict[str, Any]) -> RowSet:
+    """The traffic that a user's pattern gives for a network."""
     sent = returned(part, given, topology)
     if isinstance(sent, (str, os.PathLike)) or not isinstance(
         sent, (MatrixLike, Mapping, Iterable)
@@ -127,12 +127,12 @@ def _said_by(topology: Topology, part: Part, given: dict[str, Any]) -> Read:
     return said(sent)
 
 
-def _given(traffic: Wanted) -> Read:
-    """Rows or a matrix, of a file or of what Python has."""
+def _given(traffic: Wanted) -> RowSet:
+    """The rows or the matrix of a file or of a Python value."""
     if isinstance(traffic, (str, os.PathLike)):
         path = os.fspath(traffic)
         if known := _travelled.get(str(path)):
-            return known.rows() if isinstance(known, Timed) else known
+            return known.rows() if isinstance(known, TimedRows) else known
         if not is_path(path):
             traffics, patterns = Traffic.names()
             near = _nearest(str(path).partition(":")[0], [*traffics, *patterns])
@@ -146,7 +146,7 @@ def _given(traffic: Wanted) -> Read:
     return said(traffic)
 
 
-def _of_matrix(topology: Topology, given: Read) -> tuple[tuple[Any, Any], Any]:
+def _of_matrix(topology: Topology, given: RowSet) -> tuple[tuple[Any, Any], Any]:
     n = topology.endpoints
     if given.shape != (n, n):
         rows, columns = given.shape or (0, 0)
@@ -164,7 +164,7 @@ def _of_matrix(topology: Topology, given: Read) -> tuple[tuple[Any, Any], Any]:
     return (source[keep].astype(np.int64), destination[keep].astype(np.int64)), amount[keep]
 
 
-def _of_rows(topology: Topology, given: Read) -> tuple[tuple[Any, Any], Any]:
+def _of_rows(topology: Topology, given: RowSet) -> tuple[tuple[Any, Any], Any]:
     """Rows as arrays; switch i is -1 - i."""
     where = given.where
     endpoints = {name: i for i, name in enumerate(topology.endpoint_names)}

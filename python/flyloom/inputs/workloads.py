@@ -1,34 +1,44 @@
-"""Schedules of processes, from whatever a user names: a file of GOAL, a trace, or a schedule."""
+"""Schedules of processes, from whatever a user names: files of any format, or a schedule."""
 
 from __future__ import annotations
 
 import os
 import re
 from collections.abc import Mapping
-from contextlib import AbstractContextManager
+from contextlib import AbstractContextManager, suppress
+from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 from typing import Any
 
-from flyloom._core import RefusalError, Workload, parse_inline, workload_list
+from flyloom._core import (
+    RefusalError,
+    Workload,
+    parse_inline,
+    trace_counts,
+    trace_format_of,
+    trace_formats,
+    trace_looks,
+    trace_ranks,
+    trace_read,
+    workload_list,
+)
 from flyloom.support.progress import Progress
-from flyloom.support.reading import read_bytes, read_text, standing_in
+from flyloom.support.reading import as_text, read_bytes, read_text, standing_in
 
 Scheduled = Workload | str | os.PathLike[str]
 """A schedule, or a file of one, or a trace: a folder of files, or the file of rank 0."""
-
-_OF_RANK = re.compile(r"^(.*-)(\d+)(\.(?:txt|dat)(?:\.gz)?)$|^(.*\.)(\d+)(\.et(?:\.gz)?)$")
-
 
 _travelled: dict[str, bytes] = {}
 
 
 def travelling_workloads(files: Mapping[str, bytes]) -> AbstractContextManager[None]:
-    """While it lasts, these names of files stand for what was read of them before, elsewhere."""
+    """While the context lasts, these file names stand for contents read before elsewhere."""
     return standing_in(_travelled, files)
 
 
 def travelled(name: object) -> bytes | None:
-    """What was read elsewhere of the file of this name: :func:`travelling_workloads`."""
+    """The contents of this file, if they were read elsewhere: :func:`travelling_workloads`."""
     return _travelled.get(name) if isinstance(name, str) else None
 
 
@@ -56,135 +66,270 @@ def named(
     return name, {**beside, **(options or {})}
 
 
-def workload(source: Scheduled, progress: Progress | None = None) -> Workload:
-    """The schedule that ``source`` stands for: itself, or what a file of GOAL says.
+@cache
+def formats() -> tuple[dict[str, Any], ...]:
+    """The table of formats of workloads: names, names of files, parameters, how each is written."""
+    return tuple(trace_formats())
 
-    The content says whether a file is text or binary; what is called ``.gz`` is unpacked. A folder,
-    the file of rank 0 (``-0.txt``, ``-0.dat``, ``.0.et``), or a ``.meta``, is a trace, with its
-    defaults.
+
+def _of(files: str) -> list[dict[str, Any]]:
+    """The formats that have ``one`` file, a file for each of ``ranks``, or an ``index`` besides."""
+    return [format for format in formats() if format["naming"]["files"] == files]
+
+
+@dataclass(frozen=True)
+class Run:
+    """The files of a workload, rank by rank, with their format."""
+
+    format: dict[str, Any]
+    names: list[str]
+    contents: list[str | bytes]
+
+    @property
+    def is_trace(self) -> bool:
+        """Whether parameters say how it becomes a schedule, or it has several files."""
+        return bool(self.format["keys"]) or self.format["naming"]["files"] != "one"
+
+    def schedule(
+        self, given: Mapping[str, Any] | None = None, progress: Progress | None = None
+    ) -> Workload:
+        """What the files say, with these parameters of the format.
+
+        Raises ``RefusalError`` with the file and the line, node or byte at fault, and for a
+        parameter that cannot be.
+        """
+        return trace_read(
+            self.format["name"], self.names, self.contents, dict(given or {}), progress)
+
+    def replayed(self, *, codes: bool, progress: Progress | None = None) -> Workload:
+        """As :meth:`schedule`; with ``codes`` the collectives of a trace send nothing."""
+        return self.schedule({"rules": "codes"} if codes and self.is_trace else {}, progress)
+
+    def counts(self, progress: Progress | None = None) -> dict[str, Any] | None:
+        """What the files hold that a schedule does not say; None where it says all."""
+        return trace_counts(self.format["name"], self.names, self.contents, progress)
+
+
+def workload(source: Scheduled, progress: Progress | None = None) -> Workload:
+    """The schedule that ``source`` stands for: itself, or what a file or a folder says, with the
+    defaults of its format.
 
     Raises ``RefusalError`` with the file and the line, or the byte, at fault.
     """
-    if isinstance(source, Workload):
-        return source
-    if is_trace(source):
-        return traced(source, {}, progress)
-    content = _travelled.get(os.fspath(source)) or read_bytes(source)
-    try:
-        return Workload.read(content, progress)
-    except RefusalError as error:
-        raise RefusalError(f"{os.fspath(source)}: {error}") from None
-
-
-def is_trace(source: str | os.PathLike[str]) -> bool:
-    """Whether a path is that of a trace: a folder, or rank 0's file, ``-0.txt``, ``-0.dat`` or
-    ``.0.et``, or a ``.meta`` of DUMPI."""
-    name = os.fspath(source)
-    return name not in _travelled and (os.path.isdir(name) or name.endswith(".meta") or (
-        (found := _of_rank(Path(name))) is not None and found[1] == 0
-    ))
-
-
-def _of_rank(file: Path) -> tuple[tuple[str, str], int] | None:
-    """Of a file of a trace the run, as what its name is around the rank, and the rank."""
-    if (found := _OF_RANK.match(file.name)) is None:
-        return None
-    if file.name.endswith((".dat", ".dat.gz")) and not _says_calls(file):
-        return None  # many things are called so
-    before, rank, behind = filter(None, found.groups())
-    return (before, behind), int(rank)
-
-
-def _says_calls(file: Path) -> bool:
-    """Whether the first line that is no comment is a call of MPI."""
-    try:
-        lines = read_bytes(file).splitlines()
-    except RefusalError:
-        return False
-    first = next((line for line in lines if line.strip() and not line.startswith(b"#")), b"")
-    return first.lstrip().startswith(b"MPI_")
+    return source if isinstance(source, Workload) else recognised(source).schedule({}, progress)
 
 
 def traced(
     source: str | os.PathLike[str], given: Mapping[str, Any], progress: Progress | None = None
 ) -> Workload:
-    """The schedule of a trace: a folder with a file a rank, the file of rank 0, or a ``.meta``.
-
-    The files of a run have one name but for the rank, ``NAME-RANK.txt`` or ``.dat`` of liballprof,
-    ``NAME.RANK.et`` of Chakra, and of DUMPI ``NAME-RANK.bin`` beside ``NAME.meta``.
+    """The schedule of a trace, with these parameters of its format: a folder with a file a rank,
+    the file of rank 0, or the file that stands for the run.
 
     Raises ``RefusalError`` with the file and the line, node or byte at fault, and where the files
     of ranks are missing.
     """
-    if (meta := dumpi_meta(Path(source))) is not None:
-        files = dumpi_files(meta)
-        contents = [read_bytes(file) for file in files]
-        return Workload.dumpi([str(file) for file in files], contents, dict(given), progress)
-    files = trace_files(Path(source))
-    names = [str(file) for file in files]
-    if files[0].name.endswith((".et", ".et.gz")):
-        return Workload.chakra(names, [read_bytes(file) for file in files], dict(given), progress)
-    return Workload.trace(names, [read_text(file) for file in files], dict(given), progress)
+    return recognised(source).schedule(given, progress)
 
 
-def trace_files(source: Path) -> list[Path]:
-    """The files of a trace by rank: those of a folder, or those beside the file of rank 0."""
+def recognised(source: str | os.PathLike[str]) -> Run:
+    """The files that ``source`` names, with their format.
+
+    A folder holds one run. The file of rank 0, and one that stands for a run, have the files of
+    all ranks beside them. Of a file that has all ranks the content says the format, else the end
+    of its name. What is called ``.gz`` is unpacked.
+
+    Raises ``RefusalError`` where files are missing or cannot be read.
+    """
+    name = os.fspath(source)
+    if (content := travelled(name)) is not None:
+        return _one(name, content)
+    path = Path(name)
+    for format in _of("index"):
+        if (index := _index(format, path)) is not None:
+            return _read(format, indexed_files(format, index))
+    if path.is_dir() or _is_first(path):
+        return _read(*_ranked_files(path))
+    return _one(name, read_bytes(path))
+
+
+def is_workload(path: Path) -> bool:
+    """Whether a folder or a file is a workload, by its name, else by its first bytes."""
+    name = path.name.removesuffix(".gz")
+    if path.is_dir() or name.endswith(stands_for_all()) or _is_first(path):
+        return True
+    head = read_bytes(path)[:4096]
+    return any(trace_looks(format["name"], head) for format in _of("one"))
+
+
+def stands_for_all() -> tuple[str, ...]:
+    """The ends of the names of files that stand for a whole workload whatever is in them."""
+    return (
+        *(end for format in _of("one") for end in format["naming"]["ends"]),
+        *(format["naming"]["index"] for format in _of("index")),
+    )
+
+
+def stands_for_ranks() -> tuple[str, ...]:
+    """The ends of the names of files of rank 0, which stand for those of all ranks."""
+    return tuple(
+        f"{naming['before']}0{end}"
+        for naming in (format["naming"] for format in _of("ranks"))
+        for end in (*naming["ends"], *naming["shared"])
+    )
+
+
+def _one(name: str, content: bytes) -> Run:
+    """A file that has all ranks."""
+    try:
+        known = trace_format_of(name, content)
+    except RefusalError as error:
+        raise RefusalError(f"{name}: {error}") from None
+    format = next(format for format in formats() if format["name"] == known)
+    return Run(format, [name], [as_text(name, content) if format["text"] else content])
+
+
+def _read(format: dict[str, Any], files: list[Path]) -> Run:
+    read = read_text if format["text"] else read_bytes
+    return Run(format, [str(file) for file in files], [read(file) for file in files])
+
+
+def _is_first(path: Path) -> bool:
+    """Whether a file is that of rank 0."""
+    return (found := _of_rank(path)) is not None and found[2] == 0
+
+
+def _of_rank(file: Path) -> tuple[dict[str, Any], tuple[str, str], int] | None:
+    """The format of a file of one rank, its run as what its name is around the rank, and the rank;
+    None for other files. The content decides where files of other programs have such names."""
+    fitting = [
+        (format, found) for format in _of("ranks")
+        if (found := _rank_pattern(format["naming"], r"(.*)").fullmatch(file.name))
+    ]
+    if not fitting:
+        return None
+    sure = [one for one in fitting
+            if one[1][3].removesuffix(".gz") in one[0]["naming"]["ends"]]
+    if len(fitting) > 1 or not sure:
+        with suppress(RefusalError):
+            content = read_bytes(file)
+            sure = [one for one in fitting if trace_looks(one[0]["name"], content)] or sure
+    if not sure:
+        return None
+    format, found = sure[0]
+    return format, (found[1], found[3]), int(found[2])
+
+
+def _rank_pattern(naming: Mapping[str, Any], run: str) -> re.Pattern[str]:
+    """Names of files of one rank: of runs whose names this pattern fits."""
+    ends = "|".join(re.escape(end) for end in (*naming["ends"], *naming["shared"]))
+    packed = "" if naming["files"] == "index" else r"(?:\.gz)?"
+    return re.compile(rf"{run}{re.escape(naming['before'])}(\d+)((?:{ends}){packed})")
+
+
+def _ranked_files(source: Path) -> tuple[dict[str, Any], list[Path]]:
+    """The format and the files of a run by rank: those of a folder, or those beside the file of
+    rank 0."""
     folder = source if source.is_dir() else source.parent
     wanted = None if source.is_dir() else _of_rank(source)
-    runs: dict[tuple[str, str], dict[int, Path]] = {}
+    runs: dict[tuple[str, tuple[str, str]], dict[int, Path]] = {}
+    by_name = {format["name"]: format for format in formats()}
     for file in sorted(folder.iterdir()):
         if (found := _of_rank(file)) is None:
             continue
-        run, rank = found
-        if wanted is None or run == wanted[0]:
-            ranks = runs.setdefault(run, {})
+        format, run, rank = found
+        if wanted is None or (format, run) == wanted[:2]:
+            ranks = runs.setdefault((format["name"], run), {})
             if rank in ranks:
                 raise RefusalError(f"{file}: rank {rank} has two files; one a rank")
             ranks[rank] = file
     if len(runs) != 1:
         what = "no trace" if not runs else f"the traces of {len(runs)} runs"
-        help_ = "files NAME-RANK.txt, NAME-RANK.dat or NAME.RANK.et, from rank 0 on"
-        raise RefusalError(f"{folder}: there is {what} in it; {help_}")
-    (found_ranks,) = runs.values()
+        raise RefusalError(f"{folder}: there is {what} in it; files {_names()}, from rank 0 on")
+    ((name, _), found_ranks), = runs.items()
     if missing := [rank for rank in range(len(found_ranks)) if rank not in found_ranks]:
         what = f"the file of rank {missing[0]} is missing"
         raise RefusalError(f"{folder}: {what}; one for every rank")
-    return [found_ranks[rank] for rank in range(len(found_ranks))]
+    return by_name[name], [found_ranks[rank] for rank in range(len(found_ranks))]
 
 
-def dumpi_meta(source: Path) -> Path | None:
-    """The file ``PREFIX.meta`` of a trace of DUMPI, where ``source`` is it or its folder.
+def _names() -> str:
+    """The names of files that a folder with a run has, in words."""
+    all_ = [
+        f"NAME{naming['before']}RANK{end}"
+        for naming in (format["naming"] for format in _of("ranks"))
+        for end in (*naming["ends"], *naming["shared"])
+    ]
+    all_ += [f"NAME{format['naming']['index']}" for format in _of("index")]
+    return " or ".join(filter(None, (", ".join(all_[:-1]), all_[-1])))
+
+
+def _index(format: dict[str, Any], source: Path) -> Path | None:
+    """The file that stands for a run, where ``source`` is it or its folder.
 
     Raises ``RefusalError`` for a folder with several.
     """
-    if source.suffix == ".meta":
+    end = format["naming"]["index"]
+    if source.name.endswith(end):
         return source
-    found = sorted(source.glob("*.meta")) if source.is_dir() else []
+    found = sorted(source.glob(f"*{end}")) if source.is_dir() else []
     if len(found) > 1:
         names = ", ".join(file.name for file in found[:3])
         raise RefusalError(f"{source}: {len(found)} runs, as {names}; name the file of one")
     return found[0] if found else None
 
 
-def dumpi_files(meta: Path) -> list[Path]:
-    """The files of a trace of DUMPI by rank, ``PREFIX-0000.bin`` and so on, beside its ``.meta``.
+def indexed_files(format: dict[str, Any], index: Path) -> list[Path]:
+    """The files of a run by rank, beside the file that stands for it.
 
     Raises ``RefusalError`` where the number of processes is not said or a rank has no file.
     """
-    said = dict(line.split("=", 1) for line in read_text(meta).splitlines() if "=" in line)
-    count = said.get("numprocs", "").strip()
-    if not (count.isascii() and count.isdecimal()) or not 1 <= int(count) <= 2**24:
-        raise RefusalError(f"{meta}: numprocs: {count!r}; the number of processes, 1 to 2^24")
-    pattern = re.compile(re.escape(meta.stem) + r"-(\d+)\.bin")
+    naming = format["naming"]
+    try:
+        count = trace_ranks(format["name"], read_text(index))
+    except RefusalError as error:
+        raise RefusalError(f"{index}: {error}") from None
+    run = index.name.removesuffix(naming["index"])
     ranks: dict[int, Path] = {}
-    for file in sorted(meta.parent.iterdir()):
-        if (found := pattern.fullmatch(file.name)) is not None:
-            rank = int(found[1])
-            if rank in ranks:
-                raise RefusalError(f"{file}: rank {rank} has two files; one a rank")
-            ranks[rank] = file
-    for rank in range(int(count)):
+    for rank, file in rank_files(format, index.parent, run):
+        if rank in ranks:
+            raise RefusalError(f"{file}: rank {rank} has two files; one a rank")
+        ranks[rank] = file
+    for rank in range(count):
         if rank not in ranks:
             missing = f"the file of rank {rank} is missing"
-            raise RefusalError(f"{meta}: {missing}; {meta.stem}-{rank:04}.bin beside it")
-    return [ranks[rank] for rank in range(int(count))]
+            name = f"{run}{naming['before']}{rank:0{naming['digits']}}{naming['ends'][0]}"
+            raise RefusalError(f"{index}: {missing}; {name} beside it")
+    return [ranks[rank] for rank in range(count)]
+
+
+def rank_files(format: dict[str, Any], folder: Path, run: str) -> list[tuple[int, Path]]:
+    """The files of the ranks of a run that a folder has, each with its rank."""
+    pattern = _rank_pattern(format["naming"], re.escape(run))
+    files = sorted(folder.iterdir())
+    return [(int(found[1]), file) for file in files if (found := pattern.fullmatch(file.name))]
+
+
+def written_as(place: str | os.PathLike[str]) -> dict[str, Any] | None:
+    """The format that the end of a name asks for; None where it asks for none."""
+    path = Path(place)
+    return next((format for format in _written() if path.suffix == format["writes"]["end"]), None)
+
+
+def is_run_folder(place: str | os.PathLike[str]) -> bool:
+    """Whether what is written at ``place`` is a folder of files."""
+    format = written_as(place)
+    return format is not None and bool(format["writes"]["folder"])
+
+
+def written_ends(*, calls: bool = False) -> str:
+    """The ends of names that ask for a format, or, with ``calls``, for one that keeps the calls of
+    a generator, in words."""
+    ends = [format["writes"]["end"] for format in _written()
+            if format["writes"]["keeps_calls"] or not calls]
+    return " or ".join(filter(None, (", ".join(ends[:-1]), ends[-1])))
+
+
+def _written() -> list[dict[str, Any]]:
+    """The formats that are written, those of one file first."""
+    return sorted((format for format in formats() if format["writes"]),
+                  key=lambda format: format["writes"]["folder"])

@@ -35,7 +35,7 @@ ROOTS = ("flyloom.lab.worker", "flyloom.lab.fabric")
 
 
 NOWHERE = Source("")
-"""In the place of a network that travels apart."""
+"""Stands in a task for a network that is sent separately."""
 
 
 class Dask:
@@ -88,7 +88,7 @@ class Dask:
 
     def stop(self) -> None:
         """Takes all tasks back."""
-        with contextlib.suppress(Exception):  # there is nobody to stop
+        with contextlib.suppress(Exception):  # the scheduler may be gone
             self.client.cancel([*self.futures.values(), *self.texts.values()], force=True)
         self.futures.clear()
         self.client.close(timeout=2)
@@ -127,7 +127,7 @@ def _client(address: str) -> Any:
     logging.getLogger("distributed").setLevel(logging.CRITICAL)  # what matters we say ourselves
     host, port = address.rsplit(":", 1)
     try:
-        # a scheduler greets; for one that does not Client would wait for ever
+        # a scheduler greets; for one that does not Client would wait without end
         with socket.create_connection((host.strip("[]"), int(port)), PATIENCE_S) as greeting:
             if not greeting.recv(1):
                 raise ConnectionError
@@ -140,7 +140,7 @@ def _client(address: str) -> Any:
 
 
 def work_there(task: Task, source: Source, code: str) -> bytes:
-    """On a worker of Dask: the outcome of a task, or why this worker cannot say."""
+    """Runs on a worker of Dask: returns the outcome of a task, or why the worker cannot run it."""
     from distributed import get_worker
 
     worker = get_worker()
@@ -149,7 +149,7 @@ def work_there(task: Task, source: Source, code: str) -> bytes:
         error = RefusalError(f"on: {why}; install the same version on all machines")
         return packed(Outcome(task.number, error=error))
     ending.awaited = True  # a fault whose threads do not end ends this worker, too
-    # its threads compute a point each, all on as many threads of the core
+    # each of its threads computes a point; together they use as many threads of the core
     os.environ.setdefault("RAYON_NUM_THREADS", str(worker.state.nthreads))
     key = worker.get_current_task()
 

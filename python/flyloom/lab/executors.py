@@ -41,7 +41,7 @@ class Executor(Protocol):
 
 
 class Serial:
-    """Here, one after the other. Stages and progress are told as they go."""
+    """Runs tasks here, one after the other; reports stages and progress at once."""
 
     aside: frozenset[int] = frozenset()
 
@@ -63,7 +63,7 @@ class Serial:
         return [] if number is None else [work(self.tasks[number], self.tell, self.progress)]
 
     def stop(self) -> None:
-        """Nothing runs now."""
+        """Drops the task in hand; nothing else runs in this executor."""
         self.waiting = None
 
 
@@ -130,5 +130,5 @@ def _bytes(task: Task) -> float:
         layers = asked.get("layers") or 1 << asked["lmc"]
         family, params = task.source.family, task.source.params
         return point_bytes(family, params, asked["engine"], layers, task.point.get("sim", {}))
-    except RefusalError:  # which is for the point itself to say
+    except RefusalError:  # the point itself will report it
         return 0.0

@@ -1,4 +1,4 @@
-"""From the text of an experiment to its points, with the user's parts that they ask for."""
+"""Expands the text of an experiment to its points, with the user's parts that they use."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ def foreseen(
 ) -> tuple[list[Path], list[dict[str, Any]] | None]:
     """The files of parts that an experiment would run, and its points, without running any file.
 
-    None for the points where they cannot be told without the parts. RefusalError where the
+    None for the points where they cannot be known without the parts. RefusalError where the
     experiment is none, or a file cannot be read or is not Python.
     """
     name = str(file)
@@ -96,6 +96,6 @@ def _asked(point: Mapping[str, Any]) -> list[tuple[str, str]]:
 
 
 def parts_of(point: Mapping[str, Any], parts: tuple[Part, ...]) -> tuple[Part, ...]:
-    """Those of the users' parts that a point asks for."""
+    """The users' parts that a point uses."""
     asked = _asked(point)
     return tuple(part for part in parts if (part.kind, part.name) in asked)

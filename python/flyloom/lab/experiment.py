@@ -20,19 +20,19 @@ from typing import TYPE_CHECKING, Any
 
 from flyloom._core import FaultError, RefusalError, experiment_place
 from flyloom.inputs.communication import content_of, is_kind
-from flyloom.inputs.jobs import is_generator, job, names
-from flyloom.inputs.rows import Read, Timed, digest_of, found_in
+from flyloom.inputs.jobs import is_generator, names
+from flyloom.inputs.rows import RowSet, TimedRows, digest_of, found_in
 from flyloom.inputs.traffic import is_name
-from flyloom.inputs.workloads import is_made, is_trace
+from flyloom.inputs.workloads import is_made, recognised
 from flyloom.lab import executors, lines, measured, sources, store
 from flyloom.lab.expanded import expanded, parts_of
 from flyloom.lab.kept import content_digest, kept, key
 from flyloom.lab.point import Source, Task
 from flyloom.lab.worker import Outcome, keep_record, wants_fabric
 from flyloom.plugins.parts import KNOWN
-from flyloom.support.files import check_folder, remove_leftovers, sha256, sync_folder
+from flyloom.support.files import as_bytes, check_folder, remove_leftovers, sha256, sync_folder
 from flyloom.support.progress import Progress
-from flyloom.support.reading import read_bytes, read_text
+from flyloom.support.reading import read_text
 from flyloom.support.refused import in_front
 from flyloom.support.results import Result
 
@@ -152,7 +152,7 @@ class _Job:
         self.sources: dict[str, Source] = {}
         self.finished: list[dict[str, Any]] = []
         """The points of the records, in their order."""
-        self.rows: dict[str, Read | Timed] = {}
+        self.rows: dict[str, RowSet | TimedRows] = {}
         """The files of traffic met so far."""
         self.schedules: dict[tuple[str, Callable[[Path], bytes]], bytes] = {}
         """The files of schedules and graphs met so far, and how they were read."""
@@ -184,7 +184,7 @@ class _Job:
         for number, point in enumerate(self.points):
             try:
                 planned.append(self._plan(number, point, tasks, records))
-            except RefusalError as error:  # those before it have their turn first
+            except RefusalError as error:  # the points before it are reported first
                 planned.append(self._refused(number, error))
                 break
         total = sum(task.compute for task in tasks.values())
@@ -201,8 +201,8 @@ class _Job:
                 computed = False
                 if number in tasks:
                     outcome = next(outcomes)
-                    for told in outcome.told:
-                        tell(*told)
+                    for stage in outcome.stages:
+                        tell(*stage)
                     if outcome.error is not None:
                         raise self._failed(tasks[number], outcome.error)
                     if computed := tasks[number].compute:
@@ -364,7 +364,7 @@ class _Job:
         text = built.to_text("json")
         return Source(digest, text=text, name=str(path), failures=spec.get("failures"))
 
-    def _traffic(self, point: dict[str, Any]) -> dict[str, Read | Timed]:
+    def _traffic(self, point: dict[str, Any]) -> dict[str, RowSet | TimedRows]:
         """The files of traffic that a point names, by these names. They travel with the point."""
         found = {}
         tables = ("routing", "ebb", "congestion", "throughput")
@@ -518,7 +518,7 @@ def _equal(found: dict[str, Any] | None) -> bool:
 
 
 def _why(missing: list[tuple[str, str]]) -> str:
-    """Which programs there are none of, in words; empty where none is missing."""
+    """Names the missing programs in words; empty if none is missing."""
     if not missing:
         return ""
     names = ", ".join(name for name, _ in missing)
@@ -528,8 +528,9 @@ def _why(missing: list[tuple[str, str]]) -> str:
 
 def _schedule_content(path: Path, *, codes: bool = False) -> bytes:
     """The content of a file of a schedule; a trace's is its schedule, in binary."""
-    made = job(path, codes=codes)
-    return made.binary() if is_trace(path) else read_bytes(path)
+    found = recognised(path)
+    made = found.replayed(codes=codes)
+    return made.binary() if found.is_trace else as_bytes(found.contents[0])
 
 
 def _codes_content(path: Path) -> bytes:

@@ -9,7 +9,7 @@ from typing import Any
 from flyloom.support.files import sha256, write_soon
 
 KEY_SCHEME = 2
-"""How keys are made: 1 had the whole program in them, 2 has the sources that a point stands on."""
+"""The version of the keys: 1 had the whole program in them, 2 has the sources that a point uses."""
 
 POINT_SCHEMA = 1
 POINT_KEYS = {

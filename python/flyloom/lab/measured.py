@@ -12,10 +12,10 @@ if TYPE_CHECKING:
     from flyloom.plugins.parts import Part
 
 KEYS = ("label", "topology", "routing", "lanes", "verify", "ebb", "deploy", "sim")
-"""Keys of a point that are no measures asked for besides."""
+"""Keys of a point that are not additional measures."""
 
 TYPES = {"whole": "int64", "real": "double", "truth": "bool", "text": "string"}
-"""Of the columns in Parquet, by what they hold."""
+"""The types of columns in Parquet, by what the columns hold."""
 
 
 @cache

@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Any
 from flyloom._core import RefusalError, Routing, Topology
 from flyloom.inputs.made import made
 from flyloom.inputs.measured import measured
-from flyloom.inputs.rows import Read, Timed
+from flyloom.inputs.rows import RowSet, TimedRows
 from flyloom.inputs.traffic import travelling
 from flyloom.inputs.workloads import travelling_workloads
 from flyloom.lab.measured import asked, figures, known
@@ -51,13 +51,13 @@ class Source:
     params: dict[str, Any] = field(default_factory=dict)
     text: str = ""
     name: str = ""
-    """Of the file."""
+    """The name of the file."""
     p: int | None = None
     """Endpoints a switch, for files that have none."""
     part: Part | None = None
     """The user's topology, where it is one."""
     failures: dict[str, Any] | None = None
-    """What has failed of it."""
+    """Which links and switches have failed."""
 
     def build(self) -> Topology:
         """The network; RefusalError where there is none."""
@@ -75,9 +75,9 @@ class Task:
     """What is asked of a worker: a point, the facts of its network, or both."""
 
     number: int
-    """From 0, in the order of the points."""
+    """The number of the point, from 0 in their order."""
     name: str
-    """Of the point, for errors."""
+    """The name of the point, for errors."""
     source: Source
     point: dict[str, Any]
     compute: bool
@@ -93,7 +93,7 @@ class Task:
     """The file that the record is kept in; None where that is not the worker's to write."""
     parts: tuple[Part, ...] = ()
     """The users' parts that the point asks for."""
-    traffic: dict[str, Read | Timed] = field(default_factory=dict)
+    traffic: dict[str, RowSet | TimedRows] = field(default_factory=dict)
     """The files of traffic that the point names, as they were read."""
     floor: dict[str, Any] = field(default_factory=dict)
     """Rules of the floor that its network is laid out on."""
@@ -137,9 +137,9 @@ def facts_of(
     facts: dict[str, Any] = {
         "recipe": topology.recipe, "structure": topology.measure("structure", progress=progress),
     }
-    clock.told("design", facts)
+    clock.report("design", facts)
     facts["plan"] = topology.plan(floor or None)
-    clock.told("plan", facts)
+    clock.report("plan", facts)
     facts["edges"] = topology.edges.tolist()
     facts["switch_names"] = topology.switch_names
     facts["groups"] = topology.groups.tolist()
@@ -187,7 +187,7 @@ def _record_of(
         topology = network_of(task.source)
     spec = task.point.get("routing")
     if spec is None:
-        record: dict[str, Any] = {**NO_TABLES, "label": _ways(task.point), "measures": {}}
+        record: dict[str, Any] = {**NO_TABLES, "label": _selections(task.point), "measures": {}}
         _measure(topology, task, record, progress, _Clock(tell))
         return record | {"digest": task.digest}
     engine, lmc, options = spec["engine"], spec["lmc"], options_of(task.point)
@@ -207,11 +207,11 @@ def _record_of(
         "engine": engine, "lmc": lmc, "layers": routing.layers, "options": options,
         "lanes": routing.lanes,
     }
-    clock.told("route", record)
+    clock.report("route", record)
     with within("verify"):
         proof = routing.measure("verify", task.point["verify"], progress)
     record |= {"verify": proof, "load": None, "ebb": None, "measures": {}}
-    clock.told("verify", record)
+    clock.report("verify", record)
     if proof["complete"]["holds"]:
         record["load"] = routing.measure("edge_load", progress=progress)
         if task.point["ebb"]["patterns"]:
@@ -219,7 +219,7 @@ def _record_of(
             given = {**task.point["ebb"], "seed": task.seed}
             with within("ebb"):
                 record["ebb"] = measured(routing, "ebb", given, progress)
-            clock.told("ebb", record)
+            clock.report("ebb", record)
     _measure(routing, task, record, progress, clock)
     if (wanted := task.point.get("deploy")) and not opensm:
         if task.missing:
@@ -228,7 +228,7 @@ def _record_of(
         else:
             clock.again()
             record["deploy"] = fabric.deployed(routing, wanted["oracle"])
-            clock.told("deploy", record)
+            clock.report("deploy", record)
     record["digest"] = task.digest
     return record
 
@@ -263,14 +263,14 @@ def _measure(
             with within(name):
                 found = record_by(on, name, given, progress, task.parts)
             record["measures"][name] = found
-            clock.told("measure", {
+            clock.report("measure", {
                 "label": record["label"], "name": name,
                 "figures": figures(name, found, task.parts),
             })
 
 
-def _ways(point: dict[str, Any]) -> str:
-    """What a point without tables is called: how packets choose their ways."""
+def _selections(point: dict[str, Any]) -> str:
+    """What a point without tables is called: how packets choose their paths."""
     chosen = [
         asked.get("selection") or f"messages {asked['network']['paths']}"
         for asked in point.get("sim", {}).values()
@@ -303,7 +303,7 @@ class _Clock:
     def again(self) -> None:
         self.began = time.monotonic()
 
-    def told(self, stage: str, known: dict[str, Any]) -> None:
-        """Tells a stage with the seconds since the one before."""
+    def report(self, stage: str, known: dict[str, Any]) -> None:
+        """Reports a stage with the seconds since the one before."""
         self.tell(stage, known, time.monotonic() - self.began)
         self.again()

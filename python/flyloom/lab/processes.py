@@ -42,7 +42,7 @@ class _Worker:
 
 
 class Processes:
-    """So many workers, each with so many threads, and at most as many more for the tasks
+    """``workers`` workers, each with ``threads`` threads, and up to as many more for the tasks
     ``aside``, which run OpenSM: they mostly wait for a fabric, and need no processor meanwhile."""
 
     def __init__(self, tasks: Mapping[int, point.Task], workers: int, threads: int) -> None:
@@ -62,7 +62,7 @@ class Processes:
         point.forget()
         for source in {task.source.key: task.source for task in tasks.values()}.values():
             if asked[source.key] > 1:
-                with contextlib.suppress(Exception):  # it comes again where the network is used
+                with contextlib.suppress(Exception):  # the network raises it again
                     point.share(source)
         beside = len(self.aside)
         for _ in range(min(workers, beside) + min(workers, len(tasks) - beside)):
@@ -110,7 +110,7 @@ class Processes:
 
     def _give(self, worker: _Worker, number: int) -> None:
         worker.number = number
-        with contextlib.suppress(OSError):  # it is gone: `finished` sees that, too
+        with contextlib.suppress(OSError):  # the worker is gone: `finished` sees that, too
             worker.pipe.send(number)
 
     def _add(self) -> _Worker:
@@ -119,7 +119,7 @@ class Processes:
         sys.stdout.flush()
         sys.stderr.flush()
         with ending.undisturbed(), warnings.catch_warnings():
-            warnings.simplefilter("ignore", DeprecationWarning)  # of forks where there are threads
+            warnings.simplefilter("ignore", DeprecationWarning)  # warns of forks beside threads
             pid = os.fork()
             if pid == 0:
                 _live(parent, theirs, self.tasks, self.threads)
@@ -135,7 +135,7 @@ class Processes:
         self.workers.remove(worker)
         self.answers.unregister(worker.pipe)
         worker.pipe.close()
-        _signal(worker, signal.SIGKILL)  # where it only closed its pipe
+        _signal(worker, signal.SIGKILL)  # in case it has only closed its pipe
         code = os.waitstatus_to_exitcode(os.waitpid(worker.pid, 0)[1])
         number, how = worker.number, f"killed by {_name(-code)}" if code < 0 else f"code {code}"
         self.lost[number] += 1
@@ -182,7 +182,7 @@ def _live(
 def _done(task: point.Task) -> Outcome:
     try:
         return work(task)
-    except KeyboardInterrupt as error:  # not from the terminal: a computation that broke off
+    except KeyboardInterrupt as error:  # raised by the computation, not by a terminal
         return Outcome(task.number, error=RuntimeError(str(error)))
 
 

@@ -17,12 +17,12 @@ from flyloom.support.progress import Progress
 
 @dataclass
 class Outcome:
-    """What became of a task. It travels between processes."""
+    """The outcome of a task. It is sent between processes."""
 
     number: int
     facts: dict[str, Any] | None = None
     record: dict[str, Any] | None = None
-    told: list[tuple[str, dict[str, Any], float]] = field(default_factory=list)
+    stages: list[tuple[str, dict[str, Any], float]] = field(default_factory=list)
     """The finished stages, as `flyloom.lab.point.Tell` takes them."""
     kept: bool = False
     """Whether the record is on the disk."""
@@ -36,7 +36,7 @@ def work(
     """The outcome of a task. Stages go to ``tell`` at once, or else into the outcome; an error
     does too, but for one that stops the process."""
     outcome = Outcome(task.number)
-    tell = tell or (lambda *stage: outcome.told.append(stage))
+    tell = tell or (lambda *stage: outcome.stages.append(stage))
     try:
         if task.facts:
             outcome.facts = point.facts_of(task.source, tell, progress, task.floor)
@@ -63,13 +63,13 @@ def packed(outcome: Outcome) -> bytes:
     try:
         return pickle.dumps(outcome, pickle.HIGHEST_PROTOCOL)
     except Exception:
-        told = "\n".join([repr(error), *getattr(error, "__notes__", ())])
-        return pickle.dumps(Outcome(outcome.number, error=RuntimeError(told)))
+        reason = "\n".join([repr(error), *getattr(error, "__notes__", ())])
+        return pickle.dumps(Outcome(outcome.number, error=RuntimeError(reason)))
 
 
 def keep_record(place: Path, record: dict[str, Any]) -> None:
     """Keeps the record of a finished point for runs to come."""
-    if place.is_file() or not place.exists():  # else somebody's folder: it stays
+    if place.is_file() or not place.exists():  # a folder of that name is somebody else's: it stays
         keep(place, record)
 
 

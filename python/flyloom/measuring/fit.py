@@ -20,13 +20,13 @@ LEAST = 3
 MOST = 8
 """The most pieces."""
 OUTLIER = 3.0
-"""Residuals count up to so many standard deviations."""
+"""Residuals count up to this number of standard deviations."""
 FLOOR = 1e-4
-"""The least relative deviation: a simulator has none."""
+"""The smallest relative deviation that is assumed, since a simulator's samples have none."""
 LEAST_VALUE = 1e-3
-"""Of a value that noise has brought to 0 or below, in deviations."""
+"""Used for a value that noise has brought to 0 or below; in standard deviations."""
 ROUNDS = 12
-"""Of reweighting; an L1 fit of lines settles in fewer."""
+"""Rounds of reweighting; an L1 fit of lines converges in fewer."""
 
 Numbers = NDArray[np.float64]
 
@@ -54,7 +54,7 @@ def deviation(sizes: Numbers, values: Numbers) -> float:
     share = (right - mid) / (right - left)
     between = share * values[:-2] + (1 - share) * values[2:]
     off = np.abs(values[1:-1] - between) / np.maximum(np.abs(values[1:-1]), LEAST_VALUE)
-    spread = np.sqrt(1 + share**2 + (1 - share) ** 2)  # of what three values differ by
+    spread = np.sqrt(1 + share**2 + (1 - share) ** 2)  # how far three values spread
     return max(FLOOR, 1.4826 * float(np.median(off / spread)))
 
 

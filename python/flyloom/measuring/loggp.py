@@ -27,19 +27,19 @@ import numpy as np
 from flyloom.measuring.fit import Numbers, Piece, line, pieces, sigma
 
 DRAWS = 200
-"""Of the bootstrap."""
+"""How many draws the bootstrap makes."""
 PARTS = 5
-"""Of the repetitions, one after the other, in each of which the change to asking is looked for."""
+"""The parts, in order of time, of the repetitions; each gives an estimate of S."""
 SCATTER = 1.5
-"""S is doubtful where the ends of its range have more than this ratio."""
+"""S is doubtful if the ends of its range differ by more than this factor."""
 BRACKET = 1.01
 """A change of protocol is looked for until it is between sizes with at most this ratio."""
 PASSES = 4
 """The most times that sizes are added between others."""
 INSIDE = 8
-"""How many sizes at a time."""
+"""How many sizes are added at a time."""
 PROCESSOR = 1.03
-"""A gap of up to so many times a processor's time is the processor's."""
+"""A gap of up to this multiple of a processor's time is due to the processor."""
 
 
 @dataclass(frozen=True)
@@ -100,7 +100,7 @@ def parameters(
     ``samples``. Raises ``ValueError`` where there are fewer than three sizes.
     """
     samples = dict(sample(sizes_asked(most)))
-    for _ in range(PASSES):  # where the change to asking is, closer
+    for _ in range(PASSES):  # locates the change to rendezvous more closely
         curves = _curves(samples, sorted(samples), n)
         low = _switch(curves) if asks else None
         if low is None:
@@ -121,9 +121,9 @@ def parameters(
     found = _found(whole, parts, switch, most)
     drawn: dict[str, list[float]] = {name: [] for name in _NAMES}
     for again in _drawn(samples, places, n, np.random.default_rng(seed)):
-        told = _found(again, _again(again, parts), switch, most)
+        estimate = _found(again, _again(again, parts), switch, most)
         for name in _NAMES:
-            drawn[name].append(told[name])
+            drawn[name].append(estimate[name])
     found["intervals_95"] = {
         name: [float(v) for v in np.quantile(values, (0.025, 0.975))]
         for name, values in drawn.items()
@@ -156,7 +156,7 @@ def _curves(samples: Mapping[int, Sample], places: Sequence[int], n: int) -> _Cu
 def _drawn(
     samples: Mapping[int, Sample], places: Sequence[int], n: int, rng: np.random.Generator
 ) -> Iterator[_Curves]:
-    """The same of repetitions that are drawn from them, ``DRAWS`` times."""
+    """Curves of repetitions that are drawn with replacement, ``DRAWS`` times (bootstrap)."""
     middle = np.empty((DRAWS, len(places), len(TIMES)))
     for i, size in enumerate(places):
         for k, times in enumerate(_lists(samples[size])):
@@ -170,8 +170,8 @@ def _drawn(
 def _parts(
     samples: Mapping[int, Sample], places: Sequence[int], n: int
 ) -> Iterator[_Curves]:
-    """The same of each of ``PARTS`` parts of the repetitions in the order of their time: a machine
-    that is busy for a while shows in some of them, which drawing at random hides."""
+    """Curves of each of ``PARTS`` parts of the repetitions, in order of time: a machine that was
+    busy for a while shows in some parts, while drawing at random would hide it."""
     for part in range(PARTS):
         middle = np.array([
             [np.median(_part(times, part)) for times in _lists(samples[size])] for size in places
@@ -180,7 +180,7 @@ def _parts(
 
 
 def _part(times: Sequence[float], part: int) -> Sequence[float]:
-    """At least one of the times."""
+    """One part of the times, which has at least one of them."""
     count = len(times)
     begin = part * count // PARTS
     return times[begin:max((part + 1) * count // PARTS, begin + 1)]
@@ -214,7 +214,7 @@ def _switch(curves: _Curves) -> int | None:
 
 
 def _again(curves: _Curves, parts: Sequence[Piece]) -> list[Piece]:
-    """The same pieces, through other values."""
+    """Pieces with the same borders, fitted to other values."""
     spread = sigma(curves.sizes, curves.gap)
     return [
         Piece(p.begin, p.end, *line(curves.sizes[p.begin:p.end], curves.gap[p.begin:p.end],
@@ -231,7 +231,7 @@ def _found(
     o_s, big_s = _overhead(curves.sizes[eager], curves.o_s[eager])
     o_r, big_r = _overhead(curves.sizes[eager], curves.o_r[eager])
     per_byte = (big_s + big_r) / 2
-    told: list[dict[str, Any]] = []
+    segments: list[dict[str, Any]] = []
     for part in parts:
         first, last = int(curves.sizes[part.begin]), int(curves.sizes[part.end - 1])
         middle = (first + last) / 2
@@ -241,17 +241,17 @@ def _found(
             limit = "interface"
         else:
             limit = "processor"
-        told.append({"from_bytes": first, "to_bytes": last, "g_ns": part.base,
-                     "G_ns_per_byte": part.slope, "limit": limit})
-    free = [row for row in told if row["limit"] == "interface"]
-    sent = [row for row in told if row["limit"] != "processor"] or told
+        segments.append({"from_bytes": first, "to_bytes": last, "g_ns": part.base,
+                         "G_ns_per_byte": part.slope, "limit": limit})
+    free = [row for row in segments if row["limit"] == "interface"]
+    sent = [row for row in segments if row["limit"] != "processor"] or segments
     longest = max(sent, key=lambda row: int(row["to_bytes"] - row["from_bytes"]))
-    gap = free[0]["g_ns"] if free else min(told[0]["g_ns"], max(o_s, o_r))
+    gap = free[0]["g_ns"] if free else min(segments[0]["g_ns"], max(o_s, o_r))
     return {
         "L_ns": float(curves.one[0]) / 2 - float(curves.o_s[0]) - float(curves.o_r[0]),
         "o_ns": (o_s + o_r) / 2, "o_s_ns": o_s, "o_r_ns": o_r, "g_ns": gap,
         "g_is_bound": not free, "G_ns_per_byte": longest["G_ns_per_byte"],
-        "O_ns_per_byte": per_byte, "S_bytes": switch or most, "segments": told,
+        "O_ns_per_byte": per_byte, "S_bytes": switch or most, "segments": segments,
     }
 
 

@@ -23,7 +23,7 @@ def rounds(hosts: Sequence[str], count: int, seed: int, same_host: bool) -> list
 
 
 def _round(hosts: Sequence[str], rng: np.random.Generator, same_host: bool) -> Round:
-    """One matching. Ranks are paired as they come in a random order; a pair of one host is mended
+    """One matching. Ranks are paired as they come in a random order; a pair of one host is repaired
     by an exchange with another pair, which there is unless too many are of that host."""
     order = [int(rank) for rank in rng.permutation(len(hosts))]
     pairs = [(order[i], order[i + 1]) for i in range(0, len(order) - 1, 2)]
@@ -47,5 +47,6 @@ def _round(hosts: Sequence[str], rng: np.random.Generator, same_host: bool) -> R
 
 
 def text(all_rounds: Sequence[Round]) -> str:
-    """As the program that measures reads them: a line a round, ``a:b`` for each pair."""
+    """The rounds as the measuring program reads them: a line for each round, ``a:b`` for each
+    pair."""
     return "".join(" ".join(f"{a}:{b}" for a, b in pairs) + "\n" for pairs in all_rounds)

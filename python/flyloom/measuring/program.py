@@ -69,37 +69,37 @@ def sampler(
     return sample
 
 
-def samples_of(told: dict[str, Any]) -> dict[int, Sample]:
-    """The sizes of what a run took down."""
+def samples_of(report: dict[str, Any]) -> dict[int, Sample]:
+    """The sizes that a run measured, from its report."""
     return {
         row["bytes"]: Sample(row["delay_ns"], *(row[name] for name in TIMES))
-        for row in told["sizes"]
+        for row in report["sizes"]
     }
 
 
-def checked(told: Any, where: str) -> dict[str, Any]:
-    """What a program that measures took down, where it is of its form; else RefusalError with the
-    field at fault."""
-    if not isinstance(told, dict) or told.get("flyloom_samples") != 1:
+def checked(report: Any, where: str) -> dict[str, Any]:
+    """The report of a measuring program, if it has the right form; else RefusalError with the field
+    at fault."""
+    if not isinstance(report, dict) or report.get("flyloom_samples") != 1:
         raise RefusalError(f"{where}: flyloom_samples: not 1; what `flyloom measure --keep` writes")
-    need(told, where, {"library": str, "hosts": list, "processors": list})
-    if told.get("what") == "loggp":
-        need(told, where, {"messages": int, "repetitions": int, "sizes": list})
-        if told["messages"] < 2:
-            raise RefusalError(f"{where}: messages: {told['messages']}; 2 or more")
-        for i, row in enumerate(told["sizes"]):
+    need(report, where, {"library": str, "hosts": list, "processors": list})
+    if report.get("what") == "loggp":
+        need(report, where, {"messages": int, "repetitions": int, "sizes": list})
+        if report["messages"] < 2:
+            raise RefusalError(f"{where}: messages: {report['messages']}; 2 or more")
+        for i, row in enumerate(report["sizes"]):
             at = f"{where}: sizes[{i}]"
             need(row, at, {"bytes": int, "delay_ns": float, **dict.fromkeys(TIMES, list)})
             for name in TIMES:
                 numbers(row[name], f"{at}.{name}")
-    elif told.get("what") == "ebb":
-        need(told, where, {"bytes": int, "repetitions": int, "rounds": list})
-        for i, row in enumerate(told["rounds"]):
+    elif report.get("what") == "ebb":
+        need(report, where, {"bytes": int, "repetitions": int, "rounds": list})
+        for i, row in enumerate(report["rounds"]):
             need(row, f"{where}: rounds[{i}]", {"rank_ns": list})
             numbers(row["rank_ns"], f"{where}: rounds[{i}].rank_ns")
     else:
-        raise RefusalError(f"{where}: what: {told.get('what')!r}; loggp or ebb")
-    return told
+        raise RefusalError(f"{where}: what: {report.get('what')!r}; loggp or ebb")
+    return report
 
 
 _WORDS = {int: "a whole number above 0", float: "a number above 0", str: "a text", list: "a list"}

@@ -62,6 +62,8 @@ KINDS: dict[str, tuple[str, Callable[[], list[dict[str, Any]]]]] = {
     "traffic": ("patterns of traffic", lambda: chosen("traffic")),
     "workloads": ("collectives and applications, message by message", workloads),
     "network-files": ("formats that networks are read from", lambda: chosen("network-file")),
+    "workload-files": ("formats that workloads are read from and written in",
+                       lambda: chosen("workload-file")),
     "graph-files": ("formats that communication graphs are read from",
                     lambda: chosen("graph-file")),
     "catalogs": ("catalogues of prices", lambda: chosen("catalog")),

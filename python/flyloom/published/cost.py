@@ -221,7 +221,7 @@ for _column in ("FT2", "FT2-B"):
 
 
 def _slim_fly(ports: int) -> dict[str, int]:
-    """By the published rule: the largest q, prime power or not, whose switches have the ports."""
+    """The largest q whose switches have enough ports; as published, q need not be a prime power."""
     def column(q: int) -> dict[str, int]:
         k = (3 * q - (1 if q % 4 == 1 else -1 if q % 4 == 3 else 0)) // 2
         p = -(-k // 2)
@@ -238,7 +238,7 @@ def _hyperx(side: int, p: int) -> dict[str, int]:
 
 
 def _columns(ports: int) -> dict[str, dict[str, int]]:
-    """The largest networks of switches with so many ports, by their formulae."""
+    """The largest networks of switches with this number of ports, by their formulae."""
     k, third = ports, ports // 4
     squares = [_hyperx(side, k - 2 * (side - 1)) for side in range(2, k // 2 + 1)]
     return {
@@ -331,7 +331,7 @@ def _priced(
         if column in ("FT2", "FT2-B"):
             endpoint = _CHEAP_ENDPOINT_USD
         if column == "FT2-B":
-            links //= 2  # as printed: half of those there are
+            links //= 2  # the study prints half of the links
     usd = (prices["switch"] * counts["switches"] + endpoint * counts["endpoints"]
            + prices["link"] * links)
     return {**counts, "cost_musd": usd / 1e6, "cost_kusd_per_endpoint": usd / over / 1e3}

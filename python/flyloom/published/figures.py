@@ -21,8 +21,8 @@ from flyloom.support.results import Result
 from flyloom.verbs.routes import route
 from flyloom.verbs.throughput import throughput
 
-#: What is drawn unless told otherwise: the deployed network, engines with several paths and one
-#: without, and so many layers.
+#: What is drawn by default: the deployed network, engines with several paths and one without,
+#: and numbers of layers.
 NETWORKS = ("slim_fly:q=5,p=4",)
 ENGINES = ("layered", "fatpaths", "rues", "dfsssp")
 LAYERS = (1, 2, 4, 8)
@@ -54,7 +54,7 @@ def figure(
         ``hops``, ``pairs`` of switches of which this is so, ``share`` of all pairs.
     ``path_distribution``
         ``routes`` that cross a channel when every terminal sends to every other in every layer,
-        ``channels`` that so many cross, ``share`` of all working channels.
+        ``channels`` that this number crosses, ``share`` of all working channels.
     ``disjoint_paths``
         ``paths``, the most link-disjoint ones of a pair; ``pairs``, ``share``.
     ``throughput``

@@ -26,7 +26,7 @@ class Launched(NamedTuple):
 
 
 def launched() -> Launched | None:
-    """Who started this process as one of several; None where nobody did."""
+    """The launcher that started this process as one of several; None if none did."""
     for name, size, rank, here in LAUNCHERS:
         found = [_number(variable) for variable in (size, rank)]
         if found[0] is not None and found[1] is not None:

@@ -44,7 +44,7 @@ class Library(NamedTuple):
     program: bool = False
 
     def flags(self) -> list[str]:
-        """What the compiler is told."""
+        """The options for the compiler."""
         return _FLAGS if self.program else [*_FLAGS, *_SHARED]
 
     def files(self) -> list[Path]:
@@ -192,7 +192,7 @@ def _check_owner(folder: Path) -> None:
 
 def family(mpicc: str) -> str | None:
     """``Open MPI`` or ``MPICH`` (and what is made from it), by the mpi.h of an mpicc; None for
-    another, or where it cannot be told."""
+    another, or where it is not known."""
     asked = [mpicc, "-E", "-dM", "-include", "mpi.h", "-x", "c", os.devnull]
     try:
         defined = process.run(asked, cwd=Path.cwd(), timeout_s=60)

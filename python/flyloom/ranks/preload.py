@@ -82,17 +82,17 @@ def built(verb: str, which: library.Library, words: Sequence[str], name: str | N
     return found
 
 
-def given(words: Sequence[str], name: str | None, told: Mapping[str, str]) -> list[str]:
+def given(words: Sequence[str], name: str | None, variables: Mapping[str, str]) -> list[str]:
     """The words of a launcher of the MPI `name`, with variables for the processes that it starts;
     another program's as they are."""
-    if name == "Open MPI":  # of several programs, with a colon between them, each has its own
-        more = [word for key, value in told.items() for word in ("-x", f"{key}={value}")]
+    if name == "Open MPI":  # each of several programs, between colons, gets them
+        more = [word for key, value in variables.items() for word in ("-x", f"{key}={value}")]
         found = [words[0], *more]
         for word in words[1:]:
             found += [word, *more] if word == ":" else [word]
         return found
     if name == "MPICH":
-        more = [word for key, value in told.items() for word in ("-genv", key, value)]
+        more = [word for key, value in variables.items() for word in ("-genv", key, value)]
         return [words[0], *more, *words[1:]]
     return list(words)
 
@@ -110,13 +110,14 @@ def run(
 ) -> int:
     """Runs what starts a program of the MPI `name`, with a library before that of MPI where one is
     named; the code that it exits with, 128 and a signal's number where it was killed by one."""
-    told = dict(variables)
+    passed = dict(variables)
     if library is not None:
-        told[PRELOAD] = ":".join(filter(None, [str(library), os.environ.get(PRELOAD, "")]))
-    env = dict(os.environ) if name else {**os.environ, **told}
+        passed[PRELOAD] = ":".join(filter(None, [str(library), os.environ.get(PRELOAD, "")]))
+    env = dict(os.environ) if name else {**os.environ, **passed}
     with ending.in_order():
-        child = process.spawn(given(words, name, told), cwd=Path.cwd(), env=env, stdin=0, stdout=1,
-                              stderr=2)
+        child = process.spawn(
+            given(words, name, passed), cwd=Path.cwd(), env=env, stdin=0, stdout=1, stderr=2
+        )
         try:
             code = child.wait()
         except KeyboardInterrupt:

@@ -57,21 +57,21 @@ def _works(mpicc: str) -> dict[str, Any]:
         return {"why": f"there is no mpiexec beside {mpicc} or in PATH",
                 "remedy": library.PACKAGES}
     env = {name: value for name, value in os.environ.items() if not name.startswith(_OTHERS)}
-    env["OMPI_MCA_rmaps_base_oversubscribe"] = "1"  # there may be one core alone
+    env["OMPI_MCA_rmaps_base_oversubscribe"] = "1"  # there may be only one core
     try:
         words = [launcher, "-n", "2", *process.python("flyloom.ranks.probe")]
         said = process.run(
             [*words, str(library.build(mpicc))], cwd=Path.cwd(), env=env, timeout_s=PATIENCE_S
         )
-        told: dict[str, Any] = json.loads(said.strip().splitlines()[-1])
+        answer: dict[str, Any] = json.loads(said.strip().splitlines()[-1])
     except (RefusalError, DeployError) as error:
         return _reason(str(error))
     except (ValueError, IndexError):
         return {"why": f"{launcher}: two ranks said nothing", "remedy": None}
-    if told["size"] != 2:
-        return {**told, "why": f"each of two ranks that {launcher} starts is alone",
+    if answer["size"] != 2:
+        return {**answer, "why": f"each of two ranks that {launcher} starts is alone",
                 "remedy": f"{library.VARIABLE} names the mpicc of that mpiexec"}
-    return {"library": told["library"], "works": True, "why": None, "remedy": None}
+    return {"library": answer["library"], "works": True, "why": None, "remedy": None}
 
 
 def _reason(text: str) -> dict[str, Any]:

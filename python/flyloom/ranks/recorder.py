@@ -38,14 +38,14 @@ def run(
     for option, file in (("-o", path), ("--message-counts", messages)):
         check(option, file)
     name = preload.family(words)
-    told = {FILE: str(path.absolute()), COLLECTIVES: str(int(collectives))}
+    variables = {FILE: str(path.absolute()), COLLECTIVES: str(int(collectives))}
     if messages is not None:
-        told[MESSAGES] = str(messages.absolute())
-    return preload.run(words, name, _built(words, name), told)
+        variables[MESSAGES] = str(messages.absolute())
+    return preload.run(words, name, _built(words, name), variables)
 
 
 def check(option: str, file: Path | None) -> None:
-    """RefusalError where a file cannot be written, as far as can be told before."""
+    """RefusalError where a file cannot be written, as far as is known before."""
     if file is None:
         return
     folder = file.absolute().parent

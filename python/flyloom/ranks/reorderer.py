@@ -50,13 +50,13 @@ def run(
         raise RefusalError(f"--host-endpoints {host_endpoints}: is not there, or not to be read")
     name = preload.family(words)
     found = _built(words, name)
-    told = {
+    variables = {
         NETWORK: str(kept(network)), OBJECTIVE: objective, EFFORT: effort, SEED: str(number),
         VERBOSE: str(int(verbose)),
     }
     if host_endpoints is not None:
-        told[HOST_ENDPOINTS] = str(host_endpoints.absolute())
-    return preload.run(words, name, found, told)
+        variables[HOST_ENDPOINTS] = str(host_endpoints.absolute())
+    return preload.run(words, name, found, variables)
 
 
 def kept(network: str) -> Path:

@@ -1,4 +1,4 @@
-"""All ranks of a run, seen by one: what goes wrong at one is known to all, and told once."""
+"""All ranks of a run, seen by one: an error at one is known to all, and reported once."""
 
 from __future__ import annotations
 
@@ -18,11 +18,11 @@ from . import library
 from .launched import Launched, launched
 
 PATIENCE_S = 3.0
-"""So long ranks of other hosts hold back why they cannot join: where rank 0 cannot either, the
+"""How long ranks of other hosts delay the reason why they cannot join. If rank 0 cannot either, the
 launcher ends them meanwhile."""
 LAST_WORDS_S = 0.5
-"""So long a rank that broke off waits before it ends the others: MPICH's launcher drops what it has
-not read by then, of this rank and of others that break off with it."""
+"""How long a rank that stops with an error waits before it ends the others: MPICH's launcher drops
+what it has not read by then, of this rank and of others that stop with it."""
 
 
 class Team:
@@ -83,7 +83,7 @@ def join() -> Team:
         try:
             team = _join(here)
         except RefusalError as error:
-            if here and here.rank > 0 and here.here == 0:  # one of a host knows what all do
+            if here and here.rank > 0 and here.here == 0:  # one rank of each host is enough
                 time.sleep(PATIENCE_S)
                 os.write(2, f"flyloom: rank {here.rank} of {here.size}: {error}\n".encode())
                 error.spoken = True  # type: ignore[attr-defined]
@@ -108,7 +108,8 @@ def _join(here: Launched | None) -> Team:
 
 
 def _leave() -> None:
-    """At the end of a program: all ranks at once where one broke off, else in order."""
+    """Ends the ranks at the end of a program: all at once if one stopped with an error, else in
+    order."""
     core = _joined[0].core
     if core is None:
         return

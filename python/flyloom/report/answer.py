@@ -81,7 +81,8 @@ def _clear(figure: Figure, order: Sequence[str]) -> bool:
 
 
 def lead(figure: Figure, place: int) -> tuple[str | None, float]:
-    """Who is ahead at a place, None where the best two are alike, and by which factor, from 1."""
+    """The best network at a place (None if the best two are alike), and by which factor it
+    leads."""
     sign = -1 if figure.better == HIGHER else 1
     order = sorted(figure.values, key=lambda name: sign * figure.values[name][place])
     first, second = (figure.values[name][place] for name in order[:2])
@@ -91,7 +92,7 @@ def lead(figure: Figure, place: int) -> tuple[str | None, float]:
 
 
 def margin(figure: Figure, factor: float) -> str:
-    """By how much, in words."""
+    """In words, by how much the best network is better."""
     if figure.better == LOWER:
         return f"{100 - 100 / factor:.0f} % less" if factor < float("inf") else "none at all"
     if factor == float("inf"):

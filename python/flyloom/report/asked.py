@@ -1,4 +1,4 @@
-"""Runs of several networks that were asked for the same, told apart by what varies on a network.
+"""Runs of several networks that were asked for the same, distinguished by what varies on a network.
 
 A *run* is a dict with ``network``, ``label`` and ``parameters`` by dotted names, as
 :mod:`flyloom.report.check` describes them.
@@ -47,7 +47,7 @@ class Same:
         return str(self.runs[0]["parameters"].get(key, "")).replace("_", " ")
 
     def words(self, said: Sequence[str] = ()) -> list[str]:
-        """What varies, in words, but for the parameters that were ``said``."""
+        """The parameters that vary, in words, except those in ``said``."""
         values = set(self.varied.values())
         out = [
             str(value) if key in SAID else f"{key.rsplit('.', 1)[-1]} {value}".replace("_", " ")
@@ -69,7 +69,7 @@ class Same:
         return sorted(set.intersection(*of) - {None})
 
     def at(self, axis: str | None, places: Sequence[Any]) -> dict[str, list[list[float]]]:
-        """By network the ``value`` of all its runs at each of these places."""
+        """For each network, the ``value`` of its runs at each of these places on the axis."""
         return {
             name: [
                 [run["value"] for run in runs if axis is None or run["parameters"].get(axis) == at]
@@ -84,12 +84,12 @@ def same(runs: Sequence[Mapping[str, Any]], besides: Sequence[str] = ()) -> list
     them. What differs between networks alone does not count, nor do parameters ``besides``."""
     keys = [key for key in _varied(runs) if key not in besides]
     count = len({run["network"] for run in runs})
-    told: set[tuple[Any, ...]] = set()
+    seen: set[tuple[Any, ...]] = set()
     apart = False
     for run in runs:
         known = (run["network"], *_values(run, keys), *_values(run, besides))
-        apart = apart or known in told
-        told.add(known)
+        apart = apart or known in seen
+        seen.add(known)
     labels = apart and len({run["label"] for run in runs}) > 1
     found: dict[tuple[Any, ...], list[Mapping[str, Any]]] = {}
     for run in runs:

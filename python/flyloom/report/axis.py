@@ -50,7 +50,7 @@ def _text(run: Mapping[str, Any], repeated: Sequence[str]) -> dict[str, str]:
 
 
 def _axis(runs: Sequence[Mapping[str, Any]], differ: Mapping[str, str]) -> str | None:
-    """Of the parameters that differ the one with most values, all of them numbers."""
+    """The parameter with most different values, among those that have only numbers."""
     return most_numbers({
         key: {run["parameters"].get(key) for run in runs if key in run["parameters"]}
         for key in differ
@@ -58,8 +58,8 @@ def _axis(runs: Sequence[Mapping[str, Any]], differ: Mapping[str, str]) -> str |
 
 
 def most_numbers(values: Mapping[str, Collection[Any]]) -> str | None:
-    """Of parameters with their different values the first with most, all of them numbers; None
-    where none has two."""
+    """The first parameter with most different values, among those that have only numbers; None if
+    none has two."""
     best, most = None, 1
     for key, of in values.items():
         numbers = all(isinstance(v, int | float) and not isinstance(v, bool) for v in of)

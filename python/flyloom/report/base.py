@@ -26,7 +26,7 @@ Found = Mapping[str, Any]
 
 @also(Simple)
 class Structure(TypedDict):
-    """What a network consists of; other measures of it stand beside."""
+    """The structure of a network: its size and parts."""
 
     switches: Annotated[Count, "working switches"]
     endpoints: Annotated[Count, "endpoints"]
@@ -34,7 +34,7 @@ class Structure(TypedDict):
 
 
 class Network(TypedDict):
-    """A network of the page."""
+    """A network on the page."""
 
     label: Annotated[str, "its name in the page, which no other has"]
     recipe: Annotated[str, "how it is built again"]
@@ -54,7 +54,7 @@ class Routing(TypedDict):
 
 
 class Run(TypedDict):
-    """Who ran at a point of an experiment, and what was asked."""
+    """A run at a point of an experiment: its network, its label and its parameters."""
 
     network: Annotated[str, "the label of the network"]
     label: Annotated[str, "what the point is called"]
@@ -70,7 +70,7 @@ class Stage(TypedDict):
 
 
 class Skipped(TypedDict):
-    """Something that was not done."""
+    """A step that was not done."""
 
     what: Annotated[str, "what it is"]
     why: Annotated[str, "why it was not done"]
@@ -92,7 +92,7 @@ class Page(TypedDict):
 
 @also(Any)
 class Experiment(TypedDict):
-    """What was asked for."""
+    """The settings of the experiment."""
 
     name: Annotated[str, "the name of the experiment"]
     title: NotRequired[Annotated[str, "the title of the report"]]
@@ -117,7 +117,7 @@ class Record(TypedDict):
 
 @also(Any)
 class Results(TypedDict):
-    """The whole file."""
+    """The contents of ``results.json``."""
 
     experiment: Annotated[Experiment, "what was asked for"]
     text: Annotated[str, "the file of the experiment"]
@@ -139,15 +139,15 @@ class Figure:
     better: str
     """``lower``, ``higher``, or empty where neither is."""
     values: Mapping[str, Sequence[float]]
-    """By network; as many of each."""
+    """The values of each network, the same number for all."""
     at: Sequence[Any] = ()
     """The places of the axis, where there are several."""
     notes: Mapping[str, str] = field(default_factory=dict)
-    """What is said beside a network's value."""
+    """Remarks beside a network's value."""
 
 
 def _nothing(*_args: object) -> None:
-    """The check of a section whose shapes say everything."""
+    """A check that passes: for sections whose shapes say everything."""
 
 
 Check = Callable[[Any, Found, str], None]
@@ -160,23 +160,24 @@ class Facts:
     """Fields that a section adds to each routing, or to each network, of the data of a page."""
 
     shape: Any
-    """A typed dictionary that has them."""
+    """The typed dictionary of these fields."""
     of: Callable[..., Mapping[str, Any]]
-    """Their values: of a routing by its record; of a network by the results and its key."""
+    """Computes their values: for a routing from its record; for a network from the results and its
+    key."""
     check: Check = _nothing
 
 
 @dataclass(frozen=True, kw_only=True)
 class Entries:
-    """A list of its own that a section adds to the data of a page."""
+    """A list that a section adds to the data of a page."""
 
     key: str
     shape: Any
-    """A typed dictionary that each entry is."""
+    """The typed dictionary of each entry."""
     of: Callable[[Mapping[str, Any]], Iterable[Mapping[str, Any]]]
-    """The entries, of the results of a run."""
+    """Computes the entries from the results of a run."""
     measure: str = ""
-    """Whose record an entry has, beside the fields of :class:`Run`, where it is one's."""
+    """The measure whose record each entry has, beside the fields of :class:`Run`; empty if none."""
     check: Check = _nothing
 
 
@@ -185,23 +186,23 @@ class Section:
     """A section of the page: what it takes of the results of a run, and what it shows."""
 
     name: str
-    """Its address in the page; its file and its template are called so too."""
+    """The section's address in the page, and the name of its file and its template."""
     title: str
-    """What the list at the top of the page calls it."""
+    """The section's title in the list at the top of the page."""
     doc: str
-    """What it shows, in one sentence."""
+    """One sentence about what the section shows."""
     when: str
-    """Where it is in the page, in words; empty where it always is."""
+    """In words, when the section is in the page; empty if always."""
     place: int
-    """Sections stand in the order of their places."""
+    """The section's position: sections are ordered by it."""
     view: Callable[[View], Mapping[str, Any] | None]
-    """What its template takes; None where the section is not in the page."""
+    """Computes the data for the template; None if the section is not in the page."""
     saved: Mapping[tuple[str, ...], Any] = field(default_factory=dict)
-    """The shapes of what it reads of ``results.json``, by where that stands: ``[]`` is each of a
-    list, ``*`` each value of a dictionary. What :class:`Entries` have of a measure is not said
-    again."""
+    """The shapes of what the section reads of ``results.json``, by where that stands: ``[]`` is
+    each of a list, ``*`` each value of a dictionary. What :class:`Entries` have of a measure is not
+    said again."""
     border: Callable[[Mapping[str, Any]], None] = _nothing
-    """Raises ReportError for what those shapes cannot say of the results of a run."""
+    """Raises ReportError for errors in the results of a run that those shapes cannot detect."""
     entries: Entries | None = None
     of_routing: Facts | None = None
     of_network: Facts | None = None
@@ -210,7 +211,7 @@ class Section:
     """Its headlines (``head``, ``big``, ``small``, and ``mood``: ``good``, ``bad`` or ``plain``),
     by their places at the top of the page."""
     figures: Mapping[int, Callable[[View], Iterator[Figure]]] = field(default_factory=dict)
-    """What of it is compared where there are several networks, by its place in that table."""
+    """The figures that compare several networks, by their places in that table."""
 
 
 class View:

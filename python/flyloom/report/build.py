@@ -1,4 +1,4 @@
-"""From the saved results of a run to the data of its report."""
+"""Builds the data of a report from the saved results of a run."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def _network(saved: dict[str, Any], key: str, known: list[Section]) -> dict[str,
 
 TAKEN = ("switches", "endpoints", "links", "network_radix", "concentration", "radix", "diameter",
          "mean_distance", "girth", "moore_bound", "moore_fraction")
-"""What of the structure of a network the page has."""
+"""The structural figures of a network that the page has."""
 
 
 def _routing(record: dict[str, Any], known: list[Section]) -> dict[str, Any]:

@@ -75,11 +75,11 @@ class _Child:
 
 
 def _exchange(process: subprocess.Popen[bytes], question: bytes) -> bytes:
-    told, answers = process.stdin, process.stdout
-    assert told is not None and answers is not None, "pipes by spawn"
+    questions, answers = process.stdin, process.stdout
+    assert questions is not None and answers is not None, "pipes by spawn"
     try:
-        told.write(question)
-        told.flush()
+        questions.write(question)
+        questions.flush()
     except BrokenPipeError:
         raise _ended(process) from None
     parts: list[bytes] = []

@@ -39,9 +39,9 @@ def of_load(
     curves: Sequence[Mapping[str, Any]], unit: str, most: Callable[[Mapping[str, Any]], float],
     said: str, latency: tuple[str, str],
 ) -> Iterator[Figure]:
-    """Of each traffic of ``curves`` the ``latency`` (unit and key) at the lowest load that all
-    networks have, and the ``most`` that arrives, ``said`` in words: by the best selection, and by
-    each that several networks have."""
+    """For each traffic of ``curves``, the ``latency`` (unit and key) at the lowest load that all
+    networks have, and the ``most`` that arrives (``said`` in words): with the best path selection,
+    and with each one that several networks have."""
     runs = [
         {"network": curve["network"], "label": curve["routing"], "parameters": curve["of"],
          "curve": curve}

@@ -21,7 +21,7 @@ TITLES = {
 }
 #: Bars of a histogram of loads, about.
 BARS = 40
-#: Mean lengths are drawn in classes of so many hops, around multiples of it.
+#: Mean lengths are drawn in classes of this number of hops, around multiples of it.
 CLASS = 0.25
 
 

@@ -39,7 +39,7 @@ def curves_spec(
 ) -> dict[str, Any] | None:
     """Latency and, beside it, accepted load against offered load, one colour a curve.
 
-    Hollow marks are saturated points, crosses are where packets waited in a circle; a dashed
+    Hollow marks are saturated points, crosses are where packets waited in a cycle; a dashed
     upright line is a curve's saturation throughput.
     """
     values = [value for curve in curves for value in _values(curve)]
@@ -186,8 +186,8 @@ def quantile(histogram: Sequence[Sequence[int]], share: float) -> int:
 
 
 def distributions_spec(cases: Sequence[Mapping[str, Any]]) -> dict[str, Any] | None:
-    """Of each case (``label``, ``point``) the latencies of its packets, with the median and the
-    latency that 99 % do not exceed, and beside them the switches that packets visited."""
+    """A chart for each case (``label``, ``point``): the latencies of its packets, with the median
+    and the latency that 99 % do not exceed, and beside them how many switches packets visited."""
     rows = [
         _distribution(case, PALETTE[i % len(PALETTE)], i == len(cases) - 1)
         for i, case in enumerate(cases) if case["point"]["latency_histogram"]

@@ -26,8 +26,8 @@ HEADS = (
 def title(found: Mapping[str, Any]) -> str:
     """What was simulated, in words."""
     words = [str(found[key]) for key in ("traffic", "engine", "network") if found.get(key)]
-    ways = (found.get("parameters") or {}).get("selection")
-    return ", ".join([*words, *([ways] if ways else [])]) or "BookSim configuration"
+    selection = (found.get("parameters") or {}).get("selection")
+    return ", ".join([*words, *([selection] if selection else [])]) or "BookSim configuration"
 
 
 def spec(found: Mapping[str, Any]) -> dict[str, Any]:

@@ -9,7 +9,7 @@ from flyloom.report import axis, packets, simulated
 from flyloom.report.base import cabled
 
 UNIT = "of the time"
-"""What utilisation is a part of."""
+"""The unit of utilisation."""
 
 
 def planes(
@@ -78,7 +78,7 @@ def heat(
 
 
 _Found = list[tuple[str, str, Mapping[str, Any]]]
-"""What maps are of, their networks, and their links."""
+"""Titles of maps, with their networks and links."""
 
 
 def _loaded(simulations: Sequence[Mapping[str, Any]], labels: Sequence[str]) -> _Found:

@@ -94,7 +94,7 @@ def _loads(found: Mapping[str, Any]) -> list[dict[str, Any]]:
 
 def _jobs(found: Mapping[str, Any]) -> list[dict[str, Any]]:
     """Times of communication of the jobs of traces, and of all their processes where these are
-    told."""
+    known."""
     names = names_of(found["jobs"])
     timed = [name for job, name in zip(found["jobs"], names, strict=True)
              if job["max_comm_ns"] is not None]

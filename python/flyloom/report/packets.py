@@ -33,7 +33,7 @@ REPEATED = ("seed",)
 PLAIN = {"labelExpr": "format(datum.value, ',~r')"}
 """Numbers at an axis without powers of ten."""
 FAR = 8
-"""How many times the least value of an axis the largest is, where the axis is logarithmic."""
+"""An axis is logarithmic if its largest value is at least this multiple of its least."""
 _OFFERED = "offered load (part of the rate of a rail)"
 
 
@@ -50,7 +50,7 @@ def curves(
 def curves_spec(made: Sequence[Mapping[str, Any]]) -> dict[str, Any] | None:
     """Latency and, beside it, accepted rate against offered load, one colour a curve.
 
-    Crosses are where packets waited for one another in a circle.
+    Crosses are where packets waited for one another in a cycle.
     """
     values = [value for curve in made for value in _values(curve)]
     if not values:
@@ -113,7 +113,7 @@ def _values(curve: Mapping[str, Any]) -> list[dict[str, Any]]:
 
 
 def _marks(kind: str, encoding: dict[str, Any]) -> dict[str, Any]:
-    """A dot for each point, a cross where packets wait in a circle."""
+    """A dot for each point, a cross where packets wait in a cycle."""
     shape = {"condition": {"test": "datum.deadlocked", "value": "cross"}, "value": "circle"}
     return {
         "transform": flit.only(kind),
@@ -275,7 +275,7 @@ def _lines(
     title = FIGURES[keys[0]]
     if len(keys) > 1:
         title = "communication of a process (ns)"
-    # with 0, where that does not take the room of what differs
+    # the axis begins at 0, unless that hides the differences
     highs = [row["high"][key] for row in shown for key in keys if row[key] is not None]
     lows = [row["low"][key] for row in shown for key in keys if row[key] is not None]
     zero = bool(lows) and min(lows) < 0.4 * max(highs)

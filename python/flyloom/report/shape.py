@@ -51,7 +51,7 @@ class Field:
     """A key of :data:`SAYS`, a :class:`Shape`, or a list of one kind."""
     required: bool
     words: str
-    """What it means."""
+    """The meaning of the field."""
 
 
 @dataclass(frozen=True)
@@ -60,11 +60,11 @@ class Shape:
 
     fields: Mapping[str, Field]
     more: Any = None
-    """What other keys hold: None where there are none, ``Simple``, or ``Any``: not looked at."""
+    """The kind of other keys: None if there are none, ``Simple``, or ``Any`` (not checked)."""
     doc: str = ""
 
     def __or__(self, other: Shape) -> Shape:
-        """The fields of both."""
+        """A shape with the fields of both."""
         return Shape({**self.fields, **other.fields}, self.more or other.more, self.doc)
 
 

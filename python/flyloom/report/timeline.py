@@ -77,7 +77,7 @@ def shown_ranks(count: int, path: list[int]) -> set[int]:
 
 
 def title(found: Mapping[str, Any]) -> str:
-    """What the run spends its time on, in words."""
+    """Describes in words what the run spends its time on."""
     parts = {name: ns for name, ns in found["critical_path"]["parts_ns"].items() if ns}
     whole = sum(parts.values()) or 1.0
     words = ", ".join(f"{name} {ns / whole:.0%}" for name, ns in parts.items())

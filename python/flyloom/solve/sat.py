@@ -38,12 +38,12 @@ class Formula:
         self.edge = {pair: self.new() for pair in pairs}
 
     def new(self) -> int:
-        """A variable that nothing says anything about yet."""
+        """Makes a new variable, which no clause mentions yet."""
         self.variables += 1
         return self.variables
 
     def add(self, *literals: int) -> None:
-        """At least one of ``literals`` is true."""
+        """Adds a clause: at least one of ``literals`` is true."""
         self.clauses.append(list(literals))
 
     def has(self, a: int, b: int) -> int:
@@ -65,20 +65,20 @@ class Formula:
             if i + j:
                 self.add(*at_least, total[min(i + j, len(total)) - 1])
             below = ([left[i]] if i < len(left) else []) + ([right[j]] if j < len(right) else [])
-            # where a part is cut its last count says nothing about more
+            # a part that was cut off has no count beyond its last one
             if i + j < len(total):
                 self.add(*below, -total[i + j])
         return total
 
     def at_most(self, literals: list[int], most: int) -> None:
-        """At most ``most`` of ``literals`` are true."""
+        """Adds clauses: at most ``most`` of ``literals`` are true."""
         if most < 0:
             self.clauses.append([])
         elif most < len(literals):
             self.add(-self.counts(literals, most + 1)[most])
 
     def not_after(self, first: Iterable[int], second: Iterable[int]) -> None:
-        """``first`` is not lexicographically below ``second`` (true above false)."""
+        """Adds clauses: ``first`` is not lexicographically below ``second`` (true above false)."""
         same: int | None = None
         for a, b in zip(first, second, strict=True):
             given = [] if same is None else [-same]
@@ -141,18 +141,18 @@ def _within(f: Formula, diameter: int, wanted: bool) -> list[int]:
     for hops in range(2, diameter + 1):
         nearer = {}
         for a, b in f.edge:
-            ways = []
+            two_steps = []
             for v in range(f.order):
                 if v not in (a, b):
-                    way = f.new()
-                    f.add(-way, f.has(a, v))
-                    f.add(-way, near[min(v, b), max(v, b)])
-                    ways.append(way)
+                    two_step = f.new()
+                    f.add(-two_step, f.has(a, v))
+                    f.add(-two_step, near[min(v, b), max(v, b)])
+                    two_steps.append(two_step)
             if hops == diameter:
-                f.add(near[a, b], *ways)
+                f.add(near[a, b], *two_steps)
             else:
                 nearer[a, b] = f.new()
-                f.add(-nearer[a, b], near[a, b], *ways)
+                f.add(-nearer[a, b], near[a, b], *two_steps)
         if hops < diameter:
             near = nearer
             if wanted:
@@ -162,7 +162,7 @@ def _within(f: Formula, diameter: int, wanted: bool) -> list[int]:
 
 @dataclass(frozen=True)
 class Answer:
-    """What a solver said: edges of a graph, or that there is none, or neither in the time."""
+    """The answer of a solver: edges of a graph, that there is none, or neither in the time."""
 
     holds: bool | None
     edges: list[tuple[int, int]] | None
@@ -192,14 +192,14 @@ def solve(
         stdout=subprocess.PIPE,
     )
     try:
-        told, _ = child.communicate(json.dumps(asked).encode(), timeout=max(time_limit_s, 0.0))
+        printed, _ = child.communicate(json.dumps(asked).encode(), timeout=max(time_limit_s, 0.0))
     except subprocess.TimeoutExpired:
         return Answer(None, None, time.monotonic() - began)
     finally:
         kill(child)
     if child.returncode != 0:
         raise OSError(f"the SAT solver {solver} ended with status {child.returncode}")
-    found = json.loads(told)
+    found = json.loads(printed)
     seconds = time.monotonic() - began
     if found["model"] is None:
         if proof is not None:
@@ -237,7 +237,7 @@ def main() -> None:
     from pysat.solvers import Solver
 
     asked = json.loads(sys.stdin.read())
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # the asker hears it and ends this process
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # the caller gets it and ends this process
     with Solver(asked["solver"], bootstrap_with=asked["clauses"], with_proof=asked["proof"]) as s:
         holds = s.solve()
         model = [v for v in s.get_model() if v > 0] if holds else None

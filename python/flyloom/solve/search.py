@@ -204,7 +204,7 @@ class _Best:
             better = self.diameter != self.least_diameter
             assert self.diameter is not None, "a lower bound is met only by a graph"
             most = self.diameter - 1 if better else self.diameter
-            # one pair nearer by one hop is two less in the sum
+            # one pair that is nearer by one hop lowers the sum by two
             beyond = None if better else (self.distance_sum - self.pairs) // 2 - 1
             question = sat.formula(order, degree, most, beyond)
             answer = sat.solve(question, end - time.monotonic(), proof=proof)

@@ -1,4 +1,4 @@
-"""What is checked of numbers that a user gives."""
+"""Checks of numbers that a user gives."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ def amount(name: str, text: str, low: int, high: int) -> Decimal:
 
 
 def count(name: str, text: str, low: int, high: int) -> int:
-    """As :func:`amount`, a whole number: ``1.5M`` but not ``1.5``."""
+    """Reads an amount as :func:`amount`, which must be whole: ``1.5M`` but not ``1.5``."""
     value = amount(name, text, low, high)
     if value != value.to_integral_value():
         raise RefusalError(f"{name}: {text} is no whole number; {low} to {high}")

@@ -32,13 +32,13 @@ _mode = _AT_ONCE
 _heard = 0
 """The number of the first signal, 0 before."""
 _raised = False
-"""Whether it has become an exception."""
+"""Whether the signal has become an exception."""
 _owner = 0
-"""The process that listens: a child that was forked and not yet replaced says nothing."""
+"""The process that handles signals; a forked child that has not been replaced yet stays silent."""
 _follows = False
-"""Whether this process says nothing: a worker, which its parent ends, or one of several."""
+"""Whether this process ends silently: as a worker, or as one of several ranks."""
 _works = False
-"""Whether it is a worker, whose parent speaks."""
+"""Whether this process is a worker, whose parent reports for it."""
 awaited = False
 """Whether other processes wait for this one, which is no command of ours: a rank, a worker of
 Dask."""
@@ -65,28 +65,28 @@ def listen() -> dict[int, object]:
 
 
 def follow() -> None:
-    """In a worker that was forked: SIGTERM from its parent ends it, in order where a block says so,
-    without a word. Ctrl-C in the terminal is its parent's to hear."""
+    """For a forked worker: SIGTERM from its parent ends it silently, after the cleanup of blocks
+    that ask for it. Ctrl-C in the terminal is left to its parent."""
     global _owner, _follows, _works, _mode, _heard, _raised
     _owner, _follows, _works, _mode, _heard, _raised = os.getpid(), True, True, _AT_ONCE, 0, False
-    leftovers.clear()  # which are its parent's
+    leftovers.clear()  # they belong to its parent
     _signal.signal(_signal.SIGINT, lambda *_heard: None)  # so that its children do not ignore it
     _signal.signal(_signal.SIGTERM, _hear)
 
 
 def silence() -> None:
-    """From now on this process says nothing when it ends: another speaks for it."""
+    """Makes this process end without a message, since another process reports for it."""
     global _follows
     _follows = True
 
 
 def follow_launcher() -> None:
-    """From now on SIGTERM is a launcher's, which says itself why it ends its ranks."""
+    """Makes SIGTERM end this rank without a message: the launcher reports why it ends its ranks."""
     _WORDS[_signal.SIGTERM] = b""
 
 
 def restore(found: dict[int, object]) -> None:
-    """Puts back what `listen` found."""
+    """Restores the signal handlers that `listen` found."""
     for number, handler in found.items():
         if handler is not None:
             _signal.signal(number, handler)

@@ -1,7 +1,7 @@
 """Files that are written whole or not at all, alone or a folder of them as one.
 
 Everything is written beside its place first and synced to the disk; then it takes its places. What
-fails on the way is put back as it was. A folder has a record of the digests of its files, which is
+fails meanwhile is put back as it was. A folder has a record of the digests of its files, which is
 withdrawn before the first file takes its place and comes back last: who reads the folder sees
 whether all of it is of one writing, also after a kill or a power cut.
 """
@@ -43,10 +43,10 @@ _REFUSED = {
 }
 """Errors of the place that the user named; all others are those of the machine."""
 _NO_SYNC = {errno.EINVAL, errno.ENOTSUP, errno.EACCES}
-"""Of file systems that sync no folders, and of folders that may be written but not read."""
+"""Errors of file systems that do not sync folders, and of folders that are not readable."""
 _NO_LINK = {errno.EPERM, errno.ENOTSUP, errno.EMLINK, errno.ENOSYS, errno.EXDEV}
 _OLD_S = 24 * 3600
-"""So long nothing has been written to a part whose writer cannot be looked for from here."""
+"""The age from which a part is removed if its writer is elsewhere and cannot be looked for."""
 
 
 def write_whole(path: Path, content: Content) -> None:
@@ -121,7 +121,7 @@ def sync_folder(folder: Path) -> None:
 
 
 class _Replacement:
-    """Steps under way: what is to be put back or removed when they cannot be finished."""
+    """Running steps: what is to be put back or removed when they cannot be finished."""
 
     def __init__(self, steps: Sequence[Step], folder: Path | None) -> None:
         self.steps = steps
@@ -187,7 +187,7 @@ class _Replacement:
             except FileExistsError:
                 if not place.is_dir():
                     raise
-                continue  # another process was quicker
+                continue  # another process has made it
             self.made.append(place)
             _sync_folder(place.parent)
 

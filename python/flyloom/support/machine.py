@@ -19,9 +19,9 @@ PER_THREAD = 512 << 20
 """Address space for each thread where that is limited: an arena of the allocator, and data."""
 
 RECENT_S = 0.5
-"""How long small work trusts what was free."""
+"""How long small work trusts the last reading of free memory."""
 SMALL = 1 / 64
-"""Of what is free: work that needs less is small."""
+"""Work that needs less than this share of the free memory is small."""
 
 tell = False
 """Whether long work says on standard error how long it takes: the command line sets it."""
@@ -30,7 +30,7 @@ _later: ContextVar[tuple[str, Callable[[str, dict[str, Any]], float]] | None] = 
 )
 """What networks that are built are for, and the bytes of a family's member with all that."""
 _known = float("-inf"), 0.0
-"""When it was last looked what is free, and how much that was."""
+"""The time of the last reading of free memory, and its value."""
 
 
 def afford(what: str, needs: float, seconds: float) -> None:
@@ -89,7 +89,7 @@ def afford_later(recipe: str, family: str, params: dict[str, Any]) -> None:
     if asked := _later.get():
         what, needs = asked
         count = 0.0
-        with contextlib.suppress(RefusalError):  # of parameters, which are refused in their turn
+        with contextlib.suppress(RefusalError):  # bad parameters are refused later
             count = needs(family, params)
         afford(f"{what} {recipe}", count, 0)
 

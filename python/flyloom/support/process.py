@@ -19,7 +19,7 @@ from typing import IO, Any
 from .errors import DeployError
 
 LOOK_S = 0.25
-"""How often a wait looks whether those it waits for still run."""
+"""How often a wait checks whether the processes still run."""
 
 _PR_SET_PDEATHSIG = 1
 _libc = ctypes.CDLL(None, use_errno=True)
@@ -59,7 +59,7 @@ def _ensure_spawner() -> None:
 
 
 def die_with(parent: int) -> None:
-    """In a child that was forked: has the kernel kill it when the thread that forked it ends."""
+    """For a forked child: makes the kernel kill it when the thread that forked it ends."""
     if hasattr(_libc, "prctl"):  # Linux; elsewhere only the parent ends its children
         _libc.prctl(_PR_SET_PDEATHSIG, signal.SIGKILL, 0, 0, 0)
     if os.getppid() != parent:  # it died before prctl took effect
@@ -129,14 +129,14 @@ def trouble(child: subprocess.Popen[bytes]) -> str | None:
     if code is None:
         look = os.WEXITED | os.WSTOPPED | os.WNOHANG | os.WNOWAIT
         try:
-            told = os.waitid(os.P_PID, child.pid, look)
+            state = os.waitid(os.P_PID, child.pid, look)
         except ChildProcessError:  # somebody else reaped it
             return "ended"
-        if told is None:
+        if state is None:
             return None
-        if told.si_code == os.CLD_STOPPED:
-            return f"is stopped by {_signal_name(told.si_status)}"
-        code = told.si_status if told.si_code == os.CLD_EXITED else -told.si_status
+        if state.si_code == os.CLD_STOPPED:
+            return f"is stopped by {_signal_name(state.si_status)}"
+        code = state.si_status if state.si_code == os.CLD_EXITED else -state.si_status
     return f"ended with code {code}" if code >= 0 else f"was killed by {_signal_name(-code)}"
 
 
@@ -185,7 +185,7 @@ def run(
             if pipe:
                 pipe.close()
     if ok_codes is not None and child.returncode not in ok_codes:
-        watch()  # it may have failed because of another
+        watch()  # another process may be the cause
         if child.returncode < 0:
             raise DeployError(f"{name} {trouble(child)}")
         text = (err or out).decode(errors="replace").strip()[-2000:]

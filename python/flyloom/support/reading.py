@@ -1,4 +1,4 @@
-"""Text from outside: one way to read every file that a user names, with limits and plain refusals.
+"""Text from outside: every file that a user names is read here, with limits and plain refusals.
 
 A file is UTF-8 text of at most MOST_BYTES. A pipe (a FIFO, ``<(command)`` of a shell) is read to
 its end, with patience; devices and folders are refused. What is called ``.gz`` is unpacked.
@@ -28,17 +28,17 @@ from flyloom.support.machine import afford
 MOST_BYTES = 1 << 30
 """The most bytes that a file may have."""
 NO_WRITER_S = 5.0
-"""How long a pipe is waited for that nobody writes to."""
+"""How long a pipe is waited for that nobody has opened for writing."""
 SILENT_S = 300.0
 """How long a pipe is waited for that somebody has opened and writes nothing into."""
 SHOWN = 60
-"""Of what a file says no more letters than these are shown in a refusal."""
+"""The most letters of a file's content that a refusal shows."""
 
 _CHUNK = 1 << 18
 _STEP = 1 << 24
-"""Of larger files it is asked whether there is memory for them."""
+"""For larger files it is checked whether there is enough memory."""
 _TEXTS = 3
-"""So many times the bytes of a file are in memory while it becomes text."""
+"""The memory that a file needs while it becomes text, as a multiple of its bytes."""
 _Read = TypeVar("_Read")
 _NAMED_AS_FILES = re.compile(r"\.[A-Za-z][A-Za-z0-9]*$")
 
@@ -61,7 +61,17 @@ def read_text(
     A byte order mark in front is left out and every line ends in a line feed, but with
     ``newline=""`` all stays as it is.
     """
-    content = _bytes_of(path)
+    return as_text(path, _bytes_of(path), encoding=encoding, newline=newline)
+
+
+def as_text(
+    path: str | os.PathLike[str], content: bytes, *, encoding: str = "utf-8",
+    newline: str | None = None,
+) -> str:
+    """As :func:`read_text`, from what was read of the file at ``path``."""
+    if (place := content.find(b"\0")) >= 0:
+        _refuse_utf16(path, content)
+        raise RefusalError(f"{path}: not a text file: byte {place} is zero")
     try:
         text = content.decode(encoding)
     except UnicodeDecodeError as error:
@@ -91,7 +101,7 @@ def read_json(path: str | os.PathLike[str], what: str = "JSON") -> Any:
 
 
 def parsed_json(text: str, path: str | os.PathLike[str], what: str = "JSON") -> Any:
-    """As :func:`read_json`, from the text of the file at ``path``."""
+    """Reads JSON as :func:`read_json`, from the text of the file at ``path``."""
     try:
         return json.loads(text)
     except json.JSONDecodeError as error:
@@ -113,7 +123,7 @@ def read_rows(
 def parsed_rows(
     text: str, path: str | os.PathLike[str], *, skip_blanks: bool = False
 ) -> list[tuple[int, list[str]]]:
-    """As :func:`read_rows`, from the text of the file at ``path``."""
+    """Reads rows as :func:`read_rows`, from the text of the file at ``path``."""
     reader = csv.reader(io.StringIO(text), skipinitialspace=skip_blanks)
     try:
         return [(reader.line_num, row) for row in reader if row]
@@ -171,7 +181,8 @@ def read_bytes(path: str | os.PathLike[str]) -> bytes:
 
 @contextmanager
 def standing_in(known: dict[str, _Read], files: Mapping[str, _Read]) -> Iterator[None]:
-    """While it lasts, ``known`` has what was read of these files before, elsewhere."""
+    """While the context lasts, ``known`` holds the contents of these files, read before
+    elsewhere."""
     known.update(files)
     try:
         yield
@@ -205,9 +216,6 @@ def _bytes_of(path: str | os.PathLike[str], *, text: bool = True) -> bytes:
         os.close(handle)
     if is_packed(path):
         content = _unpacked(path, content)
-    if text and (place := content.find(b"\0")) >= 0:
-        _refuse_utf16(path, content)
-        raise RefusalError(f"{path}: not a text file: byte {place} is zero")
     return content
 
 
@@ -247,7 +255,8 @@ def _too_long(path: str | os.PathLike[str]) -> RefusalError:
 
 
 def _wait(handle: int, patience_s: float) -> bool:
-    """Until something can be read from a pipe, or its last writer has gone; False if nothing."""
+    """Waits until a pipe can be read or its last writer has gone; False if neither happens in
+    time."""
     watched = select.poll()
     watched.register(handle, select.POLLIN)
     return bool(watched.poll(1000 * max(patience_s, 0.0)))

@@ -23,7 +23,7 @@ def none_such(what: str, word: object, names: Collection[str]) -> RefusalError:
 
 
 def in_front(words: str, error: RefusalError) -> RefusalError:
-    """The same refusal with ``words`` and a colon before what it is about."""
+    """The refusal with ``words`` and a colon in front of its message."""
     found = RefusalError(f"{words}: {error}")
     found.__dict__.update(vars(error))
     if (param := getattr(error, "param", None)) is not None:

@@ -35,7 +35,7 @@ class Result(Mapping[str, Any]):
         object.__setattr__(self, "_fields", {k: _wrap(v) for k, v in fields.items()})
 
     def __getattr__(self, name: str) -> Any:
-        if name == "_fields":  # there are none yet: copy and pickle look
+        if name == "_fields":  # copy and pickle ask before the fields exist
             raise AttributeError(name)
         try:
             return self._fields[name]
@@ -70,11 +70,11 @@ class Result(Mapping[str, Any]):
         return html_table(type(self).__name__, _flat(self))
 
     def to_dict(self) -> dict[str, Any]:
-        """The same as plain dictionaries and lists."""
+        """The result as plain dictionaries and lists."""
         return {k: _plain(v) for k, v in self._fields.items()}
 
     def to_json(self, indent: int | None = None) -> str:
-        """The same as JSON text."""
+        """The result as JSON text."""
         return json.dumps(self.to_dict(), indent=indent)
 
     def to_rows(self, of: str | None = None) -> list[dict[str, Any]]:
@@ -162,7 +162,7 @@ def _column(values: list[Any]) -> Any:
     """The values as an array of Arrow."""
     import pyarrow
 
-    for kind in (None, pyarrow.uint64()):  # of itself it does not think of the latter
+    for kind in (None, pyarrow.uint64()):  # pyarrow does not infer uint64 itself
         try:
             return pyarrow.array(values, kind)
         except (pyarrow.ArrowInvalid, pyarrow.ArrowTypeError, OverflowError, TypeError):

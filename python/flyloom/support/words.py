@@ -66,7 +66,7 @@ def moves(stream: TextIO) -> bool:
 
 def amount(value: float) -> str:
     """A figure with all its decimals, and commas between the thousands: 1,234.5."""
-    if value and not 1e-9 <= abs(value) < 1e18:  # also infinite ones, and none
+    if value and not 1e-9 <= abs(value) < 1e18:  # infinity and NaN come here, too
         return f"{value:.6g}"
     exact = Decimal(repr(value + 0))  # minus zero is zero
     if exact == exact.to_integral_value():
@@ -93,7 +93,7 @@ def csv_text(header: Sequence[str], rows: Iterable[Sequence[object]]) -> str:
 
 
 def _quoted(value: object) -> str:
-    """As RFC 4180 says; csv.writer leaves a lone carriage return bare, which ends a line."""
+    """Quotes a value as RFC 4180 says; csv.writer would leave a lone carriage return unquoted."""
     text = "" if value is None else str(value)
     if any(mark in text for mark in ',"\r\n'):
         return '"' + text.replace('"', '""') + '"'

@@ -82,18 +82,17 @@ def compare(
 
     ``sources`` are networks (anything that :func:`flyloom.network` takes) and names of families; a
     bare name adds the family's curves, not a row. With ``endpoints`` the member of each kind of
-    family nearest to so many endpoints (within a quarter; of the families named, or of all) is a
-    row too, for switches of at most ``radix`` ports, of several for each; ``planes`` multiplies
-    these members to so many planes, as in :func:`flyloom.size`. Members that this machine has not
-    the memory to measure are left out.
-    ``catalog``, ``gbps`` and ``include`` say what they are priced by, as for
-    :func:`flyloom.shop`; networks that these leave with different bases are refused.
-    ``samples`` random orders of removing links,
-    drawn from seed ``seed``, say how much each can lose (``ends``: ``disconnected``, ``diameter``,
-    ``mean``; 0 samples: not asked). Curves are those of the families named and of the networks'
-    own, up to switches of ``radix`` ports (the most of several). ``sort`` and ``top`` as in
-    :func:`flyloom.size`, by the keys of :data:`COLUMNS`; without ``endpoints`` and ``sort`` the
-    rows stand as the networks were given.
+    family nearest to this number of endpoints (within a quarter; of the families named, or of all)
+    is a row too, for switches of at most ``radix`` ports, of several for each; ``planes``
+    multiplies these members to this number of planes, as in :func:`flyloom.size`. Members that this
+    machine has not the memory to measure are left out. ``catalog``, ``gbps`` and ``include`` say
+    what they are priced by, as for :func:`flyloom.shop`; networks that these leave with different
+    bases are refused. ``samples`` random orders of removing links, drawn from seed ``seed``, say
+    how much each can lose (``ends``: ``disconnected``, ``diameter``, ``mean``; 0 samples: not
+    asked). Curves are those of the families named and of the networks' own, up to switches of
+    ``radix`` ports (the most of several). ``sort`` and ``top`` as in :func:`flyloom.size`, by the
+    keys of :data:`COLUMNS`; without ``endpoints`` and ``sort`` the rows stand as the networks were
+    given.
 
     Fields: ``rows`` (a dict a network, keys as in :data:`COLUMNS`, with
     ``disconnected_interval`` [low, high] and so on: 95 % confidence intervals of the means;
@@ -103,8 +102,8 @@ def compare(
     ``sorted_by`` (keys of the order), ``catalog`` (its name), ``basis`` (catalogue, rate
     and what is counted, in words; None where nothing has a price),
     ``curves`` (dicts with ``family``, ``kind``, ``figure``: ``scale``, the largest member for each
-    number of ports, or ``size``, the largest member with at most so many endpoints, where those
-    would be too few; and the fields of a candidate of :func:`flyloom.size`), ``radix``,
+    number of ports, or ``size``, the largest member with at most this number of endpoints, where
+    those would be too few; and the fields of a candidate of :func:`flyloom.size`), ``radix``,
     ``samples``, ``seed``.
     """
     radixes = checked_radixes(radix, 4)
@@ -225,8 +224,8 @@ def _members_near(
     planes: int | None,
     progress: Progress | None,
 ) -> list[tuple[int, Result]]:
-    """The member of each kind nearest to so many endpoints, where that is near enough, each with
-    the ports of the switches."""
+    """The member of each kind nearest to this number of endpoints, if that is near enough, each
+    with the ports of the switches."""
     found = []
     for row in size(
         endpoints, radix=radixes, families=families, planes=planes, progress=progress

@@ -58,8 +58,8 @@ def _runtime() -> dict[str, Any]:
     if program is None:
         return {**found, "why": f"no {CHECK} in PATH; docs/runtime.md says how it is built"}
     try:
-        told = process.run([program, "--json"], cwd=Path.cwd(), timeout_s=120, ok_codes=(0, 1))
-        return {**found, "transports": json.loads(told)["transports"]}
+        printed = process.run([program, "--json"], cwd=Path.cwd(), timeout_s=120, ok_codes=(0, 1))
+        return {**found, "transports": json.loads(printed)["transports"]}
     except (DeployError, ValueError, KeyError, TypeError) as error:
         return {**found, "why": f"{program}: {error}"}
 

@@ -116,7 +116,7 @@ def verify_cables(
     several), ``planned``, ``found`` and ``moves`` (what to do, for a program, to be done in order);
     ``progress`` (cables ``planned``, ``laid``, ``correct``, ``degraded``, ``wrong``, ``missing``,
     ``lost`` and ``unlaid`` by step and by rack; None without a floor); ``identified`` (``by``,
-    numbers of ``switches`` and ``endpoints``, and how many ways are ``equally_good``);
+    numbers of ``switches`` and ``endpoints``, and how many matches are ``equally_good``);
     ``switch_states`` (by switch); ``cables`` (states of the cables that are not correct);
     ``guids`` (GUIDs found, by device).
 
@@ -148,7 +148,7 @@ def verify_cables(
     ))
 
 
-check_cables = verify_cables  # its name before
+check_cables = verify_cables  # its former name
 
 
 def lost_in(topology: Source, found: Source) -> tuple[list[int], list[int]]:

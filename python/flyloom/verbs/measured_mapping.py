@@ -57,7 +57,7 @@ def map(  # the table's name
     effort
         ``fast``, ``normal`` or ``best``.
     engine
-        Traffic goes by this engine's tables; ``ecmp``: split over all shortest ways.
+        Traffic goes by this engine's tables; ``ecmp``: split over all shortest paths.
     per_endpoint
         Processes on each endpoint.
     hops_limit

@@ -42,7 +42,7 @@ def measure_loggp(
     most_bytes
         The largest message.
     messages
-        So many are sent in a row: n of :mod:`flyloom.measuring.loggp`.
+        How many are sent in a row: n of :mod:`flyloom.measuring.loggp`.
     repetitions
         How often each size is measured.
     seed
@@ -65,7 +65,7 @@ def measure_loggp(
         sampler(Program(launcher), messages, repetitions, met, progress), most_bytes, messages, seed
     )
     _write({**met[0], "sizes": [row for run in met for row in run["sizes"]]}, keep)
-    return _told(found, met[0], seed, path)
+    return _document(found, met[0], seed, path)
 
 
 def fit_loggp(
@@ -76,23 +76,24 @@ def fit_loggp(
 
     Raises ``RefusalError`` with the file and the field at fault.
     """
-    told = checked(read_json(samples), os.fspath(samples))
-    if told["what"] != "loggp":
-        raise RefusalError(f"{os.fspath(samples)}: what: {told['what']!r}; loggp")
-    known = samples_of(told)
+    report = checked(read_json(samples), os.fspath(samples))
+    if report["what"] != "loggp":
+        raise RefusalError(f"{os.fspath(samples)}: what: {report['what']!r}; loggp")
+    known = samples_of(report)
     if len(known) < 4 or 1 not in known:
         raise RefusalError(f"{os.fspath(samples)}: sizes: one of 1 byte, and three more at least")
     found = loggp.parameters(
         lambda sizes: {size: known[size] for size in sorted(known)} if 1 in sizes else {},
-        max(known), told["messages"], seed, asks=not str(told.get("of")).startswith("put_notify"),
+        max(known), report["messages"], seed,
+        asks=not str(report.get("of")).startswith("put_notify"),
     )
-    return _told(found, told, seed, path)
+    return _document(found, report, seed, path)
 
 
-def _told(
+def _document(
     found: dict[str, Any], run: Mapping[str, Any], seed: int, path: str | os.PathLike[str] | None
 ) -> Result:
-    """Parameters with what they are of, and what is odd about them; written where that is asked."""
+    """The parameters with their origin and warnings about them; written where a path is given."""
     warnings = []
     if found["L_ns"] <= 0:
         warnings.append(
@@ -152,8 +153,8 @@ def measure_ebb(
     repetitions: int = 5, same_host: bool = False, seed: int = 0,
     path: str | os.PathLike[str] | None = None,
 ) -> Result:
-    """Effective bisection bandwidth of the ranks that a launcher starts: random pairs, both ways at
-    once, all pairs of a round at the same time.
+    """Effective bisection bandwidth of the ranks that a launcher starts: random pairs, in both
+    directions at once, all pairs of a round at the same time.
 
     Parameters
     ----------
@@ -192,7 +193,14 @@ def measure_ebb(
     run = program.run("ebb", size_bytes, repetitions, pairs=pairs.text(made))
     found: list[dict[str, Any]] = []
     for pairs_of, row in zip(made, run["rounds"], strict=True):
-        rates = [size_bytes * _BITS / row["rank_ns"][rank] for pair in pairs_of for rank in pair]
+        times_ns = {rank: row["rank_ns"][rank] for pair in pairs_of for rank in pair}
+        for rank, time_ns in times_ns.items():
+            if time_ns == 0:
+                raise RefusalError(
+                    f"rank {rank}: its clock has found 0 ns for an exchange of {size_bytes} bytes;"
+                    " larger messages by --bytes, or a host with a finer clock"
+                )
+        rates = [size_bytes * _BITS / time_ns for time_ns in times_ns.values()]
         found.append({"pairs": pairs_of, "rank_gbps": rates, "mean_gbps": _mean(rates)})
     means = [row["mean_gbps"] for row in found if row["pairs"]]
     document = {
@@ -242,13 +250,13 @@ def compare_ebb(
     over predicted, and ``rounds`` with the same for each.
     """
     where = os.fspath(measured)
-    told = _measured_ebb(read_json(measured), where)
+    report = _measured_ebb(read_json(measured), where)
     on = routed_or_not(
         net, engine, lmc=lmc, layers=layers, options=engine_options, progress=progress
     )
-    ranks = len(told["hosts"])
+    ranks = len(report["hosts"])
     if placement is None:
-        listed = "\n".join(told["hosts"])
+        listed = "\n".join(report["hosts"])
         try:
             at: Sequence[int] = hosts_of(topology_of(on), listed)
         except RefusalError as error:
@@ -262,12 +270,14 @@ def compare_ebb(
     if len(at) < ranks:
         raise RefusalError(f"placement: {len(at)} endpoints for {ranks} ranks; one for each")
     rows: list[dict[str, Any]] = []
-    for i, row in enumerate(told["rounds"]):
+    for i, row in enumerate(report["rounds"]):
         if progress is not None:
-            progress("rounds", i, len(told["rounds"]))
+            progress("rounds", i, len(report["rounds"]))
         if not row["pairs"]:
             continue
-        rates = _predicted(on, row["pairs"], ranks, list(at[:ranks]), told["size_bytes"], settings)
+        rates = _predicted(
+            on, row["pairs"], ranks, list(at[:ranks]), report["size_bytes"], settings
+        )
         here, there = statistics.fmean(row["rank_gbps"]), statistics.fmean(rates)
         rows.append({"measured_gbps": here, "predicted_gbps": there, "ratio": here / there,
                      "rank_predicted_gbps": rates})
@@ -303,16 +313,16 @@ def _predicted(
     return [size * _BITS / float(ends[rank]) for pair in pairs_of for rank in pair]
 
 
-def _measured_ebb(told: Any, where: str) -> dict[str, Any]:
+def _measured_ebb(report: Any, where: str) -> dict[str, Any]:
     """A file of :func:`measure_ebb`; RefusalError with the field at fault."""
     marks = ("flyloom_measurement", "what")
-    if not isinstance(told, dict) or [told.get(mark) for mark in marks] != [1, "ebb"]:
+    if not isinstance(report, dict) or [report.get(mark) for mark in marks] != [1, "ebb"]:
         raise RefusalError(f"{where}: no bandwidth of pairs; what `flyloom measure --ebb` writes")
-    need(told, where, {"hosts": list, "size_bytes": int, "rounds": list})
-    ranks = len(told["hosts"])
-    if not all(isinstance(host, str) for host in told["hosts"]):
+    need(report, where, {"hosts": list, "size_bytes": int, "rounds": list})
+    ranks = len(report["hosts"])
+    if not all(isinstance(host, str) for host in report["hosts"]):
         raise RefusalError(f"{where}: hosts: no list of names")
-    for i, row in enumerate(told["rounds"]):
+    for i, row in enumerate(report["rounds"]):
         at = f"{where}: rounds[{i}]"
         need(row, at, {"pairs": list, "rank_gbps": list})
         met: set[int] = set()
@@ -328,4 +338,4 @@ def _measured_ebb(told: Any, where: str) -> dict[str, Any]:
             raise RefusalError(f"{at}: rank_gbps: {len(row['rank_gbps'])}; one for each rank")
         if row["pairs"]:
             numbers(row["rank_gbps"], f"{at}.rank_gbps")
-    return told
+    return report

@@ -128,19 +128,19 @@ def repair(
         Those that failed, besides those that had failed before: links by number,
         ``"SWITCH:SWITCH"`` (all cables between) or ``"SWITCH:PORT"``, switches by number or name.
     random, seed
-        So many working links fail, too, drawn by the seed.
+        This number of working links fail, too, drawn by the seed.
 
     Returns the new tables, which a measure does not, and the record of the measure ``repair``.
     ``steps`` says in which order ``stops``, ``level_changes`` and ``changes`` are carried out, and
     what must have left in between: packets whose service level was set before, also those that
     still wait at their senders.
-    Raises ``RefusalError`` where the rest is disconnected or no way fits the lanes in use.
+    Raises ``RefusalError`` where the rest is disconnected or no route fits the lanes in use.
     """
     before = tables(routing, progress=progress)
     whole_network = before.topology if topology is None else network(topology)
     damaged = whole_network.with_failures(list(links), list(switches), random=random, seed=seed)
-    mended, found = before.repair(damaged, progress)
-    return mended, Repair(found)
+    repaired, found = before.repair(damaged, progress)
+    return repaired, Repair(found)
 
 
 def spread(
@@ -152,7 +152,7 @@ def spread(
     seed: int = 0,
     progress: Progress | None = None,
 ) -> Routing:
-    """The same routes on new lanes, service levels and SL2VL tables, free of deadlock.
+    """Puts the routes on new lanes, service levels and SL2VL tables, free of deadlock.
 
     Parameters
     ----------

@@ -27,7 +27,7 @@ VARIANTS = {"nue": "nue:max_lanes=1", "opensm:nue": "opensm:nue:max_lanes=8"}
 COLUMNS = (
     ("engine", "engine", "ours, or OpenSM's own (opensm:)"),
     ("verified", "verified", "every route arrives, and there is no deadlock"),
-    ("deadlock_free", "no deadlock", "packets cannot wait in a circle"),
+    ("deadlock_free", "no deadlock", "packets cannot wait in a cycle"),
     ("lanes", "lanes", "data lanes in use"),
     ("service_levels", "levels", "service levels in use"),
     ("mean_hops", "mean hops", "mean length of the routes"),
@@ -104,8 +104,8 @@ def compare_routing(
         rows.append({"engine": label, **_measured(routing, about, patterns, seed)})
         cpu_s[label] = spent
     if not rows:
-        told = "; ".join(f"{one['engine']}: {one['why']}" for one in refused)
-        raise RefusalError(f"engines: none makes tables for {topology.recipe}: {told}")
+        reasons = "; ".join(f"{one['engine']}: {one['why']}" for one in refused)
+        raise RefusalError(f"engines: none makes tables for {topology.recipe}: {reasons}")
     return Result({
         "network": topology.recipe, "layers": layers if layers is not None else 1 << (lmc or 0),
         "patterns": patterns, "seed": seed, "rows": rows, "refused": refused, "cpu_s": cpu_s,
@@ -151,8 +151,8 @@ def _parsed(word: str) -> tuple[str, str, dict[str, Any]]:
     for part in parts:
         key, equals, value = part.partition("=")
         if not equals or key not in known or key in options:
-            told = ", ".join(sorted(known)) or "none"
-            raise RefusalError(f"engines: {word}: '{part}' is no KEY=VALUE of {name}; keys: {told}")
+            keys = ", ".join(sorted(known)) or "none"
+            raise RefusalError(f"engines: {word}: '{part}' is no KEY=VALUE of {name}; keys: {keys}")
         try:
             options[key] = json.loads(value)
             json.dumps(options[key], allow_nan=False)

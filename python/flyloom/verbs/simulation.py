@@ -75,7 +75,7 @@ def simulate(
         :func:`flyloom.flit`, :func:`flyloom.packet` and :func:`flyloom.message` list them. What is
         None is not given. ``load`` is a number, several, or a range ``"0.1:0.9:0.1"``; ``traffic``
         a pattern (docs/traffic.md), a file, a matrix or rows ``(src, dst, amount)``; ``workload`` a
-        schedule, a name with parameters (``"alltoall_pairwise bytes=65536"``), a file of GOAL, or a
+        schedule, a name with parameters (``"alltoall_pairwise bytes=65536"``), a file of one, or a
         trace; ``placement`` a policy, a file, or an endpoint for every process; ``costs`` a table
         or a file of measured ones.
 
@@ -87,14 +87,14 @@ def simulate(
         raise none_such("level", level, LEVELS)
     if critical_path and level != "message":
         raise RefusalError(f"critical_path: of level message; leave it out of level {level}")
-    routed = Routed(engine, lmc, layers, engine_options, progress)
+    routed = RoutingChoice(engine, lmc, layers, engine_options, progress)
     spec = spec_of(level, settings, parameters)
-    return LEVELS[level](Asked(source, spec, routed, threads, critical_path))
+    return LEVELS[level](SimulationRequest(source, spec, routed, threads, critical_path))
 
 
 @dataclass(frozen=True)
-class Routed:
-    """How a network is routed before it is simulated; what is given of an engine."""
+class RoutingChoice:
+    """The routing of a network before it is simulated: an engine and its options."""
 
     engine: str | None = None
     lmc: int | None = None
@@ -113,12 +113,12 @@ class Routed:
 
 
 @dataclass(frozen=True)
-class Asked:
-    """A run that is asked for."""
+class SimulationRequest:
+    """A simulation that is asked for."""
 
     source: Any
     spec: dict[str, Any]
-    routed: Routed = field(default_factory=Routed)
+    routed: RoutingChoice = field(default_factory=RoutingChoice)
     threads: int | None = None
     critical_path: bool = False
 
@@ -180,7 +180,7 @@ def _found(on: Topology | Routing, what: Mapping[str, Any], found: Mapping[str, 
     return Result({"network": topology_of(on).recipe, "engine": engine, **what, **found})
 
 
-def _flit(asked: Asked) -> Result:
+def _flit(asked: SimulationRequest) -> Result:
     spec = dict(asked.spec)
     traffic = spec.pop("traffic", "uniform")
     hands = asked.hands
@@ -195,7 +195,7 @@ def _flit(asked: Asked) -> Result:
     return _found(on, {"traffic": called(traffic)}, found)
 
 
-def _packet(asked: Asked) -> Result:
+def _packet(asked: SimulationRequest) -> Result:
     spec, progress = dict(asked.spec), asked.routed.progress
     team = join() if spec.get("sync") == "mpi" else ALONE
     with team.together():
@@ -225,7 +225,7 @@ def _packet(asked: Asked) -> Result:
     return _found(on, {"traffic": called("uniform" if traffic is None else traffic)}, found)
 
 
-def _message(asked: Asked) -> Result:
+def _message(asked: SimulationRequest) -> Result:
     spec, progress = dict(asked.spec), asked.routed.progress
     source = asked.source
     if "workload" not in spec:
@@ -246,7 +246,7 @@ def _message(asked: Asked) -> Result:
 
 
 def over_network(
-    source: Tables | None, routed: Routed, spec: dict[str, Any]
+    source: Tables | None, routed: RoutingChoice, spec: dict[str, Any]
 ) -> tuple[Topology | Routing | None, list[int] | None]:
     """What messages go over, if anything, and the endpoint of every rank where these are given.
 
@@ -270,7 +270,7 @@ def over_network(
     return None, None
 
 
-LEVELS: dict[str, Callable[[Asked], Result]] = {
+LEVELS: dict[str, Callable[[SimulationRequest], Result]] = {
     "flit": _flit, "message": _message, "packet": _packet,
 }
 """The simulators, by level."""

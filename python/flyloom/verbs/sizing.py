@@ -1,4 +1,4 @@
-"""What can be built: networks of so many endpoints, the largest of each family."""
+"""What can be built: networks of a number of endpoints, the largest of each family."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ FRONT = (("cost_usd_per_endpoint", False), ("power_w_per_endpoint", False), ("di
 
 @dataclass(frozen=True, kw_only=True)
 class Rule:
-    """Which members of families are asked for, beside the number of endpoints."""
+    """The members of families that are asked for, beside the number of endpoints."""
 
     concentration: str = "ceil"
     oversubscription: float = 1.0
@@ -82,8 +82,8 @@ def size(
     endpoints a switch carries: ``ceil`` and ``floor`` round the family's own rule (half the network
     radix in a Slim Fly), ``exact`` is the most with which uniform traffic over minimal paths loads
     the average channel in full, rounded down. ``families`` are names; all when empty. ``planes``
-    multiplies each member to so many planes, a rail of every endpoint in each; when None families
-    have what they have by themselves.
+    multiplies each member to this number of planes, a rail of every endpoint in each; when None
+    families have what they have by themselves.
 
     Field ``rows``: dicts with ``switch_ports``, ``family``, ``kind``, ``below`` and ``above``, each
     None or a dict with ``network`` (the inline form), ``params``, ``planes``, ``endpoints``,
@@ -143,7 +143,7 @@ def size(
 
 
 def _within(endpoints: int, factor: float, row: dict[str, Any]) -> list[dict[str, Any]]:
-    """The members of a row within a factor of so many endpoints, each once."""
+    """The members of a row within a factor of this number of endpoints, each once."""
     both = [row["below"], *([row["above"]] if row["above"] != row["below"] else [])]
     low, high = endpoints / factor, endpoints * factor
     return [member for member in both if member and low <= member["endpoints"] <= high]
@@ -312,8 +312,8 @@ def below(
     progress: Progress | None,
 ) -> list[list[dict[str, Any]]]:
     """For each of the wishes, endpoints (None: the most) and ports of a switch, the largest member
-    of each kind of family with at most so many: dicts as in ``rows`` of :func:`size`, without those
-    of the kinds ``skipped`` (family, kind)."""
+    of each kind of family with at most this number: dicts as in ``rows`` of :func:`size`, without
+    those of the kinds ``skipped`` (family, kind)."""
     return _nearest(wishes, Rule(families=families), progress, skipped)
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import re
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -11,23 +10,27 @@ from typing import Any
 from flyloom._core import (
     RefusalError,
     Workload,
-    dumpi_counts,
-    dumpi_meta_text,
-    dumpi_rewritten,
+    trace_made,
+    trace_rewritten,
+    trace_written,
     workload_best,
-    workload_dumpi,
     workload_list,
 )
 from flyloom.inputs.tables import Tables
-from flyloom.inputs.workloads import Scheduled, dumpi_files, dumpi_meta, traced, workload
+from flyloom.inputs.workloads import (
+    Scheduled,
+    rank_files,
+    recognised,
+    traced,
+    workload,
+    written_as,
+    written_ends,
+)
 from flyloom.support.files import write_folder, write_whole
 from flyloom.support.progress import Progress
-from flyloom.support.reading import read_bytes, read_text
+from flyloom.support.reading import read_text
 from flyloom.support.results import Result
-from flyloom.verbs.simulation import Routed, over_network, spec_of
-
-FORMATS = (".goal", ".bin", ".dumpi")
-"""Ends of names: GOAL as text, GOAL in binary, a folder with a trace of DUMPI."""
+from flyloom.verbs.simulation import RoutingChoice, over_network, spec_of
 
 
 def workloads() -> list[Result]:
@@ -62,17 +65,33 @@ def make_trace(
     name: str, path: str | os.PathLike[str], *, progress: Progress | None = None,
     **parameters: Any,
 ) -> Result:
-    """Writes a collective operation or an application as a trace of DUMPI: a folder, ``path``,
-    which ends in ``.dumpi``.
+    """Writes a collective operation or an application as a trace: a folder, ``path``, which ends in
+    ``.dumpi``.
 
     It is what :func:`convert_workload` writes of :func:`make_workload`, but that collective
     operations of all ranks are calls of MPI, whose algorithm is chosen where the trace is read.
     Fields and refusals: as of these two.
     """
     place = Path(path)
-    if place.suffix != ".dumpi":
-        raise RefusalError(f"{place}: a trace is a folder of DUMPI; end it in .dumpi")
-    return _write_dumpi(place, *workload_dumpi(name, _with_matrix(parameters), progress))
+    if not keeps_calls(place):
+        help_ = f"end it in {written_ends(calls=True)}"
+        raise RefusalError(f"{place}: no trace that keeps calls has such a name; {help_}")
+    format = _format_of(place)
+    given = _with_matrix(parameters)
+    return _write(place, format, trace_made(name, given, format["name"], place.stem, progress))
+
+
+def keeps_calls(path: str | os.PathLike[str]) -> bool:
+    """Whether the end of a name asks for a format that :func:`make_trace` writes."""
+    return (format := written_as(path)) is not None and bool(format["writes"]["keeps_calls"])
+
+
+def _format_of(place: Path) -> dict[str, Any]:
+    """The format that a name asks for; RefusalError where it asks for none."""
+    if (format := written_as(place)) is None:
+        help_ = f"end it in {written_ends()}"
+        raise RefusalError(f"{place}: what it is to be is not said; {help_}")
+    return format
 
 
 def _with_matrix(parameters: Mapping[str, Any]) -> dict[str, Any]:
@@ -106,16 +125,15 @@ def matrix_rows(path: str | os.PathLike[str]) -> list[list[int]]:
 def traced_workload(
     source: str | os.PathLike[str], *, progress: Progress | None = None, **options: Any
 ) -> Workload:
-    """The schedule of a trace: of MPI by liballprof or DUMPI, or of Chakra (docs/traces.md).
+    """The schedule of a trace, of any format of ``flyloom list workload-files`` (docs/traces.md).
 
     Parameters
     ----------
     source
-        A folder with a file for every rank, the file of rank 0, or the ``.meta`` of DUMPI.
+        A folder with a file for every rank, the file of rank 0, or the one that stands for a run.
     options
-        Of MPI ``scale_compute``, ``copies``, ``unknown_requests``, ``add_ns_per_kib``, of
-        liballprof ``mpi`` and ``request_bytes``; of Chakra ``gflops``, ``compute_percent``,
-        ``overlap``; of all the algorithm of each collective operation: ``allreduce="ring"``.
+        Those of the format, as the list has them: of MPI ``scale_compute``, ``copies``, ...; of
+        most the algorithm of each collective operation: ``allreduce="ring"``.
 
     Raises
     ------
@@ -134,7 +152,7 @@ def noisy_workload(
     Parameters
     ----------
     source
-        A schedule, or a file of GOAL.
+        A schedule, or a file of one.
     noise
         ``kind`` (``none``, ``fraction``, ``exponential``, ``normal``, ``periodic``), ``percent``,
         ``mean_ns``, ``deviation_ns``, ``period_ns``, ``on`` (``calc``, ``all``), ``seed``,
@@ -195,7 +213,7 @@ def best_workload(
     operation that there is not and numbers that cannot be.
     """
     spec = spec_of("message", settings, parameters)
-    routed = Routed(engine, lmc, layers, engine_options, progress)
+    routed = RoutingChoice(engine, lmc, layers, engine_options, progress)
     on, where = over_network(net, routed, spec)
     asked = {**spec, "operation": operation, "ranks": _numbers(ranks), "bytes": _numbers(bytes)}
     return [Result(row) for row in workload_best(asked, on, where, progress)]
@@ -221,12 +239,13 @@ def check_workload(source: Scheduled, *, progress: Progress | None = None) -> Re
     """
     from flyloom._core import simulate_message
 
-    if not isinstance(source, Workload) and (meta := dumpi_meta(Path(source))) is not None:
-        files = dumpi_files(meta)
-        contents = [read_bytes(file) for file in files]
-        return Result(dumpi_counts([str(file) for file in files], contents, progress))
-
-    given = workload(source, progress)
+    if isinstance(source, Workload):
+        given = source
+    else:
+        run = recognised(source)
+        if (found := run.counts(progress)) is not None:
+            return Result(found)
+        given = run.schedule({}, progress)
     circle, left = given.circle(), None
     free = {"L": 0, "o": 0, "g": 0, "G": 0, "O": 0, "S": 2**32 - 1}
     try:
@@ -239,58 +258,55 @@ def check_workload(source: Scheduled, *, progress: Progress | None = None) -> Re
 def convert_workload(
     source: Scheduled, path: str | os.PathLike[str], *, progress: Progress | None = None
 ) -> Result:
-    """Writes a schedule: as GOAL in text where ``path`` ends in ``.goal``, in binary, as LogGOPSim
-    reads it, where it ends in ``.bin``, and as a trace of DUMPI, a folder, where it ends in
-    ``.dumpi`` (docs/traces.md). A trace of DUMPI that is named keeps its calls there.
+    """Writes a schedule in the format that the end of ``path`` asks for (``flyloom list
+    workload-files``): GOAL as text for ``.goal``, in binary, as LogGOPSim reads it, for ``.bin``,
+    and a folder with a trace for ``.dumpi`` (docs/traces.md). A trace of the same format keeps its
+    calls there.
 
     Fields: ``path``, ``ranks``, ``operations`` (of a trace the calls), ``bytes`` written; of a
     schedule that becomes a trace, ``at_once``: ranks that do several things at the same time, which
     come one after another there, so that the run may end at another time.
     """
     place = Path(path)
-    if place.suffix not in FORMATS:
-        help_ = "end it in .goal, .bin or .dumpi"
-        raise RefusalError(f"{place}: what it is to be is not said; {help_}")
-    if place.suffix == ".dumpi" and not isinstance(source, Workload) and (
-        meta := dumpi_meta(Path(source))
-    ) is not None:
-        ranks = dumpi_files(meta)
-        contents = [read_bytes(file) for file in ranks]
-        return _write_dumpi(
-            place, *dumpi_rewritten([str(file) for file in ranks], contents, progress))
-    given = workload(source, progress)
-    if place.suffix == ".dumpi":
-        return _write_dumpi(place, *given.dumpi_files(progress))
-    content = given.text().encode() if place.suffix == ".goal" else given.binary()
-    write_whole(place, content)
-    counts = given.counts()
-    return Result({
-        "path": str(place), "ranks": counts["ranks"], "operations": counts["operations"],
-        "bytes": len(content),
-    })
+    format = _format_of(place)
+    if isinstance(source, Workload):
+        given = source
+    else:
+        run = recognised(source)
+        if run.format == format and keeps_calls(place):
+            return _write(place, format, trace_rewritten(
+                run.names, run.contents, format["name"], place.stem, progress))
+        given = run.schedule({}, progress)
+    return _write(place, format, trace_written(given, format["name"], place.stem, progress))
 
 
-def _write_dumpi(folder: Path, contents: list[bytes], calls: int, at_once: int) -> Result:
-    """Writes the files of a trace, ``NAME.meta`` and one for each rank, into NAME.dumpi.
+Written = tuple[list[tuple[str, bytes]], int, int, int, int | None]
+"""Files by name, ranks, operations, bytes, and ranks that do several things at the same time."""
+
+
+def _write(place: Path, format: dict[str, Any], written: Written) -> Result:
+    """Writes the file, or the files into a folder.
 
     Raises ``RefusalError`` for a place that is no folder, and for one with another run in it.
     """
-    prefix = folder.stem
-    if folder.is_dir() and (others := {
-        file.name for file in folder.glob("*.meta")
-    } - {f"{prefix}.meta"}):
-        raise RefusalError(f"{folder}: another run is in it, {min(others)}; another folder")
-    files: dict[str, str | bytes] = {
-        f"{prefix}-{rank:04}.bin": content for rank, content in enumerate(contents)
+    files, ranks, operations, size, at_once = written
+    if format["writes"]["folder"]:
+        _write_run(place, format, dict(files))
+    else:
+        write_whole(place, files[0][1])
+    found: dict[str, Any] = {
+        "path": str(place), "ranks": ranks, "operations": operations, "bytes": size,
     }
-    size = sum(map(len, contents))
-    files[f"{prefix}.meta"] = dumpi_meta_text(prefix, len(contents))
-    stale = [
-        file.name for file in sorted(folder.glob("*.bin"))
-        if re.fullmatch(re.escape(prefix) + r"-\d+\.bin", file.name) and file.name not in files
-    ] if folder.is_dir() else []
+    return Result(found if at_once is None else {**found, "at_once": at_once})
+
+
+def _write_run(folder: Path, format: dict[str, Any], files: dict[str, bytes]) -> None:
+    """Writes the files of a run, and takes away those of ranks that it had before."""
+    index = format["naming"].get("index")
+    if folder.is_dir() and index and (others := {
+        file.name for file in folder.glob(f"*{index}")
+    } - files.keys()):
+        raise RefusalError(f"{folder}: another run is in it, {min(others)}; another folder")
+    before = rank_files(format, folder, folder.stem) if folder.is_dir() else []
+    stale = [file.name for _, file in before if file.name not in files]
     write_folder(folder, files, stale=stale)
-    return Result({
-        "path": str(folder), "ranks": len(contents), "operations": calls, "bytes": size,
-        "at_once": at_once,
-    })

@@ -1,4 +1,4 @@
-/* Edge colouring under EVA: every graph of few ranks and edges, memory that fails. */
+/* Edge colouring under EVA: every graph of few ranks and edges, with allocations that fail. */
 #include "eva.h"
 
 #include "../src/coll/colour.c"
@@ -10,7 +10,7 @@
 #define EDGES 2
 #endif
 #ifndef FAILURES
-#define FAILURES 4 /* so many allocations fail, each in a run of its own */
+#define FAILURES 4 /* runs in which the n-th allocation fails, n below this */
 #endif
 
 /* Colours of every graph. */

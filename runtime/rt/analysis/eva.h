@@ -26,7 +26,7 @@ static int pick(int count) {
 
 static size_t any_size(void) { return Frama_C_size_t_interval(0, SIZE_MAX); }
 
-/* Allocations until one fails, and all behind it where `short_of` is set; below 0: none fails. */
+/* How many allocations succeed; then one fails, or all do if `short_of` is set. Below 0: none. */
 static int until_failure = -1;
 static bool short_of;
 
@@ -47,7 +47,7 @@ static void *some_calloc(size_t count, size_t bytes) {
 #define malloc some_malloc
 #define calloc some_calloc
 
-/* As the compiler's: the product as it is kept, and whether that is another. */
+/* As the compiler's: stores the wrapped product, and returns whether it overflowed. */
 static bool product(uint64_t a, uint64_t b, uint64_t *into) {
     *into = a * b;
     return a != 0 && b > UINT64_MAX / a;

@@ -10,7 +10,7 @@
 #define MANY 34
 #endif
 #ifndef FAILURES
-#define FAILURES 4 /* so many allocations fail, each in a run of its own */
+#define FAILURES 4 /* runs in which the n-th allocation fails, n below this */
 #endif
 
 enum { REQUESTS = 3, TAG = 7 };
@@ -25,13 +25,13 @@ static void took(void *context, struct fly_want *want, int source, int tag) {
     taken++;
 }
 
-/* Any bytes, so many. */
+/* Lets a notification of `bytes` arbitrary bytes arrive. */
 static void arrive(int source, int tag, size_t bytes, bool hand) {
     static unsigned char data[FLY_MATCH_INLINE];
     struct fly_want *taker;
     Frama_C_make_unknown((char *)data, sizeof data);
     if (hand && fly_match_hand(&match, &wants[0], source, tag, data, bytes))
-        came++, taken++; /* it tells nobody */
+        came++, taken++; /* fly_match_hand calls nobody back */
     else
         came += fly_match_arrive(&match, source, tag, data, bytes, &taker);
 }

@@ -14,7 +14,7 @@ static fly_shape any_shape(void) {
                        Frama_C_long_interval(PTRDIFF_MIN, PTRDIFF_MAX)};
 }
 
-/* How far any shape reaches: of puts and gets, and of collectives. */
+/* How far any shape reaches, as computed for puts and gets, and for collectives. */
 void any_reach(void) {
     fly_shape shape = any_shape();
     uint64_t before, behind;
@@ -23,7 +23,7 @@ void any_reach(void) {
     reach(&shape, &ahead, &last);
 }
 
-/* What collectives check of the two shapes of a side. */
+/* The checks of collectives on the two shapes of a side. */
 void any_shapes(void) {
     fly_shape in[2] = {any_shape(), any_shape()}, out[2] = {any_shape(), any_shape()};
     size_t in_at[2] = {any_size(), any_size()}, out_at[2] = {any_size(), any_size()};
@@ -35,7 +35,7 @@ void any_shapes(void) {
     runs_of(1 << 20, in_at[0], &in[0]);
 }
 
-/* Within what these checks let through, in memory that ends below 2^47 + 2^62. */
+/* Any runs within what these checks let through, in memory that ends below 2^47 + 2^62. */
 static struct runs any_runs(void) {
     size_t most = SIZE_MAX / 4;
     return (struct runs){Frama_C_size_t_interval(0, ((size_t)1 << 47) + most),

@@ -33,7 +33,7 @@ static void begun(fly_team *team, int rank, int size) {
     static const fly_fold SUM = {.type = FLY_INT64, .op = FLY_SUM};
     int64_t mine[RANKS_MOST] = {rank}, all[RANKS_MOST] = {0};
     size_t ones[RANKS_MOST], eights[RANKS_MOST], at[RANKS_MOST];
-    fly_shape halves[RANKS_MOST]; /* of each rank: its number, in two blocks */
+    fly_shape halves[RANKS_MOST]; /* for each rank its number, in two blocks */
     fly_req *req;
     for (int r = 0; r < size; r++) {
         ones[r] = 1;
@@ -58,7 +58,7 @@ static void again(fly_team *team, int rank, int size) {
     static const fly_fold MOST = {.type = FLY_INT64, .op = FLY_MAX};
     int64_t mine[RANKS_MOST] = {rank}, all[RANKS_MOST] = {0};
     size_t ones[RANKS_MOST], eights[RANKS_MOST], at[RANKS_MOST];
-    fly_shape halves[RANKS_MOST]; /* of each rank: its number, in two blocks */
+    fly_shape halves[RANKS_MOST]; /* for each rank its number, in two blocks */
     fly_req *req;
     for (int r = 0; r < size; r++) {
         ones[r] = 1;

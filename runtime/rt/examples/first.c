@@ -27,7 +27,7 @@ static void consume(fly_win *win, const int64_t *numbers) {
         check("start", fly_start(req));
         check("wait", fly_wait(req, &status)); /* the number is in the window now */
         sum += numbers[status.tag];
-        const int64_t *inside = fly_inline(req, &bytes); /* and may be at hand already */
+        const int64_t *inside = fly_inline(req, &bytes); /* also inside the notification? */
         if (inside != NULL && *inside != numbers[status.tag]) exit(1);
     }
     check("req_free", fly_req_free(&req));

@@ -1,11 +1,11 @@
-/* Which process should have which rank, by the network that FLYLOOM_NETWORK names. */
+/* Finds which process should have which rank on the network that FLYLOOM_NETWORK names. */
 #include <stdio.h>
 
 #include "flyloom.h"
 
 int main(void) {
     enum { PROCESSES = 4, HOST_BYTES = 8 };
-    /* Processes 0 and 2 say much to one another, and 1 and 3; by their hosts 0 is beside 1. */
+    /* Processes 0 and 2 exchange much data, and so do 1 and 3; but 0 shares a host with 1. */
     static const char hosts[PROCESSES][HOST_BYTES] = {"a", "a", "b", "b"};
     static const int edges[] = {0, 2, 100, 2, 0, 100, 1, 3, 100, 3, 1, 100, 0, 1, 1};
     int ranks[PROCESSES];

@@ -31,9 +31,9 @@ int main(void) {
     if (rank[0] == '1') { /* a column of rank 0's matrix, then its first row */
         check("put_shape", fly_put_shape(win, column, &whole, 0, 2, &down, FLY_NO_TAG));
         check("put", fly_put(win, &column[3], 8, 0, 0));
-        check("flush", fly_flush(win, 0)); /* it is there */
+        check("flush", fly_flush(win, 0)); /* the bytes are at the target now */
         check("get", fly_get(win, row, sizeof row, 0, 0));
-        check("flush_local", fly_flush_local(win, 0)); /* it is here */
+        check("flush_local", fly_flush_local(win, 0)); /* the bytes are here now */
         printf("rank 1 sees %d %d %d %d\n", (int)row[0], (int)row[1], (int)row[2], (int)row[3]);
         check("get_shape", fly_get_shape(win, row, &whole, 0, 2, &down, FLY_NO_TAG));
     }

@@ -14,7 +14,7 @@ static void check(const char *call, int code) {
     MPI_Abort(MPI_COMM_WORLD, 1);
 }
 
-/* Ends a request that is under way. */
+/* Ends a request that is active. */
 static void end(fly_mpi_req *req) {
     int flag = 0;
     check("test", fly_mpi_test(req, &flag));

@@ -1,4 +1,4 @@
-/* Beside an MPI: its communicator brings the processes, its types the shapes and the numbers. */
+/* Use beside an MPI: its communicator gives the processes, its types the shapes and numbers. */
 #include <flyloom_mpi.h>
 #include <stdio.h>
 

@@ -1,4 +1,4 @@
-/* Neighbour collectives: values between neighbours of a ring, by a graph that is made two ways. */
+/* Neighbour collectives: values between neighbours of a ring, by a graph made by two calls. */
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -18,7 +18,7 @@ static void finish(const char *call, int code, fly_req **req, int persistent) {
     check("req_free", fly_req_free(req));
 }
 
-/* To both sides of a ring: block 0 is of the rank before, block 1 of the rank behind. */
+/* Exchanges with both sides of a ring: block 0 is for the rank before, block 1 for the next. */
 static void ring(fly_team *team, int rank, int size) {
     int before = (rank + size - 1) % size, behind = (rank + 1) % size;
     int sources[] = {before, behind}, targets[] = {behind, before};

@@ -18,17 +18,17 @@ int main(void) {
     fly_rt *rt;
     fly_win *win;
     fly_req *req;
-    int *told;
+    int *left;
     check("pmix_boot", fly_pmix_boot(&boot));
     check("init", fly_init(&boot, NULL, &rt));
-    check("win_allocate", fly_win_allocate(fly_world(rt), sizeof *told, sizeof *told, 0,
-                                           (void **)&told, &win));
+    check("win_allocate", fly_win_allocate(fly_world(rt), sizeof *left, sizeof *left, 0,
+                                           (void **)&left, &win));
     check("notify_init", fly_notify_init(win, FLY_ANY_SOURCE, 0, 1, &req));
     check("start", fly_start(req));
     check("put", fly_put_notify(win, &boot.rank, sizeof boot.rank, (boot.rank + 1) % boot.size,
                                 0, 0));
     check("wait", fly_wait(req, NULL));
-    printf("rank %d of %d is behind rank %d\n", boot.rank, boot.size, *told);
+    printf("rank %d of %d is behind rank %d\n", boot.rank, boot.size, *left);
     check("req_free", fly_req_free(&req));
     check("win_free", fly_win_free(&win));
     check("finalize", fly_finalize(&rt));

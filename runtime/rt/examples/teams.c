@@ -6,7 +6,7 @@
 
 #include "flyloom.h"
 
-/* A program's own error, told as those of the library. */
+/* A program's own error, reported as those of the library. */
 static int expect_members(fly_team *team, int wanted) {
     char text[64];
     int rank, size, code = fly_team_self(team, &rank, &size);

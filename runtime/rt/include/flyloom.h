@@ -2,8 +2,8 @@
  *
  * Every function returns FLY_OK or an error of the list below, never prints and never ends the
  * process; on an error outputs are NULL or unchanged, and fly_last_error says what was wrong.
- * Ranks, tags, ranges and states are checked; of pointers only whether they are NULL where that
- * is told. Costs are those of the calling process; P is the size of the team.
+ * Ranks, tags, ranges and states are checked; pointers only for NULL, and only where the comment
+ * says so. Costs are those of the calling process; P is the size of the team.
  */
 #ifndef FLYLOOM_H
 #define FLYLOOM_H
@@ -25,14 +25,14 @@ extern "C" {
 #define FLY_ABI 1
 
 typedef struct fly_rt fly_rt;     /* the runtime; several in one process are allowed */
-typedef struct fly_team fly_team; /* ordered processes 0..P-1; a rank is one of the window's */
+typedef struct fly_team fly_team; /* ordered processes 0..P-1, its ranks */
 typedef struct fly_win fly_win;   /* memory exposed by each member, and a notification queue each */
 typedef struct fly_req fly_req;   /* notification (persistent) or operation */
 
 #define FLY_ANY_SOURCE (-1)
 #define FLY_ANY_TAG (-1)
-#define FLY_PROC_NULL (-2) /* as target: nothing happens, FLY_OK */
-#define FLY_NO_TAG (-3)    /* where a tag is optional: no notification */
+#define FLY_PROC_NULL (-2) /* a target to which nothing happens: FLY_OK */
+#define FLY_NO_TAG (-3)    /* if a tag is optional: no notification */
 #define FLY_ALL (-4)       /* flush: every target */
 
 /* Errors. */
@@ -54,11 +54,11 @@ enum { FLY_SERIALIZED, FLY_MULTIPLE };
 enum { FLY_PROGRESS_CALLS, FLY_PROGRESS_THREAD };
 enum { FLY_SHARED, FLY_EXCLUSIVE };
 enum { FLY_UNORDERED = 1 }; /* flag of a window: notifications of one origin need no order */
-/* What fly_win_query tells. */
+/* The facts that fly_win_query returns. */
 enum {
     FLY_Q_TAG_UB,     /* largest tag, the same at all ranks */
     FLY_Q_ONESIDED,   /* 1: data lands and locks work while `rank` is outside the library */
-    FLY_Q_CREDITS,    /* notifications on their way to `rank` before it must have taken some */
+    FLY_Q_CREDITS,    /* notifications that may be in flight to `rank` */
     FLY_Q_UNEXPECTED, /* notifications here that no request has taken, now */
     FLY_Q_INLINE,     /* bytes that travel inside a notification to `rank` */
     FLY_Q_TRANSPORT   /* how `rank` is reached: one of FLY_TRANSPORT_... */
@@ -95,10 +95,10 @@ typedef struct {
 /* Zero is the default; each is also FLYLOOM_<NAME> in the environment, which wins. */
 typedef struct {
     const char *transports; /* "shm,ofi,msg": the first that reaches the peer; also "loop" */
-    const char *provider;   /* of libfabric, for "ofi"; NULL = chosen */
+    const char *provider;   /* libfabric's provider, for "ofi"; NULL = chosen */
     int threads, progress;  /* FLY_SERIALIZED or FLY_MULTIPLE; FLY_PROGRESS_CALLS or _THREAD */
-    uint32_t credits;       /* notifications under way for each origin and target: 64 */
-    uint32_t timeout_ms;    /* how long an operation waits for a credit; 0 = for ever */
+    uint32_t credits;       /* notifications in flight for each origin and target: 64 */
+    uint32_t timeout_ms;    /* how long an operation waits for a credit; 0 = without a limit */
     uint64_t unexpected_max; /* unmatched notifications a window before credits stop: 2^20 */
 } fly_config;
 
@@ -108,12 +108,11 @@ typedef struct {
     ptrdiff_t stride_bytes;
 } fly_shape;
 
-/* Starts the runtime: collective over the processes of `boot`; fails on all or on none.
-   `boot` NULL: FLYLOOM_RANK, FLYLOOM_SIZE and FLYLOOM_BOOT (a folder that all of them see) say who
-   takes part. `config` NULL: all defaults.
-   Errors: ARG (a value of boot, config or the environment; what is valid is told), TRANSPORT (no
-   transport reaches a peer), PEER, TIMEOUT (others did not come in FLYLOOM_START_TIMEOUT_MS, a
-   minute unless it is set), NOMEM. Cost: O(P). */
+/* Starts the runtime: collective over the processes of `boot`; fails on all or on none. `boot`
+   NULL: FLYLOOM_RANK, FLYLOOM_SIZE and FLYLOOM_BOOT (a folder that all of them see) say who takes
+   part. `config` NULL: all defaults. Errors: ARG (a value of boot, config or the environment; the
+   text says what is valid), TRANSPORT (no transport reaches a peer), PEER, TIMEOUT (others did not
+   come in FLYLOOM_START_TIMEOUT_MS, a minute unless it is set), NOMEM. Cost: O(P). */
 FLY_API int fly_init(const fly_boot *boot, const fly_config *config, fly_rt **rt);
 
 /* Ends the runtime and sets *rt to NULL. Collective over all processes. Where FLYLOOM_RECORD names
@@ -135,11 +134,11 @@ FLY_API int fly_team_create(fly_rt *rt, const fly_boot *members, fly_team **team
    Errors: STATE while it has a window, or for fly_world; PEER, with the team freed. */
 FLY_API int fly_team_free(fly_team **team);
 
-/* Tells the rank of this process in a team, and how many members it has; each may be NULL.
+/* Gives the rank of this process in a team, and how many members it has; each may be NULL.
    Errors: ARG (team is NULL). Cost: O(1). */
 FLY_API int fly_team_self(fly_team *team, int *rank, int *size);
 
-/* One turn of everything that is under way; never blocks. It is the cheapest call that makes
+/* One turn of everything that is in flight; never blocks. It is the cheapest call that makes
    progress. Errors: TRANSPORT. */
 FLY_API int fly_progress(fly_rt *rt);
 
@@ -151,7 +150,7 @@ FLY_API const char *fly_strerror(int error);
 FLY_API const char *fly_last_error(fly_rt *rt);
 
 /* Makes `text`, of at most 511 bytes, the calling thread's last error, and returns `error`: for
-   what is built upon the library, so that all errors are told in one way. `text` NULL: none.
+   libraries built upon this one, so that all errors are reported alike. `text` NULL: none.
    Cost: O(length). */
 FLY_API int fly_error_set(int error, const char *text);
 
@@ -181,15 +180,15 @@ FLY_API int fly_win_create(fly_team *team, void *base, size_t bytes, size_t unit
 FLY_API int fly_win_free(fly_win **win);
 
 /* The memory of `rank` for loads and stores of this process, or *base NULL where it is out of
-   reach; *bytes its size either way. Errors: RANK. Cost: O(1). */
+   reach; *bytes is its size in both cases. Errors: RANK. Cost: O(1). */
 FLY_API int fly_win_shared(fly_win *win, int rank, void **base, size_t *bytes);
 
-/* Tells a fact of the window (FLY_Q_...), at or towards `rank`. Errors: ARG, RANK. Cost: O(1). */
+/* Gives a fact of the window (FLY_Q_...), at or towards `rank`. Errors: ARG, RANK. Cost: O(1). */
 FLY_API int fly_win_query(fly_win *win, int what, int rank, int64_t *value);
 
-/* Tells in words how puts of this process reach the memory of `rank`, and what its transport was
-   found not to do: for people, not for programs. At most `room` bytes with the 0 at the end; cut
-   where that is too few. Errors: ARG, RANK. Cost: O(1). */
+/* Describes in words how puts of this process reach the memory of `rank`, and what its transport
+   was found not to do: for people, not for programs. At most `room` bytes with the 0 at the end;
+   cut where that is too few. Errors: ARG, RANK. Cost: O(1). */
 FLY_API int fly_win_path(fly_win *win, int rank, char *text, size_t room);
 
 /* Writes `bytes` at `src` to the target's memory at `disp` times the target's unit. `src` may be
@@ -201,14 +200,15 @@ FLY_API int fly_put(fly_win *win, const void *src, size_t bytes, int target, uin
 /* Reads from the target's memory; `dst` is filled after fly_flush_local. As fly_put. */
 FLY_API int fly_get(fly_win *win, void *dst, size_t bytes, int target, uint64_t disp);
 
-/* Writes, then tells the target with `tag`: its completed request means the bytes, and those of all
-   earlier operations of this process to it in this window, are there.
-   Errors: as fly_put, and TAG. TIMEOUT: no credit came, nothing was done. Cost: O(bytes). */
+/* Writes, then notifies the target with `tag`: its completed request means the bytes, and those of
+   all earlier operations of this process to it in this window, are there. Errors: as fly_put, and
+   TAG. TIMEOUT: no credit came, nothing was done. Cost: O(bytes). */
 FLY_API int fly_put_notify(fly_win *win, const void *src, size_t bytes, int target, uint64_t disp,
                            int tag);
 
-/* Reads, then tells the target with `tag` that its memory has been read: where this process has to
-   tell it, in the next call that makes progress once the bytes are here. As fly_put_notify. */
+/* Reads, then notifies the target with `tag` that its memory has been read. If this process itself
+   must send that notification, it does so in the next call that makes progress once the bytes are
+   here. As fly_put_notify. */
 FLY_API int fly_get_notify(fly_win *win, void *dst, size_t bytes, int target, uint64_t disp,
                            int tag);
 
@@ -264,13 +264,13 @@ FLY_API int fly_wait(fly_req *req, fly_status *status);
 FLY_API int fly_testany(size_t n, fly_req *const reqs[], size_t *index, int *flag,
                         fly_status *status);
 
-/* Waits for what fly_testany tells. */
+/* Waits for what fly_testany returns. */
 FLY_API int fly_waitany(size_t n, fly_req *const reqs[], size_t *index, fly_status *status);
 
 /* Waits for all. All statuses are filled; returns the first error. Cost: O(n). */
 FLY_API int fly_waitall(size_t n, fly_req *const reqs[], fly_status statuses[]);
 
-/* Whether a notification that no request has taken matches; takes nothing. *status tells the
+/* Whether a notification that no request has taken matches; takes nothing. *status is the
    oldest, count 1. Errors: RANK, TAG, PEER (`source` has died, and nothing is left of it). Cost:
    O(1), and progress. */
 FLY_API int fly_probe(fly_win *win, int source, int tag, int *flag, fly_status *status);
@@ -298,7 +298,7 @@ FLY_API int fly_win_post(fly_win *win, int n, const int ranks[]);
    that has not posted is known to have died. Cost: O(n). */
 FLY_API int fly_win_start(fly_win *win, int n, const int ranks[]);
 
-/* Ends what fly_win_start began: completes the operations, tells the targets.
+/* Ends what fly_win_start began: completes the operations, notifies the targets.
    Errors: STATE without start, PEER. Cost: O(n) messages. */
 FLY_API int fly_win_complete(fly_win *win);
 
@@ -333,14 +333,14 @@ FLY_API int fly_flush_local(fly_win *win, int target);
 /* Orders this process's loads and stores with the accesses of others. Cost: O(1). */
 FLY_API int fly_win_sync(fly_win *win);
 
-/* Finds which process should have which rank, so that those that say much to one another are near
-   on the network that FLYLOOM_NETWORK names (a file, or family:key=value,...): process p is on the
-   host at p times host_bytes of `hosts`, ended by a zero, and edges[3 i] is the sender, edges[3 i +
-   1] the receiver, edges[3 i + 2] the weight of edge i; ranks[p] becomes the rank of process p,
-   which is p where others are no better. The other variables and the library that is asked are
-   those of `flyloom reorder`; FLYLOOM_MAP_LIBRARY names it, or it is libflyloom_map.so beside this
-   one. Errors: UNSUPPORTED (no network is named, or the library is not there), RANK, ARG (an
-   argument, or the network is refused; why is told). Cost: that of `flyloom map`, at this process
+/* Finds which process should have which rank, so that those that exchange much data are near on the
+   network that FLYLOOM_NETWORK names (a file, or family:key=value,...): process p is on the host at
+   p times host_bytes of `hosts`, ended by a zero, and edges[3 i] is the sender, edges[3 i + 1] the
+   receiver, edges[3 i + 2] the weight of edge i; ranks[p] becomes the rank of process p, which is p
+   where others are no better. The other variables and the library that is asked are those of
+   `flyloom reorder`; FLYLOOM_MAP_LIBRARY names it, or it is libflyloom_map.so beside this one.
+   Errors: UNSUPPORTED (no network is named, or the library is not there), RANK, ARG (an argument,
+   or the network is refused, with the reason). Cost: that of `flyloom map`, at this process
    alone. */
 FLY_API int fly_map(int processes, const char *hosts, size_t host_bytes, size_t count,
                     const int edges[], int ranks[]);

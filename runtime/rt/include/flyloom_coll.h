@@ -2,7 +2,7 @@
  *
  * Each operation has three forms. fly_<name> does it and returns when this process's part is done.
  * fly_i<name> begins it and returns a request that is active: it goes on in every call of the
- * library, or in the progress thread, and fly_test or fly_wait tells when it is done; then the
+ * library, or in the progress thread, and fly_test or fly_wait says when it is done; then the
  * request can only be freed. fly_<name>_init makes a request that fly_start begins, as often as
  * wanted. Until it is done, memory to read stays as it is and memory to write is not looked at.
  *
@@ -25,7 +25,7 @@
 extern "C" {
 #endif
 
-/* As memory to read: it is in the memory to write, as each call tells. */
+/* Given as memory to read: the data is in the memory to write, as described with each call. */
 #define FLY_IN_PLACE ((void *)(uintptr_t)-1)
 
 /* Elements of a fold. FLY_BYTES: of as many bytes as the fold says, for a function of the user. */
@@ -81,19 +81,19 @@ FLY_API int fly_ibcast(fly_team *team, void *buffer, size_t bytes, int root, fly
 /* Makes a request that fly_start begins as fly_bcast, again and again. Errors: as fly_bcast. */
 FLY_API int fly_bcast_init(fly_team *team, void *buffer, size_t bytes, int root, fly_req **req);
 
-/* What fly_multicast_query tells: of this process's broadcasts by multicast in a team. */
+/* What fly_multicast_query returns about this process's broadcasts by multicast in a team. */
 typedef struct {
     int open;              /* 1: broadcasts may go by multicast */
-    size_t fragment_bytes; /* of a broadcast in one datagram; 0: not open */
-    uint64_t sent;         /* fragments, as datagrams */
-    uint64_t taken;        /* that came so */
-    uint64_t asked;        /* that were asked for again */
-    uint64_t repaired;     /* given to others that asked */
-    uint64_t dropped;      /* datagrams, by FLYLOOM_MULTICAST_FAULTS */
+    size_t fragment_bytes; /* bytes of a broadcast in one datagram; 0: not open */
+    uint64_t sent;         /* fragments sent as datagrams */
+    uint64_t taken;        /* fragments received as datagrams */
+    uint64_t asked;        /* fragments that were asked for again */
+    uint64_t repaired;     /* fragments given to others that asked */
+    uint64_t dropped;      /* datagrams that FLYLOOM_MULTICAST_FAULTS dropped */
     char text[200];        /* the group; or the reason why it is not open */
 } fly_multicast;
 
-/* Tells whether broadcasts of a team may go by multicast, or why not, and counts fragments. The
+/* Says whether broadcasts of a team may go by multicast, or why not, and counts fragments. The
    group is opened by the team's first collective, where FLYLOOM_MULTICAST or FLYLOOM_COLL ask for
    it. Errors: ARG. Cost: O(1). */
 FLY_API int fly_multicast_query(fly_team *team, fly_multicast *facts);
@@ -258,11 +258,11 @@ FLY_API int fly_iscan(fly_team *team, const void *send, void *receive, size_t co
 FLY_API int fly_scan_init(fly_team *team, const void *send, void *receive, size_t count,
                           const fly_fold *fold, fly_req **req);
 
-/* Who sends to whom in neighbour collectives: made by all members of a team, used by all of them,
-   and freed by each for itself. Edges may come again and may lead from a rank to itself. A rank's
-   sources are those that it receives from, its targets those that it sends to, in the order of its
-   blocks: the n-th edge from r to s is the n-th s among the targets of r, and the n-th r among the
-   sources of s. */
+/* A graph of who sends to whom in neighbour collectives: made by all members of a team, used by all
+   of them, and freed by each for itself. Edges may come again and may lead from a rank to itself. A
+   rank's sources are those that it receives from, its targets those that it sends to, in the order
+   of its blocks: the n-th edge from r to s is the n-th s among the targets of r, and the n-th r
+   among the sources of s. */
 typedef struct fly_graph fly_graph;
 
 /* Makes a graph of edges, from[i] to to[i], of which each member gives any: some, none or all, each
@@ -291,12 +291,12 @@ FLY_API int fly_graph_adjacent_weighted(fly_team *team, size_t in_count, const i
                                         size_t out_count, const int targets[],
                                         const int target_weights[], fly_graph **graph);
 
-/* Tells this process's sources and targets, in the order of its blocks; the arrays live as long as
+/* Gives this process's sources and targets, in the order of its blocks; the arrays live as long as
    the graph. Each of the four may be NULL. Errors: ARG. Cost: none. */
 FLY_API int fly_graph_neighbours(const fly_graph *graph, size_t *in_count, const int **sources,
                                  size_t *out_count, const int **targets);
 
-/* Tells the team that a graph is of. Errors: ARG, STATE (it is gone). Cost: none. */
+/* Gives the team that a graph belongs to. Errors: ARG, STATE (it is gone). Cost: none. */
 FLY_API int fly_graph_team(const fly_graph *graph, fly_team **team);
 
 /* Frees a graph at this process, and sets *graph to NULL. Requests made with it stay as they are,

@@ -20,17 +20,17 @@
 extern "C" {
 #endif
 
-/* Messages of up to so many bytes come into receives that are posted already, so many of them; a
-   longer one is a message of 8 bytes that tells its size, and another behind it. */
+/* Messages of up to FLY_MPI_ROOM bytes come into one of FLY_MPI_POSTED receives that are posted in
+   advance; a longer one is a message of 8 bytes with its size, followed by another. */
 enum { FLY_MPI_ROOM = 8192, FLY_MPI_POSTED = 4 };
 enum { FLY_MPI_SHORT = 1, FLY_MPI_LONG = 2 }; /* tags */
 
 typedef struct {
     MPI_Comm comm;
     MPI_Request posted[FLY_MPI_POSTED];
-    unsigned char *rooms; /* one for each of them; NULL: none is posted yet */
-    int next;             /* the one that was posted first, and is matched first */
-    int peer;             /* whose message is in it */
+    unsigned char *rooms; /* a buffer for each posted receive; NULL: none is posted yet */
+    int next;             /* the receive that was posted first, and is matched first */
+    int peer;             /* the peer whose message is in that buffer */
 } fly_mpi_context;
 
 typedef struct {
@@ -65,7 +65,7 @@ static inline int fly_mpi_host_isend(void *ctx, int peer, const void *data, size
         code = MPI_Isend((void *)(uintptr_t)data, (int)bytes, MPI_BYTE, peer, tag, context->comm,
                          &sending->parts[sending->count++]);
     if (code != MPI_SUCCESS) {
-        if (sending->count < 2) free(sending); /* or MPI still reads the size */
+        if (sending->count < 2) free(sending); /* else MPI still reads the size */
         return 1;
     }
     *handle = sending;
@@ -140,7 +140,7 @@ static inline int fly_mpi_host_receive(void *ctx, void **message, void *data, si
     return fly_mpi_host_post(context, slot) != 0 || code != MPI_SUCCESS;
 }
 
-/* Receives that are posted are for nobody any more. */
+/* Cancels the receives that are posted, since no message will come for them. */
 static inline void fly_mpi_host_end(fly_mpi_context *context) {
     int i;
     for (i = 0; i < FLY_MPI_POSTED; i++) {

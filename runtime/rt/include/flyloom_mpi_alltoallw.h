@@ -10,8 +10,8 @@
 extern "C" {
 #endif
 
-/* A side whose blocks have types and places of their own, in bytes; at_ints or at_long is NULL.
-   Where one has gaps all are packed. */
+/* Fills in a side whose blocks have types and places of their own, in bytes; at_ints or at_long is
+   NULL. If one block has gaps, all are packed. */
 static inline int fly_mpi_side_of_types(const fly_mpi_req *r, fly_mpi_side *side, const char *what,
                                         const void *user, size_t blocks, const int counts[],
                                         const int at_ints[], const MPI_Aint at_long[],
@@ -36,7 +36,7 @@ static inline int fly_mpi_side_of_types(const fly_mpi_req *r, fly_mpi_side *side
         if (counts[i] < 0)
             return fly_mpi_fail(FLY_ERR_ARG, "%s: %s_counts[%zu]: %d is less than none", r->call,
                                 what, i, counts[i]);
-        if (counts[i] == 0) continue; /* its type may be none */
+        if (counts[i] == 0) continue; /* an empty block needs no type */
         code = fly_mpi_layout_of(r->call, types[i], one);
         if (side->places[i] < 0 || !fly_mpi_solid(one, (size_t)counts[i])) solid = 0;
         shapes[i].blocks = one->bytes == 0 ? 0 : 1;
@@ -54,7 +54,7 @@ static inline int fly_mpi_side_of_types(const fly_mpi_req *r, fly_mpi_side *side
                                                         "bytes", r->call, all);
 }
 
-/* Both sides, of `outs` and `ins` blocks. */
+/* Fills in both sides, of `outs` and `ins` blocks. */
 static inline int fly_mpi_ask_types(fly_mpi_req *r, const void *send, size_t outs,
                                     const int send_counts[], const int send_ints[],
                                     const MPI_Aint send_long[], const MPI_Datatype send_types[],

@@ -22,8 +22,8 @@ typedef struct {
     fly_mpi_layout layout;
     size_t before, to_pack;   /* elements passed over, and packed, at the start */
     size_t to_unpack;         /* elements unpacked at the end, from the first on */
-    const int *counts, *at;   /* of each rank, in elements; NULL: one behind the other */
-    size_t blocks;            /* with types of their own: */
+    const int *counts, *at;   /* for each rank, in elements; NULL: consecutive */
+    size_t blocks;            /* how many blocks have types of their own, which follow */
     const MPI_Datatype *types;
     fly_mpi_layout *layouts;
     MPI_Aint *places;
@@ -35,12 +35,12 @@ struct fly_mpi_req {
     const char *call;
     int operation, rank, size, root, running, persistent;
     fly_mpi_side out, in; /* what is sent, and received */
-    const void *send;     /* as the library takes them: */
+    const void *send;     /* the arguments in the library's form follow */
     void *receive;
     size_t amount;        /* bytes, or elements to fold */
-    size_t *sizes;        /* of each rank: counts, or sizes and places of sends and receives */
-    fly_graph *graph;     /* of neighbours */
-    fly_shape *shapes;    /* of each block, those that are sent first; `sizes` are their places */
+    size_t *sizes;        /* for each rank: counts, or sizes and places */
+    fly_graph *graph;     /* for collectives of neighbours */
+    fly_shape *shapes;    /* for each block, sent ones first; `sizes` are places */
     size_t outs;
     fly_fold fold;
     fly_mpi_folding folding;
@@ -74,7 +74,7 @@ static inline void fly_mpi_clear(fly_mpi_req *r) {
     free(r->folding.room);
 }
 
-/* What `blocks` times `count` of a type at `user` are; packed where that is needed. */
+/* Describes `blocks` times `count` of a type at `user`; makes it packed where that is needed. */
 static inline int fly_mpi_side_of(const fly_mpi_req *r, fly_mpi_side *side, const char *what,
                                   const void *user, size_t count, size_t blocks,
                                   MPI_Datatype type) {
@@ -98,7 +98,7 @@ static inline void *fly_mpi_memory(const fly_mpi_side *side) {
     return side->packed != NULL ? side->packed : side->user;
 }
 
-/* Between the user's memory and a side's packed one. */
+/* Packs the user's memory into a side's packed memory, or unpacks it. */
 static inline int fly_mpi_move(const fly_mpi_req *r, const fly_mpi_side *side, int unpack) {
     size_t bytes = side->layout.bytes, before = unpack ? 0 : side->before;
     unsigned char *packed = side->packed;
@@ -140,8 +140,8 @@ static inline int fly_mpi_fits(const fly_mpi_req *r, size_t send_count, size_t r
     return FLY_OK;
 }
 
-/* Of each rank: whether its arguments are refused, and what differs from rank 0 in those that must
-   be the same. */
+/* Compares among the ranks whether arguments were refused, and those that must be the same at
+   all. */
 static inline int fly_mpi_compare_all(const fly_mpi_req *r, int refused) {
     uint64_t mine[3], *all = (uint64_t *)calloc((size_t)r->size, sizeof mine);
     int rank, code;
@@ -150,7 +150,7 @@ static inline int fly_mpi_compare_all(const fly_mpi_req *r, int refused) {
     mine[1] = r->op;
     mine[2] = (uint64_t)refused;
     code = fly_allgather(r->team, mine, all, sizeof mine);
-    if (code == FLY_OK && refused != FLY_OK) code = refused; /* this rank has said more of it */
+    if (code == FLY_OK && refused != FLY_OK) code = refused; /* this rank has the more exact text */
     for (rank = 0; rank < r->size && code == FLY_OK; rank++)
         if (all[3 * rank + 2] != 0)
             code = fly_mpi_fail((int)all[3 * rank + 2], "%s: the arguments of rank %d are refused "
@@ -171,7 +171,7 @@ static inline uint64_t fly_mpi_block_signature(const fly_mpi_side *side, size_t 
     return fly_mpi_signature(layout, (size_t)side->counts[block]);
 }
 
-/* What each rank sends to each, or along each edge, is what the other end receives. */
+/* Compares what each rank sends along each edge with what the other end receives. */
 static inline int fly_mpi_compare_pairs(const fly_mpi_req *r) {
     size_t size = (size_t)r->size, outs = size, ins = size, i;
     const fly_mpi_side *out = r->out.counts != NULL ? &r->out : &r->in;
@@ -200,7 +200,7 @@ static inline int fly_mpi_compare_pairs(const fly_mpi_req *r) {
     return code;
 }
 
-/* With FLYLOOM_CHECK=1; `code` is what this rank has found. */
+/* Compares with FLYLOOM_CHECK=1; `code` is the error that this rank has found. */
 static inline int fly_mpi_compare(const fly_mpi_req *r, int code) {
     const char *check = getenv("FLYLOOM_CHECK");
     if (check == NULL || strcmp(check, "1") != 0 || r->size < 2) return code;
@@ -224,7 +224,7 @@ static inline int fly_mpi_ask_bcast(fly_mpi_req *r, const char *call, void *buff
     return FLY_OK;
 }
 
-/* A fold of `count` elements; `results` of them are written here. */
+/* Fills in a fold of `count` elements, of which `results` are written at this rank. */
 static inline int fly_mpi_ask_fold(fly_mpi_req *r, const void *send, void *receive, size_t count,
                                    size_t results, MPI_Datatype type, MPI_Op op) {
     int in_place = fly_mpi_is_in_place(send), code = FLY_OK;
@@ -277,7 +277,7 @@ static inline int fly_mpi_ask_scan(fly_mpi_req *r, const char *call, const void 
     return code != FLY_OK ? code : fly_mpi_ask_fold(r, send, receive, count, count, type, op);
 }
 
-/* None of the counts of all ranks is below 0. */
+/* Refuses counts below 0 of any rank. */
 static inline int fly_mpi_counts(const fly_mpi_req *r, const char *what, const int counts[]) {
     int rank;
     for (rank = 0; rank < r->size; rank++)
@@ -307,13 +307,14 @@ static inline int fly_mpi_ask_reduce_scatter(fly_mpi_req *r, const char *call, c
     return code;
 }
 
-/* In place, where the blocks of all are gathered: its own is there already. */
+/* Packs this rank's own block into its place, if the call is in place and gathers the blocks of
+   all. */
 static inline void fly_mpi_pack_own(fly_mpi_req *r, size_t count) {
     r->in.before = (size_t)r->rank * count;
     r->in.to_pack = count;
 }
 
-/* Both sides, of `send_blocks` and `receive_blocks` times the counts; 0: this rank has none. */
+/* Fills in both sides, of `send_blocks` and `receive_blocks` times the counts; 0: it has none. */
 static inline int fly_mpi_ask_blocks(fly_mpi_req *r, const void *send, size_t send_count,
                                      MPI_Datatype send_type, size_t send_blocks, void *receive,
                                      size_t receive_count, MPI_Datatype receive_type,
@@ -398,7 +399,7 @@ static inline int fly_mpi_ask_alltoall(fly_mpi_req *r, const char *call, const v
     return code;
 }
 
-/* A side of alltoallv, and its sizes and places in bytes. */
+/* Fills in a side of alltoallv, with its sizes and places in bytes. */
 static inline int fly_mpi_side_of_each(const fly_mpi_req *r, fly_mpi_side *side, const char *what,
                                        const void *user, const int counts[], const int at[],
                                        MPI_Datatype type, size_t *sizes, size_t *places) {

@@ -10,7 +10,7 @@ extern "C" {
 
 enum { FLY_MPI_HOST_BYTES = 256, FLY_MPI_TEXT_BYTES = 400 };
 
-/* What rank 0 gathers. */
+/* What rank 0 gathers from all processes. */
 typedef struct {
     int *counts, *starts, *ranks, *edges;
     char *hosts;
@@ -40,7 +40,7 @@ static inline void fly_mpi_graph_drop(fly_mpi_graph *all) {
     free(all->hosts);
 }
 
-/* The error of rank 0 becomes that of all, with its text. */
+/* Makes the error of rank 0 that of all ranks, with its text. */
 static inline int fly_mpi_graph_code(MPI_Comm graph, int rank, int code) {
     char text[FLY_MPI_TEXT_BYTES] = "";
     if (rank == 0 && code != FLY_OK) snprintf(text, sizeof text, "%s", fly_last_error(NULL));
@@ -50,7 +50,7 @@ static inline int fly_mpi_graph_code(MPI_Comm graph, int rank, int code) {
     return rank == 0 ? code : fly_mpi_fail(code, "%s", text);
 }
 
-/* The edges that leave this process, three numbers each; how many, or -1: no memory. */
+/* Lists the edges that leave this process, three numbers each; how many, or -1: no memory. */
 static inline int fly_mpi_graph_own(MPI_Comm graph, int rank, int **edges) {
     int in = 0, out = 0, weighted = 0, i;
     int *lists;
@@ -61,7 +61,7 @@ static inline int fly_mpi_graph_own(MPI_Comm graph, int rank, int **edges) {
         free(lists);
         return -1;
     }
-    /* Sources, their weights, targets, their weights. */
+    /* The lists are sources, their weights, targets, their weights, one behind the other. */
     MPI_Dist_graph_neighbors(graph, in, lists, lists + in, out, lists + 2 * in,
                              lists + 2 * in + out);
     for (i = 0; i < out; i++) {
@@ -73,7 +73,7 @@ static inline int fly_mpi_graph_own(MPI_Comm graph, int rank, int **edges) {
     return out;
 }
 
-/* The edges and hosts of all to rank 0, and the rank that it finds for this process. */
+/* Gathers edges and hosts at rank 0, which maps them and returns each process's new rank. */
 static inline int fly_mpi_graph_map(MPI_Comm graph, int rank, int size, int count, int *own,
                                     long long edges, int *mapped) {
     fly_mpi_graph all = {NULL, NULL, NULL, NULL, NULL};
@@ -129,15 +129,15 @@ static inline int fly_mpi_graph_known(const char *call, MPI_Comm graph, int *ran
 FLY_MPI int fly_mpi_comm_mapped(MPI_Comm graph, MPI_Comm *mapped) {
     int rank, size, count, place = 0, code;
     int *own = NULL;
-    long long told[2], all[2];
+    long long mine[2], all[2];
     if (mapped == NULL) return fly_mpi_fail(FLY_ERR_ARG, "fly_mpi_comm_mapped: mapped is NULL");
     *mapped = MPI_COMM_NULL;
     code = fly_mpi_graph_known("fly_mpi_comm_mapped", graph, &rank, &size);
     if (code != FLY_OK) return code;
     count = fly_mpi_graph_own(graph, rank, &own);
-    told[0] = count < 0;
-    told[1] = count < 0 ? 0 : count;
-    MPI_Allreduce(told, all, 2, MPI_LONG_LONG, MPI_SUM, graph);
+    mine[0] = count < 0;
+    mine[1] = count < 0 ? 0 : count;
+    MPI_Allreduce(mine, all, 2, MPI_LONG_LONG, MPI_SUM, graph);
     code = all[0] != 0 ? fly_mpi_fail(FLY_ERR_NOMEM, "fly_mpi_comm_mapped: no memory at a rank")
                        : fly_mpi_graph_map(graph, rank, size, count, own, all[1], &place);
     free(own);

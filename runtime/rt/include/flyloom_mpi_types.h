@@ -1,4 +1,4 @@
-/* flyloom_mpi_types.h: what flyloom asks of an MPI's types and operations; part of flyloom_mpi.h.
+/* flyloom_mpi_types.h: how flyloom reads an MPI's types and operations; part of flyloom_mpi.h.
  *
  * Names that no comment describes as a call are for these headers alone.
  */
@@ -42,15 +42,14 @@ static inline int FLY_MPI_WORDS fly_mpi_fail(int code, const char *format, ...) 
     return fly_error_set(code, text);
 }
 
-/* What a type is: its elements in their order, of which `hash` is the same for equal sequences of
-   basic types, however they were made.
-   Langou, Bosilca, Fagg, Dongarra: Hash functions for datatype signatures in MPI, EuroPVM/MPI 2005;
-   here a polynomial, whose powers a repetition doubles. */
+/* The layout of a type: its elements in order. `hash` is the same for equal sequences of basic
+   types, however the types were made. Langou, Bosilca, Fagg, Dongarra: Hash functions for datatype
+   signatures in MPI, EuroPVM/MPI 2005; here a polynomial; repetitions double its powers. */
 typedef struct {
     uint64_t hash, power;
     size_t bytes;     /* without gaps */
-    ptrdiff_t extent; /* from one element to the next */
-    ptrdiff_t first, span; /* where its bytes begin, and to their end */
+    ptrdiff_t extent; /* distance from one element to the next */
+    ptrdiff_t first, span; /* where its bytes begin, and their length with gaps */
     int solid;        /* bytes 0 to `bytes`, in order */
 } fly_mpi_layout;
 
@@ -58,10 +57,10 @@ typedef struct {
    a fraction, f with one, c complex, l truth, b bytes, p pairs of MINLOC, a characters. */
 typedef struct {
     MPI_Datatype type;
-    char kind, first; /* of a pair: the kind of its first; its second is an i */
+    char kind, first; /* first: for a pair, the kind of its first; the second is an i */
 } fly_mpi_basic;
 
-/* The kind of a basic type, or 0; of a pair the kind of its first, and bytes of its second. */
+/* The kind of a basic type, or 0; for a pair, the kind of its first and the bytes of its second. */
 static inline char fly_mpi_kind(MPI_Datatype type, char *first, int *second_bytes) {
     const fly_mpi_basic known[] = {
         {MPI_DOUBLE, 'f', 0}, {MPI_INT, 'i', 0}, {MPI_FLOAT, 'f', 0}, {MPI_BYTE, 'b', 0},
@@ -109,7 +108,7 @@ static inline void fly_mpi_join_basic(fly_mpi_layout *to, char kind, int bytes) 
                          UINT64_C(0x9E3779B97F4A7C15), UINT64_C(0xD1342543DE82EF95));
 }
 
-/* The hash of `times` of a sequence. */
+/* Makes *hash that of the sequence repeated `times` times. */
 static inline void fly_mpi_times(uint64_t *hash, uint64_t *power, size_t times) {
     uint64_t sum = 0, all = 1, h = *hash, p = *power;
     for (; times != 0; times /= 2) {
@@ -130,7 +129,7 @@ static inline uint64_t fly_mpi_signature(const fly_mpi_layout *layout, size_t co
     return hash;
 }
 
-/* Behind what is there: `times` of `part`, the first at `place`. */
+/* Appends `times` copies of `part`, the first at `place`. */
 static inline void fly_mpi_append(fly_mpi_layout *to, const fly_mpi_layout *part, size_t times,
                                   ptrdiff_t place) {
     uint64_t hash = part->hash, power = part->power;
@@ -153,7 +152,7 @@ static inline void fly_mpi_drop(MPI_Datatype *type) {
 
 static inline int fly_mpi_describe(MPI_Datatype type, fly_mpi_layout *layout);
 
-/* A type of others: of what numbers and places say, as MPI_Type_get_contents gives them. */
+/* Composes a type from others, by the numbers and places that MPI_Type_get_contents returns. */
 static inline int fly_mpi_compose(fly_mpi_layout *to, int combiner, const int *n,
                                   const MPI_Aint *at, const MPI_Datatype *inner, int size) {
     fly_mpi_layout part;
@@ -254,7 +253,7 @@ static inline int fly_mpi_describe(MPI_Datatype type, fly_mpi_layout *layout) {
     return code;
 }
 
-/* Checks a type, and tells what it is. Cost: O(size of its description). */
+/* Checks a type, and finds its layout. Cost: O(size of its description). */
 static inline int fly_mpi_layout_of(const char *call, MPI_Datatype type, fly_mpi_layout *layout) {
     int code;
     if (!fly_mpi_alive())
@@ -307,14 +306,14 @@ static inline int fly_mpi_pack(const char *call, int unpack, void *there, MPI_Da
     return FLY_OK;
 }
 
-/* MPI's own operations: what they are here, and the kinds that they take. */
+/* Each of MPI's own operations with the library's equivalent, and the kinds that it takes. */
 typedef struct {
     MPI_Op op;
     const char *name, *kinds;
     int fly; /* -1: MPI does it */
 } fly_mpi_op;
 
-/* The operation among MPI's own, else the user's: name NULL. */
+/* Finds an operation among MPI's own; else it is the user's, and name is NULL. */
 static inline fly_mpi_op fly_mpi_op_of(MPI_Op op) {
     const fly_mpi_op known[] = {
         {MPI_SUM, "MPI_SUM", "iufc", FLY_SUM},    {MPI_PROD, "MPI_PROD", "iufc", FLY_PROD},
@@ -333,7 +332,7 @@ static inline fly_mpi_op fly_mpi_op_of(MPI_Op op) {
     return user;
 }
 
-/* The element type of the library that is the same number, or -1. */
+/* The element type of the library for the same kind of number, or -1. */
 static inline int fly_mpi_number(char kind, size_t bytes) {
     const int whole[] = {FLY_INT8, FLY_INT16, FLY_INT32, FLY_INT64};
     const int natural[] = {FLY_UINT8, FLY_UINT16, FLY_UINT32, FLY_UINT64};
@@ -377,7 +376,7 @@ static inline void fly_mpi_apply(void *context, const void *left, void *inout, s
     }
 }
 
-/* The fold that an operation on a type is; `f` stays while the fold is used. */
+/* Makes the fold of an operation on a type; `f` must live as long as the fold is used. */
 static inline int fly_mpi_fold(const char *call, MPI_Datatype type, MPI_Op op,
                                const fly_mpi_layout *layout, fly_mpi_folding *f, fly_fold *fold) {
     int integers, addresses, types, combiner, second, commutes = 1;

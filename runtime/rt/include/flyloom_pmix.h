@@ -17,7 +17,7 @@
 extern "C" {
 #endif
 
-/* What users call. */
+/* The calls for users. */
 #define FLY_PMIX static inline
 
 typedef struct {
@@ -25,7 +25,7 @@ typedef struct {
     int size;
 } fly_pmix_context;
 
-/* Rounds of all bootstraps of this process: what was put under a key stays. */
+/* Counts the rounds of all bootstraps of this process: what was put under a key stays. */
 static inline unsigned *fly_pmix_rounds(void) {
     static unsigned rounds;
     return &rounds;
@@ -73,8 +73,8 @@ static inline int fly_pmix_allgather(void *ctx, const void *mine, void *all, siz
 
 static inline void fly_pmix_end(void) { PMIx_Finalize(NULL, 0); }
 
-/* The connection to the launcher stays until the process ends: who has left cannot safely come
-   again. */
+/* Keeps the connection to the launcher until the process ends: a process that has left cannot
+   safely connect again. */
 static inline int fly_pmix_stay(void) {
     static int stays;
     pmix_proc_t own;

@@ -1,4 +1,4 @@
-/* Put, get and atomics: check, credit, data, notification, in this order. */
+/* Put, get and atomics. Each checks its arguments, takes a credit, moves data, then notifies. */
 #include "access.h"
 
 #include <stdlib.h>
@@ -31,7 +31,7 @@ static int check_tag(const struct fly_win *win, const char *call, int tag, bool 
     return FLY_OK;
 }
 
-/* How far blocks reach before and behind their start; false: further than numbers go. */
+/* How far blocks reach before and behind their start; false where that overflows. */
 static bool extent(const fly_shape *shape, uint64_t *before, uint64_t *behind) {
     *before = *behind = 0;
     if (shape->blocks == 0 || shape->block_bytes == 0) return true;
@@ -72,7 +72,7 @@ int fly_access_begin(struct fly_access *at, const char *call, struct fly_win *wi
     return code;
 }
 
-/* The credit that the operation needs: its notification's, or that of a packet of its own. */
+/* Takes the credit that the operation needs: of its notification, or of a packet without one. */
 static int credit(const struct fly_access *at, bool packet) {
     if (at->tag != FLY_NO_TAG) return fly_credit(at->rt, at->peer, FLY_CLASS_NOTE, false);
     if (packet) return fly_credit(at->rt, at->peer, FLY_CLASS_OTHER, false);
@@ -97,7 +97,7 @@ static struct fly_packet packet_of(const struct fly_access *at, enum fly_kind ki
     return packet;
 }
 
-/* Tells the target, behind the data. */
+/* Notifies the target, after the data so that the two arrive in this order. */
 static int notify(const struct fly_access *at, const void *data, size_t bytes) {
     if (at->tag == FLY_NO_TAG) return FLY_OK;
     struct fly_inlet *inlet = &at->rt->peers[at->peer].inlet;
@@ -138,14 +138,16 @@ static struct fly_packet move_of(const struct fly_access *at, enum fly_kind kind
 
 static bool contiguous(const fly_shape *shape) { return shape->blocks == 1; }
 
-static enum fly_way way_of(const struct fly_access *at, const struct fly_packet *packet,
-                           const fly_shape *from, const fly_shape *to) {
+static enum fly_transfer transfer_of(const struct fly_access *at, const struct fly_packet *packet,
+                                     const fly_shape *from, const fly_shape *to) {
     struct fly_carrier *via = at->rt->peers[at->peer].via;
-    if (via->ops->way == NULL || !contiguous(from) || !contiguous(to)) return FLY_WAY_MESSAGE;
-    return via->ops->way(via, at->peer, packet, at->win->table[at->target].loan, to->block_bytes);
+    if (via->ops->transfer == NULL || !contiguous(from) || !contiguous(to))
+        return FLY_TRANSFER_MESSAGE;
+    return via->ops->transfer(via, at->peer, packet, at->win->table[at->target].loan,
+                              to->block_bytes);
 }
 
-/* Bytes that are being read stay until they have been. */
+/* Waits while reads in flight still need the bytes that the packet would change. */
 static void after_reads(const struct fly_access *at, const struct fly_packet *packet) {
     struct fly_carrier *via = at->rt->peers[at->peer].via;
     struct fly_pause pause = {.rt = at->rt, .awaited = 1 + at->peer};
@@ -153,7 +155,7 @@ static void after_reads(const struct fly_access *at, const struct fly_packet *pa
     while (via->ops->reading(via, at->peer, packet)) fly_wait_more(&pause);
 }
 
-/* What waits until a transport has moved bytes to or from the user's memory. */
+/* Registers an operation that is pending until a transport has moved bytes of the user's memory. */
 static uint32_t moving(const struct fly_access *at, struct fly_req *req) {
     uint32_t token = fly_pending_new(at->rt);
     if (token == UINT32_MAX) return token;
@@ -163,14 +165,15 @@ static uint32_t moving(const struct fly_access *at, struct fly_req *req) {
     return token;
 }
 
-/* Moves bytes without the target's help, with its credit. */
-static int move(const struct fly_access *at, enum fly_way way, const struct fly_packet *packet,
+/* Moves bytes without the target's help, on a credit that was taken for it. */
+static int move(const struct fly_access *at, enum fly_transfer transfer,
+                const struct fly_packet *packet,
                 void *here, struct fly_req *req) {
     struct fly_carrier *via = at->rt->peers[at->peer].via;
     size_t bytes = packet->move.block_bytes;
     const uint64_t *loan = at->win->table[at->target].loan;
     uint32_t token = UINT32_MAX;
-    if (way == FLY_WAY_KEPT) {
+    if (transfer == FLY_TRANSFER_KEPT) {
         token = moving(at, req);
         if (token == UINT32_MAX) return fly_fail(FLY_ERR_NOMEM, "no memory for an operation");
         if (req != NULL) req->want.left = 1;
@@ -182,7 +185,7 @@ static int move(const struct fly_access *at, enum fly_way way, const struct fly_
     return code;
 }
 
-/* Bytes behind a packet to the target, at most. */
+/* The most bytes that one packet to the target may carry behind it. */
 static size_t most_of(const struct fly_access *at) {
     size_t most = at->rt->peers[at->peer].via->ops->most, asked = at->rt->settings.piece_bytes;
     if (most == 0) most = SIZE_MAX;
@@ -206,7 +209,7 @@ static int put_packet(const struct fly_access *at, const struct fly_packet *pack
     return code;
 }
 
-/* The packet of a part: only the last one notifies. */
+/* The packet of one part of a longer put: only the last part notifies. */
 static struct fly_packet packet_of_part(const struct fly_packet *whole,
                                         const struct fly_part *part, bool last) {
     struct fly_packet packet = *whole;
@@ -219,7 +222,7 @@ static struct fly_packet packet_of_part(const struct fly_packet *whole,
     return packet;
 }
 
-/* A put that may need several packets; the last one has the credit that is there already. */
+/* Sends a put in as many packets as it needs; the last one uses the credit taken before. */
 static int put_packets(const struct fly_access *at, const struct fly_packet *packet,
                        const unsigned char *src, const fly_shape *from, const fly_shape *to) {
     size_t bytes = to->blocks * to->block_bytes, most = most_of(at);
@@ -236,7 +239,7 @@ static int put_packets(const struct fly_access *at, const struct fly_packet *pac
     return FLY_OK;
 }
 
-/* An earlier put to the target may wait for the end of the epoch: no longer. */
+/* Sends an earlier small put to the target, if one waits for the end of its epoch. */
 static int hurry(const struct fly_access *at) {
     return at->win->late == 0 ? FLY_OK : fly_sync_hurry(at->win, at->target);
 }
@@ -254,9 +257,10 @@ int fly_access_put(struct fly_access *at, const void *src, const fly_shape *from
         if (at->tag == FLY_NO_TAG && req == NULL && contiguous(from) &&
             fly_sync_late(at->win, at->target, &packet, src, bytes))
             return FLY_OK;
-        enum fly_way way = way_of(at, &packet, from, to);
-        code = way == FLY_WAY_MESSAGE ? put_packets(at, &packet, src, from, to)
-                                      : move(at, way, &packet, (void *)(uintptr_t)src, req);
+        enum fly_transfer transfer = transfer_of(at, &packet, from, to);
+        code = transfer == FLY_TRANSFER_MESSAGE
+                   ? put_packets(at, &packet, src, from, to)
+                   : move(at, transfer, &packet, (void *)(uintptr_t)src, req);
         if (code != FLY_OK) uncredit(at);
         return code;
     }
@@ -273,7 +277,7 @@ int fly_access_put(struct fly_access *at, const void *src, const fly_shape *from
                   contiguous(from) && contiguous(to) ? bytes : 0);
 }
 
-/* An answer that will come: room for it at both ends, and the credit of the packet. */
+/* Prepares for an answer: room for it at both ends, a credit for the packet that asks, a token. */
 static int await(const struct fly_access *at, struct fly_pending what, uint32_t *token) {
     int code = fly_answer_room(at->rt, at->peer);
     if (code == FLY_OK && at->tag != FLY_NO_TAG) code = credit(at, false);
@@ -292,7 +296,7 @@ static int await(const struct fly_access *at, struct fly_pending what, uint32_t 
     return FLY_OK;
 }
 
-/* A get that the target answers, into the local bytes from `skip` on. */
+/* Asks the target for part of a get, which goes into the local bytes from `skip` on. */
 static int get_packet(const struct fly_access *at, struct fly_packet *packet, void *dst,
                       const fly_shape *to, size_t skip, struct fly_req *req) {
     uint32_t token;
@@ -306,14 +310,14 @@ static int get_packet(const struct fly_access *at, struct fly_packet *packet, vo
     return code;
 }
 
-/* Answers that come to it find no request any more. */
+/* Detaches pending operations from a request, so that late answers do not touch it. */
 static void forget_request(struct fly_rt *rt, const struct fly_req *req) {
     for (uint32_t i = 0; req != NULL && i < rt->pending_room; i++)
         if (rt->pending[i].used && rt->pending[i].req == req) rt->pending[i].req = NULL;
 }
 
-/* A get whose answer may need several packets. The credit of the notification comes first: without
-   one nothing has been done. */
+/* Runs a get whose answer may need several packets. The notification's credit is taken first, so
+   that a refusal for lack of one leaves nothing half done. */
 static int get_packets(const struct fly_access *at, struct fly_packet *packet, void *dst,
                        const fly_shape *to, const fly_shape *from, struct fly_req *req) {
     size_t bytes = to->blocks * to->block_bytes, most = most_of(at);
@@ -340,11 +344,11 @@ int fly_access_get(struct fly_access *at, void *dst, const fly_shape *to, const 
     if (sent != FLY_OK) return sent;
     if (at->member->reach == FLY_REMOTE) {
         struct fly_packet packet = move_of(at, FLY_K_GET, from);
-        enum fly_way way = way_of(at, &packet, from, to);
-        if (way == FLY_WAY_MESSAGE) return get_packets(at, &packet, dst, to, from, req);
+        enum fly_transfer transfer = transfer_of(at, &packet, from, to);
+        if (transfer == FLY_TRANSFER_MESSAGE) return get_packets(at, &packet, dst, to, from, req);
         int code = credit(at, false);
         if (code != FLY_OK) return code;
-        code = move(at, way, &packet, dst, req);
+        code = move(at, transfer, &packet, dst, req);
         if (code != FLY_OK && at->tag != FLY_NO_TAG) uncredit(at);
         return code;
     }

@@ -1,9 +1,9 @@
 /* The dissemination barrier that all collective calls stand on; it also finds a maximum.
  *
- * Round k: rank r tells r + 2^k and hears from r - 2^k (mod P); after ceil(log2 P) rounds it has
- * heard of all. Hensgen, Finkel, Manber: Two algorithms for barrier synchronization, 1988. With a
- * death in the team nobody waits any more: ranks may have heard of it in different calls, and those
- * that give up look dead to the rest in turn.
+ * In round k rank r sends to r + 2^k and receives from r - 2^k (mod P); after ceil(log2 P) rounds
+ * it has heard of all. Hensgen, Finkel, Manber: Two algorithms for barrier synchronization, 1988.
+ * Once a member has died nobody waits any more: ranks may learn of the death in different calls,
+ * and those that give up look dead to the rest in turn.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -16,7 +16,7 @@
 #include "state.h"
 #include "team.h"
 
-/* In a value: some member is dead. */
+/* A bit of the value that the members exchange: some member is dead. */
 static const uint64_t DEAD = UINT64_C(1) << 63;
 
 int fly_agree_init(struct fly_agree *agree, int size) {
@@ -81,11 +81,11 @@ int fly_agree(struct fly_rt *rt, struct fly_object *object, uint64_t *value) {
         if ((heard & ~DEAD) > (largest & ~DEAD)) largest = heard;
         largest |= flag;
     }
-    for (int k = 0; k < agree->rounds; k++) /* those that it was sent to cannot leave before */
+    for (int k = 0; k < agree->rounds; k++) /* its receivers cannot leave the barrier earlier */
         fly_let_out(rt, fly_world_rank(team, (team->rank + (int)((1L << k) % team->size)) %
                                                  team->size));
     agree->epoch++;
     bool died = (largest & DEAD) != 0 || anyone_dead(rt, team);
-    *value = died ? own : largest; /* their values may belong to another call then */
+    *value = died ? own : largest; /* the others' values may then be of another call */
     return died ? fly_fail_dead(rt, "all ranks of the team", -1) : FLY_OK;
 }

@@ -1,4 +1,4 @@
-/* Whether peers live: deaths that show by themselves, and questions to those that are awaited. */
+/* Finds out whether peers live: by deaths that show by themselves, and by asking awaited peers. */
 #include <time.h>
 
 #include "alive.h"
@@ -13,7 +13,7 @@
 static const uint64_t HEED_NS = 10000000, SEEK_NS = 250000000;
 enum { SOUGHT_FIRST = 2, SOUGHT_SECOND = 4, SOUGHT_EVERY = 6, ASK_MOST = 64 };
 
-/* Exact to a few milliseconds; it costs a few nanoseconds. */
+/* A coarse clock: exact to a few milliseconds, at the cost of a few nanoseconds. */
 static uint64_t about_now_ns(void) {
     struct timespec now;
     clock_gettime(CLOCK_MONOTONIC_COARSE, &now);
@@ -28,7 +28,7 @@ static void heed(struct fly_rt *rt, uint64_t now) {
 
 void fly_heed(struct fly_rt *rt) { heed(rt, about_now_ns()); }
 
-/* Over a network others may need this rank meanwhile, and its program may make no other call. */
+/* Over a network others may need this rank, whose program may make no other call: so it serves. */
 static void heed_and_serve(struct fly_rt *rt) {
     if (rt->only == NULL) fly_turn(rt);
     fly_tend(rt);
@@ -40,7 +40,7 @@ void fly_heed_peer(struct fly_rt *rt, int peer) {
 }
 
 void fly_heed_members(struct fly_win *win) {
-    if (win->sync != NULL) win->sync->wanted = true; /* in constant time */
+    if (win->sync != NULL) win->sync->wanted = true; /* marks all members at once: constant time */
     heed_and_serve(win->rt);
 }
 
@@ -60,7 +60,7 @@ static void want_group(const struct fly_win *win, const struct fly_group *group)
         if (!fly_match_complete(&group->wants[i])) want(win, group->ranks[i]);
 }
 
-/* Whom the requests and epochs of a window wait for. */
+/* Marks the peers that the requests and epochs of a window wait for. */
 static void want_all(struct fly_win *win) {
     for (const struct fly_req *req = win->requests; req != NULL; req = req->next)
         if (req->kind == FLY_R_NOTIFY && req->active && req->want.source >= 0 &&
@@ -78,7 +78,7 @@ static bool is_due(const struct fly_peer *peer) {
            peer->sought % SOUGHT_EVERY == 0;
 }
 
-/* Where many are due they take turns: a peer that is not asked now stays due. */
+/* Asks awaited peers whether they live. Where many are due they take turns: the rest stay due. */
 static void seek(struct fly_rt *rt) {
     int asked = 0, first = rt->seek_at;
     for (size_t i = 0; i < rt->object_room; i++)

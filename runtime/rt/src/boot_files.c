@@ -1,11 +1,11 @@
 /* Bootstrap by files in a folder that all processes see.
  *
- * Round n of rank r is the file n.r, written aside and renamed, so that it is whole when it is
- * there; first it says how many ranks there are. A rank removes its file of round n after round
- * n + 1: then all have read it. The file alive.r is locked as long as its rank lives: made and
- * locked under another name, it is never seen without its lock. One that could be locked is of a
- * rank that has died; who looks asks the kernel and locks nothing, so that no look is in the way of
- * a rank that comes.
+ * What rank r gives in round n is the file n.r, written aside and renamed, so that it is complete
+ * once it is there; it begins with the number of ranks. A rank removes its file of round n after
+ * round n + 1, when all have read it. The file alive.r is locked as long as its rank lives; it is
+ * created and locked under another name, so it is never seen without its lock. If the lock is free,
+ * the rank has died. Whoever checks only queries the kernel and takes no lock, so that a check
+ * never hinders a rank that is starting.
  * Ranks also exchange the secrets here by which they recognise each other. So only the user can
  * read the files, no file is opened through a link, and files of another user are ignored.
  */
@@ -27,27 +27,28 @@
 #include "settings.h"
 
 static const uint32_t CLOSING_MS = 1000;
-enum { PATH = 512, OTHERS = 8 /* looked at, at a time */, WHY = 400 };
+enum { PATH = 512, OTHERS = 8 /* checked at a time */, WHY = 400 };
 
 struct files {
     char folder[PATH - 64];
     int rank, size, alive;
-    uid_t owner; /* of this rank's files, and so of all */
+    uid_t owner; /* who owns this rank's files, and so must own all */
     unsigned round;
     uint32_t timeout_ms;
-    bool failed; /* not all could be gathered over: this error, because of that */
-    bool alone;  /* of this rank alone, which the others do not see */
-    int most;    /* ranks that any says there are */
+    bool failed; /* a gathering failed with `code`, for the reason in `why` */
+    bool alone;  /* only this rank knows of the failure */
+    int most;    /* the largest number of ranks that any rank was started with */
     int code;
     char why[WHY];
 };
 
-struct head { /* of a round */
-    uint32_t size, bytes; /* ranks, and of what is behind it */
+struct head { /* begins the file of a round */
+    uint32_t size, bytes; /* number of ranks, and of the bytes that follow */
 };
 
-/* Of a rank that waits for another: who looks dead, -1 none; who of the others is next. */
-struct looks {
+/* What a rank checks while it waits for another: which rank looks dead (-1: none), which is
+   next. */
+struct death_watch {
     int suspect, next;
 };
 
@@ -67,12 +68,12 @@ static bool write_whole(int file, const void *what, size_t bytes) {
     return true;
 }
 
-/* 0, or errno. */
+/* Writes this rank's file of a round; 0, or errno. */
 static int write_round(const struct files *files, const void *mine, size_t bytes) {
     char aside[PATH], path[PATH];
     name_of(files, "new", files->round, files->rank, aside);
     name_of(files, "", files->round, files->rank, path);
-    unlink(aside); /* of an earlier program */
+    unlink(aside); /* left by an earlier program */
     int file = open(aside, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
     if (file < 0) return errno;
     struct head head = {(uint32_t)files->size, (uint32_t)bytes};
@@ -88,7 +89,7 @@ static int write_round(const struct files *files, const void *mine, size_t bytes
     return failed;
 }
 
-/* A regular file of this rank's user; -1 and errno, as open. */
+/* Opens a regular file that belongs to this rank's user; -1 and errno, as open. */
 static int open_own(const struct files *files, const char *path) {
     struct stat found;
     int file = open(path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
@@ -100,7 +101,7 @@ static int open_own(const struct files *files, const char *path) {
     return -1;
 }
 
-/* A lock of the whole file that belongs to the opened file, not to the process. */
+/* A lock of the whole file that belongs to the open file description, not to the process. */
 static struct flock whole_file(void) {
     return (struct flock){.l_type = F_WRLCK, .l_whence = SEEK_SET};
 }
@@ -114,7 +115,7 @@ static bool has_died(const struct files *files, int rank) {
     char path[PATH];
     name_of(files, "alive", 0, rank, path);
     int file = open_own(files, path);
-    /* All have made theirs before round 1; who left early has taken it away. */
+    /* All made their file before round 1: if it is missing now, its rank left early. */
     if (file < 0) return files->round > 0 && errno == ENOENT;
     bool died = !is_locked(file);
     close(file);
@@ -131,7 +132,7 @@ static int fail(struct files *files, int code, const char *format, ...) {
     return files->code = code;
 }
 
-/* A file of the folder that cannot be written or read. */
+/* Fails because a file of the folder cannot be written or read. */
 static int fail_at(struct files *files, const char *what, int why) {
     bool short_of = why == EMFILE || why == ENFILE || why == ENOMEM || why == EFBIG ||
                     why == ENOSPC || why == EDQUOT;
@@ -150,7 +151,7 @@ static bool read_whole(int file, void *to, size_t bytes) {
     return bytes == 0;
 }
 
-/* What a rank wrote, with how many ranks it thinks there are. */
+/* Reads what a rank wrote, and compares the number of ranks that it was started with. */
 static int take_round(struct files *files, int rank, int file, void *to, size_t bytes) {
     struct head head;
     char extra;
@@ -168,14 +169,14 @@ static int take_round(struct files *files, int rank, int file, void *to, size_t 
     return FLY_OK;
 }
 
-/* FLY_OK: read; FLY_NOTHING: not there yet; or an error. */
+/* Reads a rank's file of this round. FLY_OK: read; FLY_NOTHING: not there yet; or an error. */
 static int read_round(struct files *files, int rank, void *to, size_t bytes) {
     char path[PATH];
     name_of(files, "", files->round, rank, path);
     int file = open_own(files, path);
     if (file < 0) return errno == ENOENT ? FLY_NOTHING : fail_at(files, path, errno);
     if (files->round == 0 && rank != files->rank && has_died(files, rank)) {
-        close(file); /* of an earlier program, which was killed */
+        close(file); /* left by an earlier program, which was killed */
         return FLY_NOTHING;
     }
     int code = take_round(files, rank, file, to, bytes);
@@ -183,7 +184,7 @@ static int read_round(struct files *files, int rank, void *to, size_t bytes) {
     return code;
 }
 
-/* FLY_OK, FLY_ERR_PEER of a rank that has died, or the error by which one has left. */
+/* FLY_ERR_PEER if a rank has died, the error with which it left, or FLY_OK if it lives. */
 static int ended(const struct files *files, int rank) {
     char path[PATH];
     for (int code = FLY_OK + 1; code <= FLY_ERR_UNSUPPORTED; code++) {
@@ -193,16 +194,17 @@ static int ended(const struct files *files, int rank) {
     return has_died(files, rank) ? FLY_ERR_PEER : FLY_OK;
 }
 
-/* Whether a rank has ended while this one waits for `awaited`, which may itself have left because
-   of that: some of the others are looked at, too, in turn. Only who looks so twice in a row has:
-   what a program that was killed left here looks so, until its rank of this program comes. */
-static int some_ended(const struct files *files, int awaited, struct looks *looks) {
-    int code = looks->suspect < 0 ? FLY_OK : ended(files, looks->suspect);
+/* Whether a rank has ended while this one waits for `awaited`. That one may itself have left
+   because of another's end, so some of the others are checked in turn. Only two consecutive
+   findings count: files of a program that was killed here look like a death until its rank of this
+   program comes. */
+static int some_ended(const struct files *files, int awaited, struct death_watch *watch) {
+    int code = watch->suspect < 0 ? FLY_OK : ended(files, watch->suspect);
     if (code != FLY_OK) return code;
-    looks->suspect = ended(files, awaited) != FLY_OK ? awaited : -1;
-    for (int i = 0; i < OTHERS && i < files->size && looks->suspect < 0; i++) {
-        int rank = looks->next++ % files->size;
-        if (rank != files->rank && ended(files, rank) != FLY_OK) looks->suspect = rank;
+    watch->suspect = ended(files, awaited) != FLY_OK ? awaited : -1;
+    for (int i = 0; i < OTHERS && i < files->size && watch->suspect < 0; i++) {
+        int rank = watch->next++ % files->size;
+        if (rank != files->rank && ended(files, rank) != FLY_OK) watch->suspect = rank;
     }
     return FLY_OK;
 }
@@ -213,7 +215,7 @@ static bool has_come(const struct files *files, int rank) {
     return access(path, F_OK) == 0 && (files->round > 0 || !has_died(files, rank));
 }
 
-/* Which of them, "2, 5 to 7", as far as there is room, and how many. */
+/* Lists the missing ranks as "2, 5 to 7", as far as there is room; returns how many they are. */
 static int name_missing(const struct files *files, char *text, size_t room) {
     int missing = 0;
     size_t used = 0;
@@ -248,18 +250,18 @@ static int gather_round(struct files *files, const void *mine, void *all, size_t
     int failed = write_round(files, mine, bytes);
     if (failed != 0) return fail_at(files, "cannot be written to", failed);
     for (int rank = 0; rank < files->size; rank++) {
-        struct looks looks = {.suspect = -1};
+        struct death_watch watch = {.suspect = -1};
         unsigned waited = 0;
         int got;
         while ((got = read_round(files, rank, (char *)all + (size_t)rank * bytes, bytes)) ==
                FLY_NOTHING) {
             struct timespec nap = {0, waited < 100 ? 200000 : 2000000};
             nanosleep(&nap, NULL);
-            int why = ++waited % 50 == 0 ? some_ended(files, rank, &looks) : FLY_OK;
+            int why = ++waited % 50 == 0 ? some_ended(files, rank, &watch) : FLY_OK;
             if (why == FLY_ERR_PEER)
-                return fail(files, why, "rank %d has died", looks.suspect);
+                return fail(files, why, "rank %d has died", watch.suspect);
             if (why != FLY_OK)
-                return fail(files, why, "rank %d could not go on: %s", looks.suspect,
+                return fail(files, why, "rank %d could not go on: %s", watch.suspect,
                             fly_strerror(why));
             if (files->timeout_ms != 0 &&
                 fly_now_ns() - began > (uint64_t)files->timeout_ms * 1000000)
@@ -275,7 +277,7 @@ static int gather_round(struct files *files, const void *mine, void *all, size_t
     return FLY_OK;
 }
 
-/* Why this rank leaves, for those who would wait for it: a new name needs no new file. */
+/* Announces why this rank leaves to those who would wait for it; renaming needs no new file. */
 static void leave_word(const struct files *files) {
     char alive[PATH], gone[PATH];
     name_of(files, "alive", 0, files->rank, alive);
@@ -314,8 +316,8 @@ static int refuse_rank(const struct files *files) {
                     files->folder);
 }
 
-/* The file of this rank under the name of those that come, locked: 1; 0: another process of the
-   same rank has just renamed it, or removed it; -1, and errno: EAGAIN where that has the lock. */
+/* Opens and locks this rank's file under the name of ranks that are starting. 1: locked; 0: another
+   process of the same rank has just renamed or removed it; -1 and errno, EAGAIN if that has it. */
 static int lock_coming(struct files *files, const char *path) {
     struct stat opened, named;
     struct flock lock = whole_file();
@@ -328,7 +330,7 @@ static int lock_coming(struct files *files, const char *path) {
             return 1;
         errno = 0;
     } else if (errno == EACCES) {
-        errno = EAGAIN; /* POSIX has both for a lock that another has */
+        errno = EAGAIN; /* POSIX allows both where another has the lock */
     }
     int why = errno;
     close(files->alive);
@@ -336,7 +338,7 @@ static int lock_coming(struct files *files, const char *path) {
     return why == 0 ? 0 : -1;
 }
 
-/* What this rank of a program that was killed has left: others would take it for what is said now.
+/* Removes files that this rank of a killed program has left; others would take them for current.
  */
 static void remove_rounds(const struct files *files) {
     DIR *folder = opendir(files->folder);
@@ -359,7 +361,7 @@ static void remove_word(const struct files *files, int rank) {
     }
 }
 
-/* With the lock: the file takes its place, unless a process of this rank lives. */
+/* Renames the locked file to alive.r, unless a process of this rank lives. */
 static int take_place(const struct files *files, const char *coming) {
     char path[PATH];
     name_of(files, "alive", 0, files->rank, path);
@@ -416,8 +418,8 @@ int fly_boot_files(const char *folder, int rank, int size, fly_boot *boot) {
     return FLY_OK;
 }
 
-/* Others may still read the last round, where all leave early: one more round says they have. They
-   do not read that one, so it ends for some because an alive.r has gone; and it does not last. */
+/* Runs one more round, because others may still read the files of the last one. Nobody reads this
+   round's, so for some ranks it ends because an alive.r has gone; it has a short time limit. */
 static void meet_once_more(struct files *files) {
     char mine = 0, *all = malloc((size_t)files->size);
     files->timeout_ms = CLOSING_MS;
@@ -442,7 +444,7 @@ static void remove_of(const struct files *files, int rank) {
     remove_alive(files, rank);
 }
 
-/* Whether another rank is there and lives. */
+/* Whether another rank has started and lives. */
 static bool some_live(const struct files *files) {
     for (int rank = 0; rank < files->size; rank++) {
         char path[PATH];
@@ -452,7 +454,7 @@ static bool some_live(const struct files *files) {
     return false;
 }
 
-/* Whether all ranks have come that this one has to let know why it leaves. */
+/* Whether all ranks have started that must learn from this one why it leaves. */
 static bool all_came(const struct files *files) {
     char path[PATH];
     if (!files->alone && files->code != FLY_ERR_ARG) return true;
@@ -465,14 +467,14 @@ static bool all_came(const struct files *files) {
     return true;
 }
 
-/* What the dead left goes too: their lock can be had. Where they could not be gathered over others
-   may still be in round 0 and hear of it by that alone: it stays until they have left as well, but
-   not for long. */
+/* Removes also what dead ranks left (their lock is free). If the gathering failed, others may still
+   be in round 0 and learn of it only by this rank's file: it stays until they have left as well,
+   but not for long. */
 void fly_boot_files_free(fly_boot *boot) {
     if (boot == NULL || boot->ctx == NULL) return;
     struct files *files = boot->ctx;
     if (!files->failed) meet_once_more(files);
-    /* Its last round shows ranks that were started with another size that the sizes differ. */
+    /* The file of round 0 shows ranks that were started with another size that the sizes differ. */
     if (files->failed && files->round == 0)
         remove_alive(files, files->rank);
     else
@@ -482,7 +484,7 @@ void fly_boot_files_free(fly_boot *boot) {
         struct timespec nap = {0, 2000000};
         nanosleep(&nap, NULL);
     }
-    bool others = files->failed && some_live(files); /* they take the word away, in the end */
+    bool others = files->failed && some_live(files); /* the last of them removes the word */
     for (int rank = 0; rank < files->size; rank++) {
         bool ends = rank == files->rank || ended(files, rank) != FLY_OK;
         if (ends) remove_of(files, rank);

@@ -50,21 +50,21 @@ int fly_get(fly_win *win, void *dst, size_t bytes, int target, uint64_t disp) {
     return get("fly_get", win, dst, &shape, target, disp, &shape, FLY_NO_TAG, true);
 }
 
-/* Apart, so that the usual case needs no room for it. */
+/* A function of its own, so that the usual case reserves no stack for it. */
 static FLY_APART int put_notify(fly_win *win, const void *src, size_t bytes, int target,
                                 uint64_t disp, int tag) {
     fly_shape shape = whole(bytes);
     return put("fly_put_notify", win, src, &shape, target, disp, &shape, tag, false);
 }
 
-/* Bytes and notification, where there is a slot for it. */
+/* Writes bytes and notification, where the ring has a slot for it. */
 static FLY_APART int put_in(const struct fly_win *win, struct fly_inlet *inlet, unsigned char *to,
                             const void *src, size_t bytes, int tag) {
     if (bytes != 0) memmove(to, src, bytes);
     return fly_note_here(inlet, win, tag, src, bytes);
 }
 
-/* The usual case, near and with a credit at hand, is here whole: each message comes through it. */
+/* The usual case, a near peer and a credit at hand, is inlined whole: every message comes here. */
 int fly_put_notify(fly_win *win, const void *src, size_t bytes, int target, uint64_t disp,
                    int tag) {
     if (win == NULL || (unsigned)target >= (unsigned)win->object.team->size ||
@@ -116,7 +116,7 @@ int fly_get_shape(fly_win *win, void *dst, const fly_shape *to, int target, uint
     return get("fly_get_shape", win, dst, to, target, disp, from, tag, true);
 }
 
-/* An active request of an operation, done unless that says otherwise. */
+/* Makes an active request for an operation; it counts as done unless the operation adds to it. */
 static int with_request(const char *call, fly_win *win, fly_req **req) {
     if (req == NULL) return fly_fail(FLY_ERR_ARG, "%s: req is NULL", call);
     *req = NULL;
@@ -138,7 +138,7 @@ static int moved(const char *call, fly_win *win, void *local, size_t bytes, int 
         fly_leave(win->rt);
         return fly_fail(FLY_ERR_NOMEM, "%s: no memory for a request", call);
     }
-    made->active = true; /* and done: nothing is left */
+    made->active = true; /* it counts as complete, since nothing is left */
     if (code == FLY_NOTHING)
         code = FLY_OK;
     else if (write)

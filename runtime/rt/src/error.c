@@ -5,7 +5,7 @@
 #include "error.h"
 #include "state.h"
 
-/* A thread's own, and no more than words: nothing depends on it. */
+/* The text of each thread's last error; nothing else depends on it. */
 static _Thread_local char last[512];
 
 static const char *const TEXTS[] = {

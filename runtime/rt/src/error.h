@@ -6,7 +6,7 @@
 
 struct fly_rt;
 
-/* Beside the codes of flyloom.h: there is nothing, such as no target (FLY_PROC_NULL), or no file
+/* A code beside those of flyloom.h: there is nothing, such as no target (FLY_PROC_NULL), or no file
    yet. */
 enum { FLY_NOTHING = -1 };
 

@@ -18,7 +18,7 @@ static bool awaits(const struct fly_win *win, int peer) {
     return false;
 }
 
-/* Answers from a peer, or from all (-1); those of the dead were given up. */
+/* Waits for answers from a peer, or from all (-1); dead peers' answers were given up before. */
 void fly_answers(struct fly_win *win, int peer) {
     struct fly_pause pause = {.rt = win->rt, .awaited = peer + 1};
     while (awaits(win, peer)) fly_wait_more(&pause);
@@ -43,7 +43,7 @@ static int acknowledged(struct fly_rt *rt, int peer) {
     return to->dead ? fly_fail_dead(rt, "a flush", peer) : FLY_OK;
 }
 
-/* The error of a target that could not answer is returned once. */
+/* Returns once the error of a target that could not answer. */
 static int refused(struct fly_win *win, int code) {
     int why = win->refused;
     if (code != FLY_OK || why == FLY_OK) return code;

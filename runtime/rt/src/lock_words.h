@@ -1,13 +1,13 @@
 /* The words of the locks: fields and steps. Plain definitions: the Spin models include them too.
  *
- * Word of a target: X, one holds it exclusively; READER, how many hold it shared or wait for X to
- * go; SERVED and NEXT, the line of writers that found it taken: a writer's ticket is NEXT as it
- * was, and its turn is when SERVED is that. Nobody has it where X and READERS are 0 and the line
- * is empty.
+ * Word of a target: X, a process holds it exclusively; READER, how many hold it shared or wait for
+ * X to go; SERVED and NEXT, the queue of writers that found it taken: a writer's ticket is the NEXT
+ * that it found, and its turn is when SERVED equals the ticket. Nobody has the lock where X and
+ * READER are 0 and the queue is empty.
  *
  * Word of the master (rank 0 of the window): WRITER, processes that hold exclusive locks or ask
- * for one; WRITER_WAITS, those that gave way to lock_all; ALL, processes with lock_all; PHASE, how
- * often a writer that had given way came back.
+ * for one; WRITER_WAITS, those that yielded to lock_all; ALL, processes with lock_all; PHASE, how
+ * often a writer that had yielded came back.
  */
 #ifndef FLY_LOCK_WORDS_H
 #define FLY_LOCK_WORDS_H

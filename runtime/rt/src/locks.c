@@ -1,11 +1,12 @@
 /* Locks of windows: shared, exclusive, all. The words are in lock_words.h.
  *
- * Without contention: shared one step at the target; exclusive one at the master and one at the
- * target; all one at the master (after Gerstenberger, Besta, Hoefler: Enabling highly-scalable
- * remote memory access programming with MPI-3 one sided, 2013, section 2.3). What differs: writers
- * that found the target taken stand in line, readers give way to the line but for those that came
- * while a writer had it, and lock_all gives way to writers that gave way to it, once a phase. So
- * a writer is overtaken by each process at most once for every writer before it.
+ * Without contention, a shared lock takes one step at the target; an exclusive one takes one at the
+ * master and one at the target; lock_all takes one at the master (after Gerstenberger, Besta,
+ * Hoefler: Enabling highly-scalable remote memory access programming with MPI-3 one sided, 2013,
+ * section 2.3). What differs from that paper: writers that found the target taken queue up; readers
+ * yield to the queue, but for those that came while a writer held the lock; and lock_all yields to
+ * writers that yielded to it, once a phase. So each process overtakes a writer at most once for
+ * every writer before it.
  */
 #include <stddef.h>
 #include <stdlib.h>
@@ -29,22 +30,22 @@
 
 enum { PATIENCE_MOST = 6 };
 
-struct asking {
+struct lock_attempt {
     struct fly_win *win;
-    int target; /* of the word */
+    int target; /* the rank that has the word */
     size_t field;
     unsigned patience;
 };
 
-static int step(const struct asking *ask, uint64_t add, uint64_t *was) {
+static int step(const struct lock_attempt *ask, uint64_t add, uint64_t *was) {
     return fly_control(ask->win, ask->target, FLY_ATOMIC_ADD, ask->field, add, 0, was);
 }
 
-static int look(const struct asking *ask, uint64_t *word) { return step(ask, 0, word); }
+static int look(const struct lock_attempt *ask, uint64_t *word) { return step(ask, 0, word); }
 
-/* Exponential back-off with jitter. A holder that died cannot be told from one that is slow: with
-   a death in the team nobody waits for a lock. */
-static int back_off(struct asking *ask) {
+/* Waits by exponential back-off with jitter. A holder that has died looks like one that is slow, so
+   once a member of the team has died nobody waits for a lock. */
+static int back_off(struct lock_attempt *ask) {
     struct fly_win *win = ask->win;
     const struct fly_team *team = win->object.team;
     uint64_t *random = &win->sync->random;
@@ -53,16 +54,16 @@ static int back_off(struct asking *ask) {
     if (ask->patience < PATIENCE_MOST) ask->patience++;
     struct fly_pause pause = {.rt = win->rt};
     for (uint64_t i = 0; i < turns; i++) {
-        if (ask->patience == PATIENCE_MOST) pause.turns = 100; /* others may need this core */
+        if (ask->patience == PATIENCE_MOST) pause.turns = 100; /* others may need it: yield */
         fly_wait_more(&pause);
     }
-    for (int r = 0; win->rt->unheard && r < team->size; r++) /* any of them may have it */
+    for (int r = 0; win->rt->unheard && r < team->size; r++) /* any member may hold the lock */
         win->peers[fly_world_rank(team, r)].wanted = true;
     return fly_member_died(win);
 }
 
 /* Waits while any bit of `mask` is set. */
-static int wait_clear(struct asking *ask, uint64_t mask) {
+static int wait_clear(struct lock_attempt *ask, uint64_t mask) {
     uint64_t word;
     int code = look(ask, &word);
     while (code == FLY_OK && (word & mask) != 0) {
@@ -72,16 +73,16 @@ static int wait_clear(struct asking *ask, uint64_t mask) {
     return code;
 }
 
-static struct asking at_target(struct fly_win *win, int target) {
-    return (struct asking){win, target, offsetof(struct fly_entry, lock), 0};
+static struct lock_attempt at_target(struct fly_win *win, int target) {
+    return (struct lock_attempt){win, target, offsetof(struct fly_entry, lock), 0};
 }
 
-static struct asking at_master(struct fly_win *win) {
-    return (struct asking){win, 0, offsetof(struct fly_entry, master), 0};
+static struct lock_attempt at_master(struct fly_win *win) {
+    return (struct lock_attempt){win, 0, offsetof(struct fly_entry, master), 0};
 }
 
 static int lock_shared(struct fly_win *win, int target) {
-    struct asking ask = at_target(win, target);
+    struct lock_attempt ask = at_target(win, target);
     uint64_t reader = ONE(LOCK_READER), word;
     int code = step(&ask, reader, &word);
     if (code != FLY_OK) return code;
@@ -89,7 +90,7 @@ static int lock_shared(struct fly_win *win, int target) {
     bool entitled = false;
     while (!X_HELD(word) && NEXT(word) != SERVED(word) && !entitled) {
         code = step(&ask, 0 - reader, NULL);
-        /* Until the line is empty, or moves, or somebody has it. */
+        /* Waits until the queue is empty, or moves, or somebody holds the lock. */
         do {
             if (code == FLY_OK) code = back_off(&ask);
             if (code == FLY_OK) code = look(&ask, &word);
@@ -104,9 +105,9 @@ static int lock_shared(struct fly_win *win, int target) {
     return code;
 }
 
-/* Into the group of writers, against lock_all. */
+/* Joins the writers at the master word, which keeps lock_all out. */
 static int enter_writers(struct fly_win *win) {
-    struct asking ask = at_master(win);
+    struct lock_attempt ask = at_master(win);
     uint64_t writer = ONE(MASTER_WRITER), waits = ONE(MASTER_WAITS), word;
     int code = step(&ask, writer, &word);
     while (code == FLY_OK && FIELD(word, MASTER_ALL) != 0) {
@@ -128,8 +129,8 @@ static bool is_free(uint64_t word) {
     return !X_HELD(word) && FIELD(word, LOCK_READER) == 0 && NEXT(word) == SERVED(word);
 }
 
-/* In line, until it is this one's turn and the readers have gone. */
-static int stand_in_line(struct asking *ask) {
+/* Queues up until it is this writer's turn and the readers have gone. */
+static int stand_in_line(struct lock_attempt *ask) {
     uint64_t word, was;
     int code = step(ask, ONE(LOCK_NEXT), &word);
     if (code != FLY_OK) return code;
@@ -148,9 +149,9 @@ static int stand_in_line(struct asking *ask) {
     }
 }
 
-/* The swap guesses the word: as it was when it was free last, at first 0. */
+/* The compare-and-swap guesses the word as it was when last free; at first, 0. */
 static int lock_exclusive(struct fly_win *win, int target, bool *in_line) {
-    struct asking ask = at_target(win, target);
+    struct lock_attempt ask = at_target(win, target);
     int slot = target % 8;
     uint64_t guess = win->sync->seen[slot].target == target ? win->sync->seen[slot].word : 0, was;
     for (int tries = 0; tries < 2; tries++) {
@@ -169,10 +170,11 @@ static int lock_exclusive(struct fly_win *win, int target, bool *in_line) {
     return stand_in_line(&ask);
 }
 
-/* One who stood in line moves it on: only the holder changes SERVED, so that the field's carry is
-   known. One who did not found the line empty, and it may have grown since. */
+/* A writer that queued up lets the next one proceed: only the holder changes SERVED, so it can
+   account for the field's carry. One that did not queue found the queue empty; it may have
+   grown. */
 static int unlock_exclusive(struct fly_win *win, int target, bool in_line) {
-    struct asking ask = at_target(win, target);
+    struct lock_attempt ask = at_target(win, target);
     uint64_t word, add = 0 - ONE(LOCK_X);
     if (in_line) {
         int code = look(&ask, &word);
@@ -192,7 +194,7 @@ static int find_held(const struct fly_sync *sync, int target) {
 static int room_for_held(struct fly_sync *sync) {
     if (sync->held_count < sync->held_room) return FLY_OK;
     size_t room = sync->held_room == 0 ? 4 : sync->held_room * 2;
-    struct fly_held *held = realloc(sync->held, room * sizeof *held);
+    struct fly_held_lock *held = realloc(sync->held, room * sizeof *held);
     if (held == NULL) return fly_fail(FLY_ERR_NOMEM, "fly_lock: no memory");
     sync->held = held;
     sync->held_room = room;
@@ -200,7 +202,7 @@ static int room_for_held(struct fly_sync *sync) {
 }
 
 static int leave_writers(struct fly_win *win) {
-    struct asking master = at_master(win);
+    struct lock_attempt master = at_master(win);
     return step(&master, 0 - ONE(MASTER_WRITER), NULL);
 }
 
@@ -233,7 +235,8 @@ int fly_lock(fly_win *win, int kind, int target) {
         code = room_for_held(sync);
     bool in_line = false;
     if (code == FLY_OK) code = take(win, kind, target, &in_line);
-    if (code == FLY_OK) sync->held[sync->held_count++] = (struct fly_held){target, kind, in_line};
+    if (code == FLY_OK)
+        sync->held[sync->held_count++] = (struct fly_held_lock){target, kind, in_line};
     fly_fence_all();
     fly_leave(win->rt);
     return code;
@@ -249,12 +252,12 @@ int fly_unlock(fly_win *win, int target) {
         code = fly_fail(FLY_ERR_STATE, "fly_unlock: target: %d is not locked by this process",
                         target);
     } else {
-        struct fly_held held = sync->held[index];
+        struct fly_held_lock held = sync->held[index];
         sync->held[index] = sync->held[--sync->held_count];
         code = fly_complete(win, target);
         int given;
         if (held.kind == FLY_SHARED) {
-            struct asking ask = at_target(win, target);
+            struct lock_attempt ask = at_target(win, target);
             given = step(&ask, 0 - ONE(LOCK_READER), NULL);
         } else {
             given = unlock_exclusive(win, target, held.in_line);
@@ -267,14 +270,14 @@ int fly_unlock(fly_win *win, int target) {
 }
 
 static int enter_all(struct fly_win *win) {
-    struct asking ask = at_master(win);
+    struct lock_attempt ask = at_master(win);
     uint64_t all = ONE(MASTER_ALL), word;
     int code = step(&ask, all, &word);
     if (code != FLY_OK) return code;
     if (FIELD(word, MASTER_WRITER) == 0 && FIELD(word, MASTER_WAITS) != 0) {
         uint64_t before = FIELD(word, MASTER_PHASE);
         code = step(&ask, 0 - all, NULL);
-        /* Once: until none gives way any more, or one has come in. */
+        /* Waits once, until no writer yields any more or one has come in. */
         do {
             if (code == FLY_OK) code = back_off(&ask);
             if (code == FLY_OK) code = look(&ask, &word);
@@ -297,7 +300,7 @@ int fly_lock_all(fly_win *win) {
     if (fly_sync_open(win))
         code = fly_fail(FLY_ERR_STATE, "fly_lock_all: win: an epoch is open");
     else
-        code = fly_member_died(win); /* the memory of all is locked, or of none */
+        code = fly_member_died(win); /* lock_all needs every member alive */
     if (code == FLY_OK) code = enter_all(win);
     if (code == FLY_OK) win->sync->all = true;
     fly_fence_all();
@@ -312,7 +315,7 @@ int fly_unlock_all(fly_win *win) {
     if (!win->sync->all) {
         code = fly_fail(FLY_ERR_STATE, "fly_unlock_all: win: fly_lock_all comes first");
     } else {
-        struct asking ask = at_master(win);
+        struct lock_attempt ask = at_master(win);
         code = fly_complete_all(win);
         win->sync->all = false;
         int given = step(&ask, 0 - ONE(MASTER_ALL), NULL);

@@ -1,9 +1,9 @@
 /* Transport "loop": ranks are threads of one process, under a hostile scheduler.
  *
- * Packets wait in a queue for each pair, in order. Each has a number of polls, drawn from a seeded
- * stream, that its receiver must make before it may be seen; the origins are served in an order
- * drawn anew at each poll. So everything that the rules leave open happens: delays, reordering
- * between origins, late credits. FLYLOOM_LOOP=SEED[,HOLD] sets the seed and the most polls.
+ * Packets wait in order in a queue for each pair of ranks. A seeded stream decides how many times
+ * the receiver must poll before it may see a packet, and in which order each poll serves the
+ * senders. So everything happens that the rules allow: delays, reordering between senders, late
+ * credits. FLYLOOM_LOOP=SEED[,HOLD] sets the seed and the most polls.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -31,7 +31,7 @@ struct hub {
     int size, users;
     uint64_t random;
     unsigned hold_most;
-    struct queue *queues; /* receiver * size + sender */
+    struct queue *queues; /* index: receiver * size + sender */
 };
 
 struct loop {
@@ -142,7 +142,7 @@ static int loop_send(struct fly_carrier *c, int peer, const struct fly_packet *p
     return FLY_OK;
 }
 
-/* The first packet from a sender, if its time has come; it stays in the queue. */
+/* The first packet from a sender, if it may be seen by now; it stays in the queue. */
 static struct item *due(struct loop *loop, int sender) {
     struct hub *hub = loop->hub;
     pthread_mutex_lock(&hub->lock);

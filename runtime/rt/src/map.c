@@ -1,4 +1,4 @@
-/* Which process should have which rank, by the network: asks the core of flyloom. */
+/* fly_map: asks the core of flyloom which process should have which rank on the network. */
 #include <stdlib.h>
 
 #include "../../mpi/map_ask.h"

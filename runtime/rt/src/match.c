@@ -36,7 +36,7 @@ static int shape_of(int source, int tag) {
     return tag != FLY_MATCH_ANY ? FLY_SHAPE_TAG : FLY_SHAPE_ALL;
 }
 
-/* Fibonacci hashing of the pair; the high bits are the mixed ones. */
+/* Fibonacci hashing of the pair; the high bits are mixed best. */
 static size_t place_of(int source, int tag, size_t room) {
     uint64_t key = (uint64_t)(uint32_t)source << 32 | (uint32_t)tag;
     key ^= key >> 29;
@@ -86,7 +86,7 @@ static struct fly_bucket *find(const struct fly_match *m, int source, int tag) {
     return bucket;
 }
 
-/* As `find`, usually without a search: programs use few keys in turn. */
+/* As `find`, but usually without a search, since programs use few keys in turn. */
 static struct fly_bucket *find_again(struct fly_match *m, int shape, int source, int tag) {
     struct fly_found *found = &m->found[shape];
     if (!found->known || found->source != source || found->tag != tag)
@@ -102,8 +102,8 @@ static bool in_use(const struct fly_bucket *bucket) {
     return bucket->pins != 0 || !chain_empty(&bucket->notes);
 }
 
-/* Frees the empty buckets; where that leaves more than half of the room in use, doubles it. So the
-   work is constant for each bucket made, and a table that stays small stays as it is. */
+/* Frees the empty buckets; if more than half of the room is still in use, doubles it. So the work
+   is constant for each bucket made, and a table that stays small is never moved. */
 static bool make_room(struct fly_match *m) {
     size_t kept = 0;
     forget_found(m);
@@ -141,7 +141,7 @@ static bool make_room(struct fly_match *m) {
     return true;
 }
 
-/* The bucket of a key, made where it is not there; pinned, so that it stays. NULL: no memory. */
+/* Finds or makes the bucket of a key, and pins it so that it stays. NULL: no memory. */
 static struct fly_bucket *pin(struct fly_match *m, int source, int tag) {
     if (shape_of(source, tag) == FLY_SHAPE_ALL) {
         m->all.pins++;
@@ -185,7 +185,7 @@ static inline void give(const struct fly_match *m, struct fly_want *want, int so
                         const void *data, size_t bytes) {
     fly_match_take(want, source, tag, bytes);
     if (bytes == 8)
-        memcpy(want->inline_data, data, 8); /* most often, and without a call */
+        memcpy(want->inline_data, data, 8); /* the usual size: compiled without a call */
     else if (bytes != 0)
         copy_inline(want->inline_data, data, bytes);
     if (m->took != NULL) m->took(m->took_context, want, source, tag);
@@ -246,7 +246,7 @@ void fly_match_give_up(struct fly_match *m, struct fly_want *want) {
     want->left = 0;
 }
 
-/* Of `best` and the first in line of a bucket, the one that was started first. */
+/* Returns the one that was started first: `best`, or the first waiting request of a bucket. */
 static struct fly_want *earlier(struct fly_want *best, const struct fly_bucket *bucket) {
     if (bucket == NULL || chain_empty(&bucket->wants)) return best;
     struct fly_want *first = WANT_OF(bucket->wants.next);
@@ -275,7 +275,7 @@ static struct fly_note *new_note(struct fly_match *m) {
         for (int i = 0; i < CHUNK_NOTES; i++)
             chain_append(&m->free_notes, &chunk->notes[i].links[0]);
     }
-    struct fly_chain *link = m->free_notes.prev; /* the one used last: its lines are near */
+    struct fly_chain *link = m->free_notes.prev; /* the note used last is still in the cache */
     chain_remove(link);
     return NOTE_OF(link, 0);
 }

@@ -14,7 +14,7 @@
 #include <stdint.h>
 #include <string.h>
 
-/* Rarely taken: a function apart, so that the usual way saves no registers for it. */
+/* For functions off the usual path: not inlined, so that the usual path saves no registers. */
 #define FLY_APART __attribute__((noinline))
 
 /* Matches every source, every tag. */
@@ -28,12 +28,12 @@ struct fly_chain {
     struct fly_chain *next, *prev;
 };
 
-/* Those of one key: notifications that nobody took, and requests that wait. */
+/* What waits under one key: notifications that nobody took, and requests that wait. */
 struct fly_bucket {
     struct fly_chain notes, wants;
-    struct fly_bucket *next; /* of the same hash */
+    struct fly_bucket *next; /* next bucket in the hash chain */
     int source, tag;
-    uint32_t pins; /* requests that point here */
+    uint32_t pins; /* how many requests point to this bucket */
 };
 
 /* A request. The owner fills source, tag and expected; the rest belongs to the matcher. */
@@ -41,12 +41,12 @@ struct fly_want {
     struct fly_chain link;
     struct fly_bucket *home;
     uint64_t expected, number;
-    uint64_t left;    /* to find; 0: complete */
-    uint64_t missing; /* that will not be found */
+    uint64_t left;    /* notifications still to be found; 0: complete */
+    uint64_t missing; /* notifications that were expected and will not be found */
     int source, tag;
-    int last_source, last_tag; /* of the last one found, where there is one */
+    int last_source, last_tag; /* source and tag of the last notification found */
     unsigned char inline_data[FLY_MATCH_INLINE];
-    uint8_t inline_bytes; /* of the last notification taken */
+    uint8_t inline_bytes; /* how many bytes were inside the last notification */
     uint8_t shape;
     bool posted;
 };
@@ -65,16 +65,16 @@ struct fly_match {
     size_t room, buckets; /* room is 0 or a power of two */
     struct fly_found {
         int source, tag;
-        struct fly_bucket *bucket; /* or NULL: there is none */
+        struct fly_bucket *bucket; /* NULL: the key has no bucket */
         bool known;
-    } found[FLY_SHAPES]; /* what was looked for last, by shape, while no bucket comes or goes */
+    } found[FLY_SHAPES]; /* by shape: the last look-up, until a bucket is made or freed */
     struct fly_chain free_notes;
-    void *chunks;           /* of notes, in a list */
+    void *chunks;           /* memory of the notes, in a list */
     struct fly_want *alone;     /* the one request that is posted, or NULL: none, or several */
-    size_t waiting[FLY_SHAPES]; /* of several requests posted, by shape */
-    size_t posted;              /* all of those */
+    size_t waiting[FLY_SHAPES]; /* by shape: how many of several posted requests wait */
+    size_t posted;              /* how many requests are posted, when several are */
     uint64_t unmatched, started;
-    /* Told what a request takes at its start; NULL: nobody. */
+    /* Called for each notification that a request takes at its start; NULL: nobody is called. */
     void (*took)(void *context, struct fly_want *want, int source, int tag);
     void *took_context;
 };
@@ -89,17 +89,17 @@ void fly_match_unbind(struct fly_match *m, struct fly_want *want);
 
 /* Starts a bound request that is not posted: found from 0, takes what is here, then waits. */
 void fly_match_post(struct fly_match *m, struct fly_want *want);
-/* Takes a request out of line; it keeps what it found. */
+/* Withdraws a request; it keeps what it has found. */
 void fly_match_withdraw(struct fly_match *m, struct fly_want *want);
 
 static inline bool fly_match_complete(const struct fly_want *want) {
     return want->left == 0;
 }
-/* Notifications that it took since its start. */
+/* How many notifications the request took since its start. */
 static inline uint64_t fly_match_found(const struct fly_want *want) {
     return want->expected - want->left - want->missing;
 }
-/* Takes a request out of line for good: it is complete as it is. */
+/* Withdraws a request for good: it counts as complete, with what it has. */
 void fly_match_give_up(struct fly_match *m, struct fly_want *want);
 
 /* A notification enters. *taker is the request that took it, or NULL: it waits.
@@ -112,7 +112,7 @@ static inline bool fly_match_fits(const struct fly_want *want, int source, int t
            (want->tag == tag || want->tag == FLY_MATCH_ANY);
 }
 
-/* A request as it is when it has found nothing. */
+/* Resets a request to the state in which it has found nothing. */
 static inline void fly_match_rewind(struct fly_want *want) {
     want->left = want->expected;
     want->missing = 0;
@@ -156,7 +156,7 @@ static inline bool fly_match_hand(struct fly_match *m, struct fly_want *want, in
 /* The oldest notification that matches and that nobody took, or NULL. */
 const struct fly_note *fly_match_probe(const struct fly_match *m, int source, int tag);
 
-/* Calls visit for every posted request of `source`; visit may withdraw it. */
+/* Calls `visit` for every posted request of `source`; `visit` may withdraw the request. */
 void fly_match_each(struct fly_match *m, int source, void (*visit)(void *, struct fly_want *),
                     void *context);
 

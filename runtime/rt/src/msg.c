@@ -1,7 +1,7 @@
 /* Transport "msg": packets as messages of the host, such as an MPI; a fallback that reaches all.
  *
- * One message for each packet, with its bytes behind it; the target copies. It costs what send and
- * receive cost. Sends stay in a list until the host has done them.
+ * Each packet is one message, with its bytes behind it, which the target copies. It costs what the
+ * host's send and receive cost. Sends stay in a list until the host has done them.
  */
 #include <limits.h>
 #include <stdlib.h>
@@ -28,9 +28,9 @@ struct msg {
     const fly_msg_ops *host;
     void *ctx;
     struct sent *first, **last;
-    unsigned char *room; /* for one message: packet, then bytes */
+    unsigned char *room; /* receive buffer for one message: packet, then bytes */
     size_t room_bytes, stuck_bytes;
-    int stuck_peer; /* its message was not taken for lack of memory; -1 */
+    int stuck_peer; /* a peer whose message waits for memory; -1: none */
 };
 
 static int msg_prepare(struct fly_rt *rt, struct fly_hello *mine, struct fly_carrier **made) {
@@ -63,7 +63,7 @@ static int msg_connect(struct fly_carrier *c, const struct fly_hello *all) {
     return FLY_OK;
 }
 
-/* Lets go of what the host has sent, from the oldest on. */
+/* Frees sends that the host has completed, from the oldest on. */
 static bool sweep(struct msg *msg) {
     while (msg->first != NULL) {
         int done = 0;
@@ -132,7 +132,7 @@ static int msg_poll(struct fly_carrier *c) {
         size_t bytes = 0;
         void *message;
         if (msg->host->probe(msg->ctx, &peer, &bytes, &message) != 0 || peer < 0) break;
-        /* Once it is probed it must be taken: with no memory for it there is no way on. */
+        /* A probed message must be received, so nothing can be done without memory: try again. */
         while (!room_for(msg, bytes)) continue;
         if (msg->host->receive(msg->ctx, &message, msg->room, bytes) != 0) break;
         if (bytes >= sizeof(struct fly_packet) && !hand_over(msg, peer, bytes)) break;
@@ -144,7 +144,7 @@ static int msg_poll(struct fly_carrier *c) {
 static void msg_close(struct fly_carrier *c) {
     struct msg *msg = (struct msg *)c;
     uint64_t began = fly_now_ns();
-    /* The host may need a while to send what is left; what the peers no longer take stays. */
+    /* The host may need a while to send the rest; what the peers no longer receive is dropped. */
     while (msg->first != NULL && sweep(msg) && fly_now_ns() - began < 2000000000) continue;
     if (msg->first == NULL) free(msg->room);
     free(msg);

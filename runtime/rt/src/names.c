@@ -1,4 +1,4 @@
-/* The names of settings in the environment: one that is misspelt is reported, not passed over. */
+/* The names of settings in the environment: a misspelt one is reported, not ignored. */
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -8,7 +8,7 @@
 
 extern char **environ;
 
-/* What this library and the other programs of the project read. */
+/* Names that this library and the project's other programs read. */
 static const char *const NAMES[] = {
     "FLYLOOM_BOOT",        "FLYLOOM_CHECK",          "FLYLOOM_COLL",
     "FLYLOOM_COLL_DUMP",   "FLYLOOM_CREDITS",        "FLYLOOM_EFFORT",
@@ -24,7 +24,7 @@ static const char *const NAMES[] = {
     "FLYLOOM_TIMEOUT_MS",
     "FLYLOOM_TRANSPORTS",  "FLYLOOM_UNEXPECTED_MAX", "FLYLOOM_VERBOSE",
 };
-/* What installations set (module files, build systems), and what only the project's tests use. */
+/* Names that installations set (module files, build systems), or only the project's tests use. */
 static const char *const OTHERS[] = {"APT", "BIN", "CAMPAIGN", "DIR", "EXTERNAL", "HOME", "INC",
                                      "INCLUDE", "LIB", "PATH", "PREFIX", "ROOT", "VERSION"};
 enum { COUNT = sizeof NAMES / sizeof *NAMES, OTHER_COUNT = sizeof OTHERS / sizeof *OTHERS };
@@ -32,7 +32,7 @@ enum { PREFIX = sizeof "FLYLOOM_" - 1, LONGEST = 40 };
 
 static int least(int a, int b) { return a < b ? a : b; }
 
-/* Letters to change, add or leave out to make one of the other (Levenshtein 1966). */
+/* The number of letters to change, add or leave out between two names (Levenshtein 1966). */
 static int distance(const char *a, size_t a_length, const char *b) {
     int row[LONGEST + 1];
     size_t b_length = strlen(b);

@@ -1,4 +1,4 @@
-/* Teams and windows by the number that packets name them with. */
+/* Looks up teams and windows by the number by which packets name them. */
 #include <stdlib.h>
 
 #include "error.h"
@@ -43,7 +43,7 @@ int fly_object_add(struct fly_rt *rt, struct fly_object *object) {
     return FLY_OK;
 }
 
-/* Those behind it move up, so that a search never meets a gap. */
+/* Moves up the entries behind the removed one, so that a search never meets a gap. */
 void fly_object_remove(struct fly_rt *rt, const struct fly_object *object) {
     size_t mask = rt->object_room - 1, gap = place_of(rt, object->id);
     if (rt->objects[gap] == NULL) return;

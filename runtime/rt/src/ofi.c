@@ -1,7 +1,8 @@
-/* Transport "ofi": packets as messages of libfabric, between nodes; its other files write.
+/* Transport "ofi": sends packets as messages of libfabric, between nodes. Writes: ofi_write.c.
  *
  * A packet with its bytes goes as pieces of at most OFI_PIECE bytes, in order (FI_ORDER_SAS); the
- * receiver puts them together and the core copies. What the provider pushes back waits in a list.
+ * receiver reassembles them and the core copies. Operations that the provider refuses for now
+ * (FI_EAGAIN) wait in a list.
  */
 #include "ofi.h"
 
@@ -15,7 +16,7 @@
 #include "remote.h"
 
 enum { EVENTS = 16, EVENTS_LEAST = 1024, EVENTS_MOST = 1 << 17, INJECTED = 192 };
-/* What waits for a write to a dead peer waits so long for the provider to let go. */
+/* A write to a dead peer is given up after this time, in case the provider never ends it. */
 static const uint64_t LET_GO_NS = 300000000;
 
 static int post(struct ofi *ofi, struct ofi_op *op) {
@@ -26,7 +27,7 @@ static int post(struct ofi *ofi, struct ofi_op *op) {
 
 static void ofi_close(struct fly_carrier *c);
 
-/* Completions that can be there at once: what all peers have credits for, and our own. */
+/* The most completions that can be pending: of what all peers have credits for, and of our own. */
 static size_t events_of(const struct fly_rt *rt) {
     size_t each = (size_t)rt->settings.credits + 2 * FLY_OTHER_CREDITS;
     size_t all = OFI_RECEIVES + each * (size_t)rt->size;
@@ -84,8 +85,8 @@ static bool ofi_reaches(const struct fly_carrier *c, const struct fly_hello *min
     if (mine->address_bytes == 0 || mine->address_bytes != theirs->address_bytes) return false;
     if (memcmp(mine->provider, theirs->provider, sizeof mine->provider) != 0) return false;
     if (near) return true;
-    if (ofi->info->addr_format == FI_ADDR_STR) return false; /* of a node alone, such as shm's */
-    return ofi->info->addr_format != FI_SOCKADDR_IN || /* 127.0.0.1 leads nowhere else */
+    if (ofi->info->addr_format == FI_ADDR_STR) return false; /* only within a node, as shm */
+    return ofi->info->addr_format != FI_SOCKADDR_IN || /* 127.0.0.1 reaches only this node */
            (mine->address[4] != 127 && theirs->address[4] != 127);
 }
 
@@ -131,7 +132,7 @@ void ofi_let_go(struct ofi *ofi, struct ofi_op *op, int error) {
     op->token = UINT32_MAX;
 }
 
-/* The provider has done with it. */
+/* The provider has completed an operation: it returns to the spare list. */
 static void end(struct ofi *ofi, struct ofi_op *op, int error) {
     ofi->peers[op->peer].busy--;
     ofi->peers[op->peer].silent_ns = 0;
@@ -149,7 +150,7 @@ static ssize_t hand(struct ofi *ofi, struct ofi_op *op) {
                    ofi->peers[op->peer].address, &op->context);
 }
 
-/* Hands to the provider what waits, in order for each peer, until it pushes back for all. */
+/* Hands waiting operations to the provider, in order for each peer, until it refuses for all. */
 static void push(struct ofi *ofi) {
     struct ofi_op **at = &ofi->waiting;
     uint64_t passed = 0;
@@ -175,7 +176,7 @@ static void push(struct ofi *ofi) {
         ofi->queued--;
         peer->queued--;
         if (code == 0) {
-            ofi->under_way++;
+            ofi->in_flight++;
         } else {
             fly_peer_lost(ofi->base.rt, op->peer);
             end(ofi, op, FLY_ERR_PEER);
@@ -201,7 +202,7 @@ void ofi_queue(struct ofi *ofi, struct ofi_op *first, struct ofi_op *last) {
     push(ofi);
 }
 
-/* The bytes from `offset` on of a packet and what is behind it. */
+/* Copies a piece, which starts at `offset` of the packet followed by its data. */
 static void fill(struct ofi_op *op, const struct fly_packet *packet, const void *data) {
     size_t at = 0;
     if (op->head.offset == 0) {
@@ -218,9 +219,9 @@ static struct ofi_head head_of(const struct ofi *ofi, int peer, uint32_t number,
                              .taken = ofi->peers[peer].taken, .offset = offset};
 }
 
-/* Sends what the provider copies at once, without an event at its end. Not the last packets before
-   an endpoint is closed, and none behind a packet that has not left, where it might stay. false: it
-   must wait its turn. */
+/* Sends a packet that the provider copies at once and reports no completion for. It must not be one
+   of the last packets before an endpoint is closed, nor overtake a packet that has not left. false:
+   it must wait its turn. */
 static bool inject(struct ofi *ofi, int peer, uint32_t number, const struct fly_packet *packet,
                    const void *data, size_t bytes) {
     struct {
@@ -275,13 +276,13 @@ static int ofi_send(struct fly_carrier *c, int peer, const struct fly_packet *pa
     struct ofi_peer *to = &ofi->peers[peer];
     int code = ofi_send_as(ofi, peer, to->sent, packet, data, bytes);
     if (code != FLY_OK) return code;
-    if (packet->kind == FLY_K_VOID) return FLY_OK; /* no number: it may be sent for hours */
+    if (packet->kind == FLY_K_VOID) return FLY_OK; /* probes have no number */
     if (ofi->least != SIZE_MAX) ofi_order_keep(to, packet, to->sent);
     to->sent++;
     return FLY_OK;
 }
 
-/* Of a write or read that the target did not take; other errors are of the way there. */
+/* Whether the target refused a write or read; other errors mean that the network failed. */
 static bool was_refused(int error) {
     return error == FI_EACCES || error == FI_EPERM || error == FI_EINVAL ||
            error == FI_EKEYREJECTED || error == FI_EREMOTEIO;
@@ -294,11 +295,11 @@ static void take_error(struct ofi *ofi) {
     if (op->kind == OFI_RECEIVE) return;
     bool refused = op->kind != OFI_SEND && was_refused(error.err);
     if (!refused) fly_peer_lost(ofi->base.rt, op->peer);
-    ofi->under_way--;
+    ofi->in_flight--;
     end(ofi, op, refused ? FLY_ERR_TRANSPORT : FLY_ERR_PEER);
 }
 
-/* Operations on the memory of a dead peer end after a limit. */
+/* Ends operations on the memory of peers that died LET_GO_NS ago. */
 static void give_up(struct ofi *ofi) {
     uint64_t now = fly_now_ns();
     for (struct ofi_op *op = ofi->moves, *next; op != NULL; op = next) {
@@ -326,7 +327,7 @@ int ofi_poll(struct fly_carrier *c) {
             ofi_written(ofi, events[i].data);
             taken++;
         } else if (op->kind != OFI_RECEIVE) {
-            ofi->under_way--;
+            ofi->in_flight--;
             end(ofi, op, FLY_OK);
         } else {
             ofi_arrived(ofi, op, events[i].len);
@@ -340,7 +341,7 @@ int ofi_poll(struct fly_carrier *c) {
 static void ofi_close(struct fly_carrier *c) {
     struct ofi *ofi = (struct ofi *)c;
     uint64_t began = fly_now_ns();
-    while (ofi->end.ep != NULL && ofi->peers != NULL && (ofi->waiting || ofi->under_way != 0) &&
+    while (ofi->end.ep != NULL && ofi->peers != NULL && (ofi->waiting || ofi->in_flight != 0) &&
            fly_now_ns() - began < 1000000000)
         ofi_poll(c);
     if (ofi->peers != NULL && ofi_is_hasty(ofi->info)) ofi_calm(&ofi->end);
@@ -373,7 +374,7 @@ const struct fly_carrier_ops fly_ofi = {
     .doubt = ofi_doubt,
     .lend = ofi_lend,
     .reclaim = ofi_reclaim,
-    .way = ofi_way,
+    .transfer = ofi_transfer,
     .reading = ofi_reading,
     .write = ofi_write,
     .read = ofi_read,

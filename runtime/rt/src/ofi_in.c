@@ -1,4 +1,4 @@
-/* Transport "ofi": what arrives, handed over in the order of its numbers. */
+/* Transport "ofi": arrivals, which are handed to the core in the order of their numbers. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -6,7 +6,7 @@
 #include "remote.h"
 #include "team.h"
 
-/* Its turn has come: the packet goes to the core. false: no memory. */
+/* Gives the core a packet whose turn has come. false: no memory. */
 static bool hand_over(struct ofi *ofi, int peer, const unsigned char *data, size_t total) {
     struct fly_packet packet;
     memcpy(&packet, data, sizeof packet);
@@ -17,7 +17,7 @@ static bool hand_over(struct ofi *ofi, int peer, const unsigned char *data, size
     return true;
 }
 
-/* Those that are whole and next. false: memory was short for one. */
+/* Hands over the packets that are complete and next in order. false: memory was short for one. */
 static bool take_next(struct ofi *ofi, int peer) {
     struct ofi_peer *from = &ofi->peers[peer];
     while (from->items != NULL && from->items->number == from->taken &&
@@ -42,13 +42,13 @@ void ofi_take_stuck(struct ofi *ofi) {
         if (ofi->peers[r].stuck) take(ofi, r);
 }
 
-/* The packet of this number, in its place among those that wait; new where it is not there. */
+/* Finds the waiting packet of this number, or inserts a new one in order. */
 static struct ofi_item *item_of(struct ofi_peer *from, uint32_t number, size_t total) {
     struct ofi_item **at = &from->items;
     while (*at != NULL && (int32_t)((*at)->number - number) < 0) at = &(*at)->next;
     if (*at != NULL && (*at)->number == number) return *at;
     struct ofi_item *item = NULL;
-    /* without memory there is no way on */
+    /* The packet cannot be dropped, so this tries until there is memory. */
     while (item == NULL) item = malloc(sizeof *item + total);
     *item = (struct ofi_item){.next = *at, .number = number, .total = total};
     *at = item;
@@ -58,13 +58,13 @@ static struct ofi_item *item_of(struct ofi_peer *from, uint32_t number, size_t t
 static void keep(struct ofi *ofi, int peer, uint32_t number, size_t total, size_t offset,
                  const unsigned char *data, size_t bytes) {
     struct ofi_item *item = item_of(&ofi->peers[peer], number, total);
-    if (item->total != total) return; /* no sender of ours says so */
+    if (item->total != total) return; /* our senders never disagree: not one of theirs */
     memcpy(item->data + offset, data, bytes);
     item->got += bytes;
     if (item->got == total && number == ofi->peers[peer].taken) take(ofi, peer);
 }
 
-/* What only tries whether it goes has no number. */
+/* A probe, which only tests whether a packet can be sent, has no number. */
 static bool is_nothing(const struct ofi_head *head, const unsigned char *data) {
     struct fly_packet packet;
     if (head->total != sizeof packet || head->offset != 0) return false;
@@ -92,21 +92,21 @@ void ofi_arrived(struct ofi *ofi, const struct ofi_op *op, size_t bytes) {
 }
 
 void ofi_written(struct ofi *ofi, uint64_t data) {
-    struct ofi_told told = ofi_unpack(&ofi->layout, data);
+    struct ofi_notice notice = ofi_unpack(&ofi->layout, data);
     struct fly_rt *rt = ofi->base.rt;
-    if (told.rank >= (uint32_t)rt->size) return;
-    int peer = (int)told.rank;
+    if (notice.rank >= (uint32_t)rt->size) return;
+    int peer = (int)notice.rank;
     struct ofi_peer *from = &ofi->peers[peer];
-    const struct fly_win *win = ofi->slots[told.slot].win;
+    const struct fly_win *win = ofi->slots[notice.slot].win;
     struct fly_packet packet = {.kind = FLY_K_WRITTEN};
-    packet.tag = told.tag == ofi_no_tag(&ofi->layout) ? FLY_NO_TAG : (int32_t)told.tag;
+    packet.tag = notice.tag == ofi_no_tag(&ofi->layout) ? FLY_NO_TAG : (int32_t)notice.tag;
     packet.flags = from->delivers ? FLY_F_DELIVERED : 0;
     if (win != NULL) {
         packet.window = win->object.id;
         packet.source = fly_team_rank(win->object.team, peer);
     }
     from->silent_ns = 0;
-    uint32_t number = ofi_number(&ofi->layout, told.number, from->taken);
+    uint32_t number = ofi_number(&ofi->layout, notice.number, from->taken);
     const unsigned char *bytes = (const unsigned char *)&packet;
     if (number != from->taken || from->stuck || !hand_over(ofi, peer, bytes, sizeof packet))
         keep(ofi, peer, number, sizeof packet, 0, bytes, sizeof packet);

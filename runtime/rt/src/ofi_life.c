@@ -1,9 +1,10 @@
-/* Transport "ofi": whether a peer lives, for providers that do not tell.
+/* Transport "ofi": finds out whether a peer lives, for providers that do not report it.
  *
- * They connect again and again, or send again and again; and a peer that computes is silent as
- * well. So every process listens on a TCP port of its own, takes no connection, and stops to
- * listen when it ends, however it does. It listens where its fabric's messages come alone, or for
- * the ranks of its node alone, and reads nothing: whoever connects can say nothing.
+ * Such providers reconnect or resend without end, and a peer that computes is silent as well. So
+ * every process listens on a TCP port of its own, accepts no connection, and stops listening when
+ * it ends, however it ends: a refused connection means that it has ended. It listens only on the
+ * address of its fabric, or only for the ranks of its node, and reads nothing, so that whoever
+ * connects cannot affect it.
  */
 #include <errno.h>
 #include <poll.h>
@@ -15,8 +16,8 @@
 #include "progress.h"
 #include "remote.h"
 
-/* How long a peer is silent before we look, and how long until we look again: the longer, where we
-   wait for nothing, and it has only not said that it took all. */
+/* How long a peer is silent before it is checked, and how long until the next check; the longest
+   where nothing is awaited from it but an acknowledgement. */
 static const uint64_t LOOK_FIRST_NS = 200000000, LOOK_NEXT_NS = 1000000000,
                       LOOK_MOST_NS = 64000000000;
 
@@ -30,7 +31,7 @@ void ofi_live(struct ofi *ofi, struct fly_hello *mine) {
     ofi->life = socket(AF_INET, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
     if (ofi->life < 0) return;
     if (bind(ofi->life, (struct sockaddr *)&name, sizeof name) == 0 &&
-        listen(ofi->life, SOMAXCONN) == 0 && /* room for many questions: none is answered */
+        listen(ofi->life, SOMAXCONN) == 0 && /* a long backlog, since no connection is accepted */
         getsockname(ofi->life, (struct sockaddr *)&name, &length) == 0)
         mine->life_port = name.sin_port;
 }
@@ -72,7 +73,7 @@ void ofi_doubt(struct fly_carrier *c, int peer) {
     struct ofi *ofi = (struct ofi *)c;
     const struct sockaddr_in *life = &ofi->peers[peer].life;
     if (life->sin_port == 0 || peer == c->rt->rank || !nobody_listens(life)) return;
-    for (int i = 0; i < 64 && ofi_poll(c) > 0; i++) continue; /* what it said before it ended */
+    for (int i = 0; i < 64 && ofi_poll(c) > 0; i++) continue; /* what it sent before its end */
     fly_peer_lost(c->rt, peer);
 }
 
@@ -80,7 +81,7 @@ void ofi_look(struct ofi *ofi) {
     uint64_t now = fly_now_ns();
     for (int r = 0; r < ofi->base.rt->size; r++) {
         struct ofi_peer *peer = &ofi->peers[r];
-        /* An adapter may have taken all, and nobody there. */
+        /* An adapter may have accepted everything although the process has ended. */
         bool open = peer->busy != 0 || peer->sent != peer->acked;
         if (!open || ofi_lost(ofi, r)) continue;
         if (peer->silent_ns == 0) {

@@ -1,4 +1,4 @@
-/* Transport "ofi": which provider, and the opening and closing of an end of it. */
+/* Transport "ofi": chooses a provider, and opens and closes an endpoint of it. */
 #include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -14,15 +14,15 @@ int ofi_failed(const char *call, long code) {
                     fi_strerror((int)-code), code == -FI_EMFILE ? " (ulimit -n)" : "");
 }
 
-/* Without registration of buffers, and with an address; of IPv4, where it has one of this machine
-   alone, only if need be. */
+/* Whether a provider needs no registration of buffers and has an address. An IPv4 address that only
+   reaches this machine is accepted only where there is no other (`own_too`). */
 static bool usable(const struct fi_info *info, bool own_too) {
     if (info->domain_attr->mr_mode & FI_MR_LOCAL) return false;
     if (info->addr_format != FI_SOCKADDR_IN) return info->addr_format != FI_SOCKADDR_IN6;
     return info->src_addr != NULL && (own_too || ((const unsigned char *)info->src_addr)[4] != 127);
 }
 
-/* The first end that a provider offers; `writes`: one that reaches memory as well. */
+/* Opens the first endpoint that a provider offers; `writes`: one that also reaches memory. */
 static int ask(struct ofi *ofi, const char *provider, bool writes) {
     struct fi_info *hints = fi_allocinfo(), *found = NULL;
     if (hints == NULL) return fly_fail(FLY_ERR_NOMEM, "ofi: no memory");
@@ -73,9 +73,9 @@ int ofi_open(struct ofi_end *end, struct fi_info *info, size_t events) {
     return code;
 }
 
-/* ofi_rxm over verbs (libfabric 1.17) gives the memory of a message that comes in while it closes a
-   connection back to that connection, which is gone: it crashes. Its own, which grant room, come
-   when it has looked at new connections, every 10 ms. */
+/* ofi_rxm over verbs (libfabric 1.17) returns the memory of a message that arrives while it closes
+   a connection to that connection, which no longer exists: it crashes. Its internal messages, which
+   grant buffers, arrive when it has looked for new connections, every 10 ms. */
 bool ofi_is_hasty(const struct fi_info *info) {
     const char *name = info->fabric_attr->prov_name;
     return strstr(name, "verbs") != NULL && strstr(name, "ofi_rxm") != NULL;
@@ -112,8 +112,8 @@ int ofi_register(struct ofi_end *end, const struct fi_info *info, void *base, si
     return code;
 }
 
-/* Puts of fewer bytes are messages, as measured (docs/runtime.md): a write with data is the quicker
-   from the first byte on, one with a message behind it only where that saves copies. */
+/* Smaller puts are messages, as measured (docs/runtime.md): a write with data is faster from the
+   first byte on; a write with a message behind it only where that saves copies. */
 enum { LEAST_DATA = 1, LEAST_BEHIND = 16384 };
 
 static bool can(const struct ofi_facts *facts, enum ofi_path path) {
@@ -130,7 +130,8 @@ int ofi_decide(struct ofi *ofi) {
         [OFI_MESSAGE] = SIZE_MAX, [OFI_DATA] = LEAST_DATA, [OFI_BEHIND] = LEAST_BEHIND,
         [OFI_DELIVERED] = LEAST_BEHIND,
     };
-    /* Not OFI_DELIVERED: the target hears nothing until the origin calls the library again. */
+    /* OFI_DELIVERED is not among them: the target would be notified only by the origin's next
+       call. */
     static const enum ofi_path BEST[] = {OFI_DATA, OFI_BEHIND, OFI_MESSAGE};
     const struct fly_settings *settings = &ofi->base.rt->settings;
     struct ofi_facts *facts = &ofi->facts;

@@ -1,9 +1,9 @@
-/* Transport "ofi": which of a rank's operations to another may not pass each other.
+/* Transport "ofi": decides which of a rank's operations to a peer may not overtake each other.
  *
- * A write reaches memory before the target has looked at the packets that were sent before it.
- * Where both touch the same bytes it goes as a packet, too: these are executed by their numbers. So
- * bytes are those of the last put, as they are where every put is a packet. The spans of packets
- * are kept until the target has acknowledged them.
+ * A write reaches memory before the target has executed the packets that were sent before it. Where
+ * both touch the same bytes the write goes as a packet, too, since packets are executed in the
+ * order of their numbers. So the bytes end as the last put left them, as if every put were a
+ * packet. The spans of bytes that packets touch are kept until the target has acknowledged them.
  */
 #include <string.h>
 
@@ -18,7 +18,7 @@ static void forget_taken(struct ofi_peer *peer) {
     peer->span_count = kept;
 }
 
-/* Where a packet's blocks lie, from first to behind the last byte. */
+/* The bytes from a packet's first block to behind its last one. */
 static struct ofi_span span_of(const struct fly_packet *packet) {
     struct ofi_span span = {.window = packet->window, .from = packet->move.offset};
     if (packet->kind == FLY_K_ATOMIC) {
@@ -38,7 +38,7 @@ static bool overlap(const struct ofi_span *one, const struct ofi_span *other) {
     return one->window == other->window && one->from < other->to && other->from < one->to;
 }
 
-/* The span becomes one of those that are kept; where they are many, part of another. */
+/* Keeps a span; where there are too many, widens the last one to include it. */
 static void keep(struct ofi_peer *peer, struct ofi_span span) {
     struct ofi_span *last = &peer->spans[OFI_SPANS - 1];
     forget_taken(peer);
@@ -46,7 +46,7 @@ static void keep(struct ofi_peer *peer, struct ofi_span span) {
         peer->spans[peer->span_count++] = span;
         return;
     }
-    if (last->window != span.window) { /* nothing may pass, of any window */
+    if (last->window != span.window) { /* a span of two windows: nothing may overtake it */
         last->window = span.window;
         peer->wall = span.number;
         peer->walled = true;

@@ -1,7 +1,7 @@
-/* Transport "ofi": what a provider's writes do, found by two ends of it that write to each other.
+/* Transport "ofi": finds by trial what a provider's writes do, between two endpoints of it.
  *
- * What providers claim is no basis: some cut the data of completions, some complete a delivery
- * before it is one, some have progress of their own only where completions are slept for.
+ * Providers' claims cannot be relied on: some cut the data of completions, some report a delivery
+ * before it has happened, some only progress on their own while somebody sleeps for completions.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -22,7 +22,7 @@ struct trial {
     uint64_t base, key;
     uint64_t target[WORDS], source[WORDS];
     struct fi_context2 context, taking, giving;
-    int written, events; /* completions here, and of data there */
+    int written, events; /* write completions here; remote data events there */
     uint64_t data;
     int error;
 };
@@ -60,7 +60,7 @@ static int start(struct trial *t, uint64_t value, uint64_t flags) {
     return code != 0 ? (int)-code : t->error;
 }
 
-/* Until what is awaited has come, or an error, or the time is over. */
+/* Polls until the awaited events have come, or an error, or the time is over. */
 static int await(struct trial *t, int events, uint64_t limit_ns) {
     uint64_t end = fly_now_ns() + limit_ns;
     while ((t->written == 0 || t->events < events) && t->error == 0 && fly_now_ns() < end) {
@@ -99,7 +99,7 @@ static int open_both(struct trial *t, struct fi_info *info) {
     return 0;
 }
 
-/* Whether a write comes with its data, whole, and not before its bytes. */
+/* Whether a write's data arrives whole, and not before its bytes. */
 static void try_data(struct trial *t, const struct fi_info *info, struct ofi_facts *facts) {
     uint64_t mask = facts->data_bytes < 8 ? UINT32_MAX : UINT64_MAX;
     if (info->domain_attr->cq_data_size < 4) {
@@ -122,7 +122,7 @@ static void try_data(struct trial *t, const struct fi_info *info, struct ofi_fac
     }
 }
 
-/* Whether a delivery is one, and comes about while the target makes no call. */
+/* Whether a completed delivery is in memory, and happens while the target makes no call. */
 static void try_delivery(struct trial *t, const struct fi_info *info, struct ofi_facts *facts) {
     int error = start(t, 3, FI_DELIVERY_COMPLETE);
     bool claims = info->domain_attr->data_progress == FI_PROGRESS_AUTO;
@@ -145,7 +145,7 @@ static void try_delivery(struct trial *t, const struct fi_info *info, struct ofi
                           : "bytes land only while the target calls the library", 0);
 }
 
-/* A message back comes behind all that the provider of the target has sent by itself. */
+/* Sends a message back, which arrives after all that the target's provider has sent by itself. */
 static void part(struct trial *t) {
     fi_addr_t back;
     unsigned char name[128];
@@ -166,7 +166,7 @@ static void part(struct trial *t) {
 }
 
 void ofi_probe(struct fi_info *info, struct ofi_facts *facts) {
-    /* Of data the same at all ends, whatever is found: they must read it alike. */
+    /* All ends must read data alike, so its size does not depend on what the trial finds. */
     *facts = (struct ofi_facts){.data_bytes = info->domain_attr->cq_data_size < 8 ? 4 : 8};
     if ((info->caps & FI_RMA) == 0) {
         add(facts, "it has no writes", 0);
@@ -177,7 +177,7 @@ void ofi_probe(struct fi_info *info, struct ofi_facts *facts) {
         return;
     }
     struct trial *t = calloc(1, sizeof *t);
-    struct fi_info *small = fi_dupinfo(info); /* some make room for all that may be under way */
+    struct fi_info *small = fi_dupinfo(info); /* some allocate for all in flight */
     if (t == NULL || small == NULL) {
         free(t);
         return;

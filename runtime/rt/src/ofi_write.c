@@ -1,4 +1,4 @@
-/* Transport "ofi": memory that is lent, and the writes and reads that need nobody there. */
+/* Transport "ofi": lends memory, and runs the writes and reads that need no help of the target. */
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
@@ -7,15 +7,15 @@
 #include "ofi.h"
 #include "progress.h"
 
-/* In a loan: the key, the address where offsets count from, and LENT with the window's slot. */
+/* The words of a loan: the key, the address that offsets count from, and LENT | window's slot. */
 enum { LOAN_KEY, LOAN_BASE, LOAN_SLOT };
 static const uint64_t LENT = 1 << 16;
-/* A slot that no window has: writes without data are still possible. */
+/* The slot of windows beyond the last one: they can be written without completion data only. */
 enum { NO_SLOT = OFI_SLOTS };
-/* Bytes of a write that are copied, so that the user's memory is free at once. */
+/* Up to this many bytes of a write are copied, so that the user's memory is free at once. */
 enum { COPIED = 4096 };
 
-struct lent {
+struct loan {
     struct fid_mr *mr;
     unsigned slot;
 };
@@ -23,10 +23,10 @@ struct lent {
 void ofi_lend(struct fly_carrier *c, struct fly_win *win, uint64_t loan[FLY_LOAN_WORDS]) {
     struct ofi *ofi = (struct ofi *)c;
     if (!ofi->facts.writes || win->bytes == 0) return;
-    struct lent *lent = calloc(1, sizeof *lent);
+    struct loan *lent = calloc(1, sizeof *lent);
     if (lent == NULL || ofi_register(&ofi->end, ofi->info, win->base, win->bytes, ++ofi->keys,
                                      &lent->mr) != 0) {
-        free(lent); /* messages do without */
+        free(lent); /* messages need no registration */
         return;
     }
     unsigned named = 1U << ofi->layout.slot;
@@ -40,8 +40,8 @@ void ofi_lend(struct fly_carrier *c, struct fly_win *win, uint64_t loan[FLY_LOAN
     win->lent = lent;
 }
 
-/* All that was under way to a window has ended before; but where a process has died, others may not
-   know it yet and still write, or its last bytes come in while we go. */
+/* Usually everything in flight to a window has ended by now. But if a process has died, others may
+   not know it yet and still write, or its last bytes may arrive while the window is closed. */
 static void settle(struct ofi *ofi) {
     uint64_t end = fly_now_ns() + 20000000;
     while (fly_now_ns() < end) ofi_poll(&ofi->base);
@@ -49,9 +49,9 @@ static void settle(struct ofi *ofi) {
 
 void ofi_reclaim(struct fly_carrier *c, struct fly_win *win) {
     struct ofi *ofi = (struct ofi *)c;
-    struct lent *lent = win->lent;
+    struct loan *lent = win->lent;
     bool deaths = c->rt->deaths != 0;
-    if (lent->slot < NO_SLOT) /* a late write must not find another window under its name */
+    if (lent->slot < NO_SLOT) /* the slot of a late write is not reused */
         ofi->slots[lent->slot] = (struct ofi_slot){NULL, deaths};
     if (deaths) settle(ofi);
     fi_close(&lent->mr->fid);
@@ -65,19 +65,19 @@ static bool by_data(const struct ofi *ofi, const uint64_t *loan, int tag) {
                     (uint32_t)ofi->base.rt->rank);
 }
 
-enum fly_way ofi_way(struct fly_carrier *c, int peer, const struct fly_packet *packet,
-                     const uint64_t *loan, size_t bytes) {
+enum fly_transfer ofi_transfer(struct fly_carrier *c, int peer, const struct fly_packet *packet,
+                               const uint64_t *loan, size_t bytes) {
     struct ofi *ofi = (struct ofi *)c;
     struct ofi_peer *to = &ofi->peers[peer];
     if (bytes < ofi->least || bytes == 0 || bytes > ofi->info->ep_attr->max_msg_size ||
         loan[LOAN_SLOT] == 0 || !to->writes || !ofi_order_free(to, packet))
-        return FLY_WAY_MESSAGE;
-    if (packet->kind == FLY_K_GET) return FLY_WAY_KEPT;
-    /* Data that cannot say all: a message behind the write does, where that is possible. */
+        return FLY_TRANSFER_MESSAGE;
+    if (packet->kind == FLY_K_GET) return FLY_TRANSFER_KEPT;
+    /* If the completion data is too small, a message behind the write notifies, where possible. */
     if (ofi->path == OFI_DATA && !by_data(ofi, loan, packet->tag) &&
         (!ofi->facts.behind || bytes < ofi->least_behind))
-        return FLY_WAY_MESSAGE;
-    return bytes <= COPIED && !ofi->delivers ? FLY_WAY_COPIED : FLY_WAY_KEPT;
+        return FLY_TRANSFER_MESSAGE;
+    return bytes <= COPIED && !ofi->delivers ? FLY_TRANSFER_COPIED : FLY_TRANSFER_KEPT;
 }
 
 static struct ofi_op *op_for(struct ofi *ofi, enum ofi_kind kind, int peer,
@@ -95,26 +95,26 @@ static struct ofi_op *op_for(struct ofi *ofi, enum ofi_kind kind, int peer,
     return op;
 }
 
-static uint64_t told_of(const struct ofi *ofi, const struct fly_packet *packet,
-                        const uint64_t *loan, uint32_t number) {
-    struct ofi_told told = {.rank = (uint32_t)ofi->base.rt->rank, .number = number};
-    told.tag = packet->tag == FLY_NO_TAG ? ofi_no_tag(&ofi->layout) : (uint32_t)packet->tag;
-    told.slot = (uint32_t)(loan[LOAN_SLOT] & ~LENT);
-    return ofi_pack(&ofi->layout, &told);
+static uint64_t notice_of(const struct ofi *ofi, const struct fly_packet *packet,
+                          const uint64_t *loan, uint32_t number) {
+    struct ofi_notice notice = {.rank = (uint32_t)ofi->base.rt->rank, .number = number};
+    notice.tag = packet->tag == FLY_NO_TAG ? ofi_no_tag(&ofi->layout) : (uint32_t)packet->tag;
+    notice.slot = (uint32_t)(loan[LOAN_SLOT] & ~LENT);
+    return ofi_pack(&ofi->layout, &notice);
 }
 
-/* Writes what the provider copies at once, without an event at its end. false: it must wait. */
+/* Writes bytes that the provider copies at once, without a completion. false: it must wait. */
 static bool inject(struct ofi *ofi, int peer, const struct fly_packet *packet,
                    const uint64_t *loan, const void *src, size_t bytes, uint32_t number) {
     if (ofi->peers[peer].busy != 0 || bytes > ofi->info->tx_attr->inject_size ||
         ofi->delivers || ofi_lost(ofi, peer))
         return false;
-    return fi_inject_writedata(ofi->end.ep, src, bytes, told_of(ofi, packet, loan, number),
+    return fi_inject_writedata(ofi->end.ep, src, bytes, notice_of(ofi, packet, loan, number),
                                ofi->peers[peer].address, loan[LOAN_BASE] + packet->move.offset,
                                loan[LOAN_KEY]) == 0;
 }
 
-/* Writes, and notifies the target by a message right behind the write, or when it is done. */
+/* Writes, and notifies the target by a message sent right behind the write, or after it is done. */
 static int write_and_tell(struct ofi *ofi, struct ofi_op *op) {
     struct fly_packet note = op->note;
     int peer = op->peer;
@@ -139,7 +139,7 @@ int ofi_write(struct fly_carrier *c, int peer, const struct fly_packet *packet,
         if (bytes <= COPIED) op->here = memcpy(op->room, src, bytes);
         op->number = to->sent;
         op->with_data = with_data;
-        op->data = told_of(ofi, packet, loan, op->number);
+        op->data = notice_of(ofi, packet, loan, op->number);
         op->note.kind = FLY_K_WRITTEN;
     }
     if (!ofi->facts.in_order) ofi_order_keep(to, packet, to->sent);
@@ -156,7 +156,7 @@ int ofi_read(struct fly_carrier *c, int peer, const struct fly_packet *packet,
     struct ofi *ofi = (struct ofi *)c;
     struct ofi_op *op = op_for(ofi, OFI_READ, peer, packet, loan, dst, bytes, token);
     if (op == NULL) return fly_fail(FLY_ERR_NOMEM, "ofi: no memory for a read");
-    if (packet->tag != FLY_NO_TAG) { /* notified when it is done, with the number it has now */
+    if (packet->tag != FLY_NO_TAG) { /* the notification keeps the place that the read has now */
         op->number = ofi->peers[peer].sent++;
         op->note.kind = FLY_K_NOTIFY;
         op->notes = true;
@@ -181,14 +181,14 @@ ssize_t ofi_start(struct ofi *ofi, struct ofi_op *op) {
     return fi_writemsg(ofi->end.ep, &what, flags);
 }
 
-/* The target took no write or read: it has left the window, as it may where somebody has died. A
-   packet in its place keeps the numbers whole. */
+/* The target refused a write or read: it has freed the window, as happens after a death. A packet
+   is sent in its place, so that no number is missing. */
 static void in_its_place(struct ofi *ofi, struct ofi_op *op) {
     if (op->behind || (op->kind == OFI_READ && !op->notes)) return;
     if (op->kind == OFI_WRITE) op->note.kind = FLY_K_PUT;
     while (ofi_send_as(ofi, op->peer, op->number, &op->note, op->here,
                        op->kind == OFI_WRITE ? op->bytes : 0) != FLY_OK)
-        continue; /* without memory there is no way on */
+        continue; /* the number cannot be left out: try until there is memory */
 }
 
 void ofi_done(struct ofi *ofi, struct ofi_op *op, int error) {

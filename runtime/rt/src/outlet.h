@@ -6,8 +6,8 @@
 
 struct fly_outlet {
     struct fly_ring ring;
-    struct fly_quota *note;  /* of the peer's notifications */
-    struct fly_outlet *next; /* from another peer; the last one leads back to the first */
+    struct fly_quota *note;  /* the credits of the peer's notifications */
+    struct fly_outlet *next; /* the ring from the next peer; the last one leads to the first */
     int peer;
 };
 

@@ -12,7 +12,7 @@ enum fly_kind {
     FLY_K_NOTIFY, /* the data is in the window; a small one is in `data` as well */
     FLY_K_PUT,    /* bytes follow; the target copies */
     FLY_K_GET,    /* the target answers with FLY_K_REPLY */
-    FLY_K_ATOMIC, /* likewise */
+    FLY_K_ATOMIC, /* the target answers with FLY_K_REPLY, too */
     FLY_K_REPLY,  /* answers `token` with `value`, or with bytes that follow */
     FLY_K_ASK,    /* the target answers with FLY_K_ACK */
     FLY_K_ACK,    /* how many of the receiver's packets the sender has executed and taken */
@@ -26,15 +26,16 @@ enum fly_kind {
 
 enum { FLY_INLINE = 40, FLY_COLL_INLINE = 32 };
 enum { FLY_ATOMIC_ADD, FLY_ATOMIC_SWAP };
-/* In `flags`: the word is in the member's entry (struct fly_entry), not in the user's memory. */
+/* This value of `flags` means: the word is in the member's entry (struct fly_entry), not in the
+   user's memory. */
 enum { FLY_F_CONTROL = 1 };
-/* Of PUT: with it the sender completes the epoch of its start. */
+/* A flag of PUT: with it the sender completes the epoch of its start. */
 enum { FLY_F_COMPLETE = 4 };
-/* Of PUT: it is the end of a longer one. */
+/* A flag of PUT: the packet is one part of a longer put. */
 enum { FLY_F_PART = 16 };
-/* Of REPLY: there are no bytes; `value` is the error. */
+/* A flag of REPLY: there are no bytes; `value` is the error. */
 enum { FLY_F_REFUSED = 8 };
-/* Of WRITTEN: its sender knows by itself when the bytes arrived, and needs no answer. */
+/* A flag of WRITTEN: its sender knows when the bytes arrived, and needs no answer. */
 enum { FLY_F_DELIVERED = 2 };
 
 struct fly_packet {

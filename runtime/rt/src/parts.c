@@ -1,4 +1,4 @@
-/* Parts of blocks that are longer than a packet may be: pure. */
+/* Splits blocks that are longer than a packet may be. Pure. */
 #include <string.h>
 
 #include "parts.h"

@@ -1,19 +1,19 @@
-/* Parts of blocks, counted in bytes from the first block's first on. */
+/* Parts of blocks in memory; offsets count the blocks' bytes, without the gaps between them. */
 #ifndef FLY_PARTS_H
 #define FLY_PARTS_H
 
 #include "flyloom.h"
 
 struct fly_part {
-    ptrdiff_t offset; /* from the whole's first byte */
+    ptrdiff_t offset; /* bytes from the first byte of the whole shape */
     fly_shape shape;
     size_t bytes;
 };
 
-/* What begins behind so many bytes of a shape that has more, is a shape by itself, and has at most
-   `most` bytes. */
+/* The part of a shape that begins after `skip` of its bytes and has at most `most` bytes: as much
+   as one shape can describe. There must be more than `skip` bytes. */
 struct fly_part fly_part_of(const fly_shape *shape, size_t skip, size_t most);
-/* So many bytes, from there on: out of the blocks, and into them. */
+/* Copies `bytes` bytes, from `skip` on, out of the blocks of a shape, or into them. */
 void fly_gather_part(unsigned char *to, const unsigned char *from, const fly_shape *shape,
                      size_t skip, size_t bytes);
 void fly_scatter_part(unsigned char *to, const fly_shape *shape, size_t skip,

@@ -1,4 +1,4 @@
-/* Operations that await an answer, by the token that the answer names. */
+/* Operations that wait for an answer, found by the token that the answer carries. */
 #include <stdlib.h>
 
 #include "pending.h"

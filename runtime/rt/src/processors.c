@@ -1,4 +1,4 @@
-/* Which processors a process may use: affinity, cpusets and quotas of control groups. */
+/* Finds the processors that a process may use: affinity, cpusets and quotas of control groups. */
 #include "processors.h"
 
 #include <limits.h>
@@ -12,8 +12,9 @@
 
 enum { SET_WORDS = sizeof((struct fly_processors *)0)->set / sizeof(uint64_t) };
 
-/* The kernel's answer has cpusets in it. A machine with more processors than the set has bits is
-   refused by sched_getaffinity: then the number of processors that are online has to do. */
+/* Reads the set of processors; the kernel has applied cpusets to it. If the machine has more
+   processors than the set has bits, sched_getaffinity fails, and the number of processors that are
+   online has to serve. */
 static void read_set(struct fly_processors *found) {
     cpu_set_t allowed;
     bool known = sched_getaffinity(0, sizeof allowed, &allowed) == 0;
@@ -23,7 +24,7 @@ static void read_set(struct fly_processors *found) {
             found->set[cpu / 64] |= UINT64_C(1) << (cpu % 64);
 }
 
-/* The first line of a file, with `room` bytes for it. */
+/* Reads the first line of a file into `line`, which has room for `room` bytes. */
 static bool line_of(const char *folder, const char *name, char *line, int room) {
     char path[PATH_MAX];
     int length = snprintf(path, sizeof path, "%s/%s", folder, name);
@@ -35,8 +36,9 @@ static bool line_of(const char *folder, const char *name, char *line, int room) 
     return there;
 }
 
-/* The quota that a group itself has, in microseconds for each period: cpu.max of version 2 has both
-   numbers or the word max, version 1 has a file for each, with -1 for no limit. */
+/* Reads the quota of the group itself, in microseconds for each period: version 2 has a file
+   cpu.max with both numbers or the word max; version 1 has a file for each, with -1 for no
+   limit. */
 static bool quota_of(const char *folder, double *processors) {
     char line[64], period[64];
     long long most, each;
@@ -53,8 +55,8 @@ static bool quota_of(const char *folder, double *processors) {
     return true;
 }
 
-/* The tightest quota of a group and those above it. A part of a processor is none: ranks that spin
-   on it are stopped until the next period. */
+/* Finds the tightest quota of a group and of those above it. A quota below one processor counts as
+   none: ranks that spin on it are stopped until the next period anyway. */
 static void read_quotas(const char *root, const char *path, struct fly_processors *found) {
     char folder[PATH_MAX];
     int length = snprintf(folder, sizeof folder, "%s%s", root, path);
@@ -77,7 +79,7 @@ static void read_quotas(const char *root, const char *path, struct fly_processor
     }
 }
 
-/* Whether `names`, separated by commas, has the name. */
+/* Whether a list of names, separated by commas, contains the name. */
 static bool has_name(const char *names, size_t length, const char *name) {
     size_t wanted = strlen(name);
     for (size_t at = 0; at < length;) {
@@ -102,7 +104,7 @@ void fly_processors_read(const char *groups, const char *own, struct fly_process
         controllers++;
         size_t length = (size_t)(path - controllers);
         char root[PATH_MAX];
-        if (length == 0) { /* version 2 has one tree, which may be mounted beside version 1 */
+        if (length == 0) { /* version 2's one tree, perhaps beside version 1 */
             read_quotas(groups, path + 1, found);
             snprintf(root, sizeof root, "%s/unified", groups);
         } else if (has_name(controllers, length, "cpu")) {

@@ -1,4 +1,4 @@
-/* Which processors a process may use, and how many ranks of a node share one. */
+/* The processors that a process may use, and how many ranks of a node share one. */
 #ifndef FLY_PROCESSORS_H
 #define FLY_PROCESSORS_H
 
@@ -6,7 +6,7 @@
 
 /* The processors that a process may use. The kernel applies two limits: a set of processors
    (sched_setaffinity, taskset, cpusets, launchers that bind) and, for a control group as a whole,
-   the processor time of so many processors (docker --cpus, Kubernetes, Slurm). */
+   as much processor time as `quota` processors have (docker --cpus, Kubernetes, Slurm). */
 struct fly_processors {
     uint64_t set[16];      /* a bit for each processor; all zero where it is not known */
     uint32_t quota;        /* whole processors whose time the group may use; 0: no limit */
@@ -14,12 +14,13 @@ struct fly_processors {
     uint64_t group;        /* the control group that has the quota: its inode */
 };
 
-/* Of this process. `groups` is where control groups are mounted, /sys/fs/cgroup, and `own` the file
-   that says which ones a process is in, /proc/self/cgroup. What cannot be read is no limit. */
+/* Reads the limits of this process. `groups` is where control groups are mounted, /sys/fs/cgroup,
+   and `own` the file that lists the process's groups, /proc/self/cgroup. What cannot be read counts
+   as no limit. */
 void fly_processors_read(const char *groups, const char *own, struct fly_processors *found);
 
-/* The ranks that share the most wanted processor, by sets and quotas; at least 1. `of` has the
-   processors of the `count` ranks of a node. */
+/* The number of ranks that share the most contended processor, by sets and quotas; at least 1. `of`
+   has the processors of the `count` ranks of a node. */
 int fly_processors_crowd(const struct fly_processors *of, int count);
 
 #endif

@@ -1,4 +1,4 @@
-/* Progress, patience and credits. */
+/* Progress, waits and credits: every call that waits or sends goes through these. */
 #include <sched.h>
 #include <time.h>
 
@@ -9,19 +9,19 @@
 #include "remote.h"
 #include "state.h"
 
-/* Turns before a rank that waits lets others run, and before it sleeps: some 2 us, and some 100 us
-   of yielding. A turn looks LOOKS times, of 7 ns or so each. Over a network a turn asks the
-   kernel, 300 ns or so, and an answer takes tens of us. */
+/* How many turns a waiting rank makes before it yields its processor, and before it sleeps: about
+   2 us, then about 100 us of yielding. A turn looks LOOKS times at memory, about 7 ns each. Over a
+   network a turn asks the kernel, about 300 ns, and an answer takes tens of microseconds. */
 enum { LOOKS = 12, TURNS_SPIN = 25, TURNS_SPIN_FAR = 100, TURNS_YIELD = 325 };
-/* Turns from one look at the clock to the next: of a program that tests every 10 ms, 40 ms. */
+/* The clock is read once in this many turns: every 40 ms in a program that tests every 10 ms. */
 enum { TURNS_TEND = 4 };
-/* A silent peer is asked whether it lives after so long, then twice as long, up to the most; one
-   whose connection has ended while all leave is given so long. */
+/* A silent peer is asked whether it lives after ASK_FIRST_NS, then after twice the time, up to
+   ASK_MOST_NS. A peer whose connection ended during fly_finalize counts as dead after LEAVE_NS. */
 static const uint64_t ASK_FIRST_NS = 100000000, ASK_MOST_NS = 2000000000, LEAVE_NS = 1000000000;
-/* Nothing leaves for so long: it is not waited for. */
+/* The wait for packets to leave ends when none has left for this long. */
 static const uint64_t STILL_NS = 1000000000;
 enum { REST_FIRST_US = 100, REST_MOST_US = 5000 };
-/* A sleep that something may come in without ending it. */
+/* The length of a sleep that an arriving packet may not end. */
 enum { NAP_US = 50 };
 
 uint64_t fly_now_ns(void) {
@@ -40,7 +40,7 @@ void fly_leave_locked(struct fly_rt *rt) {
     pthread_mutex_unlock(&rt->lock);
 }
 
-/* Inside a call that waits: the program has not left the library. */
+/* Unlocks inside a call that waits; for the record the program has not left the library. */
 static void let_go(struct fly_rt *rt) {
     if (rt->locked) pthread_mutex_unlock(&rt->lock);
 }
@@ -54,7 +54,7 @@ FLY_APART void fly_watch(struct fly_rt *rt) {
         if (rt->carriers[i]->ops->watch != NULL) rt->carriers[i]->ops->watch(rt->carriers[i]);
 }
 
-/* Polls all transports once; those of shared memory look `looks` times. */
+/* Polls all transports once; transports of shared memory look `looks` times. */
 static int turn(struct fly_rt *rt, int looks, const struct fly_want *until) {
     int taken = 0;
     for (int i = 0; i < rt->carrier_count; i++) {
@@ -68,8 +68,8 @@ static int turn(struct fly_rt *rt, int looks, const struct fly_want *until) {
 
 int fly_turn(struct fly_rt *rt) { return turn(rt, 1, NULL); }
 
-/* A transport that can be slept in ends the sleep itself when something comes. The others, and
-   multicast, cannot: with one of them the sleep is a nap, in which that transport still wakes. */
+/* Sleeps. A transport that can be slept in ends the sleep when a packet comes. The others, and
+   multicast, cannot: with one of them the sleep is a nap, and that transport is polled after it. */
 static void rest(struct fly_rt *rt, uint32_t microseconds) {
     struct fly_carrier *wakes = NULL;
     for (int i = 0; i < rt->carrier_count && wakes == NULL; i++)
@@ -89,7 +89,7 @@ static void rest(struct fly_rt *rt, uint32_t microseconds) {
 /* Whether the next step of a wait is a sleep. */
 static bool rests(const struct fly_pause *pause) { return pause->turns > TURNS_YIELD; }
 
-/* Lets others run, or sleeps, where nothing has come for long. */
+/* Yields the processor, or sleeps, when nothing has come for long. */
 static FLY_APART void be_patient(const struct fly_pause *pause) {
     struct fly_rt *rt = pause->rt;
     if (rests(pause)) {
@@ -104,8 +104,9 @@ static FLY_APART void be_patient(const struct fly_pause *pause) {
     }
 }
 
-/* Where a death shows only by what is sent, something is sent now and then. What a peer said before
-   it left may still be on its way when its connection has ended: it has a while to come. */
+/* Sends something now and then to a peer whose death shows only when something is sent. Packets
+   that a peer sent before it left may arrive after its connection has ended, so they get some
+   time. */
 static FLY_APART void wonder(struct fly_pause *pause) {
     struct fly_rt *rt = pause->rt;
     struct fly_peer *peer = &rt->peers[pause->awaited - 1];
@@ -125,7 +126,7 @@ static FLY_APART void wonder(struct fly_pause *pause) {
 void fly_wait_more(struct fly_pause *pause) {
     struct fly_rt *rt = pause->rt;
     uint32_t spins = rt->only != NULL ? TURNS_SPIN : TURNS_SPIN_FAR;
-    if (rt->crowded) spins = 0; /* who spins keeps the others from running */
+    if (rt->crowded) spins = 0; /* a spinning rank would keep the others from running */
     pause->turns++;
     pause->checks++;
     if (pause->turns > spins || (rt->locked && pause->turns % 16 == 0)) be_patient(pause);
@@ -135,13 +136,14 @@ void fly_wait_more(struct fly_pause *pause) {
         taken = only->ops->spin(only, looks, pause->until);
         fly_look_after(rt);
     } else {
-        taken = turn(rt, looks, pause->until); /* as many looks as one at a network takes */
+        taken = turn(rt, looks, pause->until); /* looks cost as much as one poll of a network */
     }
-    if (taken > 0) pause->turns = 0; /* more may come soon */
+    if (taken > 0) pause->turns = 0; /* starts to spin again: more may come soon */
     if (pause->awaited != 0 && (pause->checks % 64 == 0 || rests(pause))) wonder(pause);
 }
 
-/* The clock is read now and then while the wait spins, and after each sleep, which may be long. */
+/* Whether the time is over. The clock is read now and then while the wait spins, and after each
+   sleep, which may be long. */
 static bool timed_out(struct fly_pause *pause) {
     uint64_t limit = pause->rt->settings.timeout_ms;
     if (limit == 0 || (pause->checks % 64 != 0 && !rests(pause))) return false;
@@ -164,7 +166,7 @@ int fly_credit(struct fly_rt *rt, int peer, int class, bool patient) {
     struct fly_pause pause = {.rt = rt, .awaited = 1 + peer};
     fly_heed(rt);
     while (!rt->peers[peer].dead && !has_credit(quota)) {
-        /* Own arrivals are taken meanwhile: two full peers would wait for each other. */
+        /* Arrivals are taken meanwhile; otherwise two peers without credits would deadlock. */
         if (!patient && timed_out(&pause))
             return fly_fail(FLY_ERR_TIMEOUT, "rank %d has taken none of %llu notifications for "
                             "%u ms", peer, (unsigned long long)quota->limit,
@@ -215,13 +217,13 @@ int fly_send(struct fly_rt *rt, int peer, const struct fly_packet *packet, const
     struct fly_peer *to = &rt->peers[peer];
     if (to->dead) return fly_fail_dead(rt, "a message", peer);
     int code = to->via->ops->send(to->via, peer, packet, data, bytes);
-    if (code == FLY_OK && packet->kind == FLY_K_PUT) to->puts++; /* those that will be done */
+    if (code == FLY_OK && packet->kind == FLY_K_PUT) to->puts++; /* it will be acknowledged */
     return code;
 }
 
 void fly_let_out(struct fly_rt *rt, int peer) {
     struct fly_carrier *via = rt->peers[peer].via;
-    if (via->ops->unsent == NULL || rt->threaded) return; /* or the thread lets it out */
+    if (via->ops->unsent == NULL || rt->threaded) return; /* the progress thread sends the rest */
     uint64_t left = via->ops->unsent(via, peer), before = left;
     struct fly_pause pause = {.rt = rt, .awaited = 1 + peer};
     for (uint64_t since = 0; left != 0; left = via->ops->unsent(via, peer)) {

@@ -1,7 +1,7 @@
-/* Keeps what a program does with the library, and brings it together at the end.
+/* Records what a program does with the library, and writes it at the end.
  *
- * Every rank keeps its own side: what it sends, which notifications its requests took, what it
- * waits for. What arrives at a rank follows from what the others send.
+ * Every rank records its own side: what it sends, which notifications its requests took, and what
+ * it waits for. What arrives at a rank follows from what the others send.
  */
 #include "record.h"
 
@@ -23,9 +23,9 @@ enum { CHUNK_EVENTS = 1024, CHUNK_BYTES_ALL = 1 << 25, FEW = 2 };
 struct fly_record {
     struct fly_event *events;
     uint64_t count, room, requests, asks, colls;
-    uint64_t left_ns, gap_ns; /* outside the library, and not yet among the events */
+    uint64_t left_ns, gap_ns; /* time spent outside the library that no event has yet */
     bool clock, inside, failed;
-    bool *written; /* to a peer, since the last flush */
+    bool *written; /* by peer: whether something was written since the last flush */
     char *path;
 };
 
@@ -80,7 +80,7 @@ int fly_record_begin(struct fly_rt *rt) {
         fly_record_free(rt);
         return code;
     }
-    rt->locked = true; /* every call goes the way that is recorded */
+    rt->locked = true; /* the locked paths are the ones that record */
     fly_record_skip(rt);
     return FLY_OK;
 }
@@ -153,7 +153,7 @@ uint64_t fly_record_ask(struct fly_win *win, int peer, int tag, bool atomic, uin
     return ++rt->record->asks;
 }
 
-/* Whether what was written is there is asked of those to whom something was written. */
+/* A flush asks only the peers to which something was written since the last one. */
 void fly_record_flush(struct fly_win *win, int peer) {
     struct fly_rt *rt = win->rt;
     if (rt->record == NULL) return;
@@ -206,7 +206,7 @@ static void local_work(struct fly_rt *rt) {
     push(rt, (struct fly_event){.kind = FLY_E_LOCAL});
 }
 
-/* A message of a round, unless to oneself; whether it is the first one. */
+/* Records a message of a round, unless it is to oneself; returns whether it is the first one. */
 static bool message(const struct fly_sched *s, enum fly_event_kind kind, int rank, int tag,
                     size_t bytes, bool first) {
     int peer = fly_world_rank(s->coll->team, rank);
@@ -217,7 +217,8 @@ static bool message(const struct fly_sched *s, enum fly_event_kind kind, int ran
     return false;
 }
 
-/* Where a round has many messages the next one requires one operation in place of all. */
+/* Records a round. If it has many messages, one operation stands for them in what the next round
+   requires. */
 static void round_of(const struct fly_sched *s, const struct fly_span *span) {
     bool first = true, folds = false;
     if (span[0].local != span[1].local) local_work(s->coll->rt);
@@ -244,7 +245,7 @@ uint64_t fly_record_schedule(const struct fly_sched *s) {
     return number;
 }
 
-/* The events of all ranks at rank 0, a part of each at a time. */
+/* Collects the events of all ranks at rank 0, piece by piece. */
 static int gather(struct fly_rt *rt, const uint64_t counts[], struct fly_event *events[]) {
     const struct fly_record *record = rt->record;
     uint64_t most = 0, part = CHUNK_BYTES_ALL / sizeof(struct fly_event) / (uint64_t)rt->size;

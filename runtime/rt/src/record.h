@@ -15,14 +15,14 @@ enum fly_event_kind {
     FLY_E_ANSWER, /* wait for the answer of ask number `value`, counted from 1 */
     FLY_E_ANSWERS, /* wait for the answers of a peer, or of all (-1), in a window */
     FLY_E_TOOK,   /* request `value` took a notification */
-    FLY_E_DONE,   /* and is complete */
+    FLY_E_DONE,   /* the request is complete */
     /* A collective: FLY_E_COLL, its whole schedule, FLY_E_COLL_END. What it does the program does
        beside what comes behind, until it waits. */
     FLY_E_COLL,
     FLY_E_LOCAL,    /* copies, or folds */
     FLY_E_OUT,      /* a message by its tag in the schedule; beside: with the one before it, in */
     FLY_E_IN,       /* the same round. The collective is `answer` of its team, `object` */
-    FLY_E_COLL_END, /* of collective `value` of this rank, counted from 1 */
+    FLY_E_COLL_END, /* the end of collective `value` of this rank, counted from 1 */
     FLY_E_JOIN      /* wait for that one */
 };
 
@@ -34,7 +34,7 @@ enum fly_event_kind {
 #define FLY_TAG_BARRIER UINT32_C(0x80000005)
 #define FLY_TAG_POST UINT32_C(0x80000006)
 #define FLY_TAG_COMPLETE UINT32_C(0x80000007)
-/* Of the messages of collectives: record_tags.c. */
+/* The first tag of messages of collectives: record_tags.c. */
 #define FLY_TAG_COLL UINT32_C(0x80000008)
 #define FLY_TAG_COLLS UINT32_C(0x3FFFFFF8)
 #define FLY_TAG_ANSWER UINT32_C(0xC0000000)
@@ -76,7 +76,7 @@ void fly_record_packet(struct fly_rt *rt, enum fly_event_kind kind, uint32_t obj
                        uint32_t tag, bool beside);
 uint64_t fly_record_request(struct fly_rt *rt);
 void fly_record_took(struct fly_win *win, const struct fly_req *req, int source, int tag);
-/* Also of a collective. */
+/* A request is complete, which may be that of a collective. */
 void fly_record_done(const struct fly_req *req);
 /* A collective that starts, of a runtime that records; its number, or 0: nothing to do. */
 uint64_t fly_record_schedule(const struct fly_sched *s);
@@ -97,7 +97,7 @@ struct fly_tags {
 bool fly_tags_open(struct fly_tags *tags, int size, struct fly_event *const events[],
                    const uint64_t counts[]);
 void fly_tags_close(struct fly_tags *tags);
-/* Of a FLY_E_OUT or FLY_E_IN, the tag in GOAL. */
+/* The tag in GOAL of a FLY_E_OUT or FLY_E_IN. */
 uint32_t fly_tags_find(const struct fly_tags *tags, const struct fly_event *event);
 
 #endif

@@ -1,10 +1,11 @@
-/* Writes recorded events as GOAL: what a rank's program does on processor 0, in its order; what
- * others do to its memory on processor 1, where it costs the program nothing.
+/* Writes recorded events as GOAL. Processor 0 has what a rank's program does, in its order;
+ * processor 1 has what others do to its memory, which costs the program no time.
  *
- * A notified put is a send; its arrival a receive on processor 1. Where a request completes stands
- * a calculation of 0 ns that requires the arrivals it took, and those that their origins sent
- * before. An ask is a send, a receive and an answer on the other's processor 1. A collective
- * begins where the program is when it starts it, and the program requires its end where it waits.
+ * A notified put is a send, and its arrival a receive on processor 1. Where a request completes
+ * there is a calculation of 0 ns that requires the arrivals which the request took, and those that
+ * their origins sent before. An ask is a send and a receive, with an answer on the other's
+ * processor 1. A collective starts at the program's operation of that time, and the program
+ * requires its end where it waits for it.
  */
 #include <errno.h>
 #include <stdio.h>
@@ -19,11 +20,11 @@ static const uint64_t NONE = UINT64_MAX;
 struct arrival {
     const struct fly_event *event;
     int source;
-    uint64_t ask; /* number of the ask at its origin */
+    uint64_t ask; /* number of the ask, counted at its origin */
     bool matched;
 };
 
-/* Something that is matched by origin, window and tag, in order. */
+/* Identifies what is matched in order: by origin, window and tag. */
 struct key {
     int source;
     uint32_t object, tag;
@@ -39,15 +40,15 @@ struct rank {
     int rank;
     const struct fly_event *events;
     uint64_t count;
-    struct arrival *arrivals; /* by origin, then in its order */
+    struct arrival *arrivals; /* sorted by origin, then as each origin sent them */
     uint64_t arrived;
-    uint64_t *match;   /* of an event: the arrival that it took, or NONE */
-    uint64_t *covered; /* by origin: arrivals before this one were waited for */
-    uint64_t *answers; /* by ask: its event, or NONE where its answer was waited for */
+    uint64_t *match;   /* by event: the arrival that it took, or NONE */
+    uint64_t *covered; /* by origin: earlier arrivals were waited for */
+    uint64_t *answers; /* by ask: its event; NONE: answered */
     uint64_t asks, unanswered; /* asks before `unanswered` were waited for */
-    struct labels before, group, took; /* operations that the next requires; that it will */
-    struct labels left_before, left;   /* the first two of the program, in a collective */
-    struct labels *ends;               /* by collective: its last operations, until waited for */
+    struct labels before, group, took; /* required by the next operation; by later ones */
+    struct labels left_before, left;   /* the program's `before` and `group`, in a collective */
+    struct labels *ends;               /* by collective: its last operations, until joined */
     uint64_t colls;
     const struct fly_tags *tags;
     uint64_t label;
@@ -89,7 +90,7 @@ static int compare_place(const struct key *a, const struct key *b) {
     return compare(a, &same);
 }
 
-/* The n-th that is waited for of an origin, window and tag is the n-th that was sent. */
+/* Matches: of one origin, window and tag, the n-th that is waited for is the n-th that was sent. */
 static bool match(struct rank *r) {
     struct key *sent = malloc((r->arrived + 1) * sizeof *sent);
     struct key *taken = malloc((r->count + 1) * sizeof *taken);
@@ -129,9 +130,9 @@ static unsigned answer_tag(uint64_t ask) {
     return (unsigned)(FLY_TAG_ANSWER + ask % FLY_TAG_ANSWERS);
 }
 
-/* What others do to this rank's memory. */
+/* Writes what others do to this rank's memory. */
 static void write_arrivals(struct rank *r) {
-    uint64_t first = 0; /* of the origin, and after its last flush */
+    uint64_t first = 0; /* the origin's first arrival after its last flush */
     for (uint64_t i = 0; i < r->arrived; i++) {
         const struct arrival *a = &r->arrivals[i];
         const struct fly_event *e = a->event;
@@ -162,7 +163,7 @@ static void write_answers(struct rank *r) {
     }
 }
 
-/* After an operation of the program was written: what it requires, and what requires it. */
+/* Links the operation just written: it requires those before it, and the next will require it. */
 static void link_in(struct rank *r, bool beside) {
     if (!beside && r->group.count != 0) {
         struct labels swapped = r->before;
@@ -176,7 +177,7 @@ static void link_in(struct rank *r, bool beside) {
     append(r, &r->group, r->label++);
 }
 
-/* The operation that comes next requires an arrival, and what its origin sent before it. */
+/* Makes the next operation require an arrival, and what its origin sent before that. */
 static void require_arrival(struct rank *r, uint64_t arrival) {
     int source = r->arrivals[arrival].source;
     uint64_t *first = &r->covered[source];
@@ -305,7 +306,7 @@ static void write_program(struct rank *r) {
     }
 }
 
-/* Room, and what arrives, of a rank; false: no memory. */
+/* Makes room for a rank and finds its arrivals; false: no memory. */
 static bool open_rank(struct rank *r, int size, struct fly_event *const events[],
                       const uint64_t counts[]) {
     uint64_t n = 0;
@@ -369,10 +370,10 @@ static int write_all(FILE *file, int size, struct fly_event *const events[],
     }
     fly_tags_close(&tags);
     if (!whole) return ENOMEM;
-    return 0; /* what could not be written part_file_end finds */
+    return 0; /* part_file_end finds out what could not be written */
 }
 
-/* Beside the file first, so that one that is there is never half of this one. */
+/* Writes beside the file first, so that an existing file is never half overwritten. */
 int fly_record_write(const char *path, int size, struct fly_event *const events[],
                      const uint64_t counts[]) {
     struct part_file made;

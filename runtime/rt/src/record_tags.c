@@ -1,8 +1,8 @@
-/* Tags of the messages of collectives in GOAL: one for each that a rank has with another.
+/* Tags of collective messages in GOAL: one for each message that a rank has with another.
  *
- * A message is known by its team, the number of the collective in it, and its tag in the schedule;
- * these together are numbered in their order, which sender and receiver have in common. Two teams
- * without a common rank may have the same number: nothing passes between them.
+ * A message is identified by its team, the number of the collective in the team, and its tag in the
+ * schedule. Sender and receiver number these in the same order, so they agree. Two teams without a
+ * common rank may use the same number, since no message passes between them.
  */
 #include <stdlib.h>
 

@@ -1,4 +1,4 @@
-/* What a rank does with the packets of others. */
+/* What a rank does when packets of others arrive, and when others die. */
 #include "remote.h"
 
 #include <stdlib.h>
@@ -14,8 +14,8 @@
 #include "sync.h"
 #include "team.h"
 
-/* Up to this many ranks a death is sent to all of them. */
-enum { TOLD_ALL = 64 };
+/* With up to this many ranks, a death is reported to all of them; beyond, to a few. */
+enum { INFORM_ALL = 64 };
 
 static bool hold_room(struct fly_win *win) {
     if (win->held_count < win->held_room) return true;
@@ -107,7 +107,8 @@ static bool notified(struct fly_win *win, int peer, const struct fly_packet *pac
     return fly_notification(win, peer, packet->source, packet->tag, data, bytes);
 }
 
-/* The notification first, where memory may be short: this thread alone sees what is between. */
+/* Executes a put that arrived. The notification enters first, since memory for it may be short and
+   the packet comes again; only this thread sees the state in between. */
 static bool put_arrived(struct fly_rt *rt, struct fly_win *win, int peer,
                         const struct fly_packet *packet, const void *data, size_t bytes) {
     if (win != NULL) {
@@ -133,7 +134,7 @@ static bool put_arrived(struct fly_rt *rt, struct fly_win *win, int peer,
     return true;
 }
 
-/* As put_arrived, where the bytes are there. */
+/* As put_arrived, for bytes that a write has put in place already. */
 static bool written(struct fly_rt *rt, struct fly_win *win, int peer,
                     const struct fly_packet *packet) {
     if (win != NULL && !notified(win, peer, packet, NULL, 0)) return false;
@@ -145,7 +146,7 @@ static bool written(struct fly_rt *rt, struct fly_win *win, int peer,
     return true;
 }
 
-/* Who cannot answer says so: nobody waits for what never comes. */
+/* Sends an answer. If that fails it sends the error instead, so that nobody waits without end. */
 static void answer(struct fly_rt *rt, int peer, struct fly_packet *reply, const void *data,
                    size_t bytes) {
     int code = fly_send(rt, peer, reply, data, bytes);
@@ -265,21 +266,21 @@ bool fly_packet_arrived(struct fly_rt *rt, int peer, const struct fly_packet *pa
 }
 
 static void source_died(void *context, struct fly_want *want) {
-    struct fly_req *req = (struct fly_req *)want; /* its first member */
+    struct fly_req *req = (struct fly_req *)want; /* `want` is its first member */
     fly_match_give_up(context, want);
     req->error = FLY_ERR_PEER;
 }
 
-/* This rank may end because of the death: those who notice its end shall know the reason. Of many
-   ranks it informs a few, such that the news spreads to all from one to another. In fly_finalize a
-   connection may have ended without a death. */
+/* Reports a death to other ranks: this rank may end because of it, and those who notice that must
+   know the reason. With many ranks it informs a few, chosen such that the news spreads to all. Not
+   in fly_finalize, where a connection may have ended without a death. */
 static void say_to_others(struct fly_rt *rt, int dead) {
     struct fly_packet packet = {.kind = FLY_K_DIED, .source = dead};
     for (int i = 0; i < rt->carrier_count; i++)
         if (rt->carriers[i]->ops->say_dead != NULL)
             rt->carriers[i]->ops->say_dead(rt->carriers[i], dead);
     for (int step = 1; step < rt->size && !rt->finalizing;
-         step = rt->size <= TOLD_ALL ? step + 1 : step * 2) {
+         step = rt->size <= INFORM_ALL ? step + 1 : step * 2) {
         int peer = (rt->rank + step) % rt->size;
         const struct fly_carrier *via = rt->peers[peer].via;
         if (via != NULL && via->ops->ends_unheard && !rt->peers[peer].dead)
@@ -302,7 +303,7 @@ void fly_peer_died(struct fly_rt *rt, int peer) {
     }
     for (uint32_t i = 0; i < rt->pending_room; i++)
         if (rt->pending[i].used && rt->pending[i].peer == peer && !rt->pending[i].moved)
-            fly_pending_done(rt, i, FLY_ERR_PEER); /* the others end with the transport's hold */
+            fly_pending_done(rt, i, FLY_ERR_PEER); /* moves end by the transport */
     for (size_t i = 0; i < rt->object_room; i++) {
         struct fly_object *object = rt->objects[i];
         if (object == NULL || object->kind != FLY_IS_WINDOW) continue;

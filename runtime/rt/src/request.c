@@ -96,7 +96,7 @@ int fly_notify_init(fly_win *win, int source, int tag, uint64_t expected, fly_re
     return FLY_OK;
 }
 
-/* Also where an operation or a schedule is done, and where its end is an error. */
+/* True also where an operation or a schedule has ended, and where it ended with an error. */
 static inline bool is_complete(const struct fly_req *req) {
     return fly_match_complete(&req->want);
 }
@@ -133,7 +133,7 @@ static FLY_APART int start(fly_req *req) {
     return code;
 }
 
-/* Here and in fly_wait the usual case is written out, and calls nothing but at its end: each
+/* Here and in fly_wait the usual case is written out, without calls except at its end, since each
    message comes through both. */
 int fly_start(fly_req *req) {
     if (req == NULL || !req->quick || req->active) return start(req);
@@ -227,7 +227,7 @@ static FLY_APART int wait_for(fly_req *req, fly_status *status) {
     return code;
 }
 
-/* A notification was taken; `tell`: it is time to return credits to its sender. */
+/* Continues a wait after a notification was taken; `tell`: credits go back to its sender now. */
 static FLY_APART int taken(fly_req *req, fly_status *status, bool tell) {
     struct fly_outlet *from = req->rt->from;
     if (tell) {
@@ -237,7 +237,7 @@ static FLY_APART int taken(fly_req *req, fly_status *status, bool tell) {
     return wait_for(req, status);
 }
 
-/* A plain request is complete. */
+/* Ends a plain request that is complete. */
 static inline int end_plain(fly_req *req, fly_status *status) {
     req->active = false;
     if (status != NULL)
@@ -246,8 +246,7 @@ static inline int end_plain(fly_req *req, fly_status *status) {
     return FLY_OK;
 }
 
-/* A packet is there that is not the usual one: as long as they are of this window, they are sorted
-   in. */
+/* Continues a wait with an unusual packet: sorts in packets as long as they are of this window. */
 static FLY_APART int sorted(fly_req *req, fly_status *status, const struct fly_packet *packet) {
     while (fly_outlet_sort(req->rt, packet, req->win)) {
         if (is_complete(req)) return end_plain(req, status);
@@ -257,7 +256,7 @@ static FLY_APART int sorted(fly_req *req, fly_status *status, const struct fly_p
     return wait_for(req, status);
 }
 
-/* The compiler lays out this way, and makes it fast. */
+/* Makes the compiler lay out the code so that this outcome has the straight path. */
 #define USUALLY(what) __builtin_expect(what, 1)
 
 int fly_wait(fly_req *req, fly_status *status) {
@@ -275,7 +274,7 @@ int fly_wait(fly_req *req, fly_status *status) {
     return end_plain(req, status);
 }
 
-/* Ends the lowest request that is complete; true also where none is active. */
+/* Ends the complete request of lowest index, if any; true also where no request is active. */
 static bool any(size_t n, fly_req *const reqs[], size_t *index, fly_status *status, int *code,
                 struct fly_rt **rt) {
     bool active = false;

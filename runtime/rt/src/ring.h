@@ -3,7 +3,7 @@
  * Ticket t, from 1 on, has slot t mod `depth`, which holds t once its packet is whole; memory that
  * is zero is an empty ring. Each rank has a ring from each rank of its node, so that no step of a
  * put is locked: a locked step would wait until the stores before it have got their cache lines,
- * and puts that follow one another could not have several lines on their way. Where a producer
+ * and consecutive puts could not have several lines in flight. Where a producer
  * dies, what it published is whole, and nothing stands behind what it did not.
  *
  * Precondition of a ticket: a credit. The credits of the producer are at most `depth`, so ticket
@@ -34,18 +34,18 @@ static inline struct fly_slot *fly_ring_slot(const struct fly_ring *ring) {
     return &ring->slots[ring->next & ring->mask];
 }
 
-/* By the producer: the packet in that slot is whole. */
+/* The producer calls this when its packet in that slot is complete. */
 static inline void fly_ring_publish(struct fly_ring *ring, struct fly_slot *slot) {
     fly_store_release(&slot->word, ring->next++);
 }
 
-/* By the consumer: the next packet, or NULL where it is not published. */
+/* Gives the consumer the next packet, or NULL if it is not published. */
 static inline const struct fly_packet *fly_ring_peek(const struct fly_ring *ring) {
     const struct fly_slot *slot = fly_ring_slot(ring);
     return fly_load_acquire(&slot->word) == ring->next ? &slot->packet : NULL;
 }
 
-/* By the consumer: it has read that packet, whose credit may be back by now. */
+/* The consumer calls this when it has read that packet, whose credit may be back by now. */
 static inline void fly_ring_take(struct fly_ring *ring) { ring->next++; }
 
 #endif

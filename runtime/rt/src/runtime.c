@@ -1,4 +1,4 @@
-/* The runtime: who takes part, how each peer is reached, and the end. */
+/* The runtime: how it starts, how each peer is reached, and how it ends. */
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -23,9 +23,9 @@
 enum { GREET_MOST = 64 };
 /* A transport opens fewer files than this, not counting those for each peer. */
 enum { FILES_FEW = 32 };
-/* A wait looks this often at the rings of the node before it turns to all transports: many times
-   where there is no other transport and no rank needs the processor, else few times. Beside another
-   transport one wait in WAITS_BESIDE turns to all in any case. */
+/* How often a wait looks at the rings of the node before it polls all transports: often where there
+   is no other transport and no rank needs the processor, else rarely. Beside another transport, one
+   wait in WAITS_BESIDE polls all transports in any case. */
 enum { LOOKS_ALONE = 256, LOOKS_BESIDE = 16, WAITS_BESIDE = 8 };
 static const uint64_t MAGIC = UINT64_C(0x666C796C6F6F6D32);
 
@@ -33,13 +33,13 @@ struct start {
     struct fly_rt *rt;
     int order[FLY_CARRIERS], count;
     struct fly_hello mine, *all;
-    struct fly_carrier *made[FLY_CARRIERS]; /* by place in the order */
-    char why[300]; /* transports do not work here */
-    bool used_up;  /* because of memory or files */
+    struct fly_carrier *made[FLY_CARRIERS]; /* in the order of preference */
+    char why[300]; /* the reasons for which transports do not work here */
+    bool used_up;  /* a reason was a lack of memory or files */
 };
 
-/* Whether this process may open too few files for a transport. What a library says that could open
-   none is often something else. */
+/* Whether this process may open too few files for a transport. A library that could open none often
+   reports another reason. */
 static bool files_used_up(void) {
     int files[FILES_FEW], made = 0;
     while (made < FILES_FEW && (files[made] = open("/", O_RDONLY | O_DIRECTORY | O_CLOEXEC)) >= 0)
@@ -57,7 +57,7 @@ static int check_boot(const fly_boot *boot) {
     return FLY_OK;
 }
 
-/* Four bits a transport, so that differing orders differ. */
+/* Packs the order of transports, four bits each, so that ranks can compare their orders. */
 static uint32_t order_word(const struct start *start) {
     uint32_t word = 0;
     for (int i = 0; i < start->count; i++) word |= (uint32_t)(start->order[i] + 1) << (4 * i);
@@ -109,7 +109,7 @@ static int gather_hellos(struct start *start) {
                            sizeof start->mine);
 }
 
-/* Transports that are dear to prepare, where at some rank the others do not reach all. */
+/* Prepares costly transports, if at some rank the others do not reach all peers. */
 static int prepare_late(struct start *start) {
     struct fly_rt *rt = start->rt;
     bool any_late = false;
@@ -131,7 +131,7 @@ static int prepare_late(struct start *start) {
     return gather_hellos(start);
 }
 
-/* The first transport of the order that works at both ends and reaches. */
+/* Chooses for each peer the first transport of the order that works at both ends and reaches it. */
 static int choose(struct start *start) {
     struct fly_rt *rt = start->rt;
     bool used[FLY_CARRIERS] = {false};
@@ -162,7 +162,8 @@ static int choose(struct start *start) {
     return FLY_OK;
 }
 
-/* One that has a reason of its own leaves, and looks as if it had died to others. */
+/* Whether an error has its cause at others. A rank with an error of its own leaves, and then looks
+   to the others as if it had died. */
 static bool is_of_others(int code) {
     return code == FLY_OK || code == FLY_ERR_PEER || code == FLY_ERR_TIMEOUT;
 }
@@ -179,7 +180,7 @@ int fly_all_could(struct fly_rt *rt, const char *what, int code) {
     return code;
 }
 
-/* Ranks of this node for each processor that they may use, rounded up. */
+/* How many ranks of this node there are for each processor that they may use, rounded up. */
 static int crowd(const struct start *start) {
     int near = 0;
     struct fly_processors *of = malloc((size_t)start->rt->size * sizeof *of);
@@ -199,7 +200,7 @@ static int connect_all(struct start *start) {
     mine->abi = FLY_ABI;
     mine->credits = rt->settings.credits;
     mine->pid = (uint64_t)getpid();
-    fly_node_tell(mine); /* unknown, it is that of nobody but those who do not know theirs */
+    fly_node_tell(mine); /* an unknown node counts as that of all unknown ones */
     fly_processors_read("/sys/fs/cgroup", "/proc/self/cgroup", &mine->processors);
     if (mine->error == FLY_OK) {
         mine->order = order_word(start);
@@ -210,7 +211,7 @@ static int connect_all(struct start *start) {
     int code = gather_hellos(start);
     if (code != FLY_OK) return code;
     code = compare(start);
-    if (code != FLY_OK) return code; /* the same everywhere: all have seen all */
+    if (code != FLY_OK) return code; /* all ranks compare the same data: they all fail */
     rt->crowd = crowd(start);
     rt->crowded = rt->crowd > 1;
     code = prepare_late(start);
@@ -267,9 +268,9 @@ static void destroy(struct fly_rt *rt) {
     free(rt);
 }
 
-/* Connections of a network are made by the first message, with the help of both ends. So that what
-   is sent later leaves at once they are made now, where they are not too many; all are in here, or
-   in the barrier behind it, until all are made. */
+/* Networks connect when the first message is sent, with the help of both ends. If the ranks are not
+   too many, they connect now, so that later messages leave at once. Every rank is in this function,
+   or in the barrier after it, until all connections are made. */
 static void greet_all(struct fly_rt *rt) {
     struct fly_packet nothing = {.kind = FLY_K_VOID};
     for (int pass = 0; pass < 2 && rt->size <= GREET_MOST; pass++) {
@@ -325,7 +326,7 @@ int fly_init(const fly_boot *boot, const fly_config *config, fly_rt **out) {
         if (start.made[i] != NULL) start.made[i]->ops->close(start.made[i]);
     free(start.all);
     if (code == FLY_OK) code = start_thread(rt);
-    uint64_t recorded = fly_record_wanted(); /* by any */
+    uint64_t recorded = fly_record_wanted(); /* largest over all ranks: whether any wants it */
     fly_enter(rt);
     if (code == FLY_OK) greet_all(rt);
     if (code == FLY_OK) code = fly_agree(rt, &rt->world.object, &recorded);

@@ -10,7 +10,7 @@
 
 static const uint32_t CREDITS_MAX = 4096, START_MS = 60000;
 
-/* A whole number of `name` in the environment, where it is there. */
+/* Reads a whole number from the variable `name`, where it is set. */
 static int number(const char *name, uint64_t least, uint64_t most, uint64_t *value) {
     const char *text = getenv(name);
     if (text == NULL) return FLY_OK;
@@ -24,7 +24,7 @@ static int number(const char *name, uint64_t least, uint64_t most, uint64_t *val
     return FLY_OK;
 }
 
-/* One of two words of `name` in the environment, or their numbers. */
+/* Reads one of two words, or 0 or 1, from the variable `name`, where it is set. */
 static int word(const char *name, const char *zero, const char *one, int *value) {
     const char *text = getenv(name);
     if (text != NULL) {
@@ -39,7 +39,7 @@ static int word(const char *name, const char *zero, const char *one, int *value)
     return FLY_OK;
 }
 
-/* FLYLOOM_OFI_PATH=NAME[,BYTES]. */
+/* Reads FLYLOOM_OFI_PATH=NAME[,BYTES]. */
 static int path(struct fly_settings *settings) {
     static const char *const NAMES[] = {"best", "message", "data", "behind", "delivered",
                                         "narrow"};

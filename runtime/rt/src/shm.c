@@ -1,5 +1,5 @@
 /* Transport "shm": packets between processes of one node, through rings in each rank's segment, one
-   from each rank of the node. */
+   from each rank of the node to it. */
 #include "shm.h"
 
 #include <errno.h>
@@ -20,10 +20,10 @@
 #include "remote.h"
 #include "window.h"
 
-/* Packets taken in one turn, so that other transports have theirs. */
+/* The most packets taken in one turn, so that other transports are polled as well. */
 enum { TURN_MOST = 64 };
 
-/* Which kernel and which network namespace: exactly those reach one another's abstract sockets. */
+/* Identifies kernel and network namespace: ranks that share both reach one another's sockets. */
 int fly_node_tell(struct fly_hello *mine) {
     char text[64] = "";
     struct stat network, processes;
@@ -43,13 +43,13 @@ int fly_node_tell(struct fly_hello *mine) {
     return FLY_OK;
 }
 
-/* From now on others can have the kernel put a fence into this process (Linux 4.16). */
+/* Registers this process, so that others can make the kernel fence it (Linux 4.16). */
 static bool take_fences(void) {
     return syscall(SYS_membarrier, MEMBARRIER_CMD_REGISTER_GLOBAL_EXPEDITED, 0, 0) == 0;
 }
 
-/* Orders the stores of all registered processes before the loads here after it, and the stores here
-   before their loads. */
+/* Fences all registered processes: their stores before this come before the loads here after it,
+   and the stores here before their loads. */
 static void fence_others(void) {
     syscall(SYS_membarrier, MEMBARRIER_CMD_GLOBAL_EXPEDITED, 0, 0);
     fly_fence_all();
@@ -97,7 +97,7 @@ static int shm_send(struct fly_carrier *c, int peer, const struct fly_packet *pa
     struct fly_slot *slot = fly_ring_slot(&inlet->ring);
     slot->packet = *packet;
     if (bytes != 0 && (packet->kind == FLY_K_PUT || packet->kind == FLY_K_REPLY)) {
-        /* Elsewhere memory is reached directly, and no packet has bytes behind it. */
+        /* Only a peer with places for copies gets bytes behind a packet: shm_copies.c. */
         fly_shm_bring(&shm->segments[shm->local[peer]], &inlet->ring, data, bytes);
         slot->packet.unused = 1;
     }
@@ -105,8 +105,8 @@ static int shm_send(struct fly_carrier *c, int peer, const struct fly_packet *pa
     return FLY_OK;
 }
 
-/* Looks at the ring from each rank, until one has a packet; false: none has, or there is no memory
-   for it. */
+/* Looks at the rings from the ranks in turn, until one has a packet; false: none has, or memory for
+   it is short. */
 static bool take_one(struct fly_shm_carrier *shm) {
     struct fly_rt *rt = shm->base.rt;
     for (int left = shm->count; left > 0; left--) {
@@ -148,7 +148,7 @@ static void shm_give(struct fly_carrier *c, int peer) {
     fly_inlet_rouse(&c->rt->peers[peer].inlet);
 }
 
-/* Twice called: first it says that it will sleep, and lets the caller look once more. */
+/* Is called twice: the first call announces the sleep and lets the caller look once more. */
 static void shm_rest(struct fly_carrier *c, uint32_t microseconds) {
     struct fly_shm_carrier *shm = (struct fly_shm_carrier *)c;
     uint32_t *asleep = &shm->segments[shm->me].front->asleep;
@@ -164,7 +164,7 @@ static void shm_rest(struct fly_carrier *c, uint32_t microseconds) {
     }
 }
 
-/* A connection ends when its process does. What it had published is taken first. */
+/* Finds processes that ended, since their connections end. Takes first what they had published. */
 static void shm_watch(struct fly_carrier *c) {
     struct fly_shm_carrier *shm = (struct fly_shm_carrier *)c;
     struct epoll_event events[16];
@@ -175,7 +175,7 @@ static void shm_watch(struct fly_carrier *c) {
         epoll_ctl(shm->epoll, EPOLL_CTL_DEL, segment->socket, NULL);
         while (shm_poll(c) > 0) continue;
         if (__atomic_load_n(&segment->front->left, __ATOMIC_ACQUIRE) != 0) continue;
-        /* It may have ended because of another death. */
+        /* It may have ended because of another rank's death. */
         fly_peer_died_said(c->rt, __atomic_load_n(&segment->front->died, __ATOMIC_ACQUIRE));
         fly_peer_died(c->rt, segment->world);
     }
@@ -195,7 +195,7 @@ static int shm_allocate(struct fly_carrier *c, size_t bytes, struct fly_memory *
 static void drop_segment(struct fly_segment *segment) {
     if (segment->same_process && segment->front != NULL &&
         __atomic_sub_fetch(&segment->front->users, 1, __ATOMIC_ACQ_REL) != 0)
-        segment->memory.base = NULL; /* others use it still */
+        segment->memory.base = NULL; /* other ranks of this process still use it */
     fly_memory_free(&segment->memory);
     fly_memory_free(&segment->copies);
     if (segment->socket >= 0) close(segment->socket);

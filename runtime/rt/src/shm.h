@@ -24,13 +24,13 @@ struct fly_segment {
     struct fly_memory copies; /* shm_copies.c: places for bytes to it, and from it */
     void *out;
     const void *in;
-    bool same_process; /* or own: the mapping is shared, and counts its users */
+    bool same_process; /* same process, or own: the mapping is shared, with a count of users */
 };
 
 /* A message over a socket, with up to two files. */
 struct fly_note_sent {
     uint32_t id, whole;
-    uint64_t address, mapped; /* of the sender's memory */
+    uint64_t address, mapped; /* the address and size of the sender's memory */
     uint64_t table, table_mapped;
     int32_t rank, pieces; /* bit 0: memory, bit 1: table, in this order */
 };
@@ -46,8 +46,8 @@ struct fly_shm_carrier {
     struct fly_carrier base;
     struct fly_segment *segments; /* by local rank */
     int count, me;
-    int *local; /* by rank of the world; -1 */
-    struct fly_outlet *from; /* by local rank; rt->from is the one that is looked at next */
+    int *local; /* by rank of the world: the local rank, or -1 */
+    struct fly_outlet *from; /* by local rank; rt->from points to the next one to look at */
     int listener, epoll;
     bool expedited;
     unsigned char token[16];

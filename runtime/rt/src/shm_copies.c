@@ -1,9 +1,9 @@
-/* Transport "shm": packets with bytes behind them, between processes that may not reach into each
+/* Transport "shm": packets with bytes behind them, between processes that cannot access each
  * other's memory.
  *
- * Each slot of the two rings between them then has a place for bytes beside it, in memory that both
- * map: whoever may use the slot may use its place. The memory is made with the first window that
- * needs it, by the one that cannot reach the other; by the lower one where neither can.
+ * Each slot of the two rings between them then has a place for bytes, in memory that both map:
+ * whoever may use the slot may use its place. The memory is created with the first window that
+ * needs it, by the rank that cannot reach the other; by the lower rank where neither can.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -16,7 +16,7 @@
 #include "team.h"
 #include "window.h"
 
-/* Of the second message about a window. */
+/* Marks the number of a window in the second message about it. */
 static const uint32_t SECOND = UINT32_C(1) << 31;
 
 struct place {
@@ -24,7 +24,7 @@ struct place {
     unsigned char data[FLY_SHM_MOST];
 };
 
-/* The start: how many puts each has done of the other's. */
+/* Begins the memory: how many of the other's puts each of the two has executed. */
 struct front {
     fly_word done[2];
     uint64_t line[6];
@@ -42,7 +42,7 @@ static size_t bytes_of(const struct fly_shm_carrier *shm, int local) {
     return (bytes + page - 1) / page * page;
 }
 
-/* The lower one's words and places come first. */
+/* Starts to use the memory; the lower rank's words and places come first. */
 static void use(struct fly_shm_carrier *shm, int local, struct fly_memory memory) {
     struct fly_segment *segment = &shm->segments[local];
     struct fly_peer *peer = &shm->base.rt->peers[segment->world];
@@ -57,8 +57,8 @@ static void use(struct fly_shm_carrier *shm, int local, struct fly_memory memory
     peer->tell_done = &front->done[lower ? 0 : 1];
 }
 
-/* Lets processes of the same user read and write here, where the kernel asks for that (Yama, as
-   Ubuntu has it). It takes one name: that of the other rank, or all. */
+/* Lets processes of the same user read and write here, where the kernel demands it (Yama, as on
+   Ubuntu). The kernel takes one process: that of the other rank, or any. */
 static void permit(const struct fly_shm_carrier *shm) {
     unsigned long who = PR_SET_PTRACER_ANY;
     if (shm->count == 2) who = (unsigned long)shm->segments[1 - shm->me].pid;
@@ -73,7 +73,7 @@ void fly_shm_permit(struct fly_shm_carrier *shm) {
     }
 }
 
-/* Whether the kernel lets us read and write there; writes nothing. */
+/* Whether the kernel lets this process read and write a peer's memory; writes nothing. */
 static bool may_reach(const struct fly_segment *segment, uint64_t address) {
     char byte;
     struct iovec ours = {&byte, 1}, theirs = {(void *)(uintptr_t)address, 1};
@@ -96,13 +96,13 @@ static int tell(struct fly_shm_carrier *shm, struct fly_win *win, int rank, bool
     note.whole = whole && code == FLY_OK;
     note.mapped = memory.mapped;
     note.pieces = files[0] >= 0 ? 1 : 0;
-    int told = fly_shm_tell(shm, local, &note, files);
+    int sent = fly_shm_tell(shm, local, &note, files);
     if (memory.base != NULL) {
         close(memory.file);
         memory.file = -1;
         use(shm, local, memory);
     }
-    return code == FLY_OK ? told : code;
+    return code == FLY_OK ? sent : code;
 }
 
 static int hear(struct fly_shm_carrier *shm, struct fly_win *win, int rank) {

@@ -1,9 +1,9 @@
-/* Who comes in at the socket of a rank: only ranks of this program, whoever else connects.
+/* Checks who connects to the socket of a rank: only ranks of this program come in.
  *
- * The name of an abstract socket is seen by all of the machine, and any process may connect to it.
- * So both ends compare the user of the other, whom the kernel names, and each first sends the
- * secret of the other, which only those know who gathered over the bootstrap. Whoever is of
- * another user, says something else or says nothing is hung up on, and makes no other wait.
+ * Every process of the machine can see an abstract socket and connect to it. So both ends compare
+ * the user of the other, whom the kernel names, and each first sends the secret of the other, which
+ * only ranks know that gathered by the bootstrap. A visitor of another user, with other words or
+ * with none is disconnected, and makes nobody else wait.
  */
 #include <errno.h>
 #include <poll.h>
@@ -17,14 +17,14 @@
 #include "progress.h"
 #include "shm.h"
 
-/* Connections that have not identified themselves: at most VISITORS, each for SILENT_NS. Where more
-   come, each still has YOUNG_NS, as a rank may be stopped between its call and its first word. */
+/* Up to VISITORS connections may be unidentified, each for SILENT_NS. If more come, each still has
+   YOUNG_NS, since a rank may be stopped between its connect and its first message. */
 enum { VISITORS = 64, PAUSE_MS = 50 };
 static const uint64_t SILENT_NS = UINT64_C(5000000000), YOUNG_NS = UINT64_C(1000000000);
 
-struct knock {
-    unsigned char secret[16]; /* of who is knocked at */
-    int32_t rank;             /* of who knocks */
+struct greeting {
+    unsigned char secret[16]; /* the secret of the rank that is connected to */
+    int32_t rank;             /* the rank that connects */
     uint32_t unused;
 };
 
@@ -36,7 +36,7 @@ struct visitors {
     } of[VISITORS];
 };
 
-/* Its time does not reveal how many bytes are right. */
+/* Compares in constant time, which does not reveal how many bytes are right. */
 static bool same_secret(const unsigned char one[16], const unsigned char other[16]) {
     unsigned char differ = 0;
     for (int i = 0; i < 16; i++) differ |= one[i] ^ other[i];
@@ -51,30 +51,30 @@ bool fly_shm_same_user(int socket, struct ucred *who) {
 }
 
 bool fly_shm_knock(int socket, int rank, const struct fly_hello *at) {
-    struct knock knock = {.rank = rank};
-    memcpy(knock.secret, at->secret, sizeof knock.secret);
+    struct greeting card = {.rank = rank};
+    memcpy(card.secret, at->secret, sizeof card.secret);
     ssize_t sent;
-    while ((sent = send(socket, &knock, sizeof knock, MSG_NOSIGNAL)) < 0 && errno == EINTR)
+    while ((sent = send(socket, &card, sizeof card, MSG_NOSIGNAL)) < 0 && errno == EINTR)
         continue;
-    return sent == sizeof knock;
+    return sent == sizeof card;
 }
 
 int fly_shm_knocked(int socket, const struct fly_hello *mine, int flags, int *rank) {
-    struct knock knock;
+    struct greeting card;
     ssize_t got;
-    /* MSG_TRUNC: the length that was sent. Files that come with it are dropped by the kernel. */
-    while ((got = recv(socket, &knock, sizeof knock, flags | MSG_TRUNC)) < 0 && errno == EINTR)
+    /* MSG_TRUNC returns the length that was sent. The kernel drops files that come with it. */
+    while ((got = recv(socket, &card, sizeof card, flags | MSG_TRUNC)) < 0 && errno == EINTR)
         continue;
     if (got < 0) return -1;
-    if (got != sizeof knock || !same_secret(knock.secret, mine->secret)) {
+    if (got != sizeof card || !same_secret(card.secret, mine->secret)) {
         errno = got == 0 ? ECONNRESET : EPROTO;
         return -1;
     }
-    *rank = knock.rank;
+    *rank = card.rank;
     return 0;
 }
 
-/* Also where its parent has not asked for its end yet. */
+/* Whether a process has exited, even if its parent has not waited for it yet. */
 static bool has_exited(pid_t pid) {
     int handle = (int)syscall(SYS_pidfd_open, pid, 0);
     if (handle < 0) return errno == ESRCH;
@@ -84,7 +84,7 @@ static bool has_exited(pid_t pid) {
     return exited;
 }
 
-/* Those who have not called yet may have died. */
+/* Looks for ranks that have not connected yet and have died. */
 static int look_for_dead(const struct fly_shm_carrier *shm, const struct fly_hello *all) {
     for (int i = shm->me + 1; i < shm->count; i++) {
         const struct fly_hello *their = &all[shm->segments[i].world];
@@ -105,7 +105,7 @@ static void hang_up(struct visitors *visitors, int which) {
     forget(visitors, which);
 }
 
-/* A connection that waits at the socket: of this user, it may say who it is. */
+/* Accepts a connection that waits at the socket, if it is of this user. */
 static int take_visitor(const struct fly_shm_carrier *shm, struct visitors *visitors) {
     struct ucred who;
     int end = accept4(shm->listener, NULL, NULL, SOCK_CLOEXEC);
@@ -123,7 +123,7 @@ static int take_visitor(const struct fly_shm_carrier *shm, struct visitors *visi
     return FLY_OK;
 }
 
-/* A rank that is awaited and has said so comes in, others are hung up on. */
+/* Lets an awaited rank in that has identified itself; disconnects anybody else. */
 static bool let_in(struct fly_shm_carrier *shm, struct visitors *visitors, int which,
                    const struct fly_hello *mine) {
     int rank = -1, local = -1, end = visitors->of[which].socket;
@@ -139,7 +139,7 @@ static bool let_in(struct fly_shm_carrier *shm, struct visitors *visitors, int w
     return true;
 }
 
-/* Those that have said something, or nothing for too long; how many ranks came in. */
+/* Handles visitors that have sent something, or nothing for too long; how many ranks came in. */
 static int look_at(struct fly_shm_carrier *shm, struct visitors *visitors,
                    const struct fly_hello *mine, const struct pollfd *ready) {
     bool crowded = visitors->count == VISITORS;
@@ -162,7 +162,7 @@ static int admit(struct fly_shm_carrier *shm, const struct fly_hello *all,
         int count = visitors->count, code = FLY_OK;
         for (int i = 0; i < count; i++)
             ready[i] = (struct pollfd){.fd = visitors->of[i].socket, .events = POLLIN};
-        /* Where there is no room nobody is taken; -1: not looked at */
+        /* With no room for visitors the listener is not polled (-1), so nobody is accepted. */
         ready[count] = (struct pollfd){.fd = count < VISITORS ? shm->listener : -1,
                                        .events = POLLIN};
         if (poll(ready, (nfds_t)count + 1, PAUSE_MS) < 0) {

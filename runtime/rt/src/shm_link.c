@@ -1,9 +1,9 @@
 /* Connections of the processes of a node: abstract sockets that carry files of memory.
  *
- * Who can pass a file over such a socket is on the node; names of hosts prove nothing. A connection
- * ends with its process, whatever ended that, and nothing has a name that could stay behind.
- * Memory goes to those alone who have shown that they are ranks of this program (shm_door.c), and
- * is mapped when it is as long as it must be and cannot become shorter.
+ * A process that can pass a file over such a socket is on the node; host names prove nothing. A
+ * connection ends with its process, for whatever reason, and nothing has a name that could be left
+ * behind. Memory goes only to those that have proved to be ranks of this program (shm_door.c); it
+ * is mapped only if it has the right length and cannot become shorter.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -36,7 +36,7 @@ static socklen_t address_of(const unsigned char token[16], struct sockaddr_un *a
 static int failed(const char *what) {
     int why = errno;
     if (why == EPIPE || why == ECONNRESET || why == ECONNREFUSED)
-        return FLY_ERR_PEER; /* `with` says whose */
+        return FLY_ERR_PEER; /* `with` adds the rank */
     if (why == EAGAIN || why == EWOULDBLOCK)
         return fly_fail(FLY_ERR_TIMEOUT, "shm: a process of the node says nothing (%s)", what);
     return fly_fail(why == EMFILE || why == ENFILE || why == ENOMEM ? FLY_ERR_NOMEM
@@ -44,7 +44,7 @@ static int failed(const char *what) {
                     "shm: %s: %s", what, file_limit_why(why));
 }
 
-/* So long the others are waited for. */
+/* Sets how long the other processes are waited for. */
 static void be_patient(const struct fly_shm_carrier *shm, int socket) {
     uint32_t limit = shm->base.rt->settings.start_ms;
     struct timeval patience = {limit / 1000, limit % 1000 * 1000};
@@ -63,7 +63,7 @@ int fly_shm_listen(struct fly_shm_carrier *shm) {
     return shm->epoll < 0 ? failed("epoll_create1") : FLY_OK;
 }
 
-/* The kernel ends a process that makes a file, shared memory too, larger than this limit. */
+/* The kernel kills a process that makes a file, or shared memory, larger than this limit. */
 static int within_limit(size_t bytes) {
     struct rlimit limit;
     if (getrlimit(RLIMIT_FSIZE, &limit) != 0 || limit.rlim_cur == RLIM_INFINITY ||
@@ -136,7 +136,7 @@ static int send_note(int socket, const struct fly_note_sent *note, const int fil
     return got == sizeof *note ? FLY_OK : failed("sendmsg");
 }
 
-/* Fills files in the order of note->pieces; -1 where there is none. */
+/* Receives a note with its files, in the order of note->pieces; -1 for a file that is missing. */
 static int receive_note(int socket, struct fly_note_sent *note, int files[2]) {
     struct iovec piece = {note, sizeof *note};
     union {
@@ -163,7 +163,7 @@ static int receive_note(int socket, struct fly_note_sent *note, int files[2]) {
     for (int i = 0; i < 2 && whole; i++)
         if ((note->pieces & 1 << i) != 0 && next < count) files[i] = read[next++];
     while (next < count) close(read[next++]);
-    if (whole && (message.msg_flags & MSG_CTRUNC) != 0) { /* the kernel had no number for a file */
+    if (whole && (message.msg_flags & MSG_CTRUNC) != 0) { /* no file descriptor left */
         for (int i = 0; i < 2; i++)
             if (files[i] >= 0) close(files[i]);
         errno = EMFILE;
@@ -172,7 +172,7 @@ static int receive_note(int socket, struct fly_note_sent *note, int files[2]) {
     return whole ? FLY_OK : fly_fail(FLY_ERR_TRANSPORT, "shm: what came is not of this library");
 }
 
-/* What came of a message to or from a rank: where that has ended, it may be because of another. */
+/* Completes the result of a message: if a rank has ended, it may be because of another's death. */
 static int with(const struct fly_shm_carrier *shm, int local, int code) {
     const struct fly_segment *segment = &shm->segments[local];
     if (code != FLY_ERR_PEER) return code;
@@ -207,21 +207,21 @@ int fly_shm_hear(struct fly_shm_carrier *shm, int local, uint32_t id, struct fly
     }
 }
 
-/* Slots for all that may be under way from one rank to one of `credits`: notifications, others,
-   answers. */
+/* The slots that a ring needs for all packets that may be in flight from one rank: notifications,
+   with `credits`, others, and answers. */
 static uint64_t depth_of(uint32_t credits) {
     uint64_t most = (uint64_t)credits + FLY_OTHER_CREDITS + FLY_REPLIES_MAX, depth = 2;
     while (depth < most) depth *= 2;
     return depth;
 }
 
-/* Bytes before the rings: the front, and the words of credits. */
+/* The bytes of a segment before its rings: the front, and the words of credits. */
 static size_t bytes_before(int count) {
     size_t words = (size_t)count * FLY_CLASSES * sizeof(fly_word);
     return sizeof(struct fly_front) + (words + 63) / 64 * 64;
 }
 
-/* The ring in a segment from a local rank. New memory is zero: it is empty. */
+/* The ring in a segment from a local rank. New memory is zero, which is an empty ring. */
 static struct fly_ring ring_from(const struct fly_segment *segment, int local, int count,
                                  uint64_t depth) {
     struct fly_slot *first = (void *)((unsigned char *)segment->memory.base + bytes_before(count));
@@ -265,7 +265,7 @@ static int make_own(struct fly_shm_carrier *shm, uint32_t credits) {
     return FLY_OK;
 }
 
-/* The segment of the rank at the other end, which has shown who it is. */
+/* Maps the segment of the rank at the other end, which has proved who it is. */
 static int meet(struct fly_shm_carrier *shm, int local, const struct fly_hello *all) {
     struct fly_segment *segment = &shm->segments[local];
     struct fly_note_sent card;
@@ -321,7 +321,7 @@ static int call(struct fly_shm_carrier *shm, int local, const struct fly_hello *
     return fly_shm_knock(end, shm->base.rt->rank, theirs) ? FLY_OK : failed("send");
 }
 
-/* It has called, and is let in: it is shown who lives here, and the memory. */
+/* Answers a rank that has connected and was let in: proves who this rank is, sends its memory. */
 static int answer(struct fly_shm_carrier *shm, int local, const struct fly_hello *all) {
     int end = shm->segments[local].socket;
     be_patient(shm, end);
@@ -330,7 +330,8 @@ static int answer(struct fly_shm_carrier *shm, int local, const struct fly_hello
     return greet(shm, local);
 }
 
-/* Of who was called: it must know this rank's secret before it is shown its memory. */
+/* Checks the answer of a rank that this one connected to, before that rank gets this one's
+   memory. */
 static int recognise(struct fly_shm_carrier *shm, int local, const struct fly_hello *all) {
     const struct fly_segment *segment = &shm->segments[local];
     int rank = -1;
@@ -363,8 +364,9 @@ static int number_ranks(struct fly_shm_carrier *shm) {
     return shm->from == NULL ? fly_fail(FLY_ERR_NOMEM, "shm: no memory") : FLY_OK;
 }
 
-/* Lower ranks are called; higher ones call. A listener takes calls before it is asked to. Nobody
-   waits for the memory of a higher rank before all lower ones have had this rank's. */
+/* Connects to the lower ranks; the higher ones connect to this one. A listener has a queue, so
+   ranks can connect before it accepts. No rank waits for the memory of a higher one before all
+   lower ones have got its own memory, so the waits cannot form a cycle. */
 int fly_shm_connect(struct fly_shm_carrier *shm, const struct fly_hello *all) {
     struct fly_rt *rt = shm->base.rt;
     int code = number_ranks(shm);
@@ -379,7 +381,7 @@ int fly_shm_connect(struct fly_shm_carrier *shm, const struct fly_hello *all) {
         code = with(shm, i, recognise(shm, i, all));
     for (int i = shm->me + 1; i < shm->count && code == FLY_OK; i++)
         code = with(shm, i, meet(shm, i, all));
-    if (code != FLY_OK) { /* the others need not wait */
+    if (code != FLY_OK) { /* closing lets the others stop waiting */
         for (int i = 0; shm->segments != NULL && i < shm->count; i++) {
             if (shm->segments[i].socket >= 0) close(shm->segments[i].socket);
             shm->segments[i].socket = -1;

@@ -1,4 +1,5 @@
-/* Windows of transport "shm": memory and the table of members, mapped by all of a node. */
+/* Windows of transport "shm": their memory and the table of members, mapped by all ranks of a
+   node. */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -10,8 +11,8 @@
 #include "shm.h"
 #include "team.h"
 
-/* What a process has mapped of others, for one window. */
-struct shown {
+/* What a process has mapped of the other ranks' memory, for one window. */
+struct mappings {
     void *table;
     size_t table_bytes;
     int count;
@@ -21,13 +22,13 @@ struct shown {
     } of[];
 };
 
-static struct shown *shown_new(int count) {
-    struct shown *shown = calloc(1, sizeof *shown + (size_t)count * sizeof shown->of[0]);
+static struct mappings *shown_new(int count) {
+    struct mappings *shown = calloc(1, sizeof *shown + (size_t)count * sizeof shown->of[0]);
     if (shown != NULL) shown->count = count;
     return shown;
 }
 
-/* The member of the node with the lowest rank in the team keeps the table. */
+/* The rank that owns the table: the member on the node with the lowest rank in the team. */
 static int leader_of(const struct fly_shm_carrier *shm, const struct fly_team *team) {
     for (int r = 0; r < team->size; r++) {
         int local = shm->local[fly_world_rank(team, r)];
@@ -74,8 +75,9 @@ static int tell_all(struct fly_shm_carrier *shm, struct fly_win *win, bool leads
     return code;
 }
 
-static int map_memory(struct fly_win *win, struct shown *shown, const struct fly_segment *segment,
-                      int local, const struct fly_note_sent *note, int file) {
+static int map_memory(struct fly_win *win, struct mappings *shown,
+                      const struct fly_segment *segment, int local,
+                      const struct fly_note_sent *note, int file) {
     struct fly_member *member = &win->members[note->rank];
     if (segment->same_process || win->table[note->rank].bytes == 0) {
         member->base = (unsigned char *)(uintptr_t)note->address;
@@ -98,7 +100,7 @@ static int map_memory(struct fly_win *win, struct shown *shown, const struct fly
     return FLY_OK;
 }
 
-static int map_table(struct fly_win *win, struct shown *shown, const struct fly_segment *segment,
+static int map_table(struct fly_win *win, struct mappings *shown, const struct fly_segment *segment,
                      const struct fly_note_sent *note, int file) {
     void *table = (void *)(uintptr_t)note->table;
     size_t least = (size_t)win->object.team->size * sizeof *win->table;
@@ -115,8 +117,8 @@ static int map_table(struct fly_win *win, struct shown *shown, const struct fly_
     return FLY_OK;
 }
 
-/* Takes the message of one member; an error is reported after those of all. */
-static int hear_one(struct fly_shm_carrier *shm, struct fly_win *win, struct shown *shown,
+/* Takes the message of one member. The caller takes those of all before it reports an error. */
+static int hear_one(struct fly_shm_carrier *shm, struct fly_win *win, struct mappings *shown,
                     int rank, bool leads, bool whole) {
     int local = shm->local[fly_world_rank(win->object.team, rank)];
     const struct fly_segment *segment = &shm->segments[local];
@@ -139,14 +141,14 @@ int fly_shm_expose(struct fly_carrier *c, struct fly_win *win, bool whole) {
     struct fly_shm_carrier *shm = (struct fly_shm_carrier *)c;
     const struct fly_team *team = win->object.team;
     int leader = leader_of(shm, team), code = FLY_OK;
-    struct shown *shown = shown_new(shm->count);
+    struct mappings *shown = shown_new(shm->count);
     if (shown == NULL) code = fly_fail(FLY_ERR_NOMEM, "shm: no memory for a window");
     win->shown = shown;
     bool leads = leader == shm->me;
     if (win->created) fly_shm_permit(shm);
     if (code == FLY_OK && whole && leads && !alone(shm, team)) code = make_table(win);
-    int told = tell_all(shm, win, leads && win->table_shared, whole && code == FLY_OK);
-    if (code == FLY_OK) code = told;
+    int sent = tell_all(shm, win, leads && win->table_shared, whole && code == FLY_OK);
+    if (code == FLY_OK) code = sent;
     for (int r = 0; r < team->size; r++) {
         int local = shm->local[fly_world_rank(team, r)];
         if (local < 0) continue;
@@ -170,7 +172,7 @@ int fly_shm_expose(struct fly_carrier *c, struct fly_win *win, bool whole) {
 }
 
 void fly_shm_hide(struct fly_carrier *c, struct fly_win *win) {
-    struct shown *shown = win->shown;
+    struct mappings *shown = win->shown;
     (void)c;
     if (shown == NULL) return;
     for (int i = 0; i < shown->count; i++)

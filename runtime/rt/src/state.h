@@ -22,7 +22,7 @@ enum { FLY_OTHER_CREDITS = 32, FLY_REPLIES_MAX = 8 };
 /* The credits of one class, in both directions between this rank and one peer. */
 struct fly_quota {
     uint64_t sent, may; /* packets sent to the peer, and the count up to which that is allowed */
-    uint64_t limit;     /* packets under way at most: `may` is this plus what was returned */
+    uint64_t limit;     /* packets in flight at most: `may` is this plus what was returned */
     const fly_word *returned; /* the peer writes here; or it is `back`, filled from its packets */
     fly_word back;
     uint64_t taken, tell_at; /* the peer is sent the new count when `taken` reaches `tell_at` */
@@ -44,7 +44,7 @@ struct fly_peer {
     uint64_t lost_ns; /* in fly_finalize: when its connection ended, or 0 */
 };
 
-/* Which path puts over libfabric take: ofi.h. */
+/* The path that puts over libfabric take: ofi.h. */
 enum fly_path { FLY_PATH_BEST, FLY_PATH_MESSAGE, FLY_PATH_DATA, FLY_PATH_BEHIND,
                 FLY_PATH_DELIVERED, FLY_PATH_NARROW };
 
@@ -67,7 +67,7 @@ struct fly_agree {
     struct fly_round {
         uint64_t value;
         bool here;
-    } *got[2]; /* by the parity of the epoch: a member is at most one ahead */
+    } *got[2]; /* two, by the epoch's parity: a member is at most one ahead */
 };
 
 enum fly_object_kind { FLY_IS_TEAM = 0x7465616D, FLY_IS_WINDOW = 0x77696E64 };
@@ -87,7 +87,7 @@ struct fly_team {
     int *world; /* the members' ranks in the world; NULL: all, in order */
     fly_boot boot;
     size_t windows;
-    struct fly_coll *coll; /* its collectives: coll/coll.h */
+    struct fly_coll *coll; /* the team's collectives: coll/coll.h */
 };
 
 /* One cache line for each member; processes of a node that share memory share it. */
@@ -131,7 +131,7 @@ struct fly_win {
     size_t held_room, held_count, held_first;
     struct fly_req *requests; /* a list of all */
     size_t operations;        /* that await an answer */
-    /* Of a team's inner window: collectives that run, or that nobody has waited for yet. */
+    /* For a team's inner window: how many collectives run, or have not been waited for. */
     size_t collectives;
     void *shown, *lent;    /* belong to the transports that share memory, and that lend it */
     struct fly_sync *sync; /* sync.h */
@@ -150,7 +150,7 @@ struct fly_req {
     struct fly_rt *rt;
     bool active, null_source;
     bool quick; /* a plain one, of a runtime without locks where nobody has died: request.c */
-    uint64_t recorded; /* its number in the record, or that of its ask: record.h */
+    uint64_t recorded; /* the number of the request, or of its ask, in the record */
     struct fly_req *next, *prev;
 };
 
@@ -158,14 +158,14 @@ struct fly_req {
 struct fly_pending {
     struct fly_win *win;
     struct fly_req *req;
-    void *into; /* of a get, its destination; of an atomic, where the old value goes */
+    void *into; /* where the data of a get, or an atomic's old value, goes */
     fly_shape shape;
-    size_t skip; /* of a get in parts: the bytes of the shape before this part */
+    size_t skip; /* for a get in parts, the bytes of the shape before this part */
     bool atomic, used;
-    bool moved; /* by a write or read, whose end the transport reports */
+    bool moved; /* a write or read, whose end the transport reports */
     int peer;
     uint32_t next_free;
-    int *state; /* of the call that waits for it: becomes 1, or an error below 0 */
+    int *state; /* the waiting call's word: becomes 1, or an error below 0 */
 };
 
 struct fly_rt {
@@ -186,14 +186,14 @@ struct fly_rt {
     int near;       /* ranks of this node that have such rings, this one included; or 0 */
     int rounds;     /* looks at all their rings before a wait turns to all transports, or yields */
     uint32_t every; /* one wait in this many turns to all in any case; a power of two */
-    struct fly_object **objects; /* by number, open addressing */
+    struct fly_object **objects; /* hash table by number, open addressing */
     size_t object_room, object_count;
     struct fly_object *last; /* the one that was looked up last */
     uint32_t next_object;
     struct fly_pending *pending;
     uint32_t pending_room, pending_free;
     size_t windows, teams, deaths;
-    int first_dead; /* of several that died: the others may have ended because of it */
+    int first_dead; /* the rank that died first: others may have ended because of it */
     uint32_t turns;
     bool unheard; /* the end of some peers shows only when something is sent to them */
     uint32_t tended; /* turns; fly_tend runs in one of a few */
@@ -201,7 +201,7 @@ struct fly_rt {
     int seek_at;               /* the peer that is asked first then */
     struct fly_coll *colls;
     size_t scheds; /* collectives that run, or that have to report a death to other ranks */
-    size_t casts;  /* those of them that use multicast, whose datagrams end no sleep */
+    size_t casts;  /* how many of them use multicast, whose datagrams end no sleep */
     struct fly_record *record; /* NULL: nothing is recorded */
     pthread_mutex_t lock;
     pthread_t thread;

@@ -1,7 +1,7 @@
-/* Fence and post-start-complete-wait.
+/* Epochs of windows: fence, and post-start-complete-wait.
  *
- * Post and complete are packets, matched like notifications: a rank has memory for the k ranks it
- * works with, not for all. Completion needs no answer: its packet comes behind the operations.
+ * Post and complete are packets, matched like notifications: a rank needs memory for the k ranks it
+ * works with, not for all. Completion needs no answer, since its packet follows the operations.
  */
 #include "sync.h"
 
@@ -16,7 +16,7 @@
 #include "state.h"
 #include "team.h"
 
-/* Ranks of a start whose small puts may wait. */
+/* The most ranks of a start whose small puts may be delayed. */
 enum { LATE_RANKS = 32 };
 
 int fly_sync_init(struct fly_win *win) {
@@ -29,8 +29,7 @@ int fly_sync_init(struct fly_win *win) {
     return FLY_OK;
 }
 
-/* The epoch ends; its memory and ties stay for the next one, which is most often with the same
-   ranks. */
+/* Ends an epoch. Its memory and ties stay for the next one, which usually has the same ranks. */
 static void close_group(struct fly_sync *sync, struct fly_group *group) {
     for (int i = 0; i < group->n; i++) fly_match_withdraw(&sync->inner, &group->wants[i]);
     group->open = false;
@@ -85,7 +84,7 @@ int fly_fence(fly_win *win) {
     return code;
 }
 
-/* A group of other or own ranks, each once. */
+/* Checks a group: ranks of the team, this one allowed, each at most once. */
 static int check_group(const struct fly_win *win, const char *call, int n, const int ranks[]) {
     int size = win->object.team->size;
     if (n < 0 || n > size || (n > 0 && ranks == NULL))
@@ -112,7 +111,7 @@ static bool same_ranks(const struct fly_group *group, int n, const int ranks[]) 
                                                                 (size_t)n * sizeof *ranks) == 0));
 }
 
-/* Ties a group to a packet of this kind from each of its ranks. */
+/* Ties a group to one packet of this kind from each of its ranks. */
 static int tie_group(struct fly_sync *sync, struct fly_group *group, const char *call, int n,
                      const int ranks[], int kind) {
     drop_group(sync, group);
@@ -161,8 +160,8 @@ static int tell(struct fly_win *win, int rank, int kind) {
     return fly_send(win->rt, peer, &packet, NULL, 0);
 }
 
-/* A start has few ranks, most often. */
-static struct fly_late *late_of(const struct fly_group *group, int target) {
+/* Finds the delayed put to a target; a start usually has few ranks. */
+static struct fly_late_put *late_of(const struct fly_group *group, int target) {
     for (int i = 0; i < group->n && i < LATE_RANKS; i++)
         if (group->ranks[i] == target) return &group->late[i];
     return NULL;
@@ -173,7 +172,7 @@ bool fly_sync_late(struct fly_win *win, int target, const struct fly_packet *pac
     struct fly_group *group = &win->sync->start;
     if (!group->open || bytes > FLY_LATE_BYTES) return false;
     if (group->late == NULL) group->late = calloc((size_t)group->n + 1, sizeof *group->late);
-    struct fly_late *late = group->late == NULL ? NULL : late_of(group, target);
+    struct fly_late_put *late = group->late == NULL ? NULL : late_of(group, target);
     if (late == NULL) return false;
     late->packet = *packet;
     if (bytes != 0) memcpy(late->data, data, bytes);
@@ -182,7 +181,7 @@ bool fly_sync_late(struct fly_win *win, int target, const struct fly_packet *pac
     return true;
 }
 
-static int send_late(struct fly_win *win, int rank, struct fly_late *late) {
+static int send_late(struct fly_win *win, int rank, struct fly_late_put *late) {
     const struct fly_packet *packet = &late->packet;
     late->here = false;
     win->late--;
@@ -201,9 +200,9 @@ int fly_sync_hurry(struct fly_win *win, int target) {
     return code;
 }
 
-/* The end of an epoch, with the last put where that has waited. */
+/* Sends the end of an epoch, together with the last put where that was delayed. */
 static int tell_end(struct fly_win *win, const struct fly_group *group, int i) {
-    struct fly_late *late = group->late == NULL ? NULL : &group->late[i];
+    struct fly_late_put *late = group->late == NULL ? NULL : &group->late[i];
     if (late == NULL || !late->here) return tell(win, group->ranks[i], FLY_K_COMPLETE);
     late->packet.flags |= FLY_F_COMPLETE;
     fly_record_packet(win->rt, FLY_E_SEND, win->object.id,
@@ -223,8 +222,8 @@ static int tell_all(struct fly_win *win, const struct fly_group *group, int kind
     return code;
 }
 
-/* Whether all of the group have been heard, from *next on, or one cannot be any more: the living
-   may have given up as well, and are not waited for then. */
+/* Whether all of the group have been heard, from *next on, or a dead one cannot be heard any more.
+   Then the others may have given up as well, and are not waited for. */
 static bool heard(const struct fly_win *win, const struct fly_group *group, int *next, int *code) {
     while (*next < group->n && fly_match_complete(&group->wants[*next])) (*next)++;
     for (int i = *next; win->rt->deaths != 0 && i < group->n; i++) {
@@ -238,7 +237,7 @@ static bool heard(const struct fly_win *win, const struct fly_group *group, int 
     return *next == group->n;
 }
 
-/* A group was heard whole. */
+/* Records that the whole group was heard. */
 static void record_heard(const struct fly_win *win, const struct fly_group *group, uint32_t tag) {
     bool beside = false;
     for (int i = 0; i < group->n; i++) {
@@ -249,7 +248,7 @@ static void record_heard(const struct fly_win *win, const struct fly_group *grou
 }
 
 static int hear_all(struct fly_win *win, const struct fly_group *group) {
-    struct fly_pause pause = {.rt = win->rt}; /* whom it waits for fly_tend knows */
+    struct fly_pause pause = {.rt = win->rt}; /* fly_tend knows which ranks it waits for */
     int code = FLY_OK, next = 0;
     while (!heard(win, group, &next, &code)) fly_wait_more(&pause);
     return code;

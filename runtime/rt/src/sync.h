@@ -8,7 +8,7 @@
 enum { FLY_LATE_BYTES = 64 };
 
 /* The last small put to a rank of a start, while no other operation follows. */
-struct fly_late {
+struct fly_late_put {
     bool here;
     struct fly_packet packet;
     unsigned char data[FLY_LATE_BYTES];
@@ -18,11 +18,11 @@ struct fly_late {
 struct fly_group {
     bool open;
     int n, *ranks;
-    struct fly_want *wants; /* of a post: a completion of each; tied from one epoch to the next */
-    struct fly_late *late;  /* of a start: a put to each, or NULL */
+    struct fly_want *wants; /* for a post, one completion of each rank; kept between epochs */
+    struct fly_late_put *late;  /* for a start, a put to each rank; or NULL */
 };
 
-struct fly_held {
+struct fly_held_lock {
     int target, kind;
     bool in_line; /* this rank waited in the queue, and lets the next one proceed */
 };
@@ -30,7 +30,7 @@ struct fly_held {
 struct fly_sync {
     struct fly_match inner; /* posts and completions that came, by <rank, kind>; O(k) memory */
     struct fly_group post, start;
-    struct fly_held *held; /* locks */
+    struct fly_held_lock *held; /* locks */
     size_t held_count, held_room, exclusive;
     bool all;
     bool wanted; /* a call needs all members: alive.c asks after them */

@@ -1,4 +1,4 @@
-/* Teams: ordered processes, and who they are in the world. */
+/* Teams: ordered processes, and their ranks in the world. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -38,7 +38,7 @@ struct member {
     uint32_t next_object, spare;
 };
 
-/* Who the members are: each another process of rt. */
+/* Finds the world ranks of the members, which must be distinct processes of rt. */
 static int members_of(struct fly_rt *rt, const struct member *all, int size, int **world,
                       uint32_t *id) {
     bool *seen = calloc((size_t)rt->size, sizeof *seen);
@@ -61,7 +61,7 @@ static int members_of(struct fly_rt *rt, const struct member *all, int size, int
     return code;
 }
 
-/* All members hear whether all could. */
+/* Exchanges whether all members could make the team. */
 static int all_could(const fly_boot *members, struct member *all, int code) {
     struct member mine = {.code = code};
     int gathered = fly_boot_gather(members, "fly_team_create: members", &mine, all, sizeof mine);
@@ -93,7 +93,7 @@ int fly_team_create(fly_rt *rt, const fly_boot *members, fly_team **out) {
         return fly_fail(FLY_ERR_NOMEM, "fly_team_create: no memory for a team");
     }
     int code = fly_boot_gather(members, "fly_team_create: members", &mine, all, sizeof mine);
-    bool told = code == FLY_OK;
+    bool gathered = code == FLY_OK;
     if (code == FLY_OK) code = members_of(rt, all, members->size, &world, &id);
     if (code == FLY_OK) code = fly_team_set(team, rt, members, world);
     else free(world);
@@ -104,7 +104,7 @@ int fly_team_create(fly_rt *rt, const fly_boot *members, fly_team **out) {
     if (code == FLY_OK) code = fly_object_add(rt, &team->object);
     fly_leave(rt);
     bool added = code == FLY_OK;
-    if (told) code = all_could(members, all, code);
+    if (gathered) code = all_could(members, all, code);
     fly_record_skip(rt);
     fly_enter(rt);
     if (code == FLY_OK) {

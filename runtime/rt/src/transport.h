@@ -24,7 +24,7 @@ enum { FLY_LOAN_WORDS = 3 };
 /* How the bytes of a put or get travel: behind a packet (MESSAGE); by a write or read of the
    target's memory, from a copy of the user's (COPIED), or to or from the user's own memory, which
    the user must keep until the operation ends (KEPT). */
-enum fly_way { FLY_WAY_MESSAGE, FLY_WAY_COPIED, FLY_WAY_KEPT };
+enum fly_transfer { FLY_TRANSFER_MESSAGE, FLY_TRANSFER_COPIED, FLY_TRANSFER_KEPT };
 
 /* Memory of a window: private, or of a file that other processes map. */
 struct fly_memory {
@@ -39,7 +39,7 @@ struct fly_hello {
     uint64_t magic;
     uint32_t abi;
     uint32_t order, works; /* the transports that are asked for; bits of those that work here */
-    int32_t error;         /* of fly_init, before the bootstrap could carry it */
+    int32_t error;         /* an error of fly_init before this exchange, or FLY_OK */
     uint32_t credits;
     unsigned char node[16], token[16]; /* shm: which kernel and network; name of the socket */
     unsigned char secret[16]; /* shm: who connects must know it; only the bootstrap carries it */
@@ -61,7 +61,7 @@ struct fly_carrier_ops {
     bool late; /* costly to prepare: used only where the others do not reach all ranks */
     /* Fills in what others must know to connect, before the hellos are exchanged. */
     int (*prepare)(struct fly_rt *rt, struct fly_hello *mine, struct fly_carrier **made);
-    /* Which peers are reached, by the hellos alone: the same answer at both ends. */
+    /* Whether a peer is reached, by the hellos alone, so that both ends get the same answer. */
     bool (*reaches)(const struct fly_carrier *c, const struct fly_hello *mine,
                     const struct fly_hello *theirs);
     /* Connects to the peers whose carrier this is. */
@@ -104,12 +104,12 @@ struct fly_carrier_ops {
     void (*lend)(struct fly_carrier *c, struct fly_win *win, uint64_t loan[FLY_LOAN_WORDS]);
     void (*reclaim)(struct fly_carrier *c, struct fly_win *win);
     /* How `bytes` travel to or from lent memory, at the place that the packet (PUT, GET) names. */
-    enum fly_way (*way)(struct fly_carrier *c, int peer, const struct fly_packet *packet,
-                        const uint64_t *loan, size_t bytes);
+    enum fly_transfer (*transfer)(struct fly_carrier *c, int peer, const struct fly_packet *packet,
+                                  const uint64_t *loan, size_t bytes);
     /* Whether bytes that the packet would change are being read, so that it has to wait. */
     bool (*reading)(const struct fly_carrier *c, int peer, const struct fly_packet *packet);
     /* Moves bytes to or from the place that the packet (PUT, GET) names, and notifies the target as
-       the packet would. FLY_WAY_KEPT: calls fly_pending_done with `token` when it is done. */
+       the packet would. FLY_TRANSFER_KEPT: calls fly_pending_done with `token` when it is done. */
     int (*write)(struct fly_carrier *c, int peer, const struct fly_packet *packet,
                  const uint64_t *loan, const void *src, size_t bytes, uint32_t token);
     int (*read)(struct fly_carrier *c, int peer, const struct fly_packet *packet,

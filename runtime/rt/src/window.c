@@ -1,4 +1,4 @@
-/* Windows: memory of every member, shown to all; made and freed by all together. */
+/* Windows: memory that every member exposes to all; made and freed collectively. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -18,7 +18,7 @@
 #include "team.h"
 #include "window.h"
 
-/* What each member sends the others about its part. */
+/* What each member sends to the others about its part of the window. */
 struct part {
     int32_t code, tag_ub;
     uint32_t flags, created, next_object, spare;
@@ -40,7 +40,7 @@ static size_t pages(size_t bytes) {
     return (bytes + page - 1) / page * page;
 }
 
-/* Memory that is more than the machine has would be refused only when it is touched. */
+/* Whether memory exceeds the machine's; the kernel would refuse it only when it is touched. */
 static bool too_much(size_t bytes) {
     uint64_t there = (uint64_t)sysconf(_SC_PHYS_PAGES) * (uint64_t)sysconf(_SC_PAGESIZE);
     return bytes > there;
@@ -68,7 +68,7 @@ void fly_memory_free(struct fly_memory *memory) {
     *memory = (struct fly_memory){NULL, 0, -1};
 }
 
-/* Whether all parts go together: an error of one is everybody's. */
+/* Whether all parts go together: an error at one member is an error at all. */
 static int judge(const char *call, const struct fly_team *team, const struct part *parts,
                  const struct part *mine) {
     if (mine->code != FLY_OK) return mine->code;
@@ -111,7 +111,7 @@ static int fill(struct fly_win *win, const struct part *parts) {
     return code == FLY_OK ? fly_sync_init(win) : code;
 }
 
-/* Every transport shows the window to its peers, also where one here has failed: they wait. */
+/* Exposes the window on every transport, even if one failed here, because the peers wait for it. */
 static int expose(struct fly_win *win, int code) {
     struct fly_rt *rt = win->rt;
     for (int i = 0; i < rt->carrier_count; i++) {
@@ -148,7 +148,7 @@ static uint32_t largest_id(const struct fly_team *team, const struct part *parts
     return id;
 }
 
-/* The second half, when the parts of all are known and go together. */
+/* Builds the window, once the parts of all members are known and go together. */
 static int build(struct fly_win *win, const struct part *parts) {
     struct fly_rt *rt = win->rt;
     win->object.id = largest_id(win->object.team, parts);
@@ -166,7 +166,7 @@ static int build(struct fly_win *win, const struct part *parts) {
 }
 
 static void record_took(void *win, struct fly_want *want, int source, int tag) {
-    fly_record_took(win, (struct fly_req *)want, source, tag); /* its first member */
+    fly_record_took(win, (struct fly_req *)want, source, tag); /* `want` is its first member */
 }
 
 static int make(const char *call, fly_team *team, bool created, void *base, size_t bytes,
@@ -270,7 +270,7 @@ int fly_win_free(fly_win **out) {
     else if (fly_sync_open(win))
         code = fly_fail(FLY_ERR_STATE, "fly_win_free: an epoch is open");
     else
-        fly_complete_all(win); /* a death is told below */
+        fly_complete_all(win); /* fly_agree below reports a death */
     uint64_t value = (uint64_t)code;
     int together = fly_agree(rt, &win->object, &value);
     if (value != 0) {

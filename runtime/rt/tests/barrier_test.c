@@ -15,7 +15,7 @@
 
 enum { RANKS_MOST = 40 };
 
-/* Smallest k with (n + 1)^k >= P. */
+/* The smallest k with (n + 1)^k >= P. */
 static int rounds_of(int64_t size, int64_t n) {
     int rounds = 0;
     for (int64_t reach = 1; reach < size; reach *= n + 1) rounds++;
@@ -37,10 +37,11 @@ static struct fly_sched *schedule(int rank, int size, int algorithm, size_t n) {
     return s;
 }
 
-/* Whom each rank has heard of, directly or not, when all schedules have run: a message carries what
-   its sender had heard of before that round. Messages that nobody awaits are counted too. */
+/* Finds whom each rank has heard of, directly or not, when all schedules have run: a message
+   carries what its sender had heard of before that round. Also checks that every message is
+   awaited. */
 static void all_heard(struct fly_sched **all, int size) {
-    static bool heard[RANKS_MOST][RANKS_MOST], told[RANKS_MOST][RANKS_MOST][8][RANKS_MOST];
+    static bool heard[RANKS_MOST][RANKS_MOST], carried[RANKS_MOST][RANKS_MOST][8][RANKS_MOST];
     static bool sent[RANKS_MOST][RANKS_MOST][8];
     size_t round[RANKS_MOST] = {0};
     size_t messages = 0;
@@ -60,7 +61,7 @@ static void all_heard(struct fly_sched **all, int size) {
                 sent[p][out->peer][out->tag] = true;
                 moved = true;
                 messages++;
-                memcpy(told[p][out->peer][out->tag], heard[p], sizeof heard[p]);
+                memcpy(carried[p][out->peer][out->tag], heard[p], sizeof heard[p]);
             }
             bool whole = true;
             for (size_t i = span[0].receiving; i < span[1].receiving; i++)
@@ -68,13 +69,13 @@ static void all_heard(struct fly_sched **all, int size) {
             if (!whole) continue;
             for (size_t i = span[0].receiving; i < span[1].receiving; i++)
                 for (int q = 0; q < size; q++)
-                    heard[p][q] |= told[s->receivings[i].peer][p][s->receivings[i].tag][q];
+                    heard[p][q] |= carried[s->receivings[i].peer][p][s->receivings[i].tag][q];
             round[p]++;
             moved = true;
         }
     }
     for (int p = 0; p < size; p++) {
-        CHECK(round[p] == all[p]->round_count, "rank %d of %d waits for ever", p, size);
+        CHECK(round[p] == all[p]->round_count, "rank %d of %d never ends its wait", p, size);
         messages -= all[p]->receiving_count;
         for (int q = 0; q < size; q++)
             CHECK(heard[p][q], "rank %d of %d leaves before %d has entered", p, size, q);
@@ -105,7 +106,7 @@ static void check_schedules(void) {
     }
 }
 
-/* The model as it is published: rounds times the time of a round. */
+/* The published model: the number of rounds times the time of a round. */
 static double model(const struct fly_loggp *net, int size, int n) {
     double g = fmax(net->gap_ns, net->send_ns);
     double wait = fmax(net->receive_ns, n * net->receive_ns - (n - 1) * g);
@@ -115,7 +116,7 @@ static double model(const struct fly_loggp *net, int size, int n) {
 #define LOGGP(l, o_s, o_r, g) \
     {.latency_ns = (l), .send_ns = (o_s), .receive_ns = (o_r), .gap_ns = (g)}
 
-/* Parameters, the best n and the times with it and with n = 1, in us, to two digits. */
+/* Published: parameters, the best n and the times with it and with n = 1, in us, to two digits. */
 static const struct {
     struct fly_loggp net;
     int size, n;
@@ -158,7 +159,7 @@ static void check_model(void) {
     }
 }
 
-/* How many have entered so far, over all barriers; ranks are threads. */
+/* How many ranks have entered so far, over all barriers; ranks are threads. */
 static uint64_t entered;
 
 struct options {

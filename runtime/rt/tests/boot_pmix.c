@@ -1,7 +1,7 @@
-/* Started by a launcher that speaks PMIx: every rank tells every other its square, twice from the
- * bootstrap on.
+/* Started by a launcher that speaks PMIx: every rank sends its square to every other, with two
+ * bootstraps in turn.
  *
- *   boot_pmix [none]: "none" where no launcher has started it, which must be said
+ *   boot_pmix [none]: "none" if no launcher has started it, which must be reported
  */
 #include "flyloom_pmix.h"
 

@@ -1,5 +1,5 @@
-/* The bootstrap by files where ranks come late, twice, after a program that was killed, or where
- * another user has written what a rank would.
+/* The bootstrap by files if ranks come late, come twice, or follow a killed program, or if another
+ * user has written a rank's files.
  *
  *   boot_test late|twice|left|foreign
  */
@@ -20,7 +20,8 @@
 enum { RANKS = 9, CLAIMS = 12, NOBODY = 65534 };
 
 enum { LATE_MS = 300 };
-/* Locks that were asked for, in memory of all ranks; all but the first are put off. NULL: none. */
+/* Counts attempts to lock, in memory of all ranks; all but the first are delayed. NULL: none
+   are. */
 static atomic_int *asked;
 
 static void delay(int ms) {
@@ -32,8 +33,8 @@ static void put_off(void) {
     if (asked != NULL && atomic_fetch_add(asked, 1) > 0) delay(LATE_MS);
 }
 
-/* In place of the C library's: who takes a lock waits before it does, and whoever looks at the file
-   meanwhile finds it without one. */
+/* Replaces the C library's: whoever takes a lock waits first, so that others who look at the file
+   meanwhile find it without a lock. */
 int fcntl(int file, int command, ...) {
     va_list more;
     va_start(more, command);
@@ -65,32 +66,32 @@ static int gather_body(const fly_boot *boot, void *context) {
     return gather(boot, 3);
 }
 
-/* Ranks stand between the making of their file and its lock while the first looks for deaths. */
+/* Ranks are between creating their file and locking it while the first one looks for deaths. */
 static void come_late(void) {
     asked = mmap(NULL, sizeof *asked, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
     CHECK(asked != MAP_FAILED, "no memory");
     CHECK(run_processes(RANKS, gather_body, NULL) == 0, "ranks that came late");
 }
 
-/* Of many that want to be one rank exactly one is, and stays so until it leaves. */
+/* If many processes claim one rank, exactly one gets it, and keeps it until it leaves. */
 static void come_twice(void) {
     char folder[FOLDER_BYTES];
-    int told[2], go[2], got = 0, left = 0;
+    int ready[2], go[2], got = 0, left = 0;
     char one;
     fly_boot boot;
-    CHECK(new_folder(folder) && pipe(told) == 0 && pipe(go) == 0, "folder and pipes");
+    CHECK(new_folder(folder) && pipe(ready) == 0 && pipe(go) == 0, "folder and pipes");
     for (int i = 0; i < CLAIMS; i++) {
         if (fork() != 0) continue;
         close(go[1]);
         int code = fly_boot_files(folder, 0, 1, &boot);
         one = code == FLY_OK ? 'y' : 'n';
         if (code != FLY_OK && strstr(fly_last_error(NULL), "is taken") == NULL) one = '?';
-        if (write(told[1], &one, 1) != 1 || read(go[0], &one, 1) != 0) _exit(1);
+        if (write(ready[1], &one, 1) != 1 || read(go[0], &one, 1) != 0) _exit(1);
         if (code == FLY_OK) fly_boot_files_free(&boot);
         _exit(0);
     }
     for (int i = 0; i < CLAIMS; i++) {
-        CHECK(read(told[0], &one, 1) == 1 && one != '?', "another error");
+        CHECK(read(ready[0], &one, 1) == 1 && one != '?', "another error");
         got += one == 'y';
     }
     CHECK(got == 1, "%d processes are rank 0", got);
@@ -110,8 +111,8 @@ static void leave(const char *folder, const char *name, int word) {
           path);
 }
 
-/* Rank 1 of a program that was killed has left files of two rounds: nobody takes them for those of
-   rank 1 that has come now, and says nothing yet. */
+/* Rank 1 of a killed program has left files of two rounds. They must not be taken for those of the
+   rank 1 that has started now and has written nothing yet. */
 static void find_what_is_left(void) {
     char folder[FOLDER_BYTES];
     int here[2], status;
@@ -142,8 +143,8 @@ static void find_what_is_left(void) {
     CHECK(rmdir(folder) == 0, "%s is not empty", folder);
 }
 
-/* A living process of another user has the lock of rank 1, and has written for it: that is no
-   rank's word. */
+/* A living process of another user has the lock of rank 1 and has written its files: both must be
+   ignored. */
 static void hear_a_stranger(void) {
     char folder[FOLDER_BYTES], path[FOLDER_BYTES + 32];
     struct flock lock = {.l_type = F_WRLCK, .l_whence = SEEK_SET};
@@ -168,7 +169,7 @@ static void hear_a_stranger(void) {
     CHECK(unlink(path) == 0, "%s", path);
     snprintf(path, sizeof path, "%s/flyloom.0.1", folder);
     CHECK(unlink(path) == 0, "%s", path);
-    rmdir(folder); /* rank 0 may have left what it said to nobody */
+    rmdir(folder); /* rank 0 may have left a file that nobody removes */
 }
 
 int main(int count, char **words) {

@@ -1,4 +1,4 @@
-/* Calls of the library that must succeed, or fail in one way; at `rank`. */
+/* Calls of the library that must succeed, or fail with a given error, at `rank`. */
 #ifndef FLY_TEST_CALLS_H
 #define FLY_TEST_CALLS_H
 

@@ -1,4 +1,4 @@
-/* Collectives: bad input, differing arguments, teams, what is kept, and a rank that dies.
+/* Collectives: bad input, differing arguments, teams, kept schedules, and a rank that dies.
  *
  *   coll_errors_test TRANSPORTS threads|processes|kill [SEED]
  */
@@ -15,7 +15,7 @@ enum { RANKS = 4 };
 
 static const fly_fold SUM = {.type = FLY_INT64, .op = FLY_SUM};
 
-/* Columns of 8 bytes of an array of RANKS + 1 columns: rank r's is number r. */
+/* Shapes are columns of 8 bytes of an array of RANKS + 1 columns; rank r's is number r. */
 static void shapes(fly_team *team) {
     int rank = -1;
     int64_t data[8][RANKS + 1] = {{0}}, more[8][RANKS + 1];
@@ -27,7 +27,7 @@ static void shapes(fly_team *team) {
     }
     OK(fly_alltoallw(team, data, columns, at, more, columns, at));
     memcpy(bad, columns, sizeof bad);
-    bad[0] = (fly_shape){1, 64, PTRDIFF_MIN}; /* of one block: there is no next */
+    bad[0] = (fly_shape){1, 64, PTRDIFF_MIN}; /* one block alone, so its stride does not matter */
     OK(fly_alltoallw(team, data, bad, at, more, columns, at));
     bad[0] = columns[0];
     FAILS(FLY_ERR_ARG, "send_shapes or send_at is NULL",
@@ -42,7 +42,7 @@ static void shapes(fly_team *team) {
     bad[2] = (fly_shape){8, 8, 7};
     FAILS(FLY_ERR_ARG, "receive_shapes[2]: blocks of 8 bytes, each 7 from the last, overlap",
           fly_alltoallw(team, data, columns, at, more, bad, at));
-    /* Two columns that meet: by one byte, in one row, in every other row. */
+    /* Two columns overlap: by one byte, in one row, in every other row. */
     bad[2] = (fly_shape){8, 8, (ptrdiff_t)row};
     at[2] = 23;
     FAILS(FLY_ERR_ARG, "the blocks of rank 2 and 3 overlap",
@@ -53,10 +53,10 @@ static void shapes(fly_team *team) {
     FAILS(FLY_ERR_ARG, "the blocks of rank 0 and 2 overlap",
           fly_alltoallw(team, data, columns, at, more, bad, at));
     at[0] = 0;
-    bad[0] = (fly_shape){4, 16, 2 * (ptrdiff_t)row}; /* every other row: column 1 as well */
+    bad[0] = (fly_shape){4, 16, 2 * (ptrdiff_t)row}; /* every other row also touches column 1 */
     FAILS(FLY_ERR_ARG, "the blocks of rank 0 and 1 overlap",
           fly_alltoallw(team, data, columns, at, more, bad, at));
-    /* Sent from the last column, received into the others of the same array. */
+    /* The last column is sent, and received into the other columns of the same array. */
     size_t last[] = {8 * RANKS, 8 * RANKS, 8 * RANKS, 8 * RANKS};
     OK(fly_alltoallw(team, data, columns, last, data, columns, at));
     FAILS(FLY_ERR_ARG, "the blocks to rank 0 and from rank 0 overlap",
@@ -67,7 +67,7 @@ static void no_fold(void *context, const void *left, void *inout, size_t count) 
     (void)context, (void)left, (void)inout, (void)count;
 }
 
-/* Elements have 1 to 65536 bytes. */
+/* Elements may have 1 to 65536 bytes. */
 static void large_elements(fly_team *team, int rank) {
     fly_fold fold = {.type = FLY_BYTES, .bytes = 65536, .apply = no_fold};
     char data[8] = {0}, more[8];
@@ -120,7 +120,7 @@ static void states(fly_rt *rt, fly_team *team, int rank) {
     FAILS(FLY_ERR_STATE, "starts once", fly_start(once));
     OK(fly_req_free(&once));
     OK(fly_barrier_init(team, &again));
-    OK(fly_wait(again, NULL)); /* inactive */
+    OK(fly_wait(again, NULL)); /* waiting for an inactive request returns at once */
     OK(fly_start(again));
     FAILS(FLY_ERR_STATE, "active", fly_start(again));
     FAILS(FLY_ERR_STATE, "cancel", fly_cancel(again, NULL));
@@ -129,7 +129,7 @@ static void states(fly_rt *rt, fly_team *team, int rank) {
     OK(fly_barrier(team));
 }
 
-/* More schedules than are kept, and more requests at once than a few, with data by pieces. */
+/* More schedules than are kept, and many requests at once, with data in pieces. */
 static void many(fly_team *team, int rank) {
     enum { REQUESTS = 150, BYTES = 5000 };
     static _Thread_local unsigned char data[REQUESTS][BYTES];
@@ -148,7 +148,7 @@ static void many(fly_team *team, int rank) {
     }
 }
 
-/* A team of the odd ranks and one of the even, whose collectives run beside those of all. */
+/* Teams of the odd ranks and of the even ones, whose collectives run beside those of all. */
 static void teams(fly_rt *rt, const fly_boot *half, int rank) {
     fly_team *team;
     fly_req *all, *left;
@@ -167,7 +167,7 @@ static void teams(fly_rt *rt, const fly_boot *half, int rank) {
     OK(fly_req_free(&left));
 }
 
-/* With FLYLOOM_CHECK=1: one rank's arguments are refused there, and all others hear of it. */
+/* With FLYLOOM_CHECK=1: a rank refuses its own arguments, and all others learn of it. */
 static void refused_alone(fly_team *team, int rank) {
     int64_t data[4 * RANKS] = {0}, more[4 * RANKS];
     fly_fold bits = {.type = FLY_DOUBLE, .op = rank == 2 ? FLY_BXOR : FLY_SUM};
@@ -187,7 +187,7 @@ static void refused_alone(fly_team *team, int rank) {
           fly_scan(team, data, more, 1, &bits));
 }
 
-/* Likewise: what one sends and another receives. */
+/* With FLYLOOM_CHECK=1: sender and receiver give different sizes. */
 static void other_sizes(fly_team *team, int rank) {
     int64_t data[4 * RANKS] = {0}, more[4 * RANKS];
     size_t out[RANKS] = {8, 8, 8, 8}, in[RANKS] = {8, 8, 8, 8}, at[RANKS] = {0, 32, 64, 96};
@@ -211,7 +211,7 @@ static void other_sizes(fly_team *team, int rank) {
           fly_alltoallw(team, data, given, at, more, wanted, at));
 }
 
-/* Likewise: all hear the same, and can go on. */
+/* With FLYLOOM_CHECK=1: all ranks get the same error, and can continue. */
 static void differing(fly_team *team, int rank) {
     int64_t data[4 * RANKS] = {0}, more[4 * RANKS];
     size_t counts[RANKS] = {1, 1, rank == 3 ? 2 : 1, rank == 3 ? 0 : 1};
@@ -231,7 +231,7 @@ static void differing(fly_team *team, int rank) {
 
 struct context {
     const char *transports;
-    gathering *halves[2]; /* of threads */
+    gathering *halves[2]; /* for ranks that are threads */
     bool checks;
 };
 
@@ -260,7 +260,7 @@ static int body(const fly_boot *boot, void *context) {
     return 0;
 }
 
-/* Settings that are refused, at one rank or at all: the first collective fails at all. */
+/* Settings that are refused, at one rank or at all: the first collective fails at all ranks. */
 static int refused(const fly_boot *boot, void *context) {
     const char *const *words = context;
     int rank = boot->rank;
@@ -333,7 +333,8 @@ static void settings(const char *transports) {
     unsetenv("FLYLOOM_LOGGP");
 }
 
-/* Random collectives until somebody is dead; then the error, soon, and from then on. */
+/* Runs random collectives until a rank is dead; then all soon get the error, and keep getting
+   it. */
 static int mortal(const fly_boot *boot, void *context) {
     const struct context *c = context;
     int rank = boot->rank;

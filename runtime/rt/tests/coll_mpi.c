@@ -11,7 +11,7 @@
 
 enum { COUNT_MOST = 3000 };
 
-/* Both get the same numbers; results of whole numbers are the same bits. */
+/* MPI and flyloom get the same numbers; results of whole numbers must have the same bits. */
 static void against(fly_team *team, uint64_t *random, int rank, int size) {
     static const int OPS[] = {FLY_SUM, FLY_PROD, FLY_MIN, FLY_MAX, FLY_LAND, FLY_LOR, FLY_BAND,
                               FLY_BOR, FLY_BXOR};
@@ -32,7 +32,7 @@ static void against(fly_team *team, uint64_t *random, int rank, int size) {
     for (size_t i = 0; i < count && (op == 2 || op == 3) && type >= 4; i++)
         in[i] &= UINT64_C(0x7F7F7F7F7F7F7F7F);
 #endif
-    /* Small ones, byte by byte: what comes of more than a type can hold is each library's own. */
+    /* The numbers are small, since on overflow each library may give another result. */
     for (size_t i = 0; i < count && op < 2; i++) {
         int64_t small = (int64_t)below(&own, op == 0 ? 25 : 3);
         memcpy((char *)in + i * (size_t)bytes, &small, (size_t)bytes);
@@ -60,7 +60,7 @@ static void against(fly_team *team, uint64_t *random, int rank, int size) {
               ((unsigned char *)mpi)[i], rank, ((unsigned char *)in)[i]);
 }
 
-/* Random edges, some repeated, some of a rank to itself, each with bytes of its own. */
+/* Makes random edges, some repeated, some from a rank to itself, each with its own size. */
 static void neighbours(fly_team *team, uint64_t *random, int rank, int size) {
     enum { EDGES = 24, BYTES_MOST = 2000 };
     static unsigned char in[EDGES * BYTES_MOST], ours[sizeof in], mpi[sizeof in];
@@ -119,7 +119,7 @@ int main(int count, char **words) {
         trial_draw(&trial, fly_world(rt), boot.rank, boot.size, draw(&random), 3000);
         trial_fill(&trial, 0);
         CHECK(trial_call(&trial, NON_BLOCKING, &req) == FLY_OK, "%s", fly_last_error(NULL));
-        against(fly_world(rt), &random, boot.rank, boot.size); /* while the other is under way */
+        against(fly_world(rt), &random, boot.rank, boot.size); /* while the ring runs */
         neighbours(fly_world(rt), &random, boot.rank, boot.size);
         CHECK(fly_wait(req, NULL) == FLY_OK && fly_req_free(&req) == FLY_OK, "wait");
         trial_check(&trial, 0);

@@ -24,7 +24,7 @@ static void affine(void *in, void *inout, int *count, MPI_Datatype *type) {
     }
 }
 
-/* Layouts of 2 * n ints each; which of them have gaps or another order MPI knows. */
+/* Makes types of 2 * n ints each. Which of them have gaps or another order, MPI knows. */
 static void make_types(MPI_Datatype types[TYPES]) {
     int lengths[] = {1, 2, 1}, places[] = {5, 0, 3}, sizes[] = {4, 5}, parts[] = {2, 2},
         starts[] = {1, 2}, ones[] = {1, 1}, two[] = {0, 1};
@@ -115,15 +115,15 @@ static void folds(struct work *w, int form, int what) {
 
 enum { EDGES_MOST = 12 };
 
-/* Blocks of types of their own to each rank, or along random edges, some repeated, some of a rank
-   to itself; each in memory of its own. */
+/* Blocks with their own types to each rank, or along random edges, some repeated, some from a rank
+   to itself; each block is in separate memory. */
 struct blocks {
     int count, counts[EDGES_MOST], at[EDGES_MOST];
     MPI_Aint places[EDGES_MOST];
     MPI_Datatype types[EDGES_MOST];
 };
 
-/* One more, of 2 * `pairs` ints. */
+/* Adds a block of 2 * `pairs` ints. */
 static void add_block(const struct work *w, struct blocks *blocks, uint64_t *own, int pairs,
                       MPI_Aint *end) {
     MPI_Aint lower, extent, first, span;
@@ -139,8 +139,8 @@ static void add_block(const struct work *w, struct blocks *blocks, uint64_t *own
     *end += (blocks->counts[i] == 0 ? 0 : blocks->counts[i] * extent + first + span) + 8;
 }
 
-/* What MPI brings along the edges. MPI_Neighbor_alltoallw of MPICH 4.0.2 brings other bytes than
-   its own messages do. */
+/* Gets from MPI what the edges bring, by messages: MPI_Neighbor_alltoallw of MPICH 4.0.2 brings
+   other bytes than its own messages do. */
 static void theirs_along(struct work *w, const int *sources, const struct blocks *in,
                          const int *targets, const struct blocks *out) {
 #ifdef MPICH
@@ -172,7 +172,7 @@ static void theirs_along(struct work *w, const int *sources, const struct blocks
 #endif
 }
 
-/* The same graph from a communicator's, with weights. */
+/* Makes the same graph from a communicator's, with weights. */
 static void of_communicator(struct work *w, const int *sources, int ins, const int *targets,
                             int outs, fly_graph **graph) {
     int weights[EDGES_MOST];
@@ -289,7 +289,7 @@ static void moves(struct work *w, int form, int what) {
     }
 }
 
-/* Refused at every rank alike, with the argument in the text, and nothing happens. */
+/* The call is refused at every rank alike, names the argument, and does nothing. */
 #define REFUSED(wanted, part, call)                                                        \
     do {                                                                                   \
         int got_ = (call);                                                                 \
@@ -351,7 +351,7 @@ static void refused(struct work *w) {
     CHECK(fly_mpi_wait(req) == FLY_OK && fly_mpi_req_free(&req) == FLY_OK && req == NULL, "end");
 }
 
-/* With FLYLOOM_CHECK=1: where ranks differ all hear of it, and which rank it is. */
+/* With FLYLOOM_CHECK=1: if ranks differ, all learn of it, and which rank it is. */
 static void differing(struct work *w) {
     int last = w->size - 1, counts[4] = {1, 1, 1, 1}, at[4] = {0, 1, 2, 3};
     MPI_Datatype type = w->rank == last ? MPI_FLOAT : MPI_INT;

@@ -28,7 +28,7 @@ static double value_of(int rank, size_t i) {
     return ((double)below(&state, 2000001) - 1e6) / 3 * (i % 3 == 0 ? 1e-9 : 1);
 }
 
-/* At distance 1, 2, 4, ... the rank below takes the one above. */
+/* The expected bracketing: at distance 1, 2, 4, ... the rank below adds the one above. */
 static double bracketed(int size, size_t i) {
     double part[RANKS_MOST];
     for (int r = 0; r < size; r++) part[r] = value_of(r, i);

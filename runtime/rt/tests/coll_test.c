@@ -31,7 +31,7 @@ static const char *const CHOICES[] = {
     "barrier=dissemination:4,allreduce=linear",
 };
 
-/* Calls, waits and checks; non-blocking ones end in an order of this rank's own. */
+/* Makes calls, waits and checks; non-blocking ones end in an order that this rank draws. */
 static void together(struct trial *trials, size_t count, enum form form, uint64_t *own) {
     fly_req *reqs[AT_ONCE];
     for (size_t i = 0; i < count; i++) {

@@ -13,7 +13,7 @@ static const char *const NAMES[] = {"barrier", "bcast", "reduce", "allreduce", "
 
 const char *trial_name(const struct trial *trial) { return NAMES[trial->operation]; }
 
-/* Maps x -> a x + b, one after another: associative, and not commutative. */
+/* Maps x -> a x + b, composed: an associative operation that is not commutative. */
 struct affine {
     uint32_t a, b;
 };
@@ -72,7 +72,7 @@ static void element_of(const struct trial *t, int rank, uint64_t epoch, size_t i
         memcpy(to, &word, t->element);
 }
 
-/* total . next, by what the fold means. */
+/* Folds total . next, as the kind of fold demands. */
 static void join(int kind, void *total, const void *next) {
     uint64_t a = 0, b = 0;
     int32_t i, j;
@@ -117,7 +117,7 @@ static void join(int kind, void *total, const void *next) {
     }
 }
 
-/* Elements first to first + count - 1, folded over ranks 0 to last. */
+/* The expected elements first to first + count - 1, folded over ranks 0 to last. */
 static void folded(const struct trial *t, uint64_t epoch, int last, size_t first, size_t count,
                    unsigned char *to) {
     unsigned char next[8];
@@ -130,7 +130,7 @@ static void folded(const struct trial *t, uint64_t epoch, int last, size_t first
     }
 }
 
-/* The blocks of a shape, of what is sent from one rank to another. */
+/* Writes the blocks of a shape that one rank sends to another. */
 static void shaped_of(const struct trial *t, int pair, uint64_t epoch, const fly_shape *shape,
                       size_t at, unsigned char *to) {
     size_t bytes = shape->blocks * shape->block_bytes;
@@ -143,7 +143,7 @@ static bool folds(const struct trial *t) {
            t->operation == REDUCE_SCATTER || t->operation == SCAN;
 }
 
-/* What rank r sends to rank s in alltoallv and alltoallw. */
+/* How many bytes rank r sends to rank s in alltoallv and alltoallw. */
 static size_t part(const struct trial *t, int r, int s) {
     uint64_t state = t->seed + (uint64_t)(r * SIZE_MOST + s);
     if (t->in_place && r > s) return part(t, s, r);
@@ -166,7 +166,7 @@ static void draw_sizes(struct trial *t, uint64_t *random) {
             continue;
         }
         t->at[r] = out;
-        t->at_in[r] = in + (t->operation == ALLTOALLV ? (size_t)r : 0); /* with gaps */
+        t->at_in[r] = in + (t->operation == ALLTOALLV ? (size_t)r : 0); /* leaves gaps */
         out += t->counts[r];
         in += t->counts_in[r];
     }
@@ -206,7 +206,7 @@ void trial_end(struct trial *t) {
     free(t->receive);
 }
 
-/* Where a rank's own contribution stands when it is in place. */
+/* Where a rank's own contribution is if the call is in place. */
 static unsigned char *own(const struct trial *t) {
     unsigned char *receive = t->receive + GUARD;
     bool root = t->rank == t->root;
@@ -285,7 +285,7 @@ int trial_call(struct trial *t, enum form form, fly_req **req) {
     }
 }
 
-/* The whole of receive as it must be; what a call does not write stays as it was filled. */
+/* The expected memory after the call; what a call does not write stays as it was filled. */
 static void expect(const struct trial *t, uint64_t epoch, unsigned char *wanted) {
     bool root = t->rank == t->root;
     size_t count = t->count;

@@ -22,16 +22,16 @@ struct trial {
     uint64_t seed;
     size_t count; /* elements, or bytes of a block */
     bool in_place;
-    int kind; /* of fold */
+    int kind; /* the kind of fold */
     fly_fold fold;
     size_t element;
-    unsigned char *send, *receive; /* with guards */
+    unsigned char *send, *receive; /* memory with guards around it */
     size_t send_bytes, receive_bytes;
     size_t counts[SIZE_MOST], at[SIZE_MOST], counts_in[SIZE_MOST], at_in[SIZE_MOST];
     fly_shape shapes[SIZE_MOST], shapes_in[SIZE_MOST];
 };
 
-/* The same arguments at all ranks; `most` bounds the elements. */
+/* Draws arguments, the same at all ranks; `most` bounds the elements. */
 void trial_draw(struct trial *trial, fly_team *team, int rank, int size, uint64_t seed,
                 size_t most);
 /* New contents, the same at all by `epoch`. */

@@ -1,4 +1,5 @@
-/* Rounds by edge colouring: proper, and never more than the largest degree, by counting alone.
+/* Rounds by edge colouring: they are valid, and never more than the largest degree, which is
+ * counted.
  *
  *   colour_test [SEED]
  *   colour_test rounds RANKS   prints Koenig's round of each message that is read as "FROM TO"
@@ -20,7 +21,7 @@ static void arc(int from, int to) {
     arcs[count++] = (struct fly_arc){from, to};
 }
 
-/* No rank sends or receives two messages of a round; and how many rounds there are. */
+/* Checks that no rank sends or receives two messages in a round; returns the number of rounds. */
 static uint32_t proper(const char *what, int ranks, const uint32_t *rounds) {
     static uint8_t seen[2][RANKS_MOST];
     uint32_t all = 0;
@@ -40,20 +41,20 @@ static uint32_t proper(const char *what, int ranks, const uint32_t *rounds) {
 
 static void try(const char *what, int ranks) {
     static uint32_t rounds[ARCS_MOST];
-    uint32_t told, degree = 0, degrees[2][RANKS_MOST] = {{0}};
+    uint32_t used, degree = 0, degrees[2][RANKS_MOST] = {{0}};
     for (size_t i = 0; i < count; i++) {
         uint32_t out = ++degrees[0][arcs[i].from], in = ++degrees[1][arcs[i].to];
         degree = out > degree ? out : degree;
         degree = in > degree ? in : degree;
     }
-    CHECK(fly_colour_first_fit(ranks, count, arcs, rounds, &told), "memory");
-    CHECK(proper(what, ranks, rounds) == told && told >= degree, "%s: first fit %u", what, told);
-    worse += told > degree;
-    CHECK(fly_colour_koenig(ranks, count, arcs, rounds, &told), "memory");
-    CHECK(proper(what, ranks, rounds) == told && told == degree, "%s: Koenig %u, degree %u", what,
-          told, degree);
-    CHECK(fly_colour(ranks, count, arcs, rounds, &told), "memory");
-    CHECK(proper(what, ranks, rounds) == told && told == degree, "%s: %u, degree %u", what, told,
+    CHECK(fly_colour_first_fit(ranks, count, arcs, rounds, &used), "memory");
+    CHECK(proper(what, ranks, rounds) == used && used >= degree, "%s: first fit %u", what, used);
+    worse += used > degree;
+    CHECK(fly_colour_koenig(ranks, count, arcs, rounds, &used), "memory");
+    CHECK(proper(what, ranks, rounds) == used && used == degree, "%s: Koenig %u, degree %u", what,
+          used, degree);
+    CHECK(fly_colour(ranks, count, arcs, rounds, &used), "memory");
+    CHECK(proper(what, ranks, rounds) == used && used == degree, "%s: %u, degree %u", what, used,
           degree);
     count = 0;
 }
@@ -69,7 +70,7 @@ static void torus(int side) {
     try("torus", ranks);
 }
 
-/* All eight around, without wrapping: at the border there are fewer. */
+/* A grid whose points send to all eight neighbours, without wrapping: fewer at the border. */
 static void stencil(int side) {
     for (int r = 0; r < side * side; r++)
         for (int k = 0; k < 9; k++) {
@@ -79,7 +80,7 @@ static void stencil(int side) {
     try("stencil", side * side);
 }
 
-/* Few ranks have most of the messages. */
+/* A graph in which few ranks have most of the messages. */
 static void power_law(int ranks, int messages, uint64_t *random) {
     for (int i = 0; i < messages; i++) {
         int ends[2];
@@ -92,13 +93,13 @@ static void power_law(int ranks, int messages, uint64_t *random) {
     try("power law", ranks);
 }
 
-/* What rounds take that wait for one another: the heaviest of each. */
+/* The time of rounds that run one after another: the sum of the heaviest message of each. */
 static uint64_t taken(const struct fly_plan *plan, const int *weights, size_t edges, int ranks) {
     static int heaviest[ARCS_MOST];
     uint64_t sum = 0;
     size_t at = 0;
     memset(heaviest, 0, sizeof heaviest);
-    /* The plan has a slot for each edge at its sender, in the order given: sources first. */
+    /* The plan lists for each rank its sources, then its targets, in the order given. */
     for (int r = 0; r < ranks; r++) {
         size_t in = 0;
         for (size_t i = 0; i < edges; i++) in += arcs[i].to == r;
@@ -131,8 +132,8 @@ static uint64_t planned(const int *weights, const int *given, size_t edges, int 
     return sum;
 }
 
-/* With weights the rounds take less in all, and never less than a rank has to send or to receive;
-   where a few are heavy, and each rank has one of them, they are in one round. */
+/* With weights the rounds take less time in all, and never less than one rank needs to send or to
+   receive; if there are a few heavy messages, one for each rank, they are in one round. */
 static void weights(uint64_t *random) {
     static int weight[ARCS_MOST], ones[ARCS_MOST];
     uint64_t with = 0, without = 0;
@@ -161,7 +162,7 @@ static void weights(uint64_t *random) {
     }
     CHECK(with * 10 < without * 9, "rounds of weights take %lu, others %lu", (unsigned long)with,
           (unsigned long)without);
-    for (int r = 0; r < 8; r++) /* a ring of light ones both ways, then heavy ones across */
+    for (int r = 0; r < 8; r++) /* light messages both up and down a ring, heavy ones across */
         for (int k = 0; k < 3; k++) {
             weight[count] = k == 2 ? 100 : 1;
             ones[count] = 1;
@@ -175,13 +176,13 @@ static void weights(uint64_t *random) {
 
 static int print_rounds(int ranks) {
     static uint32_t rounds[ARCS_MOST];
-    uint32_t told;
+    uint32_t used;
     int from, to;
     while (scanf("%d %d", &from, &to) == 2) {
         CHECK(from >= 0 && from < ranks && to >= 0 && to < ranks, "%d %d", from, to);
         arc(from, to);
     }
-    CHECK(fly_colour_koenig(ranks, count, arcs, rounds, &told), "memory");
+    CHECK(fly_colour_koenig(ranks, count, arcs, rounds, &used), "memory");
     for (size_t i = 0; i < count; i++) printf("%u\n", rounds[i]);
     return 0;
 }

@@ -35,7 +35,7 @@ int main(int count, char **words) {
     } else {
         MPI_Comm_rank(mapped, &place);
         printf("process %d rank %d\n", rank, place);
-        MPI_Comm_dup(mapped, &dup); /* it works */
+        MPI_Comm_dup(mapped, &dup); /* the communicator works */
         MPI_Barrier(dup);
         MPI_Comm_free(&dup);
         MPI_Comm_free(&mapped);

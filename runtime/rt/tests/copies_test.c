@@ -1,9 +1,9 @@
-/* Windows of the program's own memory where the kernel lets a process not into another's, as
- * Ubuntu's by default, or a container's filter: the target copies.
+/* Windows of the program's own memory where the kernel does not let a process access another's, as
+ * by default on Ubuntu, or by a container's filter: then the target copies.
  *
  *   copies_test all|even|writes
  *
- * all: no rank may; even: these may not, the others may; writes: all may read alone.
+ * all: no rank may access others; even: these may not, the others may; writes: all may only read.
  */
 #include <errno.h>
 #include <linux/filter.h>
@@ -56,7 +56,7 @@ static int body(const fly_boot *boot, void *context) {
     OK(fly_win_create(fly_world(rt), own, BYTES + 16, 1, 0, &win));
     OK(fly_win_path(win, (rank + 1) % RANKS, path, sizeof path));
     CHECK((strstr(path, "packets") != NULL) == (!even || rank % 2 == 0), "%s", path);
-    /* Each writes a part of each, at once and in blocks, and reads it back. */
+    /* Each rank writes a part of every other's memory, at once and in blocks, and reads it back. */
     OK(fly_notify_init(win, FLY_ANY_SOURCE, 5, RANKS, &req));
     OK(fly_start(req));
     for (int to = 0; to < RANKS; to++) {
@@ -100,7 +100,7 @@ static int body(const fly_boot *boot, void *context) {
     for (size_t i = 0; i < BYTES; i++) CHECK(base[i] == before + 1, "byte %zu of an epoch", i);
     OK(fly_req_free(&req));
     OK(fly_win_free(&win));
-    OK(fly_win_create(fly_world(rt), own, BYTES + 16, 1, 0, &win)); /* a second one, the same way */
+    OK(fly_win_create(fly_world(rt), own, BYTES + 16, 1, 0, &win)); /* one more */
     OK(fly_put(win, block, BYTES, next, 16));
     OK(fly_flush(win, next));
     OK(fly_win_free(&win));

@@ -1,6 +1,6 @@
-/* Who hears of a death: one rank is killed while every other one makes a call of its own, again and
- * again, to it or where it is waited for; each ends with FLY_ERR_PEER, none hangs, and the text
- * names who was killed, not who left because of that. What goes to the living goes on.
+/* All calls notice a death: one rank is killed while every other one repeats a call of its own, to
+ * that rank or depending on it. Each call ends with FLY_ERR_PEER, none hangs, and the text names
+ * the rank that was killed, not one that left because of it. Calls to living ranks still work.
  *
  *   death_test TRANSPORTS single|together VICTIM
  *
@@ -17,7 +17,7 @@
 #include "ranks.h"
 
 enum { RANKS = 9, TOGETHER = 4, BYTES = 1 << 16 };
-/* With 64 KiB a put is several packets or a write. */
+/* A put of MANY bytes (64 KiB) is several packets, or a write. */
 enum { FEW = 8, MANY = 65536 };
 
 struct shared {
@@ -33,7 +33,7 @@ struct group {
 struct state {
     fly_rt *rt;
     fly_team *team;
-    fly_win *win, *held; /* in `held` the victim has a lock of the rank behind it */
+    fly_win *win, *held; /* in `held` the victim locks the next rank's memory */
     int rank, size, victim, behind;
     fly_req *named, *other; /* started for the victim, and for a living rank */
     bool posted;
@@ -99,7 +99,7 @@ static int ended(fly_req **req, int code) {
     CHECK(fly_req_free(req) == FLY_OK, "%s", fly_last_error(NULL));
     return code;
 }
-/* A put's request says that the bytes may be used again: that they are gone shows only in time. */
+/* A put's request only says that the source may be reused, so the death shows after a while. */
 static int rput(struct state *s) {
     fly_req *req;
     return ended(&req, fly_rput(s->win, s->bytes, MANY, s->victim, 0, FLY_NO_TAG, &req));
@@ -123,7 +123,7 @@ static int post_test(struct state *s) {
     s->posted = true;
     return code == FLY_OK ? fly_win_test(s->win, &flag) : code;
 }
-/* One of the group lives, and says nothing either. */
+/* One rank of the group lives, but does not post either. */
 static int start_two(struct state *s) {
     int two[2] = {(s->victim + 1) % s->size, s->victim};
     if (two[0] == s->rank) two[0] = (s->victim + 2) % s->size;
@@ -145,7 +145,7 @@ static int lock_all(struct state *s) {
     int code = fly_lock_all(s->win);
     return code == FLY_OK ? fly_unlock_all(s->win) : code;
 }
-/* What the victim has locked is another's memory. */
+/* The victim has locked the memory of another rank. */
 static int lock_held(struct state *s) {
     int code = fly_lock(s->held, FLY_SHARED, s->behind);
     CHECK(code != FLY_OK, "the victim has the lock");
@@ -162,12 +162,12 @@ static int lock_held_all(struct state *s) {
     return code;
 }
 
-/* Nothing is under way: nobody need be waited for. */
+/* Nothing is in flight, so nobody has to be waited for. */
 static int flush_alone(struct state *s) { return fly_flush(s->win, s->victim); }
 static int flush_local_alone(struct state *s) { return fly_flush_local(s->win, s->victim); }
 static int flush_all_alone(struct state *s) { return fly_flush(s->win, FLY_ALL); }
 static int flush_local_all_alone(struct state *s) { return fly_flush_local(s->win, FLY_ALL); }
-/* Rank 0 holds the word for locks of all, and for who may hold one alone. */
+/* Rank 0 has the master word, which lock_all and exclusive locks need. */
 static int lock_own_and_all(struct state *s) {
     int code = fly_lock(s->win, FLY_SHARED, s->rank);
     if (code == FLY_OK) code = fly_unlock(s->win, s->rank);
@@ -252,7 +252,7 @@ static int create(struct state *s) {
 struct one_case {
     const char *name;
     one_call *call;
-    bool polls; /* returns at once: with naps between, as programs do that compute */
+    bool polls; /* returns at once; the test naps in between */
 };
 
 static const struct one_case SINGLE[] = {
@@ -317,7 +317,7 @@ static void nap(long milliseconds) {
 
 static void count_one(int *counter) { __atomic_add_fetch(counter, 1, __ATOMIC_ACQ_REL); }
 
-/* Until the others have come as far, with progress: they may need this rank. */
+/* Waits until the other ranks have come as far, in progress, since they may need this rank. */
 static void await(struct state *s, int *counter, int ranks) {
     while (__atomic_load_n(counter, __ATOMIC_ACQUIRE) < ranks) {
         CHECK(fly_progress(s->rt) == FLY_OK, "progress");
@@ -361,7 +361,7 @@ static void hear(struct state *s, const struct one_case *what) {
         fprintf(stderr, "%6.3f s: %s\n", now_s() - began, what->name);
 }
 
-/* The living may be written to, and locked. */
+/* Living ranks can still be written to, and locked. */
 static void go_on(struct state *s) {
     int to = (s->rank + 1) % s->size == s->victim ? (s->rank + 2) % s->size
                                                   : (s->rank + 1) % s->size;
@@ -380,7 +380,7 @@ static int body(const fly_boot *boot, void *context) {
     struct state whole = {.rank = boot->rank, .size = boot->size, .victim = group->victim};
     struct state *s = &whole;
     void *base;
-    alarm((VAIN_S + HANG_S) / 2); /* one that hangs ends by a signal */
+    alarm((VAIN_S + HANG_S) / 2); /* a hanging rank ends by a signal */
     s->behind = (s->victim + 1) % s->size;
     s->bytes = calloc(1, BYTES);
     CHECK(fly_init(boot, &config, &s->rt) == FLY_OK, "%s", fly_last_error(NULL));

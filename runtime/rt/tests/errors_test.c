@@ -1,4 +1,4 @@
-/* Bad input, and what is full: an error by its name, the text, no effect, no hang.
+/* Bad input, and exhausted resources: the right error and text, no effect, no hang.
  *
  *   errors_test TRANSPORTS threads|processes
  */
@@ -10,7 +10,7 @@
 #include "ranks.h"
 #include "state.h"
 
-/* Set when rank 0 has been refused; in memory of all. */
+/* Set when rank 0 has been refused; in memory of all ranks. */
 static int *full;
 
 static int starts(const fly_boot *boot, void *context) {
@@ -102,7 +102,7 @@ static int calls(const fly_boot *boot, fly_rt *rt) {
     FAILS(FLY_ERR_ARG, "twice", fly_win_post(win, 2, (int[]){0, 0}));
     FAILS(FLY_ERR_RANK, "ranks[1]", fly_win_start(win, 2, (int[]){0, 7}));
     FAILS(FLY_ERR_ARG, "kind", fly_lock(win, 5, 0));
-    for (int all = 0; all < 2; all++) { /* what a target could not answer is told, once */
+    for (int all = 0; all < 2; all++) { /* an error at the target is reported once */
         int target = all ? FLY_ALL : rank;
         win->refused = FLY_ERR_NOMEM;
         FAILS(FLY_ERR_NOMEM, "could not answer", fly_flush_local(win, target));
@@ -122,8 +122,8 @@ static int calls(const fly_boot *boot, fly_rt *rt) {
 }
 
 
-/* The target takes, but matches nothing. Credits go back by halves as long as there is room for
-   `most`; what was given back and the credits themselves are what goes. */
+/* The target takes notifications that match nothing. It returns credits in halves as long as it has
+   room for `most`, so what can be sent is what was returned plus the credits themselves. */
 static int overflow(const fly_boot *boot, fly_rt *rt, uint64_t most, uint64_t credits) {
     int rank = boot->rank;
     uint64_t half = (credits + 1) / 2, whole = most / half * half + credits;
@@ -143,7 +143,7 @@ static int overflow(const fly_boot *boot, fly_rt *rt, uint64_t most, uint64_t cr
         for (int i = 0; i < 2; i++)
             FAILS(FLY_ERR_TIMEOUT, "taken none", fly_put_notify(win, NULL, 0, 1, 0, 5));
         __atomic_store_n(full, 1, __ATOMIC_RELEASE);
-        OK(fly_put_notify(win, NULL, 0, 0, 0, 0)); /* to itself there is room */
+        OK(fly_put_notify(win, NULL, 0, 0, 0, 0)); /* a put to itself has room */
         while ((code = fly_put_notify(win, NULL, 0, 1, 0, (int)sent)) == FLY_ERR_TIMEOUT) continue;
         CHECK(code == FLY_OK, "trying again is legal: %d", code);
     } else {
@@ -188,7 +188,7 @@ static int body(const fly_boot *boot, void *context) {
     return 0;
 }
 
-/* What the environment says wins, and is checked by name. */
+/* The environment overrides fly_config, and its errors name the variable. */
 static void environment(void) {
     static const char *const BAD[][2] = {
         {"FLYLOOM_CREDITS", "0"},       {"FLYLOOM_CREDITS", "many"},   {"FLYLOOM_TIMEOUT_MS", "-1"},

@@ -32,7 +32,7 @@ static void send_one(const fly_boot *boot, struct sending *sending, int to, int 
     CHECK(boot->msg->isend(boot->ctx, to, sending->data, bytes, &sending->handle) == 0, "isend");
 }
 
-/* Takes what is there; how many. */
+/* Receives the messages that have come; returns how many. */
 static int take(const fly_boot *boot, unsigned char *room, int next[RANKS_MOST]) {
     int peer, taken = 0;
     size_t bytes;

@@ -1,4 +1,4 @@
-/* Puts and gets so many bytes over the messages of an MPI, two ranks: large_mpi BYTES. */
+/* Puts and gets of BYTES bytes over the messages of an MPI, between two ranks: large_mpi BYTES. */
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -12,7 +12,7 @@
         }                                                                        \
     } while (0)
 
-/* Some bytes all over a block, and its last one. */
+/* Writes or checks some bytes all over a block, and its last one. */
 static void each(unsigned char *block, size_t bytes, int write, int seed, int *wrong) {
     for (size_t i = 0;; i = i + 4093 < bytes ? i + 4093 : bytes - 1) {
         unsigned char value = (unsigned char)(i * 31 + (size_t)seed);

@@ -1,12 +1,12 @@
-/* One rank dies while the others are in a collective call that they have nothing to send for: they
- * hear of it, end with FLY_ERR_PEER, and none hangs.
+/* One rank dies while the others are in a collective call in which they have nothing to send: they
+ * notice it, end with FLY_ERR_PEER, and none hangs.
  *
  *   leave_test TRANSPORTS RANKS finalize|fence|wait|late|reused|unmapped
  *
- * wait: they wait for a notification of it. late: nobody dies, but the last comes to fly_finalize
- * a second after the others. reused, unmapped: a broadcast to ranks that read it where it is; the
- * root has heard, and its memory is another's, when one comes to read. Skipped (77) where the
- * kernel lets no rank read another's memory.
+ * wait: they wait for its notification. late: nobody dies, but the last rank comes to fly_finalize
+ * a second after the others. reused, unmapped: a broadcast that ranks read in the root's memory;
+ * the root has noticed the death and left, and its memory is reused or unmapped, when one reads.
+ * Skipped (77) where the kernel lets no rank read another's memory.
  */
 #include <sched.h>
 #include <signal.h>
@@ -31,7 +31,7 @@ static void nap(void) {
     nanosleep(&second, NULL);
 }
 
-/* The victim dies when all others have come here: none is still in the call before. */
+/* The victim dies when all others have come here, so none is still in the call before. */
 static void meet(const struct options *options, const fly_boot *boot) {
     if (boot->rank != VICTIM) {
         __atomic_add_fetch(&options->well[1], 1, __ATOMIC_RELEASE);
@@ -45,16 +45,16 @@ static void until(const int *word) {
     while (__atomic_load_n(word, __ATOMIC_ACQUIRE) == 0) sched_yield();
 }
 
-/* Whether the root has said to a rank where its message is. */
-static bool has_told(const fly_team *team, int rank) {
+/* Whether the root has sent a rank the place of its message. */
+static bool has_sent_place(const fly_team *team, int rank) {
     const struct fly_sched *s = team->coll->running;
     for (size_t i = 0; s != NULL && i < s->sending_count; i++)
-        if (s->sendings[i].peer == rank && s->sendings[i].told) return true;
+        if (s->sendings[i].peer == rank && s->sendings[i].place_sent) return true;
     return false;
 }
 
-/* Rank 0 broadcasts, to rank 2 last, who comes to read when rank 0 has left. The victim is not in
-   the broadcast. Skipped: the code of the whole. */
+/* Rank 0 broadcasts to rank 2 last, which reads when rank 0 has left. The victim is not in the
+   broadcast. */
 static int read_late(const struct options *options, fly_rt *rt, int rank) {
     enum { BYTES = 1 << 20 };
     fly_team *team = fly_world(rt);
@@ -70,7 +70,7 @@ static int read_late(const struct options *options, fly_rt *rt, int rank) {
     memset(bytes, 1, BYTES);
     CHECK(fly_ibcast(team, bytes, BYTES, 0, &req) == FLY_OK, "%s", fly_last_error(NULL));
     if (rank == 0) {
-        while (!has_told(team, 2)) CHECK(fly_progress(rt) == FLY_OK, "progress");
+        while (!has_sent_place(team, 2)) CHECK(fly_progress(rt) == FLY_OK, "progress");
         __atomic_store_n(&options->well[1], 1, __ATOMIC_RELEASE);
         CHECK(fly_wait(req, NULL) == FLY_ERR_PEER, "the root: %s", fly_last_error(NULL));
         memset(bytes, 2, BYTES);

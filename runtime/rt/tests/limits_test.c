@@ -1,5 +1,5 @@
-/* What the machine and the environment limit: processors that ranks share, sizes of files, that no
- * time-out comes early, and names of settings that nothing reads.
+/* Limits of the machine and the environment: ranks that share processors, sizes of files, time-outs
+ * that never come early, and names of settings that nothing reads.
  *
  *   limits_test crowd|files|timeout|names
  */
@@ -13,7 +13,7 @@
 #include "progress.h"
 #include "ranks.h"
 
-/* Holds the caller to the allowed processor with this number, counted from 0 and around. */
+/* Binds the caller to the allowed processor with this number, counted from 0, with wrap-around. */
 static int hold(int number) {
     cpu_set_t allowed, one;
     CHECK(sched_getaffinity(0, sizeof allowed, &allowed) == 0, "affinity");
@@ -30,7 +30,7 @@ static void begin(const fly_boot *boot, fly_config config, fly_rt **rt) {
     CHECK(fly_init(boot, &config, rt) == FLY_OK, "rank %d: %s", boot->rank, fly_last_error(NULL));
 }
 
-/* Every rank on the first processor: each must let the others run. */
+/* Every rank is on the first processor, so each must yield to the others. */
 static int share_one(const fly_boot *boot, void *context) {
     (void)context;
     fly_rt *rt;
@@ -40,7 +40,7 @@ static int share_one(const fly_boot *boot, void *context) {
     return fly_finalize(&rt);
 }
 
-/* Each on a processor of its own, as far as there are any. */
+/* Each rank is on its own processor, as far as there are enough. */
 static int own_each(const fly_boot *boot, void *context) {
     (void)context;
     fly_rt *rt;
@@ -51,7 +51,7 @@ static int own_each(const fly_boot *boot, void *context) {
     return fly_finalize(&rt);
 }
 
-/* A window above the limit on files is refused, and what is smaller is made afterwards. */
+/* A window above the limit on files is refused, and a smaller one can be made afterwards. */
 static int limited_files(const fly_boot *boot, void *context) {
     (void)context;
     fly_rt *rt;
@@ -71,8 +71,8 @@ static int limited_files(const fly_boot *boot, void *context) {
     return fly_finalize(&rt);
 }
 
-/* Rank 0 has one credit, rank 1 takes nothing: a time-out comes, and never early. How late it may
-   come is checked by a clock of its own in rest_test. */
+/* Rank 0 has one credit and rank 1 takes nothing, so a time-out comes, and never early. rest_test
+   checks by a clock of its own how late it may come. */
 static int late(const fly_boot *boot, void *context) {
     enum { LIMIT_MS = 200, TIMES = 2 };
     (void)context;

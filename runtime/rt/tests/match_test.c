@@ -15,7 +15,7 @@ struct note {
     uint64_t serial;
 };
 
-/* The rule as it is written: lists in order of arrival and of start, searched from the front. */
+/* The model follows the rule literally: lists in order of arrival and start, searched in order. */
 struct model {
     struct note notes[NOTES_MAX];
     int count;
@@ -113,7 +113,7 @@ static void forget(struct model *model, struct fly_match *match, int r) {
 
 static uint64_t hands;
 
-/* The short way, where it may be gone: the one request that took it, or NULL. */
+/* Tries the short path for a single posted request; returns the request that took it, or NULL. */
 static struct fly_want *handed(const struct model *model, struct fly_match *match,
                                const struct note *note) {
     unsigned char data[FLY_MATCH_INLINE] = {0};
@@ -133,9 +133,9 @@ static void post(struct fly_match *match, const struct model *model, int r) {
     fly_match_post(match, &wants[r]);
 }
 
-/* One program: phases that fill the lists alternate with phases that drain them; in some, two
-   requests alone are used, so that often one is posted. `spread` makes
-   keys many, so that the table of buckets grows and is swept. */
+/* Runs one program: phases that fill the lists alternate with phases that drain them. Some programs
+   use only two requests, so that often a single one is posted. `spread` draws many keys, so that
+   the table of buckets grows and is swept. */
 static void program(uint64_t seed, uint64_t steps, int spread) {
     static struct model model;
     struct fly_match match;

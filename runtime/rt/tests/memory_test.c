@@ -1,5 +1,5 @@
-/* The budget of memory on a node: 300 KiB of shared memory a rank beside windows, and for a window
- * 64 bytes a rank and node, and 4 KiB a rank.
+/* The budget of memory on a node: 300 KiB of shared memory for each rank beside windows; for each
+ * window 64 bytes a rank and node, and 4 KiB a rank.
  *
  *   memory_test RANKS
  */

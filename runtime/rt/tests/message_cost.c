@@ -1,8 +1,8 @@
-/* So many matched notifications of 8 bytes to oneself: message_cost COUNT
+/* COUNT matched notifications of 8 bytes from a rank to itself: message_cost COUNT
  *
- * Run under a program that counts the instructions of `exchange` alone, twice with different
- * counts: the difference is what a message takes at sender and receiver together, with a request
- * that is posted and no waiting. What start and end take differs from run to run, as they sleep.
+ * Run it twice, with different counts, under a program that counts the instructions of `exchange`
+ * alone: the difference is what a message costs at sender and receiver together, with a posted
+ * request and no waiting. Start and end cost differently in each run, since they sleep.
  */
 #include <stdbool.h>
 #include <stdio.h>

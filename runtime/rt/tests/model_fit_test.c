@@ -1,4 +1,4 @@
-/* The fits of flyloom-perf: coefficients that are known come back, in spite of noise, outliers and
+/* The fits of flyloom-perf: known coefficients are found in spite of noise, outliers and
    changes of slope; and the choice between fence and PSCW by the published models. */
 #include <math.h>
 
@@ -7,7 +7,7 @@
 
 enum { POINTS = 40, SEEDS = 20 };
 
-/* Evenly from -1 to 1. */
+/* A pseudo-random number, uniform from -1 to 1. */
 static double noise(uint64_t *state) {
     return (double)(draw(state) >> 11) / 4503599627370496.0 - 1;
 }
@@ -45,7 +45,7 @@ static void exact(void) {
           fit_parts(p, 0, parts) == 0, "none");
 }
 
-/* 5 % of noise, and one point in ten at up to six times its value. */
+/* Data with 5 % of noise, and one point in ten at up to six times its value. */
 static void disturbed(uint64_t seed) {
     struct fit_point p[POINTS];
     struct fit_line line;
@@ -64,7 +64,7 @@ static void disturbed(uint64_t seed) {
           fabs(line.slope - slope) / line.slope_error);
 }
 
-/* What is said of errors is how far the coefficients are off, over many measurements. */
+/* The reported errors equal the spread of the coefficients over many measurements. */
 static void errors_are_the_spread(void) {
     enum { TRIALS = 200 };
     struct fit_point p[POINTS];
@@ -86,7 +86,7 @@ static void errors_are_the_spread(void) {
     near("error of the slope", sqrt(said[1] / TRIALS), sqrt(off[1] / TRIALS), 0.3);
 }
 
-/* Another constant and another slope from 4 KiB on, and from 256 KiB on. */
+/* Data with another constant and slope from 4 KiB on, and again from 256 KiB on. */
 static void changing(uint64_t seed) {
     struct fit_point p[POINTS];
     struct fit_line parts[FIT_PARTS_MOST];

@@ -1,16 +1,18 @@
-/* Broadcasts by multicast: every byte is right whatever datagrams do; repair costs what was lost.
+/* Broadcasts by multicast: every byte is right whatever happens to datagrams; repair costs what was
+ * lost.
  *
- *   multicast_test TRANSPORTS threads|processes RANKS COUNT [SEED [MOST [WAYS]]]
- *   multicast_test TRANSPORTS repair RANKS COUNT [SEED [MOST [WAYS]]]   root 0, sizes MOST
+ *   multicast_test TRANSPORTS threads|processes RANKS COUNT [SEED [MOST [ARITY]]]
+ *   multicast_test TRANSPORTS repair RANKS COUNT [SEED [MOST [ARITY]]]   root 0, sizes MOST
  *   multicast_test TRANSPORTS refused|unlike RANKS [COUNT]   prints why it is not open; broadcasts
- *       go another way. Unlike: the last rank's FLYLOOM_MULTICAST is 0
+ *       use another algorithm. Unlike: the last rank's FLYLOOM_MULTICAST is 0
  *   multicast_test TRANSPORTS kill RANKS COUNT [SEED]
  *   multicast_test TRANSPORTS forged RANKS COUNT [SEED [MOST]]   root 0, sizes MOST; before each
- *       one who has the token sends all of it to the group, with other bytes, as if from rank 0
+ *       an attacker who has the token sends all of it to the group, with other bytes, as rank 0
  *
- * Sizes to MOST bytes, any root, several at once and on two teams, in every form, with ranks that
- * come late. FLYLOOM_MULTICAST, "1%lo" unless it is set, says where; FLYLOOM_MULTICAST_FAULTS what
- * datagrams do. Skipped (77) where the machine has no multicast there.
+ * Sizes go up to MOST bytes, with any root, several at once and on two teams, in every form, with
+ * ranks that come late; ARITY is that of the tree of repair. FLYLOOM_MULTICAST, "1%lo" unless
+ * it is set, names the group; FLYLOOM_MULTICAST_FAULTS what happens to datagrams. Skipped (77)
+ * where the machine has no multicast there.
  */
 #include <stdbool.h>
 #include <string.h>
@@ -70,7 +72,7 @@ static void be_late(uint64_t *own) {
     if (below(own, 12) == 0) usleep((useconds_t)below(own, LATE_US));
 }
 
-/* A few, in one form; those that are not blocking end in an order of this rank's own. */
+/* Runs a few in one form; non-blocking ones end in an order that this rank draws. */
 static int together(struct cast *casts, int count, int form, int rank, uint64_t *own) {
     fly_req *reqs[AT_ONCE] = {NULL};
     int code = FLY_OK;
@@ -104,7 +106,7 @@ static int together(struct cast *casts, int count, int form, int rank, uint64_t 
     return code;
 }
 
-/* Sums over the ranks: what was asked for again, and lost on purpose by others than the root. */
+/* Sums over the ranks how much was asked for again, and dropped on purpose at non-roots. */
 static void count_repairs(fly_team *team, int rank, uint64_t count) {
     static const fly_fold SUM = {.type = FLY_UINT64, .op = FLY_SUM};
     fly_multicast facts;
@@ -123,8 +125,8 @@ static void count_repairs(fly_team *team, int rank, uint64_t count) {
           (unsigned long)all[0]);
 }
 
-/* What a stranger can do who is in the group and has seen what goes there: the fragments of the
-   next broadcast but one, before they are sent. */
+/* What an attacker in the group can do who has seen its datagrams: sends the fragments of the next
+   broadcast but one in advance. */
 static void forge(const fly_team *team, size_t bytes) {
     const struct fly_coll *coll = team->coll;
     uint64_t token = coll->cast->token;
@@ -201,7 +203,7 @@ static int body(const fly_boot *boot, void *context) {
     return 0;
 }
 
-/* Whether a datagram that is sent comes back: what the machine gives, without the library. */
+/* Whether a datagram that is sent comes back, tested without the library. */
 static bool there(const char *where) {
     uint64_t token = 0, got = 0, source;
     char why[200] = "";
@@ -219,14 +221,14 @@ static bool there(const char *where) {
     return false;
 }
 
-/* The paper's test vectors, of no byte and of eight. */
+/* The paper's test vectors, for no bytes and for eight. */
 static void check_marks(void) {
     static const uint64_t KEY[] = {UINT64_C(0x0706050403020100), UINT64_C(0x0F0E0D0C0B0A0908)};
     CHECK(fly_mark(KEY, NULL, 0) == UINT64_C(0x726FDB47DD0E0E31), "of nothing");
     CHECK(fly_mark(KEY, KEY, 1) == UINT64_C(0x93F5F5799A932462), "of a word");
 }
 
-/* Several times, each with another victim at another time. */
+/* Runs several times, with another victim at another time in each. */
 static int kill_some(struct options *options, int ranks) {
     uint64_t random = options->seed;
     int result = 0;

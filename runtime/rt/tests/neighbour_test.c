@@ -2,8 +2,9 @@
  *
  *   neighbour_test TRANSPORTS threads|processes|kill FIRST LAST [TRIALS [SEED [MOST]]]
  *
- * For each number of ranks from FIRST to LAST, by rounds, at once, as the model chooses, and, of
- * processes, with each rank's choice another. Kill: each of 4 ranks in turn, while all work.
+ * For each number of ranks from FIRST to LAST it runs by rounds, at once, as the model chooses,
+ * and, with processes, with another choice at each rank. Kill: each of 4 ranks in turn, while all
+ * work.
  */
 #include <string.h>
 
@@ -23,7 +24,7 @@ static const char *const ALL[] = {"neighbour_allgather", "neighbour_allgatherv",
                                   "neighbour_alltoall", "neighbour_alltoallv",
                                   "neighbour_alltoallw"};
 
-/* Each of the five has this algorithm; "": by the model; "mixed": each rank another, with others.
+/* Sets this algorithm for all five operations; "": the model chooses; "mixed": each rank differs.
  */
 static void choose(const char *algorithm, int rank) {
     char text[400] = "";
@@ -34,10 +35,10 @@ static void choose(const char *algorithm, int rank) {
     setenv("FLYLOOM_COLL", text, 1);
 }
 
-/* A rank sends once and receives once in a round, of which there are as many as neighbours. */
+/* A rank sends once and receives once in a round, and there are as many rounds as neighbours. */
 static void rounds(const struct fly_sched *s, const struct sparse *sparse) {
     size_t most = (size_t)sparse->degree, busy = 0;
-    for (size_t i = 0; i < s->round_count; i++) { /* one without messages may unpack */
+    for (size_t i = 0; i < s->round_count; i++) { /* a round without messages may unpack */
         size_t out = s->rounds[i + 1].sending - s->rounds[i].sending;
         size_t in = s->rounds[i + 1].receiving - s->rounds[i].receiving;
         CHECK(out <= 1 && in <= 1, "round %zu: %zu sent, %zu received", i, out, in);
@@ -59,7 +60,7 @@ static void requests(struct sparse *sparse, const struct options *options, uint6
         if (strcmp(options->choice, "coloured") == 0)
             rounds((const struct fly_sched *)reqs[i], sparse);
     }
-    OK(fly_graph_free(&sparse->graph)); /* they do not need it */
+    OK(fly_graph_free(&sparse->graph)); /* requests do not need the graph */
     for (uint64_t epoch = 0; epoch < (form == SPARSE_PERSISTENT ? EPOCHS : 1); epoch++) {
         for (int i = 0; i < CALLS_AT_ONCE && form == SPARSE_PERSISTENT; i++) {
             sparse_call_fill(&calls[i], epoch);
@@ -104,7 +105,7 @@ static int body(const fly_boot *boot, void *context) {
     if (strcmp(options->choice, "mixed") == 0) choose("mixed", rank);
     OK(fly_init(boot, &config, &rt));
     for (uint64_t n = 0; n < options->trials; n++) {
-        for (int i = 0; i < 2; i++) { /* two graphs, the same memory of two calls */
+        for (int i = 0; i < 2; i++) { /* two graphs take turns with two calls' memory */
             sparse_draw(&sparse[i], rank, boot->size, draw(&random));
             sparse_make(&sparse[i], fly_world(rt));
         }
@@ -117,7 +118,7 @@ static int body(const fly_boot *boot, void *context) {
     return 0;
 }
 
-/* What is refused at all where one rank's argument is wrong. */
+/* A wrong argument of one rank is refused at all ranks. */
 static void bad_graphs(fly_team *team, int rank) {
     int none[] = {-1}, three[] = {3}, next[] = {(rank + 1) % 3}, before[] = {(rank + 2) % 3};
     fly_graph *graph = (fly_graph *)team;
@@ -177,8 +178,8 @@ static void bad_calls(fly_graph *graph, int rank) {
           fly_neighbour_alltoallv(graph, data, eight, at, other, seven, at));
 }
 
-/* With FLYLOOM_CHECK=1: the two ends of an edge have two sizes. Two edges lead from each rank to
-   the next, and one to itself. */
+/* With FLYLOOM_CHECK=1: the two ends of an edge have different sizes. Two edges lead from each rank
+   to the next, and one to itself. */
 static void other_sizes(fly_team *team, int rank) {
     int to[] = {(rank + 1) % 3, rank, (rank + 1) % 3}, from[] = {rank, (rank + 2) % 3,
                                                                  (rank + 2) % 3};
@@ -191,7 +192,7 @@ static void other_sizes(fly_team *team, int rank) {
     if (rank == 2) in[2] = 7; /* the second edge of rank 1 */
     FAILS(FLY_ERR_ARG, "send_bytes[2]: 6 at rank 1, receive_bytes[2]: 7 at rank 2",
           fly_neighbour_alltoallv(graph, data, out, at, more, in, at));
-    if (rank == 0) out[0] = 0; /* two are wrong: the lower rank to receive is told */
+    if (rank == 0) out[0] = 0; /* two are wrong: the lower receiver is reported */
     FAILS(FLY_ERR_ARG, "send_bytes[0]: 0 at rank 0, receive_bytes[1]: 4 at rank 1",
           fly_ineighbour_alltoallv(graph, data, out, at, more, in, at, &req));
     OK(fly_neighbour_allgatherv(graph, data, 3, more, same, at));
@@ -209,7 +210,7 @@ static void other_sizes(fly_team *team, int rank) {
     OK(fly_graph_free(&graph));
 }
 
-/* A ring of three, each with itself as well; in the end its team is gone. */
+/* A ring of three ranks with an edge from each to itself; in the end its team is gone. */
 static int refused(const fly_boot *boot, void *context) {
     const struct options *options = context;
     int rank = boot->rank, to[] = {(rank + 1) % 3, rank}, from[] = {(rank + 2) % 3, rank};
@@ -239,7 +240,7 @@ static int refused(const fly_boot *boot, void *context) {
     return 0;
 }
 
-/* Graphs and calls on them until somebody is dead; then the error, soon, and from then on. */
+/* Makes graphs and calls until a rank is dead; then all soon get the error, and keep getting it. */
 static int mortal(const fly_boot *boot, void *context) {
     const struct options *options = context;
     int rank = boot->rank, code = FLY_OK;

@@ -16,7 +16,7 @@ static void shuffle(int *all, size_t count, uint64_t *random) {
     }
 }
 
-/* The ranks that edges of one end lead to, or come from, in the order of the edges. */
+/* The ranks at the other end of this rank's edges, in the order of the edges. */
 static size_t ends(const struct sparse *s, int rank, bool in, int *peers) {
     size_t count = 0;
     for (size_t i = 0; i < s->edge_count; i++)
@@ -25,7 +25,7 @@ static size_t ends(const struct sparse *s, int rank, bool in, int *peers) {
     return count;
 }
 
-/* The place of an edge at one end: the n-th of its pair there, n those of the pair before it. */
+/* Sets the place of each edge at one end: the n-th edge of a pair is the n-th of it in the list. */
 static void place(struct sparse *s, int rank, bool in, const int *peers, size_t count) {
     bool taken[EDGES_MOST] = {false};
     for (size_t i = 0; i < s->edge_count; i++) {
@@ -54,7 +54,7 @@ static void draw_edges(struct sparse *s, uint64_t *random) {
         edge->giver = (int)below(random, (uint64_t)s->size);
     }
     if (adjacent(s)) return;
-    /* In the order of those that give them. */
+    /* The edges in the order of the ranks that give them. */
     struct edge sorted[EDGES_MOST];
     size_t count = 0;
     for (int giver = 0; giver < s->size; giver++)
@@ -134,7 +134,7 @@ static bool gathers(const struct sparse_call *call) {
     return call->operation == SPARSE_ALLGATHER || call->operation == SPARSE_ALLGATHERV;
 }
 
-/* Bytes of what a rank sends from a place; of all its places the same where it gathers. */
+/* How many bytes a rank sends from a place; from all places the same if the call gathers. */
 static size_t bytes_of(const struct sparse_call *call, int from, size_t out) {
     uint64_t state = call->seed + (uint64_t)from * 1013;
     if (!has_lists(call)) return call->bytes;

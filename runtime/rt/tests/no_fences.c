@@ -1,4 +1,4 @@
-/* Runs a program for which the kernel refuses membarrier, as old ones do: no_fences PROGRAM ... */
+/* Runs a program for which membarrier is refused, as by old kernels: no_fences PROGRAM ... */
 #include <errno.h>
 #include <linux/filter.h>
 #include <linux/seccomp.h>

@@ -1,5 +1,5 @@
-/* Files that are written beside their place: through no link, over nothing, and what dead writers
- * have left goes, but nothing of those that live.
+/* Files that are written beside their place: nothing is written through links or over other files;
+ * what dead writers have left is removed, and nothing of living ones.
  */
 #include <dirent.h>
 #include <errno.h>
@@ -73,7 +73,7 @@ static void links(void) {
     CHECK(unlink("a.goal") == 0 && unlink("a.goal.part") == 0 && entries() == 1, "left");
 }
 
-/* Its name is known by chance alone: then, too, nothing is written over or through. */
+/* The name of the part is guessed, and still nothing is written over or through it. */
 static void foreseen_name(void) {
     struct part_file made;
     char name[NAME];
@@ -91,7 +91,7 @@ static void foreseen_name(void) {
     foreseen = false;
 }
 
-/* Two writers of one file at a time: the last one's is there, whole. */
+/* Two writers of one file at a time: the file of the last one is there, and complete. */
 static void two_at_once(void) {
     struct part_file one, other;
     CHECK(part_file_open(&one, "c") == 0 && part_file_open(&other, "c") == 0, "open");
@@ -136,7 +136,7 @@ static void leftovers(void) {
     CHECK(unlink("d") == 0 && unlink("e.goal") == 0 && entries() == 1, "left");
 }
 
-/* Longer than files may be: an error in place of the signal, which the program may await itself. */
+/* A file longer than the limit gives an error instead of the signal, which the program may use. */
 static void too_long(void) {
     struct part_file made;
     struct rlimit limit;

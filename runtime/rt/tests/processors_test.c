@@ -1,4 +1,4 @@
-/* Which processors ranks may use: the process's own set, trees of control groups that are made
+/* The processors that ranks may use: the process's own set, trees of control groups that are made
  * here, and how many ranks share a processor.
  *
  *   processors_test FOLDER     an empty folder for the trees
@@ -22,7 +22,7 @@ static const char *path_of(const char *name) {
     return paths[turn];
 }
 
-/* A file with the folders that it lies in. */
+/* Writes a file, and makes the folders that it is in. */
 static void put(const char *name, const char *text) {
     char path[4096];
     snprintf(path, sizeof path, "%s", path_of(name));
@@ -35,7 +35,7 @@ static void put(const char *name, const char *text) {
     CHECK(file != NULL && fputs(text, file) >= 0 && fclose(file) == 0, "%s", path);
 }
 
-/* The quota where a process is in `own` and control groups are mounted at `root`. */
+/* Checks the quota if a process is in `own` and control groups are mounted at `root`. */
 static void expect(const char *root, const char *own, unsigned quota, const char *group) {
     struct fly_processors found;
     struct stat there;
@@ -77,7 +77,7 @@ static void test_quotas(void) {
     expect("one", "4:cpuacct,cpu:/\n", 0, NULL);
 }
 
-/* What the kernel permits a process is what is found. */
+/* The set found is what the kernel allows the process. */
 static void test_own_set(void) {
     cpu_set_t allowed, one;
     CHECK(sched_getaffinity(0, sizeof allowed, &allowed) == 0, "affinity");

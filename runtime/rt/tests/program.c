@@ -1,7 +1,7 @@
 /* Random programs: in each step one rank moves data and notifies, or all work on their requests.
  *
- * Between steps all meet, so that the order of arrivals is known, and every status and byte can be
- * told beforehand by the model of the rules.
+ * Between steps all ranks meet, so that the order of arrivals is known, and a model of the rules
+ * predicts every status and byte.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -28,12 +28,12 @@ struct state {
     unsigned char *base[WINDOWS];
     fly_req *requests[WINDOWS][RULE_REQUESTS];
     struct rule *rules;                 /* rank * WINDOWS + window */
-    unsigned char (*memory)[BYTES];     /* likewise */
+    unsigned char (*memory)[BYTES];     /* index: rank * WINDOWS + window */
 };
 
 static const size_t UNITS[WINDOWS] = {1, 8, 3};
 
-/* Ranks differ in size: the last has less, and the first window of rank 1 is empty. */
+/* Ranks have different sizes: the last one has less, and the first window of rank 1 is empty. */
 static size_t bytes_of(int rank, int window) {
     if (rank == 1 && window == 0) return 0;
     return BYTES - (size_t)rank * 504;
@@ -71,7 +71,7 @@ struct move {
     unsigned char data[BYTES];
 };
 
-/* Where a move goes, by the draws that all ranks make; false: the target's memory is too small. */
+/* Draws where a move goes, alike at all ranks; false: the target's memory is too small. */
 static bool draw_move(struct state *s, struct move *move, size_t bytes) {
     move->window = pick(s, WINDOWS);
     move->target = pick(s, s->size);
@@ -142,7 +142,7 @@ static void do_get(struct state *s, int origin, int kind) {
           "rank %d step %d: got other bytes", s->rank, s->step);
 }
 
-/* Both ends in blocks, of different lengths; the model moves byte after byte. */
+/* Moves blocks of different lengths at both ends; the model moves byte after byte. */
 static void do_shape(struct state *s, int origin, bool put) {
     static unsigned char local_of[RANKS_MAX][2048];
     unsigned char *local = local_of[s->rank];

@@ -20,7 +20,7 @@ struct program {
 /* All ranks meet; the library makes progress meanwhile. */
 typedef void program_meet(void *context, fly_rt *rt);
 
-/* 0, or ends the process with what differs. */
+/* Returns 0, or ends the process after printing what differs. */
 int program_run(const fly_boot *boot, const struct program *program, program_meet *meet,
                 void *context);
 

@@ -68,7 +68,7 @@ static int gather(void *ctx, const void *mine, void *all, size_t bytes) {
     return 0;
 }
 
-/* The seat is freed by free(boot.ctx). */
+/* Makes a bootstrap of a gathering; free(boot.ctx) frees it. */
 fly_boot gathering_boot(gathering *g, int rank) {
     struct seat *seat = malloc(sizeof *seat);
     *seat = (struct seat){g, rank, NULL};
@@ -137,7 +137,7 @@ static int wait_all(int ranks, const pid_t *children) {
     return result;
 }
 
-/* Into the network namespace of a rank: those that FLYLOOM_TEST_NODES names, in turn. */
+/* Enters the network namespace of a rank: those of FLYLOOM_TEST_NODES take turns. */
 static void enter_node(int rank) {
     const char *names = getenv("FLYLOOM_TEST_NODES");
     if (names == NULL) return;
@@ -154,7 +154,7 @@ static void enter_node(int rank) {
     close(file);
 }
 
-/* Of the places for multicasts that FLYLOOM_TEST_PLACES names the one of a rank, in turn. */
+/* Sets the place for multicast of a rank: those of FLYLOOM_TEST_PLACES take turns. */
 static void choose_place(int rank) {
     char names[400], *at = names, *one;
     const char *places = getenv("FLYLOOM_TEST_PLACES");
@@ -166,7 +166,7 @@ static void choose_place(int rank) {
     setenv("FLYLOOM_MULTICAST", one, 1);
 }
 
-/* The children, or in a child: never. */
+/* Forks the ranks and returns the children; never returns in a child. */
 static pid_t *fork_ranks(int ranks, rank_body *body, void *context, const char *folder) {
     pid_t *children = calloc((size_t)ranks, sizeof *children);
     fflush(NULL);
@@ -189,7 +189,7 @@ static pid_t *fork_ranks(int ranks, rank_body *body, void *context, const char *
     return children;
 }
 
-/* Waits until all have come to the folder: of one that never came nobody could know. */
+/* Waits until all have come to the folder, since nobody could know of one that never came. */
 static void await_all(int ranks, const char *folder) {
     char pattern[FOLDER_BYTES + 32];
     size_t there = 0;
@@ -211,14 +211,14 @@ bool new_folder(char path[FOLDER_BYTES]) {
     return length < FOLDER_BYTES && mkdtemp(path) != NULL;
 }
 
-/* Ranks that have begun, in memory of all; NULL: nobody asks. */
+/* How many ranks have begun, in memory of all ranks; NULL: nobody counts. */
 static atomic_int *begun;
 
 void rank_has_begun(void) {
     if (begun != NULL) atomic_fetch_add(begun, 1);
 }
 
-/* Until all have begun, or for so long that none of them can be waited for. */
+/* Waits until all have begun, or gives up after the time that a hanging rank would take. */
 static void await_begun(int ranks) {
     for (double end = now_s() + HANG_S; now_s() < end && atomic_load(begun) < ranks;) {
         struct timespec nap = {0, 1000000};

@@ -19,8 +19,8 @@ bool new_folder(char path[FOLDER_BYTES]);
 
 /* Threads of this process; the first result that is not 0. */
 int run_threads(int ranks, rank_body *body, void *context);
-/* No test rests on the speed of the machine: what has not ended after so long hangs. A rank that
-   looks again and again for what must come gives up earlier, and says what it was. */
+/* No test depends on the speed of the machine: a test that has not ended after HANG_S hangs. A rank
+   that polls for something gives up after VAIN_S, and reports what it waited for. */
 enum { HANG_S = 300, VAIN_S = 200 };
 
 /* Forked processes, with the bootstrap by files in a new folder; killed after HANG_S. With
@@ -28,15 +28,15 @@ enum { HANG_S = 300, VAIN_S = 200 };
    FLYLOOM_TEST_PLACES=PLACE[,PLACE...] it has one of these as its FLYLOOM_MULTICAST. */
 int run_processes(int ranks, rank_body *body, void *context);
 
-/* Likewise, and one of them is killed (SIGKILL) after so many microseconds. */
+/* As run_processes, and the victim is killed (SIGKILL) after this number of microseconds. */
 int run_and_kill(int ranks, rank_body *body, void *context, int victim, unsigned microseconds);
 
-/* Likewise, after all ranks have said that they have begun: where a death in fly_init is for other
-   tests. */
+/* Reports that a rank has begun; run_and_kill kills only after all have. Deaths in fly_init are for
+   other tests. */
 void rank_has_begun(void);
 int run_and_kill_begun(int ranks, rank_body *body, void *context, int victim,
                        unsigned microseconds);
-/* Seconds of a clock that never goes back. */
+/* Seconds of a monotonic clock. */
 double now_s(void);
 
 /* A gathering of the threads `members` (ranks of the whole) among themselves, for a team. */

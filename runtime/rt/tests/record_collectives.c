@@ -2,11 +2,11 @@
  *
  *   record_collectives FORM BYTES [NAME...]
  *
- * FORM is "once": one after the other; "begun": all, then waited for from the last to the first;
- * "tested": the same, by fly_test; "again": that twice by persistent requests; "teams": as begun,
- * of all ranks and at the same time of the even and of the odd ones. Before the first, after each
- * of "once", else after all have begun and after all are over, a put to the next rank marks the
- * place in the record.
+ * FORM is "once": one after the other; "begun": all are begun, then waited for from the last to the
+ * first; "tested": the same, by fly_test; "again": the same twice, by persistent requests; "teams":
+ * as begun, but for all ranks and at the same time for the even and the odd ones. A put to the next
+ * rank marks places in the record: before the first; after each of "once"; else after all have
+ * begun and after all have ended.
  */
 #include <stdio.h>
 #include <stdlib.h>

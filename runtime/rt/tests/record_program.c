@@ -49,7 +49,8 @@ static void pipeline(struct program *p) {
     if (p->rank < p->size - 1) put(p, p->rank + 1);
 }
 
-/* Rank 0 hears of all by one request; what each put before, it has then, too. */
+/* Rank 0 waits for notifications of all by one request; by then each one's earlier puts are
+   there. */
 static void gather(struct program *p) {
     if (p->rank == 0) {
         wait_for(p, FLY_ANY_SOURCE, TAG, (uint64_t)p->size - 1);
@@ -78,7 +79,7 @@ static void fenced(struct program *p) {
     DO(fly_fence(p->win));
 }
 
-/* Each works with the rank before it and the one behind. */
+/* Each rank has epochs with the rank before it and the one after it. */
 static void epochs(struct program *p) {
     int before = (p->rank + p->size - 1) % p->size, behind = (p->rank + 1) % p->size;
     int both[2] = {before, behind}, n = before == behind ? 1 : 2;
@@ -89,7 +90,7 @@ static void epochs(struct program *p) {
     DO(fly_win_wait(p->win));
 }
 
-/* Nobody contends: rank 2 alone, for the memory of rank 1. */
+/* Without contention: rank 2 alone locks the memory of rank 1. */
 static void lock(struct program *p, int kind) {
     if (p->rank != 2) return;
     DO(fly_lock(p->win, kind, 1));

@@ -1,7 +1,7 @@
-/* How a rank waits over several transports: by a sleep that the one of memory can end, and never so
- * long that what comes over the other stays; how late a time-out comes, and how soon a silent peer
- * is asked whether it lives. The clock is one of the test's own, which only what the library does
- * moves: nothing here depends on the machine.
+/* How a rank waits on several transports: it sleeps so that shared memory can wake it, and never so
+ * long that packets of another transport are left; how late a time-out comes; and how soon a silent
+ * peer is asked whether it lives. The clock is the test's own, moved only by what the library does:
+ * nothing here depends on the machine.
  */
 #include <time.h>
 
@@ -10,11 +10,11 @@
 
 static int naps;
 
-/* What a look or a turn takes here, and the time. */
+/* The simulated time that a look and a turn take. */
 enum { LOOK_NS = 100, TURN_NS = 1000 };
 static uint64_t clock_ns = 1000000000;
 
-/* In place of the C library's: a sleep that nothing ends, a clock that sleeps move. */
+/* Replace the C library's: a sleep that nothing ends, and a clock that sleeps advance. */
 int nanosleep(const struct timespec *asked, struct timespec *left) {
     (void)left;
     naps++;
@@ -30,7 +30,7 @@ int clock_gettime(clockid_t which, struct timespec *now) {
 
 static int looks, polls, rests;
 static uint32_t longest_us;
-static uint64_t longest_ns; /* from one event of those that a test looks at to the next */
+static uint64_t longest_ns; /* the longest time between two observed events */
 static uint64_t last_ns;
 static int events;
 
@@ -87,7 +87,7 @@ static void memory_watch(struct fly_carrier *c) {
 static const struct fly_carrier_ops MEMORY = {
     .name = "memory", .poll = memory_poll, .spin = memory_spin, .rest = memory_rest};
 static const struct fly_carrier_ops NETWORK = {.name = "network", .poll = network_poll};
-/* Where a death shows by itself, and where only to who asks. */
+/* A transport that notices a death by itself, and one that notices it only when it is asked. */
 static const struct fly_carrier_ops WATCHED = {.name = "watched", .poll = memory_poll,
                                                .spin = memory_spin, .rest = memory_rest,
                                                .watch = memory_watch};
@@ -129,8 +129,8 @@ static void come_late(const struct fly_carrier_ops *ops) {
     }
 }
 
-/* Waits a minute for rank 1, in one call or in calls that only look, as a test of a request does:
-   the longest time in which nobody looked whether it lives. */
+/* Waits a minute for rank 1, in one call or in calls that only poll, as a test of a request does,
+   and finds the longest time in which the library did not check whether rank 1 lives. */
 static void look_whether_it_lives(const struct fly_carrier_ops *ops, bool calls, uint64_t most_ms) {
     struct fly_rt rt = {.size = 2, .carrier_count = 1, .unheard = ops->ends_unheard};
     struct fly_carrier carrier = {ops, &rt};

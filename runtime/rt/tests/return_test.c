@@ -1,4 +1,4 @@
-/* What a call has sent has left when it returns: after each call that others wait for the ranks
+/* What a call has sent has left when the call returns: after each call that others wait for, ranks
  * meet outside the library, where nothing makes progress, as programs do in barriers of their MPI.
  *
  *   return_test TRANSPORTS RANKS STARTS
@@ -28,7 +28,7 @@ struct state {
 #define OK(call) \
     CHECK((call) == FLY_OK, "rank %d, meeting %d: %s", s->rank, s->met, fly_last_error(NULL))
 
-/* All ranks, and no call of the library meanwhile. */
+/* A meeting of all ranks, in which none calls the library. */
 static void meet(struct state *s, const char *after) {
     int *here = &s->options->here[s->met++];
     double began = now_s();
@@ -40,7 +40,7 @@ static void meet(struct state *s, const char *after) {
     }
 }
 
-/* Each lets one rank in, which is a rank it has nothing else to do with. */
+/* Each rank exposes its memory to one rank with which it has no other communication. */
 static void epoch(struct state *s, fly_win *win, int distance, size_t bytes) {
     int to = (s->rank + distance) % s->size;
     int from = (s->rank - distance + s->size) % s->size;

@@ -1,11 +1,11 @@
-/* All schedules of producers, each with its ring of two slots to one consumer, with old values for
- * loads wherever the order allows them; each seeded fault must be found.
+/* Explores all schedules of producers, each with its ring of two slots to one consumer, with old
+ * values for loads wherever the order allows them; each seeded fault must be found.
  *
  *   ring_explore PRODUCERS MESSAGES [relaxed-publish | early-credit | early-return | ""] [MOST]
  *
- * Threads are coroutines; a run replays a list of choices and asks for new ones at its end, depth
- * first, so that every list of choices is run once. The rule of credits is as in the library: a
- * producer has one, and gets it back when the consumer has taken its message.
+ * Threads are coroutines. A run replays a list of choices and makes new ones at its end, depth
+ * first, so that every list of choices is run once. The rule of credits is that of the library: a
+ * producer has one credit, and gets it back when the consumer has taken its message.
  */
 #define FLY_ATOMICS_MODEL
 #include "ring.h"
@@ -24,7 +24,7 @@ struct store {
 
 static struct store memory[WORDS][STORES];
 static int stored[WORDS], views[THREADS][WORDS];
-static int old_at[THREADS][WORDS]; /* stores there were when the thread last saw an old value */
+static int old_at[THREADS][WORDS]; /* how many stores there were at the last old value */
 static ucontext_t scheduler, threads[THREADS];
 static unsigned char stacks[THREADS][STACK];
 static bool finished[THREADS];
@@ -48,9 +48,9 @@ static int choose(int width) {
     return choices[replayed++];
 }
 
-/* The state of a run: what each thread has seen and done, in its order, and what is stored. Runs
-   that come to a state that was there before, by other orders of steps that do not touch each
-   other, go on as the first did. */
+/* The state of a run: what each thread has seen and done, in its order, and what is stored. If a
+   run comes to a state that an earlier one has been in, by another order of independent steps, it
+   would continue as that one did, and is cut off. */
 static uint64_t history[THREADS], contents;
 static uint64_t *met;
 static size_t met_room, met_count;
@@ -102,7 +102,7 @@ static void join_view(int *into, const int *from) {
 static uint64_t load(const fly_word *word, bool acquire) {
     yield();
     int w = word->index, oldest = views[running][w];
-    /* Seen once more, nothing having happened, an old value leads to nothing new. */
+        /* Seeing an old value again, when nothing has happened in between, leads to nothing new. */
     if (old_at[running][w] == stored[w]) oldest = stored[w] - 1;
     int seen = stored[w] - 1 - choose(stored[w] - oldest); /* the newest first */
     if (seen != stored[w] - 1) old_at[running][w] = stored[w];
@@ -139,12 +139,12 @@ static fly_word data[THREADS][DEPTH], credit[THREADS];
 static struct fly_ring out[THREADS], in[THREADS];
 static int producers, messages;
 
-/* The first producer sends `messages`, each other one less than the one before, but one. */
+/* The first producer sends `messages`; each further one sends one less, but at least one. */
 static int messages_of(int producer) {
     return messages > producer ? messages - producer : 1;
 }
 
-/* Plain data: an access that does not know of the newest store is a race. It lasts a step. */
+/* Plain data: an access by a thread that does not know of the newest store is a race. */
 static void write_data(int w, uint64_t value) {
     if (views[running][w] != stored[w] - 1) wrong = true;
     append(w, value, false);
@@ -160,7 +160,7 @@ static int data_of(const struct fly_ring *ring, int producer) {
     return data[producer][ring->next & ring->mask].index;
 }
 
-/* Waiting is not explored: a thread whose credit has not come is not chosen. */
+/* Waiting is not explored: a thread without a credit is not chosen. */
 static bool has_credit(int producer, int sent) {
     int w = credit[producer].index;
     bool early = strcmp(fault, "early-credit") == 0;
@@ -255,7 +255,7 @@ static void reset(void) {
     }
 }
 
-/* Whether there is nothing to see, however new the values that it sees: it is asked again later. */
+/* Whether the consumer has nothing to see, even with the newest values; then it is not chosen. */
 static bool consumer_waits(void) {
     for (int p = 0; p < producers; p++) {
         int w = fly_ring_slot(&in[p])->word.index;
@@ -270,7 +270,7 @@ static bool can_run(int t) {
     return !looking || !consumer_waits();
 }
 
-/* One run; false: nothing can go on, or it went wrong. */
+/* Makes one run; false: no thread can continue, or a check failed. */
 static bool run(void) {
     reset();
     replayed = 0;
@@ -289,7 +289,7 @@ static bool run(void) {
     return false;
 }
 
-/* The next list of choices, depth first; false: all were run. */
+/* Moves to the next list of choices, depth first; false: all were run. */
 static bool advance(void) {
     while (choice_count > 0 && choices[choice_count - 1] + 1 >= widths[choice_count - 1])
         choice_count--;

@@ -1,4 +1,4 @@
-/* The rules of notified access as plain lists that are searched, from the front. */
+/* The rules of notified access as plain lists that are searched in order. */
 #include "rule_model.h"
 
 #include <string.h>

@@ -1,4 +1,4 @@
-/* Random shapes of so many bytes, one behind the other in memory, for tests of collectives. */
+/* Random shapes of given sizes, one after the other in memory, for tests of collectives. */
 #ifndef FLY_TEST_SHAPE_TRIAL_H
 #define FLY_TEST_SHAPE_TRIAL_H
 
@@ -7,7 +7,7 @@
 #include "check.h"
 #include "flyloom.h"
 
-/* A shape of so many bytes, behind *end, which moves behind it; *at is where it starts. */
+/* Draws a shape of `bytes` bytes that starts at *at, behind *end, which then moves behind it. */
 static inline fly_shape draw_shape(uint64_t seed, size_t bytes, size_t *end, size_t *at) {
     uint64_t state = seed;
     size_t one = 1 + (size_t)below(&state, 4), gap = (size_t)below(&state, 4);
@@ -23,7 +23,7 @@ static inline fly_shape draw_shape(uint64_t seed, size_t bytes, size_t *end, siz
     return shape;
 }
 
-/* Where byte i of a shape is that starts at `at`. */
+/* The place of byte i of a shape that starts at `at`. */
 static inline size_t shape_place(const fly_shape *shape, size_t at, size_t i) {
     ptrdiff_t block = (ptrdiff_t)(i / shape->block_bytes);
     return (size_t)((ptrdiff_t)at + block * shape->stride_bytes) + i % shape->block_bytes;

@@ -1,10 +1,10 @@
-/* Programs that cannot start: fly_init says why, by its own reason, and ends at every rank.
+/* Programs that cannot start: fly_init reports the true reason, and returns at every rank.
  *
  *   start_test few|sizes|files|length TRANSPORTS
  *
- * few: ranks that were not started. sizes: not all are told the same number of ranks. files: this
- * many may be open, from none to as many as it needs. length: files may have so many bytes, from
- * none on.
+ * few: some ranks were not started. sizes: ranks are given different numbers of ranks. files: each
+ * number of files that may be open, from none to as many as it needs. length: limits on the length
+ * of files, from 0 bytes on.
  */
 #include <fcntl.h>
 #include <signal.h>
@@ -28,8 +28,8 @@ struct limits {
     rlim_t most; /* RLIM_INFINITY: as it is */
 };
 
-/* One rank, from the environment as programs have it; no return. */
-static void start(const char *folder, int rank, int size, struct limits limits, int told) {
+/* Starts one rank, from the environment as programs do; does not return. */
+static void start(const char *folder, int rank, int size, struct limits limits, int report) {
     char text[2][16];
     struct outcome outcome = {0};
     struct rlimit limit;
@@ -47,11 +47,11 @@ static void start(const char *folder, int rank, int size, struct limits limits, 
     outcome.code = fly_init(NULL, NULL, &rt);
     snprintf(outcome.text, sizeof outcome.text, "%s", fly_last_error(NULL));
     if (outcome.code == FLY_OK && fly_finalize(&rt) != FLY_OK) outcome.code = -1;
-    if (write(told, &outcome, sizeof outcome) != sizeof outcome) _exit(1);
+    if (write(report, &outcome, sizeof outcome) != sizeof outcome) _exit(1);
     _exit(0);
 }
 
-/* What each of so many ranks came to, which were told these sizes. */
+/* Runs `count` ranks that are given these sizes, and collects the outcome of each. */
 static void run(int count, const int sizes[], struct limits limits, struct outcome *outcomes) {
     char folder[FOLDER_BYTES];
     CHECK(new_folder(folder), "folder");
@@ -83,13 +83,13 @@ static void expect(const struct outcome *outcome, int rank, int code, const char
 
 static const struct limits NONE = {RLIMIT_NOFILE, RLIM_INFINITY};
 
-/* Of 8 ranks the first three were started. Time-outs of operations have nothing to do with it. */
+/* Three of 8 ranks are started. FLYLOOM_TIMEOUT_MS, for operations, must have no influence. */
 static void few(void) {
     const int sizes[] = {8, 8, 8};
     struct outcome outcomes[3];
     setenv("FLYLOOM_START_TIMEOUT_MS", "300", 1);
     run(3, sizes, NONE, outcomes);
-    /* On a busy machine some may have waited for one of the other two. */
+    /* On a busy machine a rank may time out on one of the other two. */
     bool named = false;
     for (int r = 0; r < 3; r++) {
         expect(&outcomes[r], r, FLY_ERR_TIMEOUT, "FLYLOOM_START_TIMEOUT_MS");
@@ -113,11 +113,11 @@ static void sizes_differ(void) {
     setenv("FLYLOOM_START_TIMEOUT_MS", "5000", 1);
     for (size_t i = 0; i < sizeof SIZES / sizeof *SIZES; i++) {
         run(3, SIZES[i], NONE, outcomes);
-        int told = 0;
+        int named = 0;
         for (int r = 0; r < 3; r++) {
-            /* The others do not wait for long for one that comes late. */
+            /* The others do not wait for long for a rank that comes late. */
             if (outcomes[r].code == FLY_ERR_TIMEOUT) continue;
-            told++;
+            named++;
             char words[80], *at = strstr(outcomes[r].text, "the sizes differ: rank ");
             int one, ones, other, others;
             CHECK(outcomes[r].code == FLY_ERR_ARG && at != NULL &&
@@ -128,11 +128,11 @@ static void sizes_differ(void) {
             CHECK(one < 3 && other == r && ones == SIZES[i][one] && others == SIZES[i][r] &&
                       ones != others, "rank %d: %s", r, words);
         }
-        CHECK(told > 0, "%s", outcomes[0].text);
+        CHECK(named > 0, "%s", outcomes[0].text);
     }
 }
 
-/* A limit that all have, from none on until all can start: below that the error names it. */
+/* Applies each limit to all ranks, until all can start; below that the error names the limit. */
 static void limited(int resource, const rlim_t limits[], int count, const char *words) {
     const int sizes[] = {2, 2};
     struct outcome outcomes[2];
@@ -144,7 +144,7 @@ static void limited(int resource, const rlim_t limits[], int count, const char *
         bool named = false;
         for (int r = 0; r < 2 && !started; r++) {
             named |= strstr(outcomes[r].text, words) != NULL;
-            /* As above: late. */
+            /* A time-out is right here, too, for a rank that comes late. */
             CHECK(outcomes[r].code == FLY_ERR_NOMEM || outcomes[r].code == FLY_ERR_TIMEOUT,
                   "limit %lu: rank %d: %d: %s", (unsigned long)limits[i], r, outcomes[r].code,
                   outcomes[r].text);

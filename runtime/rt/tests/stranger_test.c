@@ -1,12 +1,12 @@
-/* Strangers at the sockets of a program's ranks: those who do not know the secret, those of another
- * user, those who say nothing. They get nothing, and the program ends as without them.
+/* Strangers at the sockets of a program's ranks: some do not know the secret, some are of another
+ * user, some say nothing. They get nothing, and the program ends as without them.
  *
  *   stranger_test same|other|silent|crowd|ports RANKS
  *
- * same: of this user, with the words of a rank but not its secret, and with memory to be mapped.
- * other: the same of user nobody (only root can be both; else skipped, 77). silent: connects and
- * says nothing. crowd: many of them, who are more than a rank keeps waiting. ports: over libfabric
- * no rank listens on all interfaces of its machine.
+ * same: of this user, with the message of a rank but not its secret, and with memory to be mapped.
+ * other: the same, but of user nobody (only root can be both; else skipped, 77). silent: connects
+ * and sends nothing. crowd: more silent ones than a rank keeps. ports: over libfabric no rank
+ * listens on all interfaces of its machine.
  */
 #include <errno.h>
 #include <netinet/in.h>
@@ -26,8 +26,8 @@
 
 enum { CROWD = 70, NOBODY = 65534, MOST_RANKS = 8, ROUNDS = 3 };
 
-/* Shared: how many sockets have which names; connections of strangers, to how many something was
-   given; the ranks that came to their end. */
+/* Shared counts: how many sockets have which names; connections of strangers; how many of them got
+   something; the ranks that came to their end. */
 struct seen {
     int ranks, connected, given, well;
     unsigned char token[MOST_RANKS][16];
@@ -45,7 +45,7 @@ static void nap_ms(long ms) {
     nanosleep(&time, NULL);
 }
 
-/* A connection to the socket of a rank, whose name all can see; -1: there is none. */
+/* Connects to the socket of a rank, whose name everybody can see; -1: there is none. */
 static int connect_to(const unsigned char token[16]) {
     struct sockaddr_un address = {.sun_family = AF_UNIX};
     char *at = address.sun_path + 1;
@@ -58,7 +58,7 @@ static int connect_to(const unsigned char token[16]) {
     return -1;
 }
 
-/* A card as a rank shows it, with memory that the other may map. */
+/* Sends what a rank sends, with memory that the other may map. */
 static void pretend(int end, int rank) {
     int memory = memfd_create("stranger", 0);
     struct fly_note_sent note = {.rank = rank, .pieces = 1, .mapped = 1 << 20};
@@ -79,13 +79,13 @@ static void pretend(int end, int rank) {
     close(memory);
 }
 
-/* Whether anything comes back; waits until it is hung up on. */
+/* Whether anything comes back before the rank disconnects. */
 static bool is_given_something(int end) {
     char bytes[256];
     return recv(end, bytes, sizeof bytes, MSG_NOSIGNAL) > 0;
 }
 
-/* At the socket of every rank but the last, whom nobody calls. */
+/* Connects to every rank but the last, to which no rank connects. */
 static void be_stranger(const struct options *options) {
     struct seen *seen = options->seen;
     bool silent = strcmp(options->what, "silent") == 0 || strcmp(options->what, "crowd") == 0;
@@ -98,7 +98,7 @@ static void be_stranger(const struct options *options) {
             if (end < 0) continue;
             if (silent) {
                 __atomic_add_fetch(&seen->connected, 1, __ATOMIC_RELAXED);
-                continue; /* it stays open */
+                continue; /* the connection stays open */
             }
             pretend(end, seen->ranks - 1);
             __atomic_add_fetch(&seen->connected, 1, __ATOMIC_RELAXED);
@@ -109,9 +109,9 @@ static void be_stranger(const struct options *options) {
     for (;;) pause();
 }
 
-/* As the bootstrap. The strangers hear the names of the sockets from what all tell each other
-   first; before ranks connect there is one gathering more, and behind it the last one, whom all
-   others await, lets the strangers come first. */
+/* Serves as the bootstrap. The strangers learn the names of the sockets from what all ranks
+   exchange first. Before ranks connect there is one more gathering, and after it the last rank, for
+   which all others wait, lets the strangers connect first. */
 static int gather(void *ctx, const void *mine, void *all, size_t bytes) {
     struct options *options = ctx;
     const fly_boot *boot = options->boot;
@@ -159,7 +159,7 @@ static int body(const fly_boot *boot, void *context) {
     return 0;
 }
 
-/* Sockets of this process that listen on all interfaces; how many listen at all. */
+/* Counts this process's sockets that listen on all interfaces, and those that listen at all. */
 static int open_to_all(int *listening) {
     int all = 0;
     for (int file = 3; file < 256; file++) {
@@ -187,7 +187,7 @@ static int listen_body(const fly_boot *boot, void *context) {
     return 0;
 }
 
-/* Files of another length than is told, or that may become shorter, are not mapped. */
+/* Files of another length than announced, or that may become shorter, are not mapped. */
 static void check_lengths(void) {
     void *base = &base;
     struct fly_memory own;
@@ -209,8 +209,8 @@ static void check_lengths(void) {
     close(plain);
 }
 
-/* A link where a rank will write is not written through; one in place of a rank's own file is
-   refused. */
+/* A link in the place of a file that a rank will write is not written through; one in place of the
+   file that it reads is refused. */
 static void check_boot(void) {
     char folder[FOLDER_BYTES], path[FOLDER_BYTES + 32], victim[FOLDER_BYTES + 32], text[16] = "";
     int one = 1, all = 0;
@@ -233,7 +233,7 @@ static void check_boot(void) {
     CHECK(unlink(path) == 0 && unlink(victim) == 0 && rmdir(folder) == 0, "%s", folder);
 }
 
-/* The user of who is at the other end is the kernel's word, whatever secret that one knows. */
+/* The kernel names the user at the other end, whatever secret that process knows. */
 static void check_users(void) {
     struct sockaddr_un name = {.sun_family = AF_UNIX};
     socklen_t length = sizeof name.sun_family; /* the kernel finds a name */

@@ -1,6 +1,6 @@
-/* All ranks send to all, with few credits and a short unexpected list: nothing is lost, doubled,
- * reordered or torn. With "kill", one process dies meanwhile, or even before, and the others must
- * hear of it; with "later" it dies when all have begun.
+/* All ranks send to all, with few credits and a short unexpected list: nothing is lost, duplicated,
+ * reordered or torn. With "kill" one process dies meanwhile, or even before, and the others must
+ * notice it; with "later" it dies when all have begun.
  *
  *   stress_test TRANSPORTS threads|processes|kill|later RANKS
  *               [MESSAGES [SEED [CREDITS [UNEXPECTED]]]]
@@ -20,7 +20,7 @@
 enum { WINDOW = 4, PIECE = 8192, TAG_DATA = 1, TAG_TAKEN = 2, FILES = 256 };
 enum { MOST_RANKS = 64 };
 
-/* Of each rank the name of a socket that it has, in memory that all of them share. */
+/* For each rank the name of one of its sockets, in memory that all of them share. */
 struct names {
     char of[MOST_RANKS][sizeof((struct sockaddr_un *)NULL)->sun_path];
 };
@@ -35,8 +35,8 @@ struct options {
 };
 
 struct side {
-    uint64_t sent, unanswered; /* to a rank */
-    uint64_t next, owed;       /* from a rank */
+    uint64_t sent, unanswered; /* counts of messages to a rank */
+    uint64_t next, owed;       /* counts of messages from a rank */
 };
 
 struct state {
@@ -50,7 +50,7 @@ struct state {
     int failure;
 };
 
-/* Size and bytes of message n from one to another, known at both ends. */
+/* The size and bytes of message n from one rank to another, known at both ends. */
 static size_t content(int from, int to, uint64_t n, unsigned char *bytes) {
     uint64_t state = n * 1000003 + (uint64_t)from * 131 + (uint64_t)to;
     size_t size = below(&state, 4) == 0 ? below(&state, PIECE) : below(&state, 60);
@@ -63,7 +63,7 @@ static uint64_t place(const struct state *s, int from, uint64_t n) {
     return ((uint64_t)from * WINDOW + n % WINDOW) * PIECE + 0 * (uint64_t)s->size;
 }
 
-/* FLY_OK, or what the caller looks at; anything else than it allows ends the test. */
+/* Passes on FLY_OK and allowed errors; any other error ends the test. */
 static int allowed(struct state *s, int code) {
     if (code == FLY_ERR_PEER && s->options->kill) {
         s->failure = code;
@@ -74,7 +74,7 @@ static int allowed(struct state *s, int code) {
     return code;
 }
 
-/* Whether there was one. */
+/* Takes a notification; returns whether there was one. */
 static bool take(struct state *s) {
     static _Thread_local unsigned char wanted[PIECE];
     fly_status status;
@@ -156,7 +156,7 @@ static bool open_answers(const struct state *s) {
     return false;
 }
 
-/* The name that a socket of this process has, if one has any. */
+/* Notes the name of a socket of this process, if it has one. */
 static void note_socket(char *name) {
     for (int file = 3; file < FILES; file++) {
         struct sockaddr_un address = {0};
@@ -172,7 +172,7 @@ static int body(const fly_boot *boot, void *context) {
     struct state whole = {.options = options, .rank = boot->rank, .size = boot->size}, *s = &whole;
     fly_config config = {.transports = options->transports, .credits = options->credits};
     config.unexpected_max = options->unexpected;
-    config.timeout_ms = options->kill ? 10 * HANG_S * 1000 : 1; /* no time-out tells of a death */
+    config.timeout_ms = options->kill ? 10 * HANG_S * 1000 : 1; /* a death is no time-out */
     fly_rt *rt;
     int code = fly_init(boot, &config, &rt);
     if (code != FLY_OK && options->kill) return 0; /* killed that early: said, and left */
@@ -215,7 +215,7 @@ static struct names *shared_names(int ranks) {
     return made;
 }
 
-/* Whether the kernel still knows one of the names. */
+/* Whether the kernel still has a socket of one of the names. */
 static bool known(const struct names *sockets) {
     char line[512];
     bool found = false;
@@ -228,7 +228,7 @@ static bool known(const struct names *sockets) {
     return found;
 }
 
-/* A socket goes with its last process, which the kernel may still be ending. */
+/* Checks that no socket is left; the kernel may still be ending its last process. */
 static void left_behind(const struct options *options) {
     struct timespec nap = {0, 100 * 1000000L};
     for (double end = now_s() + VAIN_S; known(options->sockets) && now_s() < end;)

@@ -1,5 +1,5 @@
-/* Fence, post-start-complete-wait and locks: what was written before is there after, and nobody is
- * inside with one who excludes it.
+/* Fence, post-start-complete-wait and locks: what was written before is there afterwards, and locks
+ * exclude each other.
  *
  *   sync_test TRANSPORTS threads|processes RANKS [ROUNDS [SEED]]
  */
@@ -84,8 +84,8 @@ static void groups(struct state *s) {
 }
 
 /* What one rank does in an epoch to its words at another, drawn alike at both: writes of few and of
-   many words, reads, sums, flushes. `words` is what is there in the end. The origin does it, too,
-   and sees its own writes. */
+   many words, reads, sums, flushes. `words` is the expected content at the end. The origin executes
+   it and reads back its own writes. */
 static void in_epoch(struct state *s, uint64_t round, int from, int to, uint64_t words[WORDS]) {
     uint64_t dice = round * 7919 + (uint64_t)(from * RANKS_MAX + to) + 1;
     bool mine = from == s->rank;
@@ -118,7 +118,7 @@ static void in_epoch(struct state *s, uint64_t round, int from, int to, uint64_t
     }
 }
 
-/* The last put of an epoch may travel with its end; whatever came before it is there before it. */
+/* The last put of an epoch may travel with its end; everything before it must arrive before it. */
 static void mixed(struct state *s) {
     static _Thread_local bool edge[RANKS_MAX][RANKS_MAX];
     uint64_t words[WORDS];
@@ -144,7 +144,7 @@ static void mixed(struct state *s) {
     }
 }
 
-/* Under a lock of its target a rank sees a pair of words that are equal, or makes them so. */
+/* Under a lock of its target a rank finds a pair of words equal, or makes it so. */
 static void look_or_change(struct state *s, int target, bool change) {
     uint64_t pair[2];
     OK(fly_get(s->win, pair, 16, target, 0));
@@ -184,7 +184,7 @@ static void locks(struct state *s) {
             changes[target]++;
             OK(fly_unlock(s->win, target));
             CHECK(fly_unlock(s->win, target) == FLY_ERR_STATE, "unlocked");
-        } else { /* two at once, in the order of ranks */
+        } else { /* two locks at once, in the order of ranks */
             for (int r = target; r < target + 2; r++) OK(fly_lock(s->win, FLY_EXCLUSIVE, r));
             for (int r = target; r < target + 2; r++) look_or_change(s, r, true);
             for (int r = target; r < target + 2; r++) OK(fly_unlock(s->win, r));
@@ -193,7 +193,7 @@ static void locks(struct state *s) {
         }
     }
     OK(fly_fence(s->win));
-    for (int r = 0; r < s->size; r++) /* what all changed, counted beside the words */
+    for (int r = 0; r < s->size; r++) /* the changes of all ranks, counted separately */
         OK(fly_fetch_add(s->win, NULL, changes[r], r, 2, FLY_NO_TAG));
     OK(fly_fence(s->win));
     CHECK(s->base[0] == s->base[2] && s->base[1] == s->base[2], "rank %d: %lu changes, not %lu",

@@ -23,7 +23,7 @@ struct part {
     uint64_t rounds;
 };
 
-/* Around the ring of ranks, each tag on its own: a number that grows by one at each step. */
+/* Passes a number around the ring of ranks, for each tag separately; each step adds one. */
 static void *around(void *context) {
     struct part *part = context;
     int next = (part->rank + 1) % part->size, before = (part->rank + part->size - 1) % part->size;

@@ -1,7 +1,8 @@
-/* Writes into memory over libfabric: what they tell, windows that come and go, tags and sizes at
- * the borders, order beside packets, deaths, and whether bytes land while the target is elsewhere.
+/* Writes into memory over libfabric: notices in their data, windows that come and go, tags and
+ * sizes at the limits, order beside packets, deaths, and whether bytes land while the target
+ * computes.
  *
- *   write_test told | moves [RANKS] | kill [SEED] | lands | stays | huge | refused PATH WORDS
+ *   write_test notices | moves [RANKS] | kill [SEED] | lands | stays | huge | refused PATH WORDS
  *
  * Provider and path are those of FLYLOOM_PROVIDER and FLYLOOM_OFI_PATH.
  */
@@ -12,7 +13,7 @@
 
 #include "check.h"
 #include "flyloom.h"
-#include "ofi_told.h"
+#include "ofi_notice.h"
 #include "ranks.h"
 
 enum { LARGE = 1 << 20, MANY = OFI_SLOTS + 3, ROUNDS = 30, SMALL = 512 };
@@ -28,21 +29,22 @@ struct state {
     fly_rt *rt;
 };
 
-static int *shared; /* of all ranks, beside the library */
+static int *shared; /* shared by all ranks, outside the library */
 
-/* Everything that can be told comes back, and numbers go on where their bits begin anew. */
-static void told_by(size_t bytes, uint32_t ranks, uint32_t credits) {
+/* Every notice that fits is unpacked as it was packed, and numbers continue when their bits
+   wrap. */
+static void check_notices(size_t bytes, uint32_t ranks, uint32_t credits) {
     struct ofi_layout l = ofi_layout(bytes, ranks, credits);
     uint32_t none = ofi_no_tag(&l), spread = ofi_last(UINT32_MAX, l.number);
     CHECK(l.tag + l.rank + l.slot + l.number == (int)bytes * 8, "%u ranks", ranks);
     CHECK(1 << l.slot <= OFI_SLOTS && spread >= credits, "%u credits", credits);
     for (uint64_t i = 0; i < 50000; i++) {
-        struct ofi_told in = {.tag = ofi_last(i * 2654435761U >> 3, l.tag),
-                              .rank = ofi_last(i * 40503U, l.rank),
-                              .slot = ofi_last(i * 31, l.slot),
-                              .number = ofi_last(i * 7, l.number)};
+        struct ofi_notice in = {.tag = ofi_last(i * 2654435761U >> 3, l.tag),
+                                .rank = ofi_last(i * 40503U, l.rank),
+                                .slot = ofi_last(i * 31, l.slot),
+                                .number = ofi_last(i * 7, l.number)};
         uint64_t data = ofi_pack(&l, &in);
-        struct ofi_told out = ofi_unpack(&l, data);
+        struct ofi_notice out = ofi_unpack(&l, data);
         CHECK(memcmp(&in, &out, sizeof in) == 0, "%lu", (unsigned long)i);
         CHECK(bytes == 8 || data <= UINT32_MAX, "%lu is longer than 4 bytes", (unsigned long)data);
     }
@@ -56,10 +58,10 @@ static void told_by(size_t bytes, uint32_t ranks, uint32_t credits) {
           "larger");
 }
 
-static int told(void) {
-    told_by(8, 1 << 20, 4096);
+static int notices(void) {
+    check_notices(8, 1 << 20, 4096);
     for (uint32_t ranks = 1; ranks <= 1 << 20; ranks *= 4)
-        for (uint32_t credits = 1; credits <= 4096; credits *= 8) told_by(4, ranks, credits);
+        for (uint32_t credits = 1; credits <= 4096; credits *= 8) check_notices(4, ranks, credits);
     struct ofi_layout small = ofi_layout(4, 1000, 64);
     CHECK(small.rank == 10 && small.number == 8 && small.tag == 10, "1000 ranks");
     return 0;
@@ -92,7 +94,7 @@ static void one(struct state *s, fly_win *win, int source, int tag) {
     OK(fly_req_free(&req));
 }
 
-/* A window that comes, is written to in every size, and goes: its keys and names are others'. */
+/* A window is made, written to in every size, and freed: its keys and slots are used again. */
 static void come_and_go(struct state *s) {
     static unsigned char bytes[LARGE];
     int next = (s->rank + 1) % s->size, last = (s->rank + s->size - 1) % s->size;
@@ -116,7 +118,7 @@ static void come_and_go(struct state *s) {
     }
 }
 
-/* More windows than writes have names for. */
+/* More windows than there are slots for. */
 static void many(struct state *s) {
     static fly_win *wins[MANY];
     static unsigned char *bases[MANY], bytes[SMALL];
@@ -135,8 +137,8 @@ static void many(struct state *s) {
     for (int i = MANY - 1; i >= 0; i--) OK(fly_win_free(&wins[i]));
 }
 
-/* Tags that writes can carry, by 8 bytes of data and by 4, and those that they cannot, in the order
-   of the calls. */
+/* Tags that fit into a write's data of 8 bytes, or of 4, and tags that do not, in the order of the
+   calls. */
 static void tags(struct state *s) {
     enum { COUNT = 10, BYTES = 70000 };
     static unsigned char bytes[COUNT][BYTES];
@@ -185,8 +187,8 @@ static int huge(const fly_boot *boot, void *context) {
     return 0;
 }
 
-/* Writes, blocks (which are packets), atomics and gets at the same bytes: as in the order of the
-   calls, without a flush between. */
+/* Writes, blocks (which are packets), atomics and gets of the same bytes take effect in the order
+   of the calls, without a flush between them. */
 static void in_order(struct state *s) {
     static uint64_t words[64], got[64], blocks[64];
     static const fly_shape TWO = {2, 8, 16}, DENSE = {2, 8, 8};
@@ -232,7 +234,7 @@ static int moves(const fly_boot *boot, void *context) {
     return 0;
 }
 
-/* Large puts and gets under way when rank 1 dies: the others hear of it, and free all. */
+/* Large puts and gets are in flight when rank 1 dies: the others notice it, and free everything. */
 static int dying(const fly_boot *boot, void *context) {
     struct state state = {.rank = boot->rank, .size = boot->size}, *s = &state;
     static unsigned char bytes[LARGE], got[LARGE];
@@ -268,8 +270,8 @@ static void until(const int *word) {
     while (__atomic_load_n(word, __ATOMIC_ACQUIRE) == 0) nanosleep(&nap, NULL);
 }
 
-/* Rank 1 looks at its memory, and calls the library no more until it has: whether the last byte
-   comes. Where it must not, a while is enough to show what it would do. */
+/* Rank 1 polls its memory without calling the library: does the last byte arrive? If it must not,
+   a while is enough to show that. */
 static int landing(const fly_boot *boot, void *context) {
     struct state state = {.rank = boot->rank, .size = boot->size}, *s = &state;
     static unsigned char bytes[70000];
@@ -305,7 +307,7 @@ static int landing(const fly_boot *boot, void *context) {
     return 0;
 }
 
-/* The words of the error that fly_init gives with this path. */
+/* The error of fly_init with this path has these words. */
 static int refused(const fly_boot *boot, void *context) {
     fly_config config = {.transports = "ofi"};
     fly_rt *rt;
@@ -321,7 +323,7 @@ int main(int count, char **words) {
     int result = 2;
     shared = mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
     CHECK(shared != MAP_FAILED, "mmap");
-    if (strcmp(what, "told") == 0) result = told();
+    if (strcmp(what, "notices") == 0) result = notices();
     if (strcmp(what, "moves") == 0)
         result = run_processes((int)argument(count, words, 2, 2), moves, NULL);
     if (strcmp(what, "huge") == 0) result = run_processes(2, huge, NULL);

@@ -50,8 +50,8 @@ static void print(const struct fly_operation_table *table, const struct fly_logg
     }
 }
 
-/* Whether multicast can be had here, in words; then the model counts with its datagrams. 0, or the
-   code to end with. */
+/* Opens a multicast group to find out whether that works here, and reports it in words; then the
+   model counts with its datagrams. 0, or the exit code. */
 static int open_group(struct fly_loggp *net, char *text, size_t room) {
     const char *group = getenv("FLYLOOM_MULTICAST");
     uint64_t token = 0;

@@ -11,7 +11,7 @@
 
 enum { WORDS = 256, NOTES = 2000, TURNS = 2000, LIMIT_S = 20, TIMEOUT_MS = 5000 };
 enum { TAG_LANDED = 1, TAG_TURN = 2, TAG_SERIES = 3 };
-/* Of the window: what the sleeping target looks at, what it says, and where turns go. */
+/* Offsets in the window: what the sleeping target looks at, what it answers, where turns go. */
 enum { AT_DATA = 0, AT_SEEN = 8, AT_TURN = 16, WINDOW = 64 };
 
 static const char USAGE[] =
@@ -22,7 +22,7 @@ static const char USAGE[] =
     "keep their order, whether data lands while the target is outside the library, half a\n"
     "round trip of 8 bytes (median), and how bytes travel, and what the provider cannot do.\n";
 
-/* What is tried: a transport, and a provider of libfabric. */
+/* What is tried: a transport and, for libfabric, a provider. */
 static const struct try {
     const char *transport, *provider;
 } TRIES[] = {
@@ -49,7 +49,7 @@ static int failed(struct result *r, const char *text) {
         if ((call) != FLY_OK) return failed(r, fly_last_error(NULL));    \
     } while (0)
 
-/* Notifications of one origin, taken by a request of any tag: in the order in which they were sent.
+/* Checks that a request of any tag takes one origin's notifications in the order they were sent.
  */
 static int order(fly_win *win, int rank, struct result *r) {
     fly_req *req;
@@ -81,7 +81,7 @@ static int one(fly_win *win, int source, int tag, struct result *r) {
     return 0;
 }
 
-/* Rank 1 sleeps, and looks at its memory before it calls the library again. */
+/* Rank 1 sleeps, and looks at its memory before it calls the library again: has data landed? */
 static int landing(fly_win *win, int rank, const unsigned char *base, bool *lands,
                    struct result *r) {
     const uint64_t data = 42;
@@ -171,7 +171,7 @@ static int as_rank(const fly_boot *boot, void *context) {
     return 0;
 }
 
-/* Two processes; rank 0 tells what it found. */
+/* Tries it with two processes; rank 0 reports what it found. */
 static void with_processes(const struct try *what, bool by_thread, struct result *r) {
     struct result *shared = perf_shared("flyloom-check", sizeof *shared);
     struct trial trial = {what, by_thread, shared};

@@ -1,4 +1,4 @@
-/* flyloom-perf: what a transport does on this machine, beside a ring written by hand. */
+/* flyloom-perf: what a transport achieves on this machine, beside a ring written by hand. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -29,21 +29,21 @@ static const char USAGE[] =
     "flyloom-perf --loggp BYTES prints instead the times that LogGP parameters are found from,\n"
     "for sizes up to BYTES: flyloom measure --times FILE.\n"
     "\n"
-    "--collectives: barrier and others between so many processes. explain: the algorithms of a\n"
+    "--collectives: barrier and others between that many processes. explain: the algorithms of a\n"
     "collective with the times that the model predicts, and which one is chosen; --crowd: where\n"
-    "so many ranks of a node share a processor.\n"
+    "that number of ranks of a node share a processor.\n"
     "overlap: how much of the time of an operation computation hides, with progress by calls and\n"
     "by a thread. model: what each call costs by size, processes and neighbours, fitted to what\n"
     "is measured here, with residuals, beside published models; and whether fence, or post,\n"
-    "start, complete and wait, is the cheaper one for so many processes and neighbours.\n"
-    "multicast: broadcasts by it, without loss and with, beside other ways, until all have them.\n";
+    "start, complete and wait, is cheaper for these processes and neighbours.\n"
+    "multicast: broadcasts by it, without loss and with, beside others, until all have them.\n";
 
 struct options {
     const char *transports;
     size_t bytes[SIZES_MOST];
     int count;
     uint64_t repetitions, loggp; /* loggp: the largest size, or 0 */
-    uint64_t ranks;              /* of collectives; 0: none are measured */
+    uint64_t ranks;              /* ranks of collectives; 0: these are not measured */
     bool json;
 };
 
@@ -94,23 +94,23 @@ static int measure(const fly_boot *boot, const struct options *options) {
     }
     if (options->loggp != 0) {
         perf_loggp(&p, options->loggp);
-        p.json = false; /* which closes a list */
+        p.json = false; /* since that would close the list of rows */
         return perf_close(&p) == FLY_OK ? 0 : 3;
     }
     if (p.raw == NULL) p.raw = perf_sockets(&p);
-    struct perf_way ways[] = {perf_notified, p.raw != NULL ? *p.raw : perf_raw};
+    struct perf_method methods[] = {perf_notified, p.raw != NULL ? *p.raw : perf_raw};
     int count = p.raw != NULL ? 2 : 1;
     for (int i = 0; i < options->count; i++) {
         struct perf_times times[2];
-        perf_latency(&p, ways, count, options->bytes[i], times);
+        perf_latency(&p, methods, count, options->bytes[i], times);
         double raw = count == 2 ? times[1].median_ns : 0;
         for (int w = 0; w < count; w++) {
             char what[64];
-            snprintf(what, sizeof what, "latency: %s", ways[w].name);
+            snprintf(what, sizeof what, "latency: %s", methods[w].name);
             perf_row(&p, what, options->bytes[i], &times[w], raw);
         }
     }
-    p.raw_numbers = ways[1].sent;
+    p.raw_numbers = methods[1].sent;
     if (p.other != NULL && p.bytes_most >= 8) perf_used(&p);
     perf_posted(&p, 64);
     perf_unmatched(&p, 2048);
@@ -138,7 +138,7 @@ int main(int count, char **words) {
     if (options.ranks != 0)
         return perf_collectives((int)options.ranks, options.repetitions, options.json);
     const char *started = getenv("FLYLOOM_RANK");
-    if (started != NULL) { /* as one of two, on two nodes perhaps */
+    if (started != NULL) { /* started as one of two processes, perhaps on two nodes */
         perf_apart(atoi(started));
         return measure(NULL, &options);
     }

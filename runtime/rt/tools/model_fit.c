@@ -7,10 +7,10 @@
 #include <string.h>
 
 enum { STEPS = 30, PART_LEAST = 4 };
-/* Tukey's constant; from the median of absolute residuals to a standard deviation; residuals below
-   this share of the value are measurement. */
+/* Tukey's constant; the factor from a median of absolute residuals to a standard deviation; the
+   share of a value below which residuals are measurement noise. */
 static const double TUKEY = 4.685, FROM_MEDIAN = 1.4826, FLOOR = 0.002;
-/* Of a part's cost: a residual counts no more than this; what is not worth another part. */
+/* Limits on a part's cost: the most that one residual counts; the least gain for another part. */
 static const double FAR = 0.25, WORTH = 0.01;
 
 static int by_size(const void *left, const void *right) {
@@ -23,12 +23,12 @@ static double median(double *values, size_t n) {
     return n % 2 == 1 ? values[n / 2] : (values[n / 2 - 1] + values[n / 2]) / 2;
 }
 
-/* Of a point to a line, as a share of the measured value. */
+/* The residual of a point to a line, as a share of the measured value. */
 static double residual(const struct fit_point *p, const struct fit_line *line) {
     return (p->y - line->constant - line->slope * p->x) / p->y;
 }
 
-/* The median of the slopes of all pairs, and of what is left. */
+/* Starts with the median of the slopes of all pairs, and the median of what is left. */
 static void begin(const struct fit_point *p, size_t n, enum fit_form form, struct fit_line *line) {
     static double slopes[FIT_POINTS_MOST * FIT_POINTS_MOST / 2];
     double left[FIT_POINTS_MOST];
@@ -48,7 +48,7 @@ static void begin(const struct fit_point *p, size_t n, enum fit_form form, struc
     line->constant = median(left, n);
 }
 
-/* Weighted sums of what the normal equations need. */
+/* The weighted sums of the normal equations. */
 struct sums {
     double one, x, xx, y, xy;
 };
@@ -93,7 +93,7 @@ static void weigh(const struct fit_point *p, size_t n, const struct fit_line *li
     }
 }
 
-/* How far the coefficients may be off, by the residuals of the points that count. */
+/* Estimates the errors of the coefficients by the residuals of the points that count. */
 static void errors(const struct fit_point *p, size_t n, enum fit_form form, const double *weights,
                    struct fit_line *line) {
     struct sums s = sum(p, n, weights);
@@ -144,7 +144,8 @@ static double cost(const struct fit_point *p, size_t n, const struct fit_line *l
     return all;
 }
 
-/* The best so many parts of the points up to each, by what the last part begins with. */
+/* For the points up to each one, the best fit with a given number of parts; `from` is where the
+   last part begins. */
 struct table {
     double cost[FIT_PARTS_MOST + 1][FIT_POINTS_MOST + 1];
     size_t first[FIT_PARTS_MOST + 1][FIT_POINTS_MOST + 1];
@@ -174,7 +175,7 @@ size_t fit_parts(const struct fit_point *p, size_t n, struct fit_line parts[FIT_
     static struct table t;
     if (n == 0 || n > FIT_POINTS_MOST) return 0;
     fill(p, n, &t);
-    int best = 1; /* another part must halve the residuals, and these must be worth it */
+    int best = 1; /* another part must halve residuals that matter */
     for (int k = 2; k <= FIT_PARTS_MOST; k++)
         if (t.cost[k][n] < t.cost[best][n] / 4 &&
             t.cost[best][n] / (double)n > WORTH * WORTH)

@@ -1,5 +1,5 @@
-/* Fits of measured costs to lines; pure. What is minimised are residuals as fractions of the
- * measured values, and points far off the others count less, or not at all.
+/* Fits measured costs to lines; pure. It minimises residuals as fractions of the measured values;
+ * points far from the others count less, or not at all.
  */
 #ifndef FLY_MODEL_FIT_H
 #define FLY_MODEL_FIT_H

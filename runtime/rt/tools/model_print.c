@@ -1,4 +1,4 @@
-/* Fits what was measured, and prints coefficients and residuals beside published models; answers
+/* Fits measured costs, and prints coefficients and residuals beside published models; answers
    whether a fence is cheaper than post, start, complete and wait. */
 #include <math.h>
 #include <stdio.h>
@@ -7,8 +7,8 @@
 #include "model_fit.h"
 #include "perf_model.h"
 
-/* Published: Gerstenberger, Besta, Hoefler, SC 2013, Cray XE6, section 4; of notified access
-   Belli, Hoefler, IPDPS 2015, shared memory. */
+/* The published models: Gerstenberger, Besta, Hoefler, SC 2013, Cray XE6, section 4; notified
+   access: Belli, Hoefler, IPDPS 2015, shared memory. */
 const struct model_call MODEL_CALLS[] = {
     {"put, flush", BY_BYTES, 1000, 0.16},
     {"get, flush_local", BY_BYTES, 1900, 0.17},
@@ -48,7 +48,7 @@ static double x_of(const struct model_sample *s, enum model_by by) {
     return by == BY_NEIGHBOURS ? s->neighbours : 0;
 }
 
-/* Ascending in x; the samples of one regime. */
+/* The samples of one regime, in ascending x. */
 static size_t points_of(const struct model_samples *all, const struct model_call *call,
                         bool crowded, struct fit_point *points) {
     size_t n = 0;
@@ -111,7 +111,7 @@ static const struct model_call *call_of(const char *name) {
     return &MODEL_CALLS[i];
 }
 
-/* Of the calls of PSCW what each neighbour adds, where epochs with one number alone were measured.
+/* The cost that each neighbour adds to the calls of PSCW, if only one number of them was measured.
  */
 static double slopes(const struct model_samples *all) {
     static const char *const CALLS[] = {"win_post", "win_start", "win_complete", "win_wait"};
@@ -124,7 +124,7 @@ static double slopes(const struct model_samples *all) {
     return sum;
 }
 
-/* By the regime without crowding where it was measured: a program has a processor for each rank. */
+/* Answers by the regime without crowding if it was measured: a program has a processor per rank. */
 static void answer(const struct model_samples *all, const struct model_question *q, bool json) {
     const struct model_call *of_fence = call_of("epoch of fence");
     const struct model_call *of_pscw = call_of("epoch of post to wait");

@@ -9,13 +9,13 @@
 
 enum { BLOCK = 250, RAW_SLOTS = PERF_DATA / 64, TAG = 3, TAG_DONE = 4, TAG_OTHERS = 1000 };
 
-/* The reference: a slot of one cache line with a number, behind the data. */
+/* The reference: a slot of one cache line, whose number is written after its data. */
 struct raw_slot {
     uint64_t number;
     unsigned char data[56];
 };
 
-static fly_req *ready; /* the request of the one measurement that runs */
+static fly_req *ready; /* the request of the measurement that runs now */
 static bool started;
 
 double perf_now_ns(void) {
@@ -42,8 +42,8 @@ static void raw_wait(struct perf *p, uint64_t n, size_t bytes) {
         if (++turns > 1000) sched_yield();
 }
 
-/* The request is started again behind the put that the other waits for, as a receive is posted
-   behind a send: what that takes is nobody's waiting. */
+/* Starts the request again after the put that the other rank waits for, as programs post a receive
+   after a send: nobody waits for what this takes. */
 static void start_again(void) {
     if (!started) CHECKED(fly_start(ready));
     started = true;
@@ -64,10 +64,10 @@ static void notified_wait(struct perf *p, uint64_t n, size_t bytes) {
     started = false;
 }
 
-const struct perf_way perf_raw = {"raw ring", raw_send, raw_wait, 0, 0};
-const struct perf_way perf_notified = {"put_notify", notified_send, notified_wait, 0, 0};
+const struct perf_method perf_raw = {"raw ring", raw_send, raw_wait, 0, 0};
+const struct perf_method perf_notified = {"put_notify", notified_send, notified_wait, 0, 0};
 
-/* The same, with a number that the sender writes each time and the receiver reads. */
+/* Checks a number that the sender writes each time and the receiver reads. */
 static void right(uint64_t n, const void *came) {
     uint64_t got;
     memcpy(&got, came, sizeof got);
@@ -109,28 +109,28 @@ static int by_size(const void *left, const void *right) {
 
 void perf_sort(double *values, size_t count) { qsort(values, count, sizeof *values, by_size); }
 
-static void block(struct perf *p, struct perf_way *way, size_t bytes, double *samples) {
+static void block(struct perf *p, struct perf_method *method, size_t bytes, double *samples) {
     for (int i = 0; i < BLOCK; i++) {
         double began = perf_now_ns();
         if (p->rank == 0) {
-            way->send(p, ++way->sent, bytes);
-            way->wait(p, ++way->got, bytes);
+            method->send(p, ++method->sent, bytes);
+            method->wait(p, ++method->got, bytes);
         } else {
-            way->wait(p, ++way->got, bytes);
-            way->send(p, ++way->sent, bytes);
+            method->wait(p, ++method->got, bytes);
+            method->send(p, ++method->sent, bytes);
         }
         samples[i] = (perf_now_ns() - began) / 2;
     }
 }
 
-void perf_latency(struct perf *p, struct perf_way *ways, int count, size_t bytes,
+void perf_latency(struct perf *p, struct perf_method *methods, int count, size_t bytes,
                   struct perf_times *times) {
     uint64_t blocks = (p->repetitions + BLOCK - 1) / BLOCK, all = blocks * BLOCK;
     double *samples = malloc((size_t)all * (size_t)count * sizeof *samples);
     if (samples == NULL) exit(3);
     for (uint64_t b = 0; b < blocks; b++)
         for (int w = 0; w < count; w++)
-            block(p, &ways[w], bytes, samples + (uint64_t)w * all + b * BLOCK);
+            block(p, &methods[w], bytes, samples + (uint64_t)w * all + b * BLOCK);
     for (int w = 0; w < count; w++) {
         double *mine = samples + (uint64_t)w * all;
         perf_sort(mine, all);
@@ -158,27 +158,27 @@ void perf_row(struct perf *p, const char *what, size_t bytes, const struct perf_
 }
 
 static void latency_row(struct perf *p, const char *what) {
-    struct perf_way ways[] = {perf_notified, p->raw != NULL ? *p->raw : perf_raw};
+    struct perf_method methods[] = {perf_notified, p->raw != NULL ? *p->raw : perf_raw};
     struct perf_times times[2];
     int count = p->raw != NULL ? 2 : 1;
-    ways[1].sent = ways[1].got = p->raw_numbers;
+    methods[1].sent = methods[1].got = p->raw_numbers;
     CHECKED(fly_fence(p->win));
-    perf_latency(p, ways, count, 8, times);
-    p->raw_numbers = ways[1].sent;
+    perf_latency(p, methods, count, 8, times);
+    p->raw_numbers = methods[1].sent;
     perf_row(p, what, 8, &times[0], count == 2 ? times[1].median_ns : 0);
 }
 
 void perf_used(struct perf *p) {
-    struct perf_way ways[] = {
+    struct perf_method methods[] = {
         {"put_notify, written and read", notified_used_send, notified_used_wait, 0, 0},
         {"raw ring, written and read", raw_used_send, raw_used_wait, p->raw_numbers,
          p->raw_numbers}};
     struct perf_times times[2];
-    perf_latency(p, ways, 2, 8, times);
-    p->raw_numbers = ways[1].sent;
+    perf_latency(p, methods, 2, 8, times);
+    p->raw_numbers = methods[1].sent;
     for (int w = 0; w < 2; w++) {
         char what[64];
-        snprintf(what, sizeof what, "latency: %s", ways[w].name);
+        snprintf(what, sizeof what, "latency: %s", methods[w].name);
         perf_row(p, what, 8, &times[w], times[1].median_ns);
     }
 }
@@ -208,7 +208,7 @@ void perf_unmatched(struct perf *p, int notifications) {
     latency_row(p, what);
 }
 
-/* Rank 0 sends without a break; rank 1 takes all by one counting request and says so. */
+/* Rank 0 sends without a break; rank 1 takes all by one counting request, then reports it. */
 static double flood_ns(struct perf *p, size_t bytes, uint64_t messages) {
     fly_req *done;
     double began = perf_now_ns();
@@ -242,14 +242,15 @@ void perf_bandwidth(struct perf *p, size_t bytes) {
 }
 
 int perf_processors(void) {
-    static int count; /* before any of them was chosen */
+    static int count; /* counted before this process chose any */
     cpu_set_t allowed;
     if (count == 0)
         count = sched_getaffinity(0, sizeof allowed, &allowed) == 0 ? CPU_COUNT(&allowed) : 1;
     return count;
 }
 
-/* Each rank on a processor of its own, where there are two: else they wait for the scheduler. */
+/* Puts each rank on its own processor, if there are two; else the scheduler decides what is
+   timed. */
 bool perf_apart(int rank) {
     cpu_set_t allowed, one;
     if (perf_processors() < 2 || sched_getaffinity(0, sizeof allowed, &allowed) != 0) return false;

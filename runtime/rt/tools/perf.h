@@ -22,7 +22,7 @@
 /* PERF_DATA: where data lies in the window, behind the slots of the ring. */
 enum { PERF_DATA = 4096 };
 
-struct perf_way;
+struct perf_method;
 
 struct perf {
     fly_rt *rt;
@@ -32,12 +32,12 @@ struct perf {
     size_t bytes_most;
     uint64_t repetitions;
     bool json, first;
-    const struct perf_way *raw; /* the reference, or NULL; perf_open gives the ring */
-    uint64_t raw_numbers;       /* how far the slots of the raw ring have been numbered */
+    const struct perf_method *raw; /* the reference, or NULL; perf_open gives the ring */
+    uint64_t raw_numbers;       /* the last number used in the slots of the raw ring */
 };
 
-/* One way of going back and forth: ping sends number n and pong waits for it. */
-struct perf_way {
+/* A method of sending back and forth: `send` sends number n and `wait` waits for it. */
+struct perf_method {
     const char *name;
     void (*send)(struct perf *p, uint64_t n, size_t bytes);
     void (*wait)(struct perf *p, uint64_t n, size_t bytes);
@@ -48,13 +48,13 @@ struct perf_times {
     double median_ns, p99_ns;
 };
 
-/* Half round trips of all ways in turn, in blocks, so that they share what the machine does. */
-void perf_latency(struct perf *p, struct perf_way *ways, int count, size_t bytes,
+/* Measures half round trips of all methods in turn, in blocks, so that load disturbs them alike. */
+void perf_latency(struct perf *p, struct perf_method *methods, int count, size_t bytes,
                   struct perf_times *times);
-extern const struct perf_way perf_raw, perf_notified;
-/* A TCP connection of the two ranks, found through the library: collective; NULL where none came
-   about. */
-const struct perf_way *perf_sockets(struct perf *p);
+extern const struct perf_method perf_raw, perf_notified;
+/* Makes a TCP connection between the two ranks, through the library: collective; NULL: it
+   failed. */
+const struct perf_method *perf_sockets(struct perf *p);
 
 /* Processors that this process may use. */
 int perf_processors(void);
@@ -62,27 +62,27 @@ int perf_processors(void);
 bool perf_apart(int rank);
 int perf_open(const fly_boot *boot, const char *transports, struct perf *p);
 int perf_close(struct perf *p);
-/* A row: what, bytes, and its times; `raw` of the reference or 0. */
+/* Prints a row: what was measured, bytes, and times; `raw` is the reference's time, or 0. */
 void perf_row(struct perf *p, const char *what, size_t bytes, const struct perf_times *times,
               double raw_ns);
-/* Latency of 8 bytes that the sender writes each time and the receiver reads; memory is common. */
+/* Latency of 8 bytes that the sender writes each time and the receiver reads, in shared memory. */
 void perf_used(struct perf *p);
-/* Latency of 8 bytes with so many requests of any source posted for other tags, and with so many
-   notifications that nobody takes; they stay until perf_close. */
+/* Latency of 8 bytes with `requests` requests of any source posted for other tags, and with
+   `notifications` that nobody takes; they stay until perf_close. */
 void perf_posted(struct perf *p, int requests);
 void perf_unmatched(struct perf *p, int notifications);
 void perf_rate(struct perf *p, size_t bytes);
 /* Prints the times that LogGP parameters are found from, for sizes up to `most`, as JSON. */
 void perf_loggp(struct perf *p, size_t most);
 double perf_now_ns(void);
-/* Ascending. */
+/* Sorts in ascending order. */
 void perf_sort(double *values, size_t count);
-/* What a started process does; its exit code. */
+/* The body of a started process; returns its exit code. */
 typedef int perf_body(const fly_boot *boot, void *context);
-/* Starts so many processes and waits for them; each is ended after limit_s. The largest code that
-   one ended with; 3 where one was killed. */
+/* Starts `ranks` processes and waits for them; each is killed after limit_s. Returns the largest
+   exit code, or 3 where one was killed. */
 int perf_start(const char *program, int ranks, unsigned limit_s, perf_body *body, void *context);
-/* Memory of zeros that the processes share which are started after it; NULL: it is said. */
+/* Zeroed memory that is shared with processes started later; NULL: an error was printed. */
 void *perf_shared(const char *program, size_t bytes);
 void perf_bandwidth(struct perf *p, size_t bytes);
 

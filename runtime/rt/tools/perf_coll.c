@@ -1,4 +1,4 @@
-/* Collectives between processes of this machine: each takes so long, at rank 0. */
+/* Measures collectives between processes of this machine: the time of each at rank 0. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <unistd.h>
@@ -36,7 +36,7 @@ static void allreduce(struct bench *b) {
     CHECKED(fly_allreduce(b->team, &b->in, &b->out, 1, &SUM));
 }
 
-/* Only the call that starts it counts. */
+/* Times only the call that starts the collective. */
 static void started(struct bench *b) {
     double began = perf_now_ns();
     CHECKED(fly_start(b->again));

@@ -1,8 +1,8 @@
 /* Long messages of collectives beside those of an MPI, in one run: mpiexec -n P perf_coll_long RUNS
  *
  * Built by the mpicc of an MPI. Each run has both in turn, after a barrier; a run takes as long as
- * the rank that takes longest, and the median of the runs counts. BYTES are those that a rank has
- * at the end. Ranks are dealt out to the processors, for both alike. Prints rows as JSON.
+ * its slowest rank, and the median of the runs counts. BYTES are those that a rank has at the end.
+ * Ranks are distributed to the processors in the same order for both. Prints rows as JSON.
  */
 #include "flyloom_mpi.h"
 
@@ -57,7 +57,7 @@ static const struct {
     {"alltoall", {ours_alltoall, alltoall}},
 };
 
-/* Of the rank that takes longest. */
+/* The time of the slowest rank. */
 static double once(void (*run)(size_t n), size_t bytes) {
     double took, longest;
     MPI_Barrier(MPI_COMM_WORLD);
@@ -89,7 +89,7 @@ int main(int count, char **words) {
     memset(out, 0, MOST);
     for (int o = 0; o < OPERATIONS; o++) {
         for (size_t bytes = LEAST; bytes <= MOST; bytes *= 4) {
-            for (int run = -2; run < runs; run++) /* two for warmth */
+            for (int run = -2; run < runs; run++) /* two runs warm up */
                 for (int w = 0; w < 2; w++) {
                     double one = once(ALL[o].run[w], bytes);
                     if (run >= 0) took[w][run] = one;

@@ -1,8 +1,8 @@
 /* Collectives beside those of an MPI, in one run: mpiexec -n P perf_coll_mpi BLOCKS BLOCK
  *
- * Built by the mpicc of an MPI. Blocks of both in turn; of each the mean of a block, as an
- * oversubscribed machine has ranks that nearly always come last. Ranks are dealt out to the
- * processors, for both alike. Prints rows as JSON.
+ * Built by the mpicc of an MPI. Blocks of both take turns; the mean of each block counts, since on
+ * an oversubscribed machine some ranks nearly always come last. Ranks are distributed to the
+ * processors in the same order for both. Prints rows as JSON.
  */
 #include "flyloom_mpi.h"
 
@@ -12,10 +12,10 @@
 #include "flyloom_coll.h"
 #include "perf.h"
 
-enum { WAYS = 8 };
+enum { METHODS = 8 };
 
 static fly_team *team;
-static fly_graph *graph; /* a ring: both neighbours, which may be one */
+static fly_graph *graph; /* a ring: two neighbours, which may be the same */
 static MPI_Comm ring;
 static double in = 1, out, halo_out[2], halo_in[2];
 
@@ -64,7 +64,7 @@ static void make_rings(int rank, int size) {
 static const struct {
     const char *name;
     void (*run)(void);
-} ALL[WAYS] = {
+} ALL[METHODS] = {
     {"barrier", ours_barrier},     {"MPI barrier", barrier},
     {"ibarrier", ours_ibarrier},   {"MPI ibarrier", ibarrier},
     {"allreduce", ours_allreduce}, {"MPI allreduce", allreduce},
@@ -77,23 +77,23 @@ int main(int count, char **words) {
     fly_config config = {.transports = "shm"};
     MPI_Init(&count, &words);
     int blocks = count > 2 ? atoi(words[1]) : 20, block = count > 2 ? atoi(words[2]) : 500;
-    double *means[WAYS];
+    double *means[METHODS];
     if (blocks < 1 || block < 1 || fly_mpi_boot(MPI_COMM_WORLD, &boot) != FLY_OK) return 2;
     struct perf p = {.rank = boot.rank, .json = true, .first = true};
     perf_apart(boot.rank % perf_processors());
     if (fly_init(&boot, &config, &rt) != FLY_OK) return 2;
     team = fly_world(rt);
     make_rings(boot.rank, boot.size);
-    for (int w = 0; w < WAYS; w++) means[w] = malloc((size_t)blocks * sizeof(double));
+    for (int w = 0; w < METHODS; w++) means[w] = malloc((size_t)blocks * sizeof(double));
     for (int b = 0; b < blocks; b++) {
-        for (int w = 0; w < WAYS; w++) {
+        for (int w = 0; w < METHODS; w++) {
             MPI_Barrier(MPI_COMM_WORLD);
             double began = perf_now_ns();
             for (int i = 0; i < block; i++) ALL[w].run();
             means[w][b] = (perf_now_ns() - began) / block;
         }
     }
-    for (int w = 0; w < WAYS; w++) {
+    for (int w = 0; w < METHODS; w++) {
         perf_sort(means[w], (size_t)blocks);
         struct perf_times times = {means[w][blocks / 2], means[w][blocks - 1]};
         perf_row(&p, ALL[w].name, w < 4 ? 0 : 8, &times, 0);

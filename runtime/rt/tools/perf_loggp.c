@@ -1,6 +1,6 @@
-/* Times of notified puts for LogGP parameters, as `flyloom measure --times` reads them: what a
-   client takes for so many, with a delay between them, until one answer; and what the server takes
-   for those that are there. */
+/* Measures notified puts for LogGP parameters, as `flyloom measure --times` reads them: what a
+   client takes for a number of messages, with a delay between them, until one answer; and what the
+   server takes for those that have arrived. */
 #include "perf.h"
 
 #include <sched.h>
@@ -12,10 +12,10 @@
 #include "../../mpi/prtt.h"
 
 enum { MESSAGES = 16, REPETITIONS = 31, TAG_DATA = 11, TAG_ANSWER = 12, NAME = 128 };
-/* Where the delay stands in the server's window, and where messages go. */
+/* Offsets in the server's window: of the delay, and of messages. */
 enum { DELAY_AT = 0, DATA_AT = 4096 };
 
-/* Of a rank: its host, and how many processors it may use. */
+/* Facts about a rank: its host, and how many processors it may use. */
 struct about {
     char name[NAME];
     int processors;
@@ -84,7 +84,7 @@ static void size(struct side *s, size_t bytes, bool first) {
     prtt_write(stdout, &prtt, bytes, first, &times);
 }
 
-/* Four sizes in each doubling, and those just above powers of two. */
+/* The next size: four in each doubling, and those just above powers of two. */
 static size_t after(size_t bytes, size_t most) {
     static const double ROOT[] = {1, 1.189207115002721, 1.4142135623730951, 1.6817928305074292};
     size_t best = most;
@@ -108,7 +108,7 @@ static struct about about_me(void) {
     return me;
 }
 
-/* What is measured, and between whom. */
+/* Prints what is measured, and between whom. */
 static void head(struct side *s) {
     static const char *const NAMES[] = {"?", "loop", "shm", "ofi", "msg"};
     struct about me = about_me(), other;

@@ -1,5 +1,5 @@
-/* flyloom-perf model: measures what each call costs by size, processes and neighbours. Rank 0's
-   clock tells; what it needs of others is there before where a call's own cost is measured. */
+/* flyloom-perf model: measures what each call costs by size, processes and neighbours, by rank 0's
+   clock. If only the call's own cost is measured, what it needs of others is there before. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -21,7 +21,7 @@ struct wanted {
     int rank_counts;
     uint64_t repetitions;
     struct model_question question;
-    bool json, sizes; /* sizes: those are measured by the processes that run */
+    bool json, sizes; /* sizes: this run measures sizes */
     struct model_samples *samples; /* the processes share them */
 };
 
@@ -42,7 +42,7 @@ struct run {
 
 static void begin(struct run *r) { r->began = perf_now_ns(); }
 
-/* The time since begin, without the clock's own. */
+/* The time since `begin`, minus what the clock itself takes. */
 static double passed(struct run *r) {
     return perf_now_ns() - r->began - r->clock_ns;
 }
@@ -120,7 +120,7 @@ static void single(struct run *r) {
          CHECKED(fly_req_free(&req)), );
 }
 
-/* Half round trips between ranks 0 and 1, matched. */
+/* Measures half round trips between ranks 0 and 1, with matching. */
 static void notified(struct run *r) {
     CHECKED(fly_notify_init(r->win, 1 - r->rank, TAG, 1, &r->note));
     CHECKED(fly_start(r->note));
@@ -137,7 +137,7 @@ static void notified(struct run *r) {
     keep(r, "put_notify, matched", r->times, r->count);
 }
 
-/* Powers of two from 8 B on; the other ranks wait in a barrier. */
+/* Measures powers of two from 8 B on; the other ranks wait in a barrier. */
 static void sizes(struct run *r) {
     for (size_t power = 8; power <= BYTES_MOST; power *= 2) {
         r->bytes = power;
@@ -150,7 +150,7 @@ static void sizes(struct run *r) {
     r->bytes = 8;
 }
 
-/* What post, start, complete and wait cost when nothing is waited for. */
+/* Measures post, start, complete and wait when there is nothing to wait for. */
 static void own_costs(struct run *r) {
     static const char *const CALLS[] = {"win_post", "win_start", "win_complete", "win_wait"};
     double *times[4];
@@ -162,7 +162,7 @@ static void own_costs(struct run *r) {
         begin(r);
         CHECKED(fly_win_post(r->win, r->neighbours, r->before));
         times[0][i] = passed(r);
-        CHECKED(fly_barrier(r->team)); /* all have posted */
+        CHECKED(fly_barrier(r->team)); /* after it all have posted */
         begin(r);
         CHECKED(fly_win_start(r->win, r->neighbours, r->behind));
         times[1][i] = passed(r);
@@ -185,7 +185,7 @@ static void puts_all(struct run *r) {
         CHECKED(fly_put(r->win, r->mine, 8, r->behind[i], 0));
 }
 
-/* Whole epochs, in which each neighbour is put 8 bytes. */
+/* Measures whole epochs, in which 8 bytes are put to each neighbour. */
 static void epochs(struct run *r) {
     for (int i = 0; i < WARM; i++) CHECKED(fly_fence(r->win));
     EACH(r, "epoch of fence", , puts_all(r); CHECKED(fly_fence(r->win)), );

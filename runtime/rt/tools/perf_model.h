@@ -1,4 +1,4 @@
-/* What flyloom-perf model measures, and how it is told. */
+/* What flyloom-perf model measures, and how it reports it. */
 #ifndef FLY_PERF_MODEL_H
 #define FLY_PERF_MODEL_H
 
@@ -7,7 +7,7 @@
 
 enum { MODEL_SAMPLES = 512 };
 
-/* What the cost of a call is told by. */
+/* The quantity that the cost of a call depends on. */
 enum model_by { BY_NOTHING, BY_BYTES, BY_LOG_RANKS, BY_NEIGHBOURS };
 
 struct model_sample {
@@ -21,7 +21,7 @@ struct model_sample {
 struct model_call {
     const char *name;
     enum model_by by;
-    /* The published model, ns, and ns for each of what it is told by; 0, 0: none. */
+    /* The published model: a constant in ns, and ns for each unit of that quantity; 0, 0: none. */
     double constant_ns, slope_ns;
 };
 

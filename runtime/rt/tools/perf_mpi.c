@@ -1,9 +1,10 @@
 /* Notified put and epochs beside what an MPI offers: mpiexec -n 2 perf_mpi TRANSPORTS BYTES N [SET]
  *
- * Built by the mpicc of an MPI. SET is of the MPI's ways: messages (send and receive), puts (put,
- * flush, then a message without bytes) or epochs (fence; post, start, complete, wait): sets apart,
- * as some of them fail. All ways of a run take turns in blocks. Prints rows as JSON; for each
- * one-sided way also how many of CHECKS hand-overs came without their bytes.
+ * Built by the mpicc of an MPI. SET names methods of the MPI: messages (send and receive), puts
+ * (put, flush, then a message without bytes) or epochs (fence; post, start, complete, wait). They
+ * are separate sets, because some of them fail. All methods of a run take turns in blocks. Prints
+ * rows as JSON; for each one-sided method also how many of CHECKS hand-overs came without their
+ * bytes.
  */
 #include "flyloom_mpi.h"
 
@@ -12,9 +13,9 @@
 
 #include "perf.h"
 
-enum { CHECKS = 1000, WAYS_MOST = 5 };
+enum { CHECKS = 1000, METHODS_MOST = 5 };
 
-/* One window is locked all the time, one is between fences, one is for post and start. */
+/* One window stays locked, one is used between fences, one for post and start. */
 enum { LOCKED, FENCED, POSTED, WINDOWS };
 
 static MPI_Win windows[WINDOWS];
@@ -36,7 +37,7 @@ static void put_into(struct perf *p, size_t bytes, int w) {
     MPI_Put(buffer, (int)bytes, MPI_BYTE, 1 - p->rank, 0, (int)bytes, MPI_BYTE, windows[w]);
 }
 
-/* Put, flush, then a message without bytes: what hands data over by one-sided MPI. */
+/* Put, flush, then a message without bytes: how one-sided MPI hands over data. */
 static void put_send(struct perf *p, uint64_t n, size_t bytes) {
     (void)n;
     put_into(p, bytes, LOCKED);
@@ -110,11 +111,11 @@ static void our_pscw_wait(struct perf *p, uint64_t n, size_t bytes) {
     CHECKED(fly_win_wait(p->win));
 }
 
-/* Where the bytes of a way lie when they have come; NULL: they are not looked at. */
+/* A method, and where its bytes are when they have come; NULL: they are not checked. */
 struct chosen {
-    struct perf_way way;
+    struct perf_method method;
     const unsigned char *lands;
-    MPI_Win window; /* to be made equal with memory before; or MPI_WIN_NULL */
+    MPI_Win window; /* to be synchronised before the check, or MPI_WIN_NULL */
 };
 
 static void expose(int w) {
@@ -122,7 +123,7 @@ static void expose(int w) {
                      &windows[w]);
 }
 
-/* Opens what a set needs; how many ways it has, or 0. */
+/* Opens what a set needs; returns how many methods it has, or 0. */
 static int choose(struct perf *p, const char *set, struct chosen *chosen) {
     const unsigned char *own = p->base + PERF_DATA;
     int count = 1;
@@ -173,34 +174,34 @@ static void let_go(const char *set) {
     }
 }
 
-/* Hands over one number after another, and looks for each; how many were not there. */
+/* Hands over one number after another and checks each; prints how many were not there. */
 static void check(struct perf *p, struct chosen *one) {
     unsigned long mine = 0, all = 0;
     for (uint64_t n = 1; n <= CHECKS; n++) {
         uint64_t number = n << 32 | n, came;
         memcpy(buffer, &number, sizeof number);
-        if (p->rank == 0) one->way.send(p, n, sizeof number);
-        one->way.wait(p, n, sizeof number);
+        if (p->rank == 0) one->method.send(p, n, sizeof number);
+        one->method.wait(p, n, sizeof number);
         if (one->window != MPI_WIN_NULL) MPI_Win_sync(one->window);
         memcpy(&came, one->lands, sizeof came);
         mine += came != number;
-        if (p->rank == 1) one->way.send(p, n, sizeof number);
+        if (p->rank == 1) one->method.send(p, n, sizeof number);
     }
     MPI_Reduce(&mine, &all, 1, MPI_UNSIGNED_LONG, MPI_SUM, 0, MPI_COMM_WORLD);
     if (p->rank == 0)
-        printf(",\n {\"what\": \"lost: %s\", \"of\": %d, \"count\": %lu}", one->way.name,
+        printf(",\n {\"what\": \"lost: %s\", \"of\": %d, \"count\": %lu}", one->method.name,
                2 * CHECKS, all);
 }
 
 static void measure(struct perf *p, const char *set, struct chosen *chosen, int count,
                     size_t bytes) {
-    struct perf_way ways[WAYS_MOST];
-    struct perf_times times[WAYS_MOST];
+    struct perf_method methods[METHODS_MOST];
+    struct perf_times times[METHODS_MOST];
     double raw = 0;
-    for (int i = 0; i < count; i++) ways[i] = chosen[i].way;
-    perf_latency(p, ways, count, bytes, times);
+    for (int i = 0; i < count; i++) methods[i] = chosen[i].method;
+    perf_latency(p, methods, count, bytes, times);
     if (p->raw != NULL) raw = times[count - 1].median_ns;
-    for (int i = 0; i < count; i++) perf_row(p, ways[i].name, bytes, &times[i], raw);
+    for (int i = 0; i < count; i++) perf_row(p, methods[i].name, bytes, &times[i], raw);
     for (int i = 0; i < count; i++)
         if (chosen[i].lands != NULL && bytes >= sizeof(uint64_t)) check(p, &chosen[i]);
     let_go(set);
@@ -208,7 +209,7 @@ static void measure(struct perf *p, const char *set, struct chosen *chosen, int 
 
 int main(int count, char **words) {
     fly_boot boot;
-    struct chosen chosen[WAYS_MOST];
+    struct chosen chosen[METHODS_MOST];
     MPI_Init(&count, &words);
     size_t bytes = count > 3 ? strtoul(words[2], NULL, 10) : 8;
     const char *set = count > 4 ? words[4] : "messages";
@@ -221,12 +222,12 @@ int main(int count, char **words) {
         return 2;
     }
     if (p.raw == NULL) p.raw = perf_sockets(&p);
-    int ways = choose(&p, set, chosen);
-    if (ways == 0) {
+    int methods = choose(&p, set, chosen);
+    if (methods == 0) {
         fprintf(stderr, "perf_mpi: \"%s\" must be messages, puts or epochs\n", set);
         MPI_Abort(MPI_COMM_WORLD, 2);
     }
-    measure(&p, set, chosen, ways, bytes);
+    measure(&p, set, chosen, methods, bytes);
     perf_close(&p);
     fly_mpi_boot_free(&boot);
     MPI_Finalize();

@@ -1,4 +1,5 @@
-/* flyloom-perf multicast: broadcasts by multicast, without loss and with, beside other ways. */
+/* flyloom-perf multicast: broadcasts by multicast, without loss and with, beside other
+   algorithms. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -8,15 +9,15 @@
 #include "perf.h"
 #include "perf_parts.h"
 
-enum { WAYS = 5, BLOCKS = 15, WARM = 20, LIMIT_S = 3600, BYTES_MOST = 1 << 26 };
+enum { METHODS = 5, BLOCKS = 15, WARM = 20, LIMIT_S = 3600, BYTES_MOST = 1 << 26 };
 
 static const char PROGRAM[] = "flyloom-perf multicast";
 
-/* Each on a team of its own, whose first collective reads the settings. */
+/* Each algorithm runs on a team of its own, whose first collective reads the settings. */
 static const struct {
     const char *name, *choice;
     bool multicast, lossy;
-} ALL[WAYS] = {
+} ALL[METHODS] = {
     {"multicast, ring", "bcast=multicast:1", true, false},
     {"multicast, ring, lossy", "bcast=multicast:1", true, true},
     {"multicast, tree, lossy", "bcast=multicast:4", true, true},
@@ -29,59 +30,59 @@ struct wanted {
     bool json;
 };
 
-/* Returns when all have everything: a broadcast, and a barrier of another team. */
+/* Returns when all ranks have everything: after a broadcast, and a barrier of another team. */
 static void once(fly_team *team, fly_team *world, void *data, size_t bytes) {
     CHECKED(fly_bcast(team, data, bytes, 0));
     CHECKED(fly_barrier(world));
 }
 
-static fly_team *team_of(fly_rt *rt, const fly_boot *boot, int way, uint64_t lost) {
+static fly_team *team_of(fly_rt *rt, const fly_boot *boot, int method, uint64_t lost) {
     fly_team *team;
     fly_multicast facts;
     char faults[32], data[1] = {0};
     snprintf(faults, sizeof faults, "1,%d", (int)lost);
-    setenv("FLYLOOM_COLL", ALL[way].choice, 1);
-    if (ALL[way].lossy)
+    setenv("FLYLOOM_COLL", ALL[method].choice, 1);
+    if (ALL[method].lossy)
         setenv("FLYLOOM_MULTICAST_FAULTS", faults, 1);
     else
         unsetenv("FLYLOOM_MULTICAST_FAULTS");
     CHECKED(fly_team_create(rt, boot, &team));
     CHECKED(fly_bcast(team, data, sizeof data, 0));
     CHECKED(fly_multicast_query(team, &facts));
-    if (!ALL[way].multicast || facts.open) return team;
+    if (!ALL[method].multicast || facts.open) return team;
     fprintf(stderr, "%s: rank %d: not open: %s\n", PROGRAM, boot->rank, facts.text);
     exit(2);
 }
 
-static void row(struct perf *p, int way, size_t bytes, double *means) {
+static void row(struct perf *p, int method, size_t bytes, double *means) {
     perf_sort(means, BLOCKS);
     struct perf_times times = {means[BLOCKS / 2], means[BLOCKS - 1]};
-    perf_row(p, ALL[way].name, bytes, &times, 0);
+    perf_row(p, ALL[method].name, bytes, &times, 0);
 }
 
 static int as_rank(const fly_boot *boot, void *context) {
     const struct wanted *wanted = context;
     uint64_t block = wanted->repetitions / BLOCKS + 1;
     struct perf p = {.rank = boot->rank, .json = wanted->json, .first = true};
-    static double means[WAYS][BLOCKS];
+    static double means[METHODS][BLOCKS];
     unsigned char *data = calloc(1, wanted->bytes + 1);
-    fly_team *teams[WAYS];
+    fly_team *teams[METHODS];
     fly_rt *rt;
     perf_apart(boot->rank % perf_processors());
     CHECKED(fly_init(boot, NULL, &rt));
     fly_team *world = fly_world(rt);
-    for (int w = 0; w < WAYS; w++) {
+    for (int w = 0; w < METHODS; w++) {
         teams[w] = team_of(rt, boot, w, wanted->lost);
         for (int i = 0; i < WARM; i++) once(teams[w], world, data, wanted->bytes);
     }
     for (int b = 0; b < BLOCKS; b++) {
-        for (int w = 0; w < WAYS; w++) {
+        for (int w = 0; w < METHODS; w++) {
             double began = perf_now_ns();
             for (uint64_t i = 0; i < block; i++) once(teams[w], world, data, wanted->bytes);
             means[w][b] = (perf_now_ns() - began) / (double)block;
         }
     }
-    for (int w = 0; w < WAYS; w++) {
+    for (int w = 0; w < METHODS; w++) {
         row(&p, w, wanted->bytes, means[w]);
         CHECKED(fly_team_free(&teams[w]));
     }

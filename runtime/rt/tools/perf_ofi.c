@@ -1,8 +1,8 @@
-/* A notified put beside what libfabric offers for it by three steps: perf_ofi N
+/* A notified put beside what libfabric needs three steps for: perf_ofi N
  *
- * Write, wait until it is delivered, then a message without bytes, on an endpoint of its own of the
- * provider that the library takes as well. Started twice with FLYLOOM_RANK, FLYLOOM_SIZE=2 and
- * FLYLOOM_BOOT. Prints rows as JSON.
+ * The three steps: a write, the wait until it is delivered, and a message without bytes, on a
+ * second endpoint of the provider that the library uses. Started twice with FLYLOOM_RANK,
+ * FLYLOOM_SIZE=2 and FLYLOOM_BOOT. Prints rows as JSON.
  */
 #include <rdma/fabric.h>
 #include <rdma/fi_cm.h>
@@ -16,9 +16,9 @@
 
 #include "perf.h"
 
-enum { NAME_MOST = 128, RECEIVES = 16, BYTES = 8, WAYS = 3 };
+enum { NAME_MOST = 128, RECEIVES = 16, BYTES = 8, METHODS = 3 };
 
-/* What the other end is told. */
+/* What each end must know of the other. */
 struct side {
     unsigned char name[NAME_MOST];
     uint64_t key, address;
@@ -32,7 +32,7 @@ struct end {
     void *desc;
     fi_addr_t other;
     struct side theirs;
-    uint64_t memory[2]; /* what is written into, and what is written from */
+    uint64_t memory[2]; /* where the other writes, and what is written there */
     struct fi_context2 wrote, receives[RECEIVES];
     bool written;
     int arrived;
@@ -49,8 +49,8 @@ static struct end e;
         }                                                                                 \
     } while (0)
 
-/* As the library chooses: the first provider that works, with an address others reach if there is
-   one. */
+/* Chooses as the library does: the first provider that works, with an address that others reach if
+   there is one. */
 static struct fi_info *choose(void) {
     static const char *const KNOWN[] = {"net", "tcp", "tcp;ofi_rxm"};
     const char *wanted = getenv("FLYLOOM_PROVIDER");
@@ -104,7 +104,7 @@ static void open_end(struct fi_info *info, struct side *mine) {
     for (int i = 0; i < RECEIVES; i++) receive(&e.receives[i]);
 }
 
-/* Names go to and fro through a window of the library. */
+/* Exchanges names through a window of the library. */
 static void meet(struct perf *p, const struct side *mine) {
     fly_win *win;
     void *base;
@@ -162,7 +162,7 @@ static void three_wait(struct perf *p, uint64_t n, size_t bytes) {
 int main(int count, char **words) {
     struct perf p = {.json = true, .bytes_most = BYTES};
     struct side mine = {0};
-    struct perf_times times[WAYS];
+    struct perf_times times[METHODS];
     const char *rank = getenv("FLYLOOM_RANK");
     struct fi_info *info = choose();
     p.repetitions = count > 1 ? strtoull(words[1], NULL, 10) : 10000;
@@ -178,13 +178,13 @@ int main(int count, char **words) {
     }
     open_end(info, &mine);
     meet(&p, &mine);
-    struct perf_way ways[WAYS] = {perf_notified,
+    struct perf_method methods[METHODS] = {perf_notified,
                                   {"write, completion, message", three_send, three_wait, 0, 0}};
     p.raw = perf_sockets(&p);
-    int ways_there = p.raw != NULL ? WAYS : WAYS - 1;
-    if (p.raw != NULL) ways[WAYS - 1] = *p.raw;
-    perf_latency(&p, ways, ways_there, BYTES, times);
-    double raw = p.raw != NULL ? times[WAYS - 1].median_ns : 0;
-    for (int w = 0; w < ways_there; w++) perf_row(&p, ways[w].name, BYTES, &times[w], raw);
+    int method_count = p.raw != NULL ? METHODS : METHODS - 1;
+    if (p.raw != NULL) methods[METHODS - 1] = *p.raw;
+    perf_latency(&p, methods, method_count, BYTES, times);
+    double raw = p.raw != NULL ? times[METHODS - 1].median_ns : 0;
+    for (int w = 0; w < method_count; w++) perf_row(&p, methods[w].name, BYTES, &times[w], raw);
     return perf_close(&p) == FLY_OK ? 0 : 3;
 }

@@ -1,9 +1,9 @@
-/* flyloom-perf overlap: how much of the time of an operation computation hides, for each transport,
-   with progress by calls and by a thread.
+/* flyloom-perf overlap: how much of an operation's time is hidden by computation, for each
+   transport, with progress by calls and by a thread.
 
    Two ranks do the same at once: they begin an operation, compute, and end it. Computation is a
-   number of steps that takes as long as the operation alone, not a time by the clock: what a
-   progress thread takes of the processor shows. */
+   number of steps that takes as long as the operation alone, not a time by the clock, so that
+   processor time taken by a progress thread shows. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -24,10 +24,10 @@ struct wanted {
     int transport_count, byte_count;
     uint64_t rounds;
     bool json, first;
-    /* of the processes that run */
+    /* for the processes that run now */
     const char *transport;
     bool by_thread;
-    bool *told; /* whether they printed rows; the processes share it */
+    bool *printed; /* whether they printed rows; the processes share it */
 };
 
 struct half {
@@ -76,7 +76,7 @@ static const struct operation {
 } OPERATIONS[] = {
     {"put, flush", put_begin, put_end},
     {"get, flush_local", get_begin, get_end},
-    {"put_notify both ways", note_begin, note_end},
+    {"put_notify, duplex", note_begin, note_end},
     {"iallreduce", fold_begin, fold_end},
 };
 
@@ -99,7 +99,7 @@ static double step_ns(void) {
     return times[4];
 }
 
-/* Of a round, with or without the operation; both ranks begin together. */
+/* The time of a round, with or without the operation; both ranks begin together. */
 static double go(struct half *h, const struct operation *op, uint64_t steps) {
     CHECKED(fly_fence(h->win));
     double began = perf_now_ns();
@@ -109,7 +109,7 @@ static double go(struct half *h, const struct operation *op, uint64_t steps) {
     return perf_now_ns() - began;
 }
 
-/* As many steps as the operation takes alone, by rank 0's clock, at both. */
+/* Finds how many steps take as long as the operation alone, by rank 0's clock, for both ranks. */
 static uint64_t steps_of(struct half *h, const struct operation *op) {
     double times[2 * WARM + 1], step = step_ns();
     for (int i = 0; i < WARM; i++) go(h, op, 0);
@@ -128,7 +128,7 @@ static struct found measure(struct half *h, const struct operation *op, uint64_t
     double *times = malloc(3 * rounds * sizeof *times);
     if (times == NULL) exit(3);
     uint64_t steps = steps_of(h, op);
-    for (uint64_t i = 0; i < rounds; i++) { /* in turn: they share what the machine does */
+    for (uint64_t i = 0; i < rounds; i++) { /* alternates, so that load disturbs both alike */
         times[i] = go(h, op, 0);
         times[rounds + i] = go(h, NULL, steps);
         times[2 * rounds + i] = go(h, op, steps);
@@ -168,7 +168,7 @@ static int as_rank(const fly_boot *boot, void *context) {
         if (h->rank == 0) fprintf(stderr, "%s: %s\n", PROGRAM, fly_last_error(NULL));
         return 2;
     }
-    perf_apart(h->rank); /* not the progress thread: it runs where there is room */
+    perf_apart(h->rank); /* the progress thread may run anywhere */
     for (int i = 0; i < wanted->byte_count; i++)
         if (wanted->bytes[i] > most) most = wanted->bytes[i];
     h->team = fly_world(h->rt);
@@ -191,7 +191,7 @@ static int as_rank(const fly_boot *boot, void *context) {
             first = false;
         }
     }
-    if (h->rank == 0) *wanted->told = true;
+    if (h->rank == 0) *wanted->printed = true;
     CHECKED(fly_req_free(&h->note));
     CHECKED(fly_win_free(&h->win));
     CHECKED(fly_finalize(&h->rt));
@@ -200,8 +200,8 @@ static int as_rank(const fly_boot *boot, void *context) {
     return 0;
 }
 
-/* All transports, with progress by calls and by a thread; one that does not work is passed over,
-   its reason said. */
+/* Measures all transports, with progress by calls and by a thread; one that does not work is
+   skipped, with its reason. */
 static int run_all(struct wanted *wanted) {
     int result = 0, worked = 0;
     if (wanted->json)
@@ -214,11 +214,11 @@ static int run_all(struct wanted *wanted) {
         for (int thread = 0; thread < 2; thread++) {
             wanted->transport = wanted->transports[t];
             wanted->by_thread = thread;
-            *wanted->told = false;
+            *wanted->printed = false;
             int code = perf_start(PROGRAM, 2, LIMIT_S, as_rank, wanted);
             if (code > result) result = code;
-            worked += *wanted->told;
-            if (*wanted->told) wanted->first = false;
+            worked += *wanted->printed;
+            if (*wanted->printed) wanted->first = false;
         }
     }
     if (wanted->json) printf("]\n");
@@ -261,9 +261,9 @@ int perf_overlap(int count, char **words) {
         if (code != 0) return code;
         i++;
     }
-    wanted.told = perf_shared(PROGRAM, sizeof *wanted.told);
-    if (wanted.told == NULL) return 3;
+    wanted.printed = perf_shared(PROGRAM, sizeof *wanted.printed);
+    if (wanted.printed == NULL) return 3;
     int code = run_all(&wanted);
-    munmap(wanted.told, sizeof *wanted.told);
+    munmap(wanted.printed, sizeof *wanted.printed);
     return code;
 }

@@ -6,18 +6,18 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Measures collectives between so many processes that it starts; the exit code, here and below. */
+/* Measures collectives between `ranks` processes that it starts; exit code, here and below. */
 int perf_collectives(int ranks, uint64_t repetitions, bool json);
 /* Prints the algorithms of an operation with predicted times. */
 int perf_explain(int count, char **words);
-/* How much of the time of an operation computation hides. */
+/* Measures how much of an operation's time is hidden by computation. */
 int perf_overlap(int count, char **words);
 /* Fits the cost of calls to size, processes and neighbours, and says whether fence or PSCW. */
 int perf_model(int count, char **words);
-/* Broadcasts by multicast, with loss and without, beside other ways. */
+/* Measures broadcasts by multicast, with loss and without, beside other algorithms. */
 int perf_multicast(int count, char **words);
 
-/* Says on standard error what is valid; 2. */
+/* Prints on standard error what is valid; returns 2. */
 int perf_refuse(const char *program, const char *option, const char *value, const char *valid);
 /* 0, or 2 where it is refused. */
 int perf_read_number(const char *program, const char *option, const char *text, uint64_t least,

@@ -1,4 +1,4 @@
-/* The reference between nodes: 8 bytes over a TCP connection of its own, written by hand. */
+/* The reference between nodes: 8 bytes over a separate TCP connection, written by hand. */
 #include <errno.h>
 #include <fcntl.h>
 #include <ifaddrs.h>
@@ -16,12 +16,12 @@
 
 enum { ADDRESSES_MOST = 16, ACCEPT_S = 10, CONNECT_S = 2 };
 
-/* Where rank 0 listens; rank 1 says `token` there, so that nobody else is taken for it. */
+/* Where rank 0 listens; rank 1 sends `token` there, to prove that it is rank 1. */
 struct greeting {
     uint64_t token;
     struct sockaddr_in addresses[ADDRESSES_MOST];
     int count;
-    int open; /* how the other's end came out */
+    int open; /* whether the other end is connected */
 };
 
 static int end = -1;
@@ -49,9 +49,9 @@ static void socket_wait(struct perf *p, uint64_t n, size_t bytes) {
     }
 }
 
-static const struct perf_way SOCKETS = {"raw sockets", socket_send, socket_wait, 0, 0};
+static const struct perf_method SOCKETS = {"raw sockets", socket_send, socket_wait, 0, 0};
 
-/* Those that other nodes reach come first: 127.0.0.1 leads to another process there. */
+/* Lists addresses that other nodes reach first: 127.0.0.1 is another process there. */
 static void own_addresses(struct greeting *mine, in_port_t port) {
     struct ifaddrs *all = NULL;
     if (getifaddrs(&all) != 0) return;
@@ -79,8 +79,8 @@ static int listen_there(struct greeting *mine) {
     return door;
 }
 
-/* What has come from the other end within the time, whole; else the end is closed. */
-static bool told(int one, uint64_t *token) {
+/* Receives a whole token in time; else closes the connection. */
+static bool receive_token(int one, uint64_t *token) {
     struct timeval limit = {CONNECT_S, 0};
     setsockopt(one, SOL_SOCKET, SO_RCVTIMEO, &limit, sizeof limit);
     if (recv(one, token, sizeof *token, MSG_WAITALL) == sizeof *token) return true;
@@ -88,14 +88,14 @@ static bool told(int one, uint64_t *token) {
     return false;
 }
 
-/* The library goes on: the other may still be inside the fence before this. */
+/* Accepts rank 1. It keeps the library in progress, since the other may still be in a fence. */
 static int accept_one(struct perf *p, int door, uint64_t token) {
     double began = perf_now_ns();
     while (perf_now_ns() - began < 1e9 * ACCEPT_S) {
         uint64_t got;
         int one = accept4(door, NULL, NULL, SOCK_CLOEXEC);
         CHECKED(fly_progress(p->rt));
-        if (one < 0 || !told(one, &got)) continue;
+        if (one < 0 || !receive_token(one, &got)) continue;
         if (got == token && send(one, &got, sizeof got, MSG_NOSIGNAL) == sizeof got) return one;
         close(one);
     }
@@ -116,13 +116,13 @@ static int connect_to(const struct sockaddr_in *there, uint64_t token) {
         close(one);
         return -1;
     }
-    if (!told(one, &got)) return -1;
+    if (!receive_token(one, &got)) return -1;
     if (got == token) return one;
     close(one);
     return -1;
 }
 
-const struct perf_way *perf_sockets(struct perf *p) {
+const struct perf_method *perf_sockets(struct perf *p) {
     struct greeting mine = {0}, *theirs;
     fly_win *win;
     void *base;

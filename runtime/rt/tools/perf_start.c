@@ -17,7 +17,7 @@ void *perf_shared(const char *program, size_t bytes) {
     return NULL;
 }
 
-/* A new folder, in TMPDIR or else in /tmp, for the files of a bootstrap; false: it is said why. */
+/* Makes a folder for a bootstrap's files, in TMPDIR or /tmp; false: an error was printed. */
 static bool new_folder(const char *program, char path[PATH_BYTES]) {
     const char *place = getenv("TMPDIR");
     if (place == NULL) place = "/tmp";
@@ -27,7 +27,7 @@ static bool new_folder(const char *program, char path[PATH_BYTES]) {
     return false;
 }
 
-/* What killed processes left there. */
+/* Removes what killed processes have left in the folder. */
 static void empty(const char *folder) {
     DIR *all = opendir(folder);
     char path[800];

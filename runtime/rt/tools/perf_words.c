@@ -1,4 +1,4 @@
-/* Reads the numbers of flyloom-perf's options, and says what is valid. */
+/* Reads the numbers in flyloom-perf's options, and says what is valid. */
 #include <stdio.h>
 #include <stdlib.h>
 

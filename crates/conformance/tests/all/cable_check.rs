@@ -52,7 +52,7 @@ fn the_swapped_pair_is_one_finding_and_names_both_cables() {
     let (a, b, c, d) = ("sf-0-0-0 port 7", "sf-0-0-0 port 8", "sf-1-0-0 port 5", "sf-1-1-0 port 5");
     assert_eq!(planned.into_iter().collect::<BTreeSet<_>>(), cables([[a, c], [b, d]]));
     assert_eq!(found.into_iter().collect::<BTreeSet<_>>(), cables([[a, d], [b, c]]));
-    assert_eq!(check.findings[0].mend, format!("swap the plugs in {a} and {b}"));
+    assert_eq!(check.findings[0].repair, format!("swap the plugs in {a} and {b}"));
     assert_eq!(check.correct, 373);
 }
 

@@ -5,7 +5,7 @@ use super::order::TurnOrder;
 use base::{ChannelId, Interrupted, TerminalId, Watch};
 use fabric::Topology;
 use fabric::tables::Routing;
-use fabric::turns::{Dependencies, LaneGraph, each_way};
+use fabric::turns::{Dependencies, LaneGraph, each_channel_turn};
 
 /// Whether the routes of `routing` are free of deadlock when all use one lane.
 ///
@@ -13,7 +13,8 @@ use fabric::turns::{Dependencies, LaneGraph, each_way};
 /// [`Interrupted`] when `watch` asks to stop.
 pub(crate) fn is_free(routing: &Routing, watch: &dyn Watch) -> Result<bool, Interrupted> {
     let graph = LaneGraph::without_turns(routing.topology(), 1);
-    each_way(routing, routing.destinations(), watch, |from, to| graph.insert((from, 0), (to, 0)))?;
+    let insert = |from, to| graph.insert((from, 0), (to, 0));
+    each_channel_turn(routing, routing.destinations(), watch, insert)?;
     Ok(graph.number(watch)?.is_ok())
 }
 

@@ -1,6 +1,6 @@
 //! What fails in a network, as people write it, and what a network as found has lost.
 
-use super::{Peer, Plug, Topology};
+use super::{Builder, Peer, Plug, Topology};
 use base::{LinkId, Refusal, SwitchId};
 use schemars::JsonSchema;
 use serde::{Deserialize, Deserializer, Serialize};
@@ -40,7 +40,7 @@ pub struct Failures {
     pub links: Vec<Part>,
     /// Switches by number or name.
     pub switches: Vec<Part>,
-    /// So many working links fail besides, drawn at random.
+    /// The number of working links that fail besides, drawn at random.
     pub random: u32,
     /// Seed of the random links.
     pub seed: u64,
@@ -51,7 +51,7 @@ impl Failures {
     /// are. O(links) for each part in words.
     ///
     /// # Errors
-    /// When a part in words is not there, or there are not so many working links.
+    /// When a part in words is not there, or fewer links work than are to be drawn.
     pub fn of(&self, on: &Topology) -> Result<(Vec<LinkId>, Vec<SwitchId>), Refusal> {
         let mut links: BTreeSet<LinkId> =
             on.random_links(self.random, self.seed)?.into_iter().collect();
@@ -69,6 +69,34 @@ impl Failures {
             });
         }
         Ok((links.into_iter().collect(), switches.into_iter().collect()))
+    }
+}
+
+impl Topology {
+    /// The same network with these links and switches failed. O(network).
+    ///
+    /// # Errors
+    /// When an id is out of range.
+    pub fn with_failures(&self, links: &[LinkId], switches: &[SwitchId]) -> Result<Self, Refusal> {
+        let none = |param: &str, what: &str, id: u32, known: usize| {
+            let help = match known {
+                0 => "there are none".to_owned(),
+                known => format!("0 to {}", known - 1),
+            };
+            Refusal::new(param, format!("there is no {what} {id}"), help)
+        };
+        let mut failed = Builder::from(self);
+        for link in links {
+            let known = self.links.len();
+            let found = failed.links.get_mut(link.ix());
+            found.ok_or_else(|| none("links", "link", link.0, known))?.cable.up = false;
+        }
+        for switch in switches {
+            let known = self.switches.len();
+            let found = failed.switches.get_mut(switch.ix());
+            found.ok_or_else(|| none("switches", "switch", switch.0, known))?.up = false;
+        }
+        failed.finish(self.recipe.clone())
     }
 }
 

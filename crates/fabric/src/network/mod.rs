@@ -136,8 +136,8 @@ impl Cable {
         self.speed.lane_gbps() * f64::from(self.width)
     }
 
-    /// How long a bit is on the way from one end to the other: 5 ns a metre, those of switches and
-    /// adapters not counted; where the length is not known, 25 ns, as for 5 m.
+    /// How long a bit takes from one end to the other: 5 ns a metre, without the delays of switches
+    /// and adapters; where the length is not known, 25 ns, as for 5 m.
     ///
     /// Source: Corning SMF-28 Ultra data sheet: a group index of 1.4682 at 1550 nm, so 4.90 ns/m;
     /// in twinaxial copper signals run at 70 to 80 % of the speed of light, 4.2 to 4.8 ns/m.
@@ -446,10 +446,10 @@ impl Topology {
         self
     }
 
-    /// So many different working links, drawn at random by `seed`, in ascending order. O(links).
+    /// `count` different working links, drawn at random by `seed`, in ascending order. O(links).
     ///
     /// # Errors
-    /// When there are not so many.
+    /// When fewer links work.
     pub fn random_links(&self, count: u32, seed: u64) -> Result<Vec<LinkId>, Refusal> {
         let all = (0..self.links.len()).map(LinkId::from);
         let mut working: Vec<LinkId> = all.filter(|&l| self.link_is_up(l)).collect();
@@ -488,32 +488,6 @@ impl Topology {
         }
         same.digest = OnceLock::new();
         Ok(same)
-    }
-
-    /// The same network with these links and switches failed. O(network).
-    ///
-    /// # Errors
-    /// When an id is out of range.
-    pub fn with_failures(&self, links: &[LinkId], switches: &[SwitchId]) -> Result<Self, Refusal> {
-        let none = |param: &str, what: &str, id: u32, known: usize| {
-            let help = match known {
-                0 => "there are none".to_owned(),
-                known => format!("0 to {}", known - 1),
-            };
-            Refusal::new(param, format!("there is no {what} {id}"), help)
-        };
-        let mut failed = Builder::from(self);
-        for link in links {
-            let known = self.links.len();
-            let found = failed.links.get_mut(link.ix());
-            found.ok_or_else(|| none("links", "link", link.0, known))?.cable.up = false;
-        }
-        for switch in switches {
-            let known = self.switches.len();
-            let found = failed.switches.get_mut(switch.ix());
-            found.ok_or_else(|| none("switches", "switch", switch.0, known))?.up = false;
-        }
-        failed.finish(self.recipe.clone())
     }
 }
 

@@ -18,7 +18,7 @@ pub struct Bundle<'b> {
     pub differs: &'b [bool],
     /// These switches.
     pub from: &'b [u32],
-    /// The switches that send them different ways.
+    /// The switches that send them to different next hops.
     pub open: &'b [u32],
 }
 
@@ -32,7 +32,7 @@ pub struct Bundles<'a, D: Iterator> {
     differs: Vec<bool>,
     from: Vec<u32>,
     open: Vec<u32>,
-    /// Scratch: what is known of each switch, and those on the way.
+    /// Scratch: what is known of each switch, and the switches of the walk so far.
     state: Vec<State>,
     trail: Vec<usize>,
 }
@@ -83,7 +83,8 @@ impl<'a, D: Iterator<Item = (u32, TerminalId)>> Bundles<'a, D> {
         Some(Bundle { layer, terminals, sources, differing, differs, from, open })
     }
 
-    /// Finds the switches from which routes meet an entry that leads the terminals different ways.
+    /// Finds the switches from which routes meet an entry that gives the terminals different next
+    /// hops.
     fn compare(&mut self, layer: u32) {
         let on = self.routing.topology();
         let tree = self.routing.tree(layer, self.terminals[0]);

@@ -16,7 +16,7 @@ impl Writer {
 pub(super) struct Reader<'b>(pub(super) &'b [u8]);
 
 impl Reader<'_> {
-    /// So many bytes.
+    /// The next `N` bytes.
     pub(super) fn take<const N: usize>(&mut self) -> Option<[u8; N]> {
         let (first, rest) = self.0.split_first_chunk()?;
         self.0 = rest;

@@ -12,7 +12,7 @@ mod walk;
 
 pub use bundles::{Bundle, Bundles};
 pub use hops::Hops;
-pub use routing::{Lanes, NO_ROUTE, Routing, ServiceLevels, Sources, Starts};
-pub use rows::{Laying, Tree};
+pub use routing::{Lanes, Routing, ServiceLevels, Sources, Starts};
+pub use rows::{Laying, NO_ROUTE, Tree};
 pub use sl2vl::{PortPairs, PortTables, Sl2Vl};
 pub use walk::{Entries, Hop, OnLanes, Turns, Walk};

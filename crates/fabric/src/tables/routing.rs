@@ -8,9 +8,6 @@ use base::{SwitchId, TerminalId};
 use serde_json::{Map, Value};
 use std::sync::{Arc, OnceLock};
 
-/// Table entry of a switch that has no route to the destination.
-pub const NO_ROUTE: u16 = u16::MAX;
-
 /// Which service level a path carries. A path runs from a source switch to a destination address.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum ServiceLevels {

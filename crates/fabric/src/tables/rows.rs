@@ -1,15 +1,17 @@
 //! Tables as they are kept: one row for the terminals of a switch, apart from it what differs.
 //!
 //! Most engines route to switches: their rows towards the terminals of one switch differ in the
-//! last hop, and where equally good hops are dealt out. So these terminals share a row, in which an
-//! entry is a port, or says which of the terminal's own entries stands here.
+//! last hop, and where they spread terminals over equally good hops. So these terminals share a
+//! row, in which an entry is a port, or says which of the terminal's own entries stands here.
 
-use super::NO_ROUTE;
 use super::bytes::{Reader, Writer};
 use crate::Topology;
 use base::{SwitchId, TerminalId};
 use std::collections::BTreeMap;
 use std::ops::Index;
+
+/// Table entry of a switch that has no route to the destination.
+pub const NO_ROUTE: u16 = u16::MAX;
 
 /// The forwarding port of every switch towards one destination.
 #[derive(Debug, Clone, Copy)]
@@ -146,7 +148,8 @@ impl Tables {
         });
     }
 
-    /// Reads what [`Tables::write`] wrote, of so many switches, and terminals times layers.
+    /// Reads what [`Tables::write`] wrote: entries of `switches` switches towards `trees` terminals
+    /// times layers.
     pub(super) fn read(from: &mut Reader<'_>, switches: usize, trees: usize) -> Option<Self> {
         let rows = from.array(u16::from_le_bytes)?;
         let own = from.array(u16::from_le_bytes)?;
@@ -339,7 +342,7 @@ mod tests {
     use proptest::prelude::*;
     use serde_json::Map;
 
-    /// Switches in a row with these numbers of endpoints, dealt to them in turn.
+    /// Switches in a row with these numbers of endpoints, attached in turn.
     fn network(endpoints: &[u32]) -> Topology {
         let mut b = Builder::new();
         let all: Vec<SwitchId> =

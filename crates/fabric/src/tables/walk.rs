@@ -1,4 +1,4 @@
-//! A route followed hop by hop: the one way to follow a table.
+//! A route followed hop by hop: all that follows tables does it here.
 
 use super::{Sl2Vl, Tree};
 use crate::Topology;
@@ -39,8 +39,8 @@ pub struct Hop {
 
 /// The hops of a route, from a switch to the one that delivers or drops.
 ///
-/// It goes over every cable that is there, whether or not it works, and round a loop for ever: who
-/// does not know that the table is sound says how many hops are enough.
+/// It goes over every cable that is there, whether or not it works, and round a loop without end: a
+/// caller that does not know that the table is sound limits the number of hops.
 #[derive(Debug, Clone)]
 pub struct Walk<'a, E> {
     on: &'a Topology,

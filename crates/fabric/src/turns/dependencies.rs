@@ -61,7 +61,7 @@ mod tests {
 
     #[test]
     fn more_than_32_bits_number_are_numbered() {
-        // two switches with so many cables: from each channel to each of as many at its head
+        // two switches with N cables: each channel leads to N others, at its head
         let cables = 46_341_usize;
         let mut builder = Builder::new();
         let [a, b] = ["a", "b"].map(|name| builder.switch(Switch::new(name)));

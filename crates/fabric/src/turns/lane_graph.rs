@@ -2,7 +2,7 @@
 //!
 //! Source: Dally & Seitz 1987. A vertex is a (channel, lane) pair between switches; a path that
 //! takes one and then another makes the first depend on the second. Endpoints sink what they get,
-//! so channels to and from them cannot be on a circle and are left out.
+//! so channels to and from them cannot be on a cycle and are left out.
 
 use super::Dependencies;
 use crate::Topology;
@@ -20,7 +20,7 @@ pub type Held = (ChannelId, u8);
 ///
 /// # Errors
 /// [`Interrupted`] when `watch` says so.
-pub fn each_way(
+pub fn each_channel_turn(
     routing: &Routing,
     destinations: impl Iterator<Item = (u32, TerminalId)>,
     watch: &dyn Watch,
@@ -95,7 +95,7 @@ pub fn each_turn(
             walk += 1;
             let tree = routing.tree(layer, to);
             let sl2vl = routing.lanes().sl2vl();
-            // the same way is on the same lanes where levels are the same to all
+            // the same path is on the same lanes where levels are the same to all
             let known = i > 0 && starts.are_fixed();
             for &(source, _) in if known { bundle.differing } else { bundle.sources } {
                 for &(sl, start_port) in starts.of(layer, to, source) {
@@ -140,7 +140,8 @@ fn lanes_through(
     let lane = |sl: u8| 1_u16 << table[usize::from(sl & 15)];
     let mut all = vec![0_u16; numbering.count()];
     if let ServiceLevels::Same(sl) = routing.lanes().levels() {
-        each_way(routing, destinations, watch, |from, to| all[numbering.of(from, to)] = lane(*sl))?;
+        let note = |from, to| all[numbering.of(from, to)] = lane(*sl);
+        each_channel_turn(routing, destinations, watch, note)?;
         return Ok(all);
     }
     let (mut hops, mut through) = (Hops::default(), vec![0_u16; switches]);
@@ -300,7 +301,7 @@ impl<'a> LaneGraph<'a> {
         channel.0 as usize * self.lanes + usize::from(lane)
     }
 
-    /// A topological number for every pair (Kahn), or which pairs are on or behind a circle.
+    /// A topological number for every pair (Kahn), or which pairs are on or behind a cycle.
     /// By pair, for the latter. O(dependencies).
     ///
     /// # Errors
@@ -346,14 +347,14 @@ impl<'a> LaneGraph<'a> {
         Ok(if head == unnumbered { Ok(number) } else { Err(left) })
     }
 
-    /// A short circle among the pairs that could not be numbered.
+    /// A short cycle among the pairs that could not be numbered.
     ///
-    /// Every such pair has another before it, so walking backwards must close a circle; a search
-    /// from each of its members then finds the shortest way back to that member.
+    /// Every such pair has another before it, so walking backwards must close a cycle; a search
+    /// from each of its members then finds the shortest path back to that member.
     ///
     /// # Errors
     /// [`Interrupted`] when `watch` says so.
-    pub fn circle(&self, left: &[bool], watch: &dyn Watch) -> Result<Vec<Held>, Interrupted> {
+    pub fn cycle(&self, left: &[bool], watch: &dyn Watch) -> Result<Vec<Held>, Interrupted> {
         let mut before: HashMap<Held, Held> = HashMap::new();
         for (i, from) in self.vertices().filter(|&v| left[self.ix(v)]).enumerate() {
             if i.is_multiple_of(256) {
@@ -371,20 +372,20 @@ impl<'a> LaneGraph<'a> {
             walk.push(at);
             at = before[&at];
         }
-        let on_circle = &walk[order[&at]..];
+        let on_cycle = &walk[order[&at]..];
         let mut shortest: Option<Vec<Held>> = None;
-        for &start in on_circle.iter().take(64) {
-            let way = self.shortest_way_back(start, left, watch)?;
+        for &start in on_cycle.iter().take(64) {
+            let path = self.shortest_path_back(start, left, watch)?;
             let is_shorter =
-                |way: &Vec<Held>| shortest.as_ref().is_none_or(|s| way.len() < s.len());
-            if let Some(way) = way.filter(is_shorter) {
-                shortest = Some(way);
+                |path: &Vec<Held>| shortest.as_ref().is_none_or(|s| path.len() < s.len());
+            if let Some(path) = path.filter(is_shorter) {
+                shortest = Some(path);
             }
         }
-        Ok(shortest.expect("every member of a circle can come back to itself"))
+        Ok(shortest.expect("every member of a cycle can come back to itself"))
     }
 
-    fn shortest_way_back(
+    fn shortest_path_back(
         &self,
         start: Held,
         left: &[bool],
@@ -400,12 +401,12 @@ impl<'a> LaneGraph<'a> {
             head += 1;
             for to in self.wanted(v).filter(|&to| left[self.ix(to)]) {
                 if to == start {
-                    let mut circle = vec![v];
-                    while circle[circle.len() - 1] != start {
-                        circle.push(before[&circle[circle.len() - 1]]);
+                    let mut cycle = vec![v];
+                    while cycle[cycle.len() - 1] != start {
+                        cycle.push(before[&cycle[cycle.len() - 1]]);
                     }
-                    circle.reverse();
-                    return Ok(Some(circle));
+                    cycle.reverse();
+                    return Ok(Some(cycle));
                 }
                 if to != start && !before.contains_key(&to) {
                     before.insert(to, v);

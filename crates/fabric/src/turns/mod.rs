@@ -4,4 +4,4 @@ mod dependencies;
 mod lane_graph;
 
 pub use dependencies::Dependencies;
-pub use lane_graph::{Held, LaneGraph, PathName, each_turn, each_way};
+pub use lane_graph::{Held, LaneGraph, PathName, each_channel_turn, each_turn};

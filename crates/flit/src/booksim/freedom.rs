@@ -1,11 +1,11 @@
-//! Whether packets that follow a routing function can wait for one another in a circle.
+//! Whether packets that follow a routing function can wait for one another in a cycle.
 //!
 //! Source: Dally & Seitz, "Deadlock-free message routing in multiprocessor interconnection
 //! networks", IEEE Transactions on Computers C-36(5), 1987.
 //!
-//! All that a function could do is followed, for all endpoints and all routers on the way,
+//! All that a function could do is followed, for all endpoints and all intermediate routers,
 //! whatever it draws and however full buffers are. A virtual channel of a link depends on those
-//! that a packet in it may want next; there must be no circle among them, and an order of the
+//! that a packet in it may want next; there must be no cycle among them, and an order of the
 //! channels is the witness.
 
 use super::routing::{At, Explored, Step};
@@ -34,7 +34,7 @@ pub struct Order {
 
 /// Counterexample, or why there is no proof.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Circle {
+pub enum Counterexample {
     /// Packets in each of these channels may wait for the next, and in the last for the first.
     Waits(Vec<Channel>),
     /// The network has more pairs of ports than are looked at: nothing is proved.
@@ -47,11 +47,11 @@ pub enum Circle {
 /// Most pairs of ports that are looked at: 1 GiB of memory.
 const MOST: usize = 1 << 28;
 
-impl fmt::Display for Circle {
+impl fmt::Display for Counterexample {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Waits(channels) => {
-                f.write_str("packets can wait in a circle: ")?;
+                f.write_str("packets can wait in a cycle: ")?;
                 for c in channels {
                     write!(f, "router {} port {} channel {} -> ", c.router, c.port, c.lane)?;
                 }
@@ -59,13 +59,13 @@ impl fmt::Display for Circle {
                 write!(f, "router {first} again")
             }
             Self::TooLarge { pairs } => {
-                write!(f, "{pairs} pairs of ports are too many to look for circles: at most {MOST}")
+                write!(f, "{pairs} pairs of ports are too many to look for cycles: at most {MOST}")
             }
         }
     }
 }
 
-/// Follows all that `guide` could do on `wiring`, and looks for a circle.
+/// Follows all that `guide` could do on `wiring`, and looks for a cycle.
 ///
 /// O(goals * channels * wants), squared in the routers for functions that go over a router.
 ///
@@ -75,11 +75,11 @@ pub fn prove(
     guide: &dyn Explored,
     wiring: &Wiring,
     watch: &dyn Watch,
-) -> Result<Verdict<Order, Circle>, Interrupted> {
+) -> Result<Verdict<Order, Counterexample>, Interrupted> {
     let square = |r| wiring.ports(r).len().saturating_pow(2);
     let pairs = (0..wiring.routers()).map(square).fold(0, usize::saturating_add);
     if pairs > MOST {
-        return Ok(Verdict::Fails(Circle::TooLarge { pairs }));
+        return Ok(Verdict::Fails(Counterexample::TooLarge { pairs }));
     }
     let mut search = Search::new(guide, wiring);
     let goals = wiring.routers();
@@ -87,7 +87,7 @@ pub fn prove(
         watch.tick("deadlock", u64::from(goal), 2 * u64::from(goals))?;
         search.follow(goal, None);
     }
-    // a packet that has come to a router on its way goes on to any last one
+    // a packet that has come to its intermediate router goes on to any last one
     let mut ends = std::mem::take(&mut search.ends);
     ends.sort_unstable_by_key(|end| (end.router, end.in_port, end.note));
     ends.dedup_by(|next, kept| {
@@ -129,7 +129,7 @@ struct Search<'a> {
     seen: Vec<Vec<(u32, u32)>>,
     touched: Vec<u32>,
     open: Vec<Place>,
-    /// Packets at the router on their way.
+    /// Packets at their intermediate router.
     ends: Vec<Place>,
 }
 
@@ -157,7 +157,7 @@ impl<'a> Search<'a> {
         }
     }
 
-    /// Follows packets to one goal: on the way, or, from `ends` too, to their last router.
+    /// Follows packets to one goal: an intermediate router, or, from `ends` too, their last one.
     fn follow(&mut self, goal: u32, ends: Option<&[Place]>) {
         let mut notes = Vec::new();
         for source in (0..self.wiring.routers()).filter(|r| *r != goal) {
@@ -242,8 +242,8 @@ impl<'a> Search<'a> {
         }) as u32
     }
 
-    /// An order of all channels, or a circle.
-    fn order(&self) -> Verdict<Order, Circle> {
+    /// An order of all channels, or a cycle.
+    fn order(&self) -> Verdict<Order, Counterexample> {
         let atoms = self.atoms();
         let width = atoms.len();
         let mut before = vec![0_u32; self.seen.len() * width];
@@ -272,15 +272,15 @@ impl<'a> Search<'a> {
             }
         });
         let mut came = vec![usize::MAX; done.len()];
-        let mut way = Vec::new();
+        let mut walk = Vec::new();
         while came[at] == usize::MAX {
-            came[at] = way.len();
-            way.push(at);
+            came[at] = walk.len();
+            walk.push(at);
             at = last[at];
         }
-        let circle = way[came[at]..].iter().rev();
+        let cycle = walk[came[at]..].iter().rev();
         let one = |at: &usize| self.channels(at / width, atoms[at % width]).next();
-        Verdict::Fails(Circle::Waits(circle.filter_map(one).collect()))
+        Verdict::Fails(Counterexample::Waits(cycle.filter_map(one).collect()))
     }
 
     /// Sets of virtual channels that no step tells apart.

@@ -277,7 +277,7 @@ mod tests {
                     }
                 }
             }
-            // k^(n-1) (k - 1) links a dimension, both ways; a torus has k^n
+            // k^(n-1) (k - 1) links a dimension, in both directions; a torus has k^n
             let across = k.pow(n - 1);
             assert_eq!(links(&m, 1) as u32, 2 * n * across * (k - 1));
             assert_eq!(links(&t, 2) as u32, 2 * n * across * k);

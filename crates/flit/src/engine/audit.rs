@@ -1,7 +1,7 @@
 //! What must be true between cycles: nothing is lost, nothing is made, and who waits can go on.
 
 use super::board::Board;
-use super::next_place;
+use super::context::next_place;
 use super::unit::Unit;
 use crate::router::Router;
 use paths::wiring::{End, Wiring};
@@ -32,17 +32,18 @@ pub(super) struct Audit<'a, const N: usize, const W: usize, const M: usize> {
 }
 
 impl<const N: usize, const W: usize, const M: usize> Audit<'_, N, W, M> {
-    /// Checks that of every buffer the flits in it, those and the credits on the way, and the
-    /// credits at the sender are as many as it holds.
+    /// Checks that the flits in every buffer, those in flight to it, the credits in flight and the
+    /// credits at the sender add up to what the buffer holds.
     ///
     /// # Errors
-    /// The first buffer of which they are not.
+    /// The first buffer whose sum is another.
     pub(super) fn credits(&self) -> Result<(), String> {
-        let on_way = self.on_way();
+        let in_flight = self.in_flight();
         for unit in &self.units {
             let words = unit.words as usize;
-            let of =
-                |kind: usize, lane: usize| on_way[(unit.word as usize + kind * words) * 64 + lane];
+            let of = |kind: usize, lane: usize| {
+                in_flight[(unit.word as usize + kind * words) * 64 + lane]
+            };
             for lane in self.lanes_of(unit) {
                 let (port, v) = self.port_of(lane);
                 let (what, sum) = match self.wiring.ports(unit.router)[port].end {
@@ -60,7 +61,7 @@ impl<const N: usize, const W: usize, const M: usize> Audit<'_, N, W, M> {
                     End::Router { router, port } => {
                         let to = self.units[router as usize];
                         let far = (usize::from(port) << self.stride) + v;
-                        let arriving = on_way[to.word as usize * 64 + far];
+                        let arriving = in_flight[to.word as usize * 64 + far];
                         let inside = u32::from(to.count[far]) + arriving;
                         ("out", inside + u32::from(unit.credits[lane]) + of(1, lane))
                     }
@@ -75,24 +76,24 @@ impl<const N: usize, const W: usize, const M: usize> Audit<'_, N, W, M> {
         Ok(())
     }
 
-    /// Flits in buffers and on the way to buffers.
+    /// Flits in buffers and in flight to buffers.
     pub(super) fn flits(&self) -> u64 {
-        let on_way = self.on_way();
+        let in_flight = self.in_flight();
         let of = |unit: &&Unit<N, W, M>| {
             let lanes = self.lanes_of(unit);
             let first = unit.word as usize * 64;
-            lanes.map(|i| u64::from(unit.count[i]) + u64::from(on_way[first + i])).sum::<u64>()
+            lanes.map(|i| u64::from(unit.count[i]) + u64::from(in_flight[first + i])).sum::<u64>()
         };
         self.units.iter().map(of).sum()
     }
 
-    /// Calls `see` with every flit in a buffer or on the way to one.
+    /// Calls `see` with every flit in a buffer or in flight to one.
     pub(super) fn each_flit(&self, ring_mask: u32, mut see: impl FnMut(u64)) {
-        let on_way = self.on_way();
+        let in_flight = self.in_flight();
         for unit in &self.units {
             for i in self.lanes_of(unit) {
                 let mut at = unit.head[i];
-                let arriving = on_way[unit.word as usize * 64 + i];
+                let arriving = in_flight[unit.word as usize * 64 + i];
                 for _ in 0..u32::from(unit.count[i]) + arriving {
                     see(self.board.rings.get(at as usize));
                     at = next_place(at, ring_mask);
@@ -101,13 +102,13 @@ impl<const N: usize, const W: usize, const M: usize> Audit<'_, N, W, M> {
         }
     }
 
-    /// Whether nothing is on its way between routers, or between routers and endpoints.
+    /// Whether nothing is in flight between routers, or between routers and endpoints.
     pub(super) fn is_still(&self) -> bool {
-        self.on_way().iter().all(|&marks| marks == 0)
+        self.in_flight().iter().all(|&marks| marks == 0)
     }
 
     /// The marks of every bit of a slot's words, over all slots of all calendars.
-    fn on_way(&self) -> Vec<u32> {
+    fn in_flight(&self) -> Vec<u32> {
         let mut sum = Vec::new();
         for calendar in &self.board.calendars {
             calendar.count(&mut sum);
@@ -124,12 +125,12 @@ impl<const N: usize, const W: usize, const M: usize> Audit<'_, N, W, M> {
         (lane >> self.stride, lane & ((1 << self.stride) - 1))
     }
 
-    /// Packets that wait for one another in a circle and can never go on, if there are any.
+    /// Packets that wait for one another in a cycle and can never go on, if there are any.
     ///
     /// Source: as the detection of knots: who can go on is found from those who can at once; a
     /// packet can where one of the lanes that it wants is free or held by a packet that can.
     /// O(lanes), a few rounds.
-    pub(super) fn circle(&self) -> Option<Vec<Waiting>> {
+    pub(super) fn deadlock(&self) -> Option<Vec<Waiting>> {
         let mut goes: Vec<Vec<bool>> = self.units.iter().map(|_| vec![false; N]).collect();
         let holders = self.holders();
         loop {
@@ -195,7 +196,7 @@ impl<const N: usize, const W: usize, const M: usize> Audit<'_, N, W, M> {
         }
     }
 
-    /// The same where its buffer is full.
+    /// What [`Audit::next_lane`] finds, where the buffer of that lane is full.
     fn full_lane(&self, r: usize, x: usize) -> Option<(usize, usize)> {
         self.next_lane(r, x).filter(|far| self.flits_in(*far) == self.full)
     }

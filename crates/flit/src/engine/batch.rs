@@ -4,7 +4,7 @@
 //! in the same step, and is taken in the step after. All that a router has to route is one such
 //! stage, all that goes through its crossbar is another.
 
-use super::{Context, WHOLE};
+use super::context::{Context, WHOLE};
 
 /// When a stage takes, or took, the last it knows of, and when these leave.
 #[derive(Debug, Clone, Copy, Default)]

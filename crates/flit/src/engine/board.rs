@@ -49,7 +49,7 @@ pub(super) struct Calendar {
 const GAP: u32 = 8;
 
 impl Calendar {
-    /// For bits of so many words, up to `ahead` cycles ahead.
+    /// For the bits of `words` words, up to `ahead` cycles ahead.
     pub(super) fn new(ahead: u32, words: usize) -> Self {
         let slots = Self::slots(ahead);
         Self { bits: Words::zeros(words * (slots + GAP) as usize), mask: slots - 1 }

@@ -1,12 +1,15 @@
 //! Putting an engine together: sizes of arrays, who is cabled to whom, who sends.
 
+use super::assignment::Assignment;
 use super::audit::{Audit, Waiting};
 use super::board::{Board, Calendar, Words};
-use super::deal::{Deal, Dealt};
-use super::full::Extra;
+use super::context::{ANY, Context, WHOLE};
+use super::extra::Extra;
+use super::part::Part;
+use super::rail_queue::RailQueue;
 use super::source::{Maker, Source};
+use super::tally::Tally;
 use super::unit::{Ahead, Back, Unit};
-use super::{ANY, Context, Part, Tally, WHOLE};
 use crate::router::{Priority, Router};
 use base::Refusal;
 use base::seed::Fast;
@@ -34,37 +37,37 @@ pub struct Setup<'a> {
     pub seed: u64,
     /// Threads: the result is the same with any number.
     pub threads: usize,
-    /// Takes the long way through a step also where the short one does: the result is the same.
+    /// Takes the full step also where the plain one would do: the result is the same.
     pub always_full: bool,
-    /// How packets come to sources that have no births of their own, where there are such.
-    pub deal: Option<Deal<'a>>,
+    /// How packets are assigned to sources that create none themselves, where there are such.
+    pub assignment: Option<Assignment<'a>>,
     /// No more cycles than these are simulated.
     pub cycles: u32,
-    /// Whether packets are born when they are made: the wait before that is not theirs.
-    pub born_when_made: bool,
+    /// Whether the age of a packet begins when it is staged, so that no wait before that counts.
+    pub age_from_staging: bool,
 }
 
-/// A simulation under way.
+/// A simulation that goes on cycle by cycle.
 pub trait Engine {
     /// The next cycle.
     fn now(&self) -> u32;
 
-    /// Simulates so many cycles more.
+    /// Simulates this number of cycles more.
     fn advance(&mut self, cycles: u32);
 
-    /// Packets made, and flits that arrive, in these cycles count; with `late` also packets born
-    /// in them and made afterwards.
+    /// Packets staged, and flits that arrive, in these cycles count; with `late` also packets
+    /// created in them and staged afterwards.
     fn count_in(&mut self, cycles: Range<u32>, late: bool);
 
-    /// Whether all packets count that arrive, whenever they were made.
+    /// Whether all packets count that arrive, whenever they were staged.
     fn count_all(&mut self, all: bool);
 
     /// What arrives from this cycle on is counted when a later one is given here: flits that have
     /// left their last router are known to arrive before they do. At first there is no such cycle.
     fn count_until(&mut self, cycle: u32);
 
-    /// By class, the flits of packets that are made and have not arrived, and all the cycles since
-    /// their births. The current cycle is the last one given to [`Self::count_until`]. O(flits).
+    /// By class, the flits of packets that are staged and have not arrived, and the sum of their
+    /// ages in cycles. The current cycle is the last one given to [`Self::count_until`]. O(flits).
     fn not_arrived(&self) -> Vec<(u64, u64)>;
 
     /// Whether all packets that count have been made and have arrived.
@@ -88,10 +91,10 @@ pub trait Engine {
     /// What is wrong.
     fn audit(&self) -> Result<(), String>;
 
-    /// Packets that wait for one another in a circle, if there are any. O(lanes).
-    fn circle(&self) -> Option<Vec<Waiting>>;
+    /// Packets that wait for one another in a cycle, if there are any. O(lanes).
+    fn deadlock(&self) -> Option<Vec<Waiting>>;
 
-    /// Whether there are flits and none of them, and no credit, is on its way. O(calendars).
+    /// Whether there are flits and none of them, and no credit, is in flight. O(calendars).
     fn is_still(&self) -> bool;
 
     /// Whether some packet has not moved since this was asked last.
@@ -105,14 +108,14 @@ pub trait Engine {
     fn count_buffered(&self, sums: &mut [u32]);
 }
 
-/// Whether the short way through a step does all that is asked for.
+/// Whether the plain step does all that is asked for.
 pub(super) fn is_plain(setup: Setup<'_>) -> bool {
     setup.router.is_plain() && !setup.guide.has_choices() && !setup.always_full
 }
 
 /// Whether rails of an endpoint look at one another.
 fn compares_rails(setup: Setup<'_>) -> bool {
-    setup.deal.is_some_and(|deal| deal.rail.compares())
+    setup.assignment.is_some_and(|a| a.rail.compares())
 }
 
 /// Whether some router looks at the queues of others.
@@ -157,7 +160,7 @@ impl<'a, G: Guide + ?Sized, const N: usize, const W: usize, const M: usize, cons
         let layout = Layout::new(endpoints, kinds, guide.vias(), entry, setup.cycles.into())?;
         let places = Places::new(wiring, router);
         let threads = setup.threads.clamp(1, wiring.routers().max(1) as usize);
-        let told = if compares_rails(setup) { wiring.endpoints().len() } else { 0 };
+        let compared = if compares_rails(setup) { wiring.endpoints().len() } else { 0 };
         let far = if sees_far(setup) { places.ports } else { 0 };
         let board = Board {
             layout,
@@ -165,7 +168,7 @@ impl<'a, G: Guide + ?Sized, const N: usize, const W: usize, const M: usize, cons
             wants: Words::zeros(if router.routing_delay == 0 { places.flits } else { 0 }),
             calendars: (0..threads).map(|_| Calendar::new(places.ahead, places.words)).collect(),
             used: [Words::zeros(far), Words::zeros(far)],
-            waiting: [Words::zeros(told), Words::zeros(told)],
+            waiting: [Words::zeros(compared), Words::zeros(compared)],
         };
         let parts = split(&places.first_port, threads)
             .map(|routers| {
@@ -243,9 +246,9 @@ impl<G: Guide + ?Sized, const N: usize, const W: usize, const M: usize, const S:
             counts_late: self.counts_late,
             counts_as: if self.counts_all { COUNTED } else { 0 },
             counts_before: self.counts_before,
-            born_when_made: setup.born_when_made,
+            age_from_staging: setup.age_from_staging,
             sees_far: sees_far(*setup),
-            deal: setup.deal,
+            assignment: setup.assignment,
             is_plain: S < ANY || is_plain(*setup),
             first_port,
         };
@@ -337,8 +340,8 @@ impl<G: Guide + ?Sized, const N: usize, const W: usize, const M: usize, const S:
         Ok(())
     }
 
-    fn circle(&self) -> Option<Vec<Waiting>> {
-        self.audit_of().circle()
+    fn deadlock(&self) -> Option<Vec<Waiting>> {
+        self.audit_of().deadlock()
     }
 
     fn is_still(&self) -> bool {
@@ -521,16 +524,17 @@ fn unit<const N: usize, const W: usize, const M: usize>(
 fn source(setup: Setup<'_>, endpoint: u32, port: u16, delay: u32) -> Result<Source, Refusal> {
     let mut random = Fast::new(setup.seed, "endpoint", endpoint.into());
     let maker = |(number, class): (u64, &Class)| -> Result<Maker, Refusal> {
-        let Some(deal) = setup.deal else {
+        let Some(assignment) = setup.assignment else {
             return Ok((class.source(endpoint, &mut random)?, None));
         };
-        let first = endpoint - endpoint % deal.rails;
-        // the same numbers at all rails of an endpoint
+        let first = endpoint - endpoint % assignment.rails;
+        // the same random numbers at all rails of an endpoint
         let mut shared = Fast::new(setup.seed, "births", number << 32 | u64::from(first));
-        let rails = if deal.times.is_some() { first..first } else { first..first + deal.rails };
+        let count = if assignment.times.is_some() { 0 } else { assignment.rails };
+        let rails = first..first + count;
         let clocks = rails.map(|rail| class.source(rail, &mut shared)).collect::<Result<_, _>>()?;
-        let dealt = Dealt::new(clocks, shared, (deal, endpoint, setup.cycles));
-        Ok((None, Some(Box::new(dealt))))
+        let queue = RailQueue::new(clocks, shared, (assignment, endpoint, setup.cycles));
+        Ok((None, Some(Box::new(queue))))
     };
     let makers = (0..).zip(setup.classes).map(maker).collect::<Result<_, _>>()?;
     Ok(Source::new(endpoint, port, delay, makers, setup.cycles, random))

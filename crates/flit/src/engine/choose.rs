@@ -1,11 +1,11 @@
 //! Which engine runs a setup: by the size of its routers, and by the type of its guide.
 
-use super::ANY;
 use super::build::{Engine, Machine, Setup, is_plain};
+use super::context::ANY;
 use crate::booksim::routing::Anynet;
 use base::Refusal;
 use paths::guide::Guide;
-use paths::select::Detours;
+use paths::select::DetourGuide;
 
 /// An engine for this network, of the least arrays that hold its routers.
 ///
@@ -15,8 +15,8 @@ pub fn engine(setup: Setup<'_>) -> Result<Box<dyn Engine + '_>, Refusal> {
     setup.router.check(setup.wiring)?;
     if is_plain(setup)
         && setup.classes.len() == 1
-        && setup.deal.is_none()
-        && !setup.born_when_made
+        && setup.assignment.is_none()
+        && !setup.age_from_staging
         && let Some(made) = compiled_for_guide(setup)
     {
         return made;
@@ -34,7 +34,7 @@ pub fn engine(setup: Setup<'_>) -> Result<Box<dyn Engine + '_>, Refusal> {
 /// directly in the steps of routers. The result is the same as of any other engine.
 fn compiled_for_guide<'a>(setup: Setup<'a>) -> Option<Result<Box<dyn Engine + 'a>, Refusal>> {
     let guide = setup.guide.itself()?;
-    if let Some(detours) = guide.downcast_ref::<Detours>() {
+    if let Some(detours) = guide.downcast_ref::<DetourGuide>() {
         return engine_of(detours, setup);
     }
     guide.downcast_ref::<Anynet>().and_then(|anynet| engine_of(anynet, setup))

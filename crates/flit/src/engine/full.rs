@@ -1,54 +1,19 @@
 //! A step of any router: every allocator, delay and option. [`super::plain`] is the same, shorter.
 //!
-//! Stages in order: ask for virtual channels, keep the ways that are held, ask for the crossbar,
-//! route; then the same three give. What asks sees the state before the step.
+//! Stages in order: ask for virtual channels, keep the connections that are held, ask for the
+//! crossbar, route; then the same three give. What asks sees the state before the step.
 
-use super::allocate::{Desk, Request};
-use super::batch::{Batch, first_step};
+use super::allocate::Request;
+use super::batch::first_step;
 use super::board::Calendar;
+use super::context::{ANY, Context, WHOLE, packed, unpacked};
+use super::extra::NONE;
+use super::tally::{Tally, count};
 use super::unit::{Unit, bits, bits_of};
-use super::{ANY, Context, Tally, WHOLE, count, packed, unpacked};
 use crate::router::Router;
-use paths::guide::{Guide, Here, Want};
+use paths::guide::{Guide, Here};
 use paths::wiring::End;
 use paths::word::{HEAD, HOP, Packet};
-use std::collections::VecDeque;
-
-/// Nobody, nothing.
-const NONE: u32 = u32::MAX;
-
-/// What a router of any kind has besides the usual one.
-#[derive(Debug, Default)]
-pub(super) struct Extra {
-    /// By input lane: the cycle in which its packet is routed, or its output lane counts.
-    pub(super) ready: Vec<u32>,
-    /// By input lane: all that its packet wants, where it may want several outputs.
-    wants: Vec<Vec<Want>>,
-    /// Input lanes whose output lane does not count yet.
-    pending: Vec<u64>,
-    /// Input lanes that keep their way through the crossbar.
-    holding: Vec<u64>,
-    /// By crossbar input and output: the lane, or input, that keeps it.
-    held_in: Vec<u32>,
-    held_out: Vec<u32>,
-    /// By crossbar input and output: where turns begin.
-    in_turn: Vec<u16>,
-    out_turn: Vec<u16>,
-    /// By crossbar input: where the turn among its lanes begins.
-    lane_turn: Vec<u8>,
-    /// By output: lanes whose tail has left and whose credits are not all back, a bit each.
-    tail_sent: Vec<u32>,
-    /// By output: flits behind the crossbar: the step after which each counts, the cycle it leaves.
-    behind: Vec<VecDeque<(u64, u32)>>,
-    /// What is routed, and what goes through the crossbar, where these stages are no pipelines.
-    routed: Batch,
-    crossing: Batch,
-    /// By input: the step of the last credit message, which takes all that fell free in it.
-    credit_step: Vec<u64>,
-    /// Requests under way, kept for their memory.
-    asked: Vec<Request>,
-    desk: Desk,
-}
 
 /// When a step is: its cycle, the cycle of the next step, its number since the beginning.
 #[derive(Debug, Clone, Copy)]
@@ -56,43 +21,6 @@ pub(super) struct When {
     pub(super) now: u32,
     pub(super) through: u32,
     pub(super) step: u64,
-}
-
-impl Extra {
-    pub(super) fn new(router: &Router, lanes: usize, ports: usize, has_choices: bool) -> Self {
-        let inputs = ports * usize::from(router.input_speedup);
-        let outputs = ports * usize::from(router.output_speedup);
-        Self {
-            ready: vec![0; lanes],
-            wants: vec![Vec::new(); if has_choices { lanes } else { 0 }],
-            pending: vec![0; lanes.div_ceil(64)],
-            holding: vec![0; lanes.div_ceil(64)],
-            held_in: vec![NONE; inputs],
-            held_out: vec![NONE; outputs],
-            in_turn: vec![0; inputs],
-            out_turn: vec![0; outputs],
-            lane_turn: vec![0; inputs],
-            tail_sent: vec![0; ports],
-            behind: vec![VecDeque::new(); ports],
-            routed: Batch::default(),
-            crossing: Batch::default(),
-            credit_step: vec![u64::MAX; ports],
-            asked: Vec::new(),
-            desk: Desk::new(lanes.max(inputs), lanes.max(outputs)),
-        }
-    }
-
-    /// Input lanes of a word, with a flit, that have an output lane and do not ask for the
-    /// crossbar: it does not count yet, or they keep their way.
-    pub(super) fn with_lane(&self, word: usize) -> u64 {
-        let of = |masks: &[u64]| masks.get(word).copied().unwrap_or(0);
-        of(&self.pending) | of(&self.holding)
-    }
-
-    /// All that the packet of an input lane wants, where it may want several outputs.
-    pub(super) fn wants_of(&self, i: usize) -> Option<Vec<Want>> {
-        self.wants.get(i).cloned()
-    }
 }
 
 /// A packet has come from a channel to the front of an input lane, in cycle `now`.
@@ -254,7 +182,7 @@ fn row<G: ?Sized>(i: usize, ports: u32, on: &Context<'_, G>) -> u32 {
     }
 }
 
-/// Which input lanes that keep their way go on, and which lose it.
+/// Which input lanes keep their connection through the crossbar, and which lose it.
 fn ask_held<G: ?Sized, const N: usize, const W: usize, const M: usize>(
     unit: &mut Unit<N, W, M>,
     on: &Context<'_, G>,

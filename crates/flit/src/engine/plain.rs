@@ -7,13 +7,29 @@
 #![expect(clippy::inline_always, reason = "calls in the innermost loops cost a fifth")]
 
 use super::board::Calendar;
+use super::context::Context;
+use super::tally::{Tally, count};
 use super::unit::{Unit, bits_of};
-use super::{Context, Scratch, Tally, count};
 use paths::guide::{Guide, Here};
 use paths::word::{HOP, Packet, TAIL};
 
 /// Nobody asks.
 const NOBODY: u32 = u32::MAX;
+
+/// What a step writes down between asking and giving.
+#[derive(Debug)]
+pub(super) struct Scratch<const N: usize, const M: usize> {
+    /// The input lane that each output lane chooses, by key.
+    lanes: [u32; N],
+    /// The input lane that each output chooses.
+    outputs: [u32; M],
+}
+
+impl<const N: usize, const M: usize> Scratch<N, M> {
+    pub(super) fn new() -> Self {
+        Self { lanes: [u32::MAX; N], outputs: [u32::MAX; M] }
+    }
+}
 
 /// One step of a router in cycle `now`; flits are through the crossbar in cycle `through`.
 #[inline(always)]

@@ -1,19 +1,16 @@
-//! Endpoints as senders: queues without end, of which a packet at a time is made.
+//! Endpoints as senders: each has unbounded queues, and stages one packet of a class at a time.
 #![expect(clippy::inline_always, reason = "calls in the innermost loops cost a fifth")]
 
-use super::board::Calendar;
-use super::deal::Dealt;
+use super::context::{ANY, Context, packed};
+use super::creation::{NEVER, next_by_chance, next_creation};
+use super::rail_queue::RailQueue;
 use super::tally::{OfClass, Tally};
-use super::unit::Unit;
-use super::{ANY, Context};
 use crate::router::Priority;
 use base::seed::Fast;
 use paths::guide::{Guide, Here};
 use paths::word::{COUNTED, HEAD, Packet, TAIL};
 use traffic::process::{Class, Source as Clock};
 
-/// Never.
-pub(super) const NEVER: u32 = u32::MAX;
 /// No lane.
 const NONE: u8 = u8::MAX;
 
@@ -21,7 +18,7 @@ const NONE: u8 = u8::MAX;
 #[derive(Debug)]
 pub(super) struct Source {
     /// The next cycle in which there may be something to do.
-    wake: u32,
+    pub(super) wake: u32,
     /// Its number.
     endpoint: u32,
     /// The port that it sends into.
@@ -29,24 +26,24 @@ pub(super) struct Source {
     /// The class that sent last.
     last_class: u8,
     /// Cycles from leaving to arriving.
-    delay: u32,
+    pub(super) delay: u32,
     /// Lanes that no packet of its own has, a bit each.
     free: u32,
     /// What it sends, by class.
     streams: Box<[Stream]>,
-    /// Its random numbers: destinations, sizes, births, lanes.
+    /// Its random numbers: destinations, sizes, times of packets, lanes.
     random: Fast,
 }
 
 /// What an endpoint sends of one class.
 #[derive(Debug)]
 struct Stream {
-    /// The cycle of the next packet's birth.
-    born: u32,
-    /// Births; none where it sends nothing.
+    /// The cycle in which the next packet is created.
+    created: u32,
+    /// What says when packets are created; none where it creates none.
     clock: Option<Clock>,
-    /// Where a packet is born in every cycle with the same chance and routers are the usual ones:
-    /// when what is drawn is at most this. Else 0.
+    /// Where every cycle creates a packet with the same chance and routers are the usual ones: a
+    /// packet is created when the number that is drawn is at most this. Else 0.
     most: u64,
     /// The staged packet's next flit, where `left` is not 0.
     flit: u64,
@@ -58,12 +55,13 @@ struct Stream {
     last_lane: u8,
     /// With lookahead, what its head wants at the first router.
     want: u64,
-    /// What is dealt to it, where it has no births of its own.
-    dealt: Option<Box<Dealt>>,
+    /// The packets that are assigned to it, where it creates none itself.
+    queue: Option<Box<RailQueue>>,
 }
 
-/// What makes the packets of a source, of one class: births of its own, or what is dealt to it.
-pub(super) type Maker = (Option<Clock>, Option<Box<Dealt>>);
+/// Where the packets of a source come from, of one class: a clock of its own, or the packets that
+/// are assigned to it.
+pub(super) type Maker = (Option<Clock>, Option<Box<RailQueue>>);
 
 impl Source {
     /// An endpoint whose packets of each class are made by these, before the cycle `end`.
@@ -75,8 +73,8 @@ impl Source {
         end: u32,
         mut random: Fast,
     ) -> Self {
-        let stream = |(mut clock, dealt): Maker| Stream {
-            born: birth(clock.as_mut(), 0, end, &mut random),
+        let stream = |(mut clock, queue): Maker| Stream {
+            created: next_creation(clock.as_mut(), 0, end, &mut random),
             most: clock.as_ref().and_then(Clock::most).unwrap_or(0),
             clock,
             flit: 0,
@@ -84,24 +82,24 @@ impl Source {
             lane: NONE,
             last_lane: NONE,
             want: 0,
-            dealt,
+            queue,
         };
         let streams: Box<[Stream]> = makers.into_iter().map(stream).collect();
-        let wake = streams.iter().map(|s| s.born.min(s.next_dealt())).min().unwrap_or(NEVER);
+        let wake = streams.iter().map(|s| s.created.min(s.next_assigned())).min().unwrap_or(NEVER);
         Self { wake, endpoint, port, last_class: 0, delay, free: u32::MAX, streams, random }
     }
 
-    /// No packet is born any more; what is staged goes on.
+    /// No packet is created any more; what is staged goes on.
     pub(super) fn stop(&mut self) {
         for stream in &mut self.streams {
-            (stream.born, stream.clock, stream.dealt) = (NEVER, None, None);
+            (stream.created, stream.clock, stream.queue) = (NEVER, None, None);
             stream.most = 0;
         }
     }
 
-    /// Whether all packets that are born before a cycle have been made.
+    /// Whether all packets that are created before a cycle have been staged.
     pub(super) fn is_past(&self, cycle: u32) -> bool {
-        self.streams.iter().all(|s| s.born >= cycle && s.next_dealt() >= cycle)
+        self.streams.iter().all(|s| s.created >= cycle && s.next_assigned() >= cycle)
     }
 
     /// The packets that are staged: of each a flit that is left, and how many.
@@ -114,10 +112,10 @@ impl Source {
         self.streams.iter().map(|s| u64::from(s.left)).sum()
     }
 
-    /// Flits that wait or are staged, and those in these lanes of the buffer that it sends into,
-    /// which have so much `room` of `full`.
+    /// Flits that wait or are staged, and those in the lanes of the buffer that it sends into: each
+    /// lane has `room` left of `full`.
     pub(super) fn backlog(&self, room: &[u16], full: u32) -> u64 {
-        let waiting = self.streams.iter().filter_map(|s| s.dealt.as_ref()).map(|d| d.flits());
+        let waiting = self.streams.iter().filter_map(|s| s.queue.as_ref()).map(|q| q.flits());
         let inside = room.iter().map(|&room| u64::from(full) - u64::from(room));
         self.staged() + waiting.sum::<u64>() + inside.sum::<u64>()
     }
@@ -132,10 +130,18 @@ impl Source {
         self.port.into()
     }
 
+    /// A lane whose credits are all back is free again, if no packet is in the middle of it.
+    pub(super) fn release(&mut self, channel: usize) {
+        let sends = |s: &Stream| s.left > 0 && s.flit & HEAD == 0;
+        if !self.streams.iter().any(|s| sends(s) && usize::from(s.lane) == channel) {
+            self.free |= 1 << channel;
+        }
+    }
+
     /// The flit that goes in this cycle into one of these `open` lanes, and its lane, where there
     /// is one class and routers are the usual ones.
     #[inline(always)]
-    fn only<G: Guide + ?Sized, const S: u32>(
+    pub(super) fn only<G: Guide + ?Sized, const S: u32>(
         &mut self,
         when: Cycle,
         open: u32,
@@ -146,8 +152,8 @@ impl Source {
         let ([stream], [counts]) = (&mut **streams, &mut *tally.classes) else { return None };
         if stream.left == 0 {
             let of = &on.classes[0];
-            if stream.born > when.now {
-                *wake = stream.born;
+            if stream.created > when.now {
+                *wake = stream.created;
                 return None;
             }
             stream.stage::<G, S>((*endpoint, 0), when, random, on, of, counts);
@@ -166,8 +172,9 @@ impl Source {
         Some((lane, flit))
     }
 
-    /// The same of any routers and classes; `enter` has the place of the next flit of each lane.
-    fn any<G: Guide + ?Sized>(
+    /// What [`Source::only`] finds, for any routers and classes; `enter` has the place of the next
+    /// flit of each lane.
+    pub(super) fn any<G: Guide + ?Sized>(
         &mut self,
         when: Cycle,
         open: u32,
@@ -177,11 +184,11 @@ impl Source {
     ) -> Option<(u8, u64)> {
         for (class, stream) in (0..).zip(&mut self.streams) {
             let (of, tally) = (&on.classes[class as usize], &mut tally.classes[class as usize]);
-            if let Some(dealt) = &mut stream.dealt {
-                dealt.deal(self.endpoint, when.now, of, on);
-                stream.born = dealt.front();
+            if let Some(queue) = &mut stream.queue {
+                queue.advance(self.endpoint, when.now, of, on);
+                stream.created = queue.front();
             }
-            if stream.left == 0 && stream.born <= when.now {
+            if stream.left == 0 && stream.created <= when.now {
                 stream.stage::<G, ANY>(
                     (self.endpoint, class),
                     when,
@@ -200,7 +207,7 @@ impl Source {
             self.last_class = class as u8;
             (lane, stream.send::<G, ANY>((when.now, enter[place]), &mut self.free, on, of))
         });
-        let due = |s: &Stream| s.due(when.now).min(s.next_dealt());
+        let due = |s: &Stream| s.due(when.now).min(s.next_assigned());
         self.wake = self.streams.iter().map(due).min().unwrap_or(NEVER);
         sent
     }
@@ -274,12 +281,12 @@ impl Source {
         let i = usize::from(self.port) << on.stride | usize::from(lane);
         let mut here = Here::new(router, (i, on.stride), &sight, &mut self.random);
         let stream = &mut self.streams[class];
-        stream.want = super::packed(on.guide.want(&mut here, &mut stream.packet(on)));
+        stream.want = packed(on.guide.want(&mut here, &mut stream.packet(on)));
     }
 }
 
 impl Stream {
-    /// Makes the next packet of its class: there is none, and one is due.
+    /// Stages the next packet of its class: there is none, and one is due.
     #[inline(always)]
     fn stage<G: ?Sized, const S: u32>(
         &mut self,
@@ -290,10 +297,10 @@ impl Stream {
         of: &Class,
         tally: &mut OfClass,
     ) {
-        let born = if S == ANY && on.born_when_made { when.now } else { self.born };
-        let counts = when.counts || born < when.late_before;
-        let listed = match &mut self.dealt {
-            Some(dealt) if S == ANY => dealt.pop(endpoint, of, on),
+        let created = if S == ANY && on.age_from_staging { when.now } else { self.created };
+        let counts = when.counts || created < when.late_before;
+        let listed = match &mut self.queue {
+            Some(queue) if S == ANY => queue.pop(endpoint, of, on),
             _ => None,
         };
         let target;
@@ -301,30 +308,30 @@ impl Stream {
             Some(packet) => packet,
             None => (of.destinations.draw(endpoint, random), of.sizes.draw(random)),
         };
-        self.flit = on.layout.packet(target, class, born.into()) | HEAD;
+        self.flit = on.layout.packet(target, class, created.into()) | HEAD;
         self.flit |= if counts { COUNTED } else { 0 };
         self.lane = NONE;
         tally.staged += u64::from(counts);
-        self.born = match &self.dealt {
-            Some(dealt) if S == ANY => dealt.front(),
+        self.created = match &self.queue {
+            Some(queue) if S == ANY => queue.front(),
             _ if S < ANY && self.most > 0 => {
-                let born;
-                (born, *random) = next_birth(self.most, self.born + 1, on.end, *random);
-                born
+                let next;
+                (next, *random) = next_by_chance(self.most, self.created + 1, on.end, *random);
+                next
             }
-            _ => birth(self.clock.as_mut(), self.born + 1, on.end, random),
+            _ => next_creation(self.clock.as_mut(), self.created + 1, on.end, random),
         };
     }
 
-    /// The next birth that is dealt, to whomever.
-    fn next_dealt(&self) -> u32 {
-        self.dealt.as_ref().map_or(NEVER, |dealt| dealt.next)
+    /// The cycle of the next packet that is assigned to a rail of its endpoint, to whichever.
+    fn next_assigned(&self) -> u32 {
+        self.queue.as_ref().map_or(NEVER, |queue| queue.next)
     }
 
     /// The next cycle in which there may be something to do.
     #[inline(always)]
     fn due(&self, now: u32) -> u32 {
-        if self.left > 0 { now + 1 } else { self.born.max(now + 1) }
+        if self.left > 0 { now + 1 } else { self.created.max(now + 1) }
     }
 
     /// The packet that is staged.
@@ -379,26 +386,6 @@ impl Stream {
     }
 }
 
-/// The next birth, from a cycle on; [`NEVER`] where there is none.
-#[inline]
-pub(super) fn birth(clock: Option<&mut Clock>, from: u32, end: u32, random: &mut Fast) -> u32 {
-    let born = clock.and_then(|clock| clock.next_before(from.into(), end.into(), random));
-    born.map_or(NEVER, |cycle| cycle as u32)
-}
-
-/// The same where what is drawn in each cycle says it: at most `most`. As good as a call of
-/// [`birth`] each time, as long as there is no other; random numbers come and go by value, so that
-/// they stay in registers.
-#[inline(never)]
-fn next_birth(most: u64, from: u32, end: u32, mut random: Fast) -> (u32, Fast) {
-    for cycle in from..end {
-        if random.next_u64() <= most {
-            return (cycle, random);
-        }
-    }
-    (NEVER, random)
-}
-
 /// The first open lane after the last one, among those that are allowed, which follow one another;
 /// where the last one is not among them, the lowest of these alone.
 #[inline]
@@ -414,82 +401,22 @@ fn turn(last: u8, allowed: u32, open: u32) -> u8 {
     (if above == 0 { open } else { above }).trailing_zeros() as u8
 }
 
-/// A cycle, and which packets that are made in it are marked as those that count.
+/// A cycle, and which packets that are staged in it are marked as those that count.
 #[derive(Debug, Clone, Copy)]
-struct Cycle {
+pub(super) struct Cycle {
     now: u32,
     /// All of them.
     counts: bool,
-    /// Those born before this cycle.
+    /// Those created before this cycle.
     late_before: u32,
 }
 
 impl Cycle {
     #[inline]
-    fn new<G: ?Sized>(now: u32, on: &Context<'_, G>) -> Self {
+    pub(super) fn new<G: ?Sized>(now: u32, on: &Context<'_, G>) -> Self {
         let is_late = on.counts_late && now >= on.counted.end;
         let late_before = if is_late { on.counted.end } else { 0 };
         let counts = on.counted.contains(&now) && on.counts_as == 0;
         Self { now, counts, late_before }
-    }
-}
-
-/// What the endpoints of a router send in cycle `now`.
-#[inline]
-pub(super) fn inject<
-    G: Guide + ?Sized,
-    const S: u32,
-    const N: usize,
-    const W: usize,
-    const M: usize,
->(
-    unit: &mut Unit<N, W, M>,
-    now: u32,
-    on: &Context<'_, G>,
-    tally: &mut Tally,
-    calendar: &Calendar,
-) {
-    let when = Cycle::new(now, on);
-    for source in &mut unit.sources {
-        if source.wake > now {
-            continue;
-        }
-        let port = usize::from(source.port) & (M - 1);
-        let open = unit.open[port];
-        let sent = if S < ANY {
-            source.only::<G, S>(when, open, on, tally)
-        } else {
-            source.any(when, open, on, tally, &unit.enter)
-        };
-        let Some((v, flit)) = sent else { continue };
-        let lane = (port << on.stride::<S>() | usize::from(v)) & (N - 1);
-        let at = unit.enter[lane];
-        on.board.rings.set(at as usize, flit);
-        unit.enter[lane] = on.next_place(at);
-        unit.room[lane] -= 1;
-        unit.open[port] = open & !(u32::from(unit.room[lane] == 0) << v);
-        let place = unit.place + (lane >> 6) as u32 * on.pitch;
-        calendar.mark(now + source.delay, place, lane as u32);
-        tally.injected += 1;
-    }
-}
-
-/// A credit has come back to an endpoint: its lane may be free again, which it is once its tail has
-/// left and all credits are back.
-pub(super) fn credited<G: ?Sized, const N: usize, const W: usize, const M: usize>(
-    unit: &mut Unit<N, W, M>,
-    lane: usize,
-    on: &Context<'_, G>,
-) {
-    if u32::from(unit.room[lane]) != on.full {
-        return;
-    }
-    let (port, channel) = ((lane >> on.stride) as u16, lane & ((1 << on.stride) - 1));
-    if let Some(source) = unit.sources.iter_mut().find(|s| s.port == port) {
-        let sends = |s: &Stream| s.left > 0 && s.flit & HEAD == 0;
-        let is_busy = source.streams.iter().any(|s| sends(s) && usize::from(s.lane) == channel);
-        if !is_busy {
-            source.free |= 1 << channel;
-        }
     }
 }

@@ -1,5 +1,8 @@
 //! What is counted while flits move.
 
+use super::context::{ANY, Context};
+use paths::word::{COUNTED, hops};
+
 /// Latencies below this have a bin each.
 const EXACT: u64 = 1 << 12;
 /// Bins of each doubling above.
@@ -75,20 +78,20 @@ impl Histogram {
 /// What is counted of one class.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct OfClass {
-    /// Packets that were made while counting.
+    /// Packets that were staged while counting.
     pub staged: u64,
     /// Those of them that have arrived.
     pub arrived: u64,
-    /// Cycles from birth to arrival, over these.
+    /// The sum of their cycles from creation to arrival.
     pub latency: u64,
-    /// Cycles from birth to entering the network, over all that were made while counting and have
-    /// entered.
+    /// The sum of cycles from creation to entering the network, over all that were staged while
+    /// counting and have entered.
     pub wait: u64,
     /// How many these are.
     pub entered: u64,
     /// Routers visited, over those that have arrived.
     pub hops: u64,
-    /// Flits that arrived while counting, whenever they were born.
+    /// Flits that arrived while counting, whenever their packets were created.
     pub accepted: u64,
     /// Latencies of those that have arrived.
     pub latencies: Histogram,
@@ -140,6 +143,44 @@ impl Tally {
         self.injected += other.injected;
         self.ejected += other.ejected;
         self.late.extend_from_slice(&other.late);
+    }
+}
+
+/// Counts a flit that arrives at its endpoint in cycle `arrives`.
+#[inline]
+pub(super) fn count<G: ?Sized, const S: u32>(
+    tally: &mut Tally,
+    flit: u64,
+    arrives: u32,
+    on: &Context<'_, G>,
+) {
+    tally.ejected += 1;
+    if arrives >= on.counts_before {
+        tally.late.push((flit, arrives));
+        return;
+    }
+    count_arrived::<G, S>(tally, flit, arrives, on);
+}
+
+/// Counts a flit whose arrival counts by now.
+#[inline]
+pub(super) fn count_arrived<G: ?Sized, const S: u32>(
+    tally: &mut Tally,
+    flit: u64,
+    arrives: u32,
+    on: &Context<'_, G>,
+) {
+    let class = if S < ANY { 0 } else { on.layout.class(flit) as usize };
+    let class = &mut tally.classes[class];
+    class.accepted += u64::from(on.counted.contains(&arrives));
+    if (flit | on.counts_as) & (COUNTED | 1) == COUNTED | 1 {
+        let latency = on.layout.age(flit, arrives.into());
+        let hops = hops(flit);
+        class.arrived += 1;
+        class.latency += latency;
+        class.hops += u64::from(hops);
+        class.latencies.add(latency);
+        class.by_hops[hops as usize & 255] += 1;
     }
 }
 

@@ -5,7 +5,7 @@
 //! refused.
 #![expect(clippy::inline_always, reason = "calls in the innermost loops cost a fifth")]
 
-use super::full::Extra;
+use super::extra::Extra;
 use super::source::Source;
 use base::seed::Fast;
 use paths::guide::Want;

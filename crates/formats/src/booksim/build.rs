@@ -1,10 +1,10 @@
 //! From the values of keys to a configuration that is possible.
 
-use super::Note;
-use super::VcPolicy::{Any, Hops};
 use super::classes::classes;
+use super::config::VcPolicy::{Any, Hops};
 use super::config::{Allocator, Config, Network, Priority, Router, Run, Simulation, VcPolicy};
 use super::keys::KEYS;
+use super::note::Note;
 use super::settings::Settings;
 use super::text::call;
 use base::Refusal;

@@ -1,6 +1,6 @@
 //! Traffic classes: what each sends, how long its packets are, how often, and how it is measured.
 
-use super::Note;
+use super::note::Note;
 use super::settings::Settings;
 use super::text::{call, list, split};
 use super::traffic::pattern;

@@ -1,6 +1,8 @@
 //! A configuration as values: every key that is read, with its type.
 
-use super::{Class, Pattern};
+use super::classes::Class;
+use super::note::Note;
+use ::traffic::pattern::booksim::Rule as Pattern;
 
 /// A configuration, whole and checked as far as it can be without the network.
 #[derive(Debug, Clone, PartialEq)]
@@ -28,17 +30,6 @@ impl Config {
     pub fn patterns(&self) -> impl Iterator<Item = &Pattern> {
         self.classes.iter().map(|class| &class.pattern)
     }
-}
-
-/// Something written that has no effect.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Note {
-    /// File and line, or the argument.
-    pub place: String,
-    /// The key.
-    pub key: String,
-    /// What has no effect, and why.
-    pub text: String,
 }
 
 /// The network, with the parameters that it uses.

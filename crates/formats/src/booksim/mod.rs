@@ -13,7 +13,9 @@ mod build;
 mod classes;
 mod config;
 mod keys;
+mod note;
 mod settings;
+mod source;
 #[cfg(test)]
 mod tests;
 mod text;
@@ -23,36 +25,12 @@ pub use ::traffic::pattern::booksim::Rule as Pattern;
 pub use anynet::{Anynet, Neighbour};
 pub use build::FUNCTIONS;
 pub use classes::{Class, Injection, Length};
-pub use config::{Allocator, Config, Network, Note, Priority, Router, Run, Simulation, VcPolicy};
+pub use config::{Allocator, Config, Network, Priority, Router, Run, Simulation, VcPolicy};
 pub use keys::{KEYS, Key, Kind, Use};
+pub use note::Note;
+pub use source::Source;
 
 use base::Refusal;
-
-/// Where settings come from: they are taken in order, the last one of a key wins.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Source<'a> {
-    /// A file.
-    File {
-        /// Its name in refusals.
-        name: &'a str,
-        /// What it contains.
-        text: &'a str,
-    },
-    /// `key=value` of a command line.
-    Argument(&'a str),
-}
-
-impl Source<'_> {
-    fn place(&self, line: usize) -> String {
-        match self {
-            Self::File { name, .. } => format!("{name}: line {line}"),
-            Self::Argument(text) => {
-                let shown: String = text.chars().take(60).collect();
-                format!("argument {shown}")
-            }
-        }
-    }
-}
 
 /// Reads a configuration; what no source sets has `BookSim`'s default. O(text).
 ///

@@ -1,8 +1,9 @@
 //! What the keys are set to, each with the place that says so.
 
 use super::keys::{KEYS, Key, Kind, Use};
+use super::note::Note;
+use super::source::Source;
 use super::text::{Literal, assignments, list, split};
-use super::{Note, Source};
 use base::Refusal;
 use base::words::did_you_mean;
 

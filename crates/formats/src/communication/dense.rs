@@ -13,7 +13,10 @@ pub(super) const ENTRY: Format = Format {
     sure: false,
     looks: |text, _| looks(text),
     read: Read::One(read),
+    example: ("a.mat", EXAMPLE),
 };
+
+const EXAMPLE: &str = "# made 2026-01-01\n0 5123.5 0\n0.25 0 7123\n81234 0 0\n";
 
 fn words(line: &str) -> impl Iterator<Item = &str> {
     line.split(|c: char| c.is_whitespace() || c == ',').filter(|word| !word.is_empty())

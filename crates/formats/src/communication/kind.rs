@@ -21,6 +21,15 @@ pub struct Format {
     pub(super) looks: fn(&str, bool) -> bool,
     /// What files hold, by name and text: one, unless it is a file a rank.
     pub(super) read: Read,
+    /// The name and the text of a small file that it reads: tests damage it.
+    pub(super) example: (&'static str, &'static str),
+}
+
+impl Format {
+    /// A small file that it reads, by name and content.
+    pub fn example(&self) -> (String, String) {
+        (self.example.0.to_owned(), self.example.1.to_owned())
+    }
 }
 
 /// A file: its name and text.

@@ -18,7 +18,12 @@ pub(super) const ENTRY: Format = Format {
     sure: true,
     looks: |_, _| false,
     read: Read::One(read),
+    example: ("a.mtx", EXAMPLE),
 };
+
+const EXAMPLE: &str = "\
+    %%MatrixMarket matrix coordinate real general\n% made 2026-01-01 by 12 of 34\n\
+    9 9 5\n1 2 512.125\n2 3 71234.5\n9 1 -3.25\n4 4 1e12\n5 6 0.001234\n";
 
 /// How an entry is mirrored.
 #[derive(Clone, Copy, PartialEq, Eq)]

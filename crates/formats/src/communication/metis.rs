@@ -15,7 +15,11 @@ pub(super) const ENTRY: Format = Format {
     sure: true,
     looks: |text, _| looks(text),
     read: Read::One(read),
+    example: ("a.graph", EXAMPLE),
 };
+
+const EXAMPLE: &str = "% made 2026-01-01 by 12 of 34\n4 3 001\n2 5123\n1 5123 3 7123\n\
+    2 7123 4 8123\n3 8123\n";
 
 /// Lines that are no remarks; blank ones are vertices without neighbours.
 fn lines(text: &str) -> impl Iterator<Item = (usize, &str)> {

@@ -18,7 +18,12 @@ pub(super) const ENTRY: Format = Format {
     sure: true,
     looks: |_, _| false,
     read: Read::All(read),
+    example: ("a.0.prof", EXAMPLE),
 };
+
+const EXAMPLE: &str = "# POINT TO POINT 2026\nE\t0\t1\t4123 bytes\t2123 msgs sent\t0,1\n\
+    I\t0\t1\t1123 bytes\t1123 msgs sent\nE\t1\t2\t7123 bytes\t1123 msgs sent\n# COLLECTIVES\n\
+    C\t0\t1\t99123 bytes\t1123 msgs sent\nD\tX procs: 0,1\n";
 
 /// Whether a text looks like such a file.
 pub(super) fn looks(text: &str) -> bool {

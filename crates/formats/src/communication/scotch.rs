@@ -15,7 +15,10 @@ pub(super) const ENTRY: Format = Format {
     sure: true,
     looks: |text, named| !named && looks(text),
     read: Read::One(read),
+    example: ("a.grf", EXAMPLE),
 };
+
+const EXAMPLE: &str = "0\n4 6\n0 010\n1 5123 1\n2 5123 0 7123 2\n2 7123 1 8123 3\n1 8123 2\n";
 
 /// Whether it begins with the line of the version.
 pub(super) fn looks(text: &str) -> bool {

@@ -1,11 +1,12 @@
 //! Discovered fabrics: what `ibnetdiscover` and `iblinkinfo` write, and netlists of `ibsim`.
 
 use super::given::with_endpoints;
-use super::kind::{Format, Seen};
+use super::kind::{Format, Seen, example_network};
 use crate::backed::Beside;
-use crate::ib::fabric_file::{self, Choice, is_link_info, is_message, is_talk};
+use crate::ib::fabric_file::{self, Choice, is_link_info, is_message, is_talk, write_netlist};
 use base::part::Part;
 use base::{Refusal, SwitchId};
+use fabric::addresses::Addresses;
 use fabric::network::Topology;
 use fabric::tree;
 
@@ -14,7 +15,14 @@ pub(super) const ENTRY: Format = Format {
     rank: 90,
     looks,
     read: |text, name, p| read(text, name, p, &Choice::default()),
+    example: netlist,
 };
+
+fn netlist() -> String {
+    let network = example_network();
+    let addresses = Addresses::assign(&network, 0).expect("there are few");
+    write_netlist(&network, &addresses, None).expect("it has one plane")
+}
 
 /// Whether a text is of a fabric, or of a tool's like it.
 pub(super) fn looks(seen: &Seen<'_>) -> bool {

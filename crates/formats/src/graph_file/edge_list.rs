@@ -17,7 +17,7 @@
 //! that says nothing of itself must be of one piece and have a circle: of 50000 text files of a
 //! machine none but edge lists did.
 
-use super::kind::{Format, MAX_ON_SWITCH, add_endpoints, recipe, terminals_up};
+use super::kind::{Format, MAX_ON_SWITCH, add_endpoints, example_network, recipe, terminals_up};
 use crate::backed::Beside;
 use crate::names::unique_names;
 use base::part::Part;
@@ -31,6 +31,7 @@ pub(super) const ENTRY: Format = Format {
     rank: 0,
     looks: |seen| has_remark(seen.body),
     read: |text, name, p| read(text, name, p),
+    example: || write(&example_network()),
 };
 
 #[derive(Default)]

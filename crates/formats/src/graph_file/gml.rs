@@ -18,7 +18,13 @@ pub(super) const ENTRY: Format = Format {
     rank: 50,
     looks: |seen| looks(seen.body),
     read: |text, name, p| read(text, name, p),
+    example: || EXAMPLE.to_owned(),
 };
+
+const EXAMPLE: &str = "Creator \"a 2026-01-01\"\ngraph [\n  directed 0\n  date 20260101\n  \
+    node [ id 0 label \"a1234\" x 12.5 y 31.25 ]\n  \
+    node [ id 1 label \"b5678\" x 17.125 y 8.5 ] node [ id 2 label \"c9012\" x 1.5 y 2.25 ]\n  \
+    edge [ source 0 target 1 weight 12.125 ]\n  edge [ source 1 target 2 weight 3.25 ]\n]\n";
 
 /// What is next in the text.
 #[derive(Debug, Clone, Copy, PartialEq)]

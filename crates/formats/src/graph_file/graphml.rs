@@ -8,7 +8,7 @@
 //! passed over; entities are never expanded, a file that declares some is refused.
 
 use super::attributed::{Attributed, Data, Edge, Vertex, line_of};
-use super::kind::{Format, terminals_up};
+use super::kind::{Format, example_network, terminals_up};
 use crate::backed::Beside;
 use crate::names::unique_names;
 use base::part::Part;
@@ -24,6 +24,7 @@ pub(super) const ENTRY: Format = Format {
     rank: 30,
     looks: |seen| seen.body.starts_with('<') && !seen.body.starts_with("< "),
     read: |text, name, p| read(text, name, p),
+    example: || write(&example_network()),
 };
 
 /// The namespace of `xml:space`, which says whether blanks around a text are part of it.

@@ -27,7 +27,12 @@ pub(super) const ENTRY: Format = Format {
     rank: 70,
     looks: |seen| looks(seen.first, seen.body),
     read: |text, name, p| with_endpoints(read(text, name, p)?, name, p, false),
+    example: || EXAMPLE.to_owned(),
 };
+
+const EXAMPLE: &str = "Nodes 16\nTiers 2\nPodsize 16\n# 2026-01-01 10:11:12 by 123456789\nTier 0\n\
+    Radix_Down 4\nRadix_Up 4\nDownlink_Latency_ns 1234.5\nSwitch_Latency_ns 0123.25\nQueue_Up \
+    123456\nQueue_Down 7890123\nTier 1\nRadix_Down 4\nDownlink_Latency_ns 7123.125\n";
 
 /// Nanoseconds of a metre of cable.
 const NS_PER_M: f64 = 5.0;

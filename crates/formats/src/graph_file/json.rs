@@ -16,7 +16,7 @@
 //! unless `rail` and `id` say otherwise. Unknown fields are refused.
 
 use super::given::with_endpoints;
-use super::kind::{Format, MAX_PLANE};
+use super::kind::{Format, MAX_PLANE, example_network};
 use base::part::Part;
 use base::{Refusal, SwitchId};
 use fabric::network::{
@@ -33,6 +33,7 @@ pub(super) const ENTRY: Format = Format {
     rank: 20,
     looks: |seen| seen.body.starts_with('{'),
     read: |text, name, p| with_endpoints(read(text, name)?, name, p, false),
+    example: || write(&example_network()),
 };
 
 /// The version of the format that is written, and the only one that is read.

@@ -3,7 +3,7 @@
 use crate::backed::Beside;
 use base::part::Part;
 use base::{Refusal, SwitchId};
-use fabric::network::{Builder, Recipe, Topology};
+use fabric::network::{Builder, Recipe, Switch, Topology};
 use serde_json::Map;
 
 /// What readers are chosen by.
@@ -25,6 +25,27 @@ pub struct Format {
     pub(super) looks: fn(&Seen<'_>) -> bool,
     /// The network of a text; its name in refusals; what a user gives beside it.
     pub(super) read: fn(&str, &str, Beside) -> Result<Topology, Refusal>,
+    /// A small file that it reads: tests damage it.
+    pub(super) example: fn() -> String,
+}
+
+impl Format {
+    /// A small file that it reads.
+    pub fn example(&self) -> String {
+        (self.example)()
+    }
+}
+
+/// A small network, for examples of formats: a ring of six switches with two endpoints each.
+pub(super) fn example_network() -> Topology {
+    let mut b = Builder::new();
+    let all: Vec<SwitchId> =
+        (0..6).map(|i| b.switch(Switch::new(format!("leaf-{}", 1201 + i)))).collect();
+    for (i, &switch) in all.iter().enumerate() {
+        b.link(switch, all[(i + 1) % all.len()]);
+    }
+    b.endpoints_on(all.into_iter(), 2);
+    b.finish(recipe("example", "none")).expect("every port has room")
 }
 
 /// Most endpoints that a file may ask for on one switch, and in all.

@@ -25,7 +25,12 @@ pub(super) const ENTRY: Format = Format {
     rank: 10,
     looks: |seen| seen.body.starts_with('{') && looks(seen.body),
     read: |text, name, p| read(text, name, p),
+    example: || EXAMPLE.to_owned(),
 };
+
+const EXAMPLE: &str = "{\"directed\": false, \"graph\": {\"at\": 20260101}, \"nodes\": [{\"id\": \
+    \"a1\", \"x\": 12.5, \"w\": 31.25}, {\"id\": \"b2\", \"x\": 71.5, \"w\": 1234}], \"links\": \
+    [{\"source\": \"a1\", \"target\": \"b2\", \"weight\": 1234.5, \"key\": 17}]}";
 
 #[derive(Deserialize)]
 struct Document {

@@ -34,7 +34,14 @@ pub(super) const ENTRY: Format = Format {
     rank: 40,
     looks: |seen| is_orcs(seen.body),
     read: |text, name, p| with_endpoints(read(text, name)?, name, p, false),
+    example: || EXAMPLE.to_owned(),
 };
+
+const EXAMPLE: &str = "digraph {\n\
+    S10 [label=\"leaf-1234\"]\nS11 [label=\"leaf-5678\"]\n\
+    H1 -> S10 [hostname=\"node-12345\", comment=\"*\"]\nS10 -> H1 [comment=\"H1\"]\n\
+    H2 -> S11 [hostname=\"node-67890\", comment=\"*\"]\nS11 -> H2 [comment=\"H2\"]\n\
+    S10 -> S11 [comment=\"H2\"]\nS11 -> S10 [comment=\"H1\"]\n}\n";
 
 /// Most table entries that a file may ask for.
 const MAX_ENTRIES: usize = 1 << 30;

@@ -19,7 +19,12 @@ pub(super) const ENTRY: Format = Format {
     rank: 60,
     looks: |seen| looks(seen.first),
     read: |text, name, p| with_endpoints(read(text, name)?, name, p, false),
+    example: || EXAMPLE.to_owned(),
 };
+
+const EXAMPLE: &str = "# made 2026-01-01 10:11:12 by 1234\nSwitchName=s1 Nodes=n[01-12],m[100-117] \
+    LinkSpeed=100000\nSwitchName=s2 Nodes=k[0200-0217] LinkSpeed=25000\nSwitchName=s3 \
+    Switches=s[1-2] LinkSpeed=400000\n";
 
 /// Most names that all lists of a file may stand for: Slurm has no more nodes.
 const MOST_NAMES: usize = 1 << 17;

@@ -1,20 +1,20 @@
-//! Latency and accepted load against the means that `BookSim` 2 has over three seeds.
+//! Tests of latency and accepted load against the means of `BookSim` 2 over three seeds.
 //!
-//! Up to 0.8 of a curve's largest accepted load latency is within 1 %, and at every load what is
-//! accepted within 1.5 %, or three of the row's standard deviations. Where `BookSim`'s latency
-//! varies by more than 0.3 % from seed to seed, three standard deviations of the difference are
-//! added. What is outside with three seeds is run with thirty, whose mean is known better: near
-//! saturation a seed's accepted load varies by 1 to 2 %, and so do means of three.
+//! Up to 0.8 of a curve's largest accepted load, latency is within 1 %; at every load, the accepted
+//! load is within 1.5 % or three of the row's standard deviations. Where `BookSim`'s latency varies
+//! by more than 0.3 % between seeds, three standard deviations of the difference are added. A row
+//! outside of these limits with three seeds is run with thirty, whose mean is more exact: near
+//! saturation the accepted load of a seed varies by 1 to 2 %, and so do means of three.
 
 use crate::files::{config, data, simulation};
 use base::Quiet;
 use rayon::prelude::*;
 use std::collections::BTreeMap;
 
-/// A row of a curve of `BookSim`'s.
+/// A row of one of `BookSim`'s curves.
 #[derive(Debug, Clone)]
 struct Row {
-    /// The file, which has the name of its configuration.
+    /// The name of the file and of its configuration.
     file: String,
     curve: String,
     traffic: String,
@@ -25,13 +25,13 @@ struct Row {
     latency: f64,
     latency_sd: f64,
     overrides: String,
-    /// Cycles of a period, of which 5 are run.
+    /// Cycles of a sampling period; 5 periods are run.
     period: u32,
     /// Whether latency is compared.
     with_latency: bool,
 }
 
-/// The cells of a line of comma-separated values, of which some are quoted.
+/// The cells of a line of comma-separated values, some of which are quoted.
 pub(crate) fn cells(line: &str) -> Vec<String> {
     let (mut cells, mut quoted) = (vec![String::new()], false);
     for c in line.chars() {
@@ -91,9 +91,9 @@ fn rows() -> Vec<Row> {
     rows
 }
 
-/// What our runs found of a row.
+/// The results of our runs for a row.
 #[derive(Debug, Default)]
-struct Ours {
+struct RunResults {
     accepted: Vec<f64>,
     latency: Vec<f64>,
     deadlocks: usize,
@@ -103,14 +103,14 @@ pub(crate) fn mean(of: &[f64]) -> f64 {
     of.iter().sum::<f64>() / of.len() as f64
 }
 
-/// The standard deviation of one of them.
+/// The standard deviation of a single value.
 pub(crate) fn sd(of: &[f64]) -> f64 {
     let m = mean(of);
     (of.iter().map(|x| (x - m).powi(2)).sum::<f64>() / (of.len() - 1) as f64).sqrt()
 }
 
-fn ours(row: &Row, seeds: u32) -> Ours {
-    let mut found = Ours::default();
+fn ours(row: &Row, seeds: u32) -> RunResults {
+    let mut found = RunResults::default();
     let class = row.curve.rsplit_once(".c").and_then(|(_, c)| c.parse::<usize>().ok());
     for seed in 1..=seeds {
         let mut arguments = vec![format!("seed={seed}")];
@@ -124,22 +124,23 @@ fn ours(row: &Row, seeds: u32) -> Ours {
         arguments.extend(row.overrides.split(' ').map(str::to_owned));
         let point = simulation(config(&row.file, &arguments)).run(1, &Quiet).unwrap().point;
         let of = class.map_or(&point.all, |c| &point.classes[c]);
-        found.deadlocks += usize::from(point.circle.is_some());
+        found.deadlocks += usize::from(point.deadlock.is_some());
         found.accepted.push(of.accepted_load);
         found.latency.push(of.latency.unwrap_or(f64::NAN));
     }
     found
 }
 
-/// How far a figure is from `BookSim`'s, and how far it may be, both as a share of `BookSim`'s.
+/// The difference from `BookSim`'s figure and the largest one allowed, both relative to that
+/// figure.
 #[derive(Debug, Clone, Copy)]
-struct Gap {
+struct Difference {
     is: f64,
     most: f64,
 }
 
-impl Gap {
-    fn latency(row: &Row, ours: &Ours) -> Self {
+impl Difference {
+    fn latency(row: &Row, ours: &RunResults) -> Self {
         let of_a_mean = |sd: f64, count: usize| sd.powi(2) / count as f64;
         let mine = of_a_mean(sd(&ours.latency), ours.latency.len());
         let spread = (of_a_mean(row.latency_sd, 3) + mine).sqrt() / row.latency;
@@ -148,18 +149,18 @@ impl Gap {
         Self { is: mean(&ours.latency) / row.latency - 1.0, most }
     }
 
-    fn accepted(row: &Row, ours: &Ours) -> Self {
+    fn accepted(row: &Row, ours: &RunResults) -> Self {
         let most = (3.0 * row.accepted_sd / row.accepted).max(0.015);
         Self { is: mean(&ours.accepted) / row.accepted - 1.0, most }
     }
 
-    /// How much of what may be it is: above 1 is wrong.
+    /// The difference relative to the largest one allowed: above 1 is wrong.
     fn share(self) -> f64 {
         if self.is.is_nan() { f64::INFINITY } else { self.is.abs() / self.most }
     }
 }
 
-/// A row beside ours: how much of what may be the difference is, and a line that tells.
+/// Compares a row with our results: the difference relative to the allowed one, and a line of text.
 fn compare(row: &Row, seeds: u32) -> (f64, String) {
     let found = ours(row, seeds);
     let name = format!("{} {} {} ({seeds} seeds)", row.curve, row.traffic, row.offered);
@@ -168,16 +169,16 @@ fn compare(row: &Row, seeds: u32) -> (f64, String) {
         let share = if row.deadlocked && stuck > 0 { 0.0 } else { f64::INFINITY };
         return (share, format!("{name}: deadlocked with {stuck}"));
     }
-    let accepted = Gap::accepted(row, &found);
-    let latency = row.with_latency.then(|| Gap::latency(row, &found));
-    let share = accepted.share().max(latency.map_or(0.0, Gap::share));
-    let tell = |gap: Gap| format!("{:+.2} % of {:.2} %", 100.0 * gap.is, 100.0 * gap.most);
+    let accepted = Difference::accepted(row, &found);
+    let latency = row.with_latency.then(|| Difference::latency(row, &found));
+    let share = accepted.share().max(latency.map_or(0.0, Difference::share));
+    let tell = |gap: Difference| format!("{:+.2} % of {:.2} %", 100.0 * gap.is, 100.0 * gap.most);
     let latency = latency.map_or("-".to_owned(), tell);
     (share, format!("{name}: accepted {}, latency {latency}", tell(accepted)))
 }
 
-/// Of every curve the least load, the largest at which latency is compared, and the largest where
-/// that is not long; of deadlocks all.
+/// The rows that are run: of every curve the least load, the largest one at which latency is
+/// compared, and the largest one that does not take long; all rows of deadlocks.
 fn chosen(rows: &[Row]) -> Vec<Row> {
     let same = |a: &Row, b: &Row| (&a.curve, &a.traffic) == (&b.curve, &b.traffic);
     let mut chosen = Vec::new();

@@ -1,13 +1,14 @@
-//! Packets that wait in a circle: found where `BookSim`'s do, and not where they cannot.
+//! Deadlocks: they are found where `BookSim` has them, and not where they are impossible.
 //!
-//! On Slim Fly q = 5 UGAL-L with any virtual channel on any hop locks up under tornado traffic from
-//! a load of 0.6 on; with the channel of the links crossed before it accepts 0.42 at a load of 1.
+//! On Slim Fly q = 5, UGAL-L with any virtual channel on any hop deadlocks under tornado traffic
+//! from a load of 0.6 on; with virtual channels that rise hop by hop it accepts 0.42 at a load of
+//! 1.
 
 use crate::files::{config, simulation};
 use base::Quiet;
 use flit::engine::{Waiting, engine};
 use formats::booksim::{Source, read};
-use lab::sampling::{BookSim, Ended};
+use lab::sampling::{BookSim, SamplingEnd};
 use std::fmt::Write;
 
 fn ugal(policy: &str, load: f64, seed: u32) -> BookSim {
@@ -26,8 +27,8 @@ fn ugal(policy: &str, load: f64, seed: u32) -> BookSim {
 fn any_channel_on_any_hop_locks_up() {
     for (load, seed) in [(0.6, 1), (0.8, 2), (1.0, 3)] {
         let of = ugal("any", load, seed);
-        assert!(of.circle.is_some(), "a proof of what locks up");
-        let circle = of.run(1, &Quiet).unwrap().point.circle.expect("a circle");
+        assert!(of.dependency_cycle.is_some(), "a proof of what locks up");
+        let circle = of.run(1, &Quiet).unwrap().point.deadlock.expect("a cycle");
         assert!(circle.len() > 1, "{load}: {circle:?}");
         let place = |w: &Waiting| (w.router, w.port, w.lane);
         let mut places: Vec<_> = circle.iter().map(place).collect();
@@ -42,16 +43,16 @@ fn channels_that_rise_do_not() {
     let mut accepted = Vec::new();
     for seed in 1..=3 {
         let of = ugal("hops", 1.0, seed);
-        assert_eq!(of.circle, None);
+        assert_eq!(of.dependency_cycle, None);
         let point = of.run(1, &Quiet).unwrap().point;
-        assert_eq!(point.circle, None);
+        assert_eq!(point.deadlock, None);
         accepted.push(point.all.accepted_load);
     }
     let mean = accepted.iter().sum::<f64>() / 3.0;
     assert!((mean / 0.42 - 1.0).abs() < 0.015, "{accepted:?}");
 }
 
-/// A ring of routers that send round it in one direction, with these keys besides.
+/// A ring of routers that send in one direction only, with these keys in addition.
 fn ring(keys: &str) -> BookSim {
     let routers = 5;
     let mut file = String::new();
@@ -68,8 +69,8 @@ fn ring(keys: &str) -> BookSim {
 
 #[test]
 fn every_kind_of_router_that_locks_up_is_seen_to() {
-    // what a packet waits for: a channel that another has, one that is full, one whose last packet
-    // has not left the next buffer
+    // a packet waits for a channel that another packet holds, one that is full, or one whose last
+    // packet has not left the next buffer
     for keys in [
         "num_vcs = 1;",
         "num_vcs = 1; vc_busy_when_full = 1;",
@@ -87,17 +88,18 @@ fn every_kind_of_router_that_locks_up_is_seen_to() {
             engine.advance(500);
             cycles += 500;
             assert!(cycles < 100_000, "{keys}: still {}", engine.is_still());
-            let Some(circle) = engine.circle() else { continue };
+            let Some(circle) = engine.deadlock() else { continue };
             break circle;
         };
         assert!(circle.len() > 1, "{keys}: {circle:?}");
-        // all five routers are in it: once the rest has come to a stop, nothing moves any more
+        // all five routers are part of the cycle: once the others have stopped, nothing moves any
+        // more
         engine.advance(500);
         let (sent, left) = (engine.sent(), engine.tally().ejected);
         engine.advance(5000);
         assert_eq!((engine.sent(), engine.tally().ejected), (sent, left), "{keys}");
         assert!(engine.is_still(), "{keys}");
-        assert_eq!(of.run(1, &Quiet).unwrap().ended, Ended::Deadlock, "{keys}");
+        assert_eq!(of.run(1, &Quiet).unwrap().ended, SamplingEnd::Deadlock, "{keys}");
     }
 }
 
@@ -109,7 +111,7 @@ fn a_class_that_never_comes_to_its_turn_ends_the_run() {
         acc_stopping_thres = -1.0;";
     let config = read(&[Source::File { name: "mesh.cfg", text }]).unwrap();
     let found = BookSim::new(config, None, &Quiet).unwrap().run(1, &Quiet).unwrap();
-    assert_eq!((found.ended, found.point.circle), (Ended::NotDrained, None));
+    assert_eq!((found.ended, found.point.deadlock), (SamplingEnd::NotDrained, None));
     assert!(found.point.classes[0].packets.1 > 0);
     assert_eq!(found.point.classes[1].packets.1, 0, "BookSim's sources send the other class first");
 }

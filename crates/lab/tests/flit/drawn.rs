@@ -1,5 +1,5 @@
-//! Routing functions that draw, with the same draws for the fast routers and the slow ones: a draw
-//! follows from where a packet is and where it goes, instead of from all draws before it.
+//! Random routing functions that draw the same numbers in the fast and in the slow routers: a draw
+//! depends on where a packet is and where it goes, not on the draws before it.
 
 use crate::reference::{Network, Rule};
 use crate::slow::{End, Flit, Port, Want};
@@ -11,23 +11,23 @@ use paths::guide::{self, Guide, Here};
 use paths::wiring::{self, Wiring};
 use paths::word;
 
-/// The draws of a packet for `to` at a router, where it has come in at a port and a channel: 0 at
-/// the first router, since with lookahead a packet is routed there before it has a channel.
+/// The draws of a packet to `to` at a router, which it entered by a port and a channel: 0 at the
+/// first router, because with lookahead the packet is routed there before it has a channel.
 fn draws(router: usize, input: usize, vc: usize, to: usize) -> Fast {
     let place = [router, input, vc, to].into_iter().fold(0, |sum, part| sum * 256 + part as u64);
     Fast::new(11, "draws", place)
 }
 
-/// In place of a port where a packet is still at its source.
+/// The port number of a packet that is still at its source.
 const NO_PORT: usize = 255;
 
 /// A routing function with the draws of [`draws`].
-pub(crate) struct Given<'a> {
+pub(crate) struct FixedDraws<'a> {
     pub(crate) guide: &'a (dyn Explored + Send),
     pub(crate) wiring: &'a Wiring,
 }
 
-impl Given<'_> {
+impl FixedDraws<'_> {
     fn with<T>(
         &self,
         here: &mut Here<'_>,
@@ -50,7 +50,7 @@ impl Given<'_> {
     }
 }
 
-impl Guide for Given<'_> {
+impl Guide for FixedDraws<'_> {
     fn lanes(&self) -> u8 {
         self.guide.lanes()
     }
@@ -86,7 +86,7 @@ impl Guide for Given<'_> {
     }
 }
 
-/// The port of a mesh of k x k routers from one towards another, along the rows first or last.
+/// The port of a mesh of k x k routers towards another router, along the rows first or last.
 fn mesh_port(k: usize, from: usize, to: usize, rows_first: bool) -> usize {
     let along = |base: usize, a: usize, b: usize| (a != b).then_some(base + usize::from(a > b));
     let (row, column) = (along(0, from % k, to % k), along(2, from / k, to / k));
@@ -94,14 +94,14 @@ fn mesh_port(k: usize, from: usize, to: usize, rows_first: bool) -> usize {
     port.unwrap_or(4)
 }
 
-/// The lower half of so many channels, or the upper one: of an odd number both have the middle one.
+/// The lower or the upper half of `vcs` channels; with an odd number both have the middle one.
 fn half(vcs: usize, lower: bool) -> std::ops::Range<usize> {
     if lower { 0..vcs - vcs / 2 } else { vcs / 2..vcs }
 }
 
 impl Network {
     /// `xy_yx` on a mesh of k x k: rows first on the lower half of the channels, columns first on
-    /// the upper one; which is drawn at the first router, and seen by the channel at the others.
+    /// the upper half. The half is drawn at the first router; the others see it by the channel.
     pub(crate) fn xy_yx(&self, k: usize, vcs: usize, place: (usize, usize), flit: &Flit) -> Want {
         let ((router, input), to) = (place, flit.to as usize);
         if router == to {
@@ -115,9 +115,10 @@ impl Network {
         (mesh_port(k, router, to, rows_first), half(vcs, rows_first), 0)
     }
 
-    /// `valiant` on a mesh of k x k: dimension by dimension to a router that is drawn at the first
-    /// one, on the lower half of the channels, then on the upper one to the last router; at that
-    /// on all channels, whichever it is. The note is twice the router between, and one more behind.
+    /// `valiant` on a mesh of k x k: dimension by dimension to an intermediate router drawn at the
+    /// first one, on the lower half of the channels, then on the upper half to the last router,
+    /// where all channels are allowed. The note is twice the intermediate router, and one more
+    /// behind it.
     pub(crate) fn valiant(
         &self,
         k: usize,
@@ -139,7 +140,7 @@ impl Network {
     }
 
     /// `nca` on a tree of routers with k ports up: down where the endpoint is below, else up by a
-    /// port that is drawn.
+    /// random port.
     pub(crate) fn nca(
         &self,
         k: usize,
@@ -159,8 +160,7 @@ impl Network {
 }
 
 impl Network {
-    /// The virtual channels on which an endpoint sends to another one: with `ugal` one that is
-    /// drawn.
+    /// The virtual channels on which an endpoint sends to another one: with `ugal` a random one.
     pub(crate) fn injects(&self, vcs: usize, from: usize, to: u32) -> std::ops::Range<usize> {
         if !matches!(self.rule, Rule::Ugal(_)) {
             return 0..vcs;
@@ -169,11 +169,11 @@ impl Network {
         vc..vc + 1
     }
 
-    /// `ugal` on a dragonfly of groups of 2 p routers. At the first router a packet goes directly
-    /// where the flits before the port that leads there are at most 30 more than twice those before
-    /// the port to a router that is drawn, else over that one. Phases are the channels: 0 before
-    /// the router between, 1 directly, 2 from the last link between groups on. The note is the
-    /// router, and two bits of phase.
+    /// `ugal` on a dragonfly with groups of 2 p routers. At the first router a packet takes the
+    /// direct path if the flits before its port are at most 30 more than twice those before the
+    /// port towards a random router; else it goes over that router. The channels are phases: 0
+    /// before the intermediate router, 1 on the direct path, 2 from the last link between groups
+    /// on. The note holds the router, and two bits of phase.
     pub(crate) fn ugal(
         &self,
         p: usize,
@@ -207,8 +207,8 @@ impl Network {
     }
 }
 
-/// The port from a router of a dragonfly to another one: of p endpoints, then those to the other
-/// routers of the group in their order, then p to the other groups in theirs.
+/// The port from a router of a dragonfly to another one: ports lead to p endpoints, then to the
+/// other routers of the group in their order, then p ports to the other groups in theirs.
 fn dragonfly_port(p: usize, router: usize, goal: usize) -> usize {
     let a = 2 * p;
     let (group, other) = (router / a, goal / a);
@@ -217,7 +217,7 @@ fn dragonfly_port(p: usize, router: usize, goal: usize) -> usize {
     if gate == router { p + a - 1 + out % p } else { p + gate % a - usize::from(router < gate) }
 }
 
-/// A dragonfly of p endpoints a router, cabled as the fast routers have it.
+/// A dragonfly with p endpoints on each router, cabled like that of the fast routers.
 pub(crate) fn dragonfly(p: usize) -> Network {
     let keys = format!(
         "topology = dragonflynew; k = {p}; n = 1; routing_function = ugal; use_noc_latency = 0;"
@@ -233,17 +233,18 @@ pub(crate) fn dragonfly(p: usize) -> Network {
     }
 }
 
-/// The port of a tree's router towards what is not below it.
+/// The port of a router of a tree towards an endpoint that is not below it.
 const NOT_BELOW: usize = usize::MAX;
 
-/// A k-ary n-tree, cabled as the fast routers have it; what is below a port follows from that.
+/// A k-ary n-tree, cabled like that of the fast routers; the cabling says which endpoints are below
+/// a port.
 pub(crate) fn fat_tree(k: usize, n: usize) -> Network {
     let keys = format!(
         "topology = fattree; k = {k}; n = {n}; routing_function = nca; use_noc_latency = 0;"
     );
     let ports = ports_of(&keys);
-    // what is below a router: endpoints, and what is below the routers of the next level; the first
-    // k ports of a router go down
+    // below a router are its endpoints, and whatever is below its routers of the next level; the
+    // first k ports of a router go down
     let endpoints = ports.iter().flatten().filter(|p| matches!(p.end, End::Endpoint(_))).count();
     let mut next = vec![vec![NOT_BELOW; endpoints]; ports.len()];
     for _ in 0..n {
@@ -265,7 +266,7 @@ pub(crate) fn fat_tree(k: usize, n: usize) -> Network {
     Network { keys, file: None, ports, next, rule: Rule::Nca(k) }
 }
 
-/// The ports of the network of a configuration, as the fast routers have them.
+/// The ports of the network of a configuration, as the fast routers number them.
 fn ports_of(keys: &str) -> Vec<Vec<Port>> {
     let config = read(&[Source::File { name: "a.cfg", text: keys }]).unwrap();
     let of = case(&config, None).unwrap();

@@ -1,4 +1,5 @@
-//! `[sim.flit]` of experiment files: its keys, sweeps over them, what is refused and where.
+//! Tests of `[sim.flit]` in experiment files: its keys, sweeps over them, refusals and their
+//! places.
 
 use lab::expand;
 use serde_json::{Value, json};
@@ -19,7 +20,7 @@ switch.virtual_channels = 8
 run = { warmup_cycles = 100, measure_cycles = 200 }
 "#;
 
-/// What the points of a file ask of the simulator.
+/// The simulator's parameters at each point of a file.
 fn asked(text: &str) -> Vec<Value> {
     let all = expand(text, "f.toml", &[]).expect(text);
     all.points.iter().map(|point| point.sim["flit"].clone()).collect()
@@ -91,7 +92,7 @@ fn the_effective_file_stands_for_the_same_points() {
 
 #[test]
 fn what_cannot_be_is_refused_where_it_stands() {
-    for (line, place, told) in [
+    for (line, place, expected) in [
         ("load = 0", "line 11, column 1: sim.flit: load: ", "0 is out of range"),
         ("load = []", "line 11, column 1: sim.flit: load: ", "there is none"),
         ("load = \"fast\"", "line 11, column 1: sim.flit: load: ", "0.1:1.0:0.1"),
@@ -105,21 +106,21 @@ fn what_cannot_be_is_refused_where_it_stands() {
         ("lane_use = \"all\"", "line 11, column 1: sim.flit: lane_use: ", "hops"),
     ] {
         let said = fault(&FILE.replace("[sim.flit]\n", &format!("[sim.flit]\n{line}\n")));
-        assert!(said.starts_with(&format!("f.toml: {place}")) && said.contains(told), "{said}");
+        assert!(said.starts_with(&format!("f.toml: {place}")) && said.contains(expected), "{said}");
     }
     let selection = fault(&FILE.replace("ugal_l", "best"));
     assert!(
         selection.starts_with("f.toml: line 11, column 1: sim.flit: selection: "),
         "{selection}"
     );
-    for (key, told) in [
+    for (key, expected) in [
         ("buffer_flits = 0", "switch.buffer_flits: 0 is out of range"),
         ("buffer_flitz = 1", "switch.buffer_flitz: unknown field"),
         ("virtual_channels = \"x\"", "switch.virtual_channels: "),
     ] {
         let said = fault(&FILE.replace("virtual_channels = 8", key));
         assert!(said.starts_with("f.toml: line 13, column 8: sim.flit: switch."), "{said}");
-        assert!(said.contains(told), "{said}");
+        assert!(said.contains(expected), "{said}");
     }
     let cycles = fault(&FILE.replace("measure_cycles = 200", "measure_cycles = 0"));
     assert!(cycles.starts_with("f.toml: line 14, column 30: sim.flit: run.measure"), "{cycles}");

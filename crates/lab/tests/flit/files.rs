@@ -9,7 +9,7 @@ pub(crate) fn data(name: &str) -> String {
     format!("{}/tests/data/flit/{name}", env!("CARGO_MANIFEST_DIR"))
 }
 
-/// A configuration by its name, and what is set besides.
+/// A configuration by its name, with further settings.
 pub(crate) fn config(name: &str, arguments: &[String]) -> Config {
     let text = std::fs::read_to_string(data(&format!("{name}.cfg"))).unwrap();
     let file = Source::File { name, text: &text };
@@ -18,7 +18,7 @@ pub(crate) fn config(name: &str, arguments: &[String]) -> Config {
     read(&sources).unwrap_or_else(|e| panic!("{name}: {e}"))
 }
 
-/// Its simulation.
+/// The simulation of a configuration.
 pub(crate) fn simulation(config: Config) -> BookSim {
     let file = match &config.network {
         Network::Anynet { file, .. } => {

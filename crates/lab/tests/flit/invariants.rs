@@ -1,12 +1,12 @@
-//! What holds of every router on every network: nothing is lost or made, all packets arrive, and
-//! neither threads nor the longer way through a step change anything.
+//! Invariants of every router on every network: no flit is lost or created, all packets arrive, and
+//! neither threads nor the general code of a step change any result.
 
 use base::Quiet;
 use flit::booksim::freedom;
 use flit::engine::{Engine, Setup, Tally, engine};
 use flit::router::{Allocator, Priority, Router};
 use formats::booksim::{Source, read};
-use lab::booksim::{Case, case};
+use lab::booksim::{BookSimCase, case};
 use proptest::prelude::*;
 use proptest::sample::select;
 use verify::Verdict;
@@ -36,7 +36,7 @@ const NETWORKS: [&str; 16] = [
      num_vcs = 4;",
 ];
 
-/// A star of 7 routers and a ring around it, the latencies of both directions as given.
+/// A star of 7 routers with a ring around it, and given latencies in both directions.
 fn star(latencies: &[u32]) -> String {
     let mut latency = latencies.iter().cycle();
     let mut row = |r: u32| {
@@ -52,7 +52,7 @@ fn any_allocator() -> impl Strategy<Value = Allocator> {
     select(vec![Allocator::SeparableInputFirst, Allocator::Islip])
 }
 
-/// A router of any kind, or of the kind that the short way does.
+/// A router of any kind, or of the kind that the fast code of a step handles.
 fn any_router() -> impl Strategy<Value = Router> {
     let speeds = select(vec![1.0, 1.25, 1.5, 1.7, 2.0, 3.0]);
     let priorities =
@@ -99,7 +99,7 @@ fn any_router() -> impl Strategy<Value = Router> {
             priority: allocators.4,
             speculative,
             speculation_yields: yields,
-            // hopeless requests that do not yield can keep all others waiting for ever
+            // hopeless requests that do not yield can starve all others
             speculation_asks_free: free || !yields,
             speculation_asks_credit: credit,
             hold_switch_for_packet: hold,
@@ -113,11 +113,17 @@ fn any_router() -> impl Strategy<Value = Router> {
     })
 }
 
-/// What a run left: what was counted, what every port sent, when it was over.
-type Left = (Tally, Vec<u32>, u32);
+/// The state after a run: the counts, what every port sent, and when it was over.
+type FinalState = (Tally, Vec<u32>, u32);
 
-/// Some hundred cycles, and as many more as it takes for all to arrive.
-fn left(of: &Case, router: &Router, seed: u64, threads: usize, always_full: bool) -> Left {
+/// Runs for some hundred cycles, and then until all packets have arrived.
+fn left(
+    of: &BookSimCase,
+    router: &Router,
+    seed: u64,
+    threads: usize,
+    always_full: bool,
+) -> FinalState {
     let setup = Setup {
         wiring: &of.wiring,
         router,
@@ -127,8 +133,8 @@ fn left(of: &Case, router: &Router, seed: u64, threads: usize, always_full: bool
         seed,
         threads,
         always_full,
-        deal: None,
-        born_when_made: false,
+        assignment: None,
+        age_from_staging: false,
         cycles: 1 << 20,
     };
     let mut engine: Box<dyn Engine> = engine(setup).unwrap();
@@ -144,7 +150,7 @@ fn left(of: &Case, router: &Router, seed: u64, threads: usize, always_full: bool
         engine.advance(50);
         engine.audit().unwrap();
     }
-    // the last flits and credits are on their way
+    // the last flits and credits are still in flight
     engine.advance(200);
     engine.audit().unwrap();
     let tally = engine.tally();
@@ -191,7 +197,7 @@ proptest! {
         let net = star(&latencies);
         let of = case(&config, Some(("net", &net))).unwrap();
         let proof = freedom::prove(&*of.guide, &of.wiring, &Quiet).unwrap();
-        // with some latencies the shortest ways are too long for channels that rise
+        // with some latencies the shortest paths have too many hops for channels that rise
         let holds = matches!(proof, Verdict::Holds(_));
         prop_assert!(holds || network.contains("anynet"), "{text}");
         prop_assume!(holds);

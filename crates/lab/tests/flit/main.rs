@@ -1,4 +1,4 @@
-//! The simulator of flits against `BookSim`'s curves, the closed form, and itself.
+//! Tests of the flit simulator against `BookSim`'s curves, the closed form, and itself.
 #![allow(clippy::unwrap_used, reason = "a panic is how a test fails")]
 
 mod curves;

@@ -1,11 +1,11 @@
-//! Three random configurations against the means that `BookSim` 2 has over three seeds.
+//! Tests of three random configurations against the means of `BookSim` 2 over three seeds.
 
 use crate::curves::{cells, mean, sd};
 use crate::files::{config, data, simulation};
 use base::Quiet;
 use rayon::prelude::*;
 
-/// A load of a configuration, and what BookSim has of a class: mean, standard deviation.
+/// A load of a configuration, with BookSim's mean and standard deviation for a class.
 #[derive(Debug)]
 struct Row {
     case: String,
@@ -38,13 +38,14 @@ fn rows() -> Vec<Row> {
     lines.map(row).collect()
 }
 
-/// Above so many cycles a latency is that of a few sources whose class hardly comes to its turn.
+/// The latency, in cycles, above which a class is starved but for a few of its sources.
 const STARVING: f64 = 1000.0;
 
-/// Latencies from birth and from entering, and accepted loads, of every class by seed.
-type Ours = Vec<Vec<[f64; 3]>>;
+/// Latencies from injection and from entering the network, and accepted loads, of every class by
+/// seed.
+type LatenciesAndLoads = Vec<Vec<[f64; 3]>>;
 
-fn ours(row: &Row, seeds: u32) -> Ours {
+fn ours(row: &Row, seeds: u32) -> LatenciesAndLoads {
     let one = |seed| {
         let arguments = [
             format!("injection_rate={}", row.rates),
@@ -71,14 +72,14 @@ fn random_configurations_are_those_of_booksim() {
     let mut wrong = Vec::new();
     for load in rows.chunk_by(same) {
         let starves = load.iter().any(|row| row.latency.0 > STARVING);
-        // its runs are long: until the last source has come to its turn
+        // BookSim's runs are long: they last until the last source has had its turn
         let seeds = if starves { 3 } else { 6 };
         let found = ours(&load[0], seeds);
         for row in load {
             let booksim = [row.latency, row.network_latency, row.accepted];
             for (at, (expected, spread)) in booksim.into_iter().enumerate() {
                 let mine: Vec<f64> = found.iter().map(|seed| seed[row.class][at]).collect();
-                // the difference of two means, of three runs and of ours
+                // the error of the difference of two means, of three runs and of ours
                 let runs = f64::from(seeds);
                 let deviation = (spread.powi(2) / 3.0 + sd(&mine).powi(2) / runs).sqrt();
                 let equal = if expected > STARVING { 0.25 } else { 0.01 };

@@ -1,17 +1,20 @@
-//! Random configurations over all keys of the router, against a slow model of BookSim's rules.
+//! Tests of random configurations over all keys of the router, against a slow model of BookSim's
+//! rules.
 //!
-//! Both get the same packets at the same times, and where a routing function draws the same draws
-//! ([`crate::drawn`]), so that every latency is the same. With several outputs of a port BookSim's
-//! order of two flits that come through together follows from lists that the fast router does not
-//! keep: there means are compared.
+//! Both get the same packets at the same times and, where a routing function is random, the same
+//! draws ([`crate::drawn`]), so that every latency is equal. With several outputs of a port,
+//! BookSim's order of two flits that come through together follows from lists that the fast router
+//! does not keep; then means are compared.
 
-use crate::drawn::{Given, dragonfly, fat_tree};
+use crate::drawn::{FixedDraws, dragonfly, fat_tree};
 use crate::slow::allocator::Kind;
-use crate::slow::{self, End, Flit, Found, Inject, Keys, Packet, Port, Priority, Route, Want};
+use crate::slow::{
+    self, ClassResult, End, Flit, Inject, Keys, Packet, Port, Priority, Route, Want,
+};
 use base::seed::Fast;
 use fabric::network::parse_inline;
 use families::family;
-use flit::engine::{Deal, Setup, Tally, engine};
+use flit::engine::{Assignment, Setup, Tally, engine};
 use formats::booksim::{Source, read};
 use lab::booksim::case;
 use paths::select::Rail;
@@ -19,8 +22,9 @@ use rayon::prelude::*;
 use std::fmt::Write;
 use traffic::times::{Injections, Timed};
 
-/// Cycles in which packets are born, and those of a run at most.
-const BIRTHS: u32 = 250;
+/// The number of cycles in which packets are injected.
+const INJECTION_CYCLES: u32 = 250;
+/// The largest number of cycles of a run.
 const CYCLES: u32 = 20_000;
 
 /// A network: its keys, its file, its ports, and the port of each router towards each endpoint.
@@ -32,23 +36,26 @@ pub(crate) struct Network {
     pub(crate) rule: Rule,
 }
 
-/// What its routing function says of virtual channels.
+/// The rule of a routing function for virtual channels.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Rule {
-    /// Any of them.
+    /// Any virtual channel.
     Any,
-    /// `min_adapt`: 0 at a low rank, and always behind a link on which the packet had it; else also
-    /// the others. Outputs of the same rank are one in BookSim, that of the lowest dimension.
+    /// `min_adapt`: channel 0 at a low rank, and always behind a link on which the packet had it;
+    /// else also the others. In BookSim outputs of the same rank are one, that of the lowest
+    /// dimension.
     Escape,
-    /// `dim_order` on a torus: the lower half, or the upper one where the packet comes into a
-    /// dimension at a larger coordinate than it goes to. Coordinates to this base.
+    /// `dim_order` on a torus: the lower half, or the upper half where the packet enters a
+    /// dimension at a larger coordinate than its destination's. The number is the base of
+    /// coordinates.
     Halves(usize),
-    /// `xy_yx` and `valiant` on a mesh of so many routers a side, and `nca` on a tree of so many
-    /// ports up.
+    /// `xy_yx` on a mesh with this number of routers a side.
     XyYx(usize),
+    /// `valiant` on a mesh with this number of routers a side.
     Valiant(usize),
+    /// `nca` on a tree with this number of ports up.
     Nca(usize),
-    /// `ugal` on a dragonfly of so many endpoints a router.
+    /// `ugal` on a dragonfly with this number of endpoints on a router.
     Ugal(usize),
 }
 
@@ -91,7 +98,8 @@ impl Network {
     }
 }
 
-/// A torus of k x k routers, dimension by dimension; k is odd, so that no direction is drawn.
+/// A torus of k x k routers, routed dimension by dimension; k is odd, so that no direction is
+/// random.
 fn torus(k: usize, wires: bool) -> Network {
     let latency = if wires { 2 } else { 1 };
     let (mut ports, mut next) = (Vec::new(), Vec::new());
@@ -119,7 +127,7 @@ fn torus(k: usize, wires: bool) -> Network {
     Network { keys, file: None, ports, next, rule: Rule::Halves(k) }
 }
 
-/// A mesh of k x k routers, dimension by dimension.
+/// A mesh of k x k routers, routed dimension by dimension.
 fn mesh(k: usize, rule: Rule) -> Network {
     let port = |end| Port { end, out: 1, into: 1 };
     let (mut ports, mut next) = (Vec::new(), Vec::new());
@@ -153,7 +161,7 @@ fn mesh(k: usize, rule: Rule) -> Network {
     Network { keys, file: None, ports, next, rule }
 }
 
-/// A tree of routers with two endpoints each, latencies of both directions drawn.
+/// A tree of routers with two endpoints each, and random latencies in both directions.
 fn tree(routers: usize, random: &mut Fast) -> Network {
     let parents: Vec<usize> =
         (0..routers).map(|r| if r == 0 { 0 } else { random.below(r as u32) as usize }).collect();
@@ -193,7 +201,7 @@ fn tree(routers: usize, random: &mut Fast) -> Network {
     Network { keys, file: Some(file), ports, next, rule: Rule::Any }
 }
 
-/// A router of any kind.
+/// A random router.
 fn any_keys(rule: Rule, random: &mut Fast) -> Keys {
     let mut below = |n: usize| random.below(n as u32) as usize;
     let vcs = if rule == Rule::Any { 1 + below(6) } else { 2 + below(5) };
@@ -231,7 +239,7 @@ fn any_keys(rule: Rule, random: &mut Fast) -> Keys {
     }
 }
 
-/// The same as a configuration of BookSim.
+/// The router's keys as a configuration of BookSim.
 fn text(keys: &Keys, network: &Network) -> String {
     let allocator = |kind: Kind| match kind {
         Kind::Separable => "separable_input_first".to_owned(),
@@ -245,7 +253,7 @@ fn text(keys: &Keys, network: &Network) -> String {
         Priority::NetworkAge => "network_age",
     };
     let of_classes: Vec<String> = keys.class_priority.iter().map(ToString::to_string).collect();
-    // flits of all channels of a port, where these are set: what is left over is nobody's
+    // the buffer of all channels of a port together; flits left over by the division belong to none
     let shared = keys.shared_rest.map_or(String::new(), |rest| {
         format!("vc_buf_size = 77; buf_size = {};", keys.buffer * keys.vcs as u32 + rest)
     });
@@ -283,15 +291,21 @@ class_priority = {{{}}};",
     )
 }
 
-/// Packets of every endpoint, in the order of their births.
+/// Random packets of every endpoint, in the order of their injection.
 fn any_packets(endpoints: u32, classes: u32, random: &mut Fast) -> Vec<Vec<Packet>> {
     let most = 1 + random.below(6);
-    // of flits a cycle and endpoint, in hundredths
+    // flits for each cycle and endpoint, in hundredths
     let load = 5 + random.below(60);
-    let count = (BIRTHS * load / 100 * 2 / (most + 1) / classes).max(1);
+    let count = (INJECTION_CYCLES * load / 100 * 2 / (most + 1) / classes).max(1);
     let mut of = |_| {
         let mut own: Vec<Packet> = (0..count)
-            .map(|_| (random.below(BIRTHS).into(), random.below(endpoints), 1 + random.below(most)))
+            .map(|_| {
+                (
+                    random.below(INJECTION_CYCLES).into(),
+                    random.below(endpoints),
+                    1 + random.below(most),
+                )
+            })
             .collect();
         own.sort_by_key(|packet| packet.0);
         own
@@ -299,22 +313,22 @@ fn any_packets(endpoints: u32, classes: u32, random: &mut Fast) -> Vec<Vec<Packe
     (0..endpoints).map(&mut of).collect()
 }
 
-/// What the fast routers find.
+/// The result of the fast routers.
 fn fast(text: &str, network: &Network, packets: &[Vec<Packet>]) -> Tally {
     let config = read(&[Source::File { name: "a.cfg", text }]).unwrap();
     let of = case(&config, network.file.as_ref().map(|file| ("net", &**file))).unwrap();
     let mut lines = String::new();
     for (source, own) in packets.iter().enumerate() {
-        for (born, to, size) in own {
-            writeln!(lines, "{born} {source} {to} {size}").unwrap();
+        for (injected, to, size) in own {
+            writeln!(lines, "{injected} {source} {to} {size}").unwrap();
         }
     }
-    // endpoints alone matter of it
+    // only the endpoints of the network file matter here
     let recipe = parse_inline(&format!("mesh:shape={},p=1", packets.len())).unwrap();
     let named = family(&recipe.family).unwrap().build(&recipe.params).unwrap();
     let listed = Injections::parse(&lines, &named).unwrap();
     let times = Some(Timed { packets: &listed, stretch: 1.0 });
-    let given = Given { guide: &*of.guide, wiring: &of.wiring };
+    let given = FixedDraws { guide: &*of.guide, wiring: &of.wiring };
     let mut made = engine(Setup {
         wiring: &of.wiring,
         router: &of.router,
@@ -324,21 +338,21 @@ fn fast(text: &str, network: &Network, packets: &[Vec<Packet>]) -> Tally {
         seed: 1,
         threads: 1,
         always_full: false,
-        deal: Some(Deal { rails: 1, rail: Rail::Fixed, times, lengths: None }),
+        assignment: Some(Assignment { rails: 1, rail: Rail::Fixed, times, lengths: None }),
         cycles: 1 << 17,
-        born_when_made: false,
+        age_from_staging: false,
     })
     .unwrap();
     made.count_in(0..u32::MAX, false);
-    while made.now() < CYCLES && !(made.now() > BIRTHS && made.flits_inside() == 0) {
+    while made.now() < CYCLES && !(made.now() > INJECTION_CYCLES && made.flits_inside() == 0) {
         made.advance(100);
     }
     made.audit().unwrap();
     made.tally()
 }
 
-fn found(tally: &Tally) -> Vec<Found> {
-    let class = |class: &flit::engine::OfClass| Found {
+fn found(tally: &Tally) -> Vec<ClassResult> {
+    let class = |class: &flit::engine::OfClass| ClassResult {
         arrived: class.arrived,
         latency: class.latency,
         wait: class.wait,
@@ -348,17 +362,17 @@ fn found(tally: &Tally) -> Vec<Found> {
     tally.classes.iter().map(class).collect()
 }
 
-/// How a configuration came out.
+/// The outcome of comparing a configuration in both programs.
 enum Outcome {
-    /// The same in both: how often BookSim would have stopped; how far its order of flits that come
-    /// to one output together is from that of inputs, where there are several outputs of a port.
+    /// Equal in both, with the number of times that BookSim would have stopped; and, where a port
+    /// has several outputs, the difference that BookSim's order of simultaneous flits makes.
     Same(u64, Option<f64>),
-    /// Packets wait too long in both, as with `valiant` and `ugal` in a circle.
+    /// Packets wait too long in both, as with deadlocks of `valiant` and `ugal`.
     Late,
     Differs(String),
 }
 
-/// The `index`-th configuration in both.
+/// Compares the `index`-th configuration in both programs.
 fn compare(index: u64) -> Outcome {
     let mut random = Fast::new(7, "configurations", index);
     let network = match random.below(10) {
@@ -374,7 +388,8 @@ fn compare(index: u64) -> Outcome {
     };
     let mut keys = any_keys(network.rule, &mut random);
     if let Rule::Ugal(_) = network.rule {
-        // a channel a phase, room for a difference that counts, and no look ahead at queues
+        // one channel for each phase, buffers large enough for a difference to matter, and no
+        // lookahead at queues
         (keys.vcs, keys.input_speedup) = (3, keys.input_speedup.min(3));
         keys.buffer += 32;
         keys.routing_delay = keys.routing_delay.max(1);
@@ -382,7 +397,7 @@ fn compare(index: u64) -> Outcome {
     let endpoints = network.next[0].len() as u32;
     let mut packets = any_packets(endpoints, keys.class_priority.len() as u32, &mut random);
     if let Rule::Ugal(p) = network.rule {
-        // most go from each group to the next, whose one link is the direct way
+        // most packets go from each group to the next one, over the single link between them
         for (from, own) in packets.iter_mut().enumerate() {
             let next = (from + 2 * p * p) as u32 % endpoints;
             own.iter_mut().filter(|packet| packet.0 % 4 > 0).for_each(|packet| packet.1 = next);
@@ -403,11 +418,11 @@ fn compare(index: u64) -> Outcome {
         }
         return Outcome::Differs(format!("case {index}, late in one alone: {text}\n"));
     };
-    // longer ones share bins
+    // longer latencies share bins
     for found in &mut expected {
         found.latencies.retain(|cycles, _| *cycles < 4096);
     }
-    let latency = |all: &[Found]| all.iter().map(|found| found.latency).sum::<u64>() as f64;
+    let latency = |all: &[ClassResult]| all.iter().map(|found| found.latency).sum::<u64>() as f64;
     if expected != fast {
         let gap = 100.0 * (latency(&fast) / latency(&expected) - 1.0);
         return Outcome::Differs(format!("case {index}, {gap:+.2} %: {text}\n"));

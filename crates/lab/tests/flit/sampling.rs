@@ -1,11 +1,11 @@
-//! When a run of `BookSim`'s is over: its rules, from histories that are kept cycle by cycle.
+//! Tests of when a run of `BookSim`'s is over: its rules, applied to histories kept cycle by cycle.
 
 use crate::files::simulation;
 use base::Quiet;
 use flit::engine::{Engine, engine};
 use flit::run::{Drain, Phases, run};
 use formats::booksim::{Class, Config, Simulation, Source, read};
-use lab::sampling::{BookSim, Ended};
+use lab::sampling::{BookSim, SamplingEnd};
 
 const MESH: &str = "topology = mesh; k = 4; n = 2; routing_function = dor; num_vcs = 4;
     vc_buf_size = 8; use_noc_latency = 0; sample_period = 200; seed = 7;";
@@ -31,7 +31,7 @@ fn what_is_under_way_is_as_old_as_it_is() {
     ] {
         let of = simulation(config(more));
         let mut engine = started(&of);
-        // every cycle adds one to the age of each packet that is under way
+        // every cycle adds one to the age of each packet that is in flight
         let mut area = 0;
         for cycle in 1..=500 {
             engine.count_until(cycle);
@@ -60,12 +60,12 @@ fn flits_under_way_are_counted_one_by_one() {
     }
 }
 
-/// All that was counted until the end of a period, of each class: cycles of latency, packets and
-/// flits that arrived; flits under way, and their ages.
-type Seen = Vec<[f64; 5]>;
+/// Everything counted until the end of a period, for each class: cycles of latency, packets and
+/// flits that arrived; flits in flight, and their ages.
+type PeriodCounts = Vec<[f64; 5]>;
 
-/// The history of all periods; of packets made from a period on, or of all.
-fn history(of: &BookSim, each: u32, periods: u32, from: Option<u32>) -> Vec<Seen> {
+/// The history of all periods: of packets injected from a period on, or of all packets.
+fn history(of: &BookSim, each: u32, periods: u32, from: Option<u32>) -> Vec<PeriodCounts> {
     let mut engine = engine(of.setup(1)).unwrap();
     engine.count_in(from.unwrap_or(0) * each..u32::MAX, false);
     let seen = |period: u32| {
@@ -80,14 +80,14 @@ fn history(of: &BookSim, each: u32, periods: u32, from: Option<u32>) -> Vec<Seen
     (0..=periods).map(seen).collect()
 }
 
-/// The period that statistics begin with, how many periods there are, and why no more: what the
-/// rules make of histories.
-fn predicted(of: &BookSim, config: &Config) -> (u32, u32, Ended) {
+/// The period that statistics begin with, the number of periods, and what ended them: the rules
+/// applied to histories.
+fn predicted(of: &BookSim, config: &Config) -> (u32, u32, SamplingEnd) {
     let run = &config.run;
     let is_latency = run.simulation == Simulation::Latency;
     let all = history(of, run.sample_period, run.max_samples, None);
     let (mut before, mut warm, mut near) = (vec![[0.0; 2]; config.classes.len()], None, 0);
-    let mut measured: Vec<Seen> = Vec::new();
+    let mut measured: Vec<PeriodCounts> = Vec::new();
     let mut since = 0;
     for end in 1..=run.max_samples {
         since = warm.unwrap_or((end - 1) / 2 * 2);
@@ -110,12 +110,12 @@ fn predicted(of: &BookSim, config: &Config) -> (u32, u32, Ended) {
             before[i] = figures;
         }
         if is_above {
-            return (since, end, Ended::LatencyThres);
+            return (since, end, SamplingEnd::LatencyThres);
         }
         if warm.is_some() {
             near = if moves { 0 } else { near + 1 };
             if near == 3 {
-                return (since, end, Ended::Converged);
+                return (since, end, SamplingEnd::Converged);
             }
         } else if if run.warmup_periods > 0 { end >= run.warmup_periods } else { !moves } {
             warm = Some(end);
@@ -123,7 +123,11 @@ fn predicted(of: &BookSim, config: &Config) -> (u32, u32, Ended) {
         }
     }
     let is_measured = warm.is_some_and(|w| w < run.max_samples);
-    (since, run.max_samples, if is_measured { Ended::MaxSamples } else { Ended::NotWarm })
+    (
+        since,
+        run.max_samples,
+        if is_measured { SamplingEnd::MaxSamples } else { SamplingEnd::NotWarm },
+    )
 }
 
 #[test]
@@ -157,11 +161,11 @@ fn runs_are_as_long_as_the_rules_say() {
         assert_eq!((found.point.warmup_cycles, found.ended), (since * each, ended), "{more}");
         assert!(found.point.cycles >= u64::from(periods * each), "{more}");
         met.push(ended);
-        if ended == Ended::LatencyThres || ended == Ended::NotWarm {
+        if ended == SamplingEnd::LatencyThres || ended == SamplingEnd::NotWarm {
             assert_eq!(found.point.cycles, u64::from(periods * each), "{more}");
             continue;
         }
-        // what it found is what a run of that length finds
+        // the run found what a run of that length finds
         let phases = Phases {
             warmup_cycles: since * each,
             measure_cycles: (periods - since) * each,
@@ -176,7 +180,12 @@ fn runs_are_as_long_as_the_rules_say() {
         assert_eq!(found.point.traces.sent, same.traces.sent, "{more}");
         assert_eq!(found, of.run(2, &Quiet).unwrap(), "{more}");
     }
-    for ended in [Ended::Converged, Ended::MaxSamples, Ended::NotWarm, Ended::LatencyThres] {
+    for ended in [
+        SamplingEnd::Converged,
+        SamplingEnd::MaxSamples,
+        SamplingEnd::NotWarm,
+        SamplingEnd::LatencyThres,
+    ] {
         assert!(met.contains(&ended), "{ended:?} is not among them");
     }
 }
@@ -194,7 +203,8 @@ fn without_queuing_latencies_are_shorter_by_the_wait_of_the_queue() {
     let (with, without) = (of(1), of(0));
     assert_eq!(with.network_latency, without.network_latency);
     assert_eq!(with.accepted_load.to_bits(), without.accepted_load.to_bits());
-    // a birth a cycle with chance p, S cycles each: mean wait p S (S - 1) / 2 (1 - p S)
+    // an injection in each cycle with probability p, S cycles each: mean wait p S (S - 1) / 2 (1 -
+    // p S)
     let (p, s) = (0.05, 4.0);
     let wait = p * s * (s - 1.0) / (2.0 * (1.0 - p * s));
     let found = with.latency.unwrap() - without.latency.unwrap();

@@ -1,18 +1,20 @@
-//! Latency of packets that are alone, against the closed form of `BookSim`'s pipeline.
+//! Latency of packets in an idle network, against the closed form of `BookSim`'s pipeline.
 //!
-//! A head takes S internal steps in a router: routing, unless the router before did it, virtual
-//! channel, crossbar, way through it; one less where crossbar and channel are asked for at once.
-//! Flits follow one a cycle, and wait for credits where a packet is longer than a buffer.
+//! A head takes S internal steps in a router: routing, unless the router before did it, allocation
+//! of a virtual channel, allocation of the crossbar, traversal; one less where crossbar and channel
+//! are requested together. The other flits follow one per cycle, and wait for credits where a
+//! packet is longer than a buffer.
 
 use crate::files::data;
 use base::seed::Fast;
 use flit::engine::{Setup, engine};
 use formats::booksim::{Source, anynet, read};
-use lab::booksim::{Case, case};
+use lab::booksim::{BookSimCase, case};
 use traffic::destinations::Destinations;
 use traffic::process::{Class, Load};
 
-/// A router, as far as latency without load depends on it; the speed in hundredths of steps.
+/// The parameters of a router that latency without load depends on; `speed` is in hundredths of
+/// steps.
 #[derive(Debug, Clone, Copy)]
 struct Pipeline {
     speed: u64,
@@ -29,29 +31,30 @@ impl Pipeline {
         cycle * self.speed / 100
     }
 
-    /// The cycle in which a head that comes in `cycle` has had so many steps.
+    /// The cycle in which a head that comes in `cycle` has taken `steps` steps.
     fn after(&self, cycle: u64, steps: u64) -> u64 {
         let from = self.steps_before(cycle);
         (cycle..cycle + 9).find(|&w| self.steps_before(w + 1) - from >= steps).unwrap()
     }
 
-    /// The arrival of the tail of a packet that is born in `birth` and goes over channels of these
-    /// latencies, the first from its source, the last to its target.
-    fn arrival(&self, birth: u64, latencies: &[u64]) -> u64 {
+    /// The arrival of the tail of a packet that is injected in cycle `injected` and takes channels
+    /// of these latencies, the first from its source, the last to its target.
+    fn arrival(&self, injected: u64, latencies: &[u64]) -> u64 {
         let steps = 3 + u64::from(self.routing_delay > 0) - u64::from(self.speculative);
-        // what is more than a step takes whole cycles
+        // delays of more than a step take whole cycles
         let extra = self.routing_delay.saturating_sub(1) + self.crossbar_delay - 1;
         let (hops, last) = (latencies.len() - 1, u64::from(self.speed == 100));
-        // by router, 0 the source and hops + 1 the target: the grant, and the sending, of each flit
+        // for each router, with 0 the source and hops + 1 the target: the cycle of the grant and of
+        // the sending of each flit
         let mut granted = vec![vec![0; self.flits]; hops + 2];
         let mut sent = vec![vec![0; self.flits]; hops + 1];
         for j in 0..self.flits {
-            // a flit may go once the one that had its place has left the next buffer
+            // a flit may go once the flit that had its place has left the next buffer
             let credit = |granted: &[Vec<u64>], r: usize, delay: u64| {
                 j.checked_sub(self.buffer)
                     .map_or(0, |k| granted[r + 1][k] + latencies[r] + 1 + delay)
             };
-            let next = if j == 0 { birth } else { sent[0][j - 1] + 1 };
+            let next = if j == 0 { injected } else { sent[0][j - 1] + 1 };
             sent[0][j] = next.max(credit(&granted, 0, 0));
             for r in 1..=hops {
                 let comes = sent[r - 1][j] + latencies[r - 1] + 1;
@@ -69,7 +72,7 @@ impl Pipeline {
         granted[hops + 1][self.flits - 1]
     }
 
-    /// The keys that make a router so.
+    /// The configuration keys of this router.
     fn keys(&self) -> String {
         format!(
             "internal_speedup = {:.2}; routing_delay = {}; st_final_delay = {}; speculative = {};
@@ -85,7 +88,7 @@ impl Pipeline {
     }
 }
 
-/// Keys that change nothing where a packet is alone.
+/// Keys that change nothing in an idle network.
 const IDLE: [&str; 10] = [
     "",
     "hold_switch_for_packet = 1;",
@@ -99,37 +102,37 @@ const IDLE: [&str; 10] = [
     "priority = age;",
 ];
 
-/// A flit behind the crossbar holds the next grant back by a cycle. That is late enough for its
-/// sending, but not for its credit, so that it changes nothing only where no credit is waited for.
+/// A flit behind the crossbar delays the next grant by a cycle. This is too late to delay its
+/// sending, but not its credit, so the key changes nothing only where no flit waits for a credit.
 const SHORT: &str = "output_buffer_size = 1;";
 
 /// Latencies of the channels from one endpoint to another.
-type Way = Box<dyn Fn(u32, u32) -> Vec<u64>>;
+type PathLatencies = Box<dyn Fn(u32, u32) -> Vec<u64>>;
 
-/// So many links of latency `link`, between channels of latency 1.
+/// `count` links of latency `link`, between the channels of the two endpoints, of latency 1.
 fn links(count: u32, link: u64) -> Vec<u64> {
     let mut all = vec![link; count as usize + 2];
     (all[0], all[count as usize + 1]) = (1, 1);
     all
 }
 
-/// Networks: keys, file, endpoints, and the way of every packet.
-fn networks() -> Vec<(&'static str, Option<&'static str>, u32, Way)> {
+/// The networks: keys, file, endpoints, and the path of every packet.
+fn networks() -> Vec<(&'static str, Option<&'static str>, u32, PathLatencies)> {
     let apart = |a: u32, b: u32, around: bool| {
         let far = a.abs_diff(b);
         if around { far.min(5 - far) } else { far }
     };
-    let cube = move |around: bool, link: u64| -> Way {
+    let cube = move |around: bool, link: u64| -> PathLatencies {
         let of = move |a: u32, b: u32| apart(a % 5, b % 5, around) + apart(a / 5, b / 5, around);
         Box::new(move |a, b| links(of(a, b), link))
     };
-    let fly: Way = Box::new(|a, b| {
-        // a router has 2 x 2 endpoints of a grid of 8 x 8, and is at 1 / 2 of their coordinates
+    let fly: PathLatencies = Box::new(|a, b| {
+        // a router has 2 x 2 endpoints of a grid of 8 x 8, so its coordinates are half of theirs
         let (x, y) = ((a % 8 / 2).abs_diff(b % 8 / 2), (a / 16).abs_diff(b / 16));
         let links = [x, y].into_iter().filter(|&d| d > 0).map(|d| 2 * u64::from(d));
         std::iter::once(1).chain(links).chain([1]).collect()
     });
-    let tree: Way = Box::new(|a, b| {
+    let tree: PathLatencies = Box::new(|a, b| {
         let up = (1..3).find(|&level| a / 3_u32.pow(level) == b / 3_u32.pow(level)).unwrap_or(3);
         links(2 * (up - 1), 1)
     });
@@ -165,9 +168,10 @@ fn networks() -> Vec<(&'static str, Option<&'static str>, u32, Way)> {
     ]
 }
 
-/// The ways on a network of a file: at every router the first link of a way of least latency; of
-/// several the one by the router that was reached first, nearest first, then of least number.
-fn shortest(file: &'static str) -> Way {
+/// The paths on a network of a file: at every router the first link of a path of least latency. Of
+/// several, the path over the router that the search reaches first; it visits the nearest router
+/// first, of equal ones that with the least number.
+fn shortest(file: &'static str) -> PathLatencies {
     let net = anynet::read(&std::fs::read_to_string(data(file)).unwrap(), file).unwrap();
     let routers = net.neighbours().len();
     let mut next = Vec::new();
@@ -200,8 +204,8 @@ fn shortest(file: &'static str) -> Way {
     })
 }
 
-/// Births and latencies of packets from `source` to `target` that were alone for long.
-fn alone(of: &Case, (source, target): (u32, u32), seed: u64, rest: u32) -> Vec<(u32, u64)> {
+/// Cycles of injection and latencies of packets from `source` to `target` that were alone for long.
+fn alone(of: &BookSimCase, (source, target): (u32, u32), seed: u64, rest: u32) -> Vec<(u32, u64)> {
     let endpoints = of.wiring.endpoints().len();
     let mut to = vec![None; endpoints];
     to[source as usize] = Some(target);
@@ -216,23 +220,24 @@ fn alone(of: &Case, (source, target): (u32, u32), seed: u64, rest: u32) -> Vec<(
         seed,
         threads: 1,
         always_full: seed % 2 == 1,
-        deal: None,
-        born_when_made: false,
+        assignment: None,
+        age_from_staging: false,
         cycles: 1 << 20,
     };
     let mut engine = engine(setup).unwrap();
     engine.count_in(0..u32::MAX, false);
-    let mut births = Vec::new();
+    let mut injections = Vec::new();
     let (mut found, mut latest) = (Vec::new(), (0, 0));
     while engine.now() < 1200 {
         engine.advance(1);
         let tally = engine.tally();
         let class = &tally.classes[0];
-        if class.staged > births.len() as u64 {
-            births.push(engine.now() - 1);
+        if class.staged > injections.len() as u64 {
+            injections.push(engine.now() - 1);
         }
         if class.arrived > latest.0 {
-            // several that come at once were not alone: one place each keeps the count
+            // several packets that arrive together were not alone; one entry for each keeps the
+            // count
             let sum = class.latency - latest.1;
             found.extend((latest.0..class.arrived).map(|_| sum));
             latest = (class.arrived, class.latency);
@@ -240,14 +245,14 @@ fn alone(of: &Case, (source, target): (u32, u32), seed: u64, rest: u32) -> Vec<(
     }
     engine.audit().unwrap();
     let quiet = |i: usize| {
-        let before = i == 0 || births[i] - births[i - 1] > rest;
-        let after = births.get(i + 1).is_none_or(|next| next - births[i] > rest);
+        let before = i == 0 || injections[i] - injections[i - 1] > rest;
+        let after = injections.get(i + 1).is_none_or(|next| next - injections[i] > rest);
         before && after
     };
-    (0..found.len()).filter(|&i| quiet(i)).map(|i| (births[i], found[i])).collect()
+    (0..found.len()).filter(|&i| quiet(i)).map(|i| (injections[i], found[i])).collect()
 }
 
-/// A router of any kind that the closed form covers.
+/// A random router that the closed form covers.
 fn any_pipeline(random: &mut Fast) -> Pipeline {
     let mut one = |of: &[u64]| of[random.below(of.len() as u32) as usize];
     let speed = one(&[100, 200, 300, 100, 200, 125, 150, 170]);
@@ -260,7 +265,7 @@ fn any_pipeline(random: &mut Fast) -> Pipeline {
     Pipeline {
         speed,
         routing_delay: if whole { one(&[0, 1, 1, 2, 3]) } else { one(&[0, 1]) },
-        // what follows another through a slow crossbar waits for it
+        // a flit that follows another through a slow crossbar waits for it
         crossbar_delay: if whole && flits == 1 { one(&[1, 1, 2]) } else { 1 },
         speculative: one(&[0, 1]) == 1,
         credit_delay: one(&[0, 1, 2]),
@@ -273,7 +278,7 @@ fn any_pipeline(random: &mut Fast) -> Pipeline {
 fn campaign_packets_that_are_alone_have_the_latency_of_the_closed_form() {
     let rounds = if std::env::var_os("FLYLOOM_CAMPAIGN").is_some() { 400 } else { 40 };
     let (mut packets, mut long) = (0, 0);
-    for (n, (network, file, endpoints, way)) in (0..).zip(networks()) {
+    for (n, (network, file, endpoints, path)) in (0..).zip(networks()) {
         let text = file.map(|f| (f, std::fs::read_to_string(data(f)).unwrap()));
         let mut random = Fast::new(1, "zero load", n);
         for round in 0..rounds {
@@ -288,12 +293,12 @@ fn campaign_packets_that_are_alone_have_the_latency_of_the_closed_form() {
             let endpoints = endpoints.max(of.wiring.endpoints().len() as u32);
             assert_eq!(endpoints as usize, of.wiring.endpoints().len());
             let pair = (random.below(endpoints), random.below(endpoints));
-            let latencies = way(pair.0, pair.1);
+            let latencies = path(pair.0, pair.1);
             let first = pipeline.arrival(0, &latencies);
-            for (birth, found) in alone(&of, pair, round as u64, 2 * first as u32 + 10) {
-                let birth = u64::from(birth);
-                let expected = pipeline.arrival(birth, &latencies) - birth;
-                assert_eq!(found, expected, "{keys}: {pair:?} over {latencies:?} from {birth}");
+            for (injected, found) in alone(&of, pair, round as u64, 2 * first as u32 + 10) {
+                let injected = u64::from(injected);
+                let expected = pipeline.arrival(injected, &latencies) - injected;
+                assert_eq!(found, expected, "{keys}: {pair:?} over {latencies:?} from {injected}");
                 packets += 1;
                 long += usize::from(pipeline.flits > pipeline.buffer);
             }
@@ -305,7 +310,7 @@ fn campaign_packets_that_are_alone_have_the_latency_of_the_closed_form() {
 
 #[test]
 fn the_closed_form_gives_what_booksim_measured() {
-    // 8 x 8 mesh, mean of h = 6.224 routers: BookSim's means, to what its samples allow
+    // 8 x 8 mesh with a mean of h = 6.224 routers: BookSim's means, as exact as its samples
     let usual = Pipeline {
         speed: 100,
         routing_delay: 1,
@@ -319,8 +324,8 @@ fn the_closed_form_gives_what_booksim_measured() {
         let (mut sum, mut count) = (0, 0);
         for (a, b) in (0..64_u32).flat_map(|a| (0..64).map(move |b| (a, b))) {
             let far = (a % 8).abs_diff(b % 8) + (a / 8).abs_diff(b / 8);
-            for birth in 0..20 {
-                sum += p.arrival(birth, &links(far, 1)) - birth;
+            for injected in 0..20 {
+                sum += p.arrival(injected, &links(far, 1)) - injected;
                 count += 1;
             }
         }

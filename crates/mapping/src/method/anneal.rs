@@ -1,4 +1,5 @@
-//! Annealing of the weighted sum of distances, by swaps that bring partners near to one another.
+//! Simulated annealing of the weighted sum of distances, by swaps that bring partners near to one
+//! another.
 //!
 //! Source: Kirkpatrick, Gelatt, Vecchi, "Optimization by simulated annealing", Science 1983; Dueck
 //! & Scheuer, "Threshold accepting", J. Computational Physics 1990; gains of the sparse quadratic
@@ -15,8 +16,9 @@ use base::part::Part;
 use base::seed::{Fast, exponentials};
 use base::{Interrupted, Stop, Watch};
 
-/// Temperatures of a start that is good already, and of one that is to be forgotten.
+/// Start and end temperature for a start that is already good.
 pub(super) const WARM: (f64, f64) = (0.05, 0.01);
+/// Start and end temperature for a start whose structure need not be kept.
 pub(super) const COLD: (f64, f64) = (0.2, 0.02);
 
 pub(super) const ENTRY: Entry = Entry::of::<Anneal>();
@@ -29,61 +31,62 @@ impl Method for Anneal {
     const IMPROVES: bool = true;
 
     fn step<M: Metric>(run: &Run<'_, M>, at: &mut Arrangement, index: u64) -> Result<(), Stop> {
-        annealed(run, at, Rule::Annealing, COLD, run.budget(), index);
+        annealed(run, at, AcceptanceRule::Annealing, COLD, run.budget(), index);
         Ok(())
     }
 }
 
-/// Anneals and descends; the better of that and what it began with. Runs of one seed with other
-/// numbers draw other moves.
+/// Anneals, then descends; keeps the arrangement it began with if that is better. Runs of one seed
+/// with different numbers draw different swaps.
 pub(super) fn annealed<M: Metric>(
     run: &Run<'_, M>,
     at: &mut Arrangement,
-    rule: Rule,
+    rule: AcceptanceRule,
     (from, to): (f64, f64),
     budget: u64,
     number: u64,
 ) {
     let start = at.clone();
     let mean = 2 * run.problem.entries() / run.problem.processes.max(1);
-    let cooling = Cooling { rule, from, to, moves: budget / (mean as u64 + 12) };
+    let cooling = CoolingSchedule { rule, from, to, moves: budget / (mean as u64 + 12) };
     let mut draw = Fast::new(run.seed, "annealing", number);
     let ended = anneal(run.proposals, run.metric, at, cooling, &mut draw, run.watch);
-    run.heard(ended);
+    run.note_stop(ended);
     if ended.is_ok() && run.problem.slots.count() < LARGE {
-        run.heard(descend(run.proposals, run.metric, at, 50, run.watch));
+        run.note_stop(descend(run.proposals, run.metric, at, 50, run.watch));
     }
     if run.cost(&start) < run.cost(at) {
         *at = start;
     }
 }
 
-/// What decides whether a move that makes things worse is made.
+/// The rule that decides whether a swap that worsens the arrangement is accepted.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Rule {
-    /// With probability exp(-worse / temperature).
+pub(super) enum AcceptanceRule {
+    /// Accepted with probability exp(-worsening / temperature).
     Annealing,
-    /// When it is worse by less than the temperature.
+    /// Accepted when the worsening is less than the temperature.
     Threshold,
 }
 
-/// How an annealing goes: temperatures in units of the mean worsening of a move, and moves.
+/// The schedule of an annealing: temperatures in units of the mean worsening of a swap, and the
+/// number of swaps.
 #[derive(Debug, Clone, Copy)]
-struct Cooling {
-    /// The rule.
-    rule: Rule,
+struct CoolingSchedule {
+    /// The rule of acceptance.
+    rule: AcceptanceRule,
     /// Temperature at the start.
     from: f64,
     /// Temperature at the end.
     to: f64,
-    /// Moves that are tried.
+    /// The number of swaps that are tried.
     moves: u64,
 }
 
-/// Moves between two looks at the watch, and between two temperatures.
+/// Swaps between two checks of the watch, and between two temperatures.
 const STEP: u64 = 1 << 12;
 
-/// The mean of the worsening among some moves that are tried, not made.
+/// The mean worsening of some swaps, which are tried but not made.
 fn mean_worsening<M: Metric>(
     proposals: &Proposals<'_>,
     metric: &M,
@@ -104,17 +107,17 @@ fn mean_worsening<M: Metric>(
     if count > 0.0 { sum / count } else { 1.0 }
 }
 
-/// Anneals an arrangement; where it is interrupted, as far as it came.
+/// Anneals an arrangement; an interruption leaves it as far as it came.
 ///
 /// O(moves * mean degree).
 ///
 /// # Errors
-/// When `watch` says stop: the arrangement is a good one all the same.
+/// When `watch` says stop; the arrangement is valid nevertheless.
 fn anneal<M: Metric>(
     proposals: &Proposals<'_>,
     metric: &M,
     at: &mut Arrangement,
-    cooling: Cooling,
+    cooling: CoolingSchedule,
     draw: &mut Fast,
     watch: &dyn Watch,
 ) -> Result<(), Interrupted> {
@@ -133,8 +136,8 @@ fn anneal<M: Metric>(
             let Some(v) = proposals.other(at, u, draw) else { continue };
             let gain = at.gain(proposals.problem, metric, u, v);
             let room = match cooling.rule {
-                Rule::Annealing => heat * quantiles[(draw.next_u64() >> 52) as usize],
-                Rule::Threshold => heat,
+                AcceptanceRule::Annealing => heat * quantiles[(draw.next_u64() >> 52) as usize],
+                AcceptanceRule::Threshold => heat,
             };
             if gain <= 0 || (gain as f32) < room {
                 at.swap(u, v);

@@ -1,6 +1,6 @@
-//! The portfolio: several starts, short runs, a long one from the best of them.
+//! The portfolio of methods: several starts, short runs, and a long run from the best of them.
 
-use super::anneal::{COLD, Rule, WARM, annealed};
+use super::anneal::{AcceptanceRule, COLD, WARM, annealed};
 use super::congestion::{HEATS, refined};
 use super::{bisection, exact, fold, greedy};
 use crate::arrangement::Arrangement;
@@ -10,14 +10,14 @@ use crate::metric::Metric;
 use crate::run::{LARGE, NORMAL, Run};
 use rayon::prelude::*;
 
-/// The portfolio.
+/// Runs the portfolio and returns its best arrangement.
 pub(crate) fn auto<M: Metric>(run: &Run<'_, M>) -> Arrangement {
     let starts = starts(run);
     let hops = run.objective == Objective::Hops;
     let best = run.effort == Effort::Best && run.problem.slots.count() < LARGE;
     let quick = || one(run, &starts, NORMAL.min(run.budget()) / if hops { 1 } else { 2 });
     let (mut found, mut least) = if best {
-        // the limit on hop-bytes is that of a normal effort: more runs are to find more
+        // the limit on hop-bytes refers to a normal effort, so that more effort cannot tighten it
         let least = if hops { 0 } else { run.cost(&quick()) };
         (many(run, &starts), least)
     } else {
@@ -36,35 +36,35 @@ pub(crate) fn auto<M: Metric>(run: &Run<'_, M>) -> Arrangement {
         return found.swap_remove(0);
     }
     if run.problem.processes <= exact::MOST {
-        least = run.cost(&found[0]); // that of a search through all mappings
+        least = run.cost(&found[0]); // an exhaustive search found it
     }
     least_congested(run, &found, least.max(run.cost(&found[0])))
 }
 
-/// Mappings that are quick to make, the least hop-bytes first.
+/// Arrangements of quick methods, the one with the least hop-bytes first.
 fn starts<M: Metric>(run: &Run<'_, M>) -> Vec<Arrangement> {
-    let asked = run.asked();
+    let input = run.input();
     let mut starts = vec![Arrangement::linear(run.problem)];
-    starts.extend(fold::fold(&asked, run.metric));
+    starts.extend(fold::fold(&input, run.metric));
     let large = run.problem.slots.count() >= LARGE;
     if !large || starts.len() == 1 && run.effort != Effort::Fast {
-        match bisection::bisection(&asked, run.metric, run.watch) {
+        match bisection::bisection(&input, run.metric, run.watch) {
             Ok(halved) => starts.push(halved),
-            Err(stop) => run.heard(Err(stop)),
+            Err(stop) => run.note_stop(Err(stop)),
         }
     }
     if run.problem.slots.count() <= 2 * LARGE {
-        starts.push(greedy::greedy(&asked, run.metric));
+        starts.push(greedy::greedy(&input, run.metric));
     }
     starts.sort_by_key(|at| run.cost(at));
     starts
 }
 
-/// One result within the budget: short runs, and a long one from the best of them.
+/// One arrangement within the budget: short runs, and a long one from the best of them.
 fn one<M: Metric>(run: &Run<'_, M>, starts: &[Arrangement], budget: u64) -> Arrangement {
     let mut best = starts[0].clone();
     if run.effort == Effort::Fast || run.problem.slots.count() >= LARGE {
-        annealed(run, &mut best, Rule::Annealing, WARM, budget, 0);
+        annealed(run, &mut best, AcceptanceRule::Annealing, WARM, budget, 0);
         return best;
     }
     let mut tried: Vec<(Arrangement, (f64, f64))> = Vec::new();
@@ -72,12 +72,12 @@ fn one<M: Metric>(run: &Run<'_, M>, starts: &[Arrangement], budget: u64) -> Arra
         .zip([(0, WARM), (1, WARM), (0, COLD)].map(|(s, h)| (&starts[s.min(starts.len() - 1)], h)))
     {
         let mut at = start.clone();
-        annealed(run, &mut at, Rule::Annealing, heat, budget / 6, i);
+        annealed(run, &mut at, AcceptanceRule::Annealing, heat, budget / 6, i);
         tried.push((at, heat));
     }
     let short = tried.iter().min_by_key(|(at, _)| run.cost(at)).expect("three were tried");
     let (mut long, heat) = short.clone();
-    annealed(run, &mut long, Rule::Annealing, heat, budget / 2, 4);
+    annealed(run, &mut long, AcceptanceRule::Annealing, heat, budget / 2, 4);
     for at in tried.into_iter().map(|(at, _)| at).chain([long]) {
         if run.cost(&at) < run.cost(&best) {
             best = at;
@@ -86,7 +86,7 @@ fn one<M: Metric>(run: &Run<'_, M>, starts: &[Arrangement], budget: u64) -> Arra
     best
 }
 
-/// Results of many long runs, the least hop-bytes first.
+/// The arrangements of many long runs, the one with the least hop-bytes first.
 fn many<M: Metric>(run: &Run<'_, M>, starts: &[Arrangement]) -> Vec<Arrangement> {
     let heats = [COLD, WARM, (0.1, 0.015), (0.25, 0.025)];
     let runs: Vec<Arrangement> = (0..8_usize)
@@ -94,7 +94,7 @@ fn many<M: Metric>(run: &Run<'_, M>, starts: &[Arrangement]) -> Vec<Arrangement>
         .map(|i| {
             let mut at = starts[(i / 4).min(starts.len() - 1)].clone();
             let heat = heats[i % 4];
-            annealed(run, &mut at, Rule::Annealing, heat, run.budget(), 16 + i as u64);
+            annealed(run, &mut at, AcceptanceRule::Annealing, heat, run.budget(), 16 + i as u64);
             at
         })
         .collect();
@@ -104,8 +104,8 @@ fn many<M: Metric>(run: &Run<'_, M>, starts: &[Arrangement]) -> Vec<Arrangement>
     found
 }
 
-/// The least congested of the refinements of some mappings, whose hop-bytes keep to the limit
-/// over `least`.
+/// The least congested arrangement after refining these, whose hop-bytes stay within the limit over
+/// `least`.
 fn least_congested<M: Metric>(run: &Run<'_, M>, found: &[Arrangement], least: i64) -> Arrangement {
     let starts: Vec<&Arrangement> = if run.effort == Effort::Best {
         (0..16).map(|i| &found[(i / HEATS.len()).min(found.len() - 1)]).collect()
@@ -124,7 +124,7 @@ fn least_congested<M: Metric>(run: &Run<'_, M>, found: &[Arrangement], least: i6
             at
         })
         .collect();
-    let mut loads = Loads::new(run.ways, run.proposals, run.graph);
+    let mut loads = Loads::new(run.paths, run.proposals, run.graph);
     let mut merit = |at: &Arrangement| {
         loads.count(at);
         let (most, count) = loads.worst();

@@ -1,4 +1,5 @@
-//! Processes and sites in halves, again and again, over few bytes and along what the network has.
+//! Recursive bisection: processes and sites are halved again and again, cutting few bytes and
+//! following the structure of the network.
 //!
 //! Source: Pellegrini & Roman, "SCOTCH: a software package for static mapping by dual recursive
 //! bipartitioning of process and architecture graphs", HPCN 1996; Hoefler & Snir, ICS 2011,
@@ -9,9 +10,9 @@ use super::kind::{Entry, Method};
 use super::partition::exact;
 use crate::arrangement::Arrangement;
 use crate::metric::Metric;
-use crate::run::{Asked, Run};
+use crate::run::{MethodInput, Run};
 use crate::slots::switch_of;
-use base::part::Part as Row;
+use base::part::Part;
 use base::partition::{WeightedGraph, halve};
 use base::seed::Stream;
 use base::{Interrupted, Stop, Watch};
@@ -23,43 +24,43 @@ pub(super) const ENTRY: Entry = Entry::of::<Bisection>();
 struct Bisection;
 
 impl Method for Bisection {
-    const PART: Row = Row::new("bisection", "processes and network in halves, again and again")
+    const PART: Part = Part::new("bisection", "processes and network in halves, again and again")
         .published("Pellegrini, Roman, HPCN 1996");
 
     fn step<M: Metric>(run: &Run<'_, M>, at: &mut Arrangement, _: u64) -> Result<(), Stop> {
-        *at = bisection(&run.asked(), run.metric, run.watch)?;
+        *at = bisection(&run.input(), run.metric, run.watch)?;
         Ok(())
     }
 }
 
-/// Processes, and the sites that have just as many slots for them.
-type Part = (Vec<u32>, Vec<u32>);
+/// A set of processes, and the sites that have exactly as many slots for them.
+type Block = (Vec<u32>, Vec<u32>);
 
-/// Splits both sides until a part is one site; which half goes where is decided by the traffic to
-/// processes outside.
+/// Splits blocks of processes and sites until each block is one site. The traffic to processes
+/// outside decides which half of the processes goes to which half of the sites.
 ///
-/// Sites are split along the coordinates of a grid, between groups and pods, else where few are
-/// near to one another. Where there are more slots than processes, those of the sites nearest to
-/// the first are filled. O((pairs + sites) log(sites)).
+/// Sites are split along the coordinates of a grid or between groups and pods, otherwise where few
+/// sites are near to one another. Where there are more slots than processes, those of the sites
+/// nearest to the first are used. O((pairs + sites) log(sites)).
 ///
 /// # Errors
 /// When `watch` says stop.
 pub(super) fn bisection<M: Metric>(
-    asked: &Asked<'_>,
+    input: &MethodInput<'_>,
     metric: &M,
     watch: &dyn Watch,
 ) -> Result<Arrangement, Interrupted> {
-    let problem = asked.problem;
+    let problem = input.problem;
     let free = problem.free_slots();
     let processes: Vec<u32> =
         (0..problem.processes as u32).filter(|&p| !problem.is_pinned(p)).collect();
-    let (sites, room) = compact(asked, &free, processes.len());
+    let (sites, room) = compact(input, &free, processes.len());
     let stand = problem
         .pinned
         .iter()
         .map(|&s| if s == u32::MAX { u32::MAX } else { problem.slots.site(s) });
-    let mut cut = Cut {
-        asked,
+    let mut cut = Bisector {
+        input,
         metric,
         room,
         stand: stand.collect(),
@@ -83,17 +84,17 @@ pub(super) fn bisection<M: Metric>(
     Ok(fill(problem, placed))
 }
 
-/// Sites with as many slots as there are processes, nearest to the first first, and how many slots
-/// of each are for them.
-fn compact(asked: &Asked<'_>, free: &[Vec<u32>], processes: usize) -> (Vec<u32>, Vec<u32>) {
-    let slots = asked.problem.slots;
+/// Sites with as many slots as there are processes, those nearest to the first site, and the number
+/// of slots used on each.
+fn compact(input: &MethodInput<'_>, free: &[Vec<u32>], processes: usize) -> (Vec<u32>, Vec<u32>) {
+    let slots = input.problem.slots;
     let mut room: Vec<u32> = free.iter().map(|own| own.len() as u32).collect();
     let some = (0..slots.sites() as u32).filter(|&site| room[site as usize] > 0);
     let mut order: Vec<u32> = some.collect();
     if room.iter().map(|&r| r as usize).sum::<usize>() > processes {
-        let start = switch_of(asked.on, slots.rails(order[0])[0]);
-        let far = asked.on.graph().distances_from(start as usize);
-        order.sort_by_key(|&site| (far[switch_of(asked.on, slots.rails(site)[0]) as usize], site));
+        let start = switch_of(input.on, slots.rails(order[0])[0]);
+        let far = input.on.graph().distances_from(start as usize);
+        order.sort_by_key(|&site| (far[switch_of(input.on, slots.rails(site)[0]) as usize], site));
     }
     let mut left = processes as u32;
     for &site in &order {
@@ -103,42 +104,43 @@ fn compact(asked: &Asked<'_>, free: &[Vec<u32>], processes: usize) -> (Vec<u32>,
     order.retain(|&site| room[site as usize] > 0);
     order.sort_unstable();
     if order.is_empty() {
-        order.push(0); // where all processes are pinned
+        order.push(0); // all processes are pinned
     }
     (order, room)
 }
 
-struct Cut<'a, M> {
-    asked: &'a Asked<'a>,
+/// Splits blocks in halves and knows roughly where every process will be.
+struct Bisector<'a, M> {
+    input: &'a MethodInput<'a>,
     metric: &'a M,
     room: Vec<u32>,
-    /// The site that stands for where each process will be.
+    /// The site that represents where each process will be.
     stand: Vec<u32>,
-    /// Where a process or a site is in the part at hand; else [`u32::MAX`].
+    /// The index of a process or a site in the current block; [`u32::MAX`] outside of it.
     place: Vec<u32>,
 }
 
-impl<M: Metric> Cut<'_, M> {
+impl<M: Metric> Bisector<'_, M> {
     fn split(
         &mut self,
         processes: &[u32],
         sites: &[u32],
         watch: &dyn Watch,
-    ) -> Result<[Part; 2], Interrupted> {
+    ) -> Result<[Block; 2], Interrupted> {
         let (left, right) = self.split_sites(sites, watch)?;
         let room = |sites: &[u32]| sites.iter().map(|&s| self.room[s as usize]).sum::<u32>();
         let (small, large) =
             if room(&left) <= room(&right) { (left, right) } else { (right, left) };
         let wanted = room(&small);
         let graph = self.graph(processes, wanted);
-        let mut draw = Stream::new(self.asked.seed, "bisection", u64::from(sites[0]));
+        let mut draw = Stream::new(self.input.seed, "bisection", u64::from(sites[0]));
         let tick = || watch.tick("bisection", 0, 0);
         let halves = halve(&graph, 0, &mut draw, &tick)?;
         let mut sides = [Vec::new(), Vec::new()];
         for (&p, &inner) in processes.iter().zip(&halves.side) {
             sides[usize::from(!inner)].push(p);
         }
-        // single moves may leave a difference; then the last ones go over
+        // halving may miss the size by a few processes, which are then moved over
         let [mut a, mut b] = exact(sides, wanted as usize);
         let stands = [self.middle(&small), self.middle(&large)];
         if a.len() == b.len() && self.pull(&a, &b, stands) > self.pull(&b, &a, stands) {
@@ -152,7 +154,8 @@ impl<M: Metric> Cut<'_, M> {
         Ok([(a, small), (b, large)])
     }
 
-    /// The cost of the traffic to others when `a` goes to the first site and `b` to the second.
+    /// The cost of the traffic to other processes when `a` goes to the first site and `b` to the
+    /// second.
     fn pull(&mut self, a: &[u32], b: &[u32], stands: [u32; 2]) -> i64 {
         for &p in a.iter().chain(b) {
             self.place[p as usize] = 0;
@@ -160,7 +163,7 @@ impl<M: Metric> Cut<'_, M> {
         let mut sum = 0;
         for (side, stand) in [(a, stands[0]), (b, stands[1])] {
             for &p in side {
-                let row = self.asked.problem.row(p).iter();
+                let row = self.input.problem.row(p).iter();
                 for &(x, w) in row.filter(|(x, _)| self.place[*x as usize] == u32::MAX) {
                     let there = self.stand[x as usize];
                     sum += i64::from(w) * i64::from(self.metric.hops(stand, there));
@@ -173,7 +176,7 @@ impl<M: Metric> Cut<'_, M> {
         sum
     }
 
-    /// The site of a part that stands for it: the one in its middle by some samples.
+    /// The site that represents a set of sites: the most central one of a sample.
     fn middle(&self, sites: &[u32]) -> u32 {
         let step = sites.len().div_ceil(16);
         let sample = || sites.iter().step_by(step);
@@ -183,12 +186,12 @@ impl<M: Metric> Cut<'_, M> {
         *sample().min_by_key(|&&site| (far(site), site)).expect("a part has a site")
     }
 
-    /// The traffic among processes of a part, the smaller half of which has so many.
+    /// The traffic among some processes, whose smaller half is to have `small` of them.
     fn graph(&mut self, processes: &[u32], small: u32) -> WeightedGraph {
         for (i, &p) in (0..).zip(processes) {
             self.place[p as usize] = i;
         }
-        let problem = self.asked.problem;
+        let problem = self.input.problem;
         let total: i64 = processes.iter().map(|&p| problem.weight(p)).sum();
         let divisor = (total >> 31) + 1;
         let (mut offsets, mut targets, mut weights) = (vec![0], Vec::new(), Vec::new());
@@ -207,9 +210,9 @@ impl<M: Metric> Cut<'_, M> {
         WeightedGraph { offsets, targets, weights, masses: vec![1; processes.len()], held }
     }
 
-    fn split_sites(&mut self, sites: &[u32], watch: &dyn Watch) -> Result<Part, Interrupted> {
-        let on = self.asked.on;
-        let slots = self.asked.problem.slots;
+    fn split_sites(&mut self, sites: &[u32], watch: &dyn Watch) -> Result<Block, Interrupted> {
+        let on = self.input.on;
+        let slots = self.input.problem.slots;
         let switch = |site: u32| &on.switches()[switch_of(on, slots.rails(site)[0]) as usize];
         let mut sorted = sites.to_vec();
         let form = on.geometry().form;
@@ -235,8 +238,8 @@ impl<M: Metric> Cut<'_, M> {
         self.halved_by_nearness(sites, watch)
     }
 
-    /// Cuts a row of sites near its middle, where the key changes.
-    fn halved<K: PartialEq>(&self, sorted: &[u32], key: impl Fn(u32) -> K) -> Part {
+    /// Cuts a sorted list of sites near its middle, where the key changes.
+    fn halved<K: PartialEq>(&self, sorted: &[u32], key: impl Fn(u32) -> K) -> Block {
         let room = |sites: &[u32]| sites.iter().map(|&s| i64::from(self.room[s as usize])).sum();
         let total: i64 = room(sorted);
         let (mut before, mut best) = (0, (i64::MAX, 1));
@@ -250,19 +253,19 @@ impl<M: Metric> Cut<'_, M> {
         (left.to_vec(), right.to_vec())
     }
 
-    /// Cuts where few sites are near to one another.
+    /// Cuts a set of sites where few of them are near to one another.
     fn halved_by_nearness(
         &mut self,
         sites: &[u32],
         watch: &dyn Watch,
-    ) -> Result<Part, Interrupted> {
+    ) -> Result<Block, Interrupted> {
         for (i, &site) in (0..).zip(sites) {
             self.place[site as usize] = i;
         }
-        let far = self.asked.near.reach(self.metric) + 1;
+        let far = self.input.near.reach(self.metric) + 1;
         let mut edges: Vec<(u32, u32, u32)> = Vec::new();
         for (i, &site) in (0..).zip(sites) {
-            for &other in self.asked.near.of(site) {
+            for &other in self.input.near.of(site) {
                 let j = self.place[other as usize];
                 if j < u32::MAX {
                     let close = far.saturating_sub(self.metric.hops(site, other) as u32).max(1);
@@ -287,7 +290,7 @@ impl<M: Metric> Cut<'_, M> {
         }
         let masses = sites.iter().map(|&s| u64::from(self.room[s as usize])).collect();
         let graph = WeightedGraph { offsets, targets, weights, masses, held: 0 };
-        let mut draw = Stream::new(self.asked.seed, "site bisection", u64::from(sites[0]));
+        let mut draw = Stream::new(self.input.seed, "site bisection", u64::from(sites[0]));
         let halves = halve(&graph, 0, &mut draw, &|| watch.tick("bisection", 0, 0))?;
         let side = |which: bool| -> Vec<u32> {
             let of = sites.iter().zip(&halves.side).filter(|(_, s)| **s == which);

@@ -1,4 +1,4 @@
-//! Refinement of the maximum congestion, by swaps at busy channels; hop-bytes stay below a limit.
+//! Refinement of the maximum congestion by swaps at busy channels; hop-bytes stay below a limit.
 
 use super::kind::{Entry, Method};
 use crate::arrangement::Arrangement;
@@ -10,7 +10,7 @@ use base::part::Part;
 use base::seed::{Fast, exponentials};
 use base::{Interrupted, Stop, Watch};
 
-/// Temperatures of refinements; a run of the largest effort takes one after the other.
+/// Start and end temperatures of refinements; the runs of the largest effort use them in turn.
 pub(super) const HEATS: [(f64, f64); 4] =
     [(0.005, 0.0007), (0.01, 0.001), (0.003, 0.0004), (0.03, 0.002)];
 
@@ -30,8 +30,8 @@ impl Method for Congestion {
     }
 }
 
-/// Refines congestion; hop-bytes stay within the limit over `least`. Runs of one seed with other
-/// numbers draw other moves.
+/// Refines congestion; hop-bytes stay within the limit over `least`. Runs of one seed with
+/// different numbers draw different swaps.
 pub(super) fn refined<M: Metric>(
     run: &Run<'_, M>,
     at: &mut Arrangement,
@@ -40,43 +40,43 @@ pub(super) fn refined<M: Metric>(
     budget: u64,
     number: u64,
 ) {
-    let mut loads = Loads::new(run.ways, run.proposals, run.graph);
+    let mut loads = Loads::new(run.paths, run.proposals, run.graph);
     let mean = loads.mean_work(at);
     let most_hops = (least as f64 * (1.0 + run.hops_limit)).floor() as i64;
-    let effort = Effort { moves: budget / (mean + 30), from, to, most_hops };
+    let schedule = RefinementSchedule { moves: budget / (mean + 30), from, to, most_hops };
     let mut draw = Fast::new(run.seed, "congestion", number);
-    let ended = refine(&mut loads, run.proposals, run.metric, at, effort, &mut draw, run.watch);
-    run.heard(ended);
+    let ended = refine(&mut loads, run.proposals, run.metric, at, schedule, &mut draw, run.watch);
+    run.note_stop(ended);
 }
 
-/// How a refinement goes.
+/// The schedule of a refinement: temperatures, the number of swaps, and the limit on hop-bytes.
 #[derive(Debug, Clone, Copy)]
-struct Effort {
-    /// Moves that are tried.
+struct RefinementSchedule {
+    /// The number of swaps that are tried.
     moves: u64,
-    /// Temperature at the start, in parts of the potential over its power.
+    /// Temperature at the start, as a part of the potential over its exponent.
     from: f64,
     /// Temperature at the end.
     to: f64,
-    /// Hop-bytes are at most so many, in the unit of [`Arrangement::cost`].
+    /// Upper bound of hop-bytes, in the unit of [`Arrangement::cost`].
     most_hops: i64,
 }
 
-/// Moves between two looks at the maximum and the watch.
+/// Swaps between two checks of the maximum and of the watch.
 const STEP: u64 = 256;
 
-/// Refines an arrangement; where it is interrupted, as far as it came. The result is never worse.
+/// Refines an arrangement; an interruption leaves it as far as it came. The result is never worse.
 ///
 /// O(moves * channels of the traffic of two processes).
 ///
 /// # Errors
-/// When `watch` says stop: the arrangement is a good one all the same.
+/// When `watch` says stop; the arrangement is valid nevertheless.
 fn refine<M: Metric>(
     loads: &mut Loads<'_>,
     proposals: &Proposals<'_>,
     metric: &M,
     at: &mut Arrangement,
-    effort: Effort,
+    schedule: RefinementSchedule,
     draw: &mut Fast,
     watch: &dyn Watch,
 ) -> Result<(), Interrupted> {
@@ -94,21 +94,22 @@ fn refine<M: Metric>(
     let quantiles = exponentials();
     let mut done = 0;
     let mut ended = Ok(());
-    while done < effort.moves && ended.is_ok() {
-        ended = watch.tick("congestion", done, effort.moves);
-        let part = done as f64 / effort.moves as f64;
+    while done < schedule.moves && ended.is_ok() {
+        ended = watch.tick("congestion", done, schedule.moves);
+        let part = done as f64 / schedule.moves as f64;
         let squarings = 3 + (3.0 * part) as u32;
         loads.sharpen(squarings);
-        let heat =
-            effort.from * (effort.to / effort.from).powf(part) * f64::from(1_u32 << squarings);
-        for i in 0..STEP.min(effort.moves - done) {
+        let heat = schedule.from
+            * (schedule.to / schedule.from).powf(part)
+            * f64::from(1_u32 << squarings);
+        for i in 0..STEP.min(schedule.moves - done) {
             let u = match i % 2 {
                 0 => loads.at_busy(proposals, at, draw).unwrap_or_else(|| proposals.mover(draw)),
                 _ => proposals.mover(draw),
             };
             let Some(v) = proposals.other(at, u, draw) else { continue };
             let longer = 2 * i64::from(at.gain(problem, metric, u, v));
-            if hops + longer > effort.most_hops && longer > 0 {
+            if hops + longer > schedule.most_hops && longer > 0 {
                 continue;
             }
             let gain = loads.gain(at, u, v);

@@ -1,20 +1,20 @@
-//! The best of all arrangements, where few processes are to be placed.
+//! Exhaustive search for the best arrangement of a few processes.
 
 use super::greedy::fill;
 use crate::arrangement::Arrangement;
 use crate::metric::Metric;
 use crate::problem::Problem;
 
-/// The most processes that are searched through.
+/// The largest number of processes for which all arrangements are searched.
 pub(super) const MOST: usize = 8;
 
-/// The most steps of the search.
+/// The largest number of steps of the search.
 const MOST_STEPS: u64 = 3_000_000;
 
-/// The arrangement of least weighted distance, where the search ends within its steps; `known` is
-/// the least found so far, and what is no better is not looked for.
+/// The arrangement with the least weighted distance; none where the search runs out of steps or
+/// finds nothing better than `known`.
 ///
-/// Branch and bound; sites of one row of choices are tried in order.
+/// The search is branch and bound; the sites for a process are tried by rising cost.
 pub(super) fn exact<M: Metric>(
     problem: &Problem<'_>,
     metric: &M,
@@ -39,6 +39,7 @@ pub(super) fn exact<M: Metric>(
     search.best.map(|placed| fill(problem, placed))
 }
 
+/// The state of the branch-and-bound search.
 struct Search<'a, M> {
     problem: &'a Problem<'a>,
     metric: &'a M,

@@ -1,14 +1,14 @@
-//! Grids of processes folded into grids of switches.
+//! Folding: a grid of processes is folded into a grid of switches.
 //!
-//! A grid of processes is known by its numbers, which are row-major: partners differ by few
-//! numbers. Each of its sides is cut into factors; some of them make up each side of the network.
-//! Within a side the largest factor runs back and forth, so that whoever is next to a fold stays
-//! where he is, and the others step from sheet to sheet.
+//! A grid of processes is recognised by its row-major numbers: the numbers of partners differ by
+//! few values. Each of its sides is cut into factors, and some of the factors make up each side of
+//! the network. Within a side the largest factor runs back and forth, so that neighbours at a fold
+//! stay neighbours, and the others step from sheet to sheet.
 
 use super::kind::{Entry, Method};
 use crate::arrangement::Arrangement;
 use crate::metric::Metric;
-use crate::run::{Asked, Run};
+use crate::run::{MethodInput, Run};
 use crate::slots::switch_of;
 use base::part::Part;
 use base::{Refusal, Stop};
@@ -25,42 +25,43 @@ impl Method for Fold {
     fn step<M: Metric>(run: &Run<'_, M>, at: &mut Arrangement, _: u64) -> Result<(), Stop> {
         let help = "as many processes as slots, row-major, on a grid of switches";
         let none = || Refusal::new("method", "fold: these are no two grids", help);
-        *at = fold(&run.asked(), run.metric).ok_or_else(none)?;
+        *at = fold(&run.input(), run.metric).ok_or_else(none)?;
         Ok(())
     }
 }
 
-/// The most ways of folding that are tried.
-const MOST_WAYS: usize = 400;
+/// The largest number of foldings that are tried.
+const MOST_FOLDINGS: usize = 400;
 
-/// The most sides of a grid of processes.
+/// The largest number of sides of a grid of processes.
 const MOST_SIDES: usize = 6;
 
-/// About how many processes tell which way is the best.
+/// The approximate number of processes on which foldings are compared.
 const SAMPLE: usize = 1024;
 
-/// The best folding, `None` where processes or switches are no whole grids of one size.
-/// O(ways * pairs of some processes).
-pub(super) fn fold<M: Metric>(asked: &Asked<'_>, metric: &M) -> Option<Arrangement> {
-    let problem = asked.problem;
+/// The best folding; `None` where processes or switches do not form complete grids of the same
+/// size. O(foldings * pairs of the sampled processes).
+pub(super) fn fold<M: Metric>(input: &MethodInput<'_>, metric: &M) -> Option<Arrangement> {
+    let problem = input.problem;
     let any_pinned = (0..problem.processes as u32).any(|p| problem.is_pinned(p));
     if problem.processes != problem.slots.count() || any_pinned {
         return None;
     }
-    let (sides, per_switch) = network_sides(asked)?;
-    let grid = process_sides(asked)?;
+    let (sides, per_switch) = network_sides(input)?;
+    let grid = process_sides(input)?;
     let mut targets = sides.clone();
     if per_switch > 1 {
         targets.push(per_switch);
     }
-    let mut ways = Vec::new();
-    assign(&grid, &targets, &mut vec![vec![1; targets.len()]; grid.len()], 0, 0, &mut ways);
-    let slots = slots_by_place(asked, &targets, per_switch)?;
+    let mut foldings = Vec::new();
+    assign(&grid, &targets, &mut vec![vec![1; targets.len()]; grid.len()], 0, 0, &mut foldings);
+    let slots = slots_by_place(input, &targets, per_switch)?;
     let count = problem.processes as u32;
     let slot = |folding: &Folding<'_>, p: u32| slots[folding.place(p) as usize];
-    let step = (problem.processes / SAMPLE) | 1; // odd: not always the same place of a sheet
-    let estimate = |way: &[Vec<u32>]| -> i64 {
-        let folding = Folding::new(&grid, way, &targets);
+    // odd, so that the samples differ in their place on a sheet
+    let step = (problem.processes / SAMPLE) | 1;
+    let estimate = |factors: &[Vec<u32>]| -> i64 {
+        let folding = Folding::new(&grid, factors, &targets);
         let site = |p: u32| problem.slots.site(slot(&folding, p));
         let of = |p: u32| -> i64 {
             let here = site(p);
@@ -69,14 +70,14 @@ pub(super) fn fold<M: Metric>(asked: &Asked<'_>, metric: &M) -> Option<Arrangeme
         };
         (0..count).step_by(step).map(of).sum()
     };
-    let best = ways.iter().min_by_key(|way| estimate(way))?;
+    let best = foldings.iter().min_by_key(|factors| estimate(factors))?;
     let folding = Folding::new(&grid, best, &targets);
     Some(Arrangement::of(problem, (0..count).map(|p| slot(&folding, p)).collect()))
 }
 
-/// Sides of the network's grid, and slots on each of its switches.
-fn network_sides(asked: &Asked<'_>) -> Option<(Vec<u32>, u32)> {
-    let (on, slots) = (asked.on, asked.problem.slots);
+/// The sides of the network's grid, and the number of slots on each of its switches.
+fn network_sides(input: &MethodInput<'_>) -> Option<(Vec<u32>, u32)> {
+    let (on, slots) = (input.on, input.problem.slots);
     let Form::Grid(_) = on.geometry().form else { return None };
     let per_switch = slots.of_site(0).len();
     let even = (0..slots.sites() as u32).all(|s| slots.of_site(s).len() == per_switch);
@@ -90,9 +91,9 @@ fn network_sides(asked: &Asked<'_>) -> Option<(Vec<u32>, u32)> {
     (dimensions <= 6 && all == on.switches().len() as u64).then_some((sides, per_switch as u32))
 }
 
-/// The slot at each place of the grid; slots of one switch follow one another.
-fn slots_by_place(asked: &Asked<'_>, targets: &[u32], per_switch: u32) -> Option<Vec<u32>> {
-    let (on, slots) = (asked.on, asked.problem.slots);
+/// The slot at each place of the grid; slots of one switch are consecutive.
+fn slots_by_place(input: &MethodInput<'_>, targets: &[u32], per_switch: u32) -> Option<Vec<u32>> {
+    let (on, slots) = (input.on, input.problem.slots);
     let mut all = vec![u32::MAX; slots.count()];
     for site in 0..slots.sites() as u32 {
         let own = &on.switches()[switch_of(on, slots.rails(site)[0]) as usize].coordinates;
@@ -104,9 +105,9 @@ fn slots_by_place(asked: &Asked<'_>, targets: &[u32], per_switch: u32) -> Option
     Some(all)
 }
 
-/// Sides of the grid that the processes are: by how far the numbers of partners are apart.
-fn process_sides(asked: &Asked<'_>) -> Option<Vec<u32>> {
-    let problem = asked.problem;
+/// The sides of the grid that the processes form, found from the differences of partners' numbers.
+fn process_sides(input: &MethodInput<'_>) -> Option<Vec<u32>> {
+    let problem = input.problem;
     let mut steps: BTreeMap<u32, i64> = BTreeMap::new();
     for p in 0..problem.processes as u32 {
         for &(x, w) in problem.row(p).iter().filter(|(x, _)| *x > p) {
@@ -134,23 +135,23 @@ fn process_sides(asked: &Asked<'_>) -> Option<Vec<u32>> {
     Some(sides)
 }
 
-/// All ways of sharing the factors of each side among the targets, so that these are filled:
-/// `shares[d][k]` of side d is in target k.
+/// Finds all distributions of the factors of each side over the targets that fill the targets
+/// exactly: `shares[d][k]` is the factor of side d that goes to target k.
 fn assign(
     grid: &[u32],
     targets: &[u32],
     shares: &mut Vec<Vec<u32>>,
     d: usize,
     k: usize,
-    ways: &mut Vec<Vec<Vec<u32>>>,
+    foldings: &mut Vec<Vec<Vec<u32>>>,
 ) {
-    if ways.len() >= MOST_WAYS {
+    if foldings.len() >= MOST_FOLDINGS {
         return;
     }
     if d == grid.len() {
         let full = |k: usize| shares.iter().map(|row| row[k]).product::<u32>() == targets[k];
         if (0..targets.len()).all(full) {
-            ways.push(shares.clone());
+            foldings.push(shares.clone());
         }
         return;
     }
@@ -163,30 +164,30 @@ fn assign(
         if fits && (!last || share == left) {
             shares[d][k] = share;
             let (next_d, next_k) = if last { (d + 1, 0) } else { (d, k + 1) };
-            assign(grid, targets, shares, next_d, next_k, ways);
+            assign(grid, targets, shares, next_d, next_k, foldings);
         }
     }
     shares[d][k] = 1;
 }
 
-/// One way of folding, ready to be asked for places.
+/// A folding, prepared for looking up places.
 ///
-/// The coordinate of a side is a number in mixed radix of its shares, the largest share being the
-/// lowest digit and each digit running back where the higher ones are odd. A target's digits are
-/// put together the same way, those of the largest shares lowest.
+/// The coordinate on a side is a number in mixed radix of its factors, the largest factor being the
+/// lowest digit; each digit runs backwards where the higher ones are odd. The digits of a target
+/// are combined in the same manner, those of the largest factors lowest.
 struct Folding<'a> {
     grid: &'a [u32],
-    way: &'a [Vec<u32>],
+    factors: &'a [Vec<u32>],
     targets: &'a [u32],
-    /// By side, coordinate and target: the digit.
+    /// The digit for each side, coordinate and target.
     digits: Vec<Vec<u32>>,
-    /// By target: the sides, the smallest share first.
+    /// The sides of each target, the one with the smallest factor first.
     orders: Vec<Vec<usize>>,
 }
 
 impl<'a> Folding<'a> {
-    fn new(grid: &'a [u32], way: &'a [Vec<u32>], targets: &'a [u32]) -> Self {
-        let digits = grid.iter().zip(way).map(|(&side, shares)| {
+    fn new(grid: &'a [u32], factors: &'a [Vec<u32>], targets: &'a [u32]) -> Self {
+        let digits = grid.iter().zip(factors).map(|(&side, shares)| {
             let mut order: Vec<usize> = (0..shares.len()).collect();
             order.sort_by_key(|&k| (std::cmp::Reverse(shares[k]), k));
             let mut all = vec![0; side as usize * shares.len()];
@@ -203,13 +204,13 @@ impl<'a> Folding<'a> {
         let digits = digits.collect();
         let order = |k: usize| {
             let mut order: Vec<usize> = (0..grid.len()).collect();
-            order.sort_by_key(|&d| (way[d][k], d));
+            order.sort_by_key(|&d| (factors[d][k], d));
             order
         };
-        Self { grid, way, targets, digits, orders: (0..targets.len()).map(order).collect() }
+        Self { grid, factors, targets, digits, orders: (0..targets.len()).map(order).collect() }
     }
 
-    /// Where a process goes.
+    /// The place in the network's grid that a process goes to.
     fn place(&self, process: u32) -> u32 {
         let mut at = [0; MOST_SIDES];
         let mut rest = process;
@@ -222,7 +223,7 @@ impl<'a> Folding<'a> {
             let mut inside = 0;
             for &d in order {
                 let digit = self.digits[d][at[d] as usize * self.targets.len() + k];
-                let share = self.way[d][k];
+                let share = self.factors[d][k];
                 let odd = inside % 2 == 1;
                 inside = inside * share + if odd { share - 1 - digit } else { digit };
             }

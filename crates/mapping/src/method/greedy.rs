@@ -1,4 +1,5 @@
-//! One process after the other to the free slot that is best for what is placed already.
+//! Greedy placement: one process after the other goes to the free slot that is best for those
+//! placed already.
 //!
 //! Source: Müller-Merbach, "Optimale Reihenfolgen", 1970; Hoefler & Snir, "Generic topology
 //! mapping strategies for large-scale parallel architectures", ICS 2011, section 4.1.
@@ -6,9 +7,9 @@
 use super::kind::{Entry, Method};
 use crate::arrangement::Arrangement;
 use crate::metric::Metric;
-use crate::near::Near;
+use crate::near::NearSites;
 use crate::problem::Problem;
-use crate::run::{Asked, Run};
+use crate::run::{MethodInput, Run};
 use base::Stop;
 use base::part::Part;
 use std::collections::BinaryHeap;
@@ -22,17 +23,18 @@ impl Method for Greedy {
         .published("Müller-Merbach 1970; Hoefler, Snir, ICS 2011, section 4.1");
 
     fn step<M: Metric>(run: &Run<'_, M>, at: &mut Arrangement, _: u64) -> Result<(), Stop> {
-        *at = greedy(&run.asked(), run.metric);
+        *at = greedy(&run.input(), run.metric);
         Ok(())
     }
 }
 
-/// The process with the most traffic to all placed ones goes next, where nothing is placed that it
-/// talks to the one with the most traffic; ties go to the lower number.
+/// The process with the most traffic to all placed ones goes next; where no placed process has
+/// unplaced partners, the process with the most traffic. Ties go to the lower number.
 ///
-/// O(pairs * (log pairs + sites near)), and O(sites) where nothing near is free.
-pub(super) fn greedy<M: Metric>(asked: &Asked<'_>, metric: &M) -> Arrangement {
-    let (problem, near) = (asked.problem, asked.near);
+/// O(pairs * (log pairs + near sites)), and O(sites) for each process without a free slot near its
+/// partners.
+pub(super) fn greedy<M: Metric>(input: &MethodInput<'_>, metric: &M) -> Arrangement {
+    let (problem, near) = (input.problem, input.near);
     let slots = problem.slots;
     let mut free = problem.free_slots();
     for own in &mut free {
@@ -70,7 +72,7 @@ pub(super) fn greedy<M: Metric>(asked: &Asked<'_>, metric: &M) -> Arrangement {
     fill(problem, placed)
 }
 
-/// Fillers into the slots that are left.
+/// Puts fillers into the slots that are left.
 pub(super) fn fill(problem: &Problem<'_>, mut placed: Vec<u32>) -> Arrangement {
     let mut taken = vec![false; placed.len()];
     for &s in placed.iter().filter(|&&s| s != u32::MAX) {
@@ -83,12 +85,12 @@ pub(super) fn fill(problem: &Problem<'_>, mut placed: Vec<u32>) -> Arrangement {
     Arrangement::of(problem, placed)
 }
 
-/// Looks for the best site with a free slot.
+/// The search for the best site with a free slot.
 struct Search<'a, M> {
     problem: &'a Problem<'a>,
     metric: &'a M,
-    near: &'a Near,
-    /// The process that last looked at a site.
+    near: &'a NearSites,
+    /// The last process for which each site was considered.
     seen: Vec<u32>,
 }
 

@@ -1,4 +1,4 @@
-//! Processes in the order of the slots, or where the mapping that is given has them.
+//! The linear mapping: processes in the order of the slots, or where the given mapping has them.
 
 use super::kind::{Entry, Method};
 use crate::arrangement::Arrangement;
@@ -15,6 +15,6 @@ impl Method for Linear {
     const PART: Part = Part::new("linear", "processes in the order of the slots");
 
     fn step<M: Metric>(_: &Run<'_, M>, _: &mut Arrangement, _: u64) -> Result<(), Stop> {
-        Ok(()) // every run begins so
+        Ok(()) // every run begins with this mapping
     }
 }

@@ -1,9 +1,9 @@
-//! Descent: swaps that bring partners near to one another, until none helps any more.
+//! Local search: swaps that bring partners near to one another, until none helps any more.
 
 use super::kind::{Entry, Method};
 use crate::arrangement::Arrangement;
 use crate::metric::Metric;
-use crate::near::Near;
+use crate::near::NearSites;
 use crate::proposals::Proposals;
 use crate::run::Run;
 use base::part::Part;
@@ -22,7 +22,7 @@ impl Method for Local {
     }
 }
 
-/// Swaps near partners until none of them helps any more, or so many sweeps are done.
+/// Swaps near partners until no swap helps, or for at most `sweeps` sweeps.
 ///
 /// # Errors
 /// When `watch` says stop.
@@ -52,7 +52,7 @@ pub(super) fn descend<M: Metric>(
                         }
                         looked += 1;
                     }
-                    if looked >= Near::MOST {
+                    if looked >= NearSites::MOST {
                         break;
                     }
                 }

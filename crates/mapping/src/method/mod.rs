@@ -14,7 +14,7 @@ mod page_heavy_first;
 pub(crate) mod partition;
 
 pub(crate) use auto::auto;
-pub(crate) use kind::Compiled;
+pub(crate) use kind::CompiledMetric;
 pub use kind::Entry;
 pub(crate) use pack::pack;
 

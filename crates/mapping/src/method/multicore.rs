@@ -1,4 +1,5 @@
-//! Parts of processes as large as an endpoint, over few bytes, and then the parts as one each.
+//! Partition by endpoint: processes are split into parts as large as an endpoint with few bytes
+//! between parts, then the parts are mapped.
 //!
 //! Source: Hoefler & Snir, ICS 2011, section 4.4 (multicore nodes: partition first).
 
@@ -7,9 +8,9 @@ use super::kind::{Entry, Method};
 use super::partition::partition;
 use crate::arrangement::Arrangement;
 use crate::metric::Metric;
-use crate::near::Near;
+use crate::near::NearSites;
 use crate::problem::Problem;
-use crate::run::{Asked, Run};
+use crate::run::{MethodInput, Run};
 use crate::slots::Slots;
 use base::part::Part;
 use base::{Refusal, Stop, Watch};
@@ -24,22 +25,22 @@ impl Method for Multicore {
         .published("Hoefler, Snir, ICS 2011, section 4.4");
 
     fn step<M: Metric>(run: &Run<'_, M>, at: &mut Arrangement, _: u64) -> Result<(), Stop> {
-        *at = multicore(&run.asked(), run.metric, run.watch)?;
+        *at = multicore(&run.input(), run.metric, run.watch)?;
         Ok(())
     }
 }
 
-/// Partitions, then maps the parts greedily. Endpoints are filled one after the other, the last
-/// one with what is left.
+/// Partitions the processes, then maps the parts greedily. Endpoints are filled one after the
+/// other; the last one gets what is left.
 ///
 /// # Errors
 /// When processes are pinned, endpoints have different numbers of slots, or `watch` says stop.
 fn multicore<M: Metric>(
-    asked: &Asked<'_>,
+    input: &MethodInput<'_>,
     metric: &M,
     watch: &dyn Watch,
 ) -> Result<Arrangement, Stop> {
-    let problem = asked.problem;
+    let problem = input.problem;
     let slots = problem.slots;
     problem.without_pins("multicore")?;
     let mut endpoints: Vec<u32> = (0..slots.count() as u32).map(|s| slots.endpoint(s)).collect();
@@ -53,7 +54,7 @@ fn multicore<M: Metric>(
     let size = |i: usize| (problem.processes - i * per).min(per) as u32;
     let sizes: Vec<u32> = (0..parts).map(size).collect();
     let row = |v: u32| problem.row(v).iter().map(|&(x, w)| (x, w as u64));
-    let part = partition(problem.processes as u32, &sizes, row, asked.seed, watch)?;
+    let part = partition(problem.processes as u32, &sizes, row, input.seed, watch)?;
     let mut sent = Vec::new();
     for p in 0..problem.processes as u32 {
         for &(x, w) in problem.row(p) {
@@ -62,12 +63,12 @@ fn multicore<M: Metric>(
         }
     }
     let quotient = Communication::new(parts as u32, sent)?;
-    let nodes = Slots::new(asked.on, Some(&endpoints), Some(1))?;
-    // one slot an endpoint, in the same order: the sites are the same, and so are distances
+    let nodes = Slots::new(input.on, Some(&endpoints), Some(1))?;
+    // there is one slot for each endpoint in the same order, so sites and distances are the same
     let inner = Problem::new(&quotient, &nodes, &[], 1 << 8)?;
-    let near = Near::new(asked.on, &nodes);
-    let inner_asked = Asked { problem: &inner, near: &near, ..*asked };
-    let placed = greedy(&inner_asked, metric);
+    let near = NearSites::new(input.on, &nodes);
+    let part_input = MethodInput { problem: &inner, near: &near, ..*input };
+    let placed = greedy(&part_input, metric);
     let mut taken = vec![0_u32; parts];
     let slot = |p: u32| {
         let own = part[p as usize];

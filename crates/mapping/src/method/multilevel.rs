@@ -1,5 +1,5 @@
-//! Pairs of processes that talk most become one, again and again; the few that are left are mapped,
-//! and each is taken apart with swaps that help.
+//! Multilevel mapping: the pairs of processes with the most traffic are merged again and again, the
+//! few that remain are mapped, and each is split again with swaps that help.
 //!
 //! Source: Walshaw & Cross, "Multilevel mesh partitioning for heterogeneous communication
 //! networks", Future Generation Computer Systems 2001: heavy edges contracted, refined on every
@@ -9,7 +9,7 @@ use super::kind::{Entry, Method};
 use super::local::descend;
 use crate::arrangement::Arrangement;
 use crate::metric::Metric;
-use crate::run::{Asked, Run};
+use crate::run::{MethodInput, Run};
 use base::part::Part;
 use base::seed::Stream;
 use base::{Interrupted, Stop, Watch};
@@ -24,21 +24,21 @@ impl Method for Multilevel {
             .published("Walshaw, Cross, Future Generation Computer Systems 2001");
 
     fn step<M: Metric>(run: &Run<'_, M>, at: &mut Arrangement, _: u64) -> Result<(), Stop> {
-        *at = multilevel(&run.asked(), run.metric, run.watch)?;
+        *at = multilevel(&run.input(), run.metric, run.watch)?;
         Ok(descend(run.proposals, run.metric, at, 50, run.watch)?)
     }
 }
 
-/// Clusters that are mapped without contracting them further.
+/// The number of clusters that are mapped without merging them further.
 const FEW: usize = 48;
 
 /// Passes over all clusters of a level.
 const PASSES: u32 = 8;
 
-/// Slots before and after a partner's that are tried.
+/// The number of slots before and after a partner's that are tried for a swap.
 const AROUND: u32 = 4;
 
-/// One level: who talks to whom, who is where, and at which sites.
+/// One level: the traffic between clusters, the cluster in each slot, and the sites of the slots.
 struct Level {
     rows: Vec<Vec<(u32, i64)>>,
     /// The slot of each cluster, and the cluster of each slot.
@@ -48,23 +48,23 @@ struct Level {
     site: Vec<u32>,
 }
 
-/// A mapping of multiple levels. Slots are paired in their order, so hosts that are near to one
-/// another should follow one another in it. O(pairs log slots), and the swaps.
+/// A multilevel mapping. Slots are paired in their order, so hosts that are near to one another
+/// should be listed one after the other. O(pairs log slots), plus the swaps.
 ///
 /// # Errors
 /// When processes are pinned, or `watch` says stop.
 fn multilevel<M: Metric>(
-    asked: &Asked<'_>,
+    input: &MethodInput<'_>,
     metric: &M,
     watch: &dyn Watch,
 ) -> Result<Arrangement, Stop> {
-    let problem = asked.problem;
+    let problem = input.problem;
     problem.without_pins("multilevel")?;
     let count = problem.slots.count();
     let row = |p: u32| problem.row(p).iter().map(|&(x, w)| (x, i64::from(w))).collect();
     let rows: Vec<Vec<(u32, i64)>> = (0..count as u32).map(row).collect();
     let site = (0..count as u32).map(|s| problem.slots.site(s)).collect();
-    let mut draw = Stream::new(asked.seed, "multilevel", 0);
+    let mut draw = Stream::new(input.seed, "multilevel", 0);
     Ok(Arrangement::of(problem, place(rows, site, metric, &mut draw, watch)?))
 }
 
@@ -92,7 +92,8 @@ fn place<M: Metric>(
     let coarse_rows = pairs.iter().map(|&pair| merged(&rows, &part, pair)).collect();
     let coarse_site = site.chunks_exact(2).map(|two| two[0]).collect();
     let coarse = place(coarse_rows, coarse_site, metric, draw, watch)?;
-    let mut slot = vec![count as u32 - 1; count]; // an odd one out has the last slot
+    // with an odd number, the single one gets the last slot
+    let mut slot = vec![count as u32 - 1; count];
     for (&[a, b], at) in pairs.iter().zip(coarse) {
         (slot[a as usize], slot[b as usize]) = (2 * at, 2 * at + 1);
     }
@@ -103,8 +104,8 @@ fn place<M: Metric>(
     Ok(level.slot)
 }
 
-/// Everybody with the partner it talks to most of those that are free; the rest as they come, all
-/// but the one that talks least where the number is odd.
+/// Pairs each cluster with the free one that it exchanges the most with, and the remaining ones as
+/// they come; with an odd number, the cluster with the least traffic stays single.
 fn matched(rows: &[Vec<(u32, i64)>], draw: &mut Stream) -> Vec<[u32; 2]> {
     let count = rows.len();
     let mut order: Vec<u32> = (0..count as u32).collect();
@@ -134,7 +135,7 @@ fn matched(rows: &[Vec<(u32, i64)>], draw: &mut Stream) -> Vec<[u32; 2]> {
     pairs
 }
 
-/// The row of a pair: what both exchange with the parts of others.
+/// The traffic of a merged pair with other merged pairs.
 fn merged(rows: &[Vec<(u32, i64)>], part: &[u32], pair: [u32; 2]) -> Vec<(u32, i64)> {
     let own = part[pair[0] as usize];
     let both = pair.iter().flat_map(|&p| &rows[p as usize]);
@@ -152,7 +153,7 @@ impl Level {
         self.site[self.slot[cluster as usize] as usize]
     }
 
-    /// How the weighted sum of distances changes when two exchange their slots.
+    /// The change of the weighted sum of distances when two clusters exchange their slots.
     fn gain<M: Metric>(&self, metric: &M, u: u32, v: u32) -> i64 {
         let (a, b) = (self.at(u), self.at(v));
         let moved = |p: u32, other: u32, from: u32, to: u32| -> i64 {
@@ -166,7 +167,7 @@ impl Level {
         moved(u, v, a, b) + moved(v, u, b, a)
     }
 
-    /// Swaps with whoever is on a slot `near` a partner's, while one helps.
+    /// Swaps clusters with those in slots `near` a partner's, as long as that helps.
     fn descend<M: Metric>(&mut self, metric: &M, near: impl Fn(u32, u32) -> std::ops::Range<u32>) {
         let count = self.rows.len() as u32;
         for _ in 0..PASSES {

@@ -1,12 +1,13 @@
-//! Who shares an endpoint among those on one switch: distances are the same, adapters' loads not.
+//! Packing: which processes of one switch share an endpoint. It leaves distances alone and changes
+//! the loads of adapters.
 
 use crate::arrangement::Arrangement;
 use crate::problem::Problem;
 
-/// The most sweeps.
+/// The largest number of sweeps.
 const SWEEPS: u32 = 8;
 
-/// Exchanges processes of different endpoints of one site while more bytes stay inside endpoints.
+/// Swaps processes between endpoints of one site as long as that keeps more bytes inside endpoints.
 /// O(sweeps * pairs of slots on a site * degree).
 pub(crate) fn pack(problem: &Problem<'_>, at: &mut Arrangement) {
     let slots = problem.slots;
@@ -37,7 +38,7 @@ pub(crate) fn pack(problem: &Problem<'_>, at: &mut Arrangement) {
     }
 }
 
-/// The weight that comes inside endpoints when two exchange theirs.
+/// The weight that moves inside endpoints when two processes exchange theirs.
 fn saved(problem: &Problem<'_>, at: &Arrangement, [u, v]: [u32; 2], [e, f]: [u32; 2]) -> i64 {
     let with = |p: u32, but: u32, endpoint: u32| -> i64 {
         let row = problem.row(p).iter().filter(|(x, _)| *x != but);

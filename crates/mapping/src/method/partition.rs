@@ -1,14 +1,16 @@
-//! Parts of exact sizes with few bytes between them, by halves of halves.
+//! Partition of a graph into parts of exact sizes with few bytes between them, by recursive
+//! halving.
 //!
-//! Source: as of [`base::partition`].
+//! Source: that of [`base::partition`].
 
 use base::partition::{WeightedGraph, halve};
 use base::seed::Stream;
 use base::{Interrupted, Watch};
 
-/// The part of each vertex; part i has `sizes[i]` of them. Sizes sum to the number of vertices.
+/// The part of each vertex; part i has `sizes[i]` vertices, and the sizes add up to the number of
+/// vertices.
 ///
-/// `row` has the neighbours of a vertex with weights. O(edges log parts) times some passes.
+/// `row` gives the neighbours of a vertex with weights. O(edges log parts) for each pass.
 ///
 /// # Errors
 /// When `watch` says stop.
@@ -51,7 +53,7 @@ pub(crate) fn partition<R: Iterator<Item = (u32, u64)>>(
     Ok(part)
 }
 
-/// Moves the last ones of the larger side over until the first has `wanted`.
+/// Moves the last vertices of the larger side over until the first side has `wanted`.
 pub(super) fn exact([mut a, mut b]: [Vec<u32>; 2], wanted: usize) -> [Vec<u32>; 2] {
     if a.len() > wanted {
         b.extend(a.drain(wanted..));
@@ -62,7 +64,7 @@ pub(super) fn exact([mut a, mut b]: [Vec<u32>; 2], wanted: usize) -> [Vec<u32>; 
     [a, b]
 }
 
-/// The graph among some vertices, the smaller half of which has so many.
+/// The subgraph of some vertices, whose smaller half is to have `small` of them.
 fn induced<R: Iterator<Item = (u32, u64)>>(
     own: &[u32],
     row: &impl Fn(u32) -> R,

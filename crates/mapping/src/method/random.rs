@@ -1,4 +1,4 @@
-//! Processes at random.
+//! The random mapping: processes are in slots in random order.
 
 use super::kind::{Entry, Method};
 use crate::arrangement::Arrangement;

@@ -1,4 +1,5 @@
-//! Similar orders: reverse Cuthill-McKee on the processes and on the network.
+//! Reverse Cuthill-McKee: processes and switches are both sorted by this order and matched one by
+//! one.
 //!
 //! Source: Cuthill, `McKee`, "Reducing the bandwidth of sparse symmetric matrices", ACM 1969;
 //! Hoefler & Snir, ICS 2011, section 4.3 (graph similarity).
@@ -6,7 +7,7 @@
 use super::kind::{Entry, Method};
 use crate::arrangement::Arrangement;
 use crate::metric::Metric;
-use crate::run::{Asked, Run};
+use crate::run::{MethodInput, Run};
 use crate::slots::switch_of;
 use base::Stop;
 use base::part::Part;
@@ -21,27 +22,28 @@ impl Method for Rcm {
         .published("Cuthill, McKee, ACM 1969; Hoefler, Snir, ICS 2011, section 4.3");
 
     fn step<M: Metric>(run: &Run<'_, M>, at: &mut Arrangement, _: u64) -> Result<(), Stop> {
-        *at = rcm(&run.asked());
+        *at = rcm(&run.input());
         Ok(())
     }
 }
 
-/// The k-th process of the one order goes to the k-th slot of the other. O(edges log degree).
-fn rcm(asked: &Asked<'_>) -> Arrangement {
-    let problem = asked.problem;
+/// Puts the k-th process of one order into the k-th slot of the other. O(edges log degree).
+fn rcm(input: &MethodInput<'_>) -> Arrangement {
+    let problem = input.problem;
     let of_process = |p: u32| problem.row(p).iter().map(|&(x, _)| x).collect();
     let processes = order(problem.processes as u32, of_process);
-    let graph = asked.on.graph();
+    let graph = input.on.graph();
     let switches = order(graph.switches() as u32, |s| graph.neighbours(s as usize).to_vec());
     let rank: HashMap<u32, u32> = switches.iter().copied().zip(0..).collect();
     let slots = problem.slots;
     let mut all: Vec<u32> = (0..slots.count() as u32).collect();
-    let key = |slot: u32| rank[&switch_of(asked.on, slots.rails(slots.site(slot))[0])];
+    let key = |slot: u32| rank[&switch_of(input.on, slots.rails(slots.site(slot))[0])];
     all.sort_by_key(|&slot| (key(slot), slot));
     Arrangement::in_order(problem, &processes, &all)
 }
 
-/// Breadth-first from a vertex of least degree, rows by degree, reversed; a piece after the other.
+/// The reverse Cuthill-McKee order of a graph: breadth first from a vertex of least degree,
+/// neighbours by degree, reversed; component after component.
 fn order(count: u32, neighbours: impl Fn(u32) -> Vec<u32>) -> Vec<u32> {
     let degree: Vec<usize> = (0..count).map(|v| neighbours(v).len()).collect();
     let key = |v: &u32| (degree[*v as usize], *v);

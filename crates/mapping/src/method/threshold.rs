@@ -1,8 +1,8 @@
-//! Threshold accepting: a move that makes things worse is made where it is worse by little.
+//! Threshold accepting: a swap that worsens the arrangement is made if it does so by little.
 //!
 //! Source: Dueck & Scheuer, "Threshold accepting", J. Computational Physics 1990.
 
-use super::anneal::{Rule, annealed};
+use super::anneal::{AcceptanceRule, annealed};
 use super::kind::{Entry, Method};
 use crate::arrangement::Arrangement;
 use crate::metric::Metric;
@@ -20,7 +20,7 @@ impl Method for Threshold {
     const IMPROVES: bool = true;
 
     fn step<M: Metric>(run: &Run<'_, M>, at: &mut Arrangement, index: u64) -> Result<(), Stop> {
-        annealed(run, at, Rule::Threshold, (0.1, 0.01), run.budget(), index);
+        annealed(run, at, AcceptanceRule::Threshold, (0.1, 0.01), run.budget(), index);
         Ok(())
     }
 }

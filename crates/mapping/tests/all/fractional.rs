@@ -1,12 +1,12 @@
-//! Fractional routing against maximum flows, found by another algorithm, and closed forms.
+//! Tests of fractional routing against maximum flows, found by another algorithm, and closed forms.
 
 use base::Quiet;
 use base::seed::Stream;
 use fabric::Topology;
 use fabric::network::parse_inline;
 use mapping::evaluate::evaluate;
-use mapping::fractional::{Demand, Fractional};
-use mapping::ways::Ways;
+use mapping::fractional::{Demand, FractionalRouting};
+use mapping::paths::Paths;
 use proptest::prelude::*;
 use std::collections::VecDeque;
 use traffic::communication::{Communication, Sent};
@@ -16,7 +16,7 @@ fn network(name: &str) -> Topology {
     families::family(&recipe.family).expect("a family").build(&recipe.params).expect("built")
 }
 
-/// The most that can flow from one switch to another over links of capacity 1 in each direction:
+/// The maximum flow from one switch to another over links of capacity 1 in each direction, by
 /// augmenting paths (Ford & Fulkerson).
 fn most_flow(on: &Topology, from: usize, to: usize) -> f64 {
     let graph = on.graph();
@@ -29,7 +29,7 @@ fn most_flow(on: &Topology, from: usize, to: usize) -> f64 {
         seen[from] = true;
         while let Some(v) = queue.pop_front() {
             for (&w, c) in graph.neighbours(v).iter().zip(graph.channels(v)) {
-                // what goes the other way can be taken back
+                // flow in the opposite direction can be undone
                 let room = 1 - used[c.ix()] + used[c.reverse().ix()].min(1);
                 if !seen[w as usize] && room > 0 {
                     seen[w as usize] = true;
@@ -63,7 +63,7 @@ fn one(on: &Topology, from: u32, to: u32, bytes: f64) -> Demand {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(24))]
 
-    /// One pair with slack enough: the least congestion is its bytes over the maximum flow.
+    /// A single pair with enough slack: the least congestion is its bytes over the maximum flow.
     #[test]
     fn one_pair_is_a_maximum_flow(which in 0_usize..5, seed in any::<u64>()) {
         let names = ["slim_fly:q=5,p=1", "torus:shape=3x4,p=1", "dragonfly:h=2,p=1",
@@ -74,7 +74,7 @@ proptest! {
         let (from, to) = (draw.below(count) as u32, draw.below(count) as u32);
         prop_assume!(from != to);
         let best = 100.0 / most_flow(&on, from as usize, to as usize);
-        let found = Fractional::new(&on, &one(&on, from, to, 100.0), 6, 300, &Quiet)
+        let found = FractionalRouting::new(&on, &one(&on, from, to, 100.0), 6, 300, &Quiet)
             .expect("routed");
         prop_assert!(found.bound() <= best * (1.0 + 1e-9), "{} {}", found.bound(), best);
         prop_assert!(found.congestion() >= best * (1.0 - 1e-9), "{} {}", found.congestion(), best);
@@ -82,7 +82,8 @@ proptest! {
         prop_assert!(found.bound() >= best * 0.95, "{} {}", found.bound(), best);
     }
 
-    /// The loads that an evaluation counts are those of the routing, and no way is too long.
+    /// The loads that an evaluation counts are those of the fractional routing, and no path is too
+    /// long.
     #[test]
     fn shares_carry_what_the_routing_carries(which in 0_usize..3, seed in any::<u64>()) {
         let name = ["slim_fly:q=5,p=2", "torus:shape=3x4,p=1", "dragonfly:h=2,p=1"][which];
@@ -104,11 +105,11 @@ proptest! {
         for one in graph.sent() {
             demand[switch(one.to) as usize].push((switch(one.from), one.bytes));
         }
-        let routed = Fractional::new(&on, &demand, 1, 60, &Quiet).expect("routed");
-        let found = evaluate(Ways::Split(&routed), &graph, &places, &Quiet).expect("figures");
+        let routed = FractionalRouting::new(&on, &demand, 1, 60, &Quiet).expect("routed");
+        let found = evaluate(Paths::Split(&routed), &graph, &places, &Quiet).expect("figures");
         let most = found.figures.maximum_congestion;
         prop_assert!((most - routed.congestion()).abs() <= 1e-6 * most, "{most}");
-        let direct = evaluate(Ways::Shortest(&on), &graph, &places, &Quiet).expect("figures");
+        let direct = evaluate(Paths::Shortest(&on), &graph, &places, &Quiet).expect("figures");
         prop_assert!(found.figures.maximum_dilation <= direct.figures.maximum_dilation + 1);
         prop_assert!(most <= direct.figures.maximum_congestion * (1.0 + 1e-9));
         prop_assert!(routed.bound() <= most * (1.0 + 1e-9));
@@ -118,10 +119,10 @@ proptest! {
 #[test]
 fn without_slack_a_ring_has_one_way() {
     let on = network("ring:n=7,p=1");
-    // two hops one way, five the other
+    // two hops in one direction, five in the other
     for (slack, best) in [(0, 30.0), (2, 30.0), (3, 15.0)] {
         let found =
-            Fractional::new(&on, &one(&on, 0, 2, 30.0), slack, 100, &Quiet).expect("routed");
+            FractionalRouting::new(&on, &one(&on, 0, 2, 30.0), slack, 100, &Quiet).expect("routed");
         assert!((found.congestion() - best).abs() < 0.01 * best, "{slack}: {}", found.congestion());
         assert!(found.bound() <= best + 1e-9);
     }
@@ -132,10 +133,11 @@ fn what_cannot_be_reached_is_refused() {
     let on = network("ring:n=7,p=1");
     let mut builder_demand = one(&on, 0, 2, 1.0);
     builder_demand[3].push((6, 1.0));
-    assert!(Fractional::new(&on, &builder_demand, 0, 1, &Quiet).is_ok());
+    assert!(FractionalRouting::new(&on, &builder_demand, 0, 1, &Quiet).is_ok());
     let planes = network("multi_plane:planes=2,of=ring:n=3,p=1");
     let other = (0..6).find(|&s| planes.graph().distances_from(0)[s as usize] == u32::MAX);
     let demand = one(&planes, 0, other.expect("a switch of the other plane"), 1.0);
-    let said = Fractional::new(&planes, &demand, 0, 1, &Quiet).err().expect("no way").to_string();
-    assert!(said.contains("no way"), "{said}");
+    let said =
+        FractionalRouting::new(&planes, &demand, 0, 1, &Quiet).err().expect("no path").to_string();
+    assert!(said.contains("no path"), "{said}");
 }

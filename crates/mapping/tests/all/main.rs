@@ -1,4 +1,4 @@
-//! Mappings against slower, independent computations.
+//! Tests of mappings against slower, independent computations.
 
 mod fractional;
 mod mapping;

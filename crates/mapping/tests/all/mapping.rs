@@ -1,4 +1,5 @@
-//! Mappings against slower, independent computations: gains, loads, optima, borders of input.
+//! Tests of mappings against slower, independent computations: gains, loads, optima, limits of
+//! input.
 
 use base::seed::{Fast, Stream};
 use base::{Interrupted, Quiet, Stop, Watch};
@@ -8,14 +9,14 @@ use mapping::arrangement::Arrangement;
 use mapping::chain;
 use mapping::evaluate::evaluate;
 use mapping::loads::Loads;
-use mapping::map::{Effort, Mapped, Objective, Request, map};
+use mapping::map::{Effort, MappingRequest, MappingResult, Objective, map};
 use mapping::method::METHODS;
 use mapping::metric::{Distances, Metric, distances};
-use mapping::near::Near;
+use mapping::near::NearSites;
+use mapping::paths::Paths;
 use mapping::problem::{Pin, Problem};
 use mapping::proposals::Proposals;
 use mapping::slots::Slots;
-use mapping::ways::Ways;
 use proptest::prelude::*;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
@@ -45,11 +46,11 @@ fn stencil(given: &serde_json::Value) -> Communication {
     made("stencil", given.as_object().expect("an object")).expect("a graph")
 }
 
-/// Any request with the usual values.
-fn asked<'a>(graph: &'a Communication, ways: Ways<'a>, slots: &'a Slots) -> Request<'a> {
-    Request {
+/// A request with the default values.
+fn asked<'a>(graph: &'a Communication, paths: Paths<'a>, slots: &'a Slots) -> MappingRequest<'a> {
+    MappingRequest {
         graph,
-        ways,
+        paths,
         slots,
         pins: &[],
         start: None,
@@ -61,11 +62,11 @@ fn asked<'a>(graph: &'a Communication, ways: Ways<'a>, slots: &'a Slots) -> Requ
     }
 }
 
-fn found(request: &Request<'_>) -> Mapped {
+fn found(request: &MappingRequest<'_>) -> MappingResult {
     map(request, &Quiet).expect("a mapping")
 }
 
-/// Hop-bytes by breadth-first distances, pair by pair.
+/// Hop-bytes computed from breadth-first distances, pair by pair.
 fn hop_bytes(on: &Topology, graph: &Communication, places: &[u32]) -> f64 {
     let switch = |p: u32| on.terminals()[places[p as usize] as usize].plug.switch.ix();
     let far: Vec<Vec<u32>> =
@@ -93,19 +94,19 @@ proptest! {
             let engine = engines::engine("min_hop").expect("an engine");
             engine.route(&serde_json::Map::new(), &on, 2, &Quiet).expect("tables")
         });
-        let ways = routing.as_ref().map_or(Ways::Shortest(&on), Ways::Tables);
+        let paths = routing.as_ref().map_or(Paths::Shortest(&on), Paths::Tables);
         let slots = Slots::new(&on, None, Some(2)).expect("slots");
         let processes = slots.count() as u32 * share / 8;
         let graph = random_graph(processes.min(slots.count() as u32).max(2), 3 * processes, seed);
-        let (metric, unit) = distances(ways, &slots, &Quiet).expect("distances");
+        let (metric, unit) = distances(paths, &slots, &Quiet).expect("distances");
         let problem = Problem::new(&graph, &slots, &[], 256).expect("they fit");
-        let near = Near::new(&on, &slots);
+        let near = NearSites::new(&on, &slots);
         let proposals = Proposals::new(&problem, &near);
         let mut all: Vec<u32> = (0..slots.count() as u32).collect();
         Stream::new(seed, "test places", 0).shuffle(&mut all);
         let order: Vec<u32> = (0..graph.processes()).collect();
         let mut at = Arrangement::in_order(&problem, &order, &all);
-        let mut loads = Loads::new(ways, &proposals, &graph);
+        let mut loads = Loads::new(paths, &proposals, &graph);
         loads.count(&at);
         loads.sharpen(3);
         let mut draw = Fast::new(seed, "test", 0);
@@ -125,12 +126,12 @@ proptest! {
         }
         let kept = loads.loads().to_vec();
         let places = at.places(&problem);
-        let exact = evaluate(ways, &graph, &places, &Quiet).expect("figures");
+        let exact = evaluate(paths, &graph, &places, &Quiet).expect("figures");
         for (a, b) in kept.iter().zip(&exact.loads) {
             prop_assert!((a - b).abs() <= 1e-4 * (1.0 + b), "{} {}", a, b);
         }
         if !tables {
-            // weights and distances are whole: the search's cost is exact
+            // weights and distances are whole numbers, so the search's cost is exact
             let weight = graph.sent().fold(0_u64, |g, s| gcd(g, s.bytes as u64)).max(1) as f64;
             let hops = at.cost(&problem, table) as f64 / 2.0 / f64::from(unit) * weight;
             prop_assert!((hops - exact.figures.hop_bytes).abs() <= 1e-9 * (1.0 + hops));
@@ -139,14 +140,15 @@ proptest! {
 
     #[test]
     fn what_every_switch_splits_arrives_whole(which in 0_usize..4, seed in any::<u64>()) {
-        // shares of one pair sum to its distance, and one at the source and at the destination
+        // the shares of a pair sum up to its distance, and to one at its source and at its
+        // destination
         let on = network(NETWORKS[which]);
         let mut draw = Stream::new(seed, "test pair", 0);
         let count = on.endpoints().len() as u64;
         let (a, b) = (draw.below(count) as u32, draw.below(count) as u32);
         let pair = vec![Sent { from: 0, to: 1, bytes: 6.0, messages: 1.0 }];
         let graph = Communication::new(2, pair).expect("a graph");
-        let found = evaluate(Ways::Shortest(&on), &graph, &[a, b], &Quiet).expect("figures");
+        let found = evaluate(Paths::Shortest(&on), &graph, &[a, b], &Quiet).expect("figures");
         let expect = hop_bytes(&on, &graph, &[a, b]);
         prop_assert!((found.loads.iter().sum::<f64>() - expect).abs() < 1e-9);
         let switch = |e: u32| on.terminals()[e as usize].plug.switch.ix();
@@ -187,7 +189,7 @@ fn few_processes_are_where_none_could_be_better() {
             let graph = random_graph(processes, 12, seed);
             let mut least = f64::INFINITY;
             brute(&on, &graph, &mut Vec::new(), &mut least);
-            let it = found(&asked(&graph, Ways::Shortest(&on), &slots));
+            let it = found(&asked(&graph, Paths::Shortest(&on), &slots));
             assert!((hop_bytes(&on, &graph, &it.places) - least).abs() < 1e-9, "{net} {seed}");
         }
     }
@@ -210,13 +212,13 @@ fn hop_bytes_keep_to_the_limit_over_the_least_or_the_linear_mapping_is_less_cong
             let mut least = f64::INFINITY;
             brute(&on, &graph, &mut Vec::new(), &mut least);
             let congestion = |places: &[u32]| {
-                let it = evaluate(Ways::Shortest(&on), &graph, places, &Quiet).expect("figures");
+                let it = evaluate(Paths::Shortest(&on), &graph, places, &Quiet).expect("figures");
                 it.figures.maximum_congestion
             };
             for effort in [Effort::Fast, Effort::Normal] {
-                let base = asked(&graph, Ways::Shortest(&on), &slots);
+                let base = asked(&graph, Paths::Shortest(&on), &slots);
                 let objective = Objective::Congestion;
-                let it = found(&Request { objective, hops_limit: share, effort, ..base });
+                let it = found(&MappingRequest { objective, hops_limit: share, effort, ..base });
                 let case = format!("{net} {seed} {effort:?}");
                 assert!(congestion(&it.places) <= congestion(&linear), "{case}");
                 let hops = hop_bytes(&on, &graph, &it.places);
@@ -250,8 +252,8 @@ fn what_fits_exactly_is_fitted_exactly() {
     ] {
         let on = network(net);
         let slots = Slots::new(&on, None, Some(1)).expect("slots");
-        let it = found(&asked(&graph, Ways::Shortest(&on), &slots));
-        let figures = evaluate(Ways::Shortest(&on), &graph, &it.places, &Quiet).expect("figures");
+        let it = found(&asked(&graph, Paths::Shortest(&on), &slots));
+        let figures = evaluate(Paths::Shortest(&on), &graph, &it.places, &Quiet).expect("figures");
         assert!((figures.figures.average_dilation - 1.0).abs() < 1e-12, "{net}");
     }
 }
@@ -262,7 +264,7 @@ fn pairs_share_a_switch() {
     let slots = Slots::new(&on, None, Some(1)).expect("slots");
     let pairs = (0..100).map(|i| Sent { from: i, to: i + 100, bytes: 7.0, messages: 1.0 });
     let graph = Communication::new(200, pairs.collect()).expect("a graph");
-    let it = found(&asked(&graph, Ways::Shortest(&on), &slots));
+    let it = found(&asked(&graph, Paths::Shortest(&on), &slots));
     assert!(hop_bytes(&on, &graph, &it.places).abs() < 1e-12);
 }
 
@@ -273,7 +275,8 @@ fn a_grid_that_folds_has_few_long_ways() {
     let on = network("torus:shape=8x8x8,p=1");
     let slots = Slots::new(&on, None, Some(1)).expect("slots");
     let steps = chain::parse("fold").expect("a method");
-    let it = found(&Request { steps: &steps, ..asked(&graph, Ways::Shortest(&on), &slots) });
+    let it =
+        found(&MappingRequest { steps: &steps, ..asked(&graph, Paths::Shortest(&on), &slots) });
     let mut taken = it.places.clone();
     taken.sort_unstable();
     taken.dedup();
@@ -303,9 +306,9 @@ fn every_method_fills_slots_and_keeps_pins() {
     for (i, method) in chains.iter().enumerate() {
         let steps = chain::parse(method).expect("a method");
         let objective = if i % 2 == 0 { Objective::Congestion } else { Objective::Hops };
-        let base = asked(&graph, Ways::Shortest(&on), &slots);
+        let base = asked(&graph, Paths::Shortest(&on), &slots);
         let request =
-            Request { steps: &steps, pins: &pins, objective, effort: Effort::Fast, ..base };
+            MappingRequest { steps: &steps, pins: &pins, objective, effort: Effort::Fast, ..base };
         let it = found(&request);
         assert_eq!((it.places[3], it.places[0]), (70, 2), "{method}");
         let mut counts = vec![0; 72];
@@ -315,7 +318,8 @@ fn every_method_fills_slots_and_keeps_pins() {
         assert_eq!(it, found(&request), "{method}");
     }
     let steps = chain::parse("multicore+local").expect("a method");
-    let it = found(&Request { steps: &steps, ..asked(&graph, Ways::Shortest(&on), &slots) });
+    let it =
+        found(&MappingRequest { steps: &steps, ..asked(&graph, Paths::Shortest(&on), &slots) });
     assert_eq!(it.places.len(), 60);
 }
 
@@ -329,8 +333,8 @@ fn every_step_of_the_table_places_all_processes_or_says_why_not() {
             let name = step.part.name;
             let chain = if step.improves { format!("linear+{name}") } else { name.to_owned() };
             let steps = chain::parse(&chain).expect("a method");
-            let base = asked(&graph, Ways::Shortest(&on), &slots);
-            let request = Request { steps: &steps, effort: Effort::Fast, ..base };
+            let base = asked(&graph, Paths::Shortest(&on), &slots);
+            let request = MappingRequest { steps: &steps, effort: Effort::Fast, ..base };
             match map(&request, &Quiet) {
                 Ok(it) => {
                     let mut counts = vec![0; on.endpoints().len()];
@@ -364,8 +368,8 @@ fn every_method_keeps_to_slots_that_differ() {
             continue;
         }
         let steps = chain::parse(&method).expect("a method");
-        let base = asked(&graph, Ways::Shortest(&on), &slots);
-        let it = found(&Request { steps: &steps, effort: Effort::Fast, ..base });
+        let base = asked(&graph, Paths::Shortest(&on), &slots);
+        let it = found(&MappingRequest { steps: &steps, effort: Effort::Fast, ..base });
         let mut taken = vec![0; 72];
         it.places.iter().for_each(|&e| taken[e as usize] += 1);
         assert_eq!(taken, room, "{method}: there are as many slots as processes");
@@ -383,7 +387,7 @@ fn every_method_keeps_to_slots_that_differ() {
     assert_eq!((order(&named), order(&backwards)), (named.clone(), backwards));
     assert_eq!(order(&mixed), named, "all slots of an endpoint where it is first");
     let steps = chain::parse("multicore").expect("a method");
-    let request = Request { steps: &steps, ..asked(&graph, Ways::Shortest(&on), &slots) };
+    let request = MappingRequest { steps: &steps, ..asked(&graph, Paths::Shortest(&on), &slots) };
     let said = map(&request, &Quiet).expect_err("uneven").to_string();
     assert!(said.contains("as many slots on every endpoint"), "{said}");
 }
@@ -393,8 +397,8 @@ fn threads_change_nothing() {
     let on = network("slim_fly:q=5,p=4");
     let slots = Slots::new(&on, None, Some(1)).expect("slots");
     let graph = random_graph(60, 240, 2);
-    let base = asked(&graph, Ways::Shortest(&on), &slots);
-    let request = Request { objective: Objective::Congestion, effort: Effort::Best, ..base };
+    let base = asked(&graph, Paths::Shortest(&on), &slots);
+    let request = MappingRequest { objective: Objective::Congestion, effort: Effort::Best, ..base };
     let with = |threads: usize| {
         let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().expect("threads");
         pool.install(|| found(&request))
@@ -402,10 +406,10 @@ fn threads_change_nothing() {
     assert_eq!(with(1), with(3));
 }
 
-/// Says stop at some tick.
-struct Until(AtomicU32, u32);
+/// A watch that says stop at a given tick.
+struct StopAtTick(AtomicU32, u32);
 
-impl Watch for Until {
+impl Watch for StopAtTick {
     fn tick(&self, _: &str, _: u64, _: u64) -> Result<(), Interrupted> {
         let before = self.0.fetch_add(1, Ordering::Relaxed);
         if before < self.1 { Ok(()) } else { Err(Interrupted) }
@@ -418,16 +422,16 @@ fn an_interruption_gives_the_best_so_far() {
     let slots = Slots::new(&on, None, Some(1)).expect("slots");
     let graph = random_graph(200, 800, 2);
     for objective in [Objective::Hops, Objective::Congestion] {
-        let request = Request { objective, ..asked(&graph, Ways::Shortest(&on), &slots) };
+        let request = MappingRequest { objective, ..asked(&graph, Paths::Shortest(&on), &slots) };
         for ticks in [60, 200, 400] {
-            let it = map(&request, &Until(AtomicU32::new(0), ticks)).expect("the best so far");
+            let it = map(&request, &StopAtTick(AtomicU32::new(0), ticks)).expect("the best so far");
             assert!(it.interrupted, "{ticks}");
             let mut taken = it.places.clone();
             taken.sort_unstable();
             taken.dedup();
             assert_eq!(taken.len(), 200);
         }
-        assert!(map(&request, &Until(AtomicU32::new(0), 3)).is_err(), "nothing was found yet");
+        assert!(map(&request, &StopAtTick(AtomicU32::new(0), 3)).is_err(), "nothing was found yet");
     }
 }
 
@@ -436,21 +440,22 @@ fn what_cannot_be_is_refused() {
     let on = network("slim_fly:q=5,p=4");
     let slots = Slots::new(&on, None, Some(1)).expect("slots");
     let graph = random_graph(201, 100, 1);
-    let request = asked(&graph, Ways::Shortest(&on), &slots);
-    let said = |request: &Request<'_>| map(request, &Quiet).expect_err("no mapping").to_string();
+    let request = asked(&graph, Paths::Shortest(&on), &slots);
+    let said =
+        |request: &MappingRequest<'_>| map(request, &Quiet).expect_err("no mapping").to_string();
     assert!(said(&request).contains("201 processes for 200 slots"));
     let graph = random_graph(10, 20, 1);
-    let base = asked(&graph, Ways::Shortest(&on), &slots);
+    let base = asked(&graph, Paths::Shortest(&on), &slots);
     for (pins, says) in [
         (vec![Pin { process: 10, endpoint: 0 }], "no process 10"),
         (vec![Pin { process: 1, endpoint: 200 }], "no slot"),
         (vec![Pin { process: 1, endpoint: 0 }, Pin { process: 1, endpoint: 2 }], "twice"),
         (vec![Pin { process: 1, endpoint: 0 }, Pin { process: 2, endpoint: 0 }], "taken"),
     ] {
-        assert!(said(&Request { pins: &pins, ..base }).contains(says), "{says}");
+        assert!(said(&MappingRequest { pins: &pins, ..base }).contains(says), "{says}");
     }
     for hops_limit in [-0.1, f64::NAN, f64::INFINITY] {
-        assert!(said(&Request { hops_limit, ..base }).contains("hops_limit"));
+        assert!(said(&MappingRequest { hops_limit, ..base }).contains("hops_limit"));
     }
     for (hosts, says) in [(vec![200], "no endpoint 200"), (vec![], "slots")] {
         let refused = Slots::new(&on, Some(&hosts), Some(1)).expect_err("no slots").to_string();
@@ -461,7 +466,7 @@ fn what_cannot_be_is_refused() {
         .expect("a network");
     let slots = Slots::new(&apart, None, Some(1)).expect("slots");
     let graph = random_graph(6, 30, 1);
-    assert!(said(&asked(&graph, Ways::Shortest(&apart), &slots)).contains("no way from"));
+    assert!(said(&asked(&graph, Paths::Shortest(&apart), &slots)).contains("no path from"));
 }
 
 #[test]
@@ -469,7 +474,7 @@ fn a_formula_of_a_grid_gives_the_distances_of_its_links() {
     for net in ["torus:shape=16x16x16,p=1", "mesh:shape=64x40,p=1", "hyperx:shape=48x48,p=1"] {
         let on = network(net);
         let slots = Slots::new(&on, None, Some(1)).expect("slots");
-        let (metric, _) = distances(Ways::Shortest(&on), &slots, &Quiet).expect("distances");
+        let (metric, _) = distances(Paths::Shortest(&on), &slots, &Quiet).expect("distances");
         assert!(matches!(metric, Distances::Grid(_)), "{net}");
         let mut draw = Stream::new(1, "test sites", 0);
         for _ in 0..5 {
@@ -487,12 +492,13 @@ fn levels_bring_pairs_together_and_place_everybody_once() {
     let on = network("slim_fly:q=5,p=4");
     let slots = Slots::new(&on, None, Some(1)).expect("slots");
     let steps = chain::parse("multilevel").expect("a method");
-    // heavy pairs can share a switch, light ones go wherever they may
+    // heavy pairs can share a switch, light ones may be anywhere
     for processes in [2, 3, 97, 199, 200] {
         let half = processes / 2;
         let pair = |i: u32| Sent { from: i, to: i + half, bytes: 100.0, messages: 1.0 };
         let graph = Communication::new(processes, (0..half).map(pair).collect()).expect("a graph");
-        let it = found(&Request { steps: &steps, ..asked(&graph, Ways::Shortest(&on), &slots) });
+        let it =
+            found(&MappingRequest { steps: &steps, ..asked(&graph, Paths::Shortest(&on), &slots) });
         assert!(hop_bytes(&on, &graph, &it.places).abs() < 1e-9, "{processes}");
         let mut places = it.places.clone();
         places.sort_unstable();
@@ -500,12 +506,12 @@ fn levels_bring_pairs_together_and_place_everybody_once() {
         assert_eq!(places.len(), processes as usize);
     }
     let graph = stencil(&serde_json::json!({ "shape": [10, 20], "bytes": 64 }));
-    let base = asked(&graph, Ways::Shortest(&on), &slots);
+    let base = asked(&graph, Paths::Shortest(&on), &slots);
     let random = chain::parse("random").expect("a method");
     let [levels, drawn] = [&steps, &random]
-        .map(|steps| hop_bytes(&on, &graph, &found(&Request { steps, ..base }).places));
+        .map(|steps| hop_bytes(&on, &graph, &found(&MappingRequest { steps, ..base }).places));
     assert!(levels < 0.6 * drawn, "{levels} {drawn}");
     let pins = [Pin { process: 0, endpoint: 5 }];
-    let said = map(&Request { steps: &steps, pins: &pins, ..base }, &Quiet);
+    let said = map(&MappingRequest { steps: &steps, pins: &pins, ..base }, &Quiet);
     assert!(said.expect_err("pins").to_string().contains("cannot hold pins"));
 }

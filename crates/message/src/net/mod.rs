@@ -84,7 +84,7 @@ struct Interface {
 }
 
 impl Net {
-    /// A network without messages, for a schedule of so many operations and interfaces a rank.
+    /// A network without messages, for a schedule of `ops` operations and `nics` interfaces a rank.
     /// Processors send no more than `most` bytes a picosecond.
     pub(super) fn new(
         under: &Under<'_>,
@@ -123,7 +123,7 @@ impl Net {
         (self.routes.longest(), (1000.0 / least).ceil() as u64)
     }
 
-    /// How long a message without bytes to speak of is on its way, picoseconds.
+    /// How long a message with hardly any bytes takes to arrive, picoseconds.
     pub(super) fn latency(&mut self, sent: Sent) -> Result<u64, Refusal> {
         match self.ends(sent) {
             None => Ok(self.local.0),
@@ -137,7 +137,7 @@ impl Net {
         (from != to).then_some((from, to))
     }
 
-    /// The first byte of a message leaves at `now`: how long it is on its way, picoseconds, and
+    /// The first byte of a message leaves at `now`: how long it takes to arrive, picoseconds, and
     /// whether it is all there with that byte. `None` where the interface sends as much as it may:
     /// it is the turn of the message after another, which [`Net::ended`] says.
     pub(super) fn enter(&mut self, now: u64, sent: Sent) -> Result<Option<(u64, bool)>, Refusal> {
@@ -185,8 +185,8 @@ impl Net {
         rank as usize * self.nics + usize::from(nic)
     }
 
-    /// A message whose last byte has left by `now`: its operation, and how long that byte is on its
-    /// way still, picoseconds.
+    /// A message whose last byte has left by `now`: its operation, and how long that byte
+    /// takes to arrive, picoseconds.
     pub(super) fn ended(&mut self, now: u64) -> Option<(u32, u64)> {
         let op = self.flows.end(now)?;
         Some((op, self.latency[op as usize]))

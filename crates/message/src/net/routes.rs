@@ -12,13 +12,14 @@ use paths::PathSource;
 use std::collections::HashMap;
 use std::sync::Arc;
 
+/// Which paths messages may take.
 #[derive(Debug)]
-enum Ways {
+enum Paths {
     Tables(Box<Routing>),
     Minimal(Minimal),
 }
 
-/// Channels with their parts, and the latency of the slowest way over them, picoseconds.
+/// Channels with their parts, and the latency of the slowest path over them, picoseconds.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub(super) struct Route {
     pub(super) parts: Vec<Part>,
@@ -32,7 +33,7 @@ pub(super) struct Route {
 #[derive(Debug)]
 pub(super) struct Routes {
     on: Arc<Topology>,
-    ways: Ways,
+    paths: Paths,
     how: NetworkCosts,
     /// The working terminals of every endpoint, by rail.
     rails: Vec<Vec<TerminalId>>,
@@ -50,10 +51,10 @@ impl Routes {
         seed: u64,
         watch: &dyn Watch,
     ) -> Result<Self, Stop> {
-        let ways = match on {
-            PathSource::Tables(routing) => Ways::Tables(routing.clone()),
+        let paths = match on {
+            PathSource::Tables(routing) => Paths::Tables(routing.clone()),
             PathSource::Network(topology) => {
-                Ways::Minimal(Minimal::new(topology.clone(), LaneClasses::any(1), watch)?)
+                Paths::Minimal(Minimal::new(topology.clone(), LaneClasses::any(1), watch)?)
             }
         };
         let on = on.topology().clone();
@@ -67,7 +68,7 @@ impl Routes {
             of.sort_by_key(|t| on.terminals()[t.ix()].rail);
         }
         let known = HashMap::new();
-        Ok(Self { on, ways, how: how.clone(), rails, seed, known, next: Vec::new() })
+        Ok(Self { on, paths, how: how.clone(), rails, seed, known, next: Vec::new() })
     }
 
     /// The rate of every channel, bytes a picosecond.
@@ -96,7 +97,7 @@ impl Routes {
         )
     }
 
-    /// The way of a message of the operation `op` between two endpoints, which are not the same,
+    /// The route of a message of the operation `op` between two endpoints, which are not the same,
     /// from interface `nic`.
     ///
     /// # Errors
@@ -115,10 +116,10 @@ impl Routes {
             let first = 2 * self.on.links().len() as u32;
             all.parts.push(Part { channel: first + 2 * from.0, share: part });
             all.parts.push(Part { channel: first + 2 * to.0 + 1, share: part });
-            let way = self.way(from, to, (op, i), flows)?;
+            let route = self.between_switches(from, to, (op, i), flows)?;
             let ends = self.cable_ps(&s.cable) + self.cable_ps(&t.cable);
-            all.latency = all.latency.max(way.latency + ends);
-            all.parts.extend(way.parts.iter().map(|p| Part { share: p.share * part, ..*p }));
+            all.latency = all.latency.max(route.latency + ends);
+            all.parts.extend(route.parts.iter().map(|p| Part { share: p.share * part, ..*p }));
         }
         if pairs.len() > 1 {
             // rails of one plane share channels
@@ -155,7 +156,7 @@ impl Routes {
     }
 
     /// From the switch of a terminal to that of another.
-    fn way(
+    fn between_switches(
         &mut self,
         from: TerminalId,
         to: TerminalId,
@@ -164,7 +165,7 @@ impl Routes {
     ) -> Result<Route, Refusal> {
         let [s, t] = [from, to].map(|t| self.on.terminals()[t.ix()].plug.switch);
         let draw = || Fast::new(self.seed, "paths of messages", u64::from(op) << 8 | rail as u64);
-        if let Ways::Tables(tables) = &self.ways {
+        if let Paths::Tables(tables) = &self.paths {
             let layers = tables.layers();
             return match self.how.selection {
                 Selection::Spread => self.over_layers(from, to),
@@ -206,7 +207,7 @@ impl Routes {
 
     /// The route of a layer of tables.
     fn of_layer(&self, layer: u32, from: TerminalId, to: TerminalId) -> Result<Route, Refusal> {
-        let Ways::Tables(tables) = &self.ways else { return Ok(Route::default()) };
+        let Paths::Tables(tables) = &self.paths else { return Ok(Route::default()) };
         let [s, t] = [from, to].map(|t| self.on.terminals()[t.ix()].plug.switch);
         let mut walk = tables.walk(layer, to, s);
         let mut route = Route { parts: Vec::new(), latency: picoseconds(self.how.switch.delay_ns) };
@@ -219,7 +220,7 @@ impl Routes {
         if delivers && route.parts.iter().all(works) {
             return Ok(route);
         }
-        Err(self.no_way(s, t, &format!("layer {layer} of the tables does not lead")))
+        Err(self.no_path(s, t, &format!("layer {layer} of the tables does not lead")))
     }
 
     fn add_hop(&self, route: &mut Route, channel: u32) {
@@ -230,7 +231,7 @@ impl Routes {
 
     /// Even parts over all layers.
     fn over_layers(&self, from: TerminalId, to: TerminalId) -> Result<Route, Refusal> {
-        let Ways::Tables(tables) = &self.ways else { return Ok(Route::default()) };
+        let Paths::Tables(tables) = &self.paths else { return Ok(Route::default()) };
         if tables.layers() == 1 {
             return self.of_layer(0, from, to);
         }
@@ -275,7 +276,7 @@ impl Routes {
         Ok(Route { parts, latency: front.first().map_or(0, |f| f.2) })
     }
 
-    /// One way, of which `choose` takes every hop.
+    /// One path, whose hops `choose` takes one by one.
     fn step_by_step(
         &mut self,
         from: SwitchId,
@@ -296,18 +297,18 @@ impl Routes {
     /// Puts the hops from `at` towards `to` into [`Routes::next`]; at least one.
     fn nearer(&mut self, at: SwitchId, to: SwitchId) -> Result<(), Refusal> {
         self.next.clear();
-        if let Ways::Minimal(ways) = &self.ways {
-            ways.next(at, Heading { goal: to.0, state: 0 }, &mut self.next);
+        if let Paths::Minimal(minimal) = &self.paths {
+            minimal.next(at, Heading { goal: to.0, state: 0 }, &mut self.next);
         }
         if self.next.is_empty() {
-            return Err(self.no_way(at, to, "there is no way"));
+            return Err(self.no_path(at, to, "there is no path"));
         }
         Ok(())
     }
 
-    fn no_way(&self, from: SwitchId, to: SwitchId, why: &str) -> Refusal {
+    fn no_path(&self, from: SwitchId, to: SwitchId, why: &str) -> Refusal {
         let [a, b] = [from, to].map(|s| &self.on.switches()[s.ix()].name);
-        Refusal::new("network", format!("{why} from {a} to {b}"), "a way between all ranks")
+        Refusal::new("network", format!("{why} from {a} to {b}"), "a path between all ranks")
     }
 }
 

@@ -50,7 +50,7 @@ fn routed(on: &Arc<Topology>, engine: &str) -> Routing {
     engine.route(&Map::new(), on, 1, &Quiet).expect("tables")
 }
 
-/// A schedule of messages from rank to rank, of so many bytes each, that begin as they are listed.
+/// A schedule of messages from rank to rank, with their bytes, that begin as they are listed.
 fn messages(ranks: u32, all: &[(u32, u32, u64)]) -> Schedule {
     let mut made = Builder::new(ranks);
     for rank in 0..ranks {
@@ -93,7 +93,7 @@ fn free() -> LogGops {
 }
 
 /// The channels of each route, with parts, found without the simulator: over even parts of all
-/// shortest ways, or by the entries of tables.
+/// shortest paths, or by the entries of tables.
 fn parts(on: &Topology, tables: Option<&Routing>, from: u32, to: u32) -> Vec<(u32, f64)> {
     let at = |e: u32| on.terminals()[e as usize].plug.switch;
     let mut found = Vec::new();
@@ -161,7 +161,7 @@ proptest! {
             switch: Switches { delay_ns: switch as f64 },
             ..with(Network { nic_ns: nic as f64, ..Network::default() }, NetworkCosts::default())
         };
-        // 5 ns a metre; of ways in parts the slowest counts
+        // 5 ns a metre; of paths in parts the slowest counts
         let ps = |length: f32| (f64::from(length) * 5000.0).round() as u64;
         let latency = |from: u32, to: u32| {
             let far = on.graph().distances_from(on.terminals()[to as usize].plug.switch.ix());
@@ -265,8 +265,8 @@ fn ranks_of_one_endpoint_do_not_use_the_network() {
 }
 
 #[test]
-fn messages_take_the_way_that_has_room() {
-    // two ways from leaf to leaf: two messages at once
+fn messages_take_the_path_that_has_room() {
+    // two paths from leaf to leaf: two messages at once
     let on = Arc::new(network("fat_tree:leaves=2,spines=2,p=2"));
     let all = [(0, 2, 10_001), (1, 3, 10_001)];
     let slowest = |selection, seed| {
@@ -281,7 +281,7 @@ fn messages_take_the_way_that_has_room() {
     }
     let often: Vec<u64> = (0..100).map(|seed| slowest(Selection::One, seed)).collect();
     let twice = often.iter().filter(|n| **n == 2).count();
-    assert!((30..70).contains(&twice), "on the same way {twice} times of 100");
+    assert!((30..70).contains(&twice), "on the same path {twice} times of 100");
 }
 
 #[test]
@@ -313,7 +313,7 @@ fn without_a_way_a_run_is_refused() {
     let all = [(0, 1, 9), (0, 2, 9), (0, 3, 9)];
     let found = run(&messages(4, &all), Dialect::Causal, &free(), Some(&under), &Quiet);
     let said = found.expect_err("two halves").to_string();
-    assert!(said.contains("there is no way from"), "{said}");
+    assert!(said.contains("there is no path from"), "{said}");
 }
 
 #[test]

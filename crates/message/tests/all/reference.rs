@@ -37,7 +37,7 @@ fn check(file: &str, schedules: &str) -> usize {
     for ((goal, set), row) in &rows {
         let path = folder().join(schedules).join(goal);
         let text = std::fs::read_to_string(path).expect("a schedule");
-        let schedule = formats::goal::text::parse(&text, &Quiet).expect("a schedule");
+        let schedule = formats::trace::goal::parse(&text, &Quiet).expect("a schedule");
         let found = run(&schedule, Dialect::LogGopsV1, &row.costs, None, &Quiet).expect("a run");
         assert_eq!(found.finish, row.finish, "{goal} {set}");
         assert_eq!((found.events, found.left), (row.events, None), "{goal} {set}");

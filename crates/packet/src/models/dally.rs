@@ -1,8 +1,8 @@
-//! The ways of packets in dragonflies as CODES has them (`codes-dally-v1`).
+//! Paths of packets in dragonflies as CODES models them (`codes-dally-v1`).
 //!
-//! Virtual channels: in the source's group the local links crossed so far, 1 once the way has
-//! become a detour at a router before; 2 in the group in between; 3 in that of the destination
-//! where it is another; of ejection the same.
+//! Virtual channels: in the source's group, the number of local links crossed so far, or 1 once a
+//! router before has chosen a detour; 2 in the intermediate group; 3 in the destination's group
+//! where it differs from the source's; ejection uses the channel of its group.
 
 use super::groups::{Groups, Weighed, any, better_of_two, lowest};
 use super::kind::{Entry, PathRequest, Paths, RATE};
@@ -13,14 +13,15 @@ use crate::nic::Injection;
 use crate::node::Node;
 use crate::plant::Plant;
 use crate::runs::Runs;
-use crate::timing::{Drawn, Passing, Timing};
+use crate::timing::{Forwarding, RandomDelay, Timing};
 use base::Refusal;
 use paths::select::Selection;
 
-/// The first channels of packets: local in the source's group, or across.
+/// The kinds of channels that a packet may take first: local in the source's group, or to another
+/// group.
 const FIRST: &[Kind] = &[(Near, 0), (Near, 1), (Across, 0), (Across, 1)];
-/// Once to a router that leads across, across, the same in the group in between, and to the last
-/// router.
+/// A packet takes at most one local channel to a router with a link to the next group, then that
+/// link, the same in the intermediate group, and a local channel to its last router.
 const STEPS: Steps = &[
     ((Near, 0), &[(Across, 1)]),
     ((Near, 1), &[(Across, 1)]),
@@ -31,7 +32,7 @@ const STEPS: Steps = &[
     ((Near, 3), &[]),
 ];
 
-/// What CODES takes for granted.
+/// The defaults of CODES for this model.
 pub(crate) const ENTRY: Entry = Entry {
     selections: Some(&[Selection::Minimal, Selection::Par]),
     order: Some((FIRST, STEPS)),
@@ -40,23 +41,23 @@ pub(crate) const ENTRY: Entry = Entry {
     weighs_detours: true,
     draws_steps: true,
     timing: |usual| Timing {
-        jitter: Drawn { more_ps: 0, ..usual.jitter },
+        jitter: RandomDelay { more_ps: 0, ..usual.jitter },
         waking: None,
-        passing: Passing::Twice,
+        passing: Forwarding::Twice,
         begins_late: true,
         ..usual
     },
     ..Entry::usual("codes-dally-v1")
 };
 
-/// Ways over one group in between at most.
+/// Paths over at most one intermediate group.
 #[derive(Debug, Clone)]
 pub struct Route {
     groups: Groups,
     selection: Selection,
-    /// A shortest way is taken up to this score, chunks.
+    /// A minimal path is taken if its score, in chunks, is at most this.
     threshold: u32,
-    /// By what the score of a detour is multiplied.
+    /// Factor of a detour's score in comparisons.
     weight: u32,
 }
 
@@ -101,7 +102,7 @@ impl Paths for Route {
             };
             return (port, 2);
         }
-        // of what a packet decides here CODES hears at the next router
+        // as in CODES, what is decided here affects the channel only from the next router on
         let lane = if packet.is_detour { 1 } else { near };
         let port = if is_adaptive {
             self.progressive(plant, (at, here, there), packet, node, to)
@@ -114,7 +115,8 @@ impl Paths for Route {
 
 impl Route {
     /// # Errors
-    /// When a router lacks a link to another one of its group, or a group one to another group.
+    /// When a router lacks a link to another router of its group, or a group has no link to another
+    /// group.
     fn check(&self, plant: &Plant) -> Result<(), Refusal> {
         let groups = &self.groups;
         let routers = 0..plant.routers;
@@ -134,7 +136,7 @@ impl Route {
         Err(Refusal::new("dialect", why, help))
     }
 
-    /// Any link to a group, or any to a router that has one.
+    /// A random link to a group or, at a router without one, to a router that has one.
     fn minimal(&self, at: u32, there: u32, node: &mut Node, to: &mut impl Runs) -> u16 {
         any(self.candidates(at, there), node, to)
     }
@@ -144,8 +146,8 @@ impl Route {
         if across.is_empty() { self.groups.towards(at, there) } else { across }
     }
 
-    /// The best of the candidates towards a group: of links to it the better of two, of links to
-    /// routers that have one the best of all.
+    /// The best port towards a group: among links to it the better of two random ones, otherwise
+    /// the best of all links to routers that have one.
     fn best(&self, plant: &Plant, at: u32, there: u32, node: &mut Node, to: &mut impl Runs) -> u16 {
         let across = self.groups.global(at, there);
         if across.is_empty() {
@@ -155,7 +157,7 @@ impl Route {
         }
     }
 
-    /// Progressive adaptive routing, in the source's group.
+    /// Progressive adaptive routing (PAR) in the source's group.
     fn progressive(
         &self,
         plant: &Plant,

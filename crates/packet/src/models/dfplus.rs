@@ -1,7 +1,7 @@
-//! The ways of packets in megaflies, or dragonfly+, as CODES has them (`codes-dfplus-v1`).
+//! Paths of packets in megaflies, or dragonfly+, as CODES models them (`codes-dfplus-v1`).
 //!
-//! Virtual channel 0 until a packet has turned towards its destination in a group in between, then
-//! 1.
+//! Packets use virtual channel 0 until they have turned towards their destination in an
+//! intermediate group, then 1.
 
 use super::groups::{Groups, Weighed, any, lowest};
 use super::kind::{Entry, PathRequest, Paths};
@@ -16,9 +16,9 @@ use crate::timing::{Order, Timing};
 use base::Refusal;
 use paths::select::Selection;
 
-/// The first channels of packets.
+/// The kinds of channels that a packet may take first.
 const FIRST: &[Kind] = &[(Near, 0)];
-/// Up, across and down; of detours the same once more, on the other virtual channel.
+/// Packets go up, across and down; those on detours do it once more, on the other virtual channel.
 const STEPS: Steps = &[
     ((Near, 0), &[(Across, 0), (Down, 0)]),
     ((Across, 0), &[(Down, 0)]),
@@ -28,7 +28,7 @@ const STEPS: Steps = &[
     ((Down, 1), &[]),
 ];
 
-/// What CODES takes for granted.
+/// The defaults of CODES for this model.
 pub(crate) const ENTRY: Entry = Entry {
     selections: Some(&[Selection::Minimal, Selection::Par]),
     order: Some((FIRST, STEPS)),
@@ -40,17 +40,17 @@ pub(crate) const ENTRY: Entry = Entry {
     ..Entry::usual("codes-dfplus-v1")
 };
 
-/// `adaptive_threshold` of the megafly of the Fit Fly study: more than any port holds.
+/// `adaptive_threshold` in the megafly of the Fit Fly study, which is more than any port holds.
 const THRESHOLD_BYTES: u32 = 131_072;
 
-/// Ways up to a spine, across, and down to a leaf, over one group in between at most.
+/// Paths up to a spine, across, and down to a leaf, over at most one intermediate group.
 #[derive(Debug, Clone)]
 pub struct Route {
     groups: Groups,
     selection: Selection,
-    /// A shortest way is taken up to this score, chunks.
+    /// A minimal path is taken if its score, in chunks, is at most this.
     threshold: u32,
-    /// By what the score of a detour is multiplied.
+    /// Factor of a detour's score in comparisons.
     weight: u32,
 }
 
@@ -89,7 +89,7 @@ impl Paths for Route {
             return (port, lane);
         }
         if between && !self.groups.is_leaf(at) && packet.via() == here {
-            // a spine that a detour comes to: down to any leaf, where it turns
+            // a detour that arrives at a spine goes down to a random leaf, where it turns
             packet.set_via(NONE);
             return (any(self.groups.local(at), node, to), lane);
         }
@@ -108,8 +108,8 @@ impl Route {
     }
 
     /// # Errors
-    /// When a leaf lacks a link to a spine of its group or has one elsewhere, or a group lacks one
-    /// to another group.
+    /// When a leaf lacks a link to a spine of its group or has one elsewhere, or a group has no
+    /// link to another group.
     fn check(&self, plant: &Plant) -> Result<(), Refusal> {
         let groups = &self.groups;
         let is_whole = |a: u32| {
@@ -141,8 +141,8 @@ impl Route {
         lowest(plant, self.groups.local(at), node, to)
     }
 
-    /// Towards a group: of a leaf the best link to a spine that leads there, of a spine any link,
-    /// or under adaptive routing the better of two.
+    /// The port towards a group: at a leaf the best link to a spine that leads there; at a spine
+    /// any link, or the better of two under adaptive routing.
     fn minimal(
         &self,
         plant: &Plant,
@@ -155,7 +155,7 @@ impl Route {
         if across.is_empty() {
             lowest(plant, self.groups.towards(at, there), node, to)
         } else if self.selection == Selection::Par {
-            // drawn one after the other: they may be the same
+            // the two draws are independent and may give the same link
             let drawn = [any(across, node, to), any(across, node, to)];
             lowest(plant, &drawn, node, to)
         } else {
@@ -163,7 +163,7 @@ impl Route {
         }
     }
 
-    /// Progressive adaptive routing, in the source's group.
+    /// Progressive adaptive routing (PAR) in the source's group.
     fn progressive(
         &self,
         plant: &Plant,

@@ -1,4 +1,4 @@
-//! Networks of groups: which ports of a router lead to which group, and how busy ports are.
+//! Networks of groups: the ports of routers that lead to each group, and the load of ports.
 
 use crate::event::{NONE, Packet};
 use crate::node::Node;
@@ -6,23 +6,24 @@ use crate::plant::{Class, Plant};
 use crate::runs::Runs;
 use fabric::Topology;
 
-/// What every router knows of groups.
+/// The groups of a network, and the ports of each router that lead to them.
 #[derive(Debug, Clone)]
 pub(super) struct Groups {
     count: u32,
-    /// Of each router.
+    /// The group of each router.
     group: Vec<u32>,
-    /// Whether it has endpoints, of each router.
+    /// Whether each router has endpoints.
     leaf: Vec<bool>,
-    /// Ports of a router to another group, by router and group.
+    /// Ports that lead to another group, for each router and group.
     global: Rows,
-    /// Ports to routers of its group that have links to another group, by router and group.
+    /// Ports that lead to routers of the same group with links to another group, for each router
+    /// and group.
     towards: Rows,
-    /// Ports to routers of its own group, by router.
+    /// Ports that lead to routers of the same group, for each router.
     local: Rows,
 }
 
-/// Rows of ports.
+/// Lists of ports as compressed rows.
 #[derive(Debug, Clone, Default)]
 struct Rows {
     offsets: Vec<u32>,
@@ -45,7 +46,7 @@ impl Rows {
 }
 
 impl Groups {
-    /// Those of a network. O(routers x groups x radix).
+    /// The groups of a network. O(routers x groups x radix).
     pub(super) fn new(on: &Topology, plant: &Plant) -> Self {
         let group: Vec<u32> = on.switches().iter().map(|switch| switch.group).collect();
         let count = group.iter().max().map_or(0, |&last| last + 1);
@@ -76,7 +77,7 @@ impl Groups {
         Self { count, group, leaf, global, towards, local }
     }
 
-    /// How many there are.
+    /// The number of groups.
     pub(super) fn count(&self) -> u32 {
         self.count
     }
@@ -93,31 +94,31 @@ impl Groups {
         self.leaf[router as usize]
     }
 
-    /// Ports of a router to another group.
+    /// The ports of a router that lead to another group.
     #[inline]
     pub(super) fn global(&self, router: u32, group: u32) -> &[u16] {
         self.global.get((router * self.count + group) as usize)
     }
 
-    /// Ports of a router to others of its group that have links to another group.
+    /// The ports of a router that lead to routers of its group with links to another group.
     #[inline]
     pub(super) fn towards(&self, router: u32, group: u32) -> &[u16] {
         self.towards.get((router * self.count + group) as usize)
     }
 
-    /// Ports of a router to others of its group.
+    /// The ports of a router that lead to other routers of its group.
     #[inline]
     pub(super) fn local(&self, router: u32) -> &[u16] {
         self.local.get(router as usize)
     }
 
-    /// The link of a router to another one of its group, where there is one.
+    /// The port of a router that leads to another router of its group, where there is one.
     pub(super) fn direct(&self, plant: &Plant, router: u32, other: u32) -> Option<u16> {
         let leads = |port: &&u16| plant.behind(router, **port).lp == other;
         self.local(router).iter().find(leads).copied()
     }
 
-    /// Any group but these two, which may be the same; none where there is no other.
+    /// A random group other than these two, which may be equal; none where there is no other.
     pub(super) fn other(&self, a: u32, b: u32, node: &mut Node, to: &mut impl Runs) -> Option<u32> {
         let (first, second) = (a.min(b), a.max(b));
         let without = 1 + u32::from(first != second);
@@ -130,7 +131,7 @@ impl Groups {
         Some(drawn)
     }
 
-    /// Any group but `not` that a router has links to; none where there is none.
+    /// A random group other than `not` that a router has links to; none where there is none.
     pub(super) fn reached(
         &self,
         router: u32,
@@ -145,19 +146,19 @@ impl Groups {
     }
 }
 
-/// When a detour is better than a shortest way.
+/// The rule that decides between a minimal path and a detour.
 pub(super) struct Weighed<'a> {
-    /// The groups.
+    /// The groups of the network.
     pub(super) groups: &'a Groups,
-    /// A shortest way is taken up to this score, chunks.
+    /// A minimal path is taken if its score, in chunks, is at most this.
     pub(super) threshold: u32,
-    /// By what the score of a detour is multiplied.
+    /// Factor of a detour's score in comparisons.
     pub(super) weight: u32,
 }
 
 impl Weighed<'_> {
     /// Progressive adaptive routing at router `at` of the source's group, for a packet to group
-    /// `there`: the port that `best` has towards that group, or towards one in between.
+    /// `there`: the port that `best` gives towards that group, or towards an intermediate group.
     pub(super) fn progressive<R: Runs>(
         &self,
         plant: &Plant,
@@ -193,7 +194,8 @@ impl Weighed<'_> {
     }
 }
 
-/// Chunks that a port is busy with: those with room behind it, on all lanes, and those without.
+/// The load of a port in chunks: those that hold room behind it, on all lanes, and those that wait
+/// for room.
 #[inline]
 pub(super) fn score(plant: &Plant, node: &Node, port: u16) -> u32 {
     let lanes = plant.lanes as usize;
@@ -202,7 +204,7 @@ pub(super) fn score(plant: &Plant, node: &Node, port: u16) -> u32 {
     chunks + node.ports[usize::from(port)].queued
 }
 
-/// Any of some ports, of which there is one at least.
+/// A random one of some ports, of which there is at least one.
 #[inline]
 pub(super) fn any(ports: &[u16], node: &mut Node, to: &mut impl Runs) -> u16 {
     match ports {
@@ -211,7 +213,7 @@ pub(super) fn any(ports: &[u16], node: &mut Node, to: &mut impl Runs) -> u16 {
     }
 }
 
-/// The one of some ports with the lowest score; any of those that have it.
+/// The port with the lowest score; a random one of several.
 pub(super) fn lowest(plant: &Plant, ports: &[u16], node: &mut Node, to: &mut impl Runs) -> u16 {
     let mut best = (u32::MAX, 0);
     let mut ties = 0;
@@ -221,7 +223,8 @@ pub(super) fn lowest(plant: &Plant, ports: &[u16], node: &mut Node, to: &mut imp
             (best, ties) = ((found, port), 1);
         } else if found == best.0 {
             ties += 1;
-            // the k-th of equal ones takes the place with a chance of 1 / k: all as likely
+            // the k-th of several equal ports replaces the best with probability 1 / k, so all are
+            // equally likely
             if node.dice(to).below(ties) == 0 {
                 best.1 = port;
             }
@@ -230,8 +233,8 @@ pub(super) fn lowest(plant: &Plant, ports: &[u16], node: &mut Node, to: &mut imp
     best.1
 }
 
-/// The better of two different ports drawn at random, any where both have the same score; the only
-/// one where there is one.
+/// The better of two different random ports, or a random one if both have the same score; the only
+/// port where there is just one.
 pub(super) fn better_of_two(
     plant: &Plant,
     ports: &[u16],

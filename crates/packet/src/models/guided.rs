@@ -1,4 +1,5 @@
-//! The ways of packets over any network or tables: a guide of the flit level, proved as there.
+//! Paths of packets over any network or tables: they use a guide of the flit level, which is proved
+//! free of deadlock.
 
 use super::groups::score;
 use super::kind::Entry;
@@ -11,19 +12,19 @@ use paths::guide::{Guide, Here, Sight};
 use paths::lengths::Lengths;
 use paths::word::{self, HOP, Layout};
 
-/// What our own model takes for granted.
+/// The defaults of flyloom's own model.
 pub(crate) const ENTRY: Entry = Entry::usual("physical");
 
-/// A guide, and how it writes into packets.
+/// A guide, and the layout of the words that it writes into packets.
 pub struct Guided {
     guide: Box<dyn Guide + Send>,
     layout: Layout,
-    /// Links between any two routers, row by row; none where all ways are shortest ones and no
-    /// rail asks for them.
+    /// Distances between any two routers; none where all paths are shortest ones and the choice of
+    /// rails does not need them.
     lengths: Option<Lengths>,
 }
 
-/// How busy the ports of a router are.
+/// The load of the ports of a router, as guides see it.
 struct View<'a>(&'a Plant, &'a Node);
 
 impl Sight for View<'_> {
@@ -32,13 +33,13 @@ impl Sight for View<'_> {
     }
 
     fn used_at(&self, _: u32, _: u16) -> u32 {
-        0 // refused: Guided::new
+        0 // Guided::new refuses guides that need it
     }
 }
 
 impl Guided {
     /// # Errors
-    /// When the guide must know of queues at other routers, which no packet can.
+    /// When the guide reads queues at other routers, which the packet level cannot offer.
     pub fn new(
         guide: Box<dyn Guide + Send>,
         plant: &Plant,
@@ -102,8 +103,8 @@ impl Guided {
     }
 }
 
-/// The one of some lanes of a port, from the first of a class on a bit each, in which fewest chunks
-/// wait or are on their way; the lowest of equal ones.
+/// The lane with the fewest chunks queued or in flight, of the `lanes` of a port given as a bit
+/// mask counted from lane `own`; the lowest of several.
 fn emptiest(plant: &Plant, node: &Node, (port, own): (u16, u8), lanes: u32) -> u8 {
     let first = usize::from(port) * plant.lanes as usize + usize::from(own);
     let mut best = (u32::MAX, 0);

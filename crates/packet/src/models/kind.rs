@@ -1,4 +1,4 @@
-//! What a model is: what it takes for granted, and how its packets find their paths.
+//! The trait of models of routers: their defaults, and how their packets find their paths.
 
 use super::order::{Kind, Steps};
 use crate::event::Packet;
@@ -12,43 +12,45 @@ use fabric::Topology;
 use paths::select::Rail;
 use paths::select::Selection;
 
-/// Rate of links, GiB/s.
+/// Default rate of links, GiB/s.
 pub(crate) const RATE: f64 = 12.5;
-/// `route_scoring_metric` `delta`, which CODES takes where a configuration says nothing: the score
-/// of a detour counts twice.
+/// The default weight of a detour's score: CODES uses `route_scoring_metric` `delta`, in which it
+/// counts twice.
 const DETOUR_WEIGHT: u32 = 2;
 
-/// What a model takes for granted where the parameters say nothing else.
+/// The defaults of a model, where the parameters say nothing else.
 pub(crate) struct Entry {
     /// Its name.
     pub(crate) name: &'static str,
-    /// The selections that it has, where they are its own; else all, over proved candidates.
+    /// The selections that the model has of its own; none where it has all, over proved candidates.
     pub(crate) selections: Option<&'static [Selection]>,
-    /// The kinds of the first channels of its packets, and which kinds may follow which; none where
-    /// paths are proved otherwise.
+    /// The kinds of channels that packets may take first, and the kinds that may follow each kind;
+    /// none where paths are proved free of deadlock in another manner.
     pub(crate) order: Option<(&'static [Kind], Steps)>,
-    /// When messages are born.
+    /// The injection process of messages.
     pub(crate) births: Injection,
     /// Virtual channels of a port.
     pub(crate) virtual_channels: u8,
-    /// Rates of links of a group, between groups and of endpoints, GiB/s.
+    /// Rates of links inside groups, between groups, and of endpoints, GiB/s.
     pub(crate) rates_gib_per_s: [f64; 3],
-    /// Whether its adaptive selection has a threshold and weighs detours.
+    /// Whether the adaptive selection has a threshold and a weight of detours.
     pub(crate) weighs_detours: bool,
-    /// How packets get their rails where they should get random ones.
+    /// The rule for rails that replaces random ones.
     pub(crate) random_rails: Rail,
-    /// Whether the rails of an endpoint share the time of a whole chunk.
+    /// Whether the transmission time of a full chunk is divided by the number of an endpoint's
+    /// rails.
     pub(crate) shares_chunk_time: bool,
-    /// Whether uniform traffic draws a step from each endpoint, neither none nor one back.
+    /// Whether uniform traffic draws the distance to the destination, leaving out the sender and
+    /// the endpoint before it.
     pub(crate) draws_steps: bool,
-    /// The group of every router; the usual ones are those of the network.
+    /// The group of every router; by default that of the network.
     pub(crate) groups: fn(&Topology) -> Result<Vec<u32>, Refusal>,
-    /// Its delays, by those that are usual in CODES.
+    /// The delays of the model, derived from those that CODES uses by default.
     pub(crate) timing: fn(Timing) -> Timing,
 }
 
 impl Entry {
-    /// A model as most are: `..Entry::usual(...)` for what a model has in common with them.
+    /// A model with the most common defaults, to be used as `..Entry::usual(...)`.
     pub(crate) const fn usual(name: &'static str) -> Self {
         Self {
             name,
@@ -67,27 +69,27 @@ impl Entry {
     }
 }
 
-/// What paths are made for.
+/// The inputs from which a model makes its paths.
 pub(crate) struct PathRequest<'a> {
-    /// The network.
+    /// The network as cabled.
     pub(crate) on: &'a Topology,
-    /// The same as routers and endpoints see it.
+    /// The network as routers and endpoints see it.
     pub(crate) plant: &'a Plant,
-    /// How packets choose.
+    /// The selection: how packets choose among paths.
     pub(crate) selection: Selection,
-    /// A shortest path is taken where no more bytes wait for it.
+    /// A minimal path is taken if at most this many bytes wait for it.
     pub(crate) threshold_bytes: Option<u32>,
-    /// By what the bytes that wait for a detour are multiplied.
+    /// Factor of the bytes that wait for a detour, in comparisons.
     pub(crate) detour_weight: Option<u32>,
 }
 
 impl PathRequest<'_> {
-    /// The threshold in chunks, where it is so many bytes unless another one is given.
+    /// The threshold in chunks; `usual_bytes` is its default in bytes.
     pub(crate) fn threshold_chunks(&self, usual_bytes: u32) -> u32 {
         self.threshold_bytes.unwrap_or(usual_bytes) / self.plant.chunk_bytes
     }
 
-    /// By what the score of a detour is multiplied.
+    /// Factor of a detour's score in comparisons.
     pub(crate) fn weight(&self) -> u32 {
         self.detour_weight.unwrap_or(DETOUR_WEIGHT)
     }
@@ -95,13 +97,14 @@ impl PathRequest<'_> {
 
 /// How the packets of a model of CODES find their paths.
 pub(crate) trait Paths: Sized {
-    /// The paths of a network.
+    /// Makes the paths of a network.
     ///
     /// # Errors
     /// When the model does not know such a network.
     fn new(request: &PathRequest<'_>) -> Result<Self, Refusal>;
 
-    /// The port and virtual channel of a packet at router `at`; what it has decided is kept in it.
+    /// The port and virtual channel by which a packet leaves router `at`; decisions about its path
+    /// are kept in the packet.
     fn way(
         &self,
         plant: &Plant,
@@ -111,7 +114,8 @@ pub(crate) trait Paths: Sized {
         to: &mut impl Runs,
     ) -> (u16, u8);
 
-    /// Links of the shortest path between two routers of a plane; 0 where it is not known.
+    /// Links of the shortest path between two routers of a plane; 0 where the model does not know
+    /// it.
     fn length(&self, plant: &Plant, from: u32, to: u32) -> u32 {
         let _ = (plant, from, to);
         0

@@ -1,5 +1,5 @@
-//! Why packets of CODES' dialects never wait in a cycle: their channels are of few kinds, and a
-//! packet in a channel of one kind wants next one of a later kind.
+//! The proof that packets in dialects of CODES cannot deadlock: channels are of few kinds, and a
+//! packet in a channel of one kind always wants one of a later kind next.
 //!
 //! Source: Dally & Seitz, "Deadlock-free message routing in multiprocessor interconnection
 //! networks", IEEE Transactions on Computers C-36(5), 1987.
@@ -7,12 +7,12 @@
 use crate::plant::Plant;
 use base::Refusal;
 
-/// What a channel between routers is, besides its virtual channel.
+/// The direction in which a channel between routers leads.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Leads {
-    /// Anywhere.
+    /// Anywhere in the network.
     On,
-    /// To another router of the group; of two levels, up.
+    /// To another router of the group; in groups of two levels, up.
     Near,
     /// Down to a router with endpoints.
     Down,
@@ -20,23 +20,24 @@ pub(crate) enum Leads {
     Across,
 }
 
-/// A kind of channels between routers: where they lead, and their virtual channel.
+/// A kind of channels between routers: the direction in which they lead, and their virtual channel.
 pub(crate) type Kind = (Leads, u8);
 
-/// Which kinds a packet may want next, by the kind that it is in.
+/// For each kind of channels, the kinds that a packet in it may want next.
 pub(crate) type Steps = &'static [(Kind, &'static [Kind])];
 
-/// Proves that the steps of a dialect have no cycle, and that routers have all virtual channels
-/// that they need.
+/// Proves that the steps of a dialect have no cycle, and checks that routers have the virtual
+/// channels that they need.
 ///
 /// # Errors
-/// When routers have fewer.
+/// When routers have too few virtual channels.
 ///
 /// # Panics
-/// When there is a cycle: the steps are constants of a dialect.
+/// When the steps have a cycle, which is a programming error because they are constants.
 pub(crate) fn check_order(first: &[Kind], steps: Steps, plant: &Plant) -> Result<(), Refusal> {
     let mut ended: Vec<Kind> = Vec::new();
-    // a kind ends when all kinds that may follow it have ended; without a cycle all of them end
+    // repeatedly marks kinds whose successors are all marked; if some remain, the kinds form a
+    // cycle
     loop {
         let ends = |kinds: &[Kind]| kinds.iter().all(|kind| ended.contains(kind));
         let next = steps.iter().find(|(kind, after)| !ended.contains(kind) && ends(after));
@@ -59,7 +60,7 @@ pub(crate) fn check_order(first: &[Kind], steps: Steps, plant: &Plant) -> Result
 mod tests {
     use super::super::table::Route;
     use super::*;
-    use crate::case::{Case, Own};
+    use crate::case::{Case, GivenTraffic};
     use crate::event::{NONE, Packet, Sender};
     use crate::model::Model;
     use crate::node::Node;
@@ -87,8 +88,8 @@ mod tests {
             Some((leads, lane))
         }
 
-        /// Whether a packet that came from `sender` may go on by this channel, as the steps have
-        /// it.
+        /// Whether a packet that came from `sender` may take this channel next, by the steps of its
+        /// model.
         pub(crate) fn follows(
             &self,
             plant: &Plant,
@@ -106,7 +107,7 @@ mod tests {
         }
     }
 
-    /// A router without anything around it.
+    /// A context for a single router, without any engine.
     struct Alone(u32);
 
     impl Context<Model> for Alone {
@@ -120,22 +121,22 @@ mod tests {
             0
         }
 
-        fn send(&mut self, _: u32, _: u64, _: crate::event::Happens) {}
+        fn send(&mut self, _: u32, _: u64, _: crate::event::Event) {}
 
         fn note(&mut self, _: impl FnOnce() -> crate::runs::Change) {}
 
         fn record(&mut self, _: Arrival) {}
     }
 
-    /// Follows packets from router to router, whose queues are drawn anew for each: every step is
-    /// one that the order knows, and all arrive. Returns how many made a detour.
+    /// Follows packets from router to router, with random queues at each router: every step must be
+    /// allowed, and all packets must arrive. Returns the number of packets on detours.
     fn detours(inline: &str, given: &Value) -> u32 {
         let recipe = parse_inline(inline).expect("it is written so");
         let family = families::family(&recipe.family).expect("there is one");
         let on =
             PathSource::Network(Arc::new(family.build(&recipe.params).expect("it can be built")));
         let spec: Spec = serde_json::from_value(given.clone()).expect("parameters");
-        let case = Case::new(on, &spec, Own::default(), &Quiet).expect("a case");
+        let case = Case::new(on, &spec, GivenTraffic::default(), &Quiet).expect("a case");
         let model = case.model(0.5);
         let (plant, route) = (&*model.plant, &*model.route);
         let mut dice = Fast::new(1, "walk", 0);
@@ -145,7 +146,7 @@ mod tests {
             let to = (from + 1 + dice.below(plant.endpoints - 1)) % plant.endpoints;
             let rail = dice.below(plant.rails) as u8;
             let mut packet = Packet {
-                born_ps: 0,
+                created_ps: 0,
                 began_ps: 0,
                 word: NONE.into(),
                 tail_ps: 0,
@@ -166,17 +167,17 @@ mod tests {
                 for lane in &mut node.lanes {
                     lane.chunks = dice.below(4) * dice.below(5);
                 }
-                let way = route.way(plant, &mut packet, sender, &mut node, &mut Alone(at));
-                assert!(u32::from(way.1) < plant.lanes, "{inline} {given}: {way:?}");
-                assert!(route.follows(plant, sender, at, way), "{inline} {given}: {sender:?}");
+                let hop = route.way(plant, &mut packet, sender, &mut node, &mut Alone(at));
+                assert!(u32::from(hop.1) < plant.lanes, "{inline} {given}: {hop:?}");
+                assert!(route.follows(plant, sender, at, hop), "{inline} {given}: {sender:?}");
                 packet.hops += 1;
-                let behind = plant.behind(at, way.0);
+                let behind = plant.behind(at, hop.0);
                 if behind.class == Class::Endpoint {
                     assert_eq!(behind.lp, plant.lp(to));
                     break;
                 }
                 assert!(packet.hops < 8, "{inline} {given}: it does not arrive");
-                sender = Sender { lp: at, port: way.0, lane: way.1 };
+                sender = Sender { lp: at, port: hop.0, lane: hop.1 };
                 at = behind.lp;
             }
             found += u32::from(packet.is_detour);

@@ -1,4 +1,4 @@
-//! The ways of packets in Slim Fly and Fit Fly as CODES has them (`codes-slimfly-v1`).
+//! Paths of packets in Slim Fly and Fit Fly as CODES models them (`codes-slimfly-v1`).
 //!
 //! The virtual channel of a chunk is the number of routers that it has visited; ejection uses 0.
 
@@ -15,35 +15,35 @@ use fabric::Topology;
 use paths::select::Rail;
 use paths::select::Selection;
 
-/// Detours that are looked at.
+/// The number of detours that are compared.
 const DRAWN: u32 = 4;
 
-/// The first channels of packets.
+/// The kinds of channels that a packet may take first.
 const FIRST: &[Kind] = &[(On, 0)];
-/// Virtual channels rise on every way.
+/// Virtual channels rise by one with every hop.
 const STEPS: Steps =
     &[((On, 0), &[(On, 1)]), ((On, 1), &[(On, 2)]), ((On, 2), &[(On, 3)]), ((On, 3), &[])];
 
-/// What CODES takes for granted.
+/// The defaults of CODES for this model.
 pub(crate) const ENTRY: Entry = Entry {
     selections: Some(&[Selection::Minimal, Selection::Valiant, Selection::UgalL]),
     order: Some((FIRST, STEPS)),
-    // CODES knows no random rails: those are dedicated there
+    // CODES has no random rails; its default is the fixed rail
     random_rails: Rail::Fixed,
-    // CODES gives a whole chunk that part of its time on every rail
+    // CODES divides the transmission time of a full chunk by the number of rails
     shares_chunk_time: true,
     groups: rows_of_switches,
     timing: |usual| Timing { order: Order::Highest, ..usual },
     ..Entry::usual("codes-slimfly-v1")
 };
 
-/// The group of every router: the routers of a row, which follow one another.
+/// The group of every router: groups are rows of `q` consecutive routers.
 fn rows_of_switches(on: &Topology) -> Result<Vec<u32>, Refusal> {
     let q = row(on)?;
     Ok((0..on.switches().len() as u32).map(|router| router / q).collect())
 }
 
-/// The q of planes of 2 q^2 routers.
+/// The parameter q of a network whose planes have 2 q^2 routers.
 fn row(on: &Topology) -> Result<u32, Refusal> {
     let planes = u32::from(on.planes()).max(1);
     let routers = on.switches().len() as u32 / planes;
@@ -55,16 +55,16 @@ fn row(on: &Topology) -> Result<u32, Refusal> {
     Err(Refusal::new("dialect", why, "slim_fly or fit_fly, or the dialect physical"))
 }
 
-/// Ways within each plane of routers that are at most two links apart.
+/// Paths within planes whose routers are at most two links apart.
 #[derive(Debug, Clone)]
 pub struct Route {
-    /// Routers of a plane.
+    /// Routers of each plane.
     routers: u32,
-    /// Routers of a group: those with consecutive numbers.
+    /// Routers of each group; their numbers are consecutive.
     group: u32,
-    /// The port to each router of the plane from each.
+    /// The port from each router of a plane towards each other one.
     next: Vec<u8>,
-    /// How packets choose.
+    /// The selection: how packets choose among paths.
     selection: Selection,
 }
 
@@ -102,7 +102,7 @@ impl Paths for Route {
         if packet.via() == at {
             packet.set_via(NONE);
         }
-        // a detour that comes by the destination ends there
+        // a detour ends early if it passes the destination
         if at == end.router {
             return (end.port, 0);
         }
@@ -116,8 +116,8 @@ impl Paths for Route {
 }
 
 impl Route {
-    /// For planes of so many routers in groups; all planes are cabled as the first. O(routers x
-    /// radix^2).
+    /// The paths in planes with groups of `group` routers; all planes are cabled like the first.
+    /// O(routers x radix^2).
     fn of(plant: &Plant, planes: u32, group: u32, selection: Selection) -> Self {
         let routers = plant.routers / planes;
         let mut next = vec![u8::MAX; routers as usize * routers as usize];
@@ -125,7 +125,7 @@ impl Route {
             let mut all: Vec<(bool, u32, u8)> = (0..plant.ports(router) as u16)
                 .map(|port| (plant.behind(router, port), port as u8))
                 .filter(|(behind, _)| behind.class != Class::Endpoint)
-                // links between groups first, by the number of the router behind them
+                // links between groups come first, in the order of the routers at their far ends
                 .map(|(behind, port)| (behind.class == Class::Local, behind.lp, port))
                 .collect();
             all.sort_unstable();
@@ -148,8 +148,8 @@ impl Route {
     }
 
     /// # Errors
-    /// When routers are more than two links apart, planes differ, or routers do not follow one
-    /// another with their endpoints.
+    /// When routers are more than two links apart, planes differ, or endpoints are not numbered in
+    /// the order of their routers.
     fn check(&self, plant: &Plant) -> Result<(), Refusal> {
         let all = self.routers as usize;
         let far = (0..all * all).any(|at| at / all != at % all && self.next[at] == u8::MAX);
@@ -170,27 +170,27 @@ impl Route {
         Err(Refusal::new("dialect", why, "slim_fly or fit_fly, or the dialect physical"))
     }
 
-    /// The port of a router towards another one of its plane.
+    /// The port of a router towards another router of its plane.
     #[inline]
     fn next(&self, from: u32, to: u32) -> u16 {
         let at = self.first(from) as usize * self.routers as usize;
         self.next[at + self.first(to) as usize].into()
     }
 
-    /// The router of the first plane where this one is in its own.
+    /// The router of the first plane that corresponds to a router of any plane.
     #[inline]
     fn first(&self, router: u32) -> u32 {
-        // a division is slow, and there is one plane or there are two
+        // a division is slow, and most networks have one or two planes
         let less = router.wrapping_sub(self.routers).min(router);
         if less < self.routers { less } else { less % self.routers }
     }
 
-    /// Links from a router to another one of its plane.
+    /// Links of the shortest path from a router to another one of its plane.
     fn links(&self, plant: &Plant, from: u32, to: u32) -> u32 {
         if from == to { 0 } else { 1 + u32::from(plant.behind(from, self.next(from, to)).lp != to) }
     }
 
-    /// Any router of another group, of the plane of router `at`.
+    /// A random router of another group, in the plane of router `at`.
     fn detour(&self, at: u32, node: &mut Node, to: &mut impl Runs) -> u32 {
         let plane = at / self.routers * self.routers;
         let drawn = node.dice(to).below(self.routers);
@@ -198,8 +198,8 @@ impl Route {
         plane + if is_near { (drawn + self.group) % self.routers } else { drawn }
     }
 
-    /// A router in between that is cheaper than the direct way, by the queues here; [`NONE`] where
-    /// none is.
+    /// An intermediate router whose path is cheaper than the minimal one, by the queues of this
+    /// router; [`NONE`] where none is.
     fn adaptive(
         &self,
         plant: &Plant,

@@ -1,12 +1,7 @@
-//! Jobs that send at random, at a steady intensity, as long as the others run.
+//! Background jobs: their processes send to random others at a steady rate, as long as the other
+//! jobs run.
 
-use super::super::endpoint::Endpoint;
-use super::super::event::Happens;
-use super::super::model::Model;
 use super::super::nic::Injection;
-use super::super::runs::Runs;
-use super::super::timing::TELL_PS;
-use super::{OF_BACKGROUND, Replay};
 use base::Refusal;
 use schemars::JsonSchema;
 use serde::de::value::{MapAccessDeserializer, SeqAccessDeserializer};
@@ -14,25 +9,26 @@ use serde::de::{MapAccess, SeqAccess, Visitor};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use std::fmt;
 
-/// A job in the background, as users ask for it: each of its processes sends to others at random.
+/// The parameters of a background job, each of whose processes sends to random others.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
-pub struct BackgroundOf {
+pub struct BackgroundSpec {
     /// How many processes it has.
     pub ranks: u32,
-    /// What each sends, as part of the rate of one rail; or `bytes`. With 0 there is no such job.
+    /// What each process sends, as part of the rate of one rail; give this or `bytes`. With 0 there
+    /// is no such job.
     pub intensity: Option<f64>,
-    /// Length of a message; or `intensity`.
+    /// Length of a message; give this or `intensity`.
     pub bytes: Option<u32>,
     /// Mean time between two messages of a process, ns.
     pub interval_ns: f64,
-    /// When messages come to their interface; as the dialect has it where it is not given.
+    /// The injection process of the messages; that of the dialect where it is not given.
     pub injection: Option<Injection>,
-    /// Its class of traffic, where there are several: the first is 1.
+    /// The class of traffic of the job, where there are several: the first is 1.
     pub traffic_class: u32,
 }
 
-impl Default for BackgroundOf {
+impl Default for BackgroundSpec {
     fn default() -> Self {
         Self {
             ranks: 0,
@@ -45,18 +41,18 @@ impl Default for BackgroundOf {
     }
 }
 
-/// Jobs in the background: none, one, or several at once.
+/// The parameters of background jobs: of none, one or several at once.
 #[derive(Debug, Clone, PartialEq, Default)]
-pub struct Backgrounds(pub Vec<BackgroundOf>);
+pub struct Backgrounds(pub Vec<BackgroundSpec>);
 
-/// What stands in a file.
+/// The forms in which a file may give background jobs.
 #[derive(Serialize, JsonSchema)]
 #[serde(untagged)]
-enum Said {
-    /// Several, at the same time.
-    Several(Vec<BackgroundOf>),
-    /// One.
-    One(BackgroundOf),
+enum WrittenBackgrounds {
+    /// Several jobs that run at the same time.
+    Several(Vec<BackgroundSpec>),
+    /// A single background job.
+    One(BackgroundSpec),
 }
 
 impl<'de> Deserialize<'de> for Backgrounds {
@@ -65,18 +61,18 @@ impl<'de> Deserialize<'de> for Backgrounds {
     }
 }
 
-/// Reads one job or a list of them, with what is wrong in it said by its own fields.
+/// Reads one job or a list of jobs, with refusals that name the job's own fields.
 struct OneOrSeveral;
 
 impl<'de> Visitor<'de> for OneOrSeveral {
-    type Value = Vec<BackgroundOf>;
+    type Value = Vec<BackgroundSpec>;
 
     fn expecting(&self, to: &mut fmt::Formatter<'_>) -> fmt::Result {
         to.write_str("a job in the background or a list of them")
     }
 
     fn visit_map<M: MapAccess<'de>>(self, map: M) -> Result<Self::Value, M::Error> {
-        BackgroundOf::deserialize(MapAccessDeserializer::new(map)).map(|one| vec![one])
+        BackgroundSpec::deserialize(MapAccessDeserializer::new(map)).map(|one| vec![one])
     }
 
     fn visit_seq<S: SeqAccess<'de>>(self, list: S) -> Result<Self::Value, S::Error> {
@@ -87,8 +83,8 @@ impl<'de> Visitor<'de> for OneOrSeveral {
 impl Serialize for Backgrounds {
     fn serialize<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
         match &self.0[..] {
-            [one] => Said::One(one.clone()),
-            all => Said::Several(all.to_vec()),
+            [one] => WrittenBackgrounds::One(one.clone()),
+            all => WrittenBackgrounds::Several(all.to_vec()),
         }
         .serialize(to)
     }
@@ -100,18 +96,18 @@ impl JsonSchema for Backgrounds {
     }
 
     fn json_schema(generator: &mut schemars::SchemaGenerator) -> schemars::Schema {
-        Said::json_schema(generator)
+        WrittenBackgrounds::json_schema(generator)
     }
 }
 
 impl Backgrounds {
-    /// Those that send something.
-    pub fn some(&self) -> impl Iterator<Item = &BackgroundOf> {
+    /// The jobs that send something.
+    pub fn some(&self) -> impl Iterator<Item = &BackgroundSpec> {
         self.0.iter().filter(|one| one.intensity != Some(0.0))
     }
 }
 
-impl BackgroundOf {
+impl BackgroundSpec {
     /// # Errors
     /// When a number is out of its range, or not one of `intensity` and `bytes` is given.
     pub fn check(&self) -> Result<(), Refusal> {
@@ -139,7 +135,7 @@ impl BackgroundOf {
     /// Bytes of a message, where a rail has this rate.
     ///
     /// # Errors
-    /// When it would be too long, or have none.
+    /// When a message would be too long or empty.
     pub fn message_bytes(&self, gib_per_s: f64) -> Result<u32, Refusal> {
         let rate = gib_per_s * f64::from(1 << 30);
         let bytes = match (self.bytes, self.intensity) {
@@ -154,7 +150,7 @@ impl BackgroundOf {
     }
 }
 
-/// A job in the background, on its endpoints.
+/// A background job whose processes have been placed on endpoints.
 #[derive(Debug, Clone)]
 pub struct Background {
     /// The endpoint of each process.
@@ -163,70 +159,8 @@ pub struct Background {
     pub bytes: u32,
     /// Mean time between two messages of a process, ps.
     pub interval_ps: f64,
-    /// When they come.
+    /// The injection process of its messages.
     pub injection: Injection,
-    /// Their class of traffic.
+    /// The class of traffic of its messages.
     pub class: u8,
-}
-
-impl Replay {
-    /// The background job that sends from an endpoint, and its rank there.
-    pub(super) fn background_at(&self, endpoint: u32) -> Option<(u16, u32)> {
-        let at = self.senders.binary_search_by_key(&endpoint, |sender| sender.0).ok()?;
-        Some((self.senders[at].1, self.senders[at].2))
-    }
-}
-
-impl Model {
-    /// The first message of a background job at this endpoint.
-    pub(super) fn background_starts(replay: &Replay, it: &mut Endpoint, to: &mut impl Runs) {
-        let Some((job, _)) = it.plays.as_ref().and_then(|plays| plays.background) else { return };
-        let of = &replay.background[usize::from(job)];
-        let delay_ps = of.injection.first_ps(of.interval_ps, &mut it.node.dice);
-        to.send(to.me(), delay_ps, Happens::Born(of.class));
-    }
-
-    /// A message in the background is born.
-    pub(crate) fn background_born(&self, replay: &Replay, it: &mut Endpoint, to: &mut impl Runs) {
-        let Some(plays) = &mut it.plays else { return };
-        let (Some((job, rank)), false) = (plays.background, plays.desk.is_over) else { return };
-        let of = &replay.background[usize::from(job)];
-        let ranks = of.homes.len() as u32;
-        let message = OF_BACKGROUND | plays.desk.sent & (OF_BACKGROUND - 1);
-        let desk = plays.desk(to);
-        desk.sent = desk.sent.wrapping_add(1);
-        let dice = it.node.dice(to);
-        let drawn = dice.below(ranks);
-        let other = if drawn == rank { (rank + 1) % ranks } else { drawn };
-        let delay_ps = of.injection.next_ps(of.interval_ps, dice).max(1);
-        to.send(to.me(), delay_ps, Happens::Born(of.class));
-        let other = of.homes[other as usize];
-        if other != to.me() - self.plant.routers {
-            self.hands_over(it, (other, of.class), message, of.bytes, to);
-        }
-    }
-
-    /// An endpoint says that its processes are done: once all have, the background ends.
-    pub(crate) fn one_is_done(&self, replay: &Replay, it: &mut Endpoint, to: &mut impl Runs) {
-        let Some(plays) = &mut it.plays else { return };
-        let desk = plays.desk(to);
-        desk.done += 1;
-        if desk.done < replay.hosts {
-            return;
-        }
-        for &home in replay.background.iter().flat_map(|one| &one.homes) {
-            to.send(self.plant.lp(home), TELL_PS, Happens::Over);
-        }
-        // they know of each of their links how long it was busy until now
-        for router in 0..self.plant.routers {
-            to.send(router, TELL_PS, Happens::Over);
-        }
-    }
-
-    /// The background ends.
-    pub(crate) fn is_over(it: &mut Endpoint, to: &mut impl Runs) {
-        if let Some(plays) = &mut it.plays {
-            plays.desk(to).is_over = true;
-        }
-    }
 }

@@ -1,68 +1,69 @@
-//! What is kept of the processes of an endpoint, and what of it an engine may take back.
+//! State of the processes of an endpoint, and the changes that an engine may undo.
 
-/// A receive or a message that waits, or what two sides have agreed on.
+/// An entry of a matching list: a receive or a message that waits, or a transfer agreed on by both
+/// sides.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Entry {
-    /// The other rank; of an agreement the operation that sends.
+pub struct MatchEntry {
+    /// The rank at the other end; for an agreed transfer, the operation that sends.
     pub(super) from: u32,
-    /// The tag.
+    /// The tag of the message.
     pub(super) tag: u32,
-    /// The operation that receives; of a message its number.
+    /// The operation that receives; for a message, its number.
     pub(super) what: u32,
 }
 
-/// Which list of a process.
+/// One of the matching lists of a process.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum List {
-    /// Receives without a message.
+pub enum MatchList {
+    /// Posted receives without a message.
     Posted,
-    /// Messages, and questions, without a receive.
+    /// Messages, and requests to send, without a receive.
     Unexpected,
-    /// Long messages that are to come, with their receives.
+    /// Long messages that have been accepted and are to come, with their receives.
     Agreed,
 }
 
-/// When things of a process happened.
+/// The times of a process, and the number of its operations that are left.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub struct Clock {
-    /// Operations that are not done.
+pub struct ProcessClock {
+    /// Operations that are not complete.
     pub(super) left: u32,
-    /// When the first began, ps.
+    /// The time at which the first operation began, ps.
     pub(super) first_ps: Option<u64>,
-    /// When the last one was done, ps.
+    /// The time at which the last operation was completed, ps.
     pub(super) last_ps: u64,
-    /// Time of its calculations, ps.
+    /// Time that the process spent in calculations, ps.
     pub(super) calculated_ps: u64,
 }
 
-/// What an endpoint does for all of its processes.
+/// The state that the processes of an endpoint share.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub struct Desk {
-    /// When the interface takes the next message, ps.
+pub struct HostState {
+    /// The time from which the network interface takes the next message, ps.
     pub(super) takes_ps: u64,
-    /// When the next copy between processes may begin, ps.
+    /// The time from which the next copy between processes may begin, ps.
     pub(super) copies_ps: u64,
-    /// Messages sent in the background.
+    /// Messages that background jobs have sent from here.
     pub(super) sent: u32,
-    /// Endpoints that said that they are done.
+    /// Endpoints that have reported that they are done.
     pub(super) done: u32,
-    /// Whether the background is over.
+    /// Whether background jobs have to stop.
     pub(super) is_over: bool,
 }
 
-/// What was changed, as it was before.
+/// A change to the processes of an endpoint, as the value before it.
 #[derive(Debug, Clone, Copy)]
-pub enum Played {
-    /// The desk.
-    Desk(Desk),
+pub enum ProcessChange {
+    /// The state that the processes share.
+    Host(HostState),
     /// The clock of a process.
-    Clock(u16, Clock),
-    /// An operation waits for one thing less.
+    Clock(u16, ProcessClock),
+    /// An operation of a process waits for one dependency less.
     Count(u16, u32),
-    /// A processor's time.
+    /// The time from which a processor of a process is free.
     Free(u16, u8, u64),
-    /// A list got an entry.
-    Listed(u16, List),
-    /// A list lost the entry that was at this place.
-    Delisted(u16, List, u32, Entry),
+    /// An entry was appended to a list.
+    Listed(u16, MatchList),
+    /// An entry was removed from a list; its place and the entry.
+    Delisted(u16, MatchList, u32, MatchEntry),
 }

@@ -1,218 +1,98 @@
-//! What a run finds of jobs: sums over their chunks, times of their processes.
+//! Jobs and their results: sums over their chunks, and times of their processes.
 
-use super::super::latencies::{Latencies, accepted};
-use super::super::tally::Sums;
-use super::entry::List;
-use super::process::Plays;
-use super::{Part, Replay, operation};
-use message::Left;
+use super::super::latencies::Latencies;
 use schemars::JsonSchema;
 use serde::Serialize;
-use traffic::workload::Kind;
 
-/// A job.
+/// A job of a run: a workload, or a background job.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Job {
-    /// Its name.
+    /// The name of the job.
     pub name: String,
-    /// Its first rank among those of all jobs.
+    /// The first of its ranks among those of all jobs.
     pub first: u32,
-    /// How many it has.
+    /// The number of its processes.
     pub ranks: u32,
-    /// Whether it sends at random as long as others run.
+    /// Whether it is a background job.
     pub is_background: bool,
 }
 
-/// Times of a process, ps.
+/// The times of a process, ps.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub struct RankTime {
     /// Its rank among those of all jobs.
     pub rank: u32,
-    /// When it was done.
+    /// The time at which it was done.
     pub end_ps: u64,
-    /// From its first operation to its last, without its calculations.
+    /// Time from its first operation to its last, without its calculations.
     pub communication_ps: u64,
-    /// Its calculations.
+    /// Time that it spent in calculations.
     pub calculated_ps: u64,
 }
 
-/// Times of the processes of a job.
+/// Communication times of the processes of a job.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct JobTimes {
-    /// The longest time of communication, ps.
+    /// The longest communication time of a process, ps.
     pub max_ps: u64,
-    /// All of them, ps.
+    /// The sum over all processes, ps.
     pub sum_ps: u128,
 }
 
-/// What was found of a job.
+/// The results of a job.
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 pub struct JobRow {
-    /// Its name.
+    /// The name of the job.
     pub name: String,
-    /// How many processes it has.
+    /// The number of its processes.
     pub ranks: u32,
-    /// The longest time that one of them communicated: from its first operation to its last,
-    /// without its calculations, ns; null in the background.
+    /// The longest communication time of a process, from its first operation to its last without
+    /// its calculations, ns; null for background jobs.
     pub max_comm_ns: Option<f64>,
-    /// The same in the mean of its processes, ns.
+    /// The mean communication time of its processes, ns.
     pub mean_comm_ns: Option<f64>,
     /// Latencies of its packets and messages.
     #[serde(flatten)]
     pub latencies: Latencies,
-    /// Mean links between switches that its packets traversed; null where none arrived.
+    /// Mean number of links between switches that its packets traversed; null where none arrived.
     pub mean_hops: Option<f64>,
-    /// Mean switches that its packets visited; null likewise.
+    /// Mean number of switches that its packets visited; null where none arrived.
     pub mean_switches: Option<f64>,
-    /// Messages that arrived, questions and answers among them.
+    /// Messages that arrived, including requests to send and their answers.
     pub messages: u64,
     /// Packets that arrived.
     pub packets: u64,
     /// Bytes that arrived.
     pub bytes: u64,
-    /// Packets on ways that are no shortest ones.
+    /// Packets on non-minimal paths.
     pub nonminimal_packets: u64,
-    /// Packets that came behind one that the same endpoint sent them after; null where that is not
-    /// asked for.
+    /// Packets that arrived behind one that the same endpoint sent after them; null where overtaken
+    /// packets are not counted.
     pub overtaken_packets: Option<u64>,
-    /// Bytes that arrived, for each process and the time until the last of them, Gbit/s.
+    /// Accepted rate: bytes that arrived, for each process and the time until the last of them,
+    /// Gbit/s.
     pub accepted_gbps: f64,
-    /// The last arrival, ns.
+    /// The time of the last arrival, ns.
     pub end_ns: f64,
 }
 
-/// Processes of all jobs as columns.
+/// Processes of all jobs, as columns.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, JsonSchema)]
 pub struct RankRow {
     /// The job, by its number.
     pub job: Vec<u16>,
     /// The rank in the job.
     pub rank: Vec<u32>,
-    /// The endpoint.
+    /// The endpoint that the process is on.
     pub endpoint: Vec<u32>,
-    /// When it was done, ns.
+    /// The time at which the process was done, ns.
     pub end_ns: Vec<f64>,
-    /// From its first operation to its last, without its calculations, ns.
+    /// Time from its first operation to its last, without its calculations, ns.
     pub comm_ns: Vec<f64>,
-    /// Its calculations, ns.
+    /// Time of its calculations, ns.
     pub compute_ns: Vec<f64>,
-    /// Messages that it sent, without questions and answers.
+    /// Messages that it sent, without requests to send and answers.
     pub messages: Vec<u64>,
-    /// Their bytes.
+    /// Bytes of these messages.
     pub bytes: Vec<u64>,
-}
-
-impl Plays {
-    /// Times of the processes of an endpoint.
-    pub(crate) fn times(&self) -> impl Iterator<Item = RankTime> + '_ {
-        self.processes.iter().map(|process| {
-            let clock = process.clock;
-            let all_ps = clock.last_ps - clock.first_ps.unwrap_or(clock.last_ps);
-            RankTime {
-                rank: process.rank,
-                end_ps: clock.last_ps,
-                communication_ps: all_ps.saturating_sub(clock.calculated_ps),
-                calculated_ps: clock.calculated_ps,
-            }
-        })
-    }
-
-    /// What the processes of an endpoint could not do, added to `left`.
-    pub(crate) fn leaves(&self, left: &mut Left) {
-        for process in self.processes.iter().filter(|process| process.clock.left > 0) {
-            left.receives.extend(process.list(List::Posted).iter().map(|entry| entry.what));
-            left.receives.extend(process.list(List::Agreed).iter().map(|entry| entry.what));
-            let stuck = (process.first..).zip(&process.counts).filter(|(_, n)| **n > 0);
-            left.stuck.extend(stuck.map(|(op, _)| op));
-        }
-        for entry in self.processes.iter().flat_map(|process| process.list(List::Unexpected)) {
-            let (op, part) = operation(entry.what);
-            let list = if part == Part::Question { &mut left.sends } else { &mut left.messages };
-            list.push(op);
-        }
-    }
-}
-
-impl Replay {
-    /// The job of a message that arrives at an endpoint, and its bytes.
-    pub(crate) fn message_at(&self, plays: Option<&Plays>, message: u32) -> (u16, u32) {
-        let Some(plays) = plays else { return (0, 0) };
-        if message & super::OF_BACKGROUND != 0 {
-            let before = self.jobs.len() - self.background.len();
-            let job = plays.background.map_or(0, |(job, _)| job);
-            return (before as u16 + job, self.background[usize::from(job)].bytes);
-        }
-        let job = match &plays.processes[..] {
-            [one] => self.job_of(one.rank),
-            _ => self.job_of(self.schedule.rank_of(operation(message).0)),
-        };
-        (job, self.bytes_of(message))
-    }
-
-    /// What is sent for a message of a process.
-    pub(super) fn bytes_of(&self, message: u32) -> u32 {
-        let (op, part) = operation(message);
-        match part {
-            // a message of no bytes takes a packet all the same
-            Part::Eager | Part::Data => self.schedule.ops()[op as usize].size.max(1) as u32,
-            Part::Question | Part::Answer => self.mpi.control_bytes,
-        }
-    }
-
-    /// Processes as people read them.
-    pub(crate) fn rank_rows(&self, times: &[RankTime]) -> RankRow {
-        let mut rows = RankRow::default();
-        let in_ns = |ps: u64| ps as f64 / 1e3;
-        for time in times {
-            let job = self.job_of(time.rank);
-            rows.job.push(job);
-            rows.rank.push(time.rank - self.jobs[usize::from(job)].first);
-            rows.endpoint.push(self.homes[time.rank as usize]);
-            rows.end_ns.push(in_ns(time.end_ps));
-            rows.comm_ns.push(in_ns(time.communication_ps));
-            rows.compute_ns.push(in_ns(time.calculated_ps));
-            let ops = self.schedule.of_rank(time.rank).map(|op| self.schedule.ops()[op as usize]);
-            let sends = ops.filter(|op| op.kind == Kind::Send);
-            let (messages, bytes) = sends.fold((0, 0), |(n, sum), op| (n + 1, sum + op.size));
-            rows.messages.push(messages);
-            rows.bytes.push(bytes);
-        }
-        rows
-    }
-
-    /// Jobs as people read them; with packets that were overtaken where those were counted.
-    pub(crate) fn job_rows(
-        &self,
-        sums: &[Sums],
-        times: &[RankTime],
-        overtaken: bool,
-    ) -> Vec<JobRow> {
-        let mut of_jobs = vec![JobTimes::default(); self.jobs.len()];
-        for time in times {
-            let of = &mut of_jobs[usize::from(self.job_of(time.rank))];
-            of.max_ps = of.max_ps.max(time.communication_ps);
-            of.sum_ps += u128::from(time.communication_ps);
-        }
-        let in_ns = |ps: f64| ps / 1e3;
-        let row = |((job, sum), time): ((&Job, &Sums), &JobTimes)| {
-            let timed = !job.is_background && job.ranks > 0;
-            JobRow {
-                name: job.name.clone(),
-                ranks: job.ranks,
-                max_comm_ns: timed.then(|| in_ns(time.max_ps as f64)),
-                mean_comm_ns: timed.then(|| in_ns(time.sum_ps as f64 / f64::from(job.ranks))),
-                latencies: Latencies::of(sum),
-                mean_hops: sum.mean_hops().map(|switches| switches - 1.0),
-                mean_switches: sum.mean_hops(),
-                messages: sum.messages.count,
-                packets: sum.chunks.count,
-                bytes: sum.bytes,
-                nonminimal_packets: sum.detours,
-                overtaken_packets: overtaken.then_some(sum.overtaken),
-                accepted_gbps: accepted(sum.bytes, f64::from(job.ranks), sum.last_ps),
-                end_ns: in_ns(sum.last_ps as f64),
-            }
-        };
-        self.jobs.iter().zip(sums).zip(&of_jobs).map(row).collect()
-    }
 }

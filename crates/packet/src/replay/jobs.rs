@@ -1,10 +1,10 @@
-//! Which jobs run where: schedules made or given, endpoints drawn or given.
+//! Jobs on endpoints: schedules are generated or given, endpoints are chosen or given.
 
 use super::super::dialect::endpoint_rate;
 use super::super::nic::Injection;
 use super::super::spec::Spec;
-use super::asked::made;
-use super::{Background, BackgroundOf, Collectives, Compute, Placed, Replay, chunks_of};
+use super::options::generate;
+use super::{Background, BackgroundSpec, Collectives, Compute, PlacedJob, Replay, chunks_of};
 use base::{Quiet, Refusal, Stop, Watch};
 use fabric::Topology;
 use message::{self, LogGops};
@@ -13,19 +13,20 @@ use std::collections::HashSet;
 use traffic::placement::{check_places, placement};
 use traffic::workload::Schedule;
 
-/// What processes do, and where they are, in place of what the parameters say.
+/// Schedules and endpoints that the caller gives, in place of those that the parameters name.
 #[derive(Clone, Copy, Default)]
-pub struct Jobs<'a> {
-    /// For each trace of the parameters, in their order, its schedule.
+pub struct GivenJobs<'a> {
+    /// The schedule of each workload of the parameters, in their order.
     pub schedules: Option<&'a [&'a Schedule]>,
-    /// The endpoint of every process, job after job; those of the background may be left out: they
-    /// get any of the endpoints that are left.
+    /// The endpoint of every process, job after job; processes of background jobs may be left out
+    /// and get random endpoints of those left.
     pub places: Option<&'a [u32]>,
 }
 
-impl<'a> Jobs<'a> {
-    /// About how many packets the jobs of a spec send on a network, those of the background as long
-    /// as the traces take at least; 0 where that is not known, as the run itself will say why.
+impl<'a> GivenJobs<'a> {
+    /// The approximate number of packets that the jobs of a run send; background jobs are counted
+    /// for the shortest time that workloads can take. 0 where it is not known, in which case the
+    /// run itself reports why.
     pub(crate) fn packets(self, spec: &Spec, on: &Topology) -> f64 {
         let Ok(schedules) = self.schedules(spec, &Quiet) else { return 0.0 };
         let of = |schedule: &Cow<'_, Schedule>| {
@@ -33,7 +34,7 @@ impl<'a> Jobs<'a> {
         };
         let traced: f64 = schedules.iter().map(of).sum();
         let rate = endpoint_rate(spec, on);
-        let each_us = |one: &BackgroundOf| {
+        let each_us = |one: &BackgroundSpec| {
             let chunks = one.message_bytes(rate).unwrap_or(0).div_ceil(spec.packet_bytes.max(1));
             f64::from(one.ranks) * f64::from(chunks) / (one.interval_ns / 1e3)
         };
@@ -47,17 +48,17 @@ impl<'a> Jobs<'a> {
         traced + beside * least_us.fold(0.0, f64::max)
     }
 
-    /// The schedules of the traces.
+    /// The schedules of the workloads.
     fn schedules(self, spec: &Spec, watch: &dyn Watch) -> Result<Vec<Cow<'a, Schedule>>, Stop> {
         if let Some(given) = self.schedules {
             return Ok(given.iter().map(|one| Cow::Borrowed(*one)).collect());
         }
-        let of = |word: &String| made(word, spec.collectives, watch).map(Cow::Owned);
+        let of = |word: &String| generate(word, spec.collectives, watch).map(Cow::Owned);
         spec.workload.0.iter().map(of).collect()
     }
 
-    /// All jobs on their endpoints, where a rail has a rate in GiB/s and messages are born as the
-    /// dialect has it.
+    /// Places all jobs on their endpoints, where a rail has `rate` GiB/s and background jobs use
+    /// the dialect's injection process unless they name one.
     pub(crate) fn replay(
         self,
         spec: &Spec,
@@ -85,9 +86,9 @@ impl<'a> Jobs<'a> {
         }
         let jobs = spec.workload.0.iter().zip(&schedules).zip(&places);
         let classes = spec.workload_class.iter().map(|&class| class as u8 - 1);
-        let jobs: Vec<Placed<'_>> = jobs
+        let jobs: Vec<PlacedJob<'_>> = jobs
             .zip(classes.chain(std::iter::repeat(0)))
-            .map(|(((name, schedule), places), class)| Placed { name, schedule, places, class })
+            .map(|(((name, schedule), places), class)| PlacedJob { name, schedule, places, class })
             .collect();
         let computes = spec.compute == Compute::On;
         let mut mpi = spec.mpi;
@@ -101,11 +102,11 @@ impl<'a> Jobs<'a> {
     }
 }
 
-/// How long a schedule takes at least, us, where interfaces need so long for a byte and networks
-/// nothing; 0 where it has no end.
+/// Lower bound of the time that a schedule takes, us, with interfaces that need `byte_ns` for a
+/// byte and a network that takes no time; 0 where the schedule does not end.
 fn least_us(schedule: &Schedule, spec: &Spec, byte_ns: f64) -> f64 {
     let asks = spec.mpi.eager_bytes.saturating_sub(1).min(u32::MAX.into());
-    // a message is received when half of its time is spent by each end
+    // `message` counts half of a message's time at each end
     let costs = LogGops { L: 0.0, o: 0.0, g: 0.0, G: byte_ns, O: byte_ns / 2.0, S: asks };
     let played = match spec.compute {
         Compute::On => Cow::Borrowed(schedule),
@@ -117,11 +118,11 @@ fn least_us(schedule: &Schedule, spec: &Spec, byte_ns: f64) -> f64 {
     last.map_or(0.0, |end| end as f64 * dialect.unit_ns() / 1e3)
 }
 
-/// CODES takes shorter gaps between calls for none.
+/// The gap between two calls below which CODES counts no calculation, in ns.
 const CODES_COMPUTE_NS: u64 = 100;
 
-/// Refuses schedules that cannot come to their end, or of which no rank ever tells that it is done:
-/// the background would not end.
+/// Refuses schedules that never end, or that have no rank: background jobs run until all ranks are
+/// done, so they would not end.
 fn check_ends(schedules: &[Cow<'_, Schedule>], spec: &Spec, watch: &dyn Watch) -> Result<(), Stop> {
     let asks = spec.mpi.eager_bytes.saturating_sub(1).min(u32::MAX.into());
     let free = LogGops { L: 0.0, o: 0.0, g: 0.0, G: 0.0, O: 0.0, S: asks };
@@ -138,7 +139,8 @@ fn check_ends(schedules: &[Cow<'_, Schedule>], spec: &Spec, watch: &dyn Watch) -
     Ok(())
 }
 
-/// The endpoints of jobs of these sizes, of which so many send what traces say.
+/// The endpoints of jobs of these sizes; the first `traced` jobs are workloads, the others
+/// background jobs.
 fn placed(
     spec: &Spec,
     on: &Topology,

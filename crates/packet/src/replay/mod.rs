@@ -1,24 +1,28 @@
-//! Schedules over the network: processes send what their schedules say, eager or after a question,
-//! beside jobs that send at random as long as the others run.
+//! Workloads over the network: processes send what their schedules say, by the eager or the
+//! rendezvous protocol, beside background jobs.
 //!
-//! A message has a number: four times its operation in the schedule of all jobs, and its [`Part`].
+//! The number of a message is four times its operation in the merged schedule of all jobs, plus its
+//! [`MessagePart`].
+//!
 //! Source: the rules of `model-net-mpi-replay` of CODES, for the protocol and its costs.
 
-mod asked;
 mod background;
+mod background_sends;
 mod entry;
 mod job;
 mod jobs;
+mod options;
 mod play;
 mod process;
+mod rows;
 
-pub(super) use asked::needs_trace;
-pub use asked::{Collectives, Compute, Traces};
-pub use background::{Background, BackgroundOf, Backgrounds};
-pub use entry::{Entry, Played};
+pub use background::{Background, BackgroundSpec, Backgrounds};
+pub use entry::{MatchEntry, ProcessChange};
 pub use job::{Job, JobRow, JobTimes, RankRow, RankTime};
-pub use jobs::Jobs;
-pub use process::Plays;
+pub use jobs::GivenJobs;
+pub(super) use options::needs_trace;
+pub use options::{Collectives, Compute, Traces};
+pub use process::EndpointProcesses;
 
 use base::{Refusal, Stop, Watch};
 use schemars::JsonSchema;
@@ -26,35 +30,37 @@ use serde::{Deserialize, Serialize};
 use std::sync::Arc;
 use traffic::workload::{Kind, Schedule, merge};
 
-/// What a message of an operation is.
+/// The part that a message plays in the protocol of a send operation.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Part {
-    /// All of a short message.
+enum MessagePart {
+    /// A short message, sent at once.
     Eager,
-    /// Whether a long one may come.
-    Question,
-    /// That it may.
+    /// The request to send a long message.
+    Request,
+    /// The receiver's answer that the long message may come.
     Answer,
-    /// The long one.
+    /// The long message itself, sent after the answer.
     Data,
 }
 
-const PARTS: [Part; 4] = [Part::Eager, Part::Question, Part::Answer, Part::Data];
+const PARTS: [MessagePart; 4] =
+    [MessagePart::Eager, MessagePart::Request, MessagePart::Answer, MessagePart::Data];
 
-/// In the number of a message: it is of a background job.
+/// The bit in the number of a message that says it is of a background job.
 const OF_BACKGROUND: u32 = 1 << 31;
 
-/// Most operations of all jobs: their messages have numbers below [`OF_BACKGROUND`].
+/// The largest number of operations of all jobs: the numbers of their messages stay below
+/// [`OF_BACKGROUND`].
 const MOST_OPERATIONS: usize = 1 << 29;
 
-/// Most nanoseconds that a process may compute.
+/// The longest time that a process may compute, ns.
 const MOST_NS: u64 = (des::RANGE_PS - 1) / 1000;
 
-/// Whether calculations of each process are times that can be. What processes do one after another
-/// may come to later times all the same: then the run ends there, with a reason.
+/// Checks that the calculations of each process fit the range of times. Their sum with other delays
+/// may still exceed it; the run then ends there and says why.
 ///
 /// # Errors
-/// When a process computes for longer than times can say.
+/// When a process computes for longer than the range of times.
 fn check_times(schedule: &Schedule, computes: bool) -> Result<(), Refusal> {
     let mut sums = vec![0_u64; schedule.ranks() as usize];
     for (op, it) in (0..).zip(schedule.ops()).filter(|(_, it)| computes && it.kind == Kind::Calc) {
@@ -69,40 +75,43 @@ fn check_times(schedule: &Schedule, computes: bool) -> Result<(), Refusal> {
     Ok(())
 }
 
-fn number(op: u32, part: Part) -> u32 {
+fn number(op: u32, part: MessagePart) -> u32 {
     op << 2 | part as u32
 }
 
-/// The operation that is done once the last of a message has left, where one is.
+/// The send operation that is complete once the last packet of this message has left; none for
+/// requests and answers.
 pub(super) fn sends(message: u32) -> Option<u32> {
     let (op, part) = operation(message);
-    let is_whole = matches!(part, Part::Eager | Part::Data);
+    let is_whole = matches!(part, MessagePart::Eager | MessagePart::Data);
     (message & OF_BACKGROUND == 0 && is_whole).then_some(op)
 }
 
-fn operation(message: u32) -> (u32, Part) {
+fn operation(message: u32) -> (u32, MessagePart) {
     (message >> 2, PARTS[(message & 3) as usize])
 }
 
-/// What MPI costs, and how it sends.
+/// The costs of MPI and its protocol.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Mpi {
-    /// Messages of so many bytes or more ask first whether they may come.
+    /// Messages of this many bytes or more are sent by rendezvous: they ask first whether they may
+    /// come.
     pub eager_bytes: u64,
-    /// From a send to the network, ns: of every message, also of questions and answers.
+    /// Time from a send to the network, ns; every message takes it, also requests to send and
+    /// answers.
     pub send_ns: f64,
-    /// The same for every byte of a message that does not ask, ns.
+    /// Additional time for every byte of an eager message, ns.
     pub send_ns_per_byte: f64,
     /// Least time between two messages that an endpoint hands to the network, ns.
     pub gap_ns: f64,
-    /// Length of questions and answers.
+    /// Length of requests to send and of answers.
     pub control_bytes: u32,
-    /// Between processes of one endpoint, messages of so many bytes or more take the time of a copy
-    /// at the rate of the endpoint's link; shorter ones none.
+    /// Between processes of one endpoint, messages of this many bytes or more take the time of a
+    /// copy at the rate of the endpoint's link; shorter ones take none.
     pub copy_bytes: u64,
-    /// Calculations of no more than this take no time, ns; 0, and 100 where collective operations
-    /// are those of CODES.
+    /// Calculations of at most this length take no time, ns; default 0, or 100 where collective
+    /// operations are those of CODES.
     pub least_compute_ns: Option<u64>,
 }
 
@@ -140,59 +149,59 @@ impl Mpi {
         Ok(())
     }
 
-    fn delay_ps(&self, bytes: u64, part: Part) -> u64 {
-        let each_ns = if part == Part::Eager { self.send_ns_per_byte } else { 0.0 };
+    fn delay_ps(&self, bytes: u64, part: MessagePart) -> u64 {
+        let each_ns = if part == MessagePart::Eager { self.send_ns_per_byte } else { 0.0 };
         ((self.send_ns + each_ns * bytes as f64) * 1000.0).round() as u64
     }
 }
 
-/// Jobs on their endpoints.
+/// The jobs of a run on their endpoints.
 #[derive(Debug)]
 pub struct Replay {
-    /// What all processes do: job after job.
+    /// The merged schedule of all jobs, job after job.
     schedule: Arc<Schedule>,
     /// The endpoint of every process.
     homes: Vec<u32>,
-    /// The processes of every endpoint, by where theirs begin.
+    /// For each endpoint, where its processes begin in `processes`.
     starts: Vec<u32>,
     processes: Vec<u32>,
-    /// The endpoint that hears of all others that they are done.
+    /// The endpoint that counts which endpoints are done.
     counts: u32,
-    /// How many have processes.
+    /// The number of endpoints with processes.
     hosts: u32,
-    /// All jobs: those with schedules, then those in the background.
+    /// All jobs: workloads, then background jobs.
     pub jobs: Vec<Job>,
-    /// The class of traffic of each job with a schedule.
+    /// The class of traffic of each workload.
     classes: Vec<u8>,
-    /// What is sent in the background.
+    /// The background jobs.
     background: Vec<Background>,
-    /// From which endpoint, by which job and as which of its ranks: by endpoints.
+    /// The senders of background jobs, sorted: endpoint, job, and rank in the job.
     senders: Vec<(u32, u16, u32)>,
     mpi: Mpi,
     /// Whether calculations take time.
     computes: bool,
 }
 
-/// A job and where it is.
+/// A workload and the endpoints of its processes.
 #[derive(Clone, Copy)]
-pub struct Placed<'a> {
-    /// Its name in results.
+pub struct PlacedJob<'a> {
+    /// The name of the job in results.
     pub name: &'a str,
-    /// What its processes do.
+    /// The schedule of its processes.
     pub schedule: &'a Schedule,
-    /// Their endpoints.
+    /// The endpoint of each process.
     pub places: &'a [u32],
-    /// Their class of traffic.
+    /// The class of traffic of its messages.
     pub class: u8,
 }
 
 impl Replay {
-    /// Of jobs on a network of so many endpoints.
+    /// Combines jobs on a network of `endpoints` endpoints.
     ///
     /// # Errors
     /// When there are too many operations or a message is too long, or `watch` says stop.
     pub fn new(
-        placed: &[Placed<'_>],
+        placed: &[PlacedJob<'_>],
         background: Vec<Background>,
         endpoints: u32,
         (mpi, computes): (Mpi, bool),
@@ -270,7 +279,7 @@ impl Replay {
         })
     }
 
-    /// What all processes do.
+    /// The merged schedule of all jobs.
     pub fn schedule(&self) -> &Schedule {
         &self.schedule
     }
@@ -286,18 +295,19 @@ impl Replay {
         self.jobs.partition_point(|job| job.first <= rank) as u16 - 1
     }
 
-    /// Whether jobs of the background must hear that the others are done.
+    /// Whether endpoints must be informed when the workloads are done, because background jobs run
+    /// beside them.
     pub(super) fn tells(&self) -> bool {
         !self.background.is_empty()
     }
 
-    /// Chunks of all jobs with schedules: what a run is about to carry.
+    /// The number of chunks of all workloads: what a run is about to carry.
     pub(super) fn chunks(&self, chunk_bytes: u32) -> u64 {
         chunks_of(&self.schedule, &self.mpi, chunk_bytes)
     }
 }
 
-/// Chunks of all messages of a schedule, with questions and answers.
+/// The number of chunks of all messages of a schedule, with requests to send and answers.
 fn chunks_of(schedule: &Schedule, mpi: &Mpi, chunk_bytes: u32) -> u64 {
     let sends = schedule.ops().iter().filter(|op| op.kind == Kind::Send);
     let of = |bytes: u64| bytes.max(1).div_ceil(chunk_bytes.into());

@@ -1,27 +1,27 @@
-//! Processes at their endpoints: operations begin and end, messages meet their receives.
+//! Processes at their endpoints: operations begin and end, and messages are matched with receives.
 
 use super::super::endpoint::Endpoint;
-use super::super::event::{Happens, Packet};
+use super::super::event::{Event, Packet};
 use super::super::model::Model;
 use super::super::plant::Class;
 use super::super::runs::Runs;
 use super::super::timing::{TELL_PS, transmission_ps};
-use super::entry::{Entry, List};
-use super::process::{Plays, Process};
-use super::{OF_BACKGROUND, Part, Replay, number, operation, sends};
+use super::entry::{MatchEntry, MatchList};
+use super::process::{EndpointProcesses, Process};
+use super::{MessagePart, OF_BACKGROUND, Replay, number, operation, sends};
 use std::collections::VecDeque;
 use traffic::workload::{ANY, Kind};
 
-/// What becomes of an operation.
+/// A step of an operation that a process still has to take.
 #[derive(Debug, Clone, Copy)]
-enum Step {
+enum OperationStep {
     Begins(u32),
     Ends(u32),
 }
 
 impl Replay {
     /// The processes of an endpoint before anything happens; none where it has none.
-    fn plays(&self, endpoint: u32) -> Option<Box<Plays>> {
+    fn plays(&self, endpoint: u32) -> Option<Box<EndpointProcesses>> {
         let background = self.background_at(endpoint);
         let ranks = self.of(endpoint);
         if ranks.is_empty() && background.is_none() {
@@ -39,20 +39,20 @@ impl Replay {
             Process::new(rank, range.start, counts, self.schedule.cpus())
         };
         let processes = ranks.iter().map(process).collect();
-        Some(Box::new(Plays { processes, background, ..Plays::default() }))
+        Some(Box::new(EndpointProcesses { processes, background, ..EndpointProcesses::default() }))
     }
 }
 
 impl Model {
-    /// Begins what waits for nothing.
+    /// Starts the operations that depend on nothing.
     pub(crate) fn starts(&self, replay: &Replay, it: &mut Endpoint, to: &mut impl Runs) {
         let Some(plays) = replay.plays(to.me() - self.plant.routers) else { return };
-        let steps: Vec<VecDeque<Step>> = plays
+        let steps: Vec<VecDeque<OperationStep>> = plays
             .processes
             .iter()
             .map(|process| {
                 let free = (process.first..).zip(&process.counts).filter(|(_, n)| **n == 0);
-                free.map(|(op, _)| Step::Begins(op)).collect()
+                free.map(|(op, _)| OperationStep::Begins(op)).collect()
             })
             .collect();
         it.plays = Some(plays);
@@ -69,30 +69,30 @@ impl Model {
         it.plays.as_ref().is_some_and(|plays| plays.processes[at].clock.left == 0)
     }
 
-    /// Takes steps of a process until nothing follows at once.
+    /// Takes the steps of a process until nothing else can happen at this time.
     fn goes_on(
         &self,
         replay: &Replay,
         it: &mut Endpoint,
         at: usize,
-        mut steps: VecDeque<Step>,
+        mut steps: VecDeque<OperationStep>,
         to: &mut impl Runs,
     ) {
         while let Some(step) = steps.pop_front() {
             let now = to.now_ps();
             let Some(plays) = &mut it.plays else { return };
             let after = match step {
-                Step::Begins(op) => {
+                OperationStep::Begins(op) => {
                     if plays.processes[at].clock.first_ps.is_none() {
                         plays.clock(at, to).first_ps = Some(now);
                     }
                     let after = replay.schedule.require_start(op);
                     if self.begins(replay, it, at, op, to) {
-                        steps.push_back(Step::Ends(op));
+                        steps.push_back(OperationStep::Ends(op));
                     }
                     after
                 }
-                Step::Ends(op) => {
+                OperationStep::Ends(op) => {
                     let clock = plays.clock(at, to);
                     clock.left -= 1;
                     clock.last_ps = now;
@@ -105,13 +105,13 @@ impl Model {
             let Some(plays) = &mut it.plays else { return };
             for &next in after {
                 if plays.counts_down(at, next, to) {
-                    steps.push_back(Step::Begins(next));
+                    steps.push_back(OperationStep::Begins(next));
                 }
             }
         }
     }
 
-    /// An operation begins; whether it ends at once.
+    /// Begins an operation; returns whether it ends at once.
     fn begins(
         &self,
         replay: &Replay,
@@ -125,18 +125,18 @@ impl Model {
             Kind::Calc => {
                 let takes = replay.computes && what.size > replay.mpi.least_compute_ns.unwrap_or(0);
                 let (true, Some(plays)) = (takes, &mut it.plays) else { return true };
-                // all of a process are in range: neither overflows
+                // neither sum overflows, because the calculations of a process were checked to fit
                 let (now, takes_ps) = (to.now_ps(), what.size * 1000);
                 let free = plays.free(at, what.cpu, to);
                 *free = now.max(*free) + takes_ps;
                 let ends_ps = *free;
                 plays.clock(at, to).calculated_ps += takes_ps;
-                to.send(to.me(), ends_ps - now, Happens::Ends(op));
+                to.send(to.me(), ends_ps - now, Event::Ends(op));
                 false
             }
             Kind::Send => {
                 let is_short = what.size < replay.mpi.eager_bytes;
-                let part = if is_short { Part::Eager } else { Part::Question };
+                let part = if is_short { MessagePart::Eager } else { MessagePart::Request };
                 self.posts(replay, it, number(op, part), to);
                 false
             }
@@ -144,16 +144,17 @@ impl Model {
         }
     }
 
-    /// A message is on its way to the interface.
+    /// Sends a message to the network interface, which it reaches after the software's delay.
     fn posts(&self, replay: &Replay, it: &mut Endpoint, message: u32, to: &mut impl Runs) {
         let (op, part) = operation(message);
         let bytes = replay.schedule.ops()[op as usize].size;
-        // in CODES, messages that are sent at once thus come to the interface in any order
+        // as in CODES, messages sent at the same time may therefore reach the interface in any
+        // order
         let drawn_ps = it.node.drawn_ps(self.timing.nic, to);
-        to.send(to.me(), replay.mpi.delay_ps(bytes, part) + drawn_ps, Happens::Enters(message));
+        to.send(to.me(), replay.mpi.delay_ps(bytes, part) + drawn_ps, Event::Enters(message));
     }
 
-    /// A receive begins; whether its message is there, all of it.
+    /// Begins a receive; returns whether its message is there, all of it.
     fn receives(
         &self,
         replay: &Replay,
@@ -164,19 +165,20 @@ impl Model {
     ) -> bool {
         let what = replay.schedule.ops()[op as usize];
         let Some(plays) = &mut it.plays else { return false };
-        let fits = |entry: &Entry| {
+        let fits = |entry: &MatchEntry| {
             (what.peer == ANY || what.peer == entry.from)
                 && (what.tag == ANY || what.tag == entry.tag)
         };
-        let Some(found) = plays.take(at, List::Unexpected, fits, to) else {
-            let entry = Entry { from: what.peer, tag: what.tag, what: op };
-            plays.put(at, List::Posted, entry, to);
+        let Some(found) = plays.take(at, MatchList::Unexpected, fits, to) else {
+            let entry = MatchEntry { from: what.peer, tag: what.tag, what: op };
+            plays.put(at, MatchList::Posted, entry, to);
             return false;
         };
         self.meets(replay, it, at, (found.what, op), to)
     }
 
-    /// A message or a question meets its receive; whether that ends it.
+    /// Matches a message or a request to send with its receive; returns whether that completes the
+    /// receive.
     fn meets(
         &self,
         replay: &Replay,
@@ -186,17 +188,18 @@ impl Model {
         to: &mut impl Runs,
     ) -> bool {
         let (op, part) = operation(message);
-        if part == Part::Eager {
+        if part == MessagePart::Eager {
             return true;
         }
         if let Some(plays) = &mut it.plays {
-            plays.put(at, List::Agreed, Entry { from: op, tag: 0, what: receive }, to);
+            let entry = MatchEntry { from: op, tag: 0, what: receive };
+            plays.put(at, MatchList::Agreed, entry, to);
         }
-        self.posts(replay, it, number(op, Part::Answer), to);
+        self.posts(replay, it, number(op, MessagePart::Answer), to);
         false
     }
 
-    /// A message comes to the interface, which takes one after another.
+    /// A message reaches the network interface, which takes one after another.
     pub(crate) fn enters(
         &self,
         replay: &Replay,
@@ -210,18 +213,19 @@ impl Model {
             gap_ps += it.node.drawn_ps(self.timing.nic, to);
         }
         let Some(plays) = &mut it.plays else { return };
-        let desk = plays.desk(to);
-        let free_ps = desk.takes_ps.max(now);
-        desk.takes_ps = free_ps + gap_ps;
-        let taken_ps = if self.timing.is_gap_first { desk.takes_ps } else { free_ps };
+        let host = plays.host(to);
+        let free_ps = host.takes_ps.max(now);
+        host.takes_ps = free_ps + gap_ps;
+        let taken_ps = if self.timing.is_gap_first { host.takes_ps } else { free_ps };
         if taken_ps > now {
-            to.send(to.me(), taken_ps - now, Happens::Taken(message));
+            to.send(to.me(), taken_ps - now, Event::Taken(message));
         } else {
             self.taken(replay, it, message, to);
         }
     }
 
-    /// The interface has taken a message.
+    /// The network interface has taken a message: it goes to the network, or is copied within the
+    /// endpoint.
     pub(crate) fn taken(
         &self,
         replay: &Replay,
@@ -233,7 +237,7 @@ impl Model {
         let (op, part) = operation(message);
         let what = replay.schedule.ops()[op as usize];
         let other = match part {
-            Part::Answer => replay.homes[replay.schedule.rank_of(op) as usize],
+            MessagePart::Answer => replay.homes[replay.schedule.rank_of(op) as usize],
             _ => replay.homes[what.peer as usize],
         };
         let bytes = replay.bytes_of(message);
@@ -245,7 +249,7 @@ impl Model {
         self.hands_over(it, (other, class), message, bytes, to);
     }
 
-    /// Puts a message of a class among those that the interface cuts into packets.
+    /// Queues a message of a class at the interface, which cuts it into packets.
     pub(super) fn hands_over(
         &self,
         it: &mut Endpoint,
@@ -259,7 +263,7 @@ impl Model {
         self.enqueues(it, class, packet, to);
     }
 
-    /// A message to a process of the same endpoint.
+    /// Copies a message to a process of the same endpoint.
     fn copies(
         &self,
         replay: &Replay,
@@ -275,13 +279,13 @@ impl Model {
             return;
         }
         let copy_ps = transmission_ps(bytes.into(), self.plant.of(Class::Endpoint).gib_per_s);
-        let desk = plays.desk(to);
-        desk.copies_ps = desk.copies_ps.max(now) + copy_ps;
-        let delay_ps = desk.copies_ps - now;
-        to.send(to.me(), delay_ps, Happens::Copied(message));
+        let host = plays.host(to);
+        host.copies_ps = host.copies_ps.max(now) + copy_ps;
+        let delay_ps = host.copies_ps - now;
+        to.send(to.me(), delay_ps, Event::Copied(message));
     }
 
-    /// A message has come without the network.
+    /// A message between processes of one endpoint has arrived.
     pub(crate) fn copied(
         &self,
         replay: &Replay,
@@ -295,23 +299,23 @@ impl Model {
         self.comes(replay, it, message, to);
     }
 
-    /// An operation ends.
+    /// An operation is complete.
     pub(crate) fn ends(&self, replay: &Replay, it: &mut Endpoint, op: u32, to: &mut impl Runs) {
         let Some(at) = process_of(it, replay.schedule.rank_of(op)) else { return };
-        self.goes_on(replay, it, at, VecDeque::from([Step::Ends(op)]), to);
+        self.goes_on(replay, it, at, VecDeque::from([OperationStep::Ends(op)]), to);
     }
 
-    /// The process here that a message is for.
+    /// The process of this endpoint that a message is addressed to.
     fn at_process(replay: &Replay, it: &Endpoint, message: u32) -> Option<usize> {
         let (op, part) = operation(message);
         let rank = match part {
-            Part::Answer => replay.schedule.rank_of(op),
+            MessagePart::Answer => replay.schedule.rank_of(op),
             _ => replay.schedule.ops()[op as usize].peer,
         };
         process_of(it, rank)
     }
 
-    /// All of a message is here; nobody waits for those of the background.
+    /// All of a message has arrived; no process waits for messages of background jobs.
     pub(crate) fn comes(
         &self,
         replay: &Replay,
@@ -326,44 +330,45 @@ impl Model {
         let Some(at) = Self::at_process(replay, it, message) else { return };
         let Some(plays) = &mut it.plays else { return };
         let ends = match part {
-            Part::Answer => {
-                self.posts(replay, it, number(op, Part::Data), to);
+            MessagePart::Answer => {
+                self.posts(replay, it, number(op, MessagePart::Data), to);
                 None
             }
-            Part::Data => {
-                let same = |entry: &Entry| entry.from == op;
-                plays.take(at, List::Agreed, same, to).map(|entry| entry.what)
+            MessagePart::Data => {
+                let same = |entry: &MatchEntry| entry.from == op;
+                plays.take(at, MatchList::Agreed, same, to).map(|entry| entry.what)
             }
-            Part::Eager | Part::Question => {
+            MessagePart::Eager | MessagePart::Request => {
                 let (from, tag) =
                     (replay.schedule.rank_of(op), replay.schedule.ops()[op as usize].tag);
-                let fits = |entry: &Entry| {
+                let fits = |entry: &MatchEntry| {
                     (entry.from == ANY || entry.from == from)
                         && (entry.tag == ANY || entry.tag == tag)
                 };
-                if let Some(found) = plays.take(at, List::Posted, fits, to) {
+                if let Some(found) = plays.take(at, MatchList::Posted, fits, to) {
                     self.meets(replay, it, at, (message, found.what), to).then_some(found.what)
                 } else {
-                    plays.put(at, List::Unexpected, Entry { from, tag, what: message }, to);
+                    let entry = MatchEntry { from, tag, what: message };
+                    plays.put(at, MatchList::Unexpected, entry, to);
                     None
                 }
             }
         };
         if let Some(receive) = ends {
-            self.goes_on(replay, it, at, VecDeque::from([Step::Ends(receive)]), to);
+            self.goes_on(replay, it, at, VecDeque::from([OperationStep::Ends(receive)]), to);
         }
     }
 
-    /// A process here is done: once all are, the endpoint that counts hears of it.
+    /// A process is done; once all of an endpoint are, the endpoint that counts is informed.
     fn process_is_done(&self, replay: &Replay, it: &mut Endpoint, to: &mut impl Runs) {
         let Some(plays) = &it.plays else { return };
         if replay.tells() && plays.processes.iter().all(|process| process.clock.left == 0) {
-            to.send(self.plant.lp(replay.counts), TELL_PS, Happens::Done);
+            to.send(self.plant.lp(replay.counts), TELL_PS, Event::Done);
         }
     }
 }
 
-/// The place of a rank among the processes of an endpoint.
+/// The index of a rank among the processes of an endpoint.
 fn process_of(it: &Endpoint, rank: u32) -> Option<usize> {
     let plays = it.plays.as_ref()?;
     plays.processes.iter().position(|process| process.rank == rank)

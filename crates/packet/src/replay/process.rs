@@ -1,113 +1,120 @@
-//! What an endpoint knows of its processes, with what takes every change back.
+//! State of the processes of an endpoint, with the undoing of every change.
 
 use super::super::runs::{Change, Runs};
-use super::entry::{Clock, Desk, Entry, List, Played};
+use super::entry::{HostState, MatchEntry, MatchList, ProcessChange, ProcessClock};
 
-/// A process.
+/// The state of a process.
 #[derive(Debug, Clone)]
 pub(super) struct Process {
-    /// Its rank among all of all jobs.
+    /// Its rank among those of all jobs.
     pub(super) rank: u32,
-    /// Its first operation.
+    /// Its first operation in the merged schedule.
     pub(super) first: u32,
-    /// What each of its operations still waits for.
+    /// The number of dependencies that each of its operations still waits for.
     pub(super) counts: Vec<u32>,
-    /// When each of its processors is free, ps.
+    /// The time from which each of its processors is free, ps.
     pub(super) free_ps: Vec<u64>,
-    pub(super) clock: Clock,
-    lists: [Vec<Entry>; 3],
+    pub(super) clock: ProcessClock,
+    lists: [Vec<MatchEntry>; 3],
 }
 
-/// The processes of an endpoint.
+/// The processes of an endpoint, and the state that they share.
 #[derive(Debug, Clone, Default)]
-pub struct Plays {
+pub struct EndpointProcesses {
     pub(super) processes: Vec<Process>,
-    pub(super) desk: Desk,
-    /// The background job that sends from here, and its rank there.
+    pub(super) host: HostState,
+    /// The background job that sends from here, and the rank of its process.
     pub(super) background: Option<(u16, u32)>,
 }
 
 impl Process {
-    /// One of a rank whose operations, from `first` on, wait for so many things each.
+    /// A process of a rank whose operations, counted from `first`, wait for `counts` dependencies
+    /// each.
     pub(super) fn new(rank: u32, first: u32, counts: Vec<u32>, cpus: u32) -> Self {
-        let clock = Clock { left: counts.len() as u32, ..Clock::default() };
+        let clock = ProcessClock { left: counts.len() as u32, ..ProcessClock::default() };
         let lists = [const { Vec::new() }; 3];
         Self { rank, first, counts, free_ps: vec![0; cpus as usize], clock, lists }
     }
 
-    /// A list.
-    pub(super) fn list(&self, list: List) -> &[Entry] {
+    /// One of the matching lists.
+    pub(super) fn list(&self, list: MatchList) -> &[MatchEntry] {
         &self.lists[list as usize]
     }
 }
 
-impl Plays {
-    /// What is done for all, to be changed.
-    pub(super) fn desk(&mut self, to: &mut impl Runs) -> &mut Desk {
-        to.note(|| Change::Played(Played::Desk(self.desk)));
-        &mut self.desk
+impl EndpointProcesses {
+    /// The state that the processes share, to be changed; its old value is noted for undoing.
+    pub(super) fn host(&mut self, to: &mut impl Runs) -> &mut HostState {
+        to.note(|| Change::Process(ProcessChange::Host(self.host)));
+        &mut self.host
     }
 
-    /// The clock of a process, to be changed.
-    pub(super) fn clock(&mut self, at: usize, to: &mut impl Runs) -> &mut Clock {
+    /// The clock of a process, to be changed; its old value is noted for undoing.
+    pub(super) fn clock(&mut self, at: usize, to: &mut impl Runs) -> &mut ProcessClock {
         let it = &mut self.processes[at];
-        to.note(|| Change::Played(Played::Clock(at as u16, it.clock)));
+        to.note(|| Change::Process(ProcessChange::Clock(at as u16, it.clock)));
         &mut it.clock
     }
 
-    /// An operation waits for one thing less; whether that was the last.
+    /// An operation has one dependency less; returns whether it was the last.
     pub(super) fn counts_down(&mut self, at: usize, op: u32, to: &mut impl Runs) -> bool {
         let it = &mut self.processes[at];
         let place = op - it.first;
-        to.note(|| Change::Played(Played::Count(at as u16, place)));
+        to.note(|| Change::Process(ProcessChange::Count(at as u16, place)));
         let left = &mut it.counts[place as usize];
         *left -= 1;
         *left == 0
     }
 
-    /// The time of a processor, to be changed.
+    /// The time from which a processor is free, to be changed; its old value is noted for undoing.
     pub(super) fn free(&mut self, at: usize, cpu: u8, to: &mut impl Runs) -> &mut u64 {
         let free = &mut self.processes[at].free_ps[usize::from(cpu)];
-        to.note(|| Change::Played(Played::Free(at as u16, cpu, *free)));
+        to.note(|| Change::Process(ProcessChange::Free(at as u16, cpu, *free)));
         free
     }
 
     /// Puts an entry at the end of a list.
-    pub(super) fn put(&mut self, at: usize, list: List, entry: Entry, to: &mut impl Runs) {
-        to.note(|| Change::Played(Played::Listed(at as u16, list)));
+    pub(super) fn put(
+        &mut self,
+        at: usize,
+        list: MatchList,
+        entry: MatchEntry,
+        to: &mut impl Runs,
+    ) {
+        to.note(|| Change::Process(ProcessChange::Listed(at as u16, list)));
         self.processes[at].lists[list as usize].push(entry);
     }
 
-    /// Takes the first entry of a list that fits. O(entries).
+    /// Removes the first entry of a list that fits. O(entries).
     pub(super) fn take(
         &mut self,
         at: usize,
-        list: List,
-        fits: impl Fn(&Entry) -> bool,
+        list: MatchList,
+        fits: impl Fn(&MatchEntry) -> bool,
         to: &mut impl Runs,
-    ) -> Option<Entry> {
+    ) -> Option<MatchEntry> {
         let all = &mut self.processes[at].lists[list as usize];
         let place = all.iter().position(fits)?;
         let entry = all.remove(place);
-        to.note(|| Change::Played(Played::Delisted(at as u16, list, place as u32, entry)));
+        to.note(|| Change::Process(ProcessChange::Delisted(at as u16, list, place as u32, entry)));
         Some(entry)
     }
 
-    /// Takes a change back.
-    pub(crate) fn undo(&mut self, change: Played) {
+    /// Undoes a change.
+    pub(crate) fn undo(&mut self, change: ProcessChange) {
         match change {
-            Played::Desk(was) => self.desk = was,
-            Played::Clock(at, was) => self.processes[usize::from(at)].clock = was,
-            Played::Count(at, place) => {
+            ProcessChange::Host(was) => self.host = was,
+            ProcessChange::Clock(at, was) => self.processes[usize::from(at)].clock = was,
+            ProcessChange::Count(at, place) => {
                 self.processes[usize::from(at)].counts[place as usize] += 1;
             }
-            Played::Free(at, cpu, was) => {
+            ProcessChange::Free(at, cpu, was) => {
                 self.processes[usize::from(at)].free_ps[usize::from(cpu)] = was;
             }
-            Played::Listed(at, list) => {
+            ProcessChange::Listed(at, list) => {
                 self.processes[usize::from(at)].lists[list as usize].pop();
             }
-            Played::Delisted(at, list, place, entry) => {
+            ProcessChange::Delisted(at, list, place, entry) => {
                 self.processes[usize::from(at)].lists[list as usize].insert(place as usize, entry);
             }
         }

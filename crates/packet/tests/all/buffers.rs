@@ -1,11 +1,11 @@
-//! Rooms and uses of links at the packet level, against closed forms.
+//! Tests of buffers and of the use of links at the packet level, against closed forms.
 
 use crate::common::built;
 use base::Quiet;
-use packet::replay::Jobs;
+use packet::replay::GivenJobs;
 use packet::row::Row;
 use packet::spec::Spec;
-use packet::stage::{Driven, Record};
+use packet::stage::{PacketInputs, Record};
 use proptest::prelude::*;
 use serde_json::{Value, json};
 use traffic::workload::{Builder, Op, Schedule};
@@ -16,17 +16,18 @@ fn run(inline: &str, given: &Value, own: Option<(&[&Schedule], &[u32])>, threads
         given["workload"] = json!(vec!["own"; schedules.len()]);
     }
     let spec: Spec = serde_json::from_value(given).expect("parameters");
-    let jobs = Jobs { schedules: own.map(|o| o.0), places: own.map(|o| o.1) };
-    let driven = Driven { topology: &built(inline), routing: None, traffic: None, jobs };
+    let jobs = GivenJobs { schedules: own.map(|o| o.0), places: own.map(|o| o.1) };
+    let driven = PacketInputs { topology: &built(inline), routing: None, traffic: None, jobs };
     spec.simulate(driven, threads, None, &Quiet).expect("it runs")
 }
 
-/// The time of so many bytes on a link of 12.5 GiB/s, ns.
+/// Transmission time of `bytes` on a link of 12.5 GiB/s, ns.
 fn time_ns(bytes: u32) -> f64 {
     f64::from(bytes) * 1e9 / (12.5 * f64::from(1 << 30))
 }
 
-/// One way between two routers, with one virtual channel and so much room behind it.
+/// Traffic over one path between two routers, with one virtual channel and a buffer of `room`
+/// bytes.
 fn between_two(bytes: u32, room: u32, latency_ns: f64) -> Value {
     json!({
         "load": 8.0, "messages": 2000, "message_bytes": bytes, "traffic": "shift:1",
@@ -36,7 +37,7 @@ fn between_two(bytes: u32, room: u32, latency_ns: f64) -> Value {
     })
 }
 
-/// From when a packet of so many bytes leaves a router until its credit is back there, ns.
+/// Time from when a packet leaves a router until its credit is back there, ns.
 fn back_ns(bytes: u32, latency_ns: f64) -> f64 {
     2.0 * latency_ns + 90.0 + time_ns(bytes) + time_ns(8)
 }
@@ -44,8 +45,8 @@ fn back_ns(bytes: u32, latency_ns: f64) -> f64 {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(24))]
 
-    /// A buffer holds as many packets as their own bytes have room, and so many pass in the time
-    /// of a packet there and of its credit back.
+    /// A buffer holds as many packets as fit by their own lengths, and that number of packets
+    /// passes in the time of one packet there and of its credit back.
     #[test]
     fn packets_take_their_own_bytes(
         bytes in 32_u32..4096, room in 4096_u32..20_000, latency_ns in 100_u32..2000
@@ -55,7 +56,7 @@ proptest! {
             .points.remove(0);
         let in_flight = f64::from(room / bytes);
         let each_ns = (back_ns(bytes, latency_ns) / in_flight).max(time_ns(bytes));
-        // the first waits for nobody, the last has a way of its own
+        // the first packet waits for none, and the last one still has to travel
         let due_ns = 2000.0 * each_ns;
         let found_ns = row.end_ns;
         let ends_ns = 4.0 * back_ns(bytes, latency_ns);
@@ -63,8 +64,8 @@ proptest! {
     }
 }
 
-/// Packets of 4,096 and of 100 bytes in turn, with room for one of these and two of those: both
-/// pass in the time of the longer one there and of its credit back.
+/// Packets of 4,096 and of 100 bytes alternate, with room for one long packet and two short ones:
+/// both pass in the time of the long one there and of its credit back.
 #[test]
 fn packets_of_mixed_sizes_share_a_buffer() {
     let row = run("complete:n=2,p=1", &between_two(4196, 4296, 1000.0), None, 1).points.remove(0);
@@ -73,7 +74,7 @@ fn packets_of_mixed_sizes_share_a_buffer() {
     assert!((found_ns - due_ns).abs() < 0.003 * due_ns, "{found_ns} for {due_ns}");
 }
 
-/// Where all packets are of one length, the longest that there may be does not show.
+/// Where all packets have the same length, the maximum length has no effect.
 #[test]
 fn short_packets_are_as_packets_of_that_length() {
     let of = |packet_bytes: u32, more: &Value| {
@@ -91,7 +92,7 @@ fn short_packets_are_as_packets_of_that_length() {
     }
 }
 
-/// A message from one router to the other beside a job that sends without end.
+/// A message from one router to the other, beside a background job that sends without end.
 fn beside(background: &Value, more: &Value, threads: usize) -> (Row, f64) {
     let mut all = Builder::new(2);
     all.rank().add(Op::send(400 * 4096, 1, 0)).expect("room");
@@ -109,13 +110,13 @@ fn beside(background: &Value, more: &Value, threads: usize) -> (Row, f64) {
     (found.points.remove(0), found.jobs[0].max_comm_ns.expect("it communicates"))
 }
 
-/// The use of a link is that until the jobs are done, however long others go on.
+/// The reported use of a link ends when the jobs are done, however long others continue.
 #[test]
 fn links_beside_a_background_are_used_until_jobs_are_done() {
     for interval_ns in [1e5, 1e6, 1e8] {
         let (row, done_ns) =
             beside(&json!({"ranks": 2, "bytes": 64, "interval_ns": interval_ns}), &json!({}), 1);
-        // each packet of the background takes 5 ns; a few of them come meanwhile
+        // each background packet takes 5 ns, and a few of them come in between
         let due = 400.0 * time_ns(4096) / done_ns;
         let found = row.busiest_link_use;
         assert!((found - due).abs() < 0.001, "{found} for {due}, every {interval_ns} ns");
@@ -125,8 +126,8 @@ fn links_beside_a_background_are_used_until_jobs_are_done() {
     }
 }
 
-/// Where the background has more than its link takes, and so sends for long after the jobs are
-/// done, a link is busy for all of their time at most, from when the first packet comes to it.
+/// If the background job offers more than its link carries, it sends for long after the jobs are
+/// done; still a link is busy for at most all of their time, from its first packet on.
 #[test]
 fn what_is_sent_after_the_jobs_does_not_count() {
     let background =
@@ -135,8 +136,8 @@ fn what_is_sent_after_the_jobs_does_not_count() {
     assert!(row.end_ns > 2.0 * done_ns, "it goes on: {} {done_ns}", row.end_ns);
     let links = row.links.clone().expect("they are asked for");
     let there = (0..2).find(|&at| links.from[at] < links.to[at]).expect("a channel");
-    // the background's first packet leaves its endpoint at once: 25 ns and 90 later it goes on; the
-    // message's last packet then takes its time, the way behind it 25 + 90 + 25 ns
+    // the background's first packet leaves its endpoint at once and the router 25 + 90 ns later;
+    // the message's last packet then takes its transmission time and another 25 + 90 + 25 ns
     let due = (done_ns - 115.0 - 140.0 - time_ns(4096)) / done_ns;
     let found = links.used[there];
     assert!(found <= 1.0 && found >= due - 1e-9, "{found} for {due} or more");
@@ -153,8 +154,8 @@ fn what_is_sent_after_the_jobs_does_not_count() {
     }
 }
 
-/// However far the optimistic engine may go ahead, it does not undo many times what it keeps, and
-/// finds the same.
+/// The optimistic engine does not undo many times the events it keeps, however far it may run
+/// ahead, and finds the same results.
 #[test]
 fn far_ahead_is_not_for_long() {
     let given = |sync: &str| {

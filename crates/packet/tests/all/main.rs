@@ -1,4 +1,4 @@
-//! The packet level from outside: reference data, closed forms, engines that agree.
+//! Tests of the packet level: reference data, closed forms, and engines that agree.
 
 mod buffers;
 mod common;

@@ -1,4 +1,4 @@
-//! The packet level over processes.
+//! Tests of the packet level over several processes.
 
 #[path = "../../../des/src/wired.rs"]
 mod wired;
@@ -7,10 +7,10 @@ use crate::common::built;
 use base::{Quiet, Stop};
 use des::Peers;
 use fabric::Topology;
-use packet::replay::Jobs;
+use packet::replay::GivenJobs;
 use packet::row::Row;
 use packet::spec::Spec;
-use packet::stage::{Driven, Record};
+use packet::stage::{PacketInputs, Record};
 use serde_json::{Value, json};
 use std::sync::Arc;
 use wired::each;
@@ -19,11 +19,11 @@ fn spec(given: &Value) -> Spec {
     serde_json::from_value(given.clone()).expect("parameters")
 }
 
-fn driven(on: &Arc<Topology>) -> Driven<'_> {
-    Driven { topology: on, routing: None, traffic: None, jobs: Jobs::default() }
+fn driven(on: &Arc<Topology>) -> PacketInputs<'_> {
+    PacketInputs { topology: on, routing: None, traffic: None, jobs: GivenJobs::default() }
 }
 
-/// What each of so many ranks finds, which have parameters of their own.
+/// The results of MPI ranks, each with its own parameters.
 fn ranks(on: &Arc<Topology>, given: &[Value]) -> Vec<Result<Record, String>> {
     each(given.len(), |peers| {
         let mut spec = spec(&given[peers.me()]);
@@ -37,7 +37,7 @@ fn alone(on: &Arc<Topology>, given: &Value) -> Record {
     spec(given).simulate(driven(on), 1, None, &Quiet).expect("it runs")
 }
 
-/// Points without what an engine may do differently.
+/// Points without the counts in which engines may differ.
 fn alike(record: &Record) -> Vec<Row> {
     record.points.iter().map(|row| Row { windows: 0, ..row.clone() }).collect()
 }
@@ -107,22 +107,22 @@ fn ranks_find_what_one_process_finds() {
     }
 }
 
-/// One rank is a run of one part; more than routers leave some without work.
+/// A single rank simulates the only part; more ranks than routers leave some without work.
 #[test]
 fn any_number_of_ranks_will_do() {
     agree("ring:n=5,p=2", &json!({"messages": 3, "switch": {"virtual_channels": 4}}), &[1, 5, 7]);
 }
 
-/// Nobody has the states of all: the circle is told nevertheless, by every rank.
+/// No rank has the states of all routers; still every rank reports the cycle.
 #[test]
-fn a_circle_over_ranks_is_told() {
+fn a_deadlock_over_ranks_is_reported() {
     let given = json!({
         "load": 1.0, "selection": "valiant", "messages": 400, "lane_use": "any",
         "switch": {"virtual_channels": 1}, "unverified": true,
         "link": {"local_buffer_bytes": 4096, "global_buffer_bytes": 4096},
     });
     let found = agree("torus:shape=4x4,p=4", &given, &[2]);
-    assert!(found.points[0].circle.is_some());
+    assert!(found.points[0].cycle.is_some());
 }
 
 #[test]

@@ -1,12 +1,12 @@
-//! The packet level: what CODES found, closed forms, conservation, and engines that agree.
+//! Tests of the packet level: results of CODES, closed forms, conservation, and engines that agree.
 
 use crate::common::built;
 use base::Quiet;
 use fabric::Topology;
-use packet::replay::Jobs;
+use packet::replay::GivenJobs;
 use packet::row::Row;
 use packet::spec::Spec;
-use packet::stage::{Driven, Record};
+use packet::stage::{PacketInputs, Record};
 use proptest::prelude::*;
 use serde_json::{Value, json};
 use std::sync::Arc;
@@ -16,7 +16,8 @@ fn spec(given: &Value) -> Spec {
 }
 
 fn run(on: &Arc<Topology>, given: &Value, threads: usize) -> Record {
-    let driven = Driven { topology: on, routing: None, traffic: None, jobs: Jobs::default() };
+    let driven =
+        PacketInputs { topology: on, routing: None, traffic: None, jobs: GivenJobs::default() };
     spec(given).simulate(driven, threads, None, &Quiet).expect("it runs")
 }
 
@@ -26,13 +27,17 @@ fn point(on: &Arc<Topology>, given: &Value) -> Row {
 
 fn refused(inline: &str, given: &Value) -> String {
     let topology = built(inline);
-    let driven =
-        Driven { topology: &topology, routing: None, traffic: None, jobs: Jobs::default() };
+    let driven = PacketInputs {
+        topology: &topology,
+        routing: None,
+        traffic: None,
+        jobs: GivenJobs::default(),
+    };
     let stop = spec(given).simulate(driven, 1, None, &Quiet).expect_err("it is refused");
     stop.to_string()
 }
 
-/// The parameters of `given`, with those of `more` in their place.
+/// The parameters of `given`, overwritten by those of `more`.
 fn with(given: &Value, more: &Value) -> Value {
     let mut all = given.clone();
     for (key, value) in more.as_object().expect("a table") {
@@ -75,23 +80,23 @@ fn codes_found_the_same() {
             &json!({"dialect": dialect, "load": load, "traffic": traffic, "selection": selection}),
         );
         let near = |found: f64, due: f64, part: f64| {
-            let told = format!("{line}: {found} for {due}");
-            assert!((found - due).abs() <= part * due, "{told}");
+            let message = format!("{line}: {found} for {due}");
+            assert!((found - due).abs() <= part * due, "{message}");
         };
         let latency = if routing == "adaptive" { 0.02 } else { 0.01 };
         near(row.mean_switches.expect("some arrived"), number(8), 0.005);
         near(row.latencies.mean_latency_ns.expect("some arrived") / 1e3, number(9), latency);
-        // one run each: their numbers differ by chance, by about their roots
+        // each is a single run, so counts differ by chance, by about their square roots
         let by_chance = 1.0 / number(11).max(1.0).sqrt();
         near(row.nonminimal_packets as f64, number(11), 0.03 + by_chance);
-        // self-sends are drawn: about one in all endpoints
+        // traffic draws the sender itself as well, once in the number of endpoints
         near(row.packets as f64, number(7), 0.002);
         seen += 1;
     }
     assert_eq!(seen, 15);
 }
 
-/// The more the bytes that wait for a detour count, the fewer detours there are.
+/// The more the bytes that wait for a detour are weighted, the fewer detours there are.
 #[test]
 fn detours_are_weighed() {
     let on = built("dragonfly:h=3");
@@ -116,7 +121,7 @@ fn without_load_slim_fly_of_codes_is_its_closed_form() {
     let row = point(&built("slim_fly:q=5,p=4"), &given);
     let packet_ns = 4096.0e9 / (12.5 * f64::from(1 << 30));
     let switches = row.mean_switches.expect("some arrived");
-    // the engine's lookahead of 0.01 ns is in each of the delays that are drawn: 3, and 2 a hop
+    // each random delay includes the engine's lookahead of 0.01 ns: 3 of them, and 2 for each hop
     let due = 1.5 + packet_ns + 0.5 + 0.03 + switches * (1.25 + packet_ns + 90.0 + 0.02);
     let found = row.latencies.mean_latency_ns.expect("some arrived");
     assert!((found - due).abs() < 0.003 * due, "{found} for {due}");
@@ -152,13 +157,13 @@ proptest! {
         let of = |hops: f64| {
             times(hops) * packet_ps + (hops + 1.0) * wire_ps + hops * f64::from(delay_ns) * 1000.0
         };
-        // the longest way is that of the shift; it meets nothing
+        // the longest path is that of the shift, on which packets wait for nothing
         let longest = row.latencies.max_latency_ns.expect("some arrived") * 1e3;
         prop_assert!((longest - of(hops)).abs() < 0.6, "{longest} for {}", of(hops));
     }
 
-    /// Messages that come faster than a link takes them wait for all that came before: their
-    /// latencies grow by the same from one to the next.
+    /// Messages that come faster than a link carries them queue up, so their latencies grow by the
+    /// same amount from one to the next.
     #[test]
     fn messages_wait_for_those_before_them(
         messages in 1_u32..40,
@@ -194,7 +199,7 @@ proptest! {
         prop_assert_eq!(row.messages, 2 * u64::from(messages));
     }
 
-    /// What is sent arrives, on any network and under any selection, and all engines agree.
+    /// All messages arrive, on any network and under any selection, and all engines agree.
     #[test]
     fn everything_arrives_and_engines_agree(
         net in prop_oneof![
@@ -248,7 +253,7 @@ proptest! {
     }
 }
 
-/// All engines find the same in the dialects too, bit by bit.
+/// All engines find the same results in the dialects too, bit by bit.
 #[test]
 fn engines_agree_in_all_dialects() {
     for ((inline, dialect), selection) in
@@ -269,7 +274,7 @@ fn engines_agree_in_all_dialects() {
     }
 }
 
-/// Packets without jitter meet at equal times: what is undone comes again at the same place in the
+/// Packets without jitter meet at equal times: an undone event comes again at the same place in the
 /// order, for another router.
 #[test]
 fn a_hostile_order_changes_nothing() {
@@ -285,9 +290,9 @@ fn a_hostile_order_changes_nothing() {
     }
 }
 
-/// Valiant on a torus with one virtual channel waits in a circle; the run says who for whom.
+/// Valiant on a torus with one virtual channel deadlocks; the run names the packets of the cycle.
 #[test]
-fn a_circle_is_found_and_told() {
+fn a_deadlock_is_found_and_its_cycle_reported() {
     let given = json!({
         "load": 1.0, "selection": "valiant", "messages": 400, "lane_use": "any",
         "switch": {"virtual_channels": 1}, "unverified": true,
@@ -297,14 +302,14 @@ fn a_circle_is_found_and_told() {
     assert!(!found.verified);
     let row = &found.points[0];
     assert!(row.deadlocked);
-    let circle = row.circle.as_ref().expect("there is one");
+    let cycle = row.cycle.as_ref().expect("there is one");
     let ends = |step: &str| {
         let (from, rest) = step.split_once(" -> ").expect("a channel");
         (from.to_owned(), rest.split_once(',').expect("its end").0.to_owned())
     };
-    let all: Vec<(String, String)> = circle.iter().map(|step| ends(step)).collect();
+    let all: Vec<(String, String)> = cycle.iter().map(|step| ends(step)).collect();
     for (this, next) in all.iter().zip(all.iter().cycle().skip(1)) {
-        assert_eq!(this.1, next.0, "{circle:?}");
+        assert_eq!(this.1, next.0, "{cycle:?}");
     }
     let proved = with(&given, &json!({"unverified": false}));
     assert!(refused("torus:shape=4x4,p=4", &proved).contains("not proved free of deadlock"));
@@ -347,14 +352,18 @@ fn what_a_dialect_lacks_is_refused() {
         ),
         (slim, json!({"link": {"local_buffer_bytes": 100}}), "local_buffer_bytes"),
     ] {
-        let told = refused(inline, &given);
-        assert!(told.contains(why), "{given}: {told}");
+        let refusal = refused(inline, &given);
+        assert!(refusal.contains(why), "{given}: {refusal}");
     }
     let none = json!({"link": {"latency_ns": 0.0}, "switch": {"credit_ns": 0.0, "delay_ns": 0.0},
         "sync": "threads"});
     let topology = built(slim);
-    let driven =
-        Driven { topology: &topology, routing: None, traffic: None, jobs: Jobs::default() };
+    let driven = PacketInputs {
+        topology: &topology,
+        routing: None,
+        traffic: None,
+        jobs: GivenJobs::default(),
+    };
     let stop = spec(&none).simulate(driven, 2, None, &Quiet).expect_err("no lookahead");
     assert!(stop.to_string().contains("lookahead"), "{stop}");
 }

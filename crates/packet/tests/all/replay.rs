@@ -1,17 +1,17 @@
-//! Processes at the packet level: what CODES found, closed forms, and engines that agree.
+//! Tests of workloads at the packet level: results of CODES, closed forms, and engines that agree.
 
 use crate::common::built;
 use base::Quiet;
 use fabric::Topology;
-use packet::replay::{JobRow, Jobs};
+use packet::replay::{GivenJobs, JobRow};
 use packet::spec::Spec;
-use packet::stage::{Driven, Record};
+use packet::stage::{PacketInputs, Record};
 use proptest::prelude::*;
 use serde_json::{Value, json};
 use std::sync::Arc;
 use traffic::workload::{ANY, Builder, Op, Schedule};
 
-/// What a run of schedules finds, or why it is refused.
+/// The result of a run of schedules, or why it is refused.
 fn tried(
     on: &Arc<Topology>,
     given: &Value,
@@ -23,8 +23,8 @@ fn tried(
         given["workload"] = json!(vec!["own"; schedules.len()]);
     }
     let spec: Spec = serde_json::from_value(given).expect("parameters");
-    let jobs = Jobs { schedules: own.map(|o| o.0), places: own.map(|o| o.1) };
-    let driven = Driven { topology: on, routing: None, traffic: None, jobs };
+    let jobs = GivenJobs { schedules: own.map(|o| o.0), places: own.map(|o| o.1) };
+    let driven = PacketInputs { topology: on, routing: None, traffic: None, jobs };
     spec.simulate(driven, threads, None, &Quiet).map_err(|stop| stop.to_string())
 }
 
@@ -32,7 +32,7 @@ fn run(on: &Arc<Topology>, given: &Value, own: (&[&Schedule], &[u32]), threads: 
     tried(on, given, Some(own), threads).expect("it runs")
 }
 
-/// One rank after the other: the operations of each, every one when the one before is done.
+/// A schedule in which each rank does its operations one after the other.
 fn in_turn(ranks: &[Vec<Op>]) -> Schedule {
     let mut all = Builder::new(ranks.len() as u32);
     for ops in ranks {
@@ -52,9 +52,9 @@ const FIT_FLY: &str = "fit_fly:q=13,p=9";
 const DRAGONFLY: &str = "dragonfly:p=9,a=18,h=9,g=19,arrangement=codes";
 const MEGAFLY: &str = "megafly:leaves=18,spines=18,p=18,h=18,g=10,arrangement=codes";
 
-/// Runs of CODES: messages and chunks the same, routers visited within 0.3 %, times of
-/// communication within 1.5 %. The latter differ by up to 2 % from seed to seed, so that the middle
-/// of some runs is asked for.
+/// Runs of CODES: messages and chunks agree exactly, routers visited within 0.3 %, communication
+/// times within 1.5 %. The latter differ by up to 2 % between seeds, so the median of several runs
+/// is compared.
 #[test]
 fn codes_found_the_same() {
     const SEEDS: u32 = 4;
@@ -98,8 +98,8 @@ fn codes_found_the_same() {
     }
 }
 
-/// The sends of a burst come to the interface in the order of the schedule; in the dialects of
-/// CODES in any.
+/// The sends of a burst reach the interface in the order of the schedule; in the dialects of CODES
+/// in any order.
 #[test]
 fn a_burst_comes_in_any_order() {
     let on = built("slim_fly:q=5,p=4");
@@ -115,7 +115,7 @@ fn a_burst_comes_in_any_order() {
         }
     }
     let burst = all.finish().expect("all ranks");
-    // the receivers are on one router: who has its message first was sent to first
+    // the receivers are on one router, so messages arrive in the order in which they were sent
     let first_first = |dialect: &str| {
         let is_first = |seed: &u32| {
             let given = json!({"dialect": dialect, "ranks": true, "seed": seed});
@@ -132,8 +132,8 @@ fn a_burst_comes_in_any_order() {
     assert!((8..=32).contains(&codes), "{codes} of 40");
 }
 
-/// In CODES a message waits the gap of an interface though nothing is before it, and takes 0.5 to
-/// 1.01 ns to the interface and as long again in it.
+/// In CODES, a message waits for the interface's gap even if none was before it, and takes 0.5 to
+/// 1.01 ns to the interface and the same again inside it.
 #[test]
 fn a_message_of_codes_waits_its_gap() {
     let on = built("slim_fly:q=5,p=4");
@@ -148,16 +148,17 @@ fn a_message_of_codes_waits_its_gap() {
     }
 }
 
-/// The time of a message on a network of two routers without load, ps: cut-through, links of 25 ns,
-/// routers of 90 ns, packets of 4,096 bytes one behind the other.
+/// The time of a message in an idle network of two routers, ps: cut-through, links of 25 ns,
+/// routers of 90 ns, packets of 4,096 bytes one after the other.
 fn message_ps(bytes: u64) -> u64 {
     let time = |bytes: u64| (bytes as f64 * 1e12 / (12.5 * f64::from(1 << 30))).round() as u64;
     let (whole, rest) = ((bytes.max(1) - 1) / 4096, (bytes.max(1) - 1) % 4096 + 1);
-    // the last packet leaves when all others have
+    // the last packet leaves after all others
     whole * time(4096) + time(rest) + 3 * 25_000 + 2 * 90_000
 }
 
-/// When the last packet of a message has left, after its interface took it, ps.
+/// The time at which the last packet of a message has left, after its interface took the message,
+/// ps.
 fn left_ps(bytes: u64) -> u64 {
     message_ps(bytes) - 3 * 25_000 - 2 * 90_000
 }
@@ -167,7 +168,7 @@ const SEND_PS: u64 = 3_510_000;
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(64))]
 
-    /// A message, to a receiver that is there early or late: eager ones cost their software once,
+    /// A message to a receiver that is early or late: eager messages cost their software time once,
     /// long ones ask first.
     #[test]
     fn a_message_takes_its_closed_form(
@@ -215,8 +216,8 @@ proptest! {
         prop_assert_eq!(&ranks.bytes, &[bytes, 0]);
     }
 
-    /// All engines find the same of drawn schedules, beside jobs in the background, and what is
-    /// sent arrives.
+    /// All engines find the same results for random schedules beside background jobs, and all
+    /// messages arrive.
     #[test]
     fn engines_agree(
         net in prop_oneof![
@@ -233,7 +234,7 @@ proptest! {
         seed: u64,
     ) {
         let on = built(net);
-        // in each round every rank sends to the one that is so far away, at once or in turn
+        // in each round every rank sends to the rank at this distance, at once or in turn
         let mut all = Builder::new(ranks);
         for me in 0..ranks {
             let mut rank = all.rank();
@@ -257,9 +258,9 @@ proptest! {
             "compute": "on", "seed": seed, "placement": placement, "ranks": true,
             "switch": {"virtual_channels": 8}, "selection": "adaptive",
         });
-        if let Some(births) = background {
+        if let Some(injection) = background {
             given["background"] = json!([
-                {"ranks": 5, "bytes": 9000, "interval_ns": 1500, "injection": births}
+                {"ranks": 5, "bytes": 9000, "interval_ns": 1500, "injection": injection}
             ]);
         }
         let first = run(&on, &given, (&[&schedule], &places), 1);
@@ -292,8 +293,7 @@ proptest! {
     }
 }
 
-/// A job in the background lasts as long as that of the trace, and sends as much as it is asked
-/// for.
+/// A background job lasts as long as the traced job, and sends at the rate it is asked for.
 #[test]
 fn the_background_has_its_intensity() {
     let on = built("slim_fly:q=5,p=4");
@@ -304,12 +304,13 @@ fn the_background_has_its_intensity() {
     let found = run(&on, &given, (&[&wait], &[3, 9]), 1);
     let job = &found.jobs[1];
     assert_eq!((job.name.as_str(), job.ranks, job.max_comm_ns), ("background", 100, None));
-    // a millisecond, and the two that tell of its end; 100 processes of a fifth of 12.5 GiB/s
+    // one millisecond and the two delays until its end is known; 100 processes with a fifth of 12.5
+    // GiB/s
     let due = 1.002e-3 * 100.0 * 0.2 * 12.5 * f64::from(1 << 30);
     assert!((job.bytes as f64 - due).abs() < 0.03 * due, "{} for {due}", job.bytes);
     given["background"][0]["injection"] = json!("synchronised");
     let found = run(&on, &given, (&[&wait], &[3, 9]), 1);
-    // 0, 10, ... 1000 us; those of 100 ranks drawn for themselves go to the next
+    // at 0, 10, ... 1000 us; a rank that draws itself sends to the next one
     assert_eq!(found.jobs[1].messages, 100 * 101);
     let each = (0.2_f64 * 12.5 * f64::from(1 << 30) * 10e-6).round() as u64;
     assert_eq!(found.jobs[1].bytes, 100 * 101 * each);
@@ -340,23 +341,24 @@ fn what_cannot_be_is_refused() {
         (with(json!({"background": [{"ranks": 500, "bytes": 8}]})), "508"),
         (with(json!({"mpi": {"send_ns": -1.0}})), "mpi.send_ns"),
     ] {
-        let told = tried(&on, &given, None, 1).expect_err("it is refused");
-        assert!(told.contains(why), "{given}: {told}");
+        let refusal = tried(&on, &given, None, 1).expect_err("it is refused");
+        assert!(refusal.contains(why), "{given}: {refusal}");
     }
     let alone = in_turn(&[vec![Op::send(8, 1, 1)], vec![Op::recv(8, 0, 2)]]);
     for background in [json!([]), json!([{"ranks": 5, "bytes": 8}])] {
         let given = json!({"background": background});
-        let told = tried(&on, &given, Some((&[&alone], &[0, 1])), 1).expect_err("nobody receives");
-        assert!(told.contains("rank 1, operation 1: recv 8b from 0 tag 2"), "{told}");
-        assert!(told.contains("messages without a receive"), "{told}");
+        let refusal =
+            tried(&on, &given, Some((&[&alone], &[0, 1])), 1).expect_err("nobody receives");
+        assert!(refusal.contains("rank 1, operation 1: recv 8b from 0 tag 2"), "{refusal}");
+        assert!(refusal.contains("messages without a receive"), "{refusal}");
     }
-    let told = tried(&on, &json!({}), Some((&[&alone], &[0])), 1).expect_err("one endpoint");
-    assert!(told.contains("1 endpoints for 2 ranks"), "{told}");
-    let told = tried(&on, &json!({}), Some((&[&alone], &[0, 200])), 1).expect_err("no endpoint");
-    assert!(told.contains("there is no endpoint 200"), "{told}");
+    let refusal = tried(&on, &json!({}), Some((&[&alone], &[0])), 1).expect_err("one endpoint");
+    assert!(refusal.contains("1 endpoints for 2 ranks"), "{refusal}");
+    let refusal = tried(&on, &json!({}), Some((&[&alone], &[0, 200])), 1).expect_err("no endpoint");
+    assert!(refusal.contains("there is no endpoint 200"), "{refusal}");
 }
 
-/// Bytes of channels add up to those of all hops between routers, spans of time to all arrivals.
+/// The bytes of all channels add up to those of all hops, and all spans of time to all arrivals.
 #[test]
 fn tables_add_up() {
     let on = built("dragonfly:h=2");
@@ -381,9 +383,10 @@ fn tables_add_up() {
     let ranks = row.ranks.as_ref().expect("asked");
     assert_eq!(ranks.rank, (0..27).chain(0..8).collect::<Vec<_>>());
     assert_eq!(ranks.job, [[0; 27].as_slice(), &[1; 8]].concat());
-    // pairs of neighbours in a box of 3 x 3 x 3, twice, and of its corners at distance 2
+    // twice the pairs of neighbours in a box of 3 x 3 x 3, and the pairs of its corners at distance
+    // 2
     assert_eq!(ranks.messages[..27].iter().sum::<u64>(), 2 * (7 * 7 * 7 - 27) + 8 * 7);
-    // each of 2 x 2 x 2 has three faces
+    // each box of 2 x 2 x 2 has three faces
     assert_eq!(ranks.messages[27..], [3; 8]);
     assert_eq!(ranks.bytes[27..], [3 * 5000; 8]);
     let counted = |of: fn(&JobRow) -> u64| found.jobs.iter().map(of).sum::<u64>();
@@ -397,7 +400,7 @@ fn tables_add_up() {
     }
     let longest = ranks.comm_ns[..27].iter().copied().fold(0.0, f64::max);
     assert_eq!(Some(longest), found.jobs[0].max_comm_ns);
-    // the same without adaptive routing: each packet is on its hops less one channels
+    // without adaptive routing each packet takes one channel less than it visits routers
     let hops = row.mean_switches.expect("some") * row.packets as f64;
     assert!(links.bytes.iter().sum::<u64>() as f64 <= hops * 4096.0);
 }

@@ -1,18 +1,19 @@
-//! Who goes first at a port, and what is counted of those that wait for it.
+//! Tests of which packet goes first at a port, and of the statistics of packets that wait for it.
 
 use crate::common::built;
 use base::Quiet;
 use fabric::Topology;
-use packet::replay::Jobs;
+use packet::replay::GivenJobs;
 use packet::row::Row;
 use packet::spec::Spec;
-use packet::stage::{Driven, Record};
+use packet::stage::{PacketInputs, Record};
 use serde_json::{Value, json};
 use std::sync::Arc;
 
 fn tried(on: &Arc<Topology>, given: &Value) -> Result<Record, String> {
     let spec: Spec = serde_json::from_value(given.clone()).map_err(|e| e.to_string())?;
-    let driven = Driven { topology: on, routing: None, traffic: None, jobs: Jobs::default() };
+    let driven =
+        PacketInputs { topology: on, routing: None, traffic: None, jobs: GivenJobs::default() };
     spec.simulate(driven, 1, None, &Quiet).map_err(|stop| stop.to_string())
 }
 
@@ -20,11 +21,11 @@ fn point(on: &Arc<Topology>, given: &Value) -> Row {
     tried(on, given).expect("it runs").points.remove(0)
 }
 
-/// All endpoints of a line of routers send to the last one, as much as they can. A link takes what
-/// comes first of its router's endpoint and of the link before, which have as much room: each gets
-/// half, and the first of four endpoints a quarter. The oldest first, packets of all endpoints are
-/// as old when they arrive; as many of each are on their way (nearly: what waits at endpoints is
-/// most of it), so that all get as much (Little's law). A link that is not busy is blocked.
+/// All endpoints of a line of routers send to the last one, as much as they can. With round robin
+/// each link is shared equally by its router's endpoint and the link before, so the first endpoint
+/// gets a quarter of the last link. With the oldest first, packets of all endpoints arrive at the
+/// same age; nearly the same number of each is in flight (most wait at endpoints), so all get the
+/// same rate (Little's law). A link that is not busy is blocked.
 #[test]
 fn the_oldest_first_is_fair_on_a_line() {
     let on = built("mesh:shape=4,p=1");
@@ -53,9 +54,9 @@ fn the_oldest_first_is_fair_on_a_line() {
     }
 }
 
-/// Packets of a pair come in order by the only way, and not by ways of different lengths.
+/// Packets of a pair arrive in order over a single path, but not over paths of different lengths.
 #[test]
-fn overtaken_packets_are_those_of_several_ways() {
+fn packets_are_overtaken_where_there_are_several_paths() {
     let on = built("slim_fly:q=5,p=2");
     let given = |selection: &str, dialect: &str| {
         json!({
@@ -67,7 +68,7 @@ fn overtaken_packets_are_those_of_several_ways() {
     assert_eq!(row.overtaken_packets, Some(0));
     let row = point(&on, &given("valiant", "physical"));
     let found = row.overtaken_packets.expect("it is counted");
-    // the first of each pair is behind none
+    // the first packet of each pair is behind none
     assert!(found > 0 && found < row.packets - on.endpoints().len() as u64, "{found}");
     let row = point(&on, &given("valiant", "codes-slimfly-v1"));
     assert!(row.overtaken_packets.is_some_and(|found| found > 0));
@@ -78,19 +79,20 @@ fn overtaken_packets_are_those_of_several_ways() {
 fn codes_has_no_arbitration_of_ours() {
     let given =
         json!({"dialect": "codes-slimfly-v1", "switch": {"arbitration": "oldest"}, "load": 0.1});
-    let told = tried(&built("slim_fly:q=5,p=2"), &given).expect_err("it is refused");
-    assert!(told.contains("switch.arbitration"), "{told}");
+    let refusal = tried(&built("slim_fly:q=5,p=2"), &given).expect_err("it is refused");
+    assert!(refusal.contains("switch.arbitration"), "{refusal}");
 }
 
 /// The rate of a rail, 12.5 GiB/s, in Gbit/s.
 const FULL_GBPS: f64 = 12.5 * 8.589_934_592;
-/// The time of a packet at 12.5 GiB/s, us.
+/// Transmission time of a packet at 12.5 GiB/s, us.
 fn packet_us(bytes: u32) -> f64 {
     f64::from(bytes) * 1e6 / (12.5 * f64::from(1 << 30))
 }
 
-/// Classes on one link, all with more than they get: shares are as weights, whatever the lengths of
-/// packets. A class that wants less than its share gets it all, and the others share the rest.
+/// Classes share one link, all with more traffic than fits: shares follow the weights, whatever the
+/// lengths of packets. A class that offers less than its share gets all of it, and the others share
+/// the rest.
 #[test]
 fn classes_share_a_link_by_their_weights() {
     let on = built("complete:n=2,p=1");
@@ -120,9 +122,9 @@ fn classes_share_a_link_by_their_weights() {
     }
 }
 
-/// A few packets that go first, beside as many others as there is room for: each waits for what is
-/// left of one that is being sent, half a packet in the mean (a queue with priorities that does not
-/// interrupt: W = R / (1 - rho)), at the first link; behind it they come one by one.
+/// A few urgent packets, beside as many others as fit: each waits at the first link for the rest of
+/// the packet being sent, half a packet on average (a priority queue without preemption: W = R / (1
+/// - rho)); behind it they come one by one.
 #[test]
 fn urgent_packets_wait_for_half_a_packet() {
     let on = built("complete:n=2,p=1");
@@ -141,8 +143,8 @@ fn urgent_packets_wait_for_half_a_packet() {
     assert!((urgent.accepted_gbps / FULL_GBPS - rho).abs() < 0.05 * rho);
 }
 
-/// What fills all buffers on a line of routers does not take those of another class: that gets all
-/// that it wants.
+/// Traffic that fills all buffers of its class on a line of routers leaves those of another class
+/// free: that class gets all that it offers.
 #[test]
 fn a_class_has_buffers_of_its_own() {
     let on = built("mesh:shape=4,p=1");
@@ -160,7 +162,7 @@ fn a_class_has_buffers_of_its_own() {
     assert!(classes[0].accepted_gbps / FULL_GBPS < 0.25, "{classes:?}");
 }
 
-/// Traces and jobs in the background have classes: one that goes first is hardly slower than alone.
+/// Workloads and background jobs have classes: an urgent one is hardly slower than alone.
 #[test]
 fn jobs_have_classes() {
     let on = built("slim_fly:q=5,p=4");
@@ -190,7 +192,7 @@ fn jobs_have_classes() {
     assert!(first < 0.8 * beside && beside < last, "{first} {beside} {last}");
 }
 
-/// All of each class arrives, and every engine finds the same.
+/// All packets of each class arrive, and every engine finds the same results.
 #[test]
 fn engines_agree_with_classes() {
     for net in ["slim_fly:q=5,p=3", "fit_fly:q=5,p=3"] {
@@ -218,8 +220,12 @@ fn engines_agree_with_classes() {
         ] {
             (given["sync"], given["undo"]) = (json!(sync), json!(undo));
             let spec: Spec = serde_json::from_value(given.clone()).expect("parameters");
-            let driven =
-                Driven { topology: &on, routing: None, traffic: None, jobs: Jobs::default() };
+            let driven = PacketInputs {
+                topology: &on,
+                routing: None,
+                traffic: None,
+                jobs: GivenJobs::default(),
+            };
             let found = spec.simulate(driven, threads, None, &Quiet).expect("it runs");
             assert_eq!(found.points[0].digest, first.digest, "{net} {sync} {undo}");
             assert_eq!(found.points[0].classes, first.classes);
@@ -259,7 +265,7 @@ fn classes_that_cannot_be_are_refused() {
             "priority and weight alone",
         ),
     ] {
-        let told = tried(&on, &given).expect_err("it is refused");
-        assert!(told.contains(why), "{given}: {told}");
+        let refusal = tried(&on, &given).expect_err("it is refused");
+        assert!(refusal.contains(why), "{given}: {refusal}");
     }
 }

@@ -1,43 +1,46 @@
-//! Candidates in the form that hot loops read: for each switch and goal, a list of ports.
+//! Candidates for the next hop in the form that hot loops read: a list of ports for each pair of
+//! switch and destination.
 #![expect(clippy::inline_always, reason = "calls in the innermost loops cost a fifth")]
 
-use super::lists::Lists;
+use super::lists::PortLists;
 use crate::wiring::{End, Wiring};
 use base::seed::Fast;
 use base::{Interrupted, Refusal, Stop, SwitchId, Watch};
 use fabric::tables::candidates::{Candidates, Heading};
 use rayon::prelude::*;
 
-/// Ports towards goals. Where there is one, the table has it; equal lists of several are kept once.
+/// The ports from each switch towards each destination switch. The table holds a single port
+/// itself; equal lists of several ports are stored once.
 #[derive(Debug, Clone)]
-pub struct Choices {
+pub struct PortChoices {
     switches: usize,
-    /// By switch, then goal: a port, or [`SEVERAL`] and the number of a list. Empty where numbers
-    /// of lists have no room in it: then `wide` has the entries.
+    /// For each switch, then destination: a port, or [`SEVERAL`] and the number of a list. Empty
+    /// where there are too many lists for 15 bits; `wide` holds the entries then.
     narrow: Vec<u16>,
-    /// The same with [`SEVERAL_WIDE`].
+    /// The same entries in 32 bits, with [`SEVERAL_WIDE`].
     wide: Vec<u32>,
-    /// Where each list is in `ports`: its begin above 16 bits of its length.
+    /// Where each list stands in `ports`: its start in the bits above its length of 16 bits.
     spans: Vec<u64>,
-    /// Every port by its number, then the lists.
+    /// First every port number, so that a single port is a list too, then the lists.
     ports: Vec<u16>,
 }
 
-/// The bit of a list; other entries are ports.
+/// The bit that marks an entry as the number of a list; other entries are ports.
 const SEVERAL: u16 = 1 << 15;
-/// The same of wide entries.
+/// The bit that marks a wide entry as the number of a list.
 const SEVERAL_WIDE: u32 = 1 << 31;
 
-/// Switches whose entries are found together: what is known of a goal is read once for all.
+/// Switches whose entries are computed together, because what they read of a destination is then
+/// read once for all of them.
 const TOGETHER: usize = 16;
-/// Such groups of switches for each thread that are found before their lists are shared: lists
-/// that are not yet shared take the memory of so many alone.
+/// Groups of switches that each thread computes before equal lists are merged; it bounds the memory
+/// of lists that are not merged yet.
 const AHEAD: usize = 4;
 
-impl Choices {
-    /// What `scheme` offers in `state`, as ports of `wiring`, for goals that are switches. Lists
-    /// are empty where there is no path. O(switches^2 * ports), in parallel; 2 bytes for each pair
-    /// of switches, 4 where there are more than 32768 different lists, and the lists.
+impl PortChoices {
+    /// Finds the ports of `wiring` that `scheme` offers in `state`, for every destination switch. A
+    /// list is empty where there is no path. O(switches^2 * ports), in parallel; 2 bytes for each
+    /// pair of switches, 4 where there are more than 32768 different lists, and the lists.
     ///
     /// # Errors
     /// When there are more than 2^31 different lists, or `watch` says stop.
@@ -47,12 +50,13 @@ impl Choices {
         wiring: &Wiring,
         watch: &dyn Watch,
     ) -> Result<Self, Stop> {
-        // a port that has no room beside the bit of a list needs wide entries whatever the lists
+        // port numbers that need the bit of a list need wide entries, however few lists there are
         let is_narrow = wiring.most_ports() <= SEVERAL.into();
         Self::with(scheme, state, wiring, is_narrow.then_some(SEVERAL.into()), watch)
     }
 
-    /// As [`Self::of`], with wide entries where there are more than `most_narrow` lists, or `None`.
+    /// Like [`Self::of`], with wide entries where there are more than `most_narrow` lists, or
+    /// always with `None`.
     fn with(
         scheme: &impl Candidates,
         state: u32,
@@ -63,19 +67,19 @@ impl Choices {
         let switches = wiring.routers() as usize;
         let port_of = ports_of_channels(scheme.topology(), wiring);
         let (mut table, mut lists) =
-            (Table::of(switches * switches, most_narrow), Lists::default());
+            (EntryTable::of(switches * switches, most_narrow), PortLists::default());
         let groups: Vec<usize> = (0..switches).step_by(TOGETHER).collect();
         for groups in groups.chunks(AHEAD * rayon::current_num_threads()) {
-            let found = groups.par_iter().map(|&first| -> Result<Rows, Interrupted> {
+            let found = groups.par_iter().map(|&first| -> Result<SwitchRows, Interrupted> {
                 watch.tick("choices of ports", first as u64, switches as u64)?;
                 let rows = first..switches.min(first + TOGETHER);
                 Ok(fill(scheme, state, &port_of, rows))
             });
-            for rows in found.collect::<Result<Vec<Rows>, _>>()? {
+            for rows in found.collect::<Result<Vec<SwitchRows>, _>>()? {
                 table.add(rows, &mut lists)?;
             }
         }
-        // every port is a list as well, by its number, so that one port can be lent as a slice
+        // every port number is also a list of one, so that a single port can be lent as a slice
         let mut ports: Vec<u16> = (0..=wiring.most_ports() as u16).collect();
         let singles = ports.len() as u64;
         let (spans, of_lists) = lists.into_parts();
@@ -84,7 +88,7 @@ impl Choices {
         Ok(Self { switches, narrow: table.narrow, wide: table.wide, spans, ports })
     }
 
-    /// The ports from `at` towards `goal`.
+    /// The ports from switch `at` towards switch `goal`.
     #[inline]
     pub fn ports(&self, at: u32, goal: u32) -> &[u16] {
         let place = at as usize * self.switches + goal as usize;
@@ -99,24 +103,25 @@ impl Choices {
         &self.ports[begin..begin + length as usize]
     }
 
-    /// One of them, at random; port 0 where there is none.
+    /// One of the ports from `at` towards `goal`, drawn at random; port 0 where there is none.
     #[inline(always)]
     pub fn port(&self, at: u32, goal: u32, random: &mut Fast) -> u16 {
         let place = at as usize * self.switches + goal as usize;
-        // what would be a place out of bounds is a wide entry: those in use cost nothing
+        // a failed bounds check means that entries are wide, so that narrow ones need no check of
+        // their own
         match self.narrow.get(place) {
             Some(&entry) => self.draw(entry, random),
             None => self.draw_wide(place, random),
         }
     }
 
-    /// The narrow entries, by switch, then goal, for [`Self::draw`], where entries are narrow; they
-    /// are not kept here.
+    /// Takes the narrow entries out of the table, for each switch and then destination, to be read
+    /// with [`Self::draw`]; `None` where entries are wide.
     pub(super) fn take_entries(&mut self) -> Option<Vec<u16>> {
         self.wide.is_empty().then(|| std::mem::take(&mut self.narrow))
     }
 
-    /// The port of a narrow entry.
+    /// The port of a narrow entry, drawn at random where it names a list.
     #[inline(always)]
     pub(super) fn draw(&self, entry: u16, random: &mut Fast) -> u16 {
         if entry & SEVERAL == 0 {
@@ -127,7 +132,7 @@ impl Choices {
         port
     }
 
-    /// The port of a wide entry.
+    /// The port of a wide entry, drawn at random where it names a list.
     #[inline(never)]
     fn draw_wide(&self, place: usize, random: &mut Fast) -> u16 {
         let (is_list, number) = self.wide_entry(place);
@@ -139,14 +144,14 @@ impl Choices {
         port
     }
 
-    /// Whether a wide entry is a list, and the number of the list or port.
+    /// Whether a wide entry is a list, and the number of the list or of the port.
     fn wide_entry(&self, place: usize) -> (bool, usize) {
         let entry = self.wide[place];
         (entry & SEVERAL_WIDE != 0, (entry & !SEVERAL_WIDE) as usize)
     }
 
-    /// One of the ports of a list, at random; port 0 where there is none. The random numbers come
-    /// and go as a value: those of a loop that asks this now and then stay in a register.
+    /// One of the ports of a list, drawn at random; port 0 where the list is empty. The stream is
+    /// passed and returned by value, so that the caller's loop can keep it in a register.
     #[inline(never)]
     fn one_of(&self, list: usize, mut random: Fast) -> (u16, Fast) {
         let (begin, length) = self.span(list);
@@ -154,7 +159,7 @@ impl Choices {
         (if length == 0 { 0 } else { self.ports[drawn] }, random)
     }
 
-    /// Begin and length of a list in `ports`.
+    /// Start and length of a list in `ports`.
     #[inline(always)]
     fn span(&self, list: usize) -> (usize, u32) {
         let span = self.spans[list];
@@ -162,22 +167,22 @@ impl Choices {
     }
 }
 
-/// Entries of some switches, wide, and the lists that they name by number.
-struct Rows {
+/// The wide entries of some switches, and the lists that they name by number.
+struct SwitchRows {
     entries: Vec<u32>,
-    lists: Lists,
+    lists: PortLists,
 }
 
-/// All entries, narrow while the numbers of lists have room there.
-struct Table {
+/// The entries of all switches, narrow as long as the numbers of lists fit in 15 bits.
+struct EntryTable {
     narrow: Vec<u16>,
     wide: Vec<u32>,
-    /// Most lists of narrow entries; none where entries are wide.
+    /// The largest number of lists that narrow entries can name; `None` once entries are wide.
     most_narrow: Option<usize>,
 }
 
-impl Table {
-    /// Room for so many entries.
+impl EntryTable {
+    /// An empty table with memory for `entries` entries.
     fn of(entries: usize, most_narrow: Option<usize>) -> Self {
         let (mut narrow, mut wide) = (Vec::new(), Vec::new());
         if most_narrow.is_some() {
@@ -188,8 +193,8 @@ impl Table {
         Self { narrow, wide, most_narrow }
     }
 
-    /// Appends the entries of the next switches; `lists` are those of all.
-    fn add(&mut self, rows: Rows, lists: &mut Lists) -> Result<(), Refusal> {
+    /// Appends the entries of the next switches and merges their lists into `lists`.
+    fn add(&mut self, rows: SwitchRows, lists: &mut PortLists) -> Result<(), Refusal> {
         let places: Vec<u32> = rows.lists.iter().map(|list| lists.number(list)).collect();
         if lists.len() > SEVERAL_WIDE as usize {
             let why = format!("more than {SEVERAL_WIDE} different choices of ports");
@@ -220,15 +225,15 @@ impl Table {
     }
 }
 
-/// The entries of the switches `rows`.
+/// Computes the entries of the switches `rows`.
 fn fill(
     scheme: &impl Candidates,
     state: u32,
     port_of: &[u16],
     rows: std::ops::Range<usize>,
-) -> Rows {
+) -> SwitchRows {
     let switches = scheme.topology().switches().len();
-    let (mut entries, mut lists) = (vec![0; rows.len() * switches], Lists::default());
+    let (mut entries, mut lists) = (vec![0; rows.len() * switches], PortLists::default());
     let (mut found, mut ports) = (Vec::new(), Vec::new());
     for goal in 0..switches {
         for (at, row) in rows.clone().zip(entries.chunks_exact_mut(switches)) {
@@ -245,10 +250,10 @@ fn fill(
             };
         }
     }
-    Rows { entries, lists }
+    SwitchRows { entries, lists }
 }
 
-/// The wiring's port by which each channel leaves.
+/// For every channel, the port of the wiring by which it leaves its switch.
 fn ports_of_channels(on: &fabric::Topology, wiring: &Wiring) -> Vec<u16> {
     let mut port_of = vec![u16::MAX; on.links().len() * 2];
     for s in 0..wiring.routers() {
@@ -262,7 +267,7 @@ fn ports_of_channels(on: &fabric::Topology, wiring: &Wiring) -> Vec<u16> {
     port_of
 }
 
-/// All of so many lanes, a bit each.
+/// The bit mask of all of `lanes` lanes.
 pub(super) fn all(lanes: u8) -> u32 {
     crate::guide::lanes(0, lanes - 1)
 }

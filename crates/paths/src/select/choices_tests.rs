@@ -1,6 +1,6 @@
-//! Wide entries against narrow ones.
+//! Compares wide entries of the table of ports with narrow ones.
 
-use super::{Choices, SEVERAL};
+use super::{PortChoices, SEVERAL};
 use crate::wiring::Wiring;
 use base::Quiet;
 use base::seed::Fast;
@@ -9,7 +9,7 @@ use fabric::tables::candidates::{LaneClasses, Minimal};
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
-/// Entries are wide from one list more than there is room for on, and say the same.
+/// Entries become wide as soon as there is one list too many for narrow ones, and hold the same.
 #[test]
 fn entries_are_as_wide_as_their_lists_ask() {
     for inline in ["jellyfish:n=60,k=8,p=1,seed=2", "hyperx:shape=3x4,p=1", "fat_tree:levels=3,k=4"]
@@ -19,8 +19,9 @@ fn entries_are_as_wide_as_their_lists_ask() {
         let on = Arc::new(family.build(&recipe.params).expect("it can be built"));
         let wiring = Wiring::of(&on, |_| 1).expect("one rail each");
         let scheme = Minimal::new(on.clone(), LaneClasses::any(1), &Quiet).expect("it is small");
-        let with = |most| Choices::with(&scheme, 0, &wiring, most, &Quiet).expect("nobody stops");
-        let usual = Choices::of(&scheme, 0, &wiring, &Quiet).expect("nobody stops");
+        let with =
+            |most| PortChoices::with(&scheme, 0, &wiring, most, &Quiet).expect("nobody stops");
+        let usual = PortChoices::of(&scheme, 0, &wiring, &Quiet).expect("nobody stops");
         let pairs = || {
             let all = 0..wiring.routers();
             all.clone().flat_map(move |at| all.clone().map(move |goal| (at, goal)))

@@ -1,21 +1,22 @@
-//! Which virtual channels packets may use that choose their paths.
+//! Lane use: which virtual channels a packet may take that chooses its own path.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// The lanes of packets that choose their ways.
+/// The rule that gives the hops of a packet their virtual channels.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum LaneUse {
-    /// `hops` where there are virtual channels enough, else `groups` where there are groups.
+    /// `hops` where there are enough virtual channels, else `groups` where the network has groups.
     #[default]
     Auto,
-    /// By the links crossed before: lanes rise on every way, so that packets never wait in a
-    /// circle.
+    /// The virtual channel rises with every link that the packet has crossed, so packets cannot
+    /// wait for each other in a cycle.
     Hops,
-    /// By the links between groups crossed before, one more behind a switch in between; ways are
-    /// those with the fewest such links (dragonfly, megafly).
+    /// The virtual channel rises with every link between groups that the packet has crossed, and
+    /// behind an intermediate switch; paths are those with the fewest such links (dragonfly,
+    /// megafly).
     Groups,
-    /// Any lane on any hop.
+    /// Every virtual channel on every hop.
     Any,
 }

@@ -1,35 +1,38 @@
-//! Lists of ports by number, equal ones kept once.
+//! A store of lists of ports, in which equal lists are kept once and known by number.
 
-/// Lists of ports, one behind the other: neither a list nor its number is an allocation of its own.
+/// Lists of ports, stored one behind the other without an allocation for each list.
 #[derive(Debug, Clone, Default)]
-pub(super) struct Lists {
+pub(super) struct PortLists {
     ports: Vec<u16>,
-    /// Where each list is in `ports`: its begin above 16 bits of its length.
+    /// Where each list stands in `ports`: its start in the bits above its length of 16 bits.
     spans: Vec<u64>,
-    /// Numbers of lists by the hash of what they hold: a power of two of places, half of them free.
+    /// Hash table of the lists' numbers: its size is a power of two, and half of its slots are
+    /// free.
     slots: Vec<u32>,
 }
 
-/// No list.
+/// The mark of a free slot of the hash table.
 const FREE: u32 = u32::MAX;
 
-impl Lists {
+impl PortLists {
     /// How many different lists there are.
     pub(super) fn len(&self) -> usize {
         self.spans.len()
     }
 
-    /// All lists, by number.
+    /// All lists, in the order of their numbers.
     pub(super) fn iter(&self) -> impl Iterator<Item = &[u16]> {
         self.spans.iter().map(|span| self.at(*span))
     }
 
-    /// Where the lists are, each a begin above 16 bits of length; and their ports.
+    /// The spans of the lists, each its start above 16 bits of length, and the ports that they
+    /// hold.
     pub(super) fn into_parts(self) -> (Vec<u64>, Vec<u16>) {
         (self.spans, self.ports)
     }
 
-    /// The number of a list of at most 65535 ports: that of an equal one, else the next. O(list).
+    /// The number of a list of at most 65535 ports: that of an equal list, else the next free
+    /// number. O(list).
     pub(super) fn number(&mut self, list: &[u16]) -> u32 {
         if self.spans.len() * 2 >= self.slots.len() {
             self.grow();
@@ -54,7 +57,7 @@ impl Lists {
         &self.ports[begin..begin + (span & 0xffff) as usize]
     }
 
-    /// Twice as many places.
+    /// Doubles the hash table.
     fn grow(&mut self) {
         let count = (self.slots.len() * 2).max(64);
         let mut slots = vec![FREE; count];
@@ -69,7 +72,7 @@ impl Lists {
     }
 }
 
-/// A number that lists which differ seldom share: FNV-1a over ports, its upper half.
+/// A hash of a list: FNV-1a over its ports, with the upper half of the bits folded in.
 fn hash(list: &[u16]) -> usize {
     let of = |hash: u64, port: &u16| (hash ^ u64::from(*port)).wrapping_mul(0x0000_0100_0000_01b3);
     let hash = list.iter().fold(0xcbf2_9ce4_8422_2325, of);

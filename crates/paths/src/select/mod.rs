@@ -1,8 +1,8 @@
-//! Selections: which of the ways that a packet may take it takes.
+//! Selections: which of its possible paths a packet takes.
 //!
-//! What ways there are is said by the candidates of `fabric`, and proved of them; here is only the
-//! choice, by what can be seen of queues. One file for the ways in the form that hot loops read,
-//! one for each kind of choice.
+//! The candidates of `fabric` say which paths exist, and these are proved free of deadlock. A
+//! selection only chooses among them, by what can be seen of queues. One file holds the candidates
+//! in the form that hot loops read, and each kind of choice has a file.
 
 mod choices;
 mod lane_use;
@@ -12,41 +12,44 @@ mod tables;
 mod updown;
 mod via;
 
-pub use choices::Choices;
+pub use choices::PortChoices;
 pub use lane_use::LaneUse;
 pub use rail::Rail;
-pub use tables::Layers;
-pub use updown::NearestAncestor;
-pub use via::{Detours, MOST_CLASSES};
+pub use tables::TableGuide;
+pub use updown::AncestorGuide;
+pub use via::{DetourGuide, MOST_CLASSES};
 
 use base::Refusal;
 use fabric::size::Size;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// How packets choose.
+/// The rule by which a packet chooses its path.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Selection {
-    /// A shortest way, at random where there are several; of tables, their ways, a layer at random.
+    /// A minimal path, at random where there are several; with forwarding tables their path, in a
+    /// layer drawn at random.
     Minimal,
-    /// Over a switch drawn for each packet (Valiant 1982).
+    /// Over an intermediate switch that is drawn for each packet (Valiant 1982).
     Valiant,
-    /// Directly or over one of some drawn switches, by the queues at the source (UGAL-L).
+    /// The minimal path or a detour over one of several drawn switches, by the queues at the source
+    /// (UGAL-L).
     #[serde(alias = "adaptive")]
     UgalL,
-    /// The same, by all queues on the way (UGAL-G).
+    /// The minimal path or a detour over one of several drawn switches, by all queues on the path
+    /// (UGAL-G).
     UgalG,
-    /// As UGAL-L, and once more behind the first hop, in networks of groups while that is in the
-    /// source's group (PAR).
+    /// As UGAL-L, with a second choice behind the first hop; in networks of groups only while the
+    /// packet is in the group of its source (PAR).
     Par,
-    /// On trees, up by the shorter of some drawn queues, then down (adaptive nearest common
-    /// ancestor).
+    /// On trees: up by the port with the shorter of several drawn queues, then down (adaptive
+    /// nearest common ancestor).
     Anca,
 }
 
 impl Selection {
-    /// Its name.
+    /// The name of the selection, as files and flags give it.
     pub fn name(self) -> &'static str {
         match self {
             Self::Minimal => "minimal",
@@ -58,8 +61,9 @@ impl Selection {
         }
     }
 
-    /// Memory that its tables take at most, bytes: for each pair of switches hops, a port or the
-    /// number of a list, and the lists, few where all switches are alike.
+    /// Upper bound of the memory of the selection's tables, in bytes: for each pair of switches the
+    /// hops and a port or the number of a list, and the lists, which are few where all switches are
+    /// alike.
     pub fn table_bytes(self, size: &Size) -> f64 {
         let are_alike = size.sources <= 1.0;
         let a_pair = if are_alike && self != Self::UgalL { 4.0 } else { 8.0 };
@@ -67,27 +71,27 @@ impl Selection {
     }
 }
 
-/// How much a selection looks at.
+/// The numbers that a selection is tuned by.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
-pub struct Choosing {
-    /// Ways that are drawn and compared: detours of UGAL, ports up of ANCA; 1 to 64.
+pub struct SelectionParams {
+    /// Paths that are drawn and compared: detours of UGAL, ports up of ANCA; 1 to 64.
     pub candidates: u32,
-    /// UGAL goes directly where hops x queue of the direct way is at most this more than that of
-    /// the best detour, flits x hops.
+    /// UGAL takes the minimal path where its hops x queue exceeds that of the best detour by at
+    /// most this, in flits x hops.
     pub threshold: i64,
 }
 
-impl Choosing {
-    /// What `selection` looks at unless it is told: 4 detours (SC14), 2 ports up.
+impl SelectionParams {
+    /// The defaults of a selection: 4 detours (SC14), 2 ports up for ANCA.
     pub fn usual(selection: Selection) -> Self {
         Self { candidates: if selection == Selection::Anca { 2 } else { 4 }, threshold: 0 }
     }
 
-    /// Whether the numbers are in their ranges.
+    /// Checks that the numbers are in their ranges.
     ///
     /// # Errors
-    /// When one is not.
+    /// When a number is out of its range.
     pub fn check(&self) -> Result<(), Refusal> {
         if !(1..=64).contains(&self.candidates) {
             let why = format!("{} is out of range", self.candidates);
@@ -97,7 +101,7 @@ impl Choosing {
     }
 }
 
-impl Default for Choosing {
+impl Default for SelectionParams {
     fn default() -> Self {
         Self::usual(Selection::UgalL)
     }

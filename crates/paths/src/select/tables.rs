@@ -1,6 +1,6 @@
-//! The ways of tables: a packet draws its layer, or compares layers, and follows the table.
+//! Paths of forwarding tables: a packet draws its layer, or compares layers, and follows the table.
 
-use super::{Choosing, Selection};
+use super::{Selection, SelectionParams};
 use crate::guide::{Guide, Here, Want, lanes};
 use crate::wiring::{Attached, Wiring, numbered};
 use crate::word::Packet;
@@ -14,31 +14,32 @@ use std::sync::Arc;
 /// With [`Selection::Minimal`] each packet draws one of the layers; with [`Selection::UgalL`] it
 /// compares layer 0 with some drawn ones, by hops x queue of the first hop.
 #[derive(Debug, Clone)]
-pub struct Layers {
+pub struct TableGuide {
     routing: Routing,
     selection: Selection,
-    choosing: Choosing,
+    choosing: SelectionParams,
     wiring: Arc<Wiring>,
-    /// By switch: the wiring's port of each port, and back.
+    /// For each switch, the wiring's port of each port of the network; `port` is the inverse.
     seat: Vec<Vec<u16>>,
     port: Vec<Vec<u16>>,
-    /// The terminal of each of the wiring's endpoints.
+    /// The terminal of each endpoint of the wiring.
     terminal: Vec<TerminalId>,
-    /// Virtual channels of each lane.
+    /// Virtual channels for each lane of the tables.
     width: u8,
     lanes: u8,
 }
 
-impl Layers {
-    /// The tables of `routing`, proved by who calls this, on routers with so many virtual channels.
+impl TableGuide {
+    /// The guide of the tables of `routing`, which the caller has proved, on routers with this
+    /// number of virtual channels.
     ///
     /// # Errors
-    /// When the tables use more lanes than there are virtual channels, or the selection is none for
-    /// tables.
+    /// When the tables use more lanes than there are virtual channels, or the selection does not
+    /// work on tables.
     pub fn new(
         routing: Routing,
         selection: Selection,
-        choosing: Choosing,
+        choosing: SelectionParams,
         virtual_channels: u8,
         wiring: &Arc<Wiring>,
     ) -> Result<Self, Refusal> {
@@ -72,7 +73,7 @@ impl Layers {
         Ok(Self { routing, selection, choosing, wiring, seat, port, terminal, width, lanes })
     }
 
-    /// The wiring's port from `at` to a terminal in a layer.
+    /// The wiring's port from switch `at` to a terminal, in a layer.
     #[inline]
     fn next(&self, layer: u32, to: u32, at: u32) -> u16 {
         let port = self.routing.tree(layer, self.terminal[to as usize]).port(at as usize);
@@ -84,7 +85,7 @@ impl Layers {
         self.routing.walk(layer, to, SwitchId(at)).take(255).count() as u32
     }
 
-    /// The layer that a packet takes from its first switch.
+    /// The layer that a packet takes, chosen at its first switch.
     fn layer(&self, here: &mut Here<'_>, to: u32) -> u32 {
         let all = self.routing.layers();
         if all == 1 {
@@ -106,7 +107,7 @@ impl Layers {
     }
 }
 
-impl Guide for Layers {
+impl Guide for TableGuide {
     fn lanes(&self) -> u8 {
         self.lanes
     }

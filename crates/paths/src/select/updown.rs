@@ -1,6 +1,6 @@
-//! On trees: up to a nearest common ancestor by what is queued, then down.
+//! Routing on trees: up to a nearest common ancestor by the shortest queue, then down.
 
-use super::{Choices, Choosing};
+use super::{PortChoices, SelectionParams};
 use crate::guide::{Guide, Here, Want};
 use crate::wiring::{Attached, Wiring};
 use crate::word::Packet;
@@ -9,33 +9,34 @@ use fabric::tables::candidates::{Candidates, UpDown};
 use std::sync::Arc;
 use verify::Verified;
 
-/// The note of a packet that goes down.
+/// The note that a packet carries once it goes down.
 const DOWN: u32 = 1;
 
-/// Adaptive routing to a nearest common ancestor: of some drawn ports the one with fewest flits.
+/// Adaptive routing to a nearest common ancestor: it draws several ports and takes the one with the
+/// shortest queue.
 ///
 /// Source: Besta & Hoefler, "Slim Fly: a cost effective low-diameter network topology", SC14,
 /// section V (ANCA); `BookSim`'s `anca` of fat trees compares two.
 #[derive(Debug, Clone)]
-pub struct NearestAncestor {
-    choosing: Choosing,
-    /// Ways of packets that may still go up, and of those that go down.
-    next: [Choices; 2],
-    /// Whether a switch is above another, by rank.
+pub struct AncestorGuide {
+    choosing: SelectionParams,
+    /// The ports of packets that may still go up, and those of packets that go down.
+    next: [PortChoices; 2],
+    /// The rank of each switch, lower farther up: it tells whether a hop goes up.
     rank: Vec<u32>,
     wiring: Arc<Wiring>,
     lanes: u8,
 }
 
-impl NearestAncestor {
-    /// The ways of a proved scheme; `rank` is lower farther up.
+impl AncestorGuide {
+    /// A guide over the paths of a proved scheme; `rank` is lower farther up.
     ///
     /// # Errors
-    /// See [`Choices::of`].
+    /// See [`PortChoices::of`].
     pub fn new(
         scheme: &Verified<UpDown>,
         rank: Vec<u32>,
-        choosing: Choosing,
+        choosing: SelectionParams,
         wiring: &Arc<Wiring>,
         watch: &dyn Watch,
     ) -> Result<Self, Stop> {
@@ -43,8 +44,8 @@ impl NearestAncestor {
         Ok(Self {
             choosing,
             next: [
-                Choices::of(&**scheme, 0, wiring, watch)?,
-                Choices::of(&**scheme, DOWN, wiring, watch)?,
+                PortChoices::of(&**scheme, 0, wiring, watch)?,
+                PortChoices::of(&**scheme, DOWN, wiring, watch)?,
             ],
             rank,
             wiring: wiring.clone(),
@@ -53,7 +54,7 @@ impl NearestAncestor {
     }
 }
 
-impl Guide for NearestAncestor {
+impl Guide for AncestorGuide {
     fn lanes(&self) -> u8 {
         self.lanes
     }

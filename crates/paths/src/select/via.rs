@@ -1,7 +1,7 @@
-//! Directly or over a switch in between: minimal, Valiant, UGAL-L, UGAL-G and PAR.
+//! Minimal paths and detours over an intermediate switch: minimal, Valiant, UGAL-L, UGAL-G and PAR.
 #![expect(clippy::inline_always, reason = "calls in the innermost loops cost a fifth")]
 
-use super::{Choices, Choosing, Selection};
+use super::{PortChoices, Selection, SelectionParams};
 use crate::guide::{Guide, Here, Want, lanes};
 use crate::wiring::{Attached, Port, Wiring};
 use crate::word::Packet;
@@ -12,18 +12,20 @@ use std::any::Any;
 use std::sync::Arc;
 use verify::Verified;
 
-/// No way.
+/// The number of hops that stands for "no path".
 const FAR: u8 = u8::MAX;
-/// Most switches whose numbers have room beside the cost of a detour, in a word.
+/// The most switches whose numbers fit beside the cost of a detour in one 64-bit word.
 const MOST_SHORT: u32 = 1 << 16;
-/// The bit in the note of a packet that goes to a switch on the way.
+/// The bit in a packet's note that says it is heading for its intermediate switch.
 const DETOUR: u32 = 1;
-/// In the note, above that bit, the class of the next hop where it is not told by hops.
+/// The unit of the class of the next hop in a packet's note, above the bit of a detour; used where
+/// classes do not follow from hops.
 const CLASS: u32 = 2;
-/// Most classes where they are not told by hops: what a note has room for.
+/// The most lane classes where they do not follow from hops: what a packet's note has room for.
 pub const MOST_CLASSES: u8 = 16;
 
-/// One leg's ways, directly or over a switch; lanes by hops, or by links between groups.
+/// Routing by minimal paths, directly or over an intermediate switch; lanes rise by hops, or by
+/// links between groups.
 ///
 /// Source: Valiant, "A scheme for fast parallel communication", SIAM Journal on Computing 11(2),
 /// 1982; Singh, "Load-balanced routing in interconnection networks", thesis, Stanford 2005 (UGAL);
@@ -31,114 +33,115 @@ pub const MOST_CLASSES: u8 = 16;
 /// 2009 (PAR); Besta & Hoefler, "Slim Fly: a cost effective low-diameter network topology", SC14,
 /// section IV (four candidates, lanes by hops).
 #[derive(Debug, Clone)]
-pub struct Detours {
+pub struct DetourGuide {
     selection: Selection,
-    choosing: Choosing,
-    next: Choices,
+    choosing: SelectionParams,
+    next: PortChoices,
     hops: Vec<u8>,
-    /// Of UGAL-L the short way, in place of the entries of `next` and of `hops`: by switch, then
-    /// goal, the hops above 16 bits of the entry.
+    /// UGAL-L only: shortest-path table that replaces the entries of `next` and `hops`, one word
+    /// for each (switch, destination): table entry in the low 16 bits, hop count above.
     legs: Vec<u32>,
     switches: u32,
     wiring: Arc<Wiring>,
-    /// Switches with endpoints, over which a packet may go, by plane.
+    /// The switches that may be intermediate switches (those with endpoints), for each plane.
     between: Vec<Vec<u32>>,
-    /// The plane of each switch, and its place there.
+    /// The plane of each switch; `place` is its index among the intermediate switches of the plane.
     plane: Vec<u16>,
     place: Vec<u32>,
-    /// Lanes of each class; of higher ones, the last.
+    /// The lanes of each class; higher classes use the last entry.
     lanes: Vec<u32>,
-    /// Lanes by hops, all that a flit can count.
+    /// The lanes of a packet for each hop count that a flit can hold.
     by_hops: Box<[u32; 1 << u8::BITS]>,
-    /// Whether what packets want is told the short way.
+    /// Whether the fast code of minimal routing and of UGAL-L is used.
     is_short: bool,
-    /// Whether there is one plane, all switches have endpoints, and there are ways between all.
+    /// Whether there is one plane, every switch has endpoints, and all switches are connected.
     is_whole: bool,
-    /// All lanes.
+    /// The bit mask of all lanes.
     every: u32,
     count: u8,
-    /// The group of each switch, where classes rise between groups alone.
+    /// The group of each switch, where lane classes rise only on links between groups.
     rises: Option<Vec<u32>>,
-    /// Hops before which a packet may choose: none, its first, its first two.
+    /// Hops before which a packet may choose: 0 (never), 1 (at its source), or 2 (PAR, also behind
+    /// its first hop).
     choices: u32,
-    /// Of packets that choose before their second hop: in which group their first must have
-    /// stayed, and most hops to the switch that they turn to.
+    /// PAR only: the group of each switch, where a packet may turn only if its first hop stayed in
+    /// the group; `reach` is the largest number of hops to the switch that it turns to.
     turns: Option<Vec<u32>>,
     reach: u32,
-    /// Where that is one hop, the switches that packets turn to from each switch.
+    /// PAR with `reach` 1: the neighbours of each switch that a packet may turn to.
     near: Vec<Vec<u32>>,
 }
 
-impl Detours {
-    /// Minimal routing of a proved scheme.
+impl DetourGuide {
+    /// A guide over the minimal paths of a proved scheme.
     ///
     /// # Errors
-    /// See [`Choices::of`].
+    /// See [`PortChoices::of`].
     pub fn minimal<B: Leg>(
         scheme: &Verified<B>,
         wiring: &Arc<Wiring>,
         watch: &dyn Watch,
     ) -> Result<Self, Stop> {
-        Self::of(&**scheme, Selection::Minimal, Choosing::default(), wiring, watch)
+        Self::of(&**scheme, Selection::Minimal, SelectionParams::default(), wiring, watch)
     }
 
-    /// Routing over a switch in between, chosen at the source, of a proved scheme.
+    /// A guide over paths with an intermediate switch, chosen at the source, of a proved scheme.
     ///
     /// # Errors
-    /// See [`Choices::of`].
+    /// See [`PortChoices::of`].
     pub fn via<B: Leg>(
         scheme: &Verified<Via<B>>,
         selection: Selection,
-        choosing: Choosing,
+        choosing: SelectionParams,
         wiring: &Arc<Wiring>,
         watch: &dyn Watch,
     ) -> Result<Self, Stop> {
         Self::of(scheme.beneath(), selection, choosing, wiring, watch)
     }
 
-    /// Progressive adaptive routing of a proved scheme.
+    /// A guide of progressive adaptive routing (PAR) over a proved scheme.
     ///
     /// # Errors
-    /// See [`Choices::of`].
+    /// See [`PortChoices::of`].
     pub fn progressive<B: Leg>(
         scheme: &Verified<Progressive<B>>,
-        choosing: Choosing,
+        choosing: SelectionParams,
         wiring: &Arc<Wiring>,
         watch: &dyn Watch,
     ) -> Result<Self, Stop> {
         Self::unproved(&**scheme, Selection::Par, choosing, wiring, watch)
     }
 
-    /// Any of these of a scheme that need not be proved: packets may wait for one another for ever.
+    /// A guide of any of these selections over paths that are not proved: packets may deadlock.
     ///
     /// # Errors
-    /// See [`Choices::of`].
+    /// See [`PortChoices::of`].
     pub fn unproved<B: Leg>(
         scheme: &Progressive<B>,
         selection: Selection,
-        choosing: Choosing,
+        choosing: SelectionParams,
         wiring: &Arc<Wiring>,
         watch: &dyn Watch,
     ) -> Result<Self, Stop> {
-        let made = Self::of(scheme.via().beneath(), selection, choosing, wiring, watch)?;
+        let guide = Self::of(scheme.via().beneath(), selection, choosing, wiring, watch)?;
         if selection != Selection::Par {
-            return Ok(made);
+            return Ok(guide);
         }
         let (turns, reach) = (scheme.groups().map(<[u32]>::to_vec), scheme.reach().into());
-        let group = |s: u32| made.rises.as_ref().map(|group| group[s as usize]);
+        let group = |s: u32| guide.rises.as_ref().map(|group| group[s as usize]);
         let near = |s: u32| {
             let all = wiring.ports(s).iter().filter_map(Port::leads_to);
-            let good = all.filter(|&v| made.place[v as usize] != u32::MAX);
-            good.filter(|&v| made.rises.is_none() || group(v) != group(s)).collect()
+            let good = all.filter(|&v| guide.place[v as usize] != u32::MAX);
+            good.filter(|&v| guide.rises.is_none() || group(v) != group(s)).collect()
         };
-        let near = if reach == 1 { (0..made.switches).map(near).collect() } else { Vec::new() };
-        Ok(Self { choices: if reach > 0 { 2 } else { 1 }, turns, reach, near, ..made })
+        let near = if reach == 1 { (0..guide.switches).map(near).collect() } else { Vec::new() };
+        Ok(Self { choices: if reach > 0 { 2 } else { 1 }, turns, reach, near, ..guide })
     }
 
     fn of<B: Leg>(
         leg: &B,
         selection: Selection,
-        choosing: Choosing,
+        choosing: SelectionParams,
         wiring: &Arc<Wiring>,
         watch: &dyn Watch,
     ) -> Result<Self, Stop> {
@@ -166,11 +169,11 @@ impl Detours {
             _ => false,
         };
         let mut is_short = is_short && leg.class_groups().is_none();
-        let mut next = Choices::of(leg, 0, wiring, watch)?;
+        let mut next = PortChoices::of(leg, 0, wiring, watch)?;
         let (mut legs, mut hops) = (Vec::new(), hops);
         if is_short && selection == Selection::UgalL {
             if let Some(entries) = next.take_entries() {
-                // links go both ways, and so do hops
+                // links have two directions, so hops to a switch are also hops from it
                 let both = std::mem::take(&mut hops).into_iter().zip(entries);
                 legs.extend(both.map(|(hops, entry)| u32::from(hops) << 16 | u32::from(entry)));
             } else {
@@ -207,21 +210,21 @@ impl Detours {
         self.hops[(to * self.switches + from) as usize].into()
     }
 
-    /// A switch that is neither the first nor the last.
+    /// Draws an intermediate switch that is neither the first nor the last switch of the packet.
     #[inline]
     fn draw(&self, at: u32, home: u32, random: &mut Fast) -> Option<u32> {
         let among = &self.between[usize::from(self.plane[at as usize])];
         let taken = [at, home].map(|s| self.place[s as usize] as usize);
         let skipped = taken.iter().filter(|t| **t < among.len()).count() as u32;
         let others = (among.len() as u32).checked_sub(skipped).filter(|n| *n > 0)?;
-        // these are skipped: what is drawn stands for one of the others, all as likely
+        // the first and the last switch are skipped, so that all others are equally likely
         let drawn = random.below(others) as usize;
         let (low, high) = (taken[0].min(taken[1]), taken[0].max(taken[1]));
         let drawn = drawn + usize::from(drawn >= low);
         Some(among[drawn + usize::from(drawn >= high)])
     }
 
-    /// A switch to turn to.
+    /// Draws an intermediate switch that a packet of PAR may turn to.
     fn draw_turn(&self, at: u32, home: u32, random: &mut Fast) -> Option<u32> {
         if self.reach > 1 {
             return self.draw(at, home, random);
@@ -235,13 +238,13 @@ impl Detours {
         self.wiring.ports(here.router)[usize::from(here.in_port)].leads_to()
     }
 
-    /// Whether a packet may choose anew behind its first hop.
+    /// Whether a packet may choose again behind its first hop.
     fn may_turn(&self, here: &Here<'_>) -> bool {
         let group = |s: u32| self.turns.as_ref().map(|group| group[s as usize]);
         self.before(here).is_some_and(|before| group(before) == group(here.router))
     }
 
-    /// Flits queued on the way from `at` by `port` to `goal`, over all its hops.
+    /// Flits queued on all hops of the path from `at` by `port` to `goal`.
     fn queued(&self, here: &mut Here<'_>, port: u16, goal: u32) -> u64 {
         let (mut at, mut port, mut sum) = (here.router, port, 0);
         loop {
@@ -254,7 +257,8 @@ impl Detours {
         }
     }
 
-    /// The port of the way that a packet begins; a detour is written down.
+    /// Chooses the path of a packet and returns its first port; a detour is written into the
+    /// packet.
     #[inline]
     fn begin(&self, here: &mut Here<'_>, home: u32, packet: &mut Packet<'_>) -> u16 {
         let at = here.router;
@@ -309,10 +313,10 @@ impl Detours {
     }
 }
 
-impl Detours {
-    /// As [`Self::begin`] of UGAL-L at a packet's first switch, without branches that would be
-    /// guessed wrong as often as right. `WHOLE`: there is one plane, all switches have endpoints,
-    /// and there are ways between all.
+impl DetourGuide {
+    /// As [`Self::begin`] for UGAL-L at a packet's first switch, without branches that the
+    /// processor would mispredict half of the time. `WHOLE`: there is one plane, every switch has
+    /// endpoints, and all switches are connected.
     #[inline(always)]
     fn begin_locally<const WHOLE: bool>(
         &self,
@@ -325,7 +329,8 @@ impl Detours {
         let [before, after] = [at, home].map(|s| &self.legs[s as usize * switches..][..switches]);
         let straight = before[home as usize];
         let direct = self.next.draw(straight as u16, here.random);
-        // where it is whole, switches are numbers below their count; else, numbers of a list
+        // in a whole network a drawn number is a switch; otherwise it is an index into a list of
+        // switches
         let among = &self.between[usize::from(if WHOLE { 0 } else { self.plane[at as usize] })][..];
         let count = if WHOLE { self.switches } else { among.len() as u32 };
         let taken = [at, home].map(|s| if WHOLE { s } else { self.place[s as usize] });
@@ -336,8 +341,8 @@ impl Detours {
         }
         let (low, high) = (taken[0].min(taken[1]), taken[0].max(taken[1]));
         let mut random = *here.random;
-        // cost, number, switch and port of the best: one comparison decides, and the first of
-        // several with the same cost is the best
+        // cost, number, switch and port of the best detour in one word, so that one comparison
+        // decides; of detours with the same cost the first is the best
         let mut best = u64::MAX;
         for number in 0..u64::from(self.choosing.candidates) {
             let drawn = random.below(others);
@@ -361,13 +366,13 @@ impl Detours {
         direct
     }
 
-    /// The same where the network is not whole.
+    /// As [`Self::begin_locally`] where the network is not whole.
     #[inline(never)]
     fn begin_in_parts(&self, here: &mut Here<'_>, home: u32, packet: &mut Packet<'_>) -> u16 {
         self.begin_locally::<false>(here, home, packet)
     }
 
-    /// What a packet wants by any selection and any classes.
+    /// The output that a packet asks for, by any selection and with any lane classes.
     #[inline(never)]
     fn want_any(&self, here: &mut Here<'_>, packet: &mut Packet<'_>) -> Want {
         let Attached { router: home, port } = self.wiring.endpoints()[packet.target() as usize];
@@ -406,7 +411,7 @@ impl Detours {
     }
 }
 
-impl Guide for Detours {
+impl Guide for DetourGuide {
     fn itself(&self) -> Option<&dyn Any> {
         Some(self)
     }
@@ -426,7 +431,7 @@ impl Guide for Detours {
     #[inline(always)]
     fn want(&self, here: &mut Here<'_>, packet: &mut Packet<'_>) -> Want {
         if !self.is_short {
-            // of its own, so that the other stays in registers
+            // a copy of the position for this call lets the compiler keep the original in registers
             let Here { router, in_port, lane, sight, .. } = *here;
             return self
                 .want_any(&mut Here { router, in_port, lane, sight, random: here.random }, packet);

@@ -1,4 +1,4 @@
-//! What tests of simulators begin with.
+//! What tests of simulators have in common.
 
 use fabric::Topology;
 use fabric::network::parse_inline;

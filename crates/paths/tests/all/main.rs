@@ -1,4 +1,4 @@
-//! Tests of what simulators share, over networks of all families.
+//! Tests of paths and selections, over networks of all families.
 
 mod common;
 mod select;

@@ -1,4 +1,4 @@
-//! Packets that follow a selection take only hops that the proved scheme offers, and arrive.
+//! Tests of selections: packets take only hops that the proved scheme offers, and arrive.
 
 use crate::common::built;
 use base::seed::Fast;
@@ -9,7 +9,7 @@ use fabric::tables::candidates::{
     Candidate, Candidates, Grouped, Heading, LaneClasses, Leg, Minimal, Progressive, UpDown, Via,
 };
 use paths::guide::{Guide, Here, Sight};
-use paths::select::{Choices, Choosing, Detours, NearestAncestor, Selection};
+use paths::select::{AncestorGuide, DetourGuide, PortChoices, Selection, SelectionParams};
 use paths::wiring::{End, Port, Wiring};
 use paths::word::{HOP, Layout, Packet};
 use std::collections::BTreeSet;
@@ -25,10 +25,10 @@ const NETS: [&str; 6] = [
     "fat_tree:levels=3,k=4",
 ];
 
-/// Queues that differ.
-struct Noise;
+/// Queues of different lengths.
+struct UnequalQueues;
 
-impl Sight for Noise {
+impl Sight for UnequalQueues {
     fn used(&self, port: u16) -> u32 {
         u32::from(port) * 7 % 13
     }
@@ -38,10 +38,10 @@ impl Sight for Noise {
     }
 }
 
-/// No queues at all.
-struct Still;
+/// Empty queues.
+struct EmptyQueues;
 
-impl Sight for Still {
+impl Sight for EmptyQueues {
     fn used(&self, _: u16) -> u32 {
         0
     }
@@ -57,7 +57,8 @@ fn channel(on: &Topology, at: u32, port: u16) -> ChannelId {
     on.hop(SwitchId(at), seat).expect("a cable to a switch").0
 }
 
-/// Follows packets from every endpoint to some others; the most hops that one took, and all.
+/// Follows packets from every endpoint to some others; returns the most hops of a packet, and the
+/// sum of all hops.
 fn follow<C: Candidates>(
     on: &Topology,
     scheme: &C,
@@ -74,7 +75,7 @@ fn follow<C: Candidates>(
         let mut flit = layout.packet(target, 0, 0);
         let (mut at, mut in_port) = (ends[source].router, ends[source].port);
         let home = ends[target as usize].router;
-        // every situation that the packet can be in, as far as its hops tell
+        // all states of the scheme that the packet's hops are consistent with
         let (mut may, mut hops) = (None, 0);
         loop {
             let random = &mut random;
@@ -97,7 +98,7 @@ fn follow<C: Candidates>(
     (most, total)
 }
 
-/// The situations after a hop, of which there must be one.
+/// The states of the scheme after a hop, of which there must be at least one.
 fn taken<C: Candidates>(
     scheme: &C,
     may: Option<Vec<Heading>>,
@@ -151,21 +152,21 @@ fn minimal_and_detours_follow_their_scheme() {
         let minimal = Minimal::new(on.clone(), classes, &Quiet).expect("it is small");
         let proved = Verified::scheme(minimal.clone(), &Quiet).expect("nobody stops");
         let proved = proved.expect("lanes rise");
-        let guide = Detours::minimal(&proved, &wiring, &Quiet).expect("few lists");
-        let (least, _) = follow(&on, &minimal, &guide, &Noise);
+        let guide = DetourGuide::minimal(&proved, &wiring, &Quiet).expect("few lists");
+        let (least, _) = follow(&on, &minimal, &guide, &UnequalQueues);
         let via = Verified::scheme(Via::by_hop(minimal.clone()), &Quiet).expect("nobody stops");
         let via = via.expect("lanes rise");
         for selection in [Selection::Valiant, Selection::UgalL, Selection::UgalG] {
-            let choosing = Choosing::usual(selection);
-            let guide = Detours::via(&via, selection, choosing, &wiring, &Quiet).expect("few");
-            let (most, _) = follow(&on, &*via, &guide, &Noise);
+            let choosing = SelectionParams::usual(selection);
+            let guide = DetourGuide::via(&via, selection, choosing, &wiring, &Quiet).expect("few");
+            let (most, _) = follow(&on, &*via, &guide, &UnequalQueues);
             let detours = selection == Selection::Valiant;
             assert!(!detours || most > least, "{net}: nobody makes a detour");
         }
     }
 }
 
-/// Hops between all switches, breadth first.
+/// Hops between all switches, by breadth-first search.
 fn hops_between(wiring: &Wiring) -> Vec<Vec<u32>> {
     let from = |start: u32| {
         let mut hops = vec![u32::MAX; wiring.routers() as usize];
@@ -186,8 +187,9 @@ fn hops_between(wiring: &Wiring) -> Vec<Vec<u32>> {
     (0..wiring.routers()).map(from).collect()
 }
 
-/// The port and the switch in between that UGAL-L chooses at a packet's first switch, by its
-/// definition: hops times the queue at the first port, the first of the least, direct if not worse.
+/// The port and intermediate switch that UGAL-L chooses at a packet's first switch, by definition:
+/// it compares hops times the queue at the first port, takes the first of the least, and stays on
+/// the minimal path if that is not worse.
 fn chosen(
     wiring: &Wiring,
     hops: &[Vec<u32>],
@@ -211,20 +213,20 @@ fn chosen(
     for _ in 0..candidates {
         let via = ends[random.below(ends.len() as u32) as usize];
         let first = port(via, random);
-        let cost = (far(at, via) + far(via, home)) * Noise.used(first);
+        let cost = (far(at, via) + far(via, home)) * UnequalQueues.used(first);
         if best.is_none_or(|(least, ..)| cost < least) {
             best = Some((cost, first, via));
         }
     }
     match best {
-        Some((least, first, via)) if far(at, home) * Noise.used(direct) > least => {
+        Some((least, first, via)) if far(at, home) * UnequalQueues.used(direct) > least => {
             (first, Some(via))
         }
         _ => (direct, None),
     }
 }
 
-/// Its switches have more different lists of ports than have room in 16 bits.
+/// A network whose switches have more different lists of ports than fit in 16 bits.
 const IRREGULAR: &str = "jellyfish:n=400,k=16,p=1,seed=1";
 
 #[test]
@@ -232,7 +234,7 @@ fn any_number_of_choices_is_that_of_shortest_paths() {
     let on = built(IRREGULAR);
     let wiring = Wiring::of(&on, |_| 1).expect("one rail each");
     let minimal = Minimal::new(on, LaneClasses::any(1), &Quiet).expect("it is small");
-    let choices = Choices::of(&minimal, 0, &wiring, &Quiet).expect("nobody stops");
+    let choices = PortChoices::of(&minimal, 0, &wiring, &Quiet).expect("nobody stops");
     let (hops, mut different) = (hops_between(&wiring), BTreeSet::new());
     for (at, goal) in (0..400).flat_map(|at| (0..400).map(move |goal| (at, goal))) {
         let far = |s: u32| hops[s as usize][goal as usize];
@@ -259,8 +261,8 @@ fn ugal_l_chooses_by_hops_and_the_first_queue() {
         let (ends, hops) = (wiring.endpoints(), hops_between(&wiring));
         let mut detours = 0;
         for candidates in [1, 4, 64] {
-            let choosing = Choosing { candidates, threshold: 0 };
-            let guide = Detours::via(&via, Selection::UgalL, choosing, &wiring, &Quiet);
+            let choosing = SelectionParams { candidates, threshold: 0 };
+            let guide = DetourGuide::via(&via, Selection::UgalL, choosing, &wiring, &Quiet);
             let guide = guide.expect("few");
             let layout = Layout::new(ends.len() as u32, 1, guide.vias(), 0, 1000).expect("small");
             let mut random = Fast::new(6, "choices", 0);
@@ -273,7 +275,7 @@ fn ugal_l_chooses_by_hops_and_the_first_queue() {
                 let expected = chosen(&wiring, &hops, (at, home, candidates), &mut own);
                 let mut flit = layout.packet(target as u32, 0, 0);
                 let (in_port, random) = (ends[source].port, &mut random);
-                let mut here = Here { router: at, in_port, lane: 0, sight: &Noise, random };
+                let mut here = Here { router: at, in_port, lane: 0, sight: &UnequalQueues, random };
                 let mut packet = Packet::new(&mut flit, &layout);
                 let port = guide.want(&mut here, &mut packet).port;
                 let over = (packet.note() != 0).then(|| packet.via());
@@ -295,35 +297,35 @@ fn nearest_ancestors_follow_their_scheme() {
         let top = on.switches().iter().map(|s| s.level).max().unwrap_or(0);
         let rank: Vec<u32> = on.switches().iter().map(|s| u32::from(top - s.level)).collect();
         let scheme = UpDown::new(on.clone(), rank.clone(), 4, &Quiet).expect("it is small");
-        let proved = Verified::scheme(scheme, &Quiet).expect("nobody stops").expect("no circle");
-        let choosing = Choosing::usual(Selection::Anca);
-        let guide = NearestAncestor::new(&proved, rank, choosing, &wiring, &Quiet).expect("few");
-        let (most, _) = follow(&on, &*proved, &guide, &Noise);
+        let proved = Verified::scheme(scheme, &Quiet).expect("nobody stops").expect("no cycle");
+        let choosing = SelectionParams::usual(Selection::Anca);
+        let guide = AncestorGuide::new(&proved, rank, choosing, &wiring, &Quiet).expect("few");
+        let (most, _) = follow(&on, &*proved, &guide, &UnequalQueues);
         assert_eq!(most, 2 * u32::from(top), "{net}");
     }
 }
 
-/// Packets of every selection over such legs take what their schemes offer, and only that.
+/// Packets of every selection over these legs take hops that their schemes offer, and only those.
 fn legs_are_followed<B: Leg + Clone>(net: &str, on: &Arc<Topology>, via: Via<B>) {
     let wiring = Arc::new(Wiring::of(on, |_| 1).expect("one rail each"));
     let edge: Vec<SwitchId> = on.edge_switches().into_iter().map(SwitchId).collect();
     let pairs = edge.iter().flat_map(|a| edge.iter().map(move |b| (*a, *b)));
-    let reach = pairs.filter_map(|(a, b)| via.beneath().hops(a, b)).max().expect("some way");
-    let choosing = Choosing::usual(Selection::Par);
+    let reach = pairs.filter_map(|(a, b)| via.beneath().hops(a, b)).max().expect("some path");
+    let choosing = SelectionParams::usual(Selection::Par);
     let mut calm = 0;
     for far in [1, reach] {
         let par = Progressive::new(via.clone(), reach, far);
         let par = Verified::scheme(par, &Quiet).expect("no stop").expect("lanes rise");
-        let guide = Detours::progressive(&par, choosing, &wiring, &Quiet).expect("few lists");
-        let (most, _) = follow(on, &*par, &guide, &Noise);
+        let guide = DetourGuide::progressive(&par, choosing, &wiring, &Quiet).expect("few lists");
+        let (most, _) = follow(on, &*par, &guide, &UnequalQueues);
         assert!(most > reach.into() && most <= 2 * u32::from(reach) + 1, "{net}: {most} hops");
-        let (most, least) = follow(on, &*par, &guide, &Still);
+        let (most, least) = follow(on, &*par, &guide, &EmptyQueues);
         assert!(most <= reach.into(), "{net}: nobody turns where nothing is queued");
         calm = least;
     }
     let via = Verified::scheme(via, &Quiet).expect("no stop").expect("lanes rise");
-    let guide = Detours::via(&via, Selection::UgalL, choosing, &wiring, &Quiet).expect("few");
-    let (most, detours) = follow(on, &*via, &guide, &Noise);
+    let guide = DetourGuide::via(&via, Selection::UgalL, choosing, &wiring, &Quiet).expect("few");
+    let (most, detours) = follow(on, &*via, &guide, &UnequalQueues);
     assert!(most <= 2 * u32::from(reach) && detours > calm, "{net}: {detours}, {calm} hops");
 }
 

@@ -3,6 +3,8 @@
 mod cycles;
 mod finding;
 mod floors;
+mod graph;
+mod names;
 mod rooms;
 mod text;
 

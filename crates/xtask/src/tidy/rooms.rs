@@ -1,12 +1,13 @@
-//! Which room of the Python package may import which; and that no files import in a circle.
+//! Which room of the Python package may import which; and that no files import one another.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use super::finding::Finding;
+use super::graph::{self, Cycle};
 use crate::python::{Import, Package, room};
 
 /// Every room, and every file beside the rooms, with those it may import: they stand above it here,
-/// so that there is no circle. The compiled core is everyone's.
+/// so that there is no cycle. The compiled core is everyone's.
 const ROOMS: &[(&str, &[&str])] = &[
     ("_generated", &[]),
     ("certificate_check", &[]),
@@ -89,7 +90,7 @@ pub(super) fn check(package: &Package) -> Vec<Finding> {
             findings.push(at(package, import, what));
         }
     }
-    findings.extend(circles(package));
+    findings.extend(cycles(package));
     findings
 }
 
@@ -113,39 +114,24 @@ fn at(package: &Package, import: &Import, what: String) -> Finding {
     Finding::new(path, import.line, what)
 }
 
-/// One finding for every import that closes a circle: a search in depth meets a file that it has
-/// not left.
-fn circles(package: &Package) -> Vec<Finding> {
-    let mut of: BTreeMap<&str, Vec<&Import>> = BTreeMap::new();
+/// One finding for each set of files that import one another, at an import that closes a cycle.
+fn cycles(package: &Package) -> Vec<Finding> {
+    let names: Vec<&String> = package.files.keys().collect();
+    let number = |name: &String| names.binary_search(&name).ok();
+    let mut needs = vec![BTreeSet::new(); names.len()];
     for import in &package.imports {
-        of.entry(&import.from).or_default().push(import);
-    }
-    let mut done = Vec::new();
-    let mut findings = Vec::new();
-    for start in package.files.keys() {
-        let mut path: Vec<(&str, usize)> = vec![(start, 0)];
-        while let Some((here, next)) = path.last_mut() {
-            let import = of.get(here).and_then(|imports| imports.get(*next)).copied();
-            *next += 1;
-            match import {
-                _ if done.contains(here) => drop(path.pop()),
-                None => {
-                    done.push(here);
-                    path.pop();
-                }
-                Some(import) => match path.iter().position(|(on, _)| *on == import.to) {
-                    Some(first) => {
-                        let files: Vec<&str> = path[first..].iter().map(|(on, _)| *on).collect();
-                        let what =
-                            format!("circle of imports: {} > {}", files.join(" > "), import.to);
-                        findings.push(at(package, import, what));
-                    }
-                    None => path.push((&import.to, 0)),
-                },
-            }
+        if let (Some(from), Some(to)) = (number(&import.from), number(&import.to)) {
+            needs[from].insert(to);
         }
     }
-    findings
+    let finding = |cycle: Cycle| {
+        let path: Vec<&str> = cycle.path.iter().map(|&n| names[n].as_str()).collect();
+        let closes = |i: &&Import| Some(&i.from.as_str()) == path.last() && i.to == path[0];
+        let import = package.imports.iter().find(closes)?;
+        let what = format!("cycle of imports: {} > {}", path.join(" > "), path[0]);
+        Some(at(package, import, what))
+    };
+    graph::cycles(&needs).into_iter().filter_map(finding).collect()
 }
 
 #[cfg(test)]
@@ -159,7 +145,7 @@ mod tests {
     }
 
     #[test]
-    fn the_table_has_no_circle() {
+    fn the_table_has_no_cycle() {
         for (n, (room, may)) in ROOMS.iter().enumerate() {
             for other in *may {
                 let above = ROOMS[..n].iter().any(|(name, _)| name == other);
@@ -204,7 +190,7 @@ mod tests {
     }
 
     #[test]
-    fn circles_of_files_are_found_once() {
+    fn cycles_of_files_are_found_once() {
         let files = [
             ("deploy/a.py", "from .b import x"),
             ("deploy/b.py", "import os\nfrom . import c"),
@@ -213,7 +199,7 @@ mod tests {
         ];
         assert_eq!(
             found(&files),
-            ["python/flyloom/deploy/c.py:3: circle of imports: flyloom.deploy.a > \
+            ["python/flyloom/deploy/c.py:3: cycle of imports: flyloom.deploy.a > \
               flyloom.deploy.b > flyloom.deploy.c > flyloom.deploy.a"]
         );
         assert_eq!(found(&files[1..]), Vec::<String>::new());

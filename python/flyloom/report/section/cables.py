@@ -21,7 +21,7 @@ STEPS = ("endpoint cables", "inside a group", "inside a rack, between groups", "
 
 
 class Step(TypedDict):
-    """Cables of a step of the wiring."""
+    """The cables of one step of the wiring."""
 
     step: Annotated[Simple, "its name or number"]
     count: Annotated[Count, "cables"]
@@ -64,8 +64,8 @@ class Stock(TypedDict):
 
 
 @also(Any)
-class Bought(TypedDict):
-    """Cables, as `flyloom plan` has them."""
+class Purchase(TypedDict):
+    """The cables to buy, as `flyloom plan` lists them."""
 
     by_step: Annotated[list[Count], "cables of endpoints, inside a group, between groups of a "
                                     "rack, and between racks"]
@@ -117,7 +117,7 @@ def _merged(classes: list[dict[str, Any]]) -> list[dict[str, Any]]:
 
 
 def border(saved: Mapping[str, Any]) -> None:
-    """Every network has a number for each step of the wiring."""
+    """Checks that every network has a number for each step of the wiring."""
     for key, facts in saved["networks"].items():
         steps = facts["plan"]["by_step"]
         expect(len(steps) == 4, f"networks.{key}.plan.by_step", "a number for each of 4 steps")
@@ -204,7 +204,7 @@ SECTION = Section(
     name="cables", title="Cables", place=20,
     doc="How many cables of each length and kind a network needs, and their price.",
     when="a network has cables",
-    saved={("networks", "*", "plan"): Bought}, border=border,
+    saved={("networks", "*", "plan"): Purchase}, border=border,
     of_network=Facts(shape=OfNetwork, of=of_network),
     view=view, figures={30: figures},
 )

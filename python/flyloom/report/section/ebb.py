@@ -16,7 +16,7 @@ BINS = 24
 
 
 class Bin(TypedDict):
-    """Patterns with values from one end to the other."""
+    """A bin of the histogram: how many patterns have values between its ends."""
 
     bin_low: Annotated[float, "the lower end"]
     bin_high: Annotated[float, "the upper end"]
@@ -34,7 +34,7 @@ class Bandwidth(TypedDict):
 
 
 class OfRouting(TypedDict):
-    """What was measured of a routing."""
+    """The bandwidth measured for a routing."""
 
     ebb: NotRequired[Annotated[Bandwidth, "its effective bisection bandwidth"]]
 
@@ -50,7 +50,7 @@ class Saved(TypedDict):
 
 
 def of_routing(record: Mapping[str, Any]) -> dict[str, Any]:
-    """What was measured at a point."""
+    """The bandwidth measured at a point."""
     return {"ebb": _bandwidth(record["ebb"]) if record.get("ebb") else None}
 
 
@@ -74,7 +74,7 @@ def _bandwidth(found: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def border(saved: Mapping[str, Any]) -> None:
-    """There are patterns, and an interval has two ends."""
+    """Checks that there are patterns, and that an interval has two ends."""
     for place, record in enumerate(saved["records"]):
         if ebb := record.get("ebb"):
             where = f"records[{place}].ebb"

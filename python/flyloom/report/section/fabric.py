@@ -12,7 +12,7 @@ from flyloom.report.shape import Count, Simple, also
 
 @also(Simple)
 class Deploy(TypedDict):
-    """What `flyloom deploy` found, where it was asked for."""
+    """The result of `flyloom deploy`, if it was asked for."""
 
     skipped: NotRequired[Annotated[str, "why it was not done"]]
     entries: NotRequired[Annotated[Count, "entries of forwarding tables that were compared"]]
@@ -28,13 +28,13 @@ class Deploy(TypedDict):
 
 
 class OfRouting(TypedDict):
-    """What became of a routing."""
+    """The result of deploying a routing."""
 
     deploy: NotRequired[Annotated[Deploy, "what was loaded and read back"]]
 
 
 def of_routing(record: Mapping[str, Any]) -> dict[str, Any]:
-    """What was loaded at a point."""
+    """The result of deploying the tables of a point."""
     return {"deploy": record.get("deploy")}
 
 

@@ -12,7 +12,7 @@ from flyloom.report.words import some
 
 
 class Bin(TypedDict):
-    """Channels of one load."""
+    """A bin of the histogram: how many channels have this load."""
 
     load: Annotated[Count, "routes over each"]
     channels: Annotated[Count, "channels"]
@@ -27,7 +27,7 @@ class Loads(TypedDict):
 
 @also(Any)
 class Saved(TypedDict):
-    """Routes over the channels, where the point has tables."""
+    """The load of channels as saved, if the point has tables."""
 
     histogram: Annotated[list[list[Count]], "numbers of routes, each with its channels"]
     edge_forwarding_index: NotRequired[Annotated[float, "most routes over a channel"]]
@@ -42,7 +42,7 @@ def of_routing(record: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def border(saved: Mapping[str, Any]) -> None:
-    """Histograms are of pairs."""
+    """Checks that histograms consist of pairs."""
     for place, record in enumerate(saved["records"]):
         for i, pair in enumerate((record.get("load") or {}).get("histogram", ())):
             where = f"records[{place}].load.histogram[{i}]"

@@ -17,13 +17,13 @@ PANELS = (
 )
 """What is drawn, by its key: the title of its axis, and its factor."""
 MOST = 4
-"""So many kinds of graphs have lines of their own."""
+"""This number of kinds of graphs have lines of their own."""
 BARS = 60
-"""So many mappings of one size are drawn as bars."""
+"""Up to this number of mappings of one size are drawn as bars."""
 
 
 class Method(TypedDict):
-    """What a method of mapping found."""
+    """The figures of a mapping found by one method."""
 
     method: Annotated[str, "its name"]
     graph: NotRequired[Annotated[str, "the communication of the processes; null where it is rows"]]
@@ -35,7 +35,7 @@ class Method(TypedDict):
 
 
 class Mapped(Method):
-    """What `map` found at a point."""
+    """A mapping on the page, found by `map` at a point."""
 
     network: Annotated[str, "the label of the network"]
     label: Annotated[str, "what the point is called"]
@@ -43,11 +43,11 @@ class Mapped(Method):
 
 @also(Any)
 class Saved(Method):
-    """What `map` found at a point."""
+    """A mapping in the results of a run, found by `map` at a point."""
 
 
 def entries(saved: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
-    """What was found at the points of a run."""
+    """The mappings found at the points of a run."""
     for record, found in found_by("map", saved):
         if isinstance(found, dict):
             label = record.get("called") or record["label"]
@@ -64,7 +64,7 @@ def view(page: View) -> dict[str, Any] | None:
 
 
 def kind(graph: str | None) -> str:
-    """What sort of graph it is: the first word of its name."""
+    """The kind of a graph: the first word of its name."""
     return (graph or "rows").split()[0].partition(":")[0]
 
 
@@ -133,7 +133,7 @@ def _bars(
 def _panel(
     key: str, title: str, values: Sequence[Found], encoding: Mapping[str, Any]
 ) -> dict[str, Any]:
-    """Lines of one figure, which is above 0."""
+    """The lines of one figure, whose values are above 0."""
     y = {"field": key, "type": "quantitative", "scale": {"type": "log", "nice": False},
          "axis": {"title": title, "format": "~g", "tickCount": 6}}
     points = {name: what for name, what in encoding.items() if name != "strokeDash"}

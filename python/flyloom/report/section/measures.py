@@ -25,7 +25,7 @@ class Column(TypedDict):
 
 
 class Figures(TypedDict):
-    """What was found at a point."""
+    """The columns that a measure found at a point."""
 
     network: Annotated[str, "the label of the network"]
     label: Annotated[str, "what the point is called"]
@@ -41,7 +41,7 @@ class About(TypedDict):
 
 
 class Row(Figures):
-    """What was found at a point of the page."""
+    """A row of a table on the page: a point and its figures."""
 
     parameters: NotRequired[Annotated[dict[str, Simple], "what was asked, by dotted names"]]
 
@@ -53,7 +53,7 @@ class Measure(About):
 
 
 class SavedRow(Figures):
-    """What was found at a point of a run."""
+    """A row in the results of a run: a point and its figures."""
 
     parameters: NotRequired[Annotated[dict[str, Any], "what was asked, by tables"]]
 
@@ -66,7 +66,7 @@ class Saved(About):
 
 @also(Any)
 class Tables(TypedDict):
-    """All tables."""
+    """The tables of all measures."""
 
     measures: NotRequired[Annotated[list[Saved], "a table for each measure asked for"]]
 
@@ -79,7 +79,7 @@ def entries(saved: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
 
 
 def view(page: View) -> dict[str, Any] | None:
-    """All tables."""
+    """The tables of all measures, for the template."""
     tables = measure_tables(page.data["measures"])
     return {"measures": tables} if tables else None
 
@@ -117,16 +117,16 @@ CHOSEN = {
         "removed_until_mean": "Links that fail at random until the mean distance grows by over 1",
     },
 }
-"""Of measures with many columns those that are compared, and what they are called."""
+"""For measures with many columns, the columns that are compared, and their titles."""
 
 
 def prices(page: View) -> Iterator[Figure]:
-    """What networks cost."""
+    """The costs of the networks."""
     yield from _compared(m for m in page.data["measures"] if m["name"] == "cost")
 
 
 def figures(page: View) -> Iterator[Figure]:
-    """All other measures."""
+    """The figures of all other measures."""
     yield from _compared(m for m in page.data["measures"] if m["name"] != "cost")
 
 

@@ -14,7 +14,7 @@ from flyloom.report.words import some
 
 
 class Figures(TypedDict):
-    """How long ranks took, and what they sent."""
+    """The times of the ranks, and the messages they sent."""
 
     ranks: Annotated[Count, "ranks"]
     finish_ns: Annotated[float, "when the last of them was done"]
@@ -23,8 +23,8 @@ class Figures(TypedDict):
     sent_bytes: Annotated[float, "what they held"]
 
 
-class Played(Run, Figures):
-    """What `sim.message` found at a point."""
+class MessageRun(Run, Figures):
+    """A run of `sim.message` on the page."""
 
     busiest_link_use: NotRequired[Annotated[float, "the part of its rate that the busiest channel "
                                               "carried"]]
@@ -32,7 +32,7 @@ class Played(Run, Figures):
 
 @also(Any)
 class Channels(TypedDict):
-    """What the network carried."""
+    """The load of the network's channels."""
 
     busiest_link_use: NotRequired[Annotated[float, "the part of its rate that the busiest channel "
                                               "carried"]]
@@ -40,7 +40,7 @@ class Channels(TypedDict):
 
 @also(Any)
 class Saved(Figures):
-    """What `sim.message` found at a point."""
+    """A run of `sim.message` in the results."""
 
     network: NotRequired[Annotated[Channels, "what the network carried"]]
 
@@ -107,6 +107,6 @@ SECTION = Section(
     doc="How long schedules of processes take, message by message.",
     when="`sim.message` ran at a point",
     saved={("records", "[]", "measures", "sim.message"): Saved},
-    entries=Entries(key="messages", shape=Played, of=entries),
+    entries=Entries(key="messages", shape=MessageRun, of=entries),
     view=view, figures={90: figures},
 )

@@ -43,7 +43,7 @@ class Switch(TypedDict):
 
 
 class Servers(TypedDict):
-    """Servers of a rack in one place."""
+    """The servers at one place in a rack."""
 
     unit: Annotated[Count, "their lowest rack unit"]
     height: Annotated[Count, "rack units"]
@@ -62,7 +62,7 @@ class Rack(TypedDict):
 
 
 class Pair(TypedDict):
-    """Two racks with cables between them."""
+    """A pair of racks with cables between them."""
 
     a: Annotated[str, "the name of one"]
     b: Annotated[str, "the name of the other"]
@@ -70,15 +70,15 @@ class Pair(TypedDict):
 
 
 class Floor(TypedDict):
-    """Where racks stand, and what is in them."""
+    """The floor: the places of racks and their contents."""
 
     racks: Annotated[list[Rack], "the racks"]
     switch_units: NotRequired[Annotated[Count, "rack units of a switch"]]
     rack_pairs: Annotated[list[Pair], "racks that have cables between them"]
 
 
-class Drawn(TypedDict):
-    """What is drawn of a network."""
+class Drawings(TypedDict):
+    """The drawings of a network."""
 
     edges: NotRequired[Annotated[list[list[Count]], "links, as pairs of switches"]]
     switch_names: NotRequired[Annotated[list[str], "the name of each switch"]]
@@ -88,7 +88,7 @@ class Drawn(TypedDict):
 
 @also(Any)
 class Seat(TypedDict):
-    """Where a switch or an endpoint is."""
+    """The place of a switch or an endpoint."""
 
     rack: Annotated[Count, "the number of the rack, from 0"]
     unit: NotRequired[Annotated[Count, "the rack unit"]]
@@ -105,7 +105,7 @@ class Place(TypedDict):
 
 @also(Any)
 class Rules(TypedDict):
-    """What racks are filled by."""
+    """The rules by which racks are filled."""
 
     switch_units: NotRequired[Annotated[Count, "rack units of a switch"]]
     server_units: NotRequired[Annotated[Count, "rack units of a server"]]
@@ -113,7 +113,7 @@ class Rules(TypedDict):
 
 @also(Any)
 class Plan(TypedDict):
-    """Racks, as `flyloom plan` has them."""
+    """The racks, as `flyloom plan` describes them."""
 
     racks: Annotated[list[Place], "the racks"]
     switches: Annotated[list[Seat], "where each switch is"]
@@ -123,12 +123,12 @@ class Plan(TypedDict):
 
 @also(Any)
 class Counts(Structure):
-    """What the network consists of, as `flyloom structure` has it."""
+    """The counts of a network, as `flyloom structure` has them."""
 
 
 @also(Any)
 class Saved(TypedDict):
-    """What is known of a network."""
+    """A network in the results of a run."""
 
     label: Annotated[str, "its name in the report"]
     recipe: Annotated[str, "how it is built again"]
@@ -137,8 +137,8 @@ class Saved(TypedDict):
 
 
 @also(Any)
-class Apart(TypedDict):
-    """What is known of each network besides, by its key."""
+class OtherFacts(TypedDict):
+    """Further facts about each network, by its key."""
 
     edges: Annotated[dict[str, Any], "the links of each network by its key, as pairs of switches"]
     switch_names: Annotated[dict[str, Any], "the name of each switch, by the key of the network"]
@@ -303,7 +303,7 @@ def _pictures(network: Found, colours: Mapping[str, str], max_links: int) -> dic
 
 
 def tiles(page: View) -> list[dict[str, str]]:
-    """What was built: two networks, and how many more."""
+    """A headline with two networks, and how many more there are."""
     out = [_built(network) for network in page.networks[:2]]
     if len(page.networks) > 2:
         names = few(network["label"] for network in page.networks[2:])
@@ -324,7 +324,7 @@ def _built(network: Found) -> dict[str, str]:
 
 
 def sizes(page: View) -> Iterator[Figure]:
-    """Endpoints and switches."""
+    """Figures of endpoints and switches."""
     for key in ("endpoints", "switches"):
         yield Figure(key.capitalize(), "", "", {
             network["label"]: [network["structure"][key]] for network in page.networks
@@ -332,7 +332,7 @@ def sizes(page: View) -> Iterator[Figure]:
 
 
 def distances(page: View) -> Iterator[Figure]:
-    """Diameter and mean distance."""
+    """Figures of diameter and mean distance."""
     for said, key in (
         ("Diameter", "diameter"), ("Mean distance of switches with endpoints", "mean_distance"),
     ):
@@ -346,7 +346,7 @@ SECTION = Section(
     name="networks", title="Networks", place=10,
     doc="Counts and distances of each network, its floor, racks and links.",
     when="",
-    saved={("networks", "*"): Saved, (): Apart}, border=border,
-    of_network=Facts(shape=Drawn, of=of_network, check=check),
+    saved={("networks", "*"): Saved, (): OtherFacts}, border=border,
+    of_network=Facts(shape=Drawings, of=of_network, check=check),
     view=view, tiles={10: tiles}, figures={10: sizes, 40: distances},
 )

@@ -34,7 +34,7 @@ also(Any)(Links)
 
 @also(Any)
 class Point(TypedDict):
-    """What was found at one load, or of all jobs."""
+    """The results at one load, or for all jobs."""
 
     offered_load: NotRequired[Annotated[
         float, "the part of the rate of a rail that an endpoint offers; null of workloads"]]
@@ -53,7 +53,7 @@ class Point(TypedDict):
 
 @also(Any)
 class Job(TypedDict):
-    """What was found of a job."""
+    """The results of a job."""
 
     name: Annotated[str, "its trace"]
     ranks: Annotated[Count, "its processes"]
@@ -67,7 +67,7 @@ class Job(TypedDict):
 
 
 class Packets(Run):
-    """What `sim.packet` found at a point."""
+    """A run of `sim.packet` at a point."""
 
     points: Annotated[list[Point], "what was found at each load; of jobs the one of their run"]
     jobs: NotRequired[Annotated[list[Job], "what was found of each job"]]
@@ -94,12 +94,12 @@ def entries(saved: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
 def _without(point: Any, names: tuple[str, ...]) -> Any:
     """A point without these of its fields."""
     if not isinstance(point, dict):
-        return point  # which the report refuses
+        return point  # the report refuses these
     return {key: value for key, value in point.items() if key not in names}
 
 
 def check(run: Found, data: Found, where: str) -> None:
-    """Points have loads or are of jobs, and links are of the network."""
+    """Checks that points have loads or are of jobs, and that links are the network's."""
     load = not run["jobs"]
     if not load and len(run["points"]) != 1:
         raise fail(f"{where}.points", f"{len(run['points'])} of jobs", "give the one of their run")
@@ -130,7 +130,7 @@ def view(page: View) -> dict[str, Any] | None:
 
 
 def loads(page: View) -> Iterator[Figure]:
-    """Of each traffic the latency at the lowest load that all have, and the most that arrives."""
+    """For each traffic, the latency at the lowest load that all have, and the most that arrives."""
     def most(run: Found) -> float:
         return max((p["accepted_gbps"] for p in run["curve"]["points"]
                     if not p["deadlocked"]), default=0.0)

@@ -18,7 +18,7 @@ SOURCES = {"flyloom": "flyloom", "opensm": "OpenSM", "file": "read from file"}
 
 
 class Verdict(TypedDict):
-    """What was proved, or not."""
+    """A verdict: whether a property was proved, and the witness."""
 
     name: Annotated[str, "what was to be proved"]
     holds: Annotated[bool, "whether it holds"]
@@ -26,7 +26,7 @@ class Verdict(TypedDict):
 
 
 class Proof(TypedDict):
-    """What is known of tables."""
+    """The proof about a set of tables."""
 
     lanes: NotRequired[Annotated[Count, "virtual lanes that they take"]]
     max_hops: NotRequired[Annotated[Count, "links of the longest route"]]
@@ -59,7 +59,7 @@ class Deadlock(TypedDict):
 
 @also(Any)
 class Saved(TypedDict):
-    """What was proved, as `flyloom verify` has it, where the point has tables."""
+    """The proof in the results, as `flyloom verify` has it, if the point has tables."""
 
     holds: Annotated[bool, "whether every verdict holds"]
     complete: Annotated[Complete, "whether every route arrives"]
@@ -70,7 +70,7 @@ class Saved(TypedDict):
 
 
 def of_routing(record: Mapping[str, Any]) -> dict[str, Any]:
-    """What was proved of the tables of a point."""
+    """The proof about the tables of a point."""
     complete, deadlock = record["verify"]["complete"], record["verify"].get("deadlock")
     return {
         "lanes": record.get("lanes"),
@@ -102,7 +102,7 @@ def _verdicts(
 
 
 def border(saved: Mapping[str, Any]) -> None:
-    """It is known what tables are of, and a verdict has its proof."""
+    """Checks that tables name their source, and that each verdict has its proof."""
     for place, record in enumerate(saved["records"]):
         proof, where = record.get("verify") or {}, f"records[{place}]"
         if proof:
@@ -141,7 +141,7 @@ def _failed(routing: Found) -> bool:
 
 
 def tiles(page: View) -> list[dict[str, str]]:
-    """How many of the routings that were judged hold every verdict."""
+    """A headline: for how many of the judged routings every verdict holds."""
     judged = [r for r in page.routings if r["verdicts"] or not r["verified"]]
     if not judged:
         return []
@@ -157,7 +157,7 @@ def tiles(page: View) -> list[dict[str, str]]:
 
 
 def figures(page: View) -> Iterator[Figure]:
-    """The best of what is proved of each network."""
+    """Figures of the best verified routing of each network."""
     yield best_proved(page.routings, "Mean hops of a route", "hops", LOWER,
                       lambda routing: routing["mean_hops"])
     yield best_proved(page.routings, "Virtual lanes of a proved routing", "", LOWER,

@@ -32,7 +32,7 @@ also(Any)(Links)
 
 @also(Any)
 class Point(TypedDict):
-    """What was found at one load."""
+    """The results at one load."""
 
     offered_load: Annotated[float, "flits that an endpoint offers a cycle"]
     accepted_load: Annotated[float, "flits that arrive, by endpoint and cycle"]
@@ -52,7 +52,7 @@ class Point(TypedDict):
 
 @also(Any)
 class Simulation(Run):
-    """What `sim.flit` found at a point."""
+    """A run of `sim.flit` at a point."""
 
     points: Annotated[list[Point], "what was found at each load"]
     saturation_throughput: NotRequired[Annotated[
@@ -60,13 +60,13 @@ class Simulation(Run):
 
 
 def entries(saved: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
-    """What was found at the points of a run, with what was asked."""
+    """The runs of `sim.flit` at the points, with their parameters."""
     for record, found in found_by("sim.flit", saved):
         yield {**found, **asked_of(record, "flit")}
 
 
 def check(run: Found, data: Found, where: str) -> None:
-    """Latencies are pairs, and links are of the network."""
+    """Checks that latencies are pairs, and that links are the network's."""
     for i, point in enumerate(run["points"]):
         at = f"{where}.points[{i}]"
         if any(len(pair) != 2 for pair in point["latency_histogram"]):
@@ -92,13 +92,13 @@ def view(page: View) -> dict[str, Any] | None:
 
 
 def figures(page: View) -> Iterator[Figure]:
-    """Of each traffic the latency at the lowest load that all have, and where each saturates: by
-    the best selection, and by each that several networks have."""
+    """For each traffic, the latency at the lowest load that all have, and where each saturates:
+    with the best path selection, and with each one that several networks have."""
     curves = simulated.curves(page.data["simulations"], page.labels)
     known = all(curve["saturation_throughput"] is not None for curve in curves)
 
     def most(run: Found) -> float:
-        """Where a curve saturates; else the most that arrives at any of its loads."""
+        """The saturation throughput of a curve, or else the most that arrives at any load."""
         curve = run["curve"]
         arrives = (p["accepted_load"] for p in curve["points"] if not p["deadlocked"])
         return float(curve["saturation_throughput"] if known else max(arrives, default=0.0))

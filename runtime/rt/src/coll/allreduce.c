@@ -1,9 +1,10 @@
 /* Allreduce: recursive doubling, ring, Rabenseifner's, reduce and broadcast, or all to all.
  *
  * Thakur, Rabenseifner, Gropp: Optimization of collective communication operations in MPICH, 2005;
- * Patarasuk, Yuan: Bandwidth optimal all-reduce algorithms for clusters of workstations, 2009.
- * Where P is no power of two, the first 2 (P - P') ranks go together in pairs. All but the ring
- * fold in the order of ranks, so that both partners of an exchange get the same bits.
+ * Patarasuk, Yuan: Bandwidth optimal all-reduce algorithms for clusters of workstations, 2009. If P
+ * is no power of two, the first 2 (P - P') ranks, P' the largest power of two below, combine in
+ * pairs first. All but the ring fold in the order of ranks, so that both partners of an exchange
+ * get the same bits.
  */
 #include "call.h"
 #include "trees.h"
@@ -11,8 +12,8 @@
 enum { DOUBLING, RING, RABENSEIFNER, TREE, LINEAR };
 enum { TAG_PAIR = 1 << 20, TAG_BACK };
 
-/* Ranks in pairs, so that a power of two is left; the place among those, or -1. A rank in a pair
-   has what both had in `total`. */
+/* Combines ranks in pairs, so that a power of two is left. A rank has a place among those, or -1;
+   the rank of a pair that stays has the fold of both in `total`. */
 struct pairs {
     int power, extra, place;
 };
@@ -72,7 +73,8 @@ static void doubling(struct fly_sched *s, const struct fly_call *call, unsigned 
     pairs_back(s, call, &p, total);
 }
 
-/* Blocks of whole elements, of sizes that differ by one at most. */
+/* Where part `at` of `parts` begins: parts are whole elements, and their sizes differ by at most
+   one. */
 static size_t cut(const struct fly_call *call, int parts, int64_t at) {
     size_t element = fly_fold_bytes(&call->key.fold), count = call->key.bytes / element;
     size_t small = count / (size_t)parts, larger = count % (size_t)parts;
@@ -99,7 +101,8 @@ static void ring(struct fly_sched *s, const struct fly_call *call, unsigned char
     fly_ring_gather(s, call, total, &blocks, call->rank, call->size);
 }
 
-/* Halves are exchanged with near places first, so that folds join neighbours; then back. */
+/* Exchanges halves with near places first, so that folds join neighbours; then gathers them
+   back. */
 static void rabenseifner(struct fly_sched *s, const struct fly_call *call, unsigned char *total,
                          const unsigned char *own) {
     struct pairs p = pair_up(s, call, total, own);
@@ -118,7 +121,7 @@ static void rabenseifner(struct fly_sched *s, const struct fly_call *call, unsig
         fly_fold_onto(s, other, tag, total + in_at, own == NULL ? NULL : own + in_at,
                       cut(call, p.power, in + (int64_t)half) - in_at,
                       upper ? FLY_TAKE_LEFT : FLY_TAKE_RIGHT);
-        own = NULL; /* what is left of it now comes back from others */
+        own = NULL; /* from here on `total` holds what is left of it */
         low = in;
         high = in + (int64_t)half;
     }
@@ -138,7 +141,7 @@ static void rabenseifner(struct fly_sched *s, const struct fly_call *call, unsig
     pairs_back(s, call, &p, total);
 }
 
-/* One round: each gets the parts of all, and folds them in the order of ranks. */
+/* One round: each rank gets the parts of all, and folds them in the order of ranks. */
 static void linear(struct fly_sched *s, const struct fly_call *call, unsigned char *total) {
     size_t bytes = call->key.bytes, room = (bytes + 15) / 16 * 16, all;
     unsigned char *parts = NULL;

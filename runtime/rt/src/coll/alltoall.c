@@ -1,4 +1,4 @@
-/* All to all: everything at once, a partner a round, or Bruck's halves (see allgather.c). */
+/* All to all: all messages at once, one partner in each round, or Bruck's (see allgather.c). */
 #include "call.h"
 #include "trees.h"
 
@@ -19,7 +19,8 @@ static void direct(struct fly_sched *s, const struct fly_call *call, const unsig
     }
 }
 
-/* Block i is to go i ranks further: for each bit, those of i with it set go as one message. */
+/* Block i must go i ranks further. For each bit, the blocks whose i has it set go as one
+   message. */
 static void bruck(struct fly_sched *s, const struct fly_call *call, const unsigned char *send) {
     size_t bytes = call->key.bytes, size = (size_t)call->size, rank = (size_t)call->rank;
     unsigned char *blocks = fly_temporary(s, bytes * size);

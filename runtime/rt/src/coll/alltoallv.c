@@ -1,4 +1,4 @@
-/* All to all with sizes and places for each rank: everything at once, or a partner a round. */
+/* All to all with sizes and places for each rank: all at once, or one partner in each round. */
 #include "call.h"
 #include "error.h"
 #include "trees.h"
@@ -60,7 +60,7 @@ static int ask(struct fly_call *call, const char *name, fly_team *team, const vo
         call->arrays[i] = arrays[i];
         call->lengths[i] = (size_t)call->size;
     }
-    fly_call_choose(call, 0); /* by what all know */
+    fly_call_choose(call, 0); /* all ranks must choose alike, so no sizes */
     return FLY_OK;
 }
 

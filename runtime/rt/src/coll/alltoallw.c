@@ -1,4 +1,4 @@
-/* All to all with a shape for each rank: as alltoallv, what has gaps packed and unpacked. */
+/* All to all with a shape for each rank: as alltoallv, but shapes with gaps are packed. */
 #include "call.h"
 #include "error.h"
 #include "shapes.h"
@@ -20,7 +20,7 @@ static void build(struct fly_sched *s, const struct fly_call *call) {
     struct fly_piece *ins = fly_temporary(s, size * sizeof *ins);
     if (outs == NULL || ins == NULL) return;
     fly_round(s);
-    for (size_t r = 0; r < size && in_place; r++) /* before anything is received */
+    for (size_t r = 0; r < size && in_place; r++) /* packs before anything is received */
         if (r != me) outs[r] = fly_shape_out(s, &out[r], send + out_at[r], true);
     if (!in_place && fly_shape_bytes(&out[me]) != 0)
         fly_copy_shaped(s, receive + in_at[me], &in[me], send + out_at[me], &out[me]);
@@ -63,7 +63,7 @@ static int ask(struct fly_call *call, const char *name, fly_team *team, const vo
     if (code != FLY_OK) return code;
     fly_call_keep_shapes(call, in_place ? 0 : size, send_shapes, send_at, size, receive_shapes,
                          receive_at);
-    fly_call_choose(call, 0); /* by what all know */
+    fly_call_choose(call, 0); /* all ranks must choose alike, so no sizes */
     return FLY_OK;
 }
 

@@ -1,7 +1,7 @@
 /* Barrier: n-way dissemination, or a tree.
  *
- * Round k of the dissemination: p tells p + j (n+1)^k and hears from p - j (n+1)^k (mod P), j = 1
- * to n, without those of j (n+1)^k >= P. After ceil(log(P) / log(n+1)) rounds it has heard of all.
+ * In round k of the dissemination, p sends to p + j (n+1)^k and receives from p - j (n+1)^k (mod
+ * P), for j = 1 to n with j (n+1)^k < P. After ceil(log(P) / log(n+1)) rounds it has heard of all.
  * Hoefler, Mehlan, Mietke, Rehm: Fast barrier synchronization for InfiniBand, CAC 2006.
  */
 #include "call.h"
@@ -21,7 +21,7 @@ static void dissemination(struct fly_sched *s, const struct fly_call *call) {
     }
 }
 
-/* Up a binomial tree to rank 0, and down again. */
+/* Goes up a binomial tree to rank 0, and down again. */
 static void tree(struct fly_sched *s, const struct fly_call *call) {
     int64_t rank = call->rank, mask = 1;
     fly_round(s);

@@ -19,7 +19,7 @@ void fly_tree_bcast(struct fly_sched *s, const struct fly_call *call, void *buff
             fly_send_to(s, fly_turned((int)(mine + mask), root, size), tag, buffer, bytes);
 }
 
-/* Round k: segment k comes from the one before, segment k - 1 goes to the one behind. */
+/* In round k, segment k comes from the rank before, and segment k - 1 goes to the next rank. */
 static void pipeline(struct fly_sched *s, const struct fly_call *call) {
     int size = call->size, mine = fly_turned(call->rank, -call->key.root, size);
     int before = fly_turned(call->rank, -1, size), behind = fly_turned(call->rank, 1, size);

@@ -1,4 +1,4 @@
-/* Checks of blocks with sizes and places of their own, one for each rank or neighbour. */
+/* Checks blocks that have a size and a place for each rank or neighbour. */
 #include "coll.h"
 #include "error.h"
 

@@ -1,4 +1,4 @@
-/* Schedules that are idle, kept for the next call with the same arguments; the oldest go. */
+/* Keeps idle schedules for the next call with the same arguments; the oldest are freed. */
 #include <string.h>
 
 #include "coll.h"

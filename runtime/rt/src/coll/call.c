@@ -1,4 +1,4 @@
-/* A collective call: opened and checked, then run, begun, or made into a request. */
+/* A collective call: it is opened and checked, then run, begun, or made into a request. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -18,7 +18,7 @@ static void link_in(struct fly_coll *coll) {
     coll->rt->colls = coll;
 }
 
-/* Whether the kernel lets this rank read a member's memory: tried with a byte of its heap. */
+/* Whether the kernel lets this rank read a member's memory: tries it with a byte of the heap. */
 static bool may_read(const struct fly_coll *coll, int rank) {
     int peer = fly_world_rank(coll->team, rank);
     struct fly_carrier *via = coll->rt->peers[peer].via;
@@ -27,7 +27,7 @@ static bool may_read(const struct fly_coll *coll, int rank) {
            via->ops->reach_in(via, peer, &byte, coll->win->table[rank].address, 1, false) == FLY_OK;
 }
 
-/* Lanes to and from the members that share memory. */
+/* Links the lanes to and from the members that share memory. */
 static void link_lanes(struct fly_coll *coll) {
     struct fly_team *team = coll->team;
     struct fly_lane *mine = (struct fly_lane *)(void *)(coll->heap + FLY_COLL_HEAP);
@@ -42,7 +42,7 @@ static void link_lanes(struct fly_coll *coll) {
     }
 }
 
-/* Before the window: a peer that is ready first may send already. */
+/* Runs before the window is made: a peer that is ready first may send already. */
 static int make_coll(struct fly_team *team) {
     struct fly_coll *coll = calloc(1, sizeof *coll);
     void *heap = NULL;
@@ -62,7 +62,7 @@ static int make_coll(struct fly_team *team) {
     worst >>= 32;
     if (code == FLY_OK && worst != 0)
         code = fly_fail((int)worst, "the first collective: settings of another rank are refused");
-    uint64_t multicast = coll->settings.multicast; /* below: whether any wants it */
+    uint64_t multicast = coll->settings.multicast; /* then: does any want it */
     if (code == FLY_OK) code = fly_agree(team->rt, &team->object, &multicast);
     if (code == FLY_OK) team->coll = coll;
     fly_leave(team->rt);
@@ -92,7 +92,7 @@ bool fly_coll_busy(const struct fly_team *team) {
     return team->coll != NULL && team->coll->win != NULL && team->coll->win->collectives != 0;
 }
 
-/* Requests and graphs of users stay, and can only be freed. */
+/* The requests and graphs of users stay, and can only be freed. */
 void fly_coll_end(struct fly_team *team) {
     struct fly_coll *coll = team->coll;
     if (coll == NULL) return;
@@ -196,7 +196,7 @@ int fly_call_folded(struct fly_call *call, const void *send, void *receive, size
     return fly_call_about(call, send, receive, bytes);
 }
 
-/* With the lock: a schedule of this call that is idle, kept or new. */
+/* Finds an idle schedule for the call, kept or newly built; the lock is held. */
 static struct fly_sched *schedule_of(struct fly_call *call, int *code) {
     struct fly_sched *s = fly_kept_take(call->coll, call);
     if (s == NULL) s = fly_sched_new(call, code);
@@ -234,7 +234,7 @@ int fly_call_run(struct fly_call *call) {
     return code;
 }
 
-/* In the list of those that users hold. */
+/* Adds a schedule to the list of those that users hold. */
 static void hold(struct fly_sched *s) {
     struct fly_win *win = s->coll->win;
     s->req.next = win->requests;

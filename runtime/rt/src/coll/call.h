@@ -1,4 +1,4 @@
-/* A collective call: opened and checked, then run, begun, or made into a request. */
+/* A collective call: it is opened and checked, then run, begun, or made into a request. */
 #ifndef FLY_COLL_CALL_H
 #define FLY_COLL_CALL_H
 
@@ -19,7 +19,7 @@ int fly_call_run(struct fly_call *call);
 int fly_call_begin(struct fly_call *call, struct fly_req **req, bool persistent);
 
 int fly_call_root(const struct fly_call *call, int root);
-/* *bytes is count * element; ARG where that is more than memory can have. */
+/* Computes *bytes as count * element; ARG where that is more than memory can have. */
 int fly_call_times(const struct fly_call *call, const char *what, size_t count, size_t element,
                    size_t *bytes);
 void fly_call_fold(struct fly_call *call, const fly_fold *fold);
@@ -32,7 +32,7 @@ int fly_call_folded(struct fly_call *call, const void *send, void *receive, size
 int fly_call_apart(const struct fly_call *call, const void *send, size_t send_bytes,
                    const void *receive, size_t receive_bytes);
 
-/* Starts the request of a collective again; frees it. */
+/* fly_coll_restart starts the request of a collective again; fly_coll_release frees it. */
 int fly_coll_restart(struct fly_req *req);
 void fly_coll_release(struct fly_req *req);
 /* Whether there are collectives of the team that its user has not waited for. */
@@ -65,7 +65,7 @@ void fly_coll_end(struct fly_team *team);
         return code != FLY_OK ? fly_call_refused(&call, code)                             \
                               : fly_call_begin(&call, req, true);                         \
     }
-/* On a team, by a function `ask`. */
+/* FLY_FORMS_ON for a team, by a function `ask`. */
 #define FLY_FORMS(name, pass, ...) \
     FLY_FORMS_ON(fly_team *team, team, ask, name, pass, __VA_ARGS__)
 

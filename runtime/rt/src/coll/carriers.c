@@ -1,10 +1,10 @@
-/* Which carrier of datagrams a place is of: UDP, or behind "ud:" InfiniBand's unreliable ones. */
+/* Chooses the carrier of datagrams by the place: "ud:" is InfiniBand's, everything else UDP. */
 #include <stdio.h>
 #include <string.h>
 
 #include "datagram.h"
 
-/* NULL: this library was built without. */
+/* NULL: this library was built without that carrier. */
 static const struct fly_datagram_ops *carrier_of(const char **where) {
     if (strncmp(*where, "ud:", 3) != 0) return &fly_udp;
     *where += 3;

@@ -1,8 +1,8 @@
-/* With FLYLOOM_CHECK=1 each call first compares its arguments over the team.
+/* With FLYLOOM_CHECK=1 each call first compares its arguments among the team.
  *
- * First what must be the same at all, by a gathering; then, where ranks have sizes of their own,
- * those of both ends of each message, by a message the same way, and what was wrong by a second
- * gathering. All look at the same and say the same.
+ * First it gathers what must be the same at all ranks. Then, where each rank has sizes of its own,
+ * both ends of each message compare theirs by a message along the same edge, and a second gathering
+ * collects what they found. All ranks see the same data, so all report the same error.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -14,7 +14,7 @@
 #include "shapes.h"
 #include "trees.h"
 
-/* What must be the same at all; and whether the arguments were refused where they were given. */
+/* What must be the same at all ranks; and whether the rank itself refused its arguments. */
 struct claim {
     int32_t operation, root, type, op, ordered, algorithm, user, refused;
     uint64_t bytes, element, parameter, vector;
@@ -26,7 +26,7 @@ static bool has_shapes(int operation) {
     return operation == FLY_C_ALLTOALLW || operation == FLY_C_NEIGHBOUR_ALLTOALLW;
 }
 
-/* Sizes of each rank's own, which two ends of a message must have the same. */
+/* Whether an operation has sizes for each rank, which must be equal at both ends of a message. */
 static bool has_sizes(int operation) {
     return operation == FLY_C_ALLTOALLV || operation == FLY_C_NEIGHBOUR_ALLTOALLV ||
            operation == FLY_C_NEIGHBOUR_ALLGATHERV || has_shapes(operation);
@@ -52,7 +52,7 @@ static struct claim claim_of(const struct fly_call *call) {
     return claim;
 }
 
-/* The argument in which two differ, and its values; NULL: none. */
+/* The first argument in which two claims differ, and its two values; NULL: none. */
 static const char *difference(const struct claim *a, const struct claim *b, int64_t *left,
                               int64_t *right) {
     const struct {
@@ -85,9 +85,9 @@ static void build(struct fly_sched *s, const struct fly_call *call) {
 
 static int judge(const struct fly_call *call, const struct claim *claims, int code) {
     int size = call->size;
-    /* claims[i] is of rank + i: all look from rank 0 on, and say the same. */
+    /* claims[i] is of rank + i; all start to compare at rank 0, so all report the same. */
     const struct claim *first = &claims[(size - call->rank) % size];
-    if (code != FLY_OK) return code; /* which this rank has said more of */
+    if (code != FLY_OK) return code; /* this rank has reported the details */
     for (int r = 0; r < size; r++) {
         int refused = claims[(r - call->rank + size) % size].refused;
         if (refused != FLY_OK)
@@ -109,7 +109,7 @@ static int judge(const struct fly_call *call, const struct claim *claims, int co
     return FLY_OK;
 }
 
-/* One block of each rank, `bytes` long, the first of `all` this rank's own and there. */
+/* Gathers one block of `bytes` from each rank; `all` begins with this rank's, filled in before. */
 static int gather(const struct fly_call *call, void *all, size_t bytes) {
     struct fly_call inner;
     int code = fly_call_open(&inner, call->name, call->team, FLY_C_INNER, build);
@@ -119,18 +119,18 @@ static int gather(const struct fly_call *call, void *all, size_t bytes) {
     return fly_call_run(&inner);
 }
 
-/* What an edge brings, as its sender has it. */
+/* The size of the message along an edge, as its sender has it. */
 struct size {
     uint64_t bytes, place;
 };
 
-/* A message whose ends have two sizes; at rank `to`, or none. */
-struct odd {
+/* A message whose two ends have different sizes, at receiver `to`; or none. */
+struct mismatch {
     int64_t from, to;
     uint64_t sent, sent_place, wanted, wanted_place;
 };
 
-/* The other end of the edges of this rank, or all ranks. */
+/* The rank at the other end of one of this rank's edges, or of all ranks. */
 static int peer_of(const struct fly_call *call, size_t place, bool in) {
     if (call->graph == NULL) return (int)place;
     return in ? call->graph->sources[place] : call->graph->targets[place];
@@ -148,7 +148,8 @@ static uint64_t bytes_of(const struct fly_call *call, size_t place, bool in) {
     return sizes == NULL ? call->key.bytes : sizes[place];
 }
 
-/* A size along every edge; those of a rank to itself were compared when the call was checked. */
+/* Sends a size along every edge. A rank's edges to itself were compared when the call was
+   checked. */
 static void build_sizes(struct fly_sched *s, const struct fly_call *call) {
     struct size *to = call->key.receive;
     const struct size *from = call->key.send;
@@ -168,8 +169,8 @@ static void build_sizes(struct fly_sched *s, const struct fly_call *call) {
     }
 }
 
-/* The first message to this rank whose ends differ. */
-static int find_odd(const struct fly_call *call, struct size *sizes, struct odd *odd) {
+/* Finds the first message to this rank whose ends differ. */
+static int find_mismatch(const struct fly_call *call, struct size *sizes, struct mismatch *found) {
     size_t outs = count_of(call, false), ins = count_of(call, true);
     struct fly_call inner;
     int code = fly_call_open(&inner, call->name, call->team, FLY_C_INNER, build_sizes);
@@ -180,44 +181,46 @@ static int find_odd(const struct fly_call *call, struct size *sizes, struct odd 
     inner.key.root = call->graph == NULL ? -1 : call->graph->number;
     inner.graph = call->graph;
     code = fly_call_run(&inner);
-    *odd = (struct odd){.to = -1};
-    for (size_t i = 0; i < ins && code == FLY_OK && odd->to < 0; i++) {
+    *found = (struct mismatch){.to = -1};
+    for (size_t i = 0; i < ins && code == FLY_OK && found->to < 0; i++) {
         const struct size *sent = &sizes[outs + i];
         int peer = peer_of(call, i, true);
         if (peer == call->rank || sent->bytes == bytes_of(call, i, true)) continue;
-        *odd = (struct odd){peer, call->rank, sent->bytes, sent->place, bytes_of(call, i, true), i};
+        *found = (struct mismatch){peer, call->rank, sent->bytes, sent->place,
+                                 bytes_of(call, i, true), i};
     }
     return code;
 }
 
-static int say(const struct fly_call *call, const struct odd *odd) {
+static int say(const struct fly_call *call, const struct mismatch *found) {
     char sent[40] = "bytes";
     const char *of = has_shapes(call->key.operation) ? "shapes" : "bytes";
     const char *unit = has_shapes(call->key.operation) ? " bytes" : "";
     if (call->key.operation != FLY_C_NEIGHBOUR_ALLGATHERV)
         snprintf(sent, sizeof sent, "%s_%s[%llu]",
                  call->key.send == FLY_IN_PLACE ? "receive" : "send", of,
-                 (unsigned long long)odd->sent_place);
+                 (unsigned long long)found->sent_place);
     return fly_fail(FLY_ERR_ARG, "%s: %s: %llu%s at rank %lld, receive_%s[%llu]: %llu%s at rank "
-                    "%lld, which it is sent to", call->name, sent, (unsigned long long)odd->sent,
-                    unit, (long long)odd->from, of, (unsigned long long)odd->wanted_place,
-                    (unsigned long long)odd->wanted, unit, (long long)odd->to);
+                    "%lld, which it is sent to", call->name, sent, (unsigned long long)found->sent,
+                    unit, (long long)found->from, of, (unsigned long long)found->wanted_place,
+                    (unsigned long long)found->wanted, unit, (long long)found->to);
 }
 
-/* All have called the same: now the sizes of both ends of each message. */
+/* Compares the sizes at both ends of each message, once all ranks are known to make the same
+   call. */
 static int compare_ends(const struct fly_call *call) {
     size_t size = (size_t)call->size, all = count_of(call, false) + count_of(call, true);
-    struct odd *odds = calloc(size, sizeof *odds);
+    struct mismatch *mismatches = calloc(size, sizeof *mismatches);
     struct size *sizes = calloc(all + 1, sizeof *sizes);
-    bool there = odds != NULL && sizes != NULL;
-    int code = there ? find_odd(call, sizes, &odds[0])
+    bool there = mismatches != NULL && sizes != NULL;
+    int code = there ? find_mismatch(call, sizes, &mismatches[0])
                      : fly_fail(FLY_ERR_NOMEM, "%s: no memory to compare", call->name);
-    if (code == FLY_OK) code = gather(call, odds, sizeof *odds);
+    if (code == FLY_OK) code = gather(call, mismatches, sizeof *mismatches);
     for (size_t r = 0; r < size && code == FLY_OK; r++) {
-        const struct odd *odd = &odds[(r + size - (size_t)call->rank) % size];
-        if (odd->to >= 0) code = say(call, odd);
+        const struct mismatch *found = &mismatches[(r + size - (size_t)call->rank) % size];
+        if (found->to >= 0) code = say(call, found);
     }
-    free(odds);
+    free(mismatches);
     free(sizes);
     return code;
 }

@@ -1,10 +1,11 @@
-/* The algorithm of a call: the one that was set, or the one that the model says is fastest. */
+/* Chooses the algorithm of a call: the one that was set, or the one that the model finds
+   fastest. */
 #include <math.h>
 #include <string.h>
 
 #include "coll.h"
 
-/* Every fold bracketed by ranks alone: these do. */
+/* The algorithm of an operation that brackets every fold by ranks alone. */
 static int repeatable(int operation) {
     switch (operation) {
     case FLY_C_ALLREDUCE: return 3;      /* tree */
@@ -50,10 +51,11 @@ static void by_setting(struct fly_call *call, size_t bytes, const struct fly_cho
     call->key.parameter = choice->parameter;
     if (choice->parameter == 0) call->key.parameter = parameter_of(call->coll, one, bytes);
     if (one->parameter == NULL || strcmp(one->parameter, "segment") != 0) return;
-    while (call->key.parameter * 4096 < bytes) call->key.parameter *= 2; /* rounds */
+    while (call->key.parameter * 4096 < bytes) call->key.parameter *= 2; /* fewer rounds */
 }
 
-/* Whether what was set can be: folds keep their order, and multicast is open. */
+/* Whether the algorithm that was set can be used: it keeps the order of folds; multicast is
+   open. */
 static bool can_be(const struct fly_call *call, const struct fly_choice *choice, size_t bytes) {
     if (choice->algorithm < 0) return false;
     const struct fly_algorithm *one =

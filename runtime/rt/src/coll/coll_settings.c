@@ -6,7 +6,7 @@
 #include "coll.h"
 #include "error.h"
 
-/* The names of an operation's algorithms, for an error. */
+/* Lists the names of an operation's algorithms, for an error. */
 static const char *names(const struct fly_operation_table *table, char *text, size_t room) {
     size_t at = 0;
     for (int i = 0; i < table->count && at < room; i++) {
@@ -18,7 +18,7 @@ static const char *names(const struct fly_operation_table *table, char *text, si
     return text;
 }
 
-/* The names of all operations. */
+/* Lists the names of all operations, for an error. */
 static const char *operations(char *text, size_t room) {
     size_t at = 0;
     for (int i = 0; i < FLY_C_OPERATIONS && at < room; i++)
@@ -86,7 +86,7 @@ static int flag(const char *name, bool *value) {
     return fly_fail(FLY_ERR_ARG, "%s: \"%s\" must be 0 or 1", name, text);
 }
 
-/* Whether broadcasts may go by multicast, and where. */
+/* Reads whether broadcasts may go by multicast, and where. */
 static int read_multicast(struct fly_coll_settings *settings) {
     const char *group = getenv("FLYLOOM_MULTICAST"), *faults = getenv("FLYLOOM_MULTICAST_FAULTS");
     char must[160];
@@ -105,7 +105,7 @@ static int read_multicast(struct fly_coll_settings *settings) {
     settings->faulty = faults != NULL;
     if (faults != NULL && !fly_faults_read(faults, &settings->faults))
         return fly_fail(FLY_ERR_ARG, "FLYLOOM_MULTICAST_FAULTS: \"%s\" must be "
-                        "SEED[,LOST[,TWICE[,LATE]]], of a hundred datagrams so many", faults);
+                        "SEED[,LOST[,TWICE[,LATE]]], the last three in per cent", faults);
     return FLY_OK;
 }
 

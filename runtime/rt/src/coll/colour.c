@@ -1,8 +1,8 @@
-/* Edge colouring of senders and receivers: first fit, or Koenig's exchange along paths.
+/* Colours the edges between senders and receivers: first fit, or Koenig's exchange along paths.
  *
- * A graph of two sides can be coloured with as many colours as its largest degree. Koenig: Ueber
+ * A bipartite graph can be coloured with as many colours as its largest degree. Koenig: Ueber
  * Graphen und ihre Anwendung auf Determinantentheorie und Mengenlehre, Mathematische Annalen 77,
- * 1916. The message of a colour at a rank is looked up by hash, so that memory is O(messages) also
+ * 1916. A hash table finds the message of a colour at a rank, so that memory is O(messages) even
  * where one rank has most of them.
  */
 #include "colour.h"
@@ -25,7 +25,7 @@ struct colouring {
     size_t room, used;
 };
 
-/* Receivers stand behind the senders. */
+/* Numbers the vertices: the receivers come after the senders. */
 static uint64_t vertex(const struct colouring *c, uint32_t arc, bool receiver) {
     return receiver ? (uint64_t)c->ranks + (uint64_t)c->all[arc].to : (uint64_t)c->all[arc].from;
 }
@@ -41,7 +41,7 @@ static uint32_t get(const struct colouring *c, uint64_t v, uint32_t colour) {
     return slot->key == 0 ? NONE : slot->arc;
 }
 
-/* Twice the room, without what is NONE. */
+/* Doubles the hash table, and drops the entries that are NONE. */
 static bool grow(struct colouring *c) {
     struct slot *old = c->slots;
     size_t room = c->room;
@@ -112,8 +112,8 @@ bool fly_colour_first_fit(int ranks, size_t arcs, const struct fly_arc *all, uin
     return good;
 }
 
-/* Exchanges two colours along the path that leaves the receiver v by colour a, where b is free. It
-   never comes to a sender where a is free: it comes to senders by colour a. */
+/* Exchanges two colours along the path that leaves receiver v by colour a, where b is free. The
+   path cannot reach a sender where a is free, since it arrives at senders by colour a. */
 static bool exchange(struct colouring *c, uint64_t v, uint32_t a, uint32_t b, uint32_t *path) {
     size_t length = 0;
     bool receiver = true, good = true;

@@ -1,7 +1,8 @@
-/* The seam between multicast broadcasts and what carries their datagrams: one file a carrier.
+/* The interface between multicast broadcasts and the carriers of their datagrams, a file each.
  *
- * A datagram goes to all who have joined a group. It may be lost, come twice, or come late; it
- * comes whole. Nothing here knows the runtime: UDP is udp.c, InfiniBand's datagrams are ud.c.
+ * A datagram goes to all who have joined a group. It may be lost, duplicated or late, but it
+ * arrives complete. Nothing here knows the runtime: udp.c is UDP, ud.c InfiniBand's unreliable
+ * datagrams.
  */
 #ifndef FLY_COLL_DATAGRAM_H
 #define FLY_COLL_DATAGRAM_H
@@ -12,54 +13,54 @@
 #include <stddef.h>
 #include <stdint.h>
 
-struct fly_datagrams { /* joined to a group; the first member of what a carrier keeps */
+struct fly_datagrams { /* a joined group; first member of a carrier's own state */
     const struct fly_datagram_ops *ops;
-    size_t most_bytes;    /* of a datagram */
-    size_t waiting_bytes; /* about as many wait at a receiver until it looks */
-    uint64_t dropped;     /* on purpose: faults.c */
-    uint64_t source;      /* what others see its datagrams come from: not 0, and no process that may
-                             not send as it likes can take it */
-    char place[64];       /* which group, for people */
+    size_t most_bytes;    /* in one datagram */
+    size_t waiting_bytes; /* about how many a receiver can buffer until it polls */
+    uint64_t dropped;     /* how many faults.c has dropped on purpose */
+    uint64_t source;      /* the source that others see its datagrams come from: not 0; no process
+                             without the privilege to forge sources can take it */
+    char place[64];       /* the group, for people to read */
 };
 
 struct fly_datagram_ops {
-    /* Whether `where` can be a place; else what it must be, in `why`. */
+    /* Whether `where` can name a place; else `why` says what it must be. */
     bool (*valid)(const char *where, char *why, size_t room);
-    /* Joins a group there. *token 0: a new one; its token, below 2^62, is for the others. NULL: it
-       cannot be, for the reason in `why`. */
+    /* Joins a group there. *token 0: a new group, whose token, below 2^62, is given to the others.
+       NULL: it cannot, for the reason in `why`. */
     struct fly_datagrams *(*open)(const char *where, uint64_t *token, char *why, size_t room);
-    /* Sends to all members, perhaps also to this one; false: not now. A datagram that fails in any
-       other respect is lost. */
+    /* Sends to all members, perhaps also to this one; false: it cannot now. A datagram that fails
+       for another reason is lost. */
     bool (*send)(struct fly_datagrams *link, const void *head, size_t head_bytes, const void *data,
                  size_t bytes);
-    /* Takes the next datagram that has come: its bytes and its source; 0: there is none. */
+    /* Takes the next datagram that has come: returns its bytes and source; 0: there is none. */
     size_t (*receive)(struct fly_datagrams *link, void *into, size_t room, uint64_t *source);
     void (*close)(struct fly_datagrams *link);
 };
 
 extern const struct fly_datagram_ops fly_udp, fly_ud;
 
-/* carriers.c: as `valid` and `open` of the carrier that the place names. */
+/* carriers.c: `valid` and `open` of the carrier that the place names. */
 bool fly_datagrams_valid(const char *where, char *why, size_t room);
 struct fly_datagrams *fly_datagrams_open(const char *where, uint64_t *token, char *why,
                                          size_t room);
 
-/* udp.c: a place, "GROUP" or "1", "...%INTERFACE"; and a group where it names none, by a lot. */
+/* udp.c: a place is "GROUP" or "1", "...%INTERFACE"; where it names no group, `lot` chooses one. */
 struct fly_cast_place {
-    struct in_addr group; /* 0: of its own choice */
+    struct in_addr group; /* 0: udp.c chooses one */
     char interface[IF_NAMESIZE];
 };
 bool fly_cast_place_read(const char *where, struct fly_cast_place *place);
 void fly_cast_place_choose(struct in_addr *group, uint64_t lot);
 
-/* faults.c: a link that loses datagrams, doubles them, or holds them back, in per cent. */
+/* faults.c: a link that loses, duplicates or delays datagrams, each in per cent. */
 struct fly_faults {
     uint64_t seed;
     double lost, twice, late;
 };
-/* SEED[,LOST[,TWICE[,LATE]]] */
+/* Reads SEED[,LOST[,TWICE[,LATE]]]. */
 bool fly_faults_read(const char *text, struct fly_faults *faults);
-/* Owns the inner link; NULL: no memory. */
+/* Wraps a link with faults, and owns it from then on; NULL: no memory. */
 struct fly_datagrams *fly_faults_wrap(struct fly_datagrams *inner, const struct fly_faults *faults,
                                       int rank);
 

@@ -1,11 +1,11 @@
-/* What ran, for a checker of its own: FLYLOOM_COLL_DUMP=PREFIX writes PREFIX.RANK.
+/* Dumps what ran for an independent checker: FLYLOOM_COLL_DUMP=PREFIX writes PREFIX.RANK.
  *
  * A line is a word and numbers: "run OPERATION ALGORITHM NUMBER RANK SIZE ROOT BYTES SEND RECEIVE";
- * of neighbours "target PEER AT BLOCKS BYTES STRIDE" and "source ..." for each, in the order of the
- * lists, AT from the start of what is sent or received; then for each round "round", "copy TO FROM
- * BYTES", "fold TO FROM BYTES left|right", "send PEER TAG FROM BYTES", "receive PEER TAG TO BYTES",
- * "take PEER TAG TO BYTES left|right"; then "done". Memory stands as its address, a broadcast by
- * multicast as a message from its root to each.
+ * for neighbours, "target PEER AT BLOCKS BYTES STRIDE" and "source ..." for each, in the order of
+ * the lists, AT counted from the start of what is sent or received; then for each round "round",
+ * "copy TO FROM BYTES", "fold TO FROM BYTES left|right", "send PEER TAG FROM BYTES", "receive PEER
+ * TAG TO BYTES", "take PEER TAG TO BYTES left|right"; then "done". Memory is written as its
+ * address, and a broadcast by multicast as a message from its root to each rank.
  */
 #include <fcntl.h>
 #include <inttypes.h>
@@ -33,7 +33,7 @@ static int dump_run(void *context, ptrdiff_t to, ptrdiff_t from, size_t bytes) {
 static void dump_round(FILE *file, const struct fly_sched *s, const struct fly_span *span) {
     fprintf(file, "round\n");
     for (size_t i = span[0].local; i < span[1].local; i++) {
-        const struct fly_local *l = &s->locals[i];
+        const struct fly_local_work *l = &s->locals[i];
         struct copy copy = {file, l->to, l->from};
         if (l->take == FLY_TAKE_SHAPED)
             fly_each_run(&s->shapeds[l->bytes].to, &s->shapeds[l->bytes].from, dump_run, &copy);

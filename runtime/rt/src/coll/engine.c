@@ -1,4 +1,4 @@
-/* Runs schedules: rounds one after another, from every turn of the library; never waits. */
+/* Runs schedules, one round after another, in every turn of the library; it never waits itself. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -10,9 +10,9 @@
 #include "remote.h"
 #include "team.h"
 
-/* Between looks at the clock, and between questions to a rank that is waited for. */
+/* How many turns lie between looks at the clock, and between questions to an awaited rank. */
 enum { TURNS_ASK = 32 };
-/* How often a rank looks in a lane before it looks at all else, and how long it does so. */
+/* How often a rank looks in a lane before it looks at all else, and for how many turns it does. */
 enum { LOOKS = 100, TURNS_NEAR = 20 };
 static const uint64_t ASK_NS = 200000000;
 
@@ -56,7 +56,7 @@ static bool post_beside(struct fly_coll *coll, int rank, const struct fly_packet
     return false;
 }
 
-/* A packet, where it may be sent now; one in a lane has no data behind it. */
+/* Sends a packet, if it may be sent now; a packet in a lane has no data behind it. */
 static inline bool post(struct fly_coll *coll, int rank, const struct fly_packet *packet,
                         const void *data, size_t bytes) {
     if (!fly_lanes_there(&coll->lanes[rank])) return post_beside(coll, rank, packet, data, bytes);
@@ -70,7 +70,7 @@ static bool has_unsent(const struct fly_coll *coll, int rank) {
     return via->ops->unsent != NULL && via->ops->unsent(via, world(coll, rank)) != 0;
 }
 
-/* Not in a lane: what goes by multicast has data behind it. */
+/* Sends outside of lanes, since packets of multicast may have data behind them. */
 bool fly_coll_post(struct fly_coll *coll, int rank, int tag, int what, uint64_t number,
                    uint64_t offset, uint64_t value, const void *data, size_t bytes) {
     struct fly_packet packet = packet_of(coll, tag, what, number);
@@ -115,9 +115,9 @@ static void deliver(struct fly_sched *s, int rank, const struct fly_packet *pack
     r->arrived++;
 }
 
-/* Of a collective that is not started here yet; false: no memory. */
+/* Keeps a packet of a collective that has not started here yet; false: no memory. */
 static bool keep_early(struct fly_coll *coll, const struct fly_packet *packet) {
-    struct fly_early *early = coll->spare;
+    struct fly_early_packet *early = coll->spare;
     if (early == NULL)
         early = malloc(sizeof *early);
     else
@@ -134,15 +134,15 @@ static bool keep_early(struct fly_coll *coll, const struct fly_packet *packet) {
     return true;
 }
 
-/* Where a packet goes; false: no memory, it is not taken. */
+/* Gives a packet to its collective, or keeps it; false: no memory, it must come again. */
 static bool sort_in(struct fly_coll *coll, int rank, const struct fly_packet *packet) {
     struct fly_sched *s = find(coll, packet->coll.number);
     if (s != NULL) deliver(s, rank, packet);
     else if (packet->coll.number >= coll->next) return keep_early(coll, packet);
-    return true; /* of one that a death has ended */
+    return true; /* else a death has ended the collective */
 }
 
-/* Takes what a rank has sent. */
+/* Takes the packets that a rank has sent. */
 static void look_in_lane(struct fly_coll *coll, int rank) {
     struct fly_lanes *lanes = &coll->lanes[rank];
     const struct fly_packet *packet;
@@ -168,7 +168,7 @@ static inline void look_for(struct fly_sched *s, struct fly_receiving *r) {
 
 static bool is_inline(size_t bytes) { return bytes <= FLY_COLL_INLINE; }
 
-/* The next piece to where the receiver said; true: there was a credit. */
+/* Sends the next piece to the place that the receiver announced; false: there is no credit. */
 static bool send_piece(struct fly_sched *s, struct fly_sending *sending) {
     struct fly_coll *coll = s->coll;
     uint64_t offset = sending->at[0].offset;
@@ -199,25 +199,25 @@ static bool step_sending(struct fly_sched *s, struct fly_sending *sending) {
         return sending->done;
     }
     if (sending->ready == 0 && !sending->taken) look_in_lane(s->coll, sending->peer);
-    if (sending->asked && !sending->told) {
+    if (sending->asked && !sending->place_sent) {
         struct fly_packet packet = packet_of(s->coll, sending->tag, WHAT_PLACE, s->number);
         packet.coll.piece.offset = (uint64_t)(uintptr_t)sending->from;
         packet.coll.piece.bytes = sending->bytes;
-        sending->told = post(s->coll, sending->peer, &packet, NULL, 0);
+        sending->place_sent = post(s->coll, sending->peer, &packet, NULL, 0);
     }
     while (sending->ready != 0 && send_piece(s, sending)) continue;
     sending->done = sending->taken || sending->sent == sending->bytes;
     return sending->done;
 }
 
-/* Of a message that is read: a question where it is, or word that it has been read. */
+/* Asks where a message is that is to be read, or confirms that it has been read. */
 static bool post_word(struct fly_sched *s, const struct fly_receiving *r, int what) {
     struct fly_packet packet = packet_of(s->coll, r->tag, what, s->number);
     packet.coll.piece.offset = packet.coll.piece.bytes = 0;
     return post(s->coll, r->peer, &packet, NULL, 0);
 }
 
-/* Calls for as many pieces as there is memory for, or asks where the message is. */
+/* Announces places for as many pieces as there is memory for, or asks where the message is. */
 static void call_for(struct fly_sched *s, struct fly_receiving *r) {
     if (is_inline(r->bytes)) return;
     if (r->reads) {
@@ -252,9 +252,9 @@ static int read_there(const struct fly_coll *coll, const struct fly_receiving *r
     return via->ops->reach_in(via, peer, to, r->place + r->taken, bytes, false);
 }
 
-/* Reads a message in the sender's memory: at one go to where it belongs, or in pieces that are
-   folded. Where the sender has died, or a death has ended its part and its memory may be another's
-   by now, nothing more is done here: check_dead ends the schedule. */
+/* Reads a message in the sender's memory: all at once to where it belongs, or in pieces that are
+   folded. If the sender has died, or a death has ended its collective so that its memory may hold
+   something else by now, this does nothing more: check_dead ends the schedule. */
 static bool step_reading(struct fly_sched *s, struct fly_receiving *r, bool may) {
     bool folds = r->take != FLY_TAKE_COPY;
     if (r->arrived == 0) look_in_lane(s->coll, r->peer);
@@ -267,7 +267,7 @@ static bool step_reading(struct fly_sched *s, struct fly_receiving *r, bool may)
         int code = read_there(s->coll, r, to, bytes);
         if (!fly_lane_stays(&s->coll->lanes[r->peer])) {
             fly_peer_died_said(s->coll->rt, fly_lane_left(&s->coll->lanes[r->peer]));
-            s->coll->told_of = true;
+            s->coll->death_heard = true;
             return false;
         }
         if (code != FLY_OK) {
@@ -283,7 +283,7 @@ static bool step_reading(struct fly_sched *s, struct fly_receiving *r, bool may)
     return r->done;
 }
 
-/* `may` false: another must fold into the same memory first. */
+/* Advances one message to this rank. `may` false: another must fold into the same memory first. */
 static bool step_receiving(struct fly_sched *s, struct fly_receiving *r, bool may) {
     if (r->done) return true;
     if (is_inline(r->bytes)) {
@@ -308,7 +308,7 @@ static bool step_receiving(struct fly_sched *s, struct fly_receiving *r, bool ma
 
 static void do_locals(struct fly_sched *s, const struct fly_span *span) {
     for (size_t i = span[0].local; i < span[1].local; i++) {
-        const struct fly_local *local = &s->locals[i];
+        const struct fly_local_work *local = &s->locals[i];
         if (local->take == FLY_TAKE_COPY)
             memmove(local->to, local->from, local->bytes);
         else if (local->take == FLY_TAKE_SHAPED)
@@ -319,7 +319,8 @@ static void do_locals(struct fly_sched *s, const struct fly_span *span) {
     }
 }
 
-/* Whether the round is done. Folds of a round happen in their order, whatever arrives first. */
+/* Advances a round; returns whether it is done. Its folds keep their order, whatever arrives
+   first. */
 static bool step_round(struct fly_sched *s) {
     const struct fly_span *span = &s->rounds[s->round];
     bool all = true, folds = true;
@@ -338,7 +339,7 @@ static bool step_round(struct fly_sched *s) {
     return all;
 }
 
-/* Whether what it sent has left, also where nobody makes a call any more. */
+/* Whether everything that was sent has left, for when the program makes no further call. */
 static bool all_left(const struct fly_sched *s) {
     const struct fly_coll *coll = s->coll;
     const struct fly_rt *rt = coll->rt;
@@ -387,10 +388,10 @@ static void break_all(struct fly_coll *coll) {
     while (coll->running != NULL) fly_sched_end(coll->running, FLY_ERR_PEER);
 }
 
-/* Where a member is dead nobody waits for it any more, and the others are informed once. */
+/* Ends the collectives after the death of a member, and informs the other members once. */
 static void check_dead(struct fly_coll *coll) {
     if (!coll->broken) {
-        bool dead = coll->told_of;
+        bool dead = coll->death_heard;
         for (int r = 0; r < coll->team->size && !dead; r++)
             dead = coll->rt->peers[world(coll, r)].dead;
         if (!dead) return;
@@ -413,14 +414,14 @@ static void check_dead(struct fly_coll *coll) {
     }
 }
 
-/* Over a transport that hears of a death only when it sends: asks those that are waited for. */
+/* Over a transport that notices a death only when it sends: asks the ranks that are awaited. */
 static void ask_missing(struct fly_coll *coll) {
     uint64_t now = fly_now_ns();
     if (now < coll->next_ask_ns) return;
     bool first = coll->next_ask_ns == 0;
     coll->next_ask_ns = now + ASK_NS;
     for (const struct fly_sched *s = coll->running; s != NULL && !first; s = s->next_running) {
-        if (s->round == s->round_count) continue; /* only what it sent has to leave */
+        if (s->round == s->round_count) continue; /* it only waits until its packets have left */
         const struct fly_span *span = &s->rounds[s->round];
         for (int r = -1; s->casting != NULL && (r = fly_cast_awaited(s, r)) >= 0;)
             if (!coll->rt->peers[world(coll, r)].dead && coll->win->members[r].reach != FLY_DIRECT)
@@ -442,7 +443,7 @@ void fly_coll_turn(struct fly_rt *rt) {
             next = s->next_running;
             step(s);
         }
-        if (rt->deaths != 0 || coll->told_of) check_dead(coll);
+        if (rt->deaths != 0 || coll->death_heard) check_dead(coll);
         if (coll->running != NULL && rt->turns % TURNS_ASK == 0) ask_missing(coll);
     }
 }
@@ -454,7 +455,7 @@ bool fly_coll_arrived(struct fly_win *win, int peer, const struct fly_packet *pa
     if (coll == NULL) return true;
     if (packet->flags == WHAT_DEATH) {
         fly_peer_died_said(win->rt, packet->coll.piece.offset);
-        coll->told_of = true;
+        coll->death_heard = true;
         return true;
     }
     bool piece = packet->flags == WHAT_PIECE || packet->flags >= FLY_WHAT_CAST;
@@ -466,9 +467,9 @@ bool fly_coll_arrived(struct fly_win *win, int peer, const struct fly_packet *pa
 
 static void take_early(struct fly_coll *coll, struct fly_sched *s) {
     size_t bucket = bucket_of(s->number);
-    struct fly_early *before = NULL, **at = &coll->early[bucket];
+    struct fly_early_packet *before = NULL, **at = &coll->early[bucket];
     while (*at != NULL) {
-        struct fly_early *early = *at;
+        struct fly_early_packet *early = *at;
         if (early->packet.coll.number != s->number) {
             before = early;
             at = &early->next;
@@ -487,7 +488,7 @@ static void reset(struct fly_sched *s) {
         s->sendings[i].sent = 0;
         s->sendings[i].ready = 0;
         s->sendings[i].done = false;
-        s->sendings[i].asked = s->sendings[i].told = s->sendings[i].taken = false;
+        s->sendings[i].asked = s->sendings[i].place_sent = s->sendings[i].taken = false;
     }
     for (size_t i = 0; i < s->receiving_count; i++) {
         struct fly_receiving *r = &s->receivings[i];
@@ -503,7 +504,7 @@ static void reset(struct fly_sched *s) {
 
 int fly_sched_start(struct fly_sched *s) {
     struct fly_coll *coll = s->coll;
-    if (coll->rt->deaths != 0 || coll->told_of) check_dead(coll);
+    if (coll->rt->deaths != 0 || coll->death_heard) check_dead(coll);
     if (coll->broken) return fly_fail_dead(coll->rt, "a collective", -1);
     reset(s);
     s->number = coll->next++;
@@ -529,7 +530,7 @@ int fly_sched_start(struct fly_sched *s) {
     return FLY_OK;
 }
 
-/* Whether a packet is in the lane that this schedule waits for next; looked for so often. */
+/* Looks up to `looks` times whether the packet that the schedule waits for is in its lane. */
 static inline bool look_ahead(const struct fly_sched *s, int looks) {
     if (s->round == s->round_count) return false;
     const struct fly_span *span = &s->rounds[s->round];
@@ -558,15 +559,15 @@ void fly_coll_await(struct fly_req *req) {
     for (uint32_t turn = 1; !fly_match_complete(&req->want); turn++) {
         bool seen = look_ahead(s, pause.turns < TURNS_NEAR && !pause.rt->crowded ? LOOKS : 1);
         if (seen) step(s);
-        if (!seen || turn % TURNS_ASK == 0) fly_wait_more(&pause); /* also others get on */
+        if (!seen || turn % TURNS_ASK == 0) fly_wait_more(&pause); /* lets others advance */
     }
 }
 
 void fly_early_free(struct fly_coll *coll) {
     for (int b = 0; b <= FLY_COLL_BUCKETS; b++) {
-        struct fly_early *early = b == FLY_COLL_BUCKETS ? coll->spare : coll->early[b];
+        struct fly_early_packet *early = b == FLY_COLL_BUCKETS ? coll->spare : coll->early[b];
         while (early != NULL) {
-            struct fly_early *next = early->next;
+            struct fly_early_packet *next = early->next;
             free(early);
             early = next;
         }

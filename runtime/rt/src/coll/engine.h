@@ -1,4 +1,4 @@
-/* The engine of collectives: it alone runs schedules, with the runtime's lock. */
+/* The engine of collectives: only it runs schedules, with the runtime's lock held. */
 #ifndef FLY_COLL_ENGINE_H
 #define FLY_COLL_ENGINE_H
 
@@ -15,7 +15,7 @@ struct fly_win;
 
 /* Advances the collectives that run; every turn of the library calls it. */
 void fly_coll_turn(struct fly_rt *rt);
-/* A packet of a collective came. false: there is no memory. */
+/* A packet of a collective arrived. false: there is no memory. */
 bool fly_coll_arrived(struct fly_win *win, int peer, const struct fly_packet *packet,
                       const void *data, size_t bytes);
 /* Waits for the request of a collective. */

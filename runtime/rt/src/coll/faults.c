@@ -1,10 +1,10 @@
-/* Datagrams with faults, for tests: lost, doubled or held back as a seeded stream says. */
+/* Datagrams with faults, for tests: a seeded stream decides which are lost, doubled or delayed. */
 #include <stdlib.h>
 #include <string.h>
 
 #include "datagram.h"
 
-/* A datagram that is held back comes at most LATE_MOST receives later. */
+/* A delayed datagram comes at most LATE_MOST receives later. */
 enum { LATE_MOST = 8 };
 
 struct faulty {
@@ -13,7 +13,7 @@ struct faulty {
     struct fly_faults faults;
     uint64_t random;
     unsigned char *held;
-    size_t held_bytes; /* 0: none */
+    size_t held_bytes; /* 0: none is held back */
     uint64_t held_source;
     unsigned wait;
 };

@@ -1,4 +1,4 @@
-/* Folds: how two elements become one; those of the library, and the user's. */
+/* Folds: how two elements become one, by the library's operations and by the user's. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -11,9 +11,9 @@ static const size_t BYTES[] = {
     [FLY_UINT64] = 8, [FLY_FLOAT] = 4,  [FLY_DOUBLE] = 8,
 };
 
-/* Unsigned types carry signed sums, so that overflow wraps: `w` is the type that computes. `into`
-   is `left` or `right`, or shares nothing with them: elements do not depend on one another, which
-   the compiler cannot know. */
+/* Signed sums are computed in unsigned types, so that overflow wraps: `w` is the type that
+   computes. `into` is `left` or `right`, or shares nothing with them, so elements do not depend on
+   one another, which the compiler cannot know. */
 #define EACH(t, w, expression)                     \
     _Pragma("GCC ivdep")                           \
     for (size_t i = 0; i < n; i++) {               \
@@ -35,8 +35,8 @@ static const size_t BYTES[] = {
     case FLY_BOR: EACH(t, w, a | b);    \
     case FLY_BXOR: EACH(t, w, a ^ b)
 
-/* A second copy of each for processors with AVX2, chosen when the library is loaded. Sanitizers
-   are not ready that early. */
+/* Makes a second copy of each function for processors with AVX2, chosen when the library is loaded.
+   Sanitizers are not ready that early. */
 #if defined(__x86_64__) && defined(__GNUC__) && !defined(__clang__) &&                         \
     !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__) && defined(__gnu_linux__)
 #define WIDE __attribute__((target_clones("avx2", "default")))
@@ -83,7 +83,7 @@ static void built_in(const fly_fold *fold, void *into, const void *left, const v
     case FLY_UINT64: fold_uint64(fold->op, into, left, right, n); return;
     case FLY_FLOAT: fold_float(fold->op, into, left, right, n); return;
     case FLY_DOUBLE: fold_double(fold->op, into, left, right, n); return;
-    default: return; /* FLY_BYTES has the user's function */
+    default: return; /* FLY_BYTES goes to the user's function */
     }
 }
 

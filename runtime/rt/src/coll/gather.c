@@ -20,7 +20,7 @@ static void linear(struct fly_sched *s, const struct fly_call *call) {
         fly_copy(s, receive + (size_t)key->root * key->bytes, key->send, key->bytes);
 }
 
-/* Ranks counted from the root: a subtree's blocks lie one behind the other. */
+/* Ranks are counted from the root, so that the blocks of a subtree are consecutive. */
 static void binomial(struct fly_sched *s, const struct fly_call *call) {
     const struct fly_key *key = &call->key;
     int64_t size = call->size, mine = fly_turned(call->rank, -key->root, call->size), mask = 1;

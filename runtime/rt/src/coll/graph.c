@@ -1,8 +1,9 @@
-/* Graphs of neighbour collectives: made together, coloured at rank 0, freed alone.
+/* Graphs of neighbour collectives: made collectively, coloured at rank 0, freed by each rank alone.
  *
- * Rank 0 gets the lists of all, finds for each edge its place at both ends, colours, and gives each
- * rank its own: O(edges) bytes, once. The n-th edge of a pair in the sender's list is the n-th in
- * the receiver's. What a rank may find wrong is agreed on before anybody waits for a message.
+ * Rank 0 gathers the lists of all ranks, finds each edge's place at both ends, colours the edges,
+ * and sends each rank its own: O(edges) bytes, once. The n-th edge of a pair in the sender's list
+ * is the n-th in the receiver's. Errors that one rank finds are agreed on before any rank waits for
+ * a message.
  */
 #include "graph.h"
 
@@ -16,13 +17,13 @@
 #include "progress.h"
 #include "trees.h"
 
-enum { GROUP = 64 }; /* ranks of a round: what they send has room */
+enum { GROUP = 64 }; /* ranks of a round, whose messages fit into the heap */
 
 struct offer {
     uint64_t kind, words;
 };
 
-/* All fail where one does; the others say who. */
+/* Makes all ranks fail where one does; the others report which. */
 static int together(const char *name, struct fly_team *team, int code) {
     uint64_t worst = code == FLY_OK ? 0 : (uint64_t)code << 32 | (uint32_t)team->rank;
     fly_enter(team->rt);
@@ -40,7 +41,7 @@ static void offers(struct fly_sched *s, const struct fly_call *call) {
     fly_bruck_gather(s, call, call->key.receive, call->key.bytes);
 }
 
-/* So many bytes of each rank, one's behind the other's, to rank 0. */
+/* Sends the words of each rank to rank 0, which stores them one rank after the other. */
 static void collect(struct fly_sched *s, const struct fly_call *call) {
     const size_t *bytes = call->arrays[0];
     unsigned char *to = call->key.receive;
@@ -55,7 +56,7 @@ static void collect(struct fly_sched *s, const struct fly_call *call) {
     }
 }
 
-/* And back. */
+/* Sends each rank its part back. */
 static void hand_out(struct fly_sched *s, const struct fly_call *call) {
     const size_t *bytes = call->arrays[0];
     const unsigned char *from = call->key.send;
@@ -85,8 +86,8 @@ static int run(const char *name, struct fly_team *team, fly_build *build, const 
     return fly_call_run(&call);
 }
 
-/* What one rank needs while a graph is made; `offers`: [i] is of rank + i. */
-struct making {
+/* The state while a graph is made; offers[i] is of rank + i. */
+struct graph_build {
     const char *name;
     struct fly_team *team;
     enum fly_graph_kind kind;
@@ -94,7 +95,7 @@ struct making {
     size_t mine_count;
     struct offer *offers;
     size_t *sizes, *starts;
-    int *words; /* of all, at rank 0 */
+    int *words; /* the words of all ranks, at rank 0 */
     struct fly_verdict *verdicts, verdict;
     struct fly_plan plan;
     struct fly_place *slots;
@@ -110,7 +111,7 @@ static void free_graph(struct fly_graph *graph) {
     free(graph);
 }
 
-static void end_making(struct making *m) {
+static void end_making(struct graph_build *m) {
     fly_plan_end(&m->plan);
     free(m->mine);
     free(m->offers);
@@ -122,12 +123,12 @@ static void end_making(struct making *m) {
     free_graph(m->graph);
 }
 
-static int no_memory(const struct making *m) {
+static int no_memory(const struct graph_build *m) {
     return fly_fail(FLY_ERR_NOMEM, "%s: no memory", m->name);
 }
 
-/* All lists to rank 0. */
-static int gather(struct making *m) {
+/* Gathers all lists at rank 0. */
+static int gather(struct graph_build *m) {
     size_t size = (size_t)m->team->size, rank = (size_t)m->team->rank, all = 0;
     m->offers[0] = (struct offer){m->kind, m->mine_count};
     int code = run(m->name, m->team, offers, NULL, m->offers, sizeof *m->offers, NULL);
@@ -154,7 +155,7 @@ static int gather(struct making *m) {
     return run(m->name, m->team, collect, m->mine, m->words, 0, m->sizes);
 }
 
-static int judge(struct making *m) {
+static int judge(struct graph_build *m) {
     size_t size = (size_t)m->team->size;
     if (m->team->rank == 0)
         fly_plan_make(&m->plan, m->kind, m->team->size, m->words, m->starts, m->verdicts);
@@ -169,7 +170,7 @@ static int judge(struct making *m) {
                     (unsigned)v->in_targets, v->to, v->from, (unsigned)v->in_sources);
 }
 
-static int make_room(struct making *m) {
+static int make_room(struct graph_build *m) {
     size_t in = m->verdict.in_count, out = m->verdict.out_count;
     struct fly_graph *graph = calloc(1, sizeof *graph);
     m->slots = malloc((in + out + 1) * sizeof *m->slots);
@@ -202,7 +203,7 @@ static void routes(const struct fly_place *slots, size_t count, struct fly_route
     qsort(into, count, sizeof *into, by_colour);
 }
 
-static int receive(struct making *m) {
+static int receive(struct graph_build *m) {
     size_t size = (size_t)m->team->size;
     struct fly_graph *graph = m->graph;
     for (size_t r = 0; r < size; r++) {
@@ -218,7 +219,7 @@ static int receive(struct making *m) {
     return FLY_OK;
 }
 
-static void link_in(struct making *m) {
+static void link_in(struct graph_build *m) {
     struct fly_graph *graph = m->graph;
     fly_enter(m->team->rt);
     graph->coll = m->team->coll;
@@ -229,9 +230,9 @@ static void link_in(struct making *m) {
     m->graph = NULL;
 }
 
-/* With what this rank has found wrong so far; m->mine is given. */
-static int make(struct making *m, int code, struct fly_graph **out) {
-    struct fly_call first; /* the team's first collective makes what others need */
+/* Makes the graph; `code` is the error that this rank has found so far. Frees m->mine. */
+static int make(struct graph_build *m, int code, struct fly_graph **out) {
+    struct fly_call first; /* opening a call sets up the team's collectives */
     int opened = fly_call_open(&first, m->name, m->team, FLY_C_INNER, offers);
     if (opened != FLY_OK) {
         end_making(m);
@@ -256,7 +257,7 @@ static int make(struct making *m, int code, struct fly_graph **out) {
     return code;
 }
 
-static int list(const struct making *m, const char *what, size_t count, const int ranks[],
+static int list(const struct graph_build *m, const char *what, size_t count, const int ranks[],
                 int *into) {
     if (count != 0 && ranks == NULL)
         return fly_fail(FLY_ERR_ARG, "%s: %s is NULL, for %zu ranks", m->name, what, count);
@@ -268,16 +269,16 @@ static int list(const struct making *m, const char *what, size_t count, const in
     return FLY_OK;
 }
 
-static int open_up(struct making *m, const char *name, enum fly_graph_kind kind, fly_team *team,
-                   struct fly_graph **graph) {
+static int open_up(struct graph_build *m, const char *name, enum fly_graph_kind kind,
+                   fly_team *team, struct fly_graph **graph) {
     if (graph != NULL) *graph = NULL;
     if (team == NULL) return fly_fail(FLY_ERR_ARG, "%s: team is NULL", name);
-    *m = (struct making){.name = name, .team = team, .kind = kind};
+    *m = (struct graph_build){.name = name, .team = team, .kind = kind};
     return FLY_OK;
 }
 
-/* The weights of edges that are sent by; 1 where there are none. */
-static int weigh(const struct making *m, const char *what, size_t count, const int weights[],
+/* Appends the weights of the outgoing edges; 1 where there are none. */
+static int weigh(const struct graph_build *m, const char *what, size_t count, const int weights[],
                  int *into) {
     for (size_t i = 0; i < count; i++) {
         into[i] = weights == NULL ? 1 : weights[i];
@@ -288,8 +289,8 @@ static int weigh(const struct making *m, const char *what, size_t count, const i
     return FLY_OK;
 }
 
-/* Room for two lists, the second with weights, and `more` before them. */
-static int words_for(struct making *m, size_t more, size_t a, size_t b,
+/* Makes room for two lists, the second with weights, and `more` words before them. */
+static int words_for(struct graph_build *m, size_t more, size_t a, size_t b,
                      struct fly_graph *const *graph) {
     if (graph == NULL) return fly_fail(FLY_ERR_ARG, "%s: graph is NULL", m->name);
     if (a > FLY_EDGES_MOST || b > FLY_EDGES_MOST)
@@ -302,7 +303,7 @@ static int words_for(struct making *m, size_t more, size_t a, size_t b,
 
 static int create(const char *name, fly_team *team, size_t count, const int from[],
                   const int to[], const int weights[], fly_graph **graph) {
-    struct making m;
+    struct graph_build m;
     int code = open_up(&m, name, FLY_GRAPH_EDGES, team, graph);
     if (code != FLY_OK) return code;
     code = words_for(&m, 0, count, count, graph);
@@ -325,7 +326,7 @@ int fly_graph_create_weighted(fly_team *team, size_t count, const int from[], co
 static int adjacent(const char *name, fly_team *team, size_t in_count, const int sources[],
                     size_t out_count, const int targets[], const int weights[],
                     fly_graph **graph) {
-    struct making m;
+    struct graph_build m;
     int code = open_up(&m, name, FLY_GRAPH_ADJACENT, team, graph);
     if (code != FLY_OK) return code;
     code = words_for(&m, 1, in_count, out_count, graph);

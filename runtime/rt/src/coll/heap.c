@@ -1,4 +1,4 @@
-/* The memory that peers put pieces into: first fit, so that few pages are touched. */
+/* The memory into which peers put pieces: allocated first fit, so that few pages are touched. */
 #include <stdlib.h>
 #include <string.h>
 

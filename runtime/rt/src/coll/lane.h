@@ -17,7 +17,7 @@ enum { FLY_LANE_DEPTH = 16 };
 /* A lane from one rank to another, in the memory of the reader. */
 struct fly_lane {
     struct fly_slot slots[FLY_LANE_DEPTH];
-    _Alignas(64) fly_word taken; /* by this lane's writer, from the opposite lane */
+    _Alignas(64) fly_word taken; /* how many this lane's writer took from the other lane */
     /* Above 0: a death has ended the collectives of this lane's writer, so what it announced about
        its memory no longer holds. The value is a fly_dead_word, or 1 << 32. */
     fly_word left;
@@ -30,7 +30,7 @@ struct fly_lanes {
     uint64_t may;              /* the last ticket that may be published, as last seen */
     const fly_word *taken;     /* the other writes here how many it took from `out` */
     fly_word *tell;            /* this rank writes here how many it took from `in` */
-    uint64_t told;             /* the last count that it wrote */
+    uint64_t reported;         /* the last count that it wrote */
     fly_word *tell_left;       /* this rank writes here that it has left */
     const fly_word *left;      /* the other writes here that it has left */
     bool reads; /* the kernel lets this rank read the other's memory */
@@ -83,9 +83,9 @@ static inline void fly_lane_send(struct fly_lanes *lanes, const struct fly_packe
 /* After fly_ring_peek: the packet has been read, and its slot is free. */
 static inline void fly_lane_take(struct fly_lanes *lanes) {
     fly_ring_take(&lanes->in);
-    if (lanes->in.next - lanes->told <= FLY_LANE_DEPTH / 2) return;
-    lanes->told = lanes->in.next - 1;
-    fly_store_release(lanes->tell, lanes->told);
+    if (lanes->in.next - lanes->reported <= FLY_LANE_DEPTH / 2) return;
+    lanes->reported = lanes->in.next - 1;
+    fly_store_release(lanes->tell, lanes->reported);
     fly_inlet_rouse(&lanes->out);
 }
 

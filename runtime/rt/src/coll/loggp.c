@@ -1,4 +1,5 @@
-/* Measured parameters of a network from a file of JSON: an object whose keys end in their units. */
+/* Reads a network's measured parameters from a JSON file: an object whose keys end in their
+   units. */
 #include <errno.h>
 #include <math.h>
 #include <stdarg.h>
@@ -14,7 +15,7 @@ enum { FILE_MOST = 1 << 20, DEPTH_MOST = 64 };
 struct text {
     const char *path, *at;
     int line;
-    char *error; /* what is wrong, where something is */
+    char *error; /* receives what is wrong, if anything is */
     size_t room;
 };
 
@@ -39,7 +40,7 @@ static void blanks(struct text *text) {
         text->line += *text->at == '\n';
 }
 
-/* A string; its first characters, as they stand. */
+/* Reads a string, and stores its first characters unchanged. */
 static int string(struct text *text, char *into, size_t room) {
     size_t length = 0;
     if (*text->at != '"') return refuse(text, "a string is missing");
@@ -55,7 +56,7 @@ static int string(struct text *text, char *into, size_t room) {
 
 static int skip(struct text *text, int depth);
 
-/* What is between two brackets: values, or keys with values. */
+/* Skips what is between two brackets: values, or keys with values. */
 static int skip_inside(struct text *text, char end, int depth) {
     char name[4];
     text->at++;
@@ -97,7 +98,7 @@ static int skip(struct text *text, int depth) {
 struct key {
     const char *name;
     double *value;
-    double *also; /* the same where that has no key of its own */
+    double *also; /* also set by this key, unless it has a key of its own */
     bool above_zero, there, optional;
 };
 
@@ -119,7 +120,7 @@ static int read_number(struct text *text, struct key *key) {
     return FLY_OK;
 }
 
-/* L without its unit, or with another: what is there instead of a key that is needed. */
+/* Looks for a needed key without its unit, or with another, to say so in the error. */
 static int unit(const struct text *text, const char *name, const struct key *keys, int count) {
     for (int i = 0; i < count; i++) {
         size_t length = strcspn(keys[i].name, "_"), all = strlen(name);

@@ -1,4 +1,4 @@
-/* Marks that only who has a key can make: SipHash-2-4 of whole words.
+/* Marks that only the owner of a key can make: SipHash-2-4 of whole words.
  *
  * Source: Aumasson, Bernstein: SipHash: a fast short-input PRF, INDOCRYPT 2012.
  */

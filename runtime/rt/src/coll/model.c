@@ -1,7 +1,8 @@
-/* What each algorithm takes by LogGP, for P ranks and the bytes of each; and its best parameter.
+/* Predicts by LogGP the time of each algorithm for P ranks and the bytes of each, and its best
+ * parameter.
  *
- * A message of s bytes takes o_s + L + o_r + s G; the next leaves max(g, o_s) + s G later. On one
- * node, long messages have a G of their own and an overhead more, and folds and copies are counted.
+ * A message of s bytes takes o_s + L + o_r + s G; the next one leaves max(g, o_s) + s G later. On
+ * one node, long messages have their own G and an extra overhead, and folds and copies are counted.
  * Pure: no state, no I/O.
  */
 #include <math.h>
@@ -9,11 +10,11 @@
 
 #include "settings.h"
 
-/* What a processor takes to go from one waiting rank to the next. */
+/* What a processor takes to switch from one waiting rank to the next. */
 static const double SWITCH_NS = 2000;
 
-/* What stands in docs/collectives.md. Where ranks share a processor, a message is seen when its
-   receiver's turn comes, and what one does the others wait for. */
+/* The values are those of docs/collectives.md. Where ranks share a processor, a message is seen
+   when its receiver's turn comes, and what one rank does the others wait for. */
 struct fly_loggp fly_loggp_near(int crowd) {
     struct fly_loggp net = {
         .latency_ns = 100, .send_ns = 60, .receive_ns = 60, .gap_ns = 100, .byte_ns = 0.1,
@@ -49,7 +50,7 @@ static int log2_down(int size) {
     return rounds;
 }
 
-/* What the bytes of a message take. */
+/* The time that the bytes of a message take. */
 static double carry(const struct fly_loggp *net, double bytes) {
     if (net->long_least != 0 && bytes >= (double)net->long_least)
         return net->long_ns + bytes * net->long_byte_ns;
@@ -60,20 +61,20 @@ static double message(const struct fly_loggp *net, double bytes) {
     return net->send_ns + net->latency_ns + net->receive_ns + carry(net, bytes);
 }
 
-/* From one message to the next of the same sender, or receiver. */
+/* The time from one message to the next of the same sender, or receiver. */
 static double gap(const struct fly_loggp *net, double bytes) {
     return most(net->gap_ns, most(net->send_ns, net->receive_ns)) + carry(net, bytes);
 }
 
 double fly_barrier_time(const struct fly_loggp *net, int size, size_t n) {
-    double ways = (double)n, step = most(net->gap_ns, net->send_ns);
+    double arity = (double)n, step = most(net->gap_ns, net->send_ns);
     int rounds = 0;
-    for (double reach = 1; reach < size; reach *= ways + 1) rounds++;
-    double wait = most(net->receive_ns, ways * net->receive_ns - (ways - 1) * step);
-    return rounds * (net->send_ns + (ways - 1) * step + net->latency_ns + wait);
+    for (double reach = 1; reach < size; reach *= arity + 1) rounds++;
+    double wait = most(net->receive_ns, arity * net->receive_ns - (arity - 1) * step);
+    return rounds * (net->send_ns + (arity - 1) * step + net->latency_ns + wait);
 }
 
-/* All are looked at: they are few enough, and the result is kept. */
+/* Tries all n: they are few, and the result is kept. */
 size_t fly_barrier_best(const struct fly_loggp *net, int size) {
     size_t best = 1;
     double least = fly_barrier_time(net, size, 1);
@@ -116,7 +117,7 @@ static double pipeline(const struct fly_loggp *net, int size, size_t bytes, size
     return (size - 1) * message(net, piece) + (count - 1) * (step + carry(net, piece));
 }
 
-/* Powers of two; no more segments than a schedule may have. */
+/* Tries powers of two; a schedule may not have more than SEGMENTS_MOST segments. */
 static size_t pipeline_best(const struct fly_loggp *net, int size, size_t bytes) {
     size_t segment = SEGMENT_LEAST;
     while (segment * SEGMENTS_MOST < bytes) segment *= 2;
@@ -132,39 +133,39 @@ static size_t pipeline_best(const struct fly_loggp *net, int size, size_t bytes)
     return best;
 }
 
-/* Datagrams one after the other; then the ranks that a rank repairs report to it that they are
-   complete. In a long broadcast the reports of all go up a tree to the root. */
-static double multicast(const struct fly_loggp *net, int size, size_t bytes, size_t ways) {
+/* The datagrams go one after the other; then the ranks that a rank repairs report to it that they
+   are complete. In a long broadcast all ranks report up a tree to the root. */
+static double multicast(const struct fly_loggp *net, int size, size_t bytes, size_t arity) {
     if (net->datagram_bytes == 0 || bytes / net->datagram_bytes >= INT32_MAX) return INFINITY;
     if (size < 2 || bytes == 0) return 0;
     double piece = most(1, (double)(bytes < net->datagram_bytes ? bytes : net->datagram_bytes));
     double count = ceil((double)bytes / piece);
     double step = most(net->gap_ns, net->datagram_ns) + piece * net->byte_ns;
     bool tracked = count > most(1, (double)(FLY_MULTICAST_STEP / net->datagram_bytes));
-    double up = tracked && ways == 1 ? FLY_MULTICAST_WAYS : (double)ways, below = 1;
+    double up = tracked && arity == 1 ? FLY_MULTICAST_ARITY : (double)arity, below = 1;
     int levels = tracked ? 0 : 1;
     for (double all = 1; tracked && all < size; all += below) {
         below *= up;
         levels++;
     }
-    double told = up < size - 1 ? up : size - 1;
+    double reports = up < size - 1 ? up : size - 1;
     return 2 * net->datagram_ns + net->latency_ns + piece * net->byte_ns + (count - 1) * step +
-           levels * (message(net, 0) + (told - 1) * gap(net, 0));
+           levels * (message(net, 0) + (reports - 1) * gap(net, 0));
 }
 
 static size_t multicast_best(const struct fly_loggp *net, int size, size_t bytes) {
     size_t best = 1;
-    for (size_t ways = 2; ways <= 64; ways *= 2)
-        if (multicast(net, size, bytes, ways) < multicast(net, size, bytes, best)) best = ways;
+    for (size_t arity = 2; arity <= 64; arity *= 2)
+        if (multicast(net, size, bytes, arity) < multicast(net, size, bytes, best)) best = arity;
     return best;
 }
 
-/* Ranks that are more than a power of two hand in first, and get the result last. */
+/* Ranks beyond a power of two hand in their part first, and get the result last. */
 static double extra(const struct fly_loggp *net, int size, size_t bytes) {
     return size == 1 << log2_down(size) ? 0 : 2 * message(net, (double)bytes);
 }
 
-/* Of a copy of what is sent, and with a fold for each message. */
+/* Doubling works on a copy of what is sent, and folds after each message. */
 static double doubling(const struct fly_loggp *net, int size, size_t bytes, size_t none) {
     double move = (double)bytes * net->move_byte_ns;
     (void)none;
@@ -211,7 +212,7 @@ static double doubled(const struct fly_loggp *net, int size, size_t bytes, size_
     return all;
 }
 
-/* What has been gathered is put in the order of ranks at the end. */
+/* At the end the gathered blocks are put in the order of ranks. */
 static double bruck(const struct fly_loggp *net, int size, size_t bytes, size_t none) {
     return doubled(net, size, bytes, none) + size * (double)bytes * net->move_byte_ns;
 }
@@ -236,15 +237,15 @@ static double exchange(const struct fly_loggp *net, int size, size_t bytes, size
     return size < 2 ? 0 : message(net, (double)bytes) + (size - 2) * step;
 }
 
-/* All to all, folded by each, which copies its own part to the others' first, and the result from
-   there: three copies beside the folds. */
+/* Each rank gets all parts and folds them. It copies its own part for the others first, and the
+   result at the end: three copies beside the folds. */
 static double fold_all(const struct fly_loggp *net, int size, size_t bytes, size_t none) {
     double folds = (size + 2) * (double)bytes * net->move_byte_ns;
     return exchange(net, size, bytes, none) + folds;
 }
 
-/* Ranks that read from one another in no order read from the same one at once: a tenth more, as
-   measured with 2 to 8 ranks. */
+/* Ranks that read from one another in no fixed order sometimes read from the same one at once: a
+   tenth more time, as measured with 2 to 8 ranks. */
 static double crossing(const struct fly_loggp *net, int size, size_t bytes, size_t none) {
     bool reads = net->long_least != 0 && bytes >= net->long_least;
     return exchange(net, size, bytes, none) * (reads && size > 2 ? 1.1 : 1);
@@ -255,8 +256,8 @@ static double halves(const struct fly_loggp *net, int size, size_t bytes, size_t
     return log2_up(size) * message(net, (double)bytes * (size / 2));
 }
 
-/* Along edges in rounds, each when the one before is done, though no sooner than the gap allows;
-   and all at once, as among this rank and its neighbours. */
+/* `coloured` sends along edges in rounds: each begins when the one before is done, but not before
+   the gap allows. `at_once` sends everything at once, among a rank and its neighbours. */
 static double coloured(const struct fly_loggp *net, int degree, size_t bytes, size_t none) {
     double one = message(net, (double)bytes);
     (void)none;

@@ -1,4 +1,4 @@
-/* Runs a broadcast by multicast (multicast.h), one step from every turn of the library. */
+/* Runs broadcasts by multicast (multicast.h), one step in every turn of the library. */
 #include "multicast.h"
 
 #include <stdlib.h>
@@ -9,15 +9,15 @@
 #include "team.h"
 #include "trees.h"
 
-/* Fragments that come behind a missing one before it is asked for, as datagrams change places; so
-   long nothing must have come before the last ones are. */
+/* How many fragments must come behind a missing one before it is asked for, since datagrams may be
+   reordered; and QUIET_NS is how long nothing may have come before the last ones are asked for. */
 enum { LATER = 3 };
 static const uint64_t QUIET_NS = 100000;
-/* Datagrams taken, and sent, in a step. */
+/* The most datagrams taken, and sent, in a step. */
 enum { TAKEN_MOST = 64, SENT_MOST = 16 };
 
-struct fly_cast_early { /* a fragment of a broadcast that has not begun here */
-    struct fly_cast_early *next;
+struct fly_early_fragment { /* a fragment of a broadcast that has not begun here */
+    struct fly_early_fragment *next;
     struct fly_cast_head head;
     size_t bytes;
     unsigned char data[];
@@ -34,7 +34,7 @@ static unsigned char *place_of(const struct fly_sched *s, uint32_t fragment) {
     return (unsigned char *)s->key.receive + (size_t)fragment * s->coll->cast->fragment_bytes;
 }
 
-/* Counted from the root, and back. */
+/* The place of a rank, counted from the root; rank_of is the inverse. */
 static int turned(const struct fly_sched *s, int rank) {
     return fly_turned(rank, -s->key.root, s->coll->team->size);
 }
@@ -43,11 +43,11 @@ static int rank_of(const struct fly_sched *s, int place) {
     return fly_turned(place, s->key.root, s->coll->team->size);
 }
 
-/* The children of a place in a tree where each has `ways`. */
-static int children(int size, int place, int64_t ways, int *first) {
-    int64_t from = place * ways + 1, left = size - from;
+/* The number of children of a place in a tree of this arity, and the place of the first one. */
+static int children(int size, int place, int64_t arity, int *first) {
+    int64_t from = place * arity + 1, left = size - from;
     *first = from < size ? (int)from : size;
-    return left <= 0 ? 0 : (int)(left < ways ? left : ways);
+    return left <= 0 ? 0 : (int)(left < arity ? left : arity);
 }
 
 void fly_cast_build(struct fly_sched *s, const struct fly_call *call) {
@@ -55,14 +55,14 @@ void fly_cast_build(struct fly_sched *s, const struct fly_call *call) {
     int size = call->size, place = turned(s, call->rank);
     if (call->key.bytes == 0 || size == 1) return;
     fly_round(s);
-    struct fly_casting *c = fly_temporary(s, sizeof *c);
+    struct fly_broadcast *c = fly_temporary(s, sizeof *c);
     if (c == NULL) return;
     c->count = (uint32_t)((call->key.bytes - 1) / cast->fragment_bytes + 1);
     c->root = place == 0;
     c->tracked = c->count > cast->step;
-    int64_t ways = (int64_t)call->key.parameter, up = ways == 1 ? FLY_MULTICAST_WAYS : ways;
-    c->repairer = c->root ? -1 : rank_of(s, (int)((place - 1) / ways));
-    c->repaired_count = children(size, place, ways, &c->first_repaired);
+    int64_t arity = (int64_t)call->key.parameter, up = arity == 1 ? FLY_MULTICAST_ARITY : arity;
+    c->repairer = c->root ? -1 : rank_of(s, (int)((place - 1) / arity));
+    c->repaired_count = children(size, place, arity, &c->first_repaired);
     c->parent = c->root ? -1 : rank_of(s, (int)((place - 1) / up));
     if (c->tracked) c->below_count = children(size, place, up, &c->first_below);
     c->below = fly_temporary(s, ((size_t)c->below_count + 1) * sizeof *c->below);
@@ -72,7 +72,7 @@ void fly_cast_build(struct fly_sched *s, const struct fly_call *call) {
 }
 
 uint64_t fly_cast_room(struct fly_sched *s, size_t most) {
-    struct fly_casting *c = s->casting;
+    struct fly_broadcast *c = s->casting;
     uint32_t slots = (uint32_t)(FLY_CAST_SLOTS * most / FLY_COLL_PIECE);
     c->slots = c->root ? 0 : least(slots < 1 ? 1 : slots, c->count);
     return (uint64_t)c->slots * ((bytes_of(s, 0) + 63) / 64 * 64);
@@ -83,32 +83,32 @@ static uint64_t slot_at(const struct fly_sched *s, uint32_t slot) {
 }
 
 void fly_cast_reset(struct fly_sched *s) {
-    struct fly_casting *c = s->casting;
+    struct fly_broadcast *c = s->casting;
     s->coll->rt->casts++;
-    c->begun = c->told_complete = false;
-    c->have = c->reach = c->looked = c->heard = c->told = c->all_have = c->asked = 0;
+    c->begun = c->complete_sent = false;
+    c->have = c->reach = c->looked = c->heard = c->announced = c->all_have = c->asked = 0;
     memset(c->slot, 0, sizeof c->slot);
     memset(c->below, 0, (size_t)c->below_count * sizeof *c->below);
     memset(c->repaired, 0, (size_t)c->repaired_count * sizeof *c->repaired);
     memset(c->bits, 0, c->count / 8 + 1);
 }
 
-static bool is_here(const struct fly_casting *c, uint32_t fragment) {
+static bool is_here(const struct fly_broadcast *c, uint32_t fragment) {
     return c->root || (c->bits[fragment / 8] >> fragment % 8 & 1) != 0;
 }
 
 static void take(struct fly_sched *s, uint32_t fragment, const void *data) {
-    struct fly_casting *c = s->casting;
+    struct fly_broadcast *c = s->casting;
     if (is_here(c, fragment)) return;
     memcpy(place_of(s, fragment), data, bytes_of(s, fragment));
     c->bits[fragment / 8] |= (unsigned char)(1 << fragment % 8);
     while (c->have < c->count && is_here(c, c->have)) c->have++;
 }
 
-/* A datagram of this broadcast. */
+/* Takes a datagram of this broadcast. */
 static void take_cast(struct fly_sched *s, const struct fly_cast_head *head, const void *data,
                       size_t bytes) {
-    struct fly_casting *c = s->casting;
+    struct fly_broadcast *c = s->casting;
     if (c == NULL || c->root || head->source != s->key.root || head->fragment >= c->count ||
         bytes != bytes_of(s, head->fragment))
         return;
@@ -118,11 +118,12 @@ static void take_cast(struct fly_sched *s, const struct fly_cast_head *head, con
     if (c->have < c->count) c->quiet_ns = fly_now_ns();
 }
 
-/* What has no room is lost. */
+/* Keeps a fragment of a broadcast that has not begun here; one for which there is no room is
+   lost. */
 static void keep_early(struct fly_cast *cast, const struct fly_cast_head *head, const void *data,
                        size_t bytes) {
     if (cast->early_bytes + bytes > FLY_CAST_EARLY) return;
-    struct fly_cast_early *early = malloc(sizeof *early + bytes);
+    struct fly_early_fragment *early = malloc(sizeof *early + bytes);
     if (early == NULL) return;
     early->next = NULL;
     early->head = *head;
@@ -133,11 +134,11 @@ static void keep_early(struct fly_cast *cast, const struct fly_cast_head *head, 
     cast->early_bytes += bytes;
 }
 
-/* Those of a broadcast, to it; NULL: all, to nobody. */
+/* Gives a broadcast the fragments that were kept for it; NULL: drops all that were kept. */
 static void take_early(struct fly_cast *cast, struct fly_sched *s) {
-    struct fly_cast_early **at = &cast->early;
+    struct fly_early_fragment **at = &cast->early;
     while (*at != NULL) {
-        struct fly_cast_early *early = *at;
+        struct fly_early_fragment *early = *at;
         if (s != NULL && early->head.number != s->number) {
             at = &early->next;
             continue;
@@ -152,7 +153,7 @@ static void take_early(struct fly_cast *cast, struct fly_sched *s) {
 
 void fly_cast_forget(struct fly_cast *cast) { take_early(cast, NULL); }
 
-/* What the group brings, of whichever broadcast. */
+/* Takes the datagrams that have arrived, of any broadcast. */
 static void take_arrived(struct fly_coll *coll) {
     struct fly_cast *cast = coll->cast;
     for (int i = 0; i < TAKEN_MOST; i++) {
@@ -175,10 +176,11 @@ static void take_arrived(struct fly_coll *coll) {
     }
 }
 
-/* Fragments; of a long broadcast as far as those may be under way that not all have. Broadcasts one
-   by one, so that each that stands still has told of all it sent, or waits for one that has. */
+/* Sends fragments; a long broadcast sends only as many as may be in flight, that is, as not all
+   ranks have. Broadcasts send one at a time: so one that is stopped has either announced all that
+   it sent, or waits for one that has. */
 static void send_more(struct fly_sched *s) {
-    struct fly_casting *c = s->casting;
+    struct fly_broadcast *c = s->casting;
     struct fly_cast *cast = s->coll->cast;
     struct fly_cast_head head = {cast->token, s->number, 0, s->coll->team->rank};
     if (c->have == c->count || (cast->sending != NULL && cast->sending != s)) return;
@@ -196,9 +198,9 @@ static void send_more(struct fly_sched *s) {
     if (c->have == c->count) cast->sending = NULL;
 }
 
-/* What is missing, each fragment once: the transports lose nothing. */
+/* Asks for missing fragments, for each once, since the transports lose nothing. */
 static void ask_for(struct fly_sched *s) {
-    struct fly_casting *c = s->casting;
+    struct fly_broadcast *c = s->casting;
     uint32_t limit = c->reach > LATER ? c->reach - LATER : 0;
     if (limit < c->heard && c->have < c->heard && fly_now_ns() - c->quiet_ns > QUIET_NS)
         limit = c->heard;
@@ -236,14 +238,15 @@ static bool give(struct fly_sched *s, int rank, uint32_t fragment, uint64_t offs
     return true;
 }
 
-/* How much is worth telling: whole steps, or everything. */
-static uint32_t round_of(const struct fly_casting *c, const struct fly_cast *cast) {
+/* The count that is worth announcing: in whole steps, or everything. */
+static uint32_t round_of(const struct fly_broadcast *c, const struct fly_cast *cast) {
     return c->have == c->count ? c->count : c->have / cast->step * cast->step;
 }
 
-/* Those that this rank repairs: what they want, and what they may ask for. */
+/* Serves the ranks that this one repairs: sends what they want, and announces what they may ask
+   for. */
 static void repair(struct fly_sched *s) {
-    struct fly_casting *c = s->casting;
+    struct fly_broadcast *c = s->casting;
     uint32_t have = round_of(c, s->coll->cast);
     for (int i = 0; i < c->repaired_count; i++) {
         struct fly_cast_child *child = &c->repaired[i];
@@ -255,42 +258,42 @@ static void repair(struct fly_sched *s) {
                 give(s, rank, wanted - 1, child->wants[slot].offset, slot))
                 child->wants[slot].fragment = 0;
         }
-        if (child->told < have &&
+        if (child->announced < have &&
             fly_coll_post(s->coll, rank, 0, FLY_CAST_HAVE, s->number, have, 0, NULL, 0))
-            child->told = have;
+            child->announced = have;
     }
 }
 
-/* How much this rank and all below have, up the tree; the root then may send more. */
+/* Reports up the tree how much this rank and all below it have, so that the root may send more. */
 static void track(struct fly_sched *s) {
-    struct fly_casting *c = s->casting;
+    struct fly_broadcast *c = s->casting;
     struct fly_cast *cast = s->coll->cast;
     uint32_t all = round_of(c, cast);
     for (int i = 0; i < c->below_count; i++) all = least(all, c->below[i]);
     if (c->root) cast->in_flight -= all - c->all_have;
     c->all_have = all;
-    if (!c->root && c->told < all &&
+    if (!c->root && c->announced < all &&
         fly_coll_post(s->coll, c->parent, 0, FLY_CAST_HAS, s->number, all, 0, NULL, 0))
-        c->told = all;
+        c->announced = all;
 }
 
-/* That this rank needs no more: what it asked for has come, too. */
+/* Reports that this rank needs no more; all that it asked for must have come, too. */
 static void tell_complete(struct fly_sched *s) {
-    struct fly_casting *c = s->casting;
-    if (c->root || c->told_complete || c->have < c->count || c->asked != 0) return;
-    c->told_complete = fly_coll_post(s->coll, c->repairer, 0, FLY_CAST_COMPLETE, s->number, 0, 0,
+    struct fly_broadcast *c = s->casting;
+    if (c->root || c->complete_sent || c->have < c->count || c->asked != 0) return;
+    c->complete_sent = fly_coll_post(s->coll, c->repairer, 0, FLY_CAST_COMPLETE, s->number, 0, 0,
                                      NULL, 0);
 }
 
-static bool is_done(const struct fly_casting *c) {
-    bool done = c->root ? c->have == c->count : c->told_complete;
-    if (c->tracked) done &= c->all_have == c->count && (c->root || c->told == c->count);
+static bool is_done(const struct fly_broadcast *c) {
+    bool done = c->root ? c->have == c->count : c->complete_sent;
+    if (c->tracked) done &= c->all_have == c->count && (c->root || c->announced == c->count);
     for (int i = 0; i < c->repaired_count; i++) done &= c->repaired[i].complete;
     return done;
 }
 
 bool fly_cast_step(struct fly_sched *s) {
-    struct fly_casting *c = s->casting;
+    struct fly_broadcast *c = s->casting;
     if (!c->begun) take_early(s->coll->cast, s);
     c->begun = true;
     take_arrived(s->coll);
@@ -304,9 +307,9 @@ bool fly_cast_step(struct fly_sched *s) {
     return is_done(c);
 }
 
-/* From who repairs: that there is something, or the thing itself. */
+/* Takes a packet of the repairer: it announces a fragment, or brings one. */
 static void from_above(struct fly_sched *s, const struct fly_packet *packet) {
-    struct fly_casting *c = s->casting;
+    struct fly_broadcast *c = s->casting;
     uint64_t number = packet->coll.piece.offset, slot = packet->coll.piece.bytes;
     uint32_t fragment = (uint32_t)packet->tag;
     if (packet->flags == FLY_CAST_HAVE && number <= c->count && c->heard < number) {
@@ -321,7 +324,7 @@ static void from_above(struct fly_sched *s, const struct fly_packet *packet) {
 }
 
 void fly_cast_deliver(struct fly_sched *s, int rank, const struct fly_packet *packet) {
-    struct fly_casting *c = s->casting;
+    struct fly_broadcast *c = s->casting;
     uint64_t number = packet->coll.piece.offset, slot = packet->coll.piece.bytes;
     uint32_t fragment = (uint32_t)packet->tag;
     int place = turned(s, rank), below = place - c->first_below, at = place - c->first_repaired;
@@ -340,7 +343,7 @@ void fly_cast_deliver(struct fly_sched *s, int rank, const struct fly_packet *pa
 }
 
 int fly_cast_awaited(const struct fly_sched *s, int rank) {
-    const struct fly_casting *c = s->casting;
+    const struct fly_broadcast *c = s->casting;
     for (rank++; rank < s->coll->team->size; rank++) {
         int place = turned(s, rank), below = place - c->first_below, at = place - c->first_repaired;
         if (rank == c->repairer && c->have < c->count) return rank;

@@ -1,4 +1,4 @@
-/* The multicast group of a team: joined by all, tried between all, and left. */
+/* The multicast group of a team: all ranks join it, try it out between all, and leave it. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -13,16 +13,16 @@
 /* In each round of the trial a rank sends PROBES datagrams, and waits twice as long as before. */
 enum { PROBES = 3, ROUNDS = 5 };
 static const uint64_t FIRST_NS = 10000000;
-/* In the values that ranks agree on: a rank that cannot join; else how far a rank's bytes are from
-   the most. */
+/* Flags and limits in the values that ranks agree on: CANNOT, a rank cannot join; else how far a
+   rank's bytes are below BYTES_MOST. */
 static const uint64_t CANNOT = UINT64_C(1) << 40, BYTES_MOST = 65536;
 
-/* The largest value of all; false: a rank has died. */
+/* Finds the largest value of all ranks; false: a rank has died. */
 static bool agree(struct fly_coll *coll, uint64_t *value) {
     return fly_agree(coll->rt, &coll->team->object, value) == FLY_OK;
 }
 
-/* What a rank may have against it, by itself. */
+/* The reason for which this rank alone cannot use multicast; NULL: none. */
 static const char *objection(const struct fly_coll *coll) {
     if (!coll->settings.multicast) return "not asked for: FLYLOOM_MULTICAST";
     if (coll->rt->record != NULL) return "a record has messages between two ranks only";
@@ -44,7 +44,8 @@ static bool join(struct fly_coll *coll) {
     return faulty != NULL;
 }
 
-/* Rank 0 first, whose group the others join. The least that a rank can send or keep is for all. */
+/* Rank 0 opens a group, which the others join. The smallest datagram size of any rank is for
+   all. */
 static bool join_all(struct fly_coll *coll) {
     struct fly_cast *cast = coll->cast;
     bool first = coll->team->rank == 0, joined = first && join(coll);
@@ -70,13 +71,14 @@ static bool join_all(struct fly_coll *coll) {
     return true;
 }
 
-/* The key of marks is rank 0's, and comes by the transports: who listens to the group has none. */
+/* Distributes rank 0's key for marks by the transports, so that eavesdroppers on the group lack
+   it. */
 static bool agree_on_key(struct fly_coll *coll) {
     uint64_t *key = coll->cast->key;
     ssize_t bytes = sizeof coll->cast->key;
     if (coll->team->rank == 0 && getrandom(key, (size_t)bytes, 0) != bytes) key[0] = key[1] = 0;
     for (int i = 0; i < 2; i++) {
-        key[i] >>= 2; /* what ranks agree on has fewer bits */
+        key[i] >>= 2; /* fly_agree carries fewer bits */
         if (!agree(coll, &key[i])) return false;
     }
     if ((key[0] | key[1]) != 0) return true;
@@ -84,14 +86,14 @@ static bool agree_on_key(struct fly_coll *coll) {
     return false;
 }
 
-/* Of a rank's probe that comes from there: sent on by others, it comes from elsewhere. */
+/* The mark of a rank's probe that comes from `source`. If others resend it, its source differs. */
 static uint64_t mark_of(const struct fly_cast *cast, int rank, uint64_t source) {
     uint64_t words[] = {cast->token, (uint64_t)rank, source};
     return fly_mark(cast->key, words, sizeof words / sizeof *words);
 }
 
-/* Takes the probes that have come, and whence each rank's datagrams do; how many ranks are still to
-   be heard. */
+/* Takes the probes that have come, and notes the source of each rank's datagrams; returns how many
+   ranks are still to be heard. */
 static int hear(struct fly_coll *coll) {
     struct fly_cast *cast = coll->cast;
     struct fly_cast_head head;
@@ -110,7 +112,7 @@ static int hear(struct fly_coll *coll) {
     return missing;
 }
 
-/* Whether datagrams of every rank come to every other. Those of the first round may come before a
+/* Whether datagrams of every rank reach every other. Those of the first round may be sent before a
    switch knows who has joined. */
 static bool try_all(struct fly_coll *coll) {
     struct fly_cast *cast = coll->cast;
@@ -152,7 +154,7 @@ static void leave(struct fly_cast *cast) {
 
 void fly_cast_open(struct fly_coll *coll) {
     struct fly_cast *cast = calloc(1, sizeof *cast), none = {0};
-    if (cast == NULL) coll->settings.multicast = false; /* told to the others, who do not wait */
+    if (cast == NULL) coll->settings.multicast = false; /* the others learn it below */
     coll->cast = cast != NULL ? cast : &none;
     if (!join_all(coll) || !agree_on_key(coll) || !try_all(coll)) {
         leave(coll->cast);

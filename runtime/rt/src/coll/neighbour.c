@@ -1,8 +1,8 @@
-/* Neighbour collectives: along the edges of a graph, in rounds by colour or all at once.
+/* Neighbour collectives: messages go along the edges of a graph, by colour or all at once.
  *
- * Every rank goes through its edges in the order of their colours, and no rank has two of a colour
- * to send or two to receive. So the unfinished edge of the least colour is in the round of both its
- * ends, however many colours each takes for one round: every wait ends.
+ * Every rank goes through its edges in the order of their colours, and no rank sends or receives
+ * two edges of one colour. So the unfinished edge of the smallest colour is in the current round of
+ * both its ends, however many colours each rank puts into one round: every wait ends.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -14,14 +14,14 @@
 #include "shapes.h"
 
 enum { COLOURED, AT_ONCE };
-enum { SEND_BYTES, SEND_AT, RECEIVE_BYTES, RECEIVE_AT }; /* or shapes instead of bytes */
-enum { COLOURS_AT_ONCE = 64 }; /* of a round: what they bring has room */
+enum { SEND_BYTES, SEND_AT, RECEIVE_BYTES, RECEIVE_AT }; /* arrays; bytes may be shapes */
+enum { COLOURS_AT_ONCE = 64 }; /* colours in one round, whose messages fit in the heap */
 
 static bool has_shapes(const struct fly_call *call) {
     return call->key.operation == FLY_C_NEIGHBOUR_ALLTOALLW;
 }
 
-/* What a slot sends, but for its gaps. */
+/* The memory that a slot sends, packed if it has gaps. */
 static struct fly_piece out_of(const struct fly_call *call, int slot) {
     const struct fly_key *key = &call->key;
     unsigned char *send = (unsigned char *)(uintptr_t)key->send;
@@ -92,7 +92,7 @@ static void build(struct fly_sched *s, const struct fly_call *call) {
     }
 }
 
-/* From the arguments of the call, not from what was built of them. */
+/* Uses the arguments of the call, not the schedule that was built of them, so as to check it. */
 char *fly_edges_text(const struct fly_call *call) {
     const struct fly_graph *graph = call->graph;
     char *text = NULL;
@@ -128,7 +128,7 @@ static int open_up(struct fly_call *call, const char *name, const struct fly_gra
     return code;
 }
 
-/* The sizes of a rank's edges to itself are those of both ends. */
+/* Checks a rank's edges to itself: their sizes must be equal at both ends. */
 static int own(const struct fly_call *call, const struct fly_graph *graph) {
     for (int i = 0; i < graph->selfs; i++) {
         int out = graph->outs[i].slot, in = graph->ins[i].slot;
@@ -141,7 +141,8 @@ static int own(const struct fly_call *call, const struct fly_graph *graph) {
     return FLY_OK;
 }
 
-/* With blocks of their own to receive, and with such to send where `send_bytes` is not NULL. */
+/* Fills in a call with a block for each source, and one for each target unless `send_bytes` is
+   NULL. */
 static int lists(struct fly_call *call, const size_t *send_bytes, const size_t *send_at,
                  const size_t *receive_bytes, const size_t *receive_at) {
     const size_t *arrays[] = {send_bytes, send_at, receive_bytes, receive_at};
@@ -150,7 +151,7 @@ static int lists(struct fly_call *call, const size_t *send_bytes, const size_t *
         call->lengths[i] = i < 2 ? call->graph->out_count : call->graph->in_count;
     }
     int code = own(call, call->graph);
-    if (code == FLY_OK) fly_call_choose(call, 0); /* by what all know */
+    if (code == FLY_OK) fly_call_choose(call, 0); /* all ranks must choose alike, so no sizes */
     return code;
 }
 
@@ -232,7 +233,7 @@ static int ask_alltoallw(struct fly_call *call, const char *name, fly_graph *gra
     if (code != FLY_OK) return code;
     fly_call_keep_shapes(call, outs, send_shapes, send_at, ins, receive_shapes, receive_at);
     code = own(call, graph);
-    if (code == FLY_OK) fly_call_choose(call, 0); /* by what all know */
+    if (code == FLY_OK) fly_call_choose(call, 0); /* all ranks must choose alike, so no sizes */
     return code;
 }
 

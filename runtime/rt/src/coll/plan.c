@@ -1,4 +1,4 @@
-/* The edges of a whole graph: senders' lists are put beside receivers', and coloured. */
+/* Plans a whole graph: matches senders' lists with receivers', and colours the edges. */
 #include "plan.h"
 
 #include <stdlib.h>
@@ -7,21 +7,21 @@
 #include "colour.h"
 #include "flyloom.h"
 
-/* An edge as one of its ends has it. */
-struct fly_half {
+/* An edge as it stands in the list of one of its ends. */
+struct fly_edge_end {
     int from, to;
-    uint32_t slot; /* in that end's list */
-    int weight;    /* as the sender has it */
+    uint32_t slot; /* its place in that end's list */
+    int weight;    /* the weight that the sender gave */
 };
 
 static void add_out(struct fly_plan *plan, struct fly_verdict *verdicts, int from, int to,
                     int weight) {
     plan->outs[plan->out_count++] =
-        (struct fly_half){from, to, verdicts[from].out_count++, weight};
+        (struct fly_edge_end){from, to, verdicts[from].out_count++, weight};
 }
 
 static void add_in(struct fly_plan *plan, struct fly_verdict *verdicts, int from, int to) {
-    plan->ins[plan->in_count++] = (struct fly_half){from, to, verdicts[to].in_count++, 0};
+    plan->ins[plan->in_count++] = (struct fly_edge_end){from, to, verdicts[to].in_count++, 0};
 }
 
 static void read_edges(struct fly_plan *plan, struct fly_verdict *verdicts, const int *words,
@@ -41,26 +41,27 @@ static void read_lists(struct fly_plan *plan, struct fly_verdict *verdicts, int 
         add_out(plan, verdicts, rank, words[i], words[i + out]);
 }
 
-static int by_pair(const struct fly_half *a, const struct fly_half *b) {
+static int by_pair(const struct fly_edge_end *a, const struct fly_edge_end *b) {
     if (a->from != b->from) return a->from < b->from ? -1 : 1;
     return a->to < b->to ? -1 : a->to > b->to;
 }
 
 static int by_edge(const void *left, const void *right) {
-    const struct fly_half *a = left, *b = right;
+    const struct fly_edge_end *a = left, *b = right;
     int pair = by_pair(a, b);
     if (pair != 0) return pair;
     return a->slot < b->slot ? -1 : a->slot > b->slot;
 }
 
-static uint32_t count_of(const struct fly_half *all, size_t count, const struct fly_half *pair) {
+static uint32_t count_of(const struct fly_edge_end *all, size_t count,
+                         const struct fly_edge_end *pair) {
     uint32_t found = 0;
     for (size_t i = 0; i < count; i++) found += by_pair(&all[i], pair) == 0;
     return found;
 }
 
-/* The first pair that has edges at one end which the other lacks; NULL: none. */
-static const struct fly_half *unmatched(const struct fly_plan *plan) {
+/* The first pair of ranks of which one has edges that the other lacks; NULL: none. */
+static const struct fly_edge_end *unmatched(const struct fly_plan *plan) {
     size_t i = 0;
     for (; i < plan->out_count && i < plan->in_count; i++) {
         int pair = by_pair(&plan->outs[i], &plan->ins[i]);
@@ -75,15 +76,15 @@ struct heavy {
     size_t edge;
 };
 
-/* Equal ones stay in the order of edges. */
+/* Orders edges by weight; equal ones stay in the order of edges. */
 static int by_weight(const void *left, const void *right) {
     const struct heavy *a = left, *b = right;
     if (a->weight != b->weight) return a->weight > b->weight ? -1 : 1;
     return a->edge < b->edge ? -1 : a->edge > b->edge;
 }
 
-/* Rounds of edges between two; those of a rank to itself have none. The heaviest come first, so
-   that those of a round are like one another: a round takes as long as its heaviest. */
+/* Gives edges between two ranks their rounds; edges of a rank to itself have none. The heaviest are
+   coloured first, so that edges of a round are alike: a round takes as long as its heaviest. */
 static bool colour(struct fly_plan *plan, int *colours) {
     size_t arcs = 0;
     uint32_t rounds, *found = malloc((plan->out_count + 1) * sizeof *found);
@@ -117,7 +118,7 @@ static bool fill(struct fly_plan *plan, const struct fly_verdict *verdicts) {
         at += (size_t)verdicts[r].in_count + verdicts[r].out_count;
     }
     for (size_t i = 0; i < plan->out_count && good; i++) {
-        const struct fly_half *out = &plan->outs[i], *in = &plan->ins[i];
+        const struct fly_edge_end *out = &plan->outs[i], *in = &plan->ins[i];
         tag = i > 0 && by_pair(&plan->outs[i - 1], out) == 0 ? tag + 1 : 0;
         plan->slots[first[in->to] + in->slot] = (struct fly_place){in->from, tag, colours[i]};
         plan->slots[first[out->from] + verdicts[out->from].in_count + out->slot] =
@@ -129,7 +130,7 @@ static bool fill(struct fly_plan *plan, const struct fly_verdict *verdicts) {
 }
 
 static void refuse(const struct fly_plan *plan, struct fly_verdict *verdicts, int code,
-                   const struct fly_half *pair) {
+                   const struct fly_edge_end *pair) {
     struct fly_verdict wrong = {.code = code};
     if (pair != NULL) {
         wrong.from = pair->from;
@@ -160,7 +161,7 @@ void fly_plan_make(struct fly_plan *plan, enum fly_graph_kind kind, int size, co
     }
     qsort(plan->outs, plan->out_count, sizeof *plan->outs, by_edge);
     qsort(plan->ins, plan->in_count, sizeof *plan->ins, by_edge);
-    const struct fly_half *pair = unmatched(plan);
+    const struct fly_edge_end *pair = unmatched(plan);
     if (pair != NULL) {
         refuse(plan, verdicts, FLY_ERR_ARG, pair);
     } else if (plan->out_count > FLY_EDGES_MOST || !fill(plan, verdicts)) {

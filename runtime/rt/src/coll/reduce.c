@@ -25,11 +25,11 @@ void fly_tree_reduce(struct fly_sched *s, const struct fly_call *call, void *tot
         fly_send_to(s, fly_turned((int)(mine - mask), root, size), tag, own == NULL ? total : own,
                     bytes);
     else if (own != NULL)
-        fly_copy(s, total, own, bytes); /* alone */
+        fly_copy(s, total, own, bytes); /* the only rank copies its part */
 }
 
-/* From the last to the first, counted from the root; round k folds segment k into this rank's and
-   sends segment k - 1. */
+/* Goes from the last rank to the first, counted from the root; round k folds segment k into this
+   rank's and sends segment k - 1. */
 static void pipeline(struct fly_sched *s, const struct fly_call *call, unsigned char *total,
                      const unsigned char *own, int root) {
     int size = call->size, mine = fly_turned(call->rank, -root, size);

@@ -1,4 +1,4 @@
-/* Reduce-scatter: around the ring; each block straight to its owner; or a tree up and down. */
+/* Reduce-scatter: around the ring; each block directly to its owner; or up and down a tree. */
 #include <string.h>
 
 #include "call.h"
@@ -7,7 +7,7 @@
 
 enum { RING, LINEAR, TREE };
 
-/* Bytes and places of the blocks, which live as long as the schedule. */
+/* Computes the sizes and places of the blocks; they live as long as the schedule. */
 static bool blocks_of(struct fly_sched *s, const struct fly_call *call,
                       struct fly_blocks *blocks) {
     size_t parts = (size_t)call->size, *numbers = fly_temporary(s, 2 * parts * sizeof *numbers);
@@ -22,7 +22,7 @@ static bool blocks_of(struct fly_sched *s, const struct fly_call *call,
     return true;
 }
 
-/* Each rank's part of this rank's block comes to memory of its own; then in the order of ranks. */
+/* Receives each rank's part of this rank's block separately, then folds in the order of ranks. */
 static void linear(struct fly_sched *s, const struct fly_call *call,
                    const struct fly_blocks *blocks, const unsigned char *send) {
     size_t bytes = blocks->bytes[call->rank];

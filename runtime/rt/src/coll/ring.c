@@ -1,4 +1,4 @@
-/* Around the ring: blocks gathered, and blocks folded. */
+/* Gathers blocks, and folds blocks, around the ring of ranks. */
 #include "trees.h"
 
 size_t fly_block_at(const struct fly_blocks *blocks, int r) {
@@ -9,7 +9,8 @@ size_t fly_block_bytes(const struct fly_blocks *blocks, int r) {
     return blocks->at == NULL ? blocks->bytes[0] : blocks->bytes[r];
 }
 
-/* Step k: block owned - k goes on, block owned - k - 1 comes; rank + 1 owns one more. */
+/* In step k block owned - k is sent and block owned - k - 1 received; rank + 1 owns the next
+   one. */
 void fly_ring_gather(struct fly_sched *s, const struct fly_call *call, unsigned char *buffer,
                      const struct fly_blocks *blocks, int owned, int tag) {
     int size = call->size, behind = fly_turned(call->rank, 1, size);
@@ -24,7 +25,7 @@ void fly_ring_gather(struct fly_sched *s, const struct fly_call *call, unsigned 
     }
 }
 
-/* Step k: block r - k - 1 goes on, block r - k - 2 comes and is folded into what is here. */
+/* In step k block r - k - 1 is sent; block r - k - 2 is received and folded into this rank's. */
 void fly_ring_reduce(struct fly_sched *s, const struct fly_call *call, unsigned char *buffer,
                      const unsigned char *own, const struct fly_blocks *blocks, int tag) {
     int size = call->size, behind = fly_turned(call->rank, 1, size);

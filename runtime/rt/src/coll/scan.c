@@ -7,7 +7,7 @@
 
 enum { DOUBLING, CHAIN };
 
-/* Before distance d a rank has the fold of the d ranks up to itself. */
+/* Before the step of distance d, a rank has the fold of the d ranks up to itself. */
 static void doubling(struct fly_sched *s, const struct fly_call *call, void *total) {
     size_t bytes = call->key.bytes;
     void *theirs = NULL;

@@ -1,4 +1,4 @@
-/* Schedules: put together by the operations, tied to their memory, freed. */
+/* Schedules: the operations put them together; here they get their memory and are freed. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -6,7 +6,8 @@
 #include "error.h"
 #include "neighbour.h"
 
-/* Room for one more in an array of the schedule; NULL: no memory, and the schedule has failed. */
+/* Makes room for one more entry in an array of the schedule; NULL: no memory, the schedule
+   fails. */
 static void *more(struct fly_sched *s, void **array, size_t *count, size_t *room, size_t bytes) {
     if (s->failed) return NULL;
     if (*count == *room) {
@@ -72,8 +73,8 @@ void fly_await(struct fly_sched *s, int peer, int tag) {
 static void add_local(struct fly_sched *s, void *to, void *from, size_t bytes,
                       enum fly_take take) {
     if (bytes == 0) return;
-    struct fly_local *local = MORE(s, local);
-    if (local != NULL) *local = (struct fly_local){to, from, bytes, take};
+    struct fly_local_work *local = MORE(s, local);
+    if (local != NULL) *local = (struct fly_local_work){to, from, bytes, take};
 }
 
 void fly_copy(struct fly_sched *s, void *to, const void *from, size_t bytes) {
@@ -87,12 +88,12 @@ void fly_fold_local(struct fly_sched *s, void *to, void *from, size_t bytes, enu
 void fly_copy_shaped(struct fly_sched *s, void *to, const fly_shape *to_shape, const void *from,
                      const fly_shape *from_shape) {
     if (to_shape->blocks * to_shape->block_bytes == 0) return;
-    struct fly_shaped *shaped = MORE(s, shaped);
+    struct fly_shape_copy *shaped = MORE(s, shaped);
     if (shaped == NULL) return;
-    *shaped = (struct fly_shaped){*to_shape, *from_shape};
-    struct fly_local *local = MORE(s, local);
+    *shaped = (struct fly_shape_copy){*to_shape, *from_shape};
+    struct fly_local_work *local = MORE(s, local);
     if (local != NULL)
-        *local = (struct fly_local){to, (void *)(uintptr_t)from, s->shaped_count - 1,
+        *local = (struct fly_local_work){to, (void *)(uintptr_t)from, s->shaped_count - 1,
                                     FLY_TAKE_SHAPED};
 }
 
@@ -110,7 +111,7 @@ void *fly_temporary(struct fly_sched *s, size_t bytes) {
     return made;
 }
 
-/* Receivings and sendings are found by <peer, tag>; both are in one table. */
+/* A hash table finds receivings and sendings by <peer, tag>; both are in the same table. */
 static size_t place_of(const struct fly_sched *s, int peer, int tag, bool sending) {
     uint64_t key = (uint64_t)(uint32_t)peer << 32 | (uint32_t)tag << 1 | sending;
     key *= UINT64_C(0x9E3779B97F4A7C15);
@@ -158,7 +159,7 @@ static bool make_places(struct fly_sched *s) {
     return true;
 }
 
-/* Bytes of a piece of at most `most`: whole elements, and whole cache lines where they may be. */
+/* The bytes of a piece, at most `most`: whole elements, and whole cache lines where possible. */
 static size_t piece_of(const struct fly_receiving *r, size_t most, size_t element) {
     size_t piece = r->bytes < most ? r->bytes : most;
     if (r->take == FLY_TAKE_COPY || piece == r->bytes) return piece;
@@ -173,11 +174,11 @@ uint64_t fly_piece_at(const struct fly_sched *s, const struct fly_receiving *r, 
 
 static uint64_t room_of(const struct fly_receiving *r) {
     if (r->bytes <= FLY_COLL_INLINE) return 0;
-    if (r->reads) return r->take == FLY_TAKE_COPY ? 0 : lines(r->piece); /* read to be folded */
+    if (r->reads) return r->take == FLY_TAKE_COPY ? 0 : lines(r->piece); /* buffer of a fold */
     return lines(r->piece) * (r->piece == r->bytes ? 1 : FLY_COLL_DEPTH);
 }
 
-/* Where pieces go, from the start of the schedule's memory: each of its own, or each round anew. */
+/* Lays out the places of pieces in the schedule's memory: each its own, or reused in each round. */
 static uint64_t lay_out(struct fly_sched *s, size_t most, size_t element, bool early) {
     uint64_t at = 0, all = s->casting == NULL ? 0 : fly_cast_room(s, most);
     for (size_t round = 0; round < s->round_count; round++) {
@@ -196,7 +197,8 @@ static uint64_t lay_out(struct fly_sched *s, size_t most, size_t element, bool e
     return all;
 }
 
-/* Memory for pieces: large ones, at the cost of what is kept; where that does not do, smaller. */
+/* Gets memory for pieces: large ones, even if kept schedules must go; if that fails, smaller
+   ones. */
 static bool get_room(struct fly_sched *s) {
     size_t element = fly_fold_bytes(&s->key.fold);
     s->heap_bytes = lay_out(s, FLY_COLL_PIECE, element, true);
@@ -236,7 +238,7 @@ struct fly_sched *fly_sched_new(const struct fly_call *call, int *code) {
         call->key.build(s, call);
         if (call->graph != NULL && call->coll->settings.dump[0] != 0)
             s->described = fly_edges_text(call);
-        fly_round(s); /* where the last one ends */
+        fly_round(s); /* marks where the last round ends */
         s->round_count -= s->failed ? 0 : 1;
     }
     if (s == NULL || s->failed || !keep_vector(s, call) || !make_places(s)) {

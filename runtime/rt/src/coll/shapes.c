@@ -1,4 +1,4 @@
-/* Blocks of shapes in collectives: checked, packed before they are sent, unpacked at the end. */
+/* Blocks of shapes in collectives: they are checked, packed before sending, unpacked at the end. */
 #include "shapes.h"
 
 #include "error.h"
@@ -27,13 +27,13 @@ void fly_shape_back(struct fly_sched *s, const struct fly_piece *piece, const fl
     if (piece->at != NULL && piece->at != at) fly_copy_shaped(s, at, shape, piece->at, &whole);
 }
 
-/* From a block to the next, up or down. */
+/* The distance from a block to the next, upwards or downwards. */
 static size_t step_of(const fly_shape *shape) {
     return shape->stride_bytes < 0 ? (size_t)0 - (size_t)shape->stride_bytes
                                    : (size_t)shape->stride_bytes;
 }
 
-/* Bytes from the start of a shape to its first and behind its last; false: more than there are. */
+/* How far a shape reaches before its start and behind it; false: further than memory can. */
 static bool reach(const fly_shape *shape, size_t *before, size_t *behind) {
     size_t step = step_of(shape);
     size_t far = 0, total;
@@ -96,7 +96,7 @@ int fly_call_memory(const struct fly_call *call, size_t in_count, const fly_shap
     return FLY_OK;
 }
 
-/* Runs of equal length at equal distances, from the lowest up. */
+/* Runs of equal length at equal distances, in ascending order. */
 struct runs {
     uintptr_t at;
     size_t count, bytes, step;
@@ -116,7 +116,7 @@ static uintptr_t end_of(const struct runs *runs) {
     return runs->at + (runs->count - 1) * runs->step + runs->bytes;
 }
 
-/* With one step: run i of a and run i + m of b, whose starts are d + m step apart. */
+/* For runs with the same step: run i of a and run i + m of b start d + m step apart. */
 static bool meet_in_step(const struct runs *a, const struct runs *b, size_t step) {
     int64_t d = (int64_t)b->at - (int64_t)a->at, s = (int64_t)step;
     for (int k = -1; k <= 1; k++) {
@@ -131,7 +131,7 @@ static bool meet(const struct runs *a, const struct runs *b) {
     if (a->count == 0 || b->count == 0 || a->at >= end_of(b) || b->at >= end_of(a)) return false;
     if (a->count == 1 && b->count == 1) return true;
     if (a->count == 1 || b->count == 1) {
-        /* A long one spans several: it meets where any lies in it. */
+        /* The single long run spans several of the others: it meets them where any lies in it. */
         const struct runs *one = a->count == 1 ? a : b, *many = a->count == 1 ? b : a;
         if (one->bytes >= many->step) return true;
     }

@@ -1,7 +1,7 @@
-/* Datagrams by InfiniBand's unreliable datagrams, also over RoCE: the group is one of rdma_cm.
+/* Carries datagrams by InfiniBand's unreliable datagrams, also over RoCE; the group is rdma_cm's.
  *
- * Behind "ud:" a place is as of UDP (udp.c); the device is that of the interface, or of the route.
- * The token has 62 random bits: all datagrams of a group come, whoever's.
+ * After "ud:" a place is as for UDP (udp.c); the device is that of the interface, or of the route.
+ * The token has 62 random bits, since the datagrams of a group arrive whoever sent them.
  */
 #include <errno.h>
 #include <ifaddrs.h>
@@ -14,7 +14,7 @@
 
 #include "datagram.h"
 
-/* Before what is received stands a global routing header. */
+/* A global routing header (GRH) comes before the received bytes. */
 enum { GRH = 40, RECEIVES = 256, SENDS = 64, PATIENCE_MS = 2000 };
 
 struct ud {
@@ -24,11 +24,11 @@ struct ud {
     struct ibv_pd *pd;
     struct ibv_cq *received, *sent;
     struct ibv_mr *mr;
-    struct ibv_ah *ah; /* of the group */
+    struct ibv_ah *ah; /* the address handle of the group */
     uint32_t qpn, qkey;
-    size_t step; /* from a buffer to the next: those of receives, then those of sends */
+    size_t step; /* distance of buffers; receives, then sends */
     unsigned char *buffers;
-    unsigned busy, next; /* of sends */
+    unsigned busy, next; /* send buffers in use; the next one */
     struct sockaddr_in group;
     bool joined;
 };
@@ -43,7 +43,7 @@ static bool post(struct ud *ud, size_t number) {
     return ibv_post_recv(ud->id->qp, &wanted, &bad) == 0;
 }
 
-/* The event that must come now, to be given back; NULL: another, or none. */
+/* The event that must come next, which the caller acknowledges; NULL: another, or none. */
 static struct rdma_cm_event *await(struct ud *ud, enum rdma_cm_event_type wanted) {
     struct pollfd ready = {.fd = ud->channel->fd, .events = POLLIN};
     struct rdma_cm_event *event;
@@ -168,7 +168,7 @@ static struct fly_datagrams *ud_open(const char *where, uint64_t *token, char *w
         ud_close(&ud->base);
         return NULL;
     }
-    ud->base.source = ud->id->qp->qp_num; /* put into each datagram by the adapter */
+    ud->base.source = ud->id->qp->qp_num; /* the adapter puts it into each datagram */
     *token = lot;
     snprintf(ud->base.place, sizeof ud->base.place, "ud %s by %s", name,
              ibv_get_device_name(ud->id->verbs->device));
@@ -191,7 +191,7 @@ static bool ud_send(struct fly_datagrams *link, const void *head, size_t head_by
     what.wr.ud.remote_qpn = ud->qpn;
     what.wr.ud.remote_qkey = ud->qkey;
     int code = ibv_post_send(ud->id->qp, &what, &bad);
-    if (code != 0) return code != ENOMEM; /* its queue is full; else it is lost */
+    if (code != 0) return code != ENOMEM; /* ENOMEM: the queue is full; else it is lost */
     ud->busy++;
     ud->next = (ud->next + 1) % SENDS;
     return true;

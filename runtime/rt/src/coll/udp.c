@@ -1,6 +1,6 @@
-/* Datagrams by UDP multicast (IPv4): "GROUP", "1" for a group of its own choice, "...%INTERFACE".
+/* Carries datagrams by UDP multicast (IPv4): "GROUP", or "1" to choose a group, "...%INTERFACE".
  *
- * The token has the port and 46 random bits, which tell groups of differing programs apart.
+ * The token has the port and 46 random bits, by which groups of different programs differ.
  */
 #include <errno.h>
 #include <stdio.h>
@@ -12,9 +12,9 @@
 
 #include "datagram.h"
 
-/* Heads of IP and UDP; with them, and the kernel's own, a datagram just fits into 8 KiB. */
+/* The heads of IP and UDP; with them, and the kernel's own, a datagram just fits into 8 KiB. */
 enum { HEADS = 28, DATAGRAM_MOST = 7680, BUFFER_WANTED = 1 << 20 };
-/* Of a receiver's buffer the kernel counts its own structures, too. */
+/* The kernel counts its own structures against a receiver's buffer, about threefold. */
 enum { BUFFER_OF_BYTES = 3 };
 
 struct udp {
@@ -40,7 +40,7 @@ bool fly_cast_place_read(const char *where, struct fly_cast_place *place) {
     return address > 0xE00000FF && address < 0xF0000000;
 }
 
-/* RFC 2365: 239.192.0.0/14 is for an organisation's own use. */
+/* RFC 2365 reserves 239.192.0.0/14 for an organisation's own use. */
 void fly_cast_place_choose(struct in_addr *group, uint64_t lot) {
     if (group->s_addr == 0) group->s_addr = htonl(0xEFC00000U | (lot & 0x3FFFF));
 }
@@ -60,7 +60,7 @@ static void udp_close(struct fly_datagrams *link) {
     free(udp);
 }
 
-/* The socket that receives: bound to the group, so that nothing else comes. */
+/* Opens the receiving socket; it is bound to the group, so that nothing else is received. */
 static const char *join(struct udp *udp, const struct ip_mreqn *group, struct sockaddr_in *at) {
     int one = 1, zero = 0, wanted = BUFFER_WANTED, got = 0;
     socklen_t length = sizeof *at, got_length = sizeof got;
@@ -78,12 +78,12 @@ static const char *join(struct udp *udp, const struct ip_mreqn *group, struct so
     return NULL;
 }
 
-/* An address and a port: while this socket has it the kernel gives it to no other. */
+/* Packs an address and a port, which the kernel gives to no other socket while this one has it. */
 static uint64_t source_of(const struct sockaddr_in *at) {
     return (uint64_t)ntohl(at->sin_addr.s_addr) << 16 | ntohs(at->sin_port);
 }
 
-/* The socket that sends. It is connected, so that the kernel knows the longest datagram and its
+/* Opens the sending socket. It is connected, so that the kernel knows the longest datagram and its
    source address. */
 static const char *aim(struct udp *udp, const struct ip_mreqn *group,
                        const struct sockaddr_in *at) {

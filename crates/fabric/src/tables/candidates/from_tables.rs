@@ -1,4 +1,4 @@
-//! The ways of tables: one in each layer.
+//! The routes of tables: one in each layer.
 
 use super::{Candidate, Candidates, Heading};
 use crate::Topology;

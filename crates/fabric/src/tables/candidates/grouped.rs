@@ -1,6 +1,6 @@
-//! Ways with the fewest links between groups: what dragonflies and megaflies call minimal.
+//! Paths with the fewest links between groups: what dragonflies and megaflies call minimal.
 
-use super::rows::{NO_WAY, rows};
+use super::rows::{NO_PATH, rows};
 use super::{Candidate, Candidates, Heading, LaneClasses, Leg};
 use crate::Topology;
 use crate::geometry::Form;
@@ -9,8 +9,8 @@ use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 use std::sync::Arc;
 
-/// Hierarchical minimal routing: of the ways that cross the fewest links between groups, the
-/// shortest; lanes by the links between groups crossed so far.
+/// Hierarchical minimal routing: among the paths that cross the fewest links between groups, a
+/// packet takes a shortest; the links between groups crossed so far give its lanes.
 ///
 /// Source: Kim, Dally, Scott & Abts, "Technology-driven, highly-scalable dragonfly topology", ISCA
 /// 2008, section 4: lanes rise with each global link, and the one local hop before and after it
@@ -20,7 +20,7 @@ pub struct Grouped {
     on: Arc<Topology>,
     lanes: LaneClasses,
     group: Vec<u32>,
-    /// A row a destination: hops of its ways from every switch, then links between groups of them.
+    /// A row a destination: hops of the paths from every switch, then their links between groups.
     rows: Vec<u8>,
 }
 
@@ -32,10 +32,10 @@ pub fn groups(on: &Topology) -> Option<Vec<u32>> {
 }
 
 impl Grouped {
-    /// All such ways of `on`. O(switches * arcs * log), in parallel.
+    /// All such paths of `on`. O(switches * arcs * log), in parallel.
     ///
     /// # Errors
-    /// When the network has no groups, a way has more than 254 hops, or `watch` says stop.
+    /// When the network has no groups, a path has more than 254 hops, or `watch` says stop.
     pub fn new(on: Arc<Topology>, lanes: LaneClasses, watch: &dyn Watch) -> Result<Self, Stop> {
         let Some(group) = groups(&on) else {
             let help = "one of groups that belong together: dragonfly, megafly";
@@ -47,16 +47,16 @@ impl Grouped {
         Ok(Self { on, lanes, group, rows })
     }
 
-    /// The same ways on other lanes.
+    /// The same paths on other lanes.
     #[must_use]
     pub fn with_lanes(self, lanes: LaneClasses) -> Self {
         Self { lanes, ..self }
     }
 
-    /// Links between groups on the ways from one switch to another; `None` where there is no way.
+    /// Links between groups on the paths from one switch to another; `None` where there is no path.
     pub fn crossings(&self, from: SwitchId, to: SwitchId) -> Option<u8> {
         let (hops, crossings) = self.row(to.0);
-        (hops[from.ix()] != NO_WAY).then(|| crossings[from.ix()])
+        (hops[from.ix()] != NO_PATH).then(|| crossings[from.ix()])
     }
 
     #[inline]
@@ -66,7 +66,7 @@ impl Grouped {
     }
 }
 
-/// Hops and crossings of the ways to `to`: the fewest crossings, then the fewest hops.
+/// Hops and crossings of the paths to `to`: the fewest crossings, then the fewest hops.
 fn fill(on: &Topology, group: &[u32], to: usize, row: &mut [u8]) -> bool {
     let (hops, crossings) = row.split_at_mut(group.len());
     let mut open = BinaryHeap::from([Reverse((0_u8, 0_u8, to))]);
@@ -77,7 +77,7 @@ fn fill(on: &Topology, group: &[u32], to: usize, row: &mut [u8]) -> bool {
         }
         for w in on.graph().neighbours(v).iter().map(|&w| w as usize) {
             let (farther, more) = (far + 1, crossed + u8::from(group[v] != group[w]));
-            if farther == NO_WAY {
+            if farther == NO_PATH {
                 return false;
             }
             if (more, farther) < (crossings[w], hops[w]) {
@@ -126,7 +126,7 @@ impl Leg for Grouped {
 
     fn hops(&self, from: SwitchId, to: SwitchId) -> Option<u8> {
         let hops = self.row(to.0).0[from.ix()];
-        (hops != NO_WAY).then_some(hops)
+        (hops != NO_PATH).then_some(hops)
     }
 
     fn class_groups(&self) -> Option<&[u32]> {

@@ -1,12 +1,13 @@
-//! All shortest ways: each next hop that is nearer to the destination.
+//! All shortest paths: each next hop that is nearer to the destination.
 
-use super::rows::{NO_WAY, rows};
+use super::rows::{NO_PATH, rows};
 use super::{Candidate, Candidates, Heading, LaneClasses, Leg};
 use crate::Topology;
 use base::{Stop, SwitchId, Watch};
 use std::sync::Arc;
 
-/// Minimal adaptive routing: any hop of any shortest way, its lanes by the hops taken so far.
+/// Minimal adaptive routing: a packet may take any hop of any shortest path; the number of hops
+/// taken so far gives its lanes.
 ///
 /// Source: Gunther, "Prevention of deadlocks in packet-switched data transport systems", IEEE
 /// Transactions on Communications 29(4), 1981: with a class of buffers for each hop a packet waits
@@ -22,10 +23,10 @@ pub struct Minimal {
 }
 
 impl Minimal {
-    /// All shortest ways of `on`. O(switches * arcs), in parallel.
+    /// All shortest paths of `on`. O(switches * arcs), in parallel.
     ///
     /// # Errors
-    /// When a shortest way has more than 254 hops, or `watch` says stop.
+    /// When a shortest path has more than 254 hops, or `watch` says stop.
     pub fn new(on: Arc<Topology>, lanes: LaneClasses, watch: &dyn Watch) -> Result<Self, Stop> {
         let graph = on.graph();
         let fill = |to: usize, row: &mut [u8], queue: &mut Vec<u32>| {
@@ -38,8 +39,8 @@ impl Minimal {
                 head += 1;
                 let farther = row[v as usize] + 1;
                 for &w in graph.neighbours(v as usize) {
-                    if row[w as usize] == NO_WAY {
-                        if farther == NO_WAY {
+                    if row[w as usize] == NO_PATH {
+                        if farther == NO_PATH {
                             return false;
                         }
                         row[w as usize] = farther;
@@ -53,7 +54,7 @@ impl Minimal {
         Ok(Self { on, lanes, hops })
     }
 
-    /// The same ways on other lanes.
+    /// The same paths on other lanes.
     #[must_use]
     pub fn with_lanes(self, lanes: LaneClasses) -> Self {
         Self { lanes, ..self }
@@ -102,7 +103,7 @@ impl Leg for Minimal {
     #[inline]
     fn hops(&self, from: SwitchId, to: SwitchId) -> Option<u8> {
         let hops = self.row(to.0)[from.ix()];
-        (hops != NO_WAY).then_some(hops)
+        (hops != NO_PATH).then_some(hops)
     }
 
     fn class_groups(&self) -> Option<&[u32]> {

@@ -1,4 +1,4 @@
-//! Where a packet may go next, and on which lanes: the ways that adaptive routing chooses from.
+//! Where a packet may go next, and on which lanes: the hops that adaptive routing chooses from.
 //!
 //! A scheme states all that packets may ever do, whatever is chosen: who proves it free of deadlock
 //! has proved every choice from it.
@@ -25,7 +25,7 @@ use std::ops::Range;
 /// What a packet carries of its route.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Heading {
-    /// What it goes to now, a number of the scheme's: its destination, or a switch on the way.
+    /// What it goes to now, a number of the scheme's: its destination, or an intermediate switch.
     pub goal: u32,
     /// What it did so far, a number that the scheme gives, below [`Candidates::states`].
     pub state: u32,
@@ -78,12 +78,12 @@ impl LaneClasses {
     }
 }
 
-/// Ways of one leg whose states are classes of lanes, from 0 on, that rise along every way.
+/// The paths of one leg. Their states are classes of lanes, from 0 on, that rise along every path.
 pub trait Leg: Candidates {
     /// The classes.
     fn classes(&self) -> LaneClasses;
 
-    /// Hops of its ways between two switches; `None` where there is no way.
+    /// Hops of its paths between two switches; `None` where there is no path.
     fn hops(&self, from: SwitchId, to: SwitchId) -> Option<u8>;
 
     /// Where classes rise: the group of each switch where it is on links between groups, `None`
@@ -132,7 +132,7 @@ pub trait Candidates: Sync {
     fn next(&self, at: SwitchId, heading: Heading, found: &mut Vec<Candidate>);
 
     /// Whether a packet that has come to its goal in this state is at its destination: always,
-    /// where ways have one leg.
+    /// where paths have one leg.
     fn ends(&self, state: u32) -> bool {
         let _ = state;
         true
@@ -140,7 +140,7 @@ pub trait Candidates: Sync {
 
     /// Appends the states in which a packet that has come in `state` to `at`, its goal's home, and
     /// is not at its destination, may go on to `goal`, whose home is another switch: none, where
-    /// ways have one leg.
+    /// paths have one leg.
     fn onward(&self, at: SwitchId, state: u32, goal: u32, found: &mut Vec<u32>) {
         let _ = (at, state, goal, found);
     }

@@ -1,19 +1,19 @@
-//! Directly, or over a switch in between that is chosen at the source or one hop later.
+//! Directly, or over an intermediate switch that is chosen at the source or one hop later.
 
 use super::{Candidate, Candidates, Heading, LaneClasses, Leg, Via, groups};
 use crate::Topology;
 use base::{SwitchId, TerminalId};
 
-/// Progressive adaptive routing: what set off directly may still go over a switch in between when
-/// it has taken one hop; in networks of groups only if that hop stayed in its group.
+/// Progressive adaptive routing: what set off directly may still go over an intermediate switch
+/// when it has taken one hop; in networks of groups only if that hop stayed in its group.
 ///
 /// Source: Jiang, Kim & Dally, "Indirect adaptive routing on large scale interconnection networks",
 /// ISCA 2009. The lanes of both legs are those of [`Via`]; a packet that turns goes on one class
 /// above the hop that it has taken, so that there is one class more. Where it turns to neighbours
-/// alone its ways are shorter, and need no more classes than those of [`Via`]; where lanes rise
+/// alone its paths are shorter, and need no more classes than those of [`Via`]; where lanes rise
 /// between groups these are neighbours in other groups, to which it goes on the class of its first
 /// hop. States are those of [`Via`], and one of the packets that will turn: their first hop may be
-/// any, since whoever goes that way directly may turn behind it.
+/// any, since a packet that takes this hop directly may turn behind it.
 #[derive(Debug, Clone)]
 pub struct Progressive<B> {
     via: Via<B>,
@@ -25,8 +25,8 @@ impl<B: Leg> Progressive<B> {
     /// Both legs those of `via`, of at most `longest` hops between switches with endpoints; packets
     /// turn to switches that are at most `reach` hops away: `longest`, 1, or none where it is 0.
     ///
-    /// Groups count where lanes rise between them, or ways have three hops and more: in a network
-    /// of diameter 2 no part of a way is inside a group.
+    /// Groups count where lanes rise between them, or paths have three hops and more: in a network
+    /// of diameter 2 no part of a path is inside a group.
     pub fn new(via: Via<B>, longest: u8, reach: u8) -> Self {
         let rising = via.beneath().class_groups().map(<[u32]>::to_vec);
         let group = rising.or_else(|| groups(via.topology()).filter(|_| longest > 2));

@@ -4,20 +4,20 @@ use base::{Interrupted, Refusal, Stop, Watch};
 use rayon::prelude::*;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-/// From where there is no way.
-pub(super) const NO_WAY: u8 = u8::MAX;
+/// From where there is no path.
+pub(super) const NO_PATH: u8 = u8::MAX;
 
 /// Rows of `wide` bytes, one a switch, each filled by `fill`, which says whether all hops fit.
 ///
 /// # Errors
-/// When some way has more than 254 hops, or `watch` says stop.
+/// When some path has more than 254 hops, or `watch` says stop.
 pub(super) fn rows(
     switches: usize,
     wide: usize,
     fill: impl Fn(usize, &mut [u8], &mut Vec<u32>) -> bool + Sync,
     watch: &dyn Watch,
 ) -> Result<Vec<u8>, Stop> {
-    let (mut all, done) = (vec![NO_WAY; switches * wide], AtomicU64::new(0));
+    let (mut all, done) = (vec![NO_PATH; switches * wide], AtomicU64::new(0));
     let one = |queue: &mut Vec<u32>, (to, row): (usize, &mut [u8])| -> Result<bool, Interrupted> {
         watch.tick("distances", done.fetch_add(1, Ordering::Relaxed), switches as u64)?;
         queue.clear();
@@ -26,7 +26,7 @@ pub(super) fn rows(
     let rows = all.par_chunks_exact_mut(wide.max(1)).enumerate();
     let fits: Vec<bool> = rows.map_init(Vec::new, one).collect::<Result<_, _>>()?;
     if fits.contains(&false) {
-        let why = "a way of more than 254 hops between switches";
+        let why = "a path of more than 254 hops between switches";
         return Err(Refusal::new("", why, "a network of smaller diameter").into());
     }
     Ok(all)

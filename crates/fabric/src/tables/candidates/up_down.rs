@@ -1,16 +1,16 @@
-//! Up towards a root, then down: the shortest of these ways, on any lane.
+//! Up towards a root, then down: the shortest of these paths, on any lane.
 
-use super::rows::{NO_WAY, rows};
+use super::rows::{NO_PATH, rows};
 use super::{Candidate, Candidates, Heading};
 use crate::Topology;
 use base::{Stop, SwitchId, Watch};
 use std::sync::Arc;
 
-/// Up*/down* routing, adaptive: every hop of every shortest way that goes up, then down.
+/// Up*/down* routing, adaptive: every hop of every shortest path that goes up, then down.
 ///
 /// Source: Schroeder et al., "Autonet: a high-speed, self-configuring local area network using
 /// point-to-point links", IEEE Journal on Selected Areas in Communications 9(8), 1991. Up is from a
-/// switch to one of lower rank, or of the same and lower number. On a tree these are all ways to a
+/// switch to one of lower rank, or of the same and lower number. On a tree these are all paths to a
 /// nearest common ancestor. A goal is a switch; state 0 may still go up, 1 goes down.
 /// O(switches^2) bytes.
 #[derive(Debug, Clone)]
@@ -18,8 +18,8 @@ pub struct UpDown {
     on: Arc<Topology>,
     rank: Vec<u32>,
     lanes: u8,
-    /// A row a destination: hops of the shortest way up and down from every switch, then of the
-    /// shortest way that only goes down.
+    /// A row a destination: hops of the shortest path up and down from every switch, then of the
+    /// shortest path that only goes down.
     hops: Vec<u8>,
 }
 
@@ -33,7 +33,7 @@ impl UpDown {
     /// top level of a tree. O(switches * arcs), in parallel.
     ///
     /// # Errors
-    /// When a way has more than 254 hops, or `watch` says stop.
+    /// When a path has more than 254 hops, or `watch` says stop.
     ///
     /// # Panics
     /// When not every switch has a rank, or there is no lane.
@@ -73,8 +73,8 @@ impl UpDown {
                     continue;
                 }
                 let (legal, down) = (&mut legal[w as usize], &mut down[w as usize]);
-                let is_new = [*legal == NO_WAY, !comes_up && *down == NO_WAY];
-                if farther == NO_WAY && is_new != [false; 2] {
+                let is_new = [*legal == NO_PATH, !comes_up && *down == NO_PATH];
+                if farther == NO_PATH && is_new != [false; 2] {
                     return false;
                 }
                 if is_new[0] {
@@ -114,7 +114,7 @@ impl Candidates for UpDown {
         let row = &self.hops[heading.goal as usize * switches * 2..][..switches * 2];
         let (legal, down) = row.split_at(switches);
         let here = if heading.state == UP { legal[at.ix()] } else { down[at.ix()] };
-        if here == NO_WAY {
+        if here == NO_PATH {
             return;
         }
         let (lane, width) = (0, self.lanes);

@@ -4,8 +4,9 @@ use super::{Candidate, Candidates, Grouped, Heading, Minimal};
 use crate::Topology;
 use base::{SwitchId, TerminalId};
 
-/// Valiant's routing and what chooses between it and the direct way (UGAL): first to a switch in
-/// between, any goal of the scheme beneath, then to the destination; or there at once.
+/// Valiant's routing, and what chooses between it and the direct path (UGAL): a packet goes first
+/// to an intermediate switch, any goal of the scheme beneath, then to its destination; or there at
+/// once.
 ///
 /// Source: Valiant, "A scheme for fast parallel communication", SIAM Journal on Computing 11(2),
 /// 1982; Singh, "Load-balanced routing in interconnection networks", thesis, Stanford 2005 (UGAL).
@@ -22,7 +23,8 @@ pub struct Via<B> {
 enum Legs {
     /// Others than those of the first.
     Apart,
-    /// Counted on from those of the first, so many classes higher at the switch in between.
+    /// Counted on from those of the first: at the intermediate switch a packet goes up by this
+    /// number of classes.
     Counted(u32),
 }
 
@@ -47,7 +49,7 @@ impl<B: Candidates> Via<B> {
 }
 
 impl Via<Minimal> {
-    /// Both legs by shortest ways, lanes by the hops taken since the source: the classes of
+    /// Both legs by shortest paths, lanes by the hops taken since the source: the classes of
     /// `beneath` must count the hops of both.
     pub fn by_hop(beneath: Minimal) -> Self {
         Self { beneath, lanes: Legs::Counted(0) }
@@ -55,8 +57,8 @@ impl Via<Minimal> {
 }
 
 impl Via<Grouped> {
-    /// Both legs by ways of the fewest links between groups, lanes by the links between groups
-    /// crossed since the source, and one class higher from the switch in between on.
+    /// Both legs by paths of the fewest links between groups, lanes by the links between groups
+    /// crossed since the source, and one class higher from the intermediate switch on.
     ///
     /// Source: Kim, Dally, Scott & Abts, ISCA 2008, section 4, who go over a group and need three
     /// classes; over a switch of it there is one local hop more, and a fourth.

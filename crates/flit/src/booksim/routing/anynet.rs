@@ -47,7 +47,7 @@ const MOST_PAIRS: u64 = 1 << 28;
 const DETOUR: u32 = 1;
 /// A packet on its last part, or without another one.
 const LAST: u32 = 2;
-/// Routers on the way that UGAL compares.
+/// The intermediate routers that UGAL draws and compares.
 const DRAWN: usize = 4;
 
 const NAMES: [&str; 4] = ["min", "val", "ugallnew", "ugalgnew"];
@@ -105,7 +105,7 @@ pub(super) fn guide(
     Ok(Box::new(Anynet { routers, homes, next, between: middles, linked, vcs, rule, hops }))
 }
 
-/// The first ports of shortest ways by latency from each router to each other.
+/// The first ports of shortest paths by latency from each router to each other.
 ///
 /// Ties go to the predecessor that was settled first: the nearest, and of these the lowest number.
 /// O(routers links log routers).
@@ -160,7 +160,7 @@ impl Anynet {
         self.next[(from * self.routers + to) as usize]
     }
 
-    /// The router between two others on the way that the variant reckons with, if there is one.
+    /// The router between two others on the path that the variant reckons with, if there is one.
     ///
     /// Linked routers that also share a neighbour have one half of the time; but not where that
     /// is router 0, which has no coin thrown for it in the variant.
@@ -170,7 +170,7 @@ impl Anynet {
         (!coin || here.random.below(2) == 1).then_some(middle.router)
     }
 
-    /// How full the way from a router to another is: of its first port, or of all.
+    /// How full the path from a router to another is: at its first port, or at all its ports.
     fn used(&self, here: &mut Here<'_>, from: u32, to: u32, middle: Option<u32>) -> u64 {
         let legs = match middle {
             Some(middle) => [Some((from, middle)), Some((middle, to))],
@@ -183,7 +183,7 @@ impl Anynet {
         legs.into_iter().flatten().map(|leg| u64::from(used(leg))).sum()
     }
 
-    /// What the way over a router costs.
+    /// What the path over a router costs.
     fn long(&self, here: &mut Here<'_>, via: u32, last: u32) -> u64 {
         let first = self.middle(here, here.router, via);
         let second = self.middle(here, via, last);
@@ -194,7 +194,7 @@ impl Anynet {
         hops * u64::from(here.sight.used(self.port(here.router, via)))
     }
 
-    /// What the short way costs.
+    /// What the short path costs.
     fn short(&self, here: &mut Here<'_>, last: u32) -> u64 {
         if here.router == last {
             return 0;

@@ -216,7 +216,7 @@ impl Explored for Mesh {
                 add(if first { all } else { self.vcs.low() }, want(port, self.vcs.lower));
                 add(if first { all } else { self.vcs.upper }, want(other, self.vcs.upper));
             }
-            // on its way over another router a packet may come through its last one
+            // before it is at its intermediate router a packet may come through its last one
             MeshRule::Valiant if at.note == 0 => add(all, want(port, all)),
             MeshRule::Valiant => add(all, want(port, self.vcs.upper)),
             MeshRule::MinAdapt if at.in_port.is_none() => add(all, want(port, all)),
@@ -252,7 +252,7 @@ enum Turn {
     Home,
     /// On in the same direction.
     On,
-    /// A new dimension, at this port or the next one, by the shorter way; the halves of both.
+    /// A new dimension, at this port or the next one, in the shorter direction; the halves of both.
     Into { dimension: u16, up: bool, down: bool, upper: bool },
 }
 
@@ -313,7 +313,7 @@ impl Explored for Torus {
                 found.push(Step { on: self.vcs.all, want, note: at.note });
             }
             Turn::Into { dimension, up, down, upper } => {
-                for (_, port) in [(up, 0), (down, 1)].into_iter().filter(|(way, _)| *way) {
+                for (_, port) in [(up, 0), (down, 1)].into_iter().filter(|(goes, _)| *goes) {
                     let want = want(2 * dimension + port, self.half(upper));
                     found.push(Step { on: self.vcs.all, want, note: u32::from(upper) });
                 }

@@ -15,7 +15,7 @@ struct Dragonfly {
     ugal: bool,
 }
 
-/// How much the longer way must be better, flits: `BookSim`'s constant.
+/// How much the longer path must be better, flits: `BookSim`'s constant.
 const BIAS: u32 = 30;
 
 pub(super) fn guide(p: u32, name: &str, vcs: u8) -> Result<Box<dyn Explored + Send>, Refusal> {

@@ -29,7 +29,7 @@ struct FlatFly {
 const DETOUR: u32 = 1;
 /// A packet on its last part, or without another one.
 const LAST: u32 = 2;
-/// How much the longer way must be better: `BookSim`'s constant.
+/// How much the longer path must be better: `BookSim`'s constant.
 const BIAS: u64 = 2;
 
 const NAMES: [&str; 5] = ["ran_min", "xyyx", "adaptive_xyyx", "valiant", "ugal"];

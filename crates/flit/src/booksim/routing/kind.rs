@@ -16,7 +16,7 @@ pub struct At {
     pub lanes: u32,
     /// The guide's note.
     pub note: u32,
-    /// The router that it goes to, with this note: the last one or one on the way.
+    /// The router that it goes to, with this note: the last one or an intermediate one.
     pub goal: u32,
 }
 
@@ -33,7 +33,7 @@ pub struct Step {
 
 /// A guide that says all that it could want, whatever is drawn and however full buffers are.
 ///
-/// A packet has a note all along. With some notes it goes to a router on the way, its goal, and
+/// A packet has a note all along. With some notes it goes to an intermediate router, its goal, and
 /// takes another note there; with the others it goes to its last router.
 pub trait Explored: Guide {
     /// Appends the notes with which a packet may start at `source` for `goal`, another router.

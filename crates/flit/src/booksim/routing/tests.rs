@@ -1,6 +1,6 @@
-//! Guides against what is told of them: where packets go, on which channels, and what is proved.
+//! Guides against what is known of them: where packets go, on which channels, what is proved.
 
-use super::super::freedom::{Circle, prove};
+use super::super::freedom::{Counterexample, prove};
 use super::*;
 use base::Quiet;
 use base::seed::Fast;
@@ -76,7 +76,7 @@ impl Bench {
         let (mut router, mut in_port) = (start.router, start.port);
         let mut packet = Packet::new(&mut flit, &self.layout);
         let mut lane = any(self.guide.inject(source, &mut packet, random), random);
-        let mut way = Vec::new();
+        let mut path = Vec::new();
         loop {
             let before = Packet::new(&mut flit, &self.layout).note();
             let sight = Full { here: router, of: used };
@@ -91,11 +91,11 @@ impl Bench {
             let end = self.wiring.ports(router)[usize::from(chosen.port)].end;
             if let End::Endpoint(e) = end {
                 assert_eq!(e, target);
-                return way;
+                return path;
             }
             let last = self.wiring.endpoints()[target as usize].router;
             for want in &wants {
-                let first = way.is_empty();
+                let first = path.is_empty();
                 self.check(
                     router,
                     (!first).then_some(in_port),
@@ -105,8 +105,8 @@ impl Bench {
                     (*want, note),
                 );
             }
-            way.push((router, chosen.port, out));
-            assert!(way.len() < 40, "{source} to {target} does not arrive: {way:?}");
+            path.push((router, chosen.port, out));
+            assert!(path.len() < 40, "{source} to {target} does not arrive: {path:?}");
             let End::Router { router: to, port } = end else { panic!("nothing is cabled there") };
             (router, in_port, lane) = (to, port, out);
             flit += HOP;
@@ -171,7 +171,7 @@ impl Bench {
         self.wiring.endpoints()[endpoint as usize].router
     }
 
-    fn proof(&self) -> Verdict<super::super::freedom::Order, Circle> {
+    fn proof(&self) -> Verdict<super::super::freedom::Order, Counterexample> {
         prove(self.guide.as_ref(), &self.wiring, &Quiet).unwrap()
     }
 }
@@ -224,7 +224,7 @@ fn complete() -> Network {
     anynet(&links, 5, 2)
 }
 
-/// All functions with the channels they are tried with, and whether packets are free of circles:
+/// All functions with the channels they are tried with, and whether packets are free of cycles:
 /// by the notes on `BookSim` where it deadlocks there, else by the theory behind each function.
 fn cases() -> Vec<(Network, &'static str, u8, bool, bool)> {
     let mut cases = Vec::new();
@@ -278,7 +278,7 @@ fn cases() -> Vec<(Network, &'static str, u8, bool, bool)> {
         cases.push((petersen(), name, 4, true, true));
         cases.push((complete(), name, 5, true, true));
     }
-    // complete: a shortest way has one link, and waits for none
+    // complete: a shortest path has one link, and waits for none
     cases.push((complete(), "min", 2, false, true));
     cases.push((complete(), "val", 2, false, false));
     cases
@@ -297,36 +297,36 @@ fn packets_arrive_by_steps_that_the_proof_knows() {
                 assert!(place.insert((c.router, c.port, c.lane), i).is_none(), "{case}");
             }
         }
-        bench.walks(|a, b, way| {
-            let places: Vec<_> = way.iter().map(|hop| place.get(hop)).collect();
+        bench.walks(|a, b, path| {
+            let places: Vec<_> = path.iter().map(|hop| place.get(hop)).collect();
             if free {
-                assert!(places.iter().all(Option::is_some), "{case}: {way:?}");
-                assert!(places.is_sorted(), "{case}: {a} to {b}: {way:?}");
+                assert!(places.iter().all(Option::is_some), "{case}: {path:?}");
+                assert!(places.is_sorted(), "{case}: {a} to {b}: {path:?}");
             }
         });
     }
 }
 
 #[test]
-fn circles_close() {
+fn cycles_close() {
     for (network, name, vcs, hops, free) in cases() {
         let bench = Bench::new(network, name, vcs, hops);
-        let Verdict::Fails(circle) = bench.proof() else { continue };
+        let Verdict::Fails(cycle) = bench.proof() else { continue };
         assert!(!free);
-        let Circle::Waits(waits) = &circle else { panic!("{circle}") };
+        let Counterexample::Waits(waits) = &cycle else { panic!("{cycle}") };
         for (i, c) in waits.iter().enumerate() {
             let End::Router { router, .. } = bench.wiring.ports(c.router)[usize::from(c.port)].end
             else {
-                panic!("{circle}")
+                panic!("{cycle}")
             };
-            assert_eq!(router, waits[(i + 1) % waits.len()].router, "{circle}");
+            assert_eq!(router, waits[(i + 1) % waits.len()].router, "{cycle}");
             assert!(c.lane < vcs);
         }
     }
 }
 
 #[test]
-fn minimal_functions_take_shortest_ways() {
+fn minimal_functions_take_shortest_paths() {
     for (network, name, vcs, hops, _) in cases() {
         let minimal = [
             "dor",
@@ -347,14 +347,14 @@ fn minimal_functions_take_shortest_ways() {
         let far: Vec<Vec<u32>> = (0..bench.wiring.routers()).map(|r| bench.distances(r)).collect();
         let most = far.iter().flatten().max().unwrap();
         let mut over = 0;
-        bench.walks(|a, b, way| {
+        bench.walks(|a, b, path| {
             let least = far[bench.router(a) as usize][bench.router(b) as usize];
             // over a third group two global links can be shorter than local, global, local
             if minimal.contains(&name) && !matches!(bench.network, Network::Dragonfly { .. }) {
-                assert_eq!(way.len() as u32, least, "{name}: {way:?}");
+                assert_eq!(path.len() as u32, least, "{name}: {path:?}");
             } else {
-                assert!(way.len() as u32 <= 2 * most, "{name}: {way:?}");
-                over += u32::from(way.len() as u32 > least);
+                assert!(path.len() as u32 <= 2 * most, "{name}: {path:?}");
+                over += u32::from(path.len() as u32 > least);
             }
         });
         assert!(!detour || over > 0, "{name} never goes over another router");
@@ -364,9 +364,9 @@ fn minimal_functions_take_shortest_ways() {
 #[test]
 fn escapes_are_not_left() {
     let bench = Bench::new(MESH, "min_adapt", 4, false);
-    bench.walks(|_, _, way| {
-        assert!(way.windows(2).all(|pair| pair[0].2 != 0 || pair[1].2 == 0), "{way:?}");
-        assert!(way.windows(2).all(|pair| pair[0].1 / 2 <= pair[1].1 / 2), "x first: {way:?}");
+    bench.walks(|_, _, path| {
+        assert!(path.windows(2).all(|pair| pair[0].2 != 0 || pair[1].2 == 0), "{path:?}");
+        assert!(path.windows(2).all(|pair| pair[0].1 / 2 <= pair[1].1 / 2), "x first: {path:?}");
     });
     assert!(bench.guide.has_choices());
 }
@@ -375,8 +375,8 @@ fn escapes_are_not_left() {
 fn hops_are_the_channels_of_links() {
     for name in ["min", "val", "ugallnew", "ugalgnew"] {
         let bench = Bench::new(petersen(), name, 6, true);
-        bench.walks(|_, _, way| {
-            for (i, hop) in way.iter().enumerate() {
+        bench.walks(|_, _, path| {
+            for (i, hop) in path.iter().enumerate() {
                 assert_eq!(usize::from(hop.2), i.min(3));
             }
         });
@@ -403,7 +403,7 @@ fn first_want(
 
 #[test]
 fn ugal_of_flattened_butterflies_has_a_bias_of_two() {
-    // one dimension: the short way has 1 link, the long one 2; short <= 2 * 0 + 2 is minimal
+    // one dimension: the short path has 1 link, the long one 2; short <= 2 * 0 + 2 is minimal
     let bench = Bench::new(flatfly(8, 1, 2), "ugal", 4, false);
     let to = 5; // endpoint 5 is on router 2
     assert_eq!(bench.router(to), 2);
@@ -413,10 +413,10 @@ fn ugal_of_flattened_butterflies_has_a_bias_of_two() {
         assert_eq!(first_want(&bench, to, at(2), seed).0, Want::new(port, 2, 3), "upper half");
     }
     let other = (0..100).map(|seed| first_want(&bench, to, at(3), seed).0);
-    let ways: Vec<Want> = other.collect();
-    assert!(ways.iter().any(|w| w.port != port && w.lanes == 0b11), "lower half: {ways:?}");
+    let wants: Vec<Want> = other.collect();
+    assert!(wants.iter().any(|w| w.port != port && w.lanes == 0b11), "lower half: {wants:?}");
     // drawn routers are all 8: the source and the last one make it minimal
-    assert!(ways.iter().any(|w| *w == Want::new(port, 2, 3)));
+    assert!(wants.iter().any(|w| *w == Want::new(port, 2, 3)));
 }
 
 #[test]
@@ -430,27 +430,27 @@ fn ugal_of_dragonflies_has_a_bias_of_thirty() {
         let (want, note) = first_want(&bench, target, at(30), seed);
         assert_eq!((want, note), (Want::new(global, 2, 2), 2), "after the global link");
     }
-    let ways: Vec<_> = (0..100).map(|seed| first_want(&bench, target, at(31), seed)).collect();
-    assert!(ways.iter().any(|(want, note)| want.port != global && *note == 0 && want.lanes == 1));
-    // in the group there is one way
+    let wants: Vec<_> = (0..100).map(|seed| first_want(&bench, target, at(31), seed)).collect();
+    assert!(wants.iter().any(|(want, note)| want.port != global && *note == 0 && want.lanes == 1));
+    // in the group there is one path
     let (want, note) = first_want(&bench, 3, |_, _| 1000, 1);
     assert_eq!((want, note), (Want::new(2, 2, 2), 2));
 }
 
 #[test]
 fn ugal_of_the_variant_weighs_hops_or_adds_queues() {
-    // Petersen, router 0 to 1: linked, so the short way costs one queue
+    // Petersen, router 0 to 1: linked, so the short path costs one queue
     let local = Bench::new(petersen(), "ugallnew", 4, true);
     let port = local.wiring.port_to(0, 1).unwrap();
     let loads = |own: u32, other: u32| move |_: u32, p: u16| if p == port { own } else { other };
     for seed in 0..50 {
-        // any way over a third router has at least 3 links there: 3 * 1 >= 3 is minimal
+        // any path over a third router has at least 3 links there: 3 * 1 >= 3 is minimal
         assert_eq!(first_want(&local, 2, loads(3, 1), seed).0.port, port, "{seed}");
         assert_eq!(first_want(&local, 2, loads(0, 0), seed).0.port, port, "equal is minimal");
     }
     let away = |s: u64| first_want(&local, 2, loads(50, 1), s).0.port != port;
     assert!((0..50).filter(|s| away(*s)).count() > 40, "one of four leads elsewhere");
-    // UGAL-G sees the queues of routers farther on: full ones there keep packets on the short way
+    // UGAL-G sees the queues of routers farther on: full ones there keep packets on the short path
     let global = Bench::new(petersen(), "ugalgnew", 4, true);
     let far = |router: u32, p: u16| if router == 0 { u32::from(p == port) * 10 } else { 10 };
     let near = |router: u32, p: u16| if router == 0 { u32::from(p == port) * 10 } else { 1 };
@@ -488,8 +488,8 @@ fn shortest_ways_by_latency_take_the_nearest_predecessor() {
     let square = anynet(&[(0, 3), (0, 2), (0, 1), (1, 4), (2, 4), (3, 4)], 5, 1);
     let bench = Bench::new(square, "min", 1, false);
     let mut random = Fast::new(1, "test", 0);
-    let way = bench.walk(0, 4, &mut random, |_, _| 0);
-    assert_eq!(way.iter().map(|hop| hop.0).collect::<Vec<_>>(), [0, 1]);
+    let path = bench.walk(0, 4, &mut random, |_, _| 0);
+    assert_eq!(path.iter().map(|hop| hop.0).collect::<Vec<_>>(), [0, 1]);
 }
 
 #[test]

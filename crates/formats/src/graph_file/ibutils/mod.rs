@@ -32,7 +32,13 @@ pub(super) const ENTRY: Format = Format {
     rank: 80,
     looks: |seen| looks(seen.first, seen.body),
     read: |text, name, p| with_endpoints(read(text, name)?, name, p, true),
+    example: || EXAMPLE.to_owned(),
 };
+
+const EXAMPLE: &str = "# made 2026-01-01 10:11:12 by 123456789 on 4096 of 17 racks\n\
+    MSX6036 switch1234\n   P11 -4x-10G-> CX4 host01234567 P1\n   P12 -> CX4 host12345678 P1\n   \
+    P36 -> MSX6036 switch5678 P36\n\n# 2026-01-02 13:14:15, 1234 x 5678\nMSX6036 switch5678\n   \
+    P13 -> CX4 host23456789 P1\n   P14 -> CX4 host34567890 P1\n";
 
 /// Whether a text is such a file: a cable to `TYPE NAME PORT` after a line of a system.
 pub(super) fn looks(first: &str, text: &str) -> bool {

@@ -1,8 +1,8 @@
 //! A network of the nodes that a file tells of: what is one, what is left out, what is joined.
 
-use super::Wrong;
 use super::device::{Choice, Kind, names_no_host};
 use super::line::{NodeLine, PortLine, Rate};
+use super::said::{Form, Wrong};
 use crate::hosts::{host, natural};
 use base::{EndpointId, Refusal, SwitchId};
 use fabric::network::{Aside, Builder, Cable, Plug, Recipe, Switch, Topology};
@@ -13,13 +13,6 @@ use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 const WHOLE: &str = "expected the node at the other end as well: write the discovery anew, whole";
 /// Lines, cables and nodes that a remark names before it only counts.
 const NAMED: usize = 3;
-
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Form {
-    Switch,
-    Adapter,
-    Router,
-}
 
 pub(super) struct Node<'a> {
     pub(super) form: Form,

@@ -1,7 +1,6 @@
 //! The two kinds of line that carry a fabric: a node's and a port's.
 
-use super::assemble::Form;
-use super::{MAX_PORT, Wrong};
+use super::said::{Form, MAX_PORT, Wrong};
 use base::words::did_you_mean;
 use fabric::network::{Cable, NAMES, Speed, name_fault};
 use std::borrow::Cow;

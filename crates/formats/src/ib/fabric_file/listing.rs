@@ -15,9 +15,9 @@
 //! [0xGUID] LID PORT[EXT] ==( 4X 53.125 Gbps Active/ LinkUp)==> [0xGUID] LID PORT[EXT] "NAME" ( )
 //! ```
 
-use super::assemble::{Form, Node, Nodes};
+use super::assemble::{Node, Nodes};
 use super::line::{NodeLine, PortLine, Rate, WIDTHS, is_message, is_talk, shown};
-use super::{MAX_PORT, Wrong};
+use super::said::{Form, MAX_PORT, Wrong};
 use base::Refusal;
 use fabric::network::Speed;
 use std::collections::{HashMap, HashSet};

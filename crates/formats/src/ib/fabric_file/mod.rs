@@ -26,6 +26,7 @@ mod line;
 mod listing;
 mod netlist;
 mod rehearsal;
+mod said;
 
 pub use device::{Choice, Kind};
 pub(crate) use line::{is_message, is_talk};
@@ -33,13 +34,11 @@ pub(crate) use listing::is_link_info;
 pub use netlist::{slower_here, write_netlist};
 pub use rehearsal::rehearsal;
 
-use assemble::{Form, Node, Nodes};
+use assemble::{Node, Nodes};
 use base::Refusal;
 use fabric::network::{Speed, Topology};
 use line::{NodeLine, PortLine, Scan};
-
-/// Highest port number of a switch or an adapter.
-const MAX_PORT: u16 = 254;
+use said::{Form, Wrong};
 
 /// Reads a fabric as [`read_chosen`], with the adapters of hosts as endpoints.
 ///
@@ -82,30 +81,6 @@ pub fn read_chosen(text: &str, name: &str, choice: &Choice) -> Result<Topology, 
         return Err(Refusal::new(name, "there is no node in it", help));
     }
     file.nodes.build(choice)
-}
-
-/// What is wrong with a line, before it is known which line of which file that is.
-struct Wrong {
-    why: String,
-    help: String,
-}
-
-impl Wrong {
-    fn new(why: impl Into<String>, help: impl Into<String>) -> Self {
-        Self { why: why.into(), help: help.into() }
-    }
-
-    /// Of the last line of a file, which does not end in a line feed.
-    fn in_a_line_cut_off(self) -> Self {
-        Self {
-            why: format!("{}: the file ends within this line and looks cut off", self.why),
-            ..self
-        }
-    }
-
-    fn at(self, file: &str, line: usize) -> Refusal {
-        Refusal::new(format!("{file}: line {line}"), self.why, self.help)
-    }
 }
 
 struct File<'a> {

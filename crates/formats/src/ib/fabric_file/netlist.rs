@@ -1,6 +1,6 @@
 //! Networks as netlists of the `ibsim` simulator.
 
-use super::MAX_PORT;
+use super::said::MAX_PORT;
 use crate::names::unique_names;
 use base::{EndpointId, Refusal, SwitchId, TerminalId};
 use fabric::addresses::Addresses;

@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-/// How requests are chosen.
+/// The kind of allocator.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Kind {
     /// `separable_input_first`.
@@ -11,7 +11,7 @@ pub(crate) enum Kind {
     Islip(u32),
 }
 
-/// A request of an input for an output: what it is for, and its rank at either.
+/// A request of an input for an output, with its purpose and its rank at both.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Request {
     pub(crate) label: usize,
@@ -19,7 +19,7 @@ pub(crate) struct Request {
     pub(crate) at_output: i64,
 }
 
-/// An allocator with its turns.
+/// An allocator with its round-robin pointers.
 #[derive(Debug)]
 pub(crate) struct Allocator {
     kind: Kind,
@@ -47,12 +47,12 @@ impl Allocator {
         self.requests.get(&(from, to)).copied()
     }
 
-    /// Adds a request, in place of one of the same pair.
+    /// Adds a request, which replaces one of the same input and output.
     pub(crate) fn set(&mut self, from: usize, to: usize, request: Request) {
         self.requests.insert((from, to), request);
     }
 
-    /// The output that an input was given.
+    /// The output that an input was granted.
     pub(crate) fn output_of(&self, input: usize) -> Option<usize> {
         self.given.get(&input).copied()
     }
@@ -64,7 +64,7 @@ impl Allocator {
         }
     }
 
-    /// How far `number` is from the turn, of so many.
+    /// The distance from `turn` to `number` in round-robin order, among `of` numbers.
     fn far(number: usize, turn: usize, of: usize) -> usize {
         (number + of - turn) % of
     }
@@ -89,7 +89,8 @@ impl Allocator {
         }
     }
 
-    /// Every output that is left offers itself to an input that is left, every input takes one.
+    /// Every output that is left makes an offer to an input that is left, and every input accepts
+    /// one.
     fn round(&mut self, first: bool) {
         let taken: BTreeSet<usize> = self.given.values().copied().collect();
         let mut offers: Vec<(usize, usize)> = Vec::new();

@@ -1,7 +1,7 @@
-//! A slow, simple network of BookSim's routers and endpoints, written from its rules alone: what
-//! the fast one finds is compared with it.
+//! A slow, simple network of BookSim's routers and endpoints, written from its rules alone, to
+//! compare the fast one with.
 //!
-//! A cycle: endpoints and routers read their channels, endpoints make packets and send a flit,
+//! In a cycle, endpoints and routers read their channels, endpoints make packets and send a flit,
 //! flits that have arrived are credited, routers take their steps, and what leaves them is sent.
 
 pub(crate) mod allocator;
@@ -12,7 +12,7 @@ use router::{Ahead, Router};
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::ops::Range;
 
-/// Which packet goes first.
+/// The rule by which packets get priority.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Priority {
     None,
@@ -28,7 +28,7 @@ pub(crate) struct Keys {
     pub(crate) vcs: usize,
     /// Flits of a virtual channel's buffer.
     pub(crate) buffer: u32,
-    /// What `buf_size` has besides those of all channels, where it is set.
+    /// The part of `buf_size` beyond the buffers of all channels, where it is set.
     pub(crate) shared_rest: Option<u32>,
     pub(crate) vc_allocator: Kind,
     pub(crate) sw_allocator: Kind,
@@ -49,10 +49,10 @@ pub(crate) struct Keys {
     pub(crate) vc_shuffle_requests: bool,
     pub(crate) output_buffer: Option<usize>,
     pub(crate) priority: Priority,
-    /// By class.
+    /// The priority of each class.
     pub(crate) class_priority: Vec<i64>,
-    /// No key of BookSim: whether flits that come to one output in the same step, which several
-    /// outputs of a port allow, are in the order of their inputs, instead of that of its lists.
+    /// Whether flits that come to one output in the same step, which several outputs of a port
+    /// allow, are ordered by their inputs instead of BookSim's lists; this is not a key of BookSim.
     pub(crate) together_by_lane: bool,
 }
 
@@ -74,26 +74,27 @@ impl Keys {
 pub(crate) struct Flit {
     class: usize,
     pub(crate) to: u32,
-    born: u64,
+    injected: u64,
     head: bool,
     tail: bool,
     pub(crate) vc: usize,
     hops: u64,
     rank: i64,
-    /// What the routing function has noted down.
+    /// The note of the routing function.
     pub(crate) note: u32,
 }
 
-/// What a packet wants: an output port, these virtual channels of it, and its rank among these.
+/// An output that a packet asks for: a port, virtual channels of it, and the packet's rank.
 pub(crate) type Want = (usize, Range<usize>, i64);
 
-/// The routing function: router, input port, head, flits in the buffers behind each output.
+/// The routing function: it gets router, input port, head flit, and the flits in the buffers behind
+/// each output.
 pub(crate) type Route<'a> = &'a dyn Fn((usize, usize), &mut Flit, &[u32]) -> Vec<Want>;
 
 /// The virtual channels on which an endpoint may send a packet to another one.
 pub(crate) type Inject<'a> = &'a dyn Fn(usize, u32) -> Range<usize>;
 
-/// What a port is cabled to.
+/// The far end of a port's cable.
 #[derive(Debug, Clone, Copy)]
 pub(crate) enum End {
     Router(usize, usize),
@@ -110,18 +111,19 @@ pub(crate) struct Port {
     pub(crate) into: u64,
 }
 
-/// A packet: its birth, where it goes, its flits. Every class of an endpoint sends the same.
+/// A packet: its cycle of injection, its destination, its flits. All classes of an endpoint send
+/// the same packets.
 pub(crate) type Packet = (u64, u32, u32);
 
-/// What was found of a class.
+/// The results of a class.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub(crate) struct Found {
+pub(crate) struct ClassResult {
     pub(crate) arrived: u64,
     pub(crate) latency: u64,
-    /// Cycles from birth to entering the network.
+    /// Cycles from injection to entering the network.
     pub(crate) wait: u64,
     pub(crate) hops: u64,
-    /// Packets by latency.
+    /// The number of packets for each latency.
     pub(crate) latencies: BTreeMap<u64, u64>,
 }
 
@@ -129,17 +131,18 @@ pub(crate) struct Found {
 struct Node {
     router: usize,
     port: usize,
-    /// By class: packets to come, and flits of the one that is made.
+    /// For each class: the packets to come, and the flits of the current packet.
     packets: Vec<VecDeque<Packet>>,
     made: Vec<VecDeque<Flit>>,
-    /// By class: the virtual channel of that packet, and of the last one that was sent.
+    /// For each class: the virtual channel of the current packet, and of the last one that was
+    /// sent.
     vc: Vec<Option<usize>>,
-    /// By class: the virtual channels that it may take.
+    /// For each class: the virtual channels that the current packet may take.
     may: Vec<Range<usize>>,
     last_vc: Vec<Option<usize>>,
     last_class: usize,
     ahead: Ahead,
-    /// How often BookSim would have stopped.
+    /// The number of times that BookSim would have stopped.
     stops: u64,
 }
 
@@ -150,20 +153,20 @@ enum Event {
     Room(usize, BTreeSet<usize>),
 }
 
-/// Runs until all packets have arrived, and says how often BookSim would have stopped as two
-/// packets took one virtual channel; none where they have not by `cycles`.
+/// Runs until all packets have arrived; returns the number of times that BookSim would have stopped
+/// because two packets took one virtual channel; none where packets have not arrived by `cycles`.
 pub(crate) fn run(
     ports: &[Vec<Port>],
     (route, inject): (Route<'_>, Inject<'_>),
     keys: &Keys,
     packets: &[Vec<Packet>],
     cycles: u64,
-) -> Option<(Vec<Found>, u64)> {
+) -> Option<(Vec<ClassResult>, u64)> {
     let mut routers: Vec<Router> = ports.iter().map(|p| Router::new(p.len(), keys)).collect();
     let mut nodes = nodes(ports, keys, packets);
     let classes = keys.class_priority.len();
     let all = (packets.iter().map(Vec::len).sum::<usize>() * classes) as u64;
-    let mut found = vec![Found::default(); classes];
+    let mut found = vec![ClassResult::default(); classes];
     let mut events: BTreeMap<u64, Vec<Event>> = BTreeMap::new();
     for now in 0..cycles {
         let mut home = Vec::new();
@@ -193,9 +196,9 @@ pub(crate) fn run(
             if flit.tail {
                 let class = &mut found[flit.class];
                 class.arrived += 1;
-                class.latency += now - flit.born;
+                class.latency += now - flit.injected;
                 class.hops += flit.hops;
-                *class.latencies.entry(now - flit.born).or_default() += 1;
+                *class.latencies.entry(now - flit.injected).or_default() += 1;
             }
         }
         for (r, router) in routers.iter_mut().enumerate() {
@@ -209,7 +212,7 @@ pub(crate) fn run(
     None
 }
 
-/// What leaves a router at the end of a cycle, and when it comes where it goes.
+/// Schedules everything that leaves a router at the end of a cycle for its arrival.
 fn leave(
     ports: &[Vec<Port>],
     (r, router): (usize, &mut Router),
@@ -268,22 +271,22 @@ impl Node {
             if !made.is_empty() || !due {
                 continue;
             }
-            let (born, to, size) = self.packets[class].pop_front().unwrap();
+            let (injected, to, size) = self.packets[class].pop_front().unwrap();
             let rank = match keys.priority {
                 Priority::None | Priority::NetworkAge => 0,
                 Priority::Class => keys.class_priority[class],
-                Priority::Age => i64::from(i32::MAX) - born as i64,
+                Priority::Age => i64::from(i32::MAX) - injected as i64,
             };
             self.vc[class] = None;
             self.may[class] = inject(to);
             made.extend((0..size).map(|i| {
                 let (head, tail) = (i == 0, i + 1 == size);
-                Flit { class, to, born, head, tail, vc: 0, hops: 0, rank, note: 0 }
+                Flit { class, to, injected, head, tail, vc: 0, hops: 0, rank, note: 0 }
             }));
         }
     }
 
-    /// The class that sends, if one can.
+    /// The class that sends next, if one can.
     fn choose(&mut self, keys: &Keys) -> Option<usize> {
         let (classes, last) = (self.made.len(), self.last_class);
         let mut best: Option<(usize, i64)> = None;
@@ -311,8 +314,8 @@ impl Node {
         let (class, _) = best?;
         let is_taken = self.vc[class].is_some_and(|vc| self.ahead.used[vc]);
         if self.made[class].front().is_some_and(|flit| flit.head) && is_taken {
-            // a packet of another class went first, into the channel that this one had found, and
-            // is still in it: BookSim stops
+            // a packet of another class has taken the channel that this one had found, and is still
+            // in it: BookSim would stop
             (self.vc[class], self.stops) = (None, self.stops + 1);
             return self.choose(keys);
         }
@@ -331,15 +334,15 @@ impl Node {
         }
     }
 
-    /// The flit that leaves, if one does.
-    fn send(&mut self, now: u64, keys: &Keys, found: &mut [Found]) -> Option<Flit> {
+    /// The flit that leaves in this cycle, if one does.
+    fn send(&mut self, now: u64, keys: &Keys, found: &mut [ClassResult]) -> Option<Flit> {
         let class = self.choose(keys)?;
         let mut flit = self.made[class].pop_front().unwrap();
         flit.vc = self.vc[class].unwrap();
         if flit.head {
             self.ahead.take(flit.vc);
             self.last_vc[class] = Some(flit.vc);
-            found[class].wait += now - flit.born;
+            found[class].wait += now - flit.injected;
         }
         self.last_class = class;
         self.ahead.send(&flit, keys);

@@ -1,14 +1,14 @@
-//! BookSim's input-queued router, list by list: each stage has a list of who is in it, in the order
-//! in which they came, and looks at no more of it than BookSim's does.
+//! BookSim's input-queued router, list by list: each stage has a list of its flits in the order in
+//! which they came, and looks at no more of it than BookSim does.
 
 use super::allocator::{Allocator, Request};
 use super::{Flit, Keys, Want};
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
-/// What is added to ranks of requests that yield to all others.
+/// The penalty in rank of requests that yield to all others.
 const BELOW: i64 = i32::MIN as i64;
 
-/// What a router knows of the buffers behind an output, or an endpoint of those it sends into.
+/// The state of the buffers behind an output, as a router or an endpoint knows it.
 #[derive(Debug, Clone)]
 pub(super) struct Ahead {
     pub(super) used: Vec<bool>,
@@ -61,9 +61,9 @@ enum State {
 struct Channel {
     state: State,
     flits: VecDeque<Flit>,
-    /// What its packet wants.
+    /// The outputs that its packet asks for.
     wants: Vec<Want>,
-    /// The output port and virtual channel that it has.
+    /// The output port and virtual channel that it has been granted.
     out: (usize, usize),
     rank: i64,
 }
@@ -76,13 +76,14 @@ impl Channel {
     }
 }
 
-/// The routing function of a router: input port, head.
+/// The routing function of a router: it gets the input port and the head flit.
 type Route<'a> = &'a dyn Fn(usize, &mut Flit, &[u32]) -> Vec<Want>;
 
 /// An input and a virtual channel of it.
 type Lane = (usize, usize);
 
-/// Who is in a stage, until when if that has begun, and what came of it.
+/// An entry of a stage: the virtual channel, the end of its time once that has begun, and the
+/// result.
 #[derive(Debug, Clone, Copy)]
 struct Entry {
     until: Option<u64>,
@@ -90,10 +91,10 @@ struct Entry {
     found: Option<usize>,
 }
 
-/// Inputs, and virtual channels of theirs in which a place fell free.
-type Freed = Vec<(usize, BTreeSet<usize>)>;
+/// Inputs, with the virtual channels in which a buffer place became free.
+type FreedPlaces = Vec<(usize, BTreeSet<usize>)>;
 
-/// The first of a list, where it is one to take.
+/// Takes the first entry of a list, if it fits.
 fn pop_if<T>(list: &mut VecDeque<T>, takes: impl Fn(&T) -> bool) -> Option<T> {
     if list.front().is_some_and(takes) { list.pop_front() } else { None }
 }
@@ -106,25 +107,26 @@ impl Stage {
         self.0.push_back(Entry { until: None, lane, found: None });
     }
 
-    /// Those that have not begun, up to the first that has.
+    /// The entries whose time has not begun, up to the first one whose time has.
     fn fresh(&mut self) -> impl Iterator<Item = &mut Entry> {
         self.0.iter_mut().take_while(|entry| entry.until.is_none())
     }
 
-    /// The first, if its time is over.
+    /// Takes the first entry, if its time is over.
     fn done(&mut self, now: u64) -> Option<Entry> {
         pop_if(&mut self.0, |entry| entry.until.is_some_and(|until| until <= now))
     }
 }
 
-/// A flit in the crossbar: until when, from where, its output, whether its packet held the way.
+/// A flit in the crossbar: until when, from where, its output, and whether its packet held the
+/// switch.
 struct Crossing {
     until: Option<u64>,
     lane: Lane,
     flit: Flit,
     output: usize,
     held: bool,
-    /// The step in which it came.
+    /// The step in which the flit came.
     entered: u64,
 }
 
@@ -138,21 +140,22 @@ pub(super) struct Router {
     crossbar: VecDeque<Crossing>,
     lanes: Allocator,
     switch: Allocator,
-    /// By crossbar input: where the turn among its virtual channels begins.
+    /// For each crossbar input: the first virtual channel of the round-robin order.
     turn: Vec<usize>,
-    /// By crossbar input: the output and virtual channel that hold it; by output: whether held.
+    /// For each crossbar input the output and virtual channel that hold it; for each output whether
+    /// it is held.
     hold_in: Vec<Option<(usize, usize)>>,
     hold_out: Vec<bool>,
-    /// Flits behind the crossbar, by port.
+    /// Flits behind the crossbar, for each port.
     behind: Vec<VecDeque<Flit>>,
-    /// Credits of this step, by input; and those that wait to be sent.
+    /// Credits of this step, for each input, and credits that wait to be sent.
     freed: BTreeMap<usize, BTreeSet<usize>>,
     credits: Vec<VecDeque<BTreeSet<usize>>>,
-    /// What came in this cycle, by input; credits by when they count.
+    /// Flits that came in this cycle, for each input, and credits by the cycle in which they count.
     pub(super) comes: BTreeMap<usize, Flit>,
     pub(super) credited: VecDeque<(u64, usize, BTreeSet<usize>)>,
     steps: f64,
-    /// Steps so far.
+    /// The number of steps simulated so far.
     number: u64,
 }
 
@@ -190,7 +193,7 @@ impl Router {
         }
     }
 
-    /// One cycle; `route` gives the port towards an endpoint.
+    /// Simulates one cycle; `route` gives the port towards an endpoint.
     pub(super) fn cycle(&mut self, now: u64, keys: &Keys, route: Route<'_>) {
         self.steps += keys.internal_speedup;
         while self.steps >= 1.0 {
@@ -199,8 +202,8 @@ impl Router {
         }
     }
 
-    /// What leaves at the end of a cycle: flits by output, credits by input.
-    pub(super) fn leaves(&mut self) -> (Vec<(usize, Flit)>, Freed) {
+    /// What leaves at the end of a cycle: flits for each output, credits for each input.
+    pub(super) fn leaves(&mut self) -> (Vec<(usize, Flit)>, FreedPlaces) {
         let flits = self.behind.iter_mut().enumerate();
         let flits = flits.filter_map(|(port, queue)| Some((port, queue.pop_front()?))).collect();
         let credits = self.credits.iter_mut().enumerate();
@@ -343,7 +346,7 @@ impl Router {
             let (output, _) = self.hold_in[input].take().unwrap();
             self.hold_out[output] = false;
             match found {
-                // it is held again, or not, as after any other
+                // the output is held again, or not, as after any other flit
                 Some(output) if self.has_room(output / keys.output_speedup, keys) => {
                     self.send(lane, output, true, keys, route);
                 }
@@ -409,7 +412,7 @@ impl Router {
         }
     }
 
-    /// The crossbar output that a virtual channel is given, and may use.
+    /// The crossbar output that a virtual channel is granted and may use.
     fn given(&mut self, lane: Lane, keys: &Keys) -> Option<usize> {
         let input = keys.crossbar_input(lane);
         let output = self.switch.output_of(input)?;

@@ -8,9 +8,10 @@
 //! control); with shares of channels as in Radunović, Le Boudec: A unified framework for max-min
 //! and min-max fairness, IEEE/ACM Transactions on Networking 15(5), 2007.
 
+mod full;
 mod settle;
 
-use settle::Full;
+use full::Full;
 use std::cmp::Reverse;
 use std::collections::hash_map::Entry;
 use std::collections::{BinaryHeap, HashMap};
@@ -206,7 +207,7 @@ impl Flows {
         rates.fold(f64::INFINITY, f64::min)
     }
 
-    /// A flow of so many bytes, more than 0, begins at `now` for the operation `op`; its rate, no
+    /// A flow of `bytes`, more than 0, begins at `now` for the operation `op`; its rate, no
     /// more than `most`, follows with the next settlement. Every channel is among its `parts` once:
     /// see [`joined`]. O(channels of the flow).
     pub(super) fn begin(&mut self, now: u64, op: u32, bytes: f64, parts: &[Part], most: f64) {
@@ -252,6 +253,24 @@ impl Flows {
             flow.found = found;
             self.give(number, now);
         }
+    }
+
+    /// Gives a flow the rate that was found for it.
+    fn give(&mut self, number: u32, now: u64) {
+        let flow = &mut self.all[number as usize];
+        flow.mark = Mark::Still;
+        let (old, new) = (flow.rate, flow.found);
+        if (new - old).abs() <= SAME * old {
+            return;
+        }
+        for part in &flow.parts {
+            self.channels[part.channel as usize].taken += part.share * (new - old);
+        }
+        self.account(number, now);
+        let flow = &mut self.all[number as usize];
+        flow.rate = new;
+        flow.ends = now.saturating_add((flow.left / new).round().max(0.0) as u64);
+        self.ends.push(Reverse((flow.ends, number)));
     }
 
     /// When the next settlement is due: some flows came or went since the last.

@@ -1,35 +1,13 @@
 //! The rates of flows, sought anew after some came or went.
 
+use super::full::Full;
 use super::{Change, Flows, LITTLE, Mark, NEVER, SAME};
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
-/// After a settlement that changed more than half of all flows, so many look at all of them.
+/// After a settlement that changed more than half of all flows, this number of settlements look at
+/// all of them.
 const WIDE: u32 = 8;
-
-/// A rate at which a channel is full, or a flow can rise no more; the least is first.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub(super) struct Full {
-    rate: f64,
-    /// A channel, or a flow where `is_flow`.
-    number: u32,
-    is_flow: bool,
-}
-
-impl Eq for Full {}
-
-impl PartialOrd for Full {
-    fn partial_cmp(&self, other: &Self) -> Option<std::cmp::Ordering> {
-        Some(self.cmp(other))
-    }
-}
-
-impl Ord for Full {
-    fn cmp(&self, other: &Self) -> std::cmp::Ordering {
-        let key = |f: &Self| (f.is_flow, f.number);
-        self.rate.total_cmp(&other.rate).then(key(self).cmp(&key(other)))
-    }
-}
 
 impl Flows {
     /// Gives every flow its rate from `now` on. O(channels of the flows that are looked at, times
@@ -181,8 +159,8 @@ impl Flows {
         self.full = BinaryHeap::from(full);
     }
 
-    /// Raises all rates that are sought together, those of so many flows, until each is stopped by
-    /// a channel that is full, or by the most that it may be.
+    /// Raises all rates that are sought together, those of `left` flows, until each is stopped by a
+    /// channel that is full, or by the most that it may be.
     fn fill(&mut self, mut left: usize) {
         let mut full = std::mem::take(&mut self.full);
         while let (Some(Reverse(next)), 1..) = (full.pop(), left) {
@@ -246,24 +224,6 @@ impl Flows {
                 channels.push((channel, found * (1.0 + SAME)));
             }
         }
-    }
-
-    /// Gives a flow the rate that was found for it.
-    pub(super) fn give(&mut self, number: u32, now: u64) {
-        let flow = &mut self.all[number as usize];
-        flow.mark = Mark::Still;
-        let (old, new) = (flow.rate, flow.found);
-        if (new - old).abs() <= SAME * old {
-            return;
-        }
-        for part in &flow.parts {
-            self.channels[part.channel as usize].taken += part.share * (new - old);
-        }
-        self.account(number, now);
-        let flow = &mut self.all[number as usize];
-        flow.rate = new;
-        flow.ends = now.saturating_add((flow.left / new).round().max(0.0) as u64);
-        self.ends.push(Reverse((flow.ends, number)));
     }
 
     /// Forgets what is out of date of when flows end. O(all flows).

@@ -1,0 +1,176 @@
+//! What all routers know while they step: the network, its traffic, and what they see of queues.
+
+use super::assignment::Assignment;
+use super::board::{Board, Words};
+use crate::router::{Priority, Router};
+use paths::guide::{Sight, Want};
+use paths::wiring::Wiring;
+use paths::word::Layout;
+use std::ops::Range;
+use traffic::process::Class;
+
+/// Steps are counted in millionths.
+pub(super) const WHOLE: u64 = 1_000_000;
+
+/// In place of the lanes of a port, as a power of two: of any router, known when it runs.
+pub(super) const ANY: u32 = u32::MAX;
+
+/// The place behind `at` in a ring buffer whose size is a power of two, `ring_mask + 1`.
+#[inline]
+pub(super) fn next_place(at: u32, ring_mask: u32) -> u32 {
+    at ^ (at ^ (at + 1)) & ring_mask
+}
+
+/// What a packet wants, in one word: the port above, the lanes below. See [`unpacked`].
+#[inline]
+pub(super) fn packed(want: Want) -> u64 {
+    u64::from(want.port) << 32 | u64::from(want.lanes)
+}
+
+/// What a packet wants, out of the word that [`packed`] made.
+#[inline]
+pub(super) fn unpacked(want: u64) -> Want {
+    Want { port: (want >> 32) as u16, lanes: want as u32, rank: 0 }
+}
+
+/// What does not change while cycles go by: the network, its traffic, and what is counted.
+#[expect(clippy::struct_excessive_bools, reason = "each is an option of its own")]
+pub(super) struct Context<'a, G: ?Sized> {
+    pub(super) guide: &'a G,
+    pub(super) wiring: &'a Wiring,
+    pub(super) router: &'a Router,
+    pub(super) classes: &'a [Class],
+    /// How urgent each class is.
+    pub(super) urgencies: &'a [u32],
+    /// Nothing from this cycle on matters.
+    pub(super) end: u32,
+    pub(super) layout: Layout,
+    pub(super) board: &'a Board,
+    /// Virtual channels of a port have `1 << stride` places.
+    pub(super) stride: u32,
+    /// Ring buffer size minus one. The size is a power of two, so `next_place` wraps with this
+    /// mask.
+    pub(super) ring_mask: u32,
+    /// Flits of a buffer.
+    pub(super) full: u32,
+    /// How far apart the words of calendars are.
+    pub(super) pitch: u32,
+    /// Internal steps, millionths a cycle.
+    pub(super) speed: u64,
+    /// Cycles in which packets that are staged, and flits that arrive, count.
+    pub(super) counted: Range<u32>,
+    /// Whether packets count that were created in these cycles and are staged later.
+    pub(super) counts_late: bool,
+    /// Bits that flits have when they arrive, besides their own: [`COUNTED`](paths::word::COUNTED)
+    /// where all packets count, whenever they were staged.
+    pub(super) counts_as: u64,
+    /// What arrives from this cycle on is not counted yet.
+    pub(super) counts_before: u32,
+    /// Whether the age of a packet begins when it is staged, so that no wait before that counts.
+    pub(super) age_from_staging: bool,
+    /// Whether some router looks at the queues of others.
+    pub(super) sees_far: bool,
+    /// How packets are assigned to sources that create none themselves.
+    pub(super) assignment: Option<Assignment<'a>>,
+    /// Whether the short step does.
+    pub(super) is_plain: bool,
+    /// Where each router's ports begin among all.
+    pub(super) first_port: &'a [u32],
+}
+
+impl<G: ?Sized> Context<'_, G> {
+    /// How urgent a packet is: allocators serve the most urgent first.
+    #[inline]
+    pub(super) fn urgency(&self, flit: u64, now: u32) -> u32 {
+        match self.router.priority {
+            Priority::RoundRobin => 0,
+            Priority::Age => self.layout.age(flit, now.into()).min(1 << 24) as u32,
+            Priority::NetworkAge => self.layout.time_inside(flit, now),
+            Priority::Class => self.urgencies[self.layout.class(flit) as usize],
+        }
+    }
+
+    /// Lanes of a port, as a power of two.
+    #[inline]
+    pub(super) fn stride<const S: u32>(&self) -> u32 {
+        if S < ANY { S } else { self.stride }
+    }
+
+    /// Steps of the routers in a cycle.
+    #[inline]
+    pub(super) fn steps(&self, cycle: u32) -> u32 {
+        if self.speed.is_multiple_of(WHOLE) {
+            return (self.speed / WHOLE) as u32;
+        }
+        let until = |c: u64| c * self.speed / WHOLE;
+        (until(u64::from(cycle) + 1) - until(cycle.into())) as u32
+    }
+
+    /// The place after a flit's, around the end of its ring.
+    #[inline]
+    pub(super) fn next_place(&self, at: u32) -> u32 {
+        next_place(at, self.ring_mask)
+    }
+
+    /// What a router with these credits sees in cycle `now`.
+    #[inline]
+    pub(super) fn near<'b, const S: u32, const N: usize>(
+        &'b self,
+        credits: &'b [u16; N],
+        now: u32,
+    ) -> Near<'b, G, S, N> {
+        let full = self.full * u32::from(self.router.virtual_channels);
+        Near { credits, full, now, on: self }
+    }
+
+    /// What is seen of a router from elsewhere in cycle `now`.
+    pub(super) fn seen_from_afar(&self, router: u32, now: u32) -> Far<'_> {
+        let used = &self.board.used[(now as usize + 1) % 2];
+        Far { used, first_port: self.first_port, router }
+    }
+}
+
+/// What a router sees of itself, and of others as they were a cycle ago.
+pub(super) struct Near<'a, G: ?Sized, const S: u32, const N: usize> {
+    credits: &'a [u16; N],
+    /// Credits of a port whose next buffer is empty.
+    full: u32,
+    now: u32,
+    on: &'a Context<'a, G>,
+}
+
+impl<G: ?Sized, const S: u32, const N: usize> Sight for Near<'_, G, S, N> {
+    #[inline]
+    fn used(&self, port: u16) -> u32 {
+        if S == 2 {
+            // four credits are a word, and a product adds them up: a buffer has 8192 at most
+            let four: [u16; 4] = self.credits.as_chunks().0[usize::from(port) & (N / 4 - 1)];
+            let word = four.into_iter().rev().fold(0, |word, c| word << 16 | u64::from(c));
+            return self.full - (word.wrapping_mul(0x0001_0001_0001_0001) >> 48) as u32;
+        }
+        let first = usize::from(port) << self.on.stride;
+        let credits = &self.credits[first..first + (1 << self.on.stride)];
+        self.full - credits.iter().map(|&c| u32::from(c)).sum::<u32>()
+    }
+
+    fn used_at(&self, router: u32, port: u16) -> u32 {
+        self.on.seen_from_afar(router, self.now).used_at(router, port)
+    }
+}
+
+/// What is seen of a router from elsewhere: as it was at the end of the last cycle.
+pub(super) struct Far<'a> {
+    used: &'a Words,
+    first_port: &'a [u32],
+    router: u32,
+}
+
+impl Sight for Far<'_> {
+    fn used(&self, port: u16) -> u32 {
+        self.used_at(self.router, port)
+    }
+
+    fn used_at(&self, router: u32, port: u16) -> u32 {
+        self.used.get(self.first_port[router as usize] as usize + usize::from(port)) as u32
+    }
+}

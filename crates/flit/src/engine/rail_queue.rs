@@ -1,0 +1,196 @@
+//! The packets that are assigned to a rail of an endpoint: drawn for all its rails, or listed with
+//! their times.
+//!
+//! The rails of an endpoint are at different routers, and may belong to different threads. So each
+//! of them goes through all packets of its endpoint with the same random numbers, decides for each
+//! which rail takes it, and keeps its own.
+
+use super::assignment::Assignment;
+use super::context::Context;
+use super::creation::{NEVER, next_creation};
+use base::seed::Fast;
+use paths::select::Rail;
+use std::collections::VecDeque;
+use traffic::process::{Class, Source as Clock};
+
+/// The packets that are assigned to one rail of an endpoint, of one class.
+#[derive(Debug)]
+pub(super) struct RailQueue {
+    origin: Origin,
+    /// The cycle of the next packet of the endpoint; [`NEVER`] where there is none.
+    pub(super) next: u32,
+    /// Packets of the endpoint so far.
+    turn: u64,
+    /// The endpoint's random numbers, the same at all its rails.
+    random: Fast,
+    /// What waits here.
+    waiting: VecDeque<Waits>,
+    /// Flits of these, means where sizes are drawn later.
+    flits: f64,
+}
+
+/// A packet that was assigned to this rail.
+#[derive(Debug, Clone, Copy)]
+struct Waits {
+    /// The cycle in which it was created.
+    created: u32,
+    /// The endpoint that it goes to and its flits, where these are known already.
+    packet: Option<(u32, u32)>,
+}
+
+/// Where the packets of the endpoint come from.
+#[derive(Debug)]
+enum Origin {
+    /// A clock for each rail, and the cycle of its next packet.
+    Drawn(Vec<(Option<Clock>, u32)>),
+    /// The next packet of the list.
+    Listed(u32),
+}
+
+impl RailQueue {
+    /// That of a source, with clocks of all rails of its endpoint, or none where packets are
+    /// listed.
+    pub(super) fn new(
+        clocks: Vec<Option<Clock>>,
+        mut random: Fast,
+        (assignment, source, end): (Assignment<'_>, u32, u32),
+    ) -> Self {
+        let mut with_first = |mut clock: Option<Clock>| {
+            let first = next_creation(clock.as_mut(), 0, end, &mut random);
+            (clock, first)
+        };
+        let origin = if assignment.times.is_some() {
+            Origin::Listed(0)
+        } else {
+            Origin::Drawn(clocks.into_iter().map(&mut with_first).collect())
+        };
+        let waiting = VecDeque::new();
+        let mut new = Self { origin, next: NEVER, turn: 0, random, waiting, flits: 0.0 };
+        new.next = new.upcoming(assignment, source, end);
+        new
+    }
+
+    /// The cycle of the endpoint's next packet.
+    fn upcoming(&self, assignment: Assignment<'_>, source: u32, end: u32) -> u32 {
+        match (&self.origin, assignment.times) {
+            (Origin::Listed(next), Some(times)) => {
+                let packets = times.packets.of(source / assignment.rails);
+                let cycle = packets.get(*next as usize).map(|packet| times.cycle(packet));
+                cycle.filter(|at| *at < end.into()).map_or(NEVER, |at| at as u32)
+            }
+            (Origin::Drawn(all), _) => all.iter().map(|of| of.1).min().unwrap_or(NEVER),
+            (Origin::Listed(_), None) => NEVER,
+        }
+    }
+
+    /// Assigns the packets that are created until cycle `now`, and keeps those of `source`.
+    pub(super) fn advance<G: ?Sized>(
+        &mut self,
+        source: u32,
+        now: u32,
+        of: &Class,
+        on: &Context<'_, G>,
+    ) {
+        let Some(assignment) = on.assignment.filter(|_| self.next <= now) else { return };
+        let first = source - source % assignment.rails;
+        // what rails had at the end of the last cycle
+        let seen = &on.board.waiting[(now as usize + 1) % 2];
+        let mut used: Vec<f64> = match assignment.rail {
+            rail if rail.compares() => (first..first + assignment.rails)
+                .map(|rail| seen.get(rail as usize) as f64)
+                .collect(),
+            _ => Vec::new(),
+        };
+        while self.next <= now {
+            let created = self.next;
+            let packet = self.take(assignment, source, of, on.end);
+            let flits = packet.map_or(of.sizes.mean(), |(_, flits)| flits.into());
+            let turn = (self.turn % u64::from(assignment.rails)) as u32;
+            self.turn += 1;
+            let rail = match assignment.rail {
+                Rail::Random => self.random.below(assignment.rails),
+                Rail::Fixed => source / assignment.rails % assignment.rails,
+                Rail::RoundRobin => turn,
+                Rail::LeastUsed | Rail::Shortest => {
+                    let to = packet.map(|(to, _)| to * assignment.rails);
+                    let length = |rail: u32| match (assignment.lengths, to) {
+                        (Some(lengths), Some(to)) => lengths.between(on.wiring, first, to, rail),
+                        _ => 0,
+                    };
+                    let next = |step: u32| (turn + step) % assignment.rails;
+                    let key = |rail: &u32| (length(*rail), used[*rail as usize]);
+                    let less = |a: &u32, b: &u32| {
+                        let (a, b) = (key(a), key(b));
+                        a.0.cmp(&b.0).then(a.1.total_cmp(&b.1))
+                    };
+                    let least = (0..assignment.rails).map(next).min_by(less).unwrap_or(0);
+                    used[least as usize] += flits;
+                    least
+                }
+            };
+            if first + rail == source {
+                self.waiting.push_back(Waits { created, packet });
+                self.flits += flits;
+            }
+            self.next = self.upcoming(assignment, source, on.end);
+        }
+    }
+
+    /// Takes the endpoint's next packet: its receiver and its flits, where a list has them or the
+    /// choice of a rail needs them.
+    fn take(
+        &mut self,
+        assignment: Assignment<'_>,
+        source: u32,
+        of: &Class,
+        end: u32,
+    ) -> Option<(u32, u32)> {
+        match &mut self.origin {
+            Origin::Listed(next) => {
+                let number = *next as usize;
+                *next += 1;
+                let packet = assignment.times?.packets.of(source / assignment.rails)[number];
+                Some((packet.destination, packet.size_flits))
+            }
+            Origin::Drawn(all) => {
+                let next = self.next;
+                if let Some((clock, at)) = all.iter_mut().find(|of| of.1 == next) {
+                    *at = next_creation(clock.as_mut(), next + 1, end, &mut self.random);
+                }
+                let random = &mut self.random;
+                let first = source - source % assignment.rails;
+                assignment.lengths.map(|_| {
+                    let to = of.destinations.draw(first, random) / assignment.rails;
+                    (to, of.sizes.draw(random))
+                })
+            }
+        }
+    }
+
+    /// The cycle in which the first packet that waits here was created; [`NEVER`] where none does.
+    pub(super) fn front(&self) -> u32 {
+        self.waiting.front().map_or(NEVER, |front| front.created)
+    }
+
+    /// Lets the first packet go that waits here: its receiver and size, where these are known.
+    pub(super) fn pop<G: ?Sized>(
+        &mut self,
+        source: u32,
+        of: &Class,
+        on: &Context<'_, G>,
+    ) -> Option<(u32, u32)> {
+        let Waits { packet, .. } = self.waiting.pop_front()?;
+        let rails = on.assignment?.rails;
+        let Some((to, flits)) = packet else {
+            self.flits -= of.sizes.mean();
+            return None;
+        };
+        self.flits -= f64::from(flits);
+        Some((to * rails + source % rails, flits))
+    }
+
+    /// Flits that wait here, rounded.
+    pub(super) fn flits(&self) -> u64 {
+        self.flits.round() as u64
+    }
+}

@@ -1,0 +1,38 @@
+//! What a line of a fabric may say: which form a node has, up to which port, and what is wrong.
+
+use base::Refusal;
+
+/// Highest port number of a switch or an adapter.
+pub(super) const MAX_PORT: u16 = 254;
+
+/// What kind of device a line describes, by its first word.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Form {
+    Switch,
+    Adapter,
+    Router,
+}
+
+/// What is wrong with a line, before it is known which line of which file that is.
+pub(super) struct Wrong {
+    why: String,
+    help: String,
+}
+
+impl Wrong {
+    pub(super) fn new(why: impl Into<String>, help: impl Into<String>) -> Self {
+        Self { why: why.into(), help: help.into() }
+    }
+
+    /// Of the last line of a file, which does not end in a line feed.
+    pub(super) fn in_a_line_cut_off(self) -> Self {
+        Self {
+            why: format!("{}: the file ends within this line and looks cut off", self.why),
+            ..self
+        }
+    }
+
+    pub(super) fn at(self, file: &str, line: usize) -> Refusal {
+        Refusal::new(format!("{file}: line {line}"), self.why, self.help)
+    }
+}

@@ -1,0 +1,343 @@
+//! Traces of all ranks as one schedule.
+
+use super::node::{Kind, Node, Peer, Together, Trace};
+use base::{Refusal, Stop};
+use std::cmp::Reverse;
+use std::collections::{BTreeMap, BTreeSet, BinaryHeap, HashMap};
+use traffic::workload::collective::Call;
+use traffic::workload::keys::{Asked, GFLOPS, Key};
+use traffic::workload::{Op, Program, Schedule, Script, tag, told};
+
+/// How traces become a schedule.
+pub(super) const KEYS: &[Key] = &[
+    GFLOPS,
+    Key::whole("compute_percent", "time of what is no communication, percent", 100, (0, 100_000)),
+    Key::whole("overlap", "1: communication has a processor of its own", 1, (0, 1)),
+    Key::word(
+        "allreduce",
+        "the algorithm: allreduce_...",
+        &["ring", "recursive_doubling", "rabenseifner", "tree", "double_tree"],
+    ),
+    Key::word("reduce", "the algorithm: reduce_...", &["binomial", "linear", "pipelined"]),
+    Key::word("allgather", "the algorithm: allgather_...", &["ring", "bruck"]),
+    Key::word("gather", "the algorithm: gather_...", &["binomial", "linear"]),
+    Key::word("scatter", "the algorithm: scatter_...", &["binomial", "linear"]),
+    Key::word(
+        "broadcast",
+        "the algorithm: broadcast_...",
+        &["binomial", "binary", "linear", "pipelined", "scatter_allgather"],
+    ),
+    Key::word("alltoall", "the algorithm: alltoall_...", &["pairwise", "linear", "bruck"]),
+    Key::word("reduce_scatter", "the algorithm: reduce_scatter_...", &["ring"]),
+    Key::word("barrier", "the algorithm: barrier_...", &["dissemination", "linear", "tree"]),
+];
+
+/// The operations of the schema by their numbers, and whether the bytes that a rank puts in are
+/// parted among all ranks.
+const OPERATIONS: [(&str, bool); 10] = [
+    ("allreduce", false),
+    ("reduce", false),
+    ("allgather", false),
+    ("gather", false),
+    ("scatter", true),
+    ("broadcast", false),
+    ("alltoall", true),
+    ("reduce_scatter", true),
+    ("reduce_scatter", true),
+    ("barrier", false),
+];
+
+/// The schedule of the traces of ranks 0, 1, ..., with their names for refusals.
+///
+/// A node begins when all have ended that it waits for. The n-th collective operation of a group,
+/// in the order of the file, is one of all ranks whose traces name the group. O(nodes + operations
+/// of the schedule).
+///
+/// # Errors
+/// When a node waits for one that there is not, or nodes for one
+/// another in a circle, a rank is out of range, or ranks do not do the same together; when there
+/// would be too many operations, or `watch` says stop.
+pub(super) fn schedule(traces: &[(String, Trace)], asked: &Asked<'_>) -> Result<Schedule, Stop> {
+    let ranks = u32::try_from(traces.len()).unwrap_or(u32::MAX);
+    if ranks == 0 {
+        return Err(Refusal::new("traces", "there is none", "a file for each rank").into());
+    }
+    let mut orders = Vec::with_capacity(traces.len());
+    for (name, trace) in traces {
+        asked.watch.tick("traces", orders.len() as u64, ranks.into())?;
+        orders.push(order(&trace.nodes).map_err(|refused| refused.within(name))?);
+        for node in &trace.nodes {
+            check(node, ranks).map_err(|refused| refused.within(name))?;
+        }
+    }
+    let (groups, calls) = meetings(traces, asked)?;
+    let program = Traces {
+        all: traces,
+        orders,
+        tags: tags(traces),
+        groups,
+        calls,
+        gflops: asked.whole("gflops")?,
+        percent: asked.whole("compute_percent")?,
+        cpu: asked.whole("overlap")? as u8,
+    };
+    told(&program, asked.watch)
+}
+
+fn refuse_node(node: &Node, why: &str, help: &str) -> Refusal {
+    Refusal::new(format!("node {} ({})", node.id, node.name), why, help)
+}
+
+/// Whether the other ranks of a node are there.
+fn check(node: &Node, ranks: u32) -> Result<(), Refusal> {
+    let other = match &node.kind {
+        Kind::Send(Peer { rank, .. }) | Kind::Receive(Peer { rank, .. }) => Some(*rank),
+        Kind::Together(together) => together.root,
+        Kind::Local(_) => None,
+    };
+    match other.filter(|rank| *rank >= ranks) {
+        None => Ok(()),
+        Some(rank) => {
+            let why = format!("there is no rank {rank}");
+            Err(refuse_node(node, &why, &format!("0 to {}, a trace for each", ranks - 1)))
+        }
+    }
+}
+
+/// An order in which every node comes after those that it waits for, else that of the file.
+fn order(nodes: &[Node]) -> Result<Vec<u32>, Refusal> {
+    let places: HashMap<u64, u32> = (0..).zip(nodes).map(|(i, node)| (node.id, i)).collect();
+    let mut counts = vec![0_u32; nodes.len()];
+    let mut waiting: Vec<Vec<u32>> = vec![Vec::new(); nodes.len()];
+    for (i, node) in (0..).zip(nodes) {
+        for id in &node.after {
+            let Some(&before) = places.get(id) else {
+                let why = format!("it waits for node {id}, which is not there");
+                return Err(refuse_node(node, &why, "numbers of nodes of the same trace"));
+            };
+            waiting[before as usize].push(i);
+            counts[i as usize] += 1;
+        }
+    }
+    let free = (0..).zip(&counts).filter(|(_, n)| **n == 0).map(|(i, _)| Reverse(i));
+    let mut free: BinaryHeap<Reverse<u32>> = free.collect();
+    let mut order = Vec::with_capacity(nodes.len());
+    while let Some(Reverse(node)) = free.pop() {
+        order.push(node);
+        for &next in &waiting[node as usize] {
+            counts[next as usize] -= 1;
+            if counts[next as usize] == 0 {
+                free.push(Reverse(next));
+            }
+        }
+    }
+    match counts.iter().position(|n| *n > 0) {
+        None => Ok(order),
+        Some(stuck) => {
+            let help = "a node waits for none that waits for it";
+            Err(refuse_node(&nodes[stuck], "it waits for itself, over others", help))
+        }
+    }
+}
+
+/// Numbers for the tags of messages between two ranks.
+fn tags(traces: &[(String, Trace)]) -> BTreeMap<u32, u32> {
+    let nodes = traces.iter().flat_map(|(_, trace)| &trace.nodes);
+    let all: BTreeSet<u32> = nodes
+        .filter_map(|node| match node.kind {
+            Kind::Send(peer) | Kind::Receive(peer) => Some(peer.tag),
+            _ => None,
+        })
+        .collect();
+    all.into_iter().zip(0..).collect()
+}
+
+/// The ranks of a group in their order, and the number of its first collective operation.
+struct Group {
+    ranks: Vec<u32>,
+    first: u64,
+}
+
+type Groups<'a> = BTreeMap<&'a str, Group>;
+
+/// All groups, and their collective operations one after the other.
+fn meetings<'a>(
+    traces: &'a [(String, Trace)],
+    asked: &Asked<'_>,
+) -> Result<(Groups<'a>, Vec<Call>), Stop> {
+    // of every group the operations of each of its ranks
+    let mut all: BTreeMap<&str, Vec<(u32, Vec<&Node>)>> = BTreeMap::new();
+    for (rank, (_, trace)) in (0..).zip(traces) {
+        for node in &trace.nodes {
+            let Kind::Together(together) = &node.kind else { continue };
+            let of = all.entry(&together.group).or_default();
+            if of.last().is_none_or(|(last, _)| *last != rank) {
+                of.push((rank, Vec::new()));
+            }
+            of.last_mut().expect("it was put there").1.push(node);
+        }
+    }
+    if let Some(of) = all.get("")
+        && let Some(missing) = (0..traces.len() as u32)
+            .zip(of.iter().map(|of| of.0).chain([u32::MAX]))
+            .find(|(wanted, found)| wanted != found)
+    {
+        let name = &traces[missing.0 as usize].0;
+        let why = "it has none of the collective operations of all ranks";
+        return Err(Refusal::new(name, why, "as many as the others, or names of groups").into());
+    }
+    let (mut groups, mut calls) = (BTreeMap::new(), Vec::new());
+    for (name, of) in all {
+        let ranks: Vec<u32> = of.iter().map(|(rank, _)| *rank).collect();
+        let first = calls.len() as u64;
+        for (number, node) in of[0].1.iter().enumerate() {
+            for (rank, nodes) in &of[1..] {
+                agree(node, nodes.get(number).copied(), (&traces[of[0].0 as usize].0, number))
+                    .map_err(|refused| refused.within(&traces[*rank as usize].0))?;
+            }
+            calls.push(meeting(node, &ranks, asked)?);
+        }
+        if let Some((rank, nodes)) = of.iter().find(|(_, nodes)| nodes.len() > of[0].1.len()) {
+            let node = nodes[of[0].1.len()];
+            let why = format!("{} does not take part in it", traces[of[0].0 as usize].0);
+            let refused = refuse_node(node, &why, "the same operations at all ranks of a group");
+            return Err(refused.within(&traces[*rank as usize].0).into());
+        }
+        groups.insert(name, Group { ranks, first });
+    }
+    Ok((groups, calls))
+}
+
+/// Whether a rank does what the first of its group does, the operation of this `number` there.
+fn agree(first: &Node, other: Option<&Node>, (name, number): (&str, usize)) -> Result<(), Refusal> {
+    let said = |node: &Node| match &node.kind {
+        // the two kinds of reduce-scatter differ in their calls alone
+        Kind::Together(t) if t.operation == 8 => Together { operation: 7, ..t.clone() },
+        Kind::Together(t) => t.clone(),
+        _ => unreachable!("these are collective operations"),
+    };
+    let wanted = said(first);
+    let words = |t: &Together| {
+        let root = t.root.map(|root| format!(", root {root}")).unwrap_or_default();
+        format!("{} of {} bytes{root}", OPERATIONS[t.operation as usize].0, t.bytes)
+    };
+    let Some(node) = other else {
+        let why = format!("it lacks operation {} of its group, a {}", number + 1, words(&wanted));
+        return Err(Refusal::new("", why, format!("those of {name}")));
+    };
+    let found = said(node);
+    if found == wanted {
+        return Ok(());
+    }
+    let why = format!("{}, where node {} of {name} is {}", words(&found), first.id, words(&wanted));
+    Err(refuse_node(node, &why, "the same operations at all ranks of a group"))
+}
+
+/// The operation of a node, for these ranks.
+fn meeting(node: &Node, ranks: &[u32], asked: &Asked<'_>) -> Result<Call, Stop> {
+    let Kind::Together(together) = &node.kind else { unreachable!("it is one") };
+    let (kind, is_parted) = OPERATIONS[together.operation as usize];
+    let bytes = match (kind, is_parted) {
+        ("barrier", _) => 1,
+        (_, true) => together.bytes.div_ceil(ranks.len() as u64),
+        _ => together.bytes,
+    };
+    let root = match together.root {
+        None => 0,
+        Some(root) => ranks.iter().position(|rank| *rank == root).ok_or_else(|| {
+            refuse_node(node, &format!("its root {root} is not of its group"), "a rank of it")
+        })? as u32,
+    };
+    let name = format!("{kind}_{}", asked.word(kind)?);
+    Call::rooted(&name, ranks.len() as u32, root, bytes)
+}
+
+struct Traces<'a> {
+    all: &'a [(String, Trace)],
+    orders: Vec<Vec<u32>>,
+    tags: BTreeMap<u32, u32>,
+    groups: Groups<'a>,
+    calls: Vec<Call>,
+    gflops: u64,
+    percent: u64,
+    cpu: u8,
+}
+
+impl Traces<'_> {
+    /// How long a node takes that is no communication: what the trace says, else by its operations.
+    fn local_ns(&self, node: &Node, operations: u64) -> u64 {
+        let by_rate = operations.checked_div(self.gflops).unwrap_or(0);
+        let ns = if node.duration_ns > 0 { node.duration_ns } else { by_rate };
+        u64::try_from(u128::from(ns) * u128::from(self.percent) / 100).unwrap_or(u64::MAX)
+    }
+
+    /// A collective operation of a group.
+    fn together(
+        &self,
+        rank: u32,
+        number: u64,
+        group: &Group,
+        to: &mut Script<'_>,
+        after: &[u32],
+    ) -> Vec<u32> {
+        let (call, members) = (&self.calls[number as usize], &group.ranks);
+        let me = members.binary_search(&rank).expect("it is of the group") as u32;
+        let named = |other: u32| members[other as usize];
+        // tags of messages between two ranks come before all others
+        let behind = (self.tags.len() as u64).div_ceil(u64::from(tag(1)));
+        to.collective(call, me, &named, tag(behind + number), after)
+    }
+}
+
+impl Program for Traces<'_> {
+    fn ranks(&self) -> u32 {
+        self.all.len() as u32
+    }
+
+    fn tell(&self, rank: u32, to: &mut Script<'_>) {
+        let nodes = &self.all[rank as usize].1.nodes;
+        // collective operations have their numbers by the order of the file
+        let mut seen: HashMap<&str, u64> = HashMap::new();
+        let numbers: Vec<u64> = nodes
+            .iter()
+            .map(|node| {
+                let Kind::Together(together) = &node.kind else { return 0 };
+                let next = seen.entry(&together.group).or_insert(0);
+                *next += 1;
+                self.groups[together.group.as_str()].first + *next - 1
+            })
+            .collect();
+        let mut ends: HashMap<u64, Vec<u32>> = HashMap::new();
+        for &place in &self.orders[rank as usize] {
+            if to.is_over() {
+                return;
+            }
+            let node = &nodes[place as usize];
+            let mut after: Vec<u32> = node.after.iter().flat_map(|id| &ends[id]).copied().collect();
+            after.sort_unstable();
+            after.dedup();
+            let end = match &node.kind {
+                Kind::Local(operations) => {
+                    to.on(0);
+                    let after = to.join(&after);
+                    to.calc(self.local_ns(node, *operations), &after)
+                }
+                Kind::Send(peer) => {
+                    to.on(self.cpu);
+                    vec![to.add(Op::send(peer.bytes, peer.rank, self.tags[&peer.tag]), &after)]
+                }
+                Kind::Receive(peer) => {
+                    to.on(self.cpu);
+                    vec![to.add(Op::recv(peer.bytes, peer.rank, self.tags[&peer.tag]), &after)]
+                }
+                Kind::Together(together) => {
+                    to.on(self.cpu);
+                    let group = &self.groups[together.group.as_str()];
+                    let ends = self.together(rank, numbers[place as usize], group, to, &after);
+                    to.join(&ends)
+                }
+            };
+            ends.insert(node.id, end);
+        }
+    }
+}

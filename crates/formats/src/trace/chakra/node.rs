@@ -1,0 +1,63 @@
+//! What one rank does, node by node.
+
+/// What one rank does.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub(super) struct Trace {
+    /// The version of the schema; empty where the file does not say it.
+    pub version: String,
+    /// All nodes, in the order of the file.
+    pub nodes: Vec<Node>,
+}
+
+/// One thing that a rank does.
+#[derive(Debug, Clone, PartialEq)]
+pub(super) struct Node {
+    /// Its number, no other node's.
+    pub id: u64,
+    /// What it is called.
+    pub name: String,
+    /// The nodes that it waits for.
+    pub after: Vec<u64>,
+    /// How long it takes, where it is no communication, ns.
+    pub duration_ns: u64,
+    /// What it does.
+    pub kind: Kind,
+}
+
+/// What a node does.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) enum Kind {
+    /// Takes its time: computation, memory, storage, or nothing. With the operations that it
+    /// computes, 0 where it does not say so.
+    Local(u64),
+    /// Sends to a rank.
+    Send(Peer),
+    /// Receives from a rank.
+    Receive(Peer),
+    /// What several ranks do together.
+    Together(Together),
+}
+
+/// A message to a rank, or from one.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Peer {
+    /// The other rank.
+    pub rank: u32,
+    /// Bytes of the message.
+    pub bytes: u64,
+    /// Its tag.
+    pub tag: u32,
+}
+
+/// A collective operation.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Together {
+    /// The operation, by its number in the schema.
+    pub operation: u64,
+    /// Bytes that a rank puts in; that the root does, of a broadcast and a scatter.
+    pub bytes: u64,
+    /// The group of ranks; empty for all.
+    pub group: String,
+    /// The rank that has, or gets, what the others do not; the group's first where it is not said.
+    pub root: Option<u32>,
+}

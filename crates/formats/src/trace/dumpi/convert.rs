@@ -1,0 +1,305 @@
+//! Traces as schedules: every record becomes the call that it is.
+
+use super::groups::Groups;
+use super::joint::joint;
+use super::layout::Value;
+use super::numbers::{NO_COMM, WORLD, comm, whole};
+use super::parse::parse;
+use super::record::{Record, Trace};
+use super::types::Types;
+use crate::trace::kind::File;
+use crate::trace::mpi::{UNDEFINED, UNKNOWN_REQUESTS, is_local};
+use base::{Refusal, Stop};
+use std::collections::HashSet;
+use traffic::workload::Schedule;
+use traffic::workload::calls::{
+    self, Called, Make, Message, Mode, Named, Peer, Process, What, Which,
+};
+use traffic::workload::keys::{Asked, Key};
+
+/// The number of `MPI_REQUEST_NULL`.
+const NO_REQUEST: i64 = 1;
+
+/// Any source, any tag.
+const ANY: i64 = -1;
+
+/// The parameters of these traces.
+pub(super) fn keys() -> Vec<Key> {
+    let mut all = calls::keys::keys();
+    all.push(UNKNOWN_REQUESTS);
+    all
+}
+
+/// The schedule of a trace: name and content of the file of every rank, in their order.
+///
+/// What the trace recorded holds: which request `MPI_Waitany` completed, which ones a test found
+/// complete. Reading and writing of files is computing. O(operations).
+///
+/// # Errors
+/// With file, call and byte, where it is no trace, where MPI would not run it, and for calls that
+/// cannot be turned into messages; or when the user stops it.
+pub(super) fn schedule(files: &[File<'_>], asked: &Asked<'_>) -> Result<Schedule, Stop> {
+    let null = asked.word("unknown_requests")? == "null";
+    let codes = asked.word("rules")? == "codes";
+    let mut processes = Vec::with_capacity(files.len());
+    for (rank, (name, content)) in (0..).zip(files) {
+        let trace = parse(content, asked.watch).map_err(|stop| stop.within(name))?;
+        let calls = called(&trace, files.len() as u32, codes).map_err(|why| why.within(name))?;
+        if calls.is_empty() {
+            let why = format!("rank {rank} called nothing");
+            return Err(Refusal::new(name, why, "a trace of DUMPI with calls").into());
+        }
+        processes.push(Process { file: name.clone(), counts: "byte", calls });
+    }
+    calls::expand(&calls::Trace { processes }, null, asked)
+}
+
+/// What a process called, in a run of so many.
+fn called(trace: &Trace, ranks: u32, codes: bool) -> Result<Vec<Called>, Refusal> {
+    let mut reader = Reader {
+        types: Types::new(&trace.sizes),
+        groups: Groups::new(WORLD, ranks),
+        files: HashSet::new(),
+        codes,
+    };
+    let mut all = Vec::with_capacity(trace.records.len());
+    for record in &trace.records {
+        let place = || format!("MPI_{} at byte {}", record.name(), record.at);
+        let what = reader.what(record).map_err(|refused| refused.within(&place()))?;
+        let (start_ns, end_ns) = record.wall_ns.unwrap_or((0, 0));
+        let start_ns = match record.name() {
+            "Init" | "Init_thread" => end_ns,
+            _ => start_ns,
+        };
+        let end_ns = if record.name() == "Finalize" { start_ns } else { end_ns };
+        all.push(Called { line: record.at, start_ns, end_ns, what });
+    }
+    Ok(all)
+}
+
+/// What is known of a process while its records are gone through.
+struct Reader<'a> {
+    types: Types<'a>,
+    groups: Groups,
+    /// Requests of files, and of what else is no message.
+    files: HashSet<i64>,
+    /// Communicators are ignored: whatever makes them is nothing.
+    codes: bool,
+}
+
+/// Calls that make communicators of those that there are.
+const MAKE: [&str; 8] = [
+    "Comm_dup",
+    "Comm_split",
+    "Comm_create",
+    "Cart_create",
+    "Cart_sub",
+    "Graph_create",
+    "Intercomm_create",
+    "Intercomm_merge",
+];
+
+impl Reader<'_> {
+    fn what(&mut self, record: &Record) -> Result<What, Refusal> {
+        self.types.learn(record);
+        self.groups.learn(record);
+        let name = record.name();
+        if let Some(request) = record.number("request") {
+            match name {
+                _ if name.starts_with("File_") || name == "Grequest_start" => {
+                    self.files.insert(request);
+                }
+                _ if name.starts_with(['I', 'R']) || name.ends_with("_init") => {
+                    self.files.remove(&request);
+                }
+                _ => {}
+            }
+        }
+        if is_local(name) || name.starts_with("File_") {
+            return Ok(What::Local);
+        }
+        if self.codes && MAKE.contains(&name) {
+            return Ok(What::Waits);
+        }
+        if let Some(joint) = joint(record, &self.types)? {
+            return Ok(What::Joint(Box::new(joint), None));
+        }
+        Ok(match name {
+            "Send" | "Ssend" | "Rsend" => What::Send(self.sent(record)?, Mode::Blocking),
+            "Bsend" => What::Send(self.sent(record)?, Mode::Buffered),
+            "Isend" | "Issend" | "Irsend" | "Ibsend" => {
+                What::Send(self.sent(record)?, Mode::Nonblocking(whole(record, "request")?))
+            }
+            "Send_init" | "Ssend_init" | "Rsend_init" | "Bsend_init" => {
+                What::Send(self.sent(record)?, Mode::Prepared(whole(record, "request")?))
+            }
+            "Recv" => What::Recv(self.received(record)?, Mode::Blocking),
+            "Irecv" => {
+                What::Recv(self.received(record)?, Mode::Nonblocking(whole(record, "request")?))
+            }
+            "Recv_init" => {
+                What::Recv(self.received(record)?, Mode::Prepared(whole(record, "request")?))
+            }
+            "Sendrecv" | "Sendrecv_replace" => self.both(record)?,
+            "Start" => What::Start(Named::Each(vec![whole(record, "request")?])),
+            "Startall" => What::Start(Named::Each(requests(record)?)),
+            "Request_free" if self.is_message(whole(record, "request")?) => {
+                What::Free(whole(record, "request")?)
+            }
+            "Request_free"
+            | "Request_get_status"
+            | "Grequest_start"
+            | "Grequest_complete"
+            | "Status_set_cancelled"
+            | "Status_set_elements"
+            | "Register_datarep" => What::Local,
+            "Probe" | "Init" | "Init_thread" | "Finalize" => What::Waits,
+            "Comm_rank" | "Comm_size" => What::Asks(comm(record, "comm")?),
+            "Comm_free" | "Comm_disconnect" => What::FreeComm(comm(record, "comm")?),
+            _ => match self.complete(record)? {
+                Some(what) => what,
+                None => self.make(record)?,
+            },
+        })
+    }
+
+    fn is_message(&self, request: u64) -> bool {
+        request != NO_REQUEST as u64 && !self.files.contains(&(request as i64))
+    }
+
+    fn message(
+        &self,
+        record: &Record,
+        [count, datatype, peer, tag]: [&str; 4],
+        to: Option<Peer>,
+    ) -> Result<Message, Refusal> {
+        let number = |name: &str| {
+            record.number(name).ok_or_else(|| Refusal::new(name, "it is not there", "a number"))
+        };
+        let rank = number(peer)?;
+        let peer = match (u32::try_from(rank), to) {
+            (Ok(rank), _) => Peer::Rank(rank),
+            (Err(_), Some(peer)) => peer,
+            (Err(_), None) if rank == ANY => Peer::Any,
+            (Err(_), None) => Peer::Null,
+        };
+        let bytes = match peer {
+            Peer::Null => 0,
+            _ => self.types.bytes(number(count)?, number(datatype)?)?,
+        };
+        let tag = u32::try_from(number(tag)?).ok();
+        Ok(Message { peer, bytes, tag, comm: comm(record, "comm")? })
+    }
+
+    fn sent(&self, record: &Record) -> Result<Message, Refusal> {
+        // a receiver below 0 is MPI_PROC_NULL
+        self.message(record, ["count", "datatype", "dest", "tag"], Some(Peer::Null))
+    }
+
+    fn received(&self, record: &Record) -> Result<Message, Refusal> {
+        self.message(record, ["count", "datatype", "source", "tag"], nobody(record))
+    }
+
+    fn both(&self, record: &Record) -> Result<What, Refusal> {
+        let [out, back] = match record.name() {
+            "Sendrecv" => [["sendcount", "sendtype"], ["recvcount", "recvtype"]],
+            _ => [["count", "datatype"]; 2],
+        };
+        let [count, datatype] = out;
+        let sent = self.message(record, [count, datatype, "dest", "sendtag"], Some(Peer::Null))?;
+        let [count, datatype] = back;
+        let names = [count, datatype, "source", "recvtag"];
+        Ok(What::Both(sent, self.message(record, names, nobody(record))?))
+    }
+
+    /// What completes requests: those that the trace says were found complete.
+    fn complete(&self, record: &Record) -> Result<Option<What>, Refusal> {
+        let name = record.name();
+        let plain = name.strip_prefix("MPIO_").unwrap_or(name);
+        let is_done = record.number("flag").is_none_or(|flag| flag != 0);
+        let which = if matches!(plain, "Wait" | "Waitall") { Which::All } else { Which::Found };
+        let done = match plain {
+            "Wait" | "Test" => vec![whole(record, "request")?],
+            "Waitall" | "Testall" => requests(record)?,
+            "Waitany" | "Testany" => {
+                let index = record.number("index").and_then(|index| usize::try_from(index).ok());
+                let all = requests(record)?;
+                index.and_then(|index| all.get(index)).copied().into_iter().collect()
+            }
+            "Waitsome" | "Testsome" => {
+                let all = requests(record)?;
+                let count = record.number("outcount").map_or(0, |count| count.max(0)) as usize;
+                let indices = record.numbers("indices").unwrap_or_default();
+                let at = |index: &i64| all.get(usize::try_from(*index).ok()?).copied();
+                indices.iter().take(count).filter_map(at).collect()
+            }
+            _ => return Ok(None),
+        };
+        let done: Vec<u64> = done.into_iter().filter(|&request| self.is_message(request)).collect();
+        // a test that found nothing took time that is not computing
+        Ok(Some(if is_done && !done.is_empty() {
+            What::Complete(Named::Each(done), which)
+        } else {
+            What::Waits
+        }))
+    }
+
+    fn make(&self, record: &Record) -> Result<What, Refusal> {
+        let new = || whole(record, "newcomm");
+        let sizes = |name| {
+            let all = record.numbers(name).unwrap_or_default().iter();
+            let size = |&n: &i64| u32::try_from(n).ok().filter(|&size| size > 0);
+            all.map(size).collect::<Option<Vec<u32>>>().ok_or_else(|| {
+                Refusal::new(name, format!("{:?}", record.numbers(name)), "numbers above 0")
+            })
+        };
+        let make = match record.name() {
+            "Comm_dup" => Make::Copy,
+            "Comm_split" => {
+                let colour = record.number("color").unwrap_or(UNDEFINED);
+                let colour = match colour {
+                    UNDEFINED => None,
+                    _ => Some(u32::try_from(colour).map_err(|_| {
+                        let help = format!("0 or more, or {UNDEFINED}: none");
+                        Refusal::new("color", format!("{colour}"), help)
+                    })?),
+                };
+                Make::Split(colour, record.number("key").unwrap_or(0))
+            }
+            "Comm_create" => {
+                let of = record.number("oldcomm").unwrap_or(NO_COMM);
+                Make::Group(self.groups.ranks(record.number("group").unwrap_or(0), of)?)
+            }
+            "Cart_create" => Make::Grid(sizes("dims")?),
+            "Graph_create" => Make::Grid(vec![whole(record, "nodes")? as u32]),
+            "Cart_sub" => {
+                let stays = record.numbers("remain_dims").unwrap_or_default();
+                Make::Slice(stays.iter().map(|&stays| stays != 0).collect())
+            }
+            _ => {
+                let help = "messages between two, collective operations, requests, \
+                            communicators that one is made of, and calls that talk to nobody";
+                return Err(Refusal::new("", "it cannot be turned into messages", help));
+            }
+        };
+        Ok(What::Make(comm(record, "oldcomm")?, make, new()?))
+    }
+}
+
+/// That a blocking receive was from nobody, where its status says so: in MPICH that rank has the
+/// number that any source has here.
+fn nobody(record: &Record) -> Option<Peer> {
+    record.arguments.iter().find_map(|(_, value)| match value {
+        Value::Statuses(all) if all.first()?.source < 0 => Some(Peer::Null),
+        _ => None,
+    })
+}
+
+fn requests(record: &Record) -> Result<Vec<u64>, Refusal> {
+    let all = record.numbers("requests").unwrap_or_default();
+    let small = |&n: &i64| u64::try_from(n).ok();
+    all.iter()
+        .map(small)
+        .collect::<Option<Vec<u64>>>()
+        .ok_or_else(|| Refusal::new("requests", format!("{all:?}"), "numbers of 0 or more"))
+}

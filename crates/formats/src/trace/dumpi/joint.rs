@@ -1,0 +1,72 @@
+//! Collective operations: which, of what sizes.
+
+use super::numbers::{comm, whole};
+use super::record::Record;
+use super::types::Types;
+use base::Refusal;
+use traffic::workload::calls::{Joint, Sizes};
+use traffic::workload::collective::Operation;
+
+/// The operation that a call is; none where it is none.
+///
+/// # Errors
+/// When its size is unknown.
+pub(super) fn joint(record: &Record, types: &Types<'_>) -> Result<Option<Joint>, Refusal> {
+    use Operation::{
+        Allgather, Allreduce, Alltoall, Alltoallv, Barrier, Broadcast, Exscan, Gather, Reduce,
+        ReduceScatter, Scan, Scatter,
+    };
+    let block = |count: &str, datatype: &str| {
+        types.bytes(need(record, count)?, need(record, datatype)?).map(Sizes::Same)
+    };
+    let own = |count: &str, datatype: &str| {
+        types.bytes(need(record, count)?, need(record, datatype)?).map(Sizes::Own)
+    };
+    let each = |counts: &str, datatype: &str| {
+        let (of, all) = (need(record, datatype)?, list(record, counts)?);
+        let bytes = all.iter().map(|&count| types.bytes(count, of)).collect::<Result<_, _>>();
+        bytes.map(Sizes::Each)
+    };
+    let at_root = record.number("commrank").is_some_and(|me| record.number("root") == Some(me));
+    let (operation, sizes) = match record.name() {
+        "Barrier" => (Barrier, Sizes::Same(0)),
+        "Bcast" => (Broadcast, block("count", "datatype")?),
+        "Reduce" => (Reduce, block("count", "datatype")?),
+        "Allreduce" => (Allreduce, block("count", "datatype")?),
+        "Scan" => (Scan, block("count", "datatype")?),
+        "Exscan" => (Exscan, block("count", "datatype")?),
+        // what is received counts also where the data is in place
+        "Allgather" => (Allgather, block("recvcount", "recvtype")?),
+        "Alltoall" => (Alltoall, block("recvcount", "recvtype")?),
+        "Gather" if at_root => (Gather, block("recvcount", "recvtype")?),
+        "Gather" => (Gather, block("sendcount", "sendtype")?),
+        "Scatter" if at_root => (Scatter, block("sendcount", "sendtype")?),
+        "Scatter" => (Scatter, block("recvcount", "recvtype")?),
+        "Gatherv" if at_root => (Gather, each("recvcounts", "recvtype")?),
+        "Gatherv" => (Gather, own("sendcount", "sendtype")?),
+        "Scatterv" if at_root => (Scatter, each("sendcounts", "sendtype")?),
+        "Scatterv" => (Scatter, own("recvcount", "recvtype")?),
+        "Allgatherv" => (Allgather, each("recvcounts", "recvtype")?),
+        "Reduce_scatter" => (ReduceScatter, each("recvcounts", "datatype")?),
+        "Alltoallv" => (Alltoallv, each("sendcounts", "sendtype")?),
+        "Alltoallw" => {
+            let all = list(record, "sendcounts")?.iter().zip(list(record, "sendtypes")?);
+            let bytes = all.map(|(&count, &of)| types.bytes(count, of)).collect::<Result<_, _>>();
+            (Alltoallv, Sizes::Each(bytes?))
+        }
+        _ => return Ok(None),
+    };
+    let root = match operation {
+        Broadcast | Reduce | Gather | Scatter => Some(whole(record, "root")? as u32),
+        _ => None,
+    };
+    Ok(Some(Joint { comm: comm(record, "comm")?, operation, root, sizes }))
+}
+
+fn need(record: &Record, name: &str) -> Result<i64, Refusal> {
+    record.number(name).ok_or_else(|| Refusal::new(name, "it is not there", "a number"))
+}
+
+fn list<'a>(record: &'a Record, name: &str) -> Result<&'a [i64], Refusal> {
+    record.numbers(name).ok_or_else(|| Refusal::new(name, "it is not there", "numbers"))
+}

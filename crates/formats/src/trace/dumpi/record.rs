@@ -1,0 +1,78 @@
+//! What one process called, record by record, and the numbers that frame a file of records.
+
+use super::layout::{Arguments, LAYOUTS, Value};
+
+/// How a file and its index begin.
+pub(super) const MAGIC: [u8; 8] = [0xff, 0xaa, 0xdd, 0x44, 0x55, 0x4d, 0x50, 0x49];
+
+/// Numbers of calls are below this one; from it on, records are marks.
+pub(super) const CALLS: u16 = 290;
+
+/// The mark at the end of the body.
+pub(super) const END: u16 = 293;
+
+/// How a footer begins.
+pub(super) const FOOTER: u64 = 0xf007_fee7;
+
+/// Records between two looks at whether the user wants to stop.
+pub(super) const STRIDE: usize = 1 << 14;
+
+/// Sizes of the types from number 2 on, of files without their section.
+pub(super) const SIZES: [u32; 18] = [1, 1, 1, 1, 4, 2, 2, 4, 4, 8, 8, 4, 8, 16, 8, 8, 8, 1];
+
+/// What one process called.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Trace {
+    /// The version of the format.
+    pub version: [u8; 3],
+    /// All calls, in order.
+    pub records: Vec<Record>,
+    /// Calls that the run made and the file leaves out, as its footer says: number and how often.
+    pub left_out: Vec<(u16, u32)>,
+    /// Bytes of the types of data by their numbers; 0 where they are not known.
+    pub sizes: Vec<u32>,
+}
+
+/// One call.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Record {
+    /// Its number in `calls.csv`.
+    pub id: u16,
+    /// The byte of the file where it stands.
+    pub at: u64,
+    /// When it began and ended by the clock on the wall, ns; none where the file does not say it.
+    pub wall_ns: Option<(u64, u64)>,
+    /// What it was called with.
+    pub arguments: Arguments,
+}
+
+impl Record {
+    /// The call, without `MPI_`.
+    pub(super) fn name(&self) -> &'static str {
+        LAYOUTS[self.id as usize].name
+    }
+
+    /// The number that an argument is.
+    pub(super) fn number(&self, name: &str) -> Option<i64> {
+        self.arguments.iter().find_map(|(known, value)| match value {
+            Value::Number(n) if *known == name => Some(*n),
+            _ => None,
+        })
+    }
+
+    /// The numbers that an argument has.
+    pub(super) fn numbers(&self, name: &str) -> Option<&[i64]> {
+        self.arguments.iter().find_map(|(known, value)| match value {
+            Value::Numbers(all) if *known == name => Some(all.as_slice()),
+            _ => None,
+        })
+    }
+
+    /// The lists that an argument has.
+    pub(super) fn list(&self, name: &str) -> Option<&[Value]> {
+        self.arguments.iter().find_map(|(known, value)| match value {
+            Value::List(all) if *known == name => Some(all.as_slice()),
+            _ => None,
+        })
+    }
+}

@@ -1,0 +1,38 @@
+//! A run of DUMPI in the form that is written today, whatever version it is of.
+
+use super::layout::{Argument, LAYOUTS, Value};
+use super::parse::parse;
+use super::programs::Files;
+use super::record::Record;
+use super::write::write;
+use crate::trace::kind::File;
+use base::{Stop, Watch};
+
+/// The files of a run as [`write()`] writes them: those of old versions, too. Functions that the
+/// program entered, counters, and what the header says are left out.
+///
+/// # Errors
+/// With the file, as [`parse`] and [`write()`].
+pub(super) fn rewritten(files: &[File<'_>], watch: &dyn Watch) -> Result<Files, Stop> {
+    let mut all = Files::default();
+    for (name, content) in files {
+        let mut trace = parse(content, watch).map_err(|stop| stop.within(name))?;
+        trace.records.iter_mut().for_each(lengthen);
+        all.calls += trace.records.len() as u64;
+        all.contents.push(write(&trace, watch).map_err(|stop| stop.within(name))?);
+    }
+    Ok(all)
+}
+
+/// Where old versions have one number, there is a list of it.
+fn lengthen(record: &mut Record) {
+    let Some(layout) = LAYOUTS.get(record.id as usize) else { return };
+    for (name, value) in &mut record.arguments {
+        let is_list = |one: &Argument| one.name == *name && one.lists == 1;
+        if let Value::Number(n) = *value
+            && layout.arguments.iter().any(is_list)
+        {
+            *value = Value::Numbers(vec![n]);
+        }
+    }
+}

@@ -1,0 +1,323 @@
+//! What a format of workloads is: how its files are named and known, how they are read and written.
+
+use base::part::Part;
+use base::{Quiet, Refusal, Stop, Watch};
+use serde_json::{Map, Value, json};
+use traffic::workload::keys::{Asked, Key};
+use traffic::workload::{Schedule, make};
+
+/// Most ranks of a schedule.
+pub(super) const MOST_RANKS: u64 = 1 << 28;
+
+/// A file: its name and what is in it.
+pub type File<'a> = (String, &'a [u8]);
+
+/// Parameters by their names.
+pub type Given = Map<String, Value>;
+
+/// The files of a small run, by name and content.
+pub type Example = Vec<(String, Vec<u8>)>;
+
+/// How the files of a run are named. All but an index may have `.gz` behind their names.
+#[derive(Debug, Clone, Copy)]
+pub enum Naming {
+    /// One file has all ranks; its name has one of these ends.
+    One(&'static [&'static str]),
+    /// Every rank has a file: the name of the run, the text before the number of the rank, the
+    /// number, an end. The file of rank 0 stands for the run.
+    PerRank {
+        /// The text before the number.
+        before: &'static str,
+        /// The ends.
+        ends: &'static [&'static str],
+        /// More ends, which files of other programs have as well: the content decides.
+        shared: &'static [&'static str],
+    },
+    /// A file stands for the run, and beside it every rank has a file.
+    Indexed {
+        /// What follows the name of the run in the file that stands for it.
+        index: &'static str,
+        /// The text between the name of the run and the number of a rank.
+        before: &'static str,
+        /// How many digits the number has at least.
+        digits: usize,
+        /// What follows the number.
+        end: &'static str,
+        /// How many ranks there are, by the text of the index.
+        ranks: fn(&str) -> Result<u32, Refusal>,
+    },
+}
+
+/// A workload, written.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Written {
+    /// The files, by name and content; one without a name where the format has one file.
+    pub files: Vec<(String, Vec<u8>)>,
+    /// How many ranks there are.
+    pub ranks: u32,
+    /// How many operations, or calls, are in them.
+    pub operations: u64,
+    /// Their bytes, without those of an index.
+    pub bytes: u64,
+    /// In a format whose ranks do one thing after another, the ranks that did several at once.
+    pub at_once: Option<u32>,
+}
+
+type Write = fn(&Schedule, &str, &dyn Watch) -> Result<Written, Stop>;
+type Make = fn(&str, &Given, &str, &dyn Watch) -> Result<Written, Stop>;
+type Rewrite = fn(&[File<'_>], &str, &dyn Watch) -> Result<Written, Stop>;
+type Read = fn(&[File<'_>], &Asked<'_>) -> Result<Schedule, Stop>;
+type Keys = fn() -> Vec<Key>;
+type Looks = fn(&[u8]) -> bool;
+type Count = fn(&[File<'_>], &dyn Watch) -> Result<Value, Stop>;
+
+/// How a format is written.
+#[derive(Debug, Clone, Copy)]
+pub struct Writer {
+    /// The end of a name that asks for the format.
+    pub end: &'static str,
+    /// Whether the name is that of a folder of files.
+    pub is_folder: bool,
+    write: Write,
+    /// What a generator makes, and what was read in this format, with the calls that a schedule
+    /// does not have.
+    keeps: Option<(Make, Rewrite)>,
+}
+
+impl Writer {
+    /// One file, whose name ends so.
+    pub(super) const fn file(end: &'static str, write: Write) -> Self {
+        Self { end, is_folder: false, write, keeps: None }
+    }
+
+    /// A folder of files, whose name ends so.
+    pub(super) const fn folder(end: &'static str, write: Write) -> Self {
+        Self { is_folder: true, ..Self::file(end, write) }
+    }
+
+    /// With writers of what is more than a schedule: by a generator, and of the same format.
+    pub(super) const fn keeps(self, make: Make, rewrite: Rewrite) -> Self {
+        Self { keeps: Some((make, rewrite)), ..self }
+    }
+
+    /// Whether it can keep the calls of a generator, and those of a run in its own format.
+    pub fn keeps_calls(&self) -> bool {
+        self.keeps.is_some()
+    }
+
+    /// The files of a schedule; `prefix` is the name of the run.
+    ///
+    /// # Errors
+    /// When the format cannot say the schedule, or `watch` says stop.
+    pub fn write(
+        &self,
+        schedule: &Schedule,
+        prefix: &str,
+        watch: &dyn Watch,
+    ) -> Result<Written, Stop> {
+        (self.write)(schedule, prefix, watch)
+    }
+
+    /// The files of what the generator `name` makes with these parameters.
+    ///
+    /// # Errors
+    /// As [`Self::write`], and those of the generator.
+    pub fn made(
+        &self,
+        name: &str,
+        given: &Given,
+        prefix: &str,
+        watch: &dyn Watch,
+    ) -> Result<Written, Stop> {
+        match self.keeps {
+            Some((made, _)) => made(name, given, prefix, watch),
+            None => self.write(&make(name, given, watch)?, prefix, watch),
+        }
+    }
+
+    /// The files of a run of the same format in the form that is written; none where the format
+    /// has no more in it than its schedule.
+    ///
+    /// # Errors
+    /// As [`Self::write`], and those of reading.
+    pub fn rewritten(
+        &self,
+        files: &[File<'_>],
+        prefix: &str,
+        watch: &dyn Watch,
+    ) -> Option<Result<Written, Stop>> {
+        self.keeps.map(|(_, rewrite)| rewrite(files, prefix, watch))
+    }
+}
+
+impl Written {
+    /// A schedule in one file.
+    pub(super) fn one(schedule: &Schedule, content: Vec<u8>) -> Self {
+        let (operations, bytes) = (schedule.ops().len() as u64, content.len() as u64);
+        let (files, ranks) = (vec![(String::new(), content)], schedule.ranks());
+        Self { files, ranks, operations, bytes, at_once: None }
+    }
+}
+
+/// A row of the table of formats.
+#[derive(Debug, Clone, Copy)]
+pub struct Format {
+    /// Its name, and what it is.
+    pub part: Part,
+    /// How its files are named.
+    pub naming: Naming,
+    /// Whether its files are text, and nothing else.
+    pub is_text: bool,
+    /// How it is written; none where it is read alone.
+    pub writer: Option<Writer>,
+    keys: Keys,
+    looks: Looks,
+    read: Read,
+    counts: Option<Count>,
+    example: fn() -> Example,
+}
+
+impl Format {
+    /// A format whose files are named so. `read` makes the schedule of its files, rank by rank;
+    /// `example` is a small run that it reads, from which tests make damaged ones.
+    pub(super) const fn new(
+        part: Part,
+        naming: Naming,
+        read: Read,
+        example: fn() -> Example,
+    ) -> Self {
+        let (is_text, writer, counts) = (false, None, None);
+        let (keys, looks): (Keys, Looks) = (Vec::new, |_| false);
+        Self { part, naming, is_text, writer, keys, looks, read, counts, example }
+    }
+
+    /// Known by the content of a file, whatever it is called.
+    pub(super) const fn known_by(self, looks: Looks) -> Self {
+        Self { looks, ..self }
+    }
+
+    /// With parameters.
+    pub(super) const fn takes(self, keys: Keys) -> Self {
+        Self { keys, ..self }
+    }
+
+    /// Its files are text: what is none is refused before it is read, and a mark of the order of
+    /// bytes is left out.
+    pub(super) const fn text(self) -> Self {
+        Self { is_text: true, ..self }
+    }
+
+    /// It is written as well.
+    pub(super) const fn writes(self, writer: Writer) -> Self {
+        Self { writer: Some(writer), ..self }
+    }
+
+    /// It says of a run more than its schedule does.
+    pub(super) const fn counts(self, counts: Count) -> Self {
+        Self { counts: Some(counts), ..self }
+    }
+
+    /// Its parameters.
+    pub fn keys(&self) -> Vec<Key> {
+        (self.keys)()
+    }
+
+    /// Whether a file has the content of this format.
+    pub fn looks(&self, content: &[u8]) -> bool {
+        (self.looks)(content)
+    }
+
+    /// Whether the name of a file has an end of this format.
+    pub fn is_named(&self, name: &str) -> bool {
+        let plain = name.strip_suffix(".gz").unwrap_or(name);
+        match self.naming {
+            Naming::One(ends) => ends.iter().any(|end| plain.ends_with(end)),
+            Naming::PerRank { ends, .. } => ends.iter().any(|end| plain.ends_with(end)),
+            Naming::Indexed { index, .. } => plain.ends_with(index),
+        }
+    }
+
+    /// How its files are named, in words.
+    pub fn named(&self) -> String {
+        let all = |before: &str, ends: &[&[&str]]| {
+            let each = ends.concat().into_iter().map(|end| format!("NAME{before}{end}"));
+            each.collect::<Vec<_>>().join(", ")
+        };
+        match self.naming {
+            Naming::One(ends) => all("", &[ends]),
+            Naming::PerRank { before, ends, shared } => {
+                all(&format!("{before}RANK"), &[ends, shared])
+            }
+            Naming::Indexed { index, before, end, .. } => {
+                format!("NAME{index} with NAME{before}RANK{end}")
+            }
+        }
+    }
+
+    /// The schedule of a run: the files of all ranks in their order, without an index.
+    ///
+    /// # Errors
+    /// With the file and the place in it, where it is none of this format; for a parameter that is
+    /// none of the format's or cannot have that value; when `watch` says stop.
+    pub fn read(
+        &self,
+        files: &[File<'_>],
+        given: &Given,
+        watch: &dyn Watch,
+    ) -> Result<Schedule, Stop> {
+        let keys = self.keys();
+        if let (true, Some(key)) = (keys.is_empty(), given.keys().next()) {
+            let why = format!("{} is no trace, and takes no options", self.part.name);
+            return Err(Refusal::new(key, why, "leave it out").into());
+        }
+        let found = (self.read)(files, &Asked::new(given, keys, watch)?);
+        match (self.naming, files) {
+            (Naming::One(_), [(name, _)]) if !name.is_empty() => {
+                found.map_err(|stop| stop.within(name))
+            }
+            _ => found,
+        }
+    }
+
+    /// What a run holds that its schedule does not say; none where it says all.
+    ///
+    /// # Errors
+    /// As [`Self::read`].
+    pub fn count(&self, files: &[File<'_>], watch: &dyn Watch) -> Option<Result<Value, Stop>> {
+        self.counts.map(|counts| counts(files, watch))
+    }
+
+    /// Whether [`Self::count`] finds something.
+    pub fn is_counted(&self) -> bool {
+        self.counts.is_some()
+    }
+
+    /// The files of a small run that this format reads, with its index where it has one.
+    pub fn example(&self) -> Example {
+        (self.example)()
+    }
+
+    /// Those of `files` that belong to ranks.
+    pub fn of_ranks<'a>(&self, files: &'a [(String, Vec<u8>)]) -> Vec<File<'a>> {
+        let is_index = |name: &str| match self.naming {
+            Naming::Indexed { index, .. } => name.ends_with(index),
+            _ => false,
+        };
+        let ranks = files.iter().filter(|(name, _)| !is_index(name));
+        ranks.map(|(name, content)| (name.clone(), content.as_slice())).collect()
+    }
+}
+
+/// A file as text.
+pub(super) fn text(content: &[u8]) -> Result<&str, Refusal> {
+    std::str::from_utf8(content).map_err(|e| {
+        let why = format!("byte {} is not UTF-8", e.valid_up_to());
+        Refusal::new("", why, "a file of text")
+    })
+}
+
+/// A small schedule, for examples of formats.
+pub(super) fn example_schedule() -> Schedule {
+    let given = json!({ "ranks": 4, "bytes": 4096 });
+    make("allreduce_ring", given.as_object().expect("a table"), &Quiet).expect("it is small")
+}

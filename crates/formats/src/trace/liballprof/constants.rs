@@ -1,0 +1,9 @@
+//! Numbers that stand for something else than a rank or a request.
+
+/// What numbers mean in a trace.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Constants {
+    pub(super) null: i64,
+    pub(super) any: i64,
+    pub(super) request_bytes: u64,
+}

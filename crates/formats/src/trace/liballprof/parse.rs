@@ -1,0 +1,70 @@
+//! The file of a rank, read line by line.
+
+use super::call;
+use super::constants::Constants;
+use super::named;
+use crate::trace::kind::{File, text};
+use base::{Refusal, Stop, Watch};
+use traffic::workload::calls::{Called, Process, Trace};
+use traffic::workload::keys::Asked;
+
+/// Lines between two looks at whether the user wants to stop.
+const STRIDE: usize = 1 << 14;
+
+/// Reads a trace: name and content of the file of every rank, in their order. O(length).
+///
+/// # Errors
+/// With file and line, where it is none; or when the user stops it.
+pub(super) fn parse(files: &[File<'_>], asked: &Asked<'_>) -> Result<Trace, Stop> {
+    let openmpi = asked.word("mpi")? == "openmpi";
+    let constants = Constants {
+        null: if openmpi { -2 } else { -1 },
+        any: if openmpi { -1 } else { -2 },
+        request_bytes: if asked.word("request_bytes")? == "8" { 8 } else { 4 },
+    };
+    let mut processes = Vec::with_capacity(files.len());
+    for (name, content) in files {
+        let text = text(content).map_err(|refused| refused.within(name))?;
+        processes.push(process(name, text, constants, asked.watch)?);
+    }
+    Ok(Trace { processes })
+}
+
+fn process(
+    name: &str,
+    text: &str,
+    constants: Constants,
+    watch: &dyn Watch,
+) -> Result<Process, Stop> {
+    let mut calls: Vec<Called> = Vec::new();
+    let mut is_over = false;
+    for (number, line) in (1_u64..).zip(text.lines()) {
+        if (number as usize).is_multiple_of(STRIDE) {
+            watch.tick("lines", number, 0)?;
+        }
+        let said = line.trim();
+        if said.is_empty() || said.starts_with('#') {
+            continue;
+        }
+        let at = |refused: Refusal| {
+            let place = format!("{name}: line {number}");
+            if refused.param.is_empty() {
+                Refusal { param: place, ..refused }
+            } else {
+                refused.within(&place)
+            }
+        };
+        if is_over {
+            let why = "a call after MPI_Finalize";
+            return Err(at(Refusal::new("", why, "the end of the trace")).into());
+        }
+        let call = call::called(said, number, constants).map_err(at)?;
+        is_over = said.starts_with("MPI_Finalize:");
+        calls.push(call);
+    }
+    if calls.is_empty() {
+        return Err(Refusal::new(name, "there is no call in it", "a trace of liballprof").into());
+    }
+    named::place(&mut calls);
+    Ok(Process { file: name.to_owned(), counts: "line", calls })
+}

@@ -1,0 +1,72 @@
+//! Workloads as files: schedules in GOAL, and traces of what the ranks of a run did.
+//!
+//! A format is one file beside this one, or one folder, with its row, `ENTRY`; `cargo xtask gen`
+//! puts it into the table. Which files belong to a run is said by their names; of a file that has
+//! all ranks its content decides first.
+
+mod kind;
+mod mpi;
+// That of docs/adding-a-trace-format.md, under a name that adding it leaves free.
+#[cfg(test)]
+#[path = "../../../../docs/parts/htsim_flows.rs"]
+mod page_htsim_flows;
+
+pub use kind::{Example, File, Format, Given, Naming, Writer, Written};
+
+use base::Refusal;
+use base::words::did_you_mean;
+
+// gen:begin
+pub mod chakra;
+pub mod dumpi;
+pub mod goal;
+pub mod goal_binary;
+pub mod liballprof;
+
+/// All formats of workloads, by file; written by `cargo xtask gen`.
+#[rustfmt::skip]
+pub static FORMATS: &[Format] = &[
+    chakra::ENTRY,
+    dumpi::ENTRY,
+    goal::ENTRY,
+    goal_binary::ENTRY,
+    liballprof::ENTRY,
+];
+// gen:end
+
+/// The format of this name.
+///
+/// # Errors
+/// When there is none.
+pub fn format(name: &str) -> Result<&'static Format, Refusal> {
+    FORMATS.iter().find(|format| format.part.name == name).ok_or_else(|| {
+        let known: Vec<&str> = FORMATS.iter().map(|format| format.part.name).collect();
+        let help = did_you_mean(name, known.iter().copied()) + &known.join(", ");
+        Refusal::new("format", format!("there is no format '{name}'"), help)
+    })
+}
+
+/// The format of a file that has all ranks: the one that its content is of, before the one that its
+/// name has the end of. A text that no format knows is read as GOAL, which says what is missing.
+///
+/// # Errors
+/// When no format knows the file, and it is no text.
+pub fn of_file(name: &str, content: &[u8]) -> Result<&'static Format, Refusal> {
+    let first = |fits: &dyn Fn(&Format) -> bool| {
+        let mut one = FORMATS.iter().filter(|format| matches!(format.naming, Naming::One(_)));
+        one.find(|format| fits(format))
+    };
+    let looks = |format: &Format| format.looks(content);
+    let named = |format: &Format| format.is_named(name);
+    let found = first(&|format| named(format) && looks(format))
+        .or_else(|| first(&looks))
+        .or_else(|| first(&named));
+    let last = || kind::text(content).map(|_| &goal::ENTRY);
+    found.map_or_else(last, Ok).map_err(|refused| {
+        let all: Vec<&str> = FORMATS.iter().map(|format| format.part.doc).collect();
+        Refusal { help: format!("one of: {}", all.join("; ")), ..refused }
+    })
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,75 @@
+//! What all traces of MPI have in common: which calls talk to nobody, and constants.
+
+use traffic::workload::keys::Key;
+
+/// What is done with requests that nobody began, of all traces of MPI.
+pub(super) const UNKNOWN_REQUESTS: Key =
+    Key::word("unknown_requests", "of requests that nobody began", &["refuse", "null"]);
+
+/// What a colour is that puts a process into no communicator, in Open MPI and MPICH.
+pub(super) const UNDEFINED: i64 = -32766;
+
+/// Beginnings of the names of calls that talk to nobody.
+const LOCAL: [&str; 20] = [
+    "Type_",
+    "Op_",
+    "Group_",
+    "Attr_",
+    "Keyval_",
+    "Errhandler_",
+    "Error_",
+    "Info_",
+    "Get_",
+    "Pack",
+    "Unpack",
+    "Address",
+    "Wti",
+    "Initialized",
+    "Finalized",
+    "Buffer_",
+    "Cart_coords",
+    "Cart_rank",
+    "Cart_shift",
+    "Dims_create",
+];
+
+/// The others of these.
+const LOCAL_TOO: [&str; 32] = [
+    "Cart_get",
+    "Cart_map",
+    "Cartdim_get",
+    "Graph_get",
+    "Graph_map",
+    "Graph_neighbors",
+    "Graph_neighbors_count",
+    "Graphdims_get",
+    "Topo_test",
+    "Comm_group",
+    "Comm_compare",
+    "Comm_set_name",
+    "Comm_get_name",
+    "Comm_test_inter",
+    "Comm_create_keyval",
+    "Comm_free_keyval",
+    "Comm_delete_attr",
+    "Comm_get_attr",
+    "Comm_set_attr",
+    "Comm_call_errhandler",
+    "Comm_create_errhandler",
+    "Comm_get_errhandler",
+    "Comm_set_errhandler",
+    "Add_error_class",
+    "Add_error_code",
+    "Add_error_string",
+    "Query_thread",
+    "Is_thread_main",
+    "Test_cancelled",
+    "Alloc_mem",
+    "Free_mem",
+    "Iprobe",
+];
+
+/// Whether a call, named without `MPI_`, talks to nobody: its time is computing.
+pub(super) fn is_local(name: &str) -> bool {
+    LOCAL.iter().any(|start| name.starts_with(start)) || LOCAL_TOO.contains(&name)
+}

@@ -1,0 +1,341 @@
+//! Sweeps: the points of a file before they are checked, each written-out point with the sweeps
+//! applied to it.
+
+use crate::spec::{Experiment, Sweep};
+use base::Refusal;
+use serde_json::{Map, Value};
+
+/// The largest number of points of an experiment.
+const MAX_POINTS: usize = 1_000_000;
+
+/// A point with its swept values, before it is checked.
+pub(crate) struct SweptPoint {
+    /// All values of the point, as a tree.
+    pub(crate) tree: Value,
+    /// The values that sweeps have given it, such as `sim.flit.load 0.1, routing.lmc 2`; empty
+    /// without a sweep.
+    pub(crate) swept: String,
+}
+
+/// The points of the file: those written out in their order, each with its sweep applied, zips
+/// outermost.
+///
+/// # Errors
+/// The key of a sweep that cannot be applied to a point, or too many points.
+pub(crate) fn trees(experiment: &Experiment) -> Result<Vec<SweptPoint>, Refusal> {
+    let whole = experiment.sweep.clone().unwrap_or_default();
+    if experiment.point.is_empty() {
+        return swept(Value::Object(experiment.common.clone()), &whole);
+    }
+    let mut all = Vec::new();
+    for (i, own) in experiment.point.iter().enumerate() {
+        let within = |r: Refusal| r.within(&format!("point {}", i + 1));
+        let mut own = own.clone();
+        let extra = own.remove("sweep").map_or_else(|| Ok(Sweep::default()), |s| of_point(&s));
+        let sweep = beside(&whole, &own, extra.map_err(within)?);
+        let mut tree = experiment.common.clone();
+        tree.extend(own);
+        all.extend(swept(Value::Object(tree), &sweep).map_err(within)?);
+        if all.len() > MAX_POINTS {
+            return Err(too_many());
+        }
+    }
+    Ok(all)
+}
+
+/// The sweep that a written-out point has in its own table.
+fn of_point(given: &Value) -> Result<Sweep, Refusal> {
+    base::fields::typed::<Sweep>(given).map_err(|(field, why)| {
+        let help = base::taken::taken::<Sweep>("sweep", &field);
+        Refusal::new(field, why, help).within("sweep")
+    })
+}
+
+/// Combines the sweep of the whole file with `extra`, that of a point. A dimension of the file is
+/// left out where the point sets one of its keys itself, as a value or in its own sweep.
+fn beside(whole: &Sweep, own: &Map<String, Value>, extra: Sweep) -> Sweep {
+    let swept = extra.grid.keys().chain(extra.zip.iter().flat_map(Map::keys));
+    let swept: Vec<&str> = swept.map(String::as_str).collect();
+    let said = |key: &String| says(own, key) || swept.iter().any(|other| meet(other, key));
+    let mut zip: Vec<_> = whole.zip.iter().filter(|zip| !zip.keys().any(said)).cloned().collect();
+    let kept = whole.grid.iter().filter(|(key, _)| !said(key));
+    let mut grid: Map<String, Value> = kept.map(|(k, v)| (k.clone(), v.clone())).collect();
+    zip.extend(extra.zip);
+    grid.extend(extra.grid);
+    Sweep { grid, zip }
+}
+
+/// Whether a table has a value at a dotted path, or at a prefix of it.
+fn says(table: &Map<String, Value>, path: &str) -> bool {
+    match path.split_once('.') {
+        None => table.contains_key(path),
+        Some((key, rest)) => match table.get(key) {
+            Some(Value::Object(inner)) => says(inner, rest),
+            found => found.is_some(),
+        },
+    }
+}
+
+/// Whether two dotted paths are equal, or one leads into what the other sets.
+fn meet(one: &str, other: &str) -> bool {
+    let (short, long) = if one.len() < other.len() { (one, other) } else { (other, one) };
+    long.strip_prefix(short).is_some_and(|rest| rest.is_empty() || rest.starts_with('.'))
+}
+
+/// The points of a sweep applied to one point.
+fn swept(tree: Value, sweep: &Sweep) -> Result<Vec<SweptPoint>, Refusal> {
+    let mut trees = vec![tree];
+    for zip in &sweep.zip {
+        trees = lay_zip(&trees, zip).map_err(|r| r.within("sweep.zip"))?;
+    }
+    for (key, values) in &sweep.grid {
+        let values = values_of(values).map_err(|r| r.within(&format!("sweep.grid.{key}")))?;
+        trees = multiply(&trees, |tree, i| set(tree, key, &values[i]), values.len())
+            .map_err(|r| r.within("sweep.grid"))?;
+    }
+    let mut keys: Vec<&str> = Vec::new();
+    for key in sweep.zip.iter().flat_map(Map::keys).chain(sweep.grid.keys()) {
+        keys.retain(|other| !(meet(other, key) && other.len() > key.len()));
+        if !keys.iter().any(|other| meet(other, key)) {
+            keys.push(key);
+        }
+    }
+    let swept_point = |tree| SweptPoint { swept: words(&tree, &keys), tree };
+    Ok(trees.into_iter().map(swept_point).collect())
+}
+
+/// The values of a point at these dotted paths, in words; a table is given by the values in it.
+fn words(tree: &Value, keys: &[&str]) -> String {
+    fn leaves(at: &Value, key: &str, found: &mut Vec<String>) {
+        match at {
+            Value::Object(table) => {
+                for (name, value) in table {
+                    leaves(value, &format!("{key}.{name}"), found);
+                }
+            }
+            Value::String(text) => found.push(format!("{key} {text}")),
+            other => found.push(format!("{key} {other}")),
+        }
+    }
+    let mut found = Vec::new();
+    for key in keys {
+        let at = key.split('.').try_fold(tree, |at, name| at.get(name));
+        leaves(at.unwrap_or(&Value::Null), key, &mut found);
+    }
+    found.join(", ")
+}
+
+fn too_many() -> Refusal {
+    Refusal::new("", format!("more than {MAX_POINTS} points"), "split the experiment")
+}
+
+/// The values of one dimension of a grid.
+fn values_of(given: &Value) -> Result<Vec<Value>, Refusal> {
+    match given {
+        Value::Array(items) if items.is_empty() => {
+            Err(Refusal::new("", "an empty list", "a list of values, or { from, to, step }"))
+        }
+        Value::Array(items) => Ok(items.clone()),
+        Value::Object(range) => {
+            let number = |key: &str| range.get(key).and_then(Value::as_f64);
+            let (Some(from), Some(to), Some(step)) = (number("from"), number("to"), number("step"))
+            else {
+                return Err(Refusal::new(
+                    "",
+                    "a range without from, to or step",
+                    "{ from, to, step }",
+                ));
+            };
+            if range.len() != 3 || step <= 0.0 || to < from || !((to - from) / step).is_finite() {
+                return Err(Refusal::new(
+                    "",
+                    "an empty or endless range",
+                    "from <= to and step > 0",
+                ));
+            }
+            let count = ((to - from) / step + 1e-9).floor() as usize + 1;
+            if count > MAX_POINTS {
+                return Err(Refusal::new(
+                    "",
+                    format!("{count} values"),
+                    format!("at most {MAX_POINTS}"),
+                ));
+            }
+            let whole = [from, step].iter().all(|x| x.fract() == 0.0);
+            // rounding makes 0.1 + 2 * 0.1 equal to 0.3
+            let at = |i: usize| ((from + step * i as f64) * 1e12).round() / 1e12;
+            Ok((0..count)
+                .map(|i| if whole { Value::from(at(i) as i64) } else { Value::from(at(i)) })
+                .collect())
+        }
+        _ => Err(Refusal::new("", "not a list of values", "a list, or { from, to, step }")),
+    }
+}
+
+fn lay_zip(trees: &[Value], zip: &Map<String, Value>) -> Result<Vec<Value>, Refusal> {
+    let mut lists = Vec::new();
+    for (key, values) in zip {
+        lists.push((key, values_of(values).map_err(|r| r.within(key))?));
+    }
+    let Some(length) = lists.first().map(|(_, v)| v.len()) else {
+        return Err(Refusal::new("", "an empty zip", "lists of equal length"));
+    };
+    if let Some((key, values)) = lists.iter().find(|(_, v)| v.len() != length) {
+        let why = format!("{} values where the first list has {length}", values.len());
+        return Err(Refusal::new(key.as_str(), why, "lists of equal length"));
+    }
+    multiply(
+        trees,
+        |tree, i| lists.iter().try_for_each(|(key, values)| set(tree, key, &values[i])),
+        length,
+    )
+}
+
+fn multiply(
+    trees: &[Value],
+    change: impl Fn(&mut Value, usize) -> Result<(), Refusal>,
+    times: usize,
+) -> Result<Vec<Value>, Refusal> {
+    if trees.len() * times > MAX_POINTS {
+        return Err(too_many());
+    }
+    let mut all = Vec::with_capacity(trees.len() * times);
+    for tree in trees {
+        for i in 0..times {
+            let mut copy = tree.clone();
+            change(&mut copy, i)?;
+            all.push(copy);
+        }
+    }
+    Ok(all)
+}
+
+/// Sets the value at a dotted path and makes the tables that lead there.
+fn set(tree: &mut Value, path: &str, value: &Value) -> Result<(), Refusal> {
+    let mut at = tree;
+    for key in path.split('.') {
+        let Value::Object(table) = at else {
+            return Err(Refusal::new(
+                path,
+                "the path goes through a value",
+                "paths go through tables",
+            ));
+        };
+        at = table.entry(key).or_insert_with(|| Value::Object(Map::new()));
+    }
+    *at = value.clone();
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::expand::expand;
+
+    const FILE: &str = r#"
+        schema = 1
+        name = "several"
+        [[sweep.zip]]
+        label = ["a", "b"]
+        topology = [{ family = "slim_fly", q = 5 }, { family = "slim_fly", q = 7 }]
+    "#;
+
+    /// The label, selection and loads of each point.
+    fn seen(more: &str) -> Vec<String> {
+        let found = expand(&format!("{FILE}\n{more}"), "s.toml", &[]).expect("valid");
+        let of = |point: &crate::spec::Point| {
+            let flit = point.sim.get("flit");
+            let of = |key: &str| flit.map_or_else(String::new, |flit| flit[key].to_string());
+            let label = point.label.as_deref().unwrap_or("?");
+            format!("{label} {} {}", of("selection"), of("load")).trim().replace('"', "")
+        };
+        found.points.iter().map(of).collect()
+    }
+
+    #[test]
+    fn the_sweep_of_the_file_is_laid_over_every_point() {
+        let points = "[[point]]\n[point.cost]\n[[point]]\n[point.sim.flit]\nload = 0.5\n\
+                      [point.sweep.grid]\n\"sim.flit.selection\" = [\"minimal\", \"ugal_l\"]\n";
+        assert_eq!(
+            seen(points),
+            ["a", "b", "a minimal 0.5", "a ugal_l 0.5", "b minimal 0.5", "b ugal_l 0.5"]
+        );
+    }
+
+    #[test]
+    fn what_a_point_says_itself_is_not_swept() {
+        let own = "[[point]]\nlabel = \"c\"\ntopology = { family = \"slim_fly\", q = 4 }\n";
+        assert_eq!(seen(own), ["c"]);
+        let zip = "[[point]]\n[point.sim.flit]\nload = 0.5\n[[point.sweep.zip]]\n\
+                   label = [\"d\", \"e\", \"f\"]\n\"topology.q\" = [4, 5, 7]\n\
+                   \"topology.family\" = [\"slim_fly\", \"slim_fly\", \"slim_fly\"]\n";
+        assert_eq!(seen(zip), ["d minimal 0.5", "e minimal 0.5", "f minimal 0.5"]);
+        let grid = "[[point]]\n[point.sim.flit]\nload = 0.5\n[[point]]\n[point.sim.flit]\n\
+                    [sweep.grid]\n\"sim.flit.load\" = [0.1, 0.2]\n";
+        assert_eq!(
+            seen(grid),
+            [
+                "a minimal 0.5",
+                "b minimal 0.5",
+                "a minimal 0.1",
+                "a minimal 0.2",
+                "b minimal 0.1",
+                "b minimal 0.2"
+            ]
+        );
+    }
+
+    #[test]
+    fn a_point_is_named_by_its_swept_values() {
+        let more = "[sweep.grid]\n\"topology.q\" = [5, 4]\n\"sim.flit\" = [{ load = 0.5, \
+                    run = { seeds = [1, 2] } }]\n\"sim.flit.load\" = [0.1, 0.2]\n";
+        let found = expand(&format!("{FILE}\n{more}"), "s.toml", &[]);
+        let refused = found.expect_err("seeds are no part of run").to_string();
+        let point = "label a, topology.family slim_fly, topology.q 5, sim.flit.load 0.1, \
+                     sim.flit.run.seeds [1,2]";
+        assert!(refused.contains(&format!(": point 1 ({point}): sim.flit: ")), "{refused}");
+        let known = more.replace("run = { seeds = [1, 2] }", "seeds = 2");
+        let found = expand(&format!("{FILE}\n{known}"), "s.toml", &[]).expect("valid");
+        assert_eq!(found.swept.len(), 8);
+        let seventh = "label b, topology.family slim_fly, topology.q 4, sim.flit.load 0.1, \
+                       sim.flit.seeds 2";
+        assert_eq!(found.swept[6], seventh);
+        assert_eq!(
+            expand(
+                "schema = 1\nname = \"x\"\n[topology]\nfamily = \"ring\"\nn = 4\n\
+                           p = 1\n",
+                "s.toml",
+                &[]
+            )
+            .expect("valid")
+            .swept,
+            [""]
+        );
+    }
+
+    #[test]
+    fn a_swept_value_that_cannot_be_is_refused_where_it_stands() {
+        let more =
+            "[routing]\nengine = \"dor\"\n[sweep.grid]\n\"routing.engine\" = [\"dor\", \"dro\"]\n";
+        let refused = expand(&format!("{FILE}\n{more}"), "f.toml", &[]).expect_err("dro");
+        let place = "f.toml: line 11, column 1: point 2 (label a, topology.family slim_fly, \
+                     topology.q 5, routing.engine dro): routing: engine";
+        assert_eq!(refused.param, place);
+    }
+
+    #[test]
+    fn a_sweep_of_a_point_that_cannot_be_is_refused_by_its_place() {
+        let fault = |more: &str| {
+            expand(&format!("{FILE}\n{more}"), "f.toml", &[]).expect_err("invalid").to_string()
+        };
+        let unknown = fault("[[point]]\n[[point]]\nsweep = { net = 3 }\n");
+        assert!(unknown.contains("point 2: sweep: unknown field `net`"), "{unknown}");
+        assert!(unknown.starts_with("f.toml: line 10, "), "{unknown}");
+        let empty = fault("[[point]]\n[point.sweep.grid]\n\"sim.flit.load\" = []\n");
+        assert!(empty.contains("point 1: sweep.grid.sim.flit.load: an empty list"), "{empty}");
+        let many = fault(
+            "[[point]]\n[point.sweep.grid]\n\"ebb.patterns\" = \
+                          { from = 1, to = 1000000, step = 1 }\n",
+        );
+        assert!(many.contains("more than 1000000 points"), "{many}");
+    }
+}

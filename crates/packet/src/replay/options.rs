@@ -1,0 +1,88 @@
+//! The parameters of workloads: their names, and what becomes of calculations and collectives.
+
+use base::{Refusal, Stop, Watch};
+use fabric::network::parse_inline;
+use schemars::JsonSchema;
+use serde::{Deserialize, Deserializer, Serialize};
+use traffic::workload::keys::Key;
+use traffic::workload::{Schedule, generator, make};
+
+/// The names of workloads: one, or several jobs that run at the same time.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize)]
+#[serde(transparent)]
+pub struct Traces(pub Vec<String>);
+
+/// The forms in which a file may name workloads.
+#[derive(Deserialize, JsonSchema)]
+#[serde(untagged)]
+enum WrittenTraces {
+    /// A single name.
+    One(String),
+    /// Several names: jobs that run at the same time.
+    Several(Vec<String>),
+}
+
+impl<'de> Deserialize<'de> for Traces {
+    fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
+        Ok(Self(match WrittenTraces::deserialize(from)? {
+            WrittenTraces::One(name) => vec![name],
+            WrittenTraces::Several(names) => names,
+        }))
+    }
+}
+
+impl JsonSchema for Traces {
+    fn schema_name() -> std::borrow::Cow<'static, str> {
+        "Traces".into()
+    }
+
+    fn json_schema(generator: &mut schemars::SchemaGenerator) -> schemars::Schema {
+        WrittenTraces::json_schema(generator)
+    }
+}
+
+/// Whether calculations take time.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum Compute {
+    /// Calculations take no time, so that communication alone is left.
+    #[default]
+    Off,
+    /// Calculations take the time that the schedule gives.
+    On,
+}
+
+/// What collective operations send.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum Collectives {
+    /// Collective operations send what their algorithms send.
+    #[default]
+    Real,
+    /// Collective operations send nothing and take no time, as in CODES.
+    Codes,
+}
+
+/// The schedule of a generator given with its parameters in one word, such as
+/// `amg_like:p=12,levels=4`.
+///
+/// # Errors
+/// When there is no such generator, a parameter is invalid, or `watch` says stop.
+pub(super) fn generate(
+    word: &str,
+    collectives: Collectives,
+    watch: &dyn Watch,
+) -> Result<Schedule, Stop> {
+    let recipe = parse_inline(word).map_err(|refused| refused.within("workload"))?;
+    let mut given = recipe.params;
+    let sums = |key: &Key| key.name == "allreduce";
+    if collectives == Collectives::Codes && generator(&recipe.family)?.keys().iter().any(sums) {
+        given.insert("allreduce".to_owned(), "none".into());
+    }
+    make(&recipe.family, &given, watch).map_err(|stop| stop.within("workload"))
+}
+
+/// The refusal of parameter `name`, which needs a workload where there is none.
+pub(crate) fn needs_trace(name: &str) -> Refusal {
+    Refusal::new(name, "there is no workload", "workload = \"amg_like p=12 ...\", or leave it out")
+}

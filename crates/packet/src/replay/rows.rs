@@ -1,0 +1,128 @@
+//! How the results of jobs follow from what a run has counted of their messages and processes.
+
+use super::super::latencies::{Latencies, accepted};
+use super::super::tally::ArrivalSums;
+use super::entry::MatchList;
+use super::job::{Job, JobRow, JobTimes, RankRow, RankTime};
+use super::process::EndpointProcesses;
+use super::{MessagePart, OF_BACKGROUND, Replay, operation};
+use message::Left;
+use traffic::workload::Kind;
+
+impl EndpointProcesses {
+    /// The times of the processes of an endpoint.
+    pub(crate) fn times(&self) -> impl Iterator<Item = RankTime> + '_ {
+        self.processes.iter().map(|process| {
+            let clock = process.clock;
+            let all_ps = clock.last_ps - clock.first_ps.unwrap_or(clock.last_ps);
+            RankTime {
+                rank: process.rank,
+                end_ps: clock.last_ps,
+                communication_ps: all_ps.saturating_sub(clock.calculated_ps),
+                calculated_ps: clock.calculated_ps,
+            }
+        })
+    }
+
+    /// Adds the operations that the processes of an endpoint could not complete to `left`.
+    pub(crate) fn leaves(&self, left: &mut Left) {
+        for process in self.processes.iter().filter(|process| process.clock.left > 0) {
+            left.receives.extend(process.list(MatchList::Posted).iter().map(|entry| entry.what));
+            left.receives.extend(process.list(MatchList::Agreed).iter().map(|entry| entry.what));
+            let stuck = (process.first..).zip(&process.counts).filter(|(_, n)| **n > 0);
+            left.stuck.extend(stuck.map(|(op, _)| op));
+        }
+        for entry in self.processes.iter().flat_map(|process| process.list(MatchList::Unexpected)) {
+            let (op, part) = operation(entry.what);
+            let list =
+                if part == MessagePart::Request { &mut left.sends } else { &mut left.messages };
+            list.push(op);
+        }
+    }
+}
+
+impl Replay {
+    /// The job of a message that arrives at an endpoint, and the length of the message in bytes.
+    pub(crate) fn message_at(&self, plays: Option<&EndpointProcesses>, message: u32) -> (u16, u32) {
+        let Some(plays) = plays else { return (0, 0) };
+        if message & OF_BACKGROUND != 0 {
+            let before = self.jobs.len() - self.background.len();
+            let job = plays.background.map_or(0, |(job, _)| job);
+            return (before as u16 + job, self.background[usize::from(job)].bytes);
+        }
+        let job = match &plays.processes[..] {
+            [one] => self.job_of(one.rank),
+            _ => self.job_of(self.schedule.rank_of(operation(message).0)),
+        };
+        (job, self.bytes_of(message))
+    }
+
+    /// The number of bytes sent for a message of a process.
+    pub(super) fn bytes_of(&self, message: u32) -> u32 {
+        let (op, part) = operation(message);
+        match part {
+            // a message of no bytes still takes a packet
+            MessagePart::Eager | MessagePart::Data => {
+                self.schedule.ops()[op as usize].size.max(1) as u32
+            }
+            MessagePart::Request | MessagePart::Answer => self.mpi.control_bytes,
+        }
+    }
+
+    /// The times of processes as users read them.
+    pub(crate) fn rank_rows(&self, times: &[RankTime]) -> RankRow {
+        let mut rows = RankRow::default();
+        let in_ns = |ps: u64| ps as f64 / 1e3;
+        for time in times {
+            let job = self.job_of(time.rank);
+            rows.job.push(job);
+            rows.rank.push(time.rank - self.jobs[usize::from(job)].first);
+            rows.endpoint.push(self.homes[time.rank as usize]);
+            rows.end_ns.push(in_ns(time.end_ps));
+            rows.comm_ns.push(in_ns(time.communication_ps));
+            rows.compute_ns.push(in_ns(time.calculated_ps));
+            let ops = self.schedule.of_rank(time.rank).map(|op| self.schedule.ops()[op as usize]);
+            let sends = ops.filter(|op| op.kind == Kind::Send);
+            let (messages, bytes) = sends.fold((0, 0), |(n, sum), op| (n + 1, sum + op.size));
+            rows.messages.push(messages);
+            rows.bytes.push(bytes);
+        }
+        rows
+    }
+
+    /// The results of jobs as users read them, with overtaken packets where those were counted.
+    pub(crate) fn job_rows(
+        &self,
+        sums: &[ArrivalSums],
+        times: &[RankTime],
+        overtaken: bool,
+    ) -> Vec<JobRow> {
+        let mut of_jobs = vec![JobTimes::default(); self.jobs.len()];
+        for time in times {
+            let of = &mut of_jobs[usize::from(self.job_of(time.rank))];
+            of.max_ps = of.max_ps.max(time.communication_ps);
+            of.sum_ps += u128::from(time.communication_ps);
+        }
+        let in_ns = |ps: f64| ps / 1e3;
+        let row = |((job, sum), time): ((&Job, &ArrivalSums), &JobTimes)| {
+            let timed = !job.is_background && job.ranks > 0;
+            JobRow {
+                name: job.name.clone(),
+                ranks: job.ranks,
+                max_comm_ns: timed.then(|| in_ns(time.max_ps as f64)),
+                mean_comm_ns: timed.then(|| in_ns(time.sum_ps as f64 / f64::from(job.ranks))),
+                latencies: Latencies::of(sum),
+                mean_hops: sum.mean_hops().map(|switches| switches - 1.0),
+                mean_switches: sum.mean_hops(),
+                messages: sum.messages.count,
+                packets: sum.chunks.count,
+                bytes: sum.bytes,
+                nonminimal_packets: sum.detours,
+                overtaken_packets: overtaken.then_some(sum.overtaken),
+                accepted_gbps: accepted(sum.bytes, f64::from(job.ranks), sum.last_ps),
+                end_ns: in_ns(sum.last_ps as f64),
+            }
+        };
+        self.jobs.iter().zip(sums).zip(&of_jobs).map(row).collect()
+    }
+}

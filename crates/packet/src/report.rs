@@ -1,0 +1,180 @@
+//! The report of a run: from numbers of switches and picoseconds to names and nanoseconds.
+
+use super::ended::FinalState;
+use super::latencies::{Latencies, accepted};
+use super::model::Model;
+use super::plant::Plant;
+use super::replay::{JobRow, RankRow, Replay};
+use super::row::{ClassRow, LinkRow, Row, SeriesRow};
+use super::stuck::BlockedPacket;
+use super::tally::{ArrivalSums, Tally};
+use base::SwitchId;
+use des::Outcome;
+use fabric::Topology;
+use paths::wiring::Wiring;
+use std::sync::Arc;
+
+/// What the engine counted during a run.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct EngineCounts {
+    /// Events that were handled and not undone.
+    pub events: u64,
+    /// The end of what is measured, ps: the time of the last event, or the end of all jobs.
+    pub last_ps: u64,
+    /// Windows or rounds of the engine.
+    pub windows: u64,
+    /// Events that were undone.
+    pub undone: u64,
+    /// The part of all handled events that was not undone.
+    pub efficiency: f64,
+}
+
+impl EngineCounts {
+    /// The counts of an engine's outcome.
+    pub(super) fn of(found: &Outcome<Model>) -> Self {
+        let Outcome { events, last_ps, windows, undone, .. } = *found;
+        Self { events, last_ps, windows, undone, efficiency: found.efficiency() }
+    }
+}
+
+/// Makes the report of a run; it knows the names of switches and endpoints.
+pub(super) struct Reporter<'a> {
+    pub(super) on: &'a Topology,
+    pub(super) plant: &'a Plant,
+    pub(super) replay: Option<&'a Arc<Replay>>,
+    /// Whether overtaken packets were counted.
+    pub(super) overtaken: bool,
+}
+
+fn in_ns(ps: f64) -> f64 {
+    ps / 1e3
+}
+
+impl Reporter<'_> {
+    fn name(&self, router: u32) -> &str {
+        &self.on.switches()[router as usize].name
+    }
+
+    fn leads_to(&self, router: u32, port: u16) -> &str {
+        self.name(self.plant.behind(router, port).lp)
+    }
+
+    fn cycle(&self, waits: &[BlockedPacket]) -> Option<Vec<String>> {
+        let steps = waits.iter().map(|w| {
+            let to = self.leads_to(w.router, w.port);
+            let [from, last] =
+                [w.packet.from, w.packet.to].map(|e| self.on.endpoints()[e as usize].name.as_str());
+            format!("{} -> {to}, virtual channel {}: {from} to {last}", self.name(w.router), w.lane)
+        });
+        (!waits.is_empty()).then(|| steps.collect())
+    }
+
+    /// The report without the parts that users ask for by name.
+    pub(super) fn row(
+        &self,
+        load: Option<f64>,
+        ran: &EngineCounts,
+        ended: &FinalState,
+        tally: &Tally,
+        waits: &[BlockedPacket],
+    ) -> Row {
+        let sums = tally.all();
+        let busiest = ended.busiest;
+        Row {
+            offered_load: load,
+            accepted_gbps: self.accepted(sums.bytes, sums.last_ps),
+            packets: sums.chunks.count,
+            messages: sums.messages.count,
+            mean_hops: sums.mean_hops().map(|switches| switches - 1.0),
+            mean_switches: sums.mean_hops(),
+            latencies: Latencies::of(&sums),
+            nonminimal_packets: sums.detours,
+            overtaken_packets: self.overtaken.then_some(sums.overtaken),
+            end_ns: in_ns(sums.last_ps as f64),
+            events: ran.events,
+            windows: ran.windows,
+            rollbacks: ran.undone,
+            efficiency: ran.efficiency,
+            busiest_link_use: busiest.busy_ps as f64 / (ran.last_ps.max(1) as f64),
+            busiest_link: if busiest.busy_ps > 0 {
+                let to = self.leads_to(busiest.router, busiest.port);
+                format!("{} -> {to}", self.name(busiest.router))
+            } else {
+                String::new()
+            },
+            digest: format!("{:016x}", ended.digest),
+            deadlocked: false,
+            cycle: self.cycle(waits),
+            jobs: self.jobs(ended, tally),
+            classes: None,
+            links: None,
+            ranks: None,
+            series: None,
+            wall_s: None,
+        }
+    }
+
+    fn accepted(&self, bytes: u64, last_ps: u64) -> f64 {
+        accepted(bytes, f64::from(self.plant.endpoints), last_ps)
+    }
+
+    /// The results of each class of traffic, which offer these loads.
+    pub(super) fn classes(&self, loads: &[f64], tally: &Tally) -> Vec<ClassRow> {
+        let last_ps = tally.jobs.iter().map(|sums| sums.last_ps).max().unwrap_or(0);
+        let of = |(&offered_load, sums): (&f64, &ArrivalSums)| ClassRow {
+            offered_load,
+            accepted_gbps: self.accepted(sums.bytes, last_ps),
+            packets: sums.chunks.count,
+            messages: sums.messages.count,
+            mean_hops: sums.mean_hops().map(|switches| switches - 1.0),
+            mean_switches: sums.mean_hops(),
+            latencies: Latencies::of(sums),
+        };
+        loads.iter().zip(&tally.jobs).map(of).collect()
+    }
+
+    fn jobs(&self, ended: &FinalState, tally: &Tally) -> Vec<JobRow> {
+        let rows = |it: &Arc<Replay>| it.job_rows(&tally.jobs, &ended.times, self.overtaken);
+        self.replay.map_or_else(Vec::new, rows)
+    }
+
+    /// The use of each channel between routers, over a run of `last_ps`.
+    pub(super) fn links(&self, ended: &FinalState, last_ps: u64) -> LinkRow {
+        let mut rows = LinkRow::default();
+        let mut seats = (u32::MAX, Vec::new());
+        for link in &ended.links {
+            if seats.0 != link.router {
+                seats = (link.router, Wiring::seats(self.on, SwitchId(link.router)));
+            }
+            rows.from.push(self.name(link.router).to_owned());
+            rows.to.push(self.leads_to(link.router, link.port).to_owned());
+            rows.port.push(seats.1.get(usize::from(link.port)).copied().unwrap_or(u16::MAX));
+            rows.plane.push(self.on.switches()[link.router as usize].plane.into());
+            rows.bytes.push(link.bytes);
+            rows.used.push(link.busy_ps as f64 / last_ps.max(1) as f64);
+            rows.most_waiting.push(link.most);
+            let blocked_ps = link.blocked_ps + last_ps.saturating_sub(link.since_ps);
+            rows.blocked.push(blocked_ps as f64 / last_ps.max(1) as f64);
+        }
+        rows
+    }
+
+    /// The times of each process of workloads.
+    pub(super) fn ranks(&self, ended: &FinalState) -> RankRow {
+        self.replay.map_or_else(RankRow::default, |replay| replay.rank_rows(&ended.times))
+    }
+
+    /// Arrivals in spans of this length, ns.
+    pub(super) fn series(&self, tally: &Tally, span_ns: f64) -> SeriesRow {
+        let mut rows = SeriesRow::default();
+        let all_gbit = span_ns * f64::from(self.plant.endpoints) / 8.0;
+        for (at, span) in tally.series.iter().enumerate() {
+            rows.end_ns.push((at + 1) as f64 * span_ns);
+            rows.packets.push(span.chunks);
+            rows.accepted_gbps.push(span.bytes as f64 / all_gbit);
+            let mean_ps = span.latency_ps as f64 / span.chunks.max(1) as f64;
+            rows.mean_latency_ns.push((span.chunks > 0).then(|| in_ns(mean_ps)));
+        }
+        rows
+    }
+}

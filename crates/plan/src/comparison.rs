@@ -1,0 +1,113 @@
+//! A fabric beside its plan, in the terms of the plan: which cables are due, there and possible.
+
+use super::cable::CableId;
+use super::devices::{Cables, Match, Node, Pairing, Socket};
+use super::floor::Floor;
+use super::outcome::{How, Identified};
+use super::places::{Round, in_plan};
+use super::ports::{Renumbered, renumbered};
+use base::{EndpointId, LinkId, TerminalId};
+use fabric::network::{Cable, Topology};
+
+/// A plan and the fabric that was found, with the devices of both matched.
+pub(super) struct Check<'a> {
+    pub(super) plan: &'a Topology,
+    pub(super) found: &'a Topology,
+    pub(super) floor: Option<&'a Floor>,
+    pub(super) how: How,
+    /// The real ports behind the planned ones, where ports do not matter.
+    pub(super) ports: Option<Renumbered>,
+    /// Who the switches are.
+    pub(super) boxes: Match,
+    /// In whose place they stand: where their cables to switches are compared.
+    pub(super) places: Pairing,
+    /// Where their cables to endpoints are compared.
+    pub(super) hosts: Pairing,
+    pub(super) endpoints: Match,
+    pub(super) rounds: Vec<Round>,
+    pub(super) identified: Identified,
+}
+
+/// The cables, each under both of its ends.
+fn by_either_end(ends: impl Iterator<Item = (Socket, Socket, Cable)>) -> Cables {
+    ends.flat_map(|(a, b, cable)| [(a, (b, cable)), (b, (a, cable))]).collect()
+}
+
+impl Check<'_> {
+    pub(super) fn planned_cables(
+        &self,
+    ) -> impl Iterator<Item = (CableId, Socket, Socket, Cable)> + '_ {
+        let t = self.plan;
+        let at = |p: fabric::network::Plug| Socket { node: Node::Switch(p.switch), port: p.port };
+        let links = t.links().iter().enumerate();
+        let links =
+            links.map(move |(i, l)| (CableId::Link(LinkId::from(i)), at(l.a), at(l.b), l.cable));
+        links.chain(t.terminals().iter().enumerate().map(move |(i, r)| {
+            let own = Socket { node: Node::Endpoint(r.endpoint), port: r.rail.saturating_add(1) };
+            (CableId::Terminal(TerminalId::from(i)), own, at(r.plug), r.cable)
+        }))
+    }
+
+    pub(super) fn planned_map(&self) -> Cables {
+        by_either_end(self.planned_cables().map(|(_, a, b, cable)| (a, b, cable)))
+    }
+
+    /// Whether a cable must be laid by now.
+    pub(super) fn is_due(&self, id: CableId) -> bool {
+        self.how.due.as_ref().is_none_or(|due| due.contains(&id))
+    }
+
+    /// Gives ports the numbers under which they do not matter.
+    pub(super) fn renumber(&mut self) {
+        if self.how.ignore_ports {
+            self.ports = Some(renumbered(&self.planned_map(), &self.found_cables()));
+        }
+    }
+
+    /// The working cables that were found, in terms of the plan.
+    pub(super) fn found_cables(&self) -> Cables {
+        let t = self.found;
+        let endpoint = |e: EndpointId| match self.endpoints.pairs.planned[e.ix()] {
+            Some(planned) => Node::Endpoint(EndpointId(planned)),
+            None => Node::UnknownEndpoint(e),
+        };
+        let links = t.links().iter().enumerate();
+        let links = links.filter(|(i, _)| t.link_is_up(LinkId::from(*i)));
+        let at = |plug| in_plan(&self.places, plug);
+        let links = links.map(|(_, l)| (at(l.a), at(l.b), l.cable));
+        // a cable with both ends in one switch is one that no plan has
+        let loops = t.aside().loops.iter().filter(|[x, _]| t.switches()[x.switch.ix()].up);
+        let links = links.chain(loops.map(|[x, y]| (at(*x), at(*y), Cable::default())));
+        let rails = t.terminals().iter().enumerate();
+        let rails = rails.filter(|(i, _)| t.terminal_is_up(TerminalId::from(*i)));
+        by_either_end(links.chain(rails.map(|(_, r)| {
+            let port = r.rail.saturating_add(1);
+            (Socket { node: endpoint(r.endpoint), port }, in_plan(&self.hosts, r.plug), r.cable)
+        })))
+    }
+
+    /// Whether a device answers; a switch, whether one stands in its place.
+    pub(super) fn is_there(&self, node: Node) -> bool {
+        match node {
+            Node::Switch(s) => self.places.found[s.ix()].is_some(),
+            Node::Endpoint(e) => self.endpoints.pairs.found[e.ix()].is_some(),
+            Node::UnknownSwitch(_) | Node::UnknownEndpoint(_) => true,
+        }
+    }
+
+    /// Whether a switch is there to which the endpoints of switch `s` can be plugged.
+    pub(super) fn serves(&self, node: Node) -> bool {
+        match node {
+            Node::Switch(s) => self.hosts.found[s.ix()].is_some(),
+            other => self.is_there(other),
+        }
+    }
+
+    /// Whether the devices at both ends of a planned cable answer.
+    pub(super) fn can_be(&self, id: CableId, a: Node, b: Node) -> bool {
+        match id {
+            CableId::Link(_) => self.is_there(a) && self.is_there(b),
+            CableId::Terminal(_) => self.serves(a) && self.serves(b),
+        }
+    }
+}

@@ -1,0 +1,69 @@
+//! What a cable check calls devices and ports: names, with labels where the floor is known.
+
+use super::comparison::Check;
+use super::devices::{Node, Socket};
+
+impl Check<'_> {
+    /// 0 for ports of one device, 1 for those of one rack, 2 for others.
+    pub(super) fn apart(&self, a: Socket, b: Socket) -> u32 {
+        let seat = |s: Socket| Some(self.floor?.seat(s.node.planned()?)?.rack);
+        match (seat(a), seat(b)) {
+            _ if a.node == b.node => 0,
+            (Some(x), Some(y)) if x == y => 1,
+            _ => 2,
+        }
+    }
+
+    /// The real port behind a planned one.
+    pub(super) fn real(&self, socket: Socket) -> Socket {
+        self.ports.as_ref().map_or(socket, |ports| ports.real(socket))
+    }
+
+    pub(super) fn name(&self, node: Node) -> String {
+        let name = match node {
+            Node::Switch(s) => &self.plan.switches()[s.ix()].name,
+            Node::Endpoint(e) => &self.plan.endpoints()[e.ix()].name,
+            Node::UnknownSwitch(s) => &self.found.switches()[s.ix()].name,
+            Node::UnknownEndpoint(e) => &self.found.endpoints()[e.ix()].name,
+        };
+        name.clone()
+    }
+
+    /// The name, and where the floor is known the rack and unit.
+    pub(super) fn place(&self, node: Node) -> String {
+        let name = self.name(node);
+        let seat = node.planned().and_then(|d| self.floor?.seat(d));
+        match (self.floor, seat) {
+            (Some(floor), Some(seat)) => match (&floor.racks[seat.rack as usize].name, seat.unit) {
+                (rack, Some(unit)) => format!("{name} ({rack}-U{unit:02})"),
+                (rack, None) => format!("{name} (beside {rack})"),
+            },
+            _ => name,
+        }
+    }
+
+    /// The name and port, and where the floor is known the label.
+    pub(super) fn label(&self, socket: Socket) -> String {
+        let socket = self.real(socket);
+        let name = self.name(socket.node);
+        let text = format!("{name} port {}", socket.port);
+        let seat = socket.node.planned().and_then(|d| self.floor?.seat(d));
+        match (self.floor, seat) {
+            (Some(floor), Some(seat)) => {
+                format!("{text} ({})", floor.label(seat, &name, socket.port))
+            }
+            _ => text,
+        }
+    }
+
+    /// A port by its label; by name and number where there is none.
+    pub(super) fn short(&self, socket: Socket) -> String {
+        let socket = self.real(socket);
+        let name = self.name(socket.node);
+        let seat = socket.node.planned().and_then(|d| self.floor?.seat(d));
+        match (self.floor, seat) {
+            (Some(floor), Some(seat)) => floor.label(seat, &name, socket.port),
+            _ => format!("{name} P{:02}", socket.port),
+        }
+    }
+}
