@@ -5,7 +5,7 @@
 //! the port is the destination modulo the number of ports up. This is it for trees of two levels,
 //! and a choice as plain on any other network.
 
-use super::trees::MinimalTree;
+use super::trees::NextHopTree;
 use super::{Engine, Promise};
 use base::{Stop, SwitchId, Watch};
 use fabric::network::Topology;
@@ -37,7 +37,7 @@ impl Engine for DModK {
         let (switches, terminals) = (on.switches().len(), on.terminals().len());
         let mut next = vec![NO_ROUTE; layers as usize * terminals * switches];
         let mut to_switch = vec![NO_ROUTE; switches * switches];
-        let mut tree = MinimalTree::default();
+        let mut tree = NextHopTree::default();
         for home in (0..switches).map(SwitchId::from) {
             watch.tick("routing", home.ix() as u64, switches as u64)?;
             tree.rebuild(on, home, None);

@@ -58,7 +58,7 @@ impl Stage for Params {
         ),
     ];
 
-    type On<'a> = &'a Topology;
+    type Input<'a> = &'a Topology;
     type Record = Record;
 
     fn examples() -> Vec<Self> {

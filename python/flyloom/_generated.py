@@ -1317,8 +1317,8 @@ def xpander(
         Whether the lift is made of 2-lifts chosen by their eigenvalues; `lift` is then a power
         of two. Default false.
     p : int, optional
-        Endpoints per switch; default d over the least diameter that so many switches can have,
-        rounded up.
+        Endpoints per switch; default d over the least diameter that this number of switches can
+        have, rounded up.
 
     Returns
     -------

@@ -36,18 +36,18 @@ __all__ = [
 
 
 class LanesNeededMethod(Record):
-    """What a method needs.
+    """The lanes and service levels that one method needs.
 
     Attributes
     ----------
     method : str
         ``online``, ``lightest``, ``heaviest``, ``random`` or ``hops``.
     lanes : int | None
-        Data lanes; none where 15 lanes or 16 levels are not enough.
+        Data lanes; none where 15 lanes or 16 service levels are not enough.
     service_levels : int | None
         Service levels; none where 15 lanes or 16 levels are not enough.
     why : str, not always there
-        Why they are not enough; only then.
+        Why 15 lanes or 16 service levels are not enough; only then.
     """
 
     __slots__ = ()
@@ -58,12 +58,12 @@ class LanesNeededMethod(Record):
 
 
 class LanesNeeded(Record):
-    """What each method needs.
+    """The number of lanes that each method needs.
 
     Attributes
     ----------
     methods : list[LanesNeededMethod]
-        A method after the other.
+        One row for each method.
     """
 
     __slots__ = ()
@@ -79,11 +79,11 @@ class RepairNewHops(Record):
     Attributes
     ----------
     was : int
-        Their hops before.
+        Their hops before the repair.
     hops : int
-        Their hops from now on.
+        Their hops after the repair.
     routes : int
-        How many they are.
+        The number of such routes.
     """
 
     __slots__ = ()
@@ -93,7 +93,7 @@ class RepairNewHops(Record):
 
 
 class RepairEntry(Record):
-    """An entry of a table.
+    """An entry of a switch's forwarding table.
 
     Attributes
     ----------
@@ -128,9 +128,9 @@ class RepairNewLevel(Record):
     layer : int
         Which of the routes to the terminal, from 0.
     was : int
-        The level before.
+        The level before the repair.
     level : int
-        The level from now on.
+        The level after the repair.
     """
 
     __slots__ = ()
@@ -156,9 +156,9 @@ class RepairNewPort(Record):
     layer : int
         Which of the routes to the terminal, from 0.
     was : int
-        The port before.
+        The port before the repair.
     port : int
-        The port from now on.
+        The port after the repair.
     """
 
     __slots__ = ()
@@ -171,37 +171,38 @@ class RepairNewPort(Record):
 
 
 class Repair(Record):
-    """What it took to repair the tables.
+    """The changes that a repair makes, and the lengths of routes before and after.
 
     Attributes
     ----------
     changed_entries : int
         Table entries towards endpoints that change.
     least_changed_entries : int
-        No repair can change fewer entries towards endpoints.
+        The least number of entries towards endpoints that any repair must change.
     changed_switches : int
         Switches with entries towards endpoints that change.
     changed_entries_to_switches : int
         Table entries towards switches that change.
     least_changed_entries_to_switches : int
-        No repair can change fewer entries towards switches.
+        The least number of entries towards switches that any repair must change.
     changed_service_levels : int
         Paths whose service level changes.
     mean_hops_before : float | None
-        Mean hops before of the routes whose ends still work: of ordered pairs of a switch with
-        endpoints and a terminal on another switch; none where there are no such routes.
+        Mean hops before the repair, over the routes whose ends still work: those of ordered
+        pairs of a switch with endpoints and a terminal on another switch; none where there are
+        no such routes.
     mean_hops_after : float | None
-        Mean hops of these routes now.
+        Mean hops of these routes after the repair.
     max_hops_before : int | None
-        Most hops of one of these routes before.
+        Most hops of one of these routes before the repair.
     max_hops_after : int | None
-        Most hops of one of these routes now.
+        Most hops of one of these routes after the repair.
     longer_routes : int
-        Such routes that have become longer.
+        The number of these routes that became longer.
     shorter_routes : int
-        Such routes that have become shorter.
+        The number of these routes that became shorter.
     hops_changes : list[RepairNewHops]
-        How many of these routes went from how many hops to how many others.
+        How many of these routes changed from one number of hops to another.
     stopped_entries : int
         Entries that drop packets for a time.
     safe : str
@@ -209,13 +210,12 @@ class Repair(Record):
         order given", "in steps", "after draining", or "unknown" where the old tables could
         deadlock.
     why : str | None
-        Why it takes draining; none where it does not.
+        Why traffic must be drained; none where it need not.
     steps : list[str]
-        What is to be done, one thing after the other, and what each must wait for; the last
-        says when the next repair may begin. Empty where nothing changes or no order is known to
-        be safe.
+        The steps of the change in order, with what each must wait for; the last says when the
+        next repair may begin. Empty where nothing changes or no order is known to be safe.
     stops : list[RepairEntry]
-        In steps: the entries that drop packets until they change.
+        For a repair in steps: the entries that drop packets until they change.
     level_changes : list[RepairNewLevel]
         The paths that change their service level, in a safe order.
     changes : list[RepairNewPort]
@@ -269,7 +269,7 @@ class PathDiversity(Record):
     distinct_histogram : list[int]
         Entry n: pairs with n distinct paths.
     hop_histograms : list[list[int]]
-        A list a layer; entry h: its routes of h hops, one for every pair and terminal.
+        One list per layer; entry h: its routes of h hops, one for every pair and terminal.
     longest_histogram : list[int]
         Entry h: pairs whose longest route over all layers and terminals has h hops.
     mean_hops : list[list[float]]
@@ -289,26 +289,24 @@ class PathDiversity(Record):
 
 
 class Ebb(Record):
-    """What random bisections get.
-
-    Shares are fractions of an endpoint's injection rate.
+    """The shares of flows in random bisections, as fractions of an endpoint's injection rate.
 
     Attributes
     ----------
     effective_bisection_bandwidth : float
         Mean share over the patterns.
     confidence_interval_95 : list[float] | None
-        Low and high end of its 95 % confidence interval; none of one pattern.
+        Low and high end of its 95 % confidence interval; none for one pattern.
     patterns : int
-        Random bisections; 1 of given traffic.
+        Number of random bisections; 1 for given traffic.
     traffic : str | None
-        What the given traffic is called (``given`` where it has no name); none of bisections.
+        The name of the given traffic (``given`` where it has none); none for bisections.
     seed : int
         Seed of the random draws.
     max_congestion : float
         Largest congestion of a channel in any pattern, in flows' worth of traffic.
     pattern_means : list[float]
-        Mean share of a flow, one value a pattern.
+        Mean share of a flow, one value per pattern.
     flow_histogram : list[int]
         Flows by share, 20 bins of 0.05.
     """
@@ -325,7 +323,7 @@ class Ebb(Record):
 
 
 class EdgeLoad(Record):
-    """Routes over the channels.
+    """The number of routes over the channels.
 
     Attributes
     ----------
@@ -348,7 +346,7 @@ class EdgeLoad(Record):
 
 
 class Congestion(Record):
-    """What a pattern's messages meet.
+    """The congestion that a pattern's messages meet.
 
     Shares are fractions of an endpoint's injection rate; congestion is in messages' worth of
     traffic.
@@ -356,7 +354,7 @@ class Congestion(Record):
     Attributes
     ----------
     metric : str
-        What ``series`` and the five fields after it are of.
+        The metric of ``series`` and the five fields after it.
     series : list[float]
         Values of the metric, one a run, or one a channel.
     mean : float
@@ -366,7 +364,7 @@ class Congestion(Record):
     max : float
         Largest value.
     variance : float | None
-        Variance of the values (with n - 1); none of a single one.
+        Variance of the values (with divisor n - 1); none for a single value.
     histogram : list[list[float]]
         [low, high, n]: n values are above low and at most high; messages where the metric is
         ``congestion``.
@@ -379,7 +377,7 @@ class Congestion(Record):
     mean_share : float
         Mean over runs of the mean share of their messages, each counted by its amount.
     confidence_interval_95 : list[float] | None
-        Low and high end of the 95 % confidence interval of ``mean_share``; none of one run.
+        Low and high end of the 95 % confidence interval of ``mean_share``; none for one run.
     min_share : float | None
         Least share of a message; none without messages.
     max_share : float | None
@@ -391,7 +389,7 @@ class Congestion(Record):
     congestion_histogram : list[list[int]]
         Messages by congestion, rounded up: [congestion, messages].
     mean_time : float
-        Mean over runs of the congestion of all levels, in step.
+        Mean over runs of the time of all levels in step: the sum of their largest congestions.
     mean_delay : float
         Mean over runs of the latest arrival along the messages that wait for one another.
     first_job : int | None
@@ -401,8 +399,7 @@ class Congestion(Record):
     second_job_share : float | None
         Mean share of the second job's messages; none with one job.
     pattern : str
-        Who sent to whom: the pattern, or what the traffic is called (``given`` where it has no
-        name).
+        The pattern, or the name of the traffic (``given`` where it has none).
     seed : int
         Seed of the random draws.
     """
@@ -435,31 +432,31 @@ class Congestion(Record):
 
 
 class ResilienceSurvival(Record):
-    """When the samples came to one end.
+    """How many failures led the samples to one end.
 
     Fractions are of all links (or switches).
 
     Attributes
     ----------
     removed : list[int]
-        By sample: how many were removed when the end came, that is, the fewest with which the
-        network is there; all of them where it never comes.
+        For each sample: how many were removed when the end was reached, that is, the fewest at
+        which it holds; all of them where it never does.
     mean : float
         Mean fraction.
     confidence_interval_95 : list[float] | None
         Its 95 % confidence interval, mean -+ 1.96 standard errors (normal approximation); none
-        of one sample.
+        for one sample.
     median : float
         Median fraction.
     quantiles : list[float]
         Fractions by which 5, 25, 75 and 95 % of the samples have ended (linear interpolation).
     survival : list[float]
-        ``survival[i]`` is the share of samples that hold with ``i / 20`` of all removed,
-        rounded down.
+        ``survival[i]`` is the share of samples that have not reached the end with ``i / 20`` of
+        all removed, rounded down.
     all_hold : float
-        The largest ``i / 20`` with which every sample holds.
+        The largest ``i / 20`` at which no sample has reached the end.
     half_hold : float
-        The largest ``i / 20`` with which at least half of the samples hold.
+        The largest ``i / 20`` at which at least half of the samples have not reached the end.
     """
 
     __slots__ = ()
@@ -474,12 +471,12 @@ class ResilienceSurvival(Record):
 
 
 class ResilienceEnds(Record):
-    """When each of the ends came.
+    """How many failures led to each end.
 
     Attributes
     ----------
     disconnected : ResilienceSurvival, not always there
-        Two switches of a plane that carry endpoints have no way between them.
+        Two switches of a plane that carry endpoints are not connected.
     diameter : ResilienceSurvival, not always there
         Or the diameter exceeds that of the intact network by more than 2 hops.
     mean : ResilienceSurvival, not always there
@@ -498,7 +495,7 @@ class ResilienceEnds(Record):
 
 
 class Resilience(Record):
-    """When random failures bring the ends.
+    """How many random failures lead to each end.
 
     Attributes
     ----------
@@ -507,13 +504,13 @@ class Resilience(Record):
     remove : str
         What was removed.
     items : int, by its key alone
-        Links or switches that there are.
+        Number of links or switches before anything is removed.
     samples : int
         Random orders.
     seed : int
         Seed of the random orders.
     ends : ResilienceEnds
-        When each of the ends came that were asked for.
+        How many failures led to each of the requested ends.
     """
 
     __slots__ = ()
@@ -530,7 +527,7 @@ class Resilience(Record):
 class StructurePathCounts(Record):
     """Numbers of paths over ordered pairs of distinct switches with endpoints.
 
-    Parallel links make paths of their own. A count above 2^64 - 1 is given as 2^64 - 1.
+    Parallel links make separate paths. A count above 2^64 - 1 is given as 2^64 - 1.
 
     Attributes
     ----------
@@ -570,14 +567,14 @@ class StructureSpectrum(Record):
         Largest eigenvalue of the adjacency matrix: the degree, where all switches have the
         same.
     adjacency_second : float | None
-        Second largest, equal to the largest where the graph is not connected; none for a graph
-        of one switch.
+        Second largest eigenvalue, equal to the largest where the graph is not connected; none
+        for a graph of one switch.
     adjacency_least : float
-        Least.
+        Least eigenvalue of the adjacency matrix.
     spectral_gap : float | None
-        Largest less second largest.
+        Largest eigenvalue minus the second largest.
     algebraic_connectivity : float | None
-        Second least eigenvalue of the Laplacian (degrees less adjacency); 0 where the graph is
+        Second least eigenvalue of the Laplacian (degrees minus adjacency); 0 where the graph is
         not connected.
     error : float
         Each of these is no farther than this from an eigenvalue (the largest residual).
@@ -597,21 +594,21 @@ class StructureBisection(Record):
 
     The switches are put on two sides such that the numbers of terminals on them differ as
     little as possible; switches without terminals may be on either side. The bisection is
-    the fewest working links between the sides. Planes are parted each for itself, and their
+    the fewest working links between the sides. Planes are divided separately, and their
     links added up.
 
     Attributes
     ----------
     low : int
-        No such partition has fewer links between its sides.
+        A lower bound: every such partition has at least this number of links between its sides.
     high : int
-        One partition, the best found, has so many.
+        The number of links of the best partition found.
     low_by_spectrum : int
-        The bound by the spectrum alone.
+        The lower bound by the spectrum alone.
     low_by_flow : int
-        The bound by flow alone.
+        The lower bound by flow alone.
     difference : int
-        Terminals that one side of the partition has more than the other, over all planes.
+        The difference of the numbers of terminals on the two sides, summed over all planes.
     """
 
     __slots__ = ()
@@ -636,9 +633,9 @@ class StructureBoundedPaths(Record):
     exact_pairs : int
         Pairs whose count is proved to be the largest possible.
     counts : StructurePathCounts
-        The numbers of paths that were found, of each pair.
+        The numbers of paths found, over pairs.
     at_most : StructurePathCounts
-        The numbers that are proved not to be exceeded, of each pair; ``counts`` where
+        The proved upper bounds of these numbers, over pairs; equal to ``counts`` where
         ``exact``.
     """
 
@@ -664,10 +661,10 @@ class StructureDisjointPaths(Record):
     Attributes
     ----------
     any_length : StructurePathCounts
-        Paths of any length, all pairs: the fewest links whose loss parts the two switches
-        (Menger).
+        Paths of any length, for all pairs: the fewest links whose loss separates the two
+        switches (Menger).
     bounded : list[StructureBoundedPaths]
-        Paths of at most so many hops, a bound after the other.
+        Paths of bounded length, one entry per bound.
     """
 
     __slots__ = ()
@@ -685,14 +682,14 @@ class StructureLoadStatistics(Record):
     Attributes
     ----------
     max : float
-        The busiest channel's load.
+        Load of the busiest channel.
     mean : float
         Mean load.
     min : float
-        The least busy channel's load.
+        Load of the least busy channel.
     histogram : list[int]
         Entry i: channels with a load above ``i / 20`` and at most ``(i + 1) / 20`` of ``max``;
-        the first has those without load too.
+        the first also has those without load.
     """
 
     __slots__ = ()
@@ -706,20 +703,20 @@ class StructureMinimalLoad(Record):
     """How traffic between all switches with endpoints loads the channels.
 
     A pair's traffic is divided equally among its minimal *paths* (not equally among the next
-    hops of every switch, which loads differently where paths branch unevenly). Parallel
-    links make paths of their own. All cables count as equally fast.
+    hops of every switch, which gives other loads where paths branch unevenly). Parallel
+    links make separate paths. All cables count as equally fast.
 
     Attributes
     ----------
     unit : StructureLoadStatistics
-        One unit from every switch with endpoints to every other of its plane.
+        The loads when every switch with endpoints sends one unit to every other of its plane.
     terminals : StructureLoadStatistics
-        One unit from every terminal to every other of its plane.
+        The loads when every terminal sends one unit to every other of its plane.
     forwarding_index_low : float
-        No routing, single-path or split, has a channel with less than this load under unit
-        traffic: the better of the mean load and of what the links of one switch must carry.
+        A lower bound of the largest channel load of any routing under unit traffic: the larger
+        of the mean load and of the load that the links of one switch must carry.
     forwarding_index_high : float
-        Some split routing has no channel with more: ``unit.max``.
+        An upper bound of it, which a split routing reaches: ``unit.max``.
     uniform_saturation : float | None
         The traffic of a terminal, spread evenly over all others, at which the busiest channel
         of ``terminals`` is full: a fraction of a link's rate, above 1 where the channels could
@@ -739,9 +736,9 @@ class StructureMinimalLoad(Record):
 
 
 class Structure(Record):
-    """What the network is.
+    """The structure of a network.
 
-    A section that was not asked for is left out.
+    A section that was not requested is left out.
 
     Attributes
     ----------
@@ -767,18 +764,18 @@ class Structure(Record):
         Mean distance over connected ordered pairs of switches with endpoints, hops; none
         without pairs.
     mean_distance_endpoints : float | None
-        The same over connected ordered pairs of distinct terminals of one plane; terminals on
-        one switch are 0 hops apart.
+        Mean distance over connected ordered pairs of distinct terminals of one plane, hops;
+        terminals on one switch are 0 hops apart.
     histogram : list[int]
         Entry d: ordered pairs of distinct switches with endpoints that are d hops apart.
     unreachable : int
-        Ordered pairs of switches with endpoints with no way between them.
+        Ordered pairs of switches with endpoints that are not connected.
     diameter_all_switches : int
         Longest distance between any two connected switches, hops.
     mean_distance_all_switches : float | None
         As ``mean_distance``, over all switches.
     unreachable_all_switches : int
-        Ordered pairs of switches of one plane with no way between them.
+        Ordered pairs of switches of one plane that are not connected.
     girth : int | None
         Length of the shortest cycle, links; 2 with parallel links; none without a cycle.
     moore_bound : float | None
@@ -1048,7 +1045,7 @@ class VerifyManagement(Record):
 
 
 class VerifyWaiting(Record):
-    """A channel of a circle, held by a route that waits for the next.
+    """A channel of a cycle, held by a route that waits for the next one.
 
     Attributes
     ----------
@@ -1061,9 +1058,9 @@ class VerifyWaiting(Record):
     lane : int
         Data lane.
     channel : str
-        All of this in words.
+        The channel in words.
     route : str
-        A route that holds it while it wants the next.
+        A route that holds the channel while it waits for the next one.
     """
 
     __slots__ = ()
@@ -1075,16 +1072,16 @@ class VerifyWaiting(Record):
 
 
 class VerifyDeadlock(Record):
-    """Whether packets can never wait for one another in a circle.
+    """Whether packets can never wait for each other in a cycle.
 
     Attributes
     ----------
     holds : bool
-        Whether they cannot.
+        Whether there is no cycle.
     dependencies : int, not always there
         Dependencies of the channel dependency graph.
     lanes : int, not always there
-        Data lanes that were looked at.
+        Data lanes that were checked.
     rechecked : bool, not always there
         Whether the separate checker accepts the numbering of channels.
     recheck_error : str | None, not always there
@@ -1109,12 +1106,12 @@ class VerifyDeadlock(Record):
 
 
 class VerifyRoutes(Record):
-    """Routes that were looked at.
+    """The routes that were checked, by number and hops.
 
     Attributes
     ----------
     routes : int
-        How many.
+        Their number.
     hop_histogram : list[int], not always there
         Entry h: routes of h hops; where every route arrives.
     """
@@ -1125,18 +1122,18 @@ class VerifyRoutes(Record):
 
 
 class VerifyArrival(Record):
-    """Whether no route ends in one way.
+    """Whether no route ends with one kind of fault.
 
     Attributes
     ----------
     holds : bool
-        Whether none does.
+        Whether there is no such route.
     routes : int, not always there
-        Routes that do.
+        Number of such routes.
     counterexample : str, not always there
-        The first of them.
+        The first such route.
     witness : VerifyRoutes, not always there
-        What was looked at.
+        The routes that were checked.
     """
 
     __slots__ = ()
@@ -1150,7 +1147,7 @@ class VerifyArrival(Record):
 
 
 class VerifyNumbers(Record):
-    """Numbers of channels that rise along every route, by their sizes.
+    """The size of the numbering of channels that rises along every route.
 
     Attributes
     ----------
@@ -1159,7 +1156,7 @@ class VerifyNumbers(Record):
     lanes : int
         Data lanes.
     numbers : int
-        Channels, each on each lane.
+        Numbers: one for every channel and lane.
     """
 
     __slots__ = ()
@@ -1169,12 +1166,12 @@ class VerifyNumbers(Record):
 
 
 class VerifyNoDeadlock(Record):
-    """Whether packets can never wait in a circle, with the evidence.
+    """Whether packets can never wait in a cycle, with the evidence.
 
     Attributes
     ----------
     holds : bool | None
-        Whether they cannot; none where it was not judged.
+        Whether there is no cycle; none where it was not judged.
     why : str, not always there
         Why it was not judged.
     witness : VerifyNumbers, not always there
@@ -1211,18 +1208,18 @@ class VerifyLanes(Record):
 
 
 class VerifyWithinLanes(Record):
-    """Whether no route is on a lane that there is not.
+    """Whether every route stays on the lanes that exist.
 
     Attributes
     ----------
     holds : bool | None
-        Whether none is; none where it was not judged.
+        Whether every route does; none where it was not judged.
     why : str, not always there
         Why it was not judged.
     witness : VerifyLanes, not always there
         The lanes that routes use.
     counterexample : str, not always there
-        A hop on a lane beyond.
+        A hop on a lane that does not exist.
     """
 
     __slots__ = ()
@@ -1253,7 +1250,7 @@ class VerifyVerdicts(Record):
     management : VerifyManagement
         Routes from and to switches arrive.
     no_deadlock : VerifyNoDeadlock
-        Packets can never wait in a circle.
+        Packets can never wait in a cycle.
     within_lanes : VerifyWithinLanes
         No route is on a lane from ``max_lanes`` on.
     """
@@ -1280,7 +1277,7 @@ class VerifyVerdicts(Record):
 
 
 class Verify(Record):
-    """What is proved of the tables.
+    """All verdicts on the tables.
 
     Attributes
     ----------
@@ -1289,10 +1286,10 @@ class Verify(Record):
     complete : VerifyComplete
         Whether every route between endpoints arrives.
     management : VerifyManagement
-        The same for routes from switches without endpoints and to switches, which do not count
-        for ``holds``.
+        Whether every route from switches without endpoints and to switches arrives. It does not
+        count for ``holds``.
     deadlock : VerifyDeadlock | None
-        Whether packets can never wait in a circle; none where routes are not complete.
+        Whether packets can never wait in a cycle; none where routes are not complete.
     lanes : int
         Data lanes in use.
     verdicts : VerifyVerdicts
@@ -1322,7 +1319,7 @@ def lanes_needed(
 ) -> LanesNeeded:
     """How many virtual lanes each method needs to make given routes free of deadlock.
 
-    What the methods do is in docs/routing.md.
+    The methods are described in docs/routing.md.
 
     Parameters
     ----------
@@ -1357,10 +1354,11 @@ def repair(
     seed: int = 0,
     progress: Progress | None = None,
 ) -> Repair:
-    """Tables repaired after links or switches failed, with as few entries changed as can be.
+    """Tables repaired after links or switches failed, with as few changed entries as possible.
 
-    ``steps`` says in which order, and what must have left in between: packets whose service
-    level was set before, also those that still wait at their senders.
+    ``steps`` gives the order of the changes, and which packets must have left the network
+    before each: packets whose service level was set before, also those that still wait at
+    their senders.
 
     Parameters
     ----------
@@ -1371,7 +1369,7 @@ def repair(
     switches : Iterable[int | str], optional
         Switches that fail, by number or name.
     random : int, optional
-        So many working links fail besides, drawn at random.
+        The number of working links that fail besides, drawn at random.
     seed : int, optional
         Seed of the random links.
     progress : callable, optional
@@ -1402,10 +1400,10 @@ def path_diversity(
 ) -> PathDiversity:
     """Distinct and link-disjoint paths that the layers give each ordered pair of edge switches.
 
-    A pair's paths are the distinct routes of all layers to one terminal on its second
+    The paths of a pair are the distinct routes of all layers to one terminal on its second
     switch; where the terminals there differ, the pair counts with the fewest. Paths are
-    disjoint when they share no link in either direction; the most disjoint ones are found
-    exactly.
+    disjoint when they share no link in either direction; the largest number of disjoint ones
+    is found exactly.
 
     Parameters
     ----------
@@ -1438,7 +1436,7 @@ def ebb(
 
     Random halves, random perfect matchings; a flow's share is one over the largest
     congestion on its route (the mean over its routes when there are several). With
-    ``traffic`` the same of the pairs given: the mean share of what they want to send, sent
+    ``traffic``, the same for the given pairs: the mean share of what they want to send, sent
     once.
 
     Parameters
@@ -1513,7 +1511,8 @@ def congestion(
     metric: str = "bandwidth",
     progress: Progress | None = None,
 ) -> Congestion:
-    """What a communication pattern meets over given tables when all its messages go at once.
+    """Congestion of a communication pattern over given tables when all its messages are sent at
+    once.
 
     Parameters
     ----------
@@ -1526,16 +1525,16 @@ def congestion(
         Traffic between endpoints by name or number, sent once, in place of a pattern: a name, a
         file, or rows of source, destination and amount; see docs/measures.md.
     runs : int, optional
-        How often, each time with ranks put on endpoints anew.
+        Number of runs, each with ranks assigned to endpoints again.
     seed : int, optional
         Seed of the random draws; run i depends on it and on i alone.
     endpoints : int | None, optional
-        How many endpoints take part; all, or as many as the order has, unless told.
+        How many endpoints take part; by default all, or as many as the order has.
     first_job : int | None, optional
-        Of two jobs, the endpoints of the first; half unless told.
+        Number of endpoints of the first of two jobs; by default half of them.
     order : str | Iterable[int | str], optional
-        ``random``, ``linear`` (as the network has them), or names or numbers of endpoints by
-        rank; those that are not named come after them in random order.
+        ``random``, ``linear`` (in the order of the network), or names or numbers of endpoints
+        by rank; endpoints that are not named come after them in random order.
     levels : int | str, optional
         ``each`` (one after the other), ``all`` (at once), or the number of one, from 0.
     endpoint_cables : bool, optional
@@ -1580,10 +1579,11 @@ def resilience(
     seed: int = 0,
     progress: Progress | None = None,
 ) -> Resilience:
-    """How much of a network can fail at random before it breaks or grows long.
+    """How much of a network can fail at random before it is disconnected or its paths become
+    long.
 
     Links (or switches, with their endpoints) are removed one by one in random order, until
-    the ends that are looked for have come.
+    all requested ends are reached.
 
     Parameters
     ----------
@@ -1595,7 +1595,7 @@ def resilience(
         The ends to look for: ``disconnected``, ``diameter`` (grown by over 2 hops), ``mean``
         (distance grown by over 1 hop).
     samples : int, optional
-        Random orders, 1 to 1048576.
+        Number of random orders, 1 to 1048576.
     seed : int, optional
         Seed of the random orders.
     progress : callable, optional
@@ -1633,9 +1633,9 @@ def structure(
     seed: int = 0,
     progress: Progress | None = None,
 ) -> Structure:
-    """Counts, distances, girth and the Moore bound of a network, with the sections asked for.
+    """Counts, distances, girth and the Moore bound of a network, with the requested sections.
 
-    What the figures mean is in docs/structure.md.
+    The figures are explained in docs/structure.md.
 
     Parameters
     ----------
@@ -1652,11 +1652,11 @@ def structure(
     bisection : bool, optional
         Fewest links between two halves.
     hops : Iterable[int] | None, optional
-        Of disjoint paths: most hops, one or more bounds; the diameter and one more unless told.
+        Bounds of the hops of disjoint paths; by default the diameter and one more.
     pairs : int, optional
-        Of disjoint paths: so many pairs are drawn where there are more.
+        Number of pairs for disjoint paths, drawn at random where there are more.
     starts : int, optional
-        Of the bisection: runs of the search.
+        Number of runs of the search for a bisection.
     seed : int, optional
         Seed of the random draws.
     progress : callable, optional
@@ -1742,11 +1742,11 @@ def verify(
     max_lanes: int = 15,
     progress: Progress | None = None,
 ) -> Verify:
-    """Proof that tables are right, with evidence.
+    """Proof that routing tables are correct, with evidence.
 
     Everything holds when every route between endpoints arrives within ``hop_limit`` links,
-    no packets can wait for one another in a circle, and no route leaves the lanes that there
-    are.
+    packets can never wait for each other in a cycle, and every route stays on the lanes that
+    exist.
 
     Parameters
     ----------
@@ -1755,7 +1755,7 @@ def verify(
     hop_limit : int, optional
         Most links between switches that a route may take.
     max_lanes : int, optional
-        Data lanes that there are, 1 to 15.
+        Number of data lanes that exist, 1 to 15.
     progress : callable, optional
         Called with ``(what, done, total)`` ten times a second.
 

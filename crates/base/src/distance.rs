@@ -1,4 +1,4 @@
-//! All-pairs hop distances, 512 sources at a time, one bit a source.
+//! All-pairs hop distances, for 512 sources at a time with one bit per source.
 //!
 //! Source: Then et al., "The more the merrier: efficient multi-source graph traversal", VLDB 2014.
 
@@ -7,16 +7,16 @@ use crate::graph::Graph;
 use crate::watch::Watch;
 use rayon::prelude::*;
 
-/// Words of 64 sources that one sweep carries.
+/// The number of 64-bit words of sources in one sweep.
 const WIDE: usize = 8;
 
-/// A set of the sources of a sweep. It fills one line of the cache and never lies across two, since
-/// a sweep does little but fetch them.
+/// A set of the sources of a sweep. It fills one cache line and never spans two, since a sweep does
+/// little but load such sets.
 #[derive(Clone, Copy)]
 #[repr(align(64))]
-struct Mask([u64; WIDE]);
+struct SourceSet([u64; WIDE]);
 
-impl Mask {
+impl SourceSet {
     const EMPTY: Self = Self([0; WIDE]);
 
     #[inline]
@@ -28,7 +28,7 @@ impl Mask {
         any == 0
     }
 
-    /// Whether every source of `other` is here.
+    /// Whether the set has every source of `other`.
     #[inline]
     fn has_all(&self, other: &Self) -> bool {
         let mut lacks = 0;
@@ -46,7 +46,7 @@ impl Mask {
         }
     }
 
-    /// Its sources that `other` lacks.
+    /// The sources of the set that `other` lacks.
     #[inline]
     fn without(mut self, other: &Self) -> Self {
         for i in 0..WIDE {
@@ -70,7 +70,7 @@ impl Mask {
 pub struct Distances {
     /// `histogram[d]` ordered pairs are `d` hops apart; `histogram[0]` is 0.
     pub histogram: Vec<u64>,
-    /// Ordered pairs with no way between them.
+    /// The number of ordered pairs that are not connected.
     pub unreachable: u64,
 }
 
@@ -80,7 +80,8 @@ impl Distances {
         self.histogram.len().saturating_sub(1) as u32
     }
 
-    /// Sum of the distances and number of connected ordered pairs: their quotient is the mean.
+    /// The sum of the distances and the number of connected ordered pairs: their quotient is the
+    /// mean.
     pub fn sum_and_pairs(&self) -> (u64, u64) {
         let sum = self.histogram.iter().enumerate().map(|(d, n)| d as u64 * n).sum();
         (sum, self.histogram.iter().sum())
@@ -98,7 +99,7 @@ impl Distances {
 /// O(ceil(|set| / 512) * diameter * arcs) word operations, in parallel over batches of 512 sources.
 ///
 /// # Errors
-/// [`Interrupted`] when `watch` says so.
+/// [`Interrupted`] when `watch` asks to stop.
 pub fn distances_among(
     graph: &Graph,
     set: &[u32],
@@ -113,7 +114,7 @@ pub fn distances_among(
     let parts: Vec<Vec<u64>> = batches
         .par_iter()
         .map(|sources| {
-            // a level of a large network takes seconds: whoever wants to stop is heard at each
+            // a level of a large network takes seconds, so the watch is asked at each
             let tick = |more: u64| {
                 let n = done.fetch_add(more, std::sync::atomic::Ordering::Relaxed) + more;
                 watch.tick("all-pairs distances", n, batches.len() as u64)
@@ -135,56 +136,56 @@ pub fn distances_among(
     Ok(Distances { histogram, unreachable: (n * n.saturating_sub(1)).saturating_sub(reached) })
 }
 
-/// A level is pushed when that touches this many times fewer arcs than pulling it would.
+/// A level is pushed when pushing touches this many times fewer arcs than pulling.
 const PUSH_GAIN: usize = 8;
 
-/// Neighbours gathered between two looks at whether a switch has seen every source.
+/// The number of neighbours gathered between two checks whether a switch has seen every source.
 const STRIDE: usize = 64;
 
-/// The state of one sweep: which of its sources have reached which switch.
+/// The state of one sweep: which of its sources have reached each switch.
 struct Sweep<'a> {
     graph: &'a Graph,
     member: &'a [bool],
     /// Sources that have reached a switch, at any distance.
-    seen: Vec<Mask>,
-    /// Sources that reached it in the last level.
-    front: Vec<Mask>,
-    /// Where the next level is gathered; all zero while `active` is known.
-    next: Vec<Mask>,
+    seen: Vec<SourceSet>,
+    /// Sources that reached a switch in the last level.
+    front: Vec<SourceSet>,
+    /// The next level under construction; all zero while `active` is known.
+    next: Vec<SourceSet>,
     /// The switches whose `front` is not zero; `None` after a pull, which does not list them.
     active: Option<Vec<u32>>,
     /// All sources of this sweep.
-    full: Mask,
+    full: SourceSet,
 }
 
-/// What one level reached.
+/// The result of one level of a sweep.
 #[derive(Default)]
-struct Level {
+struct SweepLevel {
     /// Pairs of a source and a switch of the set.
     pairs: u64,
-    /// Arcs that leave the switches reached; with `switches` 0 the sweep is at its end.
+    /// Arcs that leave the reached switches. Where `switches` is 0 the sweep is complete.
     arcs: usize,
-    /// Switches reached, of the set or not.
+    /// The number of reached switches, in the set or not.
     switches: usize,
 }
 
 /// Distance histogram from up to 512 sources to the members of the set.
 ///
-/// A level is pushed from the switches reached last while these have few arcs, else pulled by the
-/// switches that still miss a source (Beamer et al., "Direction-optimizing breadth-first search",
-/// SC 2012).
+/// A level is pushed from the switches reached last while these have few arcs; otherwise the
+/// switches that still miss a source pull it (Beamer et al., "Direction-optimizing breadth-first
+/// search", SC 2012).
 fn sweep(
     graph: &Graph,
     sources: &[u32],
     member: &[bool],
     tick: &dyn Fn(u64) -> Result<(), Interrupted>,
 ) -> Result<Vec<u64>, Interrupted> {
-    let blank = vec![Mask::EMPTY; graph.switches()];
+    let blank = vec![SourceSet::EMPTY; graph.switches()];
     let (seen, front, next, active) = (blank.clone(), blank.clone(), blank, Some(sources.to_vec()));
-    let mut sweep = Sweep { graph, member, seen, front, next, active, full: Mask::EMPTY };
+    let mut sweep = Sweep { graph, member, seen, front, next, active, full: SourceSet::EMPTY };
     let mut arcs = 0;
     for (i, &s) in sources.iter().enumerate() {
-        let mut own = Mask::EMPTY;
+        let mut own = SourceSet::EMPTY;
         own.0[i / 64] = 1 << (i % 64);
         sweep.front[s as usize].add(&own);
         sweep.seen[s as usize].add(&own);
@@ -208,16 +209,16 @@ fn sweep(
 }
 
 impl Sweep<'_> {
-    /// The next level, from the switches of the last: for few of them.
-    fn push(&mut self) -> Level {
+    /// Computes the next level from the switches of the last one, for few of them.
+    fn push(&mut self) -> SweepLevel {
         let active = self.active.take().unwrap_or_else(|| {
-            self.next.fill(Mask::EMPTY);
+            self.next.fill(SourceSet::EMPTY);
             let front = self.front.iter().enumerate();
             front.filter(|(_, f)| !f.is_empty()).map(|(v, _)| v as u32).collect()
         });
         let mut reached = Vec::new();
         for &v in &active {
-            let from = std::mem::replace(&mut self.front[v as usize], Mask::EMPTY);
+            let from = std::mem::replace(&mut self.front[v as usize], SourceSet::EMPTY);
             for &w in self.graph.neighbours(v as usize) {
                 let next = &mut self.next[w as usize];
                 let known = !next.is_empty();
@@ -227,7 +228,7 @@ impl Sweep<'_> {
                 }
             }
         }
-        let mut level = Level { switches: reached.len(), ..Level::default() };
+        let mut level = SweepLevel { switches: reached.len(), ..SweepLevel::default() };
         for &w in &reached {
             let w = w as usize;
             self.seen[w].add(&self.next[w]);
@@ -238,12 +239,12 @@ impl Sweep<'_> {
         level
     }
 
-    /// The next level, by every switch that misses a source.
-    fn pull(&mut self) -> Level {
-        let mut level = Level::default();
+    /// Computes the next level at every switch that misses a source.
+    fn pull(&mut self) -> SweepLevel {
+        let mut level = SweepLevel::default();
         self.active = None;
         for (v, (seen, next)) in self.seen.iter_mut().zip(&mut self.next).enumerate() {
-            let mut fresh = Mask::EMPTY;
+            let mut fresh = SourceSet::EMPTY;
             if !seen.has_all(&self.full) {
                 let mut all = *seen;
                 for near in self.graph.neighbours(v).chunks(STRIDE) {
@@ -294,7 +295,7 @@ mod tests {
 
     #[test]
     fn agrees_with_one_search_a_source() {
-        // every third switch is left out; of the last two graphs all but a few are, so that levels
+        // every third switch is left out, and in the last two graphs all but a few, so that levels
         // are pushed, pulled and pushed again
         for (n, m, keep) in [
             (2, 1, 3),

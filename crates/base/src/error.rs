@@ -1,8 +1,8 @@
-//! The two ways a computation ends without a result: the input is refused, or the user stops it.
+//! The two errors of a computation: the input is refused, or the user stops it.
 
 use std::fmt::{self, Write as _};
 
-/// Input that cannot be used: which parameter, why, and the way out.
+/// Input that cannot be used: which parameter, why, and what would be valid.
 ///
 /// `param` is the name the user typed (`q`, `endpoints`, `line 12`), `why` a clause that says what
 /// is wrong with its value, `help` what would be valid.
@@ -38,10 +38,10 @@ impl Refusal {
     }
 }
 
-/// Digits in a row that are shown as they are.
+/// The most consecutive digits that are shown unchanged.
 const DIGITS: usize = 40;
 
-/// `text` with numbers of very many digits, as 1e300 is printed, by their exponents.
+/// Shortens numbers with very many digits in `text`, such as 1e300 in full, to their exponents.
 fn short_numbers(text: String) -> String {
     let is_part = |c: char| c.is_ascii_digit() || c == '.';
     let mut out = String::new();
@@ -74,12 +74,12 @@ impl fmt::Display for Refusal {
     }
 }
 
-/// The user asked to stop (Ctrl-C, or a watch that said so).
+/// The error that the user asked to stop (by Ctrl-C, or by a watch).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[error("interrupted")]
 pub struct Interrupted;
 
-/// Why there is no result.
+/// The error of a computation that ends without a result.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum Stop {
     /// The input or a parameter cannot be used.
@@ -91,7 +91,7 @@ pub enum Stop {
 }
 
 impl Stop {
-    /// The same, a refusal with `outer` put before its parameter.
+    /// The same error; a refusal gets `outer` before its parameter.
     #[must_use]
     pub fn within(self, outer: &str) -> Self {
         match self {

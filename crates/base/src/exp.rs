@@ -1,7 +1,7 @@
 //! The exponential function and the logarithm, the same to the last bit on every machine.
 
-/// The natural logarithm of a positive number, of the four basic operations alone: the same on
-/// every machine, to about 1e-15 of itself, or of 1 near 1.
+/// The natural logarithm of a positive number, computed with the four basic operations alone. It is
+/// the same on every machine; its error is about 1e-15, relative, or absolute near 1.
 ///
 /// # Panics
 /// When x is not positive and finite.
@@ -23,7 +23,8 @@ pub fn ln(x: f64) -> f64 {
     f64::from(power) * std::f64::consts::LN_2 + 2.0 * z * series
 }
 
-/// e^-x for x >= 0, of additions and multiplications alone: the same on every machine.
+/// e^-x for x >= 0, computed with additions and multiplications alone, so that it is the same on
+/// every machine.
 pub fn exp_minus(x: f64) -> f64 {
     if x > 600.0 {
         return 0.0;

@@ -1,29 +1,30 @@
-//! Parameters as people write them: which field of a value is at fault.
+//! Reads parameters that people write, and says which field is at fault.
 
 use serde::de::DeserializeOwned;
 use serde_json::{Map, Value};
 
-/// `given` as a `T`.
+/// Reads `given` as a `T`.
 ///
 /// # Errors
-/// The field at fault, empty where it is none of them, and what is wrong.
+/// The field at fault (empty where it is no single field), and what is wrong.
 pub fn typed<T: DeserializeOwned>(given: &Value) -> Result<T, (String, String)> {
     T::deserialize(given).map_err(|e: serde_json::Error| {
         let (why, all) = (e.to_string(), given.as_object());
-        // a field whose value is at fault is at fault without the others, in the same words
+        // a field with a wrong value gives the same error when it is read alone
         let fault = all.into_iter().flatten().find(|(key, value)| {
             let alone = Map::from_iter([((*key).clone(), (*value).clone())]);
             serde_json::from_value::<T>(Value::Object(alone)).is_err_and(|e| e.to_string() == why)
         });
-        // every field but the one that is missing is at fault alone for the same reason
-        let told = !why.starts_with("missing field ") && !why.starts_with("unknown field ");
-        let named = fault.filter(|_| told).map(|(key, _)| key.clone());
+        // errors about missing and unknown fields occur for every field alone, so they name none
+        let is_at_fault_alone =
+            !why.starts_with("missing field ") && !why.starts_with("unknown field ");
+        let named = fault.filter(|_| is_at_fault_alone).map(|(key, _)| key.clone());
         (named.unwrap_or_default(), in_words(&why))
     })
 }
 
-/// [`typed`] for tables in tables whose fields may all be left out: the field at fault by its
-/// dotted path, also one that there is not.
+/// As [`typed`], for nested tables whose fields may all be left out: it names the field at fault by
+/// its dotted path, also a field that does not exist.
 ///
 /// # Errors
 /// As [`typed`].
@@ -34,8 +35,8 @@ pub fn typed_by_path<T: DeserializeOwned>(given: &Value) -> Result<T, (String, S
         paths(given, &mut Vec::new(), &mut all);
         let fault = all.into_iter().find(|(path, value)| {
             let alone = path.iter().rev().fold((*value).clone(), |inner, step| match step {
-                Step::Key(key) => Value::Object(Map::from_iter([((*key).to_owned(), inner)])),
-                Step::Item(_) => Value::Array(vec![inner]),
+                PathStep::Key(key) => Value::Object(Map::from_iter([((*key).to_owned(), inner)])),
+                PathStep::Item(_) => Value::Array(vec![inner]),
             });
             serde_json::from_value::<T>(alone).is_err_and(|e| e.to_string() == why)
         });
@@ -45,24 +46,24 @@ pub fn typed_by_path<T: DeserializeOwned>(given: &Value) -> Result<T, (String, S
 
 /// A step of the path to a field.
 #[derive(Debug, Clone, Copy)]
-enum Step<'a> {
+enum PathStep<'a> {
     /// The key of a table.
     Key(&'a str),
     /// The number of a table in a list, from 0.
     Item(usize),
 }
 
-/// A path as people read it: `link.latency_ns`, or `traffic_class 2: weight`.
-fn written(path: &[Step<'_>]) -> String {
+/// A path in readable form: `link.latency_ns`, or `traffic_class 2: weight`.
+fn written(path: &[PathStep<'_>]) -> String {
     let mut out = String::new();
     let mut before = "";
     for step in path {
         match step {
-            Step::Key(key) => {
+            PathStep::Key(key) => {
                 out = out + before + key;
                 before = ".";
             }
-            Step::Item(at) => {
+            PathStep::Item(at) => {
                 out = format!("{out} {}", at + 1);
                 before = ": ";
             }
@@ -71,22 +72,22 @@ fn written(path: &[Step<'_>]) -> String {
     out
 }
 
-/// A field's path and value.
-type Field<'a> = (Vec<Step<'a>>, &'a Value);
+/// A field by its path, with its value.
+type FieldAtPath<'a> = (Vec<PathStep<'a>>, &'a Value);
 
-/// All that is no table, and tables with nothing in them.
-fn paths<'a>(value: &'a Value, at: &mut Vec<Step<'a>>, all: &mut Vec<Field<'a>>) {
+/// Collects all values that are not tables, and empty tables, with their paths.
+fn paths<'a>(value: &'a Value, at: &mut Vec<PathStep<'a>>, all: &mut Vec<FieldAtPath<'a>>) {
     match value {
         Value::Object(table) if !table.is_empty() => {
             for (key, inner) in table {
-                at.push(Step::Key(key));
+                at.push(PathStep::Key(key));
                 paths(inner, at, all);
                 at.pop();
             }
         }
         Value::Array(list) if list.iter().any(Value::is_object) => {
             for (item, inner) in list.iter().enumerate() {
-                at.push(Step::Item(item));
+                at.push(PathStep::Item(item));
                 paths(inner, at, all);
                 at.pop();
             }
@@ -95,10 +96,10 @@ fn paths<'a>(value: &'a Value, at: &mut Vec<Step<'a>>, all: &mut Vec<Field<'a>>)
     }
 }
 
-/// What serde says of a value that can be of several kinds, and is of none.
+/// The message of serde about a value that fits none of several kinds.
 const NO_KIND: &str = "data did not match any variant";
 
-/// What serde says of a value, in our words.
+/// Translates a message of serde into plain words.
 pub fn in_words(why: &str) -> String {
     let known = why.strip_prefix("unknown variant `").and_then(|rest| rest.split_once("`, "));
     if let Some((word, known)) = known {
@@ -130,7 +131,7 @@ pub fn in_words(why: &str) -> String {
     })
 }
 
-/// What serde expects, in its words and in ours.
+/// Kinds of values in the words of serde and in plain words.
 const KINDS: [(&str, &str); 13] = [
     ("u8", "a whole number below 256"),
     ("u16", "a whole number below 65536"),
@@ -147,7 +148,8 @@ const KINDS: [(&str, &str); 13] = [
     ("a map", "a table"),
 ];
 
-/// What serde says of a word where a number, or true or false, should be; nothing else.
+/// Translates a message of serde about a word where a number, or true or false, should be; `None`
+/// for other messages.
 fn no_number(why: &str) -> Option<String> {
     let rest = why.strip_prefix("invalid type: ")?;
     let rest = rest.strip_prefix("string ").or(rest.strip_prefix("floating point "))?;
@@ -160,7 +162,7 @@ fn no_number(why: &str) -> Option<String> {
     };
     let number = word.starts_with('`');
     let word: String = word.trim_matches(['"', '`']).chars().take(40).collect();
-    // a whole number that no integer holds comes as a floating point one
+    // a whole number beyond all integer types arrives as a floating-point number
     if number && what == "whole number" && word.parse().is_ok_and(|x: f64| x.abs() >= 2e18) {
         return Some(format!("{word} is out of range"));
     }
@@ -175,7 +177,7 @@ mod tests {
     #[derive(Debug, serde::Deserialize)]
     #[serde(deny_unknown_fields)]
     #[allow(dead_code)]
-    struct Some3 {
+    struct SampleTable {
         q: u32,
         share: Option<f64>,
         balance: Option<bool>,
@@ -213,22 +215,23 @@ mod tests {
 
     #[derive(Debug, serde::Deserialize)]
     #[allow(dead_code)]
-    struct Several {
+    struct SampleClasses {
         class: Vec<Inner>,
     }
 
     #[test]
     fn fields_of_tables_in_lists_are_named_with_the_number_of_the_table() {
         let given = json!({ "class": [{ "count": 1 }, { "count": 1, "lanes": -3 }] });
-        let (path, why) = typed_by_path::<Several>(&given).expect_err("no value");
+        let (path, why) = typed_by_path::<SampleClasses>(&given).expect_err("no value");
         assert_eq!(path, "class 2: lanes");
         assert_eq!(why, "invalid value: integer `-3`, expected a whole number below 256");
-        let (path, _) = typed_by_path::<Several>(&json!({ "class": [1, 2] })).expect_err("none");
+        let (path, _) =
+            typed_by_path::<SampleClasses>(&json!({ "class": [1, 2] })).expect_err("none");
         assert_eq!(path, "class");
     }
 
     #[test]
-    fn kinds_of_values_are_told_in_words_of_no_programming_language() {
+    fn kinds_of_values_are_described_in_words_of_no_programming_language() {
         let expected = |kind: &str| in_words(&format!("invalid type: null, expected {kind}"));
         for kind in ["u8", "u16", "u32", "u64", "usize", "i32", "i64"] {
             assert!(expected(kind).contains(", expected a whole number"), "{}", expected(kind));
@@ -236,24 +239,24 @@ mod tests {
         assert_eq!(expected("f64"), "invalid type: null, expected a number");
         assert_eq!(expected("a sequence"), "invalid type: null, expected a list");
         assert_eq!(expected("string or map"), "invalid type: null, expected a word");
-        // whole, but beyond all that holds integers
-        let (field, why) = typed::<Some3>(&json!({ "q": 1e19 })).expect_err("no value");
+        // a whole number beyond all integer types
+        let (field, why) = typed::<SampleTable>(&json!({ "q": 1e19 })).expect_err("no value");
         assert_eq!((&*field, &*why), ("q", "1e+19 is out of range"));
     }
 
     #[test]
     fn words_where_numbers_should_be_are_named() {
-        let fault = |given: Value| typed::<Some3>(&given).expect_err("no value");
-        let told = |field: &str, why: &str| (field.to_owned(), why.to_owned());
-        assert_eq!(fault(json!({ "q": "five" })), told("q", "'five' is no whole number"));
-        assert_eq!(fault(json!({ "q": 2.5 })), told("q", "2.5 is no whole number"));
+        let fault = |given: Value| typed::<SampleTable>(&given).expect_err("no value");
+        let expected = |field: &str, why: &str| (field.to_owned(), why.to_owned());
+        assert_eq!(fault(json!({ "q": "five" })), expected("q", "'five' is no whole number"));
+        assert_eq!(fault(json!({ "q": 2.5 })), expected("q", "2.5 is no whole number"));
         let given = json!({ "q": 5, "share": "half" });
-        assert_eq!(fault(given), told("share", "'half' is no number"));
+        assert_eq!(fault(given), expected("share", "'half' is no number"));
         let given = json!({ "q": 5, "balance": "maybe" });
-        assert_eq!(fault(given), told("balance", "'maybe' is no answer: true or false"));
+        assert_eq!(fault(given), expected("balance", "'maybe' is no answer: true or false"));
         let (field, why) = fault(json!({ "q": 5, "Balance": true }));
         assert_eq!(field, "");
-        assert_eq!(fault(json!({ "share": 0.5 })), told("", "missing field `q`"));
+        assert_eq!(fault(json!({ "share": 0.5 })), expected("", "missing field `q`"));
         assert!(
             why.starts_with("unknown field `Balance`, did you mean balance? expected"),
             "{why}"

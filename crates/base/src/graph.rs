@@ -82,7 +82,7 @@ impl Graph {
         self.targets.len()
     }
 
-    /// The neighbours of `v`, one entry a channel (a parallel link repeats its neighbour).
+    /// The neighbours of `v`, one entry per channel (a parallel link repeats its neighbour).
     #[inline]
     pub fn neighbours(&self, v: usize) -> &[u32] {
         &self.targets[self.offsets[v] as usize..self.offsets[v + 1] as usize]
@@ -94,7 +94,7 @@ impl Graph {
         &self.out[self.offsets[v] as usize..self.offsets[v + 1] as usize]
     }
 
-    /// The position of row `v` in an array with one entry an arc.
+    /// The range of row `v` in an array with one entry per arc.
     #[inline]
     pub fn row(&self, v: usize) -> std::ops::Range<usize> {
         self.offsets[v] as usize..self.offsets[v + 1] as usize
@@ -106,13 +106,13 @@ impl Graph {
         (self.offsets[v + 1] - self.offsets[v]) as usize
     }
 
-    /// Hop distances from `source` to every switch, `u32::MAX` where there is no way. O(arcs).
+    /// Hop distances from `source` to every switch, `u32::MAX` where there is no path. O(arcs).
     pub fn distances_from(&self, source: usize) -> Vec<u32> {
         self.distances_from_any(&[source as u32])
     }
 
     /// Hop distances to every switch from the nearest of `sources`, `u32::MAX` where there is no
-    /// way. O(arcs).
+    /// path. O(arcs).
     pub fn distances_from_any(&self, sources: &[u32]) -> Vec<u32> {
         let mut dist = vec![u32::MAX; self.switches()];
         let mut queue = Vec::with_capacity(self.switches());
@@ -133,7 +133,8 @@ impl Graph {
         dist
     }
 
-    /// The connected component of each switch, numbered by their smallest switch, and how many.
+    /// The connected component of each switch, and the number of components. Components are
+    /// numbered in the order of their smallest switch.
     pub fn components(&self) -> (Vec<u32>, u32) {
         let mut component = vec![u32::MAX; self.switches()];
         let mut count = 0;
@@ -167,7 +168,7 @@ mod tests {
     }
 
     #[test]
-    fn ring_distances_are_the_shorter_way_round() {
+    fn ring_distances_are_those_of_the_shorter_direction() {
         let g = ring(7);
         let expect: Vec<u32> = (0..7).map(|v: u32| v.min(7 - v)).collect();
         assert_eq!(g.distances_from(0), expect);

@@ -1,4 +1,4 @@
-//! Index types: no bare integer says which table it points into.
+//! Index types, one for each table, so that no bare integer is used with the wrong table.
 
 macro_rules! ids {
     ($($(#[$doc:meta])* $name:ident),* $(,)?) => {$(
@@ -35,7 +35,8 @@ ids! {
     SwitchId,
     /// A switch-to-switch cable; it carries two channels.
     LinkId,
-    /// One direction of a link: channel `2 l` runs from end a of link `l` to end b, `2 l + 1` back.
+    /// One direction of a link: channel `2 l` runs from end a of link `l` to end b, channel `2 l +
+    /// 1` runs back.
     ChannelId,
     /// A computer attached to the network, by one or more rails.
     EndpointId,

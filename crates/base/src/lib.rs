@@ -1,6 +1,7 @@
-//! Ground floor of flyloom: ids, errors, seeds, finite fields, graphs.
+//! The ground floor of flyloom: ids, errors, seeds, finite fields, graphs.
 //!
-//! No I/O, no clock, no globals. Threads that work together meet in `team`.
+//! There is no I/O, no clock and no global here. Threads that work together use the barrier of
+//! `team`.
 
 pub mod distance;
 pub mod error;

@@ -1,6 +1,7 @@
-//! The Moore bound: how many vertices a degree and a diameter allow, and how near they can be.
+//! The Moore bound: the most vertices for a degree and a diameter, and the least distances between
+//! them.
 
-/// Most vertices of a graph of this degree and diameter: `1 + k sum_{i<d} (k-1)^i`, saturating.
+/// The most vertices of a graph of this degree and diameter: `1 + k sum_{i<d} (k-1)^i`, saturating.
 ///
 /// Source: Hoffman & Singleton, "On Moore graphs with diameters 2 and 3", 1960.
 pub fn moore_bound(degree: u32, diameter: u32) -> u128 {
@@ -17,10 +18,11 @@ pub fn moore_bound(degree: u32, diameter: u32) -> u128 {
     bound
 }
 
-/// Depth and sum of depths of the fullest tree of `n` vertices whose root has `root` children and
-/// whose others have this degree: from no vertex of a graph can the others be nearer.
+/// The depth and the sum of depths of the fullest tree of `n` vertices whose root has `root`
+/// children and whose other vertices have this degree. They bound distances in a graph: from no
+/// vertex can the others be nearer.
 ///
-/// Where the degree leaves no room for all of them, of those there is room for. O(log n).
+/// Where the degree does not allow `n` vertices, the sum is over those that it allows. O(log n).
 ///
 /// Source: Cerf, Cowan, Mullin & Stanton, "A lower bound on the average shortest path length in
 /// regular graphs", 1974.

@@ -1,13 +1,13 @@
-//! What everybody has to know of a part, whatever its kind: the record that every row of a table
-//! of parts carries.
+//! The record of a part of flyloom (a topology, an engine, a pattern and so on), whatever its kind:
+//! every row of a table of parts carries it.
 //!
-//! What a part does is its own trait's; lists, help, completion, documentation and tests need no
-//! more than this record.
+//! What a part does is defined by the trait of its kind. Lists, help, completion, documentation and
+//! tests need no more than this record.
 
 use schemars::JsonSchema;
 use serde_json::{Value, json};
 
-/// One part: how it is asked for, what it is, and the parameters that it takes.
+/// A part: the name that selects it, what it is, and the parameters that it takes.
 #[derive(Debug, Clone, Copy)]
 pub struct Part {
     /// The name users type; unique among the parts of its kind.
@@ -15,9 +15,9 @@ pub struct Part {
     /// What it is, one plain sentence without its full stop; empty where the comment of its
     /// parameters says it, see [`Part::about`].
     pub doc: &'static str,
-    /// Where it is published; empty where it is not.
+    /// The publication that it is from; empty where there is none.
     pub source: &'static str,
-    /// The parameters that name files: what they name travels with a point.
+    /// The parameters that name files. These files travel with a point of an experiment.
     pub files: &'static [&'static str],
     schema: fn() -> Value,
 }
@@ -33,21 +33,21 @@ impl Part {
         Self::new(name, "").takes::<T>()
     }
 
-    /// With the parameters of `T`: its fields, their documentation and defaults.
+    /// Adds the parameters: the fields of `T` with their documentation and defaults.
     #[must_use]
     pub const fn takes<T: JsonSchema>(mut self) -> Self {
         self.schema = || schemars::schema_for!(T).to_value();
         self
     }
 
-    /// With the paper that it is from.
+    /// Adds the publication that the part is from.
     #[must_use]
     pub const fn published(mut self, source: &'static str) -> Self {
         self.source = source;
         self
     }
 
-    /// With parameters that name files.
+    /// Declares which parameters name files.
     #[must_use]
     pub const fn reads(mut self, files: &'static [&'static str]) -> Self {
         self.files = files;

@@ -1,4 +1,4 @@
-//! Cuts a weighted graph in two halves of equal mass over few edges.
+//! Cuts a weighted graph into two halves of equal mass across few edges.
 //!
 //! Source: Hendrickson & Leland, "A multilevel algorithm for partitioning graphs", SC 1995;
 //! Karypis & Kumar, "A fast and high quality multilevel scheme for partitioning irregular graphs",
@@ -9,21 +9,22 @@ mod gains;
 
 use crate::Interrupted;
 use crate::seed::Stream;
-use gains::Gains;
+use gains::GainQueue;
 use std::collections::BinaryHeap;
 
-/// A graph with masses on vertices and weights on edges; each edge is in the rows of both ends.
+/// A graph with masses on vertices and weights on edges. Each edge is in the rows of both its ends.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Weighted {
-    /// Where each row of `targets` begins, and the end of the last.
+pub struct WeightedGraph {
+    /// The position in `targets` where each row begins, and the end of the last row.
     pub offsets: Vec<u32>,
     /// The neighbours, row by row.
     pub targets: Vec<u32>,
-    /// The weight of each edge, beside `targets`.
+    /// The weight of each edge, in the order of `targets`.
     pub weights: Vec<u32>,
     /// The mass of each vertex.
     pub masses: Vec<u64>,
-    /// Mass that the side `true` has beside its vertices; 0 where the halves are to be equal.
+    /// Mass that the side `true` has in addition to its vertices; 0 where the halves should be
+    /// equal.
     pub held: u64,
 }
 
@@ -38,41 +39,43 @@ pub struct Halves {
     pub difference: u64,
 }
 
-/// What is called now and then to say that the search goes on.
-pub type Tick<'a> = dyn Fn() -> Result<(), Interrupted> + Sync + 'a;
+/// A function that the search calls regularly, and that can stop it.
+pub type TickFn<'a> = dyn Fn() -> Result<(), Interrupted> + Sync + 'a;
 
-/// Vertices at which coarsening ends, and attempts at halving what is left then.
+/// The number of vertices at which coarsening ends, and the number of attempts to halve the
+/// remaining graph.
 const COARSE: usize = 48;
 const ATTEMPTS: u64 = 8;
 
-/// One multilevel run: coarsen by matchings of heavy edges, halve the small graph, and refine on
-/// the way back.
+/// One multilevel run: it coarsens by matchings of heavy edges, halves the small graph, and refines
+/// while it expands the graph again.
 ///
-/// The difference of the masses is brought down to `slack` where moves of single vertices can; a
-/// smaller difference comes before a smaller cut. O(edges * log(edges)) a level, some passes each;
-/// `tick` is called before each pass.
+/// Moves of single vertices reduce the difference of the masses to `slack` where they can; a
+/// smaller difference comes before a smaller cut. O(edges * log(edges)) per level, with a few
+/// passes each; `tick` is called before each pass.
 ///
 /// # Errors
 /// [`Interrupted`] when `tick` says so.
 pub fn halve(
-    graph: &Weighted,
+    graph: &WeightedGraph,
     slack: u64,
     draw: &mut Stream,
-    tick: &Tick,
+    tick: &TickFn,
 ) -> Result<Halves, Interrupted> {
     halve_best_of(graph, slack, ATTEMPTS, draw, tick)
 }
 
-/// As [`halve`], with so many attempts at halving the graph that coarsening leaves, at least 1.
+/// As [`halve`], with this number of attempts (at least 1) to halve the graph that coarsening
+/// leaves.
 ///
 /// # Errors
 /// [`Interrupted`] when `tick` says so.
 pub fn halve_best_of(
-    graph: &Weighted,
+    graph: &WeightedGraph,
     slack: u64,
     attempts: u64,
     draw: &mut Stream,
-    tick: &Tick,
+    tick: &TickFn,
 ) -> Result<Halves, Interrupted> {
     if graph.size() <= COARSE {
         return halve_small(graph, slack, attempts, draw, tick);
@@ -82,19 +85,20 @@ pub fn halve_best_of(
         return halve_small(graph, slack, attempts, draw, tick);
     }
     let small = graph.contracted(&parent, count);
-    // only the finest level has the masses to be exact
+    // only the finest level can balance the masses exactly
     let coarse = halve_best_of(&small, slack.max(small.heaviest()), attempts, draw, tick)?;
     let side = parent.iter().map(|&v| coarse.side[v as usize]).collect();
     refine(graph, side, slack, tick)
 }
 
-/// The best of some halves that start from one grown around a random vertex, or from random sides.
+/// The best of several halvings. Each starts from a half grown around a random vertex, or from
+/// random sides.
 fn halve_small(
-    graph: &Weighted,
+    graph: &WeightedGraph,
     slack: u64,
     attempts: u64,
     draw: &mut Stream,
-    tick: &Tick,
+    tick: &TickFn,
 ) -> Result<Halves, Interrupted> {
     let attempt = |i: u64| {
         let random = |draw: &mut Stream| (0..graph.size()).map(|_| draw.below(2) == 1).collect();
@@ -106,13 +110,13 @@ fn halve_small(
     Ok(best.expect("there is more than one attempt"))
 }
 
-impl Weighted {
-    /// How many vertices there are.
+impl WeightedGraph {
+    /// The number of vertices.
     pub fn size(&self) -> usize {
         self.masses.len()
     }
 
-    /// The edges of `v`: other end, weight.
+    /// The edges of `v`: the other end and the weight.
     pub fn edges(&self, v: usize) -> impl Iterator<Item = (usize, u32)> + '_ {
         let row = self.offsets[v] as usize..self.offsets[v + 1] as usize;
         let weights = self.weights[row.clone()].iter();
@@ -123,8 +127,8 @@ impl Weighted {
         self.masses.iter().copied().max().unwrap_or(0)
     }
 
-    /// Pairs of neighbours over heavy edges, as the number of the pair (or single) of each vertex,
-    /// and how many there are.
+    /// Pairs neighbours over heavy edges. Returns the number of the pair (or single vertex) of each
+    /// vertex, and how many numbers there are.
     fn matching(&self, draw: &mut Stream) -> (Vec<u32>, usize) {
         let n = self.size();
         let most = self.masses.iter().sum::<u64>() / 16;
@@ -153,7 +157,7 @@ impl Weighted {
         (parent, count as usize)
     }
 
-    /// The graph of the pairs; edges between the same two add up.
+    /// The graph whose vertices are the pairs; edges between the same two pairs are added up.
     fn contracted(&self, parent: &[u32], count: usize) -> Self {
         let mut members = vec![[u32::MAX; 2]; count];
         let mut masses = vec![0; count];
@@ -188,7 +192,7 @@ impl Weighted {
         Self { offsets, targets, weights, masses, held: self.held }
     }
 
-    /// One half grown from a random vertex by the edges that bind most strongly to it.
+    /// Grows one half from a random vertex by the edges that bind most strongly to it.
     fn grown(&self, draw: &mut Stream) -> Vec<bool> {
         let n = self.size();
         let half = self.masses.iter().sum::<u64>().saturating_sub(self.held) / 2;
@@ -217,14 +221,14 @@ impl Weighted {
     }
 }
 
-/// Passes of single moves until none makes the halves better.
+/// Runs passes of single moves until a pass no longer improves the halves.
 fn refine(
-    graph: &Weighted,
+    graph: &WeightedGraph,
     side: Vec<bool>,
     slack: u64,
-    tick: &Tick,
+    tick: &TickFn,
 ) -> Result<Halves, Interrupted> {
-    let mut state = Moves::new(graph, side, slack);
+    let mut state = RefinedHalves::new(graph, side, slack);
     tick()?;
     while state.pass() {
         tick()?;
@@ -232,25 +236,25 @@ fn refine(
     Ok(Halves { cut: state.cut, difference: state.difference.unsigned_abs(), side: state.side })
 }
 
-/// A partition under refinement.
-struct Moves<'a> {
-    graph: &'a Weighted,
+/// A partition while moves of single vertices refine it.
+struct RefinedHalves<'a> {
+    graph: &'a WeightedGraph,
     side: Vec<bool>,
     slack: u64,
     /// How much the cut shrinks when a vertex changes sides.
     gain: Vec<i64>,
     cut: u64,
-    /// Mass of the side `true` less that of `false`.
+    /// The mass of the side `true` minus that of the side `false`.
     difference: i64,
     heaviest: u64,
     /// Which vertices have not moved in this pass.
     free: Vec<bool>,
-    /// Those of them, by side.
-    open: Gains,
+    /// The vertices that have not moved in this pass, by side and gain.
+    open: GainQueue,
 }
 
-impl<'a> Moves<'a> {
-    fn new(graph: &'a Weighted, side: Vec<bool>, slack: u64) -> Self {
+impl<'a> RefinedHalves<'a> {
+    fn new(graph: &'a WeightedGraph, side: Vec<bool>, slack: u64) -> Self {
         let (mut gain, mut cut, mut most) = (Vec::with_capacity(graph.size()), 0, 0);
         for v in 0..graph.size() {
             let (mut inside, mut outside) = (0, 0);
@@ -271,18 +275,18 @@ impl<'a> Moves<'a> {
             difference,
             heaviest: graph.heaviest(),
             free: vec![false; graph.size()],
-            open: Gains::new(graph.size(), most),
+            open: GainQueue::new(graph.size(), most),
             side,
         }
     }
 
-    /// What is to be as small as can be.
+    /// The cost to minimise: the excess of the difference over `slack`, then the cut.
     fn cost(&self) -> (u64, u64) {
         (self.difference.unsigned_abs().saturating_sub(self.slack), self.cut)
     }
 
-    /// Moves every vertex once, best first, and takes back all after the best state; whether that
-    /// is better than before.
+    /// Moves every vertex once, best first, and undoes all moves after the best state. Returns
+    /// whether that state is better than before.
     fn pass(&mut self) -> bool {
         let before = self.cost();
         self.open.clear();
@@ -310,8 +314,8 @@ impl<'a> Moves<'a> {
         best < before
     }
 
-    /// The best vertex that may move: one whose move keeps the masses near each other, or brings
-    /// them nearer.
+    /// The best vertex that may move: its move keeps the masses close to each other, or brings them
+    /// closer.
     fn candidate(&mut self) -> Option<usize> {
         let firsts = [self.open.first(false), self.open.first(true)];
         let near = self.slack + 2 * self.heaviest;
@@ -319,7 +323,7 @@ impl<'a> Moves<'a> {
             let after = self.difference_after(v).unsigned_abs();
             after <= near || after < self.difference.unsigned_abs()
         };
-        // from the heavier side when both are as good, then the one entered last
+        // from the heavier side when both are equally good, then the one entered last
         let key = |&(gain, entry, v): &(i64, u32, usize)| {
             (gain, -(self.difference_after(v).abs()), entry)
         };

@@ -1,17 +1,17 @@
-//! A quick hash of a few words, for keys that nobody chooses to collide.
+//! A fast hash of a few words, for keys that no attacker chooses to collide.
 
 use std::hash::{BuildHasherDefault, Hasher};
 
-/// Hashes words by rotation and multiplication with 2^64 over the golden ratio.
+/// A hasher that multiplies words by 2^64 over the golden ratio, with rotations.
 ///
 /// Source: Knuth: The Art of Computer Programming, volume 3, section 6.4 (Fibonacci hashing).
 #[derive(Debug, Default, Clone, Copy)]
-pub struct Quick(u64);
+pub struct FibonacciHasher(u64);
 
-/// What makes a hash map use [`Quick`].
-pub type QuickHash = BuildHasherDefault<Quick>;
+/// The builder by which a hash map uses [`FibonacciHasher`].
+pub type QuickHash = BuildHasherDefault<FibonacciHasher>;
 
-impl Hasher for Quick {
+impl Hasher for FibonacciHasher {
     #[inline]
     fn write(&mut self, bytes: &[u8]) {
         for eight in bytes.chunks(8) {

@@ -1,14 +1,14 @@
-//! Parameters that had other names in the version before: old words are read, and a note says so.
+//! Renamed parameters: names of the version before are accepted, with a note.
 
 use crate::Refusal;
 use serde_json::{Map, Value};
 
-/// A parameter that had another name, or another unit, or other words as its values.
+/// A parameter that had another name, another unit, or other words as its values.
 #[derive(Debug, Clone, Copy)]
 pub struct Renamed {
-    /// The old name: a dotted path; a table stands for all that is in it.
+    /// The old name, a dotted path; the path of a table stands for everything in it.
     pub old: &'static str,
-    /// The name that it has now. It is the old one where only its values have other words.
+    /// The new name. It equals the old one where only the words of its values changed.
     pub new: &'static str,
     /// How its value changes.
     pub change: Change,
@@ -17,21 +17,21 @@ pub struct Renamed {
 /// How the value of a renamed parameter changes.
 #[derive(Debug, Clone, Copy)]
 pub enum Change {
-    /// It stays.
+    /// The value stays the same.
     Same,
-    /// It is in another unit: the new value is the old one times this factor.
+    /// The unit changed: the new value is the old one times this factor.
     Times(f64),
-    /// These words, the old one first, are others now; all others stay.
+    /// These words changed, given as pairs of old and new word; all other values stay.
     Words(&'static [(&'static str, &'static str)]),
 }
 
-/// What was renamed in the parameters of somebody: the old name and the new one, or the old word of
-/// a value and the new one.
+/// A note about a renamed parameter in a user's input: the old name and the new one, or the old
+/// word of a value and the new one.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Note {
-    /// What stands in the parameters.
+    /// The words in the user's input.
     pub old: String,
-    /// What is meant, in the words of this version.
+    /// The words of this version.
     pub new: String,
 }
 
@@ -61,7 +61,8 @@ impl Renamed {
         Self { old, new, change: Change::Words(words) }
     }
 
-    /// The value in the words and the unit of this version, and whether that is another one.
+    /// The value in the words and the unit of this version, and whether it differs from the old
+    /// one.
     fn value(&self, old: Value) -> (Value, bool) {
         match (self.change, old) {
             (Change::Times(factor), Value::Number(number)) => {
@@ -78,8 +79,8 @@ impl Renamed {
     }
 }
 
-/// Renames the old names of `table` in `given`, tables in tables and lists of tables; what was
-/// renamed.
+/// Renames old names in `given` by `table`, also in nested tables and in lists of tables. Returns
+/// what was renamed.
 ///
 /// # Errors
 /// When a parameter is given by both its names.
@@ -98,17 +99,21 @@ pub fn renew(given: &mut Map<String, Value>, table: &[Renamed]) -> Result<Vec<No
     Ok(notes)
 }
 
-/// Bytes of the tables that both paths begin with, the dot after them included.
+/// The length of the part that both paths share: whole tables, the dot after them included.
 fn shared_tables(old: &str, new: &str) -> usize {
     let same = old.bytes().zip(new.bytes()).take_while(|(a, b)| a == b).count();
     old[..same].rfind('.').map_or(0, |dot| dot + 1)
 }
 
-/// What is done in a table.
-type Act<'a> = dyn FnMut(&mut Map<String, Value>) -> Result<(), Refusal> + 'a;
+/// An action on one table.
+type TableAction<'a> = dyn FnMut(&mut Map<String, Value>) -> Result<(), Refusal> + 'a;
 
-/// Does something in every table that stands at a path, which ends in a dot or is empty.
-fn in_tables(given: &mut Map<String, Value>, at: &str, act: &mut Act<'_>) -> Result<(), Refusal> {
+/// Calls `act` for every table at the path `at`, which ends in a dot or is empty.
+fn in_tables(
+    given: &mut Map<String, Value>,
+    at: &str,
+    act: &mut TableAction<'_>,
+) -> Result<(), Refusal> {
     let Some((first, rest)) = at.split_once('.') else { return act(given) };
     match given.get_mut(first) {
         Some(Value::Object(table)) => in_tables(table, rest, act),
@@ -135,7 +140,7 @@ fn rename(
     Ok(())
 }
 
-/// Removes what stands at a path.
+/// Removes and returns the value at a path.
 fn take(table: &mut Map<String, Value>, path: &str) -> Option<Value> {
     match path.split_once('.') {
         None => table.remove(path),
@@ -150,7 +155,7 @@ fn take(table: &mut Map<String, Value>, path: &str) -> Option<Value> {
     }
 }
 
-/// Writes a value to a path; tables are joined, anything else must not be there yet.
+/// Writes a value to a path. Tables are merged; any other value must not exist yet.
 fn put(table: &mut Map<String, Value>, path: &str, value: Value) -> Result<(), ()> {
     if let Some((first, rest)) = path.split_once('.') {
         let inner = table.entry(first).or_insert_with(|| Value::Object(Map::new()));
@@ -168,10 +173,10 @@ fn put(table: &mut Map<String, Value>, path: &str, value: Value) -> Result<(), (
     }
 }
 
-/// Gives a parameter that keeps its name the new word of its value.
+/// Changes the words of a parameter that keeps its name.
 fn revalue(given: &mut Map<String, Value>, path: &str, renamed: &Renamed, notes: &mut Vec<Note>) {
     let (at, key) = path.rfind('.').map_or(("", path), |dot| path.split_at(dot + 1));
-    // nothing is refused here
+    // the action never fails
     let _ = in_tables(given, at, &mut |table| {
         if let Some(value) = table.get_mut(key) {
             let old = value.as_str().map(str::to_owned);

@@ -36,7 +36,7 @@ impl Stream {
         word
     }
 
-    /// Draws the next block, and its first word.
+    /// Draws the next block, and returns its first word.
     #[inline(never)]
     fn refill(&mut self) -> u64 {
         for word in &mut self.counter {
@@ -99,8 +99,8 @@ impl Fast {
         x ^ x >> 31
     }
 
-    /// A random integer in `0..bound`, or 0 where `bound` is 0. The probabilities of two members
-    /// differ by less than 2^-32 of themselves.
+    /// A random integer in `0..bound`, or 0 where `bound` is 0. The probabilities of two integers
+    /// differ by less than a factor of 1 + 2^-32.
     #[inline]
     pub fn below(&mut self, bound: u32) -> u32 {
         ((u128::from(self.next_u64()) * u128::from(bound)) >> 64) as u32
@@ -112,18 +112,18 @@ impl Fast {
         self.next_u64() < threshold || threshold == Self::ALWAYS
     }
 
-    /// Certainty, as a threshold of [`Self::chance`].
+    /// The threshold of [`Self::chance`] that is always true.
     pub const ALWAYS: u64 = u64::MAX;
 
-    /// What [`Self::chance`] takes for a probability: 2^64 times it, rounded down; 0 for what is
-    /// below 0 or no number, [`Self::ALWAYS`] for 1 and above.
+    /// The threshold of [`Self::chance`] for a probability: 2^64 times it, rounded down; 0 for a
+    /// negative number or NaN, [`Self::ALWAYS`] for 1 and above.
     pub fn threshold(probability: f64) -> u64 {
-        // a cast stops at 0 and at the largest integer, and makes 0 of what is no number
+        // the cast saturates at 0 and at the largest integer, and turns NaN into 0
         (probability * 2_f64.powi(64)) as u64
     }
 }
 
-/// 4,096 exponential variates of mean 1 by their quantiles: entry `next_u64() >> 52` is a draw.
+/// The quantiles of 4,096 exponential variates of mean 1: the entry `next_u64() >> 52` is a draw.
 pub fn exponentials() -> Vec<f32> {
     const COUNT: u32 = 1 << 12;
     (0..COUNT).map(|i| -((f64::from(i) + 0.5) / f64::from(COUNT)).ln() as f32).collect()
@@ -146,7 +146,8 @@ fn philox(mut x: [u64; 4], mut key: [u64; 2]) -> [u64; 4] {
     x
 }
 
-/// The 64-bit FNV-1a hash of `bytes` (draft-eastlake-fnv): names streams, and digests points.
+/// The 64-bit FNV-1a hash of `bytes` (draft-eastlake-fnv). It names random streams and digests
+/// points of experiments.
 pub fn fnv1a64(bytes: &[u8]) -> u64 {
     bytes
         .iter()

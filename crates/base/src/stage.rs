@@ -1,4 +1,5 @@
-//! A measure is a stage: its value holds the parameters of one run, and it gives a record.
+//! The trait of measures and simulators: a value holds the parameters of one run, and the run
+//! returns a record.
 
 use crate::renamed::{Note, Renamed, renew};
 use crate::{Refusal, Stop, Watch};
@@ -7,29 +8,29 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 use serde_json::{Map, Value};
 
-/// Memory and time that some work takes.
+/// The memory and the time that some work takes.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Need {
-    /// Bytes of memory beyond what is in use before.
+    /// Bytes of memory beyond what is already in use.
     pub bytes: f64,
-    /// Seconds.
+    /// Seconds of time.
     pub seconds: f64,
 }
 
 impl Need {
-    /// This much of each.
+    /// A need of this memory and this time.
     pub const fn new(bytes: f64, seconds: f64) -> Self {
         Self { bytes, seconds }
     }
 
-    /// One after the other: the larger memory, both times.
+    /// The need of two pieces of work one after the other: the larger memory, and both times.
     #[must_use]
     pub fn then(self, next: Self) -> Self {
         Self::new(self.bytes.max(next.bytes), self.seconds + next.seconds)
     }
 }
 
-/// What a column holds.
+/// The type of the values of a column.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Kind {
@@ -43,30 +44,31 @@ pub enum Kind {
     Text,
 }
 
-/// Which values of a column are the better ones.
+/// Which values of a column are better.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Better {
-    /// Large ones.
+    /// Larger values are better.
     Higher,
-    /// Small ones.
+    /// Smaller values are better.
     Lower,
-    /// It says nothing of quality.
+    /// The column says nothing about quality.
     Neither,
 }
 
 /// One figure of a stage's record, as a column of tables.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 pub struct Metric {
-    /// Name of the column; the stage's name goes before it where several stages share a table.
+    /// Name of the column; the name of the stage is put before it where several stages share a
+    /// table.
     pub name: &'static str,
-    /// Where it stands in the record, a JSON pointer.
+    /// The place of the value in the record, as a JSON pointer.
     pub at: &'static str,
-    /// What it holds.
+    /// The type of its values.
     pub kind: Kind,
-    /// Its unit; empty for numbers of things and words.
+    /// Its unit; empty for counts and words.
     pub unit: &'static str,
-    /// What it says, a clause.
+    /// Its meaning, as a clause.
     pub meaning: &'static str,
     /// Which values are better.
     pub better: Better,
@@ -86,16 +88,16 @@ impl Metric {
     }
 }
 
-/// What a stage found, as JSON has it; its columns are read from it.
+/// The record of a stage as JSON; columns are read from it.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[serde(transparent)]
 pub struct Frame(pub Map<String, Value>);
 
 impl Frame {
-    /// A record of any stage.
+    /// Converts the record of any stage.
     ///
     /// # Panics
-    /// When it is no object: a stage's record is a struct with named fields.
+    /// When `value` is no JSON object: the record of a stage is a struct with named fields.
     pub fn of(value: impl Serialize) -> Self {
         match serde_json::to_value(value) {
             Ok(Value::Object(fields)) => Self(fields),
@@ -103,18 +105,18 @@ impl Frame {
         }
     }
 
-    /// The values of these columns; null where the record has none.
+    /// The values of these columns; null where the record has no such value.
     pub fn cells(&self, columns: &[Metric]) -> Vec<Value> {
         let record = Value::Object(self.0.clone());
         columns.iter().map(|c| record.pointer(c.at).cloned().unwrap_or_default()).collect()
     }
 }
 
-/// A measure or a simulator: one file that implements this is a command, a function, an
-/// experiment's table, its columns and its page.
+/// A measure or a simulator. One file that implements this trait becomes a command, a function, a
+/// table of experiments with its columns, and a page of documentation.
 ///
-/// The value holds the parameters of one run, all of which have defaults. Its comments, those of
-/// the record and those of their fields are what users read.
+/// The value holds the parameters of one run, all of which have defaults. Users read the comments
+/// on it, on the record and on the fields of both.
 pub trait Stage: Serialize + DeserializeOwned + JsonSchema + Send + Sync + 'static {
     /// The name users type.
     const NAME: &'static str;
@@ -125,16 +127,16 @@ pub trait Stage: Serialize + DeserializeOwned + JsonSchema + Send + Sync + 'stat
     /// Parameters that may name files of the user: what these hold travels with a point.
     const FILES: &'static [&'static str] = &[];
 
-    /// What it is run on: a network, tables, or either.
-    type On<'a>;
-    /// What it finds: a struct whose fields say their meaning and unit. A field that only some
-    /// records have is an `Option` left out by `skip_serializing_if`.
+    /// The input of a run: a network, routing tables, or either.
+    type Input<'a>;
+    /// The result of a run: a struct whose fields say their meaning and unit. A field that only
+    /// some records have is an `Option` left out by `skip_serializing_if`.
     type Record: Serialize + JsonSchema;
 
-    /// Parameters that the conformance tests run.
+    /// The parameters that the conformance tests run.
     fn examples() -> Vec<Self>;
 
-    /// Whether these parameters can be, as far as that is known without what they are run on.
+    /// Checks the parameters, as far as that is possible without the input.
     ///
     /// # Errors
     /// The refusal names the parameter.
@@ -142,17 +144,18 @@ pub trait Stage: Serialize + DeserializeOwned + JsonSchema + Send + Sync + 'stat
         Ok(())
     }
 
-    /// What a run will take on `threads` processors, known before it begins.
-    fn need(&self, on: Self::On<'_>, threads: usize) -> Need;
+    /// The memory and time that a run will take on `threads` processors, estimated before it
+    /// begins.
+    fn need(&self, on: Self::Input<'_>, threads: usize) -> Need;
 
-    /// Runs it. The same parameters give the same record, whatever the number of threads.
+    /// Runs the stage. The same parameters give the same record, whatever the number of threads.
     ///
     /// # Errors
-    /// When the parameters do not fit what it is run on, or `watch` says stop.
-    fn run(&self, on: Self::On<'_>, watch: &dyn Watch) -> Result<Self::Record, Stop>;
+    /// When the parameters do not fit the input, or `watch` says stop.
+    fn run(&self, on: Self::Input<'_>, watch: &dyn Watch) -> Result<Self::Record, Stop>;
 }
 
-/// `given` in the words of this version, and what had other ones.
+/// Renames old parameters in `given` to the names of this version, and returns what was renamed.
 ///
 /// # Errors
 /// When a parameter is given by its old name and by its new one.
@@ -164,19 +167,20 @@ pub fn renewed<S: Stage>(
     Ok((new, notes))
 }
 
-/// `given` as the parameters of `S`; old names of parameters are read as the new ones.
+/// Reads `given` as the parameters of `S`; old names of parameters are accepted.
 ///
 /// # Errors
-/// When one is unknown, of the wrong type or out of range; the refusal lists what there is.
+/// When a parameter is unknown, of the wrong type or out of range; the refusal lists the parameters
+/// that exist.
 pub fn parameters<S: Stage>(given: &Map<String, Value>) -> Result<S, Refusal> {
     let (given, _) = renewed::<S>(given)?;
     let given = Value::Object(given);
     let found: S = crate::fields::typed(&given).map_err(|plain| {
-        // of tables in tables the whole path
+        // a field of a nested table is named by its whole path
         let deep = crate::fields::typed_by_path::<S>(&given).err();
         let is_deep = |field: &str| field.contains(['.', ' ']);
         let (field, why) = deep.filter(|(field, _)| is_deep(field)).unwrap_or(plain);
-        // what there is follows
+        // the known parameters are added below
         let why = match why.split_once(", expected one of") {
             Some((unknown, _)) if unknown.starts_with("unknown field") && field.is_empty() => {
                 unknown.to_owned()

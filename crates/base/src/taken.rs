@@ -1,10 +1,12 @@
-//! What a table of parameters takes, in words: its keys, or what one of them holds, by its schema.
+//! Describes what a table of parameters accepts, by its schema: its keys, or the value of one of
+//! them.
 
 use schemars::JsonSchema;
 use serde_json::Value;
 
-/// What `name`, a table that is read as a `T`, takes: what its key `field` holds, where it has such
-/// a key, and the names of all its keys. A field `a.b` is the key `b` of its table `a`.
+/// Describes what the table `name`, which is read as a `T`, accepts: the value of its key `field`,
+/// where it has such a key, and the names of all its keys. A field `a.b` is the key `b` of its
+/// table `a`.
 pub fn taken<T: JsonSchema>(name: &str, field: &str) -> String {
     let root = schemars::schema_for!(T).to_value();
     match field.rsplit_once('.') {
@@ -36,7 +38,7 @@ fn listed(schema: &Value, table: &Value, name: &str, field: &str) -> String {
     known.get(field).map_or_else(|| all.clone(), |key| format!("{} ({all})", held(schema, key)))
 }
 
-/// What a value of this schema is: `a whole number from 1 to 15`.
+/// Describes a value of this schema: `a whole number from 1 to 15`.
 fn held(root: &Value, schema: &Value) -> String {
     let path = schema["$ref"].as_str().and_then(|at| at.strip_prefix('#'));
     if let Some(named) = path.and_then(|at| root.pointer(at)) {
@@ -73,7 +75,7 @@ fn held(root: &Value, schema: &Value) -> String {
     }
 }
 
-/// ` from A to B`, as far as the schema says it.
+/// The range of a number, ` from A to B`, as far as the schema says it.
 fn bounds(schema: &Value) -> String {
     let bound = |key: &str| schema[key].as_f64().map(|bound| bound.to_string());
     match (bound("minimum"), bound("maximum")) {
@@ -90,7 +92,7 @@ mod tests {
 
     #[derive(JsonSchema)]
     #[allow(dead_code)]
-    struct Some3 {
+    struct SampleParameters {
         #[schemars(range(min = 1, max = 15))]
         lanes: Option<u8>,
         ends: Vec<String>,
@@ -113,27 +115,27 @@ mod tests {
     #[derive(JsonSchema)]
     #[allow(dead_code)]
     struct Outer {
-        some: Some3,
-        perhaps: Option<Some3>,
+        some: SampleParameters,
+        perhaps: Option<SampleParameters>,
         plain: u32,
     }
 
     #[test]
-    fn keys_and_what_they_hold_are_told() {
+    fn keys_and_what_they_hold_are_described() {
         let all = "[some] takes lanes, ends, word";
-        assert_eq!(taken::<Some3>("[some]", ""), all);
-        assert_eq!(taken::<Some3>("[some]", "lane"), all);
-        let told = |field: &str, what: &str| {
-            assert_eq!(taken::<Some3>("[some]", field), format!("{what} ({all})"));
+        assert_eq!(taken::<SampleParameters>("[some]", ""), all);
+        assert_eq!(taken::<SampleParameters>("[some]", "lane"), all);
+        let check = |field: &str, what: &str| {
+            assert_eq!(taken::<SampleParameters>("[some]", field), format!("{what} ({all})"));
         };
-        told("lanes", "a whole number from 1 to 15");
-        told("ends", "a list");
-        told("word", "links or switches");
+        check("lanes", "a whole number from 1 to 15");
+        check("ends", "a list");
+        check("word", "links or switches");
         assert_eq!(taken::<Nothing>("it", "x"), "it takes nothing");
         let inner = |table: &str| format!("it.{table} takes lanes, ends, word");
         assert_eq!(taken::<Outer>("it", "some.lane"), inner("some"));
-        let told = format!("a list ({})", inner("perhaps"));
-        assert_eq!(taken::<Outer>("it", "perhaps.ends"), told);
+        let expected = format!("a list ({})", inner("perhaps"));
+        assert_eq!(taken::<Outer>("it", "perhaps.ends"), expected);
         for nowhere in ["other.ends", "plain.ends", "some.ends.more"] {
             assert_eq!(taken::<Outer>("it", nowhere), "it takes some, perhaps, plain");
         }

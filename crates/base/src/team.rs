@@ -1,4 +1,4 @@
-//! Threads that work together: where they meet, and how all end when one of them panics.
+//! Threads that work together: a barrier for them, and how all of them end when one panics.
 
 use crate::error::Interrupted;
 use std::any::Any;
@@ -7,14 +7,15 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread;
 
-/// Turns of waiting before a thread sleeps, where every thread has a processor: some microseconds.
+/// The number of spins before a waiting thread sleeps, where every thread has a processor: some
+/// microseconds.
 const PATIENCE: u32 = 1 << 10;
 
-/// A barrier: all threads come before any goes on.
+/// A barrier of threads: no thread continues before all have arrived.
 ///
-/// A thread waits a few microseconds where there is a processor for each of them, and then sleeps:
-/// whoever has the processor meanwhile is not disturbed. A thread that panics breaks the meeting,
-/// so that nobody waits for it.
+/// A thread spins for a few microseconds where every thread has a processor, and then sleeps, so
+/// that it does not disturb whatever uses the processor meanwhile. A thread that panics breaks the
+/// barrier, so that no other thread waits for it.
 #[derive(Debug)]
 pub struct Meeting {
     threads: usize,
@@ -28,7 +29,7 @@ pub struct Meeting {
 }
 
 impl Meeting {
-    /// For this many threads.
+    /// A barrier for this number of threads.
     pub fn new(threads: usize) -> Self {
         let has_processors = threads <= processors();
         Self {
@@ -43,10 +44,10 @@ impl Meeting {
         }
     }
 
-    /// Waits until all threads have come.
+    /// Waits until all threads have arrived.
     ///
     /// # Errors
-    /// When one of them has panicked: this one ends, too.
+    /// When one of them has panicked: the caller must end, too.
     #[inline]
     pub fn wait(&self) -> Result<(), Interrupted> {
         if self.threads <= 1 {
@@ -71,8 +72,8 @@ impl Meeting {
             }
             std::hint::spin_loop();
         }
-        // Whoever ends the round changes it first and asks for sleepers then; here it is the
-        // opposite order, so that one of the two sees the other.
+        // The thread that ends the round changes `round` first and reads `sleepers` then. Here the
+        // order is the opposite, so that one of the two threads sees the change of the other.
         let mut bed = self.bed();
         self.sleepers.fetch_add(1, Ordering::SeqCst);
         while !is_over(Ordering::SeqCst) {
@@ -87,12 +88,12 @@ impl Meeting {
 
     fn wake(&self) {
         if self.sleepers.load(Ordering::SeqCst) > 0 {
-            let _bed = self.bed(); // so that no thread is between its look and its sleep
+            let _bed = self.bed(); // no thread is between its check and its sleep
             self.bell.notify_all();
         }
     }
 
-    /// Nobody waits here any more: a thread that others would wait for has ended.
+    /// Breaks the barrier: no thread waits here any more, because one of them has ended.
     pub fn break_off(&self) {
         self.is_broken.store(true, Ordering::SeqCst);
         self.wake();
@@ -110,12 +111,12 @@ pub fn processors() -> usize {
     thread::available_parallelism().map_or(1, usize::from)
 }
 
-/// What `work` gives for each item, with its number, in their order: a thread for each, the first
-/// on this one.
+/// Runs `work` for each item, with the number of the item, on a thread of its own (the first on the
+/// calling thread). Returns the results in the order of the items.
 ///
 /// # Panics
-/// When `work` panics for any item, as soon as all threads have ended; those that wait at the
-/// meeting do so at once. Also when the system has no more threads.
+/// When `work` panics for any item, as soon as all threads have ended; threads that wait at the
+/// barrier end at once. Also when the system has no more threads.
 pub fn together<I: Send, T: Send>(
     meeting: &Meeting,
     items: impl IntoIterator<Item = I>,
@@ -158,7 +159,7 @@ mod tests {
     use super::*;
     use std::sync::atomic::AtomicU64;
 
-    /// Every thread adds its number in every round; at the meeting all see the same sum.
+    /// Every thread adds its number in every round; after the barrier all see the same sum.
     #[test]
     fn nobody_goes_on_before_all_have_come() {
         for threads in [1, 2, 3, 16, 40] {
@@ -183,8 +184,8 @@ mod tests {
         assert!(together(&Meeting::new(0), 0..0_u32, |_, item| item).is_empty());
     }
 
-    /// Whichever thread panics, in whichever round: all others leave the meeting, and the panic is
-    /// that of the caller.
+    /// Whichever thread panics, in whichever round, all others leave the barrier, and the caller
+    /// gets the panic.
     #[test]
     fn a_panic_of_one_ends_all() {
         for (threads, culprit, round) in [(2, 0, 0), (2, 1, 3), (5, 4, 1), (40, 17, 2)] {

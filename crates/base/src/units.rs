@@ -1,11 +1,11 @@
-//! Quantities whose unit a bare number would leave to memory.
+//! Number types that carry their unit.
 
 /// A span of time, in whole picoseconds: sums are exact, whatever their order.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
 pub struct Picos(pub u64);
 
 impl Picos {
-    /// The same in nanoseconds.
+    /// The span in nanoseconds.
     pub fn ns(self) -> f64 {
         self.0 as f64 / 1000.0
     }

@@ -2,8 +2,8 @@
 
 use crate::error::Interrupted;
 
-/// What a long loop reports to. Implementations must be cheap: loops call it every few
-/// milliseconds.
+/// The receiver of progress reports of a long loop, which can also stop it. Implementations must be
+/// cheap: loops call it every few milliseconds.
 pub trait Watch: Sync {
     /// `done` of `total` units of the stage `what` are finished.
     ///

@@ -1,8 +1,8 @@
-//! Words that were meant: the name of a list that is nearest to what somebody typed.
+//! Suggestions for mistyped words: the name of a list that is nearest to what the user typed.
 
-/// The one of `names` that `word` was probably meant to be: the same but for case, blanks, `-` and
-/// `_`, else the first of the least number of letters put in, left out, changed or swapped, where
-/// that is at most a third of the longer word. O(names * letters^2).
+/// The one of `names` that the user probably meant by `word`: it differs only in case, blanks, `-`
+/// and `_`, or else it is the first with the least number of inserted, omitted, changed or swapped
+/// letters, at most a third of the longer word. O(names * letters^2).
 pub fn meant<'a>(word: &str, names: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
     let typed = plain(word);
     if typed.is_empty() || typed.len() > 64 {
@@ -26,7 +26,8 @@ fn plain(word: &str) -> Vec<char> {
     word.chars().filter(skipped).flat_map(char::to_lowercase).collect()
 }
 
-/// Letters put in, left out or changed, and neighbours swapped (optimal string alignment).
+/// The edit distance of two words: letters inserted, omitted or changed, and neighbours swapped
+/// (optimal string alignment).
 fn distance(a: &[char], b: &[char]) -> usize {
     let mut before = Vec::new();
     let mut last: Vec<usize> = (0..=b.len()).collect();

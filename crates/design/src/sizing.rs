@@ -1,9 +1,9 @@
-//! What can be built: the members of each family nearest to a wish, with exact figures.
+//! Sizing: finds the members of each family that are nearest to a wish, with exact figures.
 
 use base::{Interrupted, Refusal, Watch};
 use fabric::network::{Recipe, Topology};
 use families::multi_plane::MultiPlane;
-use families::{Claim, Concentration, Entry, Family, Offer, Promise, Ratio, Wish};
+use families::{Claim, Concentration, Entry, Family, MemberOffer, Promise, Ratio, Wish};
 use measure::structure::by_plane;
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
@@ -12,18 +12,19 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-/// A member with its figures; distances are between switches that carry endpoints, in hops.
+/// A member of a family with its figures. Distances are in hops, between switches that carry
+/// endpoints.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Candidate {
-    /// The family's name; of a network of several planes, that of a plane.
+    /// The name of the family; for a network of several planes, that of one plane.
     pub family: String,
     /// The kind of member within the family (`3 levels`, `2D`); often empty.
     pub kind: String,
-    /// The inline form, to be given to any other command.
+    /// The inline form of the network, which any other command accepts.
     pub network: String,
     /// The parameters of `network`.
     pub params: serde_json::Map<String, serde_json::Value>,
-    /// Planes, and rails of an endpoint.
+    /// Number of planes, which is the number of rails of an endpoint.
     pub planes: u32,
     /// Endpoints.
     pub endpoints: u64,
@@ -53,7 +54,7 @@ pub struct Candidate {
 
 /// The nearest members of one kind.
 #[derive(Debug, Clone, PartialEq, Serialize)]
-pub struct Nearest {
+pub struct NearestMembers {
     /// The family's name.
     pub family: String,
     /// The kind of member within the family; often empty.
@@ -69,44 +70,45 @@ pub struct Nearest {
 const MEASURED_LINKS: u64 = 1 << 21;
 const MEASURED_SWITCHES: u64 = 1 << 15;
 
-/// What is asked of the members beside the wish.
+/// A request for members of families: conditions in addition to the wish.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub struct Asked {
-    /// Planes, and rails of every endpoint: members are multiplied to so many. `None` for what each
-    /// family has by itself.
+pub struct SizingRequest {
+    /// Number of planes, and of rails of every endpoint: members are copied to this number of
+    /// planes. `None` for the number that each family has by itself.
     pub planes: Option<u32>,
-    /// Whether only the members below are wanted.
+    /// Whether only members with at most the wished number of endpoints are wanted.
     pub below_only: bool,
-    /// Kinds that are left out: family, kind.
+    /// Kinds to leave out, as pairs of family and kind.
     pub skipped: BTreeSet<(String, String)>,
 }
 
 /// For each of `wishes`, each of `families` and each kind in it, the nearest members below and
 /// above.
 ///
-/// Among members of as many endpoints the one with the fewest switches is taken, then the one with
-/// the fewest links. Kinds without a member on either side are left out. O(candidates), and the
-/// measuring of those that have no formula, each once; in parallel over families.
+/// Among members with equally many endpoints the one with the fewest switches is taken, then the
+/// one with the fewest links. Kinds without a member on either side are left out. O(candidates),
+/// and the measurement of those that have no formula, each once; in parallel over families.
 ///
 /// # Errors
-/// [`Interrupted`] when `watch` says so.
+/// [`Interrupted`] when `watch` asks to stop.
 pub fn nearest(
     families: &[&Entry],
     wishes: &[Wish],
-    asked: &Asked,
+    asked: &SizingRequest,
     watch: &dyn Watch,
-) -> Result<Vec<Vec<Nearest>>, Interrupted> {
+) -> Result<Vec<Vec<NearestMembers>>, Interrupted> {
     let done = AtomicU64::new(0);
     let of_family = |entry: &&Entry| {
         let build = |params: &Map<String, Value>| entry.build(params).ok();
-        let source = Source { family: entry.part.name, build: &build, known: Mutex::default() };
+        let source =
+            MemberSource { family: entry.part.name, build: &build, known: Mutex::default() };
         let near = |wish| source.nearest(entry.near(wish), wish, asked, watch);
         let found: Vec<_> = wishes.iter().map(near).collect::<Result<_, _>>()?;
         let ready = done.fetch_add(1, Ordering::Relaxed) + 1;
         watch.tick("sizing", ready, families.len() as u64)?;
         Ok(found)
     };
-    let found: Vec<Vec<Vec<Nearest>>> =
+    let found: Vec<Vec<Vec<NearestMembers>>> =
         families.par_iter().map(of_family).collect::<Result<_, _>>()?;
     let mut by_wish = vec![Vec::new(); wishes.len()];
     for family in found {
@@ -117,12 +119,13 @@ pub fn nearest(
     Ok(by_wish)
 }
 
-/// A member of a family that users made, as it was built and measured.
+/// A member of a user's family, with the figures of the built network.
 #[derive(Debug, Clone, PartialEq, Deserialize)]
-pub struct Member {
-    /// Its parameters.
+pub struct UserMember {
+    /// The parameters of the member.
     pub params: Map<String, Value>,
-    /// Whether each switch carries `p` endpoints, one of them here, of which there may be more.
+    /// Whether each switch carries `p` endpoints, where `p` is free: the member was built with one
+    /// endpoint per switch.
     pub any_p: bool,
     /// Switches.
     pub switches: u64,
@@ -138,13 +141,14 @@ pub struct Member {
     pub network_radix: u32,
     /// Planes.
     pub planes: u32,
-    /// Ordered pairs of switches with endpoints by their distance, from 0 hops.
+    /// Number of ordered pairs of switches with endpoints for each distance, from 0 hops.
     pub histogram: Vec<u64>,
 }
 
-impl Member {
-    /// It as an offer for `wish`, with as many endpoints as it has room for where they are free.
-    fn offer(&self, family: &str, wish: &Wish) -> Option<Offer> {
+impl UserMember {
+    /// The member as an offer for `wish`. Where `p` is free, it gets as many endpoints as it has
+    /// room for.
+    fn offer(&self, family: &str, wish: &Wish) -> Option<MemberOffer> {
         let hops = || self.histogram.iter().enumerate().skip(1).filter(|(_, pairs)| **pairs > 0);
         let num = hops().map(|(hops, pairs)| hops as u64 * pairs).sum();
         let den = hops().map(|(_, pairs)| *pairs).sum::<u64>().max(1);
@@ -169,48 +173,48 @@ impl Member {
             params.insert("p".into(), p.into());
         }
         let recipe = Recipe { family: family.to_owned(), params };
-        Some(Offer { recipe, kind: String::new(), promise })
+        Some(MemberOffer { recipe, kind: String::new(), promise })
     }
 }
 
 /// As [`nearest`], among these `members` of a user's family.
 ///
 /// # Errors
-/// [`Interrupted`] when `watch` says so.
+/// [`Interrupted`] when `watch` asks to stop.
 pub fn nearest_members(
     family: &str,
-    members: &[Member],
+    members: &[UserMember],
     wish: &Wish,
     watch: &dyn Watch,
-) -> Result<Vec<Nearest>, Interrupted> {
+) -> Result<Vec<NearestMembers>, Interrupted> {
     let offers = members.iter().filter_map(|member| member.offer(family, wish)).collect();
-    let source = Source { family, build: &|_| None, known: Mutex::default() };
-    source.nearest(offers, wish, &Asked::default(), watch)
+    let source = MemberSource { family, build: &|_| None, known: Mutex::default() };
+    source.nearest(offers, wish, &SizingRequest::default(), watch)
 }
 
-/// Diameter and mean distance.
-type Lengths = (u32, Ratio);
+/// A measured diameter and mean distance.
+type MeasuredLengths = (u32, Ratio);
 
-/// A family of which members are taken: its name, how one is built of which there is no formula for
-/// the distances, and those that were measured.
-struct Source<'a> {
+/// A family to take members from: its name, the function that builds a member without a formula for
+/// its distances, and the distances already measured.
+struct MemberSource<'a> {
     family: &'a str,
     build: &'a (dyn Fn(&Map<String, Value>) -> Option<Topology> + Sync),
-    known: Mutex<BTreeMap<String, Option<Lengths>>>,
+    known: Mutex<BTreeMap<String, Option<MeasuredLengths>>>,
 }
 
-impl Source<'_> {
+impl MemberSource<'_> {
     /// The nearest of the `offers`, by kind.
     fn nearest(
         &self,
-        offers: Vec<Offer>,
+        offers: Vec<MemberOffer>,
         wish: &Wish,
-        asked: &Asked,
+        asked: &SizingRequest,
         watch: &dyn Watch,
-    ) -> Result<Vec<Nearest>, Interrupted> {
+    ) -> Result<Vec<NearestMembers>, Interrupted> {
         let mut found = Vec::new();
-        let mut kinds: BTreeMap<String, Vec<Offer>> = BTreeMap::new();
-        let skipped = |o: &Offer| {
+        let mut kinds: BTreeMap<String, Vec<MemberOffer>> = BTreeMap::new();
+        let skipped = |o: &MemberOffer| {
             let kind = |(family, kind): &(String, String)| family == self.family && *kind == o.kind;
             asked.skipped.iter().any(kind)
         };
@@ -222,7 +226,7 @@ impl Source<'_> {
         }
         for (kind, offers) in kinds {
             let wished = wish.endpoints.unwrap_or(u64::MAX);
-            let small = |o: &&Offer| (o.promise.switches, o.promise.links);
+            let small = |o: &&MemberOffer| (o.promise.switches, o.promise.links);
             let below = offers
                 .iter()
                 .filter(|o| o.promise.endpoints <= wished)
@@ -231,10 +235,10 @@ impl Source<'_> {
                 .iter()
                 .filter(|o| o.promise.endpoints >= wished && !asked.below_only)
                 .min_by_key(|o| (o.promise.endpoints, small(o)));
-            let figures = |offer: Option<&Offer>| {
+            let figures = |offer: Option<&MemberOffer>| {
                 offer.map(|o| self.candidate(o, asked.planes, watch)).transpose()
             };
-            found.push(Nearest {
+            found.push(NearestMembers {
                 family: self.family.to_owned(),
                 kind,
                 below: figures(below)?,
@@ -245,14 +249,19 @@ impl Source<'_> {
         Ok(found)
     }
 
-    /// Diameter and mean distance, measured; `None` of what is too large, or is not built here.
-    fn measured(&self, offer: &Offer, watch: &dyn Watch) -> Result<Option<Lengths>, Interrupted> {
+    /// Measures diameter and mean distance; `None` for a member that is too large, or is not built
+    /// here.
+    fn measured(
+        &self,
+        offer: &MemberOffer,
+        watch: &dyn Watch,
+    ) -> Result<Option<MeasuredLengths>, Interrupted> {
         let promise = &offer.promise;
         if promise.links > MEASURED_LINKS || promise.switches > MEASURED_SWITCHES {
             return Ok(None);
         }
         let name = offer.recipe.to_string();
-        let known = |known: &Mutex<BTreeMap<_, Option<Lengths>>>| {
+        let known = |known: &Mutex<BTreeMap<_, Option<MeasuredLengths>>>| {
             known.lock().ok().and_then(|known| known.get(&name).copied())
         };
         if let Some(lengths) = known(&self.known) {
@@ -272,7 +281,7 @@ impl Source<'_> {
 
     fn candidate(
         &self,
-        offer: &Offer,
+        offer: &MemberOffer,
         planes: Option<u32>,
         watch: &dyn Watch,
     ) -> Result<Candidate, Interrupted> {
@@ -320,9 +329,9 @@ impl Source<'_> {
     }
 }
 
-/// The recipe of so many planes of what is offered; a family that has planes by itself is told how
-/// many.
-fn in_planes(offer: &Offer, planes: Option<u32>) -> Recipe {
+/// The recipe of an offer with this number of planes. A family that has planes by itself gets the
+/// number as a parameter.
+fn in_planes(offer: &MemberOffer, planes: Option<u32>) -> Recipe {
     let Some(planes) = planes.filter(|&planes| planes != offer.promise.planes) else {
         return offer.recipe.clone();
     };
@@ -340,14 +349,14 @@ fn in_planes(offer: &Offer, planes: Option<u32>) -> Recipe {
 /// The most unicast LIDs of a subnet: 0x0001 to 0xBFFF (InfiniBand architecture, volume 1, 4.1.3).
 pub const UNICAST_LIDS: u64 = 0xBFFF;
 
-/// The largest member of a family with `radix` ports and `addresses` LIDs an endpoint, beside one
-/// LID a switch: endpoints * addresses + switches <= [`UNICAST_LIDS`].
+/// The largest member of a family with `radix` ports, where an endpoint needs `addresses` LIDs and
+/// a switch one: endpoints * addresses + switches <= [`UNICAST_LIDS`].
 ///
 /// Source: the rule behind Table 2 of Blach et al., "A high-performance design, implementation,
 /// deployment, and evaluation of the Slim Fly network", NSDI 2024. `None` when no member fits.
 ///
 /// # Errors
-/// [`Interrupted`] when `watch` says so.
+/// [`Interrupted`] when `watch` asks to stop.
 pub fn largest_addressed(
     entry: &Entry,
     radix: u32,
@@ -357,7 +366,7 @@ pub fn largest_addressed(
 ) -> Result<Option<Candidate>, Interrupted> {
     let most = UNICAST_LIDS / u64::from(addresses.max(1));
     let wish = Wish { endpoints: Some(most), radix, concentration, oversubscription: 1.0 };
-    let fits = |o: &Offer| {
+    let fits = |o: &MemberOffer| {
         let lids = o.promise.endpoints.saturating_mul(addresses.into());
         o.promise.radix <= radix
             && o.promise.endpoints > 0
@@ -369,13 +378,13 @@ pub fn largest_addressed(
         .filter(|o| fits(o))
         .max_by_key(|o| (o.promise.endpoints, u64::MAX - o.promise.switches));
     let build = |params: &Map<String, Value>| entry.build(params).ok();
-    let source = Source { family: entry.part.name, build: &build, known: Mutex::default() };
+    let source = MemberSource { family: entry.part.name, build: &build, known: Mutex::default() };
     best.map(|o| source.candidate(o, None, watch)).transpose()
 }
 
-/// A cell of the published table: a Slim Fly of `q`, which the table lets be any whole number.
+/// A row of a published table of Slim Fly sizes, in which `q` may be any whole number.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
-pub struct PaperCell {
+pub struct PublishedSlimFly {
     /// Any whole number; a Slim Fly exists only where it is a prime power other than 2.
     pub q: u32,
     /// Switches, 2 q^2.
@@ -390,9 +399,9 @@ pub struct PaperCell {
     pub exists: bool,
 }
 
-/// As [`largest_addressed`] for Slim Fly, in the way of the published table: q may be any whole
-/// number but those of the form 4 w + 2, where the formula counts as if q were even (d = 0).
-pub fn paper_cell(radix: u32, addresses: u32) -> Option<PaperCell> {
+/// As [`largest_addressed`] for Slim Fly, by the rule of the published table: q may be any whole
+/// number except those of the form 4 w + 2, where the formula counts as if q were even (d = 0).
+pub fn paper_cell(radix: u32, addresses: u32) -> Option<PublishedSlimFly> {
     let cell = |q: u32| {
         let d = match q % 4 {
             1 => 1,
@@ -402,7 +411,7 @@ pub fn paper_cell(radix: u32, addresses: u32) -> Option<PaperCell> {
         let network_radix = ((3 * i64::from(q) - d) / 2) as u32;
         let (switches, concentration) =
             (2 * u64::from(q) * u64::from(q), network_radix.div_ceil(2));
-        PaperCell {
+        PublishedSlimFly {
             q,
             switches,
             endpoints: switches * u64::from(concentration),
@@ -411,7 +420,7 @@ pub fn paper_cell(radix: u32, addresses: u32) -> Option<PaperCell> {
             exists: q > 2 && q % 4 != 2 && base::field::prime_power(q).is_some(),
         }
     };
-    let fits = |c: &PaperCell| {
+    let fits = |c: &PublishedSlimFly| {
         c.network_radix + c.concentration <= radix
             && c.endpoints * u64::from(addresses) + c.switches <= UNICAST_LIDS
     };

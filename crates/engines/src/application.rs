@@ -1,17 +1,18 @@
-//! Routes for traffic that is known: an endpoint's share of a channel is what it will send.
+//! Routes for known traffic: a route adds to each of its channels the amount that will be sent.
 //!
 //! Source: Domke, Hoefler, "Scheduling-aware routing for supercomputers", SC 2016: SSSP routing
-//! whose weights grow by the demand of the pairs that talk instead of by one for every pair. Added
-//! here: destinations of most traffic come first; the routes to each are taken up and laid again a
-//! few times, as long as the most loaded channel gets lighter; then next hops are changed one by
-//! one ([`super::rehang`]), also to ways that are longer by `slack` hops.
+//! whose weights grow by the demand of the pairs that communicate instead of by one for every pair.
+//! Added here: destinations of most traffic come first; the routes to each destination are removed
+//! and chosen again a few times, as long as the load of the most loaded channel falls; then single
+//! next hops are changed ([`super::rehang`]), also to routes that are longer by at most `slack`
+//! hops.
 
-use super::forest::Forest;
-use super::rehang::{Search, Trees};
+use super::rehang::{AnnealingRules, DemandTrees};
 use super::sssp::{balanced_routes, endpoints_per_switch, minimal_switch_routes};
-use super::trees::MinimalTree;
+use super::tree_cache::TreeCache;
+use super::trees::NextHopTree;
 use super::{Engine, Promise};
-use crate::lanes::Usual;
+use crate::lanes::DefaultLanes;
 use base::Stop;
 use base::seed::Fast;
 use base::{ChannelId, Refusal, SwitchId, TerminalId, Watch};
@@ -28,21 +29,22 @@ pub struct Application {
     /// Who sends how much to whom: source switch, destination terminal, both by number, and an
     /// amount of at least 0. `--traffic` and `traffic=` fill it in.
     pub flows: Vec<(u32, u32, f64)>,
-    /// How often routes are laid again, 0 to 100.
+    /// How often all routes are chosen again, 0 to 100.
     #[serde(default = "a_few")]
     pub rounds: u32,
-    /// Routes are at most so many hops longer than the shortest.
+    /// How many hops longer than the shortest a route may be.
     #[serde(default)]
     pub slack: u32,
-    /// Other next hops that are tried in the end; by the number of flows when left out.
+    /// How many changes of a next hop are tried in the end; by the number of flows when left out.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub moves: Option<u64>,
-    /// Seed of the next hops that are tried.
+    /// Seed of the changes that are tried.
     #[serde(default)]
     pub seed: u64,
 }
 
-/// More flows than this are refused: they are an option, kept with the tables.
+/// The largest number of flows. They are an option and are kept with the tables, so they must stay
+/// few.
 const MOST_FLOWS: usize = 1 << 20;
 
 const fn a_few() -> u32 {
@@ -53,7 +55,7 @@ impl Engine for Application {
     const NAME: &'static str = "application";
     const FILES: &'static [&'static str] = &["traffic"];
     const PROMISE: Promise = Promise { minimal: false, deadlock_free: true };
-    const LANES: Usual = Usual::Online;
+    const LANES: DefaultLanes = DefaultLanes::Online;
 
     fn examples() -> Vec<Self> {
         let flows = vec![(0, 0, 1.0), (0, 1, 2.0)];
@@ -62,40 +64,40 @@ impl Engine for Application {
         vec![short, long]
     }
 
-    /// O((rounds + 2) * layers * terminals * arcs), and the lanes. Each layer is laid on what the
-    /// layers before carry; a terminal's traffic is split evenly over them.
+    /// O((rounds + 2) * layers * terminals * arcs), and the lanes. Each layer is routed on top of
+    /// the load of the layers before; a terminal's traffic is split evenly over the layers.
     fn route(&self, on: &Arc<Topology>, layers: u32, watch: &dyn Watch) -> Result<Routing, Stop> {
         if self.rounds > 100 {
             let why = format!("{} rounds", self.rounds);
             return Err(Refusal::new("rounds", why, "0 to 100").into());
         }
-        let mut ground = Ground::new(on, layers, &self.flows)?;
-        let minimal = |tree: &mut MinimalTree, to| tree.rebuild(on, to, None);
-        let mut forest = Forest::new(on, endpoints_per_switch(on), minimal);
+        let mut state = TrafficState::new(on, layers, &self.flows)?;
+        let minimal = |tree: &mut NextHopTree, to| tree.rebuild(on, to, None);
+        let mut trees = TreeCache::new(on, endpoints_per_switch(on), minimal);
         let plain = balanced_routes(on, layers, minimal, watch)?;
         let mut best = plain.next();
-        let mut least = ground.most_loaded(&best);
+        let mut least = state.most_loaded(&best);
         let mut next = best.clone();
         for round in 0..=self.rounds {
             watch.tick("rounds", round.into(), u64::from(self.rounds) + 1)?;
-            ground.lay_all(&mut forest, &mut next, round > 0);
-            let most = ground.most_loaded(&next);
+            state.lay_all(&mut trees, &mut next, round > 0);
+            let most = state.most_loaded(&next);
             if most < least {
                 (least, best) = (most, next.clone());
             } else if round > 0 {
                 break;
             }
         }
-        let mut trees = Trees::new(on, layers as usize, &ground.of, &ground.rate, &best);
-        let how = Search { slack: self.slack, moves: self.moves(layers), heat: HEAT };
-        trees.search(how, &mut Fast::new(self.seed, "application", 0), watch)?;
-        trees.write(&ground.of, &mut best);
+        let mut trees = DemandTrees::new(on, layers as usize, &state.of, &state.rate, &best);
+        let rules = AnnealingRules { slack: self.slack, moves: self.moves(layers), heat: HEAT };
+        trees.search(rules, &mut Fast::new(self.seed, "application", 0), watch)?;
+        trees.write(&state.of, &mut best);
         Ok(Routing::new(on.clone(), layers, best, minimal_switch_routes(on, watch)?))
     }
 }
 
 impl Application {
-    /// Next hops that are tried: about so many for every hop of a flow.
+    /// The number of changes that are tried: by default 100 for every flow and layer.
     fn moves(&self, layers: u32) -> u64 {
         let flows = self.flows.len() as u64 * u64::from(layers);
         self.moves.unwrap_or((flows * 100).clamp(100_000, 5_000_000))
@@ -105,21 +107,21 @@ impl Application {
 /// Temperatures of the search at its start and its end.
 const HEAT: (f64, f64) = (3e-5, 3e-6);
 
-/// The traffic, and what every channel carries of it.
-struct Ground<'a> {
+/// The traffic matrix, and the load of every channel under the current tables.
+struct TrafficState<'a> {
     on: &'a Topology,
     layers: usize,
-    /// What each terminal gets, by source switch.
+    /// The amount that each terminal receives, by source switch.
     of: Vec<Vec<(u32, f64)>>,
-    /// Working terminals, those that get most first.
+    /// Working terminals, those that receive most first.
     order: Vec<TerminalId>,
-    /// A channel's rate over the highest.
+    /// The rate of each channel as a part of the highest rate.
     rate: Vec<f64>,
     load: Vec<f64>,
     length: Vec<f64>,
 }
 
-impl<'a> Ground<'a> {
+impl<'a> TrafficState<'a> {
     fn new(on: &'a Topology, layers: u32, flows: &[(u32, u32, f64)]) -> Result<Self, Refusal> {
         if flows.len() > MOST_FLOWS {
             let why = format!("{} flows", flows.len());
@@ -148,7 +150,8 @@ impl<'a> Ground<'a> {
         Ok(Self { on, layers: layers as usize, of, order, rate, load, length: vec![0.0; n] })
     }
 
-    /// The load of the most loaded channel under tables, over its rate; it is left in `load`.
+    /// The largest load of a channel over its rate under these tables. It leaves all loads in
+    /// `load`.
     fn most_loaded(&mut self, next: &[u16]) -> f64 {
         self.load.fill(0.0);
         for layer in 0..self.layers {
@@ -159,7 +162,7 @@ impl<'a> Ground<'a> {
         self.load.iter().zip(&self.rate).map(|(l, r)| l / r).fold(0.0, f64::max)
     }
 
-    /// Adds what goes to one terminal, `times` over, to the channels that it takes.
+    /// Adds the traffic to one terminal, multiplied by `times`, to the channels of its routes.
     fn carry(&mut self, next: &[u16], layer: usize, t: TerminalId, times: f64) {
         let n = self.on.switches().len();
         let row = (layer * self.on.terminals().len() + t.ix()) * n;
@@ -171,11 +174,11 @@ impl<'a> Ground<'a> {
         }
     }
 
-    /// Lays the routes to all terminals, on top of nothing or, `again`, each in place of its own;
-    /// `next` has those that leave no choice.
-    fn lay_all<W: Fn(&mut MinimalTree, SwitchId)>(
+    /// Chooses the routes to all terminals: from no load, or, if `again` is set, each in place of
+    /// its old route. `next` already has the ports of switches without a choice.
+    fn lay_all<W: Fn(&mut NextHopTree, SwitchId)>(
         &mut self,
-        forest: &mut Forest<'_, W>,
+        trees: &mut TreeCache<'_, W>,
         next: &mut [u16],
         again: bool,
     ) {
@@ -189,16 +192,16 @@ impl<'a> Ground<'a> {
                     self.carry(next, layer, t, -1.0);
                 }
                 let home = self.on.terminals()[t.ix()].plug.switch;
-                self.lay(&forest.towards(home).open, home, next, layer, t);
+                self.lay(&trees.towards(home).open, home, next, layer, t);
                 self.carry(next, layer, t, 1.0);
             }
         }
     }
 
-    /// Gives every switch of the tree its lightest shortest way to a terminal.
+    /// Gives every switch of the tree its lightest shortest path to a terminal.
     fn lay(
         &mut self,
-        tree: &MinimalTree,
+        tree: &NextHopTree,
         home: SwitchId,
         next: &mut [u16],
         layer: usize,

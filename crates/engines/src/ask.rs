@@ -1,18 +1,19 @@
-//! What is asked of routing, in the words that command line, Python and experiments share.
+//! Checks of a routing request: engine, LMC, layers and options, in the words that command line,
+//! Python and experiments share.
 
 use crate::engine;
 use base::Refusal;
 use serde_json::{Map, Value};
 
-/// Names of OpenSM's own engines begin so.
+/// The prefix of the names of OpenSM's own engines.
 const PREFIX: &str = "opensm:";
 
-/// OpenSM's own engines that need no file, by its manual page.
+/// OpenSM's own engines that need no file, as its manual page lists them.
 pub const OPENSM: [&str; 10] =
     ["minhop", "updn", "dnup", "ftree", "lash", "dor", "torus-2QoS", "nue", "dfsssp", "sssp"];
 
-/// Checks all that can be checked of an engine's name, `lmc`, `layers` and `options` without a
-/// network; the number of routes to a terminal.
+/// Checks an engine's name, `lmc`, `layers` and `options` as far as that is possible without a
+/// network. Returns the number of routes to a terminal.
 ///
 /// # Errors
 /// When there is no such engine, an option is unknown or of the wrong type, or `lmc` and `layers`
@@ -38,7 +39,7 @@ pub fn check(
     }
     let mut own = options.clone();
     if name == "application" && !own.contains_key("flows") {
-        // they are made of the traffic and the network
+        // the flows are computed later, from the traffic and the network
         own.remove("traffic");
         own.insert("flows".to_owned(), Value::Array(Vec::new()));
     }
@@ -49,7 +50,7 @@ pub fn check(
 /// The number of routes to a terminal that `lmc` and `layers` ask for: one where neither does.
 ///
 /// # Errors
-/// When one is out of range, or so many layers take another LMC.
+/// When `lmc` or `layers` is out of range, or when `layers` routes need another LMC than `lmc`.
 pub fn routes(lmc: Option<u8>, layers: Option<u32>) -> Result<u32, Refusal> {
     if let Some(lmc) = lmc.filter(|lmc| *lmc > 7) {
         return Err(Refusal::new("lmc", format!("{lmc} is no LMC"), "0 to 7"));
@@ -68,7 +69,7 @@ pub fn routes(lmc: Option<u8>, layers: Option<u32>) -> Result<u32, Refusal> {
     }
 }
 
-/// The LID mask control that so many routes take: the least m with 2^m of them.
+/// The LID mask control for this number of routes: the least m with 2^m >= `routes`.
 pub fn lmc(routes: u32) -> u8 {
     routes.next_power_of_two().trailing_zeros() as u8
 }

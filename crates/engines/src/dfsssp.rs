@@ -1,14 +1,14 @@
 //! Deadlock-free SSSP: the routes of `sssp`, spread over virtual lanes without cycles.
 //!
 //! Source: Domke, Hoefler, Nagel, "Deadlock-free oblivious routing for arbitrary topologies", IPDPS
-//! 2011. The routes are theirs. Unless told otherwise paths get their lanes one by one instead of
-//! by breaking one cycle after the other (see [`crate::lanes::Method`]): fewer lanes, and never
-//! more than two where no path is longer than two hops.
+//! 2011. The routes are those of the paper. By default, paths get their lanes one by one instead of
+//! by breaking one cycle after the other (see [`crate::lanes::LaneMethod`]): that takes fewer
+//! lanes, and never more than two where no path is longer than two hops.
 
 use super::sssp::balanced_routes;
-use super::trees::MinimalTree;
+use super::trees::NextHopTree;
 use super::{Engine, Promise};
-use crate::lanes::Usual;
+use crate::lanes::DefaultLanes;
 use base::Stop;
 use base::Watch;
 use fabric::network::Topology;
@@ -29,14 +29,14 @@ pub struct Dfsssp {
 impl Engine for Dfsssp {
     const NAME: &'static str = "dfsssp";
     const PROMISE: Promise = Promise { minimal: true, deadlock_free: true };
-    const LANES: Usual = Usual::Online;
+    const LANES: DefaultLanes = DefaultLanes::Online;
 
     fn examples() -> Vec<Self> {
         vec![Self { seed: 1 }]
     }
 
     fn route(&self, on: &Arc<Topology>, layers: u32, watch: &dyn Watch) -> Result<Routing, Stop> {
-        let minimal = |tree: &mut MinimalTree, to| tree.rebuild(on, to, None);
+        let minimal = |tree: &mut NextHopTree, to| tree.rebuild(on, to, None);
         balanced_routes(on, layers, minimal, watch)
     }
 }

@@ -1,15 +1,17 @@
-//! Dimension order: one coordinate after the other is brought to the destination's.
+//! Dimension-order routing: a packet corrects one coordinate after the other.
 //!
 //! Source: Dally & Towles, "Principles and Practices of Interconnection Networks", 2004, sections
-//! 8.4.2 (dimension order, the shorter way round a ring) and 14.2.3 (the dateline). A packet keeps
-//! its service level, so that the level says beforehand, a bit a ring, whether the route crosses
-//! the dateline there, and the lane is that bit: as `torus-2QoS` of `OpenSM` does it.
+//! 8.4.2 (dimension order, the shorter direction round a ring) and 14.2.3 (the dateline). A packet
+//! keeps its service level. So the level has one bit per ring, which says from the start whether
+//! the route crosses the dateline of that ring, and the lane is that bit, as in `torus-2QoS` of
+//! `OpenSM`.
 //!
-//! Two lanes suffice: dimensions come in order; on lane 0 of a ring no route crosses the dateline;
-//! on lane 1 all do, none is longer than half the ring, so that none uses the channel opposite.
+//! Two lanes suffice. Dimensions are corrected in order. On lane 0 of a ring no route crosses the
+//! dateline. On lane 1 all routes cross it and none is longer than half the ring, so none uses the
+//! channel opposite to the dateline.
 
 use super::{Engine, Promise};
-use crate::lanes::Usual;
+use crate::lanes::DefaultLanes;
 use base::Stop;
 use base::{ChannelId, Refusal, SwitchId, TerminalId, Watch};
 use fabric::geometry::{Form, Geometry, Row};
@@ -19,10 +21,11 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::sync::Arc;
 
-/// Dimension order on tori, meshes, `HyperX` and their kin; each layer starts one dimension later.
+/// Dimension order on tori, meshes, `HyperX` and related networks; each layer starts one dimension
+/// later.
 ///
-/// Several layers, and tori of more than four dimensions, take as many lanes as it needs; otherwise
-/// a torus takes two, all others one.
+/// Several layers, and tori of more than four dimensions, get their lanes path by path, as few as
+/// that finds. Otherwise a torus takes two lanes and any other network one.
 #[derive(Debug, Clone, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Dor {}
@@ -30,7 +33,7 @@ pub struct Dor {}
 impl Engine for Dor {
     const NAME: &'static str = "dor";
     const PROMISE: Promise = Promise { minimal: true, deadlock_free: true };
-    const LANES: Usual = Usual::Online;
+    const LANES: DefaultLanes = DefaultLanes::Online;
 
     fn examples() -> Vec<Self> {
         vec![Self {}]
@@ -38,7 +41,7 @@ impl Engine for Dor {
 
     /// O(layers * terminals * switches * (dimensions + radix)), and the lanes.
     fn route(&self, on: &Arc<Topology>, layers: u32, watch: &dyn Watch) -> Result<Routing, Stop> {
-        let grid = Grid::new(on)?;
+        let grid = DimensionGrid::new(on)?;
         let (switches, terminals) = (on.switches().len(), on.terminals().len());
         let mut next = vec![NO_ROUTE; layers as usize * terminals * switches];
         let mut assigned = vec![0_u32; on.links().len() * 2];
@@ -71,24 +74,25 @@ impl Engine for Dor {
     }
 }
 
-/// The number of a terminal among those on its switch: what halves of a ring are shared out by.
+/// The position of a terminal among those on its switch. It decides which half of a ring the
+/// terminal's routes take where both directions are equally long.
 fn turn(on: &Topology, t: TerminalId) -> usize {
     let attached = on.terminals_on(on.terminals()[t.ix()].plug.switch);
     attached.iter().position(|a| *a == t).unwrap_or(0)
 }
 
-/// The switches by their coordinates.
-struct Grid {
+/// The switches of a network as points of a grid.
+struct DimensionGrid {
     row: Row,
     sizes: Vec<u32>,
-    /// Dimensions of more than one switch, in the order of the first layer.
+    /// Dimensions with more than one switch, in the order in which the first layer corrects them.
     wide: Vec<usize>,
     coordinates: Vec<Vec<u32>>,
-    /// Switch by place, in row-major order.
+    /// The switch at each point of the grid, in row-major order.
     at: Vec<u32>,
 }
 
-impl Grid {
+impl DimensionGrid {
     fn new(on: &Topology) -> Result<Self, Refusal> {
         let help =
             "for grids: torus, mesh, ring, hypercube, hyperx, flattened_butterfly; try dfsssp";
@@ -127,14 +131,14 @@ impl Grid {
         digits.fold(0, |place, (&size, &x)| place * size as usize + x as usize)
     }
 
-    /// Dimensions whose rows are rings in which a route can have two hops.
+    /// The dimensions whose rows are rings long enough for a route of two hops.
     fn rings(&self) -> Vec<usize> {
         let long = |d: &usize| self.row == Row::Ring && self.sizes[*d] > 3;
         self.wide.iter().copied().filter(long).collect()
     }
 
-    /// Whether the way from `a` to `b` round a ring of `size` goes up the coordinates: the shorter
-    /// one; of two equals, by the parities of `a` and `turn`.
+    /// Whether the route from `a` to `b` round a ring of `size` goes up the coordinates. It takes
+    /// the shorter direction; if both are equally long, the parities of `a` and `turn` decide.
     fn goes_plus(a: u32, b: u32, size: u32, turn: usize) -> bool {
         let ahead = (u64::from(b) + u64::from(size) - u64::from(a)) % u64::from(size);
         match (2 * ahead).cmp(&u64::from(size)) {
@@ -144,7 +148,7 @@ impl Grid {
         }
     }
 
-    /// The switch after `v` on the way to `to`, in the dimension order of `layer`.
+    /// The switch after `v` on the route to `to`, in the dimension order of `layer`.
     fn step(&self, v: usize, to: SwitchId, (layer, turn): (usize, usize)) -> usize {
         let (mut here, there) = (self.coordinates[v].clone(), &self.coordinates[to.ix()]);
         let order = (0..self.wide.len()).map(|i| self.wide[(i + layer) % self.wide.len()]);
@@ -165,8 +169,8 @@ impl Grid {
         self.at[self.place(&here)] as usize
     }
 
-    /// Writes the port of every other working switch towards `to`; of parallel links the one with
-    /// the fewest addresses so far.
+    /// Writes the port of every other working switch towards `to`. Among parallel links it takes
+    /// the one with the fewest addresses so far.
     fn route(
         &self,
         on: &Topology,
@@ -183,7 +187,7 @@ impl Grid {
             let Some(channel) = there.min_by_key(|c: &ChannelId| assigned[c.0 as usize]) else {
                 let (a, b) = (&on.switches()[v].name, &on.switches()[w].name);
                 let why = format!("dimension order needs the cable from {a} to {b}, which is down");
-                return Err(Refusal::new("", why, "mend it, or use dfsssp or up_down"));
+                return Err(Refusal::new("", why, "repair it, or use dfsssp or up_down"));
             };
             assigned[channel.0 as usize] += 1;
             entries[v] = on.tail(channel).port;
@@ -191,8 +195,9 @@ impl Grid {
         Ok(())
     }
 
-    /// Levels by the rings in which a route crosses from the last switch to the first or back; the
-    /// lane of a channel along ring i is bit i of the level.
+    /// Service levels and SL2VL tables for datelines. Bit i of a route's level says whether it
+    /// crosses, in ring i, between the last switch and the first. The lane of a channel along ring
+    /// i is bit i of the level.
     fn dateline(&self, on: &Topology, layers: u32, rings: &[usize]) -> Lanes {
         let mut levels =
             Vec::with_capacity(layers as usize * on.terminals().len() * self.coordinates.len());

@@ -1,13 +1,13 @@
-//! Minimal next hops at random: what hashing over equal-cost paths (ECMP) makes of fixed tables.
+//! Random minimal next hops: equal-cost multi-path hashing (ECMP) in fixed tables.
 //!
-//! Source: Hopps, "Analysis of an equal-cost multi-path algorithm", RFC 2992, 2000: every
-//! switch takes one of its equally short next hops, by a hash that knows no load. Here the hash is
-//! of the destination and its layer, which is all that a forwarding table can see.
+//! Source: Hopps, "Analysis of an equal-cost multi-path algorithm", RFC 2992, 2000: every switch
+//! takes one of its equally short next hops, by a hash that knows no load. Here the hash is of the
+//! destination and its layer, which are all that a forwarding table can see.
 
 use super::sssp::minimal_switch_routes;
-use super::trees::MinimalTree;
+use super::trees::NextHopTree;
 use super::{Engine, Promise};
-use crate::lanes::Usual;
+use crate::lanes::DefaultLanes;
 use base::Stop;
 use base::seed::Stream;
 use base::{TerminalId, Watch};
@@ -17,7 +17,8 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::sync::Arc;
 
-/// Shortest paths at random, layers over different next hops; deadlock-free by virtual lanes.
+/// Random shortest paths, with different next hops in different layers; deadlock-free by virtual
+/// lanes.
 #[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Ecmp {
@@ -29,18 +30,19 @@ pub struct Ecmp {
 impl Engine for Ecmp {
     const NAME: &'static str = "ecmp";
     const PROMISE: Promise = Promise { minimal: true, deadlock_free: true };
-    const LANES: Usual = Usual::Online;
+    const LANES: DefaultLanes = DefaultLanes::Online;
 
     fn examples() -> Vec<Self> {
         vec![Self { seed: 0 }, Self { seed: 1 }]
     }
 
-    /// Every switch deals its minimal next hops to the layers of a terminal in a random order, all
-    /// of them before one comes again. O(layers * terminals * minimal arcs), and the lanes.
+    /// Every switch assigns its minimal next hops to the layers of a terminal in a random order,
+    /// and uses each of them once before it uses one again. O(layers * terminals * minimal arcs),
+    /// and the lanes.
     fn route(&self, on: &Arc<Topology>, layers: u32, watch: &dyn Watch) -> Result<Routing, Stop> {
         let (switches, terminals) = (on.switches().len(), on.terminals().len());
         let mut next = vec![NO_ROUTE; layers as usize * terminals * switches];
-        let (mut tree, mut built_for) = (MinimalTree::default(), None);
+        let (mut tree, mut built_for) = (NextHopTree::default(), None);
         for t in (0..terminals).map(TerminalId::from).filter(|&t| on.terminal_is_up(t)) {
             watch.tick("routing", t.ix() as u64, terminals as u64)?;
             let plug = on.terminals()[t.ix()].plug;

@@ -1,6 +1,6 @@
 //! What a routing engine is: its options, what it promises, how it routes.
 
-use crate::lanes::Usual;
+use crate::lanes::DefaultLanes;
 use base::{Stop, Watch};
 use fabric::Topology;
 use fabric::tables::Routing;
@@ -9,12 +9,13 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 use std::sync::Arc;
 
-/// What holds of all tables of an engine, whatever the network; what it cannot keep it refuses.
+/// What an engine guarantees for all its tables, on any network. A network on which it cannot keep
+/// the promise is refused.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 pub struct Promise {
-    /// Every route is a shortest one, in every layer.
+    /// Every route of every layer is a shortest one.
     pub minimal: bool,
-    /// No packets can wait for one another in a circle.
+    /// The routes cannot deadlock: channel dependencies have no cycle on any lane.
     pub deadlock_free: bool,
 }
 
@@ -23,24 +24,26 @@ pub trait Engine: Serialize + DeserializeOwned + JsonSchema + Send + Sync + 'sta
     /// The name users type.
     const NAME: &'static str;
 
-    /// What may name files of the user, in experiments: their content travels with a point.
+    /// Options that may name files of the user. In an experiment the content of these files travels
+    /// with a point.
     const FILES: &'static [&'static str] = &[];
 
-    /// What holds of all tables that it returns.
+    /// What the engine guarantees for all tables that it returns.
     const PROMISE: Promise;
 
-    /// Whether it lays the tables row by row, those that terminals of a switch share once, and so
+    /// Whether the engine stores table rows that the terminals of a switch share only once. It then
     /// needs no memory for a whole row for each terminal.
     const BY_ROWS: bool = false;
 
-    /// The lanes that its routes get where nobody names a method. What it returns has none where
-    /// lanes are no part of the algorithm.
-    const LANES: Usual = Usual::One;
+    /// The virtual lanes of its routes where the user names no method. Where lanes are no part of
+    /// the algorithm, the tables that it returns have none and the table of engines adds them.
+    const LANES: DefaultLanes = DefaultLanes::One;
 
-    /// Option sets that the conformance tests run.
+    /// The option sets that the conformance tests run.
     fn examples() -> Vec<Self>;
 
-    /// Tables for `on` with `layers` routes to every terminal (1 to 128: one an LID offset).
+    /// Computes tables for the network `on` with `layers` routes to every terminal, 1 to 128: one
+    /// per LID offset.
     ///
     /// # Errors
     /// [`Stop::Refused`] when the engine cannot route the network, with the reason.

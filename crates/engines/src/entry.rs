@@ -1,7 +1,7 @@
 //! A row of the table of engines: the functions of one engine behind one type.
 
 use crate::engine::{Engine, Promise};
-use crate::lanes::{Choice, Usual};
+use crate::lanes::{DefaultLanes, LaneChoice};
 use crate::routable::check_routable;
 use base::part::Part;
 use base::{Refusal, Stop, Watch};
@@ -10,22 +10,24 @@ use fabric::tables::Routing;
 use serde_json::{Map, Value, json};
 use std::sync::Arc;
 
-type Options = Map<String, Value>;
-type RouteFn = fn(Options, &Arc<Topology>, u32, &dyn Watch) -> Result<Routing, Stop>;
+/// The options of one engine, by name.
+type EngineOptions = Map<String, Value>;
+/// A function that computes tables with one engine.
+type RouteFn = fn(EngineOptions, &Arc<Topology>, u32, &dyn Watch) -> Result<Routing, Stop>;
 
 /// One row of the table of engines.
 pub struct Entry {
-    /// Its name, what it is, and the options that it has besides those of lanes, which all engines
-    /// take ([`lanes::schema`](crate::lanes::schema)).
+    /// Its name, what it is, and its own options. The options about lanes, which all engines take,
+    /// are in [`lanes::schema`](crate::lanes::schema).
     pub part: Part,
-    /// What holds of all its tables.
+    /// What the engine guarantees for all its tables.
     pub promise: Promise,
-    /// The lanes that its routes get where nobody names a method.
-    pub lanes: Usual,
+    /// The virtual lanes of its routes where the user names no method.
+    pub lanes: DefaultLanes,
     by_rows: bool,
     examples: fn() -> Vec<Map<String, Value>>,
     draws: fn() -> bool,
-    check: fn(Options) -> Result<(), Refusal>,
+    check: fn(EngineOptions) -> Result<(), Refusal>,
     route: RouteFn,
 }
 
@@ -51,16 +53,17 @@ impl Entry {
         }
     }
 
-    /// Whether the tables it lays, and the memory it needs for them, are those rows that terminals
-    /// of a switch share.
+    /// Whether its tables, and the memory for them, consist of rows that the terminals of a switch
+    /// share.
     pub fn is_by_rows(&self) -> bool {
         self.by_rows
     }
 
-    /// Option sets that cover its kinds, on as many lanes as there are.
+    /// Option sets that cover every kind of use. An engine whose lanes are assigned path by path
+    /// gets all 15 lanes, so that no example is refused for too few.
     pub fn examples(&self) -> Vec<Map<String, Value>> {
         let mut all = (self.examples)();
-        if self.lanes == Usual::Online {
+        if self.lanes == DefaultLanes::Online {
             for options in &mut all {
                 options.insert("max_lanes".to_owned(), 15.into());
             }
@@ -76,15 +79,15 @@ impl Entry {
         (self.check)(given.clone()).map_err(|r| r.within(self.part.name))
     }
 
-    /// What options say of lanes.
+    /// The choice of lanes that the options contain.
     ///
     /// # Errors
-    /// When what they say cannot be.
-    pub fn choice(&self, given: &Map<String, Value>) -> Result<Choice, Refusal> {
+    /// When the options about lanes contradict each other or are out of range.
+    pub fn choice(&self, given: &Map<String, Value>) -> Result<LaneChoice, Refusal> {
         let keys = ["lanes", "max_lanes", "balance", "seed"];
         let own = |key: &str| given.get(key).map(|value| (key.to_owned(), value.clone()));
         let mut options = keys.into_iter().filter_map(own).collect();
-        Choice::take(&mut options, (self.draws)()).map_err(|r| r.within(self.part.name))
+        LaneChoice::take(&mut options, (self.draws)()).map_err(|r| r.within(self.part.name))
     }
 
     /// Routes `on` with `layers` routes a terminal.
@@ -104,15 +107,15 @@ impl Entry {
     }
 }
 
-/// Whether an engine has a seed of its own.
+/// Whether the engine has an option `seed` of its own.
 fn draws<E: Engine>() -> bool {
     schemars::schema_for!(E).to_value().pointer("/properties/seed").is_some()
 }
 
-/// The engine that the options describe, and what they say of lanes.
-fn parse<E: Engine>(mut given: Map<String, Value>) -> Result<(E, Choice), Refusal> {
-    let choice = Choice::take(&mut given, draws::<E>())?;
-    if E::LANES == Usual::Own {
+/// The engine that the options describe, and the choice of lanes in them.
+fn parse<E: Engine>(mut given: Map<String, Value>) -> Result<(E, LaneChoice), Refusal> {
+    let choice = LaneChoice::take(&mut given, draws::<E>())?;
+    if E::LANES == DefaultLanes::Own {
         given.insert("max_lanes".to_owned(), choice.max_lanes().into());
     }
     let engine = base::fields::typed(&Value::Object(given)).map_err(|(field, why)| {

@@ -1,14 +1,15 @@
-//! FatPaths: shortest paths in random directed parts of the network that have no cycle.
+//! FatPaths: shortest paths in random directed acyclic parts of the network.
 //!
 //! Source: Besta, Schneider, Konieczny, Cynk, Henriksson, Di Girolamo, Singla, Hoefler, "FatPaths:
 //! routing in supercomputers and data centers when shortest paths fall short", SC 2020, section 5
-//! (layers by random permutations): the first layer has all links; every further one draws an order
-//! of the switches and a part of the links, and goes over each of these from the earlier switch to
-//! the later one only. What a layer does not connect goes by the first.
+//! (layers by random permutations): the first layer has all links. Every further layer draws an
+//! order of the switches and a part of the links, and uses each of these links only from the
+//! earlier switch to the later one. Pairs that a layer does not connect use the routes of the first
+//! layer.
 
 use super::rues::{routes_within, sample, usual_part};
 use super::{Engine, Promise};
-use crate::lanes::Usual;
+use crate::lanes::DefaultLanes;
 use base::Stop;
 use base::seed::Stream;
 use base::{ChannelId, Watch};
@@ -22,7 +23,8 @@ use std::sync::Arc;
 #[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct FatPaths {
-    /// Part of the working links that each layer but the first keeps, one way each; 0 to 1.
+    /// Part of the working links that each layer but the first keeps, each in one direction; 0 to
+    /// 1.
     #[serde(default = "usual_part")]
     pub keep: f64,
     /// Seed of the links that are kept and of the orders of the switches.
@@ -33,7 +35,7 @@ pub struct FatPaths {
 impl Engine for FatPaths {
     const NAME: &'static str = "fatpaths";
     const PROMISE: Promise = Promise { minimal: false, deadlock_free: true };
-    const LANES: Usual = Usual::Online;
+    const LANES: DefaultLanes = DefaultLanes::Online;
 
     fn examples() -> Vec<Self> {
         let with = |keep| Self { keep, seed: 0 };

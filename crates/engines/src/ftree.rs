@@ -1,16 +1,17 @@
 //! Fat-tree routing: up by the digits of the destination's number, then down.
 //!
 //! Source: Zahavi, "D-Mod-K routing providing non-blocking traffic for shift permutations on real
-//! life fat trees", CCIT report 776, Technion 2010: towards terminal j a switch of
-//! level l (leaves 0) with w(l) parents and u up-links takes up-link number
-//! floor(j / (w(0) ... w(l-1))) mod u, counted parent by parent and then link by link.
+//! life fat trees", CCIT report 776, Technion 2010: towards terminal j a switch of level l (leaves
+//! 0) with w(l) parents and u up-links takes up-link number floor(j / (w(0) ... w(l-1))) mod u.
+//! Up-links are counted parent by parent and then link by link.
 //!
 //! Levels are distances from the nearest switch with terminals, so that trees read from a fabric
-//! can be routed too. Ways go up and then down, which needs one lane; where the cable that the
-//! formula names is down or leads astray, the one with the fewest addresses so far is taken.
+//! can be routed too. Routes go up and then down, which needs one lane. Where the cable that the
+//! formula names is down or leads to a wrong switch, the one with the fewest addresses so far is
+//! taken.
 
 use super::sssp::{minimal_switch_routes, ports_of_channels};
-use super::trees::{MinimalTree, Ranks};
+use super::trees::{NextHopTree, UpDownRanks};
 use super::{Engine, Promise};
 use base::Stop;
 use base::{ChannelId, LinkId, Refusal, SwitchId, TerminalId, Watch};
@@ -20,7 +21,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::sync::Arc;
 
-/// D-mod-k on fat trees: shortest ways up and down, without congestion under shifts. One lane.
+/// D-mod-k on fat trees: shortest routes up and down, without congestion under shifts. One lane.
 #[derive(Debug, Clone, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Ftree {}
@@ -34,13 +35,14 @@ impl Engine for Ftree {
         vec![Self {}]
     }
 
-    /// O(layers * terminals * arcs). Layer i routes to terminal j as the first does to j + i.
+    /// O(layers * terminals * arcs). Layer i routes to terminal j as the first layer does to
+    /// terminal j + i.
     fn route(&self, on: &Arc<Topology>, layers: u32, watch: &dyn Watch) -> Result<Routing, Stop> {
-        let climb = Climb::new(on)?;
+        let up_links = UpLinks::new(on)?;
         let switches = on.switches().len();
         let mut laying = Laying::new(on, layers);
-        let mut ways = Ways::new(on, &climb);
-        let mut tree = MinimalTree::default();
+        let mut chooser = PortChooser::new(on, &up_links);
+        let mut tree = NextHopTree::default();
         let mut first_of_plane = vec![0_u64; usize::from(on.planes())];
         let (nothing, mut open, mut own) = (vec![NO_ROUTE; switches], Vec::new(), Vec::new());
         for home in (0..switches).map(SwitchId::from) {
@@ -52,7 +54,7 @@ impl Engine for Ftree {
                 continue;
             }
             watch.tick("routing", home.ix() as u64, switches as u64)?;
-            let legal = tree.rebuild_up_down(on, home, &climb.ranks);
+            let legal = tree.rebuild_up_down(on, home, &up_links.ranks);
             check_reached(on, home, &tree.order[legal..])?;
             let works = |(_, t): &(u64, &TerminalId)| on.terminal_is_up(**t);
             let run: Vec<(u64, usize)> =
@@ -62,13 +64,13 @@ impl Engine for Ftree {
             open.extend(&tree.order);
             own.clear();
             own.resize(layers as usize * run.len() * open.len(), NO_ROUTE);
-            ways.begin(&tree);
+            chooser.begin(&tree);
             for (i, &(number, t)) in run.iter().enumerate() {
                 for layer in 0..layers as usize {
                     let at = (layer * run.len() + i) * open.len();
                     own[at] = on.terminals()[t].plug.port;
                     let ports = &mut own[at + 1..at + open.len()];
-                    ways.route(&tree, number + layer as u64, ports);
+                    chooser.route(&tree, number + layer as u64, ports);
                 }
             }
             let terminals: Vec<usize> = run.iter().map(|(_, t)| *t).collect();
@@ -80,18 +82,20 @@ impl Engine for Ftree {
     }
 }
 
-/// A tree by levels, and the up-links of every switch, failed ones included, as they are counted.
-struct Climb {
-    ranks: Ranks,
-    /// Up-links by switch: the first link to every parent, then the second to every parent, ...
+/// The up-links of every switch of a tree in the order of the D-mod-k formula, failed ones
+/// included, and the level of every switch.
+struct UpLinks {
+    ranks: UpDownRanks,
+    /// Up-links by switch: the first link to every parent, then the second link to every parent,
+    /// and so on.
     up: Vec<Vec<ChannelId>>,
-    /// By switch, its level; one above the top for those that no terminal is connected to.
+    /// The level of each switch; one above the top for switches that no terminal is connected to.
     level: Vec<usize>,
-    /// What the number of a terminal is divided by, by level.
+    /// The divisor of terminal numbers at each level.
     divisor: Vec<u64>,
 }
 
-impl Climb {
+impl UpLinks {
     fn new(on: &Topology) -> Result<Self, Refusal> {
         let level = levels(on)?;
         let top = level.iter().copied().filter(|l| *l != u32::MAX).max().unwrap_or(0);
@@ -125,69 +129,70 @@ impl Climb {
             divisor.push(divisor[l].saturating_mul(*parents));
         }
         let rank = level.iter().map(|l| top.saturating_sub(*l as u32)).collect();
-        Ok(Self { ranks: Ranks::new(on, rank), up, level, divisor })
+        Ok(Self { ranks: UpDownRanks::new(on, rank), up, level, divisor })
     }
 }
 
-/// The ways to one terminal after the other. What is as for the terminal before is not looked at
-/// again: the numbers of a switch's terminals follow one another, and divided by what higher levels
-/// divide by most of them are the same.
-struct Ways<'a> {
-    climb: &'a Climb,
+/// Chooses the ports towards one terminal after the other. It reuses choices of the terminal
+/// before: numbers of a switch's terminals follow one another, so that the quotients by the
+/// divisors of higher levels are mostly the same.
+struct PortChooser<'a> {
+    up_links: &'a UpLinks,
     /// The switches of each level.
     of_level: Vec<Vec<u32>>,
-    /// The number at hand, divided as each level does.
+    /// The current terminal number divided by the divisor of each level.
     quotient: Vec<u64>,
-    /// The up-link of each switch for that number.
+    /// The up-link of each switch for the current number.
     named: Vec<Option<ChannelId>>,
-    /// By channel, the addresses sent through it so far, and its port.
+    /// By channel: the number of addresses whose routes use it so far, and its port.
     assigned: Vec<u32>,
     port: Vec<u16>,
-    /// By place in the order of the tree: the channel taken, and a bit for each level whose
-    /// up-links decide that; all of them where it was the one with the fewest addresses.
+    /// For each switch in the order of the tree: the channel taken, and a bit for each level whose
+    /// up-links decide the choice. All bits are set where the channel with the fewest addresses was
+    /// taken.
     taken: Vec<(ChannelId, u64)>,
 }
 
-/// The bit of a level.
+/// The bit of a level in a mask of levels.
 fn bit(level: usize) -> u64 {
     1 << level.min(63)
 }
 
-impl<'a> Ways<'a> {
-    fn new(on: &Topology, climb: &'a Climb) -> Self {
-        let mut of_level = vec![Vec::new(); climb.divisor.len()];
-        for (v, &l) in (0..).zip(&climb.level) {
+impl<'a> PortChooser<'a> {
+    fn new(on: &Topology, up_links: &'a UpLinks) -> Self {
+        let mut of_level = vec![Vec::new(); up_links.divisor.len()];
+        for (v, &l) in (0..).zip(&up_links.level) {
             of_level[l].push(v);
         }
         Self {
-            climb,
+            up_links,
             quotient: vec![u64::MAX; of_level.len()],
             of_level,
-            named: vec![None; climb.level.len()],
+            named: vec![None; up_links.level.len()],
             assigned: vec![0; on.links().len() * 2],
             port: ports_of_channels(on),
             taken: Vec::new(),
         }
     }
 
-    /// Begins the terminals of another switch, with its tree.
-    fn begin(&mut self, tree: &MinimalTree) {
+    /// Starts with the terminals of another switch, whose tree this is.
+    fn begin(&mut self, tree: &NextHopTree) {
         self.taken.clear();
         self.taken.resize(tree.order.len(), (ChannelId(0), u64::MAX));
     }
 
-    /// The up-links that terminal `number` is sent by; a bit for each level where some are others
-    /// than those of the number before.
+    /// Finds the up-links for terminal `number`. Returns a bit for each level where some of them
+    /// differ from those of the number before.
     fn name(&mut self, number: u64) -> u64 {
         let mut changed = 0;
         for (l, switches) in self.of_level.iter().enumerate() {
-            let quotient = number / self.climb.divisor[l];
+            let quotient = number / self.up_links.divisor[l];
             if std::mem::replace(&mut self.quotient[l], quotient) == quotient {
                 continue;
             }
             changed |= bit(l);
             for &v in switches {
-                let up = &self.climb.up[v as usize];
+                let up = &self.up_links.up[v as usize];
                 let place = quotient.checked_rem(up.len() as u64);
                 self.named[v as usize] = place.map(|place| up[place as usize]);
             }
@@ -196,7 +201,7 @@ impl<'a> Ways<'a> {
     }
 
     /// The port of every switch of the tree, in its order, towards the terminal called `number`.
-    fn route(&mut self, tree: &MinimalTree, number: u64, ports: &mut [u16]) {
+    fn route(&mut self, tree: &NextHopTree, number: u64, ports: &mut [u16]) {
         let changed = self.name(number);
         for (i, (&v, port)) in tree.order.iter().zip(ports).enumerate() {
             let (mut channel, decide) = self.taken[i];
@@ -209,13 +214,13 @@ impl<'a> Ways<'a> {
         }
     }
 
-    /// Which of the hops of switch `v` is taken, and the levels that decide it.
+    /// The hop that switch `v` takes, and the levels that decide it.
     fn choose(&self, v: u32, hops: &[(ChannelId, u32)]) -> (ChannelId, u64) {
-        let level = &self.climb.level;
+        let level = &self.up_links.level;
         let mut decide = 0;
         for &(c, to) in hops {
-            // down by the link that the lower switch itself would take upwards
-            let up = self.climb.ranks.is_up(v, to);
+            // a route goes down over the link that the lower switch itself would take upwards
+            let up = self.up_links.ranks.is_up(v, to);
             let (lower, own) = if up { (v, c) } else { (to, c.reverse()) };
             if self.named[lower as usize] == Some(own) {
                 return (c, decide | bit(level[lower as usize]));
@@ -227,7 +232,7 @@ impl<'a> Ways<'a> {
     }
 }
 
-/// The level of every switch: links to the nearest leaf, as cabled.
+/// The level of every switch: the number of links to the nearest leaf, failed links included.
 fn levels(on: &Topology) -> Result<Vec<u32>, Refusal> {
     let help = "for trees: every cable joins a level to the next; try up_down";
     if on.terminals().is_empty() {
@@ -240,7 +245,7 @@ fn levels(on: &Topology) -> Result<Vec<u32>, Refusal> {
     })
 }
 
-/// Refuses a tree in which one of `cut`, the switches without a way up and down, has terminals.
+/// Refuses a tree in which one of `cut`, the switches without an up*/down* route, has terminals.
 fn check_reached(on: &Topology, home: SwitchId, cut: &[u32]) -> Result<(), Refusal> {
     let sends = |s: &&u32| {
         let attached: &[TerminalId] = on.terminals_on(SwitchId(**s));
@@ -248,6 +253,6 @@ fn check_reached(on: &Topology, home: SwitchId, cut: &[u32]) -> Result<(), Refus
     };
     let Some(&from) = cut.iter().find(sends) else { return Ok(()) };
     let (from, to) = (&on.switches()[from as usize].name, &on.switches()[home.ix()].name);
-    let why = format!("no way up and then down from {from} to {to}");
-    Err(Refusal::new("", why, "mend the tree, or use up_down"))
+    let why = format!("no path up and then down from {from} to {to}");
+    Err(Refusal::new("", why, "repair the tree, or use up_down"))
 }

@@ -1,24 +1,25 @@
-//! Tables that come from outside: next hops or paths by switch numbers, held against the cabling.
+//! Routing tables that users compute themselves: next hops or paths by switch numbers, checked
+//! against the cabling.
 
-use super::trees::MinimalTree;
+use super::trees::NextHopTree;
 use crate::routable::check_routable;
 use base::{ChannelId, Refusal, Stop, SwitchId, TerminalId, Watch};
 use fabric::network::Topology;
 use fabric::tables::{NO_ROUTE, Routing};
 use std::sync::Arc;
 
-/// What entries of a table of next hops are.
+/// The meaning of the entries of a table of next hops: switches or ports.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Hops {
-    /// Numbers of switches.
+pub enum NextHopKind {
+    /// Entries are numbers of switches.
     Switches,
-    /// Ports, from 1.
+    /// Entries are ports, from 1.
     Ports,
 }
 
-/// A path, and whom it is for.
+/// A path that the user gives, and the terminal that it leads to.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Path {
+pub struct GivenPath {
     /// The layer.
     pub layer: u32,
     /// The terminal at its end; all terminals of the last switch where it is `None`.
@@ -27,21 +28,22 @@ pub struct Path {
     pub switches: Vec<u32>,
 }
 
-/// Tables of `layers` routes to every terminal from next hops: `next[(layer * switches + switch) *
-/// terminals + terminal]` is where `switch` forwards to `terminal`; a negative number is no route.
-/// What stands at the terminal's own switch is not looked at.
+/// Builds tables of `layers` routes to every terminal from next hops. `next[(layer * switches +
+/// switch) * terminals + terminal]` is where `switch` forwards traffic for `terminal`; a negative
+/// number is no route. The entry at the terminal's own switch is ignored.
 ///
-/// Of parallel links to a next switch terminals take one in turn. Routes to switches are those to
-/// their first terminal in the first layer, shortest ones to switches without. O(entries + switches
+/// Terminals use parallel links to a next switch in turn. Routes to a switch are those to its first
+/// terminal in the first layer, and shortest ones where the switch has no terminal. O(entries +
+/// switches * links).
 /// * links).
 ///
 /// # Errors
-/// The entry that is no neighbour, or no port of a cable between switches; a network that cannot be
-/// routed, a number of entries that does not fit it.
+/// When an entry is not a neighbour or not a port of a cable between switches, when the network
+/// cannot be routed, or when the number of entries does not fit the network.
 pub fn from_hops(
     on: &Arc<Topology>,
     layers: u32,
-    hops: Hops,
+    hops: NextHopKind,
     next: &[i64],
     watch: &dyn Watch,
 ) -> Result<Routing, Stop> {
@@ -52,7 +54,7 @@ pub fn from_hops(
         let help = format!("{layers} layers, {switches} switches, {terminals} terminals");
         return Err(Refusal::new("", why, help).into());
     }
-    let mut tables = Filling::new(on, layers);
+    let mut tables = TableBuilder::new(on, layers);
     for (i, row) in next.chunks(terminals.max(1)).enumerate() {
         watch.tick("reading routes", i as u64, (layers as usize * switches) as u64)?;
         let (layer, switch) = ((i / switches) as u32, SwitchId::from(i % switches));
@@ -62,8 +64,8 @@ pub fn from_hops(
                 continue;
             }
             let port = match hops {
-                Hops::Switches => tables.port_towards(switch, entry, to),
-                Hops::Ports => port_of(on, switch, entry),
+                NextHopKind::Switches => tables.port_towards(switch, entry, to),
+                NextHopKind::Ports => port_of(on, switch, entry),
             };
             let port = port.map_err(|r| {
                 let layer = if layers > 1 { format!("layer {layer}, ") } else { String::new() };
@@ -75,21 +77,21 @@ pub fn from_hops(
     tables.finish(watch)
 }
 
-/// Tables of `layers` routes to every terminal from paths: every switch of a path forwards to its
-/// end as the path does. Links and routes to switches are as of [`from_hops`]. O(length of paths +
-/// switches * links).
+/// Builds tables of `layers` routes to every terminal from paths: every switch of a path forwards
+/// to the path's end as the path does. Parallel links and routes to switches are handled as by
+/// [`from_hops`]. O(length of paths + switches * links).
 ///
 /// # Errors
-/// The path that leaves the cabling, does not end where it should, or parts from another one to the
-/// same terminal at a switch: tables go by destination. A network that cannot be routed.
+/// When a path leaves the cabling, does not end where it should, or contradicts another path to the
+/// same terminal at a switch: tables forward by destination. When the network cannot be routed.
 pub fn from_paths(
     on: &Arc<Topology>,
     layers: u32,
-    paths: &[Path],
+    paths: &[GivenPath],
     watch: &dyn Watch,
 ) -> Result<Routing, Stop> {
     check_routable(on, layers, false)?;
-    let mut tables = Filling::new(on, layers);
+    let mut tables = TableBuilder::new(on, layers);
     for (i, path) in paths.iter().enumerate() {
         watch.tick("reading routes", i as u64, paths.len() as u64)?;
         tables.lay(path).map_err(|r| r.within(&shown(&path.switches)))?;
@@ -103,7 +105,7 @@ fn shown(switches: &[u32]) -> String {
     format!("path {}{more}", some.join(" > "))
 }
 
-/// A port as it is given, where it leads to another switch.
+/// Checks a given port: it must lead to another switch.
 fn port_of(on: &Topology, switch: SwitchId, given: i64) -> Result<u16, Refusal> {
     let port = u16::try_from(given).ok().filter(|port| on.hop(switch, *port).is_some());
     port.ok_or_else(|| {
@@ -114,15 +116,15 @@ fn port_of(on: &Topology, switch: SwitchId, given: i64) -> Result<u16, Refusal> 
     })
 }
 
-/// Tables that are being filled.
-struct Filling<'a> {
+/// The tables under construction.
+struct TableBuilder<'a> {
     on: &'a Arc<Topology>,
     layers: u32,
     next: Vec<u16>,
 }
 
-impl<'a> Filling<'a> {
-    /// Tables in which switches forward to their own terminals only.
+impl<'a> TableBuilder<'a> {
+    /// Tables in which switches forward only to their own terminals.
     fn new(on: &'a Arc<Topology>, layers: u32) -> Self {
         let (switches, terminals) = (on.switches().len(), on.terminals().len());
         let next = vec![NO_ROUTE; layers as usize * switches * terminals];
@@ -141,7 +143,7 @@ impl<'a> Filling<'a> {
         &mut self.next[(layer as usize * terminals + to.ix()) * switches + switch.ix()]
     }
 
-    /// The port of `switch` by which traffic for `to` goes to its neighbour `next`.
+    /// The port by which `switch` sends traffic for terminal `to` to its neighbour `next`.
     fn port_towards(&self, switch: SwitchId, next: i64, to: TerminalId) -> Result<u16, Refusal> {
         let graph = self.on.graph();
         let neighbours = graph.neighbours(switch.ix());
@@ -160,7 +162,7 @@ impl<'a> Filling<'a> {
         Ok(self.on.tail(parallel[to.ix() % parallel.len()]).port)
     }
 
-    fn lay(&mut self, path: &Path) -> Result<(), Refusal> {
+    fn lay(&mut self, path: &GivenPath) -> Result<(), Refusal> {
         let on = self.on;
         let refuse = |why: String, help: String| Err(Refusal::new("", why, help));
         let known = on.switches().len() as u32;
@@ -194,10 +196,13 @@ impl<'a> Filling<'a> {
                 let entry = self.entry(path.layer, t, at);
                 if *entry != NO_ROUTE && *entry != port {
                     let why = format!(
-                        "at switch {} another path to terminal {} goes another way",
+                        "at switch {} another path to terminal {} takes another next hop",
                         hop[0], t.0
                     );
-                    return refuse(why, "tables go by destination: one way a layer".into());
+                    return refuse(
+                        why,
+                        "tables forward by destination: one next hop per layer".into(),
+                    );
                 }
                 *entry = port;
             }
@@ -208,7 +213,7 @@ impl<'a> Filling<'a> {
     fn finish(self, watch: &dyn Watch) -> Result<Routing, Stop> {
         let (on, switches) = (self.on, self.on.switches().len());
         let mut to_switch = vec![NO_ROUTE; switches * switches];
-        let mut tree = MinimalTree::default();
+        let mut tree = NextHopTree::default();
         for d in (0..switches).map(SwitchId::from) {
             watch.tick("routing to switches", d.ix() as u64, switches as u64)?;
             let entries = &mut to_switch[d.ix() * switches..(d.ix() + 1) * switches];
@@ -239,7 +244,7 @@ mod tests {
         Arc::new(family.build(&recipe.params).expect("a member"))
     }
 
-    /// On a ring of six, clockwise all the way.
+    /// Next switches on a ring of six where all traffic goes clockwise.
     fn clockwise(on: &Topology) -> Vec<i64> {
         let (s, t) = (on.switches().len(), on.terminals().len());
         (0..s * t).map(|i| ((i / t + 1) % s) as i64).collect()
@@ -249,14 +254,15 @@ mod tests {
     fn next_switches_ports_and_paths_of_the_same_routes_are_the_same_tables() {
         let on = network("ring:n=6,p=2");
         let next = clockwise(&on);
-        let by_switch = from_hops(&on, 1, Hops::Switches, &next, &Quiet).expect("neighbours");
+        let by_switch =
+            from_hops(&on, 1, NextHopKind::Switches, &next, &Quiet).expect("neighbours");
         // the first port behind the endpoints leads to the next switch
         let ports = vec![3; next.len()];
-        let by_port = from_hops(&on, 1, Hops::Ports, &ports, &Quiet).expect("ports");
-        let paths: Vec<Path> = (0..6)
+        let by_port = from_hops(&on, 1, NextHopKind::Ports, &ports, &Quiet).expect("ports");
+        let paths: Vec<GivenPath> = (0..6)
             .flat_map(|to| (1..6).map(move |n| (to, n)))
             .map(|(to, n)| (0..=n).map(|i| (to + 6 - n + i) % 6).collect())
-            .map(|switches| Path { layer: 0, to: None, switches })
+            .map(|switches| GivenPath { layer: 0, to: None, switches })
             .collect();
         let by_path = from_paths(&on, 1, &paths, &Quiet).expect("paths");
         assert_eq!(by_switch.next(), by_port.next());
@@ -281,7 +287,7 @@ mod tests {
         two.link(SwitchId(0), SwitchId(1));
         let two = Arc::new(two.finish(parse_inline("two").expect("a name")).expect("two links"));
         let next = [1, 1, 1, 1, -1, -1, -1, -1];
-        let routing = from_hops(&two, 1, Hops::Switches, &next, &Quiet).expect("neighbours");
+        let routing = from_hops(&two, 1, NextHopKind::Switches, &next, &Quiet).expect("neighbours");
         let first: Vec<u16> = (0..4).map(|t| routing.next()[t * 2]).collect();
         assert_eq!(first, [1, 2, 1, 2]);
     }
@@ -292,20 +298,21 @@ mod tests {
         let fault = |hops, entry: i64| {
             let mut next = vec![-1; 36];
             next[2 * 6 + 4] = entry;
-            from_hops(&on, 1, hops, &next, &Quiet).expect_err("no such way").to_string()
+            from_hops(&on, 1, hops, &next, &Quiet).expect_err("no such hop").to_string()
         };
         let why = "switch 2, terminal 4: switch 5 is no neighbour of switch 2";
         assert_eq!(
-            fault(Hops::Switches, 5),
+            fault(NextHopKind::Switches, 5),
             format!("{why}; its neighbours are 3, 1; -1 for no route")
         );
-        assert!(fault(Hops::Switches, 6).contains("switch 6 is no neighbour"));
-        assert!(fault(Hops::Ports, 1).contains("port 1 leads to no switch; ports 2, 3"));
-        assert!(fault(Hops::Ports, 1 << 20).contains("port 1048576 leads to no switch"));
-        let short = from_hops(&on, 2, Hops::Ports, &[-1; 36], &Quiet).expect_err("one layer");
+        assert!(fault(NextHopKind::Switches, 6).contains("switch 6 is no neighbour"));
+        assert!(fault(NextHopKind::Ports, 1).contains("port 1 leads to no switch; ports 2, 3"));
+        assert!(fault(NextHopKind::Ports, 1 << 20).contains("port 1048576 leads to no switch"));
+        let short =
+            from_hops(&on, 2, NextHopKind::Ports, &[-1; 36], &Quiet).expect_err("one layer");
         assert!(short.to_string().starts_with("36 entries of next hops; 2 layers"));
-        let path = |to, switches: &[u32]| Path { layer: 0, to, switches: switches.to_vec() };
-        let fault = |paths: &[Path]| {
+        let path = |to, switches: &[u32]| GivenPath { layer: 0, to, switches: switches.to_vec() };
+        let fault = |paths: &[GivenPath]| {
             from_paths(&on, 1, paths, &Quiet).expect_err("no such path").to_string()
         };
         assert!(fault(&[path(None, &[0, 2])]).starts_with("path 0 > 2: switch 2 is no neighbour"));
@@ -313,8 +320,8 @@ mod tests {
         assert!(fault(&[path(None, &[])]).contains("an empty path"));
         assert!(fault(&[path(Some(2), &[0, 1])]).contains("terminal 2; that is on switch 2"));
         assert!(fault(&[path(Some(6), &[0, 1])]).contains("terminal 6; terminals 0 to 5"));
-        assert!(fault(&[Path { layer: 1, ..path(None, &[0]) }]).contains("layer 1; 1 layers"));
+        assert!(fault(&[GivenPath { layer: 1, ..path(None, &[0]) }]).contains("layer 1; 1 layers"));
         let parting = [path(None, &[0, 1, 2, 3]), path(None, &[2, 1, 0, 5, 4, 3])];
-        assert!(fault(&parting).contains("goes another way; tables go by destination"));
+        assert!(fault(&parting).contains("takes another next hop; tables forward by destination"));
     }
 }

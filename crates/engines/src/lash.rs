@@ -1,15 +1,16 @@
 //! LASH: one shortest route for every pair of switches, and a lane for every pair.
 //!
 //! Source: Skeie, Lysne, Theiss, "Layered shortest path (LASH) routing in irregular system area
-//! networks", IPDPS 2002: a pair goes to the first lane in which it closes no cycle. The paper
-//! takes any shortest route; here each adds the endpoints it carries to the weight of its
-//! channels, and the next takes the lightest; then each is taken again while that lowers the load.
+//! networks", IPDPS 2002: a pair is assigned to the first lane in which it closes no cycle. The
+//! paper takes any shortest route. Here each route adds the number of its endpoints to the weight
+//! of its channels, and the next route takes the lightest path. Then all routes are chosen again as
+//! long as that lowers the largest load.
 
-use super::forest::Forest;
 use super::sssp::{Balancer, endpoints_per_switch};
-use super::trees::MinimalTree;
+use super::tree_cache::TreeCache;
+use super::trees::NextHopTree;
 use super::{Engine, Promise};
-use crate::lanes::Usual;
+use crate::lanes::DefaultLanes;
 use base::Stop;
 use base::{Interrupted, SwitchId, TerminalId, Watch};
 use fabric::network::Topology;
@@ -18,7 +19,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::sync::Arc;
 
-/// One shortest route and one lane for every pair of switches; all endpoints of a switch alike.
+/// One shortest route and one lane for every pair of switches, for all endpoints of a switch.
 #[derive(Debug, Clone, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Lash {}
@@ -26,7 +27,7 @@ pub struct Lash {}
 impl Engine for Lash {
     const NAME: &'static str = "lash";
     const PROMISE: Promise = Promise { minimal: true, deadlock_free: true };
-    const LANES: Usual = Usual::Online;
+    const LANES: DefaultLanes = DefaultLanes::Online;
 
     fn examples() -> Vec<Self> {
         vec![Self {}]
@@ -37,16 +38,16 @@ impl Engine for Lash {
         let (switches, terminals) = (on.switches().len(), on.terminals().len());
         let endpoints = endpoints_per_switch(on);
         let mut balancer = Balancer::new(on);
-        let minimal = |tree: &mut MinimalTree, to| tree.rebuild(on, to, None);
-        let mut forest = Forest::new(on, endpoints.clone(), minimal);
+        let minimal = |tree: &mut NextHopTree, to| tree.rebuild(on, to, None);
+        let mut trees = TreeCache::new(on, endpoints.clone(), minimal);
         let mut next = vec![NO_ROUTE; layers as usize * terminals * switches];
         let mut earlier: Vec<u16> = Vec::new();
         for layer in 0..layers as usize {
             let mut first = vec![NO_ROUTE; switches * switches];
             balancer.begin_layer();
-            between(&mut balancer, &mut forest, &endpoints, &earlier, &mut first, false, watch)?;
+            between(&mut balancer, &mut trees, &endpoints, &earlier, &mut first, false, watch)?;
             let found = balancer.repeat(first, |balancer, table: &mut Vec<u16>| {
-                between(balancer, &mut forest, &endpoints, &earlier, table, true, watch)
+                between(balancer, &mut trees, &endpoints, &earlier, table, true, watch)
             })?;
             for (t, terminal) in on.terminals().iter().enumerate() {
                 if on.terminal_is_up(TerminalId::from(t)) {
@@ -58,17 +59,17 @@ impl Engine for Lash {
             }
             earlier.extend(found);
         }
-        let to_switch = Balancer::new(on).switch_routes(&mut forest, watch)?;
+        let to_switch = Balancer::new(on).switch_routes(&mut trees, watch)?;
         Ok(Routing::new(on.clone(), layers, next, to_switch))
     }
 }
 
-/// Ports towards every switch with endpoints: a route for every pair, the lightest of the shortest.
-/// If `again`, each route of `table` is taken back before the new one is chosen; `earlier` has the
-/// tables of the layers before. O(switches * arcs).
-fn between<W: Fn(&mut MinimalTree, SwitchId)>(
+/// Chooses ports towards every switch with endpoints: for every pair the lightest shortest route.
+/// If `again` is set, the load of each route of `table` is removed before the new one is chosen.
+/// `earlier` has the tables of the layers before. O(switches * arcs).
+fn between<W: Fn(&mut NextHopTree, SwitchId)>(
     balancer: &mut Balancer<'_>,
-    forest: &mut Forest<'_, W>,
+    trees: &mut TreeCache<'_, W>,
     endpoints: &[u32],
     earlier: &[u16],
     table: &mut [u16],
@@ -79,7 +80,7 @@ fn between<W: Fn(&mut MinimalTree, SwitchId)>(
     for d in (0..switches).filter(|&d| endpoints[d] > 0) {
         watch.tick("routing", d as u64, switches as u64)?;
         let (to, times) = (SwitchId::from(d), endpoints[d].into());
-        let choices = forest.towards(to);
+        let choices = trees.towards(to);
         let entries = &mut table[d * switches..(d + 1) * switches];
         if !again {
             balancer.put_settled(choices, times);

@@ -4,16 +4,16 @@
 //! Petrini, Hoefler, "A high-performance design, implementation, deployment, and evaluation of the
 //! Slim Fly network", NSDI 2024, algorithm 1 and appendix B: every layer gives as many switch pairs
 //! as it can a path one hop longer than the diameter, the least served pairs first, each time the
-//! path over the least used channels; what is left takes the lightest way that fits what is there.
-//! Added here: of a pair's paths those come first that share the fewest links with its routes in
-//! the layers before, since paths are worth what they keep apart; and where what is there would
-//! make that way longer than the paths looked for, some of it is given up: no route is longer.
+//! path over the least used channels. Every other pair takes the lightest path that agrees with the
+//! hops already fixed. Two additions here: among the paths of a pair those come first that share
+//! the fewest links with its routes in the layers before, since different paths are the purpose;
+//! and where fixed hops would make a route longer than the limit, some of them are given up.
 
-use super::forest::Forest;
 use super::sssp::{Balancer, endpoints_per_switch};
-use super::trees::{Fixed, MinimalTree};
+use super::tree_cache::TreeCache;
+use super::trees::{FixedHops, NextHopTree};
 use super::{Engine, Promise};
-use crate::lanes::Usual;
+use crate::lanes::DefaultLanes;
 use base::Stop;
 use base::distance::distances_among;
 use base::seed::Stream;
@@ -25,7 +25,8 @@ use serde::{Deserialize, Serialize};
 use std::ops::RangeInclusive;
 use std::sync::Arc;
 
-/// Several different paths to every endpoint: one minimal, the others almost; deadlock-free lanes.
+/// Several different paths to every endpoint: one minimal, the others almost minimal; deadlock-free
+/// lanes.
 #[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Layered {
@@ -35,19 +36,20 @@ pub struct Layered {
     /// Fewest hops of the almost-minimal paths, 1 to `hops`; `hops` when left out.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub min_hops: Option<u32>,
-    /// Whether the pairs served by the fewest layers come first; else all come in random order.
+    /// Whether the pairs that have an almost-minimal path in the fewest layers come first; else all
+    /// come in random order.
     #[serde(default = "yes")]
     pub priority: bool,
-    /// Whether, of the paths that share the fewest links with the pair's earlier routes, the one
+    /// Whether, among the paths that share the fewest links with the pair's earlier routes, the one
     /// over the least used channels is taken; else the first by port numbers.
     #[serde(default = "yes")]
     pub weights: bool,
-    /// Seed of the order among pairs that are served equally.
+    /// Seed of the order among pairs with almost-minimal paths in equally many layers.
     #[serde(default)]
     pub seed: u64,
 }
 
-/// Longer paths than this are not searched for: their number grows with the radix to this power.
+/// The limit of `hops`: the number of paths grows as the radix to this power.
 const MOST_HOPS: u32 = 8;
 
 const fn yes() -> bool {
@@ -64,7 +66,7 @@ impl Default for Layered {
 impl Engine for Layered {
     const NAME: &'static str = "layered";
     const PROMISE: Promise = Promise { minimal: false, deadlock_free: true };
-    const LANES: Usual = Usual::Online;
+    const LANES: DefaultLanes = DefaultLanes::Online;
 
     fn examples() -> Vec<Self> {
         let usual = Self::default();
@@ -89,40 +91,42 @@ impl Engine for Layered {
             return Err(Refusal::new("min_hops", why, help).into());
         }
         let mut balancer = Balancer::new(on);
-        let minimal = |tree: &mut MinimalTree, to| tree.rebuild(on, to, None);
-        let mut forest = Forest::new(on, endpoints_per_switch(on), minimal);
-        let mut next = balancer.layer(&mut forest, &[], watch)?;
-        let mut planner = Planner::new(on, self, min_hops..=hops);
+        let minimal = |tree: &mut NextHopTree, to| tree.rebuild(on, to, None);
+        let mut trees = TreeCache::new(on, endpoints_per_switch(on), minimal);
+        let mut next = balancer.layer(&mut trees, &[], watch)?;
+        let mut planner = LayerPlanner::new(on, self, min_hops..=hops);
         for layer in 1..layers {
             let random = &mut Stream::new(self.seed, "layered", layer.into());
             let paths = planner.layer(random, &next, watch)?;
-            let almost = |tree: &mut MinimalTree, to: SwitchId| {
+            let almost = |tree: &mut NextHopTree, to: SwitchId| {
                 tree.rebuild(on, to, Some(&paths[to.ix()]));
             };
-            let mut almost = Forest::new(on, endpoints_per_switch(on), almost);
+            let mut almost = TreeCache::new(on, endpoints_per_switch(on), almost);
             let layer = balancer.layer(&mut almost, &next, watch)?;
             next.extend(layer);
         }
-        Ok(Routing::new(on.clone(), layers, next, balancer.switch_routes(&mut forest, watch)?))
+        Ok(Routing::new(on.clone(), layers, next, balancer.switch_routes(&mut trees, watch)?))
     }
 }
 
-/// Builds one layer after the other, remembering which channels and pairs the earlier ones served.
-struct Planner<'a> {
+/// Plans the almost-minimal paths of one layer after the other. It remembers which channels and
+/// pairs the earlier layers served.
+struct LayerPlanner<'a> {
     on: &'a Topology,
     rules: &'a Layered,
     /// Fewest and most hops of an almost-minimal path.
     hops: RangeInclusive<u32>,
     endpoints: Vec<u32>,
-    /// Load that the almost-minimal paths have put on each channel.
+    /// The load that the almost-minimal paths have put on each channel.
     weight: Vec<u64>,
-    /// Layers in which a pair has an almost-minimal path, by destination, then source.
+    /// The number of layers in which a pair has an almost-minimal path, by destination, then
+    /// source.
     served: Vec<Vec<u32>>,
-    /// Hop distance to each destination, by destination, then switch; empty without endpoints.
+    /// Hop distances, by destination, then switch; empty for destinations without endpoints.
     distance: Vec<Vec<u32>>,
 }
 
-impl<'a> Planner<'a> {
+impl<'a> LayerPlanner<'a> {
     fn new(on: &'a Topology, rules: &'a Layered, hops: RangeInclusive<u32>) -> Self {
         let n = on.switches().len();
         let endpoints = endpoints_per_switch(on);
@@ -136,16 +140,16 @@ impl<'a> Planner<'a> {
         Self { on, rules, hops, endpoints, weight, served, distance }
     }
 
-    /// The almost-minimal paths of one more layer, by destination switch; `next` is the table of
+    /// The almost-minimal paths of one more layer, by destination switch. `next` is the table of
     /// the layers before.
     fn layer(
         &mut self,
         random: &mut Stream,
         next: &[u16],
         watch: &dyn Watch,
-    ) -> Result<Vec<Fixed>, Interrupted> {
+    ) -> Result<Vec<FixedHops>, Interrupted> {
         let n = self.on.switches().len();
-        let mut fixed: Vec<Fixed> = vec![vec![None; n]; n];
+        let mut fixed: Vec<FixedHops> = vec![vec![None; n]; n];
         let mut pairs: Vec<(u32, u32)> = Vec::new();
         for d in (0..n).filter(|&d| self.endpoints[d] > 0) {
             let reached = |s: &usize| *s != d && self.distance[d][*s] <= *self.hops.end();
@@ -168,7 +172,7 @@ impl<'a> Planner<'a> {
                 self.insert(&path, d, &mut fixed[d]);
             }
         }
-        let mut tree = MinimalTree::default();
+        let mut tree = NextHopTree::default();
         for (d, fixed) in fixed.iter_mut().enumerate() {
             watch.tick("routes of the rest", d as u64, n as u64)?;
             if self.endpoints[d] > 0 {
@@ -178,11 +182,13 @@ impl<'a> Planner<'a> {
         Ok(fixed)
     }
 
-    /// Gives up what makes a route to `d` longer than the almost-minimal paths, then counts those.
+    /// Gives up fixed hops that make a route to `d` longer than the almost-minimal paths, then
+    /// counts the almost-minimal paths that remain.
     ///
-    /// Some switch on a shortest way of every such route is fixed to a longer one. To free it makes
-    /// no route longer, and with nothing fixed all are shortest, so this ends.
-    fn settle(&mut self, d: usize, fixed: &mut Fixed, tree: &mut MinimalTree) {
+    /// On a shortest path of every such route some switch is fixed to a longer one. Freeing that
+    /// switch makes no route longer, and with nothing fixed all routes are shortest, so the loop
+    /// ends.
+    fn settle(&mut self, d: usize, fixed: &mut FixedHops, tree: &mut NextHopTree) {
         let (home, shortest) = (SwitchId::from(d), &self.distance[d]);
         loop {
             tree.rebuild(self.on, home, Some(fixed));
@@ -208,13 +214,26 @@ impl<'a> Planner<'a> {
         }
     }
 
-    /// The path of `hops` hops from `s` to `d` that follows what is fixed: one that shares the
-    /// fewest links with the pair's routes in the layers before, then over the least used channels;
-    /// the first found among equals.
-    fn lightest(&self, s: usize, d: usize, fixed: &Fixed, next: &[u16]) -> Option<Vec<ChannelId>> {
+    /// The path of `hops` hops from `s` to `d` that agrees with the fixed hops and shares the
+    /// fewest links with the pair's routes in the layers before; among several the one over the
+    /// least used channels, then the first found.
+    fn lightest(
+        &self,
+        s: usize,
+        d: usize,
+        fixed: &FixedHops,
+        next: &[u16],
+    ) -> Option<Vec<ChannelId>> {
         let used = self.links_used(s, d, next);
-        let mut search =
-            Search { planner: self, d, fixed, used, path: vec![], visited: vec![s], best: None };
+        let mut search = LightestPathSearch {
+            planner: self,
+            d,
+            fixed,
+            used,
+            path: vec![],
+            visited: vec![s],
+            best: None,
+        };
         search.extend(s, (0, 0));
         search.best.map(|(_, path)| path)
     }
@@ -235,7 +254,7 @@ impl<'a> Planner<'a> {
         links
     }
 
-    fn insert(&mut self, path: &[ChannelId], d: usize, fixed: &mut Fixed) {
+    fn insert(&mut self, path: &[ChannelId], d: usize, fixed: &mut FixedHops) {
         let mut carried = 0;
         for &c in path {
             let u = self.on.tail(c).switch.ix();
@@ -250,21 +269,23 @@ impl<'a> Planner<'a> {
     }
 }
 
-/// Links of a path that the pair's earlier routes have too; the sum of its channels' weights.
-type Cost = (usize, u64);
+/// The cost of a path: how many of its links the pair's earlier routes use, then the sum of its
+/// channels' weights.
+type PathCost = (usize, u64);
 
-struct Search<'a> {
-    planner: &'a Planner<'a>,
+/// A depth-first search for the cheapest path from a switch to the destination `d`.
+struct LightestPathSearch<'a> {
+    planner: &'a LayerPlanner<'a>,
     d: usize,
-    fixed: &'a Fixed,
+    fixed: &'a FixedHops,
     used: Vec<LinkId>,
     path: Vec<ChannelId>,
     visited: Vec<usize>,
-    best: Option<(Cost, Vec<ChannelId>)>,
+    best: Option<(PathCost, Vec<ChannelId>)>,
 }
 
-impl Search<'_> {
-    fn extend(&mut self, v: usize, cost: Cost) {
+impl LightestPathSearch<'_> {
+    fn extend(&mut self, v: usize, cost: PathCost) {
         let done = self.path.len() as u32;
         let left = self.planner.hops.end() - done;
         if v == self.d {
@@ -293,8 +314,8 @@ impl Search<'_> {
         }
     }
 
-    /// Goes on over channel `c` to switch `w`, if the path has not been there.
-    fn step(&mut self, w: usize, c: ChannelId, cost: Cost) {
+    /// Extends the path over channel `c` to switch `w`, if the path has not visited `w`.
+    fn step(&mut self, w: usize, c: ChannelId, cost: PathCost) {
         if self.visited.contains(&w) {
             return;
         }

@@ -9,12 +9,12 @@ pub mod ask;
 mod chosen;
 mod engine;
 mod entry;
-mod forest;
 pub mod given;
 pub mod lanes;
 mod rehang;
 pub mod repair;
 mod routable;
+mod tree_cache;
 pub mod trees;
 pub mod work;
 

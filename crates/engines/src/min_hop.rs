@@ -1,12 +1,12 @@
-//! Fewest hops, ports balanced by the number of addresses already sent through them.
+//! Shortest paths; each switch balances the number of addresses over its ports.
 //!
 //! Source: OpenSM's default engine (MINHOP), in its manual page and `osm_ucast_mgr.c`: among the
-//! ports on a shortest way take the one with the fewest addresses assigned; further addresses of
+//! ports on a shortest path take the one with the fewest addresses assigned; further addresses of
 //! one terminal (LMC > 0) avoid the ports, then the neighbours, that its earlier ones use.
 
-use super::forest::{Forest, runs};
 use super::sssp::{endpoints_per_switch, ports_of_channels};
-use super::trees::MinimalTree;
+use super::tree_cache::{TreeCache, runs};
+use super::trees::NextHopTree;
 use super::{Engine, Promise};
 use base::Stop;
 use base::{ChannelId, SwitchId, Watch};
@@ -33,16 +33,16 @@ impl Engine for MinHop {
     fn route(&self, on: &Arc<Topology>, layers: u32, watch: &dyn Watch) -> Result<Routing, Stop> {
         let (switches, terminals) = (on.switches().len(), on.terminals().len());
         let mut laying = Laying::new(on, layers);
-        let mut assigned = Assigned::new(on);
-        let minimal = |tree: &mut MinimalTree, to| tree.rebuild(on, to, None);
-        let mut forest = Forest::new(on, endpoints_per_switch(on), minimal);
+        let mut assigned = AddressCounts::new(on);
+        let minimal = |tree: &mut NextHopTree, to| tree.rebuild(on, to, None);
+        let mut trees = TreeCache::new(on, endpoints_per_switch(on), minimal);
         let runs = runs(on);
         let (mut row, mut open, mut own) = (vec![NO_ROUTE; switches], Vec::new(), Vec::new());
         for layer in 0..layers as usize {
             for (home, run) in &runs {
                 let done = (layer * terminals + run[0]) as u64;
                 watch.tick("routing", done, layers as u64 * terminals as u64)?;
-                let choices = forest.towards(*home);
+                let choices = trees.towards(*home);
                 for settled in &choices.settled {
                     assigned.count[settled.channel.0 as usize] += run.len() as u32;
                 }
@@ -70,7 +70,7 @@ impl Engine for MinHop {
         let mut to_switch = vec![NO_ROUTE; switches * switches];
         for d in (0..switches).map(SwitchId::from) {
             watch.tick("routing", d.ix() as u64, switches as u64)?;
-            let choices = forest.towards(d);
+            let choices = trees.towards(d);
             let entries = &mut to_switch[d.ix() * switches..(d.ix() + 1) * switches];
             choices.write_settled(entries);
             entries[d.ix()] = 0;
@@ -84,14 +84,14 @@ impl Engine for MinHop {
     }
 }
 
-/// Addresses sent through every channel.
-struct Assigned<'a> {
+/// The number of addresses whose routes use each channel.
+struct AddressCounts<'a> {
     on: &'a Topology,
     count: Vec<u32>,
     port: Vec<u16>,
 }
 
-impl<'a> Assigned<'a> {
+impl<'a> AddressCounts<'a> {
     fn new(on: &'a Topology) -> Self {
         Self { on, count: vec![0; on.graph().links() * 2], port: ports_of_channels(on) }
     }
@@ -100,12 +100,13 @@ impl<'a> Assigned<'a> {
         self.count[channel.0 as usize]
     }
 
-    /// Adds the port of every switch of `tree`, in order, towards one more address: of those with
-    /// the fewest the one that `earlier` addresses use least, then whose neighbour they do, then
-    /// the lowest.
+    /// Appends to `ports` the port of every switch of `tree`, in its order, towards one more
+    /// address. The switch takes the channel with the fewest addresses; among equals the one whose
+    /// port the `earlier` addresses of the same terminal use least, then the one whose neighbour
+    /// they use least, then the lowest port.
     fn choose<I: Iterator<Item = u16>>(
         &mut self,
-        tree: &MinimalTree,
+        tree: &NextHopTree,
         earlier: impl Fn(u32) -> I,
         ports: &mut Vec<u16>,
     ) {

@@ -1,10 +1,11 @@
-//! Routes for known traffic, improved hop by hop: a switch is hung on another next hop, with all
-//! that comes through it, where that makes busy channels lighter.
+//! Local search that improves routes for known traffic: one switch, with all routes that pass
+//! through it, gets another next hop where that makes busy channels lighter.
 //!
-//! The search anneals the sum over channels of (load / largest load)^k, k rising, whose root comes
-//! near to the largest load and which tells which of two states with the same largest load is
-//! nearer to a better one (Kirkpatrick, Gelatt, Vecchi, "Optimization by simulated annealing",
-//! Science 1983; the potential as in the flow deviation method of Fratta, Gerla, Kleinrock, 1973).
+//! The search anneals the sum over channels of (load / largest load)^k with rising k. The k-th root
+//! of the sum approaches the largest load, and the sum also tells which of two states with the same
+//! largest load is closer to a better one (Kirkpatrick, Gelatt, Vecchi, "Optimization by simulated
+//! annealing", Science 1983; the potential is as in the flow deviation method of Fratta, Gerla,
+//! Kleinrock, 1973).
 
 use base::seed::Fast;
 use base::{ChannelId, Interrupted, SwitchId, Watch};
@@ -12,65 +13,69 @@ use fabric::network::Topology;
 use fabric::tables::NO_ROUTE;
 use std::collections::BTreeMap;
 
-/// What comes to a terminal: by source switch, an amount in one layer.
-pub(super) type Sources = Vec<(u32, f64)>;
+/// The traffic to one terminal in one layer: pairs of source switch and amount.
+pub(super) type TerminalDemand = Vec<(u32, f64)>;
 
-/// How a search goes.
+/// The parameters of the annealing search.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Search {
-    /// Routes are at most so many hops longer than the shortest.
+pub(super) struct AnnealingRules {
+    /// How many hops longer than the shortest a route may be.
     pub(super) slack: u32,
-    /// Moves that are tried.
+    /// The number of moves that are tried.
     pub(super) moves: u64,
-    /// Temperatures at the start and the end, in parts of the potential over its power.
+    /// The temperatures at the start and the end, as parts of the potential divided by its
+    /// exponent.
     pub(super) heat: (f64, f64),
 }
 
-/// Entry of what does not exist.
+/// The index that means "none".
 const NONE: u32 = u32::MAX;
 
-/// The trees of all terminals that get traffic, in all layers, with what every channel carries.
-pub(super) struct Trees<'a> {
+/// The routing trees of all terminals that receive traffic, in all layers, with the load of every
+/// channel. Each tree has one next hop per switch.
+pub(super) struct DemandTrees<'a> {
     on: &'a Topology,
     switches: usize,
     /// Where the row of each tree begins in the table.
     row_at: Vec<usize>,
-    /// Which terminal each tree leads to, and its switch.
+    /// The terminal that each tree leads to, and the switch of that terminal.
     terminals: Vec<(u32, u32)>,
-    /// A channel's rate over the highest.
+    /// The rate of each channel as a part of the highest rate.
     rate: Vec<f64>,
-    /// The least hops to the switch of each tree: where they begin in `far`.
+    /// The shortest distances to the destination switch of each tree, in `far`; `far_at` has where
+    /// those of a tree begin.
     far_at: Vec<usize>,
     far: Vec<u32>,
-    /// By tree and switch: the channel it forwards to, its hops, what goes through it, and its
-    /// place among the users of that channel.
+    /// By tree and switch: the channel that the switch forwards to, its hops to the destination,
+    /// the traffic through it, and its place in the list of users of that channel.
     hop: Vec<u32>,
     hops: Vec<u32>,
     amount: Vec<f64>,
     place: Vec<u32>,
-    /// The trees in which a channel carries something.
+    /// For each channel, the trees in which it carries traffic.
     users: Vec<Vec<u32>>,
     load: Vec<f64>,
     powered: Vec<f64>,
     squarings: u32,
     reference: f64,
     potential: f64,
-    /// Channels that work.
+    /// The working channels.
     channels: Vec<u32>,
-    /// The hops before those that were changed since the best state.
+    /// The moves since the best state, to be undone: tree, switch, and the channel it had before.
     undo: Vec<(u32, u32, u32)>,
-    /// Scratch: channels that get lighter and heavier by a move.
+    /// Scratch: the channels whose load a proposed move lowers, and those whose load it raises.
     lighter: Vec<u32>,
     heavier: Vec<u32>,
     below: Vec<u32>,
 }
 
-impl<'a> Trees<'a> {
-    /// The trees of a table of `layers`, a row a layer and terminal, for traffic by terminal.
+impl<'a> DemandTrees<'a> {
+    /// The trees of a table with `layers` layers, one row per layer and terminal, for traffic by
+    /// terminal.
     pub(super) fn new(
         on: &'a Topology,
         layers: usize,
-        traffic: &[Sources],
+        traffic: &[TerminalDemand],
         rate: &[f64],
         next: &[u16],
     ) -> Self {
@@ -117,7 +122,8 @@ impl<'a> Trees<'a> {
                 own.row_at.push(row);
                 own.terminals.push((t as u32, home.0));
                 let entries = next[row..row + switches].iter().enumerate();
-                // the home's own port leads to the terminal: to no other switch
+                // the port of the destination switch itself leads to the terminal, not to another
+                // switch
                 let hop = |(v, &port): (usize, &u16)| on.hop(SwitchId(v as u32), port);
                 own.hop.extend(entries.map(|entry| hop(entry).map_or(NONE, |(c, _)| c.0)));
             }
@@ -131,8 +137,8 @@ impl<'a> Trees<'a> {
         own
     }
 
-    /// Counts hops and traffic of a tree, and puts it on the channels.
-    fn begin(&mut self, k: usize, sources: &Sources) {
+    /// Computes hops and traffic of a tree, and adds the traffic to the loads of the channels.
+    fn begin(&mut self, k: usize, sources: &TerminalDemand) {
         let row = k * self.switches;
         for v in 0..self.switches {
             let mut at = v;
@@ -161,7 +167,7 @@ impl<'a> Trees<'a> {
         (c != NONE).then_some(ChannelId(c))
     }
 
-    /// Notes a switch of a tree among the users of its channel.
+    /// Adds a switch of a tree to the users of its channel.
     fn enter(&mut self, k: usize, v: usize) {
         let at = k * self.switches + v;
         let users = &mut self.users[self.hop[at] as usize];
@@ -169,7 +175,7 @@ impl<'a> Trees<'a> {
         users.push(k as u32);
     }
 
-    /// Strikes it out there.
+    /// Removes a switch of a tree from the users of its channel.
     fn leave(&mut self, k: usize, v: usize) {
         let at = k * self.switches + v;
         let c = self.hop[at] as usize;
@@ -180,7 +186,7 @@ impl<'a> Trees<'a> {
         }
     }
 
-    /// The largest load, and how many channels have it.
+    /// The largest load over rate of a channel, and how many channels have it.
     fn worst(&self) -> (f64, usize) {
         let over = |c: usize| self.load[c] / self.rate[c];
         let all = || self.channels.iter().map(|&c| over(c as usize));
@@ -207,7 +213,8 @@ impl<'a> Trees<'a> {
         }
     }
 
-    /// Whether a switch may have so many hops more, and all that comes through it.
+    /// Whether a switch, and every switch whose route passes through it, may become longer by `by`
+    /// hops.
     fn may_lengthen(&mut self, k: usize, v: usize, by: u32, slack: u32) -> bool {
         let (row, far) = (k * self.switches, self.far_at[k]);
         self.below.clear();
@@ -233,8 +240,8 @@ impl<'a> Trees<'a> {
         }
     }
 
-    /// The channels that get lighter and heavier when `v` forwards to `c` instead; whether that can
-    /// be: no circle, no way too long.
+    /// Prepares the move of `v` to channel `c`: fills `lighter` and `heavier`. Returns whether the
+    /// move is possible: it must close no cycle and make no route too long.
     fn propose(&mut self, k: usize, v: usize, c: ChannelId, slack: u32) -> bool {
         let row = k * self.switches;
         let to = self.on.head(c).switch.ix();
@@ -268,7 +275,7 @@ impl<'a> Trees<'a> {
         true
     }
 
-    /// How the potential changes by the move proposed.
+    /// The change of the potential by the proposed move.
     fn gain(&self, amount: f64) -> f64 {
         let by = |c: u32, amount: f64| {
             let c = c as usize;
@@ -278,7 +285,7 @@ impl<'a> Trees<'a> {
         lighter.chain(self.heavier.iter().map(|&c| by(c, amount))).sum()
     }
 
-    /// Hangs `v` on channel `c`; `lighter` and `heavier` are what was proposed.
+    /// Moves `v` to channel `c`; `lighter` and `heavier` must be those of this move.
     fn hang(&mut self, k: usize, v: usize, c: ChannelId) {
         let row = k * self.switches;
         let amount = self.amount[row + v];
@@ -336,7 +343,7 @@ impl<'a> Trees<'a> {
         }
     }
 
-    /// A tree and a switch of it whose traffic is on a busy channel.
+    /// Draws a tree and a switch of it whose traffic uses a busy channel.
     fn pick(&self, draw: &mut Fast) -> Option<(usize, usize)> {
         let any = |draw: &mut Fast| self.channels[draw.below(self.channels.len() as u32) as usize];
         let mut busiest = any(draw);
@@ -386,7 +393,7 @@ impl<'a> Trees<'a> {
         }
         let mut before = None;
         if self.hop[row + w] != NONE && self.amount[row + w] == 0.0 && draw.below(2) == 0 {
-            // an idle switch: its own next hop is free to choose
+            // the neighbour carries no traffic: its own next hop may change first
             let d = self.any_channel(w, draw);
             let old = self.hop[row + w];
             if d.0 != old && self.propose(k, w, d, slack) {
@@ -409,15 +416,15 @@ impl<'a> Trees<'a> {
         }
     }
 
-    /// Searches; interrupted, as far as it came. The result is never worse.
+    /// Runs the search. The result is never worse than the start, also when it is interrupted.
     ///
-    /// O(moves * hops of a way), and where ways get longer, the switches behind.
+    /// O(moves * hops of a route), and for routes that become longer, the switches behind them.
     ///
     /// # Errors
-    /// When `watch` says stop: what is there is good all the same.
+    /// When `watch` says stop. The trees then hold the best state so far and can be used.
     pub(super) fn search(
         &mut self,
-        how: Search,
+        rules: AnnealingRules,
         draw: &mut Fast,
         watch: &dyn Watch,
     ) -> Result<(), Interrupted> {
@@ -429,15 +436,15 @@ impl<'a> Trees<'a> {
         let quantiles = base::seed::exponentials();
         let step = 256.max(self.channels.len() as u64 / 4);
         let (mut done, mut ended) = (0, Ok(()));
-        while done < how.moves && ended.is_ok() {
-            ended = watch.tick("routes", done, how.moves);
-            let part = done as f64 / how.moves as f64;
+        while done < rules.moves && ended.is_ok() {
+            ended = watch.tick("routes", done, rules.moves);
+            let part = done as f64 / rules.moves as f64;
             let squarings = 3 + (4.0 * part) as u32;
             self.sharpen(squarings);
-            let (from, to) = how.heat;
+            let (from, to) = rules.heat;
             let heat = from * (to / from).powf(part) * f64::from(1_u32 << squarings);
-            for _ in 0..step.min(how.moves - done) {
-                self.attempt(how.slack, heat, &quantiles, draw);
+            for _ in 0..step.min(rules.moves - done) {
+                self.attempt(rules.slack, heat, &quantiles, draw);
             }
             done += step;
             let now = self.worst();
@@ -453,9 +460,10 @@ impl<'a> Trees<'a> {
         ended
     }
 
-    /// Writes the routes back: those with traffic as they are, the others as short as these let
-    /// them be, as they were where that is among the shortest.
-    pub(super) fn write(&self, traffic: &[Sources], next: &mut [u16]) {
+    /// Writes the routes to the table: routes with traffic as found. All other switches get the
+    /// shortest routes that agree with these, and keep their old port where it is one of the
+    /// shortest.
+    pub(super) fn write(&self, traffic: &[TerminalDemand], next: &mut [u16]) {
         for (k, &(t, home)) in self.terminals.iter().enumerate() {
             let row = self.row_at[k];
             let own = &self.hop[k * self.switches..(k + 1) * self.switches];
@@ -464,7 +472,7 @@ impl<'a> Trees<'a> {
         }
     }
 
-    fn write_one(&self, hop: &[u32], sources: &Sources, home: u32, entries: &mut [u16]) {
+    fn write_one(&self, hop: &[u32], sources: &TerminalDemand, home: u32, entries: &mut [u16]) {
         let graph = self.on.graph();
         let mut hops = vec![NONE; self.switches];
         hops[home as usize] = 0;
@@ -499,7 +507,8 @@ impl<'a> Trees<'a> {
         }
     }
 
-    /// The least hops of the switches that have none yet, through those that have.
+    /// Computes the least hops of the switches that have no route yet, through switches that have
+    /// one.
     fn least_hops(&self, settled: &[usize], hops: &mut [u32]) {
         let mut levels: BTreeMap<u32, Vec<usize>> = BTreeMap::new();
         for &v in settled {
@@ -518,7 +527,8 @@ impl<'a> Trees<'a> {
     }
 }
 
-/// Whether there is something to route: traffic from another switch, which has a way.
+/// Whether a flow needs a route: it has traffic, comes from another switch, and the table routes
+/// it.
 fn is_routed(entries: &[u16], &(source, amount): &(u32, f64), home: SwitchId) -> bool {
     amount > 0.0 && source != home.0 && entries[source as usize] != NO_ROUTE
 }

@@ -1,13 +1,14 @@
-//! Which networks can be routed at all: connected within each plane, and of a size that fits.
+//! Checks whether a network can be routed at all: connected within each plane, and small enough.
 
-use crate::forest;
+use crate::tree_cache;
 use base::Refusal;
 use fabric::Topology;
 
-/// The most table entries (switches * terminals * layers) that are computed at once.
+/// The largest number of table entries (switches * terminals * layers) that is computed.
 const MAX_ENTRIES: u64 = 1 << 31;
 
-/// What every engine needs: a size that fits, and working switches connected within each plane.
+/// Checks what every engine needs: tables of a possible size, and working switches that are
+/// connected within each plane.
 pub(crate) fn check_routable(on: &Topology, layers: u32, by_rows: bool) -> Result<(), Refusal> {
     if !(1..=128).contains(&layers) {
         let why = format!("{layers} routes a terminal");
@@ -27,11 +28,11 @@ pub(crate) fn check_routable(on: &Topology, layers: u32, by_rows: bool) -> Resul
     check_connected(on)
 }
 
-/// About the entries that tables have where terminals of a switch share their rows, those between
-/// switches included.
+/// Estimates the number of table entries where terminals of a switch share rows. The table between
+/// switches is included.
 fn rows_entries(on: &Topology, layers: u32) -> f64 {
     let (switches, edge) = (on.switches().len() as f64, on.edge_switches().len() as f64);
-    let own = on.terminals().len() as f64 * (1.0 + forest::open_share(on) * switches);
+    let own = on.terminals().len() as f64 * (1.0 + tree_cache::open_share(on) * switches);
     f64::from(layers) * (switches * edge + own) + switches * switches
 }
 
@@ -46,7 +47,7 @@ pub fn check_connected(on: &Topology) -> Result<(), Refusal> {
         let first = *first_of_plane[usize::from(switch.plane)].get_or_insert(s);
         if component[first] != component[s] {
             let (a, b) = (&on.switches()[first].name, &switch.name);
-            let why = format!("the network is disconnected: no way from switch {a} to switch {b}");
+            let why = format!("the network is disconnected: no path from switch {a} to switch {b}");
             return Err(Refusal::new("", why, "connect them, or remove the part that is cut off"));
         }
     }

@@ -1,15 +1,16 @@
-//! Random uniform edge selection: shortest paths in random parts of the network, a part a layer.
+//! Random uniform edge selection: each layer uses shortest paths in its own random part of the
+//! network.
 //!
 //! Source: Blach, Besta, De Sensi, Domke, Harake, Li, Iff, Konieczny, Lakhotia, Kubicek, Ferrari,
 //! Petrini, Hoefler, "A high-performance design, implementation, deployment, and evaluation of the
-//! Slim Fly network", NSDI 2024 (RUES): the first layer has all links, every further one
-//! a uniform random part of them; what a layer does not connect goes by the first.
+//! Slim Fly network", NSDI 2024 (RUES): the first layer has all links, every further one a uniform
+//! random part of them. Pairs that a layer does not connect use the routes of the first layer.
 
-use super::forest::Forest;
 use super::sssp::{Balancer, endpoints_per_switch};
-use super::trees::MinimalTree;
+use super::tree_cache::TreeCache;
+use super::trees::NextHopTree;
 use super::{Engine, Promise};
-use crate::lanes::Usual;
+use crate::lanes::DefaultLanes;
 use base::Stop;
 use base::seed::Stream;
 use base::{LinkId, Refusal, Watch};
@@ -31,7 +32,8 @@ pub struct Rues {
     pub seed: u64,
 }
 
-/// The part of the links that gave a Slim Fly of 50 switches the most disjoint paths.
+/// The default part of links to keep: the one that gave a Slim Fly of 50 switches the most disjoint
+/// paths.
 pub(super) const fn usual_part() -> f64 {
     0.4
 }
@@ -39,7 +41,7 @@ pub(super) const fn usual_part() -> f64 {
 impl Engine for Rues {
     const NAME: &'static str = "rues";
     const PROMISE: Promise = Promise { minimal: false, deadlock_free: true };
-    const LANES: Usual = Usual::Online;
+    const LANES: DefaultLanes = DefaultLanes::Online;
 
     fn examples() -> Vec<Self> {
         let with = |keep| Self { keep, seed: 0 };
@@ -55,14 +57,16 @@ impl Engine for Rues {
     }
 }
 
-/// Balanced shortest paths: the first layer over all channels, each other one over those that
-/// `channels` grants it (one flag a channel), and by the first layer's way where these do not lead.
+/// Balanced shortest paths: the first layer over all channels, each further layer over the channels
+/// that `channels` allows it (one flag per channel). A switch from which the allowed channels do
+/// not lead to the destination forwards as in the first layer.
 ///
-/// A switch forwards by the destination alone, so a route that sets out by the first layer's way
-/// goes on by its own layer's from the first switch that has one. O(layers * terminals * links).
+/// A switch forwards by the destination alone. So a route that begins with hops of the first layer
+/// continues with those of its own layer from the first switch that has one. O(layers * terminals *
+/// links).
 ///
 /// # Errors
-/// When `keep` is no part of a whole, or `watch` says stop.
+/// When `keep` is not between 0 and 1, or `watch` says stop.
 pub(super) fn routes_within(
     on: &Arc<Topology>,
     layers: u32,
@@ -75,18 +79,18 @@ pub(super) fn routes_within(
         let why = format!("{keep} is no part of the links");
         return Err(Refusal::new("keep", why, format!("0 to 1; nearest: {nearest}")).into());
     }
-    let minimal = |tree: &mut MinimalTree, to| tree.rebuild(on, to, None);
+    let minimal = |tree: &mut NextHopTree, to| tree.rebuild(on, to, None);
     let mut balancer = Balancer::new(on);
-    let mut forest = Forest::new(on, endpoints_per_switch(on), minimal);
-    let mut next = balancer.layer(&mut forest, &[], watch)?;
+    let mut trees = TreeCache::new(on, endpoints_per_switch(on), minimal);
+    let mut next = balancer.layer(&mut trees, &[], watch)?;
     for layer in 1..layers {
         let more = balancer.layer_within(&channels(layer), &next, watch)?;
         next.extend(more);
     }
-    Ok(Routing::new(on.clone(), layers, next, balancer.switch_routes(&mut forest, watch)?))
+    Ok(Routing::new(on.clone(), layers, next, balancer.switch_routes(&mut trees, watch)?))
 }
 
-/// Which links a random part of all working links has: the nearest whole number to `keep` of them.
+/// Marks a random part of the working links: `keep` times their number, rounded.
 pub(super) fn sample(on: &Topology, keep: f64, random: &mut Stream) -> Vec<bool> {
     let all = (0..on.links().len()).map(LinkId::from);
     let mut working: Vec<LinkId> = all.filter(|&l| on.link_is_up(l)).collect();

@@ -2,11 +2,12 @@
 //!
 //! Source: Hoefler, Schneider, Lumsdaine, "Optimized routing for large-scale InfiniBand networks",
 //! Hot Interconnects 2009, algorithm 1 (P-SSSP). The paper starts every weight at P^2 so that hops
-//! count before balance; here (hops, weight) is compared in that order, which says so exactly.
+//! count before balance. Here paths are compared by hops first and by weight second, which has the
+//! same effect exactly.
 
-use super::chosen::{Chosen, Run};
-use super::forest::{Choices, Forest, runs};
-use super::trees::MinimalTree;
+use super::chosen::{ChosenPorts, TerminalRun};
+use super::tree_cache::{HopChoices, TreeCache, runs};
+use super::trees::NextHopTree;
 use super::{Engine, Promise};
 use base::Stop;
 use base::{ChannelId, Interrupted, SwitchId, Watch};
@@ -32,53 +33,53 @@ impl Engine for Sssp {
     }
 
     fn route(&self, on: &Arc<Topology>, layers: u32, watch: &dyn Watch) -> Result<Routing, Stop> {
-        let minimal = |tree: &mut MinimalTree, to| tree.rebuild(on, to, None);
+        let minimal = |tree: &mut NextHopTree, to| tree.rebuild(on, to, None);
         balanced_routes(on, layers, minimal, watch)
     }
 }
 
-/// Cost that a route adds to a channel, per endpoint: 16 at the network's highest link rate, more
-/// in proportion on slower links.
+/// The cost that a route adds to each of its channels, per endpoint: 16 at the network's highest
+/// link rate, more in proportion on slower links.
 fn cost_of_channels(on: &Topology) -> Vec<u64> {
     let rates = on.links().iter().map(|l| l.cable.rate_gbps());
     let fastest = rates.clone().fold(0.0, f64::max);
     rates.flat_map(|r| [(16.0 * fastest / r).round() as u64; 2]).collect()
 }
 
-/// Most times that the routes of a layer are taken again.
+/// How often the routes of a layer are chosen again at most.
 const ROUNDS: usize = 4;
 
-/// Routes to every terminal, then to every switch, each taking the lightest of the `ways` to its
-/// switch and adding the endpoints behind every hop to its weight; then each route of the layer is
-/// taken again while that lowers the largest weight ([`Balancer::repeat`]).
-/// O(layers * terminals * arcs).
+/// Balanced routes to every terminal, then to every switch. Each route takes the lightest path in
+/// the tree that `build_tree` gives for its destination switch, and adds the endpoints behind every
+/// hop to the weight of its channel. Then each route of the layer is chosen again while that lowers
+/// the largest weight ([`Balancer::repeat`]). O(layers * terminals * arcs).
 ///
 /// # Errors
-/// [`Stop::Interrupted`] when `watch` says so.
+/// [`Stop::Interrupted`] when `watch` asks to stop.
 pub(super) fn balanced_routes(
     on: &Arc<Topology>,
     layers: u32,
-    ways: impl Fn(&mut MinimalTree, SwitchId),
+    build_tree: impl Fn(&mut NextHopTree, SwitchId),
     watch: &dyn Watch,
 ) -> Result<Routing, Stop> {
     let mut balancer = Balancer::new(on);
-    let mut forest = Forest::new(on, endpoints_per_switch(on), ways);
+    let mut trees = TreeCache::new(on, endpoints_per_switch(on), build_tree);
     let mut laying = Laying::new(on, layers);
-    let mut before: Vec<Chosen> = Vec::new();
+    let mut before: Vec<ChosenPorts> = Vec::new();
     for layer in 0..layers as usize {
-        let chosen = balancer.best_chosen(&mut forest, Earlier::Chosen(&before), watch)?;
-        chosen.lay(on, &balancer.runs, &mut forest, layer, &mut laying);
+        let chosen = balancer.best_chosen(&mut trees, EarlierLayers::Chosen(&before), watch)?;
+        chosen.lay(on, &balancer.runs, &mut trees, layer, &mut laying);
         before.push(chosen);
     }
-    let to_switch = balancer.switch_routes(&mut forest, watch)?;
+    let to_switch = balancer.switch_routes(&mut trees, watch)?;
     Ok(Routing::laid(on.clone(), layers, laying, to_switch))
 }
 
-/// Minimal routes to every switch by the lowest ports: what management packets follow where an
-/// engine deals with terminals alone. O(switches * arcs).
+/// Minimal routes to every switch over the lowest ports. Management packets follow them where an
+/// engine computes routes to terminals alone. O(switches * arcs).
 ///
 /// # Errors
-/// [`Interrupted`] when `watch` says so.
+/// [`Interrupted`] when `watch` asks to stop.
 pub(super) fn minimal_switch_routes(
     on: &Topology,
     watch: &dyn Watch,
@@ -101,7 +102,7 @@ pub(super) fn minimal_switch_routes(
             let farther = distance[v as usize] + 1;
             let last = found[found.len() - 1];
             if found.len() == switches && distance[last as usize] < farther {
-                break; // all are found, and none that is farther is left to have a hop to this
+                break; // all switches are found, and none of the last level can forward to this one
             }
             for (&w, c) in graph.neighbours(v as usize).iter().zip(graph.channels(v as usize)) {
                 if distance[w as usize] == u32::MAX {
@@ -119,7 +120,7 @@ pub(super) fn minimal_switch_routes(
     Ok(to_switch)
 }
 
-/// The working terminals on each switch, by switch.
+/// The number of working terminals on each switch.
 pub(crate) fn endpoints_per_switch(on: &Topology) -> Vec<u32> {
     let up = |s: usize| {
         let attached = on.terminals_on(SwitchId::from(s)).iter();
@@ -128,41 +129,42 @@ pub(crate) fn endpoints_per_switch(on: &Topology) -> Vec<u32> {
     (0..on.switches().len()).map(up).collect()
 }
 
-/// The port by which every channel leaves its switch.
+/// For each channel, the port by which it leaves its switch.
 pub(super) fn ports_of_channels(on: &Topology) -> Vec<u16> {
     on.links().iter().flat_map(|l| [l.a.port, l.b.port]).collect()
 }
 
-/// The routes of the layers before.
+/// The routes of the layers before the current one.
 #[derive(Clone, Copy)]
-enum Earlier<'e> {
-    /// Their tables.
+enum EarlierLayers<'e> {
+    /// The tables of these layers.
     Tables(&'e [u16]),
-    /// What was chosen from the forest at hand.
-    Chosen(&'e [Chosen]),
+    /// The ports chosen in these layers, from the same trees.
+    Chosen(&'e [ChosenPorts]),
 }
 
-/// Chooses lightest ways, and remembers what every channel carries.
+/// Chooses lightest paths, and keeps the load of every channel.
 pub(super) struct Balancer<'a> {
     on: &'a Topology,
-    /// Load put on each channel so far, times its cost.
+    /// The load put on each channel so far, times the channel's cost.
     weight: Vec<u64>,
-    /// The part of it that the routes of the last layer put there whatever is chosen, and all of
-    /// the layers before.
+    /// The part of `weight` that no choice can change: the loads of the layers before, and those
+    /// that the current layer puts on channels without alternative.
     least: Vec<u64>,
     cost: Vec<u64>,
     port: Vec<u16>,
     endpoints: Vec<u32>,
-    runs: Rc<Vec<Run>>,
-    /// Scratch, by switch: weight of the lightest way; endpoints routed through.
+    runs: Rc<Vec<TerminalRun>>,
+    /// Scratch, by switch: the weight of the lightest path; the endpoints routed through the
+    /// switch.
     length: Vec<u64>,
     behind: Vec<u64>,
-    /// Scratch, by place in the order of a tree: the hop taken.
+    /// Scratch, for each switch in the order of a tree: the hop taken.
     chosen: Vec<(ChannelId, u32)>,
 }
 
 impl<'a> Balancer<'a> {
-    /// A network that carries nothing yet.
+    /// A balancer for a network without load.
     pub(super) fn new(on: &'a Topology) -> Self {
         let (switches, cost) = (on.switches().len(), cost_of_channels(on));
         Self {
@@ -179,11 +181,11 @@ impl<'a> Balancer<'a> {
         }
     }
 
-    /// Takes the lightest of the ways of `tree` to `to`, writes their ports, and adds the load of
-    /// `times` destinations there.
+    /// Takes the lightest path of every switch to `to` in `tree`, writes its ports, and adds the
+    /// load of `times` destinations on `to`.
     pub(super) fn put<I: Iterator<Item = u16>>(
         &mut self,
-        tree: &MinimalTree,
+        tree: &NextHopTree,
         to: SwitchId,
         earlier: impl Fn(u32) -> I,
         times: u64,
@@ -199,12 +201,13 @@ impl<'a> Balancer<'a> {
         self.carry(tree, |weight, load| *weight += load);
     }
 
-    /// [`Balancer::put`] where the tree leaves a choice: writes the ports of the switches that have
-    /// one, in their order; if `again`, these are of a route that is to be taken back first.
-    /// `earlier` is told the place in that order and the switch.
+    /// As [`Balancer::put`], for the switches with a choice alone. It writes their ports, in their
+    /// order. If `again` is set, `ports` hold an old route whose load is removed first. `earlier`
+    /// gets the place in that order and the switch, and returns the ports that earlier routes of
+    /// the switch used.
     pub(super) fn put_open<I: Iterator<Item = u16>>(
         &mut self,
-        choices: &Choices,
+        choices: &HopChoices,
         to: SwitchId,
         earlier: impl Fn(usize, u32) -> I,
         times: u64,
@@ -224,8 +227,8 @@ impl<'a> Balancer<'a> {
         self.carry(&choices.open, |weight, load| *weight += load);
     }
 
-    /// Adds the load of `times` destinations to the channels without alternative.
-    pub(super) fn put_settled(&mut self, choices: &Choices, times: u64) {
+    /// Adds the load of `times` destinations to the channels that have no alternative.
+    pub(super) fn put_settled(&mut self, choices: &HopChoices, times: u64) {
         let mut add = |channel: ChannelId, carried: u32| {
             let c = channel.0 as usize;
             let load = u64::from(carried) * times * self.cost[c];
@@ -242,71 +245,73 @@ impl<'a> Balancer<'a> {
         }
     }
 
-    /// Counts all load there is as that of layers before.
+    /// Starts a layer: the whole load so far counts as that of the layers before.
     pub(super) fn begin_layer(&mut self) {
         self.least.clone_from(&self.weight);
     }
 
-    /// Routes to every terminal once, one after the other; the table of one layer. `forest` has
-    /// the next hops to choose from, `earlier` the tables of the layers before: among ways of equal
-    /// weight a terminal's own earlier ones come last.
+    /// Routes to every terminal, chosen once, one after the other. Returns the table of one layer.
+    /// `trees` has the next hops to choose from, `earlier` the tables of the layers before: among
+    /// paths of equal weight those that the terminal already uses come last.
     ///
     /// # Errors
-    /// [`Interrupted`] when `watch` says so.
-    pub(super) fn layer<W: Fn(&mut MinimalTree, SwitchId)>(
+    /// [`Interrupted`] when `watch` asks to stop.
+    pub(super) fn layer<W: Fn(&mut NextHopTree, SwitchId)>(
         &mut self,
-        forest: &mut Forest<'_, W>,
+        trees: &mut TreeCache<'_, W>,
         earlier: &[u16],
         watch: &dyn Watch,
     ) -> Result<Vec<u16>, Interrupted> {
-        let chosen = self.chosen(forest, Earlier::Tables(earlier), watch)?;
-        Ok(chosen.table(self.on, &self.runs, forest))
+        let chosen = self.chosen(trees, EarlierLayers::Tables(earlier), watch)?;
+        Ok(chosen.table(self.on, &self.runs, trees))
     }
 
-    /// [`Balancer::layer`], and each route of it taken again while that lowers the largest weight.
+    /// As [`Balancer::layer`], but each route is chosen again while that lowers the largest weight.
     ///
     /// # Errors
-    /// [`Interrupted`] when `watch` says so.
-    pub(super) fn best_layer<W: Fn(&mut MinimalTree, SwitchId)>(
+    /// [`Interrupted`] when `watch` asks to stop.
+    pub(super) fn best_layer<W: Fn(&mut NextHopTree, SwitchId)>(
         &mut self,
-        forest: &mut Forest<'_, W>,
+        trees: &mut TreeCache<'_, W>,
         earlier: &[u16],
         watch: &dyn Watch,
     ) -> Result<Vec<u16>, Interrupted> {
-        let chosen = self.best_chosen(forest, Earlier::Tables(earlier), watch)?;
-        Ok(chosen.table(self.on, &self.runs, forest))
+        let chosen = self.best_chosen(trees, EarlierLayers::Tables(earlier), watch)?;
+        Ok(chosen.table(self.on, &self.runs, trees))
     }
 
-    /// What is chosen for every terminal once, one after the other.
-    fn chosen<W: Fn(&mut MinimalTree, SwitchId)>(
+    /// Chooses ports towards every terminal once, one after the other.
+    fn chosen<W: Fn(&mut NextHopTree, SwitchId)>(
         &mut self,
-        forest: &mut Forest<'_, W>,
-        earlier: Earlier<'_>,
+        trees: &mut TreeCache<'_, W>,
+        earlier: EarlierLayers<'_>,
         watch: &dyn Watch,
-    ) -> Result<Chosen, Interrupted> {
-        let mut chosen = Chosen::default();
+    ) -> Result<ChosenPorts, Interrupted> {
+        let mut chosen = ChosenPorts::default();
         self.begin_layer();
-        self.lay(forest, earlier, &mut chosen, false, watch)?;
+        self.lay(trees, earlier, &mut chosen, false, watch)?;
         Ok(chosen)
     }
 
-    /// [`Balancer::chosen`], and each route taken again while that lowers the largest weight.
-    fn best_chosen<W: Fn(&mut MinimalTree, SwitchId)>(
+    /// As [`Balancer::chosen`], but each route is chosen again while that lowers the largest
+    /// weight.
+    fn best_chosen<W: Fn(&mut NextHopTree, SwitchId)>(
         &mut self,
-        forest: &mut Forest<'_, W>,
-        earlier: Earlier<'_>,
+        trees: &mut TreeCache<'_, W>,
+        earlier: EarlierLayers<'_>,
         watch: &dyn Watch,
-    ) -> Result<Chosen, Interrupted> {
-        let first = self.chosen(forest, earlier, watch)?;
-        self.repeat(first, |own, chosen| own.lay(forest, earlier, chosen, true, watch))
+    ) -> Result<ChosenPorts, Interrupted> {
+        let first = self.chosen(trees, earlier, watch)?;
+        self.repeat(first, |own, chosen| own.lay(trees, earlier, chosen, true, watch))
     }
 
-    /// [`Balancer::chosen`] into `chosen`, which has routes to be taken back first if `again`.
-    fn lay<W: Fn(&mut MinimalTree, SwitchId)>(
+    /// Does the work of [`Balancer::chosen`] in `chosen`. If `again` is set, `chosen` holds routes
+    /// whose load is removed first.
+    fn lay<W: Fn(&mut NextHopTree, SwitchId)>(
         &mut self,
-        forest: &mut Forest<'_, W>,
-        earlier: Earlier<'_>,
-        chosen: &mut Chosen,
+        trees: &mut TreeCache<'_, W>,
+        earlier: EarlierLayers<'_>,
+        chosen: &mut ChosenPorts,
         again: bool,
         watch: &dyn Watch,
     ) -> Result<(), Interrupted> {
@@ -314,7 +319,7 @@ impl<'a> Balancer<'a> {
         let layer = terminals * self.on.switches().len();
         for (r, (home, run)) in runs.iter().enumerate() {
             watch.tick("routing", run[0] as u64, terminals as u64)?;
-            let choices = forest.towards(*home);
+            let choices = trees.towards(*home);
             let switches = choices.open.order.len();
             if !again {
                 self.put_settled(choices, run.len() as u64);
@@ -324,17 +329,17 @@ impl<'a> Balancer<'a> {
                 let first = chosen.place(r, i, switches);
                 let ports = chosen.at(first, switches);
                 match earlier {
-                    Earlier::Tables([]) | Earlier::Chosen([]) => {
+                    EarlierLayers::Tables([]) | EarlierLayers::Chosen([]) => {
                         let none = |_, _| std::iter::empty();
                         self.put_open(choices, *home, none, 1, again, ports);
                     }
-                    Earlier::Tables(all) => {
+                    EarlierLayers::Tables(all) => {
                         let row = t * self.on.switches().len();
                         let own =
                             |_, v: u32| all.iter().skip(row + v as usize).step_by(layer).copied();
                         self.put_open(choices, *home, own, 1, again, ports);
                     }
-                    Earlier::Chosen(all) => {
+                    EarlierLayers::Chosen(all) => {
                         let own = |i, _| all.iter().map(move |c| c.port(first + i));
                         self.put_open(choices, *home, own, 1, again, ports);
                     }
@@ -344,11 +349,11 @@ impl<'a> Balancer<'a> {
         Ok(())
     }
 
-    /// The table of one layer over the channels that are `kept` alone; switches from which these do
-    /// not lead to a terminal forward to it as in the first of the layers before.
+    /// The table of one layer that uses only the channels marked in `kept`. A switch from which
+    /// these do not lead to a terminal forwards to it as in the first layer of `earlier`.
     ///
     /// # Errors
-    /// [`Interrupted`] when `watch` says so.
+    /// [`Interrupted`] when `watch` asks to stop.
     pub(super) fn layer_within(
         &mut self,
         kept: &[bool],
@@ -358,7 +363,7 @@ impl<'a> Balancer<'a> {
         let (on, switches, terminals) =
             (self.on, self.on.switches().len(), self.on.terminals().len());
         let mut next = vec![NO_ROUTE; terminals * switches];
-        let (mut tree, mut inside) = (MinimalTree::default(), vec![false; switches]);
+        let (mut tree, mut inside) = (NextHopTree::default(), vec![false; switches]);
         for (home, run) in Rc::clone(&self.runs).iter() {
             watch.tick("routing", run[0] as u64, terminals as u64)?;
             let home = *home;
@@ -391,10 +396,10 @@ impl<'a> Balancer<'a> {
         Ok(next)
     }
 
-    /// The table that `again`, which takes each route of a table back and lays it anew along the
-    /// ways that are lightest then, makes of the one before, as long as that lowers the largest
-    /// weight of a channel, which is above the average and not all without alternative, and at most
-    /// [`ROUNDS`] times.
+    /// Improves a table by repeated calls of `again`, which removes each route and chooses the path
+    /// that is lightest then. It stops when a call no longer lowers the largest weight of a
+    /// channel, when that weight is the average or has no alternative, and after [`ROUNDS`] calls.
+    /// Returns the best table.
     ///
     /// # Errors
     /// [`Interrupted`] when `again` was.
@@ -422,13 +427,13 @@ impl<'a> Balancer<'a> {
         Ok(table)
     }
 
-    /// Routes to every switch, which add no load.
+    /// Routes to every switch. They add no load.
     ///
     /// # Errors
-    /// [`Interrupted`] when `watch` says so.
-    pub(super) fn switch_routes<W: Fn(&mut MinimalTree, SwitchId)>(
+    /// [`Interrupted`] when `watch` asks to stop.
+    pub(super) fn switch_routes<W: Fn(&mut NextHopTree, SwitchId)>(
         &mut self,
-        forest: &mut Forest<'_, W>,
+        trees: &mut TreeCache<'_, W>,
         watch: &dyn Watch,
     ) -> Result<Vec<u16>, Interrupted> {
         let switches = self.on.switches().len();
@@ -436,7 +441,7 @@ impl<'a> Balancer<'a> {
         for d in (0..switches).map(SwitchId::from) {
             watch.tick("routing", d.ix() as u64, switches as u64)?;
             let entries = &mut to_switch[d.ix() * switches..(d.ix() + 1) * switches];
-            let choices = forest.towards(d);
+            let choices = trees.towards(d);
             choices.write_settled(entries);
             entries[d.ix()] = 0;
             self.choose(&choices.open, d, |_, _| std::iter::empty());
@@ -447,11 +452,11 @@ impl<'a> Balancer<'a> {
         Ok(to_switch)
     }
 
-    /// The lightest way of every switch; among equals the one whose port `earlier` ways of the
-    /// switch used least, then the lowest port.
+    /// Chooses the lightest path of every switch; among equals the one whose port the `earlier`
+    /// routes of the switch used least, then the lowest port.
     fn choose<I: Iterator<Item = u16>>(
         &mut self,
-        tree: &MinimalTree,
+        tree: &NextHopTree,
         destination: SwitchId,
         earlier: impl Fn(usize, u32) -> I,
     ) {
@@ -486,8 +491,8 @@ impl<'a> Balancer<'a> {
         }
     }
 
-    /// Takes the route that `ports` has over `tree`, in its order, as the one chosen.
-    fn read(&mut self, tree: &MinimalTree, ports: &[u16]) {
+    /// Makes the route that `ports` holds, in the order of `tree`, the chosen one.
+    fn read(&mut self, tree: &NextHopTree, ports: &[u16]) {
         self.chosen.clear();
         for (i, &port) in ports.iter().enumerate() {
             let taken = tree.hops(i).iter().find(|(c, _)| self.port[c.0 as usize] == port);
@@ -495,15 +500,17 @@ impl<'a> Balancer<'a> {
         }
     }
 
-    /// What every switch with a choice forwards for those without.
-    fn start_open(&mut self, choices: &Choices, times: u64) {
+    /// Starts the load behind every switch with a choice with what it forwards for switches without
+    /// one.
+    fn start_open(&mut self, choices: &HopChoices, times: u64) {
         for (&v, &carried) in choices.open.order.iter().zip(&choices.carried) {
             self.behind[v as usize] = u64::from(carried) * times;
         }
     }
 
-    /// Gives every chosen hop's weight and the load of the endpoints behind it to `change`.
-    fn carry(&mut self, tree: &MinimalTree, change: impl Fn(&mut u64, u64)) {
+    /// Calls `change` for every chosen hop with the weight of its channel and the load of the
+    /// endpoints behind it.
+    fn carry(&mut self, tree: &NextHopTree, change: impl Fn(&mut u64, u64)) {
         for (&v, &(channel, to)) in tree.order.iter().zip(&self.chosen).rev() {
             let carried = self.behind[v as usize];
             let c = channel.0 as usize;

@@ -1,50 +1,55 @@
-//! Trees of next hops towards one switch, minimal or up and then down: what engines share.
+//! Trees of next hops towards one destination switch, minimal or up*/down*, which all engines
+//! share.
 
 use base::{ChannelId, SwitchId};
 use fabric::network::Topology;
 
-/// The next channel of each switch towards one destination, where it is settled beforehand.
-pub type Fixed = Vec<Option<ChannelId>>;
+/// For each switch, the next channel towards one destination where that is prescribed, `None` where
+/// it is free.
+pub type FixedHops = Vec<Option<ChannelId>>;
 
-/// The next hops that an engine may take towards one destination switch: all minimal ones, or those
-/// of routes that go up and then down.
+/// The next hops that an engine may choose from, towards one destination switch: all minimal ones,
+/// or those of up*/down* routes.
 ///
-/// `order` lists the switches that reach the destination, the destination itself left out;
+/// `order` lists the switches that reach the destination, without the destination itself.
 /// `hops[starts[i]..starts[i + 1]]` are the channels by which `order[i]` comes nearer, in port
-/// order, each with the switch it leads to, which is the destination or earlier in the order.
+/// order, each with the switch that it leads to. That switch is the destination or stands earlier
+/// in `order`.
 #[derive(Debug, Default)]
-pub struct MinimalTree {
+pub struct NextHopTree {
     /// Switches by distance.
     pub order: Vec<u32>,
     starts: Vec<u32>,
     hops: Vec<(ChannelId, u32)>,
     distance: Vec<u32>,
-    /// Scratch of [`MinimalTree::rebuild_where`]: the hop by which a switch was found, and whether
-    /// it can have others.
+    /// Scratch of [`NextHopTree::rebuild_where`]: the hop by which the search found each switch,
+    /// and whether the switch may have further next hops.
     found: Vec<(ChannelId, u32)>,
     others: Vec<bool>,
-    /// Scratch of [`MinimalTree::rebuild_up_down`]: hops of the shortest way that only goes down,
-    /// and whether a switch above may forward to this one.
+    /// Scratch of [`NextHopTree::rebuild_up_down`]: the length of the shortest route that only goes
+    /// down, and whether a switch above may forward to this one.
     down: Vec<u32>,
     entered: Vec<bool>,
 }
 
-/// A direction for every channel: up towards the switch of the lower rank.
+/// The up and down direction of every channel: a channel goes up when it leads to the switch of
+/// lower rank.
 #[derive(Debug)]
-pub struct Ranks {
+pub struct UpDownRanks {
     /// By switch.
     rank: Vec<u32>,
     /// Switches by rank, lowest (topmost) first.
     from_top: Vec<u32>,
-    /// The neighbours of switch `v`: those above from `first[v]` on, those below from `below[v]`.
+    /// The neighbours of each switch `v`: the ones above begin at `first[v]`, the ones below at
+    /// `below[v]`.
     neighbours: Vec<u32>,
     first: Vec<usize>,
     below: Vec<usize>,
 }
 
-impl Ranks {
-    /// The directions that these ranks give, one rank a switch. The two ends of a working link
-    /// differ in rank. O(arcs + n log n), n switches.
+impl UpDownRanks {
+    /// Directions by these ranks, one rank per switch. The two ends of a working link must differ
+    /// in rank. O(arcs + n log n), n switches.
     pub fn new(on: &Topology, rank: Vec<u32>) -> Self {
         let mut from_top: Vec<u32> = (0..rank.len() as u32).collect();
         from_top.sort_by_key(|&v| rank[v as usize]);
@@ -75,10 +80,10 @@ impl Ranks {
     }
 }
 
-impl MinimalTree {
-    /// Recomputes for `destination`, reusing the memory. Where the next channel of a switch is
-    /// `fixed` the switch has no other, and distances are those that remain. O(arcs).
-    pub fn rebuild(&mut self, on: &Topology, destination: SwitchId, fixed: Option<&Fixed>) {
+impl NextHopTree {
+    /// Recomputes the tree for `destination` and reuses the memory. A switch whose next channel is
+    /// `fixed` has no other next hop; distances are those over the remaining hops. O(arcs).
+    pub fn rebuild(&mut self, on: &Topology, destination: SwitchId, fixed: Option<&FixedHops>) {
         match fixed {
             Some(fixed) => self.rebuild_where(on, destination, |v, c| {
                 fixed[v as usize].is_none_or(|own| own == c)
@@ -87,7 +92,8 @@ impl MinimalTree {
         }
     }
 
-    /// Recomputes for `destination` over those channels that `may` grants their switch. O(arcs).
+    /// Recomputes the tree for `destination` over the channels for which `may(switch, channel)` is
+    /// true. O(arcs).
     pub fn rebuild_where(
         &mut self,
         on: &Topology,
@@ -107,7 +113,7 @@ impl MinimalTree {
             let farther = self.distance[v as usize] + 1;
             let last = self.order[self.order.len() - 1];
             if self.order.len() == switches && self.distance[last as usize] < farther {
-                break; // all are found, and no farther ones are left to have a hop to this
+                break; // all switches are found, and none of the last level can forward to this one
             }
             for (&w, c) in graph.neighbours(v as usize).iter().zip(graph.channels(v as usize)) {
                 let distance = &mut self.distance[w as usize];
@@ -135,15 +141,16 @@ impl MinimalTree {
         self.hops = hops;
     }
 
-    /// Recomputes for `destination` with next hops that never go up after they went down, and
-    /// returns how many switches of the order have such a way. Those that have none come after
-    /// them, with their hops along a shortest way to those before. O(arcs + n log n), n switches.
+    /// Recomputes the tree for `to` with next hops that never go up after they went down, and
+    /// returns how many switches of the order have such a route. The others come after them in the
+    /// order; their hops follow a shortest path to the switches before. O(arcs + n log n), n
+    /// switches.
     ///
-    /// A switch that one above may forward to takes a shortest way among those that only go down.
-    /// Any other takes a shortest of its ways down and of its hops up, after which the switch above
-    /// decides. So the hops fit together, whichever of them are chosen: after a hop down comes no
-    /// hop up, and every hop lowers the number of those that remain.
-    pub fn rebuild_up_down(&mut self, on: &Topology, to: SwitchId, ranks: &Ranks) -> usize {
+    /// A switch to which a switch above may forward takes a shortest route among those that only go
+    /// down. Any other switch takes the shortest of its routes down and of its hops up, after which
+    /// the switch above decides. So the hops fit together, whichever of them an engine chooses: no
+    /// hop up follows a hop down, and every hop lowers the number of remaining hops.
+    pub fn rebuild_up_down(&mut self, on: &Topology, to: SwitchId, ranks: &UpDownRanks) -> usize {
         self.start(on.switches().len(), to);
         self.measure_down(to, ranks);
         for &v in ranks.from_top.iter().filter(|v| **v != to.0) {
@@ -178,24 +185,25 @@ impl MinimalTree {
         legal
     }
 
-    /// Replaces it by these switches with their next hops, each of which leads to the destination
-    /// or to an earlier one of them.
+    /// Replaces the tree by these switches and their next hops. Each hop must lead to the
+    /// destination or to an earlier switch.
     pub(super) fn replace<'h>(
         &mut self,
-        ways: impl Iterator<Item = (u32, &'h [(ChannelId, u32)])>,
+        next_hops: impl Iterator<Item = (u32, &'h [(ChannelId, u32)])>,
     ) {
         self.order.clear();
         self.starts.clear();
         self.starts.push(0);
         self.hops.clear();
-        for (v, hops) in ways {
+        for (v, hops) in next_hops {
             self.order.push(v);
             self.hops.extend_from_slice(hops);
             self.starts.push(self.hops.len() as u32);
         }
     }
 
-    /// The hops of those switches that it `has`; it knows no distances.
+    /// The part of the tree that consists of the switches for which `has` is true. It knows no
+    /// distances.
     pub(super) fn part(&self, has: impl Fn(u32) -> bool) -> Self {
         let mut part = Self { starts: vec![0], ..Self::default() };
         let all = self.order.iter().enumerate().filter(|(_, v)| has(**v));
@@ -245,8 +253,8 @@ impl MinimalTree {
         }
     }
 
-    /// Hops of the shortest way from every switch that only goes down.
-    fn measure_down(&mut self, to: SwitchId, ranks: &Ranks) {
+    /// Measures, for every switch, the shortest route that only goes down.
+    fn measure_down(&mut self, to: SwitchId, ranks: &UpDownRanks) {
         self.entered.clear();
         self.entered.resize(self.distance.len(), false);
         self.down.clear();
@@ -265,7 +273,7 @@ impl MinimalTree {
         }
     }
 
-    /// Appends the switches that are not in the order and have a way to those that are.
+    /// Appends the switches that are not in the order but are connected to those that are.
     fn append_rest(&mut self, on: &Topology) {
         let first = self.order.len();
         let mut head = 0;
@@ -281,8 +289,8 @@ impl MinimalTree {
         self.order[first..].sort_unstable_by_key(|&v| (self.distance[v as usize], v));
     }
 
-    /// Lists the hops of the order from position `first` on: those that `takes` accepts, given the
-    /// switch, the switch that the hop leads to, and the channel.
+    /// Lists the next hops of the switches from position `first` of the order on: the channels that
+    /// `takes` accepts, given the switch, the switch at the other end and the channel.
     fn list_hops(
         &mut self,
         on: &Topology,
@@ -300,7 +308,7 @@ impl MinimalTree {
         self.hops = hops;
     }
 
-    /// Hops from `v` to the destination; `u32::MAX` from where there is no way.
+    /// The number of hops from `v` to the destination; `u32::MAX` where no route leads there.
     #[inline]
     pub fn distance(&self, v: u32) -> u32 {
         self.distance[v as usize]

@@ -2,13 +2,13 @@
 //!
 //! Source: Schroeder, Birrell, Burrows, Murray, Needham, Rodeheffer, Satterthwaite, Thacker,
 //! "Autonet: a high-speed, self-configuring local area network using point-to-point links", IEEE
-//! Journal on Selected Areas in Communications 9(8), 1991: a breadth-first tree and
-//! the switch numbers give every link an upper end; no route goes up after it went down, so that
-//! channel dependencies have no cycle. Tables that know the destination only cannot tell whence a
-//! packet came: how the next hops are made to fit together is said in [`MinimalTree`].
+//! Journal on Selected Areas in Communications 9(8), 1991: a breadth-first tree and the switch
+//! numbers give every link an upper end. No route goes up after it went down, so channel
+//! dependencies have no cycle. Tables know only the destination of a packet, not the switch that it
+//! comes from; [`NextHopTree::rebuild_up_down`] says how the next hops still fit together.
 
 use super::sssp::{balanced_routes, endpoints_per_switch};
-use super::trees::{MinimalTree, Ranks};
+use super::trees::{NextHopTree, UpDownRanks};
 use super::{Engine, Promise};
 use base::Stop;
 use base::{Interrupted, Refusal, SwitchId, Watch};
@@ -18,21 +18,22 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::sync::Arc;
 
-/// Up towards a root, then down: free of deadlock on one lane, on any network. Not all minimal.
+/// Up towards a root, then down: free of deadlock on one lane, on any network. Routes are not all
+/// minimal.
 #[derive(Debug, Clone, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct UpDown {
-    /// The root: a switch by name or number. Default, and in the other planes: the switch with the
-    /// least distance to the farthest one, among those the one of least mean distance, the first;
-    /// in trees, all switches of the top level.
+    /// The root: a switch by name or number. By default, and in the other planes: the switch with
+    /// the least distance to the farthest one; among several, the one of least mean distance, then
+    /// the first. In trees, all switches of the top level.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub root: Option<Root>,
+    pub root: Option<RootSwitch>,
 }
 
-/// A switch, as users name it.
+/// The root switch as users name it.
 #[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
 #[serde(untagged)]
-pub enum Root {
+pub enum RootSwitch {
     /// Its number.
     Number(u32),
     /// Its name; digits that name no switch are its number.
@@ -44,7 +45,7 @@ impl Engine for UpDown {
     const PROMISE: Promise = Promise { minimal: false, deadlock_free: true };
 
     fn examples() -> Vec<Self> {
-        vec![Self { root: None }, Self { root: Some(Root::Number(0)) }]
+        vec![Self { root: None }, Self { root: Some(RootSwitch::Number(0)) }]
     }
 
     fn route(&self, on: &Arc<Topology>, layers: u32, watch: &dyn Watch) -> Result<Routing, Stop> {
@@ -53,22 +54,22 @@ impl Engine for UpDown {
             Some(ranks) => ranks,
             None => breadth_first(on, &roots(on, root, watch)?),
         };
-        let legal = |tree: &mut MinimalTree, to| {
+        let legal = |tree: &mut NextHopTree, to| {
             tree.rebuild_up_down(on, to, &ranks);
         };
         balanced_routes(on, layers, legal, watch)
     }
 }
 
-impl Root {
+impl RootSwitch {
     fn find(&self, on: &Topology) -> Result<usize, Refusal> {
         let switches = on.switches();
         let number = |n: u32| Some(n as usize).filter(|&s| s < switches.len());
-        let (told, found) = match self {
+        let (name, found) = match self {
             Self::Number(n) => (n.to_string(), number(*n)),
-            Self::Name(name) => {
-                let named = switches.iter().position(|s| s.name == *name);
-                (name.clone(), named.or_else(|| number(name.parse().ok()?)))
+            Self::Name(text) => {
+                let named = switches.iter().position(|s| s.name == *text);
+                (text.clone(), named.or_else(|| number(text.parse().ok()?)))
             }
         };
         let help = || match switches.iter().position(|s| s.up) {
@@ -79,19 +80,19 @@ impl Root {
             None => "this network has no working switch".to_owned(),
         };
         match found {
-            None => Err(Refusal::new("root", format!("there is no switch {told}"), help())),
+            None => Err(Refusal::new("root", format!("there is no switch {name}"), help())),
             Some(s) if !switches[s].up => {
-                Err(Refusal::new("root", format!("switch {told} has failed"), help()))
+                Err(Refusal::new("root", format!("switch {name} has failed"), help()))
             }
             Some(s) => Ok(s),
         }
     }
 }
 
-/// Ranks of a tree by level, the top first, then number: every switch at the top is a root. None
-/// where a cable does not join a level to the next, or where an endpoint cannot be reached up and
-/// then down from every other of its part. O(switches * arcs).
-fn by_level(on: &Topology) -> Option<Ranks> {
+/// Ranks by level of a tree, the top level first, then by number; every switch of the top level is
+/// a root. `None` where a cable does not join neighbouring levels, or where some endpoint cannot be
+/// reached up and then down from every other one of its connected part. O(switches * arcs).
+fn by_level(on: &Topology) -> Option<UpDownRanks> {
     let level = |s: SwitchId| on.switches()[s.ix()].level;
     let mut links = on.links().iter();
     if on.links().is_empty() || links.any(|l| level(l.a.switch).abs_diff(level(l.b.switch)) != 1) {
@@ -103,9 +104,9 @@ fn by_level(on: &Topology) -> Option<Ranks> {
     for (r, v) in (0..).zip(order) {
         rank[v as usize] = r;
     }
-    let ranks = Ranks::new(on, rank);
+    let ranks = UpDownRanks::new(on, rank);
     let (endpoints, (part, _)) = (endpoints_per_switch(on), on.graph().components());
-    let mut tree = MinimalTree::default();
+    let mut tree = NextHopTree::default();
     let edge = |s: &usize| endpoints[*s] > 0;
     let reached = |d: usize| {
         let legal = tree.rebuild_up_down(on, SwitchId::from(d), &ranks);
@@ -115,7 +116,8 @@ fn by_level(on: &Topology) -> Option<Ranks> {
     (0..endpoints.len()).filter(edge).all(reached).then_some(ranks)
 }
 
-/// How far a switch stands from those it reaches: hops to the farthest, their sum, its number.
+/// How central a switch is: hops to the farthest switch that it reaches, the sum of hops to all,
+/// and its number.
 fn standing(on: &Topology, v: usize) -> (u32, u64, u32) {
     let distance = on.graph().distances_from(v);
     let reached = || distance.iter().filter(|d| **d != u32::MAX);
@@ -123,12 +125,12 @@ fn standing(on: &Topology, v: usize) -> (u32, u64, u32) {
     (farthest, reached().map(|&d| u64::from(d)).sum(), v as u32)
 }
 
-/// The switch in the middle: of those with links the one with the least distance to the farthest
-/// switch that it reaches, among such the least sum of distances, then the first. `None` where
-/// there is no switch. O(switches * arcs).
+/// The most central switch: among switches with links the one with the least distance to the
+/// farthest switch that it reaches; among several, the least sum of distances, then the first.
+/// `None` where there is no switch. O(switches * arcs).
 ///
 /// # Errors
-/// [`Interrupted`] when the watch says so.
+/// [`Interrupted`] when `watch` asks to stop.
 pub fn middle(on: &Topology, watch: &dyn Watch) -> Result<Option<SwitchId>, Interrupted> {
     let switches = on.switches().len();
     let mut best = None;
@@ -140,7 +142,8 @@ pub fn middle(on: &Topology, watch: &dyn Watch) -> Result<Option<SwitchId>, Inte
     Ok(best.map(|(_, (_, _, v))| SwitchId(v)))
 }
 
-/// A root for every connected part: `given` in its own. O(switches * arcs).
+/// Chooses a root for every connected part: `given` in its own part, the most central switch
+/// elsewhere. O(switches * arcs).
 fn roots(on: &Topology, given: Option<usize>, watch: &dyn Watch) -> Result<Vec<u32>, Interrupted> {
     let (component, parts) = on.graph().components();
     let mut best: Vec<Option<(u32, u64, u32)>> = vec![None; parts as usize];
@@ -157,8 +160,8 @@ fn roots(on: &Topology, given: Option<usize>, watch: &dyn Watch) -> Result<Vec<u
     Ok(best.into_iter().flatten().map(|(_, _, v)| v).collect())
 }
 
-/// Ranks by distance from the root, then number. O(arcs + n log n).
-fn breadth_first(on: &Topology, roots: &[u32]) -> Ranks {
+/// Ranks by distance from the root, then by number. O(arcs + n log n).
+fn breadth_first(on: &Topology, roots: &[u32]) -> UpDownRanks {
     let level = on.graph().distances_from_any(roots);
     let mut order: Vec<u32> = (0..level.len() as u32).collect();
     order.sort_by_key(|&v| level[v as usize]);
@@ -166,5 +169,5 @@ fn breadth_first(on: &Topology, roots: &[u32]) -> Ranks {
     for (r, v) in (0..).zip(order) {
         rank[v as usize] = r;
     }
-    Ranks::new(on, rank)
+    UpDownRanks::new(on, rank)
 }

@@ -1,18 +1,18 @@
-//! Valiant's detour as fixed tables: every address has an intermediate switch of its own.
+//! Valiant routing in fixed tables: every address has its own intermediate switch.
 //!
 //! Source: Valiant & Brebner, "Universal schemes for parallel communication", STOC 1981: a packet
 //! goes to a random intermediate node first, then to its destination, so that any traffic loads the
-//! network as random traffic does. There the intermediate is drawn for every packet; a forwarding
-//! table knows the destination only, so here it is drawn for every (layer, terminal).
+//! network as random traffic does. In the paper the intermediate is drawn for every packet. A
+//! forwarding table knows the destination only, so here it is drawn for every (layer, terminal).
 //!
-//! One route leads from the intermediate to the destination, a minimal one. All other switches send
-//! towards the intermediate, minimally, until that route is met, and along it from there: a tree,
-//! in which no route is longer than both ways together.
+//! One minimal route leads from the intermediate switch to the destination. All other switches send
+//! minimally towards the intermediate until they meet that route, and along it from there. The
+//! result is a tree in which no route is longer than the two parts together.
 
 use super::sssp::minimal_switch_routes;
-use super::trees::MinimalTree;
+use super::trees::NextHopTree;
 use super::{Engine, Promise};
-use crate::lanes::Usual;
+use crate::lanes::DefaultLanes;
 use base::Stop;
 use base::seed::Stream;
 use base::{SwitchId, TerminalId, Watch};
@@ -22,11 +22,12 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::sync::Arc;
 
-/// Detours over a random switch a terminal and layer; deadlock-free by virtual lanes. Not minimal.
+/// Routes over a random intermediate switch for each terminal and layer; deadlock-free by virtual
+/// lanes. Not minimal.
 #[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct ValiantStatic {
-    /// Seed of the intermediate switches and of the ways to and from them.
+    /// Seed of the intermediate switches and of the paths to and from them.
     #[serde(default)]
     pub seed: u64,
 }
@@ -34,7 +35,7 @@ pub struct ValiantStatic {
 impl Engine for ValiantStatic {
     const NAME: &'static str = "valiant_static";
     const PROMISE: Promise = Promise { minimal: false, deadlock_free: true };
-    const LANES: Usual = Usual::Online;
+    const LANES: DefaultLanes = DefaultLanes::Online;
 
     fn examples() -> Vec<Self> {
         vec![Self { seed: 0 }]
@@ -68,7 +69,7 @@ impl Engine for ValiantStatic {
     }
 }
 
-/// Writes the ports of every switch but `home` towards it by way of `middle`.
+/// Writes the port of every switch but `home` towards `home` over the intermediate switch `middle`.
 fn detour(
     on: &Topology,
     home: SwitchId,
@@ -76,7 +77,7 @@ fn detour(
     random: &mut Stream,
     entries: &mut [u16],
 ) {
-    let mut tree = MinimalTree::default();
+    let mut tree = NextHopTree::default();
     let mut write = |to: SwitchId, entries: &mut [u16]| {
         tree.rebuild(on, to, None);
         for (i, &v) in tree.order.iter().enumerate() {
@@ -86,17 +87,17 @@ fn detour(
         }
     };
     write(home, entries);
-    // the route on from the middle, which goes over what is written next
-    let mut way = Vec::new();
+    // the route from the middle on is kept: it must replace the entries that are written next
+    let mut last_part = Vec::new();
     let mut at = middle;
     while at != home {
         let port = entries[at.ix()];
         let (_, ahead) = on.hop(at, port).expect("a minimal next hop is a link");
-        way.push((at, port));
+        last_part.push((at, port));
         at = ahead;
     }
     write(middle, entries);
-    for (switch, port) in way {
+    for (switch, port) in last_part {
         entries[switch.ix()] = port;
     }
 }

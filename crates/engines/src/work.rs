@@ -1,13 +1,15 @@
-//! What routing will take, known before it begins.
+//! The memory and the time that routing will need, estimated before it begins.
 
 use crate::engine;
-use crate::forest::{MOST_BYTES, open_share};
+use crate::tree_cache::{MOST_BYTES, open_share};
 use base::Need;
 use fabric::Topology;
 use fabric::size::Size;
 
-/// Tables by engine `name` with `layers` routes a terminal, for a network of this size; `on` where
-/// it is built already.
+/// The need of engine `name` for tables with `layers` routes per terminal on a network of this
+/// size. `on` is the network itself, where it is already built.
+///
+/// The factors were measured, as those of [`fabric::size`] were.
 ///
 /// The figures were measured, as those of [`fabric::size`].
 pub fn need(size: &Size, on: Option<&Topology>, name: &str, layers: u32) -> Need {
@@ -19,12 +21,13 @@ pub fn need(size: &Size, on: Option<&Topology>, name: &str, layers: u32) -> Need
         let rows = f64::from(layers) * (size.edge * size.switches + size.terminals * own);
         let kept = rows.min(entries + pairs);
         let trees = (17.5 * pairs).min(MOST_BYTES as f64);
-        // what sssp has chosen it keeps beside the tables, twice while it chooses again
+        // sssp keeps its choices beside the tables, and two copies while it chooses again
         let (entry, arc) = if name == "sssp" { (6.6, 5.0) } else { (2.2, 3.0) };
         let seconds = 1e-9 * (arc * searches + 25.0 * kept);
         return Need::new(entry * kept + 2.0 * pairs + trees, seconds);
     }
-    // bytes an entry and a pair of switches, and nanoseconds an arc of every switch's search
+    // bytes per entry, bytes per pair of switches, and nanoseconds per arc that a search from one
+    // switch visits
     let (entry, pair, arc) = match name {
         "dor" | "ecmp" => (3.0, 3.0, 3.0),
         "rues" | "fatpaths" => (2.7, 20.5, 6.0),

@@ -1,4 +1,5 @@
-//! What the algebraic families share: checks of parameters, Cayley graphs of bits, planes, squares.
+//! Functions that the algebraic families share: checks of parameters, Cayley graphs of binary
+//! words, projective planes, Paley graphs.
 
 use super::wish::Wish;
 use super::{Family, MAX_P, MAX_PORTS, in_range};
@@ -17,8 +18,8 @@ pub(super) fn endpoints(p: Option<u32>, network_radix: u32, diameter: u32) -> Re
     in_range("p", p.unwrap_or(rule), 0, most)
 }
 
-/// `value` when it is at most `most` and `good`, else a refusal of `param` with the nearest that
-/// are. O(most) calls of `good`.
+/// Returns `value` when it is at most `most` and `good`, else a refusal of `param` with the nearest
+/// valid values. O(most) calls of `good`.
 pub(super) fn one_of(
     param: &str,
     value: u32,
@@ -36,14 +37,15 @@ pub(super) fn one_of(
     Err(Refusal::new(param, why, format!("nearest: {}", near.join(", "))))
 }
 
-/// The member with the endpoints of a wish, of the one that `of` gives for a number of endpoints.
+/// The member with the number of endpoints that a wish implies; `of` makes the member for a number
+/// of endpoints.
 pub(super) fn sized<F: Family>(wish: &Wish, of: impl Fn(Option<u32>) -> F) -> Option<F> {
     let promise = of(Some(0)).promise().ok()?;
     wish.endpoints_of(&promise).map(|p| of(Some(p)))
 }
 
-/// Of `members` the largest of each network radix: what to offer for a wish where two parameters
-/// make many members of one radix, most of them far from the largest.
+/// The largest of `members` for each network radix. It is the list to offer for a wish where two
+/// parameters make many members of one radix, most of them far from the largest.
 pub(super) fn largest_of_each_radix<F: Family>(members: impl Iterator<Item = F>) -> Vec<F> {
     let mut best: BTreeMap<u32, (u64, F)> = BTreeMap::new();
     for member in members {
@@ -105,11 +107,11 @@ pub(super) fn star_product(
 /// The projective plane over GF(q) with the polarity of the dot product.
 ///
 /// Points are numbered (1, y, z), then (0, 1, z), then (0, 0, 1), each in lexicographic order.
-pub(super) struct Plane {
+pub(super) struct ProjectivePlane {
     field: Field,
 }
 
-impl Plane {
+impl ProjectivePlane {
     /// The plane of order `q`, a prime power.
     ///
     /// # Errors
@@ -162,8 +164,8 @@ impl Plane {
         self.polar(point).binary_search(&point).is_ok()
     }
 
-    /// The cluster of every point, as PolarFly's racks: 0 has the quadrics; the others the
-    /// neighbours of the first quadric, each with its own neighbours. O(q^2 log q).
+    /// The cluster of every point, as in PolarFly's racks: cluster 0 has the quadrics; each other
+    /// cluster has a neighbour of the first quadric with its own neighbours. O(q^2 log q).
     pub(super) fn clusters(&self) -> Vec<u32> {
         let mut cluster = vec![0; self.points() as usize];
         let quadrics: Vec<u32> = (0..self.points()).filter(|&u| self.is_quadric(u)).collect();
@@ -205,11 +207,11 @@ impl PlaneCounts {
 }
 
 /// The Paley graph of order q = 1 mod 4: field elements, linked when their difference is a square.
-pub(super) struct Paley {
+pub(super) struct PaleyGraph {
     field: Field,
 }
 
-impl Paley {
+impl PaleyGraph {
     /// Checks the order: a prime power 4 w + 1 from 5 to `most`.
     ///
     /// # Errors
@@ -241,13 +243,13 @@ impl Paley {
         (0..self.field.order()).flat_map(|x| above(x).map(move |y| (x, y))).collect()
     }
 
-    /// The primitive element times `x`: takes the graph to its complement.
+    /// The primitive element times `x`: this map takes the graph to its complement.
     pub(super) fn turned(&self, x: u32) -> u32 {
         self.field.mul(self.field.power(1), x)
     }
 }
 
-/// What the tests of the families share.
+/// Functions that the tests of the families share.
 #[cfg(test)]
 pub(super) mod testing {
     use super::super::{Family, recipe};
@@ -261,12 +263,13 @@ pub(super) mod testing {
         built.expect("a valid network")
     }
 
-    /// What the network of a member that exists breaks of its promise.
+    /// The parts of its promise that the network of an existing member breaks.
     pub(in super::super) fn broken<F: Family>(member: &F) -> Vec<String> {
         broken_promises(&member.promise().expect("a member"), &built(member))
     }
 
-    /// The refusal of a member that does not exist, the same by promise and build.
+    /// The refusal of a member that does not exist; promise and build must refuse it with the same
+    /// words.
     pub(in super::super) fn refused<F: Family>(member: &F) -> Refusal {
         let refusal = member.promise().expect_err("no such member");
         let Err(again) = member.build() else { panic!("built what is not promised: {refusal}") };
@@ -282,7 +285,7 @@ mod tests {
     #[test]
     fn polars_are_the_points_of_dot_product_zero_and_clusters_are_stars() {
         for q in [2, 3, 4, 5, 7, 8, 9, 11] {
-            let (plane, f) = (Plane::new(q).expect("q"), Field::new(q).expect("q"));
+            let (plane, f) = (ProjectivePlane::new(q).expect("q"), Field::new(q).expect("q"));
             let dot = |u: [u32; 3], v: [u32; 3]| {
                 (0..3).map(|k| f.mul(u[k], v[k])).fold(0, |sum, x| f.add(sum, x))
             };
@@ -303,9 +306,9 @@ mod tests {
 
     #[test]
     fn values_beside_the_good_ones_are_refused_with_the_nearest() {
-        assert_eq!(Paley::order(13, 20), Ok(13));
-        assert_eq!(Paley::order(14, 20).expect_err("14").help, "nearest: 13, 17");
-        assert_eq!(Paley::order(u32::MAX, 20).expect_err("far").help, "nearest: 17");
-        assert_eq!(Paley::order(0, 20).expect_err("0").help, "nearest: 5");
+        assert_eq!(PaleyGraph::order(13, 20), Ok(13));
+        assert_eq!(PaleyGraph::order(14, 20).expect_err("14").help, "nearest: 13, 17");
+        assert_eq!(PaleyGraph::order(u32::MAX, 20).expect_err("far").help, "nearest: 17");
+        assert_eq!(PaleyGraph::order(0, 20).expect_err("0").help, "nearest: 5");
     }
 }

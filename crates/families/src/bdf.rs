@@ -15,7 +15,7 @@
 //! f(x) of a point two links away; two structure links alone lead to x, three to f(x), for there is
 //! a walk of three links between any two points that are not linked.
 
-use super::algebra::{Plane, PlaneCounts, endpoints, one_of, sized, star_product};
+use super::algebra::{PlaneCounts, ProjectivePlane, endpoints, one_of, sized, star_product};
 use super::wish::Wish;
 use super::{Claim, Family, Promise, Ratio};
 use base::field::prime_power;
@@ -85,7 +85,7 @@ fn links_of_x(d: u32) -> Vec<(u32, u32)> {
 }
 
 impl Bdf {
-    /// Endpoints per switch, of a member that exists.
+    /// Checks the parameters and returns the endpoints per switch.
     fn checked(&self) -> Result<u32, Refusal> {
         let good = |u| u % 2 == 1 && prime_power(u).is_some();
         one_of("u", self.u, MAX_U, "an odd prime power", good)?;
@@ -120,7 +120,7 @@ impl Family for Bdf {
 
     fn build(&self) -> Result<Builder, Refusal> {
         let p = self.checked()?;
-        let plane = Plane::new(self.u)?;
+        let plane = ProjectivePlane::new(self.u)?;
         let (nodes, order) = (plane.points(), self.u + 1);
         let mut b = Builder::new();
         for a in 0..nodes {

@@ -11,7 +11,7 @@
 //! the others the outputs. Groups are stages. Ports: endpoints, links to the stage before, links to
 //! the next.
 
-use super::multistage::Stages;
+use super::multistage::ButterflyStages;
 use super::{Claim, Family, Promise, Ratio, in_range};
 use base::Refusal;
 use fabric::geometry::{Form, Geometry};
@@ -65,7 +65,7 @@ impl Family for Benes {
     fn build(&self) -> Result<Builder, Refusal> {
         let digits = in_range("n", self.n, 2, MAX_N)? - 1;
         let changes = (0..digits).chain((0..digits).rev()).collect();
-        Ok(Stages { k: 2, digits, changes }.build("benes"))
+        Ok(ButterflyStages { k: 2, digits, changes }.build("benes"))
     }
 }
 

@@ -11,9 +11,9 @@
 //! Distances are exact: f turns squares into non-squares and f f keeps them, so that one Paley link
 //! before, between or after two structure links leads to every element but those that structure
 //! links alone lead to. The latter are f f(x), x or its inverse, by the order of the three switches
-//! on the way; the promise counts which of them two switches have.
+//! on the path; the promise counts which of them two switches have.
 
-use super::algebra::{Paley, endpoints, largest_of_each_radix, sized, star_product};
+use super::algebra::{PaleyGraph, endpoints, largest_of_each_radix, sized, star_product};
 use super::slim_fly::SlimFly;
 use super::wish::Wish;
 use super::{Claim, Family, Promise, Ratio, recipe};
@@ -41,8 +41,8 @@ pub struct Bundlefly {
 const MAX_Q: u32 = 128;
 const MAX_PALEY: u32 = 256;
 
-/// A member whose parameters have been checked.
-struct Checked {
+/// The checked parameters of a `BundleFly` network, with what follows from them.
+struct CheckedBundlefly {
     structure: SlimFly,
     /// Network radix of the Slim Fly.
     structure_radix: u32,
@@ -52,13 +52,13 @@ struct Checked {
 }
 
 impl Bundlefly {
-    fn checked(&self) -> Result<Checked, Refusal> {
+    fn checked(&self) -> Result<CheckedBundlefly, Refusal> {
         let structure = SlimFly { q: self.q, p: Some(0) };
         let structure_radix = structure.promise()?.network_radix;
         super::in_range("q", self.q, 3, MAX_Q)?;
-        let radix = structure_radix + (Paley::order(self.paley, MAX_PALEY)? - 1) / 2;
+        let radix = structure_radix + (PaleyGraph::order(self.paley, MAX_PALEY)? - 1) / 2;
         let p = endpoints(self.p, radix, 3)?;
-        Ok(Checked { structure, structure_radix, radix, p })
+        Ok(CheckedBundlefly { structure, structure_radix, radix, p })
     }
 }
 
@@ -104,7 +104,7 @@ impl Family for Bundlefly {
     }
 
     fn promise(&self) -> Result<Promise, Refusal> {
-        let Checked { structure, structure_radix, radix, p } = self.checked()?;
+        let CheckedBundlefly { structure, structure_radix, radix, p } = self.checked()?;
         let (q, order) = (u64::from(self.q), u64::from(self.paley));
         let nodes = 2 * q * q;
         let n = nodes * order;
@@ -119,8 +119,8 @@ impl Family for Bundlefly {
     }
 
     fn build(&self) -> Result<Builder, Refusal> {
-        let Checked { structure, p, .. } = self.checked()?;
-        let paley = Paley::new(self.paley)?;
+        let CheckedBundlefly { structure, p, .. } = self.checked()?;
+        let paley = PaleyGraph::new(self.paley)?;
         let structure = structure.build()?.finish(recipe(&structure))?;
         let mut b = Builder::new();
         for (u, s) in (0..).zip(structure.switches()) {

@@ -15,7 +15,7 @@ use serde::{Deserialize, Serialize};
 /// Complete graph: n switches, a link between every two.
 #[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-pub struct Complete {
+pub struct CompleteGraph {
     /// Number of switches, 1 to 8192.
     pub n: u32,
     /// Endpoints per switch; the default is the network radix, n - 1 (1 for a single switch).
@@ -25,15 +25,15 @@ pub struct Complete {
 
 const MAX_N: u32 = 8192;
 
-impl Complete {
-    /// Endpoints per switch, of a member that exists.
+impl CompleteGraph {
+    /// Checks the parameters and returns the endpoints per switch.
     fn checked(&self) -> Result<u32, Refusal> {
         in_range("n", self.n, 1, MAX_N)?;
         endpoints(self.p, self.n - 1, 1)
     }
 }
 
-impl Family for Complete {
+impl Family for CompleteGraph {
     const NAME: &'static str = "complete";
 
     fn examples() -> Vec<Self> {
@@ -79,7 +79,7 @@ mod tests {
     #[test]
     fn every_size_to_40_keeps_its_promise_and_ports_are_sorted() {
         for n in 1..=40 {
-            let member = Complete { n, p: Some(2) };
+            let member = CompleteGraph { n, p: Some(2) };
             assert_eq!(broken(&member), Vec::<String>::new(), "n={n}");
             let t = built(&member);
             for s in 0..n {
@@ -91,11 +91,11 @@ mod tests {
 
     #[test]
     fn the_limits_hold() {
-        let promise = Complete { n: MAX_N, p: None }.promise().expect("the largest");
+        let promise = CompleteGraph { n: MAX_N, p: None }.promise().expect("the largest");
         assert_eq!((promise.links, promise.radix), (33_550_336, 8191 + 4096));
         for n in [0, MAX_N + 1, u32::MAX] {
-            assert_eq!(refused(&Complete { n, p: None }).help, "1 to 8192");
+            assert_eq!(refused(&CompleteGraph { n, p: None }).help, "1 to 8192");
         }
-        assert_eq!(refused(&Complete { n: 4, p: Some(u32::MAX) }).param, "p");
+        assert_eq!(refused(&CompleteGraph { n: 4, p: Some(u32::MAX) }).param, "p");
     }
 }

@@ -5,14 +5,14 @@
 //! Bermond & Peyrat, "De Bruijn and Kautz networks: a competitor for the hypercube?", 1989.
 //!
 //! Links are those of the directed graphs without directions: loops are left out, and two words
-//! that are shifts of each other both ways have one link. Coordinates are the letters. Ports come
-//! in the order of the switches they lead to.
+//! that are shifts of each other in both directions have one link. Coordinates are the letters.
+//! Ports come in the order of the switches they lead to.
 //!
 //! The diameter is n: each step brings one new letter, and there are words that share none, or (for
-//! Kautz with three letters) only single letters too far apart to be of use. A walk that sheds m
-//! letters and ends c places off takes 2 m - |c| steps or more; counting the words that so many
-//! steps can lead to bounds the mean distance below. All shifts one way or all the other way bound
-//! it above.
+//! Kautz with three letters) only single letters too far apart to help. A walk that removes m
+//! letters and ends shifted by c places takes 2 m - |c| steps or more; counting the words that can
+//! be reached in k steps bounds the mean distance from below. Walks that shift in one direction
+//! only bound it from above.
 
 use super::algebra::{endpoints, sized};
 use super::wish::Wish;
@@ -55,11 +55,12 @@ const MAX_N: u32 = 25;
 /// Most words times d.
 const MAX_ARCS: u64 = 1 << 26;
 
-/// The words of a member, checked: the first letter is one of `letters`, every other one of `d`.
+/// The words of a De Bruijn or Kautz network, checked: the first letter is one of `letters`, every
+/// other one of `d`.
 ///
 /// Words are numbered in lexicographic order.
 #[derive(Clone, Copy)]
-struct Words {
+struct WordGraph {
     letters: u32,
     d: u32,
     n: u32,
@@ -67,7 +68,7 @@ struct Words {
     count: u64,
 }
 
-impl Words {
+impl WordGraph {
     fn new(letters: u32, d: u32, n: u32) -> Result<Self, Refusal> {
         in_range("d", d, 2, 8191)?;
         in_range("n", n, 1, MAX_N)?;
@@ -82,8 +83,8 @@ impl Words {
         })
     }
 
-    /// Most links of a switch: to d words either way, less the loop or the shifts both ways that
-    /// every short word has.
+    /// The largest number of links of a switch: to d words in each direction, less the loop, or the
+    /// shifts in both directions that every short word has.
     fn network_radix(self) -> u32 {
         match self.n {
             1 => self.letters - 1,
@@ -92,10 +93,10 @@ impl Words {
         }
     }
 
-    /// The promise; there are `loops` words that are their own shift.
+    /// The promise; `loops` words are their own shift.
     fn promise(self, loops: u64, p: u32) -> Promise {
         let (letters, d) = (u64::from(self.letters), u64::from(self.d));
-        // words of two letters in turn are shifts of each other both ways
+        // words of two alternating letters are shifts of each other in both directions
         let links = self.count * d - loops - letters * (letters - 1) / 2;
         let pairs = self.count * (self.count - 1);
         let of = |sum: u64| Ratio { num: sum, den: pairs };
@@ -115,8 +116,8 @@ impl Words {
         let all = count * count;
         let (mut low, mut high) = (0, 0);
         for k in 0..self.n {
-            // words from one word, by letters shed m and places off c >= 2 m - k; those of fewer
-            // letters than half of k are among those of more
+            // words reached from one word by m removed letters and a shift of c >= 2 m - k places;
+            // those of fewer letters than half of k are among those of more
             let mut ball = 0_u64;
             for m in k / 2..=k {
                 let off = (2 * m).saturating_sub(k)..=m;
@@ -125,20 +126,20 @@ impl Words {
                 ball = count.min(ball.saturating_add(words));
             }
             low += count * (count - ball);
-            // d^k words a way; a word is reached both ways when its period is 2 k, or shorter than
-            // that of its middle, which is free
-            let one_way = d.pow(k);
+            // d^k words in each direction; a word is reached in both directions when its period is
+            // 2 k, or shorter than that of its middle, which is free
+            let one_direction = d.pow(k);
             let both = if self.letters == self.d {
-                one_way * one_way
+                one_direction * one_direction
             } else {
-                u64::from(self.letters) * one_way * one_way / d
+                u64::from(self.letters) * one_direction * one_direction / d
             };
-            high += if k == 0 { all - count } else { all - (2 * count * one_way - both) };
+            high += if k == 0 { all - count } else { all - (2 * count * one_direction - both) };
         }
         (low, high)
     }
 
-    /// The letters of a word; where neighbouring letters are different, a digit counts the letters
+    /// The letters of a word. Where neighbouring letters are different, a digit counts the letters
     /// without the one before.
     fn spell(self, word: u32) -> Vec<u32> {
         let mut letters: Vec<u32> = Vec::with_capacity(self.n as usize);
@@ -201,8 +202,8 @@ fn within(wish: &Wish) -> impl Iterator<Item = (u32, u32)> {
 }
 
 impl DeBruijn {
-    fn words(&self) -> Result<Words, Refusal> {
-        Words::new(self.d, self.d, self.n)
+    fn words(&self) -> Result<WordGraph, Refusal> {
+        WordGraph::new(self.d, self.d, self.n)
     }
 }
 
@@ -244,8 +245,8 @@ impl Family for DeBruijn {
 }
 
 impl Kautz {
-    fn words(&self) -> Result<Words, Refusal> {
-        Words::new(self.d.saturating_add(1), self.d, self.n)
+    fn words(&self) -> Result<WordGraph, Refusal> {
+        WordGraph::new(self.d.saturating_add(1), self.d, self.n)
     }
 }
 

@@ -36,7 +36,7 @@ pub struct Delorme {
 const MAX_Q: u32 = 32;
 
 impl Delorme {
-    /// Endpoints per switch, of a member that exists.
+    /// Checks the parameters and returns the endpoints per switch.
     fn checked(&self) -> Result<u32, Refusal> {
         let good = |q: u32| q.is_power_of_two() && q.ilog2() % 2 == 1;
         one_of("q", self.q, MAX_Q, "an odd power of 2", good)?;
@@ -44,14 +44,15 @@ impl Delorme {
     }
 }
 
-/// The quadrangle's points, numbered (), (a), (k, b), (a, l, c), each in lexicographic order.
-struct Points {
+/// The points of a generalized quadrangle, numbered (), (a), (k, b), (a, l, c), each in
+/// lexicographic order.
+struct QuadranglePoints {
     field: Field,
     /// 2^e, for q = 2^(2e+1).
     exponent: u32,
 }
 
-impl Points {
+impl QuadranglePoints {
     fn at(&self, point: u32) -> Vec<u32> {
         let q = self.field.order();
         let (pairs, triples) = (1 + q, 1 + q + q * q);
@@ -137,7 +138,7 @@ impl Family for Delorme {
     fn build(&self) -> Result<Builder, Refusal> {
         let p = self.checked()?;
         let field = Field::new(self.q)?;
-        let points = Points { field, exponent: 1 << (self.q.ilog2() / 2) };
+        let points = QuadranglePoints { field, exponent: 1 << (self.q.ilog2() / 2) };
         let q = self.q;
         let n = (q + 1) * (q * q + 1);
         let mut b = Builder::new();
@@ -173,12 +174,12 @@ mod tests {
         }
     }
 
-    /// Two points are linked both ways or not at all: the polarity is one.
+    /// Two points are linked in both directions or not at all: the map is a polarity.
     #[test]
     fn being_on_the_other_s_line_is_symmetric() {
         for q in [2, 8, 32_u32] {
             let field = Field::new(q).expect("a power of 2");
-            let points = Points { field, exponent: 1 << (q.ilog2() / 2) };
+            let points = QuadranglePoints { field, exponent: 1 << (q.ilog2() / 2) };
             let n = (q + 1) * (q * q + 1);
             let mut absolute = 0;
             for i in 0..n {

@@ -11,7 +11,7 @@
 //! partners with random others until no link is double. Ports: endpoints, then by the number of
 //! the switch they lead to.
 
-use super::random::{Links, concentration, distances, in_order, sizes};
+use super::random::{LinkEnds, concentration, distances, in_order, sizes};
 use super::wish::Wish;
 use super::{Family, MAX_P, Promise, in_range};
 use base::seed::Stream;
@@ -46,16 +46,16 @@ const MAX_N: u32 = 1 << 26;
 /// The most random links of a switch.
 const MAX_Y: u32 = 4096;
 
-/// A member whose parameters have been checked.
-struct Checked {
-    /// How far ahead on the ring the regular links lead, the ring's own first.
+/// The checked parameters of a DLN network, with what follows from them.
+struct CheckedDln {
+    /// The steps of the regular links along the ring, the ring's own link first.
     steps: Vec<u32>,
     degree: u32,
     p: u32,
 }
 
 impl Dln {
-    fn checked(&self) -> Result<Checked, Refusal> {
+    fn checked(&self) -> Result<CheckedDln, Refusal> {
         let n = in_range("n", self.n, 3, MAX_N)?;
         // a shortcut of one step would be the ring's link again
         let x = in_range("x", self.x.unwrap_or(2), 2, n.ilog2() + 1)?;
@@ -69,10 +69,10 @@ impl Dln {
         let most = (n / 2).saturating_sub(regular + 2).min(MAX_Y);
         let degree = regular + in_range("y", self.y, 0, most)?;
         let p = self.p.unwrap_or_else(|| concentration(n.into(), degree));
-        Ok(Checked { steps, degree, p: in_range("p", p, 0, MAX_P)? })
+        Ok(CheckedDln { steps, degree, p: in_range("p", p, 0, MAX_P)? })
     }
 
-    /// A bound on the diameter: the ring's, halved by every shortcut that one may take once.
+    /// A bound of the diameter: that of the ring, halved by every regular shortcut.
     fn farthest(&self, steps: &[u32]) -> u32 {
         let mut left = self.n / 2;
         let mut best = left;
@@ -84,10 +84,10 @@ impl Dln {
         best
     }
 
-    fn links(&self, steps: &[u32]) -> Links {
+    fn links(&self, steps: &[u32]) -> LinkEnds {
         let n = self.n;
         let ahead = |&step: &u32| (0..n).map(move |i| [i, (i + step) % n]);
-        let mut links: Links = steps.iter().flat_map(ahead).collect();
+        let mut links: LinkEnds = steps.iter().flat_map(ahead).collect();
         links.retain(|&[a, b]| 2 * a.abs_diff(b) != n || a < b);
         let mut rows = vec![Vec::new(); n as usize];
         for &[a, b] in &links {
@@ -138,7 +138,7 @@ impl Family for Dln {
     }
 
     fn promise(&self) -> Result<Promise, Refusal> {
-        let Checked { steps, degree, p } = self.checked()?;
+        let CheckedDln { steps, degree, p } = self.checked()?;
         let n = u64::from(self.n);
         let (diameter, mean) = distances(n, degree, self.farthest(&steps));
         let promise = Promise::direct(n, p, n * u64::from(degree) / 2, degree, diameter, mean);
@@ -147,7 +147,7 @@ impl Family for Dln {
     }
 
     fn build(&self) -> Result<Builder, Refusal> {
-        let Checked { steps, p, .. } = self.checked()?;
+        let CheckedDln { steps, p, .. } = self.checked()?;
         let mut b = Builder::new();
         for i in 0..self.n {
             b.switch(Switch::new(format!("dln-{i}")).at(0, vec![i]));

@@ -43,9 +43,9 @@ pub struct Dragonfly {
 pub enum Arrangement {
     /// Groups 0, 1, 2, ... without the own one (consecutive).
     Absolute,
-    /// The next group, the one after it, and so on, round the circle of groups.
+    /// The next group, the one after it, and so on, round the ring of groups.
     Relative,
-    /// As relative, the other way round: the previous group first.
+    /// As relative, in the opposite direction: the previous group first.
     Palmtree,
     /// The next and the previous group, then those at distance two, and so on.
     Circulant,
@@ -62,9 +62,9 @@ const MOST: u32 = 1024;
 /// Promises count two-link shortcuts one by one up to this many steps, else they give bounds.
 const COUNTED_STEPS: u64 = 1 << 22;
 
-/// A member whose parameters have been checked and filled in.
+/// The wiring of groups by global links: parameters checked and filled in.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Wiring {
+pub(super) struct GlobalWiring {
     pub(super) p: u32,
     pub(super) a: u32,
     pub(super) h: u32,
@@ -74,9 +74,9 @@ pub(super) struct Wiring {
     pub(super) arrangement: Arrangement,
 }
 
-/// Ordered pairs of switches in different groups, by distance.
+/// The numbers of ordered pairs of switches in different groups, by distance.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-struct Near {
+struct DistanceCounts {
     /// One hop apart.
     one: u64,
     /// At most two hops apart.
@@ -84,7 +84,7 @@ struct Near {
 }
 
 impl Dragonfly {
-    fn wiring(&self) -> Result<Wiring, Refusal> {
+    fn wiring(&self) -> Result<GlobalWiring, Refusal> {
         let h = in_range("h", self.h, 1, MOST)?;
         let a = in_range("a", self.a.unwrap_or(2 * h), 1, MOST)?;
         let p = in_range("p", self.p.unwrap_or(h), 0, MAX_P)?;
@@ -99,11 +99,11 @@ impl Dragonfly {
             let why = format!("codes with a={a}, h={h}, g={g}");
             return Err(Refusal::new("arrangement", why, "a=18, h=9, g=19, or another one"));
         }
-        Ok(Wiring { p, a, h, g, m, arrangement })
+        Ok(GlobalWiring { p, a, h, g, m, arrangement })
     }
 }
 
-impl Wiring {
+impl GlobalWiring {
     /// Place of group `to` in the order in which the ports of group `from` lead to groups.
     fn index(&self, from: u32, to: u32) -> u32 {
         let ahead = (to + self.g - from) % self.g;
@@ -118,7 +118,8 @@ impl Wiring {
         }
     }
 
-    /// The group at place `index` in the order of group `from`: the inverse of [`Wiring::index`].
+    /// The group at place `index` in the order of group `from`: the inverse of
+    /// [`GlobalWiring::index`].
     fn target(&self, from: u32, index: u32) -> u32 {
         let ahead = match self.arrangement {
             Arrangement::Absolute if index < from => return index,
@@ -167,9 +168,9 @@ impl Wiring {
     }
 
     /// Counts from every switch of group `from`. O(a h^2 log h).
-    fn near_from(&self, from: u32) -> Near {
+    fn near_from(&self, from: u32) -> DistanceCounts {
         let a = u64::from(self.a);
-        let mut near = Near { one: 0, two: 0 };
+        let mut near = DistanceCounts { one: 0, two: 0 };
         for to in (0..self.g).filter(|&to| to != from) {
             // rounds give ends in rising or falling order, so that equal ones are neighbours
             let ends = |round| {
@@ -201,11 +202,11 @@ impl Wiring {
         near
     }
 
-    /// Counts over all groups, the least and the most there can be.
+    /// The counts over all groups: the least and the largest possible.
     ///
     /// With a h + 1 groups and the absolute, relative or palmtree arrangement by formula, O(1);
     /// else by counting, where that takes at most [`COUNTED_STEPS`]; else as bounds.
-    fn near(&self) -> [Near; 2] {
+    fn near(&self) -> [DistanceCounts; 2] {
         let [a, h, g] = [self.a, self.h, self.g].map(u64::from);
         let absolute = self.arrangement == Arrangement::Absolute;
         if g == a * h + 1 && self.arrangement != Arrangement::Circulant {
@@ -215,12 +216,12 @@ impl Wiring {
             let shortcuts =
                 if absolute { h * (h - 1) * a * (a - 1) } else { 2 * g * (a - 2) * (h - 1) };
             let one = g * a * h;
-            return [Near { one, two: one * (2 * a - 1) + shortcuts }; 2];
+            return [DistanceCounts { one, two: one * (2 * a - 1) + shortcuts }; 2];
         }
-        // all but the absolute arrangement look the same from every group
+        // all arrangements but the absolute one look the same from every group
         let starts = if absolute { g } else { 1 };
         if starts * a * h * h <= COUNTED_STEPS {
-            let mut sum = Near { one: 0, two: 0 };
+            let mut sum = DistanceCounts { one: 0, two: 0 };
             for near in (0..starts as u32).map(|from| self.near_from(from)) {
                 sum.one += near.one * (g / starts);
                 sum.two += near.two * (g / starts);
@@ -230,15 +231,15 @@ impl Wiring {
         self.bounds()
     }
 
-    /// As [`Wiring::near`], loosely, in O(1): each pair of groups has 1 to min(m, a) routers with
-    /// a link at either end, and each switch joins its h global neighbours.
-    fn bounds(&self) -> [Near; 2] {
+    /// Loose bounds for [`GlobalWiring::near`], in O(1): each pair of groups has 1 to min(m, a)
+    /// routers with a link at either end, and each switch joins its h global neighbours.
+    fn bounds(&self) -> [DistanceCounts; 2] {
         let [a, h, g, m] = [self.a, self.h, self.g, self.m].map(u64::from);
         let (groups, most) = (g * (g - 1), m.min(a));
         let two = groups * (a * a - (a - most) * (a - most)) + a * g * h * (h - 1);
         [
-            Near { one: groups, two: groups * (2 * a - 1) },
-            Near { one: groups * m.min(a * a), two: two.min(groups * a * a) },
+            DistanceCounts { one: groups, two: groups * (2 * a - 1) },
+            DistanceCounts { one: groups * m.min(a * a), two: two.min(groups * a * a) },
         ]
     }
 
@@ -249,11 +250,12 @@ impl Wiring {
             return (Claim::Exact(diameter), Claim::Exact(Ratio { num: 1, den: 1 }));
         }
         let pairs = a * a * g * (g - 1);
-        let mean = |near: Near| Ratio {
+        let mean = |near: DistanceCounts| Ratio {
             num: g * a * (a - 1) + 3 * pairs - near.two - near.one,
             den: a * g * (a * g - 1),
         };
-        let diameter = |near: Near| 3 - u32::from(near.two == pairs) - u32::from(near.one == pairs);
+        let diameter =
+            |near: DistanceCounts| 3 - u32::from(near.two == pairs) - u32::from(near.one == pairs);
         let [least, most] = self.near();
         if least == most {
             return (Claim::Exact(diameter(most)), Claim::Exact(mean(most)));
@@ -392,7 +394,7 @@ mod tests {
             for arrangement in [Absolute, Relative, Palmtree] {
                 let member = Dragonfly { a: Some(a), ..balanced(h, arrangement) };
                 let w = member.wiring().expect("a member");
-                let mut counted = Near { one: 0, two: 0 };
+                let mut counted = DistanceCounts { one: 0, two: 0 };
                 for near in (0..w.g).map(|from| w.near_from(from)) {
                     counted.one += near.one;
                     counted.two += near.two;

@@ -17,17 +17,17 @@ pub struct Entry {
     geometry: fn(Value) -> Result<Geometry, Refusal>,
     promise: fn(Value) -> Result<Promise, Refusal>,
     build: fn(Value) -> Result<Topology, Refusal>,
-    near: fn(&Wish) -> Vec<Offer>,
+    near: fn(&Wish) -> Vec<MemberOffer>,
 }
 
-/// A member that a family offers for a wish.
+/// A member of a family that is offered for a wish.
 #[derive(Debug, Clone)]
-pub struct Offer {
-    /// Its family and parameters.
+pub struct MemberOffer {
+    /// The family and the parameters of the member.
     pub recipe: Recipe,
-    /// Its kind within the family; often empty.
+    /// The kind of the member within the family; often empty.
     pub kind: String,
-    /// What it will be.
+    /// The promise of the member.
     pub promise: Promise,
 }
 
@@ -54,19 +54,20 @@ impl Entry {
             near: |wish| {
                 let offer = |member: &F| {
                     let promise = member.promise().ok()?;
-                    Some(Offer { recipe: recipe(member), kind: member.kind(), promise })
+                    Some(MemberOffer { recipe: recipe(member), kind: member.kind(), promise })
                 };
                 F::near(wish).iter().filter_map(offer).collect()
             },
         }
     }
 
-    /// Members that are small and cover its kinds.
+    /// Small members of every kind of the family.
     pub fn examples(&self) -> Vec<Recipe> {
         (self.examples)()
     }
 
-    /// What the member with these parameters declares of its switches.
+    /// The geometry of the member with these parameters: what its coordinates, groups and levels
+    /// mean.
     ///
     /// # Errors
     /// When a parameter is unknown, missing or of the wrong type.
@@ -74,7 +75,7 @@ impl Entry {
         (self.geometry)(Value::Object(params.clone())).map_err(|r| r.within(self.part.name))
     }
 
-    /// What the member with these parameters will be.
+    /// The promise of the member with these parameters.
     ///
     /// # Errors
     /// When a parameter is unknown, missing, of the wrong type, or names no member.
@@ -91,12 +92,13 @@ impl Entry {
     }
 
     /// The members that the family offers for `wish`: [`Family::near`].
-    pub fn near(&self, wish: &Wish) -> Vec<Offer> {
+    pub fn near(&self, wish: &Wish) -> Vec<MemberOffer> {
         (self.near)(wish)
     }
 }
 
-/// The largest networks that are built: beyond them memory, not time, is the limit.
+/// The largest number of links of a network that is built: beyond it memory, not time, is the
+/// limit.
 const MAX_LINKS: u64 = 1 << 26;
 
 fn within_limits(promise: &Promise) -> Result<(), Refusal> {

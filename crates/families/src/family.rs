@@ -1,4 +1,4 @@
-//! What a family of networks is: its parameters, what it promises, how it is built.
+//! The trait of families of networks: parameters, promise and construction.
 
 use crate::promise::Promise;
 use crate::wish::Wish;
@@ -17,16 +17,16 @@ pub trait Family: Serialize + DeserializeOwned + JsonSchema + Send + Sync + 'sta
     /// The name users type.
     const NAME: &'static str;
 
-    /// What the coordinates, groups and levels of its switches mean: unless said otherwise, that
-    /// switches of one group belong together.
+    /// The meaning of the coordinates, groups and levels of its switches. By default, switches of
+    /// one group belong together.
     fn geometry(&self) -> Geometry {
         Geometry::default()
     }
 
-    /// Members that the conformance tests build: small, and one of every kind.
+    /// The members that the conformance tests build: small, and one of every kind.
     fn examples() -> Vec<Self>;
 
-    /// What this member will be.
+    /// The properties of this member, by formula.
     ///
     /// # Errors
     /// When no such member exists; the refusal names the parameter and what would be valid.
@@ -38,13 +38,13 @@ pub trait Family: Serialize + DeserializeOwned + JsonSchema + Send + Sync + 'sta
     /// As [`Family::promise`].
     fn build(&self) -> Result<Builder, Refusal>;
 
-    /// Members that fit a wish: candidates among which sizing chooses by their promises.
+    /// Members that may fit a wish: sizing chooses among them by their promises.
     ///
-    /// Among them must be, if they exist, the largest with at most as many endpoints as wished and
-    /// the smallest with at least as many, of those that the wish's ports and concentration allow;
-    /// with no number of endpoints wished, the largest of all. Members that do not fit are dropped,
-    /// so a family may simply list its members along their natural parameter. Families that are not
-    /// built for bandwidth (rings, trees) offer none, the default.
+    /// Among the members that the wish's ports and concentration allow, the list must contain, if
+    /// they exist, the largest with at most as many endpoints as wished and the smallest with at
+    /// least as many; with no number of endpoints wished, the largest of all. Members that do not
+    /// fit are dropped, so a family may simply list its members along their natural parameter.
+    /// Families that are not built for bandwidth (rings, trees) offer none, the default.
     fn near(_wish: &Wish) -> Vec<Self> {
         Vec::new()
     }

@@ -4,13 +4,13 @@
 //! Trans. Computers 1985; three levels as in Al-Fares, Loukissas & Vahdat, "A scalable, commodity
 //! data center network architecture", SIGCOMM 2008, section 3.
 //!
-//! Two levels: every leaf is linked to every spine. Three levels of k-port switches: k pods of
-//! edge and aggregation switches, complete between the two, and cores, of which aggregation switch
-//! j of every pod has its own k/2. With fewer pods, or fewer edge switches in the last, the cores
-//! are as many as take all up-links with k ports each: these are dealt to the cores in turn, pod by
-//! pod and switch by switch, each pod going on where the one before stopped. Every core then has
-//! links to every pod, and all have equally many or one more. Ports: endpoints, then down by
-//! switch, then up by switch, so that parallel links are side by side.
+//! Two levels: every leaf is linked to every spine. Three levels of k-port switches: k pods of edge
+//! and aggregation switches, complete between the two, and cores, of which aggregation switch j of
+//! every pod has its own k/2. With fewer pods, or fewer edge switches in the last, there are as
+//! many cores as take all up-links with k ports each. Up-links are assigned to the cores in turn,
+//! pod by pod and switch by switch, each pod continuing where the one before stopped. Every core
+//! then has links to every pod, and all have equally many or one more. Ports: endpoints, then down
+//! by switch, then up by switch, so that parallel links are side by side.
 
 use super::wish::Wish;
 use super::{Claim, Family, MAX_P, MAX_PORTS, Promise, Ratio, in_range};
@@ -56,9 +56,9 @@ pub struct FatTree {
 
 const MAX_K: u32 = 4096;
 
-/// A tree whose parameters have been checked and filled in. Two levels are one pod without cores.
+/// The checked and completed parameters of a fat tree. Two levels are one pod without cores.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-struct Tree {
+struct FatTreeShape {
     pods: u32,
     /// Leaves of a pod.
     leaves: u32,
@@ -80,7 +80,7 @@ fn refuse<T>(param: &str, why: impl Into<String>, help: impl Into<String>) -> Re
 }
 
 impl FatTree {
-    fn tree(&self) -> Result<Tree, Refusal> {
+    fn tree(&self) -> Result<FatTreeShape, Refusal> {
         if let Some(k) = self.k {
             in_range("k", k, 2, MAX_K)?;
         }
@@ -130,7 +130,7 @@ impl FatTree {
         in_range("p", p, 1, most)
     }
 
-    fn two_levels(&self) -> Result<Tree, Refusal> {
+    fn two_levels(&self) -> Result<FatTreeShape, Refusal> {
         if self.pods.is_some() {
             return refuse("pods", "is for three levels", "two levels are one pod");
         }
@@ -170,10 +170,20 @@ impl FatTree {
             return refuse("p", why, format!("a leaf has {most} ports"));
         }
         let ports = self.k.unwrap_or(0) as u16;
-        Ok(Tree { pods: 1, leaves, last: leaves, spines, parallel, up: 0, cores: 0, p, ports })
+        Ok(FatTreeShape {
+            pods: 1,
+            leaves,
+            last: leaves,
+            spines,
+            parallel,
+            up: 0,
+            cores: 0,
+            p,
+            ports,
+        })
     }
 
-    fn three_levels(&self) -> Result<Tree, Refusal> {
+    fn three_levels(&self) -> Result<FatTreeShape, Refusal> {
         if self.spines.is_some() {
             return refuse("spines", "is for two levels", "with levels=3, k gives their number");
         }
@@ -196,7 +206,7 @@ impl FatTree {
         let (pods, last) = self.pods(k, leaves)?;
         let p = self.concentration(up)?;
         let (up, cores) = (k / 2, (pods * spines).div_ceil(2));
-        Ok(Tree { pods, leaves, last, spines, parallel, up, cores, p, ports: k as u16 })
+        Ok(FatTreeShape { pods, leaves, last, spines, parallel, up, cores, p, ports: k as u16 })
     }
 
     /// Pods of `each` leaves, and leaves of the last one, in a tree of k-port switches.
@@ -215,7 +225,7 @@ impl FatTree {
     }
 }
 
-impl Tree {
+impl FatTreeShape {
     /// Coordinates of a switch: level, pod if there are several, number.
     fn coordinates(&self, level: u32, place: [u32; 2]) -> Vec<u32> {
         if self.cores == 0 { vec![level, place[1]] } else { vec![level, place[0], place[1]] }
@@ -248,7 +258,7 @@ impl Tree {
         let spine = |pod: u32, j: u32| SwitchId(all_leaves + pod * self.spines + j);
         let cores = all_leaves + self.pods * self.spines;
         b.endpoints_on((0..all_leaves).map(SwitchId), self.p);
-        // ports are dealt in this order: on every switch the lower level first, then by number
+        // ports are assigned in this order: on every switch the lower level first, then by number
         for pod in 0..self.pods {
             for i in 0..leaves(pod) {
                 for j in 0..self.spines {
@@ -334,7 +344,8 @@ impl Family for FatTree {
     fn build(&self) -> Result<Builder, Refusal> {
         Ok(self.tree()?.build())
     }
-    /// Two levels and three, with as many leaves as the wish needs, and three levels in full.
+    /// Trees of two and of three levels with as many leaves as the wish needs, and full trees of
+    /// three levels.
     fn near(wish: &Wish) -> Vec<Self> {
         let r = wish.oversubscription;
         let mut members = Vec::new();

@@ -92,7 +92,8 @@ impl Family for FlattenedButterfly {
         Ok(b)
     }
 
-    /// Of two to five stages every k that fits the ports, with k endpoints (Kim et al., section 2).
+    /// For two to five stages, every k that fits the ports, with k endpoints (Kim et al., section
+    /// 2).
     fn near(wish: &Wish) -> Vec<Self> {
         let of = |n: u32, k: u32| {
             let rule = f64::from(k);

@@ -49,9 +49,9 @@ const MAX_A: u32 = 1024;
 const MAX_H: u32 = 16_384;
 const MAX_SWITCHES: u64 = 1 << 26;
 
-/// A member whose parameters have been checked.
+/// The checked parameters of a Galaxyfly network, with what follows from them.
 #[derive(Clone, Copy)]
-struct Checked {
+struct CheckedGalaxyfly {
     a: u32,
     h: u32,
     p: u32,
@@ -61,12 +61,12 @@ struct Checked {
     parallel: u32,
     /// Ports of a switch to other switches.
     radix: u32,
-    /// Most links between groups on a shortest way: the galaxy graph's diameter.
+    /// The largest number of links between groups on a shortest path: the galaxy graph's diameter.
     steps: u32,
 }
 
 impl Galaxyfly {
-    fn checked(&self) -> Result<Checked, Refusal> {
+    fn checked(&self) -> Result<CheckedGalaxyfly, Refusal> {
         in_range("n", self.n, 1, MAX_N)?;
         let good = |q| q == 1 || (q % 4 != 2 && prime_power(q).is_some());
         one_of("q", self.q, MAX_Q, "1 or a prime power 4w-1, 4w or 4w+1", good)?;
@@ -91,7 +91,7 @@ impl Galaxyfly {
             _ => 2,
         };
         let p = endpoints(self.p, radix, if a == 1 { steps } else { 2 * steps + 1 })?;
-        Ok(Checked { a, h, p, linked, parallel, radix, steps })
+        Ok(CheckedGalaxyfly { a, h, p, linked, parallel, radix, steps })
     }
 
     fn groups(&self) -> u64 {
@@ -100,10 +100,10 @@ impl Galaxyfly {
 
     /// Bounds of the mean distance and a lower bound of the diameter, for groups of two or more.
     ///
-    /// From below: a shortest way has no two links inside groups one after the other, so that from
-    /// a switch at most so many others are within k hops. From above: one link for each step
-    /// between groups, and a link inside a group where the next step starts elsewhere.
-    fn bounds(&self, c: &Checked) -> (Ratio, Ratio, u32) {
+    /// For the lower bounds: a shortest path has no two consecutive links inside groups, which
+    /// limits the number of switches within k hops. For the upper bound: one link for each step
+    /// between groups, and a link inside a group where the next step starts at another switch.
+    fn bounds(&self, c: &CheckedGalaxyfly) -> (Ratio, Ratio, u32) {
         let (groups, a, h) = (self.groups(), u64::from(c.a), u64::from(c.h));
         let n = groups * a;
         let (mut inside, mut outward, mut within) = (a - 1, h, 1_u64);
@@ -209,7 +209,7 @@ impl Family for Galaxyfly {
         for (group, others) in (0..).zip(&linked) {
             for (place, &other) in (0..).zip(others).filter(|&(_, &other)| other > group) {
                 let back = linked[other as usize].iter().position(|&g| g == group);
-                let back = back.expect("links between groups lead both ways") as u32;
+                let back = back.expect("links between groups lead back") as u32;
                 for copy in 0..c.parallel {
                     let (to, from) = (copy * c.linked + place, copy * c.linked + back);
                     b.link_at(outward(group, to), outward(other, from), Cable::default());
@@ -220,7 +220,8 @@ impl Family for Galaxyfly {
     }
 
     /// The flat networks; and groups of a = 3 h / 2 + 1 switches, so that uniform traffic loads
-    /// links inside and outside alike (three of the former and two of the latter on a way of five).
+    /// links inside and outside groups equally (a path of five hops has three of the former and two
+    /// of the latter).
     fn near(wish: &Wish) -> Vec<Self> {
         let ports = wish.radix.min(1024);
         let good = |q: &u32| q % 4 != 2 && prime_power(*q).is_some();

@@ -1,10 +1,10 @@
-//! The places of a grid: what tori, meshes, `HyperX` and their relatives are made of.
+//! The points of a grid, from which tori, meshes, `HyperX` and related networks are built.
 
 use super::Shape;
 use base::{Refusal, SwitchId};
 use fabric::network::{Builder, Switch};
 
-/// The places of a grid in row-major order: the last coordinate runs fastest.
+/// The points of a grid in row-major order: the last coordinate runs fastest.
 pub(super) struct Grid<'a> {
     /// Size of each dimension, none of them 0.
     pub(super) sizes: &'a [u32],
@@ -42,12 +42,12 @@ impl<'a> Grid<'a> {
         }
     }
 
-    /// Dimensions with their size, of size 2 or more only: the others have no neighbours.
+    /// The dimensions of size 2 or more, with their size: others have no neighbours.
     pub(super) fn wide(&self) -> impl Iterator<Item = (usize, u64)> + '_ {
         self.sizes.iter().enumerate().map(|(d, &s)| (d, u64::from(s))).filter(|&(_, s)| s > 1)
     }
 
-    /// How far apart in number two places are that differ by one along dimension `d`.
+    /// The difference of the numbers of two places that differ by one along dimension `d`.
     pub(super) fn stride(&self, d: usize) -> u32 {
         self.sizes[d + 1..].iter().product()
     }

@@ -31,8 +31,8 @@ pub struct HyperX {
     pub p: Option<u32>,
 }
 
-/// A member whose parameters have been checked.
-struct Checked<'a> {
+/// The checked parameters of a HyperX network, with what follows from them.
+struct CheckedHyperX<'a> {
     grid: Grid<'a>,
     /// Parallel links of a pair, by dimension.
     parallel: Vec<u32>,
@@ -41,7 +41,7 @@ struct Checked<'a> {
 }
 
 impl HyperX {
-    fn checked(&self) -> Result<Checked<'_>, Refusal> {
+    fn checked(&self) -> Result<CheckedHyperX<'_>, Refusal> {
         let grid = Grid::new(&self.shape)?;
         let parallel = self.multiplicities()?;
         let ports = |(d, size): (usize, u64)| u64::from(parallel[d]) * (size - 1);
@@ -54,7 +54,7 @@ impl HyperX {
         let most = (MAX_PORTS - radix as u32).min(MAX_P);
         let default = even.unwrap_or(1).min(u64::from(MAX_P)) as u32;
         let p = in_range("p", self.p.unwrap_or(default), 0, most)?;
-        Ok(Checked { grid, parallel, radix: radix as u32, p })
+        Ok(CheckedHyperX { grid, parallel, radix: radix as u32, p })
     }
 
     fn multiplicities(&self) -> Result<Vec<u32>, Refusal> {
@@ -98,7 +98,7 @@ impl Family for HyperX {
     }
 
     fn promise(&self) -> Result<Promise, Refusal> {
-        let Checked { grid, radix, p, .. } = self.checked()?;
+        let CheckedHyperX { grid, radix, p, .. } = self.checked()?;
         let n = grid.places;
         let diameter = Claim::Exact(grid.wide().count() as u32);
         // n - n/s of the n switches differ from one in a given coordinate
@@ -109,7 +109,7 @@ impl Family for HyperX {
     }
 
     fn build(&self) -> Result<Builder, Refusal> {
-        let Checked { grid, parallel, p, .. } = self.checked()?;
+        let CheckedHyperX { grid, parallel, p, .. } = self.checked()?;
         let mut b = Builder::new();
         grid.populate(&mut b, Self::NAME, p);
         for id in 0..grid.places as u32 {
@@ -120,7 +120,8 @@ impl Family for HyperX {
                 for there in here + 1..size {
                     let other = SwitchId(id + (there - here) * stride);
                     for lane in 0..k {
-                        // of the others along a row, `there` is number there - 1 seen from here
+                        // switch `there` is neighbour number `there` - 1 along the row, seen from
+                        // here
                         let a = (first + (there - 1) * k + lane) as u16;
                         let z = (first + here * k + lane) as u16;
                         b.link_at(
@@ -148,7 +149,8 @@ impl Family for HyperX {
                         (0..dimensions).map(|d| s + u32::from(d < longer)).collect();
                     let links: u32 = shape.iter().map(|s| s - 1).sum();
                     let rule = f64::from(s);
-                    // a little fewer endpoints than the rule allows, where ports run out
+                    // slightly fewer endpoints than the rule allows, where there are not enough
+                    // ports
                     let left = wish.radix.saturating_sub(links);
                     let full = wish.per_switch(rule, rule);
                     let p = full.min(left);

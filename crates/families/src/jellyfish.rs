@@ -10,7 +10,7 @@
 //! what falls into parts is drawn again. Of two links a switch it is a random ring. Ports:
 //! endpoints, then by the number of the switch they lead to.
 
-use super::random::{Links, concentration, connected, distances, in_order, regular, sizes};
+use super::random::{LinkEnds, concentration, connected, distances, in_order, regular, sizes};
 use super::wish::Wish;
 use super::{Family, MAX_P, Promise, in_range};
 use base::seed::Stream;
@@ -55,7 +55,7 @@ impl Jellyfish {
         in_range("p", self.p.unwrap_or_else(|| concentration(n.into(), k)), 0, MAX_P)
     }
 
-    fn links(&self) -> Links {
+    fn links(&self) -> LinkEnds {
         let draw = |attempt| Stream::new(self.seed.unwrap_or(0), "jellyfish", attempt);
         if self.k == 2 {
             let mut round: Vec<u32> = (0..self.n).collect();

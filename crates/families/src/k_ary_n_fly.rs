@@ -8,7 +8,7 @@
 //! first k^n are the sources of the book, the others its destinations, and between the two there is
 //! one path. Groups are stages. Ports: endpoints, links to the stage before, links to the next.
 
-use super::multistage::Stages;
+use super::multistage::ButterflyStages;
 use super::{Claim, Family, Promise, Ratio, in_range, power};
 use base::Refusal;
 use fabric::geometry::{Form, Geometry};
@@ -77,7 +77,7 @@ impl Family for KAryNFly {
     fn build(&self) -> Result<Builder, Refusal> {
         self.width()?;
         let digits = self.n - 1;
-        Ok(Stages { k: self.k, digits, changes: (0..digits).collect() }.build("fly"))
+        Ok(ButterflyStages { k: self.k, digits, changes: (0..digits).collect() }.build("fly"))
     }
 }
 
@@ -119,7 +119,7 @@ mod tests {
         }
     }
 
-    /// One path a pair: going forward, every destination is reached in exactly one way.
+    /// One path per pair: going forward, every destination is reached over exactly one path.
     #[test]
     fn there_is_one_path_from_a_source_to_a_destination() {
         for (k, n) in [(2, 4), (3, 3)] {
@@ -131,7 +131,7 @@ mod tests {
                 for link in t.links() {
                     paths[link.b.switch.ix()] += paths[link.a.switch.ix()];
                 }
-                assert!(paths[(n as usize - 1) * width..].iter().all(|&ways| ways == 1));
+                assert!(paths[(n as usize - 1) * width..].iter().all(|&count| count == 1));
             }
             assert_eq!(t.terminals_on(SwitchId(0)).len(), k as usize);
         }

@@ -1,10 +1,10 @@
-//! Promises held against the networks that were built; for tests.
+//! Compares promises with the networks that were built, for tests.
 
 use crate::{Claim, Promise, Ratio};
 use fabric::Topology;
 
-/// Whether every switch has the same number of others at every distance, with the same links: what
-/// an automorphism between any two switches needs, though it does not suffice.
+/// Whether every switch has the same number of others at every distance, with the same links. An
+/// automorphism between any two switches needs this, but it does not suffice.
 fn every_switch_looks_alike(t: &Topology) -> bool {
     let profile = |v: usize| {
         let distances = t.graph().distances_from(v);
@@ -22,7 +22,8 @@ fn every_switch_looks_alike(t: &Topology) -> bool {
     (1..t.switches().len()).all(|v| profile(v) == first)
 }
 
-/// Compares a promise with the network that was built; one sentence for each that was not kept.
+/// Compares a promise with the network that was built. Returns one sentence for each property that
+/// differs.
 ///
 /// O(all-pairs distances).
 pub(crate) fn broken_promises(promise: &Promise, built: &Topology) -> Vec<String> {

@@ -15,7 +15,7 @@ mod kept;
 mod multistage;
 mod parameters;
 mod promise;
-// That of docs/adding-a-topology.md, under a name that adding it leaves free.
+// The family of docs/adding-a-topology.md, under a name that stays free for the page itself.
 #[cfg(test)]
 #[path = "../../../docs/parts/star_graph.rs"]
 pub mod page_star_graph;
@@ -23,7 +23,7 @@ mod random;
 mod wish;
 
 pub(crate) use entry::recipe;
-pub use entry::{Entry, Offer};
+pub use entry::{Entry, MemberOffer};
 pub use family::Family;
 pub use parameters::Shape;
 pub(crate) use parameters::{MAX_P, MAX_PORTS, in_range, power};
@@ -71,7 +71,7 @@ pub static FAMILIES: &[Entry] = &[
     Entry::of::<benes::Benes>(),
     Entry::of::<bundlefly::Bundlefly>(),
     Entry::of::<clos::Clos>(),
-    Entry::of::<complete::Complete>(),
+    Entry::of::<complete::CompleteGraph>(),
     Entry::of::<de_bruijn::DeBruijn>(),
     Entry::of::<de_bruijn::Kautz>(),
     Entry::of::<delorme::Delorme>(),
@@ -103,9 +103,9 @@ pub static FAMILIES: &[Entry] = &[
 ];
 // gen:end
 
-/// The network `t`, which was read from a file, with what the family of its recipe declares: of
-/// its switches, and that they are all alike where the recipe builds the very same links.
-/// O(building it) for families of which the latter can be.
+/// Adds to the network `t`, which was read from a file, what the family of its recipe declares
+/// about its switches, and that they are all equivalent where the recipe builds exactly the same
+/// links. O(building it) for families whose switches can all be equivalent.
 pub fn recognised(t: Topology) -> Topology {
     let recipe = t.recipe();
     let Ok(entry) = family(&recipe.family) else { return t };
@@ -168,7 +168,7 @@ mod tests {
         }
     }
 
-    /// The draft that docs/adding-a-topology.md speaks of, and what it shows.
+    /// The draft in docs/adding-a-topology.md, and the fault that its test shows.
     #[test]
     fn a_promise_that_is_not_kept_is_caught() {
         let recipe = PAGE.examples().swap_remove(0);

@@ -40,7 +40,7 @@ pub struct LongHop {
 
 /// A binary linear code.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-struct Code {
+struct BinaryCode {
     /// Length: the number of columns.
     m: u32,
     /// Dimension.
@@ -51,8 +51,8 @@ struct Code {
     generator: u64,
 }
 
-const fn code(m: u32, n: u32, d: u32, generator: u64) -> Code {
-    Code { m, n, d, generator }
+const fn code(m: u32, n: u32, d: u32, generator: u64) -> BinaryCode {
+    BinaryCode { m, n, d, generator }
 }
 
 const HAMMING_7: u64 = 0o13;
@@ -71,7 +71,7 @@ const BCH_63_10: u64 = 0o472_622_305_527_250_155;
 const BCH_63_7: u64 = 0o5_231_045_543_503_271_737;
 
 /// The codes, by dimension; the first of a dimension is its default.
-const CODES: &[Code] = &[
+const CODES: &[BinaryCode] = &[
     code(7, 3, 4, HAMMING_7),
     code(8, 4, 4, HAMMING_7),
     code(15, 4, 8, BCH_15_5),
@@ -120,7 +120,7 @@ const CODES: &[Code] = &[
     code(64, 16, 24, BCH_63_16),
 ];
 
-impl Code {
+impl BinaryCode {
     /// Its name: length, dimension and least distance.
     fn name(self) -> String {
         format!("{}-{}-{}", self.m, self.n, self.d)
@@ -172,11 +172,11 @@ fn distances(n: u32, columns: &[u32]) -> (u32, u64) {
 }
 
 impl LongHop {
-    fn code(&self) -> Result<Code, Refusal> {
+    fn code(&self) -> Result<BinaryCode, Refusal> {
         let dimensions = CODES.iter().map(|c| c.n);
         let most = dimensions.max().unwrap_or(0);
         super::in_range("n", self.n, CODES[0].n, most)?;
-        let there: Vec<Code> = CODES.iter().filter(|c| c.n == self.n).copied().collect();
+        let there: Vec<BinaryCode> = CODES.iter().filter(|c| c.n == self.n).copied().collect();
         let Some(name) = &self.code else { return Ok(there[0]) };
         there.iter().find(|c| c.name() == *name).copied().ok_or_else(|| {
             let names: Vec<String> = there.iter().map(|c| c.name()).collect();
@@ -225,7 +225,7 @@ impl Family for LongHop {
     }
 
     fn near(wish: &Wish) -> Vec<Self> {
-        let of = |c: &Code, p| Self { n: c.n, code: Some(c.name()), p };
+        let of = |c: &BinaryCode, p| Self { n: c.n, code: Some(c.name()), p };
         let small = CODES.iter().filter(|c| c.m < wish.radix);
         small.filter_map(|c| sized(wish, |p| of(c, p))).collect()
     }
@@ -236,7 +236,7 @@ mod tests {
     use super::super::algebra::testing::{broken, built, refused};
     use super::*;
 
-    fn long_hop(code: Code) -> LongHop {
+    fn long_hop(code: BinaryCode) -> LongHop {
         LongHop { n: code.n, code: Some(code.name()), p: Some(1) }
     }
 

@@ -9,7 +9,7 @@
 //! rounded down, join every two groups, and the ports left over stay empty. Ports: endpoints, then
 //! up by spine; of a spine down by leaf, then global.
 
-use super::dragonfly::{Arrangement, Wiring, groups_near};
+use super::dragonfly::{Arrangement, GlobalWiring, groups_near};
 use super::wish::Wish;
 use super::{Claim, Family, MAX_P, Promise, Ratio, in_range};
 use base::{Refusal, SwitchId};
@@ -45,7 +45,7 @@ const MOST: u32 = 1024;
 
 impl Megafly {
     /// The global links, of groups of `a` = spines switches.
-    fn wiring(&self) -> Result<Wiring, Refusal> {
+    fn wiring(&self) -> Result<GlobalWiring, Refusal> {
         let leaves = in_range("leaves", self.leaves, 1, MOST)?;
         let spines = in_range("spines", self.spines.unwrap_or(leaves), 1, MOST)?;
         let p = in_range("p", self.p.unwrap_or(spines), 1, MAX_P)?;
@@ -63,7 +63,7 @@ impl Megafly {
             let help = "leaves=18, spines=18, h=18, g=10, or another one";
             return Err(Refusal::new("arrangement", why, help));
         }
-        Ok(Wiring { p, a: spines, h, g, m, arrangement })
+        Ok(GlobalWiring { p, a: spines, h, g, m, arrangement })
     }
 }
 

@@ -86,7 +86,7 @@ fn most(t: &Topology, number: impl Fn(&Switch) -> u32) -> u32 {
     t.switches().iter().map(number).max().unwrap_or(0)
 }
 
-/// What `planes` copies will be of which one is `one`.
+/// The promise of `planes` copies of a network with promise `one`.
 ///
 /// # Errors
 /// Refuses `planes` when there are more than 2^32 switches or links in all.

@@ -1,10 +1,10 @@
-//! Stages of equal switches in a row: what butterflies and Benes networks are made of.
+//! Consecutive stages of equal switches, from which butterflies and Benes networks are built.
 
 use base::SwitchId;
 use fabric::network::{Builder, Switch};
 
 /// Stages of k^digits switches each, with k links from every switch to the next stage.
-pub(super) struct Stages {
+pub(super) struct ButterflyStages {
     /// Links of a switch to each neighbouring stage.
     pub(super) k: u32,
     /// Digits below k that name a switch of a stage, the most significant first.
@@ -13,10 +13,10 @@ pub(super) struct Stages {
     pub(super) changes: Vec<u32>,
 }
 
-impl Stages {
-    /// The network: switches `prefix-stage-digits` with these coordinates, their stage as group and
-    /// the distance to the nearer end as level; k endpoints on every switch of the first stage,
-    /// then on every one of the last.
+impl ButterflyStages {
+    /// Builds the network: switches `prefix-stage-digits` with these coordinates, their stage as
+    /// group and the distance to the nearer end as level; k endpoints on every switch of the first
+    /// stage, then on every switch of the last.
     pub(super) fn build(&self, prefix: &str) -> Builder {
         let (k, width, gaps) = (self.k, self.k.pow(self.digits), self.changes.len() as u32);
         let place = |digit: u32| k.pow(self.digits - 1 - digit);

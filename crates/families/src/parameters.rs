@@ -31,7 +31,7 @@ pub(crate) const MAX_PORTS: u32 = 65_534;
 /// The most endpoints on one switch, in every family.
 pub(crate) const MAX_P: u32 = 4096;
 
-/// `value` when it lies from `least` to `most`, else a refusal of `param`. O(1).
+/// Returns `value` when it is between `least` and `most`, else a refusal of `param`. O(1).
 pub(crate) fn in_range(param: &str, value: u32, least: u32, most: u32) -> Result<u32, Refusal> {
     if (least..=most).contains(&value) {
         return Ok(value);
@@ -39,8 +39,8 @@ pub(crate) fn in_range(param: &str, value: u32, least: u32, most: u32) -> Result
     Err(Refusal::new(param, format!("{value} is out of range"), format!("{least} to {most}")))
 }
 
-/// k^(n-1) when it is at most `most`, else a refusal of `n`, which is `least` or more; `what` says
-/// what there would be too many of. O(n).
+/// Returns k^(n-1) when it is at most `most`, else a refusal of `n`, which must be at least
+/// `least`; `what` names the things of which there would be too many. O(n).
 pub(crate) fn power(k: u32, n: u32, least: u32, most: u64, what: &str) -> Result<u64, Refusal> {
     let size = |n: u32| u64::from(k).checked_pow(n - 1).filter(|&size| size <= most);
     size(n).ok_or_else(|| {

@@ -6,7 +6,7 @@
 //! Groups are the clusters of the paper: the quadrics, then for each neighbour of the first quadric
 //! that neighbour and its own neighbours. Ports come in the order of the switches they lead to.
 
-use super::algebra::{Plane, PlaneCounts, endpoints, one_of, sized};
+use super::algebra::{PlaneCounts, ProjectivePlane, endpoints, one_of, sized};
 use super::wish::Wish;
 use super::{Claim, Family, Promise, Ratio};
 use base::field::prime_power;
@@ -32,7 +32,7 @@ pub struct PolarFly {
 const MAX_Q: u32 = 256;
 
 impl PolarFly {
-    /// Endpoints per switch, of a member that exists.
+    /// Checks the parameters and returns the endpoints per switch.
     fn checked(&self) -> Result<u32, Refusal> {
         one_of("q", self.q, MAX_Q, "a prime power", |q| prime_power(q).is_some())?;
         endpoints(self.p, self.q + 1, 2)
@@ -59,7 +59,7 @@ impl Family for PolarFly {
 
     fn build(&self) -> Result<Builder, Refusal> {
         let p = self.checked()?;
-        let plane = Plane::new(self.q)?;
+        let plane = ProjectivePlane::new(self.q)?;
         let mut b = Builder::new();
         for (u, group) in (0..).zip(plane.clusters()) {
             let [x, y, z] = plane.at(u);

@@ -17,7 +17,8 @@
 //! structure links lead to.
 
 use super::algebra::{
-    Paley, Plane, PlaneCounts, endpoints, largest_of_each_radix, one_of, sized, star_product,
+    PaleyGraph, PlaneCounts, ProjectivePlane, endpoints, largest_of_each_radix, one_of, sized,
+    star_product,
 };
 use super::wish::Wish;
 use super::{Claim, Family, Promise, Ratio};
@@ -96,7 +97,7 @@ impl Polarstar {
     fn checked(&self) -> Result<(Supernode, u32), Refusal> {
         one_of("q", self.q, MAX_Q, "a prime power", |q| prime_power(q).is_some())?;
         let supernode = match (self.paley, self.iq) {
-            (Some(order), None) => Supernode::Paley(Paley::order(order, MAX_PALEY)?),
+            (Some(order), None) => Supernode::Paley(PaleyGraph::order(order, MAX_PALEY)?),
             (None, Some(d)) => {
                 let good = |d: u32| d > 2 && matches!(d % 4, 0 | 3);
                 Supernode::InductiveQuad(one_of("iq", d, MAX_IQ, "4w-1 or 4w", good)?)
@@ -169,11 +170,11 @@ impl Family for Polarstar {
 
     fn build(&self) -> Result<Builder, Refusal> {
         let (supernode, p) = self.checked()?;
-        let plane = Plane::new(self.q)?;
+        let plane = ProjectivePlane::new(self.q)?;
         let (nodes, order) = (plane.points(), supernode.order());
         let (inner, f): (_, Vec<u32>) = match supernode {
             Supernode::Paley(order) => {
-                let paley = Paley::new(order)?;
+                let paley = PaleyGraph::new(order)?;
                 (paley.links(), (0..order).map(|x| paley.turned(x)).collect())
             }
             Supernode::InductiveQuad(d) => (inductive_quad(d), (0..order).map(|x| x ^ 1).collect()),
@@ -282,7 +283,7 @@ mod tests {
     #[test]
     fn quadrics_have_one_link_more_inside_and_one_less_outside() {
         let t = built(&paley(4, 13, Some(0)));
-        let plane = Plane::new(4).expect("4");
+        let plane = ProjectivePlane::new(4).expect("4");
         for s in t.switches() {
             let degree = t.graph().neighbours((s.group * 13 + s.coordinates[3]) as usize).len();
             let expected = match (plane.is_quadric(s.group), s.coordinates[3]) {

@@ -1,13 +1,13 @@
-//! What a family says of a network before it is built.
+//! The promise of a family: the properties of a network before it is built.
 
 use fabric::size::Size;
 
-/// A number claimed by formula before anything is built.
+/// A value that a formula promises before the network is built.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Claim<T> {
-    /// Exactly this.
+    /// The value is exactly this.
     Exact(T),
-    /// At least the first, at most the second.
+    /// The value is at least the first and at most the second.
     Between(T, T),
 }
 
@@ -20,7 +20,7 @@ pub struct Ratio {
     pub den: u64,
 }
 
-/// What a family says of a network before it is built: from formulae, in O(1).
+/// The promise of a family: the properties of a network before it is built, from formulae in O(1).
 ///
 /// Distances are between the switches that carry endpoints, over ordered pairs of distinct ones.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -42,10 +42,10 @@ pub struct Promise {
     pub edge_switches: u64,
     /// Most ports of either kind that any switch uses.
     pub radix: u32,
-    /// Number of planes, alike and apart but for the endpoints they share.
+    /// Number of planes. They are equal and share nothing but the endpoints.
     pub planes: u32,
-    /// Whether an automorphism takes any switch to any other, so that what is measured from one
-    /// switch holds for all. False where it is not known.
+    /// Whether an automorphism maps any switch to any other, so that a measurement from one switch
+    /// holds for all. False where that is not known.
     pub vertex_transitive: bool,
 }
 
@@ -76,15 +76,15 @@ impl Promise {
         }
     }
 
-    /// The same promise of a network in which every switch looks like any other.
+    /// The same promise for a network whose switches are all equivalent.
     #[must_use]
     pub fn vertex_transitive(self) -> Self {
         Self { vertex_transitive: true, ..self }
     }
 
-    /// Switches over the most that any network of this network radix and diameter can have;
-    /// `None` where switches carry no endpoints (the bound is of direct networks) or the diameter
-    /// is not exact.
+    /// The number of switches over the largest number that any network of this network radix and
+    /// diameter can have; `None` where switches carry no endpoints (the bound is for direct
+    /// networks) or the diameter is not exact.
     pub fn moore_fraction(&self) -> Option<f64> {
         let Claim::Exact(diameter) = self.diameter else { return None };
         let bound = base::moore::moore_bound(self.network_radix, diameter);
@@ -94,7 +94,7 @@ impl Promise {
 }
 
 impl Promise {
-    /// The size of what is promised, on so many threads, for an estimate before it is built.
+    /// The size of the promised network, on `threads` threads, for an estimate before it is built.
     pub fn size(&self, threads: usize) -> Size {
         let depth = match self.diameter {
             Claim::Exact(d) | Claim::Between(_, d) => f64::from(d),

@@ -1,4 +1,4 @@
-//! Random regular graphs, and what must be true of the distances in any regular graph.
+//! Random regular graphs, and bounds of the distances in any regular graph.
 
 use super::wish::Wish;
 use super::{Claim, Ratio};
@@ -7,7 +7,7 @@ use base::seed::Stream;
 use base::{Graph, SwitchId};
 
 /// The ends of every link, as numbers of switches.
-pub(super) type Links = Vec<[u32; 2]>;
+pub(super) type LinkEnds = Vec<[u32; 2]>;
 
 /// Whether `links` join all of `n` switches. O(n + links).
 pub(super) fn connected(n: u32, links: &[[u32; 2]]) -> bool {
@@ -15,8 +15,8 @@ pub(super) fn connected(n: u32, links: &[[u32; 2]]) -> bool {
     Graph::new(n as usize, ends).components().1 == 1
 }
 
-/// Every link from its lower to its higher switch, in order of both.
-pub(super) fn in_order(mut links: Links) -> Links {
+/// Sorts links: each from its lower to its higher switch, in the order of both.
+pub(super) fn in_order(mut links: LinkEnds) -> LinkEnds {
     for ends in &mut links {
         ends.sort_unstable();
     }
@@ -24,20 +24,21 @@ pub(super) fn in_order(mut links: Links) -> Links {
     links
 }
 
-/// Links of `n` switches under way to a simple graph in which each has `k`.
-struct Pairing {
+/// A multigraph of `n` switches that is being turned into a simple graph in which each switch has
+/// `k` links.
+struct LinkPairing {
     k: usize,
-    links: Links,
-    /// Neighbours: k a switch.
+    links: LinkEnds,
+    /// The neighbours, k per switch.
     rows: Vec<u32>,
 }
 
-impl Pairing {
+impl LinkPairing {
     /// The pairing model: the n k ends of links are paired at random, also to loops and repeats.
     fn drawn(n: u32, k: u32, draw: &mut Stream) -> Self {
         let mut ends: Vec<u32> = (0..n).flat_map(|v| std::iter::repeat_n(v, k as usize)).collect();
         draw.shuffle(&mut ends);
-        let links: Links = ends.chunks_exact(2).map(|pair| [pair[0], pair[1]]).collect();
+        let links: LinkEnds = ends.chunks_exact(2).map(|pair| [pair[0], pair[1]]).collect();
         let k = k as usize;
         let mut rows = vec![0; n as usize * k];
         let mut filled = vec![0; n as usize];
@@ -60,8 +61,8 @@ impl Pairing {
         a == b || self.row(a).iter().filter(|&&w| w == b).count() > 1
     }
 
-    /// Draws a link and an order of its ends, and with it puts a-c and b-d in place of link a-b and
-    /// the drawn c-d, where both are new and no loops. O(k).
+    /// Draws a link c-d and an order of its ends, and replaces links a-b and c-d by a-c and b-d
+    /// where both are new and no loops. O(k).
     fn switch(&mut self, link: usize, draw: &mut Stream) {
         let choice = draw.below(2 * self.links.len() as u64) as usize;
         let (other, turned) = (choice / 2, choice % 2);
@@ -78,7 +79,7 @@ impl Pairing {
         (self.links[link], self.links[other]) = ([a, c], [b, d]);
     }
 
-    /// Switches loops and repeated links away; false when that takes too long.
+    /// Removes loops and repeated links by switchings; false when that takes too long.
     fn repair(&mut self, draw: &mut Stream) -> bool {
         let mut left = 64 * self.links.len() + 1024;
         for link in 0..self.links.len() {
@@ -94,12 +95,12 @@ impl Pairing {
     }
 }
 
-/// A random simple graph of `n` switches with `k` links each; it may fall into parts.
+/// A random simple graph of `n` switches with `k` links each; it may be disconnected.
 ///
-/// Pairing model, repaired by switchings; then four random switchings a link, under which every
-/// such graph is as likely as any other in the long run. Of k above n/2 the complement of a graph
-/// with n - 1 - k links. O(n k^2). `n k` must be even and `k < n`.
-pub(super) fn regular(n: u32, k: u32, draw: &mut Stream) -> Links {
+/// It is drawn by the pairing model and repaired by switchings. Then four random switchings per
+/// link follow, under which all such graphs are equally likely in the long run. For k above n/2 the
+/// graph is the complement of one with n - 1 - k links. O(n k^2). `n k` must be even and `k < n`.
+pub(super) fn regular(n: u32, k: u32, draw: &mut Stream) -> LinkEnds {
     if 2 * u64::from(k) > u64::from(n) - 1 {
         let mut linked = vec![false; n as usize * n as usize];
         for [a, b] in regular(n, n - 1 - k, draw) {
@@ -110,7 +111,7 @@ pub(super) fn regular(n: u32, k: u32, draw: &mut Stream) -> Links {
         return pairs.filter(|[a, b]| !linked[(a * n + b) as usize]).collect();
     }
     loop {
-        let mut pairing = Pairing::drawn(n, k, draw);
+        let mut pairing = LinkPairing::drawn(n, k, draw);
         if pairing.repair(draw) {
             for _ in 0..4 * pairing.links.len() {
                 let link = draw.below(pairing.links.len() as u64) as usize;
@@ -121,18 +122,19 @@ pub(super) fn regular(n: u32, k: u32, draw: &mut Stream) -> Links {
     }
 }
 
-/// Endpoints per switch of a random network by the rule of direct networks, network radix over
-/// diameter rounded up, with the least diameter that there can be.
+/// The number of endpoints per switch of a random network by the rule of direct networks: network
+/// radix over diameter, rounded up, with the least possible diameter.
 pub(super) fn concentration(n: u64, k: u32) -> u32 {
     k.div_ceil(moore_tree(n, k.into(), k.into()).0.max(1)).max(1)
 }
 
-/// Diameter and mean distance of a connected graph of `n` switches with `k` links to others each,
-/// of which it is known that the diameter is at most `known`.
+/// Bounds of the diameter and the mean distance of a connected graph of `n` switches with `k` links
+/// to others each, where the diameter is known to be at most `known`.
 ///
-/// From below by Moore's tree. From above: switches 0, 3, 6, ... of a longest shortest path have no
-/// neighbour in common, so that (k + 1) (d / 3 + 1) <= n; and the mean is at most n / (k + 1) + 2
-/// (Kouider & Winkler, "Mean distance and minimum degree", J. Graph Theory 1997). O(log n).
+/// The lower bounds are those of Moore's tree. For the upper bounds: switches 0, 3, 6, ... of a
+/// longest shortest path have no neighbour in common, so that (k + 1) (d / 3 + 1) <= n; and the
+/// mean is at most n / (k + 1) + 2 (Kouider & Winkler, "Mean distance and minimum degree", J. Graph
+/// Theory 1997). O(log n).
 pub(super) fn distances(n: u64, k: u32, known: u32) -> (Claim<u32>, Claim<Ratio>) {
     let (least, sum) = moore_tree(n, k.into(), k.into());
     let (others, degree) = ((n - 1).max(1), u64::from(k));
@@ -155,11 +157,13 @@ pub(super) fn distances(n: u64, k: u32, known: u32) -> (Claim<u32>, Claim<Ratio>
     (diameter, if smaller(low, high) { Claim::Between(low, high) } else { Claim::Exact(low) })
 }
 
-/// Numbers of switches and of endpoints on each, for networks of `k` links a switch that any
-/// number of switches can have: those next to the wish, below and above; none without a number.
+/// Pairs of a number of switches and of endpoints on each, for networks of `k` links per switch
+/// that exist with any number of switches: those next to the wish, below and above; none without a
+/// wished number.
 pub(super) fn sizes(wish: &Wish, k: u32) -> Vec<(u64, u32)> {
     let Some(endpoints) = wish.endpoints else { return Vec::new() };
-    // the rule depends on the number of switches, and this on the rule: try every least diameter
+    // the rule depends on the number of switches, which depends on the rule: try every least
+    // diameter
     let of = |diameter: u32| {
         let rule = f64::from(k) / f64::from(diameter);
         let p = |n: u64| {
@@ -231,8 +235,8 @@ mod tests {
         links.iter().map(third).sum::<usize>() as u32 / 3
     }
 
-    /// Every simple graph of `n` switches with `k` links each, by trying.
-    fn every(n: u32, links: &mut Links, left: &mut [u32], found: &mut Vec<Links>) {
+    /// Finds every simple graph of `n` switches with `k` links each, by trying.
+    fn every(n: u32, links: &mut LinkEnds, left: &mut [u32], found: &mut Vec<LinkEnds>) {
         let Some(a) = left.iter().position(|&l| l > 0) else {
             found.push(links.clone());
             return;
@@ -252,8 +256,8 @@ mod tests {
         }
     }
 
-    /// Graphs by their number of triangles, against the list of all: 70 graphs of 6 switches with 2
-    /// links each (of 3, the complements), 19,355 of 8 with 3 (Read 1960).
+    /// Compares the numbers of drawn graphs, by their triangles, with the list of all: 70 graphs of
+    /// 6 switches with 2 links each (of 3, the complements), 19,355 of 8 with 3 (Read 1960).
     #[test]
     fn every_graph_is_as_likely_as_any_other() {
         for (n, k, all) in [(6, 2, 70), (6, 3, 70), (8, 3, 19_355)] {

@@ -27,7 +27,7 @@ const MAX_N: u32 = 1 << 26;
 const _: () = assert!(MAX_P + 2 <= MAX_PORTS);
 
 impl Ring {
-    /// Endpoints per switch, of a member that exists.
+    /// Checks the parameters and returns the endpoints per switch.
     fn checked(&self) -> Result<u32, Refusal> {
         in_range("n", self.n, 1, MAX_N)?;
         in_range("p", self.p.unwrap_or(1), 0, MAX_P)

@@ -22,7 +22,7 @@ pub struct Star {
 }
 
 impl Star {
-    /// Endpoints per leaf, of a member that exists.
+    /// Checks the parameters and returns the endpoints per leaf.
     fn checked(&self) -> Result<u32, Refusal> {
         in_range("n", self.n, 1, super::MAX_PORTS)?;
         in_range("p", self.p.unwrap_or(1), 0, MAX_P)

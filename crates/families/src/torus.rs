@@ -39,7 +39,8 @@ pub struct Mesh {
     pub p: Option<u32>,
 }
 
-/// A grid with its rows closed or open, and what hangs on it: what both families are made of.
+/// A grid with its rows closed or open, and the endpoints of its switches, from which both families
+/// are built.
 struct Lattice<'a> {
     grid: Grid<'a>,
     p: u32,

@@ -27,15 +27,15 @@ pub struct Tree {
 const MAX_LEVELS: u32 = 26;
 const MAX_SWITCHES: u64 = 1 << 26;
 
-/// A member whose parameters have been checked.
-struct Checked {
+/// The checked parameters of a tree network, with what follows from them.
+struct CheckedTree {
     /// Switches of each level, the leaves first.
     sizes: Vec<u64>,
     p: u32,
 }
 
 impl Tree {
-    fn checked(&self) -> Result<Checked, Refusal> {
+    fn checked(&self) -> Result<CheckedTree, Refusal> {
         in_range("arity", self.arity, 2, MAX_PORTS - 1)?;
         in_range("levels", self.levels, 1, MAX_LEVELS)?;
         let p = in_range("p", self.p.unwrap_or(self.arity.min(MAX_P)), 0, MAX_P)?;
@@ -52,7 +52,7 @@ impl Tree {
             }
         }
         sizes.reverse();
-        Ok(Checked { sizes, p })
+        Ok(CheckedTree { sizes, p })
     }
 }
 
@@ -72,11 +72,11 @@ impl Family for Tree {
     }
 
     fn promise(&self) -> Result<Promise, Refusal> {
-        let Checked { sizes, p } = self.checked()?;
+        let CheckedTree { sizes, p } = self.checked()?;
         let arity = u64::from(self.arity);
         let switches: u64 = sizes.iter().sum();
         let edge = if p == 0 { switches } else { sizes[0] };
-        // the link above a subtree is on the way from its switches (leaves) to all others
+        // the link above a subtree is on the path from its switches (leaves) to all others
         let (mut below, mut sum) = (0, 0_u128);
         for (level, &size) in sizes.iter().enumerate().take(sizes.len() - 1) {
             below = match (p, level) {
@@ -108,7 +108,7 @@ impl Family for Tree {
     }
 
     fn build(&self) -> Result<Builder, Refusal> {
-        let Checked { sizes, p } = self.checked()?;
+        let CheckedTree { sizes, p } = self.checked()?;
         let mut b = Builder::new();
         let mut subtree = self.arity.pow((self.levels).saturating_sub(2));
         for (level, &size) in (0..).zip(&sizes) {

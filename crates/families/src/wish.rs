@@ -1,9 +1,10 @@
-//! What an architect asks for: so many endpoints, switches of so many ports, full bandwidth.
+//! The wish of an architect: a number of endpoints, switches with a number of ports, full
+//! bandwidth.
 
 use crate::promise::{Promise, Ratio};
 use serde::Serialize;
 
-/// How the ideal number of endpoints per switch becomes a whole one.
+/// How the ideal number of endpoints per switch is rounded to a whole number.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Concentration {
@@ -12,27 +13,28 @@ pub enum Concentration {
     Ceil,
     /// The family's rule, rounded down (the Slim Fly of CODES, and Fit Fly).
     Floor,
-    /// The most with which uniform traffic over minimal paths loads the average channel in full:
-    /// [`Wish::ideal`], rounded down.
+    /// The largest number with which uniform traffic over minimal paths does not overload the
+    /// average channel: [`Wish::ideal`], rounded down.
     Exact,
 }
 
-/// The networks wanted.
+/// A wish for a network: endpoints, ports and bandwidth.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Wish {
     /// Endpoints, or `None` for as many as possible.
     pub endpoints: Option<u64>,
     /// Most ports of a switch, of either kind.
     pub radix: u32,
-    /// How many endpoints a switch carries.
+    /// The rule for the number of endpoints per switch.
     pub concentration: Concentration,
-    /// Endpoints for each one that full bandwidth has room for; 1 or more.
+    /// Endpoints for each endpoint that full bandwidth allows; 1 or more.
     pub oversubscription: f64,
 }
 
 impl Wish {
-    /// Endpoints per switch at which uniform traffic over minimal paths loads the average channel
-    /// in full: channels over the sum of distances from a switch, `k' n / ((n - 1) * mean)`.
+    /// The number of endpoints per switch at which uniform traffic over minimal paths loads the
+    /// average channel fully: channels over the sum of distances from a switch, `k' n / ((n - 1) *
+    /// mean)`.
     ///
     /// The endpoints of a switch send p units, of which p (n - 1) / n leave it, each over `mean`
     /// channels; there are k' channels a switch. Source: Besta & Hoefler, SC 2014, section II-B.
@@ -41,7 +43,7 @@ impl Wish {
         f64::from(network_radix) * switches as f64 / hops
     }
 
-    /// The whole number of endpoints for a switch whose family's rule says `rule` and whose
+    /// The whole number of endpoints per switch where the family's rule says `rule` and
     /// [`Wish::ideal`] is `ideal`; at least 1.
     pub fn per_switch(&self, rule: f64, ideal: f64) -> u32 {
         let r = self.oversubscription;
@@ -53,8 +55,8 @@ impl Wish {
         p.max(1.0) as u32
     }
 
-    /// As [`Wish::per_switch`], of a direct network whose rule is network radix over diameter;
-    /// `None` where neither the rule nor the ideal has room for one endpoint.
+    /// As [`Wish::per_switch`], for a direct network whose rule is network radix over diameter;
+    /// `None` where neither the rule nor the ideal allows one endpoint.
     pub fn endpoints_of(&self, p: &Promise) -> Option<u32> {
         let (super::Claim::Exact(diameter) | super::Claim::Between(_, diameter)) = p.diameter;
         let (super::Claim::Exact(mean) | super::Claim::Between(_, mean)) = p.mean_distance;

@@ -43,8 +43,8 @@ const MOST: u64 = 1 << 30;
 /// The most rails of an endpoint.
 const MAX_RAILS: u32 = 64;
 
-/// A tree whose parameters have been checked; levels count from 0, endpoints are below level 0.
-struct Tree<'a> {
+/// The checked parameters of an XGFT; levels count from 0, endpoints are below level 0.
+struct XgftShape<'a> {
     m: &'a [u32],
     w: &'a [u32],
     parallel: Vec<u32>,
@@ -54,7 +54,7 @@ struct Tree<'a> {
 }
 
 impl Xgft {
-    fn tree(&self) -> Result<Tree<'_>, Refusal> {
+    fn tree(&self) -> Result<XgftShape<'_>, Refusal> {
         let (m, w) = (&self.m.0[..], &self.w.0[..]);
         let h = m.len();
         if !(1..=MAX_LEVELS).contains(&h) {
@@ -84,7 +84,7 @@ impl Xgft {
         let endpoints = size(m, &[])?;
         let switches: Result<Vec<u64>, Refusal> =
             (0..h).map(|level| size(&m[level + 1..], &w[..=level])).collect();
-        let tree = Tree { m, w, parallel, switches: switches?, endpoints };
+        let tree = XgftShape { m, w, parallel, switches: switches?, endpoints };
         for level in 0..h {
             let ports = u64::from(m[level]) * u64::from(tree.parallel[level]) + tree.up(level);
             if ports > u64::from(MAX_PORTS) {
@@ -96,7 +96,7 @@ impl Xgft {
     }
 }
 
-impl Tree<'_> {
+impl XgftShape<'_> {
     /// Up-links of a switch of `level`.
     fn up(&self, level: usize) -> u64 {
         let links = |&w: &u32| u64::from(w) * u64::from(self.parallel[level + 1]);
@@ -121,7 +121,7 @@ impl Tree<'_> {
         digits
     }
 
-    /// The number of the switch of `level` with these digits: the inverse of [`Tree::digits`].
+    /// The number of the switch of `level` with these digits: the inverse of [`XgftShape::digits`].
     fn number(&self, level: usize, digits: &[u32]) -> u32 {
         self.sizes(level).iter().zip(digits).fold(0, |n, (size, digit)| n * size + digit)
     }
@@ -181,7 +181,7 @@ impl Family for Xgft {
         let network = |level: usize| t.up(level) + if level == 0 { 0 } else { ports_down(level) };
         let most = |ports: &dyn Fn(usize) -> u64| (0..h).map(ports).max().unwrap_or(0) as u32;
         // From a leaf: (m(i) - 1) m(i-1) ... m(2) leaves differ in x(i) and in no higher digit, and
-        // the way to them turns at level i.
+        // the path to them turns at level i.
         let (mut sum, mut leaves, mut diameter) = (0, 1_u64, 0);
         for (level, &m) in t.m.iter().enumerate().skip(1).filter(|&(_, &m)| m > 1) {
             diameter = 2 * level as u32;

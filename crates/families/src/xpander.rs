@@ -12,7 +12,7 @@
 //! (Ramanujan), else the one with the least, as 32 power iterations find it. A network in parts is
 //! drawn again. Ports: endpoints, then by the meta-node they lead to.
 
-use super::random::{Links, concentration, connected, distances, in_order};
+use super::random::{LinkEnds, concentration, connected, distances, in_order};
 use super::wish::Wish;
 use super::{Family, MAX_P, Promise, in_range};
 use base::seed::Stream;
@@ -37,8 +37,8 @@ pub struct Xpander {
     /// two. Default false.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub derandomized: Option<bool>,
-    /// Endpoints per switch; default d over the least diameter that so many switches can have,
-    /// rounded up.
+    /// Endpoints per switch; default d over the least diameter that this number of switches can
+    /// have, rounded up.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub p: Option<u32>,
 }
@@ -46,7 +46,7 @@ pub struct Xpander {
 const MAX_D: u32 = 4096;
 /// The most switches of a meta-node.
 const MAX_LIFT: u32 = 1 << 24;
-/// The most links of a derandomized lift: its eigenvalues take time.
+/// The largest number of links of a derandomized lift: computing its eigenvalues takes time.
 const MAX_SIGNED: u64 = 1 << 22;
 /// Signings that are tried for a doubling, and power iterations for each.
 const SIGNINGS: u64 = 8;
@@ -83,7 +83,7 @@ impl Xpander {
     }
 
     /// Pairs of meta-nodes with their random matching.
-    fn random_lift(&self, attempt: u64) -> Links {
+    fn random_lift(&self, attempt: u64) -> LinkEnds {
         let mut draw = Stream::new(self.seed.unwrap_or(0), "xpander", attempt);
         let mut links = Vec::new();
         for a in 0..=self.d {
@@ -97,11 +97,12 @@ impl Xpander {
         links
     }
 
-    /// The complete graph, doubled by the best of random signings until it is lifted `lift` times.
-    fn doubled(&self, attempt: u64) -> Links {
+    /// The complete graph, doubled by the best of several random signings until it is lifted `lift`
+    /// times.
+    fn doubled(&self, attempt: u64) -> LinkEnds {
         let purpose = "xpander signing";
         let mut draw = Stream::new(self.seed.unwrap_or(0), purpose, attempt);
-        let mut links: Links =
+        let mut links: LinkEnds =
             (0..=self.d).flat_map(|a| (a + 1..=self.d).map(move |b| [a, b])).collect();
         let mut size = 1;
         while size < self.lift {
@@ -118,7 +119,7 @@ impl Xpander {
         links
     }
 
-    fn links(&self) -> Links {
+    fn links(&self) -> LinkEnds {
         let n = (self.d + 1) * self.lift;
         let derandomized = self.derandomized == Some(true);
         let lifted =
@@ -339,7 +340,7 @@ mod tests {
     #[test]
     fn power_iteration_finds_the_largest_eigenvalue_of_a_signing() {
         let mut draw = Stream::new(5, "test", 0);
-        let links: Links = (0..9).flat_map(|a| (a + 1..9).map(move |b| [a, b])).collect();
+        let links: LinkEnds = (0..9).flat_map(|a| (a + 1..9).map(move |b| [a, b])).collect();
         for _ in 0..20 {
             let crossed: Vec<bool> = links.iter().map(|_| draw.below(2) == 1).collect();
             let mut a = vec![vec![0.0; 9]; 9];

@@ -188,7 +188,7 @@ impl Stage for Spec {
         Renamed::words("rail", "rail", &[("path", "shortest")]),
     ];
 
-    type On<'a> = Driven<'a>;
+    type Input<'a> = Driven<'a>;
     type Record = Record;
 
     fn examples() -> Vec<Self> {

@@ -8,7 +8,7 @@ use crate::sweep::SweptPoint;
 use crate::{place, stages, sweep, tables};
 use base::Refusal;
 use engines::ask;
-use engines::lanes::Choice;
+use engines::lanes::LaneChoice;
 use fabric::network::Failures;
 use plan::FloorRules;
 use serde_json::{Map, Value};
@@ -260,7 +260,7 @@ fn check(point: &mut Point, plugins: &[Plugin]) -> Result<(), Refusal> {
     let asked = match find(plugins, Kind::Engine, &routing.engine) {
         Some(plugin) => {
             let mut lanes = options.remove_entry("lanes").into_iter().collect();
-            Choice::take(&mut lanes, true)
+            LaneChoice::take(&mut lanes, true)
                 .and_then(|_| plugin.complete(&options))
                 .and_then(|_| ask::routes(routing.lmc, routing.layers))
         }

@@ -3,8 +3,8 @@
 
 use crate::stages::{Entry, SIMULATORS, STAGES};
 use base::Refusal;
-use engines::lanes::Choice;
-use measure::load::sent::Asked;
+use engines::lanes::LaneChoice;
+use measure::load::sent::TrafficParameter;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
@@ -75,7 +75,7 @@ pub struct Point {
     pub routing: Option<Routing>,
     /// The method by which routes get their lanes; left out: that of the engine.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub lanes: Option<Choice>,
+    pub lanes: Option<LaneChoice>,
     /// Proof of the tables.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub verify: Option<Verify>,
@@ -145,7 +145,7 @@ pub struct Verify {
 
 impl Default for Verify {
     fn default() -> Self {
-        Self { hop_limit: verify::proof::Params::default().hop_limit }
+        Self { hop_limit: verify::proof::ProofParams::default().hop_limit }
     }
 }
 
@@ -157,12 +157,12 @@ pub struct Ebb {
     pub patterns: u32,
     /// Traffic in place of random bisections, as in the measure `ebb`.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub traffic: Option<Asked>,
+    pub traffic: Option<TrafficParameter>,
 }
 
 impl Default for Ebb {
     fn default() -> Self {
-        Self { patterns: measure::load::ebb::Params::default().patterns, traffic: None }
+        Self { patterns: measure::load::ebb::EbbParams::default().patterns, traffic: None }
     }
 }
 

@@ -13,7 +13,7 @@ use fabric::size::Size;
 use fabric::tables::Routing;
 use flit::case::GivenTraffic;
 use flit::stage::Driven;
-use measure::load::sent::Loaded;
+use measure::load::sent::RoutingWithTraffic;
 use message::stage::Played;
 use packet::replay::GivenJobs;
 use schemars::JsonSchema;
@@ -29,16 +29,16 @@ use traffic::workload::Schedule;
 /// Every `Stage`, by crate and file; written by `cargo xtask gen`.
 #[rustfmt::skip]
 pub static STAGES: &[Entry] = &[
-    Entry::of::<engines::lanes::needed::Params>(),
-    Entry::of::<engines::repair::record::Params>(),
-    Entry::of::<measure::load::diversity::Params>(),
-    Entry::of::<measure::load::ebb::Params>(),
-    Entry::of::<measure::load::edge_load::Params>(),
-    Entry::of::<measure::load::simulated::Params>(),
+    Entry::of::<engines::lanes::needed::LanesNeededParams>(),
+    Entry::of::<engines::repair::record::RepairParams>(),
+    Entry::of::<measure::load::diversity::DiversityParams>(),
+    Entry::of::<measure::load::ebb::EbbParams>(),
+    Entry::of::<measure::load::edge_load::EdgeLoadParams>(),
+    Entry::of::<measure::load::simulated::CongestionParams>(),
     Entry::of::<measure::structure::resilience::ResilienceRules>(),
-    Entry::of::<measure::structure::surveyed::Params>(),
+    Entry::of::<measure::structure::surveyed::StructureParams>(),
     Entry::of::<plan::priced::Params>(),
-    Entry::of::<verify::proof::Params>(),
+    Entry::of::<verify::proof::ProofParams>(),
 ];
 // gen:end
 
@@ -106,7 +106,7 @@ impl<'a> Take<'a> for &'a Routing {
     }
 }
 
-impl<'a> Take<'a> for Loaded<'a> {
+impl<'a> Take<'a> for RoutingWithTraffic<'a> {
     const INPUT: Input = Input::Routing;
 
     fn take(from: Inputs<'a>) -> Result<Self, Refusal> {
@@ -175,11 +175,11 @@ impl Entry {
     pub const fn of<S>() -> Self
     where
         S: Stage,
-        for<'a> S::On<'a>: Take<'a>,
+        for<'a> S::Input<'a>: Take<'a>,
     {
         Self {
             part: Part::of::<S>(S::NAME).reads(S::FILES),
-            input: <S::On<'static> as Take<'static>>::INPUT,
+            input: <S::Input<'static> as Take<'static>>::INPUT,
             columns: S::COLUMNS,
             renames: S::RENAMED,
             record: || written::<S::Record>(),

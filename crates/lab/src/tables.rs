@@ -6,7 +6,7 @@ use crate::stages::{SIMULATORS, STAGES};
 use base::taken::taken;
 use base::words::did_you_mean;
 use base::{Refusal, fields};
-use engines::lanes::Choice;
+use engines::lanes::LaneChoice;
 use schemars::JsonSchema;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
@@ -20,7 +20,7 @@ type Check = fn(&str, &Value) -> Result<(), Refusal>;
 pub(crate) fn point(tree: &Value, plugins: &[Plugin]) -> Result<Point, Refusal> {
     let tables: [(&str, Check); 5] = [
         ("routing", one::<Routing>),
-        ("lanes", one::<Choice>),
+        ("lanes", one::<LaneChoice>),
         ("verify", one::<Verify>),
         ("ebb", one::<Ebb>),
         ("deploy", one::<Deploy>),

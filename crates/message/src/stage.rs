@@ -368,7 +368,7 @@ impl Stage for Spec {
         Renamed::words("network.rails", "rail", &[("interface", "by_interface")]),
     ];
 
-    type On<'a> = Played<'a>;
+    type Input<'a> = Played<'a>;
     type Record = Record;
 
     fn examples() -> Vec<Self> {

@@ -326,7 +326,7 @@ impl Stage for Spec {
         Renamed::name("background.class", "background.traffic_class"),
     ];
 
-    type On<'a> = PacketInputs<'a>;
+    type Input<'a> = PacketInputs<'a>;
     type Record = Record;
 
     fn examples() -> Vec<Self> {

@@ -15,7 +15,7 @@ use fabric::tables::Routing;
 use fabric::tables::candidates::{Candidates, Grouped, LaneClasses, Leg, Minimal, Progressive};
 use fabric::tables::candidates::{UpDown, Via, groups};
 use std::sync::Arc;
-use verify::{Limits, Verdict, Verification, Verified};
+use verify::{RouteLimits, Verdict, Verification, Verified};
 
 /// The rules by which packets choose among the paths that exist.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -243,7 +243,7 @@ impl GuideRequest<'_> {
             TableGuide::new(routing.clone(), rules.selection, rules.choosing, lanes, wiring)?;
         if !rules.unverified {
             check_turns(routing.topology())?;
-            let limits = Limits { lanes, ..Limits::NONE };
+            let limits = RouteLimits { lanes, ..RouteLimits::NONE };
             if let Err(found) = Verified::routing(routing, limits, watch)? {
                 let help = "tables that `flyloom verify` holds good, or --unverified";
                 return Err(unproved(fault(&found), help.to_owned()));

@@ -7,7 +7,7 @@
 use super::packing::{Load, Pieces};
 use super::placing::Spot;
 use super::rules::FloorRules;
-use base::partition::Weighted;
+use base::partition::WeightedGraph;
 use base::{Interrupted, Watch};
 use std::collections::BTreeMap;
 
@@ -226,7 +226,7 @@ impl<'a> Moving<'a> {
         edges.sum()
     }
 
-    fn cables(&self) -> &'a Weighted {
+    fn cables(&self) -> &'a WeightedGraph {
         &self.pieces.cables
     }
 

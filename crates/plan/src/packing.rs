@@ -4,7 +4,7 @@
 //! 1997, on the halves of [`base::partition`].
 
 use super::rules::{EndpointSeats, FloorRules};
-use base::partition::{Halves, Weighted, halve_best_of};
+use base::partition::{Halves, WeightedGraph, halve_best_of};
 use base::seed::Stream;
 use base::{Interrupted, Refusal, SwitchId, TerminalId, Watch};
 use fabric::network::Topology;
@@ -186,7 +186,7 @@ pub(super) struct Pieces<'a> {
     /// What each piece brings, endpoints included.
     pub(super) loads: Vec<Load>,
     /// Cables between pieces; masses are not used.
-    pub(super) cables: Weighted,
+    pub(super) cables: WeightedGraph,
     watch: &'a dyn Watch,
 }
 
@@ -202,7 +202,7 @@ const SMALL: usize = 384;
 /// How a cell was split.
 pub(super) struct Split {
     loads: Vec<Load>,
-    cables: Weighted,
+    cables: WeightedGraph,
     /// The places in the cell that each rack has.
     racks: Vec<Vec<u32>>,
 }
@@ -333,7 +333,7 @@ impl<'a> Pieces<'a> {
     fn places_in_racks(
         &self,
         cell: &[u32],
-        within: &Weighted,
+        within: &WeightedGraph,
     ) -> Result<Vec<Vec<u32>>, Interrupted> {
         let least = self.least(cell);
         let mut best = self.evenly(cell, least);
@@ -410,8 +410,8 @@ impl<'a> Pieces<'a> {
     }
 
     /// The cables within `cell`, which is ascending; `places` is scratch, empty at first.
-    fn induced(&self, cell: &[u32], masses: &[u64], places: &mut Vec<u32>) -> Weighted {
-        let mut graph = Weighted {
+    fn induced(&self, cell: &[u32], masses: &[u64], places: &mut Vec<u32>) -> WeightedGraph {
+        let mut graph = WeightedGraph {
             offsets: vec![0],
             targets: Vec::new(),
             weights: Vec::new(),
@@ -537,7 +537,7 @@ impl<'a> Pieces<'a> {
     }
 
     /// The cables between these racks.
-    pub(super) fn between(&self, racks: &[Vec<u32>]) -> Weighted {
+    pub(super) fn between(&self, racks: &[Vec<u32>]) -> WeightedGraph {
         let mut of = vec![0; self.switches.len()];
         for (rack, pieces) in (0..).zip(racks) {
             for &p in pieces {
@@ -559,7 +559,7 @@ impl<'a> Pieces<'a> {
 }
 
 /// Cables between the racks of `cell`, whose own cables are `within`.
-fn cut(cell: &[u32], within: &Weighted, racks: &[Vec<u32>]) -> u64 {
+fn cut(cell: &[u32], within: &WeightedGraph, racks: &[Vec<u32>]) -> u64 {
     let mut of = vec![0; cell.len()];
     for (rack, pieces) in racks.iter().enumerate() {
         for p in pieces {
@@ -574,11 +574,11 @@ fn cut(cell: &[u32], within: &Weighted, racks: &[Vec<u32>]) -> u64 {
 }
 
 /// The graph of `size` vertices with these edges; the same ones add up, loops are left out.
-fn rows(size: usize, pairs: impl Iterator<Item = (u32, u32)>) -> Weighted {
+fn rows(size: usize, pairs: impl Iterator<Item = (u32, u32)>) -> WeightedGraph {
     let mut both: Vec<(u32, u32)> =
         pairs.filter(|(a, b)| a != b).flat_map(|(a, b)| [(a, b), (b, a)]).collect();
     both.sort_unstable();
-    let mut graph = Weighted {
+    let mut graph = WeightedGraph {
         offsets: vec![0; size + 1],
         targets: Vec::new(),
         weights: Vec::new(),
@@ -599,7 +599,7 @@ fn rows(size: usize, pairs: impl Iterator<Item = (u32, u32)>) -> Weighted {
 
 /// The least that the masses of two sides differ by: exact where all are alike, else whether their
 /// sum is odd.
-fn least_difference(graph: &Weighted) -> u64 {
+fn least_difference(graph: &WeightedGraph) -> u64 {
     let first = graph.masses.first().copied().unwrap_or(0).max(1);
     let alike = graph.masses.iter().all(|&m| m == first);
     let unit = if alike { first } else { 1 };

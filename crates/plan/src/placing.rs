@@ -5,7 +5,7 @@
 
 use super::rules::FloorRules;
 use base::exp::exp_minus;
-use base::partition::Weighted;
+use base::partition::WeightedGraph;
 use base::seed::Stream;
 use base::{Interrupted, Watch};
 use std::collections::{BTreeMap, BTreeSet};
@@ -93,7 +93,7 @@ const WORK: u64 = 100_000_000;
 
 /// Racks on spots, being exchanged so that the cables between them get shorter.
 struct Exchange<'a> {
-    cables: &'a Weighted,
+    cables: &'a WeightedGraph,
     /// Distances of neighbours along a row and of rows, millimetres.
     pitch: (i128, i128),
     spots: Vec<Spot>,
@@ -150,7 +150,7 @@ impl Exchange<'_> {
 /// # Errors
 /// [`Interrupted`] when `watch` says so.
 pub(super) fn annealed(
-    cables: &Weighted,
+    cables: &WeightedGraph,
     spots: Vec<Spot>,
     rules: &FloorRules,
     watch: &dyn Watch,

@@ -97,7 +97,7 @@ impl Stage for Params {
         Metric::new("racks", "/racks", Kind::Whole, "", "racks", Better::Lower),
     ];
 
-    type On<'a> = &'a Topology;
+    type Input<'a> = &'a Topology;
     type Record = Record;
 
     fn examples() -> Vec<Self> {

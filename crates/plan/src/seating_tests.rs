@@ -6,7 +6,7 @@ use super::floor_tests::{built, deployed, floored, links, metres, network, pairs
 use super::placing::annealed;
 use super::*;
 use base::Quiet;
-use base::partition::Weighted;
+use base::partition::WeightedGraph;
 use base::seed::Stream;
 use fabric::network::{Builder, Switch, Topology};
 use std::collections::{BTreeMap, BTreeSet};
@@ -324,7 +324,7 @@ fn few_racks_are_placed_as_exhaustive_search_does() {
         for (across, pitch_m, rows_m) in [(2, 1.0, 1.0), (3, 1.0, 3.0), (7, 0.5, 2.0)] {
             let weight: Vec<u32> = (0..racks * racks).map(|_| draw.below(4) as u32).collect();
             let cables = |a: usize, b: usize| weight[a.min(b) * racks + a.max(b)];
-            let mut graph = Weighted {
+            let mut graph = WeightedGraph {
                 offsets: vec![0],
                 targets: Vec::new(),
                 weights: Vec::new(),

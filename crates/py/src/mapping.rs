@@ -21,7 +21,7 @@ use pyo3::types::PyDict;
 use serde_json::{Value, json};
 use std::sync::Arc;
 use traffic::communication::{KINDS, Sent, made};
-use verify::Limits;
+use verify::RouteLimits;
 
 /// Who sends how many bytes, in how many messages, to whom.
 #[pyclass(frozen, module = "flyloom._core")]
@@ -314,7 +314,7 @@ pub fn map_with_routing<'py>(
         };
         let found = joint(&JointRequest { on: &on, request, layers, options: &options }, watch)?;
         let to_last: &dyn Watch = if found.mapped.interrupted { &Quiet } else { watch };
-        let proof = verify::verify(&found.routing, Limits::NONE, to_last)?;
+        let proof = verify::verify(&found.routing, RouteLimits::NONE, to_last)?;
         let tables = Target { topology: on.clone(), routing: Some(found.routing.clone()) };
         let (places, shortest) = (&found.mapped.places, Paths::Shortest(&on));
         let mut report = figures(&tables, graph, &slots, places, shortest, to_last)?;

@@ -3,7 +3,7 @@
 use crate::classes::{Routing, Topology};
 use crate::enter::{enter, from_python, object, refuse, to_python};
 use base::{Refusal, Stop, Watch};
-use engines::given::{Hops, Path, from_hops, from_paths};
+use engines::given::{GivenPath, NextHopKind, from_hops, from_paths};
 use lab::plugins::Plugin;
 use numpy::{PyReadonlyArray3, PyUntypedArrayMethods};
 use pyo3::prelude::*;
@@ -72,7 +72,7 @@ pub fn tables_of_hops(
 ) -> PyResult<Routing> {
     let layers = next.shape()[0] as u32;
     let next: Vec<i64> = next.as_array().iter().copied().collect();
-    let hops = if ports { Hops::Ports } else { Hops::Switches };
+    let hops = if ports { NextHopKind::Ports } else { NextHopKind::Switches };
     let inner = on.inner.clone();
     made(py, &on, engine, options, layers, |watch| from_hops(&inner, layers, hops, &next, watch))
 }
@@ -88,8 +88,8 @@ pub fn tables_of_paths(
     paths: Vec<(u32, Option<u32>, Vec<u32>)>,
     layers: u32,
 ) -> PyResult<Routing> {
-    let path = |(layer, to, switches)| Path { layer, to, switches };
-    let paths: Vec<Path> = paths.into_iter().map(path).collect();
+    let path = |(layer, to, switches)| GivenPath { layer, to, switches };
+    let paths: Vec<GivenPath> = paths.into_iter().map(path).collect();
     let inner = on.inner.clone();
     made(py, &on, engine, options, layers, |watch| from_paths(&inner, layers, &paths, watch))
 }

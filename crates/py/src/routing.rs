@@ -19,7 +19,7 @@ use measure::load::edge_load;
 use numpy::{PyArray1, PyArray2, PyArray3, PyArrayMethods};
 use pyo3::prelude::*;
 use serde_json::{Value, json};
-use verify::{Limits, Verified, certificate};
+use verify::{RouteLimits, Verified, certificate};
 
 impl Routing {
     /// Refuses work along all routes that the machine cannot do.
@@ -135,8 +135,9 @@ impl Routing {
     ) -> PyResult<Option<String>> {
         self.afford(py, "proving routes on", RouteWork::Certificate)?;
         let addresses = self.addresses().map_err(refuse)?;
-        let work =
-            |watch: &dyn base::Watch| Verified::routing(self.inner.clone(), Limits::NONE, watch);
+        let work = |watch: &dyn base::Watch| {
+            Verified::routing(self.inner.clone(), RouteLimits::NONE, watch)
+        };
         let Ok(proved) = enter(py, progress, work)?.map_err(|_| interrupted())? else {
             return Ok(None);
         };
@@ -152,7 +153,7 @@ impl Routing {
         progress: Option<Py<PyAny>>,
     ) -> PyResult<Self> {
         let mut options = object(from_python(options)?);
-        let how = lanes::Choice::take(&mut options, false).map_err(refuse)?.spread();
+        let how = lanes::LaneChoice::take(&mut options, false).map_err(refuse)?.spread();
         self.afford(py, "giving lanes on", how.work())?;
         let work = |watch: &dyn base::Watch| lanes::spread(self.inner.clone(), &how, watch);
         let inner = enter(py, progress, work)?.map_err(stopped)?;
@@ -171,7 +172,7 @@ impl Routing {
         self.afford(py, "repairing routes on", RouteWork::Repair)?;
         let work = |watch: &dyn base::Watch| repair::repair(&self.inner, &on.inner, watch);
         let done = enter(py, progress, work)?.map_err(stopped)?;
-        let found = to_python(py, &json!(repair::record::Record::of(&self.inner, &done)))?;
+        let found = to_python(py, &json!(repair::record::RepairRecord::of(&self.inner, &done)))?;
         Ok((Self { inner: done.routing, addresses: self.addresses.clone() }, found))
     }
 

@@ -2,9 +2,11 @@
 
 use crate::enter::{enter, refuse, to_python};
 use base::{Interrupted, Watch};
-use design::search::anneal::{Options, Search as Annealing, random_mean_distance};
+use design::search::anneal::{
+    AnnealingOptions, AnnealingSearch as Annealing, random_mean_distance,
+};
 use design::search::host::{HostProblem, host_distances};
-use design::search::{Problem, bounds};
+use design::search::{OrderDegreeProblem, bounds};
 use pyo3::prelude::*;
 use serde_json::json;
 use std::time::{Duration, Instant};
@@ -12,7 +14,7 @@ use std::time::{Duration, Instant};
 /// Lower bounds of diameter and mean distance: a dict.
 #[pyfunction]
 pub fn search_bounds(py: Python<'_>, order: u32, degree: u32) -> PyResult<Bound<'_, PyAny>> {
-    let found = bounds::bounds(Problem::new(order, degree).map_err(refuse)?);
+    let found = bounds::bounds(OrderDegreeProblem::new(order, degree).map_err(refuse)?);
     let all = json!({
         "diameter": found.diameter, "distance_sum": found.distance_sum, "pairs": found.pairs,
     });
@@ -22,7 +24,7 @@ pub fn search_bounds(py: Python<'_>, order: u32, degree: u32) -> PyResult<Bound<
 /// Mean over random graphs of the mean distance.
 #[pyfunction]
 pub fn search_random(py: Python<'_>, order: u32, degree: u32, seed: u64) -> PyResult<f64> {
-    let problem = Problem::new(order, degree).map_err(refuse)?;
+    let problem = OrderDegreeProblem::new(order, degree).map_err(refuse)?;
     enter(py, None, |_| random_mean_distance(problem, seed, 8))
 }
 
@@ -98,8 +100,8 @@ impl Search {
         steps: Option<u64>,
         symmetry: Option<u32>,
     ) -> PyResult<Self> {
-        let problem = Problem::new(order, degree).map_err(refuse)?;
-        let options = Options { steps, symmetry, restarts, seed };
+        let problem = OrderDegreeProblem::new(order, degree).map_err(refuse)?;
+        let options = AnnealingOptions { steps, symmetry, restarts, seed };
         let inner = enter(py, None, |_| Annealing::new(problem, options))?.map_err(refuse)?;
         Ok(Self { inner })
     }

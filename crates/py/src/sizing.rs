@@ -2,7 +2,7 @@
 
 use crate::enter::{enter, from_python, interrupted, refuse, to_python};
 use base::{Interrupted, Refusal};
-use design::sizing::{self, Asked};
+use design::sizing::{self, SizingRequest};
 use families::multi_plane::MAX_PLANES;
 use families::{Concentration, Entry, Wish};
 use pyo3::exceptions::PyValueError;
@@ -66,7 +66,7 @@ struct Question {
 }
 
 /// For each of the wishes of `question`, a dict (see `Question`), the nearest members: a list of
-/// dicts, see `design::sizing::Nearest`.
+/// dicts, see `design::sizing::NearestMembers`.
 #[pyfunction]
 #[pyo3(signature = (question, progress=None))]
 pub fn nearest<'py>(
@@ -83,12 +83,12 @@ pub fn nearest<'py>(
     let wish = |&(n, radix): &_| wish(n, radix, &q.concentration, q.oversubscription);
     let wishes: Vec<Wish> = q.wishes.iter().map(wish).collect::<Result<_, _>>().map_err(refuse)?;
     let chosen: Vec<&Entry> = sizing::chosen(&q.families).map_err(refuse)?;
-    let asked = Asked { planes: q.planes, below_only: q.below_only, skipped: q.skipped };
+    let asked = SizingRequest { planes: q.planes, below_only: q.below_only, skipped: q.skipped };
     let found = enter(py, progress, |watch| sizing::nearest(&chosen, &wishes, &asked, watch))?;
     document(py, &found.map_err(|_| interrupted())?)
 }
 
-/// As `nearest`, among `members` of a user's family, dicts as `design::sizing::Member` says.
+/// As `nearest`, among `members` of a user's family, dicts as `design::sizing::UserMember` says.
 #[pyfunction]
 pub fn nearest_members<'py>(
     py: Python<'py>,
@@ -100,7 +100,7 @@ pub fn nearest_members<'py>(
     oversubscription: f64,
 ) -> PyResult<Bound<'py, PyAny>> {
     let wish = wish(endpoints, radix, concentration, oversubscription).map_err(refuse)?;
-    let members: Vec<sizing::Member> = serde_json::from_value(from_python(members)?)
+    let members: Vec<sizing::UserMember> = serde_json::from_value(from_python(members)?)
         .map_err(|e| PyValueError::new_err(e.to_string()))?;
     let work = |watch: &dyn base::Watch| sizing::nearest_members(family, &members, &wish, watch);
     document(py, &enter(py, None, work)?.map_err(|_| interrupted())?)

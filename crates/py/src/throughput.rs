@@ -6,7 +6,7 @@ use crate::enter::{enter, refuse, stopped};
 use crate::views::array;
 use base::{EndpointId, Refusal, Stop, SwitchId};
 use measure::load::routes;
-use measure::load::routes::Routes;
+use measure::load::routes::DemandRoutes;
 use measure::load::throughput;
 use numpy::{PyArray1, PyReadonlyArray1};
 use pyo3::prelude::*;
@@ -149,7 +149,7 @@ impl Traffic {
     }
 }
 
-fn arrays<'py>(py: Python<'py>, all: &Routes) -> PyResult<Bound<'py, PyDict>> {
+fn arrays<'py>(py: Python<'py>, all: &DemandRoutes) -> PyResult<Bound<'py, PyDict>> {
     let found = PyDict::new(py);
     let choices = 0..all.amount.len();
     let of_route = choices.flat_map(|i| all.of(i).map(move |_| i as u32));

@@ -1,4 +1,5 @@
-//! The certificate: the numbers of a proof as text, for a checker that shares nothing with us.
+//! Writes a certificate: the channel numbers of a proof as text, for a checker that shares no code
+//! with flyloom.
 
 use super::Verified;
 use base::ChannelId;
@@ -6,8 +7,8 @@ use fabric::addresses::Addresses;
 use fabric::tables::Routing;
 use std::fmt::Write;
 
-/// The text of a certificate: for every port that a working cable between switches leaves by, a
-/// number for each lane, which rises along every route.
+/// Returns the text of a certificate. It has a line for every port by which a working cable between
+/// switches leaves, with one number per lane. The numbers rise along every route.
 ///
 /// `flyloom-certificate 1`, `lanes N`, then `port 0x<switch GUID> <port> <N numbers>` for each, and
 /// `end`. O(channels * lanes).

@@ -1,10 +1,10 @@
-//! A second opinion on a proof: walks every path and sees the numbers rise. Shares no more with it
-//! than how a table is read.
+//! A second opinion on a proof: it walks every path and checks that the channel numbers rise. It
+//! shares no code with the proof but the reading of tables.
 //!
 //! Source: Dally & Seitz 1987, theorem 1: if the (channel, lane) pairs can be numbered so that
-//! every packet takes them in rising order, no packets can wait for one another in a circle.
+//! every packet takes them in rising order, no cycle of packets can wait for each other.
 
-use super::deadlock::Numbering;
+use super::deadlock::ChannelNumbering;
 use base::{Interrupted, SwitchId, TerminalId, Watch};
 use fabric::network::Peer;
 use fabric::tables::candidates::{Candidates, Heading};
@@ -16,14 +16,14 @@ use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 /// Walks every path between endpoints and checks that it arrives and that the numbers of the
 /// (channel, lane) pairs it takes rise strictly.
 ///
-/// O(hops of all paths, those that terminals of a switch share once). The verdict is a sentence
-/// naming the first path that breaks the rule.
+/// O(hops of all paths, where paths that terminals of a switch share count once). The verdict is a
+/// sentence that names the first path that breaks the rule.
 ///
 /// # Errors
-/// [`Interrupted`] when `watch` says so.
+/// [`Interrupted`] when `watch` asks to stop.
 pub fn recheck(
     routing: &Routing,
-    numbering: &Numbering,
+    numbering: &ChannelNumbering,
     watch: &dyn Watch,
 ) -> Result<Result<(), String>, Interrupted> {
     let on = routing.topology();
@@ -37,7 +37,8 @@ pub fn recheck(
         let home = on.terminals()[t.ix()].plug;
         let row = Some((layer, home.switch, routing.row(layer, t)));
         let delivers = on.peer(home.switch, tree[home.switch.ix()]) == Peer::Terminal(t);
-        // the last terminal's paths are this one's, too, where they met no entry of its own
+        // the paths to the previous terminal are those to this one too, except where they met an
+        // entry of that terminal alone
         let known = starts.are_fixed() && before == row && delivers;
         before = row;
         let all = sources.of_plane(on.plane_of(t));
@@ -59,10 +60,11 @@ pub fn recheck(
     Ok(Ok(()))
 }
 
-/// Whether the path met an entry that other terminals need not share, on a switch before the last.
+/// Checks one path. Returns whether it met, before its last switch, an entry that belongs to this
+/// terminal alone.
 fn path(
     routing: &Routing,
-    numbering: &Numbering,
+    numbering: &ChannelNumbering,
     (source, start_port, sl): (SwitchId, u16, u8),
     (layer, t): (u32, TerminalId),
 ) -> Result<bool, String> {
@@ -86,17 +88,17 @@ fn path(
     Err(format!("a path from {source} to {t} goes astray at {end}"))
 }
 
-/// Sends packets for every goal over all candidates of `scheme` and sees the numbers of what they
-/// hold stay below those of all that they may want next, until they arrive.
+/// Sends packets for every goal over all candidates of `scheme`, and checks that the numbers of the
+/// channels they hold stay below those of all channels that they may want next, until they arrive.
 ///
-/// O(goals * situations * candidates), each situation as often as a packet comes to it on a higher
-/// number than any before; in parallel.
+/// O(goals * states * candidates), in parallel. A state is visited again whenever a packet arrives
+/// on a higher number than before.
 ///
 /// # Errors
-/// [`Interrupted`] when `watch` says so.
+/// [`Interrupted`] when `watch` asks to stop.
 pub fn recheck_scheme(
     scheme: &impl Candidates,
-    numbering: &Numbering,
+    numbering: &ChannelNumbering,
     watch: &dyn Watch,
 ) -> Result<Result<(), String>, Interrupted> {
     let on = scheme.topology();
@@ -107,7 +109,7 @@ pub fn recheck_scheme(
     terminals.filter(|&t| on.terminal_is_up(t)).for_each(|t| scheme.goals(t, &mut goals));
     goals.sort_unstable();
     goals.dedup();
-    // by switch in between and state, the highest number that a packet has come on
+    // by intermediate switch and state: the highest channel number on which a packet arrived
     let mut come: BTreeMap<(SwitchId, u32), u32> = BTreeMap::new();
     let done = AtomicU64::new(0);
     let tick = || watch.tick("recheck", done.fetch_add(1, Relaxed), goals.len() as u64 * 2);
@@ -115,7 +117,7 @@ pub fn recheck_scheme(
         if leg > 0 && come.is_empty() {
             break;
         }
-        let enter = |goal: u32, flood: &mut Flood<_>| {
+        let enter = |goal: u32, flood: &mut PacketFlood<_>| {
             let home = scheme.home(goal);
             let ours = |s: &SwitchId| *s != home && plane(*s) == plane(home);
             let mut states = Vec::new();
@@ -150,21 +152,23 @@ pub fn recheck_scheme(
     Ok(Ok(()))
 }
 
-/// Goals that one task looks at.
+/// The number of goals that one task handles.
 const TOGETHER: usize = 16;
 
-/// A switch in between and the state there, and the highest number that a packet has come on.
-type Arrival = ((SwitchId, u32), u32);
+/// An intermediate switch, the state there, and the highest channel number on which a packet
+/// arrived.
+type NumberedArrival = ((SwitchId, u32), u32);
 
-/// Where packets for these goals come to that are not at their destination, or what is wrong.
+/// Follows packets for these goals. Returns their arrivals at intermediate switches, or what is
+/// wrong.
 fn flood_goals<C: Candidates>(
     scheme: &C,
-    numbering: &Numbering,
+    numbering: &ChannelNumbering,
     goals: &[u32],
-    enter: &impl Fn(u32, &mut Flood<C>),
+    enter: &impl Fn(u32, &mut PacketFlood<C>),
     tick: &impl Fn() -> Result<(), Interrupted>,
-) -> Result<Result<Vec<Arrival>, String>, Interrupted> {
-    let mut flood = Flood::new(scheme, numbering);
+) -> Result<Result<Vec<NumberedArrival>, String>, Interrupted> {
+    let mut flood = PacketFlood::new(scheme, numbering);
     let mut arrivals = Vec::new();
     for &goal in goals {
         tick()?;
@@ -179,20 +183,20 @@ fn flood_goals<C: Candidates>(
     Ok(Ok(arrivals))
 }
 
-/// The packets for one goal.
-struct Flood<'a, C> {
+/// All packets for one goal, followed over every candidate.
+struct PacketFlood<'a, C> {
     scheme: &'a C,
-    numbering: &'a Numbering,
-    /// By switch and state, one more than the highest number that a packet there can hold; `None`
-    /// where there is no packet.
+    numbering: &'a ChannelNumbering,
+    /// By switch and state: the highest channel number that a packet there can hold, plus one;
+    /// `None` where there is no packet.
     highest: Vec<Option<u32>>,
-    /// Where packets have come to, and those places that are to be looked at again.
+    /// The places that packets have reached, and those that must be visited again.
     come: Vec<(SwitchId, u32)>,
     open: Vec<(SwitchId, u32)>,
 }
 
-impl<'a, C: Candidates> Flood<'a, C> {
-    fn new(scheme: &'a C, numbering: &'a Numbering) -> Self {
+impl<'a, C: Candidates> PacketFlood<'a, C> {
+    fn new(scheme: &'a C, numbering: &'a ChannelNumbering) -> Self {
         let places = scheme.topology().switches().len() * scheme.states() as usize;
         let (come, open) = Default::default();
         Self { scheme, numbering, highest: vec![None; places], come, open }
@@ -223,7 +227,7 @@ impl<'a, C: Candidates> Flood<'a, C> {
             let held = *self.highest((at, state));
             self.scheme.next(at, Heading { goal, state }, &mut found);
             if found.is_empty() {
-                return Err(format!("a packet to {home} has no way on at {at}"));
+                return Err(format!("a packet to {home} has no next hop at {at}"));
             }
             for candidate in found.drain(..) {
                 let first = candidate.channel.0 as usize * lanes;
@@ -233,7 +237,9 @@ impl<'a, C: Candidates> Flood<'a, C> {
                     return Err(format!("a packet to {home} has no lane at {at}"));
                 };
                 if usize::from(candidate.lanes().end) > lanes || low <= held {
-                    return Err(format!("the ways of a packet to {home} do not rise at {at}"));
+                    return Err(format!(
+                        "the channel numbers of a packet to {home} do not rise at {at}"
+                    ));
                 }
                 self.raise(candidate.to, candidate.state, high);
             }
@@ -241,7 +247,8 @@ impl<'a, C: Candidates> Flood<'a, C> {
         Ok(())
     }
 
-    /// By state, the highest number of packets that have come to the goal; forgets all of them.
+    /// For each state, the highest channel number of packets that arrived at the goal. It forgets
+    /// all packets.
     fn arrived(&mut self, home: SwitchId) -> Vec<(u32, u32)> {
         let mut all = Vec::new();
         for (at, state) in std::mem::take(&mut self.come) {

@@ -1,4 +1,5 @@
-//! Does every route arrive? Between endpoints, and apart from that from and to every switch.
+//! Checks that every route arrives: those between endpoints, and separately those from and to
+//! switches.
 
 use super::Verdict;
 use base::{Interrupted, SwitchId, TerminalId, Watch};
@@ -6,25 +7,26 @@ use fabric::network::{Peer, Topology};
 use fabric::tables::{Bundles, NO_ROUTE, Routing, Tree, Walk};
 use std::fmt;
 
-/// What complete routes look like.
+/// Statistics of the routes of complete tables.
 ///
 /// Hops are links between switches. Means and histogram are over ordered pairs of a source switch
-/// and a terminal on another switch, for switches that carry endpoints, all layers.
+/// with endpoints and a terminal on another switch, in all layers.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub struct Reach {
+pub struct RouteStatistics {
     /// `histogram[h]` routes take `h` hops.
     pub histogram: Vec<u64>,
-    /// Routes checked: from every switch with endpoints to every terminal of its plane and layer.
+    /// The number of routes checked: from every switch with endpoints to every terminal of its
+    /// plane and layer.
     pub routes: u64,
 }
 
-impl Reach {
-    /// Most hops of any route between endpoints.
+impl RouteStatistics {
+    /// The hops of the longest route between endpoints.
     pub fn max_hops(&self) -> u32 {
         self.histogram.len().saturating_sub(1) as u32
     }
 
-    /// Counts routes of so many hops; `None` for those that stay on their switch.
+    /// Counts `routes` routes of `hops` hops; `None` for those that stay on their switch.
     fn count(&mut self, hops: Option<usize>, routes: u64) {
         self.routes += routes;
         let Some(hops) = hops else { return };
@@ -34,7 +36,7 @@ impl Reach {
         self.histogram[hops] += routes;
     }
 
-    /// Counts the routes of another.
+    /// Adds the counts of `other`.
     fn add(&mut self, other: &Self) {
         self.routes += other.routes - other.histogram.iter().sum::<u64>();
         for (hops, &routes) in other.histogram.iter().enumerate().filter(|(_, n)| **n > 0) {
@@ -61,33 +63,33 @@ pub enum Destination {
 
 /// Why a route does not arrive.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Fault {
+pub enum RouteFault {
     /// The last switch has no entry for the destination.
     NoRoute,
     /// The last switch forwards to a port without a working cable.
     DeadPort(u16),
-    /// The last switch delivers to somebody else.
+    /// The last switch delivers to another terminal.
     WrongDelivery(u16),
-    /// The route comes back to a switch it has left.
+    /// The route returns to a switch that it has visited.
     Loop,
     /// The route takes more hops than allowed.
     TooLong(u32),
 }
 
-/// A route that does not arrive: the switches it visits, and what happens at the last.
+/// A route that does not arrive: the switches that it visits, and what goes wrong at the last.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Break {
-    /// Where it was going.
+pub struct BrokenRoute {
+    /// Its destination.
     pub to: Destination,
     /// The names of the switches it visits, in order.
     pub path: Vec<String>,
     /// The destination's name.
     pub destination: String,
-    /// What is wrong.
-    pub fault: Fault,
+    /// Why it does not arrive.
+    pub fault: RouteFault,
 }
 
-impl fmt::Display for Break {
+impl fmt::Display for BrokenRoute {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let from = self.path.first().map_or("", String::as_str);
         let last = self.path.last().map_or("", String::as_str);
@@ -97,44 +99,48 @@ impl fmt::Display for Break {
             _ => {}
         }
         match self.fault {
-            Fault::NoRoute => write!(f, ": {last} has no entry")?,
-            Fault::DeadPort(port) => write!(f, ": {last} sends it to port {port}, which is dead")?,
-            Fault::WrongDelivery(port) => {
+            RouteFault::NoRoute => write!(f, ": {last} has no entry")?,
+            RouteFault::DeadPort(port) => {
+                write!(f, ": {last} sends it to port {port}, which is dead")?;
+            }
+            RouteFault::WrongDelivery(port) => {
                 write!(f, ": {last} delivers it at port {port}, to somebody else")?;
             }
-            Fault::Loop => write!(f, ": it comes back to {last}")?,
-            Fault::TooLong(limit) => write!(f, ": it takes more than {limit} hops")?,
+            RouteFault::Loop => write!(f, ": it comes back to {last}")?,
+            RouteFault::TooLong(limit) => write!(f, ": it takes more than {limit} hops")?,
         }
         write!(f, " (path {})", self.path.join(" > "))
     }
 }
 
+/// The route of a switch is not followed yet.
 const UNKNOWN: u32 = u32::MAX;
+/// A switch on the route that is being followed.
 const ON_TRAIL: u32 = u32::MAX - 1;
 
-/// The two verdicts: on routes between endpoints, and on those that only management uses (from
-/// switches without endpoints, and to switches), of which the witness is how many there are.
-pub(super) type Verdicts = (Verdict<Reach, Break>, Verdict<u64, Break>);
+/// The two verdicts: on routes between endpoints, and on routes that only management uses (from
+/// switches without endpoints, and to switches). The witness of the second is the number of routes.
+pub(super) type Verdicts = (Verdict<RouteStatistics, BrokenRoute>, Verdict<u64, BrokenRoute>);
 
-/// Checks all routes. O(layers * terminals * switches), where terminals of a switch share their
-/// routes O(layers * switches^2).
+/// Checks all routes. O(layers * terminals * switches); where terminals of a switch share their
+/// routes, O(layers * switches^2).
 ///
 /// # Errors
-/// [`Interrupted`] when `watch` says so.
+/// [`Interrupted`] when `watch` asks to stop.
 pub(super) fn check(
     routing: &Routing,
     hop_limit: u32,
     watch: &dyn Watch,
 ) -> Result<Verdicts, Interrupted> {
     let on: &Topology = routing.topology();
-    let mut walk = Judge::new(routing, hop_limit);
-    let mut reach = Reach::default();
+    let mut walk = ArrivalChecker::new(routing, hop_limit);
+    let mut reach = RouteStatistics::default();
     let mut management = Verdict::Holds(0);
     let total = u64::from(routing.layers()) * on.terminals().len() as u64;
     let mut done = 0;
     let mut bundles = Bundles::new(routing, routing.destinations());
     while let Some(bundle) = bundles.next_bundle() {
-        let mut shared = Reach::default();
+        let mut shared = RouteStatistics::default();
         for (i, &t) in bundle.terminals.iter().enumerate() {
             watch.tick("completeness", done, total)?;
             done += 1;
@@ -172,7 +178,8 @@ pub(super) fn check(
     Ok((Verdict::Holds(reach), management))
 }
 
-struct Judge<'a> {
+/// The check of all routes to one destination after the other.
+struct ArrivalChecker<'a> {
     routing: &'a Routing,
     /// Hops from each switch to the current destination.
     hops: Vec<u32>,
@@ -182,7 +189,7 @@ struct Judge<'a> {
     by_plane: Vec<Vec<u32>>,
 }
 
-impl<'a> Judge<'a> {
+impl<'a> ArrivalChecker<'a> {
     fn new(routing: &'a Routing, hop_limit: u32) -> Self {
         let on = routing.topology();
         let mut by_plane = vec![Vec::new(); usize::from(on.planes())];
@@ -193,8 +200,8 @@ impl<'a> Judge<'a> {
         Self { routing, hops, trail: Vec::new(), hop_limit, by_plane }
     }
 
-    /// Begins a destination at `home`, whose own table must deliver at `port`. Where routes are new
-    /// from switches `again` alone, the others stay known.
+    /// Starts a destination on switch `home`, whose own table must deliver at `port`. If `again` is
+    /// given, only the routes from those switches are new, and the others stay known.
     fn start(
         &mut self,
         tree: Tree<'_>,
@@ -202,15 +209,15 @@ impl<'a> Judge<'a> {
         port: u16,
         to: Destination,
         again: Option<&[u32]>,
-    ) -> Result<(), Break> {
+    ) -> Result<(), BrokenRoute> {
         match again {
             Some(again) => again.iter().for_each(|&s| self.hops[s as usize] = UNKNOWN),
             None => self.hops.fill(UNKNOWN),
         }
         if tree[home.ix()] != port {
             let fault = match tree[home.ix()] {
-                NO_ROUTE => Fault::NoRoute,
-                other => Fault::WrongDelivery(other),
+                NO_ROUTE => RouteFault::NoRoute,
+                other => RouteFault::WrongDelivery(other),
             };
             return Err(self.broken(tree, home.0, to, fault));
         }
@@ -219,7 +226,12 @@ impl<'a> Judge<'a> {
     }
 
     /// Follows the route from `source` until it meets one that is known to arrive.
-    fn from(&mut self, tree: Tree<'_>, source: SwitchId, to: Destination) -> Result<(), Break> {
+    fn from(
+        &mut self,
+        tree: Tree<'_>,
+        source: SwitchId,
+        to: Destination,
+    ) -> Result<(), BrokenRoute> {
         let on: &Topology = self.routing.topology();
         let mut walk = Walk::new(on, tree, source);
         self.trail.clear();
@@ -234,28 +246,28 @@ impl<'a> Judge<'a> {
         }
         let mut hops = self.hops[walk.at().ix()];
         if hops == ON_TRAIL {
-            return Err(self.broken(tree, source.0, to, Fault::Loop));
+            return Err(self.broken(tree, source.0, to, RouteFault::Loop));
         }
         for &v in self.trail.iter().rev() {
             hops += 1;
             self.hops[v as usize] = hops;
         }
         if self.hops[source.ix()] > self.hop_limit {
-            return Err(self.broken(tree, source.0, to, Fault::TooLong(self.hop_limit)));
+            return Err(self.broken(tree, source.0, to, RouteFault::TooLong(self.hop_limit)));
         }
         Ok(())
     }
 
-    /// Checks the routes of management, if they held so far, and counts them: those from switches
-    /// `again` alone where the others are known.
+    /// Checks the routes of management, if all held so far, and counts them. If `again` is given,
+    /// only the routes from those switches are new.
     fn manage(
         &mut self,
         tree: Tree<'_>,
         home: SwitchId,
         to: Destination,
-        so_far: Verdict<u64, Break>,
+        so_far: Verdict<u64, BrokenRoute>,
         again: Option<&[u32]>,
-    ) -> Verdict<u64, Break> {
+    ) -> Verdict<u64, BrokenRoute> {
         let Verdict::Holds(mut routes) = so_far else { return so_far };
         let plane = usize::from(self.routing.topology().switches()[home.ix()].plane);
         let all = std::mem::take(&mut self.by_plane[plane]);
@@ -268,20 +280,25 @@ impl<'a> Judge<'a> {
         broken.map_or(Verdict::Holds(routes), Verdict::Fails)
     }
 
-    fn broken(&self, tree: Tree<'_>, source: u32, to: Destination, fault: Fault) -> Break {
-        tell(self.routing.topology(), tree, source, to, |_| fault)
+    fn broken(
+        &self,
+        tree: Tree<'_>,
+        source: u32,
+        to: Destination,
+        fault: RouteFault,
+    ) -> BrokenRoute {
+        describe(self.routing.topology(), tree, source, to, |_| fault)
     }
 }
 
-/// The story of the route from `source`, from the start; `fault` is told the port at the last
-/// switch.
-pub(super) fn tell(
+/// Describes the route from `source` from its start. `fault` gets the port at the last switch.
+pub(super) fn describe(
     on: &Topology,
     tree: Tree<'_>,
     source: u32,
     to: Destination,
-    fault: impl FnOnce(u16) -> Fault,
-) -> Break {
+    fault: impl FnOnce(u16) -> RouteFault,
+) -> BrokenRoute {
     let name = |s: usize| on.switches()[s].name.clone();
     let mut at = source as usize;
     let mut seen = vec![false; on.switches().len()];
@@ -301,13 +318,13 @@ pub(super) fn tell(
             on.endpoints()[terminal.endpoint.ix()].name.clone()
         }
     };
-    Break { to, path, destination, fault: fault(tree[at]) }
+    BrokenRoute { to, path, destination, fault: fault(tree[at]) }
 }
 
-fn dead_end(on: &Topology, at: SwitchId, port: u16) -> Fault {
+fn dead_end(on: &Topology, at: SwitchId, port: u16) -> RouteFault {
     match (port, on.peer(at, port)) {
-        (NO_ROUTE, _) => Fault::NoRoute,
-        (port, Peer::Terminal(_)) => Fault::WrongDelivery(port),
-        (port, _) => Fault::DeadPort(port),
+        (NO_ROUTE, _) => RouteFault::NoRoute,
+        (port, Peer::Terminal(_)) => RouteFault::WrongDelivery(port),
+        (port, _) => RouteFault::DeadPort(port),
     }
 }

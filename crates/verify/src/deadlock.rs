@@ -1,8 +1,8 @@
-//! Can packets wait for one another in a circle? The channel dependency graph, lane by lane.
+//! Tests for deadlock: builds the channel dependency graph, lane by lane, and looks for a cycle.
 //!
-//! Source: Dally & Seitz 1987. A vertex is a (channel, lane) pair between switches; a path that
-//! takes one and then another makes the first depend on the second. Endpoints sink what they get,
-//! so channels to and from them cannot be on a circle and are left out.
+//! Source: Dally & Seitz 1987. A vertex is a virtual channel, a (channel, lane) pair between
+//! switches. A path that takes one and then another makes the first depend on the second. Endpoints
+//! consume what they receive, so channels to and from endpoints are on no cycle and are left out.
 
 use super::Verdict;
 use base::{ChannelId, Interrupted, SwitchId, TerminalId, Watch};
@@ -12,30 +12,31 @@ use fabric::turns::{Held, LaneGraph, PathName, each_turn};
 use std::collections::HashMap;
 use std::fmt;
 
-/// Witness: a number for every (channel, lane) pair that rises along every path.
+/// The witness of deadlock freedom: a number for every (channel, lane) pair that rises along every
+/// path.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Numbering {
-    /// Lanes counted, `0..lanes`.
+pub struct ChannelNumbering {
+    /// The number of lanes.
     pub lanes: u8,
-    /// Entry `channel * lanes + lane`.
+    /// The number of each virtual channel; entry `channel * lanes + lane`.
     pub number: Vec<u32>,
-    /// Distinct dependencies between pairs.
+    /// The number of distinct dependencies between virtual channels.
     pub dependencies: u64,
 }
 
-/// One edge of a circle of waiting packets.
+/// One edge of a dependency cycle: a held channel whose holder waits for the next one.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Wait {
+pub struct WaitEdge {
     /// The channel held, and its lane.
     pub held: (ChannelId, u8),
-    /// Switch it leaves and port, switch it enters, by name.
+    /// The channel in words: the switch and port it leaves by, the switch it enters, and the lane.
     pub channel: String,
-    /// A route that holds it while it wants the next channel of the circle.
+    /// A route that holds the channel while it waits for the next one of the cycle.
     pub route: String,
 }
 
-impl Wait {
-    /// That of who holds a lane of a channel, by `route`.
+impl WaitEdge {
+    /// The edge of a held channel, with the route that holds it.
     pub(super) fn new(on: &Topology, held: Held, route: String) -> Self {
         let (tail, head) = (on.tail(held.0), on.head(held.0));
         let name = |s: SwitchId| &on.switches()[s.ix()].name;
@@ -44,14 +45,14 @@ impl Wait {
     }
 }
 
-/// Counterexample: channels, each held by a route that waits for the next; the last for the first.
+/// A counterexample: a cycle of channels, each held by a route that waits for the next one.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Cycle {
-    /// The circle.
-    pub waits: Vec<Wait>,
+pub struct DependencyCycle {
+    /// The edges of the cycle.
+    pub waits: Vec<WaitEdge>,
 }
 
-impl fmt::Display for Cycle {
+impl fmt::Display for DependencyCycle {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         for (i, wait) in self.waits.iter().enumerate() {
             let next = &self.waits[(i + 1) % self.waits.len()];
@@ -65,31 +66,35 @@ impl fmt::Display for Cycle {
     }
 }
 
-/// Builds the dependency graph of all paths and numbers it, or finds a circle.
+/// Builds the dependency graph of all paths, and numbers it or finds a cycle.
 ///
 /// # Errors
-/// [`Interrupted`] when `watch` says so.
+/// [`Interrupted`] when `watch` asks to stop.
 pub(super) fn check(
     routing: &Routing,
     watch: &dyn Watch,
-) -> Result<Verdict<Numbering, Cycle>, Interrupted> {
+) -> Result<Verdict<ChannelNumbering, DependencyCycle>, Interrupted> {
     let graph = LaneGraph::new(routing, routing.destinations(), watch)?;
     let dependencies = graph.dependencies();
     match graph.number(watch)? {
         Ok(number) => {
             let lanes = routing.lanes().count();
-            Ok(Verdict::Holds(Numbering { lanes, number, dependencies }))
+            Ok(Verdict::Holds(ChannelNumbering { lanes, number, dependencies }))
         }
         Err(left) => Ok(Verdict::Fails(explain(routing, &graph.cycle(&left, watch)?, watch)?)),
     }
 }
 
-/// Puts names to a circle, and finds a route for each of its waits.
-fn explain(routing: &Routing, circle: &[Held], watch: &dyn Watch) -> Result<Cycle, Interrupted> {
+/// Describes a cycle by names, and finds a route for each of its edges.
+fn explain(
+    routing: &Routing,
+    cycle: &[Held],
+    watch: &dyn Watch,
+) -> Result<DependencyCycle, Interrupted> {
     let on: &Topology = routing.topology();
     let wants: HashMap<Held, (usize, Held)> =
-        (0..circle.len()).map(|i| (circle[i], (i, circle[(i + 1) % circle.len()]))).collect();
-    let mut routes: Vec<Option<PathName>> = vec![None; circle.len()];
+        (0..cycle.len()).map(|i| (cycle[i], (i, cycle[(i + 1) % cycle.len()]))).collect();
+    let mut routes: Vec<Option<PathName>> = vec![None; cycle.len()];
     each_turn(routing, routing.destinations(), watch, |from, to, path| {
         if let Some(&(i, wanted)) = wants.get(&from)
             && wanted == to
@@ -109,7 +114,7 @@ fn explain(routing: &Routing, circle: &[Held], watch: &dyn Watch) -> Result<Cycl
         format!("route {from} to {}{layer}", endpoint(path.to))
     };
     let wait = |(&held, route): (&Held, Option<PathName>)| {
-        Wait::new(on, held, route.map_or_else(String::new, describe))
+        WaitEdge::new(on, held, route.map_or_else(String::new, describe))
     };
-    Ok(Cycle { waits: circle.iter().zip(routes).map(wait).collect() })
+    Ok(DependencyCycle { waits: cycle.iter().zip(routes).map(wait).collect() })
 }

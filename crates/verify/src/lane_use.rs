@@ -1,38 +1,40 @@
-//! Do all routes stay on the data lanes that there are?
+//! Checks that all routes stay on the data lanes that exist.
 
 use super::Verdict;
 use base::{ChannelId, Interrupted, SwitchId, TerminalId, Watch};
 use fabric::tables::Routing;
 use std::fmt;
 
-/// A hop on a lane that is not there.
+/// A counterexample: a hop on a lane that does not exist.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Excess {
-    /// Switch whose table says so, by name, and the port the packet leaves it by.
+pub struct LaneExcess {
+    /// The switch whose SL2VL table gives the lane, by name, and the port by which the packet
+    /// leaves.
     pub at: (String, u16),
-    /// The lane, and the service level it comes from.
+    /// The lane, and the service level that is mapped to it.
     pub lane: (u8, u8),
-    /// A route that takes it.
+    /// A route that uses this lane.
     pub route: String,
 }
 
-impl fmt::Display for Excess {
+impl fmt::Display for LaneExcess {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let ((switch, port), (lane, sl)) = (&self.at, self.lane);
         write!(f, "{switch} puts service level {sl} on lane {lane} at port {port} ({})", self.route)
     }
 }
 
-/// Whether all routes between endpoints use lanes below `lanes`; the witness is how many they use.
-/// Tables must be complete. O(hops of all routes) where a lane beyond is named at all.
+/// Checks that all routes between endpoints use lanes below `lanes`. The witness is the number of
+/// lanes that they use. Tables must be complete. O(hops of all routes) where the SL2VL tables name
+/// a lane beyond, else O(1).
 ///
 /// # Errors
-/// [`Interrupted`] when `watch` says so.
+/// [`Interrupted`] when `watch` asks to stop.
 pub fn within(
     routing: &Routing,
     lanes: u8,
     watch: &dyn Watch,
-) -> Result<Verdict<u8, Excess>, Interrupted> {
+) -> Result<Verdict<u8, LaneExcess>, Interrupted> {
     if routing.lanes().count() <= lanes {
         return Ok(Verdict::Holds(routing.lanes().count()));
     }
@@ -50,8 +52,8 @@ pub fn within(
     })
 }
 
-/// One hop of one path.
-struct Use {
+/// One hop of one path, with its lane.
+struct LaneUse {
     channel: ChannelId,
     lane: u8,
     sl: u8,
@@ -62,7 +64,7 @@ struct Use {
 fn each_hop(
     routing: &Routing,
     watch: &dyn Watch,
-    mut visit: impl FnMut(Use),
+    mut visit: impl FnMut(LaneUse),
 ) -> Result<(), Interrupted> {
     let (on, sources) = (routing.topology(), routing.sources());
     let total = u64::from(routing.layers()) * on.terminals().len() as u64;
@@ -72,7 +74,7 @@ fn each_hop(
             for (sl, in_port) in routing.starts(layer, to, source) {
                 let walk = routing.walk(layer, to, source);
                 for (hop, lane) in walk.on_lanes(routing.lanes().sl2vl(), sl, in_port) {
-                    visit(Use { channel: hop.channel, lane, sl, source, to });
+                    visit(LaneUse { channel: hop.channel, lane, sl, source, to });
                 }
             }
         }
@@ -80,13 +82,13 @@ fn each_hop(
     Ok(())
 }
 
-fn explain(routing: &Routing, hop: &Use) -> Excess {
+fn explain(routing: &Routing, hop: &LaneUse) -> LaneExcess {
     let on = routing.topology();
     let endpoint = |t: TerminalId| &on.endpoints()[on.terminals()[t.ix()].endpoint.ix()].name;
     let first = on.terminals_on(hop.source).iter().find(|&&t| on.terminal_is_up(t));
     let from = first.map_or("?", |&t| endpoint(t));
     let tail = on.tail(hop.channel);
-    Excess {
+    LaneExcess {
         at: (on.switches()[tail.switch.ix()].name.clone(), tail.port),
         lane: (hop.lane, hop.sl),
         route: format!("route {from} to {}", endpoint(hop.to)),

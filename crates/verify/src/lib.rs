@@ -1,17 +1,17 @@
-//! Proof that tables are right, for tables of any origin: every verdict comes with its evidence.
+//! Proofs that routing tables of any origin are correct: every verdict comes with its evidence.
 //!
 //! A verdict that holds carries a witness that other, simpler code can check again
-//! ([`checker::recheck`]); one that fails carries a counterexample a person can follow.
+//! ([`checker::recheck`]). A verdict that fails carries a counterexample that a person can follow.
 
 use base::{Interrupted, Watch};
 use fabric::tables::Routing;
 
-mod alike;
 pub mod certificate;
 pub mod checker;
 pub mod complete;
 pub mod deadlock;
 pub mod faults;
+mod lane_partition;
 pub mod lane_use;
 pub mod proof;
 pub mod scheme;
@@ -21,20 +21,20 @@ mod verified;
 pub use verdict::Verdict;
 pub use verified::Verified;
 
-/// What routes must stay within.
+/// Limits that routes must respect: hops and lanes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Limits {
+pub struct RouteLimits {
     /// The most links between switches that a route may take.
     pub hops: u32,
-    /// The data lanes that there are.
+    /// The number of data lanes that the hardware has.
     pub lanes: u8,
 }
 
-impl Limits {
-    /// As many hops as it takes, and all fifteen data lanes of InfiniBand.
+impl RouteLimits {
+    /// No limit on hops, and all fifteen data lanes of InfiniBand.
     pub const NONE: Self = Self { hops: u32::MAX, lanes: 15 };
 
-    /// The same lanes, and at most so many hops.
+    /// The same lanes, and at most `hops` hops.
     #[must_use]
     pub fn hops(self, hops: u32) -> Self {
         Self { hops, ..self }
@@ -44,17 +44,20 @@ impl Limits {
 /// The standard verdicts on one routing.
 #[derive(Debug, Clone)]
 pub struct Verification {
-    /// Every terminal is reached from every switch with endpoints, without loops, within the limit.
-    pub complete: Verdict<complete::Reach, complete::Break>,
-    /// The same from every other switch and to every switch: what management packets need. It does
-    /// not count for [`Verification::holds`]; up*/down* routing leaves such routes out by design.
-    pub management: Verdict<u64, complete::Break>,
-    /// No set of packets can wait for one another in a circle; `None` when routes are incomplete.
-    pub deadlock: Option<Verdict<deadlock::Numbering, deadlock::Cycle>>,
-    /// Whether the separate checker accepts the numbering; `None` when there is none.
+    /// Whether every terminal is reached from every switch with endpoints, without loops and within
+    /// the hop limit.
+    pub complete: Verdict<complete::RouteStatistics, complete::BrokenRoute>,
+    /// Whether the same holds from every other switch and to every switch, which management packets
+    /// need. It does not count for [`Verification::holds`]: up*/down* routing leaves such routes
+    /// out by design.
+    pub management: Verdict<u64, complete::BrokenRoute>,
+    /// Whether the routes are free of deadlock: no cycle of packets can wait for each other. `None`
+    /// when routes are incomplete.
+    pub deadlock: Option<Verdict<deadlock::ChannelNumbering, deadlock::DependencyCycle>>,
+    /// Whether the separate checker accepts the numbering of channels; `None` when there is none.
     pub rechecked: Option<Result<(), String>>,
-    /// No route leaves the lanes that there are; `None` when routes are incomplete.
-    pub lanes: Option<Verdict<u8, lane_use::Excess>>,
+    /// Whether every route stays on the lanes that exist; `None` when routes are incomplete.
+    pub lanes: Option<Verdict<u8, lane_use::LaneExcess>>,
 }
 
 impl Verification {
@@ -72,10 +75,10 @@ impl Verification {
 /// O(hops of all routes + dependencies).
 ///
 /// # Errors
-/// [`Interrupted`] when `watch` says so.
+/// [`Interrupted`] when `watch` asks to stop.
 pub fn verify(
     routing: &Routing,
-    limits: Limits,
+    limits: RouteLimits,
     watch: &dyn Watch,
 ) -> Result<Verification, Interrupted> {
     let (complete, management) = complete::check(routing, limits.hops, watch)?;

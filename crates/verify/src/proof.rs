@@ -1,7 +1,7 @@
-//! The proof of tables as a measure: every question by name, with its evidence.
+//! The measure `verify`: proofs about routing tables, every verdict by name and with its evidence.
 
-use crate::deadlock::Cycle;
-use crate::{Limits, Verdict, Verification, faults};
+use crate::deadlock::DependencyCycle;
+use crate::{RouteLimits, Verdict, Verification, faults};
 use base::stage::{Better, Kind};
 use base::{Interrupted, Metric, Need, Refusal, Stage, Stop, SwitchId, Watch};
 use fabric::size::{RouteWork, Size};
@@ -9,46 +9,47 @@ use fabric::tables::Routing;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// Proof that tables are right, with evidence.
+/// Proof that routing tables are correct, with evidence.
 ///
-/// Everything holds when every route between endpoints arrives within `hop_limit` links, no packets
-/// can wait for one another in a circle, and no route leaves the lanes that there are.
+/// Everything holds when every route between endpoints arrives within `hop_limit` links, packets
+/// can never wait for each other in a cycle, and every route stays on the lanes that exist.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
-pub struct Params {
+pub struct ProofParams {
     /// Most links between switches that a route may take.
     pub hop_limit: u32,
-    /// Data lanes that there are, 1 to 15.
+    /// Number of data lanes that exist, 1 to 15.
     pub max_lanes: u8,
 }
 
-impl Default for Params {
+impl Default for ProofParams {
     fn default() -> Self {
         Self { hop_limit: 64, max_lanes: 15 }
     }
 }
 
-/// What is proved of the tables.
+/// All verdicts on the tables.
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
-pub struct Record {
+pub struct ProofRecord {
     /// Whether everything holds.
     pub holds: bool,
     /// Whether every route between endpoints arrives.
-    pub complete: Complete,
-    /// The same for routes from switches without endpoints and to switches, which do not count for
-    /// `holds`.
-    pub management: Management,
-    /// Whether packets can never wait in a circle; none where routes are not complete.
-    pub deadlock: Option<Deadlock>,
+    pub complete: CompletenessVerdict,
+    /// Whether every route from switches without endpoints and to switches arrives. It does not
+    /// count for `holds`.
+    pub management: ManagementVerdict,
+    /// Whether packets can never wait in a cycle; none where routes are not complete.
+    pub deadlock: Option<DeadlockVerdict>,
     /// Data lanes in use.
     pub lanes: u8,
     /// Every question by name.
-    pub verdicts: Verdicts,
+    pub verdicts: NamedVerdicts,
 }
 
 /// Whether every route between endpoints arrives.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, JsonSchema)]
-pub struct Complete {
+#[schemars(rename = "Complete")]
+pub struct CompletenessVerdict {
     /// Whether all do.
     pub holds: bool,
     /// Routes checked: from every switch with endpoints to every terminal of its plane and layer.
@@ -70,7 +71,8 @@ pub struct Complete {
 
 /// Whether every route from and to switches arrives.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, JsonSchema)]
-pub struct Management {
+#[schemars(rename = "Management")]
+pub struct ManagementVerdict {
     /// Whether all do.
     pub holds: bool,
     /// Routes checked.
@@ -81,15 +83,16 @@ pub struct Management {
     pub counterexample: Option<String>,
 }
 
-/// Whether packets can never wait for one another in a circle.
+/// Whether packets can never wait for each other in a cycle.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, JsonSchema)]
-pub struct Deadlock {
-    /// Whether they cannot.
+#[schemars(rename = "Deadlock")]
+pub struct DeadlockVerdict {
+    /// Whether there is no cycle.
     pub holds: bool,
     /// Dependencies of the channel dependency graph.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub dependencies: Option<u64>,
-    /// Data lanes that were looked at.
+    /// Data lanes that were checked.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub lanes: Option<u8>,
     /// Whether the separate checker accepts the numbering of channels.
@@ -101,15 +104,16 @@ pub struct Deadlock {
     pub recheck_error: Option<Option<String>>,
     /// Channels, each held by a route that waits for the next; the last for the first.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub cycle: Option<Vec<Waiting>>,
+    pub cycle: Option<Vec<WaitingChannel>>,
     /// The same in words, a line a channel.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub counterexample: Option<Vec<String>>,
 }
 
-/// A channel of a circle, held by a route that waits for the next.
+/// A channel of a cycle, held by a route that waits for the next one.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
-pub struct Waiting {
+#[schemars(rename = "Waiting")]
+pub struct WaitingChannel {
     /// Name of the switch that the channel leaves.
     pub from: String,
     /// Port by which it leaves.
@@ -118,113 +122,120 @@ pub struct Waiting {
     pub to: String,
     /// Data lane.
     pub lane: u8,
-    /// All of this in words.
+    /// The channel in words.
     pub channel: String,
-    /// A route that holds it while it wants the next.
+    /// A route that holds the channel while it waits for the next one.
     pub route: String,
 }
 
 /// Every question by name.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
-pub struct Verdicts {
+#[schemars(rename = "Verdicts")]
+pub struct NamedVerdicts {
     /// No route ends at a switch without an entry for it.
-    pub no_missing_entry: Arrival,
+    pub no_missing_entry: ArrivalVerdict,
     /// No route ends at a port without a working cable.
-    pub no_dead_port: Arrival,
+    pub no_dead_port: ArrivalVerdict,
     /// No route is delivered to somebody else.
-    pub no_wrong_delivery: Arrival,
+    pub no_wrong_delivery: ArrivalVerdict,
     /// No route comes back to a switch that it has left.
-    pub no_loop: Arrival,
+    pub no_loop: ArrivalVerdict,
     /// No route takes more than `hop_limit` hops.
-    pub no_over_the_hop_limit: Arrival,
+    pub no_over_the_hop_limit: ArrivalVerdict,
     /// Routes from and to switches arrive.
-    pub management: Management,
-    /// Packets can never wait in a circle.
-    pub no_deadlock: NoDeadlock,
+    pub management: ManagementVerdict,
+    /// Packets can never wait in a cycle.
+    pub no_deadlock: DeadlockEvidence,
     /// No route is on a lane from `max_lanes` on.
-    pub within_lanes: WithinLanes,
+    pub within_lanes: LaneVerdict,
 }
 
-/// Whether no route ends in one way.
+/// Whether no route ends with one kind of fault.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, JsonSchema)]
-pub struct Arrival {
-    /// Whether none does.
+#[schemars(rename = "Arrival")]
+pub struct ArrivalVerdict {
+    /// Whether there is no such route.
     pub holds: bool,
-    /// Routes that do.
+    /// Number of such routes.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub routes: Option<u64>,
-    /// The first of them.
+    /// The first such route.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub counterexample: Option<String>,
-    /// What was looked at.
+    /// The routes that were checked.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub witness: Option<Routes>,
+    pub witness: Option<CheckedRoutes>,
 }
 
-/// Routes that were looked at.
+/// The routes that were checked, by number and hops.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, JsonSchema)]
-pub struct Routes {
-    /// How many.
+#[schemars(rename = "Routes")]
+pub struct CheckedRoutes {
+    /// Their number.
     pub routes: u64,
     /// Entry h: routes of h hops; where every route arrives.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub hop_histogram: Option<Vec<u64>>,
 }
 
-/// Whether packets can never wait in a circle, with the evidence.
+/// Whether packets can never wait in a cycle, with the evidence.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, JsonSchema)]
-pub struct NoDeadlock {
-    /// Whether they cannot; none where it was not judged.
+#[schemars(rename = "NoDeadlock")]
+pub struct DeadlockEvidence {
+    /// Whether there is no cycle; none where it was not judged.
     pub holds: Option<bool>,
     /// Why it was not judged.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub why: Option<&'static str>,
     /// Numbers of channels that rise along every route.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub witness: Option<Numbers>,
+    pub witness: Option<NumberingSize>,
     /// Channels, each held by a route that waits for the next; the last for the first.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub cycle: Option<Vec<Waiting>>,
+    pub cycle: Option<Vec<WaitingChannel>>,
     /// The same in words, a line a channel.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub counterexample: Option<Vec<String>>,
 }
 
-/// Numbers of channels that rise along every route, by their sizes.
+/// The size of the numbering of channels that rises along every route.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
-pub struct Numbers {
+#[schemars(rename = "Numbers")]
+pub struct NumberingSize {
     /// Dependencies of the channel dependency graph.
     pub dependencies: u64,
     /// Data lanes.
     pub lanes: u8,
-    /// Channels, each on each lane.
+    /// Numbers: one for every channel and lane.
     pub numbers: u64,
 }
 
-/// Whether no route is on a lane that there is not.
+/// Whether every route stays on the lanes that exist.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, JsonSchema)]
-pub struct WithinLanes {
-    /// Whether none is; none where it was not judged.
+#[schemars(rename = "WithinLanes")]
+pub struct LaneVerdict {
+    /// Whether every route does; none where it was not judged.
     pub holds: Option<bool>,
     /// Why it was not judged.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub why: Option<&'static str>,
     /// The lanes that routes use.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub witness: Option<Lanes>,
-    /// A hop on a lane beyond.
+    pub witness: Option<LanesInUse>,
+    /// A hop on a lane that does not exist.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub counterexample: Option<String>,
 }
 
 /// Lanes in use.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
-pub struct Lanes {
+#[schemars(rename = "Lanes")]
+pub struct LanesInUse {
     /// Data lanes.
     pub lanes: u8,
 }
 
-impl Stage for Params {
+impl Stage for ProofParams {
     const NAME: &'static str = "verify";
     const COLUMNS: &'static [Metric] = &[
         Metric::new("holds", "/holds", Kind::Truth, "", "whether everything holds", Better::Higher),
@@ -241,7 +252,7 @@ impl Stage for Params {
             "/deadlock/holds",
             Kind::Truth,
             "",
-            "whether packets never wait in a circle",
+            "whether packets never wait in a cycle",
             Better::Higher,
         ),
         Metric::new("lanes", "/lanes", Kind::Whole, "", "data lanes in use", Better::Lower),
@@ -263,8 +274,8 @@ impl Stage for Params {
         ),
     ];
 
-    type On<'a> = &'a Routing;
-    type Record = Record;
+    type Input<'a> = &'a Routing;
+    type Record = ProofRecord;
 
     fn examples() -> Vec<Self> {
         vec![Self::default(), Self { hop_limit: 1, max_lanes: 1 }]
@@ -274,38 +285,38 @@ impl Stage for Params {
         Size::of(on.topology(), threads).along(on, RouteWork::Proof)
     }
 
-    fn run(&self, on: &Routing, watch: &dyn Watch) -> Result<Record, Stop> {
+    fn run(&self, on: &Routing, watch: &dyn Watch) -> Result<ProofRecord, Stop> {
         if !(1..=15).contains(&self.max_lanes) {
             let why = format!("{} lanes", self.max_lanes);
             return Err(Refusal::new("max_lanes", why, "1 to 15").into());
         }
-        let limits = Limits { hops: self.hop_limit, lanes: self.max_lanes };
-        Ok(Record::of(on, limits, watch)?)
+        let limits = RouteLimits { hops: self.hop_limit, lanes: self.max_lanes };
+        Ok(ProofRecord::of(on, limits, watch)?)
     }
 }
 
-/// Why a question about all routes has no answer.
+/// The reason why a question about all routes has no answer.
 const UNJUDGED: &str = "routes do not all arrive";
 
-impl Record {
-    fn of(routing: &Routing, limits: Limits, watch: &dyn Watch) -> Result<Self, Interrupted> {
+impl ProofRecord {
+    fn of(routing: &Routing, limits: RouteLimits, watch: &dyn Watch) -> Result<Self, Interrupted> {
         let v = crate::verify(routing, limits, watch)?;
         let [missing, dead, wrong, looping, long] = arrivals(routing, &v, limits, watch)?;
-        let deadlock = Deadlock::of(routing, &v);
-        let management = Management::of(&v);
+        let deadlock = DeadlockVerdict::of(routing, &v);
+        let management = ManagementVerdict::of(&v);
         Ok(Self {
             holds: v.holds(),
-            complete: Complete::of(&v),
+            complete: CompletenessVerdict::of(&v),
             lanes: routing.lanes().count(),
-            verdicts: Verdicts {
+            verdicts: NamedVerdicts {
                 no_missing_entry: missing,
                 no_dead_port: dead,
                 no_wrong_delivery: wrong,
                 no_loop: looping,
                 no_over_the_hop_limit: long,
                 management: management.clone(),
-                no_deadlock: NoDeadlock::of(&v, deadlock.as_ref()),
-                within_lanes: WithinLanes::of(&v),
+                no_deadlock: DeadlockEvidence::of(&v, deadlock.as_ref()),
+                within_lanes: LaneVerdict::of(&v),
             },
             management,
             deadlock,
@@ -313,17 +324,17 @@ impl Record {
     }
 }
 
-/// The answers on how routes end, in the order of [`faults::KINDS`].
+/// The verdicts on how routes end, in the order of [`faults::KINDS`].
 fn arrivals(
     routing: &Routing,
     v: &Verification,
-    limits: Limits,
+    limits: RouteLimits,
     watch: &dyn Watch,
-) -> Result<[Arrival; 5], Interrupted> {
-    let holds = |routes, hop_histogram| Arrival {
+) -> Result<[ArrivalVerdict; 5], Interrupted> {
+    let holds = |routes, hop_histogram| ArrivalVerdict {
         holds: true,
-        witness: Some(Routes { routes, hop_histogram }),
-        ..Arrival::default()
+        witness: Some(CheckedRoutes { routes, hop_histogram }),
+        ..ArrivalVerdict::default()
     };
     if let Verdict::Holds(reach) = &v.complete {
         return Ok([(); 5].map(|()| holds(reach.routes, Some(reach.histogram.clone()))));
@@ -332,15 +343,15 @@ fn arrivals(
     let judged = counted.routes;
     Ok(counted.of.map(|(routes, first)| match first {
         None => holds(judged, None),
-        Some(first) => Arrival {
+        Some(first) => ArrivalVerdict {
             routes: Some(routes),
             counterexample: Some(first.to_string()),
-            ..Arrival::default()
+            ..ArrivalVerdict::default()
         },
     }))
 }
 
-impl Complete {
+impl CompletenessVerdict {
     fn of(v: &Verification) -> Self {
         match &v.complete {
             Verdict::Holds(reach) => Self {
@@ -358,7 +369,7 @@ impl Complete {
     }
 }
 
-impl Management {
+impl ManagementVerdict {
     fn of(v: &Verification) -> Self {
         match &v.management {
             Verdict::Holds(routes) => {
@@ -371,7 +382,7 @@ impl Management {
     }
 }
 
-impl Deadlock {
+impl DeadlockVerdict {
     fn of(routing: &Routing, v: &Verification) -> Option<Self> {
         Some(match v.deadlock.as_ref()? {
             Verdict::Holds(n) => Self {
@@ -391,12 +402,12 @@ impl Deadlock {
     }
 }
 
-fn waits(routing: &Routing, cycle: &Cycle) -> Vec<Waiting> {
+fn waits(routing: &Routing, cycle: &DependencyCycle) -> Vec<WaitingChannel> {
     let on = routing.topology();
     let name = |s: SwitchId| on.switches()[s.ix()].name.clone();
     let each = cycle.waits.iter().map(|w| {
         let (from, to) = (on.tail(w.held.0), on.head(w.held.0));
-        Waiting {
+        WaitingChannel {
             from: name(from.switch),
             port: from.port,
             to: name(to.switch),
@@ -408,13 +419,13 @@ fn waits(routing: &Routing, cycle: &Cycle) -> Vec<Waiting> {
     each.collect()
 }
 
-impl NoDeadlock {
-    fn of(v: &Verification, told: Option<&Deadlock>) -> Self {
+impl DeadlockEvidence {
+    fn of(v: &Verification, deadlock: Option<&DeadlockVerdict>) -> Self {
         match &v.deadlock {
             None => Self { why: Some(UNJUDGED), ..Self::default() },
             Some(Verdict::Holds(n)) => Self {
                 holds: Some(matches!(v.rechecked, Some(Ok(())))),
-                witness: Some(Numbers {
+                witness: Some(NumberingSize {
                     dependencies: n.dependencies,
                     lanes: n.lanes,
                     numbers: n.number.len() as u64,
@@ -423,21 +434,23 @@ impl NoDeadlock {
             },
             Some(Verdict::Fails(_)) => Self {
                 holds: Some(false),
-                cycle: told.and_then(|d| d.cycle.clone()),
-                counterexample: told.and_then(|d| d.counterexample.clone()),
+                cycle: deadlock.and_then(|d| d.cycle.clone()),
+                counterexample: deadlock.and_then(|d| d.counterexample.clone()),
                 ..Self::default()
             },
         }
     }
 }
 
-impl WithinLanes {
+impl LaneVerdict {
     fn of(v: &Verification) -> Self {
         match &v.lanes {
             None => Self { why: Some(UNJUDGED), ..Self::default() },
-            Some(Verdict::Holds(used)) => {
-                Self { holds: Some(true), witness: Some(Lanes { lanes: *used }), ..Self::default() }
-            }
+            Some(Verdict::Holds(used)) => Self {
+                holds: Some(true),
+                witness: Some(LanesInUse { lanes: *used }),
+                ..Self::default()
+            },
             Some(Verdict::Fails(excess)) => Self {
                 holds: Some(false),
                 counterexample: Some(excess.to_string()),

@@ -1,12 +1,14 @@
-//! Is a scheme of routing free of deadlock, whatever packets choose? All its choices at once.
+//! Proves that adaptive routing is free of deadlock, whatever packets choose: it considers all
+//! candidates at once.
 //!
-//! Source: Dally & Seitz 1987, as in [`super::deadlock`], for routing that chooses: Duato, "A new
-//! theory of deadlock-free adaptive routing in wormhole networks", IEEE Transactions on Parallel
-//! and Distributed Systems 4(12), 1993, whose extended graph is not made use of: here a packet
-//! depends on every hop that it may take next, and all of these together must have no circle.
+//! Source: Dally & Seitz 1987, as in [`super::deadlock`]. Duato, "A new theory of deadlock-free
+//! adaptive routing in wormhole networks", IEEE Transactions on Parallel and Distributed Systems
+//! 4(12), 1993, treats routing with choice; his extended dependency graph is not used here. Instead
+//! a packet depends on every hop that it may take next, and all of these dependencies together must
+//! have no cycle.
 
-use super::alike::{Alike, Cuts};
-use super::deadlock::{Cycle, Numbering, Wait};
+use super::deadlock::{ChannelNumbering, DependencyCycle, WaitEdge};
+use super::lane_partition::{LaneCuts, LanePartition};
 use super::{Verdict, checker};
 use base::{Interrupted, SwitchId, TerminalId, Watch};
 use fabric::Topology;
@@ -18,29 +20,30 @@ use std::fmt;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
-/// Witness: what packets may do ends, and a numbering that rises along all of it.
+/// The witness that a scheme is free of deadlock and livelock: every packet arrives after a bounded
+/// number of hops, and a numbering of channels rises along all its choices.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Freedom {
-    /// A number for every (channel, lane) pair that rises along every way.
-    pub numbering: Numbering,
-    /// Most hops that a packet can take.
+pub struct DeadlockFreedom {
+    /// A number for every (channel, lane) pair that rises along every possible route.
+    pub numbering: ChannelNumbering,
+    /// The largest number of hops that a packet can take.
     pub max_hops: u32,
 }
 
-/// Counterexample.
+/// A counterexample: why a scheme of candidates is not proved.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Flaw {
-    /// A packet has come to a switch from which it has no way on.
+pub enum SchemeFlaw {
+    /// A packet can reach a switch where it has no next hop.
     Stranded(String),
-    /// A packet can take hops for ever.
+    /// A packet can take hops without end.
     Wanders(String),
-    /// Packets can wait for one another in a circle.
-    Deadlock(Cycle),
+    /// Packets can wait for each other in a cycle.
+    Deadlock(DependencyCycle),
     /// The separate checker does not accept the numbering.
     Unchecked(String),
 }
 
-impl fmt::Display for Flaw {
+impl fmt::Display for SchemeFlaw {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Stranded(what) | Self::Wanders(what) | Self::Unchecked(what) => f.write_str(what),
@@ -49,49 +52,50 @@ impl fmt::Display for Flaw {
     }
 }
 
-/// Proves that packets which choose among the candidates of `scheme` arrive, never wait for one
-/// another in a circle, and lets the separate checker look at the numbers; or shows why not.
+/// Proves that packets which choose among the candidates of `scheme` arrive and cannot deadlock,
+/// and lets the separate checker test the channel numbers; or returns the reason why not.
 ///
-/// O(goals * situations * candidates^2), a situation being a switch and a state that packets for a
-/// goal can be in, in parallel; memory for the channel dependency graph, a bit for every two
-/// classes of lanes that candidates tell apart: how many lanes a class has costs nothing.
+/// O(goals * states * candidates^2), in parallel. A state is a switch together with the routing
+/// state that a packet for a goal can have there. Memory: the channel dependency graph, one bit for
+/// every two classes of lanes that candidates distinguish; the number of lanes in a class costs
+/// nothing.
 ///
 /// # Errors
-/// [`Interrupted`] when `watch` says so.
+/// [`Interrupted`] when `watch` asks to stop.
 pub fn prove(
     scheme: &impl Candidates,
     watch: &dyn Watch,
-) -> Result<Verdict<Freedom, Flaw>, Interrupted> {
+) -> Result<Verdict<DeadlockFreedom, SchemeFlaw>, Interrupted> {
     let goals = goals(scheme);
-    // where the lanes of some packets begin and end is mostly where those of all do
-    let cuts = Cuts::default();
+    // the runs of lanes of a sample of packets are mostly those of all packets
+    let cuts = LaneCuts::default();
     let see = |held: &Candidate, wanted: &Candidate, _: u32| {
         cuts.add(held);
         cuts.add(wanted);
     };
     let some = &goals[..goals.len().min(TOGETHER)];
-    // a flaw is found once more with all goals
+    // a flaw in the sample is found again with all goals below
     let _ = each_wait(scheme, (some, goals.len()), watch, see)?;
     loop {
-        let alike = Alike::of(scheme.lanes(), &cuts);
-        if let Some(verdict) = prove_classes(scheme, &goals, (&alike, &cuts), watch)? {
+        let classes = LanePartition::of(scheme.lanes(), &cuts);
+        if let Some(verdict) = prove_classes(scheme, &goals, (&classes, &cuts), watch)? {
             return Ok(verdict);
         }
     }
 }
 
-/// The verdict on these classes of lanes; `None` where a packet takes a part of one, which is
-/// written into `cuts`.
+/// The verdict on these classes of lanes; `None` where a packet takes a part of a class, which is
+/// then added to `cuts`.
 fn prove_classes(
     scheme: &impl Candidates,
     goals: &[u32],
-    (alike, cuts): (&Alike, &Cuts),
+    (classes, cuts): (&LanePartition, &LaneCuts),
     watch: &dyn Watch,
-) -> Result<Option<Verdict<Freedom, Flaw>>, Interrupted> {
+) -> Result<Option<Verdict<DeadlockFreedom, SchemeFlaw>>, Interrupted> {
     let (lanes, is_cut) = (scheme.lanes(), AtomicBool::new(false));
-    let graph = LaneGraph::without_turns(scheme.topology(), alike.count());
+    let graph = LaneGraph::without_turns(scheme.topology(), classes.count());
     let insert = |held: &Candidate, wanted: &Candidate, _: u32| {
-        let (Some(from), Some(to)) = (alike.offered(held), alike.offered(wanted)) else {
+        let (Some(from), Some(to)) = (classes.offered(held), classes.offered(wanted)) else {
             cuts.add(held);
             cuts.add(wanted);
             is_cut.store(true, Ordering::Relaxed);
@@ -108,32 +112,33 @@ fn prove_classes(
     if is_cut.into_inner() {
         return Ok(None);
     }
-    let dependencies = alike.dependencies(&graph);
+    let dependencies = classes.dependencies(&graph);
     let number = match graph.number(watch)? {
-        Ok(number) => alike.by_lane(&number),
+        Ok(number) => classes.by_lane(&number),
         Err(left) => {
-            let circle = graph.cycle(&left, watch)?;
-            let circle: Vec<Held> =
-                circle.into_iter().map(|(channel, class)| (channel, alike.first(class))).collect();
-            let cycle = explain(scheme, goals, &circle, watch)?;
-            return Ok(Some(Verdict::Fails(Flaw::Deadlock(cycle))));
+            let cycle = graph.cycle(&left, watch)?;
+            let cycle: Vec<Held> =
+                cycle.into_iter().map(|(channel, class)| (channel, classes.first(class))).collect();
+            let cycle = explain(scheme, goals, &cycle, watch)?;
+            return Ok(Some(Verdict::Fails(SchemeFlaw::Deadlock(cycle))));
         }
     };
     drop(graph);
-    let numbering = Numbering { lanes, number, dependencies };
+    let numbering = ChannelNumbering { lanes, number, dependencies };
     Ok(Some(match checker::recheck_scheme(scheme, &numbering, watch)? {
-        Ok(()) => Verdict::Holds(Freedom { numbering, max_hops }),
-        Err(why) => Verdict::Fails(Flaw::Unchecked(why)),
+        Ok(()) => Verdict::Holds(DeadlockFreedom { numbering, max_hops }),
+        Err(why) => Verdict::Fails(SchemeFlaw::Unchecked(why)),
     }))
 }
 
-/// The pairs of a lane that is held and one that is wanted.
+/// All pairs of a held virtual channel and a wanted one.
 fn pairs(held: &Candidate, wanted: &Candidate) -> impl Iterator<Item = (Held, Held)> {
     let (from, to, lanes) = (held.channel, wanted.channel, wanted.lanes());
     held.lanes().flat_map(move |a| lanes.clone().map(move |b| ((from, a), (to, b))))
 }
 
-/// The goals of all working terminals, each once, in order.
+/// The goals of all working terminals, each once, in order. A goal is a set of terminals that
+/// packets treat alike.
 fn goals(scheme: &impl Candidates) -> Vec<u32> {
     let on = scheme.topology();
     let mut all = Vec::new();
@@ -145,7 +150,7 @@ fn goals(scheme: &impl Candidates) -> Vec<u32> {
     all
 }
 
-/// By plane, the working switches that packets set off from.
+/// The working switches from which packets start, by plane.
 fn sources(on: &Topology) -> Vec<Vec<SwitchId>> {
     let mut by_plane = vec![Vec::new(); usize::from(on.planes())];
     for s in on.edge_switches().into_iter().map(SwitchId) {
@@ -154,54 +159,57 @@ fn sources(on: &Topology) -> Vec<Vec<SwitchId>> {
     by_plane
 }
 
-/// How packets come to a switch in between in one state.
+/// How packets arrive at an intermediate switch in one state.
 #[derive(Default)]
-struct Arrived {
-    /// The hops that they hold.
+struct Arrivals {
+    /// The last hops of these packets, whose channels they hold.
     held: BTreeSet<Candidate>,
-    /// The most hops they have taken.
+    /// The largest number of hops they have taken.
     hops: u32,
 }
 
-/// By switch in between and the state there.
-type Between = BTreeMap<(SwitchId, u32), Arrived>;
+/// Arrivals by intermediate switch and state there.
+type IntermediateArrivals = BTreeMap<(SwitchId, u32), Arrivals>;
 
-/// By switch in between, state there and hop onward, the first goal for which that is taken.
-type Onward = BTreeMap<(SwitchId, u32, Candidate), u32>;
+/// For each intermediate switch, state there and next hop: the first goal for which packets take
+/// that hop.
+type OnwardHops = BTreeMap<(SwitchId, u32, Candidate), u32>;
 
-/// Goals that one task looks at: so many that its memory is soon paid for, so few that all cores
-/// have some.
+/// The number of goals that one task handles: large enough to pay for its memory, small enough to
+/// give all cores work.
 const TOGETHER: usize = 16;
 
-/// What every `TOGETHER` goals come to, in their order, or the first flaw. In parallel.
+/// Calls `find` for every `TOGETHER` goals, in parallel. Returns the results in the order of the
+/// goals, or the first flaw.
 fn of_goals<T: Send>(
     goals: &[u32],
-    find: impl Fn(&[u32]) -> Result<Result<T, Flaw>, Interrupted> + Sync + Send,
-) -> Result<Result<Vec<T>, Flaw>, Interrupted> {
-    let all: Vec<Result<T, Flaw>> =
+    find: impl Fn(&[u32]) -> Result<Result<T, SchemeFlaw>, Interrupted> + Sync + Send,
+) -> Result<Result<Vec<T>, SchemeFlaw>, Interrupted> {
+    let all: Vec<Result<T, SchemeFlaw>> =
         goals.par_chunks(TOGETHER).map(find).collect::<Result<_, Interrupted>>()?;
     Ok(all.into_iter().collect())
 }
 
-/// Calls `visit` for every two hops that a packet for one of these goals, of so many in all, may
-/// take one after the other, and the goal of the second, often more than once, on many threads. The
-/// most hops of a packet, or why packets do not arrive.
+/// Calls `visit` for every two hops that a packet for one of these goals may take one after the
+/// other, with the goal of the second; often more than once, and on many threads. `total` is the
+/// number of all goals. Returns the largest number of hops of a packet, or why packets do not
+/// arrive.
 fn each_wait(
     scheme: &impl Candidates,
     (goals, total): (&[u32], usize),
     watch: &dyn Watch,
     visit: impl Fn(&Candidate, &Candidate, u32) + Sync,
-) -> Result<Result<u32, Flaw>, Interrupted> {
+) -> Result<Result<u32, SchemeFlaw>, Interrupted> {
     let done = AtomicU64::new(0);
     let tick = || watch.tick("candidates", done.fetch_add(1, Ordering::Relaxed), total as u64 * 2);
     let sources = sources(scheme.topology());
     let first = of_goals(goals, |some| first_leg(scheme, some, &sources, &tick, &visit))?;
-    let (mut most, mut between) = (0, Between::new());
+    let (mut most, mut between) = (0, IntermediateArrivals::new());
     match first {
         Ok(all) => {
             for (hops, found) in all {
                 most = most.max(hops);
-                for (place, Arrived { held, hops }) in found {
+                for (place, Arrivals { held, hops }) in found {
                     let arrived = between.entry(place).or_default();
                     arrived.held.extend(held);
                     arrived.hops = hops.max(arrived.hops);
@@ -214,7 +222,7 @@ fn each_wait(
         return Ok(Ok(most));
     }
     let second = of_goals(goals, |some| second_leg(scheme, some, &between, &tick, &visit))?;
-    let mut onward = Onward::new();
+    let mut onward = OnwardHops::new();
     match second {
         Ok(all) => {
             for (hops, found) in all {
@@ -234,18 +242,18 @@ fn each_wait(
     Ok(Ok(most))
 }
 
-/// Packets from where they set off to these goals: the most hops, and how they come to goals that
-/// are not where they end.
+/// Follows packets from their sources to these goals. Returns the largest number of hops, and how
+/// packets arrive at goals that are only intermediate switches.
 fn first_leg(
     scheme: &impl Candidates,
     goals: &[u32],
     sources: &[Vec<SwitchId>],
     tick: &impl Fn() -> Result<(), Interrupted>,
     visit: &impl Fn(&Candidate, &Candidate, u32),
-) -> Result<Result<(u32, Between), Flaw>, Interrupted> {
+) -> Result<Result<(u32, IntermediateArrivals), SchemeFlaw>, Interrupted> {
     let on = scheme.topology();
-    let mut between = Between::new();
-    let (mut search, mut states, mut most) = (Search::new(scheme), Vec::new(), 0);
+    let mut between = IntermediateArrivals::new();
+    let (mut search, mut states, mut most) = (StateSearch::new(scheme), Vec::new(), 0);
     for &goal in goals {
         tick()?;
         let home = scheme.home(goal);
@@ -270,17 +278,18 @@ fn first_leg(
     Ok(Ok((most, between)))
 }
 
-/// Packets from switches in between to these goals: the most hops, and those that they take first.
+/// Follows packets from intermediate switches to these goals. Returns the largest number of hops,
+/// and the first hops that they take.
 fn second_leg(
     scheme: &impl Candidates,
     goals: &[u32],
-    between: &Between,
+    between: &IntermediateArrivals,
     tick: &impl Fn() -> Result<(), Interrupted>,
     visit: &impl Fn(&Candidate, &Candidate, u32),
-) -> Result<Result<(u32, Onward), Flaw>, Interrupted> {
+) -> Result<Result<(u32, OnwardHops), SchemeFlaw>, Interrupted> {
     let on = scheme.topology();
-    let mut onward = Onward::new();
-    let (mut search, mut states, mut most) = (Search::new(scheme), Vec::new(), 0);
+    let mut onward = OnwardHops::new();
+    let (mut search, mut states, mut most) = (StateSearch::new(scheme), Vec::new(), 0);
     for &goal in goals {
         tick()?;
         let home = scheme.home(goal);
@@ -301,8 +310,9 @@ fn second_leg(
         }
         if search.arrivals(home).any(|(c, _)| !scheme.ends(c.state)) {
             let name = &on.switches()[home.ix()].name;
-            let why = format!("a packet goes on at {name} that was at a switch in between before");
-            return Ok(Err(Flaw::Wanders(why)));
+            let why =
+                format!("a packet goes on at {name} that was at an intermediate switch before");
+            return Ok(Err(SchemeFlaw::Wanders(why)));
         }
     }
     Ok(Ok((most, onward)))
@@ -312,27 +322,28 @@ fn plane_of(on: &Topology, s: SwitchId) -> usize {
     on.switches()[s.ix()].plane.into()
 }
 
-/// A switch, and the state in which packets for the goal at hand come to it.
-struct Situation {
+/// A switch, and the state in which packets for the current goal arrive there.
+struct PacketState {
     at: SwitchId,
     state: u32,
-    /// Its hops among those found.
+    /// Its next hops, as a range of the hops found.
     hops: std::ops::Range<usize>,
-    /// Most hops before it, and the situations right before it that are not counted yet.
+    /// The largest number of hops before it, and the number of its predecessors that are not
+    /// counted yet.
     before: u32,
     open: u32,
 }
 
-/// All that packets for one goal may do.
-struct Search<'a, C> {
+/// A search over all states that packets for one goal can be in.
+struct StateSearch<'a, C> {
     scheme: &'a C,
-    all: Vec<Situation>,
-    /// By switch and state, one more than the place in `all`, 0 where it is not there.
+    all: Vec<PacketState>,
+    /// By switch and state: the index in `all` plus one, or 0 where the state is not reached.
     place: Vec<u32>,
     found: Vec<Candidate>,
 }
 
-impl<'a, C: Candidates> Search<'a, C> {
+impl<'a, C: Candidates> StateSearch<'a, C> {
     fn new(scheme: &'a C) -> Self {
         let places = scheme.topology().switches().len() * scheme.states() as usize;
         Self { scheme, all: Vec::new(), place: vec![0; places], found: Vec::new() }
@@ -351,11 +362,11 @@ impl<'a, C: Candidates> Search<'a, C> {
         self.found.clear();
     }
 
-    /// The place of a situation, which packets come to after at least `hops` hops.
+    /// The index of a state, which packets reach after at least `hops` hops.
     fn enter(&mut self, at: SwitchId, state: u32, hops: u32) -> usize {
         let key = self.key(at, state);
         if self.place[key] == 0 {
-            self.all.push(Situation { at, state, hops: 0..0, before: 0, open: 0 });
+            self.all.push(PacketState { at, state, hops: 0..0, before: 0, open: 0 });
             self.place[key] = self.all.len() as u32;
         }
         let place = self.place[key] as usize - 1;
@@ -364,7 +375,7 @@ impl<'a, C: Candidates> Search<'a, C> {
         place
     }
 
-    /// The hops that may be wanted next.
+    /// Calls `visit` for the hops that a packet may take next.
     fn wanted(&mut self, at: SwitchId, heading: Heading, mut visit: impl FnMut(&Candidate)) {
         let known = self.found.len();
         self.scheme.next(at, heading, &mut self.found);
@@ -372,12 +383,13 @@ impl<'a, C: Candidates> Search<'a, C> {
         self.found.truncate(known);
     }
 
-    /// Finds all that follows from what was entered; most hops until the goal.
+    /// Finds all states that follow from the entered ones. Returns the largest number of hops to
+    /// the goal.
     fn run(
         &mut self,
         goal: u32,
         visit: &impl Fn(&Candidate, &Candidate, u32),
-    ) -> Result<u32, Flaw> {
+    ) -> Result<u32, SchemeFlaw> {
         let home = self.scheme.home(goal);
         let mut i = 0;
         while i < self.all.len() {
@@ -386,7 +398,7 @@ impl<'a, C: Candidates> Search<'a, C> {
             if at != home {
                 self.scheme.next(at, Heading { goal, state }, &mut self.found);
                 if self.found.len() == first {
-                    return Err(Flaw::Stranded(self.tell(at, home, "has no way on")));
+                    return Err(SchemeFlaw::Stranded(self.describe(at, home, "has no next hop")));
                 }
             }
             self.all[i].hops = first..self.found.len();
@@ -406,8 +418,9 @@ impl<'a, C: Candidates> Search<'a, C> {
         self.longest(home)
     }
 
-    /// Most hops until the goal, which count up in `before`; refuses packets that go in a circle.
-    fn longest(&mut self, home: SwitchId) -> Result<u32, Flaw> {
+    /// The largest number of hops to the goal, counted up in `before`. Refuses packets that can
+    /// move in a cycle.
+    fn longest(&mut self, home: SwitchId) -> Result<u32, SchemeFlaw> {
         let mut ready: Vec<usize> =
             (0..self.all.len()).filter(|&i| self.all[i].open == 0).collect();
         let mut head = 0;
@@ -425,12 +438,14 @@ impl<'a, C: Candidates> Search<'a, C> {
             }
         }
         match self.all.iter().find(|s| s.open > 0) {
-            Some(s) => Err(Flaw::Wanders(self.tell(s.at, home, "can take hops for ever"))),
+            Some(s) => {
+                Err(SchemeFlaw::Wanders(self.describe(s.at, home, "can take hops without end")))
+            }
             None => Ok(self.all.iter().map(|s| s.before).max().unwrap_or(0)),
         }
     }
 
-    /// The hops to `home`, each with the most hops of packets that have taken it.
+    /// The last hops to `home`, each with the largest number of hops of packets that have taken it.
     fn arrivals(&self, home: SwitchId) -> impl Iterator<Item = (Candidate, u32)> {
         self.all.iter().flat_map(move |s| {
             let hops = self.found[s.hops.clone()].iter().filter(move |c| c.to == home);
@@ -438,23 +453,23 @@ impl<'a, C: Candidates> Search<'a, C> {
         })
     }
 
-    fn tell(&self, at: SwitchId, home: SwitchId, what: &str) -> String {
+    fn describe(&self, at: SwitchId, home: SwitchId, what: &str) -> String {
         let name = |s: SwitchId| &self.scheme.topology().switches()[s.ix()].name;
         format!("a packet to {} {what} at {}", name(home), name(at))
     }
 }
 
-/// Puts names to a circle, and finds packets for each of its waits.
+/// Describes a cycle by names, and finds packets for each of its edges.
 fn explain(
     scheme: &impl Candidates,
     goals: &[u32],
-    circle: &[Held],
+    cycle: &[Held],
     watch: &dyn Watch,
-) -> Result<Cycle, Interrupted> {
+) -> Result<DependencyCycle, Interrupted> {
     let on = scheme.topology();
     let wants: HashMap<Held, (usize, Held)> =
-        (0..circle.len()).map(|i| (circle[i], (i, circle[(i + 1) % circle.len()]))).collect();
-    let goal_of: Mutex<Vec<Option<u32>>> = Mutex::new(vec![None; circle.len()]);
+        (0..cycle.len()).map(|i| (cycle[i], (i, cycle[(i + 1) % cycle.len()]))).collect();
+    let goal_of: Mutex<Vec<Option<u32>>> = Mutex::new(vec![None; cycle.len()]);
     let found = |held: &Candidate, wanted: &Candidate, goal: u32| {
         for (from, to) in pairs(held, wanted) {
             if let Some(&(i, known)) = wants.get(&from)
@@ -465,13 +480,13 @@ fn explain(
             }
         }
     };
-    // that packets arrive is known by now
+    // the result can be ignored: that packets arrive was shown before
     let _ = each_wait(scheme, (goals, goals.len()), watch, found)?;
     let name = |s: SwitchId| &on.switches()[s.ix()].name;
-    let tell = |goal: u32| format!("packets to {}", name(scheme.home(goal)));
-    let waits = circle
+    let describe = |goal: u32| format!("packets to {}", name(scheme.home(goal)));
+    let waits = cycle
         .iter()
         .zip(goal_of.into_inner().expect("no thread panics"))
-        .map(|(&held, goal)| Wait::new(on, held, goal.map_or_else(String::new, tell)));
-    Ok(Cycle { waits: waits.collect() })
+        .map(|(&held, goal)| WaitEdge::new(on, held, goal.map_or_else(String::new, describe)));
+    Ok(DependencyCycle { waits: waits.collect() })
 }

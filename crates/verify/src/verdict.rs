@@ -3,14 +3,14 @@
 /// The outcome of a check: a witness, or a counterexample.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Verdict<W, C> {
-    /// It holds, and this shows why.
+    /// The property holds; the witness shows why.
     Holds(W),
-    /// It fails, and this shows where.
+    /// The property fails; the counterexample shows where.
     Fails(C),
 }
 
 impl<W, C> Verdict<W, C> {
-    /// Whether it holds.
+    /// Whether the property holds.
     pub fn holds(&self) -> bool {
         matches!(self, Self::Holds(_))
     }

@@ -1,32 +1,32 @@
-//! What has been proved, as a type: it can be had from a proof alone.
+//! A type for proved routing: its values come only from a proof.
 
-use super::deadlock::Numbering;
-use super::scheme::{self, Flaw, Freedom};
-use super::{Limits, Verdict, Verification, verify};
+use super::deadlock::ChannelNumbering;
+use super::scheme::{self, DeadlockFreedom, SchemeFlaw};
+use super::{RouteLimits, Verdict, Verification, verify};
 use base::seed::fnv1a64;
 use base::{Interrupted, Watch};
 use fabric::tables::Routing;
 use fabric::tables::candidates::Candidates;
 use std::ops::Deref;
 
-/// A routing, or a scheme of candidates, that holds, with the witness: every packet arrives, and
-/// the numbers of what it takes rise on the way.
+/// A routing, or a scheme of candidates, whose proof holds, with the witness: every packet arrives,
+/// and the channel numbers rise along its route.
 ///
-/// Who takes one need not ask again, and nobody can make one without the proof.
+/// Code that takes such a value need not check again, because it can only be made by the proof.
 #[derive(Debug, Clone)]
 pub struct Verified<T> {
     proved: T,
-    numbering: Numbering,
+    numbering: ChannelNumbering,
 }
 
 impl Verified<Routing> {
-    /// Proves `routing`; the verdicts where one of them fails. Cost: see [`verify`].
+    /// Proves `routing`, or returns the verdicts where one of them fails. Cost: see [`verify`].
     ///
     /// # Errors
-    /// [`Interrupted`] when `watch` says so.
+    /// [`Interrupted`] when `watch` asks to stop.
     pub fn routing(
         routing: Routing,
-        limits: Limits,
+        limits: RouteLimits,
         watch: &dyn Watch,
     ) -> Result<Result<Self, Box<Verification>>, Interrupted> {
         let found = verify(&routing, limits, watch)?;
@@ -41,23 +41,25 @@ impl<C: Candidates> Verified<C> {
     /// Proves `scheme`, or says what is wrong with it. Cost: see [`scheme::prove`].
     ///
     /// # Errors
-    /// [`Interrupted`] when `watch` says so.
-    pub fn scheme(scheme: C, watch: &dyn Watch) -> Result<Result<Self, Flaw>, Interrupted> {
+    /// [`Interrupted`] when `watch` asks to stop.
+    pub fn scheme(scheme: C, watch: &dyn Watch) -> Result<Result<Self, SchemeFlaw>, Interrupted> {
         Ok(match scheme::prove(&scheme, watch)? {
-            Verdict::Holds(Freedom { numbering, .. }) => Ok(Self { proved: scheme, numbering }),
+            Verdict::Holds(DeadlockFreedom { numbering, .. }) => {
+                Ok(Self { proved: scheme, numbering })
+            }
             Verdict::Fails(flaw) => Err(flaw),
         })
     }
 }
 
 impl<T> Verified<T> {
-    /// The numbers that rise.
-    pub fn numbering(&self) -> &Numbering {
+    /// The channel numbers that rise along every route.
+    pub fn numbering(&self) -> &ChannelNumbering {
         &self.numbering
     }
 
-    /// A digest of the witness, for records of what stands on it: 64-bit FNV-1a of the lanes and
-    /// of the numbers, little end first. O(channels * lanes).
+    /// A digest of the witness, for records of results that depend on it: 64-bit FNV-1a of the
+    /// lanes and of the numbers, in little-endian order. O(channels * lanes).
     pub fn digest(&self) -> u64 {
         let numbers = self.numbering.number.iter().flat_map(|n| n.to_le_bytes());
         fnv1a64(&std::iter::once(self.numbering.lanes).chain(numbers).collect::<Vec<u8>>())

@@ -1,4 +1,4 @@
-//! Proofs over classes of lanes against proofs over all lanes, one by one.
+//! Compares proofs over classes of lanes with proofs over all lanes, one by one.
 
 use base::{Quiet, SwitchId};
 use fabric::Topology;
@@ -8,29 +8,30 @@ use fabric::turns::Held;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 use verify::Verdict;
-use verify::scheme::{Flaw, prove};
+use verify::scheme::{SchemeFlaw, prove};
 
-/// The first lane and the number of lanes of a hop: by goal, hops before it, and its switch.
-type Run = Box<dyn Fn(u32, u32, u32) -> (u8, u8) + Sync>;
+/// The first lane and the number of lanes of a hop, by goal, number of hops before it, and its
+/// switch.
+type LaneRun = Box<dyn Fn(u32, u32, u32) -> (u8, u8) + Sync>;
 
-/// Shortest ways, or those of a ring in one direction, on any runs of lanes.
-struct Offered {
+/// A scheme with shortest paths, or with paths round a ring in one direction, on any runs of lanes.
+struct OfferedLanes {
     shortest: Minimal,
     clockwise: bool,
     lanes: u8,
-    /// Hops that are told apart.
+    /// The number of hops after which states repeat.
     states: u32,
-    run: Run,
+    run: LaneRun,
 }
 
-impl Offered {
-    fn new(on: &Arc<Topology>, lanes: u8, states: u32, run: Run) -> Self {
-        let shortest = Minimal::new(on.clone(), LaneClasses::any(1), &Quiet).expect("ways");
+impl OfferedLanes {
+    fn new(on: &Arc<Topology>, lanes: u8, states: u32, run: LaneRun) -> Self {
+        let shortest = Minimal::new(on.clone(), LaneClasses::any(1), &Quiet).expect("paths");
         Self { shortest, clockwise: false, lanes, states, run }
     }
 }
 
-impl Candidates for Offered {
+impl Candidates for OfferedLanes {
     fn topology(&self) -> &Topology {
         self.shortest.topology()
     }
@@ -67,8 +68,8 @@ impl Candidates for Offered {
     }
 }
 
-/// Whatever lanes wait for, one by one.
-fn waits(scheme: &Offered) -> BTreeSet<(Held, Held)> {
+/// All pairs of a held and a wanted virtual channel, found one by one.
+fn waits(scheme: &OfferedLanes) -> BTreeSet<(Held, Held)> {
     let on = scheme.topology();
     let switches = on.switches().len() as u32;
     let mut pairs = BTreeSet::new();
@@ -101,8 +102,9 @@ fn waits(scheme: &Offered) -> BTreeSet<(Held, Held)> {
     pairs
 }
 
-/// Whether some of them wait in a circle: those that wait for nothing are taken away until none is.
-fn has_circle(pairs: &BTreeSet<(Held, Held)>) -> bool {
+/// Whether the pairs have a cycle: channels that wait for nothing are removed until none is left or
+/// none can be removed.
+fn has_cycle(pairs: &BTreeSet<(Held, Held)>) -> bool {
     let mut left: BTreeMap<Held, BTreeSet<Held>> = BTreeMap::new();
     for (from, to) in pairs {
         left.entry(*from).or_default().insert(*to);
@@ -123,7 +125,7 @@ fn network(inline: &str) -> Arc<Topology> {
     Arc::new(family.build(&recipe.params).expect("it can be built"))
 }
 
-/// A number that looks random, of some others.
+/// A hash of four numbers that looks random.
 fn mixed(all: [u32; 4]) -> u32 {
     all.into_iter().fold(0x9e37_79b9, |hash: u32, one| {
         let hash = (hash ^ one).wrapping_mul(0x85eb_ca6b);
@@ -131,22 +133,23 @@ fn mixed(all: [u32; 4]) -> u32 {
     })
 }
 
-/// The verdict, the number of dependencies and the numbers are those of all lanes.
-fn agrees(case: &str, scheme: &Offered) -> bool {
+/// Whether the scheme is proved. Verdict, number of dependencies and numbering must be right for
+/// all lanes.
+fn agrees(case: &str, scheme: &OfferedLanes) -> bool {
     let pairs = waits(scheme);
     let is_held =
         |(channel, lane): &Held| channel.ix() * usize::from(scheme.lanes) + usize::from(*lane);
     match prove(scheme, &Quiet).expect("nobody stops") {
         Verdict::Holds(freedom) => {
-            assert!(!has_circle(&pairs), "{case}: a circle is passed over");
+            assert!(!has_cycle(&pairs), "{case}: a cycle is passed over");
             let numbering = freedom.numbering;
             assert_eq!(numbering.dependencies, pairs.len() as u64, "{case}");
             let number = |held: &Held| numbering.number[is_held(held)];
             assert!(pairs.iter().all(|(a, b)| number(a) < number(b)), "{case}");
             true
         }
-        Verdict::Fails(Flaw::Deadlock(cycle)) => {
-            assert!(has_circle(&pairs), "{case}: there is no circle");
+        Verdict::Fails(SchemeFlaw::Deadlock(cycle)) => {
+            assert!(has_cycle(&pairs), "{case}: there is no cycle");
             let held: Vec<Held> = cycle.waits.iter().map(|wait| wait.held).collect();
             for (i, from) in held.iter().enumerate() {
                 let to = held[(i + 1) % held.len()];
@@ -158,8 +161,8 @@ fn agrees(case: &str, scheme: &Offered) -> bool {
     }
 }
 
-/// Runs of lanes by goal, hop and switch, drawn; of goals the first ones, which the classes are
-/// guessed from, alike, so that the guess is wrong.
+/// Runs of lanes are drawn by goal, hop and switch. The first goals, from which the prover guesses
+/// the classes, all have the same runs, so that the guess is wrong.
 #[test]
 fn classes_and_single_lanes_have_the_same_verdict() {
     let mut held = [0; 2];
@@ -181,41 +184,41 @@ fn classes_and_single_lanes_have_the_same_verdict() {
             let lane = drawn as u8 % room;
             (first + lane, 1 + (drawn >> 8) as u8 % (room - lane))
         };
-        let scheme = Offered::new(&on, lanes, states, Box::new(run));
+        let scheme = OfferedLanes::new(&on, lanes, states, Box::new(run));
         let case = format!("{inline}, {lanes} lanes, {states} states");
         held[usize::from(agrees(&case, &scheme))] += 1;
     }
     assert!(held.iter().all(|count| *count > 5), "both verdicts are there: {held:?}");
 }
 
-/// On a ring in one direction, from any class of lanes to any other and back: a circle over one or
-/// two classes, which packets for a few goals close. All others change their class where the ring
-/// begins, so that they wait in no circle.
+/// On a ring in one direction, packets for a few goals change from any class of lanes to any other
+/// and back: a cycle over one or two classes. All other packets change their class where the ring
+/// begins, so that they are in no cycle.
 #[test]
-fn a_circle_over_any_two_classes_is_found() {
+fn a_cycle_over_any_two_classes_is_found() {
     let classes: [(u8, u8); 5] = [(0, 2), (2, 1), (3, 4), (7, 1), (8, 3)];
     let on = network("ring:n=20,p=1");
     let others = move |goal: u32, at: u32| classes[goal as usize % 4 + usize::from(at < goal)];
-    let offered = |run| Offered { clockwise: true, ..Offered::new(&on, 11, 19, run) };
+    let offered = |run| OfferedLanes { clockwise: true, ..OfferedLanes::new(&on, 11, 19, run) };
     assert!(agrees("nothing is planted", &offered(Box::new(move |goal, _, at| others(goal, at)))));
     for from in classes {
         for to in classes {
-            let run: Run = Box::new(move |goal, state, at| match goal {
+            let run: LaneRun = Box::new(move |goal, state, at| match goal {
                 17.. => [from, to][state as usize % 2],
                 _ => others(goal, at),
             });
             let case = format!("{from:?} and {to:?}");
-            assert!(!agrees(&case, &offered(run)), "{case}: a circle is not found");
+            assert!(!agrees(&case, &offered(run)), "{case}: a cycle is not found");
         }
     }
 }
 
-/// The same ring without a circle: lanes rise, as many hops as there are classes.
+/// The same ring without a cycle: lanes rise with every hop.
 #[test]
 fn classes_that_rise_are_proved() {
     let classes: [(u8, u8); 4] = [(0, 2), (2, 1), (3, 4), (7, 1)];
     let on = network("ring:n=5,p=1");
     let run = move |_: u32, state: u32, _: u32| classes[state as usize % 4];
-    let scheme = Offered { clockwise: true, ..Offered::new(&on, 8, 5, Box::new(run)) };
+    let scheme = OfferedLanes { clockwise: true, ..OfferedLanes::new(&on, 8, 5, Box::new(run)) };
     assert!(agrees("four hops on four classes", &scheme));
 }

@@ -1,100 +1,103 @@
-//! Vertices of two sides in the order of their gains, the latest first among equal ones.
+//! A priority queue of the vertices of two sides by their gains, the latest first among equal
+//! gains.
 //!
 //! Source: Fiduccia & Mattheyses, "A linear-time heuristic for improving network partitions", DAC
 //! 1982, whose lists by gain these are.
 
 use std::collections::BinaryHeap;
 
-/// No vertex.
+/// The index that means "no vertex".
 const NONE: u32 = u32::MAX;
-/// Different gains for each vertex up to which a list for each gain takes less than a heap.
+/// Up to this number of different gains per vertex, a list for each gain takes less memory than a
+/// heap.
 const SPREAD: u64 = 16;
-/// Different gains up to which there are lists however few the vertices.
+/// Up to this number of different gains there are lists, however few the vertices.
 const FEW: u64 = 512;
 
-/// Vertices that may move, each on the side it would leave.
-pub(super) struct Gains {
-    /// When each vertex was entered last.
+/// A queue of the vertices that may move, each on the side that it would leave.
+pub(super) struct GainQueue {
+    /// The time at which each vertex was entered last.
     entered: Vec<u32>,
     entries: u32,
-    order: Order,
+    order: GainOrder,
 }
 
-/// How the first of a side is found.
-enum Order {
-    Lists(Lists),
-    /// Where gains are too many for lists: gain, entry and vertex; outdated ones are skipped.
+/// The data structure that finds the first vertex of a side.
+enum GainOrder {
+    GainLists(GainLists),
+    /// Heaps, where there are too many different gains for lists: gain, entry and vertex; outdated
+    /// entries are skipped.
     Heaps([BinaryHeap<(i64, u32, u32)>; 2]),
 }
 
-/// A list for each side and gain.
-struct Lists {
+/// Lists of vertices, one for each side and gain.
+struct GainLists {
     /// The largest gain; the smallest is its negative.
     most: i64,
-    /// Words of `filled` for each side.
+    /// The number of words of `filled` for each side.
     words: usize,
     /// The latest vertex of each list.
     heads: Vec<u32>,
-    /// Which lists have vertices, a bit each.
+    /// Which lists have vertices, one bit per list.
     filled: Vec<u64>,
-    /// The last word of each side that may have a bit.
+    /// The last word of each side that may have a bit set.
     top: [usize; 2],
-    /// Of each vertex: its list, and the vertices after and before it there.
+    /// For each vertex: its list, and the vertices after and before it in that list.
     places: Vec<[u32; 3]>,
 }
 
-impl Gains {
-    /// Nothing of `size` vertices, whose gains are at most `most` and at least its negative.
+impl GainQueue {
+    /// An empty queue for `size` vertices, whose gains are between -`most` and `most`.
     pub(super) fn new(size: usize, most: u64) -> Self {
         let order = if most.saturating_mul(2) <= FEW.max(SPREAD * size as u64) {
-            Order::Lists(Lists::new(size, most))
+            GainOrder::GainLists(GainLists::new(size, most))
         } else {
-            Order::Heaps([BinaryHeap::new(), BinaryHeap::new()])
+            GainOrder::Heaps([BinaryHeap::new(), BinaryHeap::new()])
         };
         Self { entered: vec![0; size], entries: 0, order }
     }
 
-    /// Takes all vertices out.
+    /// Removes all vertices.
     pub(super) fn clear(&mut self) {
         self.entered.fill(0);
         self.entries = 0;
         match &mut self.order {
-            Order::Lists(lists) => (0..lists.places.len()).for_each(|v| lists.leave(v)),
-            Order::Heaps(heaps) => heaps.iter_mut().for_each(BinaryHeap::clear),
+            GainOrder::GainLists(lists) => (0..lists.places.len()).for_each(|v| lists.leave(v)),
+            GainOrder::Heaps(heaps) => heaps.iter_mut().for_each(BinaryHeap::clear),
         }
     }
 
-    /// Enters `v`, as the latest; a vertex that is here already has this gain from now on.
+    /// Enters `v` as the latest vertex; a vertex that is already in the queue gets this gain.
     pub(super) fn enter(&mut self, v: usize, side: bool, gain: i64) {
         self.entries += 1;
         self.entered[v] = self.entries;
         match &mut self.order {
-            Order::Lists(lists) => {
+            GainOrder::GainLists(lists) => {
                 lists.leave(v);
                 lists.enter(v, side, gain);
             }
-            Order::Heaps(heaps) => {
+            GainOrder::Heaps(heaps) => {
                 heaps[usize::from(side)].push((gain, self.entries, v as u32));
             }
         }
     }
 
-    /// Takes `v` out.
+    /// Removes `v`.
     pub(super) fn leave(&mut self, v: usize) {
         self.entered[v] = 0;
-        if let Order::Lists(lists) = &mut self.order {
+        if let GainOrder::GainLists(lists) = &mut self.order {
             lists.leave(v);
         }
     }
 
-    /// The vertex of most gain on `side`, the latest of these: gain, entry, vertex.
+    /// The vertex with the largest gain on `side`, the latest among equals: gain, entry, vertex.
     pub(super) fn first(&mut self, side: bool) -> Option<(i64, u32, usize)> {
         match &mut self.order {
-            Order::Lists(lists) => {
+            GainOrder::GainLists(lists) => {
                 let (gain, v) = lists.first(side)?;
                 Some((gain, self.entered[v], v))
             }
-            Order::Heaps(heaps) => {
+            GainOrder::Heaps(heaps) => {
                 let heap = &mut heaps[usize::from(side)];
                 while let Some(&(gain, entry, v)) = heap.peek() {
                     if self.entered[v as usize] == entry {
@@ -108,7 +111,7 @@ impl Gains {
     }
 }
 
-impl Lists {
+impl GainLists {
     fn new(size: usize, most: u64) -> Self {
         let words = (2 * most as usize + 1).div_ceil(64);
         Self {
@@ -172,15 +175,15 @@ impl Lists {
 
 #[cfg(test)]
 mod tests {
-    use super::Gains;
+    use super::GainQueue;
     use crate::seed::Stream;
 
-    /// Both orders, beside a list that is searched from end to end.
+    /// Compares both data structures with a list that is searched from end to end.
     #[test]
     fn the_first_is_of_most_gain_and_the_latest() {
         for (seed, most) in [(1, 3), (2, 40), (3, 700), (4, 1 << 40)] {
             let size = 30;
-            let mut gains = Gains::new(size, most);
+            let mut gains = GainQueue::new(size, most);
             let mut draw = Stream::new(seed, "gains", 0);
             for _ in 0..3 {
                 gains.clear();

@@ -1,4 +1,4 @@
-//! GUIDs and LIDs against what is worked out by hand.
+//! Compares GUIDs and LIDs with results worked out by hand.
 
 use fabric::addresses::{Addresses, MAX_LID};
 use fabric::network::Topology;

@@ -1,4 +1,5 @@
-//! Candidates against all ways, enumerated one by one; their proof against the circles of these.
+//! Compares candidates with all paths, enumerated one by one, and their proof with the cycles of
+//! these.
 
 use base::{ChannelId, LinkId, Quiet, SwitchId};
 use engines::engine;
@@ -13,9 +14,9 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Range;
 use std::sync::Arc;
 use verify::checker::recheck_scheme;
-use verify::deadlock::Numbering;
-use verify::scheme::{Flaw, Freedom, prove};
-use verify::{Limits, Verdict, Verified, verify};
+use verify::deadlock::ChannelNumbering;
+use verify::scheme::{DeadlockFreedom, SchemeFlaw, prove};
+use verify::{RouteLimits, Verdict, Verified, verify};
 
 pub(crate) fn network(inline: &str) -> Arc<Topology> {
     let recipe = parse_inline(inline).expect("an inline form");
@@ -23,29 +24,30 @@ pub(crate) fn network(inline: &str) -> Arc<Topology> {
     Arc::new(family.build(&recipe.params).expect("a member"))
 }
 
-/// One of so many links of it failed, from link `first` on.
+/// A network in which every `every`-th link has failed, from link `first` on.
 pub(crate) fn damaged(inline: &str, first: usize, every: usize) -> Arc<Topology> {
     let on = network(inline);
     let links: Vec<LinkId> = (first..on.links().len()).step_by(every).map(LinkId::from).collect();
     Arc::new(on.with_failures(&links, &[]).expect("links that exist"))
 }
 
-type Way = Vec<ChannelId>;
-/// A channel and a lane of it.
-pub(crate) type Held = (u32, u8);
-/// What packets hold, and what they then want.
-pub(crate) type Pairs = BTreeSet<(Held, Held)>;
-/// By leg, 0 for ways of one leg, and hops before: the lanes.
-type LaneOf<'a> = &'a dyn Fn(u8, usize) -> Range<u8>;
+/// A path as its channels.
+type ChannelPath = Vec<ChannelId>;
+/// A virtual channel: a channel and a lane of it.
+pub(crate) type VirtualChannel = (u32, u8);
+/// All pairs of a virtual channel that packets hold and one that they then want.
+pub(crate) type TurnPairs = BTreeSet<(VirtualChannel, VirtualChannel)>;
+/// The lanes of a hop, by leg (0 for paths of one leg) and number of hops before.
+type LanesOfHop<'a> = &'a dyn Fn(u8, usize) -> Range<u8>;
 
-/// All ways between switches that carry endpoints, by a slow search of its own.
-struct Plain {
+/// All paths between switches that carry endpoints, by an independent slow search.
+struct PlainPaths {
     out: Vec<Vec<(ChannelId, usize)>>,
-    ways: BTreeMap<(usize, usize), Vec<Way>>,
+    paths: BTreeMap<(usize, usize), Vec<ChannelPath>>,
 }
 
-impl Plain {
-    /// The shortest of the ways whose next hop `may` be taken after the hops before.
+impl PlainPaths {
+    /// The shortest paths among those for which `may` allows every next hop after the hops before.
     fn new(on: &Topology, may: impl Fn(&[(usize, usize)]) -> bool) -> Self {
         let mut out = vec![Vec::new(); on.switches().len()];
         for l in (0..on.links().len()).map(LinkId::from).filter(|&l| on.link_is_up(l)) {
@@ -53,14 +55,14 @@ impl Plain {
                 out[on.tail(c).switch.ix()].push((c, on.head(c).switch.ix()));
             }
         }
-        let mut plain = Self { out, ways: BTreeMap::new() };
+        let mut plain = Self { out, paths: BTreeMap::new() };
         let edge: Vec<usize> = on.edge_switches().iter().map(|&s| s as usize).collect();
         let plane = |s: usize| on.switches()[s].plane;
         for &s in &edge {
             for &d in edge.iter().filter(|&&d| d != s && plane(d) == plane(s)) {
-                let ways = (1..edge.len() * 2).map(|hops| plain.of_length(s, d, hops, &may));
-                let shortest = ways.into_iter().find(|ways| !ways.is_empty());
-                plain.ways.insert((s, d), shortest.expect("a way"));
+                let paths = (1..edge.len() * 2).map(|hops| plain.of_length(s, d, hops, &may));
+                let shortest = paths.into_iter().find(|paths| !paths.is_empty());
+                plain.paths.insert((s, d), shortest.expect("a path"));
             }
         }
         plain
@@ -72,20 +74,20 @@ impl Plain {
         d: usize,
         hops: usize,
         may: &impl Fn(&[(usize, usize)]) -> bool,
-    ) -> Vec<Way> {
+    ) -> Vec<ChannelPath> {
         let mut found = Vec::new();
-        let mut open = vec![(s, Vec::<(usize, usize)>::new(), Way::new())];
-        while let Some((at, steps, way)) = open.pop() {
-            if way.len() == hops {
+        let mut open = vec![(s, Vec::<(usize, usize)>::new(), ChannelPath::new())];
+        while let Some((at, steps, path)) = open.pop() {
+            if path.len() == hops {
                 if at == d {
-                    found.push(way);
+                    found.push(path);
                 }
                 continue;
             }
             for &(c, to) in &self.out[at] {
                 let steps: Vec<(usize, usize)> = [&steps[..], &[(at, to)]].concat();
                 if to != s && steps.iter().all(|(v, _)| *v != to) && may(&steps) {
-                    open.push((to, steps, [&way[..], &[c]].concat()));
+                    open.push((to, steps, [&path[..], &[c]].concat()));
                 }
             }
         }
@@ -93,21 +95,21 @@ impl Plain {
         found
     }
 
-    /// What packets hold and then want, over one leg, or directly and over two.
-    fn pairs(&self, lanes: LaneOf<'_>, two_legs: bool) -> Pairs {
-        let mut all = Pairs::new();
-        for (&(s, m), ways) in &self.ways {
+    /// The pairs that packets hold and then want, over one leg, or directly and over two.
+    fn pairs(&self, lanes: LanesOfHop<'_>, two_legs: bool) -> TurnPairs {
+        let mut all = TurnPairs::new();
+        for (&(s, m), paths) in &self.paths {
             let legs = if two_legs { vec![0, 1] } else { vec![0] };
-            for (way, leg) in ways.iter().flat_map(|w| legs.iter().map(move |leg| (w, *leg))) {
-                insert(&mut all, &on_lanes(way, leg, 0, lanes));
+            for (path, leg) in paths.iter().flat_map(|w| legs.iter().map(move |leg| (w, *leg))) {
+                insert(&mut all, &on_lanes(path, leg, 0, lanes));
             }
-            for (&(_, d), onward) in self.ways.range((m, 0)..(m + 1, 0)).filter(|_| two_legs) {
-                assert_ne!(d, m, "ways lead elsewhere, {s} {m}");
-                for first in ways {
+            for (&(_, d), onward) in self.paths.range((m, 0)..(m + 1, 0)).filter(|_| two_legs) {
+                assert_ne!(d, m, "paths lead elsewhere, {s} {m}");
+                for first in paths {
                     for second in onward {
-                        let mut way = on_lanes(first, 0, 0, lanes);
-                        way.extend(on_lanes(second, 1, first.len(), lanes));
-                        insert(&mut all, &way);
+                        let mut path = on_lanes(first, 0, 0, lanes);
+                        path.extend(on_lanes(second, 1, first.len(), lanes));
+                        insert(&mut all, &path);
                     }
                 }
             }
@@ -116,23 +118,28 @@ impl Plain {
     }
 }
 
-fn on_lanes(way: &Way, leg: u8, before: usize, lanes: LaneOf<'_>) -> Vec<(u32, Range<u8>)> {
-    way.iter().enumerate().map(|(hop, c)| (c.0, lanes(leg, before + hop))).collect()
+fn on_lanes(
+    path: &ChannelPath,
+    leg: u8,
+    before: usize,
+    lanes: LanesOfHop<'_>,
+) -> Vec<(u32, Range<u8>)> {
+    path.iter().enumerate().map(|(hop, c)| (c.0, lanes(leg, before + hop))).collect()
 }
 
-fn insert(all: &mut Pairs, way: &[(u32, Range<u8>)]) {
-    for pair in way.windows(2) {
+fn insert(all: &mut TurnPairs, path: &[(u32, Range<u8>)]) {
+    for pair in path.windows(2) {
         for a in pair[0].1.clone() {
             all.extend(pair[1].1.clone().map(|b| ((pair[0].0, a), (pair[1].0, b))));
         }
     }
 }
 
-/// Whether some pairs go round: those that nobody waits for are taken away, again and again.
-pub(crate) fn has_circle(pairs: &Pairs) -> bool {
+/// Whether the pairs have a cycle: channels that nobody waits for are removed, again and again.
+pub(crate) fn has_cycle(pairs: &TurnPairs) -> bool {
     let mut left = pairs.clone();
     loop {
-        let wanted: BTreeSet<Held> = left.iter().map(|(_, b)| *b).collect();
+        let wanted: BTreeSet<VirtualChannel> = left.iter().map(|(_, b)| *b).collect();
         let before = left.len();
         left.retain(|(a, _)| wanted.contains(a));
         if left.len() == before {
@@ -141,19 +148,21 @@ pub(crate) fn has_circle(pairs: &Pairs) -> bool {
     }
 }
 
-/// The verdict on `scheme` is that of all its pairs, and its evidence is right.
-pub(crate) fn agrees(case: &str, scheme: &impl Candidates, pairs: &Pairs) -> bool {
+/// Whether the scheme is proved. Its verdict must be that of all its pairs, and its evidence right.
+pub(crate) fn agrees(case: &str, scheme: &impl Candidates, pairs: &TurnPairs) -> bool {
     match prove(scheme, &Quiet).expect("not interrupted") {
-        Verdict::Holds(Freedom { numbering, .. }) => {
-            assert!(!has_circle(pairs), "{case}");
+        Verdict::Holds(DeadlockFreedom { numbering, .. }) => {
+            assert!(!has_cycle(pairs), "{case}");
             assert_eq!(numbering.dependencies, pairs.len() as u64, "{case}");
             let lanes = usize::from(numbering.lanes);
-            let number = |held: Held| numbering.number[held.0 as usize * lanes + held.1 as usize];
+            let number =
+                |held: VirtualChannel| numbering.number[held.0 as usize * lanes + held.1 as usize];
             assert!(pairs.iter().all(|(a, b)| number(*a) < number(*b)), "{case}");
             true
         }
-        Verdict::Fails(Flaw::Deadlock(cycle)) => {
-            let held: Vec<Held> = cycle.waits.iter().map(|w| (w.held.0.0, w.held.1)).collect();
+        Verdict::Fails(SchemeFlaw::Deadlock(cycle)) => {
+            let held: Vec<VirtualChannel> =
+                cycle.waits.iter().map(|w| (w.held.0.0, w.held.1)).collect();
             assert!(held.len() > 1, "{case}");
             for i in 0..held.len() {
                 let pair = (held[i], held[(i + 1) % held.len()]);
@@ -166,40 +175,40 @@ pub(crate) fn agrees(case: &str, scheme: &impl Candidates, pairs: &Pairs) -> boo
     }
 }
 
-/// All ways that the scheme allows from `s` to `goal` in a state, with their lanes.
+/// All paths that the scheme allows from `s` to `goal` in a state, with their lanes.
 pub(crate) fn followed(
     scheme: &impl Candidates,
     (s, goal, state): (usize, u32, u32),
 ) -> Vec<Vec<(u32, Range<u8>)>> {
     let mut found = Vec::new();
     let mut open = vec![(SwitchId::from(s), state, Vec::new())];
-    while let Some((at, state, way)) = open.pop() {
+    while let Some((at, state, path)) = open.pop() {
         if at == scheme.home(goal) {
-            found.push(way);
+            found.push(path);
             continue;
         }
         let mut next = Vec::new();
         scheme.next(at, Heading { goal, state }, &mut next);
         for c in next {
-            let mut way = way.clone();
-            way.push((c.channel.0, c.lanes()));
-            open.push((c.to, c.state, way));
+            let mut path = path.clone();
+            path.push((c.channel.0, c.lanes()));
+            open.push((c.to, c.state, path));
         }
     }
-    found.sort_unstable_by_key(|way| way.iter().map(|(c, _)| *c).collect::<Vec<u32>>());
+    found.sort_unstable_by_key(|path| path.iter().map(|(c, _)| *c).collect::<Vec<u32>>());
     found
 }
 
-/// The ways of a scheme whose goals are switches are the plain ones, from `state` on, on `leg`.
-fn same_ways(
+/// The paths of a scheme whose goals are switches are the plain ones, from `state` on, on `leg`.
+fn same_paths(
     case: &str,
     scheme: &impl Candidates,
-    plain: &Plain,
-    lanes: LaneOf<'_>,
+    plain: &PlainPaths,
+    lanes: LanesOfHop<'_>,
     (leg, state): (u8, u32),
 ) {
-    for (&(s, d), ways) in &plain.ways {
-        let wanted: Vec<_> = ways.iter().map(|way| on_lanes(way, leg, 0, lanes)).collect();
+    for (&(s, d), paths) in &plain.paths {
+        let wanted: Vec<_> = paths.iter().map(|path| on_lanes(path, leg, 0, lanes)).collect();
         assert_eq!(followed(scheme, (s, d as u32, state)), wanted, "{case}: {s} to {d}");
     }
 }
@@ -209,7 +218,7 @@ fn minimal(on: &Arc<Topology>, lanes: LaneClasses) -> Minimal {
 }
 
 #[test]
-fn minimal_ways_and_their_waits_are_all_that_there_are() {
+fn minimal_paths_and_their_waits_are_all_that_there_are() {
     for (inline, failed, diameter) in [
         ("slim_fly:q=5,p=1", false, 2),
         ("slim_fly:q=5,p=1", true, 4),
@@ -219,7 +228,7 @@ fn minimal_ways_and_their_waits_are_all_that_there_are() {
         ("multi_plane:planes=2,of=ring:n=5,p=2", false, 2),
     ] {
         let on = if failed { damaged(inline, 3, 7) } else { network(inline) };
-        let plain = Plain::new(&on, |_| true);
+        let plain = PlainPaths::new(&on, |_| true);
         for (classes, width) in [(diameter, 1), (diameter, 2), (diameter - 1, 1), (1, 2)] {
             let case = format!("{inline}, {classes} classes of {width}");
             let scheme = minimal(&on, LaneClasses { classes, width });
@@ -227,7 +236,7 @@ fn minimal_ways_and_their_waits_are_all_that_there_are() {
                 let class = (hop as u8).min(classes - 1);
                 class * width..(class + 1) * width
             };
-            same_ways(&case, &scheme, &plain, &lanes, (0, 0));
+            same_paths(&case, &scheme, &plain, &lanes, (0, 0));
             let free = agrees(&case, &scheme, &plain.pairs(&lanes, false));
             assert!(free || classes < diameter, "{case}: a lane a hop is always enough");
         }
@@ -235,19 +244,19 @@ fn minimal_ways_and_their_waits_are_all_that_there_are() {
 }
 
 #[test]
-fn a_lane_too_few_is_found_with_its_circle() {
+fn a_lane_too_few_is_found_with_its_cycle() {
     let on = network("slim_fly:q=5,p=1");
-    let plain = Plain::new(&on, |_| true);
+    let plain = PlainPaths::new(&on, |_| true);
     for (classes, free) in [(4, true), (3, false), (2, false), (1, false)] {
         let scheme = Via::by_hop(minimal(&on, LaneClasses { classes, width: 1 }));
         let lanes = |_: u8, hop: usize| {
             let class = (hop as u8).min(classes - 1);
             class..class + 1
         };
-        let case = format!("over a switch in between, {classes} lanes");
+        let case = format!("over an intermediate switch, {classes} lanes");
         assert_eq!(agrees(&case, &scheme, &plain.pairs(&lanes, true)), free, "{case}");
         for (leg, state) in [(0, 0), (1, u32::from(classes))] {
-            same_ways(&case, &scheme, &plain, &lanes, (leg, state));
+            same_paths(&case, &scheme, &plain, &lanes, (leg, state));
         }
         if free {
             let Ok(Verdict::Holds(freedom)) = prove(&scheme, &Quiet) else { panic!("{case}") };
@@ -257,7 +266,7 @@ fn a_lane_too_few_is_found_with_its_circle() {
 }
 
 #[test]
-fn ways_up_and_down_need_one_lane_and_two_where_they_are_taken_twice() {
+fn paths_up_and_down_need_one_lane_and_two_where_they_are_taken_twice() {
     let by_level = |on: &Topology| -> Vec<u32> {
         on.switches().iter().map(|s| u32::from(u8::MAX - s.level)).collect()
     };
@@ -268,20 +277,20 @@ fn ways_up_and_down_need_one_lane_and_two_where_they_are_taken_twice() {
     ] {
         let is_tree = inline.starts_with("k_ary");
         let rank = if is_tree { by_level(&on) } else { on.graph().distances_from(2) };
-        let plain = Plain::new(&on, |steps| {
+        let plain = PlainPaths::new(&on, |steps| {
             let up = |(v, w): &(usize, usize)| (rank[*w], *w) < (rank[*v], *v);
             steps.windows(2).all(|pair| up(&pair[0]) || !up(&pair[1]))
         });
-        let scheme = |lanes| UpDown::new(on.clone(), rank.clone(), lanes, &Quiet).expect("ways");
+        let scheme = |lanes| UpDown::new(on.clone(), rank.clone(), lanes, &Quiet).expect("paths");
         for lanes in [1, 2] {
             let all = |_: u8, _: usize| 0..lanes;
-            same_ways(inline, &scheme(lanes), &plain, &all, (0, 0));
+            same_paths(inline, &scheme(lanes), &plain, &all, (0, 0));
             assert!(agrees(inline, &scheme(lanes), &plain.pairs(&all, false)), "{inline}");
         }
         let apart = |leg: u8, _: usize| leg..leg + 1;
         let twice = Via::by_leg(scheme(1));
         assert!(agrees(inline, &twice, &plain.pairs(&apart, true)), "{inline}");
-        let squeezed = Changed {
+        let squeezed = ChangedScheme {
             of: twice,
             how: |_, c: &mut Vec<Candidate>| {
                 for c in c {
@@ -295,12 +304,14 @@ fn ways_up_and_down_need_one_lane_and_two_where_they_are_taken_twice() {
 }
 
 /// A scheme whose candidates at a switch are changed.
-struct Changed<C, F> {
+struct ChangedScheme<C, F> {
     of: C,
     how: F,
 }
 
-impl<C: Candidates, F: Fn(SwitchId, &mut Vec<Candidate>) + Sync> Candidates for Changed<C, F> {
+impl<C: Candidates, F: Fn(SwitchId, &mut Vec<Candidate>) + Sync> Candidates
+    for ChangedScheme<C, F>
+{
     fn topology(&self) -> &Topology {
         self.of.topology()
     }
@@ -337,7 +348,7 @@ impl<C: Candidates, F: Fn(SwitchId, &mut Vec<Candidate>) + Sync> Candidates for 
 fn packets_that_strand_or_wander_are_found() {
     let on = network("slim_fly:q=5,p=1");
     let two = LaneClasses { classes: 2, width: 1 };
-    let stranded = Changed {
+    let stranded = ChangedScheme {
         of: minimal(&on, two),
         how: |at: SwitchId, c: &mut Vec<Candidate>| {
             if at == SwitchId(7) {
@@ -346,13 +357,13 @@ fn packets_that_strand_or_wander_are_found() {
         },
     };
     match prove(&stranded, &Quiet).expect("not interrupted") {
-        Verdict::Fails(Flaw::Stranded(why)) => {
+        Verdict::Fails(SchemeFlaw::Stranded(why)) => {
             assert!(why.ends_with(&on.switches()[7].name), "{why}");
         }
         other => panic!("{other:?}"),
     }
     let graph = on.graph();
-    let wanders = Changed {
+    let wanders = ChangedScheme {
         of: minimal(&on, LaneClasses::any(1)),
         how: |at: SwitchId, c: &mut Vec<Candidate>| {
             let all = graph.neighbours(at.ix()).iter().zip(graph.channels(at.ix()));
@@ -367,7 +378,7 @@ fn packets_that_strand_or_wander_are_found() {
         },
     };
     let found = prove(&wanders, &Quiet).expect("not interrupted");
-    assert!(matches!(found, Verdict::Fails(Flaw::Wanders(_))), "{found:?}");
+    assert!(matches!(found, Verdict::Fails(SchemeFlaw::Wanders(_))), "{found:?}");
 }
 
 fn route(on: &Arc<Topology>, name: &str, layers: u32) -> Routing {
@@ -387,7 +398,7 @@ fn tables_are_schemes_too() {
     ] {
         let (case, routing) =
             (format!("{name} on {inline}"), route(&network(inline), name, layers));
-        let known = verify(&routing, Limits::NONE, &Quiet).expect("not interrupted");
+        let known = verify(&routing, RouteLimits::NONE, &Quiet).expect("not interrupted");
         let Verdict::Holds(reach) = &known.complete else { panic!("{case}") };
         let scheme = FromTables::new(routing.clone());
         match (prove(&scheme, &Quiet).expect("not interrupted"), known.deadlock) {
@@ -398,7 +409,7 @@ fn tables_are_schemes_too() {
                 let Verdict::Holds(twice) = twice else { panic!("{case}") };
                 assert_eq!(twice.max_hops, reach.max_hops() * 2, "{case}");
             }
-            (Verdict::Fails(Flaw::Deadlock(_)), Some(Verdict::Fails(_))) => {
+            (Verdict::Fails(SchemeFlaw::Deadlock(_)), Some(Verdict::Fails(_))) => {
                 assert_eq!(name, "min_hop", "{case}");
             }
             other => panic!("{case}: {other:?}"),
@@ -409,16 +420,16 @@ fn tables_are_schemes_too() {
 #[test]
 fn the_checker_refuses_numbers_that_do_not_rise() {
     let on = network("torus:shape=4x3,p=1");
-    let plain = Plain::new(&on, |_| true);
+    let plain = PlainPaths::new(&on, |_| true);
     let scheme = Via::by_hop(minimal(&on, LaneClasses { classes: 6, width: 1 }));
     let Ok(Verdict::Holds(freedom)) = prove(&scheme, &Quiet) else { panic!("six hops, six lanes") };
     let numbers = &freedom.numbering;
-    let check = |numbering: &Numbering| {
+    let check = |numbering: &ChannelNumbering| {
         recheck_scheme(&scheme, numbering, &Quiet).expect("not interrupted")
     };
     assert_eq!(check(numbers), Ok(()));
     let pairs = plain.pairs(&|_, hop| hop as u8..hop as u8 + 1, true);
-    let place = |held: Held| held.0 as usize * 6 + usize::from(held.1);
+    let place = |held: VirtualChannel| held.0 as usize * 6 + usize::from(held.1);
     for &(held, wanted) in pairs.iter().step_by(pairs.len() / 50) {
         let mut wrong = numbers.clone();
         wrong.number[place(wanted)] = wrong.number[place(held)];
@@ -427,7 +438,7 @@ fn the_checker_refuses_numbers_that_do_not_rise() {
     let mut short = numbers.clone();
     short.number.truncate(place((0, 3)));
     assert!(check(&short).is_err());
-    let few = Numbering { lanes: 5, ..numbers.clone() };
+    let few = ChannelNumbering { lanes: 5, ..numbers.clone() };
     assert!(check(&few).is_err());
 }
 
@@ -435,11 +446,11 @@ fn the_checker_refuses_numbers_that_do_not_rise() {
 fn only_what_holds_is_verified() {
     let on = network("torus:shape=4x4,p=1");
     let proved = |name| {
-        Verified::routing(route(&on, name, 1), Limits::NONE, &Quiet).expect("not interrupted")
+        Verified::routing(route(&on, name, 1), RouteLimits::NONE, &Quiet).expect("not interrupted")
     };
-    let why = proved("min_hop").expect_err("a circle");
+    let why = proved("min_hop").expect_err("a cycle");
     assert!(why.complete.holds() && !why.holds());
-    assert!(matches!(why.deadlock, Some(Verdict::Fails(_))), "the circle is told");
+    assert!(matches!(why.deadlock, Some(Verdict::Fails(_))), "the cycle is reported");
     let dor = proved("dor").expect("free of deadlock");
     assert_eq!(dor.engine(), "dor");
     // FNV-1a, by its definition
@@ -451,7 +462,7 @@ fn only_what_holds_is_verified() {
     assert_eq!(dor.digest(), digest);
     assert_ne!(proved("up_down").expect("free of deadlock").digest(), digest);
     let few = Verified::scheme(minimal(&on, LaneClasses::any(3)), &Quiet);
-    assert!(matches!(few, Ok(Err(Flaw::Deadlock(_)))));
+    assert!(matches!(few, Ok(Err(SchemeFlaw::Deadlock(_)))));
     let enough = minimal(&on, LaneClasses { classes: 4, width: 1 });
     let enough = Verified::scheme(enough, &Quiet).expect("not interrupted").expect("four hops");
     assert_eq!(enough.hops(SwitchId(0), SwitchId(10)), Some(4), "the scheme is at hand");

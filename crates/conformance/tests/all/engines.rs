@@ -1,11 +1,11 @@
-//! What single engines promise: up*/down*, dimension order, ECMP, static Valiant, fat trees, RUES,
+//! Promises of single engines: up*/down*, dimension order, ECMP, static Valiant, fat trees, RUES,
 //! FatPaths.
 
 use base::Stop;
 use base::seed::Stream;
 use base::{ChannelId, LinkId, Quiet, SwitchId, TerminalId};
 use engines::engine;
-use engines::lanes::{Method, Spread, spread};
+use engines::lanes::{LaneMethod, LaneRules, spread};
 use fabric::network::Topology;
 use fabric::network::parse_inline;
 use fabric::tables::Routing;
@@ -15,7 +15,7 @@ use proptest::prelude::*;
 use serde_json::{Map, Value, json};
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
-use verify::{Limits, verify};
+use verify::{RouteLimits, verify};
 
 fn network(inline: &str) -> Arc<Topology> {
     let recipe = parse_inline(inline).expect("an inline form");
@@ -42,12 +42,12 @@ fn route(on: &Arc<Topology>, name: &str, layers: u32) -> Routing {
 }
 
 fn holds(routing: &Routing) {
-    let v = verify(routing, Limits::NONE.hops(255), &Quiet).expect("not interrupted");
+    let v = verify(routing, RouteLimits::NONE.hops(255), &Quiet).expect("not interrupted");
     assert!(v.holds(), "{} {:?}", routing.topology().recipe(), v.complete);
     assert!(v.management.holds(), "{} {:?}", routing.topology().recipe(), v.management);
 }
 
-/// `count` links of the network, at random.
+/// The network with `count` random links failed.
 fn failed(on: &Topology, count: usize, seed: u64) -> Arc<Topology> {
     let mut links: Vec<LinkId> = (0..on.links().len()).map(LinkId::from).collect();
     Stream::new(seed, "failures", 0).shuffle(&mut links);
@@ -55,15 +55,15 @@ fn failed(on: &Topology, count: usize, seed: u64) -> Arc<Topology> {
     Arc::new(on.with_failures(&links, &[]).expect("links that exist"))
 }
 
-/// The switches on the way of every (layer, terminal, source switch).
+/// Calls `visit` with the switches on the route of every (layer, terminal, source switch).
 fn each_route(routing: &Routing, mut visit: impl FnMut(TerminalId, &[SwitchId])) {
     let on = routing.topology();
     for (layer, t) in routing.destinations() {
         for &s in &on.edge_switches() {
-            let mut way = vec![SwitchId(s)];
-            way.extend(routing.walk(layer, t, SwitchId(s)).map(|hop| hop.to));
-            if on.terminals()[t.ix()].plug.switch == way[way.len() - 1] {
-                visit(t, &way);
+            let mut route = vec![SwitchId(s)];
+            route.extend(routing.walk(layer, t, SwitchId(s)).map(|hop| hop.to));
+            if on.terminals()[t.ix()].plug.switch == route[route.len() - 1] {
+                visit(t, &route);
             }
         }
     }
@@ -84,7 +84,7 @@ const NETWORKS: [&str; 9] = [
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(40))]
 
-    /// Judged by levels and numbers worked out here: no route goes up after it went down.
+    /// By levels and numbers that are computed here: no route goes up after it went down.
     #[test]
     fn up_down_is_free_of_deadlock_on_one_lane(
         which in 0..NETWORKS.len(),
@@ -107,11 +107,11 @@ proptest! {
         let height = |s: SwitchId| (level[s.ix()], s.0);
         let distance: Vec<Vec<u32>> =
             (0..on.switches().len()).map(|s| on.graph().distances_from(s)).collect();
-        each_route(&routed, |_, way| {
-            let ups: Vec<bool> = way.windows(2).map(|w| height(w[1]) < height(w[0])).collect();
-            assert!(ups.windows(2).all(|turn| turn[0] || !turn[1]), "up after down: {way:?}");
-            let least = distance[way[0].ix()][way[way.len() - 1].ix()] as usize;
-            assert!(way.len() > least);
+        each_route(&routed, |_, route| {
+            let ups: Vec<bool> = route.windows(2).map(|w| height(w[1]) < height(w[0])).collect();
+            assert!(ups.windows(2).all(|turn| turn[0] || !turn[1]), "up after down: {route:?}");
+            let least = distance[route[0].ix()][route[route.len() - 1].ix()] as usize;
+            assert!(route.len() > least);
         });
         holds(&try_route(&on, "up_down", &json!({}), layers).expect("the default root"));
     }
@@ -132,10 +132,10 @@ proptest! {
                 Err(why) => {
                     let reasons = [
                         "disconnected", "lanes do not make", "which is down", "has no dimensions",
-                        "not a tree", "no way up and then down", "paths of",
+                        "not a tree", "no path up and then down", "paths of",
                     ];
                     prop_assert!(reasons.iter().any(|r| why.contains(r)), "{}: {}", name, why);
-                    let damage = ["which is down", "no way up"].iter().any(|r| why.contains(r));
+                    let damage = ["which is down", "no path up"].iter().any(|r| why.contains(r));
                     prop_assert!(!damage || faults > 0, "{}: {}", name, why);
                 }
             }
@@ -146,7 +146,7 @@ proptest! {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(25))]
 
-    /// On any network that is connected, with any number of lanes from one on.
+    /// Nue is free of deadlock on any connected network, with any number of lanes from one on.
     #[test]
     fn nue_always_finds_routes_free_of_deadlock(
         which in 0..NETWORKS.len(),
@@ -176,8 +176,8 @@ proptest! {
         holds(&routed);
         let far: Vec<Vec<u32>> =
             (0..on.switches().len()).map(|s| on.graph().distances_from(s)).collect();
-        each_route(&routed, |_, way| {
-            assert_eq!(way.len() as u32, far[way[0].ix()][way[way.len() - 1].ix()] + 1);
+        each_route(&routed, |_, route| {
+            assert_eq!(route.len() as u32, far[route[0].ix()][route[route.len() - 1].ix()] + 1);
         });
         for s in 0..on.switches().len() {
             let here = on.terminals_on(SwitchId::from(s));
@@ -193,16 +193,16 @@ proptest! {
     }
 }
 
-/// Destinations no two of which are neighbours need no second lane for routes of two hops: the
-/// second hop ends at its destination. So as many lanes as colours make all routes shortest, and
-/// greedy colouring needs at most one more than the degree.
+/// Destinations of which no two are neighbours need no second lane for routes of two hops: the
+/// second hop ends at its destination. So with one lane per colour all routes are shortest, and
+/// greedy colouring needs at most one colour more than the degree.
 #[test]
 fn nue_is_minimal_on_two_hop_networks_given_a_lane_more_than_the_radix() {
     for inline in ["slim_fly:q=5,p=4", "slim_fly:q=4,p=1", "hyperx:shape=4x4,p=2"] {
         let on = network(inline);
         let routed = try_route(&on, "nue", &json!({ "max_lanes": 8 }), 1).expect("routed");
         holds(&routed);
-        each_route(&routed, |_, way| assert!(way.len() <= 3, "{inline} {way:?}"));
+        each_route(&routed, |_, route| assert!(route.len() <= 3, "{inline} {route:?}"));
     }
     for max_lanes in [0, 16, 255] {
         let options = json!({ "max_lanes": max_lanes });
@@ -211,22 +211,22 @@ fn nue_is_minimal_on_two_hop_networks_given_a_lane_more_than_the_radix() {
     }
 }
 
-/// The published counts of service levels: a colour of its own for every pair of neighbours.
+/// The published counts of service levels: every pair of neighbours has different colours.
 #[test]
 fn hops_take_three_lanes_and_few_levels_on_the_layers_of_the_slim_fly() {
     for (inline, layers) in [("slim_fly:q=5,p=4", 4), ("slim_fly:q=5,p=1", 8)] {
         let plain = try_route(&network(inline), "layered", &json!({ "max_lanes": 15 }), layers);
-        let how = Spread { method: Method::Hops, max_lanes: 3, balance: false, seed: 0 };
+        let how = LaneRules { method: LaneMethod::Hops, max_lanes: 3, balance: false, seed: 0 };
         let routed = spread(plain.expect("routed"), &how, &Quiet).expect("three hops at most");
         holds(&routed);
         assert_eq!(routed.lanes().count(), 3);
         // first fit takes 6 colours for q = 5 in the order of switches, and level 0
         assert!((4..=7).contains(&routed.lanes().levels().in_use().len()));
-        let wide = Spread { max_lanes: 8, balance: true, ..how };
+        let wide = LaneRules { max_lanes: 8, balance: true, ..how };
         let routed = spread(routed, &wide, &Quiet).expect("three hops at most");
         holds(&routed);
         assert_eq!(routed.lanes().count(), 8);
-        let few = Spread { max_lanes: 2, ..how };
+        let few = LaneRules { max_lanes: 2, ..how };
         let why = spread(routed, &few, &Quiet).expect_err("three hops").to_string();
         assert!(why.contains("paths of 3 hops"), "{why}");
     }
@@ -249,14 +249,15 @@ fn the_root_is_named_or_numbered_or_refused() {
     let why = try_route(&broken, "up_down", &json!({ "root": 7 }), 1).expect_err("it is down");
     assert!(why.contains("switch 7 has failed"), "{why}");
     holds(&route(&broken, "up_down", 2));
-    // a path of five: the middle has the least distance to the farthest, and all ways are minimal
+    // a path of five: the middle has the least distance to the farthest switch, and all routes are
+    // minimal
     let path = route(&network("mesh:shape=5"), "up_down", 1);
-    each_route(&path, |_, way| {
-        assert_eq!(way.len() as u32, way[0].0.abs_diff(way[way.len() - 1].0) + 1);
+    each_route(&path, |_, route| {
+        assert_eq!(route.len() as u32, route[0].0.abs_diff(route[route.len() - 1].0) + 1);
     });
 }
 
-/// Coordinates apart, by the family's rule.
+/// The distance of two switches by their coordinates, by the rule of the family.
 fn apart(on: &Topology, a: SwitchId, b: SwitchId, shape: &[u32]) -> u32 {
     let (a, b) = (&on.switches()[a.ix()].coordinates, &on.switches()[b.ix()].coordinates);
     let one = |d: usize| {
@@ -292,13 +293,13 @@ fn dimension_order_is_minimal_in_order_and_needs_two_lanes_on_tori() {
         let routed = route(&on, "dor", 1);
         holds(&routed);
         assert_eq!(routed.lanes().count(), lanes, "{inline}");
-        each_route(&routed, |_, way| {
-            let steps = apart(&on, way[0], way[way.len() - 1], shape);
-            assert_eq!(way.len() as u32, steps + 1, "{inline} {way:?}");
+        each_route(&routed, |_, route| {
+            let steps = apart(&on, route[0], route[route.len() - 1], shape);
+            assert_eq!(route.len() as u32, steps + 1, "{inline} {route:?}");
             let at = |s: SwitchId| &on.switches()[s.ix()].coordinates;
             let moved = |w: &[SwitchId]| (0..shape.len()).find(|&d| at(w[0])[d] != at(w[1])[d]);
-            let dimensions: Vec<Option<usize>> = way.windows(2).map(moved).collect();
-            assert!(dimensions.is_sorted(), "{inline} {way:?}");
+            let dimensions: Vec<Option<usize>> = route.windows(2).map(moved).collect();
+            assert!(dimensions.is_sorted(), "{inline} {route:?}");
         });
     }
     holds(&route(&network("torus:shape=4x4,p=1"), "dor", 2));
@@ -354,7 +355,8 @@ fn ecmp_deals_all_next_hops_to_the_layers_and_depends_on_its_seed() {
     assert_eq!(seeded(u64::MAX).next(), seeded(u64::MAX).next());
 }
 
-/// Every tree has a switch such that no route is longer than the ways to it and on from it.
+/// Every tree has a switch such that no route is longer than the shortest paths to it and on from
+/// it.
 #[test]
 fn valiant_routes_go_by_an_intermediate_switch() {
     for inline in ["slim_fly:q=5,p=1", "torus:shape=5x4,p=1", "jellyfish:n=20,k=4,p=1,seed=1"] {
@@ -382,7 +384,7 @@ fn valiant_routes_go_by_an_intermediate_switch() {
     }
 }
 
-/// Zahavi 2010: endpoint i to i + s for all i at once puts one route on any channel.
+/// Zahavi 2010: traffic from every endpoint i to i + s puts at most one route on any channel.
 #[test]
 fn shifts_are_free_of_congestion_on_full_fat_trees() {
     for inline in [
@@ -414,7 +416,8 @@ fn shifts_are_free_of_congestion_on_full_fat_trees() {
     }
 }
 
-/// With one spine of three gone, the other two share its addresses: at most 6 / 2 + 6 / 6 a port.
+/// With one of three spines failed, the other two share its addresses: at most 6 / 2 + 6 / 6 per
+/// port.
 #[test]
 fn fat_trees_share_out_what_failed_and_refuse_what_cannot_be_reached() {
     let whole = network("fat_tree:leaves=4,spines=3,p=3");
@@ -442,8 +445,8 @@ fn fat_trees_share_out_what_failed_and_refuse_what_cannot_be_reached() {
     };
     let cut = [apart(0, 4), apart(1, 5)].concat();
     let on = Arc::new(whole.with_failures(&cut, &[]).expect("links that exist"));
-    let why = try_route(&on, "ftree", &json!({}), 1).expect_err("no way up and down");
-    assert!(why.contains("no way up and then down from ft-0-1 to ft-0-0"), "{why}");
+    let why = try_route(&on, "ftree", &json!({}), 1).expect_err("no path up and down");
+    assert!(why.contains("no path up and then down from ft-0-1 to ft-0-0"), "{why}");
     for inline in ["slim_fly:q=5", "torus:shape=4x4", "dragonfly:p=2,a=4,h=2"] {
         let why = try_route(&network(inline), "ftree", &json!({}), 1).expect_err("not a tree");
         assert!(why.contains("not a tree"), "{inline}: {why}");
@@ -465,7 +468,7 @@ fn hops_over(on: &Topology, to: SwitchId, may: impl Fn(ChannelId) -> bool) -> Ve
     hops
 }
 
-/// The definitions, on the links and the orders that the named stream draws.
+/// The layers follow their definitions, on the links and the orders that the named stream draws.
 #[test]
 fn layers_of_parts_are_shortest_where_these_lead_and_else_go_by_the_first() {
     let cases = [("rues", 0.4), ("rues", 0.15), ("fatpaths", 0.4), ("fatpaths", 1.0)];

@@ -1,5 +1,5 @@
-//! Fabric files against facts known without our reader: the generator's, the tools' own, and a
-//! second, line-by-line reading of the same text.
+//! Compares fabric files with facts known without our reader: those of the generator, of the tools,
+//! and of a second, line-by-line reading of the same text.
 
 use base::{LinkId, SwitchId};
 use fabric::addresses::Addresses;
@@ -308,9 +308,9 @@ fn what_is_wrong_is_named_with_its_line() {
     for (old, new, expected) in cases {
         assert!(SMALL.contains(old), "{old}");
         let refusal = read(&SMALL.replacen(old, new, 1), "small").map(|_| "accepted".to_owned());
-        let told = refusal.unwrap_or_else(|r| r.to_string());
-        if !told.starts_with(&format!("small: {expected}")) {
-            missed.push(format!("{new}: {told}"));
+        let message = refusal.unwrap_or_else(|r| r.to_string());
+        if !message.starts_with(&format!("small: {expected}")) {
+            missed.push(format!("{new}: {message}"));
         }
     }
     assert_eq!(missed, Vec::<String>::new());
@@ -387,7 +387,7 @@ fn netlists_are_written_as_the_other_generator_writes_them() {
     }
 }
 
-/// A network with everything: planes, two rails, odd names, degraded and failed cables.
+/// A network that uses every field: planes, two rails, odd names, degraded and failed cables.
 fn odd() -> Topology {
     let mut b = Builder::new();
     for (i, name) in ["a=b", "a#b", "", "é\"x", &"long".repeat(20)].iter().enumerate() {
@@ -451,11 +451,11 @@ fn what_a_simulator_cannot_hold_is_refused() {
     let refusal = make(255, Cable::default()).expect_err("too many ports");
     assert_eq!(refusal, "switch x: it has 255 ports; at most 254 in InfiniBand");
     let ndr = Cable { speed: Speed::NDR, ..Cable::default() };
-    let told = "# HDR stands for cables of speeds that ibsim 0.10 does not know: 1 NDR\n";
+    let remark = "# HDR stands for cables of speeds that ibsim 0.10 does not know: 1 NDR\n";
     let slowed = make(4, ndr).expect("as HDR");
     let plain = make(4, Cable::default()).expect("as it is");
-    assert_eq!(slowed.replace(told, ""), plain);
-    assert!(slowed.contains(told) && !plain.contains(told));
+    assert_eq!(slowed.replace(remark, ""), plain);
+    assert!(slowed.contains(remark) && !plain.contains(remark));
     let t = odd();
     let other = Addresses::assign(&built("slim_fly:q=3"), 0).expect("few enough");
     assert!(

@@ -1,4 +1,4 @@
-//! Failures in words, by number and as a fabric shows them are the same.
+//! Failures given by name, by number and as a fabric shows them are the same.
 
 use base::{LinkId, SwitchId};
 use fabric::network::{Failures, Part, Topology, lost_in, parse_inline};
@@ -91,9 +91,9 @@ proptest! {
     fn random_links_come_besides_and_by_their_seed(random in 0_u32..40, seed in any::<u64>()) {
         let on = network("slim_fly:q=5,p=1");
         let named = Failures { links: vec![Part::Number(7)], random, seed, ..Failures::default() };
-        let (links, _) = named.of(&on).expect("there are so many");
+        let (links, _) = named.of(&on).expect("there are enough");
         prop_assert!(links.contains(&LinkId(7)) && links.is_sorted());
-        let drawn = Failures { links: Vec::new(), ..named.clone() }.of(&on).expect("so many").0;
+        let drawn = Failures { links: Vec::new(), ..named.clone() }.of(&on).expect("enough").0;
         prop_assert_eq!(drawn.len(), random as usize);
         let both: BTreeSet<LinkId> = drawn.into_iter().chain([LinkId(7)]).collect();
         prop_assert_eq!(both.into_iter().collect::<Vec<_>>(), links);

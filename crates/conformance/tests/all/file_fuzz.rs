@@ -45,7 +45,7 @@ fn damage() -> impl Strategy<Value = Damage> {
     ]
 }
 
-/// A text with this done to it.
+/// Applies a mutation to a text.
 fn apply(text: &str, damage: &Damage, at: usize) -> String {
     String::from_utf8_lossy(&mutations::apply(text.as_bytes(), damage, at)).into_owned()
 }
@@ -91,13 +91,13 @@ fn a_port_line_lost_from_a_small_fabric_is_always_noticed() {
     }
 }
 
-/// Says in which line, or that there is nothing in the file at all, and what was expected.
+/// Asserts that a refusal names the line, or says that the file is empty, and what was expected.
 fn is_helpful(refusal: &base::Refusal) {
-    let told = refusal.to_string();
+    let message = refusal.to_string();
     let line = refusal.param.strip_prefix("f: line ").is_some_and(|n| n.parse::<u32>().is_ok());
     let empty = refusal.param == "f" && refusal.why == "there is no node in it";
-    assert!(line || empty, "{told}");
-    assert!(!refusal.why.is_empty() && !refusal.help.is_empty(), "{told}");
+    assert!(line || empty, "{message}");
+    assert!(!refusal.why.is_empty() && !refusal.help.is_empty(), "{message}");
 }
 
 fn cables(t: &Topology) -> (Vec<fabric::network::Link>, Vec<fabric::network::Plug>) {
@@ -109,14 +109,14 @@ fn a_discovery_cut_off_anywhere_is_refused_with_its_line() {
     for file in &good_files()[..3] {
         let whole = cables(&read(file, "f").expect("a good file"));
         let last = file.trim_end().lines().last().expect("a line").len();
-        // at every line, all over the last ones, and here and there between
+        // at every line, at every byte of the last ones, and at some places between
         let bytes = file.as_bytes();
         let all = (0..file.len()).filter(|&cut| file.is_char_boundary(cut));
         let some = |&cut: &usize| cut % 11 == 0 || bytes[cut] == b'\n' || cut + 300 > file.len();
         for cut in all.filter(some) {
             match read(&file[..cut], "f") {
-                // a first node without its cables is one; else only the end of the last line says
-                // nothing that is not known from elsewhere
+                // a first node without its cables is a network; otherwise only the end of the last
+                // line can be cut without a refusal
                 Ok(t) if t.terminals().is_empty() => {
                     assert_eq!(t.endpoints().len() + t.switches().len(), 1, "{cut}");
                 }
@@ -130,7 +130,7 @@ fn a_discovery_cut_off_anywhere_is_refused_with_its_line() {
     }
 }
 
-/// What other tools and people write, and what a terminal or an editor adds.
+/// Texts that other tools and people write, and that a terminal or an editor adds.
 const FOREIGN: [&str; 16] = [
     "",
     "\n\n\n",
@@ -170,7 +170,7 @@ fn foreign_files_are_refused_with_line_and_reason() {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(1500))]
 
-    /// Lines lost, doubled, exchanged, cut and changed: as many as there may be.
+    /// Lines are lost, doubled, exchanged, cut and changed, any number of them.
     #[test]
     fn a_damaged_discovery_is_refused_with_line_and_reason(
         which in 0_usize..3,

@@ -57,20 +57,21 @@ fn built(inline: &str) -> Topology {
     family.build(&recipe.params).expect("a member")
 }
 
-/// What the reader says of `text` with a fault in it, unless it is what is expected: a refusal that
-/// names the file, begins with what stands before `~` and goes on with what stands after it.
-fn told_otherwise(
+/// The message of the reader about `text` with a fault in it, unless it is the expected one: a
+/// refusal that names the file, begins with what stands before `~` and continues with what stands
+/// after it.
+fn unexpected_message(
     text: &str,
     (old, new): (&str, &str),
     name: &str,
     expected: &str,
 ) -> Option<String> {
     assert!(text.contains(old), "{old}");
-    let told = read_any(&text.replacen(old, new, 1), name, None);
-    let told = told.map_or_else(|r| r.to_string(), |_| "accepted".to_owned());
+    let message = read_any(&text.replacen(old, new, 1), name, None);
+    let message = message.map_or_else(|r| r.to_string(), |_| "accepted".to_owned());
     let (start, rest) = expected.split_once('~').unwrap_or((expected, ""));
-    let good = told.starts_with(start) && told[start.len()..].contains(rest);
-    (!good).then(|| format!("{new}: {told}"))
+    let good = message.starts_with(start) && message[start.len()..].contains(rest);
+    (!good).then(|| format!("{new}: {message}"))
 }
 
 #[test]
@@ -147,7 +148,7 @@ fn bad_graphml_is_refused_with_its_line() {
         ("undirected", "directed", "m: line 11: a directed edge without its opposite"),
         ("graphml ", "x:graphml xmlns:x=\"y\" ", "m: line ~not well-formed XML"),
     ] {
-        missed.extend(told_otherwise(MULTI, (old, new), "m", expected));
+        missed.extend(unexpected_message(MULTI, (old, new), "m", expected));
     }
     assert_eq!(missed, Vec::<String>::new());
     let refusal = read_any("<!DOCTYPE html>\n<html></html>", "m", None).expect_err("HTML");
@@ -237,7 +238,7 @@ fn json_by_hand_is_read_and_its_faults_are_named() {
         ("\"ports\": 3", "\"plane\": 65535", "j: switches[1]: plane 65535"),
         ("]]}]}", "]]}]", "j: line 6: column "),
     ] {
-        missed.extend(told_otherwise(JSON, (old, new), "j", expected));
+        missed.extend(unexpected_message(JSON, (old, new), "j", expected));
     }
     assert_eq!(missed, Vec::<String>::new());
 }
@@ -260,9 +261,9 @@ fn what_is_written_for_people_reads_back_as_far_as_it_tells() {
     assert_eq!(pairs(&back), pairs(&whole));
     let seen: Vec<_> =
         back.switches().iter().map(|s| (&s.name, s.group, s.level, s.plane)).collect();
-    let told: Vec<_> =
+    let expected: Vec<_> =
         whole.switches()[..3].iter().map(|s| (&s.name, s.group, s.level, s.plane)).collect();
-    assert_eq!(seen, told);
+    assert_eq!(seen, expected);
     assert_eq!(back.links()[0].cable, whole.links()[0].cable);
     let back = read_any(&edge_list::write(&whole), "e", None).expect("readable");
     assert_eq!(back.switches()[0].name, "a_\"b\"_<0>_é\\");
@@ -272,7 +273,7 @@ fn what_is_written_for_people_reads_back_as_far_as_it_tells() {
     );
 }
 
-/// Forms that people have: of networkx, of SNAP, of Graph Golf, by hand, ours.
+/// Edge lists as networkx, SNAP, Graph Golf, people and flyloom write them.
 #[test]
 fn edge_lists_of_other_programs_are_read() {
     let ring = "a b\nb c\nc a\n";
@@ -300,7 +301,7 @@ fn edge_lists_of_other_programs_are_read() {
     assert_eq!(t.endpoints().len(), 9);
 }
 
-/// What a machine has of files with lines of one word or two, and what nearly is an edge list.
+/// Texts with lines of one word or two that a machine has, and texts that are nearly an edge list.
 #[test]
 fn text_of_two_words_a_line_is_no_network() {
     for (text, why) in [
@@ -414,8 +415,8 @@ fn names() -> impl Strategy<Value = Vec<String>> {
     proptest::collection::vec(name, 6)
 }
 
-/// What no list shows as it is, said once more: all but tabs among them break lines or move a
-/// cursor, or cannot be written as XML 1.0.
+/// Characters that no list shows unchanged, repeated here independently: all but tabs among them
+/// break lines or move a cursor, or cannot be written as XML 1.0.
 fn hidden(name: &str) -> bool {
     name.chars().any(|c| {
         let code = u32::from(c);
@@ -462,8 +463,8 @@ proptest! {
         let twice = names.iter().collect::<BTreeSet<_>>().len() < names.len()
             && refusal.contains("names must differ");
         if let Some(bad) = names.iter().find(|n| hidden(n)) {
-            let told = twice || refusal.contains("has the character U+");
-            prop_assert!(told, "{bad:?}: {refusal}");
+            let is_reported = twice || refusal.contains("has the character U+");
+            prop_assert!(is_reported, "{bad:?}: {refusal}");
             return Ok(());
         }
         if !twice {
@@ -473,8 +474,8 @@ proptest! {
     }
 }
 
-/// What is written as GraphML and as an edge list reads back: links, endpoints and names, but those
-/// that are not unique or that an edge list has no way to write.
+/// A network written as GraphML and as an edge list reads back: links, endpoints and names, except
+/// names that are not unique or that an edge list cannot write.
 fn survives(t: &Topology, names: &[String]) -> Result<(), TestCaseError> {
     let pairs = |t: &Topology, up: bool| {
         let links = t.links().iter().filter(|l| l.cable.up || !up);

@@ -75,7 +75,7 @@ fn labels_are_names_where_they_differ() {
     assert_eq!(names(&t), ["Switch a", "Switch b", "c"]);
     for same in [["s", "s", "t"], ["c", "", ""], ["a\u{7}", "b", "c"]] {
         if same[0].contains('\u{7}') {
-            continue; // XML has no way to write it
+            continue; // XML cannot write it
         }
         let t = read(&triangle(("label", same), none));
         assert_eq!(names(&t), ["a", "b", "c"], "{same:?}");

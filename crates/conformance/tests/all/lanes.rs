@@ -1,14 +1,14 @@
-//! Any engine meets any method of giving lanes: the proof holds, and the routes stay.
+//! Every engine with every lane method: the proof holds, and the routes stay the same.
 
 use base::{Quiet, Stop};
-use engines::lanes::{Method, Usual};
+use engines::lanes::{DefaultLanes, LaneMethod};
 use engines::{ENGINES, Entry, engine};
 use fabric::network::{Topology, parse_inline};
 use fabric::tables::Routing;
 use proptest::prelude::*;
 use serde_json::{Value, json};
 use std::sync::Arc;
-use verify::{Limits, verify};
+use verify::{RouteLimits, verify};
 
 const NETWORKS: [&str; 7] = [
     "slim_fly:q=3,p=2",
@@ -54,22 +54,22 @@ proptest! {
     #[test]
     fn any_engine_meets_any_method(
         net in prop::sample::select(NETWORKS.to_vec()), number in 0..ENGINES.len(),
-        method in prop::sample::select(Method::ALL.to_vec()), max_lanes in 1_u8..16,
+        method in prop::sample::select(LaneMethod::ALL.to_vec()), max_lanes in 1_u8..16,
         balance in any::<bool>(), seed in any::<u64>(), layers in 1_u32..4,
     ) {
         let (on, entry) = (network(net), &ENGINES[number]);
         let lanes = json!({
             "method": method.name(), "max_lanes": max_lanes, "balance": balance, "seed": seed,
         });
-        // nue lays other routes within fewer lanes
-        let most = if entry.lanes == Usual::Own { max_lanes } else { 15 };
+        // nue computes other routes for fewer lanes
+        let most = if entry.lanes == DefaultLanes::Own { max_lanes } else { 15 };
         let plain = routed(entry, &json!({ "max_lanes": most }), &on, layers);
         match (routed(entry, &json!({ "lanes": lanes }), &on, layers), plain) {
             (Ok(done), Ok(plain)) => {
                 prop_assert_eq!(done.next(), plain.next());
                 prop_assert_eq!(done.to_switch(), plain.to_switch());
                 prop_assert!(done.lanes().count() <= max_lanes);
-                prop_assert!(verify(&done, Limits::NONE, &Quiet).expect("quiet").holds());
+                prop_assert!(verify(&done, RouteLimits::NONE, &Quiet).expect("quiet").holds());
             }
             (Err(why), Ok(_)) => prop_assert!(too_few(&why), "{}", why),
             (Err(why), Err(other)) => prop_assert!(why == other || too_few(&why), "{}", why),
@@ -88,14 +88,14 @@ proptest! {
         else { return Ok(()) };
         prop_assert_eq!(usual.lanes(), table.lanes());
         prop_assert_eq!(usual.next(), table.next());
-        let one_lane = entry.lanes == Usual::One;
+        let one_lane = entry.lanes == DefaultLanes::One;
         prop_assert!(!one_lane || usual.lanes().count() == 1);
-        prop_assert!(one_lane || verify(&usual, Limits::NONE, &Quiet).expect("quiet").holds());
+        prop_assert!(one_lane || verify(&usual, RouteLimits::NONE, &Quiet).expect("quiet").holds());
     }
 }
 
 #[test]
-fn lanes_are_spelled_in_one_way_everywhere() {
+fn lanes_are_spelled_alike_everywhere() {
     let on = network("torus:shape=4x5");
     let of = |name: &str, options: &Value| routed(engine(name).expect("ours"), options, &on, 1);
     let table = json!({ "method": "random", "seed": 3, "max_lanes": 6, "balance": true });
@@ -125,7 +125,7 @@ fn lanes_are_spelled_in_one_way_everywhere() {
 
 #[test]
 fn a_seed_beside_is_that_of_random_edges_too() {
-    // so many cycles that two seeds cut them at different edges
+    // this network has enough cycles that two seeds break them at different edges
     let on = network("jellyfish:n=30,k=3,p=2,seed=8");
     let of = |name: &str, options: &Value| {
         routed(engine(name).expect("ours"), options, &on, 1).expect("routed")

@@ -1,4 +1,4 @@
-//! Every part against what it promises, and against code that shares nothing with it.
+//! Tests every part against its promises, and against code that shares nothing with it.
 
 mod addresses;
 mod cable_check;

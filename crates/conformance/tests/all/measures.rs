@@ -1,4 +1,4 @@
-//! Every measure on every family's first example: its record has what its columns say.
+//! Runs every measure on every family's first example: its record has what its columns say.
 
 use crate::page_measure;
 use base::Quiet;
@@ -23,7 +23,7 @@ fn is(kind: Kind, value: &Value) -> bool {
     }
 }
 
-/// A network and its tables, and nothing of files.
+/// The inputs of a measure: a network and its tables, without files.
 fn given<'a>(topology: &'a Arc<Topology>, routing: Option<&'a Routing>) -> Inputs<'a> {
     Inputs { topology, routing, traffic: None, schedules: None, times: None, places: None }
 }

@@ -1,5 +1,5 @@
-//! Engines of balanced shortest paths against the plain way to compute the same: no choice is left
-//! out, no load kept, every path walked.
+//! Compares engines of balanced shortest paths with a plain computation of the same: no choice is
+//! skipped, no load is cached, every path is walked.
 
 use base::seed::Stream;
 use base::{ChannelId, LinkId, Quiet, SwitchId, TerminalId};
@@ -53,14 +53,14 @@ fn endpoints(on: &Topology, v: usize) -> u64 {
     attached.filter(|&&t| on.terminal_is_up(t)).count() as u64
 }
 
-struct Plain<'a> {
+struct PlainBalancer<'a> {
     on: &'a Topology,
     distance: Vec<Vec<u32>>,
     cost: Vec<u64>,
     weight: Vec<u64>,
 }
 
-impl<'a> Plain<'a> {
+impl<'a> PlainBalancer<'a> {
     fn new(on: &'a Topology) -> Self {
         let n = on.switches().len();
         let rate = |l: usize| on.links()[l].cable.rate_gbps();
@@ -74,7 +74,8 @@ impl<'a> Plain<'a> {
         }
     }
 
-    /// The lightest shortest ways to `d`; `earlier` has rows of ports that come last among equals.
+    /// The lightest shortest paths to `d`; among equals those whose ports are in the rows of
+    /// `earlier` come last.
     fn lightest(&self, d: usize, earlier: &[&[u16]]) -> Vec<u16> {
         let distance = &self.distance[d];
         let mut by_distance: Vec<usize> = (0..distance.len()).collect();
@@ -94,7 +95,7 @@ impl<'a> Plain<'a> {
         row
     }
 
-    /// Walks from every switch to `d` and adds, or takes away, the load of `times` destinations.
+    /// Walks from every switch to `d` and adds or removes the load of `times` destinations.
     fn walk(&mut self, d: usize, row: &[u16], times: u64, add: bool) {
         for s in (0..row.len()).filter(|&s| row[s] != NO_ROUTE && s != d) {
             let load = endpoints(self.on, s) * times;
@@ -109,7 +110,7 @@ impl<'a> Plain<'a> {
         }
     }
 
-    /// A row for every one of `destinations`, (switch, how many times), in every layer.
+    /// One row for each of `destinations` (switch, number of times), in every layer.
     fn layers(&mut self, destinations: &[(usize, u64)], layers: usize) -> Vec<Vec<Vec<u16>>> {
         let mut done: Vec<Vec<Vec<u16>>> = Vec::new();
         for _ in 0..layers {
@@ -150,7 +151,7 @@ fn terminals(on: &Topology) -> Vec<(TerminalId, usize)> {
         .collect()
 }
 
-/// Whether a row of `routing` is `row`, which says nothing of the destination's switch.
+/// Asserts that a row of `routing` is `row`, which says nothing about the destination's own switch.
 fn agrees(routing: &Routing, layer: usize, t: TerminalId, home: usize, row: &[u16]) {
     let plug = routing.topology().terminals()[t.ix()].plug;
     let mut expected = row.to_vec();
@@ -166,7 +167,7 @@ fn sssp_is_as_the_plain_way_finds_it() {
             let routing = routed(&on, "sssp", layers as u32);
             let to = terminals(&on);
             let destinations: Vec<(usize, u64)> = to.iter().map(|&(_, home)| (home, 1)).collect();
-            let mut plain = Plain::new(&on);
+            let mut plain = PlainBalancer::new(&on);
             for (layer, table) in plain.layers(&destinations, layers).iter().enumerate() {
                 for (&(t, home), row) in to.iter().zip(table) {
                     agrees(&routing, layer, t, home, row);
@@ -192,7 +193,7 @@ fn lash_is_as_the_plain_way_finds_it() {
                 rows[d] = destinations.len();
                 destinations.push((d, endpoints(&on, d)));
             }
-            let tables = Plain::new(&on).layers(&destinations, layers);
+            let tables = PlainBalancer::new(&on).layers(&destinations, layers);
             for (layer, table) in tables.iter().enumerate() {
                 for (t, home) in terminals(&on) {
                     agrees(&routing, layer, t, home, &table[rows[home]]);

@@ -1,7 +1,7 @@
-//! Mutations of files, of one kind for all tests of readers: bytes, numbers within their fields,
-//! lines.
+//! Mutations of files, shared by all tests of readers: of bytes, of numbers within their fields,
+//! and of lines.
 
-/// What is done to a file at a place.
+/// A mutation of a file at a place.
 #[derive(Debug, Clone)]
 pub(crate) enum Damage {
     /// A byte becomes this one.
@@ -20,17 +20,17 @@ pub(crate) enum Damage {
     DoubleLine,
     /// A line and another exchange their places.
     SwapLines,
-    /// So many bytes are lost.
+    /// This number of bytes is lost.
     DropBytes(u8),
-    /// So many bytes come twice.
+    /// This number of bytes comes twice.
     DoubleBytes(u8),
-    /// All from here on is lost.
+    /// Everything from this place on is lost.
     Cut,
-    /// Something stands in between.
+    /// Something is inserted.
     Insert(String),
 }
 
-/// The file with this done to it at a place, which is taken modulo its length.
+/// Applies a mutation to a file at a place, which is taken modulo its length.
 pub(crate) fn apply(good: &[u8], damage: &Damage, at: usize) -> Vec<u8> {
     let mut bytes = good.to_vec();
     if bytes.is_empty() {
@@ -75,7 +75,7 @@ pub(crate) fn apply(good: &[u8], damage: &Damage, at: usize) -> Vec<u8> {
     bytes
 }
 
-/// Numbers by a seed: splitmix64.
+/// A generator of random numbers by a seed: splitmix64.
 pub(crate) struct Draw(pub(crate) u64);
 
 impl Draw {
@@ -89,19 +89,19 @@ impl Draw {
     }
 }
 
-/// Where a file has fields whose values may be others: found by changing each place and asking
-/// whether that is read.
+/// The fields of a file whose values may change: found by changing each place and testing whether
+/// the reader accepts that.
 pub(crate) struct Fields {
-    /// A place, and of a file that is no text the bit of it that may change.
+    /// A place, and for a binary file the bit of it that may change.
     places: Vec<(usize, u8)>,
     is_text: bool,
 }
 
-/// Most places that are tried.
+/// The largest number of places that are tried.
 const TRIED: usize = 300;
 
 impl Fields {
-    /// Those of a good file.
+    /// The fields of a good file.
     pub(crate) fn of(good: &[u8], reads: impl Fn(&[u8]) -> bool) -> Self {
         let is_text = std::str::from_utf8(good).is_ok() && !good.contains(&0);
         let mut places = Vec::new();
@@ -123,7 +123,8 @@ impl Fields {
     }
 
     /// The file with other values in one to three fields, or in one of four cases with damage
-    /// anywhere: so gentle that most are read, for those that fail at the first byte show nothing.
+    /// anywhere. Mutations are gentle enough that most files are accepted, because those that fail
+    /// at the first byte show nothing.
     pub(crate) fn mutated(&self, good: &[u8], draw: &mut Draw) -> Vec<u8> {
         if draw.below(4) > 0 && !self.places.is_empty() {
             let mut bytes = good.to_vec();

@@ -11,7 +11,7 @@ use serde_json::Map;
 use std::collections::HashMap;
 use std::fmt::Write;
 use std::sync::Arc;
-use verify::{Limits, verify};
+use verify::{RouteLimits, verify};
 
 fn routed(inline: &str, name: &str) -> Routing {
     let recipe = parse_inline(inline).expect("an inline form");
@@ -30,15 +30,15 @@ fn followed(text: &str, from: &str, to: &str) -> Vec<String> {
         let comment = comment.split('"').next().expect("its end");
         edges.entry(tail.trim()).or_default().push((head, comment));
     }
-    let mut way = vec![from.to_owned()];
-    while way.last().expect("a start") != to {
-        assert!(way.len() < 100, "a loop: {way:?}");
-        let out = &edges[way.last().expect("a start").as_str()];
+    let mut nodes = vec![from.to_owned()];
+    while nodes.last().expect("a start") != to {
+        assert!(nodes.len() < 100, "a loop: {nodes:?}");
+        let out = &edges[nodes.last().expect("a start").as_str()];
         let fits = |comment: &str| comment.split(", ").any(|word| word == to || word == "*");
         let (head, _) = out.iter().find(|(_, comment)| fits(comment)).expect("an edge");
-        way.push((*head).to_owned());
+        nodes.push((*head).to_owned());
     }
-    way
+    nodes
 }
 
 const CASES: [(&str, &str); 5] = [
@@ -73,7 +73,10 @@ fn the_routes_are_those_that_the_edges_spell() {
         assert_eq!(names(&back), names(&routing));
         assert_eq!(orcs::write(&back).expect("one layer"), text);
         assert!(
-            verify(&back, Limits::NONE.hops(64), &Quiet).expect("not stopped").complete.holds()
+            verify(&back, RouteLimits::NONE.hops(64), &Quiet)
+                .expect("not stopped")
+                .complete
+                .holds()
         );
         let cabling = read_any(&text, "f.dot", None).expect("a network too");
         assert_eq!(cabling.links(), back.topology().links());

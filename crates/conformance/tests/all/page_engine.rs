@@ -6,5 +6,5 @@ use engines::{Engine, Entry, Promise, trees};
 #[path = "../../../../docs/parts/d_mod_k.rs"]
 mod d_mod_k;
 
-/// The row that it has where it is added.
+/// The row of the engine in the table that it is added to.
 pub(super) const ENTRY: Entry = Entry::of::<d_mod_k::DModK>();

@@ -6,7 +6,7 @@ use lab::stages::Entry;
 #[path = "../../../../docs/parts/reach.rs"]
 mod reach;
 
-/// The row that it has where it is added.
+/// The row of the measure in the table that it is added to.
 pub(super) static ENTRY: Entry = Entry::of::<reach::Params>();
 
 /// What its own tests take from those beside it.

@@ -1,4 +1,4 @@
-//! Communication patterns: whatever is given is a pattern of messages between ranks, or refused.
+//! Communication patterns: every text is a pattern of messages between ranks, or is refused.
 
 use base::seed::{Fast, Stream};
 use proptest::prelude::*;

@@ -7,15 +7,15 @@ use engines::{ENGINES, Entry};
 use fabric::Topology;
 use fabric::tables::Routing;
 use std::sync::Arc;
-use verify::Limits;
+use verify::RouteLimits;
 
 /// Whether every route between endpoints has as many hops as the switches are apart.
 fn is_minimal(routing: &Routing) -> bool {
     let on = routing.topology();
-    let proof = verify::verify(routing, Limits::NONE, &Quiet).expect("quiet");
+    let proof = verify::verify(routing, RouteLimits::NONE, &Quiet).expect("quiet");
     let verify::Verdict::Holds(reach) = proof.complete else { return false };
     let routed: u64 = reach.histogram.iter().zip(0_u64..).map(|(n, hops)| n * hops).sum();
-    // no route is shorter than the distance, so that it is the sums that are compared
+    // no route is shorter than the distance, so it suffices to compare sums
     let mut least = 0_u64;
     let edge = on.edge_switches();
     for &source in &edge {
@@ -47,7 +47,8 @@ fn networks() -> Vec<(String, Arc<Topology>)> {
     found
 }
 
-/// What an engine does not keep of its promise, and how many of the networks it routes.
+/// The parts of its promise that an engine does not keep, and the number of the networks that it
+/// routes.
 fn broken(entry: &Entry, networks: &[(String, Arc<Topology>)]) -> (Vec<String>, u32) {
     let (mut broken, mut routed) = (Vec::new(), 0);
     for (name, t) in networks {
@@ -58,7 +59,7 @@ fn broken(entry: &Entry, networks: &[(String, Arc<Topology>)]) -> (Vec<String>, 
                 broken.push(format!("not minimal: {place}"));
             }
             if entry.promise.deadlock_free {
-                let proof = verify::verify(&routing, Limits::NONE, &Quiet).expect("quiet");
+                let proof = verify::verify(&routing, RouteLimits::NONE, &Quiet).expect("quiet");
                 if !proof.holds() {
                     broken.push(format!("can deadlock: {place}"));
                 }
@@ -79,7 +80,7 @@ fn every_engine_keeps_its_promise() {
     }
 }
 
-/// The draft that docs/adding-an-engine.md speaks of, and what it shows.
+/// The draft in docs/adding-an-engine.md, and the fault that its test shows.
 #[test]
 fn a_promise_that_is_not_kept_is_caught() {
     let mut draft = page_engine::ENTRY;

@@ -1,5 +1,6 @@
-//! Mutated files over all readers: a result or a refusal, in little memory; mutations are so gentle
-//! that readers take at least half of them, for those that fail at the first byte show nothing.
+//! Mutated files for all readers: each gives a result or a refusal, in little memory. Mutations are
+//! gentle enough that readers accept at least half of them, because files that fail at the first
+//! byte show nothing.
 //!
 //! 100,000 in a campaign, to be run under a limit on memory (`ulimit -v 2097152`).
 
@@ -11,17 +12,17 @@ use formats::{booksim, communication, graph_file, ib};
 use serde_json::Map;
 use std::sync::Arc;
 
-/// What reads bytes, or says why not.
-type Read = Box<dyn Fn(&[u8]) -> Result<(), String>>;
+/// A function that reads bytes, or says why it refuses them.
+type ReadFn = Box<dyn Fn(&[u8]) -> Result<(), String>>;
 
-/// A reader: its name, a good file, and what reads such bytes.
-struct Reader {
+/// A reader under test: its name, a good file, and the function that reads such bytes.
+struct NamedReader {
     name: String,
     good: Vec<u8>,
-    read: Read,
+    read: ReadFn,
 }
 
-fn told<T>(found: Result<T, impl ToString>) -> Result<(), String> {
+fn as_text<T>(found: Result<T, impl ToString>) -> Result<(), String> {
     found.map(drop).map_err(|refused| refused.to_string())
 }
 
@@ -33,8 +34,8 @@ fn of(
     name: &str,
     good: impl Into<Vec<u8>>,
     read: impl Fn(&[u8]) -> Result<(), String> + 'static,
-) -> Reader {
-    Reader { name: name.to_owned(), good: good.into(), read: Box::new(read) }
+) -> NamedReader {
+    NamedReader { name: name.to_owned(), good: good.into(), read: Box::new(read) }
 }
 
 const BOOKSIM: &str = "// a run of 2026-01-01 with 8 x 8 routers, 123 of 456\ntopology = mesh; k = \
@@ -63,11 +64,11 @@ const ANYNET: &str = "router 0 node 0 node 1 router 1 123 router 2 45\n\
 /// Routers of a group of CODES, and groups.
 const GROUP: i32 = 6;
 const GROUPS: i32 = 4;
-/// Bytes of the links within a group.
+/// The number of bytes of the links within a group.
 const WITHIN: usize = (GROUP * (GROUP - 1) * 12) as usize;
 
-/// Links of CODES in one: those of all pairs within a group, with their types, and those between,
-/// where every router has one to its like in every other group.
+/// Two link files of CODES in one: the links of all pairs within a group, with their types, and the
+/// links between groups, where every router has one to its counterpart in every other group.
 fn codes() -> Vec<u8> {
     let pairs = |n: i32| (0..n).flat_map(move |a| (0..n).map(move |b| (a, b)));
     let within = pairs(GROUP).filter(|(a, b)| a != b).flat_map(|(a, b)| [a, b, 0]);
@@ -77,16 +78,16 @@ fn codes() -> Vec<u8> {
 }
 
 /// Every format of the tables with its own example.
-fn of_tables() -> Vec<Reader> {
+fn of_tables() -> Vec<NamedReader> {
     let networks = graph_file::FORMATS.iter().map(|format| {
         of(format.part.name, format.example(), |bytes| {
-            told(graph_file::read_any(&text(bytes), "f.edges", None))
+            as_text(graph_file::read_any(&text(bytes), "f.edges", None))
         })
     });
     let graphs = communication::FORMATS.iter().map(|format| {
         let (name, good) = format.example();
         of(format.part.name, good, move |bytes| {
-            told(communication::matrix(&[(name.clone(), text(bytes).as_str())]))
+            as_text(communication::matrix(&[(name.clone(), text(bytes).as_str())]))
         })
     });
     networks.chain(graphs).chain(trace::FORMATS.iter().flat_map(runs)).collect()
@@ -94,7 +95,7 @@ fn of_tables() -> Vec<Reader> {
 
 /// A format of workloads: the first file of its example is damaged, and the last where there are
 /// several, each beside the others.
-fn runs(format: &'static Format) -> Vec<Reader> {
+fn runs(format: &'static Format) -> Vec<NamedReader> {
     let files = format.example();
     let last = format.of_ranks(&files).len() - 1;
     let damaged = if last == 0 { vec![0] } else { vec![0, last] };
@@ -110,32 +111,32 @@ fn runs(format: &'static Format) -> Vec<Reader> {
                 assert_eq!(goal::parse(&said, &Quiet).as_ref(), Ok(found));
             }
             let counted = format.count(&ranks, &Quiet).transpose();
-            told(read).and(told(counted))
+            as_text(read).and(as_text(counted))
         })
     };
     damaged.into_iter().map(one).collect()
 }
 
 /// Files that stand in no table, or are read beside others.
-fn others() -> Vec<Reader> {
+fn others() -> Vec<NamedReader> {
     vec![
         of(".ibnl", IBNL, |bytes| {
             let topology = "BOX a\n   L1/P1 -> HCA h P1\n   L2/P1 -> HCA i P1\n";
-            told(graph_file::ibutils::read_with(topology, "f", &[("d".to_owned(), text(bytes))]))
+            as_text(graph_file::ibutils::read_with(topology, "f", &[("d".to_owned(), text(bytes))]))
         }),
         of("BookSim", BOOKSIM, |bytes| {
             let said = text(bytes);
-            told(booksim::read(&[Source::File { name: "a.cfg", text: &said }]))
+            as_text(booksim::read(&[Source::File { name: "a.cfg", text: &said }]))
         }),
         of("CODES", codes(), |bytes| {
             let (intra, inter) = bytes.split_at(bytes.len().min(WITHIN));
-            told(graph_file::codes::read(("intra", intra), ("inter", inter), None))
+            as_text(graph_file::codes::read(("intra", intra), ("inter", inter), None))
         }),
     ]
 }
 
-/// Tables, levels, names and places on a network.
-fn on_networks() -> Vec<Reader> {
+/// Readers of tables, levels, names and places on a network.
+fn on_networks() -> Vec<NamedReader> {
     let given = fabric::network::parse_inline("slim_fly:q=3,p=1").expect("well formed");
     let family = families::family(&given.family).expect("a family");
     let t = Arc::new(family.build(&given.params).expect("a member"));
@@ -149,27 +150,29 @@ fn on_networks() -> Vec<Reader> {
     let counted: Vec<String> = names.iter().map(|name| format!("{name} slots=12")).collect();
     let (hosts, pins, times) = (t.clone(), t.clone(), t.clone());
     vec![
-        of("digraph", digraph, |bytes| told(graph_file::orcs::read_tables(&text(bytes), "f"))),
-        of("dump_lfts", LFT, |bytes| told(ib::lft::read(&text(bytes), "f"))),
-        of("SL2VL", SL2VL, |bytes| told(ib::sl_files::read_sl2vl(&text(bytes), "f"))),
-        of("path records", PATHS, |bytes| told(ib::sl_files::read_path_records(&text(bytes), "f"))),
+        of("digraph", digraph, |bytes| as_text(graph_file::orcs::read_tables(&text(bytes), "f"))),
+        of("dump_lfts", LFT, |bytes| as_text(ib::lft::read(&text(bytes), "f"))),
+        of("SL2VL", SL2VL, |bytes| as_text(ib::sl_files::read_sl2vl(&text(bytes), "f"))),
+        of("path records", PATHS, |bytes| {
+            as_text(ib::sl_files::read_path_records(&text(bytes), "f"))
+        }),
         of("rank file", ranks.collect::<Vec<_>>().join("\n"), move |bytes| {
-            told(formats::mapping::read(&t, &text(bytes), &slots, None))
+            as_text(formats::mapping::read(&t, &text(bytes), &slots, None))
         }),
         of("host list", counted.join("\n"), move |bytes| {
-            told(formats::mapping::hosts(&hosts, &text(bytes)))
+            as_text(formats::mapping::hosts(&hosts, &text(bytes)))
         }),
         of("pins", "# of 12345678\n1200 3\n12340 5\n34560 11\n", move |bytes| {
-            told(formats::mapping::pins(&pins, &text(bytes)))
+            as_text(formats::mapping::pins(&pins, &text(bytes)))
         }),
         of("packets", "0 0 1 1234\n1234 7 2 5\n34567 11 1 12\n", move |bytes| {
-            told(traffic::times::Injections::parse(&text(bytes), &times))
+            as_text(traffic::times::Injections::parse(&text(bytes), &times))
         }),
-        of("anynet", ANYNET, |bytes| told(booksim::anynet::read(&text(bytes), "f"))),
+        of("anynet", ANYNET, |bytes| as_text(booksim::anynet::read(&text(bytes), "f"))),
     ]
 }
 
-fn readers() -> Vec<Reader> {
+fn readers() -> Vec<NamedReader> {
     let mut all = of_tables();
     all.extend(on_networks());
     all.extend(others());
@@ -178,7 +181,7 @@ fn readers() -> Vec<Reader> {
 
 /// Tries a reader with this number of damaged files, drawn by `number`, and returns how many it
 /// takes.
-fn tried(number: usize, reader: &Reader, each: usize) -> usize {
+fn tried(number: usize, reader: &NamedReader, each: usize) -> usize {
     (reader.read)(&reader.good).unwrap_or_else(|why| panic!("{}: {why}", reader.name));
     let fields = Fields::of(&reader.good, |bytes| (reader.read)(bytes).is_ok());
     let mut taken = 0;

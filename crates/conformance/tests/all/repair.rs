@@ -4,14 +4,14 @@ use base::Stop;
 use base::seed::Stream;
 use base::{LinkId, Quiet, SwitchId, TerminalId};
 use engines::ENGINES;
-use engines::repair::{Change, Repaired, Safety, repair};
+use engines::repair::{EntryChange, RepairedTables, Safety, repair};
 use fabric::network::Topology;
 use fabric::network::parse_inline;
 use fabric::tables::{NO_ROUTE, Routing, Sl2Vl};
 use families::family;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
-use verify::{Limits, verify};
+use verify::{RouteLimits, verify};
 
 const NETWORKS: [&str; 9] = [
     "slim_fly:q=4,p=1",
@@ -30,23 +30,23 @@ fn network(inline: &str) -> Arc<Topology> {
     Arc::new(family(&recipe.family).expect("a family").build(&recipe.params).expect("a member"))
 }
 
-/// A channel and a lane.
-type Held = (u32, u8);
-type Turns = BTreeSet<(Held, Held)>;
-/// A destination, and which of its layers.
-type To = (u32, TerminalId);
+/// A virtual channel: a channel and a lane of it.
+type VirtualChannel = (u32, u8);
+type TurnPairs = BTreeSet<(VirtualChannel, VirtualChannel)>;
+/// A layer, and a destination terminal in it.
+type Destination = (u32, TerminalId);
 
-/// The tables of one destination while they change: entry `step` of each switch is the port that it
-/// has after so many changes.
-struct Epochs<'a> {
+/// The table of one destination while its entries change: at `step`, each switch has the port that
+/// it has after that number of changes.
+struct ChangingTable<'a> {
     old: &'a [u16],
     changed: BTreeMap<SwitchId, (usize, u16)>,
     steps: usize,
-    /// Packets are under way that met a cable before it died.
+    /// Whether packets may be in the network that crossed a cable before it failed.
     just_failed: bool,
 }
 
-impl Epochs<'_> {
+impl ChangingTable<'_> {
     /// The port of a switch after `step` changes, and the next step at which it is another.
     fn port(&self, at: SwitchId, step: usize) -> (u16, Option<usize>) {
         match self.changed.get(&at) {
@@ -57,23 +57,24 @@ impl Epochs<'_> {
     }
 }
 
-/// Where a packet can be, and when at the earliest.
-type State = (SwitchId, u16, Option<Held>, u8, usize);
+/// A state of a packet: switch, in-port, virtual channel that it holds, service level, and the
+/// earliest step.
+type PacketState = (SwitchId, u16, Option<VirtualChannel>, u8, usize);
 
-/// All turns between channels that work in `damaged` that packets can take to one destination
-/// while its entries change: whoever waits at a switch meets the entry of that moment or of any
-/// later one. Packets that met a cable before it died met old entries alone. False when a packet
-/// meets a loop.
+/// Finds all turns between channels that work in `damaged` that packets can take to one destination
+/// while its entries change: a packet that waits at a switch meets the entry of that moment or of
+/// any later one. Packets that crossed a cable before it failed met old entries only. Returns false
+/// when a packet meets a loop.
 fn turns_to(
     routing: &Routing,
-    (layer, to): To,
-    tables: &Epochs,
+    (layer, to): Destination,
+    tables: &ChangingTable,
     damaged: &Topology,
-    found: &mut Turns,
+    found: &mut TurnPairs,
 ) -> bool {
     let on = routing.topology();
-    let mut seen: BTreeSet<State> = BTreeSet::new();
-    let mut open: Vec<State> = Vec::new();
+    let mut seen: BTreeSet<PacketState> = BTreeSet::new();
+    let mut open: Vec<PacketState> = Vec::new();
     for from in (0..on.terminals().len()).map(TerminalId::from).filter(|f| *f != to) {
         if on.plane_of(from) == on.plane_of(to) && on.terminal_is_up(from) {
             let plug = on.terminals()[from.ix()].plug;
@@ -117,18 +118,18 @@ fn turns_to(
     })
 }
 
-/// The turns to all destinations by `tables`, while some of their entries change in order: each a
-/// destination, a switch and the port it gets.
+/// Finds the turns to all destinations by `tables`, while some of their entries change in order.
+/// Each change is a destination, a switch and the new port.
 fn turns(
     tables: &[u16],
-    changes: &[(To, SwitchId, u16)],
+    changes: &[(Destination, SwitchId, u16)],
     levels: &Routing,
     (damaged, just_failed): (&Topology, bool),
-    found: &mut Turns,
+    found: &mut TurnPairs,
 ) -> bool {
     let on = levels.topology();
     let (switches, terminals) = (on.switches().len(), on.terminals().len());
-    let mut of: BTreeMap<To, Vec<(SwitchId, u16)>> = BTreeMap::new();
+    let mut of: BTreeMap<Destination, Vec<(SwitchId, u16)>> = BTreeMap::new();
     for &(to, switch, port) in changes {
         of.entry(to).or_default().push((switch, port));
     }
@@ -137,13 +138,13 @@ fn turns(
         let row = to.0 as usize * terminals + to.1.ix();
         let changed = (1..).zip(&own).map(|(i, c)| (c.0, (i, c.1))).collect();
         let old = &tables[row * switches..][..switches];
-        let tables = Epochs { old, changed, steps: own.len(), just_failed };
+        let tables = ChangingTable { old, changed, steps: own.len(), just_failed };
         turns_to(levels, to, &tables, damaged, found)
     })
 }
 
 /// The tables after these changes.
-fn after(tables: &[u16], changes: &[(To, SwitchId, u16)], on: &Topology) -> Vec<u16> {
+fn after(tables: &[u16], changes: &[(Destination, SwitchId, u16)], on: &Topology) -> Vec<u16> {
     let mut tables = tables.to_vec();
     for &(to, switch, port) in changes {
         let row = to.0 as usize * on.terminals().len() + to.1.ix();
@@ -152,16 +153,18 @@ fn after(tables: &[u16], changes: &[(To, SwitchId, u16)], on: &Topology) -> Vec<
     tables
 }
 
-/// Whether turns close no circle: whoever waits for nobody is taken away until none is left.
-fn is_free(turns: &Turns) -> bool {
-    let mut before: BTreeMap<Held, Vec<Held>> = BTreeMap::new();
-    let mut waits: BTreeMap<Held, usize> = BTreeMap::new();
+/// Whether turns have no cycle: channels that wait for nothing are removed until none is left or
+/// none can be removed.
+fn is_free(turns: &TurnPairs) -> bool {
+    let mut before: BTreeMap<VirtualChannel, Vec<VirtualChannel>> = BTreeMap::new();
+    let mut waits: BTreeMap<VirtualChannel, usize> = BTreeMap::new();
     for &(a, b) in turns {
         before.entry(b).or_default().push(a);
         *waits.entry(a).or_insert(0) += 1;
         waits.entry(b).or_insert(0);
     }
-    let mut free: Vec<Held> = waits.iter().filter(|(_, n)| **n == 0).map(|(v, _)| *v).collect();
+    let mut free: Vec<VirtualChannel> =
+        waits.iter().filter(|(_, n)| **n == 0).map(|(v, _)| *v).collect();
     let mut taken = 0;
     while let Some(v) = free.pop() {
         taken += 1;
@@ -176,24 +179,24 @@ fn is_free(turns: &Turns) -> bool {
     taken == waits.len()
 }
 
-/// What a repair promises about the tables while they change: in each of its steps all turns that
-/// packets can take close no circle, and no packet meets a loop.
-fn the_way_is_safe(old: &Routing, done: &Repaired, draw: &mut Stream, case: &str) {
+/// Checks what a repair promises about the tables while they change: in each of its steps all turns
+/// that packets can take have no cycle, and no packet meets a loop.
+fn transition_is_safe(old: &Routing, done: &RepairedTables, draw: &mut Stream, case: &str) {
     let new = &done.routing;
     let (on, damaged) = (old.topology(), new.topology());
     for (i, change) in done.changes.iter().enumerate() {
         let was = old.tree(change.to.0, change.to.1)[change.switch.ix()];
         assert_eq!((was, change.port.0 == change.port.1), (change.port.0, false), "{case}");
-        let again = |other: &Change| (other.to, other.switch) == (change.to, change.switch);
+        let again = |other: &EntryChange| (other.to, other.switch) == (change.to, change.switch);
         assert!(!done.changes[..i].iter().any(again), "{case}");
     }
     let mut entries: Vec<_> = done.changes.iter().map(|c| (c.to, c.switch, c.port.1)).collect();
     assert_eq!(after(&old.next(), &entries, on), new.next(), "{case}");
-    let holds = |held: Turns, step: &str| assert!(is_free(&held), "{case}: a circle {step}");
+    let holds = |held: TurnPairs, step: &str| assert!(is_free(&held), "{case}: a cycle {step}");
     let free = |tables: &[u16], entries: &[_], levels: &[&Routing], step: &str| {
         let just_failed =
             !["levels", "stopped packets may"].iter().any(|later| step.contains(later));
-        let mut held = Turns::new();
+        let mut held = TurnPairs::new();
         for levels in levels {
             let when = (&**damaged, just_failed);
             assert!(turns(tables, entries, levels, when, &mut held), "{case}: a loop {step}");
@@ -215,8 +218,9 @@ fn the_way_is_safe(old: &Routing, done: &Repaired, draw: &mut Stream, case: &str
             free(&stopped, &[], &[old, new], "while levels change");
             free(&stopped, &entries, &[new], "while stopped packets may go on");
             let relevelled = done.levels.iter().map(|c| (c.to, c.source));
-            let works =
-                |(to, s): (To, SwitchId)| arrives(&old.tree(to.0, to.1).to_vec(), to, s, damaged);
+            let works = |(to, s): (Destination, SwitchId)| {
+                arrives(&old.tree(to.0, to.1).to_vec(), to, s, damaged)
+            };
             let works = done.stops.iter().copied().chain(relevelled).any(works);
             assert!(!works, "{case}: a working route stands still");
         }
@@ -228,7 +232,7 @@ fn the_way_is_safe(old: &Routing, done: &Repaired, draw: &mut Stream, case: &str
 }
 
 /// Whether a switch reaches a destination over cables that work.
-fn arrives(tree: &[u16], to: To, from: SwitchId, on: &Topology) -> bool {
+fn arrives(tree: &[u16], to: Destination, from: SwitchId, on: &Topology) -> bool {
     let (home, mut at) = (on.terminals()[to.1.ix()].plug.switch, from);
     for _ in 0..on.switches().len() {
         match on.hop(at, tree[at.ix()]) {
@@ -241,7 +245,7 @@ fn arrives(tree: &[u16], to: To, from: SwitchId, on: &Topology) -> bool {
 }
 
 #[test]
-fn campaign_repaired_tables_hold_and_the_way_there_is_as_safe_as_told() {
+fn campaign_repaired_tables_hold_and_the_transition_is_as_safe_as_promised() {
     let rounds = if std::env::var_os("FLYLOOM_CAMPAIGN").is_some() { 100 } else { 3 };
     let mut outcomes = [0_u32; 4];
     (0..rounds).for_each(|round| round_of_repairs(round, &mut outcomes));
@@ -280,12 +284,12 @@ fn round_of_repairs(round: u64, outcomes: &mut [u32; 4]) {
                             continue;
                         }
                     };
-                    let proof = verify(&done.routing, Limits::NONE.hops(64), &Quiet)
+                    let proof = verify(&done.routing, RouteLimits::NONE.hops(64), &Quiet)
                         .expect("not interrupted");
                     assert!(proof.complete.holds(), "{case}: {:?}", proof.complete);
                     assert!(proof.holds() || done.safety == Safety::Unknown, "{case}");
                     assert!(done.least <= done.changes.len() as u64, "{case}");
-                    the_way_is_safe(&old, &done, &mut draw, &case);
+                    transition_is_safe(&old, &done, &mut draw, &case);
                     outcomes[match done.safety {
                         Safety::AnyOrder => 0,
                         Safety::InOrder => 1,

@@ -1,10 +1,10 @@
 //! Repairs of repaired tables under traffic, one after the other on one fabric.
 
-use crate::repair_traffic::{Fabric, LeftOut, carry_out};
+use crate::repair_traffic::{BufferedFabric, OmittedStep, carry_out};
 use base::seed::Stream;
 use base::{LinkId, Quiet, SwitchId};
 use engines::ENGINES;
-use engines::repair::{Repaired, Safety, repair};
+use engines::repair::{RepairedTables, Safety, repair};
 use fabric::network::parse_inline;
 use fabric::tables::Routing;
 use families::family;
@@ -27,8 +27,8 @@ const NETWORKS: [&str; 12] = [
     "hypercube:n=4,p=1",
 ];
 
-/// Tables, and repairs of them one after the other: the `index`-th of all cases.
-fn case(index: u64) -> Option<(String, Routing, Vec<Repaired>)> {
+/// The `index`-th of all cases: tables, and successive repairs of them.
+fn case(index: u64) -> Option<(String, Routing, Vec<RepairedTables>)> {
     let mut draw = Stream::new(17, "repairs in sequence", index);
     let mut any = |n: usize| draw.below(n as u64) as usize;
     let inline = NETWORKS[any(NETWORKS.len())];
@@ -61,25 +61,25 @@ fn case(index: u64) -> Option<(String, Routing, Vec<Repaired>)> {
     (all.len() > 1).then_some((name, first, all))
 }
 
-/// The repair in which packets get stuck, if they do, where repairs are carried out one after the
-/// other on buffers of `depth` packets, but for what is left out; `waits`: the packets written
-/// before the last change of one leave before the next begins.
+/// Carries out repairs one after the other on buffers of `depth` packets, except for the omitted
+/// step. Returns the repair in which packets get stuck, if they do. If `waits` is set, packets
+/// prepared before the last change of one repair leave before the next repair begins.
 fn stuck_in(
     (seed, depth): (u64, usize),
     first: &Routing,
-    repairs: &[Repaired],
-    (waits, left_out): (bool, LeftOut),
+    repairs: &[RepairedTables],
+    (waits, left_out): (bool, OmittedStep),
 ) -> Option<usize> {
     let traffic = Stream::new(18, "traffic", seed * 8 + depth as u64);
-    let mut fabric = Fabric::new(first, depth, traffic);
+    let mut fabric = BufferedFabric::new(first, depth, traffic);
     let pace = 1 + seed % 30;
     repairs
         .iter()
         .position(|one| !carry_out(&mut fabric, one, pace, left_out) || waits && !fabric.wait())
 }
 
-/// As it is said.
-const WHOLE: (bool, LeftOut) = (true, LeftOut::Nothing);
+/// The repair as documented, with nothing omitted.
+const WHOLE: (bool, OmittedStep) = (true, OmittedStep::Nothing);
 
 #[test]
 fn campaign_repairs_of_repaired_tables_are_as_safe_as_reported() {
@@ -102,7 +102,7 @@ fn campaign_repairs_of_repaired_tables_are_as_safe_as_reported() {
             assert_eq!(stuck, None, "case {index}, buffers of {depth}: {name}");
             done += 1;
         }
-        let nobody_waits = (false, LeftOut::All);
+        let nobody_waits = (false, OmittedStep::All);
         careless += usize::from(stuck_in((index, 1), &first, &repairs, nobody_waits).is_some());
     }
     println!("{done} sequences; {steps} of their repairs go in steps; where nobody waits,");
@@ -112,14 +112,14 @@ fn campaign_repairs_of_repaired_tables_are_as_safe_as_reported() {
 
 #[test]
 fn packets_of_the_repair_before_can_get_stuck_in_the_next() {
-    // what docs/routing.md says must have left before the next repair begins
+    // the packets that must have left before the next repair begins, according to docs/routing.md
     let (_, first, repairs) = case(150).expect("a case");
-    assert!(stuck_in((0, 2), &first, &repairs, (false, LeftOut::Nothing)).is_some());
+    assert!(stuck_in((0, 2), &first, &repairs, (false, OmittedStep::Nothing)).is_some());
     assert_eq!(stuck_in((0, 2), &first, &repairs, WHOLE), None);
 }
 
 /// Three links of a torus that fail one after the other, each repaired before the next.
-fn three_cuts(max_lanes: u8, (layers, seed): (u32, u64)) -> Option<(Routing, Vec<Repaired>)> {
+fn three_cuts(max_lanes: u8, (layers, seed): (u32, u64)) -> Option<(Routing, Vec<RepairedTables>)> {
     let recipe = parse_inline("torus:shape=4x4,p=1").expect("an inline form");
     let on = family(&recipe.family).expect("a family").build(&recipe.params).expect("a member");
     let mut on = Arc::new(on);
@@ -140,7 +140,8 @@ fn three_cuts(max_lanes: u8, (layers, seed): (u32, u64)) -> Option<(Routing, Vec
 
 #[test]
 fn each_part_of_the_steps_is_needed_and_all_together_are_enough() {
-    let leave_out = [LeftOut::All, LeftOut::Stops, LeftOut::WaitForLevels, LeftOut::Order];
+    let leave_out =
+        [OmittedStep::All, OmittedStep::Stops, OmittedStep::WaitForLevels, OmittedStep::Order];
     let mut third = leave_out.map(|left_out| (left_out, 0));
     let tables = [(1, 0), (1, 1), (2, 0), (2, 1)];
     for (lanes, of) in [2, 4, 15].into_iter().flat_map(|lanes| tables.map(|of| (lanes, of))) {

@@ -1,13 +1,13 @@
 //! Repairs under traffic: packets that are stored and forwarded while entries change one by one.
 //!
 //! Every (channel, lane) pair has a buffer for some packets, endpoints send as much as fits, and
-//! some channels are slow, so that packets of long ago meet new entries. It shares nothing with
+//! some channels are slow, so that old packets meet new entries. The test shares nothing with
 //! repair and the proofs but the tables and the list of changes.
 
 use base::seed::Stream;
 use base::{LinkId, Quiet, SwitchId, TerminalId};
 use engines::ENGINES;
-use engines::repair::{LevelChange, Repaired, Safety, repair};
+use engines::repair::{RepairedTables, Safety, ServiceLevelChange, repair};
 use fabric::network::Topology;
 use fabric::network::parse_inline;
 use fabric::tables::{NO_ROUTE, Routing};
@@ -28,74 +28,77 @@ const NETWORKS: [&str; 10] = [
     "torus:shape=6,p=1",
 ];
 
-/// A destination, and which of its layers.
-type To = (u32, TerminalId);
+/// A layer, and a destination terminal in it.
+type Destination = (u32, TerminalId);
 
-/// Packets that a terminal writes before it has sent them.
+/// The number of packets that a terminal prepares before it sends them.
 const WRITTEN: usize = 4;
 
-/// Rounds of a wait in which buffers pass packets on in any order, before it goes by age.
+/// The number of rounds of a wait in which buffers forward packets in any order, before the oldest
+/// go first.
 const ANY_ORDER: u64 = 1000;
 
+/// A packet in a buffer or at its sender.
 #[derive(Clone)]
-struct Packet {
-    to: To,
+struct QueuedPacket {
+    to: Destination,
     level: u8,
     serial: u64,
-    /// What it asked for when it came, if it asks but once.
+    /// The port that it looked up when it arrived, if it looks it up only once.
     wants: Option<u16>,
 }
 
-pub(crate) struct Fabric<'a> {
-    /// The network before the failures, and what of its cables works.
+/// A network with one buffer per virtual channel, its endpoints and its changing tables.
+pub(crate) struct BufferedFabric<'a> {
+    /// The network before the failures, and which of its links work.
     on: &'a Topology,
     works: Vec<bool>,
-    /// What endpoints know of the network: they send to those that work there.
+    /// The network that endpoints know: they send to the endpoints that work there.
     known: &'a Topology,
     levels: &'a Routing,
     tables: Vec<u16>,
     lanes: usize,
-    /// By `channel * lanes + lane`: the packets in the buffer where the channel ends.
-    buffers: Vec<VecDeque<Packet>>,
-    /// Packets that a buffer holds.
+    /// By `channel * lanes + lane`: the packets in the buffer at the end of the channel.
+    buffers: Vec<VecDeque<QueuedPacket>>,
+    /// The number of packets that a buffer can hold.
     depth: usize,
-    /// By channel: in so many of 64 rounds a packet may leave its buffer.
+    /// By channel: the number of rounds, out of 64, in which a packet may leave its buffer.
     speed: Vec<u64>,
-    /// Destinations to which most packets are sent.
-    changing: Vec<To>,
-    /// By terminal: packets that it has written, with their service levels, and not sent yet.
-    senders: Vec<VecDeque<Packet>>,
-    /// Service levels that have changed, of packets from a switch to a destination.
-    new_levels: BTreeMap<(To, SwitchId), u8>,
-    /// Destinations to which nobody sends meanwhile.
-    drained: BTreeSet<To>,
+    /// The destinations to which most packets are sent.
+    changing: Vec<Destination>,
+    /// By terminal: packets that it has prepared, with their service levels, and not sent yet.
+    senders: Vec<VecDeque<QueuedPacket>>,
+    /// The new service levels of packets from a switch to a destination.
+    new_levels: BTreeMap<(Destination, SwitchId), u8>,
+    /// The destinations to which nobody sends for now.
+    drained: BTreeSet<Destination>,
     draw: Stream,
     sent: u64,
     arrived: u64,
 }
 
-/// What of the steps of a repair is left out, to see that it matters.
+/// The step of a repair that is omitted, to show that it matters.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) enum LeftOut {
+pub(crate) enum OmittedStep {
     Nothing,
     /// All steps and waits: levels change at once, then entries in their order.
     All,
-    /// Entries drop no packets before.
+    /// Entries do not drop packets first.
     Stops,
-    /// Packets with the levels of before are not waited for.
+    /// There is no wait for packets with old service levels.
     WaitForLevels,
     /// Entries change in any order.
     Order,
 }
 
-/// Where a packet goes next.
-enum Next {
+/// The place that a packet goes to next.
+enum NextPlace {
     Home,
     Nowhere,
     Buffer(usize),
 }
 
-impl<'a> Fabric<'a> {
+impl<'a> BufferedFabric<'a> {
     pub(crate) fn new(old: &'a Routing, depth: usize, draw: Stream) -> Self {
         let on = old.topology();
         let (channels, lanes) = (on.links().len() * 2, usize::from(old.lanes().count()));
@@ -123,37 +126,37 @@ impl<'a> Fabric<'a> {
         fabric
     }
 
-    fn entry(&mut self, (layer, t): To, switch: SwitchId) -> &mut u16 {
+    fn entry(&mut self, (layer, t): Destination, switch: SwitchId) -> &mut u16 {
         let row = layer as usize * self.on.terminals().len() + t.ix();
         &mut self.tables[row * self.on.switches().len() + switch.ix()]
     }
 
-    fn next(&mut self, packet: &Packet, at: SwitchId, input: u16) -> Next {
+    fn next(&mut self, packet: &QueuedPacket, at: SwitchId, input: u16) -> NextPlace {
         let port = match packet.wants {
             Some(port) => port,
             None => *self.entry(packet.to, at),
         };
         if at == self.on.terminals()[packet.to.1.ix()].plug.switch {
-            return Next::Home;
+            return NextPlace::Home;
         }
         match self.on.hop(at, port) {
             Some((channel, _)) if self.works[channel.link().ix()] => {
                 let lane = self.levels.lanes().sl2vl().lane(at, input, port, packet.level);
-                Next::Buffer(channel.0 as usize * self.lanes + usize::from(lane))
+                NextPlace::Buffer(channel.0 as usize * self.lanes + usize::from(lane))
             }
-            _ => Next::Nowhere,
+            _ => NextPlace::Nowhere,
         }
     }
 
-    /// The same for the packet in a buffer.
-    fn next_of(&mut self, buffer: usize, packet: &Packet) -> Next {
+    /// The next place of a packet in a buffer.
+    fn next_of(&mut self, buffer: usize, packet: &QueuedPacket) -> NextPlace {
         let head = self.on.head(base::ChannelId::from(buffer / self.lanes));
         self.next(packet, head.switch, head.port)
     }
 
-    /// Puts a packet into a buffer where it comes to the next switch; half of them ask there at
-    /// once, the others when it is their turn.
-    fn put(&mut self, buffer: usize, mut packet: Packet) {
+    /// Puts a packet into the buffer of the next switch. Half of the packets look up their port
+    /// there at once, the others when it is their turn.
+    fn put(&mut self, buffer: usize, mut packet: QueuedPacket) {
         let head = self.on.head(base::ChannelId::from(buffer / self.lanes)).switch;
         packet.wants = None;
         if self.draw.below(2) == 0 {
@@ -162,11 +165,11 @@ impl<'a> Fabric<'a> {
         self.buffers[buffer].push_back(packet);
     }
 
-    /// Every buffer may pass its packet on, in another order each time; then endpoints send.
+    /// Every buffer may forward its packet, in a different order each time; then endpoints send.
     fn round(&mut self) {
         let count = self.buffers.len();
         let first = self.draw.below(count as u64) as usize;
-        // a stride that shares no divisor with the count comes to every buffer
+        // a stride that shares no divisor with the count reaches every buffer
         let shares = |n: &usize| (2..=*n).any(|d| n.is_multiple_of(d) && count.is_multiple_of(d));
         let from = 1 + self.draw.below(16) as usize;
         let stride = (from..from + count).find(|n| !shares(n)).unwrap_or(1);
@@ -174,35 +177,36 @@ impl<'a> Fabric<'a> {
         (0..self.on.terminals().len()).for_each(|t| self.send(TerminalId::from(t)));
     }
 
-    /// The packet in front of a buffer goes on, if there is one, its channel is not slow just now
-    /// and there is room.
+    /// Forwards the packet at the head of a buffer, if there is one, its channel is not slow just
+    /// now and the next buffer has room.
     fn pass(&mut self, buffer: usize) {
         let Some(packet) = self.buffers[buffer].front().cloned() else { return };
         if self.draw.below(64) >= self.speed[buffer / self.lanes] {
             return;
         }
         match self.next_of(buffer, &packet) {
-            Next::Home => {
+            NextPlace::Home => {
                 self.arrived += 1;
                 self.buffers[buffer].pop_front();
             }
-            Next::Nowhere => {
+            NextPlace::Nowhere => {
                 self.buffers[buffer].pop_front();
             }
-            Next::Buffer(next) if self.has_room(next) => {
+            NextPlace::Buffer(next) if self.has_room(next) => {
                 self.buffers[buffer].pop_front();
                 self.put(next, packet);
             }
-            Next::Buffer(_) => {}
+            NextPlace::Buffer(_) => {}
         }
     }
 
-    /// The oldest packet goes first, and so does whatever it waits for: where packets do not wait
-    /// in a cycle, it comes nearer to its end each time. Then the next oldest, and so on.
+    /// Forwards the oldest packet first, together with what it waits for. Where packets do not wait
+    /// in a cycle, it comes closer to its destination each time. Then the next oldest follows, and
+    /// so on.
     fn round_of_oldest(&mut self) {
         let count = self.buffers.len();
         let queues = self.buffers.iter().chain(&self.senders);
-        let oldest = |queue: &VecDeque<Packet>| queue.iter().map(|p| p.serial).min();
+        let oldest = |queue: &VecDeque<QueuedPacket>| queue.iter().map(|p| p.serial).min();
         let mut by_age: Vec<_> =
             queues.enumerate().filter_map(|(q, queue)| Some((oldest(queue)?, q))).collect();
         by_age.sort_unstable();
@@ -225,7 +229,7 @@ impl<'a> Fabric<'a> {
         rest.for_each(|t| self.send(TerminalId::from(t)));
     }
 
-    /// The buffer to which the packet goes that is in front of a buffer or, after all buffers, of
+    /// The next buffer of the packet at the head of a buffer or, for numbers after all buffers, of
     /// a sender.
     fn next_of_queue(&mut self, queue: usize) -> Option<usize> {
         let next = match queue.checked_sub(self.buffers.len()) {
@@ -240,13 +244,13 @@ impl<'a> Fabric<'a> {
             }
         };
         match next {
-            Next::Buffer(next) => Some(next),
-            Next::Home | Next::Nowhere => None,
+            NextPlace::Buffer(next) => Some(next),
+            NextPlace::Home | NextPlace::Nowhere => None,
         }
     }
 
-    /// A terminal writes packets, with the service levels that it knows, and sends them one by one
-    /// when there is room.
+    /// A terminal prepares packets, with the service levels that it knows, and sends them one by
+    /// one when there is room.
     fn send(&mut self, from: TerminalId) {
         if self.senders[from.ix()].len() < WRITTEN
             && let Some(packet) = self.write(from)
@@ -256,14 +260,14 @@ impl<'a> Fabric<'a> {
         let Some(packet) = self.senders[from.ix()].front().cloned() else { return };
         let plug = self.on.terminals()[from.ix()].plug;
         match self.next(&packet, plug.switch, plug.port) {
-            Next::Buffer(first) if !self.has_room(first) => return,
-            Next::Buffer(first) => self.put(first, packet),
-            Next::Home | Next::Nowhere => {}
+            NextPlace::Buffer(first) if !self.has_room(first) => return,
+            NextPlace::Buffer(first) => self.put(first, packet),
+            NextPlace::Home | NextPlace::Nowhere => {}
         }
         self.senders[from.ix()].pop_front();
     }
 
-    fn write(&mut self, from: TerminalId) -> Option<Packet> {
+    fn write(&mut self, from: TerminalId) -> Option<QueuedPacket> {
         let mut layer = self.draw.below(u64::from(self.levels.layers())) as u32;
         let mut t = TerminalId::from(self.draw.below(self.on.terminals().len() as u64) as usize);
         if self.draw.below(4) > 0 && !self.changing.is_empty() {
@@ -280,7 +284,7 @@ impl<'a> Fabric<'a> {
         let usual = || self.levels.service_level(from, layer, t);
         let level = self.new_levels.get(&(to, source)).copied().unwrap_or_else(usual);
         self.sent += 1;
-        Some(Packet { to, level, serial: self.sent, wants: None })
+        Some(QueuedPacket { to, level, serial: self.sent, wants: None })
     }
 
     fn has_room(&self, buffer: usize) -> bool {
@@ -293,8 +297,8 @@ impl<'a> Fabric<'a> {
             .map(|b| {
                 let packet = self.buffers[b].front().cloned()?;
                 match self.next_of(b, &packet) {
-                    Next::Buffer(next) => (!self.has_room(next)).then_some(next),
-                    Next::Home | Next::Nowhere => None,
+                    NextPlace::Buffer(next) => (!self.has_room(next)).then_some(next),
+                    NextPlace::Home | NextPlace::Nowhere => None,
                 }
             })
             .collect();
@@ -308,12 +312,12 @@ impl<'a> Fabric<'a> {
                     None => return false,
                 }
             }
-            // who comes to a buffer of this walk has gone round
+            // the walk has returned to one of its own buffers: a cycle
             seen[at] == start && waits[at].is_some()
         })
     }
 
-    /// So many rounds; false where packets get stuck.
+    /// Runs `count` rounds. Returns false where packets get stuck.
     fn rounds(&mut self, count: u64) -> bool {
         (0..count).all(|i| {
             self.round();
@@ -321,19 +325,20 @@ impl<'a> Fabric<'a> {
         })
     }
 
-    /// Rounds until all packets written before have left; false where packets get stuck.
+    /// Runs rounds until all packets prepared before have left. Returns false where packets get
+    /// stuck.
     pub(crate) fn wait(&mut self) -> bool {
         self.wait_for(|_| true)
     }
 
-    /// Rounds until those of all packets written before have left whose destinations are `of`
-    /// interest, also those that stand at their senders. At first buffers pass packets on in any
-    /// order, and then by age: where many flows meet again and again, one packet can have to wait
-    /// as long as the product of their numbers, though no cycle holds it.
-    fn wait_for(&mut self, of: impl Fn(To) -> bool) -> bool {
+    /// Runs rounds until all packets have left that were prepared before and for whose destination
+    /// `of` is true, also those that wait at their senders. At first buffers forward packets in any
+    /// order, and then by age: where many flows meet again and again, one packet may wait as long
+    /// as the product of their numbers, although it is in no cycle.
+    fn wait_for(&mut self, of: impl Fn(Destination) -> bool) -> bool {
         let before = self.sent;
-        let stays = |p: &&Packet| p.serial <= before && of(p.to);
-        // or it would take too long where slow channels meet
+        let stays = |p: &&QueuedPacket| p.serial <= before && of(p.to);
+        // all channels are fast here: the wait would be too long where slow channels meet
         let speed = std::mem::replace(&mut self.speed, vec![64; self.works.len() * 2]);
         let (mut oldest, mut since) = (None, 0);
         // a path visits no switch twice, and at each there may be a full buffer before it
@@ -359,7 +364,7 @@ impl<'a> Fabric<'a> {
         true
     }
 
-    /// Where a packet is that should have left, and the switches that lie on its path from there.
+    /// Describes the place of a packet that should have left, and the rest of its path.
     fn still_there(&mut self, serial: u64) -> String {
         let queues = self.buffers.iter().chain(&self.senders);
         let queue = queues.enumerate().find(|(_, queue)| queue.iter().any(|p| p.serial == serial));
@@ -386,7 +391,7 @@ impl<'a> Fabric<'a> {
         )
     }
 
-    /// What failed takes the packets in dead switches along.
+    /// Failures remove the packets in dead switches.
     fn fail(&mut self, damaged: &Topology) {
         for l in 0..self.works.len() {
             self.works[l] = damaged.link_is_up(LinkId::from(l));
@@ -404,8 +409,9 @@ impl<'a> Fabric<'a> {
         }
     }
 
-    /// Sets the service levels of paths one by one under traffic; false where packets get stuck.
-    fn change_levels(&mut self, levels: &[LevelChange], pace: u64) -> bool {
+    /// Sets the service levels of paths one by one under traffic. Returns false where packets get
+    /// stuck.
+    fn change_levels(&mut self, levels: &[ServiceLevelChange], pace: u64) -> bool {
         levels.iter().all(|one| {
             self.new_levels.insert((one.to, one.source), one.level.1);
             let rounds = self.draw.below(pace);
@@ -413,8 +419,12 @@ impl<'a> Fabric<'a> {
         })
     }
 
-    /// Sets entries one by one under traffic; false where packets get stuck.
-    fn change(&mut self, entries: impl Iterator<Item = (To, SwitchId, u16)>, pace: u64) -> bool {
+    /// Sets entries one by one under traffic. Returns false where packets get stuck.
+    fn change(
+        &mut self,
+        entries: impl Iterator<Item = (Destination, SwitchId, u16)>,
+        pace: u64,
+    ) -> bool {
         entries.into_iter().all(|(to, switch, port)| {
             *self.entry(to, switch) = port;
             let rounds = self.draw.below(pace);
@@ -423,12 +433,13 @@ impl<'a> Fabric<'a> {
     }
 }
 
-/// Carries a repair out as it says, but for what is left out; false where packets get stuck.
+/// Carries out a repair as it says, except for the omitted step. Returns false where packets get
+/// stuck.
 pub(crate) fn carry_out<'a>(
-    fabric: &mut Fabric<'a>,
-    done: &'a Repaired,
+    fabric: &mut BufferedFabric<'a>,
+    done: &'a RepairedTables,
     pace: u64,
-    left_out: LeftOut,
+    left_out: OmittedStep,
 ) -> bool {
     let damaged = done.routing.topology();
     let of_levels = done.levels.iter().map(|c| c.to);
@@ -439,7 +450,7 @@ pub(crate) fn carry_out<'a>(
     fabric.fail(damaged);
     let mut changes: Vec<_> = done.changes.iter().map(|c| (c.to, c.switch, c.port.1)).collect();
     let drains = matches!(done.safety, Safety::Draining(_));
-    if done.safety == Safety::AnyOrder || drains || left_out == LeftOut::Order {
+    if done.safety == Safety::AnyOrder || drains || left_out == OmittedStep::Order {
         fabric.draw.shuffle(&mut changes);
     }
     let carried = ready(fabric, done, pace, left_out)
@@ -454,14 +465,19 @@ pub(crate) fn carry_out<'a>(
     carried
 }
 
-/// What comes before levels and entries change.
-fn ready(fabric: &mut Fabric<'_>, done: &Repaired, pace: u64, left_out: LeftOut) -> bool {
+/// Does what must happen before levels and entries change.
+fn ready(
+    fabric: &mut BufferedFabric<'_>,
+    done: &RepairedTables,
+    pace: u64,
+    left_out: OmittedStep,
+) -> bool {
     match done.safety {
-        _ if left_out == LeftOut::All => true,
+        _ if left_out == OmittedStep::All => true,
         Safety::AnyOrder | Safety::InOrder => true,
         Safety::InSteps => {
             let stops = done.stops.iter().map(|&(to, s)| (to, s, NO_ROUTE));
-            (left_out == LeftOut::Stops || fabric.change(stops, pace)) && fabric.wait()
+            (left_out == OmittedStep::Stops || fabric.change(stops, pace)) && fabric.wait()
         }
         Safety::Draining(_) => {
             fabric.drained = fabric.changing.iter().copied().collect();
@@ -472,17 +488,21 @@ fn ready(fabric: &mut Fabric<'_>, done: &Repaired, pace: u64, left_out: LeftOut)
     }
 }
 
-/// Packets with the levels of before have left.
-fn levels_are_old(fabric: &mut Fabric<'_>, done: &Repaired, left_out: LeftOut) -> bool {
+/// Waits until packets with old service levels have left.
+fn levels_are_old(
+    fabric: &mut BufferedFabric<'_>,
+    done: &RepairedTables,
+    left_out: OmittedStep,
+) -> bool {
     match left_out {
         _ if done.levels.is_empty() || done.safety != Safety::InSteps => true,
-        LeftOut::All | LeftOut::WaitForLevels => true,
-        LeftOut::Nothing | LeftOut::Stops | LeftOut::Order => fabric.wait(),
+        OmittedStep::All | OmittedStep::WaitForLevels => true,
+        OmittedStep::Nothing | OmittedStep::Stops | OmittedStep::Order => fabric.wait(),
     }
 }
 
-/// A network, tables of some engine, and repaired ones: the `index`-th of all cases.
-fn case(index: u64) -> Option<(String, Routing, Repaired, Stream)> {
+/// The `index`-th of all cases: tables of some engine on some network, and their repair.
+fn case(index: u64) -> Option<(String, Routing, RepairedTables, Stream)> {
     let mut draw = Stream::new(13, "repairs under traffic", index);
     let mut any = |n: usize| draw.below(n as u64) as usize;
     let inline = NETWORKS[any(NETWORKS.len())];
@@ -516,8 +536,8 @@ fn campaign_packets_never_get_stuck_where_repair_is_safe() {
         };
         let pace = 1 + draw.below(30);
         let traffic = Stream::new(14, "traffic", index);
-        let mut fabric = Fabric::new(&old, 1, traffic);
-        let safe = carry_out(&mut fabric, &done, pace, LeftOut::Nothing);
+        let mut fabric = BufferedFabric::new(&old, 1, traffic);
+        let safe = carry_out(&mut fabric, &done, pace, OmittedStep::Nothing);
         assert!(safe, "case {index}, {name}: stuck, {:?}", done.safety);
         arrived += fabric.arrived;
         outcomes[match done.safety {
@@ -527,8 +547,8 @@ fn campaign_packets_never_get_stuck_where_repair_is_safe() {
             Safety::Draining(_) | Safety::Unknown => 3,
         }] += 1;
         if matches!(done.safety, Safety::InSteps | Safety::Draining(_)) {
-            let mut careless = Fabric::new(&old, 1, Stream::new(14, "traffic", index));
-            stuck += u32::from(!carry_out(&mut careless, &done, pace, LeftOut::All));
+            let mut careless = BufferedFabric::new(&old, 1, Stream::new(14, "traffic", index));
+            stuck += u32::from(!carry_out(&mut careless, &done, pace, OmittedStep::All));
         }
         index += 1;
     }
@@ -545,8 +565,8 @@ fn a_packet_that_never_arrives_ends_the_wait() {
     let entry = ENGINES.iter().find(|entry| entry.part.name == "up_down").expect("an engine");
     let routing = entry.route(&entry.examples()[0], &Arc::new(on), 1, &Quiet).expect("tables");
     let on = routing.topology();
-    let mut fabric = Fabric::new(&routing, 2, Stream::new(19, "a loop", 0));
-    // nobody sends, and two switches send what goes to a third to one another
+    let mut fabric = BufferedFabric::new(&routing, 2, Stream::new(19, "a loop", 0));
+    // nobody sends, and two switches forward packets for a third switch to each other
     fabric.drained = (0..on.terminals().len()).map(|t| (0, TerminalId::from(t))).collect();
     let home = on.terminals()[0].plug.switch;
     let link = on.links().iter().find(|link| link.a.switch != home && link.b.switch != home);
@@ -557,7 +577,7 @@ fn a_packet_that_never_arrives_ends_the_wait() {
     }
     let (channel, _) = on.hop(ends[0].switch, ends[0].port).expect("a channel");
     fabric.sent = 1;
-    let packet = Packet { to, level: 0, serial: 1, wants: None };
+    let packet = QueuedPacket { to, level: 0, serial: 1, wants: None };
     let lanes = fabric.lanes;
     fabric.put(channel.0 as usize * lanes, packet);
     fabric.wait();

@@ -3,7 +3,7 @@
 use base::Stop;
 use base::seed::Stream;
 use base::{LinkId, Quiet, SwitchId, TerminalId};
-use engines::lanes::{Method, Spread, spread};
+use engines::lanes::{LaneMethod, LaneRules, spread};
 use engines::{ENGINES, engine};
 use fabric::network::parse_inline;
 use fabric::network::{Builder, Peer, Recipe, Switch, Topology};
@@ -13,8 +13,8 @@ use proptest::prelude::*;
 use serde_json::{Map, json};
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
-use verify::complete::Fault;
-use verify::{Limits, Verdict, checker, verify};
+use verify::complete::RouteFault;
+use verify::{RouteLimits, Verdict, checker, verify};
 
 fn network(inline: &str) -> Arc<Topology> {
     let recipe = parse_inline(inline).expect("an inline form");
@@ -60,7 +60,7 @@ fn every_engine_routes_every_family_completely_and_minimally() {
                             "has no dimensions",
                             "not a tree",
                             "none is a leaf",
-                            "no way up and then down",
+                            "no path up and then down",
                             "16 service levels cannot",
                         ];
                         assert!(reasons.iter().any(|w| r.why.contains(w)), "{recipe}: {r}");
@@ -68,7 +68,8 @@ fn every_engine_routes_every_family_completely_and_minimally() {
                     }
                     other => other.expect("not interrupted"),
                 };
-                let v = verify(&routed, Limits::NONE.hops(64), &Quiet).expect("not interrupted");
+                let v =
+                    verify(&routed, RouteLimits::NONE.hops(64), &Quiet).expect("not interrupted");
                 let Verdict::Holds(reach) = &v.complete else {
                     panic!("{recipe} {}: {:?}", entry.part.name, v.complete)
                 };
@@ -153,7 +154,7 @@ fn layers_give_most_switch_pairs_three_disjoint_paths() {
     }
 }
 
-/// The most sets of which no two share a member, by trying.
+/// The largest number of pairwise disjoint sets, by trying.
 fn disjoint(paths: &[BTreeSet<u32>]) -> usize {
     let Some((first, rest)) = paths.split_first() else { return 0 };
     let apart: Vec<BTreeSet<u32>> = rest.iter().filter(|p| p.is_disjoint(first)).cloned().collect();
@@ -195,30 +196,34 @@ fn damaged_tables_are_told_apart() {
         let mut next = good.next();
         next[to * 4 + from] = port;
         let bad = Routing::new(on.clone(), 1, next, good.to_switch().to_vec());
-        match verify(&bad, Limits::NONE.hops(3), &Quiet).expect("not interrupted").complete {
+        match verify(&bad, RouteLimits::NONE.hops(3), &Quiet).expect("not interrupted").complete {
             Verdict::Fails(broken) => broken,
             Verdict::Holds(_) => panic!("a route was spoilt"),
         }
     };
     // ports of switch 1: 1 its endpoint, 2 to switch 0, 3 to switch 2
-    assert_eq!(spoil(1, 3, NO_ROUTE).fault, Fault::NoRoute);
-    assert_eq!(spoil(1, 3, 9).fault, Fault::DeadPort(9));
-    assert_eq!(spoil(1, 3, 1).fault, Fault::WrongDelivery(1));
-    assert_eq!(spoil(1, 3, 2).fault, Fault::Loop);
-    assert_eq!(spoil(3, 3, 2).fault, Fault::WrongDelivery(2));
-    let told = spoil(1, 3, 2).to_string();
-    assert!(told.contains("route from s0 to host-0003") && told.contains("s0 > s1 > s0"), "{told}");
-    let strict = verify(&good, Limits::NONE.hops(2), &Quiet).expect("not interrupted").complete;
-    assert!(matches!(strict, Verdict::Fails(b) if b.fault == Fault::TooLong(2)));
+    assert_eq!(spoil(1, 3, NO_ROUTE).fault, RouteFault::NoRoute);
+    assert_eq!(spoil(1, 3, 9).fault, RouteFault::DeadPort(9));
+    assert_eq!(spoil(1, 3, 1).fault, RouteFault::WrongDelivery(1));
+    assert_eq!(spoil(1, 3, 2).fault, RouteFault::Loop);
+    assert_eq!(spoil(3, 3, 2).fault, RouteFault::WrongDelivery(2));
+    let message = spoil(1, 3, 2).to_string();
+    assert!(
+        message.contains("route from s0 to host-0003") && message.contains("s0 > s1 > s0"),
+        "{message}"
+    );
+    let strict =
+        verify(&good, RouteLimits::NONE.hops(2), &Quiet).expect("not interrupted").complete;
+    assert!(matches!(strict, Verdict::Fails(b) if b.fault == RouteFault::TooLong(2)));
     let failed = Arc::new(on.with_failures(&[LinkId(1)], &[]).expect("link 1 exists"));
     let stale = Routing::new(failed, 1, good.next(), good.to_switch().to_vec());
     let Verdict::Fails(b) =
-        verify(&stale, Limits::NONE.hops(64), &Quiet).expect("not interrupted").complete
+        verify(&stale, RouteLimits::NONE.hops(64), &Quiet).expect("not interrupted").complete
     else {
         panic!("a route uses the failed link")
     };
     // ports of switch 2: 1 its endpoint, 2 to switch 1, 3 to switch 3
-    assert_eq!(b.fault, Fault::DeadPort(2));
+    assert_eq!(b.fault, RouteFault::DeadPort(2));
 }
 
 #[test]
@@ -229,7 +234,7 @@ fn networks_that_cannot_be_routed_are_refused() {
         other => panic!("{other:?}"),
     };
     let apart = built(4, &[(0, 1), (2, 3)], 1);
-    assert!(refused(&apart, 1).contains("no way from switch s0 to switch s2"));
+    assert!(refused(&apart, 1).contains("no path from switch s0 to switch s2"));
     assert!(refused(&built(2, &[(0, 1)], 1), 129).contains("1 to 128"));
     let ring = network("torus:shape=9");
     let one = json!({ "max_lanes": 1 }).as_object().cloned().expect("an object");
@@ -261,7 +266,7 @@ fn lanes_may_change_en_route() {
         let lanes = Lanes::new(ServiceLevels::Same(3), lane_by_hop(plain.topology()));
         assert_eq!(lanes.count(), 2);
         let routing = plain.clone().with_lanes(lanes);
-        let v = verify(&routing, Limits::NONE.hops(64), &Quiet).expect("not interrupted");
+        let v = verify(&routing, RouteLimits::NONE.hops(64), &Quiet).expect("not interrupted");
         assert_eq!(v.holds(), free, "{inline}");
         assert_eq!(brute_force_is_free(&routing), free, "{inline}");
         if let Some(Verdict::Fails(cycle)) = &v.deadlock {
@@ -275,9 +280,9 @@ fn clockwise_routes_of_a_ring_deadlock_in_one_circle() {
     let ring = network("torus:shape=5,p=1");
     let plain = route(&ring, "min_hop", 1);
     let Some(Verdict::Fails(cycle)) =
-        verify(&plain, Limits::NONE.hops(64), &Quiet).expect("not interrupted").deadlock
+        verify(&plain, RouteLimits::NONE.hops(64), &Quiet).expect("not interrupted").deadlock
     else {
-        panic!("two hops either way round close a circle")
+        panic!("two hops in either direction close a cycle")
     };
     assert_eq!(cycle.waits.len(), 5, "{cycle}");
 }
@@ -290,8 +295,9 @@ fn levels_by_terminal_and_by_switch_mean_the_same_with_one_terminal_a_switch() {
     };
     let lanes = Lanes::new(ServiceLevels::ByTerminal(levels), by_switch.lanes().sl2vl().clone());
     let by_terminal = by_switch.clone().with_lanes(lanes);
-    let verdict =
-        |r: &Routing| verify(r, Limits::NONE.hops(64), &Quiet).expect("not interrupted").deadlock;
+    let verdict = |r: &Routing| {
+        verify(r, RouteLimits::NONE.hops(64), &Quiet).expect("not interrupted").deadlock
+    };
     assert_eq!(verdict(&by_switch), verdict(&by_terminal));
 }
 
@@ -323,13 +329,13 @@ fn brute_force_is_free(routing: &Routing) -> bool {
     starts.into_iter().all(|v| no_cycle_from(v, &after, &mut open, &mut done))
 }
 
-type Held = (u32, u8);
+type VirtualChannel = (u32, u8);
 
 fn no_cycle_from(
-    v: Held,
-    after: &BTreeMap<Held, BTreeSet<Held>>,
-    open: &mut BTreeSet<Held>,
-    done: &mut BTreeSet<Held>,
+    v: VirtualChannel,
+    after: &BTreeMap<VirtualChannel, BTreeSet<VirtualChannel>>,
+    open: &mut BTreeSet<VirtualChannel>,
+    done: &mut BTreeSet<VirtualChannel>,
 ) -> bool {
     if done.contains(&v) {
         return true;
@@ -362,7 +368,7 @@ fn lanes_count_hops(routing: &Routing) {
     }
 }
 
-/// How many paths have each level, those within a switch left out (one terminal a switch).
+/// The number of paths of each level, without those within a switch (one terminal per switch).
 fn paths_by_lane(routing: &Routing) -> BTreeMap<u8, u64> {
     let all = routing.topology().terminals().len();
     let pairs =
@@ -426,7 +432,7 @@ proptest! {
         seed in 0_u64..1 << 40,
     ) {
         let routing = random_routing(n, extra, layers, lanes, seed);
-        let v = verify(&routing, Limits::NONE.hops(64), &Quiet).expect("not interrupted");
+        let v = verify(&routing, RouteLimits::NONE.hops(64), &Quiet).expect("not interrupted");
         prop_assert!(v.complete.holds());
         let free = brute_force_is_free(&routing);
         prop_assert_eq!(v.deadlock.as_ref().is_some_and(Verdict::holds), free);
@@ -458,8 +464,8 @@ proptest! {
     ) {
         let routing = random_routing(n, extra, layers, 1, seed);
         let plain = routing.clone().with_lanes(Lanes::single());
-        for method in Method::ALL {
-            let how = Spread { method, max_lanes, balance, seed };
+        for method in LaneMethod::ALL {
+            let how = LaneRules { method, max_lanes, balance, seed };
             match spread(routing.clone(), &how, &Quiet) {
                 Ok(done) => {
                     prop_assert!(brute_force_is_free(&done), "{:?}", method);
@@ -468,9 +474,9 @@ proptest! {
                     // no lanes are spent where none are needed
                     let one_lane = done.lanes().count() == 1;
                     prop_assert!(balance || one_lane == brute_force_is_free(&plain));
-                    let proof = verify(&done, Limits::NONE.hops(64), &Quiet);
+                    let proof = verify(&done, RouteLimits::NONE.hops(64), &Quiet);
                     prop_assert!(proof.expect("not interrupted").holds());
-                    if method == Method::Hops && !balance && done.lanes().count() > 1 {
+                    if method == LaneMethod::Hops && !balance && done.lanes().count() > 1 {
                         lanes_count_hops(&done);
                     }
                 }
@@ -489,8 +495,8 @@ proptest! {
         n in 8_u32..14, extra in 0_usize..14, seed in 0_u64..1 << 40, max_lanes in 2_u8..16,
     ) {
         let routing = random_routing(n, extra, 1, 1, seed);
-        for method in [Method::Online, Method::Lightest] {
-            let how = |balance| Spread { method, max_lanes, balance, seed };
+        for method in [LaneMethod::Online, LaneMethod::Lightest] {
+            let how = |balance| LaneRules { method, max_lanes, balance, seed };
             let Ok(needed) = spread(routing.clone(), &how(false), &Quiet) else { continue };
             let done = spread(routing.clone(), &how(true), &Quiet).expect("fewer lanes do");
             prop_assert_eq!(done.lanes().count(), max_lanes);

@@ -1,6 +1,7 @@
-//! Lanes by groups, and packets that change their minds, against all ways enumerated one by one.
+//! Compares lanes by groups, and packets that change their decision after a hop, with all paths,
+//! enumerated one by one.
 
-use super::candidates::{Held, Pairs, agrees, damaged, followed, network};
+use super::candidates::{TurnPairs, VirtualChannel, agrees, damaged, followed, network};
 use base::{LinkId, Quiet, SwitchId};
 use fabric::network::Topology;
 use fabric::tables::candidates::{Grouped, LaneClasses, Leg, Minimal, Progressive, Via};
@@ -8,21 +9,23 @@ use std::collections::BTreeMap;
 use std::ops::Range;
 
 /// A hop: its channel, and the switches that it joins.
-type Hop = (u32, usize, usize);
-type Way = Vec<Hop>;
-/// Behind which first hops packets may turn, and to switches how near.
-type Turns<'a> = (&'a dyn Fn(&Hop) -> bool, usize);
+type PlainHop = (u32, usize, usize);
+/// A path as its hops.
+type ChannelPath = Vec<PlainHop>;
+/// The rule for packets that change their decision: after which first hops they may, and the
+/// largest distance of the new intermediate switch.
+type TurnRule<'a> = (&'a dyn Fn(&PlainHop) -> bool, usize);
 
-/// All best ways between any two switches, by trying all.
-struct Plain {
+/// All best paths between any two switches, by trying all.
+struct PlainPaths {
     edge: Vec<usize>,
     group: Vec<u32>,
     by_groups: bool,
-    out: Vec<Vec<Hop>>,
-    ways: BTreeMap<(usize, usize), Vec<Way>>,
+    out: Vec<Vec<PlainHop>>,
+    paths: BTreeMap<(usize, usize), Vec<ChannelPath>>,
 }
 
-impl Plain {
+impl PlainPaths {
     fn new(on: &Topology, by_groups: bool) -> Self {
         let mut out = vec![Vec::new(); on.switches().len()];
         for l in (0..on.links().len()).map(LinkId::from).filter(|&l| on.link_is_up(l)) {
@@ -33,49 +36,57 @@ impl Plain {
         }
         let group = on.switches().iter().map(|s| s.group).collect();
         let edge = on.edge_switches().iter().map(|&s| s as usize).collect();
-        let mut new = Self { edge, group, by_groups, out, ways: BTreeMap::new() };
+        let mut new = Self { edge, group, by_groups, out, paths: BTreeMap::new() };
         for s in 0..new.out.len() {
             for d in (0..new.out.len()).filter(|d| *d != s) {
                 let mut found = Vec::new();
                 new.all(s, d, &mut Vec::new(), 6, &mut found);
-                let cost = |way: &Way| {
-                    let crossed = way.iter().filter(|h| new.crosses(h)).count();
-                    (if by_groups { crossed } else { 0 }, way.len())
+                let cost = |path: &ChannelPath| {
+                    let crossed = path.iter().filter(|h| new.crosses(h)).count();
+                    (if by_groups { crossed } else { 0 }, path.len())
                 };
                 let least = found.iter().map(cost).min().expect("six hops reach everything");
-                found.retain(|way| cost(way) == least);
-                new.ways.insert((s, d), found);
+                found.retain(|path| cost(path) == least);
+                new.paths.insert((s, d), found);
             }
         }
         new
     }
 
-    fn crosses(&self, hop: &Hop) -> bool {
+    fn crosses(&self, hop: &PlainHop) -> bool {
         self.group[hop.1] != self.group[hop.2]
     }
 
-    /// Ways of at most so many hops that meet no switch twice.
-    fn all(&self, at: usize, to: usize, way: &mut Way, left: usize, found: &mut Vec<Way>) {
+    /// Finds paths of at most `left` hops that visit no switch twice.
+    fn all(
+        &self,
+        at: usize,
+        to: usize,
+        path: &mut ChannelPath,
+        left: usize,
+        found: &mut Vec<ChannelPath>,
+    ) {
         if at == to {
-            return found.push(way.clone());
+            return found.push(path.clone());
         }
         for &hop in self.out[at].iter().filter(|_| left > 0) {
-            if way.iter().all(|h| h.1 != hop.2) {
-                way.push(hop);
-                self.all(hop.2, to, way, left - 1, found);
-                way.pop();
+            if path.iter().all(|h| h.1 != hop.2) {
+                path.push(hop);
+                self.all(hop.2, to, path, left - 1, found);
+                path.pop();
             }
         }
     }
 
-    /// Most hops between switches with endpoints.
+    /// The largest number of hops between switches with endpoints.
     fn reach(&self) -> usize {
         let pairs = self.edge.iter().flat_map(|s| self.edge.iter().map(move |d| (*s, *d)));
-        pairs.filter(|(s, d)| s != d).map(|pair| self.ways[&pair][0].len()).max().unwrap_or(0)
+        pairs.filter(|(s, d)| s != d).map(|pair| self.paths[&pair][0].len()).max().unwrap_or(0)
     }
 
-    /// A way with its classes: of each leg its hops, and how much classes rise before it.
-    fn classed(&self, legs: &[(u8, &[Hop])], classes: u8) -> Vec<Held> {
+    /// A path with the classes of its hops. Each leg has its hops and the number by which classes
+    /// rise before it.
+    fn classed(&self, legs: &[(u8, &[PlainHop])], classes: u8) -> Vec<VirtualChannel> {
         let (mut class, mut found) = (0, Vec::new());
         for (step, hops) in legs {
             class += if self.by_groups { *step } else { 0 };
@@ -87,37 +98,38 @@ impl Plain {
         found
     }
 
-    /// What packets hold and then want: directly, over a switch, and over one after a first hop
-    /// where `turns` says of it that packets may turn behind it, to a switch so near.
-    fn pairs(&self, classes: u8, turns: Option<Turns<'_>>) -> Pairs {
-        let mut all = Pairs::new();
-        let mut add = |legs: &[(u8, &[Hop])]| {
+    /// The pairs that packets hold and then want: on direct paths, over an intermediate switch, and
+    /// over one that is chosen after a first hop which `turns` allows, at a distance that it
+    /// allows.
+    fn pairs(&self, classes: u8, turns: Option<TurnRule<'_>>) -> TurnPairs {
+        let mut all = TurnPairs::new();
+        let mut add = |legs: &[(u8, &[PlainHop])]| {
             all.extend(self.classed(legs, classes).windows(2).map(|two| (two[0], two[1])));
         };
         let reach = turns.map_or(0, |(_, reach)| reach);
-        // to a neighbour in another group, on the class that it has
+        // to a neighbour in another group, on the same class
         let crossing = self.by_groups && reach == 1;
         for &s in &self.edge {
             for &v in self.edge.iter().filter(|v| **v != s) {
-                for first in &self.ways[&(s, v)] {
+                for first in &self.paths[&(s, v)] {
                     add(&[(0, first)]);
                     for &d in self.edge.iter().filter(|d| **d != v) {
-                        self.ways[&(v, d)].iter().for_each(|second| {
+                        self.paths[&(v, d)].iter().for_each(|second| {
                             add(&[(0, first), (1, second)]);
                         });
                     }
                 }
                 for hop in self.out[s].iter().filter(|h| turns.is_some_and(|(may, _)| may(h))) {
-                    if hop.2 == v || self.ways[&(hop.2, v)][0].len() > reach {
+                    if hop.2 == v || self.paths[&(hop.2, v)][0].len() > reach {
                         continue;
                     }
-                    for first in &self.ways[&(hop.2, v)] {
+                    for first in &self.paths[&(hop.2, v)] {
                         if crossing && !self.crosses(&first[0]) {
                             continue;
                         }
                         let step = u8::from(!crossing);
                         for &d in self.edge.iter().filter(|d| **d != v) {
-                            self.ways[&(v, d)].iter().for_each(|second| {
+                            self.paths[&(v, d)].iter().for_each(|second| {
                                 add(&[(0, &[*hop]), (step, first), (1, second)]);
                             });
                         }
@@ -129,21 +141,21 @@ impl Plain {
     }
 }
 
-/// The channels of ways, in the order of these.
-fn channels(ways: Vec<Vec<(u32, Range<u8>)>>) -> Vec<Vec<u32>> {
-    ways.into_iter().map(|way| way.into_iter().map(|(channel, _)| channel).collect()).collect()
+/// The channels of paths, in the order of the paths.
+fn channels(paths: Vec<Vec<(u32, Range<u8>)>>) -> Vec<Vec<u32>> {
+    paths.into_iter().map(|path| path.into_iter().map(|(channel, _)| channel).collect()).collect()
 }
 
-/// The ways of a leg from its first state on are the plain ones.
-fn same_ways(case: &str, leg: &impl Leg, plain: &Plain) {
-    for (&(s, d), ways) in &plain.ways {
+/// The paths of a leg from its first state on are the plain ones.
+fn same_paths(case: &str, leg: &impl Leg, plain: &PlainPaths) {
+    for (&(s, d), paths) in &plain.paths {
         let found = channels(followed(leg, (s, d as u32, 0)));
         let mut wanted: Vec<Vec<u32>> =
-            ways.iter().map(|way| way.iter().map(|hop| hop.0).collect()).collect();
+            paths.iter().map(|path| path.iter().map(|hop| hop.0).collect()).collect();
         wanted.sort_unstable();
         assert_eq!(found, wanted, "{case}: {s} to {d}");
         let hops = leg.hops(SwitchId::from(s), SwitchId::from(d)).map(usize::from);
-        assert_eq!(hops, Some(ways[0].len()), "{case}: {s} to {d}");
+        assert_eq!(hops, Some(paths[0].len()), "{case}: {s} to {d}");
     }
 }
 
@@ -153,16 +165,16 @@ fn lanes_that_rise_between_groups() {
         ("a dragonfly", network("dragonfly:h=1"), 4),
         ("a dragonfly of few groups", network("dragonfly:h=2,g=3,p=1"), 4),
         ("a megafly", network("megafly:leaves=2,g=3,p=1"), 4),
-        // two groups that only a third one joins: a crossing more on each leg
+        // two groups that only a third one joins: one more crossing on each leg
         ("a damaged dragonfly", damaged("dragonfly:h=1,p=1", 2, 4), 6),
     ] {
-        let plain = Plain::new(&on, true);
+        let plain = PlainPaths::new(&on, true);
         let leg = |classes| {
             let lanes = LaneClasses { classes, width: 1 };
             Grouped::new(on.clone(), lanes, &Quiet).expect("groups")
         };
-        same_ways(inline, &leg(3), &plain);
-        let stays = |hop: &Hop| !plain.crosses(hop);
+        same_paths(inline, &leg(3), &plain);
+        let stays = |hop: &PlainHop| !plain.crosses(hop);
         for classes in 1..=enough + 1 {
             let case = format!("{inline}, {classes} classes");
             let via = Via::by_group(leg(classes));
@@ -187,11 +199,11 @@ fn packets_that_turn_behind_their_first_hop() {
         ("dragonfly:h=1", network("dragonfly:h=1")),
         ("a damaged hyperx", damaged("hyperx:shape=3x3,p=1", 2, 7)),
     ] {
-        let plain = Plain::new(&on, false);
+        let plain = PlainPaths::new(&on, false);
         let reach = plain.reach() as u8;
         // only a dragonfly has groups that a packet could leave
         let grouped = inline.starts_with("dragonfly");
-        let may = |hop: &Hop| !(grouped && plain.crosses(hop));
+        let may = |hop: &PlainHop| !(grouped && plain.crosses(hop));
         for classes in 1..=2 * reach + 1 {
             let case = format!("{inline}, {classes} classes");
             let lanes = LaneClasses { classes, width: 1 };

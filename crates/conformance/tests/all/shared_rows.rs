@@ -1,8 +1,8 @@
-//! Tables whose rows terminals share, judged as a plain walk over whole tables judges them.
+//! Compares results for tables whose rows terminals share with a plain walk over whole tables.
 
 use base::{ChannelId, Quiet, SwitchId, TerminalId};
 use engines::engine;
-use engines::lanes::{Method, Spread, spread};
+use engines::lanes::{LaneMethod, LaneRules, spread};
 use fabric::network::Topology;
 use fabric::network::parse_inline;
 use fabric::tables::{Lanes, NO_ROUTE, Routing, ServiceLevels, Sl2Vl};
@@ -13,7 +13,7 @@ use serde_json::Map;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 use verify::complete::Destination;
-use verify::{Limits, Verdict, verify};
+use verify::{RouteLimits, Verdict, verify};
 
 fn build(inline: &str) -> Arc<Topology> {
     let recipe = parse_inline(inline).expect("an inline form");
@@ -30,20 +30,20 @@ const NETWORKS: [&str; 6] = [
     "hyperx:shape=3x3,p=1",
 ];
 
-type Held = (ChannelId, u8);
+type VirtualChannel = (ChannelId, u8);
 
-/// What a walk over whole tables finds, path by path.
+/// The result of a plain walk over whole tables, path by path.
 #[derive(Default)]
-struct Plain {
+struct PlainWalk {
     /// The first destination that some source does not reach, and that source.
     broken: Option<(u32, TerminalId, SwitchId)>,
     routes: u64,
     histogram: BTreeMap<usize, u64>,
     loads: Vec<u64>,
-    turns: BTreeSet<(Held, Held)>,
+    turns: BTreeSet<(VirtualChannel, VirtualChannel)>,
 }
 
-impl Plain {
+impl PlainWalk {
     fn of(routing: &Routing, next: &[u16]) -> Self {
         let on = routing.topology();
         let (s, t) = (on.switches().len(), on.terminals().len());
@@ -61,23 +61,24 @@ impl Plain {
                 if from.is_empty() || on.plane_of(from[0]) != on.plane_of(to) {
                     continue;
                 }
-                let (mut at, mut way) = (v, Vec::new());
-                while let Some((channel, then)) = on.hop(at, row[at.ix()]).filter(|_| way.len() < s)
+                let (mut at, mut path) = (v, Vec::new());
+                while let Some((channel, then)) =
+                    on.hop(at, row[at.ix()]).filter(|_| path.len() < s)
                 {
                     plain.loads[channel.0 as usize] += from.len() as u64;
-                    way.push(channel);
+                    path.push(channel);
                     at = then;
                 }
-                let arrives = delivers && at == home.switch && way.len() < s;
+                let arrives = delivers && at == home.switch && path.len() < s;
                 if !arrives && plain.broken.is_none() {
                     plain.broken = Some((layer, to, v));
                 }
                 plain.routes += 1;
                 if v != home.switch {
-                    *plain.histogram.entry(way.len()).or_default() += 1;
+                    *plain.histogram.entry(path.len()).or_default() += 1;
                 }
                 for source in from {
-                    plain.turn(routing, source, (layer, to), &way);
+                    plain.turn(routing, source, (layer, to), &path);
                 }
             }
         }
@@ -89,13 +90,13 @@ impl Plain {
         routing: &Routing,
         from: TerminalId,
         to: (u32, TerminalId),
-        way: &[ChannelId],
+        path: &[ChannelId],
     ) {
         let on = routing.topology();
         let sl = routing.service_level(from, to.0, to.1);
         let mut input = on.terminals()[from.ix()].plug.port;
         let mut held = None;
-        for &channel in way {
+        for &channel in path {
             let tail = on.tail(channel);
             let lane = routing.lanes().sl2vl().lane(tail.switch, input, tail.port, sl);
             if let Some(held) = held {
@@ -110,7 +111,7 @@ impl Plain {
     fn is_free(&self) -> bool {
         let mut left = self.turns.clone();
         loop {
-            let entered: BTreeSet<Held> = left.iter().map(|(_, to)| *to).collect();
+            let entered: BTreeSet<VirtualChannel> = left.iter().map(|(_, to)| *to).collect();
             let before = left.len();
             left.retain(|(from, _)| entered.contains(from));
             if left.len() == before {
@@ -122,8 +123,8 @@ impl Plain {
 
 fn agree(routing: &Routing) -> Result<(), TestCaseError> {
     let next = routing.next();
-    let plain = Plain::of(routing, &next);
-    let found = verify(routing, Limits::NONE, &Quiet).expect("quiet");
+    let plain = PlainWalk::of(routing, &next);
+    let found = verify(routing, RouteLimits::NONE, &Quiet).expect("quiet");
     prop_assert_eq!(&edge_load(routing, &Quiet).expect("quiet").routes, &plain.loads);
     match (&found.complete, plain.broken) {
         (Verdict::Fails(found), Some((layer, to, from))) => {
@@ -139,9 +140,9 @@ fn agree(routing: &Routing) -> Result<(), TestCaseError> {
                     prop_assert!(plain.is_free());
                     prop_assert_eq!(numbering.dependencies, plain.turns.len() as u64);
                     prop_assert_eq!(&found.rechecked, &Some(Ok(())));
-                    let rises = |(from, to): &(Held, Held)| {
+                    let rises = |(from, to): &(VirtualChannel, VirtualChannel)| {
                         let lanes = usize::from(numbering.lanes);
-                        let of = |(c, lane): Held| {
+                        let of = |(c, lane): VirtualChannel| {
                             numbering.number[c.0 as usize * lanes + usize::from(lane)]
                         };
                         of(*from) < of(*to)
@@ -188,8 +189,8 @@ proptest! {
             let lanes = Lanes::new(ServiceLevels::BySwitch(of), Sl2Vl::modulo(3));
             routing = routing.with_lanes(lanes);
         } else if by_hops {
-            let how = Spread { method: Method::Hops, max_lanes: 8, balance: false, seed: 0 };
-            // tables that go round in a circle have no lanes
+            let how = LaneRules { method: LaneMethod::Hops, max_lanes: 8, balance: false, seed: 0 };
+            // lanes exist only for tables without routing loops
             if let Ok(done) = spread(routing.clone(), &how, &Quiet) {
                 routing = done;
             }

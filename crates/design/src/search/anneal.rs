@@ -1,19 +1,19 @@
 //! Simulated annealing over exchanges of edges: good graphs of any size.
 //!
-//! Several independent restarts, each with a rotational symmetry of its own, cool from a
-//! temperature taken from a sample of exchanges. Where diameter 2 is near, three of four start from
-//! a known graph, and colder; the others start from random graphs. A search is a value that can be
-//! advanced, stopped after any block of steps, written down and taken up again; the outcome is the
-//! same.
+//! Several independent restarts, each with its own rotational symmetry, cool from a temperature
+//! that is estimated from a sample of exchanges. Where diameter 2 is within reach, three of four
+//! restarts begin with a known graph, and colder; the others begin with random graphs. A search is
+//! a value that can be advanced, stopped after any block of steps, saved and continued later, with
+//! the same outcome.
 //!
 //! Source: Kirkpatrick, Gelatt and Vecchi, "Optimization by simulated annealing", Science 220,
 //! 1983; Nakao et al., 2021 (see `orbits`).
 
 use super::bounds::bounds;
-use super::orbits::{Drawn, Edge, Orbits};
-use super::reach::{Reach, Score};
-use super::walks::{self, Walks};
-use super::{MAX_ARCS, Problem, starts};
+use super::orbits::{DrawnExchange, Edge, SymmetricGraph};
+use super::reach::{DistanceSweep, Score};
+use super::walks::{self, WalkCounts};
+use super::{MAX_ARCS, OrderDegreeProblem, starts};
 use base::exp::exp_minus;
 use base::seed::Stream;
 use base::{Interrupted, Refusal, Watch};
@@ -21,37 +21,39 @@ use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 use std::sync::atomic::{AtomicU64, Ordering};
 
-/// Steps between two looks at the watch.
+/// The number of steps between two calls of the watch.
 const BLOCK: u64 = 256;
 /// Exchanges sampled for the first temperature.
 const SAMPLE: usize = 200;
-/// First temperature, in units of the mean cost of an exchange that is for the worse, and the
-/// natural logarithm of it over the last.
+/// The first temperature of a restart from a random graph, in units of the mean cost of an exchange
+/// that makes the graph worse, and the natural logarithm of the first temperature over the last.
 const HOT: (f64, f64) = (0.12, 1.5);
-/// The same for a start that is good already: hot enough to move, too cold to melt it.
+/// The temperatures of a restart from a known graph: hot enough to move, too cold to destroy its
+/// structure.
 const COLD: (f64, f64) = (0.036, 0.5);
 /// Most restarts of a search.
 pub const MAX_RESTARTS: u32 = 1024;
 /// Most steps of a restart.
 pub const MAX_STEPS: u64 = 1 << 40;
 
-/// How a search is to be done. The same options give the same graph.
+/// The options of a search. The same options give the same graph.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Options {
-    /// Exchanges tried in each restart; `None`: [`default_steps`].
+pub struct AnnealingOptions {
+    /// The number of exchanges tried in each restart; `None`: [`default_steps`].
     pub steps: Option<u64>,
-    /// Order of the rotational symmetry, a divisor of the order; `None`: a divisor a restart.
+    /// The order of the rotational symmetry, a divisor of the number of vertices; `None`: a
+    /// different divisor for each restart.
     pub symmetry: Option<u32>,
-    /// Independent restarts.
+    /// The number of independent restarts.
     pub restarts: u32,
     /// Seed of all random draws.
     pub seed: u64,
 }
 
-/// A search: what was asked, and how far each restart is.
+/// A search for a graph: the problem, the options, and the progress of each restart.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Search {
+pub struct AnnealingSearch {
     order: u32,
     degree: u32,
     steps: u64,
@@ -59,18 +61,18 @@ pub struct Search {
     restarts: Vec<Restart>,
 }
 
-/// One restart. Edges stand for their orbits.
+/// One restart of the annealing. Each edge stands for its orbit.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Restart {
     symmetry: u32,
-    /// Longest walks counted, 0 where distances are measured.
+    /// The length of the longest walks counted, 0 where distances are measured.
     longest: usize,
     /// Steps done.
     done: u64,
     /// Whether it began with a known graph, and so cools as [`COLD`] says.
     cold: bool,
-    /// Mean cost of a random exchange that is for the worse; unit of the temperature.
+    /// The mean cost of a random exchange that makes the graph worse: the unit of the temperature.
     heat: f64,
     edges: Vec<Edge>,
     best: Vec<Edge>,
@@ -78,7 +80,7 @@ struct Restart {
 
 /// The best graph of a search so far.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Found {
+pub struct BestGraph {
     /// Its diameter and sum of distances.
     pub score: Score,
     /// Its edges, smaller end first, sorted.
@@ -89,23 +91,23 @@ pub struct Found {
     pub steps_done: u64,
 }
 
-/// Steps of a restart where none are given: at most four million, fewer where exchanges cost more.
-pub fn default_steps(problem: Problem) -> u64 {
+/// The default number of steps of a restart: at most four million, fewer where exchanges cost more.
+pub fn default_steps(problem: OrderDegreeProblem) -> u64 {
     let (n, d) = (u64::from(problem.order), u64::from(problem.degree));
     let searched = 1_000_000_000_000 / (n * d * n.div_ceil(64));
-    // as walks of two or of three links are counted
+    // the cost depends on whether walks of two or of three links are counted
     let counted = if n <= 1 + d * d { 32_000_000 / d } else { 20_000_000 / (d * d) };
     searched.min(counted).clamp(2_000, 4_000_000)
 }
 
-impl Search {
+impl AnnealingSearch {
     /// A search that has not begun.
     ///
     /// # Errors
     /// When an option is out of range, the symmetry does not divide the order, or order and degree
     /// are odd and it is not 1.
-    pub fn new(problem: Problem, options: Options) -> Result<Self, Refusal> {
-        let Options { steps, symmetry, restarts, seed } = options;
+    pub fn new(problem: OrderDegreeProblem, options: AnnealingOptions) -> Result<Self, Refusal> {
+        let AnnealingOptions { steps, symmetry, restarts, seed } = options;
         let steps = steps.unwrap_or_else(|| default_steps(problem));
         if !(1..=MAX_STEPS).contains(&steps) {
             let why = format!("{steps} is out of range");
@@ -143,7 +145,7 @@ impl Search {
         Ok(Self { order: problem.order, degree: problem.degree, steps, seed, restarts })
     }
 
-    /// The search that [`Search::to_json`] wrote. `name` stands for the text in refusals.
+    /// The search that [`AnnealingSearch::to_json`] wrote. `name` stands for the text in refusals.
     ///
     /// # Errors
     /// When the text is not such a search.
@@ -151,7 +153,8 @@ impl Search {
         let help = "a file that a search wrote";
         let bad = |why: String| Refusal::new(name, why, help);
         let search: Self = serde_json::from_str(text).map_err(|e| bad(e.to_string()))?;
-        let problem = Problem::new(search.order, search.degree).map_err(|r| r.within(name))?;
+        let problem =
+            OrderDegreeProblem::new(search.order, search.degree).map_err(|r| r.within(name))?;
         let turns = symmetries(problem);
         let count = search.restarts.len();
         if !(1..=MAX_STEPS).contains(&search.steps) || !(1..=MAX_RESTARTS as usize).contains(&count)
@@ -159,7 +162,7 @@ impl Search {
             return Err(bad("steps or restarts are out of range".into()));
         }
         let regular = |edges: &[Edge], g: u32| {
-            Orbits::new(problem, g, edges).is_some_and(|graph| {
+            SymmetricGraph::new(problem, g, edges).is_some_and(|graph| {
                 let all = u64::from(problem.order) * u64::from(problem.degree);
                 2 * graph.all_edges().len() as u64 == all - u64::from(problem.is_odd())
             })
@@ -179,14 +182,14 @@ impl Search {
         Ok(search)
     }
 
-    /// The search as JSON text, to be taken up by [`Search::from_json`].
+    /// The search as JSON text, from which [`AnnealingSearch::from_json`] continues it.
     pub fn to_json(&self) -> String {
         serde_json::to_string(self).expect("numbers and lists")
     }
 
-    /// What is searched for.
-    pub fn problem(&self) -> Problem {
-        Problem { order: self.order, degree: self.degree }
+    /// The problem that is searched.
+    pub fn problem(&self) -> OrderDegreeProblem {
+        OrderDegreeProblem { order: self.order, degree: self.degree }
     }
 
     /// Seed of all random draws.
@@ -204,14 +207,14 @@ impl Search {
         self.restarts.len()
     }
 
-    /// Goes on to the end of all restarts, in parallel.
+    /// Runs all restarts to their end, in parallel.
     ///
     /// A step costs O(degree) where the graphs have diameter 3, O(degree^2) for 4 or 5, else a
     /// search from every vertex of the base.
     ///
     /// # Errors
-    /// [`Interrupted`] when `watch` says so; the search then stands after whole blocks of steps
-    /// and can go on.
+    /// [`Interrupted`] when `watch` asks to stop; the search then has done whole blocks of steps
+    /// and can continue.
     pub fn advance(&mut self, watch: &dyn Watch) -> Result<(), Interrupted> {
         let (problem, steps, seed) = (self.problem(), self.steps, self.seed);
         let all = steps * self.restarts.len() as u64;
@@ -230,14 +233,14 @@ impl Search {
         ends.into_iter().collect()
     }
 
-    /// The best graph so far; of equal ones that of the first restart.
-    pub fn best(&self) -> Found {
+    /// The best graph so far; among equals that of the first restart.
+    pub fn best(&self) -> BestGraph {
         let scored = self.restarts.iter().map(|r| {
             let graph = r.graph(self.problem(), &r.best);
-            (Reach::default().score(&graph), graph)
+            (DistanceSweep::default().score(&graph), graph)
         });
         let (score, graph) = scored.min_by_key(|(score, _)| *score).expect("at least one restart");
-        Found {
+        BestGraph {
             score,
             edges: graph.all_edges(),
             symmetry: graph.symmetry(),
@@ -247,15 +250,15 @@ impl Search {
 }
 
 /// The orders of rotational symmetry that a graph of this order and degree can have, rising.
-fn symmetries(problem: Problem) -> Vec<u32> {
+fn symmetries(problem: OrderDegreeProblem) -> Vec<u32> {
     let n = problem.order;
     if problem.is_odd() {
-        return vec![1]; // one vertex has a lower degree than the rest
+        return vec![1]; // one vertex has a lower degree than all others
     }
     (1..=n).filter(|&g| n.is_multiple_of(g)).collect()
 }
 
-fn no_symmetry(problem: Problem, g: u32, turns: &[u32]) -> Refusal {
+fn no_symmetry(problem: OrderDegreeProblem, g: u32, turns: &[u32]) -> Refusal {
     let (below, above) = (turns.iter().rfind(|&&t| t < g), turns.iter().find(|&&t| t > g).copied());
     let nearest: Vec<String> =
         below.copied().into_iter().chain(above).map(|t| t.to_string()).collect();
@@ -267,25 +270,26 @@ fn no_symmetry(problem: Problem, g: u32, turns: &[u32]) -> Refusal {
     Refusal::new("symmetry", why, format!("nearest: {}", nearest.join(", ")))
 }
 
-/// Mean over `samples` random graphs of the problem of their mean distances, hops; a pair without a
-/// way counts the order.
+/// The mean distance in hops, averaged over `samples` random graphs of the problem. A pair that is
+/// not connected counts with the number of vertices.
 ///
-/// Drawn by as many random exchanges as it takes to forget the start. What a search must beat.
-pub fn random_mean_distance(problem: Problem, seed: u64, samples: u32) -> f64 {
+/// The graphs are drawn by enough random exchanges to forget the start. A search must find a
+/// smaller mean distance.
+pub fn random_mean_distance(problem: OrderDegreeProblem, seed: u64, samples: u32) -> f64 {
     let pairs = u64::from(problem.order) * u64::from(problem.order - 1);
     let sums: Vec<u64> = (0..samples)
         .into_par_iter()
         .map(|i| {
             let mut random = Stream::new(seed, "search random", u64::from(i));
-            Reach::default().score(&shuffled(problem, 1, &mut random)).distance_sum
+            DistanceSweep::default().score(&shuffled(problem, 1, &mut random)).distance_sum
         })
         .collect();
     sums.iter().map(|&sum| sum as f64 / pairs as f64).sum::<f64>() / f64::from(samples)
 }
 
-/// A random graph with the symmetry, by exchanges from the circulant one.
-fn shuffled(problem: Problem, g: u32, random: &mut Stream) -> Orbits {
-    let mut graph = Orbits::circulant(problem, g);
+/// A random graph with this symmetry, made by exchanges from the circulant graph.
+fn shuffled(problem: OrderDegreeProblem, g: u32, random: &mut Stream) -> SymmetricGraph {
+    let mut graph = SymmetricGraph::circulant(problem, g);
     for _ in 0..20 * graph.edges().len() {
         if let Some(drawn) = graph.draw(random) {
             graph.apply(&drawn, |_, _, _| {});
@@ -294,35 +298,35 @@ fn shuffled(problem: Problem, g: u32, random: &mut Stream) -> Orbits {
     graph
 }
 
-/// What an exchange costs, kept up to date or measured anew.
-enum Gauge {
-    Walks(Walks),
-    Reach(Reach, Score),
+/// The cost of exchanges, either updated incrementally or measured anew.
+enum ScoreGauge {
+    WalkCounts(WalkCounts),
+    DistanceSweep(DistanceSweep, Score),
 }
 
-impl Gauge {
-    /// Walks of up to `longest` edges; distances where it is 0.
-    fn new(graph: &Orbits, longest: usize) -> Self {
+impl ScoreGauge {
+    /// Counts walks of up to `longest` edges; measures distances where that is 0.
+    fn new(graph: &SymmetricGraph, longest: usize) -> Self {
         if longest > 0 {
-            return Self::Walks(Walks::new(graph, longest));
+            return Self::WalkCounts(WalkCounts::new(graph, longest));
         }
-        let mut reach = Reach::default();
+        let mut reach = DistanceSweep::default();
         let score = reach.score(graph);
-        Self::Reach(reach, score)
+        Self::DistanceSweep(reach, score)
     }
 
-    /// The sum of distances from the base, but for a constant.
-    fn energy(&self, graph: &Orbits) -> u64 {
+    /// The sum of distances from the base vertices, up to a constant.
+    fn energy(&self, graph: &SymmetricGraph) -> u64 {
         match self {
-            Self::Walks(walks) => walks.energy(),
-            Self::Reach(_, score) => score.distance_sum / u64::from(graph.symmetry()),
+            Self::WalkCounts(walks) => walks.energy(),
+            Self::DistanceSweep(_, score) => score.distance_sum / u64::from(graph.symmetry()),
         }
     }
 
-    fn apply(&mut self, graph: &mut Orbits, drawn: &Drawn) {
+    fn apply(&mut self, graph: &mut SymmetricGraph, drawn: &DrawnExchange) {
         match self {
-            Self::Walks(walks) => walks.apply(graph, drawn),
-            Self::Reach(reach, score) => {
+            Self::WalkCounts(walks) => walks.apply(graph, drawn),
+            Self::DistanceSweep(reach, score) => {
                 graph.apply(drawn, |_, _, _| {});
                 *score = reach.score(graph);
             }
@@ -330,10 +334,10 @@ impl Gauge {
     }
 
     /// Undoes `drawn`, the last exchange done, before which the score was `before`.
-    fn undo(&mut self, graph: &mut Orbits, drawn: &Drawn, before: Option<Score>) {
+    fn undo(&mut self, graph: &mut SymmetricGraph, drawn: &DrawnExchange, before: Option<Score>) {
         let reverse = graph.reverse(drawn);
         match (self, before) {
-            (Self::Reach(_, score), Some(before)) => {
+            (Self::DistanceSweep(_, score), Some(before)) => {
                 graph.apply(&reverse, |_, _, _| {});
                 *score = before;
             }
@@ -344,20 +348,21 @@ impl Gauge {
     /// The score where it is known without a search.
     fn score(&self) -> Option<Score> {
         match self {
-            Self::Walks(_) => None,
-            Self::Reach(_, score) => Some(*score),
+            Self::WalkCounts(_) => None,
+            Self::DistanceSweep(_, score) => Some(*score),
         }
     }
 }
 
-/// The longest walks to count in searching from `graph`, 0 for none: its diameter less one where
-/// that is 2 or 3 (a diameter of 5 comes down to 4), the degree fits and the counts fit memory.
-fn longest_walks(graph: &Orbits, problem: Problem) -> usize {
+/// The length of the longest walks to count in a search from `graph`, or 0 for none: its diameter
+/// minus one where that is 2 or 3 (a diameter of 5 can fall to 4), where the degree fits and the
+/// counts fit in memory.
+fn longest_walks(graph: &SymmetricGraph, problem: OrderDegreeProblem) -> usize {
     let cells = graph.base() as u64 * graph.order() as u64;
     if problem.degree > walks::MAX_DEGREE || cells > MAX_ARCS {
         return 0;
     }
-    match Reach::default().score(graph).diameter {
+    match DistanceSweep::default().score(graph).diameter {
         Some(..=3) => 2,
         Some(4 | 5) => 3,
         _ => 0,
@@ -366,19 +371,19 @@ fn longest_walks(graph: &Orbits, problem: Problem) -> usize {
 
 impl Restart {
     fn new(
-        problem: Problem,
+        problem: OrderDegreeProblem,
         symmetry: u32,
         known: Option<&String>,
         (seed, index): (u64, u64),
     ) -> Self {
         let mut random = Stream::new(seed, "search start", index);
         let known = known.and_then(|recipe| starts::start(problem, recipe, &mut random));
-        let known = known.and_then(|edges| Orbits::new(problem, symmetry, &edges));
+        let known = known.and_then(|edges| SymmetricGraph::new(problem, symmetry, &edges));
         let cold = known.is_some();
         let mut graph = known.unwrap_or_else(|| shuffled(problem, symmetry, &mut random));
         let edges = graph.edges().to_vec();
         let longest = longest_walks(&graph, problem);
-        let mut gauge = Gauge::new(&graph, longest);
+        let mut gauge = ScoreGauge::new(&graph, longest);
         let (mut worse, mut sum) = (0_u32, 0);
         for _ in 0..SAMPLE {
             let (before, score) = (gauge.energy(&graph), gauge.score());
@@ -393,28 +398,28 @@ impl Restart {
         }
         let heat = if worse == 0 { 1.0 } else { sum as f64 / f64::from(worse) };
         // the circulant graph is connected, the random one may not be
-        let ring = Orbits::circulant(problem, symmetry);
-        let mut reach = Reach::default();
+        let ring = SymmetricGraph::circulant(problem, symmetry);
+        let mut reach = DistanceSweep::default();
         let random_is_better = reach.score(&graph) < reach.score(&ring);
         let best = if random_is_better { edges.clone() } else { ring.edges().to_vec() };
         Self { symmetry, longest, done: 0, cold, heat, edges, best }
     }
 
-    fn graph(&self, problem: Problem, edges: &[Edge]) -> Orbits {
-        Orbits::new(problem, self.symmetry, edges).expect("checked when it came in")
+    fn graph(&self, problem: OrderDegreeProblem, edges: &[Edge]) -> SymmetricGraph {
+        SymmetricGraph::new(problem, self.symmetry, edges).expect("checked when it came in")
     }
 
-    /// Runs to `steps`, block by block. `tick` hears of steps done and may stop the run; the state
-    /// is then that after the last whole block.
+    /// Runs up to step `steps`, block by block. `tick` gets the number of steps done and may stop
+    /// the run; the state is then that after the last whole block.
     fn run(
         &mut self,
-        problem: Problem,
+        problem: OrderDegreeProblem,
         steps: u64,
         (seed, index): (u64, u64),
         mut tick: impl FnMut(u64) -> Result<(), Interrupted>,
     ) -> Result<(), Interrupted> {
         let limit = bounds(problem);
-        let mut walk = Walk::new(self, problem);
+        let mut walk = RestartRun::new(self, problem);
         while self.done < steps {
             if walk.best.meets(&limit) {
                 tick(steps - self.done)?;
@@ -436,31 +441,32 @@ impl Restart {
     }
 }
 
-/// A restart at work.
-struct Walk {
-    graph: Orbits,
-    gauge: Gauge,
-    reach: Reach,
+/// A running restart: its current graph, costs and random stream.
+struct RestartRun {
+    graph: SymmetricGraph,
+    gauge: ScoreGauge,
+    reach: DistanceSweep,
     best: Score,
-    /// Energy of the best graph.
+    /// The energy of the best graph.
     lowest: u64,
 }
 
-impl Walk {
-    fn new(restart: &Restart, problem: Problem) -> Self {
+impl RestartRun {
+    fn new(restart: &Restart, problem: OrderDegreeProblem) -> Self {
         let graph = restart.graph(problem, &restart.edges);
         let best = restart.graph(problem, &restart.best);
-        let mut reach = Reach::default();
+        let mut reach = DistanceSweep::default();
         Self {
-            gauge: Gauge::new(&graph, restart.longest),
+            gauge: ScoreGauge::new(&graph, restart.longest),
             best: reach.score(&best),
-            lowest: Gauge::new(&best, restart.longest).energy(&best),
+            lowest: ScoreGauge::new(&best, restart.longest).energy(&best),
             graph,
             reach,
         }
     }
 
-    /// Tries `steps` exchanges at temperature `heat`; the orbits of a new best graph.
+    /// Tries `steps` exchanges at temperature `heat`. Returns the orbits of a new best graph, if
+    /// there is one.
     fn block(
         &mut self,
         mut random: Stream,
@@ -498,7 +504,7 @@ impl Walk {
     }
 }
 
-/// The temperature after a fraction of the steps, in units of the sampled cost.
+/// The temperature after the fraction `done` of the steps, in units of the sampled cost.
 fn cooling(cold: bool, done: f64) -> f64 {
     let (first, span) = if cold { COLD } else { HOT };
     first * exp_minus(span * done)

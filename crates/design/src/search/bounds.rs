@@ -1,4 +1,4 @@
-//! What no graph of an order and a degree can beat: diameter and mean distance from below.
+//! Lower bounds of diameter and mean distance for graphs of an order and a degree.
 //!
 //! Source: Cerf, Cowan, Mullin and Stanton, "A lower bound on the average shortest path length in
 //! regular graphs", Networks 4, 1974; Hoffman and Singleton, "On Moore graphs with diameters 2 and
@@ -7,36 +7,38 @@
 //! communication networks", 1981; Erdos, Fajtlowicz and Hoffman, "Maximum degree in graphs of
 //! diameter 2", 1980.
 
-use super::Problem;
+use super::OrderDegreeProblem;
 use base::moore::{moore_bound, moore_tree};
 
-/// Lower bounds of a [`Problem`].
+/// Lower bounds of a [`OrderDegreeProblem`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Bounds {
-    /// No graph of the problem has a smaller diameter, hops.
+    /// A lower bound of the diameter, hops.
     pub diameter: u32,
-    /// No graph of the problem has a smaller sum of distances over ordered pairs of vertices.
+    /// A lower bound of the sum of distances over ordered pairs of vertices.
     pub distance_sum: u64,
-    /// Ordered pairs of distinct vertices: the sum over this is the mean distance.
+    /// The number of ordered pairs of distinct vertices: the sum divided by it is the mean
+    /// distance.
     pub pairs: u64,
 }
 
 impl Bounds {
-    /// The bound of the mean distance, hops.
+    /// The lower bound of the mean distance, hops.
     pub fn mean_distance(&self) -> f64 {
         self.distance_sum as f64 / self.pairs as f64
     }
 }
 
-/// The bounds of `problem`.
+/// Computes the bounds of `problem`.
 ///
 /// From a vertex of degree k at most k (d - 1)^(i - 1) others are i hops away (Cerf et al.); where
 /// order and degree are odd, one vertex has degree below d. Graphs that meet the Moore bound for
-/// diameter 2 or more and degree 3 or more do not exist but for diameter 2 and degrees 3, 7 and
-/// perhaps 57 (Hoffman and Singleton; Damerell; Bannai and Ito), those one vertex short of it not
-/// at all (Erdos, Fajtlowicz and Hoffman; Bannai and Ito; Kurosawa and Tsujii): there the diameter
-/// is one more, and two ordered pairs are further apart. O(diameter).
-pub fn bounds(problem: Problem) -> Bounds {
+/// diameter 2 or more and degree 3 or more do not exist, except for diameter 2 and degrees 3, 7 and
+/// perhaps 57 (Hoffman and Singleton; Damerell; Bannai and Ito). Graphs with one vertex less than
+/// the bound do not exist at all (Erdos, Fajtlowicz and Hoffman; Bannai and Ito; Kurosawa and
+/// Tsujii). In these cases the diameter is one more, and two ordered pairs are further apart.
+/// O(diameter).
+pub fn bounds(problem: OrderDegreeProblem) -> Bounds {
     let (n, d) = (u64::from(problem.order), u64::from(problem.degree));
     let (mut diameter, sum) = moore_tree(n, d, d);
     let mut distance_sum = n * sum;
@@ -57,7 +59,7 @@ pub fn bounds(problem: Problem) -> Bounds {
 }
 
 /// Whether graphs of this diameter are known not to exist although the Moore bound allows them.
-fn no_graph(problem: Problem, diameter: u32) -> bool {
+fn no_graph(problem: OrderDegreeProblem, diameter: u32) -> bool {
     let (n, d) = (u128::from(problem.order), problem.degree);
     if d < 3 || diameter < 2 {
         return false;
@@ -72,7 +74,7 @@ mod tests {
     use super::*;
 
     fn of(order: u32, degree: u32) -> Bounds {
-        bounds(Problem::new(order, degree).unwrap())
+        bounds(OrderDegreeProblem::new(order, degree).unwrap())
     }
 
     #[test]

@@ -6,7 +6,7 @@
 //! Source: Yasudo, Koibuchi, Nakano, Matsutani and Amano, "Order/radix problem: towards low
 //! end-to-end latency interconnection networks", ICPP 2017.
 
-use super::{MAX_ORDER, Problem};
+use super::{MAX_ORDER, OrderDegreeProblem};
 use base::Refusal;
 
 /// Most endpoints of a problem.
@@ -19,7 +19,7 @@ pub struct HostProblem {
     radix: u32,
 }
 
-/// What no network of a [`HostProblem`] can beat.
+/// Lower bounds of distances for a [`HostProblem`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct HostBounds {
     /// Longest distance between endpoints, endpoint cables counted, hops.
@@ -30,16 +30,16 @@ pub struct HostBounds {
     pub pairs: u64,
 }
 
-/// A number of switches with the endpoints spread evenly over them.
+/// A design: a number of switches with the endpoints spread evenly over them.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Design {
+pub struct SwitchDesign {
     /// Switches.
     pub switches: u32,
     /// Most endpoints on a switch; the others have one less.
     pub concentration: u32,
     /// Links of a switch to others.
     pub degree: u32,
-    /// The sum of distances between endpoints is at least this with so many switches.
+    /// A lower bound of the sum of distances between endpoints for this number of switches.
     pub distance_sum: u64,
 }
 
@@ -63,7 +63,7 @@ impl HostProblem {
 
     /// The bounds.
     ///
-    /// Seen from an endpoint the others are leaves of a tree whose switches have radix - 1 ports
+    /// Seen from an endpoint, the others are leaves of a tree whose switches have radix - 1 ports
     /// downwards. By Kraft's inequality the sum of the depths is least when depths differ by at
     /// most one; a leaf at depth i is i + 1 hops away (Yasudo et al., section 4). O(log endpoints).
     pub fn bounds(self) -> HostBounds {
@@ -87,10 +87,11 @@ impl HostProblem {
     ///
     /// # Errors
     /// When there is none.
-    pub fn designs(self, most: usize) -> Result<Vec<Design>, Refusal> {
+    pub fn designs(self, most: usize) -> Result<Vec<SwitchDesign>, Refusal> {
         let fewest = self.endpoints.div_ceil(self.radix);
         let highest = self.endpoints.min(MAX_ORDER);
-        let mut found: Vec<Design> = (fewest..=highest).filter_map(|m| self.design(m)).collect();
+        let mut found: Vec<SwitchDesign> =
+            (fewest..=highest).filter_map(|m| self.design(m)).collect();
         found.sort_by_key(|d| (d.distance_sum, d.switches));
         found.truncate(most);
         if found.is_empty() {
@@ -100,11 +101,11 @@ impl HostProblem {
         Ok(found)
     }
 
-    fn design(self, m: u32) -> Option<Design> {
+    fn design(self, m: u32) -> Option<SwitchDesign> {
         let concentration = self.endpoints.div_ceil(m);
         let free = self.radix.checked_sub(concentration)?;
         let degree = free.min(m - 1);
-        if m > 1 && Problem::new(m, degree).is_err() {
+        if m > 1 && OrderDegreeProblem::new(m, degree).is_err() {
             return None;
         }
         let (n, m64) = (u64::from(self.endpoints), u64::from(m));
@@ -122,18 +123,19 @@ impl HostProblem {
                 sum += switches * own * (near + others);
             }
         }
-        Some(Design { switches: m, concentration, degree, distance_sum: sum })
+        Some(SwitchDesign { switches: m, concentration, degree, distance_sum: sum })
     }
 
-    /// Endpoints on each switch of a design, (switches,): the first switches have one more.
+    /// The number of endpoints on each switch of a design, (switches,): the first switches have one
+    /// more.
     pub fn spread(self, switches: u32) -> Vec<u32> {
         let (each, more) = (self.endpoints / switches, self.endpoints % switches);
         (0..switches).map(|s| each + u32::from(s < more)).collect()
     }
 }
 
-/// Least sum of distances to `endpoints` on other switches, `heavy` of which have `weight` and the
-/// rest one less, in the fullest tree of this degree: the heavy ones nearest.
+/// The least sum of distances to `endpoints` on other switches in the fullest tree of this degree.
+/// `heavy` of the switches have `weight` endpoints and stand nearest; the others have one less.
 fn away(endpoints: u64, heavy: u64, weight: u64, degree: u64) -> u64 {
     let (mut left, mut heavy) = (endpoints, heavy);
     let (mut sphere, mut hops, mut sum) = (degree, 3, 0);
@@ -152,9 +154,9 @@ fn away(endpoints: u64, heavy: u64, weight: u64, degree: u64) -> u64 {
     sum
 }
 
-/// Sum of distances over ordered pairs of endpoints and the longest, endpoint cables counted, of
-/// the network of `edges` with `endpoints[s]` endpoints on switch s; `None` when some two endpoints
-/// are not connected or there are not two. O(switches * links).
+/// The sum of distances over ordered pairs of endpoints, and the longest distance, endpoint cables
+/// counted, in the network of `edges` with `endpoints[s]` endpoints on switch s; `None` when some
+/// endpoints are not connected or there are fewer than two. O(switches * links).
 pub fn host_distances(edges: &[(u32, u32)], endpoints: &[u32]) -> Option<(u64, u32)> {
     let ends = edges.iter().map(|&(a, b)| Some((base::SwitchId(a), base::SwitchId(b))));
     let graph = base::Graph::new(endpoints.len(), ends);

@@ -1,9 +1,9 @@
 //! Graph search: networks of given order and degree with least diameter and mean distance.
 //!
 //! The order/degree problem asks for a graph of `order` vertices, each of degree at most `degree`,
-//! of least diameter and, among those, of least mean distance. [`bounds`] says what no graph can
-//! beat, [`anneal`] looks for good ones. Switches are vertices; endpoints come in by
-//! [`host`], the order/radix problem.
+//! with the least diameter and, among those, the least mean distance. [`bounds`] computes lower
+//! bounds, [`anneal`] searches for good graphs. Vertices are switches; [`host`] adds endpoints (the
+//! order/radix problem).
 //!
 //! Source: "Graph Golf", the order/degree problem competition, National Institute of Informatics,
 //! 2015 to 2021, problem statement.
@@ -27,12 +27,12 @@ pub const MAX_ARCS: u64 = 1 << 24;
 
 /// An instance of the order/degree problem that has a connected solution.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Problem {
+pub struct OrderDegreeProblem {
     order: u32,
     degree: u32,
 }
 
-impl Problem {
+impl OrderDegreeProblem {
     /// The problem of `order` vertices of degree at most `degree`.
     ///
     /// # Errors

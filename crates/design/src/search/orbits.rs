@@ -1,47 +1,48 @@
 //! Graphs with rotational symmetry, and the edge exchanges that keep it and every degree.
 //!
-//! Vertex v turns to v + n / g; edges come and go by whole orbits of the turn. With g = 1 every
-//! edge is an orbit and the exchange is the plain 2-opt.
+//! The rotation maps vertex v to v + n / g. Edges are added and removed by whole orbits of the
+//! rotation. With g = 1 every edge is an orbit and the exchange is the plain 2-opt.
 //!
 //! Source: Kitasuka, Matsuzaki and Iida, "Order adjustment approach using Cayley graphs for the
 //! order/degree problem", IEICE Transactions E101-D, 2018, and Nakao, Sakai, Hanada, Murai and
 //! Sato, "Graph optimization algorithm for low-latency interconnection networks", Parallel
 //! Computing 106, 2021: graph symmetry in the search.
 
-use super::Problem;
+use super::OrderDegreeProblem;
 use base::seed::Stream;
 
 /// An edge that stands for its orbit.
 pub(super) type Edge = (u32, u32);
 
-/// A graph of `n` vertices that turning by `n / g` maps to itself.
+/// A graph of `n` vertices that is mapped to itself by a rotation of `n / g` vertices.
 #[derive(Debug, Clone)]
-pub(super) struct Orbits {
+pub(super) struct SymmetricGraph {
     n: u32,
     g: u32,
-    /// One edge an orbit.
+    /// One edge of each orbit.
     edges: Vec<Edge>,
-    /// Rows of the vertices of the base: `width` places a vertex, the first `degree[v]` in use.
+    /// The neighbours of the base vertices: `width` places per vertex, the first `degree[v]` in
+    /// use.
     adjacent: Vec<u32>,
     degree: Vec<u32>,
     width: usize,
-    /// Vertex by vertex: the vertex of the base that turns to it, and how far.
+    /// For each vertex: the base vertex that rotates to it, and by how much.
     home: Vec<(u32, u32)>,
 }
 
 /// An exchange of at most two orbits for at most two others.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(super) struct Exchange {
-    /// Orbits that go.
+    /// The orbits that are removed.
     pub out: [Option<Edge>; 2],
-    /// Orbits that come.
+    /// The orbits that are added.
     pub into: [Option<Edge>; 2],
 }
 
-impl Orbits {
-    /// The graph of these orbits; `None` when an edge is a loop, comes twice, is out of range or
-    /// makes a degree too high, or when `g` does not divide the order.
-    pub(super) fn new(problem: Problem, g: u32, edges: &[Edge]) -> Option<Self> {
+impl SymmetricGraph {
+    /// The graph of these orbits; `None` when an edge is a loop, occurs twice, is out of range or
+    /// makes a degree too high, or when `g` does not divide the number of vertices.
+    pub(super) fn new(problem: OrderDegreeProblem, g: u32, edges: &[Edge]) -> Option<Self> {
         let n = problem.order();
         if g == 0 || !n.is_multiple_of(g) {
             return None;
@@ -71,14 +72,14 @@ impl Orbits {
     ///
     /// Where order and degree are odd (and `g` is 1) a last, odd degree comes from every other edge
     /// of the ring of offset (n - 1) / 2, and one vertex stays below it.
-    pub(super) fn circulant(problem: Problem, g: u32) -> Self {
+    pub(super) fn circulant(problem: OrderDegreeProblem, g: u32) -> Self {
         let (n, d) = (problem.order(), problem.degree());
         let base = n / g;
         let mut edges: Vec<Edge> =
             (1..=d / 2).flat_map(|offset| (0..base).map(move |v| (v, (v + offset) % n))).collect();
         if d % 2 == 1 && n % 2 == 0 {
             let half = n / 2;
-            // a half turn is an orbit's other name when g is odd
+            // with odd g a half turn is another name of the same orbit
             edges.extend(
                 (0..if g.is_multiple_of(2) { base } else { base / 2 }).map(|v| (v, v + half)),
             );
@@ -94,7 +95,7 @@ impl Orbits {
         self.n as usize
     }
 
-    /// Vertices that stand for all others: `0..base` by turning.
+    /// The number of base vertices: all others are rotations of the vertices `0..base`.
     pub(super) fn base(&self) -> usize {
         (self.n / self.g) as usize
     }
@@ -108,7 +109,7 @@ impl Orbits {
         &self.edges
     }
 
-    /// The vertex of the base that turns to `v`, and by how many vertices it turns.
+    /// The base vertex that rotates to `v`, and by how many vertices it rotates.
     #[inline]
     pub(super) fn home(&self, v: u32) -> (u32, u32) {
         self.home[v as usize]
@@ -121,7 +122,7 @@ impl Orbits {
         self.row(base).iter().map(move |&w| self.turned(w, turn))
     }
 
-    /// The neighbours of a vertex of the base.
+    /// The neighbours of a base vertex.
     #[inline]
     fn row(&self, base: u32) -> &[u32] {
         let base = base as usize;
@@ -138,8 +139,8 @@ impl Orbits {
         all
     }
 
-    /// Whether `(a, b)` is turned into its own reverse: such an orbit gives a vertex one edge,
-    /// others give one edge to each of two vertices, or two to one.
+    /// Whether a rotation maps `(a, b)` to its own reverse. Such an orbit gives each vertex one
+    /// edge; other orbits give one edge to each of two vertices, or two edges to one.
     #[inline]
     pub(super) fn is_half(&self, (a, b): Edge) -> bool {
         self.g.is_multiple_of(2) && a.abs_diff(b) * 2 == self.n
@@ -180,7 +181,7 @@ impl Orbits {
         }
     }
 
-    /// Takes the orbit away from the rows; the list of orbits is the caller's.
+    /// Removes the orbit from the rows. The caller updates the list of orbits.
     fn unlink(&mut self, edge: Edge) {
         for (v, w) in self.arcs(edge).into_iter().flatten() {
             let row = &mut self.adjacent[v * self.width..][..self.degree[v] as usize];
@@ -201,9 +202,9 @@ impl Orbits {
         [arc(a, b), if self.is_half(edge) { None } else { arc(b, a) }]
     }
 
-    /// A random exchange: which edges go, and what comes for them. `None` when the draw makes a
-    /// loop, a double edge or a wrong degree, or changes nothing. O(degree).
-    pub(super) fn draw(&self, random: &mut Stream) -> Option<Drawn> {
+    /// Draws a random exchange of edges. `None` when the draw makes a loop, a double edge or a
+    /// wrong degree, or changes nothing. O(degree).
+    pub(super) fn draw(&self, random: &mut Stream) -> Option<DrawnExchange> {
         let count = self.edges.len() as u64;
         let (i, j) = (random.below(count) as usize, random.below(count) as usize);
         let bits = random.next_u64();
@@ -216,7 +217,8 @@ impl Orbits {
         let across = |v: u32| (v, self.turned(v, self.n / 2));
         let into = match halves {
             _ if i == j && halves.0 => return None,
-            // an orbit for itself: another turn of its far end, or two half turns
+            // an orbit is exchanged for itself with its far end rotated, or for two half-turn
+            // orbits
             _ if i == j && by == 0 && self.g.is_multiple_of(2) => {
                 [Some(across(a)), Some(across(b))]
             }
@@ -227,11 +229,11 @@ impl Orbits {
             (false, true) => [Some((c, a)), Some(across(b))],
         };
         let out = [Some(self.edges[i]), (i != j).then(|| self.edges[j])];
-        let drawn = Drawn { at: [i, j], exchange: Exchange { out, into } };
+        let drawn = DrawnExchange { at: [i, j], exchange: Exchange { out, into } };
         self.keeps_degrees(&drawn.exchange).then_some(drawn)
     }
 
-    /// Whether the new orbits are edges that are not there, and every vertex keeps its degree.
+    /// Whether the new orbits are edges that do not exist yet, and every vertex keeps its degree.
     fn keeps_degrees(&self, exchange: &Exchange) -> bool {
         let fresh = |&(a, b): &Edge| a != b && !self.has((a, b));
         if !exchange.into.iter().flatten().all(fresh) {
@@ -242,7 +244,7 @@ impl Orbits {
         {
             return false;
         }
-        // a vertex of the base for every edge end that goes; what comes must take each once
+        // a base vertex for every end of a removed edge; the added edges must use each of them once
         let mut ends: [u32; 4] = [u32::MAX; 4];
         let mut count = 0;
         for &edge in exchange.out.iter().flatten() {
@@ -271,9 +273,10 @@ impl Orbits {
         arcs.contains(&Some((base as usize, self.turned_back(d, turn))))
     }
 
-    /// Does an exchange that [`Orbits::draw`] gave. `see(graph, orbit, comes)` is called for each
-    /// orbit while the graph has it: before it goes, after it has come. O(g * degree).
-    pub(super) fn apply(&mut self, drawn: &Drawn, mut see: impl FnMut(&Self, Edge, bool)) {
+    /// Performs an exchange that [`SymmetricGraph::draw`] returned. `see(graph, orbit, added)` is
+    /// called for each orbit while the graph has it: before it is removed, and after it is added.
+    /// O(g * degree).
+    pub(super) fn apply(&mut self, drawn: &DrawnExchange, mut see: impl FnMut(&Self, Edge, bool)) {
         for &edge in drawn.exchange.out.iter().flatten() {
             see(self, edge, false);
             self.unlink(edge);
@@ -289,20 +292,20 @@ impl Orbits {
         }
     }
 
-    /// The exchange that undoes `drawn`, which was the last one done.
-    pub(super) fn reverse(&self, drawn: &Drawn) -> Drawn {
+    /// The exchange that undoes `drawn`, the last one performed.
+    pub(super) fn reverse(&self, drawn: &DrawnExchange) -> DrawnExchange {
         let [one, two] = drawn.exchange.into;
         let last = self.edges.len() - 1;
         let exchange = Exchange { out: [one, two], into: drawn.exchange.out };
-        Drawn { at: [last, if two.is_some() { last - 1 } else { last }], exchange }
+        DrawnExchange { at: [last, if two.is_some() { last - 1 } else { last }], exchange }
     }
 }
 
-/// An exchange, and where the orbits that go are listed.
+/// A drawn exchange, with the positions of the removed orbits in the list.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct Drawn {
+pub(super) struct DrawnExchange {
     at: [usize; 2],
-    /// The exchange.
+    /// The exchange of orbits.
     pub exchange: Exchange,
 }
 
@@ -310,7 +313,7 @@ pub(super) struct Drawn {
 mod tests {
     use super::*;
 
-    fn check(graph: &Orbits, problem: Problem, missing: usize) {
+    fn check(graph: &SymmetricGraph, problem: OrderDegreeProblem, missing: usize) {
         let n = problem.order();
         let mut short = 0;
         for v in 0..n {
@@ -328,7 +331,8 @@ mod tests {
             assert_eq!(sorted.len(), row.len(), "no double edge at {v}");
         }
         assert_eq!(short, missing);
-        let again = Orbits::new(problem, graph.symmetry(), graph.edges()).expect("its own list");
+        let again =
+            SymmetricGraph::new(problem, graph.symmetry(), graph.edges()).expect("its own list");
         assert_eq!(again.all_edges(), graph.all_edges());
     }
 
@@ -351,8 +355,8 @@ mod tests {
             (2, 1, 2),
         ];
         for (n, d, g) in cases {
-            let problem = Problem::new(n, d).unwrap();
-            let mut graph = Orbits::circulant(problem, g);
+            let problem = OrderDegreeProblem::new(n, d).unwrap();
+            let mut graph = SymmetricGraph::circulant(problem, g);
             let missing = usize::from(problem.is_odd());
             check(&graph, problem, missing);
             let mut random = Stream::new(1, "orbits", u64::from(n * d * g));

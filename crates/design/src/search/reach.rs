@@ -1,18 +1,20 @@
-//! Exact distances of a graph under search: 512 sources at a time, one bit a source.
+//! Measures exact distances of a graph during the search, for 512 sources at a time with one bit
+//! per source.
 //!
 //! Source: Nakao et al., 2021 (see `orbits`): sources of one orbit have the same distances, so only
-//! the vertices of the base are sources.
+//! the base vertices are sources.
 
 use super::bounds::Bounds;
-use super::orbits::Orbits;
+use super::orbits::SymmetricGraph;
 use std::cmp::Ordering;
 
-/// How good a graph is: diameter first, then mean distance, as Graph Golf ranks.
+/// The quality of a graph: diameter first, then mean distance, as Graph Golf ranks graphs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Score {
     /// Longest distance, hops; `None` when the graph is not connected.
     pub diameter: Option<u32>,
-    /// Sum of the distances of all ordered pairs; a pair without a way counts the order.
+    /// Sum of the distances of all ordered pairs; a pair that is not connected counts with the
+    /// number of vertices.
     pub distance_sum: u64,
 }
 
@@ -36,16 +38,16 @@ impl PartialOrd for Score {
     }
 }
 
-/// Memory of the searches, kept between them.
+/// A breadth-first sweep from many sources, whose memory is reused.
 #[derive(Debug, Default)]
-pub(super) struct Reach {
+pub(super) struct DistanceSweep {
     seen: Vec<u64>,
     next: Vec<u64>,
 }
 
-impl Reach {
+impl DistanceSweep {
     /// The score of `graph`. O(ceil(base / 512) * diameter * arcs) operations on 512 bits.
-    pub(super) fn score(&mut self, graph: &Orbits) -> Score {
+    pub(super) fn score(&mut self, graph: &SymmetricGraph) -> Score {
         let mut total = Score { diameter: Some(0), distance_sum: 0 };
         let sources: Vec<u32> = (0..graph.base() as u32).collect();
         for some in sources.chunks(512) {
@@ -65,8 +67,8 @@ impl Reach {
         total
     }
 
-    /// Score over the ordered pairs from at most 64 W sources.
-    fn sweep<const W: usize>(&mut self, graph: &Orbits, sources: &[u32]) -> Score {
+    /// The score over the ordered pairs from at most 64 W sources.
+    fn sweep<const W: usize>(&mut self, graph: &SymmetricGraph, sources: &[u32]) -> Score {
         let n = graph.order();
         for words in [&mut self.seen, &mut self.next] {
             words.clear();
@@ -94,9 +96,10 @@ impl Reach {
     }
 }
 
-/// One more hop: into `next` what `seen` has at a vertex or beside it; pairs reached so far.
+/// Advances the sweep by one hop: `next` gets what `seen` has at each vertex or at its neighbours.
+/// Returns the number of pairs reached so far.
 fn grow<const W: usize>(
-    graph: &Orbits,
+    graph: &SymmetricGraph,
     seen: &[u64],
     next: &mut [u64],
     full: &[u64; W],
@@ -128,7 +131,7 @@ fn grow<const W: usize>(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::search::Problem;
+    use crate::search::OrderDegreeProblem;
     use base::seed::Stream;
     use base::{Graph, SwitchId};
 
@@ -144,7 +147,7 @@ mod tests {
             (1200, 3, 2),
         ];
         for (n, d, g) in cases {
-            let mut graph = Orbits::circulant(Problem::new(n, d).unwrap(), g);
+            let mut graph = SymmetricGraph::circulant(OrderDegreeProblem::new(n, d).unwrap(), g);
             let mut random = Stream::new(2, "reach", u64::from(n));
             for _ in 0..20 * n {
                 if let Some(drawn) = graph.draw(&mut random) {
@@ -162,19 +165,19 @@ mod tests {
                 }
             }
             let expect = Score { diameter: (longest < n).then_some(longest), distance_sum: sum };
-            assert_eq!(Reach::default().score(&graph), expect, "({n}, {d}, {g})");
+            assert_eq!(DistanceSweep::default().score(&graph), expect, "({n}, {d}, {g})");
         }
     }
 
     #[test]
     fn what_is_not_connected_is_worse_than_anything() {
         // two triangles
-        let problem = Problem::new(6, 2).unwrap();
+        let problem = OrderDegreeProblem::new(6, 2).unwrap();
         let edges = [(0, 1), (1, 2), (2, 0), (3, 4), (4, 5), (5, 3)];
-        let graph = Orbits::new(problem, 1, &edges).expect("a graph");
-        let apart = Reach::default().score(&graph);
+        let graph = SymmetricGraph::new(problem, 1, &edges).expect("a graph");
+        let apart = DistanceSweep::default().score(&graph);
         assert_eq!(apart, Score { diameter: None, distance_sum: 6 * 2 + 18 * 6 });
-        let ring = Reach::default().score(&Orbits::circulant(problem, 1));
+        let ring = DistanceSweep::default().score(&SymmetricGraph::circulant(problem, 1));
         assert_eq!(ring, Score { diameter: Some(3), distance_sum: 6 * 9 });
         assert!(ring < apart);
     }

@@ -1,32 +1,33 @@
-//! Starts of diameter about 2: known graphs of diameter 2, cut down or filled up to the order.
+//! Starting graphs of diameter about 2: known graphs of diameter 2, reduced or extended to the
+//! number of vertices.
 //!
-//! Annealing does not find such structure from a random graph, but keeps it where it is there. A
-//! polarity graph of q has q^2 + q + 1 vertices of degree q + 1 (q + 1 of them q). Taking away a
-//! vertex that is orthogonal to itself, and its neighbours, costs every other vertex one edge: q^2
-//! vertices of degree about q are left, most pairs still two hops apart. A graph of
-//! `McKay`, Miller and Siran takes in more vertices where the degree leaves places free.
+//! Annealing does not find such structure from a random graph, but keeps it where it exists. A
+//! polarity graph of q has q^2 + q + 1 vertices of degree q + 1 (q + 1 of them q). Removing a
+//! vertex that is orthogonal to itself, and its neighbours, takes one edge from every other vertex:
+//! q^2 vertices of degree about q remain, and most pairs are still two hops apart. A graph of
+//! `McKay`, Miller and Siran accepts more vertices where the degree leaves room.
 //!
 //! Source: Erdos and Renyi, "On a problem in the theory of graphs", 1962, and Brown, "On graphs
 //! that do not contain a Thomsen graph", 1966: polarity graphs; `McKay`, Miller and Siran, "A note
 //! on large graphs of diameter two and given maximum degree", J. Combin. Theory B 74, 1998.
 
-use super::Problem;
+use super::OrderDegreeProblem;
 use super::orbits::Edge;
 use base::field::prime_power;
 use base::seed::Stream;
 use fabric::network::parse_inline;
 use families::family;
 
-/// Largest q.
+/// The largest q of a polarity graph.
 const MAX_Q: u32 = 64;
-/// Tries to place one missing edge.
+/// The number of attempts to place one missing edge.
 const TRIES: u64 = 10_000;
 
-/// The recipes of the graphs to start from; none where diameter 2 is not near.
+/// The recipes of the graphs to start from; none where diameter 2 is out of reach.
 ///
 /// The largest graph of `McKay`, Miller and Siran of at most the order and the degree, and the
 /// smallest polarity graph above the order of a q of at most the degree and [`MAX_Q`].
-pub(super) fn recipes(problem: Problem) -> Vec<String> {
+pub(super) fn recipes(problem: OrderDegreeProblem) -> Vec<String> {
     let (n, d) = (problem.order(), problem.degree());
     if n <= d + 1 || u64::from(n) > 1 + u64::from(d) * u64::from(d) {
         return Vec::new();
@@ -41,10 +42,14 @@ pub(super) fn recipes(problem: Problem) -> Vec<String> {
 }
 
 /// The edges of a graph of full degree made from that of `recipe`; `None` where the missing edges
-/// find no place.
+/// cannot be placed.
 ///
 /// O(n degree), and O(degree) for each of at most [`TRIES`] tries an edge.
-pub(super) fn start(problem: Problem, recipe: &str, random: &mut Stream) -> Option<Vec<Edge>> {
+pub(super) fn start(
+    problem: OrderDegreeProblem,
+    recipe: &str,
+    random: &mut Stream,
+) -> Option<Vec<Edge>> {
     let (n, d) = (problem.order() as usize, problem.degree() as usize);
     let mut rows = rows(recipe)?;
     if rows.len() > n {
@@ -65,8 +70,8 @@ fn rows(recipe: &str) -> Option<Vec<Vec<u32>>> {
     Some((0..built.switches().len()).map(|v| built.graph().neighbours(v).to_vec()).collect())
 }
 
-/// The graph on the last `n` vertices in the order of a search from a vertex of least degree: in a
-/// polarity graph one that is orthogonal to itself.
+/// The subgraph of the last `n` vertices, in the order of a search from a vertex of least degree:
+/// in a polarity graph one that is orthogonal to itself.
 fn kept(rows: &[Vec<u32>], n: usize) -> Vec<Vec<u32>> {
     let first = (0..rows.len()).min_by_key(|&v| rows[v].len()).unwrap_or(0);
     let mut order = vec![first as u32];
@@ -88,7 +93,7 @@ fn kept(rows: &[Vec<u32>], n: usize) -> Vec<Vec<u32>> {
     order[gone as usize..].iter().map(|&v| renamed(v).collect()).collect()
 }
 
-/// Takes edges from vertices above the degree, first those between two such.
+/// Removes edges from vertices above the degree, first those between two such vertices.
 fn trim(rows: &mut [Vec<u32>], d: usize) {
     for v in 0..rows.len() {
         while rows[v].len() > d {
@@ -100,8 +105,8 @@ fn trim(rows: &mut [Vec<u32>], d: usize) {
     }
 }
 
-/// Gives every vertex the degree (all but one where that is odd), by edges between two vertices
-/// that lack one, or by putting one into an edge.
+/// Gives every vertex the full degree (all but one where that is odd), by edges between two
+/// vertices that lack one, or by splitting an edge.
 fn fill(rows: &mut [Vec<u32>], d: usize, random: &mut Stream) -> Option<()> {
     loop {
         let mut short: Vec<u32> = (0..rows.len() as u32)
@@ -112,7 +117,8 @@ fn fill(rows: &mut [Vec<u32>], d: usize, random: &mut Stream) -> Option<()> {
         }
         random.shuffle(&mut short);
         let apart = |rows: &[Vec<u32>], a: u32, b: u32| a != b && !rows[a as usize].contains(&b);
-        // who lacks most goes first, so that new vertices join old ones and not these one another
+        // the vertex that lacks most edges comes first, so that new vertices are joined to old ones
+        // and not to each other
         let a = short.iter().copied().min_by_key(|&v| rows[v as usize].len()).unwrap_or(short[0]);
         if let Some(b) = short.iter().copied().find(|&b| apart(rows, a, b)) {
             rows[a as usize].push(b);
@@ -145,22 +151,28 @@ fn fill(rows: &mut [Vec<u32>], d: usize, random: &mut Stream) -> Option<()> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::search::orbits::Orbits;
-    use crate::search::reach::Reach;
+    use crate::search::orbits::SymmetricGraph;
+    use crate::search::reach::DistanceSweep;
 
     /// The Hoffman-Singleton graph has 50 vertices of degree 7, the polarity graphs of 7 and 8 have
     /// 57 and 73.
     #[test]
     fn recipes_are_the_next_below_and_above() {
-        let of = |n, d| recipes(Problem::new(n, d).unwrap());
+        let of = |n, d| recipes(OrderDegreeProblem::new(n, d).unwrap());
         assert_eq!(of(64, 8), ["slim_fly:q=5,p=0", "polar_fly:q=8,p=0"]);
         assert_eq!(of(50, 7), ["slim_fly:q=5,p=0", "polar_fly:q=7,p=0"]);
         assert_eq!(of(49, 7)[0], "slim_fly:q=4,p=0", "32 vertices of degree 6");
         assert!(of(66, 8).is_empty(), "above the Moore bound of diameter 2");
         assert!(of(9, 8).is_empty(), "complete");
-        let exact = start(Problem::new(50, 7).unwrap(), "slim_fly:q=5,p=0", &mut any());
-        let graph = Orbits::new(Problem::new(50, 7).unwrap(), 1, &exact.unwrap()).unwrap();
-        assert_eq!(Reach::default().score(&graph).diameter, Some(2), "nothing to cut or to fill");
+        let exact = start(OrderDegreeProblem::new(50, 7).unwrap(), "slim_fly:q=5,p=0", &mut any());
+        let graph =
+            SymmetricGraph::new(OrderDegreeProblem::new(50, 7).unwrap(), 1, &exact.unwrap())
+                .unwrap();
+        assert_eq!(
+            DistanceSweep::default().score(&graph).diameter,
+            Some(2),
+            "nothing to cut or to fill"
+        );
     }
 
     fn any() -> Stream {
@@ -172,11 +184,11 @@ mod tests {
         let mut made = 0;
         for n in 3..140 {
             for d in 2..13.min(n) {
-                let problem = Problem::new(n, d).unwrap();
+                let problem = OrderDegreeProblem::new(n, d).unwrap();
                 for recipe in recipes(problem) {
                     let Some(edges) = start(problem, &recipe, &mut any()) else { continue };
                     made += 1;
-                    let graph = Orbits::new(problem, 1, &edges).expect("a simple graph");
+                    let graph = SymmetricGraph::new(problem, 1, &edges).expect("a simple graph");
                     let ends: usize = (0..n).map(|v| graph.neighbours(v).count()).sum();
                     assert_eq!(
                         ends,

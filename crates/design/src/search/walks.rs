@@ -1,37 +1,37 @@
 //! The sum of distances kept up to date under exchanges, by counting short walks.
 //!
-//! A pair is at most L hops apart when a walk of at most L edges joins it. For every vertex of the
-//! base and every other vertex the numbers of walks of fewer than L edges, and of exactly L, are
-//! kept. An orbit that goes takes its walks along: each is split at its first arc of the orbit, so
-//! the part before uses none of it and the part after any edge. An exchange costs O(degree^(L - 1))
-//! instead of a search from every vertex.
+//! A pair is at most L hops apart when a walk of at most L edges joins it. For every base vertex
+//! and every other vertex, the numbers of walks of fewer than L edges, and of exactly L, are kept.
+//! A removed orbit removes its walks: each is split at its first arc of the orbit, so that the part
+//! before uses no arc of the orbit and the part after may use any edge. An exchange costs
+//! O(degree^(L - 1)) instead of a search from every vertex.
 //!
 //! Source: Shimizu and Mori, "Average shortest path length of graphs of diameter 3", 2016
 //! (arXiv:1606.05119): local search by counts that an exchange changes in few places.
 
-use super::orbits::{Drawn, Edge, Orbits};
+use super::orbits::{DrawnExchange, Edge, SymmetricGraph};
 
-/// Most degree whose walks of three edges 16 bits can count.
+/// The largest degree for which 16 bits can count walks of three edges.
 pub(super) const MAX_DEGREE: u32 = 128;
 
 /// Numbers of short walks between all pairs, for graphs of diameter at most L + 1.
 #[derive(Debug)]
-pub(super) struct Walks {
-    /// L: 2 or 3.
+pub(super) struct WalkCounts {
+    /// The length L of the longest walks counted: 2 or 3.
     longest: usize,
-    /// Row a vertex of the base, column any vertex: walks of fewer than L edges in the upper half,
-    /// of exactly L in the lower.
+    /// One row per base vertex, one column per vertex: walks of fewer than L edges in the upper
+    /// half of a cell, walks of exactly L in the lower.
     cells: Vec<u32>,
-    /// Cells, the diagonal apart, with an empty upper half, and with both empty.
+    /// The number of cells off the diagonal whose upper half is 0, and of those where both are 0.
     beyond: [u64; 2],
     order: usize,
     before: [Vec<u32>; 3],
     after: [Vec<u32>; 3],
 }
 
-impl Walks {
+impl WalkCounts {
     /// The counts of `graph`, for L = `longest` of 2 or 3. O(base * degree^L).
-    pub(super) fn new(graph: &Orbits, longest: usize) -> Self {
+    pub(super) fn new(graph: &SymmetricGraph, longest: usize) -> Self {
         let (n, base) = (graph.order(), graph.base());
         let pairs = (base * (n - 1)) as u64;
         let mut walks = Self {
@@ -66,14 +66,15 @@ impl Walks {
         *cell += unit;
     }
 
-    /// Pairs from the base more than L - 1 hops apart plus pairs more than L hops apart: among
-    /// graphs of these degrees and diameter at most L + 1 it orders as the sum of distances does.
+    /// The number of pairs from base vertices more than L - 1 hops apart, plus that of pairs more
+    /// than L hops apart. Among graphs of these degrees and diameter at most L + 1 it orders as the
+    /// sum of distances does.
     pub(super) fn energy(&self) -> u64 {
         self.beyond[0] + self.beyond[1]
     }
 
-    /// Does an exchange in `graph` and in the counts.
-    pub(super) fn apply(&mut self, graph: &mut Orbits, drawn: &Drawn) {
+    /// Performs an exchange in `graph` and in the counts.
+    pub(super) fn apply(&mut self, graph: &mut SymmetricGraph, drawn: &DrawnExchange) {
         graph.apply(drawn, |graph, edge, comes| {
             if comes {
                 self.count::<true>(graph, edge);
@@ -83,18 +84,18 @@ impl Walks {
         });
     }
 
-    /// Adds or takes away all walks that use the orbit of `edge`, which `graph` has.
-    fn count<const ADD: bool>(&mut self, graph: &Orbits, edge: Edge) {
+    /// Adds or removes all walks that use the orbit of `edge`, which `graph` must have.
+    fn count<const ADD: bool>(&mut self, graph: &SymmetricGraph, edge: Edge) {
         let n = graph.order() as u32;
         let ends = (graph.home(edge.0).0, graph.home(edge.1).0);
         let along = if edge.1 >= edge.0 { edge.1 - edge.0 } else { edge.1 + n - edge.0 };
-        // whether an arc belongs to the orbit, one way or the other
+        // whether an arc belongs to the orbit, in either direction
         let of_orbit = |from: u32, to: u32, base: u32| {
             let step = if to >= from { to - from } else { to + n - from };
             (step == along && base == ends.0) || (step == n - along && base == ends.1)
         };
-        let ways = [(edge.0, edge.1), (edge.1, edge.0)];
-        for &(u, v) in &ways[..if graph.is_half(edge) { 1 } else { 2 }] {
+        let directions = [(edge.0, edge.1), (edge.1, edge.0)];
+        for &(u, v) in &directions[..if graph.is_half(edge) { 1 } else { 2 }] {
             self.before[0].clear();
             self.before[0].push(u);
             self.after[0].clear();
@@ -117,8 +118,8 @@ impl Walks {
     }
 
     /// Counts every walk of a part before, one arc, and a part after.
-    fn bump_all<const ADD: bool>(&mut self, graph: &Orbits) {
-        // conditions that hold together, without a branch
+    fn bump_all<const ADD: bool>(&mut self, graph: &SymmetricGraph) {
+        // the conjunction of two conditions, without a branch
         let and = |a: bool, b: bool| u64::from(a) * u64::from(b);
         let Self { longest, cells, beyond, order, before, after } = self;
         let n = *order as u32;
@@ -155,8 +156,8 @@ impl Walks {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::search::Problem;
-    use crate::search::reach::Reach;
+    use crate::search::OrderDegreeProblem;
+    use crate::search::reach::DistanceSweep;
     use base::seed::Stream;
 
     #[test]
@@ -164,9 +165,9 @@ mod tests {
         let cases =
             [(16, 4, 1), (16, 5, 4), (30, 7, 3), (12, 3, 2), (12, 3, 4), (13, 5, 1), (20, 6, 20)];
         for (longest, (n, d, g)) in [2, 3].into_iter().flat_map(|l| cases.map(|c| (l, c))) {
-            let problem = Problem::new(n, d).unwrap();
-            let mut graph = Orbits::circulant(problem, g);
-            let mut walks = Walks::new(&graph, longest);
+            let problem = OrderDegreeProblem::new(n, d).unwrap();
+            let mut graph = SymmetricGraph::circulant(problem, g);
+            let mut walks = WalkCounts::new(&graph, longest);
             let mut random = Stream::new(5, "walks", u64::from(n));
             for step in 0..400 {
                 let Some(drawn) = graph.draw(&mut random) else { continue };
@@ -175,7 +176,7 @@ mod tests {
                     let reverse = graph.reverse(&drawn);
                     walks.apply(&mut graph, &reverse);
                 }
-                let anew = Walks::new(&graph, longest);
+                let anew = WalkCounts::new(&graph, longest);
                 assert_eq!(walks.cells, anew.cells, "({n}, {d}, {g}), L = {longest}");
                 assert_eq!(walks.beyond, anew.beyond);
             }
@@ -185,8 +186,8 @@ mod tests {
     #[test]
     fn the_energy_is_the_sum_of_distances_but_for_a_constant() {
         for (n, d, g, longest) in [(40, 8, 1, 2), (40, 8, 4, 2), (60, 6, 1, 3), (60, 6, 5, 3)] {
-            let problem = Problem::new(n, d).unwrap();
-            let mut graph = Orbits::circulant(problem, g);
+            let problem = OrderDegreeProblem::new(n, d).unwrap();
+            let mut graph = SymmetricGraph::circulant(problem, g);
             let mut random = Stream::new(6, "walks", u64::from(n));
             let (mut compared, mut draws) = (0, 0);
             while compared < 20 {
@@ -195,7 +196,7 @@ mod tests {
                 if let Some(drawn) = graph.draw(&mut random) {
                     graph.apply(&drawn, |_, _, _| {});
                 }
-                let exact = Reach::default().score(&graph);
+                let exact = DistanceSweep::default().score(&graph);
                 if draws < 500 || exact.diameter.is_none_or(|d| d as usize > longest + 1) {
                     continue;
                 }
@@ -203,7 +204,7 @@ mod tests {
                 // every pair 1, all but the neighbours 1 more, then the pairs beyond
                 let (n, d, g) = (u64::from(n), u64::from(d), u64::from(g));
                 let near = n * (n - 1) + if longest == 2 { 0 } else { n * (n - 1 - d) };
-                let energy = Walks::new(&graph, longest).energy();
+                let energy = WalkCounts::new(&graph, longest).energy();
                 assert_eq!(exact.distance_sum, near + g * energy, "({n}, {d}, {g})");
             }
         }

@@ -1,25 +1,25 @@
-//! Paths dealt to spare lanes: any part of a lane without cycles has none.
+//! Distributes paths over spare lanes. Any part of a lane without cycles has no cycle either.
 //!
 //! Source: Domke, Hoefler, Nagel, "Deadlock-free oblivious routing for arbitrary topologies", IPDPS
 //! 2011: the fullest lanes are split until all lanes carry paths.
 
-use super::method::Found;
+use super::method::PathLanes;
 use super::paths::each_path;
 use base::{Interrupted, Watch};
 use fabric::tables::Routing;
 
-/// The paths of `found` over `max_lanes` lanes: the lanes with most paths are split into most
-/// parts, and paths are dealt to the parts in turn. O(paths).
+/// Distributes the paths of `found` over `max_lanes` lanes: the lanes with the most paths are split
+/// into the most parts, and their paths take the parts in turn. O(paths).
 ///
 /// # Errors
-/// [`Interrupted`] when `watch` says so.
+/// [`Interrupted`] when `watch` asks to stop.
 pub(super) fn over(
     routing: &Routing,
-    found: Found,
+    found: PathLanes,
     max_lanes: u8,
     watch: &dyn Watch,
-) -> Result<Found, Interrupted> {
-    let Found { mut lane_of, lanes } = found;
+) -> Result<PathLanes, Interrupted> {
+    let PathLanes { mut lane_of, lanes } = found;
     let mut paths = vec![0_u64; usize::from(lanes)];
     for lane in 0..lanes {
         each_path(routing, &mut lane_of, lane, watch, |_, _, _| paths[usize::from(lane)] += 1)?;
@@ -31,7 +31,7 @@ pub(super) fn over(
             .max_by(|&a, &b| (paths[a] * parts[b]).cmp(&(paths[b] * parts[a])));
         parts[fullest.expect("at least one lane")] += 1;
     }
-    // from the last lane down, so that a path is never dealt twice
+    // from the last lane down, so that no path is moved twice
     let mut first = parts.iter().sum::<u64>();
     for lane in (0..lanes).rev() {
         let split = parts[usize::from(lane)];
@@ -42,5 +42,5 @@ pub(super) fn over(
             turn += 1;
         })?;
     }
-    Ok(Found { lane_of, lanes: lanes.max(max_lanes) })
+    Ok(PathLanes { lane_of, lanes: lanes.max(max_lanes) })
 }

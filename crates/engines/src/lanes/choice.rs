@@ -1,6 +1,6 @@
-//! What users choose of lanes, for any engine, and the one place where its routes get them.
+//! The user's choice of lanes for any engine, and the one function that applies it.
 
-use super::{Method, Spread, common_lanes, spread};
+use super::{LaneMethod, LaneRules, common_lanes, spread};
 use base::{Refusal, Stop, Watch};
 use fabric::network::parse_inline;
 use fabric::tables::Routing;
@@ -8,31 +8,32 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
-/// The lanes that the routes of an engine get where nobody names a method.
+/// The virtual lanes that an engine's routes get where the user names no method.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Usual {
-    /// One for all routes, whether or not these can wait for one another in a circle.
+pub enum DefaultLanes {
+    /// One lane for all routes, whether or not these can deadlock.
     One,
-    /// Those that the engine gives itself, where it does and `max_lanes` allow them; else by the
-    /// method `online`.
+    /// The lanes that the engine assigns itself, if it does and `max_lanes` allows them; otherwise
+    /// those of the method `online`.
     Online,
-    /// The engine's own: it lays the routes within `max_lanes` lanes.
+    /// The engine's own lanes: it computes routes that fit within `max_lanes` lanes.
     Own,
 }
 
-/// How routes get their lanes: the table `[lanes]`, and what `lanes` of any engine takes.
+/// How routes get their lanes: the table `[lanes]`, and the value of the option `lanes` of any
+/// engine.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
-pub struct Choice {
+pub struct LaneChoice {
     /// The method; that of the engine when left out.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub method: Option<Method>,
+    pub method: Option<LaneMethod>,
     /// Most data lanes that may be used, 1 to 15 (common hardware has 4 or 8); 8 when left out.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(range(min = 1, max = 15))]
     pub max_lanes: Option<u8>,
-    /// Whether paths are dealt to all `max_lanes` lanes, also where fewer would do.
+    /// Whether paths are distributed over all `max_lanes` lanes, also where fewer would do.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub balance: Option<bool>,
     /// Seed of the edges that the method `random` draws; that of the engine when left out.
@@ -43,26 +44,27 @@ pub struct Choice {
 /// The options of every engine that say how its routes get their lanes.
 #[derive(JsonSchema)]
 #[expect(dead_code, reason = "only its schema is used")]
-struct Options {
+struct LaneOptions {
     /// How routes get their lanes: a method, also with parameters (`random:seed=1`), or a table of
     /// `method`, `max_lanes`, `balance` and `seed`.
     lanes: Option<String>,
     /// Most data lanes that may be used, 1 to 15 (common hardware has 4 or 8).
     #[schemars(default = "common_lanes")]
     max_lanes: u8,
-    /// Whether routes are dealt to all `max_lanes` lanes, also where fewer would do.
+    /// Whether routes are distributed over all `max_lanes` lanes, also where fewer would do.
     #[schemars(default)]
     balance: bool,
 }
 
 /// The schema of the options of every engine: `lanes`, `max_lanes`, `balance`.
 pub fn schema() -> Value {
-    schemars::schema_for!(Options).to_value()
+    schemars::schema_for!(LaneOptions).to_value()
 }
 
-impl Choice {
-    /// Takes what is chosen of lanes out of the options of an engine: `lanes`, and beside it or in
-    /// it `max_lanes` and `balance`. The `seed` beside it stays where the engine `draws` itself.
+impl LaneChoice {
+    /// Removes the choice of lanes from the options of an engine and returns it: `lanes`, and
+    /// `max_lanes` and `balance` beside it or in it. The `seed` beside it stays in the options
+    /// where the engine `draws` itself.
     ///
     /// # Errors
     /// When a part is of the wrong type, unknown or given twice, or `max_lanes` is not 1 to 15.
@@ -109,14 +111,15 @@ impl Choice {
         self.max_lanes.unwrap_or(common_lanes())
     }
 
-    /// Whether routes are spread, whatever lanes their engine gives.
+    /// Whether the user asked for a method or for balance, so that lanes are assigned anew whatever
+    /// the engine assigned.
     pub fn chosen(&self) -> bool {
         self.method.is_some() || self.balance == Some(true)
     }
 
-    /// How, where it does.
-    pub fn spread(&self) -> Spread {
-        Spread {
+    /// The rules by which lanes are assigned, with defaults for what was left out.
+    pub fn spread(&self) -> LaneRules {
+        LaneRules {
             method: self.method.unwrap_or_default(),
             max_lanes: self.max_lanes(),
             balance: self.balance.unwrap_or(false),
@@ -124,13 +127,18 @@ impl Choice {
         }
     }
 
-    /// The routes of an engine with these `usual` lanes, on the lanes chosen.
+    /// Gives the routes of an engine with the default lanes `usual` the chosen lanes.
     ///
     /// # Errors
     /// As [`spread`].
-    pub fn give(&self, routing: Routing, usual: Usual, watch: &dyn Watch) -> Result<Routing, Stop> {
+    pub fn give(
+        &self,
+        routing: Routing,
+        usual: DefaultLanes,
+        watch: &dyn Watch,
+    ) -> Result<Routing, Stop> {
         let given = || (2..=self.max_lanes()).contains(&routing.lanes().count());
-        if !self.chosen() && (usual != Usual::Online || given()) {
+        if !self.chosen() && (usual != DefaultLanes::Online || given()) {
             return Ok(routing);
         }
         spread(routing, &self.spread(), watch)

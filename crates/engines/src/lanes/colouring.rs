@@ -1,16 +1,17 @@
-//! Colours for the vertices of a graph, neighbours differing.
+//! Graph colouring: neighbours get different colours.
 //!
 //! Source: Brelaz, "New methods to color the vertices of a graph", Communications of the ACM 22(4),
 //! 1979 (DSATUR).
 
-/// A colour for every vertex, from 0 on: first fit in the order of vertices, or DSATUR where that
-/// takes fewer. `neighbours` lists those of each vertex. O(n^2 + arcs * colours), n vertices.
+/// A colour for every vertex, from 0 on: by first fit in the order of vertices, or by DSATUR where
+/// that takes fewer colours. `neighbours` lists those of each vertex. O(n^2 + arcs * colours), n
+/// vertices.
 pub(super) fn colours(neighbours: &[Vec<u32>]) -> Vec<u32> {
     let (plain, saturated) = (first_fit(neighbours), dsatur(neighbours));
     if count(&saturated) < count(&plain) { saturated } else { plain }
 }
 
-/// How many colours there are.
+/// The number of colours in use.
 pub(super) fn count(colours: &[u32]) -> u32 {
     colours.iter().max().map_or(0, |most| most + 1)
 }
@@ -31,7 +32,8 @@ fn first_fit(neighbours: &[Vec<u32>]) -> Vec<u32> {
     colour
 }
 
-/// Next the vertex whose neighbours have most colours; of those the one with most neighbours.
+/// DSATUR: colours next the vertex whose neighbours have the most colours, among several the one
+/// with the most neighbours.
 fn dsatur(neighbours: &[Vec<u32>]) -> Vec<u32> {
     let n = neighbours.len();
     let mut colour = vec![NONE; n];

@@ -1,9 +1,11 @@
-//! Cycle by cycle: all paths over one edge of a cycle move to the next lane, until none is left.
+//! Breaks one cycle after the other: all paths over one of its edges move to the next lane, until
+//! no cycle is left.
 //!
 //! Source: Domke, Hoefler, Nagel, "Deadlock-free oblivious routing for arbitrary topologies", IPDPS
-//! 2011, section IV: the edge is the one that fewest paths take, that most take, or a random one.
+//! 2011, section IV: the edge is the one that the fewest paths use, the one that the most use, or a
+//! random one.
 
-use super::method::{Found, Method, Spread, too_few};
+use super::method::{LaneMethod, LaneRules, PathLanes, too_few};
 use super::paths::{each_path, turns_of};
 use base::seed::Stream;
 use base::{ChannelId, Interrupted, Stop, Watch};
@@ -11,23 +13,27 @@ use fabric::network::Topology;
 use fabric::tables::Routing;
 use fabric::turns::Dependencies;
 
-/// A lane for every path of `routing`.
+/// Assigns a lane to every path of `routing`.
 ///
 /// # Errors
 /// When `max_lanes` are not enough, or `watch` says stop.
-pub(super) fn lanes(routing: &Routing, how: &Spread, watch: &dyn Watch) -> Result<Found, Stop> {
+pub(super) fn lanes(
+    routing: &Routing,
+    rules: &LaneRules,
+    watch: &dyn Watch,
+) -> Result<PathLanes, Stop> {
     let dependencies = Dependencies::new(routing.topology());
     let mut lane_of = vec![0_u8; routing.entries()];
-    let mut random = Stream::new(how.seed, "edges of cycles", 0);
-    for lane in 0..how.max_lanes {
-        let mut users = Users::new(routing, &dependencies, &mut lane_of, lane, watch)?;
+    let mut random = Stream::new(rules.seed, "edges of cycles", 0);
+    for lane in 0..rules.max_lanes {
+        let mut users = DependencyUsers::new(routing, &dependencies, &mut lane_of, lane, watch)?;
         let mut moved = 0_u64;
-        let mut search = Search::new(routing.topology(), &dependencies);
+        let mut search = CycleSearch::new(routing.topology(), &dependencies);
         while let Some(cycle) = search.cycle(&users.count) {
-            watch.tick("lanes", lane.into(), how.max_lanes.into())?;
-            let edge = match how.method {
-                Method::Lightest => cycle.iter().min_by_key(|e| users.count[**e]),
-                Method::Heaviest => cycle.iter().rev().max_by_key(|e| users.count[**e]),
+            watch.tick("lanes", lane.into(), rules.max_lanes.into())?;
+            let edge = match rules.method {
+                LaneMethod::Lightest => cycle.iter().min_by_key(|e| users.count[**e]),
+                LaneMethod::Heaviest => cycle.iter().rev().max_by_key(|e| users.count[**e]),
                 _ => cycle.get(random.below(cycle.len() as u64) as usize),
             };
             users.leave(*edge.expect("a cycle has edges"), &mut lane_of);
@@ -35,25 +41,25 @@ pub(super) fn lanes(routing: &Routing, how: &Spread, watch: &dyn Watch) -> Resul
             moved += 1;
         }
         if moved == 0 {
-            return Ok(Found { lane_of, lanes: lane + 1 });
+            return Ok(PathLanes { lane_of, lanes: lane + 1 });
         }
     }
-    Err(too_few(how.max_lanes).into())
+    Err(too_few(rules.max_lanes).into())
 }
 
-/// Which paths of a lane take each dependency.
-struct Users<'a> {
+/// For each channel dependency, the paths of one lane that use it.
+struct DependencyUsers<'a> {
     routing: &'a Routing,
     dependencies: &'a Dependencies,
     lane: u8,
-    /// Paths on the lane, by dependency.
+    /// The number of paths on the lane that use each dependency.
     count: Vec<u32>,
-    /// Paths that were on the lane at first: those of dependency `d` from `first[d]` on.
+    /// The paths that were on the lane at first: those that use dependency `d` begin at `first[d]`.
     first: Vec<usize>,
     paths: Vec<u32>,
 }
 
-impl<'a> Users<'a> {
+impl<'a> DependencyUsers<'a> {
     fn new(
         routing: &'a Routing,
         dependencies: &'a Dependencies,
@@ -98,58 +104,60 @@ impl<'a> Users<'a> {
     }
 }
 
-/// A depth-first search for cycles that goes on where dependencies vanish.
-struct Search<'a> {
+/// A depth-first search for cycles that continues after dependencies were removed.
+struct CycleSearch<'a> {
     on: &'a Topology,
     dependencies: &'a Dependencies,
-    state: Vec<State>,
-    /// The way to where it is: a channel, and which of its dependencies is looked at.
-    way: Vec<(ChannelId, usize)>,
+    state: Vec<VisitState>,
+    /// The current path of the search: channels, each with the dependency that is followed from it.
+    path: Vec<(ChannelId, usize)>,
     next_root: usize,
 }
 
+/// Whether the search has reached a channel.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum State {
+enum VisitState {
     New,
-    OnWay,
+    OnPath,
     Done,
 }
 
-impl<'a> Search<'a> {
+impl<'a> CycleSearch<'a> {
     fn new(on: &'a Topology, dependencies: &'a Dependencies) -> Self {
-        let state = vec![State::New; on.graph().links() * 2];
-        Self { on, dependencies, state, way: Vec::new(), next_root: 0 }
+        let state = vec![VisitState::New; on.graph().links() * 2];
+        Self { on, dependencies, state, path: Vec::new(), next_root: 0 }
     }
 
-    /// The dependencies of the next cycle, in order; `None` when there is none. After a cycle at
-    /// least one of its dependencies must vanish, and [`Search::cut`] be told.
+    /// The dependencies of the next cycle, in order; `None` when there is none. Before the next
+    /// call at least one of them must have lost its last user, and [`CycleSearch::cut`] must be
+    /// called.
     fn cycle(&mut self, count: &[u32]) -> Option<Vec<usize>> {
         loop {
-            let Some(&(at, slot)) = self.way.last() else {
+            let Some(&(at, slot)) = self.path.last() else {
                 let root =
-                    (self.next_root..self.state.len()).find(|&c| self.state[c] == State::New);
+                    (self.next_root..self.state.len()).find(|&c| self.state[c] == VisitState::New);
                 self.next_root = root?;
                 self.enter(ChannelId::from(self.next_root));
                 continue;
             };
             let own = self.dependencies.of_channel(at);
             let Some(used) = (own.start + slot..own.end).find(|&d| count[d] > 0) else {
-                self.state[at.0 as usize] = State::Done;
-                self.way.pop();
-                if let Some(last) = self.way.last_mut() {
+                self.state[at.0 as usize] = VisitState::Done;
+                self.path.pop();
+                if let Some(last) = self.path.last_mut() {
                     last.1 += 1;
                 }
                 continue;
             };
             let slot = used - own.start;
-            self.way.last_mut().expect("just seen").1 = slot;
+            self.path.last_mut().expect("just seen").1 = slot;
             let to = self.on.graph().channels(self.on.head(at).switch.ix())[slot];
             match self.state[to.0 as usize] {
-                State::New => self.enter(to),
-                State::Done => self.way.last_mut().expect("just seen").1 += 1,
-                State::OnWay => {
-                    let begin = self.way.iter().position(|(c, _)| *c == to);
-                    let part = &self.way[begin.expect("it is on the way")..];
+                VisitState::New => self.enter(to),
+                VisitState::Done => self.path.last_mut().expect("just seen").1 += 1,
+                VisitState::OnPath => {
+                    let begin = self.path.iter().position(|(c, _)| *c == to);
+                    let part = &self.path[begin.expect("it is on the path")..];
                     let edge = |&(c, slot): &(ChannelId, usize)| {
                         self.dependencies.of_channel(c).start + slot
                     };
@@ -159,21 +167,21 @@ impl<'a> Search<'a> {
         }
     }
 
-    /// Goes back to where the way is still one.
+    /// Shortens the current path to the part whose dependencies still have users.
     fn cut(&mut self, count: &[u32]) {
         let broken = |(c, slot): &(ChannelId, usize)| {
             count[self.dependencies.of_channel(*c).start + slot] == 0
         };
-        if let Some(at) = self.way.iter().position(broken) {
-            for (c, _) in self.way.drain(at + 1..) {
-                self.state[c.0 as usize] = State::New;
+        if let Some(at) = self.path.iter().position(broken) {
+            for (c, _) in self.path.drain(at + 1..) {
+                self.state[c.0 as usize] = VisitState::New;
                 self.next_root = self.next_root.min(c.0 as usize);
             }
         }
     }
 
     fn enter(&mut self, c: ChannelId) {
-        self.state[c.0 as usize] = State::OnWay;
-        self.way.push((c, 0));
+        self.state[c.0 as usize] = VisitState::OnPath;
+        self.path.push((c, 0));
     }
 }

@@ -1,15 +1,16 @@
-//! One lane a hop: the first hop of every path on lane 0, the next on lane 1, and so on.
+//! One lane per hop: the first hop of every path uses lane 0, the next lane 1, and so on.
 //!
 //! Source: Blach, Besta, De Sensi, Domke, Harake, Li, Iff, Konieczny, Lakhotia, Kubicek, Ferrari,
 //! Petrini, Hoefler, "A high-performance design, implementation, deployment, and evaluation of the
-//! Slim Fly network", NSDI 2024 (its deadlock avoidance): lanes rise along every path, so that
-//! none can wait for itself. A switch knows the in-port and the service level: in-ports of
-//! endpoints mean the first hop. Where no path has more than three hops, a path of three carries
-//! the colour of its second switch, and switches linked by a second hop have different colours: a
-//! switch that sees its own colour is at the second hop, any other at the third.
+//! Slim Fly network", NSDI 2024 (its deadlock avoidance): lanes rise along every path, so no cycle
+//! of packets can wait for each other. A switch knows the in-port and the service level of a
+//! packet. An in-port from an endpoint means the first hop. Where no path has more than three hops,
+//! a path of three hops carries the colour of its second switch as its level, and the two ends of
+//! any second hop have different colours. So a switch that sees its own colour is at the second
+//! hop, any other switch at the third.
 //!
-//! Longer paths, and those for which 15 colours are not enough, get the first service level whose
-//! tables do not yet say otherwise at any of their hops.
+//! Longer paths, and paths for which 15 colours are not enough, get the first service level whose
+//! tables do not contradict them at any of their hops.
 
 use super::colouring::{colours, count};
 use super::method::MOST_LANES;
@@ -18,13 +19,14 @@ use base::{ChannelId, Interrupted, Refusal, Stop, SwitchId, Watch};
 use fabric::network::{Peer, Topology};
 use fabric::tables::{Bundles, Lanes, PortPairs, PortTables, Routing, ServiceLevels, Sl2Vl};
 
-/// Lanes by hop for `routing`; with `balance` the lanes that are left are dealt to the hops, and
-/// the ports and levels of a switch in turn to those of a hop.
+/// Assigns lanes by hop to `routing`. With `balance`, the remaining lanes are distributed over the
+/// hops, and the ports and levels of a switch use the lanes of a hop in turn.
 ///
 /// # Errors
-/// When a path has more hops than there are lanes, or 16 service levels cannot tell the hops apart.
+/// When a path has more hops than there are lanes, or when 16 service levels cannot distinguish the
+/// hops.
 ///
-/// [`Stop::Interrupted`] when `watch` says so.
+/// [`Stop::Interrupted`] when `watch` asks to stop.
 pub(super) fn lanes(
     routing: Routing,
     max_lanes: u8,
@@ -43,7 +45,7 @@ pub(super) fn lanes(
     let lanes = if balance { usize::from(max_lanes) } else { longest };
     let colour = if longest <= 3 { colours_of(on, &thirds) } else { None };
     let (levels, tables) = if let Some(colour) = colour {
-        // a switch sees that a packet is at its second hop by its own colour, or none
+        // a packet at its second hop carries the switch's own colour, or none
         let hop = |s: SwitchId, _, _| {
             let own = 1 + colour[s.ix()] as usize;
             std::array::from_fn(|sl| if sl == 0 || sl == own { 1 } else { 2 })
@@ -63,16 +65,16 @@ pub(super) fn lanes(
     Ok(routing.with_lanes(Lanes::new(levels, Sl2Vl::PerPort(tables))))
 }
 
-/// Which hop a packet is at, by switch, in-port, out-port and service level.
-struct Hops {
+/// The hop number of a packet, by switch, in-port, out-port and service level.
+struct HopTable {
     pairs: PortPairs,
     hop: Vec<[u8; 16]>,
 }
 
-/// No path with this level passes here.
+/// The entry of a level that no path between two ports uses.
 const ANY: u8 = u8::MAX;
 
-impl Hops {
+impl HopTable {
     fn new(on: &Topology) -> Self {
         let pairs = PortPairs::new(on);
         let hop = vec![[ANY; 16]; pairs.count()];
@@ -84,8 +86,8 @@ impl Hops {
     }
 }
 
-/// SL2VL tables: hop `h` on the lanes h, h + `longest`, ... below `lanes`, in turn. `hop_of` tells
-/// the hop of each level by switch, in-port and out-port.
+/// SL2VL tables in which hop `h` uses the lanes h, h + `longest`, ... below `lanes`, in turn.
+/// `hop_of` returns the hop of each service level by switch, in-port and out-port.
 fn tables(
     on: &Topology,
     longest: usize,
@@ -105,8 +107,9 @@ fn tables(
                 }
                 let hops = hop_of(s, input, output);
                 std::array::from_fn(|sl: usize| {
-                    let told = if fresh || hops[sl] == ANY { 0 } else { usize::from(hops[sl]) };
-                    let hop = told.min(longest - 1);
+                    let known_hop =
+                        if fresh || hops[sl] == ANY { 0 } else { usize::from(hops[sl]) };
+                    let hop = known_hop.min(longest - 1);
                     let own = (lanes - hop).div_ceil(longest);
                     let turn = usize::from(input) + usize::from(output) + sl;
                     (hop + longest * (turn % own)) as u8
@@ -117,7 +120,8 @@ fn tables(
     Ok(tables)
 }
 
-/// The most hops of a path, at least 1, and by channel whether it is the second of three hops.
+/// The most hops of a path, at least 1, and for each channel whether it is the second of three
+/// hops.
 fn lengths(routing: &Routing, watch: &dyn Watch) -> Result<(usize, Vec<bool>), Interrupted> {
     let on = routing.topology();
     let (mut longest, mut seconds) = (1, vec![false; on.links().len() * 2]);
@@ -131,7 +135,7 @@ fn lengths(routing: &Routing, watch: &dyn Watch) -> Result<(usize, Vec<bool>), I
             for &(s, _) in if i == 0 { bundle.sources } else { bundle.differing } {
                 let mut turns = routing.walk(bundle.layer, t, s).turns();
                 let (first, second) = (turns.next(), turns.next());
-                // who goes round in a circle goes on for ever
+                // the limit ends the walk along a route that is a cycle
                 let rest = turns.take(on.switches().len()).count();
                 let hops = 1 + usize::from(first.is_some()) + usize::from(second.is_some()) + rest;
                 longest = longest.max(hops);
@@ -156,8 +160,8 @@ fn channels(turns: impl Iterator<Item = (ChannelId, ChannelId)>) -> Vec<ChannelI
     all
 }
 
-/// A colour for every switch, other ones for the ends of each of these channels; `None` when there
-/// are more than 15 colours.
+/// Colours the switches so that the two ends of each channel in `seconds` differ; `None` when that
+/// takes more than 15 colours.
 fn colours_of(on: &Topology, seconds: &[bool]) -> Option<Vec<u32>> {
     let mut linked: Vec<Vec<u32>> = vec![Vec::new(); on.switches().len()];
     for c in (0..seconds.len()).filter(|&c| seconds[c]).map(ChannelId::from) {
@@ -172,7 +176,8 @@ fn colours_of(on: &Topology, seconds: &[bool]) -> Option<Vec<u32>> {
     (count(&colour) <= 15).then_some(colour)
 }
 
-/// Level 0 for paths of at most two hops, 1 + the colour of its second switch for one of three.
+/// Service levels: 0 for paths of at most two hops, 1 + the colour of the second switch for paths
+/// of three.
 fn levels_of(routing: &Routing, colour: &[u32], watch: &dyn Watch) -> Result<Vec<u8>, Interrupted> {
     let mut level_of = vec![0_u8; routing.entries()];
     each_path(routing, &mut level_of, 0, watch, |_, own, turns| {
@@ -183,14 +188,15 @@ fn levels_of(routing: &Routing, colour: &[u32], watch: &dyn Watch) -> Result<Vec
     Ok(level_of)
 }
 
-/// The first level for every path whose tables agree with its hops. O(hops of all paths * levels).
-fn first_fit(routing: &Routing, level_of: &mut [u8], watch: &dyn Watch) -> Result<Hops, Stop> {
+/// Gives every path the first service level whose tables agree with its hops. O(hops of all paths *
+/// levels).
+fn first_fit(routing: &Routing, level_of: &mut [u8], watch: &dyn Watch) -> Result<HopTable, Stop> {
     let on = routing.topology();
-    let mut hops = Hops::new(on);
+    let mut hops = HopTable::new(on);
     let mut stuck = false;
     each_path(routing, level_of, 0, watch, |_, own, turns| {
-        let way = channels(turns);
-        let pairs = way.windows(2).zip(1..).map(|(pair, hop)| {
+        let path = channels(turns);
+        let pairs = path.windows(2).zip(1..).map(|(pair, hop)| {
             let (head, tail) = (on.head(pair[0]), on.tail(pair[1]));
             (hops.at(head.switch, head.port, tail.port), hop)
         });

@@ -1,15 +1,15 @@
-//! How paths get their lanes: the methods, their limits, and what each finds.
+//! The methods by which paths get their lanes, with their limits and results.
 
 use base::Refusal;
 use fabric::size::RouteWork;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// How paths get their lanes.
+/// A method by which paths get their virtual lanes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
-pub enum Method {
-    /// Path by path, each to the first lane in which it closes no cycle.
+pub enum LaneMethod {
+    /// Path by path: each takes the first lane in which it closes no cycle.
     #[default]
     Online,
     /// Cycle by cycle: the paths over the cycle's edge that fewest take move to the next lane.
@@ -18,12 +18,12 @@ pub enum Method {
     Heaviest,
     /// Cycle by cycle: the paths over a random edge of the cycle move to the next lane.
     Random,
-    /// One lane a hop, told apart by in-port and by the colours of switches.
+    /// One lane per hop: a switch knows the hop by the in-port and by the colours of switches.
     Hops,
 }
 
-impl Method {
-    /// All of them.
+impl LaneMethod {
+    /// All methods.
     pub const ALL: [Self; 5] =
         [Self::Online, Self::Lightest, Self::Heaviest, Self::Random, Self::Hops];
 
@@ -39,23 +39,24 @@ impl Method {
     }
 }
 
-/// A method with its limits.
+/// The rules by which paths get lanes: a method with its parameters.
 #[derive(Debug, Clone, Copy)]
-pub struct Spread {
+pub struct LaneRules {
     /// How paths get their lanes.
-    pub method: Method,
+    pub method: LaneMethod,
     /// Most data lanes, 1 to 15.
     pub max_lanes: u8,
-    /// Whether paths are then dealt to the lanes that are left, so that all `max_lanes` carry some.
+    /// Whether paths are then distributed over the remaining lanes, so that all `max_lanes` lanes
+    /// carry some.
     pub balance: bool,
     /// Seed of the random edges.
     pub seed: u64,
 }
 
-impl Spread {
-    /// The kind of work that it is.
+impl LaneRules {
+    /// The kind of work, for estimates of time and memory.
     pub fn work(&self) -> RouteWork {
-        if self.method == Method::Hops && !self.balance {
+        if self.method == LaneMethod::Hops && !self.balance {
             RouteWork::Hops
         } else {
             RouteWork::Lanes
@@ -63,13 +64,13 @@ impl Spread {
     }
 }
 
-/// A lane for every path: entry `(layer * terminals + terminal) * switches + source switch`.
-pub(super) struct Found {
+/// The lane of every path: entry `(layer * terminals + terminal) * switches + source switch`.
+pub(super) struct PathLanes {
     pub(super) lane_of: Vec<u8>,
     pub(super) lanes: u8,
 }
 
-/// Most data lanes.
+/// The largest number of data lanes that InfiniBand allows.
 pub(super) const MOST_LANES: u8 = 15;
 
 pub(super) fn too_few(max_lanes: u8) -> Refusal {

@@ -1,13 +1,14 @@
-//! Virtual lanes for given routes: paths are spread so that no lane's dependencies form a cycle.
+//! Virtual lanes for given routes: paths are distributed over lanes so that no lane's dependencies
+//! form a cycle.
 //!
 //! Source: Dally & Seitz, "Deadlock-free message routing in multiprocessor interconnection
 //! networks", IEEE Transactions on Computers 36(5), 1987: a lane is free of deadlock when its
-//! channel dependency graph has no cycle. Each method says in its file where it comes from.
+//! channel dependency graph has no cycle. The file of each method names its own source.
 
 use base::{Refusal, Stop, Watch};
 use fabric::tables::{Lanes, Routing, ServiceLevels, Sl2Vl};
-use method::{Found, MOST_LANES};
-use rows::Rows;
+use method::{MOST_LANES, PathLanes};
+use rows::DistinctRows;
 
 pub(crate) mod acyclic;
 mod balance;
@@ -22,42 +23,46 @@ pub(crate) mod order;
 pub(crate) mod paths;
 mod rows;
 
-pub use choice::{Choice, Usual, schema};
-pub use method::{Method, Spread};
+pub use choice::{DefaultLanes, LaneChoice, schema};
+pub use method::{LaneMethod, LaneRules};
 
-/// The data lanes of common hardware, which engines use unless told otherwise.
+/// The number of data lanes of common hardware, which engines use by default.
 pub const fn common_lanes() -> u8 {
     8
 }
 
-/// The routes of `routing` on lanes without cycles: on one where that does, whatever the method.
+/// Assigns lanes to the routes of `routing` so that no lane has a cycle. Where one lane has none,
+/// the routes stay on it, whatever the method.
 ///
-/// Time by method: see [`break_cycles`] for `Online`; `Hops` O(hops of all routes); the others add
-/// the turns of all routes for each lane, and the channels for each cycle found.
+/// Time by method: see [`break_cycles`] for `Online`; `Hops` takes O(hops of all routes); the
+/// others add the turns of all routes for each lane, and the channels for each cycle found.
 ///
 /// # Errors
 /// When `max_lanes` is not 1 to 15 or not enough, when `Hops` needs more than 16 service levels, or
 /// `watch` says stop.
-pub fn spread(routing: Routing, how: &Spread, watch: &dyn Watch) -> Result<Routing, Stop> {
-    let max_lanes = how.max_lanes;
+pub fn spread(routing: Routing, rules: &LaneRules, watch: &dyn Watch) -> Result<Routing, Stop> {
+    let max_lanes = rules.max_lanes;
     if !(1..=MOST_LANES).contains(&max_lanes) {
         let why = format!("{max_lanes} lanes");
         return Err(Refusal::new("max_lanes", why, "1 to 15 data lanes").into());
     }
     let routing = routing.with_lanes(Lanes::single());
     let found = if acyclic::is_free(&routing, watch)? {
-        if !how.balance {
+        if !rules.balance {
             return Ok(routing);
         }
-        Found { lane_of: vec![0; routing.entries()], lanes: 1 }
+        PathLanes { lane_of: vec![0; routing.entries()], lanes: 1 }
     } else {
-        match how.method {
-            Method::Online => online::lanes(&routing, &Rows::of(&routing), max_lanes, watch)?,
-            Method::Hops => return hops::lanes(routing, max_lanes, how.balance, watch),
-            _ => cycles::lanes(&routing, how, watch)?,
+        match rules.method {
+            LaneMethod::Online => {
+                online::lanes(&routing, &DistinctRows::of(&routing), max_lanes, watch)?
+            }
+            LaneMethod::Hops => return hops::lanes(routing, max_lanes, rules.balance, watch),
+            _ => cycles::lanes(&routing, rules, watch)?,
         }
     };
-    let found = if how.balance { balance::over(&routing, found, max_lanes, watch)? } else { found };
+    let found =
+        if rules.balance { balance::over(&routing, found, max_lanes, watch)? } else { found };
     if found.lanes == 1 {
         return Ok(routing);
     }
@@ -65,41 +70,42 @@ pub fn spread(routing: Routing, how: &Spread, watch: &dyn Watch) -> Result<Routi
     Ok(routing.with_lanes(Lanes::new(levels, Sl2Vl::modulo(found.lanes))))
 }
 
-/// [`spread`] path by path, over as few lanes as that finds, service level = lane.
+/// [`spread`] with the method `Online`, which assigns lanes path by path and takes as few as it
+/// finds. The service level is the lane.
 ///
-/// Paths of at most two hops: O(hops of all routes). Longer ones: besides, for each turn the part
-/// of its lane's order that it spans, at most once a lane.
+/// Paths of at most two hops take O(hops of all routes). Longer ones also take, for each turn, the
+/// part of its lane's order that the turn spans, at most once per lane.
 ///
 /// # Errors
 /// When `max_lanes` is not 1 to 15 or not enough, or `watch` says stop.
 pub fn break_cycles(routing: Routing, max_lanes: u8, watch: &dyn Watch) -> Result<Routing, Stop> {
-    let how = Spread { method: Method::Online, max_lanes, balance: false, seed: 0 };
-    spread(routing, &how, watch)
+    let rules = LaneRules { method: LaneMethod::Online, max_lanes, balance: false, seed: 0 };
+    spread(routing, &rules, watch)
 }
 
-/// What one method needs.
+/// The number of lanes that one method needs.
 #[derive(Debug, Clone)]
-pub struct Need {
+pub struct MethodLanes {
     /// The method.
-    pub method: Method,
-    /// Data lanes and service levels that it needs, or why 15 lanes or 16 levels are not enough.
+    pub method: LaneMethod,
+    /// Data lanes and service levels, or why 15 lanes or 16 levels are not enough.
     pub lanes: Result<(u8, u8), Refusal>,
 }
 
-/// How many lanes each method needs for the routes of `routing`.
+/// Counts the lanes that each method needs for the routes of `routing`.
 ///
 /// # Errors
 /// [`Stop::Interrupted`] when `watch` says stop.
-pub fn needed(routing: &Routing, seed: u64, watch: &dyn Watch) -> Result<Vec<Need>, Stop> {
+pub fn needed(routing: &Routing, seed: u64, watch: &dyn Watch) -> Result<Vec<MethodLanes>, Stop> {
     let mut all = Vec::new();
-    for method in Method::ALL {
-        let how = Spread { method, max_lanes: 15, balance: false, seed };
-        let lanes = match spread(routing.clone(), &how, watch) {
+    for method in LaneMethod::ALL {
+        let rules = LaneRules { method, max_lanes: 15, balance: false, seed };
+        let lanes = match spread(routing.clone(), &rules, watch) {
             Ok(done) => Ok((done.lanes().count(), done.lanes().levels().in_use().len() as u8)),
             Err(Stop::Refused(refusal)) => Err(refusal),
             Err(stopped @ Stop::Interrupted(_)) => return Err(stopped),
         };
-        all.push(Need { method, lanes });
+        all.push(MethodLanes { method, lanes });
     }
     Ok(all)
 }

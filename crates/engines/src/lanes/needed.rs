@@ -1,6 +1,6 @@
-//! How many lanes each method needs, as a measure.
+//! The measure `lanes_needed`: the number of lanes that each method needs.
 
-use super::{Need as Of, needed};
+use super::{MethodLanes, needed};
 use base::stage::{Better, Kind};
 use base::{Metric, Need, Stage, Stop, Watch};
 use fabric::size::{RouteWork, Size};
@@ -10,37 +10,38 @@ use serde::{Deserialize, Serialize};
 
 /// How many virtual lanes each method needs to make given routes free of deadlock.
 ///
-/// What the methods do is in docs/routing.md.
+/// The methods are described in docs/routing.md.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
-pub struct Params {
+pub struct LanesNeededParams {
     /// Seed of the method `random`.
     pub seed: u64,
 }
 
-/// What each method needs.
+/// The number of lanes that each method needs.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
-pub struct Record {
-    /// A method after the other.
-    pub methods: Vec<Method>,
+pub struct LanesNeededRecord {
+    /// One row for each method.
+    pub methods: Vec<LanesNeededRow>,
 }
 
-/// What a method needs.
+/// The lanes and service levels that one method needs.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
-pub struct Method {
+#[schemars(rename = "Method")]
+pub struct LanesNeededRow {
     /// `online`, `lightest`, `heaviest`, `random` or `hops`.
     pub method: &'static str,
-    /// Data lanes; none where 15 lanes or 16 levels are not enough.
+    /// Data lanes; none where 15 lanes or 16 service levels are not enough.
     pub lanes: Option<u8>,
     /// Service levels; none where 15 lanes or 16 levels are not enough.
     pub service_levels: Option<u8>,
-    /// Why they are not enough; only then.
+    /// Why 15 lanes or 16 service levels are not enough; only then.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub why: Option<String>,
 }
 
-impl From<&Of> for Method {
-    fn from(need: &Of) -> Self {
+impl From<&MethodLanes> for LanesNeededRow {
+    fn from(need: &MethodLanes) -> Self {
         let lanes = need.lanes.as_ref();
         Self {
             method: need.method.name(),
@@ -51,7 +52,7 @@ impl From<&Of> for Method {
     }
 }
 
-impl Stage for Params {
+impl Stage for LanesNeededParams {
     const NAME: &'static str = "lanes_needed";
     const COLUMNS: &'static [Metric] = &[
         Metric::new(
@@ -96,8 +97,8 @@ impl Stage for Params {
         ),
     ];
 
-    type On<'a> = &'a Routing;
-    type Record = Record;
+    type Input<'a> = &'a Routing;
+    type Record = LanesNeededRecord;
 
     fn examples() -> Vec<Self> {
         vec![Self::default(), Self { seed: 3 }]
@@ -107,7 +108,9 @@ impl Stage for Params {
         Size::of(on.topology(), threads).along(on, RouteWork::Lanes)
     }
 
-    fn run(&self, on: &Routing, watch: &dyn Watch) -> Result<Record, Stop> {
-        Ok(Record { methods: needed(on, self.seed, watch)?.iter().map(Method::from).collect() })
+    fn run(&self, on: &Routing, watch: &dyn Watch) -> Result<LanesNeededRecord, Stop> {
+        Ok(LanesNeededRecord {
+            methods: needed(on, self.seed, watch)?.iter().map(LanesNeededRow::from).collect(),
+        })
     }
 }

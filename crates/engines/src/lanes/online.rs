@@ -1,34 +1,34 @@
-//! Path by path: each goes to the first lane in which it closes no cycle.
+//! Assigns lanes path by path: each path takes the first lane in which it closes no cycle.
 //!
 //! Source: Skeie, Lysne, Theiss, "Layered shortest path (LASH) routing in irregular system area
 //! networks", IPDPS 2002.
 //!
 //! Every lane keeps an order of all channels in which each of its turns goes forward. Lane 0 starts
-//! from the order of channel numbers, every further lane from its predecessor's order reversed: a
-//! turn that was refused there goes forward here. So two lanes always suffice when no path has more
-//! than two hops, and then the orders stay as they are, which also shares the paths out evenly.
-//! Paths with the same turns get the same lane, whichever comes first: what a lane took or refused
-//! it will take or refuse again.
+//! from the order of channel numbers, every further lane from the reversed order of the lane
+//! before: a turn that was refused there goes forward here. So two lanes always suffice when no
+//! path has more than two hops. The orders then stay as they are, which also distributes the paths
+//! evenly. Paths with the same turns get the same lane in any order: a lane decides again as it did
+//! before.
 
-use super::method::{Found, too_few};
-use super::order::Order;
-use super::rows::Rows;
+use super::method::{PathLanes, too_few};
+use super::order::TurnOrder;
+use super::rows::DistinctRows;
 use base::{Interrupted, Stop, SwitchId, TerminalId, Watch};
 use fabric::network::Topology;
 use fabric::tables::{Hops, Routing};
 use fabric::turns::Dependencies;
 
-/// A lane for every path of `routing`, whose distinct `rows` are known and whose turns have a
+/// Assigns a lane to every path of `routing`. `rows` are its distinct rows, and its turns have a
 /// cycle.
 ///
 /// # Errors
 /// When `max_lanes` are not enough, or `watch` says stop.
 pub(super) fn lanes(
     routing: &Routing,
-    rows: &Rows,
+    rows: &DistinctRows,
     max_lanes: u8,
     watch: &dyn Watch,
-) -> Result<Found, Stop> {
+) -> Result<PathLanes, Stop> {
     let mut lane_of = vec![0_u8; routing.entries()];
     let lanes = if by_number(routing, rows, &mut lane_of, watch)? {
         2
@@ -42,14 +42,14 @@ pub(super) fn lanes(
     for &(row, of) in &rows.alike {
         lane_of.copy_within(of * switches..(of + 1) * switches, row * switches);
     }
-    Ok(Found { lane_of, lanes })
+    Ok(PathLanes { lane_of, lanes })
 }
 
-/// Lane 0 for every path whose turn is to a channel of higher number, lane 1 for the others; false
-/// when a path has more than one turn.
+/// Assigns lane 0 to every path whose turn leads to a channel of higher number, and lane 1 to the
+/// others. Returns false when a path has more than one turn.
 fn by_number(
     routing: &Routing,
-    rows: &Rows,
+    rows: &DistinctRows,
     lane_of: &mut [u8],
     watch: &dyn Watch,
 ) -> Result<bool, Interrupted> {
@@ -66,10 +66,11 @@ fn by_number(
     Ok(short)
 }
 
-/// Each path to the first lane whose order can take it; how many lanes that needs.
+/// Assigns each path to the first lane whose order can take its turns. Returns the number of lanes
+/// in use.
 fn one_by_one(
     routing: &Routing,
-    rows: &Rows,
+    rows: &DistinctRows,
     lane_of: &mut [u8],
     max_lanes: u8,
     watch: &dyn Watch,
@@ -77,7 +78,7 @@ fn one_by_one(
     lane_of.fill(0);
     let on = routing.topology();
     let dependencies = Dependencies::new(on);
-    let mut order = Order::new(on, &dependencies);
+    let mut order = TurnOrder::new(on, &dependencies);
     for lane in 0..max_lanes {
         let mut moved = false;
         each_row(routing, rows, watch, |row, sources, hops| {
@@ -98,11 +99,11 @@ fn one_by_one(
     Err(too_few(max_lanes).into())
 }
 
-/// Calls `visit` with the place of every distinct row in the table, the sources of paths there and
-/// their hops, as long as it says true.
+/// Calls `visit` for every distinct row, as long as it returns true: with the place of the row in
+/// the table, the sources of its paths and their hops.
 fn each_row(
     routing: &Routing,
-    rows: &Rows,
+    rows: &DistinctRows,
     watch: &dyn Watch,
     mut visit: impl FnMut(usize, &[SwitchId], &Hops) -> bool,
 ) -> Result<(), Interrupted> {
@@ -145,11 +146,11 @@ mod tests {
         engine.route(&serde_json::Map::new(), &on, layers, &Quiet).expect("routed")
     }
 
-    /// Path by path over all rows; with `fixed` a lane's order stays as it is.
+    /// Assigns lanes path by path over all rows; with `fixed` the order of a lane never changes.
     fn plainly(routing: &Routing, fixed: bool) -> (Vec<u8>, u8) {
         let on = routing.topology();
         let dependencies = Dependencies::new(on);
-        let mut order = Order::new(on, &dependencies);
+        let mut order = TurnOrder::new(on, &dependencies);
         let mut lane_of = vec![0; routing.entries()];
         for lane in 0..15 {
             let forward = |(a, b): (ChannelId, ChannelId)| (a < b) == (lane % 2 == 0);
@@ -186,7 +187,7 @@ mod tests {
         ] {
             for name in ["sssp", "lash"] {
                 let routing = routing(inline, name, layers);
-                let rows = Rows::of(&routing);
+                let rows = DistinctRows::of(&routing);
                 let count = routing.destinations().count();
                 assert_eq!(rows.distinct.len() + rows.alike.len(), count, "{inline}");
                 assert!(name == "sssp" || !rows.alike.is_empty(), "{inline}: lash knows switches");
@@ -200,7 +201,7 @@ mod tests {
     #[test]
     fn one_lane_is_too_few_where_two_are_needed() {
         let routing = routing("slim_fly:q=5,p=1", "sssp", 1);
-        let rows = Rows::of(&routing);
+        let rows = DistinctRows::of(&routing);
         assert!(lanes(&routing, &rows, 1, &Quiet).is_err());
         assert!(lanes(&routing, &rows, 2, &Quiet).is_ok());
     }

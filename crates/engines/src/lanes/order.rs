@@ -1,4 +1,5 @@
-//! An order of channels that grows with the turns taken: tells at once what would close a cycle.
+//! An incremental topological order of channels: it says at once whether a new turn would close a
+//! cycle.
 //!
 //! Source: Marchetti-Spaccamela, Nanni, Rohnert, "Maintaining a topological order under edge
 //! insertions", Information Processing Letters 59, 1996, with the search in both directions of
@@ -9,57 +10,60 @@ use base::ChannelId;
 use fabric::network::Topology;
 use fabric::turns::Dependencies;
 
-/// A channel, and the lane on it.
-pub(crate) type Held = (ChannelId, u8);
+/// A virtual channel: a channel and a lane on it.
+pub(crate) type VirtualChannel = (ChannelId, u8);
 
-/// The turns taken, and an order of the (channel, lane) pairs in which they all go forward.
-pub(crate) struct Order<'a> {
+/// The turns taken so far, and an order of the virtual channels in which they all go forward.
+pub(crate) struct TurnOrder<'a> {
     dependencies: &'a Dependencies,
     lanes: usize,
-    /// By pair (`channel * lanes + lane`): a number that grows along the order.
+    /// By virtual channel (`channel * lanes + lane`): a number that grows along the order.
     position: Vec<u64>,
-    /// By pair: the one before and the one after in the order, [`NONE`] at its ends.
+    /// By virtual channel: its neighbours in the order, the one before and the one after, [`NONE`]
+    /// at the ends.
     near: Vec<[u32; 2]>,
-    state: Vec<Turn>,
-    after: Lists,
-    before: Lists,
+    state: Vec<TurnState>,
+    after: AdjacencyLists,
+    before: AdjacencyLists,
     mark: Vec<u32>,
     marks: u32,
-    /// What was taken and refused since it was settled, in order.
-    taken: Vec<(Held, Held)>,
+    /// The turns that were taken and refused since the last [`TurnOrder::settle`], in order.
+    taken: Vec<(VirtualChannel, VirtualChannel)>,
     refused: Vec<usize>,
 }
 
-/// How much was taken and refused since an order was settled.
+/// A state of a [`TurnOrder`] to return to: how many turns were taken and refused since it was
+/// settled.
 #[derive(Clone, Copy)]
-pub(crate) struct Mark {
+pub(crate) struct Checkpoint {
     taken: usize,
     refused: usize,
 }
 
-/// No pair.
+/// The index that means "no virtual channel".
 const NONE: u32 = u32::MAX;
 
-/// Distance of the positions of two pairs that follow one another when they are numbered anew. So
-/// small in unit tests that they are often.
+/// The distance between neighbouring positions after a renumbering. It is small in unit tests, so
+/// that they renumber often.
 const SPACING: u64 = if cfg!(test) { 4 } else { 1 << 40 };
 
-/// What is known of a turn. Turns only come in, so one that closes a cycle always will.
+/// What is known about a turn. A refused turn stays refused, because turns are only added.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Turn {
+enum TurnState {
     Unknown,
     Taken,
     Refused,
 }
 
-impl<'a> Order<'a> {
-    /// No turns yet on one lane, channels in the order of their numbers.
+impl<'a> TurnOrder<'a> {
+    /// An order without turns on one lane, with the channels by their numbers.
     pub(crate) fn new(on: &Topology, dependencies: &'a Dependencies) -> Self {
         let position: Vec<u32> = (0..on.graph().links() as u32 * 2).collect();
         Self::with_positions(dependencies, 1, &position)
     }
 
-    /// No turns yet, on several lanes: pair `channel * lanes + lane` at `position`.
+    /// An order without turns on several lanes, with virtual channel `channel * lanes + lane` at
+    /// `position`.
     pub(crate) fn with_positions(
         dependencies: &'a Dependencies,
         lanes: usize,
@@ -75,9 +79,9 @@ impl<'a> Order<'a> {
             lanes,
             position: vec![0; pairs],
             near: vec![[NONE; 2]; pairs],
-            state: vec![Turn::Unknown; dependencies.count() * lanes * lanes],
-            after: Lists::new(pairs),
-            before: Lists::new(pairs),
+            state: vec![TurnState::Unknown; dependencies.count() * lanes * lanes],
+            after: AdjacencyLists::new(pairs),
+            before: AdjacencyLists::new(pairs),
             mark: vec![0; pairs],
             marks: 0,
             taken: Vec::new(),
@@ -87,7 +91,7 @@ impl<'a> Order<'a> {
         own
     }
 
-    /// Puts all pairs in this order.
+    /// Sorts all virtual channels in this order.
     fn arrange(&mut self, order: &[u32]) {
         let pair = |i: Option<usize>| i.and_then(|i| order.get(i)).copied().unwrap_or(NONE);
         for (i, &v) in order.iter().enumerate() {
@@ -96,14 +100,14 @@ impl<'a> Order<'a> {
         }
     }
 
-    /// All pairs in order.
+    /// All virtual channels in order.
     fn order(&self) -> Vec<u32> {
         let mut order: Vec<u32> = (0..self.position.len() as u32).collect();
         order.sort_unstable_by_key(|&v| self.position[v as usize]);
         order
     }
 
-    /// The place of every pair in the order.
+    /// The place of every virtual channel in the order.
     pub(crate) fn places(&self) -> Vec<u32> {
         let mut places = vec![0; self.position.len()];
         for (place, v) in (0..).zip(self.order()) {
@@ -113,29 +117,32 @@ impl<'a> Order<'a> {
     }
 
     #[inline]
-    fn pair(&self, (channel, lane): Held) -> usize {
+    fn pair(&self, (channel, lane): VirtualChannel) -> usize {
         channel.0 as usize * self.lanes + usize::from(lane)
     }
 
     #[inline]
-    fn turn(&self, a: Held, b: Held) -> usize {
+    fn turn(&self, a: VirtualChannel, b: VirtualChannel) -> usize {
         let dependency = self.dependencies.of(a.0, b.0);
         (dependency * self.lanes + usize::from(a.1)) * self.lanes + usize::from(b.1)
     }
 
-    /// Empties the lane and turns its order round.
+    /// Forgets all turns and reverses the order.
     pub(crate) fn reverse(&mut self) {
         let mut order = self.order();
         order.reverse();
         self.arrange(&order);
-        self.state.fill(Turn::Unknown);
+        self.state.fill(TurnState::Unknown);
         self.after.clear();
         self.before.clear();
         self.settle();
     }
 
-    /// Takes a path with all its turns, or refuses it and leaves the lane as it was.
-    pub(crate) fn take(&mut self, turns: impl Iterator<Item = (Held, Held)> + Clone) -> bool {
+    /// Takes all turns of a path, or refuses them and leaves the lane as it was.
+    pub(crate) fn take(
+        &mut self,
+        turns: impl Iterator<Item = (VirtualChannel, VirtualChannel)> + Clone,
+    ) -> bool {
         if turns.clone().any(|(a, b)| self.is_refused(a, b)) {
             return false;
         }
@@ -151,19 +158,19 @@ impl<'a> Order<'a> {
 
     /// Takes one turn, unless it would close a cycle.
     #[inline]
-    pub(crate) fn take_turn(&mut self, a: Held, b: Held) -> bool {
+    pub(crate) fn take_turn(&mut self, a: VirtualChannel, b: VirtualChannel) -> bool {
         let turn = self.turn(a, b);
         match self.state[turn] {
-            Turn::Taken => return true,
-            Turn::Refused => return false,
-            Turn::Unknown => {}
+            TurnState::Taken => return true,
+            TurnState::Refused => return false,
+            TurnState::Unknown => {}
         }
         if !self.make_forward(a, b) {
-            self.state[turn] = Turn::Refused;
+            self.state[turn] = TurnState::Refused;
             self.refused.push(turn);
             return false;
         }
-        self.state[turn] = Turn::Taken;
+        self.state[turn] = TurnState::Taken;
         let (from, to) = (self.pair(a), self.pair(b));
         self.after.push(from, to as u32);
         self.before.push(to, from as u32);
@@ -173,47 +180,49 @@ impl<'a> Order<'a> {
 
     /// Whether the turn was refused before.
     #[inline]
-    pub(crate) fn is_refused(&self, a: Held, b: Held) -> bool {
-        self.state[self.turn(a, b)] == Turn::Refused
+    pub(crate) fn is_refused(&self, a: VirtualChannel, b: VirtualChannel) -> bool {
+        self.state[self.turn(a, b)] == TurnState::Refused
     }
 
-    /// Makes what was taken and refused so far final: nothing goes back to before.
+    /// Makes all turns taken and refused so far final: no undo goes back further.
     pub(crate) fn settle(&mut self) {
         self.taken.clear();
         self.refused.clear();
     }
 
-    /// How far it has come: [`Order::undo_to`] goes back to here, until it is settled.
-    pub(crate) fn mark(&self) -> Mark {
-        Mark { taken: self.taken.len(), refused: self.refused.len() }
+    /// The current state, to which [`TurnOrder::undo_to`] returns, until the next
+    /// [`TurnOrder::settle`].
+    pub(crate) fn checkpoint(&self) -> Checkpoint {
+        Checkpoint { taken: self.taken.len(), refused: self.refused.len() }
     }
 
-    /// Gives back every turn taken since `mark`, and forgets what was refused since.
-    pub(crate) fn undo_to(&mut self, mark: Mark) {
-        self.give_back(mark.taken);
-        for turn in self.refused.drain(mark.refused..) {
-            self.state[turn] = Turn::Unknown;
+    /// Removes every turn taken since `checkpoint`, and forgets which were refused since.
+    pub(crate) fn undo_to(&mut self, checkpoint: Checkpoint) {
+        self.give_back(checkpoint.taken);
+        for turn in self.refused.drain(checkpoint.refused..) {
+            self.state[turn] = TurnState::Unknown;
         }
     }
 
-    /// Gives back the turns from the `begun`-th taken on.
+    /// Removes the turns from the `begun`-th taken on.
     fn give_back(&mut self, begun: usize) {
         while self.taken.len() > begun {
             let Some((a, b)) = self.taken.pop() else { break };
             let turn = self.turn(a, b);
-            self.state[turn] = Turn::Unknown;
+            self.state[turn] = TurnState::Unknown;
             let (from, to) = (self.pair(a), self.pair(b));
             self.after.pop(from);
             self.before.pop(to);
         }
     }
 
-    /// Changes the order so that `a` comes before `b`; false when turns taken lead from `b` to `a`.
+    /// Changes the order so that `a` comes before `b`. Returns false when taken turns lead from `b`
+    /// to `a`.
     ///
-    /// What `b` leads to and what leads to `a`, both between them in the order, are searched in
-    /// turn, so that a cycle is found halfway and the smaller of the two is known first; that one
-    /// moves past the other end.
-    fn make_forward(&mut self, a: Held, b: Held) -> bool {
+    /// Two searches run in turn between the two in the order: forward from `b` and backward from
+    /// `a`. They find a cycle halfway, and the one that ends first has found fewer virtual
+    /// channels; these move past the other end.
+    fn make_forward(&mut self, a: VirtualChannel, b: VirtualChannel) -> bool {
         let (a, b) = (self.pair(a) as u32, self.pair(b) as u32);
         let (low, high) = (self.position[b as usize], self.position[a as usize]);
         if high < low {
@@ -221,7 +230,7 @@ impl<'a> Order<'a> {
         }
         self.marks += 2;
         let (behind, ahead) = (self.marks - 1, self.marks);
-        let mut sides = [Side::new(b, behind), Side::new(a, ahead)];
+        let mut sides = [SearchFront::new(b, behind), SearchFront::new(a, ahead)];
         self.mark[b as usize] = behind;
         self.mark[a as usize] = ahead;
         while sides.iter().all(|side| side.head < side.found.len()) {
@@ -251,8 +260,8 @@ impl<'a> Order<'a> {
         true
     }
 
-    /// Moves pairs, in their order, to right after or right before another one. O(k log k), k pairs
-    /// moved, and at times all pairs, to make room.
+    /// Moves virtual channels, in their order, to right after or right before another one. O(k log
+    /// k), k of them moved; sometimes all are renumbered to make room.
     fn shift(&mut self, moved: &mut [u32], beside: u32, behind: bool) {
         moved.sort_unstable_by_key(|&v| self.position[v as usize]);
         for &v in moved.iter() {
@@ -277,13 +286,13 @@ impl<'a> Order<'a> {
         }
     }
 
-    /// The two neighbours between which there is room right behind a pair, or before it.
+    /// The two neighbours between which to insert, right behind or right before a virtual channel.
     fn gap(&self, beside: u32, behind: bool) -> (u32, u32) {
         let [before, after] = self.near[beside as usize];
         if behind { (beside, after) } else { (before, beside) }
     }
 
-    /// The positions of two neighbours, either of which may be none.
+    /// The positions between which there is room for new ones. Either neighbour may be [`NONE`].
     fn room(&self, first: u32, second: u32) -> (u64, u64) {
         let at = |v: u32| self.position[v as usize];
         match (first, second) {
@@ -293,7 +302,7 @@ impl<'a> Order<'a> {
         }
     }
 
-    /// Lets one pair follow another; either may be none.
+    /// Makes one virtual channel follow another; either may be [`NONE`].
     fn link(&mut self, first: u32, second: u32) {
         if first != NONE {
             self.near[first as usize][1] = second;
@@ -303,7 +312,7 @@ impl<'a> Order<'a> {
         }
     }
 
-    /// Numbers all pairs anew, from one of them on to both sides. O(pairs).
+    /// Renumbers all virtual channels along the order. O(virtual channels).
     fn renumber(&mut self, one: u32) {
         let mut first = one;
         while self.near[first as usize][0] != NONE {
@@ -317,14 +326,15 @@ impl<'a> Order<'a> {
     }
 }
 
-/// Lists of pairs, close together in memory and without an allocation each.
-struct Lists {
+/// Lists of successors or predecessors of virtual channels, in one block of memory without an
+/// allocation for each list.
+struct AdjacencyLists {
     items: Vec<u32>,
-    /// By list: where it begins in `items`, how long it is, and how long it can get there.
+    /// For each list: where it begins in `items`, its length, and its capacity there.
     lists: Vec<(usize, u32, u32)>,
 }
 
-impl Lists {
+impl AdjacencyLists {
     fn new(count: usize) -> Self {
         Self { items: Vec::new(), lists: vec![(0, 0, 0); count] }
     }
@@ -340,7 +350,8 @@ impl Lists {
         &self.items[first..first + length as usize]
     }
 
-    /// Appends to a list, which moves to the end where it has twice the room when it is full.
+    /// Appends to a list. A full list moves to the end of the memory, where it has twice the
+    /// capacity.
     #[inline]
     fn push(&mut self, list: usize, item: u32) {
         let (first, length, room) = &mut self.lists[list];
@@ -354,22 +365,22 @@ impl Lists {
         *length += 1;
     }
 
-    /// Takes back what was appended last.
+    /// Removes the item that was appended last.
     #[inline]
     fn pop(&mut self, list: usize) {
         self.lists[list].1 -= 1;
     }
 }
 
-/// One of the two searches for a cycle.
-struct Side {
+/// One of the two searches for a cycle, forward or backward.
+struct SearchFront {
     found: Vec<u32>,
     head: usize,
     work: usize,
     mark: u32,
 }
 
-impl Side {
+impl SearchFront {
     fn new(start: u32, mark: u32) -> Self {
         Self { found: vec![start], head: 0, work: 0, mark }
     }
@@ -383,8 +394,12 @@ mod tests {
     use families::family;
     use std::collections::BTreeSet;
 
-    /// Whether turns lead from one pair to another, by a plain search.
-    fn leads(turns: &BTreeSet<(Held, Held)>, from: Held, to: Held) -> bool {
+    /// Whether turns lead from one virtual channel to another, by a plain search.
+    fn leads(
+        turns: &BTreeSet<(VirtualChannel, VirtualChannel)>,
+        from: VirtualChannel,
+        to: VirtualChannel,
+    ) -> bool {
         let (mut open, mut seen) = (vec![from], BTreeSet::from([from]));
         while let Some(v) = open.pop() {
             if v == to {
@@ -406,14 +421,14 @@ mod tests {
         for lanes in [1_usize, 2] {
             let mut order: Vec<u32> = (0..channels as u32 * lanes as u32).collect();
             random.shuffle(&mut order);
-            let mut kept = Order::with_positions(&dependencies, lanes, &order);
+            let mut kept = TurnOrder::with_positions(&dependencies, lanes, &order);
             let mut turns = BTreeSet::new();
             for round in 0..3 {
                 let mut tried = BTreeSet::new();
-                let mut before = (kept.mark(), turns.clone());
+                let mut before = (kept.checkpoint(), turns.clone());
                 for n in 0..400 {
                     if n == 150 {
-                        before = (kept.mark(), turns.clone());
+                        before = (kept.checkpoint(), turns.clone());
                     }
                     let a = ChannelId::from(random.below(channels) as usize);
                     let out = on.graph().channels(on.head(a).switch.ix());

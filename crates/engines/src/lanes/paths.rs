@@ -1,13 +1,13 @@
-//! The paths of a routing and their turns, one after the other in a fixed order.
+//! Visits the paths of a routing and their turns, one after the other in a fixed order.
 
 use base::{Interrupted, SwitchId, TerminalId, Watch};
 use fabric::tables::{Routing, Turns};
 
-/// Calls `visit` with every path on `lane`, in a fixed order: its place in `lane_of`, its entry
-/// there and its turns.
+/// Calls `visit` with every path on `lane`, in a fixed order. It gets the index of the path in
+/// `lane_of`, the entry there, and the turns of the path.
 ///
 /// # Errors
-/// [`Interrupted`] when `watch` says so.
+/// [`Interrupted`] when `watch` asks to stop.
 pub(super) fn each_path(
     routing: &Routing,
     lane_of: &mut [u8],
@@ -34,7 +34,7 @@ pub(super) fn each_path(
     Ok(())
 }
 
-/// The turns of the path with entry `path`.
+/// The turns of the path with index `path`.
 pub(super) fn turns_of(routing: &Routing, path: usize) -> Turns<'_> {
     let on = routing.topology();
     let (row, source) = (path / on.switches().len(), path % on.switches().len());

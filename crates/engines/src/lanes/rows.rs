@@ -1,19 +1,19 @@
-//! The rows of a table that differ.
+//! Finds the rows of a routing table that differ.
 
 use fabric::Topology;
 use fabric::tables::{Bundles, Routing, Tree};
 
-/// The rows of a table, one a layer and working terminal, each row of routes once: those to a
-/// switch's terminals are often the same. A row is `layer * terminals + terminal`.
-pub(super) struct Rows {
-    /// Rows that differ from the last of these before them towards the same switch, in order.
+/// The distinct rows of a routing table: rows towards the terminals of one switch are often equal.
+/// There is one row per layer and working terminal, with number `layer * terminals + terminal`.
+pub(super) struct DistinctRows {
+    /// The rows that differ from the previous distinct row towards the same switch, in order.
     pub(super) distinct: Vec<usize>,
-    /// All others, each with the distinct row that it equals.
+    /// All other rows, each with the distinct row that it equals.
     pub(super) alike: Vec<(usize, usize)>,
 }
 
-impl Rows {
-    /// Those of `routing`. O(terminals * own entries).
+impl DistinctRows {
+    /// Compares the rows of `routing`. O(terminals * entries that can differ).
     pub(super) fn of(routing: &Routing) -> Self {
         let on: &Topology = routing.topology();
         let (mut distinct, mut alike) = (Vec::new(), Vec::new());

@@ -1,44 +1,44 @@
-//! An order of channels in which as much traffic as possible turns forward only.
+//! Finds an order of channels in which as much traffic as possible turns forward.
 //!
-//! Source: what turns backward is a feedback arc set of the dependencies. Channels are moved one by
-//! one to their best place ("sifting": Rudell, "Dynamic variable ordering for ordered binary
-//! decision diagrams", ICCAD 1993), which for arcs between channels is where the most traffic turns
-//! forward.
+//! Source: the turns that go backward are a feedback arc set of the dependency graph. Channels are
+//! moved one by one to their best place ("sifting": Rudell, "Dynamic variable ordering for ordered
+//! binary decision diagrams", ICCAD 1993). The best place of a channel is where the most traffic to
+//! and from it turns forward.
 
-use super::turns::Turns;
+use super::turns::TurnTraffic;
 use base::ChannelId;
 use base::seed::Stream;
 use fabric::network::Topology;
 
-/// Distance of two places that follow one another at first: room for as many channels as want
-/// between, and above it for the number of a turn beside the place.
+/// The initial distance of neighbouring places. It leaves room to insert channels between them, and
+/// above the place there are bits for the number of a turn.
 const SPACING: u64 = 1 << 30;
 
-/// A place for every channel; a turn goes forward when it leads to a later place. Turns between
-/// equal places do not.
-pub(super) struct Order<'a> {
+/// A place for every channel. A turn goes forward when it leads to a later place; a turn between
+/// equal places does not.
+pub(super) struct ChannelOrder<'a> {
     on: &'a Topology,
     places: Vec<u64>,
-    turns: Turns,
-    /// Channels whose turns into one another go forward whatever happens.
+    turns: TurnTraffic,
+    /// Channels whose turns into one another must stay forward.
     kept: Vec<bool>,
     /// Channels with turns, in the order in which they are moved.
     moving: Vec<u32>,
     /// The switch that each channel leads to.
     head: Vec<u32>,
-    /// Traffic that turns backward, by the switch that it is led to, times `scale`: a part of the
-    /// mean of what turns to one.
+    /// The traffic that turns backward, by the switch at the end of the channel that it turns into.
+    /// `lost * scale` is that traffic as a multiple of the mean over all switches.
     lost: Vec<f64>,
     scale: f64,
-    /// Scratch: the places around a channel, each with the number of its turn in the last `bits`
-    /// bits; and what it gains by passing each turn.
+    /// Scratch: the places of the channels next to one, each with the number of its turn in the
+    /// last `bits` bits, and the traffic gained by moving past each turn.
     around: Vec<u64>,
     gains: Vec<f64>,
     bits: u32,
 }
 
-/// The places that ranks of switches give: channels up towards the top, the lowest first, then
-/// those down, the uppermost first.
+/// Places by the ranks of switches: first the channels that go up, the lowest first, then those
+/// that go down, the uppermost first.
 pub(super) fn up_then_down(on: &Topology, rank: &[u32]) -> Vec<u64> {
     let n = rank.len() as u64;
     let place = |c: usize| {
@@ -51,14 +51,14 @@ pub(super) fn up_then_down(on: &Topology, rank: &[u32]) -> Vec<u64> {
     (0..on.graph().links() * 2).map(place).collect()
 }
 
-impl<'a> Order<'a> {
-    /// Begins at these places, in which the turns of the `kept` channels into one another go
-    /// forward, and will.
+impl<'a> ChannelOrder<'a> {
+    /// Starts from these places. The turns of the `kept` channels into one another go forward in
+    /// them, and will stay forward.
     pub(super) fn new(
         on: &'a Topology,
         places: Vec<u64>,
         kept: &[ChannelId],
-        turns: Turns,
+        turns: TurnTraffic,
         random: &mut Stream,
     ) -> Self {
         let channels = 0..places.len();
@@ -88,7 +88,7 @@ impl<'a> Order<'a> {
         own
     }
 
-    /// Counts what is lost.
+    /// Counts the traffic that turns backward, by switch.
     fn count(&mut self) {
         self.lost.clear();
         self.lost.resize(self.on.switches().len(), 0.0);
@@ -217,7 +217,7 @@ impl<'a> Order<'a> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::turns::Counter;
+    use super::super::turns::TurnCounter;
     use super::*;
     use crate::sssp::endpoints_per_switch;
     use base::SwitchId;
@@ -225,8 +225,8 @@ mod tests {
     use fabric::turns::Dependencies;
     use families::family;
 
-    /// The turns between channels, and the traffic of each, that go forward.
-    fn forward(order: &Order<'_>) -> f64 {
+    /// The traffic of all turns that go forward.
+    fn forward(order: &ChannelOrder<'_>) -> f64 {
         let all = (0..order.places.len())
             .flat_map(|c| order.turns.out_of.of(c).iter().map(move |t| (c, t.0 as usize, t.1)));
         all.filter(|(a, b, _)| order.places[*a] < order.places[*b]).map(|t| t.2).sum()
@@ -238,12 +238,12 @@ mod tests {
             let recipe = parse_inline(inline).unwrap();
             let on = family(&recipe.family).unwrap().build(&recipe.params).unwrap();
             let (dependencies, endpoints) = (Dependencies::new(&on), endpoints_per_switch(&on));
-            let mut counter = Counter::new(&on, &dependencies, &endpoints);
+            let mut counter = TurnCounter::new(&on, &dependencies, &endpoints);
             (0..on.switches().len()).for_each(|d| counter.add(SwitchId::from(d)));
             let rank: Vec<u32> = (0..on.switches().len() as u32).collect();
             let start = up_then_down(&on, &rank);
             let mut random = Stream::new(1, "test", 0);
-            let mut order = Order::new(&on, start, &[], counter.take(), &mut random);
+            let mut order = ChannelOrder::new(&on, start, &[], counter.take(), &mut random);
             let before = forward(&order);
             order.improve();
             let after = forward(&order);

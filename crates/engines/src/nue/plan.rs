@@ -1,36 +1,37 @@
-//! Which lane each destination takes, and the order of channels in each lane.
+//! Assigns a lane to each destination, and orders the channels of each lane.
 //!
 //! Source: that of [`super`].
 
-use super::order::{Order, up_then_down};
-use super::spine::Spine;
-use super::turns::Counter;
-use super::within::{Grower, Lane};
-use crate::lanes::order::Order as Growing;
+use super::order::{ChannelOrder, up_then_down};
+use super::spanning::SpanningTree;
+use super::turns::TurnCounter;
+use super::within::{LaneOrder, RouteGrower};
+use crate::lanes::order::TurnOrder;
 use crate::sssp::endpoints_per_switch;
-use crate::trees::MinimalTree;
+use crate::trees::NextHopTree;
 use base::seed::Stream;
 use base::{Interrupted, SwitchId, Watch};
 use fabric::network::Topology;
 use fabric::turns::Dependencies;
 
-/// A layer, and a destination switch in it.
-type Destination = (usize, SwitchId);
+/// A destination switch in one layer.
+type LayeredDestination = (usize, SwitchId);
 
-/// The lanes of all destinations, and their orders.
-pub(super) struct Plan<'a> {
+/// The lane of every destination, and the channel order of every lane.
+pub(super) struct LanePlan<'a> {
     on: &'a Topology,
     endpoints: Vec<u32>,
     /// The connected part of each switch.
     part: Vec<u32>,
-    /// By layer and destination switch.
+    /// The lane of each destination, by layer and destination switch.
     lane_of: Vec<Vec<u8>>,
-    /// None where every lane takes all shortest routes to its destinations.
-    lanes: Vec<Lane>,
+    /// The channel orders; empty where every lane allows all shortest routes to its destinations.
+    lanes: Vec<LaneOrder>,
 }
 
-impl<'a> Plan<'a> {
-    /// Deals the destinations of all layers to `lanes` lanes, and orders the channels of each.
+impl<'a> LanePlan<'a> {
+    /// Assigns the destinations of all layers to `lanes` lanes, and orders the channels of each
+    /// lane.
     pub(super) fn new(
         on: &'a Topology,
         layers: u32,
@@ -39,16 +40,17 @@ impl<'a> Plan<'a> {
         watch: &dyn Watch,
     ) -> Result<Self, Interrupted> {
         let (dependencies, endpoints) = (Dependencies::new(on), endpoints_per_switch(on));
-        let mut all: Vec<Destination> = (0..layers as usize)
+        let mut all: Vec<LayeredDestination> = (0..layers as usize)
             .flat_map(|layer| (0..endpoints.len()).map(move |d| (layer, SwitchId::from(d))))
             .filter(|(_, d)| endpoints[d.ix()] > 0)
             .collect();
         Stream::new(seed, "destinations", 0).shuffle(&mut all);
-        let mut counter = Counter::new(on, &dependencies, &endpoints);
-        let mut dealt: Vec<Dealt<'_>> = (0..lanes).map(|_| Dealt::new(on, &dependencies)).collect();
+        let mut counter = TurnCounter::new(on, &dependencies, &endpoints);
+        let mut assigned: Vec<LaneDestinations<'_>> =
+            (0..lanes).map(|_| LaneDestinations::new(on, &dependencies)).collect();
         for (i, &to) in all.iter().enumerate() {
             watch.tick("lanes", i as u64, all.len() as u64)?;
-            deal(&mut dealt, to, endpoints[to.1.ix()], &mut counter);
+            assign(&mut assigned, to, endpoints[to.1.ix()], &mut counter);
         }
         let mut own = Self {
             on,
@@ -57,41 +59,47 @@ impl<'a> Plan<'a> {
             lane_of: vec![vec![0; endpoints.len()]; layers as usize],
             lanes: Vec::new(),
         };
-        for (lane, dealt) in dealt.iter().enumerate() {
-            for &(layer, d) in &dealt.all {
+        for (lane, assigned) in assigned.iter().enumerate() {
+            for &(layer, d) in &assigned.all {
                 own.lane_of[layer][d.ix()] = lane as u8;
             }
         }
-        if dealt.iter().any(|lane| lane.whole.is_none()) {
-            own.compromise(dealt, seed, &mut counter, watch)?;
+        if assigned.iter().any(|lane| lane.whole.is_none()) {
+            own.compromise(assigned, seed, &mut counter, watch)?;
         }
         Ok(own)
     }
 
-    /// Orders the channels of all lanes where not all destinations get what they want.
+    /// Orders the channels of all lanes where some lane cannot allow all shortest routes to its
+    /// destinations.
     fn compromise(
         &mut self,
-        dealt: Vec<Dealt<'_>>,
+        assigned: Vec<LaneDestinations<'_>>,
         seed: u64,
-        counter: &mut Counter<'_>,
+        counter: &mut TurnCounter<'_>,
         watch: &dyn Watch,
     ) -> Result<(), Interrupted> {
-        let spine = Spine::new(self.on);
-        let start = up_then_down(self.on, &spine.rank);
-        let (lanes, mut unsettled) = (dealt.len(), Vec::new());
-        for (lane, dealt) in dealt.into_iter().enumerate() {
+        let tree_order = SpanningTree::new(self.on);
+        let start = up_then_down(self.on, &tree_order.rank);
+        let (lanes, mut unsettled) = (assigned.len(), Vec::new());
+        for (lane, assigned) in assigned.into_iter().enumerate() {
             watch.tick("lanes", lane as u64, lanes as u64)?;
-            if let Some(whole) = dealt.whole {
-                self.lanes.push(Lane::new(self.on, whole.places()));
+            if let Some(whole) = assigned.whole {
+                self.lanes.push(LaneOrder::new(self.on, whole.places()));
                 continue;
             }
             let mut random = Stream::new(seed, "channels", lane as u64);
-            dealt.all.iter().for_each(|(_, d)| counter.add(*d));
-            let mut order =
-                Order::new(self.on, start.clone(), &spine.links, counter.take(), &mut random);
+            assigned.all.iter().for_each(|(_, d)| counter.add(*d));
+            let mut order = ChannelOrder::new(
+                self.on,
+                start.clone(),
+                &tree_order.links,
+                counter.take(),
+                &mut random,
+            );
             order.improve();
-            self.lanes.push(Lane::new(self.on, order.places()));
-            unsettled.extend(dealt.all);
+            self.lanes.push(LaneOrder::new(self.on, order.places()));
+            unsettled.extend(assigned.all);
         }
         if lanes > 1 {
             self.settle(&unsettled, watch)?;
@@ -104,14 +112,14 @@ impl<'a> Plan<'a> {
         self.lane_of[layer][to.ix()]
     }
 
-    /// Moves destinations whose lane does not take shortest routes to a lane that does, else to the
-    /// one of the least detours.
-    fn settle(&mut self, all: &[Destination], watch: &dyn Watch) -> Result<(), Interrupted> {
+    /// Moves destinations whose lane does not allow shortest routes to a lane that does, or else to
+    /// the lane with the shortest detours.
+    fn settle(&mut self, all: &[LayeredDestination], watch: &dyn Watch) -> Result<(), Interrupted> {
         let mut load = vec![0_u64; self.lanes.len()];
         for &(layer, d) in all {
             load[usize::from(self.lane(layer, d))] += u64::from(self.endpoints[d.ix()]);
         }
-        let mut grower = Grower::new(self.on);
+        let mut grower = RouteGrower::new(self.on);
         for (i, &(layer, d)) in all.iter().enumerate() {
             watch.tick("destinations", i as u64, all.len() as u64)?;
             let shortest = self.on.graph().distances_from(d.ix());
@@ -137,8 +145,9 @@ impl<'a> Plan<'a> {
         Ok(())
     }
 
-    /// Hops beyond shortest routes, over all endpoints; none where one was not reached.
-    fn detour(&self, grower: &Grower<'_>, shortest: &[u32]) -> Option<u64> {
+    /// The hops beyond shortest routes, summed over all endpoints; `None` where an endpoint was not
+    /// reached.
+    fn detour(&self, grower: &RouteGrower<'_>, shortest: &[u32]) -> Option<u64> {
         if self.lost(grower).next().is_some() {
             return None;
         }
@@ -147,18 +156,20 @@ impl<'a> Plan<'a> {
         Some(reached.map(|v| more(v) * u64::from(self.endpoints[v])).sum())
     }
 
-    /// The switches with endpoints that were not reached although there is a way.
-    fn lost(&self, grower: &Grower<'_>) -> impl Iterator<Item = usize> {
+    /// The switches with endpoints that were not reached although they are connected to the
+    /// destination.
+    fn lost(&self, grower: &RouteGrower<'_>) -> impl Iterator<Item = usize> {
         let part = self.part[grower.to().ix()];
         (0..self.endpoints.len())
             .filter(move |&v| self.endpoints[v] > 0 && !grower.reaches(v) && self.part[v] == part)
     }
 
-    /// Lists in `tree` the next hops towards `to` that its lane takes, whichever are chosen.
-    pub(super) fn ways(
+    /// Lists in `tree` the next hops towards `to` that its lane allows; any combination of them is
+    /// free of deadlock.
+    pub(super) fn next_hops(
         &self,
-        tree: &mut MinimalTree,
-        grower: &mut Grower<'_>,
+        tree: &mut NextHopTree,
+        grower: &mut RouteGrower<'_>,
         layer: usize,
         to: SwitchId,
     ) {
@@ -171,9 +182,10 @@ impl<'a> Plan<'a> {
         }
     }
 
-    /// Finds the next hops towards `to`. Where hops that fit whatever is chosen leave switches with
-    /// endpoints without a route, these and those on their ways take the latest hops there are.
-    fn grow(&self, grower: &mut Grower<'_>, to: SwitchId, lane: &Lane) {
+    /// Finds the next hops towards `to`. Where hops that fit every choice further on leave switches
+    /// with endpoints without a route, these switches and those on their routes take the latest
+    /// hops that exist.
+    fn grow(&self, grower: &mut RouteGrower<'_>, to: SwitchId, lane: &LaneOrder) {
         grower.grow(to, lane, &[]);
         let mut lost: Vec<usize> = self.lost(grower).collect();
         if !lost.is_empty() {
@@ -194,24 +206,28 @@ impl<'a> Plan<'a> {
     }
 }
 
-/// The destinations of one lane.
-struct Dealt<'a> {
-    all: Vec<Destination>,
+/// The destinations assigned to one lane.
+struct LaneDestinations<'a> {
+    all: Vec<LayeredDestination>,
     load: u64,
-    /// An order in which all turns of all their shortest routes go forward, as long as there is
-    /// one.
-    whole: Option<Growing<'a>>,
+    /// An order in which all turns of all their shortest routes go forward, as long as one exists.
+    whole: Option<TurnOrder<'a>>,
 }
 
-impl<'a> Dealt<'a> {
+impl<'a> LaneDestinations<'a> {
     fn new(on: &Topology, dependencies: &'a Dependencies) -> Self {
-        Self { all: Vec::new(), load: 0, whole: Some(Growing::new(on, dependencies)) }
+        Self { all: Vec::new(), load: 0, whole: Some(TurnOrder::new(on, dependencies)) }
     }
 }
 
-/// Gives a destination to the least loaded lane that takes all its shortest routes besides those of
-/// its others, else to the least loaded one.
-fn deal(lanes: &mut [Dealt<'_>], to: Destination, endpoints: u32, counter: &mut Counter<'_>) {
+/// Assigns a destination to the least loaded lane that allows all its shortest routes besides those
+/// of its other destinations, or else to the least loaded lane.
+fn assign(
+    lanes: &mut [LaneDestinations<'_>],
+    to: LayeredDestination,
+    endpoints: u32,
+    counter: &mut TurnCounter<'_>,
+) {
     let mut by_load: Vec<usize> = (0..lanes.len()).collect();
     by_load.sort_by_key(|&l| (lanes[l].load, l));
     let mut home = None;
@@ -219,7 +235,7 @@ fn deal(lanes: &mut [Dealt<'_>], to: Destination, endpoints: u32, counter: &mut 
         counter.add(to.1);
         let turns = counter.drain();
         let turns = turns.iter().map(|&(a, b)| ((a, 0), (b, 0)));
-        let takes = |lane: &mut Dealt<'_>| {
+        let takes = |lane: &mut LaneDestinations<'_>| {
             lane.whole.as_mut().is_some_and(|whole| whole.take(turns.clone()))
         };
         home = by_load.iter().copied().find(|&l| takes(&mut lanes[l]));
@@ -244,7 +260,7 @@ mod tests {
         family(&recipe.family).unwrap().build(&recipe.params).unwrap()
     }
 
-    /// Networks, whole and with every ninth link gone.
+    /// Networks, each whole and with every ninth link failed.
     fn networks() -> Vec<Topology> {
         let whole = ["slim_fly:q=5,p=2", "torus:shape=5x3,p=1", "dragonfly:h=2", "fat_tree:k=4"];
         let mut all: Vec<Topology> = whole.iter().map(|inline| network(inline)).collect();
@@ -257,7 +273,7 @@ mod tests {
     }
 
     /// Every turn from any hop of a switch to any hop of the next leads to a later place.
-    fn assert_forward(on: &Topology, tree: &MinimalTree, places: &[u32]) {
+    fn assert_forward(on: &Topology, tree: &NextHopTree, places: &[u32]) {
         let hops = |v: u32| {
             let i = tree.order.iter().position(|w| *w == v);
             i.map_or(&[][..], |i| tree.hops(i))
@@ -278,15 +294,15 @@ mod tests {
         for on in networks() {
             let (part, _) = on.graph().components();
             for lanes in [1, 2, 8] {
-                let plan = Plan::new(&on, 1, lanes, 7, &Quiet).unwrap();
-                let mut grower = Grower::new(&on);
-                let mut tree = MinimalTree::default();
+                let plan = LanePlan::new(&on, 1, lanes, 7, &Quiet).unwrap();
+                let mut grower = RouteGrower::new(&on);
+                let mut tree = NextHopTree::default();
                 for d in 0..on.switches().len() {
                     if plan.endpoints[d] == 0 {
                         continue;
                     }
                     let to = SwitchId::from(d);
-                    plan.ways(&mut tree, &mut grower, 0, to);
+                    plan.next_hops(&mut tree, &mut grower, 0, to);
                     let with_endpoints = |v: &&u32| plan.endpoints[**v as usize] > 0;
                     if plan.endpoints.iter().all(|n| *n > 0)
                         && let Some(lane) = plan.lanes.get(usize::from(plan.lane(0, to)))
@@ -313,24 +329,26 @@ mod tests {
     fn turns_of_the_spanning_tree_stay_forward() {
         for on in networks() {
             let (dependencies, endpoints) = (Dependencies::new(&on), endpoints_per_switch(&on));
-            let mut counter = Counter::new(&on, &dependencies, &endpoints);
+            let mut counter = TurnCounter::new(&on, &dependencies, &endpoints);
             (0..on.switches().len()).for_each(|d| counter.add(SwitchId::from(d)));
-            let spine = Spine::new(&on);
-            let start = up_then_down(&on, &spine.rank);
+            let tree_order = SpanningTree::new(&on);
+            let start = up_then_down(&on, &tree_order.rank);
             let mut random = Stream::new(3, "test", 0);
-            let mut order = Order::new(&on, start, &spine.links, counter.take(), &mut random);
+            let mut order =
+                ChannelOrder::new(&on, start, &tree_order.links, counter.take(), &mut random);
             order.improve();
             let places = order.places();
-            for &out in &spine.links {
+            for &out in &tree_order.links {
                 let leaves = |c: &&ChannelId| on.tail(**c).switch == on.head(out).switch;
-                for &then in spine.links.iter().filter(leaves).filter(|c| **c != out.reverse()) {
+                for &then in tree_order.links.iter().filter(leaves).filter(|c| **c != out.reverse())
+                {
                     assert!(places[out.0 as usize] < places[then.0 as usize]);
                 }
             }
-            // as many links as it takes, and no way round: a tree of every part
+            // the links are a spanning tree of every connected part: few enough to have no cycle
             let parts = on.graph().components().1 as usize;
-            assert_eq!(spine.links.len(), 2 * (on.switches().len() - parts));
-            let on_tree = |l: &LinkId| spine.links.iter().any(|c| c.link() == *l);
+            assert_eq!(tree_order.links.len(), 2 * (on.switches().len() - parts));
+            let on_tree = |l: &LinkId| tree_order.links.iter().any(|c| c.link() == *l);
             let gone: Vec<LinkId> =
                 (0..on.links().len()).map(LinkId::from).filter(|l| !on_tree(l)).collect();
             let bare = on.with_failures(&gone, &[]).unwrap();
@@ -341,10 +359,10 @@ mod tests {
     #[test]
     fn lanes_that_suffice_give_shortest_routes_only() {
         let on = network("slim_fly:q=5,p=1");
-        let plan = Plan::new(&on, 1, 8, 0, &Quiet).unwrap();
-        let (mut grower, mut tree) = (Grower::new(&on), MinimalTree::default());
+        let plan = LanePlan::new(&on, 1, 8, 0, &Quiet).unwrap();
+        let (mut grower, mut tree) = (RouteGrower::new(&on), NextHopTree::default());
         for d in 0..50 {
-            plan.ways(&mut tree, &mut grower, 0, SwitchId(d));
+            plan.next_hops(&mut tree, &mut grower, 0, SwitchId(d));
             let shortest = on.graph().distances_from(d as usize);
             assert_eq!(tree.order.len(), 49);
             for (i, &v) in tree.order.iter().enumerate() {

@@ -1,28 +1,28 @@
 //! The turns that shortest routes take, and how much traffic takes each.
 //!
-//! Source: that of [`super`]; the traffic is one route from every endpoint to every endpoint,
-//! shared evenly among the hops of each switch that come nearer.
+//! Source: that of [`super`]. The traffic is one route from every endpoint to every endpoint, split
+//! evenly over the minimal next hops of each switch.
 
-use crate::trees::MinimalTree;
+use crate::trees::NextHopTree;
 use base::{ChannelId, SwitchId};
 use fabric::network::Topology;
 use fabric::turns::Dependencies;
 
 /// Sums the traffic of turns, destination by destination.
-pub(super) struct Counter<'a> {
+pub(super) struct TurnCounter<'a> {
     on: &'a Topology,
     dependencies: &'a Dependencies,
     endpoints: &'a [u32],
-    /// By dependency; those that are not 0 are in `used`.
+    /// The traffic of each dependency; those that are not 0 are listed in `used`.
     traffic: Vec<f64>,
     used: Vec<(ChannelId, ChannelId)>,
-    tree: MinimalTree,
+    tree: NextHopTree,
     through: Vec<f64>,
     /// By switch, its place in the order of `tree`.
     place: Vec<u32>,
 }
 
-impl<'a> Counter<'a> {
+impl<'a> TurnCounter<'a> {
     pub(super) fn new(
         on: &'a Topology,
         dependencies: &'a Dependencies,
@@ -34,13 +34,13 @@ impl<'a> Counter<'a> {
             endpoints,
             traffic: vec![0.0; dependencies.count()],
             used: Vec::new(),
-            tree: MinimalTree::default(),
+            tree: NextHopTree::default(),
             through: vec![0.0; on.switches().len()],
             place: vec![0; on.switches().len()],
         }
     }
 
-    /// Adds the traffic to the endpoints of `to`. O(arcs, and the turns).
+    /// Adds the traffic to the endpoints of switch `to`. O(arcs, and the turns).
     pub(super) fn add(&mut self, to: SwitchId) {
         self.tree.rebuild(self.on, to, None);
         for (i, &v) in (0..).zip(&self.tree.order) {
@@ -50,7 +50,8 @@ impl<'a> Counter<'a> {
             let (from, there) = (self.endpoints[v as usize], self.endpoints[to.ix()]);
             self.through[v as usize] = f64::from(from) * f64::from(there);
         }
-        // from the farthest on: what goes through a switch is known when it is reached
+        // from the farthest switch on, so that the traffic through a switch is complete when the
+        // switch is reached
         for i in (0..self.tree.order.len()).rev() {
             let hops = self.tree.hops(i);
             let each = self.through[self.tree.order[i] as usize] / hops.len() as f64;
@@ -71,7 +72,7 @@ impl<'a> Counter<'a> {
         }
     }
 
-    /// Forgets what was counted, and returns which turns it was.
+    /// Resets the counter, and returns the turns that had traffic.
     pub(super) fn drain(&mut self) -> Vec<(ChannelId, ChannelId)> {
         for &(from, to) in &self.used {
             self.traffic[self.dependencies.of(from, to)] = 0.0;
@@ -79,36 +80,36 @@ impl<'a> Counter<'a> {
         std::mem::take(&mut self.used)
     }
 
-    /// The turns counted since the last time.
-    pub(super) fn take(&mut self) -> Turns {
+    /// The traffic of the turns counted since the last call. It resets the counter.
+    pub(super) fn take(&mut self) -> TurnTraffic {
         let channels = self.on.graph().links() * 2;
         let one = |&(from, to): &(ChannelId, ChannelId)| {
             (from.0, to.0, self.traffic[self.dependencies.of(from, to)])
         };
         let turns: Vec<(u32, u32, f64)> = self.used.iter().map(one).collect();
         self.drain();
-        Turns {
-            into: Rows::new(channels, turns.iter().map(|&(a, b, t)| (b, a, t))),
-            out_of: Rows::new(channels, turns.iter().copied()),
+        TurnTraffic {
+            into: TrafficRows::new(channels, turns.iter().map(|&(a, b, t)| (b, a, t))),
+            out_of: TrafficRows::new(channels, turns.iter().copied()),
         }
     }
 }
 
-/// The turns with traffic.
-pub(super) struct Turns {
-    /// By the channel they lead to: the channel they come from, and the traffic.
-    pub(super) into: Rows,
-    /// By the channel they come from: the channel they lead to, and the traffic.
-    pub(super) out_of: Rows,
+/// The traffic of all turns that have any.
+pub(super) struct TurnTraffic {
+    /// By the channel that a turn leads to: the channel it comes from, and the traffic.
+    pub(super) into: TrafficRows,
+    /// By the channel that a turn comes from: the channel it leads to, and the traffic.
+    pub(super) out_of: TrafficRows,
 }
 
-/// Lists of channels and traffic, one a channel.
-pub(super) struct Rows {
+/// For each channel, a list of other channels with the traffic of the turn.
+pub(super) struct TrafficRows {
     first: Vec<u32>,
     entries: Vec<(u32, f64)>,
 }
 
-impl Rows {
+impl TrafficRows {
     fn new(channels: usize, all: impl Iterator<Item = (u32, u32, f64)> + Clone) -> Self {
         let mut first = vec![0; channels + 1];
         for (row, _, _) in all.clone() {
@@ -174,7 +175,7 @@ mod tests {
             let recipe = parse_inline(inline).unwrap();
             let on = family(&recipe.family).unwrap().build(&recipe.params).unwrap();
             let (dependencies, endpoints) = (Dependencies::new(&on), endpoints_per_switch(&on));
-            let mut counter = Counter::new(&on, &dependencies, &endpoints);
+            let mut counter = TurnCounter::new(&on, &dependencies, &endpoints);
             (0..on.switches().len()).for_each(|d| counter.add(SwitchId::from(d)));
             let turns = counter.take();
             let mut seen: Vec<(u32, u32, f64)> = (0..on.links().len() as u32 * 2)

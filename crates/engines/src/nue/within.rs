@@ -1,27 +1,28 @@
-//! Next hops towards a switch whose turns all go forward in an order of channels.
+//! Finds next hops towards a switch such that all turns go forward in an order of channels.
 //!
-//! Source: that of [`super`]. Any of the hops listed may be chosen, whatever is chosen beyond it.
+//! Source: that of [`super`]. Any of the listed hops may be chosen, whatever the switches further
+//! on choose.
 
-use crate::trees::MinimalTree;
+use crate::trees::NextHopTree;
 use base::{ChannelId, SwitchId};
 use fabric::network::Topology;
 use std::cmp::Reverse;
 
 /// A channel, and the switch it leads to.
-type Hop = (ChannelId, u32);
+type NextHop = (ChannelId, u32);
 
-/// An order of channels, ready to grow routes in.
-pub(super) struct Lane {
-    /// By channel; a turn to a later place is taken.
+/// The channel order of one lane, prepared for the search for routes.
+pub(super) struct LaneOrder {
+    /// The place of each channel; a turn to a later place is allowed.
     pub(super) places: Vec<u32>,
     /// By arc of the graph, from a switch to its neighbour: the neighbour, and the place of the
-    /// channel that comes back.
+    /// channel in the opposite direction.
     back: Vec<(u32, u32)>,
     /// The channels, the one at the last place first.
     latest: Vec<ChannelId>,
 }
 
-impl Lane {
+impl LaneOrder {
     pub(super) fn new(on: &Topology, places: Vec<u32>) -> Self {
         let graph = on.graph();
         let arcs =
@@ -33,8 +34,8 @@ impl Lane {
         Self { places, back, latest }
     }
 
-    /// For every switch the hop of the route towards `to` that leaves it at the latest place: there
-    /// is one wherever there is any route that goes forward. O(channels).
+    /// For every switch, the hop of a forward route towards `to` that leaves the switch at the
+    /// latest place. It exists wherever any forward route exists. O(channels).
     pub(super) fn latest(&self, on: &Topology, to: SwitchId) -> Vec<Option<ChannelId>> {
         let mut hop = vec![None; on.switches().len()];
         let place = |hop: Option<ChannelId>| hop.map(|c| self.places[c.0 as usize]);
@@ -49,28 +50,28 @@ impl Lane {
     }
 }
 
-/// Grows next hops, level by level.
-pub(super) struct Grower<'a> {
+/// Finds the next hops towards one destination, level by level from the destination outwards.
+pub(super) struct RouteGrower<'a> {
     on: &'a Topology,
     to: SwitchId,
-    /// By switch: hops of the routes found, `u32::MAX` where there are none (yet).
+    /// By switch: the hops of the routes found, `u32::MAX` where there are none (yet).
     hops: Vec<u32>,
-    /// By switch: the first and the last place of its next hops.
+    /// By switch: the first and the last place among its next hops.
     low: Vec<u32>,
     high: Vec<u32>,
-    /// By switch: its next hops in `ways`, where they begin and how many they are.
+    /// By switch: where its next hops begin in `next_hops`, and their number.
     own: Vec<(u32, u32)>,
-    ways: Vec<Hop>,
-    /// Switches that have a route, by hops.
+    next_hops: Vec<NextHop>,
+    /// Switches that have a route, in the order of their hops.
     order: Vec<u32>,
-    /// Where the level begins that grows.
+    /// The switches of the level from which the search goes on.
     near: Vec<u32>,
-    /// Offers of the level that grows: switch, next hop.
-    offers: Vec<(u32, Hop)>,
+    /// The possible hops of the next level: switch, next hop.
+    offers: Vec<(u32, NextHop)>,
     free: Vec<u32>,
 }
 
-impl<'a> Grower<'a> {
+impl<'a> RouteGrower<'a> {
     pub(super) fn new(on: &'a Topology) -> Self {
         let n = on.switches().len();
         Self {
@@ -80,7 +81,7 @@ impl<'a> Grower<'a> {
             low: vec![0; n],
             high: vec![0; n],
             own: vec![(0, 0); n],
-            ways: Vec::new(),
+            next_hops: Vec::new(),
             order: Vec::new(),
             near: Vec::new(),
             offers: Vec::new(),
@@ -96,10 +97,10 @@ impl<'a> Grower<'a> {
         self.order.clear();
     }
 
-    /// Finds which switches have routes towards `to` when each takes as few hops as it can, and how
-    /// many: of its next hops the one at the last place leaves the most to the switches behind.
-    /// Ends when every switch has one. O(arcs).
-    pub(super) fn reach(&mut self, to: SwitchId, lane: &Lane) {
+    /// Finds which switches have routes towards `to`, and of how many hops, when each takes as few
+    /// hops as it can. Among the next hops of a switch the one at the last place leaves the most
+    /// choice to the switches behind. The search ends when every switch has a route. O(arcs).
+    pub(super) fn reach(&mut self, to: SwitchId, lane: &LaneOrder) {
         self.start(to);
         self.order.push(to.0);
         let (graph, mut head) = (self.on.graph(), 0);
@@ -123,13 +124,13 @@ impl<'a> Grower<'a> {
         }
     }
 
-    /// Finds next hops towards `to`: of every switch those that leave the fewest hops. Switches
+    /// Finds next hops towards `to`: for every switch those that leave the fewest hops. Switches
     /// with a `forced` hop have no other. O(arcs).
-    pub(super) fn grow(&mut self, to: SwitchId, lane: &Lane, forced: &[Option<ChannelId>]) {
+    pub(super) fn grow(&mut self, to: SwitchId, lane: &LaneOrder, forced: &[Option<ChannelId>]) {
         let graph = self.on.graph();
         let places = &lane.places;
         self.start(to);
-        self.ways.clear();
+        self.next_hops.clear();
         self.near.clear();
         self.near.push(to.0);
         let mut level = 0;
@@ -156,17 +157,17 @@ impl<'a> Grower<'a> {
                 }
                 self.own[u as usize].1 += 1;
             }
-            let mut at = self.ways.len() as u32;
+            let mut at = self.next_hops.len() as u32;
             for &u in &self.near {
                 let own = &mut self.own[u as usize];
                 own.0 = at;
                 self.free[u as usize] = at;
                 at += own.1;
             }
-            self.ways.resize(at as usize, (ChannelId(0), 0));
+            self.next_hops.resize(at as usize, (ChannelId(0), 0));
             for &(u, hop) in &self.offers {
                 let at = &mut self.free[u as usize];
-                self.ways[*at as usize] = hop;
+                self.next_hops[*at as usize] = hop;
                 *at += 1;
             }
             for i in 0..self.near.len() {
@@ -177,38 +178,39 @@ impl<'a> Grower<'a> {
         }
     }
 
-    /// Keeps of the next hops offered to `u` those that fit whatever is chosen beyond; where none
-    /// does, takes from what can be chosen beyond so that one does.
+    /// Keeps those of the next hops offered to `u` that fit every choice further on. Where none
+    /// fits, removes choices further on so that one does.
     fn fit(&mut self, u: usize, places: &[u32]) {
         let (first, count) = self.own[u];
-        let place = |hop: &Hop| places[hop.0.0 as usize];
+        let place = |hop: &NextHop| places[hop.0.0 as usize];
         let offered = first as usize..(first + count) as usize;
-        if !self.ways[offered.clone()].iter().any(|hop| place(hop) < self.low[hop.1 as usize]) {
-            // of the neighbour that keeps most of its hops
+        if !self.next_hops[offered.clone()].iter().any(|hop| place(hop) < self.low[hop.1 as usize])
+        {
+            // take the hop to the neighbour that keeps the largest part of its own hops
             let (mut most, mut best) = (0.0, first as usize);
             for i in offered {
-                let hop = self.ways[i];
+                let hop = self.next_hops[i];
                 let beyond = self.of(hop.1);
                 let left = beyond.iter().filter(|far| place(&hop) < place(far)).count();
                 if left as f64 / beyond.len() as f64 > most {
                     (most, best) = (left as f64 / beyond.len() as f64, i);
                 }
             }
-            let hop = self.ways[best];
+            let hop = self.next_hops[best];
             self.keep(hop.1 as usize, places, |_, far| place(&hop) < place(far));
         }
         self.keep(u, places, |low, hop| place(hop) < low[hop.1 as usize]);
         self.high[u] = self.of(u as u32).iter().map(place).max().unwrap_or(0);
     }
 
-    /// Keeps those of the next hops of `v` that are `good`, given `low`.
-    fn keep(&mut self, v: usize, places: &[u32], good: impl Fn(&[u32], &Hop) -> bool) {
+    /// Keeps the next hops of `v` for which `good` is true; `good` gets `low` and the hop.
+    fn keep(&mut self, v: usize, places: &[u32], good: impl Fn(&[u32], &NextHop) -> bool) {
         let (first, count) = self.own[v];
         let (mut kept, mut low) = (first, u32::MAX);
         for i in first..first + count {
-            let hop = self.ways[i as usize];
+            let hop = self.next_hops[i as usize];
             if good(&self.low, &hop) {
-                self.ways[kept as usize] = hop;
+                self.next_hops[kept as usize] = hop;
                 low = low.min(places[hop.0.0 as usize]);
                 kept += 1;
             }
@@ -218,9 +220,9 @@ impl<'a> Grower<'a> {
     }
 
     /// The next hops of `v`.
-    fn of(&self, v: u32) -> &[Hop] {
+    fn of(&self, v: u32) -> &[NextHop] {
         let (first, count) = self.own[v as usize];
-        &self.ways[first as usize..(first + count) as usize]
+        &self.next_hops[first as usize..(first + count) as usize]
     }
 
     /// The destination.
@@ -233,13 +235,13 @@ impl<'a> Grower<'a> {
         self.hops[v] != u32::MAX
     }
 
-    /// Hops from `v`.
+    /// The number of hops from `v` to the destination.
     pub(super) fn hops(&self, v: usize) -> u32 {
         self.hops[v]
     }
 
-    /// Gives the switches that were not reached a route: what management packets follow, which
-    /// have a lane of their own.
+    /// Gives a route to the switches that were not reached. Only management packets use it, and
+    /// they have a lane of their own.
     pub(super) fn attach_rest(&mut self) {
         let mut head = 0;
         while head <= self.order.len() && self.order.len() + 1 < self.hops.len() {
@@ -249,16 +251,16 @@ impl<'a> Grower<'a> {
                 let u = self.on.head(c).switch.ix();
                 if self.hops[u] == u32::MAX {
                     self.hops[u] = self.hops[v as usize] + 1;
-                    self.own[u] = (self.ways.len() as u32, 1);
-                    self.ways.push((c.reverse(), v));
+                    self.own[u] = (self.next_hops.len() as u32, 1);
+                    self.next_hops.push((c.reverse(), v));
                     self.order.push(u as u32);
                 }
             }
         }
     }
 
-    /// Fills `tree` with what was found.
-    pub(super) fn fill(&self, tree: &mut MinimalTree) {
+    /// Fills `tree` with the next hops found.
+    pub(super) fn fill(&self, tree: &mut NextHopTree) {
         tree.replace(self.order.iter().map(|&v| (v, self.of(v))));
     }
 }

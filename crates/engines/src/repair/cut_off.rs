@@ -1,30 +1,32 @@
-//! The parts of a destination's tree that failures cut off, and the ways out of them.
+//! Finds the parts of a destination's tree that failures cut off, and the paths out of them.
 
 use base::{ChannelId, SwitchId};
 use fabric::network::Topology;
 use fabric::tables::{Tree, Walk};
 use std::collections::VecDeque;
 
-/// What routes over a switch whose entry is dead.
+/// A part of a destination's tree that a dead entry cuts off: all switches whose route passes
+/// through the switch with that entry.
 #[derive(Debug, Clone)]
-pub(super) struct Part {
+pub(super) struct CutOffPart {
     /// The switch whose entry is dead.
     pub(super) root: SwitchId,
-    /// All switches whose routes go over it, itself first.
+    /// All switches whose routes pass through the root, the root first.
     pub(super) members: Vec<SwitchId>,
-    /// The least number of entries to change so that they leave the part.
+    /// The least number of entries to change so that the routes leave the part.
     pub(super) least: u32,
     number: u32,
 }
 
-/// A way out of a part: the channels from its root on, the last of which leaves it.
+/// A path out of a cut-off part: the hops from its root on, the last of which leaves the part.
 #[derive(Debug, Clone)]
-pub(super) struct Outlet {
+pub(super) struct ExitPath {
     hops: Vec<(SwitchId, u16)>,
 }
 
-impl Outlet {
-    /// Writes the entries, last hop first; those that changed, in that order, with what they were.
+impl ExitPath {
+    /// Writes the entries of the path, last hop first. Returns those that changed, in that order,
+    /// with their old ports.
     pub(super) fn apply(&self, entries: &mut [u16]) -> Vec<(SwitchId, u16)> {
         let mut was = Vec::new();
         for &(s, port) in self.hops.iter().rev() {
@@ -37,30 +39,30 @@ impl Outlet {
     }
 }
 
-/// Ways out, each with the number of entries that it changes.
-type Ways = Vec<(u32, Outlet)>;
+/// Exit paths, each with the number of entries that it changes.
+type ExitPaths = Vec<(u32, ExitPath)>;
 
-/// The most ways out of a part that are looked at.
-const MOST_OUTLETS: usize = 1024;
+/// The largest number of exit paths of a part that are compared.
+const MOST_EXITS: usize = 1024;
 
-/// Not cut off.
-const WHOLE: u32 = 0;
-/// Not known yet, and without a route: no part.
+/// The mark of a switch that is not cut off.
+const CONNECTED: u32 = 0;
+/// Marks of switches that are not known yet, and of switches without a route.
 const UNKNOWN: u32 = u32::MAX;
 const ASTRAY: u32 = u32::MAX - 1;
 
-/// Finds the parts of one destination after the other.
-pub(super) struct CutOff<'a> {
+/// Finds the cut-off parts of one destination after the other.
+pub(super) struct CutOffFinder<'a> {
     on: &'a Topology,
     lost: Vec<(SwitchId, Vec<u16>)>,
-    /// The part of every switch, for the destination at hand.
+    /// The number of the part of every switch, for the current destination.
     part: Vec<u32>,
     home: SwitchId,
-    /// Entries that were given to each channel by this repair.
+    /// The number of entries that this repair has pointed to each channel.
     given: Vec<u32>,
 }
 
-impl<'a> CutOff<'a> {
+impl<'a> CutOffFinder<'a> {
     pub(super) fn new(on: &'a Topology, lost: &[(SwitchId, Vec<u16>)]) -> Self {
         Self {
             on,
@@ -71,7 +73,7 @@ impl<'a> CutOff<'a> {
         }
     }
 
-    /// The switches whose entry is among the `lost` ports, but for `home`.
+    /// The switches other than `home` whose entry is among the `lost` ports.
     pub(super) fn roots(
         lost: &[(SwitchId, Vec<u16>)],
         entries: &[u16],
@@ -84,22 +86,22 @@ impl<'a> CutOff<'a> {
     }
 
     /// The parts that are cut off from `home`. O(failed ports) when there are none, else
-    /// O(switches), and the arcs of the parts.
-    pub(super) fn parts(&mut self, entries: &[u16], home: SwitchId) -> Vec<Part> {
+    /// O(switches) and the arcs of the parts.
+    pub(super) fn parts(&mut self, entries: &[u16], home: SwitchId) -> Vec<CutOffPart> {
         let is_broken = Self::roots(&self.lost, entries, home).next().is_some();
         if is_broken { self.trace(entries, home) } else { Vec::new() }
     }
 
-    /// The same, and [`Self::around`] can be asked then, whether or not there are any.
-    pub(super) fn trace(&mut self, entries: &[u16], home: SwitchId) -> Vec<Part> {
+    /// As [`Self::parts`], but it always prepares [`Self::around`], also when there are no parts.
+    pub(super) fn trace(&mut self, entries: &[u16], home: SwitchId) -> Vec<CutOffPart> {
         let roots: Vec<SwitchId> = Self::roots(&self.lost, entries, home).collect();
         self.home = home;
         self.part.clear();
         self.part.resize(entries.len(), UNKNOWN);
-        self.part[home.ix()] = WHOLE;
-        let mut parts: Vec<Part> = (1..)
+        self.part[home.ix()] = CONNECTED;
+        let mut parts: Vec<CutOffPart> = (1..)
             .zip(roots)
-            .map(|(number, root)| Part { root, members: vec![root], least: 0, number })
+            .map(|(number, root)| CutOffPart { root, members: vec![root], least: 0, number })
             .collect();
         for part in &parts {
             self.part[part.root.ix()] = part.number;
@@ -117,56 +119,56 @@ impl<'a> CutOff<'a> {
             let own = self.part[walk.at().ix()];
             for v in trail.drain(..) {
                 self.part[v] = own;
-                if own != WHOLE && own != ASTRAY {
+                if own != CONNECTED && own != ASTRAY {
                     parts[own as usize - 1].members.push(SwitchId::from(v));
                 }
             }
         }
         for part in &mut parts {
             let out = |p: u32| p != part.number && p != ASTRAY;
-            part.least = self.outlets(part, entries, out).first().map_or(0, |o| o.0);
+            part.least = self.exits_of(part, entries, out).first().map_or(0, |o| o.0);
         }
         parts
     }
 
-    /// The next part that has a way out to what is whole, the one with the fewest changes first,
-    /// and its ways out, those of fewest changes and then hops and then entries first.
+    /// The next part that has an exit path to connected switches, the one with the fewest changes
+    /// first. Its exit paths are sorted by changes, then hops, then entries given to the channel.
     pub(super) fn next(
         &self,
-        parts: &mut Vec<Part>,
+        parts: &mut Vec<CutOffPart>,
         entries: &[u16],
-    ) -> Option<(Part, Vec<Outlet>)> {
-        let ways = |part: &Part| self.outlets(part, entries, |p| p == WHOLE);
-        let mut best: Option<(u32, usize, Ways)> = None;
+    ) -> Option<(CutOffPart, Vec<ExitPath>)> {
+        let exits = |part: &CutOffPart| self.exits_of(part, entries, |p| p == CONNECTED);
+        let mut best: Option<(u32, usize, ExitPaths)> = None;
         for (i, part) in parts.iter().enumerate() {
-            let found = ways(part);
+            let found = exits(part);
             let Some(&(least, _)) = found.first() else { continue };
             if best.as_ref().is_none_or(|(known, _, _)| least < *known) {
                 best = Some((least, i, found));
             }
         }
         let (_, i, found) = best?;
-        Some((parts.remove(i), found.into_iter().map(|(_, outlet)| outlet).collect()))
+        Some((parts.remove(i), found.into_iter().map(|(_, exit)| exit).collect()))
     }
 
-    /// A part has found its way: it is whole.
-    pub(super) fn attach(&mut self, part: &Part) {
+    /// Marks the switches of a part as connected, once it has an exit path.
+    pub(super) fn attach(&mut self, part: &CutOffPart) {
         for s in &part.members {
-            self.part[s.ix()] = WHOLE;
+            self.part[s.ix()] = CONNECTED;
         }
     }
 
     /// Whether a switch is cut off from the destination that was traced last.
     pub(super) fn has(&self, s: SwitchId) -> bool {
-        self.part[s.ix()] != WHOLE && self.part[s.ix()] < ASTRAY
+        self.part[s.ix()] != CONNECTED && self.part[s.ix()] < ASTRAY
     }
 
-    /// Whether a cable that works is at a port, and a switch behind it.
+    /// Whether a port has a working cable to another switch.
     pub(super) fn leads_on(&self, s: SwitchId, port: u16) -> bool {
         self.on.hop(s, port).is_some_and(|(channel, _)| self.works(channel))
     }
 
-    /// Notes entries that changed.
+    /// Counts the changed entries at their new channels.
     pub(super) fn count(&mut self, changed: &[(SwitchId, u16)]) {
         for &(s, port) in changed {
             if let Some((channel, _)) = self.on.hop(s, port) {
@@ -175,20 +177,20 @@ impl<'a> CutOff<'a> {
         }
     }
 
-    /// Entries that were given to a channel by this repair.
+    /// The number of entries that this repair has pointed to a channel.
     pub(super) fn given(&self, channel: ChannelId) -> u32 {
         self.given[channel.0 as usize]
     }
 
-    /// Of the destination that was traced last: the switches at most `radius`
-    /// hops from one that is cut off, and all whose routes go over them; all that have routes
-    /// unless told. O(switches * hops).
+    /// For the destination that was traced last: the switches at most `radius` hops from one that
+    /// is cut off, and all switches whose routes pass through them. Without `radius`, all switches
+    /// with routes. O(switches * hops).
     pub(super) fn around(&self, entries: &[u16], radius: Option<usize>) -> Vec<bool> {
         let graph = self.on.graph();
         let all = 0..entries.len();
         let has_route = |s: usize| s != self.home.ix() && self.part[s] < ASTRAY;
         let Some(radius) = radius else { return all.map(has_route).collect() };
-        let cut_off = |s: usize| has_route(s) && self.part[s] != WHOLE;
+        let cut_off = |s: usize| has_route(s) && self.part[s] != CONNECTED;
         let mut torn: Vec<bool> = all.clone().map(cut_off).collect();
         for _ in 0..radius {
             let near = |s: usize| graph.neighbours(s).iter().any(|&w| torn[w as usize]);
@@ -202,9 +204,10 @@ impl<'a> CutOff<'a> {
         all.map(|s| has_route(s) && over(s)).collect()
     }
 
-    /// Ways from the root of a part to switches that `out` accepts, with their numbers of changed
-    /// entries. A hop that the table has already changes nothing: a search with costs 0 and 1.
-    fn outlets(&self, part: &Part, entries: &[u16], out: impl Fn(u32) -> bool) -> Ways {
+    /// Paths from the root of a part to switches that `out` accepts, with the number of entries
+    /// that each changes. A hop that the table already has changes nothing, so this is a
+    /// shortest-path search with costs 0 and 1.
+    fn exits_of(&self, part: &CutOffPart, entries: &[u16], out: impl Fn(u32) -> bool) -> ExitPaths {
         let graph = self.on.graph();
         let mut cost = vec![u32::MAX; entries.len()];
         let mut done = vec![false; entries.len()];
@@ -236,12 +239,12 @@ impl<'a> CutOff<'a> {
                     }
                 }
             }
-            if found.len() >= MOST_OUTLETS {
+            if found.len() >= MOST_EXITS {
                 break;
             }
         }
         found.sort_unstable();
-        let way = |(cost, _, _, v, port): (u32, u32, u32, SwitchId, u16)| {
+        let path = |(cost, _, _, v, port): (u32, u32, u32, SwitchId, u16)| {
             let mut hops = vec![(v, port)];
             let mut at = v;
             while let Some((earlier, port)) = before[at.ix()] {
@@ -249,12 +252,12 @@ impl<'a> CutOff<'a> {
                 at = earlier;
             }
             hops.reverse();
-            (cost, Outlet { hops })
+            (cost, ExitPath { hops })
         };
-        found.into_iter().map(way).collect()
+        found.into_iter().map(path).collect()
     }
 
-    /// Hops from a switch to the destination; `None` where it is cut off.
+    /// The number of hops from a switch to the destination; `None` where it is cut off.
     pub(super) fn hops_from(&self, from: SwitchId, entries: &[u16]) -> Option<u32> {
         let (mut walk, mut hops) = (self.walk(from, entries), 0);
         while walk.at() != self.home && hops <= entries.len() as u32 {

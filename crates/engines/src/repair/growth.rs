@@ -1,21 +1,21 @@
-//! Routes to one destination grown anew where no way out of what is cut off fits the lanes.
+//! Grows new routes to one destination where no exit path of a cut-off part fits the lanes.
 //!
-//! Source: the growing of Domke, Hoefler, Matsuoka, "Routing on the dependency graph", HPDC 2016:
-//! a hop is taken only where the dependencies that it brings close no cycle. Here whole paths are
-//! asked for, so that it works with any service levels and SL2VL tables.
+//! Source: Domke, Hoefler, Matsuoka, "Routing on the dependency graph", HPDC 2016: routes grow hop
+//! by hop, and a hop is taken only where its dependencies close no cycle. Here whole paths are
+//! tested, so that it works with any service levels and SL2VL tables.
 
-use super::{Beside, Mender, Plan, To};
+use super::{Destination, DestinationRepair, LiveRoutes, RepairState};
 use base::{ChannelId, SwitchId};
 use fabric::network::Topology;
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
-/// A hop that may be taken: whether it changes an entry, hops to the destination, entries given to
-/// its channel so far, switch, port.
-type Hop = (bool, u32, u32, SwitchId, u16);
+/// A hop that a switch may take: whether it changes an entry, hops to the destination, entries
+/// given to its channel so far, switch, port. Smaller ones are tried first.
+type HopOffer = (bool, u32, u32, SwitchId, u16);
 
-impl Mender<'_> {
-    /// Takes the turns of a spanning tree on every lane, before all others.
+impl RepairState<'_> {
+    /// Reserves the turns of a spanning tree on every lane, before any other turns.
     pub(super) fn reserve_tree(&mut self) {
         let Some(order) = &mut self.order else { return };
         let mut tree = vec![false; self.on.links().len()];
@@ -27,7 +27,7 @@ impl Mender<'_> {
             for (a, b) in pairs.filter(|(a, b)| a != b) {
                 for lane in 0..self.old.lanes().count() {
                     let taken = order.take_turn((a.reverse(), lane), (b, lane));
-                    assert!(taken, "paths in a tree close no circle");
+                    assert!(taken, "paths in a tree close no cycle");
                 }
             }
         }
@@ -35,15 +35,20 @@ impl Mender<'_> {
         self.tree = Some(tree);
     }
 
-    /// Grows the routes of the switches cut off, then of those around, too, up to the whole tree.
-    pub(super) fn by_growth(&mut self, to: To, home: SwitchId) -> Option<Plan> {
+    /// Grows routes for the switches that are cut off, then also for those around them, up to the
+    /// whole tree of the destination.
+    pub(super) fn by_growth(
+        &mut self,
+        to: Destination,
+        home: SwitchId,
+    ) -> Option<DestinationRepair> {
         let old = self.row(to);
-        // the ways out that were tried have marked parts as whole
+        // the search for exit paths has marked some parts as connected
         self.cut_off.trace(old, home);
         let tree = self.tree.clone();
         let around = [Some(0), Some(1), Some(2), None].map(|radius| (radius, None));
-        let ways = around.into_iter().chain(tree.as_deref().map(|tree| (None, Some(tree))));
-        for (radius, tree) in ways {
+        let attempts = around.into_iter().chain(tree.as_deref().map(|tree| (None, Some(tree))));
+        for (radius, tree) in attempts {
             let in_plane = |s: SwitchId| {
                 let (own, last) = (&self.on.switches()[s.ix()], &self.on.switches()[home.ix()]);
                 own.up && own.plane == last.plane && s != home
@@ -52,7 +57,7 @@ impl Mender<'_> {
                 Some(_) => (0..old.len()).map(SwitchId::from).map(in_plane).collect(),
                 None => self.cut_off.around(old, radius),
             };
-            let known = self.mark();
+            let known = self.checkpoint();
             if let Some(plan) = self.grow(to, home, torn, tree) {
                 self.cut_off.count(&plan.entries);
                 return Some(plan);
@@ -62,21 +67,21 @@ impl Mender<'_> {
         None
     }
 
-    /// Routes for the switches that are `torn`: each is joined to one that has its route by the
-    /// first hop that fits, hops that the table has already first, then short ways; over the links
-    /// of `tree` alone where there is one.
+    /// Grows routes for the switches marked in `torn`. Each is joined to a switch that has a route,
+    /// by the first hop that fits: hops of the old table first, then short ones. If `tree` is
+    /// given, only its links are used.
     fn grow(
         &mut self,
-        to: To,
+        to: Destination,
         home: SwitchId,
         mut torn: Vec<bool>,
         tree: Option<&[bool]>,
-    ) -> Option<Plan> {
+    ) -> Option<DestinationRepair> {
         let old = self.row(to);
         let mut entries = old.to_vec();
-        let mut plan = Plan::default();
+        let mut plan = DestinationRepair::default();
         let switches = (0..old.len()).map(SwitchId::from);
-        if self.beside == Beside::Others {
+        if self.live == LiveRoutes::OtherDestinations {
             let stays = |s: &SwitchId| self.on.switches()[s.ix()].up && !torn[s.ix()] && *s != home;
             for s in switches.clone().filter(stays) {
                 if !self.takes(to, s, true, old, &mut plan.levels) {
@@ -84,7 +89,7 @@ impl Mender<'_> {
                 }
             }
         }
-        self.behind.resolve(self.old.topology(), old);
+        self.predecessors.resolve(self.old.topology(), old);
         let mut left = torn.iter().filter(|t| **t).count();
         let mut hops = BinaryHeap::new();
         for s in switches.filter(|s| !torn[s.ix()]) {
@@ -93,7 +98,7 @@ impl Mender<'_> {
             }
         }
         while left > 0 {
-            let Reverse((changes, far, _, s, port)): Reverse<Hop> = hops.pop()?;
+            let Reverse((changes, far, _, s, port)): Reverse<HopOffer> = hops.pop()?;
             if !torn[s.ix()] {
                 continue;
             }
@@ -105,7 +110,7 @@ impl Mender<'_> {
             if changes {
                 plan.entries.push((s, port));
                 let goes_on = self.cut_off.has(s) && self.cut_off.leads_on(s, old[s.ix()]);
-                if self.beside == Beside::Whole && goes_on {
+                if self.live == LiveRoutes::Arriving && goes_on {
                     plan.stops.push(s);
                 }
             }
@@ -117,19 +122,20 @@ impl Mender<'_> {
     }
 
     /// Whether the paths over the new entry of `s` fit. Where packets to `s` were drained or
-    /// stopped, those from `s` alone. Else those of all that come to it by the old entries; where
-    /// the entry stays they were asked for with the hop that it leads to.
+    /// stopped, only the paths from `s` count. Otherwise the paths of all switches that reach `s`
+    /// by old entries count too; where the entry stays they were tested with the hop that it leads
+    /// to.
     fn fits(
         &mut self,
-        to: To,
+        to: Destination,
         s: SwitchId,
         (old, new): (&[u16], &[u16]),
         levels: &mut Vec<(SwitchId, u8)>,
     ) -> bool {
-        let alone = match self.beside {
-            Beside::All => false,
-            Beside::Whole => self.cut_off.has(s),
-            Beside::Others => true,
+        let alone = match self.live {
+            LiveRoutes::All => false,
+            LiveRoutes::Arriving => self.cut_off.has(s),
+            LiveRoutes::OtherDestinations => true,
         };
         if alone {
             return self.takes(to, s, true, new, levels);
@@ -137,14 +143,14 @@ impl Mender<'_> {
         old[s.ix()] == new[s.ix()] || self.takes_meeting(to, s, new)
     }
 
-    /// Adds the hops from torn switches to `s`, which has its route of `far` hops, over the links
-    /// of `tree` where there is one.
+    /// Adds the hops from torn switches to `s`, whose route has `far` hops. If `tree` is given,
+    /// only its links are used.
     fn hops_to(
         &self,
         s: SwitchId,
         far: u32,
         (old, torn, tree): (&[u16], &[bool], Option<&[bool]>),
-        hops: &mut BinaryHeap<Reverse<Hop>>,
+        hops: &mut BinaryHeap<Reverse<HopOffer>>,
     ) {
         let graph = self.on.graph();
         for (&v, &c) in graph.neighbours(s.ix()).iter().zip(graph.channels(s.ix())) {
@@ -158,8 +164,8 @@ impl Mender<'_> {
     }
 }
 
-/// A spanning tree of every connected part, breadth-first from its first switch: the channels that
-/// leave each switch. O(arcs).
+/// A breadth-first spanning tree of every connected part, from its first switch: for each switch
+/// the channels of the tree that leave it. O(arcs).
 fn spanning_tree(on: &Topology) -> Vec<Vec<ChannelId>> {
     let graph = on.graph();
     let mut leaving = vec![Vec::new(); graph.switches()];

@@ -1,27 +1,28 @@
-//! How long the routes are before a repair and after it.
+//! The lengths of routes before a repair and after it.
 
 use base::{Interrupted, SwitchId, TerminalId, Watch};
 use fabric::network::Topology;
 use fabric::tables::{Hops, Routing};
 use std::collections::BTreeMap;
 
-/// Routes by their hops between switches, before and after.
+/// Route lengths in hops between switches, before and after a repair.
 ///
 /// A route leads from a switch with working endpoints to a working terminal on another switch, in
-/// one layer. Counted are those whose ends work after the failures and that arrive in both tables.
+/// one layer. Only routes whose ends work after the failures and that arrive in both tables are
+/// counted.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Lengths {
-    /// How many routes had and have so many hops.
+pub struct RouteLengths {
+    /// The number of routes for each pair of hop counts before and after.
     pub routes: BTreeMap<(u32, u32), u64>,
 }
 
-impl Lengths {
-    /// The routes of `old` beside those of `new`. O(layers * terminals * switches).
+impl RouteLengths {
+    /// Compares the routes of `old` with those of `new`. O(layers * terminals * switches).
     pub(super) fn of(old: &Routing, new: &Routing, watch: &dyn Watch) -> Result<Self, Interrupted> {
         let on = new.topology();
         let (sources, total) =
             (new.sources(), u64::from(new.layers()) * on.terminals().len() as u64);
-        let (mut before, mut after) = (Depths::default(), Depths::default());
+        let (mut before, mut after) = (HopCounts::default(), HopCounts::default());
         let mut routes = BTreeMap::new();
         for (done, to) in new.destinations().enumerate() {
             if done % 256 == 0 {
@@ -39,7 +40,7 @@ impl Lengths {
         Ok(Self { routes })
     }
 
-    /// All of them.
+    /// The number of routes.
     pub fn count(&self) -> u64 {
         self.routes.values().sum()
     }
@@ -59,7 +60,7 @@ impl Lengths {
         most(|h| h.0).zip(most(|h| h.1))
     }
 
-    /// Routes that have become longer, and shorter.
+    /// The number of routes that became longer, and of those that became shorter.
     pub fn changed(&self) -> (u64, u64) {
         let where_ = |is: fn(&(u32, u32)) -> bool| {
             self.routes.iter().filter(|(hops, _)| is(hops)).map(|(_, n)| *n).sum()
@@ -68,20 +69,20 @@ impl Lengths {
     }
 }
 
-/// The hops of all switches to one terminal.
+/// The hops from every switch to one terminal.
 #[derive(Default)]
-struct Depths {
+struct HopCounts {
     hops: Hops,
     depth: Vec<u32>,
     trail: Vec<usize>,
 }
 
-/// No route from there arrives.
+/// The route from a switch never arrives.
 const NEVER: u32 = u32::MAX;
-/// Not measured yet.
+/// The route from a switch is not measured yet.
 const OPEN: u32 = u32::MAX - 1;
 
-impl Depths {
+impl HopCounts {
     /// Measures the routes to a terminal. O(switches).
     fn measure(&mut self, routing: &Routing, (layer, terminal): (u32, TerminalId)) {
         let on: &Topology = routing.topology();

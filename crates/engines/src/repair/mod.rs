@@ -1,26 +1,30 @@
-//! Repair: tables after failures, with as few entries changed as possible and no new deadlock.
+//! Repair of routing tables after failures, with as few changed entries as possible and without
+//! deadlock between old and new routes.
 //!
-//! Only routes that used what failed are looked at. Where a switch's entry for a destination is
-//! dead, all that route over the switch are cut off together; the least number of entries to change
-//! is that of a way out of that part ([`cut_off`]). New routes keep their service levels and must
-//! fit beside others: their channel dependencies together have no cycle. They are looked for beside
-//! more, so that the change disturbs less, and then beside less ([`Beside`]):
+//! Only routes over failed links or switches are considered. Where a switch's entry for a
+//! destination is dead, all switches whose route passes through it are cut off together. The least
+//! number of entries to change is the number of changes on an exit path from that part
+//! ([`cut_off`]). New routes keep their service levels, and they must be compatible with the old
+//! routes that still carry packets: the channel dependencies of both together must have no cycle.
+//! The search first keeps many old routes alive, so that the repair disturbs little traffic, and
+//! then fewer ([`LiveRoutes`]):
 //!
-//! 1. Beside all old routes, and those of packets that meet the entries while they change. Entries
-//!    of a destination change from it on, so a packet goes by old entries up to the first new one
-//!    and by new ones from there: it can come back to where it was, which neither an old nor a new
-//!    route does. Traffic goes on meanwhile.
-//! 2. Beside the old routes that still arrive, and packets that meet their entries. Those cut off
-//!    carry nothing; they are stopped until the packets on them have left, then change their
-//!    levels where they must, then their entries.
-//! 3. Beside the routes to other destinations; those to the ones that are mended must be drained
-//!    first. At last all destinations are mended, beside a spanning tree that can take whatever
-//!    does not fit.
+//! 1. All old routes stay alive, and so do the routes of packets that meet entries while these
+//!    change. Entries of a destination change from the destination outwards, so a packet follows
+//!    old entries up to the first new one and new entries from there. It can return to a switch
+//!    that it has visited, which neither an old nor a new route does. Traffic goes on meanwhile.
+//! 2. The old routes that still arrive stay alive, with packets that meet their entries while these
+//!    change. Routes that are cut off carry nothing: they are stopped until the packets on them
+//!    have left. Then their service levels change where needed, and then their entries.
+//! 3. Only the routes to other destinations stay alive. Routes to the repaired destinations must be
+//!    drained first. As a last resort all destinations are repaired together with a spanning tree
+//!    that can carry every route that fits nowhere else.
 //!
-//! Each time the ways out of least changes are tried first; where none fits, routes to that
-//! destination are grown anew, hop by hop from the switches that keep theirs ([`growth`]): those
-//! cut off first, then more and more of its tree. A destination that does not fit goes before the
-//! others the next time.
+//! In each step the exit paths with the fewest changes are tried first. Where none fits, routes to
+//! that destination are grown again, hop by hop from the switches that keep their route
+//! ([`growth`]): first for the switches that are cut off, then for more and more of the
+//! destination's tree. A destination whose routes do not fit is repaired before the others in the
+//! next attempt.
 //!
 //! Source for the union of old and new dependencies: Duato, Lysne, Pang, Pinkston, "A theory for
 //! deadlock-free dynamic network reconfiguration. Part I", IEEE Transactions on Parallel and
@@ -28,118 +32,123 @@
 
 use crate::check_connected;
 use crate::lanes::acyclic;
-use crate::lanes::order::{Held, Mark, Order};
+use crate::lanes::order::{Checkpoint, TurnOrder, VirtualChannel};
 use crate::sssp::endpoints_per_switch;
 use base::{ChannelId, Interrupted, LinkId, Refusal, Stop, SwitchId, TerminalId, Watch};
-use behind::Behind;
-use cut_off::{CutOff, Outlet, Part};
+use cut_off::{CutOffFinder, CutOffPart, ExitPath};
 use fabric::network::Topology;
 use fabric::tables::{Lanes, NO_ROUTE, Routing, ServiceLevels, Walk};
 use fabric::turns::Dependencies;
-use lengths::Lengths;
+use lengths::RouteLengths;
+use predecessors::Predecessors;
 use std::sync::Arc;
 
 mod at_once;
-mod behind;
 mod cut_off;
 mod growth;
 pub mod lengths;
+mod predecessors;
 pub mod record;
 
-/// One entry to change.
+/// A table entry that the repair changes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Change {
-    /// The destination, and which of its layers.
+pub struct EntryChange {
+    /// The layer and the destination terminal.
     pub to: (u32, TerminalId),
-    /// The switch whose entry it is.
+    /// The switch whose table has the entry.
     pub switch: SwitchId,
-    /// The port it had, and the port it gets.
+    /// The old port and the new port.
     pub port: (u16, u16),
 }
 
-/// The service level of one path to change.
+/// A path whose service level the repair changes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct LevelChange {
-    /// The destination, and which of its layers.
+pub struct ServiceLevelChange {
+    /// The layer and the destination terminal.
     pub to: (u32, TerminalId),
-    /// The switch whose endpoints send on it.
+    /// The switch whose endpoints send on the path.
     pub source: SwitchId,
-    /// The level it had, and the level it gets.
+    /// The old level and the new level.
     pub level: (u8, u8),
 }
 
-/// Whether traffic can go on while the entries change.
+/// Whether traffic can go on while the entries change, and in which order they must change.
 ///
-/// All of it holds for packets that go by the tables that are repaired: where these come from a
-/// repair, the packets whose service level was set before its last change must have left, also
-/// those that wait at their senders, and nobody sends any more to what had died before. "Left"
-/// means the same below: a packet that has its level from before a step and meets entries from
-/// after it takes turns that nothing was proved of.
+/// Every statement holds for packets that follow the tables under repair. Where these tables come
+/// from an earlier repair, two things must be true first: packets whose service level was set
+/// before the last change of that repair have left, also those that wait at their senders, and
+/// nobody sends to what had failed before. "Left" has the same meaning below. A packet that has its
+/// level from before a step and meets entries from after it takes turns for which nothing was
+/// proved.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Safety {
     /// Entries may change in any order.
     AnyOrder,
     /// Entries must change in the order of the list.
     InOrder,
-    /// The entries of `stops` must drop packets first; when the packets sent before have left,
-    /// the levels of `levels` change; when those sent before have left, entries change in the
-    /// order of the list. Even where both are empty, the packets sent before the failures must have
-    /// left. Only routes that the failures cut off stand still.
+    /// The entries of `stops` must drop packets first; when the packets sent before have left, the
+    /// levels of `levels` change; when the packets sent before that have left, entries change in
+    /// the order of the list. Even where `stops` and `levels` are empty, the packets sent before
+    /// the failures must have left. Only routes that the failures cut off stand still.
     InSteps,
-    /// The changed routes must be drained first, and why.
+    /// The changed routes must be drained first, for this reason.
     Draining(String),
-    /// The tables could deadlock before anything failed: nothing is said.
+    /// The tables could deadlock before anything failed, so nothing can be guaranteed.
     Unknown,
 }
 
-/// Repaired tables, and what it took.
+/// The result of a repair: the new tables, and the changes that lead to them.
 #[derive(Debug, Clone)]
-pub struct Repaired {
+pub struct RepairedTables {
     /// The new tables, on the damaged network.
     pub routing: Routing,
     /// The entries towards endpoints that change, in an order in which no packet meets a loop.
-    pub changes: Vec<Change>,
-    /// Where changes go in steps: the entries that drop packets until they change.
+    pub changes: Vec<EntryChange>,
+    /// For a repair in steps: the entries that drop packets until they change.
     pub stops: Vec<((u32, TerminalId), SwitchId)>,
     /// The paths whose service level changes.
-    pub levels: Vec<LevelChange>,
-    /// No repair can change fewer entries.
+    pub levels: Vec<ServiceLevelChange>,
+    /// The least number of entries that any repair must change.
     pub least: u64,
-    /// Entries towards switches that change, and the least number.
+    /// The number of entries towards switches that change, and the least number possible.
     pub management: (u64, u64),
     /// Whether traffic can go on meanwhile.
     pub safety: Safety,
-    /// How long routes were and are.
-    pub lengths: Lengths,
+    /// The lengths of routes before and after.
+    pub lengths: RouteLengths,
 }
 
 /// Repairs the tables `old` for `on`, the same network with more failures. Routes that did not
 /// arrive before stay as they are.
 ///
-/// O(hops of all old routes) for the dependencies, then for each destination that lost an entry
-/// O(switches), and the turns asked for; where no way out fits, O(switches * hops + arcs), and the
-/// turns of its routes for every hop tried.
+/// O(hops of all old routes) for the dependencies; then, for each destination that lost an entry,
+/// O(switches) and the turns tried; where no exit path fits, O(switches * hops + arcs) and the
+/// turns of the routes for every hop tried.
 ///
 /// # Errors
-/// When `on` is another network or disconnected, or when no new routes fit the lanes in use, which
-/// can be where SL2VL tables differ by port.
-pub fn repair(old: &Routing, on: &Arc<Topology>, watch: &dyn Watch) -> Result<Repaired, Stop> {
+/// When `on` is another network or disconnected, or when no new routes fit the lanes in use. The
+/// latter can happen where SL2VL tables differ by port.
+pub fn repair(
+    old: &Routing,
+    on: &Arc<Topology>,
+    watch: &dyn Watch,
+) -> Result<RepairedTables, Stop> {
     let before = old.topology().clone();
     let lost = failures(&before, on)?;
     check_connected(on)?;
     let dependencies = Dependencies::new(&before);
     let table = old.next();
-    let mut mender = mend((old, &table), on, &lost, &dependencies, watch)?;
+    let mut state = repair_destinations((old, &table), on, &lost, &dependencies, watch)?;
     let (switches, terminals) = (on.switches().len(), on.terminals().len());
     let mut to_switch = old.to_switch().to_vec();
     let mut management = (0, 0);
     for d in (0..switches).filter(|&d| on.switches()[d].up) {
         let entries = &mut to_switch[d * switches..(d + 1) * switches];
-        let (changed, least) = mender.mend_switch(entries, SwitchId::from(d));
+        let (changed, least) = state.repair_towards_switch(entries, SwitchId::from(d));
         management = (management.0 + changed, management.1 + least);
     }
-    let safety = mender.safety();
-    let Mender { changes, stops, levels, least, .. } = mender;
+    let safety = state.safety();
+    let RepairState { changes, stops, levels, least, .. } = state;
     let mut next = table;
     for change in &changes {
         let row = change.to.0 as usize * terminals + change.to.1.ix();
@@ -148,19 +157,19 @@ pub fn repair(old: &Routing, on: &Arc<Topology>, watch: &dyn Watch) -> Result<Re
     let routing = Routing::new(on.clone(), old.layers(), next, to_switch)
         .with_lanes(with_levels(old, &levels))
         .named(old.engine(), old.options().clone());
-    let lengths = Lengths::of(old, &routing, watch)?;
-    Ok(Repaired { routing, changes, stops, levels, least, management, safety, lengths })
+    let lengths = RouteLengths::of(old, &routing, watch)?;
+    Ok(RepairedTables { routing, changes, stops, levels, least, management, safety, lengths })
 }
 
 /// The entries towards a destination in the table of `old`.
-fn row_of<'t>((old, table): (&Routing, &'t [u16]), (layer, t): To) -> &'t [u16] {
+fn row_of<'t>((old, table): (&Routing, &'t [u16]), (layer, t): Destination) -> &'t [u16] {
     let (switches, terminals) = (old.topology().switches().len(), old.topology().terminals().len());
     let row = layer as usize * terminals + t.ix();
     &table[row * switches..(row + 1) * switches]
 }
 
-/// The lanes of `old`, where these paths have other levels.
-fn with_levels(old: &Routing, changed: &[LevelChange]) -> Lanes {
+/// The lanes of `old` with the changed service levels.
+fn with_levels(old: &Routing, changed: &[ServiceLevelChange]) -> Lanes {
     let mut lanes = old.lanes().clone();
     if let (false, ServiceLevels::BySwitch(all)) = (changed.is_empty(), lanes.levels()) {
         let on = old.topology();
@@ -174,66 +183,69 @@ fn with_levels(old: &Routing, changed: &[LevelChange]) -> Lanes {
     lanes
 }
 
-/// Times that destinations which do not fit are mended again, before others.
-const AGAIN: usize = 4;
+/// How often the repair starts again, with the destination that did not fit moved before the
+/// others.
+const MOST_ATTEMPTS: usize = 4;
 
-/// Mends all destinations that lost entries beside as many routes as can be; else all
-/// destinations, those that lost nothing first, beside a spanning tree.
-fn mend<'a>(
+/// Repairs all destinations that lost entries, with as many old routes alive as possible. If
+/// nothing fits, it gives all destinations new routes, those that lost nothing first, around a
+/// spanning tree.
+fn repair_destinations<'a>(
     (old, table): (&'a Routing, &'a [u16]),
     on: &'a Topology,
     lost: &[(SwitchId, Vec<u16>)],
     dependencies: &'a Dependencies,
     watch: &dyn Watch,
-) -> Result<Mender<'a>, Stop> {
+) -> Result<RepairState<'a>, Stop> {
     let dead = |c: ChannelId| !on.link_is_up(c.link());
-    let is_broken = |&(layer, t): &To| {
+    let is_broken = |&(layer, t): &Destination| {
         let home = on.terminals()[t.ix()].plug.switch;
-        let mut roots = CutOff::roots(lost, row_of((old, table), (layer, t)), home);
+        let mut roots = CutOffFinder::roots(lost, row_of((old, table), (layer, t)), home);
         on.terminal_is_up(t) && roots.next().is_some()
     };
-    let (mut broken, sound): (Vec<To>, Vec<To>) = old.destinations().partition(is_broken);
-    for beside in [Beside::All, Beside::Whole, Beside::Others] {
-        for _ in 0..AGAIN {
-            let order = match beside {
-                Beside::All => {
+    let (mut broken, sound): (Vec<Destination>, Vec<Destination>) =
+        old.destinations().partition(is_broken);
+    for live in [LiveRoutes::All, LiveRoutes::Arriving, LiveRoutes::OtherDestinations] {
+        for _ in 0..MOST_ATTEMPTS {
+            let order = match live {
+                LiveRoutes::All => {
                     acyclic::order_of(old, old.destinations(), dependencies, dead, watch)?
                 }
-                Beside::Whole => {
+                LiveRoutes::Arriving => {
                     let whole = without_cut_off((old, table), on, lost, &broken);
                     acyclic::order_of(&whole, whole.destinations(), dependencies, dead, watch)?
                 }
-                Beside::Others => {
+                LiveRoutes::OtherDestinations => {
                     acyclic::order_of(old, sound.iter().copied(), dependencies, dead, watch)?
                 }
             };
-            let mut mender = Mender::new((old, table), on, lost, order, beside);
-            let Some(to) = mender.mend_all(&broken, watch)? else {
-                mender.waits = beside == Beside::Whole && !mender.fits_at_once(&broken);
-                return Ok(mender);
+            let mut state = RepairState::new((old, table), on, lost, order, live);
+            let Some(to) = state.repair_all(&broken, watch)? else {
+                state.waits = live == LiveRoutes::Arriving && !state.fits_at_once(&broken);
+                return Ok(state);
             };
             let place = broken.iter().position(|b| *b == to).unwrap_or(0);
             broken[..=place].rotate_right(1);
         }
     }
     let order = acyclic::order_of(old, std::iter::empty(), dependencies, dead, watch)?;
-    let mut mender = Mender::new((old, table), on, lost, order, Beside::Others);
-    mender.reserve_tree();
-    let all: Vec<To> = sound.into_iter().filter(|(_, t)| on.terminal_is_up(*t)).collect();
-    let Some((_, t)) = mender.mend_all(&[all, broken].concat(), watch)? else { return Ok(mender) };
+    let mut state = RepairState::new((old, table), on, lost, order, LiveRoutes::OtherDestinations);
+    state.reserve_tree();
+    let all: Vec<Destination> = sound.into_iter().filter(|(_, t)| on.terminal_is_up(*t)).collect();
+    let Some((_, t)) = state.repair_all(&[all, broken].concat(), watch)? else { return Ok(state) };
     let why = format!("no routes to {t} fit the lanes in use");
     Err(Refusal::new("lanes", why, "route the network anew").into())
 }
 
-/// The tables `old` but for the entries of all switches that are cut off from these destinations.
+/// The tables `old` without the entries of all switches that are cut off from these destinations.
 fn without_cut_off(
     (old, table): (&Routing, &[u16]),
     on: &Topology,
     lost: &[(SwitchId, Vec<u16>)],
-    broken: &[To],
+    broken: &[Destination],
 ) -> Routing {
     let (switches, terminals) = (on.switches().len(), on.terminals().len());
-    let (mut cut_off, mut next) = (CutOff::new(on, lost), table.to_vec());
+    let (mut cut_off, mut next) = (CutOffFinder::new(on, lost), table.to_vec());
     for &(layer, t) in broken {
         let row = layer as usize * terminals + t.ix();
         let home = on.terminals()[t.ix()].plug.switch;
@@ -247,7 +259,7 @@ fn without_cut_off(
         .with_lanes(old.lanes().clone())
 }
 
-/// The ports of each working switch that worked before and lead nowhere now.
+/// For each working switch, its ports whose links worked before and have failed now.
 fn failures(before: &Topology, on: &Topology) -> Result<Vec<(SwitchId, Vec<u16>)>, Refusal> {
     let help = "give the network of the tables with more links or switches failed";
     let other = |why: &str| Refusal::new("network", why.to_owned(), help);
@@ -274,68 +286,73 @@ fn failures(before: &Topology, on: &Topology) -> Result<Vec<(SwitchId, Vec<u16>)
     Ok(broken.filter(|(s, p)| !p.is_empty() && on.switches()[s.ix()].up).collect())
 }
 
-/// A destination, and which of its layers.
-type To = (u32, TerminalId);
+/// A layer, and a destination terminal in it.
+type Destination = (u32, TerminalId);
 
-/// Which routes the new ones must fit beside.
+/// The old routes that may still carry packets, with which new routes must share the lanes without
+/// deadlock.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Beside {
-    /// All old ones, and those of packets that meet the entries while they change.
+enum LiveRoutes {
+    /// All old routes, and those of packets that meet entries while these change.
     All,
-    /// The old ones that still arrive, and those of packets that meet the entries while they
-    /// change: what is cut off is stopped first.
-    Whole,
-    /// Those of destinations that are not mended: all routes to the others are drained first.
-    Others,
+    /// The old routes that still arrive, and those of packets that meet entries while these change.
+    /// Routes that are cut off are stopped first.
+    Arriving,
+    /// The routes to destinations that are not repaired. All routes to repaired destinations are
+    /// drained first.
+    OtherDestinations,
 }
 
-/// What one repair has done so far.
-struct Mender<'a> {
+/// The state of one repair: what it has changed so far, and the turns that are in use.
+struct RepairState<'a> {
     old: &'a Routing,
-    /// All its entries, as [`Routing::next`] has them.
+    /// All entries of `old`, in the order of [`Routing::next`].
     table: &'a [u16],
     on: &'a Topology,
-    cut_off: CutOff<'a>,
-    /// The turns of the new routes and those beside; `None` when the old ones had a cycle.
-    order: Option<Order<'a>>,
-    beside: Beside,
-    /// The links of a spanning tree whose turns are taken on all lanes, where it was asked for.
+    cut_off: CutOffFinder<'a>,
+    /// The turns of the new routes and of the live old ones; `None` when the old routes had a
+    /// cycle.
+    order: Option<TurnOrder<'a>>,
+    live: LiveRoutes,
+    /// The links of a spanning tree whose turns are reserved on all lanes, where the repair needed
+    /// one.
     tree: Option<Vec<bool>>,
-    /// The terminals on each switch that worked before the failures.
+    /// The number of terminals on each switch that worked before the failures.
     endpoints: Vec<u32>,
-    /// Who comes over each switch to the destination at hand by the entries that were.
-    behind: Behind,
-    /// The levels that paths carry, each once.
+    /// For each switch, the switches that forward to it by the old entries of the current
+    /// destination.
+    predecessors: Predecessors,
+    /// The service levels that paths use, each once.
     in_use: Vec<u8>,
-    changes: Vec<Change>,
-    stops: Vec<(To, SwitchId)>,
-    levels: Vec<LevelChange>,
-    /// Destinations whose entries or levels change.
-    mended: u64,
+    changes: Vec<EntryChange>,
+    stops: Vec<(Destination, SwitchId)>,
+    levels: Vec<ServiceLevelChange>,
+    /// The number of destinations whose entries or levels change.
+    repaired_destinations: u64,
     least: u64,
     in_order: bool,
-    /// Packets sent before the failures must have left before entries change.
+    /// Whether packets sent before the failures must have left before entries change.
     waits: bool,
 }
 
-/// What is to be done for one destination: entries by switch in order, those of them that drop
-/// packets before, and levels of paths.
+/// The changes for one destination: entries in order, those among them that drop packets first, and
+/// service levels of paths.
 #[derive(Default)]
-struct Plan {
+struct DestinationRepair {
     entries: Vec<(SwitchId, u16)>,
     stops: Vec<SwitchId>,
     levels: Vec<(SwitchId, u8)>,
 }
 
-impl<'a> Mender<'a> {
+impl<'a> RepairState<'a> {
     fn new(
         (old, table): (&'a Routing, &'a [u16]),
         on: &'a Topology,
         lost: &[(SwitchId, Vec<u16>)],
-        order: Option<Order<'a>>,
-        beside: Beside,
+        order: Option<TurnOrder<'a>>,
+        live: LiveRoutes,
     ) -> Self {
-        // only levels by switch can change for one path
+        // the level of a single path can change only where levels are stored by source switch
         let in_use = match old.lanes().levels() {
             levels @ ServiceLevels::BySwitch(_) => levels.in_use(),
             ServiceLevels::Same(_) | ServiceLevels::ByTerminal(_) => Vec::new(),
@@ -344,13 +361,13 @@ impl<'a> Mender<'a> {
             old,
             table,
             on,
-            cut_off: CutOff::new(on, lost),
+            cut_off: CutOffFinder::new(on, lost),
             order,
-            beside,
+            live,
             tree: None,
-            mended: 0,
+            repaired_destinations: 0,
             endpoints: endpoints_per_switch(old.topology()),
-            behind: Behind::default(),
+            predecessors: Predecessors::default(),
             in_use,
             changes: Vec::new(),
             stops: Vec::new(),
@@ -361,13 +378,18 @@ impl<'a> Mender<'a> {
         }
     }
 
-    /// The old entries towards a destination.
-    fn row(&self, to: To) -> &'a [u16] {
+    /// The old entries of all switches towards a destination.
+    fn row(&self, to: Destination) -> &'a [u16] {
         row_of((self.old, self.table), to)
     }
 
-    /// Mends the entries of these destinations, or tells the first for which that cannot be.
-    fn mend_all(&mut self, broken: &[To], watch: &dyn Watch) -> Result<Option<To>, Interrupted> {
+    /// Repairs the entries of these destinations. Returns the first destination for which that
+    /// fails.
+    fn repair_all(
+        &mut self,
+        broken: &[Destination],
+        watch: &dyn Watch,
+    ) -> Result<Option<Destination>, Interrupted> {
         for (i, &to) in broken.iter().enumerate() {
             if i.is_multiple_of(256) {
                 watch.tick("repair", i as u64, broken.len() as u64)?;
@@ -376,15 +398,15 @@ impl<'a> Mender<'a> {
             let home = self.on.terminals()[to.1.ix()].plug.switch;
             let parts = self.cut_off.parts(old, home);
             self.least += parts.iter().map(|p| u64::from(p.least)).sum::<u64>();
-            let known = self.mark();
-            let by_outlets = match self.beside {
-                Beside::Others => None,
-                Beside::All | Beside::Whole => self.by_outlets(to, parts),
+            let known = self.checkpoint();
+            let by_exits = match self.live {
+                LiveRoutes::OtherDestinations => None,
+                LiveRoutes::All | LiveRoutes::Arriving => self.by_exits(to, parts),
             };
-            if by_outlets.is_none() {
+            if by_exits.is_none() {
                 self.undo_to(known);
             }
-            let Some(plan) = by_outlets.or_else(|| self.by_growth(to, home)) else {
+            let Some(plan) = by_exits.or_else(|| self.by_growth(to, home)) else {
                 return Ok(Some(to));
             };
             self.carry_out(to, plan);
@@ -392,59 +414,63 @@ impl<'a> Mender<'a> {
         Ok(None)
     }
 
-    /// How many turns the order has taken.
-    fn mark(&self) -> Option<Mark> {
-        self.order.as_ref().map(Order::mark)
+    /// The current state of the turn order, for [`Self::undo_to`].
+    fn checkpoint(&self) -> Option<Checkpoint> {
+        self.order.as_ref().map(TurnOrder::checkpoint)
     }
 
-    /// Gives back the turns taken since.
-    fn undo_to(&mut self, mark: Option<Mark>) {
-        if let (Some(order), Some(mark)) = (&mut self.order, mark) {
-            order.undo_to(mark);
+    /// Removes the turns taken since that state.
+    fn undo_to(&mut self, checkpoint: Option<Checkpoint>) {
+        if let (Some(order), Some(checkpoint)) = (&mut self.order, checkpoint) {
+            order.undo_to(checkpoint);
         }
     }
 
-    /// Gives each part the first of its ways out that fits.
-    fn by_outlets(&mut self, to: To, mut parts: Vec<Part>) -> Option<Plan> {
+    /// Gives each cut-off part the first of its exit paths that fits.
+    fn by_exits(
+        &mut self,
+        to: Destination,
+        mut parts: Vec<CutOffPart>,
+    ) -> Option<DestinationRepair> {
         let mut entries = self.row(to).to_vec();
-        let mut plan = Plan::default();
+        let mut plan = DestinationRepair::default();
         if !parts.is_empty() {
-            self.behind.resolve(self.old.topology(), &entries);
+            self.predecessors.resolve(self.old.topology(), &entries);
         }
-        while let Some((part, outlets)) = self.cut_off.next(&mut parts, &entries) {
-            self.try_outlets(&mut entries, to, &part, &outlets, &mut plan)?;
+        while let Some((part, exits)) = self.cut_off.next(&mut parts, &entries) {
+            self.try_exits(&mut entries, to, &part, &exits, &mut plan)?;
             self.cut_off.attach(&part);
         }
         Some(plan)
     }
 
-    /// The same for a destination switch, where lanes do not matter: entries changed, and the
-    /// least.
-    fn mend_switch(&mut self, entries: &mut [u16], home: SwitchId) -> (u64, u64) {
+    /// Repairs the entries towards a switch, where lanes do not matter. Returns the number of
+    /// changed entries, and the least possible number.
+    fn repair_towards_switch(&mut self, entries: &mut [u16], home: SwitchId) -> (u64, u64) {
         let mut parts = self.cut_off.parts(entries, home);
         let least = parts.iter().map(|p| u64::from(p.least)).sum();
         let mut changed = 0;
-        while let Some((part, outlets)) = self.cut_off.next(&mut parts, entries) {
-            changed += outlets[0].apply(entries).len() as u64;
+        while let Some((part, exits)) = self.cut_off.next(&mut parts, entries) {
+            changed += exits[0].apply(entries).len() as u64;
             self.cut_off.attach(&part);
         }
         (changed, least)
     }
 
-    /// Takes the first outlet on which all levels can stay; where packets are stopped first, else
-    /// the first on which the paths that cannot keep theirs find another.
-    fn try_outlets(
+    /// Takes the first exit path on which all service levels can stay. If there is none and packets
+    /// are stopped first, takes the first on which paths that cannot keep their level find another.
+    fn try_exits(
         &mut self,
         entries: &mut [u16],
-        to: To,
-        part: &Part,
-        outlets: &[Outlet],
-        plan: &mut Plan,
+        to: Destination,
+        part: &CutOffPart,
+        exits: &[ExitPath],
+        plan: &mut DestinationRepair,
     ) -> Option<()> {
-        let stopped = self.beside == Beside::Whole;
+        let stopped = self.live == LiveRoutes::Arriving;
         for relevel in [false, true].into_iter().take(1 + usize::from(stopped)) {
-            for outlet in outlets {
-                let was = outlet.apply(entries);
+            for exit in exits {
+                let was = exit.apply(entries);
                 let changed: Vec<_> = was.iter().map(|&(s, _)| (s, entries[s.ix()])).collect();
                 if self.admit(entries, to, part, &changed, relevel, plan) {
                     self.cut_off.count(&changed);
@@ -463,19 +489,19 @@ impl<'a> Mender<'a> {
         None
     }
 
-    /// Whether the paths of a part fit the lanes, those of packets that meet the entries while
-    /// they change, too; takes their turns if so.
+    /// Whether the paths of a cut-off part fit the lanes, and also those of packets that meet
+    /// entries while these change. If they fit, their turns are taken.
     fn admit(
         &mut self,
         new: &[u16],
-        to: To,
-        part: &Part,
+        to: Destination,
+        part: &CutOffPart,
         changed: &[(SwitchId, u16)],
         relevel: bool,
-        plan: &mut Plan,
+        plan: &mut DestinationRepair,
     ) -> bool {
-        let (known, levels) = (self.mark(), plan.levels.len());
-        let meets = self.beside == Beside::All;
+        let (known, levels) = (self.checkpoint(), plan.levels.len());
+        let meets = self.live == LiveRoutes::All;
         let fits = part.members.iter().all(|&m| self.takes(to, m, relevel, new, &mut plan.levels))
             && (!meets || changed.iter().all(|&(s, _)| self.takes_meeting(to, s, new)));
         if !fits {
@@ -485,10 +511,10 @@ impl<'a> Mender<'a> {
         fits
     }
 
-    /// Takes the turns of packets that come to `s` by the entries that were and go on by those
-    /// that will be: whoever meets one changed entry meets changed ones from there on, as entries
-    /// change from the destination on. False when they do not fit.
-    fn takes_meeting(&mut self, to: To, s: SwitchId, new: &[u16]) -> bool {
+    /// Takes the turns of packets that come to `s` by old entries and go on by new ones. A packet
+    /// that meets one changed entry meets only changed entries from there, as entries change from
+    /// the destination outwards. Returns false when the turns do not fit.
+    fn takes_meeting(&mut self, to: Destination, s: SwitchId, new: &[u16]) -> bool {
         if self.order.is_none() {
             return true;
         }
@@ -501,20 +527,20 @@ impl<'a> Mender<'a> {
             }
         };
         let (mut sources, mut turns) = (vec![s], Vec::new());
-        // at most all switches: who never arrived may go round in a circle
+        // at most all switches: old routes that never arrived may form a cycle
         for _ in 0..old.len() {
             let Some(source) = sources.pop() else { break };
             self.add_turns(to, source, None, &port, &mut turns);
-            sources.extend(self.behind.of(source));
+            sources.extend(self.predecessors.of(source));
         }
         self.take(&turns)
     }
 
-    /// Takes the turns of the paths from one switch by the entries `new`; with another level where
-    /// theirs does not fit and `relevel` allows it. False when they do not fit.
+    /// Takes the turns of the paths from one switch by the entries `new`. Paths whose level does
+    /// not fit get another one where `relevel` allows it. Returns false when they do not fit.
     fn takes(
         &mut self,
-        to: To,
+        to: Destination,
         source: SwitchId,
         relevel: bool,
         new: &[u16],
@@ -533,8 +559,8 @@ impl<'a> Mender<'a> {
         for sl in levels {
             turns.clear();
             self.add_turns(to, source, Some(sl), &port, &mut turns);
-            if self.beside == Beside::Whole {
-                // packets of the old level come as far as to where they are stopped
+            if self.live == LiveRoutes::Arriving {
+                // packets of the old level travel up to the switch that drops them
                 self.add_turns(to, source, None, &stopped, &mut turns);
             }
             if self.take(&turns) {
@@ -545,9 +571,9 @@ impl<'a> Mender<'a> {
         false
     }
 
-    /// Takes all these turns, or none.
-    fn take(&mut self, turns: &[(Held, Held)]) -> bool {
-        let known = self.mark();
+    /// Takes all these turns, or none of them.
+    fn take(&mut self, turns: &[(VirtualChannel, VirtualChannel)]) -> bool {
+        let known = self.checkpoint();
         let taken = self.order.as_mut().is_none_or(|order| order.take(turns.iter().copied()));
         if !taken {
             self.undo_to(known);
@@ -555,14 +581,14 @@ impl<'a> Mender<'a> {
         taken
     }
 
-    /// Adds the turns of the paths from one switch, at their own levels unless told.
+    /// Adds the turns of the paths from one switch, at `level` or else at their own service levels.
     fn add_turns<F: FnMut(SwitchId) -> u16>(
         &self,
-        (layer, t): To,
+        (layer, t): Destination,
         source: SwitchId,
         level: Option<u8>,
         port: &impl Fn() -> F,
-        turns: &mut Vec<(Held, Held)>,
+        turns: &mut Vec<(VirtualChannel, VirtualChannel)>,
     ) {
         if self.order.is_none() || self.endpoints[source.ix()] == 0 {
             return;
@@ -573,23 +599,24 @@ impl<'a> Mender<'a> {
         }
     }
 
-    /// Writes down what changes for a destination.
-    fn carry_out(&mut self, to: To, plan: Plan) {
+    /// Records the changes for a destination.
+    fn carry_out(&mut self, to: Destination, plan: DestinationRepair) {
         if let Some(order) = &mut self.order {
             order.settle();
         }
         let was = self.row(to);
-        self.mended += u64::from(!(plan.entries.is_empty() && plan.levels.is_empty()));
+        self.repaired_destinations +=
+            u64::from(!(plan.entries.is_empty() && plan.levels.is_empty()));
         self.in_order |= plan.entries.len() > 1;
         self.changes.extend(plan.entries.into_iter().map(|(switch, port)| {
             let port = (was[switch.ix()], port);
-            Change { to, switch, port }
+            EntryChange { to, switch, port }
         }));
         self.stops.extend(plan.stops.into_iter().map(|s| (to, s)));
         self.levels.extend(plan.levels.into_iter().map(|(source, level)| {
-            // levels change where they are by switch alone, and there one path has one
+            // levels change only where they are stored by source switch, so one path has one level
             let was = self.old.starts(to.0, to.1, source).first().map_or(0, |start| start.0);
-            LevelChange { to, source, level: (was, level) }
+            ServiceLevelChange { to, source, level: (was, level) }
         }));
     }
 
@@ -597,9 +624,9 @@ impl<'a> Mender<'a> {
         if self.order.is_none() {
             return Safety::Unknown;
         }
-        match self.beside {
-            Beside::Others => {
-                let n = self.mended;
+        match self.live {
+            LiveRoutes::OtherDestinations => {
+                let n = self.repaired_destinations;
                 let name = if n == 1 { "destination has" } else { "destinations have" };
                 Safety::Draining(format!(
                     "{n} {name} new routes: the old and new routes together would have a cycle on \
@@ -613,19 +640,19 @@ impl<'a> Mender<'a> {
     }
 }
 
-/// Calls `visit` for the pairs of (channel, lane) that a packet of level `sl` holds one after the
-/// other. Who came over a cable before it failed holds it no more for anybody.
+/// Calls `visit` for each pair of virtual channels that a packet of level `sl` holds one after the
+/// other. A packet that crossed a link before the link failed no longer holds that channel.
 fn each_turn(
     old: &Routing,
     on: &Topology,
     port: impl FnMut(SwitchId) -> u16,
     (source, start): (SwitchId, u16),
     sl: u8,
-    mut visit: impl FnMut(Held, Held),
+    mut visit: impl FnMut(VirtualChannel, VirtualChannel),
 ) {
     let hops = Walk::new(on, port, source).on_lanes(old.lanes().sl2vl(), sl, start);
-    let mut held: Option<Held> = None;
-    // it may come to a switch twice, by an old entry and by a new one
+    let mut held: Option<VirtualChannel> = None;
+    // a packet may visit a switch twice, by an old entry and by a new one
     for (hop, lane) in hops.take(2 * on.switches().len() + 1) {
         let wanted = on.link_is_up(hop.channel.link()).then_some((hop.channel, lane));
         if let (Some(held), Some(wanted)) = (held, wanted) {

@@ -1,6 +1,6 @@
 //! A repair as a measure: what fails, and what it takes to repair the tables.
 
-use super::{Repaired, Safety, repair};
+use super::{RepairedTables, Safety, repair};
 use base::stage::{Better, Kind};
 use base::{Metric, Need, Stage, Stop, SwitchId, TerminalId, Watch};
 use fabric::network::{Failures, Part};
@@ -11,85 +11,88 @@ use serde::{Deserialize, Serialize};
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
-/// Tables repaired after links or switches failed, with as few entries changed as can be.
+/// Tables repaired after links or switches failed, with as few changed entries as possible.
 ///
-/// `steps` says in which order, and what must have left in between: packets whose service level
-/// was set before, also those that still wait at their senders.
+/// `steps` gives the order of the changes, and which packets must have left the network before
+/// each: packets whose service level was set before, also those that still wait at their senders.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
-pub struct Params {
+pub struct RepairParams {
     /// Links that fail, by number, `SWITCH:SWITCH` (all cables between) or `SWITCH:PORT`.
     pub links: Vec<Part>,
     /// Switches that fail, by number or name.
     pub switches: Vec<Part>,
-    /// So many working links fail besides, drawn at random.
+    /// The number of working links that fail besides, drawn at random.
     pub random: u32,
     /// Seed of the random links.
     pub seed: u64,
 }
 
-/// What it took to repair the tables.
+/// The changes that a repair makes, and the lengths of routes before and after.
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
-pub struct Record {
+pub struct RepairRecord {
     /// Table entries towards endpoints that change.
     pub changed_entries: u64,
-    /// No repair can change fewer entries towards endpoints.
+    /// The least number of entries towards endpoints that any repair must change.
     pub least_changed_entries: u64,
     /// Switches with entries towards endpoints that change.
     pub changed_switches: u64,
     /// Table entries towards switches that change.
     pub changed_entries_to_switches: u64,
-    /// No repair can change fewer entries towards switches.
+    /// The least number of entries towards switches that any repair must change.
     pub least_changed_entries_to_switches: u64,
     /// Paths whose service level changes.
     pub changed_service_levels: u64,
-    /// Mean hops before of the routes whose ends still work: of ordered pairs of a switch with
-    /// endpoints and a terminal on another switch; none where there are no such routes.
+    /// Mean hops before the repair, over the routes whose ends still work: those of ordered pairs
+    /// of a switch with endpoints and a terminal on another switch; none where there are no such
+    /// routes.
     pub mean_hops_before: Option<f64>,
-    /// Mean hops of these routes now.
+    /// Mean hops of these routes after the repair.
     pub mean_hops_after: Option<f64>,
-    /// Most hops of one of these routes before.
+    /// Most hops of one of these routes before the repair.
     pub max_hops_before: Option<u32>,
-    /// Most hops of one of these routes now.
+    /// Most hops of one of these routes after the repair.
     pub max_hops_after: Option<u32>,
-    /// Such routes that have become longer.
+    /// The number of these routes that became longer.
     pub longer_routes: u64,
-    /// Such routes that have become shorter.
+    /// The number of these routes that became shorter.
     pub shorter_routes: u64,
-    /// How many of these routes went from how many hops to how many others.
-    pub hops_changes: Vec<NewHops>,
+    /// How many of these routes changed from one number of hops to another.
+    pub hops_changes: Vec<HopsChange>,
     /// Entries that drop packets for a time.
     pub stopped_entries: u64,
     /// Whether the entries can change under traffic without deadlock: "in any order", "in the order
     /// given", "in steps", "after draining", or "unknown" where the old tables could deadlock.
     pub safe: &'static str,
-    /// Why it takes draining; none where it does not.
+    /// Why traffic must be drained; none where it need not.
     pub why: Option<String>,
-    /// What is to be done, one thing after the other, and what each must wait for; the last says
-    /// when the next repair may begin. Empty where nothing changes or no order is known to be safe.
+    /// The steps of the change in order, with what each must wait for; the last says when the next
+    /// repair may begin. Empty where nothing changes or no order is known to be safe.
     pub steps: Vec<String>,
-    /// In steps: the entries that drop packets until they change.
-    pub stops: Vec<Entry>,
+    /// For a repair in steps: the entries that drop packets until they change.
+    pub stops: Vec<TableEntry>,
     /// The paths that change their service level, in a safe order.
-    pub level_changes: Vec<NewLevel>,
+    pub level_changes: Vec<PathLevelChange>,
     /// The entries that change, in a safe order.
-    pub changes: Vec<NewPort>,
+    pub changes: Vec<PortChange>,
 }
 
 /// Routes whose length changes.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
-pub struct NewHops {
-    /// Their hops before.
+#[schemars(rename = "NewHops")]
+pub struct HopsChange {
+    /// Their hops before the repair.
     pub was: u32,
-    /// Their hops from now on.
+    /// Their hops after the repair.
     pub hops: u32,
-    /// How many they are.
+    /// The number of such routes.
     pub routes: u64,
 }
 
-/// An entry of a table.
+/// An entry of a switch's forwarding table.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
-pub struct Entry {
+#[schemars(rename = "Entry")]
+pub struct TableEntry {
     /// Name of the switch whose table it is in.
     pub switch: String,
     /// Name of the endpoint that it leads to.
@@ -102,29 +105,31 @@ pub struct Entry {
 
 /// An entry that changes.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
-pub struct NewPort {
+#[schemars(rename = "NewPort")]
+pub struct PortChange {
     /// The entry.
     #[serde(flatten)]
-    pub entry: Entry,
-    /// The port before.
+    pub entry: TableEntry,
+    /// The port before the repair.
     pub was: u16,
-    /// The port from now on.
+    /// The port after the repair.
     pub port: u16,
 }
 
 /// A path that changes its service level.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
-pub struct NewLevel {
+#[schemars(rename = "NewLevel")]
+pub struct PathLevelChange {
     /// The path: its first switch, and where it leads.
     #[serde(flatten)]
-    pub path: Entry,
-    /// The level before.
+    pub path: TableEntry,
+    /// The level before the repair.
     pub was: u8,
-    /// The level from now on.
+    /// The level after the repair.
     pub level: u8,
 }
 
-impl Stage for Params {
+impl Stage for RepairParams {
     const NAME: &'static str = "repair";
     const COLUMNS: &'static [Metric] = &[
         Metric::new(
@@ -169,8 +174,8 @@ impl Stage for Params {
         ),
     ];
 
-    type On<'a> = &'a Routing;
-    type Record = Record;
+    type Input<'a> = &'a Routing;
+    type Record = RepairRecord;
 
     fn examples() -> Vec<Self> {
         vec![
@@ -183,22 +188,22 @@ impl Stage for Params {
         Size::of(on.topology(), threads).along(on, RouteWork::Repair)
     }
 
-    fn run(&self, on: &Routing, watch: &dyn Watch) -> Result<Record, Stop> {
+    fn run(&self, on: &Routing, watch: &dyn Watch) -> Result<RepairRecord, Stop> {
         let topology = on.topology();
         let Self { links, switches, random, seed } = self.clone();
         let (links, switches) = Failures { links, switches, random, seed }.of(topology)?;
         let damaged = Arc::new(topology.with_failures(&links, &switches)?);
-        Ok(Record::of(on, &repair(on, &damaged, watch)?))
+        Ok(RepairRecord::of(on, &repair(on, &damaged, watch)?))
     }
 }
 
-impl Record {
-    /// What the repair `done` of the tables `old` took.
-    pub fn of(old: &Routing, done: &Repaired) -> Self {
+impl RepairRecord {
+    /// The record of the repair `done` of the tables `old`.
+    pub fn of(old: &Routing, done: &RepairedTables) -> Self {
         let on = old.topology();
         let entry = |switch: SwitchId, (layer, terminal): (u32, TerminalId)| {
             let endpoint = on.terminals()[terminal.ix()].endpoint;
-            Entry {
+            TableEntry {
                 switch: on.switches()[switch.ix()].name.clone(),
                 endpoint: on.endpoints()[endpoint.ix()].name.clone(),
                 terminal: terminal.0,
@@ -213,19 +218,20 @@ impl Record {
             Safety::Unknown => ("unknown", None),
         };
         let switches: BTreeSet<u32> = done.changes.iter().map(|c| c.switch.0).collect();
-        let level_changes = done.levels.iter().map(|c| NewLevel {
+        let level_changes = done.levels.iter().map(|c| PathLevelChange {
             path: entry(c.source, c.to),
             was: c.level.0,
             level: c.level.1,
         });
-        let changes = done.changes.iter().map(|c| NewPort {
+        let changes = done.changes.iter().map(|c| PortChange {
             entry: entry(c.switch, c.to),
             was: c.port.0,
             port: c.port.1,
         });
         let (mean, max) = (done.lengths.mean(), done.lengths.max());
         let (longer_routes, shorter_routes) = done.lengths.changed();
-        let new_hops = |(&(was, hops), &routes): (&(u32, u32), &u64)| NewHops { was, hops, routes };
+        let new_hops =
+            |(&(was, hops), &routes): (&(u32, u32), &u64)| HopsChange { was, hops, routes };
         let hops_changes = done.lengths.routes.iter().filter(|((was, hops), _)| was != hops);
         Self {
             changed_entries: done.changes.len() as u64,
@@ -252,8 +258,8 @@ impl Record {
     }
 }
 
-/// What is to be done, one thing after the other, and what each must wait for.
-fn steps(done: &Repaired) -> Vec<String> {
+/// The steps of a repair as sentences, with what each must wait for.
+fn steps(done: &RepairedTables) -> Vec<String> {
     let (stops, levels, changes) = (done.stops.len(), done.levels.len(), done.changes.len());
     let mut all = Vec::new();
     if levels + changes == 0 || done.safety == Safety::Unknown {
@@ -305,7 +311,7 @@ fn steps(done: &Repaired) -> Vec<String> {
     all
 }
 
-/// What must have left, where levels and entries changed before something.
+/// The packets that must have left, where levels and entries changed before something.
 fn left(before: &str) -> String {
     format!(
         "every packet has left whose service level was set before {before}: those in the network, \
@@ -313,7 +319,7 @@ fn left(before: &str) -> String {
     )
 }
 
-/// How many, and of what: in the plural where they are several.
+/// A count with its noun, in the plural where it is not 1.
 fn of(count: usize, what: &str) -> String {
     match (count, what) {
         (1, _) => format!("1 {what}"),

@@ -13,7 +13,7 @@ use crate::metric::Metric;
 use crate::run::{MethodInput, Run};
 use crate::slots::switch_of;
 use base::part::Part;
-use base::partition::{Weighted, halve};
+use base::partition::{WeightedGraph, halve};
 use base::seed::Stream;
 use base::{Interrupted, Stop, Watch};
 use fabric::geometry::Form;
@@ -187,7 +187,7 @@ impl<M: Metric> Bisector<'_, M> {
     }
 
     /// The traffic among some processes, whose smaller half is to have `small` of them.
-    fn graph(&mut self, processes: &[u32], small: u32) -> Weighted {
+    fn graph(&mut self, processes: &[u32], small: u32) -> WeightedGraph {
         for (i, &p) in (0..).zip(processes) {
             self.place[p as usize] = i;
         }
@@ -207,7 +207,7 @@ impl<M: Metric> Bisector<'_, M> {
             self.place[p as usize] = u32::MAX;
         }
         let held = (processes.len() as u64).saturating_sub(2 * u64::from(small));
-        Weighted { offsets, targets, weights, masses: vec![1; processes.len()], held }
+        WeightedGraph { offsets, targets, weights, masses: vec![1; processes.len()], held }
     }
 
     fn split_sites(&mut self, sites: &[u32], watch: &dyn Watch) -> Result<Block, Interrupted> {
@@ -289,7 +289,7 @@ impl<M: Metric> Bisector<'_, M> {
             offsets[i + 1] += offsets[i];
         }
         let masses = sites.iter().map(|&s| u64::from(self.room[s as usize])).collect();
-        let graph = Weighted { offsets, targets, weights, masses, held: 0 };
+        let graph = WeightedGraph { offsets, targets, weights, masses, held: 0 };
         let mut draw = Stream::new(self.input.seed, "site bisection", u64::from(sites[0]));
         let halves = halve(&graph, 0, &mut draw, &|| watch.tick("bisection", 0, 0))?;
         let side = |which: bool| -> Vec<u32> {

@@ -3,7 +3,7 @@
 //!
 //! Source: that of [`base::partition`].
 
-use base::partition::{Weighted, halve};
+use base::partition::{WeightedGraph, halve};
 use base::seed::Stream;
 use base::{Interrupted, Watch};
 
@@ -70,7 +70,7 @@ fn induced<R: Iterator<Item = (u32, u64)>>(
     row: &impl Fn(u32) -> R,
     place: &mut [u32],
     small: usize,
-) -> Weighted {
+) -> WeightedGraph {
     for (i, &v) in (0..).zip(own) {
         place[v as usize] = i;
     }
@@ -88,7 +88,7 @@ fn induced<R: Iterator<Item = (u32, u64)>>(
         place[v as usize] = u32::MAX;
     }
     let held = (own.len() - 2 * small) as u64;
-    Weighted { offsets, targets, weights, masses: vec![1; own.len()], held }
+    WeightedGraph { offsets, targets, weights, masses: vec![1; own.len()], held }
 }
 
 #[cfg(test)]

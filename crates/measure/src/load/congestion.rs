@@ -4,7 +4,7 @@
 //! Indiana University, Technical Report 675, 2009; Hoefler, Schneider, Lumsdaine, "Multistage
 //! switches are not crossbars", Cluster 2008.
 
-use super::flows::{Flows, Met, Ways};
+use super::flows::{CompactRouting, FlowOutcome, FlowSimulator};
 use super::rounding::{rounded_up, twentieth};
 use base::seed::Stream;
 use base::{EndpointId, Interrupted, Refusal, Stop, Watch};
@@ -16,58 +16,59 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use traffic::pattern::{Message, Pattern};
 use traffic::sending::working;
 
-/// Runs are dealt to so many parts; sums are over the runs of a part, then over parts in order, so
-/// that they do not depend on the number of threads.
+/// The number of parts that runs are distributed over. Sums are taken over the runs of a part, then
+/// over parts in order, so that they do not depend on the number of threads.
 const PARTS: u32 = 64;
-/// Most routes at once.
+/// The largest number of routes at once.
 pub(super) const MAX_ROUTES: u64 = 1 << 24;
 
-/// Which endpoint is which rank of the pattern.
+/// How ranks of the pattern are assigned to endpoints.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Order {
-    /// Random, anew for each run.
+pub enum RankOrder {
+    /// In random order, drawn again for each run.
     Random,
-    /// As the network has them.
+    /// In the order of the network.
     Linear,
-    /// These first, by name or number; the others after them, in random order.
+    /// These endpoints first, by name or number; the others after them, in random order.
     Given(Vec<String>),
 }
 
-/// Which levels of the pattern are sent.
+/// Which levels of the pattern are sent, and when.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Levels {
-    /// One after the other.
+pub enum LevelChoice {
+    /// All levels, one after the other.
     Each,
-    /// All at once.
+    /// All levels at once.
     Together,
-    /// One alone.
+    /// One level alone.
     One(u32),
 }
 
-/// What to simulate.
+/// The setup of a simulation of a pattern.
 #[derive(Debug, Clone)]
-pub struct Setup {
-    /// `NAME`, `NAME:ARGUMENT`, or two of these with `::` between them: two jobs at a time.
+pub struct PatternSetup {
+    /// The pattern: `NAME`, `NAME:ARGUMENT`, or two of these with `::` between them, for two jobs
+    /// at a time.
     pub pattern: String,
     /// Number of runs.
     pub runs: u32,
     /// Seed of all random draws; run i depends on it and on i alone.
     pub seed: u64,
-    /// How many endpoints take part; all working ones, or those of the order, unless told.
+    /// How many endpoints take part; by default all working ones, or those of the order.
     pub endpoints: Option<u32>,
-    /// How many of these are the first job's; half of them unless told.
+    /// How many of these belong to the first job; by default half of them.
     pub first_job: Option<u32>,
-    /// Who is which rank.
-    pub order: Order,
+    /// How ranks are assigned to endpoints.
+    pub order: RankOrder,
     /// Which levels are sent.
-    pub levels: Levels,
+    pub levels: LevelChoice,
     /// Whether the cables of endpoints count.
     pub endpoint_cables: bool,
 }
 
-/// What one run met.
+/// The result of one run.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Run {
+pub struct RunOutcome {
     /// Mean share of its messages, each counted by its amount (1 without messages).
     pub share: f64,
     /// Mean share of each job's messages.
@@ -82,25 +83,25 @@ pub struct Run {
     pub delay: f64,
 }
 
-/// The outcome over all runs. Shares are parts of an endpoint's full injection rate; a congestion
-/// is in endpoints' worth of traffic.
+/// The result over all runs. Shares are parts of an endpoint's full injection rate; a congestion is
+/// in endpoints' worth of traffic.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Congestion {
-    /// How many endpoints took part, those of the first of two jobs, and the levels of a run.
+    /// How many endpoints took part.
     pub endpoints: u32,
     /// Endpoints of the first job; `None` with one job.
     pub first_job: Option<u32>,
     /// Levels of a run.
     pub levels: u32,
-    /// What each run met.
-    pub runs: Vec<Run>,
+    /// The result of each run.
+    pub runs: Vec<RunOutcome>,
     /// `shares[i]` messages of all runs got a share in `(i / 20, (i + 1) / 20]`.
     pub shares: [u64; 20],
     /// Smallest and largest share of any message.
     pub share_range: [f64; 2],
     /// Messages by congestion, rounded up.
     pub congestions: BTreeMap<u64, u64>,
-    /// What each channel carried in a run, mean over runs, all levels together: links by
+    /// The amount that each channel carried in a run, mean over runs, all levels together: links by
     /// [`base::ChannelId`], then two for each terminal, out of its endpoint and into it.
     pub channels: Vec<f64>,
 }
@@ -114,8 +115,12 @@ pub struct Congestion {
 /// # Errors
 /// When the pattern or a parameter cannot be used, when a route does not arrive, or when `watch`
 /// says stop.
-pub fn congestion(routing: &Routing, setup: &Setup, watch: &dyn Watch) -> Result<Congestion, Stop> {
-    let ways = Ways::new(routing, setup.endpoint_cables);
+pub fn congestion(
+    routing: &Routing,
+    setup: &PatternSetup,
+    watch: &dyn Watch,
+) -> Result<Congestion, Stop> {
+    let compact = CompactRouting::new(routing, setup.endpoint_cables);
     let alive = working(routing.topology());
     let (given, others) = given_first(routing, &alive, &setup.order)?;
     let most = alive.len() as u32;
@@ -131,12 +136,12 @@ pub fn congestion(routing: &Routing, setup: &Setup, watch: &dyn Watch) -> Result
     let all = ranks == most && setup.first_job.is_none();
     let placed = all && given_by_places(setup);
     let (given, others) = if placed { (alive.clone(), Vec::new()) } else { (given, others) };
-    let jobs = Jobs::parse(setup, ranks, placed.then_some(routing), watch)?;
+    let jobs = PatternJobs::parse(setup, ranks, placed.then_some(routing), watch)?;
     let levels = match setup.levels {
-        Levels::Each => jobs.levels(),
-        Levels::Together => 1,
-        Levels::One(level) if level < jobs.levels() => 1,
-        Levels::One(level) => {
+        LevelChoice::Each => jobs.levels(),
+        LevelChoice::Together => 1,
+        LevelChoice::One(level) if level < jobs.levels() => 1,
+        LevelChoice::One(level) => {
             let help = format!("0 to {}", jobs.levels().saturating_sub(1));
             return Err(Refusal::new("level", format!("there is no level {level}"), help).into());
         }
@@ -150,7 +155,7 @@ pub fn congestion(routing: &Routing, setup: &Setup, watch: &dyn Watch) -> Result
         let help = format!("at most {MAX_ROUTES}: fewer endpoints, partners or layers");
         return Err(Refusal::new("pattern", why, help).into());
     }
-    let work = Work { setup, ways: &ways, given, others, ranks, jobs };
+    let work = RunContext { setup, compact: &compact, given, others, ranks, jobs };
     let all = work.all(watch)?;
     Ok(Congestion {
         endpoints: ranks,
@@ -164,23 +169,23 @@ pub fn congestion(routing: &Routing, setup: &Setup, watch: &dyn Watch) -> Result
     })
 }
 
-/// Whether the pattern goes by where endpoints are: then these are the ranks as the network has
-/// them, unless the order says who is which.
-fn given_by_places(setup: &Setup) -> bool {
-    let linear = !matches!(setup.order, Order::Given(_)) && !setup.pattern.contains("::");
+/// Whether the pattern depends on where endpoints are. Its ranks are then endpoints in the order of
+/// the network, unless the order assigns them.
+fn given_by_places(setup: &PatternSetup) -> bool {
+    let linear = !matches!(setup.order, RankOrder::Given(_)) && !setup.pattern.contains("::");
     linear && Pattern::goes_by_places(&setup.pattern)
 }
 
-/// The endpoints in the places that the order gives, and those without a place.
+/// The endpoints in the places that the order gives them, and those without a place.
 fn given_first(
     routing: &Routing,
     alive: &[EndpointId],
-    order: &Order,
+    order: &RankOrder,
 ) -> Result<(Vec<EndpointId>, Vec<EndpointId>), Refusal> {
     let names = match order {
-        Order::Random => return Ok((Vec::new(), alive.to_vec())),
-        Order::Linear => return Ok((alive.to_vec(), Vec::new())),
-        Order::Given(names) => names,
+        RankOrder::Random => return Ok((Vec::new(), alive.to_vec())),
+        RankOrder::Linear => return Ok((alive.to_vec(), Vec::new())),
+        RankOrder::Given(names) => names,
     };
     let endpoints = routing.topology().endpoints();
     let by_name: HashMap<&str, usize> =
@@ -205,17 +210,17 @@ fn given_first(
     Ok((given, alive.iter().copied().filter(|e| !taken.contains(e)).collect()))
 }
 
-/// One pattern, or two on parts of the ranks.
-struct Jobs {
+/// The jobs of a simulation: one pattern, or two on parts of the ranks.
+struct PatternJobs {
     first: Pattern,
     first_ranks: u32,
     second: Option<(Pattern, u32)>,
 }
 
-impl Jobs {
-    /// The pattern of `setup`, on the network of `tables` where it goes by places.
+impl PatternJobs {
+    /// Reads the pattern of `setup`, on the network of `tables` where it depends on places.
     fn parse(
-        setup: &Setup,
+        setup: &PatternSetup,
         ranks: u32,
         tables: Option<&Routing>,
         watch: &dyn Watch,
@@ -246,8 +251,8 @@ impl Jobs {
         Ok(Self { first, first_ranks: part, second: Some(second) })
     }
 
-    /// Levels of the longer job; the second of two starts again until the first has ended, and
-    /// then comes to its end.
+    /// The number of levels of the longer job. The second of two jobs starts again until the first
+    /// has ended, and then completes.
     fn levels(&self) -> u32 {
         let first = self.first.levels(self.first_ranks);
         match &self.second {
@@ -259,8 +264,8 @@ impl Jobs {
         }
     }
 
-    /// The messages of these levels of each job, the first's before the second's, and how many are
-    /// the first's.
+    /// The messages of these levels of each job, those of the first job first, and the number of
+    /// these.
     fn messages(
         &self,
         first: Range<u32>,
@@ -295,10 +300,10 @@ impl Jobs {
         self.messages(0..self.first.levels(self.first_ranks), 0..second, draws)
     }
 
-    /// No fewer than the messages that are sent at once.
-    fn most_messages(&self, levels: Levels) -> u64 {
+    /// An upper bound of the number of messages that are sent at once.
+    fn most_messages(&self, levels: LevelChoice) -> u64 {
         let one = |pattern: &Pattern, ranks: u32| {
-            let times = if levels == Levels::Together { pattern.levels(ranks) } else { 1 };
+            let times = if levels == LevelChoice::Together { pattern.levels(ranks) } else { 1 };
             pattern.most_messages(ranks) * u64::from(times)
         };
         let second = self.second.as_ref().map_or(0, |(pattern, ranks)| one(pattern, *ranks));
@@ -306,22 +311,22 @@ impl Jobs {
     }
 }
 
-/// All that the runs share.
-struct Work<'a> {
-    setup: &'a Setup,
-    ways: &'a Ways<'a>,
+/// The data that all runs share.
+struct RunContext<'a> {
+    setup: &'a PatternSetup,
+    compact: &'a CompactRouting<'a>,
     given: Vec<EndpointId>,
     others: Vec<EndpointId>,
     ranks: u32,
-    jobs: Jobs,
+    jobs: PatternJobs,
 }
 
-/// Congestions below are counted in a row, the rare ones above in a map.
+/// Congestions below this are counted in an array, the rare ones above in a map.
 const FEW: usize = 64;
 
-/// What some runs met.
-pub(super) struct Tally {
-    runs: Vec<Run>,
+/// The counts and sums of some runs.
+pub(super) struct RunTally {
+    runs: Vec<RunOutcome>,
     pub(super) shares: [u64; 20],
     pub(super) share_range: [f64; 2],
     few: [u64; FEW],
@@ -329,7 +334,7 @@ pub(super) struct Tally {
     channels: Vec<f64>,
 }
 
-impl Tally {
+impl RunTally {
     pub(super) fn new(channels: usize) -> Self {
         Self {
             runs: Vec::new(),
@@ -343,7 +348,7 @@ impl Tally {
 
     /// Counts messages, adds their shares, each times its amount, to `sum`, and returns the largest
     /// congestion.
-    pub(super) fn messages(&mut self, found: &[Met], sum: &mut f64) -> f64 {
+    pub(super) fn messages(&mut self, found: &[FlowOutcome], sum: &mut f64) -> f64 {
         let ([mut low, mut high], mut largest) = (self.share_range, 0.0);
         for met in found {
             *sum += met.share * met.amount;
@@ -361,7 +366,7 @@ impl Tally {
         largest
     }
 
-    /// These runs, then the others.
+    /// Joins the results of these runs and those of later ones.
     fn and(mut self, others: Self) -> Self {
         self.runs.extend(others.runs);
         let counts = self.shares.iter_mut().zip(others.shares);
@@ -386,15 +391,15 @@ impl Tally {
     }
 }
 
-impl Work<'_> {
-    fn all(&self, watch: &dyn Watch) -> Result<Tally, Stop> {
+impl RunContext<'_> {
+    fn all(&self, watch: &dyn Watch) -> Result<RunTally, Stop> {
         let done = AtomicU64::new(0);
         let runs = self.setup.runs;
         let bound = |part: u32| (u64::from(runs) * u64::from(part) / u64::from(PARTS)) as u32;
-        let part = |part: u32| -> Result<Tally, Stop> {
+        let part = |part: u32| -> Result<RunTally, Stop> {
             watch.tick("runs", done.load(Ordering::Relaxed), runs.into())?;
-            let mut tally = Tally::new(0);
-            let mut flows = Flows::new(self.ways);
+            let mut tally = RunTally::new(0);
+            let mut flows = FlowSimulator::new(self.compact);
             let mut order = Vec::new();
             for run in bound(part)..bound(part + 1) {
                 let tick = || watch.tick("runs", done.load(Ordering::Relaxed), runs.into());
@@ -408,9 +413,10 @@ impl Work<'_> {
             tally.channels = flows.carried;
             Ok(tally)
         };
-        // all parts run to their ends, so that the first refusal is the same for any threads
+        // all parts run to their end, so that the first refusal is the same for any number of
+        // threads
         let parts: Vec<_> = (0..PARTS).into_par_iter().map(part).collect();
-        let mut sum = Tally::new(self.ways.channels());
+        let mut sum = RunTally::new(self.compact.channels());
         for part in parts {
             sum = sum.and(part?);
         }
@@ -431,18 +437,18 @@ impl Work<'_> {
         &self,
         run: u32,
         order: &[EndpointId],
-        flows: &mut Flows,
-        tally: &mut Tally,
+        flows: &mut FlowSimulator,
+        tally: &mut RunTally,
         tick: &dyn Fn() -> Result<(), Interrupted>,
-    ) -> Result<Run, Stop> {
+    ) -> Result<RunOutcome, Stop> {
         let mut draws =
             [0, 1].map(|job| Stream::new(self.setup.seed, "pattern", 2 * u64::from(run) + job));
         let (mut congestion, mut time) = (0.0_f64, 0.0);
         let (mut sums, mut counts) = ([0.0; 2], [0_usize; 2]);
         let levels = match self.setup.levels {
-            Levels::Each => 0..self.jobs.levels(),
-            Levels::Together => 0..1,
-            Levels::One(level) => level..level + 1,
+            LevelChoice::Each => 0..self.jobs.levels(),
+            LevelChoice::Together => 0..1,
+            LevelChoice::One(level) => level..level + 1,
         };
         let in_one = levels.len() == 1;
         let ranks = if in_one { 0 } else { self.jobs.first_ranks as usize };
@@ -450,7 +456,7 @@ impl Work<'_> {
         for level in levels {
             tick()?;
             let (messages, first) = match self.setup.levels {
-                Levels::Together => self.jobs.together(&mut draws),
+                LevelChoice::Together => self.jobs.together(&mut draws),
                 _ => self.jobs.level(level, &mut draws),
             };
             let endpoint = |rank: u32| order[rank as usize];
@@ -463,8 +469,9 @@ impl Work<'_> {
             if in_one {
                 delay = most[0];
             } else {
-                let at =
-                    |((from, _), met): (&Message, &Met)| arrival[*from as usize] + met.congestion;
+                let at = |((from, _), met): (&Message, &FlowOutcome)| {
+                    arrival[*from as usize] + met.congestion
+                };
                 let arrivals: Vec<f64> = messages.iter().zip(firsts).map(at).collect();
                 for ((_, to), at) in messages.iter().zip(arrivals) {
                     arrival[*to as usize] = arrival[*to as usize].max(at);
@@ -476,7 +483,7 @@ impl Work<'_> {
             congestion = congestion.max(largest);
         }
         let mean = |sum: f64, count: usize| if count == 0 { 1.0 } else { sum / count as f64 };
-        Ok(Run {
+        Ok(RunOutcome {
             share: mean(sums[0] + sums[1], counts[0] + counts[1]),
             job_shares: [mean(sums[0], counts[0]), mean(sums[1], counts[1])],
             congestion,

@@ -1,4 +1,5 @@
-//! How many paths that share no link the layers of given tables offer each pair of switches.
+//! Path diversity: how many link-disjoint paths the layers of given tables offer each pair of
+//! switches.
 //!
 //! Source: Blach et al., "A high-performance design, implementation, deployment, and evaluation of
 //! the Slim Fly network", NSDI 2024 (disjoint paths per switch pair); Besta et al.,
@@ -14,14 +15,14 @@ use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-/// Paths over ordered pairs of distinct switches with working terminals, of one plane.
+/// The path diversity of ordered pairs of distinct switches of one plane with working terminals.
 ///
 /// The paths of a pair are the distinct routes that the layers give one terminal of the second
-/// switch; where its terminals differ, the pair counts with the fewest of any of them. Two paths
-/// are disjoint when they share no link in either direction; parallel links are links of their own.
-/// Routes that do not arrive are no paths.
+/// switch; where its terminals differ, the pair counts with the fewest. Two paths are disjoint when
+/// they share no link in either direction; parallel links count as different links. Routes that do
+/// not arrive are no paths.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub struct Diversity {
+pub struct PathDiversity {
     /// `disjoint[n]` pairs have at most `n` paths of which no two share a link.
     pub disjoint: Vec<u64>,
     /// `distinct[n]` pairs have `n` distinct paths.
@@ -30,11 +31,12 @@ pub struct Diversity {
     pub lengths: Vec<Vec<u64>>,
     /// `longest[h]` pairs have a longest route of `h` hops, over all layers and terminals.
     pub longest: Vec<u64>,
-    /// Pairs by the hops of all their routes together and the number of these, which is not 0.
+    /// The number of pairs for each (total hops of their routes, number of these routes); the
+    /// second is not 0.
     together: BTreeMap<(u64, u64), u64>,
 }
 
-impl Diversity {
+impl PathDiversity {
     /// Ordered pairs of switches.
     pub fn pairs(&self) -> u64 {
         self.disjoint.iter().sum()
@@ -50,13 +52,14 @@ impl Diversity {
         mean(&self.distinct)
     }
 
-    /// Part of the pairs that have at least `n` link-disjoint paths, `None` without pairs.
+    /// The fraction of the pairs that have at least `n` link-disjoint paths, `None` without pairs.
     pub fn fraction_with(&self, n: usize) -> Option<f64> {
         let rich: u64 = self.disjoint.iter().skip(n).sum();
         (self.pairs() > 0).then(|| rich as f64 / self.pairs() as f64)
     }
 
-    /// Pairs by the mean hops of their routes, over all layers and terminals; rising.
+    /// The number of pairs for each mean number of hops of their routes, over all layers and
+    /// terminals; rising.
     pub fn mean_lengths(&self) -> Vec<(f64, u64)> {
         let mut found: Vec<(f64, u64)> = Vec::new();
         let means =
@@ -108,24 +111,24 @@ fn count(histogram: &mut Vec<u64>, at: usize) {
 /// Counts distinct and link-disjoint paths of every pair, exactly. Parallel over destinations.
 ///
 /// O(hops of all routes), and for every pair a search for the largest set of disjoint paths among
-/// its distinct ones (at most one a layer), which could take long for many long paths that meet
-/// one another in many ways.
+/// its distinct ones (at most one per layer). The search could be slow for many long paths that
+/// share links in many combinations.
 ///
 /// # Errors
-/// [`Interrupted`] when `watch` says so.
-pub fn path_diversity(routing: &Routing, watch: &dyn Watch) -> Result<Diversity, Interrupted> {
+/// [`Interrupted`] when `watch` asks to stop.
+pub fn path_diversity(routing: &Routing, watch: &dyn Watch) -> Result<PathDiversity, Interrupted> {
     let on = routing.topology();
     let sources = routing.sources();
     let homes = on.edge_switches();
     let done = AtomicU64::new(0);
-    let parts: Vec<Diversity> = homes
+    let parts: Vec<PathDiversity> = homes
         .par_iter()
         .map(|&home| {
             let home = SwitchId(home);
             let working = |t: &TerminalId| on.terminal_is_up(*t);
             let terminals: Vec<TerminalId> =
                 on.terminals_on(home).iter().copied().filter(working).collect();
-            let mut found = Diversity::new(routing.layers());
+            let mut found = PathDiversity::new(routing.layers());
             for &(s, _) in sources.of_plane(on.switches()[home.ix()].plane) {
                 if s != home && !terminals.is_empty() {
                     found.add(routing, s, home, &terminals);
@@ -136,10 +139,10 @@ pub fn path_diversity(routing: &Routing, watch: &dyn Watch) -> Result<Diversity,
             Ok(found)
         })
         .collect::<Result<_, _>>()?;
-    Ok(parts.iter().fold(Diversity::new(routing.layers()), Diversity::merge))
+    Ok(parts.iter().fold(PathDiversity::new(routing.layers()), PathDiversity::merge))
 }
 
-impl Diversity {
+impl PathDiversity {
     fn add(&mut self, routing: &Routing, s: SwitchId, home: SwitchId, terminals: &[TerminalId]) {
         let mut known: Vec<(Vec<Vec<u32>>, usize)> = Vec::new();
         let (mut hops, mut routes, mut longest) = (0, 0, 0);
@@ -191,7 +194,7 @@ fn links_of(
     (routing.tree(layer, t)[home.ix()] == on.terminals()[t.ix()].plug.port).then_some(links)
 }
 
-/// The most of at most 128 paths of which no two share a link.
+/// The largest number of pairwise link-disjoint paths among at most 128 paths.
 fn most_disjoint(paths: &[Vec<u32>]) -> usize {
     let meet = |a: &[u32], b: &[u32]| a.iter().any(|link| b.contains(link));
     let row = |a: &Vec<u32>| {
@@ -205,10 +208,11 @@ fn most_disjoint(paths: &[Vec<u32>]) -> usize {
     best as usize
 }
 
-/// Raises `best` to `chosen` plus the most members of `left` of which no two meet, if that is more.
+/// Raises `best` to `chosen` plus the size of the largest subset of `left` in which no two members
+/// meet, if that is larger.
 ///
-/// A member whose company all meet one another is taken at once: some best set has it. A bound
-/// is the number of groups that cover `left`, in each of which all members meet one another.
+/// A member all of whose neighbours meet each other is taken at once, as some best subset contains
+/// it. An upper bound is the number of groups that cover `left`, in each of which all members meet.
 /// `meets[i]` has bit i.
 fn independent(meets: &[u128], mut left: u128, mut chosen: u32, best: &mut u32) {
     while let Some(i) = members(left).find(|&i| {
@@ -227,7 +231,7 @@ fn independent(meets: &[u128], mut left: u128, mut chosen: u32, best: &mut u32) 
     independent(meets, left & !(1 << i), chosen, best);
 }
 
-/// Groups that cover `left`, each of members that all meet one another.
+/// The number of groups that cover `left`, in each of which all members meet.
 fn groups(meets: &[u128], mut left: u128) -> u32 {
     let mut groups = 0;
     while left != 0 {
@@ -251,16 +255,16 @@ fn members(mut set: u128) -> impl Iterator<Item = usize> {
 
 /// Distinct and link-disjoint paths that the layers give each ordered pair of edge switches.
 ///
-/// A pair's paths are the distinct routes of all layers to one terminal on its second switch; where
-/// the terminals there differ, the pair counts with the fewest. Paths are disjoint when they share
-/// no link in either direction; the most disjoint ones are found exactly.
+/// The paths of a pair are the distinct routes of all layers to one terminal on its second switch;
+/// where the terminals there differ, the pair counts with the fewest. Paths are disjoint when they
+/// share no link in either direction; the largest number of disjoint ones is found exactly.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
-pub struct Params {}
+pub struct DiversityParams {}
 
 /// Paths of the ordered pairs of switches with endpoints, of one plane.
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
-pub struct Record {
+pub struct DiversityRecord {
     /// Ordered pairs of switches.
     pub pairs: u64,
     /// Mean number of link-disjoint paths of a pair; none without pairs.
@@ -273,7 +277,7 @@ pub struct Record {
     pub disjoint_histogram: Vec<u64>,
     /// Entry n: pairs with n distinct paths.
     pub distinct_histogram: Vec<u64>,
-    /// A list a layer; entry h: its routes of h hops, one for every pair and terminal.
+    /// One list per layer; entry h: its routes of h hops, one for every pair and terminal.
     pub hop_histograms: Vec<Vec<u64>>,
     /// Entry h: pairs whose longest route over all layers and terminals has h hops.
     pub longest_histogram: Vec<u64>,
@@ -281,7 +285,7 @@ pub struct Record {
     pub mean_hops: Vec<(f64, u64)>,
 }
 
-impl Stage for Params {
+impl Stage for DiversityParams {
     const NAME: &'static str = "path_diversity";
     const COLUMNS: &'static [Metric] = &[
         Metric::new(
@@ -310,8 +314,8 @@ impl Stage for Params {
         ),
     ];
 
-    type On<'a> = &'a Routing;
-    type Record = Record;
+    type Input<'a> = &'a Routing;
+    type Record = DiversityRecord;
 
     fn examples() -> Vec<Self> {
         vec![Self {}]
@@ -321,9 +325,9 @@ impl Stage for Params {
         Size::of(on.topology(), threads).along(on, RouteWork::Paths)
     }
 
-    fn run(&self, on: &Routing, watch: &dyn Watch) -> Result<Record, Stop> {
+    fn run(&self, on: &Routing, watch: &dyn Watch) -> Result<DiversityRecord, Stop> {
         let found = path_diversity(on, watch)?;
-        Ok(Record {
+        Ok(DiversityRecord {
             pairs: found.pairs(),
             mean_disjoint_paths: found.mean_disjoint(),
             fraction_pairs_3_disjoint_paths: found.fraction_with(3),
@@ -342,7 +346,7 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
-    /// The most sets of which no two share a member, over all subsets.
+    /// The largest number of pairwise disjoint sets, over all subsets.
     fn by_subsets(paths: &[Vec<u32>]) -> usize {
         let apart = |chosen: u32| {
             let mut links: Vec<u32> = Vec::new();

@@ -1,11 +1,11 @@
-//! Effective bisection bandwidth: what random halves of the endpoints can send one another.
+//! Effective bisection bandwidth: the bandwidth between random halves of the endpoints.
 //!
 //! Source: Hoefler, Schneider, Lumsdaine, "Multistage switches are not crossbars: effects of static
 //! routing in high-performance networks", Cluster 2008 (and the ORCS simulator): random bisections,
 //! random perfect matchings; a flow gets the inverse of the largest congestion on its route.
 
-use super::congestion::{Congestion, Levels, Order, Setup, congestion};
-use super::sent::{Asked, Loaded, sent};
+use super::congestion::{Congestion, LevelChoice, PatternSetup, RankOrder, congestion};
+use super::sent::{RoutingWithTraffic, TrafficParameter, sent};
 use base::interval::half_width_95;
 use base::stage::{Better, Kind};
 use base::{Metric, Need, Refusal, Stage, Stop, Watch};
@@ -15,14 +15,15 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use traffic::sending::working;
 
-/// The outcome over all patterns. Bandwidths are fractions of an endpoint's full injection rate.
+/// The effective bisection bandwidth, from all patterns. Bandwidths are fractions of an endpoint's
+/// full injection rate.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Ebb {
-    /// Mean bandwidth of a flow, one value a pattern.
+    /// Mean bandwidth of a flow, one value per pattern.
     pub patterns: Vec<f64>,
     /// `flows[i]` flows of all patterns got a bandwidth in `(i / 20, (i + 1) / 20]`.
     pub flows: [u64; 20],
-    /// Most congested channel of any pattern, in flows' worth of traffic.
+    /// Congestion of the most congested channel of any pattern, in flows' worth of traffic.
     pub max_congestion: f64,
 }
 
@@ -68,14 +69,14 @@ pub fn ebb(routing: &Routing, patterns: u32, seed: u64, watch: &dyn Watch) -> Re
         let help = "at least one pattern and two endpoints";
         return Err(Refusal::new("patterns", why, help).into());
     }
-    let bisect = Setup {
+    let bisect = PatternSetup {
         pattern: "bisect".to_owned(),
         runs: patterns,
         seed,
         endpoints: None,
         first_job: None,
-        order: Order::Random,
-        levels: Levels::Each,
+        order: RankOrder::Random,
+        levels: LevelChoice::Each,
         endpoint_cables: false,
     };
     Ok(Ebb::of(&congestion(routing, &bisect, watch)?))
@@ -102,49 +103,49 @@ pub(super) const CI95_HIGH: Metric = Metric::new(
 /// Effective bisection bandwidth over given tables, as a fraction of the injection rate.
 ///
 /// Random halves, random perfect matchings; a flow's share is one over the largest congestion on
-/// its route (the mean over its routes when there are several). With `traffic` the same of the
-/// pairs given: the mean share of what they want to send, sent once.
+/// its route (the mean over its routes when there are several). With `traffic`, the same for the
+/// given pairs: the mean share of what they want to send, sent once.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
-pub struct Params {
+pub struct EbbParams {
     /// Random bisections.
     pub patterns: u32,
     /// Traffic in place of random bisections: a name, a file, or rows of source, destination and
     /// amount; see docs/measures.md.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub traffic: Option<Asked>,
+    pub traffic: Option<TrafficParameter>,
     /// Seed of the random draws.
     pub seed: u64,
 }
 
-impl Default for Params {
+impl Default for EbbParams {
     fn default() -> Self {
         Self { patterns: 1000, traffic: None, seed: 0 }
     }
 }
 
-/// What random bisections get. Shares are fractions of an endpoint's injection rate.
+/// The shares of flows in random bisections, as fractions of an endpoint's injection rate.
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
-pub struct Record {
+pub struct EbbRecord {
     /// Mean share over the patterns.
     pub effective_bisection_bandwidth: f64,
-    /// Low and high end of its 95 % confidence interval; none of one pattern.
+    /// Low and high end of its 95 % confidence interval; none for one pattern.
     pub confidence_interval_95: Option<[f64; 2]>,
-    /// Random bisections; 1 of given traffic.
+    /// Number of random bisections; 1 for given traffic.
     pub patterns: u32,
-    /// What the given traffic is called (`given` where it has no name); none of bisections.
+    /// The name of the given traffic (`given` where it has none); none for bisections.
     pub traffic: Option<String>,
     /// Seed of the random draws.
     pub seed: u64,
     /// Largest congestion of a channel in any pattern, in flows' worth of traffic.
     pub max_congestion: f64,
-    /// Mean share of a flow, one value a pattern.
+    /// Mean share of a flow, one value per pattern.
     pub pattern_means: Vec<f64>,
     /// Flows by share, 20 bins of 0.05.
     pub flow_histogram: [u64; 20],
 }
 
-impl Stage for Params {
+impl Stage for EbbParams {
     const NAME: &'static str = "ebb";
     const FILES: &'static [&'static str] = &["traffic"];
     const COLUMNS: &'static [Metric] = &[
@@ -161,15 +162,15 @@ impl Stage for Params {
         Metric::new("patterns", "/patterns", Kind::Whole, "", "random bisections", Better::Neither),
     ];
 
-    type On<'a> = Loaded<'a>;
-    type Record = Record;
+    type Input<'a> = RoutingWithTraffic<'a>;
+    type Record = EbbRecord;
 
     fn examples() -> Vec<Self> {
         let of = |patterns, seed| Self { patterns, seed, ..Self::default() };
         vec![of(10, 0), of(3, 7)]
     }
 
-    fn need(&self, on: Loaded<'_>, threads: usize) -> Need {
+    fn need(&self, on: RoutingWithTraffic<'_>, threads: usize) -> Need {
         let endpoints = on.routing.topology().endpoints().len() as u64;
         let work = match &self.traffic {
             Some(_) => on.work(),
@@ -178,17 +179,17 @@ impl Stage for Params {
         Size::of(on.routing.topology(), threads).along(on.routing, work)
     }
 
-    fn run(&self, on: Loaded<'_>, watch: &dyn Watch) -> Result<Record, Stop> {
+    fn run(&self, on: RoutingWithTraffic<'_>, watch: &dyn Watch) -> Result<EbbRecord, Stop> {
         let found = match on.messages(self.traffic.is_some())? {
             None => ebb(on.routing, self.patterns, self.seed, watch)?,
             Some(messages) => Ebb::of(&sent(on.routing, &messages, false, watch)?),
         };
         let (mean, half) = (found.mean(), found.confidence_95());
-        Ok(Record {
+        Ok(EbbRecord {
             effective_bisection_bandwidth: mean,
             confidence_interval_95: half.is_finite().then_some([mean - half, mean + half]),
             patterns: found.patterns.len() as u32,
-            traffic: self.traffic.as_ref().map(Asked::name),
+            traffic: self.traffic.as_ref().map(TrafficParameter::name),
             seed: self.seed,
             max_congestion: found.max_congestion,
             pattern_means: found.patterns,
@@ -201,8 +202,8 @@ impl Stage for Params {
 mod tests {
     use super::*;
 
-    /// Of 1, 2, 3, 4 the variance is 5 / 3, over n - 1; 95 % of a normal distribution are within
-    /// 1.96 standard deviations.
+    /// The variance of 1, 2, 3, 4 is 5 / 3, with divisor n - 1; 95 % of a normal distribution are
+    /// within 1.96 standard deviations.
     #[test]
     fn the_interval_is_by_the_variance_of_a_sample() {
         let of = |patterns: &[f64]| Ebb {

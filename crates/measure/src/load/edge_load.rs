@@ -1,4 +1,4 @@
-//! Paths per channel when every endpoint talks to every other.
+//! Paths per channel when every endpoint sends to every other.
 //!
 //! Source: Heydemann, Meyer, Sotteau, "On forwarding indices of networks", 1989.
 
@@ -27,19 +27,20 @@ impl EdgeLoad {
         self.histogram.keys().next_back().copied().unwrap_or(0)
     }
 
-    /// No routing of the same mean path length can have a lower index: total hops over channels.
+    /// A lower bound of the index for routings with the same mean path length: total hops over
+    /// channels.
     pub fn mean_bound(&self) -> u64 {
         self.hops.div_ceil(self.histogram.values().sum::<u64>().max(1))
     }
 }
 
-/// Counts the routes over every channel. O(hops of all routes, those that terminals of a switch
-/// share once).
+/// Counts the routes over every channel. O(hops of all routes, where routes that terminals of a
+/// switch share count once).
 ///
-/// Routes that do not arrive count as far as they go, at most one pass over every switch.
+/// Routes that do not arrive count up to where they end, at most one pass over every switch.
 ///
 /// # Errors
-/// [`Interrupted`] when `watch` says so.
+/// [`Interrupted`] when `watch` asks to stop.
 pub fn edge_load(routing: &Routing, watch: &dyn Watch) -> Result<EdgeLoad, Interrupted> {
     let on = routing.topology();
     let mut routes = vec![0_u64; on.graph().links() * 2];
@@ -77,11 +78,11 @@ pub fn edge_load(routing: &Routing, watch: &dyn Watch) -> Result<EdgeLoad, Inter
 /// Routes over each channel when every terminal sends to every other, all layers together.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
-pub struct Params {}
+pub struct EdgeLoadParams {}
 
-/// Routes over the channels.
+/// The number of routes over the channels.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
-pub struct Record {
+pub struct EdgeLoadRecord {
     /// Most routes on a channel.
     pub edge_forwarding_index: u64,
     /// Total hops over channels, rounded up: no routing with these path lengths has a lower index.
@@ -92,7 +93,7 @@ pub struct Record {
     pub histogram: Vec<(u64, u64)>,
 }
 
-impl Stage for Params {
+impl Stage for EdgeLoadParams {
     const NAME: &'static str = "edge_load";
     const COLUMNS: &'static [Metric] = &[
         Metric::new(
@@ -113,8 +114,8 @@ impl Stage for Params {
         ),
     ];
 
-    type On<'a> = &'a Routing;
-    type Record = Record;
+    type Input<'a> = &'a Routing;
+    type Record = EdgeLoadRecord;
 
     fn examples() -> Vec<Self> {
         vec![Self {}]
@@ -124,9 +125,9 @@ impl Stage for Params {
         Size::of(on.topology(), threads).along(on, RouteWork::Load)
     }
 
-    fn run(&self, on: &Routing, watch: &dyn Watch) -> Result<Record, Stop> {
+    fn run(&self, on: &Routing, watch: &dyn Watch) -> Result<EdgeLoadRecord, Stop> {
         let load = edge_load(on, watch)?;
-        Ok(Record {
+        Ok(EdgeLoadRecord {
             edge_forwarding_index: load.index(),
             lower_bound: load.mean_bound(),
             hops: load.hops,

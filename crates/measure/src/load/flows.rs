@@ -1,4 +1,5 @@
-//! Flows that are sent at once over tables: what each channel carries, what each flow gets.
+//! Simulates flows that are sent at once over tables: the load of each channel, and the share that
+//! each flow gets.
 //!
 //! Source: Hoefler, Schneider, Lumsdaine, "Multistage switches are not crossbars: effects of static
 //! routing in high-performance networks", Cluster 2008: a flow gets the inverse of the largest
@@ -8,72 +9,76 @@ use base::{EndpointId, Refusal, SwitchId, TerminalId};
 use fabric::tables::{Routing, Tree};
 use traffic::sending::Weighted;
 
-/// What a flow meets on its way.
+/// The result of one flow: its share and the congestion on its routes.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Met {
-    /// Part of its amount that it gets: the mean over its routes of 1 / max(1, congestion).
+pub(super) struct FlowOutcome {
+    /// The part of its amount that it gets: the mean over its routes of 1 / max(1, congestion).
     pub share: f64,
-    /// Largest congestion on any of its routes, at least 1, or its amount where that is less.
+    /// The largest congestion on any of its routes, at least 1, or its amount where that is less.
     pub congestion: f64,
-    /// What it wants to send, in units of an endpoint's full rate.
+    /// The amount that it wants to send, in units of an endpoint's full rate.
     pub amount: f64,
 }
 
-/// A routing as walks read it: what a step needs lies close together.
+/// A routing in compact arrays, in which everything that a step along a route needs is close
+/// together.
 ///
-/// Channels of links come first, by [`base::ChannelId`]; then two for each terminal: out of its
-/// endpoint and into it.
-pub(super) struct Ways<'a> {
+/// Channels of links come first, by [`base::ChannelId`]; then two channels for each terminal: out
+/// of its endpoint and into it.
+pub(super) struct CompactRouting<'a> {
     routing: &'a Routing,
-    /// Time each channel takes for one endpoint's worth of traffic, 1 where its cable is as fast
-    /// as the fastest endpoint cable.
+    /// The time that each channel takes for one endpoint's worth of traffic, 1 where its cable is
+    /// as fast as the fastest endpoint cable.
     relative: Vec<f64>,
-    /// The same where all that count are alike.
-    alike: Option<f64>,
-    /// Channels that count: all, or those of links.
+    /// That time, where it is the same for all channels that count.
+    same_for_all: Option<f64>,
+    /// The number of channels that count: all, or those of links only.
     counted: usize,
     terminals: usize,
-    /// Where each port leads, switch by switch.
-    hops: Vec<Hop>,
+    /// For each port, switch by switch, the channel and the switch that it leads to.
+    hops: Vec<PortHop>,
     /// Where the ports of each switch begin in `hops`, and where the last ones end.
     ports: Vec<u32>,
-    /// By layer and terminal, the switch that delivers; [`NOWHERE`] where its entry does not.
+    /// The switch that delivers, by layer and terminal; [`NOWHERE`] where its table entry does not
+    /// deliver.
     home: Vec<u32>,
-    /// The working rails of the endpoints, and where those of each begin and the last ones end.
-    rails: Vec<Rail>,
+    /// The working rails of all endpoints, and where those of each endpoint begin.
+    rails: Vec<PluggedRail>,
     first_rail: Vec<u32>,
 }
 
+/// A working rail of an endpoint: its terminal, switch and plane.
 #[derive(Clone, Copy)]
-struct Rail {
+struct PluggedRail {
     terminal: u32,
     switch: u32,
     plane: u16,
 }
 
+/// The hop over one port of a switch.
 #[derive(Clone, Copy)]
-struct Hop {
-    /// [`NOWHERE`] where no other switch is.
+struct PortHop {
+    /// The channel, [`NOWHERE`] where the port leads to no switch.
     channel: u32,
     next: u32,
 }
 
-/// Routes that take their steps together: their rows of the table are in the caches.
+/// The number of routes that advance together: their rows of the table fit in the caches.
 const TOGETHER: usize = 256;
 
-/// No channel, no switch.
+/// The index that means "no channel" or "no switch".
 const NOWHERE: u32 = u32::MAX;
 
-impl<'a> Ways<'a> {
-    /// Those of `routing`, with the cables of endpoints or without. O(layers * terminals + ports).
+impl<'a> CompactRouting<'a> {
+    /// Copies `routing`, with the cables of endpoints or without. O(layers * terminals + ports).
     pub(super) fn new(routing: &'a Routing, endpoint_cables: bool) -> Self {
         let on = routing.topology();
         let relative = relative_cost(routing);
         let (mut hops, mut ports) = (Vec::new(), vec![0]);
         for (s, switch) in on.switches().iter().enumerate() {
             hops.extend((0..=switch.ports).map(|port| match on.hop(SwitchId::from(s), port) {
-                Some((channel, next)) => Hop { channel: channel.0, next: next.0 },
-                None => Hop { channel: NOWHERE, next: NOWHERE },
+                Some((channel, next)) => PortHop { channel: channel.0, next: next.0 },
+                None => PortHop { channel: NOWHERE, next: NOWHERE },
             }));
             ports.push(hops.len() as u32);
         }
@@ -85,10 +90,10 @@ impl<'a> Ways<'a> {
             })
         };
         let home = (0..routing.layers()).flat_map(delivers).collect();
-        let mut of: Vec<Vec<Rail>> = vec![Vec::new(); on.endpoints().len()];
+        let mut of: Vec<Vec<PluggedRail>> = vec![Vec::new(); on.endpoints().len()];
         for (t, plug) in plugs.filter(|(t, _)| on.terminal_is_up(*t)) {
             let (terminal, switch) = (t.0, plug.switch.0);
-            let rail = Rail { terminal, switch, plane: on.plane_of(t) };
+            let rail = PluggedRail { terminal, switch, plane: on.plane_of(t) };
             of[on.terminals()[t.ix()].endpoint.ix()].push(rail);
         }
         let mut first_rail = vec![0];
@@ -97,16 +102,27 @@ impl<'a> Ways<'a> {
         }
         let counted = if endpoint_cables { relative.len() } else { on.links().len() * 2 };
         let first = relative[..counted].first().copied();
-        let alike =
+        let same_for_all =
             first.filter(|x| relative[..counted].iter().all(|y| x.to_bits() == y.to_bits()));
         let rails = of.concat();
         let terminals = on.terminals().len();
-        Self { routing, relative, alike, counted, terminals, hops, ports, home, rails, first_rail }
+        Self {
+            routing,
+            relative,
+            same_for_all,
+            counted,
+            terminals,
+            hops,
+            ports,
+            home,
+            rails,
+            first_rail,
+        }
     }
 
-    /// Where the port of a switch leads.
+    /// The channel and the switch that a port of a switch leads to.
     #[inline]
-    fn hop(&self, switch: u32, port: u16) -> Result<Hop, Refusal> {
+    fn hop(&self, switch: u32, port: u16) -> Result<PortHop, Refusal> {
         let at = self.ports[switch as usize] as usize + usize::from(port);
         match self.hops.get(at) {
             Some(hop)
@@ -125,18 +141,18 @@ impl<'a> Ways<'a> {
         Refusal::new("", why, "verify the tables first")
     }
 
-    /// How many channels there are.
+    /// The number of channels.
     pub(super) fn channels(&self) -> usize {
         self.relative.len()
     }
 
     /// The working rails of an endpoint.
-    fn rails(&self, of: EndpointId) -> &[Rail] {
+    fn rails(&self, of: EndpointId) -> &[PluggedRail] {
         &self.rails[self.first_rail[of.ix()] as usize..self.first_rail[of.ix() + 1] as usize]
     }
 }
 
-/// Time a channel takes for one endpoint's worth of traffic, by channel.
+/// The time that each channel takes for one endpoint's worth of traffic.
 fn relative_cost(routing: &Routing) -> Vec<f64> {
     let on = routing.topology();
     let injection = on.terminals().iter().map(|t| t.cable.rate_gbps()).fold(0.0, f64::max);
@@ -145,63 +161,63 @@ fn relative_cost(routing: &Routing) -> Vec<f64> {
     cables.flat_map(|cable| [injection / cable.rate_gbps(); 2]).collect()
 }
 
-/// Room to send flows and to count what channels carry, used level after level.
-pub(super) struct Flows<'a> {
-    ways: &'a Ways<'a>,
+/// A simulator of flows, one level of messages after the other, that counts what channels carry.
+pub(super) struct FlowSimulator<'a> {
+    compact: &'a CompactRouting<'a>,
     load: Vec<f64>,
-    /// What each channel that counts has carried in all levels so far.
+    /// The amount that each channel that counts has carried in all levels so far.
     pub carried: Vec<f64>,
-    /// Routes under way, and the ports by which they go on.
-    routes: Vec<Route<'a>>,
+    /// The routes in progress, and the ports by which they continue.
+    routes: Vec<RouteInProgress<'a>>,
     ports: Vec<u16>,
-    /// What each route of the level carries of its flow, one flow after the other.
+    /// The amount that each route of the level carries for its flow, one flow after the other.
     shares: Vec<f64>,
-    /// Number of routes up to the end of each flow, and its amount.
+    /// For each flow, the number of routes up to its last one, and its amount.
     ends: Vec<(usize, f64)>,
     /// The channels that the routes take, each with the number of the route.
     taken: Vec<(u32, u32)>,
-    /// Largest congestion on each route.
+    /// The largest congestion on each route.
     worst: Vec<f64>,
-    met: Vec<Met>,
+    outcomes: Vec<FlowOutcome>,
 }
 
-/// A route under way.
+/// A route that is being followed.
 #[derive(Clone, Copy)]
-struct Route<'a> {
+struct RouteInProgress<'a> {
     number: u32,
-    /// Switch that it has come to.
+    /// The switch that it has reached.
     at: u32,
-    /// Switch that delivers.
+    /// The switch that delivers.
     home: u32,
     /// The entries of its layer and destination.
     tree: Tree<'a>,
 }
 
-impl<'a> Flows<'a> {
-    /// Room for flows over `ways`.
-    pub(super) fn new(ways: &'a Ways<'a>) -> Self {
+impl<'a> FlowSimulator<'a> {
+    /// A simulator for flows over this routing.
+    pub(super) fn new(compact: &'a CompactRouting<'a>) -> Self {
         Self {
-            ways,
-            load: vec![0.0; ways.counted],
-            carried: vec![0.0; ways.counted],
+            compact,
+            load: vec![0.0; compact.counted],
+            carried: vec![0.0; compact.counted],
             routes: Vec::new(),
             ports: Vec::new(),
             shares: Vec::new(),
             ends: Vec::new(),
             taken: Vec::new(),
             worst: Vec::new(),
-            met: Vec::new(),
+            outcomes: Vec::new(),
         }
     }
 
-    /// What each flow meets when all these pairs of endpoints send so much at once.
+    /// Sends all these flows between pairs of endpoints at once, and returns the result of each.
     ///
     /// # Errors
     /// When two endpoints share no plane, or a route does not arrive.
     pub(super) fn level(
         &mut self,
         mut pairs: impl Iterator<Item = Weighted>,
-    ) -> Result<&[Met], Refusal> {
+    ) -> Result<&[FlowOutcome], Refusal> {
         self.shares.clear();
         self.ends.clear();
         self.taken.clear();
@@ -221,38 +237,38 @@ impl<'a> Flows<'a> {
         self.weigh();
         let mut begin = 0;
         let worst = &self.worst;
-        self.met.clear();
-        self.met.extend(self.ends.iter().map(|&(end, amount)| {
+        self.outcomes.clear();
+        self.outcomes.extend(self.ends.iter().map(|&(end, amount)| {
             let routes = &worst[std::mem::replace(&mut begin, end)..end];
             let least = if amount < 1.0 { amount } else { 1.0 };
             if let [worst] = *routes {
                 let congestion = if worst > least { worst } else { least };
                 let share = 1.0 / if worst > 1.0 { worst } else { 1.0 };
-                return Met { share, congestion, amount };
+                return FlowOutcome { share, congestion, amount };
             }
             let share = routes.iter().map(|w| 1.0 / w.max(1.0)).sum::<f64>() / routes.len() as f64;
-            Met { share, congestion: routes.iter().fold(least, |m, w| m.max(*w)), amount }
+            FlowOutcome { share, congestion: routes.iter().fold(least, |m, w| m.max(*w)), amount }
         }));
-        Ok(&self.met)
+        Ok(&self.outcomes)
     }
 
     /// Adds a flow between two endpoints: their rails paired plane by plane, in every layer.
     fn add(&mut self, from: EndpointId, to: EndpointId, amount: f64) -> Result<(), Refusal> {
-        let ways = self.ways;
-        let (layers, terminals) = (ways.routing.layers(), ways.terminals);
+        let compact = self.compact;
+        let (layers, terminals) = (compact.routing.layers(), compact.terminals);
         let begin = self.shares.len();
         let mut end = begin;
-        for a in ways.rails(from) {
-            for b in ways.rails(to).iter().filter(|b| b.plane == a.plane) {
+        for a in compact.rails(from) {
+            for b in compact.rails(to).iter().filter(|b| b.plane == a.plane) {
                 for layer in 0..layers {
                     let row = layer as usize * terminals + b.terminal as usize;
-                    let (number, home) = (end as u32, ways.home[row]);
+                    let (number, home) = (end as u32, compact.home[row]);
                     if a.switch != home {
-                        let tree = ways.routing.tree(layer, TerminalId(b.terminal));
-                        self.routes.push(Route { number, at: a.switch, home, tree });
+                        let tree = compact.routing.tree(layer, TerminalId(b.terminal));
+                        self.routes.push(RouteInProgress { number, at: a.switch, home, tree });
                     }
-                    if ways.counted == ways.relative.len() {
-                        let first = (ways.counted - 2 * terminals) as u32;
+                    if compact.counted == compact.relative.len() {
+                        let first = (compact.counted - 2 * terminals) as u32;
                         self.taken.push((number, first + 2 * a.terminal));
                         self.taken.push((number, first + 2 * b.terminal + 1));
                     }
@@ -272,13 +288,13 @@ impl<'a> Flows<'a> {
         Ok(())
     }
 
-    /// Walks the routes under way to their ends and notes their channels.
+    /// Follows the routes in progress to their ends and records their channels.
     ///
-    /// They take their steps together, and of a step all read the table before any looks where
-    /// that leads: so the waits for memory overlap.
+    /// They advance together: in each step all routes read the table before any route follows its
+    /// entry, so that the waits for memory overlap.
     fn walk(&mut self) -> Result<(), Refusal> {
-        let Self { ways, routes, ports, taken, .. } = self;
-        for _ in 0..ways.ports.len() {
+        let Self { compact, routes, ports, taken, .. } = self;
+        for _ in 0..compact.ports.len() {
             if routes.is_empty() {
                 return Ok(());
             }
@@ -287,10 +303,10 @@ impl<'a> Flows<'a> {
             let mut left = 0;
             for i in 0..routes.len() {
                 let route = routes[i];
-                let hop = ways.hop(route.at, ports[i])?;
+                let hop = compact.hop(route.at, ports[i])?;
                 taken.push((route.number, hop.channel));
                 if hop.next != route.home {
-                    routes[left] = Route { at: hop.next, ..route };
+                    routes[left] = RouteInProgress { at: hop.next, ..route };
                     left += 1;
                 }
             }
@@ -299,11 +315,12 @@ impl<'a> Flows<'a> {
         Err(Refusal::new("", "a route goes in a loop", "verify the tables first"))
     }
 
-    /// Loads the channels, finds the largest load on each route, adds up what the channels carried
+    /// Loads the channels, finds the largest load on each route, adds up what the channels carried,
     /// and clears their loads.
     fn weigh(&mut self) {
-        let Self { ways, load, carried, shares, taken, worst, .. } = self;
-        let relative = |c: u32| ways.alike.unwrap_or_else(|| ways.relative[c as usize]);
+        let Self { compact, load, carried, shares, taken, worst, .. } = self;
+        let relative =
+            |c: u32| compact.same_for_all.unwrap_or_else(|| compact.relative[c as usize]);
         for &(route, channel) in &*taken {
             load[channel as usize] += shares[route as usize] * relative(channel);
         }

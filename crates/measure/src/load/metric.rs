@@ -1,40 +1,40 @@
-//! What is reported of a simulated pattern: the metrics of ORCS, one value a run.
+//! The metrics of a simulated pattern: those of ORCS, with one value per run.
 //!
 //! Source: Schneider, Hoefler, Lumsdaine, "ORCS: an oblivious routing congestion simulator",
 //! Indiana University, Technical Report 675, 2009.
 
-use super::congestion::{Congestion, Run};
+use super::congestion::{Congestion, RunOutcome};
 use super::rounding::{rounded_up, twentieth};
 use base::Refusal;
 use base::words::did_you_mean;
 use std::collections::BTreeMap;
 
-/// What is reported.
+/// A metric of a simulated pattern.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Metric {
-    /// Mean share of a run's messages; of random bisections the effective bisection bandwidth.
+pub enum PatternMetric {
+    /// Mean share of a run's messages; for random bisections the effective bisection bandwidth.
     Bandwidth,
     /// Largest congestion of a run; the histogram is of all messages.
     Congestion,
     /// Sum over levels of the largest congestion.
     Time,
-    /// Latest arrival along the messages that wait for one another.
+    /// Latest arrival along chains of messages that wait for one another.
     Delay,
-    /// What each channel carried in a run, mean over runs.
+    /// The amount that each channel carried in a run, mean over runs.
     Channels,
 }
 
-/// Each metric, its name, and the name that ORCS has for it.
-const METRICS: [(Metric, &str, &str); 5] = [
-    (Metric::Bandwidth, "bandwidth", "hist_acc_band"),
-    (Metric::Congestion, "congestion", "hist_max_cong"),
-    (Metric::Time, "time", "sum_max_cong"),
-    (Metric::Delay, "delay", "dep_max_delay"),
-    (Metric::Channels, "channels", "get_cable_cong"),
+/// Each metric, its name, and its name in ORCS.
+const METRICS: [(PatternMetric, &str, &str); 5] = [
+    (PatternMetric::Bandwidth, "bandwidth", "hist_acc_band"),
+    (PatternMetric::Congestion, "congestion", "hist_max_cong"),
+    (PatternMetric::Time, "time", "sum_max_cong"),
+    (PatternMetric::Delay, "delay", "dep_max_delay"),
+    (PatternMetric::Channels, "channels", "get_cable_cong"),
 ];
 
-impl Metric {
-    /// The metric of this name, ours or that of ORCS.
+impl PatternMetric {
+    /// The metric of this name, or of this name in ORCS.
     ///
     /// # Errors
     /// When there is none.
@@ -53,10 +53,10 @@ impl Metric {
     }
 }
 
-/// A metric's values and what they come to.
+/// The values of a metric and their statistics.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Summary {
-    /// One a run, or one a channel.
+pub struct MetricSummary {
+    /// One value per run, or one per channel.
     pub values: Vec<f64>,
     /// Mean of the values.
     pub mean: f64,
@@ -64,7 +64,7 @@ pub struct Summary {
     pub min: f64,
     /// Largest value.
     pub max: f64,
-    /// Their variance (with n - 1); `None` of a single value.
+    /// Their variance (with divisor n - 1); `None` for a single value.
     pub variance: Option<f64>,
     /// (low, high, n): n values are above low and at most high.
     pub histogram: Vec<(f64, f64, u64)>,
@@ -72,17 +72,18 @@ pub struct Summary {
 
 impl Congestion {
     /// The values of a metric. O(runs + channels).
-    pub fn summary(&self, metric: Metric) -> Summary {
-        let of = |value: fn(&Run) -> f64| -> Vec<f64> { self.runs.iter().map(value).collect() };
+    pub fn summary(&self, metric: PatternMetric) -> MetricSummary {
+        let of =
+            |value: fn(&RunOutcome) -> f64| -> Vec<f64> { self.runs.iter().map(value).collect() };
         let values = match metric {
-            Metric::Bandwidth => of(|run| run.share),
-            Metric::Congestion => of(|run| run.congestion),
-            Metric::Time => of(|run| run.time),
-            Metric::Delay => of(|run| run.delay),
-            Metric::Channels => self.channels.clone(),
+            PatternMetric::Bandwidth => of(|run| run.share),
+            PatternMetric::Congestion => of(|run| run.congestion),
+            PatternMetric::Time => of(|run| run.time),
+            PatternMetric::Delay => of(|run| run.delay),
+            PatternMetric::Channels => self.channels.clone(),
         };
         let histogram = match metric {
-            Metric::Bandwidth => {
+            PatternMetric::Bandwidth => {
                 let mut bins = [0; 20];
                 for share in &values {
                     bins[twentieth(*share)] += 1;
@@ -90,7 +91,7 @@ impl Congestion {
                 let edge = |i: u32| f64::from(i) / 20.0;
                 (0..).zip(bins).map(|(i, n)| (edge(i), edge(i + 1), n)).collect()
             }
-            Metric::Congestion => by_whole(&self.congestions),
+            PatternMetric::Congestion => by_whole(&self.congestions),
             _ => {
                 let mut counts = BTreeMap::new();
                 for x in &values {
@@ -105,7 +106,7 @@ impl Congestion {
             .then(|| values.iter().map(|x| (x - mean).powi(2)).sum::<f64>() / (n - 1.0));
         let min = values.iter().copied().fold(f64::INFINITY, f64::min);
         let max = values.iter().copied().fold(f64::NEG_INFINITY, f64::max);
-        Summary { values, mean, min, max, variance, histogram }
+        MetricSummary { values, mean, min, max, variance, histogram }
     }
 }
 

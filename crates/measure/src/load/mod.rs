@@ -1,5 +1,5 @@
-//! What tables, or all paths, do to traffic: paths per channel and pair, congestion of patterns,
-//! effective bisection bandwidth, and maximum achievable throughput under given demands.
+//! Traffic over routing tables or over all paths: paths per channel and pair, congestion of
+//! patterns, effective bisection bandwidth, and maximum achievable throughput under given demands.
 
 pub mod congestion;
 mod flows;

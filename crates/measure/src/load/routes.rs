@@ -1,4 +1,4 @@
-//! Routes of demands, and those that given tables leave them, for throughput over tables alone.
+//! Routes of demands, for throughput: those that given routing tables allow.
 
 use base::Stop;
 use base::{Refusal, SwitchId, TerminalId, Watch};
@@ -7,31 +7,31 @@ use std::collections::BTreeMap;
 use std::ops::Range;
 use traffic::demand::Demand;
 
-/// Demands, the routes of each, and the channels of each route.
+/// Demands, each with its routes, and the channels of each route.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Routes {
-    /// Every demand, in units of an endpoint's full rate.
+pub struct DemandRoutes {
+    /// The amount of every demand, in units of an endpoint's full rate.
     pub amount: Vec<f64>,
-    /// Where the routes of a demand end, after a 0.
+    /// The end of the routes of each demand, after a leading 0.
     ends: Vec<u32>,
-    /// Where the channels of a route end, after a 0.
+    /// The end of the channels of each route, after a leading 0.
     hop_ends: Vec<u32>,
     channels: Vec<u32>,
 }
 
-impl Default for Routes {
+impl Default for DemandRoutes {
     fn default() -> Self {
         Self { amount: Vec::new(), ends: vec![0], hop_ends: vec![0], channels: Vec::new() }
     }
 }
 
-impl Routes {
+impl DemandRoutes {
     /// Demands without routes.
     pub fn none(amount: Vec<f64>) -> Self {
         Self { ends: vec![0; amount.len() + 1], amount, ..Self::default() }
     }
 
-    /// Adds a route to the demand that is closed next.
+    /// Adds a route to the demand that the next [`Self::close`] adds.
     pub fn add(&mut self, channels: &[u32]) {
         self.channels.extend(channels);
         self.hop_ends.push(self.channels.len() as u32);
@@ -72,7 +72,7 @@ impl Routes {
     }
 }
 
-/// The most hops of routes that are kept.
+/// The largest number of hops of all routes together.
 pub(super) const MOST_HOPS: usize = 1 << 27;
 
 /// The refusal beyond [`MOST_HOPS`].
@@ -81,17 +81,21 @@ pub(super) fn too_many_hops() -> Refusal {
     Refusal::new("traffic", "too many routes to keep", help)
 }
 
-/// The routes of every demand that leaves its switch: one a layer, equal ones once; demands of one
-/// source with the same routes together, in the order of source and routes. O(flows * layers *
-/// hops).
+/// The routes of every demand that leaves its switch: one per layer, equal ones once. Demands of
+/// one source with the same routes are merged, in the order of source and routes.
+/// O(flows * layers * hops).
 ///
 /// # Errors
 /// When a route does not arrive or nothing leaves its switch; beyond 2^27 hops of routes; when
 /// `watch` says stop.
-pub fn choices(routing: &Routing, demand: &Demand, watch: &dyn Watch) -> Result<Routes, Stop> {
+pub fn choices(
+    routing: &Routing,
+    demand: &Demand,
+    watch: &dyn Watch,
+) -> Result<DemandRoutes, Stop> {
     let on = routing.topology();
     let total = demand.flows.len() as u64;
-    let (mut done, mut all) = (0, Routes::default());
+    let (mut done, mut all) = (0, DemandRoutes::default());
     for of_source in demand.flows.chunk_by(|a, b| a.0 == b.0) {
         watch.tick("routes", done, total)?;
         done += of_source.len() as u64;

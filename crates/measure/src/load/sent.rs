@@ -1,11 +1,11 @@
-//! What given traffic meets over given tables when all of it is sent at once.
+//! Simulates given traffic over given tables when all of it is sent at once.
 //!
 //! Source: Hoefler, Schneider, Lumsdaine, "Multistage switches are not crossbars: effects of static
 //! routing in high-performance networks", Cluster 2008: a flow gets the inverse of the largest
-//! congestion on its route; here a flow counts as much as it wants to send.
+//! congestion on its route. Here a flow counts with the amount that it wants to send.
 
-use super::congestion::{Congestion, MAX_ROUTES, Run, Tally};
-use super::flows::{Flows, Ways};
+use super::congestion::{Congestion, MAX_ROUTES, RunOutcome, RunTally};
+use super::flows::{CompactRouting, FlowSimulator};
 use base::{Refusal, Stop, Watch};
 use fabric::size::RouteWork;
 use fabric::tables::Routing;
@@ -13,28 +13,28 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use traffic::sending::{Sending, Weighted};
 
-/// Traffic as a parameter has it.
+/// Traffic as the value of a parameter.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(untagged)]
-pub enum Asked {
-    /// A name, or a file.
+pub enum TrafficParameter {
+    /// A name of traffic, or a file.
     Word(String),
     /// Rows of source, destination and amount.
-    Rows(Vec<(Name, Name, f64)>),
+    Rows(Vec<(EndpointName, EndpointName, f64)>),
 }
 
-/// An endpoint.
+/// An endpoint in the value of a parameter.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(untagged)]
-pub enum Name {
+pub enum EndpointName {
     /// By number.
     Number(u32),
     /// By name.
     Name(String),
 }
 
-impl Name {
-    /// Number or name as text.
+impl EndpointName {
+    /// The number or the name as text.
     pub(super) fn text(&self) -> String {
         match self {
             Self::Number(n) => n.to_string(),
@@ -43,8 +43,8 @@ impl Name {
     }
 }
 
-impl Asked {
-    /// What the traffic is called.
+impl TrafficParameter {
+    /// The name of the traffic.
     pub(super) fn name(&self) -> String {
         match self {
             Self::Word(name) => name.clone(),
@@ -53,26 +53,27 @@ impl Asked {
     }
 }
 
-/// Tables and what is sent over them, if that is given.
+/// Routing tables, and traffic over them if some is given.
 #[derive(Clone, Copy)]
-pub struct Loaded<'a> {
+pub struct RoutingWithTraffic<'a> {
     /// The tables.
     pub routing: &'a Routing,
     /// Traffic between endpoints of their network.
     pub traffic: Option<&'a Sending>,
 }
 
-impl Loaded<'_> {
-    /// The work of sending the traffic once.
+impl RoutingWithTraffic<'_> {
+    /// The kind of work of sending the traffic once, for estimates of time and memory.
     pub(super) fn work(&self) -> RouteWork {
         let n = self.routing.topology().endpoints().len() as u64;
         RouteWork::Patterns(1, self.traffic.map_or(0, |traffic| traffic.most_messages(n)))
     }
 
-    /// The messages of the traffic; an error where a parameter `named` it and it is not there.
+    /// The messages of the traffic. It is an error where a parameter `named` traffic that is not
+    /// given.
     ///
     /// # Errors
-    /// When there is none but in name, and as [`Sending::messages`].
+    /// When traffic is named but not given, and as [`Sending::messages`].
     pub(super) fn messages(&self, named: bool) -> Result<Option<Vec<Weighted>>, Refusal> {
         match self.traffic {
             Some(traffic) => traffic.messages(self.routing.topology()).map(Some),
@@ -85,8 +86,8 @@ impl Loaded<'_> {
     }
 }
 
-/// What `messages` meet. A message of amount x loads the channels of its routes with x; its share
-/// is the part of x that it gets, and means are weighed by amounts. O(messages * layers * hops).
+/// Sends `messages`. A message of amount x loads the channels of its routes with x; its share is
+/// the part of x that it gets, and means are weighted by amounts. O(messages * layers * hops).
 ///
 /// # Errors
 /// When there are too many, two endpoints share no plane, a route does not arrive, or `watch` says
@@ -104,13 +105,14 @@ pub fn sent(
         let help = format!("at most {MAX_ROUTES}: fewer pairs or layers");
         return Err(Refusal::new("traffic", why, help).into());
     }
-    let ways = Ways::new(routing, endpoint_cables);
-    let mut flows = Flows::new(&ways);
-    let mut tally = Tally::new(0);
+    let compact = CompactRouting::new(routing, endpoint_cables);
+    let mut flows = FlowSimulator::new(&compact);
+    let mut tally = RunTally::new(0);
     let mut sum = 0.0;
     let most = tally.messages(flows.level(messages.iter().copied())?, &mut sum);
     let share = sum / messages.iter().map(|m| m.2).sum::<f64>();
-    let run = Run { share, job_shares: [share, 1.0], congestion: most, time: most, delay: most };
+    let run =
+        RunOutcome { share, job_shares: [share, 1.0], congestion: most, time: most, delay: most };
     let mut parties: Vec<_> = messages.iter().flat_map(|m| [m.0, m.1]).collect();
     parties.sort_unstable();
     parties.dedup();

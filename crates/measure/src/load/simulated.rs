@@ -1,12 +1,12 @@
-//! Congestion of a communication pattern as a measure: what users ask for and what they are told.
+//! The measure `congestion`: its parameters, and the record for a communication pattern.
 //!
 //! Source: Schneider, Hoefler, Lumsdaine, "ORCS: an oblivious routing congestion simulator",
 //! Indiana University, Technical Report 675, 2009.
 
-use super::congestion::{Congestion, Levels, Order, Setup, congestion};
+use super::congestion::{Congestion, LevelChoice, PatternSetup, RankOrder, congestion};
 use super::ebb::{CI95_HIGH, CI95_LOW};
-use super::metric::Metric as Told;
-use super::sent::{Asked, Loaded, Name, sent};
+use super::metric::PatternMetric;
+use super::sent::{EndpointName, RoutingWithTraffic, TrafficParameter, sent};
 use base::interval::half_width_95;
 use base::stage::{Better, Kind};
 use base::words::did_you_mean;
@@ -16,59 +16,59 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use traffic::pattern::Pattern;
 
-/// What a communication pattern meets over given tables when all its messages go at once.
+/// Congestion of a communication pattern over given tables when all its messages are sent at once.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
-pub struct Params {
+pub struct CongestionParams {
     /// A pattern of docs/traffic.md, with its argument behind a colon: `stencil:4x4`.
     /// `ring::bisect` is two jobs.
     pub pattern: String,
     /// Traffic between endpoints by name or number, sent once, in place of a pattern: a name, a
     /// file, or rows of source, destination and amount; see docs/measures.md.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub traffic: Option<Asked>,
-    /// How often, each time with ranks put on endpoints anew.
+    pub traffic: Option<TrafficParameter>,
+    /// Number of runs, each with ranks assigned to endpoints again.
     pub runs: u32,
     /// Seed of the random draws; run i depends on it and on i alone.
     pub seed: u64,
-    /// How many endpoints take part; all, or as many as the order has, unless told.
+    /// How many endpoints take part; by default all, or as many as the order has.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub endpoints: Option<u32>,
-    /// Of two jobs, the endpoints of the first; half unless told.
+    /// Number of endpoints of the first of two jobs; by default half of them.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub first_job: Option<u32>,
-    /// `random`, `linear` (as the network has them), or names or numbers of endpoints by rank;
-    /// those that are not named come after them in random order.
-    pub order: Places,
+    /// `random`, `linear` (in the order of the network), or names or numbers of endpoints by rank;
+    /// endpoints that are not named come after them in random order.
+    pub order: OrderParameter,
     /// `each` (one after the other), `all` (at once), or the number of one, from 0.
-    pub levels: Sent,
+    pub levels: LevelsParameter,
     /// Whether the cables of endpoints count; without them, `bisect` is what `ebb` measures.
     pub endpoint_cables: bool,
     /// `bandwidth`, `congestion`, `time`, `delay` or `channels`; see docs/measures.md.
     pub metric: String,
 }
 
-/// Which endpoint is which rank: a word, or endpoints by name or number.
+/// The order of ranks as a parameter: a word, or endpoints by name or number.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(untagged)]
-pub enum Places {
+pub enum OrderParameter {
     /// `random` or `linear`.
     Word(String),
     /// Endpoints by rank.
-    Named(Vec<Name>),
+    Named(Vec<EndpointName>),
 }
 
-/// Which levels are sent: a word, or the number of one.
+/// The levels to send as a parameter: a word, or the number of one level.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(untagged)]
-pub enum Sent {
-    /// This one.
+pub enum LevelsParameter {
+    /// The level of this number.
     One(u32),
     /// `each` or `all`.
     Word(String),
 }
 
-impl Default for Params {
+impl Default for CongestionParams {
     fn default() -> Self {
         Self {
             pattern: "bisect".into(),
@@ -77,34 +77,36 @@ impl Default for Params {
             seed: 0,
             endpoints: None,
             first_job: None,
-            order: Places::Word("random".into()),
-            levels: Sent::Word("each".into()),
+            order: OrderParameter::Word("random".into()),
+            levels: LevelsParameter::Word("each".into()),
             endpoint_cables: true,
             metric: "bandwidth".into(),
         }
     }
 }
 
-impl Params {
-    fn setup(&self) -> Result<Setup, Refusal> {
+impl CongestionParams {
+    fn setup(&self) -> Result<PatternSetup, Refusal> {
         let order = match &self.order {
-            Places::Word(word) if word == "random" => Order::Random,
-            Places::Word(word) if word == "linear" => Order::Linear,
-            Places::Word(word) => {
+            OrderParameter::Word(word) if word == "random" => RankOrder::Random,
+            OrderParameter::Word(word) if word == "linear" => RankOrder::Linear,
+            OrderParameter::Word(word) => {
                 let near = did_you_mean(word, ["random", "linear"]);
                 let help = format!("{near}random, linear, or endpoints by name");
                 return Err(Refusal::new("order", format!("there is no '{word}'"), help));
             }
-            Places::Named(names) if names.is_empty() => {
+            OrderParameter::Named(names) if names.is_empty() => {
                 return Err(Refusal::new("order", "no endpoints in it", "name at least one"));
             }
-            Places::Named(names) => Order::Given(names.iter().map(Name::text).collect()),
+            OrderParameter::Named(names) => {
+                RankOrder::Given(names.iter().map(EndpointName::text).collect())
+            }
         };
         let levels = match &self.levels {
-            Sent::One(level) => Levels::One(*level),
-            Sent::Word(word) if word == "each" => Levels::Each,
-            Sent::Word(word) if word == "all" => Levels::Together,
-            Sent::Word(word) => Levels::One(word.parse().map_err(|_| {
+            LevelsParameter::One(level) => LevelChoice::One(*level),
+            LevelsParameter::Word(word) if word == "each" => LevelChoice::Each,
+            LevelsParameter::Word(word) if word == "all" => LevelChoice::Together,
+            LevelsParameter::Word(word) => LevelChoice::One(word.parse().map_err(|_| {
                 let near = did_you_mean(word, ["each", "all"]);
                 let help = format!("{near}each, all, or the number of one");
                 Refusal::new("levels", format!("there is no '{word}'"), help)
@@ -116,15 +118,24 @@ impl Params {
             }
         }
         let Self { pattern, runs, seed, endpoints, first_job, endpoint_cables, .. } = self.clone();
-        Ok(Setup { pattern, runs, seed, endpoints, first_job, order, levels, endpoint_cables })
+        Ok(PatternSetup {
+            pattern,
+            runs,
+            seed,
+            endpoints,
+            first_job,
+            order,
+            levels,
+            endpoint_cables,
+        })
     }
 }
 
-/// What a pattern's messages meet. Shares are fractions of an endpoint's injection rate; congestion
-/// is in messages' worth of traffic.
+/// The congestion that a pattern's messages meet. Shares are fractions of an endpoint's injection
+/// rate; congestion is in messages' worth of traffic.
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
-pub struct Record {
-    /// What `series` and the five fields after it are of.
+pub struct CongestionRecord {
+    /// The metric of `series` and the five fields after it.
     pub metric: &'static str,
     /// Values of the metric, one a run, or one a channel.
     pub series: Vec<f64>,
@@ -134,7 +145,7 @@ pub struct Record {
     pub min: f64,
     /// Largest value.
     pub max: f64,
-    /// Variance of the values (with n - 1); none of a single one.
+    /// Variance of the values (with divisor n - 1); none for a single value.
     pub variance: Option<f64>,
     /// [low, high, n]: n values are above low and at most high; messages where the metric is
     /// `congestion`.
@@ -147,7 +158,7 @@ pub struct Record {
     pub runs: u64,
     /// Mean over runs of the mean share of their messages, each counted by its amount.
     pub mean_share: f64,
-    /// Low and high end of the 95 % confidence interval of `mean_share`; none of one run.
+    /// Low and high end of the 95 % confidence interval of `mean_share`; none for one run.
     pub confidence_interval_95: Option<[f64; 2]>,
     /// Least share of a message; none without messages.
     pub min_share: Option<f64>,
@@ -159,7 +170,7 @@ pub struct Record {
     pub max_congestion: f64,
     /// Messages by congestion, rounded up: [congestion, messages].
     pub congestion_histogram: Vec<(u64, u64)>,
-    /// Mean over runs of the congestion of all levels, in step.
+    /// Mean over runs of the time of all levels in step: the sum of their largest congestions.
     pub mean_time: f64,
     /// Mean over runs of the latest arrival along the messages that wait for one another.
     pub mean_delay: f64,
@@ -169,13 +180,13 @@ pub struct Record {
     pub first_job_share: Option<f64>,
     /// Mean share of the second job's messages; none with one job.
     pub second_job_share: Option<f64>,
-    /// Who sent to whom: the pattern, or what the traffic is called (`given` where it has no name).
+    /// The pattern, or the name of the traffic (`given` where it has none).
     pub pattern: String,
     /// Seed of the random draws.
     pub seed: u64,
 }
 
-impl Stage for Params {
+impl Stage for CongestionParams {
     const NAME: &'static str = "congestion";
     const FILES: &'static [&'static str] = &["traffic"];
     const COLUMNS: &'static [Metric] = &[
@@ -224,17 +235,17 @@ impl Stage for Params {
         ),
     ];
 
-    type On<'a> = Loaded<'a>;
-    type Record = Record;
+    type Input<'a> = RoutingWithTraffic<'a>;
+    type Record = CongestionRecord;
 
     fn examples() -> Vec<Self> {
         let few = Self { runs: 5, ..Self::default() };
-        let all = Sent::Word("all".into());
+        let all = LevelsParameter::Word("all".into());
         let ring = Self { pattern: "ring".into(), levels: all, ..few.clone() };
         vec![few, ring]
     }
 
-    fn need(&self, on: Loaded<'_>, threads: usize) -> Need {
+    fn need(&self, on: RoutingWithTraffic<'_>, threads: usize) -> Need {
         let ranks = self.endpoints.unwrap_or(on.routing.topology().endpoints().len() as u32);
         let work = match &self.traffic {
             Some(_) => on.work(),
@@ -243,8 +254,8 @@ impl Stage for Params {
         Size::of(on.routing.topology(), threads).along(on.routing, work)
     }
 
-    fn run(&self, on: Loaded<'_>, watch: &dyn Watch) -> Result<Record, Stop> {
-        let metric = Told::parse(&self.metric)?;
+    fn run(&self, on: RoutingWithTraffic<'_>, watch: &dyn Watch) -> Result<CongestionRecord, Stop> {
+        let metric = PatternMetric::parse(&self.metric)?;
         let setup = self.setup()?;
         let found = match on.messages(self.traffic.is_some())? {
             None => congestion(on.routing, &setup, watch)?,
@@ -253,12 +264,13 @@ impl Stage for Params {
                 sent(on.routing, &messages, self.endpoint_cables, watch)?
             }
         };
-        Ok(self.told(&found, metric))
+        Ok(self.record(&found, metric))
     }
 }
 
-impl Params {
-    /// No fewer than the messages that are sent at once, where the pattern can be.
+impl CongestionParams {
+    /// An upper bound of the number of messages that are sent at once, where the pattern is known
+    /// without the network.
     fn most_at_once(&self, ranks: u32) -> u64 {
         let of = |job: &str| match Pattern::parse(job, ranks) {
             Ok(pattern) => pattern.most_messages(ranks),
@@ -267,7 +279,7 @@ impl Params {
         self.pattern.split("::").map(of).sum()
     }
 
-    /// What is said of a pattern has no meaning for traffic.
+    /// Refuses parameters of patterns when traffic is given.
     fn goes_with_traffic(&self) -> Result<(), Refusal> {
         let usual = Self { runs: self.runs, ..Self::default() };
         for (name, differs) in [
@@ -285,16 +297,16 @@ impl Params {
         Ok(())
     }
 
-    fn told(&self, found: &Congestion, metric: Told) -> Record {
-        let of = |metric: Told| found.summary(metric);
-        let (share, chosen) = (of(Told::Bandwidth), of(metric));
+    fn record(&self, found: &Congestion, metric: PatternMetric) -> CongestionRecord {
+        let of = |metric: PatternMetric| found.summary(metric);
+        let (share, chosen) = (of(PatternMetric::Bandwidth), of(metric));
         let (n, mean) = (share.values.len() as f64, share.mean);
         let half = share.variance.map(|variance| half_width_95(variance, n));
         let job = |i: usize| {
             found.first_job.map(|_| found.runs.iter().map(|r| r.job_shares[i]).sum::<f64>() / n)
         };
         let range = Some(found.share_range).filter(|range| range[0] <= range[1]);
-        Record {
+        CongestionRecord {
             metric: metric.name(),
             series: chosen.values,
             mean: chosen.mean,
@@ -310,14 +322,17 @@ impl Params {
             min_share: range.map(|r| r[0]),
             max_share: range.map(|r| r[1]),
             share_histogram: found.shares,
-            max_congestion: of(Told::Congestion).max,
+            max_congestion: of(PatternMetric::Congestion).max,
             congestion_histogram: found.congestions.iter().map(|(&c, &n)| (c, n)).collect(),
-            mean_time: of(Told::Time).mean,
-            mean_delay: of(Told::Delay).mean,
+            mean_time: of(PatternMetric::Time).mean,
+            mean_delay: of(PatternMetric::Delay).mean,
             first_job: found.first_job,
             first_job_share: job(0),
             second_job_share: job(1),
-            pattern: self.traffic.as_ref().map_or_else(|| self.pattern.clone(), Asked::name),
+            pattern: self
+                .traffic
+                .as_ref()
+                .map_or_else(|| self.pattern.clone(), TrafficParameter::name),
             seed: self.seed,
         }
     }

@@ -1,45 +1,46 @@
-//! Demands split over given routes so that the busiest channel becomes as idle as possible.
+//! Splits demands over given routes so that the load of the busiest channel becomes as low as
+//! possible.
 //!
 //! Source: Grigoriadis & Khachiyan, "Fast approximation schemes for convex programs with many
-//! blocks and coupling constraints", SIAM J. Optimization 1994 (the potential, one block after the
-//! other); Jayakrishnan, Tsai, Prashker, Rajadhyaksha, "A faster path-based algorithm for traffic
-//! assignment", Transportation Research Record 1443, 1994 (shifts from route to route).
+//! blocks and coupling constraints", SIAM J. Optimization 1994 (the potential, and one block after
+//! the other); Jayakrishnan, Tsai, Prashker, Rajadhyaksha, "A faster path-based algorithm for
+//! traffic assignment", Transportation Research Record 1443, 1994 (shifts from route to route).
 
-use super::routes::Routes;
+use super::routes::DemandRoutes;
 use base::{Interrupted, Watch};
 
-/// Lengths are at least this fraction of that of the busiest channel.
+/// The least length of a channel, as a fraction of that of the busiest channel.
 const FLOOR: f64 = 1e-9;
 
-/// Routes that differ by less than this fraction of their length are equally long; a share below
-/// this fraction of its demand is none.
+/// Routes whose lengths differ by less than this fraction are equally long; a share below this
+/// fraction of its demand counts as none.
 const EQUAL: f64 = 1e-9;
 
 /// Marks of channels while two routes are compared.
 const ON_BEST: u8 = 1;
 const ON_OTHER: u8 = 2;
 
-/// Demands and what every route of theirs carries.
-pub(super) struct Split<'a> {
+/// A split of demands: the amount that each of their routes carries.
+pub(super) struct TrafficSplit<'a> {
     capacity: &'a [f64],
-    /// Every demand, 1 or more routes each.
-    pub(super) routes: Routes,
-    /// What every route carries: those of a demand sum to it.
+    /// All demands, each with one or more routes.
+    pub(super) routes: DemandRoutes,
+    /// The amount that every route carries; those of a demand sum to it.
     pub(super) share: Vec<f64>,
-    /// Length of every channel: how fast the potential grows with its load.
+    /// The length of every channel: the derivative of the potential by its load.
     pub(super) length: Vec<f64>,
     load: Vec<f64>,
     /// The largest load over capacity.
     pub(super) busiest: f64,
-    /// Logarithm of the length of the busiest channel over that of an idle one.
+    /// The logarithm of the length of the busiest channel over that of an idle one.
     pub(super) sharpness: f64,
     mark: Vec<u8>,
 }
 
-impl<'a> Split<'a> {
-    /// Every demand on the first of its routes, if it has any; all channels of equal length per
-    /// capacity.
-    pub(super) fn new(capacity: &'a [f64], routes: Routes) -> Self {
+impl<'a> TrafficSplit<'a> {
+    /// Starts with every demand on the first of its routes, if it has any, and all channels of
+    /// equal length per capacity.
+    pub(super) fn new(capacity: &'a [f64], routes: DemandRoutes) -> Self {
         let length = capacity.iter().map(|&c| if c > 0.0 { 1.0 / c } else { 0.0 }).collect();
         let mut share = vec![0.0; routes.count()];
         for (choice, &amount) in routes.amount.iter().enumerate() {
@@ -57,28 +58,28 @@ impl<'a> Split<'a> {
         self.capacity.iter().zip(&self.length).map(|(c, l)| c * l).sum()
     }
 
-    /// The mean load over capacity, weighed by length times capacity.
+    /// The mean load over capacity, weighted by length times capacity.
     pub(super) fn mean(&self) -> f64 {
         self.load.iter().zip(&self.length).map(|(x, l)| x * l).sum::<f64>() / self.room()
     }
 
-    /// Length of a route.
+    /// The length of a route.
     pub(super) fn cost(&self, route: usize) -> f64 {
         self.routes.channels(route).iter().map(|&c| self.length[c as usize]).sum()
     }
 
-    /// Length of the shortest route of a demand; infinity where it has none.
+    /// The length of the shortest route of a demand; infinity where it has none.
     pub(super) fn least(&self, choice: usize) -> f64 {
         self.routes.of(choice).map(|r| self.cost(r)).fold(f64::INFINITY, f64::min)
     }
 
     /// Adds the routes `found`, in the order of their demands, and drops those that carry nothing.
     /// O(hops).
-    pub(super) fn extend(&mut self, found: &[Found]) {
+    pub(super) fn extend(&mut self, found: &[FoundRoutes]) {
         let old = std::mem::take(&mut self.routes);
         let mut share = Vec::with_capacity(self.share.len());
-        let mut routes = Routes::default();
-        let mut new = found.iter().flat_map(Found::routes).peekable();
+        let mut routes = DemandRoutes::default();
+        let mut new = found.iter().flat_map(FoundRoutes::routes).peekable();
         for (choice, &amount) in old.amount.iter().enumerate() {
             for route in old.of(choice).filter(|&r| self.share[r] > 0.0) {
                 routes.add(old.channels(route));
@@ -94,10 +95,10 @@ impl<'a> Split<'a> {
         (self.routes, self.share) = (routes, share);
     }
 
-    /// Goes over all demands `sweeps` times; each time every demand moves from its longer routes to
-    /// its shortest until these are equally long, or less where capacities differ. The potential,
-    /// the sum of `exp(sharpness * load / (capacity * busiest))`, falls with every move. O(sweeps *
-    /// hops).
+    /// Improves the split in `sweeps` passes over all demands. In each pass every demand moves
+    /// traffic from its longer routes to its shortest until these are equally long, or less where
+    /// capacities differ. The potential, the sum of `exp(sharpness * load / (capacity * busiest))`,
+    /// falls with every move. O(sweeps * hops).
     ///
     /// # Errors
     /// When `watch` says stop.
@@ -120,7 +121,7 @@ impl<'a> Split<'a> {
         Ok(())
     }
 
-    /// Counts the loads anew, link by link, and takes the lengths from them.
+    /// Recomputes the loads, and the lengths from them.
     fn measure(&mut self) {
         self.load.fill(0.0);
         for (choice, &amount) in self.routes.amount.iter().enumerate() {
@@ -171,12 +172,12 @@ impl<'a> Split<'a> {
         }
     }
 
-    /// Moves from `route` to `best` what makes them equally long, all of it where less than `crumb`
-    /// would stay.
+    /// Moves traffic from `route` to `best` so that they become equally long, or all of it where
+    /// less than `crumb` would remain.
     ///
     /// Where all channels have one capacity c, lengths grow and shrink by the same factor
-    /// `exp(sharpness * moved / (c * busiest))`. Elsewhere the narrowest channels stand for all, so
-    /// that nothing moves too far.
+    /// `exp(sharpness * moved / (c * busiest))`. Elsewhere the narrowest channels determine the
+    /// amount, so that it is never too large.
     fn shift(&mut self, route: usize, best: usize, crumb: f64) {
         let alone = |route: usize, mark: u8| {
             let own = self.routes.channels(route).iter().map(|&c| c as usize);
@@ -207,25 +208,25 @@ impl<'a> Split<'a> {
     }
 }
 
-/// Demands between two looks at the watch.
+/// The number of demands between two calls of the watch.
 const TICK: usize = 1 << 16;
 
-/// Routes that a search found, in the order of their demands.
+/// The routes that a search found, in the order of their demands.
 #[derive(Default)]
-pub(super) struct Found {
-    /// Demand, and where its channels end.
+pub(super) struct FoundRoutes {
+    /// For each route: its demand, and where its channels end.
     ends: Vec<(u32, u32)>,
     channels: Vec<u32>,
 }
 
-impl Found {
+impl FoundRoutes {
     /// Adds a route, its channels from the last to the first.
     pub(super) fn add(&mut self, choice: usize, backwards: &[u32]) {
         self.channels.extend(backwards.iter().rev());
         self.ends.push((choice as u32, self.channels.len() as u32));
     }
 
-    /// Channels of all routes.
+    /// The number of channels of all routes.
     pub(super) fn hops(&self) -> usize {
         self.channels.len()
     }
@@ -244,16 +245,16 @@ mod tests {
     use super::*;
     use base::watch::Quiet;
 
-    /// Demands with routes; `sharpness` doubles from 1 to 1024.
-    fn balanced<'a>(capacity: &'a [f64], demands: &[(f64, &[&[u32]])]) -> Split<'a> {
-        let mut routes = Routes::default();
+    /// Balances demands with routes; `sharpness` doubles from 1 to 1024.
+    fn balanced<'a>(capacity: &'a [f64], demands: &[(f64, &[&[u32]])]) -> TrafficSplit<'a> {
+        let mut routes = DemandRoutes::default();
         for (amount, own) in demands {
             for route in *own {
                 routes.add(route);
             }
             routes.close(*amount);
         }
-        let mut split = Split::new(capacity, routes);
+        let mut split = TrafficSplit::new(capacity, routes);
         for _ in 0..11 {
             split.balance(60, 0, &Quiet).unwrap();
             split.sharpness *= 2.0;
@@ -263,14 +264,14 @@ mod tests {
 
     #[test]
     fn capacities_are_filled_alike() {
-        // 5 units over ways of capacity 1 and 4: 1 and 4
+        // 5 units over paths of capacity 1 and 4 split into 1 and 4
         let split = balanced(&[1.0, 4.0, 9.0], &[(5.0, &[&[0, 2], &[1, 2]])]);
         assert!((split.busiest - 1.0).abs() < 1e-3);
         assert!((split.share[0] - 1.0).abs() < 1e-2 && (split.share[1] - 4.0).abs() < 1e-2);
     }
 
     #[test]
-    fn a_demand_with_a_choice_leaves_the_way_to_one_without() {
+    fn a_demand_with_a_choice_leaves_the_channel_to_one_without() {
         // channels of capacity 1: the second demand must use channel 0, the first may use 1 and 2
         let split = balanced(&[1.0; 3], &[(1.0, &[&[0], &[1, 2]]), (1.0, &[&[0]])]);
         assert!((split.busiest - 1.0).abs() < 1e-3);
@@ -283,18 +284,18 @@ mod tests {
         // the potential falls with every sweep, at every sharpness
         for sharpness in [1.0, 30.0, 2000.0] {
             let capacity = [1.0, 0.25, 2.0, 1.0];
-            let mut routes = Routes::default();
+            let mut routes = DemandRoutes::default();
             for own in [[[0, 1], [2, 3]], [[1, 2], [0, 3]], [[3, 1], [0, 2]]] {
                 for route in &own {
                     routes.add(route);
                 }
                 routes.close(1.0);
             }
-            let mut split = Split::new(&capacity, routes);
+            let mut split = TrafficSplit::new(&capacity, routes);
             split.sharpness = sharpness;
             split.measure();
             let scale = sharpness / split.busiest;
-            let potential = |s: &Split<'_>| {
+            let potential = |s: &TrafficSplit<'_>| {
                 let part = |(x, c): (&f64, &f64)| (scale * x / c - sharpness).exp();
                 s.load.iter().zip(&capacity).map(part).sum::<f64>()
             };

@@ -6,8 +6,8 @@
 //! exponentially with load, and the bound from them); Ford & Fulkerson, "A suggested computation
 //! for maximal multi-commodity network flows", Management Science 1958 (routes found when needed).
 
-use super::routes::{MOST_HOPS, Routes, choices, too_many_hops};
-use super::split::{Found, Split};
+use super::routes::{DemandRoutes, MOST_HOPS, choices, too_many_hops};
+use super::split::{FoundRoutes, TrafficSplit};
 use base::Stop;
 use base::{Graph, Refusal, Watch};
 use fabric::network::Topology;
@@ -17,46 +17,46 @@ use std::cmp::{Ordering, Reverse};
 use std::collections::BinaryHeap;
 use traffic::demand::{Demand, Source, capacities};
 
-/// What is known of the maximum achievable throughput, with all that proves it.
+/// Bounds of the maximum achievable throughput, with everything that proves them.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Bounds {
+pub struct ThroughputBounds {
     /// `share` routes this multiple of the demand within every channel's capacity.
     pub lower: f64,
-    /// No flow routes more: the sum of capacity times `lengths` over the sum of demand times
-    /// distance.
+    /// An upper bound: the sum of capacity times `lengths` over the sum of demand times distance.
     pub upper: f64,
-    /// Times that routes were searched and the split over them improved.
+    /// The number of rounds in which routes were searched and the split over them improved.
     pub rounds: u32,
-    /// Lengths of all channels behind the upper bound.
+    /// The lengths of all channels that prove the upper bound.
     pub lengths: Vec<f64>,
     /// The demands, as [`Demand::by_switch`] or [`choices`] order them, and their routes.
-    pub routes: Routes,
-    /// What every route carries: those of a demand sum to it.
+    pub routes: DemandRoutes,
+    /// The amount that every route carries; those of a demand sum to it.
     pub share: Vec<f64>,
 }
 
 /// The smallest `epsilon` of [`bounds`].
 pub const LEAST_EPSILON: f64 = 0.005;
 
-/// Rounds after which [`bounds`] gives up.
+/// The number of rounds after which [`bounds`] gives up.
 const MOST_ROUNDS: u32 = 2000;
 
-/// Sources that are searched between two looks at the watch.
+/// The number of sources that are searched between two calls of the watch.
 const BATCH: usize = 64;
 
-/// The most routes that a round adds, other than one a demand.
+/// The largest number of routes that a round adds beyond one per demand.
 const MOST_NEW: usize = 1 << 18;
 
-/// Routes that are shorter by less than this fraction are not worth adding.
+/// A new route must be shorter by this fraction to be added.
 const WORTH: f64 = 1e-6;
 
-/// Part of `epsilon` that the potential may cost: it becomes sharper until it costs less.
+/// The part of `epsilon` that the smoothness of the potential may cost: it becomes sharper until it
+/// costs less.
 const SMOOTH: f64 = 0.3;
 
-/// Times that the split is improved before routes are searched again: at least, and at most.
+/// The number of passes over the split before routes are searched again: at least, and at most.
 const SWEEPS: (usize, usize) = (4, 64);
 
-/// Bounds on the largest t such that t times `demand` can be routed over any paths, split at will,
+/// Bounds of the largest t such that t times `demand` can be routed over any paths, split freely,
 /// with `upper / lower <= 1 + epsilon`.
 ///
 /// Routes are found as they are needed. Lengths of channels grow exponentially with their load; in
@@ -75,14 +75,14 @@ pub fn bounds(
     demand: &Demand,
     epsilon: f64,
     watch: &dyn Watch,
-) -> Result<Bounds, Stop> {
+) -> Result<ThroughputBounds, Stop> {
     check(epsilon)?;
     let sources = demand.by_switch(t)?;
     let amounts = sources.iter().flat_map(|(_, to)| to.iter().map(|d| d.1)).collect();
     let capacity = capacities(t);
-    let mut split = Split::new(&capacity, Routes::none(amounts));
+    let mut split = TrafficSplit::new(&capacity, DemandRoutes::none(amounts));
     let work = sources.len() * t.graph().arcs();
-    let refine = |split: &mut Split<'_>, round: u32| {
+    let refine = |split: &mut TrafficSplit<'_>, round: u32| {
         let weighed = search_all(t.graph(), &sources, split, round, watch)?;
         let hops = split.routes.all_channels().len();
         Ok((weighed, (work / hops).clamp(SWEEPS.0, SWEEPS.1)))
@@ -90,8 +90,8 @@ pub fn bounds(
     meet(&mut split, epsilon, refine, watch)
 }
 
-/// The same where every demand may split over its routes in `routing` only: one a layer. O(rounds *
-/// hops of routes).
+/// As [`bounds`], where every demand may use only its routes in `routing`, one per layer.
+/// O(rounds * hops of routes).
 ///
 /// # Errors
 /// As [`bounds`]; when a route does not arrive or crosses a link that is down.
@@ -100,7 +100,7 @@ pub fn bounds_over(
     demand: &Demand,
     epsilon: f64,
     watch: &dyn Watch,
-) -> Result<Bounds, Stop> {
+) -> Result<ThroughputBounds, Stop> {
     check(epsilon)?;
     let capacity = capacities(routing.topology());
     let routes = choices(routing, demand, watch)?;
@@ -108,8 +108,8 @@ pub fn bounds_over(
         let why = "a route crosses a link that is down";
         return Err(Refusal::new("tables", why, "route the network again").into());
     }
-    let mut split = Split::new(&capacity, routes);
-    let refine = |split: &mut Split<'_>, _: u32| {
+    let mut split = TrafficSplit::new(&capacity, routes);
+    let refine = |split: &mut TrafficSplit<'_>, _: u32| {
         let amounts = split.routes.amount.iter().enumerate();
         Ok((amounts.map(|(i, amount)| amount * split.least(i)).sum(), SWEEPS.0))
     };
@@ -124,14 +124,14 @@ fn check(epsilon: f64) -> Result<(), Refusal> {
     Err(Refusal::new("epsilon", format!("{epsilon} is out of range"), help))
 }
 
-/// Rounds until the bounds meet. `refine` finds routes, and gives the sum of demand times distance
-/// under the lengths, and the number of sweeps until the next round.
+/// Runs rounds until the bounds are close enough. `refine` finds routes, and returns the sum of
+/// demand times distance under the lengths, and the number of passes until the next round.
 fn meet(
-    split: &mut Split<'_>,
+    split: &mut TrafficSplit<'_>,
     epsilon: f64,
-    mut refine: impl FnMut(&mut Split<'_>, u32) -> Result<(f64, usize), Stop>,
+    mut refine: impl FnMut(&mut TrafficSplit<'_>, u32) -> Result<(f64, usize), Stop>,
     watch: &dyn Watch,
-) -> Result<Bounds, Stop> {
+) -> Result<ThroughputBounds, Stop> {
     let (mut upper, mut lengths) = (f64::INFINITY, Vec::new());
     for round in 1..=MOST_ROUNDS {
         let (weighed, sweeps) = refine(split, round)?;
@@ -144,9 +144,10 @@ fn meet(
         let lower = 1.0 / split.busiest;
         if upper <= (1.0 + epsilon) * lower {
             let (routes, share) = (std::mem::take(&mut split.routes), split.share.clone());
-            return Ok(Bounds { lower, upper, rounds: round, lengths, routes, share });
+            return Ok(ThroughputBounds { lower, upper, rounds: round, lengths, routes, share });
         }
-        // two gaps: of the potential, and of the routes that are not yet found or equally long
+        // there are two gaps: that of the potential, and that of routes not yet found or not
+        // equally long
         let (smooth, uneven) = (split.busiest / split.mean(), split.mean() * dual);
         if smooth - 1.0 > SMOOTH * epsilon && smooth > uneven {
             split.sharpness *= 2.0;
@@ -157,11 +158,12 @@ fn meet(
     Err(Refusal::new("epsilon", why, help).into())
 }
 
-/// Gives every demand routes that are shorter than its own; the sum of demand times distance.
+/// Gives every demand routes that are shorter than its own. Returns the sum of demand times
+/// distance.
 fn search_all(
     graph: &Graph,
     sources: &[Source],
-    split: &mut Split<'_>,
+    split: &mut TrafficSplit<'_>,
     round: u32,
     watch: &dyn Watch,
 ) -> Result<f64, Stop> {
@@ -174,11 +176,14 @@ fn search_all(
     let (mut found, mut weighed, mut hops) = (Vec::with_capacity(sources.len()), 0.0, 0);
     for (batch, starts) in sources.chunks(BATCH).zip(starts.chunks(BATCH)) {
         watch.tick("throughput", round.into(), 0)?;
-        let known: &Split<'_> = split;
-        let each: Vec<(Found, f64)> = batch
+        let known: &TrafficSplit<'_> = split;
+        let each: Vec<(FoundRoutes, f64)> = batch
             .par_iter()
             .zip(starts)
-            .map_init(|| Search::new(graph), |search, (s, &at)| search.find(known, s, at, new))
+            .map_init(
+                || DistanceSearch::new(graph),
+                |search, (s, &at)| search.find(known, s, at, new),
+            )
             .collect();
         for (of_source, amount) in each {
             weighed += amount;
@@ -193,52 +198,54 @@ fn search_all(
     Ok(weighed)
 }
 
-/// A switch and its distance, ordered by distance, then by number.
+/// An entry of the queue of a search: a switch and its distance, ordered by distance, then by
+/// number.
 #[derive(PartialEq)]
-struct Reached(f64, u32);
+struct QueuedSwitch(f64, u32);
 
-impl Eq for Reached {}
+impl Eq for QueuedSwitch {}
 
-impl PartialOrd for Reached {
+impl PartialOrd for QueuedSwitch {
     fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
         Some(self.cmp(other))
     }
 }
 
-impl Ord for Reached {
+impl Ord for QueuedSwitch {
     fn cmp(&self, other: &Self) -> Ordering {
         self.0.total_cmp(&other.0).then(self.1.cmp(&other.1))
     }
 }
 
-struct Search<'a> {
+/// A search for shortest paths by the current lengths of channels, from one source at a time.
+struct DistanceSearch<'a> {
     graph: &'a Graph,
     dist: Vec<f64>,
-    /// The channel by which the search came to a switch, and the switch before.
+    /// For each switch, the channel by which the search reached it, and the switch before.
     parent: Vec<(u32, u32)>,
-    heap: BinaryHeap<Reverse<Reached>>,
+    heap: BinaryHeap<Reverse<QueuedSwitch>>,
 }
 
-impl<'a> Search<'a> {
+impl<'a> DistanceSearch<'a> {
     fn new(graph: &'a Graph) -> Self {
         let n = graph.switches();
         let dist = vec![f64::INFINITY; n];
         Self { graph, dist, parent: vec![(0, 0); n], heap: BinaryHeap::new() }
     }
 
-    /// Routes of the demands of a source, the first of which is `first`, that are shorter than its
-    /// own: at most `new` for each, a different last channel each. And the sum of demand times
-    /// distance.
+    /// Finds routes of the demands of a source, the first of which is `first`, that are shorter
+    /// than those they have: at most `new` for each, with different last channels. Returns also the
+    /// sum of demand times distance.
     fn find(
         &mut self,
-        split: &Split<'_>,
+        split: &TrafficSplit<'_>,
         (source, demand): &Source,
         first: usize,
         new: usize,
-    ) -> (Found, f64) {
+    ) -> (FoundRoutes, f64) {
         let own: Vec<f64> = (first..first + demand.len()).map(|i| split.least(i)).collect();
         self.run(&split.length, *source, own.iter().copied().fold(0.0, f64::max));
-        let (mut found, mut weighed, mut shorter) = (Found::default(), 0.0, Vec::new());
+        let (mut found, mut weighed, mut shorter) = (FoundRoutes::default(), 0.0, Vec::new());
         for (i, (&(to, amount), &least)) in demand.iter().zip(&own).enumerate() {
             weighed += amount * self.dist[to as usize].min(least);
             shorter.clear();
@@ -259,7 +266,14 @@ impl<'a> Search<'a> {
 
     /// Adds the shortest route from `source` by `w` and then channel `last` to `to`, unless it
     /// passes `to` before.
-    fn trace(&self, source: u32, to: u32, (w, last): (u32, u32), choice: usize, found: &mut Found) {
+    fn trace(
+        &self,
+        source: u32,
+        to: u32,
+        (w, last): (u32, u32),
+        choice: usize,
+        found: &mut FoundRoutes,
+    ) {
         let (mut at, mut backwards) = (w, vec![last]);
         while at != source {
             if at == to {
@@ -272,12 +286,12 @@ impl<'a> Search<'a> {
         found.add(choice, &backwards);
     }
 
-    /// Distances from `source` below `limit`; what is not reached within it stays at infinity.
+    /// Computes distances from `source` below `limit`; switches beyond stay at infinity.
     fn run(&mut self, length: &[f64], source: u32, limit: f64) {
         self.dist.fill(f64::INFINITY);
         self.dist[source as usize] = 0.0;
-        self.heap.push(Reverse(Reached(0.0, source)));
-        while let Some(Reverse(Reached(d, v))) = self.heap.pop() {
+        self.heap.push(Reverse(QueuedSwitch(0.0, source)));
+        while let Some(Reverse(QueuedSwitch(d, v))) = self.heap.pop() {
             if d > self.dist[v as usize] {
                 continue;
             }
@@ -287,7 +301,7 @@ impl<'a> Search<'a> {
                 if next < self.dist[w as usize] && next < limit {
                     self.dist[w as usize] = next;
                     self.parent[w as usize] = (c.0, v);
-                    self.heap.push(Reverse(Reached(next, w)));
+                    self.heap.push(Reverse(QueuedSwitch(next, w)));
                 }
             }
         }
@@ -307,10 +321,10 @@ mod tests {
         family(&recipe.family).unwrap().build(&recipe.params).unwrap()
     }
 
-    /// Both bounds, counted anew from what proves them: every route is a path between the ends of
-    /// its demand, `lower` times the shares fits every channel, and distances under the lengths (by
-    /// rounds over all channels, without a heap) give `upper`.
-    fn recheck(t: &Topology, demand: &Demand, found: &Bounds) {
+    /// Checks both bounds again from what proves them: every route is a path between the ends of
+    /// its demand, `lower` times the shares fits every channel, and distances under the lengths
+    /// (computed by rounds over all channels, without a heap) give `upper`.
+    fn recheck(t: &Topology, demand: &Demand, found: &ThroughputBounds) {
         let capacity = capacities(t);
         let ends = |c: usize| {
             let (a, b) = (t.links()[c / 2].a.switch.0, t.links()[c / 2].b.switch.0);

@@ -1,4 +1,4 @@
-//! Bisection: the fewest links that part the endpoints in two equal halves, as an interval.
+//! Bisection: the fewest links that separate the endpoints into two equal halves, as an interval.
 //!
 //! Source: Fiedler, "Algebraic connectivity of graphs", 1973 (the bound by the spectrum); Valiant &
 //! Brebner, "Universal schemes for parallel communication", STOC 1981 (the routing in two phases
@@ -6,10 +6,10 @@
 
 use super::channel_load::{split_evenly, terminal_weights, unit_load};
 use super::planes_of;
-use super::spectrum::{Part, connected};
+use super::spectrum::{ConnectedPart, connected};
 use super::symmetry::alike;
 use base::Stop;
-use base::partition::{Halves, Weighted, halve};
+use base::partition::{Halves, WeightedGraph, halve};
 use base::seed::Stream;
 use base::{Interrupted, Refusal, Watch};
 use fabric::network::Topology;
@@ -22,25 +22,25 @@ use std::sync::atomic::{AtomicU64, Ordering};
 ///
 /// The switches are put on two sides such that the numbers of terminals on them differ as little as
 /// possible; switches without terminals may be on either side. The bisection is the fewest working
-/// links between the sides. Planes are parted each for itself, and their links added up.
+/// links between the sides. Planes are divided separately, and their links added up.
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 pub struct Bisection {
-    /// No such partition has fewer links between its sides.
+    /// A lower bound: every such partition has at least this number of links between its sides.
     pub low: u64,
-    /// One partition, the best found, has so many.
+    /// The number of links of the best partition found.
     pub high: u64,
-    /// The bound by the spectrum alone.
+    /// The lower bound by the spectrum alone.
     pub low_by_spectrum: u64,
-    /// The bound by flow alone.
+    /// The lower bound by flow alone.
     pub low_by_flow: u64,
-    /// Terminals that one side of the partition has more than the other, over all planes.
+    /// The difference of the numbers of terminals on the two sides, summed over all planes.
     pub difference: u64,
     /// The side of each switch in the partition found.
     #[serde(skip)]
     pub side: Vec<bool>,
 }
 
-/// Most runs of the search for a cut.
+/// The largest number of runs of the search for a cut.
 pub const MOST_STARTS: u32 = 1 << 20;
 
 /// Measures the bisection with `starts` runs of the search for a cut, which draw from `seed`.
@@ -48,11 +48,11 @@ pub const MOST_STARTS: u32 = 1 << 20;
 /// Both lower bounds hold for every partition whose sides differ by no more than `difference`. By
 /// the spectrum: with +1 and -1 for the sides, the cut is a quarter of the Laplacian's quadratic
 /// form, at least its least eigenvalue on vectors orthogonal to the terminals times their length.
-/// By flow: if every switch spreads its terminals' traffic evenly over some middle switches, and
-/// from there to its targets, then any permutation of the terminals loads a link by no more than
-/// what spreading loads both its channels with; one that sends all terminals to the other side
-/// loads the cut with half of them. O(starts * links * log(links)), in parallel, and the cost of
-/// [`super::spectrum()`] and [`super::minimal_load`].
+/// By flow: if every switch spreads its terminals' traffic evenly over some intermediate switches,
+/// and from there to its targets, then any permutation of the terminals loads a link by no more
+/// than the spreading loads both its channels; a permutation that sends all terminals to the other
+/// side loads the cut with half of them. O(starts * links * log(links)), in parallel, and the cost
+/// of [`super::spectrum()`] and [`super::minimal_load`].
 ///
 /// # Errors
 /// When `starts` is 0 or above [`MOST_STARTS`], or `watch` says stop.
@@ -65,7 +65,7 @@ pub fn bisection(
     bisection_with(t, starts, seed, None, watch)
 }
 
-/// As [`bisection`], with the load of unit traffic over minimal paths where that is known already.
+/// As [`bisection`], with the load of unit traffic over minimal paths where that is already known.
 ///
 /// # Errors
 /// As [`bisection`].
@@ -91,30 +91,31 @@ pub(super) fn bisection_with(
         difference: 0,
         side: vec![false; t.switches().len()],
     };
-    let mut measured: Vec<Plane> = Vec::new();
+    let mut measured: Vec<PlaneBisection> = Vec::new();
     for switches in planes_of(t, &working).into_iter().filter(|p| !p.is_empty()) {
         let masses: Vec<u64> = switches.iter().map(|&v| mass[v as usize] as u64).collect();
-        let here = |p: &&Plane| p.masses == masses && alike(t.graph(), &p.switches, &switches);
+        let here =
+            |p: &&PlaneBisection| p.masses == masses && alike(t.graph(), &p.switches, &switches);
         if let Some(like) = measured.iter().find(here) {
             total.add(like, &switches);
             continue;
         }
         let found = best_cut(t, &switches, &masses, starts, seed, watch)?;
         let (mut by_spectrum, mut by_flow) = (0, 0);
-        // a plane in parts has nothing to bound: parts may lie on either side
+        // a disconnected plane has no lower bound: its parts may lie on either side
         if connected(t.graph(), &switches).len() == 1 {
             by_spectrum = bound_by_spectrum(t, &switches, &mass, found.difference, watch)?;
             by_flow = bound_by_flow(t, &switches, &mass, found.difference, unit, watch)?;
         }
-        let plane = Plane { switches, masses, found, by_spectrum, by_flow };
+        let plane = PlaneBisection { switches, masses, found, by_spectrum, by_flow };
         total.add(&plane, &plane.switches);
         measured.push(plane);
     }
     Ok(total)
 }
 
-/// One plane and what was found of it.
-struct Plane {
+/// The bisection of one plane.
+struct PlaneBisection {
     switches: Vec<u32>,
     masses: Vec<u64>,
     found: Halves,
@@ -123,8 +124,8 @@ struct Plane {
 }
 
 impl Bisection {
-    /// Adds the plane of these `switches`, which is like `plane`.
-    fn add(&mut self, plane: &Plane, switches: &[u32]) {
+    /// Adds the plane of these `switches`, which is equal to `plane`.
+    fn add(&mut self, plane: &PlaneBisection, switches: &[u32]) {
         self.low_by_spectrum += plane.by_spectrum;
         self.low_by_flow += plane.by_flow;
         self.low += plane.by_spectrum.max(plane.by_flow);
@@ -145,10 +146,10 @@ fn best_cut(
     watch: &dyn Watch,
 ) -> Result<Halves, Stop> {
     let slack = least_difference(masses);
-    let part = Part::new(t.graph(), plane);
+    let part = ConnectedPart::new(t.graph(), plane);
     let (offsets, targets) = part.into_rows();
     let weights = vec![1; targets.len()];
-    let graph = Weighted { offsets, targets, weights, masses: masses.to_vec(), held: 0 };
+    let graph = WeightedGraph { offsets, targets, weights, masses: masses.to_vec(), held: 0 };
     let done = AtomicU64::new(0);
     let tick = || watch.tick("bisection", done.load(Ordering::Relaxed), starts.into());
     let key = |(start, h): &(u32, Halves)| (h.difference, h.cut, *start);
@@ -165,7 +166,7 @@ fn best_cut(
     Ok(best?.1)
 }
 
-/// The least difference of the masses of two sides: the sums that subsets can have, as bits.
+/// The least difference of the masses of two sides, from the sums that subsets can have, as bits.
 fn least_difference(masses: &[u64]) -> u64 {
     let total: u64 = masses.iter().sum();
     let mut sorted = masses.to_vec();
@@ -174,7 +175,7 @@ fn least_difference(masses: &[u64]) -> u64 {
     let mut reachable = vec![0_u64; words];
     reachable[0] = 1;
     for same in sorted.chunk_by(|a, b| a == b).filter(|same| same[0] > 0) {
-        // 1, 2, 4, ... of the same mass and a rest make every number of them
+        // groups of 1, 2, 4, ... equal masses and a rest make every number of them
         let (mut left, mut step) = (same.len() as u64, 1);
         while left > 0 {
             let take = step.min(left);
@@ -200,7 +201,7 @@ fn add_shifted(bits: &mut [u64], shift: u64) {
     }
 }
 
-/// Rounded up, less what rounding errors may have added.
+/// Rounds a bound up, after subtracting what rounding errors may have added.
 fn whole(bound: f64) -> u64 {
     (bound * (1.0 - 1e-9) - 1e-9).ceil().max(0.0) as u64
 }
@@ -214,7 +215,7 @@ fn bound_by_spectrum(
     difference: u64,
     watch: &dyn Watch,
 ) -> Result<u64, Stop> {
-    let part = Part::new(t.graph(), plane);
+    let part = ConnectedPart::new(t.graph(), plane);
     let weight: Vec<f64> = plane.iter().map(|&v| mass[v as usize]).collect();
     let Some(least) = part.least_without(&weight, watch)? else { return Ok(0) };
     let least = (least.value - least.error).max(0.0);
@@ -244,7 +245,7 @@ fn bound_by_flow(
     for (i, middle) in middles(t, plane, &edge).iter().enumerate() {
         let share = 1.0 / middle.len() as f64;
         let busiest = if i == 0 && same && !sources.is_empty() {
-            // from all to all with one weight: unit traffic, in another unit
+            // all terminals have one weight, so this is unit traffic in another unit
             let own = unit.is_none().then(|| unit_load(t, watch)).transpose()?;
             let load = unit.or(own.as_deref()).unwrap_or_default();
             sources[0].1 * share * busiest_link(t, plane[0], load)
@@ -262,7 +263,7 @@ fn bound_by_flow(
     Ok(whole(best))
 }
 
-/// The most that a link of the plane of the switch `of` carries, both ways together.
+/// The largest load of a link of the plane of switch `of`, both directions together.
 fn busiest_link(t: &Topology, of: u32, load: &[f64]) -> f64 {
     let plane = |v: usize| t.switches()[v].plane;
     let links = t.links().iter().zip(load.chunks_exact(2));
@@ -270,7 +271,8 @@ fn busiest_link(t: &Topology, of: u32, load: &[f64]) -> f64 {
     inside.map(|(_, both)| both[0] + both[1]).fold(0.0, f64::max)
 }
 
-/// Sets of switches to spread traffic over: those with terminals, and those farthest from them.
+/// Sets of intermediate switches to spread traffic over: those with terminals, and those farthest
+/// from them.
 fn middles(t: &Topology, plane: &[u32], edge: &[u32]) -> Vec<Vec<u32>> {
     let far = t.graph().distances_from_any(edge);
     let farthest = plane.iter().map(|&v| far[v as usize]).max().unwrap_or(0);

@@ -6,35 +6,37 @@
 use base::Graph;
 use std::collections::VecDeque;
 
-/// Room for counting the paths of at most `hops` hops to one switch after the other.
-pub(super) struct Bounded<'a> {
+/// A counter of link-disjoint paths of at most `hops` hops, to one switch after the other.
+pub(super) struct BoundedPathCounter<'a> {
     graph: &'a Graph,
     hops: u32,
-    /// Channels from a switch to the target, its place among the target's neighbours.
+    /// The number of channels from each switch to the target, and its place among the target's
+    /// neighbours.
     to_target: Vec<u32>,
     place: Vec<u32>,
-    /// Links that paths found earlier use.
+    /// The links that earlier paths use.
     used: Vec<bool>,
     touched: Vec<u32>,
     depth: Vec<u32>,
     from: Vec<(u32, u32)>,
 }
 
-/// A number of link-disjoint paths, at least `low` and at most `high`.
+/// An interval of the number of link-disjoint paths: at least `low` and at most `high`.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Range {
+pub(super) struct CountRange {
     pub(super) low: u64,
     pub(super) high: u64,
 }
 
-/// A way through the three-hop network: after a neighbour of the source, one of the target.
-struct Middle {
+/// An arc in the middle of the three-hop network: from a neighbour of the source to a neighbour of
+/// the target.
+struct MiddleArc {
     right: u32,
     room: u32,
     flow: u32,
 }
 
-impl<'a> Bounded<'a> {
+impl<'a> BoundedPathCounter<'a> {
     pub(super) fn new(graph: &'a Graph, hops: u32) -> Self {
         let n = graph.switches();
         Self {
@@ -49,28 +51,28 @@ impl<'a> Bounded<'a> {
         }
     }
 
-    /// Link-disjoint paths of at most the bounded length from `s` to another switch, `t`;
-    /// `near` are the hop distances to `t`. Exact up to three hops.
-    pub(super) fn count(&mut self, s: u32, t: u32, near: &[u32]) -> Range {
+    /// Counts the link-disjoint paths of at most the bounded length from `s` to another switch,
+    /// `t`; `near` has the hop distances to `t`. Exact up to three hops.
+    pub(super) fn count(&mut self, s: u32, t: u32, near: &[u32]) -> CountRange {
         if near[s as usize] > self.hops {
-            return Range { low: 0, high: 0 };
+            return CountRange { low: 0, high: 0 };
         }
         let exact = self.within_three(s, t);
         if self.hops <= 3 {
-            return Range { low: exact, high: exact };
+            return CountRange { low: exact, high: exact };
         }
         let useful = |w: &&u32| near[**w as usize] < self.hops;
         let leave = self.graph.neighbours(s as usize).iter().filter(useful).count();
         let high = leave.min(self.graph.degree(t as usize)) as u64;
         let low = if exact == high { high } else { self.greedy(s, t, near).max(exact) };
-        Range { low, high }
+        CountRange { low, high }
     }
 
-    /// Exactly the paths of at most three hops, or fewer if the bound is lower.
+    /// Counts exactly the paths of at most three hops, or of fewer if the bound is lower.
     ///
-    /// A flow from `s` over its neighbours a and those b of `t`; a = b is a path of two hops. Two
-    /// paths s-a-b-t and s-b-a-t would share a link, but may be s-a-t and s-b-t instead, so links
-    /// between neighbours of both need no care.
+    /// It is a flow from `s` over its neighbours a and the neighbours b of `t`; a = b is a path of
+    /// two hops. Two paths s-a-b-t and s-b-a-t would share a link, but can be replaced by s-a-t and
+    /// s-b-t, so links between neighbours of both need no special care.
     fn within_three(&mut self, s: u32, t: u32) -> u64 {
         let (s, t) = (s as usize, t as usize);
         let mut rights: Vec<(u32, u32)> = Vec::new();
@@ -84,16 +86,19 @@ impl<'a> Bounded<'a> {
         let direct = u64::from(std::mem::take(&mut self.to_target[s]));
         let mut room: Vec<u32> = rights.iter().map(|&(b, _)| self.to_target[b as usize]).collect();
         let mut lefts = by_switch(self.graph.neighbours(s).iter().filter(|&&a| a as usize != t));
-        let middles: Vec<Vec<Middle>> = lefts
+        let middles: Vec<Vec<MiddleArc>> = lefts
             .iter()
             .map(|&(a, _)| {
                 let same = (self.to_target[a as usize] > 0).then_some((a, u32::MAX));
                 let near = self.graph.neighbours(a as usize).iter();
                 let near = near.filter(|&&b| self.to_target[b as usize] > 0 && b as usize != t);
-                let ways = if self.hops >= 3 { by_switch(near) } else { Vec::new() };
-                let middle =
-                    |(b, room): (u32, u32)| Middle { right: self.place[b as usize], room, flow: 0 };
-                same.into_iter().chain(ways).map(middle).collect()
+                let crossing = if self.hops >= 3 { by_switch(near) } else { Vec::new() };
+                let middle = |(b, room): (u32, u32)| MiddleArc {
+                    right: self.place[b as usize],
+                    room,
+                    flow: 0,
+                };
+                same.into_iter().chain(crossing).map(middle).collect()
             })
             .collect();
         let found = if self.hops >= 2 { widest(&mut lefts, middles, &mut room) } else { 0 };
@@ -104,7 +109,7 @@ impl<'a> Bounded<'a> {
         direct + found
     }
 
-    /// Paths found one after the other, each the shortest that the earlier ones leave.
+    /// Counts paths greedily, each the shortest that the earlier ones leave.
     fn greedy(&mut self, s: u32, t: u32, near: &[u32]) -> u64 {
         let mut taken = Vec::new();
         let mut found = 0;
@@ -124,7 +129,7 @@ impl<'a> Bounded<'a> {
         found
     }
 
-    /// Whether a path of bounded length is left; its steps are in `from`.
+    /// Whether another path of bounded length exists; its steps are left in `from`.
     fn shortest(&mut self, s: u32, t: u32, near: &[u32]) -> bool {
         for v in self.touched.drain(..) {
             self.depth[v as usize] = u32::MAX;
@@ -154,19 +159,20 @@ impl<'a> Bounded<'a> {
     }
 }
 
-/// Every switch of `row` once, and how often it is there.
+/// Every switch of `row` once, with the number of times that it occurs.
 fn by_switch<'a>(row: impl Iterator<Item = &'a u32>) -> Vec<(u32, u32)> {
     let mut all: Vec<u32> = row.copied().collect();
     all.sort_unstable();
     all.chunk_by(|a, b| a == b).map(|same| (same[0], same.len() as u32)).collect()
 }
 
-/// The maximum flow over `lefts` (switch, room), `middles` of each, and the room of the rights.
-fn widest(lefts: &mut [(u32, u32)], mut middles: Vec<Vec<Middle>>, room: &mut [u32]) -> u64 {
+/// The maximum flow over `lefts` (switch, room), the middle arcs of each, and the room of the right
+/// switches.
+fn widest(lefts: &mut [(u32, u32)], mut middles: Vec<Vec<MiddleArc>>, room: &mut [u32]) -> u64 {
     let mut into: Vec<Vec<(u32, u32)>> = vec![Vec::new(); room.len()];
-    for (left, ways) in middles.iter().enumerate() {
-        for (i, way) in ways.iter().enumerate() {
-            into[way.right as usize].push((left as u32, i as u32));
+    for (left, crossing) in middles.iter().enumerate() {
+        for (i, arc) in crossing.iter().enumerate() {
+            into[arc.right as usize].push((left as u32, i as u32));
         }
     }
     let mut found = 0;
@@ -179,29 +185,30 @@ fn widest(lefts: &mut [(u32, u32)], mut middles: Vec<Vec<Middle>>, room: &mut [u
     found
 }
 
-/// One more unit from `start` to a right with room, moving earlier ones where needed.
+/// Adds one unit from `start` to a right switch with room, and moves earlier units where needed.
 fn reroute(
     start: usize,
-    middles: &mut [Vec<Middle>],
+    middles: &mut [Vec<MiddleArc>],
     into: &[Vec<(u32, u32)>],
     room: &mut [u32],
 ) -> bool {
-    // the way by which the search came to a right, and the right from which to a left
-    let mut came: Vec<Option<(u32, u32)>> = vec![None; room.len()];
+    // the arc by which the search reached each right switch, and the right switch from which it
+    // reached each left one
+    let mut reached_by: Vec<Option<(u32, u32)>> = vec![None; room.len()];
     let mut back: Vec<Option<(u32, u32)>> = vec![None; middles.len()];
     let mut seen = vec![false; middles.len()];
     let mut queue = VecDeque::from([start]);
     seen[start] = true;
     while let Some(left) = queue.pop_front() {
-        for (i, way) in middles[left].iter().enumerate() {
-            let right = way.right as usize;
-            if way.flow == way.room || came[right].is_some() {
+        for (i, arc) in middles[left].iter().enumerate() {
+            let right = arc.right as usize;
+            if arc.flow == arc.room || reached_by[right].is_some() {
                 continue;
             }
-            came[right] = Some((left as u32, i as u32));
+            reached_by[right] = Some((left as u32, i as u32));
             if room[right] > 0 {
                 room[right] -= 1;
-                apply(right, middles, &came, &back);
+                apply(right, middles, &reached_by, &back);
                 return true;
             }
             for &(other, j) in &into[right] {
@@ -216,14 +223,14 @@ fn reroute(
     false
 }
 
-/// Adds the unit along the search's way to `right`.
+/// Adds the unit along the path of the search to `right`.
 fn apply(
     mut right: usize,
-    middles: &mut [Vec<Middle>],
-    came: &[Option<(u32, u32)>],
+    middles: &mut [Vec<MiddleArc>],
+    reached_by: &[Option<(u32, u32)>],
     back: &[Option<(u32, u32)>],
 ) {
-    while let Some((left, i)) = came[right] {
+    while let Some((left, i)) = reached_by[right] {
         middles[left as usize][i as usize].flow += 1;
         let Some((before, j)) = back[left as usize] else { return };
         middles[left as usize][j as usize].flow -= 1;

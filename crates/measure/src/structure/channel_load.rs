@@ -1,4 +1,4 @@
-//! Load of every channel when the switches talk to each other over all minimal paths evenly.
+//! The load of every channel when all switches send to each other, evenly over all minimal paths.
 //!
 //! Source: Brandes, "A faster algorithm for betweenness centrality", J. Math. Sociology 2001;
 //! Heydemann, Meyer, Sotteau, "On forwarding indices of networks", Discrete Appl. Math. 1989.
@@ -19,18 +19,18 @@ pub const BINS: usize = 20;
 /// How traffic between all switches with endpoints loads the channels.
 ///
 /// A pair's traffic is divided equally among its minimal *paths* (not equally among the next hops
-/// of every switch, which loads differently where paths branch unevenly). Parallel links make paths
-/// of their own. All cables count as equally fast.
+/// of every switch, which gives other loads where paths branch unevenly). Parallel links make
+/// separate paths. All cables count as equally fast.
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 pub struct MinimalLoad {
-    /// One unit from every switch with endpoints to every other of its plane.
+    /// The loads when every switch with endpoints sends one unit to every other of its plane.
     pub unit: LoadStatistics,
-    /// One unit from every terminal to every other of its plane.
+    /// The loads when every terminal sends one unit to every other of its plane.
     pub terminals: LoadStatistics,
-    /// No routing, single-path or split, has a channel with less than this load under unit traffic:
-    /// the better of the mean load and of what the links of one switch must carry.
+    /// A lower bound of the largest channel load of any routing under unit traffic: the larger of
+    /// the mean load and of the load that the links of one switch must carry.
     pub forwarding_index_low: f64,
-    /// Some split routing has no channel with more: `unit.max`.
+    /// An upper bound of it, which a split routing reaches: `unit.max`.
     pub forwarding_index_high: f64,
     /// The traffic of a terminal, spread evenly over all others, at which the busiest channel of
     /// `terminals` is full: a fraction of a link's rate, above 1 where the channels could carry
@@ -41,23 +41,24 @@ pub struct MinimalLoad {
 /// Statistics of the load over working channels, in units of traffic.
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 pub struct LoadStatistics {
-    /// The busiest channel's load.
+    /// Load of the busiest channel.
     pub max: f64,
     /// Mean load.
     pub mean: f64,
-    /// The least busy channel's load.
+    /// Load of the least busy channel.
     pub min: f64,
-    /// Entry i: channels with a load above `i / 20` and at most `(i + 1) / 20` of `max`; the
-    /// first has those without load too.
+    /// Entry i: channels with a load above `i / 20` and at most `(i + 1) / 20` of `max`; the first
+    /// also has those without load.
     pub histogram: Vec<u64>,
-    /// Load by channel: links' ids times 2, plus 1 for the way back; 0 for links that are down.
+    /// Load by channel: twice the number of the link, plus 1 for its direction back; 0 for links
+    /// that are down.
     #[serde(skip)]
     pub by_channel: Vec<f64>,
 }
 
-/// Measures the load of minimal paths. O(switches with endpoints * links), in parallel; O(links) of
-/// a direct network that is the same from every switch by translations ([`steps`]), and planes that
-/// are copies are looked at once.
+/// Measures the load of minimal paths. O(switches with endpoints * links), in parallel; O(links)
+/// for a direct network whose translations are automorphisms ([`steps`]). Of equal planes one is
+/// measured.
 ///
 /// # Errors
 /// When some pair has more than 10^308 minimal paths, or `watch` says stop.
@@ -66,7 +67,7 @@ pub fn minimal_load(t: &Topology, watch: &dyn Watch) -> Result<MinimalLoad, Stop
     let edge = t.edge_switches();
     let carried = terminal_weights(t);
     let unit = unit_load(t, watch)?;
-    // weights that are all the same change the unit only
+    // equal weights change the unit only
     let first = edge.first().map_or(1.0, |&v| carried[v as usize]);
     let terminals = if edge.iter().all(|&v| carried[v as usize].total_cmp(&first).is_eq()) {
         unit.iter().map(|l| l * first * first).collect()
@@ -153,14 +154,15 @@ pub(super) fn unit_load(t: &Topology, watch: &dyn Watch) -> Result<Vec<f64>, Sto
 }
 
 /// As [`split_evenly`], from all of `members` to all of them, where every translation is an
-/// automorphism: a channel carries what its like, one from every switch, carry from one source.
+/// automorphism: a channel carries the sum of what its translations, one from every switch, carry
+/// from one source.
 fn by_translation(
     graph: &Graph,
     members: &[u32],
     steps: &[u32],
     wanted: &[f64],
 ) -> Result<Vec<f64>, Stop> {
-    let mut search = Search::new(graph);
+    let mut search = LoadSearch::new(graph);
     search.run(members[0]);
     search.send(1.0, wanted)?;
     let (mut carried, mut channels) = (vec![0.0; members.len()], vec![0_u32; members.len()]);
@@ -179,7 +181,7 @@ fn by_translation(
     Ok(by_channel(graph, &search.load))
 }
 
-/// Loads by the channels that come in, row by row, as loads by channel.
+/// Converts loads of incoming channels, row by row, to loads by channel.
 fn by_channel(graph: &Graph, arriving: &[f64]) -> Vec<f64> {
     let mut load = vec![0.0; graph.links() * 2];
     for v in 0..graph.switches() {
@@ -198,8 +200,8 @@ fn busiest_of_plane(t: &Topology, plane: &[u32], load: &[f64]) -> f64 {
     inside.flat_map(|(_, both)| both.iter().copied()).fold(0.0, f64::max)
 }
 
-/// What the links of one switch must carry at least: its traffic with all others it can reach,
-/// which leaves by its links and comes in by them.
+/// The least load of the links of one switch: its traffic with all others that it can reach leaves
+/// and arrives over its links.
 fn least_index(graph: &Graph, plane: &[u32]) -> f64 {
     let (component, count) = graph.components();
     let mut members = vec![0_u64; count as usize];
@@ -229,8 +231,8 @@ fn statistics(graph: &Graph, load: Vec<f64>) -> LoadStatistics {
     LoadStatistics { max, mean, min, histogram, by_channel: load }
 }
 
-/// Sources of one search batch, and batches whose loads are kept at once: fixed numbers, so that
-/// sums run in the same order with any number of threads.
+/// The number of sources of one search batch, and of batches whose loads are kept at once. They are
+/// fixed, so that sums run in the same order with any number of threads.
 const BATCH: usize = 16;
 const WAVE: usize = 32;
 
@@ -251,7 +253,7 @@ pub(super) fn split_evenly(
         let parts: Vec<Vec<f64>> = wave
             .par_chunks(BATCH)
             .map(|batch| {
-                let mut search = Search::new(graph);
+                let mut search = LoadSearch::new(graph);
                 for &(source, weight) in batch {
                     search.run(source);
                     search.send(weight, wanted)?;
@@ -271,50 +273,54 @@ pub(super) fn split_evenly(
     Ok(by_channel(graph, &load))
 }
 
-struct Search<'a> {
+/// A breadth-first search from one source that distributes its traffic over minimal paths.
+struct LoadSearch<'a> {
     graph: &'a Graph,
-    /// What comes to each switch over the channels that lead back along its row.
+    /// The load that arrives at each switch over the channels that lead back along its row.
     load: Vec<f64>,
-    seen: Vec<Seen>,
+    seen: Vec<SearchedSwitch>,
     queue: Vec<u32>,
 }
 
-/// A switch in a search, its figures side by side: fetching them is most of the work.
+/// The state of a switch in a search. The figures are stored together, because loading them is most
+/// of the work.
 #[derive(Clone, Copy)]
-struct Seen {
+struct SearchedSwitch {
     /// Minimal paths from the source.
     paths: f64,
-    /// What passes through.
+    /// The traffic that passes through.
     passing: f64,
     /// Distance from the source; `u32::MAX` before it is reached.
     dist: u32,
 }
 
-impl Seen {
+impl SearchedSwitch {
     const NOT_YET: Self = Self { paths: 0.0, passing: 0.0, dist: u32::MAX };
 }
 
-impl<'a> Search<'a> {
+impl<'a> LoadSearch<'a> {
     fn new(graph: &'a Graph) -> Self {
         let n = graph.switches();
         Self {
             graph,
             load: vec![0.0; graph.arcs()],
-            seen: vec![Seen::NOT_YET; n],
+            seen: vec![SearchedSwitch::NOT_YET; n],
             queue: Vec::with_capacity(n),
         }
     }
 
-    /// Distances and numbers of minimal paths from `source`, switches in order of distance.
+    /// Computes distances and numbers of minimal paths from `source`, with the switches in order of
+    /// distance.
     fn run(&mut self, source: u32) {
-        self.seen.fill(Seen::NOT_YET);
+        self.seen.fill(SearchedSwitch::NOT_YET);
         self.queue.clear();
-        self.seen[source as usize] = Seen { paths: 1.0, dist: 0, ..Seen::NOT_YET };
+        self.seen[source as usize] =
+            SearchedSwitch { paths: 1.0, dist: 0, ..SearchedSwitch::NOT_YET };
         self.queue.push(source);
         let mut head = 0;
         while let Some(&v) = self.queue.get(head) {
             head += 1;
-            let Seen { dist, paths, .. } = self.seen[v as usize];
+            let SearchedSwitch { dist, paths, .. } = self.seen[v as usize];
             for &w in self.graph.neighbours(v as usize) {
                 let near = &mut self.seen[w as usize];
                 if near.dist == u32::MAX {
@@ -328,8 +334,8 @@ impl<'a> Search<'a> {
         }
     }
 
-    /// Adds `weight` times the wanted traffic from the source of the last run, from the far end on:
-    /// what comes to a switch is its own and all that passes through it.
+    /// Adds `weight` times the wanted traffic from the source of the last run, from the farthest
+    /// switch back: what arrives at a switch is its own traffic and all that passes through it.
     fn send(&mut self, weight: f64, wanted: &[f64]) -> Result<(), Stop> {
         let most = self.queue.iter().map(|&v| self.seen[v as usize].paths).fold(0.0, f64::max);
         if !most.is_finite() {
@@ -338,8 +344,8 @@ impl<'a> Search<'a> {
         }
         for &v in self.queue.iter().skip(1).rev() {
             let v = v as usize;
-            // what each path through `v` brings
-            let Seen { paths, passing, dist } = self.seen[v];
+            // the traffic that each path through `v` carries
+            let SearchedSwitch { paths, passing, dist } = self.seen[v];
             let each = (wanted[v] + passing) / paths;
             let row = self.graph.neighbours(v).iter().zip(&mut self.load[self.graph.row(v)]);
             for (&w, load) in row {

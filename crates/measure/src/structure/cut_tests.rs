@@ -1,4 +1,4 @@
-//! Load, spectrum and bisection against slow, independent code and against formulae.
+//! Compares load, spectrum and bisection with slow, independent code and with formulae.
 
 use super::tests::{built, multigraphs, network};
 use super::*;
@@ -20,7 +20,7 @@ fn cut_of(t: &Topology) -> Bisection {
     bisection(t, 16, 1, &Quiet).expect("not interrupted")
 }
 
-/// A network with so many endpoints on each switch.
+/// A network with these numbers of endpoints on its switches.
 fn carrying(endpoints: &[u32], links: &[(u32, u32)]) -> Topology {
     let mut b = Builder::new();
     for (i, &p) in endpoints.iter().enumerate() {
@@ -161,7 +161,8 @@ fn slim_fly_load_and_spectrum_are_the_known_ones() {
 
 #[test]
 fn loads_of_small_networks_are_worked_out_by_hand() {
-    // a chain with 2, 0 and 3 endpoints: 6 units each way, switches with endpoints are 0 and 2
+    // a chain with 2, 0 and 3 endpoints: 6 units in each direction, switches with endpoints are 0
+    // and 2
     let chain = load_of(&carrying(&[2, 0, 3], &[(0, 1), (1, 2)]));
     assert_eq!(chain.terminals.by_channel, [6.0; 4]);
     assert_eq!(chain.unit.by_channel, [1.0; 4]);
@@ -298,10 +299,10 @@ fn a_bisection_needs_a_start_and_is_the_same_with_any_threads() {
     assert_eq!(with(1), with(3));
 }
 
-/// One source and translations give what all sources give, where translations are automorphisms;
-/// in planes too.
+/// One source and translations give the same loads as all sources, where translations are
+/// automorphisms; also in planes.
 #[test]
-fn one_source_tells_the_load_where_translations_are_automorphisms() {
+fn one_source_gives_the_load_where_translations_are_automorphisms() {
     let symmetric = [
         "torus:shape=5x4x2,p=2",
         "torus:shape=2x2,p=1",
@@ -335,7 +336,7 @@ fn one_source_tells_the_load_where_translations_are_automorphisms() {
     }
 }
 
-/// One link that lies otherwise, or is missing, and no translation is an automorphism.
+/// With one link moved or missing, no translation is an automorphism.
 #[test]
 fn a_torus_with_one_link_amiss_has_no_translations() {
     let of = |links: &[(u32, u32)]| {
@@ -349,7 +350,7 @@ fn a_torus_with_one_link_amiss_has_no_translations() {
     assert!(!of(&moved));
 }
 
-/// Planes that are alike add up: each is cut and bounded as alone.
+/// Equal planes add up: each is cut and bounded as it would be alone.
 #[test]
 fn planes_have_the_bisection_of_one_each() {
     for (one, planes) in [

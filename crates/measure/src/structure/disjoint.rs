@@ -1,6 +1,6 @@
 //! Link-disjoint paths between switches with endpoints, of any length and of bounded length.
 
-use super::bounded::{Bounded, Range};
+use super::bounded::{BoundedPathCounter, CountRange};
 use super::flow::flow_tree;
 use super::packing::settle;
 use super::paths::{PathCounts, add_histogram};
@@ -20,9 +20,10 @@ use std::sync::atomic::{AtomicU64, Ordering};
 /// of one plane. Pairs with no path at all count with 0.
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 pub struct DisjointPaths {
-    /// Paths of any length, all pairs: the fewest links whose loss parts the two switches (Menger).
+    /// Paths of any length, for all pairs: the fewest links whose loss separates the two switches
+    /// (Menger).
     pub any_length: PathCounts,
-    /// Paths of at most so many hops, a bound after the other.
+    /// Paths of bounded length, one entry per bound.
     pub bounded: Vec<BoundedPaths>,
 }
 
@@ -37,36 +38,37 @@ pub struct BoundedPaths {
     pub exact: bool,
     /// Pairs whose count is proved to be the largest possible.
     pub exact_pairs: u64,
-    /// The numbers of paths that were found, of each pair.
+    /// The numbers of paths found, over pairs.
     pub counts: PathCounts,
-    /// The numbers that are proved not to be exceeded, of each pair; `counts` where `exact`.
+    /// The proved upper bounds of these numbers, over pairs; equal to `counts` where `exact`.
     pub at_most: PathCounts,
 }
 
-/// Arcs that the searches for one bound look at, all pairs together: some tens of seconds.
+/// The largest number of arcs that the searches for one bound visit, all pairs together: some tens
+/// of seconds.
 const WORK: u64 = 4_000_000_000;
-/// Arcs that the search for one pair looks at, at most.
+/// The largest number of arcs that the search for one pair visits.
 const MOST_WORK: u64 = 20_000_000;
 
-/// What [`disjoint_paths`] counts.
+/// The parameters of [`disjoint_paths`].
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct DisjointRules {
-    /// The bounds on the length, hops; `None`: the diameter, and one more.
+    /// The bounds of the length, hops; `None`: the diameter, and one more.
     pub hops: Option<Vec<u32>>,
-    /// Bounded paths are counted for all ordered pairs where there are at most so many, else for
-    /// so many drawn at random.
+    /// The number of ordered pairs whose bounded paths are counted: all where there are no more,
+    /// else a random sample.
     pub pairs: u64,
     /// Seed of the sample.
     pub seed: u64,
 }
 
-/// Counts link-disjoint paths. Parallel links are links of their own.
+/// Counts link-disjoint paths. Parallel links count as different links.
 ///
-/// Counts of paths of any length, and of at most three hops, are exact. Longer bounded ones are
-/// found shortest first; where the links at either end that can be of use do not prove that these
-/// are all, a search of limited work goes on (`packing`), and says what is left open.
-/// O(switches * links) for any length where only the links at the switches limit, see
-/// [`super::flow`]; O(radix^2) a pair up to three hops and O(radix * links) beyond, before the
+/// Counts of paths of any length, and of at most three hops, are exact. Longer bounded paths are
+/// found shortest first. Where the usable links at either end do not prove that these are all, a
+/// search of limited work continues (`packing`), and the result says what remains open.
+/// O(switches * links) for any length where only the links of the switches are the limit, see
+/// [`super::flow`]; O(radix^2) per pair up to three hops and O(radix * links) beyond, before the
 /// search.
 ///
 /// # Errors
@@ -104,12 +106,12 @@ pub fn disjoint_paths(
     Ok(DisjointPaths { any_length: all.into(), bounded })
 }
 
-/// The number of ordered pairs by the least flow on their way in the tree.
+/// The number of ordered pairs for each least flow on the path between them in the tree.
 fn pairs_by_flow(members: usize, tree: Vec<(u32, u64)>) -> BTreeMap<u64, u64> {
     let mut joints: Vec<(u64, u32, u32)> =
         tree.into_iter().zip(1..).map(|((to, flow), i)| (flow, i, to)).collect();
     joints.sort_unstable_by(|a, b| b.cmp(a));
-    let mut part = super::union::Parts::new(members);
+    let mut part = super::union::DisjointSets::new(members);
     let mut histogram = BTreeMap::new();
     for (flow, a, b) in joints {
         let pairs = 2 * part.size(a) * part.size(b);
@@ -119,14 +121,15 @@ fn pairs_by_flow(members: usize, tree: Vec<(u32, u64)>) -> BTreeMap<u64, u64> {
     histogram
 }
 
-/// Targets, and for each the sources and how many pairs each stands for.
-struct Work {
+/// The pairs to count: targets, and for each its sources with the number of pairs that each stands
+/// for.
+struct PairWork {
     targets: Vec<(u32, Vec<u32>)>,
     each: u64,
     sampled: bool,
 }
 
-fn work(t: &Topology, planes: &[Vec<u32>], rules: &DisjointRules) -> Work {
+fn work(t: &Topology, planes: &[Vec<u32>], rules: &DisjointRules) -> PairWork {
     let pairs_of = |plane: &Vec<u32>| (plane.len() * plane.len().saturating_sub(1)) as u64;
     let total: u64 = planes.iter().map(pairs_of).sum();
     if total <= rules.pairs {
@@ -135,14 +138,14 @@ fn work(t: &Topology, planes: &[Vec<u32>], rules: &DisjointRules) -> Work {
         let (targets, each) = if planes.len() == 1 { sources(t, &edge) } else { (edge, 1) };
         if each > 1 {
             let targets = targets.into_iter().map(|t| (t, others(&planes[0], t))).collect();
-            return Work { targets, each, sampled: false };
+            return PairWork { targets, each, sampled: false };
         }
-        // a count is the same both ways: only pairs in rising order
+        // a count is the same in both directions: only pairs in rising order are counted
         let up = |plane: &Vec<u32>| {
             let pairs = |i: usize| (plane[i], plane[..i].to_vec());
             (0..plane.len()).map(pairs).collect::<Vec<_>>()
         };
-        return Work { targets: planes.iter().flat_map(up).collect(), each: 2, sampled: false };
+        return PairWork { targets: planes.iter().flat_map(up).collect(), each: 2, sampled: false };
     }
     let mut draw = Stream::new(rules.seed, "pairs of switches", 0);
     let mut targets: BTreeMap<u32, Vec<u32>> = BTreeMap::new();
@@ -158,27 +161,27 @@ fn work(t: &Topology, planes: &[Vec<u32>], rules: &DisjointRules) -> Work {
         let (s, t) = ((at / others) as usize, (at % others) as usize);
         targets.entry(plane[t + usize::from(t >= s)]).or_default().push(plane[s]);
     }
-    Work { targets: targets.into_iter().collect(), each: 1, sampled: true }
+    PairWork { targets: targets.into_iter().collect(), each: 1, sampled: true }
 }
 
-/// A pair of switches whose number of paths is not settled, and what is known of it.
-struct Open {
+/// A pair of switches whose number of paths is not settled, with its bounds.
+struct UnsettledPair {
     from: u32,
     to: u32,
-    range: Range,
+    range: CountRange,
 }
 
-/// What is known of pairs of switches: the numbers found, and those pairs that are not settled.
+/// The counts of pairs of switches: the numbers found, and the pairs that are not settled.
 #[derive(Default)]
-struct Found {
+struct PairCounts {
     low: BTreeMap<u64, u64>,
     high: BTreeMap<u64, u64>,
     exact: u64,
-    open: Vec<Open>,
+    open: Vec<UnsettledPair>,
 }
 
-impl Found {
-    fn add(&mut self, range: Range, pairs: u64) {
+impl PairCounts {
+    fn add(&mut self, range: CountRange, pairs: u64) {
         *self.low.entry(range.low).or_insert(0) += pairs;
         *self.high.entry(range.high).or_insert(0) += pairs;
         self.exact += if range.low == range.high { pairs } else { 0 };
@@ -204,14 +207,14 @@ fn bounded(
     let work = work(t, planes, rules);
     let total: u64 = work.targets.iter().map(|(_, from)| from.len() as u64).sum();
     let done = AtomicU64::new(0);
-    let count = |room: &mut Bounded, target: u32, from: &[u32]| {
+    let count = |room: &mut BoundedPathCounter, target: u32, from: &[u32]| {
         let near = graph.distances_from(target as usize);
-        let mut found = Found::default();
+        let mut found = PairCounts::default();
         for from in from.chunks(64) {
             for &s in from {
                 let range = room.count(s, target, &near);
                 if range.low < range.high {
-                    found.open.push(Open { from: s, to: target, range });
+                    found.open.push(UnsettledPair { from: s, to: target, range });
                 } else {
                     found.add(range, work.each);
                 }
@@ -224,8 +227,11 @@ fn bounded(
     let mut found = work
         .targets
         .par_iter()
-        .map_init(|| Bounded::new(graph, hops), |room, (target, from)| count(room, *target, from))
-        .try_reduce(Found::default, |sum, part| Ok(sum.merge(part)))?;
+        .map_init(
+            || BoundedPathCounter::new(graph, hops),
+            |room, (target, from)| count(room, *target, from),
+        )
+        .try_reduce(PairCounts::default, |sum, part| Ok(sum.merge(part)))?;
     let open = std::mem::take(&mut found.open);
     for range in settled(graph, hops, &open, watch)? {
         found.add(range, work.each);
@@ -236,21 +242,21 @@ fn bounded(
     Ok(BoundedPaths { hops, sampled: work.sampled, exact, exact_pairs, counts, at_most })
 }
 
-/// What a search for each of `open` finds; the work is shared out alike.
+/// Searches for each pair of `open`, with equal shares of the work.
 fn settled(
     graph: &Graph,
     hops: u32,
-    open: &[Open],
+    open: &[UnsettledPair],
     watch: &dyn Watch,
-) -> Result<Vec<Range>, Interrupted> {
+) -> Result<Vec<CountRange>, Interrupted> {
     let each = WORK / (open.len() as u64).max(1);
     let done = AtomicU64::new(0);
-    let by_target: Vec<&[Open]> = open.chunk_by(|a, b| a.to == b.to).collect();
-    let found: Vec<Vec<Range>> = by_target
+    let by_target: Vec<&[UnsettledPair]> = open.chunk_by(|a, b| a.to == b.to).collect();
+    let found: Vec<Vec<CountRange>> = by_target
         .par_iter()
         .map(|open| {
             let near = graph.distances_from(open[0].to as usize);
-            let settle = |pair: &Open| {
+            let settle = |pair: &UnsettledPair| {
                 let n = done.fetch_add(1, Ordering::Relaxed) + 1;
                 watch.tick("paths of bounded length, searched", n, open.len() as u64)?;
                 let ends = (pair.from, pair.to);

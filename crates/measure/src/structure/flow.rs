@@ -1,4 +1,4 @@
-//! How many link-disjoint paths join two switches: maximum flow with one unit a link.
+//! Counts link-disjoint paths between two switches: maximum flow with one unit per link.
 //!
 //! Source: Dinic, "Algorithm for solution of a problem of maximum flow in networks with power
 //! estimation", 1970; Gusfield, "Very simple methods for all pairs network flow analysis", SIAM J.
@@ -16,12 +16,13 @@ pub(super) type FlowTree = Vec<(u32, u64)>;
 
 /// The flow tree of the members of `set` (two at least).
 ///
-/// Flows from one switch of most links to all others settle networks that only the links at the
-/// switches limit; |set| flows in parallel. Others take |set| flows one after the other. A flow is
-/// O(links) for each length of path that it uses, a few in most networks.
+/// Flows from one switch with the most links to all others suffice for networks where only the
+/// links of the switches are the limit: |set| flows in parallel. Other networks take |set| flows
+/// one after the other. A flow is O(links) for each length of path that it uses, a few in most
+/// networks.
 ///
 /// # Errors
-/// [`Interrupted`] when `watch` says so.
+/// [`Interrupted`] when `watch` asks to stop.
 pub(super) fn flow_tree(
     graph: &Graph,
     set: &[u32],
@@ -33,7 +34,7 @@ pub(super) fn flow_tree(
     let from_root: Vec<u64> = (0..set.len())
         .into_par_iter()
         .map_init(
-            || Flow::new(graph),
+            || MaxFlow::new(graph),
             |flow, i| {
                 let n = done.fetch_add(1, Ordering::Relaxed) + 1;
                 watch.tick("disjoint paths", n, set.len() as u64)?;
@@ -41,8 +42,8 @@ pub(super) fn flow_tree(
             },
         )
         .collect::<Result<_, Interrupted>>()?;
-    // a flow between two others is at least the smaller of theirs with the root, and at most the
-    // smaller number of links: nothing is left to find when these are the same
+    // a flow between two others is at least the smaller of their flows with the root, and at most
+    // the smaller number of links: if these are equal, it is known
     if (0..set.len()).all(|i| i == root || from_root[i] == degree(&i) as u64) {
         // member 0 is the root of the tree that is returned, and may not be this one
         let mut tree: FlowTree = from_root.iter().map(|&f| (root as u32, f)).collect();
@@ -54,7 +55,7 @@ pub(super) fn flow_tree(
 }
 
 fn gusfield(graph: &Graph, set: &[u32], watch: &dyn Watch) -> Result<FlowTree, Interrupted> {
-    let mut flow = Flow::new(graph);
+    let mut flow = MaxFlow::new(graph);
     let mut tree = vec![(0_u32, 0_u64); set.len()];
     for i in 1..set.len() {
         watch.tick("disjoint paths, pair by pair", i as u64, set.len() as u64)?;
@@ -70,10 +71,10 @@ fn gusfield(graph: &Graph, set: &[u32], watch: &dyn Watch) -> Result<FlowTree, I
     Ok(tree)
 }
 
-/// A maximum flow, and room for the next one.
-struct Flow<'a> {
+/// A maximum flow, and memory for the next one.
+struct MaxFlow<'a> {
     graph: &'a Graph,
-    /// Units from end a to end b of each link: -1, 0 or 1.
+    /// The units from end a to end b of each link: -1, 0 or 1.
     on: Vec<i8>,
     level: Vec<u32>,
     next: Vec<u32>,
@@ -81,7 +82,7 @@ struct Flow<'a> {
     path: Vec<(u32, u32)>,
 }
 
-impl<'a> Flow<'a> {
+impl<'a> MaxFlow<'a> {
     fn new(graph: &'a Graph) -> Self {
         let n = graph.switches();
         Self {
@@ -104,7 +105,7 @@ impl<'a> Flow<'a> {
                 flow += 1;
             }
             if flow == most {
-                // the cut is around one of the ends; levels tell which side others are on
+                // the cut is around one of the ends; the levels show which side others are on
                 self.levels(source, sink);
                 break;
             }
@@ -112,7 +113,7 @@ impl<'a> Flow<'a> {
         flow
     }
 
-    /// After a flow: whether `v` can still be reached from its source, so that the cut parts it
+    /// After a flow: whether `v` can still be reached from its source, so that the cut separates it
     /// from the sink.
     fn on_source_side(&self, v: u32) -> bool {
         self.level[v as usize] < u32::MAX
@@ -124,7 +125,8 @@ impl<'a> Flow<'a> {
         if channel.is_forth() { on < 1 } else { on > -1 }
     }
 
-    /// Levels by hops from `source` over channels with room; whether they come to `sink`.
+    /// Computes levels by hops from `source` over channels with room. Returns whether they reach
+    /// `sink`.
     fn levels(&mut self, source: u32, sink: u32) -> bool {
         self.level.fill(u32::MAX);
         self.queue.clear();

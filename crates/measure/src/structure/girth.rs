@@ -1,7 +1,7 @@
 //! Girth: the length of the shortest cycle.
 //!
-//! Source: Itai & Rodeh, "Finding a minimum circuit in a graph", SIAM J. Comput. 1978; here with
-//! removal of every source that has been dealt with and of all that is on no cycle any more.
+//! Source: Itai & Rodeh, "Finding a minimum circuit in a graph", SIAM J. Comput. 1978. Here every
+//! source is removed after its search, and so is everything that is on no cycle any more.
 
 use base::{Graph, Interrupted, Watch};
 
@@ -11,14 +11,14 @@ use base::{Graph, Interrupted, Watch};
 /// cycle so far, and the whole at 3, so networks with triangles take microseconds.
 ///
 /// # Errors
-/// [`Interrupted`] when `watch` says so.
+/// [`Interrupted`] when `watch` asks to stop.
 pub fn girth(graph: &Graph, watch: &dyn Watch) -> Result<Option<u32>, Interrupted> {
     if has_parallel_links(graph) {
         return Ok(Some(2));
     }
     let n = graph.switches();
     let mut left: Vec<u32> = (0..n).map(|v| graph.degree(v) as u32).collect();
-    let mut search = Search { dist: vec![u32::MAX; n], from: vec![0; n], queue: Vec::new() };
+    let mut search = GirthSearch { dist: vec![u32::MAX; n], from: vec![0; n], queue: Vec::new() };
     for v in 0..n {
         peel(graph, &mut left, v as u32);
     }
@@ -49,7 +49,7 @@ fn has_parallel_links(graph: &Graph) -> bool {
     })
 }
 
-/// Takes `v` away, and then every switch that has less than two neighbours left.
+/// Removes `v`, and then every switch that has less than two neighbours left.
 fn remove(graph: &Graph, left: &mut [u32], v: u32) {
     left[v as usize] = 0;
     for &w in graph.neighbours(v as usize) {
@@ -60,7 +60,7 @@ fn remove(graph: &Graph, left: &mut [u32], v: u32) {
     }
 }
 
-/// Takes `v` away if it has one neighbour left, and so on along the path.
+/// Removes `v` if it has one neighbour left, and so on along the path.
 fn peel(graph: &Graph, left: &mut [u32], v: u32) {
     let mut next = Some(v);
     while let Some(v) = next.take().filter(|&v| left[v as usize] == 1) {
@@ -74,13 +74,14 @@ fn peel(graph: &Graph, left: &mut [u32], v: u32) {
     }
 }
 
-struct Search {
+/// A breadth-first search for the shortest cycle through one switch.
+struct GirthSearch {
     dist: Vec<u32>,
     from: Vec<u32>,
     queue: Vec<u32>,
 }
 
-impl Search {
+impl GirthSearch {
     /// A cycle no longer than the shortest one through `source`, if that is shorter than `best`.
     fn shortest_cycle(&mut self, graph: &Graph, left: &[u32], source: u32, best: u32) -> u32 {
         let mut best = best;

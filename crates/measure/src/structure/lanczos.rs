@@ -10,13 +10,13 @@ use rayon::prelude::*;
 
 /// An approximate eigenvalue; some eigenvalue is no farther away than `error`.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub(super) struct Ritz {
+pub(super) struct RitzValue {
     pub(super) value: f64,
     pub(super) error: f64,
 }
 
 /// A symmetric matrix, and the space in which its eigenvalues are sought.
-pub(super) struct Operator<'a> {
+pub(super) struct SymmetricOperator<'a> {
     /// Rows and columns.
     pub(super) size: usize,
     /// Adds the product with the first vector to the second, which is zero.
@@ -27,27 +27,27 @@ pub(super) struct Operator<'a> {
     pub(super) scale: f64,
 }
 
-/// Residual, relative to the scale, at which an eigenvalue counts as found. Eigenvalues are then
-/// right to about the square of it over the gap to the next.
+/// The residual, relative to the scale, at which an eigenvalue counts as found. Its error is then
+/// about the square of the residual over the gap to the next eigenvalue.
 pub(super) const TOLERANCE: f64 = 1e-9;
 
-/// Most steps of one run, which keeps one vector for each.
+/// The largest number of steps of one run, which keeps one vector for each.
 const MOST_STEPS: usize = 1500;
 
 /// The `low` lowest and `high` highest distinct eigenvalues, rising, the lowest first; fewer where
-/// there are fewer, as values: an eigenvalue of any multiplicity comes once.
+/// there are fewer. An eigenvalue of any multiplicity appears once.
 ///
-/// Starts from a vector drawn at random, the same every time. O(steps^2 * size), where steps are
-/// few tens for networks with a wide gap and at most 1500; what has not settled by then has a
+/// It starts from a random vector, the same every time. O(steps^2 * size), where steps are a few
+/// tens for networks with a wide gap and at most 1500; a value that has not converged by then has a
 /// larger `error`.
 ///
 /// # Errors
-/// [`Interrupted`] when `watch` says so.
+/// [`Interrupted`] when `watch` asks to stop.
 pub(super) fn extremes(
-    op: &Operator,
+    op: &SymmetricOperator,
     [low, high]: [usize; 2],
     watch: &dyn Watch,
-) -> Result<[Vec<Ritz>; 2], Interrupted> {
+) -> Result<[Vec<RitzValue>; 2], Interrupted> {
     let room = op.size - usize::from(op.without.is_some());
     let most = room.min(MOST_STEPS);
     let mut draw = Stream::new(0, "lanczos", op.size as u64);
@@ -63,7 +63,7 @@ pub(super) fn extremes(
             look += look / 4;
             let rest = if basis.len() == room { 0.0 } else { length };
             let found = ends(&diagonal, &beside, rest, [low, high]);
-            let settled = |r: &Ritz| r.error <= TOLERANCE * op.scale;
+            let settled = |r: &RitzValue| r.error <= TOLERANCE * op.scale;
             if closed || found.iter().flatten().all(settled) {
                 return Ok(found);
             }
@@ -80,9 +80,9 @@ pub(super) fn extremes(
     }
 }
 
-/// Takes out of `v` all that lies along the basis and the vector that is left out, twice, as one
-/// pass leaves rounding errors.
-fn clear(op: &Operator, basis: &[Vec<f64>], v: &mut [f64]) {
+/// Makes `v` orthogonal to the basis and to the excluded vector, twice, because one pass leaves
+/// rounding errors.
+fn clear(op: &SymmetricOperator, basis: &[Vec<f64>], v: &mut [f64]) {
     for _ in 0..2 {
         let along = basis.iter().map(Vec::as_slice).chain(op.without);
         let shares: Vec<(f64, &[f64])> = along.map(|b| (dot(b, v), b)).collect();
@@ -96,7 +96,8 @@ fn clear(op: &Operator, basis: &[Vec<f64>], v: &mut [f64]) {
     }
 }
 
-/// Entries summed together: fixed, so that sums do not depend on the number of threads.
+/// The number of entries summed together: fixed, so that sums do not depend on the number of
+/// threads.
 const CHUNK: usize = 4096;
 
 fn dot(a: &[f64], b: &[f64]) -> f64 {
@@ -108,10 +109,16 @@ fn dot(a: &[f64], b: &[f64]) -> f64 {
     parts.iter().sum()
 }
 
-/// The ends of the spectrum of a tridiagonal matrix; `rest` is the entry that would come next.
-fn ends(diagonal: &[f64], beside: &[f64], rest: f64, [low, high]: [usize; 2]) -> [Vec<Ritz>; 2] {
+/// The lowest and highest eigenvalues of a tridiagonal matrix; `rest` is the entry that would come
+/// next.
+fn ends(
+    diagonal: &[f64],
+    beside: &[f64],
+    rest: f64,
+    [low, high]: [usize; 2],
+) -> [Vec<RitzValue>; 2] {
     let all = tridiagonal(diagonal.to_vec(), beside);
-    let ritz = |&(value, last): &(f64, f64)| Ritz { value, error: (rest * last).abs() };
+    let ritz = |&(value, last): &(f64, f64)| RitzValue { value, error: (rest * last).abs() };
     [
         all.iter().take(low).map(ritz).collect(),
         all.iter().skip(all.len().saturating_sub(high)).map(ritz).collect(),

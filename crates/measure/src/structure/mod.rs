@@ -1,7 +1,8 @@
 //! The structure of a network: counts, distances, girth, closeness to the Moore bound.
 //!
 //! Everything is exact, measured on the working switches, links and endpoints, and independent of
-//! the number of threads. [`paths`] counts minimal paths; it is apart because it costs more.
+//! the number of threads. [`paths`] counts minimal paths in a separate function, because it costs
+//! more.
 
 pub mod bisection;
 mod bounded;
@@ -27,7 +28,9 @@ pub use channel_load::{MinimalLoad, minimal_load};
 pub use disjoint::{DisjointPaths, DisjointRules, disjoint_paths};
 pub use girth::girth;
 pub use paths::{PathCounts, ShortPaths, short_paths};
-pub use resilience::{Remove, Resilience, ResilienceRules, Survival, Until, resilience};
+pub use resilience::{
+    EndCriterion, RemovedKind, Resilience, ResilienceRules, Survival, resilience,
+};
 pub use spectrum::{Spectrum, spectrum};
 
 use base::distance::{Distances, distances_among};
@@ -37,7 +40,7 @@ use fabric::network::Topology;
 use schemars::JsonSchema;
 use serde::{Serialize, Serializer};
 
-/// What [`structure`] measures.
+/// The structure of a network, as [`structure`] measures it.
 ///
 /// Distances are in hops (switch-to-switch links). A network of several planes is measured plane by
 /// plane: no pair joins two planes. Switches that are down are left out.
@@ -67,14 +70,14 @@ pub struct Structure {
     #[serde(serialize_with = "mean")]
     #[schemars(with = "Option<f64>")]
     pub mean_distance: (u64, u64),
-    /// The same over connected ordered pairs of distinct terminals of one plane; terminals on one
-    /// switch are 0 hops apart.
+    /// Mean distance over connected ordered pairs of distinct terminals of one plane, hops;
+    /// terminals on one switch are 0 hops apart.
     #[serde(serialize_with = "mean")]
     #[schemars(with = "Option<f64>")]
     pub mean_distance_endpoints: (u64, u64),
     /// Entry d: ordered pairs of distinct switches with endpoints that are d hops apart.
     pub histogram: Vec<u64>,
-    /// Ordered pairs of switches with endpoints with no way between them.
+    /// Ordered pairs of switches with endpoints that are not connected.
     pub unreachable: u64,
     /// Longest distance between any two connected switches, hops.
     pub diameter_all_switches: u32,
@@ -82,7 +85,7 @@ pub struct Structure {
     #[serde(serialize_with = "mean")]
     #[schemars(with = "Option<f64>")]
     pub mean_distance_all_switches: (u64, u64),
-    /// Ordered pairs of switches of one plane with no way between them.
+    /// Ordered pairs of switches of one plane that are not connected.
     pub unreachable_all_switches: u64,
     /// Length of the shortest cycle, links; 2 with parallel links; none without a cycle.
     pub girth: Option<u32>,
@@ -134,7 +137,7 @@ fn quotient((sum, count): (u64, u64)) -> Option<f64> {
 /// carry no endpoint; girth as [`girth()`].
 ///
 /// # Errors
-/// [`Interrupted`] when `watch` says so.
+/// [`Interrupted`] when `watch` asks to stop.
 pub fn structure(t: &Topology, watch: &dyn Watch) -> Result<Structure, Interrupted> {
     let working: Vec<u32> =
         (0..t.switches().len() as u32).filter(|&v| t.switches()[v as usize].up).collect();
@@ -188,7 +191,7 @@ fn planes_of(t: &Topology, set: &[u32]) -> Vec<Vec<u32>> {
 /// Distances among the members of `set`, for pairs of one plane, hops.
 ///
 /// # Errors
-/// [`Interrupted`] when `watch` says so.
+/// [`Interrupted`] when `watch` asks to stop.
 pub fn by_plane(t: &Topology, set: &[u32], watch: &dyn Watch) -> Result<Distances, Interrupted> {
     let mut total = Distances { histogram: Vec::new(), unreachable: 0 };
     for plane in planes_of(t, set) {

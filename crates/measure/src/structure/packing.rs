@@ -2,63 +2,65 @@
 //!
 //! Walks of at most the bounded length are flows in a network with a copy of each link for every
 //! step at which a walk may take it. The largest such flow is an upper bound; where its walks share
-//! no link it is the answer. Otherwise some link is taken at two steps: it may be taken at one of
-//! them only, or not at that one, and both cases are looked at in turn.
+//! no link it is the answer. Otherwise some link is taken at two steps. Then it may be taken at one
+//! of them only, or not at that one, and both cases are searched in turn.
 //!
 //! Source: Itai, Perl, Shiloach, "The complexity of finding maximum disjoint paths with length
 //! constraints", Networks 1982 (why it takes a search); Ford, Fulkerson, "Constructing maximal
 //! dynamic flows from static flows", Operations Research 1958 (flows over copies for each step).
 
-use super::bounded::Range;
+use super::bounded::CountRange;
 use base::Graph;
 use std::collections::BTreeMap;
 
 const NONE: u32 = u32::MAX;
 
-/// One arc of a [`Steps`] network: a link taken in one direction at one step.
+/// One arc of a [`StepNetwork`] network: a link taken in one direction at one step.
 #[derive(Clone, Copy)]
-struct Arc {
+struct StepArc {
     from: u32,
     to: u32,
     link: u32,
 }
 
-/// Everything between two switches within the bound; node 0 is the source, node 1 the target.
-struct Steps {
-    arcs: Vec<Arc>,
-    /// Arcs by their first node, then by their last: rows of positions in `arcs`.
+/// The network of all walks between two switches within the bound; node 0 is the source, node 1 the
+/// target.
+struct StepNetwork {
+    arcs: Vec<StepArc>,
+    /// The arcs by their first node, then by their last: rows of positions in `arcs`.
     out: Vec<Vec<u32>>,
     into: Vec<Vec<u32>>,
-    /// Switch of every node.
+    /// The switch of every node.
     at: Vec<u32>,
-    /// Arcs of every link.
+    /// The arcs of every link.
     copies: BTreeMap<u32, Vec<u32>>,
 }
 
-/// A flow of one unit an arc, and the arcs that may carry none.
+/// A flow of at most one unit per arc, and the arcs that may carry none.
 #[derive(Clone)]
-struct State {
+struct FlowState {
     flow: Vec<bool>,
     barred: Vec<bool>,
     value: u64,
 }
 
-/// Narrows `range`, the link-disjoint paths of at most `hops` hops from `s` to `t`, as far as
-/// `work` steps (arcs looked at) allow; `near` are the distances to `t`. The same answer always.
+/// Narrows `range`, the number of link-disjoint paths of at most `hops` hops from `s` to `t`, as
+/// far as `work` visited arcs allow; `near` has the distances to `t`. The answer is always the
+/// same.
 pub(super) fn settle(
     graph: &Graph,
     (s, t): (u32, u32),
     hops: u32,
     near: &[u32],
-    range: Range,
+    range: CountRange,
     work: u64,
-) -> Range {
+) -> CountRange {
     let far = graph.distances_from(s as usize);
     let hops = hops.min(graph.switches() as u32 - 1);
     let useful = |b: &&u32| far[**b as usize] < hops;
     let arrive = graph.neighbours(t as usize).iter().filter(useful).count() as u64;
-    let mut search = Search { best: range.low, high: range.high.min(arrive), work };
-    let between = Between { graph, s, t, far: &far, near, hops };
+    let mut search = PackingSearch { best: range.low, high: range.high.min(arrive), work };
+    let between = PairNetwork { graph, s, t, far: &far, near, hops };
     if search.open()
         && let Some(steps) = between.steps(1, search.work)
     {
@@ -74,11 +76,11 @@ pub(super) fn settle(
             search.branch(&steps, first);
         }
     }
-    Range { low: search.best, high: search.high }
+    CountRange { low: search.best, high: search.high }
 }
 
-/// Two switches, and how far every other is from them.
-struct Between<'a> {
+/// Two switches, and the distance of every other from them.
+struct PairNetwork<'a> {
     graph: &'a Graph,
     s: u32,
     t: u32,
@@ -87,11 +89,11 @@ struct Between<'a> {
     hops: u32,
 }
 
-impl Between<'_> {
-    /// The network of `layers` steps, of one for a bound that forgets the steps; `None` where it
-    /// has more than `most` arcs.
-    fn steps(&self, layers: u32, most: u64) -> Option<Steps> {
-        let mut steps = Steps {
+impl PairNetwork<'_> {
+    /// The network of `layers` steps, or of one step for a bound that ignores the steps; `None`
+    /// where it has more than `most` arcs.
+    fn steps(&self, layers: u32, most: u64) -> Option<StepNetwork> {
+        let mut steps = StepNetwork {
             arcs: Vec::new(),
             out: vec![Vec::new(); 2],
             into: vec![Vec::new(); 2],
@@ -124,7 +126,7 @@ impl Between<'_> {
                     })
                 };
                 let arc = steps.arcs.len() as u32;
-                steps.arcs.push(Arc { from: node, to, link: channel.link().0 });
+                steps.arcs.push(StepArc { from: node, to, link: channel.link().0 });
                 steps.out[node as usize].push(arc);
                 steps.into[to as usize].push(arc);
                 steps.copies.entry(channel.link().0).or_default().push(arc);
@@ -137,13 +139,18 @@ impl Between<'_> {
     }
 }
 
-impl Steps {
-    fn idle(&self) -> State {
-        State { flow: vec![false; self.arcs.len()], barred: vec![false; self.arcs.len()], value: 0 }
+impl StepNetwork {
+    fn idle(&self) -> FlowState {
+        FlowState {
+            flow: vec![false; self.arcs.len()],
+            barred: vec![false; self.arcs.len()],
+            value: 0,
+        }
     }
 
-    /// The walks of a flow as the arcs of paths, without what leads a walk back to where it was.
-    fn paths(&self, state: &State) -> Vec<Vec<u32>> {
+    /// The walks of a flow as the arcs of paths, without the loops that lead a walk back to a
+    /// switch.
+    fn paths(&self, state: &FlowState) -> Vec<Vec<u32>> {
         let mut left = state.flow.clone();
         let mut found = Vec::new();
         for _ in 0..state.value {
@@ -165,8 +172,8 @@ impl Steps {
         found
     }
 
-    /// Takes the unit of flow on `arc` back, from end to end.
-    fn cancel(&self, state: &mut State, arc: u32) {
+    /// Removes the unit of flow on `arc`, from source to target.
+    fn cancel(&self, state: &mut FlowState, arc: u32) {
         let mut node = self.arcs[arc as usize].to;
         state.flow[arc as usize] = false;
         while node != 1 {
@@ -186,20 +193,20 @@ impl Steps {
     }
 }
 
-/// What is known so far, and how many arcs may still be looked at.
-struct Search {
+/// The state of a search: the best so far, and the number of arcs that it may still visit.
+struct PackingSearch {
     best: u64,
     high: u64,
     work: u64,
 }
 
-impl Search {
+impl PackingSearch {
     fn open(&self) -> bool {
         self.best < self.high && self.work > 0
     }
 
-    /// `state` with as much flow as fits.
-    fn largest(&mut self, steps: &Steps, mut state: State) -> State {
+    /// Returns `state` with as much flow as fits.
+    fn largest(&mut self, steps: &StepNetwork, mut state: FlowState) -> FlowState {
         let mut came = vec![NONE; steps.at.len()];
         while self.work > 0 && self.augment(steps, &mut state, &mut came) {
             state.value += 1;
@@ -207,8 +214,9 @@ impl Search {
         state
     }
 
-    /// One more unit along a shortest way, moving others where needed; whether there is one.
-    fn augment(&mut self, steps: &Steps, state: &mut State, came: &mut [u32]) -> bool {
+    /// Adds one unit along a shortest path and moves others where needed. Returns whether that was
+    /// possible.
+    fn augment(&mut self, steps: &StepNetwork, state: &mut FlowState, came: &mut [u32]) -> bool {
         came.fill(NONE);
         let mut queue = vec![0_u32];
         let mut head = 0;
@@ -217,7 +225,7 @@ impl Search {
             let (out, into) = (&steps.out[node as usize], &steps.into[node as usize]);
             self.work = self.work.saturating_sub((out.len() + into.len()) as u64);
             for &arc in out.iter().chain(into) {
-                let Arc { from, to, .. } = steps.arcs[arc as usize];
+                let StepArc { from, to, .. } = steps.arcs[arc as usize];
                 let on = state.flow[arc as usize];
                 let (room, next) = if from == node {
                     (!on && !state.barred[arc as usize], to)
@@ -238,9 +246,9 @@ impl Search {
         false
     }
 
-    /// Looks at all flows that `first` allows and that can carry more than the best that was found.
-    fn branch(&mut self, steps: &Steps, first: State) {
-        // with each, a number that it and what comes of it do not exceed
+    /// Searches all flows that `first` allows and that can carry more than the best so far.
+    fn branch(&mut self, steps: &StepNetwork, first: FlowState) {
+        // each entry has an upper bound for it and for what follows from it
         let mut stack = vec![(first.value, first)];
         while let Some((most, state)) = stack.pop() {
             if most <= self.best {
@@ -275,7 +283,7 @@ impl Search {
     }
 }
 
-fn apply(steps: &Steps, state: &mut State, came: &[u32]) {
+fn apply(steps: &StepNetwork, state: &mut FlowState, came: &[u32]) {
     let mut node = 1;
     while node != 0 {
         let arc = came[node as usize] as usize;
@@ -286,7 +294,7 @@ fn apply(steps: &Steps, state: &mut State, came: &[u32]) {
 }
 
 /// How many of `paths`, shortest first, share no link with those before them.
-fn apart(steps: &Steps, paths: &[Vec<u32>]) -> u64 {
+fn apart(steps: &StepNetwork, paths: &[Vec<u32>]) -> u64 {
     let mut by_length: Vec<&Vec<u32>> = paths.iter().collect();
     by_length.sort_by_key(|path| path.len());
     let mut used = std::collections::BTreeSet::new();
@@ -302,7 +310,7 @@ fn apart(steps: &Steps, paths: &[Vec<u32>]) -> u64 {
 }
 
 /// An arc of a link that two of `paths` take, and that link.
-fn taken_twice(steps: &Steps, paths: &[Vec<u32>]) -> Option<(u32, u32)> {
+fn taken_twice(steps: &StepNetwork, paths: &[Vec<u32>]) -> Option<(u32, u32)> {
     let mut seen = std::collections::BTreeSet::new();
     let mut all = paths.iter().flatten().map(|&arc| (arc, steps.arcs[arc as usize].link));
     all.find(|&(_, link)| !seen.insert(link))

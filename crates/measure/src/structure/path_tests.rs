@@ -1,6 +1,6 @@
-//! Numbers of paths against enumeration of all paths and all cuts, and against known graphs.
+//! Compares numbers of paths with an enumeration of all paths and all cuts, and with known graphs.
 
-use super::bounded::Bounded;
+use super::bounded::BoundedPathCounter;
 use super::packing::settle;
 use super::tests::{built, multigraphs, network, paths_of};
 use super::*;
@@ -38,7 +38,7 @@ fn all_paths(links: &[(u32, u32)], s: u32, t: u32) -> Vec<u32> {
     found
 }
 
-/// The most of `paths` no two of which share a link.
+/// The largest number of pairwise link-disjoint paths among `paths`.
 fn packing(paths: &[u32], used: u32) -> u64 {
     let Some((&first, rest)) = paths.split_first() else { return 0 };
     let without = packing(rest, used);
@@ -88,7 +88,7 @@ proptest! {
     fn bounded_disjoint_paths_agree_with_enumeration((n, links) in multigraphs()) {
         let graph = graph(n, &links);
         for hops in 1..6 {
-            let mut room = Bounded::new(&graph, hops);
+            let mut room = BoundedPathCounter::new(&graph, hops);
             for (s, t) in ordered_pairs(n) {
                 let near = graph.distances_from(t as usize);
                 let mut short = all_paths(&links, s, t);

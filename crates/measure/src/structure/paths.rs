@@ -1,4 +1,4 @@
-//! How many minimal and almost minimal paths join two switches.
+//! Counts minimal and almost minimal paths between switches.
 
 use super::symmetry::sources;
 use base::{Graph, Interrupted, Watch};
@@ -11,7 +11,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 /// Numbers of paths over ordered pairs of distinct switches with endpoints.
 ///
-/// Parallel links make paths of their own. A count above 2^64 - 1 is given as 2^64 - 1.
+/// Parallel links make separate paths. A count above 2^64 - 1 is given as 2^64 - 1.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, JsonSchema)]
 pub struct PathCounts {
     /// Ordered pairs counted.
@@ -31,7 +31,7 @@ pub struct PathCounts {
 }
 
 impl From<BTreeMap<u64, u64>> for PathCounts {
-    /// The counts whose histogram this is.
+    /// The counts that belong to a histogram.
     fn from(histogram: BTreeMap<u64, u64>) -> Self {
         let pairs: u64 = histogram.values().sum();
         let sum: u128 = histogram.iter().map(|(&c, &n)| u128::from(c) * u128::from(n)).sum();
@@ -59,10 +59,10 @@ pub struct ShortPaths {
 /// endpoints.
 ///
 /// O(switches with endpoints * links): seconds for thousands of switches; the caller decides. One
-/// source stands for all where the family promises that the switches are alike.
+/// source stands for all where the family promises that all switches are equivalent.
 ///
 /// # Errors
-/// [`Interrupted`] when `watch` says so.
+/// [`Interrupted`] when `watch` asks to stop.
 pub fn short_paths(t: &Topology, watch: &dyn Watch) -> Result<ShortPaths, Interrupted> {
     let (graph, edge) = (t.graph(), t.edge_switches());
     let (from, each) = sources(t, &edge);
@@ -71,7 +71,7 @@ pub fn short_paths(t: &Topology, watch: &dyn Watch) -> Result<ShortPaths, Interr
         .par_chunks(32)
         .map(|sources| {
             let mut histograms = [BTreeMap::new(), BTreeMap::new()];
-            let mut search = Search::new(graph.switches());
+            let mut search = PathSearch::new(graph.switches());
             for &s in sources {
                 search.run(graph, s);
                 for &t in edge.iter().filter(|&&t| t != s) {
@@ -105,14 +105,15 @@ pub(super) fn add_histogram(sum: &mut BTreeMap<u64, u64>, part: &BTreeMap<u64, u
     }
 }
 
-struct Search {
+/// A breadth-first search that counts paths from one source.
+struct PathSearch {
     dist: Vec<u32>,
     count: Vec<u64>,
     longer: Vec<u64>,
     queue: Vec<u32>,
 }
 
-impl Search {
+impl PathSearch {
     fn new(switches: usize) -> Self {
         Self {
             dist: vec![u32::MAX; switches],
@@ -125,8 +126,8 @@ impl Search {
     /// Leaves in `count` the number of minimal paths from `source` to every switch, 0 without one,
     /// and in `longer` that of the paths one hop longer.
     ///
-    /// A walk one hop longer than minimal is a path, for a closed part of it would have two hops
-    /// at least. It has one step inside a level, and all others to the next.
+    /// A walk one hop longer than minimal is a path, because a closed part of it would have at
+    /// least two hops. It has one step inside a level, and all others to the next level.
     fn run(&mut self, graph: &Graph, source: u32) {
         self.dist.fill(u32::MAX);
         self.count.fill(0);
@@ -146,7 +147,8 @@ impl Search {
                     self.dist[w] = next;
                     self.queue.push(w as u32);
                 }
-                // the level of `v` is counted to its end, and the one before in both ways
+                // the counts of the level of `v` are complete, and so are both counts of the level
+                // before
                 if self.dist[w] == next {
                     self.count[w] = self.count[w].saturating_add(paths);
                 } else if self.dist[w] + 1 == next {

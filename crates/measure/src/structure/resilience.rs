@@ -1,10 +1,12 @@
-//! Resilience: how much of a network can fail at random before it breaks or grows long.
+//! Resilience: how much of a network can fail at random before it is disconnected or its paths
+//! become long.
 //!
 //! Source: the experiment of Besta & Hoefler, "Slim Fly: a cost effective low-diameter network
-//! topology", SC 2014, section III-D (there in steps of 5 %; here each sample to the very link).
+//! topology", SC 2014, section III-D (there in steps of 5 %; here each sample is exact to the
+//! single link).
 
 use super::planes_of;
-use super::union::Parts;
+use super::union::DisjointSets;
 use base::distance::distances_among;
 use base::interval::half_width_95;
 use base::seed::Stream;
@@ -22,20 +24,22 @@ use std::sync::atomic::{AtomicU64, Ordering};
 /// What is removed, one after the other, in random order.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
-pub enum Remove {
+#[schemars(rename = "Remove")]
+pub enum RemovedKind {
     /// Working links.
     Links,
     /// Working switches, with their endpoints.
     Switches,
 }
 
-/// When a sample ends.
+/// The criterion that ends a sample.
 #[derive(
     Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema,
 )]
 #[serde(rename_all = "snake_case")]
-pub enum Until {
-    /// Two switches of a plane that carry endpoints have no way between them.
+#[schemars(rename = "Until")]
+pub enum EndCriterion {
+    /// Two switches of a plane that carry endpoints are not connected.
     Disconnected,
     /// Or the diameter exceeds that of the intact network by more than 2 hops.
     Diameter,
@@ -43,19 +47,19 @@ pub enum Until {
     Mean,
 }
 
-/// How much of a network can fail at random before it breaks or grows long.
+/// How much of a network can fail at random before it is disconnected or its paths become long.
 ///
-/// Links (or switches, with their endpoints) are removed one by one in random order, until the ends
-/// that are looked for have come.
+/// Links (or switches, with their endpoints) are removed one by one in random order, until all
+/// requested ends are reached.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct ResilienceRules {
     /// What is removed: `links` or `switches`.
-    pub remove: Remove,
+    pub remove: RemovedKind,
     /// The ends to look for: `disconnected`, `diameter` (grown by over 2 hops), `mean` (distance
     /// grown by over 1 hop).
-    pub until: Vec<Until>,
-    /// Random orders, 1 to 1048576.
+    pub until: Vec<EndCriterion>,
+    /// Number of random orders, 1 to 1048576.
     pub samples: u32,
     /// Seed of the random orders.
     pub seed: u64,
@@ -63,31 +67,37 @@ pub struct ResilienceRules {
 
 impl Default for ResilienceRules {
     fn default() -> Self {
-        Self { remove: Remove::Links, until: vec![Until::Disconnected], samples: 1000, seed: 0 }
+        Self {
+            remove: RemovedKind::Links,
+            until: vec![EndCriterion::Disconnected],
+            samples: 1000,
+            seed: 0,
+        }
     }
 }
 
-/// When random failures bring the ends.
+/// How many random failures lead to each end.
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
-pub struct Record {
+pub struct ResilienceRecord {
     /// The network, in the inline form.
     pub network: String,
     /// What was removed.
-    pub remove: Remove,
-    /// Links or switches that there are.
+    pub remove: RemovedKind,
+    /// Number of links or switches before anything is removed.
     pub items: u64,
     /// Random orders.
     pub samples: u32,
     /// Seed of the random orders.
     pub seed: u64,
-    /// When each of the ends came that were asked for.
-    pub ends: Ends,
+    /// How many failures led to each of the requested ends.
+    pub ends: EndResults,
 }
 
-/// When each of the ends came.
+/// How many failures led to each end.
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
-pub struct Ends {
-    /// Two switches of a plane that carry endpoints have no way between them.
+#[schemars(rename = "Ends")]
+pub struct EndResults {
+    /// Two switches of a plane that carry endpoints are not connected.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub disconnected: Option<Survival>,
     /// Or the diameter exceeds that of the intact network by more than 2 hops.
@@ -127,35 +137,35 @@ impl Stage for ResilienceRules {
         ),
     ];
 
-    type On<'a> = &'a Topology;
-    type Record = Record;
+    type Input<'a> = &'a Topology;
+    type Record = ResilienceRecord;
 
     fn examples() -> Vec<Self> {
-        let until = vec![Until::Disconnected, Until::Diameter];
+        let until = vec![EndCriterion::Disconnected, EndCriterion::Diameter];
         vec![
             Self { samples: 10, ..Self::default() },
-            Self { remove: Remove::Switches, until, samples: 5, seed: 1 },
+            Self { remove: RemovedKind::Switches, until, samples: 5, seed: 1 },
         ]
     }
 
     fn need(&self, on: &Topology, threads: usize) -> Need {
         let items = match self.remove {
-            Remove::Links => on.links().len(),
-            Remove::Switches => on.switches().len(),
+            RemovedKind::Links => on.links().len(),
+            RemovedKind::Switches => on.switches().len(),
         };
-        let far = self.until.iter().any(|end| *end != Until::Disconnected);
+        let far = self.until.iter().any(|end| *end != EndCriterion::Disconnected);
         Size::of(on, threads).resilience(items, self.samples, far)
     }
 
-    fn run(&self, on: &Topology, watch: &dyn Watch) -> Result<Record, Stop> {
+    fn run(&self, on: &Topology, watch: &dyn Watch) -> Result<ResilienceRecord, Stop> {
         let mut found = resilience(on, self, watch)?;
         let mut end = |end| found.ends.remove(&end);
-        let ends = Ends {
-            disconnected: end(Until::Disconnected),
-            diameter: end(Until::Diameter),
-            mean: end(Until::Mean),
+        let ends = EndResults {
+            disconnected: end(EndCriterion::Disconnected),
+            diameter: end(EndCriterion::Diameter),
+            mean: end(EndCriterion::Mean),
         };
-        Ok(Record {
+        Ok(ResilienceRecord {
             network: on.recipe().to_string(),
             remove: self.remove,
             items: found.items,
@@ -166,51 +176,52 @@ impl Stage for ResilienceRules {
     }
 }
 
-/// Most samples.
+/// The largest number of samples.
 pub const MOST_SAMPLES: u32 = 1 << 20;
 
-/// Parts of the whole at which the survival curve is given: 0, 5, ..., 100 %.
+/// The number of steps of the survival curve: it is given at 0, 5, ..., 100 %.
 pub const STEPS: u64 = 20;
 
-/// The outcome over all samples, an end after the other.
+/// The resilience of a network: the result over all samples, for each end.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Resilience {
-    /// Links or switches that there are to remove.
+    /// Number of links or switches before anything is removed.
     pub items: u64,
-    /// By the ends asked for.
-    pub ends: BTreeMap<Until, Survival>,
+    /// The result for each requested end.
+    pub ends: BTreeMap<EndCriterion, Survival>,
 }
 
-/// When the samples came to one end. Fractions are of all links (or switches).
+/// How many failures led the samples to one end. Fractions are of all links (or switches).
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 pub struct Survival {
-    /// By sample: how many were removed when the end came, that is, the fewest with which the
-    /// network is there; all of them where it never comes.
+    /// For each sample: how many were removed when the end was reached, that is, the fewest at
+    /// which it holds; all of them where it never does.
     pub removed: Vec<u64>,
     /// Mean fraction.
     pub mean: f64,
-    /// Its 95 % confidence interval, mean -+ 1.96 standard errors (normal approximation); none of
+    /// Its 95 % confidence interval, mean -+ 1.96 standard errors (normal approximation); none for
     /// one sample.
     pub confidence_interval_95: Option<[f64; 2]>,
     /// Median fraction.
     pub median: f64,
     /// Fractions by which 5, 25, 75 and 95 % of the samples have ended (linear interpolation).
     pub quantiles: [f64; 4],
-    /// `survival[i]` is the share of samples that hold with `i / 20` of all removed, rounded down.
+    /// `survival[i]` is the share of samples that have not reached the end with `i / 20` of all
+    /// removed, rounded down.
     pub survival: Vec<f64>,
-    /// The largest `i / 20` with which every sample holds.
+    /// The largest `i / 20` at which no sample has reached the end.
     pub all_hold: f64,
-    /// The largest `i / 20` with which at least half of the samples hold.
+    /// The largest `i / 20` at which at least half of the samples have not reached the end.
     pub half_hold: f64,
 }
 
-/// Removes links or switches in random orders until the network has come to the ends.
+/// Removes links or switches in random orders until the network has reached the ends.
 ///
-/// Disconnection: O(links) a sample, by disjoint sets in reverse. Diameter and mean distance: they
-/// only grow as links go, while the network is connected, so the link is found by bisection,
-/// log2(links) all-pairs distances a sample; as switches go they may also shrink, so the first
-/// switch is found by trying one after the other, up to one all-pairs distances a switch. In
-/// parallel over samples.
+/// Disconnection: O(links) per sample, by disjoint sets in reverse. Diameter and mean distance:
+/// they can only grow as links are removed, while the network is connected, so the link is found by
+/// bisection, with log2(links) all-pairs distances per sample. As switches are removed they may
+/// also shrink, so the first switch is found by trying one after the other, with up to one
+/// all-pairs distances per switch. In parallel over samples.
 ///
 /// # Errors
 /// When the network has no two switches with endpoints, or is not connected as it is; when `until`
@@ -228,60 +239,60 @@ pub fn resilience(
         let help = "disconnected, diameter, mean";
         return Err(Refusal::new("until", "no end is given", help).into());
     }
-    let intact = Intact::new(t, rules, watch)?;
+    let intact = IntactNetwork::new(t, rules, watch)?;
     let done = AtomicU64::new(0);
     let samples: Vec<Vec<u64>> = (0..rules.samples)
         .into_par_iter()
         .map(|i| {
             let mut order: Vec<u32> = intact.items.clone();
             Stream::new(rules.seed, "failures", i.into()).shuffle(&mut order);
-            let stage = Progress { watch, done: &done, total: rules.samples };
+            let stage = SampleWatch { watch, done: &done, total: rules.samples };
             stage.tick("", 0, 0)?;
-            let ends = Sample { intact: &intact, order: &order, stage }.ends(&rules.until);
+            let ends = RemovalSample { intact: &intact, order: &order, stage }.ends(&rules.until);
             done.fetch_add(1, Ordering::Relaxed);
             ends
         })
         .collect::<Result<_, Stop>>()?;
     let items = intact.items.len() as u64;
-    let of_end = |(e, &end): (usize, &Until)| {
+    let of_end = |(e, &end): (usize, &EndCriterion)| {
         (end, Survival::of(samples.iter().map(|s| s[e]).collect(), items))
     };
     Ok(Resilience { items, ends: rules.until.iter().enumerate().map(of_end).collect() })
 }
 
-/// Passes every tick inside a sample on as a tick of the samples.
-struct Progress<'a> {
+/// A watch that forwards every tick inside a sample as a tick of the samples.
+struct SampleWatch<'a> {
     watch: &'a dyn Watch,
     done: &'a AtomicU64,
     total: u32,
 }
 
-impl Watch for Progress<'_> {
+impl Watch for SampleWatch<'_> {
     fn tick(&self, _what: &str, _done: u64, _total: u64) -> Result<(), Interrupted> {
         self.watch.tick("resilience", self.done.load(Ordering::Relaxed), self.total.into())
     }
 }
 
-/// Distances over pairs of switches with endpoints: diameter, sum, number.
+/// The distances over pairs of switches with endpoints: diameter, sum, number.
 #[derive(Clone, Copy)]
-struct Lengths {
+struct DistanceSums {
     diameter: u32,
     sum: u64,
     pairs: u64,
 }
 
 /// The network before anything is removed.
-struct Intact<'a> {
+struct IntactNetwork<'a> {
     t: &'a Topology,
-    remove: Remove,
+    remove: RemovedKind,
     items: Vec<u32>,
     /// Switches with endpoints.
     is_edge: Vec<bool>,
     planes: usize,
-    lengths: Lengths,
+    lengths: DistanceSums,
 }
 
-impl<'a> Intact<'a> {
+impl<'a> IntactNetwork<'a> {
     fn new(t: &'a Topology, rules: &ResilienceRules, watch: &dyn Watch) -> Result<Self, Stop> {
         let edge = t.edge_switches();
         let mut is_edge = vec![false; t.switches().len()];
@@ -289,18 +300,18 @@ impl<'a> Intact<'a> {
             is_edge[v as usize] = true;
         }
         let items = match rules.remove {
-            Remove::Links => {
+            RemovedKind::Links => {
                 (0..t.links().len() as u32).filter(|&l| t.link_is_up(LinkId(l))).collect()
             }
-            Remove::Switches => {
+            RemovedKind::Switches => {
                 (0..t.switches().len() as u32).filter(|&v| t.switches()[v as usize].up).collect()
             }
         };
         let planes = planes_of(t, &edge).iter().filter(|p| !p.is_empty()).count();
-        let lengths = Lengths { diameter: 0, sum: 0, pairs: 0 };
+        let lengths = DistanceSums { diameter: 0, sum: 0, pairs: 0 };
         let mut intact = Self { t, remove: rules.remove, items, is_edge, planes, lengths };
         let Some(lengths) = intact.lengths_of(t.graph(), &edge, watch)? else {
-            let why = "some switches with endpoints have no way between them as it is";
+            let why = "some switches with endpoints are not connected before any failure";
             return Err(Refusal::new("network", why, "a connected network").into());
         };
         if lengths.pairs == 0 {
@@ -311,14 +322,14 @@ impl<'a> Intact<'a> {
         Ok(intact)
     }
 
-    /// Distances among `edge` over `graph`; `None` if some pair of a plane has no way.
+    /// Distances among `edge` over `graph`; `None` if some pair of a plane is not connected.
     fn lengths_of(
         &self,
         graph: &Graph,
         edge: &[u32],
         watch: &dyn Watch,
-    ) -> Result<Option<Lengths>, Interrupted> {
-        let mut all = Lengths { diameter: 0, sum: 0, pairs: 0 };
+    ) -> Result<Option<DistanceSums>, Interrupted> {
+        let mut all = DistanceSums { diameter: 0, sum: 0, pairs: 0 };
         for plane in planes_of(self.t, edge) {
             let part = distances_among(graph, &plane, watch)?;
             let (sum, pairs) = part.sum_and_pairs();
@@ -332,13 +343,13 @@ impl<'a> Intact<'a> {
         Ok(Some(all))
     }
 
-    /// Whether distances have come to an end; without any, they have.
-    fn is_over(&self, end: Until, now: Option<Lengths>) -> bool {
+    /// Whether the distances satisfy an end; without distances they do.
+    fn is_over(&self, end: EndCriterion, now: Option<DistanceSums>) -> bool {
         let Some(now) = now else { return true };
         match end {
-            Until::Disconnected => false,
-            Until::Diameter => now.diameter > self.lengths.diameter + 2,
-            Until::Mean => {
+            EndCriterion::Disconnected => false,
+            EndCriterion::Diameter => now.diameter > self.lengths.diameter + 2,
+            EndCriterion::Mean => {
                 // sum / pairs > intact sum / intact pairs + 1
                 let (sum, pairs) = (u128::from(now.sum), u128::from(now.pairs));
                 let intact = u128::from(self.lengths.sum + self.lengths.pairs);
@@ -349,34 +360,34 @@ impl<'a> Intact<'a> {
 }
 
 /// One random order of the items.
-struct Sample<'a> {
-    intact: &'a Intact<'a>,
+struct RemovalSample<'a> {
+    intact: &'a IntactNetwork<'a>,
     order: &'a [u32],
-    stage: Progress<'a>,
+    stage: SampleWatch<'a>,
 }
 
-impl Sample<'_> {
-    /// How many are removed at each of the ends.
-    fn ends(&self, until: &[Until]) -> Result<Vec<u64>, Stop> {
+impl RemovalSample<'_> {
+    /// The number of removed items at each of the ends.
+    fn ends(&self, until: &[EndCriterion]) -> Result<Vec<u64>, Stop> {
         let disconnected = match self.intact.remove {
-            Remove::Links => self.links_to_disconnect(),
-            Remove::Switches => self.switches_to_disconnect(),
+            RemovedKind::Links => self.links_to_disconnect(),
+            RemovedKind::Switches => self.switches_to_disconnect(),
         };
         let mut known = BTreeMap::new();
-        let count = |&end: &Until| {
+        let count = |&end: &EndCriterion| {
             Ok(match (end, self.intact.remove) {
-                (Until::Disconnected, _) => disconnected,
-                (_, Remove::Links) => self.bisected(end, disconnected, &mut known)?,
-                (_, Remove::Switches) => self.scanned(end, disconnected, &mut known)?,
+                (EndCriterion::Disconnected, _) => disconnected,
+                (_, RemovedKind::Links) => self.bisected(end, disconnected, &mut known)?,
+                (_, RemovedKind::Switches) => self.scanned(end, disconnected, &mut known)?,
             } as u64)
         };
         until.iter().map(count).collect()
     }
 
-    /// Puts the links back from the last on, until the switches with endpoints hang together.
+    /// Restores the links from the last on, until the switches with endpoints are connected.
     fn links_to_disconnect(&self) -> usize {
-        let Intact { t, is_edge, planes, .. } = self.intact;
-        let mut parts = Parts::new(is_edge.len());
+        let IntactNetwork { t, is_edge, planes, .. } = self.intact;
+        let mut parts = DisjointSets::new(is_edge.len());
         let mut has_edge = is_edge.clone();
         let mut groups = is_edge.iter().filter(|&&e| e).count();
         for (i, &l) in self.order.iter().enumerate().rev() {
@@ -389,10 +400,11 @@ impl Sample<'_> {
         0
     }
 
-    /// Puts the switches back from the last on; the fewest removed at which some hang apart.
+    /// Restores the switches from the last on. Returns the fewest removed at which some are
+    /// disconnected.
     fn switches_to_disconnect(&self) -> usize {
-        let Intact { t, is_edge, .. } = self.intact;
-        let mut parts = Parts::new(is_edge.len());
+        let IntactNetwork { t, is_edge, .. } = self.intact;
+        let mut parts = DisjointSets::new(is_edge.len());
         let mut has_edge = is_edge.clone();
         let mut back = vec![false; is_edge.len()];
         let mut of_plane = vec![false; usize::from(t.planes())];
@@ -414,8 +426,8 @@ impl Sample<'_> {
         first
     }
 
-    /// The distances with the first `removed` of the order removed.
-    fn lengths(&self, removed: usize) -> Result<Option<Lengths>, Stop> {
+    /// The distances with the first `removed` items of the order removed.
+    fn lengths(&self, removed: usize) -> Result<Option<DistanceSums>, Stop> {
         let (t, is_edge) = (self.intact.t, &self.intact.is_edge);
         let mut gone = vec![false; is_edge.len()];
         let ends = |l: u32| {
@@ -423,10 +435,10 @@ impl Sample<'_> {
             (link.a.switch, link.b.switch)
         };
         let graph = match self.intact.remove {
-            Remove::Links => {
+            RemovedKind::Links => {
                 Graph::new(is_edge.len(), self.order[removed..].iter().map(|&l| Some(ends(l))))
             }
-            Remove::Switches => {
+            RemovedKind::Switches => {
                 for &v in &self.order[..removed] {
                     gone[v as usize] = true;
                 }
@@ -443,8 +455,8 @@ impl Sample<'_> {
     fn known(
         &self,
         removed: usize,
-        known: &mut BTreeMap<usize, Option<Lengths>>,
-    ) -> Result<Option<Lengths>, Stop> {
+        known: &mut BTreeMap<usize, Option<DistanceSums>>,
+    ) -> Result<Option<DistanceSums>, Stop> {
         if let Some(lengths) = known.get(&removed) {
             return Ok(*lengths);
         }
@@ -456,12 +468,12 @@ impl Sample<'_> {
     /// Bisection between nothing removed and the disconnected network.
     fn bisected(
         &self,
-        end: Until,
+        end: EndCriterion,
         disconnected: usize,
-        known: &mut BTreeMap<usize, Option<Lengths>>,
+        known: &mut BTreeMap<usize, Option<DistanceSums>>,
     ) -> Result<usize, Stop> {
         let (mut holds, mut over) = (0, disconnected);
-        // what was looked at for another end narrows this one down
+        // results for another end narrow the interval
         for (&removed, &lengths) in known.iter() {
             if self.intact.is_over(end, lengths) {
                 over = over.min(removed);
@@ -480,12 +492,12 @@ impl Sample<'_> {
         Ok(over)
     }
 
-    /// The first of all numbers removed.
+    /// Finds the end by trying every number of removed items from the first on.
     fn scanned(
         &self,
-        end: Until,
+        end: EndCriterion,
         disconnected: usize,
-        known: &mut BTreeMap<usize, Option<Lengths>>,
+        known: &mut BTreeMap<usize, Option<DistanceSums>>,
     ) -> Result<usize, Stop> {
         for removed in 1..disconnected {
             if self.intact.is_over(end, self.known(removed, known)?) {
@@ -496,8 +508,9 @@ impl Sample<'_> {
     }
 }
 
-/// Joins the parts of `a` and `b`; 1 if both had switches with endpoints, which are one group less.
-fn join(parts: &mut Parts, has_edge: &mut [bool], a: SwitchId, b: SwitchId) -> usize {
+/// Joins the parts of `a` and `b`. Returns 1 if both had switches with endpoints, which are then
+/// one group less.
+fn join(parts: &mut DisjointSets, has_edge: &mut [bool], a: SwitchId, b: SwitchId) -> usize {
     let Some((root, joined)) = parts.join(a.0, b.0) else { return 0 };
     let both = has_edge[root as usize] && has_edge[joined as usize];
     has_edge[root as usize] |= has_edge[joined as usize];

@@ -1,4 +1,4 @@
-//! Resilience against removal one by one, and networks whose ends are known.
+//! Compares resilience with removal one by one, and with networks whose ends are known.
 
 use super::tests::{built, network};
 use super::*;
@@ -6,8 +6,8 @@ use base::Stop;
 use base::seed::Stream;
 use base::{Quiet, SwitchId};
 
-fn rules(remove: Remove, samples: u32) -> ResilienceRules {
-    let until = vec![Until::Disconnected, Until::Diameter, Until::Mean];
+fn rules(remove: RemovedKind, samples: u32) -> ResilienceRules {
+    let until = vec![EndCriterion::Disconnected, EndCriterion::Diameter, EndCriterion::Mean];
     ResilienceRules { remove, until, samples, seed: 5 }
 }
 
@@ -17,17 +17,17 @@ fn removed(t: &Topology, rules: &ResilienceRules) -> Vec<Vec<u64>> {
 }
 
 /// Removes one after the other, and measures the whole network every time.
-fn slow(t: &Topology, remove: Remove, sample: u64) -> Vec<u64> {
+fn slow(t: &Topology, remove: RemovedKind, sample: u64) -> Vec<u64> {
     let intact = structure(t, &Quiet).expect("not interrupted");
-    let items = if remove == Remove::Links { t.links().len() } else { t.switches().len() };
+    let items = if remove == RemovedKind::Links { t.links().len() } else { t.switches().len() };
     let mut order: Vec<u32> = (0..items as u32).collect();
     Stream::new(5, "failures", sample).shuffle(&mut order);
     let mut first = vec![items as u64; 3];
     for count in (1..items).rev() {
         let gone = &order[..count];
         let (links, switches): (Vec<LinkId>, Vec<SwitchId>) = match remove {
-            Remove::Links => (gone.iter().map(|&l| LinkId(l)).collect(), Vec::new()),
-            Remove::Switches => (Vec::new(), gone.iter().map(|&v| SwitchId(v)).collect()),
+            RemovedKind::Links => (gone.iter().map(|&l| LinkId(l)).collect(), Vec::new()),
+            RemovedKind::Switches => (Vec::new(), gone.iter().map(|&v| SwitchId(v)).collect()),
         };
         let now = t.with_failures(&links, &switches).expect("known ids");
         let now = structure(&now, &Quiet).expect("not interrupted");
@@ -50,7 +50,7 @@ fn samples_agree_with_removal_one_by_one() {
         ["slim_fly:q=3,p=1", "torus:shape=4x4,p=2", "fat_tree:k=4,levels=2", "mesh:shape=3x4,p=1"]
     {
         let t = built(net);
-        for remove in [Remove::Links, Remove::Switches] {
+        for remove in [RemovedKind::Links, RemovedKind::Switches] {
             let found = removed(&t, &rules(remove, 12));
             for sample in 0..12 {
                 let here: Vec<u64> = found.iter().map(|end| end[sample]).collect();
@@ -64,12 +64,12 @@ fn samples_agree_with_removal_one_by_one() {
 fn rings_trees_and_complete_graphs_end_where_they_must() {
     let ring: Vec<(u32, u32)> = (0..12).map(|v| (v, (v + 1) % 12)).collect();
     // a chain of 12 has diameter 11 > 6 + 2 and mean 13/3 > 36/11 + 1
-    let links = removed(&network(12, &ring), &rules(Remove::Links, 40));
+    let links = removed(&network(12, &ring), &rules(RemovedKind::Links, 40));
     assert_eq!(links, [vec![2; 40], vec![1; 40], vec![1; 40]]);
-    let tree = removed(&network(12, &ring[..11]), &rules(Remove::Links, 40));
+    let tree = removed(&network(12, &ring[..11]), &rules(RemovedKind::Links, 40));
     assert_eq!(tree, [vec![1; 40], vec![1; 40], vec![1; 40]]);
     let complete: Vec<(u32, u32)> = (0..9).flat_map(|a| (0..a).map(move |b| (a, b))).collect();
-    let never = removed(&network(9, &complete), &rules(Remove::Switches, 40));
+    let never = removed(&network(9, &complete), &rules(RemovedKind::Switches, 40));
     assert_eq!(never, [vec![9; 40], vec![9; 40], vec![9; 40]]);
 }
 
@@ -87,7 +87,7 @@ fn statistics_are_their_formulae() {
     let interval = found.confidence_interval_95.expect("four samples");
     close(interval[0], 0.25 - half);
     close(interval[1], 0.25 + half);
-    // with 10 % (one) removed the sample that ends at one is over, with 5 % (none) all hold
+    // with 10 % (one) removed, the sample that ends at one has ended; with 5 % (none) no sample has
     assert_eq!(found.survival[..5], [1.0, 1.0, 0.75, 0.75, 0.5]);
     assert_eq!((found.all_hold, found.half_hold), (0.05, 0.25));
     assert_eq!(Survival::of(vec![3], 10).confidence_interval_95, None);
@@ -100,12 +100,15 @@ fn what_cannot_be_removed_from_is_refused() {
         Err(Stop::Refused(r)) => r.param,
         other => panic!("{other:?}"),
     };
-    assert_eq!(refused(&t, &rules(Remove::Links, 0)), "samples");
-    assert_eq!(refused(&t, &rules(Remove::Links, u32::MAX)), "samples");
-    assert_eq!(refused(&t, &ResilienceRules { until: vec![], ..rules(Remove::Links, 1) }), "until");
-    assert_eq!(refused(&network(3, &[(0, 1)]), &rules(Remove::Links, 1)), "network");
-    assert_eq!(refused(&network(1, &[]), &rules(Remove::Switches, 1)), "network");
-    assert_eq!(refused(&network(0, &[]), &rules(Remove::Links, 1)), "network");
+    assert_eq!(refused(&t, &rules(RemovedKind::Links, 0)), "samples");
+    assert_eq!(refused(&t, &rules(RemovedKind::Links, u32::MAX)), "samples");
+    assert_eq!(
+        refused(&t, &ResilienceRules { until: vec![], ..rules(RemovedKind::Links, 1) }),
+        "until"
+    );
+    assert_eq!(refused(&network(3, &[(0, 1)]), &rules(RemovedKind::Links, 1)), "network");
+    assert_eq!(refused(&network(1, &[]), &rules(RemovedKind::Switches, 1)), "network");
+    assert_eq!(refused(&network(0, &[]), &rules(RemovedKind::Links, 1)), "network");
 }
 
 #[test]
@@ -113,7 +116,7 @@ fn samples_do_not_depend_on_threads_or_on_each_other() {
     let t = built("slim_fly:q=5,p=1");
     let with = |threads, samples| {
         let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build();
-        pool.expect("a pool").install(|| removed(&t, &rules(Remove::Links, samples)))
+        pool.expect("a pool").install(|| removed(&t, &rules(RemovedKind::Links, samples)))
     };
     let many = with(3, 30);
     assert_eq!(with(1, 30), many);

@@ -2,7 +2,7 @@
 //!
 //! Source: Fiedler, "Algebraic connectivity of graphs", Czech. Math. J. 1973.
 
-use super::lanczos::{Operator, Ritz, extremes};
+use super::lanczos::{RitzValue, SymmetricOperator, extremes};
 use super::planes_of;
 use base::{Graph, Interrupted, Watch};
 use fabric::network::Topology;
@@ -17,29 +17,29 @@ use serde::Serialize;
 pub struct Spectrum {
     /// Largest eigenvalue of the adjacency matrix: the degree, where all switches have the same.
     pub adjacency_largest: f64,
-    /// Second largest, equal to the largest where the graph is not connected; none for a graph
-    /// of one switch.
+    /// Second largest eigenvalue, equal to the largest where the graph is not connected; none for a
+    /// graph of one switch.
     pub adjacency_second: Option<f64>,
-    /// Least.
+    /// Least eigenvalue of the adjacency matrix.
     pub adjacency_least: f64,
-    /// Largest less second largest.
+    /// Largest eigenvalue minus the second largest.
     pub spectral_gap: Option<f64>,
-    /// Second least eigenvalue of the Laplacian (degrees less adjacency); 0 where the graph is not
+    /// Second least eigenvalue of the Laplacian (degrees minus adjacency); 0 where the graph is not
     /// connected.
     pub algebraic_connectivity: Option<f64>,
     /// Each of these is no farther than this from an eigenvalue (the largest residual).
     pub error: f64,
 }
 
-/// The spectrum, `None` of a network without working switches.
+/// The spectrum, `None` for a network without working switches.
 ///
 /// Lanczos iterations with full reorthogonalisation to a residual of 1e-9 of the largest degree, on
 /// each connected part of each plane. O(steps * links + steps^2 * switches), where steps are at
-/// most 1500: tens for expanders, hundreds for large tori. Long rings and chains do not settle in
-/// so many, which `error` shows.
+/// most 1500: tens for expanders, hundreds for large tori. Long rings and chains do not converge
+/// within 1500 steps, which `error` shows.
 ///
 /// # Errors
-/// [`Interrupted`] when `watch` says so.
+/// [`Interrupted`] when `watch` asks to stop.
 pub fn spectrum(t: &Topology, watch: &dyn Watch) -> Result<Option<Spectrum>, Interrupted> {
     let working: Vec<u32> =
         (0..t.switches().len() as u32).filter(|&v| t.switches()[v as usize].up).collect();
@@ -54,14 +54,14 @@ pub fn spectrum(t: &Topology, watch: &dyn Watch) -> Result<Option<Spectrum>, Int
     Ok(least)
 }
 
-/// A connected part with its own numbering.
-pub(super) struct Part {
+/// A connected part of a graph, with its own numbering of switches.
+pub(super) struct ConnectedPart {
     offsets: Vec<u32>,
     targets: Vec<u32>,
 }
 
-impl Part {
-    /// The part of `graph` with the switches `members`, rising, which no link leaves.
+impl ConnectedPart {
+    /// The part of `graph` that consists of the switches `members`, rising, which no link leaves.
     pub(super) fn new(graph: &Graph, members: &[u32]) -> Self {
         let mut place = vec![u32::MAX; graph.switches()];
         for (i, &v) in members.iter().enumerate() {
@@ -114,13 +114,13 @@ impl Part {
         ends.map(|(v, w)| (x[v] - x[w as usize]).powi(2)).sum::<f64>() / 2.0
     }
 
-    /// The least eigenvalue of the Laplacian on the vectors orthogonal to `weight`; of one weight
-    /// everywhere, in a connected part, the algebraic connectivity. `None` for a single switch.
+    /// The least eigenvalue of the Laplacian on the vectors orthogonal to `weight`; for equal
+    /// weights in a connected part it is the algebraic connectivity. `None` for a single switch.
     pub(super) fn least_without(
         &self,
         weight: &[f64],
         watch: &dyn Watch,
-    ) -> Result<Option<Ritz>, Interrupted> {
+    ) -> Result<Option<RitzValue>, Interrupted> {
         let length = weight.iter().map(|w| w * w).sum::<f64>().sqrt();
         if self.size() < 2 || length == 0.0 {
             return Ok(None);
@@ -128,7 +128,8 @@ impl Part {
         let unit: Vec<f64> = weight.iter().map(|w| w / length).collect();
         let scale = 2.0 * self.degrees().1 as f64;
         let apply = |x: &[f64], y: &mut [f64]| self.laplacian(x, y);
-        let op = Operator { size: self.size(), apply: &apply, without: Some(&unit), scale };
+        let op =
+            SymmetricOperator { size: self.size(), apply: &apply, without: Some(&unit), scale };
         let [low, _] = extremes(&op, [1, 0], watch)?;
         Ok(low.first().copied())
     }
@@ -139,11 +140,11 @@ fn of_set(graph: &Graph, set: &[u32], watch: &dyn Watch) -> Result<Spectrum, Int
     let (mut tops, mut least, mut error) = (Vec::new(), f64::INFINITY, 0.0_f64);
     let mut connectivity = (parts.len() > 1).then_some(0.0);
     for members in &parts {
-        let part = Part::new(graph, members);
+        let part = ConnectedPart::new(graph, members);
         let (fewest, most) = part.degrees();
         let apply = |x: &[f64], y: &mut [f64]| part.adjacency(x, y);
         let scale = most as f64;
-        let op = Operator { size: part.size(), apply: &apply, without: None, scale };
+        let op = SymmetricOperator { size: part.size(), apply: &apply, without: None, scale };
         let [low, high] = extremes(&op, [1, 2], watch)?;
         let errors = low.iter().chain(&high).map(|r| r.error);
         error = errors.fold(error, f64::max);
@@ -153,7 +154,7 @@ fn of_set(graph: &Graph, set: &[u32], watch: &dyn Watch) -> Result<Spectrum, Int
             continue;
         }
         if fewest == most {
-            // of a matrix k - A the second least eigenvalue is k less the second largest of A
+            // the second least eigenvalue of a matrix k - A is k minus the second largest of A
             connectivity = Some(scale - high[0].value);
         } else if let Some(found) = part.least_without(&vec![1.0; part.size()], watch)? {
             connectivity = Some(found.value);

@@ -1,4 +1,4 @@
-//! The structure of a network as a measure: the sections asked for, in one record.
+//! The measure `structure`: the requested sections in one record.
 
 use super::bisection::bisection_with;
 use super::{
@@ -12,13 +12,13 @@ use fabric::size::{Measures, Size};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// Counts, distances, girth and the Moore bound of a network, with the sections asked for.
+/// Counts, distances, girth and the Moore bound of a network, with the requested sections.
 ///
-/// What the figures mean is in docs/structure.md.
+/// The figures are explained in docs/structure.md.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 #[allow(clippy::struct_excessive_bools)]
-pub struct Params {
+pub struct StructureParams {
     /// Numbers of minimal and almost minimal paths.
     pub paths: bool,
     /// Numbers of link-disjoint paths.
@@ -29,18 +29,18 @@ pub struct Params {
     pub spectrum: bool,
     /// Fewest links between two halves.
     pub bisection: bool,
-    /// Of disjoint paths: most hops, one or more bounds; the diameter and one more unless told.
+    /// Bounds of the hops of disjoint paths; by default the diameter and one more.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub hops: Option<Vec<u32>>,
-    /// Of disjoint paths: so many pairs are drawn where there are more.
+    /// Number of pairs for disjoint paths, drawn at random where there are more.
     pub pairs: u64,
-    /// Of the bisection: runs of the search.
+    /// Number of runs of the search for a bisection.
     pub starts: u32,
     /// Seed of the random draws.
     pub seed: u64,
 }
 
-impl Default for Params {
+impl Default for StructureParams {
     fn default() -> Self {
         Self {
             paths: false,
@@ -56,9 +56,9 @@ impl Default for Params {
     }
 }
 
-/// What the network is. A section that was not asked for is left out.
+/// The structure of a network. A section that was not requested is left out.
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
-pub struct Record {
+pub struct StructureRecord {
     /// Counts, distances, girth and the Moore bound.
     #[serde(flatten)]
     pub structure: Structure,
@@ -85,7 +85,7 @@ pub struct Record {
     pub bisection: Option<Bisection>,
 }
 
-impl Stage for Params {
+impl Stage for StructureParams {
     const NAME: &'static str = "structure";
     const COLUMNS: &'static [Metric] = &[
         Metric::new(
@@ -138,8 +138,8 @@ impl Stage for Params {
         ),
     ];
 
-    type On<'a> = &'a Topology;
-    type Record = Record;
+    type Input<'a> = &'a Topology;
+    type Record = StructureRecord;
 
     fn examples() -> Vec<Self> {
         let all = Self {
@@ -165,7 +165,7 @@ impl Stage for Params {
         })
     }
 
-    fn run(&self, on: &Topology, watch: &dyn Watch) -> Result<Record, Stop> {
+    fn run(&self, on: &Topology, watch: &dyn Watch) -> Result<StructureRecord, Stop> {
         let structure = structure(on, watch)?;
         let short = self.paths.then(|| short_paths(on, watch)).transpose()?;
         let (minimal_paths, almost_minimal_paths) =
@@ -174,7 +174,7 @@ impl Stage for Params {
         let channel_load = self.load.then(|| minimal_load(on, watch)).transpose()?;
         let unit = channel_load.as_ref().map(|load| &load.unit.by_channel[..]);
         let cut = || bisection_with(on, self.starts, self.seed, unit, watch);
-        Ok(Record {
+        Ok(StructureRecord {
             structure,
             recipe: on.recipe().to_string(),
             minimal_paths,

@@ -1,13 +1,13 @@
-//! Networks whose switches or planes are alike, of which one tells what all would.
+//! Symmetric networks: where switches or planes are equivalent, one is measured for all.
 
 use base::Graph;
 use fabric::Topology;
 
-/// The members of `edge` (the switches with endpoints) to search from, and how many each stands
-/// for.
+/// The members of `edge` (the switches with endpoints) to search from, and the number of switches
+/// that each stands for.
 ///
-/// One stands for all when all switches carry endpoints and the network's family declared that an
-/// automorphism takes any switch to any other. O(1) in that case.
+/// One stands for all when all switches carry endpoints and the network's family declares that an
+/// automorphism maps any switch to any other. O(1) in that case.
 pub(super) fn sources(t: &Topology, edge: &[u32]) -> (Vec<u32>, u64) {
     if edge.len() > 1 && edge.len() == t.switches().len() && t.is_vertex_transitive() {
         (edge[..1].to_vec(), edge.len() as u64)
@@ -16,7 +16,8 @@ pub(super) fn sources(t: &Topology, edge: &[u32]) -> (Vec<u32>, u64) {
     }
 }
 
-/// Whether two planes, as the switches of each, rising, have the same rows of neighbours. O(links).
+/// Whether two planes, given as rising lists of switches, have the same rows of neighbours.
+/// O(links).
 pub(super) fn alike(graph: &Graph, one: &[u32], other: &[u32]) -> bool {
     let (Some(&first), Some(&second)) = (one.first(), other.first()) else { return false };
     let shift = second.wrapping_sub(first);
@@ -33,28 +34,28 @@ pub(super) fn alike(graph: &Graph, one: &[u32], other: &[u32]) -> bool {
     one.len() == other.len() && one.iter().zip(other).all(apart) && one.iter().zip(other).all(same)
 }
 
-/// The step that each channel takes in a group of translations, row by row of `members` (which no
-/// link leaves), where every switch has the same steps: the graph is then a Cayley graph, and each
-/// translation an automorphism of it.
+/// The step of each channel in a group of translations, row by row of `members` (which no link
+/// leaves), where every switch has the same steps. The graph is then a Cayley graph, and each
+/// translation is an automorphism of it.
 ///
-/// Source: Sabidussi, "On a class of fixed-point-free graphs", Proc. AMS 1958. Tried are the
-/// products of cycles that the coordinates name, the bits of the number, and the number itself;
-/// nothing is taken on trust. O(links * coordinates).
+/// Source: Sabidussi, "On a class of fixed-point-free graphs", Proc. AMS 1958. The groups tried are
+/// the products of cycles that the coordinates name, the bits of the number, and the number itself;
+/// each is verified. O(links * coordinates).
 pub(super) fn steps(t: &Topology, members: &[u32]) -> Option<Vec<u32>> {
     let labels =
         [by_coordinates(t, members), by_bits(members.len()), Some(by_number(members.len()))];
     labels.iter().flatten().find_map(|labels| labels.steps(t.graph(), members))
 }
 
-/// A place in a product of cycles for each switch.
-struct Labels {
+/// The place of each switch in a product of cycles.
+struct CycleLabels {
     /// The length of each cycle.
     shape: Vec<u32>,
-    /// The places, one coordinate a cycle, switch after switch.
+    /// The places, one coordinate per cycle, switch after switch.
     digits: Vec<u32>,
 }
 
-fn by_coordinates(t: &Topology, members: &[u32]) -> Option<Labels> {
+fn by_coordinates(t: &Topology, members: &[u32]) -> Option<CycleLabels> {
     let of = |v: &u32| &t.switches()[*v as usize].coordinates;
     let all = of(members.first()?).len();
     if members.iter().any(|v| of(v).len() != all) {
@@ -81,20 +82,20 @@ fn by_coordinates(t: &Topology, members: &[u32]) -> Option<Labels> {
             return None;
         }
     }
-    Some(Labels { digits: members.iter().flat_map(place).collect(), shape })
+    Some(CycleLabels { digits: members.iter().flat_map(place).collect(), shape })
 }
 
-fn by_bits(size: usize) -> Option<Labels> {
+fn by_bits(size: usize) -> Option<CycleLabels> {
     let bits = size.is_power_of_two().then(|| size.trailing_zeros())?;
     let digits = (0..size as u32).flat_map(|i| (0..bits).map(move |bit| i >> bit & 1)).collect();
-    Some(Labels { shape: vec![2; bits as usize], digits })
+    Some(CycleLabels { shape: vec![2; bits as usize], digits })
 }
 
-fn by_number(size: usize) -> Labels {
-    Labels { shape: vec![size as u32], digits: (0..size as u32).collect() }
+fn by_number(size: usize) -> CycleLabels {
+    CycleLabels { shape: vec![size as u32], digits: (0..size as u32).collect() }
 }
 
-impl Labels {
+impl CycleLabels {
     /// The steps of all channels, `None` where two switches have different ones.
     fn steps(&self, graph: &Graph, members: &[u32]) -> Option<Vec<u32>> {
         let first = *members.first()?;

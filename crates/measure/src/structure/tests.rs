@@ -1,4 +1,4 @@
-//! Structure against formulae and against slow, independent code.
+//! Compares structure with formulae and with slow, independent code.
 
 use super::*;
 use base::{Graph, Quiet, SwitchId};
@@ -94,8 +94,8 @@ fn hoffman_singleton_meets_the_moore_bound_with_one_path_a_pair() {
     assert_eq!((paths.pairs, paths.min, paths.max), (50 * 49, 1, 1));
 }
 
-/// q = 1 mod 4: X and X' part the non-zero elements, so every pair has one minimal path but those
-/// inside a column that are not adjacent; these have (q - 1) / 4.
+/// For q = 1 mod 4, X and X' partition the non-zero elements, so every pair has one minimal path,
+/// except those inside a column that are not adjacent; these have (q - 1) / 4.
 #[test]
 fn slim_fly_path_counts_are_their_formula() {
     for q in [9_u64, 13, 17, 25] {
@@ -248,7 +248,7 @@ fn the_second_sweep_measures_switches_without_endpoints() {
     assert_eq!(s.mean_distance_all_switches, (4 * 2 + 12 * 2, 20));
 }
 
-/// Girth by taking every link away in turn and searching for another way between its ends.
+/// Computes the girth: removes every link in turn and searches for another path between its ends.
 fn slow_girth(n: u32, links: &[(u32, u32)]) -> Option<u32> {
     (0..links.len())
         .filter_map(|l| {

@@ -1,17 +1,17 @@
-//! Disjoint sets: which switches hang together as links are added.
+//! Disjoint sets: which switches are connected as links are added.
 //!
 //! Source: Tarjan & van Leeuwen, "Worst-case analysis of set union algorithms", J. ACM 1984 (union
 //! by size, path halving).
 
 /// A partition of `0..n` whose parts can be joined.
-pub(super) struct Parts {
-    /// The parent of a member; of a root, the root itself.
+pub(super) struct DisjointSets {
+    /// The parent of each member; a root is its own parent.
     parent: Vec<u32>,
     size: Vec<u32>,
 }
 
-impl Parts {
-    /// Every member alone.
+impl DisjointSets {
+    /// A partition with every member alone.
     pub(super) fn new(members: usize) -> Self {
         Self { parent: (0..members as u32).collect(), size: vec![1; members] }
     }
@@ -27,13 +27,14 @@ impl Parts {
         v
     }
 
-    /// Members of the part of `v`.
+    /// The number of members of the part of `v`.
     pub(super) fn size(&mut self, v: u32) -> u64 {
         let root = self.root(v);
         self.size[root as usize].into()
     }
 
-    /// Makes one part of those of `a` and `b`; the root that is none any more, if they were two.
+    /// Joins the parts of `a` and `b`. If they were two, returns the root of the joined part and
+    /// the one that is no root any more.
     pub(super) fn join(&mut self, a: u32, b: u32) -> Option<(u32, u32)> {
         let (mut a, mut b) = (self.root(a), self.root(b));
         if a == b {

@@ -1,36 +1,39 @@
-//! What the trees of next hops leave to be chosen, kept while routes are chosen again and again.
+//! A cache of next-hop trees, with the switches that have a choice apart from those that have none.
+//! Engines use it again and again while they choose routes.
 
-use super::trees::MinimalTree;
+use super::trees::NextHopTree;
 use base::{ChannelId, SwitchId};
 use fabric::network::Topology;
 
-/// A switch whose next hop towards a destination no choice changes.
-pub(super) struct Settled {
+/// A switch with a single next hop towards a destination, which no choice elsewhere affects.
+pub(super) struct SettledSwitch {
     /// The switch.
     pub(super) switch: u32,
     /// Its only next hop.
     pub(super) channel: ChannelId,
-    /// The port of that.
+    /// The port of that channel.
     pub(super) port: u16,
-    /// Endpoints whose routes it forwards: its own and those of settled switches behind it.
+    /// The number of endpoints whose routes it forwards: its own and those of settled switches
+    /// behind it.
     pub(super) carried: u32,
 }
 
-/// The next hops towards one switch, those without alternative apart.
+/// The next hops towards one destination switch, with the switches that have no choice apart.
 #[derive(Default)]
-pub(super) struct Choices {
-    /// Switches with one next hop to which none with several leads: what is chosen anywhere
-    /// changes neither their hop nor what they forward.
-    pub(super) settled: Vec<Settled>,
-    /// All others.
-    pub(super) open: MinimalTree,
-    /// By place in the order of `open`: endpoints of the switch and of the settled ones behind it.
+pub(super) struct HopChoices {
+    /// Switches with one next hop to which no switch with several next hops can forward. No choice
+    /// changes their next hop or the routes that they forward.
+    pub(super) settled: Vec<SettledSwitch>,
+    /// The tree of all other switches.
+    pub(super) open: NextHopTree,
+    /// For each switch in the order of `open`: its endpoints and those of the settled switches
+    /// behind it.
     pub(super) carried: Vec<u32>,
 }
 
-impl Choices {
-    /// Those of a tree. O(hops of the tree).
-    fn of(on: &Topology, tree: &MinimalTree, endpoints: &[u32]) -> Self {
+impl HopChoices {
+    /// Splits a tree. O(hops of the tree).
+    fn of(on: &Topology, tree: &NextHopTree, endpoints: &[u32]) -> Self {
         let mut behind = endpoints.to_vec();
         let mut open = vec![false; endpoints.len()];
         let mut settled = Vec::new();
@@ -40,7 +43,7 @@ impl Choices {
                 && !open[v as usize]
             {
                 let port = on.tail(channel).port;
-                settled.push(Settled { switch: v, channel, port, carried });
+                settled.push(SettledSwitch { switch: v, channel, port, carried });
                 behind[to as usize] += carried;
             } else {
                 open[v as usize] = true;
@@ -61,7 +64,7 @@ impl Choices {
         }
     }
 
-    /// Writes a port of each switch with a choice, in their order.
+    /// Writes one port for each switch with a choice, in their order.
     pub(super) fn write_open(&self, ports: &[u16], entries: &mut [u16]) {
         for (&v, &port) in self.open.order.iter().zip(ports) {
             entries[v as usize] = port;
@@ -70,65 +73,67 @@ impl Choices {
 
     fn bytes(&self) -> usize {
         let hops: usize = (0..self.open.order.len()).map(|i| self.open.hops(i).len()).sum();
-        self.settled.len() * size_of::<Settled>() + (self.carried.len() * 3 + hops * 2) * 4
+        self.settled.len() * size_of::<SettledSwitch>() + (self.carried.len() * 3 + hops * 2) * 4
     }
 }
 
-/// The part of the switches whose hop towards a switch can differ between its terminals where all
-/// shortest ways may be taken: the most of some destinations. O(arcs).
+/// The largest share of switches that have a choice of next hop towards one destination, over a
+/// sample of destinations and with all shortest paths allowed. O(arcs).
 pub(crate) fn open_share(on: &Topology) -> f64 {
     let edge = on.edge_switches();
     let endpoints = vec![0; on.switches().len()];
-    let mut tree = MinimalTree::default();
+    let mut tree = NextHopTree::default();
     let some = edge.iter().step_by(edge.len().div_ceil(4).max(1));
     let open = some.map(|&home| {
         tree.rebuild(on, SwitchId(home), None);
-        Choices::of(on, &tree, &endpoints).open.order.len()
+        HopChoices::of(on, &tree, &endpoints).open.order.len()
     });
     open.max().unwrap_or(0) as f64 / endpoints.len().max(1) as f64
 }
 
-/// The most memory that trees are kept in; further ones are built whenever they are needed.
+/// The memory for cached trees, in bytes. Trees beyond it are built again whenever they are needed.
 pub(crate) const MOST_BYTES: usize = 256 << 20;
 
-/// The trees that `ways` makes, one a destination switch, each built when it is first needed.
-pub(super) struct Forest<'a, W> {
+/// The next-hop trees that `build` makes, one per destination switch, each built when it is first
+/// needed.
+pub(super) struct TreeCache<'a, W> {
     on: &'a Topology,
-    ways: W,
+    build: W,
     endpoints: Vec<u32>,
-    kept: Vec<Option<Choices>>,
+    kept: Vec<Option<HopChoices>>,
     bytes_left: usize,
-    /// Scratch, and the last one for which there was no room.
-    tree: MinimalTree,
-    last: Choices,
+    /// Scratch, and the last tree for which there was no room in the cache.
+    tree: NextHopTree,
+    last: HopChoices,
 }
 
-impl<'a, W: Fn(&mut MinimalTree, SwitchId)> Forest<'a, W> {
-    /// A forest of trees that `ways` builds, with `endpoints` by switch.
-    pub(super) fn new(on: &'a Topology, endpoints: Vec<u32>, ways: W) -> Self {
+impl<'a, W: Fn(&mut NextHopTree, SwitchId)> TreeCache<'a, W> {
+    /// An empty cache of trees that `build` makes; `endpoints` has the working endpoints per
+    /// switch.
+    pub(super) fn new(on: &'a Topology, endpoints: Vec<u32>, build: W) -> Self {
         let kept = endpoints.iter().map(|_| None).collect();
         let (tree, last) = Default::default();
-        Self { on, ways, endpoints, kept, bytes_left: MOST_BYTES, tree, last }
+        Self { on, build, endpoints, kept, bytes_left: MOST_BYTES, tree, last }
     }
 
-    /// What is to be chosen towards switch `to`.
-    pub(super) fn towards(&mut self, to: SwitchId) -> &Choices {
+    /// The next hops to choose from towards switch `to`.
+    pub(super) fn towards(&mut self, to: SwitchId) -> &HopChoices {
         let slot = &mut self.kept[to.ix()];
         if slot.is_none() {
-            (self.ways)(&mut self.tree, to);
-            let made = Choices::of(self.on, &self.tree, &self.endpoints);
-            let Some(left) = self.bytes_left.checked_sub(made.bytes()) else {
-                self.last = made;
+            (self.build)(&mut self.tree, to);
+            let choices = HopChoices::of(self.on, &self.tree, &self.endpoints);
+            let Some(left) = self.bytes_left.checked_sub(choices.bytes()) else {
+                self.last = choices;
                 return &self.last;
             };
             self.bytes_left = left;
-            *slot = Some(made);
+            *slot = Some(choices);
         }
         slot.as_ref().unwrap_or(&self.last)
     }
 }
 
-/// The working terminals, in runs of those that follow one another on one switch.
+/// The working terminals, grouped into runs of consecutive terminals on the same switch.
 pub(super) fn runs(on: &Topology) -> Vec<(SwitchId, Vec<usize>)> {
     let mut all: Vec<(SwitchId, Vec<usize>)> = Vec::new();
     for (t, terminal) in on.terminals().iter().enumerate() {

@@ -1,24 +1,24 @@
-//! Lanes that no packet tells apart, in classes: in a proof one of each class stands for all.
+//! Classes of lanes that no packet distinguishes: in a proof one lane of each class stands for all.
 //!
-//! Candidates offer runs of lanes. Lanes between whose numbers no run begins or ends are offered
-//! together or not at all, so that each of them waits for the same lanes and is waited for by the
-//! same: a circle over lanes is one over their classes, and one over classes is a circle over any
-//! lanes of these.
+//! Candidates offer runs of consecutive lanes. Lanes between which no run begins or ends are
+//! offered together or not at all. So they wait for the same lanes, and the same lanes wait for
+//! them: a dependency cycle over lanes is a cycle over their classes, and a cycle over classes is a
+//! cycle over any of their lanes.
 
 use fabric::tables::candidates::Candidate;
 use fabric::turns::LaneGraph;
 use std::ops::Range;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
-/// No class begins at a lane.
+/// The mark of a lane at which no class begins.
 const INSIDE: u16 = u16::MAX;
 
-/// Where runs of lanes begin and end, a bit for each number of a lane. Several threads may add.
+/// The lanes at which runs begin or end, one bit per lane number. Several threads may add to it.
 #[derive(Debug, Default)]
-pub(super) struct Cuts([AtomicU64; 4]);
+pub(super) struct LaneCuts([AtomicU64; 4]);
 
-impl Cuts {
-    /// Where the lanes of a candidate begin and end.
+impl LaneCuts {
+    /// Adds the begin and the end of the lanes of a candidate.
     pub(super) fn add(&self, candidate: &Candidate) {
         let Range { start, end } = candidate.lanes();
         for lane in [start, end] {
@@ -29,24 +29,24 @@ impl Cuts {
         }
     }
 
-    /// Whether a run begins or ends there.
+    /// Whether a run begins or ends at a lane.
     fn has(&self, lane: u8) -> bool {
         self.0[usize::from(lane) / 64].load(Relaxed) & 1 << (lane % 64) != 0
     }
 }
 
-/// Lanes in classes, each of lanes that follow one another.
+/// A partition of the lanes into classes of consecutive lanes.
 #[derive(Debug)]
-pub(super) struct Alike {
-    /// By lane, and one more: the class that begins there, or [`INSIDE`].
+pub(super) struct LanePartition {
+    /// For each lane, and one more: the class that begins there, or [`INSIDE`].
     begins: Vec<u16>,
-    /// By class, its lanes.
+    /// The lanes of each class.
     classes: Vec<Range<u8>>,
 }
 
-impl Alike {
-    /// The classes of so many lanes that these cuts leave; at least one lane.
-    pub(super) fn of(lanes: u8, cuts: &Cuts) -> Self {
+impl LanePartition {
+    /// The classes of `lanes` lanes between these cuts. There must be at least one lane.
+    pub(super) fn of(lanes: u8, cuts: &LaneCuts) -> Self {
         let (mut begins, mut classes, mut first) = (vec![0], Vec::new(), 0);
         for lane in 1..=lanes {
             let is_cut = lane == lanes || cuts.has(lane);
@@ -59,12 +59,12 @@ impl Alike {
         Self { begins, classes }
     }
 
-    /// How many there are.
+    /// The number of classes.
     pub(super) fn count(&self) -> usize {
         self.classes.len()
     }
 
-    /// The classes that a candidate offers; `None` where it offers a part of one.
+    /// The classes that a candidate offers; `None` where it offers a part of a class.
     pub(super) fn offered(&self, candidate: &Candidate) -> Option<Range<u8>> {
         let Range { start, end } = candidate.lanes();
         let at = |lane: u8| self.begins.get(usize::from(lane)).filter(|class| **class != INSIDE);
@@ -76,7 +76,7 @@ impl Alike {
         self.classes[usize::from(class)].start
     }
 
-    /// Of a number for every class of every channel, that of every lane of it.
+    /// Expands numbers by channel and class to numbers by channel and lane.
     pub(super) fn by_lane(&self, numbers: &[u32]) -> Vec<u32> {
         if self.count() + 1 == self.begins.len() {
             return numbers.to_vec();
@@ -90,7 +90,7 @@ impl Alike {
         all
     }
 
-    /// How many dependencies between lanes a graph of classes stands for.
+    /// The number of dependencies between lanes that a graph over classes stands for.
     pub(super) fn dependencies(&self, graph: &LaneGraph<'_>) -> u64 {
         let lanes = |class: u8| self.classes[usize::from(class)].len() as u64;
         let each = lanes(0);
@@ -114,19 +114,19 @@ mod tests {
 
     #[test]
     fn classes_end_where_some_run_does() {
-        let cuts = Cuts::default();
+        let cuts = LaneCuts::default();
         for (lane, width) in [(0, 2), (2, 3), (7, 93), (100, 155)] {
             cuts.add(&offers(lane, width));
         }
-        let alike = Alike::of(255, &cuts);
-        assert_eq!(alike.classes, [0..2, 2..5, 5..7, 7..100, 100..255]);
-        assert_eq!(alike.offered(&offers(2, 5)), Some(1..3));
-        assert_eq!(alike.offered(&offers(0, 255)), Some(0..5));
+        let classes = LanePartition::of(255, &cuts);
+        assert_eq!(classes.classes, [0..2, 2..5, 5..7, 7..100, 100..255]);
+        assert_eq!(classes.offered(&offers(2, 5)), Some(1..3));
+        assert_eq!(classes.offered(&offers(0, 255)), Some(0..5));
         for (lane, width) in [(1, 1), (2, 4), (3, 2)] {
-            assert_eq!(alike.offered(&offers(lane, width)), None);
+            assert_eq!(classes.offered(&offers(lane, width)), None);
         }
-        assert_eq!((0..5).map(|class| alike.first(class)).collect::<Vec<_>>(), [0, 2, 5, 7, 100]);
-        let few = Alike::of(4, &cuts);
+        assert_eq!((0..5).map(|class| classes.first(class)).collect::<Vec<_>>(), [0, 2, 5, 7, 100]);
+        let few = LanePartition::of(4, &cuts);
         assert_eq!(few.classes, [0..2, 2..4], "a run that ends beyond");
         assert_eq!(few.offered(&offers(2, 3)), None);
         assert_eq!(few.by_lane(&[7, 8, 9, 3]), [7, 7, 8, 8, 9, 9, 3, 3]);

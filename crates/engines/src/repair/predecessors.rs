@@ -1,18 +1,19 @@
-//! The switches whose route to one destination goes over another: a tree read backwards.
+//! The tree of next hops towards one destination, read backwards.
 
 use base::SwitchId;
 use fabric::network::Topology;
 
-/// For the table of one destination: the switches that forward to each switch.
+/// For the table of one destination, the switches that forward to each switch.
 #[derive(Debug, Default)]
-pub(super) struct Behind {
-    /// Those of switch `s` are `from[first[s]..first[s + 1]]`.
+pub(super) struct Predecessors {
+    /// The predecessors of switch `s` are `from[first[s]..first[s + 1]]`.
     first: Vec<u32>,
     from: Vec<SwitchId>,
 }
 
-impl Behind {
-    /// Reads the `entries` of all switches, over every cable that `on` has. O(switches).
+impl Predecessors {
+    /// Fills the lists from the `entries` of all switches, over every cable that `on` has.
+    /// O(switches).
     pub(super) fn resolve(&mut self, on: &Topology, entries: &[u16]) {
         let next = |s: usize| on.hop(SwitchId::from(s), entries[s]).map(|(_, next)| next.ix());
         self.first.clear();
@@ -25,7 +26,7 @@ impl Behind {
         }
         self.from.clear();
         self.from.resize(self.first[entries.len()] as usize, SwitchId(0));
-        // `first[s]` runs to its end here; afterwards all are moved back by one
+        // `first[s]` advances to the end of its list here; the rotation below moves all back by one
         for s in 0..entries.len() {
             if let Some(next) = next(s) {
                 self.from[self.first[next] as usize] = SwitchId::from(s);

@@ -1,23 +1,25 @@
-//! A spanning tree that goes as deep as it can.
+//! A depth-first spanning tree, as deep as it can be.
 //!
-//! Source: that depth first trees spread the load that has to go up and down over more switches
-//! than breadth first ones is from Sancho, Robles, Duato, "A new methodology to compute
-//! deadlock-free routing tables for irregular networks", CANPC 2000.
+//! Source: Sancho, Robles, Duato, "A new methodology to compute deadlock-free routing tables for
+//! irregular networks", CANPC 2000, which shows that depth-first trees spread up*/down* traffic
+//! over more switches than breadth-first trees do.
 
 use base::ChannelId;
 use fabric::network::Topology;
 
-/// A spanning tree of every connected part.
-pub(super) struct Spine {
-    /// By switch, when it was found: none of those before is below it.
+/// A depth-first spanning tree of every connected part of a network.
+pub(super) struct SpanningTree {
+    /// The order in which the search found each switch: no switch stands below one that was found
+    /// later.
     pub(super) rank: Vec<u32>,
-    /// The channels of the tree in both directions.
+    /// The channels of the tree, both directions of each link.
     pub(super) links: Vec<ChannelId>,
 }
 
-impl Spine {
-    /// From the first switch of every part on to the neighbour with the fewest neighbours left to
-    /// be found, the lowest port where there are several. O(switches * network radix).
+impl SpanningTree {
+    /// Builds the trees. The search starts at the first switch of every connected part and goes on
+    /// to the neighbour with the fewest neighbours not yet found, over the lowest port where there
+    /// are several. O(switches * network radix).
     pub(super) fn new(on: &Topology) -> Self {
         let graph = on.graph();
         let n = graph.switches();
