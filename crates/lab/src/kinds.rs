@@ -4,7 +4,7 @@
 use crate::registry::{describe, engines, families, simulators, stages};
 use base::part::Part;
 use engines::ask::OPENSM;
-use engines::lanes::Method;
+use engines::lanes::LaneMethod;
 use formats::trace::{self, Format};
 use formats::{communication, export, graph_file, mapping as mapping_file};
 use mapping::method::METHODS;
@@ -54,7 +54,7 @@ pub static KINDS: &[Kind] = &[
     Kind::new("engines", "engine", "routing engines", engines),
     Kind::new("opensm-engines", "opensm-engine", "routing engines of OpenSM", opensm),
     Kind::new("lane-methods", "lane-method", "how routes get their lanes", || {
-        words_of::<Method>("lane-method")
+        words_of::<LaneMethod>("lane-method")
     }),
     Kind::new("measures", "measure", "what is found out of a network or its routes", stages),
     Kind::new("simulators", "simulator", "simulators, by level", simulators),
