@@ -22,7 +22,7 @@ class Motif:
     least: dict[str, float]
     """How many times as fast it is to be as each MPI."""
     beside: str = ""
-    """The way of the MPI that the target is of; empty: the fastest."""
+    """The variant by the MPI that the target is about; empty: the fastest."""
     ranks: int = 2
     has_puts: bool = True
     """Whether it also goes by the MPI's puts, where they are asked for."""
@@ -47,13 +47,13 @@ MOTIFS = (
       for side, rounds in (("16", "400"), ("32", "80"), ("64", "20"))),
 )
 LIMIT_S = 40
-"""Each takes seconds; MPICH 4.0.2's one-sided ways were seen to take for ever."""
+"""Each takes seconds; MPICH 4.0.2's one-sided variants were seen not to end."""
 VADER = {"OMPI_MCA_btl_vader_single_copy_mechanism": "none"}
 """Open MPI 4.1.4's windows fail without it where processes may not read one another's memory."""
 
 
 def motifs(mpi: str, folder: str, options: Options) -> list[Row]:
-    """Each motif beside the MPI's ways: messages, puts, and for the tree its own reduction."""
+    """Each motif beside its variants by the MPI: messages, puts, and for the tree MPI_Reduce."""
     rows = []
     made = {name: build(mpi, [str(ROOT / f"runtime/motifs/{name}.c")], folder)
             for name in {motif.name for motif in MOTIFS}}
@@ -64,14 +64,14 @@ def motifs(mpi: str, folder: str, options: Options) -> list[Row]:
         puts = Runs()
         if motif.has_puts:
             puts = repeated(options, times,
-                            lambda motif=motif, words=words: ways(motif, [*words, "mpi"]))
-        runs = puts if puts.good else Runs([ways(motif, words) for _ in options.times(times)])
+                            lambda motif=motif, words=words: times_of(motif, [*words, "mpi"]))
+        runs = puts if puts.good else Runs([times_of(motif, words) for _ in options.times(times)])
         rows.append(row(mpi, motif, runs, puts))
     return rows
 
 
-def ways(motif: Motif, words: list[str]) -> dict[str, float]:
-    """Nanoseconds by way, of one run; ours is under the empty name."""
+def times_of(motif: Motif, words: list[str]) -> dict[str, float]:
+    """Nanoseconds of each variant in one run; ours is under the empty name."""
     found = {}
     for line in output(words, VADER, LIMIT_S).splitlines():
         said, figure = re.match(r"\w+ ([^:]*):", line), re.search(motif.form, line)
@@ -80,7 +80,7 @@ def ways(motif: Motif, words: list[str]) -> dict[str, float]:
         name = said[1] if said[1].startswith("by ") else ""
         found[name] = nanoseconds(motif, figure)
     if "" not in found or len(found) < 2:
-        raise Failed(f"{motif.name}: no two ways in what it printed")
+        raise Failed(f"{motif.name}: no two variants in what it printed")
     return found
 
 
@@ -98,7 +98,7 @@ def row(mpi: str, motif: Motif, runs: Runs, puts: Runs) -> Row:
     least = motif.least.get(mpi)
 
     def best(run: dict[str, float]) -> str:
-        """The way that is compared: of all but our own."""
+        """The variant that is compared, one of all but our own."""
         return motif.beside or min((name for name in run if name), key=lambda name: run[name])
 
     middle = sorted(runs.good, key=lambda run: run[best(run)] / run[""])[(len(runs.good) - 1) // 2]

@@ -68,15 +68,15 @@ class Nodes:
                 for rank in range(2)
             ]
             try:
-                told = [one.communicate(timeout=120) for one in started]
+                outputs = [one.communicate(timeout=120) for one in started]
             except subprocess.TimeoutExpired:
                 raise Failed("no end after 120 s") from None
             finally:
                 for one in started:
                     end(one)
         if any(one.returncode != 0 for one in started):
-            raise Failed(" ".join(err for _, err in told).strip()[-300:])
-        return rows_of(told[0][0])
+            raise Failed(" ".join(err for _, err in outputs).strip()[-300:])
+        return rows_of(outputs[0][0])
 
     def _inside(self, rank: int) -> list[str]:
         return ["ip", "netns", "exec", self.names[rank]] if self.names else []

@@ -135,7 +135,7 @@ def where_of(runs: Runs) -> str:
 
 def beside(mpi: str, name: str, runs: Runs, least: float | None, how: str = "",
            where: str = "") -> Row:
-    """A notified put beside one way of an MPI; without a figure where the MPI never got there.
+    """A notified put beside one variant by an MPI; without a figure where the MPI never got there.
     ``least`` None: as near or far as the run was."""
     what = f"notified put of 8 B{how}, beside {mpi}: {name}"
     if not runs.good:
@@ -309,9 +309,9 @@ def memory() -> list[Row]:
     if not test.exists():
         return [Row("runtime", "memory: skipped", None, "KiB", note="tests are not built")]
     ranks = 8
-    told = re.search(r"(\d+) KiB shared a rank; a window (\d+) bytes a node and (\d+) a rank",
+    found = re.search(r"(\d+) KiB shared a rank; a window (\d+) bytes a node and (\d+) a rank",
                      output([str(test), str(ranks)]))
-    shared_kib, tables, own = map(int, told.groups())
+    shared_kib, tables, own = map(int, found.groups())
     return [
         Row("runtime", f"shared memory of a rank beside windows, {ranks} ranks", shared_kib, "KiB",
             most=300),

@@ -72,12 +72,12 @@ def packets(options: Options) -> list[Row]:
 def _engines(options: Options) -> list[Row]:
     """Two threads, and two ranks of MPI, against one: links of 25 ns, 120 messages an endpoint."""
     net, settings = "slim_fly:q=13,p=9", {"link.latency_ns": 25}
-    ways = [("sequential", 1), ("threads", 2), ("optimistic", 1), ("optimistic", 2)]
-    ways += [("mpi", 2)] if _mpiexec() else []
-    took: dict[tuple[str, int], list[float]] = {way: [] for way in ways}
+    engines = [("sequential", 1), ("threads", 2), ("optimistic", 1), ("optimistic", 2)]
+    engines += [("mpi", 2)] if _mpiexec() else []
+    took: dict[tuple[str, int], list[float]] = {engine: [] for engine in engines}
     digests = set()
     for _ in options.times(5):
-        for sync, threads in ways:
+        for sync, threads in engines:
             given = {"messages": 120, "sync": sync}
             one = _found(options, net, given, settings, threads)
             took[sync, threads].append(one["wall_s"])
@@ -90,7 +90,7 @@ def _engines(options: Options) -> list[Row]:
         Row("packets", f"{net}, physical, {sync} on {threads} {of.get(sync, 'threads')}",
             median(took[sync, threads]), "s", base, "sequential, same run",
             least_ratio=least[sync] if threads > 1 else None)
-        for sync, threads in ways[1:]
+        for sync, threads in engines[1:]
     ]
 
 

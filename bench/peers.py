@@ -1,5 +1,5 @@
-"""The runtime beside MPIs: programs built and run, a peer that fails told from a runtime that does,
-and in which regime it was measured."""
+"""The runtime beside MPIs: programs built and run, failures of the peer apart from those of the
+runtime, and in which regime it was measured."""
 
 from __future__ import annotations
 
@@ -177,8 +177,8 @@ def middle(runs: Sequence[Figures], ours: str, theirs: str) -> tuple[dict[str, A
 
 
 def lost(runs: Sequence[Figures], name: str, *, ours: bool = False) -> str:
-    """How many hand-overs of a way came without their bytes; empty where none did. Broken where
-    it is a way of ours."""
+    """How many hand-overs of a variant came without their bytes; empty where none did. Broken where
+    it is a variant of ours."""
     rows = [run[f"lost: {name}"] for run in runs if f"lost: {name}" in run]
     count, of = sum(row["count"] for row in rows), sum(row["of"] for row in rows)
     if count and ours:

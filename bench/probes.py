@@ -65,13 +65,13 @@ def opensm(q: str, p: str, resweeps: str, timeout_s: str) -> dict:
     found: dict = {engine: {"sweep_cpu_s": []} for engine in ("dor", "dfsssp")}
     with contextlib.ExitStack() as running:
         managers = {}
-        for engine, told in found.items():
+        for engine, row in found.items():
             fabric = running.enter_context(flyloom.deploy.Ibsim(netlist))
             manager = flyloom.deploy.OpenSM(fabric, engine, extra_conf=quiet, timeout_s=limit_s)
             managers[engine] = running.enter_context(manager)
             first = _cpu_s_after_a_while(manager)
             if resweeps == "0":
-                told["sweep_cpu_s"].append(first)
+                row["sweep_cpu_s"].append(first)
         for _ in range(int(resweeps)):
             for engine, manager in managers.items():
                 before = _cpu_s_after_a_while(manager)
@@ -295,7 +295,7 @@ def throughput(net: str, traffic: str) -> dict:
 
 
 def structure_scipy(q: str, sources: str) -> dict:
-    """Distances from a sample of sources by scipy, by the quicker of its two ways."""
+    """Distances from a sample of sources by scipy, by the quicker of its two methods."""
     import numpy
     import scipy.sparse.csgraph as graphs
     from flyloom.inputs.networks import to_scipy
@@ -315,9 +315,9 @@ def structure_scipy(q: str, sources: str) -> dict:
                 distance[node] = distance[before[node]] + 1
 
     both = (dijkstra, breadth_first)
-    ways = {way.__name__: per_call_s(way, 0.0)[0] / len(sample) for way in both}
-    best = min(ways, key=ways.__getitem__)
-    return {"cpu_s_per_source": ways[best], "way": best, "ways": ways, "switches": switches}
+    cpu_s = {one.__name__: per_call_s(one, 0.0)[0] / len(sample) for one in both}
+    best = min(cpu_s, key=cpu_s.__getitem__)
+    return {"cpu_s_per_source": cpu_s[best], "method": best, "methods": cpu_s, "switches": switches}
 
 
 def ebb(q: str, p: str, patterns: str) -> dict:
@@ -366,9 +366,9 @@ def ebb_numpy(q: str, p: str, patterns: str) -> dict:
 
 
 def points(count: str, patterns: str, workers: str) -> dict:
-    """An experiment of so many short points, with so many patterns of traffic each, without drawing
-    its report: seconds of wall, and of CPU here and in the workers. The core has one thread a
-    worker, however many there are."""
+    """An experiment of ``count`` short points, with ``patterns`` patterns of traffic each, without
+    drawing its report: seconds of wall, and of CPU here and in the workers. The core has one thread
+    a worker, however many there are."""
     from flyloom import report
 
     os.environ["RAYON_NUM_THREADS"] = "1"
@@ -433,7 +433,7 @@ def flits(net: str, selection: str, cycles: str, threads: str) -> dict:
 
 
 def flits_once(net: str, selection: str, cycles: str) -> dict:
-    """One run of so many cycles."""
+    """One run of ``cycles`` cycles."""
     return _flits(flyloom.network(net), selection, int(cycles), 1)
 
 

@@ -65,8 +65,8 @@ def _largest(options: Options) -> list[Row]:
         found = [probe("route_engine", LARGEST, engine, layers, 0, timeout_s=600)
                  for _ in (options.times(3) if layers == 1 else range(1))]
         memory += [used.rss_mib for _, used in found]
-        told = f", {layers} layers" if layers > 1 else ""
-        rows.append(Row("routing", f"{engine}{told}, {LARGEST}",
+        suffix = f", {layers} layers" if layers > 1 else ""
+        rows.append(Row("routing", f"{engine}{suffix}, {LARGEST}",
                         median(one["cpu_s"] for one, _ in found), "s CPU", most=most,
                         note=f"lanes {found[0][0]['lanes']}, "
                              f"{max(used.rss_mib for _, used in found):.0f} MiB"))

@@ -166,7 +166,7 @@ def structure(options: Options) -> list[Row]:
     options.say(f"structure: scipy from {sources} sources")
     theirs = probe("structure_scipy", 64, sources)[0]
     baseline = theirs["cpu_s_per_source"] * theirs["switches"]
-    where = f"scipy ({theirs['way']}), {sources} of {theirs['switches']} sources, extrapolated"
+    where = f"scipy ({theirs['method']}), {sources} of {theirs['switches']} sources, extrapolated"
     wall = median(one["wall_s"] for one in found)
     whole_wall, rss = median(u.wall_s for u in whole), median(u.rss_mib for u in whole)
     return [
@@ -198,11 +198,11 @@ def peers(options: Options) -> list[Row]:
             if found.get("histogram", ours[0]["histogram"]) != ours[0]["histogram"]:
                 raise Broken(f"{library} counts other distances on {net}")
         best = min(theirs, key=theirs.__getitem__)
-        told = ", ".join(f"{library} {cpu_s:.3g} s" for library, cpu_s in theirs.items())
+        listed = ", ".join(f"{library} {cpu_s:.3g} s" for library, cpu_s in theirs.items())
         rows.append(
             Row("peers", f"all pairs on one core, {what}",
                 median(one["cpu_s"] for one in ours), "s CPU", theirs[best],
-                f"{best}, the quickest of {told} (networkx: 8 sources, extrapolated)",
+                f"{best}, the quickest of {listed} (networkx: 8 sources, extrapolated)",
                 least_ratio=5,
                 note=f"mean distance {ours[0]['mean']:.6f}"))
     return rows

@@ -85,7 +85,7 @@ def row(options: Options, recorded: Recorded, program: str, folder: str, loggp: 
 
 
 def notified(motif: Motif, words: list[str]) -> float:
-    """Nanoseconds of the first way that a run tells, which is the notified one, untouched."""
+    """Nanoseconds of the first variant that a run prints, which is the notified one, untouched."""
     said = re.search(motif.form, output(words, VADER, LIMIT_S), re.MULTILINE)
     if said is None:
         raise Broken(f"{motif.name}: no figure")
@@ -93,7 +93,7 @@ def notified(motif: Motif, words: list[str]) -> float:
 
 
 def record(recorded: Recorded, words: list[str], rounds: int, folder: str) -> str:
-    """The file of a run with so many rounds, as GOAL."""
+    """The file of a run with ``rounds`` rounds, as GOAL."""
     goal = str(Path(folder, f"{rounds}.goal"))
     kept = recorded.motif.words[:-1]
     output([*words, *kept, str(rounds)],

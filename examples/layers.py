@@ -4,7 +4,7 @@ import flyloom as fl
 
 
 def layered(network: fl.Topology, layers: int) -> tuple[int, float]:
-    """Data lanes that so many layers need, and mean link-disjoint paths of a pair of switches."""
+    """Data lanes that ``layers`` layers need; mean link-disjoint paths of a pair of switches."""
     routing = fl.route(network, "layered", layers=layers)
     if not fl.verify(routing).holds:
         raise SystemExit(f"{layers} layers: not proved")

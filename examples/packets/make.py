@@ -142,7 +142,7 @@ def rates(size: Size, solver: str) -> list[str]:
             rows += [{
                 **row, "label": f"{row['label']}, {planes} x {rate} GiB/s",
                 "sim.packet.link.rate_gbps": round(rate * GBPS_OF_GIB, 9),
-                # of the rate of all rails together
+                # the rate of all rails together
                 "sim.packet.background.intensity": round(part * planes, 4),
             } for part in size.intensities]
     return [*lines, *zipped(rows), "", "[sweep.grid]", seeds(size)]

@@ -103,10 +103,10 @@ def test_the_experiment_runs_and_another_version_is_computed_anew(installed, tmp
     assert sorted((row["switches"], row["engine"]) for row in rows) == [
         (13, "by_number"), (13, "dfsssp"), (16, "by_number"), (16, "dfsssp")]
     for row in rows:
-        assert 0 <= row["round_trips_same_way"] <= 1
+        assert 0 <= row["round_trips_same_path"] <= 1
         assert 0 < row["round_trips_mean_hops"] <= 2 * row["max_hops"]
     page = (tmp_path / "circulants/report.html").read_text()
-    assert "Whether packets come back the way they went" in page
+    assert "Whether packets return by the forward path" in page
     assert document(site, *words)["reused"] == 4
     text = (source / "pyproject.toml").read_text()
     try:

@@ -106,7 +106,7 @@ impl Family for Bdf {
         let order = u64::from(self.u) + 1;
         let n = points * order;
         let links = points * (order * order / 4) + adjacent / 2 * order;
-        // of a point two links away all but one switch are three hops away; of one linked to a
+        // all but one switch of a point two links away are three hops away; of one linked to a
         // quadric, or a quadric's, f(f(x)) is, where x is not linked to f(x): the others have a
         // common neighbour, which leads there in two
         let alone = !matches!(order / 2 % 4, 0 | 1);

@@ -139,7 +139,7 @@ mod tests {
 
     /// All 24 orders of four inputs can be joined to the outputs by paths without a common link.
     #[test]
-    fn four_inputs_can_be_rearranged_in_every_way() {
+    fn four_inputs_can_be_rearranged_to_every_permutation() {
         let t = built(2);
         let after = |stage: u32, switch: u32| {
             let links = t.links().iter().enumerate();

@@ -161,7 +161,7 @@ impl Family for Polarstar {
         let inside = points * (order * u64::from(supernode.degree()) / 2);
         let links = inside + quadrics * along_f + adjacent / 2 * order;
         let pairs = points * order * (points * order - 1);
-        // of the switches of a point two links apart all but one are three hops away
+        // all but one of the switches of a point two links apart are three hops away
         let three = apart * order * (order - 1) + (points - quadrics) * far;
         let mean = Claim::Exact(Ratio { num: 2 * pairs + three - 2 * links, den: pairs });
         let radix = self.q + 1 + supernode.degree();

@@ -93,7 +93,7 @@ fn truncation(values: &[f64]) -> usize {
         let x = value - origin;
         (sum, squares, count) = (sum + x, squares + x * x, count + 1.0);
         let spread = (squares - sum * sum / count).max(0.0) / (count * count);
-        // of equal ones the longest rest
+        // the longest rest, among equal ones
         if at + KEPT <= values.len() && spread <= best.0 {
             best = (spread, at);
         }

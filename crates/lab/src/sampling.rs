@@ -268,8 +268,8 @@ impl Sampling<'_> {
         {
             return false;
         }
-        let (tally, under_way) = (self.run.engine.tally(), self.run.engine.not_arrived());
-        classes.iter().zip(tally.classes.iter().zip(under_way)).any(|(c, (of, (flits, age)))| {
+        let (tally, in_flight) = (self.run.engine.tally(), self.run.engine.not_arrived());
+        classes.iter().zip(tally.classes.iter().zip(in_flight)).any(|(c, (of, (flits, age)))| {
             let mean = (of.latency + age) as f64 / (of.arrived + flits) as f64;
             counts(c) && c.latency_limit.is_some_and(|limit| mean > limit)
         })

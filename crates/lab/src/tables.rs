@@ -237,7 +237,7 @@ mod tests {
     }
 
     #[test]
-    fn parameters_of_families_and_engines_are_told_too() {
+    fn parameters_of_families_and_engines_are_listed_too() {
         for family in families::FAMILIES {
             for (key, _) in family.part.schema()["properties"].as_object().into_iter().flatten() {
                 let network =

@@ -9,7 +9,7 @@ use serde_json::{Map, Value};
 
 /// By how much hop-bytes may grow for less congestion, where nobody says it.
 pub const HOPS_LIMIT: f64 = 0.05;
-/// The same where tables are made for the mapping: its traffic then takes other paths anyway.
+/// The limit where tables are made for the mapping, whose traffic then takes other paths anyway.
 pub const HOPS_LIMIT_WITH_ROUTING: f64 = 0.3;
 
 /// The parameters of mappings. Those that are files for users have here what the files say.

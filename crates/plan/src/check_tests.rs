@@ -229,7 +229,7 @@ fn a_dead_switch_is_one_finding_with_all_that_goes_with_it() {
 }
 
 #[test]
-fn a_dead_endpoint_and_a_moved_one_are_told_apart() {
+fn a_dead_endpoint_and_a_moved_one_are_distinguished() {
     let mut room = slim_fly();
     room.dead.insert("host-0017".into());
     let (cable, end) = room.at("sf-0-1-0", 1);
@@ -479,7 +479,7 @@ proptest! {
 
     /// Whatever was done to the cables, doing what the findings say gives the plan again.
     #[test]
-    fn any_tangle_is_mended_by_the_moves(seed in any::<u64>(), k in 1_u64..40) {
+    fn any_tangle_is_repaired_by_the_moves(seed in any::<u64>(), k in 1_u64..40) {
         let mut room = slim_fly();
         let planned = jacks(&room);
         let mut draw = Stream::new(seed, "tangle", 0);

@@ -326,7 +326,7 @@ proptest! {
     /// Plugs in wrong ports while some cables are not due: the moves put right whatever is laid,
     /// and miss nothing that is not due.
     #[test]
-    fn wrong_cables_are_mended_and_later_ones_not_missed(seed in any::<u64>(), k in 1_u64..30) {
+    fn wrong_cables_are_corrected_and_later_ones_not_missed(seed in any::<u64>(), k in 1_u64..30) {
         let mut room = slim_fly();
         let mut draw = Stream::new(seed, "later", 0);
         let all = ids(&room.plan);

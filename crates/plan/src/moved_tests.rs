@@ -57,7 +57,7 @@ fn counts(check: &CableCheck) -> Vec<(Fault, u64)> {
 }
 
 /// Obeys all findings in order; the cables then must be the planned ones of all that is there.
-fn is_mended(room: &Room, check: &CableCheck) {
+fn is_repaired(room: &Room, check: &CableCheck) {
     let mut cables = jacks(room);
     for finding in &check.findings {
         obey(room, &mut cables, finding);
@@ -66,7 +66,7 @@ fn is_mended(room: &Room, check: &CableCheck) {
 }
 
 #[test]
-fn two_exchanged_switches_are_one_finding_whichever_way() {
+fn two_exchanged_switches_are_one_finding_in_either_order() {
     for (a, b) in [("sf-0-1-2", "sf-1-4-0"), ("sf-0-0-0", "sf-0-0-1"), ("sf-0-2-1", "sf-1-2-1")] {
         for with_endpoints in [false, true] {
             let mut room = slim_fly();
@@ -82,7 +82,7 @@ fn two_exchanged_switches_are_one_finding_whichever_way() {
             assert_eq!(f.repair, format!("exchange them{along}, or swap their names in the plan"));
             let states = check.switches.iter().filter(|s| **s == SwitchState::Moved).count();
             assert_eq!(states, 2);
-            is_mended(&room, &check);
+            is_repaired(&room, &check);
             room.guids = false;
             assert_eq!(counts(&room.check()), [(Fault::MovedSwitch, 1)], "by name alone");
         }
@@ -100,11 +100,11 @@ fn a_rotation_is_one_finding_and_two_are_two() {
         let check = room.check();
         assert_eq!(counts(&check), [(Fault::MovedSwitch, 1)], "{check}");
         assert_eq!(check.findings[0].moves.len(), k - 1);
-        is_mended(&room, &check);
+        is_repaired(&room, &check);
         room.exchange("sf-1-0-0", "sf-1-0-2", false);
         let check = room.check();
         assert_eq!(counts(&check), [(Fault::MovedSwitch, 2)], "{check}");
-        is_mended(&room, &check);
+        is_repaired(&room, &check);
     }
 }
 
@@ -123,7 +123,7 @@ fn a_switch_in_the_place_of_a_dead_one_is_moved_and_the_dead_one_missing() {
         assert!(moved.repair.ends_with("sf-0-1-2"), "{}", moved.repair);
         assert_eq!((check.lost, check.correct), (11, 364));
         room.dead.clear();
-        is_mended(&room, &check);
+        is_repaired(&room, &check);
     }
 }
 
@@ -149,7 +149,7 @@ fn further_faults_on_moved_switches_are_still_found() {
             (Fault::Degraded, 1),
         ];
         assert_eq!(counts(&check), expect, "{check}");
-        is_mended(&room, &check);
+        is_repaired(&room, &check);
     }
 }
 
@@ -351,7 +351,7 @@ fn mixture(net: &str, seed: u64, k: usize) -> Result<(), TestCaseError> {
     prop_assert_eq!(check.counts(), expect, "{} {}: {}", net, seed, check);
     // pulled cables are marked in the room, not taken out
     room.cables.retain(|(_, cable)| cable.up);
-    is_mended(&room, &check);
+    is_repaired(&room, &check);
     Ok(())
 }
 
@@ -367,7 +367,7 @@ proptest! {
 
     /// Whatever is done to cables and switches, the moves repair it.
     #[test]
-    fn tangles_with_exchanged_switches_are_mended(seed in any::<u64>(), k in 1_usize..40) {
+    fn tangles_with_exchanged_switches_are_repaired(seed in any::<u64>(), k in 1_usize..40) {
         let mut room = slim_fly();
         let mut draw = Stream::new(seed, "tangle", 1);
         let names = room.switch_names();
@@ -392,7 +392,7 @@ proptest! {
         }
         let seen = room.discovered();
         prop_assume!(seen.switches().len() == 50);
-        is_mended(&room, &room.check());
+        is_repaired(&room, &room.check());
     }
 }
 
@@ -424,7 +424,7 @@ fn a_hidden_fabric_is_recognised_by_its_cables() {
 }
 
 #[test]
-fn equally_good_ways_are_counted() {
+fn equally_good_placements_are_counted() {
     // switches in a ring, port 1 to the next and port 2 to the one before: five turns, no mirror
     let mut room = Room::of(built("torus:shape=5,p=1"));
     room.hide(1);

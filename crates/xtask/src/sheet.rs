@@ -185,7 +185,7 @@ mod tests {
     }
 
     #[test]
-    fn a_circle_ends() {
+    fn a_cycle_ends() {
         let rooms = BTreeMap::from([
             ("a".to_owned(), room_of("a.rs", "A.", &["b"])),
             ("b".to_owned(), room_of("b.rs", "B.", &["a"])),

@@ -1,1 +1,1 @@
-"""Circulant graphs for flyloom, an engine that routes by numbers, a measure of ways back."""
+"""Circulant graphs for flyloom, an engine that routes by numbers, a measure of return paths."""

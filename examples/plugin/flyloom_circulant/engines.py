@@ -25,17 +25,17 @@ def by_number(
     for row in neighbours:
         row.sort(reverse=descending)
     homes = network.attachments[:, 0].tolist()
-    ways = {home: ways_to(home, neighbours) for home in set(homes)}
+    next_hops = {home: minimal_hops(home, neighbours) for home in set(homes)}
     found = np.full((layers, network.switches, network.terminals), -1, np.int64)
     for terminal, home in enumerate(homes):
-        for switch, nearer in enumerate(ways[home]):
+        for switch, nearer in enumerate(next_hops[home]):
             for layer in range(layers if nearer else 0):
                 found[layer, switch, terminal] = nearer[layer % len(nearer)]
     return found
 
 
-def ways_to(home: int, neighbours: list[list[int]]) -> list[list[int]]:
-    """Of each switch the neighbours that are nearer to ``home``."""
+def minimal_hops(home: int, neighbours: list[list[int]]) -> list[list[int]]:
+    """For each switch the neighbours that are nearer to ``home``."""
     distance = {home: 0}
     reached = [home]
     for switch in reached:

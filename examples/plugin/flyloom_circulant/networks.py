@@ -9,7 +9,7 @@ import flyloom as fl
 
 @fl.topology(members=[{"n": n, "offsets": [1, n // 4]} for n in range(12, 65, 4)])
 def circulant(n: int, offsets: list[int]) -> list[tuple[int, int]]:
-    """Circulant graph: n switches on a circle, each linked to those so many places on.
+    """Circulant graph: n switches in a ring, each linked to those at these offsets.
 
     Parameters
     ----------

@@ -288,23 +288,23 @@ def end(
     as_json: bool,
 ) -> None:
     """Writes what a simulator found where that is asked for, and prints it."""
-    told = without_arrays(found) if level == "message" else found
+    shown = without_arrays(found) if level == "message" else found
     if output:
         write(level, found, output, source)
     if as_json:
-        print(json.dumps(told))
+        print(json.dumps(shown))
         return
-    SHOWN[level](told)
+    SHOWN[level](shown)
     if output:
         print(f"written to {output}")
 
 
 def without_arrays(found: dict[str, Any]) -> dict[str, Any]:
     """What messages took, without the columns of ranks, links and the path."""
-    told = {key: value for key, value in found.items() if key not in ("rank_finish_ns", "links")}
-    if path := told.pop("critical_path", None):
-        told["critical_path"] = {key: path[key] for key in ("parts_ns", "derivatives")}
-    return told
+    shown = {key: value for key, value in found.items() if key not in ("rank_finish_ns", "links")}
+    if path := shown.pop("critical_path", None):
+        shown["critical_path"] = {key: path[key] for key in ("parts_ns", "derivatives")}
+    return shown
 
 
 def write(
@@ -317,8 +317,8 @@ def write(
     from flyloom.support.files import write_whole
 
     if output.suffix == ".json":
-        told = without_arrays(found) if level == "message" else found
-        write_whole(output, json.dumps(told) + "\n")
+        shown = without_arrays(found) if level == "message" else found
+        write_whole(output, json.dumps(shown) + "\n")
         return
     if level == "message":
         write_picture(output, timeline.spec(found), "time-", lambda: timeline.page(found))

@@ -161,7 +161,7 @@ fn agrees(routing: &Routing, layer: usize, t: TerminalId, home: usize, row: &[u1
 }
 
 #[test]
-fn sssp_is_as_the_plain_way_finds_it() {
+fn sssp_is_as_the_plain_search_finds_it() {
     for on in networks() {
         for layers in [1, 2] {
             let routing = routed(&on, "sssp", layers as u32);
@@ -183,7 +183,7 @@ fn sssp_is_as_the_plain_way_finds_it() {
 }
 
 #[test]
-fn lash_is_as_the_plain_way_finds_it() {
+fn lash_is_as_the_plain_search_finds_it() {
     for on in networks() {
         for layers in [1, 2] {
             let routing = routed(&on, "lash", layers as u32);
@@ -214,7 +214,7 @@ fn lash_is_as_the_plain_way_finds_it() {
 }
 
 #[test]
-fn min_hop_is_as_the_plain_way_finds_it() {
+fn min_hop_is_as_the_plain_search_finds_it() {
     for on in networks() {
         let (n, layers) = (on.switches().len(), 3);
         let routing = routed(&on, "min_hop", layers);

@@ -189,7 +189,7 @@ fn four_routes_on_the_deployed_fat_tree_stay_perfectly_balanced() {
 }
 
 #[test]
-fn damaged_tables_are_told_apart() {
+fn damaged_tables_are_distinguished() {
     let on = built(4, &[(0, 1), (1, 2), (2, 3)], 1);
     let good = route(&on, "min_hop", 1);
     let spoil = |from: usize, to: usize, port: u16| {
@@ -276,7 +276,7 @@ fn lanes_may_change_en_route() {
 }
 
 #[test]
-fn clockwise_routes_of_a_ring_deadlock_in_one_circle() {
+fn clockwise_routes_of_a_ring_deadlock_in_one_cycle() {
     let ring = network("torus:shape=5,p=1");
     let plain = route(&ring, "min_hop", 1);
     let Some(Verdict::Fails(cycle)) =

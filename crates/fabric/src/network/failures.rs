@@ -13,7 +13,7 @@ use std::collections::BTreeSet;
 pub enum Part {
     /// Its number.
     Number(u32),
-    /// Of a switch its name; of links `SWITCH:SWITCH` (all cables between) or `SWITCH:PORT`.
+    /// The name of a switch; for links `SWITCH:SWITCH` (all cables between) or `SWITCH:PORT`.
     Words(String),
 }
 

@@ -32,7 +32,7 @@ impl Recipe {
 impl fmt::Display for Recipe {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(&self.family)?;
-        // `of` takes the rest of the text, so it comes last
+        // the parameter `of` takes the rest of the text, so it comes last
         let given = self.params.iter().filter(|(k, v)| !v.is_null() && *k != "of");
         let of = self.params.get_key_value("of").into_iter();
         for (i, (key, value)) in given.chain(of).enumerate() {

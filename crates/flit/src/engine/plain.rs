@@ -128,7 +128,7 @@ fn ask_crossbar<const N: usize, const W: usize, const M: usize>(
             let behind = (port as u16).wrapping_sub(unit.switch_out_turn[out]);
             let best = &mut scratch.outputs[out];
             *best = (u32::from(behind) << 16 | i as u32).min(*best);
-            // of 64 ports at most, this is the first word: the others are known to be 0
+            // the first word holds all ports where there are at most 64: the others are 0
             asked[out >> 6] |= 1 << (out & 63);
         }
     }

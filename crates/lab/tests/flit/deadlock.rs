@@ -28,13 +28,13 @@ fn any_channel_on_any_hop_locks_up() {
     for (load, seed) in [(0.6, 1), (0.8, 2), (1.0, 3)] {
         let of = ugal("any", load, seed);
         assert!(of.dependency_cycle.is_some(), "a proof of what locks up");
-        let circle = of.run(1, &Quiet).unwrap().point.deadlock.expect("a cycle");
-        assert!(circle.len() > 1, "{load}: {circle:?}");
+        let cycle = of.run(1, &Quiet).unwrap().point.deadlock.expect("a cycle");
+        assert!(cycle.len() > 1, "{load}: {cycle:?}");
         let place = |w: &Waiting| (w.router, w.port, w.lane);
-        let mut places: Vec<_> = circle.iter().map(place).collect();
+        let mut places: Vec<_> = cycle.iter().map(place).collect();
         places.sort_unstable();
         places.dedup();
-        assert_eq!(places.len(), circle.len(), "each once: {circle:?}");
+        assert_eq!(places.len(), cycle.len(), "each once: {cycle:?}");
     }
 }
 
@@ -84,14 +84,14 @@ fn every_kind_of_router_that_locks_up_is_seen_to() {
         let of = ring(keys);
         let mut engine = engine(of.setup(1)).unwrap();
         let mut cycles = 0;
-        let circle = loop {
+        let cycle = loop {
             engine.advance(500);
             cycles += 500;
             assert!(cycles < 100_000, "{keys}: still {}", engine.is_still());
-            let Some(circle) = engine.deadlock() else { continue };
-            break circle;
+            let Some(cycle) = engine.deadlock() else { continue };
+            break cycle;
         };
-        assert!(circle.len() > 1, "{keys}: {circle:?}");
+        assert!(cycle.len() > 1, "{keys}: {cycle:?}");
         // all five routers are part of the cycle: once the others have stopped, nothing moves any
         // more
         engine.advance(500);

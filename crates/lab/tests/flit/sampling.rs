@@ -22,7 +22,7 @@ fn started(of: &BookSim) -> Box<dyn Engine + '_> {
 }
 
 #[test]
-fn what_is_under_way_is_as_old_as_it_is() {
+fn what_is_in_flight_is_as_old_as_it_is() {
     for more in [
         "injection_rate = 0.6; include_queuing = 0;",
         "injection_rate = 0.9; include_queuing = 0; sw_allocator = separable_input_first;
@@ -47,7 +47,7 @@ fn what_is_under_way_is_as_old_as_it_is() {
 }
 
 #[test]
-fn flits_under_way_are_counted_one_by_one() {
+fn flits_in_flight_are_counted_one_by_one() {
     let of = simulation(config("packet_size = 5; injection_rate = 0.1; classes = 2;"));
     let mut engine = started(&of);
     for cycle in (7..1000).step_by(7) {
@@ -96,14 +96,14 @@ fn predicted(of: &BookSim, config: &Config) -> (u32, u32, SamplingEnd) {
         for (i, class) in config.classes.iter().enumerate() {
             let (now, start) = (stats[end as usize][i], stats[since as usize][i]);
             let [latency, packets, flits] = [0, 1, 2].map(|k| now[k] - start[k]);
-            let under_way = &all[end as usize][i][3..];
+            let in_flight = &all[end as usize][i][3..];
             let figures = [latency / packets, flits / f64::from(end - since)];
             let change = |k: usize| ((figures[k] - before[i][k]) / figures[k]).abs();
             let limits = |c: &Class| match warm {
                 None => [c.warmup_latency, c.warmup_accepted],
                 Some(_) => [c.stopping_latency, c.stopping_accepted],
             };
-            let mean = (latency + under_way[1]) / (packets + under_way[0]);
+            let mean = (latency + in_flight[1]) / (packets + in_flight[0]);
             is_above |= is_latency && class.latency_limit.is_some_and(|most| mean > most);
             let exceeds = |k: usize| limits(class)[k].is_some_and(|most| change(k) > most);
             moves |= is_latency && exceeds(0) || exceeds(1);

@@ -117,7 +117,7 @@ proptest! {
 }
 
 #[test]
-fn without_slack_a_ring_has_one_way() {
+fn without_slack_a_ring_has_one_path() {
     let on = network("ring:n=7,p=1");
     // two hops in one direction, five in the other
     for (slack, best) in [(0, 30.0), (2, 30.0), (3, 15.0)] {

@@ -269,7 +269,7 @@ fn pairs_share_a_switch() {
 }
 
 #[test]
-fn a_grid_that_folds_has_few_long_ways() {
+fn a_grid_that_folds_has_few_long_paths() {
     // 16 x 32 on a torus 8 x 8 x 8: both sides are cut, few edges leave their sheet
     let graph = stencil(&serde_json::json!({ "shape": [16, 32], "bytes": 1 }));
     let on = network("torus:shape=8x8x8,p=1");

@@ -301,7 +301,7 @@ fn several_rails_carry_a_message_together() {
 }
 
 #[test]
-fn without_a_way_a_run_is_refused() {
+fn without_a_path_a_run_is_refused() {
     let whole = network("torus:shape=4,p=1");
     let cut = whole.with_failures(&[LinkId(0), LinkId(2)], &[]).expect("two halves");
     let under = Under {

@@ -3,7 +3,7 @@
 use std::fmt;
 
 /// One broken rule. `line` 0 means the file as a whole.
-#[derive(Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct Finding {
     pub(super) path: String,
     pub(super) line: usize,

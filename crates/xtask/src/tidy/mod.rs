@@ -7,6 +7,7 @@ mod graph;
 mod names;
 mod rooms;
 mod text;
+mod words;
 
 use std::fmt::Write as _;
 use std::path::Path;
@@ -29,6 +30,7 @@ pub(crate) fn run(root: &Path) -> Result<String, String> {
     names.sort_unstable();
     let mut findings = Vec::new();
     let mut above_aim = Vec::new();
+    let mut refused = Vec::new();
     let mut count = 0;
     for name in names {
         let path = root.join(name);
@@ -46,12 +48,14 @@ pub(crate) fn run(root: &Path) -> Result<String, String> {
                 continue;
             };
             findings.extend(text::check(name, &body));
+            refused.push((name.to_owned(), words::uses(name, &body)));
             if text::is_code(name) && body.lines().count() > text::LINES_AIM {
                 above_aim.push(format!("{name} ({})", body.lines().count()));
             }
         }
     }
     let metadata = ["metadata", "--format-version", "1", "--no-deps"];
+    findings.extend(words::judged(&refused));
     findings.extend(floors::check(&output(root, &cargo(), &metadata)?)?);
     findings.extend(cycles::check(root)?);
     findings.extend(rooms::check(&Package::read(root)?));

@@ -463,7 +463,7 @@ fn ugal_of_the_variant_weighs_hops_or_adds_queues() {
 }
 
 #[test]
-fn shortest_ways_by_latency_take_the_nearest_predecessor() {
+fn shortest_paths_by_latency_take_the_nearest_predecessor() {
     // 0 - 1 - 3 and 0 - 2 - 3 have 4 cycles each; 2 is nearer to 0 and is settled first
     let neighbours = vec![
         vec![(1, 3), (2, 1)],
@@ -484,7 +484,7 @@ fn shortest_ways_by_latency_take_the_nearest_predecessor() {
         }
     };
     assert_eq!((next(0, 3), next(0, 1), next(3, 0), next(1, 2)), (2, 1, 1, 0));
-    // of routers as near, the lowest: two steps from 0 to 4 over 1, 2 or 3
+    // the lowest of routers as near: two steps from 0 to 4 over 1, 2 or 3
     let square = anynet(&[(0, 3), (0, 2), (0, 1), (1, 4), (2, 4), (3, 4)], 5, 1);
     let bench = Bench::new(square, "min", 1, false);
     let mut random = Fast::new(1, "test", 0);
