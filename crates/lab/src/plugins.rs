@@ -23,6 +23,8 @@ pub enum Kind {
     Method,
     /// A format that networks are written in.
     Export,
+    /// An application: a schedule for a number of ranks.
+    Application,
 }
 
 /// What a parameter holds, by its annotation in Python.

@@ -61,10 +61,17 @@ fn add_shared(own: &mut Value, shared: &Value) {
 }
 
 fn describe(kind: &str, name: &str, schema: &Value) -> Value {
+    let params = parameters(schema);
+    let doc = schema.get("description").cloned().unwrap_or_default();
+    json!({ "kind": kind, "name": name, "doc": doc, "params": params })
+}
+
+/// The parameters that a schema describes, as the rows of [`registry`] have them.
+pub fn parameters(schema: &Value) -> Vec<Value> {
     let required: Vec<&str> =
         schema["required"].as_array().into_iter().flatten().filter_map(Value::as_str).collect();
     let fields = schema["properties"].as_object();
-    let params: Vec<Value> = fields
+    fields
         .into_iter()
         .flatten()
         .map(|(field, s)| {
@@ -77,9 +84,7 @@ fn describe(kind: &str, name: &str, schema: &Value) -> Value {
                 "choices": choices_of(schema, s),
             })
         })
-        .collect();
-    let doc = schema.get("description").cloned().unwrap_or_default();
-    json!({ "kind": kind, "name": name, "doc": doc, "params": params })
+        .collect()
 }
 
 /// The words that a parameter may be, where it is one of some; empty where it is not.

@@ -2,6 +2,7 @@
 
 use crate::enter::{afford, enter, from_python, object, refuse, stopped, to_python};
 use crate::message::driven;
+use base::part::Part;
 use base::{Refusal, Stage};
 use formats::goal::{binary, text};
 use formats::{chakra, dumpi, liballprof};
@@ -10,7 +11,6 @@ use message::stage::Played;
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
 use serde_json::{Value, json};
-use traffic::workload::keys::Key;
 use traffic::workload::noise::{self, noisy};
 use traffic::workload::{Kind, Schedule, generators, make, merge};
 
@@ -209,8 +209,9 @@ pub fn workload_list(py: Python<'_>) -> PyResult<Bound<'_, PyAny>> {
     let rows: Vec<Value> = generators()
         .iter()
         .map(|one| {
-            let keys: Vec<Value> = one.keys().iter().map(shown).collect();
-            json!({ "name": one.name(), "kind": one.kind(), "doc": one.doc(), "keys": keys })
+            let part = one.part();
+            let keys = keys(&part);
+            json!({ "name": part.name, "kind": one.kind(), "doc": part.doc, "keys": keys })
         })
         .collect();
     to_python(py, &json!(rows))
@@ -292,17 +293,25 @@ pub fn dumpi_counts(
 /// The parameters of traces.
 #[pyfunction]
 pub fn trace_keys(py: Python<'_>) -> PyResult<Bound<'_, PyAny>> {
-    to_python(py, &json!(liballprof::keys().iter().map(shown).collect::<Vec<_>>()))
+    to_python(py, &json!(keys(&liballprof::PART)))
 }
 
 /// The parameters of noise.
 #[pyfunction]
 pub fn noise_keys(py: Python<'_>) -> PyResult<Bound<'_, PyAny>> {
-    to_python(py, &json!(noise::KEYS.iter().map(shown).collect::<Vec<_>>()))
+    to_python(py, &json!(keys(&noise::PART)))
 }
 
-fn shown(key: &Key) -> Value {
-    json!({ "name": key.name, "doc": key.doc, "default": key.default() })
+/// The parameters of a part: a default of null is none, and `none` one that is nothing.
+fn keys(part: &Part) -> Vec<Value> {
+    let mut all = lab::registry::parameters(&part.schema());
+    for one in &mut all {
+        if one["required"] == false && one["default"].is_null() {
+            one["default"] = "none".into();
+        }
+        one["doc"] = one["doc"].as_str().unwrap_or_default().replace('\n', " ").into();
+    }
+    all
 }
 
 /// Which algorithm of a collective operation is quickest, alone or over a network or tables: a row

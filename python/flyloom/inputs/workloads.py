@@ -9,7 +9,8 @@ from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import Any
 
-from flyloom._core import RefusalError, Workload, parse_inline, workload_list
+from flyloom._core import RefusalError, Workload, parse_inline
+from flyloom.inputs.applications import is_made
 from flyloom.support.progress import Progress
 from flyloom.support.reading import read_bytes, read_text, standing_in
 
@@ -30,11 +31,6 @@ def travelling_workloads(files: Mapping[str, bytes]) -> AbstractContextManager[N
 def travelled(name: object) -> bytes | None:
     """What was read elsewhere of the file of this name: :func:`travelling_workloads`."""
     return _travelled.get(name) if isinstance(name, str) else None
-
-
-def is_made(name: object) -> bool:
-    """Whether ``name`` is that of a schedule that can be made, and no file's."""
-    return name in {row["name"] for row in workload_list()}
 
 
 def named(

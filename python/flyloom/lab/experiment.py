@@ -14,16 +14,17 @@ import math
 import os
 import time
 from collections import deque
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from flyloom._core import FaultError, RefusalError, experiment_place
+from flyloom.inputs.applications import is_made, own_application, parameters
 from flyloom.inputs.communication import content_of, is_kind
-from flyloom.inputs.jobs import is_generator, job, names
+from flyloom.inputs.jobs import job, names
 from flyloom.inputs.rows import Read, Timed, digest_of, found_in
 from flyloom.inputs.traffic import is_name
-from flyloom.inputs.workloads import is_made, is_trace
+from flyloom.inputs.workloads import is_trace, named
 from flyloom.lab import executors, lines, measured, sources, store
 from flyloom.lab.expanded import expanded, parts_of
 from flyloom.lab.kept import content_digest, kept, key
@@ -388,19 +389,33 @@ class _Job:
         the point; a trace does as its schedule."""
         levels = point.get("sim", {})
         found = {}
-        named = levels.get("message", {}).get("workload")
-        if named is not None and not is_generator(named):
-            found[named] = self._schedule("sim.message.workload", named, _schedule_content)
+        message = levels.get("message", {})
+        one = message.get("workload")
+        if one is not None and not self._is_made("sim.message", one, message):
+            found[one] = self._schedule("sim.message.workload", one, _schedule_content)
         asked = levels.get("packet", {})
         read = _codes_content if asked.get("collectives") == "codes" else _schedule_content
         for one in names(asked.get("workload", ())):
-            if not is_generator(one):
+            if not self._is_made("sim.packet", one):
                 found[str(one)] = self._schedule("sim.packet.workload", str(one), read)
         graph = point.get("map", {}).get("graph")
         words = graph.split() if isinstance(graph, str) else []
         if words and not is_kind(graph) and not is_made(words[0]):
             found[graph] = self._schedule("map.graph", graph, content_of)
         return found
+
+    def _is_made(self, table: str, workload: Any, beside: Mapping[str, Any] | None = None) -> bool:
+        """Whether a workload is made by its name; the parameters of a user's application are
+        checked before anything runs."""
+        if (asked := named(workload, (beside or {}).get("workload_options"))) is None:
+            return False
+        if (part := own_application(asked[0])) is not None:
+            ranks = {} if beside is None else {"ranks": 1}
+            try:
+                parameters(part, {**ranks, **asked[1]})
+            except RefusalError as error:
+                raise RefusalError(f"{self.path}: {table}.workload: {error}") from None
+        return True
 
     def _schedule(self, place: str, named: str, read: Callable[[Path], bytes]) -> bytes:
         """The content of a file of a schedule or a graph, refused before anything runs."""

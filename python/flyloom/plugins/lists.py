@@ -7,7 +7,7 @@ from typing import Any
 
 from flyloom import _core
 from flyloom.plugins import found
-from flyloom.plugins.parts import KNOWN
+from flyloom.plugins.found import users
 
 
 def parts(kind: str) -> list[dict[str, Any]]:
@@ -21,20 +21,12 @@ def chosen(kind: str) -> list[dict[str, Any]]:
     return [*(row for row in _core.choices() if row["kind"] == kind), *users(own)]
 
 
-def users(kind: str) -> list[dict[str, Any]]:
-    """Users' parts of a kind, with their parameters."""
-    found.load_named(None)
-    return [part.row for part in KNOWN.values() if part.kind == kind]
-
-
 def workloads() -> list[dict[str, Any]]:
     """Collectives and applications, with their parameters."""
     return [
-        {"kind": row["kind"], "name": row["name"], "doc": row["doc"],
-         "params": [{"name": key["name"], "required": key["default"] is None,
-                     "default": key["default"], "doc": key["doc"]} for key in row["keys"]]}
+        {"kind": row["kind"], "name": row["name"], "doc": row["doc"], "params": row["keys"]}
         for row in _core.workload_list()
-    ]
+    ] + users("application")
 
 
 def exports() -> list[dict[str, Any]]:

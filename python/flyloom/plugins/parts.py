@@ -17,9 +17,11 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from flyloom._core import RefusalError, choices, export_formats, registry
+from flyloom._core import RefusalError, choices, export_formats, registry, workload_list
 
-KINDS = ("topology", "engine", "measure", "pattern", "placement", "method", "export")
+KINDS = (
+    "topology", "engine", "measure", "pattern", "placement", "method", "export", "application",
+)
 """Of parts that can be written in Python."""
 
 NAME = re.compile(r"[a-z][a-z0-9_]*")
@@ -112,6 +114,7 @@ def built_in() -> frozenset[tuple[str, str]]:
         *((row["kind"], row["name"]) for row in registry()),
         *((called.get(row["kind"], row["kind"]), row["name"]) for row in choices()),
         *(("export", row["name"]) for row in export_formats()),
+        *(("application", row["name"]) for row in workload_list()),
     ])
 
 

@@ -6,8 +6,9 @@ from collections.abc import Sequence
 from typing import Any
 
 from flyloom._core import Communication, RefusalError, Topology, Workload
+from flyloom.inputs.applications import is_made, made, own_application
 from flyloom.inputs.communication import communication, is_kind, schedule_or_graph
-from flyloom.inputs.workloads import is_made
+from flyloom.inputs.workloads import named as named_workload
 from flyloom.plugins.measures import measure
 from flyloom.verbs.mapping import map_processes
 from flyloom.verbs.routes import routed_or_not
@@ -93,7 +94,10 @@ def _named(network: Topology, graph: str, per_endpoint: int) -> Workload | Commu
     name, *words = graph.split() or [""]
     if not is_made(name):
         return schedule_or_graph(graph)
-    return _workload(name, words, network.endpoints * per_endpoint)
+    places = network.endpoints * per_endpoint
+    if own_application(name) is not None and (asked := named_workload(graph)):
+        return made(*asked, places=places)
+    return _workload(name, words, places)
 
 
 def _workload(name: str, words: Sequence[str], places: int) -> Workload:

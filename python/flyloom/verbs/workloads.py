@@ -18,8 +18,10 @@ from flyloom._core import (
     workload_dumpi,
     workload_list,
 )
+from flyloom.inputs.applications import made, own_application
 from flyloom.inputs.tables import Tables
 from flyloom.inputs.workloads import Scheduled, dumpi_files, dumpi_meta, traced, workload
+from flyloom.plugins.found import users
 from flyloom.support.files import write_folder, write_whole
 from flyloom.support.progress import Progress
 from flyloom.support.reading import read_bytes, read_text
@@ -34,7 +36,11 @@ def workloads() -> list[Result]:
     """What :func:`make_workload` makes: ``name``, ``kind`` (``collective`` or ``application``),
     ``doc`` and ``keys``, each with ``name``, ``doc`` and ``default``, None where a value must be
     given."""
-    return [Result(row) for row in workload_list()]
+    own = [
+        {"name": row["name"], "kind": row["kind"], "doc": row["doc"], "keys": row["params"]}
+        for row in users("application")
+    ]
+    return [Result(row) for row in [*workload_list(), *own]]
 
 
 def make_workload(
@@ -55,7 +61,7 @@ def make_workload(
     RefusalError
         For a name that there is not, a parameter that cannot be, and more operations than 2^28.
     """
-    return Workload.make(name, _with_matrix(parameters), progress)
+    return made(name, _with_matrix(parameters), progress)
 
 
 def make_trace(
@@ -72,6 +78,8 @@ def make_trace(
     place = Path(path)
     if place.suffix != ".dumpi":
         raise RefusalError(f"{place}: a trace is a folder of DUMPI; end it in .dumpi")
+    if own_application(name) is not None:
+        return convert_workload(made(name, parameters, progress), place, progress=progress)
     return _write_dumpi(place, *workload_dumpi(name, _with_matrix(parameters), progress))
 
 

@@ -9,7 +9,7 @@ mod convert;
 mod tests;
 mod wire;
 
-pub use convert::{KEYS, schedule};
+pub use convert::schedule;
 
 use base::{Refusal, Stop, Watch};
 use std::collections::HashMap;

@@ -4,15 +4,17 @@ use super::groups::Groups;
 use super::joint::joint;
 use super::types::Types;
 use super::{Record, Trace, Value, parse};
+use crate::liballprof::UnknownRequests;
 use crate::mpi::{UNDEFINED, is_local};
+use base::part::Part;
 use base::{Refusal, Stop, Watch};
 use serde_json::{Map, Value as Json};
 use std::collections::HashSet;
 use traffic::workload::Schedule;
 use traffic::workload::calls::{
-    self, Called, Comm, Make, Message, Mode, Named, Peer, Process, Shape, What, Which,
+    self, CallRules, Called, Comm, Make, Message, Mode, Named, Peer, Process, ReplayParameters,
+    Shape, What, Which,
 };
-use traffic::workload::keys::{Asked, Key};
 
 /// Numbers of communicators that are always there.
 const NO_COMM: i64 = 1;
@@ -25,12 +27,10 @@ const NO_REQUEST: i64 = 1;
 /// Any source, any tag.
 const ANY: i64 = -1;
 
-/// The parameters of these traces.
-pub fn keys() -> Vec<Key> {
-    let mut all = calls::keys::keys();
-    all.push(crate::liballprof::UNKNOWN_REQUESTS);
-    all
-}
+/// These traces, and their parameters.
+const PART: Part = Part::new("a trace of DUMPI", "calls of MPI, as DUMPI writes them")
+    .takes::<ReplayParameters>()
+    .takes::<UnknownRequests>();
 
 /// The schedule of a trace: name and content of the file of every rank, in their order.
 ///
@@ -45,9 +45,10 @@ pub fn schedule(
     given: &Map<String, Json>,
     watch: &dyn Watch,
 ) -> Result<Schedule, Stop> {
-    let asked = Asked::new(given, keys(), watch)?;
-    let null = asked.word("unknown_requests")? == "null";
-    let codes = asked.word("rules")? == "codes";
+    PART.check(given)?;
+    let (unknown, replay): (UnknownRequests, ReplayParameters) =
+        (PART.read(given)?, PART.read(given)?);
+    let codes = replay.rules == CallRules::Codes;
     let mut processes = Vec::with_capacity(files.len());
     for (rank, (name, content)) in (0..).zip(files) {
         let trace = parse(content, watch).map_err(|stop| stop.within(name))?;
@@ -58,7 +59,7 @@ pub fn schedule(
         }
         processes.push(Process { file: name.clone(), counts: "byte", calls });
     }
-    calls::expand(&calls::Trace { processes }, null, &asked)
+    calls::expand(&calls::Trace { processes }, unknown.is_null(), &replay, watch)
 }
 
 /// What a process called, in a run of so many.

@@ -18,7 +18,7 @@ mod write;
 #[cfg(test)]
 mod write_tests;
 
-pub use convert::{keys, schedule};
+pub use convert::schedule;
 pub use count::{Counts, RunCounts, counts, run_counts};
 pub use layout::{Arguments, Status, Value};
 pub use programs::{Files, files, made};

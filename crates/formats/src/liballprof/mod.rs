@@ -11,24 +11,83 @@ mod named;
 #[cfg(test)]
 mod tests;
 
+use base::fields::word;
+use base::part::Part;
 use base::{Refusal, Stop, Watch};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 use traffic::workload::Schedule;
-use traffic::workload::calls::{self, Called, Process, Trace};
-use traffic::workload::keys::{Asked, Key};
+use traffic::workload::calls::{self, Called, Process, ReplayParameters, Trace};
 
 /// Lines between two looks at whether the user wants to stop.
 const STRIDE: usize = 1 << 14;
 
-/// The parameters of these traces.
-const KEYS: [Key; 2] = [
-    Key::word("mpi", "whose constants the ranks are: of Open MPI, of MPICH", &["openmpi", "mpich"]),
-    Key::word("request_bytes", "a request in an array, bytes", &["8", "4"]),
-];
+/// These traces: their parameters, and those of every trace.
+pub const PART: Part = Part::new("a trace", "calls of MPI, as liballprof writes them")
+    .takes::<ReplayParameters>()
+    .takes::<LiballprofParameters>()
+    .takes::<UnknownRequests>();
+
+/// What the numbers of a trace mean.
+#[derive(Debug, Default, Deserialize, JsonSchema)]
+#[serde(default)]
+pub struct LiballprofParameters {
+    /// Whose constants the ranks are: of Open MPI, of MPICH.
+    mpi: Library,
+    /// Size of a request in an array, bytes.
+    #[serde(deserialize_with = "word")]
+    request_bytes: RequestBytes,
+}
+
+/// Whose constants ranks and requests are.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+enum Library {
+    /// Of Open MPI.
+    #[default]
+    OpenMpi,
+    /// Of MPICH.
+    Mpich,
+}
+
+/// Size of a request in an array, bytes.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+enum RequestBytes {
+    /// A pointer.
+    #[default]
+    #[serde(rename = "8")]
+    Eight,
+    /// A number.
+    #[serde(rename = "4")]
+    Four,
+}
 
 /// What is done with requests that nobody began, of all traces of MPI.
-pub(crate) const UNKNOWN_REQUESTS: Key =
-    Key::word("unknown_requests", "of requests that nobody began", &["refuse", "null"]);
+#[derive(Debug, Default, Deserialize, JsonSchema)]
+#[serde(default)]
+pub(crate) struct UnknownRequests {
+    /// What is done with requests that nobody began.
+    pub(crate) unknown_requests: Unknown,
+}
+
+/// What is done with requests that nobody began.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub(crate) enum Unknown {
+    /// The trace is refused.
+    #[default]
+    Refuse,
+    /// They are `MPI_REQUEST_NULL`.
+    Null,
+}
+
+impl UnknownRequests {
+    /// Whether they are `MPI_REQUEST_NULL`.
+    pub(crate) fn is_null(&self) -> bool {
+        self.unknown_requests == Unknown::Null
+    }
+}
 
 /// What numbers mean in a trace.
 #[derive(Debug, Clone, Copy)]
@@ -36,14 +95,6 @@ struct Constants {
     null: i64,
     any: i64,
     request_bytes: u64,
-}
-
-/// All parameters: of these traces, and of every one.
-pub fn keys() -> Vec<Key> {
-    let mut all = calls::keys::keys();
-    all.extend(KEYS);
-    all.push(UNKNOWN_REQUESTS);
-    all
 }
 
 /// The schedule of a trace: name and content of the file of every rank, in their order.
@@ -55,25 +106,31 @@ pub fn schedule(
     given: &Map<String, Value>,
     watch: &dyn Watch,
 ) -> Result<Schedule, Stop> {
-    let asked = Asked::new(given, keys(), watch)?;
-    let trace = parse(files, &asked)?;
-    calls::expand(&trace, asked.word("unknown_requests")? == "null", &asked)
+    PART.check(given)?;
+    let trace = parse(files, &PART.read(given)?, watch)?;
+    let (unknown, replay): (UnknownRequests, ReplayParameters) =
+        (PART.read(given)?, PART.read(given)?);
+    calls::expand(&trace, unknown.is_null(), &replay, watch)
 }
 
 /// Reads a trace: name and content of the file of every rank, in their order. O(length).
 ///
 /// # Errors
 /// With file and line, where it is none; or when the user stops it.
-pub fn parse(files: &[(String, &str)], asked: &Asked<'_>) -> Result<Trace, Stop> {
-    let openmpi = asked.word("mpi")? == "openmpi";
+pub fn parse(
+    files: &[(String, &str)],
+    with: &LiballprofParameters,
+    watch: &dyn Watch,
+) -> Result<Trace, Stop> {
+    let openmpi = with.mpi == Library::OpenMpi;
     let constants = Constants {
         null: if openmpi { -2 } else { -1 },
         any: if openmpi { -1 } else { -2 },
-        request_bytes: if asked.word("request_bytes")? == "8" { 8 } else { 4 },
+        request_bytes: if with.request_bytes == RequestBytes::Eight { 8 } else { 4 },
     };
     let mut processes = Vec::with_capacity(files.len());
     for (name, text) in files {
-        processes.push(process(name, text, constants, asked.watch)?);
+        processes.push(process(name, text, constants, watch)?);
     }
     Ok(Trace { processes })
 }

@@ -1,12 +1,11 @@
 //! Traces read, cut and changed: a schedule, or a refusal that names the file.
 
-use super::{keys, parse, schedule};
+use super::{LiballprofParameters, parse, schedule};
 use base::{Quiet, Stop};
 use proptest::prelude::*;
 use serde_json::Map;
 use std::collections::BTreeMap;
 use traffic::workload::calls::{Peer, What};
-use traffic::workload::keys::Asked;
 
 const FIRST: &str = "# a comment
 MPI_Init:-:1:2:1.000000
@@ -37,10 +36,8 @@ fn tried(first: &str, second: &str) -> Result<traffic::workload::Schedule, Stop>
 
 #[test]
 fn calls_are_read_with_their_times() {
-    let given = Map::new();
-    let asked = Asked::new(&given, keys(), &Quiet).expect("defaults");
     let files = [("a-0.txt".to_owned(), FIRST), ("a-1.txt".to_owned(), SECOND)];
-    let trace = parse(&files, &asked).expect("a trace");
+    let trace = parse(&files, &LiballprofParameters::default(), &Quiet).expect("a trace");
     let send = &trace.processes[0].calls[2];
     assert_eq!((send.line, send.start_ns, send.end_ns), (4, 5000, 6000));
     assert_eq!(trace.processes[0].calls[1].start_ns, 2500);

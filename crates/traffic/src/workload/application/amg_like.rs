@@ -4,14 +4,17 @@
 //! twenty-eighth; on level l a 4^l-th; 8 at least. A stand-in for a trace, no run of AMG.
 
 use super::kind::Entry;
-use super::multigrid::{Halos, KEYS, Way, made};
+use super::multigrid::{Halos, MultigridParameters, Way, made};
+use base::part::Part;
 
 /// How it is asked for.
 pub(super) const ENTRY: Entry = Entry {
-    name: "amg_like",
-    doc: "multigrid cycles with halos to 26 neighbours, fewer ranks on each coarser grid",
-    keys: KEYS,
-    make: |asked| made(Halos { ways: ways(), bytes }, asked),
+    part: Part::new(
+        "amg_like",
+        "multigrid cycles with halos to 26 neighbours, fewer ranks on each coarser grid",
+    )
+    .takes::<MultigridParameters>(),
+    make: |request| made(Halos { ways: ways(), bytes }, request),
 };
 
 fn ways() -> Vec<Way> {

@@ -4,14 +4,17 @@
 //! `MultiGrid`.
 
 use super::kind::Entry;
-use super::multigrid::{Halos, KEYS, Way, made};
+use super::multigrid::{Halos, MultigridParameters, Way, made};
+use base::part::Part;
 
 /// How it is asked for.
 pub(super) const ENTRY: Entry = Entry {
-    name: "mg_like",
-    doc: "multigrid cycles with halos to 6 neighbours, fewer ranks on each coarser grid",
-    keys: KEYS,
-    make: |asked| made(Halos { ways: WAYS.to_vec(), bytes }, asked),
+    part: Part::new(
+        "mg_like",
+        "multigrid cycles with halos to 6 neighbours, fewer ranks on each coarser grid",
+    )
+    .takes::<MultigridParameters>(),
+    make: |request| made(Halos { ways: WAYS.to_vec(), bytes }, request),
 };
 
 /// Forth and back in each direction.

@@ -5,11 +5,14 @@
 //! away in the box. A level receives and sends all its halos at once and waits for all of them. A
 //! cycle ends with a sum of one double over all ranks.
 
-use super::kind::{ALLREDUCE, Made, allreduce};
+use super::kind::{Made, Sums};
 use crate::workload::collective::Call;
-use crate::workload::keys::{Asked, Key, MOST_BYTES, MOST_RANKS};
-use crate::workload::{Message, Program, Script, tag};
+use crate::workload::parameters::{MOST_BYTES, MOST_RANKS};
+use crate::workload::{Message, Program, Script, WorkloadRequest, tag};
 use base::Refusal;
+use base::fields::whole;
+use schemars::JsonSchema;
+use serde::Deserialize;
 
 /// Most levels: those of a cube of 2^8 ranks a side, of which one rank is on the last.
 const MOST_LEVELS: u64 = 9;
@@ -18,13 +21,24 @@ const MOST_LEVELS: u64 = 9;
 const MOST_CYCLES: u64 = 1 << 20;
 
 /// The parameters.
-pub(super) const KEYS: &[Key] = &[
-    Key::needed("p", "ranks on a side of the cube", (1, 256)),
-    Key::needed("levels", "of grids, each of half the side", (1, MOST_LEVELS)),
-    Key::whole("cycles", "from the finest grid to the coarsest and back", 1, (1, MOST_CYCLES)),
-    Key::needed("base_bytes", "to a neighbour on a face, on the finest grid", (0, MOST_BYTES)),
-    ALLREDUCE,
-];
+#[derive(Deserialize, JsonSchema)]
+pub(super) struct MultigridParameters {
+    /// Ranks on a side of the cube.
+    #[schemars(range(min = 1, max = 256))]
+    p: u32,
+    /// Levels of grids, each of half the side.
+    #[schemars(range(min = 1, max = MOST_LEVELS))]
+    levels: u32,
+    /// Cycles from the finest grid to the coarsest and back.
+    #[serde(default = "whole::<1>")]
+    #[schemars(range(min = 1, max = MOST_CYCLES))]
+    cycles: u64,
+    /// Bytes to a neighbour on a face, on the finest grid.
+    #[schemars(range(max = MOST_BYTES))]
+    base_bytes: u64,
+    #[serde(default)]
+    allreduce: Sums,
+}
 
 /// A way to a neighbour.
 pub(super) type Way = [i32; 3];
@@ -47,21 +61,15 @@ struct Multigrid {
 }
 
 /// The solver with these halos.
-pub(super) fn made(halos: Halos, asked: &Asked<'_>) -> Made {
-    let p = asked.whole("p")? as u32;
-    let (levels, ranks) = (asked.whole("levels")? as u32, p.pow(3));
+pub(super) fn made(halos: Halos, request: &WorkloadRequest<'_>) -> Made {
+    let MultigridParameters { p, levels, cycles, base_bytes, allreduce } = request.read()?;
+    let ranks = p.pow(3);
     if u64::from(ranks) > MOST_RANKS {
         let help = format!("{MOST_RANKS} ranks at most");
         return Err(Refusal::new("p", format!("{ranks} ranks"), help).into());
     }
-    Ok(Box::new(Multigrid {
-        halos,
-        p,
-        levels,
-        cycles: asked.whole("cycles")?,
-        base_bytes: asked.whole("base_bytes")?,
-        sum: allreduce(asked, ranks, 8)?,
-    }))
+    let sum = allreduce.call(ranks, 8)?;
+    Ok(Box::new(Multigrid { halos, p, levels, cycles, base_bytes, sum }))
 }
 
 impl Multigrid {

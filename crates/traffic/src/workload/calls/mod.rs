@@ -6,8 +6,8 @@
 mod agree;
 mod communicators;
 mod expand;
-pub mod keys;
 mod meeting;
+mod parameters;
 mod placed;
 mod requests;
 mod tags;
@@ -15,6 +15,7 @@ mod tags;
 mod tests;
 
 pub use expand::expand;
+pub use parameters::{CallRules, ReplayParameters};
 
 use super::collective::Operation;
 

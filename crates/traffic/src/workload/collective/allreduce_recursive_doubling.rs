@@ -8,15 +8,14 @@
 
 use super::kind::{Algorithm, Entry, How, Operation, Steps};
 use super::trees::Chain;
+use base::part::Part;
 
 /// How it is asked for.
-pub(super) const ENTRY: Entry = Entry {
-    name: "allreduce_recursive_doubling",
-    doc: "the whole sum to a partner in every round",
-    operation: Operation::Allreduce,
-    keys: &[],
-    make: |_| Ok(Box::new(Doubling)),
-};
+pub(super) const ENTRY: Entry = Entry::new(
+    Part::new("allreduce_recursive_doubling", "the whole sum to a partner in every round"),
+    Operation::Allreduce,
+    |_| Ok(Box::new(Doubling)),
+);
 
 struct Doubling;
 
