@@ -66,7 +66,7 @@ impl Program for PingPong {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::workload::{WorkloadRequest, told};
+    use crate::workload::{WorkloadRequest, schedule_of};
     use base::Quiet;
 
     #[test]
@@ -74,7 +74,8 @@ mod tests {
         let given = serde_json::json!({"ranks": 5, "bytes": 100, "iterations": 3});
         let given = given.as_object().expect("a table");
         let request = WorkloadRequest::new(ENTRY.part, given, &Quiet).expect("it may be asked");
-        let made = told(&*(ENTRY.make)(&request).expect("it is made"), &Quiet).expect("it fits");
+        let made =
+            schedule_of(&*(ENTRY.make)(&request).expect("it is made"), &Quiet).expect("it fits");
         let operations: Vec<usize> = (0..5).map(|rank| made.of_rank(rank).len()).collect();
         assert_eq!(operations, [6, 0, 0, 0, 6]);
     }

@@ -185,8 +185,8 @@ impl Workload {
 
     /// Operations that wait for one another in a circle, in words; empty where there are none.
     fn circle(&self) -> Vec<String> {
-        let circle = self.inner.circle().unwrap_or_default();
-        circle.into_iter().map(|op| self.inner.told(op)).collect()
+        let circle = self.inner.cycle().unwrap_or_default();
+        circle.into_iter().map(|op| self.inner.described(op)).collect()
     }
 
     fn __eq__(&self, other: &Bound<'_, PyAny>) -> bool {

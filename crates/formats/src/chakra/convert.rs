@@ -11,7 +11,7 @@ use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet, BinaryHeap, HashMap};
 use traffic::workload::collective::{Call, Choice, Operation};
 use traffic::workload::parameters::Gflops;
-use traffic::workload::{Op, Program, Schedule, Script, tag, told};
+use traffic::workload::{Op, Program, Schedule, Script, schedule_of, tag};
 
 /// These traces, and their parameters.
 const PART: Part = Part::new("a trace of Chakra", "execution traces of machine learning")
@@ -134,7 +134,7 @@ pub fn schedule(
         percent: with.compute_percent,
         cpu: with.overlap as u8,
     };
-    told(&program, watch)
+    schedule_of(&program, watch)
 }
 
 fn refuse_node(node: &Node, why: &str, help: &str) -> Refusal {

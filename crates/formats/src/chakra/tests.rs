@@ -318,7 +318,7 @@ fn messages_find_each_other() {
         node(3, &[8], Kind::Send(peer(0, 900))),
     ];
     let found = made(vec![zero, one], &json!({}));
-    assert!(found.circle().is_none());
+    assert!(found.cycle().is_none());
     let mut tags: BTreeMap<(u32, u32, u32), i32> = BTreeMap::new();
     for (number, op) in (0..).zip(found.ops()) {
         let me = found.rank_of(number);

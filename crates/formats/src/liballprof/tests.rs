@@ -54,7 +54,7 @@ fn messages_are_those_of_the_calls() {
     sizes.sort_unstable();
     assert_eq!(sizes.len(), 6);
     assert_eq!(sizes[2..], [8, 8, 16, 16]);
-    assert_eq!(made.circle(), None);
+    assert_eq!(made.cycle(), None);
 }
 
 proptest! {

@@ -1,6 +1,6 @@
 //! Schedules by name: collective operations and applications with their parameters.
 
-use super::program::{Program, told, told_to};
+use super::program::{Program, joined_schedule_of, schedule_of};
 use super::{Joined, Schedule, WorkloadRequest, application, collective};
 use base::part::Part;
 use base::words::did_you_mean;
@@ -73,7 +73,7 @@ impl Generator {
 /// `watch` says stop.
 pub fn make(name: &str, given: &Map<String, Value>, watch: &dyn Watch) -> Result<Schedule, Stop> {
     let program = generator(name)?.program(given, watch).map_err(|stop| stop.within(name))?;
-    told(&*program, watch).map_err(|stop| stop.within(name))
+    schedule_of(&*program, watch).map_err(|stop| stop.within(name))
 }
 
 /// The schedule called `name` in which a collective operation of all ranks is one operation, where
@@ -88,6 +88,7 @@ pub fn make_joined(
 ) -> Result<(Schedule, Vec<Joined>), Stop> {
     let program = generator(name)?.program(given, watch).map_err(|stop| stop.within(name))?;
     let mut joined = Vec::new();
-    let made = told_to(&*program, Some(&mut joined), watch).map_err(|stop| stop.within(name))?;
+    let made = joined_schedule_of(&*program, Some(&mut joined), watch)
+        .map_err(|stop| stop.within(name))?;
     Ok((made, joined))
 }

@@ -26,7 +26,7 @@ pub use build::{Builder, OfRank};
 pub use joined::Joined;
 pub use make::{Generator, generator, generators, make, make_joined};
 pub use merge::merge;
-pub use program::{Program, told};
+pub use program::{Program, schedule_of};
 pub use request::WorkloadRequest;
 pub use schedule::{ANY, Kind, Op, Schedule};
 pub use script::{Message, Script, tag};

@@ -153,7 +153,7 @@ impl<'a> Draws<'a> {
         (0, Op { size: size.saturating_add(self.added_ns(size)), ..op })
     }
 
-    /// What is added to so many nanoseconds.
+    /// What is added to a calculation of `ns` nanoseconds.
     fn added_ns(&mut self, ns: u64) -> u64 {
         match self.of.kind {
             NoiseKind::None => 0,
@@ -182,7 +182,8 @@ impl<'a> Draws<'a> {
         ((self.fast.next_u64() >> 11) + 1) as f64 / 2_f64.powi(53)
     }
 
-    /// Of mean 0 and deviation 1, by the polar method (Marsaglia, Bray, SIAM Review 6, 1964).
+    /// A draw of mean 0 and deviation 1, by the polar method (Marsaglia, Bray, SIAM Review 6,
+    /// 1964).
     fn normal(&mut self) -> f64 {
         if let Some(spare) = self.spare.take() {
             return spare;
@@ -327,7 +328,7 @@ mod tests {
 
     #[test]
     fn noise_that_cannot_be_is_refused() {
-        for (given, told) in [
+        for (given, expected) in [
             (json!({ "kind": "expo" }), "noise: kind: there is no 'expo'"),
             (json!({ "stragglers": "1,4" }), "stragglers: 4 is no rank; 0 to 3"),
             (
@@ -339,7 +340,7 @@ mod tests {
             let of = ring(4, 1, 1);
             let refused = noisy(&of, given.as_object().expect("a table"), &Quiet);
             let refused = refused.expect_err("refused").to_string();
-            assert!(refused.contains(told), "{refused}");
+            assert!(refused.contains(expected), "{refused}");
         }
     }
 }

@@ -8,7 +8,7 @@
 //! Source: Buluc, Madduri: Parallel breadth-first search on distributed memory systems, SC 2011,
 //! section 3.1 (vertices in one dimension).
 
-use super::kind::{Entry, Made, Sums};
+use super::kind::{Entry, ProgramResult, Sums};
 use super::rmat::Graph;
 use crate::workload::collective::Call;
 use crate::workload::collective::exchange::{Edge, Exchange, Messages};
@@ -96,12 +96,12 @@ struct Search {
 /// What happens in one level.
 struct Level {
     exchange: Call,
-    /// Edges that each rank looks through, and those that it is told.
+    /// Edges that each rank looks through, and those that are reported to it.
     looked: Vec<u64>,
     heard: Vec<u64>,
 }
 
-fn made(request: &WorkloadRequest<'_>) -> Made {
+fn made(request: &WorkloadRequest<'_>) -> ProgramResult {
     let with: BfsParameters = request.read()?;
     let (ranks, watch) = (with.ranks.0, request.watch);
     let graph = graph(with.scale, with.edge_factor, with.seed, watch)?;
@@ -166,14 +166,14 @@ fn levels(
                 watch.tick("search", found.len() as u64, 0)?;
             }
             let from = rank(of_rank[0]);
-            let mut told = Vec::new();
+            let mut owners = Vec::new();
             for &to in of_rank.iter().flat_map(|&v| graph.of(v)) {
                 looked[from as usize] += 1;
                 let owner = rank(to);
                 if owner != from {
                     heard[owner as usize] += 1;
                     if counts[owner as usize] == 0 {
-                        told.push(owner);
+                        owners.push(owner);
                     }
                     counts[owner as usize] += 1;
                 }
@@ -181,7 +181,7 @@ fn levels(
                     next.push(to);
                 }
             }
-            for to in told {
+            for to in owners {
                 all.push((from, to, pair * std::mem::take(&mut counts[to as usize])));
             }
         }

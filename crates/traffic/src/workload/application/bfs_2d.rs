@@ -1,4 +1,4 @@
-//! Breadth-first search of a random graph, level by level, edges dealt out over a grid of ranks.
+//! Breadth-first search of a random graph, level by level, edges distributed over a grid of ranks.
 //!
 //! On a grid of R x C ranks, rank i C + j has row i and column j. Vertices are in R C equal parts,
 //! part k with rank k; edges from the vertices of parts c R to (c + 1) R - 1 to those of parts i C
@@ -16,7 +16,7 @@
 //! section 3.2 and algorithm 3 (edges in two dimensions).
 
 use super::bfs::{self, EdgeFactor, EdgeNs, GraphSeed, Scale};
-use super::kind::{Entry, Made, Sums};
+use super::kind::{Entry, ProgramResult, Sums};
 use super::rmat::Graph;
 use crate::workload::collective::exchange::{Edge, Exchange, Messages};
 use crate::workload::collective::{AllgatherChoice, Call};
@@ -83,16 +83,16 @@ struct Search {
 struct Level {
     /// Bytes of the vertices of each rank.
     own: Vec<u64>,
-    /// Of each column.
+    /// The allgather of each column.
     expand: Vec<Call>,
-    /// Of each row.
+    /// The exchange of each row.
     fold: Vec<Call>,
-    /// Edges that each rank looks through, and finds that it is told.
+    /// Edges that each rank looks through, and vertices found that are reported to it.
     looked: Vec<u64>,
     heard: Vec<u64>,
 }
 
-fn made(request: &WorkloadRequest<'_>) -> Made {
+fn made(request: &WorkloadRequest<'_>) -> ProgramResult {
     let (with, watch): (Bfs2dParameters, _) = (request.read()?, request.watch);
     let ranks = with.ranks.0;
     let grid = with.grid.sides(2, ranks)?;
@@ -118,7 +118,7 @@ fn levels(
     let mut seen = vec![false; graph.vertices() as usize];
     seen[first as usize] = true;
     // in which column, and level, a vertex was found last
-    let mut told = vec![u64::MAX; graph.vertices() as usize];
+    let mut reported = vec![u64::MAX; graph.vertices() as usize];
     let (mut found, mut now, mut turn) = (Vec::new(), vec![first], 0);
     while !now.is_empty() {
         let mut level = Sizes::new(grid);
@@ -133,7 +133,7 @@ fn levels(
                 for &to in graph.of(from) {
                     let owner = part(to);
                     level.looked[(owner / columns * columns + column) as usize] += 1;
-                    if std::mem::replace(&mut told[to as usize], turn) != turn {
+                    if std::mem::replace(&mut reported[to as usize], turn) != turn {
                         level.counts[owner as usize] += 1;
                     }
                     if !std::mem::replace(&mut seen[to as usize], true) {

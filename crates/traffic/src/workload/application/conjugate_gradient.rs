@@ -129,11 +129,11 @@ impl Rank<'_, '_, '_> {
         self.ends = self.to.calc(self.of.gflops.ns(flops), &self.ends);
     }
 
-    /// A halo exchange on a level, then so many operations for each nonzero.
+    /// A halo exchange on a level, then `flops` operations for each nonzero.
     fn sweep(&mut self, level: u32, flops: u128) {
-        let bytes = |way: &[i32]| {
+        let bytes = |direction: &[i32]| {
             let side = |(&n, &step): (&u64, &i32)| if step == 0 { n >> level } else { 1 };
-            8 * self.of.cells.iter().zip(way).map(side).product::<u64>()
+            8 * self.of.cells.iter().zip(direction).map(side).product::<u64>()
         };
         self.ends = self.of.halo.exchange(self.me, tag(self.phase), &bytes, self.to, &self.ends);
         self.phase += 1;
@@ -165,22 +165,22 @@ impl Program for Gradients {
     }
 
     fn tell(&self, rank: u32, to: &mut Script<'_>) {
-        let mut told = Rank { of: self, me: rank, to, ends: Vec::new(), phase: 0 };
-        let update = 2 * told.rows(0);
+        let mut script = Rank { of: self, me: rank, to, ends: Vec::new(), phase: 0 };
+        let update = 2 * script.rows(0);
         for _ in 0..self.iterations {
-            if told.to.is_over() {
+            if script.to.is_over() {
                 return;
             }
             if let Some(levels) = self.levels {
-                told.multigrid(levels);
+                script.multigrid(levels);
             }
-            told.dot();
-            told.compute(update);
-            told.sweep(0, 2);
-            told.dot();
-            told.compute(2 * update);
+            script.dot();
+            script.compute(update);
+            script.sweep(0, 2);
+            script.dot();
+            script.compute(2 * update);
             if self.levels.is_some() {
-                told.dot();
+                script.dot();
             }
         }
     }

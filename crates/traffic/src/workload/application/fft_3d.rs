@@ -9,7 +9,7 @@
 //! Source: Pippig: PFFT: an extension of FFTW to massively parallel architectures, SIAM J. Sci.
 //! Comput. 35 (2013), sections 2 and 3.
 
-use super::kind::{Entry, Made};
+use super::kind::{Entry, ProgramResult};
 use crate::workload::collective::Call;
 use crate::workload::collective::exchange::{Edge, Exchange, Messages};
 use crate::workload::parameters::{Gflops, Grid, Iterations, Ranks};
@@ -102,7 +102,7 @@ fn part(n: u64, i: u32, parts: u32) -> u64 {
     until(i + 1) - until(i)
 }
 
-fn made(request: &WorkloadRequest<'_>) -> Made {
+fn made(request: &WorkloadRequest<'_>) -> ProgramResult {
     let with: FftParameters = request.read()?;
     let (ranks, n) = (with.ranks.0, with.n);
     let pencils = with.decomposition == Decomposition::Pencil;

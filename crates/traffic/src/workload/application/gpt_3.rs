@@ -21,7 +21,7 @@
 //! clusters using Megatron-LM, SC 2021, sections 2 and 5.1 and the appendix (schedule and
 //! formulas); V = 51200 as there.
 
-use super::kind::{Entry, Made, Sums, ring};
+use super::kind::{Entry, ProgramResult, Sums, ring};
 use crate::workload::collective::Call;
 use crate::workload::parameters::{Gflops, Iterations, Ranks};
 use crate::workload::{Program, Script, WorkloadRequest, tag};
@@ -112,7 +112,7 @@ struct Gpt {
     gflops: Gflops,
 }
 
-fn made(request: &WorkloadRequest<'_>) -> Made {
+fn made(request: &WorkloadRequest<'_>) -> ProgramResult {
     let with: GptParameters = request.read()?;
     let (ranks, parts, stages) = (with.ranks.0, with.operator as u32, with.pipeline as u32);
     let all_layers = with.layers;
@@ -154,7 +154,7 @@ fn made(request: &WorkloadRequest<'_>) -> Made {
     }))
 }
 
-/// A rank that is told, with what is open.
+/// A rank whose operations are written, with those that the next ones wait for.
 struct Rank<'g, 't, 's> {
     of: &'g Gpt,
     place: [u32; 3],
@@ -247,33 +247,34 @@ impl Program for Gpt {
         let (t, d) = (self.parts, self.groups);
         let place = [rank % t, rank / t % d, rank / (t * d)];
         let [_, group, stage] = place;
-        let mut told = Rank { of: self, place, to, ends: Vec::new(), sent: Vec::new(), phase: 0 };
+        let mut script = Rank { of: self, place, to, ends: Vec::new(), sent: Vec::new(), phase: 0 };
         let m = self.micro_batches;
         let ahead = m.min((self.stages - 1 - stage).into());
         for iteration in 0..self.iterations {
-            if told.to.is_over() {
+            if script.to.is_over() {
                 return;
             }
             // between stages two tags for each micro-batch, from the middle of all on
             let at = |batch: u64, back: u64| tag((1 << 23) + 2 * (iteration * m + batch) + back);
             for batch in 0..ahead {
-                told.forward(at(batch, 0));
+                script.forward(at(batch, 0));
             }
             for batch in 0..m - ahead {
-                told.forward(at(ahead + batch, 0));
-                told.backward(at(batch, 1));
+                script.forward(at(ahead + batch, 0));
+                script.backward(at(batch, 1));
             }
             for batch in m - ahead..m {
-                told.backward(at(batch, 1));
+                script.backward(at(batch, 1));
             }
             let across = |other: u32| place[0] + t * (other + d * stage);
             let sum = &self.gradients[stage as usize];
-            told.ends = told.to.collective(sum, group, &across, tag(told.phase), &told.ends);
-            told.phase += 1;
-            let sent = std::mem::take(&mut told.sent);
-            told.ends.extend(sent);
-            told.ends.sort_unstable();
-            told.ends.dedup();
+            script.ends =
+                script.to.collective(sum, group, &across, tag(script.phase), &script.ends);
+            script.phase += 1;
+            let sent = std::mem::take(&mut script.sent);
+            script.ends.extend(sent);
+            script.ends.sort_unstable();
+            script.ends.dedup();
         }
     }
 }

@@ -1,5 +1,5 @@
-//! High-performance Linpack: LU factorisation with pivots of a matrix dealt out in blocks of `nb`
-//! columns and rows over a grid of P x Q ranks, panel after panel, without look-ahead.
+//! High-performance Linpack: LU factorisation with pivots of a matrix distributed in blocks of
+//! `nb` columns and rows over a grid of P x Q ranks, panel after panel, without look-ahead.
 //!
 //! A panel of w columns:
 //! - the P ranks of its column find the pivot of each column: an allreduce by recursive doubling of
@@ -15,7 +15,7 @@
 //! Source: Petitet, Whaley, Dongarra, Cleary: HPL, a portable implementation of the
 //! high-performance Linpack benchmark, netlib.org/benchmark/hpl, "Algorithm" and "Scalability".
 
-use super::kind::{Entry, Made};
+use super::kind::{Entry, ProgramResult};
 use crate::workload::collective::Call;
 use crate::workload::parameters::{Gflops, Grid, Ranks};
 use crate::workload::{Program, Script, WorkloadRequest, tag};
@@ -58,7 +58,7 @@ struct Linpack {
     gflops: Gflops,
 }
 
-fn made(request: &WorkloadRequest<'_>) -> Made {
+fn made(request: &WorkloadRequest<'_>) -> ProgramResult {
     let HplParameters { ranks, grid, n, nb, gflops } = request.read()?;
     let grid = grid.sides(2, ranks.0)?;
     let p = grid[0];

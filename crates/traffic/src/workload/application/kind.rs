@@ -11,14 +11,14 @@ use serde_json::Value;
 use std::borrow::Cow;
 
 /// A program, or why there is none.
-pub(super) type Made = Result<Box<dyn Program>, Stop>;
+pub(super) type ProgramResult = Result<Box<dyn Program>, Stop>;
 
 /// A row of the table of applications.
 pub struct Entry {
     /// Its name, what it does, and its parameters.
     pub part: Part,
     /// The program with these parameters.
-    pub(in crate::workload) make: fn(&WorkloadRequest<'_>) -> Made,
+    pub(in crate::workload) make: fn(&WorkloadRequest<'_>) -> ProgramResult,
 }
 
 /// Algorithm of sums, `allreduce_...`; none: they are left out.

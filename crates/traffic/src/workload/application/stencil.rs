@@ -1,7 +1,7 @@
 //! Stencils on a grid: halos go to the neighbours, and every cell is computed, again and again.
 
 use super::halo::Halo;
-use super::kind::Made;
+use super::kind::ProgramResult;
 use crate::workload::parameters::{Grid, Iterations, MOST_BYTES, MOST_NS, Ranks};
 use crate::workload::{Program, Script, tag};
 use base::fields::whole;
@@ -50,7 +50,11 @@ struct Stencil {
 
 /// A stencil of two dimensions, or of three with `edge_bytes` to a rank across an edge; where it is
 /// `diagonal`, ranks across edges and corners are neighbours too.
-pub(super) fn made(with: &StencilParameters, edge_bytes: Option<u64>, diagonal: bool) -> Made {
+pub(super) fn made(
+    with: &StencilParameters,
+    edge_bytes: Option<u64>,
+    diagonal: bool,
+) -> ProgramResult {
     let ranks = with.ranks.0;
     let dimensions = if edge_bytes.is_some() { 3 } else { 2 };
     let inner_ns = with.compute_ns * with.overlap_percent / 100;
@@ -72,7 +76,8 @@ impl Program for Stencil {
     }
 
     fn tell(&self, rank: u32, to: &mut Script<'_>) {
-        let bytes = |way: &[i32]| self.bytes[way.iter().filter(|&&step| step != 0).count() - 1];
+        let bytes =
+            |direction: &[i32]| self.bytes[direction.iter().filter(|&&step| step != 0).count() - 1];
         let mut ends = Vec::new();
         for iteration in 0..self.iterations {
             if to.is_over() {

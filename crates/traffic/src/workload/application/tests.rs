@@ -100,7 +100,7 @@ fn all_come_to_their_end() {
             let found = made(name, &given);
             assert_eq!(found.ranks(), ranks);
             assert!(comes_to_its_end(&found), "{name} {given}");
-            assert!(found.circle().is_none());
+            assert!(found.cycle().is_none());
         }
     }
     for (operator, pipeline, ranks) in [(2, 1, 8), (1, 4, 8), (2, 2, 8), (3, 4, 24), (2, 4, 16)] {
@@ -167,15 +167,15 @@ proptest! {
             "corner_bytes": 1, "points": points, "periodic": periodic, "iterations": 2 });
         let found = made("stencil_3d", &own);
         prop_assert!(comes_to_its_end(&found));
-        // of each way the ranks that have a neighbour there: side - 1 a side that it goes along
+        // a direction is a set of sides; in each, side - 1 ranks a side have a neighbour
         let (mut messages, mut bytes) = (0, 0);
-        for way in 1..8_u32 {
-            let turns = way.count_ones();
+        for direction in 1..8_u32 {
+            let turns = direction.count_ones();
             if turns > 1 && !diagonal {
                 continue;
             }
             let side = |bit: u32| {
-                let of = (0..3).filter(move |i| way >> i & 1 == bit);
+                let of = (0..3).filter(move |i| direction >> i & 1 == bit);
                 of.map(|i| u64::from(sides[i])).collect::<Vec<u64>>()
             };
             let along = side(1);
@@ -187,7 +187,7 @@ proptest! {
             } else {
                 u64::from(ranks)
             };
-            // ways have two directions along each side
+            // each side has two directions
             messages += 2 * (1 << turns) * pairs;
             bytes += 2 * (1 << turns) * pairs * [1000, 10, 1][turns as usize - 1];
         }
@@ -261,7 +261,7 @@ proptest! {
         let vertices = graph.vertices();
         let mut far = vec![u32::MAX; vertices as usize];
         far[bfs::first(&graph, seed) as usize] = 0;
-        // shorter ways until none is left
+        // distances get smaller until no edge shortens one
         let mut changed = true;
         while std::mem::take(&mut changed) {
             for v in 0..vertices {
@@ -469,7 +469,7 @@ fn transformers_compute_and_send_what_megatron_says() {
 
 #[test]
 fn what_cannot_be_is_refused() {
-    for (name, given, told) in [
+    for (name, given, expected) in [
         ("stencil_2d", json!({ "ranks": 6 }), "bytes: it is not given"),
         (
             "stencil_2d",
@@ -513,7 +513,7 @@ fn what_cannot_be_is_refused() {
     ] {
         let given = given.as_object().expect("a table");
         let refused = make(name, given, &Quiet).expect_err(name).to_string();
-        assert!(refused.contains(told), "{name}: {refused}");
+        assert!(refused.contains(expected), "{name}: {refused}");
     }
 }
 

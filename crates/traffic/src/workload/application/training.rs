@@ -13,7 +13,7 @@
 //! Surveys 52 (2019), section 6; buckets: Li et al.: PyTorch distributed, VLDB 13 (2020),
 //! section 3.2.
 
-use super::kind::{Made, Sums, ring};
+use super::kind::{ProgramResult, Sums, ring};
 use crate::workload::collective::Call;
 use crate::workload::parameters::{Gflops, Iterations, MOST_BYTES, Ranks};
 use crate::workload::{Program, Script, WorkloadRequest, tag};
@@ -82,7 +82,7 @@ struct Training {
 
 /// The training of these layers, each in the parts that are asked for: one where the application
 /// has no such parameter.
-pub(super) fn made(layers: Vec<Layer>, request: &WorkloadRequest<'_>) -> Made {
+pub(super) fn made(layers: Vec<Layer>, request: &WorkloadRequest<'_>) -> ProgramResult {
     let (with, of): (TrainingParameters, PartParameters) = (request.read()?, request.read()?);
     let (ranks, parts) = (with.ranks.0, of.operator as u32);
     if !ranks.is_multiple_of(parts) {
@@ -109,7 +109,7 @@ impl Training {
         self.gflops.ns(u128::from(flops) * u128::from(self.batch) / u128::from(self.parts))
     }
 
-    /// Bytes of a part of so many numbers of every sample.
+    /// Bytes of a part of `numbers` numbers of every sample.
     fn part(&self, numbers: u64) -> u64 {
         (numbers * self.batch * self.element).div_ceil(self.parts.into())
     }

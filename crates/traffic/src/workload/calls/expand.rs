@@ -8,7 +8,7 @@ use super::tags::number;
 use crate::workload::collective::Call;
 use crate::workload::parameters::MOST_RANKS;
 use crate::workload::script::{Script, TAGS};
-use crate::workload::{ANY, Op, Program, Schedule, told};
+use crate::workload::{ANY, Op, Program, Schedule, schedule_of};
 use base::{Refusal, Stop, Watch};
 use std::collections::HashMap;
 
@@ -56,12 +56,12 @@ pub fn expand(
     }
     let (scale, copies) = (with.scale_compute, copies as u32);
     let ranks = ranks as u32;
-    told(&Replay { agreed, calls, first_tag, ranks, copies, scale }, watch)
+    schedule_of(&Replay { agreed, calls, first_tag, ranks, copies, scale }, watch)
 }
 
 struct Replay {
     agreed: Agreed,
-    /// Of each meeting.
+    /// The call of each meeting; none where it is left out.
     calls: Vec<Option<Call>>,
     first_tag: u32,
     /// Of the trace.

@@ -41,7 +41,7 @@ impl Kind {
         })
     }
 
-    fn told(self) -> String {
+    fn described(self) -> String {
         match self {
             Self::Make(0) => "the making of a copy".to_owned(),
             Self::Make(1) => "a split".to_owned(),
@@ -105,7 +105,7 @@ impl Meeting {
 
     fn come(&mut self, me: u32, kind: Kind) -> Result<(), Differ> {
         if kind != self.kind {
-            return Err(Differ { here: kind.told(), there: self.kind.told() });
+            return Err(Differ { here: kind.described(), there: self.kind.described() });
         }
         self.came[me as usize] = true;
         self.missing -= 1;
@@ -170,7 +170,7 @@ impl Meeting {
     /// none where it makes communicators.
     ///
     /// # Errors
-    /// When sizes do not agree, or the algorithm is not for so many.
+    /// When sizes do not agree, or the algorithm is not for this number of ranks.
     pub(super) fn call(&self, with: &ReplayParameters, copies: u32) -> Result<Option<Call>, Stop> {
         let Kind::Operation(operation, root, _) = self.kind else { return Ok(None) };
         let size = self.came.len() as u32;

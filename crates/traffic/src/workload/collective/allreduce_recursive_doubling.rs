@@ -34,10 +34,11 @@ impl Algorithm for Doubling {
     }
 }
 
-/// An algorithm `among` the largest power of two of ranks, for all of them: of the first `2 r`
-/// ranks, `r` too many, the even ones give their vector to the next one and get the result back.
+/// Extends an algorithm `among` a power of two of ranks to any number of ranks. Where there are `r`
+/// ranks more than the largest power of two, the even ones of the first `2 r` ranks give their
+/// vector to the next rank and get the result back.
 ///
-/// `among` is told the number of a rank among the power of two, that power, and the ranks by these
+/// `among` gets the number of a rank among the power of two, that power, and the ranks by these
 /// numbers.
 pub(super) fn folded(
     rank: u32,

@@ -1,7 +1,7 @@
 //! Who sends how much to whom, where sizes differ: drawn, or as a matrix says.
 
 use super::exchange::{Edge, Exchange, Messages};
-use super::kind::Made;
+use super::kind::AlgorithmResult;
 use super::size::Size;
 use crate::workload::WorkloadRequest;
 use crate::workload::parameters::{MOST_BYTES, Rows};
@@ -49,7 +49,7 @@ const MOST_RANKS: u32 = 4096;
 
 /// An exchange of the sizes that are asked for: from 0 to twice `bytes` where there is no matrix.
 /// Empty messages are not sent. In round i each rank sends to the rank i further.
-pub(super) fn made(request: &WorkloadRequest<'_>, rounds: bool) -> Made {
+pub(super) fn made(request: &WorkloadRequest<'_>, rounds: bool) -> AlgorithmResult {
     let (Size { ranks, bytes }, sizes): (Size, Sizes) = (request.read()?, request.read()?);
     let ranks = ranks.0;
     let all = match sizes.matrix {

@@ -1,4 +1,5 @@
-//! Barrier by n-way dissemination: in round k a rank tells those `j (n+1)^k` further, j = 1 to n.
+//! Barrier by dissemination with n messages a round: in round k a rank sends to those `j (n+1)^k`
+//! further, j = 1 to n.
 //!
 //! Source: Hoefler, Mehlan, Mietke, Rehm: Fast barrier synchronization for InfiniBand, IPDPS 2006,
 //! section 3; n = 1: Hensgen, Finkel, Manber, IJPP 17 (1988).

@@ -12,7 +12,7 @@ use std::sync::Arc;
 /// Most ranks of a call that has a list of all.
 const MOST_LISTED: u32 = 4096;
 
-/// A collective operation of so many ranks, ready to be told.
+/// A collective operation of a number of ranks, ready to be written into a schedule.
 #[derive(Clone)]
 pub struct Call {
     pub(super) algorithm: Arc<dyn Algorithm>,
@@ -33,7 +33,7 @@ impl Call {
     /// block.
     ///
     /// # Errors
-    /// When there is no such algorithm, or it is not for so many ranks.
+    /// When there is no such algorithm, or it is not for this number of ranks.
     pub fn new(name: &str, ranks: u32, bytes: u64) -> Result<Self, Stop> {
         Self::rooted(name, ranks, 0, bytes)
     }
@@ -92,7 +92,7 @@ impl Call {
         Ok(Self { algorithm, known, is_whole, ranks, bytes, sizes: None, add_ns_per_kib })
     }
 
-    /// Of so many ranks, and none does anything.
+    /// An operation of this number of ranks in which none does anything.
     pub(in crate::workload) fn nothing(ranks: u32) -> Self {
         Self::of(Nothing, ranks)
     }

@@ -57,7 +57,7 @@ pub type Step = u32;
 /// or of one, has its number; one from `a` for `b` of `n` ranks is `a n + b`.
 pub type Blocks<'a> = &'a mut dyn Iterator<Item = u64>;
 
-/// Who is told what a rank does, step by step.
+/// What takes the steps of a rank one by one.
 pub trait Steps {
     /// Sends blocks as the steps have made them that this one waits for, itself or through others;
     /// what others receive meanwhile stands beside.
@@ -70,7 +70,7 @@ pub trait Steps {
     fn after(&mut self, step: Step, before: Step);
 }
 
-/// An algorithm with its parameters, for so many ranks.
+/// An algorithm with its parameters, for any number of ranks that `check` allows.
 pub trait Algorithm: Send + Sync {
     /// How many blocks the message of each rank is divided into.
     fn blocks(&self, ranks: u32) -> u64 {
@@ -84,7 +84,7 @@ pub trait Algorithm: Send + Sync {
         bytes
     }
 
-    /// Why it does not work for so many ranks.
+    /// Why it does not work for this number of ranks.
     ///
     /// # Errors
     /// For how many it does.
@@ -98,7 +98,7 @@ pub trait Algorithm: Send + Sync {
 }
 
 /// An algorithm, or why there is none.
-pub(super) type Made = Result<Box<dyn Algorithm>, Stop>;
+pub(super) type AlgorithmResult = Result<Box<dyn Algorithm>, Stop>;
 
 /// A row of the table of algorithms.
 pub struct Entry {
@@ -107,7 +107,7 @@ pub struct Entry {
     /// The operation.
     pub operation: Operation,
     /// The algorithm with the parameters that it has of its own.
-    pub(super) make: fn(&WorkloadRequest<'_>) -> Made,
+    pub(super) make: fn(&WorkloadRequest<'_>) -> AlgorithmResult,
 }
 
 /// No parameters.
@@ -179,7 +179,7 @@ impl Entry {
     pub(super) const fn new(
         part: Part,
         operation: Operation,
-        make: fn(&WorkloadRequest<'_>) -> Made,
+        make: fn(&WorkloadRequest<'_>) -> AlgorithmResult,
     ) -> Self {
         Self::with::<NoParameters>(part, operation, make)
     }
@@ -188,7 +188,7 @@ impl Entry {
     pub(super) const fn with<Own: JsonSchema>(
         part: Part,
         operation: Operation,
-        make: fn(&WorkloadRequest<'_>) -> Made,
+        make: fn(&WorkloadRequest<'_>) -> AlgorithmResult,
     ) -> Self {
         let part = match operation {
             Operation::Barrier | Operation::Neighbours => part.takes::<Size>(),

@@ -2,7 +2,7 @@
 
 use super::alltoallv::{Matrix, Seed};
 use super::exchange::{Edge, Exchange, Messages, coloured};
-use super::kind::Made;
+use super::kind::AlgorithmResult;
 use super::size::Size;
 use crate::workload::WorkloadRequest;
 use crate::workload::parameters::Grid;
@@ -49,7 +49,7 @@ enum Graph {
 }
 
 /// An exchange along the graph that is asked for, everything at once or in rounds by colours.
-pub(super) fn made(request: &WorkloadRequest<'_>, rounds: bool) -> Made {
+pub(super) fn made(request: &WorkloadRequest<'_>, rounds: bool) -> AlgorithmResult {
     let (Size { ranks, bytes }, with): (Size, Neighbours) = (request.read()?, request.read()?);
     let (ranks, watch) = (ranks.0, request.watch);
     let given = with.matrix.as_ref().map(|matrix| matrix.messages(ranks)).transpose()?;

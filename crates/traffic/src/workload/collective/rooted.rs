@@ -1,7 +1,7 @@
 //! What goes along a tree with a root: blocks of one vector down or up it, segment by segment, or a
 //! block for every rank.
 
-use super::kind::{Algorithm, How, Made, Root, Rooted, Steps};
+use super::kind::{Algorithm, AlgorithmResult, How, Root, Rooted, Steps};
 use super::trees::{Chain, Tree, down, seen_from, up};
 use crate::workload::WorkloadRequest;
 use base::fields::whole;
@@ -39,12 +39,16 @@ pub(super) struct AlongTree {
 
 impl AlongTree {
     /// With the parameters of [`Rooted`].
-    pub(super) fn made(what: What, tree: Tree, request: &WorkloadRequest<'_>) -> Made {
+    pub(super) fn made(what: What, tree: Tree, request: &WorkloadRequest<'_>) -> AlgorithmResult {
         Ok(Box::new(Self { what, tree, root: Rooted::asked(request)?, segments: 1 }))
     }
 
     /// With the parameters of [`Segmented`].
-    pub(super) fn in_segments(what: What, tree: Tree, request: &WorkloadRequest<'_>) -> Made {
+    pub(super) fn in_segments(
+        what: What,
+        tree: Tree,
+        request: &WorkloadRequest<'_>,
+    ) -> AlgorithmResult {
         let (root, Segmented { segments, .. }) = (Rooted::asked(request)?, request.read()?);
         Ok(Box::new(Self { what, tree, root, segments }))
     }

@@ -154,9 +154,9 @@ fn messages_and_bytes_are_those_of_the_papers() {
         assert_eq!(all, 2 * (n - 1) * s);
         assert!(largest <= 2 * s, "{p} {largest}");
     }
-    for (ways, ranks, rounds) in [(1, 9, 4), (2, 9, 2), (2, 10, 3), (3, 16, 2), (7, 64, 2)] {
-        let (most, ..) = sent(&made("barrier_dissemination", ranks, &json!({ "ways": ways })));
-        assert!(most <= ways * rounds && most > ways * (rounds - 1), "{ways} {ranks} {most}");
+    for (count, ranks, rounds) in [(1, 9, 4), (2, 9, 2), (2, 10, 3), (3, 16, 2), (7, 64, 2)] {
+        let (most, ..) = sent(&made("barrier_dissemination", ranks, &json!({ "ways": count })));
+        assert!(most <= count * rounds && most > count * (rounds - 1), "{count} {ranks} {most}");
     }
 }
 
@@ -259,7 +259,7 @@ fn adding_and_computation_meanwhile_take_their_time() {
 #[test]
 fn what_cannot_be_is_refused() {
     let over = json!([[0, 1], [2_u64.pow(41), 0]]);
-    for (name, given, told) in [
+    for (name, given, expected) in [
         ("allreduce_rings", json!({}), "did you mean allreduce_ring?"),
         (
             "allreduce_ring",
@@ -319,6 +319,6 @@ fn what_cannot_be_is_refused() {
     ] {
         let given = given.as_object().expect("a table");
         let refused = make(name, given, &Quiet).expect_err(name).to_string();
-        assert!(refused.contains(told), "{name}: {refused}");
+        assert!(refused.contains(expected), "{name}: {refused}");
     }
 }
