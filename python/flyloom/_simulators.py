@@ -301,36 +301,37 @@ def packet(
     source : Tables
         A network, as for ``network``, or tables.
     dialect : str, optional
-        Whose model of routers and endpoints. Default: "physical".
+        The model of routers and endpoints. Default: "physical".
     load : float | Sequence[float] | str, optional
         Loads as part of the rate of one rail of an endpoint: a number, several, or a range
         ``0.1:0.9:0.1``; 0.5 where it is not given. Not beside a workload, nor are ``traffic``,
         ``messages`` and ``message_bytes``.
     selection : str, optional
-        How packets choose among the paths that there are; ``adaptive`` is ``ugal_l``. Default:
+        How packets choose among the paths that exist; ``adaptive`` means ``ugal_l``. Default:
         "minimal".
     choosing : Mapping[str, Any], optional
-        What selections look at; their usual numbers where it is not given; of ``physical``
-        alone.
+        The numbers that the selection is tuned by; its defaults where they are not given;
+        ``physical`` only.
     lane_use : str, optional
-        The virtual channels of packets that choose; of ``physical`` alone. Default: "auto".
+        The virtual channels of packets that choose their paths; ``physical`` only. Default:
+        "auto".
     rail : str, optional
         The rail of its endpoint that a packet takes, where there are several. Default:
         "least_used".
     traffic : Wanted, optional
         Who sends to whom: a pattern with its argument; ``uniform`` where it is not given.
     traffic_class : Sequence[Mapping[str, Any]], optional
-        Several classes of traffic at once, each a table; none: one class, by the keys of all.
-        Of ``physical`` alone.
+        Several classes of traffic at once, each a table; none: one class with the parameters of
+        the run. ``physical`` only.
     injection : str, optional
-        When messages come to their interface; as the dialect has it where it is not given.
+        When endpoints create messages; as in the dialect where it is not given.
     messages : int, optional
-        Messages of an endpoint; 30 where it is not given.
+        Messages that each endpoint sends; 30 where it is not given.
     message_bytes : int, optional
         Length of a message; 4096 where it is not given.
     end_ns : float, optional
-        Messages are made until then, whatever ``messages`` says, and what has not arrived then
-        does not count, ns.
+        Endpoints create messages until this time, whatever ``messages`` says, and what has not
+        arrived by then does not count, ns.
     workload : Scheduled | Sequence[Scheduled], optional
         What processes do, in place of ``traffic``: a name of ``flyloom workload list`` with its
         parameters, such as ``amg_like p=12 levels=4 cycles=1 base_bytes=16384``, or a file or a
@@ -341,31 +342,31 @@ def packet(
     compute : str, optional
         Whether calculations of a workload take time. Default: "off".
     collectives : str, optional
-        What becomes of collective operations of a workload. Default: "real".
+        What collective operations of a workload send. Default: "real".
     placement : Placed, optional
         Which endpoint each process is on: a name of ``flyloom list placements``, or a file; of
         all jobs together, those of the background last. Default: "linear".
     background : Sequence[Mapping[str, Any]] | Mapping[str, Any], optional
-        Jobs that send at random as long as those of workloads run.
+        Background jobs: they send to random endpoints as long as the workloads run.
     mpi : Mapping[str, Any], optional
-        What MPI costs.
+        The costs of MPI.
     links : bool, optional
-        Tells bytes, use and the longest queue of every link. Default: False.
+        Reports bytes, use and the longest queue of every link. Default: False.
     overtaken : bool, optional
-        Counts packets that come behind one that the same endpoint sent them after. Default:
+        Counts packets that arrive behind one that the same endpoint sent after them. Default:
         False.
     ranks : bool, optional
-        Tells times of every process of a workload. Default: False.
+        Reports the times of every process of a workload. Default: False.
     series_ns : float, optional
-        Tells what arrived in every span of this length, ns.
+        Reports what arrived in every span of this length, ns.
     packet_bytes : int, optional
-        Longest packet; longer messages are several. Default: 4096.
+        Longest packet; longer messages are cut into several. Default: 4096.
     link : Mapping[str, Any], optional
-        Links.
+        Rates, buffers and latencies of links.
     switch : Mapping[str, Any], optional
-        Switches.
+        Delays and arbitration of switches.
     sync : str, optional
-        What runs events. Default: "sequential".
+        The engine that runs the events. Default: "sequential".
     ahead_ns : float, optional
         How far the optimistic engine goes ahead, ns. Default: 100.0.
     undo : str, optional
@@ -373,7 +374,7 @@ def packet(
     unverified : bool, optional
         Run also what is not proved free of deadlock. Default: False.
     seed : int, optional
-        The seed of all that is random. Default: 0.
+        The seed of all random numbers. Default: 0.
     engine : str | None, optional
         Routes are those of this engine's tables.
     lmc : int | None, optional
