@@ -20,6 +20,7 @@ from flyloom.inputs.traffic import called, demands, is_name, packet_times
 from flyloom.inputs.workloads import named
 from flyloom.ranks import ALONE, join
 from flyloom.support import renamed
+from flyloom.support.checks import whole
 from flyloom.support.machine import built_for, threads_for
 from flyloom.support.progress import Progress
 from flyloom.support.refused import none_such
