@@ -3,19 +3,30 @@
 //! Source: csg-htsim, `connection_matrix.cpp`.
 
 use super::kind::{Example, File, Format, Naming, text};
+use base::fields::whole;
 use base::part::Part;
 use base::{Refusal, Stop};
-use traffic::workload::keys::{Asked, Key};
-use traffic::workload::{Builder, Op, Schedule};
+use schemars::JsonSchema;
+use serde::Deserialize;
+use traffic::workload::{Builder, Op, Schedule, WorkloadRequest};
 
 pub(super) const ENTRY: Format = Format::new(
-    Part::new("htsim-flows", "htsim's connection matrix, .cm: a line for each flow"),
+    Part::new("htsim-flows", "htsim's connection matrix, .cm: a line for each flow")
+        .takes::<HtsimParameters>(),
     Naming::One(&[".cm"]),
     read,
     example,
 )
-.known_by(looks)
-.takes(|| vec![Key::whole("unit_ns", "a unit of the starts of flows, ns", 1000, (1, 1 << 20))]);
+.known_by(looks);
+
+/// What the numbers of a file mean.
+#[derive(Debug, Deserialize, JsonSchema)]
+struct HtsimParameters {
+    /// A unit of the starts of flows, ns.
+    #[serde(default = "whole::<1000>")]
+    #[schemars(range(min = 1, max = 1_048_576))]
+    unit_ns: u64,
+}
 
 const EXAMPLE: &str = "Nodes 16\nConnections 3\n0->11 id 1 start 0 size 2000000\n\
     11->10 id 2 start 25 size 1500000\n0->12 id 3 start 125 size 400000\n";
@@ -38,8 +49,9 @@ fn looks(content: &[u8]) -> bool {
 }
 
 /// Every rank sends its flows by its clock, whatever it receives.
-fn read(files: &[File<'_>], asked: &Asked<'_>) -> Result<Schedule, Stop> {
-    let (nodes, mut flows) = flows(text(files[0].1)?, asked.whole("unit_ns")?)?;
+fn read(files: &[File<'_>], request: &WorkloadRequest<'_>) -> Result<Schedule, Stop> {
+    let with: HtsimParameters = request.read()?;
+    let (nodes, mut flows) = flows(text(files[0].1)?, with.unit_ns)?;
     flows.sort_by_key(|flow| flow.start_ns);
     let (mut sent, mut received) = (vec![Vec::new(); nodes], vec![Vec::new(); nodes]);
     for (tag, flow) in (0_u32..).zip(&flows) {
@@ -78,7 +90,7 @@ fn flows(text: &str, unit_ns: u64) -> Result<(usize, Vec<Flow>), Refusal> {
         let at = |refused: Refusal| refused.within(&format!("line {number}"));
         match words.as_slice() {
             [] | ["Connections", _] => {}
-            ["Nodes", count] => nodes = whole("Nodes", count, MOST_NODES).map_err(at)?,
+            ["Nodes", count] => nodes = parsed("Nodes", count, MOST_NODES).map_err(at)?,
             _ => flows.push(flow(&words, nodes, unit_ns).map_err(at)?),
         }
     }
@@ -94,12 +106,12 @@ fn flow(words: &[&str], nodes: u64, unit_ns: u64) -> Result<Flow, Refusal> {
         return Err(Refusal::new("", format!("'{}' is no flow", words[0]), help));
     };
     let most = nodes.saturating_sub(1);
-    let [from, to] = [whole("source", from, most)?, whole("destination", to, most)?];
+    let [from, to] = [parsed("source", from, most)?, parsed("destination", to, most)?];
     let (mut start, mut bytes) = (0, 0);
     for pair in words[1..].chunks(2) {
         match *pair {
-            ["start", value] => start = whole("start", value, u64::MAX >> 22)?,
-            ["size", value] => bytes = whole("size", value, 1 << 40)?,
+            ["start", value] => start = parsed("start", value, u64::MAX >> 22)?,
+            ["size", value] => bytes = parsed("size", value, 1 << 40)?,
             ["id" | "prio", _] => {}
             _ => {
                 let why = format!("'{}' cannot be kept", pair.join(" "));
@@ -110,7 +122,7 @@ fn flow(words: &[&str], nodes: u64, unit_ns: u64) -> Result<Flow, Refusal> {
     Ok(Flow { from: from as u32, to: to as u32, start_ns: start * unit_ns, bytes })
 }
 
-fn whole(what: &str, word: &str, most: u64) -> Result<u64, Refusal> {
+fn parsed(what: &str, word: &str, most: u64) -> Result<u64, Refusal> {
     word.parse().ok().filter(|n| *n <= most).ok_or_else(|| {
         Refusal::new(what, format!("'{word}'"), format!("a whole number, 0 to {most}"))
     })

@@ -3,47 +3,53 @@
 //! Source: OSU Micro-Benchmarks, `osu_latency`, mvapich.cse.ohio-state.edu/benchmarks.
 
 use super::kind::Entry;
-use crate::workload::keys::{Asked, ITERATIONS, Key, MOST_BYTES, RANKS};
+use crate::workload::parameters::{Iterations, MOST_BYTES, Ranks};
 use crate::workload::{Program, Script, tag};
-use base::{Refusal, Stop};
+use base::Refusal;
+use base::fields::whole;
+use base::part::Part;
+use schemars::JsonSchema;
+use serde::Deserialize;
 
 /// How it is asked for.
 pub(super) const ENTRY: Entry = Entry {
-    name: "ping_pong",
-    doc: "a message from the first rank to the last, and back",
-    keys: &[RANKS, Key::whole("bytes", "of a message", 8, (0, MOST_BYTES)), ITERATIONS],
-    make: |asked| Ok(Box::new(PingPong::new(asked)?)),
+    part: Part::new("ping_pong", "a message from the first rank to the last, and back")
+        .takes::<PingPong>(),
+    make: |request| Ok(Box::new(request.read::<PingPong>()?.checked()?)),
 };
 
+#[derive(Deserialize, JsonSchema)]
 struct PingPong {
-    ranks: u32,
+    ranks: Ranks,
+    /// Bytes of a message.
+    #[serde(default = "whole::<8>")]
+    #[schemars(range(max = MOST_BYTES))]
     bytes: u64,
-    iterations: u64,
+    #[serde(default)]
+    iterations: Iterations,
 }
 
 impl PingPong {
-    fn new(asked: &Asked<'_>) -> Result<Self, Stop> {
-        let ranks = asked.ranks()?;
-        if ranks < 2 {
-            return Err(Refusal::new("ranks", "1", "2 or more").into());
+    fn checked(self) -> Result<Self, Refusal> {
+        if self.ranks.0 < 2 {
+            return Err(Refusal::new("ranks", "1 rank has no other", "2 or more"));
         }
-        let (bytes, iterations) = (asked.whole("bytes")?, asked.whole("iterations")?);
-        Ok(Self { ranks, bytes, iterations })
+        Ok(self)
     }
 }
 
 impl Program for PingPong {
     fn ranks(&self) -> u32 {
-        self.ranks
+        self.ranks.0
     }
 
     fn tell(&self, rank: u32, to: &mut Script<'_>) {
-        let last = self.ranks - 1;
+        let last = self.ranks.0 - 1;
         if rank != 0 && rank != last {
             return;
         }
         let mut ends = Vec::new();
-        for iteration in 0..self.iterations {
+        for iteration in 0..self.iterations.0 {
             if to.is_over() {
                 return;
             }
@@ -60,15 +66,16 @@ impl Program for PingPong {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::workload::told;
+    use crate::workload::{WorkloadRequest, schedule_of};
     use base::Quiet;
 
     #[test]
     fn two_ranks_send_and_the_others_are_idle() {
         let given = serde_json::json!({"ranks": 5, "bytes": 100, "iterations": 3});
         let given = given.as_object().expect("a table");
-        let asked = Asked::new(given, ENTRY.keys.to_vec(), &Quiet).expect("it may be asked");
-        let made = told(&*(ENTRY.make)(&asked).expect("it is made"), &Quiet).expect("it fits");
+        let request = WorkloadRequest::new(ENTRY.part, given, &Quiet).expect("it may be asked");
+        let made =
+            schedule_of(&*(ENTRY.make)(&request).expect("it is made"), &Quiet).expect("it fits");
         let operations: Vec<usize> = (0..5).map(|rank| made.of_rank(rank).len()).collect();
         assert_eq!(operations, [6, 0, 0, 0, 6]);
     }

@@ -39,6 +39,7 @@ if TYPE_CHECKING:  # what `_HOMES` says
     from flyloom.inputs.workloads import workload as workload
     from flyloom.lab.experiment import run as run
     from flyloom.plugins.engines import engine as engine
+    from flyloom.plugins.functions import application as application
     from flyloom.plugins.functions import export_format as export_format
     from flyloom.plugins.functions import mapping_method as mapping_method
     from flyloom.plugins.functions import pattern as pattern
@@ -95,7 +96,9 @@ _HOMES = {
     "flyloom.inputs.workloads": ["workload"],
     "flyloom.lab.experiment": ["run"],
     "flyloom.plugins.engines": ["engine"],
-    "flyloom.plugins.functions": ["export_format", "mapping_method", "pattern", "placement"],
+    "flyloom.plugins.functions": [
+        "application", "export_format", "mapping_method", "pattern", "placement",
+    ],
     "flyloom.plugins.topologies": ["topology"],
     "flyloom.published.addresses": ["address_table"],
     "flyloom.published.figures": ["figure"],

@@ -28,6 +28,7 @@ PAGES = {
 }
 USES = {
     "adding-a-pattern": "pairwise:2", "adding-an-application": "ping_pong",
+    "adding-a-collective": "allgather_spread",
     "adding-a-mapping-method": "heavy_first", "adding-a-placement": "stripe_groups",
     "adding-an-export-format": "links.txt", "adding-a-trace-format": "flows.cm",
     "adding-a-packet-model": "ecube",
@@ -35,6 +36,7 @@ USES = {
 """Pages whose examples are run as they stand, and a word that the report then has."""
 COMPLETED = {
     "congestion ring:n=4 --traffic pair": "pairwise", "workload make ping": "ping_pong",
+    "workload make allgather_s": "allgather_spread",
     "map ring:n=4 --method greedy+heavy": "greedy+heavy_first",
     "sim message ring:n=4 --placement stripe_": "stripe_groups",
     "export ring:n=4 --to edge": "edge-list", "sim packet ring:n=4 --dialect ecu": "ecube",
@@ -127,8 +129,8 @@ def test_the_reference_page_has_the_parts(built: Path) -> None:
     done = run(built, sys.executable, "scripts/parts-reference", PYTHONPATH=str(built / "python"))
     assert done.returncode == 0, done.stderr
     page = (built / "docs/parts-reference.md").read_text(encoding="utf-8")
-    for row in ["pairwise[:K]", "ping_pong", "heavy_first", "stripe_groups", "edge-list", "ecube",
-                "htsim-flows` `unit_ns=1000"]:
+    for row in ["pairwise[:K]", "ping_pong", "allgather_spread", "heavy_first", "stripe_groups",
+                "edge-list", "ecube", "htsim-flows` `unit_ns=1000"]:
         assert f"\n| `{row}`" in page, row
 
 

@@ -1,7 +1,23 @@
 //! Reads parameters that people write, and says which field is at fault.
 
-use serde::de::DeserializeOwned;
+use serde::de::{DeserializeOwned, Error};
+use serde::{Deserialize, Deserializer};
 use serde_json::{Map, Value};
+
+/// The default `N` of a field: `#[serde(default = "whole::<4>")]`.
+pub const fn whole<const N: u64>() -> u64 {
+    N
+}
+
+/// One of some words, for `#[serde(deserialize_with)]`: a word of digits may come as a number.
+///
+/// # Errors
+/// When it is none of them.
+pub fn word<'de, D: Deserializer<'de>, T: DeserializeOwned>(from: D) -> Result<T, D::Error> {
+    let given = Value::deserialize(from)?;
+    let given = if given.is_number() { Value::String(given.to_string()) } else { given };
+    T::deserialize(given).map_err(D::Error::custom)
+}
 
 /// Reads `given` as a `T`.
 ///

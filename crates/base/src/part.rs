@@ -4,8 +4,14 @@
 //! What a part does is defined by the trait of its kind. Lists, help, completion, documentation and
 //! tests need no more than this record.
 
+use crate::Refusal;
+use crate::parameters::{check, joined, read_some};
 use schemars::JsonSchema;
-use serde_json::{Value, json};
+use serde::de::DeserializeOwned;
+use serde_json::{Map, Value, json};
+
+/// Most structs that the parameters of a part are declared in.
+const MOST_STRUCTS: usize = 6;
 
 /// A part: the name that selects it, what it is, and the parameters that it takes.
 #[derive(Debug, Clone, Copy)]
@@ -19,13 +25,13 @@ pub struct Part {
     pub source: &'static str,
     /// The parameters that name files. These files travel with a point of an experiment.
     pub files: &'static [&'static str],
-    schema: fn() -> Value,
+    schemas: [Option<fn() -> Value>; MOST_STRUCTS],
 }
 
 impl Part {
     /// A part without parameters.
     pub const fn new(name: &'static str, doc: &'static str) -> Self {
-        Self { name, doc, source: "", files: &[], schema: || json!({}) }
+        Self { name, doc, source: "", files: &[], schemas: [None; MOST_STRUCTS] }
     }
 
     /// A part that is described by the comment of its parameters, the struct `T`.
@@ -33,10 +39,18 @@ impl Part {
         Self::new(name, "").takes::<T>()
     }
 
-    /// Adds the parameters: the fields of `T` with their documentation and defaults.
+    /// Adds the parameters of `T` to those that it has: the fields of `T` with their documentation
+    /// and defaults.
+    ///
+    /// # Panics
+    /// When it has those of too many structs.
     #[must_use]
     pub const fn takes<T: JsonSchema>(mut self) -> Self {
-        self.schema = || schemars::schema_for!(T).to_value();
+        let mut free = 0;
+        while self.schemas[free].is_some() {
+            free += 1;
+        }
+        self.schemas[free] = Some(|| schemars::schema_for!(T).to_value());
         self
     }
 
@@ -66,21 +80,103 @@ impl Part {
     /// The JSON schema of its parameters, with their documentation; an empty object where it takes
     /// none.
     pub fn schema(&self) -> Value {
-        (self.schema)()
+        let all = self.schemas.iter().flatten().map(|schema| schema());
+        all.reduce(joined).unwrap_or_else(|| json!({}))
+    }
+
+    /// Whether it takes a parameter of this name.
+    pub fn has(&self, parameter: &str) -> bool {
+        self.schema()["properties"].get(parameter).is_some()
+    }
+
+    /// Checks names and bounds of its parameters, and that those which have no default are given.
+    ///
+    /// # Errors
+    /// The refusal names the parameter, and says what it takes.
+    pub fn check(&self, given: &Map<String, Value>) -> Result<(), Refusal> {
+        check(self.name, &self.schema(), given)
+    }
+
+    /// What is given of the fields of `T`, one of the structs that its parameters are declared in.
+    /// What [`Part::check`] looks at is taken for granted.
+    ///
+    /// # Errors
+    /// When a parameter is of the wrong type.
+    pub fn read<T: DeserializeOwned>(&self, given: &Map<String, Value>) -> Result<T, Refusal> {
+        read_some(self.name, &|| self.schema(), given)
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use serde::{Deserialize, Serialize};
 
     /// How often a thing happens.
-    #[derive(JsonSchema)]
-    #[allow(dead_code)]
+    #[derive(Debug, Deserialize, JsonSchema)]
     struct Params {
         /// How often.
         #[serde(default)]
         times: u32,
+    }
+
+    #[derive(Debug, PartialEq, Deserialize, JsonSchema)]
+    struct More {
+        /// How many.
+        #[schemars(range(min = 1, max = 1_u64 << 40))]
+        count: u64,
+        #[serde(default)]
+        share: Share,
+    }
+
+    #[derive(Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+    #[serde(rename_all = "lowercase")]
+    enum Share {
+        #[default]
+        Half,
+        Whole,
+    }
+
+    #[test]
+    fn parameters_of_several_structs_are_those_of_one_part() {
+        const BOTH: Part = Part::new("both", "of two structs").takes::<Params>().takes::<More>();
+        let schema = BOTH.schema();
+        let names = schema["properties"].as_object().expect("a table").keys();
+        assert_eq!(names.collect::<Vec<_>>(), ["times", "count", "share"]);
+        assert_eq!((&schema["required"], BOTH.has("times")), (&json!(["count"]), true));
+        assert!(!BOTH.has("time") && !Part::new("none", "no parameters").has("times"));
+        let read = |given: &Value| {
+            let given = given.as_object().expect("a table");
+            BOTH.check(given)?;
+            Ok::<(Params, More), Refusal>((BOTH.read(given)?, BOTH.read(given)?))
+        };
+        let (params, more) = read(&json!({ "share": "whole", "count": 7 })).expect("it can be");
+        assert_eq!((params.times, more), (0, More { count: 7, share: Share::Whole }));
+        let all = "both takes times, count, share";
+        let count = format!("a whole number from 1 to 1099511627776 ({all})");
+        for (given, why) in [
+            (json!({}), format!("count: it is not given; {count}")),
+            (json!({ "count": 0 }), format!("count: 0 is out of range; {count}")),
+            (
+                json!({ "count": (1_u64 << 40) + 1 }),
+                format!("count: 1099511627777 is out of range; {count}"),
+            ),
+            (json!({ "count": -1 }), format!("count: -1 is out of range; {count}")),
+            (json!({ "count": "x" }), format!("count: 'x' is no whole number; {count}")),
+            (
+                json!({ "counts": 1 }),
+                format!("counts: there is no such parameter; did you mean count? {all}"),
+            ),
+            (
+                json!({ "count": 1, "share": "hole" }),
+                format!(
+                    "share: there is no 'hole', did you mean whole? only half or whole; half or \
+                    whole ({all})"
+                ),
+            ),
+        ] {
+            assert_eq!(read(&given).expect_err("it cannot be").to_string(), why);
+        }
     }
 
     #[test]

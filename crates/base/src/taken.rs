@@ -8,15 +8,19 @@ use serde_json::Value;
 /// where it has such a key, and the names of all its keys. A field `a.b` is the key `b` of its
 /// table `a`.
 pub fn taken<T: JsonSchema>(name: &str, field: &str) -> String {
-    let root = schemars::schema_for!(T).to_value();
+    taken_by(&schemars::schema_for!(T).to_value(), name, field)
+}
+
+/// [`taken`] by the schema itself.
+pub fn taken_by(root: &Value, name: &str, field: &str) -> String {
     match field.rsplit_once('.') {
         Some((path, last)) => {
-            match path.split('.').try_fold(&root, |at, key| inner(&root, at, key)) {
-                Some(table) => listed(&root, table, &format!("{name}.{path}"), last),
-                None => listed(&root, &root, name, ""),
+            match path.split('.').try_fold(root, |at, key| inner(root, at, key)) {
+                Some(table) => listed(root, table, &format!("{name}.{path}"), last),
+                None => listed(root, root, name, ""),
             }
         }
-        None => listed(&root, &root, name, field),
+        None => listed(root, root, name, field),
     }
 }
 

@@ -115,10 +115,7 @@ fn within_limits(promise: &Promise) -> Result<(), Refusal> {
 }
 
 fn parse<F: Family>(params: &Value) -> Result<F, Refusal> {
-    base::fields::typed(params).map_err(|(field, why)| {
-        let help = base::taken::taken::<F>(F::NAME, &field);
-        Refusal::new(field, why, help)
-    })
+    base::parameters::read(F::NAME, params)
 }
 
 pub(crate) fn recipe<F: Family>(family: &F) -> Recipe {

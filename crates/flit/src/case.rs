@@ -189,7 +189,7 @@ impl Case {
             let timed = Timed { packets, stretch: self.stretch(load) };
             phases = self.phases_of(timed)?;
             let from = u64::from(phases.warmup_cycles);
-            let flits = timed.flits_born(from..from + u64::from(phases.measure_cycles)) as f64;
+            let flits = timed.flits_injected(from..from + u64::from(phases.measure_cycles)) as f64;
             for class in &mut classes {
                 let senders =
                     (0..class.destinations.endpoints()).map(|e| class.destinations.rate(e));

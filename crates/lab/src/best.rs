@@ -51,7 +51,7 @@ impl DecisionRequest {
         let entry = ALGORITHMS.iter().find(|one| one.operation.name() == self.operation)?;
         let most = |all: &[u64]| all.iter().copied().max();
         let with = parameters(most(&self.ranks)?, most(&self.bytes)?);
-        Some(self.run(entry.name, with))
+        Some(self.run(entry.part.name, with))
     }
 }
 
@@ -155,11 +155,10 @@ fn row(
 type Variant = Option<(&'static str, u64)>;
 
 fn variants(entry: &Entry) -> Vec<Variant> {
-    let has = |name: &str| entry.keys.iter().any(|key| key.name == name);
-    if has("ways") {
+    if entry.part.has("ways") {
         return FANOUTS.iter().map(|&fanout| Some(("ways", fanout))).collect();
     }
-    if has("segments") {
+    if entry.part.has("segments") {
         return SEGMENTS.iter().map(|&parts| Some(("segments", parts))).collect();
     }
     vec![None]
@@ -178,13 +177,13 @@ fn tried(
 ) -> Result<AlgorithmResult, Stop> {
     let mut given = parameters(ranks, bytes);
     let algorithm = match own {
-        None => entry.name.to_owned(),
+        None => entry.part.name.to_owned(),
         Some((name, value)) => {
             given.insert(name.to_owned(), value.into());
-            format!("{} {name}={value}", entry.name)
+            format!("{} {name}={value}", entry.part.name)
         }
     };
-    let ran = asked.run(entry.name, given).simulate(on, false, watch)?;
+    let ran = asked.run(entry.part.name, given).simulate(on, false, watch)?;
     let model_ns = match own {
         Some(("ways", fanout)) if on.topology.is_none() => {
             dissemination_ns(ranks, fanout, bytes, &asked.run.costs)
@@ -298,8 +297,14 @@ mod tests {
             (asked("allreduces", &[2], &[8], free), "did you mean allreduce?"),
             (asked("allreduce", &[], &[8], free), "ranks: there is none"),
             (asked("allreduce", &[2], &[], free), "bytes: there is none"),
-            (asked("allreduce", &[0], &[8], free), "ranks: 0; a whole number, 1 to"),
-            (asked("allreduce", &[1 << 33], &[8], free), "ranks: 8589934592; a whole number"),
+            (
+                asked("allreduce", &[0], &[8], free),
+                "ranks: 0 is out of range; a whole number from 1 to",
+            ),
+            (
+                asked("allreduce", &[1 << 33], &[8], free),
+                "ranks: 8589934592 is out of range; a whole number",
+            ),
         ] {
             let refused = best(&asked, Played::default(), &Quiet).expect_err("refused").to_string();
             assert!(refused.contains(expected), "{refused}");

@@ -1,7 +1,7 @@
 //! Every kind of part: the word that lists it, what it is, and its rows. `flyloom list`, the
 //! completion of names and the reference page of parts read this table; a new kind is a line in it.
 
-use crate::registry::{describe, engines, families, simulators, stages};
+use crate::registry::{describe, engines, families, params, simulators, stages};
 use base::part::Part;
 use engines::ask::OPENSM;
 use engines::lanes::LaneMethod;
@@ -17,7 +17,6 @@ use traffic::communication::KINDS as GRAPHS;
 use traffic::pattern::Pattern;
 use traffic::placement::PLACEMENTS;
 use traffic::workload::generators;
-use traffic::workload::keys::Key;
 
 /// A kind of parts.
 #[derive(Debug)]
@@ -152,8 +151,9 @@ fn traffic() -> Vec<Value> {
 /// Collectives and applications, each by its own kind.
 fn made() -> Vec<Value> {
     let all = generators().into_iter().map(|one| {
-        let params: Value = one.keys().iter().map(param_of).collect();
-        json!({ "kind": one.kind(), "name": one.name(), "doc": one.doc(), "params": params })
+        let part = one.part();
+        let params = keys(&part);
+        json!({ "kind": one.kind(), "name": part.name, "doc": part.about(), "params": params })
     });
     all.collect()
 }
@@ -163,15 +163,21 @@ fn workload_file(format: &Format) -> Value {
     let written = format.writer.map_or(String::new(), |w| format!("; written as NAME{}", w.end));
     let doc = format!("{}; {}{written}", format.part.doc, format.named());
     let mut row = row("workload-file", format.part.name, "", &doc);
-    row["params"] = format.keys().iter().map(param_of).collect();
+    row["params"] = keys(&format.part).into();
     row
 }
 
-/// A parameter of a workload, or of a format of one.
-fn param_of(key: &Key) -> Value {
-    let default = key.default();
-    let required = default.is_null();
-    json!({ "name": key.name, "required": required, "default": default, "doc": key.doc })
+/// The parameters of a workload, or of a format of one: the default of those that stand for nothing
+/// where they are not given is the word `none`.
+pub fn keys(part: &Part) -> Vec<Value> {
+    let mut all = params(&part.schema());
+    for one in &mut all {
+        if one["required"] == false && one["default"].is_null() {
+            one["default"] = "none".into();
+        }
+        one["doc"] = one["doc"].as_str().unwrap_or_default().replace('\n', " ").into();
+    }
+    all
 }
 
 /// A format of export, with the networks that it can say.

@@ -24,6 +24,8 @@ pub enum Kind {
     Method,
     /// A format that networks are written in.
     Export,
+    /// An application: a schedule for a number of ranks.
+    Application,
 }
 
 /// The type of a parameter, by its annotation in Python.

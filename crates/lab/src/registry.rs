@@ -84,9 +84,9 @@ fn staged(kind: &str, e: &Entry) -> Value {
 }
 
 /// Adds the parameters that all engines take and the engine does not have itself.
-fn add_shared(own: &mut Value, shared: &Value) {
+fn add_shared(own: &mut Value, shared: &[Value]) {
     let Value::Array(own) = own else { return };
-    for param in shared.as_array().into_iter().flatten() {
+    for param in shared {
         if own.iter().all(|p| p["name"] != param["name"]) {
             let mut param = param.clone();
             param["shared"] = true.into();
@@ -103,7 +103,7 @@ pub(crate) fn describe(kind: &str, part: &Part) -> Value {
 }
 
 /// The parameters of a schema.
-fn params(schema: &Value) -> Value {
+pub(crate) fn params(schema: &Value) -> Vec<Value> {
     let required: Vec<&str> =
         schema["required"].as_array().into_iter().flatten().filter_map(Value::as_str).collect();
     let fields = schema["properties"].as_object();

@@ -39,7 +39,7 @@ impl Left {
         ] {
             if !all.is_empty() {
                 let some: Vec<String> =
-                    all.iter().take(NAMED).map(|&op| schedule.told(op)).collect();
+                    all.iter().take(NAMED).map(|&op| schedule.described(op)).collect();
                 let more = if all.len() > NAMED { "; ..." } else { "" };
                 parts.push(format!("{} {what} ({}{more})", all.len(), some.join("; ")));
             }
@@ -59,7 +59,7 @@ fn in_words(cycle: &[Wait], schedule: &Schedule) -> String {
     let by_message = cycle.iter().any(|wait| wait.1);
     let before = cycle.iter().cycle().skip(cycle.len().saturating_sub(1));
     let ends = cycle.iter().zip(before).filter(|(at, before)| !by_message || at.1 || before.1);
-    let ops: Vec<String> = ends.map(|(at, _)| schedule.told(at.0)).collect();
+    let ops: Vec<String> = ends.map(|(at, _)| schedule.described(at.0)).collect();
     match &ops[..] {
         [] => String::new(),
         [alone] => format!("; {alone} waits for itself"),

@@ -218,8 +218,7 @@ impl Spec {
             }
         }
         // some have their ranks by other parameters
-        let takes = generator(&recipe.family)
-            .is_ok_and(|one| one.keys().iter().any(|key| key.name == "ranks"));
+        let takes = generator(&recipe.family).is_ok_and(|one| one.part().has("ranks"));
         if let (true, false, Some(topology)) = (takes, with.contains_key("ranks"), on.topology) {
             let endpoints = topology.endpoints().len() as u64;
             with.insert("ranks".to_owned(), json!(endpoints * u64::from(self.per_endpoint)));

@@ -1,9 +1,10 @@
 //! Formats of workloads for Python: their table, and what is read and written by it.
 
 use crate::enter::{enter, from_python, object, refuse, stopped, to_python};
-use crate::workload::{Workload, shown};
+use crate::workload::Workload;
 use formats::trace::{self, Format, Naming, Written};
 use formats::{communication, graph_file};
+use lab::kinds::keys;
 use pyo3::prelude::*;
 use pyo3::pybacked::{PyBackedBytes, PyBackedStr};
 use pyo3::types::PyBytes;
@@ -57,7 +58,7 @@ fn row(format: &Format) -> Value {
     });
     json!({
         "name": format.part.name, "doc": format.part.doc, "naming": naming,
-        "text": format.is_text, "keys": format.keys().iter().map(shown).collect::<Vec<_>>(),
+        "text": format.is_text, "keys": keys(&format.part),
         "counted": format.is_counted(), "writes": writes,
     })
 }

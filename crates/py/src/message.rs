@@ -63,7 +63,7 @@ fn trace_of<'py>(
     found.set_item("derivatives", derivatives)?;
     let steps = PyDict::new(py);
     steps.set_item("rank", path.iter().map(|s| ranks.rank_of(s.op)).collect::<Vec<_>>())?;
-    steps.set_item("operation", path.iter().map(|s| ranks.told(s.op)).collect::<Vec<_>>())?;
+    steps.set_item("operation", path.iter().map(|s| ranks.described(s.op)).collect::<Vec<_>>())?;
     steps.set_item("begin_ns", path.iter().map(|s| ns(s.begin)).collect::<Vec<_>>())?;
     steps.set_item("end_ns", path.iter().map(|s| ns(s.end)).collect::<Vec<_>>())?;
     found.set_item("path", steps)?;

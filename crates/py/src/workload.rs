@@ -6,11 +6,11 @@ use crate::message::driven;
 use base::Stage;
 use formats::trace::{self, goal, goal_binary};
 use lab::best;
+use lab::kinds::keys;
 use message::stage::Played;
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
 use serde_json::{Value, json};
-use traffic::workload::keys::Key;
 use traffic::workload::noise::{self, noisy};
 use traffic::workload::{Kind, Schedule, generators, make, merge};
 
@@ -102,8 +102,8 @@ impl Workload {
 
     /// Operations that wait for one another in a cycle, in words; empty where there are none.
     fn circle(&self) -> Vec<String> {
-        let cycle = self.inner.circle().unwrap_or_default();
-        cycle.into_iter().map(|op| self.inner.told(op)).collect()
+        let cycle = self.inner.cycle().unwrap_or_default();
+        cycle.into_iter().map(|op| self.inner.described(op)).collect()
     }
 
     fn __eq__(&self, other: &Bound<'_, PyAny>) -> bool {
@@ -126,8 +126,9 @@ pub fn workload_list(py: Python<'_>) -> PyResult<Bound<'_, PyAny>> {
     let rows: Vec<Value> = generators()
         .iter()
         .map(|one| {
-            let keys: Vec<Value> = one.keys().iter().map(shown).collect();
-            json!({ "name": one.name(), "kind": one.kind(), "doc": one.doc(), "keys": keys })
+            let part = one.part();
+            let keys = keys(&part);
+            json!({ "name": part.name, "kind": one.kind(), "doc": part.doc, "keys": keys })
         })
         .collect();
     to_python(py, &json!(rows))
@@ -136,12 +137,7 @@ pub fn workload_list(py: Python<'_>) -> PyResult<Bound<'_, PyAny>> {
 /// The parameters of noise.
 #[pyfunction]
 pub fn noise_keys(py: Python<'_>) -> PyResult<Bound<'_, PyAny>> {
-    to_python(py, &json!(noise::KEYS.iter().map(shown).collect::<Vec<_>>()))
-}
-
-/// A parameter: its name, what it is, its default.
-pub fn shown(key: &Key) -> Value {
-    json!({ "name": key.name, "doc": key.doc, "default": key.default() })
+    to_python(py, &json!(keys(&noise::PART)))
 }
 
 /// Which algorithm of a collective operation is quickest, alone or over a network or tables: a row

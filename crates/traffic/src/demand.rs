@@ -171,8 +171,9 @@ impl Demand {
 const LEAST_AMOUNT: f64 = 1e-6;
 const MOST_AMOUNT: f64 = 1e6;
 
-/// Capacity of every channel, links' ids times 2 and plus 1 for the way back: the rate of its link
-/// over that of the fastest endpoint cable, so 1 is what one endpoint can fill; 0 where it is down.
+/// Capacity of every channel: the rate of its link over that of the fastest endpoint cable, so 1 is
+/// what one endpoint can fill; 0 where the link is down. Link l has channels 2 l and 2 l + 1, one
+/// for each direction.
 pub fn capacities(t: &Topology) -> Vec<f64> {
     let injection = t.terminals().iter().map(|x| x.cable.rate_gbps()).fold(0.0, f64::max);
     let of = |(i, l): (usize, &fabric::network::Link)| {

@@ -1,4 +1,4 @@
-//! What endpoints send to one another, by a name or pair by pair: one reading for every measure.
+//! What endpoints send to one another, by a name or pair by pair, as every measure reads it.
 
 use crate::demand::{Demand, MOST_FLOWS, Party, longest_matching};
 pub use crate::destinations::Weighted;
@@ -20,7 +20,7 @@ pub enum Sending {
 /// Names of traffic that are no patterns.
 pub const NAMES: [&str; 4] = ["uniform", "all_to_all", "longest_matching", "elephant"];
 
-/// The fraction of the flows of `elephant` that is large unless told.
+/// The fraction of the flows of `elephant` that is large unless the user says another.
 pub const ELEPHANTS: f64 = 0.1;
 
 impl Sending {
@@ -85,7 +85,7 @@ impl Sending {
         }
     }
 
-    /// About as many messages as there are among so many endpoints.
+    /// About as many messages as there are among this number of endpoints.
     pub fn most_messages(&self, endpoints: u64) -> u64 {
         match self {
             Self::Uniform => endpoints.saturating_mul(endpoints),

@@ -10,7 +10,7 @@ use std::collections::{BTreeMap, BTreeSet};
 /// A packet of one source.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Injection {
-    /// The cycle in which it is born.
+    /// The cycle in which it is injected.
     pub time_cycles: u64,
     /// Where it goes.
     pub destination: u32,
@@ -90,7 +90,7 @@ impl Injections {
         self.starts.windows(2).filter(|two| two[0] < two[1]).count() as u32
     }
 
-    /// The mean load from cycle 0 to the last birth, flits a sender and cycle.
+    /// The mean load from cycle 0 to the last injection, flits a sender and cycle.
     pub fn load(&self) -> f64 {
         let cycles = Timed { packets: self, stretch: 1.0 }.last() + 1;
         self.flits() as f64 / f64::from(self.senders()) / cycles as f64
@@ -131,25 +131,26 @@ impl Injections {
 pub struct Timed<'a> {
     /// The packets.
     pub packets: &'a Injections,
-    /// The factor: a packet of time t is born in cycle t times this, rounded down.
+    /// The factor: a packet of time t is injected in cycle t times this, rounded down.
     pub stretch: f64,
 }
 
 impl Timed<'_> {
-    /// The cycle in which a packet is born.
+    /// The cycle in which a packet is injected.
     pub fn cycle(&self, packet: &Injection) -> u64 {
         (packet.time_cycles as f64 * self.stretch) as u64
     }
 
-    /// The cycle of the last birth.
+    /// The cycle of the last injection.
     pub fn last(&self) -> u64 {
         self.packets.all.iter().map(|packet| self.cycle(packet)).max().unwrap_or(0)
     }
 
-    /// Flits of all packets that are born in these cycles. O(packets).
-    pub fn flits_born(&self, cycles: std::ops::Range<u64>) -> u64 {
-        let born = self.packets.all.iter().filter(|packet| cycles.contains(&self.cycle(packet)));
-        born.map(|packet| u64::from(packet.size_flits)).sum()
+    /// Flits of all packets that are injected in these cycles. O(packets).
+    pub fn flits_injected(&self, cycles: std::ops::Range<u64>) -> u64 {
+        let injected =
+            self.packets.all.iter().filter(|packet| cycles.contains(&self.cycle(packet)));
+        injected.map(|packet| u64::from(packet.size_flits)).sum()
     }
 }
 

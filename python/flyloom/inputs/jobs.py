@@ -8,15 +8,12 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from flyloom._core import RefusalError, Workload, workload_list
+from flyloom.inputs.applications import made, own_application
 from flyloom.inputs.workloads import Scheduled, named, recognised, travelled, workload
+from flyloom.plugins.found import users
 from flyloom.support.progress import Progress
 from flyloom.support.reading import is_path, shown
 from flyloom.support.refused import hint
-
-
-def is_generator(name: object) -> bool:
-    """Whether ``name`` is that of a generator with its parameters, and no file's."""
-    return named(name) is not None
 
 
 def names(given: Scheduled | Sequence[Scheduled]) -> list[Scheduled]:
@@ -35,7 +32,7 @@ def jobs(given: Mapping[str, Any], progress: Progress | None = None) -> list[Wor
     Raises ``RefusalError`` for what is neither a generator nor a file.
     """
     asked = names(given["workload"])
-    if all(map(is_generator, asked)):
+    if all(map(_is_of_core, asked)):
         return None
     codes = given.get("collectives") == "codes"
     return [job(one, codes=codes, progress=progress) for one in asked]
@@ -50,19 +47,25 @@ def job(given: Scheduled, *, codes: bool, progress: Progress | None = None) -> W
         return given
     if travelled(given) is not None:
         return workload(given, progress)
-    if made := named(given):
-        return _made(*made, codes, progress)
+    if asked := named(given):
+        return _made(*asked, codes, progress)
     if isinstance(given, str) and not is_path(given):
         name = re.split(r"[:\s]", given.strip(), maxsplit=1)[0]
-        near = hint(name, [row["name"] for row in workload_list()])
-        known = [row["name"] for row in workload_list() if row["kind"] == "application"]
+        rows = [*workload_list(), *users("application")]
+        near = hint(name, [row["name"] for row in rows])
+        known = [row["name"] for row in rows if row["kind"] == "application"]
         help_ = f"{near}{', '.join(known)}, a collective (flyloom workload list), or a file"
         raise RefusalError(f"workload: there is no {shown(name)!r}; {help_}")
     return recognised(given).replayed(codes=codes, progress=progress)
 
 
+def _is_of_core(given: object) -> bool:
+    """Whether the core makes it."""
+    return (asked := named(given)) is not None and own_application(asked[0]) is None
+
+
 def _made(name: str, given: dict[str, Any], codes: bool, progress: Progress | None) -> Workload:
-    row = next(row for row in workload_list() if row["name"] == name)
-    if codes and any(key["name"] == "allreduce" for key in row["keys"]):
+    row: dict[str, Any] = next((row for row in workload_list() if row["name"] == name), {})
+    if codes and any(key["name"] == "allreduce" for key in row.get("keys", ())):
         given["allreduce"] = "none"
-    return Workload.make(name, given, progress)
+    return made(name, given, progress)

@@ -30,7 +30,8 @@ def measured(
         key: _plain(value) for key, value in given.items() if value is not None and key != "traffic"
     }
     if name == "sim.message":
-        schedule, where = scheduled(known), _placed(target, known)
+        where = _placed(target, known)
+        schedule = scheduled(target, known)
         return target.measure(
             name, known, progress, None, schedule and [schedule], None, where
         )
@@ -69,12 +70,22 @@ def _placed(target: Topology | Routing, given: dict[str, Any]) -> list[int] | No
     return where
 
 
-def scheduled(given: Mapping[str, Any]) -> Workload | None:
-    """The schedule of the file that ``workload`` names; None where it names what can be made."""
+def scheduled(target: Topology | Routing, given: Mapping[str, Any]) -> Workload | None:
+    """The schedule of the file or the user's application that ``workload`` names; None where it
+    names what the core makes."""
+    from flyloom.inputs.applications import made, own_application
     from flyloom.inputs.workloads import named, workload
 
-    asked = given.get("workload")
-    return None if asked is None or named(asked) else workload(asked)
+    if (asked := given.get("workload")) is None:
+        return None
+    if (known := named(asked, given.get("workload_options"))) is None:
+        return workload(asked)
+    if own_application(known[0]) is None:
+        return None
+    topology = target.topology if isinstance(target, Routing) else target
+    return made(*known, places=topology.endpoints * whole(
+        "per_endpoint", given.get("per_endpoint", 1), 0, 2**32 - 1
+    ))
 
 
 def default_engine(name: str) -> str:

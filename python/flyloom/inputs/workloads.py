@@ -21,8 +21,8 @@ from flyloom._core import (
     trace_looks,
     trace_ranks,
     trace_read,
-    workload_list,
 )
+from flyloom.inputs.applications import is_made
 from flyloom.support.progress import Progress
 from flyloom.support.reading import as_text, read_bytes, read_text, standing_in
 
@@ -40,11 +40,6 @@ def travelling_workloads(files: Mapping[str, bytes]) -> AbstractContextManager[N
 def travelled(name: object) -> bytes | None:
     """The contents of this file, if they were read elsewhere: :func:`travelling_workloads`."""
     return _travelled.get(name) if isinstance(name, str) else None
-
-
-def is_made(name: object) -> bool:
-    """Whether ``name`` is that of a schedule that can be made, and no file's."""
-    return name in {row["name"] for row in workload_list()}
 
 
 def named(

@@ -77,7 +77,10 @@ def _expand(text: str, name: str) -> dict[str, Any]:
     return expand(text, name, [part.row for part in KNOWN.values()])
 
 
-WORDS = {"traffic": "pattern", "placement": "placement", "method": "method"}
+WORDS = {
+    "traffic": "pattern", "placement": "placement", "method": "method",
+    "workload": "application", "graph": "application",
+}
 """The kinds of parts that parameters of any table name."""
 
 
@@ -85,7 +88,8 @@ def _asked(point: Mapping[str, Any]) -> list[tuple[str, str]]:
     """Kind and name of the parts of a point."""
     tables = [*(table for table in point.values() if isinstance(table, Mapping)),
               *point.get("sim", {}).values()]
-    words = [(kind, table[key]) for table in tables for key, kind in WORDS.items() if key in table]
+    words = [(kind, one) for table in tables for key, kind in WORDS.items() if key in table
+             for one in (table[key] if isinstance(table[key], list) else [table[key]])]
     return [
         ("topology", point["topology"].get("family", "")),
         ("engine", point.get("routing", {}).get("engine", "")),

@@ -12,11 +12,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from flyloom._core import RefusalError, registry
+from flyloom.inputs.applications import is_made, own_application, parameters
 from flyloom.inputs.communication import content_of, is_kind
-from flyloom.inputs.jobs import is_generator, names
+from flyloom.inputs.jobs import names
 from flyloom.inputs.rows import RowSet, TimedRows, found_in
 from flyloom.inputs.traffic import is_name
-from flyloom.inputs.workloads import is_made, recognised
+from flyloom.inputs.workloads import named as made_workload
+from flyloom.inputs.workloads import recognised
 from flyloom.lab import measured
 from flyloom.support.files import as_bytes
 
@@ -68,9 +70,24 @@ class Files:
             else:
                 read = codes_content if given.get("collectives") == "codes" else schedule_content
                 for one in map(str, names(value)):
-                    if not is_generator(one):
+                    if not self._is_made(place, one, given):
                         schedules[one] = self._content(place, "a workload", one, read)
         return traffic, schedules
+
+    def _is_made(self, place: str, workload: str, given: Mapping[str, Any]) -> bool:
+        """Whether a workload is made by its name; the parameters of a user's application are
+        checked before anything runs."""
+        if (asked := made_workload(workload)) is None:
+            return False
+        name, beside = asked
+        if (part := own_application(name)) is not None:
+            each_place = {"ranks": 1} if place == "sim.message.workload" else {}
+            options = given.get("workload_options") or {}
+            try:
+                parameters(part, {**each_place, **beside, **options})
+            except RefusalError as error:
+                raise RefusalError(f"{self.experiment}: {place}: {error}") from None
+        return True
 
     def _rows(self, place: str, name: str) -> RowSet | TimedRows:
         """The rows of a file of traffic."""

@@ -40,6 +40,12 @@ def rows() -> list[dict[str, Any]]:
     return [*registry(), *(known.row for known in KNOWN.values())]
 
 
+def users(kind: str) -> list[dict[str, Any]]:
+    """The rows of users' parts of a kind, with their parameters."""
+    load_named(None)
+    return [known.row for known in KNOWN.values() if known.kind == kind]
+
+
 def parameters_of(kind: str, names: Iterable[str] | None = None) -> dict[str, set[str]]:
     """The names of the parameters of all parts of a kind, built in and users', by part; those with
     one of these names are looked for, or all."""

@@ -1,8 +1,10 @@
 """``@flyloom.pattern``, ``placement``, ``mapping_method`` and ``export_format``: functions of a
-network that give traffic, an order of endpoints, a mapping, or a text."""
+network that give traffic, an order of endpoints, a mapping, or a text; ``@flyloom.application``: a
+function of a number of ranks that gives a schedule."""
 
 from __future__ import annotations
 
+import inspect
 from collections.abc import Callable
 from typing import Any, TypeVar
 
@@ -58,6 +60,28 @@ def export_format(function: Function) -> Function:
     Raises ``RefusalError`` for a name or a signature that cannot be.
     """
     return _known("export", function, 1)
+
+
+def application(function: Function) -> Function:
+    """Makes a function an application, by its name: a workload beside those that are built in.
+
+    Its first parameter is ``ranks``, how many processes there are; the others are given by name. It
+    returns a schedule: a ``Workload``, GOAL as text, or a list with the steps of each rank. A step
+    is an operation or a list of operations that begin together: ``("send", bytes, to)``,
+    ``("recv", bytes, from)``, both with a tag last where it is not 0, or ``("calc", ns)``. It
+    begins when all of the step before have ended.
+
+    Raises ``RefusalError`` for a name or a signature that cannot be.
+    """
+    with parts.decorating("application", function):
+        if next(iter(inspect.signature(function).parameters), "") != "ranks":
+            raise RefusalError("its first parameter is ranks, how many processes there are")
+        about, said = words(function)
+        ranks = {"name": "ranks", "type": "int", "required": True, "default": None,
+                 "doc": said.get("ranks", "Processes.")}
+        row = {"doc": about, "params": [ranks, *parameters(function, 1)]}
+        parts.add("application", function, row, {})
+    return function
 
 
 def _known(kind: str, function: Function, skip: int) -> Function:

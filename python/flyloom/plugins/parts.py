@@ -19,10 +19,12 @@ from typing import Any
 
 from flyloom._core import RefusalError, kinds, parts
 
-KINDS = ("topology", "engine", "measure", "pattern", "placement", "method", "export")
+KINDS = (
+    "topology", "engine", "measure", "pattern", "placement", "method", "export", "application",
+)
 """Of parts that can be written in Python."""
 
-OF_USERS = {"traffic": "pattern"}
+OF_USERS = {"traffic": "pattern", "workload": "application", "collective": "application"}
 """Kinds that users' parts call otherwise than the core."""
 
 NAME = re.compile(r"[a-z][a-z0-9_]*")

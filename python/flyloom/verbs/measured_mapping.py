@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from flyloom._core import Communication, RefusalError, Topology, Workload, workload_list
+from flyloom.inputs.applications import made, own_application
 from flyloom.inputs.communication import communication, is_kind, schedule_or_graph
 from flyloom.inputs.workloads import named
 from flyloom.plugins.measures import measure
@@ -102,6 +103,8 @@ def _made(places: int, name: str, given: dict[str, Any]) -> Workload:
     """A workload, with a rank for every place where no other number of ranks is given."""
     if "matrix" in given:  # a file, too
         raise RefusalError("matrix: no file in an experiment; rows as the graph itself")
+    if own_application(name) is not None:
+        return made(name, given, places=places)
     keys = next(row["keys"] for row in workload_list() if row["name"] == name)
     ranks = {"ranks": places} if any(key["name"] == "ranks" for key in keys) else {}
     return make_workload(name, **{**ranks, **given})

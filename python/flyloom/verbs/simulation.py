@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from flyloom import _core
 from flyloom._core import RefusalError, Routing, Topology, Workload
+from flyloom.inputs.applications import made, own_application
 from flyloom.inputs.costs import measured as measured_costs
 from flyloom.inputs.jobs import called as job_called
 from flyloom.inputs.jobs import job, jobs, names
@@ -19,6 +20,7 @@ from flyloom.inputs.traffic import called, demands, is_name, packet_times
 from flyloom.inputs.workloads import named
 from flyloom.ranks import ALONE, join
 from flyloom.support import renamed
+from flyloom.support.checks import whole
 from flyloom.support.machine import built_for, threads_for
 from flyloom.support.progress import Progress
 from flyloom.support.refused import none_such
@@ -204,10 +206,16 @@ def _message(asked: SimulationRequest) -> Result:
         source, spec["workload"] = None, source
     on, where = over_network(source, asked, spec)
     own = None
-    if not named(spec["workload"], spec.get("workload_options")):
+    known = named(spec["workload"], spec.get("workload_options"))
+    if known is None:
         if spec.pop("workload_options", None):
             raise RefusalError("workload_options: of a workload by name; this one is a file")
         own = job(spec.pop("workload"), codes=False, progress=progress)
+    elif own_application(known[0]) is not None:
+        each = whole("per_endpoint", spec.get("per_endpoint", 1), 0, 2**32 - 1)
+        count = None if on is None else topology_of(on).endpoints * each
+        own = made(*known, progress, count)
+        spec = {key: value for key, value in spec.items() if not key.startswith("workload")}
     found, finish, links, path = _core.simulate_message(
         own, spec, on, where, asked.critical_path, progress
     )

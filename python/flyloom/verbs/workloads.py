@@ -16,6 +16,7 @@ from flyloom._core import (
     workload_best,
     workload_list,
 )
+from flyloom.inputs.applications import made, own_application
 from flyloom.inputs.tables import Tables
 from flyloom.inputs.workloads import (
     Scheduled,
@@ -26,6 +27,7 @@ from flyloom.inputs.workloads import (
     written_as,
     written_ends,
 )
+from flyloom.plugins.found import users
 from flyloom.support.files import write_folder, write_whole
 from flyloom.support.progress import Progress
 from flyloom.support.reading import read_text
@@ -37,7 +39,11 @@ def workloads() -> list[Result]:
     """What :func:`make_workload` makes: ``name``, ``kind`` (``collective`` or ``application``),
     ``doc`` and ``keys``, each with ``name``, ``doc`` and ``default``, None where a value must be
     given."""
-    return [Result(row) for row in workload_list()]
+    own = [
+        {"name": row["name"], "kind": row["kind"], "doc": row["doc"], "keys": row["params"]}
+        for row in users("application")
+    ]
+    return [Result(row) for row in [*workload_list(), *own]]
 
 
 def make_workload(
@@ -58,7 +64,7 @@ def make_workload(
     RefusalError
         For a name that there is not, a parameter that cannot be, and more operations than 2^28.
     """
-    return Workload.make(name, _with_matrix(parameters), progress)
+    return made(name, _with_matrix(parameters), progress)
 
 
 def make_trace(
@@ -76,6 +82,8 @@ def make_trace(
     if not keeps_calls(place):
         help_ = f"end it in {written_ends(calls=True)}"
         raise RefusalError(f"{place}: no trace that keeps calls has such a name; {help_}")
+    if own_application(name) is not None:
+        return convert_workload(made(name, parameters, progress), place, progress=progress)
     format = _format_of(place)
     given = _with_matrix(parameters)
     return _write(place, format, trace_made(name, given, format["name"], place.stem, progress))

@@ -14,7 +14,7 @@ use traffic::workload::{Builder, Kind, OfRank, Op, Schedule};
 pub(super) const ENTRY: Format = Format::new(
     Part::new("goal-binary", "GOAL in binary, as LogGOPSim reads it"),
     Naming::One(&[".bin"]),
-    |files, asked| parse(files[0].1, asked.watch),
+    |files, request| parse(files[0].1, request.watch),
     example,
 )
 .known_by(is_binary)

@@ -3,8 +3,7 @@
 use base::part::Part;
 use base::{Quiet, Refusal, Stop, Watch};
 use serde_json::{Map, Value, json};
-use traffic::workload::keys::{Asked, Key};
-use traffic::workload::{Schedule, make};
+use traffic::workload::{Schedule, WorkloadRequest, make};
 
 /// Most ranks of a schedule.
 pub(super) const MOST_RANKS: u64 = 1 << 28;
@@ -66,8 +65,7 @@ pub struct Written {
 type Write = fn(&Schedule, &str, &dyn Watch) -> Result<Written, Stop>;
 type Make = fn(&str, &Given, &str, &dyn Watch) -> Result<Written, Stop>;
 type Rewrite = fn(&[File<'_>], &str, &dyn Watch) -> Result<Written, Stop>;
-type Read = fn(&[File<'_>], &Asked<'_>) -> Result<Schedule, Stop>;
-type Keys = fn() -> Vec<Key>;
+type Read = fn(&[File<'_>], &WorkloadRequest<'_>) -> Result<Schedule, Stop>;
 type Looks = fn(&[u8]) -> bool;
 type Count = fn(&[File<'_>], &dyn Watch) -> Result<Value, Stop>;
 
@@ -162,7 +160,7 @@ impl Written {
 /// A row of the table of formats.
 #[derive(Debug, Clone, Copy)]
 pub struct Format {
-    /// Its name, and what it is.
+    /// Its name, what it is, and its parameters.
     pub part: Part,
     /// How its files are named.
     pub naming: Naming,
@@ -170,7 +168,6 @@ pub struct Format {
     pub is_text: bool,
     /// How it is written; none where it is read alone.
     pub writer: Option<Writer>,
-    keys: Keys,
     looks: Looks,
     read: Read,
     counts: Option<Count>,
@@ -186,19 +183,13 @@ impl Format {
         read: Read,
         example: fn() -> Example,
     ) -> Self {
-        let (is_text, writer, counts) = (false, None, None);
-        let (keys, looks): (Keys, Looks) = (Vec::new, |_| false);
-        Self { part, naming, is_text, writer, keys, looks, read, counts, example }
+        let (is_text, writer, counts, looks): (_, _, _, Looks) = (false, None, None, |_| false);
+        Self { part, naming, is_text, writer, looks, read, counts, example }
     }
 
     /// Known by the content of a file, whatever it is called.
     pub(super) const fn known_by(self, looks: Looks) -> Self {
         Self { looks, ..self }
-    }
-
-    /// With parameters.
-    pub(super) const fn takes(self, keys: Keys) -> Self {
-        Self { keys, ..self }
     }
 
     /// Its files are text: what is none is refused before it is read, and a mark of the order of
@@ -215,11 +206,6 @@ impl Format {
     /// It says of a run more than its schedule does.
     pub(super) const fn counts(self, counts: Count) -> Self {
         Self { counts: Some(counts), ..self }
-    }
-
-    /// Its parameters.
-    pub fn keys(&self) -> Vec<Key> {
-        (self.keys)()
     }
 
     /// Whether a file has the content of this format.
@@ -265,12 +251,12 @@ impl Format {
         given: &Given,
         watch: &dyn Watch,
     ) -> Result<Schedule, Stop> {
-        let keys = self.keys();
-        if let (true, Some(key)) = (keys.is_empty(), given.keys().next()) {
+        let takes_none = self.part.schema()["properties"].is_null();
+        if let (true, Some(key)) = (takes_none, given.keys().next()) {
             let why = format!("{} is no trace, and takes no options", self.part.name);
             return Err(Refusal::new(key, why, "leave it out").into());
         }
-        let found = (self.read)(files, &Asked::new(given, keys, watch)?);
+        let found = (self.read)(files, &WorkloadRequest::new(self.part, given, watch)?);
         match (self.naming, files) {
             (Naming::One(_), [(name, _)]) if !name.is_empty() => {
                 found.map_err(|stop| stop.within(name))

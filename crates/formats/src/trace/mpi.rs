@@ -1,10 +1,33 @@
 //! What all traces of MPI have in common: which calls talk to nobody, and constants.
 
-use traffic::workload::keys::Key;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
 
 /// What is done with requests that nobody began, of all traces of MPI.
-pub(super) const UNKNOWN_REQUESTS: Key =
-    Key::word("unknown_requests", "of requests that nobody began", &["refuse", "null"]);
+#[derive(Debug, Default, Deserialize, JsonSchema)]
+#[serde(default)]
+pub(super) struct UnknownRequests {
+    /// What is done with requests that nobody began.
+    pub(super) unknown_requests: Unknown,
+}
+
+/// What is done with requests that nobody began.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub(super) enum Unknown {
+    /// The trace is refused.
+    #[default]
+    Refuse,
+    /// They are `MPI_REQUEST_NULL`.
+    Null,
+}
+
+impl UnknownRequests {
+    /// Whether they are `MPI_REQUEST_NULL`.
+    pub(super) fn is_null(&self) -> bool {
+        self.unknown_requests == Unknown::Null
+    }
+}
 
 /// What a colour is that puts a process into no communicator, in Open MPI and MPICH.
 pub(super) const UNDEFINED: i64 = -32766;

@@ -222,7 +222,7 @@ impl Replay {
             it.kind == Kind::Send && u32::try_from(it.size).is_err()
         };
         if let Some(op) = (0..schedule.ops().len() as u32).find(|op| is_long(*op)) {
-            let why = format!("{}: too long", schedule.told(op));
+            let why = format!("{}: too long", schedule.described(op));
             return Err(Refusal::new("workload", why, "messages of less than 4 GiB").into());
         }
         check_times(&schedule, computes)?;

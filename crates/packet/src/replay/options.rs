@@ -4,7 +4,6 @@ use base::{Refusal, Stop, Watch};
 use fabric::network::parse_inline;
 use schemars::JsonSchema;
 use serde::{Deserialize, Deserializer, Serialize};
-use traffic::workload::keys::Key;
 use traffic::workload::{Schedule, generator, make};
 
 /// The names of workloads: one, or several jobs that run at the same time.
@@ -75,8 +74,7 @@ pub(super) fn generate(
 ) -> Result<Schedule, Stop> {
     let recipe = parse_inline(word).map_err(|refused| refused.within("workload"))?;
     let mut given = recipe.params;
-    let sums = |key: &Key| key.name == "allreduce";
-    if collectives == Collectives::Codes && generator(&recipe.family)?.keys().iter().any(sums) {
+    if collectives == Collectives::Codes && generator(&recipe.family)?.part().has("allreduce") {
         given.insert("allreduce".to_owned(), "none".into());
     }
     make(&recipe.family, &given, watch).map_err(|stop| stop.within("workload"))

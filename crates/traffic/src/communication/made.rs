@@ -80,7 +80,7 @@ pub fn made(kind: &str, given: &Map<String, Value>) -> Result<Communication, Ref
     graph.map_err(|refused| refused.within(kind))
 }
 
-/// The product of `sides` as a number of processes, each with so many pairs.
+/// The product of `sides` as a number of processes, each with `pairs` pairs.
 fn size(sides: &[u32], pairs: u64) -> Result<u32, Refusal> {
     let many = || Refusal::new("processes", "too many processes or pairs", "smaller numbers");
     let all = sides.iter().try_fold(1_u64, |n, &side| n.checked_mul(u64::from(side)));
@@ -91,13 +91,13 @@ fn size(sides: &[u32], pairs: u64) -> Result<u32, Refusal> {
 
 impl Stencil {
     /// Bytes to a neighbour whose coordinates differ by this.
-    fn amount(&self, way: &[i64]) -> f64 {
-        let moved: Vec<usize> = (0..way.len()).filter(|&d| way[d] != 0).collect();
+    fn amount(&self, step: &[i64]) -> f64 {
+        let moved: Vec<usize> = (0..step.len()).filter(|&d| step[d] != 0).collect();
         match (moved.len(), &self.bytes) {
             (0, _) => 0.0,
             (1, Amounts::Same(bytes)) => *bytes,
             (1, Amounts::Each(bytes)) => bytes[moved[0]],
-            (2, _) if way.len() > 2 => self.edge_bytes,
+            (2, _) if step.len() > 2 => self.edge_bytes,
             _ => self.corner_bytes,
         }
     }
@@ -111,18 +111,23 @@ impl Stencil {
             let why = format!("another number of amounts than the {dimensions} dimensions");
             return Err(Refusal::new("bytes", why, "one amount, or one a dimension"));
         }
-        let ways: Vec<Vec<i64>> = (0..3_u32.pow(dimensions as u32))
+        let steps: Vec<Vec<i64>> = (0..3_u32.pow(dimensions as u32))
             .map(|code| (0..dimensions as u32).map(move |d| i64::from(code / 3_u32.pow(d) % 3) - 1))
             .map(Iterator::collect)
-            .filter(|way: &Vec<i64>| self.amount(way) != 0.0)
+            .filter(|step: &Vec<i64>| self.amount(step) != 0.0)
             .collect();
-        let processes = size(&self.shape, ways.len() as u64)?;
-        let mut sent = Vec::with_capacity(processes as usize * ways.len());
+        let processes = size(&self.shape, steps.len() as u64)?;
+        let mut sent = Vec::with_capacity(processes as usize * steps.len());
         for from in 0..processes {
             let at = self.coordinates(from);
-            for way in &ways {
-                let to = self.there(&at, way).filter(|&to| to != from);
-                sent.extend(to.map(|to| Sent { from, to, bytes: self.amount(way), messages: 1.0 }));
+            for step in &steps {
+                let to = self.there(&at, step).filter(|&to| to != from);
+                sent.extend(to.map(|to| Sent {
+                    from,
+                    to,
+                    bytes: self.amount(step),
+                    messages: 1.0,
+                }));
             }
         }
         Communication::new(processes, sent)
@@ -145,11 +150,11 @@ impl Stencil {
     }
 
     /// The process a step away, `None` beyond a border.
-    fn there(&self, at: &[u32], way: &[i64]) -> Option<u32> {
+    fn there(&self, at: &[u32], step: &[i64]) -> Option<u32> {
         let mut number = 0_i64;
-        for ((&x, &step), &side) in at.iter().zip(way).zip(&self.shape) {
+        for ((&x, &along), &side) in at.iter().zip(step).zip(&self.shape) {
             let side = i64::from(side);
-            let to = i64::from(x) + step;
+            let to = i64::from(x) + along;
             let inside = (0..side).contains(&to);
             if !inside && !self.periodic {
                 return None;
@@ -161,7 +166,7 @@ impl Stencil {
 }
 
 impl Training {
-    /// Rank = tensor + T (pipeline + P data); rings go one way.
+    /// Rank = tensor + T (pipeline + P data); rings go in one direction.
     fn graph(&self) -> Result<Communication, Refusal> {
         let [t, p, d] = [self.tensor, self.pipeline, self.data];
         let processes = size(&[t, p, d], 4)?;

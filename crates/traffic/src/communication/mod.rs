@@ -37,8 +37,8 @@ pub struct Communication {
 }
 
 impl Communication {
-    /// The graph of so many processes; what is said of one pair several times adds up, in that
-    /// order, and what a process sends to itself is left out. O(sent log sent).
+    /// The graph of this number of processes. Amounts that are given for one pair several times add
+    /// up in that order, and what a process sends to itself is left out. O(sent log sent).
     ///
     /// # Errors
     /// When there are no processes or more than [`MOST_PROCESSES`], or a process is not below their

@@ -34,15 +34,16 @@ pub struct Destinations {
 enum Law {
     /// The same every time; of idle sources, themselves.
     Fixed(Box<[u32]>),
-    /// Any of so many, the source included.
+    /// Any of this number of endpoints, the source included.
     Uniform(u32),
-    /// Any of so many but the source.
+    /// Any of this number of endpoints but the source.
     Others(u32),
     /// Any of these.
     Among(Box<[u32]>),
     /// Any of these, by weight.
     Weighted(Alias),
-    /// Any of the block after that of the source; `count` blocks of `size`, in a circle.
+    /// Any of the block after that of the source; `count` blocks of `size`, the first after
+    /// the last.
     NextBlock { size: u32, count: u32 },
     /// The source and one of these more, around the end.
     Steps { steps: Box<[u32]>, around: u32 },
@@ -52,7 +53,7 @@ enum Law {
     Rows(Rows),
     /// Among some of the endpoints.
     Placed(Box<Placed>),
-    /// Among endpoints of so many rails, which packets do not change.
+    /// Among endpoints of this number of rails, which packets do not change.
     Rails(Box<(u32, Law)>),
 }
 
@@ -138,8 +139,8 @@ impl Destinations {
         Self::of(endpoints, Law::Weighted(Alias::new(weighted)))
     }
 
-    /// Any of the block of `size` endpoints after that of the source, in a circle of `endpoints`,
-    /// which are whole blocks.
+    /// Any of the block of `size` endpoints after that of the source, the first after the last;
+    /// `endpoints` are whole blocks.
     pub(crate) fn next_block(endpoints: u32, size: u32) -> Self {
         Self::of(endpoints, Law::NextBlock { size, count: endpoints / size })
     }
@@ -235,8 +236,9 @@ impl Destinations {
         self
     }
 
-    /// The same where every endpoint has so many rails, of which rail r of endpoint e is number
-    /// `e * rails + r`, and `share` of its packets go by it: to the rail of the same number.
+    /// These destinations where every endpoint has `rails` rails. Rail r of endpoint e is number
+    /// `e * rails + r`, and `share` of the endpoint's packets go by it, to the rail of the same
+    /// number.
     ///
     /// # Panics
     /// When it is on rails already, or there are none.

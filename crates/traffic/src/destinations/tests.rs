@@ -130,7 +130,7 @@ fn tornado_and_neighbour_move_every_coordinate() {
         let [many, one] = [many, one].map(|t| Destinations::named(t, name, 0, &Quiet).expect(name));
         assert_eq!(many, one, "{name}");
     }
-    // on sides of two, half way round less one is where everybody is
+    // on sides of two, the switch just short of halfway around is the switch itself
     let cube = network("hypercube", &json!({ "n": 4, "p": 1 }));
     assert!(Destinations::named(&cube, "tornado", 0, &Quiet).is_err());
     assert!(Destinations::named(&cube, "neighbour", 0, &Quiet).is_ok());

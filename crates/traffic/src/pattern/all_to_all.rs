@@ -1,6 +1,6 @@
 //! `all_to_all`: everybody sends to everybody else at once.
 
-use super::asked::Asked;
+use super::asked::PatternRequest;
 use super::kind::{Entry, Form, MAX_MESSAGES, Message};
 use crate::destinations::Destinations;
 use base::seed::Stream;
@@ -16,7 +16,7 @@ pub(super) const ENTRY: Entry = Entry {
     placed: false,
 };
 
-fn make(asked: &Asked<'_>) -> Result<Box<dyn Form>, Stop> {
+fn make(asked: &PatternRequest<'_>) -> Result<Box<dyn Form>, Stop> {
     let ranks = asked.ranks;
     if !asked.drawn && u64::from(ranks) * u64::from(ranks - 1) > MAX_MESSAGES {
         let most = MAX_MESSAGES.isqrt();

@@ -5,7 +5,7 @@ use fabric::network::Topology;
 use fabric::tables::Routing;
 
 /// A pattern that somebody asks for.
-pub(super) struct Asked<'a> {
+pub(super) struct PatternRequest<'a> {
     /// Its name, as typed.
     pub(super) name: &'a str,
     /// What may follow the colon.
@@ -18,13 +18,13 @@ pub(super) struct Asked<'a> {
     pub(super) network: Option<&'a Topology>,
     /// Tables of routes over that network.
     pub(super) tables: Option<&'a Routing>,
-    /// Who is told how far a long search is, and can stop it.
+    /// What long searches report their progress to; it can stop them.
     pub(super) watch: &'a dyn Watch,
     /// Whether a simulator will draw from it.
     pub(super) drawn: bool,
 }
 
-impl Asked<'_> {
+impl PatternRequest<'_> {
     /// The refusal of the argument; `help` says what would be valid.
     pub(super) fn bad(&self, help: String) -> Refusal {
         let given = self.argument.map_or("none".to_owned(), |a| format!("'{a}'"));

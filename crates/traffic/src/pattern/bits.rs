@@ -1,6 +1,6 @@
 //! Patterns on the bits of a rank: what they have in common.
 
-use super::asked::Asked;
+use super::asked::PatternRequest;
 use super::fixed::Fixed;
 use super::kind::Form;
 use base::{Refusal, Stop};
@@ -11,7 +11,7 @@ pub(super) const WANTED: &str = "active=RANKS";
 /// Ranks 0 to 2^b - 1 send to what `of(rank, b)` makes of them; the others are idle. All ranks
 /// take part unless `active=` says how many. With `even`, b is even.
 pub(super) fn on_bits(
-    asked: &Asked<'_>,
+    asked: &PatternRequest<'_>,
     even: bool,
     of: fn(u32, u32) -> u32,
 ) -> Result<Box<dyn Form>, Stop> {
@@ -42,7 +42,7 @@ pub(super) fn reversed(rank: u32, bits: u32) -> u32 {
     rank.reverse_bits() >> (32 - bits)
 }
 
-/// The rank with every bit the other way.
+/// The rank with every bit inverted.
 pub(super) fn complement(rank: u32, bits: u32) -> u32 {
     rank ^ ((1 << bits) - 1)
 }

@@ -17,7 +17,7 @@ pub(super) enum Fixed {
     },
     /// The rank so much further, around the end.
     Around(u32),
-    /// Of each rank; `None` for one that is idle.
+    /// The receiver of each rank; `None` for one that is idle.
     Table(Vec<Option<u32>>),
 }
 

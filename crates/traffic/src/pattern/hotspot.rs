@@ -3,7 +3,7 @@
 //! Source: Pfister, Norton, "Hot spot contention and combining in multistage interconnection
 //! networks", ISCA 1985; with weights, BookSim's `hotspot`.
 
-use super::asked::Asked;
+use super::asked::PatternRequest;
 use super::kind::{Entry, Form, MAX_MESSAGES, Message};
 use crate::destinations::Destinations;
 use base::seed::Stream;
@@ -26,7 +26,7 @@ const MOST_HOT: usize = 1 << 12;
 #[derive(Debug)]
 struct Hotspot(Vec<(u32, u32)>);
 
-fn make(asked: &Asked<'_>) -> Result<Box<dyn Form>, Stop> {
+fn make(asked: &PatternRequest<'_>) -> Result<Box<dyn Form>, Stop> {
     let parsed = |word: &str| -> Option<(u32, u32)> {
         let (rank, weight) = word.split_once('=').unwrap_or((word, "1"));
         Some((rank.parse().ok()?, weight.parse().ok()?))

@@ -1,6 +1,6 @@
 //! What a pattern of traffic is, and how it is asked for.
 
-use super::asked::Asked;
+use super::asked::PatternRequest;
 use crate::destinations::Destinations;
 use base::seed::Stream;
 use base::{EndpointId, Refusal, Stop};
@@ -12,7 +12,7 @@ pub type Message = (u32, u32);
 /// Most messages that a pattern may send at once.
 pub(super) const MAX_MESSAGES: u64 = 1 << 24;
 
-/// What is sent by so many ranks: what a pattern must say, and what it may.
+/// What a number of ranks send: what a pattern must say, and what it may.
 pub(super) trait Form: fmt::Debug + Send + Sync {
     /// How many levels it has: messages of one level are sent at once.
     fn levels(&self, _ranks: u32) -> u32 {
@@ -59,7 +59,7 @@ pub(super) struct Entry {
     pub(super) orcs: &'static str,
     /// What may follow the colon; empty where nothing may.
     pub(super) wanted: &'static str,
-    pub(super) make: fn(&Asked<'_>) -> Result<Box<dyn Form>, Stop>,
+    pub(super) make: fn(&PatternRequest<'_>) -> Result<Box<dyn Form>, Stop>,
     /// Whether it goes by where ranks are on their network.
     pub(super) placed: bool,
 }

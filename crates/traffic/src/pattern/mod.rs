@@ -22,7 +22,7 @@ mod places;
 pub use kind::Message;
 
 use crate::destinations::Destinations;
-use asked::Asked;
+use asked::PatternRequest;
 use base::seed::Stream;
 use base::words::did_you_mean;
 use base::{Quiet, Refusal, Stop, Watch};
@@ -182,7 +182,7 @@ impl Pattern {
             return Err(Refusal::new("pattern_argument", why, format!("{name} takes none")).into());
         }
         let wanted = entry.wanted;
-        let asked = Asked { name, wanted, argument, ranks, network, tables, watch, drawn };
+        let asked = PatternRequest { name, wanted, argument, ranks, network, tables, watch, drawn };
         Ok(Self { name: entry.name, form: (entry.make)(&asked)? })
     }
 

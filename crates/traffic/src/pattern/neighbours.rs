@@ -16,7 +16,7 @@ pub(super) const ENTRY: Entry = Entry {
     placed: false,
 };
 
-/// So many.
+/// How many neighbours a rank sends to.
 #[derive(Debug)]
 struct Neighbours(u32);
 

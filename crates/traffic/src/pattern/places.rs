@@ -1,7 +1,7 @@
 //! Where ranks are: which switch each is on, how many of the same switch come before it, and where
 //! that switch stands in a grid.
 
-use super::asked::Asked;
+use super::asked::PatternRequest;
 use super::fixed::Fixed;
 use super::kind::Form;
 use crate::working::working;
@@ -54,7 +54,7 @@ impl Places {
 
 /// Everybody sends to the same place on the switch that is `by(side)` further in every dimension of
 /// a grid, and where there is none, among the switches by number.
-pub(super) fn moved(asked: &Asked<'_>, by: fn(u32) -> u32) -> Result<Box<dyn Form>, Stop> {
+pub(super) fn moved(asked: &PatternRequest<'_>, by: fn(u32) -> u32) -> Result<Box<dyn Form>, Stop> {
     let nobody = |sides: &[u32]| -> Result<(), Refusal> {
         if sides.iter().any(|&side| !by(side).is_multiple_of(side)) {
             return Ok(());

@@ -1,6 +1,6 @@
 //! `receivers:N`: ranks 0 to N - 1 receive, the others send to them in turn, each with a chance.
 
-use super::asked::Asked;
+use super::asked::PatternRequest;
 use super::kind::{Entry, Form, Message};
 use base::Refusal;
 use base::seed::Stream;
@@ -42,7 +42,7 @@ impl Form for Receivers {
 
 impl Receivers {
     /// From what follows the colon.
-    pub(super) fn parse(asked: &Asked<'_>, one_sender: bool) -> Result<Self, Refusal> {
+    pub(super) fn parse(asked: &PatternRequest<'_>, one_sender: bool) -> Result<Self, Refusal> {
         let (argument, most) = (asked.argument, asked.ranks / 2);
         let help =
             || asked.bad(format!("N[,CHANCE[,IDLE]][,linear] with N 1 to {most}, chances 0 to 1"));

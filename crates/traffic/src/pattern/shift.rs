@@ -13,7 +13,7 @@ pub(super) const ENTRY: Entry = Entry {
     placed: false,
 };
 
-/// By so many.
+/// How far a rank's receiver is from it.
 #[derive(Debug)]
 pub(super) struct Shift(pub(super) u32);
 

@@ -1,7 +1,7 @@
-//! `stencil`: to the neighbours in a grid that is closed to a torus, of so many dimensions or of
-//! these sides.
+//! `stencil`: to the neighbours in a grid that is closed to a torus, with a number of dimensions or
+//! with these sides.
 
-use super::asked::Asked;
+use super::asked::PatternRequest;
 use super::kind::{Entry, Form, Message};
 use base::Refusal;
 use base::seed::Stream;
@@ -39,7 +39,7 @@ impl Form for Sides {
 }
 
 impl Sides {
-    fn parse(asked: &Asked<'_>) -> Result<Self, Refusal> {
+    fn parse(asked: &PatternRequest<'_>) -> Result<Self, Refusal> {
         let (text, ranks) = (asked.argument.unwrap_or("2"), asked.ranks);
         let bad = |help| asked.bad(help);
         let help = || {

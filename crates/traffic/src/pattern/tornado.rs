@@ -1,4 +1,4 @@
-//! `tornado`: to the switch just short of half way around, in every dimension.
+//! `tornado`: to the switch just short of halfway around, in every dimension.
 //!
 //! Source: Singh, Dally, Gupta, Towles, "GOAL: a load-balanced adaptive routing algorithm for torus
 //! networks", ISCA 2003; ceil(side / 2) - 1 as BookSim has it.

@@ -1,4 +1,4 @@
-//! When packets are born: injection processes, and the clock of each source.
+//! When packets are injected: injection processes, and the clock of each source.
 //!
 //! Source: Jiang, Becker, Michelogiannakis et al., "A detailed and flexible cycle-accurate
 //! network-on-chip simulator", ISPASS 2013 (BookSim's `bernoulli` and `on_off`); Adas, "Traffic
@@ -101,7 +101,7 @@ impl Process {
         Err(Refusal::new("injection", why, help))
     }
 
-    /// The process at so many packets a cycle.
+    /// The process at this number of packets a cycle.
     ///
     /// # Errors
     /// When it cannot have this load.
@@ -173,52 +173,52 @@ struct Trials {
     bursts: bool,
 }
 
-/// The clock of one source: when its packets are born.
+/// The clock of one source: when its packets are injected.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Source {
     trials: Trials,
     on: bool,
     /// The first cycle that was not tried yet.
     next: u64,
-    /// The latest birth that was found; [`NEVER`] before the first.
-    born: u64,
+    /// The cycle of the latest injection that was found; [`NEVER`] before the first.
+    latest: u64,
 }
 
 impl Source {
-    /// A source of `process` at so many packets a cycle, from cycle 0 on. Whether it is on at first
-    /// is drawn, with the fraction of time that it will be.
+    /// A source of `process` at this number of packets a cycle, from cycle 0 on. Whether it is on
+    /// at first is drawn, with the fraction of time that it will be.
     ///
     /// # Errors
     /// When the process cannot have this load.
     pub fn new(process: &Process, packets: f64, random: &mut Fast) -> Result<Self, Refusal> {
         let trials = process.trials(packets)?;
         let on = !trials.bursts || random.chance(trials.first_on);
-        Ok(Self { trials, on, next: 0, born: NEVER })
+        Ok(Self { trials, on, next: 0, latest: NEVER })
     }
 
-    /// Where a packet is born in every cycle with the same chance: it is when 64 random bits are at
-    /// most this. `None` of sources that turn on and off, or never send.
+    /// The threshold of a source that injects in every cycle with the same chance: it injects where
+    /// 64 random bits are at most this. `None` for sources that turn on and off, or never send.
     pub fn most(&self) -> Option<u64> {
         let chance = self.trials.packet;
         let most = if chance == Fast::ALWAYS { chance } else { chance.checked_sub(1)? };
         (!self.trials.bursts).then_some(most)
     }
 
-    /// The first cycle from `cycle` on in which a packet is born; [`NEVER`] where none ever is. It
-    /// is found trial by trial, each cycle tried once and in order: what is drawn does not depend
-    /// on when, or how often, this is asked. O(cycles); births before `cycle` that were not asked
-    /// for are passed over.
+    /// The first cycle from `cycle` on in which a packet is injected; [`NEVER`] where none ever is.
+    /// Each cycle is tried once and in order, so that what is drawn does not depend on when, or how
+    /// often, this is called. O(cycles); injections before `cycle` that no call returned are passed
+    /// over.
     #[inline]
     pub fn next_from(&mut self, cycle: u64, random: &mut Fast) -> u64 {
         self.next_before(cycle, NEVER, random).unwrap_or(NEVER)
     }
 
-    /// The same, where nothing from the cycle `end` on matters: it is not tried yet. `None` where
-    /// there is no birth before it.
+    /// [`Source::next_from`] up to the cycle `end`, which is not tried yet. `None` where there is
+    /// no injection before it.
     #[inline]
     pub fn next_before(&mut self, cycle: u64, end: u64, random: &mut Fast) -> Option<u64> {
-        if self.born != NEVER && self.born >= cycle {
-            return (self.born < end).then_some(self.born);
+        if self.latest != NEVER && self.latest >= cycle {
+            return (self.latest < end).then_some(self.latest);
         }
         if self.trials.packet == 0 {
             return None;
@@ -239,17 +239,17 @@ impl Source {
             now += 1;
         }
         (self.next, *random) = (now, own);
-        self.born = found.unwrap_or(self.born);
+        self.latest = found.unwrap_or(self.latest);
         found
     }
 
-    /// The next birth from `cycle` on and before `end`, of a source that turns on and off.
+    /// The next injection from `cycle` on and before `end`, for a source that turns on and off.
     fn try_bursts(&mut self, cycle: u64, end: u64, random: &mut Fast) -> Option<u64> {
         while self.next < end {
             self.next += 1;
             if self.turn(random) && random.chance(self.trials.packet) && self.next > cycle {
-                self.born = self.next - 1;
-                return Some(self.born);
+                self.latest = self.next - 1;
+                return Some(self.latest);
             }
         }
         None

@@ -22,12 +22,12 @@ impl Sizes {
     /// When there is none, or a number is not in its range.
     pub fn new(weighted: &[(u32, u32)]) -> Result<Self, Refusal> {
         let within = |x: u32| (1..=MOST).contains(&x);
-        let told = match weighted.iter().find(|&&(s, w)| !within(s) || !within(w)) {
+        let reason = match weighted.iter().find(|&&(s, w)| !within(s) || !within(w)) {
             Some((size, _)) if !within(*size) => Some(format!("{size} flits")),
             Some((_, weight)) => Some(format!("a weight of {weight}")),
             None => weighted.is_empty().then(|| "no size".to_owned()),
         };
-        if let Some(why) = told {
+        if let Some(why) = reason {
             let help = format!("sizes in flits and their weights, 1 to {MOST}: 4, or 1=3,5=1");
             return Err(Refusal::new("packet_size", why, help));
         }

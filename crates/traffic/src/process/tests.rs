@@ -1,4 +1,4 @@
-//! Tests of when packets are born, against the formulae of the processes.
+//! Tests of when packets are injected, against the formulae of the processes.
 
 use super::*;
 use crate::chances::fits;
@@ -7,15 +7,15 @@ fn source(process: Process, packets: f64, random: &mut Fast) -> Source {
     Source::new(&process, packets, random).expect("a load that it can have")
 }
 
-/// Births before `end`, asked for one after the other.
-fn births(process: Process, packets: f64, index: u64, end: u64) -> Vec<u64> {
+/// Injections before `end`, asked for one after the other.
+fn injections(process: Process, packets: f64, index: u64, end: u64) -> Vec<u64> {
     let mut random = Fast::new(5, "test", index);
     let mut of = source(process, packets, &mut random);
     let mut all = Vec::new();
     let mut from = 0;
-    while let Some(born) = of.next_before(from, end, &mut random) {
-        all.push(born);
-        from = born + 1;
+    while let Some(injected) = of.next_before(from, end, &mut random) {
+        all.push(injected);
+        from = injected + 1;
     }
     all
 }
@@ -24,7 +24,7 @@ const HALF: Process = Process::OnOff { alpha: 0.05, beta: 0.05, r1: -1.0 };
 
 #[test]
 fn gaps_of_bernoulli_are_geometric() {
-    let all = births(Process::Bernoulli, 0.3, 0, 200_000);
+    let all = injections(Process::Bernoulli, 0.3, 0, 200_000);
     let mut gaps = vec![0_u32; 30];
     for pair in all.windows(2) {
         gaps[((pair[1] - pair[0]).min(30) - 1) as usize] += 1;
@@ -32,12 +32,12 @@ fn gaps_of_bernoulli_are_geometric() {
     let mut chances: Vec<f64> = (0..30).map(|i| 0.3 * 0.7_f64.powi(i)).collect();
     chances[29] = 0.7_f64.powi(29);
     assert!(fits(&gaps, &chances), "{gaps:?}");
-    assert_eq!(births(Process::Bernoulli, 1.0, 1, 100), (0..100).collect::<Vec<_>>());
-    assert_eq!(births(Process::Bernoulli, 0.0, 1, 100), Vec::<u64>::new());
+    assert_eq!(injections(Process::Bernoulli, 1.0, 1, 100), (0..100).collect::<Vec<_>>());
+    assert_eq!(injections(Process::Bernoulli, 0.0, 1, 100), Vec::<u64>::new());
 }
 
 /// The mean of a two-state chain over n cycles has the variance
-/// (p / n) (1 - p) (2 - a - b) / (a + b), and each birth adds its own.
+/// (p / n) (1 - p) (2 - a - b) / (a + b), and each injection adds its own.
 #[test]
 fn bursts_have_their_load_and_length() {
     let (n, sources) = (20_000_u64, 40);
@@ -53,16 +53,16 @@ fn bursts_have_their_load_and_length() {
         assert!((r * a / (a + b) - load).abs() < 1e-12, "{process:?}");
         let mut count = 0.0;
         for i in 0..sources {
-            count += births(process, load, i, n).len() as f64;
+            count += injections(process, load, i, n).len() as f64;
         }
         let cycles = (n * sources) as f64;
         let p = a / (a + b);
         let spread = r * r * p * (1.0 - p) * (2.0 - a - b) / (a + b) + load * (1.0 - r);
         assert!((count / cycles - load).abs() < 5.0 * (spread / cycles).sqrt(), "{process:?}");
     }
-    // with r1 = 1 a burst is a run of births: geometric, of mean 1 / beta
+    // with r1 = 1 a burst is a run of injections: geometric, of mean 1 / beta
     let runs = Process::OnOff { alpha: 0.1, beta: 0.25, r1: -1.0 };
-    let all = births(runs, 0.1 / 0.35, 0, 400_000);
+    let all = injections(runs, 0.1 / 0.35, 0, 400_000);
     let mut lengths = vec![0_u32; 20];
     let mut length = 1;
     for pair in all.windows(2) {
@@ -92,27 +92,27 @@ fn first_states_are_drawn_with_the_fraction_of_time() {
 #[test]
 fn what_is_drawn_does_not_depend_on_when_it_is_asked() {
     for process in [Process::Bernoulli, HALF] {
-        let whole = births(process, 0.2, 3, 5000);
+        let whole = injections(process, 0.2, 3, 5000);
         let mut random = Fast::new(5, "test", 3);
         let mut of = source(process, 0.2, &mut random);
         let (mut found, mut from, mut end) = (Vec::new(), 0, 1);
         while end <= 5000 {
             match of.next_before(from, end, &mut random) {
-                Some(born) => {
-                    assert_eq!(of.next_before(from, end, &mut random), Some(born));
-                    found.push(born);
-                    from = born + 1;
+                Some(injected) => {
+                    assert_eq!(of.next_before(from, end, &mut random), Some(injected));
+                    found.push(injected);
+                    from = injected + 1;
                 }
                 None => end += 1 + end % 7,
             }
         }
         let known = whole.len().min(found.len());
         assert!(known > 500 && whole[..known] == found[..known]);
-        // births before the cycle that is asked for are passed over, not drawn anew
+        // injections before the cycle that is asked for are passed over, not drawn anew
         let mut random = Fast::new(5, "test", 3);
         let mut of = source(process, 0.2, &mut random);
         let late = of.next_from(2000, &mut random);
-        assert_eq!(whole.iter().find(|&&born| born >= 2000), Some(&late));
+        assert_eq!(whole.iter().find(|&&injected| injected >= 2000), Some(&late));
     }
 }
 
@@ -138,7 +138,7 @@ fn impossible_processes_and_loads_are_refused() {
         let refused = Source::new(&process, load, &mut random).expect_err("impossible");
         assert!(!refused.help.is_empty(), "{process:?} {load}: {refused}");
     }
-    assert!(births(on_off(0.0, 0.5, -1.0), 0.0, 0, 100).is_empty());
+    assert!(injections(on_off(0.0, 0.5, -1.0), 0.0, 0, 100).is_empty());
     let refused = Source::new(&on_off(0.25, 0.75, -1.0), 0.3, &mut random).expect_err("too much");
     assert!(refused.help.contains("0 to 0.25 packets"), "{refused}");
     let parsed = Process::parse("on_off:0.05,0.05").expect("a process");

@@ -29,7 +29,7 @@ struct Edge {
 }
 
 impl Builder {
-    /// A schedule of so many ranks, of which none is there yet.
+    /// A schedule of this number of ranks, to none of which operations were added yet.
     pub fn new(ranks: u32) -> Self {
         let made = Schedule {
             ops: Vec::new(),

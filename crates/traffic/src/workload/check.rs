@@ -3,9 +3,9 @@
 use super::Schedule;
 
 impl Schedule {
-    /// Operations of one rank that wait for one another in a circle, each for the one before it and
-    /// the first for the last; `None` where there are none. O(operations + dependencies).
-    pub fn circle(&self) -> Option<Vec<u32>> {
+    /// A cycle of operations of one rank, each of which waits for the one before it and the first
+    /// for the last; `None` where there are none. O(operations + dependencies).
+    pub fn cycle(&self) -> Option<Vec<u32>> {
         let mut counts = self.counts();
         let mut ready: Vec<u32> = Vec::new();
         let mut done = 0;
@@ -35,13 +35,13 @@ impl Schedule {
             at = before[at as usize];
         }
         let first = at;
-        let mut circle = vec![first];
+        let mut cycle = vec![first];
         at = before[at as usize];
         while at != first {
-            circle.push(at);
+            cycle.push(at);
             at = before[at as usize];
         }
-        circle.reverse();
-        Some(circle)
+        cycle.reverse();
+        Some(cycle)
     }
 }

@@ -1,8 +1,8 @@
 //! Schedules by name: collective operations and applications with their parameters.
 
-use super::keys::{Asked, Key};
-use super::program::{Program, told, told_to};
-use super::{Joined, Schedule, application, collective};
+use super::program::{Program, joined_schedule_of, schedule_of};
+use super::{Joined, Schedule, WorkloadRequest, application, collective};
+use base::part::Part;
 use base::words::did_you_mean;
 use base::{Refusal, Stop, Watch};
 use serde_json::{Map, Value};
@@ -28,27 +28,19 @@ pub fn generators() -> Vec<Generator> {
 /// When there is none.
 pub fn generator(name: &str) -> Result<Generator, Refusal> {
     let all = generators();
-    all.iter().copied().find(|one| one.name() == name).ok_or_else(|| {
-        let names: Vec<&str> = all.iter().map(Generator::name).collect();
+    all.iter().copied().find(|one| one.part().name == name).ok_or_else(|| {
+        let names: Vec<&str> = all.iter().map(|one| one.part().name).collect();
         let help = did_you_mean(name, names.iter().copied()) + &names.join(", ");
         Refusal::new("workload", format!("there is no '{name}'"), help)
     })
 }
 
 impl Generator {
-    /// The name that users type.
-    pub fn name(&self) -> &'static str {
+    /// Its name, what it does, and its parameters.
+    pub fn part(&self) -> Part {
         match self {
-            Self::Collective(entry) => entry.name,
-            Self::Application(entry) => entry.name,
-        }
-    }
-
-    /// What it does.
-    pub fn doc(&self) -> &'static str {
-        match self {
-            Self::Collective(entry) => entry.doc,
-            Self::Application(entry) => entry.doc,
+            Self::Collective(entry) => entry.part,
+            Self::Application(entry) => entry.part,
         }
     }
 
@@ -60,18 +52,16 @@ impl Generator {
         }
     }
 
-    /// Its parameters.
-    pub fn keys(&self) -> Vec<Key> {
+    /// What it is with these parameters.
+    fn program(
+        &self,
+        given: &Map<String, Value>,
+        watch: &dyn Watch,
+    ) -> Result<Box<dyn Program>, Stop> {
+        let request = WorkloadRequest::new(self.part(), given, watch)?;
         match self {
-            Self::Collective(entry) => entry.all_keys(),
-            Self::Application(entry) => entry.keys.to_vec(),
-        }
-    }
-
-    fn program(&self, asked: &Asked<'_>) -> Result<Box<dyn Program>, Stop> {
-        match self {
-            Self::Collective(entry) => collective::alone(entry, asked),
-            Self::Application(entry) => (entry.make)(asked),
+            Self::Collective(entry) => collective::alone(entry, &request),
+            Self::Application(entry) => (entry.make)(&request),
         }
     }
 }
@@ -82,10 +72,8 @@ impl Generator {
 /// When there is no such name, a parameter cannot be, there would be more operations than 2^28, or
 /// `watch` says stop.
 pub fn make(name: &str, given: &Map<String, Value>, watch: &dyn Watch) -> Result<Schedule, Stop> {
-    let generator = generator(name)?;
-    let asked = Asked::new(given, generator.keys(), watch).map_err(|r| r.within(name))?;
-    let program = generator.program(&asked).map_err(|stop| stop.within(name))?;
-    told(&*program, watch).map_err(|stop| stop.within(name))
+    let program = generator(name)?.program(given, watch).map_err(|stop| stop.within(name))?;
+    schedule_of(&*program, watch).map_err(|stop| stop.within(name))
 }
 
 /// The schedule called `name` in which a collective operation of all ranks is one operation, where
@@ -98,10 +86,9 @@ pub fn make_joined(
     given: &Map<String, Value>,
     watch: &dyn Watch,
 ) -> Result<(Schedule, Vec<Joined>), Stop> {
-    let generator = generator(name)?;
-    let asked = Asked::new(given, generator.keys(), watch).map_err(|r| r.within(name))?;
-    let program = generator.program(&asked).map_err(|stop| stop.within(name))?;
+    let program = generator(name)?.program(given, watch).map_err(|stop| stop.within(name))?;
     let mut joined = Vec::new();
-    let made = told_to(&*program, Some(&mut joined), watch).map_err(|stop| stop.within(name))?;
+    let made = joined_schedule_of(&*program, Some(&mut joined), watch)
+        .map_err(|stop| stop.within(name))?;
     Ok((made, joined))
 }

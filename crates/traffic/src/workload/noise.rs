@@ -4,40 +4,89 @@
 //! large-scale applications by simulation, SC 2010, section 2 (detours of an operating system, of
 //! one length in every period).
 
-use super::keys::{Asked, Key, MOST_NS, Takes};
 use super::merge::copy;
+use super::parameters::{MOST_NS, RankList};
 use super::{Builder, Kind, Op, Schedule};
 use base::exp::ln;
+use base::fields::whole;
+use base::part::Part;
 use base::seed::Fast;
 use base::{Refusal, Stop, Watch};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
 /// What noise is asked for by.
-pub const KEYS: [Key; 9] = [
-    Key::word(
-        "kind",
-        "what is added: a share of each calculation, drawn up to `percent`; times of an \
-         exponential or a normal distribution; or a detour in every period of calculation",
-        &["none", "fraction", "exponential", "normal", "periodic"],
-    ),
-    Key::whole("percent", "most that is added of a calculation, %", 10, (0, 10_000)),
-    Key::whole("mean_ns", "mean of what is added, or length of a detour, ns", 1000, (0, MOST_NS)),
-    Key::whole("deviation_ns", "standard deviation of the normal, ns", 300, (0, MOST_NS)),
-    Key::whole("period_ns", "from one detour to the next, ns", 1_000_000, (1, MOST_NS)),
-    Key::word("on", "to what: calculations, or sends and receives too", &["calc", "all"]),
-    Key::whole("seed", "of what is drawn", 0, (0, u64::MAX)),
-    Key { name: "stragglers", doc: "ranks that are slower", takes: Takes::Ranks },
-    Key::whole("slowdown_percent", "what their calculations take, %", 200, (0, 100_000)),
-];
+pub const PART: Part = Part::new("noise", "what disturbs processes").takes::<Noise>();
+
+#[derive(Deserialize, JsonSchema)]
+struct Noise {
+    /// What is added: a share of each calculation, drawn up to `percent`; times of an exponential
+    /// or a normal distribution; or a detour in every period of calculation.
+    #[serde(default)]
+    kind: NoiseKind,
+    /// Most that is added of a calculation, %.
+    #[serde(default = "whole::<10>")]
+    #[schemars(range(max = 10_000))]
+    percent: u64,
+    /// Mean of what is added, or length of a detour, ns.
+    #[serde(default = "whole::<1000>")]
+    #[schemars(range(max = MOST_NS))]
+    mean_ns: u64,
+    /// Standard deviation of the normal distribution, ns.
+    #[serde(default = "whole::<300>")]
+    #[schemars(range(max = MOST_NS))]
+    deviation_ns: u64,
+    /// Time from one detour to the next, ns.
+    #[serde(default = "whole::<1_000_000>")]
+    #[schemars(range(min = 1, max = MOST_NS))]
+    period_ns: u64,
+    /// What it is added to: calculations, or sends and receives too.
+    #[serde(default)]
+    on: Disturbed,
+    /// Seed of what is drawn.
+    #[serde(default)]
+    seed: u64,
+    /// Ranks that are slower.
+    #[serde(default)]
+    stragglers: Option<RankList>,
+    /// What calculations of these ranks take, %.
+    #[serde(default = "whole::<200>")]
+    #[schemars(range(max = 100_000))]
+    slowdown_percent: u64,
+}
+
+/// What is added.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+enum NoiseKind {
+    /// Nothing.
+    #[default]
+    None,
+    /// A share of each calculation.
+    Fraction,
+    /// Times of an exponential distribution.
+    Exponential,
+    /// Times of a normal distribution.
+    Normal,
+    /// A detour in every period of calculation.
+    Periodic,
+}
+
+/// Which operations noise is added to.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+enum Disturbed {
+    /// Calculations.
+    #[default]
+    Calc,
+    /// Sends and receives as well.
+    All,
+}
 
 /// Draws of one rank.
-struct Draws {
-    kind: &'static str,
-    percent: u64,
-    mean_ns: u64,
-    deviation_ns: u64,
-    period_ns: u64,
-    on_all: bool,
+struct Draws<'a> {
+    of: &'a Noise,
     fast: Fast,
     /// Calculation since the beginning of a period.
     passed_ns: u64,
@@ -59,47 +108,44 @@ pub fn noisy(
     given: &Map<String, Value>,
     watch: &dyn Watch,
 ) -> Result<Schedule, Stop> {
-    let asked = Asked::new(given, KEYS.to_vec(), watch).map_err(|r| r.within("noise"))?;
-    let within = |refused: Refusal| refused.within("noise");
-    let mut slow = vec![false; of.ranks() as usize];
-    for rank in asked.some_ranks("stragglers", of.ranks()).map_err(within)? {
-        slow[rank as usize] = true;
-    }
-    let slowdown = asked.whole("slowdown_percent")?;
+    let (noise, slow) = asked(of, given).map_err(|refused| refused.within(PART.name))?;
     let mut all = Builder::new(of.ranks());
     for rank in 0..of.ranks() {
         if rank % 256 == 0 {
             watch.tick("ranks", rank.into(), of.ranks().into())?;
         }
-        let mut draws = Draws::new(&asked, rank)?;
-        let percent = if slow[rank as usize] { slowdown } else { 100 };
+        let mut draws = Draws::new(&noise, rank);
+        let percent = if slow[rank as usize] { noise.slowdown_percent } else { 100 };
         copy(of, rank, &mut all.rank(), |op| draws.disturbed(op, percent))?;
     }
     Ok(all.finish()?)
 }
 
-impl Draws {
-    fn new(asked: &Asked<'_>, rank: u32) -> Result<Self, Refusal> {
-        let mut fast = Fast::new(asked.whole("seed")?, "noise", rank.into());
-        let period_ns = asked.whole("period_ns")?;
-        let passed_ns = ((u128::from(fast.next_u64()) * u128::from(period_ns)) >> 64) as u64;
-        Ok(Self {
-            kind: asked.word("kind")?,
-            percent: asked.whole("percent")?,
-            mean_ns: asked.whole("mean_ns")?,
-            deviation_ns: asked.whole("deviation_ns")?,
-            period_ns,
-            on_all: asked.word("on")? == "all",
-            fast,
-            passed_ns,
-            spare: None,
-        })
+/// The noise that is asked for, and whether each rank of the schedule is a straggler.
+fn asked(of: &Schedule, given: &Map<String, Value>) -> Result<(Noise, Vec<bool>), Refusal> {
+    PART.check(given)?;
+    let noise: Noise = PART.read(given)?;
+    let mut slow = vec![false; of.ranks() as usize];
+    if let Some(stragglers) = &noise.stragglers {
+        for rank in stragglers.of("stragglers", of.ranks())? {
+            slow[rank as usize] = true;
+        }
+    }
+    Ok((noise, slow))
+}
+
+impl<'a> Draws<'a> {
+    fn new(of: &'a Noise, rank: u32) -> Self {
+        let mut fast = Fast::new(of.seed, "noise", rank.into());
+        let passed_ns = ((u128::from(fast.next_u64()) * u128::from(of.period_ns)) >> 64) as u64;
+        Self { of, fast, passed_ns, spare: None }
     }
 
     /// The operation as it is now, and what comes before it.
     fn disturbed(&mut self, op: Op, percent: u64) -> (u64, Op) {
         if op.kind != Kind::Calc {
-            let before = if self.on_all { self.added_ns(0) } else { 0 };
+            let on_all = self.of.on == Disturbed::All;
+            let before = if on_all { self.added_ns(0) } else { 0 };
             return (before, op);
         }
         let longer = u128::from(op.size) * u128::from(percent) / 100;
@@ -107,27 +153,27 @@ impl Draws {
         (0, Op { size: size.saturating_add(self.added_ns(size)), ..op })
     }
 
-    /// What is added to so many nanoseconds.
+    /// What is added to a calculation of `ns` nanoseconds.
     fn added_ns(&mut self, ns: u64) -> u64 {
-        match self.kind {
-            "fraction" => {
-                let most = u128::from(ns) * u128::from(self.percent) / 100;
+        match self.of.kind {
+            NoiseKind::None => 0,
+            NoiseKind::Fraction => {
+                let most = u128::from(ns) * u128::from(self.of.percent) / 100;
                 // rounded to the nearest, so that the mean of short ones is right
                 ((most as f64 * self.uniform()) + 0.5) as u64
             }
-            "exponential" => (-ln(self.uniform()) * self.mean_ns as f64 + 0.5) as u64,
-            "normal" => {
+            NoiseKind::Exponential => (-ln(self.uniform()) * self.of.mean_ns as f64 + 0.5) as u64,
+            NoiseKind::Normal => {
                 let drawn = self.normal();
-                (self.mean_ns as f64 + drawn * self.deviation_ns as f64 + 0.5) as u64
+                (self.of.mean_ns as f64 + drawn * self.of.deviation_ns as f64 + 0.5) as u64
             }
-            "periodic" => {
+            NoiseKind::Periodic => {
                 let passed = u128::from(self.passed_ns) + u128::from(ns);
-                let period = u128::from(self.period_ns);
+                let period = u128::from(self.of.period_ns);
                 self.passed_ns = (passed % period) as u64;
-                let detours = (passed / period) * u128::from(self.mean_ns);
+                let detours = (passed / period) * u128::from(self.of.mean_ns);
                 u64::try_from(detours).unwrap_or(u64::MAX)
             }
-            _ => 0,
         }
     }
 
@@ -136,7 +182,8 @@ impl Draws {
         ((self.fast.next_u64() >> 11) + 1) as f64 / 2_f64.powi(53)
     }
 
-    /// Of mean 0 and deviation 1, by the polar method (Marsaglia, Bray, SIAM Review 6, 1964).
+    /// A draw of mean 0 and deviation 1, by the polar method (Marsaglia, Bray, SIAM Review 6,
+    /// 1964).
     fn normal(&mut self) -> f64 {
         if let Some(spare) = self.spare.take() {
             return spare;
@@ -281,16 +328,19 @@ mod tests {
 
     #[test]
     fn noise_that_cannot_be_is_refused() {
-        for (given, told) in [
+        for (given, expected) in [
             (json!({ "kind": "expo" }), "noise: kind: there is no 'expo'"),
-            (json!({ "stragglers": "1,4" }), "stragglers: \"1,4\"; ranks, 0 to 3"),
-            (json!({ "mean_ns": -1 }), "mean_ns: -1; a whole number"),
+            (json!({ "stragglers": "1,4" }), "stragglers: 4 is no rank; 0 to 3"),
+            (
+                json!({ "mean_ns": -1 }),
+                "mean_ns: -1 is out of range; a whole number from 0 to 1099511627776",
+            ),
             (json!({ "mean": 1 }), "there is no such parameter"),
         ] {
             let of = ring(4, 1, 1);
             let refused = noisy(&of, given.as_object().expect("a table"), &Quiet);
             let refused = refused.expect_err("refused").to_string();
-            assert!(refused.contains(told), "{refused}");
+            assert!(refused.contains(expected), "{refused}");
         }
     }
 }

@@ -17,11 +17,12 @@ pub trait Program: Sync {
 ///
 /// # Errors
 /// When there would be too many operations, or `watch` says stop.
-pub fn told(program: &dyn Program, watch: &dyn Watch) -> Result<Schedule, Stop> {
-    told_to(program, None, watch)
+pub fn schedule_of(program: &dyn Program, watch: &dyn Watch) -> Result<Schedule, Stop> {
+    joined_schedule_of(program, None, watch)
 }
 
-pub(super) fn told_to(
+/// [`schedule_of`]; with `joined`, collective operations of all ranks are one operation of each.
+pub(super) fn joined_schedule_of(
     program: &dyn Program,
     mut joined: Option<&mut Vec<Joined>>,
     watch: &dyn Watch,

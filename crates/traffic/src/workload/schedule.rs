@@ -161,7 +161,7 @@ impl Schedule {
     }
 
     /// An operation in words: its rank, its number there from 1, what it does.
-    pub fn told(&self, op: u32) -> String {
+    pub fn described(&self, op: u32) -> String {
         let rank = self.rank_of(op);
         let number = op - self.of_rank(rank).start + 1;
         let it = &self.ops[op as usize];

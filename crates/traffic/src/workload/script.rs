@@ -1,4 +1,4 @@
-//! Telling what one rank does, phase by phase.
+//! The operations of one rank, written phase by phase.
 
 use super::{Joined, OfRank, Op};
 use base::{Refusal, Stop, Watch};
@@ -22,8 +22,8 @@ pub fn tag(phase: u64) -> u32 {
 /// A message to, or from: the other rank, bytes, tag.
 pub type Message = (u32, u64, u32);
 
-/// What a rank does, while it is told. Every phase is told what operations it begins `after`, and
-/// returns those that it ends with: what waits for the phase waits for them.
+/// What a rank does, while it is written. Every phase gets the operations that it begins `after`,
+/// and returns those that it ends with: what waits for the phase waits for them.
 ///
 /// What cannot be is kept, and nothing more is added.
 pub struct Script<'a> {
@@ -34,7 +34,7 @@ pub struct Script<'a> {
     most: u64,
     stopped: Option<Stop>,
     /// How many ranks there are, and where collective operations of all of them go that are not
-    /// told as messages.
+    /// written as messages.
     joined: Option<(u32, &'a mut Vec<Joined>)>,
 }
 
@@ -44,12 +44,13 @@ impl<'a> Script<'a> {
         Self { into, cpu: 0, watch, most, stopped: None, joined: None }
     }
 
-    /// Collective operations of all `ranks` become one operation of each, told to `all`.
+    /// Collective operations of all `ranks` become one operation of each, which is added
+    /// to `all`.
     pub(super) fn joining(self, ranks: u32, all: &'a mut Vec<Joined>) -> Self {
         Self { joined: Some((ranks, all)), ..self }
     }
 
-    /// Whether nothing more is added: what is told for long looks at it now and then.
+    /// Whether nothing more is added. Programs with long loops look at it now and then.
     pub fn is_over(&self) -> bool {
         self.stopped.is_some()
     }

@@ -24,7 +24,7 @@ pub enum Step {
     Begin(u32),
     /// Waits for the ends of these, in the order in which they were begun.
     Wait(Vec<u32>),
-    /// Computes so many ns.
+    /// Computes for this time, ns.
     Compute(u64),
     /// Does this with all ranks, and goes on when it has.
     Join(Joined),

@@ -32,7 +32,7 @@ fn built(said: &Said) -> Schedule {
 }
 
 /// Whether `from` reaches itself by the edges of a rank: by squaring, slowly.
-fn has_circle(ops: u32, edges: &[(u32, u32, bool)]) -> bool {
+fn has_cycle(ops: u32, edges: &[(u32, u32, bool)]) -> bool {
     let n = ops as usize;
     let mut reach = vec![vec![false; n]; n];
     for &(after, before, _) in edges {
@@ -83,14 +83,14 @@ proptest! {
     }
 
     #[test]
-    fn circles_are_found(said in said()) {
+    fn cycles_are_found(said in said()) {
         let schedule = built(&said);
-        let expected = said.iter().any(|(ops, edges)| has_circle(*ops, edges));
-        let found = schedule.circle();
+        let expected = said.iter().any(|(ops, edges)| has_cycle(*ops, edges));
+        let found = schedule.cycle();
         prop_assert_eq!(found.is_some(), expected);
-        if let Some(circle) = found {
-            for (i, &op) in circle.iter().enumerate() {
-                let next = circle[(i + 1) % circle.len()];
+        if let Some(cycle) = found {
+            for (i, &op) in cycle.iter().enumerate() {
+                let next = cycle[(i + 1) % cycle.len()];
                 let waits = schedule.require(op).contains(&next);
                 prop_assert!(waits || schedule.require_start(op).contains(&next));
             }

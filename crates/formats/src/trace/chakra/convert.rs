@@ -1,51 +1,92 @@
 //! Traces of all ranks as one schedule.
 
 use super::node::{Kind, Node, Peer, Together, Trace};
-use base::{Refusal, Stop};
+use base::fields::whole;
+use base::{Refusal, Stop, Watch};
+use schemars::JsonSchema;
+use serde::Deserialize;
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet, BinaryHeap, HashMap};
-use traffic::workload::collective::Call;
-use traffic::workload::keys::{Asked, GFLOPS, Key};
-use traffic::workload::{Op, Program, Schedule, Script, tag, told};
+use traffic::workload::collective::{Call, Choice, Operation};
+use traffic::workload::parameters::Gflops;
+use traffic::workload::{Op, Program, Schedule, Script, schedule_of, tag};
 
 /// How traces become a schedule.
-pub(super) const KEYS: &[Key] = &[
-    GFLOPS,
-    Key::whole("compute_percent", "time of what is no communication, percent", 100, (0, 100_000)),
-    Key::whole("overlap", "1: communication has a processor of its own", 1, (0, 1)),
-    Key::word(
-        "allreduce",
-        "the algorithm: allreduce_...",
-        &["ring", "recursive_doubling", "rabenseifner", "tree", "double_tree"],
-    ),
-    Key::word("reduce", "the algorithm: reduce_...", &["binomial", "linear", "pipelined"]),
-    Key::word("allgather", "the algorithm: allgather_...", &["ring", "bruck"]),
-    Key::word("gather", "the algorithm: gather_...", &["binomial", "linear"]),
-    Key::word("scatter", "the algorithm: scatter_...", &["binomial", "linear"]),
-    Key::word(
-        "broadcast",
-        "the algorithm: broadcast_...",
-        &["binomial", "binary", "linear", "pipelined", "scatter_allgather"],
-    ),
-    Key::word("alltoall", "the algorithm: alltoall_...", &["pairwise", "linear", "bruck"]),
-    Key::word("reduce_scatter", "the algorithm: reduce_scatter_...", &["ring"]),
-    Key::word("barrier", "the algorithm: barrier_...", &["dissemination", "linear", "tree"]),
+#[derive(Debug, Deserialize, JsonSchema)]
+pub(super) struct ChakraParameters {
+    #[serde(default)]
+    gflops: Gflops,
+    /// Time of what is no communication, percent.
+    #[serde(default = "whole::<100>")]
+    #[schemars(range(max = 100_000))]
+    compute_percent: u64,
+    /// 1: communication has a processor of its own.
+    #[serde(default = "whole::<1>")]
+    #[schemars(range(max = 1))]
+    overlap: u64,
+    #[serde(default = "ring")]
+    allreduce: Choice<{ Operation::Allreduce as u8 }>,
+    #[serde(default)]
+    reduce: Choice<{ Operation::Reduce as u8 }>,
+    #[serde(default = "ring_allgather")]
+    allgather: Choice<{ Operation::Allgather as u8 }>,
+    #[serde(default)]
+    gather: Choice<{ Operation::Gather as u8 }>,
+    #[serde(default)]
+    scatter: Choice<{ Operation::Scatter as u8 }>,
+    #[serde(default)]
+    broadcast: Choice<{ Operation::Broadcast as u8 }>,
+    #[serde(default = "pairwise")]
+    alltoall: Choice<{ Operation::Alltoall as u8 }>,
+    #[serde(default)]
+    reduce_scatter: Choice<{ Operation::ReduceScatter as u8 }>,
+    #[serde(default)]
+    barrier: Choice<{ Operation::Barrier as u8 }>,
+}
+
+fn ring() -> Choice<{ Operation::Allreduce as u8 }> {
+    Choice::new("allreduce_ring")
+}
+
+fn ring_allgather() -> Choice<{ Operation::Allgather as u8 }> {
+    Choice::new("allgather_ring")
+}
+
+fn pairwise() -> Choice<{ Operation::Alltoall as u8 }> {
+    Choice::new("alltoall_pairwise")
+}
+
+/// The operations of the schema by their numbers.
+const OPERATIONS: [Operation; 10] = [
+    Operation::Allreduce,
+    Operation::Reduce,
+    Operation::Allgather,
+    Operation::Gather,
+    Operation::Scatter,
+    Operation::Broadcast,
+    Operation::Alltoall,
+    Operation::ReduceScatter,
+    Operation::ReduceScatter,
+    Operation::Barrier,
 ];
 
-/// The operations of the schema by their numbers, and whether the bytes that a rank puts in are
-/// parted among all ranks.
-const OPERATIONS: [(&str, bool); 10] = [
-    ("allreduce", false),
-    ("reduce", false),
-    ("allgather", false),
-    ("gather", false),
-    ("scatter", true),
-    ("broadcast", false),
-    ("alltoall", true),
-    ("reduce_scatter", true),
-    ("reduce_scatter", true),
-    ("barrier", false),
-];
+impl ChakraParameters {
+    /// The algorithm of an operation by its name in the table, and whether the bytes that a rank
+    /// puts in are divided among all ranks.
+    fn algorithm(&self, operation: Operation) -> (&'static str, bool) {
+        match operation {
+            Operation::Allreduce => (self.allreduce.name(), false),
+            Operation::Reduce => (self.reduce.name(), false),
+            Operation::Allgather => (self.allgather.name(), false),
+            Operation::Gather => (self.gather.name(), false),
+            Operation::Scatter => (self.scatter.name(), true),
+            Operation::Broadcast => (self.broadcast.name(), false),
+            Operation::Alltoall => (self.alltoall.name(), true),
+            Operation::ReduceScatter => (self.reduce_scatter.name(), true),
+            _ => (self.barrier.name(), false),
+        }
+    }
+}
 
 /// The schedule of the traces of ranks 0, 1, ..., with their names for refusals.
 ///
@@ -57,31 +98,35 @@ const OPERATIONS: [(&str, bool); 10] = [
 /// When a node waits for one that there is not, or nodes for one
 /// another in a cycle, a rank is out of range, or ranks do not do the same together; when there
 /// would be too many operations, or `watch` says stop.
-pub(super) fn schedule(traces: &[(String, Trace)], asked: &Asked<'_>) -> Result<Schedule, Stop> {
+pub(super) fn schedule(
+    traces: &[(String, Trace)],
+    with: &ChakraParameters,
+    watch: &dyn Watch,
+) -> Result<Schedule, Stop> {
     let ranks = u32::try_from(traces.len()).unwrap_or(u32::MAX);
     if ranks == 0 {
         return Err(Refusal::new("traces", "there is none", "a file for each rank").into());
     }
     let mut orders = Vec::with_capacity(traces.len());
     for (name, trace) in traces {
-        asked.watch.tick("traces", orders.len() as u64, ranks.into())?;
+        watch.tick("traces", orders.len() as u64, ranks.into())?;
         orders.push(order(&trace.nodes).map_err(|refused| refused.within(name))?);
         for node in &trace.nodes {
             check(node, ranks).map_err(|refused| refused.within(name))?;
         }
     }
-    let (groups, calls) = meetings(traces, asked)?;
+    let (groups, calls) = meetings(traces, with)?;
     let program = Traces {
         all: traces,
         orders,
         tags: tags(traces),
         groups,
         calls,
-        gflops: asked.whole("gflops")?,
-        percent: asked.whole("compute_percent")?,
-        cpu: asked.whole("overlap")? as u8,
+        gflops: with.gflops.0,
+        percent: with.compute_percent,
+        cpu: with.overlap as u8,
     };
-    told(&program, asked.watch)
+    schedule_of(&program, watch)
 }
 
 fn refuse_node(node: &Node, why: &str, help: &str) -> Refusal {
@@ -163,7 +208,7 @@ type Groups<'a> = BTreeMap<&'a str, Group>;
 /// All groups, and their collective operations one after the other.
 fn meetings<'a>(
     traces: &'a [(String, Trace)],
-    asked: &Asked<'_>,
+    with: &ChakraParameters,
 ) -> Result<(Groups<'a>, Vec<Call>), Stop> {
     // of every group the operations of each of its ranks
     let mut all: BTreeMap<&str, Vec<(u32, Vec<&Node>)>> = BTreeMap::new();
@@ -195,7 +240,7 @@ fn meetings<'a>(
                 agree(node, nodes.get(number).copied(), (&traces[of[0].0 as usize].0, number))
                     .map_err(|refused| refused.within(&traces[*rank as usize].0))?;
             }
-            calls.push(meeting(node, &ranks, asked)?);
+            calls.push(meeting(node, &ranks, with)?);
         }
         if let Some((rank, nodes)) = of.iter().find(|(_, nodes)| nodes.len() > of[0].1.len()) {
             let node = nodes[of[0].1.len()];
@@ -219,7 +264,7 @@ fn agree(first: &Node, other: Option<&Node>, (name, number): (&str, usize)) -> R
     let wanted = said(first);
     let words = |t: &Together| {
         let root = t.root.map(|root| format!(", root {root}")).unwrap_or_default();
-        format!("{} of {} bytes{root}", OPERATIONS[t.operation as usize].0, t.bytes)
+        format!("{} of {} bytes{root}", OPERATIONS[t.operation as usize].name(), t.bytes)
     };
     let Some(node) = other else {
         let why = format!("it lacks operation {} of its group, a {}", number + 1, words(&wanted));
@@ -234,12 +279,13 @@ fn agree(first: &Node, other: Option<&Node>, (name, number): (&str, usize)) -> R
 }
 
 /// The operation of a node, for these ranks.
-fn meeting(node: &Node, ranks: &[u32], asked: &Asked<'_>) -> Result<Call, Stop> {
+fn meeting(node: &Node, ranks: &[u32], with: &ChakraParameters) -> Result<Call, Stop> {
     let Kind::Together(together) = &node.kind else { unreachable!("it is one") };
-    let (kind, is_parted) = OPERATIONS[together.operation as usize];
-    let bytes = match (kind, is_parted) {
-        ("barrier", _) => 1,
-        (_, true) => together.bytes.div_ceil(ranks.len() as u64),
+    let operation = OPERATIONS[together.operation as usize];
+    let (algorithm, is_divided) = with.algorithm(operation);
+    let bytes = match operation {
+        Operation::Barrier => 1,
+        _ if is_divided => together.bytes.div_ceil(ranks.len() as u64),
         _ => together.bytes,
     };
     let root = match together.root {
@@ -248,8 +294,7 @@ fn meeting(node: &Node, ranks: &[u32], asked: &Asked<'_>) -> Result<Call, Stop> 
             refuse_node(node, &format!("its root {root} is not of its group"), "a rank of it")
         })? as u32,
     };
-    let name = format!("{kind}_{}", asked.word(kind)?);
-    Call::rooted(&name, ranks.len() as u32, root, bytes)
+    Call::rooted(algorithm, ranks.len() as u32, root, bytes)
 }
 
 struct Traces<'a> {

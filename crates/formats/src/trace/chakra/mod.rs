@@ -14,25 +14,24 @@ mod wire;
 use super::kind::{Example, File, Format, Naming};
 use base::Stop;
 use base::part::Part;
-use traffic::workload::Schedule;
-use traffic::workload::keys::Asked;
+use traffic::workload::{Schedule, WorkloadRequest};
 
 pub(super) const ENTRY: Format = Format::new(
-    Part::new("chakra", "execution traces of Chakra: what each rank does, node by node"),
+    Part::new("chakra", "execution traces of Chakra: what each rank does, node by node")
+        .takes::<convert::ChakraParameters>(),
     Naming::PerRank { before: ".", ends: &[".et"], shared: &[] },
     schedule,
     example,
-)
-.takes(|| convert::KEYS.to_vec());
+);
 
 /// The schedule of a trace: name and content of the file of every rank, in their order.
-fn schedule(files: &[File<'_>], asked: &Asked<'_>) -> Result<Schedule, Stop> {
+fn schedule(files: &[File<'_>], request: &WorkloadRequest<'_>) -> Result<Schedule, Stop> {
     let mut traces = Vec::with_capacity(files.len());
     for (name, content) in files {
-        let trace = parse::parse(content, asked.watch).map_err(|stop| stop.within(name))?;
+        let trace = parse::parse(content, request.watch).map_err(|stop| stop.within(name))?;
         traces.push((name.clone(), trace));
     }
-    convert::schedule(&traces, asked)
+    convert::schedule(&traces, &request.read()?, request.watch)
 }
 
 /// Rank 1 of four, as the library of Protocol Buffers (7.36) writes it: computation of 100 us;

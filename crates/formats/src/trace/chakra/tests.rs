@@ -1,16 +1,15 @@
 //! Traces written byte by byte, read and converted; bytes that are none.
 
-use super::convert::{self, KEYS};
 use super::node::{Kind, Node, Peer, Together, Trace};
 use super::parse::parse;
+use super::{ENTRY, convert};
 use crate::trace::kind::Given;
 use base::{Quiet, Stop};
 use proptest::prelude::*;
 use proptest::test_runner::RngSeed;
 use serde_json::{Map, json};
 use std::collections::BTreeMap;
-use traffic::workload::keys::Asked;
-use traffic::workload::{Kind as Does, Schedule};
+use traffic::workload::{Kind as Does, Schedule, WorkloadRequest};
 
 fn varint(mut number: u64, to: &mut Vec<u8>) {
     while number >= 0x80 {
@@ -143,7 +142,8 @@ fn traces(all: Vec<Vec<Node>>) -> Vec<(String, Trace)> {
 }
 
 fn schedule(traces: &[(String, Trace)], given: &Given) -> Result<Schedule, Stop> {
-    convert::schedule(traces, &Asked::new(given, KEYS.to_vec(), &Quiet)?)
+    let request = WorkloadRequest::new(ENTRY.part, given, &Quiet)?;
+    convert::schedule(traces, &request.read()?, &Quiet)
 }
 
 fn made(all: Vec<Vec<Node>>, given: &serde_json::Value) -> Schedule {
@@ -326,7 +326,7 @@ fn messages_find_each_other() {
         node(3, &[8], Kind::Send(peer(0, 900))),
     ];
     let found = made(vec![zero, one], &json!({}));
-    assert!(found.circle().is_none());
+    assert!(found.cycle().is_none());
     let mut tags: BTreeMap<(u32, u32, u32), i32> = BTreeMap::new();
     for (number, op) in (0..).zip(found.ops()) {
         let me = found.rank_of(number);

@@ -8,27 +8,20 @@ use super::parse::parse;
 use super::record::{Record, Trace};
 use super::types::Types;
 use crate::trace::kind::File;
-use crate::trace::mpi::{UNDEFINED, UNKNOWN_REQUESTS, is_local};
+use crate::trace::mpi::{UNDEFINED, UnknownRequests, is_local};
 use base::{Refusal, Stop};
 use std::collections::HashSet;
-use traffic::workload::Schedule;
 use traffic::workload::calls::{
-    self, Called, Make, Message, Mode, Named, Peer, Process, What, Which,
+    self, CallRules, Called, Make, Message, Mode, Named, Peer, Process, ReplayParameters, What,
+    Which,
 };
-use traffic::workload::keys::{Asked, Key};
+use traffic::workload::{Schedule, WorkloadRequest};
 
 /// The number of `MPI_REQUEST_NULL`.
 const NO_REQUEST: i64 = 1;
 
 /// Any source, any tag.
 const ANY: i64 = -1;
-
-/// The parameters of these traces.
-pub(super) fn keys() -> Vec<Key> {
-    let mut all = calls::keys::keys();
-    all.push(UNKNOWN_REQUESTS);
-    all
-}
 
 /// The schedule of a trace: name and content of the file of every rank, in their order.
 ///
@@ -38,12 +31,15 @@ pub(super) fn keys() -> Vec<Key> {
 /// # Errors
 /// With file, call and byte, where it is no trace, where MPI would not run it, and for calls that
 /// cannot be turned into messages; or when the user stops it.
-pub(super) fn schedule(files: &[File<'_>], asked: &Asked<'_>) -> Result<Schedule, Stop> {
-    let null = asked.word("unknown_requests")? == "null";
-    let codes = asked.word("rules")? == "codes";
+pub(super) fn schedule(
+    files: &[File<'_>],
+    request: &WorkloadRequest<'_>,
+) -> Result<Schedule, Stop> {
+    let (unknown, replay): (UnknownRequests, ReplayParameters) = (request.read()?, request.read()?);
+    let codes = replay.rules == CallRules::Codes;
     let mut processes = Vec::with_capacity(files.len());
     for (rank, (name, content)) in (0..).zip(files) {
-        let trace = parse(content, asked.watch).map_err(|stop| stop.within(name))?;
+        let trace = parse(content, request.watch).map_err(|stop| stop.within(name))?;
         let calls = called(&trace, files.len() as u32, codes).map_err(|why| why.within(name))?;
         if calls.is_empty() {
             let why = format!("rank {rank} called nothing");
@@ -51,7 +47,7 @@ pub(super) fn schedule(files: &[File<'_>], asked: &Asked<'_>) -> Result<Schedule
         }
         processes.push(Process { file: name.clone(), counts: "byte", calls });
     }
-    calls::expand(&calls::Trace { processes }, null, asked)
+    calls::expand(&calls::Trace { processes }, unknown.is_null(), &replay, request.watch)
 }
 
 /// What a process called, in a run of `ranks` processes.

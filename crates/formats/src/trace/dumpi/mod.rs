@@ -23,17 +23,20 @@ mod write;
 mod write_tests;
 
 use super::kind::{Example, File, Format, Naming, Writer, Written, example_schedule};
+use super::mpi::UnknownRequests;
 use base::part::Part;
 use base::{Quiet, Refusal, Stop, Watch};
 use serde_json::{Value, json};
+use traffic::workload::calls::ReplayParameters;
 
 pub(super) const ENTRY: Format = Format::new(
-    Part::new("dumpi", "SST's DUMPI: NAME.meta, and beside it what each rank called, in binary"),
+    Part::new("dumpi", "SST's DUMPI: NAME.meta, and beside it what each rank called, in binary")
+        .takes::<ReplayParameters>()
+        .takes::<UnknownRequests>(),
     Naming::Indexed { index: ".meta", before: "-", digits: 4, end: ".bin", ranks },
     convert::schedule,
     example,
 )
-.takes(convert::keys)
 .counts(counts)
 .writes(
     Writer::folder(".dumpi", |schedule, prefix, watch| {

@@ -8,7 +8,7 @@ use serde_json::{Map, Value as Json};
 use std::collections::HashMap;
 use traffic::workload::Joined;
 use traffic::workload::collective::Operation;
-use traffic::workload::keys::MOST_BYTES;
+use traffic::workload::parameters::MOST_BYTES;
 use traffic::workload::sequence::{Sequence, Step, sequence};
 use traffic::workload::{ANY, Kind, Schedule, make, make_joined};
 

@@ -29,7 +29,7 @@ use traffic::workload::{ANY, Builder, Kind, OfRank, Op, Schedule};
 pub(super) const ENTRY: Format = Format::new(
     Part::new("goal", "GOAL as text: the operations of each rank, and what waits for what"),
     Naming::One(&[".goal"]),
-    |files, asked| parse(kind::text(files[0].1)?, asked.watch),
+    |files, request| parse(kind::text(files[0].1)?, request.watch),
     example,
 )
 .known_by(looks)

@@ -9,41 +9,30 @@ mod call;
 mod constants;
 mod fields;
 mod named;
+mod parameters;
 mod parse;
 #[cfg(test)]
 mod tests;
 
 use super::kind::{Example, File, Format, Naming};
-use super::mpi::UNKNOWN_REQUESTS;
+use super::mpi::UnknownRequests;
 use base::Stop;
 use base::part::Part;
-use traffic::workload::Schedule;
-use traffic::workload::calls;
-use traffic::workload::keys::{Asked, Key};
+use parameters::LiballprofParameters;
+use traffic::workload::calls::{self, ReplayParameters};
+use traffic::workload::{Schedule, WorkloadRequest};
 
 pub(super) const ENTRY: Format = Format::new(
-    Part::new("liballprof", "liballprof of LogGOPSim: what each rank called, a line a call"),
+    Part::new("liballprof", "liballprof of LogGOPSim: what each rank called, a line a call")
+        .takes::<ReplayParameters>()
+        .takes::<LiballprofParameters>()
+        .takes::<UnknownRequests>(),
     Naming::PerRank { before: "-", ends: &[".txt"], shared: &[".dat"] },
     schedule,
     example,
 )
 .known_by(says_calls)
-.takes(keys)
 .text();
-
-/// The parameters of these traces.
-const KEYS: [Key; 2] = [
-    Key::word("mpi", "whose constants the ranks are: of Open MPI, of MPICH", &["openmpi", "mpich"]),
-    Key::word("request_bytes", "a request in an array, bytes", &["8", "4"]),
-];
-
-/// All parameters: of these traces, and of every one.
-fn keys() -> Vec<Key> {
-    let mut all = calls::keys::keys();
-    all.extend(KEYS);
-    all.push(UNKNOWN_REQUESTS);
-    all
-}
 
 /// Whether the first line that is no comment is a call of MPI.
 fn says_calls(content: &[u8]) -> bool {
@@ -56,9 +45,10 @@ fn says_calls(content: &[u8]) -> bool {
 ///
 /// # Errors
 /// As [`parse::parse`] and [`calls::expand`].
-fn schedule(files: &[File<'_>], asked: &Asked<'_>) -> Result<Schedule, Stop> {
-    let trace = parse::parse(files, asked)?;
-    calls::expand(&trace, asked.word("unknown_requests")? == "null", asked)
+fn schedule(files: &[File<'_>], request: &WorkloadRequest<'_>) -> Result<Schedule, Stop> {
+    let trace = parse::parse(files, &request.read()?, request.watch)?;
+    let (unknown, replay): (UnknownRequests, ReplayParameters) = (request.read()?, request.read()?);
+    calls::expand(&trace, unknown.is_null(), &replay, request.watch)
 }
 
 const FIRST: &str = "# run on 4096 nodes of 17 racks, 2026-01-01 10:11:12\n\

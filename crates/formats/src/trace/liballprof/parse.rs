@@ -3,10 +3,10 @@
 use super::call;
 use super::constants::Constants;
 use super::named;
+use super::parameters::{LiballprofParameters, Library, RequestBytes};
 use crate::trace::kind::{File, text};
 use base::{Refusal, Stop, Watch};
 use traffic::workload::calls::{Called, Process, Trace};
-use traffic::workload::keys::Asked;
 
 /// Lines between two looks at whether the user wants to stop.
 const STRIDE: usize = 1 << 14;
@@ -15,17 +15,21 @@ const STRIDE: usize = 1 << 14;
 ///
 /// # Errors
 /// With file and line, where it is none; or when the user stops it.
-pub(super) fn parse(files: &[File<'_>], asked: &Asked<'_>) -> Result<Trace, Stop> {
-    let openmpi = asked.word("mpi")? == "openmpi";
+pub(super) fn parse(
+    files: &[File<'_>],
+    with: &LiballprofParameters,
+    watch: &dyn Watch,
+) -> Result<Trace, Stop> {
+    let openmpi = with.mpi == Library::OpenMpi;
     let constants = Constants {
         null: if openmpi { -2 } else { -1 },
         any: if openmpi { -1 } else { -2 },
-        request_bytes: if asked.word("request_bytes")? == "8" { 8 } else { 4 },
+        request_bytes: if with.request_bytes == RequestBytes::Eight { 8 } else { 4 },
     };
     let mut processes = Vec::with_capacity(files.len());
     for (name, content) in files {
         let text = text(content).map_err(|refused| refused.within(name))?;
-        processes.push(process(name, text, constants, asked.watch)?);
+        processes.push(process(name, text, constants, watch)?);
     }
     Ok(Trace { processes })
 }

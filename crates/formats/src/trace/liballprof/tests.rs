@@ -1,14 +1,14 @@
 //! Traces read, cut and changed: a schedule, or a refusal that names the file.
 
+use super::ENTRY;
+use super::parameters::LiballprofParameters;
 use super::parse::parse;
-use super::{ENTRY, keys};
 use crate::trace::kind::Given;
 use base::{Quiet, Stop};
 use proptest::prelude::*;
 use serde_json::Map;
 use std::collections::BTreeMap;
 use traffic::workload::calls::{Peer, What};
-use traffic::workload::keys::Asked;
 
 const FIRST: &str = "# a comment
 MPI_Init:-:1:2:1.000000
@@ -44,11 +44,9 @@ fn tried(first: &str, second: &str) -> Result<traffic::workload::Schedule, Stop>
 
 #[test]
 fn calls_are_read_with_their_times() {
-    let given = Map::new();
-    let asked = Asked::new(&given, keys(), &Quiet).expect("defaults");
     let files = [("a-0.txt", FIRST), ("a-1.txt", SECOND)]
         .map(|(name, text)| (name.to_owned(), text.as_bytes()));
-    let trace = parse(&files, &asked).expect("a trace");
+    let trace = parse(&files, &LiballprofParameters::default(), &Quiet).expect("a trace");
     let send = &trace.processes[0].calls[2];
     assert_eq!((send.line, send.start_ns, send.end_ns), (4, 5000, 6000));
     assert_eq!(trace.processes[0].calls[1].start_ns, 2500);
@@ -65,7 +63,7 @@ fn messages_are_those_of_the_calls() {
     sizes.sort_unstable();
     assert_eq!(sizes.len(), 6);
     assert_eq!(sizes[2..], [8, 8, 16, 16]);
-    assert_eq!(made.circle(), None);
+    assert_eq!(made.cycle(), None);
 }
 
 proptest! {

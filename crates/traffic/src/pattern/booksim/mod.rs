@@ -70,8 +70,8 @@ pub enum Rule {
 }
 
 impl Rule {
-    /// What so many endpoints draw from. The seed is for hot endpoints that are left to chance.
-    /// O(endpoints * log(endpoints)).
+    /// What this number of endpoints draws from. The seed is for hot endpoints that are left to
+    /// chance. O(endpoints * log(endpoints)).
     ///
     /// # Errors
     /// When the number of endpoints does not fit the rule.
@@ -132,7 +132,7 @@ fn bits(name: &str, n: u32, of: fn(u32, u32) -> u32) -> Result<Destinations, Ref
     Ok(fixed(&(0..n).map(|source| of(source, n.ilog2())).collect::<Vec<_>>()))
 }
 
-/// Each of so many digits, the lowest first, moved around by `by(base)`.
+/// Each digit, the lowest first, moved around by `by(base)`.
 fn moved(
     name: &str,
     endpoints: u32,

@@ -1,4 +1,4 @@
-//! Tests of BookSim's patterns against its rules, computed another way.
+//! Tests of BookSim's patterns against its rules, computed independently.
 
 use super::*;
 use crate::chances::fits;

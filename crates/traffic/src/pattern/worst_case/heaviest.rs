@@ -3,7 +3,7 @@
 //! Source: Towles, Dally, "Worst-case traffic for oblivious routing functions", SPAA 2002: for each
 //! channel, an assignment of sources to destinations by the load that a pair puts on it.
 
-use super::ways::{Crossing, Ways};
+use super::path_loads::{Crossing, PathLoads};
 use crate::assignment::{assign, assign_greedily};
 use base::{Interrupted, Refusal, Stop, Watch};
 use fabric::network::Topology;
@@ -30,8 +30,8 @@ pub(super) fn sought(
     ranks: u32,
     watch: &dyn Watch,
 ) -> Result<(Vec<Option<u32>>, f64), Stop> {
-    let ways = Ways::new(t, tables)?;
-    let mut bounds: Vec<(usize, f64)> = ways.bounds(watch)?.into_iter().enumerate().collect();
+    let paths = PathLoads::new(t, tables)?;
+    let mut bounds: Vec<(usize, f64)> = paths.bounds(watch)?.into_iter().enumerate().collect();
     bounds.retain(|(_, bound)| *bound > 0.0);
     if bounds.is_empty() {
         let help = "a network of several switches with endpoints";
@@ -40,13 +40,13 @@ pub(super) fn sought(
     bounds.sort_by(|a, b| b.1.total_cmp(&a.1).then(a.0.cmp(&b.0)));
     bounds.truncate(MOST_CHANNELS);
     let wanted: BTreeMap<usize, usize> = bounds.iter().map(|b| b.0).zip(0..).collect();
-    let crossing = ways.crossing(&wanted, watch)?;
+    let crossing = paths.crossing(&wanted, watch)?;
     let (mut best, mut pairs, mut work) = (0.0, Vec::new(), 0_u64);
     for (&(_, bound), across) in bounds.iter().zip(&crossing) {
         if bound <= best * (1.0 + 1e-9) || work > MOST_WORK {
             break;
         }
-        let (load, found, cost) = assigned(&ways, across, watch)?;
+        let (load, found, cost) = assigned(&paths, across, watch)?;
         work += cost;
         if load > best {
             (best, pairs) = (load, found);
@@ -55,8 +55,8 @@ pub(super) fn sought(
     Ok((completed(ranks, &pairs), best))
 }
 
-/// A permutation with these pairs; those who are left send to those who are, half way around. Who
-/// would get himself is idle.
+/// A permutation with these pairs. Ranks that are left over send to receivers that are left over,
+/// halfway around; one that would send to itself is idle.
 fn completed(ranks: u32, pairs: &[(u32, u32)]) -> Vec<Option<u32>> {
     let mut to = vec![None; ranks as usize];
     let mut taken = vec![false; ranks as usize];
@@ -79,11 +79,11 @@ type Assigned = (f64, Vec<(u32, u32)>, u64);
 /// The permutation that puts most on a channel: its load, the pairs of ranks that make it, and what
 /// was to be done for it.
 fn assigned(
-    ways: &Ways<'_>,
+    paths: &PathLoads<'_>,
     across: &[Crossing],
     watch: &dyn Watch,
 ) -> Result<Assigned, Interrupted> {
-    let (sources, receivers) = (&ways.sources, &ways.receivers);
+    let (sources, receivers) = (&paths.sources, &paths.receivers);
     // places of one size are assigned as wholes, others endpoint by endpoint
     let first = sources[0].ranks.len();
     let whole = sources.iter().chain(receivers).all(|place| place.ranks.len() == first);
@@ -135,8 +135,9 @@ fn assigned(
     Ok((load, pairs, (n as u64).pow(if n <= MOST_EXACT { 3 } else { 2 })))
 }
 
-/// Of the pairs of each party, by `of`, those of largest load that fill more than `wanted` slots:
-/// in an assignment of so many parties none needs more, with one slot that may be its own.
+/// The pairs of largest load of each party, where `of` gives the party of a pair: as many as fill
+/// more than `wanted` slots. An assignment of `wanted` parties needs no more of any party, where
+/// one slot may be its own.
 fn best_of(
     across: &[Crossing],
     wanted: usize,

@@ -6,9 +6,9 @@
 
 mod heaviest;
 mod pairs;
-mod ways;
+mod path_loads;
 
-use super::asked::Asked;
+use super::asked::PatternRequest;
 use super::fixed::Fixed;
 use super::kind::{Entry, Form};
 use super::places::Places;
@@ -46,7 +46,7 @@ impl Form for Worst {
     }
 }
 
-fn make(asked: &Asked<'_>) -> Result<Box<dyn Form>, Stop> {
+fn make(asked: &PatternRequest<'_>) -> Result<Box<dyn Form>, Stop> {
     let Some(t) = asked.network else {
         let why = "worst_case of ranks that are on no network";
         return Err(Refusal::new("pattern", why, "all endpoints of a network, in its order").into());

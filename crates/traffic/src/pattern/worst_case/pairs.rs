@@ -9,8 +9,8 @@ use fabric::network::Topology;
 
 /// The partner of every switch with endpoints, as places of the list; `None` for those left over.
 ///
-/// For the first a without a partner, b from half way around is tried, and for each neighbour m
-/// that the two share, c from half way around of m: where m and c share a or b, a and b are
+/// For the first a without a partner, b from halfway around is tried, and for each neighbour m
+/// that the two share, c from halfway around of m: where m and c share a or b, a and b are
 /// partners, and m and c are. So the paths a - m - b and, say, m - a - c share the channels
 /// between m and a. O(switches^2 * degree^2) at most.
 pub(super) fn paired(t: &Topology, places: &Places) -> Vec<Option<usize>> {
@@ -52,7 +52,8 @@ impl Sought {
     }
 
     /// The neighbours that two switches share: first those over a link within a column and one
-    /// between columns, then the other way round, then between columns, then within; by number.
+    /// between columns, then those over a link between columns and one within, then those over two
+    /// links between columns, then those over two within; each by number.
     fn shared(&self, a: usize, b: usize) -> Vec<usize> {
         let mut all = Vec::new();
         for &(m, of_a) in &self.near[a] {
@@ -84,7 +85,7 @@ impl Sought {
     }
 }
 
-/// All from half way around of `of` that have no partner.
+/// All from halfway around of `of` that have no partner.
 fn across(of: usize, partner: &[Option<usize>]) -> impl Iterator<Item = usize> + '_ {
     let count = partner.len();
     let all = (0..count).map(move |i| (of + count / 2 + i) % count);

@@ -98,12 +98,12 @@ fn loads(t: &Topology, from: usize, to: usize, amount: f64, sum: &mut Vec<f64>) 
         let channel = ChannelId(c as u32);
         (t.tail(channel).switch.ix(), t.head(channel).switch.ix())
     };
-    let ways: Vec<usize> = (0..2 * t.links().len())
+    let channels: Vec<usize> = (0..2 * t.links().len())
         .filter(|&c| ends(c).0 == from && far(ends(c).1) < far(from))
         .collect();
-    for &c in &ways {
-        sum[c] += amount / ways.len() as f64;
-        loads(t, ends(c).1, to, amount / ways.len() as f64, sum);
+    for &c in &channels {
+        sum[c] += amount / channels.len() as f64;
+        loads(t, ends(c).1, to, amount / channels.len() as f64, sum);
     }
 }
 
@@ -139,7 +139,7 @@ fn busiest(t: &Topology, to: &[u32]) -> f64 {
     sum.into_iter().fold(0.0, f64::max)
 }
 
-/// A row of switches with so many endpoints each.
+/// A row of switches with these numbers of endpoints.
 fn row(of: &[u32]) -> Topology {
     let mut b = Builder::new();
     for i in 0..of.len() {

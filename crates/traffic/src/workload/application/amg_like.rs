@@ -4,17 +4,20 @@
 //! twenty-eighth; on level l a 4^l-th; 8 at least. A stand-in for a trace, no run of AMG.
 
 use super::kind::Entry;
-use super::multigrid::{Halos, KEYS, Way, made};
+use super::multigrid::{Direction, Halos, MultigridParameters, made};
+use base::part::Part;
 
 /// How it is asked for.
 pub(super) const ENTRY: Entry = Entry {
-    name: "amg_like",
-    doc: "multigrid cycles with halos to 26 neighbours, fewer ranks on each coarser grid",
-    keys: KEYS,
-    make: |asked| made(Halos { ways: ways(), bytes }, asked),
+    part: Part::new(
+        "amg_like",
+        "multigrid cycles with halos to 26 neighbours, fewer ranks on each coarser grid",
+    )
+    .takes::<MultigridParameters>(),
+    make: |request| made(Halos { directions: directions(), bytes }, request),
 };
 
-fn ways() -> Vec<Way> {
+fn directions() -> Vec<Direction> {
     let mut all = Vec::new();
     for x in -1..=1 {
         for y in -1..=1 {
@@ -28,8 +31,8 @@ fn ways() -> Vec<Way> {
     all
 }
 
-fn bytes(base: u64, way: Way, level: u32) -> u64 {
-    let of_kind = match way.iter().filter(|&&step| step != 0).count() {
+fn bytes(base: u64, direction: Direction, level: u32) -> u64 {
+    let of_kind = match direction.iter().filter(|&&step| step != 0).count() {
         1 => base,
         2 => base / 16,
         _ => (base / 128).max(8),

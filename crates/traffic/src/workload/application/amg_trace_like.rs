@@ -10,22 +10,37 @@
 //! Source: the trace of AMG on 27 ranks in the DUMPI collection of Sandia's SST project and the
 //! Design Forward characterisation of DOE mini-apps (2014).
 
-use super::kind::{Entry, Made};
-use crate::workload::keys::{Asked, Key};
+use super::kind::Entry;
 use crate::workload::{Message, Program, Script, tag};
+use base::fields::whole;
+use base::part::Part;
+use schemars::JsonSchema;
+use serde::Deserialize;
 
 /// How it is asked for.
 pub(super) const ENTRY: Entry = Entry {
-    name: "amg_trace_like",
-    doc: "exchanges of an iteration of AMG, fitted to a trace of 27 processes",
-    keys: KEYS,
-    make: |asked| made(asked),
+    part: Part::new(
+        "amg_trace_like",
+        "exchanges of an iteration of AMG, fitted to a trace of 27 processes",
+    )
+    .takes::<AmgParameters>(),
+    make: |request| {
+        let AmgParameters { p, cycles } = request.read()?;
+        Ok(Box::new(Amg { p: p as i32, cycles }))
+    },
 };
 
-const KEYS: &[Key] = &[
-    Key::whole("p", "ranks on a side of the cube", 12, (1, 256)),
-    Key::whole("cycles", "from the finest grid to the coarsest and back", 2, (1, 1 << 20)),
-];
+#[derive(Deserialize, JsonSchema)]
+struct AmgParameters {
+    /// Ranks on a side of the cube.
+    #[serde(default = "whole::<12>")]
+    #[schemars(range(min = 1, max = 256))]
+    p: u64,
+    /// Cycles from the finest grid to the coarsest and back.
+    #[serde(default = "whole::<2>")]
+    #[schemars(range(min = 1, max = 1 << 20))]
+    cycles: u64,
+}
 
 /// Elements of 8 bytes across a face, an edge, a corner, and to a rank two away, in each exchange
 /// of a cycle; 0: no message.
@@ -68,10 +83,6 @@ struct Amg {
 
 /// Another rank, and which column of the table it is.
 type Neighbour = (u32, usize);
-
-fn made(asked: &Asked<'_>) -> Made {
-    Ok(Box::new(Amg { p: asked.whole("p")? as i32, cycles: asked.whole("cycles")? }))
-}
 
 impl Amg {
     fn at(&self, rank: u32) -> [i32; 3] {

@@ -8,41 +8,83 @@
 //! Source: Buluc, Madduri: Parallel breadth-first search on distributed memory systems, SC 2011,
 //! section 3.1 (vertices in one dimension).
 
-use super::kind::{ALLREDUCE, Entry, Made, allreduce};
+use super::kind::{Entry, ProgramResult, Sums};
 use super::rmat::Graph;
 use crate::workload::collective::Call;
 use crate::workload::collective::exchange::{Edge, Exchange, Messages};
-use crate::workload::keys::{Asked, Key, RANKS};
-use crate::workload::{Program, Script, tag};
+use crate::workload::parameters::Ranks;
+use crate::workload::{Program, Script, WorkloadRequest, tag};
+use base::fields::whole;
+use base::part::Part;
 use base::seed::Stream;
-use base::{Refusal, Stop};
+use base::{Refusal, Stop, Watch};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
 
 /// Most edges that are drawn.
 const MOST_EDGES: u64 = 1 << 26;
 
-/// What both searches are told of the graph.
-pub(super) const SCALE: Key = Key::whole("scale", "2^scale vertices", 14, (1, 26));
-pub(super) const EDGE_FACTOR: Key =
-    Key::whole("edge_factor", "edges drawn for each vertex", 16, (1, 1 << 10));
-pub(super) const SEED: Key =
-    Key::whole("seed", "of the graph, and of where the search begins", 0, (0, u64::MAX));
-pub(super) const EDGE_NS: Key = Key::whole("edge_ns", "looking at an edge, ns", 0, (0, 1 << 20));
-
 /// How it is asked for.
 pub(super) const ENTRY: Entry = Entry {
-    name: "bfs",
-    doc: "breadth-first search of an R-MAT graph, level by level",
-    keys: &[
-        RANKS,
-        SCALE,
-        EDGE_FACTOR,
-        SEED,
-        Key::whole("pair_bytes", "of an edge's ends in a message", 16, (1, 1 << 10)),
-        EDGE_NS,
-        ALLREDUCE,
-    ],
+    part: Part::new("bfs", "breadth-first search of an R-MAT graph, level by level")
+        .takes::<BfsParameters>(),
     make: made,
 };
+
+#[derive(Deserialize, JsonSchema)]
+struct BfsParameters {
+    ranks: Ranks,
+    #[serde(default)]
+    scale: Scale,
+    #[serde(default)]
+    edge_factor: EdgeFactor,
+    #[serde(default)]
+    seed: GraphSeed,
+    /// Bytes of an edge's ends in a message.
+    #[serde(default = "whole::<16>")]
+    #[schemars(range(min = 1, max = 1 << 10))]
+    pair_bytes: u64,
+    #[serde(default)]
+    edge_ns: EdgeNs,
+    #[serde(default)]
+    allreduce: Sums,
+}
+
+/// Number of vertices: 2^scale.
+#[derive(Debug, Clone, Copy, Serialize, Deserialize, JsonSchema)]
+#[serde(transparent)]
+#[schemars(inline)]
+pub(super) struct Scale(#[schemars(range(min = 1, max = 26))] u32);
+
+impl Default for Scale {
+    fn default() -> Self {
+        Self(14)
+    }
+}
+
+/// Edges drawn for each vertex.
+#[derive(Debug, Clone, Copy, Serialize, Deserialize, JsonSchema)]
+#[serde(transparent)]
+#[schemars(inline)]
+pub(super) struct EdgeFactor(#[schemars(range(min = 1, max = 1 << 10))] u64);
+
+impl Default for EdgeFactor {
+    fn default() -> Self {
+        Self(16)
+    }
+}
+
+/// Seed of the graph, and of where the search begins.
+#[derive(Debug, Clone, Copy, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(transparent)]
+#[schemars(inline)]
+pub(super) struct GraphSeed(pub(super) u64);
+
+/// Time to look at an edge, ns.
+#[derive(Debug, Clone, Copy, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(transparent)]
+#[schemars(inline)]
+pub(super) struct EdgeNs(#[schemars(range(max = 1 << 20))] pub(super) u64);
 
 struct Search {
     ranks: u32,
@@ -54,19 +96,21 @@ struct Search {
 /// What happens in one level.
 struct Level {
     exchange: Call,
-    /// Edges that each rank looks through, and those that it is told.
+    /// Edges that each rank looks through, and those that are reported to it.
     looked: Vec<u64>,
     heard: Vec<u64>,
 }
 
-fn made(asked: &Asked<'_>) -> Made {
-    let (ranks, graph) = (asked.ranks()?, graph(asked)?);
-    let first = first(&graph, asked.whole("seed")?);
+fn made(request: &WorkloadRequest<'_>) -> ProgramResult {
+    let with: BfsParameters = request.read()?;
+    let (ranks, watch) = (with.ranks.0, request.watch);
+    let graph = graph(with.scale, with.edge_factor, with.seed, watch)?;
+    let first = first(&graph, with.seed.0);
     Ok(Box::new(Search {
         ranks,
-        levels: levels(&graph, first, ranks, asked)?,
-        sum: allreduce(asked, ranks, 8)?,
-        edge_ns: asked.whole("edge_ns")?,
+        levels: levels(&graph, first, &with, watch)?,
+        sum: with.allreduce.call(ranks, 8)?,
+        edge_ns: with.edge_ns.0,
     }))
 }
 
@@ -74,14 +118,18 @@ fn made(asked: &Asked<'_>) -> Made {
 ///
 /// # Errors
 /// When it is too large, or the user stops it.
-pub(super) fn graph(asked: &Asked<'_>) -> Result<Graph, Stop> {
-    let (scale, edge_factor) = (asked.whole("scale")?, asked.whole("edge_factor")?);
-    let edges = edge_factor << scale;
+pub(super) fn graph(
+    scale: Scale,
+    edge_factor: EdgeFactor,
+    seed: GraphSeed,
+    watch: &dyn Watch,
+) -> Result<Graph, Stop> {
+    let edges = edge_factor.0 << scale.0;
     if edges > MOST_EDGES {
         let help = format!("at most {MOST_EDGES}: edge_factor times 2^scale");
         return Err(Refusal::new("scale", format!("{edges} edges"), help).into());
     }
-    Graph::draw(scale as u32, edge_factor, asked.whole("seed")?, asked.watch)
+    Graph::draw(scale.0, edge_factor.0, seed.0, watch)
 }
 
 /// Where the search begins: a vertex drawn among those with neighbours; vertex 0 if none has any.
@@ -96,8 +144,13 @@ pub(super) fn owner(vertex: u32, vertices: u32, ranks: u32) -> u32 {
     (u64::from(vertex) * u64::from(ranks) / u64::from(vertices)) as u32
 }
 
-fn levels(graph: &Graph, first: u32, ranks: u32, asked: &Asked<'_>) -> Result<Vec<Level>, Stop> {
-    let pair = asked.whole("pair_bytes")?;
+fn levels(
+    graph: &Graph,
+    first: u32,
+    with: &BfsParameters,
+    watch: &dyn Watch,
+) -> Result<Vec<Level>, Stop> {
+    let (ranks, pair) = (with.ranks.0, with.pair_bytes);
     let rank = |v: u32| owner(v, graph.vertices(), ranks);
     let mut seen = vec![false; graph.vertices() as usize];
     seen[first as usize] = true;
@@ -110,17 +163,17 @@ fn levels(graph: &Graph, first: u32, ranks: u32, asked: &Asked<'_>) -> Result<Ve
         now.sort_unstable();
         for (i, of_rank) in now.chunk_by(|a, b| rank(*a) == rank(*b)).enumerate() {
             if i % 16 == 0 {
-                asked.watch.tick("search", found.len() as u64, 0)?;
+                watch.tick("search", found.len() as u64, 0)?;
             }
             let from = rank(of_rank[0]);
-            let mut told = Vec::new();
+            let mut owners = Vec::new();
             for &to in of_rank.iter().flat_map(|&v| graph.of(v)) {
                 looked[from as usize] += 1;
                 let owner = rank(to);
                 if owner != from {
                     heard[owner as usize] += 1;
                     if counts[owner as usize] == 0 {
-                        told.push(owner);
+                        owners.push(owner);
                     }
                     counts[owner as usize] += 1;
                 }
@@ -128,7 +181,7 @@ fn levels(graph: &Graph, first: u32, ranks: u32, asked: &Asked<'_>) -> Result<Ve
                     next.push(to);
                 }
             }
-            for to in told {
+            for to in owners {
                 all.push((from, to, pair * std::mem::take(&mut counts[to as usize])));
             }
         }

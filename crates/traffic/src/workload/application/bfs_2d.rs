@@ -1,4 +1,4 @@
-//! Breadth-first search of a random graph, level by level, edges dealt out over a grid of ranks.
+//! Breadth-first search of a random graph, level by level, edges distributed over a grid of ranks.
 //!
 //! On a grid of R x C ranks, rank i C + j has row i and column j. Vertices are in R C equal parts,
 //! part k with rank k; edges from the vertices of parts c R to (c + 1) R - 1 to those of parts i C
@@ -15,33 +15,61 @@
 //! Source: Buluc, Madduri: Parallel breadth-first search on distributed memory systems, SC 2011,
 //! section 3.2 and algorithm 3 (edges in two dimensions).
 
-use super::bfs;
-use super::kind::{ALLREDUCE, Entry, Made, allreduce};
+use super::bfs::{self, EdgeFactor, EdgeNs, GraphSeed, Scale};
+use super::kind::{Entry, ProgramResult, Sums};
 use super::rmat::Graph;
-use crate::workload::collective::Call;
 use crate::workload::collective::exchange::{Edge, Exchange, Messages};
-use crate::workload::keys::{Asked, Key, RANKS, Takes};
-use crate::workload::{Program, Script, tag};
-use base::Stop;
+use crate::workload::collective::{AllgatherChoice, Call};
+use crate::workload::parameters::{Grid, Ranks};
+use crate::workload::{Program, Script, WorkloadRequest, tag};
+use base::fields::whole;
+use base::part::Part;
+use base::{Stop, Watch};
+use schemars::JsonSchema;
+use serde::Deserialize;
 
 /// How it is asked for.
 pub(super) const ENTRY: Entry = Entry {
-    name: "bfs_2d",
-    doc: "the same search with edges over a grid: expand along columns, fold along rows",
-    keys: &[
-        RANKS,
-        Key { name: "grid", doc: "ranks R x C", takes: Takes::Grid },
-        bfs::SCALE,
-        bfs::EDGE_FACTOR,
-        bfs::SEED,
-        Key::whole("vertex_bytes", "of a vertex of the level in a message", 8, (1, 1 << 10)),
-        Key::whole("pair_bytes", "of a vertex and who found it", 16, (1, 1 << 10)),
-        bfs::EDGE_NS,
-        Key::word("allgather", "the algorithm of expand", &["ring", "bruck", "recursive_doubling"]),
-        ALLREDUCE,
-    ],
+    part: Part::new(
+        "bfs_2d",
+        "the same search with edges over a grid: expand along columns, fold along rows",
+    )
+    .takes::<Bfs2dParameters>(),
     make: made,
 };
+
+#[derive(Deserialize, JsonSchema)]
+struct Bfs2dParameters {
+    ranks: Ranks,
+    /// Grid of ranks, R x C.
+    #[serde(default)]
+    grid: Grid,
+    #[serde(default)]
+    scale: Scale,
+    #[serde(default)]
+    edge_factor: EdgeFactor,
+    #[serde(default)]
+    seed: GraphSeed,
+    /// Bytes of a vertex of the level in a message.
+    #[serde(default = "whole::<8>")]
+    #[schemars(range(min = 1, max = 1 << 10))]
+    vertex_bytes: u64,
+    /// Bytes of a vertex and who found it.
+    #[serde(default = "whole::<16>")]
+    #[schemars(range(min = 1, max = 1 << 10))]
+    pair_bytes: u64,
+    #[serde(default)]
+    edge_ns: EdgeNs,
+    /// Algorithm of expand, `allgather_...`.
+    #[serde(default = "ring")]
+    allgather: AllgatherChoice,
+    #[serde(default)]
+    allreduce: Sums,
+}
+
+fn ring() -> AllgatherChoice {
+    AllgatherChoice::new("allgather_ring")
+}
 
 struct Search {
     /// Rows and columns.
@@ -55,36 +83,42 @@ struct Search {
 struct Level {
     /// Bytes of the vertices of each rank.
     own: Vec<u64>,
-    /// Of each column.
+    /// The allgather of each column.
     expand: Vec<Call>,
-    /// Of each row.
+    /// The exchange of each row.
     fold: Vec<Call>,
-    /// Edges that each rank looks through, and finds that it is told.
+    /// Edges that each rank looks through, and vertices found that are reported to it.
     looked: Vec<u64>,
     heard: Vec<u64>,
 }
 
-fn made(asked: &Asked<'_>) -> Made {
-    let ranks = asked.ranks()?;
-    let grid = asked.grid(2, ranks)?;
+fn made(request: &WorkloadRequest<'_>) -> ProgramResult {
+    let (with, watch): (Bfs2dParameters, _) = (request.read()?, request.watch);
+    let ranks = with.ranks.0;
+    let grid = with.grid.sides(2, ranks)?;
     let grid = [grid[0], grid[1]];
-    let graph = bfs::graph(asked)?;
+    let graph = bfs::graph(with.scale, with.edge_factor, with.seed, watch)?;
     Ok(Box::new(Search {
         grid,
-        levels: levels(&graph, grid, asked)?,
-        sum: allreduce(asked, ranks, 8)?,
-        edge_ns: asked.whole("edge_ns")?,
+        levels: levels(&graph, grid, &with, watch)?,
+        sum: with.allreduce.call(ranks, 8)?,
+        edge_ns: with.edge_ns.0,
     }))
 }
 
-fn levels(graph: &Graph, grid: [u32; 2], asked: &Asked<'_>) -> Result<Vec<Level>, Stop> {
+fn levels(
+    graph: &Graph,
+    grid: [u32; 2],
+    with: &Bfs2dParameters,
+    watch: &dyn Watch,
+) -> Result<Vec<Level>, Stop> {
     let [rows, columns] = grid;
     let part = |v: u32| bfs::owner(v, graph.vertices(), rows * columns);
-    let first = bfs::first(graph, asked.whole("seed")?);
+    let first = bfs::first(graph, with.seed.0);
     let mut seen = vec![false; graph.vertices() as usize];
     seen[first as usize] = true;
     // in which column, and level, a vertex was found last
-    let mut told = vec![u64::MAX; graph.vertices() as usize];
+    let mut reported = vec![u64::MAX; graph.vertices() as usize];
     let (mut found, mut now, mut turn) = (Vec::new(), vec![first], 0);
     while !now.is_empty() {
         let mut level = Sizes::new(grid);
@@ -92,14 +126,14 @@ fn levels(graph: &Graph, grid: [u32; 2], asked: &Asked<'_>) -> Result<Vec<Level>
         // ascending, so that the vertices of a column come together
         now.sort_unstable();
         for of_column in now.chunk_by(|a, b| part(*a) / rows == part(*b) / rows) {
-            asked.watch.tick("search", found.len() as u64, 0)?;
+            watch.tick("search", found.len() as u64, 0)?;
             let column = part(of_column[0]) / rows;
             for &from in of_column {
                 level.own[part(from) as usize] += 1;
                 for &to in graph.of(from) {
                     let owner = part(to);
                     level.looked[(owner / columns * columns + column) as usize] += 1;
-                    if std::mem::replace(&mut told[to as usize], turn) != turn {
+                    if std::mem::replace(&mut reported[to as usize], turn) != turn {
                         level.counts[owner as usize] += 1;
                     }
                     if !std::mem::replace(&mut seen[to as usize], true) {
@@ -110,7 +144,7 @@ fn levels(graph: &Graph, grid: [u32; 2], asked: &Asked<'_>) -> Result<Vec<Level>
             level.tell(column);
             turn += 1;
         }
-        found.push(level.calls(asked)?);
+        found.push(level.calls(with)?);
         now = next;
     }
     Ok(found)
@@ -154,11 +188,11 @@ impl Sizes {
         }
     }
 
-    fn calls(self, asked: &Asked<'_>) -> Result<Level, Stop> {
-        let (vertex, pair) = (asked.whole("vertex_bytes")?, asked.whole("pair_bytes")?);
+    fn calls(self, with: &Bfs2dParameters) -> Result<Level, Stop> {
+        let (vertex, pair) = (with.vertex_bytes, with.pair_bytes);
         let [rows, columns] = self.grid;
         let own: Vec<u64> = self.own.into_iter().map(|count| vertex * count).collect();
-        let gather = Call::new(&format!("allgather_{}", asked.word("allgather")?), rows, 0)?;
+        let gather = Call::new(with.allgather.name(), rows, 0)?;
         let of_column = |sizes: &[u64]| gather.clone().with_sizes(sizes.to_vec());
         let of_row = |mut all: Vec<Edge>| {
             for edge in &mut all {

@@ -12,32 +12,72 @@
 //! benchmark, IJHPCA 30 (2016), section 3.
 
 use super::halo::Halo;
-use super::kind::{ALLREDUCE, Entry, allreduce};
+use super::kind::{Entry, Sums};
 use crate::workload::collective::Call;
-use crate::workload::keys::{Asked, GFLOPS, ITERATIONS, Key, RANKS, Takes, flops_ns};
+use crate::workload::parameters::{Gflops, Grid, Iterations, Ranks};
 use crate::workload::{Program, Script, tag};
 use base::Refusal;
+use base::fields::whole;
+use base::part::Part;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
 
-const CELLS: (u64, u64) = (1, 1 << 16);
+/// Most cells of a rank along a side.
+const MOST_CELLS: u64 = 1 << 16;
 
 /// How it is asked for.
 pub(super) const ENTRY: Entry = Entry {
-    name: "conjugate_gradient",
-    doc: "conjugate gradients of 27 points, as HPCG or without its multigrid",
-    keys: &[
-        RANKS,
-        Key { name: "grid", doc: "sides of the grid of ranks", takes: Takes::Grid },
-        Key::whole("nx", "cells of a rank along x", 104, CELLS),
-        Key::whole("ny", "cells of a rank along y", 104, CELLS),
-        Key::whole("nz", "cells of a rank along z", 104, CELLS),
-        Key::word("preconditioner", "what comes before", &["none", "multigrid"]),
-        Key::whole("levels", "grids of the multigrid", 4, (1, 16)),
-        ALLREDUCE,
-        ITERATIONS,
-        GFLOPS,
-    ],
-    make: |asked| Ok(Box::new(Gradients::new(asked)?)),
+    part: Part::new(
+        "conjugate_gradient",
+        "conjugate gradients of 27 points, as HPCG or without its multigrid",
+    )
+    .takes::<GradientParameters>(),
+    make: |request| Ok(Box::new(Gradients::new(&request.read()?)?)),
 };
+
+#[derive(Deserialize, JsonSchema)]
+struct GradientParameters {
+    ranks: Ranks,
+    /// Sides of the grid of ranks.
+    #[serde(default)]
+    grid: Grid,
+    /// Cells of a rank along x.
+    #[serde(default = "whole::<104>")]
+    #[schemars(range(min = 1, max = MOST_CELLS))]
+    nx: u64,
+    /// Cells of a rank along y.
+    #[serde(default = "whole::<104>")]
+    #[schemars(range(min = 1, max = MOST_CELLS))]
+    ny: u64,
+    /// Cells of a rank along z.
+    #[serde(default = "whole::<104>")]
+    #[schemars(range(min = 1, max = MOST_CELLS))]
+    nz: u64,
+    /// What an iteration begins with.
+    #[serde(default)]
+    preconditioner: Preconditioner,
+    /// Grids of the multigrid.
+    #[serde(default = "whole::<4>")]
+    #[schemars(range(min = 1, max = 16))]
+    levels: u64,
+    #[serde(default)]
+    allreduce: Sums,
+    #[serde(default)]
+    iterations: Iterations,
+    #[serde(default)]
+    gflops: Gflops,
+}
+
+/// What an iteration begins with.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+enum Preconditioner {
+    /// Nothing.
+    #[default]
+    None,
+    /// A V-cycle of HPCG's multigrid.
+    Multigrid,
+}
 
 struct Gradients {
     halo: Halo,
@@ -48,16 +88,16 @@ struct Gradients {
     levels: Option<u32>,
     sum: Call,
     iterations: u64,
-    gflops: u64,
+    gflops: Gflops,
 }
 
 impl Gradients {
-    fn new(asked: &Asked<'_>) -> Result<Self, base::Stop> {
-        let ranks = asked.ranks()?;
-        let halo = Halo { sides: asked.grid(3, ranks)?, periodic: false, diagonal: true };
-        let cells = [asked.whole("nx")?, asked.whole("ny")?, asked.whole("nz")?];
-        let levels = asked.whole("levels")? as u32;
-        let levels = (asked.word("preconditioner")? == "multigrid").then_some(levels);
+    fn new(with: &GradientParameters) -> Result<Self, base::Stop> {
+        let ranks = with.ranks.0;
+        let halo = Halo { sides: with.grid.sides(3, ranks)?, periodic: false, diagonal: true };
+        let cells = [with.nx, with.ny, with.nz];
+        let has_levels = with.preconditioner == Preconditioner::Multigrid;
+        let levels = has_levels.then_some(with.levels as u32);
         let halves = levels.map_or(1, |levels| 1_u64 << (levels - 1));
         for (name, n) in ["nx", "ny", "nz"].into_iter().zip(cells) {
             if !n.is_multiple_of(halves) {
@@ -65,8 +105,8 @@ impl Gradients {
                 return Err(Refusal::new(name, n.to_string(), help).into());
             }
         }
-        let sum = allreduce(asked, ranks, 8)?;
-        let (iterations, gflops) = (asked.whole("iterations")?, asked.whole("gflops")?);
+        let sum = with.allreduce.call(ranks, 8)?;
+        let (iterations, gflops) = (with.iterations.0, with.gflops);
         Ok(Self { halo, ranks, cells, levels, sum, iterations, gflops })
     }
 }
@@ -86,14 +126,14 @@ impl Rank<'_, '_, '_> {
     }
 
     fn compute(&mut self, flops: u128) {
-        self.ends = self.to.calc(flops_ns(flops, self.of.gflops), &self.ends);
+        self.ends = self.to.calc(self.of.gflops.ns(flops), &self.ends);
     }
 
-    /// A halo exchange on a level, then so many operations for each nonzero.
+    /// A halo exchange on a level, then `flops` operations for each nonzero.
     fn sweep(&mut self, level: u32, flops: u128) {
-        let bytes = |way: &[i32]| {
+        let bytes = |direction: &[i32]| {
             let side = |(&n, &step): (&u64, &i32)| if step == 0 { n >> level } else { 1 };
-            8 * self.of.cells.iter().zip(way).map(side).product::<u64>()
+            8 * self.of.cells.iter().zip(direction).map(side).product::<u64>()
         };
         self.ends = self.of.halo.exchange(self.me, tag(self.phase), &bytes, self.to, &self.ends);
         self.phase += 1;
@@ -125,22 +165,22 @@ impl Program for Gradients {
     }
 
     fn tell(&self, rank: u32, to: &mut Script<'_>) {
-        let mut told = Rank { of: self, me: rank, to, ends: Vec::new(), phase: 0 };
-        let update = 2 * told.rows(0);
+        let mut script = Rank { of: self, me: rank, to, ends: Vec::new(), phase: 0 };
+        let update = 2 * script.rows(0);
         for _ in 0..self.iterations {
-            if told.to.is_over() {
+            if script.to.is_over() {
                 return;
             }
             if let Some(levels) = self.levels {
-                told.multigrid(levels);
+                script.multigrid(levels);
             }
-            told.dot();
-            told.compute(update);
-            told.sweep(0, 2);
-            told.dot();
-            told.compute(2 * update);
+            script.dot();
+            script.compute(update);
+            script.sweep(0, 2);
+            script.dot();
+            script.compute(2 * update);
             if self.levels.is_some() {
-                told.dot();
+                script.dot();
             }
         }
     }

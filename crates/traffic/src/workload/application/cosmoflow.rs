@@ -10,14 +10,15 @@
 //! et al.: CosmoFlow: using deep learning to learn the universe at scale, SC 2018.
 
 use super::kind::Entry;
-use super::training::{KEYS_IN_PARTS, Layer, made};
+use super::training::{Layer, PartParameters, TrainingParameters, made};
+use base::part::Part;
 
 /// How it is asked for.
 pub(super) const ENTRY: Entry = Entry {
-    name: "cosmoflow",
-    doc: "training of CosmoFlow, data parallel, operators in parts",
-    keys: KEYS_IN_PARTS,
-    make: |asked| made(layers(), true, asked),
+    part: Part::new("cosmoflow", "training of CosmoFlow, data parallel, operators in parts")
+        .takes::<TrainingParameters>()
+        .takes::<PartParameters>(),
+    make: |request| made(layers(), request),
 };
 
 pub(super) fn layers() -> Vec<Layer> {

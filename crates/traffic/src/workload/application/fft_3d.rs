@@ -9,13 +9,17 @@
 //! Source: Pippig: PFFT: an extension of FFTW to massively parallel architectures, SIAM J. Sci.
 //! Comput. 35 (2013), sections 2 and 3.
 
-use super::kind::{Entry, Made};
+use super::kind::{Entry, ProgramResult};
 use crate::workload::collective::Call;
 use crate::workload::collective::exchange::{Edge, Exchange, Messages};
-use crate::workload::keys::{Asked, GFLOPS, ITERATIONS, Key, RANKS, Takes, flops_ns};
-use crate::workload::{Program, Script, tag};
+use crate::workload::parameters::{Gflops, Grid, Iterations, Ranks};
+use crate::workload::{Program, Script, WorkloadRequest, tag};
 use base::Refusal;
 use base::exp::ln;
+use base::fields::whole;
+use base::part::Part;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
 /// Most ranks that exchange among themselves.
@@ -23,21 +27,61 @@ const MOST_PARTNERS: u32 = 4096;
 
 /// How it is asked for.
 pub(super) const ENTRY: Entry = Entry {
-    name: "fft_3d",
-    doc: "a Fourier transform of a cube, in slabs or in pencils",
-    keys: &[
-        RANKS,
-        Key::needed("n", "points along each side", (1, 1 << 20)),
-        Key::word("decomposition", "what a rank has", &["slab", "pencil"]),
-        Key { name: "grid", doc: "ranks P x Q of pencils", takes: Takes::Grid },
-        Key::whole("element_bytes", "of a point", 16, (1, 1 << 10)),
-        Key::word("exchange", "how all-to-alls are done", &["linear", "pairwise"]),
-        Key::whole("back", "1: the data is turned back at the end", 0, (0, 1)),
-        ITERATIONS,
-        GFLOPS,
-    ],
+    part: Part::new("fft_3d", "a Fourier transform of a cube, in slabs or in pencils")
+        .takes::<FftParameters>(),
     make: made,
 };
+
+#[derive(Deserialize, JsonSchema)]
+struct FftParameters {
+    ranks: Ranks,
+    /// Points along each side.
+    #[schemars(range(min = 1, max = 1 << 20))]
+    n: u64,
+    /// What a rank has.
+    #[serde(default)]
+    decomposition: Decomposition,
+    /// Grid of ranks, P x Q, of pencils.
+    #[serde(default)]
+    grid: Grid,
+    /// Bytes of a point.
+    #[serde(default = "whole::<16>")]
+    #[schemars(range(min = 1, max = 1 << 10))]
+    element_bytes: u64,
+    /// How all-to-alls are done.
+    #[serde(default)]
+    exchange: Rounds,
+    /// 1: the data is turned back at the end.
+    #[serde(default)]
+    #[schemars(range(max = 1))]
+    back: u8,
+    #[serde(default)]
+    iterations: Iterations,
+    #[serde(default)]
+    gflops: Gflops,
+}
+
+/// What a rank has of the cube.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+enum Decomposition {
+    /// Planes.
+    #[default]
+    Slab,
+    /// Lines.
+    Pencil,
+}
+
+/// How the messages of an all-to-all follow one another.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+enum Rounds {
+    /// All at once.
+    #[default]
+    Linear,
+    /// In rounds, in each of which a rank has one partner.
+    Pairwise,
+}
 
 struct Transform {
     ranks: u32,
@@ -49,7 +93,7 @@ struct Transform {
     calls: [BTreeMap<u64, Call>; 2],
     back: bool,
     iterations: u64,
-    gflops: u64,
+    gflops: Gflops,
 }
 
 /// Points of part `i` of `parts`.
@@ -58,16 +102,17 @@ fn part(n: u64, i: u32, parts: u32) -> u64 {
     until(i + 1) - until(i)
 }
 
-fn made(asked: &Asked<'_>) -> Made {
-    let (ranks, n) = (asked.ranks()?, asked.whole("n")?);
-    let pencils = asked.word("decomposition")? == "pencil";
-    let grid = if pencils { asked.grid(2, ranks)? } else { vec![1, ranks] };
+fn made(request: &WorkloadRequest<'_>) -> ProgramResult {
+    let with: FftParameters = request.read()?;
+    let (ranks, n) = (with.ranks.0, with.n);
+    let pencils = with.decomposition == Decomposition::Pencil;
+    let grid = if pencils { with.grid.sides(2, ranks)? } else { vec![1, ranks] };
     let grid = [grid[0], grid[1]];
     if let Some(many) = grid.iter().find(|&&side| side > MOST_PARTNERS) {
         let why = format!("{many} ranks exchange among themselves");
         return Err(Refusal::new("ranks", why, format!("at most {MOST_PARTNERS}")).into());
     }
-    let (element, rounds) = (asked.whole("element_bytes")?, asked.word("exchange")? == "pairwise");
+    let (element, rounds) = (with.element_bytes, with.exchange == Rounds::Pairwise);
     let call = |side: u32, lines: u64| {
         let pairs = (0..side).flat_map(|a| (0..side).map(move |b| (a, b)));
         let bytes = |a, b| element * part(n, a, side) * part(n, b, side) * lines;
@@ -90,9 +135,9 @@ fn made(asked: &Asked<'_>) -> Made {
         n,
         grid,
         calls,
-        back: asked.whole("back")? == 1,
-        iterations: asked.whole("iterations")?,
-        gflops: asked.whole("gflops")?,
+        back: with.back == 1,
+        iterations: with.iterations.0,
+        gflops: with.gflops,
     }))
 }
 
@@ -103,7 +148,7 @@ impl Transform {
     /// Nanoseconds of transforms along `sides` sides of the points that a rank has.
     fn compute_ns(&self, points: u64, sides: u64) -> u64 {
         let flops = 5.0 * (points * sides) as f64 * (ln(self.n as f64) / ln(2.0));
-        flops_ns(flops.round() as u128, self.gflops)
+        self.gflops.ns(flops.round() as u128)
     }
 }
 

@@ -21,34 +21,76 @@
 //! clusters using Megatron-LM, SC 2021, sections 2 and 5.1 and the appendix (schedule and
 //! formulas); V = 51200 as there.
 
-use super::kind::{Entry, GRADIENTS, Made, allreduce};
+use super::kind::{Entry, ProgramResult, Sums, ring};
 use crate::workload::collective::Call;
-use crate::workload::keys::{Asked, GFLOPS, ITERATIONS, Key, RANKS, flops_ns};
-use crate::workload::{Program, Script, tag};
+use crate::workload::parameters::{Gflops, Iterations, Ranks};
+use crate::workload::{Program, Script, WorkloadRequest, tag};
 use base::Refusal;
+use base::fields::whole;
+use base::part::Part;
+use schemars::JsonSchema;
+use serde::Deserialize;
 
 /// How it is asked for.
 pub(super) const ENTRY: Entry = Entry {
-    name: "gpt_3",
-    doc: "training of GPT-3: a pipeline of layers, operators in parts, data parallel",
-    keys: &[
-        RANKS,
-        Key::whole("pipeline", "stages of layers", 1, (1, 1 << 10)),
-        Key::whole("operator", "parts of each operator", 1, (1, 1 << 10)),
-        Key::whole("micro_batches", "of a group in an iteration", 8, (1, 1 << 16)),
-        Key::whole("micro_batch", "samples of one", 1, (1, 1 << 10)),
-        Key::whole("layers", "of the network", 96, (1, 1 << 10)),
-        Key::whole("hidden", "numbers of a word", 12_288, (1, 1 << 16)),
-        Key::whole("sequence", "words of a sample", 2048, (1, 1 << 20)),
-        Key::whole("vocabulary", "words that there are", 51_200, (1, 1 << 20)),
-        Key::whole("element_bytes", "of a number", 2, (1, 8)),
-        Key::whole("recompute", "1: layers are computed again for backward", 1, (0, 1)),
-        GRADIENTS,
-        ITERATIONS,
-        GFLOPS,
-    ],
+    part: Part::new(
+        "gpt_3",
+        "training of GPT-3: a pipeline of layers, operators in parts, data parallel",
+    )
+    .takes::<GptParameters>(),
     make: made,
 };
+
+#[derive(Deserialize, JsonSchema)]
+struct GptParameters {
+    ranks: Ranks,
+    /// Stages of layers.
+    #[serde(default = "whole::<1>")]
+    #[schemars(range(min = 1, max = 1 << 10))]
+    pipeline: u64,
+    /// Parts of each operator.
+    #[serde(default = "whole::<1>")]
+    #[schemars(range(min = 1, max = 1 << 10))]
+    operator: u64,
+    /// Micro-batches of a group in an iteration.
+    #[serde(default = "whole::<8>")]
+    #[schemars(range(min = 1, max = 1 << 16))]
+    micro_batches: u64,
+    /// Samples of a micro-batch.
+    #[serde(default = "whole::<1>")]
+    #[schemars(range(min = 1, max = 1 << 10))]
+    micro_batch: u64,
+    /// Layers of the network.
+    #[serde(default = "whole::<96>")]
+    #[schemars(range(min = 1, max = 1 << 10))]
+    layers: u64,
+    /// Numbers of a word.
+    #[serde(default = "whole::<12288>")]
+    #[schemars(range(min = 1, max = 1 << 16))]
+    hidden: u64,
+    /// Words of a sample.
+    #[serde(default = "whole::<2048>")]
+    #[schemars(range(min = 1, max = 1 << 20))]
+    sequence: u64,
+    /// Words that there are.
+    #[serde(default = "whole::<51200>")]
+    #[schemars(range(min = 1, max = 1 << 20))]
+    vocabulary: u64,
+    /// Bytes of a number.
+    #[serde(default = "whole::<2>")]
+    #[schemars(range(min = 1, max = 8))]
+    element_bytes: u64,
+    /// 1: layers are computed again for backward.
+    #[serde(default = "whole::<1>")]
+    #[schemars(range(max = 1))]
+    recompute: u64,
+    #[serde(default = "ring")]
+    allreduce: Sums,
+    #[serde(default)]
+    iterations: Iterations,
+    #[serde(default)]
+    gflops: Gflops,
+}
 
 struct Gpt {
     parts: u32,
@@ -67,13 +109,13 @@ struct Gpt {
     part_sum: Call,
     gradients: Vec<Call>,
     iterations: u64,
-    gflops: u64,
+    gflops: Gflops,
 }
 
-fn made(asked: &Asked<'_>) -> Made {
-    let (ranks, parts) = (asked.ranks()?, asked.whole("operator")? as u32);
-    let stages = asked.whole("pipeline")? as u32;
-    let all_layers = asked.whole("layers")?;
+fn made(request: &WorkloadRequest<'_>) -> ProgramResult {
+    let with: GptParameters = request.read()?;
+    let (ranks, parts, stages) = (with.ranks.0, with.operator as u32, with.pipeline as u32);
+    let all_layers = with.layers;
     if u64::from(ranks) % (u64::from(parts) * u64::from(stages)) != 0 {
         let why = format!("{ranks} ranks, but {stages} stages of {parts} parts");
         return Err(Refusal::new("ranks", why, "a multiple of pipeline times operator").into());
@@ -83,9 +125,8 @@ fn made(asked: &Asked<'_>) -> Made {
         return Err(Refusal::new("pipeline", stages.to_string(), help).into());
     }
     let groups = ranks / parts / stages;
-    let [b, s, h, v] = ["micro_batch", "sequence", "hidden", "vocabulary"].map(|n| asked.whole(n));
-    let (b, s, h, v) = (b?, s?, h?, v?);
-    let element = asked.whole("element_bytes")?;
+    let (b, s, h, v) = (with.micro_batch, with.sequence, with.hidden, with.vocabulary);
+    let element = with.element_bytes;
     let between = b * s * h * element;
     let layers = all_layers / u64::from(stages);
     let [wide_b, wide_s, wide_h, wide_v] = [b, s, h, v].map(u128::from);
@@ -94,26 +135,26 @@ fn made(asked: &Asked<'_>) -> Made {
         let mut all = layers * (12 * h * h + 13 * h);
         all += if stage == 0 { (v + s) * h } else { 0 };
         all += if stage > 0 && stage + 1 == stages { v * h } else { 0 };
-        allreduce(asked, groups, all.div_ceil(parts.into()) * element)
+        with.allreduce.call(groups, all.div_ceil(parts.into()) * element)
     };
     Ok(Box::new(Gpt {
         parts,
         groups,
         stages,
-        micro_batches: asked.whole("micro_batches")?,
+        micro_batches: with.micro_batches,
         layers,
         layer_flops: (24 * words * wide_h + 4 * words * wide_s) / u128::from(parts),
         word_flops: 2 * words * wide_v / u128::from(parts),
-        recompute: asked.whole("recompute")? == 1,
+        recompute: with.recompute == 1,
         between,
-        part_sum: allreduce(asked, parts, between)?,
+        part_sum: with.allreduce.call(parts, between)?,
         gradients: (0..stages).map(of_stage).collect::<Result<_, _>>()?,
-        iterations: asked.whole("iterations")?,
-        gflops: asked.whole("gflops")?,
+        iterations: with.iterations.0,
+        gflops: with.gflops,
     }))
 }
 
-/// A rank that is told, with what is open.
+/// A rank whose operations are written, with those that the next ones wait for.
 struct Rank<'g, 't, 's> {
     of: &'g Gpt,
     place: [u32; 3],
@@ -151,7 +192,7 @@ impl Rank<'_, '_, '_> {
 
     fn compute(&mut self, flops: u128) {
         self.to.on(0);
-        self.ends = self.to.calc(flops_ns(flops, self.of.gflops), &self.ends);
+        self.ends = self.to.calc(self.of.gflops.ns(flops), &self.ends);
         self.to.on(1);
     }
 
@@ -206,33 +247,34 @@ impl Program for Gpt {
         let (t, d) = (self.parts, self.groups);
         let place = [rank % t, rank / t % d, rank / (t * d)];
         let [_, group, stage] = place;
-        let mut told = Rank { of: self, place, to, ends: Vec::new(), sent: Vec::new(), phase: 0 };
+        let mut script = Rank { of: self, place, to, ends: Vec::new(), sent: Vec::new(), phase: 0 };
         let m = self.micro_batches;
         let ahead = m.min((self.stages - 1 - stage).into());
         for iteration in 0..self.iterations {
-            if told.to.is_over() {
+            if script.to.is_over() {
                 return;
             }
             // between stages two tags for each micro-batch, from the middle of all on
             let at = |batch: u64, back: u64| tag((1 << 23) + 2 * (iteration * m + batch) + back);
             for batch in 0..ahead {
-                told.forward(at(batch, 0));
+                script.forward(at(batch, 0));
             }
             for batch in 0..m - ahead {
-                told.forward(at(ahead + batch, 0));
-                told.backward(at(batch, 1));
+                script.forward(at(ahead + batch, 0));
+                script.backward(at(batch, 1));
             }
             for batch in m - ahead..m {
-                told.backward(at(batch, 1));
+                script.backward(at(batch, 1));
             }
             let across = |other: u32| place[0] + t * (other + d * stage);
             let sum = &self.gradients[stage as usize];
-            told.ends = told.to.collective(sum, group, &across, tag(told.phase), &told.ends);
-            told.phase += 1;
-            let sent = std::mem::take(&mut told.sent);
-            told.ends.extend(sent);
-            told.ends.sort_unstable();
-            told.ends.dedup();
+            script.ends =
+                script.to.collective(sum, group, &across, tag(script.phase), &script.ends);
+            script.phase += 1;
+            let sent = std::mem::take(&mut script.sent);
+            script.ends.extend(sent);
+            script.ends.sort_unstable();
+            script.ends.dedup();
         }
     }
 }

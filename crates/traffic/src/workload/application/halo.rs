@@ -13,26 +13,26 @@ pub(super) struct Halo {
 }
 
 /// A step of -1, 0 or 1 in each direction.
-type Way = Vec<i32>;
+type Offset = Vec<i32>;
 
 impl Halo {
-    /// All ways to neighbours: the opposite of the first is the last, and so on.
-    fn ways(&self) -> Vec<Way> {
+    /// Steps to all neighbours. The opposite of the first is the last, and so on.
+    fn steps(&self) -> Vec<Offset> {
         let sides = self.sides.len() as u32;
-        let way = |n: usize| -> Way {
+        let numbered = |n: usize| -> Offset {
             (0..sides).rev().map(|i| (n as i32 / 3_i32.pow(i)) % 3 - 1).collect()
         };
-        let turns = |way: &Way| way.iter().filter(|&&step| step != 0).count();
-        let all = (0..3_usize.pow(sides)).map(way);
-        all.filter(|way| turns(way) == 1 || (self.diagonal && turns(way) > 1)).collect()
+        let turns = |step: &Offset| step.iter().filter(|&&along| along != 0).count();
+        let all = (0..3_usize.pow(sides)).map(numbered);
+        all.filter(|step| turns(step) == 1 || (self.diagonal && turns(step) > 1)).collect()
     }
 
-    /// The rank one step that way; none beyond the border, and none where it is the same rank.
-    fn neighbour(&self, rank: u32, way: &Way) -> Option<u32> {
+    /// The rank that a step leads to; none beyond the border, and none where it is the same rank.
+    fn neighbour(&self, rank: u32, step: &Offset) -> Option<u32> {
         let (mut stride, mut found) = (1, 0);
         let mut left = rank;
-        for (&side, &step) in self.sides.iter().zip(way).rev() {
-            let at = i64::from(left % side) + i64::from(step);
+        for (&side, &along) in self.sides.iter().zip(step).rev() {
+            let at = i64::from(left % side) + i64::from(along);
             if !self.periodic && !(0..i64::from(side)).contains(&at) {
                 return None;
             }
@@ -43,20 +43,20 @@ impl Halo {
         (found != rank).then_some(found)
     }
 
-    /// The messages of a rank, to and from its neighbours: `bytes` by the way.
+    /// The messages of a rank, to and from its neighbours: `bytes` of each by its step.
     pub(super) fn messages(
         &self,
         rank: u32,
         tag: u32,
         bytes: &dyn Fn(&[i32]) -> u64,
     ) -> (Vec<Message>, Vec<Message>) {
-        let ways = self.ways();
+        let steps = self.steps();
         let (mut to, mut from) = (Vec::new(), Vec::new());
-        for (i, way) in ways.iter().enumerate() {
-            if let Some(other) = self.neighbour(rank, way) {
-                to.push((other, bytes(way), tag + i as u32));
-                // what comes from there went the opposite way
-                from.push((other, bytes(way), tag + (ways.len() - 1 - i) as u32));
+        for (i, step) in steps.iter().enumerate() {
+            if let Some(other) = self.neighbour(rank, step) {
+                to.push((other, bytes(step), tag + i as u32));
+                // what comes from there has the tag of the opposite step
+                from.push((other, bytes(step), tag + (steps.len() - 1 - i) as u32));
             }
         }
         (to, from)

@@ -1,5 +1,5 @@
-//! High-performance Linpack: LU factorisation with pivots of a matrix dealt out in blocks of `nb`
-//! columns and rows over a grid of P x Q ranks, panel after panel, without look-ahead.
+//! High-performance Linpack: LU factorisation with pivots of a matrix distributed in blocks of
+//! `nb` columns and rows over a grid of P x Q ranks, panel after panel, without look-ahead.
 //!
 //! A panel of w columns:
 //! - the P ranks of its column find the pivot of each column: an allreduce by recursive doubling of
@@ -15,24 +15,38 @@
 //! Source: Petitet, Whaley, Dongarra, Cleary: HPL, a portable implementation of the
 //! high-performance Linpack benchmark, netlib.org/benchmark/hpl, "Algorithm" and "Scalability".
 
-use super::kind::{Entry, Made};
+use super::kind::{Entry, ProgramResult};
 use crate::workload::collective::Call;
-use crate::workload::keys::{Asked, GFLOPS, Key, RANKS, Takes, flops_ns};
-use crate::workload::{Program, Script, tag};
+use crate::workload::parameters::{Gflops, Grid, Ranks};
+use crate::workload::{Program, Script, WorkloadRequest, tag};
+use base::fields::whole;
+use base::part::Part;
+use schemars::JsonSchema;
+use serde::Deserialize;
 
 /// How it is asked for.
 pub(super) const ENTRY: Entry = Entry {
-    name: "hpl",
-    doc: "LU factorisation of a matrix over a grid of ranks, as HPL",
-    keys: &[
-        RANKS,
-        Key { name: "grid", doc: "ranks P x Q", takes: Takes::Grid },
-        Key::needed("n", "rows and columns of the matrix", (1, 1 << 24)),
-        Key::whole("nb", "columns of a panel", 256, (1, 1 << 12)),
-        GFLOPS,
-    ],
+    part: Part::new("hpl", "LU factorisation of a matrix over a grid of ranks, as HPL")
+        .takes::<HplParameters>(),
     make: made,
 };
+
+#[derive(Deserialize, JsonSchema)]
+struct HplParameters {
+    ranks: Ranks,
+    /// Grid of ranks, P x Q.
+    #[serde(default)]
+    grid: Grid,
+    /// Rows and columns of the matrix.
+    #[schemars(range(min = 1, max = 1 << 24))]
+    n: u64,
+    /// Columns of a panel.
+    #[serde(default = "whole::<256>")]
+    #[schemars(range(min = 1, max = 1 << 12))]
+    nb: u64,
+    #[serde(default)]
+    gflops: Gflops,
+}
 
 struct Linpack {
     grid: [u32; 2],
@@ -41,12 +55,13 @@ struct Linpack {
     pivot: Call,
     gather: Call,
     spread: Call,
-    gflops: u64,
+    gflops: Gflops,
 }
 
-fn made(asked: &Asked<'_>) -> Made {
-    let grid = asked.grid(2, asked.ranks()?)?;
-    let (n, nb, p) = (asked.whole("n")?, asked.whole("nb")?, grid[0]);
+fn made(request: &WorkloadRequest<'_>) -> ProgramResult {
+    let HplParameters { ranks, grid, n, nb, gflops } = request.read()?;
+    let grid = grid.sides(2, ranks.0)?;
+    let p = grid[0];
     Ok(Box::new(Linpack {
         grid: [p, grid[1]],
         n,
@@ -54,7 +69,7 @@ fn made(asked: &Asked<'_>) -> Made {
         pivot: Call::new("allreduce_recursive_doubling", p, 8 * (2 * nb + 4))?,
         gather: Call::new("gather_binomial", p, 0)?,
         spread: Call::new("broadcast_scatter_allgather", p, 0)?,
-        gflops: asked.whole("gflops")?,
+        gflops,
     }))
 }
 
@@ -70,7 +85,7 @@ impl Linpack {
     }
 
     fn ns(&self, flops: u64) -> u64 {
-        flops_ns(flops.into(), self.gflops)
+        self.gflops.ns(flops.into())
     }
 }
 

@@ -1,43 +1,92 @@
-//! What an application is, and how it is asked for.
+//! What an application is, how it is asked for, and how its sums are made.
 
-use crate::workload::Program;
-use crate::workload::collective::Call;
-use crate::workload::keys::{Asked, Key};
+use crate::workload::collective::{AllreduceChoice, Call};
+use crate::workload::{Program, WorkloadRequest};
 use base::Stop;
+use base::part::Part;
+use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
+use serde::de::Error;
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
+use serde_json::Value;
+use std::borrow::Cow;
 
 /// A program, or why there is none.
-pub(super) type Made = Result<Box<dyn Program>, Stop>;
+pub(super) type ProgramResult = Result<Box<dyn Program>, Stop>;
 
-/// How an application is asked for.
+/// A row of the table of applications.
 pub struct Entry {
-    /// The name that users type.
-    pub name: &'static str,
-    /// What it does.
-    pub doc: &'static str,
-    /// Its parameters.
-    pub keys: &'static [Key],
-    /// Checks the parameters.
-    pub(in crate::workload) make: fn(&Asked<'_>) -> Made,
+    /// Its name, what it does, and its parameters.
+    pub part: Part,
+    /// The program with these parameters.
+    pub(in crate::workload) make: fn(&WorkloadRequest<'_>) -> ProgramResult,
 }
 
-/// How sums over all ranks are made.
-pub(super) const ALLREDUCE: Key = Key::word(
-    "allreduce",
-    "the algorithm of sums: allreduce_...; none: they are left out",
-    &["recursive_doubling", "ring", "rabenseifner", "tree", "double_tree", "none"],
-);
+/// Algorithm of sums, `allreduce_...`; none: they are left out.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Sums(Option<AllreduceChoice>);
 
-/// How sums of large vectors are made: the ring where nothing is said.
-pub(super) const GRADIENTS: Key = Key::word(
-    "allreduce",
-    "the algorithm of sums: allreduce_...; none: they are left out",
-    &["ring", "recursive_doubling", "rabenseifner", "tree", "double_tree", "none"],
-);
+/// The word for sums that are left out.
+const NONE: &str = "none";
 
-/// The allreduce that the key of that name asks for; nothing where it asks for none.
-pub(super) fn allreduce(asked: &Asked<'_>, ranks: u32, bytes: u64) -> Result<Call, Stop> {
-    match asked.word("allreduce")? {
-        "none" => Ok(Call::nothing(ranks)),
-        algorithm => Call::new(&format!("allreduce_{algorithm}"), ranks, bytes),
+impl Default for Sums {
+    fn default() -> Self {
+        Self(Some(AllreduceChoice::default()))
+    }
+}
+
+/// The usual algorithm of sums of large vectors.
+pub(super) fn ring() -> Sums {
+    Sums(Some(AllreduceChoice::new("allreduce_ring")))
+}
+
+impl Serialize for Sums {
+    fn serialize<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
+        match self.0 {
+            None => NONE.serialize(to),
+            Some(algorithm) => algorithm.serialize(to),
+        }
+    }
+}
+
+impl<'de> Deserialize<'de> for Sums {
+    fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
+        let given = Value::deserialize(from)?;
+        if given == NONE {
+            return Ok(Self(None));
+        }
+        AllreduceChoice::deserialize(&given).map(|chosen| Self(Some(chosen))).map_err(|why| {
+            let unknown = why.to_string();
+            let but = if given.is_string() { format!(", {NONE}") } else { String::new() };
+            D::Error::custom(unknown + &but)
+        })
+    }
+}
+
+impl JsonSchema for Sums {
+    fn inline_schema() -> bool {
+        true
+    }
+
+    fn schema_name() -> Cow<'static, str> {
+        "Sums".into()
+    }
+
+    fn json_schema(_: &mut SchemaGenerator) -> Schema {
+        let words = AllreduceChoice::words().into_iter().chain([NONE]);
+        json_schema!({
+            "description": "Algorithm of sums, `allreduce_...`; none: they are left out.",
+            "type": "string",
+            "enum": words.collect::<Vec<&str>>(),
+        })
+    }
+}
+
+impl Sums {
+    /// The sum over this number of ranks; nothing where sums are left out.
+    pub(super) fn call(self, ranks: u32, bytes: u64) -> Result<Call, Stop> {
+        match self.0 {
+            None => Ok(Call::nothing(ranks)),
+            Some(algorithm) => Call::new(algorithm.name(), ranks, bytes),
+        }
     }
 }

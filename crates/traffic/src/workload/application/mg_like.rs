@@ -4,19 +4,23 @@
 //! `MultiGrid`.
 
 use super::kind::Entry;
-use super::multigrid::{Halos, KEYS, Way, made};
+use super::multigrid::{Direction, Halos, MultigridParameters, made};
+use base::part::Part;
 
 /// How it is asked for.
 pub(super) const ENTRY: Entry = Entry {
-    name: "mg_like",
-    doc: "multigrid cycles with halos to 6 neighbours, fewer ranks on each coarser grid",
-    keys: KEYS,
-    make: |asked| made(Halos { ways: WAYS.to_vec(), bytes }, asked),
+    part: Part::new(
+        "mg_like",
+        "multigrid cycles with halos to 6 neighbours, fewer ranks on each coarser grid",
+    )
+    .takes::<MultigridParameters>(),
+    make: |request| made(Halos { directions: DIRECTIONS.to_vec(), bytes }, request),
 };
 
 /// Forth and back in each direction.
-const WAYS: [Way; 6] = [[1, 0, 0], [-1, 0, 0], [0, 1, 0], [0, -1, 0], [0, 0, 1], [0, 0, -1]];
+const DIRECTIONS: [Direction; 6] =
+    [[1, 0, 0], [-1, 0, 0], [0, 1, 0], [0, -1, 0], [0, 0, 1], [0, 0, -1]];
 
-fn bytes(base: u64, _: Way, level: u32) -> u64 {
+fn bytes(base: u64, _: Direction, level: u32) -> u64 {
     (base >> (2 * level)).max(8)
 }

@@ -5,11 +5,14 @@
 //! away in the box. A level receives and sends all its halos at once and waits for all of them. A
 //! cycle ends with a sum of one double over all ranks.
 
-use super::kind::{ALLREDUCE, Made, allreduce};
+use super::kind::{ProgramResult, Sums};
 use crate::workload::collective::Call;
-use crate::workload::keys::{Asked, Key, MOST_BYTES, MOST_RANKS};
-use crate::workload::{Message, Program, Script, tag};
+use crate::workload::parameters::{MOST_BYTES, MOST_RANKS};
+use crate::workload::{Message, Program, Script, WorkloadRequest, tag};
 use base::Refusal;
+use base::fields::whole;
+use schemars::JsonSchema;
+use serde::Deserialize;
 
 /// Most levels: those of a cube of 2^8 ranks a side, of which one rank is on the last.
 const MOST_LEVELS: u64 = 9;
@@ -18,23 +21,34 @@ const MOST_LEVELS: u64 = 9;
 const MOST_CYCLES: u64 = 1 << 20;
 
 /// The parameters.
-pub(super) const KEYS: &[Key] = &[
-    Key::needed("p", "ranks on a side of the cube", (1, 256)),
-    Key::needed("levels", "of grids, each of half the side", (1, MOST_LEVELS)),
-    Key::whole("cycles", "from the finest grid to the coarsest and back", 1, (1, MOST_CYCLES)),
-    Key::needed("base_bytes", "to a neighbour on a face, on the finest grid", (0, MOST_BYTES)),
-    ALLREDUCE,
-];
+#[derive(Deserialize, JsonSchema)]
+pub(super) struct MultigridParameters {
+    /// Ranks on a side of the cube.
+    #[schemars(range(min = 1, max = 256))]
+    p: u32,
+    /// Levels of grids, each of half the side.
+    #[schemars(range(min = 1, max = MOST_LEVELS))]
+    levels: u32,
+    /// Cycles from the finest grid to the coarsest and back.
+    #[serde(default = "whole::<1>")]
+    #[schemars(range(min = 1, max = MOST_CYCLES))]
+    cycles: u64,
+    /// Bytes to a neighbour on a face, on the finest grid.
+    #[schemars(range(max = MOST_BYTES))]
+    base_bytes: u64,
+    #[serde(default)]
+    allreduce: Sums,
+}
 
-/// A way to a neighbour.
-pub(super) type Way = [i32; 3];
+/// The direction of a neighbour, a step of -1, 0 or 1 along each side.
+pub(super) type Direction = [i32; 3];
 
 /// Who the neighbours are, in the order of their messages, and what they get.
 pub(super) struct Halos {
-    /// The ways.
-    pub(super) ways: Vec<Way>,
-    /// Bytes that way on a level, of the base bytes.
-    pub(super) bytes: fn(base: u64, way: Way, level: u32) -> u64,
+    /// Directions of all neighbours.
+    pub(super) directions: Vec<Direction>,
+    /// Bytes in a direction on a level, where a face has the base bytes on the finest one.
+    pub(super) bytes: fn(base: u64, direction: Direction, level: u32) -> u64,
 }
 
 struct Multigrid {
@@ -47,21 +61,15 @@ struct Multigrid {
 }
 
 /// The solver with these halos.
-pub(super) fn made(halos: Halos, asked: &Asked<'_>) -> Made {
-    let p = asked.whole("p")? as u32;
-    let (levels, ranks) = (asked.whole("levels")? as u32, p.pow(3));
+pub(super) fn made(halos: Halos, request: &WorkloadRequest<'_>) -> ProgramResult {
+    let MultigridParameters { p, levels, cycles, base_bytes, allreduce } = request.read()?;
+    let ranks = p.pow(3);
     if u64::from(ranks) > MOST_RANKS {
         let help = format!("{MOST_RANKS} ranks at most");
         return Err(Refusal::new("p", format!("{ranks} ranks"), help).into());
     }
-    Ok(Box::new(Multigrid {
-        halos,
-        p,
-        levels,
-        cycles: asked.whole("cycles")?,
-        base_bytes: asked.whole("base_bytes")?,
-        sum: allreduce(asked, ranks, 8)?,
-    }))
+    let sum = allreduce.call(ranks, 8)?;
+    Ok(Box::new(Multigrid { halos, p, levels, cycles, base_bytes, sum }))
 }
 
 impl Multigrid {
@@ -74,19 +82,19 @@ impl Multigrid {
         if at.iter().any(|&x| i64::from(x) % distance != 0) {
             return (to, from);
         }
-        for (number, &way) in (0..).zip(&self.halos.ways) {
+        for (number, &direction) in (0..).zip(&self.halos.directions) {
             let mut there = Some(0_u32);
-            for (&x, step) in at.iter().zip(way) {
+            for (&x, step) in at.iter().zip(direction) {
                 let x = i64::from(x) + i64::from(step) * distance;
                 let x = u32::try_from(x).ok().filter(|&x| x < p);
                 there = there.zip(x).map(|(rank, x)| rank * p + x);
             }
             let Some(there) = there else { continue };
-            let bytes = (self.halos.bytes)(self.base_bytes, way, level);
-            let back = way.map(|step| -step);
-            let opposite = self.halos.ways.iter().position(|&way| way == back);
+            let bytes = (self.halos.bytes)(self.base_bytes, direction, level);
+            let back = direction.map(|step| -step);
+            let opposite = self.halos.directions.iter().position(|&direction| direction == back);
             to.push((there, bytes, first + number));
-            // what comes from there went the opposite way
+            // what comes from there has the tag of the opposite direction
             from.push((there, bytes, first + opposite.map_or(0, |number| number as u32)));
         }
         (to, from)

@@ -38,8 +38,8 @@ fn due(name: &str, p: u64, levels: u64, cycles: u64, base: u64) -> BTreeMap<u64,
     for level in 0..levels {
         let n = p.div_ceil(1 << level);
         let visits = if level == levels - 1 { 1 } else { 2 };
-        for &(k, ways, bytes) in kinds {
-            let times = visits * cycles * ways * (n - 1).pow(k) * n.pow(3 - k);
+        for &(k, directions, bytes) in kinds {
+            let times = visits * cycles * directions * (n - 1).pow(k) * n.pow(3 - k);
             if times > 0 {
                 *all.entry((bytes >> (2 * level)).max(8)).or_insert(0) += times;
             }

@@ -8,23 +8,37 @@
 //! routing in high-performance networks, IEEE Cluster 2008, section III.
 
 use super::kind::Entry;
-use crate::workload::keys::{Asked, ITERATIONS, Key, MOST_BYTES, RANKS};
+use crate::workload::parameters::{Iterations, MOST_BYTES, Ranks};
 use crate::workload::script::{MOST_OPERATIONS, too_many};
 use crate::workload::{Program, Script, tag};
+use base::part::Part;
 use base::seed::Stream;
+use base::{Stop, Watch};
+use schemars::JsonSchema;
+use serde::Deserialize;
 
 /// How it is asked for.
 pub(super) const ENTRY: Entry = Entry {
-    name: "random_pairs",
-    doc: "rounds of pairs at random, who exchange a message: effective bisection",
-    keys: &[
-        RANKS,
-        Key::needed("bytes", "of a message", (0, MOST_BYTES)),
-        ITERATIONS,
-        Key::whole("seed", "of the pairs", 0, (0, u64::MAX)),
-    ],
-    make: |asked| Ok(Box::new(Pairs::new(asked)?)),
+    part: Part::new(
+        "random_pairs",
+        "rounds of pairs at random, who exchange a message: effective bisection",
+    )
+    .takes::<PairParameters>(),
+    make: |request| Ok(Box::new(Pairs::new(&request.read()?, request.watch)?)),
 };
+
+#[derive(Deserialize, JsonSchema)]
+struct PairParameters {
+    ranks: Ranks,
+    /// Bytes of a message.
+    #[schemars(range(max = MOST_BYTES))]
+    bytes: u64,
+    #[serde(default)]
+    iterations: Iterations,
+    /// Seed of the pairs.
+    #[serde(default)]
+    seed: u64,
+}
 
 struct Pairs {
     bytes: u64,
@@ -34,16 +48,16 @@ struct Pairs {
 }
 
 impl Pairs {
-    fn new(asked: &Asked<'_>) -> Result<Self, base::Stop> {
-        let (ranks, rounds) = (asked.ranks()?, asked.whole("iterations")?);
+    fn new(with: &PairParameters, watch: &dyn Watch) -> Result<Self, Stop> {
+        let (ranks, rounds) = (with.ranks.0, with.iterations.0);
         if rounds * u64::from(ranks) > MOST_OPERATIONS / 2 {
             return Err(too_many().into());
         }
-        let mut draw = Stream::new(asked.whole("seed")?, "random_pairs", 0);
+        let mut draw = Stream::new(with.seed, "random_pairs", 0);
         let mut partners = Vec::with_capacity(rounds as usize * ranks as usize);
         let mut all: Vec<u32> = (0..ranks).collect();
         for round in 0..rounds {
-            asked.watch.tick("rounds", round, rounds)?;
+            watch.tick("rounds", round, rounds)?;
             draw.shuffle(&mut all);
             let first = partners.len();
             partners.extend(0..ranks);
@@ -52,7 +66,7 @@ impl Pairs {
                 partners[first + pair[1] as usize] = pair[0];
             }
         }
-        Ok(Self { bytes: asked.whole("bytes")?, ranks, partners })
+        Ok(Self { bytes: with.bytes, ranks, partners })
     }
 }
 

@@ -11,14 +11,17 @@
 //! resnet152, whose count of parameters is the same).
 
 use super::kind::Entry;
-use super::training::{KEYS, Layer, made};
+use super::training::{Layer, TrainingParameters, made};
+use base::part::Part;
 
 /// How it is asked for.
 pub(super) const ENTRY: Entry = Entry {
-    name: "resnet_152",
-    doc: "training of ResNet-152, data parallel, gradients summed up in buckets",
-    keys: KEYS,
-    make: |asked| made(layers(), false, asked),
+    part: Part::new(
+        "resnet_152",
+        "training of ResNet-152, data parallel, gradients summed up in buckets",
+    )
+    .takes::<TrainingParameters>(),
+    make: |request| made(layers(), request),
 };
 
 /// Blocks of the stages.

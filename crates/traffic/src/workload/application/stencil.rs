@@ -1,48 +1,42 @@
 //! Stencils on a grid: halos go to the neighbours, and every cell is computed, again and again.
 
 use super::halo::Halo;
-use super::kind::Made;
-use crate::workload::keys::{Asked, ITERATIONS, Key, MOST_BYTES, MOST_NS, RANKS, Takes};
+use super::kind::ProgramResult;
+use crate::workload::parameters::{Grid, Iterations, MOST_BYTES, MOST_NS, Ranks};
 use crate::workload::{Program, Script, tag};
+use base::fields::whole;
+use schemars::JsonSchema;
+use serde::Deserialize;
 
-const PERIODIC: Key = Key::whole("periodic", "1: the last is next to the first", 0, (0, 1));
-const COMPUTE: Key = Key::whole("compute_ns", "computation of an iteration, ns", 0, (0, MOST_NS));
-const OVERLAP: Key = Key::whole(
-    "overlap_percent",
-    "how much of it needs no halo and goes on meanwhile",
-    0,
-    (0, 100),
-);
-const CORNER: Key = Key::whole("corner_bytes", "to a rank across a corner", 8, (0, MOST_BYTES));
-const EDGE: Key = Key::whole("edge_bytes", "to a rank across an edge", 1024, (0, MOST_BYTES));
-const SIDES: Key = Key { name: "grid", doc: "sides of the grid of ranks", takes: Takes::Grid };
-
-/// The keys of two dimensions.
-pub(super) const KEYS_2D: &[Key] = &[
-    RANKS,
-    SIDES,
-    Key::word("points", "of the stencil", &["5", "9"]),
-    Key::needed("bytes", "of the halo of a side", (0, MOST_BYTES)),
-    CORNER,
-    PERIODIC,
-    ITERATIONS,
-    COMPUTE,
-    OVERLAP,
-];
-
-/// The keys of three dimensions.
-pub(super) const KEYS_3D: &[Key] = &[
-    RANKS,
-    SIDES,
-    Key::word("points", "of the stencil", &["7", "27"]),
-    Key::needed("bytes", "of the halo of a face", (0, MOST_BYTES)),
-    EDGE,
-    CORNER,
-    PERIODIC,
-    ITERATIONS,
-    COMPUTE,
-    OVERLAP,
-];
+/// The parameters of every stencil.
+#[derive(Deserialize, JsonSchema)]
+pub(super) struct StencilParameters {
+    ranks: Ranks,
+    /// Sides of the grid of ranks.
+    #[serde(default)]
+    grid: Grid,
+    /// Bytes of the halo of a side, or of a face.
+    #[schemars(range(max = MOST_BYTES))]
+    bytes: u64,
+    /// Bytes to a rank across a corner.
+    #[serde(default = "whole::<8>")]
+    #[schemars(range(max = MOST_BYTES))]
+    corner_bytes: u64,
+    /// 1: the last is next to the first.
+    #[serde(default)]
+    #[schemars(range(max = 1))]
+    periodic: u8,
+    #[serde(default)]
+    iterations: Iterations,
+    /// Computation of an iteration, ns.
+    #[serde(default)]
+    #[schemars(range(max = MOST_NS))]
+    compute_ns: u64,
+    /// Part of the computation that needs no halo and goes on meanwhile, %.
+    #[serde(default)]
+    #[schemars(range(max = 100))]
+    overlap_percent: u64,
+}
 
 struct Stencil {
     halo: Halo,
@@ -54,25 +48,25 @@ struct Stencil {
     border_ns: u64,
 }
 
-/// A stencil of so many dimensions.
-pub(super) fn made(dimensions: usize, asked: &Asked<'_>) -> Made {
-    let ranks = asked.ranks()?;
-    let corner = asked.whole("corner_bytes")?;
-    let edge = if dimensions == 3 { asked.whole("edge_bytes")? } else { corner };
-    let compute = asked.whole("compute_ns")?;
-    let inner_ns = compute * asked.whole("overlap_percent")? / 100;
-    let halo = Halo {
-        sides: asked.grid(dimensions, ranks)?,
-        periodic: asked.whole("periodic")? == 1,
-        diagonal: matches!(asked.word("points")?, "9" | "27"),
-    };
+/// A stencil of two dimensions, or of three with `edge_bytes` to a rank across an edge; where it is
+/// `diagonal`, ranks across edges and corners are neighbours too.
+pub(super) fn made(
+    with: &StencilParameters,
+    edge_bytes: Option<u64>,
+    diagonal: bool,
+) -> ProgramResult {
+    let ranks = with.ranks.0;
+    let dimensions = if edge_bytes.is_some() { 3 } else { 2 };
+    let inner_ns = with.compute_ns * with.overlap_percent / 100;
+    let halo =
+        Halo { sides: with.grid.sides(dimensions, ranks)?, periodic: with.periodic == 1, diagonal };
     Ok(Box::new(Stencil {
         halo,
         ranks,
-        bytes: [asked.whole("bytes")?, edge, corner],
-        iterations: asked.whole("iterations")?,
+        bytes: [with.bytes, edge_bytes.unwrap_or(with.corner_bytes), with.corner_bytes],
+        iterations: with.iterations.0,
         inner_ns,
-        border_ns: compute - inner_ns,
+        border_ns: with.compute_ns - inner_ns,
     }))
 }
 
@@ -82,7 +76,8 @@ impl Program for Stencil {
     }
 
     fn tell(&self, rank: u32, to: &mut Script<'_>) {
-        let bytes = |way: &[i32]| self.bytes[way.iter().filter(|&&step| step != 0).count() - 1];
+        let bytes =
+            |direction: &[i32]| self.bytes[direction.iter().filter(|&&step| step != 0).count() - 1];
         let mut ends = Vec::new();
         for iteration in 0..self.iterations {
             if to.is_over() {

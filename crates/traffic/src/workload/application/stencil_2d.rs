@@ -4,12 +4,41 @@
 //! needs no halo meanwhile, then the rest of it.
 
 use super::kind::Entry;
-use super::stencil::{KEYS_2D, made};
+use super::stencil::{StencilParameters, made};
+use base::fields::word;
+use base::part::Part;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
 
 /// How it is asked for.
 pub(super) const ENTRY: Entry = Entry {
-    name: "stencil_2d",
-    doc: "halos to the neighbours on a grid, 5 or 9 points, and computation",
-    keys: KEYS_2D,
-    make: |asked| made(2, asked),
+    part: Part::new(
+        "stencil_2d",
+        "halos to the neighbours on a grid, 5 or 9 points, and computation",
+    )
+    .takes::<StencilParameters>()
+    .takes::<Stencil2d>(),
+    make: |request| {
+        let own: Stencil2d = request.read()?;
+        made(&request.read()?, None, own.points == Points2d::Nine)
+    },
 };
+
+#[derive(Deserialize, JsonSchema)]
+struct Stencil2d {
+    /// Points of the stencil.
+    #[serde(default, deserialize_with = "word")]
+    points: Points2d,
+}
+
+/// Points of the stencil.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+enum Points2d {
+    /// A cell and those next to it along an axis.
+    #[default]
+    #[serde(rename = "5")]
+    Five,
+    /// A cell and all those around it.
+    #[serde(rename = "9")]
+    Nine,
+}

@@ -4,12 +4,46 @@
 //! needs no halo meanwhile, then the rest of it.
 
 use super::kind::Entry;
-use super::stencil::{KEYS_3D, made};
+use super::stencil::{StencilParameters, made};
+use crate::workload::parameters::MOST_BYTES;
+use base::fields::{whole, word};
+use base::part::Part;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
 
 /// How it is asked for.
 pub(super) const ENTRY: Entry = Entry {
-    name: "stencil_3d",
-    doc: "halos to the neighbours on a grid, 7 or 27 points, and computation",
-    keys: KEYS_3D,
-    make: |asked| made(3, asked),
+    part: Part::new(
+        "stencil_3d",
+        "halos to the neighbours on a grid, 7 or 27 points, and computation",
+    )
+    .takes::<StencilParameters>()
+    .takes::<Stencil3d>(),
+    make: |request| {
+        let own: Stencil3d = request.read()?;
+        made(&request.read()?, Some(own.edge_bytes), own.points == Points3d::TwentySeven)
+    },
 };
+
+#[derive(Deserialize, JsonSchema)]
+struct Stencil3d {
+    /// Points of the stencil.
+    #[serde(default, deserialize_with = "word")]
+    points: Points3d,
+    /// Bytes to a rank across an edge.
+    #[serde(default = "whole::<1024>")]
+    #[schemars(range(max = MOST_BYTES))]
+    edge_bytes: u64,
+}
+
+/// Points of the stencil.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+enum Points3d {
+    /// A cell and those next to it along an axis.
+    #[default]
+    #[serde(rename = "7")]
+    Seven,
+    /// A cell and all those around it.
+    #[serde(rename = "27")]
+    TwentySeven,
+}

@@ -1,7 +1,6 @@
 //! Applications against closed forms, and whether they come to their end.
 
 use super::*;
-use crate::workload::keys::Takes;
 use crate::workload::{Kind, Op, Schedule, make};
 use base::{Quiet, Stop};
 use proptest::prelude::*;
@@ -101,7 +100,7 @@ fn all_come_to_their_end() {
             let found = made(name, &given);
             assert_eq!(found.ranks(), ranks);
             assert!(comes_to_its_end(&found), "{name} {given}");
-            assert!(found.circle().is_none());
+            assert!(found.cycle().is_none());
         }
     }
     for (operator, pipeline, ranks) in [(2, 1, 8), (1, 4, 8), (2, 2, 8), (3, 4, 24), (2, 4, 16)] {
@@ -117,14 +116,15 @@ fn all_come_to_their_end() {
 
 /// Small values for all numbers that an application takes.
 fn least(of: &Entry, ranks: u32) -> Value {
-    let numbers = of.keys.iter().filter_map(|key| match key.takes {
-        Takes::Whole { default, range } => {
-            Some((key.name.to_owned(), json!(default.unwrap_or(range.0).min(range.0.max(4)))))
-        }
-        _ => None,
+    let schema = of.part.schema();
+    let fields = schema["properties"].as_object().expect("a table").iter();
+    let numbers = fields.filter(|(_, field)| field["type"] == "integer").map(|(name, field)| {
+        let least = field["minimum"].as_u64().unwrap_or(0);
+        let usual = field["default"].as_u64().unwrap_or(least);
+        (name.clone(), json!(usual.min(least.max(4))))
     });
     let mut given = json!(numbers.collect::<serde_json::Map<_, _>>());
-    if of.keys.iter().any(|key| key.name == "ranks") {
+    if of.part.has("ranks") {
         given["ranks"] = json!(ranks);
     }
     given
@@ -136,16 +136,18 @@ fn every_application_comes_to_its_end_or_says_why_not() {
         let mut made_once = false;
         for ranks in [1, 2, 3, 8, 27] {
             let given = least(of, ranks);
-            match make(of.name, given.as_object().expect("a table"), &Quiet) {
+            match make(of.part.name, given.as_object().expect("a table"), &Quiet) {
                 Ok(found) => {
                     made_once = true;
-                    assert!(comes_to_its_end(&found), "{} {given}", of.name);
+                    assert!(comes_to_its_end(&found), "{} {given}", of.part.name);
                 }
-                Err(Stop::Refused(why)) => assert!(!why.help.is_empty(), "{} {given}", of.name),
+                Err(Stop::Refused(why)) => {
+                    assert!(!why.help.is_empty(), "{} {given}", of.part.name);
+                }
                 Err(Stop::Interrupted(_)) => unreachable!("nobody stops it"),
             }
         }
-        assert!(made_once, "{} is refused with small numbers", of.name);
+        assert!(made_once, "{} is refused with small numbers", of.part.name);
     }
 }
 
@@ -165,15 +167,15 @@ proptest! {
             "corner_bytes": 1, "points": points, "periodic": periodic, "iterations": 2 });
         let found = made("stencil_3d", &own);
         prop_assert!(comes_to_its_end(&found));
-        // of each way the ranks that have a neighbour there: side - 1 a side that it goes along
+        // a direction is a set of sides; in each, side - 1 ranks a side have a neighbour
         let (mut messages, mut bytes) = (0, 0);
-        for way in 1..8_u32 {
-            let turns = way.count_ones();
+        for direction in 1..8_u32 {
+            let turns = direction.count_ones();
             if turns > 1 && !diagonal {
                 continue;
             }
             let side = |bit: u32| {
-                let of = (0..3).filter(move |i| way >> i & 1 == bit);
+                let of = (0..3).filter(move |i| direction >> i & 1 == bit);
                 of.map(|i| u64::from(sides[i])).collect::<Vec<u64>>()
             };
             let along = side(1);
@@ -185,7 +187,7 @@ proptest! {
             } else {
                 u64::from(ranks)
             };
-            // ways have two directions along each side
+            // each side has two directions
             messages += 2 * (1 << turns) * pairs;
             bytes += 2 * (1 << turns) * pairs * [1000, 10, 1][turns as usize - 1];
         }
@@ -259,7 +261,7 @@ proptest! {
         let vertices = graph.vertices();
         let mut far = vec![u32::MAX; vertices as usize];
         far[bfs::first(&graph, seed) as usize] = 0;
-        // shorter ways until none is left
+        // distances get smaller until no edge shortens one
         let mut changed = true;
         while std::mem::take(&mut changed) {
             for v in 0..vertices {
@@ -467,15 +469,19 @@ fn transformers_compute_and_send_what_megatron_says() {
 
 #[test]
 fn what_cannot_be_is_refused() {
-    for (name, given, told) in [
+    for (name, given, expected) in [
         ("stencil_2d", json!({ "ranks": 6 }), "bytes: it is not given"),
-        ("stencil_2d", json!({ "ranks": 6, "bytes": 1, "points": 7 }), "there is no '7'; 5, 9"),
+        (
+            "stencil_2d",
+            json!({ "ranks": 6, "bytes": 1, "points": 7 }),
+            "there is no '7', only 5 or 9",
+        ),
         (
             "stencil_2d",
             json!({ "ranks": 6, "bytes": 1, "grid": "4x2" }),
-            "\"4x2\"; 2 sides whose product is 6, as 3x2",
+            "grid: 4x2; 2 sides whose product is 6, as 3x2",
         ),
-        ("stencil_3d", json!({ "ranks": 1_000_000_000, "bytes": 1 }), "1 to 16777216"),
+        ("stencil_3d", json!({ "ranks": 1_000_000_000, "bytes": 1 }), "from 1 to 16777216"),
         (
             "stencil_3d",
             json!({ "ranks": 1 << 24, "bytes": 1, "iterations": 1 << 20 }),
@@ -494,7 +500,11 @@ fn what_cannot_be_is_refused() {
             json!({ "ranks": 6, "allgather": "recursive_doubling" }),
             "allgather_recursive_doubling",
         ),
-        ("hpl", json!({ "ranks": 2, "n": 0 }), "n: 0; a whole number, 1 to"),
+        (
+            "hpl",
+            json!({ "ranks": 2, "n": 0 }),
+            "n: 0 is out of range; a whole number from 1 to 16777216",
+        ),
         ("gpt_3", json!({ "ranks": 6, "pipeline": 4 }), "a multiple of pipeline times operator"),
         ("gpt_3", json!({ "ranks": 5, "pipeline": 5 }), "pipeline: 5; a divisor of 96, the layers"),
         ("cosmoflow", json!({ "ranks": 6, "operator": 4 }), "operator: 4; a divisor of 6"),
@@ -503,7 +513,7 @@ fn what_cannot_be_is_refused() {
     ] {
         let given = given.as_object().expect("a table");
         let refused = make(name, given, &Quiet).expect_err(name).to_string();
-        assert!(refused.contains(told), "{name}: {refused}");
+        assert!(refused.contains(expected), "{name}: {refused}");
     }
 }
 

@@ -13,11 +13,14 @@
 //! Surveys 52 (2019), section 6; buckets: Li et al.: PyTorch distributed, VLDB 13 (2020),
 //! section 3.2.
 
-use super::kind::{GRADIENTS, Made, allreduce};
+use super::kind::{ProgramResult, Sums, ring};
 use crate::workload::collective::Call;
-use crate::workload::keys::{Asked, GFLOPS, ITERATIONS, Key, MOST_BYTES, RANKS, flops_ns};
-use crate::workload::{Program, Script, tag};
+use crate::workload::parameters::{Gflops, Iterations, MOST_BYTES, Ranks};
+use crate::workload::{Program, Script, WorkloadRequest, tag};
 use base::Refusal;
+use base::fields::whole;
+use schemars::JsonSchema;
+use serde::Deserialize;
 
 /// A layer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -30,22 +33,38 @@ pub(super) struct Layer {
     pub(super) outputs: u64,
 }
 
-/// Parameters of every training.
-pub(super) const BATCH: Key = Key::whole("batch", "samples of a group", 32, (1, 1 << 20));
-const BUCKET: Key = Key::whole(
-    "bucket_bytes",
-    "gradients that are summed up at once, at least",
-    25 << 20,
-    (1, MOST_BYTES),
-);
-const ELEMENT: Key = Key::whole("element_bytes", "of a number", 4, (1, 8));
-const OPERATOR: Key = Key::whole("operator", "parts of each operator", 1, (1, 1 << 16));
+/// The parameters of every training.
+#[derive(Deserialize, JsonSchema)]
+pub(super) struct TrainingParameters {
+    ranks: Ranks,
+    /// Samples of a group.
+    #[serde(default = "whole::<32>")]
+    #[schemars(range(min = 1, max = 1 << 20))]
+    batch: u64,
+    /// Bytes of gradients that are summed up at once, at least.
+    #[serde(default = "whole::<{ 25 << 20 }>")]
+    #[schemars(range(min = 1, max = MOST_BYTES))]
+    bucket_bytes: u64,
+    /// Bytes of a number.
+    #[serde(default = "whole::<4>")]
+    #[schemars(range(min = 1, max = 8))]
+    element_bytes: u64,
+    #[serde(default = "ring")]
+    allreduce: Sums,
+    #[serde(default)]
+    iterations: Iterations,
+    #[serde(default)]
+    gflops: Gflops,
+}
 
-/// The keys of data parallel training.
-pub(super) const KEYS: &[Key] = &[RANKS, BATCH, BUCKET, ELEMENT, GRADIENTS, ITERATIONS, GFLOPS];
-/// The keys with operators in parts as well.
-pub(super) const KEYS_IN_PARTS: &[Key] =
-    &[RANKS, OPERATOR, BATCH, BUCKET, ELEMENT, GRADIENTS, ITERATIONS, GFLOPS];
+/// The parameter of training with operators in parts.
+#[derive(Deserialize, JsonSchema)]
+pub(super) struct PartParameters {
+    /// Parts of each operator.
+    #[serde(default = "whole::<1>")]
+    #[schemars(range(min = 1, max = 1 << 16))]
+    operator: u64,
+}
 
 struct Training {
     layers: Vec<Layer>,
@@ -58,13 +77,14 @@ struct Training {
     gather: Call,
     divide: Call,
     iterations: u64,
-    gflops: u64,
+    gflops: Gflops,
 }
 
-/// The training of these layers, in parts where `in_parts`.
-pub(super) fn made(layers: Vec<Layer>, in_parts: bool, asked: &Asked<'_>) -> Made {
-    let ranks = asked.ranks()?;
-    let parts = if in_parts { asked.whole("operator")? as u32 } else { 1 };
+/// The training of these layers, each in the parts that are asked for: one where the application
+/// has no such parameter.
+pub(super) fn made(layers: Vec<Layer>, request: &WorkloadRequest<'_>) -> ProgramResult {
+    let (with, of): (TrainingParameters, PartParameters) = (request.read()?, request.read()?);
+    let (ranks, parts) = (with.ranks.0, of.operator as u32);
     if !ranks.is_multiple_of(parts) {
         let help = format!("a divisor of {ranks}, the ranks");
         return Err(Refusal::new("operator", parts.to_string(), help).into());
@@ -73,23 +93,23 @@ pub(super) fn made(layers: Vec<Layer>, in_parts: bool, asked: &Asked<'_>) -> Mad
         layers,
         ranks,
         parts,
-        batch: asked.whole("batch")?,
-        bucket: asked.whole("bucket_bytes")?,
-        element: asked.whole("element_bytes")?,
-        sum: allreduce(asked, ranks / parts, 0)?,
+        batch: with.batch,
+        bucket: with.bucket_bytes,
+        element: with.element_bytes,
+        sum: with.allreduce.call(ranks / parts, 0)?,
         gather: Call::new("allgather_ring", parts, 0)?,
         divide: Call::new("reduce_scatter_ring", parts, 0)?,
-        iterations: asked.whole("iterations")?,
-        gflops: asked.whole("gflops")?,
+        iterations: with.iterations.0,
+        gflops: with.gflops,
     }))
 }
 
 impl Training {
     fn ns(&self, flops: u64) -> u64 {
-        flops_ns(u128::from(flops) * u128::from(self.batch) / u128::from(self.parts), self.gflops)
+        self.gflops.ns(u128::from(flops) * u128::from(self.batch) / u128::from(self.parts))
     }
 
-    /// Bytes of a part of so many numbers of every sample.
+    /// Bytes of a part of `numbers` numbers of every sample.
     fn part(&self, numbers: u64) -> u64 {
         (numbers * self.batch * self.element).div_ceil(self.parts.into())
     }

@@ -2,13 +2,14 @@
 
 use super::Trace;
 use super::agree::{Act, Agreed, Does, Rules, agree, place};
+use super::parameters::{CallRules, ReplayParameters};
 use super::requests::Wire;
 use super::tags::number;
 use crate::workload::collective::Call;
-use crate::workload::keys::{Asked, MOST_RANKS};
+use crate::workload::parameters::MOST_RANKS;
 use crate::workload::script::{Script, TAGS};
-use crate::workload::{ANY, Op, Program, Schedule, told};
-use base::{Refusal, Stop};
+use crate::workload::{ANY, Op, Program, Schedule, schedule_of};
+use base::{Refusal, Stop, Watch};
 use std::collections::HashMap;
 
 /// The schedule of a trace.
@@ -25,19 +26,24 @@ use std::collections::HashMap;
 /// # Errors
 /// With file and line, where MPI would not run this; when a parameter cannot be; or when the user
 /// stops it.
-pub fn expand(trace: &Trace, null: bool, asked: &Asked<'_>) -> Result<Schedule, Stop> {
-    let (ranks, copies) = (trace.processes.len() as u64, asked.whole("copies")?);
+pub fn expand(
+    trace: &Trace,
+    null: bool,
+    with: &ReplayParameters,
+    watch: &dyn Watch,
+) -> Result<Schedule, Stop> {
+    let (ranks, copies) = (trace.processes.len() as u64, with.copies);
     if ranks == 0 || ranks * copies > MOST_RANKS {
         let why = format!("{copies} times {ranks} ranks");
         return Err(Refusal::new("copies", why, format!("1 to {MOST_RANKS} ranks in all")).into());
     }
-    let rules = Rules { null, codes: asked.word("rules")? == "codes" };
-    let mut agreed = agree(trace, rules, asked.watch)?;
+    let rules = Rules { null, codes: with.rules == CallRules::Codes };
+    let mut agreed = agree(trace, rules, watch)?;
     let tags = number(trace, &mut agreed)?;
     let mut calls = Vec::with_capacity(agreed.meetings.len());
     for meeting in &agreed.meetings {
         let everybody = agreed.communicators.size(meeting.comm) == ranks as u32;
-        let call = meeting.call(asked, if everybody { copies as u32 } else { 1 });
+        let call = meeting.call(with, if everybody { copies as u32 } else { 1 });
         let first = || place(trace, meeting.first.rank, meeting.first.call);
         calls.push(call.map_err(|stop| stop.within(&first()))?);
     }
@@ -48,14 +54,14 @@ pub fn expand(trace: &Trace, null: bool, asked: &Asked<'_>) -> Result<Schedule, 
         let why = format!("{} collective operations", calls.len());
         return Err(Refusal::new("trace", why, "fewer, by tags of 32 bits").into());
     }
-    let scale = asked.decimal("scale_compute")?;
+    let (scale, copies) = (with.scale_compute, copies as u32);
     let ranks = ranks as u32;
-    told(&Replay { agreed, calls, first_tag, ranks, copies: copies as u32, scale }, asked.watch)
+    schedule_of(&Replay { agreed, calls, first_tag, ranks, copies, scale }, watch)
 }
 
 struct Replay {
     agreed: Agreed,
-    /// Of each meeting.
+    /// The call of each meeting; none where it is left out.
     calls: Vec<Option<Call>>,
     first_tag: u32,
     /// Of the trace.

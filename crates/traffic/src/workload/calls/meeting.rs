@@ -1,10 +1,10 @@
 //! A collective operation that all ranks of a communicator come to, and what they must agree on.
 
 use super::communicators::Place;
-use super::keys::algorithm;
+use super::parameters::ReplayParameters;
 use super::{Joint, Make, Sizes};
 use crate::workload::collective::{Call, Operation};
-use crate::workload::keys::{Asked, MOST_BYTES};
+use crate::workload::parameters::MOST_BYTES;
 use base::{Refusal, Stop};
 
 /// Who comes: the rank among all and its call.
@@ -41,7 +41,7 @@ impl Kind {
         })
     }
 
-    fn told(self) -> String {
+    fn described(self) -> String {
         match self {
             Self::Make(0) => "the making of a copy".to_owned(),
             Self::Make(1) => "a split".to_owned(),
@@ -105,7 +105,7 @@ impl Meeting {
 
     fn come(&mut self, me: u32, kind: Kind) -> Result<(), Differ> {
         if kind != self.kind {
-            return Err(Differ { here: kind.told(), there: self.kind.told() });
+            return Err(Differ { here: kind.described(), there: self.kind.described() });
         }
         self.came[me as usize] = true;
         self.missing -= 1;
@@ -170,13 +170,13 @@ impl Meeting {
     /// none where it makes communicators.
     ///
     /// # Errors
-    /// When sizes do not agree, or the algorithm is not for so many.
-    pub(super) fn call(&self, asked: &Asked<'_>, copies: u32) -> Result<Option<Call>, Stop> {
+    /// When sizes do not agree, or the algorithm is not for this number of ranks.
+    pub(super) fn call(&self, with: &ReplayParameters, copies: u32) -> Result<Option<Call>, Stop> {
         let Kind::Operation(operation, root, _) = self.kind else { return Ok(None) };
         let size = self.came.len() as u32;
         let (ranks, root) = (size * copies, root.unwrap_or(0));
         if !self.rows.is_empty() {
-            let rounds = asked.word("alltoallv")? == "pairwise";
+            let rounds = with.algorithm(Operation::Alltoallv) == "alltoallv_pairwise";
             let bytes = |from: u32, to: u32| {
                 let row = self.rows[(from % size) as usize].as_ref();
                 row.map_or(0, |row| row[(to % size) as usize])
@@ -185,7 +185,7 @@ impl Meeting {
         }
         if self.each.is_none() && self.own.is_empty() {
             let bytes = small(self.same.unwrap_or(0))?;
-            return algorithm(asked, operation, ranks, root, bytes).map(Some);
+            return with.call(operation, ranks, root, bytes).map(Some);
         }
         if self.same.is_some() {
             let why = "some ranks give one size, and others one for each rank";
@@ -208,7 +208,7 @@ impl Meeting {
                 }
             }
         }
-        let call = algorithm(asked, operation, ranks, root, 0)?;
+        let call = with.call(operation, ranks, root, 0)?;
         Ok(Some(call.with_sizes(sizes)))
     }
 

@@ -6,8 +6,8 @@
 mod agree;
 mod communicators;
 mod expand;
-pub mod keys;
 mod meeting;
+mod parameters;
 mod placed;
 mod requests;
 mod tags;
@@ -15,6 +15,7 @@ mod tags;
 mod tests;
 
 pub use expand::expand;
+pub use parameters::{CallRules, ReplayParameters};
 
 use super::collective::Operation;
 
@@ -74,7 +75,7 @@ pub struct Comm {
 /// Who is in a communicator, as far as a call says it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Shape {
-    /// So many, and the process has this rank: `Of(rank, size)`.
+    /// A number of processes, among which this one has a rank: `Of(rank, size)`.
     Of(u32, u32),
     /// Everybody: `MPI_COMM_WORLD`.
     All,
@@ -174,13 +175,13 @@ pub enum Make {
     /// One for each colour, in the order of the keys, then of the ranks; without a colour the
     /// process is in none.
     Split(Option<u32>, i64),
-    /// Of these ranks; the others are in none.
+    /// One of these ranks; the others are in none.
     Group(Vec<u32>),
     /// A grid of these sizes, of the first ranks, the last coordinate the quickest.
     Grid(Vec<u32>),
     /// The slices of a grid: its coordinates that stay.
     Slice(Vec<bool>),
-    /// Of a group that is known by where each of its ranks is in it; the others are in none.
+    /// One of a group that is known by where each of its ranks is in it; the others are in none.
     Placed(Option<Within>),
     /// The slices of a grid, by where each rank is in its slice.
     SlicePlaced(Option<Within>),
@@ -211,10 +212,10 @@ pub struct Joint {
 /// Bytes of a collective operation as one process knows them.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Sizes {
-    /// Of the vector, or of every block.
+    /// Those of the vector, or of every block.
     Same(u64),
-    /// Of the block of each rank; of [`Operation::Alltoallv`], of the block for each.
+    /// Those of the block of each rank; of [`Operation::Alltoallv`], of the block for each.
     Each(Vec<u64>),
-    /// Of its own block.
+    /// Those of its own block.
     Own(u64),
 }

@@ -203,8 +203,8 @@ fn within<'a>(named: &'a Named, begun: &BTreeSet<Request>) -> Cow<'a, [Request]>
     }
 }
 
-/// Of every call that completes requests, where the trace does not say which: those that no later
-/// call completes before they are begun again. O(requests named).
+/// The requests of every call that completes some where the trace does not say which: those that no
+/// later call completes before they are begun again. O(requests named).
 fn last_calls(calls: &[Called], begun: &BTreeSet<Request>) -> HashMap<u32, Vec<Request>> {
     let unsure = |c: &Called| matches!(c.what, What::Complete(_, Which::Some | Which::Perhaps));
     let mut last = HashMap::new();

@@ -1,8 +1,8 @@
 //! Tags of the schedule, in which no message of one communicator can be taken for one of another.
 //!
 //! A schedule has tags and no communicators: each pair of both gets a number. A receive of any tag
-//! takes messages of any communicator there, so that it can rarely stay what it is. Of the messages
-//! for one rank in one communicator:
+//! takes messages of any communicator there, so that it can rarely stay what it is. What becomes of
+//! the messages for one rank in one communicator depends on its receives:
 //!
 //! - where all receives take any tag, all messages have one number, and so have the receives;
 //! - where all receives name their source, it is sure which message each takes: messages of one
@@ -27,7 +27,7 @@ struct Has {
 
 /// How the tags of messages for a rank in a communicator become numbers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Way {
+enum Numbering {
     /// One for all.
     One,
     /// Receives of any tag take that of their message.
@@ -49,7 +49,7 @@ fn wires(acts: &[Act]) -> impl Iterator<Item = (&Act, &Wire)> {
 /// # Errors
 /// With the file and the line, where a receive of any tag cannot be said in a schedule.
 pub(super) fn number(trace: &Trace, agreed: &mut Agreed) -> Result<u32, Refusal> {
-    let mut ways: HashMap<(u32, u32), Way> = HashMap::new();
+    let mut numberings: HashMap<(u32, u32), Numbering> = HashMap::new();
     for (rank, acts) in (0..).zip(&agreed.acts) {
         let mut has: BTreeMap<u32, Has> = BTreeMap::new();
         for (_, wire) in wires(acts).filter(|(_, wire)| !wire.is_send) {
@@ -59,12 +59,12 @@ pub(super) fn number(trace: &Trace, agreed: &mut Agreed) -> Result<u32, Refusal>
             has.any_source |= wire.peer == ANY;
         }
         for (&comm, one) in has.iter().filter(|(_, one)| one.any_tag) {
-            let way = match (one.tags, one.any_source) {
-                (false, _) => Way::One,
-                (true, false) => Way::Resolved,
-                (true, true) => Way::Wild,
+            let numbering = match (one.tags, one.any_source) {
+                (false, _) => Numbering::One,
+                (true, false) => Numbering::Resolved,
+                (true, true) => Numbering::Wild,
             };
-            if way == Way::Wild && (has.len() > 1 || meets(agreed, acts)) {
+            if numbering == Numbering::Wild && (has.len() > 1 || meets(agreed, acts)) {
                 let of = |(_, w): &(&Act, &Wire)| !w.is_send && w.comm == comm && w.tag.is_none();
                 let call = wires(acts).find(of).map_or(0, |(act, _)| act.call as usize);
                 let why = "a receive of any tag, beside receives of a tag and of any source and \
@@ -72,17 +72,18 @@ pub(super) fn number(trace: &Trace, agreed: &mut Agreed) -> Result<u32, Refusal>
                 let help = "the tag named: a schedule has no communicators to keep them apart";
                 return Err(Refusal::new(place(trace, rank, call), why, help));
             }
-            ways.insert((rank, comm), way);
+            numberings.insert((rank, comm), numbering);
         }
     }
-    resolve(&mut agreed.acts, &ways);
+    resolve(&mut agreed.acts, &numberings);
     let mut numbers: HashMap<(u32, Option<u32>), u32> = HashMap::new();
     for (rank, acts) in (0..).zip(&mut agreed.acts) {
         for act in acts {
             let Does::Message(wire) = &mut act.does else { continue };
-            let way = ways.get(&(if wire.is_send { wire.peer } else { rank }, wire.comm));
-            let said = if way == Some(&Way::One) { None } else { wire.tag };
-            if said.is_none() && way == Some(&Way::Wild) {
+            let numbering =
+                numberings.get(&(if wire.is_send { wire.peer } else { rank }, wire.comm));
+            let said = if numbering == Some(&Numbering::One) { None } else { wire.tag };
+            if said.is_none() && numbering == Some(&Numbering::Wild) {
                 continue;
             }
             let next = numbers.len() as u32;
@@ -108,16 +109,16 @@ type Pair = (u32, u32, u32);
 
 /// Receives of any tag take the tag of the message that they get.
 ///
-/// Of one sender and one receiver, messages and receives each have an order, and the earliest that
-/// fits is taken on both sides: whether all receives are there first changes nothing.
-fn resolve(acts: &mut [Vec<Act>], ways: &HashMap<(u32, u32), Way>) {
+/// The messages from one sender to one receiver have an order, and so have the receives. The
+/// earliest that fits is taken on both sides: whether all receives are there first changes nothing.
+fn resolve(acts: &mut [Vec<Act>], numberings: &HashMap<(u32, u32), Numbering>) {
     let mut sent: BTreeMap<Pair, Vec<u32>> = BTreeMap::new();
     let mut waiting: BTreeMap<Pair, Vec<(u32, Option<u32>)>> = BTreeMap::new();
     for (rank, of) in (0..).zip(acts.iter()) {
         for (at, act) in (0..).zip(of) {
             let Does::Message(wire) = &act.does else { continue };
             let to = if wire.is_send { wire.peer } else { rank };
-            if ways.get(&(to, wire.comm)) != Some(&Way::Resolved) {
+            if numberings.get(&(to, wire.comm)) != Some(&Numbering::Resolved) {
                 continue;
             }
             match (wire.is_send, wire.tag) {

@@ -1,21 +1,34 @@
 //! The algorithms that traces may be turned into are those that there are.
 
-use super::keys::{ALGORITHMS, keys};
+use super::parameters::ReplayParameters;
 use crate::workload::collective;
-use crate::workload::keys::Takes;
+use base::part::Part;
+use serde_json::{Map, Value};
+
+const PART: Part = Part::new("trace", "calls of MPI").takes::<ReplayParameters>();
 
 #[test]
 fn every_algorithm_is_offered() {
+    let schema = PART.schema();
     let mut offered: Vec<String> = Vec::new();
-    for key in ALGORITHMS {
-        let Takes::Word { words, .. } = key.takes else { panic!("{} takes words", key.name) };
-        offered.extend(words.iter().map(|word| format!("{}_{word}", key.name)));
+    for (name, field) in schema["properties"].as_object().expect("a table") {
+        let words = field["enum"].as_array().into_iter().flatten().filter_map(Value::as_str);
+        offered.extend(words.map(|word| format!("{name}_{word}")));
     }
     offered.sort_unstable();
     // exchanges with neighbours are no calls that are read
-    let all = collective::ALGORITHMS.iter().map(|entry| entry.name);
+    let all = collective::ALGORITHMS.iter().map(|entry| entry.part.name);
     let mut all: Vec<&str> = all.filter(|name| !name.starts_with("neighbour")).collect();
     all.sort_unstable();
     assert_eq!(offered, all);
-    assert!(keys().iter().any(|key| key.name == "copies"));
+    assert!(PART.has("copies"));
+}
+
+#[test]
+fn usual_algorithms_are_those_of_their_operations() {
+    let usual: ReplayParameters = PART.read(&Map::new()).expect("all have defaults");
+    for entry in collective::ALGORITHMS {
+        let name = usual.algorithm(entry.operation);
+        assert_eq!(collective::entry(name).expect(name).operation, entry.operation);
+    }
 }

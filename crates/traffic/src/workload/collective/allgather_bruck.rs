@@ -5,15 +5,14 @@
 
 use super::kind::{Algorithm, Entry, How, Operation, Steps};
 use super::trees::Chain;
+use base::part::Part;
 
 /// How it is asked for.
-pub(super) const ENTRY: Entry = Entry {
-    name: "allgather_bruck",
-    doc: "twice as many blocks in every round",
-    operation: Operation::Allgather,
-    keys: &[],
-    make: |_| Ok(Box::new(Bruck)),
-};
+pub(super) const ENTRY: Entry = Entry::new(
+    Part::new("allgather_bruck", "twice as many blocks in every round"),
+    Operation::Allgather,
+    |_| Ok(Box::new(Bruck)),
+);
 
 struct Bruck;
 

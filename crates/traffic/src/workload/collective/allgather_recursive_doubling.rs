@@ -6,15 +6,17 @@
 use super::kind::{Algorithm, Entry, How, Operation, Steps};
 use super::reduce_scatter_halving::power_of_two;
 use super::trees::Chain;
+use base::part::Part;
 
 /// How it is asked for.
-pub(super) const ENTRY: Entry = Entry {
-    name: "allgather_recursive_doubling",
-    doc: "all that is there to a partner in every round; powers of two",
-    operation: Operation::Allgather,
-    keys: &[],
-    make: |_| Ok(Box::new(Doubling)),
-};
+pub(super) const ENTRY: Entry = Entry::new(
+    Part::new(
+        "allgather_recursive_doubling",
+        "all that is there to a partner in every round; powers of two",
+    ),
+    Operation::Allgather,
+    |_| Ok(Box::new(Doubling)),
+);
 
 struct Doubling;
 

@@ -5,15 +5,14 @@
 
 use super::kind::{Algorithm, Entry, How, Operation, Steps};
 use super::trees::Chain;
+use base::part::Part;
 
 /// How it is asked for.
-pub(super) const ENTRY: Entry = Entry {
-    name: "allgather_ring",
-    doc: "a block in every round, to the next rank",
-    operation: Operation::Allgather,
-    keys: &[],
-    make: |_| Ok(Box::new(Ring)),
-};
+pub(super) const ENTRY: Entry = Entry::new(
+    Part::new("allgather_ring", "a block in every round, to the next rank"),
+    Operation::Allgather,
+    |_| Ok(Box::new(Ring)),
+);
 
 struct Ring;
 

@@ -8,21 +8,23 @@
 
 use super::kind::{Algorithm, Entry, Operation, Steps};
 use super::trees::{Place, down, up};
-use crate::workload::keys::Key;
-
-const SEGMENTS: Key =
-    Key::whole("segments", "parts of each half that are passed on by themselves", 4, (1, 1 << 20));
+use base::fields::whole;
+use base::part::Part;
+use schemars::JsonSchema;
+use serde::Deserialize;
 
 /// How it is asked for.
-pub(super) const ENTRY: Entry = Entry {
-    name: "allreduce_double_tree",
-    doc: "up and down two trees, half of the vector along each",
-    operation: Operation::Allreduce,
-    keys: &[SEGMENTS],
-    make: |asked| Ok(Box::new(Trees { segments: asked.whole("segments")? })),
-};
+pub(super) const ENTRY: Entry = Entry::with::<Trees>(
+    Part::new("allreduce_double_tree", "up and down two trees, half of the vector along each"),
+    Operation::Allreduce,
+    |request| Ok(Box::new(request.read::<Trees>()?)),
+);
 
+#[derive(Deserialize, JsonSchema)]
 struct Trees {
+    /// Parts of each half of the vector that are passed on by themselves.
+    #[serde(default = "whole::<4>")]
+    #[schemars(range(min = 1, max = 1 << 20))]
     segments: u64,
 }
 

@@ -10,15 +10,14 @@ use super::allgather_recursive_doubling::double;
 use super::allreduce_recursive_doubling::folded;
 use super::kind::{Algorithm, Entry, Operation, Steps};
 use super::reduce_scatter_halving::halve;
+use base::part::Part;
 
 /// How it is asked for.
-pub(super) const ENTRY: Entry = Entry {
-    name: "allreduce_rabenseifner",
-    doc: "reduce_scatter_halving, then an allgather by doubling",
-    operation: Operation::Allreduce,
-    keys: &[],
-    make: |_| Ok(Box::new(Rabenseifner)),
-};
+pub(super) const ENTRY: Entry = Entry::new(
+    Part::new("allreduce_rabenseifner", "reduce_scatter_halving, then an allgather by doubling"),
+    Operation::Allreduce,
+    |_| Ok(Box::new(Rabenseifner)),
+);
 
 struct Rabenseifner;
 

@@ -8,15 +8,14 @@
 
 use super::kind::{Algorithm, Entry, How, Operation, Steps};
 use super::trees::Chain;
+use base::part::Part;
 
 /// How it is asked for.
-pub(super) const ENTRY: Entry = Entry {
-    name: "allreduce_recursive_doubling",
-    doc: "the whole sum to a partner in every round",
-    operation: Operation::Allreduce,
-    keys: &[],
-    make: |_| Ok(Box::new(Doubling)),
-};
+pub(super) const ENTRY: Entry = Entry::new(
+    Part::new("allreduce_recursive_doubling", "the whole sum to a partner in every round"),
+    Operation::Allreduce,
+    |_| Ok(Box::new(Doubling)),
+);
 
 struct Doubling;
 
@@ -35,10 +34,11 @@ impl Algorithm for Doubling {
     }
 }
 
-/// An algorithm `among` the largest power of two of ranks, for all of them: of the first `2 r`
-/// ranks, `r` too many, the even ones give their vector to the next one and get the result back.
+/// Extends an algorithm `among` a power of two of ranks to any number of ranks. Where there are `r`
+/// ranks more than the largest power of two, the even ones of the first `2 r` ranks give their
+/// vector to the next rank and get the result back.
 ///
-/// `among` is told the number of a rank among the power of two, that power, and the ranks by these
+/// `among` gets the number of a rank among the power of two, that power, and the ranks by these
 /// numbers.
 pub(super) fn folded(
     rank: u32,

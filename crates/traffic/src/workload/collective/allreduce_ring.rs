@@ -7,15 +7,14 @@ use super::allgather_ring::pass_on;
 use super::kind::{Algorithm, Entry, Operation, Steps};
 use super::reduce_scatter_ring::add_up;
 use super::trees::Chain;
+use base::part::Part;
 
 /// How it is asked for.
-pub(super) const ENTRY: Entry = Entry {
-    name: "allreduce_ring",
-    doc: "reduce_scatter_ring, then allgather_ring",
-    operation: Operation::Allreduce,
-    keys: &[],
-    make: |_| Ok(Box::new(Ring)),
-};
+pub(super) const ENTRY: Entry = Entry::new(
+    Part::new("allreduce_ring", "reduce_scatter_ring, then allgather_ring"),
+    Operation::Allreduce,
+    |_| Ok(Box::new(Ring)),
+);
 
 struct Ring;
 

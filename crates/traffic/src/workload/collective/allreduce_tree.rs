@@ -2,15 +2,14 @@
 
 use super::kind::{Algorithm, Entry, Operation, Steps};
 use super::trees::{Tree, down, up};
+use base::part::Part;
 
 /// How it is asked for.
-pub(super) const ENTRY: Entry = Entry {
-    name: "allreduce_tree",
-    doc: "reduce_binomial, then broadcast_binomial",
-    operation: Operation::Allreduce,
-    keys: &[],
-    make: |_| Ok(Box::new(UpAndDown(Tree::Binomial))),
-};
+pub(super) const ENTRY: Entry = Entry::new(
+    Part::new("allreduce_tree", "reduce_binomial, then broadcast_binomial"),
+    Operation::Allreduce,
+    |_| Ok(Box::new(UpAndDown(Tree::Binomial))),
+);
 
 /// Up a tree to rank 0, and down again.
 pub(super) struct UpAndDown(pub(super) Tree);

@@ -6,15 +6,14 @@
 
 use super::kind::{Algorithm, Entry, How, Operation, Steps};
 use super::trees::Chain;
+use base::part::Part;
 
 /// How it is asked for.
-pub(super) const ENTRY: Entry = Entry {
-    name: "alltoall_bruck",
-    doc: "in as many rounds as the ranks have bits, over others",
-    operation: Operation::Alltoall,
-    keys: &[],
-    make: |_| Ok(Box::new(Bruck)),
-};
+pub(super) const ENTRY: Entry = Entry::new(
+    Part::new("alltoall_bruck", "in as many rounds as the ranks have bits, over others"),
+    Operation::Alltoall,
+    |_| Ok(Box::new(Bruck)),
+);
 
 struct Bruck;
 

@@ -5,12 +5,10 @@
 
 use super::exchange::Exchange;
 use super::kind::{Entry, Operation};
+use base::part::Part;
 
 /// How it is asked for.
-pub(super) const ENTRY: Entry = Entry {
-    name: "alltoall_linear",
-    doc: "everything at once",
-    operation: Operation::Alltoall,
-    keys: &[],
-    make: |_| Ok(Box::new(Exchange { messages: None, rounds: false })),
-};
+pub(super) const ENTRY: Entry =
+    Entry::new(Part::new("alltoall_linear", "everything at once"), Operation::Alltoall, |_| {
+        Ok(Box::new(Exchange { messages: None, rounds: false }))
+    });

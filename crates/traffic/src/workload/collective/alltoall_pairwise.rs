@@ -5,12 +5,11 @@
 
 use super::exchange::Exchange;
 use super::kind::{Entry, Operation};
+use base::part::Part;
 
 /// How it is asked for.
-pub(super) const ENTRY: Entry = Entry {
-    name: "alltoall_pairwise",
-    doc: "a partner in every round",
-    operation: Operation::Alltoall,
-    keys: &[],
-    make: |_| Ok(Box::new(Exchange { messages: None, rounds: true })),
-};
+pub(super) const ENTRY: Entry = Entry::new(
+    Part::new("alltoall_pairwise", "a partner in every round"),
+    Operation::Alltoall,
+    |_| Ok(Box::new(Exchange { messages: None, rounds: true })),
+);

@@ -1,32 +1,64 @@
 //! Who sends how much to whom, where sizes differ: drawn, or as a matrix says.
 
 use super::exchange::{Edge, Exchange, Messages};
-use super::rooted::Made;
-use crate::workload::keys::{Asked, Key, MOST_BYTES, Takes};
+use super::kind::AlgorithmResult;
+use super::size::Size;
+use crate::workload::WorkloadRequest;
+use crate::workload::parameters::{MOST_BYTES, Rows};
 use base::Refusal;
 use base::seed::Stream;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
 
-/// Sizes of all messages.
-pub(super) const MATRIX: Key =
-    Key { name: "matrix", doc: "bytes from each rank (row) to each (column)", takes: Takes::Rows };
-/// What is drawn.
-pub(super) const SEED: Key = Key::whole("seed", "seed of what is drawn", 0, (0, u64::MAX));
+/// What sizes are drawn from, or the sizes.
+#[derive(Deserialize, JsonSchema)]
+pub(super) struct Sizes {
+    #[serde(default)]
+    seed: Seed,
+    #[serde(default)]
+    matrix: Option<Matrix>,
+}
+
+/// Seed of what is drawn.
+#[derive(Debug, Clone, Copy, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(transparent)]
+#[schemars(inline)]
+pub(super) struct Seed(pub(super) u64);
+
+/// Bytes from each rank (row) to each (column).
+#[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
+#[serde(transparent)]
+#[schemars(inline)]
+pub(super) struct Matrix(Rows);
+
+impl Matrix {
+    /// The messages that it says; what a rank has for itself is none.
+    ///
+    /// # Errors
+    /// When it has no row or column for a rank, or too many bytes.
+    pub(super) fn messages(&self, ranks: u32) -> Result<Vec<Edge>, Refusal> {
+        let rows = self.0.square("matrix", ranks, MOST_BYTES)?;
+        let pairs = (0..ranks).flat_map(|from| (0..ranks).map(move |to| (from, to)));
+        let all = pairs.zip(rows).map(|((from, to), bytes)| (from, to, bytes));
+        Ok(all.filter(|&(from, to, bytes)| from != to && bytes > 0).collect())
+    }
+}
 
 /// Most ranks whose sizes are kept for all pairs.
 const MOST_RANKS: u32 = 4096;
 
-/// An exchange of sizes by the keys `matrix`, `seed` and `bytes`: from 0 to twice `bytes` where
-/// there is no matrix. Empty messages are not sent. In rounds each rank sends to the one that is as
-/// many further as the round's number.
-pub(super) fn made(asked: &Asked<'_>, rounds: bool) -> Made {
-    let (ranks, bytes) = (asked.ranks()?, asked.whole("bytes")?);
-    let all = match matrix(asked, ranks)? {
-        Some(all) => all,
+/// An exchange of the sizes that are asked for: from 0 to twice `bytes` where there is no matrix.
+/// Empty messages are not sent. In round i each rank sends to the rank i further.
+pub(super) fn made(request: &WorkloadRequest<'_>, rounds: bool) -> AlgorithmResult {
+    let (Size { ranks, bytes }, sizes): (Size, Sizes) = (request.read()?, request.read()?);
+    let ranks = ranks.0;
+    let all = match sizes.matrix {
+        Some(matrix) => matrix.messages(ranks)?,
         None if ranks > MOST_RANKS => {
             let why = format!("{ranks} ranks have too many pairs");
             return Err(Refusal::new("ranks", why, format!("1 to {MOST_RANKS}")).into());
         }
-        None => drawn(ranks, bytes, asked.whole("seed")?),
+        None => drawn(ranks, bytes, sizes.seed.0),
     };
     let round = |i: usize| (all[i].1 + ranks - all[i].0) % ranks;
     let messages = Some(Messages::new(ranks, &all, round));
@@ -45,12 +77,4 @@ fn drawn(ranks: u32, bytes: u64, seed: u64) -> Vec<Edge> {
         }
     }
     all
-}
-
-/// The messages that the key `matrix` says, if it is given; what a rank has for itself is none.
-pub(super) fn matrix(asked: &Asked<'_>, ranks: u32) -> Result<Option<Vec<Edge>>, Refusal> {
-    let Some(rows) = asked.rows("matrix", ranks, MOST_BYTES)? else { return Ok(None) };
-    let pairs = (0..ranks).flat_map(|from| (0..ranks).map(move |to| (from, to)));
-    let all = pairs.zip(rows).map(|((from, to), bytes)| (from, to, bytes));
-    Ok(Some(all.filter(|&(from, to, bytes)| from != to && bytes > 0).collect()))
 }

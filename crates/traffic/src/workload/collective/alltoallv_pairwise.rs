@@ -3,14 +3,13 @@
 //! Source: Thakur, Rabenseifner, Gropp: Optimization of collective communication in MPICH,
 //! IJHPCA 19 (2005), section 4.6.
 
-use super::alltoallv::{MATRIX, SEED, made};
+use super::alltoallv::{Sizes, made};
 use super::kind::{Entry, Operation};
+use base::part::Part;
 
 /// How it is asked for.
-pub(super) const ENTRY: Entry = Entry {
-    name: "alltoallv_pairwise",
-    doc: "a partner in every round, each message of its own size",
-    operation: Operation::Alltoallv,
-    keys: &[SEED, MATRIX],
-    make: |asked| made(asked, true),
-};
+pub(super) const ENTRY: Entry = Entry::with::<Sizes>(
+    Part::new("alltoallv_pairwise", "a partner in every round, each message of its own size"),
+    Operation::Alltoallv,
+    |request| made(request, true),
+);

@@ -1,31 +1,23 @@
 //! A collective operation as a program of its own.
 
 use super::call::Call;
-use super::kind::Entry;
-use crate::workload::Program;
-use crate::workload::keys::Asked;
+use super::kind::{Entry, Meanwhile};
 use crate::workload::script::Script;
+use crate::workload::{Program, WorkloadRequest};
 use base::Stop;
 
 /// A collective operation alone, with computation meanwhile.
 struct Alone {
     call: Call,
-    overlap_ns: u64,
-    chunks: u64,
-    cpu: u8,
+    meanwhile: Meanwhile,
 }
 
 /// The program of `entry` with its parameters.
 pub(in crate::workload) fn alone(
     entry: &Entry,
-    asked: &Asked<'_>,
+    request: &WorkloadRequest<'_>,
 ) -> Result<Box<dyn Program>, Stop> {
-    Ok(Box::new(Alone {
-        call: Call::asked(entry, asked)?,
-        overlap_ns: asked.whole("overlap_ns")?,
-        chunks: asked.whole("chunks")?,
-        cpu: asked.whole("overlap_cpu")? as u8,
-    }))
+    Ok(Box::new(Alone { call: Call::asked(entry, request)?, meanwhile: request.read()? }))
 }
 
 impl Program for Alone {
@@ -35,12 +27,12 @@ impl Program for Alone {
 
     fn tell(&self, rank: u32, to: &mut Script<'_>) {
         to.collective(&self.call, rank, &|r| r, 0, &[]);
-        to.on(self.cpu);
-        let until = |chunk: u64| {
-            (u128::from(self.overlap_ns) * u128::from(chunk) / u128::from(self.chunks)) as u64
-        };
+        let Meanwhile { overlap_ns, chunks, overlap_cpu } = self.meanwhile;
+        to.on(overlap_cpu);
+        let until =
+            |chunk: u64| (u128::from(overlap_ns) * u128::from(chunk) / u128::from(chunks)) as u64;
         let mut before = Vec::new();
-        for chunk in 0..self.chunks {
+        for chunk in 0..chunks {
             before = to.calc(until(chunk + 1) - until(chunk), &before);
         }
     }

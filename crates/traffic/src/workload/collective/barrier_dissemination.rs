@@ -1,23 +1,30 @@
-//! Barrier by n-way dissemination: in round k a rank tells those `j (n+1)^k` further, j = 1 to n.
+//! Barrier by dissemination with n messages a round: in round k a rank sends to those `j (n+1)^k`
+//! further, j = 1 to n.
 //!
 //! Source: Hoefler, Mehlan, Mietke, Rehm: Fast barrier synchronization for InfiniBand, IPDPS 2006,
 //! section 3; n = 1: Hensgen, Finkel, Manber, IJPP 17 (1988).
 
 use super::kind::{Algorithm, Entry, How, Operation, Step, Steps};
-use crate::workload::keys::Key;
-
-const WAYS: Key = Key::whole("ways", "messages that a rank sends in a round", 1, (1, 1024));
+use base::fields::whole;
+use base::part::Part;
+use schemars::JsonSchema;
+use serde::Deserialize;
 
 /// How it is asked for.
-pub(super) const ENTRY: Entry = Entry {
-    name: "barrier_dissemination",
-    doc: "in every round a rank hears from some others, ever further away",
-    operation: Operation::Barrier,
-    keys: &[WAYS],
-    make: |asked| Ok(Box::new(Dissemination { ways: asked.whole("ways")? })),
-};
+pub(super) const ENTRY: Entry = Entry::with::<Dissemination>(
+    Part::new(
+        "barrier_dissemination",
+        "in every round a rank hears from some others, ever further away",
+    ),
+    Operation::Barrier,
+    |request| Ok(Box::new(request.read::<Dissemination>()?)),
+);
 
+#[derive(Deserialize, JsonSchema)]
 struct Dissemination {
+    /// Messages that a rank sends in a round.
+    #[serde(default = "whole::<1>")]
+    #[schemars(range(min = 1, max = 1024))]
     ways: u64,
 }
 

@@ -3,12 +3,11 @@
 use super::allreduce_tree::UpAndDown;
 use super::kind::{Entry, Operation};
 use super::trees::Tree;
+use base::part::Part;
 
 /// How it is asked for.
-pub(super) const ENTRY: Entry = Entry {
-    name: "barrier_linear",
-    doc: "all to rank 0, and it to all",
-    operation: Operation::Barrier,
-    keys: &[],
-    make: |_| Ok(Box::new(UpAndDown(Tree::Star))),
-};
+pub(super) const ENTRY: Entry = Entry::new(
+    Part::new("barrier_linear", "all to rank 0, and it to all"),
+    Operation::Barrier,
+    |_| Ok(Box::new(UpAndDown(Tree::Star))),
+);

@@ -3,15 +3,14 @@
 //! Source: Pjesivac-Grbovic et al.: Performance analysis of MPI collective operations, Cluster
 //! Computing 10 (2007), section 4.
 
-use super::kind::{Entry, Operation, ROOT};
-use super::rooted::{Rooted, What};
+use super::kind::{Entry, Operation, Rooted};
+use super::rooted::{AlongTree, What};
 use super::trees::Tree;
+use base::part::Part;
 
 /// How it is asked for.
-pub(super) const ENTRY: Entry = Entry {
-    name: "broadcast_binary",
-    doc: "along a binary tree",
-    operation: Operation::Broadcast,
-    keys: &[ROOT],
-    make: |asked| Rooted::made(What::Broadcast, Tree::Binary, asked),
-};
+pub(super) const ENTRY: Entry = Entry::with::<Rooted>(
+    Part::new("broadcast_binary", "along a binary tree"),
+    Operation::Broadcast,
+    |request| AlongTree::made(What::Broadcast, Tree::Binary, request),
+);

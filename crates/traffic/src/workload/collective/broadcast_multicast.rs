@@ -8,17 +8,19 @@
 //! Source: Hoefler, Siebert, Rehm: A practically constant-time MPI broadcast algorithm for
 //! large-scale InfiniBand clusters with multicast, CAC workshop at IPDPS 2007, section 3.
 
-use super::kind::{Algorithm, Entry, Operation, ROOT, Steps};
+use super::kind::{Algorithm, Entry, Operation, Rooted, Steps};
 use super::trees::{Tree, down};
+use base::part::Part;
 
 /// How it is asked for.
-pub(super) const ENTRY: Entry = Entry {
-    name: "broadcast_multicast",
-    doc: "from the root to every rank, and from each to the next to make sure",
-    operation: Operation::Broadcast,
-    keys: &[ROOT],
-    make: |asked| Ok(Box::new(Multicast { root: asked.rank("root")? })),
-};
+pub(super) const ENTRY: Entry = Entry::with::<Rooted>(
+    Part::new(
+        "broadcast_multicast",
+        "from the root to every rank, and from each to the next to make sure",
+    ),
+    Operation::Broadcast,
+    |request| Ok(Box::new(Multicast { root: Rooted::asked(request)? })),
+);
 
 struct Multicast {
     root: u32,

@@ -4,17 +4,16 @@
 //! IJHPCA 19 (2005), section 4.2, after van de Geijn.
 
 use super::allgather_ring::pass_on;
-use super::kind::{Algorithm, Entry, How, Operation, ROOT, Steps};
+use super::kind::{Algorithm, Entry, How, Operation, Rooted, Steps};
 use super::trees::{Chain, Tree, seen_from};
+use base::part::Part;
 
 /// How it is asked for.
-pub(super) const ENTRY: Entry = Entry {
-    name: "broadcast_scatter_allgather",
-    doc: "scatter_binomial, then allgather_ring",
-    operation: Operation::Broadcast,
-    keys: &[ROOT],
-    make: |asked| Ok(Box::new(Scattered { root: asked.rank("root")? })),
-};
+pub(super) const ENTRY: Entry = Entry::with::<Rooted>(
+    Part::new("broadcast_scatter_allgather", "scatter_binomial, then allgather_ring"),
+    Operation::Broadcast,
+    |request| Ok(Box::new(Scattered { root: Rooted::asked(request)? })),
+);
 
 struct Scattered {
     root: u32,

@@ -1,8 +1,10 @@
 //! A collective operation of a number of ranks with its parameters, ready to be written.
 
-use super::kind::{Algorithm, Blocks, Entry, Operation, ROOT, Steps};
+use super::kind::{Adding, Algorithm, Blocks, Entry, Operation, Rooted, Steps};
+use super::size::Size;
 use super::{entry, exchange};
-use crate::workload::keys::Asked;
+use crate::workload::WorkloadRequest;
+use crate::workload::parameters::{MOST_BYTES, MOST_RANKS};
 use base::{Quiet, Refusal, Stop};
 use serde_json::Map;
 use std::sync::Arc;
@@ -10,7 +12,7 @@ use std::sync::Arc;
 /// Most ranks of a call that has a list of all.
 const MOST_LISTED: u32 = 4096;
 
-/// A collective operation of so many ranks, ready to be told.
+/// A collective operation of a number of ranks, ready to be written into a schedule.
 #[derive(Clone)]
 pub struct Call {
     pub(super) algorithm: Arc<dyn Algorithm>,
@@ -26,11 +28,12 @@ pub struct Call {
 }
 
 impl Call {
-    /// By name, with the defaults of the algorithm's own parameters; `bytes` as for
-    /// [`Entry::all_keys`].
+    /// By name, with the defaults of the algorithm's own parameters. `bytes` are those of the
+    /// vector that is broadcast or added; for operations with a block for every rank, those of a
+    /// block.
     ///
     /// # Errors
-    /// When there is no such algorithm, or it is not for so many ranks.
+    /// When there is no such algorithm, or it is not for this number of ranks.
     pub fn new(name: &str, ranks: u32, bytes: u64) -> Result<Self, Stop> {
         Self::rooted(name, ranks, 0, bytes)
     }
@@ -40,14 +43,22 @@ impl Call {
     /// # Errors
     /// As [`Call::new`], and when there is no such rank.
     pub fn rooted(name: &str, ranks: u32, root: u32, bytes: u64) -> Result<Self, Stop> {
-        let entry = entry(name)?;
-        let mut given = Map::new();
-        given.insert("ranks".to_owned(), ranks.into());
-        given.insert("bytes".to_owned(), bytes.into());
-        if entry.keys.iter().any(|key| key.name == "root") {
-            given.insert("root".to_owned(), root.into());
+        let numbers = [
+            ("ranks", u64::from(ranks), 1, MOST_RANKS),
+            ("bytes", bytes, 0, MOST_BYTES),
+            ("root", root.into(), 0, MOST_RANKS),
+        ];
+        // schedules of traces have very many calls: no schema is made for each
+        if let Some((name, value, least, most)) =
+            numbers.into_iter().find(|(_, value, least, most)| !(least..=most).contains(&value))
+        {
+            let help = format!("a whole number from {least} to {most}");
+            return Err(Refusal::new(name, format!("{value} is out of range"), help).into());
         }
-        Self::asked(entry, &Asked::new(&given, entry.all_keys(), &Quiet)?)
+        let given = numbers.map(|(name, value, ..)| (name.to_owned(), value.into()));
+        let given = Map::from_iter(given);
+        let entry = entry(name)?;
+        Self::asked(entry, &WorkloadRequest::trusted(entry.part, &given, &Quiet))
     }
 
     /// Blocks from every rank to every other, whose sizes are given; empty ones are not sent.
@@ -67,22 +78,21 @@ impl Call {
     }
 
     /// As asked for.
-    pub(super) fn asked(entry: &Entry, asked: &Asked<'_>) -> Result<Self, Stop> {
-        let (ranks, bytes) = (asked.ranks()?, asked.whole("bytes")?);
-        let algorithm: Arc<dyn Algorithm> = (entry.make)(asked)?.into();
+    pub(super) fn asked(entry: &Entry, request: &WorkloadRequest<'_>) -> Result<Self, Stop> {
+        let Size { ranks, bytes } = request.read()?;
+        let ranks = ranks.0;
+        let algorithm: Arc<dyn Algorithm> = (entry.make)(request)?.into();
         algorithm.check(ranks).map_err(|help| {
-            Refusal::new("ranks", format!("{} is not for {ranks}", entry.name), help)
+            Refusal::new("ranks", format!("{} is not for {ranks}", entry.part.name), help)
         })?;
-        let adds = entry.operation.adds();
-        let add_ns_per_kib = if adds { asked.whole("add_ns_per_kib")? } else { 0 };
+        // those that have no such parameter have its default, which changes nothing
+        let Adding { add_ns_per_kib } = request.read()?;
         let is_whole = entry.operation.is_whole();
-        let has_root = entry.keys.iter().any(|key| key.name == ROOT.name);
-        let root = if has_root { asked.whole(ROOT.name)? as u32 } else { 0 };
-        let known = Some((entry.operation, root));
+        let known = Some((entry.operation, Rooted::asked(request)?));
         Ok(Self { algorithm, known, is_whole, ranks, bytes, sizes: None, add_ns_per_kib })
     }
 
-    /// Of so many ranks, and none does anything.
+    /// An operation of this number of ranks in which none does anything.
     pub(in crate::workload) fn nothing(ranks: u32) -> Self {
         Self::of(Nothing, ranks)
     }

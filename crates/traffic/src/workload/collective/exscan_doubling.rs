@@ -6,15 +6,14 @@
 use super::kind::{Algorithm, Entry, How, Operation, Steps};
 use super::scan_doubling::add_before;
 use super::trees::Chain;
+use base::part::Part;
 
 /// How it is asked for.
-pub(super) const ENTRY: Entry = Entry {
-    name: "exscan_doubling",
-    doc: "a shift by one rank, then scan_doubling",
-    operation: Operation::Exscan,
-    keys: &[],
-    make: |_| Ok(Box::new(Doubling)),
-};
+pub(super) const ENTRY: Entry = Entry::new(
+    Part::new("exscan_doubling", "a shift by one rank, then scan_doubling"),
+    Operation::Exscan,
+    |_| Ok(Box::new(Doubling)),
+);
 
 struct Doubling;
 

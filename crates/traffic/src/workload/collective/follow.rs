@@ -8,7 +8,7 @@ use std::collections::{BTreeMap, BTreeSet};
 type Held = BTreeSet<u32>;
 
 #[derive(Debug, Clone)]
-struct Told {
+struct Recorded {
     peer: u32,
     tag: u32,
     blocks: Vec<u64>,
@@ -18,18 +18,18 @@ struct Told {
 }
 
 #[derive(Debug, Default)]
-struct Listener(Vec<Told>);
+struct Listener(Vec<Recorded>);
 
 impl Steps for Listener {
     fn send(&mut self, to: u32, tag: u32, blocks: Blocks<'_>) -> Step {
         let (blocks, after) = (blocks.collect(), Vec::new());
-        self.0.push(Told { peer: to, tag, blocks, how: None, after });
+        self.0.push(Recorded { peer: to, tag, blocks, how: None, after });
         self.0.len() as Step - 1
     }
 
     fn recv(&mut self, from: u32, tag: u32, blocks: Blocks<'_>, how: How) -> Step {
         let (blocks, after) = (blocks.collect(), Vec::new());
-        self.0.push(Told { peer: from, tag, blocks, how: Some(how), after });
+        self.0.push(Recorded { peer: from, tag, blocks, how: Some(how), after });
         self.0.len() as Step - 1
     }
 
@@ -50,7 +50,7 @@ struct Following<'a> {
     ranks: u32,
     blocks: u64,
     call: &'a Call,
-    told: &'a [Vec<Told>],
+    recorded: &'a [Vec<Recorded>],
     /// The send that each receive gets: rank, step.
     partner: BTreeMap<At, At>,
     sent: BTreeMap<At, BTreeMap<u64, Held>>,
@@ -62,7 +62,7 @@ struct Following<'a> {
 /// Where one does not.
 pub(super) fn follow(name: &str, call: &Call, operation: Operation, root: u32) {
     let ranks = call.ranks();
-    let told: Vec<Vec<Told>> = (0..ranks)
+    let recorded: Vec<Vec<Recorded>> = (0..ranks)
         .map(|rank| {
             let mut listener = Listener::default();
             call.tell(rank, &mut listener);
@@ -75,12 +75,12 @@ pub(super) fn follow(name: &str, call: &Call, operation: Operation, root: u32) {
         ranks,
         blocks: call.algorithm.blocks(ranks),
         call,
-        told: &told,
-        partner: matched(&told),
+        recorded: &recorded,
+        partner: matched(&recorded),
         sent: BTreeMap::new(),
     };
     for rank in 0..ranks {
-        let steps: Vec<usize> = (0..told[rank as usize].len()).collect();
+        let steps: Vec<usize> = (0..recorded[rank as usize].len()).collect();
         let found = all.memory(rank, &steps);
         for (block, wanted) in all.wanted(rank) {
             let held = found.get(&block);
@@ -90,11 +90,11 @@ pub(super) fn follow(name: &str, call: &Call, operation: Operation, root: u32) {
 }
 
 /// Which send each receive gets; of one pair and tag they must come in an order that is sure.
-fn matched(told: &[Vec<Told>]) -> BTreeMap<At, At> {
+fn matched(recorded: &[Vec<Recorded>]) -> BTreeMap<At, At> {
     let mut sides: [BTreeMap<Pair, Vec<At>>; 2] = Default::default();
-    for (rank, steps) in (0..).zip(told) {
+    for (rank, steps) in (0..).zip(recorded) {
         for (i, step) in steps.iter().enumerate() {
-            assert!(step.peer < told.len() as u32 && step.peer != rank, "to another rank");
+            assert!(step.peer < recorded.len() as u32 && step.peer != rank, "to another rank");
             let is_send = step.how.is_none();
             let pair = if is_send { (rank, step.peer) } else { (step.peer, rank) };
             let key = (pair.0, pair.1, step.tag);
@@ -109,14 +109,14 @@ fn matched(told: &[Vec<Told>]) -> BTreeMap<At, At> {
         assert_eq!(receives.len(), sends.len(), "{key:?}");
         for side in [&receives, sends] {
             for pair in side.windows(2) {
-                let steps = &told[pair[0].0 as usize];
+                let steps = &recorded[pair[0].0 as usize];
                 let (a, b) = (pair[0].1, pair[1].1);
                 let ordered = ancestors(steps, b).contains(&a) || steps[a].after == steps[b].after;
                 assert!(ordered, "{key:?}: messages {a} and {b} may overtake one another");
             }
         }
         for (receive, send) in receives.iter().zip(sends) {
-            let blocks = |at: &At| &told[at.0 as usize][at.1].blocks;
+            let blocks = |at: &At| &recorded[at.0 as usize][at.1].blocks;
             assert_eq!(blocks(receive), blocks(send), "{key:?}: both sides name the same blocks");
             partner.insert(*receive, *send);
         }
@@ -125,7 +125,7 @@ fn matched(told: &[Vec<Told>]) -> BTreeMap<At, At> {
 }
 
 /// All steps that `step` waits for, itself or through others.
-fn ancestors(steps: &[Told], step: usize) -> BTreeSet<usize> {
+fn ancestors(steps: &[Recorded], step: usize) -> BTreeSet<usize> {
     let mut found = BTreeSet::new();
     let mut open = steps[step].after.clone();
     while let Some(next) = open.pop() {
@@ -141,7 +141,7 @@ impl Following<'_> {
     fn memory(&mut self, rank: u32, steps: &[usize]) -> BTreeMap<u64, Held> {
         let mut held = self.initial(rank);
         for &step in steps {
-            let Some(how) = self.told[rank as usize][step].how else { continue };
+            let Some(how) = self.recorded[rank as usize][step].how else { continue };
             let (sender, send) = self.partner[&(rank, step)];
             for (block, value) in self.content(sender, send) {
                 if how == How::Store {
@@ -162,9 +162,10 @@ impl Following<'_> {
         if let Some(known) = self.sent.get(&(rank, step)) {
             return known.clone();
         }
-        let steps: Vec<usize> = ancestors(&self.told[rank as usize], step).into_iter().collect();
+        let steps: Vec<usize> =
+            ancestors(&self.recorded[rank as usize], step).into_iter().collect();
         let held = self.memory(rank, &steps);
-        let blocks = &self.told[rank as usize][step].blocks;
+        let blocks = &self.recorded[rank as usize][step].blocks;
         let value =
             |b: &u64| held.get(b).cloned().unwrap_or_else(|| panic!("no block {b} to send"));
         let content: BTreeMap<u64, Held> = blocks.iter().map(|b| (*b, value(b))).collect();

@@ -1,7 +1,13 @@
 //! What an algorithm of a collective operation is, and how it is asked for.
 
-use crate::workload::keys::{Asked, Key, MOST_BYTES, MOST_NS, MOST_RANKS, RANKS};
-use base::{Quiet, Stop};
+use super::size::{BlockBytes, GivenSize, MeanBytes, Size, VectorBytes};
+use crate::workload::WorkloadRequest;
+use crate::workload::parameters::{MOST_NS, MOST_RANKS, no_rank};
+use base::fields::whole;
+use base::part::Part;
+use base::{Quiet, Refusal, Stop};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
 use serde_json::Map;
 
 /// What all ranks do together, as MPI defines it.
@@ -51,7 +57,7 @@ pub type Step = u32;
 /// or of one, has its number; one from `a` for `b` of `n` ranks is `a n + b`.
 pub type Blocks<'a> = &'a mut dyn Iterator<Item = u64>;
 
-/// Who is told what a rank does, step by step.
+/// What takes the steps of a rank one by one.
 pub trait Steps {
     /// Sends blocks as the steps have made them that this one waits for, itself or through others;
     /// what others receive meanwhile stands beside.
@@ -64,7 +70,7 @@ pub trait Steps {
     fn after(&mut self, step: Step, before: Step);
 }
 
-/// An algorithm with its parameters, for so many ranks.
+/// An algorithm with its parameters, for any number of ranks that `check` allows.
 pub trait Algorithm: Send + Sync {
     /// How many blocks the message of each rank is divided into.
     fn blocks(&self, ranks: u32) -> u64 {
@@ -78,7 +84,7 @@ pub trait Algorithm: Send + Sync {
         bytes
     }
 
-    /// Why it does not work for so many ranks.
+    /// Why it does not work for this number of ranks.
     ///
     /// # Errors
     /// For how many it does.
@@ -91,78 +97,156 @@ pub trait Algorithm: Send + Sync {
     fn tell(&self, rank: u32, ranks: u32, to: &mut dyn Steps);
 }
 
-/// How an algorithm is asked for.
+/// An algorithm, or why there is none.
+pub(super) type AlgorithmResult = Result<Box<dyn Algorithm>, Stop>;
+
+/// A row of the table of algorithms.
 pub struct Entry {
-    /// The name that users type: the operation and the algorithm.
-    pub name: &'static str,
-    /// What it does, with its source.
-    pub doc: &'static str,
+    /// Its name, the operation and the algorithm; what it does; its parameters.
+    pub part: Part,
     /// The operation.
     pub operation: Operation,
-    /// Its own parameters.
-    pub keys: &'static [Key],
-    /// Checks the parameters.
-    pub(super) make: fn(&Asked<'_>) -> Result<Box<dyn Algorithm>, Stop>,
+    /// The algorithm with the parameters that it has of its own.
+    pub(super) make: fn(&WorkloadRequest<'_>) -> AlgorithmResult,
 }
 
-/// The rank that has, or gets, the data.
-pub(super) const ROOT: Key =
-    Key::whole("root", "the rank that has or gets the data", 0, (0, MOST_RANKS));
+/// No parameters.
+#[derive(JsonSchema)]
+struct NoParameters {}
 
-/// Parameters of all algorithms: what is computed meanwhile.
-pub const OVERLAP: [Key; 3] = [
-    Key::whole("overlap_ns", "computation of every rank meanwhile, ns", 0, (0, MOST_NS)),
-    Key::whole("chunks", "parts of it, between which messages get on", 1, (1, 1 << 20)),
-    Key::whole("overlap_cpu", "its processor: 0 that of the messages, 1 another", 0, (0, 1)),
-];
+/// What adding up costs.
+#[derive(Deserialize, JsonSchema)]
+pub(super) struct Adding {
+    /// Time to add a KiB of blocks, ns.
+    #[serde(default)]
+    #[schemars(range(max = 1 << 30))]
+    pub(super) add_ns_per_kib: u64,
+}
 
-/// What adding up costs, of operations that do.
-pub(super) const ADD: Key =
-    Key::whole("add_ns_per_kib", "adding a KiB of blocks, ns", 0, (0, 1 << 30));
+/// What is computed while an algorithm runs.
+#[derive(Deserialize, JsonSchema)]
+pub(super) struct Meanwhile {
+    /// Computation of every rank meanwhile, ns.
+    #[serde(default)]
+    #[schemars(range(max = MOST_NS))]
+    pub(super) overlap_ns: u64,
+    /// Parts of the computation, between which messages get on.
+    #[serde(default = "whole::<1>")]
+    #[schemars(range(min = 1, max = 1 << 20))]
+    pub(super) chunks: u64,
+    /// Processor of the computation: 0 that of the messages, 1 another.
+    #[serde(default)]
+    #[schemars(range(max = 1))]
+    pub(super) overlap_cpu: u8,
+}
 
-impl Entry {
-    /// All its parameters: `bytes` are those of the vector that is broadcast or added; for
-    /// operations with a block for every rank, those of a block.
-    pub fn all_keys(&self) -> Vec<Key> {
-        let doc = if self.operation.is_whole() { "of the vector" } else { "of a block" };
-        let range = (0, MOST_BYTES);
-        let bytes = match self.operation {
-            Operation::Alltoallv => Key::needed("bytes", "of a message in the mean", range),
-            Operation::Barrier | Operation::Neighbours => {
-                Key::whole("bytes", "of a message", 1, range)
-            }
-            _ => Key::needed("bytes", doc, range),
-        };
-        let mut all = vec![RANKS, bytes];
-        all.extend(self.keys);
-        all.extend(self.operation.adds().then_some(ADD));
-        all.extend(OVERLAP);
-        all
+/// Rank that has or gets the data.
+#[derive(Debug, Clone, Copy, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(transparent)]
+#[schemars(inline)]
+pub(super) struct Root(#[schemars(range(max = MOST_RANKS))] u32);
+
+impl Root {
+    /// Its number.
+    ///
+    /// # Errors
+    /// When there is no such rank.
+    pub(super) fn of(self, ranks: u32) -> Result<u32, Refusal> {
+        if self.0 < ranks { Ok(self.0) } else { Err(no_rank("root", self.0.into(), ranks)) }
+    }
+}
+
+/// The root alone.
+#[derive(Deserialize, JsonSchema)]
+pub(super) struct Rooted {
+    #[serde(default)]
+    pub(super) root: Root,
+}
+
+impl Rooted {
+    /// The root that is asked for.
+    ///
+    /// # Errors
+    /// When there is no such rank.
+    pub(super) fn asked(request: &WorkloadRequest<'_>) -> Result<u32, Refusal> {
+        let (Size { ranks, .. }, Self { root }) = (request.read()?, request.read()?);
+        root.of(ranks.0)
     }
 }
 
 impl Entry {
-    /// Whether it works for so many ranks.
+    /// A row whose parameters are those of all algorithms.
+    pub(super) const fn new(
+        part: Part,
+        operation: Operation,
+        make: fn(&WorkloadRequest<'_>) -> AlgorithmResult,
+    ) -> Self {
+        Self::with::<NoParameters>(part, operation, make)
+    }
+
+    /// A row with parameters of its own, the fields of `Own`.
+    pub(super) const fn with<Own: JsonSchema>(
+        part: Part,
+        operation: Operation,
+        make: fn(&WorkloadRequest<'_>) -> AlgorithmResult,
+    ) -> Self {
+        let part = match operation {
+            Operation::Barrier | Operation::Neighbours => part.takes::<Size>(),
+            Operation::Alltoallv => part.takes::<GivenSize<MeanBytes>>(),
+            _ if operation.is_whole() => part.takes::<GivenSize<VectorBytes>>(),
+            _ => part.takes::<GivenSize<BlockBytes>>(),
+        };
+        let part = part.takes::<Own>();
+        let part = if operation.adds() { part.takes::<Adding>() } else { part };
+        Self { part: part.takes::<Meanwhile>(), operation, make }
+    }
+
+    /// Whether it works for this number of ranks.
     pub fn is_for(&self, ranks: u32) -> bool {
         let given =
             Map::from_iter([("ranks".to_owned(), ranks.into()), ("bytes".to_owned(), 1.into())]);
-        let asked = Asked::new(&given, self.all_keys(), &Quiet);
-        let made = asked.map_err(Stop::from).and_then(|asked| (self.make)(&asked));
+        let request = WorkloadRequest::new(self.part, &given, &Quiet);
+        let made = request.map_err(Stop::from).and_then(|request| (self.make)(&request));
         made.is_ok_and(|algorithm| algorithm.check(ranks).is_ok())
     }
 }
 
 impl Operation {
     /// Whether its blocks are the parts of one vector.
-    pub(super) fn is_whole(self) -> bool {
+    pub(super) const fn is_whole(self) -> bool {
         use Operation::{Allreduce, Barrier, Broadcast, Exscan, Reduce, Scan};
         matches!(self, Barrier | Broadcast | Reduce | Allreduce | Scan | Exscan)
     }
 
     /// Whether blocks are added up.
-    pub fn adds(self) -> bool {
+    pub const fn adds(self) -> bool {
         use Operation::{Allreduce, Exscan, Reduce, ReduceScatter, Scan};
         matches!(self, Reduce | Allreduce | ReduceScatter | Scan | Exscan)
+    }
+
+    /// The algorithm that is taken where nobody names one.
+    pub(in crate::workload) fn usual(self) -> &'static str {
+        match self {
+            Self::Barrier => "barrier_dissemination",
+            Self::Broadcast => "broadcast_binomial",
+            Self::Reduce => "reduce_binomial",
+            Self::Allreduce => "allreduce_recursive_doubling",
+            Self::Allgather => "allgather_bruck",
+            Self::ReduceScatter => "reduce_scatter_ring",
+            Self::Alltoall => "alltoall_linear",
+            Self::Alltoallv => "alltoallv_linear",
+            Self::Scan => "scan_doubling",
+            Self::Exscan => "exscan_doubling",
+            Self::Gather => "gather_binomial",
+            Self::Scatter => "scatter_binomial",
+            Self::Neighbours => "neighbour_linear",
+        }
+    }
+
+    /// The name of one of its algorithms without the operation.
+    pub(super) fn without(self, algorithm: &'static str) -> &'static str {
+        let own = algorithm.strip_prefix(self.name());
+        own.and_then(|rest| rest.strip_prefix('_')).unwrap_or(algorithm)
     }
 
     /// What the names of its algorithms begin with.

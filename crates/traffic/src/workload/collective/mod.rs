@@ -7,12 +7,18 @@
 mod alltoallv;
 mod alone;
 mod call;
+mod choice;
 pub(super) mod exchange;
 #[cfg(test)]
 mod follow;
 mod kind;
 mod neighbour;
+// That of docs/adding-a-collective.md, under a name that adding it leaves free.
+#[cfg(test)]
+#[path = "../../../../../docs/parts/allgather_spread.rs"]
+mod page_allgather_spread;
 mod rooted;
+mod size;
 #[cfg(test)]
 mod tests;
 mod trees;
@@ -20,7 +26,8 @@ mod written;
 
 pub(super) use alone::alone;
 pub use call::Call;
-pub use kind::{Algorithm, Blocks, Entry, How, OVERLAP, Operation, Step, Steps};
+pub use choice::{AllgatherChoice, AllreduceChoice, Choice};
+pub use kind::{Algorithm, Blocks, Entry, How, Operation, Step, Steps};
 
 use base::Refusal;
 use base::words::did_you_mean;
@@ -108,8 +115,8 @@ pub const ALGORITHMS: &[Entry] = &[
 /// # Errors
 /// When there is none of that name.
 pub fn entry(name: &str) -> Result<&'static Entry, Refusal> {
-    ALGORITHMS.iter().find(|e| e.name == name).ok_or_else(|| {
-        let names: Vec<&str> = ALGORITHMS.iter().map(|e| e.name).collect();
+    ALGORITHMS.iter().find(|e| e.part.name == name).ok_or_else(|| {
+        let names: Vec<&str> = ALGORITHMS.iter().map(|e| e.part.name).collect();
         let help = did_you_mean(name, names.iter().copied()) + &names.join(", ");
         Refusal::new("algorithm", format!("there is no '{name}'"), help)
     })

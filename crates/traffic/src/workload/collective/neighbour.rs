@@ -1,43 +1,74 @@
 //! Who exchanges with whom, where most do not: on a torus, at random, or as a matrix says.
 
-use super::alltoallv::{MATRIX, SEED, matrix};
+use super::alltoallv::{Matrix, Seed};
 use super::exchange::{Edge, Exchange, Messages, coloured};
-use super::rooted::Made;
-use crate::workload::keys::{Asked, Key, Takes};
+use super::kind::AlgorithmResult;
+use super::size::Size;
+use crate::workload::WorkloadRequest;
+use crate::workload::parameters::Grid;
+use base::fields::whole;
 use base::seed::Stream;
-use base::{Refusal, Stop};
+use base::{Refusal, Stop, Watch};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
 
 /// The parameters of these exchanges.
-pub(super) const KEYS: &[Key] = &[
-    Key::word("graph", "who sends to whom", &["torus", "random", "matrix"]),
-    Key { name: "grid", doc: "sides of the torus", takes: Takes::Grid },
-    Key::whole("dimensions", "how many sides the torus has", 3, (1, 8)),
-    Key::whole("degree", "to how many each rank sends, at random", 4, (1, 4096)),
-    SEED,
-    MATRIX,
-];
+#[derive(Deserialize, JsonSchema)]
+pub(super) struct Neighbours {
+    /// Who sends to whom.
+    #[serde(default)]
+    graph: Graph,
+    /// Sides of the torus.
+    #[serde(default)]
+    grid: Grid,
+    /// How many sides the torus has.
+    #[serde(default = "whole::<3>")]
+    #[schemars(range(min = 1, max = 8))]
+    dimensions: u64,
+    /// To how many each rank sends, at random.
+    #[serde(default = "whole::<4>")]
+    #[schemars(range(min = 1, max = 4096))]
+    degree: u64,
+    #[serde(default)]
+    seed: Seed,
+    #[serde(default)]
+    matrix: Option<Matrix>,
+}
 
-/// An exchange along the graph of the keys, everything at once or in rounds by colours.
-pub(super) fn made(asked: &Asked<'_>, rounds: bool) -> Made {
-    let (ranks, bytes) = (asked.ranks()?, asked.whole("bytes")?);
-    let given = matrix(asked, ranks)?;
-    let all = match (asked.word("graph")?, given) {
-        ("matrix", Some(all)) => all,
-        ("matrix", None) => {
+/// Who sends to whom.
+#[derive(Debug, Clone, Copy, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+enum Graph {
+    /// To the next and the one before in every dimension of a torus.
+    #[default]
+    Torus,
+    /// To as many at random as each hears from.
+    Random,
+    /// As a matrix says.
+    Matrix,
+}
+
+/// An exchange along the graph that is asked for, everything at once or in rounds by colours.
+pub(super) fn made(request: &WorkloadRequest<'_>, rounds: bool) -> AlgorithmResult {
+    let (Size { ranks, bytes }, with): (Size, Neighbours) = (request.read()?, request.read()?);
+    let (ranks, watch) = (ranks.0, request.watch);
+    let given = with.matrix.as_ref().map(|matrix| matrix.messages(ranks)).transpose()?;
+    let refuse_matrix = |graph: &str| {
+        let why = format!("it is given, but graph is {graph}");
+        Err(Refusal::new("matrix", why, "graph=matrix"))
+    };
+    let all = match (with.graph, given) {
+        (Graph::Matrix, Some(all)) => all,
+        (Graph::Matrix, None) => {
             let help = "the matrix, or graph=torus, graph=random";
             return Err(Refusal::new("matrix", "it is not given", help).into());
         }
-        (graph, Some(_)) => {
-            let why = format!("it is given, but graph is {graph}");
-            return Err(Refusal::new("matrix", why, "graph=matrix").into());
-        }
-        ("torus", None) => {
-            let sides = asked.whole("dimensions")? as usize;
-            torus(&asked.grid(sides, ranks)?, bytes)
-        }
-        _ => random(asked, ranks, bytes)?,
+        (Graph::Torus, Some(_)) => refuse_matrix("torus")?,
+        (Graph::Random, Some(_)) => refuse_matrix("random")?,
+        (Graph::Torus, None) => torus(&with.grid.sides(with.dimensions as usize, ranks)?, bytes),
+        (Graph::Random, None) => random(&with, ranks, bytes, watch)?,
     };
-    let colours = if rounds { coloured(ranks, &all, asked.watch)? } else { Vec::new() };
+    let colours = if rounds { coloured(ranks, &all, watch)? } else { Vec::new() };
     let messages = Messages::new(ranks, &all, |i| colours.get(i).copied().unwrap_or(0));
     Ok(Box::new(Exchange { messages: Some(messages), rounds }))
 }
@@ -69,8 +100,8 @@ const MIXED: u64 = 10;
 
 /// Every rank sends to `degree` others and hears from as many: from a circulant graph by exchanges
 /// of the ends of two messages.
-fn random(asked: &Asked<'_>, ranks: u32, bytes: u64) -> Result<Vec<Edge>, Stop> {
-    let degree = asked.whole("degree")?;
+fn random(with: &Neighbours, ranks: u32, bytes: u64, watch: &dyn Watch) -> Result<Vec<Edge>, Stop> {
+    let degree = with.degree;
     if degree >= u64::from(ranks) {
         let help = if ranks > 1 { format!("1 to {}", ranks - 1) } else { "more ranks".to_owned() };
         return Err(Refusal::new("degree", format!("{degree} of {ranks} ranks"), help).into());
@@ -79,10 +110,10 @@ fn random(asked: &Asked<'_>, ranks: u32, bytes: u64) -> Result<Vec<Edge>, Stop> 
     let row = |rank: u32| (1..=degree as u32).map(move |i| (rank + i) % ranks);
     let mut to: Vec<u32> = (0..ranks).flat_map(row).collect();
     let edges = to.len() as u64;
-    let mut stream = Stream::new(asked.whole("seed")?, "neighbour", 0);
+    let mut stream = Stream::new(with.seed.0, "neighbour", 0);
     for i in 0..MIXED * edges {
         if i % (1 << 16) == 0 {
-            asked.watch.tick("drawing", i, MIXED * edges)?;
+            watch.tick("drawing", i, MIXED * edges)?;
         }
         let [one, other] = [0; 2].map(|_: u8| stream.below(edges) as usize);
         let fits = |from: usize, end: u32| {

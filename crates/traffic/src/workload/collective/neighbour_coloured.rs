@@ -4,13 +4,12 @@
 //! Source: Hoefler, Traeff: Sparse collective operations for MPI, HIPS workshop at IPDPS 2009.
 
 use super::kind::{Entry, Operation};
-use super::neighbour::{KEYS, made};
+use super::neighbour::{Neighbours, made};
+use base::part::Part;
 
 /// How it is asked for.
-pub(super) const ENTRY: Entry = Entry {
-    name: "neighbour_coloured",
-    doc: "with neighbours, in rounds by edge colouring",
-    operation: Operation::Neighbours,
-    keys: KEYS,
-    make: |asked| made(asked, true),
-};
+pub(super) const ENTRY: Entry = Entry::with::<Neighbours>(
+    Part::new("neighbour_coloured", "with neighbours, in rounds by edge colouring"),
+    Operation::Neighbours,
+    |request| made(request, true),
+);

@@ -3,15 +3,14 @@
 //! Source: Pjesivac-Grbovic et al.: Performance analysis of MPI collective operations, Cluster
 //! Computing 10 (2007), section 4.
 
-use super::kind::{Entry, Operation, ROOT};
-use super::rooted::{Rooted, What};
+use super::kind::{Entry, Operation, Rooted};
+use super::rooted::{AlongTree, What};
 use super::trees::Tree;
+use base::part::Part;
 
 /// How it is asked for.
-pub(super) const ENTRY: Entry = Entry {
-    name: "reduce_linear",
-    doc: "from every rank to the root",
-    operation: Operation::Reduce,
-    keys: &[ROOT],
-    make: |asked| Rooted::made(What::Reduce, Tree::Star, asked),
-};
+pub(super) const ENTRY: Entry = Entry::with::<Rooted>(
+    Part::new("reduce_linear", "from every rank to the root"),
+    Operation::Reduce,
+    |request| AlongTree::made(What::Reduce, Tree::Star, request),
+);

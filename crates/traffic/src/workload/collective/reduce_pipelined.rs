@@ -3,15 +3,14 @@
 //! Source: Pjesivac-Grbovic et al.: Performance analysis of MPI collective operations, Cluster
 //! Computing 10 (2007), section 4.
 
-use super::kind::{Entry, Operation, ROOT};
-use super::rooted::{Rooted, SEGMENTS, What};
+use super::kind::{Entry, Operation};
+use super::rooted::{AlongTree, Segmented, What};
 use super::trees::Tree;
+use base::part::Part;
 
 /// How it is asked for.
-pub(super) const ENTRY: Entry = Entry {
-    name: "reduce_pipelined",
-    doc: "from rank to rank, in segments",
-    operation: Operation::Reduce,
-    keys: &[ROOT, SEGMENTS],
-    make: |asked| Rooted::in_segments(What::Reduce, Tree::Chain, asked),
-};
+pub(super) const ENTRY: Entry = Entry::with::<Segmented>(
+    Part::new("reduce_pipelined", "from rank to rank, in segments"),
+    Operation::Reduce,
+    |request| AlongTree::in_segments(What::Reduce, Tree::Chain, request),
+);

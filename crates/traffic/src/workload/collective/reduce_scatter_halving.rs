@@ -5,15 +5,17 @@
 
 use super::kind::{Algorithm, Entry, How, Operation, Steps};
 use super::trees::Chain;
+use base::part::Part;
 
 /// How it is asked for.
-pub(super) const ENTRY: Entry = Entry {
-    name: "reduce_scatter_halving",
-    doc: "half of the blocks to a partner in every round; powers of two",
-    operation: Operation::ReduceScatter,
-    keys: &[],
-    make: |_| Ok(Box::new(Halving)),
-};
+pub(super) const ENTRY: Entry = Entry::new(
+    Part::new(
+        "reduce_scatter_halving",
+        "half of the blocks to a partner in every round; powers of two",
+    ),
+    Operation::ReduceScatter,
+    |_| Ok(Box::new(Halving)),
+);
 
 struct Halving;
 

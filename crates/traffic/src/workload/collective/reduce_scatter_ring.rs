@@ -5,15 +5,14 @@
 
 use super::kind::{Algorithm, Entry, How, Operation, Steps};
 use super::trees::Chain;
+use base::part::Part;
 
 /// How it is asked for.
-pub(super) const ENTRY: Entry = Entry {
-    name: "reduce_scatter_ring",
-    doc: "a block in every round, to the next rank",
-    operation: Operation::ReduceScatter,
-    keys: &[],
-    make: |_| Ok(Box::new(Ring)),
-};
+pub(super) const ENTRY: Entry = Entry::new(
+    Part::new("reduce_scatter_ring", "a block in every round, to the next rank"),
+    Operation::ReduceScatter,
+    |_| Ok(Box::new(Ring)),
+);
 
 struct Ring;
 

@@ -1,14 +1,24 @@
 //! What goes along a tree with a root: blocks of one vector down or up it, segment by segment, or a
 //! block for every rank.
 
-use super::kind::{Algorithm, How, Steps};
+use super::kind::{Algorithm, AlgorithmResult, How, Root, Rooted, Steps};
 use super::trees::{Chain, Tree, down, seen_from, up};
-use crate::workload::keys::{Asked, Key};
-use base::Stop;
+use crate::workload::WorkloadRequest;
+use base::fields::whole;
+use schemars::JsonSchema;
+use serde::Deserialize;
 
-/// Parts of a vector.
-pub(super) const SEGMENTS: Key =
-    Key::whole("segments", "parts that are passed on by themselves", 8, (1, 1 << 20));
+/// The parameters of what goes along a tree in segments.
+#[derive(Deserialize, JsonSchema)]
+pub(super) struct Segmented {
+    #[serde(default)]
+    #[expect(dead_code, reason = "Rooted reads it")]
+    root: Root,
+    /// Parts of the vector that are passed on by themselves.
+    #[serde(default = "whole::<8>")]
+    #[schemars(range(min = 1, max = 1 << 20))]
+    segments: u64,
+}
 
 /// What is done along the tree.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -20,30 +30,31 @@ pub(super) enum What {
 }
 
 /// An operation along a tree.
-pub(super) struct Rooted {
+pub(super) struct AlongTree {
     what: What,
     tree: Tree,
     root: u32,
     segments: u64,
 }
 
-impl Rooted {
-    /// With the key `root`.
-    pub(super) fn made(what: What, tree: Tree, asked: &Asked<'_>) -> Made {
-        Ok(Box::new(Self { what, tree, root: asked.rank("root")?, segments: 1 }))
+impl AlongTree {
+    /// With the parameters of [`Rooted`].
+    pub(super) fn made(what: What, tree: Tree, request: &WorkloadRequest<'_>) -> AlgorithmResult {
+        Ok(Box::new(Self { what, tree, root: Rooted::asked(request)?, segments: 1 }))
     }
 
-    /// With the keys `root` and `segments`.
-    pub(super) fn in_segments(what: What, tree: Tree, asked: &Asked<'_>) -> Made {
-        let (root, segments) = (asked.rank("root")?, asked.whole("segments")?);
+    /// With the parameters of [`Segmented`].
+    pub(super) fn in_segments(
+        what: What,
+        tree: Tree,
+        request: &WorkloadRequest<'_>,
+    ) -> AlgorithmResult {
+        let (root, Segmented { segments, .. }) = (Rooted::asked(request)?, request.read()?);
         Ok(Box::new(Self { what, tree, root, segments }))
     }
 }
 
-/// An algorithm, or why there is none.
-pub(super) type Made = Result<Box<dyn Algorithm>, Stop>;
-
-impl Algorithm for Rooted {
+impl Algorithm for AlongTree {
     fn blocks(&self, _: u32) -> u64 {
         self.segments
     }

@@ -5,15 +5,13 @@
 
 use super::kind::{Algorithm, Entry, How, Operation, Steps};
 use super::trees::Chain;
+use base::part::Part;
 
 /// How it is asked for.
-pub(super) const ENTRY: Entry = Entry {
-    name: "scan_doubling",
-    doc: "sums to ever further ranks",
-    operation: Operation::Scan,
-    keys: &[],
-    make: |_| Ok(Box::new(Doubling)),
-};
+pub(super) const ENTRY: Entry =
+    Entry::new(Part::new("scan_doubling", "sums to ever further ranks"), Operation::Scan, |_| {
+        Ok(Box::new(Doubling))
+    });
 
 struct Doubling;
 

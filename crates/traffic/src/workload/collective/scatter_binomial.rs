@@ -3,15 +3,14 @@
 //! Source: Thakur, Rabenseifner, Gropp: Optimization of collective communication in MPICH,
 //! IJHPCA 19 (2005), section 4.2.
 
-use super::kind::{Entry, Operation, ROOT};
-use super::rooted::{Rooted, What};
+use super::kind::{Entry, Operation, Rooted};
+use super::rooted::{AlongTree, What};
 use super::trees::Tree;
+use base::part::Part;
 
 /// How it is asked for.
-pub(super) const ENTRY: Entry = Entry {
-    name: "scatter_binomial",
-    doc: "down a binomial tree",
-    operation: Operation::Scatter,
-    keys: &[ROOT],
-    make: |asked| Rooted::made(What::Scatter, Tree::Binomial, asked),
-};
+pub(super) const ENTRY: Entry = Entry::with::<Rooted>(
+    Part::new("scatter_binomial", "down a binomial tree"),
+    Operation::Scatter,
+    |request| AlongTree::made(What::Scatter, Tree::Binomial, request),
+);

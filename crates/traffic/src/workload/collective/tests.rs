@@ -2,8 +2,7 @@
 
 use super::follow::follow;
 use super::*;
-use crate::workload::keys::{Asked, Takes};
-use crate::workload::{Kind, Schedule, make};
+use crate::workload::{Kind, Schedule, WorkloadRequest, make};
 use base::{Quiet, Stop};
 use proptest::prelude::*;
 use serde_json::{Map, Value, json};
@@ -21,32 +20,32 @@ fn matrix(ranks: u32) -> Value {
     json!((0..ranks).map(|i| (0..ranks).map(|j| entry(i, j)).collect()).collect::<Vec<Vec<u32>>>())
 }
 
+/// The parameters of all algorithms.
+const SHARED: [&str; 6] =
+    ["ranks", "bytes", "add_ns_per_kib", "overlap_ns", "chunks", "overlap_cpu"];
+
 /// Parameters to try: the defaults, and others.
 fn tried(entry: &Entry, ranks: u32) -> Vec<Value> {
     let mut all = vec![json!({})];
-    for key in entry.keys {
-        match key.takes {
-            Takes::Whole { range: (least, most), .. } => {
-                let ends = (1, u64::from(ranks) - 1);
-                let (low, high) =
-                    if key.name == "root" { ends } else { (least.max(1), 5.min(most)) };
-                all.push(json!({ key.name: high }));
-                all.push(json!({ key.name: u64::midpoint(low, high) }));
+    let schema = entry.part.schema();
+    for (name, field) in schema["properties"].as_object().expect("a table") {
+        match name.as_str() {
+            shared if SHARED.contains(&shared) => {}
+            "root" => all.extend([ranks - 1, ranks / 2].map(|rank| json!({ "root": rank }))),
+            "graph" => all.extend([json!({ "graph": "torus" }), json!({ "graph": "random" })]),
+            "grid" => all.push(json!({ "grid": format!("{ranks}x1"), "dimensions": 2 })),
+            "matrix" if entry.part.has("graph") => {
+                all.push(json!({ "matrix": matrix(ranks), "graph": "matrix" }));
             }
-            Takes::Word { words, .. } => {
-                all.extend(
-                    words.iter().filter(|w| **w != "matrix").map(|w| json!({ key.name: w })),
-                );
+            "matrix" => all.push(json!({ "matrix": matrix(ranks) })),
+            number => {
+                assert_eq!(field["type"], "integer", "{number} is tried with other values");
+                let most = field["maximum"].as_u64().unwrap_or(u64::MAX).min(5);
+                all.extend([most, u64::midpoint(1, most)].map(|n| json!({ number: n })));
             }
-            Takes::Rows if entry.keys.iter().any(|key| key.name == "graph") => {
-                all.push(json!({ key.name: matrix(ranks), "graph": "matrix" }));
-            }
-            Takes::Rows => all.push(json!({ key.name: matrix(ranks) })),
-            Takes::Ranks | Takes::Decimal { .. } => {}
-            Takes::Grid => all.push(json!({ "grid": format!("{ranks}x1"), "dimensions": 2 })),
         }
     }
-    if entry.keys.iter().any(|key| key.name == "degree") {
+    if entry.part.has("degree") {
         let more = (1..=5).map(|d| json!({ "graph": "random", "degree": d, "seed": d }));
         all.extend(more.filter(|own| own["degree"].as_u64() < Some(ranks.into())));
         all.retain(|own| own["graph"] != "random" || ranks > 4 || own["degree"].is_u64());
@@ -56,13 +55,14 @@ fn tried(entry: &Entry, ranks: u32) -> Vec<Value> {
 
 fn called(entry: &Entry, ranks: u32, own: &Value) -> Result<Call, Stop> {
     let given = asked(ranks, own);
-    Call::asked(entry, &Asked::new(&given, entry.all_keys(), &Quiet)?)
+    Call::asked(entry, &WorkloadRequest::new(entry.part, &given, &Quiet)?)
 }
 
 #[test]
 fn every_rank_ends_with_what_mpi_defines() {
     let mut followed = 0;
-    for entry in ALGORITHMS {
+    // that of docs/adding-a-collective.md too
+    for entry in ALGORITHMS.iter().chain([&page_allgather_spread::ENTRY]) {
         for ranks in (1..=17).chain([24, 31, 32, 33]) {
             for own in tried(entry, ranks) {
                 let call = match called(entry, ranks, &own) {
@@ -72,13 +72,13 @@ fn every_rank_ends_with_what_mpi_defines() {
                         assert!(
                             powers && !ranks.is_power_of_two(),
                             "{} {own} {refused}",
-                            entry.name
+                            entry.part.name
                         );
                         continue;
                     }
                 };
                 let root = own["root"].as_u64().unwrap_or(0) as u32;
-                follow(entry.name, &call, entry.operation, root);
+                follow(entry.part.name, &call, entry.operation, root);
                 followed += 1;
             }
         }
@@ -154,9 +154,9 @@ fn messages_and_bytes_are_those_of_the_papers() {
         assert_eq!(all, 2 * (n - 1) * s);
         assert!(largest <= 2 * s, "{p} {largest}");
     }
-    for (ways, ranks, rounds) in [(1, 9, 4), (2, 9, 2), (2, 10, 3), (3, 16, 2), (7, 64, 2)] {
-        let (most, ..) = sent(&made("barrier_dissemination", ranks, &json!({ "ways": ways })));
-        assert!(most <= ways * rounds && most > ways * (rounds - 1), "{ways} {ranks} {most}");
+    for (count, ranks, rounds) in [(1, 9, 4), (2, 9, 2), (2, 10, 3), (3, 16, 2), (7, 64, 2)] {
+        let (most, ..) = sent(&made("barrier_dissemination", ranks, &json!({ "ways": count })));
+        assert!(most <= count * rounds && most > count * (rounds - 1), "{count} {ranks} {most}");
     }
 }
 
@@ -259,12 +259,24 @@ fn adding_and_computation_meanwhile_take_their_time() {
 #[test]
 fn what_cannot_be_is_refused() {
     let over = json!([[0, 1], [2_u64.pow(41), 0]]);
-    for (name, given, told) in [
+    for (name, given, expected) in [
         ("allreduce_rings", json!({}), "did you mean allreduce_ring?"),
-        ("allreduce_ring", json!({ "ranks": 4 }), "bytes: it is not given"),
-        ("allreduce_ring", json!({ "ranks": 0, "bytes": 1 }), "ranks: 0; a whole number, 1 to"),
-        ("allreduce_ring", json!({ "ranks": 1_000_000_000, "bytes": 1 }), "1 to 16777216"),
-        ("allreduce_ring", json!({ "ranks": 4, "bytes": 1, "root": 1 }), "no such parameter"),
+        (
+            "allreduce_ring",
+            json!({ "ranks": 4 }),
+            "bytes: it is not given; a whole number from 0 to 1099511627776 (allreduce_ring takes",
+        ),
+        (
+            "allreduce_ring",
+            json!({ "ranks": 0, "bytes": 1 }),
+            "ranks: 0 is out of range; a whole number from 1 to 16777216",
+        ),
+        ("allreduce_ring", json!({ "ranks": 1_000_000_000, "bytes": 1 }), "from 1 to 16777216"),
+        (
+            "allreduce_ring",
+            json!({ "ranks": 4, "bytes": 1, "root": 1 }),
+            "root: there is no such parameter",
+        ),
         ("broadcast_binary", json!({ "ranks": 4, "bytes": 1, "root": 4 }), "4 is no rank; 0 to 3"),
         (
             "reduce_scatter_halving",
@@ -307,6 +319,6 @@ fn what_cannot_be_is_refused() {
     ] {
         let given = given.as_object().expect("a table");
         let refused = make(name, given, &Quiet).expect_err(name).to_string();
-        assert!(refused.contains(told), "{name}: {refused}");
+        assert!(refused.contains(expected), "{name}: {refused}");
     }
 }

@@ -36,14 +36,14 @@ impl Script<'_> {
     }
 }
 
-/// Writes what is told as operations.
+/// Writes the steps of a rank as operations.
 struct Writer<'w, 's> {
     into: &'w mut Script<'s>,
     call: &'w Call,
     named: &'w dyn Fn(u32) -> u32,
     tag: u32,
     first: u32,
-    /// Of each operation whether it waits for another, and whether another waits for it.
+    /// For each operation: whether it waits for another, and whether another waits for it.
     marks: Vec<(bool, bool)>,
 }
 

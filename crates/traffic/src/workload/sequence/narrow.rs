@@ -6,8 +6,8 @@ use crate::workload::Kind;
 impl Sequence<'_> {
     /// Whether the program of a rank does things one after another that the schedule has at the
     /// same time: it uses another processor or interface than the first, or something comes after a
-    /// calculation or a wait without depending on it. It may say so of one that depends on all
-    /// parts of a wait in different ways. O(its operations and dependencies).
+    /// calculation or a wait without depending on it. It may say so of an operation that depends on
+    /// each part of a wait through other operations. O(its operations and dependencies).
     pub fn is_narrower(&self, rank: u32) -> bool {
         let range = self.schedule.of_rank(rank);
         let first = range.start;

@@ -6,7 +6,7 @@ use base::{Refusal, Stop, Watch};
 use std::cmp::Reverse;
 use std::collections::{BTreeSet, BinaryHeap, HashMap};
 
-/// What a message takes, ns: so much, and a nanosecond for so many bytes.
+/// Time of a message: this latency, ns, and a nanosecond for each of these numbers of bytes.
 const MESSAGE_NS: u64 = 1000;
 const BYTES_A_NS: u64 = 10;
 
@@ -240,7 +240,7 @@ impl Run<'_> {
         let help =
             "a schedule that comes to its end: `flyloom workload check` says what is missing";
         if let Some(op) = self.ended.iter().position(|ended| !ended) {
-            let why = format!("{} never ends", self.of.told(op as u32));
+            let why = format!("{} never ends", self.of.described(op as u32));
             return Err(Refusal::new("schedule", why, help));
         }
         match self.matching.waiting() {

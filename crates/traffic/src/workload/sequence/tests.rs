@@ -226,7 +226,7 @@ fn what_never_ends_is_named() {
     assert!(why.contains("rank 1, operation 2: recv 8b from 0 tag 9 never ends"), "{why}");
 }
 
-/// Independent chains are told in the order in which their messages come.
+/// Independent chains are written in the order in which their messages come.
 #[test]
 fn a_rank_does_not_wait_for_a_late_message_first() {
     let mut all = Builder::new(2);

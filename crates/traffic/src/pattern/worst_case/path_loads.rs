@@ -44,7 +44,7 @@ impl Bounds {
         *most = most.max(load);
     }
 
-    /// The receiver was looked at; it has room for so many.
+    /// Ends the look at a receiver, which has room for `room` sources.
     fn next(&mut self, room: usize) {
         for c in self.touched.drain(..) {
             self.into[c] += self.most_into[c] * room as f64;
@@ -56,19 +56,19 @@ impl Bounds {
 /// What is done with a source, a receiver, and the loads of channels between them.
 type Each<'a> = dyn FnMut(usize, usize, &[(usize, f64)]) + 'a;
 
-/// How endpoints reach one another.
-pub(super) struct Ways<'a> {
+/// What the paths between endpoints put on channels.
+pub(super) struct PathLoads<'a> {
     t: &'a Topology,
     tables: Option<&'a Routing>,
     /// The working rails of those who are plugged into the same switches, and who they are.
     pub(super) sources: Vec<Place>,
-    /// The same of receivers: with tables, each endpoint is one.
+    /// Receivers, likewise; with tables each endpoint is one.
     pub(super) receivers: Vec<Place>,
     /// Time each channel takes for an endpoint's worth of traffic.
     relative: Vec<f64>,
 }
 
-impl<'a> Ways<'a> {
+impl<'a> PathLoads<'a> {
     pub(super) fn new(t: &'a Topology, tables: Option<&'a Routing>) -> Result<Self, Refusal> {
         let mut rails: BTreeMap<EndpointId, Vec<TerminalId>> = BTreeMap::new();
         for (i, terminal) in t.terminals().iter().enumerate() {
@@ -171,8 +171,9 @@ impl<'a> Ways<'a> {
         Ok(())
     }
 
-    /// For each channel no less than what a permutation can put on it: the smaller one of what all
-    /// sources can if receivers had room, and the other way round.
+    /// For each channel an upper bound of what a permutation can put on it: the smaller one of what
+    /// all sources could if receivers had room for all, and what all receivers could take if
+    /// sources could send to all.
     pub(super) fn bounds(&self, watch: &dyn Watch) -> Result<Vec<f64>, Stop> {
         let channels = self.relative.len();
         let mut all = Bounds {

@@ -1,0 +1,90 @@
+//! Allgather by messages to all others, a number of them at once.
+//!
+//! Every rank sends its block to the next ranks and receives those of the ranks before; when these
+//! have come it goes on to the ranks behind them.
+//!
+//! Source: Open MPI, `coll_base_alltoall.c`, the algorithm `linear_sync`, which has such a number.
+
+use super::kind::{Algorithm, Entry, How, Operation, Step, Steps};
+use base::fields::whole;
+use base::part::Part;
+use schemars::JsonSchema;
+use serde::Deserialize;
+
+/// How it is asked for.
+pub(super) const ENTRY: Entry = Entry::with::<Spread>(
+    Part::new("allgather_spread", "the own block to all others, a number of them at once"),
+    Operation::Allgather,
+    |request| Ok(Box::new(request.read::<Spread>()?)),
+);
+
+#[derive(Deserialize, JsonSchema)]
+struct Spread {
+    /// Messages that a rank sends at once.
+    #[serde(default = "whole::<4>")]
+    #[schemars(range(min = 1, max = 1024))]
+    at_once: u64,
+}
+
+impl Algorithm for Spread {
+    fn tell(&self, rank: u32, ranks: u32, to: &mut dyn Steps) {
+        let distances: Vec<u32> = (1..ranks).collect();
+        let mut before: Vec<Step> = Vec::new();
+        for round in distances.chunks(self.at_once as usize) {
+            let mut now = Vec::new();
+            for distance in round {
+                let next = (rank + distance) % ranks;
+                let last = (rank + ranks - distance) % ranks;
+                now.push(to.send(next, 0, &mut std::iter::once(rank.into())));
+                now.push(to.recv(last, 0, &mut std::iter::once(last.into()), How::Store));
+            }
+            for &step in &now {
+                for &earlier in &before {
+                    to.after(step, earlier);
+                }
+            }
+            before = now;
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Counts messages that a rank sends, and steps that wait for none.
+    #[derive(Default)]
+    struct Count {
+        steps: u32,
+        sent: u32,
+        waiting: std::collections::BTreeSet<Step>,
+    }
+
+    impl Steps for Count {
+        fn send(&mut self, _: u32, _: u32, _: super::super::Blocks<'_>) -> Step {
+            self.sent += 1;
+            self.steps += 1;
+            self.steps - 1
+        }
+
+        fn recv(&mut self, _: u32, _: u32, _: super::super::Blocks<'_>, _: How) -> Step {
+            self.steps += 1;
+            self.steps - 1
+        }
+
+        fn after(&mut self, step: Step, _: Step) {
+            self.waiting.insert(step);
+        }
+    }
+
+    #[test]
+    fn a_rank_sends_to_all_others_and_to_some_at_once() {
+        for (ranks, at_once) in [(1, 4), (2, 4), (9, 4), (9, 3), (9, 100)] {
+            let mut count = Count::default();
+            Spread { at_once }.tell(ranks / 2, ranks, &mut count);
+            let free = count.steps as usize - count.waiting.len();
+            assert_eq!(count.sent, ranks - 1);
+            assert_eq!(free as u64, 2 * at_once.min(u64::from(ranks) - 1));
+        }
+    }
+}
