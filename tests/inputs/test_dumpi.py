@@ -198,7 +198,7 @@ def test_calls_as_codes_replays_them(tmp_path):
     assert receives
     assert not any(f"requires {label}" in line.replace("irequires", "")
                    for line in made.text().splitlines() for label in receives)
-    with pytest.raises(RefusalError, match="rules.*mpi, codes"):
+    with pytest.raises(RefusalError, match="rules.*mpi or codes"):
         fl.traced_workload(folder, rules="smpi")
 
 

@@ -186,7 +186,7 @@ def test_what_are_no_routes_is_refused_in_one_line(loaded, what, message):
     ("far", "wrong: switch 0, terminal 1: switch 3 is no neighbour of switch 0; its neighbours are"
             " 1, 5; -1 for no route"),
     ("jump", "wrong: path 0 > 2: switch 2 is no neighbour of switch 0"),
-    ("part", "wrong: path 1 > 0 > 5 > 4 > 3 > 2: at switch 1 another path to terminal 2 goes"),
+    ("part", "wrong: path 1 > 0 > 5 > 4 > 3 > 2: at switch 1 another path to terminal 2 takes"),
     ("end", "wrong: path 0 > 1: it does not end at terminal 3; that is on switch 3"),
 ])
 def test_routes_that_the_cabling_does_not_have_are_refused(loaded, what, message):
