@@ -1,7 +1,7 @@
 //! The destination's number chooses among shortest next hops.
 //!
 //! Source: Zahavi, "Fat-tree routing and node ordering providing contention free traffic for MPI
-//! global collectives", Journal of Parallel and Distributed Computing 72(11), 2012: on the way up
+//! global collectives", Journal of Parallel and Distributed Computing 72(11), 2012: upwards,
 //! the port is the destination modulo the number of ports up. This is it for trees of two levels,
 //! and a choice as plain on any other network.
 

@@ -61,7 +61,7 @@ impl Paths for Route {
         }
     }
 
-    fn way(
+    fn next_hop(
         &self,
         plant: &Plant,
         at: u32,

@@ -1,4 +1,4 @@
-//! How many switches a switch has within so many hops.
+//! How many switches a switch has within the given hops.
 //!
 //! Source: the tree that Hoffman & Singleton count, "On Moore graphs with diameters 2 and 3", IBM
 //! Journal of Research and Development 4(5), 1960.
@@ -10,7 +10,7 @@ use fabric::size::{Measures, Size};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// How many other switches a switch has within so many hops.
+/// How many other switches a switch has within the given hops.
 ///
 /// Over all working switches, with endpoints or without.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
@@ -45,7 +45,7 @@ impl Stage for Params {
             "/mean",
             Kind::Real,
             "switches",
-            "mean number of switches within so many hops",
+            "mean number of switches within the given hops",
             Better::Higher,
         ),
         Metric::new(
@@ -53,7 +53,7 @@ impl Stage for Params {
             "/least",
             Kind::Whole,
             "switches",
-            "fewest within so many hops of any switch",
+            "fewest within the given hops of any switch",
             Better::Higher,
         ),
     ];

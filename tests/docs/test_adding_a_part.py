@@ -188,7 +188,7 @@ def test_the_parts_are_in_the_three_faces(built: Path, tmp_path: Path) -> None:
     rows = pq.read_table(folder / "rows.parquet").to_pylist()
     assert [(row["reach_mean"], row["reach_least"]) for row in rows] == [(7, 7), (49, 49)]
     report = (folder / "report.html").read_text(encoding="utf-8")
-    assert "mean number of switches within so many hops" in report
+    assert "mean number of switches within the given hops" in report
 
 
 def shown(page: str, language: str, having: str) -> str:

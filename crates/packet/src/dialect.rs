@@ -86,7 +86,7 @@ pub(super) fn build(
     };
     Ok(DialectNetwork {
         timing: timing(spec, of_rails),
-        injection: spec.injection.unwrap_or(spec.dialect.entry().births),
+        injection: spec.injection.unwrap_or(spec.dialect.entry().injection),
         rates: Rates::of(&plant, of_cables),
         plant,
         route,

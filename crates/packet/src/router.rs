@@ -18,7 +18,7 @@ impl Model {
         sender: Sender,
         to: &mut impl Runs,
     ) {
-        let (port, lane) = self.route.way(&self.plant, &mut packet, sender, node, to);
+        let (port, lane) = self.route.next_hop(&self.plant, &mut packet, sender, node, to);
         packet.hops += 1;
         let at = self.lane_at(port, lane);
         let bytes = packet.bytes;

@@ -37,7 +37,7 @@ pub(crate) const ENTRY: Entry = Entry {
     networks: &["dragonfly:h=2", "dragonfly:h=3", "dragonfly:p=2,a=4,h=4,g=5"],
     selections: Some(&[Selection::Minimal, Selection::Par]),
     order: Some((FIRST, STEPS)),
-    births: Injection::Synchronised,
+    injection: Injection::Synchronised,
     rates_gib_per_s: [RATE, 2.0 * RATE, RATE / 2.0],
     weighs_detours: true,
     draws_steps: true,
@@ -74,7 +74,7 @@ impl Paths for Route {
         Ok(route)
     }
 
-    fn way(
+    fn next_hop(
         &self,
         plant: &Plant,
         at: u32,

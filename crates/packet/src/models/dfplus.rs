@@ -33,7 +33,7 @@ pub(crate) const ENTRY: Entry = Entry {
     networks: &["megafly:leaves=3,spines=3,p=3,h=3,g=4"],
     selections: Some(&[Selection::Minimal, Selection::Par]),
     order: Some((FIRST, STEPS)),
-    births: Injection::Synchronised,
+    injection: Injection::Synchronised,
     virtual_channels: 2,
     weighs_detours: true,
     draws_steps: true,
@@ -67,7 +67,7 @@ impl Paths for Route {
         Ok(route)
     }
 
-    fn way(
+    fn next_hop(
         &self,
         plant: &Plant,
         at: u32,

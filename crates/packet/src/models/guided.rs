@@ -74,7 +74,7 @@ impl Guided {
         lanes.trailing_zeros() as u8
     }
 
-    pub(crate) fn way(
+    pub(crate) fn next_hop(
         &self,
         plant: &Plant,
         packet: &mut Packet,

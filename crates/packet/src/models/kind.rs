@@ -35,7 +35,7 @@ pub(crate) struct Entry {
     /// none where paths are proved free of deadlock in another manner.
     pub(crate) order: Option<(&'static [Kind], Steps)>,
     /// The injection process of messages.
-    pub(crate) births: Injection,
+    pub(crate) injection: Injection,
     /// Virtual channels of a port.
     pub(crate) virtual_channels: u8,
     /// Rates of links inside groups, between groups, and of endpoints, GiB/s.
@@ -64,7 +64,7 @@ impl Entry {
             networks: &[],
             selections: None,
             order: None,
-            births: Injection::Exponential,
+            injection: Injection::Exponential,
             virtual_channels: 4,
             rates_gib_per_s: [RATE; 3],
             weighs_detours: false,
@@ -113,7 +113,7 @@ pub(crate) trait Paths: Sized {
 
     /// The port and virtual channel by which a packet leaves router `at`; decisions about its path
     /// are kept in the packet.
-    fn way(
+    fn next_hop(
         &self,
         plant: &Plant,
         at: u32,

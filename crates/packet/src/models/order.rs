@@ -162,7 +162,7 @@ mod tests {
                 for lane in &mut node.lanes {
                     lane.chunks = dice.below(4) * dice.below(5);
                 }
-                let hop = route.way(plant, &mut packet, sender, &mut node, &mut Alone(at));
+                let hop = route.next_hop(plant, &mut packet, sender, &mut node, &mut Alone(at));
                 assert!(u32::from(hop.1) < plant.lanes, "{inline} {given}: {hop:?}");
                 assert!(route.follows(plant, sender, at, hop), "{inline} {given}: {sender:?}");
                 packet.hops += 1;

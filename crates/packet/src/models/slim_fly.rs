@@ -78,7 +78,7 @@ impl Paths for Route {
     }
 
     #[inline]
-    fn way(
+    fn next_hop(
         &self,
         plant: &Plant,
         at: u32,

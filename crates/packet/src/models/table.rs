@@ -86,7 +86,7 @@ macro_rules! models {
             /// The port and virtual channel of a packet at a router; what it has decided is kept in
             /// it.
             #[inline]
-            pub(crate) fn way(
+            pub(crate) fn next_hop(
                 &self,
                 plant: &$crate::plant::Plant,
                 packet: &mut $crate::event::Packet,
@@ -96,8 +96,10 @@ macro_rules! models {
             ) -> (u16, u8) {
                 let at = to.me();
                 match self {
-                    Self::Guided(route) => route.way(plant, packet, sender, node, to),
-                    $(Self::$name(route) => kind::Paths::way(route, plant, at, packet, node, to),)*
+                    Self::Guided(route) => route.next_hop(plant, packet, sender, node, to),
+                    $(Self::$name(route) => {
+                        kind::Paths::next_hop(route, plant, at, packet, node, to)
+                    })*
                 }
             }
 
