@@ -73,7 +73,7 @@ def test_two_files_are_enough(beside, tmp_path, monkeypatch):
     with pytest.raises(fl.RefusalError, match=r"records\[1\].*hop_histogram\[1\]: -1 found"):
         store.rebuild(folder)
     assert {"kind": "section", "name": "hops", "doc": "How many routes of each routing cross how "
-            "many links."} in parts.sections()
+            "many links."} in parts.rows_of(parts.SECTIONS[0])
     reference = runpy.run_path(str(ROOT / "scripts" / "json-reference"))["results_page"]()
     assert "| `records[].verify.complete.hop_histogram` | routes by the links" in reference
 
