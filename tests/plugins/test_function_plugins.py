@@ -7,6 +7,7 @@ import json
 import flyloom as fl
 import pytest
 from cli_helpers import flyloom
+from plugin_helpers import said
 
 FILE = '''
 import flyloom as fl
@@ -42,12 +43,6 @@ def degrees(network: fl.Topology, word: str = "links"):
 def folder(tmp_path):
     (tmp_path / "own.py").write_text(FILE)
     return tmp_path
-
-
-def said(folder, *words):
-    done = flyloom(*words, "--plugin", "own.py", cwd=folder)
-    assert done.returncode == 0, done.stderr
-    return done.stdout
 
 
 @pytest.mark.parametrize(("kind", "line"), [

@@ -6,6 +6,7 @@ import sys
 from pathlib import Path
 
 import pytest
+from cli_helpers import flyloom
 from flyloom import report
 from flyloom.plugins.parts import KNOWN
 
@@ -29,6 +30,13 @@ def forgotten():
     for name in set(sys.modules) - modules:
         if name.startswith("flyloom_plugin_"):
             del sys.modules[name]
+
+
+def said(folder: Path, *words: object) -> str:
+    """What a command prints that has the parts in ``own.py`` of this folder."""
+    done = flyloom(*words, "--plugin", "own.py", cwd=folder)
+    assert done.returncode == 0, done.stderr
+    return done.stdout
 
 
 def written(directory: Path) -> dict[str, bytes]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from functools import cache
 from operator import index
 from typing import Any
 
@@ -26,9 +27,14 @@ def own_application(name: object) -> Part | None:
     return found.part("application", name) if isinstance(name, str) else None
 
 
+@cache
+def _built_in() -> frozenset[str]:
+    return frozenset(row["name"] for row in workload_list())
+
+
 def is_made(name: object) -> bool:
     """Whether ``name`` is that of a schedule that can be made, and no file's."""
-    return name in {row["name"] for row in workload_list()} or own_application(name) is not None
+    return name in _built_in() or own_application(name) is not None
 
 
 def made(

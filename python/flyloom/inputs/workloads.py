@@ -255,7 +255,12 @@ def _names() -> str:
         for end in (*naming["ends"], *naming["shared"])
     ]
     all_ += [f"NAME{format['naming']['index']}" for format in _of("index")]
-    return " or ".join(filter(None, (", ".join(all_[:-1]), all_[-1])))
+    return _either(all_)
+
+
+def _either(words: list[str]) -> str:
+    """One or more words as a choice: ``a, b or c``."""
+    return " or ".join(filter(None, (", ".join(words[:-1]), words[-1])))
 
 
 def _index(format: dict[str, Any], source: Path) -> Path | None:
@@ -321,7 +326,7 @@ def written_ends(*, calls: bool = False) -> str:
     a generator, in words."""
     ends = [format["writes"]["end"] for format in _written()
             if format["writes"]["keeps_calls"] or not calls]
-    return " or ".join(filter(None, (", ".join(ends[:-1]), ends[-1])))
+    return _either(ends)
 
 
 def _written() -> list[dict[str, Any]]:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -26,11 +27,17 @@ if TYPE_CHECKING:
     from flyloom.plugins.parts import Part
 
 
+@cache
+def _rows() -> dict[tuple[str, str], dict[str, Any]]:
+    """The rows of the registry by kind and name; an experiment has many points."""
+    return {(row["kind"], row["name"]): row for row in registry()}
+
+
 def named(
     point: Mapping[str, Any], parts: Iterable[Part] = ()
 ) -> Iterator[tuple[str, str, Mapping[str, Any]]]:
     """The parameters of a point that may name files: table, parameter, and all of the table."""
-    rows = {(row["kind"], row["name"]): row for row in registry()}
+    rows = _rows()
     routing = point.get("routing", {})
     engine = rows.get(("engine", routing.get("engine", "")), {})
     tables = {"routing": (engine, routing)}
