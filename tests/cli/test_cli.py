@@ -36,7 +36,7 @@ UNLISTED = {"lanes-needed"}
 def test_help_explains_and_shows_an_example(name):
     done = flyloom(*name.split(), "--help")
     assert done.returncode == 0 and done.stderr == ""
-    assert f"flyloom {name}" in done.stdout.split("Example:")[1]
+    assert f"flyloom {name}" in done.stdout.split("Examples:")[1]
     assert len(done.stdout.splitlines()) > 5
     assert flyloom(*name.split(), "-h").stdout == done.stdout
 
