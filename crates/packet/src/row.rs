@@ -7,7 +7,8 @@ use serde::Serialize;
 
 /// The result of a run at one load.
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
-pub struct Row {
+#[schemars(rename = "Row")]
+pub struct PointRow {
     /// What endpoints offer to send, as part of the rate of one rail; null for a workload.
     pub offered_load: Option<f64>,
     /// Accepted rate: bytes that arrived, for each endpoint and the time until the last of them,

@@ -14,7 +14,7 @@ mod via;
 
 pub use choices::PortChoices;
 pub use lane_use::LaneUse;
-pub use rail::Rail;
+pub use rail::RailSelection;
 pub use tables::TableGuide;
 pub use updown::AncestorGuide;
 pub use via::{DetourGuide, MOST_CLASSES};
