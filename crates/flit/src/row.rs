@@ -1,8 +1,8 @@
 //! A point as users read it.
 
 use super::run::{Found, Point};
-use super::seeds::{OverSeeds, Spread};
 use super::seen::{ChannelUse, Names};
+use paths::over_seeds::{OverSeeds, Spread};
 use paths::wiring::Wiring;
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -73,13 +73,7 @@ impl Row {
     /// The row of runs of one point that differ by their seeds, with its classes; 1 or more.
     pub fn of_runs(runs: &[Point], wiring: &Wiring, names: &Names, with_links: bool) -> Self {
         let merged = Point::merged(runs);
-        let accepted: Vec<f64> = runs.iter().map(|run| run.all.accepted_load).collect();
-        let latencies: Option<Vec<f64>> = runs.iter().map(|run| run.all.latency).collect();
-        let over_seeds = Spread::of(&accepted).map(|accepted_load| OverSeeds {
-            seeds: runs.len() as u32,
-            accepted_load,
-            mean_packet_latency_cycles: latencies.and_then(|all| Spread::of(&all)),
-        });
+        let over_seeds = (runs.len() > 1).then(|| over_seeds(runs));
         let classes = Self::of_classes(&merged, names);
         Self { over_seeds, classes, ..Self::of(&merged, wiring, names, with_links) }
     }
@@ -131,4 +125,24 @@ impl Row {
             seen: None,
         }
     }
+}
+
+/// A figure of a run, where there is one.
+type Figure = fn(&Found) -> Option<f64>;
+
+/// How the figures of runs of one point differ.
+fn over_seeds(runs: &[Point]) -> OverSeeds {
+    let figures: [(&str, Figure); 5] = [
+        ("accepted_load", |found| Some(found.accepted_load)),
+        ("mean_packet_latency_cycles", |found| found.latency),
+        ("mean_network_latency_cycles", |found| found.network_latency),
+        ("mean_hops", |found| found.hops.map(|switches| switches - 1.0)),
+        ("mean_switches", |found| found.hops),
+    ];
+    let spread = |of: Figure| {
+        let values: Option<Vec<f64>> = runs.iter().map(|run| of(&run.all)).collect();
+        values.and_then(|values| Spread::of(&values))
+    };
+    let figures = figures.map(|(name, of)| (name.to_owned(), spread(of)));
+    OverSeeds { seeds: runs.len() as u32, figures: figures.into() }
 }

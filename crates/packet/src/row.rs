@@ -2,6 +2,7 @@
 
 use super::latencies::Latencies;
 use super::replay::{JobRow, RankRow};
+use paths::over_seeds::OverSeeds;
 use schemars::JsonSchema;
 use serde::Serialize;
 
@@ -51,6 +52,9 @@ pub struct Row {
     /// The cycle, where there is one: each packet waits for the next, the last for the first.
     #[serde(rename = "circle", skip_serializing_if = "Option::is_none")]
     pub cycle: Option<Vec<String>>,
+    /// How runs with several seeds differ, where there are several.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub over_seeds: Option<OverSeeds>,
     /// The results of each class of traffic, where there are several.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub classes: Option<Vec<ClassRow>>,
