@@ -1,8 +1,8 @@
 //! A point as users read it.
 
 use super::run::{ClassFigures, RunResult};
-use super::seeds::{SeedSpread, SeedStatistics};
 use super::seen::{ChannelUse, NetworkNames};
+use paths::over_seeds::{SeedSpread, SeedStatistics};
 use paths::wiring::Wiring;
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -79,13 +79,7 @@ impl PointRow {
         with_links: bool,
     ) -> Self {
         let merged = RunResult::merged(runs);
-        let accepted: Vec<f64> = runs.iter().map(|run| run.all.accepted_load).collect();
-        let latencies: Option<Vec<f64>> = runs.iter().map(|run| run.all.latency).collect();
-        let over_seeds = SeedSpread::of(&accepted).map(|accepted_load| SeedStatistics {
-            seeds: runs.len() as u32,
-            accepted_load,
-            mean_packet_latency_cycles: latencies.and_then(|all| SeedSpread::of(&all)),
-        });
+        let over_seeds = (runs.len() > 1).then(|| over_seeds(runs));
         let classes = Self::of_classes(&merged, names);
         Self { over_seeds, classes, ..Self::of(&merged, wiring, names, with_links) }
     }
@@ -137,4 +131,24 @@ impl PointRow {
             seen: None,
         }
     }
+}
+
+/// A figure of a run, where there is one.
+type Figure = fn(&ClassFigures) -> Option<f64>;
+
+/// How the figures of runs of one point differ.
+fn over_seeds(runs: &[RunResult]) -> SeedStatistics {
+    let figures: [(&str, Figure); 5] = [
+        ("accepted_load", |found| Some(found.accepted_load)),
+        ("mean_packet_latency_cycles", |found| found.latency),
+        ("mean_network_latency_cycles", |found| found.network_latency),
+        ("mean_hops", |found| found.hops.map(|switches| switches - 1.0)),
+        ("mean_switches", |found| found.hops),
+    ];
+    let spread = |of: Figure| {
+        let values: Option<Vec<f64>> = runs.iter().map(|run| of(&run.all)).collect();
+        values.and_then(|values| SeedSpread::of(&values))
+    };
+    let figures = figures.map(|(name, of)| (name.to_owned(), spread(of)));
+    SeedStatistics { seeds: runs.len() as u32, figures: figures.into() }
 }

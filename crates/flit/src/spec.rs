@@ -4,6 +4,7 @@ use super::router::Router;
 use super::warmup::Warmup;
 use base::Refusal;
 use paths::loads::{self, Loads};
+use paths::over_seeds::check_seeds;
 use paths::proved::PathRules;
 use paths::select::{LaneUse, RailSelection, Selection, SelectionParams};
 use schemars::JsonSchema;
@@ -177,10 +178,7 @@ impl Spec {
             let why = format!("{} classes", self.traffic_class.len());
             return Err(Refusal::new("traffic_class", why, format!("{MOST_CLASSES} at most")));
         }
-        if !(1..=MOST_SEEDS).contains(&self.seeds) {
-            let why = format!("{} is out of range", self.seeds);
-            return Err(Refusal::new("seeds", why, format!("1 to {MOST_SEEDS}")));
-        }
+        check_seeds(self.seeds)?;
         self.router.check_numbers()?;
         if !(1..=10_000).contains(&self.link_latency_cycles) {
             let why = format!("{} is out of range", self.link_latency_cycles);
@@ -273,8 +271,6 @@ pub(super) struct ClassTraffic<'a> {
 
 /// Most classes of traffic.
 const MOST_CLASSES: usize = 16;
-/// Most runs of a load.
-const MOST_SEEDS: u32 = 1000;
 
 /// The forms in which a file may give `packet_flits`.
 #[derive(Serialize, Deserialize, JsonSchema)]

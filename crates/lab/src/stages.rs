@@ -4,6 +4,7 @@
 //! A new measure is one file that implements [`Stage`]; `cargo xtask gen` adds its row. A simulator
 //! is a stage too, called `sim.LEVEL`; its function and its command are those of all simulators.
 
+use crate::over_seeds::over_seeds;
 use base::part::Part;
 use base::renamed::{Note, Renamed};
 use base::stage::{parameters, renewed};
@@ -16,6 +17,7 @@ use flit::stage::FlitInputs;
 use measure::load::sent::RoutingWithTraffic;
 use message::stage::Played;
 use packet::replay::GivenJobs;
+use paths::over_seeds::check_seeds;
 use schemars::JsonSchema;
 use schemars::generate::SchemaSettings;
 use serde::{Deserialize, Serialize};
@@ -246,8 +248,33 @@ impl StageEntry {
         on: StageInputs<'_>,
         watch: &dyn Watch,
     ) -> Result<Frame, Stop> {
-        (self.run)(given, on, watch).map_err(|stop| stop.within(self.part.name))
+        let found = match seeds(given).filter(|_| SEED_BY_SEED.contains(&self.part.name)) {
+            Some(seeds) => over_seeds(seeds, 1, self.columns, |seed, _| {
+                (self.run)(&with_seed(given, seed), on, watch)
+            }),
+            None => (self.run)(given, on, watch),
+        };
+        found.map_err(|stop| stop.within(self.part.name))
     }
+}
+
+/// The simulators that run a single seed at a time.
+const SEED_BY_SEED: [&str; 2] = [message::stage::Spec::NAME, packet::spec::Spec::NAME];
+
+/// The seed of the first of several runs, and their number; none where there is one run, or the
+/// number cannot be and is refused by the run.
+fn seeds(given: &Map<String, Value>) -> Option<(u64, u32)> {
+    let seeds = given.get("seeds")?.as_u64().and_then(|n| u32::try_from(n).ok())?;
+    let seed = given.get("seed").map_or(Some(0), Value::as_u64)?;
+    (seeds > 1 && check_seeds(seeds).is_ok()).then_some((seed, seeds))
+}
+
+/// These parameters with a single seed.
+fn with_seed(given: &Map<String, Value>, seed: u64) -> Map<String, Value> {
+    let mut one = given.clone();
+    one.insert("seed".to_owned(), seed.into());
+    one.insert("seeds".to_owned(), 1.into());
+    one
 }
 
 /// The schema of the JSON that is written, which may differ from that of what is read.

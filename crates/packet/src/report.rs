@@ -106,6 +106,7 @@ impl Reporter<'_> {
             deadlocked: false,
             cycle: self.cycle(waits),
             jobs: self.jobs(ended, tally),
+            over_seeds: None,
             classes: None,
             links: None,
             ranks: None,

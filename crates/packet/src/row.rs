@@ -2,6 +2,7 @@
 
 use super::latencies::Latencies;
 use super::replay::{JobRow, RankRow};
+use paths::over_seeds::SeedStatistics;
 use schemars::JsonSchema;
 use serde::Serialize;
 
@@ -52,6 +53,9 @@ pub struct PointRow {
     /// The cycle, where there is one: each packet waits for the next, the last for the first.
     #[serde(rename = "circle", skip_serializing_if = "Option::is_none")]
     pub cycle: Option<Vec<String>>,
+    /// How runs with several seeds differ, where there are several.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub over_seeds: Option<SeedStatistics>,
     /// The results of each class of traffic, where there are several.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub classes: Option<Vec<ClassRow>>,

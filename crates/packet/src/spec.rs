@@ -10,6 +10,7 @@ use super::replay::{
 };
 use base::Refusal;
 use paths::loads::{Loads, MOST_LOAD};
+use paths::over_seeds::check_seeds;
 use paths::select::{LaneUse, RailSelection, Selection, SelectionParams};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -204,6 +205,9 @@ pub struct Spec {
     pub unverified: bool,
     /// The seed of all random numbers.
     pub seed: u64,
+    /// Runs of each load or workload, with `seed` and the numbers that follow: means of them, and
+    /// how far these can be trusted.
+    pub seeds: u32,
 }
 
 impl Default for Spec {
@@ -240,6 +244,7 @@ impl Default for Spec {
             undo: UndoMode::Needed,
             unverified: false,
             seed: 0,
+            seeds: 1,
         }
     }
 }
@@ -302,6 +307,7 @@ impl Spec {
             choosing.check()?;
         }
         within("series_ns", self.series_ns, (1.0, 1e12))?;
+        check_seeds(self.seeds)?;
         self.check_replay()?;
         self.check_dialect()
     }

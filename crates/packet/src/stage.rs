@@ -58,8 +58,9 @@ pub struct PacketRecord {
 }
 
 impl Spec {
-    /// Runs the simulation on `threads` threads. The result does not depend on their number, except
-    /// for wall times, which `clock` gives in seconds.
+    /// Runs the simulation with `seed` on `threads` threads. The result does not depend on their
+    /// number, except for wall times, which `clock` gives in seconds. The runs of several seeds are
+    /// simulations of one seed each.
     ///
     /// # Errors
     /// When something does not fit, packets may deadlock and `unverified` is not set, or `watch`
@@ -147,10 +148,11 @@ impl Spec {
     /// The memory and time that a run needs on a network of this size: bytes within a factor of
     /// two, seconds within an order of magnitude.
     pub fn need_of(&self, size: &Size) -> Need {
-        let points = match &self.loads() {
-            Loads::At(loads) => loads.len() as f64,
-            Loads::Auto => 1.0,
-        };
+        let points = f64::from(self.seeds)
+            * match &self.loads() {
+                Loads::At(loads) => loads.len() as f64,
+                Loads::Auto => 1.0,
+            };
         let packets = f64::from(self.message_bytes()) / f64::from(self.packet_bytes);
         let each = f64::from(self.messages()) * packets.ceil();
         self.need_at(size, each, points)
@@ -159,7 +161,7 @@ impl Spec {
     /// The need of a run of workloads with `packets` packets. It is a lower bound, because
     /// background jobs send until all workloads are done.
     fn need_of_packets(&self, size: &Size, packets: f64) -> Need {
-        self.need_at(size, packets / size.terminals.max(1.0), 1.0)
+        self.need_at(size, packets / size.terminals.max(1.0), self.seeds.into())
     }
 
     /// The number of threads, of `threads`, that are worth using for one run on this network; all

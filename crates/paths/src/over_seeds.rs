@@ -4,8 +4,24 @@
 //! whole degrees of freedom is 26.7.3 and 26.7.4 of Abramowitz & Stegun, "Handbook of Mathematical
 //! Functions", 1964.
 
+use base::Refusal;
 use schemars::JsonSchema;
 use serde::Serialize;
+use std::collections::BTreeMap;
+
+/// The largest number of runs of a point.
+const MOST_SEEDS: u32 = 1000;
+
+/// Checks the number of runs of a point.
+///
+/// # Errors
+/// When it is out of its range.
+pub fn check_seeds(seeds: u32) -> Result<(), Refusal> {
+    if (1..=MOST_SEEDS).contains(&seeds) {
+        return Ok(());
+    }
+    Err(Refusal::new("seeds", format!("{seeds} is out of range"), format!("1 to {MOST_SEEDS}")))
+}
 
 /// How a figure varies over runs that differ by their seeds.
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
@@ -17,20 +33,19 @@ pub struct SeedSpread {
     pub confidence_interval_95: (f64, f64),
 }
 
-/// Several runs of one point.
+/// Several runs of one point that differ by their seeds.
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 #[schemars(rename = "OverSeeds")]
 pub struct SeedStatistics {
     /// How many.
     pub seeds: u32,
-    /// Of the accepted load, flits an endpoint and cycle.
-    pub accepted_load: SeedSpread,
-    /// Of the mean latency of packets, cycles; null where a run had none.
-    pub mean_packet_latency_cycles: Option<SeedSpread>,
+    /// How each figure varies, by its name; null where a run had no such figure.
+    #[serde(flatten)]
+    pub figures: BTreeMap<String, Option<SeedSpread>>,
 }
 
 impl SeedSpread {
-    /// Of these values; none of fewer than two.
+    /// The spread of these values; none where they are fewer than two.
     pub fn of(values: &[f64]) -> Option<Self> {
         if values.len() < 2 {
             return None;
