@@ -69,7 +69,9 @@ pub static KINDS: &[PartKind] = &[
     PartKind::new("rails", "rail", "how packets get the rails of their endpoint", || {
         words_of::<RailSelection>("rail")
     }),
-    PartKind::new("traffic", "traffic", "patterns of traffic", traffic),
+    PartKind::new("traffic", "traffic", "patterns of traffic", || {
+        Pattern::all().map(|part| with_keys("traffic", part)).collect()
+    }),
     PartKind::new(
         "workloads",
         "workload",
@@ -143,27 +145,14 @@ fn opensm() -> Vec<Value> {
     OPENSM.iter().map(of).collect()
 }
 
-fn traffic() -> Vec<Value> {
-    let all = Pattern::all().map(|(name, takes, doc)| {
-        let needed = !Pattern::goes_by_places(name) && Pattern::parse(name, 16).is_err();
-        let takes = match takes {
-            "" => String::new(),
-            takes if needed => format!(":{takes}"),
-            takes => format!("[:{takes}]"),
-        };
-        row("traffic", name, &takes, doc)
-    });
-    all.collect()
-}
-
 /// Collectives and applications, each by its own kind.
 fn made() -> Vec<Value> {
-    let all = generators().into_iter().map(|one| {
-        let part = one.part();
-        let params = keys(&part);
-        json!({ "kind": one.kind(), "name": part.name, "doc": part.about(), "params": params })
-    });
-    all.collect()
+    generators().into_iter().map(|one| with_keys(one.kind(), &one.part())).collect()
+}
+
+/// A part that is asked for by its name with `KEY=VALUE` behind it.
+fn with_keys(kind: &str, part: &Part) -> Value {
+    json!({ "kind": kind, "name": part.name, "doc": part.about(), "params": keys(part) })
 }
 
 /// A format of workloads: how its files are named, and its parameters besides.
