@@ -27,7 +27,7 @@ def flit(
     source: Tables,
     *,
     load: float | Sequence[float] | str | None = None,
-    selection: str | None = None,
+    selection: str | Mapping[str, Any] | None = None,
     choosing: Mapping[str, Any] | None = None,
     lane_use: str | None = None,
     rail: str | None = None,
@@ -60,8 +60,9 @@ def flit(
     load : float | Sequence[float] | str, optional
         Loads in flits an endpoint and cycle: a number, several, a range ``0.1:0.9:0.1`` or
         ``auto``, up to where it saturates. Default: "auto".
-    selection : str, optional
-        How packets choose among the paths that there are. Default: "minimal".
+    selection : str | Mapping[str, Any], optional
+        How packets choose among the paths that there are: by name, or by a score of one's own.
+        Default: "minimal".
     choosing : Mapping[str, Any], optional
         What selections look at; their usual numbers where it is not given.
     lane_use : str, optional
@@ -257,7 +258,7 @@ def packet(
     *,
     dialect: str | None = None,
     load: float | Sequence[float] | str | None = None,
-    selection: str | None = None,
+    selection: str | Mapping[str, Any] | None = None,
     choosing: Mapping[str, Any] | None = None,
     lane_use: str | None = None,
     rail: str | None = None,
@@ -306,9 +307,9 @@ def packet(
         Loads as part of the rate of one rail of an endpoint: a number, several, or a range
         ``0.1:0.9:0.1``; 0.5 where it is not given. Not beside a workload, nor are ``traffic``,
         ``messages`` and ``message_bytes``.
-    selection : str, optional
-        How packets choose among the paths that exist; ``adaptive`` means ``ugal_l``. Default:
-        "minimal".
+    selection : str | Mapping[str, Any], optional
+        How packets choose among the paths that exist: by name, where ``adaptive`` means
+        ``ugal_l``, or by a score of one's own, in ``physical`` only. Default: "minimal".
     choosing : Mapping[str, Any], optional
         The numbers that the selection is tuned by; its defaults where they are not given;
         ``physical`` only.

@@ -181,10 +181,10 @@ impl Spec {
         let state = (size.arcs() + size.terminals) * (40.0 + 36.0 * lanes)
             + 600.0 * size.terminals
             + 150.0 * size.terminals * each.min(8.0);
-        let tables = self.selection.table_bytes(size) + at_once * state;
+        let tables = self.selection.kind().table_bytes(size) + at_once * state;
         let is_proved = self.dialect == Dialect::Physical && !self.unverified;
         let proof = if is_proved {
-            proof_bytes(size, self.selection, self.lane_use, lanes / classes)
+            proof_bytes(size, &self.selection, self.lane_use, lanes / classes)
         } else {
             0.0
         };
@@ -331,7 +331,10 @@ impl Stage for Spec {
 
     fn examples() -> Vec<Self> {
         let less = Self { messages: Some(5), ..Self::default() };
-        vec![less.clone(), Self { selection: Selection::Valiant, sync: Sync::Threads, ..less }]
+        vec![
+            less.clone(),
+            Self { selection: Selection::Valiant.into(), sync: Sync::Threads, ..less },
+        ]
     }
 
     fn need(&self, on: PacketInputs<'_>, threads: usize) -> Need {
