@@ -108,6 +108,20 @@ def test_random_expressions_keep_to_proved_lanes_and_never_lock_up() -> None:
             # all that was sent arrives when no more is: nothing waits in a cycle
             assert not point["deadlocked"], (net, own)
             assert point["accepted_load"] > 0.05
+            sent = fl.packet(net, selection=own, load=1, messages=2, seed=number, **ROOM)
+            assert sent.verified
+            assert not sent.points[0].deadlocked, (net, own)
+
+
+def test_threads_and_engines_do_not_change_the_figures() -> None:
+    own = fl.Selection(score="hops * queue + travelled", decide="progressive")
+    assert flits(NETS[1], own, threads=1) == flits(NETS[1], own, threads=2)
+    given = {"selection": own, "load": 0.8, "messages": 5, **ROOM}
+    one = fl.packet(NETS[1], **given).points[0]
+    for sync in ("threads", "optimistic"):
+        other = fl.packet(NETS[1], sync=sync, threads=2, **given).points[0]
+        for name in ("mean_latency_ns", "mean_hops", "nonminimal_packets", "end_ns"):
+            assert one[name] == other[name], (sync, name)
 
 
 def test_a_queue_score_spreads_over_minimal_paths() -> None:
