@@ -6,7 +6,7 @@ use base::Refusal;
 use paths::loads::{self, Loads};
 use paths::over_seeds::check_seeds;
 use paths::proved::PathRules;
-use paths::select::{LaneUse, RailSelection, Selection, SelectionParams};
+use paths::select::{LaneUse, RailSelection, Selection, SelectionParams, SelectionSpec};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use traffic::process::{Process, Sizes};
@@ -77,8 +77,8 @@ pub struct Spec {
     /// Loads in flits an endpoint and cycle: a number, several, a range `0.1:0.9:0.1` or `auto`, up
     /// to where it saturates.
     pub load: Loads,
-    /// How packets choose among the paths that there are.
-    pub selection: Selection,
+    /// How packets choose among the paths that there are: by name, or by a score of one's own.
+    pub selection: SelectionSpec,
     /// What selections look at; their usual numbers where it is not given.
     pub choosing: Option<SelectionParams>,
     /// The lanes of packets that choose.
@@ -145,7 +145,7 @@ impl Default for Spec {
     fn default() -> Self {
         Self {
             load: Loads::Auto,
-            selection: Selection::Minimal,
+            selection: Selection::Minimal.into(),
             choosing: None,
             lane_use: LaneUse::Auto,
             rail: RailSelection::Random,
@@ -172,7 +172,7 @@ impl Spec {
     /// When a number is out of its range, or a word is none of those there are.
     pub fn check(&self) -> Result<(), Refusal> {
         self.load.check(loads::fits_some, loads::RANGE)?;
-        self.choosing().check()?;
+        self.selection.check(self.choosing)?;
         self.kinds()?;
         if self.traffic_class.len() > MOST_CLASSES {
             let why = format!("{} classes", self.traffic_class.len());
@@ -212,18 +212,14 @@ impl Spec {
     }
 
     /// By which rules packets choose their paths.
-    pub(super) fn path_rules(&self) -> PathRules {
+    pub(super) fn path_rules(&self) -> PathRules<'_> {
         PathRules {
-            selection: self.selection,
-            choosing: self.choosing(),
+            selection: &self.selection,
+            choosing: self.selection.choosing(self.choosing),
             lane_use: self.lane_use,
             virtual_channels: self.router.virtual_channels,
             unverified: self.unverified,
         }
-    }
-
-    fn choosing(&self) -> SelectionParams {
-        self.choosing.unwrap_or(SelectionParams::usual(self.selection))
     }
 
     /// What the classes are made of; one where none is written out.

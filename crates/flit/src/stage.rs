@@ -97,12 +97,12 @@ impl Spec {
         let runs = f64::from(self.seeds) * if self.load == Loads::Auto { 1.0 } else { count };
         let at_once = size.threads.min(runs);
         let engine = ports * (lanes * lane + 256.0) + 400.0 * size.terminals;
-        let tables = self.selection.table_bytes(size) + at_once * engine;
+        let tables = self.selection.kind().table_bytes(size) + at_once * engine;
         let proof = if self.unverified {
             0.0
         } else {
             let lanes = f64::from(self.router.virtual_channels);
-            proof_bytes(size, self.selection, self.lane_use, lanes)
+            proof_bytes(size, &self.selection, self.lane_use, lanes)
         };
         let warmup = match self.run.warmup() {
             Warmup::Cycles(cycles) => cycles,

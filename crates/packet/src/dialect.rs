@@ -12,7 +12,7 @@ use fabric::Topology;
 use fabric::network::Cable;
 use paths::lengths::PathLengths;
 use paths::proved::{self, PathRules};
-use paths::select::{RailSelection, Selection, SelectionParams};
+use paths::select::RailSelection;
 use paths::wiring::{Wiring, rails};
 use paths::{PathSource, SWITCH_DELAY_NS};
 use std::sync::Arc;
@@ -76,7 +76,7 @@ pub(super) fn build(
     let request = PathRequest {
         on: &t,
         plant: &plant,
-        selection: spec.selection,
+        selection: spec.selection.kind(),
         threshold_bytes: spec.router.adaptive_threshold_bytes,
         detour_weight: spec.router.detour_weight,
     };
@@ -217,14 +217,14 @@ fn physical(
     watch: &dyn Watch,
 ) -> Result<(Route, bool), Stop> {
     let rules = PathRules {
-        selection: spec.selection,
-        choosing: spec.choosing.unwrap_or(SelectionParams::usual(spec.selection)),
+        selection: &spec.selection,
+        choosing: spec.selection.choosing(spec.choosing),
         lane_use: spec.lane_use,
         virtual_channels: lanes,
         unverified: spec.unverified,
     };
     // paths of the user's tables need not be shortest ones
-    let may_be_longer = spec.selection != Selection::Minimal || matches!(on, PathSource::Tables(_));
+    let may_be_longer = !spec.selection.is_minimal() || matches!(on, PathSource::Tables(_));
     let proved = proved::guide(on, rules, wiring, watch)?;
     let lengths = may_be_longer || spec.rail == RailSelection::Shortest;
     let lengths = lengths.then(|| {

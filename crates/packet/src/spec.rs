@@ -11,7 +11,7 @@ use super::replay::{
 use base::Refusal;
 use paths::loads::{Loads, MOST_LOAD};
 use paths::over_seeds::check_seeds;
-use paths::select::{LaneUse, RailSelection, Selection, SelectionParams};
+use paths::select::{LaneUse, RailSelection, Selection, SelectionParams, SelectionSpec};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -139,8 +139,9 @@ pub struct Spec {
     /// `0.1:0.9:0.1`; 0.5 where it is not given. Not beside a workload, nor are `traffic`,
     /// `messages` and `message_bytes`.
     pub load: Option<Loads>,
-    /// How packets choose among the paths that exist; `adaptive` means `ugal_l`.
-    pub selection: Selection,
+    /// How packets choose among the paths that exist: by name, where `adaptive` means `ugal_l`, or
+    /// by a score of one's own, in `physical` only.
+    pub selection: SelectionSpec,
     /// The numbers that the selection is tuned by; its defaults where they are not given;
     /// `physical` only.
     pub choosing: Option<SelectionParams>,
@@ -215,7 +216,7 @@ impl Default for Spec {
         Self {
             dialect: Dialect::Physical,
             load: None,
-            selection: Selection::Minimal,
+            selection: Selection::Minimal.into(),
             choosing: None,
             lane_use: LaneUse::Auto,
             rail: RailSelection::LeastUsed,
@@ -303,9 +304,7 @@ impl Spec {
         within("switch.lookahead_ns", router.lookahead_ns, (0.0, 1e6))?;
         within("switch.virtual_channels", router.virtual_channels, (1, 32))?;
         within("switch.detour_weight", router.detour_weight, (1, 1000))?;
-        if let Some(choosing) = self.choosing {
-            choosing.check()?;
-        }
+        self.selection.check(self.choosing)?;
         within("series_ns", self.series_ns, (1.0, 1e12))?;
         check_seeds(self.seeds)?;
         self.check_replay()?;
@@ -404,9 +403,9 @@ impl Spec {
             Err(Refusal::new(param, format!("{} has no {what}", dialect.name()), has))
         };
         if let Some(chosen) = dialect.entry().selections {
-            if !chosen.contains(&self.selection) {
+            if !chosen.contains(&self.selection.kind()) {
                 let names: Vec<&str> = chosen.iter().map(|s| s.name()).collect();
-                return lacks("selection", self.selection.name(), &names.join(", "));
+                return lacks("selection", self.selection.kind().name(), &names.join(", "));
             }
             for (param, is_given) in [
                 ("choosing", self.choosing.is_some()),

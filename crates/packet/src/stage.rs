@@ -185,10 +185,10 @@ impl Spec {
         let state = (size.arcs() + size.terminals) * (40.0 + 36.0 * lanes)
             + 600.0 * size.terminals
             + 150.0 * size.terminals * each.min(8.0);
-        let tables = self.selection.table_bytes(size) + at_once * state;
+        let tables = self.selection.kind().table_bytes(size) + at_once * state;
         let is_proved = self.dialect == Dialect::Physical && !self.unverified;
         let proof = if is_proved {
-            proof_bytes(size, self.selection, self.lane_use, lanes / classes)
+            proof_bytes(size, &self.selection, self.lane_use, lanes / classes)
         } else {
             0.0
         };
@@ -337,7 +337,7 @@ impl Stage for Spec {
         let less = Self { messages: Some(5), ..Self::default() };
         vec![
             less.clone(),
-            Self { selection: Selection::Valiant, sync: SyncMethod::Threads, ..less },
+            Self { selection: Selection::Valiant.into(), sync: SyncMethod::Threads, ..less },
         ]
     }
 

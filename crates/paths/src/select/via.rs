@@ -1,7 +1,8 @@
-//! Minimal paths and detours over an intermediate switch: minimal, Valiant, UGAL-L, UGAL-G and PAR.
+//! Minimal paths and detours over an intermediate switch: minimal, Valiant, UGAL-L, UGAL-G, PAR,
+//! and selections of the user's.
 #![expect(clippy::inline_always, reason = "calls in the innermost loops cost a fifth")]
 
-use super::{PortChoices, Selection, SelectionParams};
+use super::{PortChoices, Scored, Selection, SelectionParams};
 use crate::guide::{Guide, OutputRequest, PacketPosition, lanes};
 use crate::wiring::{Attachment, Port, Wiring};
 use crate::word::PacketHeader;
@@ -70,6 +71,8 @@ pub struct DetourGuide {
     reach: u32,
     /// PAR with `reach` 1: the neighbours of each switch that a packet may turn to.
     near: Vec<Vec<u32>>,
+    /// The selection of the user's, where it is that.
+    custom: Option<Arc<Scored>>,
 }
 
 impl DetourGuide {
@@ -202,7 +205,16 @@ impl DetourGuide {
             turns: None,
             reach: 0,
             near: Vec::new(),
+            custom: None,
         })
+    }
+
+    /// The same guide, but packets choose among its candidates by a selection of the user's.
+    #[must_use]
+    pub fn scored(self, custom: &Arc<Scored>) -> Self {
+        let custom = Some(custom.clone());
+        let choices = self.choices.max(1);
+        Self { selection: Selection::Custom, is_short: false, choices, custom, ..self }
     }
 
     #[inline]
@@ -319,6 +331,59 @@ impl DetourGuide {
 }
 
 impl DetourGuide {
+    /// As [`Self::begin`] for a selection of the user's: it draws candidates in the order of the
+    /// built-in selections, and takes the one with the lowest score.
+    fn begin_scored(
+        &self,
+        custom: &Scored,
+        here: &mut PacketPosition<'_>,
+        home: u32,
+        packet: &mut PacketHeader<'_>,
+    ) -> u16 {
+        let (at, travelled) = (here.router, packet.hops());
+        let turns = travelled > 0;
+        let before = if turns { self.before(here) } else { None };
+        let (written, score) = (custom.written(), &custom.score);
+        let mut direct = self.next.port(at, home, here.random);
+        let queue = here.sight.used(direct);
+        let mut values = score.registers();
+        values.begin(self.far(at, home), queue, travelled);
+        let mut least = f64::INFINITY;
+        if written.minimal > 0 {
+            least = score.of(&mut values);
+        }
+        for _ in 1..written.minimal {
+            let port = self.next.port(at, home, here.random);
+            values.minimal(here.sight.used(port));
+            let own = score.of(&mut values);
+            if own < least {
+                (least, direct) = (own, port);
+            }
+        }
+        let mut best = None;
+        for _ in 0..written.detours {
+            let draw = if turns { Self::draw_turn } else { Self::draw };
+            let Some(via) = draw(self, at, home, here.random) else { break };
+            let (first, second) = (self.far(at, via), self.far(via, home));
+            if first == u32::from(FAR) || second == u32::from(FAR) {
+                continue;
+            }
+            if turns && (first > self.reach || via == home || Some(via) == before) {
+                continue;
+            }
+            let port = self.next.port(at, via, here.random);
+            values.detour(first + second, first, here.sight.used(port));
+            let own = score.of(&mut values);
+            if own < least {
+                (least, best) = (own, Some((via, port)));
+            }
+        }
+        let Some((via, port)) = best else { return direct };
+        packet.set_note(packet.note() | DETOUR);
+        packet.set_via(via);
+        port
+    }
+
     /// As [`Self::begin`] for UGAL-L at a packet's first switch, without branches that the
     /// processor would mispredict half of the time. `WHOLE`: there is one plane, every switch has
     /// endpoints, and all switches are connected.
@@ -398,7 +463,10 @@ impl DetourGuide {
         let mut class = if self.rises.is_some() { note / CLASS } else { hops };
         let mut steps_up = false;
         let port = if is_direct && hops < self.choices && (hops == 0 || self.may_turn(here)) {
-            let port = self.begin(here, home, packet);
+            let port = match &self.custom {
+                Some(custom) => self.begin_scored(custom, here, home, packet),
+                None => self.begin(here, home, packet),
+            };
             steps_up = hops > 0 && self.reach > 1 && packet.note() & DETOUR != 0;
             port
         } else {

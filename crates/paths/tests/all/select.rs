@@ -16,7 +16,7 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 use verify::Verified;
 
-const NETS: [&str; 6] = [
+pub(crate) const NETS: [&str; 6] = [
     "slim_fly:q=5,p=2",
     "dragonfly:h=2",
     "torus:shape=4x3,p=2",
@@ -26,7 +26,7 @@ const NETS: [&str; 6] = [
 ];
 
 /// Queues of different lengths.
-struct UnequalQueues;
+pub(crate) struct UnequalQueues;
 
 impl QueueView for UnequalQueues {
     fn used(&self, port: u16) -> u32 {
@@ -59,7 +59,7 @@ fn channel(on: &Topology, at: u32, port: u16) -> ChannelId {
 
 /// Follows packets from every endpoint to some others; returns the most hops of a packet, and the
 /// sum of all hops.
-fn follow<C: Candidates>(
+pub(crate) fn follow<C: Candidates>(
     on: &Topology,
     scheme: &C,
     guide: &impl Guide,
