@@ -72,7 +72,8 @@ RECORDER = Library(
 )
 """Records who sends how much to whom of a program, and its calls."""
 REORDERER = Library(
-    "libflyloom_reorder.so", "mpi", ("reorder.c", "reorder_map.c", "map_ask.c"),
+    "libflyloom_reorder.so", "mpi",
+    ("reorder.c", "reorder_count.c", "reorder_map.c", "map_ask.c"),
     ("reorder.h", "map.h", "map_ask.h", "wrap.h"), ("-pthread", "-ldl"), has_core=True,
 )
 """Gives the ranks of topologies of a program new processes."""
