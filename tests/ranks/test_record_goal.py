@@ -194,6 +194,30 @@ def test_the_end_of_the_name_asks_for_a_schedule(env, mpi, place, tmp_path):
     assert [file.name for file in tmp_path.iterdir()] == ["app.bin"]
 
 
+def test_calls_of_a_batch_script_become_a_schedule(mpi, place, env, tmp_path):
+    """A folder of calls is a workload itself, and takes the algorithms of collectives."""
+    words = command("record", "--library", "--", f"mpiexec.{mpi}")
+    library = subprocess.run(words, env=env, text=True, capture_output=True, check=True,
+                             timeout=LIMIT_S).stdout.strip()
+    more = {"LD_PRELOAD": library, "FLYLOOM_RECORD_CALLS": str(tmp_path / "calls")}
+    passed = [part for k, v in more.items()
+              for part in (("-x", f"{k}={v}") if mpi == "openmpi" else ("-genv", k, v))]
+    program = compiled(mpi, PROGRAMS / "record_collectives.c", place, FLAGS)
+    subprocess.run([f"mpiexec.{mpi}", *passed, "-n", "4", program, "0", "1"], env=env,
+                   cwd=tmp_path, check=True, timeout=LIMIT_S)
+    assert [path.name for path in tmp_path.iterdir()] == ["calls"], "there is no matrix"
+    document("workload", "convert", tmp_path / "calls", tmp_path / "app.goal", "reduce=linear")
+    sizes, counts = pairs(tmp_path / "app.goal")["send"]
+    assert {pair for pair, size in sizes.items() if size} == {(0, 2), (1, 2), (3, 2)}
+    # besides there is a barrier of two rounds
+    assert sum(counts.values()) == 3 + 4 * 2
+
+
+def test_collectives_can_be_left_out(record, tmp_path):
+    record(4, "record_collectives", 0, 0, 1, 2, 6, options=["--no-collectives"])
+    assert agrees(tmp_path)["messages"] == 0
+
+
 @pytest.mark.parametrize(("words", "why"), [
     (["--goal", "app.mtx", "--", "true"], "--goal app.mtx: no schedule has such a name"),
     (["--goal", "absent/app.goal", "--", "true"], "absent"),

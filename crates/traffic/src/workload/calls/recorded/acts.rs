@@ -273,7 +273,8 @@ impl<'a> Walker<'a> {
         let main = self.left_ns.get(&0).copied().unwrap_or(event.start_ns);
         let left = self.left_ns.entry(event.thread).or_insert(main);
         if !matches!(event.what, Happening::Begins | Happening::ThreadEnds) {
-            *self.gaps_ns.entry(event.thread).or_insert(0) += event.start_ns.saturating_sub(*left);
+            let gap_ns = self.gaps_ns.entry(event.thread).or_insert(0);
+            *gap_ns = gap_ns.saturating_add(event.start_ns.saturating_sub(*left));
         }
         *left = event.end_ns;
         if event.what == Happening::ThreadEnds {
