@@ -8,6 +8,7 @@ pub mod guide;
 pub mod lengths;
 pub mod loads;
 pub mod proved;
+pub mod saturation;
 pub mod select;
 pub mod side_by_side;
 mod source;

@@ -13,7 +13,8 @@ FLIT = (
     ("p99", "p99_packet_latency_cycles"), ("hops", "mean_hops"),
 )
 PACKET = (
-    ("offered", "offered_load"), ("accepted Gbit/s", "accepted_gbps"),
+    ("offered", "offered_load"), ("accepted", "accepted_load"),
+    ("accepted Gbit/s", "accepted_gbps"),
     ("latency ns", "mean_latency_ns"), ("p99 ns", "p99_latency_ns"),
     ("message ns", "mean_message_latency_ns"),
     ("hops", "mean_hops"), ("detours", "nonminimal_packets"),
@@ -58,15 +59,20 @@ def say_deadlocks(found: dict[str, Any]) -> None:
                 print(f"  {step}")
 
 
+def notes_of(point: dict[str, Any], in_window: bool) -> list[str]:
+    """What a row says of a point beside its figures; it may be saturated where a window of time
+    was measured."""
+    notes = [word for word in ("saturated", "deadlocked") if point.get(word)]
+    if in_window and point["saturated"] is None and point["accepted_load"]:
+        notes.append("not known if saturated")
+    return notes
+
+
 def show_flit(found: dict[str, Any]) -> None:
     """Prints what the flit level found."""
     say_proved(found)
-    rows = []
-    for point in found["points"]:
-        notes = [word for word in ("saturated", "deadlocked") if point[word]]
-        if point["saturated"] is None and point["accepted_load"] > 0:
-            notes.append("not known if saturated")
-        rows.append([*cells_of(point, FLIT), ", ".join(notes)])
+    rows = [[*cells_of(point, FLIT), ", ".join(notes_of(point, True))]
+            for point in found["points"]]
     print_table([*(heading for heading, _ in FLIT), ""], rows)
     say_deadlocks(found)
     if why := ENDED.get(found.get("ended", "")):
@@ -98,10 +104,12 @@ def show_packet(found: dict[str, Any]) -> None:
     if jobs := found.get("jobs"):
         print_table([name for name, _ in JOBS], [cells_of(job, JOBS) for job in jobs], left={0})
         print()
+    asked = found["parameters"]
+    in_window = not found.get("jobs") and asked["messages"] is None and asked["end_ns"] is None
     rows = []
     for point in found["points"]:
-        rows.append([*cells_of(point, PACKET), "deadlocked" if point["deadlocked"] else ""])
-        rows += [[*cells_of(one, PACKET), f"class {number}"]
+        rows.append([*cells_of(point, PACKET), ", ".join(notes_of(point, in_window))])
+        rows += [[*cells_of(one, PACKET), ", ".join((f"class {number}", *notes_of(one, in_window)))]
                  for number, one in enumerate(point.get("classes", ()), 1)]
     print_table([*(heading for heading, _ in PACKET), ""], rows)
     print(rates_of(found["rates"]))

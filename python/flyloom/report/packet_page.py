@@ -17,7 +17,8 @@ from flyloom.report.frame import framed
 from flyloom.report.packets import names_of, times_spec
 
 POINTS = (
-    ("offered load", "offered_load"), ("accepted [Gbit/s]", "accepted_gbps"),
+    ("offered load", "offered_load"), ("accepted load", "accepted_load"),
+    ("accepted [Gbit/s]", "accepted_gbps"),
     ("mean latency [ns]", "mean_latency_ns"), ("median [ns]", "p50_latency_ns"),
     ("99 % [ns]", "p99_latency_ns"), ("largest [ns]", "max_latency_ns"),
     ("mean message [ns]", "mean_message_latency_ns"),
@@ -197,8 +198,8 @@ def page(found: Mapping[str, Any], drawings: Mapping[str, Mapping[str, str]] | N
             " last, without its calculations. Jobs in the background send as long as those of"
             " traces run.</p></section>",
         ]
-    columns = POINTS[1:] if jobs else POINTS
-    rows = [[*_cells(point, columns), f"<td>{'deadlocked' if point['deadlocked'] else ''}</td>"]
+    columns = POINTS[2:] if jobs else POINTS
+    rows = [[*_cells(point, columns), f"<td>{_note(point)}</td>"]
             for point in found["points"]]
     parts += [f"<section><h2>{'All packets' if jobs else 'Points'}</h2>",
               *_table([head for head, _ in columns], rows)]
@@ -216,6 +217,10 @@ def page(found: Mapping[str, Any], drawings: Mapping[str, Mapping[str, str]] | N
 
 def _cells(values: Mapping[str, Any], columns: Sequence[tuple[str, str]]) -> list[str]:
     return [f'<td class="n">{_cell(values[key])}</td>' for _, key in columns]
+
+
+def _note(point: Mapping[str, Any]) -> str:
+    return next((word for word in ("deadlocked", "saturated") if point[word]), "")
 
 
 def _cell(value: float | None) -> str:

@@ -5,7 +5,7 @@
 //! where it differs from the source's; ejection uses the channel of its group.
 
 use super::groups::{Groups, Weighed, any, better_of_two, lowest};
-use super::kind::{Entry, PathRequest, Paths, RATE};
+use super::kind::{CODES_MESSAGES, Entry, PathRequest, Paths, RATE};
 use super::order::Leads::{Across, Near};
 use super::order::{Kind, Steps};
 use crate::event::Packet;
@@ -48,6 +48,7 @@ pub(crate) const ENTRY: Entry = Entry {
         begins_late: true,
         ..usual
     },
+    messages: Some(CODES_MESSAGES),
     ..Entry::usual("codes-dally-v1", "Dragonfly as CODES has it")
 };
 

@@ -4,7 +4,7 @@
 //! intermediate group, then 1.
 
 use super::groups::{Groups, Weighed, any, lowest};
-use super::kind::{Entry, PathRequest, Paths};
+use super::kind::{CODES_MESSAGES, Entry, PathRequest, Paths};
 use super::order::Leads::{Across, Down, Near};
 use super::order::{Kind, Steps};
 use crate::event::{NONE, Packet};
@@ -38,6 +38,7 @@ pub(crate) const ENTRY: Entry = Entry {
     weighs_detours: true,
     draws_steps: true,
     timing: |usual| Timing { order: Order::Lowest, ..usual },
+    messages: Some(CODES_MESSAGES),
     ..Entry::usual("codes-dfplus-v1", "Megafly, or dragonfly+, as CODES has it")
 };
 

@@ -2,7 +2,7 @@
 //!
 //! The virtual channel of a chunk is the number of routers that it has visited; ejection uses 0.
 
-use super::kind::{Entry, PathRequest, Paths};
+use super::kind::{CODES_MESSAGES, Entry, PathRequest, Paths};
 use super::order::Leads::On;
 use super::order::{Kind, Steps};
 use crate::event::{NONE, Packet};
@@ -35,6 +35,7 @@ pub(crate) const ENTRY: Entry = Entry {
     shares_chunk_time: true,
     groups: rows_of_switches,
     timing: |usual| Timing { order: Order::Highest, ..usual },
+    messages: Some(CODES_MESSAGES),
     ..Entry::usual("codes-slimfly-v1", "Slim Fly and Fit Fly as CODES has them")
 };
 
