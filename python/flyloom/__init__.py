@@ -73,6 +73,10 @@ if TYPE_CHECKING:  # what `_HOMES` says
     from flyloom.verbs.sizing import scale as scale
     from flyloom.verbs.sizing import size as size
     from flyloom.verbs.throughput import throughput as throughput
+    from flyloom.verbs.tidy import FlitSimulation as FlitSimulation
+    from flyloom.verbs.tidy import MessageSimulation as MessageSimulation
+    from flyloom.verbs.tidy import PacketSimulation as PacketSimulation
+    from flyloom.verbs.tidy import Simulation as Simulation
     from flyloom.verbs.workloads import best_workload as best_workload
     from flyloom.verbs.workloads import check_workload as check_workload
     from flyloom.verbs.workloads import convert_workload as convert_workload
@@ -116,6 +120,9 @@ _HOMES = {
     "flyloom.verbs.routes": ["repair", "route", "spread"],
     "flyloom.verbs.routing_comparison": ["compare_routing"],
     "flyloom.verbs.simulation": ["simulate"],
+    "flyloom.verbs.tidy": [
+        "FlitSimulation", "MessageSimulation", "PacketSimulation", "Simulation",
+    ],
     "flyloom.verbs.sizing": ["budget", "scale", "size"],
     "flyloom.verbs.throughput": ["throughput"],
     "flyloom.verbs.workloads": [

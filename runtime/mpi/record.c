@@ -22,13 +22,13 @@
 
 enum { FIRST_ROOM = 8, FIRST_SHIFT = 61 }; /* grows with more than 4 peers */
 
-_Thread_local struct thread rec_thread;
+_Thread_local struct thread_record rec_thread;
 int rec_on, rec_collectives = 1;
 atomic_uint rec_age;
 atomic_int rec_lost, rec_outside;
 MPI_Group rec_world = MPI_GROUP_NULL;
 
-static _Atomic(struct table *) tables;
+static _Atomic(struct pair_table *) tables;
 static pthread_key_t at_thread_end;
 static char *path, *messages_path;
 
@@ -40,27 +40,27 @@ void *rec_real(const char *name) {
     return found;
 }
 
-struct table *rec_tables(void) { return atomic_load(&tables); }
+struct pair_table *rec_tables(void) { return atomic_load(&tables); }
 
-static void thread_ends(void *table) { atomic_store(&((struct table *)table)->taken, 0); }
+static void thread_ends(void *table) { atomic_store(&((struct pair_table *)table)->taken, 0); }
 
 /* Finds a table for this thread: one of a thread that has ended, or a new one. */
-struct table *rec_table(void) {
-    struct table *table = atomic_load(&tables);
+struct pair_table *rec_table(void) {
+    struct pair_table *table = atomic_load(&tables);
     for (; table != NULL; table = table->next) {
         int is_taken = 0;
         if (atomic_compare_exchange_strong(&table->taken, &is_taken, 1)) break;
     }
     if (table == NULL) {
         table = calloc(1, sizeof *table);
-        struct pair *slots = calloc(FIRST_ROOM, sizeof *slots);
+        struct pair_traffic *slots = calloc(FIRST_ROOM, sizeof *slots);
         if (table == NULL || slots == NULL) {
             free(table);
             free(slots);
             atomic_store(&rec_lost, 1);
             return NULL;
         }
-        *table = (struct table){.slots = slots, .room = FIRST_ROOM, .shift = FIRST_SHIFT};
+        *table = (struct pair_table){.slots = slots, .room = FIRST_ROOM, .shift = FIRST_SHIFT};
         atomic_init(&table->taken, 1);
         table->next = atomic_load(&tables);
         while (!atomic_compare_exchange_weak(&tables, &table->next, table)) {
@@ -71,15 +71,15 @@ struct table *rec_table(void) {
     return table;
 }
 
-int rec_grow(struct table *table) {
-    struct table larger = {.room = 2 * table->room, .shift = table->shift - 1};
+int rec_grow(struct pair_table *table) {
+    struct pair_table larger = {.room = 2 * table->room, .shift = table->shift - 1};
     larger.slots = calloc(larger.room, sizeof *larger.slots);
     if (larger.slots == NULL) {
         atomic_store(&rec_lost, 1);
         return -1;
     }
     for (size_t i = 0; i < table->room; i++) {
-        const struct pair *slot = &table->slots[i];
+        const struct pair_traffic *slot = &table->slots[i];
         if (slot->key != 0) rec_add(&larger, slot->key, slot->bytes, slot->messages);
     }
     free(table->slots);

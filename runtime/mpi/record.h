@@ -24,17 +24,17 @@
 
 /* Bytes and messages of one pair: this process and a peer. `key` is the peer's rank in
  * MPI_COMM_WORLD times two, plus 1 where the peer is the sender, plus 1: 0 is a free slot. */
-struct pair {
+struct pair_traffic {
     uint64_t key, bytes, messages;
 };
 
 /* The pairs of a thread, by open addressing; the number of slots is a power of two. */
-struct table {
-    struct pair *slots;
+struct pair_table {
+    struct pair_traffic *slots;
     size_t room, used;
     int shift; /* shift that makes a slot of the hashed key */
     atomic_int taken;
-    struct table *next;
+    struct pair_table *next;
 };
 
 /* The processes that are the ranks of a communicator or a window. */
@@ -48,27 +48,29 @@ struct peers {
 };
 
 /* What a persistent request sends at every start. */
-struct plan {
-    struct pair *pairs;
+struct start_traffic {
+    struct pair_traffic *pairs;
     size_t count, room;
 };
 
 enum { CACHED = 8, CACHED_BITS = 3 };
 
-struct known {
+/* A communicator or window that was looked up lately, with its processes. */
+struct known_handle {
     uintptr_t handle;
     const struct peers *peers;
     unsigned age;
 };
 
-struct thread {
-    struct table *table;
-    struct plan *plan; /* where records go instead, for a persistent request */
+/* What one thread has recorded. */
+struct thread_record {
+    struct pair_table *table;
+    struct start_traffic *plan; /* where records go instead, for a persistent request */
     int depth;         /* above 0 inside a call of MPI, whose own calls do not count */
-    struct known comms[CACHED], wins[CACHED];
+    struct known_handle comms[CACHED], wins[CACHED];
 };
 
-extern _Thread_local struct thread rec_thread
+extern _Thread_local struct thread_record rec_thread
     __attribute__((visibility("hidden"), tls_model("initial-exec")));
 extern int rec_on;          /* between MPI_Init and MPI_Finalize */
 extern int rec_collectives; /* whether collectives are recorded */
@@ -78,11 +80,11 @@ extern atomic_int rec_outside; /* something went to a process outside of MPI_COM
 extern MPI_Group rec_world;
 
 void *rec_real(const char *name);
-struct table *rec_table(void);
-struct table *rec_tables(void);
-int rec_grow(struct table *table);
-void rec_planned(struct plan *plan, uint64_t key, uint64_t bytes, uint64_t messages);
-void rec_keep(MPI_Request request, struct plan *plan);
+struct pair_table *rec_table(void);
+struct pair_table *rec_tables(void);
+int rec_grow(struct pair_table *table);
+void rec_planned(struct start_traffic *plan, uint64_t key, uint64_t bytes, uint64_t messages);
+void rec_keep(MPI_Request request, struct start_traffic *plan);
 const struct peers *rec_comm_new(MPI_Comm comm);
 const struct peers *rec_win_new(MPI_Win win);
 void rec_peers_begin(void);
@@ -95,7 +97,7 @@ static inline unsigned rec_cache_slot(uintptr_t handle) {
 }
 
 static inline const struct peers *rec_comm(MPI_Comm comm) {
-    const struct known *known = &rec_thread.comms[rec_cache_slot((uintptr_t)comm)];
+    const struct known_handle *known = &rec_thread.comms[rec_cache_slot((uintptr_t)comm)];
     unsigned age = atomic_load_explicit(&rec_age, memory_order_acquire);
     if (known->peers != NULL && known->handle == (uintptr_t)comm && known->age == age)
         return known->peers;
@@ -103,17 +105,18 @@ static inline const struct peers *rec_comm(MPI_Comm comm) {
 }
 
 static inline const struct peers *rec_win(MPI_Win win) {
-    const struct known *known = &rec_thread.wins[rec_cache_slot((uintptr_t)win)];
+    const struct known_handle *known = &rec_thread.wins[rec_cache_slot((uintptr_t)win)];
     unsigned age = atomic_load_explicit(&rec_age, memory_order_acquire);
     if (known->peers != NULL && known->handle == (uintptr_t)win && known->age == age)
         return known->peers;
     return rec_win_new(win);
 }
 
-static inline void rec_add(struct table *table, uint64_t key, uint64_t bytes, uint64_t messages) {
+static inline void rec_add(struct pair_table *table, uint64_t key, uint64_t bytes,
+                           uint64_t messages) {
     size_t mask = table->room - 1;
     for (size_t at = (size_t)(key * REC_HASH >> table->shift);; at = (at + 1) & mask) {
-        struct pair *slot = &table->slots[at];
+        struct pair_traffic *slot = &table->slots[at];
         if (slot->key == 0) {
             if (2 * table->used >= table->room) {
                 if (rec_grow(table) != 0) return;
@@ -141,12 +144,12 @@ static inline void rec_note(const struct peers *of, int rank, int comes, uint64_
         return;
     }
     uint64_t key = ((uint64_t)world << 1 | (uint64_t)comes) + 1;
-    struct thread *thread = &rec_thread;
+    struct thread_record *thread = &rec_thread;
     if (thread->plan != NULL) {
         rec_planned(thread->plan, key, bytes, messages);
         return;
     }
-    struct table *table = thread->table != NULL ? thread->table : rec_table();
+    struct pair_table *table = thread->table != NULL ? thread->table : rec_table();
     if (table != NULL) rec_add(table, key, bytes, messages);
 }
 
@@ -180,7 +183,7 @@ static inline void rec_leave(void) { rec_thread.depth = 0; }
 
 /* Defers what `record` notes to every start of the request. */
 #define PLANNED(...)                                                                              \
-    struct plan plan = {NULL, 0, 0};                                                              \
+    struct start_traffic plan = {NULL, 0, 0};                                                    \
     rec_thread.plan = &plan;                                                                      \
     __VA_ARGS__;                                                                                  \
     rec_thread.plan = NULL;                                                                       \

@@ -131,12 +131,13 @@ static struct peers *of_win(MPI_Win win) {
     return NULL;
 }
 
-static const struct peers *remember(struct known *at, uintptr_t handle, const struct peers *peers) {
+static const struct peers *remember(struct known_handle *at, uintptr_t handle,
+                                    const struct peers *peers) {
     if (peers == NULL) {
         atomic_store(&rec_lost, 1);
         return NULL;
     }
-    *at = (struct known){handle, peers, atomic_load(&rec_age)};
+    *at = (struct known_handle){handle, peers, atomic_load(&rec_age)};
     return peers;
 }
 

@@ -4,14 +4,14 @@
 #include <sched.h>
 #include <stdlib.h>
 
-/* Persistent requests by their handles, in a hash table under a lock. */
-struct kept {
+/* A persistent request by its handle, in a hash table under a lock. */
+struct kept_request {
     uintptr_t request;
-    struct plan plan;
-    struct kept *next;
+    struct start_traffic plan;
+    struct kept_request *next;
 };
 
-static struct kept **lists;
+static struct kept_request **lists;
 static size_t list_count;
 static atomic_size_t kept_count;
 static atomic_flag busy = ATOMIC_FLAG_INIT;
@@ -22,14 +22,14 @@ static void lock(void) {
 
 static void unlock(void) { atomic_flag_clear_explicit(&busy, memory_order_release); }
 
-static struct kept **list_of(uintptr_t request) {
+static struct kept_request **list_of(uintptr_t request) {
     return &lists[(uint64_t)request * REC_HASH >> 32 & (list_count - 1)];
 }
 
-void rec_planned(struct plan *plan, uint64_t key, uint64_t bytes, uint64_t messages) {
+void rec_planned(struct start_traffic *plan, uint64_t key, uint64_t bytes, uint64_t messages) {
     if (plan->count == plan->room) {
         size_t room = plan->room != 0 ? 2 * plan->room : 1;
-        struct pair *pairs = realloc(plan->pairs, room * sizeof *pairs);
+        struct pair_traffic *pairs = realloc(plan->pairs, room * sizeof *pairs);
         if (pairs == NULL) {
             atomic_store(&rec_lost, 1);
             return;
@@ -37,20 +37,20 @@ void rec_planned(struct plan *plan, uint64_t key, uint64_t bytes, uint64_t messa
         plan->pairs = pairs;
         plan->room = room;
     }
-    plan->pairs[plan->count++] = (struct pair){key, bytes, messages};
+    plan->pairs[plan->count++] = (struct pair_traffic){key, bytes, messages};
 }
 
 /* Doubles the hash table where its lists have become long. */
 static void spread(void) {
     size_t count = list_count != 0 ? 2 * list_count : 64, before = list_count;
-    struct kept **old = lists, **fresh = calloc(count, sizeof *fresh);
+    struct kept_request **old = lists, **fresh = calloc(count, sizeof *fresh);
     if (fresh == NULL) return;
     lists = fresh;
     list_count = count;
     for (size_t i = 0; i < before; i++) {
-        for (struct kept *one = old[i], *next; one != NULL; one = next) {
+        for (struct kept_request *one = old[i], *next; one != NULL; one = next) {
             next = one->next;
-            struct kept **list = list_of(one->request);
+            struct kept_request **list = list_of(one->request);
             one->next = *list;
             *list = one;
         }
@@ -61,8 +61,8 @@ static void spread(void) {
 static void forget(uintptr_t request) {
     if (atomic_load(&kept_count) == 0) return;
     lock();
-    for (struct kept **at = list_of(request); *at != NULL; at = &(*at)->next) {
-        struct kept *one = *at;
+    for (struct kept_request **at = list_of(request); *at != NULL; at = &(*at)->next) {
+        struct kept_request *one = *at;
         if (one->request != request) continue;
         *at = one->next;
         free(one->plan.pairs);
@@ -73,13 +73,13 @@ static void forget(uintptr_t request) {
     unlock();
 }
 
-void rec_keep(MPI_Request request, struct plan *plan) {
+void rec_keep(MPI_Request request, struct start_traffic *plan) {
     forget((uintptr_t)request);
     if (plan->count == 0) {
         free(plan->pairs);
         return;
     }
-    struct kept *one = malloc(sizeof *one);
+    struct kept_request *one = malloc(sizeof *one);
     lock();
     if (atomic_load(&kept_count) >= list_count) spread();
     if (one == NULL || lists == NULL) {
@@ -89,8 +89,8 @@ void rec_keep(MPI_Request request, struct plan *plan) {
         free(one);
         return;
     }
-    struct kept **list = list_of((uintptr_t)request);
-    *one = (struct kept){(uintptr_t)request, *plan, *list};
+    struct kept_request **list = list_of((uintptr_t)request);
+    *one = (struct kept_request){(uintptr_t)request, *plan, *list};
     *list = one;
     atomic_fetch_add(&kept_count, 1);
     unlock();
@@ -98,13 +98,13 @@ void rec_keep(MPI_Request request, struct plan *plan) {
 
 static void started(MPI_Request request) {
     if (atomic_load_explicit(&kept_count, memory_order_acquire) == 0) return;
-    struct table *table = rec_thread.table != NULL ? rec_thread.table : rec_table();
+    struct pair_table *table = rec_thread.table != NULL ? rec_thread.table : rec_table();
     if (table == NULL) return;
     lock();
-    const struct kept *one = *list_of((uintptr_t)request);
+    const struct kept_request *one = *list_of((uintptr_t)request);
     while (one != NULL && one->request != (uintptr_t)request) one = one->next;
     for (size_t i = 0; one != NULL && i < one->plan.count; i++) {
-        const struct pair *pair = &one->plan.pairs[i];
+        const struct pair_traffic *pair = &one->plan.pairs[i];
         rec_add(table, pair->key, pair->bytes, pair->messages);
     }
     unlock();

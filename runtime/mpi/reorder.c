@@ -36,18 +36,18 @@ static void *look_up(const char *name) {
     if ((code = (call)) != MPI_SUCCESS) goto end
 
 /* The new place of a process: its new rank, and the new rank of the process that had that rank. */
-struct place {
+struct rank_move {
     int moves, rank, from;
 };
 
 /* What rank 0 gathers from all processes. */
-struct gathered {
+struct gathered_data {
     int *counts, *starts, *ranks, *places; /* places: three numbers for each process */
     struct edge *edges;
     char *hosts;
 };
 
-static void drop(struct gathered *all) {
+static void drop(struct gathered_data *all) {
     free(all->counts);
     free(all->starts);
     free(all->ranks);
@@ -57,7 +57,7 @@ static void drop(struct gathered *all) {
 }
 
 /* Makes room for all data at rank 0; 0, with the reason printed, if there is none or no network. */
-static int can_gather(struct gathered *all, int size, int64_t edges) {
+static int can_gather(struct gathered_data *all, int size, int64_t edges) {
     if (!reo_can_map()) return 0;
     if (edges > INT_MAX) {
         reo_keep("%lld edges are too many", (long long)edges);
@@ -86,7 +86,7 @@ static void own_host(char *host) {
 }
 
 /* Maps what was gathered, and writes each process's new place into all->places. */
-static void map_all(struct gathered *all, int size, int64_t edges) {
+static void map_all(struct gathered_data *all, int size, int64_t edges) {
     int moves = reo_map(all->edges, (size_t)edges, all->hosts, size, all->ranks);
     for (int i = 0; i < size; i++) {
         int rank = moves ? all->ranks[i] : i;
@@ -98,8 +98,9 @@ static void map_all(struct gathered *all, int size, int64_t edges) {
 
 /* Finds the new place of each process of a communicator with these edges, of which there are
  * `edges` at all processes. */
-static int decide(MPI_Comm comm, struct edge *own, int count, int64_t edges, struct place *place) {
-    struct gathered all = {0};
+static int decide(MPI_Comm comm, struct edge *own, int count, int64_t edges,
+                  struct rank_move *place) {
+    struct gathered_data all = {0};
     MPI_Datatype three = MPI_DATATYPE_NULL;
     char host[HOST_BYTES] = "";
     int code, rank, size, goes = 0, new_place[3];
@@ -107,7 +108,7 @@ static int decide(MPI_Comm comm, struct edge *own, int count, int64_t edges, str
     TRY(PMPI_Comm_size(comm, &size));
     if (rank == 0) goes = can_gather(&all, size, edges);
     TRY(PMPI_Bcast(&goes, 1, MPI_INT, 0, comm));
-    *place = (struct place){0, rank, rank};
+    *place = (struct rank_move){0, rank, rank};
     if (!goes) goto end;
     own_host(host);
     TRY(PMPI_Type_contiguous(3, MPI_INT, &three));
@@ -121,7 +122,7 @@ static int decide(MPI_Comm comm, struct edge *own, int count, int64_t edges, str
     TRY(PMPI_Gather(host, HOST_BYTES, MPI_CHAR, all.hosts, HOST_BYTES, MPI_CHAR, 0, comm));
     if (rank == 0) map_all(&all, size, edges);
     TRY(PMPI_Scatter(all.places, 3, MPI_INT, new_place, 3, MPI_INT, 0, comm));
-    *place = (struct place){new_place[0], new_place[1], new_place[2]};
+    *place = (struct rank_move){new_place[0], new_place[1], new_place[2]};
 end:
     if (three != MPI_DATATYPE_NULL) PMPI_Type_free(&three);
     drop(&all);
@@ -181,7 +182,7 @@ API int MPI_Dist_graph_create(MPI_Comm comm, int n, const int sources[], const i
     if (!reorder || !is_one_group(comm))
         return real(comm, n, sources, degrees, destinations, weights, info, reorder, made);
     struct edge *edges = NULL;
-    struct place place = {0, 0, 0};
+    struct rank_move place = {0, 0, 0};
     int code, size = 0, is_good = 0;
     int64_t all = 0;
     MPI_Comm moved = MPI_COMM_NULL, on = comm;
@@ -203,16 +204,16 @@ ALIAS(Dist_graph_create)
 
 /* A process's own neighbours: their numbers, whether they have weights, and, one after the other,
  * the ranks of sources, their weights, the ranks of destinations, their weights. */
-struct lists {
+struct neighbour_lists {
     int in, out, in_weighted, out_weighted;
     int *all;
 };
 
-static int length(const struct lists *of) {
+static int length(const struct neighbour_lists *of) {
     return of->in * (1 + of->in_weighted) + of->out * (1 + of->out_weighted);
 }
 
-static int *destinations_of(const struct lists *of) {
+static int *destinations_of(const struct neighbour_lists *of) {
     return of->all + of->in * (1 + of->in_weighted);
 }
 
@@ -231,7 +232,7 @@ static int *copied(int *into, const int *from, int count) {
 }
 
 /* Packs the lists that a process gave into one piece; 0, or -1 where memory is short. */
-static int pack(struct lists *own, const int *sources, const int *in_weights,
+static int pack(struct neighbour_lists *own, const int *sources, const int *in_weights,
                 const int *destinations, const int *out_weights) {
     own->all = malloc(((size_t)length(own) + 1) * sizeof *own->all);
     if (own->all == NULL) return -1;
@@ -243,7 +244,7 @@ static int pack(struct lists *own, const int *sources, const int *in_weights,
 }
 
 /* The edges that leave this process; how many, or -1 where memory is short. */
-static int edges_from(int rank, const struct lists *own, struct edge **edges) {
+static int edges_from(int rank, const struct neighbour_lists *own, struct edge **edges) {
     *edges = malloc(((size_t)own->out + 1) * sizeof **edges);
     if (*edges == NULL) return -1;
     const int *ranks = destinations_of(own);
@@ -256,12 +257,12 @@ static int edges_from(int rank, const struct lists *own, struct edge **edges) {
 
 /* Exchanges lists: gets those of the process that had this process's new rank; `theirs`. is_room is
  * 0 if memory is short at any process. */
-static int exchange(MPI_Comm moved, int old, int from, const struct lists *own,
-                    struct lists *theirs, int *is_room) {
+static int exchange(MPI_Comm moved, int old, int from, const struct neighbour_lists *own,
+                    struct neighbour_lists *theirs, int *is_room) {
     int mine[4] = {own->in, own->out, own->in_weighted, own->out_weighted}, given[4], code;
     TRY(PMPI_Sendrecv(mine, 4, MPI_INT, old, 0, given, 4, MPI_INT, from, 0, moved,
                       MPI_STATUS_IGNORE));
-    *theirs = (struct lists){given[0], given[1], given[2], given[3], NULL};
+    *theirs = (struct neighbour_lists){given[0], given[1], given[2], given[3], NULL};
     theirs->all = malloc(((size_t)length(theirs) + 1) * sizeof *theirs->all);
     int has = theirs->all != NULL;
     TRY(PMPI_Allreduce(&has, is_room, 1, MPI_INT, MPI_MIN, moved));
@@ -286,11 +287,11 @@ API int MPI_Dist_graph_create_adjacent(MPI_Comm comm, int in, const int sources[
     if (!reorder || !is_one_group(comm))
         return real(comm, in, sources, in_weights, out, destinations, out_weights, info, reorder,
                     made);
-    struct lists own = {in, out, in_weights != MPI_UNWEIGHTED, out_weights != MPI_UNWEIGHTED,
-                        NULL};
-    struct lists theirs = {0};
+    struct neighbour_lists own = {in, out, in_weights != MPI_UNWEIGHTED,
+                                  out_weights != MPI_UNWEIGHTED, NULL};
+    struct neighbour_lists theirs = {0};
     struct edge *edges = NULL;
-    struct place place = {0, 0, 0};
+    struct rank_move place = {0, 0, 0};
     int code, rank = 0, size = 0, count = -1, is_good = 0, is_room = 0;
     int64_t all = 0;
     MPI_Comm moved = MPI_COMM_NULL;

@@ -35,7 +35,7 @@ int reo_can_map(void) {
 
 int reo_map(const struct edge *edges, size_t count, const char *hosts, int size, int *ranks) {
     char said[WORDS];
-    struct map_asked asked = {(const int *)edges, count, hosts, HOST_BYTES, size};
+    struct mapping_request asked = {(const int *)edges, count, hosts, HOST_BYTES, size};
     int code = map_ask(&asked, ranks, said, sizeof said);
     const char *verbose = getenv("FLYLOOM_VERBOSE");
     if (code < 0)

@@ -4,8 +4,9 @@ use super::router::Router;
 use super::warmup::Warmup;
 use base::Refusal;
 use paths::loads::{self, Loads};
+use paths::over_seeds::check_seeds;
 use paths::proved::PathRules;
-use paths::select::{LaneUse, Rail, Selection, SelectionParams, SelectionSpec};
+use paths::select::{LaneUse, RailSelection, Selection, SelectionParams, SelectionSpec};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use traffic::process::{Process, Sizes};
@@ -83,17 +84,17 @@ pub struct Spec {
     /// The lanes of packets that choose.
     pub lane_use: LaneUse,
     /// The rail of its endpoint that a packet takes, where there are several.
-    pub rail: Rail,
+    pub rail: RailSelection,
     /// Who sends to whom: a pattern with its argument.
     pub traffic: String,
     /// When packets enter the network: `bernoulli` or `on_off:ALPHA,BETA`.
     pub injection: String,
     /// Flits of a packet, or several with weights: `1=3,5=1`.
     #[serde(deserialize_with = "flits_said")]
-    #[schemars(with = "FlitsSaid")]
+    #[schemars(with = "WrittenFlits")]
     pub packet_flits: String,
     /// Several classes of traffic at once, each a table; none: one class, by the keys above.
-    pub traffic_class: Vec<Class>,
+    pub traffic_class: Vec<TrafficClass>,
     /// The switches: virtual channels, buffers, pipeline, allocators.
     #[serde(rename = "switch")]
     pub router: Router,
@@ -117,8 +118,9 @@ pub struct Spec {
 
 /// One of several classes of traffic; what it does not say is as of the keys of all.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[schemars(rename = "Class")]
 #[serde(default, deny_unknown_fields)]
-pub struct Class {
+pub struct TrafficClass {
     /// Its part of the load, in proportion to those of the others.
     pub share: f64,
     /// Who sends to whom: a pattern with its argument.
@@ -127,13 +129,13 @@ pub struct Class {
     pub injection: Option<String>,
     /// Flits of a packet, or several with weights.
     #[serde(deserialize_with = "some_flits_said")]
-    #[schemars(with = "Option<FlitsSaid>")]
+    #[schemars(with = "Option<WrittenFlits>")]
     pub packet_flits: Option<String>,
     /// Where `switch.priority` is `class`, packets of larger numbers go first.
     pub priority: u32,
 }
 
-impl Default for Class {
+impl Default for TrafficClass {
     fn default() -> Self {
         Self { share: 1.0, traffic: None, injection: None, packet_flits: None, priority: 0 }
     }
@@ -146,7 +148,7 @@ impl Default for Spec {
             selection: Selection::Minimal.into(),
             choosing: None,
             lane_use: LaneUse::Auto,
-            rail: Rail::Random,
+            rail: RailSelection::Random,
             traffic: "uniform".to_owned(),
             injection: "bernoulli".to_owned(),
             packet_flits: "1".to_owned(),
@@ -176,10 +178,7 @@ impl Spec {
             let why = format!("{} classes", self.traffic_class.len());
             return Err(Refusal::new("traffic_class", why, format!("{MOST_CLASSES} at most")));
         }
-        if !(1..=MOST_SEEDS).contains(&self.seeds) {
-            let why = format!("{} is out of range", self.seeds);
-            return Err(Refusal::new("seeds", why, format!("1 to {MOST_SEEDS}")));
-        }
+        check_seeds(self.seeds)?;
         self.router.check_numbers()?;
         if !(1..=10_000).contains(&self.link_latency_cycles) {
             let why = format!("{} is out of range", self.link_latency_cycles);
@@ -224,8 +223,8 @@ impl Spec {
     }
 
     /// What the classes are made of; one where none is written out.
-    pub(super) fn kinds(&self) -> Result<Vec<Kind<'_>>, Refusal> {
-        let alone = [Class::default()];
+    pub(super) fn kinds(&self) -> Result<Vec<ClassTraffic<'_>>, Refusal> {
+        let alone = [TrafficClass::default()];
         let written =
             if self.traffic_class.is_empty() { &alone[..] } else { &self.traffic_class[..] };
         let sum: f64 = written.iter().map(|class| class.share).sum();
@@ -241,7 +240,7 @@ impl Spec {
             }
             let sizes = class.packet_flits.as_deref().unwrap_or(&self.packet_flits);
             let named = |r| of(Refusal { param: "packet_flits".to_owned(), ..r });
-            kinds.push(Kind {
+            kinds.push(ClassTraffic {
                 traffic: self.traffic_class.get(i).and_then(|class| class.traffic.as_deref()),
                 process: Process::parse(class.injection.as_deref().unwrap_or(&self.injection))
                     .map_err(of)?,
@@ -254,8 +253,8 @@ impl Spec {
     }
 }
 
-/// What a class of traffic is made of.
-pub(super) struct Kind<'a> {
+/// The traffic of one class: its destinations, process, sizes and share.
+pub(super) struct ClassTraffic<'a> {
     /// Its own pattern; none where it has that of all.
     pub(super) traffic: Option<&'a str>,
     pub(super) process: Process,
@@ -268,13 +267,12 @@ pub(super) struct Kind<'a> {
 
 /// Most classes of traffic.
 const MOST_CLASSES: usize = 16;
-/// Most runs of a load.
-const MOST_SEEDS: u32 = 1000;
 
-/// `packet_flits` as people write it.
+/// The forms in which a file may give `packet_flits`.
 #[derive(Serialize, Deserialize, JsonSchema)]
+#[schemars(rename = "WrittenFlits")]
 #[serde(untagged)]
-enum FlitsSaid {
+enum WrittenFlits {
     /// A number of flits.
     One(u64),
     /// A number, or several with weights.
@@ -282,9 +280,9 @@ enum FlitsSaid {
 }
 
 fn flits_said<'de, D: serde::Deserializer<'de>>(from: D) -> Result<String, D::Error> {
-    Ok(match FlitsSaid::deserialize(from)? {
-        FlitsSaid::One(flits) => flits.to_string(),
-        FlitsSaid::Several(text) => text,
+    Ok(match WrittenFlits::deserialize(from)? {
+        WrittenFlits::One(flits) => flits.to_string(),
+        WrittenFlits::Several(text) => text,
     })
 }
 

@@ -3,11 +3,15 @@
 use super::classes::TrafficClass;
 use super::models::Dialect;
 use super::nic::Injection;
-use super::plant::Class;
-use super::replay::{BackgroundSpec, Backgrounds, Collectives, Compute, Mpi, Traces, needs_trace};
+use super::plant::LinkClass;
+use super::replay::{
+    BackgroundSpec, BackgroundSpecs, CollectiveTraffic, ComputeTime, MpiCosts, TraceNames,
+    needs_trace,
+};
 use base::Refusal;
 use paths::loads::{Loads, MOST_LOAD};
-use paths::select::{LaneUse, Rail, Selection, SelectionParams, SelectionSpec};
+use paths::over_seeds::check_seeds;
+use paths::select::{LaneUse, RailSelection, Selection, SelectionParams, SelectionSpec};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -34,8 +38,9 @@ pub enum Arbitration {
 
 /// The engine that runs the events; the result does not depend on it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
+#[schemars(rename = "Sync")]
 #[serde(rename_all = "snake_case")]
-pub enum Sync {
+pub enum SyncMethod {
     /// One event after the other; points of several loads run side by side.
     #[default]
     Sequential,
@@ -49,8 +54,9 @@ pub enum Sync {
 
 /// What the optimistic engine undoes, for tests; the result does not depend on it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
+#[schemars(rename = "Undo")]
 #[serde(rename_all = "snake_case")]
-pub enum Undo {
+pub enum UndoMode {
     /// Events that were handled too early.
     #[default]
     Needed,
@@ -85,11 +91,11 @@ pub struct LinkParams {
 
 impl LinkParams {
     /// The rate that the parameters give for links of a class, in GiB/s.
-    pub(super) fn gib_per_s(&self, class: Class) -> Option<f64> {
+    pub(super) fn gib_per_s(&self, class: LinkClass) -> Option<f64> {
         let of_class = match class {
-            Class::Local => self.local_rate_gbps,
-            Class::Global => self.global_rate_gbps,
-            Class::Endpoint => self.endpoint_rate_gbps,
+            LinkClass::Local => self.local_rate_gbps,
+            LinkClass::Global => self.global_rate_gbps,
+            LinkClass::Endpoint => self.endpoint_rate_gbps,
         };
         of_class.or(self.rate_gbps).map(|gbps| gbps * 1e9 / BITS_IN_GIB)
     }
@@ -142,7 +148,7 @@ pub struct Spec {
     /// The virtual channels of packets that choose their paths; `physical` only.
     pub lane_use: LaneUse,
     /// The rail of its endpoint that a packet takes, where there are several.
-    pub rail: Rail,
+    pub rail: RailSelection,
     /// Who sends to whom: a pattern with its argument; `uniform` where it is not given.
     pub traffic: Option<String>,
     /// Several classes of traffic at once, each a table; none: one class with the parameters of the
@@ -160,21 +166,21 @@ pub struct Spec {
     /// What processes do, in place of `traffic`: a name of `flyloom workload list` with its
     /// parameters, such as `amg_like p=12 levels=4 cycles=1 base_bytes=16384`, or a file or a
     /// folder of a trace; several of them are jobs at the same time.
-    pub workload: Traces,
+    pub workload: TraceNames,
     /// The class of traffic of each workload, where there are several classes: the first is 1,
     /// which is that of workloads for which there is no number.
     pub workload_class: Vec<u32>,
     /// Whether calculations of a workload take time.
-    pub compute: Compute,
+    pub compute: ComputeTime,
     /// What collective operations of a workload send.
-    pub collectives: Collectives,
+    pub collectives: CollectiveTraffic,
     /// Which endpoint each process is on: a name of `flyloom list placements`, or a file; of all
     /// jobs together, those of the background last.
     pub placement: String,
     /// Background jobs: they send to random endpoints as long as the workloads run.
-    pub background: Backgrounds,
+    pub background: BackgroundSpecs,
     /// The costs of MPI.
-    pub mpi: Mpi,
+    pub mpi: MpiCosts,
     /// Reports bytes, use and the longest queue of every link.
     pub links: bool,
     /// Counts packets that arrive behind one that the same endpoint sent after them.
@@ -191,15 +197,18 @@ pub struct Spec {
     #[serde(rename = "switch")]
     pub router: SwitchParams,
     /// The engine that runs the events.
-    pub sync: Sync,
+    pub sync: SyncMethod,
     /// How far the optimistic engine goes ahead, ns.
     pub ahead_ns: f64,
     /// What the optimistic engine undoes.
-    pub undo: Undo,
+    pub undo: UndoMode,
     /// Run also what is not proved free of deadlock.
     pub unverified: bool,
     /// The seed of all random numbers.
     pub seed: u64,
+    /// Runs of each load or workload, with `seed` and the numbers that follow: means of them, and
+    /// how far these can be trusted.
+    pub seeds: u32,
 }
 
 impl Default for Spec {
@@ -210,20 +219,20 @@ impl Default for Spec {
             selection: Selection::Minimal.into(),
             choosing: None,
             lane_use: LaneUse::Auto,
-            rail: Rail::LeastUsed,
+            rail: RailSelection::LeastUsed,
             traffic: None,
             traffic_class: Vec::new(),
             injection: None,
             messages: None,
             message_bytes: None,
             end_ns: None,
-            workload: Traces::default(),
+            workload: TraceNames::default(),
             workload_class: Vec::new(),
-            compute: Compute::Off,
-            collectives: Collectives::Real,
+            compute: ComputeTime::Off,
+            collectives: CollectiveTraffic::Real,
             placement: "linear".to_owned(),
-            background: Backgrounds::default(),
-            mpi: Mpi::default(),
+            background: BackgroundSpecs::default(),
+            mpi: MpiCosts::default(),
             links: false,
             overtaken: false,
             ranks: false,
@@ -231,11 +240,12 @@ impl Default for Spec {
             packet_bytes: 4096,
             link: LinkParams::default(),
             router: SwitchParams::default(),
-            sync: Sync::Sequential,
+            sync: SyncMethod::Sequential,
             ahead_ns: 100.0,
-            undo: Undo::Needed,
+            undo: UndoMode::Needed,
             unverified: false,
             seed: 0,
+            seeds: 1,
         }
     }
 }
@@ -296,6 +306,7 @@ impl Spec {
         within("switch.detour_weight", router.detour_weight, (1, 1000))?;
         self.selection.check(self.choosing)?;
         within("series_ns", self.series_ns, (1.0, 1e12))?;
+        check_seeds(self.seeds)?;
         self.check_replay()?;
         self.check_dialect()
     }
@@ -402,7 +413,7 @@ impl Spec {
                 ("lane_use", self.lane_use != LaneUse::Auto),
                 ("switch.switching", self.router.switching.is_some()),
                 ("switch.arbitration", self.router.arbitration.is_some()),
-                ("rail", self.rail == Rail::RoundRobin),
+                ("rail", self.rail == RailSelection::RoundRobin),
             ] {
                 if is_given {
                     return lacks(param, "such choice", "leave it out");

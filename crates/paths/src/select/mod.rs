@@ -18,7 +18,7 @@ pub use choices::PortChoices;
 pub use custom::{CustomSelection, Decide, Scored, SelectionSpec};
 pub use expression::QUANTITIES;
 pub use lane_use::LaneUse;
-pub use rail::Rail;
+pub use rail::RailSelection;
 pub use tables::TableGuide;
 pub use updown::AncestorGuide;
 pub use via::{DetourGuide, MOST_CLASSES};

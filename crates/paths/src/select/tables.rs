@@ -1,9 +1,9 @@
 //! Paths of forwarding tables: a packet draws its layer, or compares layers, and follows the table.
 
 use super::{Scored, Selection, SelectionParams, SelectionSpec};
-use crate::guide::{Guide, Here, Want, lanes};
-use crate::wiring::{Attached, Wiring, numbered};
-use crate::word::Packet;
+use crate::guide::{Guide, OutputRequest, PacketPosition, lanes};
+use crate::wiring::{Attachment, Wiring, numbered};
+use crate::word::PacketHeader;
 use base::seed::Fast;
 use base::{Refusal, SwitchId, TerminalId};
 use fabric::tables::Routing;
@@ -104,7 +104,7 @@ impl TableGuide {
     }
 
     /// The layer that a packet takes, chosen at its first switch.
-    fn layer(&self, here: &mut Here<'_>, to: u32) -> u32 {
+    fn layer(&self, here: &mut PacketPosition<'_>, to: u32) -> u32 {
         let all = self.routing.layers();
         if all == 1 {
             return 0;
@@ -115,7 +115,7 @@ impl TableGuide {
         if let Some(custom) = &self.custom {
             return self.scored(custom, here, to);
         }
-        let cost = |layer: u32, here: &Here<'_>| {
+        let cost = |layer: u32, here: &PacketPosition<'_>| {
             let queue = here.sight.used(self.next(layer, to, here.router));
             i64::from(self.hops(layer, to, here.router) * queue)
         };
@@ -129,10 +129,11 @@ impl TableGuide {
 
     /// The layer with the lowest score of a selection of the user's: layer 0 stands for the minimal
     /// path; of other layers with the same score the lowest is taken.
-    fn scored(&self, custom: &Scored, here: &mut Here<'_>, to: u32) -> u32 {
+    fn scored(&self, custom: &Scored, here: &mut PacketPosition<'_>, to: u32) -> u32 {
         let (written, at) = (custom.written(), here.router);
         let mut values = custom.score.registers();
-        let queue = |layer: u32, here: &Here<'_>| here.sight.used(self.next(layer, to, at));
+        let queue =
+            |layer: u32, here: &PacketPosition<'_>| here.sight.used(self.next(layer, to, at));
         values.begin(self.hops(0, to, at), queue(0, here), 0);
         let own = if written.minimal > 0 { custom.score.of(&mut values) } else { f64::INFINITY };
         let mut best = (f64::INFINITY, 0);
@@ -155,16 +156,16 @@ impl Guide for TableGuide {
         self.wiring.endpoints().len() as u32 * self.routing.layers()
     }
 
-    fn inject(&self, source: u32, packet: &mut Packet<'_>, _: &mut Fast) -> u32 {
+    fn inject(&self, source: u32, packet: &mut PacketHeader<'_>, _: &mut Fast) -> u32 {
         packet.set_via(source);
         lanes(0, self.lanes - 1)
     }
 
-    fn want(&self, here: &mut Here<'_>, packet: &mut Packet<'_>) -> Want {
+    fn want(&self, here: &mut PacketPosition<'_>, packet: &mut PacketHeader<'_>) -> OutputRequest {
         let (at, to) = (here.router, packet.target());
-        let Attached { router: home, port } = self.wiring.endpoints()[to as usize];
+        let Attachment { router: home, port } = self.wiring.endpoints()[to as usize];
         if at == home {
-            return Want { port, lanes: lanes(0, self.lanes - 1), rank: 0 };
+            return OutputRequest { port, lanes: lanes(0, self.lanes - 1), rank: 0 };
         }
         let ends = self.wiring.endpoints().len() as u32;
         if packet.hops() == 0 {
@@ -179,6 +180,6 @@ impl Guide for TableGuide {
         let (in_port, out_port) = (physical(here.in_port), physical(seat));
         let sl2vl = self.routing.lanes().sl2vl();
         let lane = sl2vl.lane(SwitchId(at), in_port, out_port, level) * self.width;
-        Want { port: seat, lanes: lanes(lane, lane + self.width - 1), rank: 0 }
+        OutputRequest { port: seat, lanes: lanes(lane, lane + self.width - 1), rank: 0 }
     }
 }

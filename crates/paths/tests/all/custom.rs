@@ -6,10 +6,10 @@ use crate::select::{NETS, UnequalQueues, follow};
 use base::Quiet;
 use base::seed::Fast;
 use fabric::tables::candidates::{LaneClasses, Leg, Minimal, Progressive, Via};
-use paths::guide::{Guide, Here};
+use paths::guide::{Guide, PacketPosition};
 use paths::select::{DetourGuide, QUANTITIES, Scored, Selection, SelectionParams, SelectionSpec};
 use paths::wiring::Wiring;
-use paths::word::{Layout, Packet};
+use paths::word::{FlitLayout, PacketHeader};
 use std::sync::Arc;
 use verify::Verified;
 
@@ -84,14 +84,14 @@ fn any_score_keeps_to_the_hops_and_lanes_of_its_scheme() {
 /// The ports and flits of packets that two guides are asked for in the same places.
 fn choices(guide: &impl Guide, wiring: &Wiring) -> Vec<(u16, u64, Fast)> {
     let ends = wiring.endpoints();
-    let layout = Layout::new(ends.len() as u32, 1, guide.vias(), 0, 1000).expect("small");
+    let layout = FlitLayout::new(ends.len() as u32, 1, guide.vias(), 0, 1000).expect("small");
     let mut random = Fast::new(6, "choices", 0);
     let of = |(source, target): (usize, usize)| {
         let mut flit = layout.packet(target as u32, 0, 0);
         let (router, in_port) = (ends[source].router, ends[source].port);
         let random = &mut random;
-        let mut here = Here { router, in_port, lane: 0, sight: &UnequalQueues, random };
-        let port = guide.want(&mut here, &mut Packet::new(&mut flit, &layout)).port;
+        let mut here = PacketPosition { router, in_port, lane: 0, sight: &UnequalQueues, random };
+        let port = guide.want(&mut here, &mut PacketHeader::new(&mut flit, &layout)).port;
         (port, flit, *here.random)
     };
     let pairs = (0..2000).map(|k: usize| (k * 7 % ends.len(), k % ends.len()));
