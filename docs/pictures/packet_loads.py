@@ -2,8 +2,8 @@
 
     .venv/bin/python docs/pictures/packet_loads.py
 
-Uniform packets on a Slim Fly and a Fit Fly of 3,042 endpoints, 60 messages an endpoint, one seed:
-eight runs of some seconds each.
+Uniform packets on a Slim Fly and a Fit Fly of 3,042 endpoints, measured for 60 us behind 20 us of
+warm-up, one seed: eight runs of some seconds each.
 """
 
 from __future__ import annotations
@@ -21,11 +21,12 @@ def row(network: str, model: str, load: float) -> str:
     """A line of the table: rates, latencies, use of channels, packets that wait."""
     run = flyloom.simulate(
         NETWORKS[network], level="packet", dialect=MODELS[model], selection="adaptive", load=load,
-        messages=60, settings={"links": True}, seed=1,
+        settings={"links": True, "run.warmup_ns": 20_000, "run.measure_ns": 60_000}, seed=1,
     ).points[0]
     use, waiting = run.links.use, run.links.most_waiting
     cells = [
-        f"{network}, {model}", f"{load}", f"{run.accepted_gbps * 1e9 / 2**33:.1f}",
+        f"{network}, {model}", f"{load}", f"{run.accepted_load:.2f}",
+        f"{run.accepted_gbps * 1e9 / 2**33:.1f}",
         f"{run.mean_latency_ns / 1e3:.1f}", f"{run.mean_message_latency_ns / 1e3:.1f}",
         f"{min(use):.2f}, {sum(use) / len(use):.2f}, {max(use):.2f}",
         f"{sum(waiting) / len(waiting):.1f}",

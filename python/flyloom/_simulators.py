@@ -276,6 +276,7 @@ def packet(
     messages: int | None = None,
     message_bytes: int | None = None,
     end_ns: float | None = None,
+    run: Mapping[str, Any] | None = None,
     workload: Scheduled | Sequence[Scheduled] | None = None,
     workload_class: Sequence[int] | None = None,
     compute: str | None = None,
@@ -338,12 +339,16 @@ def packet(
     injection : str, optional
         When endpoints create messages; as in the dialect where it is not given.
     messages : int, optional
-        Messages that each endpoint sends; 30 where it is not given.
+        Messages that each endpoint sends: the run is measured from its beginning until the last
+        has arrived, not in a steady state. 30 in the dialects of CODES where no ``run`` is
+        given.
     message_bytes : int, optional
         Length of a message; 4096 where it is not given.
     end_ns : float, optional
         Endpoints create messages until this time, whatever ``messages`` says, and what has not
         arrived by then does not count, ns.
+    run : Mapping[str, Any], optional
+        Warm-up, measured time and drain of a run in a steady state.
     workload : Scheduled | Sequence[Scheduled], optional
         What processes do, in place of ``traffic``: a name of ``flyloom workload list`` with its
         parameters, such as ``amg_like p=12 levels=4 cycles=1 base_bytes=16384``, or a file or a
@@ -388,8 +393,8 @@ def packet(
     seed : int, optional
         The seed of all random numbers. Default: 0.
     seeds : int, optional
-        Runs of each load or workload, with ``seed`` and the numbers that follow: means of them,
-        and how far these can be trusted. Default: 1.
+        EventContext of each load or workload, with ``seed`` and the numbers that follow: means
+        of them, and how far these can be trusted. Default: 1.
     engine : str | None, optional
         Routes are those of this engine's tables.
     lmc : int | None, optional
@@ -431,6 +436,7 @@ def packet(
         messages=messages,
         message_bytes=message_bytes,
         end_ns=end_ns,
+        run=run,
         workload=workload,
         workload_class=workload_class,
         compute=compute,

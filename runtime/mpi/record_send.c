@@ -66,6 +66,8 @@ static void forget(uintptr_t request) {
         if (one->request != request) continue;
         *at = one->next;
         free(one->plan.pairs);
+        free(one->plan.op.words);
+        rec_release(one->plan.op.any);
         free(one);
         atomic_fetch_sub(&kept_count, 1);
         break;
@@ -75,7 +77,7 @@ static void forget(uintptr_t request) {
 
 void rec_keep(MPI_Request request, struct start_traffic *plan) {
     forget((uintptr_t)request);
-    if (plan->count == 0) {
+    if (plan->count == 0 && plan->op.kind == 0) {
         free(plan->pairs);
         return;
     }
@@ -86,6 +88,7 @@ void rec_keep(MPI_Request request, struct start_traffic *plan) {
         unlock();
         atomic_store(&rec_lost, 1);
         free(plan->pairs);
+        free(plan->op.words);
         free(one);
         return;
     }
@@ -107,6 +110,8 @@ static void started(MPI_Request request) {
         const struct pair_traffic *pair = &one->plan.pairs[i];
         rec_add(table, pair->key, pair->bytes, pair->messages);
     }
+    if (one != NULL && rec_calls && one->plan.op.kind != 0)
+        rec_starts((uintptr_t)request, &one->plan.op);
     unlock();
 }
 
@@ -116,14 +121,37 @@ WRAP(Startall, (int count, MPI_Request requests[]), (count, requests),
 
 API int MPI_Request_free(MPI_Request *request) {
     REAL(Request_free)
-    if (rec_on && request != NULL) forget((uintptr_t)*request);
+    if (rec_on && request != NULL) {
+        forget((uintptr_t)*request);
+        if (rec_calls) rec_given_back((uintptr_t)*request);
+    }
     return real(request);
 }
 ALIAS(Request_free)
 
-#define SENT rec_note(rec_comm(comm), to, 0, rec_bytes(count, type), 1)
-#define PUT rec_note(rec_win(win), target, 0, rec_bytes(count, type), 1)
-#define GOT(count, type) rec_note(rec_win(win), target, 1, rec_bytes(count, type), 1)
+/* A message is sent; `later`: the call did not wait for its end. */
+static void sent(MPI_Comm comm, int to, int tag, uint64_t bytes, int later) {
+    const struct peers *of = rec_comm(comm);
+    rec_note(of, to, 0, bytes, 1);
+    if (rec_calls) rec_message(of, to, tag, bytes, 0, later);
+}
+
+/* What a call of a window moves to the target and back; REC_ANY: nothing. To ask for bytes takes a
+ * message without any, where nothing goes to the target. */
+static void moved(MPI_Win win, int target, uint64_t bytes, uint64_t back) {
+    const struct peers *of = rec_win(win);
+    if (bytes != REC_ANY || back != REC_ANY)
+        rec_note(of, target, 0, bytes != REC_ANY ? bytes : 0, 1);
+    if (back != REC_ANY) rec_note(of, target, 1, back, 1);
+    if (!rec_calls || of == NULL || target < 0) return;
+    int world = rec_world_rank(of, target);
+    uint64_t words[5] = {0, of->number, (uint64_t)world, bytes, back};
+    if (world >= 0) rec_begins(REC_TRANSFER, REC_LATER, 5, words, NULL);
+}
+
+#define SENT(later) sent(comm, to, tag, rec_bytes(count, type), later)
+#define PUT moved(win, target, rec_bytes(count, type), REC_ANY)
+#define GOT(count, type) moved(win, target, REC_ANY, rec_bytes(count, type))
 
 #define CALL(name) name
 #define COUNT int
@@ -141,19 +169,18 @@ WRAP(Fetch_and_op,
      (const void *from, void *result, MPI_Datatype type, int target, MPI_Aint at, MPI_Op op,
       MPI_Win win),
      (from, result, type, target, at, op, win),
-     if (op != MPI_NO_OP) rec_note(rec_win(win), target, 0, rec_bytes(1, type), 1);
-     GOT(1, type))
+     uint64_t bytes = rec_bytes(1, type);
+     moved(win, target, op != MPI_NO_OP ? bytes : REC_ANY, bytes))
 WRAP(Compare_and_swap,
      (const void *from, const void *with, void *result, MPI_Datatype type, int target, MPI_Aint at,
       MPI_Win win),
      (from, with, result, type, target, at, win),
-     rec_note(rec_win(win), target, 0, rec_bytes(2, type), 1);
-     GOT(1, type))
+     moved(win, target, rec_bytes(2, type), rec_bytes(1, type)))
 
 #ifdef HAS_INIT
 WRAP(Psend_init,
      (const void *from, int partitions, MPI_Count count, MPI_Datatype type, int to, int tag,
       MPI_Comm comm, MPI_Info info, MPI_Request *request),
      (from, partitions, count, type, to, tag, comm, info, request),
-     PLANNED(rec_note(rec_comm(comm), to, 0, rec_bytes(partitions * count, type), 1)))
+     PLANNED(sent(comm, to, tag, rec_bytes(partitions * count, type), 1)))
 #endif

@@ -114,6 +114,7 @@ static void send(MPI_Comm comm, const struct matrix_entry *from, uint64_t count)
 
 /* Is called in every process, before the end of MPI. */
 void rec_write(const char *path, const char *messages_path) {
+    const char *first = path != NULL ? path : messages_path;
     MPI_Comm comm = MPI_COMM_NULL; /* separate, since the program may have messages pending */
     if (PMPI_Comm_create(MPI_COMM_WORLD, rec_world, &comm) != MPI_SUCCESS) return;
     int rank = 0, size = 1, is_room = 1;
@@ -138,16 +139,16 @@ void rec_write(const char *path, const char *messages_path) {
             count += counts[i];
         }
         count = merged(entries, count);
-        write_file(path, size, entries, count, 0);
+        if (path != NULL) write_file(path, size, entries, count, 0);
         if (messages_path != NULL) write_file(messages_path, size, entries, count, 1);
     } else if (rank == 0) {
-        cannot(path, ENOMEM);
+        cannot(first, ENOMEM);
     }
     if (rank == 0 && found[0])
-        fprintf(stderr, "flyloom: record: memory was short: %s has too little\n", path);
+        fprintf(stderr, "flyloom: record: memory was short: %s has too little\n", first);
     if (rank == 0 && found[1])
         fprintf(stderr, "flyloom: record: %s lacks what went to processes of MPI_Comm_spawn\n",
-                path);
+                first);
     free(counts);
     free(entries);
     PMPI_Comm_free(&comm);

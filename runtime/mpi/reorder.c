@@ -1,5 +1,6 @@
-/* MPI_Dist_graph_create and MPI_Dist_graph_create_adjacent that give ranks new processes where the
- * program allows it (reorder), so that neighbours are near on the network: LD_PRELOAD, or a link.
+/* MPI_Dist_graph_create, MPI_Dist_graph_create_adjacent, MPI_Cart_create and MPI_Graph_create that
+ * give ranks new processes where the program allows it (reorder), so that neighbours are near on
+ * the network: LD_PRELOAD, or a link.
  *
  * The graph goes to rank 0 of the communicator, which maps it (reorder_map.c). Where ranks are to
  * move, a communicator with the new ranks is split off, and the library makes the topology on it:
@@ -98,7 +99,7 @@ static void map_all(struct gathered_data *all, int size, int64_t edges) {
 
 /* Finds the new place of each process of a communicator with these edges, of which there are
  * `edges` at all processes. */
-static int decide(MPI_Comm comm, struct edge *own, int count, int64_t edges,
+static int decide(MPI_Comm comm, enum reo_call which, struct edge *own, int count, int64_t edges,
                   struct rank_move *place) {
     struct gathered_data all = {0};
     MPI_Datatype three = MPI_DATATYPE_NULL;
@@ -109,6 +110,7 @@ static int decide(MPI_Comm comm, struct edge *own, int count, int64_t edges,
     if (rank == 0) goes = can_gather(&all, size, edges);
     TRY(PMPI_Bcast(&goes, 1, MPI_INT, 0, comm));
     *place = (struct rank_move){0, rank, rank};
+    if (rank == 0 && !goes) reo_count(which, REO_UNMAPPED);
     if (!goes) goto end;
     own_host(host);
     TRY(PMPI_Type_contiguous(3, MPI_INT, &three));
@@ -123,6 +125,7 @@ static int decide(MPI_Comm comm, struct edge *own, int count, int64_t edges,
     if (rank == 0) map_all(&all, size, edges);
     TRY(PMPI_Scatter(all.places, 3, MPI_INT, new_place, 3, MPI_INT, 0, comm));
     *place = (struct rank_move){new_place[0], new_place[1], new_place[2]};
+    if (rank == 0) reo_count(which, place->moves ? REO_MOVED : REO_AS_GOOD);
 end:
     if (three != MPI_DATATYPE_NULL) PMPI_Type_free(&three);
     drop(&all);
@@ -138,11 +141,28 @@ static int is_one_group(MPI_Comm comm) {
 
 /* Whether all processes could give their edges, and how many there are in all: `count` is this
  * process's, or -1 where an argument is wrong, which the library reports. */
-static int agree(MPI_Comm comm, int count, int64_t *edges, int *is_good) {
+static int agree(MPI_Comm comm, enum reo_call which, int count, int64_t *edges, int *is_good) {
+    int rank = 0;
     int64_t mine[2] = {count < 0, count < 0 ? 0 : count}, all[2] = {0, 0};
     int code = PMPI_Allreduce(mine, all, 2, MPI_INT64_T, MPI_SUM, comm);
     *is_good = all[0] == 0;
     *edges = all[1];
+    if (!*is_good && PMPI_Comm_rank(comm, &rank) == MPI_SUCCESS && rank == 0)
+        reo_count(which, REO_WRONG);
+    return code;
+}
+
+/* A communicator with the new ranks, or none where they stay; `count` is this process's number of
+ * edges, or -1 where an argument is wrong. */
+static int move(MPI_Comm comm, enum reo_call which, struct edge *edges, int count,
+                MPI_Comm *moved) {
+    struct rank_move place = {0, 0, 0};
+    int code, is_good = 0;
+    int64_t all = 0;
+    TRY(agree(comm, which, count, &all, &is_good));
+    if (is_good) TRY(decide(comm, which, edges, count, all, &place));
+    if (place.moves) TRY(PMPI_Comm_split(comm, 0, place.rank, moved));
+end:
     return code;
 }
 
@@ -179,22 +199,18 @@ API int MPI_Dist_graph_create(MPI_Comm comm, int n, const int sources[], const i
                               const int destinations[], const int weights[], MPI_Info info,
                               int reorder, MPI_Comm *made) {
     REAL(Dist_graph_create)
-    if (!reorder || !is_one_group(comm))
+    if (!reorder || !is_one_group(comm)) {
+        reo_count_fixed(comm, REO_DIST_GRAPH);
         return real(comm, n, sources, degrees, destinations, weights, info, reorder, made);
+    }
     struct edge *edges = NULL;
-    struct rank_move place = {0, 0, 0};
-    int code, size = 0, is_good = 0;
-    int64_t all = 0;
-    MPI_Comm moved = MPI_COMM_NULL, on = comm;
+    int code, size = 0;
+    MPI_Comm moved = MPI_COMM_NULL;
     TRY(PMPI_Comm_size(comm, &size));
     int count = edges_of(size, n, sources, degrees, destinations, weights, &edges);
-    TRY(agree(comm, count, &all, &is_good));
-    if (is_good) TRY(decide(comm, edges, count, all, &place));
-    if (place.moves) {
-        TRY(PMPI_Comm_split(comm, 0, place.rank, &moved));
-        on = moved;
-    }
-    code = real(on, n, sources, degrees, destinations, weights, info, 0, made);
+    TRY(move(comm, REO_DIST_GRAPH, edges, count, &moved));
+    code = real(moved != MPI_COMM_NULL ? moved : comm, n, sources, degrees, destinations, weights,
+                info, 0, made);
 end:
     if (moved != MPI_COMM_NULL) PMPI_Comm_free(&moved);
     free(edges);
@@ -284,11 +300,13 @@ API int MPI_Dist_graph_create_adjacent(MPI_Comm comm, int in, const int sources[
                                        const int out_weights[], MPI_Info info, int reorder,
                                        MPI_Comm *made) {
     REAL(Dist_graph_create_adjacent)
-    if (!reorder || !is_one_group(comm))
+    if (!reorder || !is_one_group(comm)) {
+        reo_count_fixed(comm, REO_ADJACENT);
         return real(comm, in, sources, in_weights, out, destinations, out_weights, info, reorder,
                     made);
-    struct neighbour_lists own = {in, out, in_weights != MPI_UNWEIGHTED,
-                                  out_weights != MPI_UNWEIGHTED, NULL};
+    }
+    struct neighbour_lists own = {in, out, in_weights != MPI_UNWEIGHTED, out_weights != MPI_UNWEIGHTED,
+                        NULL};
     struct neighbour_lists theirs = {0};
     struct edge *edges = NULL;
     struct rank_move place = {0, 0, 0};
@@ -301,8 +319,8 @@ API int MPI_Dist_graph_create_adjacent(MPI_Comm comm, int in, const int sources[
         pack(&own, sources, in_weights, destinations, out_weights) == 0)
         count = edges_from(rank, &own, &edges);
     if (count < 0 && own.all != NULL) reo_keep("memory is short");
-    TRY(agree(comm, count, &all, &is_good));
-    if (is_good) TRY(decide(comm, edges, count, all, &place));
+    TRY(agree(comm, REO_ADJACENT, count, &all, &is_good));
+    if (is_good) TRY(decide(comm, REO_ADJACENT, edges, count, all, &place));
     if (place.moves) {
         TRY(PMPI_Comm_split(comm, 0, place.rank, &moved));
         TRY(exchange(moved, rank, place.from, &own, &theirs, &is_room));
@@ -324,3 +342,108 @@ end:
     return code;
 }
 ALIAS(Dist_graph_create_adjacent)
+
+/* The number of ranks of a grid, or -1 where it is none of at most `size`. */
+static int grid_ranks(int size, int count, const int sizes[], const int rounds[]) {
+    int64_t all = 1;
+    if (count < 0 || (count > 0 && (sizes == NULL || rounds == NULL))) return -1;
+    for (int i = 0; i < count; i++) {
+        if (sizes[i] <= 0 || (all *= sizes[i]) > size) return -1;
+    }
+    return (int)all;
+}
+
+/* Lists what a rank of a grid sends to its neighbours, the last coordinate the quickest; how many,
+ * or -1 where memory is short. */
+static int edges_on_grid(int rank, int count, const int sizes[], const int rounds[],
+                         struct edge **edges) {
+    *edges = malloc((2 * (size_t)count + 1) * sizeof **edges);
+    if (*edges == NULL) {
+        reo_keep("memory is short");
+        return -1;
+    }
+    int found = 0;
+    for (int i = count - 1, stride = 1; i >= 0; stride *= sizes[i--]) {
+        int at = rank / stride % sizes[i];
+        for (int step = -1; step <= 1; step += 2) {
+            int next = at + step, is_inside = next >= 0 && next < sizes[i];
+            if ((!is_inside && !rounds[i]) || sizes[i] == 1) continue;
+            next = (next + sizes[i]) % sizes[i];
+            (*edges)[found++] = (struct edge){rank, rank + (next - at) * stride, 1};
+        }
+    }
+    return found;
+}
+
+API int MPI_Cart_create(MPI_Comm comm, int count, const int sizes[], const int rounds[],
+                        int reorder, MPI_Comm *made) {
+    REAL(Cart_create)
+    if (!reorder || !is_one_group(comm)) {
+        reo_count_fixed(comm, REO_CART);
+        return real(comm, count, sizes, rounds, reorder, made);
+    }
+    struct edge *edges = NULL;
+    int code, rank = 0, size = 0;
+    MPI_Comm moved = MPI_COMM_NULL;
+    TRY(PMPI_Comm_rank(comm, &rank));
+    TRY(PMPI_Comm_size(comm, &size));
+    int ranks = grid_ranks(size, count, sizes, rounds), own = ranks < 0 ? -1 : 0;
+    if (rank < ranks) own = edges_on_grid(rank, count, sizes, rounds, &edges);
+    TRY(move(comm, REO_CART, edges, own, &moved));
+    code = real(moved != MPI_COMM_NULL ? moved : comm, count, sizes, rounds, 0, made);
+end:
+    if (moved != MPI_COMM_NULL) PMPI_Comm_free(&moved);
+    free(edges);
+    return code;
+}
+ALIAS(Cart_create)
+
+/* Lists the edges of a rank of MPI_Graph_create's graph; how many, or -1 where it is none. */
+static int edges_in_graph(int rank, int size, int ranks, const int index[], const int to[],
+                          struct edge **edges) {
+    if (ranks < 0 || ranks > size || (ranks > 0 && index == NULL)) return -1;
+    for (int i = 0; i < ranks; i++)
+        if (index[i] < (i > 0 ? index[i - 1] : 0)) return -1;
+    if (rank >= ranks) return 0;
+    int first = rank > 0 ? index[rank - 1] : 0, count = index[rank] - first;
+    *edges = malloc(((size_t)count + 1) * sizeof **edges);
+    if (*edges == NULL) {
+        reo_keep("memory is short");
+        return -1;
+    }
+    if (count > 0 && to == NULL) return -1;
+    for (int i = 0; i < count; i++) {
+        if (!is_rank(to[first + i], ranks)) return -1;
+        (*edges)[i] = (struct edge){rank, to[first + i], 1};
+    }
+    return count;
+}
+
+API int MPI_Graph_create(MPI_Comm comm, int ranks, const int index[], const int to[], int reorder,
+                         MPI_Comm *made) {
+    REAL(Graph_create)
+    if (!reorder || !is_one_group(comm)) {
+        reo_count_fixed(comm, REO_GRAPH);
+        return real(comm, ranks, index, to, reorder, made);
+    }
+    struct edge *edges = NULL;
+    int code, rank = 0, size = 0;
+    MPI_Comm moved = MPI_COMM_NULL;
+    TRY(PMPI_Comm_rank(comm, &rank));
+    TRY(PMPI_Comm_size(comm, &size));
+    int own = edges_in_graph(rank, size, ranks, index, to, &edges);
+    TRY(move(comm, REO_GRAPH, edges, own, &moved));
+    code = real(moved != MPI_COMM_NULL ? moved : comm, ranks, index, to, 0, made);
+end:
+    if (moved != MPI_COMM_NULL) PMPI_Comm_free(&moved);
+    free(edges);
+    return code;
+}
+ALIAS(Graph_create)
+
+API int MPI_Finalize(void) {
+    REAL(Finalize)
+    reo_end();
+    return real();
+}
+ALIAS(Finalize)

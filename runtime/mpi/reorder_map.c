@@ -15,9 +15,12 @@
 
 enum { WORDS = 2048 };
 
+static atomic_int said_it;
+
+int reo_has_kept(void) { return atomic_load(&said_it); }
+
 void reo_keep(const char *why, ...) {
-    static atomic_flag said_it = ATOMIC_FLAG_INIT;
-    if (atomic_flag_test_and_set(&said_it)) return;
+    if (atomic_exchange(&said_it, 1)) return;
     char words[WORDS];
     va_list more;
     va_start(more, why);

@@ -159,7 +159,9 @@ BEHIND = job(0, "background", max_comm_ns=None, mean_comm_ns=None)
 
 def point(load: float | None, latency: float | None = 1.0, **more) -> dict:
     return {
-        "offered_load": load, "accepted_gbps": 10 * (load or 0), "packets": 7, "messages": 7,
+        "offered_load": load, "accepted_load": load and load - 0.1,
+        "saturated": load and load > 0.3,
+        "accepted_gbps": 10 * (load or 0), "packets": 7, "messages": 7,
         "mean_hops": 2.25, "mean_latency_ns": latency,
         "p50_latency_ns": latency and 0.9 * latency,
         "p99_latency_ns": latency and 3 * latency, "max_latency_ns": latency and 4 * latency,
@@ -272,8 +274,10 @@ def test_curves_of_loads_have_a_row_a_point():
     }
     shown = Page(page.render(with_runs(runs)))
     assert shown.row("packets", "minimal", 1) == [
-        "minimal", "0.4", "4.0000", "1.4000", "1.2600", "4.2000", "2.250", "1", "7", ""]
-    assert shown.row("packets", "ugal_l", 1)[1:4] == ["0.6", "6.0000", "–"]
+        "minimal", "0.4", "0.3000", "4.0000", "1.4000", "1.2600", "4.2000", "2.250", "1", "7",
+        "saturated"]
+    assert shown.row("packets", "minimal", 0)[-1] == ""
+    assert shown.row("packets", "ugal_l", 1)[1:4] == ["0.6", "0.5000", "6.0000"]
     assert shown.row("packets", "ugal_l", 1)[-1] == "deadlocked"
 
 

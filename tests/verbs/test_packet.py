@@ -15,7 +15,8 @@ NET = "slim_fly:q=5,p=4"
 GBPS_OF_GIB = 2**33 / 1e9
 """Gbit/s of a GiB/s, the unit that CODES has rates in."""
 NAMES = {
-    "offered_load", "accepted_gbps", "packets", "messages", "mean_hops", "mean_switches",
+    "offered_load", "accepted_load", "saturated", "accepted_gbps", "packets",
+    "messages", "mean_hops", "mean_switches",
     "mean_latency_ns",
     "p50_latency_ns", "p99_latency_ns", "max_latency_ns", "nonminimal_packets", "end_ns", "events",
     "windows", "rollbacks", "efficiency", "wall_s", "peak_rss_mib", "digest", "overtaken_packets",
@@ -100,6 +101,38 @@ def test_rates_follow_from_what_is_offered():
     [point] = run("complete:n=2,p=4", load=1.0, messages=2000, traffic="shift:4").points
     assert point["accepted_gbps"] / GBPS_OF_GIB == pytest.approx(12.5 / 4, rel=0.02)
     assert point["busiest_link_use"] > 0.97
+
+
+def test_two_flows_share_an_endpoint(tmp_path):
+    """Each wants 0.8 of a link and gets half of it; alone it gets all that it wants."""
+    rows = tmp_path / "pairs.csv"
+    rows.write_text("0,2,1\n1,2,1\n")
+    words = ["sim", "packet", "complete:n=3,p=1", "--traffic", str(rows), "--load", "0.4,0.8"]
+    few, many = document(*words)["points"]
+    assert (few["saturated"], many["saturated"]) == (False, True)
+    # 40,000 packets at the lower load: three standard deviations of a Poisson number
+    assert few["accepted_load"] == pytest.approx(0.4, rel=0.015)
+    assert many["accepted_load"] == pytest.approx(0.5, rel=1e-3)
+    # rates are for each of three endpoints, of which two send
+    assert many["accepted_gbps"] / GBPS_OF_GIB == pytest.approx(12.5 / 3, rel=1e-3)
+    heads, first, second, *_ = flyloom(*words).stdout.splitlines()
+    assert heads.split()[:2] == ["offered", "accepted"] and "saturated" not in first
+    assert second.split()[:2] == ["0.8", "0.5"] and second.endswith("saturated")
+
+
+def test_what_is_accepted_stands_beside_what_is_offered():
+    """A run of a few messages an endpoint has the slowest endpoint's time in its rate."""
+    [point] = run(NET, load=0.3).points
+    assert point["accepted_load"] == pytest.approx(0.3, rel=0.02)
+    assert point["accepted_gbps"] / GBPS_OF_GIB == pytest.approx(0.3 * 12.5, rel=0.02)
+    assert point["saturated"] is False
+    [whole] = run(NET, load=0.3, messages=30).points
+    assert whole["accepted_load"] < 0.25 and whole["saturated"] is None
+    found = run(NET, load=0.3, settings={"run.warmup_ns": 5000, "run.measure_ns": 20000})
+    assert found.parameters["run"] == {"warmup_ns": 5000, "measure_ns": 20000, "drain_ns": 25000}
+    assert found.parameters["messages"] is None
+    # packets that 200 links carry in that time at 0.3 of their rate
+    assert found.points[0]["packets"] == pytest.approx(0.3 * 200 * 20000 / T_NS, rel=0.05)
 
 
 def test_without_load_it_is_the_flit_level():
@@ -189,6 +222,8 @@ traffic_class = [{share = 3}, {share = 1, priority = 1}]
     ("--selection valiant --set switch.virtual_channels=2", "not proved free of deadlock"),
     ("--rail none", "rail"),
     ("--messages 0", "--messages"),
+    ("--messages 5 --set run.measure_ns=1000", "run.measure_ns: messages says how long"),
+    ("--set run.measure_ns=0", "run.measure_ns"),
     ("--message-bytes 0", "--message-bytes"),
     ("--set link.latency_ns=-1", "link.latency_ns"),
     ("--set link.local_buffer_bytes=100", "link.local_buffer_bytes"),

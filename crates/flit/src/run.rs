@@ -3,6 +3,7 @@
 use super::engine::{BlockedPacket, ClassTally, Engine, EngineSetup, Histogram, engine};
 use super::seen::ChannelCounts;
 use base::{Refusal, Stop, Watch};
+use paths::saturation;
 use paths::wiring::Wiring;
 use std::ops::Range;
 use traffic::process::Class;
@@ -75,15 +76,6 @@ pub struct RunResult {
     pub deadlock: Option<Vec<BlockedPacket>>,
 }
 
-/// A point whose accepted load is below this share of the offered one is saturated.
-pub const SATURATED_BELOW: f64 = 0.97;
-/// From this number of expected packets on, the number that is drawn is near its mean: at most
-/// three standard deviations of it, `3 sqrt(n)`, are missing where all is well.
-const MANY: f64 = 1e4;
-/// Where fewer packets are expected, a point counts as saturated when more are missing than this
-/// number of standard deviations.
-const DEVIATIONS: f64 = 3.0;
-
 impl ClassFigures {
     /// Whether a packet was staged while measuring, or a flit arrived.
     pub fn is_sent(&self) -> bool {
@@ -93,14 +85,7 @@ impl ClassFigures {
     /// Whether less arrives than is offered; none where that may be chance, as so few packets were
     /// to come.
     pub fn is_saturated(&self) -> Option<bool> {
-        let share = self.accepted_load / self.offered_load / SATURATED_BELOW;
-        if share.is_nan() || share >= 1.0 {
-            return Some(false);
-        }
-        let counted = SATURATED_BELOW * self.expected;
-        let is_known =
-            self.expected >= MANY || (1.0 - share) * counted > DEVIATIONS * counted.sqrt();
-        is_known.then_some(true)
+        saturation::is_saturated(self.offered_load, self.accepted_load, self.expected)
     }
 }
 

@@ -7,8 +7,9 @@
 //! the first half of what is known).
 
 use super::engine::{ClassTally, EngineSetup, engine};
-use super::run::{SATURATED_BELOW, flits_a_cycle, stride};
+use super::run::{flits_a_cycle, stride};
 use base::{Stop, Watch};
+use paths::saturation::SATURATED_BELOW;
 use schemars::JsonSchema;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 

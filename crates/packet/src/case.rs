@@ -7,6 +7,7 @@ use super::ended::FinalState;
 use super::model::{Model, TrafficSource};
 use super::models::Route;
 use super::nic::{Injection, OpenTraffic};
+use super::offer::{AcceptedRate, Offer};
 use super::plant::{LinkClass, SimulatedNetwork};
 use super::rates::Rates;
 use super::replay::{GivenJobs, Replay};
@@ -16,6 +17,7 @@ use super::spec::{Spec, SyncMethod, UndoMode};
 use super::stuck::{BlockedPacket, wait_cycle};
 use super::tally::Tally;
 use super::timing::Timing;
+use super::window::{RunLength, Window};
 use base::{Refusal, Stop, Watch};
 use des::{OptimisticOptions, optimistic, sequential, windows};
 use fabric::Topology;
@@ -35,6 +37,8 @@ pub struct Case {
     injection: Injection,
     concentration: u32,
     source: CaseTraffic,
+    /// The times of the window that is measured, where it is not the whole run.
+    run: Option<RunLength>,
     /// Whether packets are proved free of deadlock.
     pub verified: bool,
     /// The range of the rates of links.
@@ -85,8 +89,13 @@ impl Case {
             let rate = plant.of(LinkClass::Endpoint).gib_per_s;
             CaseTraffic::Replay(Arc::new(given.jobs.replay(spec, &t, (rate, injection), watch)?))
         };
+        let run = match &source {
+            CaseTraffic::Open(to) if spec.is_steady() => Some(steady(spec, to, &plant)),
+            _ => None,
+        };
         Ok(Self {
             spec: spec.clone(),
+            run,
             on: t,
             plant: Arc::new(plant),
             timing,
@@ -107,21 +116,32 @@ impl Case {
         }
     }
 
+    /// The times of the window that is measured, where it is not the whole run.
+    pub(super) fn run_length(&self) -> Option<&RunLength> {
+        self.run.as_ref()
+    }
+
+    /// The part of a run that is measured, and the time at which it is stopped, ps.
+    fn measured(&self) -> (Window, u64) {
+        let end_ps = self.spec.end_ns.map_or(u64::MAX, |ns| (ns * 1e3).round() as u64);
+        self.run.as_ref().map_or((Window::WHOLE, end_ps), RunLength::window)
+    }
+
+    /// Bytes a second that an endpoint sends by one rail at most.
+    fn rail_rate(&self) -> f64 {
+        self.plant.of(LinkClass::Endpoint).gib_per_s * f64::from(1 << 30)
+    }
+
     /// The model at an offered load, which workloads ignore.
     pub(super) fn model(&self, load: f64) -> Model {
         let spec = &self.spec;
-        let rate = self.plant.of(LinkClass::Endpoint).gib_per_s * f64::from(1 << 30);
         let rails = match spec.rail {
             RailSelection::Random => spec.dialect.entry().random_rails,
             other => other,
         };
         let (drive, expected) = match &self.source {
             CaseTraffic::Open(to) => {
-                let open: Vec<OpenTraffic> = to
-                    .iter()
-                    .zip(self.classes())
-                    .map(|(to, class)| self.open(to, &class, load * rate))
-                    .collect();
+                let open = self.opens(to, load);
                 let chunks = open.iter().map(|open| self.chunks(open)).sum();
                 (TrafficSource::Open(open), chunks)
             }
@@ -130,6 +150,7 @@ impl Case {
             }
         };
         Model {
+            window: self.measured().0,
             expected,
             plant: self.plant.clone(),
             timing: self.timing.clone(),
@@ -156,6 +177,12 @@ impl Case {
         all.into_iter().map(|one| TrafficClass { share: one.share / sum, ..one }).collect()
     }
 
+    /// The open-loop traffic of all classes at a load.
+    fn opens(&self, to: &[Destinations], load: f64) -> Vec<OpenTraffic> {
+        let rate = load * self.rail_rate();
+        to.iter().zip(self.classes()).map(|(to, class)| self.open(to, &class, rate)).collect()
+    }
+
     /// The open-loop traffic of one class, where all classes together send `rate` bytes a second
     /// from each endpoint.
     fn open(&self, to: &Destinations, class: &TrafficClass, rate: f64) -> OpenTraffic {
@@ -163,18 +190,35 @@ impl Case {
         let messages = class.messages.unwrap_or(self.spec.messages());
         OpenTraffic {
             to: to.clone(),
-            messages: self.spec.end_ns.is_none().then_some(messages),
+            messages: (self.spec.end_ns.is_none() && self.run.is_none()).then_some(messages),
             bytes,
             interval_ps: f64::from(bytes) * 1e12 / (class.share * rate),
             injection: self.injection,
         }
     }
 
+    /// What each class offers at a load.
+    fn offers(&self, to: &[Destinations], load: f64) -> Vec<Offer> {
+        let window = self.measured().0;
+        let of = |(open, class): (OpenTraffic, TrafficClass)| Offer {
+            load: class.share * load,
+            senders: f64::from(open.to.active()),
+            messages: f64::from(open.to.active()) * window.messages(&open),
+            rate: self.rail_rate(),
+        };
+        self.opens(to, load).into_iter().zip(self.classes()).map(of).collect()
+    }
+
     /// The approximate number of packets of one class; 0 where they are sent until the run ends.
     fn chunks(&self, open: &OpenTraffic) -> u64 {
-        let senders = (0..self.plant.endpoints).filter(|e| open.to.is_active(*e)).count() as u64;
+        let senders = u64::from(open.to.active());
         let each = u64::from(open.bytes.div_ceil(self.spec.packet_bytes));
-        senders * each * u64::from(open.messages.unwrap_or(0))
+        let messages = match (open.messages, &self.run) {
+            (Some(messages), _) => u64::from(messages),
+            (None, Some(_)) => (self.measured().0.end_ps as f64 / open.interval_ps) as u64,
+            (None, None) => 0,
+        };
+        senders * each * messages
     }
 
     /// One run at a load, on `threads` threads where the engine is parallel; the result does not
@@ -201,20 +245,36 @@ impl Case {
             }
         };
         let ended = FinalState::of(&model, (0..).zip(&found.states));
-        let is_stuck = self.is_stuck(&ended);
+        let ran = EngineCounts::of(&found);
+        let is_stuck = self.is_stuck(&ended, &ran);
         let waits = if is_stuck { wait_cycle(&model, &found.states) } else { Vec::new() };
-        self.row(load, &EngineCounts::of(&found), &ended, &found.tally, &waits)
+        self.row(load, &ran, &ended, &found.tally, &waits)
     }
 
     /// The time at which a run is stopped, ps.
     pub(super) fn end_ps(&self) -> u64 {
-        self.spec.end_ns.map_or(u64::MAX, |ns| (ns * 1e3).round() as u64)
+        self.measured().1
     }
 
     /// Whether packets are deadlocked. A run that is stopped by its time may end with packets in
-    /// the network without that.
-    pub(super) fn is_stuck(&self, ended: &FinalState) -> bool {
-        self.spec.end_ns.is_none() && ended.waits
+    /// the network without that; one whose last event was long before that time has no more.
+    pub(super) fn is_stuck(&self, ended: &FinalState, ran: &EngineCounts) -> bool {
+        let has_ended = match self.run {
+            None => self.spec.end_ns.is_none(),
+            Some(_) => ran.last_ps.saturating_add(self.longest_ps()) < self.end_ps(),
+        };
+        has_ended && ended.waits
+    }
+
+    /// A time that no event of packets is sent ahead, ps.
+    fn longest_ps(&self) -> u64 {
+        let chunk_ps = self.plant.links().iter().map(|link| link.chunk_ps).max().unwrap_or(0);
+        let ports = (0..self.plant.routers).flat_map(|router| self.plant.all(router));
+        let latency_ps = ports.map(|behind| behind.latency_ps).max().unwrap_or(0);
+        let Timing { router_ps, credit_ps, jitter, nic, waking, .. } = self.timing;
+        let drawn = [Some(jitter), Some(nic), waking].into_iter().flatten();
+        let drawn_ps: u64 = drawn.map(|it| it.least_ps + u64::from(it.more_ps)).sum();
+        4 * chunk_ps + u64::from(latency_ps) + router_ps + credit_ps + 2 * drawn_ps
     }
 
     /// How long the measured part of a run took, ps: until the last event or, beside background
@@ -242,17 +302,20 @@ impl Case {
             plant: &self.plant,
             replay: self.replay(),
             overtaken: self.spec.overtaken,
+            window: self.measured().0,
         };
-        let is_stuck = self.is_stuck(ended);
+        let is_stuck = self.is_stuck(ended, ran);
         if let (Some(replay), false, false) = (self.replay(), is_stuck, ended.left.is_empty()) {
             return Err(ended.left.refusal(replay.schedule()).into());
         }
         let load = self.replay().is_none().then_some(load);
         let ran = &EngineCounts { last_ps: self.measured_ps(ran, ended), ..*ran };
         let mut row = reporter.row(load, ran, ended, tally, waits);
-        if let (Some(load), true) = (load, self.spec.traffic_class.len() > 1) {
-            let shares: Vec<f64> = self.classes().iter().map(|one| one.share * load).collect();
-            row.classes = Some(reporter.classes(&shares, tally));
+        if let (Some(load), CaseTraffic::Open(to)) = (load, &self.source) {
+            let offers = self.offers(to, load);
+            let accepted = AcceptedRate::of_all(&reporter.rates(&offers, tally));
+            (row.accepted_load, row.saturated) = (Some(accepted.load), accepted.saturated);
+            row.classes = (offers.len() > 1).then(|| reporter.classes(&offers, tally));
         }
         row.deadlocked = is_stuck;
         row.links = self.spec.links.then(|| reporter.links(ended, ran.last_ps));
@@ -260,6 +323,17 @@ impl Case {
         row.series = self.spec.series_ns.map(|ns| reporter.series(tally, ns));
         Ok(row)
     }
+}
+
+/// The times of the window that is measured: by default those of messages of the class whose
+/// messages are longest.
+fn steady(spec: &Spec, to: &[Destinations], plant: &SimulatedNetwork) -> RunLength {
+    let lengths = spec.traffic_class.iter().filter_map(|class| class.message_bytes);
+    let bytes = lengths.max().unwrap_or(spec.message_bytes());
+    let message_ns = f64::from(bytes) * 1e9 / plant.of(LinkClass::Endpoint).gib_per_s;
+    let packets = f64::from(bytes.div_ceil(spec.packet_bytes));
+    let senders = to.iter().map(Destinations::active).min().unwrap_or(0);
+    spec.run.with_defaults(message_ns / f64::from(1 << 30), packets, senders.into())
 }
 
 /// The refusal of `sync = "mpi"` in a run that is not started under MPI.

@@ -5,6 +5,8 @@ use super::event::{Event, Packet, Sender};
 use super::model::{Model, TrafficSource};
 use super::nic::{Injection, Nic, OpenTraffic};
 use super::runs::{EventContext, StateChange};
+use super::tally::Arrival;
+use super::window::Window;
 
 impl Endpoint {
     /// The network interface of a class, to be changed; its old state is noted for undoing.
@@ -36,7 +38,15 @@ impl Model {
             Injection::Jittered => open.injection.first_ps(open.interval_ps, dice),
             injection => injection.next_ps(open.interval_ps, dice),
         };
-        to.send(to.me(), delay_ps.max(1), Event::Creates(class));
+        self.creates_later(class, delay_ps, to);
+    }
+
+    /// Schedules the creation of a message of a class, unless endpoints create none any more then.
+    fn creates_later(&self, class: u8, delay_ps: u64, to: &mut impl EventContext) {
+        let delay_ps = delay_ps.max(1);
+        if to.now_ps().saturating_add(delay_ps) < self.window.end_ps {
+            to.send(to.me(), delay_ps, Event::Creates(class));
+        }
     }
 
     /// An endpoint creates its next message of a class.
@@ -50,10 +60,14 @@ impl Model {
         let message = it.nics[usize::from(class)].created;
         it.nic(class, to).created += 1;
         if open.messages.is_none_or(|quota| message + 1 < quota) {
-            let delay_ps = open.injection.next_ps(open.interval_ps, it.node.dice(to)).max(1);
-            to.send(to.me(), delay_ps, Event::Creates(class));
+            let delay_ps = open.injection.next_ps(open.interval_ps, it.node.dice(to));
+            self.creates_later(class, delay_ps, to);
         }
         if other == me {
+            // it does not enter the network; a run of a number of messages is without it
+            if self.window != Window::WHOLE {
+                to.record(Arrival::at_sender(to.now_ps(), open.bytes, class.into()));
+            }
             return;
         }
         let packet = Packet { from: me, to: other, message, bytes: open.bytes, ..it.plain() };

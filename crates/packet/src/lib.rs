@@ -20,6 +20,7 @@ mod model;
 mod models;
 mod nic;
 mod node;
+mod offer;
 mod parts;
 #[cfg(test)]
 mod parts_tests;
@@ -39,6 +40,7 @@ mod stuck;
 mod tally;
 mod timing;
 mod until;
+mod window;
 mod wire;
 
 pub use classes::{Sharing, TrafficClass};
@@ -54,3 +56,4 @@ pub use received::ReceivedTotals;
 pub use row::ClassRow;
 pub use tally::Tally;
 pub use timing::{CreditRule, ForwardingRule, LaneOrder, RandomDelay, Timing};
+pub use window::{RunLength, Window};

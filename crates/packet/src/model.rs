@@ -13,6 +13,7 @@ use super::runs::StateChange;
 use super::tally::{Arrival, Tally};
 use super::timing::{ForwardingRule, LaneOrder, TELL_PS, Timing};
 use super::until::RecentSends;
+use super::window::Window;
 use base::seed::Fast;
 use des::{Context, Lp};
 use paths::select::RailSelection;
@@ -44,6 +45,8 @@ pub struct Model {
     pub concentration: u32,
     /// The seed of all random numbers.
     pub seed: u64,
+    /// The part of the run that is measured.
+    pub window: Window,
     /// The approximate number of packets that will arrive; 0 where it is not known.
     pub expected: u64,
     /// Whether the use of every link is reported.
@@ -166,7 +169,7 @@ impl des::Model for Model {
             TrafficSource::Open(open) => open.len(),
             TrafficSource::Replay(replay) => replay.jobs.len(),
         };
-        Tally::of_jobs(jobs, self.span_ps)
+        Tally::of_jobs(jobs, self.span_ps, self.window)
     }
 
     fn count(&self, tally: &mut Tally, record: Arrival) {
@@ -180,7 +183,7 @@ impl des::Model for Model {
     fn progress(&self, tally: &Tally, parts: u64) -> (&'static str, u64, u64) {
         // background jobs send until the others are done, so that their packets cannot be predicted
         let counted: u64 = match &self.drive {
-            TrafficSource::Open(_) => tally.jobs.iter().map(|sums| sums.chunks.count).sum(),
+            TrafficSource::Open(_) => tally.arrived,
             TrafficSource::Replay(replay) => {
                 let jobs =
                     replay.jobs.iter().zip(&tally.jobs).filter(|(job, _)| !job.is_background);

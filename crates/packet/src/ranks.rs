@@ -40,7 +40,7 @@ impl Case {
             ran.last_ps = ran.last_ps.max(last_ps);
         }
         let mut waits = Vec::new();
-        if self.is_stuck(&ended) {
+        if self.is_stuck(&ended, &ran) {
             // no process has all states, but a sequential run finds the same cycle
             let whole =
                 sequential(&model, end_ps, watch).map(|found| wait_cycle(&model, &found.states));

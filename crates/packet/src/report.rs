@@ -3,11 +3,13 @@
 use super::ended::FinalState;
 use super::latencies::{Latencies, accepted};
 use super::model::Model;
+use super::offer::{AcceptedRate, Offer};
 use super::plant::SimulatedNetwork;
 use super::replay::{JobRow, RankRow, Replay};
 use super::row::{ClassRow, LinkRow, PointRow, SeriesRow};
 use super::stuck::BlockedPacket;
 use super::tally::{ArrivalSums, Tally};
+use super::window::Window;
 use base::SwitchId;
 use des::Outcome;
 use fabric::Topology;
@@ -44,6 +46,8 @@ pub(super) struct Reporter<'a> {
     pub(super) replay: Option<&'a Arc<Replay>>,
     /// Whether overtaken packets were counted.
     pub(super) overtaken: bool,
+    /// The part of the run that is measured.
+    pub(super) window: Window,
 }
 
 fn in_ns(ps: f64) -> f64 {
@@ -82,7 +86,9 @@ impl Reporter<'_> {
         let busiest = ended.busiest;
         PointRow {
             offered_load: load,
-            accepted_gbps: self.accepted(sums.bytes, sums.last_ps),
+            accepted_load: None,
+            saturated: None,
+            accepted_gbps: self.accepted(sums.bytes, self.time_ps(sums.last_ps)),
             packets: sums.chunks.count,
             messages: sums.messages.count,
             mean_hops: sums.mean_hops().map(|switches| switches - 1.0),
@@ -95,7 +101,7 @@ impl Reporter<'_> {
             windows: ran.windows,
             rollbacks: ran.undone,
             efficiency: ran.efficiency,
-            busiest_link_use: busiest.busy_ps as f64 / (ran.last_ps.max(1) as f64),
+            busiest_link_use: busiest.busy_ps as f64 / (self.time_ps(ran.last_ps).max(1) as f64),
             busiest_link: if busiest.busy_ps > 0 {
                 let to = self.leads_to(busiest.router, busiest.port);
                 format!("{} -> {to}", self.name(busiest.router))
@@ -119,19 +125,35 @@ impl Reporter<'_> {
         accepted(bytes, f64::from(self.plant.endpoints), last_ps)
     }
 
-    /// The results of each class of traffic, which offer these loads.
-    pub(super) fn classes(&self, loads: &[f64], tally: &Tally) -> Vec<ClassRow> {
+    /// The measured time of a run whose last event or arrival was at `last_ps`, ps.
+    fn time_ps(&self, last_ps: u64) -> u64 {
+        self.window.length_ps().unwrap_or(last_ps)
+    }
+
+    /// What was accepted of each class of traffic.
+    pub(super) fn rates(&self, offers: &[Offer], tally: &Tally) -> Vec<AcceptedRate> {
         let last_ps = tally.jobs.iter().map(|sums| sums.last_ps).max().unwrap_or(0);
-        let of = |(&offered_load, sums): (&f64, &ArrivalSums)| ClassRow {
-            offered_load,
-            accepted_gbps: self.accepted(sums.bytes, last_ps),
+        let of = |(offer, sums): (&Offer, &ArrivalSums)| {
+            offer.accepted(sums.bytes, self.time_ps(last_ps), self.window.length_ps().is_some())
+        };
+        offers.iter().zip(&tally.jobs).map(of).collect()
+    }
+
+    /// The results of each class of traffic.
+    pub(super) fn classes(&self, offers: &[Offer], tally: &Tally) -> Vec<ClassRow> {
+        let last_ps = tally.jobs.iter().map(|sums| sums.last_ps).max().unwrap_or(0);
+        let of = |(rate, sums): (AcceptedRate, &ArrivalSums)| ClassRow {
+            offered_load: rate.offered,
+            accepted_load: rate.load,
+            saturated: rate.saturated,
+            accepted_gbps: self.accepted(sums.bytes, self.time_ps(last_ps)),
             packets: sums.chunks.count,
             messages: sums.messages.count,
             mean_hops: sums.mean_hops().map(|switches| switches - 1.0),
             mean_switches: sums.mean_hops(),
             latencies: Latencies::of(sums),
         };
-        loads.iter().zip(&tally.jobs).map(of).collect()
+        self.rates(offers, tally).into_iter().zip(&tally.jobs).map(of).collect()
     }
 
     fn jobs(&self, ended: &FinalState, tally: &Tally) -> Vec<JobRow> {
@@ -142,6 +164,7 @@ impl Reporter<'_> {
     /// The use of each channel between routers, over a run of `last_ps`.
     pub(super) fn links(&self, ended: &FinalState, last_ps: u64) -> LinkRow {
         let mut rows = LinkRow::default();
+        let time_ps = self.time_ps(last_ps).max(1) as f64;
         let mut seats = (u32::MAX, Vec::new());
         for link in &ended.links {
             if seats.0 != link.router {
@@ -152,10 +175,12 @@ impl Reporter<'_> {
             rows.port.push(seats.1.get(usize::from(link.port)).copied().unwrap_or(u16::MAX));
             rows.plane.push(self.on.switches()[link.router as usize].plane.into());
             rows.bytes.push(link.bytes);
-            rows.used.push(link.busy_ps as f64 / last_ps.max(1) as f64);
+            rows.used.push(link.busy_ps as f64 / time_ps);
             rows.most_waiting.push(link.most);
-            let blocked_ps = link.blocked_ps + last_ps.saturating_sub(link.since_ps);
-            rows.blocked.push(blocked_ps as f64 / last_ps.max(1) as f64);
+            // what waits at the end of the run waits until the end of the window
+            let end_ps = if self.window == Window::WHOLE { last_ps } else { u64::MAX };
+            let blocked_ps = link.blocked_ps + self.window.overlap_ps(link.since_ps, end_ps);
+            rows.blocked.push(blocked_ps as f64 / time_ps);
         }
         rows
     }

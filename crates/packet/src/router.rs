@@ -97,10 +97,12 @@ impl Model {
         // the last byte of a chunk cannot leave before it has arrived
         let free_ps = (start_ps + time_ps).max(waiting.tail_ps) + jitter_ps;
         it.free_ps = free_ps;
-        it.blocked_ps += start_ps.saturating_sub(it.since_ps);
+        it.blocked_ps += self.window.overlap_ps(it.since_ps, start_ps);
         it.since_ps = NEVER_PS;
-        it.busy_ps += time_ps;
-        it.bytes += u64::from(packet.bytes);
+        it.busy_ps += self.window.overlap_ps(start_ps, start_ps + time_ps);
+        if self.window.has(start_ps) {
+            it.bytes += u64::from(packet.bytes);
+        }
         it.last = lane;
         let may_send = it.pending > 0 || it.queued > 0 && is_kept;
         it.is_awake = may_send;

@@ -12,12 +12,20 @@ use serde::Serialize;
 pub struct PointRow {
     /// What endpoints offer to send, as part of the rate of one rail; null for a workload.
     pub offered_load: Option<f64>,
-    /// Accepted rate: bytes that arrived, for each endpoint and the time until the last of them,
-    /// Gbit/s.
+    /// What of it arrives, for each endpoint that sends: bytes that arrived in the measured window,
+    /// else until the last arrival; null for a workload.
+    pub accepted_load: Option<f64>,
+    /// Whether less than 97 % of the offered load arrives; null where that may be chance, as so few
+    /// messages were to come, and where no window is measured.
+    pub saturated: Option<bool>,
+    /// Accepted rate: bytes that arrived, for each endpoint, whether it sends or not, and the
+    /// measured window, else the time until the last of them, Gbit/s.
     pub accepted_gbps: f64,
-    /// Packets that arrived.
+    /// Packets that arrived and were scheduled in the measured window, where there is one; hops and
+    /// latencies are those of these packets.
     pub packets: u64,
-    /// Messages that arrived completely.
+    /// Messages that arrived completely and were created in the measured window, where there is
+    /// one.
     pub messages: u64,
     /// Mean number of links between switches that packets traversed; null where no packet arrived,
     /// like all figures of packets.
@@ -42,7 +50,8 @@ pub struct PointRow {
     pub rollbacks: u64,
     /// The part of all handled events that was not undone.
     pub efficiency: f64,
-    /// The part of its rate that the busiest link between switches carried until the end.
+    /// The part of its rate that the busiest link between switches carried in the measured window,
+    /// else until the end.
     pub busiest_link_use: f64,
     /// The busiest of these links, by the names of its switches.
     pub busiest_link: String,
@@ -87,14 +96,15 @@ pub struct LinkRow {
     pub port: Vec<u16>,
     /// The plane that the channel belongs to.
     pub plane: Vec<u32>,
-    /// Bytes sent.
+    /// Bytes sent in the measured window, else in all.
     pub bytes: Vec<u64>,
-    /// The part of the run that the channel was busy.
+    /// The part of the measured window, else of the run, that the channel was busy.
     #[serde(rename = "use")]
     pub used: Vec<f64>,
-    /// The largest number of packets that waited for the channel at once.
+    /// The largest number of packets that waited for the channel at once, in all of the run.
     pub most_waiting: Vec<u32>,
-    /// The part of the run that the channel was free while packets waited without room behind it.
+    /// The part of the same time that the channel was free while packets waited without room behind
+    /// it.
     pub blocked: Vec<f64>,
 }
 
@@ -116,8 +126,12 @@ pub struct SeriesRow {
 pub struct ClassRow {
     /// What endpoints offer to send, as part of the rate of one rail.
     pub offered_load: f64,
-    /// Accepted rate: bytes that arrived, for each endpoint and the time until the last of any
-    /// class, Gbit/s.
+    /// What of it arrives, for each endpoint that sends.
+    pub accepted_load: f64,
+    /// Whether less than 97 % of it arrives, as for all traffic.
+    pub saturated: Option<bool>,
+    /// Accepted rate: bytes that arrived, for each endpoint and the measured window, else the time
+    /// until the last of any class, Gbit/s.
     pub accepted_gbps: f64,
     /// Packets that arrived.
     pub packets: u64,

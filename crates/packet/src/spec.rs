@@ -1,13 +1,14 @@
 //! The parameters of a run at the packet level.
 
 use super::classes::TrafficClass;
-use super::models::Dialect;
+use super::models::{CODES_MESSAGES, Dialect};
 use super::nic::Injection;
 use super::plant::LinkClass;
 use super::replay::{
     BackgroundSpec, BackgroundSpecs, CollectiveTraffic, ComputeTime, MpiCosts, TraceNames,
     needs_trace,
 };
+use super::window::RunLength;
 use base::Refusal;
 use paths::loads::{Loads, MOST_LOAD};
 use paths::over_seeds::check_seeds;
@@ -156,13 +157,16 @@ pub struct Spec {
     pub traffic_class: Vec<TrafficClass>,
     /// When endpoints create messages; as in the dialect where it is not given.
     pub injection: Option<Injection>,
-    /// Messages that each endpoint sends; 30 where it is not given.
+    /// Messages that each endpoint sends: the run is measured from its beginning until the last has
+    /// arrived, not in a steady state. 30 in the dialects of CODES where no `run` is given.
     pub messages: Option<u32>,
     /// Length of a message; 4096 where it is not given.
     pub message_bytes: Option<u32>,
     /// Endpoints create messages until this time, whatever `messages` says, and what has not
     /// arrived by then does not count, ns.
     pub end_ns: Option<f64>,
+    /// Warm-up, measured time and drain of a run in a steady state.
+    pub run: RunLength,
     /// What processes do, in place of `traffic`: a name of `flyloom workload list` with its
     /// parameters, such as `amg_like p=12 levels=4 cycles=1 base_bytes=16384`, or a file or a
     /// folder of a trace; several of them are jobs at the same time.
@@ -206,7 +210,7 @@ pub struct Spec {
     pub unverified: bool,
     /// The seed of all random numbers.
     pub seed: u64,
-    /// Runs of each load or workload, with `seed` and the numbers that follow: means of them, and
+    /// EventContext of each load or workload, with `seed` and the numbers that follow: means of them, and
     /// how far these can be trusted.
     pub seeds: u32,
 }
@@ -226,6 +230,7 @@ impl Default for Spec {
             messages: None,
             message_bytes: None,
             end_ns: None,
+            run: RunLength::default(),
             workload: TraceNames::default(),
             workload_class: Vec::new(),
             compute: ComputeTime::Off,
@@ -307,6 +312,7 @@ impl Spec {
         self.selection.check(self.choosing)?;
         within("series_ns", self.series_ns, (1.0, 1e12))?;
         check_seeds(self.seeds)?;
+        self.check_run()?;
         self.check_replay()?;
         self.check_dialect()
     }
@@ -321,9 +327,34 @@ impl Spec {
         self.traffic.as_deref().unwrap_or("uniform")
     }
 
-    /// Messages of an endpoint.
+    /// Messages of an endpoint, where their number says how long the run is.
     pub(super) fn messages(&self) -> u32 {
-        self.messages.unwrap_or(30)
+        self.messages.unwrap_or(CODES_MESSAGES)
+    }
+
+    /// Whether generated traffic is measured in a window, not from the beginning to the end of the
+    /// run.
+    pub(super) fn is_steady(&self) -> bool {
+        let of_class = self.traffic_class.iter().any(|class| class.messages.is_some());
+        let is_counted = self.messages.is_some() || of_class || self.end_ns.is_some();
+        let is_usual = self.run.is_given() || self.dialect.entry().messages.is_none();
+        self.workload.0.is_empty() && !is_counted && is_usual
+    }
+
+    /// Refuses times of a window beside what says otherwise how long a run is.
+    fn check_run(&self) -> Result<(), Refusal> {
+        self.run.check()?;
+        let of_class = self.traffic_class.iter().any(|class| class.messages.is_some());
+        for (name, is_given) in [
+            ("workload", !self.workload.0.is_empty()),
+            ("messages", self.messages.is_some() || of_class),
+            ("end_ns", self.end_ns.is_some()),
+        ] {
+            if is_given {
+                self.run.refuse_beside(name)?;
+            }
+        }
+        Ok(())
     }
 
     /// Length of a message.
@@ -331,16 +362,18 @@ impl Spec {
         self.message_bytes.unwrap_or(4096)
     }
 
-    /// The same parameters with the defaults of traffic filled in, where there is no workload.
-    pub(super) fn with_defaults(&self) -> Self {
+    /// The same parameters with the defaults of traffic filled in, where there is no workload;
+    /// `run` has the times of the window, where one is measured.
+    pub(super) fn with_defaults(&self, run: Option<&RunLength>) -> Self {
         if !self.workload.0.is_empty() {
             return self.clone();
         }
         Self {
             load: Some(self.loads()),
             traffic: Some(self.pattern().to_owned()),
-            messages: Some(self.messages()),
+            messages: run.is_none().then(|| self.messages()),
             message_bytes: Some(self.message_bytes()),
+            run: run.unwrap_or(&self.run).clone(),
             ..self.clone()
         }
     }

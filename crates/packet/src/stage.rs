@@ -1,7 +1,8 @@
 //! The packet level as a stage: from the parameters and the network to the figures of each point.
 
 use super::case::{Case, GivenTraffic, alone};
-use super::models::Dialect;
+use super::models::{Dialect, RATE};
+use super::plant::LinkClass;
 use super::rates::Rates;
 use super::replay::{GivenJobs, JobRow};
 use super::row::PointRow;
@@ -58,7 +59,7 @@ pub struct PacketRecord {
 }
 
 impl Spec {
-    /// Runs the simulation with `seed` on `threads` threads. The result does not depend on their
+    /// EventContext the simulation with `seed` on `threads` threads. The result does not depend on their
     /// number, except for wall times, which `clock` gives in seconds. The runs of several seeds are
     /// simulations of one seed each.
     ///
@@ -97,7 +98,8 @@ impl Spec {
     fn record(&self, case: &Case, mut points: Vec<PointRow>) -> PacketRecord {
         let jobs = points.first_mut().map(|row| std::mem::take(&mut row.jobs)).unwrap_or_default();
         let (verified, rates) = (case.verified, case.rates);
-        PacketRecord { verified, rates, parameters: self.with_defaults(), points, jobs }
+        let parameters = self.with_defaults(case.run_length());
+        PacketRecord { verified, rates, parameters, points, jobs }
     }
 
     /// The network with the traffic that is sent over it, ready to run.
@@ -108,7 +110,7 @@ impl Spec {
         Case::new(source, self, given, watch)
     }
 
-    /// Runs the simulation over several processes, each of which simulates a part of the network;
+    /// EventContext the simulation over several processes, each of which simulates a part of the network;
     /// all get the same result, except for wall times.
     ///
     /// # Errors
@@ -148,14 +150,26 @@ impl Spec {
     /// The memory and time that a run needs on a network of this size: bytes within a factor of
     /// two, seconds within an order of magnitude.
     pub fn need_of(&self, size: &Size) -> Need {
-        let points = f64::from(self.seeds)
-            * match &self.loads() {
-                Loads::At(loads) => loads.len() as f64,
-                Loads::Auto => 1.0,
-            };
-        let packets = f64::from(self.message_bytes()) / f64::from(self.packet_bytes);
-        let each = f64::from(self.messages()) * packets.ceil();
-        self.need_at(size, each, points)
+        let (points, load) = match &self.loads() {
+            Loads::At(loads) => {
+                let count = loads.len().max(1) as f64;
+                (count, loads.iter().sum::<f64>() / count)
+            }
+            Loads::Auto => (1.0, 0.5),
+        };
+        let packets = f64::from(self.message_bytes().div_ceil(self.packet_bytes));
+        let (messages, waiting) = if self.is_steady() {
+            let gib_per_s = self.link.gib_per_s(LinkClass::Endpoint).unwrap_or(RATE);
+            let message_ns = f64::from(self.message_bytes()) * 1e9 / gib_per_s / f64::from(1 << 30);
+            let run = self.run.with_defaults(message_ns, packets, size.terminals);
+            let messages = run.messages(message_ns, load);
+            // where more is offered than accepted, messages wait at their endpoints
+            (messages, messages * (1.0 - FITS / load).max(0.0))
+        } else {
+            (f64::from(self.messages()), 0.0)
+        };
+        let need = self.need_at(size, messages * packets, points);
+        Need::new(need.bytes + WAITING_BYTES * waiting * size.terminals, need.seconds)
     }
 
     /// The need of a run of workloads with `packets` packets. It is a lower bound, because
@@ -223,6 +237,10 @@ fn digest(value: &impl std::fmt::Debug) -> String {
 const PORTS_A_THREAD: usize = 256;
 /// One GiB/s in Gbit/s.
 const GBPS_OF_GIB: f64 = BITS_IN_GIB / 1e9;
+/// The load from which on the need of a run counts messages that wait at their endpoints.
+const FITS: f64 = 0.8;
+/// Bytes of a message that waits at its endpoint.
+const WAITING_BYTES: f64 = 88.0;
 /// Packets that one processor takes through routers in a second, roughly.
 const HOPS_A_SECOND: f64 = 3e6;
 
@@ -242,6 +260,21 @@ impl Stage for Spec {
     const FILES: &'static [&'static str] = &["traffic", "workload"];
     const COLUMNS: &'static [Metric] = &[
         real("offered_load", "/points/0/offered_load", "", "what endpoints send", Better::Neither),
+        real(
+            "accepted_load",
+            "/points/0/accepted_load",
+            "",
+            "what of that arrives, for each endpoint that sends",
+            Better::Higher,
+        ),
+        Metric::new(
+            "saturated",
+            "/points/0/saturated",
+            Kind::Truth,
+            "",
+            "less than 97 % of the offered load arrives",
+            Better::Lower,
+        ),
         real(
             "accepted_gbps",
             "/points/0/accepted_gbps",

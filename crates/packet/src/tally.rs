@@ -1,5 +1,7 @@
 //! Statistics of a run, packet by packet: sums that do not depend on the order of arrivals.
 
+use super::window::Window;
+
 /// The arrival of a chunk at its destination.
 #[derive(Debug, Clone, Copy)]
 pub struct Arrival {
@@ -11,7 +13,7 @@ pub struct Arrival {
     pub message_ps: Option<u64>,
     /// Length of the chunk, in bytes.
     pub bytes: u32,
-    /// Routers that the chunk visited.
+    /// Routers that the chunk visited; 0 for a message to the endpoint itself.
     pub hops: u8,
     /// Whether its path was non-minimal.
     pub is_detour: bool,
@@ -19,6 +21,22 @@ pub struct Arrival {
     pub is_late: bool,
     /// Its job or class of traffic; 0 where there is only one.
     pub job: u16,
+}
+
+impl Arrival {
+    /// The arrival of a message of a class that an endpoint sends to itself, without the network.
+    pub(super) fn at_sender(at_ps: u64, bytes: u32, job: u16) -> Self {
+        Self {
+            at_ps,
+            latency_ps: 0,
+            message_ps: None,
+            bytes,
+            hops: 0,
+            is_detour: false,
+            is_late: false,
+            job,
+        }
+    }
 }
 
 /// Base-2 logarithm of the histogram's buckets in an octave: values of a bucket differ by less than
@@ -38,14 +56,14 @@ pub struct Histogram {
     pub(super) buckets: Vec<u64>,
 }
 
-/// Sums over all arrivals of a job or a class of traffic.
+/// Sums over the measured arrivals of a job or a class of traffic.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct ArrivalSums {
     /// Latencies of chunks.
     pub chunks: Histogram,
     /// Latencies of messages that arrived completely, from when they are handed to the interface.
     pub messages: Histogram,
-    /// Bytes that arrived.
+    /// Bytes that arrived in the measured time, whenever they were sent.
     pub bytes: u64,
     /// Sum of the routers that chunks visited.
     pub hops: u64,
@@ -53,17 +71,21 @@ pub struct ArrivalSums {
     pub detours: u64,
     /// Chunks that arrived behind one that their sender sent later.
     pub overtaken: u64,
-    /// The time of the last arrival, ps.
+    /// The time of the last arrival, measured or not, ps.
     pub last_ps: u64,
 }
 
 /// Statistics of all arrivals.
-#[derive(Debug, Clone, PartialEq, Eq, Default)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Tally {
     /// The sums of each job or class of traffic; a single one where there are none.
     pub jobs: Vec<ArrivalSums>,
     /// Arrivals in equal spans of time, where the user asked for them.
     pub series: Vec<SpanSums>,
+    /// The number of all chunks that arrived, measured or not.
+    pub(super) arrived: u64,
+    /// The part of the run that is measured.
+    pub(super) window: Window,
     /// The length of these spans, ps; 0 where there are none.
     pub(super) span_ps: u64,
 }
@@ -143,16 +165,26 @@ impl Histogram {
 }
 
 impl ArrivalSums {
-    fn add(&mut self, arrival: &Arrival) {
-        self.chunks.add(arrival.latency_ps);
-        if let Some(ps) = arrival.message_ps {
+    fn add(&mut self, arrival: &Arrival, window: Window) {
+        if window.has(arrival.at_ps) {
+            self.bytes += u64::from(arrival.bytes);
+        }
+        if arrival.hops == 0 {
+            return;
+        }
+        self.last_ps = self.last_ps.max(arrival.at_ps);
+        if let Some(ps) =
+            arrival.message_ps.filter(|ps| window.has(arrival.at_ps.saturating_sub(*ps)))
+        {
             self.messages.add(ps);
         }
-        self.bytes += u64::from(arrival.bytes);
+        if !window.has(arrival.at_ps.saturating_sub(arrival.latency_ps)) {
+            return;
+        }
+        self.chunks.add(arrival.latency_ps);
         self.hops += u64::from(arrival.hops);
         self.detours += u64::from(arrival.is_detour);
         self.overtaken += u64::from(arrival.is_late);
-        self.last_ps = self.last_ps.max(arrival.at_ps);
     }
 
     fn merge(&mut self, other: &Self) {
@@ -174,8 +206,9 @@ impl ArrivalSums {
 
 impl Tally {
     /// Empty statistics for `jobs` jobs or classes, at least 1, in spans of `span_ps`.
-    pub fn of_jobs(jobs: usize, span_ps: u64) -> Self {
-        Self { jobs: vec![ArrivalSums::default(); jobs.max(1)], span_ps, series: Vec::new() }
+    pub fn of_jobs(jobs: usize, span_ps: u64, window: Window) -> Self {
+        let jobs = vec![ArrivalSums::default(); jobs.max(1)];
+        Self { jobs, span_ps, series: Vec::new(), arrived: 0, window }
     }
 
     fn span(&mut self, arrival: &Arrival) {
@@ -191,10 +224,13 @@ impl Tally {
 
     /// Adds an arrival.
     pub fn add(&mut self, arrival: Arrival) {
-        if self.span_ps > 0 {
-            self.span(&arrival);
+        if arrival.hops > 0 {
+            self.arrived += 1;
+            if self.span_ps > 0 {
+                self.span(&arrival);
+            }
         }
-        self.jobs[usize::from(arrival.job)].add(&arrival);
+        self.jobs[usize::from(arrival.job)].add(&arrival, self.window);
     }
 
     /// Adds the statistics of another part of the run, with the same number of jobs.
@@ -202,6 +238,7 @@ impl Tally {
         for (mine, theirs) in self.jobs.iter_mut().zip(&other.jobs) {
             mine.merge(theirs);
         }
+        self.arrived += other.arrived;
         if self.series.len() < other.series.len() {
             self.series.resize(other.series.len(), SpanSums::default());
         }
@@ -257,13 +294,13 @@ mod tests {
             latency_ps: i * i * 7919 % 100_003,
             message_ps: i.is_multiple_of(3).then_some(i * 31),
             bytes: (i % 5) as u32,
-            hops: (i % 4) as u8,
+            hops: (i % 4 + 1) as u8,
             is_detour: i.is_multiple_of(2),
             is_late: i.is_multiple_of(7),
             job: (i % 2) as u16,
         };
         let of = |range: std::ops::Range<u64>| {
-            let mut tally = Tally::of_jobs(2, 10);
+            let mut tally = Tally::of_jobs(2, 10, Window::WHOLE);
             range.for_each(|i| tally.add(arrival(i)));
             tally
         };

@@ -4,6 +4,7 @@ use super::ended::{BusiestPort, FinalState, PortUse};
 use super::event::{Event, Packet, Sender};
 use super::replay::RankTime;
 use super::tally::{ArrivalSums, Histogram, SpanSums, Tally};
+use super::window::Window;
 use des::Wire;
 use message::Left;
 
@@ -124,5 +125,6 @@ wire_fields! {
     Histogram { count, sum_ps, max_ps, buckets }
     ArrivalSums { chunks, messages, bytes, hops, detours, overtaken, last_ps }
     SpanSums { chunks, bytes, latency_ps }
-    Tally { jobs, series, span_ps }
+    Window { start_ps, end_ps }
+    Tally { jobs, series, span_ps, arrived, window }
 }

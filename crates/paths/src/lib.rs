@@ -10,6 +10,7 @@ pub mod lengths;
 pub mod loads;
 pub mod over_seeds;
 pub mod proved;
+pub mod saturation;
 pub mod select;
 pub mod side_by_side;
 mod source;

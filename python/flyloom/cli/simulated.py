@@ -14,7 +14,8 @@ FLIT = (
     ("p99", "p99_packet_latency_cycles"), ("hops", "mean_hops"),
 )
 PACKET = (
-    ("offered", "offered_load"), ("accepted Gbit/s", "accepted_gbps"),
+    ("offered", "offered_load"), ("accepted", "accepted_load"),
+    ("accepted Gbit/s", "accepted_gbps"),
     ("latency ns", "mean_latency_ns"), ("p99 ns", "p99_latency_ns"),
     ("message ns", "mean_message_latency_ns"),
     ("hops", "mean_hops"), ("detours", "nonminimal_packets"),
@@ -87,6 +88,15 @@ def with_ends(point: dict[str, Any]) -> dict[str, Any]:
     return {**point, **ends}
 
 
+def notes_of(point: dict[str, Any], in_window: bool) -> list[str]:
+    """What a row says of a point beside its figures; it may be saturated where a window of time
+    was measured."""
+    notes = [word for word in ("saturated", "deadlocked") if point.get(word)]
+    if in_window and point["saturated"] is None and point["accepted_load"]:
+        notes.append("not known if saturated")
+    return notes
+
+
 def show_flit(found: dict[str, Any]) -> None:
     """Prints what the flit level found."""
     say_proved(found)
@@ -95,10 +105,8 @@ def show_flit(found: dict[str, Any]) -> None:
     rows = []
     for words, run in runs:
         for point in run["points"]:
-            notes = [word for word in ("saturated", "deadlocked") if point[word]]
-            if point["saturated"] is None and point["accepted_load"] > 0:
-                notes.append("not known if saturated")
-            rows.append([*words, *cells_of(with_ends(point), columns), ", ".join(notes)])
+            notes = ", ".join(notes_of(point, True))
+            rows.append([*words, *cells_of(with_ends(point), columns), notes])
     heads = apart([run for _, run in runs])[0]
     print_table([*heads, *(heading for heading, _ in columns), ""], rows,
                 left=set(range(len(heads))))
@@ -141,10 +149,14 @@ def show_packet(found: dict[str, Any]) -> None:
     columns = over_seeds([point for _, run in runs for point in run["points"]], PACKET)
     rows = []
     for words, run in runs:
+        asked = run["parameters"]
+        in_window = (not run.get("jobs") and asked["messages"] is None
+                     and asked["end_ns"] is None)
         for point in run["points"]:
-            note = "deadlocked" if point["deadlocked"] else ""
-            rows.append([*words, *cells_of(with_ends(point), columns), note])
-            rows += [[*words, *cells_of(one, columns), f"class {number}"]
+            notes = ", ".join(notes_of(point, in_window))
+            rows.append([*words, *cells_of(with_ends(point), columns), notes])
+            rows += [[*words, *cells_of(one, columns),
+                      ", ".join((f"class {number}", *notes_of(one, in_window)))]
                      for number, one in enumerate(point.get("classes", ()), 1)]
     print_table([*heads, *(heading for heading, _ in columns), ""], rows, left=left)
     print(rates_of(runs[0][1]["rates"]))

@@ -18,7 +18,8 @@ from flyloom.report.packets import curves_spec, names_of, times_spec
 from flyloom.verbs import runs
 
 POINTS = (
-    ("offered load", "offered_load"), ("accepted [Gbit/s]", "accepted_gbps"),
+    ("offered load", "offered_load"), ("accepted load", "accepted_load"),
+    ("accepted [Gbit/s]", "accepted_gbps"),
     ("mean latency [ns]", "mean_latency_ns"), ("median [ns]", "p50_latency_ns"),
     ("99 % [ns]", "p99_latency_ns"), ("largest [ns]", "max_latency_ns"),
     ("mean message [ns]", "mean_message_latency_ns"),
@@ -219,12 +220,12 @@ def page(found: Mapping[str, Any], drawings: Mapping[str, Mapping[str, str]] | N
             " last, without its calculations. Jobs in the background send as long as those of"
             " traces run.</p></section>",
         ]
-    columns = POINTS[1:] if jobs else POINTS
+    columns = POINTS[2:] if jobs else POINTS
     rows = []
     for curve in curves:
         for point in curve["points"]:
-            notes = [curve["label"], "deadlocked" if point["deadlocked"] else ""]
-            note = escape(", ".join(word for word in notes if word))
+            label = escape(curve["label"])
+            note = ", ".join(word for word in (label, _note(point)) if word)
             rows.append([*_cells(point, columns), f"<td>{note}</td>"])
     parts += [f"<section><h2>{'All packets' if jobs else 'Points'}</h2>",
               *_table([head for head, _ in columns], rows)]
@@ -242,6 +243,10 @@ def page(found: Mapping[str, Any], drawings: Mapping[str, Mapping[str, str]] | N
 
 def _cells(values: Mapping[str, Any], columns: Sequence[tuple[str, str]]) -> list[str]:
     return [f'<td class="n">{_cell(values[key])}</td>' for _, key in columns]
+
+
+def _note(point: Mapping[str, Any]) -> str:
+    return next((word for word in ("deadlocked", "saturated") if point[word]), "")
 
 
 def _cell(value: float | None) -> str:

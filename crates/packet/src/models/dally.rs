@@ -5,7 +5,7 @@
 //! where it differs from the source's; ejection uses the channel of its group.
 
 use super::groups::{DetourRule, Groups, any, better_of_two, lowest};
-use super::kind::{ModelEntry, PacketPaths, PathRequest, RATE};
+use super::kind::{CODES_MESSAGES, ModelEntry, PacketPaths, PathRequest, RATE};
 use super::order::ChannelDirection::{Across, Near};
 use super::order::{ChannelKind, KindSuccessors};
 use crate::event::Packet;
@@ -48,6 +48,7 @@ pub(crate) const ENTRY: ModelEntry = ModelEntry {
         begins_late: true,
         ..usual
     },
+    messages: Some(CODES_MESSAGES),
     ..ModelEntry::usual("codes-dally-v1", "Dragonfly as CODES has it")
 };
 

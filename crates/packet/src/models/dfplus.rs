@@ -4,7 +4,7 @@
 //! intermediate group, then 1.
 
 use super::groups::{DetourRule, Groups, any, lowest};
-use super::kind::{ModelEntry, PacketPaths, PathRequest};
+use super::kind::{CODES_MESSAGES, ModelEntry, PacketPaths, PathRequest};
 use super::order::ChannelDirection::{Across, Down, Near};
 use super::order::{ChannelKind, KindSuccessors};
 use crate::event::{NONE, Packet};
@@ -38,6 +38,7 @@ pub(crate) const ENTRY: ModelEntry = ModelEntry {
     weighs_detours: true,
     draws_steps: true,
     timing: |usual| Timing { order: LaneOrder::Lowest, ..usual },
+    messages: Some(CODES_MESSAGES),
     ..ModelEntry::usual("codes-dfplus-v1", "Megafly, or dragonfly+, as CODES has it")
 };
 

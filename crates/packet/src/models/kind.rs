@@ -19,6 +19,9 @@ use paths::select::Selection;
 
 /// Default rate of links, GiB/s.
 pub(crate) const RATE: f64 = 12.5;
+/// Messages of an endpoint by default in dialects of CODES: its runs are of a number of messages,
+/// and accepted rates and latencies are those of the whole run.
+pub(crate) const CODES_MESSAGES: u32 = 30;
 /// The default weight of a detour's score: CODES uses `route_scoring_metric` `delta`, in which it
 /// counts twice.
 const DETOUR_WEIGHT: u32 = 2;
@@ -36,6 +39,9 @@ pub(crate) struct ModelEntry {
     pub(crate) order: Option<(&'static [ChannelKind], KindSuccessors)>,
     /// The injection process of messages.
     pub(crate) injection: Injection,
+    /// Messages of an endpoint, after which a run ends that is measured from its beginning; none
+    /// where generated traffic is measured in a steady state.
+    pub(crate) messages: Option<u32>,
     /// Virtual channels of a port.
     pub(crate) virtual_channels: u8,
     /// Rates of links inside groups, between groups, and of endpoints, GiB/s.
@@ -65,6 +71,7 @@ impl ModelEntry {
             selections: None,
             order: None,
             injection: Injection::Exponential,
+            messages: None,
             virtual_channels: 4,
             rates_gib_per_s: [RATE; 3],
             weighs_detours: false,

@@ -17,7 +17,7 @@ mod order;
 mod page_ecube;
 
 pub use guided::Guided;
-pub(crate) use kind::{PathRequest, RATE};
+pub(crate) use kind::{CODES_MESSAGES, PathRequest, RATE};
 
 // gen:begin
 mod dally;

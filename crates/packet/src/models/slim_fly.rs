@@ -2,7 +2,7 @@
 //!
 //! The virtual channel of a chunk is the number of routers that it has visited; ejection uses 0.
 
-use super::kind::{ModelEntry, PacketPaths, PathRequest};
+use super::kind::{CODES_MESSAGES, ModelEntry, PacketPaths, PathRequest};
 use super::order::ChannelDirection::On;
 use super::order::{ChannelKind, KindSuccessors};
 use crate::event::{NONE, Packet};
@@ -35,6 +35,7 @@ pub(crate) const ENTRY: ModelEntry = ModelEntry {
     shares_chunk_time: true,
     groups: rows_of_switches,
     timing: |usual| Timing { order: LaneOrder::Highest, ..usual },
+    messages: Some(CODES_MESSAGES),
     ..ModelEntry::usual("codes-slimfly-v1", "Slim Fly and Fit Fly as CODES has them")
 };
 

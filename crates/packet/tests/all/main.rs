@@ -6,3 +6,4 @@ mod ranks;
 mod reference;
 mod replay;
 mod sharing;
+mod steady;

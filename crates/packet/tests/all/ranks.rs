@@ -67,6 +67,13 @@ fn ranks_find_what_one_process_finds() {
         (
             "slim_fly:q=5,p=4",
             json!({
+                "load": [0.4, 1.5], "links": true,
+                "run": {"warmup_ns": 2000.0, "measure_ns": 5000.0, "drain_ns": 2000.0},
+            }),
+        ),
+        (
+            "slim_fly:q=5,p=4",
+            json!({
                 "dialect": "codes-slimfly-v1", "selection": "adaptive", "messages": 2, "load": 0.7,
             }),
         ),

@@ -281,7 +281,9 @@ fn engines_agree_in_all_dialects() {
 fn a_hostile_order_changes_nothing() {
     let on = built("slim_fly:q=5,p=3");
     for seed in 0..6 {
-        let given = json!({"load": 0.8, "seed": seed, "sync": "optimistic", "undo": "hostile"});
+        let given = json!({
+            "load": 0.8, "messages": 30, "seed": seed, "sync": "optimistic", "undo": "hostile",
+        });
         let due = point(&on, &with(&given, &json!({"sync": "sequential"})));
         for (ahead_ns, threads) in [(400.0, 1), (1000.0, 1), (400.0, 2)] {
             let other = with(&given, &json!({"ahead_ns": ahead_ns}));

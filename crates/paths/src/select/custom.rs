@@ -27,8 +27,8 @@ pub enum Decide {
     /// At the source, and again behind the first hop of a packet on a minimal path, as PAR does; in
     /// networks of groups only while the packet is in the group of its source.
     Progressive,
-    /// At the source, and at every further switch between the ports that lead on to where the packet
-    /// goes: as many as `minimal` are drawn.
+    /// At the source, and at every further switch between the ports that lead on to where the
+    /// packet goes: as many as `minimal` are drawn.
     Every,
 }
 

@@ -384,8 +384,8 @@ impl DetourGuide {
         port
     }
 
-    /// The port with the lowest score, of those that a selection of the user's draws on the shortest
-    /// paths to `goal`, behind the first switch of a packet; `home` is where the packet ends.
+    /// The port with the lowest score, of those that a selection of the user's draws on the
+    /// shortest paths to `goal`, behind the first switch of a packet; `home` is where it ends.
     fn onward_scored(
         &self,
         custom: &Scored,

@@ -38,7 +38,11 @@ class Point(TypedDict):
 
     offered_load: NotRequired[Annotated[
         float, "the part of the rate of a rail that an endpoint offers; null of workloads"]]
+    accepted_load: NotRequired[Annotated[
+        float, "what of that arrives, by endpoint that sends; null of workloads"]]
     accepted_gbps: Annotated[float, "what arrives at an endpoint"]
+    saturated: NotRequired[Annotated[
+        bool, "whether less arrives than is offered; null where that is not known"]]
     packets: Annotated[Count, "packets that arrived"]
     mean_hops: NotRequired[Annotated[float, "switches that a packet visits in the mean"]]
     mean_latency_ns: NotRequired[Annotated[float, "mean latency of a packet"]]
