@@ -110,7 +110,8 @@ def test_the_table_has_a_row_for_each_and_intervals():
                    *(word for key, value in FLIT.items() for word in ("--set", f"{key}={value}")))
     assert done.returncode == 0, done.stderr
     head, *rows = done.stdout.splitlines()
-    assert head.split()[:2] == ["traffic", "selection"] and "latency low" in head
+    assert head.split()[:2] == ["traffic", "selection"] and "accepted  " in head
+    assert head.split().count("±") == 4  # accepted, latency, in network, hops
     assert [row.split()[:3] for row in rows[:8]] == [
         [traffic, selection, load] for traffic in ("uniform", "worst_case")
         for selection in ("minimal", "valiant") for load in ("0.1", "0.2")
@@ -118,7 +119,7 @@ def test_the_table_has_a_row_for_each_and_intervals():
     done = flyloom("sim", "packet", NET, "--seeds", "2", "--messages", "3", "--traffic",
                    "uniform,worst_case")
     head, *rows = done.stdout.splitlines()
-    assert head.split()[0] == "traffic" and "latency ns high" in head
+    assert head.split()[0] == "traffic" and "±" in head
     assert [row.split()[0] for row in rows[:2]] == ["uniform", "worst_case"]
 
 

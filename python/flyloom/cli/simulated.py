@@ -69,22 +69,20 @@ def runs_of(found: dict[str, Any]) -> list[tuple[list[str], dict[str, Any]]]:
 
 
 def over_seeds(points: list[dict[str, Any]], columns: Columns) -> Columns:
-    """The columns of a table of points, with the ends of the 95 % confidence intervals of those
-    figures that have one."""
+    """The columns of a table of points, each with half the 95 % confidence interval behind it where
+    it has one."""
     known = {name for point in points for name in point.get("over_seeds") or {}}
-    ends = {name: ((f"{heading} low", f"{name}_low"), (f"{heading} high", f"{name}_high"))
-            for heading, name in columns if name in known}
-    return tuple(one for column in columns for one in (column, *ends.get(column[1], ())))
+    return tuple(one for heading, name in columns for one in (
+        (heading, name), *([("±", f"{name}_half")] if name in known else [])
+    ))
 
 
-def with_ends(point: dict[str, Any]) -> dict[str, Any]:
-    """A point with the ends of its confidence intervals, by the names of :func:`over_seeds`."""
+def with_halves(point: dict[str, Any]) -> dict[str, Any]:
+    """A point with half the width of its confidence intervals, as :func:`over_seeds` names them."""
     spreads = {name: spread["confidence_interval_95"]
                for name, spread in (point.get("over_seeds") or {}).items()
                if isinstance(spread, dict)}
-    ends = {f"{name}_{end}": at for name, pair in spreads.items()
-            for end, at in zip(("low", "high"), pair, strict=True)}
-    return {**point, **ends}
+    return {**point, **{f"{name}_half": (high - low) / 2 for name, (low, high) in spreads.items()}}
 
 
 def show_flit(found: dict[str, Any]) -> None:
@@ -98,7 +96,7 @@ def show_flit(found: dict[str, Any]) -> None:
             notes = [word for word in ("saturated", "deadlocked") if point[word]]
             if point["saturated"] is None and point["accepted_load"] > 0:
                 notes.append("not known if saturated")
-            rows.append([*words, *cells_of(with_ends(point), columns), ", ".join(notes)])
+            rows.append([*words, *cells_of(with_halves(point), columns), ", ".join(notes)])
     heads = apart([run for _, run in runs])[0]
     print_table([*heads, *(heading for heading, _ in columns), ""], rows,
                 left=set(range(len(heads))))
@@ -143,7 +141,7 @@ def show_packet(found: dict[str, Any]) -> None:
     for words, run in runs:
         for point in run["points"]:
             note = "deadlocked" if point["deadlocked"] else ""
-            rows.append([*words, *cells_of(with_ends(point), columns), note])
+            rows.append([*words, *cells_of(with_halves(point), columns), note])
             rows += [[*words, *cells_of(one, columns), f"class {number}"]
                      for number, one in enumerate(point.get("classes", ()), 1)]
     print_table([*heads, *(heading for heading, _ in columns), ""], rows, left=left)
@@ -166,7 +164,7 @@ def show_message(found: dict[str, Any]) -> None:
         columns = over_seeds([run for _, run in runs], MESSAGE)
         heads = apart([run for _, run in runs])[0]
         cells = [
-            [*words, *cells_of(with_ends({**(run.get("network") or {}), **run}), columns)]
+            [*words, *cells_of(with_halves({**(run.get("network") or {}), **run}), columns)]
             for words, run in runs
         ]
         print_table([*heads, *(name for name, _ in columns)], cells, left=set(range(len(heads))))
