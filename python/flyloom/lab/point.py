@@ -22,7 +22,7 @@ from flyloom.inputs.measured import measured
 from flyloom.inputs.rows import RowSet, TimedRows
 from flyloom.inputs.traffic import travelling
 from flyloom.inputs.workloads import travelling_workloads
-from flyloom.lab.measured import asked, figures, known
+from flyloom.lab.measured import asked, by_load, known
 from flyloom.plugins.parts import KNOWN
 from flyloom.support.errors import DeployError
 from flyloom.support.refused import in_front
@@ -265,7 +265,7 @@ def _measure(
             record["measures"][name] = found
             clock.report("measure", {
                 "label": record["label"], "name": name,
-                "figures": figures(name, found, task.parts),
+                "figures": by_load(name, found, task.parts),
             })
 
 
