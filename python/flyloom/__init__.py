@@ -35,6 +35,7 @@ if TYPE_CHECKING:  # what `_HOMES` says
     from flyloom.inputs.networks import network as network
     from flyloom.inputs.networks import to_networkx as to_networkx
     from flyloom.inputs.networks import to_scipy as to_scipy
+    from flyloom.inputs.selections import Selection as Selection
     from flyloom.inputs.tables import read_tables as read_tables
     from flyloom.inputs.workloads import workload as workload
     from flyloom.lab.experiment import run as run
@@ -96,6 +97,7 @@ _HOMES = {
     "flyloom.inputs.communication": ["communication"],
     "flyloom.inputs.graphs": ["from_networkx", "from_pairs", "from_scipy"],
     "flyloom.inputs.networks": ["network", "to_networkx", "to_scipy"],
+    "flyloom.inputs.selections": ["Selection"],
     "flyloom.inputs.tables": ["read_tables"],
     "flyloom.inputs.workloads": ["workload"],
     "flyloom.lab.experiment": ["run"],

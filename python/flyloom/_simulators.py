@@ -61,8 +61,8 @@ def flit(
         Loads in flits an endpoint and cycle: a number, several, a range ``0.1:0.9:0.1`` or
         ``auto``, up to where it saturates. Default: "auto".
     selection : str | Sequence[str], optional
-        How packets choose among the paths that there are. Of several, each is run. Default:
-        "minimal".
+        How packets choose among the paths that there are: by name, or by a score of one's own.
+        Of several, each is run. Default: "minimal".
     choosing : Mapping[str, Any], optional
         What selections look at; their usual numbers where it is not given.
     lane_use : str, optional
@@ -317,8 +317,9 @@ def packet(
         ``0.1:0.9:0.1``; 0.5 where it is not given. Not beside a workload, nor are ``traffic``,
         ``messages`` and ``message_bytes``.
     selection : str | Sequence[str], optional
-        How packets choose among the paths that exist; ``adaptive`` means ``ugal_l``. Of
-        several, each is run. Default: "minimal".
+        How packets choose among the paths that exist: by name, where ``adaptive`` means
+        ``ugal_l``, or by a score of one's own, in ``physical`` only. Of several, each is run.
+        Default: "minimal".
     choosing : Mapping[str, Any], optional
         The numbers that the selection is tuned by; its defaults where they are not given;
         ``physical`` only.

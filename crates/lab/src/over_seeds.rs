@@ -3,7 +3,7 @@
 
 use base::stage::Kind;
 use base::{Frame, Metric, Stop};
-use paths::over_seeds::{OverSeeds, Spread};
+use paths::over_seeds::{SeedSpread, SeedStatistics};
 use paths::side_by_side::side_by_side;
 use serde_json::{Map, Value, json};
 
@@ -64,17 +64,17 @@ fn spreads(
     runs: &[Value],
     columns: &[Metric],
     at: impl Fn(&Metric) -> Option<String>,
-) -> OverSeeds {
+) -> SeedStatistics {
     let found = columns.iter().filter(|c| c.kind == Kind::Real && c.name != "offered_load");
     let figures = found.filter_map(|column| {
         let at = at(column)?;
         let known = runs.iter().any(|run| run.pointer(&at).is_some());
         let values: Option<Vec<f64>> =
             runs.iter().map(|run| run.pointer(&at).and_then(Value::as_f64)).collect();
-        let spread = values.and_then(|values| Spread::of(&values));
+        let spread = values.and_then(|values| SeedSpread::of(&values));
         known.then(|| (column.name.to_owned(), spread))
     });
-    OverSeeds { seeds: runs.len() as u32, figures: figures.collect() }
+    SeedStatistics { seeds: runs.len() as u32, figures: figures.collect() }
 }
 
 /// One value for those of several runs, 1 or more.

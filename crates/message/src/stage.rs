@@ -9,7 +9,7 @@ use fabric::Topology;
 use fabric::network::parse_inline;
 use fabric::tables::Routing;
 use paths::PathSource;
-use paths::over_seeds::{OverSeeds, check_seeds};
+use paths::over_seeds::{SeedStatistics, check_seeds};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
@@ -129,7 +129,7 @@ pub struct Record {
     pub network: Option<Loaded>,
     /// How runs with several seeds differ, where there are several.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub over_seeds: Option<OverSeeds>,
+    pub over_seeds: Option<SeedStatistics>,
 }
 
 /// A run with all its figures: of every rank, and of every channel.

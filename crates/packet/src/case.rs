@@ -7,12 +7,12 @@ use super::ended::FinalState;
 use super::model::{Model, TrafficSource};
 use super::models::Route;
 use super::nic::{Injection, OpenTraffic};
-use super::plant::{Class, Plant};
+use super::plant::{LinkClass, SimulatedNetwork};
 use super::rates::Rates;
 use super::replay::{GivenJobs, Replay};
 use super::report::{EngineCounts, Reporter};
-use super::row::Row;
-use super::spec::{Spec, Sync, Undo};
+use super::row::PointRow;
+use super::spec::{Spec, SyncMethod, UndoMode};
 use super::stuck::{BlockedPacket, wait_cycle};
 use super::tally::Tally;
 use super::timing::Timing;
@@ -20,7 +20,7 @@ use base::{Refusal, Stop, Watch};
 use des::{OptimisticOptions, optimistic, sequential, windows};
 use fabric::Topology;
 use paths::PathSource;
-use paths::select::Rail;
+use paths::select::RailSelection;
 use std::sync::Arc;
 use traffic::destinations::Destinations;
 use traffic::sending::Sending;
@@ -29,7 +29,7 @@ use traffic::sending::Sending;
 pub struct Case {
     spec: Spec,
     on: Arc<Topology>,
-    plant: Arc<Plant>,
+    plant: Arc<SimulatedNetwork>,
     timing: Timing,
     route: Arc<Route>,
     injection: Injection,
@@ -82,7 +82,7 @@ impl Case {
         let source = if let Some(to) = to {
             CaseTraffic::Open(to)
         } else {
-            let rate = plant.of(Class::Endpoint).gib_per_s;
+            let rate = plant.of(LinkClass::Endpoint).gib_per_s;
             CaseTraffic::Replay(Arc::new(given.jobs.replay(spec, &t, (rate, injection), watch)?))
         };
         Ok(Self {
@@ -110,9 +110,9 @@ impl Case {
     /// The model at an offered load, which workloads ignore.
     pub(super) fn model(&self, load: f64) -> Model {
         let spec = &self.spec;
-        let rate = self.plant.of(Class::Endpoint).gib_per_s * f64::from(1 << 30);
+        let rate = self.plant.of(LinkClass::Endpoint).gib_per_s * f64::from(1 << 30);
         let rails = match spec.rail {
-            Rail::Random => spec.dialect.entry().random_rails,
+            RailSelection::Random => spec.dialect.entry().random_rails,
             other => other,
         };
         let (drive, expected) = match &self.source {
@@ -183,19 +183,19 @@ impl Case {
     /// # Errors
     /// When links have no latency at all and there are several threads, processes wait for messages
     /// that never come, or `watch` says stop.
-    pub fn point(&self, load: f64, threads: usize, watch: &dyn Watch) -> Result<Row, Stop> {
+    pub fn point(&self, load: f64, threads: usize, watch: &dyn Watch) -> Result<PointRow, Stop> {
         let model = self.model(load);
         let end_ps = self.end_ps();
         let parts = || model.parts(threads.clamp(1, 1024) as u16);
         let found = match self.spec.sync {
-            Sync::Sequential => sequential(&model, end_ps, watch)?,
-            Sync::Threads => windows(&model, &parts(), end_ps, watch)?,
-            Sync::Mpi => return Err(alone()),
-            Sync::Optimistic => {
+            SyncMethod::Sequential => sequential(&model, end_ps, watch)?,
+            SyncMethod::Threads => windows(&model, &parts(), end_ps, watch)?,
+            SyncMethod::Mpi => return Err(alone()),
+            SyncMethod::Optimistic => {
                 let ahead = OptimisticOptions {
                     span_ps: ((self.spec.ahead_ns * 1000.0).round() as u64).max(1),
-                    forced: self.spec.undo == Undo::Forced,
-                    hostile: (self.spec.undo == Undo::Hostile).then_some(self.spec.seed),
+                    forced: self.spec.undo == UndoMode::Forced,
+                    hostile: (self.spec.undo == UndoMode::Hostile).then_some(self.spec.seed),
                 };
                 optimistic(&model, &parts(), end_ps, ahead, watch)?
             }
@@ -236,7 +236,7 @@ impl Case {
         ended: &FinalState,
         tally: &Tally,
         waits: &[BlockedPacket],
-    ) -> Result<Row, Stop> {
+    ) -> Result<PointRow, Stop> {
         let reporter = Reporter {
             on: &self.on,
             plant: &self.plant,

@@ -4,18 +4,18 @@ use super::endpoint::Endpoint;
 use super::event::{Event, Packet, Sender};
 use super::model::{Model, TrafficSource};
 use super::nic::{Injection, Nic, OpenTraffic};
-use super::runs::{Change, Runs};
+use super::runs::{EventContext, StateChange};
 
 impl Endpoint {
     /// The network interface of a class, to be changed; its old state is noted for undoing.
-    pub(super) fn nic(&mut self, class: u8, to: &mut impl Runs) -> &mut Nic {
+    pub(super) fn nic(&mut self, class: u8, to: &mut impl EventContext) -> &mut Nic {
         let nic = &mut self.nics[usize::from(class)];
-        to.note(|| Change::Nic(class, *nic));
+        to.note(|| StateChange::Nic(class, *nic));
         nic
     }
 
     /// The event comes that makes the interface schedule a packet.
-    pub(super) fn schedule_comes(&mut self, class: u8, to: &mut impl Runs) {
+    pub(super) fn schedule_comes(&mut self, class: u8, to: &mut impl EventContext) {
         self.nic(class, to).is_scheduled = false;
     }
 }
@@ -26,7 +26,7 @@ impl Model {
         &self,
         (class, open): (u8, &OpenTraffic),
         it: &mut Endpoint,
-        to: &mut impl Runs,
+        to: &mut impl EventContext,
     ) {
         if !open.to.is_active(to.me() - self.plant.routers) {
             return;
@@ -40,7 +40,7 @@ impl Model {
     }
 
     /// An endpoint creates its next message of a class.
-    pub(super) fn creates(&self, it: &mut Endpoint, class: u8, to: &mut impl Runs) {
+    pub(super) fn creates(&self, it: &mut Endpoint, class: u8, to: &mut impl EventContext) {
         let open = match &self.drive {
             TrafficSource::Open(open) => &open[usize::from(class)],
             TrafficSource::Replay(replay) => return self.background_creates(replay, it, to),
@@ -67,7 +67,7 @@ impl Model {
         it: &mut Endpoint,
         class: u8,
         packet: Packet,
-        to: &mut impl Runs,
+        to: &mut impl EventContext,
     ) {
         let packet = Packet { created_ps: to.now_ps(), ..packet };
         let sender = Sender { lp: to.me(), port: 0, lane: 0 };
@@ -77,7 +77,7 @@ impl Model {
     }
 
     /// The interface of a class schedules its next packet: now, or as soon as it may.
-    pub(super) fn schedules(&self, it: &mut Endpoint, class: u8, to: &mut impl Runs) {
+    pub(super) fn schedules(&self, it: &mut Endpoint, class: u8, to: &mut impl EventContext) {
         let now = to.now_ps();
         let nic = it.nics[usize::from(class)];
         if nic.is_scheduled || nic.is_blocked || (nic.left == 0 && nic.messages.is_empty()) {

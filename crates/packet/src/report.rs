@@ -3,9 +3,9 @@
 use super::ended::FinalState;
 use super::latencies::{Latencies, accepted};
 use super::model::Model;
-use super::plant::Plant;
+use super::plant::SimulatedNetwork;
 use super::replay::{JobRow, RankRow, Replay};
-use super::row::{ClassRow, LinkRow, Row, SeriesRow};
+use super::row::{ClassRow, LinkRow, PointRow, SeriesRow};
 use super::stuck::BlockedPacket;
 use super::tally::{ArrivalSums, Tally};
 use base::SwitchId;
@@ -40,7 +40,7 @@ impl EngineCounts {
 /// Makes the report of a run; it knows the names of switches and endpoints.
 pub(super) struct Reporter<'a> {
     pub(super) on: &'a Topology,
-    pub(super) plant: &'a Plant,
+    pub(super) plant: &'a SimulatedNetwork,
     pub(super) replay: Option<&'a Arc<Replay>>,
     /// Whether overtaken packets were counted.
     pub(super) overtaken: bool,
@@ -77,10 +77,10 @@ impl Reporter<'_> {
         ended: &FinalState,
         tally: &Tally,
         waits: &[BlockedPacket],
-    ) -> Row {
+    ) -> PointRow {
         let sums = tally.all();
         let busiest = ended.busiest;
-        Row {
+        PointRow {
             offered_load: load,
             accepted_gbps: self.accepted(sums.bytes, sums.last_ps),
             packets: sums.chunks.count,

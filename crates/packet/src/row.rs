@@ -2,13 +2,14 @@
 
 use super::latencies::Latencies;
 use super::replay::{JobRow, RankRow};
-use paths::over_seeds::OverSeeds;
+use paths::over_seeds::SeedStatistics;
 use schemars::JsonSchema;
 use serde::Serialize;
 
 /// The result of a run at one load.
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
-pub struct Row {
+#[schemars(rename = "Row")]
+pub struct PointRow {
     /// What endpoints offer to send, as part of the rate of one rail; null for a workload.
     pub offered_load: Option<f64>,
     /// Accepted rate: bytes that arrived, for each endpoint and the time until the last of them,
@@ -54,7 +55,7 @@ pub struct Row {
     pub cycle: Option<Vec<String>>,
     /// How runs with several seeds differ, where there are several.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub over_seeds: Option<OverSeeds>,
+    pub over_seeds: Option<SeedStatistics>,
     /// The results of each class of traffic, where there are several.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub classes: Option<Vec<ClassRow>>,

@@ -8,7 +8,7 @@ use base::{Frame, Stage, Stop};
 use lab::over_seeds::over_seeds;
 use packet::replay::GivenJobs;
 use packet::spec::Spec;
-use packet::stage::{PacketInputs, Record};
+use packet::stage::{PacketInputs, PacketRecord};
 use pyo3::prelude::*;
 use serde_json::Value;
 use std::time::Instant;
@@ -81,7 +81,7 @@ pub fn simulate_packet<'py>(
 fn each_seed(
     spec: &Spec,
     threads: usize,
-    run: impl Fn(&Spec, usize) -> Result<Record, Stop> + Sync,
+    run: impl Fn(&Spec, usize) -> Result<PacketRecord, Stop> + Sync,
 ) -> Result<Frame, Stop> {
     if spec.seeds == 1 {
         return run(spec, threads).map(Frame::of);

@@ -5,6 +5,8 @@
 //! in the form that hot loops read, and each kind of choice has a file.
 
 mod choices;
+mod custom;
+mod expression;
 mod lane_use;
 mod lists;
 mod rail;
@@ -13,8 +15,10 @@ mod updown;
 mod via;
 
 pub use choices::PortChoices;
+pub use custom::{CustomSelection, Decide, Scored, SelectionSpec};
+pub use expression::QUANTITIES;
 pub use lane_use::LaneUse;
-pub use rail::Rail;
+pub use rail::RailSelection;
 pub use tables::TableGuide;
 pub use updown::AncestorGuide;
 pub use via::{DetourGuide, MOST_CLASSES};
@@ -46,6 +50,9 @@ pub enum Selection {
     /// On trees: up by the port with the shorter of several drawn queues, then down (adaptive
     /// nearest common ancestor).
     Anca,
+    /// The candidate with the lowest score, which is an expression of the user's:
+    /// `custom score=hops*queue detours=4`.
+    Custom,
 }
 
 impl Selection {
@@ -58,6 +65,7 @@ impl Selection {
             Self::UgalG => "ugal_g",
             Self::Par => "par",
             Self::Anca => "anca",
+            Self::Custom => "custom",
         }
     }
 

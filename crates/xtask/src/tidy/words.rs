@@ -42,7 +42,7 @@ const KNOWN: &[(&str, usize)] = &[
     ("crates/packet", 3),
     ("crates/plan", 1),
     ("crates/py", 1),
-    ("crates/traffic", 19),
+    ("crates/traffic", 15),
     ("data", 5),
     ("docs", 16),
     ("python", 37),
