@@ -64,6 +64,17 @@ def test_each_curve_is_that_of_a_run_by_itself():
     assert {row["accepted_load_ci95_low"] for row in rows} == {None}
 
 
+def test_a_selection_of_one_s_own_is_one_of_several():
+    own = fl.Selection(score="min(hops, 9) * queue")
+    text = "custom score=min(hops, 9) * queue"
+    assert selections(own) == [own] and selections(f"{text},minimal") == [text, "minimal"]
+    found = fl.flit(NET, load=0.2, selection=[own, "minimal"], settings=FLIT)
+    alone = fl.flit(NET, load=0.2, selection=own, settings=FLIT)
+    assert found.curves[0].to_dict() == alone.to_dict()
+    first, second = found.to_arrow()["selection"].to_pylist()
+    assert first.startswith("custom score=min(hops, 9)") and second == "minimal"
+
+
 def test_packets_take_several_seeds():
     given = {"load": [0.2, 0.6], "messages": 10, "traffic": "uniform"}
     found = fl.packet(NET, seed=3, seeds=3, **given)
