@@ -15,6 +15,7 @@ from flyloom.inputs.costs import measured as measured_costs
 from flyloom.inputs.jobs import called as job_called
 from flyloom.inputs.jobs import job, jobs, names
 from flyloom.inputs.placements import places
+from flyloom.inputs.selections import said
 from flyloom.inputs.several import each_of
 from flyloom.inputs.tables import topology_of
 from flyloom.inputs.traffic import called, demands, is_name, packet_times
@@ -107,7 +108,7 @@ def _several(
             source, how = asked.on(source), {}
     curves = []
     for run in runs:
-        words = [run[name] for name in VARIED if isinstance(run.get(name), str)]
+        words = [said(run[name]) for name in VARIED if isinstance(run.get(name), str | Mapping)]
         with in_words(", ".join(words)):
             curves.append(LEVELS[level](replace(asked, source=source, how=how, spec=run)).to_dict())
     about: dict[str, Any] = {}
