@@ -8,7 +8,7 @@ use fabric::size::Size;
 use formats::mapping::{Names, said_lines};
 use mapping::evaluate::{MappingFigures, evaluate};
 use mapping::map::{Effort, MappingRequest, Objective, map};
-use mapping::paths::Paths;
+use mapping::paths::MappingPaths;
 use mapping::slots::Slots;
 use std::collections::{HashMap, HashSet};
 use traffic::communication::{Communication, Sent};
@@ -78,7 +78,7 @@ pub fn order(asked: &ReorderRequest<'_>) -> Result<ReorderResult, Stop> {
         let slots = Slots::new(&on, Some(&now), None)?;
         let request = MappingRequest {
             graph: &graph,
-            paths: Paths::Shortest(&on),
+            paths: MappingPaths::Shortest(&on),
             slots: &slots,
             pins: &[],
             start: None,
@@ -89,7 +89,7 @@ pub fn order(asked: &ReorderRequest<'_>) -> Result<ReorderResult, Stop> {
             seed,
         };
         let places = map(&request, &Quiet)?.places;
-        let worth = |places: &[u32]| evaluate(Paths::Shortest(&on), &graph, places, &Quiet);
+        let worth = |places: &[u32]| evaluate(MappingPaths::Shortest(&on), &graph, places, &Quiet);
         let (before, after) = (worth(&now)?.figures, worth(&places)?.figures);
         let better = key(&after, objective) < key(&before, objective);
         let (ranks, compared) = if better {
