@@ -67,7 +67,7 @@ pub enum RepairInstruction {
         /// The two ports.
         ports: [NamedPort; 2],
     },
-    /// Exchange two switches; see [`RepairMove::RackExchange`].
+    /// Exchange two switches; see [`RepairMove::Exchange`].
     Exchange {
         /// Their names.
         devices: [String; 2],

@@ -17,7 +17,7 @@ pub struct PriceSource<'a> {
 }
 
 impl<'a> PriceSource<'a> {
-    /// This catalogue at its own rate, with totals of [`BillItem::USUAL`](super::Item::USUAL).
+    /// This catalogue at its own rate, with totals of [`BillItem::USUAL`](super::BillItem::USUAL).
     pub fn of(catalog: &'a Catalog) -> Self {
         Self { catalog, gbps: None, include: IncludedItems::default() }
     }
