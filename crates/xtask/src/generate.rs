@@ -51,7 +51,7 @@ const LISTED: &[Listed] = &[
     Listed {
         folder: "crates/mapping/src/method",
         what: "steps of mappings",
-        table: "pub static METHODS: &[Entry]",
+        table: "pub static METHODS: &[MethodEntry]",
         open: false,
     },
     Listed {

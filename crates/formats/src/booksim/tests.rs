@@ -2,7 +2,7 @@
 
 #![expect(clippy::float_cmp, reason = "the decimals are those of the text")]
 
-use super::keys::{KEYS, Kind};
+use super::keys::{KEYS, ValueKind};
 use super::*;
 use proptest::prelude::*;
 
@@ -261,13 +261,13 @@ fn no_key_of_the_router_is_taken_in_silence() {
     for key in keys {
         // another value than the default is refused, noted, or in the configuration
         let values = match key.kind {
-            Kind::Int(usual) | Kind::Ints(usual) => vec![usual + 1, usual - 1],
+            ValueKind::Int(usual) | ValueKind::Ints(usual) => vec![usual + 1, usual - 1],
             _ => vec![1],
         };
         for value in values {
             let value = match key.kind {
-                Kind::Decimal(_) | Kind::Decimals(_) => "1.5".to_owned(),
-                Kind::Word(_) => "other".to_owned(),
+                ValueKind::Decimal(_) | ValueKind::Decimals(_) => "1.5".to_owned(),
+                ValueKind::Word(_) => "other".to_owned(),
                 _ => value.to_string(),
             };
             let base = format!("{} = {value};", key.name);
