@@ -152,7 +152,7 @@ def test_communicators_of_groups(tmp_path):
 
 
 def test_what_the_trace_found_complete_holds(tmp_path):
-    # of three receives the second comes first, a test finds nothing, and the others come at last
+    # the second of three receives comes first, a test finds nothing, and the others come at last
     def calls(rank):
         if rank == 1:
             return [(0, dumpi_files.send(1, 14, 0)) for _ in range(3)]

@@ -267,7 +267,7 @@ def test_a_refusal_from_a_worker_has_its_fields(tmp_path):
     assert vars(found.value) == vars(alone.value) and found.value.help
 
 
-def test_a_fault_in_a_worker_is_told_with_its_place(tmp_path, monkeypatch):
+def test_a_fault_in_a_worker_is_reported_with_its_place(tmp_path, monkeypatch):
     def broken(*_asked):
         raise ZeroDivisionError("seeded")
 
@@ -428,7 +428,7 @@ def test_processors_are_no_more_than_the_quota_of_the_control_group(
 
 
 def test_each_worker_has_its_share_of_the_threads(place, monkeypatch):
-    """Of 32 processors two workers have 16 each: threads that compute, and few that do not."""
+    """Two workers have 16 of 32 processors each: threads that compute, and few that do not."""
     monkeypatch.setattr(machine, "processors", lambda: 32)
     counts = []
     stop = threading.Event()

@@ -183,7 +183,7 @@ fn lists_are_cut_to_the_classes() {
 }
 
 #[test]
-fn refusals_name_place_key_and_the_way_out() {
+fn refusals_name_place_key_and_what_is_valid() {
     for (argument, says) in [
         ("k=8.0", "argument k=8.0: k: 8.0 is a decimal; write 8: it takes an integer"),
         ("injection_rate=1", "injection_rate: 1 is an integer; write 1.0"),
@@ -368,7 +368,7 @@ fn refused_network(text: &str) -> String {
 }
 
 #[test]
-fn anynet_latencies_are_one_way() {
+fn anynet_latencies_are_of_one_direction() {
     let text = "router 0 node 1 node 0 router 2 router 1 3\r\n\nrouter 1 node 2 router 2 5\n\
         router 2 node 3 router 0\n";
     let net = anynet::read(text, "net").unwrap();

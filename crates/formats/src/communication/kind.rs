@@ -38,9 +38,9 @@ type Named<'a> = (String, &'a str);
 /// A reader of one file, or of a file a rank.
 #[derive(Debug, Clone, Copy)]
 pub(super) enum MatrixReader {
-    /// Of one.
+    /// Reads one file.
     One(fn(&str) -> Result<FoundEntries, Refusal>),
-    /// Of all.
+    /// Reads the files of all ranks.
     All(fn(&[Named<'_>]) -> Result<FoundEntries, Refusal>),
 }
 

@@ -70,8 +70,8 @@ impl NodeNaming {
             all.push(SlurmNode { name, host: *first });
         }
         let names: Vec<&str> = all.iter().map(|node| node.name).collect();
-        let way_out = if self == Self::Whole { "; or names=first-word" } else { "" };
-        check(&names, "endpoint", way_out)?;
+        let advice = if self == Self::Whole { "; or names=first-word" } else { "" };
+        check(&names, "endpoint", advice)?;
         let domain = names.iter().find(|name| short(name) != **name).copied();
         Ok(SlurmNodes { all, spread, domain })
     }
@@ -111,7 +111,7 @@ impl SlurmNodes<'_> {
 }
 
 /// Refuses names that Slurm cannot take, or takes for something else, and those that come twice.
-pub(super) fn check(names: &[&str], what: &str, way_out: &str) -> Result<(), Refusal> {
+pub(super) fn check(names: &[&str], what: &str, advice: &str) -> Result<(), Refusal> {
     let mut seen = HashSet::new();
     for &name in names {
         let why = if let Some(why) = hosts::fault(name) {
@@ -126,7 +126,7 @@ pub(super) fn check(names: &[&str], what: &str, way_out: &str) -> Result<(), Ref
             continue;
         };
         let help = format!(
-            "Slurm takes different names of up to {MAX_NAME} bytes: {}{way_out}",
+            "Slurm takes different names of up to {MAX_NAME} bytes: {}{advice}",
             hosts::NAMES
         );
         return Err(Refusal::new(what, why, help));

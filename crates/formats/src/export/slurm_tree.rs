@@ -231,9 +231,9 @@ fn tree<'a>(
     mut nodes: Vec<Vec<&'a str>>,
     distinct: bool,
 ) -> Result<Vec<TreeLine<'a>>, Refusal> {
-    let way_out = "switches=leaves writes any network, in two levels";
-    let tree = SwitchTree::new(w, &nodes, way_out)?;
-    check_above_all(w, &tree, way_out)?;
+    let advice = "switches=leaves writes any network, in two levels";
+    let tree = SwitchTree::new(w, &nodes, advice)?;
+    check_above_all(w, &tree, advice)?;
     let mut first: HashMap<(u32, &[u64]), usize> = HashMap::new();
     let mut stands_for: Vec<usize> = (0..nodes.len()).collect();
     let mut lines = Vec::new();

@@ -172,7 +172,7 @@ struct TreeSizes {
     pods: u64,
     leaves: u64,
     middle: u64,
-    /// Of each part of the top; none of two tiers.
+    /// How many each part of the top has; none in two tiers.
     top: u64,
     bundles: [u64; 2],
 }

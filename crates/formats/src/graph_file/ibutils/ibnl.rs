@@ -56,7 +56,7 @@ impl CableRate {
         self != Self::default()
     }
 
-    /// Of the words of an arrow, `-4x-10G`.
+    /// The rate in the words of an arrow, `-4x-10G`.
     fn of(words: &str) -> Result<Self, String> {
         let mut rate = Self::default();
         for word in words.split('-').filter(|word| !word.is_empty()) {

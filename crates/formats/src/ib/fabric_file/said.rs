@@ -24,7 +24,7 @@ impl LineFault {
         Self { why: why.into(), help: help.into() }
     }
 
-    /// Of the last line of a file, which does not end in a line feed.
+    /// The fault of the last line of a file, which does not end in a line feed.
     pub(super) fn in_a_line_cut_off(self) -> Self {
         Self {
             why: format!("{}: the file ends within this line and looks cut off", self.why),

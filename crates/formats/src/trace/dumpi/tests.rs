@@ -65,7 +65,7 @@ fn send(count: i32, datatype: i16, dest: i32) -> Vec<u8> {
 
 #[test]
 fn messages_are_counted_with_the_sizes_of_their_types() {
-    // 3 of MPI_DOUBLE, 5 of a vector of 2 blocks of 4 MPI_INT, one to nobody
+    // 3 MPI_DOUBLE, 5 times a vector of 2 blocks of 4 MPI_INT, one to nobody
     let mut vector = words(&[2, 4, 100]);
     vector.extend(9_i16.to_be_bytes());
     vector.extend(28_i16.to_be_bytes());
