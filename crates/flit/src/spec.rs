@@ -5,7 +5,7 @@ use super::warmup::Warmup;
 use base::Refusal;
 use paths::loads::{self, Loads};
 use paths::proved::PathRules;
-use paths::select::{LaneUse, Rail, Selection, SelectionParams};
+use paths::select::{LEAST_QUEUE, LaneUse, Rail, Selection, SelectionParams};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use traffic::process::{Process, Sizes};
@@ -213,10 +213,17 @@ impl Spec {
     }
 
     /// By which rules packets choose their paths.
-    pub(super) fn path_rules(&self) -> PathRules {
+    ///
+    /// `latency` is the mean latency of the cables, in cycles.
+    pub(super) fn path_rules(&self, latency: f64) -> PathRules {
+        let lengths = self.kinds().unwrap_or_default().into_iter().map(|kind| kind.sizes.mean());
+        let least = lengths.fold(f64::from(LEAST_QUEUE), f64::max).ceil() as u32;
+        // a flit takes a cycle more than the cable has, a credit as long, and the router some
+        let in_flight = (2.0 * (latency + 1.0)).round() as u32 + ROUTER_CYCLES;
+        let buffer = self.router.buffer_flits;
         PathRules {
             selection: self.selection,
-            choosing: self.choosing(),
+            choosing: self.choosing().on_cables(in_flight, least, buffer),
             lane_use: self.lane_use,
             virtual_channels: self.router.virtual_channels,
             unverified: self.unverified,
@@ -270,6 +277,8 @@ pub(super) struct Kind<'a> {
     pub(super) urgency: u32,
 }
 
+/// Cycles of a credit in routers, about: those of a flit to leave the next one, and its own.
+const ROUTER_CYCLES: u32 = 4;
 /// Most classes of traffic.
 const MOST_CLASSES: usize = 16;
 /// Most runs of a load.
