@@ -25,9 +25,16 @@ def curves(folder: Path) -> list[dict]:
     labels = [network["label"] for network in data["networks"]]
     return [
         {"label": curve["label"], "saturation_throughput": curve["saturation_throughput"],
-         "points": [[point[field] for field in FIELDS] for point in curve["points"]]}
+         "points": [[figure(point, field) for field in FIELDS] for point in curve["points"]]}
         for curve in simulated.curves(data["simulations"], labels)
     ]
+
+
+def figure(point: dict, field: str) -> float | bool | None:
+    """A field of a point of a report, which counts the links between the switches visited."""
+    if field == "mean_switches":
+        return None if point["mean_hops"] is None else point["mean_hops"] + 1
+    return point[field]
 
 
 def kept() -> dict[str, list[dict]]:

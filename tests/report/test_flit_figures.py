@@ -77,6 +77,21 @@ def test_the_pages_table_is_that_of_the_kept_curves():
     assert seen >= 6
 
 
+def test_the_page_has_the_kept_study_of_detours():
+    """By it the default takes no detours in an empty network and loses nothing in a full one."""
+    study = runpy.run_path(str(PICTURES / "adaptive_thresholds.py"))
+    known = json.loads((PICTURES / "adaptive_thresholds.json").read_text())
+    rows = list(study["page"](known))
+    assert len(rows) > 20 and all(row in (ROOT / "docs" / "flit-figures.md").read_text()
+                                  for row in rows)
+    for row in rows:
+        cells = [[float(x) for x in cell.split(",")] for cell in row.split("|")[3:-1]]
+        (minimal, _), (without, before), *_, (switches, accepted) = cells
+        assert without > 1.04 * minimal, row
+        assert switches < (1.06 if "ugal_g" in row else 1.015) * minimal, row
+        assert accepted > 0.98 * before, row
+
+
 def test_descriptions_name_their_traffic():
     for path in FILES:
         said = tomllib.loads(path.read_text())

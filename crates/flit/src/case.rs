@@ -99,7 +99,7 @@ impl Case {
         let drawn = (0..u64::from(spec.seeds))
             .map(|run| drawn(&on, spec, own, &kinds, (spec.seed.wrapping_add(run), rails), watch))
             .collect::<Result<_, _>>()?;
-        let rules = spec.path_rules();
+        let rules = spec.path_rules(wiring.mean_latency());
         let ProvedGuide { guide, verified, lane_use } = guide(on, rules, &wiring, watch)?;
         let by_path = spec.rail == RailSelection::Shortest && rails > 1;
         let lengths = by_path.then(|| PathLengths::of(&wiring));

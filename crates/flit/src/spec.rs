@@ -6,7 +6,9 @@ use base::Refusal;
 use paths::loads::{self, Loads};
 use paths::over_seeds::check_seeds;
 use paths::proved::PathRules;
-use paths::select::{LaneUse, RailSelection, Selection, SelectionParams, SelectionSpec};
+use paths::select::{
+    LEAST_QUEUE, LaneUse, RailSelection, Selection, SelectionParams, SelectionSpec,
+};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use traffic::process::{Process, Sizes};
@@ -212,10 +214,17 @@ impl Spec {
     }
 
     /// By which rules packets choose their paths.
-    pub(super) fn path_rules(&self) -> PathRules<'_> {
+    ///
+    /// `latency` is the mean latency of the cables, in cycles.
+    pub(super) fn path_rules(&self, latency: f64) -> PathRules<'_> {
+        let lengths = self.kinds().unwrap_or_default().into_iter().map(|kind| kind.sizes.mean());
+        let least = lengths.fold(f64::from(LEAST_QUEUE), f64::max).ceil() as u32;
+        // a flit takes a cycle more than the cable has, a credit as long, and the router some
+        let in_flight = (2.0 * (latency + 1.0)).round() as u32 + ROUTER_CYCLES;
+        let buffer = self.router.buffer_flits;
         PathRules {
             selection: &self.selection,
-            choosing: self.selection.choosing(self.choosing),
+            choosing: self.selection.choosing(self.choosing).on_cables(in_flight, least, buffer),
             lane_use: self.lane_use,
             virtual_channels: self.router.virtual_channels,
             unverified: self.unverified,
@@ -265,6 +274,8 @@ pub(super) struct ClassTraffic<'a> {
     pub(super) urgency: u32,
 }
 
+/// Cycles of a credit in routers, about: those of a flit to leave the next one, and its own.
+const ROUTER_CYCLES: u32 = 4;
 /// Most classes of traffic.
 const MOST_CLASSES: usize = 16;
 

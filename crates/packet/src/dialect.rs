@@ -6,13 +6,13 @@ use super::nic::Injection;
 use super::plant::{LinkClass, LinkKind, SimulatedNetwork};
 use super::rates::{self, Rates};
 use super::spec::{Arbitration, Spec, Switching};
-use super::timing::{CreditRule, ForwardingRule, LaneOrder, RandomDelay, Timing};
+use super::timing::{CreditRule, ForwardingRule, LaneOrder, RandomDelay, Timing, transmission_ps};
 use base::{Refusal, Stop, Watch};
 use fabric::Topology;
 use fabric::network::Cable;
 use paths::lengths::PathLengths;
 use paths::proved::{self, PathRules};
-use paths::select::RailSelection;
+use paths::select::{LEAST_QUEUE, RailSelection, SelectionParams};
 use paths::wiring::{Wiring, rails};
 use paths::{PathSource, SWITCH_DELAY_NS};
 use std::sync::Arc;
@@ -208,6 +208,22 @@ fn timing(spec: &Spec, rails: u32) -> Timing {
     })
 }
 
+/// The numbers that the selection is tuned by, on these cables.
+fn choosing(spec: &Spec, plant: &SimulatedNetwork, wiring: &Wiring) -> SelectionParams {
+    let given = spec.selection.choosing(spec.choosing);
+    // where a workload says what is sent, packets are taken to be full ones
+    let of_classes = spec.traffic_class.iter().filter_map(|class| class.message_bytes);
+    let shortest = of_classes.chain(spec.message_bytes).min();
+    let bytes = shortest.unwrap_or(u32::MAX).min(spec.packet_bytes);
+    let link = plant.of(LinkClass::Local);
+    let packet_ps = transmission_ps(bytes.into(), link.gib_per_s).max(1) as f64;
+    let delay_ps = ps(spec.router.delay_ns.unwrap_or(SWITCH_DELAY_NS)) as f64;
+    // a packet that waits here for its port counts too, other than at the flit level; the credit of
+    // a packet returns when the packet has left the next router
+    let back_ps = 2.0 * (wiring.mean_latency() - 1.0 + packet_ps) + delay_ps;
+    given.on_cables((back_ps / packet_ps) as u32, LEAST_QUEUE + 1, link.bytes / bytes)
+}
+
 /// Paths over proved candidates, as at the flit level.
 fn physical(
     spec: &Spec,
@@ -218,7 +234,7 @@ fn physical(
 ) -> Result<(Route, bool), Stop> {
     let rules = PathRules {
         selection: &spec.selection,
-        choosing: spec.selection.choosing(spec.choosing),
+        choosing: choosing(spec, plant, wiring),
         lane_use: spec.lane_use,
         virtual_channels: lanes,
         unverified: spec.unverified,

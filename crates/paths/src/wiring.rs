@@ -191,6 +191,14 @@ impl Wiring {
         }
     }
 
+    /// The mean latency of the channels between routers, in cycles; 1 where there are none.
+    pub fn mean_latency(&self) -> f64 {
+        let between = self.ports.iter().filter(|port| port.leads_to().is_some());
+        let (count, sum) =
+            between.fold((0_u64, 0), |(count, sum), p| (count + 1, sum + u64::from(p.out_latency)));
+        if count > 0 { sum as f64 / count as f64 } else { 1.0 }
+    }
+
     /// The first port of `router` that leads to router `other`.
     pub fn port_to(&self, router: u32, other: u32) -> Option<u16> {
         let leads = |p: &Port| matches!(p.end, CableEnd::Router { router, .. } if router == other);

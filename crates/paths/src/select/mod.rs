@@ -88,12 +88,41 @@ pub struct SelectionParams {
     /// UGAL takes the minimal path where its hops x queue exceeds that of the best detour by at
     /// most this, in flits x hops.
     pub threshold: i64,
+    /// A detour is taken only where more than this number of flits is queued for the minimal path;
+    /// packets at the packet level. By default half of what a cable of the network has in flight at
+    /// its full rate, at least 4 and the length of a packet, at most half of a buffer.
+    pub least_queue: Option<u32>,
 }
+
+/// The least number of flits that must be queued for a minimal path, before a detour is taken.
+///
+/// Flits whose credits have not returned count as queued, and a port without any contention has a
+/// few of them. `docs/pictures/adaptive_thresholds.py` compares numbers. Other programs: BookSim's
+/// dragonfly takes the minimal path where its queue is at most twice that of the detour and 30
+/// flits, its flattened butterfly where hops x queue is at most 2 larger; CODES' dragonflies where
+/// at most `adaptive_threshold` bytes wait for it.
+pub const LEAST_QUEUE: u32 = 4;
 
 impl SelectionParams {
     /// The defaults of a selection: 4 detours (SC14), 2 ports up for ANCA.
     pub fn usual(selection: Selection) -> Self {
-        Self { candidates: if selection == Selection::Anca { 2 } else { 4 }, threshold: 0 }
+        let candidates = if selection == Selection::Anca { 2 } else { 4 };
+        Self { candidates, threshold: 0, least_queue: None }
+    }
+
+    /// The same with `least_queue`, where it is not given, for cables that have `in_flight` flits
+    /// between a flit's departure and the return of its credit, and buffers of `buffer` flits: at
+    /// least `least`, as far as buffers allow it.
+    #[must_use]
+    pub fn on_cables(self, in_flight: u32, least: u32, buffer: u32) -> Self {
+        let usual = (in_flight / 2).max(least).min((buffer / 2).max(1));
+        Self { least_queue: self.least_queue.or(Some(usual)), ..self }
+    }
+
+    /// Whether a queue for the minimal path is so short that no detour is taken.
+    #[inline]
+    pub(super) fn is_short(&self, queue: u64) -> bool {
+        queue <= u64::from(self.least_queue.unwrap_or(LEAST_QUEUE))
     }
 
     /// Checks that the numbers are in their ranges.

@@ -124,7 +124,9 @@ impl TableGuide {
             let layer = 1 + here.random.below(all - 1);
             best = best.min((cost(layer, here), layer));
         }
-        if cost(0, here) > best.0.saturating_add(self.choosing.threshold) { best.1 } else { 0 }
+        let queue = here.sight.used(self.next(0, to, here.router));
+        let is_better = cost(0, here) > best.0.saturating_add(self.choosing.threshold);
+        if is_better && !self.choosing.is_short(queue.into()) { best.1 } else { 0 }
     }
 
     /// The layer with the lowest score of a selection of the user's: layer 0 stands for the minimal

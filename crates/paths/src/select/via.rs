@@ -315,13 +315,16 @@ impl DetourGuide {
                 best = Some((cost, via, port));
             }
         }
-        let own = if self.selection == Selection::UgalG {
-            self.queued(here, direct, home) as i64
+        let (queue, own) = if self.selection == Selection::UgalG {
+            let queue = self.queued(here, direct, home);
+            (queue, queue as i64)
         } else {
-            i64::from(self.far(at, home) * here.sight.used(direct))
+            let queue = here.sight.used(direct);
+            (queue.into(), i64::from(self.far(at, home) * queue))
         };
+        let is_short = self.choosing.is_short(queue);
         match best {
-            Some((least, via, port)) if own > least + self.choosing.threshold => {
+            Some((least, via, port)) if !is_short && own > least + self.choosing.threshold => {
                 detour(packet, via);
                 port
             }
@@ -460,8 +463,11 @@ impl DetourGuide {
             best = if WHOLE || to.max(on) < FAR.into() { own.min(best) } else { best };
         }
         *here.random = random;
-        let own = i64::from((straight >> 16) * here.sight.used(direct));
-        if best != u64::MAX && own > ((best >> 37) as i64).saturating_add(self.choosing.threshold) {
+        let queue = here.sight.used(direct);
+        let own = i64::from((straight >> 16) * queue);
+        let least = (best >> 37) as i64;
+        let is_better = own > least.saturating_add(self.choosing.threshold);
+        if best != u64::MAX && is_better && !self.choosing.is_short(queue.into()) {
             packet.set_note(DETOUR);
             packet.set_via((best >> 15) as u32 & 0xffff);
             return best as u16 & 0x7fff;

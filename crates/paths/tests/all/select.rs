@@ -189,11 +189,11 @@ fn hops_between(wiring: &Wiring) -> Vec<Vec<u32>> {
 
 /// The port and intermediate switch that UGAL-L chooses at a packet's first switch, by definition:
 /// it compares hops times the queue at the first port, takes the first of the least, and stays on
-/// the minimal path if that is not worse.
+/// the minimal path if that is not worse, or the queue for it is short.
 fn chosen(
     wiring: &Wiring,
     hops: &[Vec<u32>],
-    (at, home, candidates): (u32, u32, u32),
+    (at, home, candidates, shortest): (u32, u32, u32, u32),
     random: &mut Fast,
 ) -> (u16, Option<u32>) {
     let far = |a: u32, b: u32| hops[a as usize][b as usize];
@@ -219,7 +219,10 @@ fn chosen(
         }
     }
     match best {
-        Some((least, first, via)) if far(at, home) * UnequalQueues.used(direct) > least => {
+        Some((least, first, via))
+            if UnequalQueues.used(direct) > shortest
+                && far(at, home) * UnequalQueues.used(direct) > least =>
+        {
             (first, Some(via))
         }
         _ => (direct, None),
@@ -260,8 +263,8 @@ fn ugal_l_chooses_by_hops_and_the_first_queue() {
         let via = via.expect("lanes rise");
         let (ends, hops) = (wiring.endpoints(), hops_between(&wiring));
         let mut detours = 0;
-        for candidates in [1, 4, 64] {
-            let choosing = SelectionParams { candidates, threshold: 0 };
+        for (candidates, least) in [(1, 0), (4, 0), (64, 0), (4, 3)] {
+            let choosing = SelectionParams { candidates, threshold: 0, least_queue: Some(least) };
             let guide = DetourGuide::via(&via, Selection::UgalL, choosing, &wiring, &Quiet);
             let guide = guide.expect("few");
             let layout =
@@ -273,7 +276,7 @@ fn ugal_l_chooses_by_hops_and_the_first_queue() {
                     continue;
                 }
                 let mut own = random;
-                let expected = chosen(&wiring, &hops, (at, home, candidates), &mut own);
+                let expected = chosen(&wiring, &hops, (at, home, candidates, least), &mut own);
                 let mut flit = layout.packet(target as u32, 0, 0);
                 let (in_port, random) = (ends[source].port, &mut random);
                 let mut here =
