@@ -393,8 +393,8 @@ def packet(
     seed : int, optional
         The seed of all random numbers. Default: 0.
     seeds : int, optional
-        EventContext of each load or workload, with ``seed`` and the numbers that follow: means
-        of them, and how far these can be trusted. Default: 1.
+        Runs of each load or workload, with ``seed`` and the numbers that follow: means of them,
+        and how far these can be trusted. Default: 1.
     engine : str | None, optional
         Routes are those of this engine's tables.
     lmc : int | None, optional
