@@ -131,7 +131,8 @@ static inline int rec_world_rank(const struct peers *of, int rank) {
     return of->world != NULL ? of->world[rank] : rank;
 }
 
-static inline void rec_add(struct pair_table *table, uint64_t key, uint64_t bytes, uint64_t messages) {
+static inline void rec_add(struct pair_table *table, uint64_t key, uint64_t bytes,
+                           uint64_t messages) {
     size_t mask = table->room - 1;
     for (size_t at = (size_t)(key * REC_HASH >> table->shift);; at = (at + 1) & mask) {
         struct pair_traffic *slot = &table->slots[at];
@@ -218,7 +219,7 @@ static inline void rec_leave(void) { rec_thread.depth = 0; }
 
 /* Defers what `record` notes to every start of the request. */
 #define PLANNED(...)                                                                              \
-    struct start_traffic plan = {0};                                                                       \
+    struct start_traffic plan = {0};                                                              \
     rec_thread.plan = &plan;                                                                      \
     __VA_ARGS__;                                                                                  \
     rec_thread.plan = NULL;                                                                       \

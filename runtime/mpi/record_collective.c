@@ -15,8 +15,8 @@
  * Between two groups (inter-communicators) each sends to each, the root to each, each to the root.
  * What a process sends to itself is not noted. Neighbourhood collectives are always recorded.
  *
- * A call is described once (struct joint), whatever its form: from that come the messages that are
- * noted, and the event among the calls, of which another algorithm can be made later.
+ * A call is described once (struct collective_call), whatever its form: from that come the messages
+ * that are noted, and the event among the calls, of which another algorithm can be made later.
  */
 #include "record.h"
 
@@ -104,7 +104,7 @@ static void scattered(const struct peers *of, uint64_t all) {
 
 /* What all of a communicator do together, as a process calls it: `each` has a size for each rank
  * of the group that is sent to, or in a reduction for each of the own one. */
-struct joint {
+struct collective_call {
     enum rec_joint what;
     int root; /* REC_NO_ROOT: it has none */
     enum rec_sizes sizes;
@@ -125,7 +125,7 @@ static void to_each(const struct peers *of, const uint64_t *each) {
         if (of->inter || i != of->me) rec_note(of, i, 0, each[i], 1);
 }
 
-static void gathered_by_all(const struct peers *of, const struct joint *it) {
+static void gathered_by_all(const struct peers *of, const struct collective_call *it) {
     if (of->inter) {
         to_all(of, it->bytes);
     } else if (it->sizes == REC_EACH) {
@@ -135,7 +135,7 @@ static void gathered_by_all(const struct peers *of, const struct joint *it) {
     }
 }
 
-static void reduced_and_scattered(const struct peers *of, const struct joint *it) {
+static void reduced_and_scattered(const struct peers *of, const struct collective_call *it) {
     int is_each = it->sizes == REC_EACH;
     if (of->inter)
         scattered(of, is_each ? sum_of(it->each, of->own) : it->bytes * (uint64_t)of->own);
@@ -145,7 +145,7 @@ static void reduced_and_scattered(const struct peers *of, const struct joint *it
         to_all(of, it->bytes);
 }
 
-static void gathered(const struct peers *of, const struct joint *it) {
+static void gathered(const struct peers *of, const struct collective_call *it) {
     if (is_root(of, it->root) || it->root < 0) return;
     if (it->sizes == REC_SAME)
         up(of, it->root, it->bytes, 1);
@@ -153,7 +153,7 @@ static void gathered(const struct peers *of, const struct joint *it) {
         to_root(of, it->root, it->bytes);
 }
 
-static void spread(const struct peers *of, const struct joint *it) {
+static void spread(const struct peers *of, const struct collective_call *it) {
     if (it->sizes == REC_SAME) {
         if (is_root(of, it->root) || !of->inter) down(of, it->root, it->bytes, 1);
     } else if (is_root(of, it->root)) {
@@ -162,7 +162,7 @@ static void spread(const struct peers *of, const struct joint *it) {
 }
 
 /* Notes what this process sends. */
-static void note(const struct peers *of, const struct joint *it) {
+static void note(const struct peers *of, const struct collective_call *it) {
     switch (it->what) {
     case REC_BARRIER: barrier(of); break;
     case REC_BROADCAST: down(of, it->root, it->bytes, 0); break;
@@ -203,7 +203,7 @@ static int is_whole(const struct peers *of) {
 }
 
 /* The event of a call in one group. */
-static void call(const struct peers *of, const struct joint *it) {
+static void call(const struct peers *of, const struct collective_call *it) {
     int is_each = it->sizes == REC_EACH;
     size_t sizes = is_each ? (size_t)of->size : it->what != REC_BARRIER;
     uint64_t *words = malloc((4 + sizes) * sizeof *words);
@@ -220,20 +220,20 @@ static void call(const struct peers *of, const struct joint *it) {
 }
 
 /* Messages of an exchange, collected from what is noted. */
-struct exchange {
+struct exchange_messages {
     const struct peers *of;
     struct start_traffic plan;
 };
 
-static struct start_traffic *begin_exchange(struct exchange *it, const struct peers *of) {
+static struct start_traffic *begin_exchange(struct exchange_messages *it, const struct peers *of) {
     struct start_traffic *outer = rec_thread.plan;
-    *it = (struct exchange){of, {0}};
+    *it = (struct exchange_messages){of, {0}};
     rec_thread.plan = &it->plan;
     return outer;
 }
 
 /* Notes what was collected, and appends its event. */
-static void end_exchange(struct exchange *it, struct start_traffic *outer) {
+static void end_exchange(struct exchange_messages *it, struct start_traffic *outer) {
     const struct start_traffic *plan = &it->plan;
     uint64_t *words = malloc((2 + 2 * plan->count) * sizeof *words);
     rec_thread.plan = outer;
@@ -254,9 +254,9 @@ static void end_exchange(struct exchange *it, struct start_traffic *outer) {
     free(words);
 }
 
-static void joint(MPI_Comm comm, const struct joint *it) {
+static void joint(MPI_Comm comm, const struct collective_call *it) {
     const struct peers *of = rec_collectives ? rec_comm(comm) : NULL;
-    struct exchange exchange;
+    struct exchange_messages exchange;
     if (of == NULL || (rec_calls && !is_whole(of))) {
         if (of != NULL) note(of, it);
         if (rec_calls && rec_thread.plan == NULL) rec_event(REC_WAITS, 0, 0, NULL);
@@ -274,22 +274,22 @@ static void joint(MPI_Comm comm, const struct joint *it) {
 
 /* One size for all. */
 static void same(MPI_Comm comm, enum rec_joint what, int root, uint64_t bytes) {
-    joint(comm, &(struct joint){what, root, REC_SAME, bytes, NULL});
+    joint(comm, &(struct collective_call){what, root, REC_SAME, bytes, NULL});
 }
 
 /* The own block alone is known. */
 static void own(MPI_Comm comm, enum rec_joint what, int root, uint64_t bytes) {
-    joint(comm, &(struct joint){what, root, REC_OWN, bytes, NULL});
+    joint(comm, &(struct collective_call){what, root, REC_OWN, bytes, NULL});
 }
 
 static void each(MPI_Comm comm, enum rec_joint what, int root, const uint64_t *sizes) {
-    if (sizes != NULL) joint(comm, &(struct joint){what, root, REC_EACH, 0, sizes});
+    if (sizes != NULL) joint(comm, &(struct collective_call){what, root, REC_EACH, 0, sizes});
 }
 
 /* To every neighbour that the topology sends to, its block: `each`, or `bytes`. */
 static void near(MPI_Comm comm, const uint64_t *sizes, uint64_t bytes) {
     const struct peers *of = rec_comm(comm);
-    struct exchange exchange;
+    struct exchange_messages exchange;
     if (of == NULL) return;
     struct start_traffic *outer = rec_calls ? begin_exchange(&exchange, of) : NULL;
     for (int i = 0; i < of->degree; i++)

@@ -10,32 +10,33 @@
 #include <stdlib.h>
 #include <string.h>
 
-struct flying {
+/* An operation that has begun, by the request that stands for it. */
+struct request_in_flight {
     uintptr_t request;
     uint64_t operation, also; /* also: that of the send of MPI_Isendrecv, else REC_ANY */
     const struct peers *any;  /* of a receive of any source or tag */
     int is_cancelled;
-    struct flying *next;
+    struct request_in_flight *next;
 };
 
 enum { LISTS_BITS = 12 };
 
-static struct flying *lists[1 << LISTS_BITS], *idle;
+static struct request_in_flight *lists[1 << LISTS_BITS], *idle;
 static pthread_mutex_t changing = PTHREAD_MUTEX_INITIALIZER;
 
-static struct flying **list_of(uintptr_t request) {
+static struct request_in_flight **list_of(uintptr_t request) {
     return &lists[(uint64_t)request * REC_HASH >> (64 - LISTS_BITS)];
 }
 
 /* An operation begins, which the request stands for. */
 void rec_flies(uintptr_t request, uint64_t operation, const struct peers *any) {
     pthread_mutex_lock(&changing);
-    struct flying *one = idle != NULL ? idle : malloc(sizeof *one);
+    struct request_in_flight *one = idle != NULL ? idle : malloc(sizeof *one);
     if (one != NULL && one == idle) idle = one->next;
-    struct flying **at = list_of(request);
+    struct request_in_flight **at = list_of(request);
     while (*at != NULL) at = &(*at)->next;
     if (one != NULL) {
-        *one = (struct flying){request, operation, rec_thread.also, any, 0, NULL};
+        *one = (struct request_in_flight){request, operation, rec_thread.also, any, 0, NULL};
         *at = one;
         if (any != NULL) atomic_fetch_add(&((struct peers *)any)->users, 1);
     } else {
@@ -45,11 +46,11 @@ void rec_flies(uintptr_t request, uint64_t operation, const struct peers *any) {
 }
 
 /* Finds the first operation of a request; takes it out unless it is only looked at. */
-static int find(uintptr_t request, struct flying *found, int takes) {
+static int find(uintptr_t request, struct request_in_flight *found, int takes) {
     int is_there = 0;
     pthread_mutex_lock(&changing);
-    for (struct flying **at = list_of(request); *at != NULL; at = &(*at)->next) {
-        struct flying *one = *at;
+    for (struct request_in_flight **at = list_of(request); *at != NULL; at = &(*at)->next) {
+        struct request_in_flight *one = *at;
         if (one->request != request) continue;
         *found = *one;
         is_there = 1;
@@ -66,18 +67,18 @@ static int find(uintptr_t request, struct flying *found, int takes) {
 
 static void cancelled(uintptr_t request) {
     pthread_mutex_lock(&changing);
-    for (struct flying *one = *list_of(request); one != NULL; one = one->next)
+    for (struct request_in_flight *one = *list_of(request); one != NULL; one = one->next)
         if (one->request == request) one->is_cancelled = 1;
     pthread_mutex_unlock(&changing);
 }
 
 /* The operations that a call has completed, three words each. */
-struct completed {
+struct completed_operations {
     uint64_t *words;
     size_t count, room;
 };
 
-static _Thread_local struct completed done;
+static _Thread_local struct completed_operations done;
 static _Thread_local MPI_Request *copies;
 static _Thread_local MPI_Status *statuses_of_mine;
 static _Thread_local size_t copies_room, statuses_room;
@@ -104,7 +105,7 @@ static void add_completed(uint64_t operation, uint64_t peer, uint64_t tag) {
 
 /* A request is complete; `takes`: and stands for nothing any more. */
 static void complete(MPI_Request request, const MPI_Status *status, int takes) {
-    struct flying one;
+    struct request_in_flight one;
     if (request == MPI_REQUEST_NULL || !find((uintptr_t)request, &one, takes)) return;
     uint64_t peer = REC_ANY, tag = REC_ANY;
     int was_cancelled = 0;
@@ -214,6 +215,6 @@ CALLED(Cancel, (MPI_Request *request), (request), cancelled((uintptr_t)*request)
 
 /* A request is given back: nobody waits for what it stands for. */
 void rec_given_back(uintptr_t request) {
-    struct flying one;
+    struct request_in_flight one;
     if (find(request, &one, 1)) rec_release(one.any);
 }

@@ -305,8 +305,8 @@ API int MPI_Dist_graph_create_adjacent(MPI_Comm comm, int in, const int sources[
         return real(comm, in, sources, in_weights, out, destinations, out_weights, info, reorder,
                     made);
     }
-    struct neighbour_lists own = {in, out, in_weights != MPI_UNWEIGHTED, out_weights != MPI_UNWEIGHTED,
-                        NULL};
+    struct neighbour_lists own = {in, out, in_weights != MPI_UNWEIGHTED,
+                                  out_weights != MPI_UNWEIGHTED, NULL};
     struct neighbour_lists theirs = {0};
     struct edge *edges = NULL;
     struct rank_move place = {0, 0, 0};

@@ -54,12 +54,12 @@ pub struct ReplayParameters {
     scatter: Choice<{ Operation::Scatter as u8 }>,
     /// What differs where a recording is replayed.
     #[serde(skip)]
-    recorded: Option<Recorded>,
+    recorded: Option<RecordingDefaults>,
 }
 
 /// What a replayed recording has of its own.
 #[derive(Debug)]
-struct Recorded {
+struct RecordingDefaults {
     exscan: &'static str,
     gatherv: &'static str,
     scatterv: &'static str,
@@ -149,7 +149,7 @@ impl From<RecordedParameters> for ReplayParameters {
             exscan: with.exscan.unwrap_or_default(),
             gather: with.gather,
             scatter: with.scatter,
-            recorded: Some(Recorded {
+            recorded: Some(RecordingDefaults {
                 exscan: with.exscan.map_or("scan_linear", Choice::name),
                 gatherv: with.gatherv.name(),
                 scatterv: with.scatterv.name(),

@@ -12,9 +12,9 @@ use std::collections::HashMap;
 
 /// What a process does.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) enum Does {
+pub(super) enum Doing {
     Nothing,
-    Message(Wire),
+    Message(RecordedWire),
     /// A collective operation, as this rank of its communicator.
     Meets(u32, u32),
     /// An exchange.
@@ -33,7 +33,7 @@ pub(super) enum Does {
 
 /// A message; its group is one of all.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct Wire {
+pub(super) struct RecordedWire {
     pub(super) is_send: bool,
     pub(super) group: u32,
     pub(super) peer: Option<u32>,
@@ -43,11 +43,11 @@ pub(super) struct Wire {
 
 /// One thing that a process does.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct Act {
+pub(super) struct RecordedAct {
     pub(super) thread: u8,
     /// Computing of the thread since its last one, ns.
     pub(super) gap_ns: u64,
-    pub(super) does: Does,
+    pub(super) does: Doing,
     /// Whether the next of the thread waits for its end.
     pub(super) waits: bool,
 }
@@ -65,18 +65,18 @@ pub(super) struct Transfer {
 
 /// Who of a group sends how much to whom: by the place in the group.
 #[derive(Debug)]
-pub(super) struct Exchange {
+pub(super) struct ExchangeRows {
     pub(super) group: u32,
     pub(super) rows: HashMap<u32, Vec<(u32, u64)>>,
 }
 
-/// All acts, and what they refer to.
+/// The acts of all processes, and what they refer to.
 #[derive(Debug, Default)]
-pub(super) struct All {
-    pub(super) acts: Vec<Vec<Act>>,
+pub(super) struct RecordedActs {
+    pub(super) acts: Vec<Vec<RecordedAct>>,
     pub(super) groups: Vec<Vec<u32>>,
     pub(super) meetings: Vec<Meeting>,
-    pub(super) exchanges: Vec<Exchange>,
+    pub(super) exchanges: Vec<ExchangeRows>,
     pub(super) transfers: Vec<Transfer>,
     /// Ranks whose record ends before `MPI_Finalize`.
     pub(super) cut: Vec<u32>,
@@ -87,7 +87,7 @@ pub(super) struct All {
 }
 
 /// One process while its events are gone through.
-struct Walker<'a> {
+struct EventWalker<'a> {
     rank: u32,
     groups: HashMap<u64, u32>,
     made: HashMap<GroupMembers, u32>,
@@ -97,7 +97,7 @@ struct Walker<'a> {
     operations: HashMap<OperationNumber, u32>,
     /// Transfers of each window that are not known to be complete: their acts and targets.
     moving: HashMap<u32, Vec<(u32, u32)>>,
-    acts: Vec<Act>,
+    acts: Vec<RecordedAct>,
     /// When each thread left its last call.
     left_ns: HashMap<u8, u64>,
     gaps_ns: HashMap<u8, u64>,
@@ -116,15 +116,15 @@ fn place(recording: &Recording, rank: u32, event: usize) -> String {
 /// # Errors
 /// With the files and their bytes, where not all of a communicator call the same, or an event
 /// refers to what is not there.
-pub(super) fn acts(recording: &Recording) -> Result<All, Refusal> {
-    let mut all = All::default();
+pub(super) fn acts(recording: &Recording) -> Result<RecordedActs, Refusal> {
+    let mut all = RecordedActs::default();
     for (rank, process) in (0..).zip(&recording.processes) {
         let Some(first) = process.events.first() else {
             all.cut.push(rank);
             all.acts.push(Vec::new());
             continue;
         };
-        let mut walker = Walker::new(rank, first);
+        let mut walker = EventWalker::new(rank, first);
         for (at, event) in process.events.iter().enumerate() {
             (walker.event, walker.at) = (event, at);
             walker.clock();
@@ -144,17 +144,21 @@ pub(super) fn acts(recording: &Recording) -> Result<All, Refusal> {
     Ok(all)
 }
 
-impl All {
-    fn event(&mut self, recording: &Recording, walker: &mut Walker<'_>) -> Result<(), Refusal> {
+impl RecordedActs {
+    fn event(
+        &mut self,
+        recording: &Recording,
+        walker: &mut EventWalker<'_>,
+    ) -> Result<(), Refusal> {
         match &walker.event.what {
             Happening::Begins | Happening::Waits | Happening::Ends | Happening::Polls => {
-                walker.act(Does::Nothing, true);
+                walker.act(Doing::Nothing, true);
             }
             Happening::Aborts(code) => {
                 self.aborted.get_or_insert((walker.rank, *code));
-                walker.act(Does::Nothing, true);
+                walker.act(Doing::Nothing, true);
             }
-            Happening::ThreadEnds => walker.act(Does::ThreadEnds, true),
+            Happening::ThreadEnds => walker.act(Doing::ThreadEnds, true),
             Happening::Group(number, members) => self.group(walker, *number, members),
             Happening::Send(message, later) => walker.message(message, true, *later)?,
             Happening::Recv(message, later) => walker.message(message, false, *later)?,
@@ -170,11 +174,11 @@ impl All {
                 let key = (group, walker.next_joined(group));
                 let exchanges = &mut self.exchanges;
                 let number = *self.exchanged.entry(key).or_insert_with(|| {
-                    exchanges.push(Exchange { group, rows: HashMap::new() });
+                    exchanges.push(ExchangeRows { group, rows: HashMap::new() });
                     exchanges.len() as u32 - 1
                 });
                 self.exchanges[number as usize].rows.insert(walker.rank, sent.clone());
-                walker.begin(*begun, Does::Exchanges(number));
+                walker.begin(*begun, Doing::Exchanges(number));
             }
             Happening::Transfer(begun, target, out, back) => {
                 let window = walker.group(begun.group)?;
@@ -183,12 +187,12 @@ impl All {
                 self.transfers.push(Transfer { origin, target, out: *out, back: *back, epoch });
                 let act = walker.acts.len() as u32;
                 walker.moving.entry(window).or_default().push((act, target));
-                walker.begin(*begun, Does::Transfers(self.transfers.len() as u32 - 1));
+                walker.begin(*begun, Doing::Transfers(self.transfers.len() as u32 - 1));
             }
             Happening::Awaits(completed) => walker.completed(completed),
             Happening::Probes(group, source, tag) => {
                 let group = walker.group(*group)?;
-                walker.act(Does::Probes(group, *source, *tag), true);
+                walker.act(Doing::Probes(group, *source, *tag), true);
             }
             Happening::Syncs(window, target, is_fence) => {
                 walker.sync(*window, *target, *is_fence)?;
@@ -199,7 +203,7 @@ impl All {
 
     /// A group has the same number at all of its members: those of the same members, in the same
     /// order, are made in the same order by all of them.
-    fn group(&mut self, walker: &mut Walker<'_>, number: u64, members: &GroupMembers) {
+    fn group(&mut self, walker: &mut EventWalker<'_>, number: u64, members: &GroupMembers) {
         let mut same = members.clone();
         if !same.other.is_empty() && same.other < same.own {
             std::mem::swap(&mut same.own, &mut same.other);
@@ -217,7 +221,7 @@ impl All {
     fn join(
         &mut self,
         recording: &Recording,
-        walker: &mut Walker<'_>,
+        walker: &mut EventWalker<'_>,
         group: u32,
         begun: Begun,
         joint: &Joint,
@@ -243,12 +247,12 @@ impl All {
             let why = format!("it has {here}, where {} has {there}", place(first));
             Refusal::new(place(who), why, "the same at all ranks of the communicator")
         })?;
-        walker.begin(begun, Does::Meets(number, me as u32));
+        walker.begin(begun, Doing::Meets(number, me as u32));
         Ok(())
     }
 }
 
-impl<'a> Walker<'a> {
+impl<'a> EventWalker<'a> {
     fn new(rank: u32, first: &'a RecordedEvent) -> Self {
         Self {
             rank,
@@ -282,13 +286,13 @@ impl<'a> Walker<'a> {
         }
     }
 
-    fn act(&mut self, does: Does, waits: bool) {
+    fn act(&mut self, does: Doing, waits: bool) {
         let thread = self.event.thread;
         let gap_ns = self.gaps_ns.remove(&thread).unwrap_or(0);
-        self.acts.push(Act { thread, gap_ns, does, waits });
+        self.acts.push(RecordedAct { thread, gap_ns, does, waits });
     }
 
-    fn begin(&mut self, begun: Begun, does: Does) {
+    fn begin(&mut self, begun: Begun, does: Doing) {
         self.operations.insert(begun.number, self.acts.len() as u32);
         self.act(does, !begun.later);
     }
@@ -308,8 +312,8 @@ impl<'a> Walker<'a> {
     fn message(&mut self, it: &RecordedMessage, is_send: bool, later: bool) -> Result<(), Refusal> {
         let group = self.group(it.group)?;
         let RecordedMessage { number, peer, tag, bytes, .. } = *it;
-        let wire = Wire { is_send, group, peer, tag, bytes };
-        self.begin(Begun { number, group: it.group, later }, Does::Message(wire));
+        let wire = RecordedWire { is_send, group, peer, tag, bytes };
+        self.begin(Begun { number, group: it.group, later }, Doing::Message(wire));
         Ok(())
     }
 
@@ -322,15 +326,15 @@ impl<'a> Walker<'a> {
             let Some(&act) = self.operations.get(&number) else { continue };
             let does = &mut self.acts[act as usize].does;
             match (*one, does) {
-                (Completed::From(_, source, tag), Does::Message(wire)) => {
+                (Completed::From(_, source, tag), Doing::Message(wire)) => {
                     (wire.peer, wire.tag) = (Some(source), Some(tag));
                 }
-                (Completed::Cancelled(_), does) => *does = Does::Nothing,
+                (Completed::Cancelled(_), does) => *does = Doing::Nothing,
                 _ => {}
             }
             awaited.push(act);
         }
-        self.act(Does::Awaits(awaited), true);
+        self.act(Doing::Awaits(awaited), true);
     }
 
     fn sync(&mut self, window: u64, target: Option<u32>, is_fence: bool) -> Result<(), Refusal> {
@@ -339,12 +343,12 @@ impl<'a> Walker<'a> {
         let (done, left) = moving.iter().partition(|(_, to)| target.is_none_or(|it| it == *to));
         *moving = left;
         let done: Vec<(u32, u32)> = done;
-        self.act(Does::Awaits(done.into_iter().map(|(act, _)| act).collect()), true);
+        self.act(Doing::Awaits(done.into_iter().map(|(act, _)| act).collect()), true);
         if is_fence {
             let epoch = self.fences.entry(window).or_insert(0);
             *epoch += 1;
             let ended = *epoch - 1;
-            self.act(Does::Fences(window, ended), true);
+            self.act(Doing::Fences(window, ended), true);
         }
         Ok(())
     }

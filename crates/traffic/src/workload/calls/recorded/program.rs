@@ -3,7 +3,7 @@
 use super::super::expand::Front;
 use super::super::parameters::{RecordedParameters, ReplayParameters};
 use super::Recording;
-use super::acts::{Act, All, Does, Transfer, Wire, acts};
+use super::acts::{Doing, RecordedAct, RecordedActs, RecordedWire, Transfer, acts};
 use super::matched::matched;
 use crate::workload::collective::Call;
 use crate::workload::parameters::MOST_RANKS;
@@ -93,14 +93,14 @@ impl super::RecordedProcess {
 }
 
 /// What every rank receives in an exchange: from whom, bytes.
-type Received = HashMap<u32, Vec<(u32, u64)>>;
+type InboundMessages = HashMap<u32, Vec<(u32, u64)>>;
 
 struct Replay {
-    all: All,
+    all: RecordedActs,
     /// The call of each meeting; none where it is left out.
     calls: Vec<Option<Call>>,
     /// What every rank receives in each exchange; none where that is left out.
-    received: Vec<Option<Received>>,
+    received: Vec<Option<InboundMessages>>,
     /// Numbers of groups and tags.
     tags: BTreeMap<(u32, u32), u32>,
     /// The first tags of meetings, exchanges and transfers.
@@ -114,14 +114,14 @@ struct Replay {
 
 impl Replay {
     fn new(
-        all: All,
+        all: RecordedActs,
         calls: Vec<Option<Call>>,
         with: &ReplayParameters,
         remarks: &mut Remarks,
     ) -> Result<Self, Refusal> {
         let mut tags = BTreeMap::new();
         for act in all.acts.iter().flatten() {
-            if let Does::Message(Wire { group, tag: Some(tag), .. }) = act.does {
+            if let Doing::Message(RecordedWire { group, tag: Some(tag), .. }) = act.does {
                 let next = tags.len() as u32;
                 tags.entry((group, tag)).or_insert(next);
             }
@@ -132,7 +132,7 @@ impl Replay {
             let is_full = members.iter().all(|rank| exchange.rows.contains_key(rank));
             remarks.collectives += u64::from(!is_full);
             received.push(is_full.then(|| {
-                let mut into = Received::new();
+                let mut into = InboundMessages::new();
                 for &from in members {
                     for &(to, bytes) in &exchange.rows[&from] {
                         into.entry(to).or_default().push((from, bytes));
@@ -180,7 +180,7 @@ impl Replay {
 }
 
 /// What a rank is at while its acts are written.
-struct Teller {
+struct RankState {
     fronts: BTreeMap<u8, Front>,
     /// Where threads have ended that nobody waited for.
     ended: Vec<Front>,
@@ -198,29 +198,29 @@ impl Program for Replay {
     fn tell(&self, rank: u32, to: &mut Script<'_>) {
         let there = self.arrivals(rank, to);
         let (fronts, ended, open) = (BTreeMap::new(), Vec::new(), HashMap::new());
-        let mut teller = Teller { fronts, ended, open, there };
+        let mut state = RankState { fronts, ended, open, there };
         for (at, act) in (0..).zip(&self.all.acts[rank as usize]) {
             if to.is_over() {
                 return;
             }
             to.on(act.thread);
-            let mut front = teller.front(act.thread);
+            let mut front = state.front(act.thread);
             let ns = (act.gap_ns as f64 * self.scale).round() as u64;
             if ns > 0 {
                 let calc = front.add(Op::calc(ns), to);
                 front = Front { ends: vec![calc], start: None };
             }
-            if act.does == Does::ThreadEnds {
-                teller.ended.push(front);
+            if act.does == Doing::ThreadEnds {
+                state.ended.push(front);
                 continue;
             }
-            self.act(rank, (at, act), &mut front, &mut teller, to);
-            teller.fronts.insert(act.thread, front);
+            self.act(rank, (at, act), &mut front, &mut state, to);
+            state.fronts.insert(act.thread, front);
         }
     }
 }
 
-impl Teller {
+impl RankState {
     /// What the next operation of a thread waits for. A new thread goes on from where the first one
     /// is, and the first one from where threads have ended.
     fn front(&mut self, thread: u8) -> Front {
@@ -242,36 +242,36 @@ impl Replay {
     fn act(
         &self,
         rank: u32,
-        (at, act): (u32, &Act),
+        (at, act): (u32, &RecordedAct),
         front: &mut Front,
-        teller: &mut Teller,
+        state: &mut RankState,
         to: &mut Script<'_>,
     ) {
         let ends = match &act.does {
-            Does::Nothing | Does::Probes(..) | Does::ThreadEnds => return,
-            Does::Awaits(acts) => {
+            Doing::Nothing | Doing::Probes(..) | Doing::ThreadEnds => return,
+            Doing::Awaits(acts) => {
                 for act in acts {
-                    front.ends.extend(teller.open.remove(act).unwrap_or_default());
+                    front.ends.extend(state.open.remove(act).unwrap_or_default());
                 }
                 return;
             }
-            Does::Fences(window, epoch) => {
+            Doing::Fences(window, epoch) => {
                 for number in self.to.get(&rank).into_iter().flatten() {
                     let transfer = &self.all.transfers[*number as usize];
                     if transfer.epoch == (*window, *epoch) {
-                        front.ends.extend(teller.there.get(number));
+                        front.ends.extend(state.there.get(number));
                     }
                 }
                 return;
             }
-            Does::Message(wire) => {
+            Doing::Message(wire) => {
                 let op = front.add(self.message(wire), to);
                 if !act.waits {
                     *front = Front { ends: Vec::new(), start: Some(op) };
                 }
                 vec![op]
             }
-            Does::Transfers(number) => {
+            Doing::Transfers(number) => {
                 let transfer = &self.all.transfers[*number as usize];
                 let (target, tag) = (transfer.target, self.transfer_tag(*number));
                 let op = front.add(Op::send(transfer.out.unwrap_or(0), target, tag), to);
@@ -287,7 +287,7 @@ impl Replay {
                     None => vec![op],
                 }
             }
-            Does::Meets(meeting, me) => {
+            Doing::Meets(meeting, me) => {
                 let Some(call) = &self.calls[*meeting as usize] else { return };
                 let members = &self.all.groups[self.all.meetings[*meeting as usize].comm as usize];
                 let named = |rank: u32| members[rank as usize];
@@ -297,7 +297,7 @@ impl Replay {
                 *front = Front { ends: after, start: None };
                 ends
             }
-            Does::Exchanges(number) => {
+            Doing::Exchanges(number) => {
                 let Some(received) = &self.received[*number as usize] else { return };
                 let tag = self.first[1] + number;
                 let tagged = |all: &Vec<(u32, u64)>| -> Vec<(u32, u64, u32)> {
@@ -314,11 +314,11 @@ impl Replay {
         if act.waits {
             *front = Front { ends, start: None };
         } else {
-            teller.open.insert(at, ends);
+            state.open.insert(at, ends);
         }
     }
 
-    fn message(&self, wire: &Wire) -> Op {
+    fn message(&self, wire: &RecordedWire) -> Op {
         let (peer, tag) = (wire.peer.unwrap_or(ANY), wire.tag.unwrap_or(ANY));
         let tag = self.tags.get(&(wire.group, tag)).copied().unwrap_or(ANY);
         if wire.is_send { Op::send(wire.bytes, peer, tag) } else { Op::recv(wire.bytes, peer, tag) }
