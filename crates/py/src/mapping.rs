@@ -3,7 +3,7 @@
 use crate::classes::{Routing, Topology, Workload};
 use crate::enter::{afford, enter, enter_to_last, from_python, object, refuse, stopped, to_python};
 use base::{Need, Quiet, Refusal, Stop, Watch};
-use formats::communication::{FORMATS as GRAPHS, Matrix};
+use formats::communication::{FORMATS as GRAPHS, ReadMatrix};
 use formats::mapping::{self as files, FORMATS};
 use lab::joint::{JointRequest, joint};
 use mapping::bounds::bounds;
@@ -55,7 +55,7 @@ impl Communication {
                 files.iter().map(|(name, text)| (name.clone(), text.as_str())).collect();
             formats::communication::matrix(&texts)
         })?;
-        let Matrix { pattern: inner, unfit } = inner.map_err(refuse)?;
+        let ReadMatrix { pattern: inner, unfit } = inner.map_err(refuse)?;
         Ok(Self { inner, unfit })
     }
 
@@ -96,7 +96,8 @@ impl Communication {
             let (from, to) = (rank("sender", *a)?, rank("receiver", *b)?);
             sent.push(Sent { from, to, bytes: *amount, messages: 1.0 });
         }
-        let Matrix { pattern: inner, unfit } = Matrix::of(processes, sent).map_err(refuse)?;
+        let ReadMatrix { pattern: inner, unfit } =
+            ReadMatrix::of(processes, sent).map_err(refuse)?;
         Ok(Self { inner, unfit })
     }
 
