@@ -125,7 +125,7 @@ pub fn check_floor_rules(given: &Bound<'_, PyAny>) -> PyResult<()> {
 }
 
 /// A network laid out: rules in full, where it is bought, floor and cables.
-pub(crate) struct Laid<'a> {
+pub(crate) struct LaidOutNetwork<'a> {
     t: &'a Network,
     rules: FloorRules,
     shop: Shop,
@@ -141,7 +141,7 @@ pub(crate) fn laid<'py>(
     rules: Option<&Bound<'py, PyAny>>,
     shop: Option<&Shop>,
     progress: Option<Py<PyAny>>,
-    tell: fn(&Laid<'_>) -> Result<Value, Refusal>,
+    tell: fn(&LaidOutNetwork<'_>) -> Result<Value, Refusal>,
     in_order: bool,
 ) -> PyResult<Bound<'py, PyAny>> {
     let shop = Shop::open(shop, t).map_err(refuse)?;
@@ -152,12 +152,12 @@ pub(crate) fn laid<'py>(
         let list = if in_order { plan::cables } else { plan::cables_unsorted };
         let cables = list(t, &floor, &rules, shop.shop())?;
         watch.tick("cables", 1, 1)?;
-        Ok(tell(&Laid { t, rules, shop, floor, cables })?)
+        Ok(tell(&LaidOutNetwork { t, rules, shop, floor, cables })?)
     })
 }
 
 /// The bill of what was laid out, and the number of racks.
-pub(crate) fn bill(laid: &Laid<'_>) -> Result<Value, Refusal> {
+pub(crate) fn bill(laid: &LaidOutNetwork<'_>) -> Result<Value, Refusal> {
     let bill = plan::bill(laid.t, &laid.cables, laid.shop.shop())?;
     let mut all = serde_json::to_value(&bill).unwrap_or_default();
     all["racks"] = laid.floor.racks.len().into();
@@ -183,8 +183,8 @@ pub fn study_of_2014<'py>(
 }
 
 /// Racks, seats and cables.
-pub(crate) fn document(laid: &Laid<'_>) -> Result<Value, Refusal> {
-    let Laid { t, rules, shop, floor, cables } = laid;
+pub(crate) fn document(laid: &LaidOutNetwork<'_>) -> Result<Value, Refusal> {
+    let LaidOutNetwork { t, rules, shop, floor, cables } = laid;
     let mut csv = String::new();
     plan::write_csv(t, floor, cables, &mut csv)
         .map_err(|e| Refusal::new("cables", e.to_string(), ""))?;

@@ -136,12 +136,12 @@ fn no_word(name: &str, value: &Bound<'_, PyAny>, why: &PyErr) -> Refusal {
 
 /// Progress of the worker, read by the thread that holds the interpreter.
 #[derive(Default)]
-struct Shared {
+struct SharedProgress {
     stop: AtomicBool,
     latest: Mutex<(String, u64, u64)>,
 }
 
-impl Watch for Shared {
+impl Watch for SharedProgress {
     fn tick(&self, what: &str, done: u64, total: u64) -> Result<(), Interrupted> {
         if self.stop.load(Ordering::Relaxed) {
             return Err(Interrupted);
@@ -161,10 +161,10 @@ impl Watch for Shared {
 
 /// A fault that a test has planted: where the progress of so-named work is reported for the n-th
 /// time. The flag spares all others a look at it.
-static PLANTED: Mutex<Option<Planted>> = Mutex::new(None);
+static PLANTED: Mutex<Option<PlantedFault>> = Mutex::new(None);
 static IS_PLANTED: AtomicBool = AtomicBool::new(false);
 
-struct Planted {
+struct PlantedFault {
     what: String,
     /// How often it is passed before.
     left: u64,
@@ -172,7 +172,7 @@ struct Planted {
     stuck: bool,
 }
 
-fn planted() -> MutexGuard<'static, Option<Planted>> {
+fn planted() -> MutexGuard<'static, Option<PlantedFault>> {
     PLANTED.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
@@ -182,7 +182,7 @@ fn planted() -> MutexGuard<'static, Option<Planted>> {
 #[pyfunction]
 #[pyo3(signature = (what, n=0, stuck=false))]
 pub fn plant_fault(what: String, n: u64, stuck: bool) {
-    *planted() = Some(Planted { what, left: n, stuck });
+    *planted() = Some(PlantedFault { what, left: n, stuck });
     IS_PLANTED.store(true, Ordering::Relaxed);
 }
 
@@ -294,7 +294,7 @@ fn entered<T: Send>(
     work: impl FnOnce(&dyn Watch) -> T + Send,
     keeps: bool,
 ) -> PyResult<T> {
-    let shared = Shared::default();
+    let shared = SharedProgress::default();
     let (send, receive) = mpsc::channel();
     let before = fault::count();
     pool(py)?.in_place_scope(|scope| {
@@ -303,7 +303,7 @@ fn entered<T: Send>(
             // the receiver is gone only when the caller was interrupted and wants no result
             let _ = send.send(done);
         });
-        attend(py, progress.as_ref(), &shared, receive, How { hears: true, keeps, before })
+        attend(py, progress.as_ref(), &shared, receive, WaitRules { hears: true, keeps, before })
     })
 }
 
@@ -317,8 +317,8 @@ pub fn enter_alone<T: Send + 'static>(
     pool(py)?.spawn(move || {
         let _ = send.send(catch_unwind(AssertUnwindSafe(work)));
     });
-    let how = How { hears: false, keeps: false, before };
-    attend(py, None, &Shared::default(), receive, how)
+    let how = WaitRules { hears: false, keeps: false, before };
+    attend(py, None, &SharedProgress::default(), receive, how)
 }
 
 /// Turns of a tenth of a second in which work may end in order after a fault.
@@ -326,7 +326,7 @@ const GRACE: u32 = 4;
 
 /// How the end of work is waited for.
 #[derive(Clone, Copy)]
-struct How {
+struct WaitRules {
     /// Whether the work hears a watch: what stops it is said at its end.
     hears: bool,
     /// Whether it has a result also after Ctrl-C.
@@ -343,9 +343,9 @@ struct How {
 fn attend<T: Send>(
     py: Python<'_>,
     progress: Option<&Py<PyAny>>,
-    shared: &Shared,
+    shared: &SharedProgress,
     mut receive: mpsc::Receiver<thread::Result<T>>,
-    how: How,
+    how: WaitRules,
 ) -> PyResult<T> {
     let mut stopped: Option<PyErr> = None;
     let mut turns_with_fault = 0;
@@ -395,7 +395,7 @@ fn attend<T: Send>(
     }
 }
 
-impl Shared {
+impl SharedProgress {
     fn report(&self, py: Python<'_>, progress: Option<&Py<PyAny>>) -> PyResult<()> {
         let Some(progress) = progress else { return Ok(()) };
         let (what, done, total) = self.latest.lock().map(|l| l.clone()).unwrap_or_default();

@@ -72,12 +72,12 @@ pub struct Search {
 }
 
 /// A watch that also stops when the time is up.
-struct Until<'a> {
+struct DeadlineWatch<'a> {
     watch: &'a dyn Watch,
     end: Option<Instant>,
 }
 
-impl Watch for Until<'_> {
+impl Watch for DeadlineWatch<'_> {
     fn tick(&self, what: &str, done: u64, total: u64) -> Result<(), Interrupted> {
         if self.end.is_some_and(|end| Instant::now() >= end) {
             return Err(Interrupted);
@@ -130,7 +130,7 @@ impl Search {
         let limit = seconds.and_then(|s| Duration::try_from_secs_f64(s.max(0.0)).ok());
         let end = limit.and_then(|limit| Instant::now().checked_add(limit));
         let inner = &mut self.inner;
-        Ok(enter(py, progress, |watch| inner.advance(&Until { watch, end }))?.is_ok())
+        Ok(enter(py, progress, |watch| inner.advance(&DeadlineWatch { watch, end }))?.is_ok())
     }
 
     /// The best graph so far: a dict.

@@ -53,7 +53,7 @@ fn document<'py, T: Serialize>(py: Python<'py>, value: &T) -> PyResult<Bound<'py
 
 /// What [`nearest`] is asked for.
 #[derive(Deserialize)]
-struct Question {
+struct NearestRequest {
     /// Endpoints (none: the largest) and most ports of a switch, a pair each.
     wishes: Vec<(Option<u64>, u32)>,
     concentration: String,
@@ -65,8 +65,8 @@ struct Question {
     skipped: BTreeSet<(String, String)>,
 }
 
-/// For each of the wishes of `question`, a dict (see `Question`), the nearest members: a list of
-/// dicts, see `design::sizing::NearestMembers`.
+/// For each of the wishes of `question`, a dict (see `NearestRequest`), the nearest members: a list
+/// of dicts, see `design::sizing::NearestMembers`.
 #[pyfunction]
 #[pyo3(signature = (question, progress=None))]
 pub fn nearest<'py>(
@@ -74,7 +74,7 @@ pub fn nearest<'py>(
     question: &Bound<'py, PyAny>,
     progress: Option<Py<PyAny>>,
 ) -> PyResult<Bound<'py, PyAny>> {
-    let q: Question = serde_json::from_value(from_python(question)?)
+    let q: NearestRequest = serde_json::from_value(from_python(question)?)
         .map_err(|e| PyValueError::new_err(e.to_string()))?;
     if q.planes.is_some_and(|planes| !(1..=MAX_PLANES).contains(&planes)) {
         let help = format!("1 to {MAX_PLANES}");
