@@ -11,6 +11,7 @@ from __future__ import annotations
 import contextlib
 import json
 import os
+import signal
 import time
 from collections import defaultdict
 from pathlib import Path
@@ -75,7 +76,12 @@ class Times:
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    """Records only where the reports of all tests arrive."""
+    """Records only where the reports of all tests arrive.
+
+    Programs that tests start hear Ctrl-C also where the tests run in the background of a shell,
+    which has its children ignore it."""
+    if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+        signal.signal(signal.SIGINT, signal.default_int_handler)
     if not hasattr(config, "workerinput"):
         config.pluginmanager.register(Times())
 

@@ -3,28 +3,28 @@
 //! Source: Sullivan & Bashkow, "A large scale, homogeneous, fully distributed parallel machine",
 //! ISCA 1977.
 
-use super::kind::{Entry, PathRequest, Paths};
-use super::order::Leads::On;
-use super::order::{Kind, Steps};
+use super::kind::{ModelEntry, PacketPaths, PathRequest};
+use super::order::ChannelDirection::On;
+use super::order::{ChannelKind, KindSuccessors};
 use crate::event::Packet;
 use crate::node::Node;
-use crate::plant::{Class, Plant};
-use crate::runs::Runs;
+use crate::plant::{LinkClass, SimulatedNetwork};
+use crate::runs::EventContext;
 use base::Refusal;
 use paths::select::Selection;
 
 /// The virtual channel of a packet is the number of links that it has crossed.
-const FIRST: &[Kind] = &[(On, 0)];
-const STEPS: Steps =
+const FIRST: &[ChannelKind] = &[(On, 0)];
+const STEPS: KindSuccessors =
     &[((On, 0), &[(On, 1)]), ((On, 1), &[(On, 2)]), ((On, 2), &[(On, 3)]), ((On, 3), &[])];
 /// Dimensions for which these steps are enough.
 const MOST: u32 = STEPS.len() as u32;
 
-pub(crate) const ENTRY: Entry = Entry {
+pub(crate) const ENTRY: ModelEntry = ModelEntry {
     networks: &["hypercube:n=3,p=2", "hypercube:n=4,p=1"],
     selections: Some(&[Selection::Minimal]),
     order: Some((FIRST, STEPS)),
-    ..Entry::usual("ecube", "Hypercube whose packets correct the lowest wrong bit first")
+    ..ModelEntry::usual("ecube", "Hypercube whose packets correct the lowest wrong bit first")
 };
 
 /// Paths of one plane.
@@ -35,7 +35,7 @@ pub struct Route {
     ports: Vec<u16>,
 }
 
-impl Paths for Route {
+impl PacketPaths for Route {
     fn new(request: &PathRequest<'_>) -> Result<Self, Refusal> {
         let plant = request.plant;
         let dimensions = plant.routers.checked_ilog2().unwrap_or(0);
@@ -43,7 +43,7 @@ impl Paths for Route {
             let wanted = router ^ (1 << dimension);
             let leads = |port: &u16| {
                 let behind = plant.behind(router, *port);
-                behind.class != Class::Endpoint && behind.lp == wanted
+                behind.class != LinkClass::Endpoint && behind.lp == wanted
             };
             (0..plant.ports(router) as u16).find(leads)
         };
@@ -63,11 +63,11 @@ impl Paths for Route {
 
     fn next_hop(
         &self,
-        plant: &Plant,
+        plant: &SimulatedNetwork,
         at: u32,
         packet: &mut Packet,
         _: &mut Node,
-        _: &mut impl Runs,
+        _: &mut impl EventContext,
     ) -> (u16, u8) {
         let end = plant.at(packet.to, packet.rail);
         if at == end.router {
@@ -76,12 +76,12 @@ impl Paths for Route {
         (self.port(at, (at ^ end.router).trailing_zeros()), packet.hops)
     }
 
-    fn length(&self, _: &Plant, from: u32, to: u32) -> u32 {
+    fn length(&self, _: &SimulatedNetwork, from: u32, to: u32) -> u32 {
         (from ^ to).count_ones()
     }
 
     #[cfg(test)]
-    fn leads(&self, _: u32, _: Class) -> super::order::Leads {
+    fn leads(&self, _: u32, _: LinkClass) -> super::order::ChannelDirection {
         On
     }
 }

@@ -1,21 +1,35 @@
-//! `pairwise:K`: ranks i and i xor K exchange.
+//! `pairwise:BY`: ranks i and i xor BY exchange.
 //!
 //! Source: Thakur, Rabenseifner, Gropp, "Optimization of collective communication operations in
-//! MPICH", Int. J. of High Performance Computing Applications 19(1), 2005: step K of the pairwise
+//! MPICH", Int. J. of High Performance Computing Applications 19(1), 2005: step BY of the pairwise
 //! exchange for powers of two.
 
 use super::kind::{Entry, Form, Message};
+use super::shift::one;
+use base::part::Part;
 use base::seed::Stream;
+use schemars::JsonSchema;
+use serde::Deserialize;
 
 /// How it is asked for.
 pub(super) const ENTRY: Entry = Entry {
-    name: "pairwise",
-    doc: "i and i xor K exchange (K is 1); ranks without a partner are idle",
+    part: Part::new("pairwise", "i and i xor by exchange; ranks without a partner are idle")
+        .takes::<PairwiseParameters>(),
     orcs: "",
-    wanted: "K",
-    make: |a| Ok(Box::new(Pairwise(a.whole(1, a.ranks - 1, Some(1))?))),
+    make: |a| {
+        let by = a.read::<PairwiseParameters>()?.by;
+        Ok(Box::new(Pairwise(a.within("by", by, 1, a.ranks - 1)?)))
+    },
     placed: false,
 };
+
+/// The parameter of the pattern.
+#[derive(Deserialize, JsonSchema)]
+struct PairwiseParameters {
+    /// The bits in which the two ranks of a pair differ, as a number.
+    #[serde(default = "one")]
+    by: u32,
+}
 
 /// The bits in which the two ranks of a pair differ.
 #[derive(Debug)]
@@ -35,6 +49,6 @@ mod tests {
     fn partners_exchange_and_the_others_are_idle() {
         let sent = Pairwise(2).messages(0, 5, &mut Stream::new(0, "pattern", 0));
         assert_eq!(sent, [(0, 2), (1, 3), (2, 0), (3, 1)]);
-        assert_eq!(ENTRY.name, "pairwise");
+        assert_eq!(ENTRY.part.name, "pairwise");
     }
 }

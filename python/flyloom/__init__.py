@@ -35,6 +35,7 @@ if TYPE_CHECKING:  # what `_HOMES` says
     from flyloom.inputs.networks import network as network
     from flyloom.inputs.networks import to_networkx as to_networkx
     from flyloom.inputs.networks import to_scipy as to_scipy
+    from flyloom.inputs.selections import Selection as Selection
     from flyloom.inputs.tables import read_tables as read_tables
     from flyloom.inputs.workloads import workload as workload
     from flyloom.lab.experiment import run as run
@@ -72,6 +73,10 @@ if TYPE_CHECKING:  # what `_HOMES` says
     from flyloom.verbs.sizing import scale as scale
     from flyloom.verbs.sizing import size as size
     from flyloom.verbs.throughput import throughput as throughput
+    from flyloom.verbs.tidy import FlitSimulation as FlitSimulation
+    from flyloom.verbs.tidy import MessageSimulation as MessageSimulation
+    from flyloom.verbs.tidy import PacketSimulation as PacketSimulation
+    from flyloom.verbs.tidy import Simulation as Simulation
     from flyloom.verbs.workloads import best_workload as best_workload
     from flyloom.verbs.workloads import check_workload as check_workload
     from flyloom.verbs.workloads import convert_workload as convert_workload
@@ -92,6 +97,7 @@ _HOMES = {
     "flyloom.inputs.communication": ["communication"],
     "flyloom.inputs.graphs": ["from_networkx", "from_pairs", "from_scipy"],
     "flyloom.inputs.networks": ["network", "to_networkx", "to_scipy"],
+    "flyloom.inputs.selections": ["Selection"],
     "flyloom.inputs.tables": ["read_tables"],
     "flyloom.inputs.workloads": ["workload"],
     "flyloom.lab.experiment": ["run"],
@@ -114,6 +120,9 @@ _HOMES = {
     "flyloom.verbs.routes": ["repair", "route", "spread"],
     "flyloom.verbs.routing_comparison": ["compare_routing"],
     "flyloom.verbs.simulation": ["simulate"],
+    "flyloom.verbs.tidy": [
+        "FlitSimulation", "MessageSimulation", "PacketSimulation", "Simulation",
+    ],
     "flyloom.verbs.sizing": ["budget", "scale", "size"],
     "flyloom.verbs.throughput": ["throughput"],
     "flyloom.verbs.workloads": [

@@ -59,6 +59,7 @@ __all__ = [
     "plugin_parameters",
     "point_bytes",
     "qr_code",
+    "recorded_schedule",
     "registry",
     "renewed",
     "routes_asked",
@@ -414,6 +415,12 @@ def trace_formats() -> list[_Document]: ...
 def trace_format_of(name: str, content: bytes) -> str: ...
 def trace_looks(format: str, content: bytes) -> bool: ...
 def trace_ranks(format: str, index: str) -> int: ...
+def recorded_schedule(
+    names: Sequence[str],
+    contents: Sequence[bytes],
+    given: dict[str, Any],
+    progress: _Progress = None,
+) -> tuple[Workload, dict[str, Any]]: ...
 def trace_read(
     format: str,
     names: Sequence[str],

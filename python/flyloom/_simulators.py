@@ -7,8 +7,8 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from flyloom.support.progress import Progress
-from flyloom.support.results import Result
 from flyloom.verbs.simulation import simulate
+from flyloom.verbs.tidy import Simulation
 
 if TYPE_CHECKING:
     from flyloom.inputs.placements import Placed
@@ -27,7 +27,7 @@ def flit(
     source: Tables,
     *,
     load: float | Sequence[float] | str | None = None,
-    selection: str | None = None,
+    selection: str | Sequence[str] | None = None,
     choosing: Mapping[str, Any] | None = None,
     lane_use: str | None = None,
     rail: str | None = None,
@@ -50,7 +50,7 @@ def flit(
     settings: Mapping[str, Any] | None = None,
     threads: int | None = None,
     progress: Progress | None = None,
-) -> Result:
+) -> Simulation:
     """Latency and accepted load, cycle by cycle: switches with channels and credits.
 
     Parameters
@@ -60,8 +60,9 @@ def flit(
     load : float | Sequence[float] | str, optional
         Loads in flits an endpoint and cycle: a number, several, a range ``0.1:0.9:0.1`` or
         ``auto``, up to where it saturates. Default: "auto".
-    selection : str, optional
-        How packets choose among the paths that there are. Default: "minimal".
+    selection : str | Sequence[str], optional
+        How packets choose among the paths that there are: by name, or by a score of one's own.
+        Of several, each is run. Default: "minimal".
     choosing : Mapping[str, Any], optional
         What selections look at; their usual numbers where it is not given.
     lane_use : str, optional
@@ -70,7 +71,8 @@ def flit(
         The rail of its endpoint that a packet takes, where there are several. Default:
         "random".
     traffic : Wanted, optional
-        Who sends to whom: a pattern with its argument. Default: "uniform".
+        Who sends to whom: a pattern with its argument. Of several, each is run. Default:
+        "uniform".
     injection : str, optional
         When packets enter the network: ``bernoulli`` or ``on_off:ALPHA,BETA``. Default:
         "bernoulli".
@@ -114,7 +116,7 @@ def flit(
 
     Returns
     -------
-    Result
+    Simulation
         As of :func:`flyloom.simulate`, see docs/flit.md.
 
     Raises
@@ -155,12 +157,13 @@ def message(
     costs: Mapping[str, Any] | str | os.PathLike[str] | None = None,
     link: Mapping[str, Any] | None = None,
     switch: Mapping[str, Any] | None = None,
-    selection: str | None = None,
+    selection: str | Sequence[str] | None = None,
     rail: str | None = None,
     network: Mapping[str, Any] | None = None,
     placement: Placed | None = None,
     per_endpoint: int | None = None,
     seed: int | None = None,
+    seeds: int | None = None,
     engine: str | None = None,
     lmc: int | None = None,
     layers: int | None = None,
@@ -169,7 +172,7 @@ def message(
     threads: int | None = None,
     critical_path: bool = False,
     progress: Progress | None = None,
-) -> Result:
+) -> Simulation:
     """How long a workload of processes takes: LogGOPS, message by message, over a network where
     there is one.
 
@@ -179,7 +182,8 @@ def message(
         A network or tables that messages go over; None: they take ``L`` and ``G`` of ``costs``.
     workload : Scheduled | Sequence[Scheduled], optional
         What processes do: a name of ``flyloom workload list`` with its parameters, such as
-        ``alltoall_pairwise bytes=65536``, or a file. Default: "alltoall_pairwise".
+        ``alltoall_pairwise bytes=65536``, or a file. Of several, each is run. Default:
+        "alltoall_pairwise".
     workload_options : Mapping[str, Any], optional
         Parameters of a workload that is made, besides those beside its name; where ``ranks`` is
         not among them, a rank for every place on the endpoints.
@@ -191,8 +195,9 @@ def message(
         Cables of the network.
     switch : Mapping[str, Any], optional
         Switches of the network.
-    selection : str, optional
-        Which of the routes between two endpoints a message takes. Default: "spread".
+    selection : str | Sequence[str], optional
+        Which of the routes between two endpoints a message takes. Of several, each is run.
+        Default: "spread".
     rail : str, optional
         Which rails of its endpoints a message takes, where these have several. Default:
         "spread".
@@ -205,6 +210,9 @@ def message(
         Ranks on each endpoint. Default: 1.
     seed : int, optional
         The seed of all that is random. Default: 0.
+    seeds : int, optional
+        Runs, with ``seed`` and the numbers that follow: means of them, and how far these can be
+        trusted. Default: 1.
     engine : str | None, optional
         Routes are those of this engine's tables.
     lmc : int | None, optional
@@ -224,7 +232,7 @@ def message(
 
     Returns
     -------
-    Result
+    Simulation
         As of :func:`flyloom.simulate`, see docs/message.md.
 
     Raises
@@ -249,6 +257,7 @@ def message(
         placement=placement,
         per_endpoint=per_endpoint,
         seed=seed,
+        seeds=seeds,
     )
 
 
@@ -257,7 +266,7 @@ def packet(
     *,
     dialect: str | None = None,
     load: float | Sequence[float] | str | None = None,
-    selection: str | None = None,
+    selection: str | Sequence[str] | None = None,
     choosing: Mapping[str, Any] | None = None,
     lane_use: str | None = None,
     rail: str | None = None,
@@ -287,6 +296,7 @@ def packet(
     undo: str | None = None,
     unverified: bool | None = None,
     seed: int | None = None,
+    seeds: int | None = None,
     engine: str | None = None,
     lmc: int | None = None,
     layers: int | None = None,
@@ -294,7 +304,7 @@ def packet(
     settings: Mapping[str, Any] | None = None,
     threads: int | None = None,
     progress: Progress | None = None,
-) -> Result:
+) -> Simulation:
     """Latency and accepted rate, packet by packet: switches with buffers and credits.
 
     Parameters
@@ -307,9 +317,10 @@ def packet(
         Loads as part of the rate of one rail of an endpoint: a number, several, or a range
         ``0.1:0.9:0.1``; 0.5 where it is not given. Not beside a workload, nor are ``traffic``,
         ``messages`` and ``message_bytes``.
-    selection : str, optional
-        How packets choose among the paths that exist; ``adaptive`` means ``ugal_l``. Default:
-        "minimal".
+    selection : str | Sequence[str], optional
+        How packets choose among the paths that exist: by name, where ``adaptive`` means
+        ``ugal_l``, or by a score of one's own, in ``physical`` only. Of several, each is run.
+        Default: "minimal".
     choosing : Mapping[str, Any], optional
         The numbers that the selection is tuned by; its defaults where they are not given;
         ``physical`` only.
@@ -320,7 +331,8 @@ def packet(
         The rail of its endpoint that a packet takes, where there are several. Default:
         "least_used".
     traffic : Wanted, optional
-        Who sends to whom: a pattern with its argument; ``uniform`` where it is not given.
+        Who sends to whom: a pattern with its argument; ``uniform`` where it is not given. Of
+        several, each is run.
     traffic_class : Sequence[Mapping[str, Any]], optional
         Several classes of traffic at once, each a table; none: one class with the parameters of
         the run. ``physical`` only.
@@ -380,6 +392,9 @@ def packet(
         Run also what is not proved free of deadlock. Default: False.
     seed : int, optional
         The seed of all random numbers. Default: 0.
+    seeds : int, optional
+        EventContext of each load or workload, with ``seed`` and the numbers that follow: means
+        of them, and how far these can be trusted. Default: 1.
     engine : str | None, optional
         Routes are those of this engine's tables.
     lmc : int | None, optional
@@ -397,7 +412,7 @@ def packet(
 
     Returns
     -------
-    Result
+    Simulation
         As of :func:`flyloom.simulate`, see docs/packet.md.
 
     Raises
@@ -441,4 +456,5 @@ def packet(
         undo=undo,
         unverified=unverified,
         seed=seed,
+        seeds=seeds,
     )

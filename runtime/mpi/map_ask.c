@@ -30,8 +30,8 @@
 static flyloom_map_type *map;
 static pthread_mutex_t loading = PTHREAD_MUTEX_INITIALIZER;
 
-/* A buffer for words about the result. */
-struct said {
+/* A buffer for a message about the result. */
+struct message_buffer {
     char *text;
     size_t room;
 };
@@ -52,7 +52,7 @@ static int beside(char *path, size_t room) {
     return length >= 0 && (size_t)length < room ? 0 : -1;
 }
 
-static flyloom_map_type *loaded(const char *path, const struct said *said) {
+static flyloom_map_type *loaded(const char *path, const struct message_buffer *said) {
     void *core = dlopen(path, RTLD_NOW | RTLD_LOCAL);
     if (core == NULL) {
         snprintf(said->text, said->room, "%s", dlerror());
@@ -72,7 +72,7 @@ static flyloom_map_type *loaded(const char *path, const struct said *said) {
 }
 
 /* The core's function, loaded once; NULL where it cannot be. */
-static flyloom_map_type *core(const struct said *said) {
+static flyloom_map_type *core(const struct message_buffer *said) {
     char path[4096];
     pthread_mutex_lock(&loading);
     if (map == NULL) {
@@ -91,7 +91,7 @@ static flyloom_map_type *core(const struct said *said) {
 }
 
 /* A file as text that the caller frees; NULL where it cannot be read, with the reason said. */
-static char *text_of(const char *name, const struct said *said) {
+static char *text_of(const char *name, const struct message_buffer *said) {
     struct stat about;
     FILE *file = fopen(name, "rb");
     char *text = NULL;
@@ -142,7 +142,7 @@ static int is_inline(const char *network) {
 }
 
 int map_can(char *text, size_t room) {
-    struct said said = {text, room};
+    struct message_buffer said = {text, room};
     if (setting("FLYLOOM_NETWORK") == NULL) {
         snprintf(text, room,
                  "there is no network; FLYLOOM_NETWORK names a file, or family:key=value,...");
@@ -151,8 +151,8 @@ int map_can(char *text, size_t room) {
     return core(&said) != NULL;
 }
 
-int map_ask(const struct map_asked *asked, int *ranks, char *text, size_t room) {
-    struct said said = {text, room};
+int map_ask(const struct mapping_request *asked, int *ranks, char *text, size_t room) {
+    struct message_buffer said = {text, room};
     const char *network = setting("FLYLOOM_NETWORK"), *table = setting("FLYLOOM_HOST_ENDPOINTS");
     char *network_text = NULL, *table_text = NULL;
     int code = -1;

@@ -4,7 +4,8 @@
 
 #include <stddef.h>
 
-struct map_asked {
+/* What the core is asked to map: the traffic between processes, and their hosts. */
+struct mapping_request {
     const int *edges; /* sender, receiver and weight of each */
     size_t count;
     const char *hosts; /* the host of each process, host_bytes each, ended by a zero */
@@ -17,6 +18,6 @@ int map_can(char *said, size_t room);
 
 /* Writes the new rank of each process into `ranks`, and a message into `said`. 1: ranks change;
  * 0: they stay as they are; -1: refused, and `said` says why. */
-int map_ask(const struct map_asked *asked, int *ranks, char *said, size_t room);
+int map_ask(const struct mapping_request *asked, int *ranks, char *said, size_t room);
 
 #endif

@@ -58,7 +58,7 @@ static int processors(void) {
 }
 
 /* Writes the library, the host of every rank, and how many processors each may use. */
-static void begin(struct measure *m, const char *file, const char *what) {
+static void begin(struct measurement *m, const char *file, const char *what) {
     char name[NAME] = "", library[MPI_MAX_LIBRARY_VERSION_STRING] = "";
     int length, own = processors();
     gethostname(name, sizeof name - 1);
@@ -86,7 +86,7 @@ static void begin(struct measure *m, const char *file, const char *what) {
 }
 
 int main(int count, char **words) {
-    struct measure m = {0, 0, NULL};
+    struct measurement m = {0, 0, NULL};
     MPI_Init(&count, &words);
     MPI_Comm_rank(MPI_COMM_WORLD, &m.rank);
     MPI_Comm_size(MPI_COMM_WORLD, &m.ranks);

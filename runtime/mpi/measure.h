@@ -12,7 +12,8 @@
 #include <mpi.h>
 #include <stdio.h>
 
-struct measure {
+/* A run that measures: its ranks, and where results go. */
+struct measurement {
     int rank, ranks;
     FILE *out; /* at rank 0 */
 };
@@ -26,7 +27,7 @@ _Noreturn void measure_fail(const char *why);
 /* Reads a whole number of at least `least` from a word; ends all ranks if it is none. */
 long measure_number(const char *word, long least, long most, const char *what);
 
-void measure_loggp(struct measure *m, int count, char **words);
-void measure_ebb(struct measure *m, int count, char **words);
+void measure_loggp(struct measurement *m, int count, char **words);
+void measure_ebb(struct measurement *m, int count, char **words);
 
 #endif

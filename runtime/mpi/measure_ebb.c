@@ -11,7 +11,7 @@
 enum { TAG = 2 };
 
 /* The partner of this rank in a round, -1 for none. */
-static int partner(const struct measure *m, char *line) {
+static int partner(const struct measurement *m, char *line) {
     int found = -1;
     char *rest;
     for (char *word = strtok_r(line, " \n", &rest); word; word = strtok_r(NULL, " \n", &rest)) {
@@ -57,7 +57,7 @@ static double round_of(int other, unsigned char *memory, int bytes, int repetiti
     return times[repetitions / 2];
 }
 
-void measure_ebb(struct measure *m, int count, char **words) {
+void measure_ebb(struct measurement *m, int count, char **words) {
     if (count != 3) measure_fail("ebb: BYTES REPETITIONS PAIRS_FILE");
     int bytes = (int)measure_number(words[0], 1, 1L << 30, "bytes");
     int repetitions = (int)measure_number(words[1], 1, 100000, "repetitions");

@@ -7,18 +7,19 @@
 
 enum { TAG = 1, MOST_REPETITIONS = 100000, MOST_MESSAGES = 1024 };
 
-struct pair {
+/* The other process of a measurement, and the memory that messages are sent from. */
+struct peer_buffer {
     int other;
     unsigned char *memory;
 };
 
 static void send(void *context, size_t bytes) {
-    const struct pair *p = context;
+    const struct peer_buffer *p = context;
     MPI_Send(p->memory, (int)bytes, MPI_BYTE, p->other, TAG, MPI_COMM_WORLD);
 }
 
 static void receive(void *context, size_t bytes) {
-    const struct pair *p = context;
+    const struct peer_buffer *p = context;
     MPI_Recv(p->memory, (int)bytes, MPI_BYTE, p->other, TAG, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
 }
 
@@ -27,15 +28,15 @@ static void answer(void *context) { send(context, 1); }
 static void answered(void *context) { receive(context, 1); }
 
 static void agree(void *context, double *number) {
-    const struct pair *p = context;
+    const struct peer_buffer *p = context;
     if (p->other != 0)
         MPI_Send(number, 1, MPI_DOUBLE, p->other, TAG, MPI_COMM_WORLD);
     else
         MPI_Recv(number, 1, MPI_DOUBLE, p->other, TAG, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
 }
 
-static void size(struct measure *m, const struct prtt *p, size_t bytes, bool first) {
-    const struct pair *pair = p->context;
+static void size(struct measurement *m, const struct prtt *p, size_t bytes, bool first) {
+    const struct peer_buffer *pair = p->context;
     double *all = measure_memory((size_t)p->repetitions * 4 * sizeof *all);
     int n = p->repetitions;
     struct prtt_times times = {0, all, all + n, all + 2 * n, all + 3 * n};
@@ -50,7 +51,7 @@ static void size(struct measure *m, const struct prtt *p, size_t bytes, bool fir
     free(all);
 }
 
-void measure_loggp(struct measure *m, int count, char **words) {
+void measure_loggp(struct measurement *m, int count, char **words) {
     if (count < 3) measure_fail("loggp: MESSAGES REPETITIONS SIZE...");
     int messages = (int)measure_number(words[0], 2, MOST_MESSAGES, "messages");
     int repetitions = (int)measure_number(words[1], 1, MOST_REPETITIONS, "repetitions");
@@ -64,7 +65,7 @@ void measure_loggp(struct measure *m, int count, char **words) {
                 repetitions);
     }
     if (m->rank == 0 || m->rank == m->ranks - 1) {
-        struct pair pair = {m->rank == 0 ? m->ranks - 1 : 0, measure_memory((size_t)most)};
+        struct peer_buffer pair = {m->rank == 0 ? m->ranks - 1 : 0, measure_memory((size_t)most)};
         struct prtt p = {.context = &pair, .client = m->rank == 0, .messages = messages,
                          .repetitions = repetitions, .now_ns = measure_now, .send = send,
                          .receive = receive, .answer = answer, .answered = answered,

@@ -12,6 +12,7 @@
 
 #include "file_limit.h"
 
+/* A file under construction, beside the place that it moves to at the end. */
 struct part_file {
     FILE *file;
     const char *path; /* the file's path: must stay valid until the end */

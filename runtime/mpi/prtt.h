@@ -12,6 +12,7 @@
 #include <stddef.h>
 #include <stdio.h>
 
+/* A measurement of parametrised round-trip times between two processes. */
 struct prtt {
     void *context;
     bool client;

@@ -14,21 +14,28 @@ static pthread_mutex_t making = PTHREAD_MUTEX_INITIALIZER;
 static void drop(struct peers *peers) {
     if (peers == NULL) return;
     free(peers->world);
+    free(peers->own_world);
     free(peers->to);
     free(peers);
+}
+
+/* One user less; the peers of a communicator outlive it while receives of any source use them. */
+void rec_release(const struct peers *peers) {
+    struct peers *mine = (struct peers *)peers;
+    if (mine != NULL && atomic_fetch_sub(&mine->users, 1) == 1) drop(mine);
 }
 
 static int comm_ends(MPI_Comm comm, int key, void *peers, void *extra) {
     (void)comm, (void)key, (void)extra;
     atomic_fetch_add(&rec_age, 1);
-    drop(peers);
+    rec_release(peers);
     return MPI_SUCCESS;
 }
 
 static int win_ends(MPI_Win win, int key, void *peers, void *extra) {
     (void)win, (void)key, (void)extra;
     atomic_fetch_add(&rec_age, 1);
-    drop(peers);
+    rec_release(peers);
     return MPI_SUCCESS;
 }
 
@@ -37,29 +44,47 @@ void rec_peers_begin(void) {
     PMPI_Win_create_keyval(MPI_WIN_NULL_COPY_FN, win_ends, &win_key, NULL);
 }
 
+/* Finds which processes the `size` ranks of a group are; 0, or -1 where memory is short. */
+static int processes(MPI_Group group, int size, int **world) {
+    size_t room = (size_t)size + 1;
+    int *ranks = calloc(room, sizeof *ranks), *found = malloc(room * sizeof *found);
+    if (ranks == NULL || found == NULL) {
+        free(ranks);
+        free(found);
+        return -1;
+    }
+    for (int i = 0; i < size; i++) ranks[i] = i;
+    PMPI_Group_translate_ranks(group, size, ranks, rec_world, found);
+    int same = 1;
+    for (int i = 0; i < size; i++) {
+        if (found[i] == MPI_UNDEFINED) found[i] = -1;
+        same = same && found[i] == i;
+    }
+    if (same) {
+        free(found);
+        found = NULL;
+    }
+    *world = found;
+    free(ranks);
+    return 0;
+}
+
 /* Fills in which processes the ranks of a group are; 0, or -1 where memory is short. */
 static int translate(struct peers *peers, MPI_Group group) {
     PMPI_Group_size(group, &peers->size);
-    size_t size = (size_t)peers->size;
-    int *ranks = malloc((size + 1) * sizeof *ranks);
-    peers->world = malloc((size + 1) * sizeof *peers->world);
-    if (ranks == NULL || peers->world == NULL) {
-        free(ranks);
-        return -1;
+    return processes(group, peers->size, &peers->world);
+}
+
+/* The first user, and the number of what was found; NULL, and nothing kept, where `code` is not 0.
+ */
+static struct peers *whole(struct peers *peers, int code, int is_window) {
+    if (code != 0) {
+        drop(peers);
+        return NULL;
     }
-    for (int i = 0; i < peers->size; i++) ranks[i] = i;
-    PMPI_Group_translate_ranks(group, peers->size, ranks, rec_world, peers->world);
-    int same = 1;
-    for (int i = 0; i < peers->size; i++) {
-        if (peers->world[i] == MPI_UNDEFINED) peers->world[i] = -1;
-        same = same && peers->world[i] == i;
-    }
-    if (same) {
-        free(peers->world);
-        peers->world = NULL;
-    }
-    free(ranks);
-    return 0;
+    atomic_init(&peers->users, 1);
+    if (rec_calls) rec_group(peers, is_window);
+    return peers;
 }
 
 static int room_for(struct peers *peers, int degree) {
@@ -105,16 +130,17 @@ static struct peers *of_comm(MPI_Comm comm) {
     PMPI_Comm_test_inter(comm, &peers->inter);
     PMPI_Comm_rank(comm, &peers->me);
     PMPI_Comm_size(comm, &peers->own);
-    if (peers->inter)
-        PMPI_Comm_remote_group(comm, &group);
-    else
-        PMPI_Comm_group(comm, &group);
-    int code = translate(peers, group);
+    PMPI_Comm_group(comm, &group);
+    int code = peers->inter ? processes(group, peers->own, &peers->own_world)
+                            : translate(peers, group);
     PMPI_Group_free(&group);
+    if (code == 0 && peers->inter) {
+        PMPI_Comm_remote_group(comm, &group);
+        code = translate(peers, group);
+        PMPI_Group_free(&group);
+    }
     if (code == 0 && !peers->inter) code = neighbours(peers, comm);
-    if (code == 0) return peers;
-    drop(peers);
-    return NULL;
+    return whole(peers, code, 0);
 }
 
 static struct peers *of_win(MPI_Win win) {
@@ -126,17 +152,16 @@ static struct peers *of_win(MPI_Win win) {
     int code = translate(peers, group);
     PMPI_Group_free(&group);
     peers->own = peers->size;
-    if (code == 0) return peers;
-    drop(peers);
-    return NULL;
+    return whole(peers, code, 1);
 }
 
-static const struct peers *remember(struct known *at, uintptr_t handle, const struct peers *peers) {
+static const struct peers *remember(struct known_handle *at, uintptr_t handle,
+                                    const struct peers *peers) {
     if (peers == NULL) {
         atomic_store(&rec_lost, 1);
         return NULL;
     }
-    *at = (struct known){handle, peers, atomic_load(&rec_age)};
+    *at = (struct known_handle){handle, peers, atomic_load(&rec_age)};
     return peers;
 }
 

@@ -7,7 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-struct entry {
+/* An entry of the traffic matrix. */
+struct matrix_entry {
     uint32_t from, to;
     uint64_t bytes, messages;
 };
@@ -15,13 +16,13 @@ struct entry {
 enum { PIECE = 1 << 20 }; /* entries of one message */
 
 static int by_pair(const void *a, const void *b) {
-    const struct entry *one = a, *other = b;
+    const struct matrix_entry *one = a, *other = b;
     if (one->from != other->from) return one->from < other->from ? -1 : 1;
     return (one->to > other->to) - (one->to < other->to);
 }
 
 /* Sorts entries and adds up those of the same pair; how many are left. */
-static uint64_t merged(struct entry *entries, uint64_t count) {
+static uint64_t merged(struct matrix_entry *entries, uint64_t count) {
     if (count == 0) return 0;
     qsort(entries, count, sizeof *entries, by_pair);
     uint64_t kept = 0;
@@ -37,23 +38,23 @@ static uint64_t merged(struct entry *entries, uint64_t count) {
 }
 
 /* What all threads of this process have counted; NULL where memory is short. */
-static struct entry *own(int rank, uint64_t *count) {
+static struct matrix_entry *own(int rank, uint64_t *count) {
     uint64_t most = 1, found = 0;
-    for (const struct table *table = rec_tables(); table != NULL; table = table->next)
+    for (const struct pair_table *table = rec_tables(); table != NULL; table = table->next)
         most += table->used;
-    struct entry *entries = malloc(most * sizeof *entries);
+    struct matrix_entry *entries = malloc(most * sizeof *entries);
     *count = 0;
     if (entries == NULL) {
         atomic_store(&rec_lost, 1);
         return NULL;
     }
-    for (const struct table *table = rec_tables(); table != NULL; table = table->next) {
+    for (const struct pair_table *table = rec_tables(); table != NULL; table = table->next) {
         for (size_t i = 0; i < table->room; i++) {
-            const struct pair *pair = &table->slots[i];
+            const struct pair_traffic *pair = &table->slots[i];
             if (pair->key == 0) continue;
             uint32_t peer = (uint32_t)((pair->key - 1) >> 1), me = (uint32_t)rank;
             int comes = (int)((pair->key - 1) & 1);
-            entries[found++] = (struct entry){
+            entries[found++] = (struct matrix_entry){
                 comes ? peer : me, comes ? me : peer, pair->bytes, pair->messages};
         }
     }
@@ -65,8 +66,8 @@ static void cannot(const char *path, int why) {
     fprintf(stderr, "flyloom: record: %s: cannot be written: %s\n", path, file_limit_why(why));
 }
 
-static void write_file(const char *path, int size, const struct entry *entries, uint64_t count,
-                       int is_messages) {
+static void write_file(const char *path, int size, const struct matrix_entry *entries,
+                       uint64_t count, int is_messages) {
     struct part_file made;
     int failed = part_file_open(&made, path);
     uint64_t rows = 0;
@@ -89,13 +90,14 @@ static void write_file(const char *path, int size, const struct entry *entries, 
 }
 
 /* Room at rank 0 for the entries of all, its own first; NULL where memory is short. */
-static struct entry *room_for_all(struct entry *entries, const uint64_t *counts, int size) {
+static struct matrix_entry *room_for_all(struct matrix_entry *entries, const uint64_t *counts,
+                                         int size) {
     uint64_t all = 1;
     for (int i = 0; i < size; i++) all += counts[i];
     return realloc(entries, all * sizeof *entries);
 }
 
-static void receive(MPI_Comm comm, struct entry *into, uint64_t count, int from) {
+static void receive(MPI_Comm comm, struct matrix_entry *into, uint64_t count, int from) {
     for (uint64_t at = 0; at < count; at += PIECE) {
         uint64_t left = count - at, now = left < PIECE ? left : PIECE;
         PMPI_Recv(into + at, (int)(now * sizeof *into), MPI_BYTE, from, 0, comm,
@@ -103,7 +105,7 @@ static void receive(MPI_Comm comm, struct entry *into, uint64_t count, int from)
     }
 }
 
-static void send(MPI_Comm comm, const struct entry *from, uint64_t count) {
+static void send(MPI_Comm comm, const struct matrix_entry *from, uint64_t count) {
     for (uint64_t at = 0; at < count; at += PIECE) {
         uint64_t left = count - at, now = left < PIECE ? left : PIECE;
         PMPI_Send(from + at, (int)(now * sizeof *from), MPI_BYTE, 0, 0, comm);
@@ -112,13 +114,14 @@ static void send(MPI_Comm comm, const struct entry *from, uint64_t count) {
 
 /* Is called in every process, before the end of MPI. */
 void rec_write(const char *path, const char *messages_path) {
+    const char *first = path != NULL ? path : messages_path;
     MPI_Comm comm = MPI_COMM_NULL; /* separate, since the program may have messages pending */
     if (PMPI_Comm_create(MPI_COMM_WORLD, rec_world, &comm) != MPI_SUCCESS) return;
     int rank = 0, size = 1, is_room = 1;
     PMPI_Comm_rank(comm, &rank);
     PMPI_Comm_size(comm, &size);
     uint64_t count = 0, *counts = NULL;
-    struct entry *entries = own(rank, &count), *all = NULL;
+    struct matrix_entry *entries = own(rank, &count), *all = NULL;
     int mine[2] = {atomic_load(&rec_lost), atomic_load(&rec_outside)}, found[2] = {0, 0};
     PMPI_Reduce(mine, found, 2, MPI_INT, MPI_MAX, 0, comm);
     if (rank == 0) is_room = (counts = calloc((size_t)size, sizeof *counts)) != NULL;
@@ -136,16 +139,16 @@ void rec_write(const char *path, const char *messages_path) {
             count += counts[i];
         }
         count = merged(entries, count);
-        write_file(path, size, entries, count, 0);
+        if (path != NULL) write_file(path, size, entries, count, 0);
         if (messages_path != NULL) write_file(messages_path, size, entries, count, 1);
     } else if (rank == 0) {
-        cannot(path, ENOMEM);
+        cannot(first, ENOMEM);
     }
     if (rank == 0 && found[0])
-        fprintf(stderr, "flyloom: record: memory was short: %s has too little\n", path);
+        fprintf(stderr, "flyloom: record: memory was short: %s has too little\n", first);
     if (rank == 0 && found[1])
         fprintf(stderr, "flyloom: record: %s lacks what went to processes of MPI_Comm_spawn\n",
-                path);
+                first);
     free(counts);
     free(entries);
     PMPI_Comm_free(&comm);

@@ -1,5 +1,6 @@
-/* MPI_Dist_graph_create and MPI_Dist_graph_create_adjacent that give ranks new processes where the
- * program allows it (reorder), so that neighbours are near on the network: LD_PRELOAD, or a link.
+/* MPI_Dist_graph_create, MPI_Dist_graph_create_adjacent, MPI_Cart_create and MPI_Graph_create that
+ * give ranks new processes where the program allows it (reorder), so that neighbours are near on
+ * the network: LD_PRELOAD, or a link.
  *
  * The graph goes to rank 0 of the communicator, which maps it (reorder_map.c). Where ranks are to
  * move, a communicator with the new ranks is split off, and the library makes the topology on it:
@@ -36,18 +37,18 @@ static void *look_up(const char *name) {
     if ((code = (call)) != MPI_SUCCESS) goto end
 
 /* The new place of a process: its new rank, and the new rank of the process that had that rank. */
-struct place {
+struct rank_move {
     int moves, rank, from;
 };
 
 /* What rank 0 gathers from all processes. */
-struct gathered {
+struct gathered_data {
     int *counts, *starts, *ranks, *places; /* places: three numbers for each process */
     struct edge *edges;
     char *hosts;
 };
 
-static void drop(struct gathered *all) {
+static void drop(struct gathered_data *all) {
     free(all->counts);
     free(all->starts);
     free(all->ranks);
@@ -57,7 +58,7 @@ static void drop(struct gathered *all) {
 }
 
 /* Makes room for all data at rank 0; 0, with the reason printed, if there is none or no network. */
-static int can_gather(struct gathered *all, int size, int64_t edges) {
+static int can_gather(struct gathered_data *all, int size, int64_t edges) {
     if (!reo_can_map()) return 0;
     if (edges > INT_MAX) {
         reo_keep("%lld edges are too many", (long long)edges);
@@ -86,7 +87,7 @@ static void own_host(char *host) {
 }
 
 /* Maps what was gathered, and writes each process's new place into all->places. */
-static void map_all(struct gathered *all, int size, int64_t edges) {
+static void map_all(struct gathered_data *all, int size, int64_t edges) {
     int moves = reo_map(all->edges, (size_t)edges, all->hosts, size, all->ranks);
     for (int i = 0; i < size; i++) {
         int rank = moves ? all->ranks[i] : i;
@@ -98,8 +99,9 @@ static void map_all(struct gathered *all, int size, int64_t edges) {
 
 /* Finds the new place of each process of a communicator with these edges, of which there are
  * `edges` at all processes. */
-static int decide(MPI_Comm comm, struct edge *own, int count, int64_t edges, struct place *place) {
-    struct gathered all = {0};
+static int decide(MPI_Comm comm, enum reo_call which, struct edge *own, int count, int64_t edges,
+                  struct rank_move *place) {
+    struct gathered_data all = {0};
     MPI_Datatype three = MPI_DATATYPE_NULL;
     char host[HOST_BYTES] = "";
     int code, rank, size, goes = 0, new_place[3];
@@ -107,7 +109,8 @@ static int decide(MPI_Comm comm, struct edge *own, int count, int64_t edges, str
     TRY(PMPI_Comm_size(comm, &size));
     if (rank == 0) goes = can_gather(&all, size, edges);
     TRY(PMPI_Bcast(&goes, 1, MPI_INT, 0, comm));
-    *place = (struct place){0, rank, rank};
+    *place = (struct rank_move){0, rank, rank};
+    if (rank == 0 && !goes) reo_count(which, REO_UNMAPPED);
     if (!goes) goto end;
     own_host(host);
     TRY(PMPI_Type_contiguous(3, MPI_INT, &three));
@@ -121,7 +124,8 @@ static int decide(MPI_Comm comm, struct edge *own, int count, int64_t edges, str
     TRY(PMPI_Gather(host, HOST_BYTES, MPI_CHAR, all.hosts, HOST_BYTES, MPI_CHAR, 0, comm));
     if (rank == 0) map_all(&all, size, edges);
     TRY(PMPI_Scatter(all.places, 3, MPI_INT, new_place, 3, MPI_INT, 0, comm));
-    *place = (struct place){new_place[0], new_place[1], new_place[2]};
+    *place = (struct rank_move){new_place[0], new_place[1], new_place[2]};
+    if (rank == 0) reo_count(which, place->moves ? REO_MOVED : REO_AS_GOOD);
 end:
     if (three != MPI_DATATYPE_NULL) PMPI_Type_free(&three);
     drop(&all);
@@ -137,11 +141,28 @@ static int is_one_group(MPI_Comm comm) {
 
 /* Whether all processes could give their edges, and how many there are in all: `count` is this
  * process's, or -1 where an argument is wrong, which the library reports. */
-static int agree(MPI_Comm comm, int count, int64_t *edges, int *is_good) {
+static int agree(MPI_Comm comm, enum reo_call which, int count, int64_t *edges, int *is_good) {
+    int rank = 0;
     int64_t mine[2] = {count < 0, count < 0 ? 0 : count}, all[2] = {0, 0};
     int code = PMPI_Allreduce(mine, all, 2, MPI_INT64_T, MPI_SUM, comm);
     *is_good = all[0] == 0;
     *edges = all[1];
+    if (!*is_good && PMPI_Comm_rank(comm, &rank) == MPI_SUCCESS && rank == 0)
+        reo_count(which, REO_WRONG);
+    return code;
+}
+
+/* A communicator with the new ranks, or none where they stay; `count` is this process's number of
+ * edges, or -1 where an argument is wrong. */
+static int move(MPI_Comm comm, enum reo_call which, struct edge *edges, int count,
+                MPI_Comm *moved) {
+    struct rank_move place = {0, 0, 0};
+    int code, is_good = 0;
+    int64_t all = 0;
+    TRY(agree(comm, which, count, &all, &is_good));
+    if (is_good) TRY(decide(comm, which, edges, count, all, &place));
+    if (place.moves) TRY(PMPI_Comm_split(comm, 0, place.rank, moved));
+end:
     return code;
 }
 
@@ -178,22 +199,18 @@ API int MPI_Dist_graph_create(MPI_Comm comm, int n, const int sources[], const i
                               const int destinations[], const int weights[], MPI_Info info,
                               int reorder, MPI_Comm *made) {
     REAL(Dist_graph_create)
-    if (!reorder || !is_one_group(comm))
+    if (!reorder || !is_one_group(comm)) {
+        reo_count_fixed(comm, REO_DIST_GRAPH);
         return real(comm, n, sources, degrees, destinations, weights, info, reorder, made);
+    }
     struct edge *edges = NULL;
-    struct place place = {0, 0, 0};
-    int code, size = 0, is_good = 0;
-    int64_t all = 0;
-    MPI_Comm moved = MPI_COMM_NULL, on = comm;
+    int code, size = 0;
+    MPI_Comm moved = MPI_COMM_NULL;
     TRY(PMPI_Comm_size(comm, &size));
     int count = edges_of(size, n, sources, degrees, destinations, weights, &edges);
-    TRY(agree(comm, count, &all, &is_good));
-    if (is_good) TRY(decide(comm, edges, count, all, &place));
-    if (place.moves) {
-        TRY(PMPI_Comm_split(comm, 0, place.rank, &moved));
-        on = moved;
-    }
-    code = real(on, n, sources, degrees, destinations, weights, info, 0, made);
+    TRY(move(comm, REO_DIST_GRAPH, edges, count, &moved));
+    code = real(moved != MPI_COMM_NULL ? moved : comm, n, sources, degrees, destinations, weights,
+                info, 0, made);
 end:
     if (moved != MPI_COMM_NULL) PMPI_Comm_free(&moved);
     free(edges);
@@ -203,16 +220,16 @@ ALIAS(Dist_graph_create)
 
 /* A process's own neighbours: their numbers, whether they have weights, and, one after the other,
  * the ranks of sources, their weights, the ranks of destinations, their weights. */
-struct lists {
+struct neighbour_lists {
     int in, out, in_weighted, out_weighted;
     int *all;
 };
 
-static int length(const struct lists *of) {
+static int length(const struct neighbour_lists *of) {
     return of->in * (1 + of->in_weighted) + of->out * (1 + of->out_weighted);
 }
 
-static int *destinations_of(const struct lists *of) {
+static int *destinations_of(const struct neighbour_lists *of) {
     return of->all + of->in * (1 + of->in_weighted);
 }
 
@@ -231,7 +248,7 @@ static int *copied(int *into, const int *from, int count) {
 }
 
 /* Packs the lists that a process gave into one piece; 0, or -1 where memory is short. */
-static int pack(struct lists *own, const int *sources, const int *in_weights,
+static int pack(struct neighbour_lists *own, const int *sources, const int *in_weights,
                 const int *destinations, const int *out_weights) {
     own->all = malloc(((size_t)length(own) + 1) * sizeof *own->all);
     if (own->all == NULL) return -1;
@@ -243,7 +260,7 @@ static int pack(struct lists *own, const int *sources, const int *in_weights,
 }
 
 /* The edges that leave this process; how many, or -1 where memory is short. */
-static int edges_from(int rank, const struct lists *own, struct edge **edges) {
+static int edges_from(int rank, const struct neighbour_lists *own, struct edge **edges) {
     *edges = malloc(((size_t)own->out + 1) * sizeof **edges);
     if (*edges == NULL) return -1;
     const int *ranks = destinations_of(own);
@@ -256,12 +273,12 @@ static int edges_from(int rank, const struct lists *own, struct edge **edges) {
 
 /* Exchanges lists: gets those of the process that had this process's new rank; `theirs`. is_room is
  * 0 if memory is short at any process. */
-static int exchange(MPI_Comm moved, int old, int from, const struct lists *own,
-                    struct lists *theirs, int *is_room) {
+static int exchange(MPI_Comm moved, int old, int from, const struct neighbour_lists *own,
+                    struct neighbour_lists *theirs, int *is_room) {
     int mine[4] = {own->in, own->out, own->in_weighted, own->out_weighted}, given[4], code;
     TRY(PMPI_Sendrecv(mine, 4, MPI_INT, old, 0, given, 4, MPI_INT, from, 0, moved,
                       MPI_STATUS_IGNORE));
-    *theirs = (struct lists){given[0], given[1], given[2], given[3], NULL};
+    *theirs = (struct neighbour_lists){given[0], given[1], given[2], given[3], NULL};
     theirs->all = malloc(((size_t)length(theirs) + 1) * sizeof *theirs->all);
     int has = theirs->all != NULL;
     TRY(PMPI_Allreduce(&has, is_room, 1, MPI_INT, MPI_MIN, moved));
@@ -283,14 +300,16 @@ API int MPI_Dist_graph_create_adjacent(MPI_Comm comm, int in, const int sources[
                                        const int out_weights[], MPI_Info info, int reorder,
                                        MPI_Comm *made) {
     REAL(Dist_graph_create_adjacent)
-    if (!reorder || !is_one_group(comm))
+    if (!reorder || !is_one_group(comm)) {
+        reo_count_fixed(comm, REO_ADJACENT);
         return real(comm, in, sources, in_weights, out, destinations, out_weights, info, reorder,
                     made);
-    struct lists own = {in, out, in_weights != MPI_UNWEIGHTED, out_weights != MPI_UNWEIGHTED,
+    }
+    struct neighbour_lists own = {in, out, in_weights != MPI_UNWEIGHTED, out_weights != MPI_UNWEIGHTED,
                         NULL};
-    struct lists theirs = {0};
+    struct neighbour_lists theirs = {0};
     struct edge *edges = NULL;
-    struct place place = {0, 0, 0};
+    struct rank_move place = {0, 0, 0};
     int code, rank = 0, size = 0, count = -1, is_good = 0, is_room = 0;
     int64_t all = 0;
     MPI_Comm moved = MPI_COMM_NULL;
@@ -300,8 +319,8 @@ API int MPI_Dist_graph_create_adjacent(MPI_Comm comm, int in, const int sources[
         pack(&own, sources, in_weights, destinations, out_weights) == 0)
         count = edges_from(rank, &own, &edges);
     if (count < 0 && own.all != NULL) reo_keep("memory is short");
-    TRY(agree(comm, count, &all, &is_good));
-    if (is_good) TRY(decide(comm, edges, count, all, &place));
+    TRY(agree(comm, REO_ADJACENT, count, &all, &is_good));
+    if (is_good) TRY(decide(comm, REO_ADJACENT, edges, count, all, &place));
     if (place.moves) {
         TRY(PMPI_Comm_split(comm, 0, place.rank, &moved));
         TRY(exchange(moved, rank, place.from, &own, &theirs, &is_room));
@@ -323,3 +342,108 @@ end:
     return code;
 }
 ALIAS(Dist_graph_create_adjacent)
+
+/* The number of ranks of a grid, or -1 where it is none of at most `size`. */
+static int grid_ranks(int size, int count, const int sizes[], const int rounds[]) {
+    int64_t all = 1;
+    if (count < 0 || (count > 0 && (sizes == NULL || rounds == NULL))) return -1;
+    for (int i = 0; i < count; i++) {
+        if (sizes[i] <= 0 || (all *= sizes[i]) > size) return -1;
+    }
+    return (int)all;
+}
+
+/* Lists what a rank of a grid sends to its neighbours, the last coordinate the quickest; how many,
+ * or -1 where memory is short. */
+static int edges_on_grid(int rank, int count, const int sizes[], const int rounds[],
+                         struct edge **edges) {
+    *edges = malloc((2 * (size_t)count + 1) * sizeof **edges);
+    if (*edges == NULL) {
+        reo_keep("memory is short");
+        return -1;
+    }
+    int found = 0;
+    for (int i = count - 1, stride = 1; i >= 0; stride *= sizes[i--]) {
+        int at = rank / stride % sizes[i];
+        for (int step = -1; step <= 1; step += 2) {
+            int next = at + step, is_inside = next >= 0 && next < sizes[i];
+            if ((!is_inside && !rounds[i]) || sizes[i] == 1) continue;
+            next = (next + sizes[i]) % sizes[i];
+            (*edges)[found++] = (struct edge){rank, rank + (next - at) * stride, 1};
+        }
+    }
+    return found;
+}
+
+API int MPI_Cart_create(MPI_Comm comm, int count, const int sizes[], const int rounds[],
+                        int reorder, MPI_Comm *made) {
+    REAL(Cart_create)
+    if (!reorder || !is_one_group(comm)) {
+        reo_count_fixed(comm, REO_CART);
+        return real(comm, count, sizes, rounds, reorder, made);
+    }
+    struct edge *edges = NULL;
+    int code, rank = 0, size = 0;
+    MPI_Comm moved = MPI_COMM_NULL;
+    TRY(PMPI_Comm_rank(comm, &rank));
+    TRY(PMPI_Comm_size(comm, &size));
+    int ranks = grid_ranks(size, count, sizes, rounds), own = ranks < 0 ? -1 : 0;
+    if (rank < ranks) own = edges_on_grid(rank, count, sizes, rounds, &edges);
+    TRY(move(comm, REO_CART, edges, own, &moved));
+    code = real(moved != MPI_COMM_NULL ? moved : comm, count, sizes, rounds, 0, made);
+end:
+    if (moved != MPI_COMM_NULL) PMPI_Comm_free(&moved);
+    free(edges);
+    return code;
+}
+ALIAS(Cart_create)
+
+/* Lists the edges of a rank of MPI_Graph_create's graph; how many, or -1 where it is none. */
+static int edges_in_graph(int rank, int size, int ranks, const int index[], const int to[],
+                          struct edge **edges) {
+    if (ranks < 0 || ranks > size || (ranks > 0 && index == NULL)) return -1;
+    for (int i = 0; i < ranks; i++)
+        if (index[i] < (i > 0 ? index[i - 1] : 0)) return -1;
+    if (rank >= ranks) return 0;
+    int first = rank > 0 ? index[rank - 1] : 0, count = index[rank] - first;
+    *edges = malloc(((size_t)count + 1) * sizeof **edges);
+    if (*edges == NULL) {
+        reo_keep("memory is short");
+        return -1;
+    }
+    if (count > 0 && to == NULL) return -1;
+    for (int i = 0; i < count; i++) {
+        if (!is_rank(to[first + i], ranks)) return -1;
+        (*edges)[i] = (struct edge){rank, to[first + i], 1};
+    }
+    return count;
+}
+
+API int MPI_Graph_create(MPI_Comm comm, int ranks, const int index[], const int to[], int reorder,
+                         MPI_Comm *made) {
+    REAL(Graph_create)
+    if (!reorder || !is_one_group(comm)) {
+        reo_count_fixed(comm, REO_GRAPH);
+        return real(comm, ranks, index, to, reorder, made);
+    }
+    struct edge *edges = NULL;
+    int code, rank = 0, size = 0;
+    MPI_Comm moved = MPI_COMM_NULL;
+    TRY(PMPI_Comm_rank(comm, &rank));
+    TRY(PMPI_Comm_size(comm, &size));
+    int own = edges_in_graph(rank, size, ranks, index, to, &edges);
+    TRY(move(comm, REO_GRAPH, edges, own, &moved));
+    code = real(moved != MPI_COMM_NULL ? moved : comm, ranks, index, to, 0, made);
+end:
+    if (moved != MPI_COMM_NULL) PMPI_Comm_free(&moved);
+    free(edges);
+    return code;
+}
+ALIAS(Graph_create)
+
+API int MPI_Finalize(void) {
+    REAL(Finalize)
+    reo_end();
+    return real();
+}
+ALIAS(Finalize)

@@ -2,6 +2,7 @@
 #ifndef FLYLOOM_REORDER_H
 #define FLYLOOM_REORDER_H
 
+#include <mpi.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -12,8 +13,23 @@ struct edge {
     int from, to, weight;
 };
 
+/* The calls that may give ranks other processes, and what comes of one. */
+enum reo_call { REO_CART, REO_GRAPH, REO_DIST_GRAPH, REO_ADJACENT, REO_CALLS };
+enum reo_outcome { REO_FIXED, REO_WRONG, REO_UNMAPPED, REO_AS_GOOD, REO_MOVED, REO_OUTCOMES };
+
+/* Counts a call: by one process of its communicator. */
+void reo_count(enum reo_call which, enum reo_outcome outcome);
+/* Counts a call whose order the program does not leave to the library. */
+void reo_count_fixed(MPI_Comm comm, enum reo_call which);
+/* All processes are at their end: one prints why no rank was moved, where none was and nobody
+ * said so before. */
+void reo_end(void);
+
 /* Prints once in a process why ranks stay as they are. */
 void reo_keep(const char *why, ...) __attribute__((format(printf, 1, 2)));
+
+/* Whether this process has printed that. */
+int reo_has_kept(void);
 
 /* Whether there is a network to map to; prints why not. */
 int reo_can_map(void);

@@ -15,9 +15,12 @@
 
 enum { WORDS = 2048 };
 
+static atomic_int said_it;
+
+int reo_has_kept(void) { return atomic_load(&said_it); }
+
 void reo_keep(const char *why, ...) {
-    static atomic_flag said_it = ATOMIC_FLAG_INIT;
-    if (atomic_flag_test_and_set(&said_it)) return;
+    if (atomic_exchange(&said_it, 1)) return;
     char words[WORDS];
     va_list more;
     va_start(more, why);
@@ -35,7 +38,7 @@ int reo_can_map(void) {
 
 int reo_map(const struct edge *edges, size_t count, const char *hosts, int size, int *ranks) {
     char said[WORDS];
-    struct map_asked asked = {(const int *)edges, count, hosts, HOST_BYTES, size};
+    struct mapping_request asked = {(const int *)edges, count, hosts, HOST_BYTES, size};
     int code = map_ask(&asked, ranks, said, sizeof said);
     const char *verbose = getenv("FLYLOOM_VERBOSE");
     if (code < 0)

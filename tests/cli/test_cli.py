@@ -36,7 +36,7 @@ UNLISTED = {"lanes-needed"}
 def test_help_explains_and_shows_an_example(name):
     done = flyloom(*name.split(), "--help")
     assert done.returncode == 0 and done.stderr == ""
-    assert f"flyloom {name}" in done.stdout.split("Example:")[1]
+    assert f"flyloom {name}" in done.stdout.split("Examples:")[1]
     assert len(done.stdout.splitlines()) > 5
     assert flyloom(*name.split(), "-h").stdout == done.stdout
 
@@ -123,7 +123,8 @@ def test_every_kind_of_part_is_listed_and_what_is_listed_is_taken():
     assert all(row["name"] and row["doc"] for rows in listed.values() for row in rows)
     net = "torus:shape=4x4,p=1"
     for row in listed["traffic"]:
-        takes = row["name"] + (":2" if row["takes"].startswith(":") else "")
+        needed = any(param["required"] for param in row["params"])
+        takes = row["name"] + (":2" if needed else "")
         assert fl.congestion(fl.route(net, "dor"), takes, runs=1).pattern == takes
     for row in listed["placements"]:
         document("sim", "message", "--workload", "allreduce_ring ranks=4 bytes=8", net,

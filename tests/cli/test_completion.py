@@ -47,6 +47,9 @@ def test_names_of_every_kind(place):
     assert ask("compare-routing ring:n=4 --engines nue,dfs") == ["nue,dfsssp"]
     assert ask("congestion ring:n=4 --pattern ten") == []
     assert "stencil" in ask("congestion ring:n=4 --pattern ste")
+    for flag in ("pattern", "traffic"):
+        assert len(ask(f"congestion ring:n=4 --{flag} receivers:")) == 4
+        assert len(ask(f"congestion ring:n=4 --{flag} receivers:3,c")) == 2
     assert ask("throughput ring:n=4 --traffic long") == ["longest_matching"]
     assert ask("cost ring:n=4 --catalog fdr") == ["fdr10-2014"]
     assert {*ask("catalog show ")} == {*Shop.built_in()}

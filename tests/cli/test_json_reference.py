@@ -82,8 +82,12 @@ RUNS: dict[str, list[str]] = {
                  f"sim flit {STUCK} {SHORT} --set links=true",
                  f"sim flit ring:n=5,p=1 --traffic worst_case --load 0.1 {SHORT}",
                  f"sim flit {NET} --load 0.1 --seeds 2 --traffic-class share=1"
-                 f" --traffic-class share=2 {SHORT}"],
+                 f" --traffic-class share=2 {SHORT}",
+                 f"sim flit {NET} --load 0.1 --selection minimal,valiant {SHORT}"
+                 " --set switch.virtual_channels=4"],
     "sim packet": [f"sim packet {NET} --load 0.2",
+                   f"sim packet {NET} --load 0.2 --messages 3 --seeds 2",
+                   f"sim packet {NET} --messages 3 --traffic uniform,worst_case",
                    "sim packet torus:shape=4x4,p=4 --load 1 --selection valiant --messages 400"
                    " --set lane_use=any switch.virtual_channels=1 link.local_buffer_bytes=4096"
                    " --unverified"],
@@ -92,7 +96,11 @@ RUNS: dict[str, list[str]] = {
     "measure": ["measure --times times.json"],
     "measure --compare": [f"measure --compare ebb.json --net {NET}"],
     "sim message": ["sim message --workload pair.goal",
-                    f"sim message --workload 'scan_doubling bytes=8' {NET} --critical-path"],
+                    f"sim message --workload 'scan_doubling bytes=8' {NET} --critical-path",
+                    f"sim message --workload 'scan_doubling bytes=8' {NET} --seeds 2"
+                    " --placement random --selection one,spread",
+                    f"sim message --workload 'scan_doubling bytes=8' {NET} --seeds 2"
+                    " --placement random"],
     "workload list": ["workload list"],
     "workload make": ["workload make scan_doubling ranks=4 bytes=8 -o scan.goal"],
     "workload check": ["workload check pair.goal", "workload check dumpi"],

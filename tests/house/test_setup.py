@@ -35,11 +35,9 @@ def place(tmp_path):
 
 
 def started(place, *lines: str) -> subprocess.Popen:
-    """The script at work. It hears Ctrl-C also where these tests run in the background of a shell,
-    which has its children ignore it."""
     (place / "script").write_text(STEPS + "\n".join(lines) + "\necho on\n")
-    return subprocess.Popen(["env", "--default-signal=INT", "bash", "script"], cwd=place, text=True,
-                            stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+    return subprocess.Popen(["bash", "script"], cwd=place, text=True, stdout=subprocess.PIPE,
+                            stderr=subprocess.PIPE)
 
 
 def still_there(place) -> bool:

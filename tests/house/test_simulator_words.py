@@ -35,6 +35,8 @@ OTHERS = {
     ("edge_load", "channels"), ("congestion", "channels"), ("ebb", "channels"),
     # the ports of a switch that a catalogue sells; rates that it sells at
     ("cost", "link_gbps"), ("cost", "routers"),
+    # the format of what the recorder writes beside a matrix, not a workload that is read
+    ("record", "goal"),
 }
 """Words with another meaning at this place: (stage, word)."""
 

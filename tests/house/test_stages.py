@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import os
 import re
 import subprocess
@@ -13,7 +14,8 @@ from checkout import ROOT
 from patience import HANG_S
 
 SCRIPT = ROOT / "scripts" / "test"
-FUNCTIONS = "stage", "stage_on", "digest", "beside", "together", "stop_running"
+FUNCTIONS = ("stage", "stage_on", "stage_recorded", "digest", "contents", "beside", "together",
+             "stop_running")
 
 
 @pytest.fixture
@@ -24,7 +26,7 @@ def place(tmp_path):
               for name in FUNCTIONS]
     (tmp_path / "functions").write_text(
         "versions() { cat versions; }\nRUNNING=()\n" + "\n".join(bodies))
-    for folder in ("crates", "docs"):
+    for folder in ("crates", "docs", "tests"):
         (tmp_path / folder).mkdir()
         (tmp_path / folder / "file").write_text("as it was")
     (tmp_path / "versions").write_text("1")
@@ -33,10 +35,10 @@ def place(tmp_path):
     return tmp_path
 
 
-def ran(place: Path, command: str = "touch ran", **more: str) -> bool:
+def ran(place: Path, command: str = "touch ran", kind: str = "stage_on", **more: str) -> bool:
     """Whether the stage, which stands on `crates`, ran its command."""
     (place / "ran").unlink(missing_ok=True)
-    line = f". ./functions; stage_on 'the stage' crates -- bash -c '{command}'"
+    line = f". ./functions; {kind} 'the stage' crates -- bash -c '{command}'"
     done = subprocess.run(["bash", "-euo", "pipefail", "-c", line], cwd=place, text=True,
                           capture_output=True, env={**os.environ, **more})
     assert (done.returncode == 0) == (command == "touch ran"), done.stderr
@@ -66,6 +68,35 @@ def test_a_stage_that_failed_runs_again(place):
     (place / "crates" / "file").write_text("another")
     assert not ran(place, "false")
     assert ran(place)
+
+
+def test_a_recorded_stage_is_left_out_of_a_fresh_clone_of_the_same_files(place, tmp_path_factory):
+    recorded = functools.partial(ran, kind="stage_recorded")
+    assert recorded(place) and not recorded(place)
+    assert not (place / "tests" / "passed.txt").exists()
+    assert recorded(place, ALL="1", KEEP_PASSED="keep")
+    kept = (place / "tests" / "passed.txt").read_text()
+    assert re.fullmatch(r"[0-9a-f]{64} the stage\n", kept)
+
+    def fresh(name: str) -> Path:
+        there = tmp_path_factory.mktemp(name) / "clone"
+        subprocess.run(["cp", "-r", place, there], check=True)
+        subprocess.run(["rm", "-rf", there / "target"], check=True)
+        return there
+
+    same = fresh("same")
+    (same / "versions").write_text("of other programs")
+    (same / "docs" / "file").write_text("another")
+    assert not recorded(same) and recorded(same, ALL="1")
+    other = fresh("other")
+    (other / "crates" / "file").write_text("another")
+    assert recorded(other)
+    (other / "crates" / "file").write_text("a third")
+    assert not recorded(other, "false", KEEP_PASSED="keep")
+    assert (other / "tests" / "passed.txt").read_text() == kept
+    assert recorded(other, KEEP_PASSED="keep")
+    replaced = (other / "tests" / "passed.txt").read_text()
+    assert replaced != kept and replaced.count("\n") == 1
 
 
 def test_outside_of_a_checkout_every_stage_runs(place):

@@ -77,10 +77,13 @@ def test_the_report_has_a_row_for_each_load_and_a_point(done):
 def test_a_list_of_loads_is_one_point_with_a_curve(tmp_path, workers):
     text = FILE.partition("[sweep.grid]")[0] + "load = [0.1, 0.2, 0.4]\n"
     done = run(tmp_path, text, workers=workers)
-    [row] = table(done, "rows.parquet")
-    assert row["sim_flit_verified"] is True
-    assert row["sim_flit_accepted_load"] is None and row["sim_flit_offered_load"] is None
+    rows = table(done, "rows.parquet")
     found = fl.simulate("slim_fly:q=3,p=2", load=[0.1, 0.2, 0.4], seed=5, settings=SHORT)
+    assert len(rows) == 3 and len({row["point"] for row in rows}) == 1
+    for row, point in zip(rows, found.points, strict=True):
+        assert row["sim_flit_verified"] is True and row["load"] == point["offered_load"]
+        assert row["sim_flit_accepted_load"] == point["accepted_load"]
+        assert row["sim_flit_p99_packet_latency_cycles"] == point["p99_packet_latency_cycles"]
     series = table(done, "series.parquet")
     for figure in ("accepted_load", "mean_packet_latency_cycles"):
         curve = [(r["x"], r["y"]) for r in series if r["series"] == f"sim_flit_{figure}"]
@@ -102,14 +105,17 @@ def test_auto_finds_the_saturation(tmp_path):
         run = { warmup_cycles = 200, measure_cycles = 3000 }
     """
     done = run(tmp_path, text)
-    [row] = table(done, "rows.parquet")
-    assert row["sim_flit_saturation_throughput"] == pytest.approx(0.25, rel=0.05)
+    rows = table(done, "rows.parquet")
+    for row in rows:
+        assert row["sim_flit_saturation_throughput"] == pytest.approx(0.25, rel=0.05)
+        assert row["load"] == row["sim_flit_offered_load"]
+    assert [row["load"] for row in rows] == sorted(row["load"] for row in rows)
     # other rows are another point
     (tmp_path / "across.csv").write_text("0,4,1\n")
     done = run(tmp_path, text)
     assert done.reused == 0
-    [row] = table(done, "rows.parquet")
-    assert row["sim_flit_saturation_throughput"] == 1
+    rows = table(done, "rows.parquet")
+    assert {row["sim_flit_saturation_throughput"] for row in rows} == {1}
 
 
 def test_points_are_kept_one_by_one(tmp_path, done):

@@ -260,6 +260,6 @@ def test_it_is_a_command(measures, order):
 
 def test_without_its_file_there_is_no_such_command(measures):
     done = flyloom("sampled-hops", "torus:shape=3x3")
-    assert done.returncode == 2 and "there is no command 'sampled-hops'" in done.stderr
+    assert done.returncode == 2 and "sampled-hops: there is no such command" in done.stderr
     done = flyloom("wrong", "ring:n=4", "--plugin", measures)
     assert done.returncode == 2 and "--what" in done.stderr

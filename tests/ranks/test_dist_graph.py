@@ -21,6 +21,7 @@ from cli_helpers import command
 from mpi_helpers import MPIS, compiled, mpi_environment, needs, on_hosts, shared_cache
 
 LIMIT_S = 120
+UNMOVED = "flyloom: reorder: no rank of the program was moved:"
 FORMS = ("adjacent", "own", "next", "one")
 
 
@@ -229,16 +230,20 @@ def test_communicators_that_are_split_and_made_again(run, form):
 def test_who_may_not_reorder_is_left_alone(run):
     printed = run([0, 3, 6, 1], ring(4, 5), reorder=0, FLYLOOM_NETWORK="ring:n=8,p=1",
                   FLYLOOM_VERBOSE="1")
-    assert printed.ranks() == [0, 1, 2, 3] and printed.lines == []
+    fixed = f"{UNMOVED} MPI_Dist_graph_create_adjacent was called 1 time without reorder"
+    assert printed.ranks() == [0, 1, 2, 3] and printed.lines == [fixed]
     printed = run([0, 3, 6, 1], ring(4, 5), reorder=0)
-    assert printed.ranks() == [0, 1, 2, 3] and printed.lines == []
+    assert printed.ranks() == [0, 1, 2, 3] and printed.lines == [fixed]
 
 
-def test_an_order_that_cannot_be_better_stays_without_a_word(run):
+def test_an_order_that_cannot_be_better_stays(run):
     printed = run(range(6), ring(6, 3), FLYLOOM_NETWORK="ring:n=6,p=1")
-    assert printed.ranks() == list(range(6)) and printed.lines == []
+    as_good = "was called 1 time with reorder whose old order is as good"
+    assert printed.ranks() == list(range(6))
+    assert printed.lines == [f"{UNMOVED} MPI_Dist_graph_create_adjacent {as_good}"]
     printed = run([3, 1, 0, 2], [], "own", FLYLOOM_NETWORK="ring:n=6,p=1")
-    assert printed.ranks() == list(range(4)) and printed.lines == []
+    assert printed.ranks() == list(range(4))
+    assert printed.lines == [f"{UNMOVED} MPI_Dist_graph_create {as_good}"]
 
 
 @pytest.mark.parametrize(("form", "hosts", "variables", "says"), [
@@ -269,9 +274,10 @@ def test_the_old_order_with_one_warning(run, form, hosts, variables, says):
 
 
 def test_what_is_wrong_is_the_library_s_to_tell(run):
-    """A negative number of sources: an error, not a hang, and no word of ours."""
+    """A negative number of sources: an error, not a hang."""
     printed = run([0, 3, 6, 1], [], "bad", FLYLOOM_NETWORK="ring:n=8,p=1")
-    assert printed.failed == 4 and printed.lines == []
+    wrong = "MPI_Dist_graph_create was called 1 time with arguments that are wrong"
+    assert printed.failed == 4 and printed.lines == [f"{UNMOVED} {wrong}"]
 
 
 def test_the_command_knows_networks_of_all_kinds(run, tmp_path):

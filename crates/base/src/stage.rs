@@ -187,7 +187,7 @@ pub fn parameters<S: Stage>(given: &Map<String, Value>) -> Result<S, Refusal> {
             }
             _ => why,
         };
-        let help = crate::taken::taken::<S>(S::NAME, &field);
+        let help = crate::taken::in_a_table::<S>(&why) + &crate::taken::taken::<S>(S::NAME, &field);
         Refusal::new(field, why, help)
     })?;
     found.check()?;

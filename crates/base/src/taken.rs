@@ -42,6 +42,20 @@ fn listed(schema: &Value, table: &Value, name: &str, field: &str) -> String {
     known.get(field).map_or_else(|| all.clone(), |key| format!("{} ({all})", held(schema, key)))
 }
 
+/// `did you mean TABLE.KEY? ` where the message `why` is about an unknown field, and a table in the
+/// table that is read as a `T` has that field; else nothing.
+pub fn in_a_table<T: JsonSchema>(why: &str) -> String {
+    let Some(field) = why.strip_prefix("unknown field `").and_then(|rest| rest.split('`').next())
+    else {
+        return String::new();
+    };
+    let root = schemars::schema_for!(T).to_value();
+    let mut known = root["properties"].as_object().into_iter().flat_map(|known| known.keys());
+    known
+        .find(|key| inner(&root, &root, key).is_some_and(|t| t["properties"].get(field).is_some()))
+        .map_or_else(String::new, |key| format!("did you mean {key}.{field}? "))
+}
+
 /// Describes a value of this schema: `a whole number from 1 to 15`.
 fn held(root: &Value, schema: &Value) -> String {
     let path = schema["$ref"].as_str().and_then(|at| at.strip_prefix('#'));
@@ -140,6 +154,10 @@ mod tests {
         assert_eq!(taken::<Outer>("it", "some.lane"), inner("some"));
         let expected = format!("a list ({})", inner("perhaps"));
         assert_eq!(taken::<Outer>("it", "perhaps.ends"), expected);
+        for (field, near) in [("ends", "did you mean some.ends? "), ("plain", ""), ("other", "")] {
+            let why = format!("unknown field `{field}`, expected `some`");
+            assert_eq!(in_a_table::<Outer>(&why), near);
+        }
         for nowhere in ["other.ends", "plain.ends", "some.ends.more"] {
             assert_eq!(taken::<Outer>("it", nowhere), "it takes some, perhaps, plain");
         }

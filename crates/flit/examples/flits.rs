@@ -7,18 +7,9 @@ use flit::case::Case;
 use flit::spec::{RunLength, Spec};
 use flit::warmup::Warmup;
 use paths::PathSource;
-use paths::select::{LaneUse, Selection};
+use paths::select::{LaneUse, SelectionSpec};
 use std::sync::Arc;
 use std::time::Instant;
-
-fn named(name: &str) -> Selection {
-    match name {
-        "minimal" => Selection::Minimal,
-        "valiant" => Selection::Valiant,
-        "ugal_g" => Selection::UgalG,
-        _ => Selection::UgalL,
-    }
-}
 
 fn main() {
     let words: Vec<String> = std::env::args().skip(1).collect();
@@ -29,12 +20,12 @@ fn main() {
     let recipe = parse_inline(net).expect("a network");
     let family = families::family(&recipe.family).expect("a family");
     let on = PathSource::Network(Arc::new(family.build(&recipe.params).expect("it can be built")));
-    let (lane_use, name) = match selection.split_once('/') {
-        Some((name, _)) => (LaneUse::Any, name),
+    let (lane_use, name) = match selection.strip_suffix("/any") {
+        Some(name) => (LaneUse::Any, name),
         None => (LaneUse::Hops, &**selection),
     };
     let spec = Spec {
-        selection: named(name),
+        selection: SelectionSpec::parse(name).expect("a selection"),
         lane_use,
         unverified: lane_use == LaneUse::Any,
         run: RunLength {

@@ -1,19 +1,19 @@
 //! A case: a network, proved routing or a proved scheme, a selection, traffic and a router.
 
-use super::engine::{Assignment, Setup};
+use super::engine::{EngineSetup, RailAssignment};
 use super::router::Router;
-use super::row::Row;
-use super::run::{Drain, Phases, Point, run};
-use super::seen::Names;
-use super::spec::{Kind, Spec};
+use super::row::PointRow;
+use super::run::{Drain, RunPhases, RunResult, run};
+use super::seen::NetworkNames;
+use super::spec::{ClassTraffic, Spec};
 use super::warmup::{Warmup, settled};
 use base::{Refusal, Stop, Watch};
 use paths::PathSource;
 use paths::guide::Guide;
-use paths::lengths::Lengths;
+use paths::lengths::PathLengths;
 use paths::loads::{RANGE, out_of_range};
 use paths::proved::{ProvedGuide, guide};
-use paths::select::{LaneUse, Rail};
+use paths::select::{LaneUse, RailSelection};
 use paths::wiring::{Wiring, rails};
 use std::sync::Arc;
 use traffic::destinations::Destinations;
@@ -36,14 +36,14 @@ const LATEST: u64 = 1 << 29;
 /// A case that is ready to run at any load.
 pub struct Case {
     wiring: Arc<Wiring>,
-    names: Names,
+    names: NetworkNames,
     with_links: bool,
     /// How long a cycle is, where that is said.
     cycle_ns: Option<f64>,
     rails: u32,
-    rail: Rail,
+    rail: RailSelection,
     /// How far routers are, where rails are chosen by that.
-    lengths: Option<Lengths>,
+    lengths: Option<PathLengths>,
     times: Option<Arc<Injections>>,
     /// Whether all packets with their times count, and a run lasts until they have arrived.
     is_whole: bool,
@@ -54,16 +54,16 @@ pub struct Case {
     /// What tells the lanes of packets that choose.
     pub lane_use: LaneUse,
     /// What each seed draws.
-    drawn: Vec<Drawn>,
+    drawn: Vec<SeededTraffic>,
     /// The part of the load that each class has.
     shares: Vec<f64>,
     urgencies: Vec<u32>,
     warmup: Warmup,
-    phases: Phases,
+    phases: RunPhases,
 }
 
-/// What a seed makes of the traffic.
-struct Drawn {
+/// The traffic that one seed draws.
+struct SeededTraffic {
     seed: u64,
     classes: Vec<Class>,
 }
@@ -101,10 +101,10 @@ impl Case {
             .collect::<Result<_, _>>()?;
         let rules = spec.path_rules(wiring.mean_latency());
         let ProvedGuide { guide, verified, lane_use } = guide(on, rules, &wiring, watch)?;
-        let by_path = spec.rail == Rail::Shortest && rails > 1;
-        let lengths = by_path.then(|| Lengths::of(&wiring));
+        let by_path = spec.rail == RailSelection::Shortest && rails > 1;
+        let lengths = by_path.then(|| PathLengths::of(&wiring));
         let drain = if run.drain_under_load { Drain::Measured } else { Drain::Empty };
-        let phases = Phases {
+        let phases = RunPhases {
             warmup_cycles: run.warmup().most(),
             measure_cycles: run.measured(),
             drain_cycles: run.drain_cycles.min(1 << 29),
@@ -112,7 +112,7 @@ impl Case {
         };
         Ok(Self {
             wiring,
-            names: Names::of(&t),
+            names: NetworkNames::of(&t),
             with_links: spec.links,
             cycle_ns: spec.cycle_ns,
             rails,
@@ -157,8 +157,8 @@ impl Case {
     }
 
     /// The runs of a point of it, 1 or more, as users read them.
-    pub fn row(&self, runs: &[Point]) -> Row {
-        let row = Row::of_runs(runs, &self.wiring, &self.names, self.with_links);
+    pub fn row(&self, runs: &[RunResult]) -> PointRow {
+        let row = PointRow::of_runs(runs, &self.wiring, &self.names, self.with_links);
         match self.cycle_ns {
             Some(ns) => row.timed(ns),
             None => row,
@@ -176,9 +176,9 @@ impl Case {
         run_number: usize,
         threads: usize,
         watch: &dyn Watch,
-    ) -> Result<Point, Stop> {
+    ) -> Result<RunResult, Stop> {
         self.check(load)?;
-        let Drawn { seed, classes } = &self.drawn[run_number];
+        let SeededTraffic { seed, classes } = &self.drawn[run_number];
         let of_load = |(class, share): (&Class, &f64)| Class {
             load: Load::Flits(load * share),
             ..class.clone()
@@ -200,9 +200,9 @@ impl Case {
         }
         let assigned = times.is_some() || (self.rails > 1 && self.rail.is_assigned());
         let (rails, rail, lengths) = (self.rails, self.rail, self.lengths.as_ref());
-        let assignment = assigned.then_some(Assignment { rails, rail, times, lengths });
-        let Phases { warmup_cycles, measure_cycles, drain_cycles, .. } = phases;
-        let setup = Setup {
+        let assignment = assigned.then_some(RailAssignment { rails, rail, times, lengths });
+        let RunPhases { warmup_cycles, measure_cycles, drain_cycles, .. } = phases;
+        let setup = EngineSetup {
             wiring: &self.wiring,
             router: &self.router,
             guide: &*self.guide,
@@ -219,7 +219,7 @@ impl Case {
             Warmup::Auto if !self.is_whole => settled(setup, watch)?,
             _ => warmup_cycles,
         };
-        run(setup, Phases { warmup_cycles, ..phases }, watch)
+        run(setup, RunPhases { warmup_cycles, ..phases }, watch)
     }
 
     /// By what times are to be multiplied for a load.
@@ -228,7 +228,7 @@ impl Case {
     }
 
     /// The phases of a run that plays these packets; all of them, or those of the parameters.
-    fn phases_of(&self, timed: Timed<'_>) -> Result<Phases, Refusal> {
+    fn phases_of(&self, timed: Timed<'_>) -> Result<RunPhases, Refusal> {
         let last = timed.last();
         if last >= LATEST {
             let why = format!("the last packet is created in cycle {last}");
@@ -238,7 +238,7 @@ impl Case {
             return Ok(self.phases);
         }
         let drain = Drain::Measured;
-        Ok(Phases { warmup_cycles: 0, measure_cycles: last as u32 + 1, drain, ..self.phases })
+        Ok(RunPhases { warmup_cycles: 0, measure_cycles: last as u32 + 1, drain, ..self.phases })
     }
 
     /// Whether packets with their times are played whole, whatever cycles are said to count.
@@ -273,16 +273,16 @@ fn drawn(
     on: &PathSource,
     spec: &Spec,
     own: Option<GivenTraffic<'_>>,
-    kinds: &[Kind<'_>],
+    kinds: &[ClassTraffic<'_>],
     (seed, rails): (u64, u32),
     watch: &dyn Watch,
-) -> Result<Drawn, Stop> {
+) -> Result<SeededTraffic, Stop> {
     let named = |pattern: &str| match on {
         PathSource::Tables(r) => Destinations::over(r, pattern, seed, watch),
         PathSource::Network(t) => Destinations::named(t, pattern, seed, watch),
     };
     let share = |endpoint, rail| spec.rail.share(endpoint, rail, rails);
-    let class = |kind: &Kind<'_>| {
+    let class = |kind: &ClassTraffic<'_>| {
         let destinations = match (kind.traffic, own) {
             (Some(pattern), _) => named(pattern)?,
             (None, Some(GivenTraffic::Sending(sending))) => {
@@ -296,5 +296,5 @@ fn drawn(
         let (process, sizes) = (kind.process, kind.sizes.clone());
         Ok(Class { destinations, process, sizes, load: Load::Flits(0.0) })
     };
-    Ok(Drawn { seed, classes: kinds.iter().map(class).collect::<Result<_, Stop>>()? })
+    Ok(SeededTraffic { seed, classes: kinds.iter().map(class).collect::<Result<_, Stop>>()? })
 }

@@ -7,7 +7,6 @@ pub mod points;
 pub mod router;
 pub mod row;
 pub mod run;
-pub mod seeds;
 pub mod seen;
 pub mod spec;
 pub mod stage;

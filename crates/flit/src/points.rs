@@ -1,7 +1,7 @@
 //! Points of several loads, and up to saturation.
 
 use super::case::Case;
-use super::run::Point;
+use super::run::RunResult;
 use base::{Stop, Watch};
 use paths::side_by_side::side_by_side;
 
@@ -15,7 +15,7 @@ pub fn points(
     loads: &[f64],
     threads: usize,
     watch: &dyn Watch,
-) -> Result<Vec<Vec<Point>>, Stop> {
+) -> Result<Vec<Vec<RunResult>>, Stop> {
     loads.iter().try_for_each(|&load| case.check(load))?;
     let (runs, count) = (case.runs(), loads.len() * case.runs());
     let at_once = threads.min(count).max(1);
@@ -29,8 +29,8 @@ pub fn points(
 /// How near the saturation throughput is found.
 const NEAR: f64 = 0.005;
 
-/// Loads with their runs.
-type Curve = Vec<(f64, Vec<Point>)>;
+/// Loads with the runs at each.
+type LoadCurve = Vec<(f64, Vec<RunResult>)>;
 
 /// Points from a load of 0.1 on in steps of 0.1 until one is saturated, then between the last two
 /// by bisection; and the saturation throughput: the largest load found that is not saturated, 0.005
@@ -39,9 +39,13 @@ type Curve = Vec<(f64, Vec<Point>)>;
 ///
 /// # Errors
 /// As [`points`]; of loads, when the first cannot be.
-pub fn curve(case: &Case, threads: usize, watch: &dyn Watch) -> Result<(Curve, Option<f64>), Stop> {
+pub fn curve(
+    case: &Case,
+    threads: usize,
+    watch: &dyn Watch,
+) -> Result<(LoadCurve, Option<f64>), Stop> {
     let at = |load: f64| points(case, &[load], threads, watch).map(|mut of| of.swap_remove(0));
-    let mut found: Curve = Vec::new();
+    let mut found: LoadCurve = Vec::new();
     for step in 1..=10 * case.largest_load() as u32 {
         let load = f64::from(step) / 10.0;
         match at(load) {
@@ -80,8 +84,8 @@ const SEARCHED: f64 = 1000.0;
 
 /// Whether less arrives than is offered in the mean of the runs, of which some send, or a run has
 /// come to a stop.
-fn is_too_much(runs: &[Point]) -> bool {
-    let all = Point::merged(runs).all;
+fn is_too_much(runs: &[RunResult]) -> bool {
+    let all = RunResult::merged(runs).all;
     let is_less = all.is_saturated().unwrap_or(all.expected >= SEARCHED);
     is_less && all.is_sent() || runs.iter().any(|run| run.deadlock.is_some())
 }

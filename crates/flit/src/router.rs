@@ -5,7 +5,7 @@ use paths::wiring::Wiring;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// Who gets what, where several want the same.
+/// The allocator that matches inputs and outputs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Allocator {
@@ -17,7 +17,7 @@ pub enum Allocator {
     Islip,
 }
 
-/// Which packet goes first.
+/// The rule by which packets get priority.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Priority {

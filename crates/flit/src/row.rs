@@ -1,15 +1,16 @@
 //! A point as users read it.
 
-use super::run::{Found, Point};
-use super::seeds::{OverSeeds, Spread};
-use super::seen::{ChannelUse, Names};
+use super::run::{ClassFigures, RunResult};
+use super::seen::{ChannelUse, NetworkNames};
+use paths::over_seeds::{SeedSpread, SeedStatistics};
 use paths::wiring::Wiring;
 use schemars::JsonSchema;
 use serde::Serialize;
 
 /// A point as users read it; loads in flits an active endpoint and cycle.
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
-pub struct Row {
+#[schemars(rename = "Row")]
+pub struct PointRow {
     /// What endpoints want to send.
     pub offered_load: f64,
     /// What arrives.
@@ -54,32 +55,31 @@ pub struct Row {
     pub hop_histogram: Vec<u64>,
     /// How runs with several seeds differ, where there are several.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub over_seeds: Option<OverSeeds>,
+    pub over_seeds: Option<SeedStatistics>,
     /// A row for each class of traffic, where there are several.
     #[serde(skip_serializing_if = "Vec::is_empty")]
-    pub classes: Vec<Row>,
+    pub classes: Vec<PointRow>,
     /// What was seen of links; not of a class alone.
     #[serde(flatten)]
     pub seen: Option<ChannelUse>,
 }
 
-impl Row {
+impl PointRow {
     /// The row of a point on `wiring`, `with_links` also each link's.
-    pub fn of(point: &Point, wiring: &Wiring, names: &Names, with_links: bool) -> Self {
+    pub fn of(point: &RunResult, wiring: &Wiring, names: &NetworkNames, with_links: bool) -> Self {
         let seen = ChannelUse::of(&point.traces, wiring, names, with_links);
         Self { seen: Some(seen), ..Self::of_found(point, &point.all, names) }
     }
 
     /// The row of runs of one point that differ by their seeds, with its classes; 1 or more.
-    pub fn of_runs(runs: &[Point], wiring: &Wiring, names: &Names, with_links: bool) -> Self {
-        let merged = Point::merged(runs);
-        let accepted: Vec<f64> = runs.iter().map(|run| run.all.accepted_load).collect();
-        let latencies: Option<Vec<f64>> = runs.iter().map(|run| run.all.latency).collect();
-        let over_seeds = Spread::of(&accepted).map(|accepted_load| OverSeeds {
-            seeds: runs.len() as u32,
-            accepted_load,
-            mean_packet_latency_cycles: latencies.and_then(|all| Spread::of(&all)),
-        });
+    pub fn of_runs(
+        runs: &[RunResult],
+        wiring: &Wiring,
+        names: &NetworkNames,
+        with_links: bool,
+    ) -> Self {
+        let merged = RunResult::merged(runs);
+        let over_seeds = (runs.len() > 1).then(|| over_seeds(runs));
         let classes = Self::of_classes(&merged, names);
         Self { over_seeds, classes, ..Self::of(&merged, wiring, names, with_links) }
     }
@@ -96,12 +96,12 @@ impl Row {
     }
 
     /// The rows of its classes, where there are several.
-    pub fn of_classes(point: &Point, names: &Names) -> Vec<Self> {
+    pub fn of_classes(point: &RunResult, names: &NetworkNames) -> Vec<Self> {
         let several = if point.classes.len() > 1 { &point.classes[..] } else { &[] };
         several.iter().map(|found| Self::of_found(point, found, names)).collect()
     }
 
-    fn of_found(point: &Point, all: &Found, names: &Names) -> Self {
+    fn of_found(point: &RunResult, all: &ClassFigures, names: &NetworkNames) -> Self {
         let used = all.by_hops.iter().rposition(|&n| n > 0).map_or(0, |last| last + 1);
         Self {
             offered_load: all.offered_load,
@@ -131,4 +131,24 @@ impl Row {
             seen: None,
         }
     }
+}
+
+/// A figure of a run, where there is one.
+type Figure = fn(&ClassFigures) -> Option<f64>;
+
+/// How the figures of runs of one point differ.
+fn over_seeds(runs: &[RunResult]) -> SeedStatistics {
+    let figures: [(&str, Figure); 5] = [
+        ("accepted_load", |found| Some(found.accepted_load)),
+        ("mean_packet_latency_cycles", |found| found.latency),
+        ("mean_network_latency_cycles", |found| found.network_latency),
+        ("mean_hops", |found| found.hops.map(|switches| switches - 1.0)),
+        ("mean_switches", |found| found.hops),
+    ];
+    let spread = |of: Figure| {
+        let values: Option<Vec<f64>> = runs.iter().map(|run| of(&run.all)).collect();
+        values.and_then(|values| SeedSpread::of(&values))
+    };
+    let figures = figures.map(|(name, of)| (name.to_owned(), spread(of)));
+    SeedStatistics { seeds: runs.len() as u32, figures: figures.into() }
 }

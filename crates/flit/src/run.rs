@@ -1,14 +1,14 @@
 //! One point: warm-up, measurement, drain, and what is found.
 
-use super::engine::{Engine, Histogram, OfClass, Setup, Waiting, engine};
-use super::seen::Traces;
+use super::engine::{BlockedPacket, ClassTally, Engine, EngineSetup, Histogram, engine};
+use super::seen::ChannelCounts;
 use base::{Refusal, Stop, Watch};
 use paths::saturation;
 use paths::wiring::Wiring;
 use std::ops::Range;
 use traffic::process::Class;
 
-/// How a run ends.
+/// The condition that ends a run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Drain {
     /// Nobody sends any more until the network is empty.
@@ -22,7 +22,7 @@ pub enum Drain {
 /// Packets that are staged in the measured cycles give the latencies, whenever they arrive; flits
 /// that arrive in the measured cycles give the accepted load, whenever they were created.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Phases {
+pub struct RunPhases {
     /// Cycles before anything counts.
     pub warmup_cycles: u32,
     /// Cycles that count, at least 1.
@@ -33,9 +33,9 @@ pub struct Phases {
     pub drain: Drain,
 }
 
-/// What was found of one class of traffic.
+/// The figures of one class of traffic.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Found {
+pub struct ClassFigures {
     /// Flits an active endpoint wants to send in a cycle.
     pub offered_load: f64,
     /// Flits that arrived, an active endpoint and cycle.
@@ -57,13 +57,13 @@ pub struct Found {
     pub by_hops: Vec<u64>,
 }
 
-/// What a run found.
+/// The result of a run.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Point {
+pub struct RunResult {
     /// By class.
-    pub classes: Vec<Found>,
+    pub classes: Vec<ClassFigures>,
     /// All classes together.
-    pub all: Found,
+    pub all: ClassFigures,
     /// Cycles before those that count.
     pub warmup_cycles: u32,
     /// Cycles simulated.
@@ -71,12 +71,12 @@ pub struct Point {
     /// Flits through a router, in all cycles.
     pub flit_hops: u64,
     /// What was seen of channels and buffers while measuring.
-    pub traces: Traces,
+    pub traces: ChannelCounts,
     /// Packets that wait for one another in a cycle, where there are such.
-    pub deadlock: Option<Vec<Waiting>>,
+    pub deadlock: Option<Vec<BlockedPacket>>,
 }
 
-impl Found {
+impl ClassFigures {
     /// Whether a packet was staged while measuring, or a flit arrived.
     pub fn is_sent(&self) -> bool {
         self.packets.0 > 0 || self.accepted_load > 0.0
@@ -89,7 +89,7 @@ impl Found {
     }
 }
 
-impl Found {
+impl ClassFigures {
     /// The means of several runs, and all their packets.
     fn merged(runs: &[&Self]) -> Self {
         let n = runs.len() as f64;
@@ -120,7 +120,7 @@ impl Found {
     }
 }
 
-impl Point {
+impl RunResult {
     /// The means of several runs of a point, and all that was counted in them; 1 or more.
     ///
     /// # Panics
@@ -132,8 +132,8 @@ impl Point {
         if others.is_empty() {
             return all;
         }
-        let each = |of: &dyn Fn(&Self) -> &Found| -> Found {
-            Found::merged(&runs.iter().map(of).collect::<Vec<_>>())
+        let each = |of: &dyn Fn(&Self) -> &ClassFigures| -> ClassFigures {
+            ClassFigures::merged(&runs.iter().map(of).collect::<Vec<_>>())
         };
         all.classes = (0..first.classes.len()).map(|c| each(&|run| &run.classes[c])).collect();
         all.all = each(&|run| &run.all);
@@ -147,7 +147,7 @@ impl Point {
         all
     }
 
-    /// Whether less arrives than is offered, as [`Found::is_saturated`].
+    /// Whether less arrives than is offered, as [`ClassFigures::is_saturated`].
     pub fn is_saturated(&self) -> Option<bool> {
         self.all.is_saturated()
     }
@@ -172,7 +172,11 @@ const DRAIN_STRIDE: u32 = 50;
 ///
 /// # Panics
 /// When a flit or credit was lost: a fault of the engine.
-pub fn run(setup: Setup<'_>, phases: Phases, watch: &dyn Watch) -> Result<Point, Stop> {
+pub fn run(
+    setup: EngineSetup<'_>,
+    phases: RunPhases,
+    watch: &dyn Watch,
+) -> Result<RunResult, Stop> {
     let mut run = Run::new(setup)?;
     let (start, end) = (phases.warmup_cycles, phases.warmup_cycles + phases.measure_cycles);
     run.engine.count_in(start..end, phases.drain == Drain::Measured);
@@ -204,7 +208,7 @@ pub struct Run<'a> {
     /// Virtual channels of a port.
     lanes: u8,
     /// Packets that wait for one another in a cycle, once they do: nothing goes on then.
-    pub deadlock: Option<Vec<Waiting>>,
+    pub deadlock: Option<Vec<BlockedPacket>>,
     /// Cycles between two looks at whether the user wants to stop.
     stride: u32,
     /// When it was last looked for packets that wait without end.
@@ -222,7 +226,7 @@ impl<'a> Run<'a> {
     ///
     /// # Errors
     /// When the setup is refused.
-    pub fn new(setup: Setup<'a>) -> Result<Self, Refusal> {
+    pub fn new(setup: EngineSetup<'a>) -> Result<Self, Refusal> {
         let stride = stride(setup.wiring);
         let (classes, lanes) = (setup.classes, setup.router.virtual_channels);
         // what is routed in batches waits for one before its own
@@ -265,7 +269,7 @@ impl<'a> Run<'a> {
         cycles: Range<u32>,
         total: u64,
         watch: &dyn Watch,
-    ) -> Result<Traces, Stop> {
+    ) -> Result<ChannelCounts, Stop> {
         let before = self.engine.sent();
         let mut buffered = vec![0; before.len() * usize::from(self.lanes)];
         let step = (cycles.len() as u32).div_ceil(LOOKS);
@@ -278,7 +282,7 @@ impl<'a> Run<'a> {
         }
         let sent = self.engine.sent().iter().zip(&before).map(|(a, b)| u64::from(a - b)).collect();
         let buffered = buffered.into_iter().map(u64::from).collect();
-        Ok(Traces { cycles: cycles.len() as u64, lanes: self.lanes, sent, looks, buffered })
+        Ok(ChannelCounts { cycles: cycles.len() as u64, lanes: self.lanes, sent, looks, buffered })
     }
 
     /// Looks for packets that wait in a cycle, once some have not moved for long.
@@ -334,30 +338,30 @@ impl<'a> Run<'a> {
     }
 
     /// What was found, where these cycles were measured.
-    pub fn point(self, measured: Range<u32>, traces: Traces) -> Point {
+    pub fn point(self, measured: Range<u32>, traces: ChannelCounts) -> RunResult {
         let tally = self.engine.tally();
         let cycles = measured.len() as f64;
-        let found = |class: &Class, of: &OfClass| {
+        let found = |class: &Class, of: &ClassTally| {
             let active = f64::from(class.destinations.active().max(1));
             let flits = flits_a_cycle(class);
             let expected =
                 if self.is_given { f64::INFINITY } else { flits * cycles / class.sizes.mean() };
             found_of(flits / active, of.accepted as f64 / active / cycles, expected, of)
         };
-        let classes: Vec<Found> =
+        let classes: Vec<ClassFigures> =
             self.classes.iter().zip(&tally.classes).map(|(c, t)| found(c, t)).collect();
         let all = match &classes[..] {
             [one] => one.clone(),
             several => {
-                let mut sum = OfClass { by_hops: vec![0; 256], ..OfClass::default() };
+                let mut sum = ClassTally { by_hops: vec![0; 256], ..ClassTally::default() };
                 tally.classes.iter().for_each(|class| sum.merge(class));
-                let total = |of: fn(&Found) -> f64| several.iter().map(of).sum();
+                let total = |of: fn(&ClassFigures) -> f64| several.iter().map(of).sum();
                 let [offered, accepted, expected] =
                     [total(|f| f.offered_load), total(|f| f.accepted_load), total(|f| f.expected)];
                 found_of(offered, accepted, expected, &sum)
             }
         };
-        Point {
+        RunResult {
             classes,
             all,
             warmup_cycles: measured.start,
@@ -370,11 +374,11 @@ impl<'a> Run<'a> {
 }
 
 /// The means of what was counted.
-fn found_of(offered_load: f64, accepted_load: f64, expected: f64, of: &OfClass) -> Found {
+fn found_of(offered_load: f64, accepted_load: f64, expected: f64, of: &ClassTally) -> ClassFigures {
     let mean = |sum: u64, count: u64| (count > 0).then(|| sum as f64 / count as f64);
     let latency = mean(of.latency, of.arrived);
     let inside = mean(of.wait, of.entered);
-    Found {
+    ClassFigures {
         offered_load,
         accepted_load,
         packets: (of.staged, of.arrived),

@@ -1,15 +1,15 @@
 //! What a run sees of links and buffers, and what people call them.
 
-use super::engine::Waiting;
+use super::engine::BlockedPacket;
 use base::SwitchId;
 use fabric::Topology;
-use paths::wiring::{End, Wiring};
+use paths::wiring::{CableEnd, Wiring};
 use schemars::JsonSchema;
 use serde::Serialize;
 
-/// What switches, their ports and endpoints are called.
+/// The names of switches, of their ports and of endpoints.
 #[derive(Debug, Clone)]
-pub struct Names {
+pub struct NetworkNames {
     switches: Vec<String>,
     /// The plane of every switch; empty where all are of one plane.
     planes: Vec<u16>,
@@ -18,7 +18,7 @@ pub struct Names {
     endpoints: Vec<String>,
 }
 
-impl Names {
+impl NetworkNames {
     /// Those of a network whose wiring is [`Wiring::of`].
     pub fn of(on: &Topology) -> Self {
         let switches = (0..on.switches().len() as u32).map(SwitchId);
@@ -51,8 +51,8 @@ impl Names {
     }
 
     /// A packet that waits, in words.
-    pub fn tell(&self, waiting: &Waiting) -> String {
-        let Waiting { router, port, lane, target } = *waiting;
+    pub fn tell(&self, waiting: &BlockedPacket) -> String {
+        let BlockedPacket { router, port, lane, target } = *waiting;
         let (to, at) = (&self.endpoints[target as usize], &self.switches[router as usize]);
         let port = self.port(router, port);
         format!("a packet to {to} at {at}, from port {port} on virtual channel {lane}")
@@ -69,10 +69,9 @@ fn endpoints(on: &Topology) -> Vec<String> {
     all.collect()
 }
 
-/// What was counted of channels and buffers in the measured cycles, by port of every router in
-/// order.
+/// The counts of channels and buffers in the measured cycles, by port of every router in order.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Traces {
+pub struct ChannelCounts {
     /// Measured cycles.
     pub cycles: u64,
     /// Virtual channels of a port.
@@ -85,7 +84,7 @@ pub struct Traces {
     pub buffered: Vec<u64>,
 }
 
-impl Traces {
+impl ChannelCounts {
     /// Nothing yet, for routers with this number of virtual channels.
     pub fn none(lanes: u8) -> Self {
         Self { cycles: 0, lanes, sent: Vec::new(), looks: 0, buffered: Vec::new() }
@@ -105,7 +104,8 @@ impl Traces {
 
 /// A channel between two switches, which leaves by this port.
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
-pub struct Busy {
+#[schemars(rename = "Busy")]
+pub struct BusyChannel {
     /// The switch that sends.
     pub from: String,
     /// The switch that receives.
@@ -119,7 +119,8 @@ pub struct Busy {
 
 /// All channels between switches, as columns: both directions of every cable.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, JsonSchema)]
-pub struct Links {
+#[schemars(rename = "Links")]
+pub struct LinkColumns {
     /// The switch that sends.
     pub from: Vec<String>,
     /// The switch that receives.
@@ -146,19 +147,19 @@ pub struct ChannelUse {
     /// The same of the channel that carried most; null likewise.
     pub busiest_link_use: Option<f64>,
     /// The ten busiest channels, the busiest first.
-    pub busiest_links: Vec<Busy>,
+    pub busiest_links: Vec<BusyChannel>,
     /// By virtual channel, mean flits in a buffer that a channel leads to.
     pub mean_vc_occupancy: Vec<f64>,
     /// All channels, where `links` asks for them.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub links: Option<Links>,
+    pub links: Option<LinkColumns>,
 }
 
 /// How many channels are named.
 const BUSIEST: usize = 10;
 
 /// A channel between switches: its place among all ports, and that of the port it leads to.
-struct Channel {
+struct SwitchChannel {
     from: (u32, u16),
     to: u32,
     leaves: usize,
@@ -167,31 +168,37 @@ struct Channel {
 
 impl ChannelUse {
     /// What `traces` say of the channels of `wiring`.
-    pub fn of(traces: &Traces, wiring: &Wiring, names: &Names, with_all: bool) -> Self {
+    pub fn of(
+        traces: &ChannelCounts,
+        wiring: &Wiring,
+        names: &NetworkNames,
+        with_all: bool,
+    ) -> Self {
         let channels = channels(wiring);
         let count = channels.len() as f64;
-        let use_of = |c: &Channel| traces.sent[c.leaves] as f64 / traces.cycles as f64;
-        let busy = |c: &Channel| Busy {
+        let use_of = |c: &SwitchChannel| traces.sent[c.leaves] as f64 / traces.cycles as f64;
+        let busy = |c: &SwitchChannel| BusyChannel {
             from: names.switches[c.from.0 as usize].clone(),
             to: names.switches[c.to as usize].clone(),
             port: names.port(c.from.0, c.from.1),
             used: use_of(c),
         };
-        let mut order: Vec<&Channel> = channels.iter().collect();
+        let mut order: Vec<&SwitchChannel> = channels.iter().collect();
         order.sort_by_key(|c| std::cmp::Reverse(traces.sent[c.leaves]));
         let total: u64 = channels.iter().map(|c| traces.sent[c.leaves]).sum();
         let mean = total as f64 / traces.cycles as f64 / count;
         let looks = f64::from(traces.looks.max(1));
         let lanes = usize::from(traces.lanes);
-        let found = |c: &Channel, lane: usize| traces.buffered[c.enters * lanes + lane] as f64;
+        let found =
+            |c: &SwitchChannel, lane: usize| traces.buffered[c.enters * lanes + lane] as f64;
         let of_lane = |lane: usize| {
             let sum: f64 = channels.iter().map(|c| found(c, lane)).sum();
             if channels.is_empty() { 0.0 } else { sum / looks / count }
         };
         let all = || {
-            let mut all = Links::default();
+            let mut all = LinkColumns::default();
             for c in &channels {
-                let Busy { from, to, port, used } = busy(c);
+                let BusyChannel { from, to, port, used } = busy(c);
                 all.from.push(from);
                 all.to.push(to);
                 all.port.push(port);
@@ -213,7 +220,7 @@ impl ChannelUse {
 }
 
 /// The channels between routers, by router and port.
-fn channels(wiring: &Wiring) -> Vec<Channel> {
+fn channels(wiring: &Wiring) -> Vec<SwitchChannel> {
     let mut first = vec![0];
     for r in 0..wiring.routers() {
         first.push(first[r as usize] + wiring.ports(r).len());
@@ -221,10 +228,10 @@ fn channels(wiring: &Wiring) -> Vec<Channel> {
     let mut all = Vec::new();
     for r in 0..wiring.routers() {
         for (port, p) in (0..).zip(wiring.ports(r)) {
-            if let End::Router { router: to, port: there } = p.end {
+            if let CableEnd::Router { router: to, port: there } = p.end {
                 let leaves = first[r as usize] + usize::from(port);
                 let enters = first[to as usize] + usize::from(there);
-                all.push(Channel { from: (r, port), to, leaves, enters });
+                all.push(SwitchChannel { from: (r, port), to, leaves, enters });
             }
         }
     }

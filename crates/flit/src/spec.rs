@@ -4,8 +4,11 @@ use super::router::Router;
 use super::warmup::Warmup;
 use base::Refusal;
 use paths::loads::{self, Loads};
+use paths::over_seeds::check_seeds;
 use paths::proved::PathRules;
-use paths::select::{LEAST_QUEUE, LaneUse, Rail, Selection, SelectionParams};
+use paths::select::{
+    LEAST_QUEUE, LaneUse, RailSelection, Selection, SelectionParams, SelectionSpec,
+};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use traffic::process::{Process, Sizes};
@@ -76,24 +79,24 @@ pub struct Spec {
     /// Loads in flits an endpoint and cycle: a number, several, a range `0.1:0.9:0.1` or `auto`, up
     /// to where it saturates.
     pub load: Loads,
-    /// How packets choose among the paths that there are.
-    pub selection: Selection,
+    /// How packets choose among the paths that there are: by name, or by a score of one's own.
+    pub selection: SelectionSpec,
     /// What selections look at; their usual numbers where it is not given.
     pub choosing: Option<SelectionParams>,
     /// The lanes of packets that choose.
     pub lane_use: LaneUse,
     /// The rail of its endpoint that a packet takes, where there are several.
-    pub rail: Rail,
+    pub rail: RailSelection,
     /// Who sends to whom: a pattern with its argument.
     pub traffic: String,
     /// When packets enter the network: `bernoulli` or `on_off:ALPHA,BETA`.
     pub injection: String,
     /// Flits of a packet, or several with weights: `1=3,5=1`.
     #[serde(deserialize_with = "flits_said")]
-    #[schemars(with = "FlitsSaid")]
+    #[schemars(with = "WrittenFlits")]
     pub packet_flits: String,
     /// Several classes of traffic at once, each a table; none: one class, by the keys above.
-    pub traffic_class: Vec<Class>,
+    pub traffic_class: Vec<TrafficClass>,
     /// The switches: virtual channels, buffers, pipeline, allocators.
     #[serde(rename = "switch")]
     pub router: Router,
@@ -117,8 +120,9 @@ pub struct Spec {
 
 /// One of several classes of traffic; what it does not say is as of the keys of all.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[schemars(rename = "Class")]
 #[serde(default, deny_unknown_fields)]
-pub struct Class {
+pub struct TrafficClass {
     /// Its part of the load, in proportion to those of the others.
     pub share: f64,
     /// Who sends to whom: a pattern with its argument.
@@ -127,13 +131,13 @@ pub struct Class {
     pub injection: Option<String>,
     /// Flits of a packet, or several with weights.
     #[serde(deserialize_with = "some_flits_said")]
-    #[schemars(with = "Option<FlitsSaid>")]
+    #[schemars(with = "Option<WrittenFlits>")]
     pub packet_flits: Option<String>,
     /// Where `switch.priority` is `class`, packets of larger numbers go first.
     pub priority: u32,
 }
 
-impl Default for Class {
+impl Default for TrafficClass {
     fn default() -> Self {
         Self { share: 1.0, traffic: None, injection: None, packet_flits: None, priority: 0 }
     }
@@ -143,10 +147,10 @@ impl Default for Spec {
     fn default() -> Self {
         Self {
             load: Loads::Auto,
-            selection: Selection::Minimal,
+            selection: Selection::Minimal.into(),
             choosing: None,
             lane_use: LaneUse::Auto,
-            rail: Rail::Random,
+            rail: RailSelection::Random,
             traffic: "uniform".to_owned(),
             injection: "bernoulli".to_owned(),
             packet_flits: "1".to_owned(),
@@ -170,16 +174,13 @@ impl Spec {
     /// When a number is out of its range, or a word is none of those there are.
     pub fn check(&self) -> Result<(), Refusal> {
         self.load.check(loads::fits_some, loads::RANGE)?;
-        self.choosing().check()?;
+        self.selection.check(self.choosing)?;
         self.kinds()?;
         if self.traffic_class.len() > MOST_CLASSES {
             let why = format!("{} classes", self.traffic_class.len());
             return Err(Refusal::new("traffic_class", why, format!("{MOST_CLASSES} at most")));
         }
-        if !(1..=MOST_SEEDS).contains(&self.seeds) {
-            let why = format!("{} is out of range", self.seeds);
-            return Err(Refusal::new("seeds", why, format!("1 to {MOST_SEEDS}")));
-        }
+        check_seeds(self.seeds)?;
         self.router.check_numbers()?;
         if !(1..=10_000).contains(&self.link_latency_cycles) {
             let why = format!("{} is out of range", self.link_latency_cycles);
@@ -215,28 +216,25 @@ impl Spec {
     /// By which rules packets choose their paths.
     ///
     /// `latency` is the mean latency of the cables, in cycles.
-    pub(super) fn path_rules(&self, latency: f64) -> PathRules {
-        let lengths = self.kinds().unwrap_or_default().into_iter().map(|kind| kind.sizes.mean());
+    pub(super) fn path_rules(&self, latency: f64) -> PathRules<'_> {
+        let classes = self.kinds().unwrap_or_default();
+        let lengths = classes.into_iter().map(|class| class.sizes.mean());
         let least = lengths.fold(f64::from(LEAST_QUEUE), f64::max).ceil() as u32;
         // a flit takes a cycle more than the cable has, a credit as long, and the router some
         let in_flight = (2.0 * (latency + 1.0)).round() as u32 + ROUTER_CYCLES;
-        let buffer = self.router.buffer_flits;
+        let choosing = self.selection.choosing(self.choosing);
         PathRules {
-            selection: self.selection,
-            choosing: self.choosing().on_cables(in_flight, least, buffer),
+            selection: &self.selection,
+            choosing: choosing.on_cables(in_flight, least, self.router.buffer_flits),
             lane_use: self.lane_use,
             virtual_channels: self.router.virtual_channels,
             unverified: self.unverified,
         }
     }
 
-    fn choosing(&self) -> SelectionParams {
-        self.choosing.unwrap_or(SelectionParams::usual(self.selection))
-    }
-
     /// What the classes are made of; one where none is written out.
-    pub(super) fn kinds(&self) -> Result<Vec<Kind<'_>>, Refusal> {
-        let alone = [Class::default()];
+    pub(super) fn kinds(&self) -> Result<Vec<ClassTraffic<'_>>, Refusal> {
+        let alone = [TrafficClass::default()];
         let written =
             if self.traffic_class.is_empty() { &alone[..] } else { &self.traffic_class[..] };
         let sum: f64 = written.iter().map(|class| class.share).sum();
@@ -252,7 +250,7 @@ impl Spec {
             }
             let sizes = class.packet_flits.as_deref().unwrap_or(&self.packet_flits);
             let named = |r| of(Refusal { param: "packet_flits".to_owned(), ..r });
-            kinds.push(Kind {
+            kinds.push(ClassTraffic {
                 traffic: self.traffic_class.get(i).and_then(|class| class.traffic.as_deref()),
                 process: Process::parse(class.injection.as_deref().unwrap_or(&self.injection))
                     .map_err(of)?,
@@ -265,8 +263,8 @@ impl Spec {
     }
 }
 
-/// What a class of traffic is made of.
-pub(super) struct Kind<'a> {
+/// The traffic of one class: its destinations, process, sizes and share.
+pub(super) struct ClassTraffic<'a> {
     /// Its own pattern; none where it has that of all.
     pub(super) traffic: Option<&'a str>,
     pub(super) process: Process,
@@ -281,13 +279,12 @@ pub(super) struct Kind<'a> {
 const ROUTER_CYCLES: u32 = 4;
 /// Most classes of traffic.
 const MOST_CLASSES: usize = 16;
-/// Most runs of a load.
-const MOST_SEEDS: u32 = 1000;
 
-/// `packet_flits` as people write it.
+/// The forms in which a file may give `packet_flits`.
 #[derive(Serialize, Deserialize, JsonSchema)]
+#[schemars(rename = "WrittenFlits")]
 #[serde(untagged)]
-enum FlitsSaid {
+enum WrittenFlits {
     /// A number of flits.
     One(u64),
     /// A number, or several with weights.
@@ -295,9 +292,9 @@ enum FlitsSaid {
 }
 
 fn flits_said<'de, D: serde::Deserializer<'de>>(from: D) -> Result<String, D::Error> {
-    Ok(match FlitsSaid::deserialize(from)? {
-        FlitsSaid::One(flits) => flits.to_string(),
-        FlitsSaid::Several(text) => text,
+    Ok(match WrittenFlits::deserialize(from)? {
+        WrittenFlits::One(flits) => flits.to_string(),
+        WrittenFlits::Several(text) => text,
     })
 }
 

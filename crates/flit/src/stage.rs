@@ -3,7 +3,7 @@
 use super::case::{Case, GivenTraffic};
 use super::points::{curve, points};
 use super::router::Router;
-use super::row::Row;
+use super::row::PointRow;
 use super::spec::{RunLength, Spec};
 use super::warmup::Warmup;
 use base::renamed::Renamed;
@@ -19,9 +19,9 @@ use schemars::JsonSchema;
 use serde::Serialize;
 use std::sync::Arc;
 
-/// What is under load.
+/// The inputs of a run at the flit level: network, tables and traffic.
 #[derive(Clone, Copy)]
-pub struct Driven<'a> {
+pub struct FlitInputs<'a> {
     /// The network.
     pub topology: &'a Arc<Topology>,
     /// Its tables, where packets follow some; else the selection chooses paths on the network.
@@ -32,7 +32,8 @@ pub struct Driven<'a> {
 
 /// What the flit level finds.
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
-pub struct Record {
+#[schemars(rename = "Record")]
+pub struct FlitRecord {
     /// Whether the routing was proved free of deadlock.
     pub verified: bool,
     /// All parameters.
@@ -42,7 +43,7 @@ pub struct Record {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub largest_channel_load: Option<f64>,
     /// A point for each load, in their order.
-    pub points: Vec<Row>,
+    pub points: Vec<PointRow>,
     /// The largest load found that is not saturated, where loads were `auto`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub saturation_throughput: Option<f64>,
@@ -56,10 +57,10 @@ impl Spec {
     /// not set, or `watch` says stop.
     pub fn simulate(
         &self,
-        on: Driven<'_>,
+        on: FlitInputs<'_>,
         threads: usize,
         watch: &dyn Watch,
-    ) -> Result<Record, Stop> {
+    ) -> Result<FlitRecord, Stop> {
         let source = PathSource::of(on.topology, on.routing);
         let case = Case::new(source, self, on.traffic, watch)?;
         let (found, saturation_throughput) = match (&self.load, case.own_load()) {
@@ -72,7 +73,7 @@ impl Spec {
         };
         let run = if case.is_whole() { self.run.clone() } else { self.run.said() };
         let points = found.iter().map(|point| case.row(point)).collect();
-        Ok(Record {
+        Ok(FlitRecord {
             verified: case.verified,
             parameters: Self { lane_use: case.lane_use, run, ..self.clone() },
             largest_channel_load: case.largest_channel_load(),
@@ -96,12 +97,12 @@ impl Spec {
         let runs = f64::from(self.seeds) * if self.load == Loads::Auto { 1.0 } else { count };
         let at_once = size.threads.min(runs);
         let engine = ports * (lanes * lane + 256.0) + 400.0 * size.terminals;
-        let tables = self.selection.table_bytes(size) + at_once * engine;
+        let tables = self.selection.kind().table_bytes(size) + at_once * engine;
         let proof = if self.unverified {
             0.0
         } else {
             let lanes = f64::from(self.router.virtual_channels);
-            proof_bytes(size, self.selection, self.lane_use, lanes)
+            proof_bytes(size, &self.selection, self.lane_use, lanes)
         };
         let warmup = match self.run.warmup() {
             Warmup::Cycles(cycles) => cycles,
@@ -188,8 +189,8 @@ impl Stage for Spec {
         Renamed::words("rail", "rail", &[("path", "shortest")]),
     ];
 
-    type Input<'a> = Driven<'a>;
-    type Record = Record;
+    type Input<'a> = FlitInputs<'a>;
+    type Record = FlitRecord;
 
     fn examples() -> Vec<Self> {
         let run = RunLength {
@@ -203,7 +204,7 @@ impl Stage for Spec {
         vec![short(Loads::At(vec![0.2])), short(Loads::At(vec![0.1, 0.3]))]
     }
 
-    fn need(&self, on: Driven<'_>, threads: usize) -> Need {
+    fn need(&self, on: FlitInputs<'_>, threads: usize) -> Need {
         self.need_of(&Size::of(on.topology, threads))
     }
 
@@ -211,7 +212,7 @@ impl Stage for Spec {
         self.check()
     }
 
-    fn run(&self, on: Driven<'_>, watch: &dyn Watch) -> Result<Record, Stop> {
+    fn run(&self, on: FlitInputs<'_>, watch: &dyn Watch) -> Result<FlitRecord, Stop> {
         self.simulate(on, rayon::current_num_threads(), watch)
     }
 }

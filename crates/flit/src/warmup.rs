@@ -6,7 +6,7 @@
 //! "Automating warm-up length estimation", WSC 2008 (it is settled when what is to be cut off is in
 //! the first half of what is known).
 
-use super::engine::{OfClass, Setup, engine};
+use super::engine::{ClassTally, EngineSetup, engine};
 use super::run::{flits_a_cycle, stride};
 use base::{Stop, Watch};
 use paths::saturation::SATURATED_BELOW;
@@ -46,7 +46,7 @@ const MOST: u32 = 20_000;
 ///
 /// # Errors
 /// When the setup is refused, or `watch` says stop.
-pub(super) fn settled(setup: Setup<'_>, watch: &dyn Watch) -> Result<u32, Stop> {
+pub(super) fn settled(setup: EngineSetup<'_>, watch: &dyn Watch) -> Result<u32, Stop> {
     let offered: f64 = setup.classes.iter().map(flits_a_cycle).sum();
     let stride = stride(setup.wiring);
     let mut engine = engine(setup)?;
@@ -60,7 +60,7 @@ pub(super) fn settled(setup: Setup<'_>, watch: &dyn Watch) -> Result<u32, Stop> 
             engine.advance(stride.min(end - engine.now()));
         }
         let classes = engine.tally().classes;
-        let sum = |of: fn(&OfClass) -> u64| classes.iter().map(of).sum::<u64>();
+        let sum = |of: fn(&ClassTally) -> u64| classes.iter().map(of).sum::<u64>();
         let now = [sum(|c| c.accepted), sum(|c| c.latency), sum(|c| c.arrived)];
         let [flits, cycles, packets] = [0, 1, 2].map(|i| (now[i] - before[i]) as f64);
         before = now;
@@ -107,20 +107,22 @@ fn is_settled(values: &[f64]) -> bool {
     truncation(values) * 2 <= values.len()
 }
 
-/// What stands in a file.
+/// The forms in which a file may give the warm-up.
 #[derive(Deserialize, JsonSchema)]
+#[schemars(rename = "Said")]
 #[serde(untagged)]
-enum Said {
+enum WrittenWarmup {
     /// A number of cycles.
     Cycles(u32),
     /// `auto`.
-    Word(Word),
+    Word(WarmupWord),
 }
 
-/// A warm-up that is found.
+/// The word for a warm-up that is found.
 #[derive(Deserialize, JsonSchema)]
+#[schemars(rename = "Word")]
 #[serde(rename_all = "snake_case")]
-enum Word {
+enum WarmupWord {
     /// Until latency and accepted load change no more.
     Auto,
 }
@@ -128,9 +130,9 @@ enum Word {
 impl<'de> Deserialize<'de> for Warmup {
     fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
         let bad = |_| serde::de::Error::custom("invalid warm-up: a number of cycles, or auto");
-        Ok(match Said::deserialize(from).map_err(bad)? {
-            Said::Cycles(cycles) => Self::Cycles(cycles),
-            Said::Word(Word::Auto) => Self::Auto,
+        Ok(match WrittenWarmup::deserialize(from).map_err(bad)? {
+            WrittenWarmup::Cycles(cycles) => Self::Cycles(cycles),
+            WrittenWarmup::Word(WarmupWord::Auto) => Self::Auto,
         })
     }
 }
@@ -150,7 +152,7 @@ impl JsonSchema for Warmup {
     }
 
     fn json_schema(generator: &mut schemars::SchemaGenerator) -> schemars::Schema {
-        Said::json_schema(generator)
+        WrittenWarmup::json_schema(generator)
     }
 }
 

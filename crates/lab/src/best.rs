@@ -152,9 +152,9 @@ fn row(
 }
 
 /// A parameter of an algorithm and the value to try; none where there is nothing to vary.
-type Variant = Option<(&'static str, u64)>;
+type ParameterVariant = Option<(&'static str, u64)>;
 
-fn variants(entry: &Entry) -> Vec<Variant> {
+fn variants(entry: &Entry) -> Vec<ParameterVariant> {
     if entry.part.has("ways") {
         return FANOUTS.iter().map(|&fanout| Some(("ways", fanout))).collect();
     }
@@ -169,7 +169,7 @@ fn parameters(ranks: u64, bytes: u64) -> Map<String, Value> {
 }
 
 fn tried(
-    (entry, own): (&Entry, Variant),
+    (entry, own): (&Entry, ParameterVariant),
     asked: &DecisionRequest,
     on: Played<'_>,
     (ranks, bytes): (u64, u64),

@@ -2,7 +2,7 @@
 
 use base::Refusal;
 use flit::booksim::Network;
-use flit::booksim::routing::{Explored, guide};
+use flit::booksim::routing::{ExploredGuide, guide};
 use flit::router::{self, Router};
 use formats::booksim::{Allocator, Config, Network as Named, Priority, VcPolicy, anynet};
 use paths::wiring::Wiring;
@@ -15,7 +15,7 @@ pub struct BookSimCase {
     /// The network as routers see it.
     pub wiring: Wiring,
     /// The routing function; [`flit::booksim::freedom`] tests whether it is free of deadlock.
-    pub guide: Box<dyn Explored + Send>,
+    pub guide: Box<dyn ExploredGuide + Send>,
     /// The parameters of the routers.
     pub router: Router,
     /// The classes of traffic.
@@ -132,8 +132,8 @@ fn router(config: &Config) -> Result<Router, Refusal> {
 mod tests {
     use super::*;
     use base::Quiet;
-    use flit::engine::Setup;
-    use flit::run::{Drain, Phases, run};
+    use flit::engine::EngineSetup;
+    use flit::run::{Drain, RunPhases, run};
     use formats::booksim::{Source, read};
 
     fn config(text: &'static str) -> Config {
@@ -147,13 +147,13 @@ mod tests {
     /// Cycles from injection to arrival in an idle network, and the routers visited.
     fn idle(config: &Config) -> (f64, f64) {
         let case = case(config, None).unwrap();
-        let phases = Phases {
+        let phases = RunPhases {
             warmup_cycles: 0,
             measure_cycles: 20_000,
             drain_cycles: 10_000,
             drain: Drain::Empty,
         };
-        let setup = Setup {
+        let setup = EngineSetup {
             wiring: &case.wiring,
             router: &case.router,
             guide: case.guide.as_ref(),

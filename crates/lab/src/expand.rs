@@ -1,9 +1,9 @@
 //! Expands the text of an experiment to its points: parses it, applies the sweep, and checks each
 //! point.
 
-use crate::plugins::{Kind, Plugin, find, listed};
+use crate::plugins::{Plugin, PluginKind, find, listed};
 use crate::spec::{Experiment, Point};
-use crate::stages::{Input, STAGES};
+use crate::stages::{InputKind, STAGES};
 use crate::sweep::SweptPoint;
 use crate::{place, stages, sweep, tables};
 use base::Refusal;
@@ -15,7 +15,7 @@ use serde_json::{Map, Value};
 
 /// An experiment with its points, each complete and checked.
 #[derive(Debug, Clone)]
-pub struct Expanded {
+pub struct ExpandedExperiment {
     /// The experiment as the file has it.
     pub experiment: Experiment,
     /// The points: those written out in their order, each with the zips of its sweep outermost,
@@ -42,7 +42,7 @@ pub fn parse(text: &str, file: &str) -> Result<Experiment, Refusal> {
 /// # Errors
 /// The errors of [`parse`], and invalid keys of a point; families, engines and the types of their
 /// parameters are checked before anything runs.
-pub fn expand(text: &str, file: &str, plugins: &[Plugin]) -> Result<Expanded, Refusal> {
+pub fn expand(text: &str, file: &str, plugins: &[Plugin]) -> Result<ExpandedExperiment, Refusal> {
     let experiment = parse(text, file)?;
     expanded(experiment, file, plugins).map_err(|fault| {
         let mut refused = place::placed(fault.refused, text, file);
@@ -55,18 +55,22 @@ pub fn expand(text: &str, file: &str, plugins: &[Plugin]) -> Result<Expanded, Re
 }
 
 /// The refusal of a point, with the number of the point and its swept values.
-struct Fault {
+struct PointRefusal {
     refused: Refusal,
     point: Option<(usize, String)>,
 }
 
-impl From<Refusal> for Fault {
+impl From<Refusal> for PointRefusal {
     fn from(refused: Refusal) -> Self {
         Self { refused, point: None }
     }
 }
 
-fn expanded(experiment: Experiment, file: &str, plugins: &[Plugin]) -> Result<Expanded, Fault> {
+fn expanded(
+    experiment: Experiment,
+    file: &str,
+    plugins: &[Plugin],
+) -> Result<ExpandedExperiment, PointRefusal> {
     let refuse =
         |param: &str, why: String, help: &str| Refusal::new(format!("{file}: {param}"), why, help);
     if experiment.schema != 1 {
@@ -95,12 +99,15 @@ fn expanded(experiment: Experiment, file: &str, plugins: &[Plugin]) -> Result<Ex
         match checked(&tree, experiment.seed, plugins, &mut notes) {
             Ok(point) => points.push(point),
             Err(refused) => {
-                return Err(Fault { refused: refused.within(&place), point: Some((i + 1, swept)) });
+                return Err(PointRefusal {
+                    refused: refused.within(&place),
+                    point: Some((i + 1, swept)),
+                });
             }
         }
         all_swept.push(swept);
     }
-    Ok(Expanded { experiment, points, swept: all_swept, notes })
+    Ok(ExpandedExperiment { experiment, points, swept: all_swept, notes })
 }
 
 /// The point of a tree of values, complete and checked.
@@ -162,14 +169,14 @@ fn complete(point: &mut Point, seed: u64, plugins: &[Plugin]) -> Result<(), Refu
     let routed = point.routing.is_some();
     for (name, given) in &mut point.measures {
         let own = STAGES.iter().find(|e| e.part.name == name);
-        match (own, find(plugins, Kind::Measure, name)) {
+        match (own, find(plugins, PluginKind::Measure, name)) {
             (Some(entry), _) => {
                 fill(name, given, seed, |table| entry.complete(table))?;
-                needs_tables(name, entry.input == Input::Routing && !routed)?;
+                needs_tables(name, entry.input == InputKind::Routing && !routed)?;
             }
             (None, Some(plugin)) => {
                 fill(name, given, seed, |table| plugin.complete(table))?;
-                needs_tables(name, plugin.input == Some(Input::Routing) && !routed)?;
+                needs_tables(name, plugin.input == Some(InputKind::Routing) && !routed)?;
             }
             (None, None) => return Err(tables::unknown(name, plugins)),
         }
@@ -220,10 +227,10 @@ fn check(point: &mut Point, plugins: &[Plugin]) -> Result<(), Refusal> {
             let mut params = point.topology.clone();
             params.remove("family");
             params.remove("failures");
-            match find(plugins, Kind::Topology, name) {
+            match find(plugins, PluginKind::Topology, name) {
                 Some(plugin) => plugin.complete(&params).map(drop),
                 None => families::family(name)
-                    .map_err(|r| listed(r, plugins, Kind::Topology))?
+                    .map_err(|r| listed(r, plugins, PluginKind::Topology))?
                     .promise(&params)
                     .map(drop),
             }
@@ -257,7 +264,7 @@ fn check(point: &mut Point, plugins: &[Plugin]) -> Result<(), Refusal> {
         }
         return Ok(());
     };
-    let asked = match find(plugins, Kind::Engine, &routing.engine) {
+    let asked = match find(plugins, PluginKind::Engine, &routing.engine) {
         Some(plugin) => {
             let mut lanes = options.remove_entry("lanes").into_iter().collect();
             LaneChoice::take(&mut lanes, true)
@@ -265,7 +272,7 @@ fn check(point: &mut Point, plugins: &[Plugin]) -> Result<(), Refusal> {
                 .and_then(|_| ask::routes(routing.lmc, routing.layers))
         }
         None => ask::check(&routing.engine, routing.lmc, routing.layers, &options)
-            .map_err(|r| listed(r, plugins, Kind::Engine)),
+            .map_err(|r| listed(r, plugins, PluginKind::Engine)),
     };
     routing.lmc = Some(ask::lmc(asked.map_err(|r| r.within("routing"))?));
     point.verify.get_or_insert_default();
@@ -328,7 +335,7 @@ mod tests {
         let first = expand(&text, "s.toml", &[]).expect("valid");
         let written = crate::spec::effective(&first.experiment, &first.points);
         let again = expand(&written, "effective.toml", &[]).expect("what we wrote");
-        let value = |e: &Expanded| serde_json::to_value(&e.points).expect("plain values");
+        let value = |e: &ExpandedExperiment| serde_json::to_value(&e.points).expect("plain values");
         assert_eq!(value(&again), value(&first));
         assert_eq!(crate::spec::effective(&again.experiment, &again.points), written);
     }

@@ -9,7 +9,7 @@ use formats::trace::{self, Format};
 use formats::{communication, export, graph_file, mapping as mapping_file};
 use mapping::method::METHODS;
 use packet::Dialect;
-use paths::select::{Rail, Selection};
+use paths::select::{RailSelection, Selection};
 use plan::catalog::Catalog;
 use schemars::JsonSchema;
 use serde_json::{Value, json};
@@ -20,7 +20,7 @@ use traffic::workload::generators;
 
 /// A kind of parts.
 #[derive(Debug)]
-pub struct Kind {
+pub struct PartKind {
     /// The word that lists its parts: `flyloom list WORD`.
     pub word: &'static str,
     /// What its parts are called one by one: `kind` of a row, unless the row says it more exactly.
@@ -30,7 +30,7 @@ pub struct Kind {
     rows: fn() -> Vec<Value>,
 }
 
-impl Kind {
+impl PartKind {
     const fn new(
         word: &'static str,
         one: &'static str,
@@ -48,57 +48,67 @@ impl Kind {
 }
 
 /// All kinds of parts that the core has.
-pub static KINDS: &[Kind] = &[
-    Kind::new("topologies", "topology", "families of networks", families),
-    Kind::new("engines", "engine", "routing engines", engines),
-    Kind::new("opensm-engines", "opensm-engine", "routing engines of OpenSM", opensm),
-    Kind::new("lane-methods", "lane-method", "how routes get their lanes", || {
+pub static KINDS: &[PartKind] = &[
+    PartKind::new("topologies", "topology", "families of networks", families),
+    PartKind::new("engines", "engine", "routing engines", engines),
+    PartKind::new("opensm-engines", "opensm-engine", "routing engines of OpenSM", opensm),
+    PartKind::new("lane-methods", "lane-method", "how routes get their lanes", || {
         words_of::<LaneMethod>("lane-method")
     }),
-    Kind::new("measures", "measure", "what is found out of a network or its routes", stages),
-    Kind::new("simulators", "simulator", "simulators, by level", simulators),
-    Kind::new("models", "model", "whose model of switches packets go through", || {
+    PartKind::new("measures", "measure", "what is found out of a network or its routes", stages),
+    PartKind::new("simulators", "simulator", "simulators, by level", simulators),
+    PartKind::new("models", "model", "whose model of switches packets go through", || {
         parts("model", Dialect::ALL.iter().map(|one| one.part()))
     }),
-    Kind::new("selections", "selection", "how packets of a simulation choose their paths", || {
-        words_of::<Selection>("selection")
+    PartKind::new(
+        "selections",
+        "selection",
+        "how packets of a simulation choose their paths",
+        || words_of::<Selection>("selection"),
+    ),
+    PartKind::new("rails", "rail", "how packets get the rails of their endpoint", || {
+        words_of::<RailSelection>("rail")
     }),
-    Kind::new("rails", "rail", "how packets get the rails of their endpoint", || {
-        words_of::<Rail>("rail")
+    PartKind::new("traffic", "traffic", "patterns of traffic", || {
+        Pattern::all().map(|part| with_keys("traffic", part)).collect()
     }),
-    Kind::new("traffic", "traffic", "patterns of traffic", traffic),
-    Kind::new("workloads", "workload", "collectives and applications, message by message", made),
-    Kind::new("network-files", "network-file", "formats that networks are read from", || {
+    PartKind::new(
+        "workloads",
+        "workload",
+        "collectives and applications, message by message",
+        made,
+    ),
+    PartKind::new("network-files", "network-file", "formats that networks are read from", || {
         parts("network-file", graph_file::FORMATS.iter().map(|f| &f.part))
     }),
-    Kind::new(
+    PartKind::new(
         "workload-files",
         "workload-file",
         "formats that workloads are read from and written in",
         || trace::FORMATS.iter().map(workload_file).collect(),
     ),
-    Kind::new(
+    PartKind::new(
         "graph-files",
         "graph-file",
         "formats that communication graphs are read from",
         || parts("graph-file", communication::FORMATS.iter().map(|f| &f.part)),
     ),
-    Kind::new("mapping-files", "mapping-file", "formats that mappings are written in", || {
+    PartKind::new("mapping-files", "mapping-file", "formats that mappings are written in", || {
         mapping_file::FORMATS.iter().map(|(n, _, doc)| row("mapping-file", n, "", doc)).collect()
     }),
-    Kind::new("catalogs", "catalog", "catalogues of prices", || {
+    PartKind::new("catalogs", "catalog", "catalogues of prices", || {
         Catalog::built_in().map(|name| row("catalog", name, "", "prices and powers")).collect()
     }),
-    Kind::new("graphs", "graph", "communication graphs to map", || {
+    PartKind::new("graphs", "graph", "communication graphs to map", || {
         GRAPHS.iter().map(|(name, doc, keys)| row("graph", name, keys, doc)).collect()
     }),
-    Kind::new("methods", "method", "steps of mappings, joined by +", || {
+    PartKind::new("methods", "method", "steps of mappings, joined by +", || {
         parts("method", METHODS.iter().map(|m| &m.part))
     }),
-    Kind::new("placements", "placement", "which endpoints get the processes of a job", || {
+    PartKind::new("placements", "placement", "which endpoints get the processes of a job", || {
         parts("placement", PLACEMENTS.iter().map(|p| &p.part))
     }),
-    Kind::new(
+    PartKind::new(
         "exports",
         "export",
         "formats of other programs that a network is written in",
@@ -135,27 +145,14 @@ fn opensm() -> Vec<Value> {
     OPENSM.iter().map(of).collect()
 }
 
-fn traffic() -> Vec<Value> {
-    let all = Pattern::all().map(|(name, takes, doc)| {
-        let needed = !Pattern::goes_by_places(name) && Pattern::parse(name, 16).is_err();
-        let takes = match takes {
-            "" => String::new(),
-            takes if needed => format!(":{takes}"),
-            takes => format!("[:{takes}]"),
-        };
-        row("traffic", name, &takes, doc)
-    });
-    all.collect()
-}
-
 /// Collectives and applications, each by its own kind.
 fn made() -> Vec<Value> {
-    let all = generators().into_iter().map(|one| {
-        let part = one.part();
-        let params = keys(&part);
-        json!({ "kind": one.kind(), "name": part.name, "doc": part.about(), "params": params })
-    });
-    all.collect()
+    generators().into_iter().map(|one| with_keys(one.kind(), &one.part())).collect()
+}
+
+/// A part that is asked for by its name with `KEY=VALUE` behind it.
+fn with_keys(kind: &str, part: &Part) -> Value {
+    json!({ "kind": kind, "name": part.name, "doc": part.about(), "params": keys(part) })
 }
 
 /// A format of workloads: how its files are named, and its parameters besides.

@@ -5,6 +5,7 @@ pub mod booksim;
 pub mod expand;
 pub mod joint;
 pub mod kinds;
+pub mod over_seeds;
 mod place;
 pub mod plugins;
 pub mod records;

@@ -1,7 +1,7 @@
 //! Parts that users write in Python: what the core knows of them, and the check of their
 //! parameters.
 
-use crate::stages::Input;
+use crate::stages::InputKind;
 use base::Refusal;
 use serde::Deserialize;
 use serde_json::{Map, Value};
@@ -9,7 +9,7 @@ use serde_json::{Map, Value};
 /// The kinds of parts that users can write.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "lowercase")]
-pub enum Kind {
+pub enum PluginKind {
     /// A family of networks.
     Topology,
     /// A routing engine.
@@ -101,14 +101,14 @@ pub struct Param {
 #[derive(Debug, Clone, Deserialize)]
 pub struct Plugin {
     /// The kind of the part.
-    pub kind: Kind,
+    pub kind: PluginKind,
     /// The name that users type.
     pub name: String,
     /// The parameters of the part.
     pub params: Vec<Param>,
     /// The input of a measure.
     #[serde(default)]
-    pub input: Option<Input>,
+    pub input: Option<InputKind>,
 }
 
 impl Plugin {
@@ -154,12 +154,12 @@ impl Plugin {
 }
 
 /// The plug-in of this kind and name, if there is one.
-pub fn find<'a>(plugins: &'a [Plugin], kind: Kind, name: &str) -> Option<&'a Plugin> {
+pub fn find<'a>(plugins: &'a [Plugin], kind: PluginKind, name: &str) -> Option<&'a Plugin> {
     plugins.iter().find(|p| p.kind == kind && p.name == name)
 }
 
 /// Adds the names of plug-ins to the refusal of a name that is not built in.
-pub fn listed(mut refusal: Refusal, plugins: &[Plugin], kind: Kind) -> Refusal {
+pub fn listed(mut refusal: Refusal, plugins: &[Plugin], kind: PluginKind) -> Refusal {
     for plugin in plugins.iter().filter(|p| p.kind == kind) {
         refusal.help = format!("{}, {}", refusal.help, plugin.name);
     }

@@ -2,7 +2,7 @@
 //! `flyloom list` read.
 
 use crate::records::classes;
-use crate::stages::{Entry, SIMULATORS, STAGES};
+use crate::stages::{SIMULATORS, STAGES, StageEntry};
 use base::part::Part;
 use mapping::spec::{TASKS, Task};
 use serde_json::{Value, json};
@@ -74,7 +74,7 @@ pub fn mappings() -> Vec<Value> {
 }
 
 /// The row of a measure or a simulator.
-fn staged(kind: &str, e: &Entry) -> Value {
+fn staged(kind: &str, e: &StageEntry) -> Value {
     let mut row = describe(kind, &e.part);
     row["input"] = json!(e.input);
     row["columns"] = json!(e.columns);

@@ -8,11 +8,11 @@
 use crate::booksim::{BookSimCase, case};
 use base::{Need, Refusal, Stop, Watch};
 use flit::booksim::freedom;
-use flit::booksim::routing::Explored;
-use flit::engine::{OfClass, Setup};
-use flit::row::Row;
-use flit::run::{Drain, Point, Run};
-use flit::seen::{Names, Traces};
+use flit::booksim::routing::ExploredGuide;
+use flit::engine::{ClassTally, EngineSetup};
+use flit::row::PointRow;
+use flit::run::{Drain, Run, RunResult};
+use flit::seen::{ChannelCounts, NetworkNames};
 use flit::stage::{HOPS_A_SECOND, HOPS_IDLE};
 use formats::booksim::{Class, Config, Simulation};
 use serde::Serialize;
@@ -20,7 +20,7 @@ use traffic::process::{Class as Sent, Load};
 use verify::Verdict;
 
 /// A simulation of a BookSim configuration, ready to run.
-pub struct BookSim {
+pub struct BookSimSimulation {
     case: BookSimCase,
     config: Config,
     /// Why the routing is not proved free of deadlock, where it is not.
@@ -31,7 +31,7 @@ pub struct BookSim {
 #[derive(Debug, Clone, PartialEq)]
 pub struct SampledRun {
     /// The point of the run.
-    pub point: Point,
+    pub point: RunResult,
     /// What ended the sampling periods.
     pub ended: SamplingEnd,
 }
@@ -55,7 +55,7 @@ pub enum SamplingEnd {
     NotDrained,
 }
 
-impl BookSim {
+impl BookSimSimulation {
     /// The simulation of a configuration; `network` has the name and the text of the network file.
     ///
     /// # Errors
@@ -101,21 +101,21 @@ impl BookSim {
     pub fn run(&self, threads: usize, watch: &dyn Watch) -> Result<SampledRun, Stop> {
         let run = Run::new(self.setup(self.case.wiring.paying(threads)))?;
         let last = vec![(0.0, 0.0); self.case.classes.len()];
-        let traces = Traces::none(self.case.router.virtual_channels);
+        let traces = ChannelCounts::none(self.case.router.virtual_channels);
         Sampling { of: self, run, last, traces, warm_since: None, since: 0 }.through(watch)
     }
 
     /// The figures of a point as users read them: of all classes together, and of each where there
     /// are several.
-    pub fn rows(&self, point: &Point) -> (Row, Vec<Row>) {
-        let names = Names::numbered(&self.case.wiring);
-        (Row::of(point, &self.case.wiring, &names, false), Row::of_classes(point, &names))
+    pub fn rows(&self, point: &RunResult) -> (PointRow, Vec<PointRow>) {
+        let names = NetworkNames::numbered(&self.case.wiring);
+        (PointRow::of(point, &self.case.wiring, &names, false), PointRow::of_classes(point, &names))
     }
 
     /// The setup of the engine.
-    pub fn setup(&self, threads: usize) -> Setup<'_> {
-        let guide: &dyn Explored = &*self.case.guide;
-        Setup {
+    pub fn setup(&self, threads: usize) -> EngineSetup<'_> {
+        let guide: &dyn ExploredGuide = &*self.case.guide;
+        EngineSetup {
             wiring: &self.case.wiring,
             router: &self.case.router,
             guide,
@@ -147,12 +147,12 @@ const PATIENCE: u32 = 100_000;
 
 /// A run of sampling periods, until latency and accepted load no longer change.
 struct Sampling<'a> {
-    of: &'a BookSim,
+    of: &'a BookSimSimulation,
     run: Run<'a>,
     /// The latency and accepted load of each class at the end of the last period.
     last: Vec<(f64, f64)>,
     /// What was observed since statistics began.
-    traces: Traces,
+    traces: ChannelCounts,
     /// The first measured period.
     warm_since: Option<u32>,
     /// The period with which statistics began.
@@ -233,7 +233,7 @@ impl Sampling<'_> {
             self.run.engine.count_in(cycles.start..u32::MAX, false);
             self.run.engine.count_all(self.warm_since.is_none());
             self.run.engine.clear();
-            self.traces = Traces::none(self.of.case.router.virtual_channels);
+            self.traces = ChannelCounts::none(self.of.case.router.virtual_channels);
         }
         self.run.engine.count_until(cycles.end);
         let total = u64::from(self.of.config.run.max_samples) * u64::from(each);
@@ -247,7 +247,7 @@ impl Sampling<'_> {
         let tally = self.run.engine.tally();
         let cycles = f64::from((periods - self.since) * self.of.config.run.sample_period);
         let change = |now: f64, before: f64| ((now - before) / now).abs();
-        let of = |(of, last): (&OfClass, &mut (f64, f64))| {
+        let of = |(of, last): (&ClassTally, &mut (f64, f64))| {
             let (latency, accepted) =
                 (of.latency as f64 / of.arrived as f64, of.accepted as f64 / cycles);
             let found = RelativeChange {
@@ -328,7 +328,7 @@ impl Sampling<'_> {
     /// The numbers of counted packets that were injected and that arrived.
     fn waited_for(&self) -> (u64, u64) {
         let classes = self.run.engine.tally().classes;
-        let sum = |of: fn(&OfClass) -> u64| classes.iter().map(of).sum();
+        let sum = |of: fn(&ClassTally) -> u64| classes.iter().map(of).sum();
         (sum(|c| c.staged), sum(|c| c.arrived))
     }
 

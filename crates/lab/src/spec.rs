@@ -1,7 +1,7 @@
 //! The experiment file as types: everything that a user can write, with defaults; unknown keys are
 //! refused.
 
-use crate::stages::{Entry, SIMULATORS, STAGES};
+use crate::stages::{SIMULATORS, STAGES, StageEntry};
 use base::Refusal;
 use engines::lanes::LaneChoice;
 use measure::load::sent::TrafficParameter;
@@ -72,19 +72,19 @@ pub struct Point {
     pub topology: Map<String, Value>,
     /// The routing of the network; left out: none, and only what needs no tables is measured.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub routing: Option<Routing>,
+    pub routing: Option<RoutingChoice>,
     /// The method by which routes get their lanes; left out: that of the engine.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub lanes: Option<LaneChoice>,
     /// Proof of the tables.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub verify: Option<Verify>,
+    pub verify: Option<VerifyOptions>,
     /// Effective bisection bandwidth.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub ebb: Option<Ebb>,
+    pub ebb: Option<EbbOptions>,
     /// Loads the tables into a subnet manager and reads them back; left out: does not.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub deploy: Option<Deploy>,
+    pub deploy: Option<DeployOptions>,
     /// Simulators, each with a table of its parameters: `[sim.flit]`.
     #[serde(default, skip_serializing_if = "Map::is_empty")]
     pub sim: Map<String, Value>,
@@ -115,7 +115,8 @@ pub const KEYS: [&str; 8] =
 
 /// A routing engine and its options.
 #[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
-pub struct Routing {
+#[schemars(rename = "Routing")]
+pub struct RoutingChoice {
     /// One of ours (`flyloom list engines`), or `opensm:<engine>` for OpenSM's own.
     pub engine: String,
     /// LID mask control: 2^lmc routes to every terminal, 0 to 7; that of `layers` when left out.
@@ -137,13 +138,14 @@ pub struct Routing {
 
 /// Proof of the tables.
 #[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
+#[schemars(rename = "Verify")]
 #[serde(deny_unknown_fields, default)]
-pub struct Verify {
+pub struct VerifyOptions {
     /// The largest number of links between switches that a route may take.
     pub hop_limit: u32,
 }
 
-impl Default for Verify {
+impl Default for VerifyOptions {
     fn default() -> Self {
         Self { hop_limit: verify::proof::ProofParams::default().hop_limit }
     }
@@ -151,8 +153,9 @@ impl Default for Verify {
 
 /// Effective bisection bandwidth.
 #[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
+#[schemars(rename = "Ebb")]
 #[serde(deny_unknown_fields, default)]
-pub struct Ebb {
+pub struct EbbOptions {
     /// Random bisections; 0 leaves it out.
     pub patterns: u32,
     /// Traffic in place of random bisections, as in the measure `ebb`.
@@ -160,7 +163,7 @@ pub struct Ebb {
     pub traffic: Option<TrafficParameter>,
 }
 
-impl Default for Ebb {
+impl Default for EbbOptions {
     fn default() -> Self {
         Self { patterns: measure::load::ebb::EbbParams::default().patterns, traffic: None }
     }
@@ -168,10 +171,11 @@ impl Default for Ebb {
 
 /// The fabric that tables are loaded into.
 #[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
+#[schemars(rename = "Deploy")]
 #[serde(deny_unknown_fields)]
-pub struct Deploy {
+pub struct DeployOptions {
     /// `ibsim`: a simulated InfiniBand fabric under a real OpenSM.
-    pub fabric: Fabric,
+    pub fabric: DeployFabric,
     /// Lets ibutils' ibdmchk check the tables too (time grows with the square of the LIDs).
     #[serde(default)]
     pub oracle: bool,
@@ -179,8 +183,9 @@ pub struct Deploy {
 
 /// A fabric that tables can be loaded into.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[schemars(rename = "Fabric")]
 #[serde(rename_all = "lowercase")]
-pub enum Fabric {
+pub enum DeployFabric {
     /// The InfiniBand fabric simulator.
     Ibsim,
 }
@@ -188,8 +193,9 @@ pub enum Fabric {
 /// The experiment with all defaults filled in and all points spelled out, as TOML text that
 /// [`crate::expand()`] reads again.
 pub fn effective(experiment: &Experiment, points: &[Point]) -> String {
+    /// An experiment with all defaults written out.
     #[derive(Serialize)]
-    struct Effective<'a> {
+    struct EffectiveExperiment<'a> {
         schema: u32,
         name: &'a str,
         seed: u64,
@@ -198,12 +204,12 @@ pub fn effective(experiment: &Experiment, points: &[Point]) -> String {
         point: &'a [Point],
     }
     let Experiment { schema, name, seed, plugins, .. } = experiment;
-    let all = Effective { schema: *schema, name, seed: *seed, plugins, point: points };
+    let all = EffectiveExperiment { schema: *schema, name, seed: *seed, plugins, point: points };
     toml::to_string(&all).unwrap_or_else(|e| format!("# cannot be written as TOML: {e}\n"))
 }
 
 /// The schema of a measure's table, and the definitions that it refers to.
-fn measure(entry: &Entry) -> (Value, Map<String, Value>) {
+fn measure(entry: &StageEntry) -> (Value, Map<String, Value>) {
     let mut table = entry.part.schema();
     let parts = table.as_object_mut().and_then(|t| {
         t.remove("$schema");

@@ -4,6 +4,7 @@
 //! A new measure is one file that implements [`Stage`]; `cargo xtask gen` adds its row. A simulator
 //! is a stage too, called `sim.LEVEL`; its function and its command are those of all simulators.
 
+use crate::over_seeds::over_seeds;
 use base::part::Part;
 use base::renamed::{Note, Renamed};
 use base::stage::{parameters, renewed};
@@ -12,10 +13,11 @@ use fabric::Topology;
 use fabric::size::Size;
 use fabric::tables::Routing;
 use flit::case::GivenTraffic;
-use flit::stage::Driven;
+use flit::stage::FlitInputs;
 use measure::load::sent::RoutingWithTraffic;
 use message::stage::Played;
 use packet::replay::GivenJobs;
+use paths::over_seeds::check_seeds;
 use schemars::JsonSchema;
 use schemars::generate::SchemaSettings;
 use serde::{Deserialize, Serialize};
@@ -28,31 +30,31 @@ use traffic::workload::Schedule;
 // gen:begin
 /// Every `Stage`, by crate and file; written by `cargo xtask gen`.
 #[rustfmt::skip]
-pub static STAGES: &[Entry] = &[
-    Entry::of::<engines::lanes::needed::LanesNeededParams>(),
-    Entry::of::<engines::repair::record::RepairParams>(),
-    Entry::of::<measure::load::diversity::DiversityParams>(),
-    Entry::of::<measure::load::ebb::EbbParams>(),
-    Entry::of::<measure::load::edge_load::EdgeLoadParams>(),
-    Entry::of::<measure::load::simulated::CongestionParams>(),
-    Entry::of::<measure::structure::resilience::ResilienceRules>(),
-    Entry::of::<measure::structure::surveyed::StructureParams>(),
-    Entry::of::<plan::priced::Params>(),
-    Entry::of::<verify::proof::ProofParams>(),
+pub static STAGES: &[StageEntry] = &[
+    StageEntry::of::<engines::lanes::needed::LanesNeededParams>(),
+    StageEntry::of::<engines::repair::record::RepairParams>(),
+    StageEntry::of::<measure::load::diversity::DiversityParams>(),
+    StageEntry::of::<measure::load::ebb::EbbParams>(),
+    StageEntry::of::<measure::load::edge_load::EdgeLoadParams>(),
+    StageEntry::of::<measure::load::simulated::CongestionParams>(),
+    StageEntry::of::<measure::structure::resilience::ResilienceRules>(),
+    StageEntry::of::<measure::structure::surveyed::StructureParams>(),
+    StageEntry::of::<plan::priced::Params>(),
+    StageEntry::of::<verify::proof::ProofParams>(),
 ];
 // gen:end
 
 /// The simulators.
-pub static SIMULATORS: &[Entry] = &[
-    Entry::of::<flit::spec::Spec>(),
-    Entry::of::<message::stage::Spec>(),
-    Entry::of::<packet::spec::Spec>(),
+pub static SIMULATORS: &[StageEntry] = &[
+    StageEntry::of::<flit::spec::Spec>(),
+    StageEntry::of::<message::stage::Spec>(),
+    StageEntry::of::<packet::spec::Spec>(),
 ];
 
 /// The kinds of inputs that stages are run on.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Input {
+pub enum InputKind {
     /// A network.
     Topology,
     /// Forwarding tables over a network.
@@ -63,7 +65,7 @@ pub enum Input {
 
 /// Everything that a stage may be run on.
 #[derive(Clone, Copy)]
-pub struct Inputs<'a> {
+pub struct StageInputs<'a> {
     /// A network.
     pub topology: &'a Arc<Topology>,
     /// The network's forwarding tables, if there are any.
@@ -79,54 +81,54 @@ pub struct Inputs<'a> {
 }
 
 /// The inputs of a kind of stages, as a type.
-pub trait Take<'a>: Sized {
+pub trait StageInput<'a>: Sized {
     /// The kind of these inputs.
-    const INPUT: Input;
+    const INPUT: InputKind;
 
     /// Takes these inputs out of everything that there is.
     ///
     /// # Errors
     /// When one is missing.
-    fn take(from: Inputs<'a>) -> Result<Self, Refusal>;
+    fn take(from: StageInputs<'a>) -> Result<Self, Refusal>;
 }
 
-impl<'a> Take<'a> for &'a Topology {
-    const INPUT: Input = Input::Topology;
+impl<'a> StageInput<'a> for &'a Topology {
+    const INPUT: InputKind = InputKind::Topology;
 
-    fn take(from: Inputs<'a>) -> Result<Self, Refusal> {
+    fn take(from: StageInputs<'a>) -> Result<Self, Refusal> {
         Ok(from.topology)
     }
 }
 
-impl<'a> Take<'a> for &'a Routing {
-    const INPUT: Input = Input::Routing;
+impl<'a> StageInput<'a> for &'a Routing {
+    const INPUT: InputKind = InputKind::Routing;
 
-    fn take(from: Inputs<'a>) -> Result<Self, Refusal> {
+    fn take(from: StageInputs<'a>) -> Result<Self, Refusal> {
         from.routing.ok_or_else(|| Refusal::new("", "a network without tables", "tables: route it"))
     }
 }
 
-impl<'a> Take<'a> for RoutingWithTraffic<'a> {
-    const INPUT: Input = Input::Routing;
+impl<'a> StageInput<'a> for RoutingWithTraffic<'a> {
+    const INPUT: InputKind = InputKind::Routing;
 
-    fn take(from: Inputs<'a>) -> Result<Self, Refusal> {
-        Ok(Self { routing: Take::take(from)?, traffic: from.traffic })
+    fn take(from: StageInputs<'a>) -> Result<Self, Refusal> {
+        Ok(Self { routing: StageInput::take(from)?, traffic: from.traffic })
     }
 }
 
-impl<'a> Take<'a> for packet::stage::PacketInputs<'a> {
-    const INPUT: Input = Input::Either;
+impl<'a> StageInput<'a> for packet::stage::PacketInputs<'a> {
+    const INPUT: InputKind = InputKind::Either;
 
-    fn take(from: Inputs<'a>) -> Result<Self, Refusal> {
+    fn take(from: StageInputs<'a>) -> Result<Self, Refusal> {
         let jobs = GivenJobs { schedules: from.schedules, places: from.places };
         Ok(Self { topology: from.topology, routing: from.routing, traffic: from.traffic, jobs })
     }
 }
 
-impl<'a> Take<'a> for Driven<'a> {
-    const INPUT: Input = Input::Either;
+impl<'a> StageInput<'a> for FlitInputs<'a> {
+    const INPUT: InputKind = InputKind::Either;
 
-    fn take(from: Inputs<'a>) -> Result<Self, Refusal> {
+    fn take(from: StageInputs<'a>) -> Result<Self, Refusal> {
         Ok(Self {
             topology: from.topology,
             routing: from.routing,
@@ -138,11 +140,11 @@ impl<'a> Take<'a> for Driven<'a> {
     }
 }
 
-impl<'a> Take<'a> for Played<'a> {
-    const INPUT: Input = Input::Either;
+impl<'a> StageInput<'a> for Played<'a> {
+    const INPUT: InputKind = InputKind::Either;
 
-    fn take(from: Inputs<'a>) -> Result<Self, Refusal> {
-        let Inputs { topology, routing, schedules, places, .. } = from;
+    fn take(from: StageInputs<'a>) -> Result<Self, Refusal> {
+        let StageInputs { topology, routing, schedules, places, .. } = from;
         let schedule = schedules.and_then(|all| all.first().copied());
         Ok(Self { topology: Some(topology), routing, schedule, places })
     }
@@ -150,45 +152,47 @@ impl<'a> Take<'a> for Played<'a> {
 
 type Parameters<'a> = &'a Map<String, Value>;
 /// Parameters by their names of this version, and notes on those that had old names.
-type Renewed = (Map<String, Value>, Vec<Note>);
+type RenamedParameters = (Map<String, Value>, Vec<Note>);
 
 /// A row of the table of stages.
-pub struct Entry {
+pub struct StageEntry {
     /// Its name, its documentation and parameters, and the parameters that may name files.
     pub part: Part,
     /// The kind of inputs of the stage.
-    pub input: Input,
+    pub input: InputKind,
     /// The figures that become columns of tables.
     pub columns: &'static [Metric],
     /// Parameters whose names have changed since the last version.
     pub renames: &'static [Renamed],
     record: fn() -> Value,
     examples: fn() -> Vec<Map<String, Value>>,
-    renewed: fn(Parameters<'_>) -> Result<Renewed, Refusal>,
+    renewed: fn(Parameters<'_>) -> Result<RenamedParameters, Refusal>,
     complete: fn(Parameters<'_>) -> Result<Map<String, Value>, Refusal>,
-    need: fn(Parameters<'_>, Inputs<'_>, usize) -> Result<Need, Refusal>,
-    run: fn(Parameters<'_>, Inputs<'_>, &dyn Watch) -> Result<Frame, Stop>,
+    need: fn(Parameters<'_>, StageInputs<'_>, usize) -> Result<Need, Refusal>,
+    run: fn(Parameters<'_>, StageInputs<'_>, &dyn Watch) -> Result<Frame, Stop>,
 }
 
-impl Entry {
+impl StageEntry {
     /// The row of stage `S`.
     pub const fn of<S>() -> Self
     where
         S: Stage,
-        for<'a> S::Input<'a>: Take<'a>,
+        for<'a> S::Input<'a>: StageInput<'a>,
     {
         Self {
             part: Part::of::<S>(S::NAME).reads(S::FILES),
-            input: <S::Input<'static> as Take<'static>>::INPUT,
+            input: <S::Input<'static> as StageInput<'static>>::INPUT,
             columns: S::COLUMNS,
             renames: S::RENAMED,
             record: || written::<S::Record>(),
             examples: || S::examples().iter().map(object).collect(),
             renewed: |given| renewed::<S>(given),
             complete: |given| parameters::<S>(given).map(|all| object(&all)),
-            need: |given, on, threads| Ok(parameters::<S>(given)?.need(Take::take(on)?, threads)),
+            need: |given, on, threads| {
+                Ok(parameters::<S>(given)?.need(StageInput::take(on)?, threads))
+            },
             run: |given, on, watch| {
-                Ok(Frame::of(parameters::<S>(given)?.run(Take::take(on)?, watch)?))
+                Ok(Frame::of(parameters::<S>(given)?.run(StageInput::take(on)?, watch)?))
             },
         }
     }
@@ -208,7 +212,7 @@ impl Entry {
     ///
     /// # Errors
     /// When a parameter is given by both its old and its new name.
-    pub fn renewed(&self, given: &Map<String, Value>) -> Result<Renewed, Refusal> {
+    pub fn renewed(&self, given: &Map<String, Value>) -> Result<RenamedParameters, Refusal> {
         (self.renewed)(given).map_err(|r| r.within(self.part.name))
     }
 
@@ -223,11 +227,11 @@ impl Entry {
     /// The memory and time that a run needs.
     ///
     /// # Errors
-    /// The errors of [`Entry::run`] that can be found before the run.
+    /// The errors of [`StageEntry::run`] that can be found before the run.
     pub fn need(
         &self,
         given: &Map<String, Value>,
-        on: Inputs<'_>,
+        on: StageInputs<'_>,
         threads: usize,
     ) -> Result<Need, Refusal> {
         (self.need)(given, on, threads).map_err(|r| r.within(self.part.name))
@@ -241,11 +245,36 @@ impl Entry {
     pub fn run(
         &self,
         given: &Map<String, Value>,
-        on: Inputs<'_>,
+        on: StageInputs<'_>,
         watch: &dyn Watch,
     ) -> Result<Frame, Stop> {
-        (self.run)(given, on, watch).map_err(|stop| stop.within(self.part.name))
+        let found = match seeds(given).filter(|_| SEED_BY_SEED.contains(&self.part.name)) {
+            Some(seeds) => over_seeds(seeds, 1, self.columns, |seed, _| {
+                (self.run)(&with_seed(given, seed), on, watch)
+            }),
+            None => (self.run)(given, on, watch),
+        };
+        found.map_err(|stop| stop.within(self.part.name))
     }
+}
+
+/// The simulators that run a single seed at a time.
+const SEED_BY_SEED: [&str; 2] = [message::stage::Spec::NAME, packet::spec::Spec::NAME];
+
+/// The seed of the first of several runs, and their number; none where there is one run, or the
+/// number cannot be and is refused by the run.
+fn seeds(given: &Map<String, Value>) -> Option<(u64, u32)> {
+    let seeds = given.get("seeds")?.as_u64().and_then(|n| u32::try_from(n).ok())?;
+    let seed = given.get("seed").map_or(Some(0), Value::as_u64)?;
+    (seeds > 1 && check_seeds(seeds).is_ok()).then_some((seed, seeds))
+}
+
+/// These parameters with a single seed.
+fn with_seed(given: &Map<String, Value>, seed: u64) -> Map<String, Value> {
+    let mut one = given.clone();
+    one.insert("seed".to_owned(), seed.into());
+    one.insert("seeds".to_owned(), 1.into());
+    one
 }
 
 /// The schema of the JSON that is written, which may differ from that of what is read.
@@ -282,7 +311,7 @@ fn given_in(value: Value) -> Value {
 ///
 /// # Errors
 /// When there is no such level; the refusal lists those that exist.
-pub fn simulator(name: &str) -> Result<&'static Entry, Refusal> {
+pub fn simulator(name: &str) -> Result<&'static StageEntry, Refusal> {
     SIMULATORS.iter().find(|e| e.part.name.strip_prefix("sim.") == Some(name)).ok_or_else(|| {
         let levels: Vec<&str> = SIMULATORS.iter().map(|e| e.part.name).collect();
         Refusal::new(name, "there is no such simulator", levels.join(", "))
@@ -309,7 +338,7 @@ pub fn simulated(name: &str, given: &Map<String, Value>, size: &Size) -> Result<
 ///
 /// # Errors
 /// When there is none; the refusal lists the measures that exist.
-pub fn stage(name: &str) -> Result<&'static Entry, Refusal> {
+pub fn stage(name: &str) -> Result<&'static StageEntry, Refusal> {
     STAGES.iter().chain(SIMULATORS).find(|e| e.part.name == name).ok_or_else(|| {
         let names: Vec<&str> = STAGES.iter().map(|e| e.part.name).collect();
         let why = format!("there is no measure '{name}'");

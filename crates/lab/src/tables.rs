@@ -1,7 +1,9 @@
 //! Reads the tables of a point one by one, so that a refusal names the table with the fault.
 
 use crate::plugins::Plugin;
-use crate::spec::{Deploy, Ebb, Experiment, KEYS, Point, Routing, Sweep, Verify};
+use crate::spec::{
+    DeployOptions, EbbOptions, Experiment, KEYS, Point, RoutingChoice, Sweep, VerifyOptions,
+};
 use crate::stages::{SIMULATORS, STAGES};
 use base::taken::taken;
 use base::words::did_you_mean;
@@ -19,11 +21,11 @@ type Check = fn(&str, &Value) -> Result<(), Refusal>;
 /// The invalid table and key, what is wrong, and what the key takes.
 pub(crate) fn point(tree: &Value, plugins: &[Plugin]) -> Result<Point, Refusal> {
     let tables: [(&str, Check); 5] = [
-        ("routing", one::<Routing>),
+        ("routing", one::<RoutingChoice>),
         ("lanes", one::<LaneChoice>),
-        ("verify", one::<Verify>),
-        ("ebb", one::<Ebb>),
-        ("deploy", one::<Deploy>),
+        ("verify", one::<VerifyOptions>),
+        ("ebb", one::<EbbOptions>),
+        ("deploy", one::<DeployOptions>),
     ];
     for (name, check) in tables {
         if let Some(given) = tree.get(name) {
@@ -81,7 +83,7 @@ fn keys(plugins: &[Plugin]) -> String {
     let measures = STAGES.iter().map(|e| e.part.name).filter(|name| !KEYS.contains(name));
     let all: Vec<&str> = KEYS.into_iter().chain(measures).collect();
     let built_in = Refusal::new("", "", format!("a point has {}", all.join(", ")));
-    crate::plugins::listed(built_in, plugins, crate::plugins::Kind::Measure).help
+    crate::plugins::listed(built_in, plugins, crate::plugins::PluginKind::Measure).help
 }
 
 /// What a key of an experiment takes, apart from those of points.

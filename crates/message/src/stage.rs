@@ -9,6 +9,7 @@ use fabric::Topology;
 use fabric::network::parse_inline;
 use fabric::tables::Routing;
 use paths::PathSource;
+use paths::over_seeds::{SeedStatistics, check_seeds};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
@@ -48,6 +49,9 @@ pub struct Spec {
     pub per_endpoint: u32,
     /// The seed of all that is random.
     pub seed: u64,
+    /// Runs, with `seed` and the numbers that follow: means of them, and how far these can be
+    /// trusted.
+    pub seeds: u32,
 }
 
 impl Default for Spec {
@@ -65,6 +69,7 @@ impl Default for Spec {
             placement: "linear".to_owned(),
             per_endpoint: 1,
             seed: 0,
+            seeds: 1,
         }
     }
 }
@@ -122,6 +127,9 @@ pub struct Record {
     /// What went over the network, where there is one.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub network: Option<Loaded>,
+    /// How runs with several seeds differ, where there are several.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub over_seeds: Option<SeedStatistics>,
 }
 
 /// A run with all its figures: of every rank, and of every channel.
@@ -141,7 +149,8 @@ pub struct Outcome {
 }
 
 impl Spec {
-    /// Runs it, with its critical path where it `is_traced`.
+    /// Runs it with `seed`, with its critical path where it `is_traced`. The runs of several seeds
+    /// are simulations of one seed each.
     ///
     /// # Errors
     /// When something does not fit, the schedule cannot come to its end, or `watch` says stop.
@@ -258,6 +267,7 @@ impl Spec {
             messages: found.messages,
             sent_bytes: schedule.sent_bytes(),
             network,
+            over_seeds: None,
         };
         Outcome { record, finish_ns, used: found.used, traced: None, schedule: None }
     }
@@ -381,6 +391,7 @@ impl Stage for Spec {
 
     fn check(&self) -> Result<(), Refusal> {
         self.how().check()?;
+        check_seeds(self.seeds)?;
         if !(1..=MOST_PER_ENDPOINT).contains(&self.per_endpoint) {
             let why = format!("{} is out of range", self.per_endpoint);
             return Err(Refusal::new("per_endpoint", why, format!("1 to {MOST_PER_ENDPOINT}")));
@@ -388,10 +399,15 @@ impl Stage for Spec {
         Ok(())
     }
 
-    fn need(&self, on: Played<'_>, _: usize) -> Need {
+    fn need(&self, on: Played<'_>, threads: usize) -> Need {
         let switches = on.topology.map_or(0.0, |t| t.switches().len() as f64);
         let ops = on.schedule.map_or(0.0, |schedule| schedule.ops().len() as f64);
-        Need::new(switches * switches + ops * BYTES_AN_OPERATION, ops / OPERATIONS_A_SECOND)
+        let runs = f64::from(self.seeds);
+        let at_once = runs.min(threads as f64);
+        Need::new(
+            at_once * (switches * switches + ops * BYTES_AN_OPERATION),
+            runs * ops / OPERATIONS_A_SECOND,
+        )
     }
 
     fn run(&self, on: Played<'_>, watch: &dyn Watch) -> Result<Record, Stop> {

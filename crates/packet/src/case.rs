@@ -8,12 +8,12 @@ use super::model::{Model, TrafficSource};
 use super::models::Route;
 use super::nic::{Injection, OpenTraffic};
 use super::offer::{AcceptedRate, Offer};
-use super::plant::{Class, Plant};
+use super::plant::{LinkClass, SimulatedNetwork};
 use super::rates::Rates;
 use super::replay::{GivenJobs, Replay};
 use super::report::{EngineCounts, Reporter};
-use super::row::Row;
-use super::spec::{Spec, Sync, Undo};
+use super::row::PointRow;
+use super::spec::{Spec, SyncMethod, UndoMode};
 use super::stuck::{BlockedPacket, wait_cycle};
 use super::tally::Tally;
 use super::timing::Timing;
@@ -22,7 +22,7 @@ use base::{Refusal, Stop, Watch};
 use des::{OptimisticOptions, optimistic, sequential, windows};
 use fabric::Topology;
 use paths::PathSource;
-use paths::select::Rail;
+use paths::select::RailSelection;
 use std::sync::Arc;
 use traffic::destinations::Destinations;
 use traffic::sending::Sending;
@@ -31,7 +31,7 @@ use traffic::sending::Sending;
 pub struct Case {
     spec: Spec,
     on: Arc<Topology>,
-    plant: Arc<Plant>,
+    plant: Arc<SimulatedNetwork>,
     timing: Timing,
     route: Arc<Route>,
     injection: Injection,
@@ -86,7 +86,7 @@ impl Case {
         let source = if let Some(to) = to {
             CaseTraffic::Open(to)
         } else {
-            let rate = plant.of(Class::Endpoint).gib_per_s;
+            let rate = plant.of(LinkClass::Endpoint).gib_per_s;
             CaseTraffic::Replay(Arc::new(given.jobs.replay(spec, &t, (rate, injection), watch)?))
         };
         let run = match &source {
@@ -129,14 +129,14 @@ impl Case {
 
     /// Bytes a second that an endpoint sends by one rail at most.
     fn rail_rate(&self) -> f64 {
-        self.plant.of(Class::Endpoint).gib_per_s * f64::from(1 << 30)
+        self.plant.of(LinkClass::Endpoint).gib_per_s * f64::from(1 << 30)
     }
 
     /// The model at an offered load, which workloads ignore.
     pub(super) fn model(&self, load: f64) -> Model {
         let spec = &self.spec;
         let rails = match spec.rail {
-            Rail::Random => spec.dialect.entry().random_rails,
+            RailSelection::Random => spec.dialect.entry().random_rails,
             other => other,
         };
         let (drive, expected) = match &self.source {
@@ -227,19 +227,19 @@ impl Case {
     /// # Errors
     /// When links have no latency at all and there are several threads, processes wait for messages
     /// that never come, or `watch` says stop.
-    pub fn point(&self, load: f64, threads: usize, watch: &dyn Watch) -> Result<Row, Stop> {
+    pub fn point(&self, load: f64, threads: usize, watch: &dyn Watch) -> Result<PointRow, Stop> {
         let model = self.model(load);
         let end_ps = self.end_ps();
         let parts = || model.parts(threads.clamp(1, 1024) as u16);
         let found = match self.spec.sync {
-            Sync::Sequential => sequential(&model, end_ps, watch)?,
-            Sync::Threads => windows(&model, &parts(), end_ps, watch)?,
-            Sync::Mpi => return Err(alone()),
-            Sync::Optimistic => {
+            SyncMethod::Sequential => sequential(&model, end_ps, watch)?,
+            SyncMethod::Threads => windows(&model, &parts(), end_ps, watch)?,
+            SyncMethod::Mpi => return Err(alone()),
+            SyncMethod::Optimistic => {
                 let ahead = OptimisticOptions {
                     span_ps: ((self.spec.ahead_ns * 1000.0).round() as u64).max(1),
-                    forced: self.spec.undo == Undo::Forced,
-                    hostile: (self.spec.undo == Undo::Hostile).then_some(self.spec.seed),
+                    forced: self.spec.undo == UndoMode::Forced,
+                    hostile: (self.spec.undo == UndoMode::Hostile).then_some(self.spec.seed),
                 };
                 optimistic(&model, &parts(), end_ps, ahead, watch)?
             }
@@ -296,7 +296,7 @@ impl Case {
         ended: &FinalState,
         tally: &Tally,
         waits: &[BlockedPacket],
-    ) -> Result<Row, Stop> {
+    ) -> Result<PointRow, Stop> {
         let reporter = Reporter {
             on: &self.on,
             plant: &self.plant,
@@ -327,10 +327,10 @@ impl Case {
 
 /// The times of the window that is measured: by default those of messages of the class whose
 /// messages are longest.
-fn steady(spec: &Spec, to: &[Destinations], plant: &Plant) -> RunLength {
+fn steady(spec: &Spec, to: &[Destinations], plant: &SimulatedNetwork) -> RunLength {
     let lengths = spec.traffic_class.iter().filter_map(|class| class.message_bytes);
     let bytes = lengths.max().unwrap_or(spec.message_bytes());
-    let message_ns = f64::from(bytes) * 1e9 / plant.of(Class::Endpoint).gib_per_s;
+    let message_ns = f64::from(bytes) * 1e9 / plant.of(LinkClass::Endpoint).gib_per_s;
     let packets = f64::from(bytes.div_ceil(spec.packet_bytes));
     let senders = to.iter().map(Destinations::active).min().unwrap_or(0);
     spec.run.with_defaults(message_ns / f64::from(1 << 30), packets, senders.into())

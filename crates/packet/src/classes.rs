@@ -7,7 +7,7 @@
 //! 5(5), 1997, for shares by weights.
 
 use super::node::Node;
-use super::runs::Runs;
+use super::runs::EventContext;
 use base::Refusal;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -156,7 +156,7 @@ impl Sharing {
         node: &mut Node,
         port: u16,
         (class, bytes): (u8, u32),
-        to: &mut impl Runs,
+        to: &mut impl EventContext,
     ) {
         let class = usize::from(class);
         let ClassShare { level, cost, .. } = self.of[class];
@@ -176,7 +176,7 @@ impl Sharing {
         node: &mut Node,
         port: u16,
         (class, lane): (u8, u8),
-        to: &mut impl Runs,
+        to: &mut impl EventContext,
     ) {
         *node.tag(self.at(port, class.into()) + 2, to) = lane.into();
     }

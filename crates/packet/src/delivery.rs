@@ -5,14 +5,14 @@ use super::endpoint::Endpoint;
 use super::event::{Event, Packet, Sender};
 use super::model::{Model, TrafficSource};
 use super::node::Node;
-use super::plant::Class;
+use super::plant::LinkClass;
 use super::port::{Lane, QueuedChunk};
 use super::replay;
-use super::runs::{Change, Runs};
+use super::runs::{EventContext, StateChange};
 use super::tally::Arrival;
-use super::timing::{CreditRule, Forwarding};
+use super::timing::{CreditRule, ForwardingRule};
 use des::Lp;
-use paths::select::Rail;
+use paths::select::RailSelection;
 
 impl Model {
     /// The index of the queue of a rail for a class of traffic.
@@ -27,7 +27,7 @@ impl Model {
         it: &mut Endpoint,
         mut packet: Packet,
         class: u8,
-        to: &mut impl Runs,
+        to: &mut impl EventContext,
     ) {
         packet.rail = self.rail(it, &packet, class, to);
         if it.nics[usize::from(class)].rail != packet.rail {
@@ -47,13 +47,19 @@ impl Model {
         self.endpoint_wakes(it, port, to);
     }
 
-    fn rail(&self, it: &mut Endpoint, packet: &Packet, class: u8, to: &mut impl Runs) -> u8 {
+    fn rail(
+        &self,
+        it: &mut Endpoint,
+        packet: &Packet,
+        class: u8,
+        to: &mut impl EventContext,
+    ) -> u8 {
         let rails = self.plant.rails;
         if rails == 1 {
             return 0;
         }
         let own = self.injection_queue(packet.from);
-        if self.rails == Rail::Shortest {
+        if self.rails == RailSelection::Shortest {
             let length = |rail: u32| {
                 let ends = [packet.from, packet.to].map(|e| self.plant.at(e, rail as u8).router);
                 self.route.length(&self.plant, ends[0], ends[1])
@@ -65,12 +71,12 @@ impl Model {
             }
         }
         match self.rails {
-            Rail::Fixed => return own as u8,
-            Rail::Random => return it.node.dice(to).below(rails) as u8,
-            Rail::RoundRobin => {
+            RailSelection::Fixed => return own as u8,
+            RailSelection::Random => return it.node.dice(to).below(rails) as u8,
+            RailSelection::RoundRobin => {
                 return ((u32::from(it.nics[usize::from(class)].rail) + 1) % rails) as u8;
             }
-            Rail::LeastUsed | Rail::Shortest => {}
+            RailSelection::LeastUsed | RailSelection::Shortest => {}
         }
         let mut best = it.node.dice(to).below(rails);
         for rail in (0..rails).map(|step| (own + step) % rails) {
@@ -88,7 +94,7 @@ impl Model {
         endpoint % self.concentration.max(1) / each % self.plant.rails
     }
 
-    fn endpoint_wakes(&self, it: &mut Endpoint, port: u16, to: &mut impl Runs) {
+    fn endpoint_wakes(&self, it: &mut Endpoint, port: u16, to: &mut impl EventContext) {
         if self.wakes(&mut it.node, port, to) {
             self.endpoint_sends(it, port, to);
         }
@@ -115,7 +121,13 @@ impl Model {
 
     /// Removes the first packet of a class from the queue of a rail.
     #[inline]
-    fn takes(&self, node: &mut Node, port: u16, class: u8, to: &mut impl Runs) -> QueuedChunk {
+    fn takes(
+        &self,
+        node: &mut Node,
+        port: u16,
+        class: u8,
+        to: &mut impl EventContext,
+    ) -> QueuedChunk {
         let at = self.queue_at(port, class);
         let (queued, waiting) = node.remove(node.lanes[at].queued, to);
         let lane = node.lane(at, to);
@@ -131,7 +143,7 @@ impl Model {
     }
 
     /// A rail of an endpoint sends its next packet, if one may go.
-    pub(super) fn endpoint_sends(&self, it: &mut Endpoint, port: u16, to: &mut impl Runs) {
+    pub(super) fn endpoint_sends(&self, it: &mut Endpoint, port: u16, to: &mut impl EventContext) {
         let seat = (port, to.me());
         let class = match &self.sharing {
             None => self.may_send(&it.node, seat, 0).then_some(0),
@@ -168,9 +180,9 @@ impl Model {
         let at = self.plant.at(packet.from, packet.rail);
         let latency_ps = self.plant.latency_ps(waiting.sender);
         let arrives_ps = match self.timing.passing {
-            Forwarding::Whole => free_ps,
-            Forwarding::Twice => free_ps + self.plant.of(Class::Endpoint).chunk_ps,
-            Forwarding::Head => {
+            ForwardingRule::Whole => free_ps,
+            ForwardingRule::Twice => free_ps + self.plant.of(LinkClass::Endpoint).chunk_ps,
+            ForwardingRule::Head => {
                 packet.tail_ps = (free_ps - start_ps) as u32;
                 start_ps
             }
@@ -206,7 +218,7 @@ impl Model {
         it: &mut Endpoint,
         (port, lane): (u16, u8),
         bytes: u32,
-        to: &mut impl Runs,
+        to: &mut impl EventContext,
     ) {
         let at = self.queue_at(port, self.plant.class_of(lane));
         let lane = it.node.lane(at, to);
@@ -223,12 +235,12 @@ impl Model {
         it: &mut Endpoint,
         packet: Packet,
         sender: Sender,
-        to: &mut impl Runs,
+        to: &mut impl EventContext,
     ) {
         self.credit(&mut it.node, (sender, packet.bytes), 0, to);
         let now = to.now_ps();
         let latency_ps = now - packet.began_ps;
-        to.note(|| Change::Received(it.received));
+        to.note(|| StateChange::Received(it.received));
         it.received.chunks += 1;
         it.received.bytes += u64::from(packet.bytes);
         it.received.latency_ps += latency_ps;

@@ -3,23 +3,23 @@
 
 use super::models::{Dialect, Guided, PathRequest, RATE, Route};
 use super::nic::Injection;
-use super::plant::{Class, LinkKind, Plant};
+use super::plant::{LinkClass, LinkKind, SimulatedNetwork};
 use super::rates::{self, Rates};
 use super::spec::{Arbitration, Spec, Switching};
-use super::timing::{CreditRule, Forwarding, Order, RandomDelay, Timing, transmission_ps};
+use super::timing::{CreditRule, ForwardingRule, LaneOrder, RandomDelay, Timing, transmission_ps};
 use base::{Refusal, Stop, Watch};
 use fabric::Topology;
 use fabric::network::Cable;
-use paths::lengths::Lengths;
+use paths::lengths::PathLengths;
 use paths::proved::{self, PathRules};
-use paths::select::{LEAST_QUEUE, Rail, Selection, SelectionParams};
+use paths::select::{LEAST_QUEUE, RailSelection, SelectionParams};
 use paths::wiring::{Wiring, rails};
 use paths::{PathSource, SWITCH_DELAY_NS};
 use std::sync::Arc;
 
 /// The network under a dialect's model: its ports and links, delays and paths.
 pub(super) struct DialectNetwork {
-    pub(super) plant: Plant,
+    pub(super) plant: SimulatedNetwork,
     pub(super) timing: Timing,
     pub(super) route: Route,
     pub(super) injection: Injection,
@@ -76,7 +76,7 @@ pub(super) fn build(
     let request = PathRequest {
         on: &t,
         plant: &plant,
-        selection: spec.selection,
+        selection: spec.selection.kind(),
         threshold_bytes: spec.router.adaptive_threshold_bytes,
         detour_weight: spec.router.detour_weight,
     };
@@ -96,8 +96,8 @@ pub(super) fn build(
 }
 
 /// Routers with endpoints in each plane.
-fn of_each_plane(on: &Topology, plant: &Plant) -> u32 {
-    let has = |router: &u32| plant.all(*router).any(|b| b.class == Class::Endpoint);
+fn of_each_plane(on: &Topology, plant: &SimulatedNetwork) -> u32 {
+    let has = |router: &u32| plant.all(*router).any(|b| b.class == LinkClass::Endpoint);
     let planes = u32::from(on.planes()).max(1);
     (0..plant.routers).filter(has).count() as u32 / planes
 }
@@ -116,8 +116,8 @@ fn usual_rates(spec: &Spec, on: &Topology) -> [f64; 3] {
 /// The rate of a rail of an endpoint, in GiB/s.
 pub(super) fn endpoint_rate(spec: &Spec, on: &Topology) -> f64 {
     spec.link
-        .gib_per_s(Class::Endpoint)
-        .unwrap_or_else(|| usual_rates(spec, on)[Class::Endpoint as usize])
+        .gib_per_s(LinkClass::Endpoint)
+        .unwrap_or_else(|| usual_rates(spec, on)[LinkClass::Endpoint as usize])
 }
 
 fn plant(
@@ -125,32 +125,32 @@ fn plant(
     on: &Topology,
     wiring: &Wiring,
     (rails, lanes): (u32, u8),
-) -> Result<Plant, Refusal> {
+) -> Result<SimulatedNetwork, Refusal> {
     let (link, chunk) = (&spec.link, spec.packet_bytes);
     let [local, global, endpoint] = usual_rates(spec, on);
     let room = |bytes: Option<u32>| bytes.unwrap_or(BUFFER_BYTES.max(chunk));
     let of = |rate: Option<f64>, usual: f64, bytes| {
-        Plant::link(rate.unwrap_or(usual), room(bytes), chunk)
+        SimulatedNetwork::link(rate.unwrap_or(usual), room(bytes), chunk)
     };
     let mut links: [LinkKind; 3] = [
-        of(link.gib_per_s(Class::Local), local, link.local_buffer_bytes),
-        of(link.gib_per_s(Class::Global), global, link.global_buffer_bytes),
-        of(link.gib_per_s(Class::Endpoint), endpoint, link.endpoint_buffer_bytes),
+        of(link.gib_per_s(LinkClass::Local), local, link.local_buffer_bytes),
+        of(link.gib_per_s(LinkClass::Global), global, link.global_buffer_bytes),
+        of(link.gib_per_s(LinkClass::Endpoint), endpoint, link.endpoint_buffer_bytes),
     ];
     if spec.dialect.entry().shares_chunk_time {
-        let of_endpoints = &mut links[Class::Endpoint as usize];
+        let of_endpoints = &mut links[LinkClass::Endpoint as usize];
         of_endpoints.chunk_ps = (of_endpoints.chunk_ps as f64 / f64::from(rails)).round() as u64;
     }
     let group = (spec.dialect.entry().groups)(on)?;
     let class = |a: u32, b: u32| {
-        if group[a as usize] == group[b as usize] { Class::Local } else { Class::Global }
+        if group[a as usize] == group[b as usize] { LinkClass::Local } else { LinkClass::Global }
     };
     let classes = spec.traffic_class.len().max(1) as u32;
-    Ok(Plant::new(wiring, rails, (lanes.into(), classes), chunk, links, class))
+    Ok(SimulatedNetwork::new(wiring, rails, (lanes.into(), classes), chunk, links, class))
 }
 
 /// Refuses packets whose time on a link does not fit the field that holds it.
-fn check_times(plant: &Plant) -> Result<(), Refusal> {
+fn check_times(plant: &SimulatedNetwork) -> Result<(), Refusal> {
     let slowest_ps = plant.links().iter().map(|link| link.chunk_ps).max().unwrap_or(0);
     if u32::try_from(slowest_ps).is_ok() {
         return Ok(());
@@ -162,14 +162,14 @@ fn check_times(plant: &Plant) -> Result<(), Refusal> {
 
 fn timing(spec: &Spec, rails: u32) -> Timing {
     let (router, link) = (&spec.router, &spec.link);
-    let local = link.gib_per_s(Class::Local).unwrap_or(RATE);
+    let local = link.gib_per_s(LinkClass::Local).unwrap_or(RATE);
     let usual_credit_ns = CREDIT_BYTES * 1e9 / (local * f64::from(1 << 30));
     let router_ps = ps(router.delay_ns.unwrap_or(SWITCH_DELAY_NS));
     let credit_ps = ps(router.credit_ns.unwrap_or(usual_credit_ns));
     if spec.dialect == Dialect::Physical {
         let passing = match router.switching {
-            None | Some(Switching::CutThrough) => Forwarding::Head,
-            Some(Switching::StoreAndForward) => Forwarding::Whole,
+            None | Some(Switching::CutThrough) => ForwardingRule::Head,
+            Some(Switching::StoreAndForward) => ForwardingRule::Whole,
         };
         return Timing {
             router_ps,
@@ -184,8 +184,8 @@ fn timing(spec: &Spec, rails: u32) -> Timing {
             begins_late: false,
             is_sent_early: false,
             order: match router.arbitration.unwrap_or_default() {
-                Arbitration::RoundRobin => Order::RoundRobin,
-                Arbitration::Oldest => Order::Oldest,
+                Arbitration::RoundRobin => LaneOrder::RoundRobin,
+                Arbitration::Oldest => LaneOrder::Oldest,
             },
         };
     }
@@ -200,22 +200,22 @@ fn timing(spec: &Spec, rails: u32) -> Timing {
         // the interface already divides the time of a packet by the rails
         at_once: 1,
         waking: Some(half_ns),
-        passing: Forwarding::Whole,
+        passing: ForwardingRule::Whole,
         room: CreditRule::Behind,
         begins_late: false,
         is_sent_early: true,
-        order: Order::RoundRobin,
+        order: LaneOrder::RoundRobin,
     })
 }
 
 /// The numbers that the selection is tuned by, on these cables.
-fn choosing(spec: &Spec, plant: &Plant, wiring: &Wiring) -> SelectionParams {
-    let given = spec.choosing.unwrap_or(SelectionParams::usual(spec.selection));
+fn choosing(spec: &Spec, plant: &SimulatedNetwork, wiring: &Wiring) -> SelectionParams {
+    let given = spec.selection.choosing(spec.choosing);
     // where a workload says what is sent, packets are taken to be full ones
     let of_classes = spec.traffic_class.iter().filter_map(|class| class.message_bytes);
     let shortest = of_classes.chain(spec.message_bytes).min();
     let bytes = shortest.unwrap_or(u32::MAX).min(spec.packet_bytes);
-    let link = plant.of(Class::Local);
+    let link = plant.of(LinkClass::Local);
     let packet_ps = transmission_ps(bytes.into(), link.gib_per_s).max(1) as f64;
     let delay_ps = ps(spec.router.delay_ns.unwrap_or(SWITCH_DELAY_NS)) as f64;
     // a packet that waits here for its port counts too, other than at the flit level; the credit of
@@ -228,24 +228,25 @@ fn choosing(spec: &Spec, plant: &Plant, wiring: &Wiring) -> SelectionParams {
 fn physical(
     spec: &Spec,
     on: PathSource,
-    plant: &Plant,
+    plant: &SimulatedNetwork,
     (wiring, lanes): (&Arc<Wiring>, u8),
     watch: &dyn Watch,
 ) -> Result<(Route, bool), Stop> {
     let rules = PathRules {
-        selection: spec.selection,
+        selection: &spec.selection,
         choosing: choosing(spec, plant, wiring),
         lane_use: spec.lane_use,
         virtual_channels: lanes,
         unverified: spec.unverified,
     };
     // paths of the user's tables need not be shortest ones
-    let may_be_longer = spec.selection != Selection::Minimal || matches!(on, PathSource::Tables(_));
+    let may_be_longer = !spec.selection.is_minimal() || matches!(on, PathSource::Tables(_));
     let proved = proved::guide(on, rules, wiring, watch)?;
-    let lengths = may_be_longer || spec.rail == Rail::Shortest;
+    let lengths = may_be_longer || spec.rail == RailSelection::Shortest;
     let lengths = lengths.then(|| {
-        let neighbours = |at| plant.all(at).filter(|b| b.class != Class::Endpoint).map(|b| b.lp);
-        Lengths::new(plant.routers, neighbours)
+        let neighbours =
+            |at| plant.all(at).filter(|b| b.class != LinkClass::Endpoint).map(|b| b.lp);
+        PathLengths::new(plant.routers, neighbours)
     });
     Ok((Route::Guided(Guided::new(proved.guide, plant, lengths)?), proved.verified))
 }

@@ -2,9 +2,9 @@
 //! ran in different processes can be added.
 
 use super::event::NONE;
-use super::model::{Model, State};
+use super::model::{Model, NodeState};
 use super::node::Node;
-use super::plant::Class;
+use super::plant::LinkClass;
 use super::port::{NEVER_PS, Port};
 use super::replay::RankTime;
 use base::seed::fnv1a64;
@@ -72,7 +72,7 @@ impl Default for FinalState {
 
 impl FinalState {
     /// The state of these processes. O(ports).
-    pub fn of<'a>(model: &Model, states: impl Iterator<Item = (Lp, &'a State)>) -> Self {
+    pub fn of<'a>(model: &Model, states: impl Iterator<Item = (Lp, &'a NodeState)>) -> Self {
         let mut all = Self::default();
         let mut bytes = Vec::new();
         for (lp, state) in states {
@@ -80,11 +80,11 @@ impl FinalState {
             let mut word = |word: u64| bytes.extend(word.to_le_bytes());
             word(lp.into());
             let ports = match state {
-                State::Router(node) => {
+                NodeState::Router(node) => {
                     all.router(model, lp, node);
                     &node.ports
                 }
-                State::Endpoint(it) => {
+                NodeState::Endpoint(it) => {
                     let received = it.received;
                     let words =
                         [received.chunks, received.bytes, received.latency_ps, received.last_ps];
@@ -111,7 +111,7 @@ impl FinalState {
     fn router(&mut self, model: &Model, router: Lp, node: &Node) {
         let until = node.recent.as_ref().and_then(|recent| recent.until.as_ref());
         for (at, (port, behind)) in (0..).zip(node.ports.iter().zip(model.plant.all(router))) {
-            if behind.class != Class::Endpoint {
+            if behind.class != LinkClass::Endpoint {
                 let Port { bytes, mut busy_ps, most, mut blocked_ps, mut since_ps, .. } = *port;
                 if let Some(until) = until.map(|all| all[usize::from(at)]) {
                     (busy_ps, blocked_ps, since_ps) = (until.busy_ps, until.blocked_ps, NEVER_PS);

@@ -3,9 +3,9 @@
 use super::event::Packet;
 use super::nic::Nic;
 use super::node::Node;
-use super::received::{PartialMessage, Received};
+use super::received::{PartialMessage, ReceivedTotals};
 use super::replay::EndpointProcesses;
-use super::runs::{Change, Runs};
+use super::runs::{EventContext, StateChange};
 use base::seed::Fast;
 
 /// An endpoint: it has a port for each rail and, at each port, a lane for each class of traffic,
@@ -16,7 +16,7 @@ pub struct Endpoint {
     /// The network interface of each class of traffic.
     pub(super) nics: Vec<Nic>,
     /// The totals of what it has received.
-    pub received: Received,
+    pub received: ReceivedTotals,
     /// For each sender and class, the time at which its youngest packet that has arrived was
     /// scheduled, ps; kept where overtaken packets are counted.
     youngest: Vec<(u32, u64)>,
@@ -34,7 +34,7 @@ impl Endpoint {
         Self {
             node,
             nics,
-            received: Received::default(),
+            received: ReceivedTotals::default(),
             youngest: Vec::new(),
             partial: Vec::new(),
             plays: None,
@@ -47,16 +47,16 @@ impl Endpoint {
     }
 
     /// Undoes a change.
-    pub(super) fn undo(&mut self, change: Change) {
+    pub(super) fn undo(&mut self, change: StateChange) {
         match change {
-            Change::Nic(class, was) => self.nics[usize::from(class)] = was,
-            Change::Received(was) => self.received = was,
-            Change::Youngest(at, Some(was)) => self.youngest[at as usize].1 = was,
-            Change::Youngest(at, None) => _ = self.youngest.remove(at as usize),
-            Change::PartCame(at, None) => _ = self.partial.remove(at as usize),
-            Change::PartCame(at, Some(was)) => self.partial[at as usize] = was,
-            Change::AllCame(at, was) => self.partial.insert(at as usize, was),
-            Change::Process(was) => {
+            StateChange::Nic(class, was) => self.nics[usize::from(class)] = was,
+            StateChange::Received(was) => self.received = was,
+            StateChange::Youngest(at, Some(was)) => self.youngest[at as usize].1 = was,
+            StateChange::Youngest(at, None) => _ = self.youngest.remove(at as usize),
+            StateChange::PartCame(at, None) => _ = self.partial.remove(at as usize),
+            StateChange::PartCame(at, Some(was)) => self.partial[at as usize] = was,
+            StateChange::AllCame(at, was) => self.partial.insert(at as usize, was),
+            StateChange::Process(was) => {
                 if let Some(plays) = &mut self.plays {
                     plays.undo(was);
                 }
@@ -69,18 +69,18 @@ impl Endpoint {
 impl Endpoint {
     /// Whether a packet scheduled at `began_ps` arrives behind a packet that the same sender
     /// scheduled later. O(log(senders)), for a new sender O(senders).
-    pub(super) fn is_late(&mut self, from: u32, began_ps: u64, to: &mut impl Runs) -> bool {
+    pub(super) fn is_late(&mut self, from: u32, began_ps: u64, to: &mut impl EventContext) -> bool {
         match self.youngest.binary_search_by_key(&from, |youngest| youngest.0) {
             Ok(at) => {
                 let youngest_ps = self.youngest[at].1;
                 if began_ps > youngest_ps {
-                    to.note(|| Change::Youngest(at as u32, Some(youngest_ps)));
+                    to.note(|| StateChange::Youngest(at as u32, Some(youngest_ps)));
                     self.youngest[at].1 = began_ps;
                 }
                 began_ps < youngest_ps
             }
             Err(at) => {
-                to.note(|| Change::Youngest(at as u32, None));
+                to.note(|| StateChange::Youngest(at as u32, None));
                 self.youngest.insert(at, (from, began_ps));
                 false
             }
@@ -94,7 +94,7 @@ impl Endpoint {
         of: (u32, u32),
         bytes: u32,
         whole_bytes: u32,
-        to: &mut impl Runs,
+        to: &mut impl EventContext,
     ) -> bool {
         if bytes >= whole_bytes {
             return true;
@@ -103,16 +103,16 @@ impl Endpoint {
             Ok(at) => {
                 let was = self.partial[at];
                 if was.left > bytes {
-                    to.note(|| Change::PartCame(at as u32, Some(was)));
+                    to.note(|| StateChange::PartCame(at as u32, Some(was)));
                     self.partial[at].left -= bytes;
                     return false;
                 }
-                to.note(|| Change::AllCame(at as u32, was));
+                to.note(|| StateChange::AllCame(at as u32, was));
                 self.partial.remove(at);
                 true
             }
             Err(at) => {
-                to.note(|| Change::PartCame(at as u32, None));
+                to.note(|| StateChange::PartCame(at as u32, None));
                 self.partial.insert(at, PartialMessage { of, left: whole_bytes - bytes });
                 false
             }

@@ -6,14 +6,14 @@ use super::event::{Event, Packet, Sender};
 use super::model::Model;
 use super::node::Node;
 use super::port::LaneQueue;
-use super::runs::Change;
+use super::runs::StateChange;
 use super::tally::Arrival;
 use base::seed::Fast;
 use des::{Context, Lp};
 use proptest::prelude::*;
 
 /// A context that keeps the changes, to undo them.
-struct KeptChanges(Vec<Change>);
+struct KeptChanges(Vec<StateChange>);
 
 impl Context<Model> for KeptChanges {
     const KEEPS: bool = true;
@@ -28,7 +28,7 @@ impl Context<Model> for KeptChanges {
 
     fn send(&mut self, _: Lp, _: u64, _: Event) {}
 
-    fn note(&mut self, was: impl FnOnce() -> Change) {
+    fn note(&mut self, was: impl FnOnce() -> StateChange) {
         self.0.push(was());
     }
 

@@ -7,16 +7,16 @@ use super::models::Route;
 use super::nic::OpenTraffic;
 use super::node::Node;
 use super::parts::parts;
-use super::plant::{Class, Plant};
+use super::plant::{LinkClass, SimulatedNetwork};
 use super::replay::Replay;
-use super::runs::Change;
+use super::runs::StateChange;
 use super::tally::{Arrival, Tally};
-use super::timing::{Forwarding, Order, TELL_PS, Timing};
+use super::timing::{ForwardingRule, LaneOrder, TELL_PS, Timing};
 use super::until::RecentSends;
 use super::window::Window;
 use base::seed::Fast;
 use des::{Context, Lp};
-use paths::select::Rail;
+use paths::select::RailSelection;
 use std::sync::Arc;
 
 /// What makes endpoints send.
@@ -30,13 +30,13 @@ pub enum TrafficSource {
 /// The model of a network under load.
 pub struct Model {
     /// The simulated network.
-    pub plant: Arc<Plant>,
+    pub plant: Arc<SimulatedNetwork>,
     /// The delays and rules of the dialect.
     pub timing: Timing,
     /// The paths of packets.
     pub route: Arc<Route>,
     /// The rule that assigns packets to rails.
-    pub rails: Rail,
+    pub rails: RailSelection,
     /// How classes of traffic share ports, where there are several.
     pub sharing: Option<Sharing>,
     /// What endpoints send.
@@ -59,14 +59,14 @@ pub struct Model {
 
 /// The state of a router or an endpoint.
 #[derive(Debug, Clone)]
-pub enum State {
+pub enum NodeState {
     /// A router.
     Router(Node),
     /// An endpoint.
     Endpoint(Endpoint),
 }
 
-impl<C: Context<Model>> super::runs::Runs for C {
+impl<C: Context<Model>> super::runs::EventContext for C {
     #[inline]
     fn me(&self) -> Lp {
         Context::me(self)
@@ -83,7 +83,7 @@ impl<C: Context<Model>> super::runs::Runs for C {
     }
 
     #[inline]
-    fn note(&mut self, change: impl FnOnce() -> Change) {
+    fn note(&mut self, change: impl FnOnce() -> StateChange) {
         Context::note(self, change);
     }
 
@@ -94,9 +94,9 @@ impl<C: Context<Model>> super::runs::Runs for C {
 }
 
 impl des::Model for Model {
-    type State = State;
+    type State = NodeState;
     type Event = Event;
-    type Change = Change;
+    type Change = StateChange;
     type Record = Arrival;
     type Tally = Tally;
 
@@ -104,16 +104,16 @@ impl des::Model for Model {
         self.plant.routers + self.plant.endpoints
     }
 
-    fn start(&self, to: &mut impl Context<Self>) -> State {
+    fn start(&self, to: &mut impl Context<Self>) -> NodeState {
         let me = to.me();
         let dice = Fast::new(self.seed, "packet", me.into());
         if me < self.plant.routers {
             let (ports, lanes) = (self.plant.ports(me), self.plant.lanes as usize);
             let mut node = Node::new(ports, lanes, dice);
-            node.by_age = self.timing.order == Order::Oldest;
+            node.by_age = self.timing.order == LaneOrder::Oldest;
             node.tags = Sharing::tags(self.sharing.as_ref(), ports);
             node.recent = self.tells().then(|| Box::new(RecentSends::new(ports)));
-            return State::Router(node);
+            return NodeState::Router(node);
         }
         let mut it = Endpoint::new(self.plant.rails, self.plant.classes, dice);
         it.node.tags = Sharing::tags(self.sharing.as_ref(), self.plant.rails as usize);
@@ -125,13 +125,13 @@ impl des::Model for Model {
             }
             TrafficSource::Replay(replay) => self.starts(replay, &mut it, to),
         }
-        State::Endpoint(it)
+        NodeState::Endpoint(it)
     }
 
     #[inline]
-    fn handle(&self, state: &mut State, event: Event, to: &mut impl Context<Self>) {
+    fn handle(&self, state: &mut NodeState, event: Event, to: &mut impl Context<Self>) {
         match state {
-            State::Router(node) => match event {
+            NodeState::Router(node) => match event {
                 Event::Arrives(packet, sender) => self.at_router(node, packet, sender, to),
                 Event::Credit { bytes, port, lane } => {
                     self.router_credit(node, (port, lane), bytes, to);
@@ -140,7 +140,7 @@ impl des::Model for Model {
                 Event::Over => node.hears(to),
                 _ => {}
             },
-            State::Endpoint(it) => match event {
+            NodeState::Endpoint(it) => match event {
                 Event::Arrives(packet, sender) => self.at_endpoint(it, packet, sender, to),
                 Event::Credit { bytes, port, lane } => {
                     self.endpoint_credit(it, (port, lane), bytes, to);
@@ -157,10 +157,10 @@ impl des::Model for Model {
         }
     }
 
-    fn undo(&self, state: &mut State, change: Change) {
+    fn undo(&self, state: &mut NodeState, change: StateChange) {
         match state {
-            State::Router(node) => node.undo(change),
-            State::Endpoint(it) => it.undo(change),
+            NodeState::Router(node) => node.undo(change),
+            NodeState::Endpoint(it) => it.undo(change),
         }
     }
 
@@ -201,11 +201,11 @@ impl des::Model for Model {
         let crossing = ports.filter(|(router, behind)| apart(*router, behind.lp));
         let least = crossing.map(|(_, behind)| {
             let chunk_ps = match passing {
-                Forwarding::Head => 0,
+                ForwardingRule::Head => 0,
                 _ => self.plant.chunk_ps(behind.kind, self.least_bytes()) + jitter.least_ps,
             };
             // a chunk that comes from an endpoint has passed no router
-            let router_ps = if behind.class == Class::Endpoint { 0 } else { router_ps };
+            let router_ps = if behind.class == LinkClass::Endpoint { 0 } else { router_ps };
             u64::from(behind.latency_ps) + (credit_ps + jitter.least_ps).min(router_ps + chunk_ps)
         });
         let least_ps = least.min().unwrap_or(u64::from(u32::MAX));

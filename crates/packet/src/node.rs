@@ -2,7 +2,7 @@
 
 use super::event::{Packet, Sender};
 use super::port::{ChunkList, Lane, LaneQueue, NEVER_PS, NO_SLOT, Port, QueuedChunk};
-use super::runs::{Change, Runs};
+use super::runs::{EventContext, StateChange};
 use super::timing::RandomDelay;
 use super::until::RecentSends;
 use base::seed::Fast;
@@ -68,7 +68,7 @@ impl Node {
         port: (u16, Port),
         start_ps: u64,
         time_ps: u64,
-        to: &mut impl Runs,
+        to: &mut impl EventContext,
     ) {
         if let Some(recent) = &mut self.recent {
             recent.keeps(port, start_ps, time_ps, to);
@@ -76,7 +76,7 @@ impl Node {
     }
 
     /// Handles the news that all jobs were done a while ago.
-    pub(super) fn hears(&mut self, to: &mut impl Runs) {
+    pub(super) fn hears(&mut self, to: &mut impl EventContext) {
         if let Some(recent) = &mut self.recent {
             recent.hears(&self.ports, to);
         }
@@ -84,23 +84,23 @@ impl Node {
 
     /// The node's stream of random numbers, to be drawn from; its state is noted for undoing.
     #[inline]
-    pub fn dice(&mut self, to: &mut impl Runs) -> &mut Fast {
-        to.note(|| Change::Dice(self.dice));
+    pub fn dice(&mut self, to: &mut impl EventContext) -> &mut Fast {
+        to.note(|| StateChange::Dice(self.dice));
         &mut self.dice
     }
 
     /// A port, to be changed; its old state is noted for undoing.
     #[inline]
-    pub fn port(&mut self, port: u16, to: &mut impl Runs) -> &mut Port {
+    pub fn port(&mut self, port: u16, to: &mut impl EventContext) -> &mut Port {
         let at = usize::from(port);
-        to.note(|| Change::Port(port, self.ports[at]));
+        to.note(|| StateChange::Port(port, self.ports[at]));
         &mut self.ports[at]
     }
 
     /// A lane, to be changed; its old state is noted for undoing.
     #[inline]
-    pub fn lane(&mut self, at: usize, to: &mut impl Runs) -> &mut Lane {
-        to.note(|| Change::Lane(at as u32, self.lanes[at]));
+    pub fn lane(&mut self, at: usize, to: &mut impl EventContext) -> &mut Lane {
+        to.note(|| StateChange::Lane(at as u32, self.lanes[at]));
         &mut self.lanes[at]
     }
 
@@ -110,7 +110,7 @@ impl Node {
         list: ChunkList,
         packet: Packet,
         sender: Sender,
-        to: &mut impl Runs,
+        to: &mut impl EventContext,
     ) -> ChunkList {
         let slot = self.slot(packet, sender, NO_SLOT, to);
         if list.is_empty() {
@@ -127,7 +127,7 @@ impl Node {
         list: ChunkList,
         packet: Packet,
         sender: Sender,
-        to: &mut impl Runs,
+        to: &mut impl EventContext,
     ) -> ChunkList {
         let is_younger = |slot: u32, of: &Self| of.slots[slot as usize].packet.age() > packet.age();
         if list.is_empty() || !is_younger(list.tail, self) {
@@ -147,35 +147,45 @@ impl Node {
     }
 
     /// Stores a chunk in a free slot whose successor is `next`.
-    fn slot(&mut self, packet: Packet, sender: Sender, next: u32, to: &mut impl Runs) -> u32 {
+    fn slot(
+        &mut self,
+        packet: Packet,
+        sender: Sender,
+        next: u32,
+        to: &mut impl EventContext,
+    ) -> u32 {
         let tail_ps = to.now_ps() + u64::from(packet.tail_ps);
         let waiting = QueuedChunk { packet, sender, tail_ps, next };
         let slot = self.free;
         if slot == NO_SLOT {
-            to.note(|| Change::Grown);
+            to.note(|| StateChange::Grown);
             self.slots.push(waiting);
             return self.slots.len() as u32 - 1;
         }
         let was = self.slots[slot as usize];
-        to.note(|| Change::Taken(slot, was));
+        to.note(|| StateChange::Taken(slot, was));
         self.free = was.next;
         self.slots[slot as usize] = waiting;
         slot
     }
 
     /// Makes slot `next` the successor of `slot`.
-    fn link(&mut self, slot: u32, next: u32, to: &mut impl Runs) {
+    fn link(&mut self, slot: u32, next: u32, to: &mut impl EventContext) {
         let was = self.slots[slot as usize].next;
-        to.note(|| Change::Linked(slot, was));
+        to.note(|| StateChange::Linked(slot, was));
         self.slots[slot as usize].next = next;
     }
 
     /// Takes the first chunk out of a list that is not empty; returns the rest of the list and the
     /// chunk.
-    pub fn remove(&mut self, list: ChunkList, to: &mut impl Runs) -> (ChunkList, QueuedChunk) {
+    pub fn remove(
+        &mut self,
+        list: ChunkList,
+        to: &mut impl EventContext,
+    ) -> (ChunkList, QueuedChunk) {
         let slot = list.head;
         let waiting = self.slots[slot as usize];
-        to.note(|| Change::Freed(slot, waiting));
+        to.note(|| StateChange::Freed(slot, waiting));
         self.slots[slot as usize].next = self.free;
         self.free = slot;
         let rest = if slot == list.tail {
@@ -187,7 +197,7 @@ impl Node {
     }
 
     /// Takes the first chunk that waits for room in a lane, which must have one.
-    pub fn take_queued(&mut self, port: u16, at: usize, to: &mut impl Runs) -> QueuedChunk {
+    pub fn take_queued(&mut self, port: u16, at: usize, to: &mut impl EventContext) -> QueuedChunk {
         let (queued, waiting) = self.remove(self.lanes[at].queued, to);
         let lane = self.lane(at, to);
         lane.queued = queued;
@@ -197,14 +207,14 @@ impl Node {
     }
 
     /// A number by which classes share a port, to be changed; its old value is noted for undoing.
-    pub fn tag(&mut self, at: usize, to: &mut impl Runs) -> &mut u64 {
-        to.note(|| Change::Tag(at as u32, self.tags[at]));
+    pub fn tag(&mut self, at: usize, to: &mut impl EventContext) -> &mut u64 {
+        to.note(|| StateChange::Tag(at as u32, self.tags[at]));
         &mut self.tags[at]
     }
 
     /// A delay that may be random, ps.
     #[inline]
-    pub fn drawn_ps(&mut self, drawn: RandomDelay, to: &mut impl Runs) -> u64 {
+    pub fn drawn_ps(&mut self, drawn: RandomDelay, to: &mut impl EventContext) -> u64 {
         if drawn.more_ps > 0 { drawn.ps(self.dice(to)) } else { drawn.least_ps }
     }
 
@@ -237,7 +247,7 @@ impl Node {
         at: usize,
         queue: LaneQueue,
         (packet, sender): (Packet, Sender),
-        to: &mut impl Runs,
+        to: &mut impl EventContext,
     ) {
         let lane = self.lanes[at];
         match queue {
@@ -264,33 +274,33 @@ impl Node {
     }
 
     /// Undoes a change.
-    pub fn undo(&mut self, change: Change) {
+    pub fn undo(&mut self, change: StateChange) {
         match change {
-            Change::Dice(was) => self.dice = was,
-            Change::Port(port, was) => self.ports[usize::from(port)] = was,
-            Change::Lane(lane, was) => self.lanes[lane as usize] = was,
-            Change::Grown => _ = self.slots.pop(),
-            Change::Taken(slot, was) => {
+            StateChange::Dice(was) => self.dice = was,
+            StateChange::Port(port, was) => self.ports[usize::from(port)] = was,
+            StateChange::Lane(lane, was) => self.lanes[lane as usize] = was,
+            StateChange::Grown => _ = self.slots.pop(),
+            StateChange::Taken(slot, was) => {
                 self.slots[slot as usize] = was;
                 self.free = slot;
             }
-            Change::Linked(slot, was) => self.slots[slot as usize].next = was,
-            Change::Freed(slot, was) => {
+            StateChange::Linked(slot, was) => self.slots[slot as usize].next = was,
+            StateChange::Freed(slot, was) => {
                 self.free = self.slots[slot as usize].next;
                 self.slots[slot as usize] = was;
             }
-            Change::Tag(at, was) => self.tags[at as usize] = was,
-            Change::Kept(_) | Change::Forgot(..) | Change::Ended => {
+            StateChange::Tag(at, was) => self.tags[at as usize] = was,
+            StateChange::Kept(_) | StateChange::Forgot(..) | StateChange::Ended => {
                 if let Some(recent) = &mut self.recent {
                     recent.undo(change);
                 }
             }
-            Change::Nic(..)
-            | Change::Received(_)
-            | Change::Youngest(..)
-            | Change::PartCame(..)
-            | Change::AllCame(..)
-            | Change::Process(_) => {}
+            StateChange::Nic(..)
+            | StateChange::Received(_)
+            | StateChange::Youngest(..)
+            | StateChange::PartCame(..)
+            | StateChange::AllCame(..)
+            | StateChange::Process(_) => {}
         }
     }
 }

@@ -9,7 +9,7 @@
 //! DAC 1982; Karypis and Kumar, "A fast and high quality multilevel scheme for partitioning
 //! irregular graphs", SIAM J. Sci. Comput. 20(1), 1998, section 3.2.
 
-use super::plant::{Class, Plant};
+use super::plant::{LinkClass, SimulatedNetwork};
 use std::cmp::Reverse;
 use std::collections::{BTreeSet, BinaryHeap, VecDeque};
 
@@ -25,7 +25,7 @@ const STARTS: usize = 8;
 const MANY: usize = 1 << 18;
 
 /// A graph of routers, or of groups of routers contracted to one vertex.
-struct Graph {
+struct RouterGraph {
     weights: Vec<u64>,
     offsets: Vec<usize>,
     /// The vertex at the other end of each edge, and the number of links that it stands for.
@@ -34,15 +34,15 @@ struct Graph {
 
 /// A link between two routers, or between two routers of one endpoint, with the base-2 logarithm of
 /// its latency.
-pub(super) type Link = (u32, u32, u32);
+pub(super) type RouterLink = (u32, u32, u32);
 
 /// The part of each router, for `count` parts.
-pub(super) fn parts(plant: &Plant, count: u16) -> Vec<u16> {
+pub(super) fn parts(plant: &SimulatedNetwork, count: u16) -> Vec<u16> {
     divided(&weights(plant), &links(plant), count)
 }
 
 /// The part of each router, where routers have these weights. O(links log links) for each halving.
-pub(super) fn divided(weights: &[u64], links: &[Link], parts: u16) -> Vec<u16> {
+pub(super) fn divided(weights: &[u64], links: &[RouterLink], parts: u16) -> Vec<u16> {
     let routers = weights.len() as u32;
     let by_number: Vec<u16> = (0..u64::from(routers))
         .map(|r| (r * u64::from(parts) / u64::from(routers.max(1))) as u16)
@@ -53,7 +53,7 @@ pub(super) fn divided(weights: &[u64], links: &[Link], parts: u16) -> Vec<u16> {
     let levels: BTreeSet<u32> = links.iter().map(|link| link.2).chain([0]).collect();
     for level in levels.into_iter().rev() {
         let (of, vertices) = contracted(routers, links, level);
-        let graph = Graph::of(&of, vertices, weights, links);
+        let graph = RouterGraph::of(&of, vertices, weights, links);
         let is_whole = vertices == routers;
         let heaviest = graph.weights.iter().copied().max().unwrap_or(0);
         if !is_whole && (vertices < u32::from(parts) || heaviest > graph.share(parts)) {
@@ -72,7 +72,7 @@ pub(super) fn divided(weights: &[u64], links: &[Link], parts: u16) -> Vec<u16> {
 }
 
 /// The work of each router: one for each port, two for each port with an endpoint.
-pub(super) fn weights(plant: &Plant) -> Vec<u64> {
+pub(super) fn weights(plant: &SimulatedNetwork) -> Vec<u64> {
     let mut weights: Vec<u64> =
         (0..plant.routers).map(|r| plant.all(r).filter(|b| b.lp != r).count() as u64).collect();
     for endpoint in 0..plant.endpoints {
@@ -83,12 +83,12 @@ pub(super) fn weights(plant: &Plant) -> Vec<u64> {
 
 /// All links, each once. An endpoint is simulated with its router of the first plane, so it counts
 /// as a link from there to its routers of other planes.
-pub(super) fn links(plant: &Plant) -> Vec<Link> {
+pub(super) fn links(plant: &SimulatedNetwork) -> Vec<RouterLink> {
     let level = |latency_ps: u32| latency_ps.max(1).ilog2().min(LONG);
     let mut links = Vec::new();
     for router in 0..plant.routers {
         for behind in plant.all(router) {
-            if behind.class != Class::Endpoint && behind.lp > router {
+            if behind.class != LinkClass::Endpoint && behind.lp > router {
                 links.push((router, behind.lp, level(behind.latency_ps)));
             }
         }
@@ -108,7 +108,7 @@ pub(super) fn links(plant: &Plant) -> Vec<Link> {
 
 /// Contracts all links below a level: returns for each router the vertex that it becomes part of,
 /// and the number of vertices.
-fn contracted(routers: u32, links: &[Link], level: u32) -> (Vec<u32>, u32) {
+fn contracted(routers: u32, links: &[RouterLink], level: u32) -> (Vec<u32>, u32) {
     fn root(of: &mut [u32], mut at: u32) -> u32 {
         while of[at as usize] != at {
             of[at as usize] = of[of[at as usize] as usize];
@@ -135,8 +135,8 @@ fn contracted(routers: u32, links: &[Link], level: u32) -> (Vec<u32>, u32) {
     (names, vertices)
 }
 
-impl Graph {
-    fn of(vertex: &[u32], vertices: u32, weights: &[u64], links: &[Link]) -> Self {
+impl RouterGraph {
+    fn of(vertex: &[u32], vertices: u32, weights: &[u64], links: &[RouterLink]) -> Self {
         let mut mine = vec![0; vertices as usize];
         for (at, weight) in vertex.iter().zip(weights) {
             mine[*at as usize] += weight;
@@ -225,7 +225,7 @@ impl Graph {
             return;
         }
         let half = parts.div_ceil(2);
-        let sides = Halving::of(&self.only(vertices), half, parts);
+        let sides = Bisection::of(&self.only(vertices), half, parts);
         let of = |side: bool| {
             let mine = vertices.iter().zip(&sides).filter(move |(_, s)| **s == side);
             mine.map(|(vertex, _)| *vertex).collect::<Vec<_>>()
@@ -254,8 +254,8 @@ impl Graph {
 }
 
 /// A cut into two sides: false is the first side, which should weigh `target`.
-struct Halving<'a> {
-    graph: &'a Graph,
+struct Bisection<'a> {
+    graph: &'a RouterGraph,
     sides: Vec<bool>,
     first_weight: u64,
     target: u64,
@@ -265,9 +265,9 @@ struct Halving<'a> {
     cut: i64,
 }
 
-impl<'a> Halving<'a> {
+impl<'a> Bisection<'a> {
     /// The best cut that was found which puts `half` of `parts` parts on the first side.
-    fn of(graph: &'a Graph, half: u16, parts: u16) -> Vec<bool> {
+    fn of(graph: &'a RouterGraph, half: u16, parts: u16) -> Vec<bool> {
         let vertices = graph.weights.len() as u32;
         let all: u64 = graph.weights.iter().sum();
         let heaviest = graph.weights.iter().copied().max().unwrap_or(0);
@@ -297,7 +297,7 @@ impl<'a> Halving<'a> {
             it
         };
         let tried = (0..=starts).map(begin);
-        let best = tried.min_by_key(Halving::rank).expect("there is a first one");
+        let best = tried.min_by_key(Bisection::rank).expect("there is a first one");
         best.sides
     }
 

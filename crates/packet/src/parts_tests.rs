@@ -1,7 +1,7 @@
 //! Tests of partitions against cuts of known size, and against cuts by number.
 
 use super::parts::{divided, links, parts, weights};
-use super::plant::{Class, Plant};
+use super::plant::{LinkClass, SimulatedNetwork};
 use fabric::Topology;
 use fabric::network::{Cable, parse_inline};
 use paths::wiring::{Wiring, rails};
@@ -13,23 +13,25 @@ fn built(inline: &str) -> Topology {
 }
 
 /// The network, with links of 1 ns.
-fn plant(inline: &str) -> Plant {
+fn plant(inline: &str) -> SimulatedNetwork {
     let t = built(inline);
     let wiring = Wiring::of(&t, |_: &Cable| 1001).expect("it can be wired");
-    let link = || Plant::link(12.5, 65_536, 4096);
+    let link = || SimulatedNetwork::link(12.5, 65_536, 4096);
     let rails = rails(&t).expect("as many for all");
-    Plant::new(&wiring, rails, (2, 1), 4096, [link(), link(), link()], |_, _| Class::Local)
+    SimulatedNetwork::new(&wiring, rails, (2, 1), 4096, [link(), link(), link()], |_, _| {
+        LinkClass::Local
+    })
 }
 
-fn by_number(plant: &Plant, count: u16) -> Vec<u16> {
+fn by_number(plant: &SimulatedNetwork, count: u16) -> Vec<u16> {
     let all = u64::from(plant.routers);
     (0..all).map(|r| (r * u64::from(count) / all) as u16).collect()
 }
 
 /// The number of links between parts, with those of endpoints to routers of other parts.
-fn cut(plant: &Plant, of: &[u16]) -> usize {
+fn cut(plant: &SimulatedNetwork, of: &[u16]) -> usize {
     let ends = (0..plant.routers).flat_map(|r| plant.all(r).map(move |behind| (r, behind)));
-    let between = ends.filter(|(r, b)| b.class != Class::Endpoint && b.lp > *r);
+    let between = ends.filter(|(r, b)| b.class != LinkClass::Endpoint && b.lp > *r);
     let routers = between.filter(|(r, b)| of[*r as usize] != of[b.lp as usize]).count();
     let rails = (0..plant.endpoints).flat_map(|e| (1..plant.rails).map(move |rail| (e, rail)));
     let at = |e, rail: u32| of[plant.at(e, rail as u8).router as usize];
@@ -37,11 +39,11 @@ fn cut(plant: &Plant, of: &[u16]) -> usize {
 }
 
 /// The work of the heaviest part, less that of one router, divided by the mean of all parts.
-fn heaviest(plant: &Plant, of: &[u16], count: u16) -> f64 {
+fn heaviest(plant: &SimulatedNetwork, of: &[u16], count: u16) -> f64 {
     let mut sizes = vec![0; count.into()];
     let mut most = 0;
     for (router, part) in (0..).zip(of) {
-        let to_endpoints = plant.all(router).filter(|b| b.class == Class::Endpoint).count();
+        let to_endpoints = plant.all(router).filter(|b| b.class == LinkClass::Endpoint).count();
         let work = plant.ports(router) + to_endpoints;
         sizes[usize::from(*part)] += work;
         most = most.max(work);

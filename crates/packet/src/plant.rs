@@ -4,11 +4,11 @@
 use super::event::Sender;
 use super::timing::transmission_ps;
 use des::Lp;
-use paths::wiring::{Attached, End, Wiring};
+use paths::wiring::{Attachment, CableEnd, Wiring};
 
 /// The class of a link, which determines its rate and buffers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Class {
+pub enum LinkClass {
     /// Between routers of a group.
     Local,
     /// Between routers of different groups.
@@ -25,7 +25,7 @@ pub struct FarEnd {
     /// The port at the far end; for an endpoint, its rail.
     pub port: u16,
     /// The class of the link.
-    pub class: Class,
+    pub class: LinkClass,
     /// The index of the link's rate and buffers.
     pub kind: u16,
     /// The latency of the link, ps.
@@ -47,7 +47,7 @@ pub struct LinkKind {
 
 /// The simulated network. Its logical processes are the routers, then the endpoints.
 #[derive(Debug, Clone)]
-pub struct Plant {
+pub struct SimulatedNetwork {
     /// Routers of all planes.
     pub routers: u32,
     /// The number of endpoints.
@@ -63,17 +63,17 @@ pub struct Plant {
     /// Rates and buffers: those of local links, of global links and of endpoints, then those of
     /// cables with rates of their own.
     links: Vec<LinkKind>,
-    /// Whether all links of endpoints have the rate of [`Class::Endpoint`].
+    /// Whether all links of endpoints have the rate of [`LinkClass::Endpoint`].
     is_one_endpoint_rate: bool,
     offsets: Vec<u32>,
     far_ends: Vec<FarEnd>,
     /// The latency of the links, where all have the same.
     latency_ps: Option<u32>,
     /// The router and port of each rail of each endpoint.
-    attached: Vec<Attached>,
+    attached: Vec<Attachment>,
 }
 
-impl Plant {
+impl SimulatedNetwork {
     /// The simulated network of a wiring, whose rails are numbered as by [`Wiring::of`] and whose
     /// latencies are in ps, each one more than the real latency. `class` gives the class of the
     /// link between two routers, `lanes` the virtual channels of each class of traffic.
@@ -83,7 +83,7 @@ impl Plant {
         (lanes, classes): (u32, u32),
         chunk_bytes: u32,
         links: [LinkKind; 3],
-        class: impl Fn(u32, u32) -> Class,
+        class: impl Fn(u32, u32) -> LinkClass,
     ) -> Self {
         let routers = wiring.routers();
         let attached = wiring.endpoints().to_vec();
@@ -91,11 +91,11 @@ impl Plant {
         for router in 0..routers {
             for port in wiring.ports(router) {
                 let (lp, port_there, class) = match port.end {
-                    End::Router { router: other, port } => (other, port, class(router, other)),
-                    End::Endpoint(rail) => {
-                        (routers + rail / rails, (rail % rails) as u16, Class::Endpoint)
+                    CableEnd::Router { router: other, port } => (other, port, class(router, other)),
+                    CableEnd::Endpoint(rail) => {
+                        (routers + rail / rails, (rail % rails) as u16, LinkClass::Endpoint)
                     }
-                    End::Empty => (router, 0, Class::Local),
+                    CableEnd::Empty => (router, 0, LinkClass::Local),
                 };
                 let latency_ps = port.out_latency - 1;
                 let kind = class as u16;
@@ -147,8 +147,8 @@ impl Plant {
                 self.far_ends[first + port].kind = kind as u16;
             }
         }
-        let endpoint = self.of(Class::Endpoint).clone();
-        let rails = self.far_ends.iter().filter(|b| b.class == Class::Endpoint);
+        let endpoint = self.of(LinkClass::Endpoint).clone();
+        let rails = self.far_ends.iter().filter(|b| b.class == LinkClass::Endpoint);
         self.is_one_endpoint_rate =
             rails.map(|b| &self.links[usize::from(b.kind)]).all(|link| *link == endpoint);
         self
@@ -163,7 +163,7 @@ impl Plant {
     #[inline]
     pub(super) fn kind_of_rail(&self, endpoint: u32, rail: u8) -> u16 {
         if self.is_one_endpoint_rate {
-            return Class::Endpoint as u16;
+            return LinkClass::Endpoint as u16;
         }
         let at = self.at(endpoint, rail);
         self.behind(at.router, at.port).kind
@@ -174,7 +174,7 @@ impl Plant {
     #[inline]
     pub(super) fn interface_ps(&self, endpoint: u32, rails: u32, bytes: u32) -> u64 {
         if self.is_one_endpoint_rate {
-            return self.chunk_ps(Class::Endpoint as u16, bytes) / u64::from(rails);
+            return self.chunk_ps(LinkClass::Endpoint as u16, bytes) / u64::from(rails);
         }
         let rate = |rail: u32| self.kind(self.kind_of_rail(endpoint, rail as u8)).gib_per_s;
         transmission_ps(bytes.into(), (0..rails).map(rate).sum())
@@ -236,7 +236,7 @@ impl Plant {
 
     /// The router and port of a rail of an endpoint.
     #[inline]
-    pub fn at(&self, endpoint: u32, rail: u8) -> Attached {
+    pub fn at(&self, endpoint: u32, rail: u8) -> Attachment {
         self.attached[(endpoint * self.rails) as usize + usize::from(rail)]
     }
 
@@ -248,7 +248,7 @@ impl Plant {
 
     /// The kind of links of a class whose cables have no rates of their own.
     #[inline]
-    pub fn of(&self, class: Class) -> &LinkKind {
+    pub fn of(&self, class: LinkClass) -> &LinkKind {
         &self.links[class as usize]
     }
 

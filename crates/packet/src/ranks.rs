@@ -3,7 +3,7 @@
 use super::case::Case;
 use super::ended::FinalState;
 use super::report::EngineCounts;
-use super::row::Row;
+use super::row::PointRow;
 use super::stuck::wait_cycle;
 use base::{Interrupted, Stop, Watch};
 use des::peers::{agree, all};
@@ -20,7 +20,7 @@ impl Case {
         load: f64,
         peers: &mut dyn Peers,
         watch: &dyn Watch,
-    ) -> Result<Row, Stop> {
+    ) -> Result<PointRow, Stop> {
         let (model, end_ps) = (self.model(load), self.end_ps());
         let part_of = model.parts(peers.count().min(1 << 15) as u16);
         let found = windows_over(&model, &part_of, end_ps, &mut PeerTransport::new(peers), watch);

@@ -2,7 +2,7 @@
 //! dialect.
 
 use super::models::Dialect;
-use super::plant::{Class, FarEnd, Plant};
+use super::plant::{FarEnd, LinkClass, SimulatedNetwork};
 use super::spec::{BITS_IN_GIB, Spec};
 use base::SwitchId;
 use fabric::Topology;
@@ -25,11 +25,11 @@ pub struct Rates {
 
 impl Rates {
     /// The lowest and highest rate in a network.
-    pub(super) fn of(plant: &Plant, of_cables: bool) -> Self {
+    pub(super) fn of(plant: &SimulatedNetwork, of_cables: bool) -> Self {
         let is_link = |(router, behind): &(u32, FarEnd)| behind.lp != *router;
         let all = (0..plant.routers).flat_map(|r| plant.all(r).map(move |b| (r, b)));
         let rates = all.filter(is_link).map(|(_, b)| plant.kind(b.kind).gib_per_s);
-        let usual = plant.of(Class::Endpoint).gib_per_s;
+        let usual = plant.of(LinkClass::Endpoint).gib_per_s;
         let ends = |(low, high): (f64, f64), rate: f64| (low.min(rate), high.max(rate));
         let found = rates.fold((f64::INFINITY, 0.0), ends);
         let (lowest, highest) = if found.1 > 0.0 { found } else { (usual, usual) };
@@ -62,11 +62,15 @@ pub(super) fn of_endpoints(on: &Topology) -> Option<f64> {
 
 /// The network with the rates of its cables, except where the parameters give a rate for their
 /// class.
-pub(super) fn with_cable_rates(plant: Plant, spec: &Spec, on: &Topology) -> Plant {
+pub(super) fn with_cable_rates(
+    plant: SimulatedNetwork,
+    spec: &Spec,
+    on: &Topology,
+) -> SimulatedNetwork {
     let given = &spec.link;
     let seats: Vec<Vec<u16>> =
         (0..plant.routers).map(|router| Wiring::seats(on, SwitchId(router))).collect();
-    let classes: Vec<Vec<Class>> =
+    let classes: Vec<Vec<LinkClass>> =
         (0..plant.routers).map(|router| plant.all(router).map(|b| b.class).collect()).collect();
     plant.with_rates(|router, port| {
         let is_given = given.gib_per_s(classes[router as usize][port]).is_some();

@@ -4,9 +4,9 @@ use super::ended::FinalState;
 use super::latencies::{Latencies, accepted};
 use super::model::Model;
 use super::offer::{AcceptedRate, Offer};
-use super::plant::Plant;
+use super::plant::SimulatedNetwork;
 use super::replay::{JobRow, RankRow, Replay};
-use super::row::{ClassRow, LinkRow, Row, SeriesRow};
+use super::row::{ClassRow, LinkRow, PointRow, SeriesRow};
 use super::stuck::BlockedPacket;
 use super::tally::{ArrivalSums, Tally};
 use super::window::Window;
@@ -42,7 +42,7 @@ impl EngineCounts {
 /// Makes the report of a run; it knows the names of switches and endpoints.
 pub(super) struct Reporter<'a> {
     pub(super) on: &'a Topology,
-    pub(super) plant: &'a Plant,
+    pub(super) plant: &'a SimulatedNetwork,
     pub(super) replay: Option<&'a Arc<Replay>>,
     /// Whether overtaken packets were counted.
     pub(super) overtaken: bool,
@@ -81,10 +81,10 @@ impl Reporter<'_> {
         ended: &FinalState,
         tally: &Tally,
         waits: &[BlockedPacket],
-    ) -> Row {
+    ) -> PointRow {
         let sums = tally.all();
         let busiest = ended.busiest;
-        Row {
+        PointRow {
             offered_load: load,
             accepted_load: None,
             saturated: None,
@@ -112,6 +112,7 @@ impl Reporter<'_> {
             deadlocked: false,
             cycle: self.cycle(waits),
             jobs: self.jobs(ended, tally),
+            over_seeds: None,
             classes: None,
             links: None,
             ranks: None,

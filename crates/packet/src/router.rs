@@ -4,10 +4,10 @@
 use super::event::{Event, Packet, Sender};
 use super::model::Model;
 use super::node::Node;
-use super::plant::{Class, LinkKind};
+use super::plant::{LinkClass, LinkKind};
 use super::port::{Lane, LaneQueue, NEVER_PS};
-use super::runs::Runs;
-use super::timing::{CreditRule, Forwarding, Order};
+use super::runs::EventContext;
+use super::timing::{CreditRule, ForwardingRule, LaneOrder};
 
 impl Model {
     /// A chunk arrives at a router.
@@ -16,7 +16,7 @@ impl Model {
         node: &mut Node,
         mut packet: Packet,
         sender: Sender,
-        to: &mut impl Runs,
+        to: &mut impl EventContext,
     ) {
         let (port, lane) = self.route.next_hop(&self.plant, &mut packet, sender, node, to);
         packet.hops += 1;
@@ -42,7 +42,7 @@ impl Model {
         node: &mut Node,
         (port, lane): (u16, u8),
         bytes: u32,
-        to: &mut impl Runs,
+        to: &mut impl EventContext,
     ) {
         let at = self.lane_at(port, lane);
         let credited = node.lane(at, to);
@@ -60,7 +60,7 @@ impl Model {
     }
 
     /// A port of a router sends the next chunk, if one may go.
-    pub(super) fn router_sends(&self, node: &mut Node, port: u16, to: &mut impl Runs) {
+    pub(super) fn router_sends(&self, node: &mut Node, port: u16, to: &mut impl EventContext) {
         let Some(lane) = self.next_lane(node, port, to.me()) else {
             node.port(port, to).is_awake = false;
             Self::blocks(node, port, to);
@@ -114,19 +114,19 @@ impl Model {
         }
         let passing_ps = self.timing.router_ps + u64::from(behind.latency_ps);
         let arrives_ps = match self.timing.passing {
-            Forwarding::Twice => free_ps + self.plant.kind(behind.kind).chunk_ps,
-            Forwarding::Head if behind.class != Class::Endpoint => {
+            ForwardingRule::Twice => free_ps + self.plant.kind(behind.kind).chunk_ps,
+            ForwardingRule::Head if behind.class != LinkClass::Endpoint => {
                 packet.tail_ps = (free_ps - start_ps) as u32;
                 start_ps
             }
-            Forwarding::Whole | Forwarding::Head => free_ps,
+            ForwardingRule::Whole | ForwardingRule::Head => free_ps,
         };
         let sender = Sender { lp: to.me(), port, lane };
         to.send(behind.lp, arrives_ps + passing_ps - now, Event::Arrives(packet, sender));
     }
 
     /// Notes since when chunks wait for a free port without room behind it.
-    fn blocks(node: &mut Node, port: u16, to: &mut impl Runs) {
+    fn blocks(node: &mut Node, port: u16, to: &mut impl EventContext) {
         let it = node.ports[usize::from(port)];
         if it.pending == 0 && it.queued > 0 && it.since_ps == NEVER_PS {
             node.port(port, to).since_ps = it.free_ps.max(to.now_ps());
@@ -167,13 +167,13 @@ impl Model {
             }
         };
         let found = match self.timing.order {
-            Order::Highest => (0..lanes).rev().find(has),
-            Order::Lowest => (0..lanes).find(has),
-            Order::RoundRobin => {
+            LaneOrder::Highest => (0..lanes).rev().find(has),
+            LaneOrder::Lowest => (0..lanes).find(has),
+            LaneOrder::RoundRobin => {
                 let last = usize::from(last);
                 (1..=lanes).map(|step| (last + step) % lanes).find(has)
             }
-            Order::Oldest => {
+            LaneOrder::Oldest => {
                 let age = |lane: &usize| node.age(node.lanes[first + lane].queued);
                 (0..lanes).filter(has).min_by_key(age)
             }
@@ -182,7 +182,7 @@ impl Model {
     }
 
     /// Makes a port of a router send, unless an event for that is scheduled.
-    fn router_wakes(&self, node: &mut Node, port: u16, to: &mut impl Runs) {
+    fn router_wakes(&self, node: &mut Node, port: u16, to: &mut impl EventContext) {
         if self.wakes(node, port, to) {
             self.router_sends(node, port, to);
         }
@@ -190,7 +190,7 @@ impl Model {
 
     /// Whether a port should send at once; otherwise an event is scheduled that makes it send,
     /// unless there is one.
-    pub(super) fn wakes(&self, node: &mut Node, port: u16, to: &mut impl Runs) -> bool {
+    pub(super) fn wakes(&self, node: &mut Node, port: u16, to: &mut impl EventContext) -> bool {
         let now = to.now_ps();
         let it = node.ports[usize::from(port)];
         if it.is_awake {
@@ -212,7 +212,7 @@ impl Model {
         node: &mut Node,
         (sender, bytes): (Sender, u32),
         delay_ps: u64,
-        to: &mut impl Runs,
+        to: &mut impl EventContext,
     ) {
         let drawn_ps = node.drawn_ps(self.timing.jitter, to);
         let credit_ps = self.timing.credit_ps + self.plant.latency_ps(sender);

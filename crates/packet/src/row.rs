@@ -2,12 +2,14 @@
 
 use super::latencies::Latencies;
 use super::replay::{JobRow, RankRow};
+use paths::over_seeds::SeedStatistics;
 use schemars::JsonSchema;
 use serde::Serialize;
 
 /// The result of a run at one load.
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
-pub struct Row {
+#[schemars(rename = "Row")]
+pub struct PointRow {
     /// What endpoints offer to send, as part of the rate of one rail; null for a workload.
     pub offered_load: Option<f64>,
     /// What of it arrives, for each endpoint that sends: bytes that arrived in the measured window,
@@ -60,6 +62,9 @@ pub struct Row {
     /// The cycle, where there is one: each packet waits for the next, the last for the first.
     #[serde(rename = "circle", skip_serializing_if = "Option::is_none")]
     pub cycle: Option<Vec<String>>,
+    /// How runs with several seeds differ, where there are several.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub over_seeds: Option<SeedStatistics>,
     /// The results of each class of traffic, where there are several.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub classes: Option<Vec<ClassRow>>,

@@ -4,14 +4,14 @@
 use super::event::Event;
 use super::nic::Nic;
 use super::port::{Lane, Port, QueuedChunk, Transmission};
-use super::received::{PartialMessage, Received};
+use super::received::{PartialMessage, ReceivedTotals};
 use super::replay::ProcessChange;
 use super::tally::Arrival;
 use base::seed::Fast;
 use des::Lp;
 
 /// The context of event handlers of routers and endpoints: [`des::Context`] for this model.
-pub trait Runs {
+pub trait EventContext {
     /// The logical process that handles an event.
     fn me(&self) -> Lp;
 
@@ -22,7 +22,7 @@ pub trait Runs {
     fn send(&mut self, to: Lp, delay_ps: u64, event: Event);
 
     /// Notes a change as the value before it, where the engine may have to undo it.
-    fn note(&mut self, change: impl FnOnce() -> Change);
+    fn note(&mut self, change: impl FnOnce() -> StateChange);
 
     /// Counts a chunk that has arrived.
     fn record(&mut self, arrival: Arrival);
@@ -30,7 +30,7 @@ pub trait Runs {
 
 /// A change to the state of a router or an endpoint, as the value before it.
 #[derive(Debug, Clone, Copy)]
-pub enum Change {
+pub enum StateChange {
     /// The stream of random numbers.
     Dice(Fast),
     /// A port, by its number.
@@ -56,7 +56,7 @@ pub enum Change {
     /// The network interface of a class of traffic.
     Nic(u8, Nic),
     /// The totals of what an endpoint has received.
-    Received(Received),
+    Received(ReceivedTotals),
     /// The time at which the youngest packet of a sender was scheduled, by the sender's place; none
     /// where the place was added.
     Youngest(u32, Option<u64>),

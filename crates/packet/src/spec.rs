@@ -3,12 +3,16 @@
 use super::classes::TrafficClass;
 use super::models::{CODES_MESSAGES, Dialect};
 use super::nic::Injection;
-use super::plant::Class;
-use super::replay::{BackgroundSpec, Backgrounds, Collectives, Compute, Mpi, Traces, needs_trace};
+use super::plant::LinkClass;
+use super::replay::{
+    BackgroundSpec, BackgroundSpecs, CollectiveTraffic, ComputeTime, MpiCosts, TraceNames,
+    needs_trace,
+};
 use super::window::RunLength;
 use base::Refusal;
 use paths::loads::{Loads, MOST_LOAD};
-use paths::select::{LaneUse, Rail, Selection, SelectionParams};
+use paths::over_seeds::check_seeds;
+use paths::select::{LaneUse, RailSelection, Selection, SelectionParams, SelectionSpec};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -35,8 +39,9 @@ pub enum Arbitration {
 
 /// The engine that runs the events; the result does not depend on it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
+#[schemars(rename = "Sync")]
 #[serde(rename_all = "snake_case")]
-pub enum Sync {
+pub enum SyncMethod {
     /// One event after the other; points of several loads run side by side.
     #[default]
     Sequential,
@@ -50,8 +55,9 @@ pub enum Sync {
 
 /// What the optimistic engine undoes, for tests; the result does not depend on it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
+#[schemars(rename = "Undo")]
 #[serde(rename_all = "snake_case")]
-pub enum Undo {
+pub enum UndoMode {
     /// Events that were handled too early.
     #[default]
     Needed,
@@ -86,11 +92,11 @@ pub struct LinkParams {
 
 impl LinkParams {
     /// The rate that the parameters give for links of a class, in GiB/s.
-    pub(super) fn gib_per_s(&self, class: Class) -> Option<f64> {
+    pub(super) fn gib_per_s(&self, class: LinkClass) -> Option<f64> {
         let of_class = match class {
-            Class::Local => self.local_rate_gbps,
-            Class::Global => self.global_rate_gbps,
-            Class::Endpoint => self.endpoint_rate_gbps,
+            LinkClass::Local => self.local_rate_gbps,
+            LinkClass::Global => self.global_rate_gbps,
+            LinkClass::Endpoint => self.endpoint_rate_gbps,
         };
         of_class.or(self.rate_gbps).map(|gbps| gbps * 1e9 / BITS_IN_GIB)
     }
@@ -134,15 +140,16 @@ pub struct Spec {
     /// `0.1:0.9:0.1`; 0.5 where it is not given. Not beside a workload, nor are `traffic`,
     /// `messages` and `message_bytes`.
     pub load: Option<Loads>,
-    /// How packets choose among the paths that exist; `adaptive` means `ugal_l`.
-    pub selection: Selection,
+    /// How packets choose among the paths that exist: by name, where `adaptive` means `ugal_l`, or
+    /// by a score of one's own, in `physical` only.
+    pub selection: SelectionSpec,
     /// The numbers that the selection is tuned by; its defaults where they are not given;
     /// `physical` only.
     pub choosing: Option<SelectionParams>,
     /// The virtual channels of packets that choose their paths; `physical` only.
     pub lane_use: LaneUse,
     /// The rail of its endpoint that a packet takes, where there are several.
-    pub rail: Rail,
+    pub rail: RailSelection,
     /// Who sends to whom: a pattern with its argument; `uniform` where it is not given.
     pub traffic: Option<String>,
     /// Several classes of traffic at once, each a table; none: one class with the parameters of the
@@ -163,21 +170,21 @@ pub struct Spec {
     /// What processes do, in place of `traffic`: a name of `flyloom workload list` with its
     /// parameters, such as `amg_like p=12 levels=4 cycles=1 base_bytes=16384`, or a file or a
     /// folder of a trace; several of them are jobs at the same time.
-    pub workload: Traces,
+    pub workload: TraceNames,
     /// The class of traffic of each workload, where there are several classes: the first is 1,
     /// which is that of workloads for which there is no number.
     pub workload_class: Vec<u32>,
     /// Whether calculations of a workload take time.
-    pub compute: Compute,
+    pub compute: ComputeTime,
     /// What collective operations of a workload send.
-    pub collectives: Collectives,
+    pub collectives: CollectiveTraffic,
     /// Which endpoint each process is on: a name of `flyloom list placements`, or a file; of all
     /// jobs together, those of the background last.
     pub placement: String,
     /// Background jobs: they send to random endpoints as long as the workloads run.
-    pub background: Backgrounds,
+    pub background: BackgroundSpecs,
     /// The costs of MPI.
-    pub mpi: Mpi,
+    pub mpi: MpiCosts,
     /// Reports bytes, use and the longest queue of every link.
     pub links: bool,
     /// Counts packets that arrive behind one that the same endpoint sent after them.
@@ -194,15 +201,18 @@ pub struct Spec {
     #[serde(rename = "switch")]
     pub router: SwitchParams,
     /// The engine that runs the events.
-    pub sync: Sync,
+    pub sync: SyncMethod,
     /// How far the optimistic engine goes ahead, ns.
     pub ahead_ns: f64,
     /// What the optimistic engine undoes.
-    pub undo: Undo,
+    pub undo: UndoMode,
     /// Run also what is not proved free of deadlock.
     pub unverified: bool,
     /// The seed of all random numbers.
     pub seed: u64,
+    /// EventContext of each load or workload, with `seed` and the numbers that follow: means of them, and
+    /// how far these can be trusted.
+    pub seeds: u32,
 }
 
 impl Default for Spec {
@@ -210,10 +220,10 @@ impl Default for Spec {
         Self {
             dialect: Dialect::Physical,
             load: None,
-            selection: Selection::Minimal,
+            selection: Selection::Minimal.into(),
             choosing: None,
             lane_use: LaneUse::Auto,
-            rail: Rail::LeastUsed,
+            rail: RailSelection::LeastUsed,
             traffic: None,
             traffic_class: Vec::new(),
             injection: None,
@@ -221,13 +231,13 @@ impl Default for Spec {
             message_bytes: None,
             end_ns: None,
             run: RunLength::default(),
-            workload: Traces::default(),
+            workload: TraceNames::default(),
             workload_class: Vec::new(),
-            compute: Compute::Off,
-            collectives: Collectives::Real,
+            compute: ComputeTime::Off,
+            collectives: CollectiveTraffic::Real,
             placement: "linear".to_owned(),
-            background: Backgrounds::default(),
-            mpi: Mpi::default(),
+            background: BackgroundSpecs::default(),
+            mpi: MpiCosts::default(),
             links: false,
             overtaken: false,
             ranks: false,
@@ -235,11 +245,12 @@ impl Default for Spec {
             packet_bytes: 4096,
             link: LinkParams::default(),
             router: SwitchParams::default(),
-            sync: Sync::Sequential,
+            sync: SyncMethod::Sequential,
             ahead_ns: 100.0,
-            undo: Undo::Needed,
+            undo: UndoMode::Needed,
             unverified: false,
             seed: 0,
+            seeds: 1,
         }
     }
 }
@@ -298,10 +309,9 @@ impl Spec {
         within("switch.lookahead_ns", router.lookahead_ns, (0.0, 1e6))?;
         within("switch.virtual_channels", router.virtual_channels, (1, 32))?;
         within("switch.detour_weight", router.detour_weight, (1, 1000))?;
-        if let Some(choosing) = self.choosing {
-            choosing.check()?;
-        }
+        self.selection.check(self.choosing)?;
         within("series_ns", self.series_ns, (1.0, 1e12))?;
+        check_seeds(self.seeds)?;
         self.check_run()?;
         self.check_replay()?;
         self.check_dialect()
@@ -426,9 +436,9 @@ impl Spec {
             Err(Refusal::new(param, format!("{} has no {what}", dialect.name()), has))
         };
         if let Some(chosen) = dialect.entry().selections {
-            if !chosen.contains(&self.selection) {
+            if !chosen.contains(&self.selection.kind()) {
                 let names: Vec<&str> = chosen.iter().map(|s| s.name()).collect();
-                return lacks("selection", self.selection.name(), &names.join(", "));
+                return lacks("selection", self.selection.kind().name(), &names.join(", "));
             }
             for (param, is_given) in [
                 ("choosing", self.choosing.is_some()),
@@ -436,7 +446,7 @@ impl Spec {
                 ("lane_use", self.lane_use != LaneUse::Auto),
                 ("switch.switching", self.router.switching.is_some()),
                 ("switch.arbitration", self.router.arbitration.is_some()),
-                ("rail", self.rail == Rail::RoundRobin),
+                ("rail", self.rail == RailSelection::RoundRobin),
             ] {
                 if is_given {
                     return lacks(param, "such choice", "leave it out");

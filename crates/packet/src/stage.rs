@@ -2,11 +2,11 @@
 
 use super::case::{Case, GivenTraffic, alone};
 use super::models::{Dialect, RATE};
-use super::plant::Class;
+use super::plant::LinkClass;
 use super::rates::Rates;
 use super::replay::{GivenJobs, JobRow};
-use super::row::Row;
-use super::spec::{BITS_IN_GIB, Spec, Sync};
+use super::row::PointRow;
+use super::spec::{BITS_IN_GIB, Spec, SyncMethod};
 use base::renamed::Renamed;
 use base::stage::{Better, Kind};
 use base::{Interrupted, Metric, Need, Refusal, Stage, Stop, Watch};
@@ -43,7 +43,8 @@ pub struct PacketInputs<'a> {
 
 /// The results of a run at the packet level.
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
-pub struct Record {
+#[schemars(rename = "Record")]
+pub struct PacketRecord {
     /// Whether packets were proved free of deadlock.
     pub verified: bool,
     /// The rates of links: those of the cables, link by link, where the network gives some.
@@ -51,15 +52,16 @@ pub struct Record {
     /// All parameters.
     pub parameters: Spec,
     /// A point for each load, in their order; a single one for workloads.
-    pub points: Vec<Row>,
+    pub points: Vec<PointRow>,
     /// The results of jobs, those of workloads first; empty where there are no workloads.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub jobs: Vec<JobRow>,
 }
 
 impl Spec {
-    /// Runs the simulation on `threads` threads. The result does not depend on their number, except
-    /// for wall times, which `clock` gives in seconds.
+    /// EventContext the simulation with `seed` on `threads` threads. The result does not depend on their
+    /// number, except for wall times, which `clock` gives in seconds. The runs of several seeds are
+    /// simulations of one seed each.
     ///
     /// # Errors
     /// When something does not fit, packets may deadlock and `unverified` is not set, or `watch`
@@ -70,8 +72,8 @@ impl Spec {
         threads: usize,
         clock: Option<&(dyn Fn() -> f64 + core::marker::Sync)>,
         watch: &dyn Watch,
-    ) -> Result<Record, Stop> {
-        if self.sync == Sync::Mpi {
+    ) -> Result<PacketRecord, Stop> {
+        if self.sync == SyncMethod::Mpi {
             return Err(alone());
         }
         let case = self.case(on, watch)?;
@@ -81,23 +83,23 @@ impl Spec {
         // a parallel engine uses all threads for one point, the sequential one uses one for each
         // point
         let (at_once, each) = match self.sync {
-            Sync::Sequential => (threads.clamp(1, loads.len().max(1)), 1),
-            Sync::Threads | Sync::Mpi | Sync::Optimistic => (1, threads),
+            SyncMethod::Sequential => (threads.clamp(1, loads.len().max(1)), 1),
+            SyncMethod::Threads | SyncMethod::Mpi | SyncMethod::Optimistic => (1, threads),
         };
         let points = side_by_side(loads.len(), at_once, |at| {
             let began = clock.map(|now| now());
             let row = case.point(loads[at], each, watch)?;
             let wall_s = began.zip(clock).map(|(began, now)| now() - began);
-            Ok(Row { wall_s, ..row })
+            Ok(PointRow { wall_s, ..row })
         })?;
         Ok(self.record(&case, points))
     }
 
-    fn record(&self, case: &Case, mut points: Vec<Row>) -> Record {
+    fn record(&self, case: &Case, mut points: Vec<PointRow>) -> PacketRecord {
         let jobs = points.first_mut().map(|row| std::mem::take(&mut row.jobs)).unwrap_or_default();
         let (verified, rates) = (case.verified, case.rates);
         let parameters = self.with_defaults(case.run_length());
-        Record { verified, rates, parameters, points, jobs }
+        PacketRecord { verified, rates, parameters, points, jobs }
     }
 
     /// The network with the traffic that is sent over it, ready to run.
@@ -108,7 +110,7 @@ impl Spec {
         Case::new(source, self, given, watch)
     }
 
-    /// Runs the simulation over several processes, each of which simulates a part of the network;
+    /// EventContext the simulation over several processes, each of which simulates a part of the network;
     /// all get the same result, except for wall times.
     ///
     /// # Errors
@@ -120,7 +122,7 @@ impl Spec {
         peers: &mut dyn Peers,
         clock: Option<&(dyn Fn() -> f64 + core::marker::Sync)>,
         watch: &dyn Watch,
-    ) -> Result<Record, Stop> {
+    ) -> Result<PacketRecord, Stop> {
         let case = agree(peers, self.case(on, watch))?;
         let tables = on.routing.map_or(0, Routing::digest);
         same(
@@ -139,7 +141,7 @@ impl Spec {
             let began = clock.map(|now| now());
             let row = case.point_over(*load, peers, watch)?;
             let wall_s = began.zip(clock).map(|(began, now)| now() - began);
-            Ok(Row { wall_s, ..row })
+            Ok(PointRow { wall_s, ..row })
         };
         let points = loads.iter().map(point).collect::<Result<_, Stop>>()?;
         Ok(self.record(&case, points))
@@ -157,7 +159,7 @@ impl Spec {
         };
         let packets = f64::from(self.message_bytes().div_ceil(self.packet_bytes));
         let (messages, waiting) = if self.is_steady() {
-            let gib_per_s = self.link.gib_per_s(Class::Endpoint).unwrap_or(RATE);
+            let gib_per_s = self.link.gib_per_s(LinkClass::Endpoint).unwrap_or(RATE);
             let message_ns = f64::from(self.message_bytes()) * 1e9 / gib_per_s / f64::from(1 << 30);
             let run = self.run.with_defaults(message_ns, packets, size.terminals);
             let messages = run.messages(message_ns, load);
@@ -173,15 +175,15 @@ impl Spec {
     /// The need of a run of workloads with `packets` packets. It is a lower bound, because
     /// background jobs send until all workloads are done.
     fn need_of_packets(&self, size: &Size, packets: f64) -> Need {
-        self.need_at(size, packets / size.terminals.max(1.0), 1.0)
+        self.need_at(size, packets / size.terminals.max(1.0), self.seeds.into())
     }
 
     /// The number of threads, of `threads`, that are worth using for one run on this network; all
     /// of them where runs are side by side.
     pub fn paying(&self, on: &Topology, threads: usize) -> usize {
         match self.sync {
-            Sync::Sequential | Sync::Mpi => threads,
-            Sync::Threads | Sync::Optimistic => {
+            SyncMethod::Sequential | SyncMethod::Mpi => threads,
+            SyncMethod::Threads | SyncMethod::Optimistic => {
                 let ports = 2 * (on.links().len() + on.terminals().len());
                 paying(threads, ports, PORTS_A_THREAD)
             }
@@ -192,14 +194,15 @@ impl Spec {
     fn need_at(&self, size: &Size, each: f64, points: f64) -> Need {
         let classes = self.traffic_class.len().max(1) as f64;
         let lanes = f64::from(self.router.virtual_channels.unwrap_or(4)) * classes;
-        let at_once = if self.sync == Sync::Sequential { size.threads.min(points) } else { 1.0 };
+        let at_once =
+            if self.sync == SyncMethod::Sequential { size.threads.min(points) } else { 1.0 };
         let state = (size.arcs() + size.terminals) * (40.0 + 36.0 * lanes)
             + 600.0 * size.terminals
             + 150.0 * size.terminals * each.min(8.0);
-        let tables = self.selection.table_bytes(size) + at_once * state;
+        let tables = self.selection.kind().table_bytes(size) + at_once * state;
         let is_proved = self.dialect == Dialect::Physical && !self.unverified;
         let proof = if is_proved {
-            proof_bytes(size, self.selection, self.lane_use, lanes / classes)
+            proof_bytes(size, &self.selection, self.lane_use, lanes / classes)
         } else {
             0.0
         };
@@ -211,8 +214,8 @@ impl Spec {
 /// A digest by which processes compare whether they were given the same value.
 fn digest(value: &impl std::fmt::Debug) -> String {
     /// FNV-1a over text that is written to it and not kept.
-    struct Hash(u64);
-    impl Write for Hash {
+    struct TextHash(u64);
+    impl Write for TextHash {
         fn write_str(&mut self, text: &str) -> std::fmt::Result {
             for byte in text.bytes() {
                 self.0 = (self.0 ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3);
@@ -220,7 +223,7 @@ fn digest(value: &impl std::fmt::Debug) -> String {
             Ok(())
         }
     }
-    let mut hash = Hash(0xcbf2_9ce4_8422_2325);
+    let mut hash = TextHash(0xcbf2_9ce4_8422_2325);
     let _ = write!(hash, "{value:?}"); // it takes everything
     format!("{:016x}", hash.0)
 }
@@ -361,11 +364,14 @@ impl Stage for Spec {
     ];
 
     type Input<'a> = PacketInputs<'a>;
-    type Record = Record;
+    type Record = PacketRecord;
 
     fn examples() -> Vec<Self> {
         let less = Self { messages: Some(5), ..Self::default() };
-        vec![less.clone(), Self { selection: Selection::Valiant, sync: Sync::Threads, ..less }]
+        vec![
+            less.clone(),
+            Self { selection: Selection::Valiant.into(), sync: SyncMethod::Threads, ..less },
+        ]
     }
 
     fn need(&self, on: PacketInputs<'_>, threads: usize) -> Need {
@@ -380,7 +386,7 @@ impl Stage for Spec {
         self.check()
     }
 
-    fn run(&self, on: PacketInputs<'_>, watch: &dyn Watch) -> Result<Record, Stop> {
+    fn run(&self, on: PacketInputs<'_>, watch: &dyn Watch) -> Result<PacketRecord, Stop> {
         let threads = self.paying(on.topology, rayon::current_num_threads());
         self.simulate(on, threads, None, watch)
     }

@@ -1,7 +1,7 @@
 //! The cycle of packets that wait for one another when a run stops without having ended.
 
 use super::event::{Packet, Sender};
-use super::model::{Model, State};
+use super::model::{Model, NodeState};
 use super::node::Node;
 use super::port::Lane;
 use des::Lp;
@@ -23,7 +23,7 @@ pub(super) struct BlockedPacket {
 ///
 /// The search starts at any packet that waits and goes on to the first packet of the buffer that it
 /// waits for. O(packets that wait in one router x length of the cycle).
-pub(super) fn wait_cycle(model: &Model, states: &[State]) -> Vec<BlockedPacket> {
+pub(super) fn wait_cycle(model: &Model, states: &[NodeState]) -> Vec<BlockedPacket> {
     let lanes = model.plant.lanes as usize;
     let first_in = |at: Lp, node: &Node, came: Option<Sender>| {
         let waits = |(ix, of): (usize, &Lane)| {
@@ -35,7 +35,7 @@ pub(super) fn wait_cycle(model: &Model, states: &[State]) -> Vec<BlockedPacket> 
         node.lanes.iter().enumerate().find_map(waits)
     };
     let router = |at: Lp| match states.get(at as usize) {
-        Some(State::Router(node)) => Some(node),
+        Some(NodeState::Router(node)) => Some(node),
         _ => None,
     };
     let start = (0..model.plant.routers).find_map(|at| first_in(at, router(at)?, None));

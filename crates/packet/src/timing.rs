@@ -4,7 +4,7 @@ use base::seed::Fast;
 
 /// The order in which the virtual channels of a port send.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Order {
+pub enum LaneOrder {
     /// The highest virtual channel that has a chunk.
     Highest,
     /// The lowest virtual channel that has a chunk.
@@ -18,7 +18,7 @@ pub enum Order {
 
 /// When a router forwards a chunk.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Forwarding {
+pub enum ForwardingRule {
     /// When all of it has arrived (store and forward).
     Whole,
     /// When all of it has arrived, plus the time of a full chunk on the link, however short this
@@ -81,7 +81,7 @@ pub struct Timing {
     /// Delay with which an idle port wakes up; without it the port sends at once.
     pub waking: Option<RandomDelay>,
     /// When routers forward chunks.
-    pub passing: Forwarding,
+    pub passing: ForwardingRule,
     /// When routers return credits.
     pub room: CreditRule,
     /// Whether the latency of a chunk counts from when it leaves the endpoint; else from when the
@@ -91,7 +91,7 @@ pub struct Timing {
     /// chunk has left.
     pub is_sent_early: bool,
     /// Which virtual channel sends first.
-    pub order: Order,
+    pub order: LaneOrder,
 }
 
 /// Transmission time of `bytes` at a rate in GiB/s (2^30 bytes a second), ps, rounded once.

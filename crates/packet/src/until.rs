@@ -4,7 +4,7 @@
 //! of that last time, and those after the end are subtracted.
 
 use super::port::{NEVER_PS, Port, Transmission};
-use super::runs::{Change, Runs};
+use super::runs::{EventContext, StateChange};
 use super::timing::TELL_PS;
 use std::collections::VecDeque;
 
@@ -37,11 +37,11 @@ impl RecentSends {
     }
 
     /// Undoes a change.
-    pub(super) fn undo(&mut self, change: Change) {
+    pub(super) fn undo(&mut self, change: StateChange) {
         match change {
-            Change::Kept(port) => _ = self.sent[usize::from(port)].pop_back(),
-            Change::Forgot(port, was) => self.sent[usize::from(port)].push_front(was),
-            Change::Ended => self.until = None,
+            StateChange::Kept(port) => _ = self.sent[usize::from(port)].pop_back(),
+            StateChange::Forgot(port, was) => self.sent[usize::from(port)].push_front(was),
+            StateChange::Ended => self.until = None,
             _ => {}
         }
     }
@@ -53,7 +53,7 @@ impl RecentSends {
         (port, was): (u16, Port),
         start_ps: u64,
         time_ps: u64,
-        to: &mut impl Runs,
+        to: &mut impl EventContext,
     ) {
         if self.until.is_some() {
             return;
@@ -61,17 +61,17 @@ impl RecentSends {
         let sent = &mut self.sent[usize::from(port)];
         let heard_ps = to.now_ps().saturating_sub(HEARD_PS);
         while let Some(first) = sent.front().copied().filter(|first| first.end_ps < heard_ps) {
-            to.note(|| Change::Forgot(port, first));
+            to.note(|| StateChange::Forgot(port, first));
             sent.pop_front();
         }
-        to.note(|| Change::Kept(port));
+        to.note(|| StateChange::Kept(port));
         let blocked_ps = was.since_ps.min(start_ps);
         sent.push_back(Transmission { blocked_ps, start_ps, end_ps: start_ps + time_ps });
     }
 
     /// Handles the news that all jobs were done a while ago: what `ports` did since then is
     /// subtracted.
-    pub(super) fn hears(&mut self, ports: &[Port], to: &mut impl Runs) {
+    pub(super) fn hears(&mut self, ports: &[Port], to: &mut impl EventContext) {
         let done_ps = to.now_ps().saturating_sub(HEARD_PS);
         let after = |from_ps: u64, end_ps: u64| end_ps.saturating_sub(from_ps.max(done_ps));
         let of = |(port, sent): (&Port, &VecDeque<Transmission>)| {
@@ -85,7 +85,7 @@ impl RecentSends {
             }
         };
         let until = ports.iter().zip(&self.sent).map(of).collect();
-        to.note(|| Change::Ended);
+        to.note(|| StateChange::Ended);
         self.until = Some(until);
     }
 }

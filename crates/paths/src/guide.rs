@@ -1,13 +1,13 @@
 //! The routing function of a switch: it names the port and the virtual channels by which a packet
 //! may go on.
 
-use super::word::Packet;
+use super::word::PacketHeader;
 use base::seed::Fast;
 use std::any::Any;
 
 /// An output that a packet asks for: a port, and the virtual channels that it may take there.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Want {
+pub struct OutputRequest {
     /// The output port that the packet asks for.
     pub port: u16,
     /// The virtual channels of the port that the packet may take, as a bit mask.
@@ -16,7 +16,7 @@ pub struct Want {
     pub rank: u8,
 }
 
-impl Want {
+impl OutputRequest {
     /// Asks for virtual channels `low` to `high` of `port`, both included.
     #[inline]
     pub fn new(port: u16, low: u8, high: u8) -> Self {
@@ -32,7 +32,7 @@ pub fn lanes(low: u8, high: u8) -> u32 {
 
 /// What a router knows of queues: for every port, the flits sent through it that are not yet known
 /// to have left the buffer of the next router.
-pub trait Sight {
+pub trait QueueView {
     /// Queued flits behind a port of the router that the packet is at, summed over its virtual
     /// channels.
     fn used(&self, port: u16) -> u32;
@@ -43,7 +43,7 @@ pub trait Sight {
 }
 
 /// The position of a packet, at the input of a router, and the queues that can be seen from there.
-pub struct Here<'a> {
+pub struct PacketPosition<'a> {
     /// The router that the packet is at.
     pub router: u32,
     /// The port by which the packet came in.
@@ -51,19 +51,19 @@ pub struct Here<'a> {
     /// The virtual channel by which the packet came in.
     pub lane: u8,
     /// The queues that this router knows of.
-    pub sight: &'a dyn Sight,
+    pub sight: &'a dyn QueueView,
     /// The router's stream of random numbers.
     pub random: &'a mut Fast,
 }
 
-impl<'a> Here<'a> {
+impl<'a> PacketPosition<'a> {
     /// The position of a packet in input lane `lane` of a router whose ports have `1 << stride`
     /// lanes each.
     #[inline]
     pub fn new(
         router: u32,
         (lane, stride): (usize, u32),
-        sight: &'a dyn Sight,
+        sight: &'a dyn QueueView,
         random: &'a mut Fast,
     ) -> Self {
         let channel = (lane & ((1 << stride) - 1)) as u8;
@@ -85,13 +85,13 @@ pub trait Guide: Sync {
         1
     }
 
-    /// Whether the guide reads [`Sight::used`]. With lookahead it is given the queues of the router
-    /// ahead, as they were at the end of the last cycle.
+    /// Whether the guide reads [`QueueView::used`]. With lookahead it is given the queues of the
+    /// router ahead, as they were at the end of the last cycle.
     fn sees_queues(&self) -> bool {
         true
     }
 
-    /// Whether the guide reads [`Sight::used_at`].
+    /// Whether the guide reads [`QueueView::used_at`].
     fn sees_far(&self) -> bool {
         false
     }
@@ -108,17 +108,22 @@ pub trait Guide: Sync {
     }
 
     /// The virtual channels on which a packet may leave its source, as a bit mask; all by default.
-    fn inject(&self, source: u32, packet: &mut Packet<'_>, random: &mut Fast) -> u32 {
+    fn inject(&self, source: u32, packet: &mut PacketHeader<'_>, random: &mut Fast) -> u32 {
         let _ = (source, packet, random);
         lanes(0, self.lanes() - 1)
     }
 
     /// Chooses the one output that a packet asks for.
-    fn want(&self, here: &mut Here<'_>, packet: &mut Packet<'_>) -> Want;
+    fn want(&self, here: &mut PacketPosition<'_>, packet: &mut PacketHeader<'_>) -> OutputRequest;
 
     /// Appends all outputs that a packet may take, for guides that leave the choice to the
     /// allocator.
-    fn wants(&self, here: &mut Here<'_>, packet: &mut Packet<'_>, found: &mut Vec<Want>) {
+    fn wants(
+        &self,
+        here: &mut PacketPosition<'_>,
+        packet: &mut PacketHeader<'_>,
+        found: &mut Vec<OutputRequest>,
+    ) {
         found.push(self.want(here, packet));
     }
 }

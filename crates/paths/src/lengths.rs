@@ -5,12 +5,12 @@ use super::wiring::Wiring;
 /// The number of links of the shortest path between each two routers; [`u8::MAX`] where there is no
 /// path or it is longer.
 #[derive(Debug, Clone)]
-pub struct Lengths {
+pub struct PathLengths {
     routers: u32,
     links: Vec<u8>,
 }
 
-impl Lengths {
+impl PathLengths {
     /// Distances between the routers of a wiring.
     pub fn of(wiring: &Wiring) -> Self {
         Self::new(wiring.routers(), |at| {
@@ -68,7 +68,7 @@ mod tests {
         let params = params.as_object().expect("a table");
         let t = families::family("ring").and_then(|f| f.build(params)).expect("a ring");
         let wiring = Wiring::of(&t, |_| 1).expect("a wiring");
-        let lengths = Lengths::of(&wiring);
+        let lengths = PathLengths::of(&wiring);
         for a in 0..14_u32 {
             for b in 0..14_u32 {
                 let apart = (a / 2).abs_diff(b / 2);

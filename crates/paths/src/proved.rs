@@ -4,7 +4,8 @@
 use crate::PathSource;
 use crate::guide::Guide;
 use crate::select::{
-    AncestorGuide, DetourGuide, LaneUse, MOST_CLASSES, Selection, SelectionParams, TableGuide,
+    AncestorGuide, DetourGuide, LaneUse, MOST_CLASSES, Selection, SelectionParams, SelectionSpec,
+    TableGuide,
 };
 use crate::wiring::Wiring;
 use base::{Refusal, Stop, SwitchId, Watch};
@@ -18,10 +19,10 @@ use std::sync::Arc;
 use verify::{RouteLimits, Verdict, Verification, Verified};
 
 /// The rules by which packets choose among the paths that exist.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct PathRules {
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct PathRules<'a> {
     /// The selection: which path a packet takes.
-    pub selection: Selection,
+    pub selection: &'a SelectionSpec,
     /// The numbers that the selection is tuned by.
     pub choosing: SelectionParams,
     /// The virtual channels that packets may use.
@@ -48,7 +49,7 @@ const MOST_LANES: u32 = 32;
 /// The rules and the network that a guide is made for.
 #[derive(Clone, Copy)]
 struct GuideRequest<'a> {
-    rules: PathRules,
+    rules: PathRules<'a>,
     wiring: &'a Arc<Wiring>,
     watch: &'a dyn Watch,
 }
@@ -68,7 +69,7 @@ struct GroupLegs {
 /// and the rules want a proof, or `watch` says stop.
 pub fn guide(
     source: PathSource,
-    rules: PathRules,
+    rules: PathRules<'_>,
     wiring: &Arc<Wiring>,
     watch: &dyn Watch,
 ) -> Result<ProvedGuide, Stop> {
@@ -77,7 +78,7 @@ pub fn guide(
         PathSource::Tables(routing) => return case.of_tables(*routing),
         PathSource::Network(t) => t,
     };
-    if rules.selection == Selection::Anca {
+    if rules.selection.kind() == Selection::Anca {
         return case.nearest_ancestor(t);
     }
     let lanes = u32::from(rules.virtual_channels);
@@ -128,7 +129,7 @@ impl GuideRequest<'_> {
     /// Number of lane classes that a path needs for its class to rise at every step, where one leg
     /// of it needs `of_leg` classes.
     fn classes(&self, of_leg: u32) -> u32 {
-        let legs = if self.rules.selection == Selection::Minimal { 1 } else { 2 };
+        let legs = if self.rules.selection.is_minimal() { 1 } else { 2 };
         (legs * of_leg).max(1)
     }
 
@@ -137,9 +138,9 @@ impl GuideRequest<'_> {
     /// neighbour; 0 where paths are too short to turn.
     fn turning(&self, classes: u32, longest: u32) -> (u32, u8) {
         let has_more = classes < u32::from(self.rules.virtual_channels);
-        match (self.rules.selection, longest) {
-            (Selection::Par, 2..) if has_more => (classes + 1, longest as u8),
-            (Selection::Par, 2..) => (classes, 1),
+        match (self.rules.selection.is_progressive(), longest) {
+            (true, 2..) if has_more => (classes + 1, longest as u8),
+            (true, 2..) => (classes, 1),
             _ => (classes, 0),
         }
     }
@@ -198,12 +199,13 @@ impl GuideRequest<'_> {
         (longest, turns): (u32, u8),
     ) -> Result<bool, Stop> {
         let watch = self.watch;
-        Ok(match self.rules.selection {
-            Selection::Minimal => Verified::scheme(via.beneath().clone(), watch)?.is_ok(),
-            Selection::Par => {
-                Verified::scheme(Progressive::new(via, longest as u8, turns), watch)?.is_ok()
-            }
-            _ => Verified::scheme(via, watch)?.is_ok(),
+        let selection = self.rules.selection;
+        Ok(if selection.is_minimal() {
+            Verified::scheme(via.beneath().clone(), watch)?.is_ok()
+        } else if selection.is_progressive() {
+            Verified::scheme(Progressive::new(via, longest as u8, turns), watch)?.is_ok()
+        } else {
+            Verified::scheme(via, watch)?.is_ok()
         })
     }
 
@@ -216,22 +218,29 @@ impl GuideRequest<'_> {
     ) -> Result<(Box<dyn Guide + Send>, bool), Stop> {
         let GuideRequest { rules, wiring, watch } = *self;
         let scheme = Progressive::new(via, longest as u8, turns);
+        let selection = rules.selection;
+        let kind = if selection.is_progressive() { Selection::Par } else { selection.kind() };
+        let by_score = |guide: DetourGuide| match selection.custom() {
+            Some(custom) => Box::new(guide.scored(custom)),
+            None => Box::new(guide),
+        };
         if rules.unverified {
-            let guide =
-                DetourGuide::unproved(&scheme, rules.selection, rules.choosing, wiring, watch)?;
-            return Ok((Box::new(guide), false));
+            let guide = DetourGuide::unproved(&scheme, kind, rules.choosing, wiring, watch)?;
+            return Ok((by_score(guide), false));
         }
         check_turns(scheme.topology())?;
-        let proved = match rules.selection {
-            Selection::Minimal => Verified::scheme(scheme.via().beneath().clone(), watch)?
-                .map(|leg| DetourGuide::minimal(&leg, wiring, watch)),
-            Selection::Par => Verified::scheme(scheme.clone(), watch)?
-                .map(|scheme| DetourGuide::progressive(&scheme, rules.choosing, wiring, watch)),
-            other => Verified::scheme(scheme.via().clone(), watch)?
-                .map(|via| DetourGuide::via(&via, other, rules.choosing, wiring, watch)),
+        let proved = if selection.is_minimal() {
+            Verified::scheme(scheme.via().beneath().clone(), watch)?
+                .map(|leg| DetourGuide::minimal(&leg, wiring, watch))
+        } else if selection.is_progressive() {
+            Verified::scheme(scheme.clone(), watch)?
+                .map(|scheme| DetourGuide::progressive(&scheme, rules.choosing, wiring, watch))
+        } else {
+            Verified::scheme(scheme.via().clone(), watch)?
+                .map(|via| DetourGuide::via(&via, kind, rules.choosing, wiring, watch))
         };
         match proved {
-            Ok(guide) => Ok((Box::new(guide?), true)),
+            Ok(guide) => Ok((by_score(guide?), true)),
             Err(flaw) => Err(unproved(flaw, help()? + ", or --unverified")),
         }
     }
@@ -275,8 +284,8 @@ impl GuideRequest<'_> {
 /// Memory that the proof of a selection's paths takes, in bytes, over `lanes` virtual channels: one
 /// bit for each turn and two of its lane classes, numbers for every lane of a channel, and one byte
 /// for each pair of switches.
-pub fn proof_bytes(size: &Size, selection: Selection, lane_use: LaneUse, lanes: f64) -> f64 {
-    let legs = if selection == Selection::Minimal { 1.0 } else { 2.0 };
+pub fn proof_bytes(size: &Size, selection: &SelectionSpec, lane_use: LaneUse, lanes: f64) -> f64 {
+    let legs = if selection.is_minimal() { 1.0 } else { 2.0 };
     let classes = if lane_use == LaneUse::Any { 1.0 } else { lanes.min(legs * size.depth + 1.0) };
     let turns = size.arcs() * size.radix;
     let channels = size.arcs() * (24.0 * classes + 4.0 * lanes);

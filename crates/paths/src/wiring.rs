@@ -9,7 +9,7 @@ use std::ops::Range;
 
 /// What a port of a router is cabled to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum End {
+pub enum CableEnd {
     /// A port of another router, or of the same one.
     Router {
         /// The router at the far end.
@@ -25,7 +25,7 @@ pub enum End {
 
 /// The router and port that an endpoint is plugged into.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Attached {
+pub struct Attachment {
     /// The router that the endpoint is plugged into.
     pub router: u32,
     /// The port of that router.
@@ -36,7 +36,7 @@ pub struct Attached {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Port {
     /// The other end of the port's cable.
-    pub end: End,
+    pub end: CableEnd,
     /// Latency of the channel that leaves through this port, in cycles, at least 1.
     pub out_latency: u32,
     /// Latency of the channel that comes in from an endpoint, in cycles, at least 1. The latency of
@@ -48,7 +48,7 @@ impl Port {
     /// The router at the other end of the cable, if there is one.
     pub fn leads_to(&self) -> Option<u32> {
         match self.end {
-            End::Router { router, .. } => Some(router),
+            CableEnd::Router { router, .. } => Some(router),
             _ => None,
         }
     }
@@ -62,7 +62,7 @@ pub struct Wiring {
     /// Where each router's ports begin in `ports`; its last entry is the number of ports.
     offsets: Vec<u32>,
     ports: Vec<Port>,
-    endpoints: Vec<Attached>,
+    endpoints: Vec<Attachment>,
 }
 
 /// The number of router ports from which one more thread is worth starting.
@@ -94,12 +94,16 @@ impl Wiring {
             for (port, p) in (0..).zip(of) {
                 assert!(p.out_latency > 0 && p.in_latency > 0, "a wire takes a cycle at least");
                 match p.end {
-                    End::Router { router: other, port: back } => {
+                    CableEnd::Router { router: other, port: back } => {
                         let there = routers[other as usize][usize::from(back)].end;
-                        assert_eq!(there, End::Router { router, port }, "a cable has two ends");
+                        assert_eq!(
+                            there,
+                            CableEnd::Router { router, port },
+                            "a cable has two ends"
+                        );
                     }
-                    End::Endpoint(e) => ends.push((e, Attached { router, port })),
-                    End::Empty => {}
+                    CableEnd::Endpoint(e) => ends.push((e, Attachment { router, port })),
+                    CableEnd::Empty => {}
                 }
             }
             ports.extend_from_slice(of);
@@ -127,16 +131,16 @@ impl Wiring {
         let port = |s: u32, number: u16| match on.peer(SwitchId(s), number) {
             Peer::Switch(channel) => {
                 let (head, cable) = (on.head(channel), &on.links()[channel.link().ix()].cable);
-                let end = End::Router { router: head.switch.0, port: at(head) };
+                let end = CableEnd::Router { router: head.switch.0, port: at(head) };
                 Port { end, out_latency: latency(cable), in_latency: 1 }
             }
             Peer::Terminal(t) => {
                 let terminal = &on.terminals()[t.ix()];
                 let cycles = latency(&terminal.cable);
-                let end = End::Endpoint(rail_of[t.ix()]);
+                let end = CableEnd::Endpoint(rail_of[t.ix()]);
                 Port { end, out_latency: cycles, in_latency: cycles }
             }
-            Peer::Empty => Port { end: End::Empty, out_latency: 1, in_latency: 1 },
+            Peer::Empty => Port { end: CableEnd::Empty, out_latency: 1, in_latency: 1 },
         };
         let of = |(s, seats): (u32, &Vec<u16>)| seats.iter().map(|&n| port(s, n)).collect();
         let mut routers: Vec<Vec<Port>> = (0..).zip(&seats).map(of).collect();
@@ -145,7 +149,7 @@ impl Wiring {
         for t in (0..on.terminals().len()).map(TerminalId::from) {
             if !on.terminal_is_up(t) {
                 let terminal = &on.terminals()[t.ix()];
-                let end = End::Endpoint(rail_of[t.ix()]);
+                let end = CableEnd::Endpoint(rail_of[t.ix()]);
                 let alone = Port { end, out_latency: 1, in_latency: 1 };
                 routers[terminal.plug.switch.ix()].push(alone);
             }
@@ -174,7 +178,7 @@ impl Wiring {
     }
 
     /// The router and port of each endpoint, by its number.
-    pub fn endpoints(&self) -> &[Attached] {
+    pub fn endpoints(&self) -> &[Attachment] {
         &self.endpoints
     }
 
@@ -182,7 +186,7 @@ impl Wiring {
     pub fn in_latency(&self, router: u32, port: u16) -> u32 {
         let here = self.ports(router)[usize::from(port)];
         match here.end {
-            End::Router { router, port } => self.ports(router)[usize::from(port)].out_latency,
+            CableEnd::Router { router, port } => self.ports(router)[usize::from(port)].out_latency,
             _ => here.in_latency,
         }
     }
@@ -197,7 +201,7 @@ impl Wiring {
 
     /// The first port of `router` that leads to router `other`.
     pub fn port_to(&self, router: u32, other: u32) -> Option<u16> {
-        let leads = |p: &Port| matches!(p.end, End::Router { router, .. } if router == other);
+        let leads = |p: &Port| matches!(p.end, CableEnd::Router { router, .. } if router == other);
         self.ports(router).iter().position(leads).map(|p| p as u16)
     }
 

@@ -26,7 +26,7 @@ pub const MOST_HOPS: u32 = (1 << HOPS_BITS) - 1;
 /// the target, the class, the intermediate router where the guide uses one, the cycle of entering
 /// the network, and the cycle of injection in all bits that are left.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Layout {
+pub struct FlitLayout {
     target_bits: u32,
     class_at: u32,
     class_bits: u32,
@@ -45,7 +45,7 @@ fn mask(bits: u32) -> u64 {
     (1 << bits) - 1
 }
 
-impl Layout {
+impl FlitLayout {
     /// The layout for this number of endpoints, of classes of traffic and of values that guides
     /// write as `via`, with `entry_bits` bits for the cycle of entering the network.
     ///
@@ -110,7 +110,7 @@ impl Layout {
     }
 }
 
-impl Layout {
+impl FlitLayout {
     /// The flit marked as one that enters the network in cycle `now`.
     pub fn entered(&self, flit: u64, now: u32) -> u64 {
         let bits = mask(self.entry_bits);
@@ -131,15 +131,15 @@ pub fn hops(flit: u64) -> u32 {
 
 /// A view of the first flit of a packet, which guides read and write.
 #[derive(Debug)]
-pub struct Packet<'a> {
+pub struct PacketHeader<'a> {
     flit: &'a mut u64,
-    layout: &'a Layout,
+    layout: &'a FlitLayout,
 }
 
-impl<'a> Packet<'a> {
+impl<'a> PacketHeader<'a> {
     /// The view of a packet's first flit.
     #[inline]
-    pub fn new(flit: &'a mut u64, layout: &'a Layout) -> Self {
+    pub fn new(flit: &'a mut u64, layout: &'a FlitLayout) -> Self {
         Self { flit, layout }
     }
 

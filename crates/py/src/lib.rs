@@ -99,6 +99,7 @@ fn simulators(m: &Bound<'_, PyModule>) -> PyResult<()> {
     m.add_function(wrap_pyfunction!(packet::simulate_packet, m)?)?;
     m.add_function(wrap_pyfunction!(workload::workload_list, m)?)?;
     m.add_function(wrap_pyfunction!(workload::noise_keys, m)?)?;
+    m.add_function(wrap_pyfunction!(workload::recorded_schedule, m)?)?;
     m.add_function(wrap_pyfunction!(workload::workload_best, m)?)?;
     m.add_function(wrap_pyfunction!(file_formats::trace_formats, m)?)?;
     m.add_function(wrap_pyfunction!(file_formats::trace_format_of, m)?)?;

@@ -3,13 +3,15 @@
 use crate::classes::{Routing, Topology, Workload};
 use crate::enter::{afford, enter, from_python, object, refuse, stopped, to_python};
 use base::stage::parameters;
-use base::{Refusal, Stage};
-use message::stage::{Played, Spec, channel_ends};
+use base::{Frame, Refusal, Stage, Stop, Watch};
+use lab::over_seeds::over_seeds;
+use message::stage::{Outcome, Played, Spec, channel_ends};
 use message::{Amounts, Doing, LogGops, Traced};
 use numpy::{PyArray1, PyArray2};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
-use std::sync::Arc;
+use serde_json::Value;
+use std::sync::{Arc, Mutex, PoisonError};
 use traffic::workload::Schedule;
 
 /// A network, and its tables where these are given.
@@ -91,9 +93,38 @@ fn planes(on: &fabric::Topology) -> Vec<u16> {
     links.chain(rails).flat_map(|plane| [plane, plane]).collect()
 }
 
+/// The run with the first seed, and the record of all runs that `spec` asks for.
+fn each_seed(
+    spec: &Spec,
+    on: Played<'_>,
+    is_traced: bool,
+    watch: &dyn Watch,
+) -> Result<(Outcome, Frame), Stop> {
+    let first = Mutex::new(None);
+    let run = |seed: u64, _: usize| {
+        let is_first = seed == spec.seed;
+        let one = Spec { seed, seeds: 1, ..spec.clone() };
+        let ran = one.simulate(on, is_traced && is_first, watch)?;
+        let record = Frame::of(&ran.record);
+        if is_first {
+            *first.lock().unwrap_or_else(PoisonError::into_inner) = Some(ran);
+        }
+        Ok(record)
+    };
+    let record = if spec.seeds == 1 {
+        run(spec.seed, 1)?
+    } else {
+        let threads = rayon::current_num_threads();
+        over_seeds((spec.seed, spec.seeds), threads, Spec::COLUMNS, run)?
+    };
+    let first = first.into_inner().unwrap_or_else(PoisonError::into_inner);
+    Ok((first.expect("the first seed was run"), record))
+}
+
 /// Runs a schedule, or what the parameters name, over a network or tables where they are given:
 /// what is found, when each rank is done (ns), and the channels: `from`, `to`, `bytes`, `use`,
-/// and bytes in each span of time, where these were asked for.
+/// and bytes in each span of time, where these were asked for. Of several seeds the figures are
+/// means, and all that has a value for every rank or channel is of the first one.
 #[pyfunction]
 #[pyo3(signature = (workload, given, on=None, places=None, traced=false, progress=None))]
 pub fn simulate_message<'py>(
@@ -118,8 +149,8 @@ pub fn simulate_message<'py>(
         places: places.as_deref(),
     };
     afford(py, "simulating messages", |threads| spec.need(played, threads))?;
-    let ran =
-        enter(py, progress, |watch| spec.simulate(played, traced, watch))?.map_err(stopped)?;
+    let (ran, record) =
+        enter(py, progress, |watch| each_seed(&spec, played, traced, watch))?.map_err(stopped)?;
     let last = ran.record.finish_ns;
     let channels = match (&topology, ran.used) {
         (Some(topology), Some(used)) => {
@@ -139,7 +170,6 @@ pub fn simulate_message<'py>(
         }
         _ => None,
     };
-    let record = serde_json::to_value(&ran.record).expect("a record is an object");
     let trace = match (&ran.traced, &ran.schedule) {
         (Some(traced), Some(schedule)) => Some(trace_of(py, traced, schedule, &spec.costs)?),
         (Some(traced), None) => {
@@ -147,5 +177,6 @@ pub fn simulate_message<'py>(
         }
         (None, _) => None,
     };
+    let record = Value::Object(record.0);
     Ok((to_python(py, &record)?, PyArray1::from_vec(py, ran.finish_ns), channels, trace))
 }

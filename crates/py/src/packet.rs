@@ -4,10 +4,11 @@ use crate::classes::{Routing, Topology, Traffic, Workload};
 use crate::enter::{afford, enter, from_python, object, refuse, stopped, to_python};
 use crate::ranks::Ranks;
 use base::stage::parameters;
-use base::{Frame, Stage};
+use base::{Frame, Stage, Stop};
+use lab::over_seeds::over_seeds;
 use packet::replay::GivenJobs;
 use packet::spec::Spec;
-use packet::stage::PacketInputs;
+use packet::stage::{PacketInputs, PacketRecord};
 use pyo3::prelude::*;
 use serde_json::Value;
 use std::time::Instant;
@@ -57,15 +58,35 @@ pub fn simulate_packet<'py>(
         None => {
             let spec = read()?;
             let threads = spec.paying(&topology, threads);
-            enter(py, progress, |watch| spec.simulate(on, threads, Some(&clock), watch))?
+            enter(py, progress, |watch| {
+                let run = |one: &Spec, threads| one.simulate(on, threads, Some(&clock), watch);
+                each_seed(&spec, threads, run)
+            })?
         }
         Some(ranks) => {
             let spec = ranks.agreed(py, read())?;
             enter(py, progress, |watch| {
                 ranks.same_build()?;
-                ranks.over(|peers| spec.simulate_over(on, peers, Some(&clock), watch))
+                let run = |one: &Spec, _| {
+                    ranks.over(|peers| one.simulate_over(on, peers, Some(&clock), watch))
+                };
+                each_seed(&spec, 1, run)
             })?
         }
     };
-    to_python(py, &Value::Object(Frame::of(found.map_err(stopped)?).0))
+    to_python(py, &Value::Object(found.map_err(stopped)?.0))
+}
+
+/// The record of a run with every seed that `spec` asks for; `run` runs a single one.
+fn each_seed(
+    spec: &Spec,
+    threads: usize,
+    run: impl Fn(&Spec, usize) -> Result<PacketRecord, Stop> + Sync,
+) -> Result<Frame, Stop> {
+    if spec.seeds == 1 {
+        return run(spec, threads).map(Frame::of);
+    }
+    over_seeds((spec.seed, spec.seeds), threads, Spec::COLUMNS, |seed, threads| {
+        run(&Spec { seed, seeds: 1, ..spec.clone() }, threads).map(Frame::of)
+    })
 }

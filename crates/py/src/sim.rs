@@ -7,9 +7,9 @@ use base::stage::parameters;
 use base::{Frame, Refusal, Stage, Stop};
 use flit::case::GivenTraffic;
 use flit::spec::Spec;
-use flit::stage::Driven;
+use flit::stage::FlitInputs;
 use formats::booksim::{self, Source};
-use lab::sampling::BookSim;
+use lab::sampling::BookSimSimulation;
 use pyo3::prelude::*;
 use serde_json::{Value, json};
 
@@ -44,7 +44,7 @@ pub fn simulate_flit<'py>(
         (Some(times), _) => Some(GivenTraffic::Times(times)),
         (None, sending) => sending.as_ref().map(|t| GivenTraffic::Sending(t.get().sending())),
     };
-    let on = Driven { topology: &topology, routing: routing.as_ref(), traffic };
+    let on = FlitInputs { topology: &topology, routing: routing.as_ref(), traffic };
     afford(py, &format!("simulating {}", topology.recipe()), |_| spec.need(on, threads))?;
     let found = enter(py, progress, |watch| spec.simulate(on, threads, watch))?.map_err(stopped)?;
     to_python(py, &Value::Object(Frame::of(found).0))
@@ -90,10 +90,10 @@ pub fn simulate_booksim(
     threads: usize,
     progress: Option<Py<PyAny>>,
 ) -> PyResult<Bound<'_, PyAny>> {
-    let work = |watch: &dyn base::Watch| -> Result<BookSim, Stop> {
+    let work = |watch: &dyn base::Watch| -> Result<BookSimSimulation, Stop> {
         let config = booksim::read(&sources(&given))?;
         let network = network.as_ref().map(|(name, text)| (&**name, &**text));
-        let case = BookSim::new(config, network, watch)?;
+        let case = BookSimSimulation::new(config, network, watch)?;
         if let (Some(cycle), false) = (&case.dependency_cycle, unverified) {
             let why = format!("not proved free of deadlock: {cycle}");
             return Err(Refusal::new("routing_function", why, "--unverified to run it").into());

@@ -4,7 +4,7 @@ use crate::classes::Workload;
 use crate::enter::{afford, enter, from_python, object, refuse, stopped, to_python};
 use fabric::Topology;
 use fabric::tables::Routing;
-use lab::stages::{Inputs, stage};
+use lab::stages::{StageInputs, stage};
 use pyo3::prelude::*;
 use serde_json::Value;
 use std::sync::Arc;
@@ -44,7 +44,7 @@ pub fn measured<'py>(
     let schedules: Option<Vec<&Schedule>> =
         workloads.map(|all| all.iter().map(|one| &one.get().inner).collect());
     let (schedules, times) = (schedules.as_deref(), injections(times, topology)?);
-    let on = Inputs { topology, routing, traffic, schedules, times: times.as_ref(), places };
+    let on = StageInputs { topology, routing, traffic, schedules, times: times.as_ref(), places };
     let mut need = Ok(());
     afford(py, &format!("{name} of {}", topology.recipe()), |threads| {
         entry.need(given, on, threads).unwrap_or_else(|why| {

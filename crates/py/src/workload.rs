@@ -4,11 +4,12 @@ pub use crate::classes::Workload;
 use crate::enter::{afford, enter, from_python, object, refuse, stopped, to_python};
 use crate::message::driven;
 use base::Stage;
-use formats::trace::{self, goal, goal_binary};
+use formats::trace::{self, goal, goal_binary, recorded};
 use lab::best;
 use lab::kinds::keys;
 use message::stage::Played;
 use pyo3::prelude::*;
+use pyo3::pybacked::PyBackedBytes;
 use pyo3::types::PyBytes;
 use serde_json::{Value, json};
 use traffic::workload::noise::{self, noisy};
@@ -118,6 +119,32 @@ impl Workload {
         let all = &self.inner;
         format!("Workload(ranks={}, operations={})", all.ranks(), all.ops().len())
     }
+}
+
+/// The schedule of the calls that the recorder kept, by the files of all ranks in their order, and
+/// what users have to know besides.
+#[pyfunction]
+#[pyo3(signature = (names, contents, given, progress=None))]
+pub fn recorded_schedule<'py>(
+    py: Python<'py>,
+    names: Vec<String>,
+    contents: Vec<PyBackedBytes>,
+    given: &Bound<'py, PyAny>,
+    progress: Option<Py<PyAny>>,
+) -> PyResult<(Workload, Bound<'py, PyAny>)> {
+    let given = object(from_python(given)?);
+    let found = enter(py, progress, |watch| {
+        let files: Vec<trace::File<'_>> =
+            names.into_iter().zip(&contents).map(|(name, content)| (name, &content[..])).collect();
+        recorded::schedule_with(&files, &given, watch)
+    })?;
+    let (inner, remarks) = found.map_err(stopped)?;
+    let remarks = json!({
+        "cut": remarks.cut, "aborted": remarks.aborted, "sends": remarks.sends,
+        "receives": remarks.receives, "collectives": remarks.collectives,
+        "transfers": remarks.transfers, "measured_ns": remarks.measured_ns,
+    });
+    Ok((Workload { inner }, to_python(py, &remarks)?))
 }
 
 /// What can be made: name, what it is, what it does, its parameters.

@@ -347,8 +347,8 @@ fn stages(root: &Path) -> Result<String, String> {
         }
     }
     found.sort();
-    let rows = found.iter().map(|path| format!("Entry::of::<{path}>()"));
-    Ok(table("Every `Stage`, by crate and file", "pub static STAGES: &[Entry]", rows))
+    let rows = found.iter().map(|path| format!("StageEntry::of::<{path}>()"));
+    Ok(table("Every `Stage`, by crate and file", "pub static STAGES: &[StageEntry]", rows))
 }
 
 /// A file of Rust.

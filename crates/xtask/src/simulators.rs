@@ -8,9 +8,13 @@ use crate::described::{COLUMNS, Param, Part, doubled, indented, one_line, python
 const OWN_TYPES: &[(&str, &str)] = &[
     ("costs", "Mapping[str, Any] | str | os.PathLike[str]"),
     ("placement", "Placed"),
+    ("selection", "str | Sequence[str]"),
     ("traffic", "Wanted"),
     ("workload", "Scheduled | Sequence[Scheduled]"),
 ];
+
+/// Parameters of which several values may be given: each is run with every other.
+const SEVERAL: &[&str] = &["selection", "traffic"];
 
 const HEAD: &str = "\
 \"\"\"One function per simulator; written by `cargo xtask gen`, never edited.\"\"\"
@@ -22,8 +26,8 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from flyloom.support.progress import Progress
-from flyloom.support.results import Result
 from flyloom.verbs.simulation import simulate
+from flyloom.verbs.tidy import Simulation
 
 if TYPE_CHECKING:
     from flyloom.inputs.placements import Placed
@@ -69,7 +73,7 @@ fn function(part: &Part) -> String {
     if is_alone {
         out.push_str("    critical_path: bool = False,\n");
     }
-    out.push_str("    progress: Progress | None = None,\n) -> Result:\n    \"\"\"");
+    out.push_str("    progress: Progress | None = None,\n) -> Simulation:\n    \"\"\"");
     for (n, line) in wrap(&doubled(&one_line(&part.doc)), COLUMNS - 7).iter().enumerate() {
         out.push_str(&indented(line, if n == 0 { 0 } else { 4 }));
     }
@@ -83,7 +87,10 @@ fn function(part: &Part) -> String {
     for p in &part.params {
         let _ = writeln!(out, "    {} : {}, optional", p.name, annotation(p));
         let usual = python_value(&p.default);
-        let doc = doubled(&one_line(&p.doc));
+        let mut doc = doubled(&one_line(&p.doc));
+        if SEVERAL.contains(&p.name.as_str()) || is_alone && p.name == "workload" {
+            doc = format!("{} Of several, each is run.", sentence(&doc));
+        }
         if matches!(usual.as_str(), "None" | "{}" | "()" | "[]") || p.kind == "dict" {
             describe(&mut out, &doc);
         } else {
@@ -101,7 +108,7 @@ fn function(part: &Part) -> String {
     let _ = write!(
         out,
         "    progress : callable, optional\n        Called with ``(what, done, total)`` ten times \
-         a second.\n\n    Returns\n    -------\n    Result\n        As of \
+         a second.\n\n    Returns\n    -------\n    Simulation\n        As of \
          :func:`flyloom.simulate`, see docs/{level}.md.\n\n    Raises\n    ------\n    \
          RefusalError\n        For parameters that do not fit, and for routing that is not proved \
          free of\n        deadlock.\n    \"\"\"\n    return simulate(\n        source, \

@@ -372,8 +372,8 @@ def write_csv(to: str, text: str) -> None:
 
 
 def epilog(*lines: str) -> str:
-    """Examples at the end of a command's help."""
-    return "Example:  " + "   |   ".join(lines)
+    """Examples at the end of a command's help, each in a line of its own."""
+    return "\b\nExamples:\n" + "\n".join(f"  {line}" for line in lines)
 
 
 def one_catalog(given: list[str] | None) -> str | None:
@@ -501,12 +501,16 @@ def parsed_options(
 
 
 def parsed(text: str) -> Any:
-    """What a word on the command line says: JSON where it can be, else text."""
+    """What a word on the command line says: JSON or a number with a unit where it can be, else
+    text."""
+    from flyloom.support.checks import with_unit
+
     try:
         value = json.loads(text)
         json.dumps(value, allow_nan=False)
     except ValueError:
-        return text
+        number = with_unit(text)
+        return text if number is None else number
     return value
 
 

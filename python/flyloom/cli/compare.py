@@ -74,6 +74,7 @@ def compare(
     from flyloom.support.progress import bars
     from flyloom.verbs import comparison as compared
 
+    check_shown(nets or [], endpoints is not None, bool(output) or listing.as_json)
     ends = [word.strip() for word in removal.until.split(",") if word.strip()]
     with bars() as bar:
         found = compared.compare(
@@ -106,6 +107,17 @@ def compare(
         print(f"{left['network']} is left out: {left['why']}")
     if output:
         print(f"written to {output}/")
+
+
+def check_shown(nets: list[str], of_a_size: bool, with_curves: bool) -> None:
+    """RefusalError where there is nothing to show: names of families alone have curves alone."""
+    from flyloom._core import RefusalError
+    from flyloom.verbs.comparison import is_family
+
+    if nets and not of_a_size and not with_curves and all(map(is_family, nets)):
+        raise RefusalError(
+            f"{', '.join(nets)}: without parameters a family has curves and no row; -o FOLDER draws"
+            " them, --endpoints N takes its member of that size, and parameters make a network")
 
 
 def write(found: Result, folder: Path) -> None:

@@ -122,13 +122,20 @@ def families_in(typed: str) -> list[str]:
     """An inline form: a family, or its parameters where only one family fits."""
     known = parts("topologies")
     text = _before[0] + typed
-    name, colon, rest = text.partition(":")
+    name, colon, _ = text.partition(":")
     begun = [one for one in known if one.startswith(name)] if not colon else [name]
-    if len(begun) != 1 or begun[0] not in known:
-        return fitting(typed, begun if not colon else ())
+    if len(begun) != 1:
+        return fitting(typed, begun)
+    return parameters_in(typed, begun[0], known)
+
+
+def parameters_in(typed: str, name: str, known: dict[str, list[str]]) -> list[str]:
+    """The parameters of a part in ``NAME:key=value,...`` that are not given yet."""
+    text = _before[0] + typed
+    rest = text.partition(":")[2]
     said = {word.partition("=")[0] for word in rest.split(",")[:-1]}
-    head = f"{text.rpartition(',')[0]}," if "," in rest else f"{begun[0]}:"
-    return keys(typed, [f"{head}{key}=" for key in known[begun[0]] if key not in said])
+    head = f"{text.rpartition(',')[0]}," if "," in rest else f"{name}:"
+    return keys(typed, [f"{head}{key}=" for key in known.get(name, ()) if key not in said])
 
 
 def keys(typed: str, names: list[str]) -> list[str]:
@@ -179,7 +186,10 @@ def families(incomplete: str) -> list[str]:
 
 
 def pattern(incomplete: str) -> list[str]:
-    """A pattern of communication."""
+    """A pattern of communication, or its parameters."""
+    name, colon, _ = (_before[0] + incomplete).partition(":")
+    if colon:
+        return parameters_in(incomplete, name, parts("traffic"))
     return fitting(incomplete, chosen("traffic"))
 
 
@@ -187,6 +197,8 @@ def traffic(incomplete: str) -> list[str]:
     """A traffic by name, or a file of it."""
     from flyloom._core import Traffic
 
+    if ":" in _before[0] + incomplete and (known := pattern(incomplete)):
+        return known
     named = [name for names in Traffic.names() for name in names]
     return fitting(incomplete, dict.fromkeys(named)) + files(incomplete, TRAFFIC)
 

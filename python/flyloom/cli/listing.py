@@ -6,6 +6,8 @@ from typing import Any
 
 from typer.core import TyperGroup
 
+from flyloom.cli import usage
+
 PANELS = {
     "Networks": ("design", "structure", "resilience", "size", "scale", "compare", "search",
                  "export"),
@@ -25,6 +27,16 @@ WIDE = 1000
 
 class Group(TyperGroup):
     """The program's commands, as :data:`PANELS` groups them."""
+
+    def make_context(self, *args: Any, **more: Any) -> Any:
+        """The words of the program itself, refused in one line where it does not take them."""
+        with usage.plain():
+            return super().make_context(*args, **more)
+
+    def invoke(self, ctx: Any) -> Any:
+        """Runs the command, whose words are refused in one line where it does not take them."""
+        with usage.plain():
+            return super().invoke(ctx)
 
     def format_commands(self, ctx: Any, formatter: Any) -> None:
         """Writes every group as a section."""
@@ -48,8 +60,8 @@ class Group(TyperGroup):
         return super().resolve_command(ctx, args)
 
     def _refuse(self, ctx: Any, word: str) -> None:
-        from flyloom._core import meant
+        from flyloom.support.refused import hint
 
-        near = meant(word, list(self.commands))
-        hint = f"did you mean {near}?" if near else "flyloom --help lists them"
-        ctx.fail(f"there is no command '{word}'; {hint}")
+        starts = [name for name in self.commands if word.startswith(name) and len(name) > 2]
+        near = hint(word, self.commands) or (f"did you mean {starts[0]}? " if starts else "")
+        ctx.fail(f"{word}: there is no such command; {near}flyloom --help lists all")

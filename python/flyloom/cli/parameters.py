@@ -14,6 +14,7 @@ import typer
 from flyloom._core import registry
 from flyloom.cli.completion import OF_MEASURES, choice
 from flyloom.plugins.parts import KNOWN
+from flyloom.support.checks import whole_number
 
 TYPES: dict[str, Any] = {
     "int": int, "float": float, "bool": bool, "str": str,
@@ -67,10 +68,13 @@ def options_of(
         known = choice(*choices) if choices else OF_MEASURES.get(name)
         metavar = (paths or {}).get(name)
         type_: Any = Path if metavar else TYPES.get(kind, str)
+        parser = None
+        if kind == "int":
+            metavar, parser = "<int>", whole_number
         if several(kind) and not metavar:
             type_, metavar = list[str], "'KEY=VALUE ...'" if "dict" in kind else None
         one: Any = typer.Option(*words, metavar=metavar, help=text, show_default=False,
-                                autocompletion=known)
+                                autocompletion=known, parser=parser)
         if parameter["required"]:
             yield name, Annotated[type_, one], inspect.Parameter.empty
         else:

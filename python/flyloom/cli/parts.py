@@ -73,7 +73,7 @@ def print_row(row: dict[str, Any]) -> None:
     whose = f" (plug-in, {row['plugin']})" if "plugin" in row else ""
     takes = row.get("takes", "")
     takes = f" {takes}" if takes[:1].isalpha() else takes
-    print(f"{row['kind']} {row['name']}{takes}{whose}: {row['doc']}")
+    print(f"{row['kind']} {row['name']}{takes}{whose}: {row['doc'].replace('`', '')}")
     for param in row.get("params", []):
         need = "required" if param["required"] else "optional"
         kind = f"{param['type']}, " if "type" in param else ""

@@ -56,11 +56,11 @@ def reorder(
     ] = False,
     p: P = None,
 ) -> None:
-    """Runs an MPI program whose distributed graphs get their ranks by the network.
+    """Runs an MPI program whose grids and graphs get their ranks by the network.
 
-    Where MPI_Dist_graph_create or MPI_Dist_graph_create_adjacent may reorder, ranks go to those
-    processes of the communicator between which their messages have short and free routes. The
-    program's exit code is passed on.
+    Where MPI_Cart_create, MPI_Graph_create, MPI_Dist_graph_create or MPI_Dist_graph_create_adjacent
+    may reorder, ranks go to those processes of the communicator between which their messages have
+    short and free routes. The program's exit code is passed on.
     """
     from flyloom._core import RefusalError
     from flyloom.ranks import reorderer

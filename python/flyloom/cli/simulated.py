@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from flyloom.cli.common import emit, print_table
+from flyloom.verbs.runs import apart
 
 FLIT = (
     ("offered", "offered_load"), ("accepted", "accepted_load"),
@@ -22,6 +23,9 @@ PACKET = (
 )
 """Columns of the tables of points."""
 
+Columns = tuple[tuple[str, str], ...]
+"""Columns of a table: the heading of each, and the figure in it."""
+
 ENDED = {
     "max_samples": "ended after max_samples periods: latency or accepted load still changed from"
                    " one to the next",
@@ -35,7 +39,7 @@ ENDED = {
 """Why the periods of a configuration of BookSim ended, but for those that converged."""
 
 
-def cells_of(one: dict[str, Any], columns: tuple[tuple[str, str], ...]) -> list[Any]:
+def cells_of(one: dict[str, Any], columns: Columns) -> list[Any]:
     """The cells of a row; a dash where nothing is known."""
     found = [one.get(key) for _, key in columns]
     return ["-" if value is None else round(value, 4) if isinstance(value, float) else value
@@ -59,6 +63,31 @@ def say_deadlocks(found: dict[str, Any]) -> None:
                 print(f"  {step}")
 
 
+def runs_of(found: dict[str, Any]) -> list[tuple[list[str], dict[str, Any]]]:
+    """What was found, by run: what tells it from the others, and its record."""
+    runs = found.get("curves", [found])
+    return list(zip(apart(runs)[1], runs, strict=True))
+
+
+def over_seeds(points: list[dict[str, Any]], columns: Columns) -> Columns:
+    """The columns of a table of points, with the ends of the 95 % confidence intervals of those
+    figures that have one."""
+    known = {name for point in points for name in point.get("over_seeds") or {}}
+    ends = {name: ((f"{heading} low", f"{name}_low"), (f"{heading} high", f"{name}_high"))
+            for heading, name in columns if name in known}
+    return tuple(one for column in columns for one in (column, *ends.get(column[1], ())))
+
+
+def with_ends(point: dict[str, Any]) -> dict[str, Any]:
+    """A point with the ends of its confidence intervals, by the names of :func:`over_seeds`."""
+    spreads = {name: spread["confidence_interval_95"]
+               for name, spread in (point.get("over_seeds") or {}).items()
+               if isinstance(spread, dict)}
+    ends = {f"{name}_{end}": at for name, pair in spreads.items()
+            for end, at in zip(("low", "high"), pair, strict=True)}
+    return {**point, **ends}
+
+
 def notes_of(point: dict[str, Any], in_window: bool) -> list[str]:
     """What a row says of a point beside its figures; it may be saturated where a window of time
     was measured."""
@@ -71,14 +100,23 @@ def notes_of(point: dict[str, Any], in_window: bool) -> list[str]:
 def show_flit(found: dict[str, Any]) -> None:
     """Prints what the flit level found."""
     say_proved(found)
-    rows = [[*cells_of(point, FLIT), ", ".join(notes_of(point, True))]
-            for point in found["points"]]
-    print_table([*(heading for heading, _ in FLIT), ""], rows)
-    say_deadlocks(found)
-    if why := ENDED.get(found.get("ended", "")):
-        print(why)
-    if "saturation_throughput" in found:
-        print(f"saturation throughput  {found['saturation_throughput']:.3f}")
+    runs = runs_of(found)
+    columns = over_seeds([point for _, run in runs for point in run["points"]], FLIT)
+    rows = []
+    for words, run in runs:
+        for point in run["points"]:
+            notes = ", ".join(notes_of(point, True))
+            rows.append([*words, *cells_of(with_ends(point), columns), notes])
+    heads = apart([run for _, run in runs])[0]
+    print_table([*heads, *(heading for heading, _ in columns), ""], rows,
+                left=set(range(len(heads))))
+    for words, run in runs:
+        say_deadlocks(run)
+        if why := ENDED.get(run.get("ended", "")):
+            print(why)
+        if "saturation_throughput" in run:
+            of = f"  {', '.join(words)}" if words else ""
+            print(f"saturation throughput  {run['saturation_throughput']:.3f}{of}")
 
 
 JOBS = (
@@ -101,23 +139,50 @@ def rates_of(rates: dict[str, Any]) -> str:
 def show_packet(found: dict[str, Any]) -> None:
     """Prints what the packet level found."""
     say_proved(found)
-    if jobs := found.get("jobs"):
-        print_table([name for name, _ in JOBS], [cells_of(job, JOBS) for job in jobs], left={0})
+    runs = runs_of(found)
+    heads = apart([run for _, run in runs])[0]
+    left = set(range(len(heads)))
+    if jobs := [[*words, *cells_of(job, JOBS)] for words, run in runs
+                for job in run.get("jobs", ())]:
+        print_table([*heads, *(name for name, _ in JOBS)], jobs, left={*left, len(heads)})
         print()
-    asked = found["parameters"]
-    in_window = not found.get("jobs") and asked["messages"] is None and asked["end_ns"] is None
+    columns = over_seeds([point for _, run in runs for point in run["points"]], PACKET)
     rows = []
-    for point in found["points"]:
-        rows.append([*cells_of(point, PACKET), ", ".join(notes_of(point, in_window))])
-        rows += [[*cells_of(one, PACKET), ", ".join((f"class {number}", *notes_of(one, in_window)))]
-                 for number, one in enumerate(point.get("classes", ()), 1)]
-    print_table([*(heading for heading, _ in PACKET), ""], rows)
-    print(rates_of(found["rates"]))
-    say_deadlocks(found)
+    for words, run in runs:
+        asked = run["parameters"]
+        in_window = (not run.get("jobs") and asked["messages"] is None
+                     and asked["end_ns"] is None)
+        for point in run["points"]:
+            notes = ", ".join(notes_of(point, in_window))
+            rows.append([*words, *cells_of(with_ends(point), columns), notes])
+            rows += [[*words, *cells_of(one, columns),
+                      ", ".join((f"class {number}", *notes_of(one, in_window)))]
+                     for number, one in enumerate(point.get("classes", ()), 1)]
+    print_table([*heads, *(heading for heading, _ in columns), ""], rows, left=left)
+    print(rates_of(runs[0][1]["rates"]))
+    for _, run in runs:
+        say_deadlocks(run)
+
+
+MESSAGE = (
+    ("finish ns", "finish_ns"), ("mean finish ns", "mean_finish_ns"), ("messages", "messages"),
+    ("busiest link", "busiest_link_use"), ("links in the mean", "mean_link_use"),
+)
+"""Columns of the table of several runs of messages."""
 
 
 def show_message(found: dict[str, Any]) -> None:
     """Prints what the message level found."""
+    if "curves" in found or found.get("over_seeds"):
+        runs = runs_of(found)
+        columns = over_seeds([run for _, run in runs], MESSAGE)
+        heads = apart([run for _, run in runs])[0]
+        cells = [
+            [*words, *cells_of(with_ends({**(run.get("network") or {}), **run}), columns)]
+            for words, run in runs
+        ]
+        print_table([*heads, *(name for name, _ in columns)], cells, left=set(range(len(heads))))
+        return
     rows = [
         ("finish", f"{found['finish_ns']:,.15g} ns"),
         ("events", f"{found['events']:,}"),
@@ -148,9 +213,15 @@ def write_csv(found: dict[str, Any], name: str, path: Path) -> None:
     from flyloom.support.files import write_whole
     from flyloom.support.words import csv_text
 
-    points = found.get("points", [found])
-    tables = [({"offered_load": point["offered_load"]} if len(points) > 1 else {},
-               columns_of(point, name)) for point in points]
+    runs = found.get("curves", [found])
+    heads, words = apart(runs)
+    tables = []
+    for said, run in zip(words, runs, strict=True):
+        points = run.get("points", [run])
+        for point in points:
+            load = {"offered_load": point["offered_load"]} if len(points) > 1 else {}
+            about = {**dict(zip(heads, said, strict=True)), **load}
+            tables.append((about, columns_of(point, name)))
     columns = [*tables[0][0], *tables[0][1]]
     rows = [
         [*beside.values(), *(shortest(cell) for cell in cells)]

@@ -63,11 +63,16 @@ Settings = Annotated[
 EXAMPLES = {
     "flit": (
         "flyloom sim flit slim_fly:q=5,p=4 --selection ugal_l --load 0.1:0.9:0.2",
+        "flyloom sim flit slim_fly:q=5,p=4 --selection minimal,ugal_l"
+        " --traffic uniform,worst_case --seeds 3 --load 0.1:0.4:0.1"
+        " --set switch.virtual_channels=4",
         "flyloom sim flit slim_fly:q=5,p=4 --engine dfsssp --load 0.5",
         "flyloom sim flit torus:shape=4x4,p=1 --load 0.2 --set switch.virtual_channels=8"
         " run.measure_cycles=1000",
     ),
     "packet": (
+        "flyloom sim packet slim_fly:q=5,p=4 --selection minimal,valiant --seeds 3"
+        " --set switch.virtual_channels=4 --messages 50",
         "flyloom sim packet slim_fly:q=5,p=4 --load 0.1:0.9:0.2 --selection adaptive"
         " --set switch.virtual_channels=8",
         "flyloom sim packet fit_fly:q=13,p=9 --dialect codes-slimfly-v1 --selection adaptive"
@@ -101,7 +106,7 @@ INTO_FILES = {
 
 def command(level: str, row: dict[str, Any]) -> Callable[..., None]:
     """The command of a simulator: its parameters as options."""
-    takes = [*network_options(level), *options_of(row)]
+    takes = [*network_options(level), *options_of(listed(level, row))]
     taken = {name for name, _, _ in takes}
     files = ("links", "ranks") if level == "message" else [n for n in INTO_FILES if n in taken]
     takes = [option for option in takes if option[0] not in files]
@@ -119,6 +124,16 @@ def command(level: str, row: dict[str, Any]) -> Callable[..., None]:
         simulate_and_show(level, row, written, given)
 
     return signed(run, takes, " ".join(row["doc"].split("\n\n")[0].split()))
+
+
+def listed(level: str, row: dict[str, Any]) -> dict[str, Any]:
+    """The row of a simulator whose help says which parameters may be several."""
+    names = ("selection", "workload" if level == "message" else "traffic")
+    params = [
+        {**one, "doc": f"{one['doc'].rstrip('.')}; several with commas: each is run"}
+        if one["name"] in names else one for one in row["params"]
+    ]
+    return {**row, "params": params}
 
 
 def network_options(level: str) -> Taken:
@@ -191,6 +206,7 @@ def simulate_and_show(
     asked = {*parameters, *how}
     with by_options(asked):
         spec = spec_of(level, settings, parameters)
+        check_timeline(level, spec, output)
     with join() if spec.get("sync") == "mpi" else ALONE as team:
         with team.together(), room_for(level, spec), by_options(asked):
             source = None if name is None else load_tables(name, p)
@@ -204,6 +220,16 @@ def simulate_and_show(
         if path is not None:
             write_csv(found, key, path)
     end(level, found, output, source, as_json)
+
+
+def check_timeline(level: str, spec: dict[str, Any], output: Path | None) -> None:
+    """Refuses the picture of several runs of messages: a timeline is of one."""
+    from flyloom._core import RefusalError
+    from flyloom.inputs.several import each_of
+
+    if level == "message" and output and output.suffix != ".json" and len(each_of(spec, level)) > 1:
+        raise RefusalError(f"--out: {output}: a timeline is of one run; give one selection and one"
+                           " workload, or a file that ends in .json")
 
 
 @contextmanager
@@ -301,6 +327,8 @@ def end(
 
 def without_arrays(found: dict[str, Any]) -> dict[str, Any]:
     """What messages took, without the columns of ranks, links and the path."""
+    if curves := found.get("curves"):
+        return {**found, "curves": [without_arrays(curve) for curve in curves]}
     shown = {key: value for key, value in found.items() if key not in ("rank_finish_ns", "links")}
     if path := shown.pop("critical_path", None):
         shown["critical_path"] = {key: path[key] for key in ("parts_ns", "derivatives")}
@@ -325,7 +353,7 @@ def write(
         return
     pages = {"flit": flit_page, "packet": packet_page}[level]
     drawn: dict[str, Any] = {}
-    if output.suffix == ".html" and source is not None and (
+    if output.suffix == ".html" and source is not None and "curves" not in found and (
         level == "packet" or "links" in found["points"][0]
     ):
         topology = tables(source).topology if holds_tables(source) else network(source)

@@ -310,17 +310,25 @@ def best(
     )
 
 
+MOST = {"ranks": 1 << 24, "bytes": 1 << 50}
+"""The largest numbers of a case."""
+
+
 def numbers_of(operation: str, cases: list[str]) -> dict[str, list[int]]:
     """The numbers of ranks and of bytes that are asked for."""
     from flyloom._core import RefusalError
+    from flyloom.support.checks import count
 
-    given = {"bytes": [1]} if operation == "barrier" else {}
-    for name, value in parsed_options(cases, "a case", (), "").items():
-        words = value.split(",") if isinstance(value, str) else [str(value)]
-        if name not in ("ranks", "bytes") or not all(word.isdecimal() for word in words):
-            raise RefusalError(f"{name}={value}: ranks=N,... and bytes=N,... are taken")
-        given[name] = [int(word) for word in words]
-    if missing := [name for name in ("ranks", "bytes") if name not in given]:
+    given, named = {"bytes": [1]} if operation == "barrier" else {}, set[str]()
+    for word in cases:
+        name, equals, value = word.partition("=")
+        if not equals or name not in MOST:
+            raise RefusalError(f"{word}: ranks=N,... and bytes=N,... are taken")
+        if name in named:
+            raise RefusalError(f"{name}: given twice; one list: {name}=16,64")
+        named.add(name)
+        given[name] = [count(name, one, 0, MOST[name], name == "bytes") for one in value.split(",")]
+    if missing := [name for name in MOST if name not in given]:
         raise RefusalError(f"{missing[0]}: it is not given; {missing[0]}=16, or several")
     return given
 

@@ -34,6 +34,9 @@ def read_folder(folder: Path) -> tuple[Topology, Routing]:
     """The network and tables in a folder of `flyloom route -o`, if they are of one writing."""
     names = ("network.json", "routing.json", "tables.txt")
     network, about, tables = (folder / name for name in names)
+    if absent := [name for name in names if not (folder / name).exists()]:
+        raise RefusalError(f"{folder}: no folder of tables, it has no {absent[0]}; "
+                           "flyloom route NET -o FOLDER writes one")
     with of_one_writing(folder, names):
         cabling, text = read_text(network), read_text(about)
         # byte for byte, as OpenSM's plug-in reads it: any byte may stand in a comment

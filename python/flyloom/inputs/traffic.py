@@ -14,7 +14,7 @@ import numpy as np
 from flyloom._core import RefusalError, Topology, Traffic, meant
 from flyloom.inputs.graphs import MatrixLike
 from flyloom.inputs.rows import HEADERS, MATRICES, TIMES, RowSet, TimedRows, found_in, read, said
-from flyloom.plugins.functions import named, returned, wrong
+from flyloom.plugins.functions import named, returned, split, wrong
 from flyloom.plugins.parts import Part
 from flyloom.support.checks import whole
 from flyloom.support.reading import is_path, shown, standing_in
@@ -102,9 +102,10 @@ def is_name(text: str, own: bool = False) -> bool:
     """Whether a word is the name of some traffic, with its argument, rather than a file's; also of
     a pattern that a user wrote where those are asked for."""
     traffics, patterns = Traffic.names()
-    return text.partition(":")[0] in (*traffics, *patterns) or (
-        own and named("pattern", text) is not None
-    )
+    built_in = split(text)[0] in (*traffics, *patterns)
+    if built_in and " " in text and os.path.exists(text):
+        return False
+    return built_in or (own and named("pattern", text) is not None)
 
 
 def called(traffic: object) -> str:

@@ -58,12 +58,12 @@ def run(
 ) -> Run:
     """Runs the experiment in ``file`` and writes ``out/<name>/``.
 
-    Files: ``rows.parquet`` (a row a point), ``series.parquet`` (load histograms and eBB of each
-    pattern), ``cables-*.csv`` (a list a network), ``effective.toml`` (all defaults spelled out),
-    ``manifest.json`` (versions, seeds, digests, times), ``report.html``; the same bytes wherever
-    points are computed. Fields of the result: ``directory``, ``report``, ``points``, ``reused``,
-    ``holds`` (every point verified, every comparison equal), ``skipped``; ``to_polars()`` and so on
-    give a row for each point, with the columns of ``rows.parquet``.
+    Files: ``rows.parquet`` (a row a point, of simulations a row a load), ``series.parquet`` (load
+    histograms, eBB of each pattern, curves), ``cables-*.csv`` (a list a network),
+    ``effective.toml`` (all defaults spelled out), ``manifest.json`` (versions, seeds, digests,
+    times), ``report.html``; the same bytes wherever points are computed. Fields of the result:
+    ``directory``, ``report``, ``points``, ``reused``, ``holds`` (every point verified, every
+    comparison equal), ``skipped``; ``to_polars()`` and so on give the rows of ``rows.parquet``.
 
     Parameters
     ----------
@@ -98,8 +98,8 @@ def run(
 
 
 class Run(Result):
-    """What became of a run. As a table it is ``rows.parquet``, a row for each point; ``of`` may be
-    ``rows``, ``series`` (of ``series.parquet``) or ``skipped``."""
+    """What became of a run. As a table it is ``rows.parquet``, a row for each point, of simulations
+    one for each load; ``of`` may be ``rows``, ``series`` (of ``series.parquet``) or ``skipped``."""
 
     __slots__ = ()
 

@@ -7,6 +7,7 @@ from functools import cache
 from typing import TYPE_CHECKING, Any
 
 from flyloom._core import registry, simulators
+from flyloom.support.results import value_at
 
 if TYPE_CHECKING:
     from flyloom.plugins.parts import Part
@@ -42,38 +43,9 @@ def figures(name: str, record: object, parts: Iterable[Part] = ()) -> dict[str, 
     None where it has not one alone."""
     several = isinstance(record, Mapping) and len(record.get("points", ())) > 1
     return {
-        column["name"]:
-            None if several and column["at"].startswith("/points/") else _at(record, column["at"])
+        column["name"]: None if several and column["at"].startswith("/points/")
+        else value_at(record, column["at"])
         for column in known(parts)[name]["columns"]
-    }
-
-
-def _at(record: object, pointer: str) -> Any:
-    """What stands at a JSON pointer."""
-    for word in pointer.split("/")[1:]:
-        if isinstance(record, Mapping):
-            record = record.get(word)
-        elif isinstance(record, list) and int(word) < len(record):
-            record = record[int(word)]
-        else:
-            return None
-    return record
-
-
-def column_types(parts: Iterable[Part] = ()) -> dict[str, str]:
-    """The type of every column of every measure in `rows.parquet`."""
-    return {
-        f"{word(name)}_{column['name']}": TYPES[column["kind"]]
-        for name, part in known(parts).items() for column in part["columns"]
-    }
-
-
-def columns(measures: Mapping[str, object], parts: Iterable[Part] = ()) -> dict[str, Any]:
-    """All columns of all measures of a point; None for those that it did not ask for."""
-    return {
-        f"{word(name)}_{column}": value
-        for name in known(parts)
-        for column, value in figures(name, measures.get(name), parts).items()
     }
 
 

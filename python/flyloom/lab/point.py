@@ -20,6 +20,7 @@ from flyloom._core import RefusalError, Routing, Topology
 from flyloom.inputs.made import made
 from flyloom.inputs.measured import measured
 from flyloom.inputs.rows import RowSet, TimedRows
+from flyloom.inputs.selections import said
 from flyloom.inputs.traffic import travelling
 from flyloom.inputs.workloads import travelling_workloads
 from flyloom.lab.measured import asked, figures, known
@@ -272,7 +273,7 @@ def _measure(
 def _selections(point: dict[str, Any]) -> str:
     """What a point without tables is called: how packets choose their paths."""
     chosen = [
-        asked.get("selection") or f"messages {asked['network']['paths']}"
+        said(asked.get("selection") or f"messages {asked['network']['paths']}")
         for asked in point.get("sim", {}).values()
     ]
     return ", ".join(dict.fromkeys(chosen)) or "no routing"

@@ -17,9 +17,10 @@ from typing import TYPE_CHECKING, Any
 
 from flyloom import _core
 from flyloom._core import RefusalError
-from flyloom.lab import measured
+from flyloom.lab import measured, rows
 from flyloom.lab.kept import KEY_SCHEME
 from flyloom.support.files import as_bytes, replace, sha256, write_whole
+from flyloom.verbs import tidy
 
 if TYPE_CHECKING:
     from flyloom.plugins.parts import Part
@@ -36,33 +37,54 @@ ROW_KEYS = (
 )
 
 ROW_TYPES = {
-    "string": ("point", "network", "recipe", "cable_cost_basis", "engine", "options"),
+    "string": (
+        "point", "network", "recipe", "selection", "traffic", "workload", "cable_cost_basis",
+        "engine", "options",
+    ),
     "uint64": ("seed",),
     "int64": (
+        "seeds",
         "switches", "endpoints", "links", "network_radix", "concentration", "radix", "diameter",
         "girth", "racks", "cables", "lmc", "layers", "lanes", "max_hops", "edge_forwarding_index",
         "ebb_patterns", "deployed_entries", "deployed_differing_entries",
     ),
     "double": (
-        "mean_distance", "moore_fraction", "cable_length_m", "cable_cost_usd", "mean_hops",
+        "load", "mean_distance", "moore_fraction", "cable_length_m", "cable_cost_usd", "mean_hops",
         "effective_bisection_bandwidth", "ebb_ci95_low", "ebb_ci95_high",
     ),
     "bool": ("verified", "complete", "deadlock_free", "deployed_deadlock_free"),
 }
-"""The type of each column of ``rows.parquet`` but those of measures."""
+"""The type of each column of ``rows.parquet`` but those of measures and of what was swept."""
 
-SERIES_TYPES = {"string": ("point", "series"), "double": ("x", "y")}
-"""The type of each column of ``series.parquet``."""
+ROW_UNITS = {
+    **tidy.KEY_UNITS, "network_radix": "ports", "concentration": "endpoints", "radix": "ports",
+    "switches": "switches", "endpoints": "endpoints", "links": "links", "diameter": "hops",
+    "mean_distance": "hops", "girth": "hops", "moore_fraction": "1", "racks": "racks",
+    "cables": "cables", "cable_length_m": "m", "cable_cost_usd": "USD", "layers": "routes",
+    "lanes": "lanes", "max_hops": "hops", "mean_hops": "hops", "edge_forwarding_index": "routes",
+    "effective_bisection_bandwidth": "1", "ebb_ci95_low": "1", "ebb_ci95_high": "1",
+    "ebb_patterns": "patterns", "deployed_entries": "entries",
+    "deployed_differing_entries": "entries",
+}
+"""The units of these columns."""
+
+SERIES_TYPES = {
+    "string": ("point", "network", "series", "selection", "traffic", "workload", "x_unit",
+               "y_unit"),
+    "uint64": ("seed",), "int64": ("seeds",),
+    "double": ("x", "y", "load", "y_ci95_low", "y_ci95_high"),
+}
+"""The type of each column of ``series.parquet`` but those of what was swept."""
 
 
 def row_types(parts: Sequence[Part] = ()) -> dict[str, tuple[str, ...]]:
     """The columns of ``rows.parquet`` by type, the same whatever was measured; users' measures are
     those among ``parts``. RefusalError where two columns would have one name."""
-    more = measured.column_types(parts)
+    more = rows.column_types(parts)
     for part in parts:
-        taken = {*measured.column_types(other for other in parts if other is not part),
+        taken = {*rows.column_types(other for other in parts if other is not part),
                  *(name for names in ROW_TYPES.values() for name in names)}
-        for name in measured.column_types([part]).keys() & taken - measured.column_types().keys():
+        for name in rows.column_types([part]).keys() & taken - rows.column_types().keys():
             raise RefusalError(f"{part.name}: there is a column '{name}' already; another name")
     return {
         kind: (*names, *(name for name, other in more.items() if other == kind))
@@ -86,13 +108,10 @@ def write(job: Any, records: list[dict[str, Any]], networks: dict[str, dict[str,
         key: {name: fact for name, fact in facts.items() if name not in PARTS}
         for key, facts in networks.items()
     }
-    rows = [
-        row(record, networks[record["network_key"]], job.seed, job.parts) for record in records
-    ]
-    columns = {name: [one[name] for one in rows] for name in rows[0]} if rows else {}
+    tables = tables_of(job, records, networks)
     files: dict[str, str | bytes] = {
-        "rows.parquet": parquet(columns, row_types(job.parts)),
-        "series.parquet": parquet(series(records), SERIES_TYPES), "effective.toml": job.effective,
+        **{f"{name}.parquet": table for name, table in tables.items()},
+        "effective.toml": job.effective,
     }
     for name, facts in zip(file_names(networks), networks.values(), strict=True):
         files[f"cables-{name}.csv"] = facts["plan"]["cables_csv"]
@@ -124,6 +143,26 @@ def write(job: Any, records: list[dict[str, Any]], networks: dict[str, dict[str,
         *((directory / name, None) for name in stale), (place, json.dumps(manifest, indent=1)),
     ], directory)
     return directory / "report.html"
+
+
+def tables_of(
+    job: Any, records: Sequence[dict[str, Any]], networks: Mapping[str, Mapping[str, Any]]
+) -> dict[str, bytes]:
+    """The tables of a run as Parquet files, by name: rows and series, both with the keys in which
+    points differ."""
+    differ = rows.differing(job.points)
+    keys = [rows.values(point, differ) for point in job.finished]
+    made = [
+        {**one, **own} for record, point, own in zip(records, job.finished, keys, strict=True)
+        for one in rows_of(record, networks[record["network_key"]], job.seed, point, job.parts)
+    ]
+    columns = {name: [one[name] for one in made] for name in made[0]} if made else {}
+    units = {**ROW_UNITS, **rows.column_units(job.parts)}
+    long = series(records, job.finished, keys, job.seed)
+    return {
+        "rows": parquet(columns, row_types(job.parts), units),
+        "series": parquet(long, SERIES_TYPES, tidy.KEY_UNITS),
+    }
 
 
 def machine() -> dict[str, Any]:
@@ -183,25 +222,26 @@ def rebuild(directory: Path) -> Path:
     return directory / "report.html"
 
 
-def row(
-    record: dict[str, Any], facts: dict[str, Any], seed: int, parts: Sequence[Part] = ()
-) -> dict[str, Any]:
-    """One point as a flat row; units are in the names, None where something was not measured."""
+def rows_of(
+    record: dict[str, Any], facts: Mapping[str, Any], seed: int, point: Mapping[str, Any],
+    parts: Sequence[Part] = (),
+) -> list[dict[str, Any]]:
+    """A point as flat rows, one for each load; None where something was not measured."""
     proof, deploy = record["verify"] or {}, record.get("deploy") or {}
     ebb, load = record["ebb"] or {}, record["load"] or {}
     complete, deadlock = proof.get("complete") or {}, proof.get("deadlock") or {}
     low, high = ebb.get("confidence_interval_95") or (None, None)
     structure = {key: facts["structure"].get(key) for key in ROW_KEYS}
-    return {
+    about = {
         "point": record["digest"], "network": record["network"], "recipe": facts["recipe"],
-        **structure,
+        **dict.fromkeys(tidy.KEYS), "seed": seed, **structure,
         "racks": len(facts["plan"]["racks"]), "cables": facts["plan"]["cables"],
         "cable_length_m": facts["plan"]["length_m"], "cable_cost_usd": facts["plan"]["cost_usd"],
         "cable_cost_basis": cable_basis(
             facts["plan"]["catalog"], facts["plan"]["cables_csv"]
         ),
         "engine": record["engine"], "lmc": record["lmc"], "layers": record["layers"],
-        "options": json.dumps(record["options"], sort_keys=True), "seed": seed,
+        "options": json.dumps(record["options"], sort_keys=True),
         "lanes": record["lanes"], "verified": proof.get("holds"),
         "complete": complete.get("holds"),
         "deadlock_free": bool(deadlock.get("holds")) if proof else None,
@@ -212,8 +252,9 @@ def row(
         "deployed_entries": deploy.get("entries"),
         "deployed_differing_entries": deploy.get("differing_entries"),
         "deployed_deadlock_free": deploy.get("deadlock_free"),
-        **measured.columns(record["measures"], parts),
     }
+    made = rows.rows(record["measures"], point, parts)
+    return [{**about, **one, "seed": seed if one["seed"] is None else one["seed"]} for one in made]
 
 
 @functools.lru_cache(maxsize=16)
@@ -224,34 +265,46 @@ def cable_basis(catalog: str, cables_csv: str) -> str:
     return f"{catalog}{at}: all cables"
 
 
-def series(records: list[dict[str, Any]]) -> dict[str, Any]:
-    """Histograms and samples in long form, as columns: point, series, x, y."""
+def series(
+    records: Sequence[Mapping[str, Any]], points: Sequence[Mapping[str, Any]],
+    keys: Sequence[Mapping[str, Any]], seed: int,
+) -> dict[str, Any]:
+    """Histograms, samples and curves in long form, as columns: those of ``SERIES_TYPES``, and the
+    ``keys`` in which points differ."""
+    import pyarrow
+
+    texts = ("point", "network", "series", "x_unit", "y_unit")
+    same: dict[str, list[Any]] = {name: [] for name in (*texts, *tidy.KEYS, *(keys or [{}])[0])}
+    del same["load"]
+    lengths: list[int] = []
+    numbers: dict[str, list[Any]] = {name: [] for name in SERIES_TYPES["double"]}
+    for record, point, own in zip(records, points, keys, strict=True):
+        for curve in _curves(record, point):
+            count = len(curve["x"])
+            about = {**dict.fromkeys(same), **own, "point": record["digest"],
+                     "network": record["network"], "seed": seed}
+            for name, values in same.items():
+                values.append(curve.get(name, about[name]))
+            lengths.append(count)
+            for name, column in numbers.items():
+                column.extend(curve.get(name) or [None] * count)
+    which = numpy_repeat(lengths)
+    kinds = {name: kind for kind, names in SERIES_TYPES.items() for name in names}
+    made: dict[str, Any] = {}
+    for name, values in same.items():
+        kind, found = (kinds[name], values) if name in kinds else rows.column(values)
+        made[name] = pyarrow.array(found, pyarrow.type_for_alias(kind)).take(which)
+    for name, column in numbers.items():
+        made[name] = pyarrow.array(column, pyarrow.float64())
+    return made
+
+
+def numpy_repeat(lengths: Sequence[int]) -> Any:
+    """The number of each curve, once for every value of it."""
     import numpy
     import pyarrow
 
-    names: dict[str, list[str]] = {"point": [], "series": []}
-    lengths: list[int] = []
-    values: dict[str, list[float]] = {"x": [], "y": []}
-    for record in records:
-        ebb, proof = record["ebb"] or {}, record["verify"] or {"complete": {}}
-        hops = proof["complete"].get("hop_histogram", [])
-        means, loads = ebb.get("pattern_means", []), (record["load"] or {}).get("histogram", [])
-        for name, x, y in (
-            ("channels_by_routes", [load[0] for load in loads], [load[1] for load in loads]),
-            ("ebb_by_pattern", range(len(means)), means),
-            ("routes_by_hops", range(len(hops)), hops),
-            *_curves(record["measures"]),
-        ):
-            names["point"].append(record["digest"])
-            names["series"].append(name)
-            lengths.append(len(x))
-            values["x"] += x
-            values["y"] += y
-    which = pyarrow.array(numpy.repeat(numpy.arange(len(lengths)), lengths))
-    return {
-        **{key: pyarrow.array(words, pyarrow.string()).take(which) for key, words in names.items()},
-        **{key: numpy.array(numbers, numpy.float64) for key, numbers in values.items()},
-    }
+    return pyarrow.array(numpy.repeat(numpy.arange(len(lengths)), lengths))
 
 
 CURVES = {
@@ -261,27 +314,70 @@ CURVES = {
 """Figures of simulators' points that stand in ``series.parquet``, by offered load."""
 
 
-def _curves(measures: Mapping[str, Any]) -> Iterator[tuple[str, list[float], list[float]]]:
-    """The curves of what was simulated: a name, loads, and what each load gives."""
-    for name, found in measures.items():
-        for figure in CURVES.get(name, ()):
-            known = [point for point in found["points"] if point[figure] is not None]
-            loads = [point["offered_load"] for point in known]
-            yield f"{measured.word(name)}_{figure}", loads, [point[figure] for point in known]
+def _curves(record: Mapping[str, Any], point: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
+    """The series of a point: histograms and samples, and curves of what was simulated."""
+    ebb, proof = record["ebb"] or {}, record["verify"] or {"complete": {}}
+    hops = proof["complete"].get("hop_histogram", [])
+    means, loads = ebb.get("pattern_means", []), (record["load"] or {}).get("histogram", [])
+    for name, (x, x_unit), (y, y_unit) in (
+        ("channels_by_routes", ([load[0] for load in loads], "routes"),
+         ([load[1] for load in loads], "channels")),
+        ("ebb_by_pattern", (range(len(means)), "1"), (means, "1")),
+        ("routes_by_hops", (range(len(hops)), "hops"), (hops, "routes")),
+    ):
+        yield {"series": name, "x": x, "y": y, "x_unit": x_unit, "y_unit": y_unit}
+    for name, found in record["measures"].items():
+        if name in CURVES:
+            yield from _by_load(name, found, point)
 
 
-def parquet(columns: Mapping[str, Any], types: Mapping[str, tuple[str, ...]]) -> bytes:
+def _by_load(
+    name: str, found: Mapping[str, Any], point: Mapping[str, Any]
+) -> Iterator[dict[str, Any]]:
+    """The curves of a simulator: figures by offered load, with their intervals."""
+    units = {column["name"]: column["unit"] for column in tidy.columns(name.partition(".")[2])}
+    simulated = list(rows.by_load(name, found, point).items())
+    for figure in CURVES[name]:
+        known = [(at, keys, one["points"][0]) for (at, _), (keys, one) in simulated
+                 if one["points"][0][figure] is not None]
+        if not known:
+            continue
+        ends = [tidy.intervals(name.partition(".")[2], one) for _, _, one in known]
+        about = {key: known[0][1][key] for key in tidy.KEYS if key != "load"}
+        yield {
+            **about, "series": f"{measured.word(name)}_{figure}", "x_unit": units["offered_load"],
+            "y_unit": units[figure], "load": [at for at, _, _ in known],
+            "x": [one["offered_load"] for _, _, one in known],
+            "y": [one[figure] for _, _, one in known],
+            **{f"y_{end}": [one[f"{figure}_{end}"] for one in ends]
+               for end in ("ci95_low", "ci95_high")},
+        }
+
+
+def parquet(
+    columns: Mapping[str, Any], types: Mapping[str, tuple[str, ...]], units: Mapping[str, str]
+) -> bytes:
     """Columns as the bytes of a Parquet file; the same columns give the same bytes.
 
-    ``types`` lists the columns of each type, which is that of pyarrow by its name; without a column
-    there is no row.
+    ``types`` lists the columns of each type, which is that of pyarrow by its name, and ``units``
+    has what a column's metadata says; without a column there is no row. A column that ``types``
+    does not have is one of values that users gave.
     """
     import pyarrow
     import pyarrow.parquet
 
     type_of = {name: alias for alias, names in types.items() for name in names}
-    whole = columns or {name: [] for name in type_of}
-    schema = pyarrow.schema([(name, pyarrow.type_for_alias(type_of[name])) for name in whole])
+    whole = dict(columns or {name: [] for name in type_of})
+    for name, values in whole.items():
+        if name not in type_of and isinstance(values, list):
+            type_of[name], whole[name] = rows.column(values)
+    fields = [
+        tidy.with_unit(pyarrow.field(
+            name, pyarrow.type_for_alias(type_of[name]) if name in type_of else values.type
+        ), units.get(name, ""))
+        for name, values in whole.items()
+    ]
+    schema = pyarrow.schema(fields)
     buffer = io.BytesIO()
     table = pyarrow.Table.from_pydict(whole, schema=schema)
     pyarrow.parquet.write_table(table, buffer, compression="zstd")

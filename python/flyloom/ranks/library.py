@@ -64,15 +64,16 @@ RANKS = Library("libflyloom_ranks.so", "ranks", ("ranks.c",))
 """What the ranks of a run send each other by."""
 RECORDER = Library(
     "libflyloom_record.so", "mpi",
-    ("record.c", "record_peers.c", "record_send.c", "record_collective.c", "record_write.c",
-     "part_file.c"),
-    ("record.h", "part_file.h", "file_limit.h", "wrap.h", "record_send.inc",
-     "record_collective.inc"),
+    ("record.c", "record_peers.c", "record_send.c", "record_receive.c", "record_requests.c",
+     "record_collective.c", "record_comms.c", "record_calls.c", "record_write.c", "part_file.c"),
+    ("record.h", "record_calls.h", "record_requests.h", "part_file.h", "file_limit.h", "wrap.h",
+     "record_send.inc", "record_receive.inc", "record_collective.inc"),
     ("-pthread", "-ldl"),
 )
-"""Records who sends how much to whom of a program."""
+"""Records who sends how much to whom of a program, and its calls."""
 REORDERER = Library(
-    "libflyloom_reorder.so", "mpi", ("reorder.c", "reorder_map.c", "map_ask.c"),
+    "libflyloom_reorder.so", "mpi",
+    ("reorder.c", "reorder_count.c", "reorder_map.c", "map_ask.c"),
     ("reorder.h", "map.h", "map_ask.h", "wrap.h"), ("-pthread", "-ldl"), has_core=True,
 )
 """Gives the ranks of topologies of a program new processes."""

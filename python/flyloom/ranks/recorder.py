@@ -13,7 +13,9 @@ from . import library, preload
 FILE = "FLYLOOM_RECORD_FILE"
 MESSAGES = "FLYLOOM_RECORD_MESSAGES"
 COLLECTIVES = "FLYLOOM_RECORD_COLLECTIVES"
-"""What the recorder reads: where to write bytes and messages, whether collectives are left out."""
+CALLS = "FLYLOOM_RECORD_CALLS"
+"""What the recorder reads: where to write bytes, messages and calls, whether collectives are left
+out."""
 
 
 def built(words: Sequence[str] = ()) -> Path:
@@ -26,21 +28,24 @@ def _built(words: Sequence[str], name: str | None) -> Path:
 
 
 def run(
-    words: Sequence[str], path: Path, messages: Path | None = None, collectives: bool = True
+    words: Sequence[str], path: Path | None, messages: Path | None = None,
+    collectives: bool = True, calls: Path | None = None,
 ) -> int:
-    """Runs a program and records it into `path`; the code that it exits with, 128 and a signal's
-    number where it was killed by one.
+    """Runs a program and records it; the code that it exits with, 128 and a signal's number where
+    it was killed by one.
 
-    Bytes go into `path`, numbers of messages into ``messages``. RefusalError, before anything runs,
-    where these cannot be written, or where there is no mpicc for the program's MPI.
+    Bytes go into `path`, numbers of messages into ``messages``, and into the folder ``calls`` a
+    file for each rank with what it called. RefusalError, before anything runs, where these cannot
+    be written, or where there is no mpicc for the program's MPI.
     """
     preload.check_program(words, "flyloom record -o FILE -- mpirun -n 8 ./program")
     for option, file in (("-o", path), ("--message-counts", messages)):
         check(option, file)
     name = preload.family(words)
-    variables = {FILE: str(path.absolute()), COLLECTIVES: str(int(collectives))}
-    if messages is not None:
-        variables[MESSAGES] = str(messages.absolute())
+    variables = {COLLECTIVES: str(int(collectives))}
+    for variable, file in ((FILE, path), (MESSAGES, messages), (CALLS, calls)):
+        if file is not None:
+            variables[variable] = str(file.absolute())
     return preload.run(words, name, _built(words, name), variables)
 
 

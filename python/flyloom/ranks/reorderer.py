@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import os
+import sys
 from collections.abc import Sequence
 from pathlib import Path
 
 from flyloom._core import RefusalError
 from flyloom.support.checks import whole
-from flyloom.support.files import sha256, write_whole
+from flyloom.support.files import scratch, sha256, write_whole
 from flyloom.support.refused import none_such
 
 from . import library, preload
@@ -19,9 +20,15 @@ OBJECTIVE = "FLYLOOM_OBJECTIVE"
 EFFORT = "FLYLOOM_EFFORT"
 SEED = "FLYLOOM_SEED"
 VERBOSE = "FLYLOOM_VERBOSE"
+ENDED = "FLYLOOM_REORDER_ENDED"
 """Environment variables of the library: files with the network and the endpoints of hosts, options
-of the mapping, and whether a line about each communicator is printed."""
+of the mapping, whether a line about each communicator is printed, and a file that is made where
+the program came to its end."""
 
+UNSEEN = (
+    "no rank was moved: the program did not come to MPI_Finalize, or is not of the MPI whose mpicc"
+    " built the library (FLYLOOM_MPICC names another), or is linked statically"
+)
 OBJECTIVES = ("congestion", "hops")
 EFFORTS = ("fast", "normal", "best")
 
@@ -40,7 +47,8 @@ def run(
     objective: str = "congestion", effort: str = "normal", seed: int = 0, verbose: bool = False,
 ) -> int:
     """Runs a program on a network, given as JSON; the code that it exits with, 128 and a signal's
-    number where it was killed by one. RefusalError before anything runs."""
+    number where it was killed by one. RefusalError before anything runs. Where the library did not
+    see the end of the program, and so cannot say why no rank was moved, a line says that."""
     preload.check_program(words, "flyloom reorder --net NET -- mpirun -n 8 ./program")
     for option, word, known in (("objective", objective, OBJECTIVES), ("effort", effort, EFFORTS)):
         if word not in known:
@@ -56,7 +64,13 @@ def run(
     }
     if host_endpoints is not None:
         variables[HOST_ENDPOINTS] = str(host_endpoints.absolute())
-    return preload.run(words, name, found, variables)
+    # where the processes of other hosts find it as they find the library
+    with scratch(library.cache()) as folder:
+        variables[ENDED] = str(folder / "ended")
+        code = preload.run(words, name, found, variables)
+        if not (folder / "ended").exists():
+            print(f"flyloom: reorder: {UNSEEN}", file=sys.stderr, flush=True)
+    return code
 
 
 def kept(network: str) -> Path:

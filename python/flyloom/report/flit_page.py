@@ -13,6 +13,7 @@ from flyloom.report.charts import svg
 from flyloom.report.comparison import chart
 from flyloom.report.frame import framed
 from flyloom.report.simulated import heat_maps
+from flyloom.verbs import runs
 
 HEADS = (
     ("offered load", "offered_load"), ("accepted load", "accepted_load"),
@@ -25,44 +26,51 @@ HEADS = (
 
 def title(found: Mapping[str, Any]) -> str:
     """What was simulated, in words."""
-    words = [str(found[key]) for key in ("traffic", "engine", "network") if found.get(key)]
-    selection = (found.get("parameters") or {}).get("selection")
-    return ", ".join([*words, *([selection] if selection else [])]) or "BookSim configuration"
+    return ", ".join(runs.common(found.get("curves", [found]))) or "BookSim configuration"
 
 
 def spec(found: Mapping[str, Any]) -> dict[str, Any]:
-    """The curve of a simulation, and below it the distributions of its highest unsaturated load."""
-    name = title(found)
+    """The curves of a simulation, and below them the distributions of the highest unsaturated load
+    of each."""
+    name, curves = title(found), found.get("curves")
     parts = [
-        flit.curves_spec([{**found, "label": name}], name),
+        flit.curves_spec(runs.labelled(curves) if curves else [{**found, "label": name}], name),
         flit.distributions_spec(_shown(found)),
     ]
     return chart({"spacing": 26, "vconcat": [part for part in parts if part]})
 
 
 def _shown(found: Mapping[str, Any]) -> list[dict[str, Any]]:
-    point = flit.highest_unsaturated(found["points"])
-    return [{"label": "", "point": point}] if point else []
+    curves = runs.labelled(found.get("curves", [found]))
+    known = [(curve["label"], flit.highest_unsaturated(curve["points"])) for curve in curves]
+    return [{"label": label, "point": point} for label, point in known if point]
 
 
 def page(found: Mapping[str, Any], drawings: Mapping[str, str]) -> str:
     """Chart, table and ``drawings`` (title and SVG) as one HTML page that refers to nothing."""
+    curves = found.get("curves", [found])
+    heads, said = runs.apart(curves)
     parts = [
         f"<section><figure>{svg(spec(found), prefix='flit-')}</figure>",
         '<p class="dim">Latencies are in cycles, loads in flits an endpoint and cycle. Hollow marks'
         " are saturated points: less than 97 % of the offered load arrives. The distributions are"
         " of the highest load that is not.</p></section>",
         '<section><h2>Points</h2><div class="scroll"><table><thead><tr>',
+        *(f"<th>{head}</th>" for head in heads),
         *(f'<th class="n">{head}</th>' for head, _ in HEADS), "<th></th></tr></thead><tbody>",
     ]
-    for point in found["points"]:
-        cells = ("–" if point[key] is None else f"{point[key]:.4g}" for _, key in HEADS)
-        said = ", ".join(word for word in ("saturated", "deadlocked") if point[word])
-        row = "".join(f'<td class="n">{cell}</td>' for cell in cells)
-        parts.append(f"<tr>{row}<td>{said}</td></tr>")
+    for words, curve in zip(said, curves, strict=True):
+        for point in curve["points"]:
+            cells = ("–" if point[key] is None else f"{point[key]:.4g}" for _, key in HEADS)
+            note = ", ".join(word for word in ("saturated", "deadlocked") if point[word])
+            row = "".join([*(f"<td>{escape(word)}</td>" for word in words),
+                           *(f'<td class="n">{cell}</td>' for cell in cells)])
+            parts.append(f"<tr>{row}<td>{note}</td></tr>")
     parts.append("</tbody></table></div>")
-    if found.get("saturation_throughput") is not None:
-        parts.append(f"<p>Saturation throughput: {found['saturation_throughput']:.3f}.</p>")
+    for words, curve in zip(said, curves, strict=True):
+        if curve.get("saturation_throughput") is not None:
+            of = f", {escape(', '.join(words))}" if words else ""
+            parts.append(f"<p>Saturation throughput{of}: {curve['saturation_throughput']:.3f}.</p>")
     if not found["verified"]:
         parts.append('<p class="no">The routing is not proved free of deadlock.</p>')
     parts.append("</section>")

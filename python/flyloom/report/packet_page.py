@@ -14,7 +14,8 @@ from flyloom.report import packet_maps
 from flyloom.report.charts import svg
 from flyloom.report.comparison import PALETTE, chart, colour
 from flyloom.report.frame import framed
-from flyloom.report.packets import names_of, times_spec
+from flyloom.report.packets import curves_spec, names_of, times_spec
+from flyloom.verbs import runs
 
 POINTS = (
     ("offered load", "offered_load"), ("accepted load", "accepted_load"),
@@ -45,15 +46,15 @@ _SIZE = {"width": 330, "height": 230}
 
 def title(found: Mapping[str, Any]) -> str:
     """What was simulated, in words."""
-    asked = found["parameters"]
-    sent = found.get("traffic", found.get("workload"))
-    words = [sent, found["engine"], found["network"], asked["selection"], asked["dialect"]]
-    return ", ".join(str(word) for word in words if word)
+    curves = found.get("curves", [found])
+    return ", ".join([*runs.common(curves), curves[0]["parameters"]["dialect"]])
 
 
 def spec(found: Mapping[str, Any]) -> dict[str, Any]:
     """Latency and accepted rate against offered load, of traces times of communication; below it
-    both rates over time, where they are known."""
+    both rates over time, where they are known. Of several runs latency and rate, a colour each."""
+    if curves := found.get("curves"):
+        return _curves(found, runs.labelled(curves))
     rows = [_jobs(found) if found.get("jobs") else _loads(found), _series(found["points"])]
     return chart({
         "title": {"text": wrap(title(found), 96), "anchor": "start", "fontSize": 13,
@@ -62,6 +63,27 @@ def spec(found: Mapping[str, Any]) -> dict[str, Any]:
         "vconcat": [{"spacing": 34, "hconcat": row} for row in rows if row],
         "resolve": {"scale": {"color": "independent"}},
     })
+
+
+def _curves(found: Mapping[str, Any], curves: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
+    """The curves of several runs, or the times of their jobs."""
+    made = None if any(curve.get("jobs") for curve in curves) else curves_spec(curves)
+    if made is None:
+        rows = [{**job, "name": name} for name, job in _named_jobs(curves)]
+        timed = [row["name"] for row in rows if row["max_comm_ns"] is not None]
+        bars = times_spec(rows, _SIZE["width"], {**colour(timed, "name"), "legend": None})
+        made = chart({"vconcat": [bars] if bars else []})
+    made["title"] = {"text": wrap(title(found), 96), "anchor": "start", "fontSize": 13,
+                     "offset": 14}
+    return made
+
+
+def _named_jobs(curves: Sequence[Mapping[str, Any]]) -> list[tuple[str, Mapping[str, Any]]]:
+    """The jobs of several runs, each with a name that tells it from the others."""
+    return [
+        (", ".join(word for word in (curve["label"], name) if word), job) for curve in curves
+        for job, name in zip(curve.get("jobs", ()), names_of(curve.get("jobs", ())), strict=True)
+    ]
 
 
 def _loads(found: Mapping[str, Any]) -> list[dict[str, Any]]:
@@ -188,9 +210,9 @@ def page(found: Mapping[str, Any], drawings: Mapping[str, Mapping[str, str]] | N
     parts = [
         f"<section><figure>{svg(spec(found), prefix='packet-')}</figure></section>",
     ]
-    if jobs := found.get("jobs"):
-        said = zip(names_of(jobs), jobs, strict=True)
-        rows = [[f"<th>{escape(job_name)}</th>", *_cells(job, JOBS), ""] for job_name, job in said]
+    curves = runs.labelled(found.get("curves", [found]))
+    if jobs := _named_jobs(curves):
+        rows = [[f"<th>{escape(job_name)}</th>", *_cells(job, JOBS), ""] for job_name, job in jobs]
         heads = ["job", *(head for head, _ in JOBS)]
         parts += [
             "<section><h2>Jobs</h2>", *_table(heads, rows),
@@ -199,8 +221,12 @@ def page(found: Mapping[str, Any], drawings: Mapping[str, Mapping[str, str]] | N
             " traces run.</p></section>",
         ]
     columns = POINTS[2:] if jobs else POINTS
-    rows = [[*_cells(point, columns), f"<td>{_note(point)}</td>"]
-            for point in found["points"]]
+    rows = []
+    for curve in curves:
+        for point in curve["points"]:
+            label = escape(curve["label"])
+            note = ", ".join(word for word in (label, _note(point)) if word)
+            rows.append([*_cells(point, columns), f"<td>{note}</td>"])
     parts += [f"<section><h2>{'All packets' if jobs else 'Points'}</h2>",
               *_table([head for head, _ in columns], rows)]
     if not found["verified"]:

@@ -22,18 +22,22 @@ def whole(name: str, given: SupportsIndex, low: int, high: int) -> int:
 
 
 _NUMBER = re.compile(r"\+?(\d+(?:_\d+)*)(\.\d+)?(?:[eE]\+?(\d{1,3}))?([kKMG]?)")
-_TIMES = {"": 1, "k": 10**3, "K": 10**3, "M": 10**6, "G": 10**9}
+_BYTES = re.compile(_NUMBER.pattern.replace("[kKMG]?", "(?:[kKMG]|[KMG]i)?") + "B?")
+_TIMES = {"": 1, "k": 10**3, "K": 10**3, "M": 10**6, "G": 10**9,
+          "Ki": 2**10, "Mi": 2**20, "Gi": 2**30}
 
 
-def amount(name: str, text: str, low: int, high: int) -> Decimal:
+def amount(name: str, text: str, low: int, high: int, of_bytes: bool = False) -> Decimal:
     """A number as people write it: ``10000``, ``10_000``, ``10k``, ``1.5M``, ``2e6``.
 
-    ``k``, ``M`` and ``G`` are thousands, millions and milliards. RefusalError naming ``name`` for
+    ``k``, ``M`` and ``G`` are thousands, millions and milliards; of bytes, ``Ki``, ``Mi`` and
+    ``Gi`` are powers of 1,024, and ``B`` may follow: ``64KiB``. RefusalError naming ``name`` for
     what is no such number, or not from ``low`` to ``high``.
     """
-    match = _NUMBER.fullmatch(text.strip())
+    match = (_BYTES if of_bytes else _NUMBER).fullmatch(text.strip())
     if not match:
-        raise RefusalError(f"{name}: '{text}' is no number; write 10000, 10k, 1.5M or 2e6")
+        best = "65536, 64KiB, 1.5MB or 2e6" if of_bytes else "10000, 10k, 1.5M or 2e6"
+        raise RefusalError(f"{name}: '{text}' is no number; write {best}")
     whole_part, fraction, exponent, times = match.groups()
     digits = Decimal(whole_part.replace("_", "") + (fraction or ""))
     value = digits.scaleb(int(exponent or 0)) * _TIMES[times]
@@ -42,9 +46,24 @@ def amount(name: str, text: str, low: int, high: int) -> Decimal:
     return value
 
 
-def count(name: str, text: str, low: int, high: int) -> int:
+def count(name: str, text: str, low: int, high: int, of_bytes: bool = False) -> int:
     """Reads an amount as :func:`amount`, which must be whole: ``1.5M`` but not ``1.5``."""
-    value = amount(name, text, low, high)
+    value = amount(name, text, low, high, of_bytes)
     if value != value.to_integral_value():
         raise RefusalError(f"{name}: {text} is no whole number; {low} to {high}")
     return int(value)
+
+
+def with_unit(text: str) -> int | None:
+    """The whole number that digits and a unit are, ``64k``, ``64KiB`` or ``2MB``; None for anything
+    else."""
+    match = _BYTES.fullmatch(text)
+    if not match or match[2] or match[3] or not match[4]:
+        return None
+    return int(match[1].replace("_", "")) * _TIMES[match[4]]
+
+
+def whole_number(text: str) -> int:
+    """A whole number as digits, or with a unit: ``64KiB``. ValueError for anything else."""
+    number = with_unit(text)
+    return int(text) if number is None else number

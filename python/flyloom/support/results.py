@@ -67,7 +67,7 @@ class Result(Mapping[str, Any]):
 
     def _repr_html_(self) -> str:
         """The fields as a table, for notebooks."""
-        return html_table(type(self).__name__, _flat(self))
+        return html_table(type(self).__name__, flat(self))
 
     def to_dict(self) -> dict[str, Any]:
         """The result as plain dictionaries and lists."""
@@ -81,7 +81,7 @@ class Result(Mapping[str, Any]):
         """The rows of the record, or of its list ``of``, as plain dictionaries."""
         name = of or self._list()
         if name is None:
-            return [dict(_flat(self))]
+            return [dict(flat(self))]
         found: Any = self
         for word in name.split("."):
             found = found.get(word) if isinstance(found, Result) else None
@@ -89,7 +89,7 @@ class Result(Mapping[str, Any]):
             from flyloom._core import RefusalError
 
             raise RefusalError(f"of: '{name}' is no list of records; {self._known()}")
-        return [dict(_flat(record)) for record in found]
+        return [dict(flat(record)) for record in found]
 
     def to_arrow(self, of: str | None = None) -> pyarrow.Table:
         """The rows as a table of pyarrow; values of one column that differ in kind are JSON text.
@@ -145,13 +145,25 @@ def html_table(title: str, fields: Iterable[tuple[str, object]]) -> str:
     return f"<table>{head}<tbody>{''.join(lines)}</tbody></table>"
 
 
-def _flat(record: Mapping[str, Any], before: str = "") -> Iterator[tuple[str, Any]]:
+def flat(record: Mapping[str, Any], before: str = "") -> Iterator[tuple[str, Any]]:
     """The fields of a record and of those inside, by names with dots."""
     for name, value in record.items():
         if isinstance(value, Mapping) and value:
-            yield from _flat(value, f"{before}{name}.")
+            yield from flat(value, f"{before}{name}.")
         else:
             yield before + name, None if isinstance(value, Mapping) else _plain(value)
+
+
+def value_at(record: object, pointer: str) -> Any:
+    """What stands at a JSON pointer."""
+    for word in pointer.split("/")[1:]:
+        if isinstance(record, Mapping):
+            record = record.get(word)
+        elif isinstance(record, list) and int(word) < len(record):
+            record = record[int(word)]
+        else:
+            return None
+    return record
 
 
 def _are_records(value: object) -> bool:

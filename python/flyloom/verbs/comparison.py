@@ -61,6 +61,12 @@ SIZES = tuple(int(2 ** (n / 2)) for n in range(14, 37))
 ENOUGH = 8
 
 
+def is_family(source: Any) -> bool:
+    """Whether a source is the name of a family, without parameters."""
+    known = {part["name"] for part in _core.registry() if part["kind"] == "topology"}
+    return isinstance(source, str) and (source in known or bool(sized(source)))
+
+
 def compare(
     sources: Iterable[Any] = (),
     *,
@@ -113,10 +119,9 @@ def compare(
         raise RefusalError("planes: of the members that endpoints asks for; of a network write "
                            "multi_plane:planes=2,of=NETWORK")
     ranked([], COLUMNS, sort, top)  # refuses a column that is none before the work
-    known = {part["name"] for part in _core.registry() if part["kind"] == "topology"}
     families, given = [], []
     for source in sources:
-        if isinstance(source, str) and (source in known or sized(source)):
+        if is_family(source):
             families.append(source)
         else:
             given.append(network(source))
@@ -137,7 +142,7 @@ def compare(
         rows, keys = ranked(rows, COLUMNS, sort, top)
     else:
         rows = [{"rank": place, **row} for place, row in enumerate(rows, 1)][:top]
-    families += [row["family"] for row in rows if row["family"] in known or sized(row["family"])]
+    families += [row["family"] for row in rows if is_family(row["family"])]
     chosen = list(dict.fromkeys(families))
     return Result({
         "rows": rows,

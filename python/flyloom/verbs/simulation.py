@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import resource
-from collections.abc import Callable, Iterable, Mapping
-from contextlib import AbstractContextManager
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager, contextmanager
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 from flyloom import _core
@@ -15,6 +15,7 @@ from flyloom.inputs.costs import measured as measured_costs
 from flyloom.inputs.jobs import called as job_called
 from flyloom.inputs.jobs import job, jobs, names
 from flyloom.inputs.placements import places
+from flyloom.inputs.several import each_of
 from flyloom.inputs.tables import topology_of
 from flyloom.inputs.traffic import called, demands, is_name, packet_times
 from flyloom.inputs.workloads import named
@@ -24,14 +25,17 @@ from flyloom.support.checks import whole
 from flyloom.support.machine import built_for, threads_for
 from flyloom.support.progress import Progress
 from flyloom.support.refused import none_such
-from flyloom.support.results import Result
 from flyloom.verbs.settings import nested
+from flyloom.verbs.tidy import ABOUT, CLASSES, Simulation, usual
 
 if TYPE_CHECKING:
     from flyloom.inputs.tables import Tables
 
 OF_PYTHON = ("traffic", "workload", "placement", "costs", "trace", "goal", "parameters")
 """Parameters that may be values that JSON does not have, by their names of today and before."""
+
+VARIED = ("traffic", "workload", "selection")
+"""Parameters that may be lists, of which each value is run."""
 
 
 def simulate(
@@ -47,7 +51,7 @@ def simulate(
     critical_path: bool = False,
     progress: Progress | None = None,
     **parameters: Any,
-) -> Result:
+) -> Simulation:
     """What a network does: under load, by flits or packets, or with the messages of a workload.
 
     Parameters
@@ -64,14 +68,17 @@ def simulate(
     parameters
         Those of the simulator, by the names that files and commands have: :func:`flyloom.flit`,
         :func:`flyloom.packet` and :func:`flyloom.message` list them. What is None is not given.
+        ``selection`` and ``traffic`` may be lists, of messages ``workload``: each is run with every
+        other.
         ``traffic`` is a pattern (docs/traffic.md), a file, a matrix or rows ``(src, dst, amount)``;
         ``workload`` a schedule, a name with parameters (``"alltoall_pairwise bytes=65536"``), a
         file of GOAL, or a trace; ``placement`` a policy, a file, or an endpoint for every process;
         ``costs`` a table or a file of measured ones.
 
     Fields: ``network``, ``engine``, ``traffic`` or ``workload``, ``verified``, ``parameters``,
-    ``points`` and what the page of the level says. Raises ``RefusalError`` for what does not fit
-    and for routing that is not proved free of deadlock.
+    ``points`` and what the page of the level says; of lists ``curves`` with these fields each. As a
+    table (``to_polars()`` and so on) it has a row a load, see :class:`Simulation`. Raises
+    ``RefusalError`` for what does not fit and for routing that is not proved free of deadlock.
     """
     if level not in LEVELS:
         raise none_such("level", level, LEVELS)
@@ -80,7 +87,45 @@ def simulate(
     how = {"engine": engine, "lmc": lmc, "layers": layers, "engine_options": engine_options}
     spec = spec_of(level, settings, parameters)
     request = SimulationRequest(source, spec, how, threads, critical_path, progress)
-    return LEVELS[level](request)
+    runs = each_of(spec, level)
+    return LEVELS[level](replace(request, spec=runs[0])) if len(runs) == 1 else _several(
+        level, request, runs
+    )
+
+
+def _several(
+    level: str, asked: SimulationRequest, runs: Sequence[dict[str, Any]]
+) -> Simulation:
+    """What is found with each of these parameters, over one network or its tables."""
+    source, how = asked.source, asked.how
+    if level == "message" and source is None:
+        chosen = [run["selection"] for run in runs if "selection" in run]
+        if len(set(chosen)) > 1:
+            raise RefusalError("selection: of a network, and there is none; give one")
+    elif asked.spec.get("sync") != "mpi":
+        with room_for(level, asked.spec):
+            source, how = asked.on(source), {}
+    curves = []
+    for run in runs:
+        words = [run[name] for name in VARIED if isinstance(run.get(name), str)]
+        with in_words(", ".join(words)):
+            curves.append(LEVELS[level](replace(asked, source=source, how=how, spec=run)).to_dict())
+    about: dict[str, Any] = {}
+    if level != "message":
+        about = {key: curves[0][key] for key in ABOUT}
+        about["verified"] = all(curve["verified"] for curve in curves)
+    return CLASSES[level]({**about, "curves": curves})
+
+
+@contextmanager
+def in_words(run: str) -> Iterator[None]:
+    """Says of a refusal which of several runs it is of."""
+    try:
+        yield
+    except RefusalError as error:
+        found = RefusalError(f"{error} ({run})" if run else str(error))
+        found.__dict__.update(vars(error))
+        raise found from None
 
 
 @dataclass(frozen=True)
@@ -140,7 +185,7 @@ def plainly(name: str, value: Any) -> Any:
 
 def room_for(level: str, spec: Mapping[str, Any]) -> AbstractContextManager[None]:
     """Meanwhile networks are built only where this machine has memory to simulate them, too."""
-    known = {key: value for key, value in spec.items() if key not in OF_PYTHON}
+    known = {key: value for key, value in each_of(spec, level)[0].items() if key not in OF_PYTHON}
 
     def needs(family: str, params: dict[str, Any]) -> float:
         return _core.point_bytes(family, params, None, 1, {level: known})
@@ -148,13 +193,15 @@ def room_for(level: str, spec: Mapping[str, Any]) -> AbstractContextManager[None
     return built_for("simulating", needs)
 
 
-def _found(on: Topology | Routing, what: Mapping[str, Any], found: Mapping[str, Any]) -> Result:
+def _found(
+    level: str, on: Topology | Routing, what: Mapping[str, Any], found: Mapping[str, Any]
+) -> Simulation:
     """A result: the network and what was run on it before what was found."""
     engine = on.engine if isinstance(on, Routing) else None
-    return Result({"network": topology_of(on).recipe, "engine": engine, **what, **found})
+    return CLASSES[level]({"network": topology_of(on).recipe, "engine": engine, **what, **found})
 
 
-def _flit(asked: SimulationRequest) -> Result:
+def _flit(asked: SimulationRequest) -> Simulation:
     spec = dict(asked.spec)
     traffic = spec.pop("traffic", "uniform")
     hands = threads_for(asked.threads)
@@ -166,10 +213,10 @@ def _flit(asked: SimulationRequest) -> Result:
     elif (times := packet_times(topology_of(on), traffic)) is None:
         own = demands(topology_of(on), traffic)
     found = _core.simulate_flit(on, spec, hands, own, times, asked.progress)
-    return _found(on, {"traffic": called(traffic)}, found)
+    return _found("flit", on, {"traffic": called(traffic)}, found)
 
 
-def _packet(asked: SimulationRequest) -> Result:
+def _packet(asked: SimulationRequest) -> Simulation:
     spec, progress = dict(asked.spec), asked.progress
     team = join() if spec.get("sync") == "mpi" else ALONE
     with team.together():
@@ -195,16 +242,22 @@ def _packet(asked: SimulationRequest) -> Result:
     for point in found["points"]:
         point["peak_rss_mib"] = peak_rss_mib
     if "workload" in spec:
-        return _found(on, {"workload": ", ".join(spec["workload"])}, found)
-    return _found(on, {"traffic": called("uniform" if traffic is None else traffic)}, found)
+        return _found("packet", on, {"workload": ", ".join(spec["workload"])}, found)
+    words = {"traffic": called("uniform" if traffic is None else traffic)}
+    return _found("packet", on, words, found)
 
 
-def _message(asked: SimulationRequest) -> Result:
+def _message(asked: SimulationRequest) -> Simulation:
     spec, progress = dict(asked.spec), asked.progress
     source = asked.source
     if "workload" not in spec:
         source, spec["workload"] = None, source
     on, where = over_network(source, asked, spec)
+    words = {
+        "workload": job_called(spec["workload"]),
+        "selection": None if on is None else spec.get("selection", usual("message", "selection")),
+        **{name: spec.get(name, usual("message", name)) for name in ("seed", "seeds")},
+    }
     own = None
     known = named(spec["workload"], spec.get("workload_options"))
     if known is None:
@@ -222,7 +275,7 @@ def _message(asked: SimulationRequest) -> Result:
     more: dict[str, Any] = {} if links is None else {"links": links}
     if path is not None:
         more["critical_path"] = path
-    return Result({**found, "rank_finish_ns": finish, **more})
+    return CLASSES["message"]({**found, **words, "rank_finish_ns": finish, **more})
 
 
 def over_network(
@@ -250,7 +303,7 @@ def over_network(
     return None, None
 
 
-LEVELS: dict[str, Callable[[SimulationRequest], Result]] = {
+LEVELS: dict[str, Callable[[SimulationRequest], Simulation]] = {
     "flit": _flit, "message": _message, "packet": _packet,
 }
 """The simulators, by level."""

@@ -5,12 +5,12 @@ use base::Quiet;
 use base::stage::Kind;
 use fabric::Topology;
 use fabric::tables::Routing;
-use lab::stages::{Entry, Input, Inputs, STAGES, stage};
+use lab::stages::{InputKind, STAGES, StageEntry, StageInputs, stage};
 use serde_json::{Map, Value, json};
 use std::sync::Arc;
 
 /// Every measure, that of docs/adding-a-measure.md too.
-fn entries() -> impl Iterator<Item = &'static Entry> {
+fn entries() -> impl Iterator<Item = &'static StageEntry> {
     STAGES.iter().chain([&page_measure::ENTRY])
 }
 
@@ -24,8 +24,8 @@ fn is(kind: Kind, value: &Value) -> bool {
 }
 
 /// The inputs of a measure: a network and its tables, without files.
-fn given<'a>(topology: &'a Arc<Topology>, routing: Option<&'a Routing>) -> Inputs<'a> {
-    Inputs { topology, routing, traffic: None, schedules: None, times: None, places: None }
+fn given<'a>(topology: &'a Arc<Topology>, routing: Option<&'a Routing>) -> StageInputs<'a> {
+    StageInputs { topology, routing, traffic: None, schedules: None, times: None, places: None }
 }
 
 #[test]
@@ -103,8 +103,8 @@ fn what_needs_tables_says_so() {
     for entry in entries() {
         let done = entry.run(&Map::new(), on, &Quiet);
         match entry.input {
-            Input::Topology | Input::Either => assert!(done.is_ok(), "{}", entry.part.name),
-            Input::Routing => {
+            InputKind::Topology | InputKind::Either => assert!(done.is_ok(), "{}", entry.part.name),
+            InputKind::Routing => {
                 let why = done.expect_err("no tables").to_string();
                 assert!(why.contains(entry.part.name) && why.contains("route it"), "{why}");
             }

@@ -1,13 +1,13 @@
 //! The measure that docs/adding-a-measure.md adds.
 
-use lab::stages::Entry;
+use lab::stages::StageEntry;
 
 #[allow(unreachable_pub)] // it is added to a library
 #[path = "../../../../docs/parts/reach.rs"]
 mod reach;
 
 /// The row of the measure in the table that it is added to.
-pub(super) static ENTRY: Entry = Entry::of::<reach::Params>();
+pub(super) static ENTRY: StageEntry = StageEntry::of::<reach::Params>();
 
 /// What its own tests take from those beside it.
 mod tests {

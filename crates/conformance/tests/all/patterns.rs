@@ -13,25 +13,80 @@ fn names() -> Vec<&'static str> {
     [Pattern::names(), OTHERS.to_vec()].concat()
 }
 
+/// The names of all parameters of patterns.
+fn keys() -> Vec<String> {
+    let schemas: Vec<_> = Pattern::all().map(base::part::Part::schema).collect();
+    let of = schemas.iter().filter_map(|schema| schema["properties"].as_object());
+    of.flat_map(|all| all.keys().cloned()).collect()
+}
+
 fn number() -> impl Strategy<Value = String> {
     prop_oneof![
         (0_u32..40).prop_map(|n| n.to_string()),
         (0_u32..40, 0_u32..4).prop_map(|(n, weight)| format!("{n}={weight}")),
-        (0_u32..6).prop_map(|bits| format!("active={}", 1 << bits)),
+        (0_u32..6).prop_map(|bits| (1 << bits).to_string()),
         Just(u32::MAX.to_string()),
         any::<u64>().prop_map(|n| n.to_string()),
         (-1.0..2.0_f64).prop_map(|x| x.to_string()),
-        Just("nan".to_owned()),
+        proptest::sample::select(vec!["nan", "linear", "rand", "tables", "family"])
+            .prop_map(str::to_owned),
         "[a-z,.x:-]{0,4}",
     ]
 }
 
-fn text() -> impl Strategy<Value = String> {
-    let words = proptest::collection::vec(number(), 0..4);
-    let mark = prop_oneof![Just(","), Just("x")];
-    (proptest::sample::select(names()), words, mark).prop_map(|(name, words, mark)| {
-        if words.is_empty() { name.to_owned() } else { format!("{name}:{}", words.join(mark)) }
+/// A value, alone or behind the name of a parameter.
+fn word() -> impl Strategy<Value = String> {
+    let key = proptest::option::weighted(0.3, proptest::sample::select(keys()));
+    (key, number()).prop_map(|(key, value)| match key {
+        Some(key) => format!("{key}={value}"),
+        None => value,
     })
+}
+
+fn text() -> impl Strategy<Value = String> {
+    let words = proptest::collection::vec(word(), 0..4);
+    let marks = prop_oneof![Just((":", ",")), Just((":", "x")), Just((" ", " "))];
+    (proptest::sample::select(names()), words, marks).prop_map(|(name, words, (first, next))| {
+        if words.is_empty() {
+            name.to_owned()
+        } else {
+            format!("{name}{first}{}", words.join(next))
+        }
+    })
+}
+
+/// Every parameter of every pattern is taken by its name, and stands in its row with a sentence.
+#[test]
+fn parameters_are_taken_by_their_names() {
+    for (text, short) in [
+        ("shift:by=5", "shift:5"),
+        ("shift by=5", "shift:5"),
+        ("tree:arity=3", "tree:3"),
+        ("neighbours:count=4", "neighbours:4"),
+        ("stencil:sides=4x4", "stencil:4x4"),
+        ("stencil sides=3", "stencil:3"),
+        ("hotspot:at=3=4,1", "hotspot:3=4,1"),
+        ("receivers:count=3,order=linear,chance=0.5", "receivers:3,0.5,linear"),
+        ("receivers_one count=2 idle=0.5 chance=0", "receivers_one:2,0,0.5"),
+        ("transpose active=16", "transpose:active=16"),
+        ("shuffle:8", "shuffle:active=8"),
+    ] {
+        let of = |text| {
+            let pattern = Pattern::parse(text, 16).expect(text);
+            let mut draw = Stream::new(1, "pattern", 0);
+            let levels = 0..pattern.levels(16);
+            levels.map(|level| pattern.messages(level, 16, &mut draw)).collect::<Vec<_>>()
+        };
+        assert_eq!(of(text), of(short), "{text}");
+    }
+    for part in Pattern::all() {
+        for (key, of) in part.schema()["properties"].as_object().into_iter().flatten() {
+            assert!(of["description"].is_string(), "{}: {key}", part.name);
+        }
+        let text = format!("{}:no_such_key=1", part.name);
+        let refused = Pattern::parse(&text, 16).expect_err("there is no such parameter");
+        assert_eq!(refused.param, "pattern_argument", "{refused}");
+    }
 }
 
 proptest! {

@@ -109,7 +109,7 @@ fn parts(text: &str) -> impl Iterator<Item = &str> {
 }
 
 fn parse_value(text: &str) -> Value {
-    if let Ok(n) = text.parse::<i64>() {
+    if let Some(n) = text.parse().ok().or_else(|| with_unit(text)) {
         return n.into();
     }
     if let Some(items) = text.split('x').map(|i| i.parse::<u32>().ok()).collect::<Option<Vec<_>>>()
@@ -124,9 +124,43 @@ fn parse_value(text: &str) -> Value {
     }
 }
 
+/// A whole number as people write large ones: `10k`, `4M`, `64KiB`, `1GB`. `k`, `M` and `G` are
+/// powers of 1,000, `Ki`, `Mi` and `Gi` of 1,024; `B` may follow.
+fn with_unit(text: &str) -> Option<i64> {
+    let digits = text.trim_end_matches(|c: char| c.is_ascii_alphabetic());
+    let unit = text[digits.len()..].strip_suffix('B').unwrap_or(&text[digits.len()..]);
+    let (base, power) = match unit {
+        "k" | "K" => (1000_i64, 1),
+        "M" => (1000, 2),
+        "G" => (1000, 3),
+        "Ki" => (1024, 1),
+        "Mi" => (1024, 2),
+        "Gi" => (1024, 3),
+        _ => return None,
+    };
+    digits.parse::<i64>().ok()?.checked_mul(base.pow(power))
+}
+
 #[cfg(test)]
 mod tests {
-    use super::parse_inline;
+    use super::{parse_inline, parse_value};
+
+    #[test]
+    fn large_numbers_have_units() {
+        for (text, number) in [
+            ("64k", 64_000),
+            ("64KiB", 65_536),
+            ("3MB", 3_000_000),
+            ("2Mi", 2_097_152),
+            ("1G", 1_000_000_000),
+            ("4GiB", 4_294_967_296_i64),
+        ] {
+            assert_eq!(parse_value(text), number, "{text}");
+        }
+        for text in ["k", "4B", "4kk", "4Mb", "9223372036854775807k", "x4k", "Gi"] {
+            assert_eq!(parse_value(text), text, "{text}");
+        }
+    }
 
     #[test]
     fn both_text_forms_say_the_same() {

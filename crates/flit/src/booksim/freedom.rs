@@ -8,15 +8,15 @@
 //! that a packet in it may want next; there must be no cycle among them, and an order of the
 //! channels is the witness.
 
-use super::routing::{At, Explored, Step};
+use super::routing::{ExploredGuide, ExploredPosition, PossibleStep};
 use base::{Interrupted, Watch};
-use paths::wiring::{End, Wiring};
+use paths::wiring::{CableEnd, Wiring};
 use std::fmt;
 use verify::Verdict;
 
-/// A virtual channel of a link: the one that leaves a router by a port.
+/// A virtual channel of a link, named by the router and port that it leaves by.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub struct Channel {
+pub struct VirtualChannel {
     /// The router.
     pub router: u32,
     /// The port.
@@ -25,18 +25,18 @@ pub struct Channel {
     pub lane: u8,
 }
 
-/// Witness: an order of channels in which packets only go forward.
+/// The witness of deadlock freedom: an order of channels in which packets only go forward.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Order {
+pub struct ChannelOrder {
     /// All channels that packets can wait in, each after those that packets come to it from.
-    pub channels: Vec<Channel>,
+    pub channels: Vec<VirtualChannel>,
 }
 
-/// Counterexample, or why there is no proof.
+/// A cycle of channels that wait for each other, or the reason why there is no proof.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Counterexample {
     /// Packets in each of these channels may wait for the next, and in the last for the first.
-    Waits(Vec<Channel>),
+    Waits(Vec<VirtualChannel>),
     /// The network has more pairs of ports than are looked at: nothing is proved.
     TooLarge {
         /// Pairs of ports of the same router, in all routers.
@@ -72,16 +72,16 @@ impl fmt::Display for Counterexample {
 /// # Errors
 /// [`Interrupted`] when `watch` says so.
 pub fn prove(
-    guide: &dyn Explored,
+    guide: &dyn ExploredGuide,
     wiring: &Wiring,
     watch: &dyn Watch,
-) -> Result<Verdict<Order, Counterexample>, Interrupted> {
+) -> Result<Verdict<ChannelOrder, Counterexample>, Interrupted> {
     let square = |r| wiring.ports(r).len().saturating_pow(2);
     let pairs = (0..wiring.routers()).map(square).fold(0, usize::saturating_add);
     if pairs > MOST {
         return Ok(Verdict::Fails(Counterexample::TooLarge { pairs }));
     }
-    let mut search = Search::new(guide, wiring);
+    let mut search = DependencySearch::new(guide, wiring);
     let goals = wiring.routers();
     for goal in 0..goals {
         watch.tick("deadlock", u64::from(goal), 2 * u64::from(goals))?;
@@ -91,7 +91,7 @@ pub fn prove(
     let mut ends = std::mem::take(&mut search.ends);
     ends.sort_unstable_by_key(|end| (end.router, end.in_port, end.note));
     ends.dedup_by(|next, kept| {
-        let same = Place { lanes: kept.lanes, ..*next } == *kept;
+        let same = SearchState { lanes: kept.lanes, ..*next } == *kept;
         kept.lanes |= if same { next.lanes } else { 0 };
         same
     });
@@ -102,9 +102,9 @@ pub fn prove(
     Ok(search.order())
 }
 
-/// A packet at a router: by a port, on one of some channels, with a note.
+/// A state of the search: a packet at a router, its port, its possible channels and its note.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-struct Place {
+struct SearchState {
     router: u32,
     in_port: Option<u16>,
     lanes: u32,
@@ -112,10 +112,11 @@ struct Place {
 }
 
 /// Channels of one link, and those of another that they depend on.
-type Edge = (u32, u32);
+type DependencyEdge = (u32, u32);
 
-struct Search<'a> {
-    guide: &'a dyn Explored,
+/// The search for the dependencies between the channels of a network.
+struct DependencySearch<'a> {
+    guide: &'a dyn ExploredGuide,
     wiring: &'a Wiring,
     all: u32,
     /// Where each router's ports begin among all.
@@ -124,17 +125,17 @@ struct Search<'a> {
     pairs: Vec<usize>,
     /// For each pair of an in-port and an out-port, the index in `sets` of its dependencies.
     edges: Vec<u32>,
-    sets: Vec<Vec<Edge>>,
+    sets: Vec<Vec<DependencyEdge>>,
     /// For each port, the channels and notes that were followed to the present goal.
     seen: Vec<Vec<(u32, u32)>>,
     touched: Vec<u32>,
-    open: Vec<Place>,
+    open: Vec<SearchState>,
     /// Packets at their intermediate router.
-    ends: Vec<Place>,
+    ends: Vec<SearchState>,
 }
 
-impl<'a> Search<'a> {
-    fn new(guide: &'a dyn Explored, wiring: &'a Wiring) -> Self {
+impl<'a> DependencySearch<'a> {
+    fn new(guide: &'a dyn ExploredGuide, wiring: &'a Wiring) -> Self {
         let (mut first, mut pairs) = (vec![0], vec![0]);
         for r in 0..wiring.routers() {
             let ports = wiring.ports(r).len();
@@ -158,28 +159,30 @@ impl<'a> Search<'a> {
     }
 
     /// Follows packets to one goal: an intermediate router, or, from `ends` too, their last one.
-    fn follow(&mut self, goal: u32, ends: Option<&[Place]>) {
+    fn follow(&mut self, goal: u32, ends: Option<&[SearchState]>) {
         let mut notes = Vec::new();
         for source in (0..self.wiring.routers()).filter(|r| *r != goal) {
-            let is_home = |p: &paths::wiring::Port| matches!(p.end, End::Endpoint(_));
+            let is_home = |p: &paths::wiring::Port| matches!(p.end, CableEnd::Endpoint(_));
             if self.wiring.ports(source).iter().any(is_home) {
                 notes.clear();
                 self.guide.starts(source, goal, &mut notes);
                 notes.retain(|note| self.guide.then(*note).is_none() == ends.is_some());
-                let place = |note| Place { router: source, in_port: None, lanes: self.all, note };
+                let place =
+                    |note| SearchState { router: source, in_port: None, lanes: self.all, note };
                 self.open.extend(notes.iter().map(|note| place(*note)));
             }
         }
         for end in ends.unwrap_or_default().iter().filter(|end| end.router != goal) {
             let note = self.guide.then(end.note).unwrap_or(end.note);
-            self.open.push(Place { note, ..*end });
+            self.open.push(SearchState { note, ..*end });
         }
         let mut found = Vec::new();
         while let Some(place) = self.open.pop() {
             if place.router != goal {
-                let Place { router, in_port, lanes, note } = place;
+                let SearchState { router, in_port, lanes, note } = place;
                 found.clear();
-                self.guide.steps(&At { router, in_port, lanes, note, goal }, &mut found);
+                self.guide
+                    .steps(&ExploredPosition { router, in_port, lanes, note, goal }, &mut found);
                 for step in &found {
                     self.take(&place, step);
                 }
@@ -193,9 +196,9 @@ impl<'a> Search<'a> {
     }
 
     /// Writes down what a step depends on, and follows it where that is new.
-    fn take(&mut self, at: &Place, step: &Step) {
+    fn take(&mut self, at: &SearchState, step: &PossibleStep) {
         let held = at.lanes & step.on;
-        let End::Router { router, port } =
+        let CableEnd::Router { router, port } =
             self.wiring.ports(at.router)[usize::from(step.want.port)].end
         else {
             return;
@@ -220,7 +223,7 @@ impl<'a> Search<'a> {
             }
             seen.push(what);
             let (lanes, note) = what;
-            self.open.push(Place { router, in_port: Some(port), lanes, note });
+            self.open.push(SearchState { router, in_port: Some(port), lanes, note });
         }
     }
 
@@ -231,7 +234,7 @@ impl<'a> Search<'a> {
     }
 
     /// The set with one edge more. There are few: steps have few kinds of lanes.
-    fn with(&mut self, set: usize, edge: Edge) -> u32 {
+    fn with(&mut self, set: usize, edge: DependencyEdge) -> u32 {
         let mut edges = self.sets[set].clone();
         edges.push(edge);
         edges.sort_unstable();
@@ -243,7 +246,7 @@ impl<'a> Search<'a> {
     }
 
     /// An order of all channels, or a cycle.
-    fn order(&self) -> Verdict<Order, Counterexample> {
+    fn order(&self) -> Verdict<ChannelOrder, Counterexample> {
         let atoms = self.atoms();
         let width = atoms.len();
         let mut before = vec![0_u32; self.seen.len() * width];
@@ -262,7 +265,7 @@ impl<'a> Search<'a> {
             });
         }
         let Some(mut at) = done.iter().position(|done| !done) else {
-            return Verdict::Holds(Order { channels });
+            return Verdict::Holds(ChannelOrder { channels });
         };
         // each that is left has one before it that is left: go back until one comes again
         let mut last = vec![usize::MAX; done.len()];
@@ -306,9 +309,9 @@ impl<'a> Search<'a> {
 
     fn each_of(&self, from: usize, atoms: &[u32], mut visit: impl FnMut(usize)) {
         let (port, lanes) = (from / atoms.len(), atoms[from % atoms.len()]);
-        let Channel { router, port: out, .. } = self.channel(port, 0);
+        let VirtualChannel { router, port: out, .. } = self.channel(port, 0);
         let end = self.wiring.ports(router)[usize::from(out)].end;
-        let End::Router { router: head, port: in_port } = end else {
+        let CableEnd::Router { router: head, port: in_port } = end else {
             return;
         };
         let (first, pairs) = (self.first[head as usize] as usize, self.pair(head, in_port));
@@ -323,18 +326,18 @@ impl<'a> Search<'a> {
     }
 
     /// A channel of a port, by its number among all ports.
-    fn channel(&self, port: usize, lane: u8) -> Channel {
+    fn channel(&self, port: usize, lane: u8) -> VirtualChannel {
         let router = self.first.partition_point(|first| *first as usize <= port) as u32 - 1;
         let port = (port - self.first[router as usize] as usize) as u16;
-        Channel { router, port, lane }
+        VirtualChannel { router, port, lane }
     }
 
     /// The channels of a port, of these lanes; none of a port without a link.
-    fn channels(&self, port: usize, lanes: u32) -> impl Iterator<Item = Channel> {
+    fn channels(&self, port: usize, lanes: u32) -> impl Iterator<Item = VirtualChannel> {
         let one = self.channel(port, 0);
         let end = self.wiring.ports(one.router)[usize::from(one.port)].end;
-        let lanes = if matches!(end, End::Router { .. }) { lanes } else { 0 };
+        let lanes = if matches!(end, CableEnd::Router { .. }) { lanes } else { 0 };
         let set = (0..32).filter(move |lane| lanes >> lane & 1 == 1);
-        set.map(move |lane| Channel { lane, ..one })
+        set.map(move |lane| VirtualChannel { lane, ..one })
     }
 }

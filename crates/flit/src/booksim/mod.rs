@@ -7,7 +7,7 @@ pub mod routing;
 use base::Refusal;
 use paths::wiring::Wiring;
 
-/// A network by its parameters.
+/// The network of a configuration, by its parameters.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Network {
     /// See [`networks::mesh`].

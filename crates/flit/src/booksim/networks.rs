@@ -5,7 +5,7 @@
 //! number of the output.
 
 use base::Refusal;
-use paths::wiring::{End, Port, Wiring};
+use paths::wiring::{CableEnd, Port, Wiring};
 
 /// Most ports of a router.
 const MOST_PORTS: u64 = 1 << 16;
@@ -38,11 +38,11 @@ fn cube(k: u32, n: u32, round: bool, latency: u32) -> Result<Wiring, Refusal> {
             for up in [true, false] {
                 let to = if up { (at + 1) % k } else { (at + k - 1) % k };
                 let rim = !round && (if up { to < at } else { to > at });
-                let end = End::Router {
+                let end = CableEnd::Router {
                     router: with_digit(router, k, d, to),
                     port: (2 * d + u32::from(up)) as u16,
                 };
-                ports.push(link(if rim { End::Empty } else { end }, latency));
+                ports.push(link(if rim { CableEnd::Empty } else { end }, latency));
             }
         }
         ports.push(endpoint(router, 1));
@@ -77,7 +77,7 @@ pub fn flatfly(k: u32, n: u32, x: u32, xr: u32, wires: bool) -> Result<Wiring, R
             for to in (0..k).filter(|to| *to != at) {
                 let other = with_digit(router, k, d, to);
                 let far = xr * (column.abs_diff(other % x) + line.abs_diff(other / x));
-                let end = End::Router { router: other, port: flatfly_port(k, c, d, to, at) };
+                let end = CableEnd::Router { router: other, port: flatfly_port(k, c, d, to, at) };
                 ports.push(link(end, if wires { far } else { 1 }));
             }
         }
@@ -119,13 +119,13 @@ pub fn fattree(k: u32, n: u32) -> Result<Wiring, Refusal> {
             let d = n - 2 - level;
             let below = (level + 1) * across + with_digit(position, k, d, down);
             let port = k + digit(position, k, d);
-            ports.push(link(End::Router { router: below, port: port as u16 }, 1));
+            ports.push(link(CableEnd::Router { router: below, port: port as u16 }, 1));
         }
         for up in (0..k).filter(|_| level > 0) {
             let d = n - 1 - level;
             let above = (level - 1) * across + with_digit(position, k, d, up);
             let port = digit(position, k, d) as u16;
-            ports.push(link(End::Router { router: above, port }, 1));
+            ports.push(link(CableEnd::Router { router: above, port }, 1));
         }
         ports
     };
@@ -148,7 +148,7 @@ pub fn dragonfly(p: u32) -> Result<Wiring, Refusal> {
         let mut ports: Vec<Port> = (0..p).map(|i| endpoint(p * router + i, 1)).collect();
         for to in (0..a).filter(|to| *to != at) {
             let port = p + if at < to { at } else { at - 1 };
-            let end = End::Router { router: group * a + to, port: port as u16 };
+            let end = CableEnd::Router { router: group * a + to, port: port as u16 };
             ports.push(link(end, 10));
         }
         for i in 0..p {
@@ -156,7 +156,7 @@ pub fn dragonfly(p: u32) -> Result<Wiring, Refusal> {
             let to = if out < group { out } else { out + 1 };
             let back = if group < to { group } else { group - 1 };
             let port = (p + a - 1 + back % p) as u16;
-            ports.push(link(End::Router { router: to * a + back / p, port }, 100));
+            ports.push(link(CableEnd::Router { router: to * a + back / p, port }, 100));
         }
         ports
     };
@@ -183,7 +183,7 @@ pub fn anynet(neighbours: &[Vec<(u32, u32)>], endpoints: &[Vec<u32>]) -> Result<
             let back = neighbours[to as usize].binary_search_by_key(&router, |(r, _)| *r);
             let back = back.expect("neighbours name one another");
             let port = (endpoints[to as usize].len() + back) as u16;
-            ports.push(link(End::Router { router: to, port }, latency));
+            ports.push(link(CableEnd::Router { router: to, port }, latency));
         }
         ports
     };
@@ -204,12 +204,12 @@ fn wired(rows: impl Iterator<Item = Vec<Port>>) -> Wiring {
     Wiring::new(&rows.collect::<Vec<_>>())
 }
 
-fn link(end: End, latency: u32) -> Port {
+fn link(end: CableEnd, latency: u32) -> Port {
     Port { end, out_latency: latency, in_latency: 1 }
 }
 
 fn endpoint(number: u32, latency: u32) -> Port {
-    Port { end: End::Endpoint(number), out_latency: latency, in_latency: latency }
+    Port { end: CableEnd::Endpoint(number), out_latency: latency, in_latency: latency }
 }
 
 fn few_ports(param: &str, ports: u64) -> Result<(), Refusal> {
@@ -231,7 +231,7 @@ mod tests {
         let mut open = std::collections::VecDeque::from([from]);
         while let Some(at) = open.pop_front() {
             for port in w.ports(at) {
-                if let End::Router { router, .. } = port.end
+                if let CableEnd::Router { router, .. } = port.end
                     && far[router as usize] < 0
                 {
                     far[router as usize] = far[at as usize] + 1;
@@ -248,7 +248,7 @@ mod tests {
 
     fn links(w: &Wiring, latency: u32) -> usize {
         let all = (0..w.routers()).flat_map(|r| w.ports(r));
-        all.filter(|p| matches!(p.end, End::Router { .. }) && p.out_latency == latency).count()
+        all.filter(|p| matches!(p.end, CableEnd::Router { .. }) && p.out_latency == latency).count()
     }
 
     fn coordinates(mut id: u32, k: u32, n: u32) -> Vec<i64> {
@@ -286,8 +286,8 @@ mod tests {
         let t = torus(4, 2, false).unwrap();
         // 7 is (3, 1): up in x is (0, 1) = 4, down is 6, up in y is (3, 2) = 11, down 3
         let ends: Vec<_> = t.ports(7).iter().map(|p| p.end).collect();
-        let to = |router, port| End::Router { router, port };
-        assert_eq!(ends, [to(4, 1), to(6, 0), to(11, 3), to(3, 2), End::Endpoint(7)]);
+        let to = |router, port| CableEnd::Router { router, port };
+        assert_eq!(ends, [to(4, 1), to(6, 0), to(11, 3), to(3, 2), CableEnd::Endpoint(7)]);
     }
 
     #[test]
@@ -321,7 +321,7 @@ mod tests {
         let w = flatfly(4, 2, 4, 2, false).unwrap();
         let on = |r: u32| {
             let ends = w.ports(r).iter().filter_map(|p| match p.end {
-                End::Endpoint(e) => Some(e),
+                CableEnd::Endpoint(e) => Some(e),
                 _ => None,
             });
             ends.collect::<Vec<_>>()
@@ -357,12 +357,14 @@ mod tests {
                 assert_eq!(ports.len() as u32, if level == 0 { k } else { 2 * k });
                 for (i, p) in (0..).zip(ports) {
                     match p.end {
-                        End::Endpoint(e) => assert_eq!((level, e), (n - 1, r % across * k + i)),
-                        End::Router { router, .. } if i < k => {
+                        CableEnd::Endpoint(e) => {
+                            assert_eq!((level, e), (n - 1, r % across * k + i));
+                        }
+                        CableEnd::Router { router, .. } if i < k => {
                             assert_eq!(router / across, level + 1);
                         }
-                        End::Router { router, .. } => assert_eq!(router / across, level - 1),
-                        End::Empty => panic!("nothing is left out"),
+                        CableEnd::Router { router, .. } => assert_eq!(router / across, level - 1),
+                        CableEnd::Empty => panic!("nothing is left out"),
                     }
                 }
             }
@@ -394,7 +396,7 @@ mod tests {
             let mut pairs = std::collections::BTreeSet::new();
             for r in 0..w.routers() {
                 for (i, port) in (0..).zip(w.ports(r)) {
-                    let End::Router { router, .. } = port.end else { continue };
+                    let CableEnd::Router { router, .. } = port.end else { continue };
                     let (from, to) = (r / a, router / a);
                     assert_eq!(from == to, port.out_latency == 10);
                     if from != to {
@@ -412,8 +414,8 @@ mod tests {
     fn files_have_their_latencies_in_each_direction() {
         let neighbours = [vec![(1, 3), (2, 1)], vec![(0, 1)], vec![(0, 7)]];
         let w = anynet(&neighbours, &[vec![1, 2], vec![], vec![0]]).unwrap();
-        assert_eq!(w.ports(0)[2], link(End::Router { router: 1, port: 0 }, 3));
-        assert_eq!(w.ports(2)[1], link(End::Router { router: 0, port: 3 }, 7));
+        assert_eq!(w.ports(0)[2], link(CableEnd::Router { router: 1, port: 0 }, 3));
+        assert_eq!(w.ports(2)[1], link(CableEnd::Router { router: 0, port: 3 }, 7));
         assert_eq!((w.in_latency(0, 3), w.in_latency(2, 1)), (7, 1));
         assert_eq!(w.endpoints()[0].router, 2);
         let row = (0..70_000).collect::<Vec<_>>();

@@ -7,7 +7,7 @@ const NONE: u32 = u32::MAX;
 
 /// A request of an input for an output; there is one of a pair at most.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Request {
+pub(super) struct AllocationRequest {
     /// The input.
     pub(super) from: u32,
     /// The output.
@@ -20,9 +20,9 @@ pub(super) struct Request {
     pub(super) lane: u32,
 }
 
-/// The memory of an allocator; turns are kept by who asks.
+/// The state of an allocator; the next in turn is kept by input and output.
 #[derive(Debug, Default)]
-pub(super) struct Desk {
+pub(super) struct AllocatorState {
     /// By input and by output: the best request so far, by its place in the list.
     best_in: Vec<u32>,
     best_out: Vec<u32>,
@@ -37,7 +37,7 @@ fn behind(number: u32, turn: u16) -> u16 {
     (number as u16).wrapping_sub(turn)
 }
 
-impl Desk {
+impl AllocatorState {
     pub(super) fn new(inputs: usize, outputs: usize) -> Self {
         Self {
             best_in: vec![NONE; inputs],
@@ -53,7 +53,7 @@ impl Desk {
         &mut self,
         by: Allocator,
         rounds: u8,
-        asked: &[Request],
+        asked: &[AllocationRequest],
         turns: (&mut [u16], &mut [u16]),
     ) -> &[u32] {
         self.given.clear();
@@ -68,15 +68,15 @@ impl Desk {
         &self.given
     }
 
-    fn separable(&mut self, asked: &[Request], (ins, outs): (&mut [u16], &mut [u16])) {
-        let by_input = |r: &Request| (-r.rank, behind(r.to, ins[r.from as usize]));
+    fn separable(&mut self, asked: &[AllocationRequest], (ins, outs): (&mut [u16], &mut [u16])) {
+        let by_input = |r: &AllocationRequest| (-r.rank, behind(r.to, ins[r.from as usize]));
         for (k, r) in (0..).zip(asked) {
             let best = &mut self.best_in[r.from as usize];
             if *best == NONE || by_input(r) < by_input(&asked[*best as usize]) {
                 *best = k;
             }
         }
-        let by_output = |r: &Request| (-r.urgency, behind(r.from, outs[r.to as usize]));
+        let by_output = |r: &AllocationRequest| (-r.urgency, behind(r.from, outs[r.to as usize]));
         for (k, r) in (0..).zip(asked) {
             let best = &mut self.best_out[r.to as usize];
             let is_better = *best == NONE || by_output(r) < by_output(&asked[*best as usize]);
@@ -93,12 +93,17 @@ impl Desk {
         }
     }
 
-    fn islip(&mut self, asked: &[Request], rounds: u8, (ins, outs): (&mut [u16], &mut [u16])) {
+    fn islip(
+        &mut self,
+        asked: &[AllocationRequest],
+        rounds: u8,
+        (ins, outs): (&mut [u16], &mut [u16]),
+    ) {
         for round in 0..rounds {
             for r in asked {
                 (self.best_in[r.from as usize], self.best_out[r.to as usize]) = (NONE, NONE);
             }
-            let offer = |r: &Request| behind(r.from, outs[r.to as usize]);
+            let offer = |r: &AllocationRequest| behind(r.from, outs[r.to as usize]);
             for (k, r) in (0..).zip(asked) {
                 let taken = self.done_in[r.from as usize] || self.done_out[r.to as usize];
                 let best = &mut self.best_out[r.to as usize];
@@ -106,7 +111,7 @@ impl Desk {
                     *best = k;
                 }
             }
-            let accept = |r: &Request| behind(r.to, ins[r.from as usize]);
+            let accept = |r: &AllocationRequest| behind(r.to, ins[r.from as usize]);
             for (k, r) in (0..).zip(asked) {
                 let best = &mut self.best_in[r.from as usize];
                 let is_better = *best == NONE || accept(r) < accept(&asked[*best as usize]);

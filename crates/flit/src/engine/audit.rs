@@ -1,14 +1,14 @@
 //! What must be true between cycles: nothing is lost, nothing is made, and who waits can go on.
 
-use super::board::Board;
+use super::board::SharedBoard;
 use super::context::next_place;
-use super::unit::Unit;
+use super::unit::RouterUnit;
 use crate::router::Router;
-use paths::wiring::{End, Wiring};
+use paths::wiring::{CableEnd, Wiring};
 
 /// A packet that waits, and the channel whose buffer it is in.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Waiting {
+pub struct BlockedPacket {
     /// The router that it is at.
     pub router: u32,
     /// The port that it came in by.
@@ -21,8 +21,8 @@ pub struct Waiting {
 
 /// The routers between two cycles, all of them, and what they share.
 pub(super) struct Audit<'a, const N: usize, const W: usize, const M: usize> {
-    pub(super) units: Vec<&'a Unit<N, W, M>>,
-    pub(super) board: &'a Board,
+    pub(super) units: Vec<&'a RouterUnit<N, W, M>>,
+    pub(super) board: &'a SharedBoard,
     pub(super) wiring: &'a Wiring,
     pub(super) router: &'a Router,
     pub(super) stride: u32,
@@ -47,9 +47,9 @@ impl<const N: usize, const W: usize, const M: usize> Audit<'_, N, W, M> {
             for lane in self.lanes_of(unit) {
                 let (port, v) = self.port_of(lane);
                 let (what, sum) = match self.wiring.ports(unit.router)[port].end {
-                    End::Empty => continue,
+                    CableEnd::Empty => continue,
                     // the flits for an endpoint and its credits are one mark
-                    End::Endpoint(_) => {
+                    CableEnd::Endpoint(_) => {
                         let inside = u32::from(unit.count[lane]) + of(0, lane);
                         let room = u32::from(unit.room[lane]) + of(2, lane);
                         if inside + room == self.full {
@@ -58,7 +58,7 @@ impl<const N: usize, const W: usize, const M: usize> Audit<'_, N, W, M> {
                             ("in", inside + room)
                         }
                     }
-                    End::Router { router, port } => {
+                    CableEnd::Router { router, port } => {
                         let to = self.units[router as usize];
                         let far = (usize::from(port) << self.stride) + v;
                         let arriving = in_flight[to.word as usize * 64 + far];
@@ -79,7 +79,7 @@ impl<const N: usize, const W: usize, const M: usize> Audit<'_, N, W, M> {
     /// Flits in buffers and in flight to buffers.
     pub(super) fn flits(&self) -> u64 {
         let in_flight = self.in_flight();
-        let of = |unit: &&Unit<N, W, M>| {
+        let of = |unit: &&RouterUnit<N, W, M>| {
             let lanes = self.lanes_of(unit);
             let first = unit.word as usize * 64;
             lanes.map(|i| u64::from(unit.count[i]) + u64::from(in_flight[first + i])).sum::<u64>()
@@ -116,7 +116,7 @@ impl<const N: usize, const W: usize, const M: usize> Audit<'_, N, W, M> {
         sum
     }
 
-    fn lanes_of(&self, unit: &Unit<N, W, M>) -> impl Iterator<Item = usize> {
+    fn lanes_of(&self, unit: &RouterUnit<N, W, M>) -> impl Iterator<Item = usize> {
         let (stride, lanes) = (self.stride, usize::from(self.lanes));
         (0..unit.ports as usize).flat_map(move |p| (p << stride)..(p << stride) + lanes)
     }
@@ -130,7 +130,7 @@ impl<const N: usize, const W: usize, const M: usize> Audit<'_, N, W, M> {
     /// Source: as the detection of knots: who can go on is found from those who can at once; a
     /// packet can where one of the lanes that it wants is free or held by a packet that can.
     /// O(lanes), a few rounds.
-    pub(super) fn deadlock(&self) -> Option<Vec<Waiting>> {
+    pub(super) fn deadlock(&self) -> Option<Vec<BlockedPacket>> {
         let mut goes: Vec<Vec<bool>> = self.units.iter().map(|_| vec![false; N]).collect();
         let holders = self.holders();
         loop {
@@ -166,16 +166,16 @@ impl<const N: usize, const W: usize, const M: usize> Audit<'_, N, W, M> {
         Some(seen[first..].iter().map(|&(r, i)| self.waiting(r, i)).collect())
     }
 
-    fn waiting(&self, r: usize, i: usize) -> Waiting {
+    fn waiting(&self, r: usize, i: usize) -> BlockedPacket {
         let unit = self.units[r];
         let (port, v) = self.port_of(i);
         let target = self.board.layout.target(self.board.rings.get(unit.head[i] as usize));
-        Waiting { router: unit.router, port: port as u16, lane: v as u8, target }
+        BlockedPacket { router: unit.router, port: port as u16, lane: v as u8, target }
     }
 
     /// The input lane that has each output lane.
     fn holders(&self) -> Vec<Vec<Option<usize>>> {
-        let of = |unit: &&Unit<N, W, M>| {
+        let of = |unit: &&RouterUnit<N, W, M>| {
             let mut holders = vec![None; N];
             for i in self.lanes_of(unit).filter(|&i| unit.has_lane(i)) {
                 holders[usize::from(unit.out[i])] = Some(i);
@@ -189,7 +189,7 @@ impl<const N: usize, const W: usize, const M: usize> Audit<'_, N, W, M> {
     fn next_lane(&self, r: usize, x: usize) -> Option<(usize, usize)> {
         let (port, v) = self.port_of(x);
         match self.wiring.ports(self.units[r].router)[port].end {
-            End::Router { router, port } => {
+            CableEnd::Router { router, port } => {
                 Some((router as usize, (usize::from(port) << self.stride) + v))
             }
             _ => None,
@@ -218,7 +218,7 @@ impl<const N: usize, const W: usize, const M: usize> Audit<'_, N, W, M> {
         if unit.count[i] == 0 {
             // the rest of its packet is with the lane before, if the packet goes on there
             let (port, v) = self.port_of(i);
-            let End::Router { router, port } = ports[port].end else { return vec![None] };
+            let CableEnd::Router { router, port } = ports[port].end else { return vec![None] };
             let before = (usize::from(port) << self.stride) + v;
             let holder = holders[router as usize][before].filter(|_| unit.has_lane(i));
             return vec![holder.map(|j| (router as usize, j))];

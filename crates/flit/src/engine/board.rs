@@ -1,13 +1,13 @@
 //! What threads share: the buffers of all routers, and calendars of what arrives when.
 
-use paths::word::Layout;
+use paths::word::FlitLayout;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
 /// Words that one thread writes and others read, cycles later: a barrier lies between.
 #[derive(Debug, Default)]
-pub(super) struct Words(Vec<AtomicU64>);
+pub(super) struct SharedWords(Vec<AtomicU64>);
 
-impl Words {
+impl SharedWords {
     pub(super) fn zeros(count: usize) -> Self {
         Self((0..count).map(|_| AtomicU64::new(0)).collect())
     }
@@ -40,7 +40,7 @@ impl Words {
 /// so that the slots of a cycle do not all compete for the same places in it.
 #[derive(Debug)]
 pub(super) struct Calendar {
-    bits: Words,
+    bits: SharedWords,
     /// Slots of a word, less one.
     mask: u32,
 }
@@ -52,7 +52,7 @@ impl Calendar {
     /// For the bits of `words` words, up to `ahead` cycles ahead.
     pub(super) fn new(ahead: u32, words: usize) -> Self {
         let slots = Self::slots(ahead);
-        Self { bits: Words::zeros(words * (slots + GAP) as usize), mask: slots - 1 }
+        Self { bits: SharedWords::zeros(words * (slots + GAP) as usize), mask: slots - 1 }
     }
 
     fn slots(ahead: u32) -> u32 {
@@ -93,18 +93,18 @@ impl Calendar {
 
 /// All that threads share.
 #[derive(Debug)]
-pub(super) struct Board {
+pub(super) struct SharedBoard {
     /// Where the fields of flits are.
-    pub(super) layout: Layout,
+    pub(super) layout: FlitLayout,
     /// Flits of all input buffers.
-    pub(super) rings: Words,
+    pub(super) rings: SharedWords,
     /// What the heads in `rings` want where they are, with lookahead; empty without.
-    pub(super) wants: Words,
+    pub(super) wants: SharedWords,
     /// A calendar a thread: what it sends.
     pub(super) calendars: Vec<Calendar>,
     /// Flits sent and not credited, of every port, as seen by those far away: of even cycles, then
     /// of odd ones. Empty where no guide looks.
-    pub(super) used: [Words; 2],
+    pub(super) used: [SharedWords; 2],
     /// Flits that wait at every source, likewise; empty where rails do not look at one another.
-    pub(super) waiting: [Words; 2],
+    pub(super) waiting: [SharedWords; 2],
 }

@@ -1,28 +1,28 @@
 //! Putting an engine together: sizes of arrays, who is cabled to whom, who sends.
 
-use super::assignment::Assignment;
-use super::audit::{Audit, Waiting};
-use super::board::{Board, Calendar, Words};
-use super::context::{ANY, Context, WHOLE};
-use super::extra::Extra;
-use super::part::Part;
+use super::assignment::RailAssignment;
+use super::audit::{Audit, BlockedPacket};
+use super::board::{Calendar, SharedBoard, SharedWords};
+use super::context::{ANY, CycleContext, WHOLE};
+use super::extra::RouterExtras;
+use super::part::ThreadRouters;
 use super::rail_queue::RailQueue;
-use super::source::{Maker, Source};
+use super::source::{EndpointSource, PacketSupply};
 use super::tally::Tally;
-use super::unit::{Ahead, Back, Unit};
+use super::unit::{CreditLink, OutputLink, RouterUnit};
 use crate::router::{Priority, Router};
 use base::Refusal;
 use base::seed::Fast;
 use base::team::{Meeting, together};
 use paths::guide::Guide;
-use paths::wiring::{End, Wiring};
-use paths::word::{COUNTED, Layout};
+use paths::wiring::{CableEnd, Wiring};
+use paths::word::{COUNTED, FlitLayout};
 use std::ops::Range;
 use traffic::process::Class;
 
-/// What an engine is made of.
+/// The parts that an engine is built from.
 #[derive(Clone, Copy)]
-pub struct Setup<'a> {
+pub struct EngineSetup<'a> {
     /// The network.
     pub wiring: &'a Wiring,
     /// Its routers.
@@ -40,7 +40,7 @@ pub struct Setup<'a> {
     /// Takes the full step also where the plain one would do: the result is the same.
     pub always_full: bool,
     /// How packets are assigned to sources that create none themselves, where there are such.
-    pub assignment: Option<Assignment<'a>>,
+    pub assignment: Option<RailAssignment<'a>>,
     /// No more cycles than these are simulated.
     pub cycles: u32,
     /// Whether the age of a packet begins when it is staged, so that no wait before that counts.
@@ -92,7 +92,7 @@ pub trait Engine {
     fn audit(&self) -> Result<(), String>;
 
     /// Packets that wait for one another in a cycle, if there are any. O(lanes).
-    fn deadlock(&self) -> Option<Vec<Waiting>>;
+    fn deadlock(&self) -> Option<Vec<BlockedPacket>>;
 
     /// Whether there are flits and none of them, and no credit, is in flight. O(calendars).
     fn is_still(&self) -> bool;
@@ -109,23 +109,23 @@ pub trait Engine {
 }
 
 /// Whether the plain step does all that is asked for.
-pub(super) fn is_plain(setup: Setup<'_>) -> bool {
+pub(super) fn is_plain(setup: EngineSetup<'_>) -> bool {
     setup.router.is_plain() && !setup.guide.has_choices() && !setup.always_full
 }
 
 /// Whether rails of an endpoint look at one another.
-fn compares_rails(setup: Setup<'_>) -> bool {
+fn compares_rails(setup: EngineSetup<'_>) -> bool {
     setup.assignment.is_some_and(|a| a.rail.compares())
 }
 
 /// Whether some router looks at the queues of others.
-fn sees_far(setup: Setup<'_>) -> bool {
+fn sees_far(setup: EngineSetup<'_>) -> bool {
     let ahead = setup.router.routing_delay == 0 && setup.guide.sees_queues();
     ahead || setup.guide.sees_far()
 }
 
 /// All routers: usual ones with `1 << S` lanes a port and one class of traffic, or [`ANY`].
-pub(super) struct Machine<
+pub(super) struct RouterEngine<
     'a,
     G: ?Sized,
     const N: usize,
@@ -133,11 +133,11 @@ pub(super) struct Machine<
     const M: usize,
     const S: u32,
 > {
-    setup: Setup<'a>,
+    setup: EngineSetup<'a>,
     guide: &'a G,
-    layout: Layout,
-    board: Board,
-    parts: Vec<Part<N, W, M>>,
+    layout: FlitLayout,
+    board: SharedBoard,
+    parts: Vec<ThreadRouters<N, W, M>>,
     first_port: Vec<u32>,
     now: u32,
     counted: Range<u32>,
@@ -151,28 +151,28 @@ pub(super) struct Machine<
 }
 
 impl<'a, G: Guide + ?Sized, const N: usize, const W: usize, const M: usize, const S: u32>
-    Machine<'a, G, N, W, M, S>
+    RouterEngine<'a, G, N, W, M, S>
 {
-    pub(super) fn new(setup: Setup<'a>, guide: &'a G) -> Result<Self, Refusal> {
-        let Setup { wiring, router, classes, .. } = setup;
+    pub(super) fn new(setup: EngineSetup<'a>, guide: &'a G) -> Result<Self, Refusal> {
+        let EngineSetup { wiring, router, classes, .. } = setup;
         let (endpoints, kinds) = (wiring.endpoints().len() as u32, classes.len() as u32);
         let entry = if router.priority == Priority::NetworkAge { 20 } else { 0 };
-        let layout = Layout::new(endpoints, kinds, guide.vias(), entry, setup.cycles.into())?;
-        let places = Places::new(wiring, router);
+        let layout = FlitLayout::new(endpoints, kinds, guide.vias(), entry, setup.cycles.into())?;
+        let places = RouterOffsets::new(wiring, router);
         let threads = setup.threads.clamp(1, wiring.routers().max(1) as usize);
         let compared = if compares_rails(setup) { wiring.endpoints().len() } else { 0 };
         let far = if sees_far(setup) { places.ports } else { 0 };
-        let board = Board {
+        let board = SharedBoard {
             layout,
-            rings: Words::zeros(places.flits),
-            wants: Words::zeros(if router.routing_delay == 0 { places.flits } else { 0 }),
+            rings: SharedWords::zeros(places.flits),
+            wants: SharedWords::zeros(if router.routing_delay == 0 { places.flits } else { 0 }),
             calendars: (0..threads).map(|_| Calendar::new(places.ahead, places.words)).collect(),
-            used: [Words::zeros(far), Words::zeros(far)],
-            waiting: [Words::zeros(compared), Words::zeros(compared)],
+            used: [SharedWords::zeros(far), SharedWords::zeros(far)],
+            waiting: [SharedWords::zeros(compared), SharedWords::zeros(compared)],
         };
         let parts = split(&places.first_port, threads)
             .map(|routers| {
-                Ok(Part {
+                Ok(ThreadRouters {
                     units: routers.map(|r| unit(setup, &places, r)).collect::<Result<_, _>>()?,
                     tally: Tally::new(classes.len()),
                 })
@@ -202,7 +202,7 @@ impl<'a, G: Guide + ?Sized, const N: usize, const W: usize, const M: usize, cons
 }
 
 impl<G: ?Sized, const N: usize, const W: usize, const M: usize, const S: u32>
-    Machine<'_, G, N, W, M, S>
+    RouterEngine<'_, G, N, W, M, S>
 {
     fn audit_of(&self) -> Audit<'_, N, W, M> {
         let router = self.setup.router;
@@ -219,7 +219,7 @@ impl<G: ?Sized, const N: usize, const W: usize, const M: usize, const S: u32>
 }
 
 impl<G: Guide + ?Sized, const N: usize, const W: usize, const M: usize, const S: u32> Engine
-    for Machine<'_, G, N, W, M, S>
+    for RouterEngine<'_, G, N, W, M, S>
 {
     fn now(&self) -> u32 {
         self.now
@@ -227,8 +227,8 @@ impl<G: Guide + ?Sized, const N: usize, const W: usize, const M: usize, const S:
 
     fn advance(&mut self, cycles: u32) {
         let Self { setup, guide, layout, board, parts, first_port, .. } = self;
-        let Setup { wiring, router, classes, .. } = *setup;
-        let on = Context {
+        let EngineSetup { wiring, router, classes, .. } = *setup;
+        let on = CycleContext {
             guide: *guide,
             wiring,
             router,
@@ -260,7 +260,7 @@ impl<G: Guide + ?Sized, const N: usize, const W: usize, const M: usize, const S:
         }
         let (range, window) = (self.now..self.now + cycles, self.window);
         let meet = Meeting::new(parts.len());
-        together(&meet, parts, |me, part: &mut Part<N, W, M>| {
+        together(&meet, parts, |me, part: &mut ThreadRouters<N, W, M>| {
             part.run::<G, S>(range.clone(), window, &on, me, &meet);
         });
         self.now += cycles;
@@ -290,7 +290,7 @@ impl<G: Guide + ?Sized, const N: usize, const W: usize, const M: usize, const S:
         self.audit_of().each_flit(ring_mask, |flit| add(flit, 1));
         for part in &self.parts {
             let sources = part.units.iter().flat_map(|unit| &unit.sources);
-            sources.flat_map(Source::packets).for_each(|(flit, left)| add(flit, left));
+            sources.flat_map(EndpointSource::packets).for_each(|(flit, left)| add(flit, left));
             part.tally.late.iter().for_each(|&(flit, _)| add(flit, 1));
         }
         sums
@@ -298,7 +298,7 @@ impl<G: Guide + ?Sized, const N: usize, const W: usize, const M: usize, const S:
 
     fn all_counted_arrived(&self) -> bool {
         let mut sources = self.parts.iter().flat_map(|p| &p.units).flat_map(|u| &u.sources);
-        let is_late = |s: &Source| self.counts_late && !s.is_past(self.counted.end);
+        let is_late = |s: &EndpointSource| self.counts_late && !s.is_past(self.counted.end);
         !sources.any(is_late) && self.tally().classes.iter().all(|c| c.staged == c.arrived)
     }
 
@@ -314,7 +314,7 @@ impl<G: Guide + ?Sized, const N: usize, const W: usize, const M: usize, const S:
             .iter_mut()
             .flat_map(|p| &mut p.units)
             .flat_map(|u| &mut u.sources)
-            .for_each(Source::stop);
+            .for_each(EndpointSource::stop);
     }
 
     fn tally(&self) -> Tally {
@@ -326,7 +326,7 @@ impl<G: Guide + ?Sized, const N: usize, const W: usize, const M: usize, const S:
     fn flits_inside(&self) -> u64 {
         let tally = self.tally();
         let sources = self.parts.iter().flat_map(|p| &p.units).flat_map(|u| &u.sources);
-        tally.injected - tally.ejected + sources.map(Source::staged).sum::<u64>()
+        tally.injected - tally.ejected + sources.map(EndpointSource::staged).sum::<u64>()
     }
 
     fn audit(&self) -> Result<(), String> {
@@ -340,7 +340,7 @@ impl<G: Guide + ?Sized, const N: usize, const W: usize, const M: usize, const S:
         Ok(())
     }
 
-    fn deadlock(&self) -> Option<Vec<Waiting>> {
+    fn deadlock(&self) -> Option<Vec<BlockedPacket>> {
         self.audit_of().deadlock()
     }
 
@@ -386,8 +386,8 @@ impl<G: Guide + ?Sized, const N: usize, const W: usize, const M: usize, const S:
     }
 }
 
-/// Where everything of each router is.
-struct Places {
+/// The offsets of every router's ports, rings and words in the shared arrays.
+struct RouterOffsets {
     first_port: Vec<u32>,
     /// Where rings begin, by router.
     ring: Vec<u32>,
@@ -400,7 +400,7 @@ struct Places {
     ahead: u32,
 }
 
-impl Places {
+impl RouterOffsets {
     fn new(wiring: &Wiring, router: &Router) -> Self {
         let (stride, ring_bits) = (router.stride_bits(), router.ring_bits());
         let mut new = Self {
@@ -461,14 +461,14 @@ fn split(first_port: &[u32], threads: usize) -> impl Iterator<Item = Range<u32>>
 
 /// A router, empty.
 fn unit<const N: usize, const W: usize, const M: usize>(
-    setup: Setup<'_>,
-    places: &Places,
+    setup: EngineSetup<'_>,
+    places: &RouterOffsets,
     router: u32,
-) -> Result<Unit<N, W, M>, Refusal> {
-    let Setup { wiring, router: kind, .. } = setup;
+) -> Result<RouterUnit<N, W, M>, Refusal> {
+    let EngineSetup { wiring, router: kind, .. } = setup;
     let (stride, ring_bits) = (kind.stride_bits(), kind.ring_bits());
     let words = places.words_of(router);
-    let mut unit = Unit::new(router, Fast::new(setup.seed, "router", router.into()));
+    let mut unit = RouterUnit::new(router, Fast::new(setup.seed, "router", router.into()));
     let ring =
         |router: u32, lane: usize| places.ring[router as usize] + ((lane as u32) << ring_bits);
     unit.word = places.word[router as usize];
@@ -477,7 +477,7 @@ fn unit<const N: usize, const W: usize, const M: usize>(
     let lanes = u32::from(kind.virtual_channels);
     let all = (unit.ports << stride) as usize;
     if !is_plain(setup) {
-        unit.extra = Extra::new(kind, all, unit.ports as usize, setup.guide.has_choices());
+        unit.extra = RouterExtras::new(kind, all, unit.ports as usize, setup.guide.has_choices());
     }
     for (port, p) in wiring.ports(router).iter().enumerate() {
         let first = port << stride;
@@ -486,31 +486,32 @@ fn unit<const N: usize, const W: usize, const M: usize>(
         let back_latency = wiring.in_latency(router, port as u16);
         let forth = p.out_latency + 1;
         match p.end {
-            End::Router { router: to, port: there } => {
+            CableEnd::Router { router: to, port: there } => {
                 let far = usize::from(there) << stride;
                 let far_bit = (far % 64) as u8;
                 let place = places.place(to, 0, far);
-                unit.ahead[port] = Ahead { place, bit: far_bit, delay: forth, flight: forth };
+                unit.ahead[port] = OutputLink { place, bit: far_bit, delay: forth, flight: forth };
                 let delay = back_latency + 1 + kind.credit_delay;
-                unit.back[port] = Back { place: places.place(to, 1, far), bit: far_bit, delay };
+                unit.back[port] =
+                    CreditLink { place: places.place(to, 1, far), bit: far_bit, delay };
                 for lane in ours.clone() {
                     unit.write[lane] = ring(to, far + lane - first);
                 }
             }
-            End::Endpoint(e) => {
+            CableEnd::Endpoint(e) => {
                 let place = places.place(router, 1, first);
                 let delay = 2 * forth + kind.credit_delay;
-                unit.ahead[port] = Ahead { place, bit, delay, flight: forth };
+                unit.ahead[port] = OutputLink { place, bit, delay, flight: forth };
                 unit.ends[port / 64] |= 1 << (port & 63);
                 let delay = back_latency + 1;
-                unit.back[port] = Back { place: places.place(router, 2, first), bit, delay };
+                unit.back[port] = CreditLink { place: places.place(router, 2, first), bit, delay };
                 unit.open[port] = u32::MAX >> (32 - lanes);
                 for lane in ours.clone() {
                     unit.room[lane] = kind.buffer_flits as u16;
                 }
                 unit.sources.push(source(setup, e, port as u16, delay)?);
             }
-            End::Empty => continue,
+            CableEnd::Empty => continue,
         }
         for lane in ours {
             unit.free[lane / 64] |= 1 << (lane & 63);
@@ -521,9 +522,14 @@ fn unit<const N: usize, const W: usize, const M: usize>(
     Ok(unit)
 }
 
-fn source(setup: Setup<'_>, endpoint: u32, port: u16, delay: u32) -> Result<Source, Refusal> {
+fn source(
+    setup: EngineSetup<'_>,
+    endpoint: u32,
+    port: u16,
+    delay: u32,
+) -> Result<EndpointSource, Refusal> {
     let mut random = Fast::new(setup.seed, "endpoint", endpoint.into());
-    let maker = |(number, class): (u64, &Class)| -> Result<Maker, Refusal> {
+    let maker = |(number, class): (u64, &Class)| -> Result<PacketSupply, Refusal> {
         let Some(assignment) = setup.assignment else {
             return Ok((class.source(endpoint, &mut random)?, None));
         };
@@ -537,5 +543,5 @@ fn source(setup: Setup<'_>, endpoint: u32, port: u16, delay: u32) -> Result<Sour
         Ok((None, Some(Box::new(queue))))
     };
     let makers = (0..).zip(setup.classes).map(maker).collect::<Result<_, _>>()?;
-    Ok(Source::new(endpoint, port, delay, makers, setup.cycles, random))
+    Ok(EndpointSource::new(endpoint, port, delay, makers, setup.cycles, random))
 }

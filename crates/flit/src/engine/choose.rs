@@ -1,6 +1,6 @@
 //! Which engine runs a setup: by the size of its routers, and by the type of its guide.
 
-use super::build::{Engine, Machine, Setup, is_plain};
+use super::build::{Engine, EngineSetup, RouterEngine, is_plain};
 use super::context::ANY;
 use crate::booksim::routing::Anynet;
 use base::Refusal;
@@ -11,7 +11,7 @@ use paths::select::DetourGuide;
 ///
 /// # Errors
 /// When the router does not fit the network, or flits have no room for what they carry.
-pub fn engine(setup: Setup<'_>) -> Result<Box<dyn Engine + '_>, Refusal> {
+pub fn engine(setup: EngineSetup<'_>) -> Result<Box<dyn Engine + '_>, Refusal> {
     setup.router.check(setup.wiring)?;
     if is_plain(setup)
         && setup.classes.len() == 1
@@ -23,16 +23,16 @@ pub fn engine(setup: Setup<'_>) -> Result<Box<dyn Engine + '_>, Refusal> {
     }
     let guide = setup.guide;
     Ok(match size(setup) {
-        (..=64, ..=16) => Box::new(Machine::<_, 64, 1, 16, ANY>::new(setup, guide)?),
-        (..=256, ..=64) => Box::new(Machine::<_, 256, 4, 64, ANY>::new(setup, guide)?),
-        (..=1024, ..=256) => Box::new(Machine::<_, 1024, 16, 256, ANY>::new(setup, guide)?),
-        _ => Box::new(Machine::<_, 4096, 64, 1024, ANY>::new(setup, guide)?),
+        (..=64, ..=16) => Box::new(RouterEngine::<_, 64, 1, 16, ANY>::new(setup, guide)?),
+        (..=256, ..=64) => Box::new(RouterEngine::<_, 256, 4, 64, ANY>::new(setup, guide)?),
+        (..=1024, ..=256) => Box::new(RouterEngine::<_, 1024, 16, 256, ANY>::new(setup, guide)?),
+        _ => Box::new(RouterEngine::<_, 4096, 64, 1024, ANY>::new(setup, guide)?),
     })
 }
 
 /// The engine that is compiled for the type of the guide, where there is one: the guide is called
 /// directly in the steps of routers. The result is the same as of any other engine.
-fn compiled_for_guide<'a>(setup: Setup<'a>) -> Option<Result<Box<dyn Engine + 'a>, Refusal>> {
+fn compiled_for_guide<'a>(setup: EngineSetup<'a>) -> Option<Result<Box<dyn Engine + 'a>, Refusal>> {
     let guide = setup.guide.itself()?;
     if let Some(detours) = guide.downcast_ref::<DetourGuide>() {
         return engine_of(detours, setup);
@@ -44,7 +44,7 @@ fn compiled_for_guide<'a>(setup: Setup<'a>) -> Option<Result<Box<dyn Engine + 'a
 /// very large.
 fn engine_of<'a, G: Guide>(
     guide: &'a G,
-    setup: Setup<'a>,
+    setup: EngineSetup<'a>,
 ) -> Option<Result<Box<dyn Engine + 'a>, Refusal>> {
     match setup.router.stride_bits() {
         2 => sized::<G, 2>(guide, setup),
@@ -55,21 +55,21 @@ fn engine_of<'a, G: Guide>(
 /// An engine of usual routers with `1 << S` lanes a port, where there is one for the size.
 fn sized<'a, G: Guide, const S: u32>(
     guide: &'a G,
-    setup: Setup<'a>,
+    setup: EngineSetup<'a>,
 ) -> Option<Result<Box<dyn Engine + 'a>, Refusal>> {
     fn boxed<'a>(made: Result<impl Engine + 'a, Refusal>) -> Result<Box<dyn Engine + 'a>, Refusal> {
         made.map(|machine| Box::new(machine) as Box<dyn Engine>)
     }
     Some(match size(setup) {
-        (..=64, ..=16) => boxed(Machine::<_, 64, 1, 16, S>::new(setup, guide)),
-        (..=256, ..=64) => boxed(Machine::<_, 256, 4, 64, S>::new(setup, guide)),
-        (..=512, ..=128) => boxed(Machine::<_, 512, 8, 128, S>::new(setup, guide)),
+        (..=64, ..=16) => boxed(RouterEngine::<_, 64, 1, 16, S>::new(setup, guide)),
+        (..=256, ..=64) => boxed(RouterEngine::<_, 256, 4, 64, S>::new(setup, guide)),
+        (..=512, ..=128) => boxed(RouterEngine::<_, 512, 8, 128, S>::new(setup, guide)),
         _ => return None,
     })
 }
 
 /// Most lanes and ports of a router.
-fn size(setup: Setup<'_>) -> (usize, usize) {
+fn size(setup: EngineSetup<'_>) -> (usize, usize) {
     let ports = setup.wiring.most_ports();
     (ports << setup.router.stride_bits(), ports)
 }

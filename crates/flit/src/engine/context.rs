@@ -1,11 +1,11 @@
 //! What all routers know while they step: the network, its traffic, and what they see of queues.
 
-use super::assignment::Assignment;
-use super::board::{Board, Words};
+use super::assignment::RailAssignment;
+use super::board::{SharedBoard, SharedWords};
 use crate::router::{Priority, Router};
-use paths::guide::{Sight, Want};
+use paths::guide::{OutputRequest, QueueView};
 use paths::wiring::Wiring;
-use paths::word::Layout;
+use paths::word::FlitLayout;
 use std::ops::Range;
 use traffic::process::Class;
 
@@ -23,19 +23,19 @@ pub(super) fn next_place(at: u32, ring_mask: u32) -> u32 {
 
 /// What a packet wants, in one word: the port above, the lanes below. See [`unpacked`].
 #[inline]
-pub(super) fn packed(want: Want) -> u64 {
+pub(super) fn packed(want: OutputRequest) -> u64 {
     u64::from(want.port) << 32 | u64::from(want.lanes)
 }
 
 /// What a packet wants, out of the word that [`packed`] made.
 #[inline]
-pub(super) fn unpacked(want: u64) -> Want {
-    Want { port: (want >> 32) as u16, lanes: want as u32, rank: 0 }
+pub(super) fn unpacked(want: u64) -> OutputRequest {
+    OutputRequest { port: (want >> 32) as u16, lanes: want as u32, rank: 0 }
 }
 
 /// What does not change while cycles go by: the network, its traffic, and what is counted.
 #[expect(clippy::struct_excessive_bools, reason = "each is an option of its own")]
-pub(super) struct Context<'a, G: ?Sized> {
+pub(super) struct CycleContext<'a, G: ?Sized> {
     pub(super) guide: &'a G,
     pub(super) wiring: &'a Wiring,
     pub(super) router: &'a Router,
@@ -44,8 +44,8 @@ pub(super) struct Context<'a, G: ?Sized> {
     pub(super) urgencies: &'a [u32],
     /// Nothing from this cycle on matters.
     pub(super) end: u32,
-    pub(super) layout: Layout,
-    pub(super) board: &'a Board,
+    pub(super) layout: FlitLayout,
+    pub(super) board: &'a SharedBoard,
     /// Virtual channels of a port have `1 << stride` places.
     pub(super) stride: u32,
     /// Ring buffer size minus one. The size is a power of two, so `next_place` wraps with this
@@ -71,14 +71,14 @@ pub(super) struct Context<'a, G: ?Sized> {
     /// Whether some router looks at the queues of others.
     pub(super) sees_far: bool,
     /// How packets are assigned to sources that create none themselves.
-    pub(super) assignment: Option<Assignment<'a>>,
+    pub(super) assignment: Option<RailAssignment<'a>>,
     /// Whether the short step does.
     pub(super) is_plain: bool,
     /// Where each router's ports begin among all.
     pub(super) first_port: &'a [u32],
 }
 
-impl<G: ?Sized> Context<'_, G> {
+impl<G: ?Sized> CycleContext<'_, G> {
     /// How urgent a packet is: allocators serve the most urgent first.
     #[inline]
     pub(super) fn urgency(&self, flit: u64, now: u32) -> u32 {
@@ -118,28 +118,28 @@ impl<G: ?Sized> Context<'_, G> {
         &'b self,
         credits: &'b [u16; N],
         now: u32,
-    ) -> Near<'b, G, S, N> {
+    ) -> LocalView<'b, G, S, N> {
         let full = self.full * u32::from(self.router.virtual_channels);
-        Near { credits, full, now, on: self }
+        LocalView { credits, full, now, on: self }
     }
 
     /// What is seen of a router from elsewhere in cycle `now`.
-    pub(super) fn seen_from_afar(&self, router: u32, now: u32) -> Far<'_> {
+    pub(super) fn seen_from_afar(&self, router: u32, now: u32) -> RemoteView<'_> {
         let used = &self.board.used[(now as usize + 1) % 2];
-        Far { used, first_port: self.first_port, router }
+        RemoteView { used, first_port: self.first_port, router }
     }
 }
 
-/// What a router sees of itself, and of others as they were a cycle ago.
-pub(super) struct Near<'a, G: ?Sized, const S: u32, const N: usize> {
+/// A router's view of its own queues, and of others as they were a cycle ago.
+pub(super) struct LocalView<'a, G: ?Sized, const S: u32, const N: usize> {
     credits: &'a [u16; N],
     /// Credits of a port whose next buffer is empty.
     full: u32,
     now: u32,
-    on: &'a Context<'a, G>,
+    on: &'a CycleContext<'a, G>,
 }
 
-impl<G: ?Sized, const S: u32, const N: usize> Sight for Near<'_, G, S, N> {
+impl<G: ?Sized, const S: u32, const N: usize> QueueView for LocalView<'_, G, S, N> {
     #[inline]
     fn used(&self, port: u16) -> u32 {
         if S == 2 {
@@ -158,14 +158,14 @@ impl<G: ?Sized, const S: u32, const N: usize> Sight for Near<'_, G, S, N> {
     }
 }
 
-/// What is seen of a router from elsewhere: as it was at the end of the last cycle.
-pub(super) struct Far<'a> {
-    used: &'a Words,
+/// The view of a router's queues from elsewhere: as they were at the end of the last cycle.
+pub(super) struct RemoteView<'a> {
+    used: &'a SharedWords,
     first_port: &'a [u32],
     router: u32,
 }
 
-impl Sight for Far<'_> {
+impl QueueView for RemoteView<'_> {
     fn used(&self, port: u16) -> u32 {
         self.used_at(self.router, port)
     }

@@ -1,21 +1,21 @@
 //! The state of a router that is not of the usual kind: what its options and delays need.
 
-use super::allocate::{Desk, Request};
-use super::batch::Batch;
+use super::allocate::{AllocationRequest, AllocatorState};
+use super::batch::StageBatch;
 use crate::router::Router;
-use paths::guide::Want;
+use paths::guide::OutputRequest;
 use std::collections::VecDeque;
 
 /// Nobody, nothing.
 pub(super) const NONE: u32 = u32::MAX;
 
-/// What a router of any kind has besides the usual one.
+/// The state that a router of any kind has besides that of a usual one.
 #[derive(Debug, Default)]
-pub(super) struct Extra {
+pub(super) struct RouterExtras {
     /// By input lane: the cycle in which its packet is routed, or its output lane counts.
     pub(super) ready: Vec<u32>,
     /// By input lane: all that its packet wants, where it may want several outputs.
-    pub(super) wants: Vec<Vec<Want>>,
+    pub(super) wants: Vec<Vec<OutputRequest>>,
     /// Input lanes whose output lane does not count yet.
     pub(super) pending: Vec<u64>,
     /// Input lanes that keep their connection through the crossbar.
@@ -33,16 +33,16 @@ pub(super) struct Extra {
     /// By output: flits behind the crossbar: the step after which each counts, the cycle it leaves.
     pub(super) behind: Vec<VecDeque<(u64, u32)>>,
     /// What is routed, and what goes through the crossbar, where these stages are no pipelines.
-    pub(super) routed: Batch,
-    pub(super) crossing: Batch,
+    pub(super) routed: StageBatch,
+    pub(super) crossing: StageBatch,
     /// By input: the step of the last credit message, which takes all that fell free in it.
     pub(super) credit_step: Vec<u64>,
     /// The requests of a step, kept for their memory.
-    pub(super) asked: Vec<Request>,
-    pub(super) desk: Desk,
+    pub(super) asked: Vec<AllocationRequest>,
+    pub(super) desk: AllocatorState,
 }
 
-impl Extra {
+impl RouterExtras {
     pub(super) fn new(router: &Router, lanes: usize, ports: usize, has_choices: bool) -> Self {
         let inputs = ports * usize::from(router.input_speedup);
         let outputs = ports * usize::from(router.output_speedup);
@@ -58,11 +58,11 @@ impl Extra {
             lane_turn: vec![0; inputs],
             tail_sent: vec![0; ports],
             behind: vec![VecDeque::new(); ports],
-            routed: Batch::default(),
-            crossing: Batch::default(),
+            routed: StageBatch::default(),
+            crossing: StageBatch::default(),
             credit_step: vec![u64::MAX; ports],
             asked: Vec::new(),
-            desk: Desk::new(lanes.max(inputs), lanes.max(outputs)),
+            desk: AllocatorState::new(lanes.max(inputs), lanes.max(outputs)),
         }
     }
 
@@ -74,7 +74,7 @@ impl Extra {
     }
 
     /// All that the packet of an input lane wants, where it may want several outputs.
-    pub(super) fn wants_of(&self, i: usize) -> Option<Vec<Want>> {
+    pub(super) fn wants_of(&self, i: usize) -> Option<Vec<OutputRequest>> {
         self.wants.get(i).cloned()
     }
 }

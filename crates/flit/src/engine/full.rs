@@ -3,21 +3,21 @@
 //! Stages in order: ask for virtual channels, keep the connections that are held, ask for the
 //! crossbar, route; then the same three give. What asks sees the state before the step.
 
-use super::allocate::Request;
+use super::allocate::AllocationRequest;
 use super::batch::first_step;
 use super::board::Calendar;
-use super::context::{ANY, Context, WHOLE, packed, unpacked};
+use super::context::{ANY, CycleContext, WHOLE, packed, unpacked};
 use super::extra::NONE;
 use super::tally::{Tally, count};
-use super::unit::{Unit, bits, bits_of};
+use super::unit::{RouterUnit, bits, bits_of};
 use crate::router::Router;
-use paths::guide::{Guide, Here};
-use paths::wiring::End;
-use paths::word::{HEAD, HOP, Packet};
+use paths::guide::{Guide, PacketPosition};
+use paths::wiring::CableEnd;
+use paths::word::{HEAD, HOP, PacketHeader};
 
-/// When a step is: its cycle, the cycle of the next step, its number since the beginning.
+/// The time of a step: its cycle, the cycle of the next step, its number since the beginning.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct When {
+pub(super) struct StepTime {
     pub(super) now: u32,
     pub(super) through: u32,
     pub(super) step: u64,
@@ -25,10 +25,10 @@ pub(super) struct When {
 
 /// A packet has come from a channel to the front of an input lane, in cycle `now`.
 pub(super) fn arrived<G: Guide + ?Sized, const N: usize, const W: usize, const M: usize>(
-    unit: &mut Unit<N, W, M>,
+    unit: &mut RouterUnit<N, W, M>,
     i: usize,
     now: u32,
-    on: &Context<'_, G>,
+    on: &CycleContext<'_, G>,
 ) {
     front(unit, i, (first_step(now, on), now), on);
 }
@@ -36,10 +36,10 @@ pub(super) fn arrived<G: Guide + ?Sized, const N: usize, const W: usize, const M
 /// A packet has come to the front of an input lane: `since` are the first step that may see it, and
 /// the cycle of that.
 fn front<G: Guide + ?Sized, const N: usize, const W: usize, const M: usize>(
-    unit: &mut Unit<N, W, M>,
+    unit: &mut RouterUnit<N, W, M>,
     i: usize,
     since: (u64, u32),
-    on: &Context<'_, G>,
+    on: &CycleContext<'_, G>,
 ) {
     let delay = on.router.routing_delay;
     if delay > 0 {
@@ -61,11 +61,11 @@ fn front<G: Guide + ?Sized, const N: usize, const W: usize, const M: usize>(
 
 /// One step of a router.
 pub(super) fn step<G: Guide + ?Sized, const N: usize, const W: usize, const M: usize>(
-    unit: &mut Unit<N, W, M>,
+    unit: &mut RouterUnit<N, W, M>,
     tally: &mut Tally,
-    on: &Context<'_, G>,
+    on: &CycleContext<'_, G>,
     calendar: &Calendar,
-    when: When,
+    when: StepTime,
 ) {
     let lanes = ask_lanes(unit, on, when);
     let held = ask_held(unit, on, when);
@@ -109,23 +109,23 @@ pub(super) fn step<G: Guide + ?Sized, const N: usize, const W: usize, const M: u
 }
 
 /// The crossbar input of an input lane.
-fn input_of<G: ?Sized>(i: usize, on: &Context<'_, G>) -> usize {
+fn input_of<G: ?Sized>(i: usize, on: &CycleContext<'_, G>) -> usize {
     let speedup = usize::from(on.router.input_speedup);
     let v = i & ((1 << on.stride) - 1);
     (i >> on.stride) * speedup + v % speedup
 }
 
 /// The crossbar output towards a port, for an input lane.
-fn output_of<G: ?Sized>(i: usize, port: usize, on: &Context<'_, G>) -> usize {
+fn output_of<G: ?Sized>(i: usize, port: usize, on: &CycleContext<'_, G>) -> usize {
     let speedup = usize::from(on.router.output_speedup);
     port * speedup + (i >> on.stride) % speedup
 }
 
 /// Whether the buffer behind the crossbar takes a flit.
 fn has_space<const N: usize, const W: usize, const M: usize>(
-    unit: &mut Unit<N, W, M>,
+    unit: &mut RouterUnit<N, W, M>,
     port: usize,
-    when: When,
+    when: StepTime,
     most: Option<u32>,
 ) -> bool {
     let Some(most) = most else { return true };
@@ -138,9 +138,9 @@ fn has_space<const N: usize, const W: usize, const M: usize>(
 
 /// What the packets of input lanes ask for, each output lane given once: pairs.
 fn ask_lanes<G: Guide + ?Sized, const N: usize, const W: usize, const M: usize>(
-    unit: &mut Unit<N, W, M>,
-    on: &Context<'_, G>,
-    when: When,
+    unit: &mut RouterUnit<N, W, M>,
+    on: &CycleContext<'_, G>,
+    when: StepTime,
 ) -> Vec<(usize, usize)> {
     let mut asked = std::mem::take(&mut unit.extra.asked);
     asked.clear();
@@ -161,7 +161,7 @@ fn ask_lanes<G: Guide + ?Sized, const N: usize, const W: usize, const M: usize>(
                 let not_empty = kind.vc_prioritize_empty && unit.credits[x] < full;
                 let rank = i64::from(want.rank) - if not_empty { 1 << 32 } else { 0 };
                 let (from, to, lane) = (row(i, unit.ports, on), x as u32, i as u32);
-                asked.push(Request { from, to, rank, urgency, lane });
+                asked.push(AllocationRequest { from, to, rank, urgency, lane });
             }
         }
     }
@@ -174,7 +174,7 @@ fn ask_lanes<G: Guide + ?Sized, const N: usize, const W: usize, const M: usize>(
 }
 
 /// The place of an input lane among those that ask for output lanes.
-fn row<G: ?Sized>(i: usize, ports: u32, on: &Context<'_, G>) -> u32 {
+fn row<G: ?Sized>(i: usize, ports: u32, on: &CycleContext<'_, G>) -> u32 {
     if on.router.vc_shuffle_requests {
         (i & ((1 << on.stride) - 1)) as u32 * ports + (i >> on.stride) as u32
     } else {
@@ -184,9 +184,9 @@ fn row<G: ?Sized>(i: usize, ports: u32, on: &Context<'_, G>) -> u32 {
 
 /// Which input lanes keep their connection through the crossbar, and which lose it.
 fn ask_held<G: ?Sized, const N: usize, const W: usize, const M: usize>(
-    unit: &mut Unit<N, W, M>,
-    on: &Context<'_, G>,
-    when: When,
+    unit: &mut RouterUnit<N, W, M>,
+    on: &CycleContext<'_, G>,
+    when: StepTime,
 ) -> Vec<(usize, bool)> {
     if !on.router.hold_switch_for_packet {
         return Vec::new();
@@ -204,15 +204,15 @@ fn ask_held<G: ?Sized, const N: usize, const W: usize, const M: usize>(
 
 /// Whose flits go through the crossbar: input lane and crossbar output.
 fn ask_crossbar<G: Guide + ?Sized, const N: usize, const W: usize, const M: usize>(
-    unit: &mut Unit<N, W, M>,
-    on: &Context<'_, G>,
-    when: When,
+    unit: &mut RouterUnit<N, W, M>,
+    on: &CycleContext<'_, G>,
+    when: StepTime,
     lanes: &[(usize, usize)],
 ) -> Vec<(usize, usize)> {
     let kind = on.router;
     let mut asked = std::mem::take(&mut unit.extra.asked);
     asked.clear();
-    let urgency = |unit: &Unit<N, W, M>, i: usize| {
+    let urgency = |unit: &RouterUnit<N, W, M>, i: usize| {
         i64::from(on.urgency(on.board.rings.get(unit.head[i] as usize), when.now))
     };
     let moving = unit.moving;
@@ -238,7 +238,7 @@ fn ask_crossbar<G: Guide + ?Sized, const N: usize, const W: usize, const M: usiz
     let (allocator, rounds) = (kind.switch_allocator, kind.switch_alloc_rounds);
     let mut found = Vec::new();
     for &k in extra.desk.allocate(allocator, rounds, &asked, turns) {
-        let Request { from, to, lane, .. } = asked[k as usize];
+        let AllocationRequest { from, to, lane, .. } = asked[k as usize];
         let i = lane as usize;
         let v = i & ((1 << on.stride) - 1);
         extra.lane_turn[from as usize] = next_turn(v, kind);
@@ -269,10 +269,10 @@ fn next_turn(v: usize, kind: &Router) -> u8 {
 
 /// The ports at which a packet without an output lane hopes for one.
 fn hoped<G: Guide + ?Sized, const N: usize, const W: usize, const M: usize>(
-    unit: &mut Unit<N, W, M>,
-    on: &Context<'_, G>,
+    unit: &mut RouterUnit<N, W, M>,
+    on: &CycleContext<'_, G>,
     i: usize,
-    when: When,
+    when: StepTime,
 ) -> Vec<usize> {
     let kind = on.router;
     let one = [unit.want(i)];
@@ -297,9 +297,9 @@ fn hoped<G: Guide + ?Sized, const N: usize, const W: usize, const M: usize>(
 
 /// Adds a request for the crossbar; of the lanes of an input that want the same output, one asks.
 fn ask<G: ?Sized, const N: usize, const W: usize, const M: usize>(
-    asked: &mut Vec<Request>,
-    unit: &Unit<N, W, M>,
-    on: &Context<'_, G>,
+    asked: &mut Vec<AllocationRequest>,
+    unit: &RouterUnit<N, W, M>,
+    on: &CycleContext<'_, G>,
     (i, port): (usize, usize),
     urgency: i64,
 ) {
@@ -309,7 +309,13 @@ fn ask<G: ?Sized, const N: usize, const W: usize, const M: usize>(
     }
     let v = |lane: usize| (lane & ((1 << on.stride) - 1)) as u8;
     let behind = |lane: u32| v(lane as usize).wrapping_sub(unit.extra.lane_turn[from]);
-    let new = Request { from: from as u32, to: to as u32, rank: urgency, urgency, lane: i as u32 };
+    let new = AllocationRequest {
+        from: from as u32,
+        to: to as u32,
+        rank: urgency,
+        urgency,
+        lane: i as u32,
+    };
     match asked.iter_mut().find(|r| (r.from, r.to) == (new.from, new.to)) {
         Some(old) => {
             let wins =
@@ -324,9 +330,9 @@ fn ask<G: ?Sized, const N: usize, const W: usize, const M: usize>(
 
 /// Packets that have waited long enough learn what they want.
 fn route<G: Guide + ?Sized, const N: usize, const W: usize, const M: usize>(
-    unit: &mut Unit<N, W, M>,
-    on: &Context<'_, G>,
-    when: When,
+    unit: &mut RouterUnit<N, W, M>,
+    on: &CycleContext<'_, G>,
+    when: StepTime,
 ) {
     let waiting = unit.routing;
     for i in bits(waiting) {
@@ -340,16 +346,16 @@ fn route<G: Guide + ?Sized, const N: usize, const W: usize, const M: usize>(
 
 /// What the packet at the front of an input lane wants.
 fn ask_guide<G: Guide + ?Sized, const N: usize, const W: usize, const M: usize>(
-    unit: &mut Unit<N, W, M>,
+    unit: &mut RouterUnit<N, W, M>,
     i: usize,
     now: u32,
-    on: &Context<'_, G>,
+    on: &CycleContext<'_, G>,
 ) {
     let at = unit.head[i] as usize;
     let mut flit = on.board.rings.get(at);
     let sight = on.near::<ANY, N>(&unit.credits, now);
-    let mut here = Here::new(unit.router, (i, on.stride), &sight, &mut unit.random);
-    let mut packet = Packet::new(&mut flit, &on.layout);
+    let mut here = PacketPosition::new(unit.router, (i, on.stride), &sight, &mut unit.random);
+    let mut packet = PacketHeader::new(&mut flit, &on.layout);
     if on.guide.has_choices() {
         unit.extra.wants[i].clear();
         on.guide.wants(&mut here, &mut packet, &mut unit.extra.wants[i]);
@@ -362,9 +368,9 @@ fn ask_guide<G: Guide + ?Sized, const N: usize, const W: usize, const M: usize>(
 
 /// Output lanes go to those chosen.
 fn give_lanes<G: ?Sized, const N: usize, const W: usize, const M: usize>(
-    unit: &mut Unit<N, W, M>,
-    on: &Context<'_, G>,
-    when: When,
+    unit: &mut RouterUnit<N, W, M>,
+    on: &CycleContext<'_, G>,
+    when: StepTime,
     lanes: &[(usize, usize)],
 ) {
     for &(i, x) in lanes {
@@ -384,11 +390,11 @@ fn give_lanes<G: ?Sized, const N: usize, const W: usize, const M: usize>(
 /// The front flit of an input lane goes through the crossbar; whether the next one of its packet is
 /// there.
 fn send<G: Guide + ?Sized, const N: usize, const W: usize, const M: usize>(
-    unit: &mut Unit<N, W, M>,
+    unit: &mut RouterUnit<N, W, M>,
     tally: &mut Tally,
-    on: &Context<'_, G>,
+    on: &CycleContext<'_, G>,
     calendar: &Calendar,
-    (i, output, when): (usize, usize, When),
+    (i, output, when): (usize, usize, StepTime),
 ) -> bool {
     let kind = on.router;
     let (out, x) = (output / usize::from(kind.output_speedup), usize::from(unit.out[i]));
@@ -441,9 +447,9 @@ fn send<G: Guide + ?Sized, const N: usize, const W: usize, const M: usize>(
 /// When a flit that is given the crossbar now is through it: the step after which it counts among
 /// those behind, and the cycle in which it may leave.
 fn crossed<G: ?Sized, const N: usize, const W: usize, const M: usize>(
-    unit: &mut Unit<N, W, M>,
-    when: When,
-    on: &Context<'_, G>,
+    unit: &mut RouterUnit<N, W, M>,
+    when: StepTime,
+    on: &CycleContext<'_, G>,
 ) -> (u64, u32) {
     let kind = on.router;
     if kind.as_booksim {
@@ -462,24 +468,24 @@ fn crossed<G: ?Sized, const N: usize, const W: usize, const M: usize>(
 
 /// What a head will want at the next router.
 fn look_ahead<G: Guide + ?Sized, const N: usize, const W: usize, const M: usize>(
-    unit: &mut Unit<N, W, M>,
+    unit: &mut RouterUnit<N, W, M>,
     (out, lane): (usize, usize),
     flit: &mut u64,
     now: u32,
-    on: &Context<'_, G>,
+    on: &CycleContext<'_, G>,
 ) -> u64 {
-    let End::Router { router, port } = on.wiring.ports(unit.router)[out].end else { return 0 };
+    let CableEnd::Router { router, port } = on.wiring.ports(unit.router)[out].end else { return 0 };
     let sight = on.seen_from_afar(router, now);
     let i = (usize::from(port) << on.stride) + lane;
-    let mut here = Here::new(router, (i, on.stride), &sight, &mut unit.random);
-    packed(on.guide.want(&mut here, &mut Packet::new(flit, &on.layout)))
+    let mut here = PacketPosition::new(router, (i, on.stride), &sight, &mut unit.random);
+    packed(on.guide.want(&mut here, &mut PacketHeader::new(flit, &on.layout)))
 }
 
 /// Credits have come back for an output lane: it may be free again.
 pub(super) fn credited<G: ?Sized, const N: usize, const W: usize, const M: usize>(
-    unit: &mut Unit<N, W, M>,
+    unit: &mut RouterUnit<N, W, M>,
     x: usize,
-    on: &Context<'_, G>,
+    on: &CycleContext<'_, G>,
 ) {
     let (port, bit) = (x >> on.stride, 1 << (x & ((1 << on.stride) - 1)));
     if unit.extra.tail_sent[port] & bit != 0 && u32::from(unit.credits[x]) == on.full {

@@ -1,10 +1,10 @@
 //! What the endpoints of a router send into it.
 
 use super::board::Calendar;
-use super::context::{ANY, Context};
-use super::source::Cycle;
+use super::context::{ANY, CycleContext};
+use super::source::StagingCycle;
 use super::tally::Tally;
-use super::unit::Unit;
+use super::unit::RouterUnit;
 use paths::guide::Guide;
 
 /// What the endpoints of a router send in cycle `now`.
@@ -16,13 +16,13 @@ pub(super) fn inject<
     const W: usize,
     const M: usize,
 >(
-    unit: &mut Unit<N, W, M>,
+    unit: &mut RouterUnit<N, W, M>,
     now: u32,
-    on: &Context<'_, G>,
+    on: &CycleContext<'_, G>,
     tally: &mut Tally,
     calendar: &Calendar,
 ) {
-    let when = Cycle::new(now, on);
+    let when = StagingCycle::new(now, on);
     for source in &mut unit.sources {
         if source.wake > now {
             continue;
@@ -50,9 +50,9 @@ pub(super) fn inject<
 /// A credit has come back to an endpoint for a lane of the router: once all are back, and the tail
 /// has left, a packet may take the lane again.
 pub(super) fn lane_credited<G: ?Sized, const N: usize, const W: usize, const M: usize>(
-    unit: &mut Unit<N, W, M>,
+    unit: &mut RouterUnit<N, W, M>,
     lane: usize,
-    on: &Context<'_, G>,
+    on: &CycleContext<'_, G>,
 ) {
     if u32::from(unit.room[lane]) != on.full {
         return;

@@ -19,8 +19,8 @@ mod source;
 mod tally;
 mod unit;
 
-pub use assignment::Assignment;
-pub use audit::Waiting;
-pub use build::{Engine, Setup};
+pub use assignment::RailAssignment;
+pub use audit::BlockedPacket;
+pub use build::{Engine, EngineSetup};
 pub use choose::engine;
-pub use tally::{Histogram, OfClass, Tally};
+pub use tally::{ClassTally, Histogram, Tally};

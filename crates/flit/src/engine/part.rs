@@ -1,25 +1,25 @@
 //! The routers of one thread: their cycles, and what arrives at them.
 
-use super::context::{ANY, Context, WHOLE};
-use super::full::{self, When};
+use super::context::{ANY, CycleContext, WHOLE};
+use super::full::{self, StepTime};
 use super::inject::{inject, lane_credited};
-use super::plain::{self, Scratch};
+use super::plain::{self, StepScratch};
 use super::tally::{Tally, count_arrived};
-use super::unit::{Unit, bits_of};
+use super::unit::{RouterUnit, bits_of};
 use base::team::Meeting;
-use paths::guide::{Guide, Sight};
+use paths::guide::{Guide, QueueView};
 use std::ops::Range;
 
 /// The routers of one thread.
 #[derive(Debug)]
-pub(super) struct Part<const N: usize, const W: usize, const M: usize> {
-    pub(super) units: Vec<Unit<N, W, M>>,
+pub(super) struct ThreadRouters<const N: usize, const W: usize, const M: usize> {
+    pub(super) units: Vec<RouterUnit<N, W, M>>,
     pub(super) tally: Tally,
 }
 
-impl<const N: usize, const W: usize, const M: usize> Part<N, W, M> {
+impl<const N: usize, const W: usize, const M: usize> ThreadRouters<N, W, M> {
     /// Counts what was left for later and counts by now.
-    pub(super) fn count_late<G: ?Sized, const S: u32>(&mut self, on: &Context<'_, G>) {
+    pub(super) fn count_late<G: ?Sized, const S: u32>(&mut self, on: &CycleContext<'_, G>) {
         for (flit, arrives) in std::mem::take(&mut self.tally.late) {
             if arrives >= on.counts_before {
                 self.tally.late.push((flit, arrives));
@@ -34,11 +34,11 @@ impl<const N: usize, const W: usize, const M: usize> Part<N, W, M> {
         &mut self,
         cycles: Range<u32>,
         window: u32,
-        on: &Context<'_, G>,
+        on: &CycleContext<'_, G>,
         me: usize,
         meet: &Meeting,
     ) {
-        let mut scratch = Scratch::new();
+        let mut scratch = StepScratch::new();
         let mut now = cycles.start;
         while now < cycles.end {
             let next = cycles.end.min(now + window);
@@ -58,11 +58,11 @@ impl<const N: usize, const W: usize, const M: usize> Part<N, W, M> {
 /// One router, one cycle.
 #[inline]
 fn visit<G: Guide + ?Sized, const S: u32, const N: usize, const W: usize, const M: usize>(
-    unit: &mut Unit<N, W, M>,
-    scratch: &mut Scratch<N, M>,
+    unit: &mut RouterUnit<N, W, M>,
+    scratch: &mut StepScratch<N, M>,
     tally: &mut Tally,
     now: u32,
-    on: &Context<'_, G>,
+    on: &CycleContext<'_, G>,
     me: usize,
 ) {
     let calendar = &on.board.calendars[me];
@@ -75,7 +75,7 @@ fn visit<G: Guide + ?Sized, const S: u32, const N: usize, const W: usize, const 
             plain::step::<G, S, N, W, M>(unit, scratch, tally, on, calendar, (now, through));
         } else {
             let number = u64::from(now) * on.speed / WHOLE + u64::from(step);
-            full::step(unit, tally, on, calendar, When { now, through, step: number });
+            full::step(unit, tally, on, calendar, StepTime { now, through, step: number });
         }
     }
     if S == ANY && on.assignment.is_some_and(|a| a.rail.compares()) {
@@ -93,9 +93,9 @@ fn visit<G: Guide + ?Sized, const S: u32, const N: usize, const W: usize, const 
 
 /// Publishes what waits at the rails of endpoints here, for their other rails to compare.
 fn publish_backlogs<G: ?Sized, const N: usize, const W: usize, const M: usize>(
-    unit: &Unit<N, W, M>,
+    unit: &RouterUnit<N, W, M>,
     now: u32,
-    on: &Context<'_, G>,
+    on: &CycleContext<'_, G>,
 ) {
     for source in &unit.sources {
         let first = source.port() << on.stride;
@@ -108,9 +108,9 @@ fn publish_backlogs<G: ?Sized, const N: usize, const W: usize, const M: usize>(
 /// Takes what arrives at a router: flits, credits, and credits for its endpoints.
 #[inline]
 fn take<G: Guide + ?Sized, const S: u32, const N: usize, const W: usize, const M: usize>(
-    unit: &mut Unit<N, W, M>,
+    unit: &mut RouterUnit<N, W, M>,
     now: u32,
-    on: &Context<'_, G>,
+    on: &CycleContext<'_, G>,
 ) {
     let words = (unit.words as usize).min(W);
     let stride = on.stride::<S>();

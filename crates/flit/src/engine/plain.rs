@@ -7,25 +7,25 @@
 #![expect(clippy::inline_always, reason = "calls in the innermost loops cost a fifth")]
 
 use super::board::Calendar;
-use super::context::Context;
+use super::context::CycleContext;
 use super::tally::{Tally, count};
-use super::unit::{Unit, bits_of};
-use paths::guide::{Guide, Here};
-use paths::word::{HOP, Packet, TAIL};
+use super::unit::{RouterUnit, bits_of};
+use paths::guide::{Guide, PacketPosition};
+use paths::word::{HOP, PacketHeader, TAIL};
 
 /// Nobody asks.
 const NOBODY: u32 = u32::MAX;
 
-/// What a step writes down between asking and giving.
+/// Memory of a step between requests and grants.
 #[derive(Debug)]
-pub(super) struct Scratch<const N: usize, const M: usize> {
+pub(super) struct StepScratch<const N: usize, const M: usize> {
     /// The input lane that each output lane chooses, by key.
     lanes: [u32; N],
     /// The input lane that each output chooses.
     outputs: [u32; M],
 }
 
-impl<const N: usize, const M: usize> Scratch<N, M> {
+impl<const N: usize, const M: usize> StepScratch<N, M> {
     pub(super) fn new() -> Self {
         Self { lanes: [u32::MAX; N], outputs: [u32::MAX; M] }
     }
@@ -40,10 +40,10 @@ pub(super) fn step<
     const W: usize,
     const M: usize,
 >(
-    unit: &mut Unit<N, W, M>,
-    scratch: &mut Scratch<N, M>,
+    unit: &mut RouterUnit<N, W, M>,
+    scratch: &mut StepScratch<N, M>,
     tally: &mut Tally,
-    on: &Context<'_, G>,
+    on: &CycleContext<'_, G>,
     calendar: &Calendar,
     (now, through): (u32, u32),
 ) {
@@ -69,8 +69,8 @@ pub(super) fn step<
 /// lanes that are asked for.
 #[inline(always)]
 fn ask_lanes<const N: usize, const W: usize, const M: usize>(
-    unit: &Unit<N, W, M>,
-    scratch: &mut Scratch<N, M>,
+    unit: &RouterUnit<N, W, M>,
+    scratch: &mut StepScratch<N, M>,
     stride: u32,
 ) -> [u64; W] {
     let mut asked = [0; W];
@@ -106,8 +106,8 @@ fn key(number: usize, turn: u16) -> u32 {
 /// that are asked for.
 #[inline(always)]
 fn ask_crossbar<const N: usize, const W: usize, const M: usize>(
-    unit: &Unit<N, W, M>,
-    scratch: &mut Scratch<N, M>,
+    unit: &RouterUnit<N, W, M>,
+    scratch: &mut StepScratch<N, M>,
     stride: u32,
 ) -> [u64; W] {
     let mut asked = [0; W];
@@ -142,7 +142,7 @@ const ALL: [u64; 8] = [1, 3, 0xf, 0xff, 0xffff, 0xffff_ffff, u64::MAX, u64::MAX]
 /// credit and is first in turn, by its output, then by itself. The lowest lane where none has.
 #[inline(always)]
 fn lane_of<const N: usize, const W: usize, const M: usize>(
-    unit: &Unit<N, W, M>,
+    unit: &RouterUnit<N, W, M>,
     port: usize,
     w: usize,
     mine: u64,
@@ -167,8 +167,8 @@ fn lane_of<const N: usize, const W: usize, const M: usize>(
 /// Packets that have come to the front learn what they want.
 #[inline(always)]
 fn route<G: Guide + ?Sized, const S: u32, const N: usize, const W: usize, const M: usize>(
-    unit: &mut Unit<N, W, M>,
-    on: &Context<'_, G>,
+    unit: &mut RouterUnit<N, W, M>,
+    on: &CycleContext<'_, G>,
     now: u32,
 ) {
     let stride = on.stride::<S>();
@@ -179,8 +179,8 @@ fn route<G: Guide + ?Sized, const S: u32, const N: usize, const W: usize, const 
             let at = unit.head[i & (N - 1)] as usize;
             let mut flit = on.board.rings.get(at);
             let before = flit;
-            let mut here = Here::new(unit.router, (i, stride), &sight, &mut unit.random);
-            let want = on.guide.want(&mut here, &mut Packet::new(&mut flit, &on.layout));
+            let mut here = PacketPosition::new(unit.router, (i, stride), &sight, &mut unit.random);
+            let want = on.guide.want(&mut here, &mut PacketHeader::new(&mut flit, &on.layout));
             (unit.want_port[i & (N - 1)], unit.want_lanes[i & (N - 1)]) = (want.port, want.lanes);
             if flit != before {
                 on.board.rings.set(at, flit);
@@ -195,8 +195,8 @@ fn route<G: Guide + ?Sized, const S: u32, const N: usize, const W: usize, const 
 /// Output lanes go to those chosen.
 #[inline(always)]
 fn give_lanes<const N: usize, const W: usize, const M: usize>(
-    unit: &mut Unit<N, W, M>,
-    scratch: &mut Scratch<N, M>,
+    unit: &mut RouterUnit<N, W, M>,
+    scratch: &mut StepScratch<N, M>,
     asked: [u64; W],
 ) {
     for w in 0..W {
@@ -227,10 +227,10 @@ fn give<
     const W: usize,
     const M: usize,
 >(
-    unit: &mut Unit<N, W, M>,
-    scratch: &mut Scratch<N, M>,
+    unit: &mut RouterUnit<N, W, M>,
+    scratch: &mut StepScratch<N, M>,
     out: usize,
-    on: &Context<'_, G>,
+    on: &CycleContext<'_, G>,
     calendar: &Calendar,
     (now, through): (u32, u32),
 ) -> (u64, u32) {

@@ -5,18 +5,18 @@
 //! of them goes through all packets of its endpoint with the same random numbers, decides for each
 //! which rail takes it, and keeps its own.
 
-use super::assignment::Assignment;
-use super::context::Context;
+use super::assignment::RailAssignment;
+use super::context::CycleContext;
 use super::creation::{NEVER, next_creation};
 use base::seed::Fast;
-use paths::select::Rail;
+use paths::select::RailSelection;
 use std::collections::VecDeque;
 use traffic::process::{Class, Source as Clock};
 
 /// The packets that are assigned to one rail of an endpoint, of one class.
 #[derive(Debug)]
 pub(super) struct RailQueue {
-    origin: Origin,
+    origin: PacketOrigin,
     /// The cycle of the next packet of the endpoint; [`NEVER`] where there is none.
     pub(super) next: u32,
     /// Packets of the endpoint so far.
@@ -24,23 +24,23 @@ pub(super) struct RailQueue {
     /// The endpoint's random numbers, the same at all its rails.
     random: Fast,
     /// What waits here.
-    waiting: VecDeque<Waits>,
+    waiting: VecDeque<QueuedPacket>,
     /// Flits of these, means where sizes are drawn later.
     flits: f64,
 }
 
-/// A packet that was assigned to this rail.
+/// A packet that was assigned to this rail and waits there.
 #[derive(Debug, Clone, Copy)]
-struct Waits {
+struct QueuedPacket {
     /// The cycle in which it was created.
     created: u32,
     /// The endpoint that it goes to and its flits, where these are known already.
     packet: Option<(u32, u32)>,
 }
 
-/// Where the packets of the endpoint come from.
+/// The origin of an endpoint's packets: drawn by a process, or listed.
 #[derive(Debug)]
-enum Origin {
+enum PacketOrigin {
     /// A clock for each rail, and the cycle of its next packet.
     Drawn(Vec<(Option<Clock>, u32)>),
     /// The next packet of the list.
@@ -53,16 +53,16 @@ impl RailQueue {
     pub(super) fn new(
         clocks: Vec<Option<Clock>>,
         mut random: Fast,
-        (assignment, source, end): (Assignment<'_>, u32, u32),
+        (assignment, source, end): (RailAssignment<'_>, u32, u32),
     ) -> Self {
         let mut with_first = |mut clock: Option<Clock>| {
             let first = next_creation(clock.as_mut(), 0, end, &mut random);
             (clock, first)
         };
         let origin = if assignment.times.is_some() {
-            Origin::Listed(0)
+            PacketOrigin::Listed(0)
         } else {
-            Origin::Drawn(clocks.into_iter().map(&mut with_first).collect())
+            PacketOrigin::Drawn(clocks.into_iter().map(&mut with_first).collect())
         };
         let waiting = VecDeque::new();
         let mut new = Self { origin, next: NEVER, turn: 0, random, waiting, flits: 0.0 };
@@ -71,15 +71,15 @@ impl RailQueue {
     }
 
     /// The cycle of the endpoint's next packet.
-    fn upcoming(&self, assignment: Assignment<'_>, source: u32, end: u32) -> u32 {
+    fn upcoming(&self, assignment: RailAssignment<'_>, source: u32, end: u32) -> u32 {
         match (&self.origin, assignment.times) {
-            (Origin::Listed(next), Some(times)) => {
+            (PacketOrigin::Listed(next), Some(times)) => {
                 let packets = times.packets.of(source / assignment.rails);
                 let cycle = packets.get(*next as usize).map(|packet| times.cycle(packet));
                 cycle.filter(|at| *at < end.into()).map_or(NEVER, |at| at as u32)
             }
-            (Origin::Drawn(all), _) => all.iter().map(|of| of.1).min().unwrap_or(NEVER),
-            (Origin::Listed(_), None) => NEVER,
+            (PacketOrigin::Drawn(all), _) => all.iter().map(|of| of.1).min().unwrap_or(NEVER),
+            (PacketOrigin::Listed(_), None) => NEVER,
         }
     }
 
@@ -89,7 +89,7 @@ impl RailQueue {
         source: u32,
         now: u32,
         of: &Class,
-        on: &Context<'_, G>,
+        on: &CycleContext<'_, G>,
     ) {
         let Some(assignment) = on.assignment.filter(|_| self.next <= now) else { return };
         let first = source - source % assignment.rails;
@@ -108,10 +108,10 @@ impl RailQueue {
             let turn = (self.turn % u64::from(assignment.rails)) as u32;
             self.turn += 1;
             let rail = match assignment.rail {
-                Rail::Random => self.random.below(assignment.rails),
-                Rail::Fixed => source / assignment.rails % assignment.rails,
-                Rail::RoundRobin => turn,
-                Rail::LeastUsed | Rail::Shortest => {
+                RailSelection::Random => self.random.below(assignment.rails),
+                RailSelection::Fixed => source / assignment.rails % assignment.rails,
+                RailSelection::RoundRobin => turn,
+                RailSelection::LeastUsed | RailSelection::Shortest => {
                     let to = packet.map(|(to, _)| to * assignment.rails);
                     let length = |rail: u32| match (assignment.lengths, to) {
                         (Some(lengths), Some(to)) => lengths.between(on.wiring, first, to, rail),
@@ -129,7 +129,7 @@ impl RailQueue {
                 }
             };
             if first + rail == source {
-                self.waiting.push_back(Waits { created, packet });
+                self.waiting.push_back(QueuedPacket { created, packet });
                 self.flits += flits;
             }
             self.next = self.upcoming(assignment, source, on.end);
@@ -140,19 +140,19 @@ impl RailQueue {
     /// choice of a rail needs them.
     fn take(
         &mut self,
-        assignment: Assignment<'_>,
+        assignment: RailAssignment<'_>,
         source: u32,
         of: &Class,
         end: u32,
     ) -> Option<(u32, u32)> {
         match &mut self.origin {
-            Origin::Listed(next) => {
+            PacketOrigin::Listed(next) => {
                 let number = *next as usize;
                 *next += 1;
                 let packet = assignment.times?.packets.of(source / assignment.rails)[number];
                 Some((packet.destination, packet.size_flits))
             }
-            Origin::Drawn(all) => {
+            PacketOrigin::Drawn(all) => {
                 let next = self.next;
                 if let Some((clock, at)) = all.iter_mut().find(|of| of.1 == next) {
                     *at = next_creation(clock.as_mut(), next + 1, end, &mut self.random);
@@ -177,9 +177,9 @@ impl RailQueue {
         &mut self,
         source: u32,
         of: &Class,
-        on: &Context<'_, G>,
+        on: &CycleContext<'_, G>,
     ) -> Option<(u32, u32)> {
-        let Waits { packet, .. } = self.waiting.pop_front()?;
+        let QueuedPacket { packet, .. } = self.waiting.pop_front()?;
         let rails = on.assignment?.rails;
         let Some((to, flits)) = packet else {
             self.flits -= of.sizes.mean();

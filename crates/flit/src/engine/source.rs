@@ -1,22 +1,22 @@
 //! Endpoints as senders: each has unbounded queues, and stages one packet of a class at a time.
 #![expect(clippy::inline_always, reason = "calls in the innermost loops cost a fifth")]
 
-use super::context::{ANY, Context, packed};
+use super::context::{ANY, CycleContext, packed};
 use super::creation::{NEVER, next_by_chance, next_creation};
 use super::rail_queue::RailQueue;
-use super::tally::{OfClass, Tally};
+use super::tally::{ClassTally, Tally};
 use crate::router::Priority;
 use base::seed::Fast;
-use paths::guide::{Guide, Here};
-use paths::word::{COUNTED, HEAD, Packet, TAIL};
+use paths::guide::{Guide, PacketPosition};
+use paths::word::{COUNTED, HEAD, PacketHeader, TAIL};
 use traffic::process::{Class, Source as Clock};
 
 /// No lane.
 const NONE: u8 = u8::MAX;
 
-/// An endpoint that sends.
+/// An endpoint that sends packets.
 #[derive(Debug)]
-pub(super) struct Source {
+pub(super) struct EndpointSource {
     /// The next cycle in which there may be something to do.
     pub(super) wake: u32,
     /// Its number.
@@ -30,14 +30,14 @@ pub(super) struct Source {
     /// Lanes that no packet of its own has, a bit each.
     free: u32,
     /// What it sends, by class.
-    streams: Box<[Stream]>,
+    streams: Box<[ClassStream]>,
     /// Its random numbers: destinations, sizes, times of packets, lanes.
     random: Fast,
 }
 
-/// What an endpoint sends of one class.
+/// The packets of one class that an endpoint sends.
 #[derive(Debug)]
-struct Stream {
+struct ClassStream {
     /// The cycle in which the next packet is created.
     created: u32,
     /// What says when packets are created; none where it creates none.
@@ -59,21 +59,21 @@ struct Stream {
     queue: Option<Box<RailQueue>>,
 }
 
-/// Where the packets of a source come from, of one class: a clock of its own, or the packets that
-/// are assigned to it.
-pub(super) type Maker = (Option<Clock>, Option<Box<RailQueue>>);
+/// The supply of a source with packets of one class: a clock of its own, or the packets that are
+/// assigned to it.
+pub(super) type PacketSupply = (Option<Clock>, Option<Box<RailQueue>>);
 
-impl Source {
+impl EndpointSource {
     /// An endpoint whose packets of each class are made by these, before the cycle `end`.
     pub(super) fn new(
         endpoint: u32,
         port: u16,
         delay: u32,
-        makers: Vec<Maker>,
+        makers: Vec<PacketSupply>,
         end: u32,
         mut random: Fast,
     ) -> Self {
-        let stream = |(mut clock, queue): Maker| Stream {
+        let stream = |(mut clock, queue): PacketSupply| ClassStream {
             created: next_creation(clock.as_mut(), 0, end, &mut random),
             most: clock.as_ref().and_then(Clock::most).unwrap_or(0),
             clock,
@@ -84,7 +84,7 @@ impl Source {
             want: 0,
             queue,
         };
-        let streams: Box<[Stream]> = makers.into_iter().map(stream).collect();
+        let streams: Box<[ClassStream]> = makers.into_iter().map(stream).collect();
         let wake = streams.iter().map(|s| s.created.min(s.next_assigned())).min().unwrap_or(NEVER);
         Self { wake, endpoint, port, last_class: 0, delay, free: u32::MAX, streams, random }
     }
@@ -132,7 +132,7 @@ impl Source {
 
     /// A lane whose credits are all back is free again, if no packet is in the middle of it.
     pub(super) fn release(&mut self, channel: usize) {
-        let sends = |s: &Stream| s.left > 0 && s.flit & HEAD == 0;
+        let sends = |s: &ClassStream| s.left > 0 && s.flit & HEAD == 0;
         if !self.streams.iter().any(|s| sends(s) && usize::from(s.lane) == channel) {
             self.free |= 1 << channel;
         }
@@ -143,9 +143,9 @@ impl Source {
     #[inline(always)]
     pub(super) fn only<G: Guide + ?Sized, const S: u32>(
         &mut self,
-        when: Cycle,
+        when: StagingCycle,
         open: u32,
-        on: &Context<'_, G>,
+        on: &CycleContext<'_, G>,
         tally: &mut Tally,
     ) -> Option<(u8, u64)> {
         let Self { streams, random, endpoint, free, wake, .. } = self;
@@ -172,13 +172,13 @@ impl Source {
         Some((lane, flit))
     }
 
-    /// What [`Source::only`] finds, for any routers and classes; `enter` has the place of the next
-    /// flit of each lane.
+    /// What [`EndpointSource::only`] finds, for any routers and classes; `enter` has the place of
+    /// the next flit of each lane.
     pub(super) fn any<G: Guide + ?Sized>(
         &mut self,
-        when: Cycle,
+        when: StagingCycle,
         open: u32,
-        on: &Context<'_, G>,
+        on: &CycleContext<'_, G>,
         tally: &mut Tally,
         enter: &[u32],
     ) -> Option<(u8, u64)> {
@@ -207,7 +207,7 @@ impl Source {
             self.last_class = class as u8;
             (lane, stream.send::<G, ANY>((when.now, enter[place]), &mut self.free, on, of))
         });
-        let due = |s: &Stream| s.due(when.now).min(s.next_assigned());
+        let due = |s: &ClassStream| s.due(when.now).min(s.next_assigned());
         self.wake = self.streams.iter().map(due).min().unwrap_or(NEVER);
         sent
     }
@@ -218,7 +218,7 @@ impl Source {
         &mut self,
         now: u32,
         open: u32,
-        on: &Context<'_, G>,
+        on: &CycleContext<'_, G>,
     ) -> Option<usize> {
         let (classes, last) = (self.streams.len(), usize::from(self.last_class));
         let mut found: Option<(usize, u32)> = None;
@@ -254,7 +254,7 @@ impl Source {
         class: usize,
         now: u32,
         open: u32,
-        on: &Context<'_, G>,
+        on: &CycleContext<'_, G>,
     ) -> bool {
         let stream = &mut self.streams[class];
         if stream.lane == NONE && stream.left > 0 {
@@ -274,28 +274,28 @@ impl Source {
         class: usize,
         lane: u8,
         now: u32,
-        on: &Context<'_, G>,
+        on: &CycleContext<'_, G>,
     ) {
         let router = on.wiring.endpoints()[self.endpoint as usize].router;
         let sight = on.seen_from_afar(router, now);
         let i = usize::from(self.port) << on.stride | usize::from(lane);
-        let mut here = Here::new(router, (i, on.stride), &sight, &mut self.random);
+        let mut here = PacketPosition::new(router, (i, on.stride), &sight, &mut self.random);
         let stream = &mut self.streams[class];
         stream.want = packed(on.guide.want(&mut here, &mut stream.packet(on)));
     }
 }
 
-impl Stream {
+impl ClassStream {
     /// Stages the next packet of its class: there is none, and one is due.
     #[inline(always)]
     fn stage<G: ?Sized, const S: u32>(
         &mut self,
         (endpoint, class): (u32, u32),
-        when: Cycle,
+        when: StagingCycle,
         random: &mut Fast,
-        on: &Context<'_, G>,
+        on: &CycleContext<'_, G>,
         of: &Class,
-        tally: &mut OfClass,
+        tally: &mut ClassTally,
     ) {
         let created = if S == ANY && on.age_from_staging { when.now } else { self.created };
         let counts = when.counts || created < when.late_before;
@@ -336,8 +336,8 @@ impl Stream {
 
     /// The packet that is staged.
     #[inline(always)]
-    fn packet<'a, G: ?Sized>(&'a mut self, on: &'a Context<'_, G>) -> Packet<'a> {
-        Packet::new(&mut self.flit, &on.layout)
+    fn packet<'a, G: ?Sized>(&'a mut self, on: &'a CycleContext<'_, G>) -> PacketHeader<'a> {
+        PacketHeader::new(&mut self.flit, &on.layout)
     }
 
     /// Whether its next flit has a lane, which is one of these.
@@ -353,8 +353,8 @@ impl Stream {
         &mut self,
         (now, at): (u32, u32),
         free: &mut u32,
-        on: &Context<'_, G>,
-        tally: &mut OfClass,
+        on: &CycleContext<'_, G>,
+        tally: &mut ClassTally,
     ) -> u64 {
         let mut flit = self.flit;
         let own = 1 << (self.lane & 31);
@@ -403,7 +403,7 @@ fn turn(last: u8, allowed: u32, open: u32) -> u8 {
 
 /// A cycle, and which packets that are staged in it are marked as those that count.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Cycle {
+pub(super) struct StagingCycle {
     now: u32,
     /// All of them.
     counts: bool,
@@ -411,9 +411,9 @@ pub(super) struct Cycle {
     late_before: u32,
 }
 
-impl Cycle {
+impl StagingCycle {
     #[inline]
-    pub(super) fn new<G: ?Sized>(now: u32, on: &Context<'_, G>) -> Self {
+    pub(super) fn new<G: ?Sized>(now: u32, on: &CycleContext<'_, G>) -> Self {
         let is_late = on.counts_late && now >= on.counted.end;
         let late_before = if is_late { on.counted.end } else { 0 };
         let counts = on.counted.contains(&now) && on.counts_as == 0;

@@ -1,6 +1,6 @@
 //! What is counted while flits move.
 
-use super::context::{ANY, Context};
+use super::context::{ANY, CycleContext};
 use paths::word::{COUNTED, hops};
 
 /// Latencies below this have a bin each.
@@ -75,9 +75,9 @@ impl Histogram {
     }
 }
 
-/// What is counted of one class.
+/// The counts of one class of traffic.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct OfClass {
+pub struct ClassTally {
     /// Packets that were staged while counting.
     pub staged: u64,
     /// Those of them that have arrived.
@@ -99,7 +99,7 @@ pub struct OfClass {
     pub by_hops: Vec<u64>,
 }
 
-impl OfClass {
+impl ClassTally {
     /// Adds the counts of another.
     pub(crate) fn merge(&mut self, other: &Self) {
         self.staged += other.staged;
@@ -116,11 +116,11 @@ impl OfClass {
     }
 }
 
-/// What is counted of a part of the network.
+/// The counts of a part of the network.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Tally {
     /// By class.
-    pub classes: Vec<OfClass>,
+    pub classes: Vec<ClassTally>,
     /// Flits that entered the network.
     pub injected: u64,
     /// Flits that have left their last router.
@@ -131,7 +131,7 @@ pub struct Tally {
 
 impl Tally {
     pub(super) fn new(classes: usize) -> Self {
-        let class = OfClass { by_hops: vec![0; 256], ..OfClass::default() };
+        let class = ClassTally { by_hops: vec![0; 256], ..ClassTally::default() };
         Self { classes: vec![class; classes], ..Self::default() }
     }
 
@@ -152,7 +152,7 @@ pub(super) fn count<G: ?Sized, const S: u32>(
     tally: &mut Tally,
     flit: u64,
     arrives: u32,
-    on: &Context<'_, G>,
+    on: &CycleContext<'_, G>,
 ) {
     tally.ejected += 1;
     if arrives >= on.counts_before {
@@ -168,7 +168,7 @@ pub(super) fn count_arrived<G: ?Sized, const S: u32>(
     tally: &mut Tally,
     flit: u64,
     arrives: u32,
-    on: &Context<'_, G>,
+    on: &CycleContext<'_, G>,
 ) {
     let class = if S < ANY { 0 } else { on.layout.class(flit) as usize };
     let class = &mut tally.classes[class];

@@ -5,14 +5,14 @@
 //! refused.
 #![expect(clippy::inline_always, reason = "calls in the innermost loops cost a fifth")]
 
-use super::extra::Extra;
-use super::source::Source;
+use super::extra::RouterExtras;
+use super::source::EndpointSource;
 use base::seed::Fast;
-use paths::guide::Want;
+use paths::guide::OutputRequest;
 
-/// Where the flits of an output port go.
+/// The link that the flits of an output port leave by.
 #[derive(Debug, Clone, Copy, Default)]
-pub(super) struct Ahead {
+pub(super) struct OutputLink {
     /// The calendar's place for the next buffer's first lane; for an endpoint's port, that of its
     /// credits.
     pub(super) place: u32,
@@ -24,9 +24,9 @@ pub(super) struct Ahead {
     pub(super) bit: u8,
 }
 
-/// Where the credits of an input port go.
+/// The link that the credits of an input port return by.
 #[derive(Debug, Clone, Copy, Default)]
-pub(super) struct Back {
+pub(super) struct CreditLink {
     /// The calendar's place for the lane that sent.
     pub(super) place: u32,
     /// Cycles from leaving to counting.
@@ -39,7 +39,7 @@ pub(super) struct Back {
 ///
 /// One router: `N` lanes, `W` = `N` / 64 words of masks, `M` ports, all powers of two.
 #[derive(Debug)]
-pub(super) struct Unit<const N: usize, const W: usize, const M: usize> {
+pub(super) struct RouterUnit<const N: usize, const W: usize, const M: usize> {
     // by input lane
     /// Where its front flit is.
     pub(super) head: [u32; N],
@@ -78,8 +78,8 @@ pub(super) struct Unit<const N: usize, const W: usize, const M: usize> {
     pub(super) lane_turn: [u8; M],
     /// Flits sent.
     pub(super) sent: [u32; M],
-    pub(super) ahead: [Ahead; M],
-    pub(super) back: [Back; M],
+    pub(super) ahead: [OutputLink; M],
+    pub(super) back: [CreditLink; M],
     // masks of input lanes; one with a flit is in one of the first three, or waits in `extra`
     /// Whose front flit is to be routed.
     pub(super) routing: [u64; W],
@@ -106,12 +106,12 @@ pub(super) struct Unit<const N: usize, const W: usize, const M: usize> {
     /// Ports.
     pub(super) ports: u32,
     /// What it has besides, where it is not of the usual kind.
-    pub(super) extra: Extra,
+    pub(super) extra: RouterExtras,
     /// Endpoints that send into it.
-    pub(super) sources: Vec<Source>,
+    pub(super) sources: Vec<EndpointSource>,
 }
 
-impl<const N: usize, const W: usize, const M: usize> Unit<N, W, M> {
+impl<const N: usize, const W: usize, const M: usize> RouterUnit<N, W, M> {
     /// An empty router.
     pub(super) fn new(router: u32, random: Fast) -> Self {
         Self {
@@ -133,8 +133,8 @@ impl<const N: usize, const W: usize, const M: usize> Unit<N, W, M> {
             switch_out_turn: [0; M],
             lane_turn: [0; M],
             sent: [0; M],
-            ahead: [Ahead::default(); M],
-            back: [Back::default(); M],
+            ahead: [OutputLink::default(); M],
+            back: [CreditLink::default(); M],
             routing: [0; W],
             asking: [0; W],
             moving: [0; W],
@@ -147,13 +147,13 @@ impl<const N: usize, const W: usize, const M: usize> Unit<N, W, M> {
             place: 0,
             words: 0,
             ports: 0,
-            extra: Extra::default(),
+            extra: RouterExtras::default(),
             sources: Vec::new(),
         }
     }
 }
 
-impl<const N: usize, const W: usize, const M: usize> Unit<N, W, M> {
+impl<const N: usize, const W: usize, const M: usize> RouterUnit<N, W, M> {
     /// Whether the packet of an input lane has an output lane.
     pub(super) fn has_lane(&self, i: usize) -> bool {
         let has = self.moving[i / 64] | self.between[i / 64] | self.extra.with_lane(i / 64);
@@ -162,31 +162,35 @@ impl<const N: usize, const W: usize, const M: usize> Unit<N, W, M> {
 
     /// What the packet of an input lane wants, where that is one output.
     #[inline(always)]
-    pub(super) fn want(&self, i: usize) -> Want {
-        Want { port: self.want_port[i & (N - 1)], lanes: self.want_lanes[i & (N - 1)], rank: 0 }
+    pub(super) fn want(&self, i: usize) -> OutputRequest {
+        OutputRequest {
+            port: self.want_port[i & (N - 1)],
+            lanes: self.want_lanes[i & (N - 1)],
+            rank: 0,
+        }
     }
 
     /// Writes down what it wants.
     #[inline(always)]
-    pub(super) fn set_want(&mut self, i: usize, want: Want) {
+    pub(super) fn set_want(&mut self, i: usize, want: OutputRequest) {
         (self.want_port[i & (N - 1)], self.want_lanes[i & (N - 1)]) = (want.port, want.lanes);
     }
 
     /// The output lanes of a want that are free.
     #[inline(always)]
-    pub(super) fn free_of(&self, want: Want, stride: u32) -> u32 {
+    pub(super) fn free_of(&self, want: OutputRequest, stride: u32) -> u32 {
         let first = usize::from(want.port) << stride;
         (self.free[(first >> 6) & (W - 1)] >> (first & 63)) as u32 & want.lanes
     }
 
     /// What the packet of an input lane that asks wants.
-    pub(super) fn wants_of(&self, i: usize) -> Vec<Want> {
+    pub(super) fn wants_of(&self, i: usize) -> Vec<OutputRequest> {
         self.extra.wants_of(i).unwrap_or_else(|| vec![self.want(i)])
     }
 }
 
 /// The bits of masks, ascending.
-pub(super) struct Bits<const W: usize> {
+pub(super) struct MaskBits<const W: usize> {
     masks: [u64; W],
     word: usize,
     /// What is left of that word.
@@ -195,24 +199,24 @@ pub(super) struct Bits<const W: usize> {
 
 /// The bits of `masks`, ascending.
 #[inline(always)]
-pub(super) fn bits<const W: usize>(masks: [u64; W]) -> Bits<W> {
-    Bits { masks, word: 0, rest: masks[0] }
+pub(super) fn bits<const W: usize>(masks: [u64; W]) -> MaskBits<W> {
+    MaskBits { masks, word: 0, rest: masks[0] }
 }
 
 /// The bits of a mask's word `w`, ascending.
 #[inline(always)]
-pub(super) fn bits_of(w: usize, mask: u64) -> BitsOf {
-    BitsOf { first: w * 64, rest: mask }
+pub(super) fn bits_of(w: usize, mask: u64) -> WordBits {
+    WordBits { first: w * 64, rest: mask }
 }
 
 /// The bits of a mask's word, ascending.
-pub(super) struct BitsOf {
+pub(super) struct WordBits {
     /// The number of the word's lowest bit.
     first: usize,
     rest: u64,
 }
 
-impl Iterator for BitsOf {
+impl Iterator for WordBits {
     type Item = usize;
 
     #[inline(always)]
@@ -226,7 +230,7 @@ impl Iterator for BitsOf {
     }
 }
 
-impl<const W: usize> Iterator for Bits<W> {
+impl<const W: usize> Iterator for MaskBits<W> {
     type Item = usize;
 
     #[inline(always)]

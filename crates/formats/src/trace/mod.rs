@@ -22,6 +22,7 @@ pub mod dumpi;
 pub mod goal;
 pub mod goal_binary;
 pub mod liballprof;
+pub mod recorded;
 
 /// All formats of workloads, by file; written by `cargo xtask gen`.
 #[rustfmt::skip]
@@ -31,6 +32,7 @@ pub static FORMATS: &[Format] = &[
     goal::ENTRY,
     goal_binary::ENTRY,
     liballprof::ENTRY,
+    recorded::ENTRY,
 ];
 // gen:end
 
@@ -52,6 +54,13 @@ pub fn format(name: &str) -> Result<&'static Format, Refusal> {
 /// # Errors
 /// When no format knows the file, and it is no text.
 pub fn of_file(name: &str, content: &[u8]) -> Result<&'static Format, Refusal> {
+    if let Some(what) = matrix(name, content) {
+        let why = format!("this is {what}, which says who sends how much to whom and not when");
+        let help = "a schedule: flyloom record -o app.goal -- mpirun ... records that of a program \
+                    of MPI, flyloom workload make NAME ... -o app.goal makes one; flyloom map \
+                    --graph takes the matrix";
+        return Err(Refusal::new("", why, help));
+    }
     let first = |fits: &dyn Fn(&Format) -> bool| {
         let mut one = FORMATS.iter().filter(|format| matches!(format.naming, Naming::One(_)));
         one.find(|format| fits(format))
@@ -66,6 +75,22 @@ pub fn of_file(name: &str, content: &[u8]) -> Result<&'static Format, Refusal> {
         let all: Vec<&str> = FORMATS.iter().map(|format| format.part.doc).collect();
         Refusal { help: format!("one of: {}", all.join("; ")), ..refused }
     })
+}
+
+/// What a file is that has the communication of processes as a matrix, by its content or its name.
+fn matrix(name: &str, content: &[u8]) -> Option<&'static str> {
+    let starts =
+        |with: &[u8]| content.get(..with.len()).is_some_and(|head| head.eq_ignore_ascii_case(with));
+    if starts(b"%%MatrixMarket") {
+        return Some("a matrix (Matrix Market)");
+    }
+    let plain = name.strip_suffix(".gz").unwrap_or(name);
+    let is_named = |end: &str| plain.ends_with(end);
+    let numpy = starts(b"\x93NUMPY") || (starts(b"PK\x03\x04") && is_named(".npz"));
+    if numpy {
+        return Some("a matrix of numpy or scipy");
+    }
+    is_named(".mtx").then_some("named as a matrix (.mtx)")
 }
 
 #[cfg(test)]

@@ -13,7 +13,7 @@ use std::collections::BTreeMap;
 
 /// A row of one of `BookSim`'s curves.
 #[derive(Debug, Clone)]
-struct Row {
+struct CurveRow {
     /// The name of the file and of its configuration.
     file: String,
     curve: String,
@@ -44,7 +44,7 @@ pub(crate) fn cells(line: &str) -> Vec<String> {
     cells
 }
 
-fn rows() -> Vec<Row> {
+fn rows() -> Vec<CurveRow> {
     let mut rows = Vec::new();
     let mut files: Vec<String> = std::fs::read_dir(data(""))
         .unwrap()
@@ -61,7 +61,7 @@ fn rows() -> Vec<Row> {
             let number = |name: &str| cell(name).parse::<f64>().unwrap_or(f64::NAN);
             let overrides = cell("overrides");
             let period = overrides.split(' ').find_map(|o| o.strip_prefix("sample_period="));
-            rows.push(Row {
+            rows.push(CurveRow {
                 file: file.clone(),
                 curve: cell("curve"),
                 traffic: cell("traffic"),
@@ -109,7 +109,7 @@ pub(crate) fn sd(of: &[f64]) -> f64 {
     (of.iter().map(|x| (x - m).powi(2)).sum::<f64>() / (of.len() - 1) as f64).sqrt()
 }
 
-fn ours(row: &Row, seeds: u32) -> RunResults {
+fn ours(row: &CurveRow, seeds: u32) -> RunResults {
     let mut found = RunResults::default();
     let class = row.curve.rsplit_once(".c").and_then(|(_, c)| c.parse::<usize>().ok());
     for seed in 1..=seeds {
@@ -140,7 +140,7 @@ struct Difference {
 }
 
 impl Difference {
-    fn latency(row: &Row, ours: &RunResults) -> Self {
+    fn latency(row: &CurveRow, ours: &RunResults) -> Self {
         let of_a_mean = |sd: f64, count: usize| sd.powi(2) / count as f64;
         let mine = of_a_mean(sd(&ours.latency), ours.latency.len());
         let spread = (of_a_mean(row.latency_sd, 3) + mine).sqrt() / row.latency;
@@ -149,7 +149,7 @@ impl Difference {
         Self { is: mean(&ours.latency) / row.latency - 1.0, most }
     }
 
-    fn accepted(row: &Row, ours: &RunResults) -> Self {
+    fn accepted(row: &CurveRow, ours: &RunResults) -> Self {
         let most = (3.0 * row.accepted_sd / row.accepted).max(0.015);
         Self { is: mean(&ours.accepted) / row.accepted - 1.0, most }
     }
@@ -161,7 +161,7 @@ impl Difference {
 }
 
 /// Compares a row with our results: the difference relative to the allowed one, and a line of text.
-fn compare(row: &Row, seeds: u32) -> (f64, String) {
+fn compare(row: &CurveRow, seeds: u32) -> (f64, String) {
     let found = ours(row, seeds);
     let name = format!("{} {} {} ({seeds} seeds)", row.curve, row.traffic, row.offered);
     let stuck = found.deadlocks;
@@ -179,13 +179,13 @@ fn compare(row: &Row, seeds: u32) -> (f64, String) {
 
 /// The rows that are run: of every curve the least load, the largest one at which latency is
 /// compared, and the largest one that does not take long; all rows of deadlocks.
-fn chosen(rows: &[Row]) -> Vec<Row> {
-    let same = |a: &Row, b: &Row| (&a.curve, &a.traffic) == (&b.curve, &b.traffic);
+fn chosen(rows: &[CurveRow]) -> Vec<CurveRow> {
+    let same = |a: &CurveRow, b: &CurveRow| (&a.curve, &a.traffic) == (&b.curve, &b.traffic);
     let mut chosen = Vec::new();
     for curve in rows.chunk_by(same) {
         let last = curve.iter().rposition(|row| row.with_latency).unwrap_or(0);
         let short = curve[0].period <= 500;
-        let keeps = |&(i, row): &(usize, &Row)| {
+        let keeps = |&(i, row): &(usize, &CurveRow)| {
             i == 0 || i == last || row.deadlocked || short && i + 1 == curve.len()
         };
         chosen.extend(curve.iter().enumerate().filter(keeps).map(|(_, row)| row.clone()));
@@ -206,8 +206,9 @@ fn campaign_curves_are_those_of_booksim() {
         })
         .collect();
     if campaign {
-        let of = |a: &(&Row, &(f64, String)), b: &(&Row, &(f64, String))| a.0.file == b.0.file;
-        let all: Vec<(&Row, &(f64, String))> = rows.iter().zip(&found).collect();
+        let of =
+            |a: &(&CurveRow, &(f64, String)), b: &(&CurveRow, &(f64, String))| a.0.file == b.0.file;
+        let all: Vec<(&CurveRow, &(f64, String))> = rows.iter().zip(&found).collect();
         for file in all.chunk_by(of) {
             let worst = file.iter().max_by(|a, b| a.1.0.total_cmp(&b.1.0)).unwrap();
             println!("{} rows of {}; {}", file.len(), worst.0.file, worst.1.1);

@@ -6,12 +6,12 @@
 
 use crate::files::{config, simulation};
 use base::Quiet;
-use flit::engine::{Waiting, engine};
+use flit::engine::{BlockedPacket, engine};
 use formats::booksim::{Source, read};
-use lab::sampling::{BookSim, SamplingEnd};
+use lab::sampling::{BookSimSimulation, SamplingEnd};
 use std::fmt::Write;
 
-fn ugal(policy: &str, load: f64, seed: u32) -> BookSim {
+fn ugal(policy: &str, load: f64, seed: u32) -> BookSimSimulation {
     let arguments = [
         "routing_function=ugallnew".to_owned(),
         "traffic=tornado(200,1,1)".to_owned(),
@@ -30,7 +30,7 @@ fn any_channel_on_any_hop_locks_up() {
         assert!(of.dependency_cycle.is_some(), "a proof of what locks up");
         let cycle = of.run(1, &Quiet).unwrap().point.deadlock.expect("a cycle");
         assert!(cycle.len() > 1, "{load}: {cycle:?}");
-        let place = |w: &Waiting| (w.router, w.port, w.lane);
+        let place = |w: &BlockedPacket| (w.router, w.port, w.lane);
         let mut places: Vec<_> = cycle.iter().map(place).collect();
         places.sort_unstable();
         places.dedup();
@@ -53,7 +53,7 @@ fn channels_that_rise_do_not() {
 }
 
 /// A ring of routers that send in one direction only, with these keys in addition.
-fn ring(keys: &str) -> BookSim {
+fn ring(keys: &str) -> BookSimSimulation {
     let routers = 5;
     let mut file = String::new();
     for r in 0..routers {
@@ -64,7 +64,7 @@ fn ring(keys: &str) -> BookSim {
          vc_buf_size = 2; traffic = tornado({{5,1,1}}); latency_thres = -1.0; {keys}"
     );
     let config = read(&[Source::File { name: "ring.cfg", text: &text }]).unwrap();
-    BookSim::new(config, Some(("net", &file)), &Quiet).unwrap()
+    BookSimSimulation::new(config, Some(("net", &file)), &Quiet).unwrap()
 }
 
 #[test]
@@ -110,7 +110,7 @@ fn a_class_that_never_comes_to_its_turn_ends_the_run() {
         injection_rate = {1.0,0.1}; latency_thres = -1.0; stopping_thres = -1.0;
         acc_stopping_thres = -1.0;";
     let config = read(&[Source::File { name: "mesh.cfg", text }]).unwrap();
-    let found = BookSim::new(config, None, &Quiet).unwrap().run(1, &Quiet).unwrap();
+    let found = BookSimSimulation::new(config, None, &Quiet).unwrap().run(1, &Quiet).unwrap();
     assert_eq!((found.ended, found.point.deadlock), (SamplingEnd::NotDrained, None));
     assert!(found.point.classes[0].packets.1 > 0);
     assert_eq!(found.point.classes[1].packets.1, 0, "BookSim's sources send the other class first");

@@ -1,13 +1,13 @@
 //! Random routing functions that draw the same numbers in the fast and in the slow routers: a draw
 //! depends on where a packet is and where it goes, not on the draws before it.
 
-use crate::reference::{Network, Rule};
-use crate::slow::{End, Flit, Port, Want};
+use crate::reference::{LaneRule, ReferenceNetwork};
+use crate::slow::{CableEnd, Flit, Port, RouteRequest};
 use base::seed::Fast;
-use flit::booksim::routing::Explored;
+use flit::booksim::routing::ExploredGuide;
 use formats::booksim::{Source, read};
 use lab::booksim::case;
-use paths::guide::{self, Guide, Here};
+use paths::guide::{self, Guide, PacketPosition};
 use paths::wiring::{self, Wiring};
 use paths::word;
 
@@ -23,23 +23,23 @@ const NO_PORT: usize = 255;
 
 /// A routing function with the draws of [`draws`].
 pub(crate) struct FixedDraws<'a> {
-    pub(crate) guide: &'a (dyn Explored + Send),
+    pub(crate) guide: &'a (dyn ExploredGuide + Send),
     pub(crate) wiring: &'a Wiring,
 }
 
 impl FixedDraws<'_> {
     fn with<T>(
         &self,
-        here: &mut Here<'_>,
-        packet: &mut word::Packet<'_>,
-        ask: impl FnOnce(&mut Here<'_>, &mut word::Packet<'_>) -> T,
+        here: &mut PacketPosition<'_>,
+        packet: &mut word::PacketHeader<'_>,
+        ask: impl FnOnce(&mut PacketPosition<'_>, &mut word::PacketHeader<'_>) -> T,
     ) -> T {
         let (router, input) = (here.router as usize, usize::from(here.in_port));
         let end = self.wiring.ports(here.router)[input].end;
-        let is_first = matches!(end, wiring::End::Endpoint(_));
+        let is_first = matches!(end, wiring::CableEnd::Endpoint(_));
         let vc = if is_first { 0 } else { usize::from(here.lane) };
         let mut random = draws(router, input, vc, packet.target() as usize);
-        let mut here = Here {
+        let mut here = PacketPosition {
             router: here.router,
             in_port: here.in_port,
             lane: here.lane,
@@ -67,20 +67,24 @@ impl Guide for FixedDraws<'_> {
         self.guide.has_choices()
     }
 
-    fn inject(&self, source: u32, packet: &mut word::Packet<'_>, _: &mut Fast) -> u32 {
+    fn inject(&self, source: u32, packet: &mut word::PacketHeader<'_>, _: &mut Fast) -> u32 {
         let to = packet.target() as usize;
         self.guide.inject(source, packet, &mut draws(source as usize, NO_PORT, 0, to))
     }
 
-    fn want(&self, here: &mut Here<'_>, packet: &mut word::Packet<'_>) -> guide::Want {
+    fn want(
+        &self,
+        here: &mut PacketPosition<'_>,
+        packet: &mut word::PacketHeader<'_>,
+    ) -> guide::OutputRequest {
         self.with(here, packet, |here, packet| self.guide.want(here, packet))
     }
 
     fn wants(
         &self,
-        here: &mut Here<'_>,
-        packet: &mut word::Packet<'_>,
-        found: &mut Vec<guide::Want>,
+        here: &mut PacketPosition<'_>,
+        packet: &mut word::PacketHeader<'_>,
+        found: &mut Vec<guide::OutputRequest>,
     ) {
         self.with(here, packet, |here, packet| self.guide.wants(here, packet, found));
     }
@@ -99,15 +103,21 @@ fn half(vcs: usize, lower: bool) -> std::ops::Range<usize> {
     if lower { 0..vcs - vcs / 2 } else { vcs / 2..vcs }
 }
 
-impl Network {
+impl ReferenceNetwork {
     /// `xy_yx` on a mesh of k x k: rows first on the lower half of the channels, columns first on
     /// the upper half. The half is drawn at the first router; the others see it by the channel.
-    pub(crate) fn xy_yx(&self, k: usize, vcs: usize, place: (usize, usize), flit: &Flit) -> Want {
+    pub(crate) fn xy_yx(
+        &self,
+        k: usize,
+        vcs: usize,
+        place: (usize, usize),
+        flit: &Flit,
+    ) -> RouteRequest {
         let ((router, input), to) = (place, flit.to as usize);
         if router == to {
             return (4, 0..vcs, 0);
         }
-        let rows_first = if matches!(self.ports[router][input].end, End::Endpoint(_)) {
+        let rows_first = if matches!(self.ports[router][input].end, CableEnd::Endpoint(_)) {
             draws(router, input, 0, to).below(2) > 0
         } else {
             flit.vc < vcs / 2
@@ -125,9 +135,9 @@ impl Network {
         vcs: usize,
         (router, input): (usize, usize),
         flit: &mut Flit,
-    ) -> Want {
+    ) -> RouteRequest {
         let to = flit.to as usize;
-        if matches!(self.ports[router][input].end, End::Endpoint(_)) {
+        if matches!(self.ports[router][input].end, CableEnd::Endpoint(_)) {
             flit.note = 2 * draws(router, input, 0, to).below((k * k) as u32);
         }
         if router as u32 == flit.note / 2 {
@@ -147,9 +157,9 @@ impl Network {
         vcs: usize,
         (router, input): (usize, usize),
         flit: &Flit,
-    ) -> Want {
+    ) -> RouteRequest {
         let to = flit.to as usize;
-        let is_first = matches!(self.ports[router][input].end, End::Endpoint(_));
+        let is_first = matches!(self.ports[router][input].end, CableEnd::Endpoint(_));
         let vc = if is_first { 0 } else { flit.vc };
         let port = match self.next[router][to] {
             NOT_BELOW => k + draws(router, input, vc, to).below(k as u32) as usize,
@@ -159,10 +169,10 @@ impl Network {
     }
 }
 
-impl Network {
+impl ReferenceNetwork {
     /// The virtual channels on which an endpoint sends to another one: with `ugal` a random one.
     pub(crate) fn injects(&self, vcs: usize, from: usize, to: u32) -> std::ops::Range<usize> {
-        if !matches!(self.rule, Rule::Ugal(_)) {
+        if !matches!(self.rule, LaneRule::Ugal(_)) {
             return 0..vcs;
         }
         let vc = draws(from, NO_PORT, 0, to as usize).below(vcs as u32) as usize;
@@ -180,7 +190,7 @@ impl Network {
         (router, input): (usize, usize),
         flit: &mut Flit,
         used: &[u32],
-    ) -> Want {
+    ) -> RouteRequest {
         let (a, to) = (2 * p, flit.to as usize);
         let last = to / p;
         if input < p {
@@ -218,18 +228,18 @@ fn dragonfly_port(p: usize, router: usize, goal: usize) -> usize {
 }
 
 /// A dragonfly with p endpoints on each router, cabled like that of the fast routers.
-pub(crate) fn dragonfly(p: usize) -> Network {
+pub(crate) fn dragonfly(p: usize) -> ReferenceNetwork {
     let keys = format!(
         "topology = dragonflynew; k = {p}; n = 1; routing_function = ugal; use_noc_latency = 0;"
     );
     let ports = ports_of(&format!("{keys} num_vcs = 3;"));
     let endpoints = p * ports.len();
-    Network {
+    ReferenceNetwork {
         keys,
         file: None,
         next: vec![vec![0; endpoints]; ports.len()],
         ports,
-        rule: Rule::Ugal(p),
+        rule: LaneRule::Ugal(p),
     }
 }
 
@@ -238,23 +248,24 @@ const NOT_BELOW: usize = usize::MAX;
 
 /// A k-ary n-tree, cabled like that of the fast routers; the cabling says which endpoints are below
 /// a port.
-pub(crate) fn fat_tree(k: usize, n: usize) -> Network {
+pub(crate) fn fat_tree(k: usize, n: usize) -> ReferenceNetwork {
     let keys = format!(
         "topology = fattree; k = {k}; n = {n}; routing_function = nca; use_noc_latency = 0;"
     );
     let ports = ports_of(&keys);
     // below a router are its endpoints, and whatever is below its routers of the next level; the
     // first k ports of a router go down
-    let endpoints = ports.iter().flatten().filter(|p| matches!(p.end, End::Endpoint(_))).count();
+    let endpoints =
+        ports.iter().flatten().filter(|p| matches!(p.end, CableEnd::Endpoint(_))).count();
     let mut next = vec![vec![NOT_BELOW; endpoints]; ports.len()];
     for _ in 0..n {
         for (r, own) in ports.iter().enumerate() {
             for (at, port) in own.iter().enumerate().take(k) {
                 for e in 0..endpoints {
                     let is_below = match port.end {
-                        End::Endpoint(endpoint) => endpoint == e,
-                        End::Router(below, _) => next[below][e] != NOT_BELOW,
-                        End::Nothing => false,
+                        CableEnd::Endpoint(endpoint) => endpoint == e,
+                        CableEnd::Router(below, _) => next[below][e] != NOT_BELOW,
+                        CableEnd::Nothing => false,
                     };
                     if is_below {
                         next[r][e] = at;
@@ -263,7 +274,7 @@ pub(crate) fn fat_tree(k: usize, n: usize) -> Network {
             }
         }
     }
-    Network { keys, file: None, ports, next, rule: Rule::Nca(k) }
+    ReferenceNetwork { keys, file: None, ports, next, rule: LaneRule::Nca(k) }
 }
 
 /// The ports of the network of a configuration, as the fast routers number them.
@@ -271,9 +282,9 @@ fn ports_of(keys: &str) -> Vec<Vec<Port>> {
     let config = read(&[Source::File { name: "a.cfg", text: keys }]).unwrap();
     let of = case(&config, None).unwrap();
     let end = |end| match end {
-        wiring::End::Router { router, port } => End::Router(router as usize, port.into()),
-        wiring::End::Endpoint(endpoint) => End::Endpoint(endpoint as usize),
-        wiring::End::Empty => End::Nothing,
+        wiring::CableEnd::Router { router, port } => CableEnd::Router(router as usize, port.into()),
+        wiring::CableEnd::Endpoint(endpoint) => CableEnd::Endpoint(endpoint as usize),
+        wiring::CableEnd::Empty => CableEnd::Nothing,
     };
     let port = |p: &wiring::Port| Port {
         end: end(p.end),

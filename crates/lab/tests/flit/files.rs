@@ -2,7 +2,7 @@
 
 use base::Quiet;
 use formats::booksim::{Config, Network, Source, read};
-use lab::sampling::BookSim;
+use lab::sampling::BookSimSimulation;
 
 /// The path of a file.
 pub(crate) fn data(name: &str) -> String {
@@ -19,7 +19,7 @@ pub(crate) fn config(name: &str, arguments: &[String]) -> Config {
 }
 
 /// The simulation of a configuration.
-pub(crate) fn simulation(config: Config) -> BookSim {
+pub(crate) fn simulation(config: Config) -> BookSimSimulation {
     let file = match &config.network {
         Network::Anynet { file, .. } => {
             Some((file.clone(), std::fs::read_to_string(data(file)).unwrap()))
@@ -27,5 +27,5 @@ pub(crate) fn simulation(config: Config) -> BookSim {
         _ => None,
     };
     let network = file.as_ref().map(|(name, text)| (&**name, &**text));
-    BookSim::new(config, network, &Quiet).unwrap()
+    BookSimSimulation::new(config, network, &Quiet).unwrap()
 }

@@ -3,7 +3,7 @@
 
 use base::Quiet;
 use flit::booksim::freedom;
-use flit::engine::{Engine, Setup, Tally, engine};
+use flit::engine::{Engine, EngineSetup, Tally, engine};
 use flit::router::{Allocator, Priority, Router};
 use formats::booksim::{Source, read};
 use lab::booksim::{BookSimCase, case};
@@ -124,7 +124,7 @@ fn left(
     threads: usize,
     always_full: bool,
 ) -> FinalState {
-    let setup = Setup {
+    let setup = EngineSetup {
         wiring: &of.wiring,
         router,
         guide: &*of.guide,

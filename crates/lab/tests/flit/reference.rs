@@ -7,17 +7,18 @@
 //! does not keep; then means are compared.
 
 use crate::drawn::{FixedDraws, dragonfly, fat_tree};
-use crate::slow::allocator::Kind;
+use crate::slow::allocator::AllocatorKind;
 use crate::slow::{
-    self, ClassResult, End, Flit, Inject, Keys, Packet, Port, Priority, Route, Want,
+    self, CableEnd, ClassResult, Flit, Inject, Packet, Port, Priority, Route, RouteRequest,
+    RouterKeys,
 };
 use base::seed::Fast;
 use fabric::network::parse_inline;
 use families::family;
-use flit::engine::{Assignment, Setup, Tally, engine};
+use flit::engine::{EngineSetup, RailAssignment, Tally, engine};
 use formats::booksim::{Source, read};
 use lab::booksim::case;
-use paths::select::Rail;
+use paths::select::RailSelection;
 use rayon::prelude::*;
 use std::fmt::Write;
 use traffic::times::{Injections, Timed};
@@ -28,17 +29,17 @@ const INJECTION_CYCLES: u32 = 250;
 const CYCLES: u32 = 20_000;
 
 /// A network: its keys, its file, its ports, and the port of each router towards each endpoint.
-pub(crate) struct Network {
+pub(crate) struct ReferenceNetwork {
     pub(crate) keys: String,
     pub(crate) file: Option<String>,
     pub(crate) ports: Vec<Vec<Port>>,
     pub(crate) next: Vec<Vec<usize>>,
-    pub(crate) rule: Rule,
+    pub(crate) rule: LaneRule,
 }
 
 /// The rule of a routing function for virtual channels.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Rule {
+pub(crate) enum LaneRule {
     /// Any virtual channel.
     Any,
     /// `min_adapt`: channel 0 at a low rank, and always behind a link on which the packet had it;
@@ -59,33 +60,35 @@ pub(crate) enum Rule {
     Ugal(usize),
 }
 
-impl Network {
+impl ReferenceNetwork {
     fn wants(
         &self,
         vcs: usize,
         (router, input): (usize, usize),
         flit: &mut Flit,
         used: &[u32],
-    ) -> Vec<Want> {
+    ) -> Vec<RouteRequest> {
         match self.rule {
-            Rule::XyYx(k) => return vec![self.xy_yx(k, vcs, (router, input), flit)],
-            Rule::Valiant(k) => return vec![self.valiant(k, vcs, (router, input), flit)],
-            Rule::Nca(k) => return vec![self.nca(k, vcs, (router, input), flit)],
-            Rule::Ugal(p) => return vec![self.ugal(p, (router, input), flit, used)],
-            Rule::Any | Rule::Escape | Rule::Halves(_) => {}
+            LaneRule::XyYx(k) => return vec![self.xy_yx(k, vcs, (router, input), flit)],
+            LaneRule::Valiant(k) => return vec![self.valiant(k, vcs, (router, input), flit)],
+            LaneRule::Nca(k) => return vec![self.nca(k, vcs, (router, input), flit)],
+            LaneRule::Ugal(p) => return vec![self.ugal(p, (router, input), flit, used)],
+            LaneRule::Any | LaneRule::Escape | LaneRule::Halves(_) => {}
         }
         let port = self.next[router][flit.to as usize];
-        let End::Router(..) = self.ports[router][port].end else { return vec![(port, 0..vcs, 0)] };
+        let CableEnd::Router(..) = self.ports[router][port].end else {
+            return vec![(port, 0..vcs, 0)];
+        };
         match self.rule {
-            Rule::Escape => {
-                let is_injected = matches!(self.ports[router][input].end, End::Endpoint(_));
+            LaneRule::Escape => {
+                let is_injected = matches!(self.ports[router][input].end, CableEnd::Endpoint(_));
                 let mut all = vec![(port, 0..1, 0)];
                 if is_injected || flit.vc != 0 {
                     all.push((port, 1..vcs, 1));
                 }
                 all
             }
-            Rule::Halves(k) => {
+            LaneRule::Halves(k) => {
                 let at = |r: usize| if port < 2 { r % k } else { r / k };
                 if input / 2 != port / 2 {
                     flit.note = u32::from(at(router) > at(flit.to as usize));
@@ -100,7 +103,7 @@ impl Network {
 
 /// A torus of k x k routers, routed dimension by dimension; k is odd, so that no direction is
 /// random.
-fn torus(k: usize, wires: bool) -> Network {
+fn torus(k: usize, wires: bool) -> ReferenceNetwork {
     let latency = if wires { 2 } else { 1 };
     let (mut ports, mut next) = (Vec::new(), Vec::new());
     for r in 0..k * k {
@@ -109,9 +112,9 @@ fn torus(k: usize, wires: bool) -> Network {
         let ends = [(round[0], 1), (round[1], 0), (across[0], 3), (across[1], 2)];
         let mut own: Vec<Port> = ends
             .into_iter()
-            .map(|(to, port)| Port { end: End::Router(to, port), out: latency, into: 1 })
+            .map(|(to, port)| Port { end: CableEnd::Router(to, port), out: latency, into: 1 })
             .collect();
-        own.push(Port { end: End::Endpoint(r), out: 1, into: 1 });
+        own.push(Port { end: CableEnd::Endpoint(r), out: 1, into: 1 });
         ports.push(own);
         let towards = |to: usize| {
             let far = [(to % k + k - r % k) % k, (to / k + k - r / k) % k];
@@ -124,21 +127,25 @@ fn torus(k: usize, wires: bool) -> Network {
         "topology = torus; k = {k}; n = 2; routing_function = dim_order; use_noc_latency = {};",
         u8::from(wires)
     );
-    Network { keys, file: None, ports, next, rule: Rule::Halves(k) }
+    ReferenceNetwork { keys, file: None, ports, next, rule: LaneRule::Halves(k) }
 }
 
 /// A mesh of k x k routers, routed dimension by dimension.
-fn mesh(k: usize, rule: Rule) -> Network {
+fn mesh(k: usize, rule: LaneRule) -> ReferenceNetwork {
     let port = |end| Port { end, out: 1, into: 1 };
     let (mut ports, mut next) = (Vec::new(), Vec::new());
     for r in 0..k * k {
         let mut own = Vec::new();
         for (at, step) in [(r % k, 1), (r / k, k)] {
             let first = own.len();
-            own.push(if at + 1 < k { End::Router(r + step, first + 1) } else { End::Nothing });
-            own.push(if at > 0 { End::Router(r - step, first) } else { End::Nothing });
+            own.push(if at + 1 < k {
+                CableEnd::Router(r + step, first + 1)
+            } else {
+                CableEnd::Nothing
+            });
+            own.push(if at > 0 { CableEnd::Router(r - step, first) } else { CableEnd::Nothing });
         }
-        own.push(End::Endpoint(r));
+        own.push(CableEnd::Endpoint(r));
         ports.push(own.into_iter().map(port).collect());
         let towards = |to: usize| match ((r % k).cmp(&(to % k)), (r / k).cmp(&(to / k))) {
             (std::cmp::Ordering::Less, _) => 0,
@@ -150,19 +157,19 @@ fn mesh(k: usize, rule: Rule) -> Network {
         next.push((0..k * k).map(towards).collect());
     }
     let function = match rule {
-        Rule::Escape => "min_adapt",
-        Rule::XyYx(_) => "xy_yx",
-        Rule::Valiant(_) => "valiant",
+        LaneRule::Escape => "min_adapt",
+        LaneRule::XyYx(_) => "xy_yx",
+        LaneRule::Valiant(_) => "valiant",
         _ => "dor",
     };
     let keys = format!(
         "topology = mesh; k = {k}; n = 2; routing_function = {function}; use_noc_latency = 0;"
     );
-    Network { keys, file: None, ports, next, rule }
+    ReferenceNetwork { keys, file: None, ports, next, rule }
 }
 
 /// A tree of routers with two endpoints each, and random latencies in both directions.
-fn tree(routers: usize, random: &mut Fast) -> Network {
+fn tree(routers: usize, random: &mut Fast) -> ReferenceNetwork {
     let parents: Vec<usize> =
         (0..routers).map(|r| if r == 0 { 0 } else { random.below(r as u32) as usize }).collect();
     let near =
@@ -172,13 +179,13 @@ fn tree(routers: usize, random: &mut Fast) -> Network {
     let (mut file, mut ports) = (String::new(), Vec::new());
     for r in 0..routers {
         write!(file, "router {r} node {} node {}", 2 * r, 2 * r + 1).unwrap();
-        let ends = [2 * r, 2 * r + 1].map(|e| Port { end: End::Endpoint(e), out: 1, into: 1 });
+        let ends = [2 * r, 2 * r + 1].map(|e| Port { end: CableEnd::Endpoint(e), out: 1, into: 1 });
         let mut own = ends.to_vec();
         for &o in &neighbours[r] {
             let latency = 1 + random.below(4);
             write!(file, " router {o} {latency}").unwrap();
             let back = 2 + neighbours[o].iter().position(|&n| n == r).unwrap();
-            own.push(Port { end: End::Router(o, back), out: latency.into(), into: 1 });
+            own.push(Port { end: CableEnd::Router(o, back), out: latency.into(), into: 1 });
         }
         file.push('\n');
         ports.push(own);
@@ -198,20 +205,26 @@ fn tree(routers: usize, random: &mut Fast) -> Network {
     };
     let next = (0..routers).map(|r| (0..2 * routers).map(|e| towards(r, e)).collect()).collect();
     let keys = "topology = anynet; routing_function = min; network_file = net;".to_owned();
-    Network { keys, file: Some(file), ports, next, rule: Rule::Any }
+    ReferenceNetwork { keys, file: Some(file), ports, next, rule: LaneRule::Any }
 }
 
 /// A random router.
-fn any_keys(rule: Rule, random: &mut Fast) -> Keys {
+fn any_keys(rule: LaneRule, random: &mut Fast) -> RouterKeys {
     let mut below = |n: usize| random.below(n as u32) as usize;
-    let vcs = if rule == Rule::Any { 1 + below(6) } else { 2 + below(5) };
-    let kinds = [Kind::Separable, Kind::Separable, Kind::Islip(1), Kind::Islip(2), Kind::Islip(3)];
+    let vcs = if rule == LaneRule::Any { 1 + below(6) } else { 2 + below(5) };
+    let kinds = [
+        AllocatorKind::Separable,
+        AllocatorKind::Separable,
+        AllocatorKind::Islip(1),
+        AllocatorKind::Islip(2),
+        AllocatorKind::Islip(3),
+    ];
     let hold_switch_for_packet = below(3) == 0;
     let output_speedup = [1, 1, 1, 1, 2, 3][below(6)];
     let bounded = below(3) == 0 && !(hold_switch_for_packet && output_speedup > 1);
     let (prepare_delay, final_delay) =
         [(0, 1), (0, 1), (1, 0), (1, 1), (0, 2), (0, 3), (2, 3)][below(7)];
-    Keys {
+    RouterKeys {
         vcs,
         buffer: 1 + below(8) as u32,
         shared_rest: if below(3) == 0 { Some(below(vcs) as u32) } else { None },
@@ -240,11 +253,11 @@ fn any_keys(rule: Rule, random: &mut Fast) -> Keys {
 }
 
 /// The router's keys as a configuration of BookSim.
-fn text(keys: &Keys, network: &Network) -> String {
-    let allocator = |kind: Kind| match kind {
-        Kind::Separable => "separable_input_first".to_owned(),
-        Kind::Islip(1) => "islip".to_owned(),
-        Kind::Islip(rounds) => format!("islip({rounds})"),
+fn text(keys: &RouterKeys, network: &ReferenceNetwork) -> String {
+    let allocator = |kind: AllocatorKind| match kind {
+        AllocatorKind::Separable => "separable_input_first".to_owned(),
+        AllocatorKind::Islip(1) => "islip".to_owned(),
+        AllocatorKind::Islip(rounds) => format!("islip({rounds})"),
     };
     let priority = match keys.priority {
         Priority::None => "none",
@@ -314,7 +327,7 @@ fn any_packets(endpoints: u32, classes: u32, random: &mut Fast) -> Vec<Vec<Packe
 }
 
 /// The result of the fast routers.
-fn fast(text: &str, network: &Network, packets: &[Vec<Packet>]) -> Tally {
+fn fast(text: &str, network: &ReferenceNetwork, packets: &[Vec<Packet>]) -> Tally {
     let config = read(&[Source::File { name: "a.cfg", text }]).unwrap();
     let of = case(&config, network.file.as_ref().map(|file| ("net", &**file))).unwrap();
     let mut lines = String::new();
@@ -329,7 +342,7 @@ fn fast(text: &str, network: &Network, packets: &[Vec<Packet>]) -> Tally {
     let listed = Injections::parse(&lines, &named).unwrap();
     let times = Some(Timed { packets: &listed, stretch: 1.0 });
     let given = FixedDraws { guide: &*of.guide, wiring: &of.wiring };
-    let mut made = engine(Setup {
+    let mut made = engine(EngineSetup {
         wiring: &of.wiring,
         router: &of.router,
         guide: &given,
@@ -338,7 +351,12 @@ fn fast(text: &str, network: &Network, packets: &[Vec<Packet>]) -> Tally {
         seed: 1,
         threads: 1,
         always_full: false,
-        assignment: Some(Assignment { rails: 1, rail: Rail::Fixed, times, lengths: None }),
+        assignment: Some(RailAssignment {
+            rails: 1,
+            rail: RailSelection::Fixed,
+            times,
+            lengths: None,
+        }),
         cycles: 1 << 17,
         age_from_staging: false,
     })
@@ -352,7 +370,7 @@ fn fast(text: &str, network: &Network, packets: &[Vec<Packet>]) -> Tally {
 }
 
 fn found(tally: &Tally) -> Vec<ClassResult> {
-    let class = |class: &flit::engine::OfClass| ClassResult {
+    let class = |class: &flit::engine::ClassTally| ClassResult {
         arrived: class.arrived,
         latency: class.latency,
         wait: class.wait,
@@ -376,18 +394,18 @@ enum Outcome {
 fn compare(index: u64) -> Outcome {
     let mut random = Fast::new(7, "configurations", index);
     let network = match random.below(10) {
-        0 => mesh(3, Rule::Any),
-        1 => mesh(4, Rule::Any),
-        2 => mesh(3 + random.below(2) as usize, Rule::Escape),
+        0 => mesh(3, LaneRule::Any),
+        1 => mesh(4, LaneRule::Any),
+        2 => mesh(3 + random.below(2) as usize, LaneRule::Escape),
         3 => torus([3, 5][random.below(2) as usize], random.below(2) == 0),
-        4 => mesh(4, Rule::XyYx(4)),
-        5 => mesh(3, Rule::Valiant(3)),
+        4 => mesh(4, LaneRule::XyYx(4)),
+        5 => mesh(3, LaneRule::Valiant(3)),
         7 => dragonfly(1),
         6 => fat_tree(2 + random.below(2) as usize, 2 + random.below(2) as usize),
         _ => tree(3 + random.below(5) as usize, &mut random),
     };
     let mut keys = any_keys(network.rule, &mut random);
-    if let Rule::Ugal(_) = network.rule {
+    if let LaneRule::Ugal(_) = network.rule {
         // one channel for each phase, buffers large enough for a difference to matter, and no
         // lookahead at queues
         (keys.vcs, keys.input_speedup) = (3, keys.input_speedup.min(3));
@@ -396,7 +414,7 @@ fn compare(index: u64) -> Outcome {
     }
     let endpoints = network.next[0].len() as u32;
     let mut packets = any_packets(endpoints, keys.class_priority.len() as u32, &mut random);
-    if let Rule::Ugal(p) = network.rule {
+    if let LaneRule::Ugal(p) = network.rule {
         // most packets go from each group to the next one, over the single link between them
         for (from, own) in packets.iter_mut().enumerate() {
             let next = (from + 2 * p * p) as u32 % endpoints;
@@ -408,7 +426,7 @@ fn compare(index: u64) -> Outcome {
     };
     let inject = |from: usize, to: u32| network.injects(keys.vcs, from, to);
     let rules: (Route<'_>, Inject<'_>) = (&route, &inject);
-    let slow = |keys: &Keys| slow::run(&network.ports, rules, keys, &packets, CYCLES.into());
+    let slow = |keys: &RouterKeys| slow::run(&network.ports, rules, keys, &packets, CYCLES.into());
     let text = text(&keys, &network);
     let fast = found(&fast(&text, &network, &packets));
     let Some((mut expected, stops)) = slow(&keys) else {
@@ -428,7 +446,7 @@ fn compare(index: u64) -> Outcome {
         return Outcome::Differs(format!("case {index}, {gap:+.2} %: {text}\n"));
     }
     let exact = if keys.together_by_lane {
-        slow(&Keys { together_by_lane: false, ..keys.clone() })
+        slow(&RouterKeys { together_by_lane: false, ..keys.clone() })
     } else {
         None
     };

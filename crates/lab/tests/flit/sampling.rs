@@ -3,9 +3,9 @@
 use crate::files::simulation;
 use base::Quiet;
 use flit::engine::{Engine, engine};
-use flit::run::{Drain, Phases, run};
+use flit::run::{Drain, RunPhases, run};
 use formats::booksim::{Class, Config, Simulation, Source, read};
-use lab::sampling::{BookSim, SamplingEnd};
+use lab::sampling::{BookSimSimulation, SamplingEnd};
 
 const MESH: &str = "topology = mesh; k = 4; n = 2; routing_function = dor; num_vcs = 4;
     vc_buf_size = 8; use_noc_latency = 0; sample_period = 200; seed = 7;";
@@ -15,7 +15,7 @@ fn config(more: &str) -> Config {
     read(&[Source::File { name: "mesh.cfg", text: &text }]).unwrap()
 }
 
-fn started(of: &BookSim) -> Box<dyn Engine + '_> {
+fn started(of: &BookSimSimulation) -> Box<dyn Engine + '_> {
     let mut engine = engine(of.setup(1)).unwrap();
     engine.count_in(0..u32::MAX, false);
     engine
@@ -65,14 +65,19 @@ fn flits_in_flight_are_counted_one_by_one() {
 type PeriodCounts = Vec<[f64; 5]>;
 
 /// The history of all periods: of packets injected from a period on, or of all packets.
-fn history(of: &BookSim, each: u32, periods: u32, from: Option<u32>) -> Vec<PeriodCounts> {
+fn history(
+    of: &BookSimSimulation,
+    each: u32,
+    periods: u32,
+    from: Option<u32>,
+) -> Vec<PeriodCounts> {
     let mut engine = engine(of.setup(1)).unwrap();
     engine.count_in(from.unwrap_or(0) * each..u32::MAX, false);
     let seen = |period: u32| {
         engine.count_until(period * each);
         engine.advance(if period == 0 { 0 } else { each });
         let tally = engine.tally();
-        let class = |(c, (flits, age)): (&flit::engine::OfClass, (u64, u64))| {
+        let class = |(c, (flits, age)): (&flit::engine::ClassTally, (u64, u64))| {
             [c.latency, c.arrived, c.accepted, flits, age].map(|n| n as f64)
         };
         tally.classes.iter().zip(engine.not_arrived()).map(class).collect()
@@ -82,7 +87,7 @@ fn history(of: &BookSim, each: u32, periods: u32, from: Option<u32>) -> Vec<Peri
 
 /// The period that statistics begin with, the number of periods, and what ended them: the rules
 /// applied to histories.
-fn predicted(of: &BookSim, config: &Config) -> (u32, u32, SamplingEnd) {
+fn predicted(of: &BookSimSimulation, config: &Config) -> (u32, u32, SamplingEnd) {
     let run = &config.run;
     let is_latency = run.simulation == Simulation::Latency;
     let all = history(of, run.sample_period, run.max_samples, None);
@@ -166,7 +171,7 @@ fn runs_are_as_long_as_the_rules_say() {
             continue;
         }
         // the run found what a run of that length finds
-        let phases = Phases {
+        let phases = RunPhases {
             warmup_cycles: since * each,
             measure_cycles: (periods - since) * each,
             drain_cycles: 100_000,

@@ -7,7 +7,7 @@
 
 use crate::files::data;
 use base::seed::Fast;
-use flit::engine::{Setup, engine};
+use flit::engine::{EngineSetup, engine};
 use formats::booksim::{Source, anynet, read};
 use lab::booksim::{BookSimCase, case};
 use traffic::destinations::Destinations;
@@ -211,7 +211,7 @@ fn alone(of: &BookSimCase, (source, target): (u32, u32), seed: u64, rest: u32) -
     to[source as usize] = Some(target);
     let destinations = Destinations::fixed_to(&to);
     let classes = [Class { destinations, load: Load::Packets(0.02), ..of.classes[0].clone() }];
-    let setup = Setup {
+    let setup = EngineSetup {
         wiring: &of.wiring,
         router: &of.router,
         guide: &*of.guide,

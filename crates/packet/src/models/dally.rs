@@ -4,25 +4,25 @@
 //! router before has chosen a detour; 2 in the intermediate group; 3 in the destination's group
 //! where it differs from the source's; ejection uses the channel of its group.
 
-use super::groups::{Groups, Weighed, any, better_of_two, lowest};
-use super::kind::{CODES_MESSAGES, Entry, PathRequest, Paths, RATE};
-use super::order::Leads::{Across, Near};
-use super::order::{Kind, Steps};
+use super::groups::{DetourRule, Groups, any, better_of_two, lowest};
+use super::kind::{CODES_MESSAGES, ModelEntry, PacketPaths, PathRequest, RATE};
+use super::order::ChannelDirection::{Across, Near};
+use super::order::{ChannelKind, KindSuccessors};
 use crate::event::Packet;
 use crate::nic::Injection;
 use crate::node::Node;
-use crate::plant::Plant;
-use crate::runs::Runs;
-use crate::timing::{Forwarding, RandomDelay, Timing};
+use crate::plant::SimulatedNetwork;
+use crate::runs::EventContext;
+use crate::timing::{ForwardingRule, RandomDelay, Timing};
 use base::Refusal;
 use paths::select::Selection;
 
 /// The kinds of channels that a packet may take first: local in the source's group, or to another
 /// group.
-const FIRST: &[Kind] = &[(Near, 0), (Near, 1), (Across, 0), (Across, 1)];
+const FIRST: &[ChannelKind] = &[(Near, 0), (Near, 1), (Across, 0), (Across, 1)];
 /// A packet takes at most one local channel to a router with a link to the next group, then that
 /// link, the same in the intermediate group, and a local channel to its last router.
-const STEPS: Steps = &[
+const STEPS: KindSuccessors = &[
     ((Near, 0), &[(Across, 1)]),
     ((Near, 1), &[(Across, 1)]),
     ((Across, 0), &[(Near, 2), (Across, 2), (Near, 3)]),
@@ -33,7 +33,7 @@ const STEPS: Steps = &[
 ];
 
 /// The defaults of CODES for this model.
-pub(crate) const ENTRY: Entry = Entry {
+pub(crate) const ENTRY: ModelEntry = ModelEntry {
     networks: &["dragonfly:h=2", "dragonfly:h=3", "dragonfly:p=2,a=4,h=4,g=5"],
     selections: Some(&[Selection::Minimal, Selection::Par]),
     order: Some((FIRST, STEPS)),
@@ -44,12 +44,12 @@ pub(crate) const ENTRY: Entry = Entry {
     timing: |usual| Timing {
         jitter: RandomDelay { more_ps: 0, ..usual.jitter },
         waking: None,
-        passing: Forwarding::Twice,
+        passing: ForwardingRule::Twice,
         begins_late: true,
         ..usual
     },
     messages: Some(CODES_MESSAGES),
-    ..Entry::usual("codes-dally-v1", "Dragonfly as CODES has it")
+    ..ModelEntry::usual("codes-dally-v1", "Dragonfly as CODES has it")
 };
 
 /// Paths over at most one intermediate group.
@@ -63,7 +63,7 @@ pub struct Route {
     weight: u32,
 }
 
-impl Paths for Route {
+impl PacketPaths for Route {
     fn new(request: &PathRequest<'_>) -> Result<Self, Refusal> {
         let route = Self {
             groups: Groups::new(request.on, request.plant),
@@ -77,11 +77,11 @@ impl Paths for Route {
 
     fn next_hop(
         &self,
-        plant: &Plant,
+        plant: &SimulatedNetwork,
         at: u32,
         packet: &mut Packet,
         node: &mut Node,
-        to: &mut impl Runs,
+        to: &mut impl EventContext,
     ) -> (u16, u8) {
         let end = plant.at(packet.to, packet.rail);
         let (here, there) = (self.groups.of(at), self.groups.of(end.router));
@@ -119,7 +119,7 @@ impl Route {
     /// # Errors
     /// When a router lacks a link to another router of its group, or a group has no link to another
     /// group.
-    fn check(&self, plant: &Plant) -> Result<(), Refusal> {
+    fn check(&self, plant: &SimulatedNetwork) -> Result<(), Refusal> {
         let groups = &self.groups;
         let routers = 0..plant.routers;
         let is_whole = |a: u32| {
@@ -139,7 +139,7 @@ impl Route {
     }
 
     /// A random link to a group or, at a router without one, to a router that has one.
-    fn minimal(&self, at: u32, there: u32, node: &mut Node, to: &mut impl Runs) -> u16 {
+    fn minimal(&self, at: u32, there: u32, node: &mut Node, to: &mut impl EventContext) -> u16 {
         any(self.candidates(at, there), node, to)
     }
 
@@ -150,7 +150,14 @@ impl Route {
 
     /// The best port towards a group: among links to it the better of two random ones, otherwise
     /// the best of all links to routers that have one.
-    fn best(&self, plant: &Plant, at: u32, there: u32, node: &mut Node, to: &mut impl Runs) -> u16 {
+    fn best(
+        &self,
+        plant: &SimulatedNetwork,
+        at: u32,
+        there: u32,
+        node: &mut Node,
+        to: &mut impl EventContext,
+    ) -> u16 {
         let across = self.groups.global(at, there);
         if across.is_empty() {
             lowest(plant, self.groups.towards(at, there), node, to)
@@ -162,14 +169,14 @@ impl Route {
     /// Progressive adaptive routing (PAR) in the source's group.
     fn progressive(
         &self,
-        plant: &Plant,
+        plant: &SimulatedNetwork,
         (at, here, there): (u32, u32, u32),
         packet: &mut Packet,
         node: &mut Node,
-        to: &mut impl Runs,
+        to: &mut impl EventContext,
     ) -> u16 {
         let weighed =
-            Weighed { groups: &self.groups, threshold: self.threshold, weight: self.weight };
+            DetourRule { groups: &self.groups, threshold: self.threshold, weight: self.weight };
         let best = |group, node: &mut Node, to: &mut _| self.best(plant, at, group, node, to);
         weighed.progressive(plant, (at, here, there), packet, (node, to), best)
     }

@@ -3,23 +3,23 @@
 //! Packets use virtual channel 0 until they have turned towards their destination in an
 //! intermediate group, then 1.
 
-use super::groups::{Groups, Weighed, any, lowest};
-use super::kind::{CODES_MESSAGES, Entry, PathRequest, Paths};
-use super::order::Leads::{Across, Down, Near};
-use super::order::{Kind, Steps};
+use super::groups::{DetourRule, Groups, any, lowest};
+use super::kind::{CODES_MESSAGES, ModelEntry, PacketPaths, PathRequest};
+use super::order::ChannelDirection::{Across, Down, Near};
+use super::order::{ChannelKind, KindSuccessors};
 use crate::event::{NONE, Packet};
 use crate::nic::Injection;
 use crate::node::Node;
-use crate::plant::Plant;
-use crate::runs::Runs;
-use crate::timing::{Order, Timing};
+use crate::plant::SimulatedNetwork;
+use crate::runs::EventContext;
+use crate::timing::{LaneOrder, Timing};
 use base::Refusal;
 use paths::select::Selection;
 
 /// The kinds of channels that a packet may take first.
-const FIRST: &[Kind] = &[(Near, 0)];
+const FIRST: &[ChannelKind] = &[(Near, 0)];
 /// Packets go up, across and down; those on detours do it once more, on the other virtual channel.
-const STEPS: Steps = &[
+const STEPS: KindSuccessors = &[
     ((Near, 0), &[(Across, 0), (Down, 0)]),
     ((Across, 0), &[(Down, 0)]),
     ((Down, 0), &[(Near, 1)]),
@@ -29,7 +29,7 @@ const STEPS: Steps = &[
 ];
 
 /// The defaults of CODES for this model.
-pub(crate) const ENTRY: Entry = Entry {
+pub(crate) const ENTRY: ModelEntry = ModelEntry {
     networks: &["megafly:leaves=3,spines=3,p=3,h=3,g=4"],
     selections: Some(&[Selection::Minimal, Selection::Par]),
     order: Some((FIRST, STEPS)),
@@ -37,9 +37,9 @@ pub(crate) const ENTRY: Entry = Entry {
     virtual_channels: 2,
     weighs_detours: true,
     draws_steps: true,
-    timing: |usual| Timing { order: Order::Lowest, ..usual },
+    timing: |usual| Timing { order: LaneOrder::Lowest, ..usual },
     messages: Some(CODES_MESSAGES),
-    ..Entry::usual("codes-dfplus-v1", "Megafly, or dragonfly+, as CODES has it")
+    ..ModelEntry::usual("codes-dfplus-v1", "Megafly, or dragonfly+, as CODES has it")
 };
 
 /// `adaptive_threshold` in the megafly of the Fit Fly study, which is more than any port holds.
@@ -56,7 +56,7 @@ pub struct Route {
     weight: u32,
 }
 
-impl Paths for Route {
+impl PacketPaths for Route {
     fn new(request: &PathRequest<'_>) -> Result<Self, Refusal> {
         let route = Self {
             groups: Groups::new(request.on, request.plant),
@@ -70,11 +70,11 @@ impl Paths for Route {
 
     fn next_hop(
         &self,
-        plant: &Plant,
+        plant: &SimulatedNetwork,
         at: u32,
         packet: &mut Packet,
         node: &mut Node,
-        to: &mut impl Runs,
+        to: &mut impl EventContext,
     ) -> (u16, u8) {
         let end = plant.at(packet.to, packet.rail);
         let (here, there) = (self.groups.of(at), self.groups.of(end.router));
@@ -102,9 +102,9 @@ impl Paths for Route {
     }
 
     #[cfg(test)]
-    fn leads(&self, router: u32, class: crate::plant::Class) -> super::order::Leads {
+    fn leads(&self, router: u32, class: crate::plant::LinkClass) -> super::order::ChannelDirection {
         match class {
-            crate::plant::Class::Global => Across,
+            crate::plant::LinkClass::Global => Across,
             _ if self.groups.is_leaf(router) => Near,
             _ => Down,
         }
@@ -115,7 +115,7 @@ impl Route {
     /// # Errors
     /// When a leaf lacks a link to a spine of its group or has one elsewhere, or a group has no
     /// link to another group.
-    fn check(&self, plant: &Plant) -> Result<(), Refusal> {
+    fn check(&self, plant: &SimulatedNetwork) -> Result<(), Refusal> {
         let groups = &self.groups;
         let is_whole = |a: u32| {
             let mates =
@@ -142,7 +142,13 @@ impl Route {
     }
 
     /// The best link to another router of the group.
-    fn up(&self, plant: &Plant, at: u32, node: &mut Node, to: &mut impl Runs) -> u16 {
+    fn up(
+        &self,
+        plant: &SimulatedNetwork,
+        at: u32,
+        node: &mut Node,
+        to: &mut impl EventContext,
+    ) -> u16 {
         lowest(plant, self.groups.local(at), node, to)
     }
 
@@ -150,11 +156,11 @@ impl Route {
     /// any link, or the better of two under adaptive routing.
     fn minimal(
         &self,
-        plant: &Plant,
+        plant: &SimulatedNetwork,
         at: u32,
         there: u32,
         node: &mut Node,
-        to: &mut impl Runs,
+        to: &mut impl EventContext,
     ) -> u16 {
         let across = self.groups.global(at, there);
         if across.is_empty() {
@@ -171,14 +177,14 @@ impl Route {
     /// Progressive adaptive routing (PAR) in the source's group.
     fn progressive(
         &self,
-        plant: &Plant,
+        plant: &SimulatedNetwork,
         (at, here, there): (u32, u32, u32),
         packet: &mut Packet,
         node: &mut Node,
-        to: &mut impl Runs,
+        to: &mut impl EventContext,
     ) -> u16 {
         let weighed =
-            Weighed { groups: &self.groups, threshold: self.threshold, weight: self.weight };
+            DetourRule { groups: &self.groups, threshold: self.threshold, weight: self.weight };
         let best = |group, node: &mut Node, to: &mut _| self.minimal(plant, at, group, node, to);
         weighed.progressive(plant, (at, here, there), packet, (node, to), best)
     }

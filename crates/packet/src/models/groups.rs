@@ -2,8 +2,8 @@
 
 use crate::event::{NONE, Packet};
 use crate::node::Node;
-use crate::plant::{Class, Plant};
-use crate::runs::Runs;
+use crate::plant::{LinkClass, SimulatedNetwork};
+use crate::runs::EventContext;
 use fabric::Topology;
 
 /// The groups of a network, and the ports of each router that lead to them.
@@ -15,22 +15,22 @@ pub(super) struct Groups {
     /// Whether each router has endpoints.
     leaf: Vec<bool>,
     /// Ports that lead to another group, for each router and group.
-    global: Rows,
+    global: PortRows,
     /// Ports that lead to routers of the same group with links to another group, for each router
     /// and group.
-    towards: Rows,
+    towards: PortRows,
     /// Ports that lead to routers of the same group, for each router.
-    local: Rows,
+    local: PortRows,
 }
 
 /// Lists of ports as compressed rows.
 #[derive(Debug, Clone, Default)]
-struct Rows {
+struct PortRows {
     offsets: Vec<u32>,
     ports: Vec<u16>,
 }
 
-impl Rows {
+impl PortRows {
     fn new() -> Self {
         Self { offsets: vec![0], ports: Vec::new() }
     }
@@ -47,29 +47,31 @@ impl Rows {
 
 impl Groups {
     /// The groups of a network. O(routers x groups x radix).
-    pub(super) fn new(on: &Topology, plant: &Plant) -> Self {
+    pub(super) fn new(on: &Topology, plant: &SimulatedNetwork) -> Self {
         let group: Vec<u32> = on.switches().iter().map(|switch| switch.group).collect();
         let count = group.iter().max().map_or(0, |&last| last + 1);
         let links = |router: u32| {
             let ports = (0..plant.ports(router) as u16).map(move |p| (p, plant.behind(router, p)));
-            ports.filter(|(_, behind)| behind.class != Class::Endpoint)
+            ports.filter(|(_, behind)| behind.class != LinkClass::Endpoint)
         };
         let leads = |router: u32, to: u32| {
-            links(router).any(|(_, b)| b.class == Class::Global && group[b.lp as usize] == to)
+            links(router).any(|(_, b)| b.class == LinkClass::Global && group[b.lp as usize] == to)
         };
         let has_endpoint = |router: u32| {
             (0..plant.ports(router) as u16)
-                .any(|port| plant.behind(router, port).class == Class::Endpoint)
+                .any(|port| plant.behind(router, port).class == LinkClass::Endpoint)
         };
-        let (mut global, mut towards, mut local) = (Rows::new(), Rows::new(), Rows::new());
+        let (mut global, mut towards, mut local) =
+            (PortRows::new(), PortRows::new(), PortRows::new());
         for router in 0..plant.routers {
-            local.push(links(router).filter(|(_, b)| b.class == Class::Local).map(|(p, _)| p));
+            local.push(links(router).filter(|(_, b)| b.class == LinkClass::Local).map(|(p, _)| p));
             for to in 0..count {
                 let there = |lp: u32| group[lp as usize] == to;
-                let across = links(router).filter(|(_, b)| b.class == Class::Global && there(b.lp));
+                let across =
+                    links(router).filter(|(_, b)| b.class == LinkClass::Global && there(b.lp));
                 global.push(across.map(|(port, _)| port));
                 let near =
-                    links(router).filter(|(_, b)| b.class == Class::Local && leads(b.lp, to));
+                    links(router).filter(|(_, b)| b.class == LinkClass::Local && leads(b.lp, to));
                 towards.push(near.map(|(port, _)| port));
             }
         }
@@ -113,13 +115,19 @@ impl Groups {
     }
 
     /// The port of a router that leads to another router of its group, where there is one.
-    pub(super) fn direct(&self, plant: &Plant, router: u32, other: u32) -> Option<u16> {
+    pub(super) fn direct(&self, plant: &SimulatedNetwork, router: u32, other: u32) -> Option<u16> {
         let leads = |port: &&u16| plant.behind(router, **port).lp == other;
         self.local(router).iter().find(leads).copied()
     }
 
     /// A random group other than these two, which may be equal; none where there is no other.
-    pub(super) fn other(&self, a: u32, b: u32, node: &mut Node, to: &mut impl Runs) -> Option<u32> {
+    pub(super) fn other(
+        &self,
+        a: u32,
+        b: u32,
+        node: &mut Node,
+        to: &mut impl EventContext,
+    ) -> Option<u32> {
         let (first, second) = (a.min(b), a.max(b));
         let without = 1 + u32::from(first != second);
         if self.count <= without {
@@ -137,7 +145,7 @@ impl Groups {
         router: u32,
         not: u32,
         node: &mut Node,
-        to: &mut impl Runs,
+        to: &mut impl EventContext,
     ) -> Option<u32> {
         let has = |&group: &u32| group != not && !self.global(router, group).is_empty();
         let count = (0..self.count).filter(has).count() as u32;
@@ -147,7 +155,7 @@ impl Groups {
 }
 
 /// The rule that decides between a minimal path and a detour.
-pub(super) struct Weighed<'a> {
+pub(super) struct DetourRule<'a> {
     /// The groups of the network.
     pub(super) groups: &'a Groups,
     /// A minimal path is taken if its score, in chunks, is at most this.
@@ -156,12 +164,12 @@ pub(super) struct Weighed<'a> {
     pub(super) weight: u32,
 }
 
-impl Weighed<'_> {
+impl DetourRule<'_> {
     /// Progressive adaptive routing at router `at` of the source's group, for a packet to group
     /// `there`: the port that `best` gives towards that group, or towards an intermediate group.
-    pub(super) fn progressive<R: Runs>(
+    pub(super) fn progressive<R: EventContext>(
         &self,
-        plant: &Plant,
+        plant: &SimulatedNetwork,
         (at, here, there): (u32, u32, u32),
         packet: &mut Packet,
         (node, to): (&mut Node, &mut R),
@@ -197,7 +205,7 @@ impl Weighed<'_> {
 /// The load of a port in chunks: those that hold room behind it, on all lanes, and those that wait
 /// for room.
 #[inline]
-pub(super) fn score(plant: &Plant, node: &Node, port: u16) -> u32 {
+pub(super) fn score(plant: &SimulatedNetwork, node: &Node, port: u16) -> u32 {
     let lanes = plant.lanes as usize;
     let first = usize::from(port) * lanes;
     let chunks: u32 = node.lanes[first..first + lanes].iter().map(|lane| lane.chunks).sum();
@@ -206,7 +214,7 @@ pub(super) fn score(plant: &Plant, node: &Node, port: u16) -> u32 {
 
 /// A random one of some ports, of which there is at least one.
 #[inline]
-pub(super) fn any(ports: &[u16], node: &mut Node, to: &mut impl Runs) -> u16 {
+pub(super) fn any(ports: &[u16], node: &mut Node, to: &mut impl EventContext) -> u16 {
     match ports {
         [one] => *one,
         _ => ports[node.dice(to).below(ports.len() as u32) as usize],
@@ -214,7 +222,12 @@ pub(super) fn any(ports: &[u16], node: &mut Node, to: &mut impl Runs) -> u16 {
 }
 
 /// The port with the lowest score; a random one of several.
-pub(super) fn lowest(plant: &Plant, ports: &[u16], node: &mut Node, to: &mut impl Runs) -> u16 {
+pub(super) fn lowest(
+    plant: &SimulatedNetwork,
+    ports: &[u16],
+    node: &mut Node,
+    to: &mut impl EventContext,
+) -> u16 {
     let mut best = (u32::MAX, 0);
     let mut ties = 0;
     for &port in ports {
@@ -236,10 +249,10 @@ pub(super) fn lowest(plant: &Plant, ports: &[u16], node: &mut Node, to: &mut imp
 /// The better of two different random ports, or a random one if both have the same score; the only
 /// port where there is just one.
 pub(super) fn better_of_two(
-    plant: &Plant,
+    plant: &SimulatedNetwork,
     ports: &[u16],
     node: &mut Node,
-    to: &mut impl Runs,
+    to: &mut impl EventContext,
 ) -> u16 {
     let count = ports.len() as u32;
     if count == 1 {

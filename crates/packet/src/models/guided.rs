@@ -2,33 +2,33 @@
 //! free of deadlock.
 
 use super::groups::score;
-use super::kind::Entry;
+use super::kind::ModelEntry;
 use crate::event::{Packet, Sender};
 use crate::node::Node;
-use crate::plant::{Class, Plant};
-use crate::runs::Runs;
+use crate::plant::{LinkClass, SimulatedNetwork};
+use crate::runs::EventContext;
 use base::Refusal;
-use paths::guide::{Guide, Here, Sight};
-use paths::lengths::Lengths;
-use paths::word::{self, HOP, Layout};
+use paths::guide::{Guide, PacketPosition, QueueView};
+use paths::lengths::PathLengths;
+use paths::word::{self, FlitLayout, HOP};
 
 /// The defaults of flyloom's own model.
-pub(crate) const PHYSICAL: Entry =
-    Entry::usual("physical", "Our own: links with latency, buffers at inputs, cut-through");
+pub(crate) const PHYSICAL: ModelEntry =
+    ModelEntry::usual("physical", "Our own: links with latency, buffers at inputs, cut-through");
 
 /// A guide, and the layout of the words that it writes into packets.
 pub struct Guided {
     guide: Box<dyn Guide + Send>,
-    layout: Layout,
+    layout: FlitLayout,
     /// Distances between any two routers; none where all paths are shortest ones and the choice of
     /// rails does not need them.
-    lengths: Option<Lengths>,
+    lengths: Option<PathLengths>,
 }
 
 /// The load of the ports of a router, as guides see it.
-struct View<'a>(&'a Plant, &'a Node);
+struct PortLoads<'a>(&'a SimulatedNetwork, &'a Node);
 
-impl Sight for View<'_> {
+impl QueueView for PortLoads<'_> {
     fn used(&self, port: u16) -> u32 {
         score(self.0, self.1, port)
     }
@@ -43,15 +43,15 @@ impl Guided {
     /// When the guide reads queues at other routers, which the packet level cannot offer.
     pub fn new(
         guide: Box<dyn Guide + Send>,
-        plant: &Plant,
-        lengths: Option<Lengths>,
+        plant: &SimulatedNetwork,
+        lengths: Option<PathLengths>,
     ) -> Result<Self, Refusal> {
         if guide.sees_far() {
             let why = "ugal_g looks at queues of other routers, as they are this very moment";
             return Err(Refusal::new("selection", why, "ugal_l, or the flit level"));
         }
         let targets = plant.endpoints * plant.rails;
-        let layout = Layout::new(targets, 1, guide.vias(), 0, 0)?;
+        let layout = FlitLayout::new(targets, 1, guide.vias(), 0, 0)?;
         Ok(Self { guide, layout, lengths })
     }
 
@@ -61,40 +61,40 @@ impl Guided {
 
     pub(crate) fn enters(
         &self,
-        plant: &Plant,
+        plant: &SimulatedNetwork,
         packet: &mut Packet,
         node: &mut Node,
-        to: &mut impl Runs,
+        to: &mut impl EventContext,
     ) -> u8 {
         let rail = |endpoint: u32| endpoint * plant.rails + u32::from(packet.rail);
         let source = rail(packet.from);
         packet.word = self.layout.packet(rail(packet.to), 0, 0);
-        let mut written = word::Packet::new(&mut packet.word, &self.layout);
+        let mut written = word::PacketHeader::new(&mut packet.word, &self.layout);
         let lanes = self.guide.inject(source, &mut written, node.dice(to));
         lanes.trailing_zeros() as u8
     }
 
     pub(crate) fn next_hop(
         &self,
-        plant: &Plant,
+        plant: &SimulatedNetwork,
         packet: &mut Packet,
         sender: Sender,
         node: &mut Node,
-        to: &mut impl Runs,
+        to: &mut impl EventContext,
     ) -> (u16, u8) {
         let mut dice = *node.dice(to);
-        let mut here = Here {
+        let mut here = PacketPosition {
             router: to.me(),
             in_port: plant.comes_by(sender),
             lane: sender.lane - plant.class_of(sender.lane) * plant.lanes_each() as u8,
-            sight: &View(plant, node),
+            sight: &PortLoads(plant, node),
             random: &mut dice,
         };
-        let mut written = word::Packet::new(&mut packet.word, &self.layout);
+        let mut written = word::PacketHeader::new(&mut packet.word, &self.layout);
         let want = self.guide.want(&mut here, &mut written);
         packet.word += HOP;
         node.dice = dice;
-        if plant.behind(to.me(), want.port).class == Class::Endpoint {
+        if plant.behind(to.me(), want.port).class == LinkClass::Endpoint {
             let links = u32::from(packet.hops);
             let from = plant.at(packet.from, packet.rail).router;
             packet.is_detour = self.lengths.is_some() && links > self.length(from, to.me());
@@ -106,7 +106,7 @@ impl Guided {
 
 /// The lane with the fewest chunks queued or in flight, of the `lanes` of a port given as a bit
 /// mask counted from lane `own`; the lowest of several.
-fn emptiest(plant: &Plant, node: &Node, (port, own): (u16, u8), lanes: u32) -> u8 {
+fn emptiest(plant: &SimulatedNetwork, node: &Node, (port, own): (u16, u8), lanes: u32) -> u8 {
     let first = usize::from(port) * plant.lanes as usize + usize::from(own);
     let mut best = (u32::MAX, 0);
     let mut left = lanes;

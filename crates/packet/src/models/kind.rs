@@ -1,20 +1,20 @@
 //! The trait of models of routers: their defaults, and how their packets find their paths.
 
 #[cfg(test)]
-use super::order::Leads;
-use super::order::{Kind, Steps};
+use super::order::ChannelDirection;
+use super::order::{ChannelKind, KindSuccessors};
 use crate::event::Packet;
 use crate::nic::Injection;
 use crate::node::Node;
 #[cfg(test)]
-use crate::plant::Class;
-use crate::plant::Plant;
-use crate::runs::Runs;
+use crate::plant::LinkClass;
+use crate::plant::SimulatedNetwork;
+use crate::runs::EventContext;
 use crate::timing::Timing;
 use base::Refusal;
 use base::part::Part;
 use fabric::Topology;
-use paths::select::Rail;
+use paths::select::RailSelection;
 use paths::select::Selection;
 
 /// Default rate of links, GiB/s.
@@ -27,7 +27,7 @@ pub(crate) const CODES_MESSAGES: u32 = 30;
 const DETOUR_WEIGHT: u32 = 2;
 
 /// The defaults of a model, where the parameters say nothing else.
-pub(crate) struct Entry {
+pub(crate) struct ModelEntry {
     /// The word that asks for it, and what it is.
     pub(crate) part: Part,
     /// Small networks that the model knows; none where it knows all.
@@ -36,7 +36,7 @@ pub(crate) struct Entry {
     pub(crate) selections: Option<&'static [Selection]>,
     /// The kinds of channels that packets may take first, and the kinds that may follow each kind;
     /// none where paths are proved free of deadlock in another manner.
-    pub(crate) order: Option<(&'static [Kind], Steps)>,
+    pub(crate) order: Option<(&'static [ChannelKind], KindSuccessors)>,
     /// The injection process of messages.
     pub(crate) injection: Injection,
     /// Messages of an endpoint, after which a run ends that is measured from its beginning; none
@@ -49,7 +49,7 @@ pub(crate) struct Entry {
     /// Whether the adaptive selection has a threshold and a weight of detours.
     pub(crate) weighs_detours: bool,
     /// The rule for rails that replaces random ones.
-    pub(crate) random_rails: Rail,
+    pub(crate) random_rails: RailSelection,
     /// Whether the transmission time of a full chunk is divided by the number of an endpoint's
     /// rails.
     pub(crate) shares_chunk_time: bool,
@@ -62,8 +62,8 @@ pub(crate) struct Entry {
     pub(crate) timing: fn(Timing) -> Timing,
 }
 
-impl Entry {
-    /// A model with the most common defaults, to be used as `..Entry::usual(...)`.
+impl ModelEntry {
+    /// A model with the most common defaults, to be used as `..ModelEntry::usual(...)`.
     pub(crate) const fn usual(name: &'static str, doc: &'static str) -> Self {
         Self {
             part: Part::new(name, doc),
@@ -75,7 +75,7 @@ impl Entry {
             virtual_channels: 4,
             rates_gib_per_s: [RATE; 3],
             weighs_detours: false,
-            random_rails: Rail::Random,
+            random_rails: RailSelection::Random,
             shares_chunk_time: false,
             draws_steps: false,
             groups: |on| Ok(on.switches().iter().map(|switch| switch.group).collect()),
@@ -89,7 +89,7 @@ pub(crate) struct PathRequest<'a> {
     /// The network as cabled.
     pub(crate) on: &'a Topology,
     /// The network as routers and endpoints see it.
-    pub(crate) plant: &'a Plant,
+    pub(crate) plant: &'a SimulatedNetwork,
     /// The selection: how packets choose among paths.
     pub(crate) selection: Selection,
     /// A minimal path is taken if at most this many bytes wait for it.
@@ -110,8 +110,8 @@ impl PathRequest<'_> {
     }
 }
 
-/// How the packets of a model find their paths.
-pub(crate) trait Paths: Sized {
+/// A model's choice of paths for packets.
+pub(crate) trait PacketPaths: Sized {
     /// Makes the paths of a network.
     ///
     /// # Errors
@@ -122,24 +122,24 @@ pub(crate) trait Paths: Sized {
     /// are kept in the packet.
     fn next_hop(
         &self,
-        plant: &Plant,
+        plant: &SimulatedNetwork,
         at: u32,
         packet: &mut Packet,
         node: &mut Node,
-        to: &mut impl Runs,
+        to: &mut impl EventContext,
     ) -> (u16, u8);
 
     /// Links of the shortest path between two routers of a plane; 0 where the model does not know
     /// it.
-    fn length(&self, plant: &Plant, from: u32, to: u32) -> u32 {
+    fn length(&self, plant: &SimulatedNetwork, from: u32, to: u32) -> u32 {
         let _ = (plant, from, to);
         0
     }
 
     /// Where a channel of a router to another one leads, as the order of the model has it.
     #[cfg(test)]
-    fn leads(&self, router: u32, class: Class) -> Leads {
+    fn leads(&self, router: u32, class: LinkClass) -> ChannelDirection {
         let _ = router;
-        if class == Class::Global { Leads::Across } else { Leads::Near }
+        if class == LinkClass::Global { ChannelDirection::Across } else { ChannelDirection::Near }
     }
 }

@@ -4,12 +4,12 @@
 //! Source: Dally & Seitz, "Deadlock-free message routing in multiprocessor interconnection
 //! networks", IEEE Transactions on Computers C-36(5), 1987.
 
-use crate::plant::Plant;
+use crate::plant::SimulatedNetwork;
 use base::Refusal;
 
 /// The direction in which a channel between routers leads.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Leads {
+pub(crate) enum ChannelDirection {
     /// Anywhere in the network.
     On,
     /// To another router of the group; in groups of two levels, up.
@@ -21,10 +21,10 @@ pub(crate) enum Leads {
 }
 
 /// A kind of channels between routers: the direction in which they lead, and their virtual channel.
-pub(crate) type Kind = (Leads, u8);
+pub(crate) type ChannelKind = (ChannelDirection, u8);
 
 /// For each kind of channels, the kinds that a packet in it may want next.
-pub(crate) type Steps = &'static [(Kind, &'static [Kind])];
+pub(crate) type KindSuccessors = &'static [(ChannelKind, &'static [ChannelKind])];
 
 /// Proves that the steps of a dialect have no cycle, and checks that routers have the virtual
 /// channels that they need.
@@ -34,12 +34,16 @@ pub(crate) type Steps = &'static [(Kind, &'static [Kind])];
 ///
 /// # Panics
 /// When the steps have a cycle, which is a programming error because they are constants.
-pub(crate) fn check_order(first: &[Kind], steps: Steps, plant: &Plant) -> Result<(), Refusal> {
-    let mut ended: Vec<Kind> = Vec::new();
+pub(crate) fn check_order(
+    first: &[ChannelKind],
+    steps: KindSuccessors,
+    plant: &SimulatedNetwork,
+) -> Result<(), Refusal> {
+    let mut ended: Vec<ChannelKind> = Vec::new();
     // repeatedly marks kinds whose successors are all marked; if some remain, the kinds form a
     // cycle
     loop {
-        let ends = |kinds: &[Kind]| kinds.iter().all(|kind| ended.contains(kind));
+        let ends = |kinds: &[ChannelKind]| kinds.iter().all(|kind| ended.contains(kind));
         let next = steps.iter().find(|(kind, after)| !ended.contains(kind) && ends(after));
         match next {
             Some((kind, _)) => ended.push(*kind),
@@ -64,7 +68,7 @@ mod tests {
     use crate::event::{NONE, Packet, Sender};
     use crate::model::Model;
     use crate::node::Node;
-    use crate::plant::Class;
+    use crate::plant::LinkClass;
     use crate::spec::Spec;
     use crate::tally::Arrival;
     use base::Quiet;
@@ -78,16 +82,22 @@ mod tests {
 
     impl Route {
         /// The kind of a channel that leaves a router; none where it leads to an endpoint.
-        fn kind(&self, plant: &Plant, router: u32, port: u16, lane: u8) -> Option<Kind> {
+        fn kind(
+            &self,
+            plant: &SimulatedNetwork,
+            router: u32,
+            port: u16,
+            lane: u8,
+        ) -> Option<ChannelKind> {
             let class = plant.behind(router, port).class;
-            (class != Class::Endpoint).then(|| (self.leads(router, class), lane))
+            (class != LinkClass::Endpoint).then(|| (self.leads(router, class), lane))
         }
 
         /// Whether a packet that came from `sender` may take this channel next, by the steps of its
         /// model.
         pub(crate) fn follows(
             &self,
-            plant: &Plant,
+            plant: &SimulatedNetwork,
             sender: Sender,
             at: u32,
             to: (u16, u8),
@@ -103,9 +113,9 @@ mod tests {
     }
 
     /// A context for a single router, without any engine.
-    struct Alone(u32);
+    struct SingleRouter(u32);
 
-    impl Context<Model> for Alone {
+    impl Context<Model> for SingleRouter {
         const KEEPS: bool = false;
 
         fn me(&self) -> u32 {
@@ -118,7 +128,7 @@ mod tests {
 
         fn send(&mut self, _: u32, _: u64, _: crate::event::Event) {}
 
-        fn note(&mut self, _: impl FnOnce() -> crate::runs::Change) {}
+        fn note(&mut self, _: impl FnOnce() -> crate::runs::StateChange) {}
 
         fn record(&mut self, _: Arrival) {}
     }
@@ -162,12 +172,13 @@ mod tests {
                 for lane in &mut node.lanes {
                     lane.chunks = dice.below(4) * dice.below(5);
                 }
-                let hop = route.next_hop(plant, &mut packet, sender, &mut node, &mut Alone(at));
+                let hop =
+                    route.next_hop(plant, &mut packet, sender, &mut node, &mut SingleRouter(at));
                 assert!(u32::from(hop.1) < plant.lanes, "{inline} {given}: {hop:?}");
                 assert!(route.follows(plant, sender, at, hop), "{inline} {given}: {sender:?}");
                 packet.hops += 1;
                 let behind = plant.behind(at, hop.0);
-                if behind.class == Class::Endpoint {
+                if behind.class == LinkClass::Endpoint {
                     assert_eq!(behind.lp, plant.lp(to));
                     break;
                 }

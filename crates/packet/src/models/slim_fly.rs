@@ -2,41 +2,41 @@
 //!
 //! The virtual channel of a chunk is the number of routers that it has visited; ejection uses 0.
 
-use super::kind::{CODES_MESSAGES, Entry, PathRequest, Paths};
-use super::order::Leads::On;
-use super::order::{Kind, Steps};
+use super::kind::{CODES_MESSAGES, ModelEntry, PacketPaths, PathRequest};
+use super::order::ChannelDirection::On;
+use super::order::{ChannelKind, KindSuccessors};
 use crate::event::{NONE, Packet};
 use crate::node::Node;
-use crate::plant::{Class, Plant};
-use crate::runs::Runs;
-use crate::timing::{Order, Timing};
+use crate::plant::{LinkClass, SimulatedNetwork};
+use crate::runs::EventContext;
+use crate::timing::{LaneOrder, Timing};
 use base::Refusal;
 use fabric::Topology;
-use paths::select::Rail;
+use paths::select::RailSelection;
 use paths::select::Selection;
 
 /// The number of detours that are compared.
 const DRAWN: u32 = 4;
 
 /// The kinds of channels that a packet may take first.
-const FIRST: &[Kind] = &[(On, 0)];
+const FIRST: &[ChannelKind] = &[(On, 0)];
 /// Virtual channels rise by one with every hop.
-const STEPS: Steps =
+const STEPS: KindSuccessors =
     &[((On, 0), &[(On, 1)]), ((On, 1), &[(On, 2)]), ((On, 2), &[(On, 3)]), ((On, 3), &[])];
 
 /// The defaults of CODES for this model.
-pub(crate) const ENTRY: Entry = Entry {
+pub(crate) const ENTRY: ModelEntry = ModelEntry {
     networks: &["slim_fly:q=5,p=3", "fit_fly:q=5,p=3"],
     selections: Some(&[Selection::Minimal, Selection::Valiant, Selection::UgalL]),
     order: Some((FIRST, STEPS)),
     // CODES has no random rails; its default is the fixed rail
-    random_rails: Rail::Fixed,
+    random_rails: RailSelection::Fixed,
     // CODES divides the transmission time of a full chunk by the number of rails
     shares_chunk_time: true,
     groups: rows_of_switches,
-    timing: |usual| Timing { order: Order::Highest, ..usual },
+    timing: |usual| Timing { order: LaneOrder::Highest, ..usual },
     messages: Some(CODES_MESSAGES),
-    ..Entry::usual("codes-slimfly-v1", "Slim Fly and Fit Fly as CODES has them")
+    ..ModelEntry::usual("codes-slimfly-v1", "Slim Fly and Fit Fly as CODES has them")
 };
 
 /// The group of every router: groups are rows of `q` consecutive routers.
@@ -70,7 +70,7 @@ pub struct Route {
     selection: Selection,
 }
 
-impl Paths for Route {
+impl PacketPaths for Route {
     fn new(request: &PathRequest<'_>) -> Result<Self, Refusal> {
         let PathRequest { on, plant, selection, .. } = *request;
         let route = Self::of(plant, u32::from(on.planes()).max(1), row(on)?, selection);
@@ -81,11 +81,11 @@ impl Paths for Route {
     #[inline]
     fn next_hop(
         &self,
-        plant: &Plant,
+        plant: &SimulatedNetwork,
         at: u32,
         packet: &mut Packet,
         node: &mut Node,
-        to: &mut impl Runs,
+        to: &mut impl EventContext,
     ) -> (u16, u8) {
         let end = plant.at(packet.to, packet.rail);
         if packet.hops == 0 {
@@ -112,12 +112,12 @@ impl Paths for Route {
         (self.next(at, target), packet.hops)
     }
 
-    fn length(&self, plant: &Plant, from: u32, to: u32) -> u32 {
+    fn length(&self, plant: &SimulatedNetwork, from: u32, to: u32) -> u32 {
         self.links(plant, from, to)
     }
 
     #[cfg(test)]
-    fn leads(&self, _: u32, _: Class) -> super::order::Leads {
+    fn leads(&self, _: u32, _: LinkClass) -> super::order::ChannelDirection {
         On
     }
 }
@@ -125,15 +125,15 @@ impl Paths for Route {
 impl Route {
     /// The paths in planes with groups of `group` routers; all planes are cabled like the first.
     /// O(routers x radix^2).
-    fn of(plant: &Plant, planes: u32, group: u32, selection: Selection) -> Self {
+    fn of(plant: &SimulatedNetwork, planes: u32, group: u32, selection: Selection) -> Self {
         let routers = plant.routers / planes;
         let mut next = vec![u8::MAX; routers as usize * routers as usize];
         let links = |router: u32| {
             let mut all: Vec<(bool, u32, u8)> = (0..plant.ports(router) as u16)
                 .map(|port| (plant.behind(router, port), port as u8))
-                .filter(|(behind, _)| behind.class != Class::Endpoint)
+                .filter(|(behind, _)| behind.class != LinkClass::Endpoint)
                 // links between groups come first, in the order of the routers at their far ends
-                .map(|(behind, port)| (behind.class == Class::Local, behind.lp, port))
+                .map(|(behind, port)| (behind.class == LinkClass::Local, behind.lp, port))
                 .collect();
             all.sort_unstable();
             all
@@ -157,13 +157,14 @@ impl Route {
     /// # Errors
     /// When routers are more than two links apart, planes differ, or endpoints are not numbered in
     /// the order of their routers.
-    fn check(&self, plant: &Plant) -> Result<(), Refusal> {
+    fn check(&self, plant: &SimulatedNetwork) -> Result<(), Refusal> {
         let all = self.routers as usize;
         let far = (0..all * all).any(|at| at / all != at % all && self.next[at] == u8::MAX);
         let alike = |router: u32| {
             let (own, first) = (plant.all(router), plant.all(router % self.routers));
             own.zip(first).all(|(a, b)| {
-                a.class == b.class && (a.class == Class::Endpoint || a.lp % self.routers == b.lp)
+                a.class == b.class
+                    && (a.class == LinkClass::Endpoint || a.lp % self.routers == b.lp)
             })
         };
         let each = plant.endpoints / self.routers.max(1);
@@ -193,12 +194,12 @@ impl Route {
     }
 
     /// Links of the shortest path from a router to another one of its plane.
-    fn links(&self, plant: &Plant, from: u32, to: u32) -> u32 {
+    fn links(&self, plant: &SimulatedNetwork, from: u32, to: u32) -> u32 {
         if from == to { 0 } else { 1 + u32::from(plant.behind(from, self.next(from, to)).lp != to) }
     }
 
     /// A random router of another group, in the plane of router `at`.
-    fn detour(&self, at: u32, node: &mut Node, to: &mut impl Runs) -> u32 {
+    fn detour(&self, at: u32, node: &mut Node, to: &mut impl EventContext) -> u32 {
         let plane = at / self.routers * self.routers;
         let drawn = node.dice(to).below(self.routers);
         let is_near = drawn / self.group == (at - plane) / self.group;
@@ -209,11 +210,11 @@ impl Route {
     /// router; [`NONE`] where none is.
     fn adaptive(
         &self,
-        plant: &Plant,
+        plant: &SimulatedNetwork,
         at: u32,
         end: u32,
         node: &mut Node,
-        to: &mut impl Runs,
+        to: &mut impl EventContext,
     ) -> u32 {
         let plane = at / self.routers * self.routers;
         let bytes = |node: &Node, port: u16| {

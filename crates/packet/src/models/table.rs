@@ -14,7 +14,7 @@ use std::borrow::Cow;
 /// paths are the innermost loop.
 macro_rules! models {
     ($($name:ident: $file:ident;)*) => {
-        /// Whose model of switches and endpoints.
+        /// The program whose model of switches and endpoints is simulated.
         #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
         pub enum Dialect {
             /// Our own.
@@ -30,7 +30,7 @@ macro_rules! models {
             const NAMES: &[&str] = &[guided::PHYSICAL.part.name, $($file::ENTRY.part.name,)*];
 
             /// What it takes for granted.
-            pub(crate) fn entry(self) -> &'static kind::Entry {
+            pub(crate) fn entry(self) -> &'static kind::ModelEntry {
                 match self {
                     Self::Physical => &guided::PHYSICAL,
                     $(Self::$name => &$file::ENTRY,)*
@@ -58,7 +58,7 @@ macro_rules! models {
                 let route = match dialect {
                     Dialect::Physical => return Ok(None),
                     $(Dialect::$name => {
-                        Self::$name(<$file::Route as kind::Paths>::new(request)?)
+                        Self::$name(<$file::Route as kind::PacketPaths>::new(request)?)
                     })*
                 };
                 if let Some((first, steps)) = dialect.entry().order {
@@ -72,10 +72,10 @@ macro_rules! models {
             #[inline]
             pub(crate) fn enters(
                 &self,
-                plant: &$crate::plant::Plant,
+                plant: &$crate::plant::SimulatedNetwork,
                 packet: &mut $crate::event::Packet,
                 node: &mut $crate::node::Node,
-                to: &mut impl $crate::runs::Runs,
+                to: &mut impl $crate::runs::EventContext,
             ) -> u8 {
                 match self {
                     Self::Guided(route) => route.enters(plant, packet, node, to),
@@ -88,26 +88,31 @@ macro_rules! models {
             #[inline]
             pub(crate) fn next_hop(
                 &self,
-                plant: &$crate::plant::Plant,
+                plant: &$crate::plant::SimulatedNetwork,
                 packet: &mut $crate::event::Packet,
                 sender: $crate::event::Sender,
                 node: &mut $crate::node::Node,
-                to: &mut impl $crate::runs::Runs,
+                to: &mut impl $crate::runs::EventContext,
             ) -> (u16, u8) {
                 let at = to.me();
                 match self {
                     Self::Guided(route) => route.next_hop(plant, packet, sender, node, to),
                     $(Self::$name(route) => {
-                        kind::Paths::next_hop(route, plant, at, packet, node, to)
+                        kind::PacketPaths::next_hop(route, plant, at, packet, node, to)
                     })*
                 }
             }
 
             /// Links of the shortest path between two routers of a plane, where it is known.
-            pub(crate) fn length(&self, plant: &$crate::plant::Plant, from: u32, to: u32) -> u32 {
+            pub(crate) fn length(
+                &self,
+                plant: &$crate::plant::SimulatedNetwork,
+                from: u32,
+                to: u32,
+            ) -> u32 {
                 match self {
                     Self::Guided(route) => route.length(from, to),
-                    $(Self::$name(route) => kind::Paths::length(route, plant, from, to),)*
+                    $(Self::$name(route) => kind::PacketPaths::length(route, plant, from, to),)*
                 }
             }
 
@@ -122,10 +127,14 @@ macro_rules! models {
 
             /// Where a channel to another router leads.
             #[cfg(test)]
-            pub(crate) fn leads(&self, router: u32, class: $crate::plant::Class) -> order::Leads {
+            pub(crate) fn leads(
+                &self,
+                router: u32,
+                class: $crate::plant::LinkClass,
+            ) -> order::ChannelDirection {
                 match self {
-                    Self::Guided(_) => order::Leads::On,
-                    $(Self::$name(route) => kind::Paths::leads(route, router, class),)*
+                    Self::Guided(_) => order::ChannelDirection::On,
+                    $(Self::$name(route) => kind::PacketPaths::leads(route, router, class),)*
                 }
             }
         }

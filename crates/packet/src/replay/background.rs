@@ -43,7 +43,7 @@ impl Default for BackgroundSpec {
 
 /// The parameters of background jobs: of none, one or several at once.
 #[derive(Debug, Clone, PartialEq, Default)]
-pub struct Backgrounds(pub Vec<BackgroundSpec>);
+pub struct BackgroundSpecs(pub Vec<BackgroundSpec>);
 
 /// The forms in which a file may give background jobs.
 #[derive(Serialize, JsonSchema)]
@@ -55,7 +55,7 @@ enum WrittenBackgrounds {
     One(BackgroundSpec),
 }
 
-impl<'de> Deserialize<'de> for Backgrounds {
+impl<'de> Deserialize<'de> for BackgroundSpecs {
     fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
         from.deserialize_any(OneOrSeveral).map(Self)
     }
@@ -80,7 +80,7 @@ impl<'de> Visitor<'de> for OneOrSeveral {
     }
 }
 
-impl Serialize for Backgrounds {
+impl Serialize for BackgroundSpecs {
     fn serialize<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
         match &self.0[..] {
             [one] => WrittenBackgrounds::One(one.clone()),
@@ -90,7 +90,7 @@ impl Serialize for Backgrounds {
     }
 }
 
-impl JsonSchema for Backgrounds {
+impl JsonSchema for BackgroundSpecs {
     fn schema_name() -> std::borrow::Cow<'static, str> {
         "Backgrounds".into()
     }
@@ -100,7 +100,7 @@ impl JsonSchema for Backgrounds {
     }
 }
 
-impl Backgrounds {
+impl BackgroundSpecs {
     /// The jobs that send something.
     pub fn some(&self) -> impl Iterator<Item = &BackgroundSpec> {
         self.0.iter().filter(|one| one.intensity != Some(0.0))

@@ -3,7 +3,7 @@
 use super::super::endpoint::Endpoint;
 use super::super::event::Event;
 use super::super::model::Model;
-use super::super::runs::Runs;
+use super::super::runs::EventContext;
 use super::super::timing::TELL_PS;
 use super::{OF_BACKGROUND, Replay};
 
@@ -17,7 +17,11 @@ impl Replay {
 
 impl Model {
     /// Schedules the first message of the background job at this endpoint.
-    pub(super) fn background_starts(replay: &Replay, it: &mut Endpoint, to: &mut impl Runs) {
+    pub(super) fn background_starts(
+        replay: &Replay,
+        it: &mut Endpoint,
+        to: &mut impl EventContext,
+    ) {
         let Some((job, _)) = it.plays.as_ref().and_then(|plays| plays.background) else { return };
         let of = &replay.background[usize::from(job)];
         let delay_ps = of.injection.first_ps(of.interval_ps, &mut it.node.dice);
@@ -29,7 +33,7 @@ impl Model {
         &self,
         replay: &Replay,
         it: &mut Endpoint,
-        to: &mut impl Runs,
+        to: &mut impl EventContext,
     ) {
         let Some(plays) = &mut it.plays else { return };
         let (Some((job, rank)), false) = (plays.background, plays.host.is_over) else { return };
@@ -50,7 +54,12 @@ impl Model {
     }
 
     /// An endpoint reports that its processes are done; once all have, background jobs are stopped.
-    pub(crate) fn one_is_done(&self, replay: &Replay, it: &mut Endpoint, to: &mut impl Runs) {
+    pub(crate) fn one_is_done(
+        &self,
+        replay: &Replay,
+        it: &mut Endpoint,
+        to: &mut impl EventContext,
+    ) {
         let Some(plays) = &mut it.plays else { return };
         let host = plays.host(to);
         host.done += 1;
@@ -67,7 +76,7 @@ impl Model {
     }
 
     /// A background job learns that it has to stop.
-    pub(crate) fn is_over(it: &mut Endpoint, to: &mut impl Runs) {
+    pub(crate) fn is_over(it: &mut Endpoint, to: &mut impl EventContext) {
         if let Some(plays) = &mut it.plays {
             plays.host(to).is_over = true;
         }

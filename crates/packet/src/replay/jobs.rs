@@ -4,7 +4,9 @@ use super::super::dialect::endpoint_rate;
 use super::super::nic::Injection;
 use super::super::spec::Spec;
 use super::options::generate;
-use super::{Background, BackgroundSpec, Collectives, Compute, PlacedJob, Replay, chunks_of};
+use super::{
+    Background, BackgroundSpec, CollectiveTraffic, ComputeTime, PlacedJob, Replay, chunks_of,
+};
 use base::{Quiet, Refusal, Stop, Watch};
 use fabric::Topology;
 use message::{self, LogGops};
@@ -90,9 +92,9 @@ impl<'a> GivenJobs<'a> {
             .zip(classes.chain(std::iter::repeat(0)))
             .map(|(((name, schedule), places), class)| PlacedJob { name, schedule, places, class })
             .collect();
-        let computes = spec.compute == Compute::On;
+        let computes = spec.compute == ComputeTime::On;
         let mut mpi = spec.mpi;
-        if spec.collectives == Collectives::Codes && mpi.least_compute_ns.is_none() {
+        if spec.collectives == CollectiveTraffic::Codes && mpi.least_compute_ns.is_none() {
             mpi.least_compute_ns = Some(CODES_COMPUTE_NS);
         }
         if !background.is_empty() {
@@ -109,8 +111,8 @@ fn least_us(schedule: &Schedule, spec: &Spec, byte_ns: f64) -> f64 {
     // `message` counts half of a message's time at each end
     let costs = LogGops { L: 0.0, o: 0.0, g: 0.0, G: byte_ns, O: byte_ns / 2.0, S: asks };
     let played = match spec.compute {
-        Compute::On => Cow::Borrowed(schedule),
-        Compute::Off => Cow::Owned(schedule.without_calculations()),
+        ComputeTime::On => Cow::Borrowed(schedule),
+        ComputeTime::Off => Cow::Owned(schedule.without_calculations()),
     };
     let dialect = message::Dialect::Causal;
     let found = message::run(&played, dialect, &costs, None, &Quiet);

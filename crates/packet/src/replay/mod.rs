@@ -16,12 +16,12 @@ mod play;
 mod process;
 mod rows;
 
-pub use background::{Background, BackgroundSpec, Backgrounds};
+pub use background::{Background, BackgroundSpec, BackgroundSpecs};
 pub use entry::{MatchEntry, ProcessChange};
 pub use job::{Job, JobRow, JobTimes, RankRow, RankTime};
 pub use jobs::GivenJobs;
 pub(super) use options::needs_trace;
-pub use options::{Collectives, Compute, Traces};
+pub use options::{CollectiveTraffic, ComputeTime, TraceNames};
 pub use process::EndpointProcesses;
 
 use base::{Refusal, Stop, Watch};
@@ -93,8 +93,9 @@ fn operation(message: u32) -> (u32, MessagePart) {
 
 /// The costs of MPI and its protocol.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[schemars(rename = "Mpi")]
 #[serde(default, deny_unknown_fields)]
-pub struct Mpi {
+pub struct MpiCosts {
     /// Messages of this many bytes or more are sent by rendezvous: they ask first whether they may
     /// come.
     pub eager_bytes: u64,
@@ -115,7 +116,7 @@ pub struct Mpi {
     pub least_compute_ns: Option<u64>,
 }
 
-impl Default for Mpi {
+impl Default for MpiCosts {
     fn default() -> Self {
         Self {
             eager_bytes: 8192,
@@ -129,7 +130,7 @@ impl Default for Mpi {
     }
 }
 
-impl Mpi {
+impl MpiCosts {
     /// # Errors
     /// When a number is out of its range.
     pub fn check(&self) -> Result<(), Refusal> {
@@ -177,7 +178,7 @@ pub struct Replay {
     background: Vec<Background>,
     /// The senders of background jobs, sorted: endpoint, job, and rank in the job.
     senders: Vec<(u32, u16, u32)>,
-    mpi: Mpi,
+    mpi: MpiCosts,
     /// Whether calculations take time.
     computes: bool,
 }
@@ -204,7 +205,7 @@ impl Replay {
         placed: &[PlacedJob<'_>],
         background: Vec<Background>,
         endpoints: u32,
-        (mpi, computes): (Mpi, bool),
+        (mpi, computes): (MpiCosts, bool),
         watch: &dyn Watch,
     ) -> Result<Self, Stop> {
         let schedules: Vec<&Schedule> = placed.iter().map(|job| job.schedule).collect();
@@ -308,7 +309,7 @@ impl Replay {
 }
 
 /// The number of chunks of all messages of a schedule, with requests to send and answers.
-fn chunks_of(schedule: &Schedule, mpi: &Mpi, chunk_bytes: u32) -> u64 {
+fn chunks_of(schedule: &Schedule, mpi: &MpiCosts, chunk_bytes: u32) -> u64 {
     let sends = schedule.ops().iter().filter(|op| op.kind == Kind::Send);
     let of = |bytes: u64| bytes.max(1).div_ceil(chunk_bytes.into());
     let each = |bytes: u64| {

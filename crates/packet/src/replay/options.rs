@@ -9,7 +9,7 @@ use traffic::workload::{Schedule, generator, make};
 /// The names of workloads: one, or several jobs that run at the same time.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize)]
 #[serde(transparent)]
-pub struct Traces(pub Vec<String>);
+pub struct TraceNames(pub Vec<String>);
 
 /// The forms in which a file may name workloads.
 #[derive(Deserialize, JsonSchema)]
@@ -21,7 +21,7 @@ enum WrittenTraces {
     Several(Vec<String>),
 }
 
-impl<'de> Deserialize<'de> for Traces {
+impl<'de> Deserialize<'de> for TraceNames {
     fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
         Ok(Self(match WrittenTraces::deserialize(from)? {
             WrittenTraces::One(name) => vec![name],
@@ -30,7 +30,7 @@ impl<'de> Deserialize<'de> for Traces {
     }
 }
 
-impl JsonSchema for Traces {
+impl JsonSchema for TraceNames {
     fn schema_name() -> std::borrow::Cow<'static, str> {
         "Traces".into()
     }
@@ -42,8 +42,9 @@ impl JsonSchema for Traces {
 
 /// Whether calculations take time.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
+#[schemars(rename = "Compute")]
 #[serde(rename_all = "snake_case")]
-pub enum Compute {
+pub enum ComputeTime {
     /// Calculations take no time, so that communication alone is left.
     #[default]
     Off,
@@ -53,8 +54,9 @@ pub enum Compute {
 
 /// What collective operations send.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
+#[schemars(rename = "Collectives")]
 #[serde(rename_all = "snake_case")]
-pub enum Collectives {
+pub enum CollectiveTraffic {
     /// Collective operations send what their algorithms send.
     #[default]
     Real,
@@ -69,12 +71,13 @@ pub enum Collectives {
 /// When there is no such generator, a parameter is invalid, or `watch` says stop.
 pub(super) fn generate(
     word: &str,
-    collectives: Collectives,
+    collectives: CollectiveTraffic,
     watch: &dyn Watch,
 ) -> Result<Schedule, Stop> {
     let recipe = parse_inline(word).map_err(|refused| refused.within("workload"))?;
     let mut given = recipe.params;
-    if collectives == Collectives::Codes && generator(&recipe.family)?.part().has("allreduce") {
+    if collectives == CollectiveTraffic::Codes && generator(&recipe.family)?.part().has("allreduce")
+    {
         given.insert("allreduce".to_owned(), "none".into());
     }
     make(&recipe.family, &given, watch).map_err(|stop| stop.within("workload"))

@@ -3,8 +3,8 @@
 use super::super::endpoint::Endpoint;
 use super::super::event::{Event, Packet};
 use super::super::model::Model;
-use super::super::plant::Class;
-use super::super::runs::Runs;
+use super::super::plant::LinkClass;
+use super::super::runs::EventContext;
 use super::super::timing::{TELL_PS, transmission_ps};
 use super::entry::{MatchEntry, MatchList};
 use super::process::{EndpointProcesses, Process};
@@ -45,7 +45,7 @@ impl Replay {
 
 impl Model {
     /// Starts the operations that depend on nothing.
-    pub(crate) fn starts(&self, replay: &Replay, it: &mut Endpoint, to: &mut impl Runs) {
+    pub(crate) fn starts(&self, replay: &Replay, it: &mut Endpoint, to: &mut impl EventContext) {
         let Some(plays) = replay.plays(to.me() - self.plant.routers) else { return };
         let steps: Vec<VecDeque<OperationStep>> = plays
             .processes
@@ -76,7 +76,7 @@ impl Model {
         it: &mut Endpoint,
         at: usize,
         mut steps: VecDeque<OperationStep>,
-        to: &mut impl Runs,
+        to: &mut impl EventContext,
     ) {
         while let Some(step) = steps.pop_front() {
             let now = to.now_ps();
@@ -118,7 +118,7 @@ impl Model {
         it: &mut Endpoint,
         at: usize,
         op: u32,
-        to: &mut impl Runs,
+        to: &mut impl EventContext,
     ) -> bool {
         let what = replay.schedule.ops()[op as usize];
         match what.kind {
@@ -145,7 +145,7 @@ impl Model {
     }
 
     /// Sends a message to the network interface, which it reaches after the software's delay.
-    fn posts(&self, replay: &Replay, it: &mut Endpoint, message: u32, to: &mut impl Runs) {
+    fn posts(&self, replay: &Replay, it: &mut Endpoint, message: u32, to: &mut impl EventContext) {
         let (op, part) = operation(message);
         let bytes = replay.schedule.ops()[op as usize].size;
         // as in CODES, messages sent at the same time may therefore reach the interface in any
@@ -161,7 +161,7 @@ impl Model {
         it: &mut Endpoint,
         at: usize,
         op: u32,
-        to: &mut impl Runs,
+        to: &mut impl EventContext,
     ) -> bool {
         let what = replay.schedule.ops()[op as usize];
         let Some(plays) = &mut it.plays else { return false };
@@ -185,7 +185,7 @@ impl Model {
         it: &mut Endpoint,
         at: usize,
         (message, receive): (u32, u32),
-        to: &mut impl Runs,
+        to: &mut impl EventContext,
     ) -> bool {
         let (op, part) = operation(message);
         if part == MessagePart::Eager {
@@ -205,7 +205,7 @@ impl Model {
         replay: &Replay,
         it: &mut Endpoint,
         message: u32,
-        to: &mut impl Runs,
+        to: &mut impl EventContext,
     ) {
         let now = to.now_ps();
         let mut gap_ps = (replay.mpi.gap_ns * 1000.0).round() as u64;
@@ -231,7 +231,7 @@ impl Model {
         replay: &Replay,
         it: &mut Endpoint,
         message: u32,
-        to: &mut impl Runs,
+        to: &mut impl EventContext,
     ) {
         let me = to.me() - self.plant.routers;
         let (op, part) = operation(message);
@@ -256,7 +256,7 @@ impl Model {
         (other, class): (u32, u8),
         message: u32,
         bytes: u32,
-        to: &mut impl Runs,
+        to: &mut impl EventContext,
     ) {
         let from = to.me() - self.plant.routers;
         let packet = Packet { from, to: other, message, bytes, ..it.plain() };
@@ -270,7 +270,7 @@ impl Model {
         it: &mut Endpoint,
         message: u32,
         bytes: u32,
-        to: &mut impl Runs,
+        to: &mut impl EventContext,
     ) {
         let now = to.now_ps();
         let Some(plays) = &mut it.plays else { return };
@@ -278,7 +278,7 @@ impl Model {
             self.copied(replay, it, message, to);
             return;
         }
-        let copy_ps = transmission_ps(bytes.into(), self.plant.of(Class::Endpoint).gib_per_s);
+        let copy_ps = transmission_ps(bytes.into(), self.plant.of(LinkClass::Endpoint).gib_per_s);
         let host = plays.host(to);
         host.copies_ps = host.copies_ps.max(now) + copy_ps;
         let delay_ps = host.copies_ps - now;
@@ -291,7 +291,7 @@ impl Model {
         replay: &Replay,
         it: &mut Endpoint,
         message: u32,
-        to: &mut impl Runs,
+        to: &mut impl EventContext,
     ) {
         if let Some(op) = sends(message) {
             self.ends(replay, it, op, to);
@@ -300,7 +300,13 @@ impl Model {
     }
 
     /// An operation is complete.
-    pub(crate) fn ends(&self, replay: &Replay, it: &mut Endpoint, op: u32, to: &mut impl Runs) {
+    pub(crate) fn ends(
+        &self,
+        replay: &Replay,
+        it: &mut Endpoint,
+        op: u32,
+        to: &mut impl EventContext,
+    ) {
         let Some(at) = process_of(it, replay.schedule.rank_of(op)) else { return };
         self.goes_on(replay, it, at, VecDeque::from([OperationStep::Ends(op)]), to);
     }
@@ -321,7 +327,7 @@ impl Model {
         replay: &Replay,
         it: &mut Endpoint,
         message: u32,
-        to: &mut impl Runs,
+        to: &mut impl EventContext,
     ) {
         if message & OF_BACKGROUND != 0 {
             return;
@@ -360,7 +366,7 @@ impl Model {
     }
 
     /// A process is done; once all of an endpoint are, the endpoint that counts is informed.
-    fn process_is_done(&self, replay: &Replay, it: &mut Endpoint, to: &mut impl Runs) {
+    fn process_is_done(&self, replay: &Replay, it: &mut Endpoint, to: &mut impl EventContext) {
         let Some(plays) = &it.plays else { return };
         if replay.tells() && plays.processes.iter().all(|process| process.clock.left == 0) {
             to.send(self.plant.lp(replay.counts), TELL_PS, Event::Done);

@@ -1,6 +1,6 @@
 //! State of the processes of an endpoint, with the undoing of every change.
 
-use super::super::runs::{Change, Runs};
+use super::super::runs::{EventContext, StateChange};
 use super::entry::{HostState, MatchEntry, MatchList, ProcessChange, ProcessClock};
 
 /// The state of a process.
@@ -44,32 +44,32 @@ impl Process {
 
 impl EndpointProcesses {
     /// The state that the processes share, to be changed; its old value is noted for undoing.
-    pub(super) fn host(&mut self, to: &mut impl Runs) -> &mut HostState {
-        to.note(|| Change::Process(ProcessChange::Host(self.host)));
+    pub(super) fn host(&mut self, to: &mut impl EventContext) -> &mut HostState {
+        to.note(|| StateChange::Process(ProcessChange::Host(self.host)));
         &mut self.host
     }
 
     /// The clock of a process, to be changed; its old value is noted for undoing.
-    pub(super) fn clock(&mut self, at: usize, to: &mut impl Runs) -> &mut ProcessClock {
+    pub(super) fn clock(&mut self, at: usize, to: &mut impl EventContext) -> &mut ProcessClock {
         let it = &mut self.processes[at];
-        to.note(|| Change::Process(ProcessChange::Clock(at as u16, it.clock)));
+        to.note(|| StateChange::Process(ProcessChange::Clock(at as u16, it.clock)));
         &mut it.clock
     }
 
     /// An operation has one dependency less; returns whether it was the last.
-    pub(super) fn counts_down(&mut self, at: usize, op: u32, to: &mut impl Runs) -> bool {
+    pub(super) fn counts_down(&mut self, at: usize, op: u32, to: &mut impl EventContext) -> bool {
         let it = &mut self.processes[at];
         let place = op - it.first;
-        to.note(|| Change::Process(ProcessChange::Count(at as u16, place)));
+        to.note(|| StateChange::Process(ProcessChange::Count(at as u16, place)));
         let left = &mut it.counts[place as usize];
         *left -= 1;
         *left == 0
     }
 
     /// The time from which a processor is free, to be changed; its old value is noted for undoing.
-    pub(super) fn free(&mut self, at: usize, cpu: u8, to: &mut impl Runs) -> &mut u64 {
+    pub(super) fn free(&mut self, at: usize, cpu: u8, to: &mut impl EventContext) -> &mut u64 {
         let free = &mut self.processes[at].free_ps[usize::from(cpu)];
-        to.note(|| Change::Process(ProcessChange::Free(at as u16, cpu, *free)));
+        to.note(|| StateChange::Process(ProcessChange::Free(at as u16, cpu, *free)));
         free
     }
 
@@ -79,9 +79,9 @@ impl EndpointProcesses {
         at: usize,
         list: MatchList,
         entry: MatchEntry,
-        to: &mut impl Runs,
+        to: &mut impl EventContext,
     ) {
-        to.note(|| Change::Process(ProcessChange::Listed(at as u16, list)));
+        to.note(|| StateChange::Process(ProcessChange::Listed(at as u16, list)));
         self.processes[at].lists[list as usize].push(entry);
     }
 
@@ -91,12 +91,14 @@ impl EndpointProcesses {
         at: usize,
         list: MatchList,
         fits: impl Fn(&MatchEntry) -> bool,
-        to: &mut impl Runs,
+        to: &mut impl EventContext,
     ) -> Option<MatchEntry> {
         let all = &mut self.processes[at].lists[list as usize];
         let place = all.iter().position(fits)?;
         let entry = all.remove(place);
-        to.note(|| Change::Process(ProcessChange::Delisted(at as u16, list, place as u32, entry)));
+        to.note(|| {
+            StateChange::Process(ProcessChange::Delisted(at as u16, list, place as u32, entry))
+        });
         Some(entry)
     }
 

@@ -3,14 +3,19 @@
 use crate::common::built;
 use base::Quiet;
 use packet::replay::GivenJobs;
-use packet::row::Row;
+use packet::row::PointRow;
 use packet::spec::Spec;
-use packet::stage::{PacketInputs, Record};
+use packet::stage::{PacketInputs, PacketRecord};
 use proptest::prelude::*;
 use serde_json::{Value, json};
 use traffic::workload::{Builder, Op, Schedule};
 
-fn run(inline: &str, given: &Value, own: Option<(&[&Schedule], &[u32])>, threads: usize) -> Record {
+fn run(
+    inline: &str,
+    given: &Value,
+    own: Option<(&[&Schedule], &[u32])>,
+    threads: usize,
+) -> PacketRecord {
     let mut given = given.clone();
     if let Some((schedules, _)) = own {
         given["workload"] = json!(vec!["own"; schedules.len()]);
@@ -93,7 +98,7 @@ fn short_packets_are_as_packets_of_that_length() {
 }
 
 /// A message from one router to the other, beside a background job that sends without end.
-fn beside(background: &Value, more: &Value, threads: usize) -> (Row, f64) {
+fn beside(background: &Value, more: &Value, threads: usize) -> (PointRow, f64) {
     let mut all = Builder::new(2);
     all.rank().add(Op::send(400 * 4096, 1, 0)).expect("room");
     all.rank().add(Op::recv(400 * 4096, 0, 0)).expect("room");
@@ -149,8 +154,8 @@ fn what_is_sent_after_the_jobs_does_not_count() {
         ("optimistic", 1, "hostile"),
     ] {
         let (other, _) = beside(&background, &json!({"sync": sync, "undo": undo}), threads);
-        let other = Row { windows: 0, rollbacks: 0, efficiency: 1.0, ..other };
-        assert_eq!(other, Row { windows: 0, rollbacks: 0, ..row.clone() }, "{sync} {undo}");
+        let other = PointRow { windows: 0, rollbacks: 0, efficiency: 1.0, ..other };
+        assert_eq!(other, PointRow { windows: 0, rollbacks: 0, ..row.clone() }, "{sync} {undo}");
     }
 }
 

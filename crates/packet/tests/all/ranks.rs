@@ -8,9 +8,9 @@ use base::{Quiet, Stop};
 use des::Peers;
 use fabric::Topology;
 use packet::replay::GivenJobs;
-use packet::row::Row;
+use packet::row::PointRow;
 use packet::spec::Spec;
-use packet::stage::{PacketInputs, Record};
+use packet::stage::{PacketInputs, PacketRecord};
 use serde_json::{Value, json};
 use std::sync::Arc;
 use wired::each;
@@ -24,26 +24,26 @@ fn driven(on: &Arc<Topology>) -> PacketInputs<'_> {
 }
 
 /// The results of MPI ranks, each with its own parameters.
-fn ranks(on: &Arc<Topology>, given: &[Value]) -> Vec<Result<Record, String>> {
+fn ranks(on: &Arc<Topology>, given: &[Value]) -> Vec<Result<PacketRecord, String>> {
     each(given.len(), |peers| {
         let mut spec = spec(&given[peers.me()]);
-        spec.sync = packet::spec::Sync::Mpi;
+        spec.sync = packet::spec::SyncMethod::Mpi;
         let found = spec.simulate_over(driven(on), peers, None, &Quiet);
         found.map_err(|why: Stop| why.to_string())
     })
 }
 
-fn alone(on: &Arc<Topology>, given: &Value) -> Record {
+fn alone(on: &Arc<Topology>, given: &Value) -> PacketRecord {
     spec(given).simulate(driven(on), 1, None, &Quiet).expect("it runs")
 }
 
 /// Points without the counts in which engines may differ.
-fn alike(record: &Record) -> Vec<Row> {
-    record.points.iter().map(|row| Row { windows: 0, ..row.clone() }).collect()
+fn alike(record: &PacketRecord) -> Vec<PointRow> {
+    record.points.iter().map(|row| PointRow { windows: 0, ..row.clone() }).collect()
 }
 
 #[track_caller]
-fn agree(inline: &str, given: &Value, counts: &[usize]) -> Record {
+fn agree(inline: &str, given: &Value, counts: &[usize]) -> PacketRecord {
     let on = built(inline);
     let expected = alone(&on, given);
     for count in counts {

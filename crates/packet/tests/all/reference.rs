@@ -4,9 +4,9 @@ use crate::common::built;
 use base::Quiet;
 use fabric::Topology;
 use packet::replay::GivenJobs;
-use packet::row::Row;
+use packet::row::PointRow;
 use packet::spec::Spec;
-use packet::stage::{PacketInputs, Record};
+use packet::stage::{PacketInputs, PacketRecord};
 use proptest::prelude::*;
 use serde_json::{Value, json};
 use std::sync::Arc;
@@ -15,13 +15,13 @@ fn spec(given: &Value) -> Spec {
     serde_json::from_value(given.clone()).expect("parameters")
 }
 
-fn run(on: &Arc<Topology>, given: &Value, threads: usize) -> Record {
+fn run(on: &Arc<Topology>, given: &Value, threads: usize) -> PacketRecord {
     let driven =
         PacketInputs { topology: on, routing: None, traffic: None, jobs: GivenJobs::default() };
     spec(given).simulate(driven, threads, None, &Quiet).expect("it runs")
 }
 
-fn point(on: &Arc<Topology>, given: &Value) -> Row {
+fn point(on: &Arc<Topology>, given: &Value) -> PointRow {
     run(on, given, 1).points.remove(0)
 }
 
@@ -245,10 +245,11 @@ proptest! {
         ] {
             let other = with(&given, &json!({"sync": sync, "undo": undo}));
             let found = run(&on, &other, threads).points.remove(0);
-            let alike = Row {
+            let alike = PointRow {
                 windows: 0, rollbacks: 0, efficiency: 1.0, ..found.clone()
             };
-            prop_assert_eq!(&alike, &Row { windows: 0, rollbacks: 0, ..first.clone() }, "{}", sync);
+            let expected = PointRow { windows: 0, rollbacks: 0, ..first.clone() };
+            prop_assert_eq!(&alike, &expected, "{}", sync);
         }
     }
 }

@@ -5,7 +5,7 @@ use base::Quiet;
 use fabric::Topology;
 use packet::replay::{GivenJobs, JobRow};
 use packet::spec::Spec;
-use packet::stage::{PacketInputs, Record};
+use packet::stage::{PacketInputs, PacketRecord};
 use proptest::prelude::*;
 use serde_json::{Value, json};
 use std::sync::Arc;
@@ -17,7 +17,7 @@ fn tried(
     given: &Value,
     own: Option<(&[&Schedule], &[u32])>,
     threads: usize,
-) -> Result<Record, String> {
+) -> Result<PacketRecord, String> {
     let mut given = given.clone();
     if let Some((schedules, _)) = own {
         given["workload"] = json!(vec!["own"; schedules.len()]);
@@ -28,7 +28,12 @@ fn tried(
     spec.simulate(driven, threads, None, &Quiet).map_err(|stop| stop.to_string())
 }
 
-fn run(on: &Arc<Topology>, given: &Value, own: (&[&Schedule], &[u32]), threads: usize) -> Record {
+fn run(
+    on: &Arc<Topology>,
+    given: &Value,
+    own: (&[&Schedule], &[u32]),
+    threads: usize,
+) -> PacketRecord {
     tried(on, given, Some(own), threads).expect("it runs")
 }
 

@@ -4,20 +4,20 @@ use crate::common::built;
 use base::Quiet;
 use fabric::Topology;
 use packet::replay::GivenJobs;
-use packet::row::Row;
+use packet::row::PointRow;
 use packet::spec::Spec;
-use packet::stage::{PacketInputs, Record};
+use packet::stage::{PacketInputs, PacketRecord};
 use serde_json::{Value, json};
 use std::sync::Arc;
 
-fn tried(on: &Arc<Topology>, given: &Value) -> Result<Record, String> {
+fn tried(on: &Arc<Topology>, given: &Value) -> Result<PacketRecord, String> {
     let spec: Spec = serde_json::from_value(given.clone()).map_err(|e| e.to_string())?;
     let driven =
         PacketInputs { topology: on, routing: None, traffic: None, jobs: GivenJobs::default() };
     spec.simulate(driven, 1, None, &Quiet).map_err(|stop| stop.to_string())
 }
 
-fn point(on: &Arc<Topology>, given: &Value) -> Row {
+fn point(on: &Arc<Topology>, given: &Value) -> PointRow {
     tried(on, given).expect("it runs").points.remove(0)
 }
 

@@ -3,7 +3,7 @@
 #![expect(clippy::inline_always, reason = "calls in the innermost loops cost a fifth")]
 
 use super::lists::PortLists;
-use crate::wiring::{End, Wiring};
+use crate::wiring::{CableEnd, Wiring};
 use base::seed::Fast;
 use base::{Interrupted, Refusal, Stop, SwitchId, Watch};
 use fabric::tables::candidates::{Candidates, Heading};
@@ -259,7 +259,9 @@ fn ports_of_channels(on: &fabric::Topology, wiring: &Wiring) -> Vec<u16> {
     for s in 0..wiring.routers() {
         let seats = Wiring::seats(on, SwitchId(s));
         for (port, (p, seat)) in wiring.ports(s).iter().zip(&seats).enumerate() {
-            if let (End::Router { .. }, Some((channel, _))) = (p.end, on.hop(SwitchId(s), *seat)) {
+            if let (CableEnd::Router { .. }, Some((channel, _))) =
+                (p.end, on.hop(SwitchId(s), *seat))
+            {
                 port_of[channel.ix()] = port as u16;
             }
         }

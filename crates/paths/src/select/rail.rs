@@ -9,8 +9,9 @@ use serde::{Deserialize, Serialize};
 /// Source: `McGlohon` et al., "Fit Fly: a case study on interconnect innovation through parallel
 /// simulation", SIGSIM-PADS 2019, whose planes these are.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
+#[schemars(rename = "Rail")]
 #[serde(rename_all = "snake_case")]
-pub enum Rail {
+pub enum RailSelection {
     /// A rail drawn at random for each packet; each rail injects packets by itself, at its share of
     /// the load.
     #[default]
@@ -27,7 +28,7 @@ pub enum Rail {
     Shortest,
 }
 
-impl Rail {
+impl RailSelection {
     /// The share of an endpoint's packets that go by rail `rail`, where it has `rails` of them.
     pub fn share(self, endpoint: u32, rail: u32, rails: u32) -> f64 {
         match self {

@@ -1,9 +1,9 @@
 //! Paths of forwarding tables: a packet draws its layer, or compares layers, and follows the table.
 
-use super::{Selection, SelectionParams};
-use crate::guide::{Guide, Here, Want, lanes};
-use crate::wiring::{Attached, Wiring, numbered};
-use crate::word::Packet;
+use super::{Scored, Selection, SelectionParams, SelectionSpec};
+use crate::guide::{Guide, OutputRequest, PacketPosition, lanes};
+use crate::wiring::{Attachment, Wiring, numbered};
+use crate::word::PacketHeader;
 use base::seed::Fast;
 use base::{Refusal, SwitchId, TerminalId};
 use fabric::tables::Routing;
@@ -12,11 +12,14 @@ use std::sync::Arc;
 /// Forwarding tables with their layers, service levels and lanes.
 ///
 /// With [`Selection::Minimal`] each packet draws one of the layers; with [`Selection::UgalL`] it
-/// compares layer 0 with some drawn ones, by hops x queue of the first hop.
+/// compares layer 0 with some drawn ones, by hops x queue of the first hop; a selection of the
+/// user's compares these by its score.
 #[derive(Debug, Clone)]
 pub struct TableGuide {
     routing: Routing,
     selection: Selection,
+    /// The selection of the user's, where it is that.
+    custom: Option<Arc<Scored>>,
     choosing: SelectionParams,
     wiring: Arc<Wiring>,
     /// For each switch, the wiring's port of each port of the network; `port` is the inverse.
@@ -38,15 +41,18 @@ impl TableGuide {
     /// work on tables.
     pub fn new(
         routing: Routing,
-        selection: Selection,
+        selection: &SelectionSpec,
         choosing: SelectionParams,
         virtual_channels: u8,
         wiring: &Arc<Wiring>,
     ) -> Result<Self, Refusal> {
         choosing.check()?;
-        if !matches!(selection, Selection::Minimal | Selection::UgalL) {
-            let help = "minimal (a layer at random) or ugal_l (compares layers)";
-            let why = format!("{} on tables", selection.name());
+        let kind = selection.kind();
+        let known = [Selection::Minimal, Selection::UgalL, Selection::Custom];
+        if !known.contains(&kind) || selection.is_progressive() {
+            let help = "minimal (a layer at random) or ugal_l (compares layers), or custom with a \
+                        decision at the source";
+            let why = format!("{} on tables", kind.name());
             return Err(Refusal::new("selection", why, help));
         }
         let used = routing.lanes().count();
@@ -64,13 +70,25 @@ impl TableGuide {
             (0..).zip(ports).for_each(|(i, p)| seat[usize::from(*p)] = i);
             seat
         });
-        let seat = seat.collect();
         let mut terminal = vec![TerminalId(0); on.terminals().len()];
         for (t, number) in (0..).zip(numbered(on)?.1) {
             terminal[number as usize] = TerminalId(t);
         }
         let (wiring, lanes) = (wiring.clone(), virtual_channels);
-        Ok(Self { routing, selection, choosing, wiring, seat, port, terminal, width, lanes })
+        let (selection, custom) = (kind, selection.custom().cloned());
+        let seat = seat.collect();
+        Ok(Self {
+            routing,
+            selection,
+            custom,
+            choosing,
+            wiring,
+            seat,
+            port,
+            terminal,
+            width,
+            lanes,
+        })
     }
 
     /// The wiring's port from switch `at` to a terminal, in a layer.
@@ -86,7 +104,7 @@ impl TableGuide {
     }
 
     /// The layer that a packet takes, chosen at its first switch.
-    fn layer(&self, here: &mut Here<'_>, to: u32) -> u32 {
+    fn layer(&self, here: &mut PacketPosition<'_>, to: u32) -> u32 {
         let all = self.routing.layers();
         if all == 1 {
             return 0;
@@ -94,7 +112,10 @@ impl TableGuide {
         if self.selection == Selection::Minimal {
             return here.random.below(all);
         }
-        let cost = |layer: u32, here: &Here<'_>| {
+        if let Some(custom) = &self.custom {
+            return self.scored(custom, here, to);
+        }
+        let cost = |layer: u32, here: &PacketPosition<'_>| {
             let queue = here.sight.used(self.next(layer, to, here.router));
             i64::from(self.hops(layer, to, here.router) * queue)
         };
@@ -104,8 +125,27 @@ impl TableGuide {
             best = best.min((cost(layer, here), layer));
         }
         let queue = here.sight.used(self.next(0, to, here.router));
-        let is_better = cost(0, here) > best.0.saturating_add(self.choosing.threshold);
+        let is_better = cost(0, here) > best.0.saturating_add(self.choosing.margin());
         if is_better && !self.choosing.is_short(queue.into()) { best.1 } else { 0 }
+    }
+
+    /// The layer with the lowest score of a selection of the user's: layer 0 stands for the minimal
+    /// path; of other layers with the same score the lowest is taken.
+    fn scored(&self, custom: &Scored, here: &mut PacketPosition<'_>, to: u32) -> u32 {
+        let (written, at) = (custom.written(), here.router);
+        let mut values = custom.score.registers();
+        let queue =
+            |layer: u32, here: &PacketPosition<'_>| here.sight.used(self.next(layer, to, at));
+        values.begin(self.hops(0, to, at), queue(0, here), 0);
+        let own = if written.minimal > 0 { custom.score.of(&mut values) } else { f64::INFINITY };
+        let mut best = (f64::INFINITY, 0);
+        for _ in 0..written.detours {
+            let layer = 1 + here.random.below(self.routing.layers() - 1);
+            values.detour(self.hops(layer, to, at), 0, queue(layer, here));
+            let found = (custom.score.of(&mut values), layer);
+            best = if found < best { found } else { best };
+        }
+        if best.0 < own { best.1 } else { 0 }
     }
 }
 
@@ -118,16 +158,16 @@ impl Guide for TableGuide {
         self.wiring.endpoints().len() as u32 * self.routing.layers()
     }
 
-    fn inject(&self, source: u32, packet: &mut Packet<'_>, _: &mut Fast) -> u32 {
+    fn inject(&self, source: u32, packet: &mut PacketHeader<'_>, _: &mut Fast) -> u32 {
         packet.set_via(source);
         lanes(0, self.lanes - 1)
     }
 
-    fn want(&self, here: &mut Here<'_>, packet: &mut Packet<'_>) -> Want {
+    fn want(&self, here: &mut PacketPosition<'_>, packet: &mut PacketHeader<'_>) -> OutputRequest {
         let (at, to) = (here.router, packet.target());
-        let Attached { router: home, port } = self.wiring.endpoints()[to as usize];
+        let Attachment { router: home, port } = self.wiring.endpoints()[to as usize];
         if at == home {
-            return Want { port, lanes: lanes(0, self.lanes - 1), rank: 0 };
+            return OutputRequest { port, lanes: lanes(0, self.lanes - 1), rank: 0 };
         }
         let ends = self.wiring.endpoints().len() as u32;
         if packet.hops() == 0 {
@@ -142,6 +182,6 @@ impl Guide for TableGuide {
         let (in_port, out_port) = (physical(here.in_port), physical(seat));
         let sl2vl = self.routing.lanes().sl2vl();
         let lane = sl2vl.lane(SwitchId(at), in_port, out_port, level) * self.width;
-        Want { port: seat, lanes: lanes(lane, lane + self.width - 1), rank: 0 }
+        OutputRequest { port: seat, lanes: lanes(lane, lane + self.width - 1), rank: 0 }
     }
 }

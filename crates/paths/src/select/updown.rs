@@ -1,9 +1,9 @@
 //! Routing on trees: up to a nearest common ancestor by the shortest queue, then down.
 
 use super::{PortChoices, SelectionParams};
-use crate::guide::{Guide, Here, Want};
-use crate::wiring::{Attached, Wiring};
-use crate::word::Packet;
+use crate::guide::{Guide, OutputRequest, PacketPosition};
+use crate::wiring::{Attachment, Wiring};
+use crate::word::PacketHeader;
 use base::{Stop, Watch};
 use fabric::tables::candidates::{Candidates, UpDown};
 use std::sync::Arc;
@@ -59,11 +59,11 @@ impl Guide for AncestorGuide {
         self.lanes
     }
 
-    fn want(&self, here: &mut Here<'_>, packet: &mut Packet<'_>) -> Want {
-        let Attached { router: home, port } = self.wiring.endpoints()[packet.target() as usize];
+    fn want(&self, here: &mut PacketPosition<'_>, packet: &mut PacketHeader<'_>) -> OutputRequest {
+        let Attachment { router: home, port } = self.wiring.endpoints()[packet.target() as usize];
         let (at, lanes) = (here.router, super::choices::all(self.lanes));
         if at == home {
-            return Want { port, lanes, rank: 0 };
+            return OutputRequest { port, lanes, rank: 0 };
         }
         let ports = self.next[packet.note() as usize].ports(at, home);
         let port = match ports {
@@ -84,6 +84,6 @@ impl Guide for AncestorGuide {
         let to = self.wiring.ports(at)[usize::from(port)].leads_to().unwrap_or(at);
         let up = (self.rank[to as usize], to) < (self.rank[at as usize], at);
         packet.set_note(if up { 0 } else { DOWN });
-        Want { port, lanes, rank: 0 }
+        OutputRequest { port, lanes, rank: 0 }
     }
 }

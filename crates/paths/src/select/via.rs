@@ -1,10 +1,11 @@
-//! Minimal paths and detours over an intermediate switch: minimal, Valiant, UGAL-L, UGAL-G and PAR.
+//! Minimal paths and detours over an intermediate switch: minimal, Valiant, UGAL-L, UGAL-G, PAR,
+//! and selections of the user's.
 #![expect(clippy::inline_always, reason = "calls in the innermost loops cost a fifth")]
 
-use super::{PortChoices, Selection, SelectionParams};
-use crate::guide::{Guide, Here, Want, lanes};
-use crate::wiring::{Attached, Port, Wiring};
-use crate::word::Packet;
+use super::{PortChoices, Scored, Selection, SelectionParams};
+use crate::guide::{Guide, OutputRequest, PacketPosition, lanes};
+use crate::wiring::{Attachment, Port, Wiring};
+use crate::word::PacketHeader;
 use base::seed::Fast;
 use base::{Stop, SwitchId, Watch};
 use fabric::tables::candidates::{LaneClasses, Leg, Progressive, Via};
@@ -70,6 +71,8 @@ pub struct DetourGuide {
     reach: u32,
     /// PAR with `reach` 1: the neighbours of each switch that a packet may turn to.
     near: Vec<Vec<u32>>,
+    /// The selection of the user's, where it is that.
+    custom: Option<Arc<Scored>>,
 }
 
 impl DetourGuide {
@@ -202,7 +205,16 @@ impl DetourGuide {
             turns: None,
             reach: 0,
             near: Vec::new(),
+            custom: None,
         })
+    }
+
+    /// The same guide, but packets choose among its candidates by a selection of the user's.
+    #[must_use]
+    pub fn scored(self, custom: &Arc<Scored>) -> Self {
+        let custom = Some(custom.clone());
+        let choices = self.choices.max(1);
+        Self { selection: Selection::Custom, is_short: false, choices, custom, ..self }
     }
 
     #[inline]
@@ -234,18 +246,18 @@ impl DetourGuide {
     }
 
     /// The switch that a packet comes from.
-    fn before(&self, here: &Here<'_>) -> Option<u32> {
+    fn before(&self, here: &PacketPosition<'_>) -> Option<u32> {
         self.wiring.ports(here.router)[usize::from(here.in_port)].leads_to()
     }
 
     /// Whether a packet may choose again behind its first hop.
-    fn may_turn(&self, here: &Here<'_>) -> bool {
+    fn may_turn(&self, here: &PacketPosition<'_>) -> bool {
         let group = |s: u32| self.turns.as_ref().map(|group| group[s as usize]);
         self.before(here).is_some_and(|before| group(before) == group(here.router))
     }
 
     /// Flits queued on all hops of the path from `at` by `port` to `goal`.
-    fn queued(&self, here: &mut Here<'_>, port: u16, goal: u32) -> u64 {
+    fn queued(&self, here: &mut PacketPosition<'_>, port: u16, goal: u32) -> u64 {
         let (mut at, mut port, mut sum) = (here.router, port, 0);
         loop {
             sum += u64::from(here.sight.used_at(at, port));
@@ -260,11 +272,16 @@ impl DetourGuide {
     /// Chooses the path of a packet and returns its first port; a detour is written into the
     /// packet.
     #[inline]
-    fn begin(&self, here: &mut Here<'_>, home: u32, packet: &mut Packet<'_>) -> u16 {
+    fn begin(
+        &self,
+        here: &mut PacketPosition<'_>,
+        home: u32,
+        packet: &mut PacketHeader<'_>,
+    ) -> u16 {
         let at = here.router;
         let turns = packet.hops() > 0;
         let before = if turns { self.before(here) } else { None };
-        let detour = |packet: &mut Packet<'_>, via: u32| {
+        let detour = |packet: &mut PacketHeader<'_>, via: u32| {
             packet.set_note(packet.note() | DETOUR);
             packet.set_via(via);
         };
@@ -288,7 +305,7 @@ impl DetourGuide {
             let port = self.next.port(at, via, here.random);
             let cost = if self.selection == Selection::UgalG {
                 let on = self.next.port(via, home, here.random);
-                let mut there = Here { router: via, random: here.random, ..*here };
+                let mut there = PacketPosition { router: via, random: here.random, ..*here };
                 let rest = self.queued(&mut there, on, home);
                 (self.queued(here, port, via) + rest) as i64
             } else {
@@ -307,7 +324,7 @@ impl DetourGuide {
         };
         let is_short = self.choosing.is_short(queue);
         match best {
-            Some((least, via, port)) if !is_short && own > least + self.choosing.threshold => {
+            Some((least, via, port)) if !is_short && own > least + self.choosing.margin() => {
                 detour(packet, via);
                 port
             }
@@ -317,15 +334,68 @@ impl DetourGuide {
 }
 
 impl DetourGuide {
+    /// As [`Self::begin`] for a selection of the user's: it draws candidates in the order of the
+    /// built-in selections, and takes the one with the lowest score.
+    fn begin_scored(
+        &self,
+        custom: &Scored,
+        here: &mut PacketPosition<'_>,
+        home: u32,
+        packet: &mut PacketHeader<'_>,
+    ) -> u16 {
+        let (at, travelled) = (here.router, packet.hops());
+        let turns = travelled > 0;
+        let before = if turns { self.before(here) } else { None };
+        let (written, score) = (custom.written(), &custom.score);
+        let mut direct = self.next.port(at, home, here.random);
+        let queue = here.sight.used(direct);
+        let mut values = score.registers();
+        values.begin(self.far(at, home), queue, travelled);
+        let mut least = f64::INFINITY;
+        if written.minimal > 0 {
+            least = score.of(&mut values);
+        }
+        for _ in 1..written.minimal {
+            let port = self.next.port(at, home, here.random);
+            values.minimal(here.sight.used(port));
+            let own = score.of(&mut values);
+            if own < least {
+                (least, direct) = (own, port);
+            }
+        }
+        let mut best = None;
+        for _ in 0..written.detours {
+            let draw = if turns { Self::draw_turn } else { Self::draw };
+            let Some(via) = draw(self, at, home, here.random) else { break };
+            let (first, second) = (self.far(at, via), self.far(via, home));
+            if first == u32::from(FAR) || second == u32::from(FAR) {
+                continue;
+            }
+            if turns && (first > self.reach || via == home || Some(via) == before) {
+                continue;
+            }
+            let port = self.next.port(at, via, here.random);
+            values.detour(first + second, first, here.sight.used(port));
+            let own = score.of(&mut values);
+            if own < least {
+                (least, best) = (own, Some((via, port)));
+            }
+        }
+        let Some((via, port)) = best else { return direct };
+        packet.set_note(packet.note() | DETOUR);
+        packet.set_via(via);
+        port
+    }
+
     /// As [`Self::begin`] for UGAL-L at a packet's first switch, without branches that the
     /// processor would mispredict half of the time. `WHOLE`: there is one plane, every switch has
     /// endpoints, and all switches are connected.
     #[inline(always)]
     fn begin_locally<const WHOLE: bool>(
         &self,
-        here: &mut Here<'_>,
+        here: &mut PacketPosition<'_>,
         home: u32,
-        packet: &mut Packet<'_>,
+        packet: &mut PacketHeader<'_>,
     ) -> u16 {
         let at = here.router;
         let switches = self.switches as usize;
@@ -363,7 +433,7 @@ impl DetourGuide {
         let queue = here.sight.used(direct);
         let own = i64::from((straight >> 16) * queue);
         let least = (best >> 37) as i64;
-        let is_better = own > least.saturating_add(self.choosing.threshold);
+        let is_better = own > least.saturating_add(self.choosing.margin());
         if best != u64::MAX && is_better && !self.choosing.is_short(queue.into()) {
             packet.set_note(DETOUR);
             packet.set_via((best >> 15) as u32 & 0xffff);
@@ -374,23 +444,35 @@ impl DetourGuide {
 
     /// As [`Self::begin_locally`] where the network is not whole.
     #[inline(never)]
-    fn begin_in_parts(&self, here: &mut Here<'_>, home: u32, packet: &mut Packet<'_>) -> u16 {
+    fn begin_in_parts(
+        &self,
+        here: &mut PacketPosition<'_>,
+        home: u32,
+        packet: &mut PacketHeader<'_>,
+    ) -> u16 {
         self.begin_locally::<false>(here, home, packet)
     }
 
     /// The output that a packet asks for, by any selection and with any lane classes.
     #[inline(never)]
-    fn want_any(&self, here: &mut Here<'_>, packet: &mut Packet<'_>) -> Want {
-        let Attached { router: home, port } = self.wiring.endpoints()[packet.target() as usize];
+    fn want_any(
+        &self,
+        here: &mut PacketPosition<'_>,
+        packet: &mut PacketHeader<'_>,
+    ) -> OutputRequest {
+        let Attachment { router: home, port } = self.wiring.endpoints()[packet.target() as usize];
         let (at, hops, note) = (here.router, packet.hops(), packet.note());
         let is_direct = note & DETOUR == 0;
         if at == home && is_direct {
-            return Want { port, lanes: super::choices::all(self.count), rank: 0 };
+            return OutputRequest { port, lanes: super::choices::all(self.count), rank: 0 };
         }
         let mut class = if self.rises.is_some() { note / CLASS } else { hops };
         let mut steps_up = false;
         let port = if is_direct && hops < self.choices && (hops == 0 || self.may_turn(here)) {
-            let port = self.begin(here, home, packet);
+            let port = match &self.custom {
+                Some(custom) => self.begin_scored(custom, here, home, packet),
+                None => self.begin(here, home, packet),
+            };
             steps_up = hops > 0 && self.reach > 1 && packet.note() & DETOUR != 0;
             port
         } else {
@@ -413,7 +495,7 @@ impl DetourGuide {
             packet.set_note((after * CLASS) | (packet.note() & DETOUR));
         }
         let lanes = self.lanes[(class as usize).min(self.lanes.len() - 1)];
-        Want { port, lanes, rank: 0 }
+        OutputRequest { port, lanes, rank: 0 }
     }
 }
 
@@ -435,14 +517,16 @@ impl Guide for DetourGuide {
     }
 
     #[inline(always)]
-    fn want(&self, here: &mut Here<'_>, packet: &mut Packet<'_>) -> Want {
+    fn want(&self, here: &mut PacketPosition<'_>, packet: &mut PacketHeader<'_>) -> OutputRequest {
         if !self.is_short {
             // a copy of the position for this call lets the compiler keep the original in registers
-            let Here { router, in_port, lane, sight, .. } = *here;
-            return self
-                .want_any(&mut Here { router, in_port, lane, sight, random: here.random }, packet);
+            let PacketPosition { router, in_port, lane, sight, .. } = *here;
+            return self.want_any(
+                &mut PacketPosition { router, in_port, lane, sight, random: here.random },
+                packet,
+            );
         }
-        let Attached { router: home, port } = self.wiring.endpoints()[packet.target() as usize];
+        let Attachment { router: home, port } = self.wiring.endpoints()[packet.target() as usize];
         let (at, hops) = (here.router, packet.hops());
         let lanes = self.by_hops[hops as usize & 255];
         let mut goal = home;
@@ -451,11 +535,12 @@ impl Guide for DetourGuide {
                 let port = if self.is_whole {
                     self.begin_locally::<true>(here, home, packet)
                 } else {
-                    let Here { router, in_port, lane, sight, .. } = *here;
-                    let mut own = Here { router, in_port, lane, sight, random: here.random };
+                    let PacketPosition { router, in_port, lane, sight, .. } = *here;
+                    let mut own =
+                        PacketPosition { router, in_port, lane, sight, random: here.random };
                     self.begin_in_parts(&mut own, home, packet)
                 };
-                return Want { port, lanes, rank: 0 };
+                return OutputRequest { port, lanes, rank: 0 };
             }
             if packet.note() == DETOUR {
                 if packet.via() == at {
@@ -466,7 +551,7 @@ impl Guide for DetourGuide {
             }
         }
         if at == goal {
-            return Want { port, lanes: self.every, rank: 0 };
+            return OutputRequest { port, lanes: self.every, rank: 0 };
         }
         let port = if self.selection == Selection::UgalL {
             let leg = self.legs[at as usize * self.switches as usize + goal as usize];
@@ -474,6 +559,6 @@ impl Guide for DetourGuide {
         } else {
             self.next.port(at, goal, here.random)
         };
-        Want { port, lanes, rank: 0 }
+        OutputRequest { port, lanes, rank: 0 }
     }
 }

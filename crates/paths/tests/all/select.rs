@@ -8,15 +8,15 @@ use fabric::geometry::Form;
 use fabric::tables::candidates::{
     Candidate, Candidates, Grouped, Heading, LaneClasses, Leg, Minimal, Progressive, UpDown, Via,
 };
-use paths::guide::{Guide, Here, Sight};
+use paths::guide::{Guide, PacketPosition, QueueView};
 use paths::select::{AncestorGuide, DetourGuide, PortChoices, Selection, SelectionParams};
-use paths::wiring::{End, Port, Wiring};
-use paths::word::{HOP, Layout, Packet};
+use paths::wiring::{CableEnd, Port, Wiring};
+use paths::word::{FlitLayout, HOP, PacketHeader};
 use std::collections::BTreeSet;
 use std::sync::Arc;
 use verify::Verified;
 
-const NETS: [&str; 6] = [
+pub(crate) const NETS: [&str; 6] = [
     "slim_fly:q=5,p=2",
     "dragonfly:h=2",
     "torus:shape=4x3,p=2",
@@ -26,9 +26,9 @@ const NETS: [&str; 6] = [
 ];
 
 /// Queues of different lengths.
-struct UnequalQueues;
+pub(crate) struct UnequalQueues;
 
-impl Sight for UnequalQueues {
+impl QueueView for UnequalQueues {
     fn used(&self, port: u16) -> u32 {
         u32::from(port) * 7 % 13
     }
@@ -41,7 +41,7 @@ impl Sight for UnequalQueues {
 /// Empty queues.
 struct EmptyQueues;
 
-impl Sight for EmptyQueues {
+impl QueueView for EmptyQueues {
     fn used(&self, _: u16) -> u32 {
         0
     }
@@ -59,15 +59,15 @@ fn channel(on: &Topology, at: u32, port: u16) -> ChannelId {
 
 /// Follows packets from every endpoint to some others; returns the most hops of a packet, and the
 /// sum of all hops.
-fn follow<C: Candidates>(
+pub(crate) fn follow<C: Candidates>(
     on: &Topology,
     scheme: &C,
     guide: &impl Guide,
-    sight: &dyn Sight,
+    sight: &dyn QueueView,
 ) -> (u32, u32) {
     let wiring = Wiring::of(on, |_| 1).expect("one rail each");
     let ends = wiring.endpoints();
-    let layout = Layout::new(ends.len() as u32, 1, guide.vias(), 0, 1000).expect("it is small");
+    let layout = FlitLayout::new(ends.len() as u32, 1, guide.vias(), 0, 1000).expect("it is small");
     let mut random = Fast::new(5, "walks", 0);
     let (mut most, mut total) = (0, 0);
     for (source, walk) in (0..ends.len()).flat_map(|s| (0..20).map(move |w| (s, w))) {
@@ -79,11 +79,11 @@ fn follow<C: Candidates>(
         let (mut may, mut hops) = (None, 0);
         loop {
             let random = &mut random;
-            let mut here = Here { router: at, in_port, lane: 0, sight, random };
-            let want = guide.want(&mut here, &mut Packet::new(&mut flit, &layout));
+            let mut here = PacketPosition { router: at, in_port, lane: 0, sight, random };
+            let want = guide.want(&mut here, &mut PacketHeader::new(&mut flit, &layout));
             let end = wiring.ports(at)[usize::from(want.port)].end;
-            let End::Router { router, port } = end else {
-                assert_eq!(end, End::Endpoint(target), "walk {walk}");
+            let CableEnd::Router { router, port } = end else {
+                assert_eq!(end, CableEnd::Endpoint(target), "walk {walk}");
                 break;
             };
             may = Some(taken(scheme, may, (at, home), channel(on, at, want.port), want.lanes));
@@ -264,10 +264,12 @@ fn ugal_l_chooses_by_hops_and_the_first_queue() {
         let (ends, hops) = (wiring.endpoints(), hops_between(&wiring));
         let mut detours = 0;
         for (candidates, least) in [(1, 0), (4, 0), (64, 0), (4, 3)] {
-            let choosing = SelectionParams { candidates, threshold: 0, least_queue: Some(least) };
+            let choosing =
+                SelectionParams { candidates, threshold: None, least_queue: Some(least) };
             let guide = DetourGuide::via(&via, Selection::UgalL, choosing, &wiring, &Quiet);
             let guide = guide.expect("few");
-            let layout = Layout::new(ends.len() as u32, 1, guide.vias(), 0, 1000).expect("small");
+            let layout =
+                FlitLayout::new(ends.len() as u32, 1, guide.vias(), 0, 1000).expect("small");
             let mut random = Fast::new(6, "choices", 0);
             for (source, target) in (0..2000).map(|k: usize| (k * 7 % ends.len(), k % ends.len())) {
                 let (at, home) = (ends[source].router, ends[target].router);
@@ -278,8 +280,9 @@ fn ugal_l_chooses_by_hops_and_the_first_queue() {
                 let expected = chosen(&wiring, &hops, (at, home, candidates, least), &mut own);
                 let mut flit = layout.packet(target as u32, 0, 0);
                 let (in_port, random) = (ends[source].port, &mut random);
-                let mut here = Here { router: at, in_port, lane: 0, sight: &UnequalQueues, random };
-                let mut packet = Packet::new(&mut flit, &layout);
+                let mut here =
+                    PacketPosition { router: at, in_port, lane: 0, sight: &UnequalQueues, random };
+                let mut packet = PacketHeader::new(&mut flit, &layout);
                 let port = guide.want(&mut here, &mut packet).port;
                 let over = (packet.note() != 0).then(|| packet.via());
                 assert_eq!((port, over), expected, "{net}: {at} to {home}");

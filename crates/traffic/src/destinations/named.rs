@@ -38,7 +38,7 @@ impl Destinations {
     ) -> Result<Self, Stop> {
         let alive = working(t);
         let ranks = alive.len() as u32;
-        let word = text.split_once(':').map_or(text, |(word, _)| word);
+        let word = Pattern::name_in(text);
         let patterns = Pattern::names();
         if !patterns.contains(&word) {
             if !sending::NAMES.contains(&word) {

@@ -3,15 +3,14 @@
 use super::asked::PatternRequest;
 use super::kind::{Entry, Form, MAX_MESSAGES, Message};
 use crate::destinations::Destinations;
+use base::part::Part;
 use base::seed::Stream;
 use base::{Refusal, Stop};
 
 /// How it is asked for.
 pub(super) const ENTRY: Entry = Entry {
-    name: "all_to_all",
-    doc: "everybody to everybody else at once",
+    part: Part::new("all_to_all", "everybody to everybody else at once"),
     orcs: "all_to_all",
-    wanted: "",
     make,
     placed: false,
 };

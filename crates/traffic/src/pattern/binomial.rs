@@ -2,13 +2,12 @@
 
 use super::kind::Entry;
 use super::tree::Tree;
+use base::part::Part;
 
 /// How it is asked for.
 pub(super) const ENTRY: Entry = Entry {
-    name: "binomial",
-    doc: "the tree with A = 2",
+    part: Part::new("binomial", "the tree with A = 2"),
     orcs: "bintree",
-    wanted: "",
     make: |_| Ok(Box::new(Tree(2))),
     placed: false,
 };

@@ -1,14 +1,16 @@
 //! `bisect`: rank i of the first half sends to rank i of the second; an odd rank is left out.
 
 use super::kind::{Entry, Form, Message};
+use base::part::Part;
 use base::seed::Stream;
 
 /// How it is asked for.
 pub(super) const ENTRY: Entry = Entry {
-    name: "bisect",
-    doc: "i of the first half to i of the second, each pair once; an odd rank is left out",
+    part: Part::new(
+        "bisect",
+        "i of the first half to i of the second, each pair once; an odd rank is left out",
+    ),
     orcs: "bisect",
-    wanted: "",
     make: |_| Ok(Box::new(Bisect)),
     placed: false,
 };

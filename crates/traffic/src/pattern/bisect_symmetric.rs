@@ -2,14 +2,13 @@
 
 use super::bisect::halves;
 use super::kind::{Entry, Form, Message};
+use base::part::Part;
 use base::seed::Stream;
 
 /// How it is asked for.
 pub(super) const ENTRY: Entry = Entry {
-    name: "bisect_symmetric",
-    doc: "i of the first half to i of the second, and back",
+    part: Part::new("bisect_symmetric", "i of the first half to i of the second, and back"),
     orcs: "bisect_fb_sym",
-    wanted: "",
     make: |_| Ok(Box::new(Symmetric)),
     placed: false,
 };

@@ -3,15 +3,15 @@
 //! Source: Dally, Towles, "Principles and practices of interconnection networks", 2004, section
 //! 3.2.
 
-use super::bits::{WANTED, complement, on_bits};
+use super::bits::{BitParameters, complement, on_bits};
 use super::kind::Entry;
+use base::part::Part;
 
 /// How it is asked for.
 pub(super) const ENTRY: Entry = Entry {
-    name: "bit_complement",
-    doc: "to the rank that differs in all bits",
+    part: Part::new("bit_complement", "to the rank that differs in all bits")
+        .takes::<BitParameters>(),
     orcs: "",
-    wanted: WANTED,
     make: |a| on_bits(a, false, complement),
     placed: false,
 };

@@ -3,15 +3,15 @@
 //! Source: Dally, Towles, "Principles and practices of interconnection networks", 2004, section
 //! 3.2.
 
-use super::bits::{WANTED, on_bits, reversed};
+use super::bits::{BitParameters, on_bits, reversed};
 use super::kind::Entry;
+use base::part::Part;
 
 /// How it is asked for.
 pub(super) const ENTRY: Entry = Entry {
-    name: "bit_reverse",
-    doc: "to the rank with the bits of its number in reverse order",
+    part: Part::new("bit_reverse", "to the rank with the bits of its number in reverse order")
+        .takes::<BitParameters>(),
     orcs: "",
-    wanted: WANTED,
     make: |a| on_bits(a, false, reversed),
     placed: false,
 };

@@ -4,12 +4,18 @@ use super::asked::PatternRequest;
 use super::fixed::Fixed;
 use super::kind::Form;
 use base::{Refusal, Stop};
+use schemars::JsonSchema;
+use serde::Deserialize;
 
-/// What may follow the colon.
-pub(super) const WANTED: &str = "active=RANKS";
+/// The parameter of patterns on bits.
+#[derive(Deserialize, JsonSchema)]
+pub(super) struct BitParameters {
+    /// How many ranks take part, the first ones; all where it is not given. A power of two.
+    active: Option<u32>,
+}
 
 /// Ranks 0 to 2^b - 1 send to what `of(rank, b)` makes of them; the others are idle. All ranks
-/// take part unless `active=` says how many. With `even`, b is even.
+/// take part unless `active` says how many. With `even`, b is even.
 pub(super) fn on_bits(
     asked: &PatternRequest<'_>,
     even: bool,
@@ -18,20 +24,18 @@ pub(super) fn on_bits(
     let kind = if even { "an even power of two" } else { "a power of two" };
     let fits = |n: u32| n > 1 && n.is_power_of_two() && (!even || n.ilog2().is_multiple_of(2));
     let most = (1..=asked.ranks.ilog2()).rev().map(|b| 1 << b).find(|&n| fits(n));
-    let way_out = most.map_or("more endpoints".to_owned(), |most| format!("active={most}"));
-    let active = match asked.argument {
+    let possible = most.map_or("more endpoints".to_owned(), |most| format!("active={most}"));
+    let active = match asked.read::<BitParameters>()?.active {
         None if fits(asked.ranks) => asked.ranks,
         None => {
             let why = format!("{} among {} endpoints, not {kind}", asked.name, asked.ranks);
-            let help = format!("{kind}, or {}:{way_out}", asked.name);
+            let help = format!("{kind}, or {}:{possible}", asked.name);
             return Err(Refusal::new("endpoints", why, help).into());
         }
-        Some(text) => {
-            let number = text.strip_prefix("active=").and_then(|n| n.parse().ok());
-            let number = number.filter(|&n| n <= asked.ranks && fits(n));
+        Some(number) if number <= asked.ranks && fits(number) => number,
+        Some(_) => {
             let ranks = asked.ranks;
-            let help = || format!("{WANTED}, {kind} up to {ranks}, such as {way_out}");
-            number.ok_or_else(|| asked.bad(help()))?
+            return Err(asked.bad(format!("{kind} up to {ranks}, such as {possible}")).into());
         }
     };
     Ok(Box::new(Fixed::Bits { bits: active.ilog2(), of }))

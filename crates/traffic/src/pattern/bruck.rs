@@ -2,14 +2,13 @@
 
 use super::kind::{Entry, Form, Message, powers};
 use super::shift::around;
+use base::part::Part;
 use base::seed::Stream;
 
 /// How it is asked for.
 pub(super) const ENTRY: Entry = Entry {
-    name: "bruck",
-    doc: "level l: i to i + 2^l, around the end",
+    part: Part::new("bruck", "level l: i to i + 2^l, around the end"),
     orcs: "dissemination",
-    wanted: "",
     make: |_| Ok(Box::new(Bruck)),
     placed: false,
 };

@@ -1,14 +1,13 @@
 //! `gather`: everybody sends to rank 0.
 
 use super::kind::{Entry, Form, Message};
+use base::part::Part;
 use base::seed::Stream;
 
 /// How it is asked for.
 pub(super) const ENTRY: Entry = Entry {
-    name: "gather",
-    doc: "all to rank 0",
+    part: Part::new("gather", "all to rank 0"),
     orcs: "gather",
-    wanted: "",
     make: |_| Ok(Box::new(Gather)),
     placed: false,
 };

@@ -6,18 +6,35 @@
 use super::asked::PatternRequest;
 use super::kind::{Entry, Form, MAX_MESSAGES, Message};
 use crate::destinations::Destinations;
+use base::part::Part;
 use base::seed::Stream;
 use base::{Refusal, Stop};
+use schemars::JsonSchema;
+use serde::Deserialize;
 
 /// How it is asked for.
 pub(super) const ENTRY: Entry = Entry {
-    name: "hotspot",
-    doc: "everybody to one of the ranks named (0), in proportion to the weights (1)",
+    part: Part::new(
+        "hotspot",
+        "everybody to one of the ranks named, in proportion to their weights",
+    )
+    .takes::<HotspotParameters>(),
     orcs: "",
-    wanted: "RANK[=WEIGHT],...",
     make,
     placed: false,
 };
+
+/// The parameter of hot spots.
+#[derive(Deserialize, JsonSchema)]
+struct HotspotParameters {
+    /// The ranks that receive, as `RANK` or `RANK=WEIGHT`; a weight is 1 where it is not given.
+    #[serde(default = "first")]
+    at: Vec<String>,
+}
+
+fn first() -> Vec<String> {
+    vec!["0".to_owned()]
+}
 
 /// Most ranks that are hot.
 const MOST_HOT: usize = 1 << 12;
@@ -33,10 +50,9 @@ fn make(asked: &PatternRequest<'_>) -> Result<Box<dyn Form>, Stop> {
     };
     let known =
         |&(rank, weight): &(u32, u32)| rank < asked.ranks && (1..=1 << 20).contains(&weight);
-    let words = asked.argument.unwrap_or("0").split(',');
     let mut hot: Vec<(u32, u32)> = Vec::new();
-    for word in words {
-        let spot = parsed(word).filter(known);
+    for word in asked.read::<HotspotParameters>()?.at {
+        let spot = parsed(&word).filter(known);
         let spot = spot.filter(|s| hot.len() < MOST_HOT && hot.iter().all(|h| h.0 != s.0));
         hot.push(spot.ok_or_else(|| {
             let last = asked.ranks - 1;

@@ -2,6 +2,7 @@
 
 use super::asked::PatternRequest;
 use crate::destinations::Destinations;
+use base::part::Part;
 use base::seed::Stream;
 use base::{EndpointId, Refusal, Stop};
 use std::fmt;
@@ -50,15 +51,13 @@ pub(super) trait Form: fmt::Debug + Send + Sync {
     }
 }
 
-/// How a pattern is asked for.
+/// A row of the table of patterns.
 pub(super) struct Entry {
-    pub(super) name: &'static str,
-    /// Who sends to whom, in a line.
-    pub(super) doc: &'static str,
+    /// Its name, who sends to whom in a line, and its parameters in the order in which values may
+    /// follow the name.
+    pub(super) part: Part,
     /// The name that ORCS has for it; empty where it has none.
     pub(super) orcs: &'static str,
-    /// What may follow the colon; empty where nothing may.
-    pub(super) wanted: &'static str,
     pub(super) make: fn(&PatternRequest<'_>) -> Result<Box<dyn Form>, Stop>,
     /// Whether it goes by where ranks are on their network.
     pub(super) placed: bool,

@@ -18,18 +18,22 @@ mod null;
 #[path = "../../../../docs/parts/pairwise.rs"]
 mod page_pairwise;
 mod places;
+mod text;
 
 pub use kind::Message;
 
 use crate::destinations::Destinations;
-use asked::PatternRequest;
+use asked::{PatternRequest, refused};
+use base::part::Part;
 use base::seed::Stream;
+use base::taken::taken_by;
 use base::words::did_you_mean;
 use base::{Quiet, Refusal, Stop, Watch};
 use fabric::network::Topology;
 use fabric::tables::Routing;
 use kind::{Entry, Form};
 use null::Null;
+use serde_json::Map;
 
 // gen:begin
 mod all_to_all;
@@ -101,17 +105,22 @@ pub struct Pattern {
 impl Pattern {
     /// The names of all patterns, ours.
     pub fn names() -> Vec<&'static str> {
-        ENTRIES.iter().map(|entry| entry.name).collect()
+        Self::all().map(|part| part.name).collect()
     }
 
-    /// All patterns, ours: name, what may follow its colon (empty where nothing may), and who sends
-    /// to whom.
-    pub fn all() -> impl Iterator<Item = (&'static str, &'static str, &'static str)> {
-        ENTRIES.iter().map(|entry| (entry.name, entry.wanted, entry.doc))
+    /// All patterns, ours: their names, who sends to whom, and their parameters.
+    pub fn all() -> impl Iterator<Item = &'static Part> {
+        ENTRIES.iter().map(|entry| &entry.part)
     }
 
-    /// The pattern `NAME` or `NAME:ARGUMENT` for `ranks` ranks. One that goes by places, such as
-    /// `tornado`, takes each rank for a switch of its own.
+    /// The name in a text that asks for a pattern, whatever follows it.
+    pub fn name_in(text: &str) -> &str {
+        text::split(text).0
+    }
+
+    /// The pattern `NAME`, `NAME:WORD,...` or `NAME WORD ...` for `ranks` ranks, where a word is
+    /// `KEY=VALUE` or the value of its next parameter. One that goes by places, such as `tornado`,
+    /// takes each rank for a switch of its own.
     ///
     /// # Errors
     /// When there is no such pattern, its argument does not fit it or the number of ranks, or there
@@ -160,14 +169,12 @@ impl Pattern {
         drawn: bool,
         watch: &dyn Watch,
     ) -> Result<Self, Stop> {
-        let (name, argument) = match text.split_once(':') {
-            Some((name, argument)) => (name, Some(argument)),
-            None => (text, None),
-        };
+        let (name, argument) = text::split(text);
+        let argument = argument.as_deref();
         if name == "null" && argument.is_none() {
             return Ok(Self { name: "null", form: Box::new(Null) });
         }
-        let known = |entry: &&Entry| name == entry.name || name == entry.orcs;
+        let known = |entry: &&Entry| name == entry.part.name || name == entry.orcs;
         let Some(entry) = ENTRIES.iter().find(known).filter(|_| !name.is_empty()) else {
             let why = format!("there is no '{name}'");
             let help = did_you_mean(name, Self::names()) + &Self::names().join(", ");
@@ -177,19 +184,26 @@ impl Pattern {
             let why = format!("{name} among {ranks} endpoints");
             return Err(Refusal::new("endpoints", why, "a pattern needs at least 2").into());
         }
-        if let (Some(given), "") = (argument, entry.wanted) {
-            let why = format!("'{given}' for {name}");
-            return Err(Refusal::new("pattern_argument", why, format!("{name} takes none")).into());
-        }
-        let wanted = entry.wanted;
-        let asked = PatternRequest { name, wanted, argument, ranks, network, tables, watch, drawn };
-        Ok(Self { name: entry.name, form: (entry.make)(&asked)? })
+        let part = &entry.part;
+        let given = match argument {
+            None => Map::new(),
+            Some(_) if part.schema()["properties"].is_null() => {
+                return Err(refused(name, argument, format!("{name} takes none")).into());
+            }
+            Some(words) => text::parameters(part, words).map_err(|word| {
+                let help = format!("'{word}': {}", taken_by(&part.schema(), name, ""));
+                refused(name, argument, help)
+            })?,
+        };
+        let asked =
+            PatternRequest { name, argument, given, part, ranks, network, tables, watch, drawn };
+        Ok(Self { name: part.name, form: (entry.make)(&asked)? })
     }
 
     /// Whether the pattern of this text, on all endpoints of a network, goes by where they are.
     pub fn goes_by_places(text: &str) -> bool {
-        let name = text.split_once(':').map_or(text, |(name, _)| name);
-        ENTRIES.iter().any(|entry| entry.placed && entry.name == name)
+        let name = Self::name_in(text);
+        ENTRIES.iter().any(|entry| entry.placed && entry.part.name == name)
     }
 
     /// Its name, without the argument.

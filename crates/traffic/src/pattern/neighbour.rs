@@ -5,13 +5,12 @@
 
 use super::kind::Entry;
 use super::places::moved;
+use base::part::Part;
 
 /// How it is asked for.
 pub(super) const ENTRY: Entry = Entry {
-    name: "neighbour",
-    doc: "to the next switch in every dimension of the grid",
+    part: Part::new("neighbour", "to the next switch in every dimension of the grid"),
     orcs: "",
-    wanted: "",
     make: |a| moved(a, |_| 1),
     placed: true,
 };

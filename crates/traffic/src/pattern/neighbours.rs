@@ -1,20 +1,31 @@
-//! `neighbours:K`: everybody exchanges with K others of the next ranks that have room.
+//! `neighbours:COUNT`: everybody exchanges with COUNT others of the next ranks that have room.
 
 use super::kind::{Entry, Form, MAX_MESSAGES, Message};
+use base::part::Part;
 use base::seed::Stream;
+use schemars::JsonSchema;
+use serde::Deserialize;
 
 /// How it is asked for.
 pub(super) const ENTRY: Entry = Entry {
-    name: "neighbours",
-    doc: "each exchanges with K others",
+    part: Part::new("neighbours", "each exchanges with this number of others")
+        .takes::<NeighbourParameters>(),
     orcs: "neighbor",
-    wanted: "K",
     make: |a| {
         let few = (MAX_MESSAGES / u64::from(a.ranks)).min(u64::from(a.ranks - 1)).max(1) as u32;
-        Ok(Box::new(Neighbours(a.whole(1, few, None)?)))
+        let count = a.read::<NeighbourParameters>()?.count;
+        Ok(Box::new(Neighbours(a.within("count", count, 1, few)?)))
     },
     placed: false,
 };
+
+/// The parameter of neighbours.
+#[derive(Deserialize, JsonSchema)]
+struct NeighbourParameters {
+    /// How many others a rank exchanges with.
+    #[schemars(range(min = 1))]
+    count: u32,
+}
 
 /// How many neighbours a rank sends to.
 #[derive(Debug)]

@@ -1,14 +1,16 @@
 //! `permutation`: everybody sends to one other and receives from one, at random.
 
 use super::kind::{Entry, Form, Message};
+use base::part::Part;
 use base::seed::Stream;
 
 /// How it is asked for.
 pub(super) const ENTRY: Entry = Entry {
-    name: "permutation",
-    doc: "everybody to one other, everybody receives from one; drawn, no rank to itself",
+    part: Part::new(
+        "permutation",
+        "everybody to one other, everybody receives from one; drawn, no rank to itself",
+    ),
     orcs: "rand",
-    wanted: "",
     make: |_| Ok(Box::new(Permutation)),
     placed: false,
 };

@@ -1,22 +1,60 @@
-//! `receivers:N`: ranks 0 to N - 1 receive, the others send to them in turn, each with a chance.
+//! `receivers:COUNT`: ranks 0 to COUNT - 1 receive, the others send to them in turn, each with a
+//! chance.
 
 use super::asked::PatternRequest;
 use super::kind::{Entry, Form, Message};
 use base::Refusal;
+use base::part::Part;
 use base::seed::Stream;
-
-/// What follows the colon.
-pub(super) const WANTED: &str = "N[,CHANCE[,IDLE]][,linear]";
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
 
 /// How it is asked for.
 pub(super) const ENTRY: Entry = Entry {
-    name: "receivers",
-    doc: "ranks from N on to ranks 0 to N - 1 in turn, with chance C; the others in a ring",
+    part: Part::new(
+        "receivers",
+        "the other ranks to the first `count` in turn, with a chance; those without in a ring",
+    )
+    .takes::<ReceiverParameters>(),
     orcs: "recvs_all_src",
-    wanted: WANTED,
     make: |a| Ok(Box::new(Receivers::parse(a, false)?)),
     placed: false,
 };
+
+/// The parameters of receivers.
+#[derive(Deserialize, JsonSchema)]
+pub(super) struct ReceiverParameters {
+    /// How many receive: the first ranks, at most half of all.
+    #[schemars(range(min = 1))]
+    count: u32,
+    /// Chance that a sender sends to its receiver.
+    #[serde(default = "certain")]
+    #[schemars(range(min = 0.0, max = 1.0))]
+    chance: f64,
+    /// Chance that a sender that does not send to its receiver is idle; else it sends to another
+    /// such sender.
+    #[serde(default)]
+    #[schemars(range(min = 0.0, max = 1.0))]
+    idle: f64,
+    /// In which order senders get their receivers.
+    #[serde(default)]
+    order: SenderOrder,
+}
+
+fn certain() -> f64 {
+    1.0
+}
+
+/// The order in which senders get their receivers.
+#[derive(Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+enum SenderOrder {
+    /// At random.
+    #[default]
+    Rand,
+    /// By rank.
+    Linear,
+}
 
 /// Ranks 0 to `count` - 1 receive, the others send to them in turn.
 #[derive(Debug)]
@@ -41,24 +79,11 @@ impl Form for Receivers {
 }
 
 impl Receivers {
-    /// From what follows the colon.
+    /// From the parameters.
     pub(super) fn parse(asked: &PatternRequest<'_>, one_sender: bool) -> Result<Self, Refusal> {
-        let (argument, most) = (asked.argument, asked.ranks / 2);
-        let help =
-            || asked.bad(format!("N[,CHANCE[,IDLE]][,linear] with N 1 to {most}, chances 0 to 1"));
-        let mut words: Vec<&str> = argument.unwrap_or("").split(',').collect();
-        let linear = words.last() == Some(&"linear");
-        if linear || words.last() == Some(&"rand") {
-            words.pop();
-        }
-        let chance = |at: usize, unless: f64| match words.get(at) {
-            None => Ok(unless),
-            Some(w) => w.parse().ok().filter(|x| (0.0..=1.0).contains(x)).ok_or_else(help),
-        };
-        let count = words.first().and_then(|w| w.parse().ok());
-        let count = count.filter(|n| (1..=most).contains(n) && words.len() <= 3);
-        let (chance, idle) = (chance(1, 1.0)?, chance(2, 0.0)?);
-        Ok(Self { count: count.ok_or_else(help)?, one_sender, chance, idle, linear })
+        let ReceiverParameters { count, chance, idle, order } = asked.read()?;
+        let count = asked.within("count", count, 1, asked.ranks / 2)?;
+        Ok(Self { count, one_sender, chance, idle, linear: order == SenderOrder::Linear })
     }
 
     fn all(&self, ranks: u32, draw: &mut Stream) -> Vec<Message> {

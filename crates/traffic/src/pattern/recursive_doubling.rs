@@ -2,14 +2,13 @@
 //! power of two receive in one level more.
 
 use super::kind::{Entry, Form, Message};
+use base::part::Part;
 use base::seed::Stream;
 
 /// How it is asked for.
 pub(super) const ENTRY: Entry = Entry {
-    name: "recursive_doubling",
-    doc: "level l: i and i xor 2^l exchange",
+    part: Part::new("recursive_doubling", "level l: i and i xor 2^l exchange"),
     orcs: "recdbl",
-    wanted: "",
     make: |_| Ok(Box::new(Doubling)),
     placed: false,
 };

@@ -2,13 +2,12 @@
 
 use super::kind::Entry;
 use super::shift::Shift;
+use base::part::Part;
 
 /// How it is asked for.
 pub(super) const ENTRY: Entry = Entry {
-    name: "ring",
-    doc: "i to i + 1, around the end, all at once",
+    part: Part::new("ring", "i to i + 1, around the end, all at once"),
     orcs: "ring",
-    wanted: "",
     make: |_| Ok(Box::new(Shift(1))),
     placed: false,
 };

@@ -1,14 +1,13 @@
 //! `scatter`: rank 0 sends to everybody.
 
 use super::kind::{Entry, Form, Message};
+use base::part::Part;
 use base::seed::Stream;
 
 /// How it is asked for.
 pub(super) const ENTRY: Entry = Entry {
-    name: "scatter",
-    doc: "rank 0 to all",
+    part: Part::new("scatter", "rank 0 to all"),
     orcs: "scatter",
-    wanted: "",
     make: |_| Ok(Box::new(Scatter)),
     placed: false,
 };

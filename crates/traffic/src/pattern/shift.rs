@@ -1,17 +1,38 @@
-//! `shift:K`: rank i sends to rank i + K, around the end.
+//! `shift:BY`: rank i sends to rank i + BY, around the end.
 
 use super::kind::{Entry, Form, Message};
+use base::part::Part;
 use base::seed::Stream;
+use schemars::JsonSchema;
+use serde::Deserialize;
 
 /// How it is asked for.
 pub(super) const ENTRY: Entry = Entry {
-    name: "shift",
-    doc: "i to i + K, around the end; K is 1, in a simulator half of the ranks",
+    part: Part::new(
+        "shift",
+        "i to i + by, around the end; in a simulator half of the ranks where that is not given",
+    )
+    .takes::<ShiftParameters>(),
     orcs: "shift",
-    wanted: "K",
-    make: |a| Ok(Box::new(Shift(a.whole(1, a.ranks - 1, Some(1))?))),
+    make: |a| {
+        let by = a.read::<ShiftParameters>()?.by;
+        Ok(Box::new(Shift(a.within("by", by, 1, a.ranks - 1)?)))
+    },
     placed: false,
 };
+
+/// The parameter of a shift.
+#[derive(Deserialize, JsonSchema)]
+struct ShiftParameters {
+    /// How many ranks further a rank's receiver is.
+    #[serde(default = "one")]
+    by: u32,
+}
+
+/// The shift of a ring.
+pub(super) const fn one() -> u32 {
+    1
+}
 
 /// How far a rank's receiver is from it.
 #[derive(Debug)]

@@ -3,15 +3,15 @@
 //! Source: Dally, Towles, "Principles and practices of interconnection networks", 2004, section
 //! 3.2.
 
-use super::bits::{WANTED, on_bits, rotated};
+use super::bits::{BitParameters, on_bits, rotated};
 use super::kind::Entry;
+use base::part::Part;
 
 /// How it is asked for.
 pub(super) const ENTRY: Entry = Entry {
-    name: "shuffle",
-    doc: "to the rank with the bits of its number rotated left by one",
+    part: Part::new("shuffle", "to the rank with the bits of its number rotated left by one")
+        .takes::<BitParameters>(),
     orcs: "",
-    wanted: WANTED,
     make: |a| on_bits(a, false, rotated),
     placed: false,
 };

@@ -4,20 +4,37 @@
 use super::asked::PatternRequest;
 use super::kind::{Entry, Form, Message};
 use base::Refusal;
+use base::part::Part;
 use base::seed::Stream;
+use schemars::JsonSchema;
+use serde::Deserialize;
 
 /// Most dimensions of a grid.
 const MAX_DIMENSIONS: u32 = 16;
 
 /// How it is asked for.
 pub(super) const ENTRY: Entry = Entry {
-    name: "stencil",
-    doc: "to the neighbours in a torus of D dimensions (2), or of these sides",
+    part: Part::new(
+        "stencil",
+        "to the neighbours in a torus of this number of dimensions, or of these sides",
+    )
+    .takes::<StencilParameters>(),
     orcs: "neighbor2d",
-    wanted: "DIMENSIONS or SIDES, such as 4x4x2",
     make: |a| Ok(Box::new(Sides::parse(a)?)),
     placed: false,
 };
+
+/// The parameter of a stencil.
+#[derive(Deserialize, JsonSchema)]
+struct StencilParameters {
+    /// A number of dimensions, or sides such as `4x4x2`.
+    #[serde(default = "plane")]
+    sides: String,
+}
+
+fn plane() -> String {
+    "2".to_owned()
+}
 
 /// The sides of the grid of a stencil.
 #[derive(Debug, Clone)]
@@ -40,7 +57,7 @@ impl Form for Sides {
 
 impl Sides {
     fn parse(asked: &PatternRequest<'_>) -> Result<Self, Refusal> {
-        let (text, ranks) = (asked.argument.unwrap_or("2"), asked.ranks);
+        let (text, ranks) = (asked.read::<StencilParameters>()?.sides, asked.ranks);
         let bad = |help| asked.bad(help);
         let help = || {
             let short =

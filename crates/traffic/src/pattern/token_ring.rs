@@ -1,14 +1,13 @@
 //! `token_ring`: one message goes around; in level i rank i sends to the next.
 
 use super::kind::{Entry, Form, Message};
+use base::part::Part;
 use base::seed::Stream;
 
 /// How it is asked for.
 pub(super) const ENTRY: Entry = Entry {
-    name: "token_ring",
-    doc: "level i: i to i + 1, one after the other",
+    part: Part::new("token_ring", "level i: i to i + 1, one after the other"),
     orcs: "token_ring",
-    wanted: "",
     make: |_| Ok(Box::new(TokenRing)),
     placed: false,
 };

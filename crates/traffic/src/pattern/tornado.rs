@@ -5,13 +5,15 @@
 
 use super::kind::Entry;
 use super::places::moved;
+use base::part::Part;
 
 /// How it is asked for.
 pub(super) const ENTRY: Entry = Entry {
-    name: "tornado",
-    doc: "to the switch nearly half of the side further in every dimension of the grid",
+    part: Part::new(
+        "tornado",
+        "to the switch nearly half of the side further in every dimension of the grid",
+    ),
     orcs: "",
-    wanted: "",
     make: |a| moved(a, |side| side.div_ceil(2) - 1),
     placed: true,
 };

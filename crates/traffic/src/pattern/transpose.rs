@@ -3,15 +3,18 @@
 //! Source: Dally, Towles, "Principles and practices of interconnection networks", 2004, section
 //! 3.2.
 
-use super::bits::{WANTED, on_bits, transposed};
+use super::bits::{BitParameters, on_bits, transposed};
 use super::kind::Entry;
+use base::part::Part;
 
 /// How it is asked for.
 pub(super) const ENTRY: Entry = Entry {
-    name: "transpose",
-    doc: "to the rank with the upper and the lower half of the bits exchanged",
+    part: Part::new(
+        "transpose",
+        "to the rank with the upper and the lower half of the bits exchanged",
+    )
+    .takes::<BitParameters>(),
     orcs: "",
-    wanted: WANTED,
     make: |a| on_bits(a, true, transposed),
     placed: false,
 };

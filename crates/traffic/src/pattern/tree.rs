@@ -1,19 +1,39 @@
 //! `tree:ARITY`: who has the message sends it to ARITY - 1 more in each level.
 
 use super::kind::{Entry, Form, Message, powers};
+use base::part::Part;
 use base::seed::Stream;
+use schemars::JsonSchema;
+use serde::Deserialize;
 
 /// How it is asked for.
 pub(super) const ENTRY: Entry = Entry {
-    name: "tree",
-    doc: "level l: each of the first A^l ranks i to i + j A^l, j = 1 to A - 1; A is 2",
+    part: Part::new(
+        "tree",
+        "level l: each of the first A^l ranks i to i + j A^l, j = 1 to A - 1, where A is the arity",
+    )
+    .takes::<TreeParameters>(),
     orcs: "ntree",
-    wanted: "ARITY",
-    make: |a| Ok(Box::new(Tree(a.whole(2, a.ranks, Some(2))?))),
+    make: |a| {
+        let arity = a.read::<TreeParameters>()?.arity;
+        Ok(Box::new(Tree(a.within("arity", arity, 2, a.ranks)?)))
+    },
     placed: false,
 };
 
-/// Of this arity.
+/// The parameter of a tree.
+#[derive(Deserialize, JsonSchema)]
+struct TreeParameters {
+    /// How many ranks have the message after a level, for each that had it before.
+    #[serde(default = "two")]
+    arity: u32,
+}
+
+const fn two() -> u32 {
+    2
+}
+
+/// A tree of this arity.
 #[derive(Debug)]
 pub(super) struct Tree(pub(super) u32);
 

@@ -6,14 +6,13 @@
 use super::kind::{Entry, Form, Message};
 use crate::destinations::Destinations;
 use base::Refusal;
+use base::part::Part;
 use base::seed::Stream;
 
 /// How it is asked for.
 pub(super) const ENTRY: Entry = Entry {
-    name: "uniform",
-    doc: "everybody to any endpoint, all equally likely",
+    part: Part::new("uniform", "everybody to any endpoint, all equally likely"),
     orcs: "",
-    wanted: "",
     make: |_| Ok(Box::new(Uniform)),
     placed: false,
 };

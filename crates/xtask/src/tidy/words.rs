@@ -34,7 +34,7 @@ const OPENINGS: &[&[&str]] = &[&["of"], &["the", "same", "where"], &["of", "thos
 const KNOWN: &[(&str, usize)] = &[
     ("changes", 3),
     ("crates/conformance", 3),
-    ("crates/flit", 6),
+    ("crates/flit", 3),
     ("crates/formats", 40),
     ("crates/lab", 5),
     ("crates/mapping", 1),
@@ -42,7 +42,7 @@ const KNOWN: &[(&str, usize)] = &[
     ("crates/packet", 3),
     ("crates/plan", 1),
     ("crates/py", 1),
-    ("crates/traffic", 19),
+    ("crates/traffic", 15),
     ("data", 5),
     ("docs", 16),
     ("python", 37),

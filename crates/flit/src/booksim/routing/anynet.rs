@@ -1,40 +1,44 @@
 //! Routing on networks of files: minimal, and the `PolarFly` variant's Valiant, UGAL-L and UGAL-G.
 
-use super::kind::{At, Explored, Homes, Step, Vcs, few, unknown, want};
+use super::kind::{
+    ChannelHalves, EndpointPlaces, ExploredGuide, ExploredPosition, PossibleStep, few, unknown,
+    want,
+};
 use base::Refusal;
-use paths::guide::{Guide, Here, Want};
+use paths::guide::{Guide, OutputRequest, PacketPosition};
 use paths::wiring::Wiring;
-use paths::word::Packet;
+use paths::word::PacketHeader;
 use std::any::Any;
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
+/// The rule by which a routing function of anynet chooses a path.
 #[derive(Clone, Copy, PartialEq)]
-enum Rule {
+enum AnynetRule {
     Min,
     Valiant,
     Local,
     Global,
 }
 
-/// A routing function of a network of a file.
+/// A routing function of a network that a file describes.
 pub(crate) struct Anynet {
     routers: u32,
-    homes: Homes,
+    homes: EndpointPlaces,
     /// The port from a router to another, row by row.
     next: Vec<u16>,
     /// The lowest common neighbour of two routers, row by row, where UGAL asks for it.
-    between: Vec<Option<Middle>>,
+    between: Vec<Option<CommonNeighbour>>,
     /// Whether two routers are linked, row by row, where UGAL asks for it.
     linked: Vec<bool>,
-    vcs: Vcs,
-    rule: Rule,
+    vcs: ChannelHalves,
+    rule: AnynetRule,
     hops: bool,
 }
 
 /// A common neighbour of two routers.
 #[derive(Clone, Copy)]
-struct Middle {
+struct CommonNeighbour {
     router: u32,
     /// Whether the two are linked as well.
     linked: bool,
@@ -55,26 +59,26 @@ const NAMES: [&str; 4] = ["min", "val", "ugallnew", "ugalgnew"];
 pub(super) fn guide(
     neighbours: &[Vec<(u32, u32)>],
     wiring: &Wiring,
-    homes: Homes,
+    homes: EndpointPlaces,
     name: &str,
     vcs: u8,
     hops: bool,
-) -> Result<Box<dyn Explored + Send>, Refusal> {
+) -> Result<Box<dyn ExploredGuide + Send>, Refusal> {
     let rule = match name {
-        "min" => Rule::Min,
-        "val" => Rule::Valiant,
-        "ugallnew" => Rule::Local,
-        "ugalgnew" => Rule::Global,
+        "min" => AnynetRule::Min,
+        "val" => AnynetRule::Valiant,
+        "ugallnew" => AnynetRule::Local,
+        "ugalgnew" => AnynetRule::Global,
         _ => return Err(unknown(name, &NAMES)),
     };
     let routers = neighbours.len() as u32;
     let with = homes.on.iter().filter(|on| **on > 0).count() as u32;
     let needs = "three routers with endpoints at least, to go over one that is neither end";
-    if rule != Rule::Min && with < 3 {
+    if rule != AnynetRule::Min && with < 3 {
         let why = format!("{name} where {with} routers have endpoints");
         return Err(Refusal::new("routing_function", why, needs));
     }
-    if matches!(rule, Rule::Local | Rule::Global) && with < routers {
+    if matches!(rule, AnynetRule::Local | AnynetRule::Global) && with < routers {
         let why = format!("{name} where {} routers have no endpoint", routers - with);
         return Err(Refusal::new("routing_function", why, "endpoints on every router"));
     }
@@ -86,7 +90,7 @@ pub(super) fn guide(
         few(vcs, LAST_LANE + 1, "vc_policy hops")?;
     }
     let (mut linked, mut middles) = (Vec::new(), Vec::new());
-    if matches!(rule, Rule::Local | Rule::Global) {
+    if matches!(rule, AnynetRule::Local | AnynetRule::Global) {
         linked.resize((routers as usize).pow(2), false);
         for (row, from) in linked.chunks_mut(routers as usize).zip(neighbours) {
             for (to, _) in from {
@@ -96,12 +100,12 @@ pub(super) fn guide(
         middles = between(neighbours, &linked);
     }
     let far = |i: usize| i / routers as usize != i % routers as usize && !linked[i];
-    if rule == Rule::Global && (0..linked.len()).any(|i| far(i) && middles[i].is_none()) {
+    if rule == AnynetRule::Global && (0..linked.len()).any(|i| far(i) && middles[i].is_none()) {
         let why = "ugalgnew where two routers have neither link nor common neighbour";
         return Err(Refusal::new("routing_function", why, "a network of diameter 2"));
     }
     let next = tables(neighbours, wiring);
-    let vcs = Vcs::new(vcs);
+    let vcs = ChannelHalves::new(vcs);
     Ok(Box::new(Anynet { routers, homes, next, between: middles, linked, vcs, rule, hops }))
 }
 
@@ -140,14 +144,14 @@ fn tables(neighbours: &[Vec<(u32, u32)>], wiring: &Wiring) -> Vec<u16> {
 }
 
 /// The lowest common neighbour of two routers, row by row.
-fn between(neighbours: &[Vec<(u32, u32)>], linked: &[bool]) -> Vec<Option<Middle>> {
+fn between(neighbours: &[Vec<(u32, u32)>], linked: &[bool]) -> Vec<Option<CommonNeighbour>> {
     let size = neighbours.len();
-    let mut found: Vec<Option<Middle>> = vec![None; size * size];
+    let mut found: Vec<Option<CommonNeighbour>> = vec![None; size * size];
     for (router, row) in (0..size as u32).zip(neighbours) {
         for &(a, _) in row {
             for &(b, _) in row.iter().filter(|(b, _)| *b != a) {
                 let at = a as usize * size + b as usize;
-                found[at].get_or_insert(Middle { router, linked: linked[at] });
+                found[at].get_or_insert(CommonNeighbour { router, linked: linked[at] });
             }
         }
     }
@@ -164,14 +168,14 @@ impl Anynet {
     ///
     /// Linked routers that also share a neighbour have one half of the time; but not where that
     /// is router 0, which has no coin thrown for it in the variant.
-    fn middle(&self, here: &mut Here<'_>, from: u32, to: u32) -> Option<u32> {
+    fn middle(&self, here: &mut PacketPosition<'_>, from: u32, to: u32) -> Option<u32> {
         let middle = self.between[(from * self.routers + to) as usize]?;
         let coin = middle.linked && middle.router > 0;
         (!coin || here.random.below(2) == 1).then_some(middle.router)
     }
 
     /// How full the path from a router to another is: at its first port, or at all its ports.
-    fn used(&self, here: &mut Here<'_>, from: u32, to: u32, middle: Option<u32>) -> u64 {
+    fn used(&self, here: &mut PacketPosition<'_>, from: u32, to: u32, middle: Option<u32>) -> u64 {
         let legs = match middle {
             Some(middle) => [Some((from, middle)), Some((middle, to))],
             None => [Some((from, to)), None],
@@ -184,10 +188,10 @@ impl Anynet {
     }
 
     /// What the path over a router costs.
-    fn long(&self, here: &mut Here<'_>, via: u32, last: u32) -> u64 {
+    fn long(&self, here: &mut PacketPosition<'_>, via: u32, last: u32) -> u64 {
         let first = self.middle(here, here.router, via);
         let second = self.middle(here, via, last);
-        if self.rule == Rule::Global {
+        if self.rule == AnynetRule::Global {
             return self.used(here, here.router, via, first) + self.used(here, via, last, second);
         }
         let hops = 2 + u64::from(first.is_some()) + u64::from(second.is_some());
@@ -195,13 +199,13 @@ impl Anynet {
     }
 
     /// What the short path costs.
-    fn short(&self, here: &mut Here<'_>, last: u32) -> u64 {
+    fn short(&self, here: &mut PacketPosition<'_>, last: u32) -> u64 {
         if here.router == last {
             return 0;
         }
         let middle = self.between[(here.router * self.routers + last) as usize];
         let middle = middle.filter(|m| !m.linked).map(|m| m.router);
-        if self.rule == Rule::Global {
+        if self.rule == AnynetRule::Global {
             return self.used(here, here.router, last, middle);
         }
         let linked = self.linked[(here.router * self.routers + last) as usize];
@@ -210,10 +214,12 @@ impl Anynet {
     }
 
     /// A router that is neither end, as the variant draws them.
-    fn draw(&self, here: &mut Here<'_>, last: u32) -> u32 {
+    fn draw(&self, here: &mut PacketPosition<'_>, last: u32) -> u32 {
         loop {
             let via = match self.rule {
-                Rule::Valiant => self.homes.router(here.random.below(self.homes.at.len() as u32)),
+                AnynetRule::Valiant => {
+                    self.homes.router(here.random.below(self.homes.at.len() as u32))
+                }
                 _ => here.random.below(self.routers),
             };
             if via != here.router && via != last {
@@ -223,15 +229,15 @@ impl Anynet {
     }
 
     /// Sets the note of a packet at its first router, and where it goes over.
-    fn begin(&self, here: &mut Here<'_>, packet: &mut Packet<'_>, last: u32) {
-        packet.set_note(if self.rule == Rule::Min { LAST } else { DETOUR });
+    fn begin(&self, here: &mut PacketPosition<'_>, packet: &mut PacketHeader<'_>, last: u32) {
+        packet.set_note(if self.rule == AnynetRule::Min { LAST } else { DETOUR });
         match self.rule {
-            Rule::Min => {}
-            Rule::Valiant => {
+            AnynetRule::Min => {}
+            AnynetRule::Valiant => {
                 let via = self.draw(here, last);
                 packet.set_via(via);
             }
-            Rule::Local | Rule::Global => {
+            AnynetRule::Local | AnynetRule::Global => {
                 let mut least = (u64::MAX, 0);
                 for _ in 0..DRAWN {
                     let via = self.draw(here, last);
@@ -255,7 +261,7 @@ impl Guide for Anynet {
     }
 
     fn sees_queues(&self) -> bool {
-        matches!(self.rule, Rule::Local | Rule::Global)
+        matches!(self.rule, AnynetRule::Local | AnynetRule::Global)
     }
 
     fn lanes(&self) -> u8 {
@@ -263,15 +269,15 @@ impl Guide for Anynet {
     }
 
     fn vias(&self) -> u32 {
-        if self.rule == Rule::Min { 1 } else { self.routers }
+        if self.rule == AnynetRule::Min { 1 } else { self.routers }
     }
 
     fn sees_far(&self) -> bool {
-        self.rule == Rule::Global
+        self.rule == AnynetRule::Global
     }
 
     #[inline]
-    fn want(&self, here: &mut Here<'_>, packet: &mut Packet<'_>) -> Want {
+    fn want(&self, here: &mut PacketPosition<'_>, packet: &mut PacketHeader<'_>) -> OutputRequest {
         let target = packet.target();
         let last = self.homes.router(target);
         let first = here.in_port < self.homes.on[here.router as usize];
@@ -296,7 +302,7 @@ impl Guide for Anynet {
 
 /// Where links have the channel of the number of links crossed before, at most 3: the channels
 /// after some.
-fn next_lane(lanes: u32, vcs: Vcs) -> u32 {
+fn next_lane(lanes: u32, vcs: ChannelHalves) -> u32 {
     let kept = lanes >> LAST_LANE & 1;
     (lanes << 1 | kept << LAST_LANE) & ((1 << (LAST_LANE + 1)) - 1) & vcs.all
 }
@@ -304,15 +310,15 @@ fn next_lane(lanes: u32, vcs: Vcs) -> u32 {
 /// The channel of all links from the fourth on.
 const LAST_LANE: u32 = 3;
 
-impl Explored for Anynet {
+impl ExploredGuide for Anynet {
     fn starts(&self, _: u32, goal: u32, found: &mut Vec<u32>) {
         if self.homes.on[goal as usize] == 0 {
             return;
         }
-        if self.rule != Rule::Valiant {
+        if self.rule != AnynetRule::Valiant {
             found.push(LAST);
         }
-        if self.rule != Rule::Min {
+        if self.rule != AnynetRule::Min {
             found.push(DETOUR);
         }
     }
@@ -321,9 +327,10 @@ impl Explored for Anynet {
         (note == DETOUR).then_some(LAST)
     }
 
-    fn steps(&self, at: &At, found: &mut Vec<Step>) {
+    fn steps(&self, at: &ExploredPosition, found: &mut Vec<PossibleStep>) {
         let port = self.port(at.router, at.goal);
-        let mut add = |on, lanes| found.push(Step { on, want: want(port, lanes), note: at.note });
+        let mut add =
+            |on, lanes| found.push(PossibleStep { on, want: want(port, lanes), note: at.note });
         if !self.hops {
             return add(self.vcs.all, self.vcs.all);
         }

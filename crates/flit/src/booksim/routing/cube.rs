@@ -1,22 +1,24 @@
 //! Routing on meshes and tori: dimension by dimension, by turns, over a router, and adaptively.
 
 use super::super::networks::digit;
-use super::kind::{At, Explored, Step, Vcs, few, unknown, want};
+use super::kind::{
+    ChannelHalves, ExploredGuide, ExploredPosition, PossibleStep, few, unknown, want,
+};
 use base::Refusal;
 use base::seed::Fast;
-use paths::guide::{Guide, Here, Want, lanes};
-use paths::word::Packet;
+use paths::guide::{Guide, OutputRequest, PacketPosition, lanes};
+use paths::word::PacketHeader;
 use std::cmp::Ordering;
 
-/// Coordinates of routers.
-struct Cube {
+/// The coordinates of the routers of a mesh or torus.
+struct CubeCoordinates {
     k: u32,
     n: usize,
     routers: u32,
     coordinates: Vec<u32>,
 }
 
-impl Cube {
+impl CubeCoordinates {
     fn new(k: u32, n: u32) -> Self {
         let routers = k.pow(n);
         let coordinates = (0..routers).flat_map(|r| (0..n).map(move |d| digit(r, k, d))).collect();
@@ -46,6 +48,7 @@ impl Cube {
     }
 }
 
+/// The rule by which a routing function of a mesh chooses dimensions and channels.
 enum MeshRule {
     DimOrder,
     /// Each endpoint has this many channels of its own.
@@ -57,9 +60,10 @@ enum MeshRule {
     MinAdapt,
 }
 
+/// A routing function of a mesh.
 struct Mesh {
-    cube: Cube,
-    vcs: Vcs,
+    cube: CubeCoordinates,
+    vcs: ChannelHalves,
     rule: MeshRule,
 }
 
@@ -71,8 +75,8 @@ pub(super) fn mesh(
     n: u32,
     name: &str,
     vcs: u8,
-) -> Result<Box<dyn Explored + Send>, Refusal> {
-    let cube = Cube::new(k, n);
+) -> Result<Box<dyn ExploredGuide + Send>, Refusal> {
+    let cube = CubeCoordinates::new(k, n);
     let (rule, least) = match name {
         "dor" | "dim_order" => (MeshRule::DimOrder, 1),
         "dim_order_ni" => (MeshRule::PerEndpoint(u32::from(vcs) / cube.routers), cube.routers),
@@ -83,7 +87,7 @@ pub(super) fn mesh(
         _ => return Err(unknown(name, &MESH)),
     };
     few(vcs, least, name)?;
-    Ok(Box::new(Mesh { cube, vcs: Vcs::new(vcs), rule }))
+    Ok(Box::new(Mesh { cube, vcs: ChannelHalves::new(vcs), rule }))
 }
 
 /// An endpoint's own channels, this many.
@@ -102,7 +106,11 @@ impl Mesh {
         if lanes & !1 == 0 { 1 } else { self.vcs.all }
     }
 
-    fn valiant(&self, here: &mut Here<'_>, packet: &mut Packet<'_>) -> Want {
+    fn valiant(
+        &self,
+        here: &mut PacketPosition<'_>,
+        packet: &mut PacketHeader<'_>,
+    ) -> OutputRequest {
         let target = packet.target();
         if here.in_port == self.cube.home() {
             packet.set_note(0);
@@ -138,14 +146,14 @@ impl Guide for Mesh {
         matches!(self.rule, MeshRule::MinAdapt)
     }
 
-    fn inject(&self, _: u32, packet: &mut Packet<'_>, _: &mut Fast) -> u32 {
+    fn inject(&self, _: u32, packet: &mut PacketHeader<'_>, _: &mut Fast) -> u32 {
         match self.rule {
             MeshRule::PerEndpoint(each) => own(each, packet.target()),
             _ => self.vcs.all,
         }
     }
 
-    fn want(&self, here: &mut Here<'_>, packet: &mut Packet<'_>) -> Want {
+    fn want(&self, here: &mut PacketPosition<'_>, packet: &mut PacketHeader<'_>) -> OutputRequest {
         let target = packet.target();
         if matches!(self.rule, MeshRule::Valiant) {
             return self.valiant(here, packet);
@@ -178,20 +186,25 @@ impl Guide for Mesh {
         }
     }
 
-    fn wants(&self, here: &mut Here<'_>, packet: &mut Packet<'_>, found: &mut Vec<Want>) {
+    fn wants(
+        &self,
+        here: &mut PacketPosition<'_>,
+        packet: &mut PacketHeader<'_>,
+        found: &mut Vec<OutputRequest>,
+    ) {
         let all = self.want(here, packet);
         // to its endpoint a packet takes any channel, all of the same rank
         if !self.has_choices() || here.router == packet.target() {
             return found.push(all);
         }
-        found.push(Want { lanes: all.lanes & 1, ..all });
+        found.push(OutputRequest { lanes: all.lanes & 1, ..all });
         if all.lanes & !1 != 0 {
-            found.push(Want { lanes: all.lanes & !1, rank: 1, ..all });
+            found.push(OutputRequest { lanes: all.lanes & !1, rank: 1, ..all });
         }
     }
 }
 
-impl Explored for Mesh {
+impl ExploredGuide for Mesh {
     fn starts(&self, _: u32, _: u32, found: &mut Vec<u32>) {
         found.push(0);
         if matches!(self.rule, MeshRule::Valiant) {
@@ -203,10 +216,10 @@ impl Explored for Mesh {
         (matches!(self.rule, MeshRule::Valiant) && note == 0).then_some(1)
     }
 
-    fn steps(&self, at: &At, found: &mut Vec<Step>) {
+    fn steps(&self, at: &ExploredPosition, found: &mut Vec<PossibleStep>) {
         let port = self.cube.mesh_port(at.router, at.goal, false);
         let all = self.vcs.all;
-        let mut add = |on, want| found.push(Step { on, want, note: at.note });
+        let mut add = |on, want| found.push(PossibleStep { on, want, note: at.note });
         match self.rule {
             MeshRule::DimOrder => add(all, want(port, all)),
             MeshRule::PerEndpoint(each) => add(all, want(port, own(each, at.goal))),
@@ -228,9 +241,10 @@ impl Explored for Mesh {
     }
 }
 
+/// Dimension-order routing of a torus.
 struct Torus {
-    cube: Cube,
-    vcs: Vcs,
+    cube: CubeCoordinates,
+    vcs: ChannelHalves,
 }
 
 pub(super) fn torus(
@@ -238,16 +252,16 @@ pub(super) fn torus(
     n: u32,
     name: &str,
     vcs: u8,
-) -> Result<Box<dyn Explored + Send>, Refusal> {
+) -> Result<Box<dyn ExploredGuide + Send>, Refusal> {
     if name != "dim_order" {
         return Err(unknown(name, &["dim_order"]));
     }
     few(vcs, 2, name)?;
-    Ok(Box::new(Torus { cube: Cube::new(k, n), vcs: Vcs::new(vcs) }))
+    Ok(Box::new(Torus { cube: CubeCoordinates::new(k, n), vcs: ChannelHalves::new(vcs) }))
 }
 
-/// What dimension order says on a torus.
-enum Turn {
+/// The next step of dimension order on a torus.
+enum TorusStep {
     /// The last router.
     Home,
     /// On in the same direction.
@@ -259,17 +273,22 @@ enum Turn {
 impl Torus {
     /// `in_dimension`: of the port that the packet came in by.
     #[inline]
-    fn turn(&self, router: u32, to: u32, in_dimension: u16) -> Turn {
+    fn turn(&self, router: u32, to: u32, in_dimension: u16) -> TorusStep {
         let (a, b) = (self.cube.of(router), self.cube.of(to));
         let Some(d) = (0..self.cube.n).find(|&d| a[d] != b[d]) else {
-            return Turn::Home;
+            return TorusStep::Home;
         };
         if usize::from(in_dimension) == d {
-            return Turn::On;
+            return TorusStep::On;
         }
         let up = (b[d] + self.cube.k - a[d]) % self.cube.k;
         let k = self.cube.k;
-        Turn::Into { dimension: d as u16, up: 2 * up <= k, down: 2 * up >= k, upper: a[d] > b[d] }
+        TorusStep::Into {
+            dimension: d as u16,
+            up: 2 * up <= k,
+            down: 2 * up >= k,
+            upper: a[d] > b[d],
+        }
     }
 
     fn half(&self, upper: bool) -> u32 {
@@ -286,11 +305,11 @@ impl Guide for Torus {
         self.vcs.count
     }
 
-    fn want(&self, here: &mut Here<'_>, packet: &mut Packet<'_>) -> Want {
+    fn want(&self, here: &mut PacketPosition<'_>, packet: &mut PacketHeader<'_>) -> OutputRequest {
         match self.turn(here.router, packet.target(), here.in_port / 2) {
-            Turn::Home => want(self.cube.home(), self.vcs.all),
-            Turn::On => want(here.in_port ^ 1, self.half(packet.note() == 1)),
-            Turn::Into { dimension, up, down, upper } => {
+            TorusStep::Home => want(self.cube.home(), self.vcs.all),
+            TorusStep::On => want(here.in_port ^ 1, self.half(packet.note() == 1)),
+            TorusStep::Into { dimension, up, down, upper } => {
                 packet.set_note(u32::from(upper));
                 let up = up && (!down || here.random.below(2) == 1);
                 want(2 * dimension + u16::from(!up), self.half(upper))
@@ -299,23 +318,23 @@ impl Guide for Torus {
     }
 }
 
-impl Explored for Torus {
+impl ExploredGuide for Torus {
     fn starts(&self, _: u32, _: u32, found: &mut Vec<u32>) {
         found.push(0);
     }
 
-    fn steps(&self, at: &At, found: &mut Vec<Step>) {
+    fn steps(&self, at: &ExploredPosition, found: &mut Vec<PossibleStep>) {
         let in_port = at.in_port.unwrap_or(self.cube.home());
         match self.turn(at.router, at.goal, in_port / 2) {
-            Turn::Home => {}
-            Turn::On => {
+            TorusStep::Home => {}
+            TorusStep::On => {
                 let want = want(in_port ^ 1, self.half(at.note == 1));
-                found.push(Step { on: self.vcs.all, want, note: at.note });
+                found.push(PossibleStep { on: self.vcs.all, want, note: at.note });
             }
-            Turn::Into { dimension, up, down, upper } => {
+            TorusStep::Into { dimension, up, down, upper } => {
                 for (_, port) in [(up, 0), (down, 1)].into_iter().filter(|(goes, _)| *goes) {
                     let want = want(2 * dimension + port, self.half(upper));
-                    found.push(Step { on: self.vcs.all, want, note: u32::from(upper) });
+                    found.push(PossibleStep { on: self.vcs.all, want, note: u32::from(upper) });
                 }
             }
         }

@@ -1,11 +1,12 @@
 //! Routing on the balanced dragonfly: minimal, and UGAL, with a channel for each phase.
 
-use super::kind::{At, Explored, Step, few, unknown, want};
+use super::kind::{ExploredGuide, ExploredPosition, PossibleStep, few, unknown, want};
 use base::Refusal;
 use base::seed::Fast;
-use paths::guide::{Guide, Here, Want, lanes};
-use paths::word::Packet;
+use paths::guide::{Guide, OutputRequest, PacketPosition, lanes};
+use paths::word::PacketHeader;
 
+/// The minimal and the UGAL routing function of a dragonfly.
 struct Dragonfly {
     p: u32,
     /// Routers of a group.
@@ -18,7 +19,7 @@ struct Dragonfly {
 /// How much the longer path must be better, flits: `BookSim`'s constant.
 const BIAS: u32 = 30;
 
-pub(super) fn guide(p: u32, name: &str, vcs: u8) -> Result<Box<dyn Explored + Send>, Refusal> {
+pub(super) fn guide(p: u32, name: &str, vcs: u8) -> Result<Box<dyn ExploredGuide + Send>, Refusal> {
     let ugal = match name {
         "min" => false,
         "ugal" => true,
@@ -64,7 +65,12 @@ impl Dragonfly {
     }
 
     /// The note of a packet at its first router.
-    fn begin(&self, here: &mut Here<'_>, packet: &mut Packet<'_>, last: u32) -> u32 {
+    fn begin(
+        &self,
+        here: &mut PacketPosition<'_>,
+        packet: &mut PacketHeader<'_>,
+        last: u32,
+    ) -> u32 {
         let group = here.router / self.a;
         if !self.ugal {
             return 0;
@@ -98,11 +104,11 @@ impl Guide for Dragonfly {
         if self.ugal { self.routers } else { 1 }
     }
 
-    fn inject(&self, _: u32, _: &mut Packet<'_>, random: &mut Fast) -> u32 {
+    fn inject(&self, _: u32, _: &mut PacketHeader<'_>, random: &mut Fast) -> u32 {
         1 << random.below(u32::from(self.vcs))
     }
 
-    fn want(&self, here: &mut Here<'_>, packet: &mut Packet<'_>) -> Want {
+    fn want(&self, here: &mut PacketPosition<'_>, packet: &mut PacketHeader<'_>) -> OutputRequest {
         let target = packet.target();
         let last = target / self.p;
         let mut note = packet.note();
@@ -124,7 +130,7 @@ impl Guide for Dragonfly {
     }
 }
 
-impl Explored for Dragonfly {
+impl ExploredGuide for Dragonfly {
     fn starts(&self, source: u32, goal: u32, found: &mut Vec<u32>) {
         let inside = source / self.a == goal / self.a;
         found.extend(match (self.ugal, inside) {
@@ -138,9 +144,9 @@ impl Explored for Dragonfly {
         (self.ugal && note == 0).then_some(1)
     }
 
-    fn steps(&self, at: &At, found: &mut Vec<Step>) {
+    fn steps(&self, at: &ExploredPosition, found: &mut Vec<PossibleStep>) {
         let port = self.port(at.router, at.goal);
         let note = self.channel(at.note, port);
-        found.push(Step { on: lanes(0, self.vcs - 1), want: want(port, 1 << note), note });
+        found.push(PossibleStep { on: lanes(0, self.vcs - 1), want: want(port, 1 << note), note });
     }
 }

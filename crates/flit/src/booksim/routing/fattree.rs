@@ -1,16 +1,17 @@
 //! Routing on k-ary n-trees: up to the nearest common ancestors at random, then down.
 
-use super::kind::{At, Explored, Step, Vcs, unknown, want};
+use super::kind::{ChannelHalves, ExploredGuide, ExploredPosition, PossibleStep, unknown, want};
 use base::Refusal;
-use paths::guide::{Guide, Here, Want};
-use paths::word::Packet;
+use paths::guide::{Guide, OutputRequest, PacketPosition};
+use paths::word::PacketHeader;
 
+/// The nearest-common-ancestor routing functions of a fat tree.
 struct FatTree {
     k: u32,
     n: u32,
     /// Routers of a level.
     across: u32,
-    vcs: Vcs,
+    vcs: ChannelHalves,
     /// The less used of two up ports, both drawn.
     adaptive: bool,
 }
@@ -20,13 +21,13 @@ pub(super) fn guide(
     n: u32,
     name: &str,
     vcs: u8,
-) -> Result<Box<dyn Explored + Send>, Refusal> {
+) -> Result<Box<dyn ExploredGuide + Send>, Refusal> {
     let adaptive = match name {
         "nca" => false,
         "anca" => true,
         _ => return Err(unknown(name, &["nca", "anca"])),
     };
-    Ok(Box::new(FatTree { k, n, across: k.pow(n - 1), vcs: Vcs::new(vcs), adaptive }))
+    Ok(Box::new(FatTree { k, n, across: k.pow(n - 1), vcs: ChannelHalves::new(vcs), adaptive }))
 }
 
 impl FatTree {
@@ -49,7 +50,7 @@ impl Guide for FatTree {
         self.vcs.count
     }
 
-    fn want(&self, here: &mut Here<'_>, packet: &mut Packet<'_>) -> Want {
+    fn want(&self, here: &mut PacketPosition<'_>, packet: &mut PacketHeader<'_>) -> OutputRequest {
         if let Some(port) = self.down(here.router, packet.target()) {
             return want(port, self.vcs.all);
         }
@@ -65,17 +66,17 @@ impl Guide for FatTree {
     }
 }
 
-impl Explored for FatTree {
+impl ExploredGuide for FatTree {
     fn starts(&self, _: u32, goal: u32, found: &mut Vec<u32>) {
         if goal / self.across == self.n - 1 {
             found.push(0);
         }
     }
 
-    fn steps(&self, at: &At, found: &mut Vec<Step>) {
+    fn steps(&self, at: &ExploredPosition, found: &mut Vec<PossibleStep>) {
         let endpoint = at.goal % self.across * self.k;
         let all = self.vcs.all;
-        let mut add = |port| found.push(Step { on: all, want: want(port, all), note: 0 });
+        let mut add = |port| found.push(PossibleStep { on: all, want: want(port, all), note: 0 });
         match self.down(at.router, endpoint) {
             Some(port) => add(port),
             None => (self.k..2 * self.k).for_each(|port| add(port as u16)),

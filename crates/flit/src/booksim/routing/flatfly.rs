@@ -1,28 +1,33 @@
 //! Routing on flattened butterflies: dimension by dimension, by turns, over a router, and UGAL.
 
 use super::super::networks::{digit, flatfly_port};
-use super::kind::{At, Explored, Homes, Step, Vcs, few, unknown, want};
+use super::kind::{
+    ChannelHalves, EndpointPlaces, ExploredGuide, ExploredPosition, PossibleStep, few, unknown,
+    want,
+};
 use base::Refusal;
-use paths::guide::{Guide, Here, Want};
-use paths::word::Packet;
+use paths::guide::{Guide, OutputRequest, PacketPosition};
+use paths::word::PacketHeader;
 use std::cmp::Ordering;
 
+/// The rule by which a routing function of a flattened butterfly chooses a path.
 #[derive(PartialEq)]
-enum Rule {
+enum FlatFlyRule {
     Min,
     XyYx { adaptive: bool },
     Valiant,
     Ugal,
 }
 
+/// A routing function of a flattened butterfly.
 struct FlatFly {
     k: u32,
     n: u32,
     c: u32,
     routers: u32,
-    homes: Homes,
-    vcs: Vcs,
-    rule: Rule,
+    homes: EndpointPlaces,
+    vcs: ChannelHalves,
+    rule: FlatFlyRule,
 }
 
 /// A packet that goes over another router, before that one.
@@ -38,20 +43,20 @@ pub(super) fn guide(
     k: u32,
     n: u32,
     c: u32,
-    homes: Homes,
+    homes: EndpointPlaces,
     name: &str,
     vcs: u8,
-) -> Result<Box<dyn Explored + Send>, Refusal> {
+) -> Result<Box<dyn ExploredGuide + Send>, Refusal> {
     let rule = match name {
-        "ran_min" => Rule::Min,
-        "xyyx" => Rule::XyYx { adaptive: false },
-        "adaptive_xyyx" => Rule::XyYx { adaptive: true },
-        "valiant" => Rule::Valiant,
-        "ugal" => Rule::Ugal,
+        "ran_min" => FlatFlyRule::Min,
+        "xyyx" => FlatFlyRule::XyYx { adaptive: false },
+        "adaptive_xyyx" => FlatFlyRule::XyYx { adaptive: true },
+        "valiant" => FlatFlyRule::Valiant,
+        "ugal" => FlatFlyRule::Ugal,
         _ => return Err(unknown(name, &NAMES)),
     };
-    few(vcs, if rule == Rule::Min { 1 } else { 2 }, name)?;
-    Ok(Box::new(FlatFly { k, n, c, routers: k.pow(n), homes, vcs: Vcs::new(vcs), rule }))
+    few(vcs, if rule == FlatFlyRule::Min { 1 } else { 2 }, name)?;
+    Ok(Box::new(FlatFly { k, n, c, routers: k.pow(n), homes, vcs: ChannelHalves::new(vcs), rule }))
 }
 
 impl FlatFly {
@@ -70,7 +75,7 @@ impl FlatFly {
     }
 
     /// Draws a router that shares the coordinates in which both ends agree, and decides.
-    fn decide(&self, here: &mut Here<'_>, packet: &mut Packet<'_>, last: u32) {
+    fn decide(&self, here: &mut PacketPosition<'_>, packet: &mut PacketHeader<'_>, last: u32) {
         let mut via = 0;
         for d in 0..self.n {
             let (a, b) = (digit(here.router, self.k, d), digit(last, self.k, d));
@@ -91,9 +96,9 @@ impl FlatFly {
     }
 
     /// The router that the packet goes to now; sets its note.
-    fn goal(&self, here: &mut Here<'_>, packet: &mut Packet<'_>, last: u32) -> u32 {
+    fn goal(&self, here: &mut PacketPosition<'_>, packet: &mut PacketHeader<'_>, last: u32) -> u32 {
         let first = u32::from(here.in_port) < self.c;
-        if first && self.rule == Rule::Valiant {
+        if first && self.rule == FlatFlyRule::Valiant {
             packet.set_note(DETOUR);
             packet.set_via(here.random.below(self.routers));
         } else if first {
@@ -112,7 +117,7 @@ impl FlatFly {
 
 impl Guide for FlatFly {
     fn sees_queues(&self) -> bool {
-        matches!(self.rule, Rule::XyYx { adaptive: true } | Rule::Ugal)
+        matches!(self.rule, FlatFlyRule::XyYx { adaptive: true } | FlatFlyRule::Ugal)
     }
 
     fn lanes(&self) -> u8 {
@@ -120,14 +125,14 @@ impl Guide for FlatFly {
     }
 
     fn vias(&self) -> u32 {
-        if matches!(self.rule, Rule::Valiant | Rule::Ugal) { self.routers } else { 1 }
+        if matches!(self.rule, FlatFlyRule::Valiant | FlatFlyRule::Ugal) { self.routers } else { 1 }
     }
 
-    fn want(&self, here: &mut Here<'_>, packet: &mut Packet<'_>) -> Want {
+    fn want(&self, here: &mut PacketPosition<'_>, packet: &mut PacketHeader<'_>) -> OutputRequest {
         let target = packet.target();
         let last = self.homes.router(target);
         // UGAL goes on where a detour leads through the last router
-        let passes = self.rule == Rule::Ugal
+        let passes = self.rule == FlatFlyRule::Ugal
             && u32::from(here.in_port) >= self.c
             && packet.note() == DETOUR
             && packet.via() != here.router;
@@ -135,8 +140,8 @@ impl Guide for FlatFly {
             return want(self.homes.port(target), self.vcs.all);
         }
         match self.rule {
-            Rule::Min => want(self.port(here.router, last, false), self.vcs.all),
-            Rule::XyYx { adaptive } => {
+            FlatFlyRule::Min => want(self.port(here.router, last, false), self.vcs.all),
+            FlatFlyRule::XyYx { adaptive } => {
                 let xy = self.port(here.router, last, false);
                 let yx = self.port(here.router, last, true);
                 let first = u32::from(here.in_port) < self.c;
@@ -153,7 +158,7 @@ impl Guide for FlatFly {
                 };
                 if by_xy { want(xy, self.vcs.lower) } else { want(yx, self.vcs.upper) }
             }
-            Rule::Valiant | Rule::Ugal => {
+            FlatFlyRule::Valiant | FlatFlyRule::Ugal => {
                 let goal = self.goal(here, packet, last);
                 want(self.port(here.router, goal, false), self.half(packet.note()))
             }
@@ -161,9 +166,9 @@ impl Guide for FlatFly {
     }
 }
 
-impl Explored for FlatFly {
+impl ExploredGuide for FlatFly {
     fn starts(&self, _: u32, _: u32, found: &mut Vec<u32>) {
-        let over = matches!(self.rule, Rule::Valiant | Rule::Ugal);
+        let over = matches!(self.rule, FlatFlyRule::Valiant | FlatFlyRule::Ugal);
         found.extend(if over { &[LAST, DETOUR][..] } else { &[0] });
     }
 
@@ -171,19 +176,19 @@ impl Explored for FlatFly {
         (note == DETOUR).then_some(LAST)
     }
 
-    fn steps(&self, at: &At, found: &mut Vec<Step>) {
+    fn steps(&self, at: &ExploredPosition, found: &mut Vec<PossibleStep>) {
         let port = self.port(at.router, at.goal, false);
         let all = self.vcs.all;
-        let mut add = |on, want| found.push(Step { on, want, note: at.note });
+        let mut add = |on, want| found.push(PossibleStep { on, want, note: at.note });
         match self.rule {
-            Rule::Min => add(all, want(port, all)),
-            Rule::XyYx { .. } => {
+            FlatFlyRule::Min => add(all, want(port, all)),
+            FlatFlyRule::XyYx { .. } => {
                 let other = self.port(at.router, at.goal, true);
                 let first = at.in_port.is_none();
                 add(if first { all } else { self.vcs.low() }, want(port, self.vcs.lower));
                 add(if first { all } else { self.vcs.upper }, want(other, self.vcs.upper));
             }
-            Rule::Valiant | Rule::Ugal => add(all, want(port, self.half(at.note))),
+            FlatFlyRule::Valiant | FlatFlyRule::Ugal => add(all, want(port, self.half(at.note))),
         }
     }
 }

@@ -2,12 +2,12 @@
 
 use base::Refusal;
 use base::words::did_you_mean;
-use paths::guide::{Guide, Want, lanes};
-use paths::wiring::{Attached, End, Wiring};
+use paths::guide::{Guide, OutputRequest, lanes};
+use paths::wiring::{Attachment, CableEnd, Wiring};
 
-/// Where a packet is, as far as a guide looks at it when it says all that may follow.
+/// The position of a packet, as far as a guide needs it to list all possible steps.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct At {
+pub struct ExploredPosition {
     /// The router.
     pub router: u32,
     /// The port that it came in by; none at its first router.
@@ -20,13 +20,13 @@ pub struct At {
     pub goal: u32,
 }
 
-/// One thing that may follow.
+/// A step that a packet may take next.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Step {
+pub struct PossibleStep {
     /// The channels on which the packet may have come in where this follows, a bit each.
     pub on: u32,
     /// What it wants.
-    pub want: Want,
+    pub want: OutputRequest,
     /// The note that it leaves with.
     pub note: u32,
 }
@@ -35,7 +35,7 @@ pub struct Step {
 ///
 /// A packet has a note all along. With some notes it goes to an intermediate router, its goal, and
 /// takes another note there; with the others it goes to its last router.
-pub trait Explored: Guide {
+pub trait ExploredGuide: Guide {
     /// Appends the notes with which a packet may start at `source` for `goal`, another router.
     fn starts(&self, source: u32, goal: u32, found: &mut Vec<u32>);
 
@@ -46,7 +46,7 @@ pub trait Explored: Guide {
     }
 
     /// Appends all that may follow at a router that is not the goal.
-    fn steps(&self, at: &At, found: &mut Vec<Step>);
+    fn steps(&self, at: &ExploredPosition, found: &mut Vec<PossibleStep>);
 }
 
 /// A refusal of a name that is none of `names`.
@@ -64,16 +64,16 @@ pub(super) fn few(vcs: u8, least: u32, name: &str) -> Result<(), Refusal> {
     Ok(())
 }
 
-/// The virtual channels, and their halves; where their number is odd both have the middle one.
+/// The virtual channels and their two halves; of an odd number both have the middle one.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Vcs {
+pub(super) struct ChannelHalves {
     pub(super) count: u8,
     pub(super) all: u32,
     pub(super) lower: u32,
     pub(super) upper: u32,
 }
 
-impl Vcs {
+impl ChannelHalves {
     pub(super) fn new(count: u8) -> Self {
         let half = count / 2;
         let (all, lower) = (lanes(0, count - 1), lanes(0, count - 1 - half));
@@ -91,16 +91,17 @@ impl Vcs {
     }
 }
 
-/// Where endpoints are, and how many ports to endpoints each router has.
+/// The router and port of each endpoint, and the number of endpoints on each router.
 #[derive(Debug, Clone)]
-pub(super) struct Homes {
-    pub(super) at: Vec<Attached>,
+pub(super) struct EndpointPlaces {
+    pub(super) at: Vec<Attachment>,
     pub(super) on: Vec<u16>,
 }
 
-impl Homes {
+impl EndpointPlaces {
     pub(super) fn of(wiring: &Wiring) -> Self {
-        let mine = |r: u32| wiring.ports(r).iter().filter(|p| matches!(p.end, End::Endpoint(_)));
+        let mine =
+            |r: u32| wiring.ports(r).iter().filter(|p| matches!(p.end, CableEnd::Endpoint(_)));
         let on = (0..wiring.routers()).map(|r| mine(r).count() as u16).collect();
         Self { at: wiring.endpoints().to_vec(), on }
     }
@@ -117,6 +118,6 @@ impl Homes {
 }
 
 #[inline]
-pub(super) fn want(port: u16, lanes: u32) -> Want {
-    Want { port, lanes, rank: 0 }
+pub(super) fn want(port: u16, lanes: u32) -> OutputRequest {
+    OutputRequest { port, lanes, rank: 0 }
 }

@@ -13,11 +13,11 @@ mod kind;
 mod tests;
 
 pub(crate) use anynet::Anynet;
-pub use kind::{At, Explored, Step};
+pub use kind::{ExploredGuide, ExploredPosition, PossibleStep};
 
 use super::Network;
 use base::Refusal;
-use kind::Homes;
+use kind::EndpointPlaces;
 use paths::wiring::Wiring;
 
 /// The routing function of this name on `network`, which `wiring` is of.
@@ -33,7 +33,7 @@ pub fn guide(
     name: &str,
     vcs: u8,
     hops: bool,
-) -> Result<Box<dyn Explored + Send>, Refusal> {
+) -> Result<Box<dyn ExploredGuide + Send>, Refusal> {
     if !(1..=32).contains(&vcs) {
         return Err(Refusal::new("num_vcs", format!("{vcs}"), "from 1 to 32"));
     }
@@ -41,7 +41,7 @@ pub fn guide(
         let help = "only routing functions of anynet can have hops";
         return Err(Refusal::new("vc_policy", "hops", help));
     }
-    let homes = Homes::of(wiring);
+    let homes = EndpointPlaces::of(wiring);
     match network {
         Network::Mesh { k, n } => cube::mesh(*k, *n, name, vcs),
         Network::Torus { k, n, .. } => cube::torus(*k, *n, name, vcs),

@@ -4,19 +4,19 @@ use super::super::freedom::{Counterexample, prove};
 use super::*;
 use base::Quiet;
 use base::seed::Fast;
-use paths::guide::{Here, Sight, Want};
-use paths::wiring::End;
-use paths::word::{HEAD, HOP, Layout, Packet};
+use paths::guide::{OutputRequest, PacketPosition, QueueView};
+use paths::wiring::CableEnd;
+use paths::word::{FlitLayout, HEAD, HOP, PacketHeader};
 use std::collections::BTreeMap;
 use verify::Verdict;
 
-/// Buffers as full as a function says.
-struct Full<F: Fn(u32, u16) -> u32> {
+/// Buffers that are as full as a function says.
+struct FilledBuffers<F: Fn(u32, u16) -> u32> {
     here: u32,
     of: F,
 }
 
-impl<F: Fn(u32, u16) -> u32> Sight for Full<F> {
+impl<F: Fn(u32, u16) -> u32> QueueView for FilledBuffers<F> {
     fn used(&self, port: u16) -> u32 {
         (self.of)(self.here, port)
     }
@@ -29,19 +29,20 @@ impl<F: Fn(u32, u16) -> u32> Sight for Full<F> {
 /// One hop: the router left, by which port, on which channel.
 type Hop = (u32, u16, u8);
 
-struct Bench {
+/// A network with its routing function, ready for tests.
+struct TestNetwork {
     network: Network,
     wiring: Wiring,
-    guide: Box<dyn Explored + Send>,
-    layout: Layout,
+    guide: Box<dyn ExploredGuide + Send>,
+    layout: FlitLayout,
 }
 
-impl Bench {
+impl TestNetwork {
     fn new(network: Network, name: &str, vcs: u8, hops: bool) -> Self {
         let wiring = network.wiring().unwrap();
         let guide = guide(&network, &wiring, name, vcs, hops).unwrap();
         let ends = wiring.endpoints().len() as u32;
-        let layout = Layout::new(ends, 1, guide.vias(), 0, 1000).unwrap();
+        let layout = FlitLayout::new(ends, 1, guide.vias(), 0, 1000).unwrap();
         Self { network, wiring, guide, layout }
     }
 
@@ -52,7 +53,7 @@ impl Bench {
         for at in 0.. {
             let Some(&router) = open.get(at) else { break };
             for port in self.wiring.ports(router) {
-                if let End::Router { router: to, .. } = port.end
+                if let CableEnd::Router { router: to, .. } = port.end
                     && far[to as usize] == u32::MAX
                 {
                     far[to as usize] = far[router as usize] + 1;
@@ -74,14 +75,14 @@ impl Bench {
         let mut flit = self.layout.packet(target, 0, 0) | HEAD;
         let start = self.wiring.endpoints()[source as usize];
         let (mut router, mut in_port) = (start.router, start.port);
-        let mut packet = Packet::new(&mut flit, &self.layout);
+        let mut packet = PacketHeader::new(&mut flit, &self.layout);
         let mut lane = any(self.guide.inject(source, &mut packet, random), random);
         let mut path = Vec::new();
         loop {
-            let before = Packet::new(&mut flit, &self.layout).note();
-            let sight = Full { here: router, of: used };
-            let mut packet = Packet::new(&mut flit, &self.layout);
-            let mut here = Here { router, in_port, lane, sight: &sight, random };
+            let before = PacketHeader::new(&mut flit, &self.layout).note();
+            let sight = FilledBuffers { here: router, of: used };
+            let mut packet = PacketHeader::new(&mut flit, &self.layout);
+            let mut here = PacketPosition { router, in_port, lane, sight: &sight, random };
             let mut wants = Vec::new();
             self.guide.wants(&mut here, &mut packet, &mut wants);
             let pick = here.random.below(wants.len() as u32) as usize;
@@ -89,7 +90,7 @@ impl Bench {
             let (note, via) = (packet.note(), packet.via());
             let out = any(chosen.lanes, random);
             let end = self.wiring.ports(router)[usize::from(chosen.port)].end;
-            if let End::Endpoint(e) = end {
+            if let CableEnd::Endpoint(e) = end {
                 assert_eq!(e, target);
                 return path;
             }
@@ -107,7 +108,9 @@ impl Bench {
             }
             path.push((router, chosen.port, out));
             assert!(path.len() < 40, "{source} to {target} does not arrive: {path:?}");
-            let End::Router { router: to, port } = end else { panic!("nothing is cabled there") };
+            let CableEnd::Router { router: to, port } = end else {
+                panic!("nothing is cabled there")
+            };
             (router, in_port, lane) = (to, port, out);
             flit += HOP;
         }
@@ -120,12 +123,12 @@ impl Bench {
         lane: u8,
         before: u32,
         ends: [u32; 2],
-        wanted: (Want, u32),
+        wanted: (OutputRequest, u32),
     ) {
         let mut found = Vec::new();
         let mut ask = |note: u32, goal: u32| {
             if goal != router {
-                let at = At { router, in_port, lanes: 1 << lane, note, goal };
+                let at = ExploredPosition { router, in_port, lanes: 1 << lane, note, goal };
                 self.guide.steps(&at, &mut found);
             }
         };
@@ -171,7 +174,7 @@ impl Bench {
         self.wiring.endpoints()[endpoint as usize].router
     }
 
-    fn proof(&self) -> Verdict<super::super::freedom::Order, Counterexample> {
+    fn proof(&self) -> Verdict<super::super::freedom::ChannelOrder, Counterexample> {
         prove(self.guide.as_ref(), &self.wiring, &Quiet).unwrap()
     }
 }
@@ -287,7 +290,7 @@ fn cases() -> Vec<(Network, &'static str, u8, bool, bool)> {
 #[test]
 fn packets_arrive_by_steps_that_the_proof_knows() {
     for (network, name, vcs, hops, free) in cases() {
-        let bench = Bench::new(network, name, vcs, hops);
+        let bench = TestNetwork::new(network, name, vcs, hops);
         let verdict = bench.proof();
         let case = format!("{:?} {name} {vcs} {hops}", bench.network);
         assert_eq!(verdict.holds(), free, "{case}: {verdict:?}");
@@ -310,12 +313,13 @@ fn packets_arrive_by_steps_that_the_proof_knows() {
 #[test]
 fn cycles_close() {
     for (network, name, vcs, hops, free) in cases() {
-        let bench = Bench::new(network, name, vcs, hops);
+        let bench = TestNetwork::new(network, name, vcs, hops);
         let Verdict::Fails(cycle) = bench.proof() else { continue };
         assert!(!free);
         let Counterexample::Waits(waits) = &cycle else { panic!("{cycle}") };
         for (i, c) in waits.iter().enumerate() {
-            let End::Router { router, .. } = bench.wiring.ports(c.router)[usize::from(c.port)].end
+            let CableEnd::Router { router, .. } =
+                bench.wiring.ports(c.router)[usize::from(c.port)].end
             else {
                 panic!("{cycle}")
             };
@@ -343,7 +347,7 @@ fn minimal_functions_take_shortest_paths() {
             "min",
         ];
         let detour = matches!(name, "val" | "ugallnew" | "ugalgnew");
-        let bench = Bench::new(network, name, vcs, hops);
+        let bench = TestNetwork::new(network, name, vcs, hops);
         let far: Vec<Vec<u32>> = (0..bench.wiring.routers()).map(|r| bench.distances(r)).collect();
         let most = far.iter().flatten().max().unwrap();
         let mut over = 0;
@@ -363,7 +367,7 @@ fn minimal_functions_take_shortest_paths() {
 
 #[test]
 fn escapes_are_not_left() {
-    let bench = Bench::new(MESH, "min_adapt", 4, false);
+    let bench = TestNetwork::new(MESH, "min_adapt", 4, false);
     bench.walks(|_, _, path| {
         assert!(path.windows(2).all(|pair| pair[0].2 != 0 || pair[1].2 == 0), "{path:?}");
         assert!(path.windows(2).all(|pair| pair[0].1 / 2 <= pair[1].1 / 2), "x first: {path:?}");
@@ -374,7 +378,7 @@ fn escapes_are_not_left() {
 #[test]
 fn hops_are_the_channels_of_links() {
     for name in ["min", "val", "ugallnew", "ugalgnew"] {
-        let bench = Bench::new(petersen(), name, 6, true);
+        let bench = TestNetwork::new(petersen(), name, 6, true);
         bench.walks(|_, _, path| {
             for (i, hop) in path.iter().enumerate() {
                 assert_eq!(usize::from(hop.2), i.min(3));
@@ -385,18 +389,18 @@ fn hops_are_the_channels_of_links() {
 
 /// Where a packet from endpoint 0 wants to go, and the note that it has then.
 fn first_want(
-    bench: &Bench,
+    bench: &TestNetwork,
     target: u32,
     used: impl Fn(u32, u16) -> u32,
     seed: u64,
-) -> (Want, u32) {
+) -> (OutputRequest, u32) {
     let mut flit = bench.layout.packet(target, 0, 0) | HEAD;
     let at = bench.wiring.endpoints()[0];
-    let sight = Full { here: at.router, of: used };
+    let sight = FilledBuffers { here: at.router, of: used };
     let mut random = Fast::new(seed, "test", 0);
     let (router, in_port) = (at.router, at.port);
-    let mut here = Here { router, in_port, lane: 0, sight: &sight, random: &mut random };
-    let mut packet = Packet::new(&mut flit, &bench.layout);
+    let mut here = PacketPosition { router, in_port, lane: 0, sight: &sight, random: &mut random };
+    let mut packet = PacketHeader::new(&mut flit, &bench.layout);
     let want = bench.guide.want(&mut here, &mut packet);
     (want, packet.note())
 }
@@ -404,43 +408,47 @@ fn first_want(
 #[test]
 fn ugal_of_flattened_butterflies_has_a_bias_of_two() {
     // one dimension: the short path has 1 link, the long one 2; short <= 2 * 0 + 2 is minimal
-    let bench = Bench::new(flatfly(8, 1, 2), "ugal", 4, false);
+    let bench = TestNetwork::new(flatfly(8, 1, 2), "ugal", 4, false);
     let to = 5; // endpoint 5 is on router 2
     assert_eq!(bench.router(to), 2);
     let port = bench.wiring.port_to(0, 2).unwrap();
     let at = |load: u32| move |_: u32, p: u16| if p == port { load } else { 0 };
     for seed in 0..100 {
-        assert_eq!(first_want(&bench, to, at(2), seed).0, Want::new(port, 2, 3), "upper half");
+        assert_eq!(
+            first_want(&bench, to, at(2), seed).0,
+            OutputRequest::new(port, 2, 3),
+            "upper half"
+        );
     }
     let other = (0..100).map(|seed| first_want(&bench, to, at(3), seed).0);
-    let wants: Vec<Want> = other.collect();
+    let wants: Vec<OutputRequest> = other.collect();
     assert!(wants.iter().any(|w| w.port != port && w.lanes == 0b11), "lower half: {wants:?}");
     // drawn routers are all 8: the source and the last one make it minimal
-    assert!(wants.iter().any(|w| *w == Want::new(port, 2, 3)));
+    assert!(wants.iter().any(|w| *w == OutputRequest::new(port, 2, 3)));
 }
 
 #[test]
 fn ugal_of_dragonflies_has_a_bias_of_thirty() {
-    let bench = Bench::new(Network::Dragonfly { p: 2 }, "ugal", 3, false);
+    let bench = TestNetwork::new(Network::Dragonfly { p: 2 }, "ugal", 3, false);
     // group 0 to group 1: global port 0 of router 0; other groups are on other ports
     let target = 8;
     let global = 2 + 3;
     let at = |load: u32| move |_: u32, p: u16| if p == global { load } else { 0 };
     for seed in 0..100 {
         let (want, note) = first_want(&bench, target, at(30), seed);
-        assert_eq!((want, note), (Want::new(global, 2, 2), 2), "after the global link");
+        assert_eq!((want, note), (OutputRequest::new(global, 2, 2), 2), "after the global link");
     }
     let wants: Vec<_> = (0..100).map(|seed| first_want(&bench, target, at(31), seed)).collect();
     assert!(wants.iter().any(|(want, note)| want.port != global && *note == 0 && want.lanes == 1));
     // in the group there is one path
     let (want, note) = first_want(&bench, 3, |_, _| 1000, 1);
-    assert_eq!((want, note), (Want::new(2, 2, 2), 2));
+    assert_eq!((want, note), (OutputRequest::new(2, 2, 2), 2));
 }
 
 #[test]
 fn ugal_of_the_variant_weighs_hops_or_adds_queues() {
     // Petersen, router 0 to 1: linked, so the short path costs one queue
-    let local = Bench::new(petersen(), "ugallnew", 4, true);
+    let local = TestNetwork::new(petersen(), "ugallnew", 4, true);
     let port = local.wiring.port_to(0, 1).unwrap();
     let loads = |own: u32, other: u32| move |_: u32, p: u16| if p == port { own } else { other };
     for seed in 0..50 {
@@ -451,7 +459,7 @@ fn ugal_of_the_variant_weighs_hops_or_adds_queues() {
     let away = |s: u64| first_want(&local, 2, loads(50, 1), s).0.port != port;
     assert!((0..50).filter(|s| away(*s)).count() > 40, "one of four leads elsewhere");
     // UGAL-G sees the queues of routers farther on: full ones there keep packets on the short path
-    let global = Bench::new(petersen(), "ugalgnew", 4, true);
+    let global = TestNetwork::new(petersen(), "ugalgnew", 4, true);
     let far = |router: u32, p: u16| if router == 0 { u32::from(p == port) * 10 } else { 10 };
     let near = |router: u32, p: u16| if router == 0 { u32::from(p == port) * 10 } else { 1 };
     for seed in 0..50 {
@@ -473,20 +481,20 @@ fn shortest_paths_by_latency_take_the_nearest_predecessor() {
     ];
     let endpoints = (0..4).map(|e| vec![e]).collect();
     let network = Network::Anynet { neighbours, endpoints };
-    let bench = Bench::new(network, "min", 1, false);
+    let bench = TestNetwork::new(network, "min", 1, false);
     let next = |from: u32, to: u32| {
-        let at = At { router: from, in_port: None, lanes: 1, note: 2, goal: to };
+        let at = ExploredPosition { router: from, in_port: None, lanes: 1, note: 2, goal: to };
         let mut found = Vec::new();
         bench.guide.steps(&at, &mut found);
         match bench.wiring.ports(from)[usize::from(found[0].want.port)].end {
-            End::Router { router, .. } => router,
+            CableEnd::Router { router, .. } => router,
             _ => panic!("a link"),
         }
     };
     assert_eq!((next(0, 3), next(0, 1), next(3, 0), next(1, 2)), (2, 1, 1, 0));
     // the lowest of routers as near: two steps from 0 to 4 over 1, 2 or 3
     let square = anynet(&[(0, 3), (0, 2), (0, 1), (1, 4), (2, 4), (3, 4)], 5, 1);
-    let bench = Bench::new(square, "min", 1, false);
+    let bench = TestNetwork::new(square, "min", 1, false);
     let mut random = Fast::new(1, "test", 0);
     let path = bench.walk(0, 4, &mut random, |_, _| 0);
     assert_eq!(path.iter().map(|hop| hop.0).collect::<Vec<_>>(), [0, 1]);

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 /// The kind of allocator.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Kind {
+pub(crate) enum AllocatorKind {
     /// `separable_input_first`.
     Separable,
     /// `islip(n)`.
@@ -22,7 +22,7 @@ pub(crate) struct Request {
 /// An allocator with its round-robin pointers.
 #[derive(Debug)]
 pub(crate) struct Allocator {
-    kind: Kind,
+    kind: AllocatorKind,
     inputs: usize,
     outputs: usize,
     requests: BTreeMap<(usize, usize), Request>,
@@ -32,7 +32,7 @@ pub(crate) struct Allocator {
 }
 
 impl Allocator {
-    pub(crate) fn new(kind: Kind, inputs: usize, outputs: usize) -> Self {
+    pub(crate) fn new(kind: AllocatorKind, inputs: usize, outputs: usize) -> Self {
         let (input_turn, output_turn) = (vec![0; inputs], vec![0; outputs]);
         let (requests, given) = (BTreeMap::new(), BTreeMap::new());
         Self { kind, inputs, outputs, requests, input_turn, output_turn, given }
@@ -59,8 +59,8 @@ impl Allocator {
 
     pub(crate) fn allocate(&mut self) {
         match self.kind {
-            Kind::Separable => self.separable(),
-            Kind::Islip(rounds) => (0..rounds).for_each(|round| self.round(round == 0)),
+            AllocatorKind::Separable => self.separable(),
+            AllocatorKind::Islip(rounds) => (0..rounds).for_each(|round| self.round(round == 0)),
         }
     }
 

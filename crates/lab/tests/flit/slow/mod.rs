@@ -7,8 +7,8 @@
 pub(crate) mod allocator;
 mod router;
 
-use allocator::Kind;
-use router::{Ahead, Router};
+use allocator::AllocatorKind;
+use router::{DownstreamBuffers, Router};
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::ops::Range;
 
@@ -24,14 +24,14 @@ pub(crate) enum Priority {
 /// The keys of a configuration that reach routers and endpoints, each by its name.
 #[derive(Debug, Clone)]
 #[expect(clippy::struct_excessive_bools, reason = "each is a key of the file, by its name")]
-pub(crate) struct Keys {
+pub(crate) struct RouterKeys {
     pub(crate) vcs: usize,
     /// Flits of a virtual channel's buffer.
     pub(crate) buffer: u32,
     /// The part of `buf_size` beyond the buffers of all channels, where it is set.
     pub(crate) shared_rest: Option<u32>,
-    pub(crate) vc_allocator: Kind,
-    pub(crate) sw_allocator: Kind,
+    pub(crate) vc_allocator: AllocatorKind,
+    pub(crate) sw_allocator: AllocatorKind,
     pub(crate) internal_speedup: f64,
     pub(crate) input_speedup: usize,
     pub(crate) output_speedup: usize,
@@ -56,7 +56,7 @@ pub(crate) struct Keys {
     pub(crate) together_by_lane: bool,
 }
 
-impl Keys {
+impl RouterKeys {
     fn has_priorities(&self) -> bool {
         self.priority != Priority::None
     }
@@ -70,6 +70,7 @@ impl Keys {
     }
 }
 
+/// A flit.
 #[derive(Debug, Clone)]
 pub(crate) struct Flit {
     class: usize,
@@ -85,18 +86,18 @@ pub(crate) struct Flit {
 }
 
 /// An output that a packet asks for: a port, virtual channels of it, and the packet's rank.
-pub(crate) type Want = (usize, Range<usize>, i64);
+pub(crate) type RouteRequest = (usize, Range<usize>, i64);
 
 /// The routing function: it gets router, input port, head flit, and the flits in the buffers behind
 /// each output.
-pub(crate) type Route<'a> = &'a dyn Fn((usize, usize), &mut Flit, &[u32]) -> Vec<Want>;
+pub(crate) type Route<'a> = &'a dyn Fn((usize, usize), &mut Flit, &[u32]) -> Vec<RouteRequest>;
 
 /// The virtual channels on which an endpoint may send a packet to another one.
 pub(crate) type Inject<'a> = &'a dyn Fn(usize, u32) -> Range<usize>;
 
 /// The far end of a port's cable.
 #[derive(Debug, Clone, Copy)]
-pub(crate) enum End {
+pub(crate) enum CableEnd {
     Router(usize, usize),
     Endpoint(usize),
     Nothing,
@@ -106,7 +107,7 @@ pub(crate) enum End {
 /// the one that comes in.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Port {
-    pub(crate) end: End,
+    pub(crate) end: CableEnd,
     pub(crate) out: u64,
     pub(crate) into: u64,
 }
@@ -128,7 +129,7 @@ pub(crate) struct ClassResult {
 }
 
 /// An endpoint.
-struct Node {
+struct EndpointNode {
     router: usize,
     port: usize,
     /// For each class: the packets to come, and the flits of the current packet.
@@ -141,11 +142,12 @@ struct Node {
     may: Vec<Range<usize>>,
     last_vc: Vec<Option<usize>>,
     last_class: usize,
-    ahead: Ahead,
+    ahead: DownstreamBuffers,
     /// The number of times that BookSim would have stopped.
     stops: u64,
 }
 
+/// An event of the network: something that arrives after a delay.
 enum Event {
     Flit(usize, usize, Flit),
     Credit(usize, usize, BTreeSet<usize>),
@@ -158,7 +160,7 @@ enum Event {
 pub(crate) fn run(
     ports: &[Vec<Port>],
     (route, inject): (Route<'_>, Inject<'_>),
-    keys: &Keys,
+    keys: &RouterKeys,
     packets: &[Vec<Packet>],
     cycles: u64,
 ) -> Option<(Vec<ClassResult>, u64)> {
@@ -223,29 +225,29 @@ fn leave(
     for (port, flit) in flits {
         let Port { end, out, .. } = ports[r][port];
         let event = match end {
-            End::Router(to, input) => Event::Flit(to, input, flit),
-            End::Endpoint(node) => Event::Home(flit, node),
-            End::Nothing => unreachable!("no packet goes there"),
+            CableEnd::Router(to, input) => Event::Flit(to, input, flit),
+            CableEnd::Endpoint(node) => Event::Home(flit, node),
+            CableEnd::Nothing => unreachable!("no packet goes there"),
         };
         events.entry(now + 1 + out).or_default().push(event);
     }
     for (port, vcs) in credits {
         let (event, latency) = match ports[r][port].end {
-            End::Router(to, output) => (Event::Credit(to, output, vcs), ports[to][output].out),
-            End::Endpoint(node) => (Event::Room(node, vcs), ports[r][port].into),
-            End::Nothing => unreachable!("no packet came from there"),
+            CableEnd::Router(to, output) => (Event::Credit(to, output, vcs), ports[to][output].out),
+            CableEnd::Endpoint(node) => (Event::Room(node, vcs), ports[r][port].into),
+            CableEnd::Nothing => unreachable!("no packet came from there"),
         };
         events.entry(now + 1 + latency).or_default().push(event);
     }
 }
 
-fn nodes(ports: &[Vec<Port>], keys: &Keys, packets: &[Vec<Packet>]) -> Vec<Node> {
+fn nodes(ports: &[Vec<Port>], keys: &RouterKeys, packets: &[Vec<Packet>]) -> Vec<EndpointNode> {
     let classes = keys.class_priority.len();
-    let mut nodes: Vec<Option<Node>> = packets.iter().map(|_| None).collect();
+    let mut nodes: Vec<Option<EndpointNode>> = packets.iter().map(|_| None).collect();
     for (router, of) in ports.iter().enumerate() {
         for (port, p) in of.iter().enumerate() {
-            if let End::Endpoint(e) = p.end {
-                nodes[e] = Some(Node {
+            if let CableEnd::Endpoint(e) = p.end {
+                nodes[e] = Some(EndpointNode {
                     router,
                     port,
                     packets: vec![packets[e].iter().copied().collect(); classes],
@@ -254,7 +256,7 @@ fn nodes(ports: &[Vec<Port>], keys: &Keys, packets: &[Vec<Packet>]) -> Vec<Node>
                     may: vec![0..keys.vcs; classes],
                     last_vc: vec![None; classes],
                     last_class: 0,
-                    ahead: Ahead::new(keys),
+                    ahead: DownstreamBuffers::new(keys),
                     stops: 0,
                 });
             }
@@ -263,9 +265,9 @@ fn nodes(ports: &[Vec<Port>], keys: &Keys, packets: &[Vec<Packet>]) -> Vec<Node>
     nodes.into_iter().map(Option::unwrap).collect()
 }
 
-impl Node {
+impl EndpointNode {
     /// Makes the next packet of each class that has none, if one is due.
-    fn make(&mut self, now: u64, keys: &Keys, inject: &dyn Fn(u32) -> Range<usize>) {
+    fn make(&mut self, now: u64, keys: &RouterKeys, inject: &dyn Fn(u32) -> Range<usize>) {
         for (class, made) in self.made.iter_mut().enumerate() {
             let due = self.packets[class].front().is_some_and(|packet| packet.0 <= now);
             if !made.is_empty() || !due {
@@ -287,7 +289,7 @@ impl Node {
     }
 
     /// The class that sends next, if one can.
-    fn choose(&mut self, keys: &Keys) -> Option<usize> {
+    fn choose(&mut self, keys: &RouterKeys) -> Option<usize> {
         let (classes, last) = (self.made.len(), self.last_class);
         let mut best: Option<(usize, i64)> = None;
         let mut others = classes;
@@ -323,7 +325,7 @@ impl Node {
     }
 
     /// The next virtual channel after the last one of a class that is free and has credit.
-    fn free_vc(&self, class: usize, keys: &Keys) -> Option<usize> {
+    fn free_vc(&self, class: usize, keys: &RouterKeys) -> Option<usize> {
         let good = |vc: &usize| !self.ahead.used[*vc] && !self.ahead.is_full(*vc, keys);
         let Range { start, end } = self.may[class];
         match self.last_vc[class].filter(|last| self.may[class].contains(last)) {
@@ -335,7 +337,7 @@ impl Node {
     }
 
     /// The flit that leaves in this cycle, if one does.
-    fn send(&mut self, now: u64, keys: &Keys, found: &mut [ClassResult]) -> Option<Flit> {
+    fn send(&mut self, now: u64, keys: &RouterKeys, found: &mut [ClassResult]) -> Option<Flit> {
         let class = self.choose(keys)?;
         let mut flit = self.made[class].pop_front().unwrap();
         flit.vc = self.vc[class].unwrap();

@@ -2,7 +2,7 @@
 //! which they came, and looks at no more of it than BookSim does.
 
 use super::allocator::{Allocator, Request};
-use super::{Flit, Keys, Want};
+use super::{Flit, RouteRequest, RouterKeys};
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
 /// The penalty in rank of requests that yield to all others.
@@ -10,19 +10,19 @@ const BELOW: i64 = i32::MIN as i64;
 
 /// The state of the buffers behind an output, as a router or an endpoint knows it.
 #[derive(Debug, Clone)]
-pub(super) struct Ahead {
+pub(super) struct DownstreamBuffers {
     pub(super) used: Vec<bool>,
     flits: Vec<u32>,
     tail_sent: Vec<bool>,
 }
 
-impl Ahead {
-    pub(super) fn new(keys: &Keys) -> Self {
+impl DownstreamBuffers {
+    pub(super) fn new(keys: &RouterKeys) -> Self {
         let vcs = keys.vcs;
         Self { used: vec![false; vcs], flits: vec![0; vcs], tail_sent: vec![false; vcs] }
     }
 
-    pub(super) fn is_full(&self, vc: usize, keys: &Keys) -> bool {
+    pub(super) fn is_full(&self, vc: usize, keys: &RouterKeys) -> bool {
         self.flits[vc] >= keys.buffer
     }
 
@@ -30,7 +30,7 @@ impl Ahead {
         (self.used[vc], self.tail_sent[vc]) = (true, false);
     }
 
-    pub(super) fn send(&mut self, flit: &Flit, keys: &Keys) {
+    pub(super) fn send(&mut self, flit: &Flit, keys: &RouterKeys) {
         self.flits[flit.vc] += 1;
         if flit.tail {
             self.tail_sent[flit.vc] = true;
@@ -38,7 +38,7 @@ impl Ahead {
         }
     }
 
-    pub(super) fn credit(&mut self, vcs: &BTreeSet<usize>, keys: &Keys) {
+    pub(super) fn credit(&mut self, vcs: &BTreeSet<usize>, keys: &RouterKeys) {
         for &vc in vcs {
             self.flits[vc] -= 1;
             if keys.wait_for_tail_credit && self.flits[vc] == 0 && self.tail_sent[vc] {
@@ -48,8 +48,9 @@ impl Ahead {
     }
 }
 
+/// The state of a virtual channel.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum State {
+enum ChannelState {
     Idle,
     Routing,
     Asking,
@@ -58,18 +59,18 @@ enum State {
 
 /// A virtual channel of an input.
 #[derive(Debug, Clone)]
-struct Channel {
-    state: State,
+struct InputChannel {
+    state: ChannelState,
     flits: VecDeque<Flit>,
     /// The outputs that its packet asks for.
-    wants: Vec<Want>,
+    wants: Vec<RouteRequest>,
     /// The output port and virtual channel that it has been granted.
     out: (usize, usize),
     rank: i64,
 }
 
-impl Channel {
-    fn update(&mut self, keys: &Keys) {
+impl InputChannel {
+    fn update(&mut self, keys: &RouterKeys) {
         if let Some(front) = self.flits.front().filter(|_| keys.has_priorities()) {
             self.rank = front.rank;
         }
@@ -77,7 +78,7 @@ impl Channel {
 }
 
 /// The routing function of a router: it gets the input port and the head flit.
-type Route<'a> = &'a dyn Fn(usize, &mut Flit, &[u32]) -> Vec<Want>;
+type PortRouting<'a> = &'a dyn Fn(usize, &mut Flit, &[u32]) -> Vec<RouteRequest>;
 
 /// An input and a virtual channel of it.
 type Lane = (usize, usize);
@@ -85,7 +86,7 @@ type Lane = (usize, usize);
 /// An entry of a stage: the virtual channel, the end of its time once that has begun, and the
 /// result.
 #[derive(Debug, Clone, Copy)]
-struct Entry {
+struct StageEntry {
     until: Option<u64>,
     lane: Lane,
     found: Option<usize>,
@@ -99,21 +100,22 @@ fn pop_if<T>(list: &mut VecDeque<T>, takes: impl Fn(&T) -> bool) -> Option<T> {
     if list.front().is_some_and(takes) { list.pop_front() } else { None }
 }
 
+/// A stage of the router's pipeline: its entries in the order in which they came.
 #[derive(Debug, Default)]
-struct Stage(VecDeque<Entry>);
+struct PipelineStage(VecDeque<StageEntry>);
 
-impl Stage {
+impl PipelineStage {
     fn push(&mut self, lane: Lane) {
-        self.0.push_back(Entry { until: None, lane, found: None });
+        self.0.push_back(StageEntry { until: None, lane, found: None });
     }
 
     /// The entries whose time has not begun, up to the first one whose time has.
-    fn fresh(&mut self) -> impl Iterator<Item = &mut Entry> {
+    fn fresh(&mut self) -> impl Iterator<Item = &mut StageEntry> {
         self.0.iter_mut().take_while(|entry| entry.until.is_none())
     }
 
     /// Takes the first entry, if its time is over.
-    fn done(&mut self, now: u64) -> Option<Entry> {
+    fn done(&mut self, now: u64) -> Option<StageEntry> {
         pop_if(&mut self.0, |entry| entry.until.is_some_and(|until| until <= now))
     }
 }
@@ -130,13 +132,14 @@ struct Crossing {
     entered: u64,
 }
 
+/// An input-queued router.
 pub(super) struct Router {
-    channels: Vec<Vec<Channel>>,
-    ahead: Vec<Ahead>,
-    routing: Stage,
-    asking: Stage,
-    moving: Stage,
-    held: Stage,
+    channels: Vec<Vec<InputChannel>>,
+    ahead: Vec<DownstreamBuffers>,
+    routing: PipelineStage,
+    asking: PipelineStage,
+    moving: PipelineStage,
+    held: PipelineStage,
     crossbar: VecDeque<Crossing>,
     lanes: Allocator,
     switch: Allocator,
@@ -160,9 +163,9 @@ pub(super) struct Router {
 }
 
 impl Router {
-    pub(super) fn new(ports: usize, keys: &Keys) -> Self {
-        let idle = Channel {
-            state: State::Idle,
+    pub(super) fn new(ports: usize, keys: &RouterKeys) -> Self {
+        let idle = InputChannel {
+            state: ChannelState::Idle,
             flits: VecDeque::new(),
             wants: vec![],
             out: (0, 0),
@@ -172,11 +175,11 @@ impl Router {
             (ports * keys.vcs, ports * keys.input_speedup, ports * keys.output_speedup);
         Self {
             channels: vec![vec![idle; keys.vcs]; ports],
-            ahead: vec![Ahead::new(keys); ports],
-            routing: Stage::default(),
-            asking: Stage::default(),
-            moving: Stage::default(),
-            held: Stage::default(),
+            ahead: vec![DownstreamBuffers::new(keys); ports],
+            routing: PipelineStage::default(),
+            asking: PipelineStage::default(),
+            moving: PipelineStage::default(),
+            held: PipelineStage::default(),
             crossbar: VecDeque::new(),
             lanes: Allocator::new(keys.vc_allocator, all, all),
             switch: Allocator::new(keys.sw_allocator, ins, outs),
@@ -194,7 +197,7 @@ impl Router {
     }
 
     /// Simulates one cycle; `route` gives the port towards an endpoint.
-    pub(super) fn cycle(&mut self, now: u64, keys: &Keys, route: Route<'_>) {
+    pub(super) fn cycle(&mut self, now: u64, keys: &RouterKeys, route: PortRouting<'_>) {
         self.steps += keys.internal_speedup;
         while self.steps >= 1.0 {
             self.step(now, keys, route);
@@ -210,7 +213,7 @@ impl Router {
         (flits, credits.filter_map(|(port, queue)| Some((port, queue.pop_front()?))).collect())
     }
 
-    fn step(&mut self, now: u64, keys: &Keys, route: Route<'_>) {
+    fn step(&mut self, now: u64, keys: &RouterKeys, route: PortRouting<'_>) {
         self.take_in(now, keys, route);
         let until = (now + keys.routing_delay).saturating_sub(1);
         self.routing.fresh().for_each(|entry| entry.until = Some(until));
@@ -222,12 +225,12 @@ impl Router {
             one.until = Some(until);
         }
 
-        while let Some(Entry { lane, .. }) = self.routing.done(now) {
+        while let Some(StageEntry { lane, .. }) = self.routing.done(now) {
             self.routed(lane, keys, route);
         }
         self.give_lanes(now, keys);
         self.give_held(now, keys, route);
-        while let Some(Entry { lane, found, .. }) = self.moving.done(now) {
+        while let Some(StageEntry { lane, found, .. }) = self.moving.done(now) {
             match found {
                 Some(output) => self.send(lane, output, false, keys, route),
                 None => self.moving.push(lane),
@@ -248,15 +251,15 @@ impl Router {
         }
     }
 
-    fn take_in(&mut self, now: u64, keys: &Keys, route: Route<'_>) {
+    fn take_in(&mut self, now: u64, keys: &RouterKeys, route: PortRouting<'_>) {
         for (input, flit) in std::mem::take(&mut self.comes) {
             let lane = (input, flit.vc);
             let channel = &mut self.channels[input][flit.vc];
             channel.flits.push_back(flit);
             channel.update(keys);
-            if channel.state == State::Idle {
+            if channel.state == ChannelState::Idle {
                 self.begins(lane, keys, route);
-            } else if channel.state == State::Active && channel.flits.len() == 1 {
+            } else if channel.state == ChannelState::Active && channel.flits.len() == 1 {
                 let holds = self.hold_in[keys.crossbar_input(lane)].is_some_and(|h| h.1 == lane.1);
                 if holds { &mut self.held } else { &mut self.moving }.push(lane);
             }
@@ -267,33 +270,33 @@ impl Router {
     }
 
     /// A head is at the front of a virtual channel.
-    fn begins(&mut self, lane: Lane, keys: &Keys, route: Route<'_>) {
+    fn begins(&mut self, lane: Lane, keys: &RouterKeys, route: PortRouting<'_>) {
         if keys.routing_delay > 0 {
-            self.channels[lane.0][lane.1].state = State::Routing;
+            self.channels[lane.0][lane.1].state = ChannelState::Routing;
             self.routing.push(lane);
         } else {
             self.routed(lane, keys, route);
         }
     }
 
-    fn routed(&mut self, lane: Lane, keys: &Keys, route: Route<'_>) {
+    fn routed(&mut self, lane: Lane, keys: &RouterKeys, route: PortRouting<'_>) {
         let used: Vec<u32> = self.ahead.iter().map(|ahead| ahead.flits.iter().sum()).collect();
         let channel = &mut self.channels[lane.0][lane.1];
         channel.wants = route(lane.0, &mut channel.flits[0], &used);
-        channel.state = State::Asking;
+        channel.state = ChannelState::Asking;
         if keys.speculative {
             self.moving.push(lane);
         }
         self.asking.push(lane);
     }
 
-    fn ask_lanes(&mut self, now: u64, keys: &Keys) {
+    fn ask_lanes(&mut self, now: u64, keys: &RouterKeys) {
         self.lanes.clear();
         let (ports, vcs) = (self.ahead.len(), keys.vcs);
         let row = |lane: Lane| {
             if keys.vc_shuffle_requests { lane.1 * ports + lane.0 } else { lane.0 * vcs + lane.1 }
         };
-        for Entry { lane, .. } in self.asking.fresh() {
+        for StageEntry { lane, .. } in self.asking.fresh() {
             let channel = &self.channels[lane.0][lane.1];
             for (port, range, rank) in &channel.wants {
                 let ahead = &self.ahead[*port];
@@ -314,8 +317,8 @@ impl Router {
         }
     }
 
-    fn give_lanes(&mut self, now: u64, keys: &Keys) {
-        while let Some(Entry { lane, found, .. }) = self.asking.done(now) {
+    fn give_lanes(&mut self, now: u64, keys: &RouterKeys) {
+        while let Some(StageEntry { lane, found, .. }) = self.asking.done(now) {
             let Some(found) = found else {
                 self.asking.push(lane);
                 continue;
@@ -323,14 +326,14 @@ impl Router {
             let out = (found / keys.vcs, found % keys.vcs);
             self.ahead[out.0].take(out.1);
             let channel = &mut self.channels[lane.0][lane.1];
-            (channel.out, channel.state) = (out, State::Active);
+            (channel.out, channel.state) = (out, ChannelState::Active);
             if !keys.speculative {
                 self.moving.push(lane);
             }
         }
     }
 
-    fn ask_held(&mut self, now: u64, keys: &Keys) {
+    fn ask_held(&mut self, now: u64, keys: &RouterKeys) {
         for entry in self.held.fresh() {
             let (input, vc) = entry.lane;
             let (port, out) = self.channels[input][vc].out;
@@ -340,8 +343,8 @@ impl Router {
         }
     }
 
-    fn give_held(&mut self, now: u64, keys: &Keys, route: Route<'_>) {
-        while let Some(Entry { lane, found, .. }) = self.held.done(now) {
+    fn give_held(&mut self, now: u64, keys: &RouterKeys, route: PortRouting<'_>) {
+        while let Some(StageEntry { lane, found, .. }) = self.held.done(now) {
             let input = keys.crossbar_input(lane);
             let (output, _) = self.hold_in[input].take().unwrap();
             self.hold_out[output] = false;
@@ -355,16 +358,16 @@ impl Router {
         }
     }
 
-    fn has_room(&self, port: usize, keys: &Keys) -> bool {
+    fn has_room(&self, port: usize, keys: &RouterKeys) -> bool {
         keys.output_buffer.is_none_or(|most| self.behind[port].len() < most)
     }
 
-    fn ask_switch(&mut self, now: u64, keys: &Keys) {
+    fn ask_switch(&mut self, now: u64, keys: &RouterKeys) {
         self.switch.clear();
         let asks: Vec<Lane> = self.moving.fresh().map(|entry| entry.lane).collect();
         for lane in asks {
             let channel = &self.channels[lane.0][lane.1];
-            if channel.state == State::Active {
+            if channel.state == ChannelState::Active {
                 let (port, vc) = channel.out;
                 if !self.ahead[port].is_full(vc, keys) && self.has_room(port, keys) {
                     self.request(lane, port, keys);
@@ -393,13 +396,13 @@ impl Router {
         self.moving = stage;
     }
 
-    fn request(&mut self, lane: Lane, port: usize, keys: &Keys) {
+    fn request(&mut self, lane: Lane, port: usize, keys: &RouterKeys) {
         let (input, output) = (keys.crossbar_input(lane), keys.crossbar_output(lane.0, port));
         if self.hold_in[input].is_some() || self.hold_out[output] {
             return;
         }
         let channel = &self.channels[lane.0][lane.1];
-        let yields = if channel.state == State::Asking { BELOW } else { 0 };
+        let yields = if channel.state == ChannelState::Asking { BELOW } else { 0 };
         let rank = channel.rank + yields;
         let far = |vc: usize| (vc + keys.vcs - self.turn[input]) % keys.vcs;
         let before = self.switch.read(input, output);
@@ -413,7 +416,7 @@ impl Router {
     }
 
     /// The crossbar output that a virtual channel is granted and may use.
-    fn given(&mut self, lane: Lane, keys: &Keys) -> Option<usize> {
+    fn given(&mut self, lane: Lane, keys: &RouterKeys) -> Option<usize> {
         let input = keys.crossbar_input(lane);
         let output = self.switch.output_of(input)?;
         if self.switch.read(input, output)?.label != lane.1 {
@@ -421,7 +424,7 @@ impl Router {
         }
         self.turn[input] = (lane.1 + keys.input_speedup) % keys.vcs;
         let channel = &self.channels[lane.0][lane.1];
-        if channel.state == State::Asking {
+        if channel.state == ChannelState::Asking {
             let asked = self.asking.0.iter().find(|entry| entry.lane == lane)?;
             let found = asked.found?;
             let (port, vc) = (found / keys.vcs, found % keys.vcs);
@@ -432,7 +435,14 @@ impl Router {
     }
 
     /// The front flit goes into the crossbar.
-    fn send(&mut self, lane: Lane, output: usize, held: bool, keys: &Keys, route: Route<'_>) {
+    fn send(
+        &mut self,
+        lane: Lane,
+        output: usize,
+        held: bool,
+        keys: &RouterKeys,
+        route: PortRouting<'_>,
+    ) {
         let channel = &mut self.channels[lane.0][lane.1];
         let mut flit = channel.flits.pop_front().unwrap();
         channel.update(keys);
@@ -444,7 +454,7 @@ impl Router {
         self.crossbar.push_back(Crossing { until: None, lane, flit, output, held, entered });
         self.freed.entry(lane.0).or_default().insert(lane.1);
         if tail && left == 0 {
-            channel.state = State::Idle;
+            channel.state = ChannelState::Idle;
         } else if tail {
             self.begins(lane, keys, route);
         } else if left > 0 && keys.hold_switch_for_packet {

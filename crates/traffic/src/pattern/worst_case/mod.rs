@@ -13,21 +13,42 @@ use super::fixed::Fixed;
 use super::kind::{Entry, Form};
 use super::places::Places;
 use crate::destinations::Destinations;
+use base::part::Part;
 use base::seed::Stream;
 use base::{Refusal, Stop, SwitchId};
 use fabric::geometry::Form as Shape;
 use fabric::network::{Topology, parse_inline};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
 /// How it is asked for.
 pub(super) const ENTRY: Entry = Entry {
-    name: "worst_case",
-    doc: "the permutation that loads one channel most",
+    part: Part::new("worst_case", "the permutation that loads one channel most")
+        .takes::<WorstParameters>(),
     orcs: "",
-    wanted: "tables",
     make,
     placed: true,
 };
+
+/// The parameter of the worst case.
+#[derive(Deserialize, JsonSchema)]
+struct WorstParameters {
+    /// What the permutation is the worst case of.
+    #[serde(default)]
+    by: WorstBy,
+}
+
+/// What a permutation is the worst case of.
+#[derive(Default, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+enum WorstBy {
+    /// The network's family, where that is published; else of the routes that there are.
+    #[default]
+    Family,
+    /// The routes of given tables.
+    Tables,
+}
 
 /// Everybody's receiver, and the load of the busiest channel where that was sought.
 #[derive(Debug)]
@@ -52,14 +73,13 @@ fn make(asked: &PatternRequest<'_>) -> Result<Box<dyn Form>, Stop> {
         return Err(Refusal::new("pattern", why, "all endpoints of a network, in its order").into());
     };
     let places = Places::of(t);
-    let own = match asked.argument {
-        None => known(t, &places, asked.ranks),
-        Some("tables") if asked.tables.is_some() => None,
-        Some("tables") => {
+    let own = match asked.read::<WorstParameters>()?.by {
+        WorstBy::Family => known(t, &places, asked.ranks),
+        WorstBy::Tables if asked.tables.is_some() => None,
+        WorstBy::Tables => {
             let help = "worst_case alone, or tables of routes to look at";
             return Err(asked.bad(help.to_owned()).into());
         }
-        Some(_) => return Err(asked.bad("worst_case, or worst_case:tables".to_owned()).into()),
     };
     if let Some(to) = own {
         return Ok(Box::new(Worst { to, load: None }));

@@ -71,16 +71,16 @@ struct Replay {
 }
 
 /// What the next operation of a process waits for.
-#[derive(Default)]
-struct Front {
+#[derive(Debug, Clone, Default)]
+pub(super) struct Front {
     /// The ends of these.
-    ends: Vec<u32>,
+    pub(super) ends: Vec<u32>,
     /// The start of this.
-    start: Option<u32>,
+    pub(super) start: Option<u32>,
 }
 
 impl Front {
-    fn add(&self, op: Op, to: &mut Script<'_>) -> u32 {
+    pub(super) fn add(&self, op: Op, to: &mut Script<'_>) -> u32 {
         let number = to.add(op, &self.ends);
         if let Some(start) = self.start {
             to.wait_start(number, start);
@@ -89,7 +89,7 @@ impl Front {
     }
 
     /// The same as ends alone, of one operation at most.
-    fn joined(&self, to: &mut Script<'_>) -> Vec<u32> {
+    pub(super) fn joined(&self, to: &mut Script<'_>) -> Vec<u32> {
         if self.start.is_some() { vec![self.add(Op::calc(0), to)] } else { to.join(&self.ends) }
     }
 }

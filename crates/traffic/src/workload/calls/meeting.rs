@@ -176,16 +176,16 @@ impl Meeting {
         let size = self.came.len() as u32;
         let (ranks, root) = (size * copies, root.unwrap_or(0));
         if !self.rows.is_empty() {
-            let rounds = with.algorithm(Operation::Alltoallv) == "alltoallv_pairwise";
+            let rounds = with.algorithm(Operation::Alltoallv, true) == "alltoallv_pairwise";
             let bytes = |from: u32, to: u32| {
                 let row = self.rows[(from % size) as usize].as_ref();
                 row.map_or(0, |row| row[(to % size) as usize])
             };
-            return Ok(Some(Call::exchange(ranks, &bytes, rounds)));
+            return Ok(Some(Call::exchange(ranks, &bytes, rounds, with.keeps_empty())));
         }
         if self.each.is_none() && self.own.is_empty() {
             let bytes = small(self.same.unwrap_or(0))?;
-            return with.call(operation, ranks, root, bytes).map(Some);
+            return with.call(operation, ranks, root, Some(bytes)).map(Some);
         }
         if self.same.is_some() {
             let why = "some ranks give one size, and others one for each rank";
@@ -208,7 +208,7 @@ impl Meeting {
                 }
             }
         }
-        let call = with.call(operation, ranks, root, 0)?;
+        let call = with.call(operation, ranks, root, None)?;
         Ok(Some(call.with_sizes(sizes)))
     }
 

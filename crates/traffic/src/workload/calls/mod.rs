@@ -9,13 +9,14 @@ mod expand;
 mod meeting;
 mod parameters;
 mod placed;
+pub mod recorded;
 mod requests;
 mod tags;
 #[cfg(test)]
 mod tests;
 
 pub use expand::expand;
-pub use parameters::{CallRules, ReplayParameters};
+pub use parameters::{CallRules, RecordedParameters, ReplayParameters};
 
 use super::collective::Operation;
 

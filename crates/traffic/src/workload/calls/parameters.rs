@@ -52,6 +52,110 @@ pub struct ReplayParameters {
     gather: Choice<{ Operation::Gather as u8 }>,
     #[serde(default)]
     scatter: Choice<{ Operation::Scatter as u8 }>,
+    /// What differs where a recording is replayed.
+    #[serde(skip)]
+    recorded: Option<Recorded>,
+}
+
+/// What a replayed recording has of its own.
+#[derive(Debug)]
+struct Recorded {
+    exscan: &'static str,
+    gatherv: &'static str,
+    scatterv: &'static str,
+}
+
+/// How calls that `flyloom record` kept become a schedule. Without parameters collectives are the
+/// messages that the matrix of the same recorder counts.
+#[derive(Debug, Deserialize, JsonSchema)]
+pub struct RecordedParameters {
+    /// Factor of the time between calls.
+    #[serde(default = "one")]
+    #[schemars(range(min = 0.0, max = 1e6))]
+    scale_compute: f64,
+    /// Time to add a KiB in reductions, ns.
+    #[serde(default)]
+    #[schemars(range(max = 1 << 30))]
+    add_ns_per_kib: u64,
+    #[serde(default)]
+    barrier: Choice<{ Operation::Barrier as u8 }>,
+    #[serde(default)]
+    broadcast: Choice<{ Operation::Broadcast as u8 }>,
+    #[serde(default)]
+    reduce: Choice<{ Operation::Reduce as u8 }>,
+    #[serde(default)]
+    allreduce: Choice<{ Operation::Allreduce as u8 }>,
+    #[serde(default = "allgather_ring")]
+    allgather: Choice<{ Operation::Allgather as u8 }>,
+    #[serde(default = "reduce_scatter_pairwise")]
+    reduce_scatter: Choice<{ Operation::ReduceScatter as u8 }>,
+    #[serde(default)]
+    alltoall: Choice<{ Operation::Alltoall as u8 }>,
+    #[serde(default)]
+    alltoallv: Choice<{ Operation::Alltoallv as u8 }>,
+    #[serde(default = "scan_linear")]
+    scan: Choice<{ Operation::Scan as u8 }>,
+    /// Algorithm, `exscan_...`; where none is given, the messages of `scan_linear`.
+    #[serde(default)]
+    exscan: Option<Choice<{ Operation::Exscan as u8 }>>,
+    #[serde(default)]
+    gather: Choice<{ Operation::Gather as u8 }>,
+    #[serde(default)]
+    scatter: Choice<{ Operation::Scatter as u8 }>,
+    /// Algorithm, `gather_...`, of blocks of several sizes.
+    #[serde(default = "gather_linear")]
+    gatherv: Choice<{ Operation::Gather as u8 }>,
+    /// Algorithm, `scatter_...`, of blocks of several sizes.
+    #[serde(default = "scatter_linear")]
+    scatterv: Choice<{ Operation::Scatter as u8 }>,
+}
+
+const fn allgather_ring() -> Choice<{ Operation::Allgather as u8 }> {
+    Choice::new("allgather_ring")
+}
+
+const fn reduce_scatter_pairwise() -> Choice<{ Operation::ReduceScatter as u8 }> {
+    Choice::new("reduce_scatter_pairwise")
+}
+
+const fn scan_linear() -> Choice<{ Operation::Scan as u8 }> {
+    Choice::new("scan_linear")
+}
+
+const fn gather_linear() -> Choice<{ Operation::Gather as u8 }> {
+    Choice::new("gather_linear")
+}
+
+const fn scatter_linear() -> Choice<{ Operation::Scatter as u8 }> {
+    Choice::new("scatter_linear")
+}
+
+impl From<RecordedParameters> for ReplayParameters {
+    fn from(with: RecordedParameters) -> Self {
+        Self {
+            scale_compute: with.scale_compute,
+            copies: 1,
+            add_ns_per_kib: with.add_ns_per_kib,
+            rules: CallRules::Mpi,
+            barrier: with.barrier,
+            broadcast: with.broadcast,
+            reduce: with.reduce,
+            allreduce: with.allreduce,
+            allgather: with.allgather,
+            reduce_scatter: with.reduce_scatter,
+            alltoall: with.alltoall,
+            alltoallv: with.alltoallv,
+            scan: with.scan,
+            exscan: with.exscan.unwrap_or_default(),
+            gather: with.gather,
+            scatter: with.scatter,
+            recorded: Some(Recorded {
+                exscan: with.exscan.map_or("scan_linear", Choice::name),
+                gatherv: with.gatherv.name(),
+                scatterv: with.scatterv.name(),
+            }),
+        }
+    }
 }
 
 /// What calls mean.
@@ -70,8 +174,20 @@ fn one() -> f64 {
 }
 
 impl ReplayParameters {
-    /// The algorithm of an operation by its name in the table.
-    pub(super) fn algorithm(&self, operation: Operation) -> &'static str {
+    /// Whether messages without bytes are sent, too, where each rank has sizes of its own.
+    pub(super) fn keeps_empty(&self) -> bool {
+        self.recorded.is_some()
+    }
+
+    /// The algorithm of an operation by its name in the table; `listed` where blocks have sizes of
+    /// their own.
+    pub(super) fn algorithm(&self, operation: Operation, listed: bool) -> &'static str {
+        match (operation, &self.recorded) {
+            (Operation::Exscan, Some(recorded)) => return recorded.exscan,
+            (Operation::Gather, Some(recorded)) if listed => return recorded.gatherv,
+            (Operation::Scatter, Some(recorded)) if listed => return recorded.scatterv,
+            _ => {}
+        }
         match operation {
             Operation::Barrier => self.barrier.name(),
             Operation::Broadcast => self.broadcast.name(),
@@ -91,7 +207,7 @@ impl ReplayParameters {
     }
 
     /// The operation of this number of ranks by the algorithm that is asked for: uniform blocks of
-    /// `bytes`.
+    /// `bytes`, or blocks whose sizes are given later.
     ///
     /// # Errors
     /// When the algorithm is not for this number of ranks.
@@ -100,9 +216,10 @@ impl ReplayParameters {
         operation: Operation,
         ranks: u32,
         root: u32,
-        bytes: u64,
+        bytes: Option<u64>,
     ) -> Result<Call, Stop> {
-        let mut call = Call::rooted(self.algorithm(operation), ranks, root, bytes)?;
+        let name = self.algorithm(operation, bytes.is_none());
+        let mut call = Call::rooted(name, ranks, root, bytes.unwrap_or(0))?;
         call.add_ns_per_kib = self.add_ns_per_kib;
         Ok(call)
     }

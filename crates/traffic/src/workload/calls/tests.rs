@@ -28,7 +28,7 @@ fn every_algorithm_is_offered() {
 fn usual_algorithms_are_those_of_their_operations() {
     let usual: ReplayParameters = PART.read(&Map::new()).expect("all have defaults");
     for entry in collective::ALGORITHMS {
-        let name = usual.algorithm(entry.operation);
+        let name = usual.algorithm(entry.operation, false);
         assert_eq!(collective::entry(name).expect(name).operation, entry.operation);
     }
 }

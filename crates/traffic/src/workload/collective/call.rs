@@ -61,17 +61,20 @@ impl Call {
         Self::asked(entry, &WorkloadRequest::trusted(entry.part, &given, &Quiet))
     }
 
-    /// Blocks from every rank to every other, whose sizes are given; empty ones are not sent.
+    /// Blocks from every rank to every other, whose sizes are given; empty ones are sent with
+    /// `keeps_empty` alone.
     /// In rounds a rank sends to the one that is as many further as the round's number, else all at
     /// once. O(ranks^2).
     pub(in crate::workload) fn exchange(
         ranks: u32,
         bytes: &dyn Fn(u32, u32) -> u64,
         rounds: bool,
+        keeps_empty: bool,
     ) -> Self {
         let pairs = (0..ranks).flat_map(|from| (0..ranks).map(move |to| (from, to)));
         let all = pairs.map(|(from, to)| (from, to, bytes(from, to)));
-        let all: Vec<exchange::Edge> = all.filter(|e| e.0 != e.1 && e.2 > 0).collect();
+        let all: Vec<exchange::Edge> =
+            all.filter(|e| e.0 != e.1 && (keeps_empty || e.2 > 0)).collect();
         let round = |i: usize| (all[i].1 + ranks - all[i].0) % ranks;
         let messages = Some(exchange::Messages::new(ranks, &all, round));
         Self::of(exchange::Exchange { messages, rounds }, ranks)

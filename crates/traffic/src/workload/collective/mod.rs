@@ -64,8 +64,10 @@ mod reduce_binomial;
 mod reduce_linear;
 mod reduce_pipelined;
 mod reduce_scatter_halving;
+mod reduce_scatter_pairwise;
 mod reduce_scatter_ring;
 mod scan_doubling;
+mod scan_linear;
 mod scatter_binomial;
 mod scatter_linear;
 
@@ -103,8 +105,10 @@ pub const ALGORITHMS: &[Entry] = &[
     reduce_linear::ENTRY,
     reduce_pipelined::ENTRY,
     reduce_scatter_halving::ENTRY,
+    reduce_scatter_pairwise::ENTRY,
     reduce_scatter_ring::ENTRY,
     scan_doubling::ENTRY,
+    scan_linear::ENTRY,
     scatter_binomial::ENTRY,
     scatter_linear::ENTRY,
 ];

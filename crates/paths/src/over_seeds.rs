@@ -4,31 +4,48 @@
 //! whole degrees of freedom is 26.7.3 and 26.7.4 of Abramowitz & Stegun, "Handbook of Mathematical
 //! Functions", 1964.
 
+use base::Refusal;
 use schemars::JsonSchema;
 use serde::Serialize;
+use std::collections::BTreeMap;
+
+/// The largest number of runs of a point.
+const MOST_SEEDS: u32 = 1000;
+
+/// Checks the number of runs of a point.
+///
+/// # Errors
+/// When it is out of its range.
+pub fn check_seeds(seeds: u32) -> Result<(), Refusal> {
+    if (1..=MOST_SEEDS).contains(&seeds) {
+        return Ok(());
+    }
+    Err(Refusal::new("seeds", format!("{seeds} is out of range"), format!("1 to {MOST_SEEDS}")))
+}
 
 /// How a figure varies over runs that differ by their seeds.
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
-pub struct Spread {
+#[schemars(rename = "Spread")]
+pub struct SeedSpread {
     /// Standard deviation of a run.
     pub standard_deviation: f64,
     /// Where the mean is, by Student's t: low, high.
     pub confidence_interval_95: (f64, f64),
 }
 
-/// Several runs of one point.
+/// Several runs of one point that differ by their seeds.
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
-pub struct OverSeeds {
+#[schemars(rename = "OverSeeds")]
+pub struct SeedStatistics {
     /// How many.
     pub seeds: u32,
-    /// Of the accepted load, flits an endpoint and cycle.
-    pub accepted_load: Spread,
-    /// Of the mean latency of packets, cycles; null where a run had none.
-    pub mean_packet_latency_cycles: Option<Spread>,
+    /// How each figure varies, by its name; null where a run had no such figure.
+    #[serde(flatten)]
+    pub figures: BTreeMap<String, Option<SeedSpread>>,
 }
 
-impl Spread {
-    /// Of these values; none of fewer than two.
+impl SeedSpread {
+    /// The spread of these values; none where they are fewer than two.
     pub fn of(values: &[f64]) -> Option<Self> {
         if values.len() < 2 {
             return None;
@@ -104,14 +121,14 @@ mod tests {
     #[test]
     fn the_interval_is_the_formula() {
         // n = 4, mean 5, squares 1 + 1 + 9 + 9 = 20: s^2 = 20 / 3; t = 3.1824463
-        let found = Spread::of(&[4.0, 6.0, 2.0, 8.0]).expect("four values");
+        let found = SeedSpread::of(&[4.0, 6.0, 2.0, 8.0]).expect("four values");
         let deviation = (20.0_f64 / 3.0).sqrt();
         assert!((found.standard_deviation - deviation).abs() < 1e-12);
         let (low, high) = found.confidence_interval_95;
         let half = 3.182_446_3 * deviation / 2.0;
         assert!((low - (5.0 - half)).abs() < 1e-6 && (high - (5.0 + half)).abs() < 1e-6);
-        assert!(Spread::of(&[1.0]).is_none() && Spread::of(&[]).is_none());
-        let same = Spread::of(&[0.5, 0.5, 0.5]).expect("three");
+        assert!(SeedSpread::of(&[1.0]).is_none() && SeedSpread::of(&[]).is_none());
+        let same = SeedSpread::of(&[0.5, 0.5, 0.5]).expect("three");
         assert_eq!(same.standard_deviation.to_bits(), 0.0_f64.to_bits());
     }
 }

@@ -1,0 +1,233 @@
+//! The file of a rank, event by event.
+
+use base::Refusal;
+use traffic::workload::calls::Sizes;
+use traffic::workload::calls::recorded::{
+    Begun, Completed, GroupMembers, Happening, RecordedEvent, RecordedMessage, RecordedProcess,
+};
+use traffic::workload::collective::Operation;
+
+/// What a file begins with.
+pub(super) const MAGIC: u64 = u64::from_le_bytes(*b"FLCALLS1");
+
+const ANY: u64 = u64::MAX;
+const CANCELLED: u64 = u64::MAX - 1;
+/// Words before the own ones of an event.
+const HEAD: usize = 3;
+const HELP: &str = "the file of a rank as flyloom record keeps it";
+
+/// The operations by the numbers that the recorder gives them.
+const OPERATIONS: [Operation; 12] = [
+    Operation::Barrier,
+    Operation::Broadcast,
+    Operation::Reduce,
+    Operation::Allreduce,
+    Operation::Allgather,
+    Operation::ReduceScatter,
+    Operation::Alltoall,
+    Operation::Alltoallv,
+    Operation::Scan,
+    Operation::Exscan,
+    Operation::Gather,
+    Operation::Scatter,
+];
+
+/// The own words of an event, taken one by one.
+struct Words<'a> {
+    left: &'a [u64],
+    ranks: u64,
+}
+
+fn refuse(why: impl Into<String>) -> Refusal {
+    Refusal::new("", why.into(), HELP)
+}
+
+/// Reads the file of a rank. What ends within an event ends before it.
+///
+/// # Errors
+/// With the byte, where it is none, or one of another run.
+pub(super) fn process(
+    name: &str,
+    content: &[u8],
+    rank: u64,
+    ranks: u64,
+) -> Result<RecordedProcess, Refusal> {
+    let words: Vec<u64> = content
+        .chunks_exact(8)
+        .map(|chunk| u64::from_le_bytes(chunk.try_into().expect("a chunk has 8 bytes")))
+        .collect();
+    let said = match words.as_slice() {
+        [MAGIC, said @ ..] => said,
+        [first, ..] if *first == MAGIC.swap_bytes() => {
+            return Err(refuse("its bytes are in the order of another machine"));
+        }
+        _ => return Err(refuse("it does not begin as one")),
+    };
+    match *said {
+        [its, all, ..] if (its, all) == (rank, ranks) => {}
+        [its, all, ..] => {
+            return Err(refuse(format!(
+                "it is of rank {its} of {all}, and read as {rank} of {ranks}"
+            )));
+        }
+        _ => return Err(refuse("it ends within its head")),
+    }
+    let (mut events, mut at) = (Vec::new(), HEAD);
+    while let Some(&head) = words.get(at).filter(|head| **head != 0) {
+        let count = (head >> 32) as usize;
+        let Some(event) = words.get(at..at.saturating_add(HEAD + count)) else { break };
+        let byte = 8 * at as u64;
+        let mut own = Words { left: &event[HEAD..], ranks };
+        let what = own.happening(head as u8, (head >> 16) as u16);
+        let what = what.map_err(|refused| refused.within(&format!("byte {byte}")))?;
+        let (start_ns, end_ns) = (event[1], event[2]);
+        events.push(RecordedEvent { byte, thread: (head >> 8) as u8, start_ns, end_ns, what });
+        at += HEAD + count;
+    }
+    Ok(RecordedProcess { file: name.to_owned(), events })
+}
+
+impl Words<'_> {
+    fn next(&mut self) -> Result<u64, Refusal> {
+        let [first, left @ ..] = self.left else {
+            return Err(refuse("an event has too few words"));
+        };
+        self.left = left;
+        Ok(*first)
+    }
+
+    fn rank(&mut self) -> Result<u32, Refusal> {
+        match self.next()? {
+            rank if rank < self.ranks => Ok(rank as u32),
+            rank => Err(refuse(format!("there is no rank {rank} of {}", self.ranks))),
+        }
+    }
+
+    /// A number below 2^32, or none.
+    fn optional(&mut self) -> Result<Option<u32>, Refusal> {
+        match self.next()? {
+            ANY => Ok(None),
+            number => match u32::try_from(number) {
+                Ok(number) => Ok(Some(number)),
+                Err(_) => Err(refuse(format!("{number} is too large"))),
+            },
+        }
+    }
+
+    fn peer(&mut self) -> Result<Option<u32>, Refusal> {
+        if self.left.first() == Some(&ANY) {
+            self.left = &self.left[1..];
+            return Ok(None);
+        }
+        self.rank().map(Some)
+    }
+
+    fn bytes(&mut self) -> Result<Option<u64>, Refusal> {
+        match self.next()? {
+            ANY => Ok(None),
+            bytes if bytes < 1 << 62 => Ok(Some(bytes)),
+            bytes => Err(refuse(format!("{bytes} bytes"))),
+        }
+    }
+
+    fn size(&mut self) -> Result<u64, Refusal> {
+        self.bytes()?.ok_or_else(|| refuse("a size is missing"))
+    }
+
+    fn begun(&mut self, later: bool) -> Result<Begun, Refusal> {
+        Ok(Begun { number: self.next()?, group: self.next()?, later })
+    }
+
+    fn message(&mut self) -> Result<RecordedMessage, Refusal> {
+        let (number, group) = (self.next()?, self.next()?);
+        let (peer, tag, bytes) = (self.peer()?, self.optional()?, self.size()?);
+        Ok(RecordedMessage { number, group, peer, tag, bytes })
+    }
+
+    fn members(&mut self, is_window: bool) -> Result<GroupMembers, Refusal> {
+        let (own, other) = (self.next()? as usize, self.next()? as usize);
+        if own.checked_add(other) != Some(self.left.len()) {
+            return Err(refuse("a group has another number of members"));
+        }
+        // processes of MPI_Comm_spawn have no rank among all
+        let known = |all: &[u64]| {
+            let known = all.iter().filter(|&&rank| rank < self.ranks);
+            known.map(|&rank| rank as u32).collect()
+        };
+        let (own, other) = self.left.split_at(own);
+        Ok(GroupMembers { own: known(own), other: known(other), is_window })
+    }
+
+    fn joint(&mut self, flags: u16) -> Result<Happening, Refusal> {
+        let begun = self.begun(flags & 4 != 0)?;
+        let what = self.next()?;
+        let operation = usize::try_from(what).ok().and_then(|what| OPERATIONS.get(what));
+        let Some(&operation) = operation else {
+            return Err(refuse(format!("there is no collective operation {what}")));
+        };
+        let root = self.optional()?;
+        let sizes = match flags & 3 {
+            _ if operation == Operation::Barrier => Sizes::Same(0),
+            0 => Sizes::Same(self.size()?),
+            1 => {
+                let count = self.left.len();
+                Sizes::Each((0..count).map(|_| self.size()).collect::<Result<_, _>>()?)
+            }
+            _ => Sizes::Own(self.size()?),
+        };
+        Ok(Happening::Joint(begun, operation, root, sizes))
+    }
+
+    fn completed(&mut self) -> Result<Vec<Completed>, Refusal> {
+        let mut all = Vec::with_capacity(self.left.len() / 3);
+        while !self.left.is_empty() {
+            let number = self.next()?;
+            all.push(match (self.left.first(), self.left.get(1)) {
+                (Some(&CANCELLED), _) => Completed::Cancelled(number),
+                (Some(&ANY), _) => Completed::AsBegun(number),
+                _ => {
+                    let mut said = Words { left: self.left, ranks: self.ranks };
+                    let (source, tag) = (said.rank()?, said.optional()?);
+                    Completed::From(number, source, tag.ok_or_else(|| refuse("a tag is missing"))?)
+                }
+            });
+            self.left = self.left.get(2..).ok_or_else(|| refuse("an event has too few words"))?;
+        }
+        Ok(all)
+    }
+
+    fn happening(&mut self, kind: u8, flags: u16) -> Result<Happening, Refusal> {
+        let later = flags & 4 != 0;
+        Ok(match kind {
+            1 => Happening::Begins,
+            2 => Happening::Ends,
+            3 => Happening::Aborts(self.next()? as i64),
+            4 => Happening::Group(self.next()?, self.members(flags & 1 != 0)?),
+            5 => Happening::Send(self.message()?, later),
+            6 => Happening::Recv(self.message()?, later),
+            7 => self.joint(flags)?,
+            8 => {
+                let begun = self.begun(later)?;
+                let pairs = self.left.len() / 2;
+                let pair = |words: &mut Self| Ok((words.rank()?, words.size()?));
+                Happening::Exchange(
+                    begun,
+                    (0..pairs).map(|_| pair(self)).collect::<Result<_, _>>()?,
+                )
+            }
+            9 => {
+                Happening::Transfer(self.begun(later)?, self.rank()?, self.bytes()?, self.bytes()?)
+            }
+            10 => Happening::Awaits(self.completed()?),
+            11 => Happening::Polls,
+            12 => {
+                let (group, source, tag) = (self.next()?, self.rank()?, self.optional()?);
+                Happening::Probes(group, source, tag.ok_or_else(|| refuse("a tag is missing"))?)
+            }
+            13 => Happening::Syncs(self.next()?, self.peer()?, flags & 1 != 0),
+            14 => Happening::Waits,
+            15 => Happening::ThreadEnds,
+            _ => return Err(refuse(format!("there is no event of kind {kind}"))),
+        })
+    }
+}

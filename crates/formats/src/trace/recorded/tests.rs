@@ -1,0 +1,84 @@
+//! Records of programs whose schedules are known by hand.
+
+use super::*;
+use base::Quiet;
+use serde_json::json;
+use traffic::workload::{Kind, Op};
+
+fn read(files: &[Vec<u8>], given: &serde_json::Value) -> Result<(Schedule, Remarks), Stop> {
+    let names: Vec<File<'_>> =
+        (0..).zip(files).map(|(i, file)| (format!("run-{i}.calls"), file.as_slice())).collect();
+    schedule_with(&names, given.as_object().expect("a table"), &Quiet)
+}
+
+/// Operations of a rank: kind, size, peer.
+fn of(schedule: &Schedule, rank: u32) -> Vec<(Kind, u64, u32)> {
+    let it = |op: u32| schedule.ops()[op as usize];
+    schedule.of_rank(rank).map(it).map(|Op { kind, size, peer, .. }| (kind, size, peer)).collect()
+}
+
+#[test]
+fn calls_become_messages_and_computing() {
+    let (found, remarks) =
+        read(&[file(0, &FIRST), file(1, &SECOND)], &json!({})).expect("it is whole");
+    // 600 ns between two calls; an event that describes a communicator is a call of its own here
+    let calc = |n: u64| (Kind::Calc, 600 * n, 0);
+    assert_eq!(
+        of(&found, 0),
+        [calc(2), (Kind::Send, 100, 1), calc(1), (Kind::Send, 8, 1), (Kind::Recv, 8, 1), calc(1)]
+    );
+    assert_eq!(
+        of(&found, 1),
+        [
+            calc(2),
+            (Kind::Recv, 100, 0),
+            calc(1),
+            calc(1),
+            (Kind::Send, 8, 0),
+            (Kind::Recv, 8, 0),
+            calc(1)
+        ]
+    );
+    assert_eq!((remarks.cut.len(), remarks.sends, remarks.receives), (0, 0, 0));
+    assert_eq!(remarks.measured_ns, 4600);
+}
+
+#[test]
+fn a_record_that_ends_early_keeps_what_is_whole() {
+    let second = file(1, &SECOND[..4]);
+    let (found, remarks) = read(&[file(0, &FIRST), second], &json!({})).expect("it is kept");
+    assert_eq!((remarks.cut, remarks.collectives), (vec![1], 1));
+    assert_eq!(found.messages(), 1);
+    let (found, remarks) =
+        read(&[file(0, &FIRST), file(1, &SECOND[..3])], &json!({})).expect("it is kept");
+    assert_eq!((remarks.sends, remarks.receives, found.messages()), (1, 1, 0));
+}
+
+#[test]
+fn ranks_that_call_something_else_are_refused_with_both_places() {
+    let mut other = SECOND;
+    other[4] = (7, 0, &[1, 0, 3, u64::MAX, 16]);
+    let stop = read(&[file(0, &FIRST), file(1, &other)], &json!({})).expect_err("8 and 16 bytes");
+    let Stop::Refused(refused) = stop else { panic!("{stop:?}") };
+    let said = refused.to_string();
+    for words in ["run-1.calls: byte 224", "16 bytes", "run-0.calls: byte 176", "8 bytes"] {
+        assert!(said.contains(words), "{said}");
+    }
+}
+
+#[test]
+fn files_that_are_none_are_refused() {
+    let whole = [file(0, &FIRST), file(1, &SECOND)];
+    for (files, why) in [
+        (vec![whole[1].clone(), whole[0].clone()], "rank 1 of 2"),
+        (vec![b"FLCALLS2".to_vec(), whole[1].clone()], "does not begin"),
+        (vec![whole[0].clone()], "rank 0 of 2"),
+        (vec![file(0, &[(99, 0, &[])]), whole[1].clone()], "kind 99"),
+        (vec![file(0, &[(5, 0, &[0, 0])]), whole[1].clone()], "too few"),
+        (vec![file(0, &[(5, 0, &[0, 0, 1, 1, 1])]), whole[1].clone()], "no communicator 0"),
+    ] {
+        let stop = read(&files, &json!({})).expect_err(why);
+        assert!(format!("{stop:?}").contains(why), "{stop:?}: {why}");
+    }
+    assert!(read(&whole, &json!({ "allreduce": "none" })).is_err());
+}

@@ -1,0 +1,174 @@
+//! Several runs of a simulation that differ by their seeds, as one record: the means of its
+//! figures, and how far these can be trusted.
+
+use base::stage::Kind;
+use base::{Frame, Metric, Stop};
+use paths::over_seeds::{SeedSpread, SeedStatistics};
+use paths::side_by_side::side_by_side;
+use serde_json::{Map, Value, json};
+
+/// The run of a simulator with the seeds from `seed` on, `seeds` of them; `one` runs it with a
+/// single seed on a number of threads.
+///
+/// A figure is the mean of the runs, a whole number rounded; it is null where one of them has none.
+/// A truth holds where it holds in one of the runs. What is neither is of the first run. Real
+/// `columns` have their spread in `over_seeds` of the point, or of the record where there are no
+/// points.
+///
+/// # Errors
+/// The first of `one`.
+pub fn over_seeds(
+    (seed, seeds): (u64, u32),
+    threads: usize,
+    columns: &[Metric],
+    one: impl Fn(u64, usize) -> Result<Frame, Stop> + Sync,
+) -> Result<Frame, Stop> {
+    let at_once = threads.clamp(1, seeds.max(1) as usize);
+    let run = |i: usize| one(seed.wrapping_add(i as u64), (threads / at_once).max(1));
+    let frames = side_by_side(seeds as usize, at_once, run)?;
+    Ok(together(frames, columns))
+}
+
+/// The record of several runs.
+fn together(frames: Vec<Frame>, columns: &[Metric]) -> Frame {
+    let runs: Vec<Value> = frames.into_iter().map(|frame| Value::Object(frame.0)).collect();
+    let mut all = merged(&runs.iter().collect::<Vec<_>>());
+    if let Some(asked) = all.get_mut("parameters").and_then(Value::as_object_mut)
+        && asked.contains_key("seeds")
+    {
+        asked.insert("seed".to_owned(), runs[0]["parameters"]["seed"].clone());
+        asked.insert("seeds".to_owned(), runs.len().into());
+    }
+    match all.get_mut("points") {
+        Some(Value::Array(points)) => {
+            let is_alone = points.len() == 1;
+            for (i, point) in points.iter_mut().enumerate() {
+                let at = |column: &Metric| match column.at.strip_prefix("/points/0/") {
+                    Some(name) => Some(format!("/points/{i}/{name}")),
+                    None => is_alone.then(|| column.at.to_owned()),
+                };
+                point["over_seeds"] = json!(spreads(&runs, columns, at));
+            }
+        }
+        _ => {
+            let spread = spreads(&runs, columns, |column| Some(column.at.to_owned()));
+            all["over_seeds"] = json!(spread);
+        }
+    }
+    match all {
+        Value::Object(fields) => Frame(fields),
+        _ => Frame(Map::new()),
+    }
+}
+
+/// The spreads of real columns, by the places of their values in the runs; a column without a place
+/// is left out, as is what is asked for and not found.
+fn spreads(
+    runs: &[Value],
+    columns: &[Metric],
+    at: impl Fn(&Metric) -> Option<String>,
+) -> SeedStatistics {
+    let found = columns.iter().filter(|c| c.kind == Kind::Real && c.name != "offered_load");
+    let figures = found.filter_map(|column| {
+        let at = at(column)?;
+        let known = runs.iter().any(|run| run.pointer(&at).is_some());
+        let values: Option<Vec<f64>> =
+            runs.iter().map(|run| run.pointer(&at).and_then(Value::as_f64)).collect();
+        let spread = values.and_then(|values| SeedSpread::of(&values));
+        known.then(|| (column.name.to_owned(), spread))
+    });
+    SeedStatistics { seeds: runs.len() as u32, figures: figures.collect() }
+}
+
+/// One value for those of several runs, 1 or more.
+fn merged(values: &[&Value]) -> Value {
+    let first = values[0];
+    if values.iter().all(|value| *value == first) {
+        return first.clone();
+    }
+    if values.iter().any(|value| value.is_null()) {
+        return Value::Null;
+    }
+    if let Some(numbers) = values.iter().map(|value| value.as_f64()).collect::<Option<Vec<_>>>() {
+        let mean = numbers.iter().sum::<f64>() / numbers.len() as f64;
+        let is_whole = values.iter().all(|value| value.is_u64() || value.is_i64());
+        return if is_whole { json!(mean.round() as i64) } else { json!(mean) };
+    }
+    match first {
+        Value::Bool(_) => values.iter().any(|value| **value == Value::Bool(true)).into(),
+        Value::Object(_) => {
+            let tables: Vec<_> = values.iter().filter_map(|value| value.as_object()).collect();
+            let mut all = Map::new();
+            for key in tables.iter().flat_map(|table| table.keys()) {
+                if !all.contains_key(key) {
+                    let of: Vec<_> = tables.iter().filter_map(|table| table.get(key)).collect();
+                    all.insert(key.clone(), merged(&of));
+                }
+            }
+            all.into()
+        }
+        Value::Array(items) => {
+            let lists: Vec<_> = values.iter().filter_map(|value| value.as_array()).collect();
+            if lists.iter().any(|list| list.len() != items.len()) {
+                return first.clone();
+            }
+            let at = |i: usize| merged(&lists.iter().map(|list| &list[i]).collect::<Vec<_>>());
+            (0..items.len()).map(at).collect()
+        }
+        _ => first.clone(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use base::stage::Better;
+
+    const COLUMNS: &[Metric] = &[
+        Metric::new("rate", "/points/0/rate", Kind::Real, "", "a rate", Better::Higher),
+        Metric::new("time", "/jobs/0/time", Kind::Real, "ns", "a time", Better::Lower),
+    ];
+
+    fn frame(seed: u64, rate: Option<f64>, stuck: bool) -> Frame {
+        let waits = if stuck { json!(["a -> b"]) } else { Value::Null };
+        let mut point = json!({ "rate": rate, "packets": 10 + seed, "deadlocked": stuck });
+        if stuck {
+            point["waits_for"] = waits;
+        }
+        Frame::of(json!({
+            "parameters": { "seed": seed, "seeds": 1, "load": [0.5] },
+            "points": [point], "jobs": [{ "name": "a", "time": seed }],
+        }))
+    }
+
+    #[test]
+    fn figures_are_means_with_their_intervals() {
+        // rates 1, 2, 6: mean 3, variance (4 + 1 + 9) / 2 = 7; t of 2 degrees of freedom 4.3026527
+        let rates = [1.0, 2.0, 6.0];
+        let one = |seed: u64, _| Ok(frame(seed, Some(rates[seed as usize - 4]), seed == 6));
+        let found = over_seeds((4, 3), 2, COLUMNS, one).expect("runs");
+        let found = Value::Object(found.0);
+        assert_eq!(found["parameters"], json!({ "seed": 4, "seeds": 3, "load": [0.5] }));
+        let point = &found["points"][0];
+        assert_eq!((&point["rate"], &point["packets"]), (&json!(3.0), &json!(15)));
+        assert_eq!((&point["deadlocked"], &point["waits_for"]), (&json!(true), &json!(["a -> b"])));
+        let spread = &point["over_seeds"]["rate"];
+        let half = 4.302_652_7 * (7.0_f64 / 3.0).sqrt();
+        let low = spread["confidence_interval_95"][0].as_f64().expect("a number");
+        let high = spread["confidence_interval_95"][1].as_f64().expect("a number");
+        assert!((low - (3.0 - half)).abs() < 1e-6 && (high - (3.0 + half)).abs() < 1e-6);
+        assert_eq!(point["over_seeds"]["seeds"], 3);
+        // a job of the run with the single point: 4, 5, 6
+        assert_eq!(found["jobs"][0]["time"], json!(5));
+        let deviation = &point["over_seeds"]["time"]["standard_deviation"];
+        assert!((deviation.as_f64().expect("a number") - 1.0).abs() < 1e-12);
+    }
+
+    #[test]
+    fn a_figure_that_one_run_lacks_has_no_mean() {
+        let one = |seed: u64, _| Ok(frame(seed, (seed > 0).then_some(1.0), false));
+        let found = Value::Object(over_seeds((0, 2), 1, COLUMNS, one).expect("runs").0);
+        assert_eq!(found["points"][0]["rate"], Value::Null);
+        assert_eq!(found["points"][0]["over_seeds"]["rate"], Value::Null);
+    }
+}

@@ -1,0 +1,123 @@
+//! Tests of selections of the user's: they take only hops that the proved scheme offers, whatever
+//! their score is, and those that say what a built-in selection does choose as that does.
+
+use crate::common::built;
+use crate::select::{NETS, UnequalQueues, follow};
+use base::Quiet;
+use base::seed::Fast;
+use fabric::tables::candidates::{LaneClasses, Leg, Minimal, Progressive, Via};
+use paths::guide::{Guide, PacketPosition};
+use paths::select::{DetourGuide, QUANTITIES, Scored, Selection, SelectionParams, SelectionSpec};
+use paths::wiring::Wiring;
+use paths::word::{FlitLayout, PacketHeader};
+use std::sync::Arc;
+use verify::Verified;
+
+fn scored(text: &str) -> Arc<Scored> {
+    let selection = SelectionSpec::parse(text).unwrap_or_else(|refused| panic!("{refused}"));
+    selection.custom().unwrap_or_else(|| panic!("{text}")).clone()
+}
+
+/// A random expression of at most this depth.
+fn expression(random: &mut Fast, depth: u32) -> String {
+    let one_of = |random: &mut Fast, words: &[&str]| {
+        words[random.below(words.len() as u32) as usize].to_owned()
+    };
+    match random.below(if depth == 0 { 2 } else { 8 }) {
+        0 => format!("{}.5", random.below(20)),
+        1 => QUANTITIES[random.below(QUANTITIES.len() as u32) as usize].0.to_owned(),
+        2..5 => {
+            let sign = one_of(random, &["+", "-", "*", "/", "<", ">=", "==", "and", "or"]);
+            let [left, right] = [0; 2].map(|_| expression(random, depth - 1));
+            format!("({left} {sign} {right})")
+        }
+        5 => format!("-{}", expression(random, depth - 1)),
+        6 => {
+            let name = one_of(random, &["min", "max"]);
+            let [left, right] = [0; 2].map(|_| expression(random, depth - 1));
+            format!("{name}({left}, {right})")
+        }
+        _ => {
+            let [when, left, right] = [0; 3].map(|_| expression(random, depth - 1));
+            format!("if({when}, {left}, abs({right}))")
+        }
+    }
+}
+
+#[test]
+fn any_score_keeps_to_the_hops_and_lanes_of_its_scheme() {
+    let mut random = Fast::new(11, "expressions", 0);
+    let expressions: Vec<String> = (0..20).map(|_| expression(&mut random, 4)).collect();
+    for (number, text) in expressions.iter().enumerate() {
+        let net = NETS[number % NETS.len()];
+        let on = built(net);
+        let wiring = Arc::new(Wiring::of(&on, |_| 1).expect("one rail each"));
+        let classes = LaneClasses { classes: 13, width: 1 };
+        let leg = Minimal::new(on.clone(), classes, &Quiet).expect("it is small");
+        let edge = on.edge_switches();
+        let pairs = edge.iter().flat_map(|a| edge.iter().map(move |b| (*a, *b)));
+        let far = |(a, b): (u32, u32)| leg.hops(base::SwitchId(a), base::SwitchId(b));
+        let reach = pairs.filter_map(far).max().expect("some path");
+        let minimal = 1 + number as u32 % 2;
+        let custom = scored(&format!("custom score={text} detours=3 minimal={minimal}"));
+        let usual = SelectionParams::usual(Selection::Custom);
+        let via = Verified::scheme(Via::by_hop(leg.clone()), &Quiet).expect("no stop");
+        let via = via.expect("lanes rise");
+        let guide = DetourGuide::via(&via, Selection::Custom, usual, &wiring, &Quiet);
+        let (most, _) = follow(&on, &*via, &guide.expect("few").scored(&custom), &UnequalQueues);
+        assert!(most <= 2 * u32::from(reach), "{net}: {text}");
+        for turns in [1, reach] {
+            let par = Progressive::new(Via::by_hop(leg.clone()), reach, turns);
+            let par = Verified::scheme(par, &Quiet).expect("no stop").expect("lanes rise");
+            let guide = DetourGuide::progressive(&par, usual, &wiring, &Quiet).expect("few");
+            let (most, _) = follow(&on, &*par, &guide.scored(&custom), &UnequalQueues);
+            assert!(most <= 2 * u32::from(reach) + 1, "{net}: {text}");
+        }
+        let direct = scored(&format!("custom score={text} detours=0 minimal=2"));
+        let minimal = Verified::scheme(leg.clone(), &Quiet).expect("no stop").expect("lanes rise");
+        let guide = DetourGuide::minimal(&minimal, &wiring, &Quiet).expect("few");
+        let (most, _) = follow(&on, &leg, &guide.scored(&direct), &UnequalQueues);
+        assert!(most <= reach.into(), "{net}: {text}");
+    }
+}
+
+/// The ports and flits of packets that two guides are asked for in the same places.
+fn choices(guide: &impl Guide, wiring: &Wiring) -> Vec<(u16, u64, Fast)> {
+    let ends = wiring.endpoints();
+    let layout = FlitLayout::new(ends.len() as u32, 1, guide.vias(), 0, 1000).expect("small");
+    let mut random = Fast::new(6, "choices", 0);
+    let of = |(source, target): (usize, usize)| {
+        let mut flit = layout.packet(target as u32, 0, 0);
+        let (router, in_port) = (ends[source].router, ends[source].port);
+        let random = &mut random;
+        let mut here = PacketPosition { router, in_port, lane: 0, sight: &UnequalQueues, random };
+        let port = guide.want(&mut here, &mut PacketHeader::new(&mut flit, &layout)).port;
+        (port, flit, *here.random)
+    };
+    let pairs = (0..2000).map(|k: usize| (k * 7 % ends.len(), k % ends.len()));
+    pairs.map(of).collect()
+}
+
+#[test]
+fn the_score_of_ugal_l_chooses_as_ugal_l_does() {
+    for net in NETS {
+        let on = built(net);
+        let wiring = Arc::new(Wiring::of(&on, |_| 1).expect("one rail each"));
+        let classes = LaneClasses { classes: 12, width: 2 };
+        let minimal = Minimal::new(on.clone(), classes, &Quiet).expect("it is small");
+        let via = Verified::scheme(Via::by_hop(minimal), &Quiet).expect("nobody stops");
+        let via = via.expect("lanes rise");
+        for (candidates, threshold) in [(1, 0), (4, 0), (4, 5), (64, -3)] {
+            let choosing =
+                SelectionParams { candidates, threshold: Some(threshold), least_queue: None };
+            let guide = DetourGuide::via(&via, Selection::UgalL, choosing, &wiring, &Quiet);
+            let expected = choices(&guide.expect("few"), &wiring);
+            let sign = if threshold < 0 { "-" } else { "+" };
+            let score = format!("hops * queue {sign} {} * (1 - is_minimal)", threshold.abs());
+            let custom = scored(&format!("custom score={score} detours={candidates}"));
+            let guide = DetourGuide::via(&via, Selection::Custom, choosing, &wiring, &Quiet);
+            let found = choices(&guide.expect("few").scored(&custom), &wiring);
+            assert!(found == expected, "{net}: {candidates} candidates, threshold {threshold}");
+        }
+    }
+}

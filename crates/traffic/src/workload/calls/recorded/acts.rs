@@ -1,0 +1,351 @@
+//! The events of every process as acts: groups are those of all, and operations are found by the
+//! calls that complete them.
+
+use super::super::meeting::{Differ, Kind, Meeting, Who};
+use super::super::{Comm, Joint, Shape};
+use super::{
+    Begun, Completed, GroupMembers, Happening, OperationNumber, RecordedEvent, RecordedMessage,
+    Recording,
+};
+use base::Refusal;
+use std::collections::HashMap;
+
+/// What a process does.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) enum Does {
+    Nothing,
+    Message(Wire),
+    /// A collective operation, as this rank of its communicator.
+    Meets(u32, u32),
+    /// An exchange.
+    Exchanges(u32),
+    /// A transfer of a window, by its number.
+    Transfers(u32),
+    /// Waits for the end of these acts.
+    Awaits(Vec<u32>),
+    /// Waits for the message that is received next: group, source, tag.
+    Probes(u32, u32, u32),
+    /// A fence of a window that ends an epoch: what came in it is there.
+    Fences(u32, u32),
+    /// The thread ends.
+    ThreadEnds,
+}
+
+/// A message; its group is one of all.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Wire {
+    pub(super) is_send: bool,
+    pub(super) group: u32,
+    pub(super) peer: Option<u32>,
+    pub(super) tag: Option<u32>,
+    pub(super) bytes: u64,
+}
+
+/// One thing that a process does.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Act {
+    pub(super) thread: u8,
+    /// Computing of the thread since its last one, ns.
+    pub(super) gap_ns: u64,
+    pub(super) does: Does,
+    /// Whether the next of the thread waits for its end.
+    pub(super) waits: bool,
+}
+
+/// A call of a window that moves bytes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Transfer {
+    pub(super) origin: u32,
+    pub(super) target: u32,
+    pub(super) out: Option<u64>,
+    pub(super) back: Option<u64>,
+    /// Its window, and how many fences of it the origin had passed.
+    pub(super) epoch: (u32, u32),
+}
+
+/// Who of a group sends how much to whom: by the place in the group.
+#[derive(Debug)]
+pub(super) struct Exchange {
+    pub(super) group: u32,
+    pub(super) rows: HashMap<u32, Vec<(u32, u64)>>,
+}
+
+/// All acts, and what they refer to.
+#[derive(Debug, Default)]
+pub(super) struct All {
+    pub(super) acts: Vec<Vec<Act>>,
+    pub(super) groups: Vec<Vec<u32>>,
+    pub(super) meetings: Vec<Meeting>,
+    pub(super) exchanges: Vec<Exchange>,
+    pub(super) transfers: Vec<Transfer>,
+    /// Ranks whose record ends before `MPI_Finalize`.
+    pub(super) cut: Vec<u32>,
+    pub(super) aborted: Option<(u32, i64)>,
+    identified: HashMap<(GroupMembers, u32), u32>,
+    met: HashMap<(u32, u32), u32>,
+    exchanged: HashMap<(u32, u32), u32>,
+}
+
+/// One process while its events are gone through.
+struct Walker<'a> {
+    rank: u32,
+    groups: HashMap<u64, u32>,
+    made: HashMap<GroupMembers, u32>,
+    /// Collective operations on each communicator so far.
+    joined: HashMap<u32, u32>,
+    fences: HashMap<u32, u32>,
+    operations: HashMap<OperationNumber, u32>,
+    /// Transfers of each window that are not known to be complete: their acts and targets.
+    moving: HashMap<u32, Vec<(u32, u32)>>,
+    acts: Vec<Act>,
+    /// When each thread left its last call.
+    left_ns: HashMap<u8, u64>,
+    gaps_ns: HashMap<u8, u64>,
+    event: &'a RecordedEvent,
+    at: usize,
+}
+
+/// A place in the files: of a rank's event.
+fn place(recording: &Recording, rank: u32, event: usize) -> String {
+    let process = &recording.processes[rank as usize];
+    format!("{}: byte {}", process.file, process.events[event].byte)
+}
+
+/// Finds the acts of all processes. O(events + members of groups).
+///
+/// # Errors
+/// With the files and their bytes, where not all of a communicator call the same, or an event
+/// refers to what is not there.
+pub(super) fn acts(recording: &Recording) -> Result<All, Refusal> {
+    let mut all = All::default();
+    for (rank, process) in (0..).zip(&recording.processes) {
+        let Some(first) = process.events.first() else {
+            all.cut.push(rank);
+            all.acts.push(Vec::new());
+            continue;
+        };
+        let mut walker = Walker::new(rank, first);
+        for (at, event) in process.events.iter().enumerate() {
+            (walker.event, walker.at) = (event, at);
+            walker.clock();
+            all.event(recording, &mut walker).map_err(|refused| {
+                if refused.param.is_empty() {
+                    Refusal { param: place(recording, rank, at), ..refused }
+                } else {
+                    refused
+                }
+            })?;
+        }
+        if !matches!(process.events.last().map(|last| &last.what), Some(Happening::Ends)) {
+            all.cut.push(rank);
+        }
+        all.acts.push(walker.acts);
+    }
+    Ok(all)
+}
+
+impl All {
+    fn event(&mut self, recording: &Recording, walker: &mut Walker<'_>) -> Result<(), Refusal> {
+        match &walker.event.what {
+            Happening::Begins | Happening::Waits | Happening::Ends | Happening::Polls => {
+                walker.act(Does::Nothing, true);
+            }
+            Happening::Aborts(code) => {
+                self.aborted.get_or_insert((walker.rank, *code));
+                walker.act(Does::Nothing, true);
+            }
+            Happening::ThreadEnds => walker.act(Does::ThreadEnds, true),
+            Happening::Group(number, members) => self.group(walker, *number, members),
+            Happening::Send(message, later) => walker.message(message, true, *later)?,
+            Happening::Recv(message, later) => walker.message(message, false, *later)?,
+            Happening::Joint(begun, operation, root, sizes) => {
+                let group = walker.group(begun.group)?;
+                let comm = Comm { handle: begun.group, shape: Shape::Unsaid };
+                let sizes = sizes.clone();
+                let joint = Joint { comm, operation: *operation, root: *root, sizes };
+                self.join(recording, walker, group, *begun, &joint)?;
+            }
+            Happening::Exchange(begun, sent) => {
+                let group = walker.group(begun.group)?;
+                let key = (group, walker.next_joined(group));
+                let exchanges = &mut self.exchanges;
+                let number = *self.exchanged.entry(key).or_insert_with(|| {
+                    exchanges.push(Exchange { group, rows: HashMap::new() });
+                    exchanges.len() as u32 - 1
+                });
+                self.exchanges[number as usize].rows.insert(walker.rank, sent.clone());
+                walker.begin(*begun, Does::Exchanges(number));
+            }
+            Happening::Transfer(begun, target, out, back) => {
+                let window = walker.group(begun.group)?;
+                let epoch = (window, walker.fences.get(&window).copied().unwrap_or(0));
+                let (origin, target) = (walker.rank, *target);
+                self.transfers.push(Transfer { origin, target, out: *out, back: *back, epoch });
+                let act = walker.acts.len() as u32;
+                walker.moving.entry(window).or_default().push((act, target));
+                walker.begin(*begun, Does::Transfers(self.transfers.len() as u32 - 1));
+            }
+            Happening::Awaits(completed) => walker.completed(completed),
+            Happening::Probes(group, source, tag) => {
+                let group = walker.group(*group)?;
+                walker.act(Does::Probes(group, *source, *tag), true);
+            }
+            Happening::Syncs(window, target, is_fence) => {
+                walker.sync(*window, *target, *is_fence)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// A group has the same number at all of its members: those of the same members, in the same
+    /// order, are made in the same order by all of them.
+    fn group(&mut self, walker: &mut Walker<'_>, number: u64, members: &GroupMembers) {
+        let mut same = members.clone();
+        if !same.other.is_empty() && same.other < same.own {
+            std::mem::swap(&mut same.own, &mut same.other);
+        }
+        let count = walker.made.entry(same.clone()).or_insert(0);
+        let groups = &mut self.groups;
+        let found = *self.identified.entry((same.clone(), *count)).or_insert_with(|| {
+            groups.push([same.own, same.other].concat());
+            groups.len() as u32 - 1
+        });
+        *count += 1;
+        walker.groups.insert(number, found);
+    }
+
+    fn join(
+        &mut self,
+        recording: &Recording,
+        walker: &mut Walker<'_>,
+        group: u32,
+        begun: Begun,
+        joint: &Joint,
+    ) -> Result<(), Refusal> {
+        let members = &self.groups[group as usize];
+        let size = members.len() as u32;
+        let me = members.iter().position(|&rank| rank == walker.rank);
+        let Some(me) = me.filter(|_| joint.root.is_none_or(|root| root < size)) else {
+            return Err(Refusal::new("", "a rank outside of the communicator", "a whole record"));
+        };
+        let who = Who { rank: walker.rank, call: walker.at };
+        let kind = Kind::Operation(joint.operation, joint.root, begun.later);
+        let key = (group, walker.next_joined(group));
+        let meetings = &mut self.meetings;
+        let number = *self.met.entry(key).or_insert_with(|| {
+            meetings.push(Meeting::new(group, size, kind, who));
+            meetings.len() as u32 - 1
+        });
+        let meeting = &mut self.meetings[number as usize];
+        let first = meeting.first;
+        meeting.join(me as u32, joint, begun.later).map_err(|Differ { here, there }| {
+            let place = |who: Who| place(recording, who.rank, who.call);
+            let why = format!("it has {here}, where {} has {there}", place(first));
+            Refusal::new(place(who), why, "the same at all ranks of the communicator")
+        })?;
+        walker.begin(begun, Does::Meets(number, me as u32));
+        Ok(())
+    }
+}
+
+impl<'a> Walker<'a> {
+    fn new(rank: u32, first: &'a RecordedEvent) -> Self {
+        Self {
+            rank,
+            groups: HashMap::new(),
+            made: HashMap::new(),
+            joined: HashMap::new(),
+            fences: HashMap::new(),
+            operations: HashMap::new(),
+            moving: HashMap::new(),
+            acts: Vec::new(),
+            left_ns: HashMap::new(),
+            gaps_ns: HashMap::new(),
+            event: first,
+            at: 0,
+        }
+    }
+
+    /// The computing before an event: since its thread left its last call. A new thread began, as
+    /// far as is known, when the first thread left its last call.
+    fn clock(&mut self) {
+        let event = self.event;
+        let main = self.left_ns.get(&0).copied().unwrap_or(event.start_ns);
+        let left = self.left_ns.entry(event.thread).or_insert(main);
+        if !matches!(event.what, Happening::Begins | Happening::ThreadEnds) {
+            let gap_ns = self.gaps_ns.entry(event.thread).or_insert(0);
+            *gap_ns = gap_ns.saturating_add(event.start_ns.saturating_sub(*left));
+        }
+        *left = event.end_ns;
+        if event.what == Happening::ThreadEnds {
+            self.left_ns.remove(&event.thread);
+        }
+    }
+
+    fn act(&mut self, does: Does, waits: bool) {
+        let thread = self.event.thread;
+        let gap_ns = self.gaps_ns.remove(&thread).unwrap_or(0);
+        self.acts.push(Act { thread, gap_ns, does, waits });
+    }
+
+    fn begin(&mut self, begun: Begun, does: Does) {
+        self.operations.insert(begun.number, self.acts.len() as u32);
+        self.act(does, !begun.later);
+    }
+
+    fn group(&self, number: u64) -> Result<u32, Refusal> {
+        self.groups.get(&number).copied().ok_or_else(|| {
+            Refusal::new("", format!("there is no communicator {number}"), "a whole record")
+        })
+    }
+
+    fn next_joined(&mut self, group: u32) -> u32 {
+        let count = self.joined.entry(group).or_insert(0);
+        *count += 1;
+        *count - 1
+    }
+
+    fn message(&mut self, it: &RecordedMessage, is_send: bool, later: bool) -> Result<(), Refusal> {
+        let group = self.group(it.group)?;
+        let RecordedMessage { number, peer, tag, bytes, .. } = *it;
+        let wire = Wire { is_send, group, peer, tag, bytes };
+        self.begin(Begun { number, group: it.group, later }, Does::Message(wire));
+        Ok(())
+    }
+
+    fn completed(&mut self, completed: &[Completed]) {
+        let mut awaited = Vec::with_capacity(completed.len());
+        for one in completed {
+            let (Completed::AsBegun(number)
+            | Completed::From(number, ..)
+            | Completed::Cancelled(number)) = *one;
+            let Some(&act) = self.operations.get(&number) else { continue };
+            let does = &mut self.acts[act as usize].does;
+            match (*one, does) {
+                (Completed::From(_, source, tag), Does::Message(wire)) => {
+                    (wire.peer, wire.tag) = (Some(source), Some(tag));
+                }
+                (Completed::Cancelled(_), does) => *does = Does::Nothing,
+                _ => {}
+            }
+            awaited.push(act);
+        }
+        self.act(Does::Awaits(awaited), true);
+    }
+
+    fn sync(&mut self, window: u64, target: Option<u32>, is_fence: bool) -> Result<(), Refusal> {
+        let window = self.group(window)?;
+        let moving = self.moving.entry(window).or_default();
+        let (done, left) = moving.iter().partition(|(_, to)| target.is_none_or(|it| it == *to));
+        *moving = left;
+        let done: Vec<(u32, u32)> = done;
+        self.act(Does::Awaits(done.into_iter().map(|(act, _)| act).collect()), true);
+        if is_fence {
+            let epoch = self.fences.entry(window).or_insert(0);
+            *epoch += 1;
+            let ended = *epoch - 1;
+            self.act(Does::Fences(window, ended), true);
+        }
+        Ok(())
+    }
+}

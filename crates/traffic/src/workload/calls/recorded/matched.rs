@@ -1,0 +1,94 @@
+//! Which receive gets which message: those of one sender, receiver, communicator and tag in order.
+
+use super::acts::{Act, All, Does, Wire};
+use std::collections::{BTreeMap, HashMap};
+
+/// What is left out, as nothing is at its other end.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub(super) struct Lost {
+    pub(super) sends: u64,
+    pub(super) receives: u64,
+}
+
+/// From a sender to a receiver in a group with a tag.
+type Key = (u32, u32, u32, u32);
+
+fn key(rank: u32, wire: &Wire) -> Option<Key> {
+    let (peer, tag) = (wire.peer?, wire.tag?);
+    let (from, to) = if wire.is_send { (rank, peer) } else { (peer, rank) };
+    Some((from, to, wire.group, tag))
+}
+
+/// Gives every receive the bytes of its message, and leaves out what has no other end. A probe
+/// becomes the receive of the message that it found. O(acts log).
+pub(super) fn matched(all: &mut All) -> Lost {
+    let mut sides: BTreeMap<Key, [Vec<(u32, u32)>; 2]> = BTreeMap::new();
+    let mut lost = Lost::default();
+    for (rank, acts) in (0..).zip(&mut all.acts) {
+        for (at, act) in (0..).zip(acts) {
+            let Does::Message(wire) = &act.does else { continue };
+            if let Some(key) = key(rank, wire) {
+                sides.entry(key).or_default()[usize::from(wire.is_send)].push((rank, at));
+            } else {
+                lost.receives += 1;
+                act.does = Does::Nothing;
+            }
+        }
+    }
+    for [receives, sends] in sides.into_values() {
+        let both = receives.len().min(sends.len());
+        for (receive, send) in receives.iter().zip(&sends) {
+            let Does::Message(Wire { bytes, .. }) = act(all, *send).does else { continue };
+            if let Does::Message(wire) = &mut act(all, *receive).does {
+                wire.bytes = bytes;
+            }
+        }
+        for &at in receives[both..].iter().chain(&sends[both..]) {
+            act(all, at).does = Does::Nothing;
+        }
+        lost.receives += (receives.len() - both) as u64;
+        lost.sends += (sends.len() - both) as u64;
+    }
+    for (rank, acts) in (0..).zip(&mut all.acts) {
+        probed(rank, acts);
+    }
+    lost
+}
+
+fn act(all: &mut All, (rank, at): (u32, u32)) -> &mut Act {
+    &mut all.acts[rank as usize][at as usize]
+}
+
+/// Every probe of a process becomes the receive of its message, which waits.
+fn probed(rank: u32, acts: &mut [Act]) {
+    if !acts.iter().any(|act| matches!(act.does, Does::Probes(..))) {
+        return;
+    }
+    // the receives of each key from the last to the first, and up to where a probe has taken one
+    let mut receives: HashMap<Key, Vec<usize>> = HashMap::new();
+    for (at, act) in acts.iter().enumerate().rev() {
+        if let Does::Message(wire) = &act.does
+            && !wire.is_send
+            && let Some(key) = key(rank, wire)
+        {
+            receives.entry(key).or_default().push(at);
+        }
+    }
+    let mut taken: HashMap<Key, usize> = HashMap::new();
+    for at in 0..acts.len() {
+        let Does::Probes(group, source, tag) = acts[at].does else { continue };
+        acts[at].does = Does::Nothing;
+        let key = (source, rank, group, tag);
+        if taken.get(&key).is_some_and(|&until| at < until) {
+            continue;
+        }
+        let Some(left) = receives.get_mut(&key) else { continue };
+        while left.last().is_some_and(|&receive| receive < at) {
+            left.pop();
+        }
+        if let Some(receive) = left.pop() {
+            acts[at].does = std::mem::replace(&mut acts[receive].does, Does::Nothing);
+            taken.insert(key, receive);
+        }
+    }
+}

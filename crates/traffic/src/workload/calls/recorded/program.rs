@@ -1,0 +1,326 @@
+//! The schedule of a recording.
+
+use super::super::expand::Front;
+use super::super::parameters::{RecordedParameters, ReplayParameters};
+use super::Recording;
+use super::acts::{Act, All, Does, Transfer, Wire, acts};
+use super::matched::matched;
+use crate::workload::collective::Call;
+use crate::workload::parameters::MOST_RANKS;
+use crate::workload::script::{Script, TAGS};
+use crate::workload::{ANY, Op, Program, Schedule, schedule_of};
+use base::{Refusal, Stop, Watch};
+use std::collections::{BTreeMap, HashMap};
+
+/// What users have to know of a schedule besides what is in it.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Remarks {
+    /// Ranks whose record ends before `MPI_Finalize`.
+    pub cut: Vec<u32>,
+    /// The rank that called `MPI_Abort`, and the code.
+    pub aborted: Option<(u32, i64)>,
+    /// Messages that nobody receives: left out.
+    pub sends: u64,
+    /// Receives without a message: left out.
+    pub receives: u64,
+    /// Collective operations to which not all ranks came: left out.
+    pub collectives: u64,
+    /// Calls of windows, which are transfers that the target's program takes no part in.
+    pub transfers: u64,
+    /// From the end of `MPI_Init` to the beginning of `MPI_Finalize`, or what there is of that, of
+    /// the rank where it took longest, ns.
+    pub measured_ns: u64,
+}
+
+/// The schedule of a recording, and what was left out.
+///
+/// A thread of a process is a processor; what others do to a process's windows has one more. Time
+/// between the calls of a thread becomes calculations, by the factor `scale_compute`.
+/// O(operations).
+///
+/// # Errors
+/// With file and byte, where the ranks of a communicator do not call the same; when there would be
+/// too many operations; when the user stops it.
+pub fn replayed(
+    recording: &Recording,
+    with: RecordedParameters,
+    watch: &dyn Watch,
+) -> Result<(Schedule, Remarks), Stop> {
+    let ranks = recording.processes.len() as u64;
+    if ranks == 0 || ranks > MOST_RANKS {
+        let help = format!("1 to {MOST_RANKS}");
+        return Err(Refusal::new("recording", format!("{ranks} ranks"), help).into());
+    }
+    let mut all = acts(recording)?;
+    watch.tick("calls", 1, 3)?;
+    let lost = matched(&mut all);
+    watch.tick("calls", 2, 3)?;
+    let with = ReplayParameters::from(with);
+    let mut remarks = Remarks {
+        cut: std::mem::take(&mut all.cut),
+        aborted: all.aborted,
+        sends: lost.sends,
+        receives: lost.receives,
+        collectives: 0,
+        transfers: all.transfers.len() as u64,
+        measured_ns: recording
+            .processes
+            .iter()
+            .map(super::RecordedProcess::took_ns)
+            .max()
+            .unwrap_or(0),
+    };
+    let mut calls = Vec::with_capacity(all.meetings.len());
+    for meeting in &all.meetings {
+        let call = if meeting.is_full() { meeting.call(&with, 1)? } else { None };
+        remarks.collectives += u64::from(call.is_none());
+        calls.push(call);
+    }
+    let replay = Replay::new(all, calls, &with, &mut remarks)?;
+    Ok((schedule_of(&replay, watch)?, remarks))
+}
+
+impl super::RecordedProcess {
+    /// How long its record is, ns.
+    fn took_ns(&self) -> u64 {
+        let first = self.events.first().map_or(0, |first| first.end_ns);
+        let last = self.events.last().map_or(0, |last| match last.what {
+            super::Happening::Ends => last.start_ns,
+            _ => last.end_ns,
+        });
+        last.saturating_sub(first)
+    }
+}
+
+/// What every rank receives in an exchange: from whom, bytes.
+type Received = HashMap<u32, Vec<(u32, u64)>>;
+
+struct Replay {
+    all: All,
+    /// The call of each meeting; none where it is left out.
+    calls: Vec<Option<Call>>,
+    /// What every rank receives in each exchange; none where that is left out.
+    received: Vec<Option<Received>>,
+    /// Numbers of groups and tags.
+    tags: BTreeMap<(u32, u32), u32>,
+    /// The first tags of meetings, exchanges and transfers.
+    first: [u32; 3],
+    /// The transfers to each rank.
+    to: HashMap<u32, Vec<u32>>,
+    /// The processor of what others do to a rank's memory.
+    beside: u8,
+    scale: f64,
+}
+
+impl Replay {
+    fn new(
+        all: All,
+        calls: Vec<Option<Call>>,
+        with: &ReplayParameters,
+        remarks: &mut Remarks,
+    ) -> Result<Self, Refusal> {
+        let mut tags = BTreeMap::new();
+        for act in all.acts.iter().flatten() {
+            if let Does::Message(Wire { group, tag: Some(tag), .. }) = act.does {
+                let next = tags.len() as u32;
+                tags.entry((group, tag)).or_insert(next);
+            }
+        }
+        let mut received = Vec::with_capacity(all.exchanges.len());
+        for exchange in &all.exchanges {
+            let members = &all.groups[exchange.group as usize];
+            let is_full = members.iter().all(|rank| exchange.rows.contains_key(rank));
+            remarks.collectives += u64::from(!is_full);
+            received.push(is_full.then(|| {
+                let mut into = Received::new();
+                for &from in members {
+                    for &(to, bytes) in &exchange.rows[&from] {
+                        into.entry(to).or_default().push((from, bytes));
+                    }
+                }
+                into
+            }));
+        }
+        let mut to: HashMap<u32, Vec<u32>> = HashMap::new();
+        for (number, transfer) in (0..).zip(&all.transfers) {
+            to.entry(transfer.target).or_default().push(number);
+        }
+        let meetings = (tags.len() as u64).next_multiple_of(u64::from(TAGS));
+        let exchanges = meetings + calls.len() as u64 * u64::from(TAGS);
+        let transfers = exchanges + received.len() as u64;
+        if transfers + all.transfers.len() as u64 > u64::from(ANY) {
+            let why = format!("{} collective operations", calls.len());
+            return Err(Refusal::new("recording", why, "fewer, by tags of 32 bits"));
+        }
+        let first = [meetings as u32, exchanges as u32, transfers as u32];
+        let threads = all.acts.iter().flatten().map(|act| act.thread).max().unwrap_or(0);
+        let (beside, scale) = (threads.saturating_add(1), with.scale_compute);
+        Ok(Self { all, calls, received, tags, first, to, beside, scale })
+    }
+
+    fn transfer_tag(&self, number: u32) -> u32 {
+        self.first[2] + number
+    }
+
+    /// What others do to the memory of a rank: where each of their transfers is there.
+    fn arrivals(&self, rank: u32, to: &mut Script<'_>) -> HashMap<u32, u32> {
+        to.on(self.beside);
+        let mut there = HashMap::new();
+        for &number in self.to.get(&rank).into_iter().flatten() {
+            let Transfer { origin, out, back, .. } = self.all.transfers[number as usize];
+            let tag = self.transfer_tag(number);
+            let came = to.add(Op::recv(out.unwrap_or(0), origin, tag), &[]);
+            if let Some(bytes) = back {
+                to.add(Op::send(bytes, origin, tag), &[came]);
+            }
+            there.insert(number, came);
+        }
+        there
+    }
+}
+
+/// What a rank is at while its acts are written.
+struct Teller {
+    fronts: BTreeMap<u8, Front>,
+    /// Where threads have ended that nobody waited for.
+    ended: Vec<Front>,
+    /// Where acts end that nobody has waited for yet.
+    open: HashMap<u32, Vec<u32>>,
+    /// The transfers that are there, by their numbers.
+    there: HashMap<u32, u32>,
+}
+
+impl Program for Replay {
+    fn ranks(&self) -> u32 {
+        self.all.acts.len() as u32
+    }
+
+    fn tell(&self, rank: u32, to: &mut Script<'_>) {
+        let there = self.arrivals(rank, to);
+        let (fronts, ended, open) = (BTreeMap::new(), Vec::new(), HashMap::new());
+        let mut teller = Teller { fronts, ended, open, there };
+        for (at, act) in (0..).zip(&self.all.acts[rank as usize]) {
+            if to.is_over() {
+                return;
+            }
+            to.on(act.thread);
+            let mut front = teller.front(act.thread);
+            let ns = (act.gap_ns as f64 * self.scale).round() as u64;
+            if ns > 0 {
+                let calc = front.add(Op::calc(ns), to);
+                front = Front { ends: vec![calc], start: None };
+            }
+            if act.does == Does::ThreadEnds {
+                teller.ended.push(front);
+                continue;
+            }
+            self.act(rank, (at, act), &mut front, &mut teller, to);
+            teller.fronts.insert(act.thread, front);
+        }
+    }
+}
+
+impl Teller {
+    /// What the next operation of a thread waits for. A new thread goes on from where the first one
+    /// is, and the first one from where threads have ended.
+    fn front(&mut self, thread: u8) -> Front {
+        let mut front = match self.fronts.remove(&thread) {
+            Some(front) => front,
+            None => self.fronts.get(&0).cloned().unwrap_or_default(),
+        };
+        if thread == 0 {
+            for ended in self.ended.drain(..) {
+                front.ends.extend(ended.ends);
+                front.ends.extend(ended.start);
+            }
+        }
+        front
+    }
+}
+
+impl Replay {
+    fn act(
+        &self,
+        rank: u32,
+        (at, act): (u32, &Act),
+        front: &mut Front,
+        teller: &mut Teller,
+        to: &mut Script<'_>,
+    ) {
+        let ends = match &act.does {
+            Does::Nothing | Does::Probes(..) | Does::ThreadEnds => return,
+            Does::Awaits(acts) => {
+                for act in acts {
+                    front.ends.extend(teller.open.remove(act).unwrap_or_default());
+                }
+                return;
+            }
+            Does::Fences(window, epoch) => {
+                for number in self.to.get(&rank).into_iter().flatten() {
+                    let transfer = &self.all.transfers[*number as usize];
+                    if transfer.epoch == (*window, *epoch) {
+                        front.ends.extend(teller.there.get(number));
+                    }
+                }
+                return;
+            }
+            Does::Message(wire) => {
+                let op = front.add(self.message(wire), to);
+                if !act.waits {
+                    *front = Front { ends: Vec::new(), start: Some(op) };
+                }
+                vec![op]
+            }
+            Does::Transfers(number) => {
+                let transfer = &self.all.transfers[*number as usize];
+                let (target, tag) = (transfer.target, self.transfer_tag(*number));
+                let op = front.add(Op::send(transfer.out.unwrap_or(0), target, tag), to);
+                let after = front.joined(to);
+                *front = Front { ends: Vec::new(), start: Some(op) };
+                match transfer.back {
+                    Some(bytes) => {
+                        to.on(self.beside);
+                        let answer = to.add(Op::recv(bytes, target, tag), &after);
+                        to.on(act.thread);
+                        vec![answer]
+                    }
+                    None => vec![op],
+                }
+            }
+            Does::Meets(meeting, me) => {
+                let Some(call) = &self.calls[*meeting as usize] else { return };
+                let members = &self.all.groups[self.all.meetings[*meeting as usize].comm as usize];
+                let named = |rank: u32| members[rank as usize];
+                let after = front.joined(to);
+                let tag = self.first[0] + meeting * TAGS;
+                let ends = to.collective(call, *me, &named, tag, &after);
+                *front = Front { ends: after, start: None };
+                ends
+            }
+            Does::Exchanges(number) => {
+                let Some(received) = &self.received[*number as usize] else { return };
+                let tag = self.first[1] + number;
+                let tagged = |all: &Vec<(u32, u64)>| -> Vec<(u32, u64, u32)> {
+                    all.iter().map(|&(peer, bytes)| (peer, bytes, tag)).collect()
+                };
+                let sent = &self.all.exchanges[*number as usize].rows[&rank];
+                let came = received.get(&rank).map(tagged).unwrap_or_default();
+                let after = front.joined(to);
+                let ends = to.exchange(&tagged(sent), &came, &after);
+                *front = Front { ends: after, start: None };
+                ends
+            }
+        };
+        if act.waits {
+            *front = Front { ends, start: None };
+        } else {
+            teller.open.insert(at, ends);
+        }
+    }
+
+    fn message(&self, wire: &Wire) -> Op {
+        let (peer, tag) = (wire.peer.unwrap_or(ANY), wire.tag.unwrap_or(ANY));
+        let tag = self.tags.get(&(wire.group, tag)).copied().unwrap_or(ANY);
+        if wire.is_send { Op::send(wire.bytes, peer, tag) } else { Op::recv(wire.bytes, peer, tag) }
+    }
+}

@@ -1,0 +1,123 @@
+"""Lines of words that a command cannot take, refused in one line as everything else is."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+from flyloom import _core
+from flyloom._core import RefusalError
+from flyloom.support.checks import whole_number
+from flyloom.support.refused import hint
+
+WORDS = {
+    "is not a valid integer": "is no whole number", "is not a valid int": "is no whole number",
+    "is not a valid float": "is no number", "is not a valid boolean": "is neither true nor false",
+}
+"""What the parser says of a value, and what we say."""
+
+
+@contextmanager
+def plain() -> Iterator[None]:
+    """Raises RefusalError in place of the errors that the parser of the command line raises."""
+    try:
+        yield
+    except Exception as error:
+        # a command without any word shows its help, for which the parser raises such an error
+        if not hasattr(error, "format_message") or type(error).__name__ == "NoArgsIsHelpError":
+            raise
+        raise RefusalError(line(error, getattr(error, "ctx", None))) from error
+
+
+def line(error: Any, ctx: Any) -> str:
+    """What is wrong with the words, and what would be right: ``OPTION: why; help``."""
+    kind = type(error).__name__
+    if kind == "BadOptionUsage":  # which the parser raises without the command
+        why = "it takes no value" if "not take" in error.message else "its value is missing"
+        return f"{error.option_name}: {why}; --help says what it takes"
+    if ctx is None:
+        return _plain(error.format_message())
+    command = ctx.command_path.removeprefix("flyloom").strip() or "flyloom"
+    if kind == "NoSuchOption":
+        return f"{error.option_name}: {command} has no such option; {_near(error, ctx)}"
+    if getattr(error, "param", None) is not None:
+        missing = kind == "MissingParameter"
+        why = f"{command} needs it" if missing else _why(error)
+        about = " ".join((getattr(error.param, "help", None) or "").split())
+        return f"{_name(error.param)}: {why}" + (f"; {about}" if about else "")
+    if extra := re.fullmatch(r"Got unexpected extra argument\S* \((.*)\)", error.message):
+        return _extra(extra[1], command, ctx)
+    if unknown := re.fullmatch(r"No such command '(.*?)'\.?.*", error.message):
+        return _no_command(unknown[1], command, ctx)
+    return _plain(str(error.message))
+
+
+def _why(error: Any) -> str:
+    """What is wrong with a value; of a value that a function reads the parser has only the text."""
+    if getattr(error.param.type, "name", "") == whole_number.__name__:
+        return f"'{error.message}' is no whole number"
+    return _plain(error.message)
+
+
+def _plain(message: str) -> str:
+    """A sentence of the parser as ours are written."""
+    text = message.rstrip(".")
+    for theirs, ours in WORDS.items():
+        text = text.replace(theirs, ours)
+    return text
+
+
+def _name(param: Any) -> str:
+    """The word for an option or argument in messages."""
+    if param.opts and param.opts[0].startswith("-"):
+        return str(max(param.opts, key=len))
+    return str(param.metavar or param.name).strip("{}")
+
+
+def _near(error: Any, ctx: Any) -> str:
+    """The option or parameter that was meant, as far as can be seen, and where all are listed."""
+    options = [word for param in ctx.command.params for word in (*param.opts, *param.secondary_opts)
+               if word.startswith("--") and not getattr(param, "hidden", False)]
+    word = error.option_name.lstrip("-").replace("-", "_")
+    is_simulator = hasattr(_core, f"{ctx.command.name}_schema")
+    if is_simulator and (path := _in_table(word, ctx.command.name)):
+        return f"did you mean --set {path}=...? {ctx.command_path} --help lists all"
+    return hint(error.option_name, options) + f"{ctx.command_path} --help lists all"
+
+
+def _extra(words: str, command: str, ctx: Any) -> str:
+    """Words after the last argument, which are often parameters of a network."""
+    first = words.split()[0]
+    given = [value for param in ctx.command.params if not param.opts[0].startswith("-")
+             and isinstance(value := ctx.params.get(param.name or ""), str)]
+    if "=" in first and given and ":" not in given[-1]:
+        joined = ",".join(words.split())
+        return f"{first}: one word too many; parameters follow a colon: {given[-1]}:{joined}"
+    return f"{first}: one word too many for {command}; {ctx.command_path} --help says what it takes"
+
+
+def _no_command(word: str, command: str, ctx: Any) -> str:
+    """A word in place of a command of a group, such as a network after ``sim``."""
+    names = [name for name, one in ctx.command.commands.items() if not one.hidden]
+    near = hint(word, names)
+    if not near and (":" in word or "." in word):
+        near = f"did you mean {ctx.command_path} {names[0]} {word}? "
+    return f"{word}: {command} has no such command; {near}{', '.join(names)}"
+
+
+SHORT = {"vcs": "virtual_channels", "num_vcs": "virtual_channels", "vc_buf_size": "buffer_flits"}
+"""Words of other simulators for parameters of tables."""
+
+
+def _in_table(word: str, simulator: str) -> str | None:
+    """The parameter of a table of a simulator that has this name: ``switch.virtual_channels``."""
+    word = SHORT.get(word, word)
+    schema = getattr(_core, f"{simulator}_schema")()
+    for name, about in schema["properties"].items():
+        places = (one.get("$ref", "") for one in (about, *about.get("anyOf", ())))
+        tables = (schema["$defs"].get(place.removeprefix("#/$defs/"), {}) for place in places)
+        if any(word in table.get("properties", ()) for table in tables):
+            return f"{name}.{word}"
+    return None

@@ -1,0 +1,1 @@
+../../../../runtime/mpi/reorder_count.c

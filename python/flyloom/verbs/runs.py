@@ -1,0 +1,39 @@
+"""Several runs of a simulator beside each other: what tells them apart, in words."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+VARIED = ("traffic", "workload", "selection")
+"""What runs of one call differ in."""
+
+
+def said(run: Mapping[str, Any], name: str) -> str:
+    """What a run was asked for, in a word; empty where it was not."""
+    value = run.get(name)
+    if value is None and name == "selection":
+        value = (run.get("parameters") or {}).get(name)
+    return "" if value is None else str(value)
+
+
+def apart(runs: Sequence[Mapping[str, Any]]) -> tuple[list[str], list[list[str]]]:
+    """The parameters in which runs differ, and their values in each run; none of a single run."""
+    names = [name for name in VARIED if len({said(run, name) for run in runs}) > 1]
+    return names, [[said(run, name) for name in names] for run in runs]
+
+
+def labelled(runs: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
+    """The runs as curves: each with a ``label`` that tells it from the others."""
+    return [
+        {**run, "label": ", ".join(words)} for run, words in zip(runs, apart(runs)[1], strict=True)
+    ]
+
+
+def common(runs: Sequence[Mapping[str, Any]]) -> list[str]:
+    """What all runs have in common, in words: traffic, engine, network, selection."""
+    first = runs[0]
+    varied = apart(runs)[0]
+    words = [said(first, name) for name in ("traffic", "workload", "engine", "network", "selection")
+             if name not in varied]
+    return [word for word in words if word]
