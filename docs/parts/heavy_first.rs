@@ -1,14 +1,14 @@
 //! Processes in the order of how much they send and receive, the heaviest in the first slot.
 
-use super::kind::{Entry, Method};
+use super::kind::{Method, MethodEntry};
 use crate::arrangement::Arrangement;
-use crate::metric::Metric;
-use crate::run::Run;
+use crate::metric::SiteMetric;
+use crate::run::MappingRun;
 use base::Stop;
 use base::part::Part;
 use std::cmp::Reverse;
 
-pub(super) const ENTRY: Entry = Entry::of::<HeavyFirst>();
+pub(super) const ENTRY: MethodEntry = MethodEntry::of::<HeavyFirst>();
 
 struct HeavyFirst;
 
@@ -16,7 +16,11 @@ impl Method for HeavyFirst {
     const PART: Part =
         Part::new("heavy_first", "processes by their traffic, in the order of slots");
 
-    fn step<M: Metric>(run: &Run<'_, M>, at: &mut Arrangement, _: u64) -> Result<(), Stop> {
+    fn step<M: SiteMetric>(
+        run: &MappingRun<'_, M>,
+        at: &mut Arrangement,
+        _: u64,
+    ) -> Result<(), Stop> {
         let weights: Vec<i64> =
             (0..run.problem.processes as u32).map(|p| run.problem.weight(p)).collect();
         let slots: Vec<u32> = (0..run.problem.slots.count() as u32).collect();

@@ -2,7 +2,7 @@
 //!
 //! Source: csg-htsim, `connection_matrix.cpp`.
 
-use super::kind::{Example, File, Format, Naming, text};
+use super::kind::{Example, File, FileNaming, Format, text};
 use base::fields::whole;
 use base::part::Part;
 use base::{Refusal, Stop};
@@ -13,7 +13,7 @@ use traffic::workload::{Builder, Op, Schedule, WorkloadRequest};
 pub(super) const ENTRY: Format = Format::new(
     Part::new("htsim-flows", "htsim's connection matrix, .cm: a line for each flow")
         .takes::<HtsimParameters>(),
-    Naming::One(&[".cm"]),
+    FileNaming::One(&[".cm"]),
     read,
     example,
 )

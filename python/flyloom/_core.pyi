@@ -58,6 +58,7 @@ __all__ = [
     "plant_fault",
     "plugin_parameters",
     "point_bytes",
+    "point_need",
     "qr_code",
     "recorded_schedule",
     "registry",
@@ -71,6 +72,7 @@ __all__ = [
     "simulate_flit",
     "simulate_message",
     "simulate_packet",
+    "simulation_fits",
     "simulators",
     "study_of_2014",
     "tables_of_hops",
@@ -84,6 +86,7 @@ __all__ = [
     "trace_read",
     "trace_rewritten",
     "trace_written",
+    "traffic_fits",
     "workload_best",
     "workload_list",
 ]
@@ -514,6 +517,16 @@ def point_bytes(
     family: str, params: dict[str, Any], engine: str | None, layers: int,
     simulated: dict[str, Any],
 ) -> float: ...
+def point_need(
+    family: str, params: dict[str, Any], engine: str | None, layers: int,
+    simulated: dict[str, Any],
+) -> tuple[float, float]: ...
+def simulation_fits(
+    on: Topology, level: str, given: dict[str, Any], progress: _Progress = None
+) -> None: ...
+def traffic_fits(
+    on: Topology, traffic: str, seed: int, progress: _Progress = None
+) -> None: ...
 def opensm_engines() -> list[str]: ...
 def routes_asked(
     engine: str | None, lmc: int | None, layers: int | None, options: dict[str, Any]

@@ -27,7 +27,7 @@ def flit(
     source: Tables,
     *,
     load: float | Sequence[float] | str | None = None,
-    selection: str | Sequence[str] | None = None,
+    selection: str | Mapping[str, Any] | Sequence[str | Mapping[str, Any]] | None = None,
     choosing: Mapping[str, Any] | None = None,
     lane_use: str | None = None,
     rail: str | None = None,
@@ -60,7 +60,7 @@ def flit(
     load : float | Sequence[float] | str, optional
         Loads in flits an endpoint and cycle: a number, several, a range ``0.1:0.9:0.1`` or
         ``auto``, up to where it saturates. Default: "auto".
-    selection : str | Sequence[str], optional
+    selection : str | Mapping[str, Any] | Sequence[str | Mapping[str, Any]], optional
         How packets choose among the paths that there are: by name, or by a score of one's own.
         Of several, each is run. Default: "minimal".
     choosing : Mapping[str, Any], optional
@@ -266,7 +266,7 @@ def packet(
     *,
     dialect: str | None = None,
     load: float | Sequence[float] | str | None = None,
-    selection: str | Sequence[str] | None = None,
+    selection: str | Mapping[str, Any] | Sequence[str | Mapping[str, Any]] | None = None,
     choosing: Mapping[str, Any] | None = None,
     lane_use: str | None = None,
     rail: str | None = None,
@@ -317,7 +317,7 @@ def packet(
         Loads as part of the rate of one rail of an endpoint: a number, several, or a range
         ``0.1:0.9:0.1``; 0.5 where it is not given. Not beside a workload, nor are ``traffic``,
         ``messages`` and ``message_bytes``.
-    selection : str | Sequence[str], optional
+    selection : str | Mapping[str, Any] | Sequence[str | Mapping[str, Any]], optional
         How packets choose among the paths that exist: by name, where ``adaptive`` means
         ``ugal_l``, or by a score of one's own, in ``physical`` only. Of several, each is run.
         Default: "minimal".

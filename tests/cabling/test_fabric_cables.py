@@ -93,7 +93,7 @@ def is_repaired_by(repair, cabling, one, other):
     return named in (near, far)
 
 
-def test_each_fault_is_named_with_its_mend(plan):
+def test_each_fault_is_named_with_its_repair(plan):
     """No subnet manager needed: one fault after the other, each repaired before the next."""
     with Live(plan) as live:
         cabling = Cabling(plan, live)
@@ -152,7 +152,7 @@ def break_all(cabling, live):
     return pulled, one, other
 
 
-def mend_all(cabling, live, pulled, one, other):
+def repair_all(cabling, live, pulled, one, other):
     live.ibsim.relink(live.switch_id(DEAD))
     for cable in (one, other):
         cabling.pull(cable)
@@ -198,7 +198,7 @@ def test_our_tables_follow_the_fabric_and_back(plan):
         assert again.entries == 49 * (49 * HOSTS * 2 + 49)
         assert [again[f"differing_{k}entries"] for k in ("", "sl_", "sl2vl_")] == [0, 0, 0]
 
-        mend_all(cabling, live, pulled, one, other)
+        repair_all(cabling, live, pulled, one, other)
         live.load(routing)
         assert verify_cables(live)[0] == 0
         healed = live.check(routing, plan)
@@ -225,7 +225,7 @@ def test_opensm_routes_around_by_itself(plan):
         assert proof.holds and proof.complete.routes == 49 * 49 * HOSTS
         assert fl.verify(live.tables()).holds  # with the plan's numbers, too
 
-        mend_all(cabling, live, *faults)
+        repair_all(cabling, live, *faults)
         assert verify_cables(live)[0] == 0
         healed = fl.verify(live.tables())
         assert healed.holds and healed.complete.routes == 50 * 50 * HOSTS
@@ -275,7 +275,7 @@ def command(*words, code="from flyloom.cli import main; main()"):
     )
 
 
-def test_a_machine_without_a_fabric_is_told():
+def test_a_machine_without_a_fabric_is_reported():
     done = command("verify-cables", PLAN, "--json")
     assert (done.returncode, json.loads(done.stdout)["error"]["kind"]) == (3, "broken")
     assert "this machine is on no InfiniBand fabric" in done.stderr
@@ -283,7 +283,7 @@ def test_a_machine_without_a_fabric_is_told():
     assert len(done.stderr.splitlines()) == 1
 
 
-def test_a_machine_without_the_tool_is_told():
+def test_a_machine_without_the_tool_is_reported():
     code = (
         "from flyloom.deploy import tools; tools._find_program = lambda name: None\n"
         "from flyloom.cli import main; main()"

@@ -186,7 +186,7 @@ def counts(found):
     + [(FAT_TREE, seed, count) for seed, count in ((5, 8), (6, 16), (7, 16))]
     + [("slim_fly:q=9,p=6", seed, 16) for seed in (8, 9)],
 )
-def test_all_is_found_nothing_invented_and_the_moves_mend_it(net, seed, count):
+def test_all_is_found_nothing_invented_and_the_moves_repair_it(net, seed, count):
     rng = random.Random(seed)
     plan = fl.network(net)
     slow = rng.sample(range(30, plan.links), 2)

@@ -276,7 +276,7 @@ def test_the_program_is_a_module_and_says_its_version():
     assert (done.returncode, done.stdout) == (0, f"flyloom {fl.__version__}{build}\n")
 
 
-def test_help_of_a_command_is_asked_for_either_way():
+def test_help_of_a_command_is_asked_for_in_either_order():
     assert flyloom("help", "route").stdout == flyloom("route", "--help").stdout
     assert "flyloom catalog show" in flyloom("help", "catalog", "show").stdout
 

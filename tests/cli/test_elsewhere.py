@@ -47,7 +47,7 @@ def elsewhere(monkeypatch):
 
 
 @pytest.mark.usefixtures("elsewhere")
-def test_what_the_machine_has_is_asked_in_other_ways(monkeypatch):
+def test_what_the_machine_has_is_asked_by_other_means(monkeypatch):
     monkeypatch.delenv("RAYON_NUM_THREADS", raising=False)
     assert machine.processors() == os.cpu_count()
     assert machine.free()[0] > 0 and machine.threads() >= 0
@@ -55,7 +55,7 @@ def test_what_the_machine_has_is_asked_in_other_ways(monkeypatch):
 
 
 @pytest.mark.usefixtures("elsewhere")
-def test_children_are_run_and_their_ends_are_told(tmp_path):
+def test_children_are_run_and_their_ends_are_reported(tmp_path):
     def python(code, **more):
         return process.run([sys.executable, "-c", code], cwd=tmp_path, **more)
 

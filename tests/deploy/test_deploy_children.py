@@ -113,7 +113,7 @@ def test_grandchildren_of_a_program_that_is_too_slow_end(tmp_path):
     ("import os; os.kill(os.getpid(), 19)", "is stopped by SIGSTOP"),
     ("import sys; sys.exit(7)", "failed with code 7"),
 ])
-def test_a_program_that_is_killed_or_stopped_is_told(tmp_path, code, words):
+def test_a_program_that_is_killed_or_stopped_is_reported(tmp_path, code, words):
     with pytest.raises(DeployError, match=words):
         process.run([sys.executable, "-c", code], cwd=tmp_path, timeout_s=HANG_S)
 

@@ -256,7 +256,7 @@ def test_a_pulled_cable_changes_the_tables(net):
         assert readback.parse_fts(readback.dump_fts(ibsim)) == before
 
 
-def test_a_dead_route_is_told_and_has_no_path_record(net, tmp_path):
+def test_a_dead_route_is_reported_and_has_no_path_record(net, tmp_path):
     tables = make_tables(net, 0, seed=2)
     with Ibsim(net.text) as ibsim, opensm_with(ibsim, net, tables, tmp_path / "t") as opensm:
         switch = net.switches[0]

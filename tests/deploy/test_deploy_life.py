@@ -139,7 +139,7 @@ def test_a_frozen_opensm_is_killed():
 
 
 @needs_fabric
-def test_an_opensm_that_ends_by_itself_is_told():
+def test_an_opensm_that_ends_by_itself_is_reported():
     with Ibsim(NET.read_text()) as ibsim, OpenSM(ibsim, "minhop") as opensm:
         mark = opensm.mark()
         os.kill(opensm.pid, signal.SIGKILL)
@@ -183,7 +183,7 @@ def test_the_console_pulls_swaps_and_refuses():
 
 
 @needs_fabric
-def test_a_bad_netlist_is_told():
+def test_a_bad_netlist_is_reported():
     with pytest.raises(DeployError, match="the netlist has no node"):
         Ibsim("nothing here")
     text = NET.read_text().replace('"S-0002c90200000010"[1]\t', '"S-0002c90200000010"[77]\t')
@@ -193,7 +193,7 @@ def test_a_bad_netlist_is_told():
 
 
 @needs_fabric
-def test_use_outside_the_block_is_told():
+def test_use_outside_the_block_is_reported():
     ibsim = Ibsim(NET.read_text())
     with pytest.raises(DeployError, match="inside its with block"):
         ibsim.console("dump")
@@ -217,7 +217,7 @@ def test_a_work_folder_of_ones_own_is_kept(tmp_path):
         opensm.resweep()
 
 
-def test_a_program_that_hangs_or_fails_is_told(tmp_path):
+def test_a_program_that_hangs_or_fails_is_reported(tmp_path):
     start = time.monotonic()
     with pytest.raises(DeployError, match=r"sleep did not end within 0\.2 s"):
         process.run(["sleep", str(2 * HANG_S)], cwd=tmp_path, timeout_s=0.2)
@@ -229,7 +229,7 @@ def test_a_program_that_hangs_or_fails_is_told(tmp_path):
     assert process.run(["cat"], cwd=tmp_path, stdin_text="x") == "x"
 
 
-def test_a_missing_tool_is_told_with_its_package(monkeypatch):
+def test_a_missing_tool_is_reported_with_its_package(monkeypatch):
     monkeypatch.setenv("PATH", "/nowhere")
     monkeypatch.setattr(tools, "_SBIN", "/nowhere")
     monkeypatch.setattr(tools, "_PREFIXES", [])

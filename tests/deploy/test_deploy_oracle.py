@@ -159,7 +159,7 @@ def test_a_missing_route_is_not_connected(net, tmp_path):
     assert (found.verdict, found.connected) == (oracle.UNDECIDED, False)
 
 
-def test_bad_inputs_are_told(net):
+def test_bad_inputs_are_reported(net):
     with Ibsim(net.text) as ibsim, OpenSM(ibsim, "minhop") as opensm:
         lst, fdbs = opensm.subnet_lst, opensm.fdbs
     with pytest.raises(DeployError, match=r"opensm-subnet\.lst:1: not a cable"):

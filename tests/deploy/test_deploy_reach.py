@@ -55,7 +55,7 @@ def test_entries_of_all_blocks_of_a_table_are_read():
     ("ring:n=128,p=1", "from host-0000 to host-0064 has 64 hops"),
     ("ring:n=124,p=1", "to switch ring-62 has 64 hops"),
 ])
-def test_networks_that_are_too_long_are_refused_by_the_way(net, words):
+def test_networks_that_are_too_long_are_refused_on_occasion(net, words):
     with pytest.raises(fl.RefusalError, match=words):
         check_deployable(fl.network(net))
 

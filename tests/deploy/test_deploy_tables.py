@@ -184,7 +184,7 @@ BODY = HEAD + "sl default 0\n" + ALL
         (BODY + f"sl2vl * 1 1 {ROW} 0\nend\n", 6, "after a complete sl2vl record"),
     ],
 )
-def test_each_defect_is_told_with_its_line(program, tmp_path, text, line, words):
+def test_each_defect_is_reported_with_its_line(program, tmp_path, text, line, words):
     path = tmp_path / "bad"
     path.write_bytes(text.encode())
     done = run(program, "read", 1, 1, path)
@@ -193,7 +193,7 @@ def test_each_defect_is_told_with_its_line(program, tmp_path, text, line, words)
     assert words in done.stdout
 
 
-def test_a_missing_file_is_told(program, tmp_path):
+def test_a_missing_file_is_reported(program, tmp_path):
     done = run(program, "read", 1, 1, tmp_path / "absent")
     assert done.returncode == 1
     assert "absent: cannot read the table file: No such file" in done.stdout

@@ -102,7 +102,7 @@ def test_one_odd_lane_table_counts(network, routing):
     assert other.dependencies > one.dependencies  # the same hops on one lane more
 
 
-def test_a_missing_record_is_told(network, routing):
+def test_a_missing_record_is_reported(network, routing):
     lids, home = network.addresses(1)["lid"], network.attachments[:, 0].tolist()
     far = lids[network.terminals - 1]
     for changed in (False, True):  # by switch, and by terminal

@@ -151,6 +151,10 @@ def test_what_cannot_be_is_one_line(tmp_path, ranks, options, message):
 
 def test_files_that_are_missing_or_of_several_runs_are_said(tmp_path):
     folder = files(tmp_path / "run", [[node(4, 0)]] * 3)
+    (folder / "llama.01.et").write_bytes((folder / "llama.1.et").read_bytes())
+    with pytest.raises(RefusalError, match=r"llama.*1\.et: rank 1 has two files; one a rank"):
+        fl.traced_workload(folder)
+    (folder / "llama.01.et").unlink()
     (folder / "llama.1.et").unlink()
     with pytest.raises(RefusalError, match="the file of rank 1 is missing"):
         fl.traced_workload(folder)

@@ -44,7 +44,7 @@ def nodes_of(slurm: str) -> set[str]:
 
 
 @pytest.mark.parametrize("kind", FABRICS)
-def test_a_fabric_goes_the_whole_way(kind, tmp_path):
+def test_a_fabric_is_read_routed_and_verified(kind, tmp_path):
     text, how, remark = FABRICS[kind]
     path = tmp_path / "found.txt"
     path.write_text(text)

@@ -37,8 +37,12 @@ def test_a_real_run_is_read_to_its_last_record():
         1000 * (8 * 377 + 12 * 502 + 6 * 631 + 760), rel=0.005)
 
 
-def test_the_file_of_a_rank_is_missing(tmp_path):
+def test_the_file_of_a_rank_is_missing_or_there_twice(tmp_path):
     folder = dumpi_files.pair(tmp_path / "run")
+    (folder / "app-00001.bin").write_bytes((folder / "app-0001.bin").read_bytes())
+    with pytest.raises(RefusalError, match=r"app-0001\.bin: rank 1 has two files; one a rank"):
+        fl.check_workload(folder)
+    (folder / "app-00001.bin").unlink()
     (folder / "app-0001.bin").unlink()
     with pytest.raises(RefusalError, match="the file of rank 1 is missing; app-0001.bin"):
         fl.check_workload(folder)
@@ -148,7 +152,7 @@ def test_communicators_of_groups(tmp_path):
 
 
 def test_what_the_trace_found_complete_holds(tmp_path):
-    # of three receives the second comes first, a test finds nothing, and the others come at last
+    # the second of three receives comes first, a test finds nothing, and the others come at last
     def calls(rank):
         if rank == 1:
             return [(0, dumpi_files.send(1, 14, 0)) for _ in range(3)]

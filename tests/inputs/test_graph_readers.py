@@ -104,7 +104,7 @@ def test_switches_have_names_that_slurm_takes(tmp_path, given, options, expect):
         ("BlockName", "=", name) for name in expect]
 
 
-def test_names_that_slurm_cannot_take_are_refused_with_the_way_out(tmp_path):
+def test_names_that_slurm_cannot_take_are_refused_with_what_is_valid(tmp_path):
     file = managed(tmp_path / "f.txt", ("a b", "c"))
     with pytest.raises(fl.RefusalError, match="'a b' has the character ' '.*switch-names=short"):
         fl.export(file, "slurm-tree", names="first-word", switches="leaves",

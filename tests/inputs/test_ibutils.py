@@ -125,7 +125,7 @@ def test_definitions_are_found_beside_the_file_and_where_ibutils_looks(tmp_path,
     assert fl.network(path).switches == 7
 
 
-def test_types_without_definition_are_told_by_their_ports(tmp_path):
+def test_types_without_definition_are_known_by_their_ports(tmp_path):
     topo = "SX6036 s1\n   P1 -> X4 h1 P1\n   P2 -> X4 h2 P1\n   P36 -> SX6036 s2 P36\n\n" \
            "SX6036 s2\n   P1 -> X4 h1 P2\n"
     net = fl.network(folder(tmp_path, topo))
@@ -149,7 +149,7 @@ def test_types_without_definition_are_told_by_their_ports(tmp_path):
     (TOPO.replace("L2/P1 -> CARD h3", "L2/P2 -> CARD h3"), "second, a BOX, has no connector L2/P2"),
     (TOPO.replace("leaf2=one", "leaf2=two"), "there is no SYSTEM LEAF:two for leaf2"),
 ])
-def test_what_is_wrong_is_told_with_its_line(tmp_path, topo, message):
+def test_what_is_wrong_is_reported_with_its_line(tmp_path, topo, message):
     definitions = {"box": CHASSIS, "card": ADAPTER} if "BOX" in topo else {}
     with pytest.raises(fl.RefusalError) as refused:
         fl.network(folder(tmp_path, topo, **definitions))

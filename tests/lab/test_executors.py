@@ -138,8 +138,9 @@ def test_progress_counts_all_points_together(tmp_path):
 
         fl.run(tmp_path / "many.toml", out=tmp_path, fresh=True, workers=workers,
                progress=progress)
-        assert {(what, total) for what, _, total in reported} == {("points", 12)}
-        done = [count for _, count, _ in reported]
+        stages = dict.fromkeys((what, total) for what, _, total in reported)
+        assert list(stages) == [("points checked", 12), ("points", 12)]
+        done = [count for what, count, _ in reported if what == "points"]
         assert done == sorted(done) and done[-1] == 12
 
 
@@ -238,7 +239,7 @@ routing = { engine = "sssp" }
 
 
 @pytest.mark.parametrize("workers", [1, 2, 4])
-def test_the_first_refused_point_ends_the_run_whatever_ends_first(tmp_path, workers):
+def test_the_first_refused_point_is_named_whatever_ends_first(tmp_path, workers):
     (tmp_path / "x.toml").write_text(REFUSED)
     done = flyloom("run", "x.toml", "--workers", workers, cwd=tmp_path)
     asked = fl.network("slim_fly:q=3")
@@ -249,10 +250,12 @@ def test_the_first_refused_point_ends_the_run_whatever_ends_first(tmp_path, work
     assert str(first.value) != str(second.value)
     line = REFUSED.splitlines().index("routing = { engine = \"sssp\" }") + 1
     point = f"x.toml: line {line}, column 1: point 2 (dor on slim_fly:q=3)"
-    assert (done.returncode, done.stderr) == (2, f"flyloom: {point}: routing: {first.value}\n")
+    others = "points 2, 3 and 4 of 4 refused; results of the others: out/refused/report.html"
+    says = f"flyloom: {point}: routing: {first.value} ({others})\n"
+    assert (done.returncode, done.stderr) == (2, says)
     records = [json.loads(p.read_text()) for p in (tmp_path / "out/refused/points").iterdir()]
-    assert [record["engine"] for record in records] == ["sssp"], "what came before is kept"
-    assert not (tmp_path / "out/refused/manifest.json").exists()
+    assert [record["engine"] for record in records] == ["sssp"], "what is no fault is finished"
+    assert (tmp_path / "out/refused/manifest.json").exists()
 
 
 def test_a_refusal_from_a_worker_has_its_fields(tmp_path):
@@ -264,7 +267,7 @@ def test_a_refusal_from_a_worker_has_its_fields(tmp_path):
     assert vars(found.value) == vars(alone.value) and found.value.help
 
 
-def test_a_fault_in_a_worker_is_told_with_its_place(tmp_path, monkeypatch):
+def test_a_fault_in_a_worker_is_reported_with_its_place(tmp_path, monkeypatch):
     def broken(*_asked):
         raise ZeroDivisionError("seeded")
 
@@ -425,7 +428,7 @@ def test_processors_are_no_more_than_the_quota_of_the_control_group(
 
 
 def test_each_worker_has_its_share_of_the_threads(place, monkeypatch):
-    """Of 32 processors two workers have 16 each: threads that compute, and few that do not."""
+    """Two workers have 16 of 32 processors each: threads that compute, and few that do not."""
     monkeypatch.setattr(machine, "processors", lambda: 32)
     counts = []
     stop = threading.Event()

@@ -188,7 +188,7 @@ def test_bad_input_is_refused_before_anything_runs(tmp_path):
 def test_the_command_runs_it(tmp_path):
     (tmp_path / "f.toml").write_text(FILE)
     dry = flyloom("run", tmp_path / "f.toml", "--dry-run")
-    assert dry.returncode == 0 and dry.stdout.count('"load": 0.3') == 2
+    assert dry.returncode == 0 and dry.stdout.count("sim.flit.load 0.3") == 2
     found = document("run", tmp_path / "f.toml", "--out", tmp_path)
     assert found["points"] == 4 and found["holds"]
     made = flyloom("report", found["directory"])

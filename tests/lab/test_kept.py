@@ -234,16 +234,16 @@ def test_files_are_on_the_disk_before_their_names(monkeypatch, tmp_path):
     done = []
     fsync, rename = os.fsync, os.replace
 
-    def told_sync(number):
+    def noted_sync(number):
         done.append(("sync", os.path.basename(os.readlink(f"/proc/self/fd/{number}"))))
         fsync(number)
 
-    def told_rename(old, new):
+    def noted_rename(old, new):
         done.append(("rename", os.path.basename(old), os.path.basename(new)))
         rename(old, new)
 
-    monkeypatch.setattr(os, "fsync", told_sync)
-    monkeypatch.setattr(os, "replace", told_rename)
+    monkeypatch.setattr(os, "fsync", noted_sync)
+    monkeypatch.setattr(os, "replace", noted_rename)
     files.write_folder(tmp_path / "f", {"a": "1", "b": "2"})
     renames = [step for step in done if step[0] == "rename"]
     assert [name for _, _, name in renames] == ["SHA256SUMS", "a", "b", "SHA256SUMS"]

@@ -160,7 +160,7 @@ def test_lmc_and_layers_fit_or_are_refused_in_every_face(engine, lmc, layers, fi
     assert (done.returncode, done.stderr) == (2, f"flyloom: {why}\n")
 
 
-def test_points_are_told_apart_by_what_was_asked(tmp_path):
+def test_points_are_distinguished_by_what_was_asked(tmp_path):
     (tmp_path / "who.csv").write_text("src,dst,demand\n0,5,2\n1,3,1\n")
     file = tmp_path / "named.toml"
     file.write_text(f"""{HEAD}[topology]

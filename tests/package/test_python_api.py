@@ -100,7 +100,7 @@ def test_results_are_read_only_records():
     assert type(nested.to_dict()["complete"]) is dict
 
 
-def test_refusals_name_parameter_reason_and_way_out():
+def test_refusals_name_parameter_reason_and_what_is_valid():
     with pytest.raises(RefusalError) as caught:
         fl.slim_fly(q=6)
     error = caught.value

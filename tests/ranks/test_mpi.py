@@ -136,7 +136,7 @@ def test_rank_0_speaks_and_writes(mpi, run, tmp_path):
     ((NET, "--no-such-option"), "no-such-option"),
     ((NET, "--messages", "0"), "--messages"),
 ])
-def test_a_refusal_is_told_once(mpi, run, words, why):
+def test_a_refusal_is_reported_once(mpi, run, words, why):
     code, out, err = run(packet(*words, "--sync", "mpi", "--json"), mpi)
     assert code == 2, err
     assert json.loads(out)["exit_code"] == 2 and why in json.loads(out)["error"]["message"]

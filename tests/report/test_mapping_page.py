@@ -47,7 +47,7 @@ def test_what_is_shown_adds_up(net, graph, more):
     assert seen["groups"] == [network.groups[s] for s in home]
 
 
-def test_beside_tables_of_its_own_the_linear_one_takes_the_shortest_ways():
+def test_beside_tables_of_its_own_the_linear_one_takes_the_shortest_paths():
     net, graph = "slim_fly:q=3,p=2", "stencil:shape=6x6,bytes=100"
     found, routing = fl.map_with_routing(net, graph, effort="fast", lmc=1)
     seen = shown(routing, graph, found, {}, linear_on=net)

@@ -234,7 +234,7 @@ def test_runs_off_the_axis_are_in_the_table_alone():
     assert packets.off_axis(rows[1:]) == packets.off_axis(rows[:1]) == ""
 
 
-def test_jobs_of_a_run_are_curves_of_their_own_and_of_one_name_told_apart():
+def test_jobs_of_a_run_are_curves_of_their_own_and_of_one_name_distinguished():
     jobs = [job(5.0), job(6.0), job(7.0, "other"), BEHIND]
     runs = checked([run(at, 0, jobs=jobs) for at in (0.1, 0.2)])
     rows = packets.traced(runs, ["Slim Fly"])

@@ -65,7 +65,7 @@ def test_the_most_loaded_channel_is_lighter_than_under_sssp(net, kind):
     assert sums[0] < sums[1]
 
 
-def test_flows_between_two_switches_spread_over_all_ways():
+def test_flows_between_two_switches_spread_over_all_paths():
     """Four cables lead from a leaf to the spines: four equal flows take one each."""
     topology = fl.network("fat_tree:leaves=4,spines=4,p=4")
     flows = [(i, 4 + i, 1.0) for i in range(4)]

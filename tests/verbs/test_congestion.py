@@ -464,6 +464,6 @@ def test_longer_runs_repeat_shorter_ones():
     ({"levels": 1}, "level: there is no level 1; 0 to 0"),
     ({"metric": "speed"}, "metric: there is no 'speed'; bandwidth, congestion, time"),
 ])
-def test_bad_input_is_refused_with_the_way_out(more, message):
+def test_bad_input_is_refused_with_what_is_valid(more, message):
     with pytest.raises(RefusalError, match=message):
         fl.congestion(fl.route("slim_fly:q=3,p=1", "sssp"), **more)

@@ -274,7 +274,7 @@ def test_every_family_stays_within_a_budget():
     (), ("--budget", "1e5", "--endpoints", "100"), ("--budget", "-3"), ("--budget", "nan"),
     ("--endpoints", "100", "--no-prices", "--catalog", "fdr10-2014"),
 ])
-def test_a_size_is_asked_for_in_one_way(words):
+def test_a_size_is_asked_for_by_one_option(words):
     done = flyloom("size", *words)
     assert done.returncode == 2 and done.stderr
 

@@ -160,7 +160,7 @@ def test_what_has_failed_carries_nothing():
         run(cut, traffic=[(dead, "host-0100", 1.0)])
 
 
-def test_a_deadlock_is_found_and_told():
+def test_a_deadlock_is_found_and_reported():
     found = run("torus:shape=8,p=4", load=1.0, settings=STUCK, unverified=True)
     assert not found.verified
     [point] = found.points

@@ -41,7 +41,7 @@ def test_links_carry_what_is_sent_across_them():
     assert sum(links["buffered"]) / 2 == pytest.approx(sum(point["mean_vc_occupancy"]))
 
 
-def test_one_way_traffic_shows_on_one_side():
+def test_traffic_in_one_direction_shows_on_one_side():
     # endpoint 0 of switch 0 sends to endpoint 1 of switch 1 alone
     point = point_of("ring:n=2,p=1", traffic=[(0, 1, 1.0)], load=0.5, settings={
         "run.measure_cycles": 4000, "links": True,
@@ -90,7 +90,7 @@ def test_no_links_have_no_use():
     assert "links" not in point
 
 
-def test_a_circle_names_switches_and_endpoints():
+def test_a_cycle_names_switches_and_endpoints():
     point = point_of("torus:shape=8,p=4", load=1.0, unverified=True, settings={
         **STUCK, "run.measure_cycles": 2000,
     })
@@ -148,7 +148,7 @@ def test_par_goes_directly_where_nothing_waits(net):
     ("megafly:leaves=3", "ugal_l", 4, "groups", 7), ("megafly:leaves=3", "par", 4, "groups", 8),
     (NET, "ugal_l", 4, "hops", 5), (NET, "par", 4, "hops", 5), (NET, "par", 5, "hops", 6),
 ])
-def test_lanes_are_told_by_groups_where_hops_are_too_many(net, selection, channels, used, most):
+def test_lanes_are_known_by_groups_where_hops_are_too_many(net, selection, channels, used, most):
     found = run(net, selection=selection, load=0.4,
                 settings={"switch.virtual_channels": channels})
     assert found.verified and found.parameters["lane_use"] == used

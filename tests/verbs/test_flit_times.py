@@ -169,7 +169,7 @@ def test_packets_of_a_file_take_the_rail_that_is_said(tmp_path, rail):
 
 
 @pytest.mark.parametrize("rail", ["round_robin", "least_used", "shortest"])
-def test_drawn_packets_are_dealt_evenly(rail):
+def test_drawn_packets_are_assigned_evenly(rail):
     given = {"traffic": "neighbour", "load": 1.5, "settings": {
         "rail": rail, "run.measure_cycles": 4000, "links": True}}
     found = fl.simulate(PLANES, threads=1, **given)
@@ -212,7 +212,7 @@ def test_the_shorter_path_is_taken(given):
         sent[names.index(name) // 5] += use
     wanted = {"neighbour": [0, 3.5], "shift:2": [1.75, 1.75]}.get(given["traffic"])
     if wanted is None:
-        # of four others two are neighbours; packets to the other two take turns, or plane 0 more
+        # two of four others are neighbours; packets to the other two take turns, or plane 0 more
         # often, as less waits there
         assert 0.24 * sum(sent) < sent[0] < 0.5 * sum(sent)
     else:

@@ -98,7 +98,7 @@ def test_routes_for_a_mapping_that_is_kept(tmp_path: Path) -> None:
     assert reported.routing_bound == pytest.approx(2000, rel=5e-3)
 
 
-def test_a_ring_of_processes_on_two_ways() -> None:
+def test_a_ring_of_processes_on_two_paths() -> None:
     """Two processes on opposite switches of a square: with two addresses each path carries half."""
     graph = [[0, 100], [100, 0]]
     reported, _ = fl.map_with_routing("ring:n=4,p=1", graph, mapping=[0, 2], lmc=1)

@@ -244,7 +244,7 @@ def test_tables_are_followed() -> None:
 
 
 @pytest.mark.parametrize("spec", ["torus:shape=3x3,p=1", "ring:n=8,p=1"])
-def test_routes_that_are_longer_one_way_than_back_count_both(spec: str) -> None:
+def test_routes_that_are_longer_there_than_back_count_both(spec: str) -> None:
     """The least hop-bytes of all placements of four processes, routes followed port by port."""
     net = fl.network(spec)
     tables, wires, hosts = fl.route(net, "valiant_static"), Wires(net), range(net.endpoints)

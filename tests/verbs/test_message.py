@@ -69,7 +69,7 @@ def test_converting_there_and_back(tmp_path):
     assert refused.returncode == 2 and "end it in .goal, .bin or .dumpi" in refused.stderr
 
 
-ONE_WAY = "num_ranks 2\nrank 0 {{\nsend {0}b to 1\n}}\nrank 1 {{\nrecv {0}b from 0\n}}\n"
+ONE_SEND = "num_ranks 2\nrank 0 {{\nsend {0}b to 1\n}}\nrank 1 {{\nrecv {0}b from 0\n}}\n"
 
 
 @pytest.mark.parametrize("name", SETS)
@@ -83,7 +83,7 @@ def test_one_message_takes_what_the_formula_says(name, size):
     else:  # question and answer before it, o + L each; the sender is done with the last byte
         sent = 3 * c["o"] + 2 * c["L"] + byte
         wanted = 4 * c["o"] + 3 * c["L"] + byte
-    assert finishes(ONE_WAY.format(size), **c) == pytest.approx([sent, wanted], abs=2e-3)
+    assert finishes(ONE_SEND.format(size), **c) == pytest.approx([sent, wanted], abs=2e-3)
 
 
 def ping_pong(size: int, rounds: int, burst: int = 1, delay_ns: int = 0) -> str:

@@ -15,7 +15,7 @@ from flyloom._core import RefusalError, message_schema
 from message_runs import message
 
 BYTES = 4001
-ONE_WAY = "num_ranks 50\n" + "".join(
+ONE_SEND = "num_ranks 50\n" + "".join(
     "rank {} {{\n{}\n}}\n".format(
         rank, {0: f"send {BYTES}b to 49", 49: f"recv {BYTES}b from 0"}.get(rank, "calc 0")
     )
@@ -27,7 +27,7 @@ NET = "slim_fly:q=5,p=1"
 @pytest.fixture
 def goal(tmp_path):
     path = tmp_path / "one.goal"
-    path.write_text(ONE_WAY)
+    path.write_text(ONE_SEND)
     return path
 
 
@@ -166,7 +166,7 @@ def test_the_critical_path_says_what_dominates(goal, tmp_path):
     assert "recv 4001b from 0" in (tmp_path / "t.html").read_text()
 
 
-def test_sharing_is_told_apart(tmp_path):
+def test_sharing_is_reported_apart(tmp_path):
     # two senders to one receiver: each has half of its channel
     text = "num_ranks 3\nrank 0 {\nrecv 25001b from 1\nrecv 25001b from 2\n}\n" + "".join(
         f"rank {rank} {{\nsend 25001b to 0\n}}\n" for rank in (1, 2)

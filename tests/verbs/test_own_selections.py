@@ -102,7 +102,7 @@ def test_random_expressions_keep_to_proved_lanes_and_never_lock_up() -> None:
     for number in range(20):
         own = fl.Selection(
             score=expression(draw, 4), detours=draw.randrange(1, 5), minimal=draw.randrange(3),
-            decide=draw.choice(["source", "progressive"]),
+            decide=draw.choice(["source", "progressive", "every"]),
         )
         for net in NETS:
             found = flits(net, own, load=1, traffic="uniform", seed=number,
@@ -128,12 +128,33 @@ def test_threads_and_engines_do_not_change_the_figures() -> None:
 
 
 def test_a_queue_score_spreads_over_minimal_paths() -> None:
-    # in a 4 x 4 torus with corner traffic several minimal first ports compete
-    given = {"load": 0.9, "traffic": "transpose"}
-    one = flits("torus:shape=4x4,p=1", "custom score=queue detours=0 minimal=1", **given)
-    several = flits("torus:shape=4x4,p=1", "custom score=queue detours=0 minimal=4", **given)
-    assert one["lane_use"] == several["lane_use"]
-    assert one != several
+    # a shift by half of the endpoints: paths up meet at random, and less where queues are compared,
+    # at the source alone or, as in adaptive fat trees, at every switch
+    own = "custom score=queue detours=0 minimal=4 decide="
+    given = {"load": 0.9, "traffic": "shift:8", "packet_flits": 4, "seed": 1,
+             "run": {"warmup_cycles": 300, "measure_cycles": 800}}
+    blind, first, every, anca = (
+        flits("fat_tree:levels=3,k=4", name, **given)["points"][0]["mean_packet_latency_cycles"]
+        for name in ("minimal", f"{own}source", f"{own}every", "anca")
+    )
+    assert blind > 1.1 * first > 1.2 * every
+    assert every < 1.2 * anca
+
+
+def test_a_port_that_is_drawn_alone_is_that_of_a_minimal_path() -> None:
+    given = {"traffic": "transpose", "load": 0.3}
+    assert flits("torus:shape=4x4,p=1", "custom score=queue detours=0 decide=every", **given) == (
+        flits("torus:shape=4x4,p=1", "minimal", **given))
+
+
+def test_selections_of_ones_own_may_be_several_in_one_call() -> None:
+    text = "custom score=max(hops, 2) * queue detours=2"
+    found = fl.flit(NETS[0], selection=f"minimal,{text}", load=0.1, run=SHORT)
+    own = fl.Selection("max(hops, 2) * queue", detours=2)
+    other = fl.flit(NETS[0], selection=["minimal", own], load=0.1, run=SHORT)
+    assert len(found.curves) == 2 and found.to_dict() == other.to_dict()
+    assert set(found.to_arrow()["selection"].to_pylist()) == {
+        "minimal", f"{text} minimal=1 decide=source"}
 
 
 def test_a_selection_is_written_as_text_table_or_class() -> None:

@@ -45,7 +45,7 @@ def at_both(net: str, load: float, *, flits: int = 1, channels: int = CHANNELS, 
     ("slim_fly:q=5,p=4", 0.68), ("torus:shape=4x4,p=1", 0.7), ("dragonfly:h=2", 0.61),
     ("fat_tree:levels=3,k=4", 0.7),
 ])
-def test_shortest_ways_take_as_long_at_both_levels(net, load):
+def test_shortest_paths_take_as_long_at_both_levels(net, load):
     flit, packet = at_both(net, load)
     assert not flit["saturated"]
     assert packet["cycles"] == pytest.approx(flit["mean_packet_latency_cycles"], rel=0.05)
@@ -55,7 +55,7 @@ def test_shortest_ways_take_as_long_at_both_levels(net, load):
     assert packet["mean_switches"] == pytest.approx(hops, rel=0.01)
 
 
-def test_ways_over_a_switch_take_as_long_at_both_levels():
+def test_paths_over_a_switch_take_as_long_at_both_levels():
     flit, packet = at_both("slim_fly:q=5,p=4", 0.33, selection="valiant")
     assert packet["cycles"] == pytest.approx(flit["mean_packet_latency_cycles"], rel=0.05)
     assert packet["mean_switches"] == pytest.approx(flit["mean_switches"], rel=0.01)
@@ -64,7 +64,7 @@ def test_ways_over_a_switch_take_as_long_at_both_levels():
 @pytest.mark.parametrize(("net", "load"), [
     ("slim_fly:q=5,p=4", 0.68), ("torus:shape=4x4,p=1", 0.7), ("dragonfly:h=2", 0.64),
 ])
-def test_adaptive_ways_are_nearly_as_long(net, load):
+def test_adaptive_paths_are_nearly_as_long(net, load):
     """UGAL-L looks at other queues: flits in the next buffer, where packets that wait here for the
     crossbar do not count and those routed in the last cycle are not seen yet; at the packet level
     all that wait for the port. So the flit level chooses worse, by up to 12 % of the latency."""

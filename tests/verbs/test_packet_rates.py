@@ -103,7 +103,7 @@ def test_the_bound_of_loads_is_the_true_one():
         fl.simulate("complete:n=2,p=1", "packet", load=64.5)
 
 
-def test_progress_is_told_without_a_terminal(monkeypatch):
+def test_progress_is_reported_without_a_terminal(monkeypatch):
     reported, now = io.StringIO(), [0.0]
     monkeypatch.setattr(progress.sys, "stderr", reported)
     monkeypatch.setattr(progress.time, "monotonic", lambda: now[0])

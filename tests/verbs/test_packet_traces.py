@@ -90,7 +90,7 @@ def test_a_file_says_where_processes_are(tmp_path):
         places.write_text(text)
         whole = found(NET, "--workload", str(goal), "--placement", str(places))
         hops[name] = whole["jobs"][0]["mean_switches"]
-    # of one switch, of switches two links apart at most, of one endpoint
+    # rates of one switch, of switches two links apart at most, of one endpoint
     assert hops["near"] == 1 and hops["far"] in (2, 3) and hops["same"] is None
     (tmp_path / "none").write_text("0 555")
     done = flyloom("sim", "packet", NET, "--workload", str(goal), "--placement",

@@ -197,7 +197,7 @@ def test_what_cannot_be_repaired_is_refused():
         fl.repair(fl.route(broken, "up_down"), ring)
 
 
-def test_tables_that_could_deadlock_are_mended_all_the_same():
+def test_tables_that_could_deadlock_are_repaired_all_the_same():
     topology = fl.network("slim_fly:q=5,p=1")
     repaired, done = fl.repair(fl.route(topology, "min_hop"), topology, links=[3])
     assert done.safe == "unknown" and fl.verify(repaired).complete.holds

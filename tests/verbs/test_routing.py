@@ -50,7 +50,7 @@ def routed(name: str, engine: str, lmc: int):
 
 
 @pytest.mark.parametrize(("name", "engine", "lmc"), CASES)
-def test_every_route_arrives_by_a_shortest_way(name, engine, lmc):
+def test_every_route_arrives_by_a_shortest_path(name, engine, lmc):
     topology, routing, routes, table = routed(name, engine, lmc)
     distance = dict(nx.all_pairs_shortest_path_length(routes.wires.graph()))
     hops = Counter()

@@ -64,6 +64,17 @@ def test_each_curve_is_that_of_a_run_by_itself():
     assert {row["accepted_load_ci95_low"] for row in rows} == {None}
 
 
+def test_a_selection_of_one_s_own_is_one_of_several():
+    own = fl.Selection(score="min(hops, 9) * queue")
+    text = "custom score=min(hops, 9) * queue"
+    assert selections(own) == [own] and selections(f"{text},minimal") == [text, "minimal"]
+    found = fl.flit(NET, load=0.2, selection=[own, "minimal"], settings=FLIT)
+    alone = fl.flit(NET, load=0.2, selection=own, settings=FLIT)
+    assert found.curves[0].to_dict() == alone.to_dict()
+    first, second = found.to_arrow()["selection"].to_pylist()
+    assert first.startswith("custom score=min(hops, 9)") and second == "minimal"
+
+
 def test_packets_take_several_seeds():
     given = {"load": [0.2, 0.6], "messages": 10, "traffic": "uniform"}
     found = fl.packet(NET, seed=3, seeds=3, **given)
@@ -110,7 +121,8 @@ def test_the_table_has_a_row_for_each_and_intervals():
                    *(word for key, value in FLIT.items() for word in ("--set", f"{key}={value}")))
     assert done.returncode == 0, done.stderr
     head, *rows = done.stdout.splitlines()
-    assert head.split()[:2] == ["traffic", "selection"] and "latency low" in head
+    assert head.split()[:2] == ["traffic", "selection"] and "accepted  " in head
+    assert head.split().count("±") == 4  # accepted, latency, in network, hops
     assert [row.split()[:3] for row in rows[:8]] == [
         [traffic, selection, load] for traffic in ("uniform", "worst_case")
         for selection in ("minimal", "valiant") for load in ("0.1", "0.2")
@@ -118,7 +130,7 @@ def test_the_table_has_a_row_for_each_and_intervals():
     done = flyloom("sim", "packet", NET, "--seeds", "2", "--messages", "3", "--traffic",
                    "uniform,worst_case")
     head, *rows = done.stdout.splitlines()
-    assert head.split()[0] == "traffic" and "latency ns high" in head
+    assert head.split()[0] == "traffic" and "±" in head
     assert [row.split()[0] for row in rows[:2]] == ["uniform", "worst_case"]
 
 

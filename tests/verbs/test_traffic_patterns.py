@@ -57,7 +57,7 @@ def test_places_are_those_of_the_network(name, by):
     expected = fl.congestion(routing, traffic=rows)
     same(fl.congestion(routing, name, runs=1), expected)  # whatever the order is by default
     same(fl.congestion(routing, traffic=name), expected)
-    # of fewer endpoints, or of a job, ranks are a ring
+    # among fewer endpoints, or in a job, ranks are a ring
     few = fl.congestion(routing, name, endpoints=7, order="linear", runs=1)
     step = {"tornado": 3, "neighbour": 1}[name]
     same(few, fl.congestion(routing, traffic=[(i, (i + step) % 7, 1) for i in range(7)]))

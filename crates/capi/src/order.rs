@@ -5,10 +5,10 @@ use base::{Quiet, Refusal, Stop};
 use fabric::Topology;
 use fabric::network::parse_inline;
 use fabric::size::Size;
-use formats::mapping::{Names, said_lines};
+use formats::mapping::{EndpointNames, said_lines};
 use mapping::evaluate::{MappingFigures, evaluate};
 use mapping::map::{Effort, MappingRequest, Objective, map};
-use mapping::paths::Paths;
+use mapping::paths::MappingPaths;
 use mapping::slots::Slots;
 use std::collections::{HashMap, HashSet};
 use traffic::communication::{Communication, Sent};
@@ -78,7 +78,7 @@ pub fn order(asked: &ReorderRequest<'_>) -> Result<ReorderResult, Stop> {
         let slots = Slots::new(&on, Some(&now), None)?;
         let request = MappingRequest {
             graph: &graph,
-            paths: Paths::Shortest(&on),
+            paths: MappingPaths::Shortest(&on),
             slots: &slots,
             pins: &[],
             start: None,
@@ -89,7 +89,7 @@ pub fn order(asked: &ReorderRequest<'_>) -> Result<ReorderResult, Stop> {
             seed,
         };
         let places = map(&request, &Quiet)?.places;
-        let worth = |places: &[u32]| evaluate(Paths::Shortest(&on), &graph, places, &Quiet);
+        let worth = |places: &[u32]| evaluate(MappingPaths::Shortest(&on), &graph, places, &Quiet);
         let (before, after) = (worth(&now)?.figures, worth(&places)?.figures);
         let better = key(&after, objective) < key(&before, objective);
         let (ranks, compared) = if better {
@@ -172,7 +172,7 @@ fn network(source: Source<'_>, memory: u64) -> Result<Topology, Refusal> {
 /// The endpoint of each process, by its host's name: the one in the table, else the endpoint of
 /// that name or of its part before the first dot; of several adapters the first.
 fn places(on: &Topology, asked: &ReorderRequest<'_>) -> Result<Vec<u32>, Refusal> {
-    let names = Names::new(on);
+    let names = EndpointNames::new(on);
     let listed = asked.table.map(|(file, text)| table(&names, file, text)).transpose()?;
     let short = |name: &str| name.split('.').next().unwrap_or_default().to_owned();
     let mut known: HashMap<&str, u32> = HashMap::new();
@@ -197,7 +197,11 @@ fn places(on: &Topology, asked: &ReorderRequest<'_>) -> Result<Vec<u32>, Refusal
 }
 
 /// Reads lines of a host and its endpoint; `#` begins a comment.
-fn table(names: &Names<'_>, file: &str, text: &str) -> Result<HashMap<String, u32>, Refusal> {
+fn table(
+    names: &EndpointNames<'_>,
+    file: &str,
+    text: &str,
+) -> Result<HashMap<String, u32>, Refusal> {
     let mut found = HashMap::new();
     for (line, said) in said_lines(text) {
         let Some((host, endpoint)) = said.split_once(char::is_whitespace) else {

@@ -17,11 +17,11 @@ const MOST_DIGITS: usize = 20;
 
 /// What a file still may take.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Backed {
+pub(crate) struct SizeBudget {
     left: usize,
 }
 
-impl Backed {
+impl SizeBudget {
     /// All that a file of this length in bytes may take.
     pub(crate) fn of(bytes: usize) -> Self {
         Self { left: FREE.saturating_add(bytes.saturating_mul(FACTOR)) }
@@ -90,20 +90,20 @@ fn too_many(word: &str) -> String {
 
 /// What users say beside a file of a network.
 #[derive(Debug, Clone, Copy)]
-pub struct Beside {
+pub struct ReadingOptions {
     /// Endpoints on every switch, where the file has none.
     pub p: Option<u32>,
     /// Memory that the network may take, bytes.
     pub room_bytes: f64,
 }
 
-impl From<Option<u32>> for Beside {
+impl From<Option<u32>> for ReadingOptions {
     fn from(p: Option<u32>) -> Self {
         Self { p, room_bytes: f64::INFINITY }
     }
 }
 
-impl Beside {
+impl ReadingOptions {
     /// Refuses a network whose numbers of switches, links and endpoints need more memory than there
     /// is.
     ///

@@ -90,7 +90,7 @@ mod tests {
     }
 
     #[test]
-    fn adapters_are_told_from_hosts_with_blanks_in_their_names() {
+    fn adapters_are_distinguished_from_hosts_with_blanks_in_their_names() {
         for name in ["n1 HCA-1", "n1 mlx5_0", "dgx.a.b ibp12s0", "n1 rocep1s0f1", "n hfi1_0"] {
             assert!(names_adapter(name), "{name}");
         }

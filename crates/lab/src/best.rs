@@ -5,7 +5,7 @@ use base::stage::parameters as parameters_of;
 use base::words::did_you_mean;
 use base::{Refusal, Stop, Watch};
 use message::LogGops;
-use message::stage::{Played, Spec};
+use message::stage::{MessageInputs, Spec};
 use serde::Serialize;
 use serde_json::{Map, Value};
 use traffic::workload::collective::{ALGORITHMS, Entry};
@@ -95,7 +95,7 @@ const SEGMENTS: [u64; 5] = [1, 4, 16, 64, 256];
 /// endpoints than ranks, or `watch` says stop.
 pub fn best(
     asked: &DecisionRequest,
-    on: Played<'_>,
+    on: MessageInputs<'_>,
     watch: &dyn Watch,
 ) -> Result<Vec<DecisionRow>, Stop> {
     let mut names: Vec<&str> = ALGORITHMS.iter().map(|entry| entry.operation.name()).collect();
@@ -123,7 +123,7 @@ pub fn best(
 
 fn row(
     asked: &DecisionRequest,
-    on: Played<'_>,
+    on: MessageInputs<'_>,
     (ranks, bytes): (u64, u64),
     watch: &dyn Watch,
 ) -> Result<DecisionRow, Stop> {
@@ -171,7 +171,7 @@ fn parameters(ranks: u64, bytes: u64) -> Map<String, Value> {
 fn tried(
     (entry, own): (&Entry, ParameterVariant),
     asked: &DecisionRequest,
-    on: Played<'_>,
+    on: MessageInputs<'_>,
     (ranks, bytes): (u64, u64),
     watch: &dyn Watch,
 ) -> Result<AlgorithmResult, Stop> {
@@ -243,8 +243,9 @@ mod tests {
         let mut compared = 0;
         for costs in sets {
             let ranks = [1, 2, 3, 5, 8, 9, 10, 27, 31, 64, 65, 100];
-            let rows = best(&asked("barrier", &ranks, &[1, 9], costs), Played::default(), &Quiet)
-                .expect("rows");
+            let rows =
+                best(&asked("barrier", &ranks, &[1, 9], costs), MessageInputs::default(), &Quiet)
+                    .expect("rows");
             for row in rows {
                 let is_dissemination = |one: &&AlgorithmResult| one.algorithm.contains("ways");
                 let mut models: Vec<(f64, f64)> = Vec::new();
@@ -273,8 +274,11 @@ mod tests {
         // Thakur, Rabenseifner, Gropp, IJHPCA 2005: with a + b n a message, doubling takes
         // log p (a + b n), Rabenseifner's 2 log p a + 2 (p-1)/p b n: small vectors against large
         let costs = LogGops { L: 1000.0, o: 0.0, g: 0.0, G: 1.0, S: 1 << 31, ..LogGops::default() };
-        let rows =
-            best(&asked("allreduce", &[16], &[8, 16_000_000], costs), Played::default(), &Quiet);
+        let rows = best(
+            &asked("allreduce", &[16], &[8, 16_000_000], costs),
+            MessageInputs::default(),
+            &Quiet,
+        );
         let rows = rows.expect("rows");
         assert_eq!(rows[0].algorithm, "allreduce_recursive_doubling");
         assert!((rows[0].finish_ns - 4.0 * 1007.0).abs() < 1e-3);
@@ -286,7 +290,7 @@ mod tests {
         }
         // halving is for powers of two only
         let odd = asked("reduce_scatter", &[6], &[8], LogGops::default());
-        let odd = best(&odd, Played::default(), &Quiet).expect("rows");
+        let odd = best(&odd, MessageInputs::default(), &Quiet).expect("rows");
         assert_eq!(odd[0].all.len(), 1);
     }
 
@@ -306,7 +310,8 @@ mod tests {
                 "ranks: 8589934592 is out of range; a whole number",
             ),
         ] {
-            let refused = best(&asked, Played::default(), &Quiet).expect_err("refused").to_string();
+            let refused =
+                best(&asked, MessageInputs::default(), &Quiet).expect_err("refused").to_string();
             assert!(refused.contains(expected), "{refused}");
         }
     }

@@ -15,7 +15,7 @@ use mapping::chain;
 use mapping::evaluate::{MappingFigures, evaluate, flows};
 use mapping::fractional::{Demand, FractionalRouting};
 use mapping::map::{Effort, MappingRequest, MappingResult, map};
-use mapping::paths::Paths;
+use mapping::paths::MappingPaths;
 use rayon::prelude::*;
 use serde::Serialize;
 use serde_json::{Map, Value, json};
@@ -253,7 +253,7 @@ impl JointRun<'_> {
         watch: &dyn Watch,
     ) -> Result<MappingFigures, Stop> {
         let graph = self.asked.request.graph;
-        Ok(evaluate(Paths::Tables(routing), graph, places, watch)?.figures)
+        Ok(evaluate(MappingPaths::Tables(routing), graph, places, watch)?.figures)
     }
 
     /// Refines the mapping for its tables and makes new tables for it, as long as that helps;
@@ -287,7 +287,7 @@ impl JointRun<'_> {
         watch: &dyn Watch,
     ) -> Result<RoutedMapping, Stop> {
         let request = MappingRequest {
-            paths: Paths::Tables(&at.routing),
+            paths: MappingPaths::Tables(&at.routing),
             steps: &chain::parse("congestion")?,
             start: Some(&at.places),
             hops_limit: at.limit,

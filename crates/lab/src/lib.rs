@@ -3,6 +3,7 @@
 pub mod best;
 pub mod booksim;
 pub mod expand;
+pub mod fits;
 pub mod joint;
 pub mod kinds;
 pub mod over_seeds;

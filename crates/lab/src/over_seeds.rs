@@ -39,21 +39,18 @@ fn together(frames: Vec<Frame>, columns: &[Metric]) -> Frame {
         asked.insert("seed".to_owned(), runs[0]["parameters"]["seed"].clone());
         asked.insert("seeds".to_owned(), runs.len().into());
     }
-    match all.get_mut("points") {
-        Some(Value::Array(points)) => {
-            let is_alone = points.len() == 1;
-            for (i, point) in points.iter_mut().enumerate() {
-                let at = |column: &Metric| match column.at.strip_prefix("/points/0/") {
-                    Some(name) => Some(format!("/points/{i}/{name}")),
-                    None => is_alone.then(|| column.at.to_owned()),
-                };
-                point["over_seeds"] = json!(spreads(&runs, columns, at));
-            }
+    if let Some(Value::Array(points)) = all.get_mut("points") {
+        let is_alone = points.len() == 1;
+        for (i, point) in points.iter_mut().enumerate() {
+            let at = |column: &Metric| match column.at.strip_prefix("/points/0/") {
+                Some(name) => Some(format!("/points/{i}/{name}")),
+                None => is_alone.then(|| column.at.to_owned()),
+            };
+            point["over_seeds"] = json!(spreads(&runs, columns, at));
         }
-        _ => {
-            let spread = spreads(&runs, columns, |column| Some(column.at.to_owned()));
-            all["over_seeds"] = json!(spread);
-        }
+    } else {
+        let spread = spreads(&runs, columns, |column| Some(column.at.to_owned()));
+        all["over_seeds"] = json!(spread);
     }
     match all {
         Value::Object(fields) => Frame(fields),

@@ -4,7 +4,7 @@
 use crate::records::classes;
 use crate::stages::{SIMULATORS, STAGES, StageEntry};
 use base::part::Part;
-use mapping::spec::{TASKS, Task};
+use mapping::spec::{MappingTask, TASKS};
 use serde_json::{Value, json};
 
 /// Every family, engine and measure with its documentation and parameters.
@@ -57,7 +57,7 @@ pub fn simulators() -> Vec<Value> {
 /// What is done with mappings, of the kind `mapping`: what a task has no use for is not among its
 /// parameters.
 pub fn mappings() -> Vec<Value> {
-    let row = |task: &Task| {
+    let row = |task: &MappingTask| {
         let mut row = describe("mapping", &task.part);
         let params = row["params"].as_array_mut().map(std::mem::take).unwrap_or_default();
         let is_of = |param: &Value, names: &[&str]| names.iter().any(|name| param["name"] == *name);

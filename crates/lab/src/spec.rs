@@ -38,8 +38,8 @@ pub struct Experiment {
     /// Dimensions over which every point is repeated.
     #[serde(default)]
     pub sweep: Option<Sweep>,
-    /// Points written out one by one. A table of a point replaces the common table of the same
-    /// name, and its `sweep` applies to this point alone.
+    /// Points written out one by one. A table of a point is laid over the common table of the same
+    /// name, key by key, and its `sweep` applies to this point alone.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub point: Vec<Map<String, Value>>,
     /// The keys that all points have in common.

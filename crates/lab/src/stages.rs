@@ -15,7 +15,7 @@ use fabric::tables::Routing;
 use flit::case::GivenTraffic;
 use flit::stage::FlitInputs;
 use measure::load::sent::RoutingWithTraffic;
-use message::stage::Played;
+use message::stage::MessageInputs;
 use packet::replay::GivenJobs;
 use paths::over_seeds::check_seeds;
 use schemars::JsonSchema;
@@ -39,7 +39,7 @@ pub static STAGES: &[StageEntry] = &[
     StageEntry::of::<measure::load::simulated::CongestionParams>(),
     StageEntry::of::<measure::structure::resilience::ResilienceRules>(),
     StageEntry::of::<measure::structure::surveyed::StructureParams>(),
-    StageEntry::of::<plan::priced::Params>(),
+    StageEntry::of::<plan::priced::CostParams>(),
     StageEntry::of::<verify::proof::ProofParams>(),
 ];
 // gen:end
@@ -140,7 +140,7 @@ impl<'a> StageInput<'a> for FlitInputs<'a> {
     }
 }
 
-impl<'a> StageInput<'a> for Played<'a> {
+impl<'a> StageInput<'a> for MessageInputs<'a> {
     const INPUT: InputKind = InputKind::Either;
 
     fn take(from: StageInputs<'a>) -> Result<Self, Refusal> {

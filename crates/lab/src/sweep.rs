@@ -33,14 +33,60 @@ pub(crate) fn trees(experiment: &Experiment) -> Result<Vec<SweptPoint>, Refusal>
         let mut own = own.clone();
         let extra = own.remove("sweep").map_or_else(|| Ok(Sweep::default()), |s| of_point(&s));
         let sweep = beside(&whole, &own, extra.map_err(within)?);
-        let mut tree = experiment.common.clone();
-        tree.extend(own);
+        let tree = over(experiment.common.clone(), own);
         all.extend(swept(Value::Object(tree), &sweep).map_err(within)?);
         if all.len() > MAX_POINTS {
             return Err(too_many());
         }
     }
     Ok(all)
+}
+
+/// The tables of a point laid over those that all points have in common, key by key: what the point
+/// does not name stays. Another family or file has none of the parameters of the common topology,
+/// and another engine none of the common engine's options.
+fn over(common: Map<String, Value>, own: Map<String, Value>) -> Map<String, Value> {
+    let mut all = common;
+    for (name, value) in own {
+        if let (Some(Value::Object(below)), Value::Object(above)) = (all.get_mut(&name), &value) {
+            let differs = |key: &str| above.contains_key(key) && below.get(key) != above.get(key);
+            let is_other_network = name == "topology" && (differs("family") || differs("file"));
+            let is_other_engine = name == "routing" && differs("engine");
+            if is_other_network {
+                below.clear();
+            }
+            if is_other_engine {
+                below.retain(|key, _| OF_ANY_ENGINE.contains(&key.as_str()));
+            }
+        }
+        match (all.get_mut(&name), value) {
+            (Some(below), value) => merge(below, value),
+            (None, value) => {
+                all.insert(name, value);
+            }
+        }
+    }
+    all
+}
+
+/// Keys of `[routing]` that no engine has for itself.
+const OF_ANY_ENGINE: [&str; 4] = ["engine", "lmc", "layers", "new_lids"];
+
+/// Lays a value over another: tables key by key, also those inside; anything else in its place.
+fn merge(below: &mut Value, above: Value) {
+    match (below, above) {
+        (Value::Object(below), Value::Object(above)) => {
+            for (key, value) in above {
+                match below.get_mut(&key) {
+                    Some(inner) => merge(inner, value),
+                    None => {
+                        below.insert(key, value);
+                    }
+                }
+            }
+        }
+        (below, above) => *below = above,
+    }
 }
 
 /// The sweep that a written-out point has in its own table.
@@ -282,6 +328,31 @@ mod tests {
                 "b minimal 0.2"
             ]
         );
+    }
+
+    #[test]
+    fn tables_of_a_point_are_laid_over_those_of_the_file_key_by_key() {
+        let text = "schema = 1\nname = \"merged\"\n\
+            topology = { family = \"slim_fly\", q = 5, p = 4 }\n\
+            routing = { engine = \"dfsssp\", lmc = 1, max_lanes = 4 }\n\
+            sim.packet = { load = 0.2, messages = 7, link = { latency_ns = 10, rate_gbps = 50 } }\n\
+            [[point]]\nsim = { packet = { link = { rate_gbps = 100 } } }\n\
+            [[point]]\ntopology = { q = 7 }\nrouting = { engine = \"min_hop\" }\n\
+            [[point]]\ntopology = { family = \"ring\", n = 4 }\n";
+        let found = expand(text, "m.toml", &[]).expect("valid").points;
+        let packet = &found[0].sim["packet"];
+        assert_eq!((&packet["load"], &packet["messages"]), (&0.2.into(), &7.into()));
+        assert_eq!(packet["link"]["latency_ns"], 10.0);
+        assert_eq!(packet["link"]["rate_gbps"], 100.0);
+        let second = &found[1];
+        assert_eq!((&second.topology["q"], &second.topology["p"]), (&7.into(), &4.into()));
+        // options of another engine do not stay, what all engines take does
+        let routing = second.routing.as_ref().expect("there");
+        assert_eq!((routing.lmc, routing.options.len()), (Some(1), 0));
+        let third = &found[2];
+        assert_eq!(third.topology.keys().collect::<Vec<_>>(), ["family", "n"]);
+        assert_eq!(third.routing.as_ref().expect("there").options["max_lanes"], 4);
+        assert_eq!(third.sim["packet"]["messages"], 7);
     }
 
     #[test]

@@ -1,8 +1,8 @@
 //! An arrangement: which process is in which slot. Slots that stay empty hold fillers, processes
 //! without traffic.
 
-use crate::metric::Metric;
-use crate::problem::Problem;
+use crate::metric::SiteMetric;
+use crate::problem::MappingProblem;
 use base::Refusal;
 use std::collections::HashMap;
 
@@ -16,7 +16,7 @@ pub struct Arrangement {
 
 impl Arrangement {
     /// Processes in the order of the slots, with pinned ones at their slots.
-    pub fn linear(problem: &Problem<'_>) -> Self {
+    pub fn linear(problem: &MappingProblem<'_>) -> Self {
         let order: Vec<u32> = (0..problem.processes as u32).collect();
         let slots: Vec<u32> = (0..problem.slots.count() as u32).collect();
         Self::in_order(problem, &order, &slots)
@@ -24,7 +24,7 @@ impl Arrangement {
 
     /// Puts the k-th free process of `order` into the k-th free slot of `slots`, which lists all
     /// slots.
-    pub fn in_order(problem: &Problem<'_>, order: &[u32], slots: &[u32]) -> Self {
+    pub fn in_order(problem: &MappingProblem<'_>, order: &[u32], slots: &[u32]) -> Self {
         let count = problem.slots.count();
         let mut slot = problem.pinned.clone();
         let mut taken = vec![false; count];
@@ -44,7 +44,7 @@ impl Arrangement {
     /// # Errors
     /// When there are not as many places as processes, an endpoint has no free slot, or a pinned
     /// process would be elsewhere.
-    pub fn placed(problem: &Problem<'_>, places: &[u32]) -> Result<Self, Refusal> {
+    pub fn placed(problem: &MappingProblem<'_>, places: &[u32]) -> Result<Self, Refusal> {
         let refuse = |why: String, help: &str| Err(Refusal::new("mapping", why, help));
         if places.len() != problem.processes {
             let why = format!("{} places for {} processes", places.len(), problem.processes);
@@ -75,7 +75,7 @@ impl Arrangement {
     }
 
     /// The arrangement with these slots of each process and filler.
-    pub fn of(problem: &Problem<'_>, slot: Vec<u32>) -> Self {
+    pub fn of(problem: &MappingProblem<'_>, slot: Vec<u32>) -> Self {
         let mut process = vec![u32::MAX; slot.len()];
         for (p, &s) in (0..).zip(&slot) {
             debug_assert_eq!(process[s as usize], u32::MAX, "one process a slot");
@@ -114,12 +114,12 @@ impl Arrangement {
     }
 
     /// The endpoint of each process.
-    pub fn places(&self, problem: &Problem<'_>) -> Vec<u32> {
+    pub fn places(&self, problem: &MappingProblem<'_>) -> Vec<u32> {
         self.slot[..problem.processes].iter().map(|&s| problem.slots.endpoint(s)).collect()
     }
 
     /// Twice the sum over all pairs of weight times distance: each pair stands in two rows.
-    pub fn cost<M: Metric>(&self, problem: &Problem<'_>, metric: &M) -> i64 {
+    pub fn cost<M: SiteMetric>(&self, problem: &MappingProblem<'_>, metric: &M) -> i64 {
         let of = |p: u32| -> i64 {
             let row = problem.row(p).iter();
             row.map(|&(x, w)| i64::from(w) * i64::from(metric.hops(self.site(p), self.site(x))))
@@ -131,7 +131,13 @@ impl Arrangement {
     /// The change of the weighted sum of distances when two processes exchange their slots; each
     /// pair counts once. O(degrees).
     #[inline]
-    pub fn gain<M: Metric>(&self, problem: &Problem<'_>, metric: &M, u: u32, v: u32) -> i32 {
+    pub fn gain<M: SiteMetric>(
+        &self,
+        problem: &MappingProblem<'_>,
+        metric: &M,
+        u: u32,
+        v: u32,
+    ) -> i32 {
         let (a, b) = (self.site(u), self.site(v));
         let mut sum = 0;
         for &(x, w) in problem.row(u) {

@@ -11,7 +11,7 @@ use traffic::communication::Communication;
 
 /// The values that no mapping can go below.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
-pub struct Bounds {
+pub struct MappingBounds {
     /// Lower bound of hop-bytes [byte hops].
     pub hop_bytes: f64,
     /// Lower bound of the maximum congestion [bytes per capacity of the fastest link].
@@ -27,7 +27,7 @@ const MOST_KINDS: usize = 64;
 /// capacity of all channels.
 ///
 /// O(sites * switches that the search for the nearest slots passes).
-pub fn bounds(on: &Topology, slots: &Slots, graph: &Communication) -> Bounds {
+pub fn bounds(on: &Topology, slots: &Slots, graph: &Communication) -> MappingBounds {
     let mut weights: Vec<Vec<(u32, f64)>> = vec![Vec::new(); graph.processes() as usize];
     for one in graph.sent().filter(|one| one.bytes > 0.0) {
         weights[one.from as usize].push((one.to, one.bytes));
@@ -44,7 +44,7 @@ pub fn bounds(on: &Topology, slots: &Slots, graph: &Communication) -> Bounds {
     let hop_bytes = falling.iter().map(of).sum::<f64>() / 2.0 + 0.0; // a sum of none is -0
     let capacity: f64 = capacities(on).iter().sum();
     let congestion = if capacity > 0.0 { hop_bytes / capacity } else { 0.0 };
-    Bounds { hop_bytes, congestion }
+    MappingBounds { hop_bytes, congestion }
 }
 
 /// The weights of a process to each of its partners, in falling order.

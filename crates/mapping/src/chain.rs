@@ -1,8 +1,8 @@
 //! Methods by name: one that makes a mapping, and others that improve it, such as `greedy+anneal`.
 
 use crate::arrangement::Arrangement;
-use crate::method::{CompiledMetric, Entry, METHODS};
-use crate::run::Run;
+use crate::method::{CompiledMetric, METHODS, MethodEntry};
+use crate::run::MappingRun;
 use base::words::did_you_mean;
 use base::{Interrupted, Refusal, Stop};
 
@@ -13,7 +13,7 @@ pub const AUTO: &str = "auto";
 ///
 /// # Errors
 /// When there is no such method, or a later step would make a new mapping instead of improving one.
-pub fn parse(text: &str) -> Result<Vec<&'static Entry>, Refusal> {
+pub fn parse(text: &str) -> Result<Vec<&'static MethodEntry>, Refusal> {
     if text == AUTO {
         return Ok(Vec::new());
     }
@@ -40,8 +40,8 @@ pub fn parse(text: &str) -> Result<Vec<&'static Entry>, Refusal> {
 /// # Errors
 /// When a step cannot map this problem, or `start` is not a mapping of it.
 pub(crate) fn follow<M: CompiledMetric>(
-    run: &Run<'_, M>,
-    steps: &[&Entry],
+    run: &MappingRun<'_, M>,
+    steps: &[&MethodEntry],
     start: Option<&[u32]>,
 ) -> Result<Arrangement, Refusal> {
     let mut at = match start {

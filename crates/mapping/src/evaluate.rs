@@ -5,7 +5,7 @@
 
 use crate::capacity::capacities;
 use crate::fractional::FractionalRouting;
-use crate::paths::Paths;
+use crate::paths::MappingPaths;
 use crate::slots::{switch_of, unreachable, working_rails};
 use base::{Refusal, Stop, SwitchId, TerminalId, Watch};
 use fabric::Topology;
@@ -40,7 +40,7 @@ pub struct Evaluation {
 }
 
 /// Bytes from a switch to a terminal or, where tables play no part, to a switch.
-struct Flow {
+struct SwitchFlow {
     to: u32,
     from: u32,
     bytes: f64,
@@ -54,7 +54,7 @@ struct Flow {
 /// When an endpoint does not exist or does not work, no path connects two of them, or `watch` says
 /// stop.
 pub fn evaluate(
-    paths: Paths<'_>,
+    paths: MappingPaths<'_>,
     graph: &Communication,
     places: &[u32],
     watch: &dyn Watch,
@@ -62,7 +62,7 @@ pub fn evaluate(
     let on = paths.topology();
     let rails = working_rails(on);
     check_places(on, graph, &rails, places)?;
-    let by_terminal = matches!(paths, Paths::Tables(_));
+    let by_terminal = matches!(paths, MappingPaths::Tables(_));
     let mut flows = Vec::with_capacity(graph.pairs());
     let mut ends = EndpointLoads::new(on);
     for one in graph.sent() {
@@ -74,9 +74,9 @@ pub fn evaluate(
     flows.sort_by_key(|flow| (flow.to, flow.from));
     let mut sums = LoadSums { loads: vec![0.0; 2 * on.links().len()], hop_bytes: 0.0, longest: 0 };
     match paths {
-        Paths::Shortest(_) => split(on, &flows, &mut sums, watch)?,
-        Paths::Tables(routing) => follow(paths, routing.layers(), &flows, &mut sums, watch)?,
-        Paths::Split(shares) => share(shares, &flows, &mut sums),
+        MappingPaths::Shortest(_) => split(on, &flows, &mut sums, watch)?,
+        MappingPaths::Tables(routing) => follow(paths, routing.layers(), &flows, &mut sums, watch)?,
+        MappingPaths::Split(shares) => share(shares, &flows, &mut sums),
     }
     let capacity = capacities(on);
     for (load, capacity) in sums.loads.iter_mut().zip(&capacity).filter(|(_, c)| **c > 0.0) {
@@ -161,7 +161,7 @@ fn spread(
     [a, b]: [u32; 2],
     bytes: f64,
     by_terminal: bool,
-    flows: &mut Vec<Flow>,
+    flows: &mut Vec<SwitchFlow>,
     ends: &mut EndpointLoads,
 ) -> Result<(), Refusal> {
     let begin = flows.len();
@@ -182,7 +182,7 @@ fn spread(
         ends.into[to.ix()] += share;
         let [source, home] = [switch_of(on, from), switch_of(on, to)];
         let to = if by_terminal { to.0 } else { home };
-        flows.push(Flow { to, from: source, bytes: share });
+        flows.push(SwitchFlow { to, from: source, bytes: share });
     }
     debug_assert!(flows.len() > begin);
     Ok(())
@@ -191,7 +191,7 @@ fn spread(
 /// Loads of flows that split equally at every switch over all minimal next hops (ECMP).
 fn split(
     on: &Topology,
-    flows: &[Flow],
+    flows: &[SwitchFlow],
     sums: &mut LoadSums,
     watch: &dyn Watch,
 ) -> Result<(), Stop> {
@@ -256,9 +256,9 @@ fn split(
 
 /// Loads of flows that follow the routes of tables.
 fn follow(
-    paths: Paths<'_>,
+    paths: MappingPaths<'_>,
     layers: u32,
-    flows: &[Flow],
+    flows: &[SwitchFlow],
     sums: &mut LoadSums,
     watch: &dyn Watch,
 ) -> Result<(), Stop> {
@@ -281,7 +281,7 @@ fn follow(
 }
 
 /// Loads of flows that are split over paths by a fractional routing.
-fn share(shares: &FractionalRouting<'_>, flows: &[Flow], sums: &mut LoadSums) {
+fn share(shares: &FractionalRouting<'_>, flows: &[SwitchFlow], sums: &mut LoadSums) {
     let mut found = Vec::new();
     for same in flows.chunk_by(|a, b| (a.to, a.from) == (b.to, b.from)) {
         let bytes: f64 = same.iter().map(|f| f.bytes).sum();

@@ -2,7 +2,7 @@
 //! is first needed.
 
 use crate::capacity::capacities;
-use crate::paths::Paths;
+use crate::paths::MappingPaths;
 use crate::slots::{Slots, switch_of};
 use base::{Graph, Refusal, SwitchId};
 use std::collections::HashMap;
@@ -17,7 +17,7 @@ const MOST_DENSE: usize = 1 << 23;
 /// The channels between places. A place is a site; with tables, whose routes depend on the
 /// endpoint, the destination is an endpoint.
 pub struct ChannelLists<'a> {
-    paths: Paths<'a>,
+    paths: MappingPaths<'a>,
     slots: &'a Slots,
     capacity: Vec<f64>,
     /// The target of each slot: its site or, with tables, the index of its endpoint.
@@ -70,15 +70,15 @@ enum PairIndex {
 
 impl<'a> ChannelLists<'a> {
     /// Lists for these slots, none of which is computed yet.
-    pub fn new(paths: Paths<'a>, slots: &'a Slots) -> Self {
+    pub fn new(paths: MappingPaths<'a>, slots: &'a Slots) -> Self {
         let count = slots.count() as u32;
         let (mut target, mut slot_of) = (Vec::new(), Vec::new());
         match paths {
-            Paths::Shortest(_) | Paths::Split(_) => {
+            MappingPaths::Shortest(_) | MappingPaths::Split(_) => {
                 target.extend((0..count).map(|s| slots.site(s)));
                 slot_of.extend((0..slots.sites() as u32).map(|site| slots.of_site(site)[0]));
             }
-            Paths::Tables(_) => {
+            MappingPaths::Tables(_) => {
                 for s in 0..count {
                     if s == 0 || slots.endpoint(s) != slots.endpoint(s - 1) {
                         slot_of.push(s);
@@ -167,8 +167,10 @@ impl<'a> ChannelLists<'a> {
         let slots = self.slots;
         let sources = slots.rails(from);
         let own: Vec<_> = match self.paths {
-            Paths::Shortest(_) | Paths::Split(_) => slots.rails(slots.site(slot)).to_vec(),
-            Paths::Tables(_) => {
+            MappingPaths::Shortest(_) | MappingPaths::Split(_) => {
+                slots.rails(slots.site(slot)).to_vec()
+            }
+            MappingPaths::Tables(_) => {
                 let e = base::EndpointId(slots.endpoint(slot));
                 let all = (0..).map(base::TerminalId).zip(on.terminals());
                 let of = all.filter(|(t, own)| own.endpoint == e && on.terminal_is_up(*t));
@@ -184,11 +186,11 @@ impl<'a> ChannelLists<'a> {
             let share = 1.0 / pairs.len() as f64;
             let source = switch_of(on, a);
             match self.paths {
-                Paths::Shortest(_) => self.split(source, switch_of(on, b), share, found),
-                Paths::Split(shares) => {
+                MappingPaths::Shortest(_) => self.split(source, switch_of(on, b), share, found),
+                MappingPaths::Split(shares) => {
                     shares.collect(source, switch_of(on, b), share, found);
                 }
-                Paths::Tables(routing) => {
+                MappingPaths::Tables(routing) => {
                     for layer in 0..routing.layers() {
                         let route = self.paths.route(layer, SwitchId(source), b)?;
                         let part = share / f64::from(routing.layers());

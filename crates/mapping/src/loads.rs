@@ -7,24 +7,24 @@
 
 use crate::arrangement::Arrangement;
 use crate::lists::ChannelLists;
-use crate::paths::Paths;
-use crate::proposals::Proposals;
+use crate::paths::MappingPaths;
+use crate::proposals::SwapProposals;
 use base::seed::Fast;
 use traffic::communication::Communication;
 
 /// The traffic between a process and one of its partners, in both directions.
 #[derive(Debug, Clone, Copy)]
-struct Exchange {
+struct PartnerTraffic {
     with: u32,
     out: f32,
     into: f32,
 }
 
 /// The loads of the channels under an arrangement that changes swap by swap.
-pub struct Loads<'a> {
+pub struct ChannelLoads<'a> {
     lists: ChannelLists<'a>,
     offsets: Vec<u32>,
-    rows: Vec<Exchange>,
+    rows: Vec<PartnerTraffic>,
     load: Vec<f64>,
     /// The power (load / reference)^k of each channel.
     powered: Vec<f64>,
@@ -43,10 +43,10 @@ pub struct Loads<'a> {
 }
 
 /// What arrangements are compared by: maximum load, number of channels that have it, hop-bytes.
-pub type Merit = (f64, usize, i64);
+pub type ArrangementMerit = (f64, usize, i64);
 
 /// Whether the first arrangement is better.
-pub fn is_better(a: Merit, b: Merit) -> bool {
+pub fn is_better(a: ArrangementMerit, b: ArrangementMerit) -> bool {
     let close = 1e-9 * b.0;
     if (a.0 - b.0).abs() > close {
         return a.0 < b.0;
@@ -54,22 +54,26 @@ pub fn is_better(a: Merit, b: Merit) -> bool {
     (a.1, a.2) < (b.1, b.2)
 }
 
-impl<'a> Loads<'a> {
+impl<'a> ChannelLoads<'a> {
     /// The loads of the graph's traffic, to be counted with [`Self::count`].
-    pub fn new(paths: Paths<'a>, proposals: &Proposals<'a>, graph: &Communication) -> Self {
+    pub fn new(
+        paths: MappingPaths<'a>,
+        proposals: &SwapProposals<'a>,
+        graph: &Communication,
+    ) -> Self {
         let slots = proposals.problem.slots;
-        let mut all: Vec<(u32, Exchange)> = Vec::with_capacity(2 * graph.pairs());
+        let mut all: Vec<(u32, PartnerTraffic)> = Vec::with_capacity(2 * graph.pairs());
         for one in graph.sent().filter(|one| one.bytes > 0.0) {
             let bytes = one.bytes as f32;
-            all.push((one.from, Exchange { with: one.to, out: bytes, into: 0.0 }));
-            all.push((one.to, Exchange { with: one.from, out: 0.0, into: bytes }));
+            all.push((one.from, PartnerTraffic { with: one.to, out: bytes, into: 0.0 }));
+            all.push((one.to, PartnerTraffic { with: one.from, out: 0.0, into: bytes }));
         }
         all.sort_by_key(|(p, e)| (*p, e.with));
         let (mut offsets, mut rows) = (vec![0; slots.count() + 1], Vec::new());
         for same in all.chunk_by(|a, b| (a.0, a.1.with) == (b.0, b.1.with)) {
             let out = same.iter().map(|(_, e)| e.out).sum();
             let into = same.iter().map(|(_, e)| e.into).sum();
-            rows.push(Exchange { with: same[0].1.with, out, into });
+            rows.push(PartnerTraffic { with: same[0].1.with, out, into });
             offsets[same[0].0 as usize + 1] += 1;
         }
         for p in 0..slots.count() {
@@ -114,7 +118,7 @@ impl<'a> Loads<'a> {
         self.load.fill(0.0);
         for p in 0..self.offsets.len() as u32 - 1 {
             for i in self.row(p) {
-                let Exchange { with, out, .. } = self.rows[i];
+                let PartnerTraffic { with, out, .. } = self.rows[i];
                 if out > 0.0 {
                     let target = self.lists.target(at.slot(with));
                     for &(c, share) in self.lists.of(at.site(p), target) {
@@ -210,7 +214,7 @@ impl<'a> Loads<'a> {
             let (a, b) = (at.site(p), at.site(q));
             let (ta, tb) = (self.lists.target(at.slot(p)), self.lists.target(at.slot(q)));
             for i in self.row(p) {
-                let Exchange { with, out, into } = self.rows[i];
+                let PartnerTraffic { with, out, into } = self.rows[i];
                 if with == q {
                     // the rows of both processes hold both directions of the pair, so each row
                     // handles one of them
@@ -245,7 +249,7 @@ impl<'a> Loads<'a> {
     /// A process at one end of a busy channel: the busiest of several drawn channels.
     pub(crate) fn at_busy(
         &self,
-        proposals: &Proposals<'_>,
+        proposals: &SwapProposals<'_>,
         at: &Arrangement,
         draw: &mut Fast,
     ) -> Option<u32> {

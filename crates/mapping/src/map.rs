@@ -5,13 +5,13 @@ use crate::arrangement::Arrangement;
 use crate::chain;
 pub use crate::effort::{Effort, Objective};
 use crate::evaluate::evaluate;
-use crate::method::{CompiledMetric, Entry, auto, pack};
-use crate::metric::{Distances, distances};
+use crate::method::{CompiledMetric, MethodEntry, auto, pack};
+use crate::metric::{SiteDistances, distances};
 use crate::near::NearSites;
-use crate::paths::Paths;
-use crate::problem::{Pin, Problem};
-use crate::proposals::Proposals;
-use crate::run::Run;
+use crate::paths::MappingPaths;
+use crate::problem::{MappingProblem, Pin};
+use crate::proposals::SwapProposals;
+use crate::run::MappingRun;
 use crate::slots::Slots;
 use base::{Quiet, Refusal, Stop, Watch};
 use std::sync::atomic::AtomicBool;
@@ -23,13 +23,13 @@ pub struct MappingRequest<'a> {
     /// The traffic between processes.
     pub graph: &'a Communication,
     /// The paths that traffic takes.
-    pub paths: Paths<'a>,
+    pub paths: MappingPaths<'a>,
     /// The slots that processes can be put in.
     pub slots: &'a Slots,
     /// Processes that are fixed to an endpoint.
     pub pins: &'a [Pin],
     /// The steps of a method; none for the portfolio.
-    pub steps: &'a [&'static Entry],
+    pub steps: &'a [&'static MethodEntry],
     /// The mapping to start from, an endpoint for each process; the linear one where there is none.
     pub start: Option<&'a [u32]>,
     /// The quantity to minimise.
@@ -67,7 +67,7 @@ pub fn map(request: &MappingRequest<'_>, watch: &dyn Watch) -> Result<MappingRes
     let (distances, _) = {
         let (few, many) = (request.graph.processes() as usize, request.slots.count());
         if few > many {
-            return Err(Problem::new(request.graph, request.slots, request.pins, 1)
+            return Err(MappingProblem::new(request.graph, request.slots, request.pins, 1)
                 .err()
                 .expect("more processes than slots are refused")
                 .into());
@@ -75,9 +75,9 @@ pub fn map(request: &MappingRequest<'_>, watch: &dyn Watch) -> Result<MappingRes
         distances(request.paths, request.slots, watch)?
     };
     match &distances {
-        Distances::Bytes(table) => with(request, table, watch),
-        Distances::Words(table) => with(request, table, watch),
-        Distances::Grid(grid) => with(request, grid, watch),
+        SiteDistances::Bytes(table) => with(request, table, watch),
+        SiteDistances::Words(table) => with(request, table, watch),
+        SiteDistances::Grid(grid) => with(request, grid, watch),
     }
 }
 
@@ -89,9 +89,9 @@ fn with<M: CompiledMetric>(
     let slots = request.slots;
     let near = NearSites::new(request.paths.topology(), slots);
     let longest = longest(metric, slots);
-    let problem = Problem::new(request.graph, slots, request.pins, longest)?;
-    let proposals = Proposals::new(&problem, &near);
-    let run = Run {
+    let problem = MappingProblem::new(request.graph, slots, request.pins, longest)?;
+    let proposals = SwapProposals::new(&problem, &near);
+    let run = MappingRun {
         graph: request.graph,
         paths: request.paths,
         objective: request.objective,
@@ -111,7 +111,7 @@ fn with<M: CompiledMetric>(
         chain::follow(&run, request.steps, request.start)?
     };
     if request.steps.is_empty() {
-        if let Paths::Shortest(_) = request.paths {
+        if let MappingPaths::Shortest(_) = request.paths {
             pack(&problem, &mut found);
         }
         found = not_worse(request, &problem, found)?;
@@ -130,7 +130,7 @@ fn longest<M: CompiledMetric>(metric: &M, slots: &Slots) -> i32 {
 /// limit: nobody who asks for a mapping should get more congestion than without one.
 fn not_worse(
     request: &MappingRequest<'_>,
-    problem: &Problem<'_>,
+    problem: &MappingProblem<'_>,
     found: Arrangement,
 ) -> Result<Arrangement, Stop> {
     let linear = Arrangement::linear(problem);

@@ -1,6 +1,6 @@
 //! Distances between sites: a table of bytes or words, or a formula where the network is a grid.
 
-use crate::paths::Paths;
+use crate::paths::MappingPaths;
 use crate::slots::{Slots, switch_of, unreachable};
 use base::{Refusal, Stop, SwitchId, Watch};
 use fabric::Topology;
@@ -8,7 +8,7 @@ use fabric::geometry::{Form, Geometry, Row};
 use std::collections::BTreeMap;
 
 /// Distances between sites, in fractions of a hop so that means are whole numbers; symmetric.
-pub trait Metric: Sync {
+pub trait SiteMetric: Sync {
     /// The distance from one site to another; 0 from a site to itself.
     fn hops(&self, a: u32, b: u32) -> i32;
 }
@@ -19,7 +19,7 @@ pub struct DistanceTable<T> {
     hops: Vec<T>,
 }
 
-impl<T: Copy + Into<i32> + Sync> Metric for DistanceTable<T> {
+impl<T: Copy + Into<i32> + Sync> SiteMetric for DistanceTable<T> {
     #[inline]
     fn hops(&self, a: u32, b: u32) -> i32 {
         self.hops[a as usize * self.sites + b as usize].into()
@@ -39,7 +39,7 @@ impl GridDistances {
     const MOST: usize = 4;
 }
 
-impl Metric for GridDistances {
+impl SiteMetric for GridDistances {
     #[inline]
     fn hops(&self, a: u32, b: u32) -> i32 {
         let (from, to) = (self.at[a as usize], self.at[b as usize]);
@@ -52,7 +52,7 @@ impl Metric for GridDistances {
 }
 
 /// The distances between sites, in the smallest form that holds them.
-pub enum Distances {
+pub enum SiteDistances {
     /// A table of distances of at most 255 units.
     Bytes(DistanceTable<u8>),
     /// A table of larger distances.
@@ -61,7 +61,7 @@ pub enum Distances {
     Grid(GridDistances),
 }
 
-impl Metric for Distances {
+impl SiteMetric for SiteDistances {
     fn hops(&self, a: u32, b: u32) -> i32 {
         match self {
             Self::Bytes(table) => table.hops(a, b),
@@ -85,16 +85,16 @@ const LARGE: usize = 2048;
 /// # Errors
 /// When no path connects two sites, or `watch` says stop.
 pub fn distances(
-    paths: Paths<'_>,
+    paths: MappingPaths<'_>,
     slots: &Slots,
     watch: &dyn Watch,
-) -> Result<(Distances, i32), Stop> {
+) -> Result<(SiteDistances, i32), Stop> {
     let paths = paths.of_distances();
     let on = paths.topology();
-    if let (Paths::Shortest(_), true) = (paths, slots.sites() >= LARGE)
+    if let (MappingPaths::Shortest(_), true) = (paths, slots.sites() >= LARGE)
         && let Some(grid) = grid(on, slots)
     {
-        return Ok((Distances::Grid(grid), 1));
+        return Ok((SiteDistances::Grid(grid), 1));
     }
     let unit = unit(paths, on, slots);
     let sites = slots.sites();
@@ -102,7 +102,7 @@ pub fn distances(
     let mut far: BTreeMap<u32, Vec<u32>> = BTreeMap::new();
     for a in 0..sites as u32 {
         watch.tick("distances", u64::from(a), sites as u64)?;
-        if let Paths::Shortest(_) = paths {
+        if let MappingPaths::Shortest(_) = paths {
             far =
                 slots.switches(on, a).map(|s| (s, on.graph().distances_from(s as usize))).collect();
         }
@@ -112,7 +112,7 @@ pub fn distances(
             hops[a as usize * sites + b as usize] = units.min(32_000.0) as u16;
         }
     }
-    if let Paths::Tables(_) = paths {
+    if let MappingPaths::Tables(_) = paths {
         for a in 0..sites {
             for b in 0..a {
                 let both = hops[a * sites + b] + hops[b * sites + a];
@@ -120,17 +120,17 @@ pub fn distances(
             }
         }
     }
-    let unit = if let Paths::Tables(_) = paths { 2 * unit } else { unit };
+    let unit = if let MappingPaths::Tables(_) = paths { 2 * unit } else { unit };
     if hops.iter().all(|&h| h < 256) {
         let hops = hops.iter().map(|&h| h as u8).collect();
-        return Ok((Distances::Bytes(DistanceTable { sites, hops }), unit as i32));
+        return Ok((SiteDistances::Bytes(DistanceTable { sites, hops }), unit as i32));
     }
-    Ok((Distances::Words(DistanceTable { sites, hops }), unit as i32))
+    Ok((SiteDistances::Words(DistanceTable { sites, hops }), unit as i32))
 }
 
 /// The number of units of a hop that makes the means over rails and layers whole, where possible.
-fn unit(paths: Paths<'_>, on: &Topology, slots: &Slots) -> u32 {
-    let layers = if let Paths::Tables(routing) = paths { routing.layers() } else { 1 };
+fn unit(paths: MappingPaths<'_>, on: &Topology, slots: &Slots) -> u32 {
+    let layers = if let MappingPaths::Tables(routing) = paths { routing.layers() } else { 1 };
     let mut unit = layers;
     let mut known = Vec::new();
     for site in 0..slots.sites() as u32 {
@@ -152,7 +152,7 @@ fn unit(paths: Paths<'_>, on: &Topology, slots: &Slots) -> u32 {
 
 /// The sum of the distances over all pairs of rails of two sites, and the number of these pairs.
 fn between(
-    paths: Paths<'_>,
+    paths: MappingPaths<'_>,
     on: &Topology,
     slots: &Slots,
     a: u32,
@@ -164,7 +164,7 @@ fn between(
         for &to in slots.rails(b).iter().filter(|&&to| on.plane_of(to) == on.plane_of(from)) {
             let source = SwitchId(switch_of(on, from));
             match paths {
-                Paths::Shortest(_) => {
+                MappingPaths::Shortest(_) => {
                     let hops = far[&source.0][switch_of(on, to) as usize];
                     if hops == u32::MAX {
                         return Err(unreachable(paths.topology(), source.0, switch_of(on, to)));
@@ -172,13 +172,13 @@ fn between(
                     sum += hops;
                     pairs += 1;
                 }
-                Paths::Tables(routing) => {
+                MappingPaths::Tables(routing) => {
                     for layer in 0..routing.layers() {
                         sum += paths.route(layer, source, to)?.len() as u32;
                         pairs += 1;
                     }
                 }
-                Paths::Split(_) => unreachable!("distances are those of shortest paths"),
+                MappingPaths::Split(_) => unreachable!("distances are those of shortest paths"),
             }
         }
     }

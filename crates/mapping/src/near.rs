@@ -1,6 +1,6 @@
 //! The sites nearest to each site, where swaps are looked for.
 
-use crate::metric::Metric;
+use crate::metric::SiteMetric;
 use crate::slots::{Slots, switch_of};
 use fabric::Topology;
 
@@ -57,7 +57,7 @@ impl NearSites {
     }
 
     /// The largest distance between a site and those kept around it, over the first sites.
-    pub fn reach<M: Metric>(&self, metric: &M) -> u32 {
+    pub fn reach<M: SiteMetric>(&self, metric: &M) -> u32 {
         let of = |site: u32| self.of(site).iter().map(move |&other| metric.hops(site, other));
         let sites = self.offsets.len() as u32 - 1;
         (0..sites.min(64)).flat_map(of).max().unwrap_or(0) as u32

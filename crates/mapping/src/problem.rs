@@ -16,7 +16,7 @@ pub struct Pin {
 
 /// The weights between processes, whose sums are less than 2^31 / the largest distance, with the
 /// slots and the pins.
-pub struct Problem<'a> {
+pub struct MappingProblem<'a> {
     /// The slots to fill.
     pub slots: &'a Slots,
     /// The number of processes, without fillers.
@@ -27,7 +27,7 @@ pub struct Problem<'a> {
     pub pinned: Vec<u32>,
 }
 
-impl<'a> Problem<'a> {
+impl<'a> MappingProblem<'a> {
     /// The problem of a communication graph. Weights are the bytes in both directions, in a unit
     /// that makes them whole where possible, else rounded. O(pairs log pairs).
     ///

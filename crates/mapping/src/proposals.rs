@@ -3,22 +3,22 @@
 
 use crate::arrangement::Arrangement;
 use crate::near::NearSites;
-use crate::problem::Problem;
+use crate::problem::MappingProblem;
 use base::seed::Fast;
 
 /// The generator of swap proposals.
-pub struct Proposals<'a> {
+pub struct SwapProposals<'a> {
     /// The mapping problem.
-    pub problem: &'a Problem<'a>,
+    pub problem: &'a MappingProblem<'a>,
     /// The sites around each site.
     pub near: &'a NearSites,
     /// Processes that may move and have partners.
     movers: Vec<u32>,
 }
 
-impl<'a> Proposals<'a> {
+impl<'a> SwapProposals<'a> {
     /// Proposals for a problem.
-    pub fn new(problem: &'a Problem<'a>, near: &'a NearSites) -> Self {
+    pub fn new(problem: &'a MappingProblem<'a>, near: &'a NearSites) -> Self {
         let moves = |p: &u32| !problem.is_pinned(*p) && !problem.row(*p).is_empty();
         let movers = (0..problem.processes as u32).filter(moves).collect();
         Self { problem, near, movers }

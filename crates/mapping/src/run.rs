@@ -5,11 +5,11 @@
 
 use crate::arrangement::Arrangement;
 use crate::effort::{Effort, Objective};
-use crate::metric::Metric;
+use crate::metric::SiteMetric;
 use crate::near::NearSites;
-use crate::paths::Paths;
-use crate::problem::Problem;
-use crate::proposals::Proposals;
+use crate::paths::MappingPaths;
+use crate::problem::MappingProblem;
+use crate::proposals::SwapProposals;
 use base::{Interrupted, Watch};
 use fabric::Topology;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -24,7 +24,7 @@ pub(crate) const NORMAL: u64 = 220_000_000;
 /// The input of a method that makes a mapping.
 pub(crate) struct MethodInput<'a> {
     /// The mapping problem.
-    pub(crate) problem: &'a Problem<'a>,
+    pub(crate) problem: &'a MappingProblem<'a>,
     /// The sites around each site.
     pub(crate) near: &'a NearSites,
     /// The network.
@@ -34,23 +34,23 @@ pub(crate) struct MethodInput<'a> {
 }
 
 /// A mapping request with everything computed from it.
-pub(crate) struct Run<'a, M> {
+pub(crate) struct MappingRun<'a, M> {
     pub(crate) graph: &'a Communication,
-    pub(crate) paths: Paths<'a>,
+    pub(crate) paths: MappingPaths<'a>,
     pub(crate) objective: Objective,
     pub(crate) hops_limit: f64,
     pub(crate) effort: Effort,
     pub(crate) seed: u64,
     pub(crate) metric: &'a M,
-    pub(crate) problem: &'a Problem<'a>,
+    pub(crate) problem: &'a MappingProblem<'a>,
     pub(crate) near: &'a NearSites,
-    pub(crate) proposals: &'a Proposals<'a>,
+    pub(crate) proposals: &'a SwapProposals<'a>,
     pub(crate) watch: &'a dyn Watch,
     /// Whether the watch has said stop.
     pub(crate) stopped: AtomicBool,
 }
 
-impl<M: Metric> Run<'_, M> {
+impl<M: SiteMetric> MappingRun<'_, M> {
     /// Notes that the watch said stop; what was found so far stands.
     pub(crate) fn note_stop(&self, ended: Result<(), Interrupted>) {
         if ended.is_err() {

@@ -99,7 +99,7 @@ impl Spec {
 
 /// What is done with a mapping: a function of Python, and a command.
 #[derive(Debug)]
-pub struct Task {
+pub struct MappingTask {
     /// Its name, what it does, and the parameters of all tasks.
     pub part: Part,
     /// Parameters without which it cannot begin.
@@ -110,7 +110,7 @@ pub struct Task {
 
 const FILES: &[&str] = &["graph", "hosts", "mapping", "pin"];
 
-impl Task {
+impl MappingTask {
     const fn new(
         name: &'static str,
         doc: &'static str,
@@ -122,20 +122,20 @@ impl Task {
 }
 
 /// All that is done with mappings.
-pub static TASKS: &[Task] = &[
-    Task::new(
+pub static TASKS: &[MappingTask] = &[
+    MappingTask::new(
         "map_processes",
         "Which process goes on which endpoint, so that little traffic goes far or meets",
         &["graph"],
         &["mapping", "new_lids", "tables"],
     ),
-    Task::new(
+    MappingTask::new(
         "evaluate_mapping",
         "What a mapping is worth: hop-bytes, dilation and congestion, beside the linear one",
         &["graph", "mapping"],
         &["method", "objective", "hops_limit", "pin", "effort", "new_lids", "path", "tables"],
     ),
-    Task::new(
+    MappingTask::new(
         "map_with_routing",
         "A mapping and forwarding tables for its traffic, so that the busiest channel carries \
          little",

@@ -5,7 +5,7 @@
 //! at once in the time of a few. So the questions of several events are asked together, step by
 //! step; nothing depends on the answers.
 
-use super::machine::{Machine, NONE, What};
+use super::machine::{EventKind, Machine, NONE};
 use super::queue::{AHEAD, Event};
 use std::hint::black_box;
 
@@ -31,18 +31,18 @@ impl Machine<'_> {
         let mut here = [0; AHEAD];
         for (here, event) in here.iter_mut().zip(events) {
             let op = self.op(event.op);
-            *here = if What::of(event.key).is_arrival() { op.peer } else { event.rank };
+            *here = if EventKind::of(event.key).is_arrival() { op.peer } else { event.rank };
         }
         // what an event ends: its own operation, or the receive that waits for the message
         let mut ends = [NONE; AHEAD];
         for ((ends, event), here) in ends.iter_mut().zip(events).zip(here) {
             let waits = self.ranks.waits(here).posted();
-            *ends = if What::of(event.key).is_arrival() { waits } else { NONE };
+            *ends = if EventKind::of(event.key).is_arrival() { waits } else { NONE };
         }
         for (ends, event) in ends.iter_mut().zip(events) {
             *ends = self.matching.posted_at(*ends).unwrap_or(event.op);
         }
-        for event in events.iter().filter(|event| What::of(event.key) == What::Take) {
+        for event in events.iter().filter(|event| EventKind::of(event.key) == EventKind::Take) {
             seen ^= self.look_at(self.partner(event.op));
         }
         let ends = &mut ends[..events.len()];

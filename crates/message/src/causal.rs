@@ -22,10 +22,10 @@
 //! Source: the costs of Hoefler, Schneider, Lumsdaine: LogGOPSim, LSAP 2010, section 2; the rules
 //! above are flyloom's own.
 
-use super::machine::{Due, Found, Machine, Side, What};
-use super::net::{Net, Sent, Under};
+use super::machine::{DueEvent, EventKind, InterfaceSide, Machine, RunResult};
+use super::net::{NetworkRun, NetworkSetup, SentMessage};
 use super::parameters::{Costs, LogGops};
-use super::trace::{Step, Trace};
+use super::trace::{OpStep, OperationTimes};
 use base::{Refusal, Stop, Watch};
 use traffic::workload::{Kind, Op, Schedule};
 
@@ -38,20 +38,20 @@ const SENT: u8 = 2;
 ///
 /// # Errors
 /// When a parameter is out of range, there is no path between two ranks, or `watch` says stop. A
-/// schedule that cannot come to its end is a finding: [`Found::left`].
+/// schedule that cannot come to its end is a finding: [`RunResult::left`].
 pub(super) fn run(
     schedule: &Schedule,
     costs: &LogGops,
-    under: Option<&Under<'_>>,
+    under: Option<&NetworkSetup<'_>>,
     is_traced: bool,
     watch: &dyn Watch,
-) -> Result<Found, Stop> {
+) -> Result<RunResult, Stop> {
     let mut costs = costs.picoseconds()?;
     let ops = schedule.ops().len();
     let net = match under {
         None => None,
         Some(under) => {
-            let net = Net::new(under, (ops, schedule.nics()), costs.cpu_rate(), watch)?;
+            let net = NetworkRun::new(under, (ops, schedule.nics()), costs.cpu_rate(), watch)?;
             (costs.latency, costs.byte) = net.largest();
             Some(net)
         }
@@ -61,29 +61,29 @@ pub(super) fn run(
         costs.byte = 0;
     }
     let on = Machine::new(schedule, true);
-    let mut run = Run {
+    let mut run = CausalRun {
         on: if net.is_some() { on.over_network() } else { on },
         costs: &costs,
         left: vec![0; schedule.ranks() as usize],
         news: vec![0; if net.is_some() { ops } else { 0 }],
         net,
         fault: None,
-        trace: Trace::new(if is_traced { ops } else { 0 }),
+        trace: OperationTimes::new(if is_traced { ops } else { 0 }),
     };
     while let Some(due) = run.on.next(watch)? {
         match due.what {
-            What::Begin => match run.on.op(due.op).kind {
+            EventKind::Begin => match run.on.op(due.op).kind {
                 Kind::Send => run.send(&due),
                 Kind::Recv => run.post(&due),
                 Kind::Calc => run.calculate(&due),
             },
-            What::Arrive => run.arrive(&due),
-            What::Answer => run.answer(&due),
-            What::Data => run.data(&due),
-            What::DataArrive => run.data_arrives(&due),
-            What::Take => run.take(&due),
-            What::Enter => run.enter(due.op, due.rank, due.now),
-            What::Net => run.look_at_network(&due),
+            EventKind::Arrive => run.arrive(&due),
+            EventKind::Answer => run.answer(&due),
+            EventKind::Data => run.data(&due),
+            EventKind::DataArrive => run.data_arrives(&due),
+            EventKind::Take => run.take(&due),
+            EventKind::Enter => run.enter(due.op, due.rank, due.now),
+            EventKind::Net => run.look_at_network(&due),
         }
         if let Some(fault) = run.fault {
             return Err(fault.into());
@@ -94,33 +94,33 @@ pub(super) fn run(
         *finish = left.max(*finish);
     }
     found.trace = is_traced.then_some(run.trace);
-    found.used = run.net.map(Net::used);
+    found.used = run.net.map(NetworkRun::used);
     Ok(found)
 }
 
-struct Run<'a> {
+struct CausalRun<'a> {
     on: Machine<'a>,
     costs: &'a Costs,
     /// When the last byte of a large message has left each rank.
     left: Vec<u64>,
     /// What is known of the message of every send over a network: [`MET`], [`SENT`], or both.
     news: Vec<u8>,
-    net: Option<Net>,
+    net: Option<NetworkRun>,
     /// What ends the run.
     fault: Option<Refusal>,
     /// When everything happened, where that is asked for.
-    trace: Trace,
+    trace: OperationTimes,
 }
 
-impl Run<'_> {
-    fn calculate(&mut self, due: &Due) {
+impl CausalRun<'_> {
+    fn calculate(&mut self, due: &DueEvent) {
         let op = self.on.op(due.op);
-        let needs = Machine::needs(due.rank, &op, Side::Neither);
+        let needs = Machine::needs(due.rank, &op, InterfaceSide::Neither);
         if !self.on.may(due, needs) {
             return;
         }
         self.on.events += 1;
-        self.trace.note(Step::Begin, due.op, due.now);
+        self.trace.note(OpStep::Begin, due.op, due.now);
         let end = due.now + op.size * self.costs.divisor;
         *self.on.cpu(due.rank, op.cpu) = end;
         self.on.begun(due.op, false, due.now);
@@ -130,24 +130,24 @@ impl Run<'_> {
     }
 
     /// A send that is small goes; a large one asks.
-    fn send(&mut self, due: &Due) {
+    fn send(&mut self, due: &DueEvent) {
         let (op, c) = (self.on.op(due.op), self.costs);
-        let needs = Machine::needs(due.rank, &op, Side::Out);
+        let needs = Machine::needs(due.rank, &op, InterfaceSide::Out);
         if !self.on.may(due, needs) {
             return;
         }
         self.on.events += 1;
-        self.trace.note(Step::Begin, due.op, due.now);
+        self.trace.note(OpStep::Begin, due.op, due.now);
         self.on.begun(due.op, false, due.now);
         let is_eager = op.size <= c.eager;
         let size = if is_eager { op.size } else { 1 };
         let end = self.leaves(due.rank, &op, size, due.now);
         if is_eager {
-            self.goes(due, What::Arrive);
+            self.goes(due, EventKind::Arrive);
             self.on.done(due.op, false, end);
         } else {
             let latency = self.latency_of(due.op, due.rank, op.peer);
-            self.comes_at(due.now + c.overhead + latency, What::Arrive, due.op, due.rank);
+            self.comes_at(due.now + c.overhead + latency, EventKind::Arrive, due.op, due.rank);
         }
         self.on.happened(due, needs);
         self.on.release_all(due.rank, due.rank);
@@ -170,9 +170,9 @@ impl Run<'_> {
         now + c.nic_bytes(size).max(c.cpu_bytes(size))
     }
 
-    fn post(&mut self, due: &Due) {
+    fn post(&mut self, due: &DueEvent) {
         self.on.events += 1;
-        self.trace.note(Step::Begin, due.op, due.now);
+        self.trace.note(OpStep::Begin, due.op, due.now);
         self.on.begun(due.op, false, due.now);
         if let Some((sent, _)) = self.on.posted(due.rank, due.op) {
             self.meet(sent, due.op, due.rank, due.now);
@@ -180,15 +180,15 @@ impl Run<'_> {
         self.on.release_all(due.rank, due.rank);
     }
 
-    fn arrive(&mut self, due: &Due) {
+    fn arrive(&mut self, due: &DueEvent) {
         let op = self.on.op(due.op);
         let (here, size) = (op.peer, if op.size <= self.costs.eager { op.size } else { 1 });
-        let needs = Machine::needs(here, &op, Side::InAlone);
+        let needs = Machine::needs(here, &op, InterfaceSide::InAlone);
         if !self.on.may(due, needs) {
             return;
         }
         self.on.events += 1;
-        self.trace.note(Step::Arrive, due.op, due.now);
+        self.trace.note(OpStep::Arrive, due.op, due.now);
         self.on.messages += u64::from(op.size <= self.costs.eager);
         // a send that has begun waits for nothing: its place holds when its last byte is there
         let last = self.comes(here, &op, size, due.now);
@@ -209,7 +209,7 @@ impl Run<'_> {
         if self.on.op(sent).size <= self.costs.eager {
             self.taken_from(sent, received, here, now);
         } else {
-            self.on.at(now, What::Answer, received, here);
+            self.on.at(now, EventKind::Answer, received, here);
         }
     }
 
@@ -223,39 +223,39 @@ impl Run<'_> {
         }
         let last = self.on.own(sent).time;
         let begin = last.saturating_sub(self.costs.cpu_bytes(self.on.op(sent).size));
-        self.on.at(begin.max(now), What::Take, received, here);
+        self.on.at(begin.max(now), EventKind::Take, received, here);
     }
 
     /// The receiver says that the message may come.
-    fn answer(&mut self, due: &Due) {
+    fn answer(&mut self, due: &DueEvent) {
         let (op, c) = (self.on.op(due.op), self.costs);
-        let needs = Machine::needs(due.rank, &op, Side::Out);
+        let needs = Machine::needs(due.rank, &op, InterfaceSide::Out);
         if !self.on.may(due, needs) {
             return;
         }
         self.on.events += 1;
-        self.trace.note(Step::Answer, due.op, due.now);
+        self.trace.note(OpStep::Answer, due.op, due.now);
         self.leaves(due.rank, &op, 1, due.now);
         let sent = self.on.own(due.op).partner;
         let sender = self.on.schedule.rank_of(sent);
         let latency = self.latency_of(due.op, due.rank, sender);
         let time = due.now + c.overhead + latency;
-        self.trace.note(Step::DataDue, sent, time);
-        self.on.at(time, What::Data, sent, sender);
+        self.trace.note(OpStep::DataDue, sent, time);
+        self.on.at(time, EventKind::Data, sent, sender);
         self.on.happened(due, needs);
     }
 
     /// The sender sends.
-    fn data(&mut self, due: &Due) {
+    fn data(&mut self, due: &DueEvent) {
         let (op, c) = (self.on.op(due.op), self.costs);
-        let needs = Machine::needs(due.rank, &op, Side::Out);
+        let needs = Machine::needs(due.rank, &op, InterfaceSide::Out);
         if !self.on.may(due, needs) {
             return;
         }
         self.on.events += 1;
-        self.trace.note(Step::Data, due.op, due.now);
+        self.trace.note(OpStep::Data, due.op, due.now);
         let end = self.leaves(due.rank, &op, op.size, due.now);
-        self.goes(due, What::DataArrive);
+        self.goes(due, EventKind::DataArrive);
         if self.net.is_some() {
             // until its last byte leaves, the place of a send holds when its processor was done
             self.on.own(due.op).time = end;
@@ -266,14 +266,14 @@ impl Run<'_> {
         self.on.release_all(due.rank, due.rank);
     }
 
-    fn data_arrives(&mut self, due: &Due) {
+    fn data_arrives(&mut self, due: &DueEvent) {
         let op = self.on.op(due.op);
-        let needs = Machine::needs(op.peer, &op, Side::InAlone);
+        let needs = Machine::needs(op.peer, &op, InterfaceSide::InAlone);
         if !self.on.may(due, needs) {
             return;
         }
         self.on.events += 1;
-        self.trace.note(Step::DataArrive, due.op, due.now);
+        self.trace.note(OpStep::DataArrive, due.op, due.now);
         self.on.messages += 1;
         let last = self.comes(op.peer, &op, op.size, due.now);
         if self.net.is_none() {
@@ -285,14 +285,14 @@ impl Run<'_> {
     }
 
     /// The receiver's processor takes the message, which is there or keeps coming.
-    fn take(&mut self, due: &Due) {
+    fn take(&mut self, due: &DueEvent) {
         let op = self.on.op(due.op);
-        let needs = Machine::needs(due.rank, &op, Side::Neither);
+        let needs = Machine::needs(due.rank, &op, InterfaceSide::Neither);
         if !self.on.may(due, needs) {
             return;
         }
         self.on.events += 1;
-        self.trace.note(Step::Take, due.op, due.now);
+        self.trace.note(OpStep::Take, due.op, due.now);
         let sent = self.on.own(due.op).partner;
         let (size, last) = (self.on.op(sent).size, self.on.own(sent).time);
         let bytes = self.costs.cpu_bytes(size);
@@ -302,7 +302,7 @@ impl Run<'_> {
             let free = (*self.on.cpu(due.rank, op.cpu)).max(self.on.own(due.op).time);
             begin = free.max(last.saturating_sub(bytes)).min(begin);
         }
-        self.trace.note(Step::Work, due.op, begin);
+        self.trace.note(OpStep::Work, due.op, begin);
         let end = (begin + bytes).max(last) + self.costs.overhead;
         *self.on.cpu(due.rank, op.cpu) = end;
         self.on.done(due.op, false, end);
@@ -311,19 +311,19 @@ impl Run<'_> {
     }
 
     /// A message with bytes leaves after `o`; its first byte arrives as `what`.
-    fn goes(&mut self, due: &Due, what: What) {
+    fn goes(&mut self, due: &DueEvent, what: EventKind) {
         let leaves = due.now + self.costs.overhead;
         if self.net.is_some() {
-            self.trace.note(Step::EnterDue, due.op, leaves);
-            self.on.at(leaves, What::Enter, due.op, due.rank);
+            self.trace.note(OpStep::EnterDue, due.op, leaves);
+            self.on.at(leaves, EventKind::Enter, due.op, due.rank);
         } else {
             self.comes_at(leaves + self.costs.latency, what, due.op, due.rank);
         }
     }
 
     /// The first byte of a message, or its question, is there at `time`.
-    fn comes_at(&mut self, time: u64, what: What, op: u32, rank: u32) {
-        let due = if what == What::Arrive { Step::ArriveDue } else { Step::DataArriveDue };
+    fn comes_at(&mut self, time: u64, what: EventKind, op: u32, rank: u32) {
+        let due = if what == EventKind::Arrive { OpStep::ArriveDue } else { OpStep::DataArriveDue };
         self.trace.note(due, op, time);
         self.on.at(time, what, op, rank);
     }
@@ -332,7 +332,7 @@ impl Run<'_> {
     fn latency_of(&mut self, op: u32, from: u32, to: u32) -> u64 {
         let Some(net) = &mut self.net else { return self.costs.latency };
         let nic = self.on.schedule.ops()[op as usize].nic;
-        net.latency(Sent { op, nic, from, to, bytes: 1 }).unwrap_or_else(|fault| {
+        net.latency(SentMessage { op, nic, from, to, bytes: 1 }).unwrap_or_else(|fault| {
             self.fault = Some(fault);
             0
         })
@@ -348,17 +348,20 @@ impl Run<'_> {
     fn enter(&mut self, op: u32, rank: u32, now: u64) {
         let it = self.on.op(op);
         let Some(net) = &mut self.net else { return };
-        let sent = Sent { op, nic: it.nic, from: rank, to: it.peer, bytes: it.size };
+        let sent = SentMessage { op, nic: it.nic, from: rank, to: it.peer, bytes: it.size };
         let entered = net.enter(now, sent);
         let alone = net.alone_ps();
         match entered {
             Err(fault) => self.fault = Some(fault),
             Ok(None) => {}
             Ok(Some((latency, is_short))) => {
-                self.trace.note(Step::Enter, op, now);
-                let what =
-                    if it.size <= self.costs.eager { What::Arrive } else { What::DataArrive };
-                self.trace.note(Step::Alone, op, alone);
+                self.trace.note(OpStep::Enter, op, now);
+                let what = if it.size <= self.costs.eager {
+                    EventKind::Arrive
+                } else {
+                    EventKind::DataArrive
+                };
+                self.trace.note(OpStep::Alone, op, alone);
                 self.comes_at(now + latency, what, op, rank);
                 if is_short {
                     self.all_sent(op, rank, now, latency);
@@ -370,7 +373,7 @@ impl Run<'_> {
 
     /// The last byte of a message leaves at `now`, and is there after `latency`.
     fn all_sent(&mut self, op: u32, rank: u32, now: u64, latency: u64) {
-        self.trace.note(Step::Sent, op, now);
+        self.trace.note(OpStep::Sent, op, now);
         if self.on.op(op).size > self.costs.eager {
             let end = self.on.own(op).time;
             self.has_left(op, rank, end, now);
@@ -388,12 +391,12 @@ impl Run<'_> {
             let time = now.max(self.on.own(sent).time);
             let here = self.on.op(sent).peer;
             let received = self.on.own(sent).partner;
-            self.on.at(time, What::Take, received, here);
+            self.on.at(time, EventKind::Take, received, here);
         }
     }
 
     /// Messages whose last byte leaves at this time have left; the others get their rates.
-    fn look_at_network(&mut self, due: &Due) {
+    fn look_at_network(&mut self, due: &DueEvent) {
         if self.net.as_ref().is_some_and(|net| !net.is_asked(due.now)) {
             return;
         }
@@ -416,7 +419,7 @@ impl Run<'_> {
     /// Has the network looked at when it next changes.
     fn look_again(&mut self, now: u64) {
         if let Some(time) = self.net.as_mut().and_then(|net| net.look(now)) {
-            self.on.last_at(time, What::Net);
+            self.on.last_at(time, EventKind::Net);
         }
     }
 }

@@ -8,7 +8,7 @@ use traffic::workload::{ANY, Kind, Schedule};
 
 /// What was left over: operations by number.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub struct Left {
+pub struct LeftOver {
     /// Operations that never began: what they wait for did not come.
     pub stuck: Vec<u32>,
     /// Sends that began and are not done: nobody received them.
@@ -22,7 +22,7 @@ pub struct Left {
 /// At most this number of operations of each kind are named in a refusal.
 const NAMED: usize = 5;
 
-impl Left {
+impl LeftOver {
     /// Whether nothing is.
     pub fn is_empty(&self) -> bool {
         [&self.stuck, &self.sends, &self.receives, &self.messages].iter().all(|all| all.is_empty())
@@ -45,17 +45,17 @@ impl Left {
             }
         }
         let why = format!("it cannot come to its end: {}", parts.join(", "));
-        let cycle = Waits::of(self, schedule).cycle();
+        let cycle = WaitGraph::of(self, schedule).cycle();
         Refusal::new("schedule", why + &in_words(&cycle, schedule), "")
     }
 }
 
 /// An operation, and whether it waits for the next one as the other end of its message.
-type Wait = (u32, bool);
+type WaitingFor = (u32, bool);
 
 /// A cycle of operations, each of which waits for the next; empty where there is none. Of those of
 /// one rank that wait for one another by its dependencies, the first and the last are named.
-fn in_words(cycle: &[Wait], schedule: &Schedule) -> String {
+fn in_words(cycle: &[WaitingFor], schedule: &Schedule) -> String {
     let by_message = cycle.iter().any(|wait| wait.1);
     let before = cycle.iter().cycle().skip(cycle.len().saturating_sub(1));
     let ends = cycle.iter().zip(before).filter(|(at, before)| !by_message || at.1 || before.1);
@@ -79,7 +79,7 @@ fn in_words(cycle: &[Wait], schedule: &Schedule) -> String {
 
 /// Who waits for whom: each operation that is left over, and those of them without which it cannot
 /// be done.
-struct Waits {
+struct WaitGraph {
     /// The operations that began and are not done, and those that never began, ascending.
     ops: Vec<u32>,
     /// By place in `ops`: the places of those that it waits for, ascending.
@@ -89,11 +89,11 @@ struct Waits {
 }
 
 /// The oldest of the operations that never began, by rank of the receiver, source and tag.
-type Oldest = HashMap<[u32; 3], u32, QuickHash>;
+type OldestWaiting = HashMap<[u32; 3], u32, QuickHash>;
 
-impl Waits {
+impl WaitGraph {
     /// O(operations that are left over and their dependencies), and a sort.
-    fn of(left: &Left, schedule: &Schedule) -> Self {
+    fn of(left: &LeftOver, schedule: &Schedule) -> Self {
         let mut ops = [&left.stuck[..], &left.sends, &left.receives].concat();
         ops.sort_unstable();
         ops.dedup();
@@ -131,7 +131,7 @@ impl Waits {
     }
 
     /// A cycle of them; of those through one operation of it, one of the fewest.
-    fn cycle(&self) -> Vec<Wait> {
+    fn cycle(&self) -> Vec<WaitingFor> {
         let Some(on) = self.on_cycle() else { return Vec::new() };
         let mut before = vec![None; self.ops.len()];
         let mut reached = VecDeque::from([on]);
@@ -158,32 +158,32 @@ impl Waits {
     /// Some operation that waits for itself over others.
     fn on_cycle(&self) -> Option<usize> {
         #[derive(Clone, Copy, PartialEq)]
-        enum Visit {
+        enum VisitState {
             Not,
             Open,
             Closed,
         }
-        let mut seen = vec![Visit::Not; self.ops.len()];
+        let mut seen = vec![VisitState::Not; self.ops.len()];
         for start in 0..self.ops.len() {
-            if seen[start] != Visit::Not {
+            if seen[start] != VisitState::Not {
                 continue;
             }
-            seen[start] = Visit::Open;
+            seen[start] = VisitState::Open;
             let mut path = vec![(start, 0)];
             while let Some((at, done)) = path.last_mut() {
                 let Some(&next) = self.needs[*at].get(*done) else {
-                    seen[*at] = Visit::Closed;
+                    seen[*at] = VisitState::Closed;
                     path.pop();
                     continue;
                 };
                 *done += 1;
                 match seen[next] {
-                    Visit::Open => return Some(next),
-                    Visit::Not => {
-                        seen[next] = Visit::Open;
+                    VisitState::Open => return Some(next),
+                    VisitState::Not => {
+                        seen[next] = VisitState::Open;
                         path.push((next, 0));
                     }
-                    Visit::Closed => {}
+                    VisitState::Closed => {}
                 }
             }
         }
@@ -192,8 +192,8 @@ impl Waits {
 }
 
 /// The sends that never began, by what receives may ask for, and the receives that never began.
-fn others(left: &Left, schedule: &Schedule) -> (Oldest, Oldest) {
-    let (mut sends, mut receives) = (Oldest::default(), Oldest::default());
+fn others(left: &LeftOver, schedule: &Schedule) -> (OldestWaiting, OldestWaiting) {
+    let (mut sends, mut receives) = (OldestWaiting::default(), OldestWaiting::default());
     for &op in &left.stuck {
         let (it, rank) = (schedule.ops()[op as usize], schedule.rank_of(op));
         match it.kind {

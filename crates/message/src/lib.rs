@@ -14,12 +14,15 @@ mod ranks;
 pub mod stage;
 mod trace;
 
-pub use left::Left;
-pub use machine::Found;
-pub use net::{Links, Network, NetworkCosts, Rail, Selection, Switches, Under, Used};
+pub use left::LeftOver;
+pub use machine::RunResult;
+pub use net::{
+    AdapterCosts, ChannelUse, LinkCosts, NetworkCosts, NetworkSetup, RailSelection, RouteSelection,
+    SwitchCosts,
+};
 pub use parameters::LogGops;
-pub use path::{Amounts, Busy, Doing, Span};
-pub use trace::{Step, Trace};
+pub use path::{BusySpan, PathAmounts, PathSpan, ProcessorWork};
+pub use trace::{OpStep, OperationTimes};
 
 use base::{Refusal, Stop, Watch};
 use schemars::JsonSchema;
@@ -39,7 +42,7 @@ pub enum Dialect {
 }
 
 impl Dialect {
-    /// Nanoseconds of the unit of [`Found::finish`].
+    /// Nanoseconds of the unit of [`RunResult::finish`].
     pub fn unit_ns(self) -> f64 {
         match self {
             Self::Causal => 1e-3,
@@ -53,14 +56,14 @@ impl Dialect {
 ///
 /// # Errors
 /// When a parameter does not fit the dialect, there is no path between two ranks, or `watch` says
-/// stop. A schedule that cannot come to its end is a finding: [`Found::left`].
+/// stop. A schedule that cannot come to its end is a finding: [`RunResult::left`].
 pub fn run(
     schedule: &Schedule,
     dialect: Dialect,
     costs: &LogGops,
-    under: Option<&Under<'_>>,
+    under: Option<&NetworkSetup<'_>>,
     watch: &dyn Watch,
-) -> Result<Found, Stop> {
+) -> Result<RunResult, Stop> {
     match (dialect, under) {
         (Dialect::Causal, _) => causal::run(schedule, costs, under, false, watch),
         (Dialect::LogGopsV1, None) => loggops::run(schedule, costs, watch),
@@ -73,14 +76,14 @@ pub fn run(
 
 /// A run of the dialect `causal` with the time of everything in it.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Traced {
+pub struct TracedRun {
     /// What the run found.
-    pub found: Found,
+    pub found: RunResult,
     /// The critical path to the rank that is done last, from its beginning on; of several ranks the
     /// first. Empty where the schedule cannot come to its end.
-    pub path: Vec<Span>,
+    pub path: Vec<PathSpan>,
     /// What each rank's processors and messages do: spans of time, rank after rank, each in order.
-    pub spans: Vec<Busy>,
+    pub spans: Vec<BusySpan>,
 }
 
 /// Runs `schedule` as [`run`] does, and finds its critical path. About 400 bytes an operation more.
@@ -90,9 +93,9 @@ pub struct Traced {
 pub fn traced(
     schedule: &Schedule,
     costs: &LogGops,
-    under: Option<&Under<'_>>,
+    under: Option<&NetworkSetup<'_>>,
     watch: &dyn Watch,
-) -> Result<Traced, Stop> {
+) -> Result<TracedRun, Stop> {
     let found = causal::run(schedule, costs, under, true, watch)?;
     let mut path = Vec::new();
     let mut spans = Vec::new();
@@ -101,10 +104,10 @@ pub fn traced(
         if under.is_some() {
             whole.byte = 0;
         }
-        let finder = path::Finder::new(schedule, &whole, trace, under.is_some());
+        let finder = path::PathFinder::new(schedule, &whole, trace, under.is_some());
         let last = (0..).zip(&found.finish).max_by_key(|&(rank, &t)| (t, std::cmp::Reverse(rank)));
         path = finder.path(last.map_or(0, |(rank, _)| rank));
         spans = finder.busy();
     }
-    Ok(Traced { found, path, spans })
+    Ok(TracedRun { found, path, spans })
 }

@@ -7,7 +7,7 @@
 //! Source: Hoefler, Schneider, Lumsdaine: LogGOPSim, LSAP 2010; the program of the same name,
 //! with a stable order of operations that become free together.
 
-use super::machine::{Due, Found, Machine, Side, What};
+use super::machine::{DueEvent, EventKind, InterfaceSide, Machine, RunResult};
 use super::parameters::{Costs, LogGops};
 use base::{Stop, Watch};
 use traffic::workload::{Kind, Schedule};
@@ -16,14 +16,18 @@ use traffic::workload::{Kind, Schedule};
 ///
 /// # Errors
 /// When a parameter is out of range, or `watch` says stop. A schedule that cannot come to its end
-/// is a finding: [`Found::left`].
-pub(super) fn run(schedule: &Schedule, costs: &LogGops, watch: &dyn Watch) -> Result<Found, Stop> {
+/// is a finding: [`RunResult::left`].
+pub(super) fn run(
+    schedule: &Schedule,
+    costs: &LogGops,
+    watch: &dyn Watch,
+) -> Result<RunResult, Stop> {
     let costs = &costs.whole()?;
     costs.check_sum(schedule)?;
-    let mut run = Run { on: Machine::new(schedule, false), costs };
+    let mut run = LogGopsRun { on: Machine::new(schedule, false), costs };
     while let Some(due) = run.on.next(watch)? {
         match (due.what, run.on.op(due.op).kind) {
-            (What::Arrive, _) => run.arrive(&due),
+            (EventKind::Arrive, _) => run.arrive(&due),
             (_, Kind::Send) => run.send(&due),
             (_, Kind::Recv) => run.receive(&due),
             (_, Kind::Calc) => run.calculate(&due),
@@ -32,16 +36,16 @@ pub(super) fn run(schedule: &Schedule, costs: &LogGops, watch: &dyn Watch) -> Re
     Ok(run.on.found())
 }
 
-struct Run<'a> {
+struct LogGopsRun<'a> {
     on: Machine<'a>,
     costs: &'a Costs,
 }
 
-impl Run<'_> {
+impl LogGopsRun<'_> {
     #[inline]
-    fn calculate(&mut self, due: &Due) {
+    fn calculate(&mut self, due: &DueEvent) {
         let op = self.on.op(due.op);
-        let needs = Machine::needs(due.rank, &op, Side::Neither);
+        let needs = Machine::needs(due.rank, &op, InterfaceSide::Neither);
         if !self.on.may(due, needs) {
             return;
         }
@@ -54,9 +58,9 @@ impl Run<'_> {
     }
 
     #[inline]
-    fn send(&mut self, due: &Due) {
+    fn send(&mut self, due: &DueEvent) {
         let (op, c, now) = (self.on.op(due.op), self.costs, due.now);
-        let needs = Machine::needs(due.rank, &op, Side::Out);
+        let needs = Machine::needs(due.rank, &op, InterfaceSide::Out);
         if !self.on.may(due, needs) {
             return;
         }
@@ -64,7 +68,7 @@ impl Run<'_> {
         self.on.begun(due.op, false, due.now);
         *self.on.cpu(due.rank, op.cpu) = (now + c.overhead).wrapping_add(c.wrapped_cpu(op.size));
         *self.on.sends(due.rank, op.nic) = (now + c.gap).wrapping_add(c.wrapped_nic(op.size));
-        self.on.at(now + c.overhead + c.latency, What::Arrive, due.op, due.rank);
+        self.on.at(now + c.overhead + c.latency, EventKind::Arrive, due.op, due.rank);
         if op.size <= c.eager {
             self.on.done(due.op, false, due.now);
         }
@@ -73,7 +77,7 @@ impl Run<'_> {
     }
 
     #[inline]
-    fn receive(&mut self, due: &Due) {
+    fn receive(&mut self, due: &DueEvent) {
         self.on.events += 1;
         let op = self.on.op(due.op);
         self.on.begun(due.op, false, due.now);
@@ -90,10 +94,10 @@ impl Run<'_> {
     }
 
     #[inline]
-    fn arrive(&mut self, due: &Due) {
+    fn arrive(&mut self, due: &DueEvent) {
         let (op, c, now) = (self.on.op(due.op), self.costs, due.now);
         let (here, sender) = (op.peer, due.rank);
-        let needs = Machine::needs(here, &op, Side::In);
+        let needs = Machine::needs(here, &op, InterfaceSide::In);
         if !self.on.may(due, needs) {
             return;
         }

@@ -1,11 +1,11 @@
 //! What schedules are run on: processors and interfaces of all ranks, and who waits for them.
 
-use super::left::Left;
+use super::left::LeftOver;
 use super::matching::Matching;
-use super::net::Used;
-use super::queue::{Event, Queue};
-use super::ranks::Ranks;
-use super::trace::Trace;
+use super::net::ChannelUse;
+use super::queue::{Event, EventQueue};
+use super::ranks::AllRanks;
+use super::trace::OperationTimes;
 use base::quick::QuickHash;
 use base::{Interrupted, Watch};
 use std::cmp::Reverse;
@@ -15,7 +15,7 @@ use traffic::workload::{Kind, Op, Schedule};
 /// What an event is about.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[repr(u8)]
-pub(super) enum What {
+pub(super) enum EventKind {
     /// A send, receive or calculation that may begin.
     Begin,
     /// A message that arrives, or the question whether it may come.
@@ -34,7 +34,7 @@ pub(super) enum What {
     Net,
 }
 
-impl What {
+impl EventKind {
     /// That of an event's key.
     #[inline]
     pub(super) fn of(key: u64) -> Self {
@@ -48,15 +48,15 @@ impl What {
     }
 }
 
-const WHAT: [What; 8] = [
-    What::Begin,
-    What::Arrive,
-    What::Answer,
-    What::Data,
-    What::DataArrive,
-    What::Take,
-    What::Enter,
-    What::Net,
+const WHAT: [EventKind; 8] = [
+    EventKind::Begin,
+    EventKind::Arrive,
+    EventKind::Answer,
+    EventKind::Data,
+    EventKind::DataArrive,
+    EventKind::Take,
+    EventKind::Enter,
+    EventKind::Net,
 ];
 
 /// Keys are serial numbers with bits below: three of what it is, and one of whether it stands for
@@ -69,9 +69,9 @@ const STRIDES: [u64; 2] = [1 << 16, 1 << 7];
 
 /// An event that may happen.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Due {
+pub(super) struct DueEvent {
     pub(super) now: u64,
-    pub(super) what: What,
+    pub(super) what: EventKind,
     pub(super) op: u32,
     /// The rank of the operation; of a message, the rank that sent it.
     pub(super) rank: u32,
@@ -80,17 +80,17 @@ pub(super) struct Due {
 
 /// What an event needs to be free: a processor, and for messages an interface.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub(super) struct Needs {
+pub(super) struct EventNeeds {
     rank: u32,
     cpu: u8,
     nic: u8,
-    side: Side,
+    side: InterfaceSide,
 }
 
 /// Which side of an interface.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 #[repr(u8)]
-pub(super) enum Side {
+pub(super) enum InterfaceSide {
     /// None.
     Neither,
     /// Sending.
@@ -103,14 +103,14 @@ pub(super) enum Side {
 
 /// Those that need the same, by key, and the event that stands for the first of them.
 #[derive(Debug, Default)]
-struct Waiting {
+struct WaitingEvents {
     all: BinaryHeap<Reverse<(u64, u32, u32)>>,
     stands: (u64, u64),
 }
 
 /// What a run found.
 #[derive(Debug, Clone, Default, PartialEq)]
-pub struct Found {
+pub struct RunResult {
     /// When each rank is done: nanoseconds, or picoseconds where that is causal.
     pub finish: Vec<u64>,
     /// Operations begun and messages arrived.
@@ -118,11 +118,11 @@ pub struct Found {
     /// Messages that arrived.
     pub messages: u64,
     /// What was left over, where the schedule cannot come to its end.
-    pub left: Option<Left>,
+    pub left: Option<LeftOver>,
     /// What went over the network, where there is one.
-    pub used: Option<Used>,
+    pub used: Option<ChannelUse>,
     /// When everything happened, where that was asked for.
-    pub trace: Option<Trace>,
+    pub trace: Option<OperationTimes>,
 }
 
 /// In place of how many dependencies an operation still has: it is done.
@@ -148,14 +148,14 @@ pub(super) struct OpState {
 pub(super) struct Machine<'a> {
     pub(super) schedule: &'a Schedule,
     pub(super) matching: Matching,
-    pub(super) ranks: Ranks,
+    pub(super) ranks: AllRanks,
     /// Dependencies that each operation still has, or [`DONE`]; empty where `own` has them.
     counts: Vec<u32>,
     /// What is known of each operation where that is causal.
     own: Vec<OpState>,
     /// Whether it is worth it to look ahead.
     is_large: bool,
-    pub(super) queue: Queue,
+    pub(super) queue: EventQueue,
     serial: u64,
     /// Operations begun and messages arrived; messages alone; events looked at; about how many
     /// there will be.
@@ -164,7 +164,7 @@ pub(super) struct Machine<'a> {
     looks: u64,
     stride: u64,
     total: u64,
-    waiting: HashMap<Needs, Waiting, QuickHash>,
+    waiting: HashMap<EventNeeds, WaitingEvents, QuickHash>,
     /// Operations that have become free, by the rank: the event's own, then the other's.
     free: [Vec<u32>; 2],
 }
@@ -182,11 +182,11 @@ impl<'a> Machine<'a> {
         let mut new = Self {
             schedule,
             matching: Matching::new(schedule),
-            ranks: Ranks::new(schedule.ranks(), schedule.cpus(), schedule.nics()),
+            ranks: AllRanks::new(schedule.ranks(), schedule.cpus(), schedule.nics()),
             counts,
             own,
             is_large: false,
-            queue: Queue::new(),
+            queue: EventQueue::new(),
             serial: 0,
             events: 0,
             messages: 0,
@@ -214,7 +214,7 @@ impl<'a> Machine<'a> {
 
     /// The next event.
     #[inline]
-    pub(super) fn next(&mut self, watch: &dyn Watch) -> Result<Option<Due>, Interrupted> {
+    pub(super) fn next(&mut self, watch: &dyn Watch) -> Result<Option<DueEvent>, Interrupted> {
         let Some(Event { time, key, op, rank }) = self.queue.pop() else { return Ok(None) };
         self.looks += 1;
         if self.looks.is_multiple_of(self.stride) {
@@ -223,7 +223,7 @@ impl<'a> Machine<'a> {
         if self.is_large && self.queue.is_news() {
             self.look_ahead();
         }
-        Ok(Some(Due { now: time, what: What::of(key), op, rank, key }))
+        Ok(Some(DueEvent { now: time, what: EventKind::of(key), op, rank, key }))
     }
 
     /// The operation of that number.
@@ -285,35 +285,35 @@ impl<'a> Machine<'a> {
 
     /// When all that an event needs is free.
     #[inline]
-    fn free_at(&mut self, needs: Needs) -> u64 {
+    fn free_at(&mut self, needs: EventNeeds) -> u64 {
         let cpu = *self.cpu(needs.rank, needs.cpu);
         match needs.side {
-            Side::Neither => cpu,
-            Side::Out => cpu.max(*self.sends(needs.rank, needs.nic)),
-            Side::In => cpu.max(*self.takes(needs.rank, needs.nic)),
-            Side::InAlone => *self.takes(needs.rank, needs.nic),
+            InterfaceSide::Neither => cpu,
+            InterfaceSide::Out => cpu.max(*self.sends(needs.rank, needs.nic)),
+            InterfaceSide::In => cpu.max(*self.takes(needs.rank, needs.nic)),
+            InterfaceSide::InAlone => *self.takes(needs.rank, needs.nic),
         }
     }
 
     /// Queues `op` of `rank`, or the message that it sent, for `time`.
     #[inline]
-    pub(super) fn at(&mut self, time: u64, what: What, op: u32, rank: u32) {
+    pub(super) fn at(&mut self, time: u64, what: EventKind, op: u32, rank: u32) {
         let key = self.serial << SERIAL | what as u64;
         self.serial += 1;
         self.queue.push(Event { time, key, op, rank });
     }
 
     /// Queues `what` for `time`, after all else that happens then.
-    pub(super) fn last_at(&mut self, time: u64, what: What) {
+    pub(super) fn last_at(&mut self, time: u64, what: EventKind) {
         let key = u64::MAX << SERIAL | what as u64;
         self.queue.push(Event { time, key, op: 0, rank: 0 });
     }
 
     /// What `op` needs, or a message that it sent, at `rank`.
     #[inline]
-    pub(super) fn needs(rank: u32, op: &Op, side: Side) -> Needs {
-        let cpu = if side == Side::InAlone { 0 } else { op.cpu };
-        Needs { rank, cpu, nic: if side == Side::Neither { 0 } else { op.nic }, side }
+    pub(super) fn needs(rank: u32, op: &Op, side: InterfaceSide) -> EventNeeds {
+        let cpu = if side == InterfaceSide::InAlone { 0 } else { op.cpu };
+        EventNeeds { rank, cpu, nic: if side == InterfaceSide::Neither { 0 } else { op.nic }, side }
     }
 
     /// Whether an event may happen now. Where it may not it waits, and comes again.
@@ -321,7 +321,7 @@ impl<'a> Machine<'a> {
     /// All that wait for the same come again when it is free, in the order of their keys: one of
     /// them, the first, stands for all in the queue.
     #[inline]
-    pub(super) fn may(&mut self, due: &Due, needs: Needs) -> bool {
+    pub(super) fn may(&mut self, due: &DueEvent, needs: EventNeeds) -> bool {
         let free = self.free_at(needs);
         if due.key & WAITS != 0 {
             let Some(waiting) = self.waiting.get_mut(&needs) else { return false };
@@ -352,7 +352,7 @@ impl<'a> Machine<'a> {
     /// After an event that [`Machine::may`] happen: the next one that waits for the same stands
     /// for the rest.
     #[inline]
-    pub(super) fn happened(&mut self, due: &Due, needs: Needs) {
+    pub(super) fn happened(&mut self, due: &DueEvent, needs: EventNeeds) {
         if due.key & WAITS == 0 {
             return;
         }
@@ -437,21 +437,22 @@ impl<'a> Machine<'a> {
                 own.time
             } else {
                 let it = self.op(op);
-                let side = if it.kind == Kind::Send { Side::Out } else { Side::Neither };
+                let side =
+                    if it.kind == Kind::Send { InterfaceSide::Out } else { InterfaceSide::Neither };
                 self.free_at(Self::needs(rank, &it, side))
             };
-            self.at(time, What::Begin, op, rank);
+            self.at(time, EventKind::Begin, op, rank);
         }
     }
 
     /// What the run found, once there are no more events: a rank is done when the last of its
     /// processors is free.
-    pub(super) fn found(&mut self) -> Found {
+    pub(super) fn found(&mut self) -> RunResult {
         let left = self.left();
         // what is not needed any more makes room for what was found
-        (self.queue, self.matching) = (Queue::default(), Matching::default());
+        (self.queue, self.matching) = (EventQueue::default(), Matching::default());
         (self.counts, self.own) = (Vec::new(), Vec::new());
-        Found {
+        RunResult {
             finish: self.ranks.finish(),
             events: self.events,
             messages: self.messages,
@@ -462,12 +463,12 @@ impl<'a> Machine<'a> {
     }
 
     /// What is left over at the end.
-    fn left(&self) -> Option<Left> {
+    fn left(&self) -> Option<LeftOver> {
         let all = 0..self.schedule.ops().len() as u32;
         let undone = || all.clone().filter(|&op| self.count(op) != DONE);
         let waits = |op: &u32| self.count(*op) > 0;
         let sends = |op: &u32| !waits(op) && self.op(*op).kind == Kind::Send;
-        let left = Left {
+        let left = LeftOver {
             stuck: undone().filter(waits).collect(),
             sends: undone().filter(sends).collect(),
             receives: self.matching.receives(),

@@ -17,7 +17,7 @@ const HASHED: u32 = u32::MAX - 1;
 const SHORT: usize = 12;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-struct Key {
+struct MatchingKey {
     rank: u32,
     source: u32,
     tag: u32,
@@ -25,14 +25,14 @@ struct Key {
 
 /// The first and the last of a list.
 #[derive(Debug, Clone, Copy)]
-struct List {
+struct WaitingList {
     first: u32,
     last: u32,
 }
 
 /// A receive or a message that waits.
 #[derive(Debug, Clone, Copy)]
-struct Place {
+struct WaitingEntry {
     /// Its operation.
     op: u32,
     /// The source and the tag of the message, or those that the receive takes.
@@ -47,18 +47,18 @@ struct Place {
 
 /// The oldest receive and the oldest message that wait at a rank, where it has short lists.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Heads {
+pub(super) struct ShortLists {
     posted: u32,
     unexpected: u32,
 }
 
-impl Default for Heads {
+impl Default for ShortLists {
     fn default() -> Self {
         Self { posted: NONE, unexpected: NONE }
     }
 }
 
-impl Heads {
+impl ShortLists {
     /// The place of the oldest receive, if there is one.
     #[inline]
     pub(super) fn posted(self) -> u32 {
@@ -74,8 +74,8 @@ impl Heads {
 /// Receives and messages that wait for one another.
 #[derive(Debug, Default)]
 pub(super) struct Matching {
-    posted: Side,
-    unexpected: Side,
+    posted: MatchingSide,
+    unexpected: MatchingSide,
     /// What receives of each rank can be: a bit of any source, any tag, any of both.
     wild: Vec<u8>,
     taken: Vec<bool>,
@@ -83,19 +83,19 @@ pub(super) struct Matching {
 }
 
 #[derive(Debug, Default)]
-struct Side {
-    lists: HashMap<Key, List, QuickHash>,
-    places: Vec<Place>,
+struct MatchingSide {
+    lists: HashMap<MatchingKey, WaitingList, QuickHash>,
+    places: Vec<WaitingEntry>,
     /// Places that are free again.
     free: Vec<u32>,
 }
 
 /// The keys, besides the exact one, of receives that take a message: their bit, source and tag.
-fn wilder(key: Key) -> [(u8, Key); 3] {
+fn wilder(key: MatchingKey) -> [(u8, MatchingKey); 3] {
     [
-        (1, Key { source: ANY, ..key }),
-        (2, Key { tag: ANY, ..key }),
-        (4, Key { source: ANY, tag: ANY, ..key }),
+        (1, MatchingKey { source: ANY, ..key }),
+        (2, MatchingKey { tag: ANY, ..key }),
+        (4, MatchingKey { source: ANY, tag: ANY, ..key }),
     ]
 }
 
@@ -122,17 +122,17 @@ impl Matching {
     #[inline]
     pub(super) fn arrive(
         &mut self,
-        heads: &mut Heads,
+        heads: &mut ShortLists,
         rank: u32,
         (source, tag): (u32, u32),
         op: u32,
     ) -> Option<u32> {
         if !heads.is_hashed() {
-            let fits = |p: &Place| takes(p.source, source) && takes(p.tag, tag);
+            let fits = |p: &WaitingEntry| takes(p.source, source) && takes(p.tag, tag);
             if let Some(found) = self.posted.take_short(&mut heads.posted, fits) {
                 return Some(found.op);
             }
-            let place = Place { op, source, tag, serial: 0, next: NONE, slot: NONE };
+            let place = WaitingEntry { op, source, tag, serial: 0, next: NONE, slot: NONE };
             if self.unexpected.push_short(&mut heads.unexpected, place) {
                 self.hash(heads, rank);
             }
@@ -142,9 +142,9 @@ impl Matching {
     }
 
     fn arrive_hashed(&mut self, rank: u32, source: u32, tag: u32, op: u32) -> Option<u32> {
-        let key = Key { rank, source, tag };
+        let key = MatchingKey { rank, source, tag };
         let wild = self.wild[rank as usize];
-        let place = |slot| Place { op, source, tag, serial: 0, next: NONE, slot };
+        let place = |slot| WaitingEntry { op, source, tag, serial: 0, next: NONE, slot };
         if wild == 0 {
             if let Some(found) = self.posted.pop(key) {
                 return Some(found.op);
@@ -172,17 +172,17 @@ impl Matching {
     #[inline]
     pub(super) fn post(
         &mut self,
-        heads: &mut Heads,
+        heads: &mut ShortLists,
         rank: u32,
         (source, tag): (u32, u32),
         op: u32,
     ) -> Option<(u32, u32)> {
         if !heads.is_hashed() {
-            let fits = |p: &Place| takes(source, p.source) && takes(tag, p.tag);
+            let fits = |p: &WaitingEntry| takes(source, p.source) && takes(tag, p.tag);
             if let Some(found) = self.unexpected.take_short(&mut heads.unexpected, fits) {
                 return Some((found.op, found.source));
             }
-            let place = Place { op, source, tag, serial: 0, next: NONE, slot: NONE };
+            let place = WaitingEntry { op, source, tag, serial: 0, next: NONE, slot: NONE };
             if self.posted.push_short(&mut heads.posted, place) {
                 self.hash(heads, rank);
             }
@@ -192,7 +192,7 @@ impl Matching {
     }
 
     fn post_hashed(&mut self, rank: u32, source: u32, tag: u32, op: u32) -> Option<(u32, u32)> {
-        let key = Key { rank, source, tag };
+        let key = MatchingKey { rank, source, tag };
         while let Some(found) = self.unexpected.pop(key) {
             let slot = found.slot as usize;
             if found.slot == NONE || !std::mem::replace(&mut self.taken[slot], true) {
@@ -201,14 +201,14 @@ impl Matching {
         }
         self.serial += 1;
         let serial = self.serial;
-        let place = Place { op, source, tag, serial, next: NONE, slot: NONE };
+        let place = WaitingEntry { op, source, tag, serial, next: NONE, slot: NONE };
         self.posted.push(key, place);
         None
     }
 
     /// From now on the rank has lists by source and tag. What waits there is of one side alone, or
     /// does not fit the other: it is put into them as it came.
-    fn hash(&mut self, heads: &mut Heads, rank: u32) {
+    fn hash(&mut self, heads: &mut ShortLists, rank: u32) {
         while let Some(p) = self.posted.take_short(&mut heads.posted, |_| true) {
             self.post_hashed(rank, p.source, p.tag, p.op);
         }
@@ -243,10 +243,10 @@ fn takes(wanted: u32, is: u32) -> bool {
     wanted == ANY || wanted == is
 }
 
-impl Side {
+impl MatchingSide {
     /// Where a place is put.
     #[inline]
-    fn put(&mut self, place: Place) -> u32 {
+    fn put(&mut self, place: WaitingEntry) -> u32 {
         if let Some(at) = self.free.pop() {
             self.places[at as usize] = place;
             at
@@ -258,7 +258,7 @@ impl Side {
 
     /// Puts a place at the end of a short list; whether that has become too long.
     #[inline]
-    fn push_short(&mut self, oldest: &mut u32, place: Place) -> bool {
+    fn push_short(&mut self, oldest: &mut u32, place: WaitingEntry) -> bool {
         let new = self.put(place);
         let mut at = *oldest;
         if at == NONE {
@@ -276,7 +276,11 @@ impl Side {
 
     /// Takes the oldest place that `fits` out of a short list.
     #[inline]
-    fn take_short(&mut self, oldest: &mut u32, fits: impl Fn(&Place) -> bool) -> Option<Place> {
+    fn take_short(
+        &mut self,
+        oldest: &mut u32,
+        fits: impl Fn(&WaitingEntry) -> bool,
+    ) -> Option<WaitingEntry> {
         let (mut before, mut at) = (NONE, *oldest);
         while at != NONE {
             let place = self.places[at as usize];
@@ -294,7 +298,7 @@ impl Side {
     }
 
     #[inline]
-    fn push(&mut self, key: Key, place: Place) {
+    fn push(&mut self, key: MatchingKey, place: WaitingEntry) {
         let at = self.put(place);
         match self.lists.entry(key) {
             Entry::Occupied(mut list) => {
@@ -303,18 +307,18 @@ impl Side {
                 list.last = at;
             }
             Entry::Vacant(new) => {
-                new.insert(List { first: at, last: at });
+                new.insert(WaitingList { first: at, last: at });
             }
         }
     }
 
     /// The number of the oldest of a list.
-    fn first(&self, key: Key) -> Option<u32> {
+    fn first(&self, key: MatchingKey) -> Option<u32> {
         self.lists.get(&key).map(|list| self.places[list.first as usize].serial)
     }
 
     #[inline]
-    fn pop(&mut self, key: Key) -> Option<Place> {
+    fn pop(&mut self, key: MatchingKey) -> Option<WaitingEntry> {
         let Entry::Occupied(mut list) = self.lists.entry(key) else { return None };
         let first = list.get().first;
         let place = self.places[first as usize];
@@ -328,7 +332,7 @@ impl Side {
     }
 
     /// Those that wait and are `meant`, ascending.
-    fn all(&self, meant: impl Fn(&Place) -> bool) -> Vec<u32> {
+    fn all(&self, meant: impl Fn(&WaitingEntry) -> bool) -> Vec<u32> {
         let mut waits = vec![true; self.places.len()];
         self.free.iter().for_each(|&at| waits[at as usize] = false);
         let waiting = self.places.iter().zip(waits).filter(|(p, waits)| *waits && meant(p));
@@ -346,7 +350,7 @@ mod tests {
 
     /// Receives and messages as lists that are searched from the oldest.
     #[derive(Default)]
-    struct Slow {
+    struct SlowMatching {
         posted: Vec<(u32, u32, u32)>,
         unexpected: Vec<(u32, u32, u32)>,
     }
@@ -375,8 +379,8 @@ mod tests {
             drop(all.rank());
             drop(all.rank());
             let schedule = all.finish().expect("a schedule");
-            let (mut quick, mut slow) = (Matching::new(&schedule), Slow::default());
-            let mut heads = Heads::default();
+            let (mut quick, mut slow) = (Matching::new(&schedule), SlowMatching::default());
+            let mut heads = ShortLists::default();
             for (op, &(is_message, source, tag)) in (0..).zip(&steps) {
                 if is_message {
                     let (source, tag) = (source % 3, tag % 3);

@@ -11,7 +11,7 @@
 //! 1988.
 
 use super::parameters::{Costs, LogGops};
-use super::trace::{Step, Trace};
+use super::trace::{OpStep, OperationTimes};
 use base::quick::QuickHash;
 use serde::Serialize;
 use std::collections::HashMap;
@@ -20,7 +20,7 @@ use traffic::workload::{Kind, Op, Schedule};
 
 /// What is on a path, or on a part of it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize)]
-pub struct Amounts {
+pub struct PathAmounts {
     /// Times of a processor for a message.
     pub overheads: i64,
     /// Latencies `L`.
@@ -41,9 +41,9 @@ pub struct Amounts {
     pub shared_ps: i64,
 }
 
-impl Amounts {
+impl PathAmounts {
     /// The sum of those of a path.
-    pub fn of(path: &[Span]) -> Self {
+    pub fn of(path: &[PathSpan]) -> Self {
         let mut all = Self::default();
         for span in path {
             all += span.amounts;
@@ -78,7 +78,7 @@ impl Amounts {
     }
 }
 
-impl AddAssign for Amounts {
+impl AddAssign for PathAmounts {
     fn add_assign(&mut self, more: Self) {
         self.overheads += more.overheads;
         self.latencies += more.latencies;
@@ -94,7 +94,7 @@ impl AddAssign for Amounts {
 
 /// A part of a critical path: from one time to another.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Span {
+pub struct PathSpan {
     /// The operation.
     pub op: u32,
     /// When it begins, picoseconds.
@@ -102,13 +102,13 @@ pub struct Span {
     /// When it ends.
     pub end: u64,
     /// What it is made of.
-    pub amounts: Amounts,
+    pub amounts: PathAmounts,
 }
 
 /// What a processor does.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Doing {
+pub enum ProcessorWork {
     /// It sends a message, or asks whether it may.
     Sends,
     /// It answers that a message may come.
@@ -121,13 +121,13 @@ pub enum Doing {
 
 /// What a processor of a rank does in a span of time.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Busy {
+pub struct BusySpan {
     /// The rank.
     pub rank: u32,
     /// The operation.
     pub op: u32,
     /// What it does.
-    pub doing: Doing,
+    pub doing: ProcessorWork,
     /// When it begins, picoseconds.
     pub begin: u64,
     /// When it ends.
@@ -136,8 +136,8 @@ pub struct Busy {
 
 /// A point on a path: a step of an operation, or its end.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum At {
-    Step(Step, u32),
+enum PathPoint {
+    Step(OpStep, u32),
     /// The last byte of a send's message is there.
     Last(u32),
     /// An operation is done.
@@ -146,14 +146,14 @@ enum At {
 
 /// What one step occupies.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-struct Held {
+struct HeldResource {
     rank: u32,
     number: u8,
-    what: What,
+    what: ResourceKind,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-enum What {
+enum ResourceKind {
     Processor,
     Out,
     In,
@@ -161,25 +161,25 @@ enum What {
 }
 
 /// Who holds something until a time: a step, and what it costs.
-type Holders = HashMap<(Held, u64), Vec<(u32, At, Amounts)>, QuickHash>;
+type ResourceHolders = HashMap<(HeldResource, u64), Vec<(u32, PathPoint, PathAmounts)>, QuickHash>;
 
 /// Finds critical paths in the trace of a run.
-pub(super) struct Finder<'a> {
+pub(super) struct PathFinder<'a> {
     schedule: &'a Schedule,
     costs: &'a Costs,
-    trace: &'a Trace,
+    trace: &'a OperationTimes,
     over_network: bool,
-    holders: Holders,
+    holders: ResourceHolders,
     /// What each operation waits for: operations, and whether their start is meant.
     before: Vec<Vec<(u32, bool)>>,
 }
 
-impl<'a> Finder<'a> {
+impl<'a> PathFinder<'a> {
     /// O(operations + dependencies) time and memory.
     pub(super) fn new(
         schedule: &'a Schedule,
         costs: &'a Costs,
-        trace: &'a Trace,
+        trace: &'a OperationTimes,
         over_network: bool,
     ) -> Self {
         let mut before = vec![Vec::new(); schedule.ops().len()];
@@ -191,7 +191,7 @@ impl<'a> Finder<'a> {
                 }
             }
         }
-        let holders = Holders::default();
+        let holders = ResourceHolders::default();
         let mut new = Self { schedule, costs, trace, over_network, holders, before };
         for rank in 0..schedule.ranks() {
             for op in schedule.of_rank(rank) {
@@ -218,11 +218,13 @@ impl<'a> Finder<'a> {
     fn hold_all(&mut self, rank: u32, op: u32) {
         let (it, o, g) = (self.op(op), self.costs.overhead, self.costs.gap);
         let nic = i64::from(!self.over_network);
+        let none = PathAmounts::default();
         let mut hold = |step, what, until: u64, number, of: u32, amounts| {
             if self.trace.at(step, op).is_some() {
-                let key = (Held { rank: of, number, what }, until);
+                let key = (HeldResource { rank: of, number, what }, until);
                 let order = self.trace.order(step, op);
-                self.holders.entry(key).or_default().push((order, At::Step(step, op), amounts));
+                let held = (order, PathPoint::Step(step, op), amounts);
+                self.holders.entry(key).or_default().push(held);
             }
         };
         let at = |step| self.trace.at(step, op).unwrap_or(0);
@@ -230,65 +232,65 @@ impl<'a> Finder<'a> {
         match it.kind {
             Kind::Calc => {
                 let ps = it.size * self.costs.divisor;
-                let amounts = Amounts { computing_ps: ps as i64, ..Amounts::default() };
-                hold(Step::Begin, What::Processor, at(Step::Begin) + ps, it.cpu, rank, amounts);
+                let amounts = PathAmounts { computing_ps: ps as i64, ..none };
+                let until = at(OpStep::Begin) + ps;
+                hold(OpStep::Begin, ResourceKind::Processor, until, it.cpu, rank, amounts);
             }
             Kind::Send => {
-                for (step, is_question) in [(Step::Begin, large), (Step::Data, false)] {
+                for (step, is_question) in [(OpStep::Begin, large), (OpStep::Data, false)] {
                     let size = if is_question { 1 } else { it.size };
                     let bytes = size.saturating_sub(1) as i64;
-                    let cpu =
-                        Amounts { overheads: 1, processor_bytes: bytes, ..Amounts::default() };
+                    let cpu = PathAmounts { overheads: 1, processor_bytes: bytes, ..none };
                     let until = at(step) + o + self.costs.cpu_bytes(size);
-                    hold(step, What::Processor, until, it.cpu, rank, cpu);
-                    let out =
-                        Amounts { gaps: 1, interface_bytes: nic * bytes, ..Amounts::default() };
+                    hold(step, ResourceKind::Processor, until, it.cpu, rank, cpu);
+                    let out = PathAmounts { gaps: 1, interface_bytes: nic * bytes, ..none };
                     let until = at(step) + g + self.costs.nic_bytes(size);
-                    hold(step, What::Out, until, it.nic, rank, out);
+                    hold(step, ResourceKind::Out, until, it.nic, rank, out);
                 }
-                for (step, is_question) in [(Step::Arrive, large), (Step::DataArrive, false)] {
+                for (step, is_question) in [(OpStep::Arrive, large), (OpStep::DataArrive, false)] {
                     let size = if is_question { 1 } else { it.size };
                     let bytes = size.saturating_sub(1) as i64;
-                    let comes =
-                        Amounts { gaps: 1, interface_bytes: nic * bytes, ..Amounts::default() };
+                    let comes = PathAmounts { gaps: 1, interface_bytes: nic * bytes, ..none };
                     let until = at(step) + g + self.costs.nic_bytes(size);
-                    hold(step, What::In, until, it.nic, it.peer, comes);
+                    hold(step, ResourceKind::In, until, it.nic, it.peer, comes);
                 }
-                hold(Step::Sent, What::Turn, at(Step::Sent), it.nic, rank, Amounts::default());
+                hold(OpStep::Sent, ResourceKind::Turn, at(OpStep::Sent), it.nic, rank, none);
             }
             Kind::Recv => {
-                let (cpu, out) = (
-                    Amounts { overheads: 1, ..Amounts::default() },
-                    Amounts { gaps: 1, ..Amounts::default() },
-                );
-                hold(Step::Answer, What::Processor, at(Step::Answer) + o, it.cpu, rank, cpu);
-                hold(Step::Answer, What::Out, at(Step::Answer) + g, it.nic, rank, out);
+                let (cpu, out) =
+                    (PathAmounts { overheads: 1, ..none }, PathAmounts { gaps: 1, ..none });
+                let until = at(OpStep::Answer) + o;
+                hold(OpStep::Answer, ResourceKind::Processor, until, it.cpu, rank, cpu);
+                hold(OpStep::Answer, ResourceKind::Out, at(OpStep::Answer) + g, it.nic, rank, out);
             }
         }
-        if it.kind == Kind::Recv && self.trace.at(Step::Take, op).is_some() {
-            let key = (Held { rank, number: it.cpu, what: What::Processor }, self.end_of(op));
-            let order = self.trace.order(Step::Take, op);
-            let held = (order, At::End(op), Amounts::default());
+        if it.kind == Kind::Recv && self.trace.at(OpStep::Take, op).is_some() {
+            let held = HeldResource { rank, number: it.cpu, what: ResourceKind::Processor };
+            let key = (held, self.end_of(op));
+            let order = self.trace.order(OpStep::Take, op);
+            let held = (order, PathPoint::End(op), none);
             self.holders.entry(key).or_default().push(held);
         }
     }
 
-    fn at(&self, step: Step, op: u32) -> u64 {
+    fn at(&self, step: OpStep, op: u32) -> u64 {
         self.trace.at(step, op).unwrap_or(0)
     }
 
     /// The step at which the first byte of a send's message is there.
-    fn came(&self, sent: u32) -> Step {
-        if self.is_eager(sent) { Step::Arrive } else { Step::DataArrive }
+    fn came(&self, sent: u32) -> OpStep {
+        if self.is_eager(sent) { OpStep::Arrive } else { OpStep::DataArrive }
     }
 
     /// When the last byte of a send's message is there.
     fn last(&self, sent: u32) -> u64 {
         let size = self.op(sent).size;
         if self.over_network {
-            let first = self
-                .at(if self.is_eager(sent) { Step::ArriveDue } else { Step::DataArriveDue }, sent);
-            return self.at(Step::Sent, sent) + first - self.at(Step::Enter, sent);
+            let first = self.at(
+                if self.is_eager(sent) { OpStep::ArriveDue } else { OpStep::DataArriveDue },
+                sent,
+            );
+            return self.at(OpStep::Sent, sent) + first - self.at(OpStep::Enter, sent);
         }
         let bytes = self.costs.nic_bytes(size).max(self.costs.cpu_bytes(size));
         self.at(self.came(sent), sent) + bytes
@@ -298,14 +300,14 @@ impl<'a> Finder<'a> {
     fn end_of(&self, op: u32) -> u64 {
         let (it, c) = (self.op(op), self.costs);
         match it.kind {
-            Kind::Calc => self.at(Step::Begin, op) + it.size * c.divisor,
+            Kind::Calc => self.at(OpStep::Begin, op) + it.size * c.divisor,
             Kind::Send if self.is_eager(op) => {
-                self.at(Step::Begin, op) + c.overhead + c.cpu_bytes(it.size)
+                self.at(OpStep::Begin, op) + c.overhead + c.cpu_bytes(it.size)
             }
             Kind::Send => {
-                let data = self.at(Step::Data, op) + c.overhead;
+                let data = self.at(OpStep::Data, op) + c.overhead;
                 let left = if self.over_network {
-                    self.at(Step::Sent, op)
+                    self.at(OpStep::Sent, op)
                 } else {
                     data + c.nic_bytes(it.size)
                 };
@@ -313,32 +315,32 @@ impl<'a> Finder<'a> {
             }
             Kind::Recv => {
                 let Some(sent) = self.trace.partner(op) else { return 0 };
-                let work = self.at(Step::Work, op) + c.cpu_bytes(self.op(sent).size);
+                let work = self.at(OpStep::Work, op) + c.cpu_bytes(self.op(sent).size);
                 work.max(self.last(sent)) + c.overhead
             }
         }
     }
 
-    fn time(&self, at: At) -> u64 {
+    fn time(&self, at: PathPoint) -> u64 {
         match at {
-            At::Step(step, op) => self.at(step, op),
-            At::Last(op) => self.last(op),
-            At::End(op) => self.end_of(op),
+            PathPoint::Step(step, op) => self.at(step, op),
+            PathPoint::Last(op) => self.last(op),
+            PathPoint::End(op) => self.end_of(op),
         }
     }
 
     /// The path to the end of the last operation of a rank, from its beginning on.
-    pub(super) fn path(&self, rank: u32) -> Vec<Span> {
+    pub(super) fn path(&self, rank: u32) -> Vec<PathSpan> {
         let done = |op: &u32| self.end_of(*op);
         let last = self.schedule.of_rank(rank).max_by_key(done);
         let mut spans = Vec::new();
-        let mut here = last.map(At::End);
+        let mut here = last.map(PathPoint::End);
         while let Some(at) = here {
             let (before, amounts) = self.cause(at);
             let (end, begin) = (self.time(at), before.map_or(0, |b| self.time(b)));
-            let (At::Step(_, op) | At::Last(op) | At::End(op)) = at;
-            if end != begin || amounts != Amounts::default() {
-                spans.push(Span { op, begin, end, amounts });
+            let (PathPoint::Step(_, op) | PathPoint::Last(op) | PathPoint::End(op)) = at;
+            if end != begin || amounts != PathAmounts::default() {
+                spans.push(PathSpan { op, begin, end, amounts });
             }
             here = before;
         }
@@ -347,157 +349,176 @@ impl<'a> Finder<'a> {
     }
 
     /// What a point on a path waited for last, and what is between the two.
-    fn cause(&self, at: At) -> (Option<At>, Amounts) {
+    fn cause(&self, at: PathPoint) -> (Option<PathPoint>, PathAmounts) {
         match at {
-            At::End(op) => self.cause_of_end(op),
-            At::Last(op) => self.cause_of_last(op),
-            At::Step(step, op) => self.cause_of_step(step, op),
+            PathPoint::End(op) => self.cause_of_end(op),
+            PathPoint::Last(op) => self.cause_of_last(op),
+            PathPoint::Step(step, op) => self.cause_of_step(step, op),
         }
     }
 
-    fn cause_of_end(&self, op: u32) -> (Option<At>, Amounts) {
+    fn cause_of_end(&self, op: u32) -> (Option<PathPoint>, PathAmounts) {
         let (it, c) = (self.op(op), self.costs);
         let bytes = self.bytes(op, false);
-        let step = |step| Some(At::Step(step, op));
-        let none = Amounts::default();
+        let step = |step| Some(PathPoint::Step(step, op));
+        let none = PathAmounts::default();
         match it.kind {
             Kind::Calc => {
                 let computing_ps = (it.size * c.divisor) as i64;
-                (step(Step::Begin), Amounts { computing_ps, ..none })
+                (step(OpStep::Begin), PathAmounts { computing_ps, ..none })
             }
             Kind::Send if self.is_eager(op) => {
-                (step(Step::Begin), Amounts { overheads: 1, processor_bytes: bytes, ..none })
+                (step(OpStep::Begin), PathAmounts { overheads: 1, processor_bytes: bytes, ..none })
             }
             Kind::Send => {
-                let work = self.at(Step::Data, op) + c.overhead + c.cpu_bytes(it.size);
+                let work = self.at(OpStep::Data, op) + c.overhead + c.cpu_bytes(it.size);
                 if work == self.end_of(op) {
-                    (step(Step::Data), Amounts { overheads: 1, processor_bytes: bytes, ..none })
+                    (
+                        step(OpStep::Data),
+                        PathAmounts { overheads: 1, processor_bytes: bytes, ..none },
+                    )
                 } else if self.over_network {
-                    (step(Step::Sent), none)
+                    (step(OpStep::Sent), none)
                 } else {
-                    (step(Step::Data), Amounts { overheads: 1, interface_bytes: bytes, ..none })
+                    (
+                        step(OpStep::Data),
+                        PathAmounts { overheads: 1, interface_bytes: bytes, ..none },
+                    )
                 }
             }
             Kind::Recv => {
                 let Some(sent) = self.trace.partner(op) else { return (None, none) };
                 let last = self.last(sent);
                 if last + c.overhead == self.end_of(op) {
-                    return (Some(At::Last(sent)), Amounts { overheads: 1, ..none });
+                    return (Some(PathPoint::Last(sent)), PathAmounts { overheads: 1, ..none });
                 }
                 let processor_bytes = self.bytes(sent, false);
-                (step(Step::Work), Amounts { overheads: 1, processor_bytes, ..none })
+                (step(OpStep::Work), PathAmounts { overheads: 1, processor_bytes, ..none })
             }
         }
     }
 
-    fn cause_of_last(&self, sent: u32) -> (Option<At>, Amounts) {
-        let none = Amounts::default();
+    fn cause_of_last(&self, sent: u32) -> (Option<PathPoint>, PathAmounts) {
+        let none = PathAmounts::default();
         if self.over_network {
-            let route = self.last(sent) - self.at(Step::Sent, sent);
-            let amounts = Amounts { route_ps: route as i64, ..none };
-            return (Some(At::Step(Step::Sent, sent)), amounts);
+            let route = self.last(sent) - self.at(OpStep::Sent, sent);
+            let amounts = PathAmounts { route_ps: route as i64, ..none };
+            return (Some(PathPoint::Step(OpStep::Sent, sent)), amounts);
         }
         let (size, bytes) = (self.op(sent).size, self.bytes(sent, false));
         let amounts = if self.costs.nic_bytes(size) >= self.costs.cpu_bytes(size) {
-            Amounts { interface_bytes: bytes, ..none }
+            PathAmounts { interface_bytes: bytes, ..none }
         } else {
-            Amounts { processor_bytes: bytes, ..none }
+            PathAmounts { processor_bytes: bytes, ..none }
         };
-        (Some(At::Step(self.came(sent), sent)), amounts)
+        (Some(PathPoint::Step(self.came(sent), sent)), amounts)
     }
 
-    fn cause_of_step(&self, step: Step, op: u32) -> (Option<At>, Amounts) {
-        let (it, time, none) = (self.op(op), self.at(step, op), Amounts::default());
+    fn cause_of_step(&self, step: OpStep, op: u32) -> (Option<PathPoint>, PathAmounts) {
+        let (it, time, none) = (self.op(op), self.at(step, op), PathAmounts::default());
         let rank = self.schedule.rank_of(op);
         let order = self.trace.order(step, op);
-        let held = |rank, number, what| self.holder(Held { rank, number, what }, time, order);
-        let processor = || held(rank, it.cpu, What::Processor);
-        let out = || held(rank, it.nic, What::Out);
-        let on = |before, more| Some((Some(At::Step(before, op)), more));
-        let one = Amounts { overheads: 1, ..none };
+        let held =
+            |rank, number, what| self.holder(HeldResource { rank, number, what }, time, order);
+        let processor = || held(rank, it.cpu, ResourceKind::Processor);
+        let out = || held(rank, it.nic, ResourceKind::Out);
+        let on = |before, more| Some((Some(PathPoint::Step(before, op)), more));
+        let one = PathAmounts { overheads: 1, ..none };
         let found = match step {
-            Step::Begin => self.waited(op, time).or_else(processor).or_else(out),
-            Step::Arrive if self.at(Step::ArriveDue, op) != time => held(it.peer, it.nic, What::In),
-            Step::Arrive if self.over_network && self.is_eager(op) => {
-                on(Step::Enter, Self::route(time - self.at(Step::Enter, op)))
+            OpStep::Begin => self.waited(op, time).or_else(processor).or_else(out),
+            OpStep::Arrive if self.at(OpStep::ArriveDue, op) != time => {
+                held(it.peer, it.nic, ResourceKind::In)
             }
-            Step::Arrive => on(Step::Begin, self.flight(time - self.at(Step::Begin, op))),
-            Step::Answer => self.met(op, time, true).or_else(processor).or_else(out),
-            Step::Data if self.at(Step::DataDue, op) == time => {
+            OpStep::Arrive if self.over_network && self.is_eager(op) => {
+                on(OpStep::Enter, Self::route(time - self.at(OpStep::Enter, op)))
+            }
+            OpStep::Arrive => on(OpStep::Begin, self.flight(time - self.at(OpStep::Begin, op))),
+            OpStep::Answer => self.met(op, time, true).or_else(processor).or_else(out),
+            OpStep::Data if self.at(OpStep::DataDue, op) == time => {
                 self.trace.partner(op).map(|received| {
-                    let flight = self.flight(time - self.at(Step::Answer, received));
-                    (Some(At::Step(Step::Answer, received)), flight)
+                    let flight = self.flight(time - self.at(OpStep::Answer, received));
+                    (Some(PathPoint::Step(OpStep::Answer, received)), flight)
                 })
             }
-            Step::Data => processor().or_else(out),
-            Step::DataArrive if self.at(Step::DataArriveDue, op) != time => {
-                held(it.peer, it.nic, What::In)
+            OpStep::Data => processor().or_else(out),
+            OpStep::DataArrive if self.at(OpStep::DataArriveDue, op) != time => {
+                held(it.peer, it.nic, ResourceKind::In)
             }
-            Step::DataArrive if self.over_network => {
-                on(Step::Enter, Self::route(time - self.at(Step::Enter, op)))
+            OpStep::DataArrive if self.over_network => {
+                on(OpStep::Enter, Self::route(time - self.at(OpStep::Enter, op)))
             }
-            Step::DataArrive => on(Step::Data, self.flight(time - self.at(Step::Data, op))),
-            Step::Enter if self.at(Step::EnterDue, op) == time => {
-                on(if self.is_eager(op) { Step::Begin } else { Step::Data }, one)
+            OpStep::DataArrive => on(OpStep::Data, self.flight(time - self.at(OpStep::Data, op))),
+            OpStep::Enter if self.at(OpStep::EnterDue, op) == time => {
+                on(if self.is_eager(op) { OpStep::Begin } else { OpStep::Data }, one)
             }
-            Step::Enter => held(rank, it.nic, What::Turn),
-            Step::Sent => {
-                let whole = (time - self.at(Step::Enter, op)) as i64;
-                let alone_ps = (self.at(Step::Alone, op) as i64).min(whole);
-                on(Step::Enter, Amounts { alone_ps, shared_ps: whole - alone_ps, ..none })
+            OpStep::Enter => held(rank, it.nic, ResourceKind::Turn),
+            OpStep::Sent => {
+                let whole = (time - self.at(OpStep::Enter, op)) as i64;
+                let alone_ps = (self.at(OpStep::Alone, op) as i64).min(whole);
+                on(OpStep::Enter, PathAmounts { alone_ps, shared_ps: whole - alone_ps, ..none })
             }
-            Step::Take => self.taken(op, time).or_else(processor),
-            Step::Work if self.at(Step::Take, op) == time => on(Step::Take, none),
-            Step::Work => self.met(op, time, false).or_else(processor),
+            OpStep::Take => self.taken(op, time).or_else(processor),
+            OpStep::Work if self.at(OpStep::Take, op) == time => on(OpStep::Take, none),
+            OpStep::Work => self.met(op, time, false).or_else(processor),
             _ => None,
         };
         found.unwrap_or((None, none))
     }
 
     /// Who held something until `time`, before the step of this order.
-    fn holder(&self, held: Held, time: u64, order: u32) -> Option<(Option<At>, Amounts)> {
+    fn holder(
+        &self,
+        held: HeldResource,
+        time: u64,
+        order: u32,
+    ) -> Option<(Option<PathPoint>, PathAmounts)> {
         let all = self.holders.get(&(held, time))?;
         let latest = all.iter().filter(|h| h.0 < order).max_by_key(|h| h.0)?;
         Some((Some(latest.1), latest.2))
     }
 
     /// The operation that one waited for.
-    fn waited(&self, op: u32, time: u64) -> Option<(Option<At>, Amounts)> {
+    fn waited(&self, op: u32, time: u64) -> Option<(Option<PathPoint>, PathAmounts)> {
         let of = |&(before, start): &(u32, bool)| {
-            if start { At::Step(Step::Begin, before) } else { At::End(before) }
+            if start { PathPoint::Step(OpStep::Begin, before) } else { PathPoint::End(before) }
         };
         let before = self.before[op as usize].iter().map(of).find(|b| self.time(*b) == time)?;
-        Some((Some(before), Amounts::default()))
+        Some((Some(before), PathAmounts::default()))
     }
 
     /// What a receive and its message, or question, met by: the later of the two.
-    fn met(&self, received: u32, time: u64, asks: bool) -> Option<(Option<At>, Amounts)> {
+    fn met(
+        &self,
+        received: u32,
+        time: u64,
+        asks: bool,
+    ) -> Option<(Option<PathPoint>, PathAmounts)> {
         let sent = self.trace.partner(received)?;
-        let came = if asks { Step::Arrive } else { self.came(sent) };
-        let all = [At::Step(came, sent), At::Step(Step::Begin, received)];
+        let came = if asks { OpStep::Arrive } else { self.came(sent) };
+        let all = [PathPoint::Step(came, sent), PathPoint::Step(OpStep::Begin, received)];
         let found = all.into_iter().find(|at| self.time(*at) == time)?;
-        Some((Some(found), Amounts::default()))
+        Some((Some(found), PathAmounts::default()))
     }
 
     /// What a receive began to take its message by.
-    fn taken(&self, received: u32, time: u64) -> Option<(Option<At>, Amounts)> {
+    fn taken(&self, received: u32, time: u64) -> Option<(Option<PathPoint>, PathAmounts)> {
         let sent = self.trace.partner(received)?;
         let (last, size) = (self.last(sent), self.op(sent).size);
         if self.over_network {
             if time == last {
-                return Some((Some(At::Last(sent)), Amounts::default()));
+                return Some((Some(PathPoint::Last(sent)), PathAmounts::default()));
             }
         } else if time == last.saturating_sub(self.costs.cpu_bytes(size)) {
             let processor_bytes = -self.bytes(sent, false);
-            let amounts = Amounts { processor_bytes, ..Amounts::default() };
-            return Some((Some(At::Last(sent)), amounts));
+            let amounts = PathAmounts { processor_bytes, ..PathAmounts::default() };
+            return Some((Some(PathPoint::Last(sent)), amounts));
         }
         self.met(received, time, false)
     }
 
     /// From a processor that begins to send to the first byte's arrival.
-    fn flight(&self, ps: u64) -> Amounts {
-        let mut amounts = Amounts { overheads: 1, ..Amounts::default() };
+    fn flight(&self, ps: u64) -> PathAmounts {
+        let mut amounts = PathAmounts { overheads: 1, ..PathAmounts::default() };
         if self.over_network {
             amounts.route_ps = (ps - self.costs.overhead) as i64;
         } else {
@@ -506,12 +527,12 @@ impl<'a> Finder<'a> {
         amounts
     }
 
-    fn route(ps: u64) -> Amounts {
-        Amounts { route_ps: ps as i64, ..Amounts::default() }
+    fn route(ps: u64) -> PathAmounts {
+        PathAmounts { route_ps: ps as i64, ..PathAmounts::default() }
     }
 
     /// What the processors of all ranks do, rank after rank, each in the order of time.
-    pub(super) fn busy(&self) -> Vec<Busy> {
+    pub(super) fn busy(&self) -> Vec<BusySpan> {
         let mut all = Vec::new();
         for rank in 0..self.schedule.ranks() {
             let first = all.len();
@@ -523,24 +544,24 @@ impl<'a> Finder<'a> {
         all
     }
 
-    fn busy_with(&self, rank: u32, op: u32, all: &mut Vec<Busy>) {
+    fn busy_with(&self, rank: u32, op: u32, all: &mut Vec<BusySpan>) {
         let (it, c) = (self.op(op), self.costs);
         let mut add = |step, doing, length: u64| {
             if let Some(begin) = self.trace.at(step, op) {
-                all.push(Busy { rank, op, doing, begin, end: begin + length });
+                all.push(BusySpan { rank, op, doing, begin, end: begin + length });
             }
         };
         match it.kind {
-            Kind::Calc => add(Step::Begin, Doing::Computes, it.size * c.divisor),
+            Kind::Calc => add(OpStep::Begin, ProcessorWork::Computes, it.size * c.divisor),
             Kind::Send => {
                 let question = if self.is_eager(op) { it.size } else { 1 };
-                add(Step::Begin, Doing::Sends, c.overhead + c.cpu_bytes(question));
-                add(Step::Data, Doing::Sends, c.overhead + c.cpu_bytes(it.size));
+                add(OpStep::Begin, ProcessorWork::Sends, c.overhead + c.cpu_bytes(question));
+                add(OpStep::Data, ProcessorWork::Sends, c.overhead + c.cpu_bytes(it.size));
             }
             Kind::Recv => {
-                add(Step::Answer, Doing::Answers, c.overhead);
-                let begin = self.at(Step::Work, op);
-                add(Step::Work, Doing::Receives, self.end_of(op).saturating_sub(begin));
+                add(OpStep::Answer, ProcessorWork::Answers, c.overhead);
+                let begin = self.at(OpStep::Work, op);
+                add(OpStep::Work, ProcessorWork::Receives, self.end_of(op).saturating_sub(begin));
             }
         }
     }

@@ -25,7 +25,7 @@ pub(super) struct Event {
 
 /// Events that are to come.
 #[derive(Debug, Default)]
-pub(super) struct Queue {
+pub(super) struct EventQueue {
     /// The time of what was taken out last of the buckets.
     last: u64,
     /// Events at `last`, in order from `first` on.
@@ -47,7 +47,7 @@ pub(super) struct Queue {
     filled: u64,
 }
 
-impl Queue {
+impl EventQueue {
     pub(super) fn new() -> Self {
         Self { buckets: vec![Vec::new(); 64], ..Self::default() }
     }
@@ -85,7 +85,7 @@ impl Queue {
         next.copied()
     }
 
-    /// Whether there are events in [`Queue::soon`] that nobody has looked at.
+    /// Whether there are events in [`EventQueue::soon`] that nobody has looked at.
     #[inline]
     pub(super) fn is_news(&mut self) -> bool {
         if self.first > self.seen && self.present.len() - self.first >= FEW {
@@ -153,7 +153,7 @@ mod tests {
             steps in proptest::collection::vec((0_u64..40, 0_u8..4), 1..300),
             wide in 0_u32..50,
         ) {
-            let (mut queue, mut heap) = (Queue::new(), BinaryHeap::new());
+            let (mut queue, mut heap) = (EventQueue::new(), BinaryHeap::new());
             let (mut now, mut serial) = (0_u64, 0_u64);
             for (delay, pops) in steps {
                 // every seventh event is of the past, every third has an older key

@@ -1,21 +1,21 @@
 //! Processors and interfaces of all ranks: when each is free, and who waits for messages there.
 
-use super::matching::Heads;
+use super::matching::ShortLists;
 
 /// What events of a rank ask for, in half a cache line: its first processor and interface.
 #[derive(Debug, Clone, Copy, Default)]
 #[repr(align(32))]
-struct Rank {
+struct RankState {
     cpu: u64,
     sends: u64,
     takes: u64,
-    heads: Heads,
+    heads: ShortLists,
 }
 
 /// All ranks.
 #[derive(Debug, Default)]
-pub(super) struct Ranks {
-    all: Vec<Rank>,
+pub(super) struct AllRanks {
+    all: Vec<RankState>,
     /// For each rank, when its other processors are free, when its other interfaces may send, and
     /// when these may receive.
     more: Vec<u64>,
@@ -23,11 +23,11 @@ pub(super) struct Ranks {
     nics: usize,
 }
 
-impl Ranks {
+impl AllRanks {
     /// `ranks` ranks, each with `cpus` processors and `nics` interfaces, all free from 0 on.
     pub(super) fn new(ranks: u32, cpus: u32, nics: u32) -> Self {
         let (cpus, nics) = (cpus as usize - 1, nics as usize - 1);
-        let all = vec![Rank::default(); ranks as usize];
+        let all = vec![RankState::default(); ranks as usize];
         Self { more: vec![0; all.len() * (cpus + 2 * nics)], all, cpus, nics }
     }
 
@@ -67,20 +67,20 @@ impl Ranks {
 
     /// What waits at a rank for messages, and the messages that wait.
     #[inline]
-    pub(super) fn heads(&mut self, rank: u32) -> &mut Heads {
+    pub(super) fn heads(&mut self, rank: u32) -> &mut ShortLists {
         &mut self.all[rank as usize].heads
     }
 
-    /// What [`Ranks::heads`] has, for callers that change nothing.
+    /// What [`AllRanks::heads`] has, for callers that change nothing.
     #[inline]
-    pub(super) fn waits(&self, rank: u32) -> Heads {
+    pub(super) fn waits(&self, rank: u32) -> ShortLists {
         self.all[rank as usize].heads
     }
 
     /// When each rank is done: when the last of its processors is free.
     pub(super) fn finish(&self) -> Vec<u64> {
         let width = self.cpus + 2 * self.nics;
-        let last = |(at, rank): (usize, &Rank)| {
+        let last = |(at, rank): (usize, &RankState)| {
             let others = &self.more[at * width..][..self.cpus];
             others.iter().copied().fold(rank.cpu, u64::max)
         };

@@ -1,7 +1,10 @@
 //! The message level as a stage: a schedule, its costs and a network in, times and loads out.
 
-use super::net::{Links, Network, NetworkCosts, Rail, Selection, Switches, Under, Used};
-use super::{Dialect, Found, LogGops, Traced, run};
+use super::net::{
+    AdapterCosts, ChannelUse, LinkCosts, NetworkCosts, NetworkSetup, RailSelection, RouteSelection,
+    SwitchCosts,
+};
+use super::{Dialect, LogGops, RunResult, TracedRun, run};
 use base::renamed::Renamed;
 use base::stage::{Better, Kind};
 use base::{Metric, Need, Refusal, Stage, Stop, Watch};
@@ -34,15 +37,15 @@ pub struct Spec {
     /// What messages cost; a network takes the place of `L` and `G`.
     pub costs: LogGops,
     /// Cables of the network.
-    pub link: Links,
+    pub link: LinkCosts,
     /// Switches of the network.
-    pub switch: Switches,
+    pub switch: SwitchCosts,
     /// Which of the routes between two endpoints a message takes.
-    pub selection: Selection,
+    pub selection: RouteSelection,
     /// Which rails of its endpoints a message takes, where these have several.
-    pub rail: Rail,
+    pub rail: RailSelection,
     /// Adapters, processes of one endpoint, and how closely rates are followed.
-    pub network: Network,
+    pub network: AdapterCosts,
     /// Which endpoint each rank is on: a name of `flyloom list placements`, or a file.
     pub placement: String,
     /// Ranks on each endpoint.
@@ -61,11 +64,11 @@ impl Default for Spec {
             workload_options: Map::new(),
             dialect: Dialect::default(),
             costs: LogGops::default(),
-            link: Links::default(),
-            switch: Switches::default(),
-            selection: Selection::default(),
-            rail: Rail::default(),
-            network: Network::default(),
+            link: LinkCosts::default(),
+            switch: SwitchCosts::default(),
+            selection: RouteSelection::default(),
+            rail: RailSelection::default(),
+            network: AdapterCosts::default(),
             placement: "linear".to_owned(),
             per_endpoint: 1,
             seed: 0,
@@ -76,7 +79,7 @@ impl Default for Spec {
 
 /// What a schedule is run on.
 #[derive(Clone, Copy, Default)]
-pub struct Played<'a> {
+pub struct MessageInputs<'a> {
     /// The network, if there is one.
     pub topology: Option<&'a Arc<Topology>>,
     /// Its tables, where messages follow some; else they take the shortest paths.
@@ -89,7 +92,8 @@ pub struct Played<'a> {
 
 /// What went over the channels between switches, and over those of endpoints.
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
-pub struct Loaded {
+#[schemars(rename = "Loaded")]
+pub struct ChannelTotals {
     /// Bytes over all channels between switches, each as often as it took one.
     pub switch_bytes: f64,
     /// Bytes over the one of them that had most.
@@ -107,7 +111,8 @@ pub struct Loaded {
 
 /// What the message level finds.
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
-pub struct Record {
+#[schemars(rename = "Record")]
+pub struct MessageRecord {
     /// By which rules the schedule was run.
     pub dialect: Dialect,
     /// What messages cost.
@@ -126,7 +131,7 @@ pub struct Record {
     pub sent_bytes: f64,
     /// What went over the network, where there is one.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub network: Option<Loaded>,
+    pub network: Option<ChannelTotals>,
     /// How runs with several seeds differ, where there are several.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub over_seeds: Option<SeedStatistics>,
@@ -134,16 +139,16 @@ pub struct Record {
 
 /// A run with all its figures: of every rank, and of every channel.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Outcome {
+pub struct RunOutcome {
     /// The record.
-    pub record: Record,
+    pub record: MessageRecord,
     /// When each rank is done, ns.
     pub finish_ns: Vec<f64>,
     /// What went over the network, where there is one.
-    pub used: Option<Used>,
+    pub used: Option<ChannelUse>,
     /// The critical path and what processors do, where these were asked for; without the
     /// figures that stand above.
-    pub traced: Option<Traced>,
+    pub traced: Option<TracedRun>,
     /// The schedule that was made, where it was traced.
     pub schedule: Option<Schedule>,
 }
@@ -156,10 +161,10 @@ impl Spec {
     /// When something does not fit, the schedule cannot come to its end, or `watch` says stop.
     pub fn simulate(
         &self,
-        on: Played<'_>,
+        on: MessageInputs<'_>,
         is_traced: bool,
         watch: &dyn Watch,
-    ) -> Result<Outcome, Stop> {
+    ) -> Result<RunOutcome, Stop> {
         self.check()?;
         let schedule = if let Some(schedule) = on.schedule {
             Cow::Borrowed(schedule)
@@ -176,8 +181,12 @@ impl Spec {
             places = self.places(driven.topology(), on.places, schedule.ranks())?;
         }
         let how = self.how();
-        let under =
-            driven.map(|driven| Under { on: driven, how: &how, places: &places, seed: self.seed });
+        let under = driven.map(|driven| NetworkSetup {
+            on: driven,
+            how: &how,
+            places: &places,
+            seed: self.seed,
+        });
         let mut traced = None;
         let found = if is_traced {
             if self.dialect != Dialect::Causal {
@@ -217,7 +226,7 @@ impl Spec {
     }
 
     /// The name of a workload that is made, and its parameters.
-    fn made(&self, on: Played<'_>) -> Result<(String, Map<String, Value>), Refusal> {
+    fn made(&self, on: MessageInputs<'_>) -> Result<(String, Map<String, Value>), Refusal> {
         let recipe = parse_inline(&self.workload).map_err(|r| r.within("workload"))?;
         let mut with = recipe.params;
         for (key, value) in &self.workload_options {
@@ -252,12 +261,12 @@ impl Spec {
         Err(Refusal::new("placement", why, "an endpoint for every rank"))
     }
 
-    fn report(&self, schedule: &Schedule, on: Option<&Topology>, found: Found) -> Outcome {
+    fn report(&self, schedule: &Schedule, on: Option<&Topology>, found: RunResult) -> RunOutcome {
         let unit = self.dialect.unit_ns();
         let finish_ns: Vec<f64> = found.finish.iter().map(|&t| t as f64 * unit).collect();
         let last = finish_ns.iter().copied().fold(0.0, f64::max);
         let network = on.zip(found.used.as_ref()).map(|(on, used)| loaded(on, used, last));
-        let record = Record {
+        let record = MessageRecord {
             dialect: self.dialect,
             parameters: self.costs,
             ranks: schedule.ranks(),
@@ -269,11 +278,11 @@ impl Spec {
             network,
             over_seeds: None,
         };
-        Outcome { record, finish_ns, used: found.used, traced: None, schedule: None }
+        RunOutcome { record, finish_ns, used: found.used, traced: None, schedule: None }
     }
 }
 
-fn loaded(on: &Topology, used: &Used, finish_ns: f64) -> Loaded {
+fn loaded(on: &Topology, used: &ChannelUse, finish_ns: f64) -> ChannelTotals {
     let links = 2 * on.links().len();
     let uses = used.uses(finish_ns);
     let works = |channel: usize| on.links()[channel / 2].cable.up;
@@ -286,7 +295,7 @@ fn loaded(on: &Topology, used: &Used, finish_ns: f64) -> Loaded {
             best = Some(channel);
         }
     }
-    Loaded {
+    ChannelTotals {
         switch_bytes: used.bytes[..links].iter().sum(),
         busiest_bytes: best.map_or(0.0, |b| used.bytes[b]),
         busiest_link_use: best.map_or(0.0, |b| uses[b]),
@@ -299,7 +308,7 @@ fn loaded(on: &Topology, used: &Used, finish_ns: f64) -> Loaded {
     }
 }
 
-/// The names of the devices that a channel of [`Used`] leads from and to.
+/// The names of the devices that a channel of [`ChannelUse`] leads from and to.
 ///
 /// # Panics
 /// When there is no such channel.
@@ -377,8 +386,8 @@ impl Stage for Spec {
         Renamed::words("network.rails", "rail", &[("interface", "by_interface")]),
     ];
 
-    type Input<'a> = Played<'a>;
-    type Record = Record;
+    type Input<'a> = MessageInputs<'a>;
+    type Record = MessageRecord;
 
     fn examples() -> Vec<Self> {
         let with = |bytes: u64| Map::from_iter([("bytes".to_owned(), json!(bytes))]);
@@ -399,7 +408,7 @@ impl Stage for Spec {
         Ok(())
     }
 
-    fn need(&self, on: Played<'_>, threads: usize) -> Need {
+    fn need(&self, on: MessageInputs<'_>, threads: usize) -> Need {
         let switches = on.topology.map_or(0.0, |t| t.switches().len() as f64);
         let ops = on.schedule.map_or(0.0, |schedule| schedule.ops().len() as f64);
         let runs = f64::from(self.seeds);
@@ -410,7 +419,7 @@ impl Stage for Spec {
         )
     }
 
-    fn run(&self, on: Played<'_>, watch: &dyn Watch) -> Result<Record, Stop> {
+    fn run(&self, on: MessageInputs<'_>, watch: &dyn Watch) -> Result<MessageRecord, Stop> {
         Ok(self.simulate(on, false, watch)?.record)
     }
 }

@@ -3,7 +3,7 @@
 /// What happens of an operation and its message.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[repr(usize)]
-pub enum Step {
+pub enum OpStep {
     /// It begins: a send on its processor, a receive is posted, a calculation.
     Begin,
     /// The first byte of a send's message arrives, or its question.
@@ -20,16 +20,17 @@ pub enum Step {
     Enter,
     /// Its last byte leaves.
     Sent,
-    /// When the processor of a receive begins with the bytes: with [`Step::Take`] or before.
+    /// When the processor of a receive begins with the bytes: with [`OpStep::Take`] or
+    /// before.
     Work,
     /// When a message, its question, the answer to it, or the large message after it would arrive
     /// or begin if nothing else delayed it.
     ArriveDue,
-    /// When [`Step::Data`] would happen if nothing else delayed it.
+    /// When [`OpStep::Data`] would happen if nothing else delayed it.
     DataDue,
-    /// When [`Step::DataArrive`] would happen if nothing else delayed it.
+    /// When [`OpStep::DataArrive`] would happen if nothing else delayed it.
     DataArriveDue,
-    /// When [`Step::Enter`] would happen if nothing else delayed it.
+    /// When [`OpStep::Enter`] would happen if nothing else delayed it.
     EnterDue,
     /// No time: how long the bytes of a message would take alone in the network.
     Alone,
@@ -42,7 +43,7 @@ const NEVER: u64 = u64::MAX;
 
 /// When each step of each operation happened, picoseconds. 172 bytes an operation.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Trace {
+pub struct OperationTimes {
     times: Vec<[u64; STEPS]>,
     /// The place of each step among all steps of the run, from 1.
     order: Vec<[u32; STEPS]>,
@@ -50,7 +51,7 @@ pub struct Trace {
     partner: Vec<u32>,
 }
 
-impl Trace {
+impl OperationTimes {
     /// The trace of `ops` operations; 0 where nobody asks for one.
     pub(super) fn new(ops: usize) -> Self {
         Self {
@@ -62,7 +63,7 @@ impl Trace {
     }
 
     #[inline]
-    pub(super) fn note(&mut self, step: Step, op: u32, now: u64) {
+    pub(super) fn note(&mut self, step: OpStep, op: u32, now: u64) {
         if let Some(times) = self.times.get_mut(op as usize) {
             times[step as usize] = now;
             self.count += 1;
@@ -79,12 +80,12 @@ impl Trace {
     }
 
     /// When a step of an operation happened, picoseconds; `None` where it did not.
-    pub fn at(&self, step: Step, op: u32) -> Option<u64> {
+    pub fn at(&self, step: OpStep, op: u32) -> Option<u64> {
         Some(self.times[op as usize][step as usize]).filter(|&time| time != NEVER)
     }
 
     /// The place of a step among all steps of the run, from 1.
-    pub(super) fn order(&self, step: Step, op: u32) -> u32 {
+    pub(super) fn order(&self, step: OpStep, op: u32) -> u32 {
         self.order[op as usize][step as usize]
     }
 

@@ -9,7 +9,7 @@ use super::port::{NEVER_PS, Port};
 use super::replay::RankTime;
 use base::seed::fnv1a64;
 use des::Lp;
-use message::Left;
+use message::LeftOver;
 
 /// The busiest port of a router and how long it was busy; beside background jobs, until all other
 /// jobs were done.
@@ -59,13 +59,13 @@ pub struct FinalState {
     /// The times of the processes of workloads.
     pub times: Vec<RankTime>,
     /// The operations that processes could not complete.
-    pub left: Left,
+    pub left: LeftOver,
 }
 
 impl Default for FinalState {
     fn default() -> Self {
         let busiest = BusiestPort { busy_ps: 0, router: NONE, port: 0 };
-        let (links, times, left) = (Vec::new(), Vec::new(), Left::default());
+        let (links, times, left) = (Vec::new(), Vec::new(), LeftOver::default());
         Self { digest: 0, busiest, waits: false, links, times, left }
     }
 }
@@ -163,7 +163,7 @@ impl FinalState {
     fn sort(&mut self) {
         self.links.sort_unstable();
         self.times.sort_unstable();
-        let Left { stuck, sends, receives, messages } = &mut self.left;
+        let LeftOver { stuck, sends, receives, messages } = &mut self.left;
         for all in [stuck, sends, receives, messages] {
             all.sort_unstable();
         }

@@ -59,7 +59,7 @@ pub struct PacketRecord {
 }
 
 impl Spec {
-    /// EventContext the simulation with `seed` on `threads` threads. The result does not depend on their
+    /// Runs the simulation with `seed` on `threads` threads. The result does not depend on their
     /// number, except for wall times, which `clock` gives in seconds. The runs of several seeds are
     /// simulations of one seed each.
     ///
@@ -110,7 +110,7 @@ impl Spec {
         Case::new(source, self, given, watch)
     }
 
-    /// EventContext the simulation over several processes, each of which simulates a part of the network;
+    /// Runs the simulation over several processes, each of which simulates a part of the network;
     /// all get the same result, except for wall times.
     ///
     /// # Errors

@@ -6,7 +6,7 @@ use super::replay::RankTime;
 use super::tally::{ArrivalSums, Histogram, SpanSums, Tally};
 use super::window::Window;
 use des::Wire;
-use message::Left;
+use message::LeftOver;
 
 impl Wire for Event {
     #[inline]
@@ -74,7 +74,7 @@ impl Wire for FinalState {
         self.waits.put(into);
         self.links.put(into);
         self.times.put(into);
-        let Left { stuck, sends, receives, messages } = &self.left;
+        let LeftOver { stuck, sends, receives, messages } = &self.left;
         for operations in [stuck, sends, receives, messages] {
             operations.put(into);
         }
@@ -90,7 +90,7 @@ impl Wire for FinalState {
         let sends = Wire::take(from)?;
         let receives = Wire::take(from)?;
         let messages = Wire::take(from)?;
-        let left = Left { stuck, sends, receives, messages };
+        let left = LeftOver { stuck, sends, receives, messages };
         Some(Self { digest, busiest, waits, links, times, left })
     }
 }

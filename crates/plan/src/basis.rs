@@ -2,7 +2,7 @@
 //!
 //! Bills are compared only where they have the same basis: catalogue, rates and items.
 
-use super::catalog::{Catalog, Part, Use};
+use super::catalog::{BillPart, CableUse, Catalog};
 use base::Refusal;
 use base::words::did_you_mean;
 use fabric::network::Topology;
@@ -15,8 +15,9 @@ use std::sync::OnceLock;
 #[derive(
     Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema,
 )]
+#[schemars(rename = "Item")]
 #[serde(rename_all = "snake_case")]
-pub enum Item {
+pub enum BillItem {
     /// Switches, and the cables between them with their transceivers.
     Network,
     /// Cables from endpoints to switches, with their transceivers.
@@ -27,7 +28,7 @@ pub enum Item {
     Energy,
 }
 
-impl Item {
+impl BillItem {
     /// All items, in the order of a bill.
     pub const ALL: [Self; 4] = [Self::Network, Self::EndpointCables, Self::Adapters, Self::Energy];
     /// What every total adds up where nothing else is said: what all catalogues have prices of.
@@ -48,17 +49,17 @@ impl Item {
     }
 
     /// The item that a part of the bill is in.
-    pub fn of(part: Part) -> Self {
+    pub fn of(part: BillPart) -> Self {
         match part {
-            Part::Switches | Part::SwitchCables => Self::Network,
-            Part::EndpointCables => Self::EndpointCables,
-            Part::Nics => Self::Adapters,
-            Part::Energy => Self::Energy,
+            BillPart::Switches | BillPart::SwitchCables => Self::Network,
+            BillPart::EndpointCables => Self::EndpointCables,
+            BillPart::Nics => Self::Adapters,
+            BillPart::Energy => Self::Energy,
         }
     }
 }
 
-impl fmt::Display for Item {
+impl fmt::Display for BillItem {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
             Self::Network => "network",
@@ -70,30 +71,30 @@ impl fmt::Display for Item {
 }
 
 /// Names of items, comma between.
-pub(super) fn words(items: &[Item]) -> String {
-    items.iter().map(Item::to_string).collect::<Vec<_>>().join(", ")
+pub(super) fn words(items: &[BillItem]) -> String {
+    items.iter().map(BillItem::to_string).collect::<Vec<_>>().join(", ")
 }
 
 /// The items that a total adds up.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Include([bool; 4]);
+pub struct IncludedItems([bool; 4]);
 
-impl Default for Include {
+impl Default for IncludedItems {
     fn default() -> Self {
-        Self(Item::ALL.map(|item| Item::USUAL.contains(&item)))
+        Self(BillItem::ALL.map(|item| BillItem::USUAL.contains(&item)))
     }
 }
 
-impl Include {
+impl IncludedItems {
     /// These items, once each.
     ///
     /// # Errors
     /// When there is none, or energy alone.
-    pub fn of(items: &[Item]) -> Result<Self, Refusal> {
-        let found = Self(Item::ALL.map(|item| items.contains(&item)));
+    pub fn of(items: &[BillItem]) -> Result<Self, Refusal> {
+        let found = Self(BillItem::ALL.map(|item| items.contains(&item)));
         match found.items().as_slice() {
-            [] => Err(Refusal::new("include", "nothing is counted", words(&Item::ALL))),
-            [Item::Energy] => {
+            [] => Err(Refusal::new("include", "nothing is counted", words(&BillItem::ALL))),
+            [BillItem::Energy] => {
                 let why = "energy is that of the other items, and there is none";
                 Err(Refusal::new("include", why, "network, energy"))
             }
@@ -102,13 +103,13 @@ impl Include {
     }
 
     /// Whether `item` is among them.
-    pub fn has(self, item: Item) -> bool {
-        Item::ALL.iter().zip(self.0).any(|(one, there)| there && *one == item)
+    pub fn has(self, item: BillItem) -> bool {
+        BillItem::ALL.iter().zip(self.0).any(|(one, there)| there && *one == item)
     }
 
     /// The items, in the order of a bill.
-    pub fn items(self) -> Vec<Item> {
-        Item::ALL.into_iter().filter(|&item| self.has(item)).collect()
+    pub fn items(self) -> Vec<BillItem> {
+        BillItem::ALL.into_iter().filter(|&item| self.has(item)).collect()
     }
 
     /// Whether `catalog` has a price for each item, of whatever rate.
@@ -127,9 +128,9 @@ impl Include {
 
 impl Catalog {
     /// The items that something on sale has a price for, of whatever rate.
-    pub fn items(&self) -> Vec<Item> {
-        let cables = |of: Use| {
-            let fits = |c: &&super::catalog::Cable| {
+    pub fn items(&self) -> Vec<BillItem> {
+        let cables = |of: CableUse| {
+            let fits = |c: &&super::catalog::CatalogCable| {
                 c.for_use.is_none_or(|u| u == of) && (c.price.is_some() || c.linear.is_some())
             };
             let ends = self.transceivers.iter().any(|x| x.price.is_some());
@@ -137,13 +138,13 @@ impl Catalog {
             self.cables.iter().any(|c| fits(&c)) || (ends && fibres)
         };
         let switches = self.switches.iter().any(|s| s.price.is_some() || s.linear.is_some());
-        let there = |item: &Item| match item {
-            Item::Network => switches && cables(Use::Switch),
-            Item::EndpointCables => cables(Use::Endpoint),
-            Item::Adapters => self.nics.iter().any(|n| n.price.is_some()),
-            Item::Energy => self.energy.is_some(),
+        let there = |item: &BillItem| match item {
+            BillItem::Network => switches && cables(CableUse::Switch),
+            BillItem::EndpointCables => cables(CableUse::Endpoint),
+            BillItem::Adapters => self.nics.iter().any(|n| n.price.is_some()),
+            BillItem::Energy => self.energy.is_some(),
         };
-        Item::ALL.into_iter().filter(there).collect()
+        BillItem::ALL.into_iter().filter(there).collect()
     }
 
     /// The name of the newest of those that come with flyloom, by their years: the one that prices
@@ -174,8 +175,8 @@ impl Catalog {
 
     /// Whether it has a switch of `ports` ports at `gbps`, and cables across a room.
     fn sells(&self, ports: u32, gbps: f64) -> bool {
-        let cable = |of: Use| self.cable(of, ACROSS_M, gbps).is_ok();
-        self.switch(ports, gbps).is_ok() && cable(Use::Switch) && cable(Use::Endpoint)
+        let cable = |of: CableUse| self.cable(of, ACROSS_M, gbps).is_ok();
+        self.switch(ports, gbps).is_ok() && cable(CableUse::Switch) && cable(CableUse::Endpoint)
     }
 }
 

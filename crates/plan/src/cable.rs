@@ -1,10 +1,10 @@
 //! The cable list: both ends of every cable, its length, kind, price and when it is laid.
 
 use super::Device;
-use super::catalog::{CableKind, Catalog, Offer, Use, millionths};
+use super::catalog::{CableKind, CableUse, Catalog, Offer, millionths};
 use super::floor::{Floor, Seat};
 use super::rules::FloorRules;
-use super::shop::Shop;
+use super::shop::PriceSource;
 use base::{LinkId, Refusal, TerminalId};
 use fabric::network::{Plug, Topology};
 use serde::Serialize;
@@ -67,10 +67,10 @@ pub struct PlannedCable {
 
 impl CableId {
     /// What the cable is for.
-    pub fn for_use(self) -> Use {
+    pub fn for_use(self) -> CableUse {
         match self {
-            Self::Link(_) => Use::Switch,
-            Self::Terminal(_) => Use::Endpoint,
+            Self::Link(_) => CableUse::Switch,
+            Self::Terminal(_) => CableUse::Endpoint,
         }
     }
 }
@@ -79,12 +79,12 @@ impl PlannedCable {
     /// What a catalogue goes by: whether it is between switches, and the bits of length and rate.
     /// Positive floats sort as their bits do.
     pub(super) fn kind_bought(&self) -> (bool, u64, u64) {
-        let for_switch = self.id.for_use() == Use::Switch;
+        let for_switch = self.id.for_use() == CableUse::Switch;
         (for_switch, self.length_m.to_bits(), self.rate_gbps.to_bits())
     }
 }
 
-impl Shop<'_> {
+impl PriceSource<'_> {
     /// What `cable` of a list made with this shop is bought as.
     ///
     /// # Errors
@@ -139,7 +139,7 @@ pub fn cables(
     t: &Topology,
     floor: &Floor,
     rules: &FloorRules,
-    shop: Shop<'_>,
+    shop: PriceSource<'_>,
 ) -> Result<Vec<PlannedCable>, Refusal> {
     let mut list = cables_unsorted(t, floor, rules, shop)?;
     list.sort_by_key(|c| (c.step, c.a.seat.rack, c.b.seat.rack, c.a, c.b));
@@ -158,7 +158,7 @@ pub fn cables_unsorted(
     t: &Topology,
     floor: &Floor,
     rules: &FloorRules,
-    shop: Shop<'_>,
+    shop: PriceSource<'_>,
 ) -> Result<Vec<PlannedCable>, Refusal> {
     let end = |plug: Plug| CableEnd {
         seat: floor.switches[plug.switch.ix()],
@@ -229,7 +229,7 @@ fn out_of_reach(
     t: &Topology,
     floor: &Floor,
     list: &[PlannedCable],
-    shop: Shop<'_>,
+    shop: PriceSource<'_>,
     first: Refusal,
 ) -> Refusal {
     let refused = list.iter().filter_map(|c| {
@@ -352,7 +352,8 @@ pub struct LengthClass {
 pub fn by_length(cables: &[PlannedCable]) -> Vec<LengthClass> {
     let mut classes: BTreeMap<(bool, CableKind, u64), LengthClass> = BTreeMap::new();
     for c in cables {
-        let (endpoint_cables, kind, stock_m) = (c.id.for_use() == Use::Endpoint, c.kind, c.stock_m);
+        let (endpoint_cables, kind, stock_m) =
+            (c.id.for_use() == CableUse::Endpoint, c.kind, c.stock_m);
         // positive floats sort as their bits do
         let class =
             classes.entry((endpoint_cables, kind, stock_m.to_bits())).or_insert(LengthClass {

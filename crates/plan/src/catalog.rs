@@ -41,8 +41,9 @@ pub enum Confidence {
 #[derive(
     Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema,
 )]
+#[schemars(rename = "Part")]
 #[serde(rename_all = "snake_case")]
-pub enum Part {
+pub enum BillPart {
     /// The switches.
     Switches,
     /// Cables between switches, with their transceivers.
@@ -55,13 +56,13 @@ pub enum Part {
     Energy,
 }
 
-impl Part {
+impl BillPart {
     /// All parts, in the order of a bill.
     pub const ALL: [Self; 5] =
         [Self::Switches, Self::SwitchCables, Self::EndpointCables, Self::Nics, Self::Energy];
 }
 
-impl fmt::Display for Part {
+impl fmt::Display for BillPart {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
             Self::Switches => "switches",
@@ -94,7 +95,7 @@ impl fmt::Display for CableKind {
 /// What a cable is for, where its price depends on that.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
-pub enum Use {
+pub enum CableUse {
     /// From an endpoint to a switch.
     Endpoint,
     /// Between switches.
@@ -104,7 +105,7 @@ pub enum Use {
 /// Where a figure comes from, when it held, how well it is known.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Origin {
+pub struct FigureOrigin {
     /// Where it is printed or quoted.
     pub source: String,
     /// When it held: a year, a month, a day, or a span.
@@ -148,7 +149,7 @@ pub struct PerLength {
 /// A switch on sale, or with `linear` a model of all switches.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Switch {
+pub struct CatalogSwitch {
     /// Its name in the bill.
     pub id: String,
     /// What it is called on sale.
@@ -168,7 +169,7 @@ pub struct Switch {
     /// Height in rack units.
     pub rack_units: Option<u16>,
     /// Where the figures come from.
-    pub origin: Origin,
+    pub origin: FigureOrigin,
     /// Anything else.
     pub note: Option<String>,
 }
@@ -176,14 +177,14 @@ pub struct Switch {
 /// A cable on sale with its plugs, or with `linear` a model of all cables of a kind.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Cable {
+pub struct CatalogCable {
     /// Its name in the bill.
     pub id: String,
     /// Electric or optical.
     pub kind: CableKind,
     /// What it is for; either when left out.
     #[serde(rename = "use")]
-    pub for_use: Option<Use>,
+    pub for_use: Option<CableUse>,
     /// Rate, Gbit/s; left out in a model.
     pub gbps: Option<f64>,
     /// Longest run it serves, metres.
@@ -195,16 +196,16 @@ pub struct Cable {
     /// Power of both ends together, watts.
     pub watts: Option<f64>,
     /// Where the figures come from.
-    pub origin: Origin,
+    pub origin: FigureOrigin,
     /// Anything else.
     pub note: Option<String>,
 }
 
-/// A transceiver, a fibre or an adapter of one port. An optical link that is no [`Cable`] takes two
-/// transceivers and a fibre.
+/// A transceiver, a fibre or an adapter of one port. An optical link that is no [`CatalogCable`]
+/// takes two transceivers and a fibre.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Piece {
+pub struct CatalogPiece {
     /// Its name in the bill.
     pub id: String,
     /// What it is called on sale.
@@ -218,7 +219,7 @@ pub struct Piece {
     /// Power, watts.
     pub watts: Option<f64>,
     /// Where the figures come from.
-    pub origin: Origin,
+    pub origin: FigureOrigin,
     /// Anything else.
     pub note: Option<String>,
 }
@@ -238,7 +239,7 @@ pub struct Server {
     /// Power of the whole server, watts.
     pub watts: Option<f64>,
     /// Where the figures come from.
-    pub origin: Origin,
+    pub origin: FigureOrigin,
     /// Anything else.
     pub note: Option<String>,
 }
@@ -252,7 +253,7 @@ pub struct Energy {
     /// Power usage effectiveness: power of the whole room over that of the machines, at least 1.
     pub pue: f64,
     /// Where the figures come from.
-    pub origin: Origin,
+    pub origin: FigureOrigin,
 }
 
 /// Prices and powers to reckon with; see the file's own comments in `data/catalogs`.
@@ -273,15 +274,15 @@ pub struct Catalog {
     /// What power costs, where that is known.
     pub energy: Option<Energy>,
     /// Switches.
-    pub switches: Vec<Switch>,
+    pub switches: Vec<CatalogSwitch>,
     /// Cables with their plugs.
-    pub cables: Vec<Cable>,
+    pub cables: Vec<CatalogCable>,
     /// Transceivers.
-    pub transceivers: Vec<Piece>,
+    pub transceivers: Vec<CatalogPiece>,
     /// Fibres for them.
-    pub fibres: Vec<Piece>,
+    pub fibres: Vec<CatalogPiece>,
     /// Adapters.
-    pub nics: Vec<Piece>,
+    pub nics: Vec<CatalogPiece>,
     /// Servers, which have no price here: how much room and power they take.
     pub servers: Vec<Server>,
 }
@@ -362,7 +363,7 @@ impl Catalog {
     /// When nothing with a price reaches so far at this rate.
     pub fn cable(
         &self,
-        for_use: Use,
+        for_use: CableUse,
         length_m: f64,
         gbps: f64,
     ) -> Result<(CableKind, Offer), Refusal> {
@@ -374,7 +375,7 @@ impl Catalog {
             }
         }
         let reach = |of: CableKind| {
-            let fits = |c: &&Cable| {
+            let fits = |c: &&CatalogCable| {
                 c.kind == of && (c.linear.is_some() || c.gbps == Some(gbps) && c.price.is_some())
             };
             self.cables.iter().filter(fits).map(|c| c.reach_m).fold(0.0, f64::max)
@@ -432,11 +433,11 @@ impl Catalog {
     fn ready_made(
         &self,
         kind: CableKind,
-        for_use: Use,
+        for_use: CableUse,
         length_m: f64,
         gbps: f64,
     ) -> impl Iterator<Item = Offer> {
-        let fits = move |c: &&Cable| {
+        let fits = move |c: &&CatalogCable| {
             c.kind == kind && c.for_use.is_none_or(|u| u == for_use) && length_m <= c.reach_m
         };
         self.cables.iter().filter(fits).filter_map(move |c| {
@@ -450,7 +451,7 @@ impl Catalog {
     }
 
     fn of_fibre(&self, length_m: f64, gbps: f64) -> Option<Offer> {
-        let reaches = |p: &&Piece| p.reach_m.is_some_and(|r| length_m <= r);
+        let reaches = |p: &&CatalogPiece| p.reach_m.is_some_and(|r| length_m <= r);
         let ends = self.transceivers.iter().filter(reaches).filter(|x| x.gbps == Some(gbps));
         let end = cheapest(ends.filter_map(|x| Some(self.piece(x, x.price?))))?;
         let fibres = self.fibres.iter().filter(reaches);
@@ -464,7 +465,7 @@ impl Catalog {
         })
     }
 
-    fn piece(&self, piece: &Piece, price: Price) -> Offer {
+    fn piece(&self, piece: &CatalogPiece, price: Price) -> Offer {
         self.offer(piece.id.clone(), price, piece.watts, piece.origin.confidence)
     }
 

@@ -1,6 +1,6 @@
 //! Reads a catalogue: TOML, with the line of whatever is wrong in it.
 
-use super::catalog::{Cable, Catalog, Energy, Piece, Price, Server, Switch};
+use super::catalog::{Catalog, CatalogCable, CatalogPiece, CatalogSwitch, Energy, Price, Server};
 use base::Refusal;
 use serde::Deserialize;
 use std::collections::BTreeSet;
@@ -9,7 +9,7 @@ use toml::Spanned;
 /// The file as it is written.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
-struct Written {
+struct WrittenCatalog {
     name: String,
     title: String,
     currency: Spanned<String>,
@@ -20,15 +20,15 @@ struct Written {
     counts: Option<Spanned<Vec<String>>>,
     energy: Option<Spanned<Energy>>,
     #[serde(default)]
-    switch: Vec<Spanned<Switch>>,
+    switch: Vec<Spanned<CatalogSwitch>>,
     #[serde(default)]
-    cable: Vec<Spanned<Cable>>,
+    cable: Vec<Spanned<CatalogCable>>,
     #[serde(default)]
-    transceiver: Vec<Spanned<Piece>>,
+    transceiver: Vec<Spanned<CatalogPiece>>,
     #[serde(default)]
-    fibre: Vec<Spanned<Piece>>,
+    fibre: Vec<Spanned<CatalogPiece>>,
     #[serde(default)]
-    nic: Vec<Spanned<Piece>>,
+    nic: Vec<Spanned<CatalogPiece>>,
     #[serde(default)]
     server: Vec<Spanned<Server>>,
 }
@@ -43,7 +43,7 @@ pub fn read(text: &str, file: &str) -> Result<Catalog, Refusal> {
         let before = &text[..start.min(text.len())];
         format!("{file}: line {}", before.matches('\n').count() + 1)
     };
-    let written: Written = toml::from_str(text).map_err(|e| {
+    let written: WrittenCatalog = toml::from_str(text).map_err(|e| {
         let place = e.span().map_or_else(|| file.to_owned(), |span| at(span.start));
         Refusal::new(place, e.message().trim(), "")
     })?;
@@ -62,10 +62,10 @@ impl Catalog {
 }
 
 /// A fault and the byte of the text that it is at.
-type Fault = (usize, Refusal);
+type FaultAt = (usize, Refusal);
 
-impl Written {
-    fn check(&self) -> Result<(), Fault> {
+impl WrittenCatalog {
+    fn check(&self) -> Result<(), FaultAt> {
         let code = self.currency.get_ref();
         let (start, rate) = (self.currency.span().start, self.usd_per_unit.as_ref());
         if code.len() != 3 || !code.bytes().all(|b| b.is_ascii_uppercase()) {
@@ -117,7 +117,7 @@ impl Written {
     }
 
     /// Whether `counts`, where an older file has it, names parts of a bill.
-    fn counted(&self) -> Result<(), Fault> {
+    fn counted(&self) -> Result<(), FaultAt> {
         let Some(counts) = &self.counts else { return Ok(()) };
         let parts = ["switches", "switch_cables", "endpoint_cables", "nics"];
         match counts.get_ref().iter().find(|word| !parts.contains(&word.as_str())) {
@@ -131,7 +131,7 @@ impl Written {
     }
 
     fn into_catalog(self) -> Catalog {
-        let pieces = |list: Vec<Spanned<Piece>>| list.into_iter().map(Spanned::into_inner);
+        let pieces = |list: Vec<Spanned<CatalogPiece>>| list.into_iter().map(Spanned::into_inner);
         Catalog {
             name: self.name,
             title: self.title,
@@ -150,7 +150,7 @@ impl Written {
     }
 }
 
-fn unique<'a>(names: &mut BTreeSet<&'a str>, id: &'a str, start: usize) -> Result<(), Fault> {
+fn unique<'a>(names: &mut BTreeSet<&'a str>, id: &'a str, start: usize) -> Result<(), FaultAt> {
     if id.is_empty() {
         return Err((start, Refusal::new("id", "it is empty", "a name for the bill")));
     }
@@ -165,7 +165,7 @@ fn unique<'a>(names: &mut BTreeSet<&'a str>, id: &'a str, start: usize) -> Resul
 const MOST: f64 = 1e12;
 
 /// `value` as an amount: 0 to [`MOST`].
-fn amount(field: &str, value: f64, start: usize) -> Result<(), Fault> {
+fn amount(field: &str, value: f64, start: usize) -> Result<(), FaultAt> {
     if (0.0..=MOST).contains(&value) {
         return Ok(());
     }
@@ -174,7 +174,7 @@ fn amount(field: &str, value: f64, start: usize) -> Result<(), Fault> {
 }
 
 /// `value` as something there is: above 0, at most [`MOST`].
-fn positive(field: &str, value: f64, start: usize) -> Result<(), Fault> {
+fn positive(field: &str, value: f64, start: usize) -> Result<(), FaultAt> {
     if value > 0.0 && value <= MOST {
         return Ok(());
     }
@@ -182,7 +182,7 @@ fn positive(field: &str, value: f64, start: usize) -> Result<(), Fault> {
     Err((start, Refusal::new(field, why, format!("a number above 0, at most {MOST:e}"))))
 }
 
-fn price(id: &str, price: Option<Price>, start: usize) -> Result<(), Fault> {
+fn price(id: &str, price: Option<Price>, start: usize) -> Result<(), FaultAt> {
     let Some(price) = price else { return Ok(()) };
     let all = [price.low(), price.typical, price.high()];
     for value in all {
@@ -196,7 +196,7 @@ fn price(id: &str, price: Option<Price>, start: usize) -> Result<(), Fault> {
     Ok(())
 }
 
-fn switch(s: &Switch, start: usize) -> Result<(), Fault> {
+fn switch(s: &CatalogSwitch, start: usize) -> Result<(), FaultAt> {
     let id = &s.id;
     let fault = |field: &str, why: &str, help: &str| {
         Err((start, Refusal::new(format!("{id}: {field}"), why, help)))
@@ -229,7 +229,7 @@ fn switch(s: &Switch, start: usize) -> Result<(), Fault> {
     }
 }
 
-fn cable(c: &Cable, start: usize) -> Result<(), Fault> {
+fn cable(c: &CatalogCable, start: usize) -> Result<(), FaultAt> {
     let id = &c.id;
     price(id, c.price, start)?;
     positive(&format!("{id}: reach_m"), c.reach_m, start)?;
@@ -251,7 +251,7 @@ fn cable(c: &Cable, start: usize) -> Result<(), Fault> {
     }
 }
 
-fn server(s: &Server, start: usize) -> Result<(), Fault> {
+fn server(s: &Server, start: usize) -> Result<(), FaultAt> {
     for (field, value) in [("rack_units", s.rack_units), ("endpoints", s.endpoints)] {
         if value == 0 {
             let field = format!("{}: {field}", s.id);
@@ -261,7 +261,7 @@ fn server(s: &Server, start: usize) -> Result<(), Fault> {
     amount(&format!("{}: watts", s.id), s.watts.unwrap_or(0.0), start)
 }
 
-fn piece(what: &str, p: &Piece, needs: [bool; 2], start: usize) -> Result<(), Fault> {
+fn piece(what: &str, p: &CatalogPiece, needs: [bool; 2], start: usize) -> Result<(), FaultAt> {
     let id = &p.id;
     price(id, p.price, start)?;
     amount(&format!("{id}: watts"), p.watts.unwrap_or(0.0), start)?;

@@ -1,12 +1,12 @@
 //! Whether the cables that were found are the planned ones; if not, what to do, fault by fault.
 
 use super::cable::CableId;
-use super::comparison::Check;
-use super::devices::{Identify, Node, Socket};
-use super::due::Wanted;
+use super::comparison::FabricComparison;
+use super::devices::{DevicePort, IdentifyBy, KnownDevice};
+use super::due::ExpectedAnswer;
 use super::floor::Floor;
-use super::outcome::{CableCheck, CableState, Finding, How, SwitchState};
-use super::repairs::{Difference, differences};
+use super::outcome::{CableCheck, CableState, ComparisonOptions, Finding, SwitchState};
+use super::repairs::{CableDifference, differences};
 use base::{Refusal, SwitchId};
 use fabric::addresses::Addresses;
 use fabric::network::Topology;
@@ -22,7 +22,7 @@ pub fn check_cables(
     found: &Topology,
     floor: Option<&Floor>,
 ) -> Result<CableCheck, Refusal> {
-    check_cables_by(plan, guids, found, floor, How::default())
+    check_cables_by(plan, guids, found, floor, ComparisonOptions::default())
 }
 
 /// Compares `found` with `plan`.
@@ -45,7 +45,7 @@ pub fn check_cables_by(
     guids: Option<&Addresses>,
     found: &Topology,
     floor: Option<&Floor>,
-    how: How,
+    how: ComparisonOptions,
 ) -> Result<CableCheck, Refusal> {
     let sizes = (plan.switches().len(), plan.endpoints().len());
     if guids.is_some_and(|g| (g.switch_guid.len(), g.node_guid.len()) != sizes) {
@@ -53,21 +53,21 @@ pub fn check_cables_by(
         let help = format!("addresses of {} switches and {} endpoints", sizes.0, sizes.1);
         return Err(Refusal::new("addresses", why, help));
     }
-    if how.ignore_ports && how.identify == Identify::Structure {
+    if how.ignore_ports && how.identify == IdentifyBy::Structure {
         let why = "cables alone tell devices by their ports, which are to be ignored";
         return Err(Refusal::new("ignore_ports", why, "identify by guid or name"));
     }
     let ignored = how.ignore_ports;
-    let mut check = Check::new(plan, guids, found, floor, how.clone())?.run();
-    if !ignored && check.misplaced > 0 && check.identified.by != Identify::Structure {
-        let how = How { ignore_ports: true, ..how };
-        let other = Check::new(plan, guids, found, floor, how)?.run();
+    let mut check = FabricComparison::new(plan, guids, found, floor, how.clone())?.run();
+    if !ignored && check.misplaced > 0 && check.identified.by != IdentifyBy::Structure {
+        let how = ComparisonOptions { ignore_ports: true, ..how };
+        let other = FabricComparison::new(plan, guids, found, floor, how)?.run();
         check.on_other_ports = other.on_other_ports;
     }
     Ok(check)
 }
 
-impl Check<'_> {
+impl FabricComparison<'_> {
     fn run(&self) -> CableCheck {
         let (planned, found) = (self.planned_map(), self.found_cables());
         let found = self.ports.as_ref().map_or_else(|| found.clone(), |p| p.apply(&found));
@@ -111,7 +111,7 @@ impl Check<'_> {
             cables.insert(id, state);
         }
         slow.sort_by_key(|(a, b, ..)| (*a, *b));
-        let strange: BTreeMap<Socket, Socket> = found
+        let strange: BTreeMap<DevicePort, DevicePort> = found
             .iter()
             .filter(|(a, (b, _))| planned.get(a).is_none_or(|(p, _)| p != b))
             .map(|(&a, &(b, _))| (a, b))
@@ -155,12 +155,12 @@ impl Check<'_> {
     fn switch_states(
         &self,
         cables: &BTreeMap<CableId, CableState>,
-        strange: &BTreeMap<Socket, Socket>,
-        reached: &BTreeMap<Node, Wanted>,
+        strange: &BTreeMap<DevicePort, DevicePort>,
+        reached: &BTreeMap<KnownDevice, ExpectedAnswer>,
     ) -> Vec<SwitchState> {
         let mut states = vec![SwitchState::Correct; self.plan.switches().len()];
-        let mut worst = |node: Node, state: SwitchState| {
-            if let Node::Switch(s) = node {
+        let mut worst = |node: KnownDevice, state: SwitchState| {
+            if let KnownDevice::Switch(s) = node {
                 states[s.ix()] = states[s.ix()].max(state);
             }
         };
@@ -181,15 +181,15 @@ impl Check<'_> {
             let (place, own) = (self.places.found[s.ix()], self.boxes.pairs.found[s.ix()]);
             match (place, own) {
                 (None, _) | (_, None) => {
-                    let no = self.wanted(reached, Node::Switch(s)) == Wanted::No;
+                    let no = self.wanted(reached, KnownDevice::Switch(s)) == ExpectedAnswer::No;
                     let state = if no { SwitchState::Unlaid } else { SwitchState::Missing };
-                    worst(Node::Switch(s), state);
+                    worst(KnownDevice::Switch(s), state);
                 }
                 (Some(place), Some(own)) if place != own => {
-                    worst(Node::Switch(s), SwitchState::Moved);
+                    worst(KnownDevice::Switch(s), SwitchState::Moved);
                 }
                 _ if self.boxes.replaced.contains(&s.0) => {
-                    worst(Node::Switch(s), SwitchState::Replaced);
+                    worst(KnownDevice::Switch(s), SwitchState::Replaced);
                 }
                 _ => {}
             }
@@ -213,11 +213,11 @@ impl Check<'_> {
 /// What is left of `list` where cables that are not due are not missed. Those of them whose plugs
 /// are in wrong ports are wrong all the same.
 fn without_unlaid(
-    list: Vec<Difference>,
-    later: &BTreeMap<Socket, CableId>,
+    list: Vec<CableDifference>,
+    later: &BTreeMap<DevicePort, CableId>,
     cables: &mut BTreeMap<CableId, CableState>,
-) -> Vec<Difference> {
-    let mut wrong = |ends: &[Socket; 2]| {
+) -> Vec<CableDifference> {
+    let mut wrong = |ends: &[DevicePort; 2]| {
         if let Some(id) = later.get(&ends[0]) {
             cables.insert(*id, CableState::Wrong);
         }
@@ -225,10 +225,10 @@ fn without_unlaid(
     let mut left = Vec::with_capacity(list.len());
     for difference in list {
         match &difference {
-            Difference::Missing(ends) if later.contains_key(&ends[0]) => continue,
-            Difference::Wrong { planned, .. } => wrong(planned),
-            Difference::Swapped { planned, .. } => planned.iter().for_each(&mut wrong),
-            Difference::Missing(_) | Difference::Extra(_) => {}
+            CableDifference::Missing(ends) if later.contains_key(&ends[0]) => continue,
+            CableDifference::Wrong { planned, .. } => wrong(planned),
+            CableDifference::Swapped { planned, .. } => planned.iter().for_each(&mut wrong),
+            CableDifference::Missing(_) | CableDifference::Extra(_) => {}
         }
         left.push(difference);
     }

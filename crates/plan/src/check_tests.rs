@@ -15,24 +15,24 @@ pub(super) fn built(net: &str) -> Topology {
 }
 
 /// A port of a device, by name.
-pub(super) type Jack = (String, u16);
+pub(super) type TestPort = (String, u16);
 
 /// A fabric as a heap of cables, to do harm to.
 #[derive(Clone)]
-pub(super) struct Room {
+pub(super) struct TestFabric {
     pub(super) plan: Topology,
     pub(super) addresses: Addresses,
-    pub(super) cables: Vec<([Jack; 2], Cable)>,
+    pub(super) cables: Vec<([TestPort; 2], Cable)>,
     pub(super) dead: BTreeSet<String>,
     pub(super) guids: bool,
     pub(super) strangers: BTreeMap<String, u64>,
     /// What a discovery calls a device, where that is not what the plan calls it.
     pub(super) masks: BTreeMap<String, (String, u64)>,
-    pub(super) identify: Identify,
-    pub(super) how: How,
+    pub(super) identify: IdentifyBy,
+    pub(super) how: ComparisonOptions,
 }
 
-impl Room {
+impl TestFabric {
     pub(super) fn of(plan: Topology) -> Self {
         let name = |p: Plug| (plan.switches()[p.switch.ix()].name.clone(), p.port);
         let links = plan.links().iter().map(|l| ([name(l.a), name(l.b)], l.cable));
@@ -43,8 +43,8 @@ impl Room {
         let cables = links.chain(rails).collect();
         let addresses = Addresses::assign(&plan, 0).expect("addresses");
         let (dead, strangers) = (BTreeSet::new(), BTreeMap::new());
-        let (masks, identify) = (BTreeMap::new(), Identify::Auto);
-        let how = How::default();
+        let (masks, identify) = (BTreeMap::new(), IdentifyBy::Auto);
+        let how = ComparisonOptions::default();
         Self { plan, addresses, cables, dead, guids: true, strangers, masks, identify, how }
     }
 
@@ -68,8 +68,9 @@ impl Room {
         let (x, y) = (after[c].0[e].clone(), after[d].0[f].clone());
         after[c].0[e] = y;
         after[d].0[f] = x;
-        let fine =
-            |ends: &[Jack; 2]| ends[0].0 != ends[1].0 && ends.iter().any(|j| self.is_switch(&j.0));
+        let fine = |ends: &[TestPort; 2]| {
+            ends[0].0 != ends[1].0 && ends.iter().any(|j| self.is_switch(&j.0))
+        };
         let fine = c != d && fine(&after[c].0) && fine(&after[d].0);
         if fine {
             self.cables = after;
@@ -79,7 +80,7 @@ impl Room {
 
     /// What a discovery would see: in another order, without what is dead or not plugged in.
     pub(super) fn discovered(&self) -> Topology {
-        let alive = |ends: &[Jack; 2]| ends.iter().all(|j| !self.dead.contains(&j.0));
+        let alive = |ends: &[TestPort; 2]| ends.iter().all(|j| !self.dead.contains(&j.0));
         let cables: Vec<_> = self.cables.iter().rev().filter(|(ends, _)| alive(ends)).collect();
         let mut b = Builder::new();
         let mut switches = BTreeMap::new();
@@ -92,7 +93,7 @@ impl Room {
         }
         for ([x, y], cable) in &cables {
             let plug =
-                |j: &Jack| switches.get(j.0.as_str()).map(|&switch| Plug { switch, port: j.1 });
+                |j: &TestPort| switches.get(j.0.as_str()).map(|&switch| Plug { switch, port: j.1 });
             match (plug(x), plug(y)) {
                 (Some(a), Some(z)) => drop(b.link_at(a, z, *cable)),
                 (None, Some(z)) => endpoints.entry(&x.0).or_default().push((x.1, z, *cable)),
@@ -130,7 +131,7 @@ impl Room {
     pub(super) fn check(&self) -> CableCheck {
         let addresses = self.guids.then_some(&self.addresses);
         let found = self.discovered();
-        let how = How { identify: self.identify, ..self.how.clone() };
+        let how = ComparisonOptions { identify: self.identify, ..self.how.clone() };
         let check = check_cables_by(&self.plan, addresses, &found, None, how);
         let check = check.expect("the same fabric");
         let sum = check.correct + check.degraded + check.misplaced + check.lost + check.unlaid;
@@ -138,19 +139,19 @@ impl Room {
         check
     }
 
-    pub(super) fn faults(&self) -> Vec<(Fault, u64)> {
+    pub(super) fn faults(&self) -> Vec<(FaultKind, u64)> {
         self.check().counts().into_iter().collect()
     }
 }
 
-pub(super) fn slim_fly() -> Room {
-    Room::of(built("slim_fly:q=5,p=4"))
+pub(super) fn slim_fly() -> TestFabric {
+    TestFabric::of(built("slim_fly:q=5,p=4"))
 }
 
 #[test]
 fn a_fabric_as_planned_has_no_findings_whatever_its_order() {
     for net in ["slim_fly:q=5,p=4", "fat_tree:leaves=12,spines=6,parallel=3,p=18"] {
-        let mut room = Room::of(built(net));
+        let mut room = TestFabric::of(built(net));
         let check = room.check();
         assert!(check.is_clean(), "{check}");
         assert_eq!(check.correct, check.planned);
@@ -168,7 +169,7 @@ fn a_pulled_cable_is_missing_at_both_ends() {
     assert_eq!((check.findings.len(), check.misplaced, check.lost, check.missing), (1, 0, 1, 1));
     assert_eq!(check.correct, 374);
     let f = &check.findings[0];
-    assert_eq!(f.fault, Fault::Missing);
+    assert_eq!(f.fault, FaultKind::Missing);
     assert_eq!(f.planned, [["sf-0-0-0 port 5".to_owned(), "sf-0-0-1 port 6".to_owned()]]);
     let floor = floor(&room.plan, &FloorRules::default(), &base::Quiet).expect("valid rules");
     let found = room.discovered();
@@ -185,10 +186,10 @@ fn a_swapped_pair_is_one_finding_with_the_swap_on_one_switch() {
     let check = room.check();
     assert_eq!((check.findings.len(), check.misplaced), (1, 2));
     let f = &check.findings[0];
-    assert_eq!((f.fault, f.planned.len(), f.found.len()), (Fault::Swapped, 2, 2));
-    let sockets: BTreeSet<Socket> =
-        [7, 8].map(|port| Socket { node: Node::Switch(SwitchId(0)), port }).into();
-    let &[Move::Swap(a, b)] = f.moves.as_slice() else { panic!("{:?}", f.moves) };
+    assert_eq!((f.fault, f.planned.len(), f.found.len()), (FaultKind::Swapped, 2, 2));
+    let sockets: BTreeSet<DevicePort> =
+        [7, 8].map(|port| DevicePort { node: KnownDevice::Switch(SwitchId(0)), port }).into();
+    let &[RepairMove::Swap(a, b)] = f.moves.as_slice() else { panic!("{:?}", f.moves) };
     assert_eq!(BTreeSet::from([a, b]), sockets);
     assert!(f.repair.contains("sf-0-0-0 port 7") && f.repair.contains("sf-0-0-0 port 8"));
 }
@@ -210,7 +211,7 @@ fn a_ring_of_three_is_one_finding_with_two_swaps_on_one_switch() {
         let check = room.check();
         assert_eq!((check.findings.len(), check.misplaced), (1, 3), "{check}");
         let f = &check.findings[0];
-        assert_eq!((f.fault, f.planned.len(), f.moves.len()), (Fault::Swapped, 3, 2));
+        assert_eq!((f.fault, f.planned.len(), f.moves.len()), (FaultKind::Swapped, 3, 2));
         assert_eq!(f.repair.matches(switch).count(), 4, "all plugs are on {switch}: {}", f.repair);
         let mut cables = jacks(&room);
         obey(&room, &mut cables, f);
@@ -224,7 +225,7 @@ fn a_dead_switch_is_one_finding_with_all_that_goes_with_it() {
     room.dead.insert("sf-1-2-3".into());
     let check = room.check();
     assert_eq!(check.findings.len(), 1, "{check}");
-    assert_eq!((check.findings[0].fault, check.lost), (Fault::MissingSwitch, 11));
+    assert_eq!((check.findings[0].fault, check.lost), (FaultKind::MissingSwitch, 11));
     assert!(check.findings[0].what.contains("sf-1-2-3 does not answer: 11 cables and 4 endpoints"));
 }
 
@@ -235,7 +236,7 @@ fn a_dead_endpoint_and_a_moved_one_are_distinguished() {
     let (cable, end) = room.at("sf-0-1-0", 1);
     room.cables[cable].0[end] = ("sf-0-1-0".into(), 36);
     let check = room.check();
-    let expect = [(Fault::MissingEndpoint, 1), (Fault::Wrong, 1)];
+    let expect = [(FaultKind::MissingEndpoint, 1), (FaultKind::Wrong, 1)];
     assert_eq!(check.counts().into_iter().collect::<Vec<_>>(), expect);
     assert!(
         check.findings[0].repair.ends_with("to sf-0-0-4 port 2"),
@@ -261,7 +262,7 @@ fn extra_and_degraded_cables_are_found() {
     let (fast, _) = room.at("sf-0-2-2", 8);
     room.cables[fast].1.speed = Speed::NDR;
     let check = room.check();
-    assert_eq!(room.faults(), [(Fault::Extra, 1), (Fault::Degraded, 2)]);
+    assert_eq!(room.faults(), [(FaultKind::Extra, 1), (FaultKind::Degraded, 2)]);
     assert_eq!((check.degraded, check.correct), (2, 373));
     assert!(check.findings[2].what.ends_with("runs at 1x HDR instead of 4x HDR"));
     assert!(check.findings[1].what.ends_with("runs at 4x EDR instead of 4x HDR"));
@@ -272,18 +273,18 @@ fn replaced_hardware_is_named_and_its_cables_still_checked() {
     // same name, other GUID; then other name too, recognised by where its cables are
     let mut room = slim_fly();
     room.strangers.insert("sf-0-0-2".into(), 0xabc);
-    assert_eq!(room.faults(), [(Fault::Replaced, 1)]);
+    assert_eq!(room.faults(), [(FaultKind::Replaced, 1)]);
     for (ends, _) in &mut room.cables {
         for jack in ends.iter_mut().filter(|j| j.0 == "sf-0-0-2") {
             jack.0 = "spare".into();
         }
     }
     room.strangers.insert("spare".into(), 0xdef);
-    assert_eq!(room.faults(), [(Fault::Replaced, 1)]);
+    assert_eq!(room.faults(), [(FaultKind::Replaced, 1)]);
     let (cable, _) = room.at("spare", 9);
     room.cables.remove(cable);
     let check = room.check();
-    assert_eq!(room.faults(), [(Fault::Replaced, 1), (Fault::Missing, 1)]);
+    assert_eq!(room.faults(), [(FaultKind::Replaced, 1), (FaultKind::Missing, 1)]);
     assert!(check.findings[0].what.contains("spare with GUID 0x0000000000000def"));
 }
 
@@ -293,7 +294,7 @@ fn unknown_hardware_is_named_and_its_cables_are_extra() {
     room.strangers.insert("stray".into(), 0x77);
     let extra = [("stray".to_owned(), 1), ("sf-1-1-1".to_owned(), 30)];
     room.cables.push((extra, Cable::default()));
-    assert_eq!(room.faults(), [(Fault::Unknown, 1), (Fault::Extra, 1)]);
+    assert_eq!(room.faults(), [(FaultKind::Unknown, 1), (FaultKind::Extra, 1)]);
 }
 
 #[test]
@@ -308,15 +309,15 @@ fn a_rail_that_is_out_is_a_missing_cable_not_a_missing_endpoint() {
         b.attach(e, SwitchId(1), 0, Cable::default());
     }
     let recipe = Recipe { family: "test".into(), params: serde_json::Map::new() };
-    let mut room = Room::of(b.finish(recipe).expect("valid"));
+    let mut room = TestFabric::of(b.finish(recipe).expect("valid"));
     let (cable, _) = room.at("h1", 2);
     room.cables.remove(cable);
-    assert_eq!(room.faults(), [(Fault::Missing, 1)]);
+    assert_eq!(room.faults(), [(FaultKind::Missing, 1)]);
     room.dead.insert("s1".into());
-    assert_eq!(room.faults(), [(Fault::MissingSwitch, 1)]);
+    assert_eq!(room.faults(), [(FaultKind::MissingSwitch, 1)]);
     room.dead.insert("h2".into());
     let check = room.check();
-    let expect = [(Fault::MissingSwitch, 1), (Fault::MissingEndpoint, 1)];
+    let expect = [(FaultKind::MissingSwitch, 1), (FaultKind::MissingEndpoint, 1)];
     assert_eq!(check.counts().into_iter().collect::<Vec<_>>(), expect);
     assert!(check.findings[0].what.ends_with("3 cables and 0 endpoints go with it"), "{check}");
 }
@@ -340,7 +341,7 @@ fn a_stranger_with_few_cables_of_a_missing_switch_has_not_replaced_it() {
     room.cables.push(([("stray".to_owned(), 9), other], Cable::default()));
     let extra = [("stray".to_owned(), 1), ("sf-1-1-1".to_owned(), 30)];
     room.cables.push((extra, Cable::default()));
-    let expect = [(Fault::MissingSwitch, 1), (Fault::Unknown, 1), (Fault::Extra, 2)];
+    let expect = [(FaultKind::MissingSwitch, 1), (FaultKind::Unknown, 1), (FaultKind::Extra, 2)];
     assert_eq!(room.faults(), expect);
 }
 
@@ -355,30 +356,30 @@ fn another_fabric_is_refused() {
 }
 
 /// The cables of a network by jack, read without the code under test.
-pub(super) fn jacks(room: &Room) -> BTreeMap<Jack, Jack> {
-    let alive = |ends: &[Jack; 2]| ends.iter().all(|j| !room.dead.contains(&j.0));
+pub(super) fn jacks(room: &TestFabric) -> BTreeMap<TestPort, TestPort> {
+    let alive = |ends: &[TestPort; 2]| ends.iter().all(|j| !room.dead.contains(&j.0));
     let cables = room.cables.iter().filter(|(ends, _)| alive(ends));
     cables.flat_map(|([a, b], _)| [(a.clone(), b.clone()), (b.clone(), a.clone())]).collect()
 }
 
-fn pull(cables: &mut BTreeMap<Jack, Jack>, jack: &Jack) -> Jack {
+fn pull(cables: &mut BTreeMap<TestPort, TestPort>, jack: &TestPort) -> TestPort {
     let other = cables.remove(jack).expect("a plug in this port");
     cables.remove(&other);
     other
 }
 
-fn plug(cables: &mut BTreeMap<Jack, Jack>, a: &Jack, b: &Jack) {
+fn plug(cables: &mut BTreeMap<TestPort, TestPort>, a: &TestPort, b: &TestPort) {
     assert_eq!(cables.insert(a.clone(), b.clone()), None, "{a:?} is taken");
     assert_eq!(cables.insert(b.clone(), a.clone()), None, "{b:?} is taken");
 }
 
 /// The cables after two switches were exchanged, with their endpoints or without them.
 fn exchanged(
-    room: &Room,
-    cables: &BTreeMap<Jack, Jack>,
+    room: &TestFabric,
+    cables: &BTreeMap<TestPort, TestPort>,
     [a, b]: [&str; 2],
     with_endpoints: bool,
-) -> BTreeMap<Jack, Jack> {
+) -> BTreeMap<TestPort, TestPort> {
     let other = |name: &str| match name {
         name if name == a => b.to_owned(),
         name if name == b => a.to_owned(),
@@ -386,7 +387,7 @@ fn exchanged(
     };
     let after = cables.iter().map(|(x, y)| {
         let link = room.is_switch(&x.0) && room.is_switch(&y.0);
-        let new = |j: &Jack| {
+        let new = |j: &TestPort| {
             if link || !with_endpoints { (other(&j.0), j.1) } else { j.clone() }
         };
         (new(x), new(y))
@@ -395,26 +396,30 @@ fn exchanged(
 }
 
 /// Does what a finding says, one move after the other, as a person would.
-pub(super) fn obey(room: &Room, cables: &mut BTreeMap<Jack, Jack>, finding: &Finding) {
-    let jack = |s: Socket| match s.node {
-        Node::Switch(i) => (room.plan.switches()[i.ix()].name.clone(), s.port),
-        Node::Endpoint(e) => (room.plan.endpoints()[e.ix()].name.clone(), s.port),
+pub(super) fn obey(
+    room: &TestFabric,
+    cables: &mut BTreeMap<TestPort, TestPort>,
+    finding: &Finding,
+) {
+    let jack = |s: DevicePort| match s.node {
+        KnownDevice::Switch(i) => (room.plan.switches()[i.ix()].name.clone(), s.port),
+        KnownDevice::Endpoint(e) => (room.plan.endpoints()[e.ix()].name.clone(), s.port),
         other => panic!("{other:?} is not of the plan"),
     };
     for &step in &finding.moves {
         match step {
-            Move::Add(a, b) => plug(cables, &jack(a), &jack(b)),
-            Move::Remove(a, b) => assert_eq!(pull(cables, &jack(a)), jack(b)),
-            Move::Plug(from, to) => {
+            RepairMove::Add(a, b) => plug(cables, &jack(a), &jack(b)),
+            RepairMove::Remove(a, b) => assert_eq!(pull(cables, &jack(a)), jack(b)),
+            RepairMove::Plug(from, to) => {
                 let other = pull(cables, &jack(from));
                 plug(cables, &jack(to), &other);
             }
-            Move::Swap(a, b) => {
+            RepairMove::Swap(a, b) => {
                 let (x, y) = (pull(cables, &jack(a)), pull(cables, &jack(b)));
                 plug(cables, &jack(a), &y);
                 plug(cables, &jack(b), &x);
             }
-            Move::Exchange { a, b, with_endpoints } => {
+            RepairMove::Exchange { a, b, with_endpoints } => {
                 let name = |s: SwitchId| room.plan.switches()[s.ix()].name.as_str();
                 *cables = exchanged(room, cables, [name(a), name(b)], with_endpoints);
             }
@@ -431,11 +436,11 @@ proptest! {
         let mut room = slim_fly();
         let mut draw = Stream::new(seed, "faults", 0);
         let mut touched: BTreeSet<String> = BTreeSet::new();
-        let mut made: BTreeMap<Fault, u64> = BTreeMap::new();
+        let mut made: BTreeMap<FaultKind, u64> = BTreeMap::new();
         for _ in 0..k {
             let cable = |draw: &mut Stream| draw.below(175) as usize;
             let (c, d) = (cable(&mut draw), cable(&mut draw));
-            let names = |room: &Room, c: usize| room.cables[c].0.clone().map(|j| j.0);
+            let names = |room: &TestFabric, c: usize| room.cables[c].0.clone().map(|j| j.0);
             let free = |names: &[String]| names.iter().all(|n| !touched.contains(n));
             let ends = [names(&room, c), names(&room, d)].concat();
             if !free(&ends) {
@@ -452,22 +457,22 @@ proptest! {
                     }
                     room.dead.insert(victim);
                     touched.extend(near);
-                    Fault::MissingSwitch
+                    FaultKind::MissingSwitch
                 }
                 1 => {
                     // an unplugged cable ends in a place that nobody looks at
                     room.cables[c].1.up = false;
                     touched.extend(names(&room, c));
-                    Fault::Missing
+                    FaultKind::Missing
                 }
                 2 if room.swap((c, 1), (d, 1)) => {
                     touched.extend(ends);
-                    Fault::Swapped
+                    FaultKind::Swapped
                 }
                 3 => {
                     room.cables[c].1.width = 1;
                     touched.extend(names(&room, c));
-                    Fault::Degraded
+                    FaultKind::Degraded
                 }
                 _ => continue,
             };
@@ -511,7 +516,7 @@ proptest! {
         for finding in &check.findings {
             obey(&room, &mut cables, finding);
         }
-        let goal: BTreeMap<Jack, Jack> = planned
+        let goal: BTreeMap<TestPort, TestPort> = planned
             .into_iter()
             .filter(|(a, b)| there.contains(a.0.as_str()) && there.contains(b.0.as_str()))
             .collect();

@@ -1,54 +1,60 @@
 //! A fabric beside its plan, in the terms of the plan: which cables are due, there and possible.
 
 use super::cable::CableId;
-use super::devices::{Cables, Match, Node, Pairing, Socket};
+use super::devices::{CablesByEnd, DeviceMatch, DevicePairing, DevicePort, KnownDevice};
 use super::floor::Floor;
-use super::outcome::{How, Identified};
-use super::places::{Round, in_plan};
-use super::ports::{Renumbered, renumbered};
+use super::outcome::{ComparisonOptions, IdentifiedDevices};
+use super::places::{PlaceCycle, in_plan};
+use super::ports::{RenumberedPorts, renumbered};
 use base::{EndpointId, LinkId, TerminalId};
 use fabric::network::{Cable, Topology};
 
 /// A plan and the fabric that was found, with the devices of both matched.
-pub(super) struct Check<'a> {
+pub(super) struct FabricComparison<'a> {
     pub(super) plan: &'a Topology,
     pub(super) found: &'a Topology,
     pub(super) floor: Option<&'a Floor>,
-    pub(super) how: How,
+    pub(super) how: ComparisonOptions,
     /// The real ports behind the planned ones, where ports do not matter.
-    pub(super) ports: Option<Renumbered>,
+    pub(super) ports: Option<RenumberedPorts>,
     /// Who the switches are.
-    pub(super) boxes: Match,
+    pub(super) boxes: DeviceMatch,
     /// In whose place they stand: where their cables to switches are compared.
-    pub(super) places: Pairing,
+    pub(super) places: DevicePairing,
     /// Where their cables to endpoints are compared.
-    pub(super) hosts: Pairing,
-    pub(super) endpoints: Match,
-    pub(super) rounds: Vec<Round>,
-    pub(super) identified: Identified,
+    pub(super) hosts: DevicePairing,
+    pub(super) endpoints: DeviceMatch,
+    pub(super) rounds: Vec<PlaceCycle>,
+    pub(super) identified: IdentifiedDevices,
 }
 
 /// The cables, each under both of its ends.
-fn by_either_end(ends: impl Iterator<Item = (Socket, Socket, Cable)>) -> Cables {
+fn by_either_end(ends: impl Iterator<Item = (DevicePort, DevicePort, Cable)>) -> CablesByEnd {
     ends.flat_map(|(a, b, cable)| [(a, (b, cable)), (b, (a, cable))]).collect()
 }
 
-impl Check<'_> {
+impl FabricComparison<'_> {
     pub(super) fn planned_cables(
         &self,
-    ) -> impl Iterator<Item = (CableId, Socket, Socket, Cable)> + '_ {
+    ) -> impl Iterator<Item = (CableId, DevicePort, DevicePort, Cable)> + '_ {
         let t = self.plan;
-        let at = |p: fabric::network::Plug| Socket { node: Node::Switch(p.switch), port: p.port };
+        let at = |p: fabric::network::Plug| DevicePort {
+            node: KnownDevice::Switch(p.switch),
+            port: p.port,
+        };
         let links = t.links().iter().enumerate();
         let links =
             links.map(move |(i, l)| (CableId::Link(LinkId::from(i)), at(l.a), at(l.b), l.cable));
         links.chain(t.terminals().iter().enumerate().map(move |(i, r)| {
-            let own = Socket { node: Node::Endpoint(r.endpoint), port: r.rail.saturating_add(1) };
+            let own = DevicePort {
+                node: KnownDevice::Endpoint(r.endpoint),
+                port: r.rail.saturating_add(1),
+            };
             (CableId::Terminal(TerminalId::from(i)), own, at(r.plug), r.cable)
         }))
     }
 
-    pub(super) fn planned_map(&self) -> Cables {
+    pub(super) fn planned_map(&self) -> CablesByEnd {
         by_either_end(self.planned_cables().map(|(_, a, b, cable)| (a, b, cable)))
     }
 
@@ -65,11 +71,11 @@ impl Check<'_> {
     }
 
     /// The working cables that were found, in terms of the plan.
-    pub(super) fn found_cables(&self) -> Cables {
+    pub(super) fn found_cables(&self) -> CablesByEnd {
         let t = self.found;
         let endpoint = |e: EndpointId| match self.endpoints.pairs.planned[e.ix()] {
-            Some(planned) => Node::Endpoint(EndpointId(planned)),
-            None => Node::UnknownEndpoint(e),
+            Some(planned) => KnownDevice::Endpoint(EndpointId(planned)),
+            None => KnownDevice::UnknownEndpoint(e),
         };
         let links = t.links().iter().enumerate();
         let links = links.filter(|(i, _)| t.link_is_up(LinkId::from(*i)));
@@ -82,29 +88,29 @@ impl Check<'_> {
         let rails = rails.filter(|(i, _)| t.terminal_is_up(TerminalId::from(*i)));
         by_either_end(links.chain(rails.map(|(_, r)| {
             let port = r.rail.saturating_add(1);
-            (Socket { node: endpoint(r.endpoint), port }, in_plan(&self.hosts, r.plug), r.cable)
+            (DevicePort { node: endpoint(r.endpoint), port }, in_plan(&self.hosts, r.plug), r.cable)
         })))
     }
 
     /// Whether a device answers; a switch, whether one stands in its place.
-    pub(super) fn is_there(&self, node: Node) -> bool {
+    pub(super) fn is_there(&self, node: KnownDevice) -> bool {
         match node {
-            Node::Switch(s) => self.places.found[s.ix()].is_some(),
-            Node::Endpoint(e) => self.endpoints.pairs.found[e.ix()].is_some(),
-            Node::UnknownSwitch(_) | Node::UnknownEndpoint(_) => true,
+            KnownDevice::Switch(s) => self.places.found[s.ix()].is_some(),
+            KnownDevice::Endpoint(e) => self.endpoints.pairs.found[e.ix()].is_some(),
+            KnownDevice::UnknownSwitch(_) | KnownDevice::UnknownEndpoint(_) => true,
         }
     }
 
     /// Whether a switch is there to which the endpoints of switch `s` can be plugged.
-    pub(super) fn serves(&self, node: Node) -> bool {
+    pub(super) fn serves(&self, node: KnownDevice) -> bool {
         match node {
-            Node::Switch(s) => self.hosts.found[s.ix()].is_some(),
+            KnownDevice::Switch(s) => self.hosts.found[s.ix()].is_some(),
             other => self.is_there(other),
         }
     }
 
     /// Whether the devices at both ends of a planned cable answer.
-    pub(super) fn can_be(&self, id: CableId, a: Node, b: Node) -> bool {
+    pub(super) fn can_be(&self, id: CableId, a: KnownDevice, b: KnownDevice) -> bool {
         match id {
             CableId::Link(_) => self.is_there(a) && self.is_there(b),
             CableId::Terminal(_) => self.serves(a) && self.serves(b),

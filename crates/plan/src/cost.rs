@@ -1,9 +1,9 @@
 //! The bill: what a network costs and draws, part by part, by the prices of a catalogue.
 
-use super::basis::{Include, Item};
+use super::basis::{BillItem, IncludedItems};
 use super::cable::PlannedCable;
-use super::catalog::{CableKind, Confidence, Energy, Offer, Part, Use, millionths};
-use super::shop::Shop;
+use super::catalog::{BillPart, CableKind, CableUse, Confidence, Energy, Offer, millionths};
+use super::shop::PriceSource;
 use base::Refusal;
 use fabric::network::Topology;
 use schemars::JsonSchema;
@@ -15,9 +15,10 @@ const HOURS: f64 = 8760.0;
 
 /// Things of one name in one part of the bill.
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
-pub struct Line {
+#[schemars(rename = "Line")]
+pub struct BillLine {
     /// The part of the bill.
-    pub part: Part,
+    pub part: BillPart,
     /// Electric or optical; none of what is no cable.
     pub kind: Option<CableKind>,
     /// What is bought.
@@ -64,13 +65,13 @@ pub struct Bill {
     /// Optical cables of endpoints.
     pub endpoint_cables_optical: u64,
     /// The items that the totals add up.
-    pub include: Vec<Item>,
+    pub include: Vec<BillItem>,
     /// The parts of these items that there are lines of.
-    pub counts: Vec<Part>,
+    pub counts: Vec<BillPart>,
     /// Catalogue, rates and items in words: bills compare where these are the same.
     pub basis: String,
     /// What is bought, part by part; what is not counted is here too where it has a price.
-    pub lines: Vec<Line>,
+    pub lines: Vec<BillLine>,
     /// Switches and the cables between them, counted or not, US dollars; none where the catalogue
     /// has no price.
     pub network_usd: Option<f64>,
@@ -117,9 +118,9 @@ pub struct Bill {
 ///
 /// # Errors
 /// When the catalogue has nothing that fits for an item that is counted.
-pub fn bill(t: &Topology, cables: &[PlannedCable], shop: Shop<'_>) -> Result<Bill, Refusal> {
+pub fn bill(t: &Topology, cables: &[PlannedCable], shop: PriceSource<'_>) -> Result<Bill, Refusal> {
     shop.include.check(shop.catalog)?;
-    let mut lines = Lines::default();
+    let mut lines = BillLines::default();
     let rates = rates(cables, shop);
     let link_gbps = rates.last().copied().unwrap_or(shop.catalog.link_gbps);
     let mut by_ports: BTreeMap<u32, u64> = BTreeMap::new();
@@ -129,7 +130,7 @@ pub fn bill(t: &Topology, cables: &[PlannedCable], shop: Shop<'_>) -> Result<Bil
     let mut lacks = Vec::new();
     for (&ports, &count) in &by_ports {
         let offer = shop.catalog.switch(ports, link_gbps);
-        lines.bought(Part::Switches, offer, count, shop.include, &mut lacks)?;
+        lines.bought(BillPart::Switches, offer, count, shop.include, &mut lacks)?;
     }
     // the order of the cables is none of the sums
     let mut alike: BTreeMap<(bool, u64, u64), (&PlannedCable, u64)> = BTreeMap::new();
@@ -147,16 +148,16 @@ pub fn bill(t: &Topology, cables: &[PlannedCable], shop: Shop<'_>) -> Result<Bil
     }
     for (rate, count) in by_rate {
         let offer = shop.catalog.nic(f64::from_bits(rate));
-        lines.bought(Part::Nics, offer, count, shop.include, &mut lacks)?;
+        lines.bought(BillPart::Nics, offer, count, shop.include, &mut lacks)?;
     }
     let lines = lines.finish(shop.include);
-    let number = |part: Part, kind: CableKind| {
+    let number = |part: BillPart, kind: CableKind| {
         let of = lines.iter().filter(|line| line.part == part && line.kind == Some(kind));
         of.map(|line| line.count).sum()
     };
     let items = shop.include.items();
-    let known = |item: Item| {
-        let of = lines.iter().filter(|line| Item::of(line.part) == item);
+    let known = |item: BillItem| {
+        let of = lines.iter().filter(|line| BillItem::of(line.part) == item);
         let sum = millionths(of.map(|line| line.usd).sum());
         (!lacks.contains(&item)).then_some(sum)
     };
@@ -168,15 +169,15 @@ pub fn bill(t: &Topology, cables: &[PlannedCable], shop: Shop<'_>) -> Result<Bil
         endpoints: t.endpoints().len() as u64,
         switches: t.switches().len() as u64,
         radix: by_ports.keys().next_back().copied().unwrap_or(0),
-        cables_electric: number(Part::SwitchCables, CableKind::Electric),
-        cables_optical: number(Part::SwitchCables, CableKind::Optical),
-        endpoint_cables_electric: number(Part::EndpointCables, CableKind::Electric),
-        endpoint_cables_optical: number(Part::EndpointCables, CableKind::Optical),
-        counts: Part::ALL.into_iter().filter(|&p| shop.include.has(Item::of(p))).collect(),
+        cables_electric: number(BillPart::SwitchCables, CableKind::Electric),
+        cables_optical: number(BillPart::SwitchCables, CableKind::Optical),
+        endpoint_cables_electric: number(BillPart::EndpointCables, CableKind::Electric),
+        endpoint_cables_optical: number(BillPart::EndpointCables, CableKind::Optical),
+        counts: BillPart::ALL.into_iter().filter(|&p| shop.include.has(BillItem::of(p))).collect(),
         basis: basis(shop, &rates, &items),
-        network_usd: known(Item::Network),
-        endpoint_cables_usd: known(Item::EndpointCables),
-        adapters_usd: known(Item::Adapters),
+        network_usd: known(BillItem::Network),
+        endpoint_cables_usd: known(BillItem::EndpointCables),
+        adapters_usd: known(BillItem::Adapters),
         include: items,
         lines,
         ..Bill::default()
@@ -186,7 +187,7 @@ pub fn bill(t: &Topology, cables: &[PlannedCable], shop: Shop<'_>) -> Result<Bil
 }
 
 /// The rates that `cables` are bought at, ascending; that of the shop where there is no cable.
-fn rates(cables: &[PlannedCable], shop: Shop<'_>) -> Vec<f64> {
+fn rates(cables: &[PlannedCable], shop: PriceSource<'_>) -> Vec<f64> {
     let mut rates: Vec<f64> = cables.iter().map(|c| c.rate_gbps).collect();
     if rates.is_empty() {
         rates.push(shop.gbps.unwrap_or(shop.catalog.link_gbps));
@@ -197,26 +198,26 @@ fn rates(cables: &[PlannedCable], shop: Shop<'_>) -> Vec<f64> {
 }
 
 /// What a bill is by, in words.
-fn basis(shop: Shop<'_>, rates: &[f64], items: &[Item]) -> String {
+fn basis(shop: PriceSource<'_>, rates: &[f64], items: &[BillItem]) -> String {
     let rates: Vec<String> = rates.iter().map(f64::to_string).collect();
     let (rates, items) = (rates.join(" and "), super::basis::words(items));
     format!("{} at {rates} Gbit/s: {items}", shop.catalog.name)
 }
 
-fn part_of(for_use: Use) -> Part {
+fn part_of(for_use: CableUse) -> BillPart {
     match for_use {
-        Use::Switch => Part::SwitchCables,
-        Use::Endpoint => Part::EndpointCables,
+        CableUse::Switch => BillPart::SwitchCables,
+        CableUse::Endpoint => BillPart::EndpointCables,
     }
 }
 
 /// The lines so far: by part, kind and name, in the order of the bill.
 #[derive(Default)]
-struct Lines(BTreeMap<(Part, Option<CableKind>, String), Line>);
+struct BillLines(BTreeMap<(BillPart, Option<CableKind>, String), BillLine>);
 
-impl Lines {
-    fn add(&mut self, part: Part, kind: Option<CableKind>, offer: &Offer, count: u64) {
-        let line = self.0.entry((part, kind, offer.id.clone())).or_insert_with(|| Line {
+impl BillLines {
+    fn add(&mut self, part: BillPart, kind: Option<CableKind>, offer: &Offer, count: u64) {
+        let line = self.0.entry((part, kind, offer.id.clone())).or_insert_with(|| BillLine {
             part,
             kind,
             id: offer.id.clone(),
@@ -242,24 +243,24 @@ impl Lines {
     /// When there is no offer for an item that is counted.
     fn bought(
         &mut self,
-        part: Part,
+        part: BillPart,
         offer: Result<Offer, Refusal>,
         count: u64,
-        include: Include,
-        lacks: &mut Vec<Item>,
+        include: IncludedItems,
+        lacks: &mut Vec<BillItem>,
     ) -> Result<(), Refusal> {
         match offer {
             Ok(offer) => self.add(part, None, &offer, count),
-            Err(refusal) if include.has(Item::of(part)) => return Err(refusal),
-            Err(_) => lacks.push(Item::of(part)),
+            Err(refusal) if include.has(BillItem::of(part)) => return Err(refusal),
+            Err(_) => lacks.push(BillItem::of(part)),
         }
         Ok(())
     }
 
-    fn finish(self, include: Include) -> Vec<Line> {
-        let mut lines: Vec<Line> = self.0.into_values().collect();
+    fn finish(self, include: IncludedItems) -> Vec<BillLine> {
+        let mut lines: Vec<BillLine> = self.0.into_values().collect();
         for line in &mut lines {
-            line.counted = include.has(Item::of(line.part));
+            line.counted = include.has(BillItem::of(line.part));
             for usd in [&mut line.usd, &mut line.usd_low, &mut line.usd_high] {
                 *usd = millionths(*usd);
             }
@@ -271,14 +272,14 @@ impl Lines {
 
 impl Bill {
     /// The sums over the lines that are counted; then energy, which is of these.
-    fn add_up(&mut self, shop: Shop<'_>) {
+    fn add_up(&mut self, shop: PriceSource<'_>) {
         for line in self.lines.iter().filter(|line| line.counted) {
             self.cost_usd += line.usd;
             self.cost_usd_low += line.usd_low;
             self.cost_usd_high += line.usd_high;
             match (line.part, line.kind) {
-                (Part::Switches, _) => self.switches_usd += line.usd,
-                (Part::Nics, _) => self.nics_usd += line.usd,
+                (BillPart::Switches, _) => self.switches_usd += line.usd,
+                (BillPart::Nics, _) => self.nics_usd += line.usd,
                 (_, Some(CableKind::Optical)) => self.optical_usd += line.usd,
                 _ => self.electric_usd += line.usd,
             }
@@ -291,7 +292,7 @@ impl Bill {
         }
         self.power_w = millionths(self.power_w);
         if let Some(energy) = &shop.catalog.energy {
-            self.add_energy(energy, shop.catalog.usd_per_unit, shop.include.has(Item::Energy));
+            self.add_energy(energy, shop.catalog.usd_per_unit, shop.include.has(BillItem::Energy));
         }
         for sum in [
             &mut self.cost_usd,
@@ -317,8 +318,8 @@ impl Bill {
         let usd = millionths(kwh * energy.price_per_kwh * usd_per_unit);
         self.energy_kwh_per_year = Some(kwh);
         self.energy_usd_per_year = Some(usd);
-        self.lines.push(Line {
-            part: Part::Energy,
+        self.lines.push(BillLine {
+            part: BillPart::Energy,
             kind: None,
             id: "a year".into(),
             count: 1,

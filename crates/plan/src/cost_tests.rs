@@ -2,12 +2,12 @@
 
 #![allow(clippy::float_cmp)] // rates and prints are given, not computed
 
-use super::catalog::{Confidence, Use};
+use super::catalog::{CableUse, Confidence};
 use super::floor_tests::studied;
-use super::sc14::Study;
+use super::sc14::StudyColumn;
 use super::{
-    Bill, CableKind, Catalog, Include, Item, Shop, bill, cables, cables_unsorted, catalog_file,
-    floor,
+    Bill, BillItem, CableKind, Catalog, IncludedItems, PriceSource, bill, cables, cables_unsorted,
+    catalog_file, floor,
 };
 use base::Quiet;
 use fabric::network::{Builder, Cable, Plug, Recipe, Speed, Switch, Topology, parse_inline};
@@ -19,10 +19,10 @@ fn built(net: &str) -> Topology {
     family(&recipe.family).expect("a family").build(&recipe.params).expect("a member")
 }
 
-fn billed(net: &str, catalog: &Catalog, include: &[Item]) -> Bill {
+fn billed(net: &str, catalog: &Catalog, include: &[BillItem]) -> Bill {
     let (t, rules) = (built(net), studied());
-    let include = Include::of(include).expect("items");
-    let shop = Shop { catalog, gbps: None, include };
+    let include = IncludedItems::of(include).expect("items");
+    let shop = PriceSource { catalog, gbps: None, include };
     let floor = floor(&t, &rules, &Quiet).expect("valid rules");
     let list = cables(&t, &floor, &rules, shop).expect("all is on sale");
     bill(&t, &list, shop).expect("all is on sale")
@@ -41,7 +41,7 @@ fn close(found: f64, expected: f64, within: f64) {
 /// 1167.9 dollars an endpoint; 19 racks in 5 columns stand a little farther apart.
 #[test]
 fn the_slim_fly_of_the_study_costs_what_its_models_say() {
-    let found = billed("slim_fly:q=19,p=15", &named("fdr10-2014"), &[Item::Network]);
+    let found = billed("slim_fly:q=19,p=15", &named("fdr10-2014"), &[BillItem::Network]);
     assert_eq!((found.cables_electric, found.cables_optical, found.radix), (3971, 6498, 44));
     close(found.cost_usd_per_endpoint.expect("endpoints"), 1167.9, 0.7);
     close(found.power_w_per_endpoint.expect("endpoints"), 722.0 * 44.0 * 2.8 / 10_830.0, 1e-9);
@@ -58,7 +58,7 @@ fn the_slim_fly_of_the_study_costs_what_its_models_say() {
 /// again that of a full square.
 #[test]
 fn the_dragonfly_of_the_study_costs_what_its_models_say() {
-    let found = billed("dragonfly:h=7", &named("fdr10-2014"), &[Item::Network]);
+    let found = billed("dragonfly:h=7", &named("fdr10-2014"), &[BillItem::Network]);
     assert_eq!((found.cables_electric, found.cables_optical), (9009, 99 * 98 / 2));
     let optical = 40.0 * (0.0919 * (2.0 + 2.0 * 98.0 / (3.0 * 99_f64.sqrt())) + 7.2745);
     let all = 1386.0 * (350.4 * 27.0 - 892.3) + 9009.0 * 39.4 + 4851.0 * optical;
@@ -69,7 +69,7 @@ fn the_dragonfly_of_the_study_costs_what_its_models_say() {
 #[test]
 fn flat_prices_are_the_sum_over_parts() {
     // 54 switches, 648 links, 648 endpoints at 16,500, 675 and 190 dollars
-    let found = billed("fat_tree:levels=2,k=36", &named("edr36-2024"), &Item::USUAL);
+    let found = billed("fat_tree:levels=2,k=36", &named("edr36-2024"), &BillItem::USUAL);
     close(found.cost_usd, 54.0 * 16_500.0 + 648.0 * 675.0 + 648.0 * 190.0, 1e-6);
     close(found.cost_usd_low, 54.0 * 15_708.0 + 648.0 * 618.0 + 648.0 * 143.0, 1e-6);
     close(found.cost_usd_high, 54.0 * 17_415.0 + 648.0 * 736.0 + 648.0 * 217.0, 1e-6);
@@ -82,21 +82,21 @@ fn products_are_the_cheapest_that_fit() {
     let shop = named("products-2026");
     // 800 Gbit/s: the cheaper of the two of 64 ports; those of more ports have no price
     assert_eq!(shop.switch(33, 800.0).expect("one fits").id, "sn5600");
-    let short = shop.cable(Use::Switch, 3.0, 400.0).expect("a cable");
+    let short = shop.cable(CableUse::Switch, 3.0, 400.0).expect("a cable");
     assert_eq!((short.0, short.1.usd[0]), (CableKind::Electric, 97.0));
     // beyond 3 m: two of the cheapest transceivers, and a fibre
-    let (kind, long) = shop.cable(Use::Switch, 3.1, 400.0).expect("a cable");
+    let (kind, long) = shop.cable(CableUse::Switch, 3.1, 400.0).expect("a cable");
     assert_eq!((kind, long.usd), (CableKind::Optical, [2.0 * 649.0 + 100.0, 1148.0, 1648.0]));
     assert_eq!(long.watts, Some(22.0));
     assert_eq!(long.confidence, Confidence::C, "that of the fibre");
     for refused in [
         shop.switch(65, 800.0).expect_err("none is priced"),
-        shop.cable(Use::Switch, 501.0, 400.0).map(|o| o.1).expect_err("beyond every fibre"),
+        shop.cable(CableUse::Switch, 501.0, 400.0).map(|o| o.1).expect_err("beyond every fibre"),
         shop.nic(200.0).expect_err("none of that rate"),
     ] {
         assert!(refused.param == "catalog products-2026" && refused.help.starts_with("it has: "));
     }
-    let rails = billed("fit_fly:q=5,p=4,planes=2", &shop, &Item::USUAL);
+    let rails = billed("fit_fly:q=5,p=4,planes=2", &shop, &BillItem::USUAL);
     let nics = rails.lines.iter().find(|l| l.id == "cx7_ndr400").expect("adapters");
     assert_eq!(nics.count, 400, "one a rail");
 }
@@ -107,7 +107,7 @@ fn every_catalogue_that_comes_along_is_read_and_bills_a_network() {
     for name in Catalog::built_in() {
         let catalog = named(name);
         assert_eq!(catalog.name, name, "a file is called as its catalogue");
-        assert!(billed("slim_fly:q=5,p=4", &catalog, &Item::USUAL).cost_usd > 0.0);
+        assert!(billed("slim_fly:q=5,p=4", &catalog, &BillItem::USUAL).cost_usd > 0.0);
     }
     assert!(Catalog::named("nowhere").expect_err("none").help.contains("fdr10-2014"));
 }
@@ -116,11 +116,14 @@ fn every_catalogue_that_comes_along_is_read_and_bills_a_network() {
 fn another_currency_is_turned_into_dollars() {
     let text = Catalog::text_of("edr36-2024").expect("it comes along");
     let euros = text.replace("currency = \"USD\"", "currency = \"EUR\"\nusd_per_unit = 1.25");
-    let found =
-        billed("slim_fly:q=5,p=4", &catalog_file::read(&euros, "f").expect("valid"), &Item::USUAL);
+    let found = billed(
+        "slim_fly:q=5,p=4",
+        &catalog_file::read(&euros, "f").expect("valid"),
+        &BillItem::USUAL,
+    );
     close(
         found.cost_usd,
-        1.25 * billed("slim_fly:q=5,p=4", &named("edr36-2024"), &Item::USUAL).cost_usd,
+        1.25 * billed("slim_fly:q=5,p=4", &named("edr36-2024"), &BillItem::USUAL).cost_usd,
         1e-6,
     );
 }
@@ -128,7 +131,7 @@ fn another_currency_is_turned_into_dollars() {
 #[test]
 fn a_shorter_limit_makes_cables_optical() {
     let shop = named("fdr10-2014").with_electric_limit(0.5);
-    let found = billed("slim_fly:q=5,p=4", &shop, &Item::USUAL);
+    let found = billed("slim_fly:q=5,p=4", &shop, &BillItem::USUAL);
     assert_eq!((found.cables_electric, found.cables_optical), (0, 175));
 }
 
@@ -165,23 +168,23 @@ fn faults_of_a_catalogue_name_file_line_and_field() {
 /// What a total adds up is asked for, not the catalogue's; every sum is over the lines.
 #[test]
 fn items_are_chosen_and_the_same_for_every_catalogue() {
-    let of = |item: Item, bill: &Bill| -> f64 {
-        bill.lines.iter().filter(|l| Item::of(l.part) == item).map(|l| l.usd).sum()
+    let of = |item: BillItem, bill: &Bill| -> f64 {
+        bill.lines.iter().filter(|l| BillItem::of(l.part) == item).map(|l| l.usd).sum()
     };
     for name in Catalog::built_in() {
         let catalog = named(name);
-        let usual = billed("slim_fly:q=5,p=4", &catalog, &Item::USUAL);
-        assert_eq!(usual.include, [Item::Network, Item::EndpointCables], "{name}");
+        let usual = billed("slim_fly:q=5,p=4", &catalog, &BillItem::USUAL);
+        assert_eq!(usual.include, [BillItem::Network, BillItem::EndpointCables], "{name}");
         let sold = catalog.items();
         for mask in 1_u32..16 {
-            let items: Vec<Item> = Item::ALL
+            let items: Vec<BillItem> = BillItem::ALL
                 .into_iter()
                 .zip(0..)
                 .filter(|(_, i)| mask >> i & 1 == 1)
                 .map(|(item, _)| item)
                 .collect();
-            let Ok(include) = Include::of(&items) else {
-                assert_eq!(items, [Item::Energy]);
+            let Ok(include) = IncludedItems::of(&items) else {
+                assert_eq!(items, [BillItem::Energy]);
                 continue;
             };
             if let Some(lacking) = items.iter().find(|item| !sold.contains(item)) {
@@ -192,22 +195,22 @@ fn items_are_chosen_and_the_same_for_every_catalogue() {
             let found = billed("slim_fly:q=5,p=4", &catalog, &items);
             let sum: f64 = items.iter().map(|&item| of(item, &found)).sum();
             close(found.cost_usd, sum, 1e-3);
-            close(found.network_usd.expect("priced"), of(Item::Network, &usual), 1e-3);
-            let cables = of(Item::EndpointCables, &usual);
+            close(found.network_usd.expect("priced"), of(BillItem::Network, &usual), 1e-3);
+            let cables = of(BillItem::EndpointCables, &usual);
             close(found.endpoint_cables_usd.expect("priced"), cables, 1e-3);
-            assert_eq!(found.adapters_usd.is_some(), sold.contains(&Item::Adapters), "{name}");
-            assert_eq!(found.energy_usd_per_year.is_some(), sold.contains(&Item::Energy));
+            assert_eq!(found.adapters_usd.is_some(), sold.contains(&BillItem::Adapters), "{name}");
+            assert_eq!(found.energy_usd_per_year.is_some(), sold.contains(&BillItem::Energy));
         }
     }
     // 200 adapters of 1,920 dollars, and energy of 50 switches of 750 W and their optics
-    let all = billed("slim_fly:q=5,p=4", &named("products-2026"), &Item::ALL);
+    let all = billed("slim_fly:q=5,p=4", &named("products-2026"), &BillItem::ALL);
     assert_eq!(all.adapters_usd, Some(200.0 * 1_920.0));
     let energy = all.power_w / 1000.0 * 8760.0 * 1.3 * 0.10;
     close(all.energy_usd_per_year.expect("priced"), energy, 1e-6);
     assert!(all.basis.starts_with("products-2026 at 400 Gbit/s: network, endpoint_cables, a"));
-    assert!(Include::of(&[]).is_err());
-    assert!(Item::named("endpoint-cables").is_ok());
-    assert!(Item::named("fans").expect_err("no item").help.contains("adapters, energy"));
+    assert!(IncludedItems::of(&[]).is_err());
+    assert!(BillItem::named("endpoint-cables").is_ok());
+    assert!(BillItem::named("fans").expect_err("no item").help.contains("adapters, energy"));
 }
 
 /// The default follows the table of those that come along: nobody has to change a name.
@@ -266,12 +269,20 @@ proptest! {
 
 /// A printed column: endpoints, routers, electric and fibre cables, dollars and watts for each
 /// endpoint; what the rule is known to miss is `None`.
-type Printed = (Study, u64, u64, Option<u64>, Option<u64>, Option<f64>, Option<f64>);
+type PrintedColumn = (StudyColumn, u64, u64, Option<u64>, Option<u64>, Option<f64>, Option<f64>);
 
-const COLUMNS: [Printed; 10] = [
-    (Study::SlimFly { q: 19, p: 15 }, 10_830, 722, Some(6_669), None, Some(1_033.0), Some(8.02)),
+const COLUMNS: [PrintedColumn; 10] = [
     (
-        Study::Dragonfly { a: 22, p: 11, h: 11, g: 243 },
+        StudyColumn::SlimFly { q: 19, p: 15 },
+        10_830,
+        722,
+        Some(6_669),
+        None,
+        Some(1_033.0),
+        Some(8.02),
+    ),
+    (
+        StudyColumn::Dragonfly { a: 22, p: 11, h: 11, g: 243 },
         58_806,
         5_346,
         Some(56_133),
@@ -280,7 +291,7 @@ const COLUMNS: [Printed; 10] = [
         Some(10.9),
     ),
     (
-        Study::Dragonfly { a: 14, p: 7, h: 7, g: 99 },
+        StudyColumn::Dragonfly { a: 14, p: 7, h: 7, g: 99 },
         9_702,
         1_386,
         Some(9_009),
@@ -289,7 +300,7 @@ const COLUMNS: [Printed; 10] = [
         Some(10.8),
     ),
     (
-        Study::Dragonfly { a: 22, p: 11, h: 11, g: 45 },
+        StudyColumn::Dragonfly { a: 22, p: 11, h: 11, g: 45 },
         10_890,
         990,
         None,
@@ -298,7 +309,7 @@ const COLUMNS: [Printed; 10] = [
         Some(10.9),
     ),
     (
-        Study::FlattenedButterfly { c: 12 },
+        StudyColumn::FlattenedButterfly { c: 12 },
         20_736,
         1_728,
         Some(9_504),
@@ -307,7 +318,7 @@ const COLUMNS: [Printed; 10] = [
         None,
     ),
     (
-        Study::FlattenedButterfly { c: 10 },
+        StudyColumn::FlattenedButterfly { c: 10 },
         10_000,
         1_000,
         Some(4_500),
@@ -315,10 +326,18 @@ const COLUMNS: [Printed; 10] = [
         Some(1_535.0),
         None,
     ),
-    (Study::FatTree { radix: 43 }, 19_876, 2_311, Some(19_414), Some(40_215), None, Some(14.0)),
-    (Study::FatTree { radix: 35 }, 10_718, 1_531, None, None, None, Some(14.0)),
     (
-        Study::Random { switches: 4020, p: 10, radix: 43 },
+        StudyColumn::FatTree { radix: 43 },
+        19_876,
+        2_311,
+        Some(19_414),
+        Some(40_215),
+        None,
+        Some(14.0),
+    ),
+    (StudyColumn::FatTree { radix: 35 }, 10_718, 1_531, None, None, None, Some(14.0)),
+    (
+        StudyColumn::Random { switches: 4020, p: 10, radix: 43 },
         40_200,
         4_020,
         None,
@@ -326,7 +345,15 @@ const COLUMNS: [Printed; 10] = [
         None,
         Some(12.04),
     ),
-    (Study::Random { switches: 1386, p: 7, radix: 28 }, 9_702, 1_386, None, None, None, Some(11.2)),
+    (
+        StudyColumn::Random { switches: 1386, p: 7, radix: 28 },
+        9_702,
+        1_386,
+        None,
+        None,
+        None,
+        Some(11.2),
+    ),
 ];
 
 #[test]
@@ -347,23 +374,26 @@ fn the_study_reckons_what_it_printed() {
             assert!((found.power_w_per_endpoint - printed).abs() < 0.05, "{study:?}");
         }
     }
-    let totals = [Study::FatTree { radix: 35 }, Study::Random { switches: 4020, p: 10, radix: 43 }];
+    let totals = [
+        StudyColumn::FatTree { radix: 35 },
+        StudyColumn::Random { switches: 4020, p: 10, radix: 43 },
+    ];
     assert_eq!(totals.map(|s| s.reckon().cables), [7_350 + 24_806, 32_488 + 33_842]);
 }
 
 #[test]
 fn networks_are_the_columns_they_are() {
     for (net, study) in [
-        ("slim_fly:q=5,p=4", Study::SlimFly { q: 5, p: 4 }),
-        ("dragonfly:h=2", Study::Dragonfly { a: 4, p: 2, h: 2, g: 9 }),
-        ("flattened_butterfly:k=3,n=4", Study::FlattenedButterfly { c: 3 }),
-        ("fat_tree:levels=3,k=4", Study::FatTree { radix: 4 }),
-        ("jellyfish:n=10,k=3,p=2", Study::Random { switches: 10, p: 2, radix: 5 }),
+        ("slim_fly:q=5,p=4", StudyColumn::SlimFly { q: 5, p: 4 }),
+        ("dragonfly:h=2", StudyColumn::Dragonfly { a: 4, p: 2, h: 2, g: 9 }),
+        ("flattened_butterfly:k=3,n=4", StudyColumn::FlattenedButterfly { c: 3 }),
+        ("fat_tree:levels=3,k=4", StudyColumn::FatTree { radix: 4 }),
+        ("jellyfish:n=10,k=3,p=2", StudyColumn::Random { switches: 10, p: 2, radix: 5 }),
     ] {
-        assert_eq!(Study::of(&built(net)).expect(net), study);
+        assert_eq!(StudyColumn::of(&built(net)).expect(net), study);
     }
     for net in ["torus:shape=4x4", "fat_tree:levels=2,k=4", "flattened_butterfly:k=3,n=3"] {
-        assert!(Study::of(&built(net)).expect_err(net).why.starts_with("the study"), "{net}");
+        assert!(StudyColumn::of(&built(net)).expect_err(net).why.starts_with("the study"), "{net}");
     }
 }
 
@@ -372,7 +402,7 @@ fn networks_are_the_columns_they_are() {
 fn a_bill_is_the_same_for_any_order_of_cables() {
     for net in ["slim_fly:q=7,p=6", "jellyfish:n=60,k=9,p=5"] {
         let (t, rules, catalog) = (built(net), studied(), named("products-2026"));
-        let shop = Shop::of(&catalog);
+        let shop = PriceSource::of(&catalog);
         let floor = floor(&t, &rules, &Quiet).expect("valid rules");
         let listed = cables(&t, &floor, &rules, shop).expect("all is on sale");
         let mut unsorted = cables_unsorted(&t, &floor, &rules, shop).expect("all is on sale");

@@ -9,7 +9,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 /// A device, in the terms of the plan where it is known there.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum Node {
+pub enum KnownDevice {
     /// A switch of the plan.
     Switch(SwitchId),
     /// An endpoint of the plan; rail r is its port r + 1.
@@ -20,7 +20,7 @@ pub enum Node {
     UnknownEndpoint(EndpointId),
 }
 
-impl Node {
+impl KnownDevice {
     /// The device of the plan that it is, if it is one.
     pub(super) fn planned(self) -> Option<Device> {
         match self {
@@ -33,20 +33,20 @@ impl Node {
 
 /// A port of a device.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct Socket {
+pub struct DevicePort {
     /// The device.
-    pub node: Node,
+    pub node: KnownDevice,
     /// Its port, from 1.
     pub port: u16,
 }
 
 /// Cables by either of their ends.
-pub(super) type Cables = BTreeMap<Socket, (Socket, Cable)>;
+pub(super) type CablesByEnd = BTreeMap<DevicePort, (DevicePort, Cable)>;
 
 /// What tells which found device is which planned one.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize)]
 #[serde(rename_all = "lowercase")]
-pub enum Identify {
+pub enum IdentifyBy {
     /// GUIDs, then names; cables where these say of fewer than half of the switches who they are.
     #[default]
     Auto,
@@ -58,7 +58,7 @@ pub enum Identify {
     Structure,
 }
 
-impl Identify {
+impl IdentifyBy {
     /// The kind of this name (`guid`), `None` when there is none.
     pub fn from_name(name: &str) -> Option<Self> {
         match name {
@@ -73,14 +73,14 @@ impl Identify {
 
 /// Planned and found devices of one kind, one to one.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct Pairing {
+pub(super) struct DevicePairing {
     /// The found device of each planned one.
     pub(super) found: Vec<Option<u32>>,
     /// The planned device of each found one.
     pub(super) planned: Vec<Option<u32>>,
 }
 
-impl Pairing {
+impl DevicePairing {
     pub(super) fn new(planned: usize, found: usize) -> Self {
         Self { found: vec![None; planned], planned: vec![None; found] }
     }
@@ -105,9 +105,9 @@ impl Pairing {
 }
 
 /// The devices of one kind of a plan and a found network, matched.
-pub(super) struct Match {
+pub(super) struct DeviceMatch {
     /// Who is who.
-    pub(super) pairs: Pairing,
+    pub(super) pairs: DevicePairing,
     /// Found devices that do not count: they are down.
     pub(super) down: Vec<bool>,
     /// Planned devices whose name was found with another GUID, or whose cables lead to hardware
@@ -118,22 +118,27 @@ pub(super) struct Match {
 }
 
 /// What is known of a device: its GUID and its name.
-type Card<'a> = (Option<u64>, &'a str);
+type DeviceIdentity<'a> = (Option<u64>, &'a str);
 
-impl Match {
-    fn new(plan: &[Card<'_>], found: &[Card<'_>], down: Vec<bool>, by: Identify) -> Self {
+impl DeviceMatch {
+    fn new(
+        plan: &[DeviceIdentity<'_>],
+        found: &[DeviceIdentity<'_>],
+        down: Vec<bool>,
+        by: IdentifyBy,
+    ) -> Self {
         let mut this = Self {
-            pairs: Pairing::new(plan.len(), found.len()),
+            pairs: DevicePairing::new(plan.len(), found.len()),
             down,
             replaced: Vec::new(),
             by_guid: false,
         };
-        if matches!(by, Identify::Auto | Identify::Guid) {
+        if matches!(by, IdentifyBy::Auto | IdentifyBy::Guid) {
             this.join(plan, found, |card| card.0);
         }
         this.by_guid = this.pairs.len() > 0;
         let before = this.pairs.found.clone();
-        if matches!(by, Identify::Auto | Identify::Name) {
+        if matches!(by, IdentifyBy::Auto | IdentifyBy::Name) {
             this.join(plan, found, |card| Some(card.1));
         }
         for (p, now) in this.pairs.found.iter().enumerate() {
@@ -150,9 +155,9 @@ impl Match {
     /// Joins the devices that are not yet matched and alone on either side with this key.
     fn join<'a, K: Ord>(
         &mut self,
-        plan: &[Card<'a>],
-        found: &[Card<'a>],
-        key: impl Fn(&Card<'a>) -> Option<K>,
+        plan: &[DeviceIdentity<'a>],
+        found: &[DeviceIdentity<'a>],
+        key: impl Fn(&DeviceIdentity<'a>) -> Option<K>,
     ) {
         let mut keys: BTreeMap<K, (Vec<usize>, Vec<usize>)> = BTreeMap::new();
         for (p, card) in plan.iter().enumerate().filter(|(p, _)| self.pairs.found[*p].is_none()) {
@@ -186,24 +191,24 @@ pub(super) fn match_devices(
     plan: &Topology,
     guids: Option<&Addresses>,
     found: &Topology,
-    by: Identify,
-) -> (Match, Match) {
+    by: IdentifyBy,
+) -> (DeviceMatch, DeviceMatch) {
     let planned_guid = |known: Option<u64>, made: Option<u64>| made.or(known);
-    let plan_switches: Vec<Card<'_>> = plan
+    let plan_switches: Vec<DeviceIdentity<'_>> = plan
         .switches()
         .iter()
         .enumerate()
         .map(|(i, s)| (planned_guid(s.guid, guids.map(|g| g.switch_guid[i])), s.name.as_str()))
         .collect();
-    let plan_endpoints: Vec<Card<'_>> = plan
+    let plan_endpoints: Vec<DeviceIdentity<'_>> = plan
         .endpoints()
         .iter()
         .enumerate()
         .map(|(i, e)| (planned_guid(e.guid, guids.map(|g| g.node_guid[i])), e.name.as_str()))
         .collect();
-    let switches: Vec<Card<'_>> =
+    let switches: Vec<DeviceIdentity<'_>> =
         found.switches().iter().map(|s| (s.guid, s.name.as_str())).collect();
-    let endpoints: Vec<Card<'_>> =
+    let endpoints: Vec<DeviceIdentity<'_>> =
         found.endpoints().iter().map(|e| (e.guid, e.name.as_str())).collect();
     let switches_down = found.switches().iter().map(|s| !s.up).collect();
     let mut endpoints_down = vec![true; endpoints.len()];
@@ -211,8 +216,8 @@ pub(super) fn match_devices(
         endpoints_down[t.endpoint.ix()] &= !found.terminal_is_up(TerminalId::from(i));
     }
     (
-        Match::new(&plan_switches, &switches, switches_down, by),
-        Match::new(&plan_endpoints, &endpoints, endpoints_down, by),
+        DeviceMatch::new(&plan_switches, &switches, switches_down, by),
+        DeviceMatch::new(&plan_endpoints, &endpoints, endpoints_down, by),
     )
 }
 
@@ -222,8 +227,8 @@ pub(super) fn match_devices(
 pub(super) fn follow_switches(
     plan: &Topology,
     found: &Topology,
-    places: &Pairing,
-    endpoints: &mut Match,
+    places: &DevicePairing,
+    endpoints: &mut DeviceMatch,
 ) {
     let planned: BTreeMap<(u32, u16, u16), u32> = plan
         .terminals()

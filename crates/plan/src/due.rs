@@ -1,13 +1,13 @@
 //! What must be laid already: while people wire, a cable that is not due is not missing.
 
-use super::comparison::Check;
-use super::devices::Node;
+use super::comparison::FabricComparison;
+use super::devices::KnownDevice;
 use base::{EndpointId, SwitchId};
 use std::collections::BTreeMap;
 
 /// Whether a device that does not answer should.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Wanted {
+pub(super) enum ExpectedAnswer {
     /// It has a cable that is due, and devices that are reached over such cables answer.
     Yes,
     /// It has cables that are due, but nothing answers that they lead to.
@@ -16,29 +16,30 @@ pub(super) enum Wanted {
     No,
 }
 
-impl Check<'_> {
+impl FabricComparison<'_> {
     /// Which devices should answer, of those with a cable that is due. Without any limit all that
     /// is planned is due and all should. O(cables).
-    pub(super) fn reached(&self) -> BTreeMap<Node, Wanted> {
+    pub(super) fn reached(&self) -> BTreeMap<KnownDevice, ExpectedAnswer> {
         if self.how.due.is_none() {
             return BTreeMap::new();
         }
-        let mut peers: BTreeMap<Node, Vec<Node>> = BTreeMap::new();
+        let mut peers: BTreeMap<KnownDevice, Vec<KnownDevice>> = BTreeMap::new();
         for (id, a, b, _) in self.planned_cables() {
             if self.is_due(id) {
                 peers.entry(a.node).or_default().push(b.node);
                 peers.entry(b.node).or_default().push(a.node);
             }
         }
-        let mut wanted: BTreeMap<Node, Wanted> =
-            peers.keys().map(|node| (*node, Wanted::OutOfReach)).collect();
-        let mut open: Vec<Node> = peers.keys().copied().filter(|n| self.answers(*n)).collect();
+        let mut wanted: BTreeMap<KnownDevice, ExpectedAnswer> =
+            peers.keys().map(|node| (*node, ExpectedAnswer::OutOfReach)).collect();
+        let mut open: Vec<KnownDevice> =
+            peers.keys().copied().filter(|n| self.answers(*n)).collect();
         for node in &open {
-            wanted.insert(*node, Wanted::Yes);
+            wanted.insert(*node, ExpectedAnswer::Yes);
         }
         while let Some(node) = open.pop() {
             for peer in &peers[&node] {
-                if wanted.insert(*peer, Wanted::Yes) == Some(Wanted::OutOfReach) {
+                if wanted.insert(*peer, ExpectedAnswer::Yes) == Some(ExpectedAnswer::OutOfReach) {
                     open.push(*peer);
                 }
             }
@@ -47,26 +48,34 @@ impl Check<'_> {
     }
 
     /// Whether a device should answer.
-    pub(super) fn wanted(&self, reached: &BTreeMap<Node, Wanted>, node: Node) -> Wanted {
+    pub(super) fn wanted(
+        &self,
+        reached: &BTreeMap<KnownDevice, ExpectedAnswer>,
+        node: KnownDevice,
+    ) -> ExpectedAnswer {
         match &self.how.due {
-            None => Wanted::Yes,
-            Some(_) => reached.get(&node).copied().unwrap_or(Wanted::No),
+            None => ExpectedAnswer::Yes,
+            Some(_) => reached.get(&node).copied().unwrap_or(ExpectedAnswer::No),
         }
     }
 
     /// Whether a planned device was found, wherever it stands.
-    pub(super) fn answers(&self, node: Node) -> bool {
+    pub(super) fn answers(&self, node: KnownDevice) -> bool {
         match node {
-            Node::Switch(s) => self.boxes.pairs.found[s.ix()].is_some(),
+            KnownDevice::Switch(s) => self.boxes.pairs.found[s.ix()].is_some(),
             other => self.is_there(other),
         }
     }
 
     /// Planned switches and endpoints that do not answer, with whether they should.
-    pub(super) fn silent(&self, reached: &BTreeMap<Node, Wanted>) -> Vec<(Node, Wanted)> {
-        let switches = (0..self.plan.switches().len()).map(|s| Node::Switch(SwitchId::from(s)));
+    pub(super) fn silent(
+        &self,
+        reached: &BTreeMap<KnownDevice, ExpectedAnswer>,
+    ) -> Vec<(KnownDevice, ExpectedAnswer)> {
+        let switches =
+            (0..self.plan.switches().len()).map(|s| KnownDevice::Switch(SwitchId::from(s)));
         let endpoints =
-            (0..self.plan.endpoints().len()).map(|e| Node::Endpoint(EndpointId::from(e)));
+            (0..self.plan.endpoints().len()).map(|e| KnownDevice::Endpoint(EndpointId::from(e)));
         let silent = switches.chain(endpoints).filter(|n| !self.answers(*n));
         silent.map(|n| (n, self.wanted(reached, n))).collect()
     }

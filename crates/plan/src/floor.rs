@@ -4,9 +4,9 @@
 //! network topology", SC 2014, section VI.
 
 use super::Device;
-use super::packing::{Limits, Load};
+use super::packing::{RackLimits, RackLoad};
 use super::rules::{EndpointSeats, FloorRules};
-use super::seating::{Block, seat};
+use super::seating::{RackBlock, seat};
 use base::Stop;
 use base::{SwitchId, TerminalId, Watch};
 use fabric::network::Topology;
@@ -127,7 +127,7 @@ impl Floor {
 /// says stop.
 pub fn floor(t: &Topology, rules: &FloorRules, watch: &dyn Watch) -> Result<Floor, Stop> {
     rules.check()?;
-    let limits = Limits::new(rules)?;
+    let limits = RackLimits::new(rules)?;
     let first = first_rails(t);
     if rules.endpoints != EndpointSeats::Beside {
         limits.check_server(first.iter().flatten().count() as u64)?;
@@ -139,10 +139,10 @@ pub fn floor(t: &Topology, rules: &FloorRules, watch: &dyn Watch) -> Result<Floo
 /// The floor of these blocks.
 fn filled(
     t: &Topology,
-    blocks: &[Block],
+    blocks: &[RackBlock],
     first: &[Option<TerminalId>],
     rules: &FloorRules,
-    limits: &Limits,
+    limits: &RackLimits,
 ) -> Floor {
     let mut order: Vec<_> = (0..)
         .zip(blocks)
@@ -184,12 +184,12 @@ fn filled(
         }
         for (k, (&rack, endpoints)) in racks.iter().zip(parts).enumerate() {
             let rest = left.split_off(endpoints as usize);
-            let below = Load { switches: if k == 0 { switches } else { 0 }, endpoints: 0 };
+            let below = RackLoad { switches: if k == 0 { switches } else { 0 }, endpoints: 0 };
             let seats = Seats { rack, below: (!beside).then(|| limits.units(below)), rules };
             for (place, &e) in left.iter().enumerate() {
                 floor.endpoints[e] = Some(seats.at(place as u64));
             }
-            let load = Load { endpoints: if beside { 0 } else { endpoints }, ..below };
+            let load = RackLoad { endpoints: if beside { 0 } else { endpoints }, ..below };
             floor.racks[rack as usize].units = limits.units(load) as u16;
             floor.racks[rack as usize].watts = limits.watts(load);
             left = rest;

@@ -619,13 +619,13 @@ fn rows_slack_and_pitches_are_as_ruled() {
 
 #[test]
 fn an_interruption_stops_the_search() {
-    struct AtOnce;
-    impl base::Watch for AtOnce {
+    struct ImmediateStop;
+    impl base::Watch for ImmediateStop {
         fn tick(&self, _: &str, _: u64, _: u64) -> Result<(), base::Interrupted> {
             Err(base::Interrupted)
         }
     }
     let t = built("jellyfish:n=200,k=5,p=1");
-    let stopped = floor(&t, &FloorRules::default(), &AtOnce);
+    let stopped = floor(&t, &FloorRules::default(), &ImmediateStop);
     assert!(matches!(stopped, Err(Stop::Interrupted(_))));
 }

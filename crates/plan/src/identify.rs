@@ -1,34 +1,37 @@
 //! Who the found devices are, where they stand, and when a fabric is not the planned one at all.
 
-use super::comparison::Check;
-use super::devices::{Identify, Match, Node, Pairing, follow_switches, match_devices};
+use super::comparison::FabricComparison;
+use super::devices::{
+    DeviceMatch, DevicePairing, IdentifyBy, KnownDevice, follow_switches, match_devices,
+};
 use super::floor::Floor;
-use super::outcome::{How, Identified};
-use super::places::{Need, Wiring, endpoint_places, rounds};
+use super::outcome::{ComparisonOptions, IdentifiedDevices};
+use super::places::{PlaceCertainty, PlanWiring, endpoint_places, rounds};
 use super::shape::by_structure;
 use base::{Refusal, SwitchId, TerminalId};
 use fabric::addresses::Addresses;
 use fabric::network::{Peer, Topology};
 use std::collections::{BTreeMap, BTreeSet};
 
-impl<'a> Check<'a> {
+impl<'a> FabricComparison<'a> {
     /// The devices of both matched and put in their places.
     pub(super) fn new(
         plan: &'a Topology,
         guids: Option<&Addresses>,
         found: &'a Topology,
         floor: Option<&'a Floor>,
-        how: How,
+        how: ComparisonOptions,
     ) -> Result<Self, Refusal> {
         let by = how.identify;
         let (boxes, endpoints) = match_devices(plan, guids, found, by);
         let places = boxes.pairs.clone();
         let by_now = match by {
-            Identify::Auto if boxes.by_guid => Identify::Guid,
-            Identify::Auto => Identify::Name,
+            IdentifyBy::Auto if boxes.by_guid => IdentifyBy::Guid,
+            IdentifyBy::Auto => IdentifyBy::Name,
             other => other,
         };
-        let identified = Identified { by: by_now, switches: 0, endpoints: 0, equally_good: 1 };
+        let identified =
+            IdentifiedDevices { by: by_now, switches: 0, endpoints: 0, equally_good: 1 };
         let hosts = places.clone();
         let mut check = Self {
             plan,
@@ -43,9 +46,9 @@ impl<'a> Check<'a> {
             rounds: Vec::new(),
             identified,
         };
-        let wiring = Wiring::new(plan, found, check.how.ignore_ports);
+        let wiring = PlanWiring::new(plan, found, check.how.ignore_ports);
         let few = !check.enough(check.boxes.pairs.len());
-        let by_cables = by == Identify::Structure || by == Identify::Auto && few;
+        let by_cables = by == IdentifyBy::Structure || by == IdentifyBy::Auto && few;
         if by_cables && !check.how.ignore_ports {
             check.recognise(&wiring, by)?;
         } else if few {
@@ -56,7 +59,7 @@ impl<'a> Check<'a> {
         check.hosts = check.places.clone();
         while check.adopt(true) {}
         check.rounds = rounds(&check.boxes.pairs, &check.places);
-        if check.identified.by == Identify::Structure || check.endpoints.pairs.len() == 0 {
+        if check.identified.by == IdentifyBy::Structure || check.endpoints.pairs.len() == 0 {
             follow_switches(plan, found, &check.places, &mut check.endpoints);
         }
         check.hosts = endpoint_places(
@@ -100,9 +103,9 @@ impl<'a> Check<'a> {
 
     /// Takes the cables for who is who. Where nothing else is asked for, what is known of some
     /// switches and endpoints tells apart what the cables cannot.
-    fn recognise(&mut self, wiring: &Wiring<'_>, by: Identify) -> Result<(), Refusal> {
+    fn recognise(&mut self, wiring: &PlanWiring<'_>, by: IdentifyBy) -> Result<(), Refusal> {
         let known = (&self.boxes.pairs, &self.endpoints.pairs);
-        let known = (by == Identify::Auto).then_some(known);
+        let known = (by == IdentifyBy::Auto).then_some(known);
         let shape = by_structure(self.plan, self.found, wiring, known);
         let agreeing = wiring.agreeing(&shape.pairs);
         let half = 2 * shape.pairs.len() >= self.plan.switches().len();
@@ -117,19 +120,19 @@ impl<'a> Check<'a> {
         self.places = shape.pairs.clone();
         self.boxes.pairs = shape.pairs;
         self.boxes.replaced.clear();
-        if by == Identify::Structure {
+        if by == IdentifyBy::Structure {
             let pairs = &mut self.endpoints.pairs;
-            *pairs = Pairing::new(pairs.found.len(), pairs.planned.len());
+            *pairs = DevicePairing::new(pairs.found.len(), pairs.planned.len());
             self.endpoints.replaced.clear();
         }
-        self.identified.by = Identify::Structure;
+        self.identified.by = IdentifyBy::Structure;
         self.identified.equally_good = shape.equally_good;
         Ok(())
     }
 
     /// Finds the places of the switches that are known.
-    fn settle(&mut self, wiring: &Wiring<'_>) {
-        wiring.settle(&mut self.places, Need::Clear);
+    fn settle(&mut self, wiring: &PlanWiring<'_>) {
+        wiring.settle(&mut self.places, PlaceCertainty::Clear);
         if self.how.ignore_ports {
             return; // the whole tells nothing without ports
         }
@@ -165,7 +168,7 @@ impl<'a> Check<'a> {
 
     /// How many rails of known endpoints are on their switch, be it by who it is or by where it
     /// stands; and how many rails there are.
-    fn seated(&self, places: &Pairing) -> (u64, u64) {
+    fn seated(&self, places: &DevicePairing) -> (u64, u64) {
         let (mut seated, mut rails) = (0, 0);
         for (i, t) in self.found.terminals().iter().enumerate() {
             let e = self.endpoints.pairs.planned[t.endpoint.ix()];
@@ -173,7 +176,7 @@ impl<'a> Check<'a> {
                 continue;
             }
             rails += 1;
-            let is_at = |pairs: &Pairing| {
+            let is_at = |pairs: &DevicePairing| {
                 let place = pairs.planned[t.plug.switch.ix()].map(SwitchId);
                 let peer = place.map_or(Peer::Empty, |s| self.plan.peer(s, t.plug.port));
                 let Peer::Terminal(id) = peer else { return false };
@@ -188,26 +191,31 @@ impl<'a> Check<'a> {
     /// Matches unknown hardware with the missing device in whose place most of its cables are;
     /// says whether there was any.
     fn adopt(&mut self, switches: bool) -> bool {
-        let mut votes: BTreeMap<Node, (u32, BTreeMap<Node, u32>)> = BTreeMap::new();
+        let mut votes: BTreeMap<KnownDevice, (u32, BTreeMap<KnownDevice, u32>)> = BTreeMap::new();
         let planned = self.planned_map();
-        let mut near: BTreeMap<Node, BTreeSet<Node>> = BTreeMap::new();
+        let mut near: BTreeMap<KnownDevice, BTreeSet<KnownDevice>> = BTreeMap::new();
         for (a, (b, _)) in planned.iter().filter(|_| self.how.ignore_ports) {
             near.entry(a.node).or_default().insert(b.node);
         }
         for (own, (other, _)) in &self.found_cables() {
             let unknown = match own.node {
-                Node::UnknownSwitch(_) => switches,
-                Node::UnknownEndpoint(_) => !switches,
-                Node::Switch(_) | Node::Endpoint(_) => false,
+                KnownDevice::UnknownSwitch(_) => switches,
+                KnownDevice::UnknownEndpoint(_) => !switches,
+                KnownDevice::Switch(_) | KnownDevice::Endpoint(_) => false,
             };
-            if !unknown || matches!(other.node, Node::UnknownSwitch(_) | Node::UnknownEndpoint(_)) {
+            if !unknown
+                || matches!(
+                    other.node,
+                    KnownDevice::UnknownSwitch(_) | KnownDevice::UnknownEndpoint(_)
+                )
+            {
                 continue;
             }
             let (cables, places) = votes.entry(own.node).or_default();
             *cables += 1;
             if self.how.ignore_ports {
                 for place in near.get(&other.node).into_iter().flatten() {
-                    let alike = matches!(place, Node::Switch(_)) == switches;
+                    let alike = matches!(place, KnownDevice::Switch(_)) == switches;
                     if alike && !self.is_there(*place) {
                         *places.entry(*place).or_insert(0) += 1;
                     }
@@ -225,13 +233,13 @@ impl<'a> Check<'a> {
             let place = best.filter(|(_, n)| n * 2 > cables).map(|(place, _)| place);
             match (node, place) {
                 (_, Some(place)) if self.is_there(place) => {}
-                (Node::UnknownSwitch(f), Some(Node::Switch(p))) => {
+                (KnownDevice::UnknownSwitch(f), Some(KnownDevice::Switch(p))) => {
                     self.places.set(p.0, f.0);
                     self.hosts.set(p.0, f.0);
                     let place = self.who_is_gone(p.0);
                     any |= replace(&mut self.boxes, place, f.0);
                 }
-                (Node::UnknownEndpoint(f), Some(Node::Endpoint(p))) => {
+                (KnownDevice::UnknownEndpoint(f), Some(KnownDevice::Endpoint(p))) => {
                     any |= replace(&mut self.endpoints, p.0, f.0);
                 }
                 _ => {}
@@ -247,7 +255,7 @@ impl<'a> Check<'a> {
     }
 }
 
-fn replace(devices: &mut Match, planned: u32, found: u32) -> bool {
+fn replace(devices: &mut DeviceMatch, planned: u32, found: u32) -> bool {
     devices.pairs.set(planned, found);
     let at = devices.replaced.binary_search(&planned).unwrap_or_else(|at| at);
     devices.replaced.insert(at, planned);

@@ -1,12 +1,12 @@
 //! What a cable check calls devices and ports: names, with labels where the floor is known.
 
-use super::comparison::Check;
-use super::devices::{Node, Socket};
+use super::comparison::FabricComparison;
+use super::devices::{DevicePort, KnownDevice};
 
-impl Check<'_> {
+impl FabricComparison<'_> {
     /// 0 for ports of one device, 1 for those of one rack, 2 for others.
-    pub(super) fn apart(&self, a: Socket, b: Socket) -> u32 {
-        let seat = |s: Socket| Some(self.floor?.seat(s.node.planned()?)?.rack);
+    pub(super) fn apart(&self, a: DevicePort, b: DevicePort) -> u32 {
+        let seat = |s: DevicePort| Some(self.floor?.seat(s.node.planned()?)?.rack);
         match (seat(a), seat(b)) {
             _ if a.node == b.node => 0,
             (Some(x), Some(y)) if x == y => 1,
@@ -15,22 +15,22 @@ impl Check<'_> {
     }
 
     /// The real port behind a planned one.
-    pub(super) fn real(&self, socket: Socket) -> Socket {
+    pub(super) fn real(&self, socket: DevicePort) -> DevicePort {
         self.ports.as_ref().map_or(socket, |ports| ports.real(socket))
     }
 
-    pub(super) fn name(&self, node: Node) -> String {
+    pub(super) fn name(&self, node: KnownDevice) -> String {
         let name = match node {
-            Node::Switch(s) => &self.plan.switches()[s.ix()].name,
-            Node::Endpoint(e) => &self.plan.endpoints()[e.ix()].name,
-            Node::UnknownSwitch(s) => &self.found.switches()[s.ix()].name,
-            Node::UnknownEndpoint(e) => &self.found.endpoints()[e.ix()].name,
+            KnownDevice::Switch(s) => &self.plan.switches()[s.ix()].name,
+            KnownDevice::Endpoint(e) => &self.plan.endpoints()[e.ix()].name,
+            KnownDevice::UnknownSwitch(s) => &self.found.switches()[s.ix()].name,
+            KnownDevice::UnknownEndpoint(e) => &self.found.endpoints()[e.ix()].name,
         };
         name.clone()
     }
 
     /// The name, and where the floor is known the rack and unit.
-    pub(super) fn place(&self, node: Node) -> String {
+    pub(super) fn place(&self, node: KnownDevice) -> String {
         let name = self.name(node);
         let seat = node.planned().and_then(|d| self.floor?.seat(d));
         match (self.floor, seat) {
@@ -43,7 +43,7 @@ impl Check<'_> {
     }
 
     /// The name and port, and where the floor is known the label.
-    pub(super) fn label(&self, socket: Socket) -> String {
+    pub(super) fn label(&self, socket: DevicePort) -> String {
         let socket = self.real(socket);
         let name = self.name(socket.node);
         let text = format!("{name} port {}", socket.port);
@@ -57,7 +57,7 @@ impl Check<'_> {
     }
 
     /// A port by its label; by name and number where there is none.
-    pub(super) fn short(&self, socket: Socket) -> String {
+    pub(super) fn short(&self, socket: DevicePort) -> String {
         let socket = self.real(socket);
         let name = self.name(socket.node);
         let seat = socket.node.planned().and_then(|d| self.floor?.seat(d));

@@ -1,7 +1,7 @@
 //! Cable checks while people wire, and where port numbers do not matter: against counts of pairs
 //! and of cables by hand.
 
-use super::check_tests::{Jack, Room, built, jacks, obey, slim_fly};
+use super::check_tests::{TestFabric, TestPort, built, jacks, obey, slim_fly};
 use super::*;
 use base::seed::Stream;
 use base::{LinkId, TerminalId};
@@ -17,7 +17,7 @@ const NETS: [&str; 4] = [
 ];
 
 /// How many cables join each two devices.
-fn pairs(cables: &BTreeMap<Jack, Jack>) -> BTreeMap<[String; 2], i64> {
+fn pairs(cables: &BTreeMap<TestPort, TestPort>) -> BTreeMap<[String; 2], i64> {
     let mut pairs = BTreeMap::new();
     for (a, b) in cables.iter().filter(|(a, b)| a < b) {
         let mut pair = [a.0.clone(), b.0.clone()];
@@ -28,8 +28,8 @@ fn pairs(cables: &BTreeMap<Jack, Jack>) -> BTreeMap<[String; 2], i64> {
 }
 
 /// The planned cables of `plan` by jack.
-fn planned(plan: &fabric::network::Topology) -> BTreeMap<Jack, Jack> {
-    jacks(&Room::of(plan.clone()))
+fn planned(plan: &fabric::network::Topology) -> BTreeMap<TestPort, TestPort> {
+    jacks(&TestFabric::of(plan.clone()))
 }
 
 /// The id of every cable of a room that nothing was done to, in the room's order.
@@ -39,7 +39,7 @@ fn ids(plan: &fabric::network::Topology) -> Vec<CableId> {
     links.chain(rails).collect()
 }
 
-impl Room {
+impl TestFabric {
     /// Exchanges the plugs in the ports of a switch at random; they lead where they did.
     fn reorder(&mut self, switch: &str, draw: &mut Stream) {
         let at: Vec<(usize, usize)> = (0..self.cables.len())
@@ -62,7 +62,7 @@ impl Room {
 #[test]
 fn another_order_of_ports_on_one_switch_is_no_fault_where_ports_are_ignored() {
     for net in NETS {
-        let mut room = Room::of(built(net));
+        let mut room = TestFabric::of(built(net));
         let mut draw = Stream::new(3, "order", 0);
         let name = room.switch(4);
         room.reorder(&name, &mut draw);
@@ -85,11 +85,11 @@ fn another_order_of_ports_on_one_switch_is_no_fault_where_ports_are_ignored() {
 
 #[test]
 fn parallel_cables_are_counted_where_ports_are_ignored() {
-    let mut room = Room::of(built("fat_tree:leaves=12,spines=6,parallel=3,p=18"));
+    let mut room = TestFabric::of(built("fat_tree:leaves=12,spines=6,parallel=3,p=18"));
     room.how.ignore_ports = true;
     let leaf = room.cables[0].0[0].0.clone();
     let spine = room.cables[0].0[1].0.clone();
-    let between = |ends: &[Jack; 2]| ends.iter().all(|j| j.0 == leaf || j.0 == spine);
+    let between = |ends: &[TestPort; 2]| ends.iter().all(|j| j.0 == leaf || j.0 == spine);
     let at = room.cables.iter().position(|(ends, _)| between(ends)).expect("a cable");
     let taken = room.cables.remove(at);
     let check = room.check();
@@ -98,13 +98,17 @@ fn parallel_cables_are_counted_where_ports_are_ignored() {
     let more = [(leaf.clone(), 60), (spine.clone(), 61)];
     room.cables.push((more, Cable::default()));
     let check = room.check();
-    assert_eq!(check.counts(), BTreeMap::from([(Fault::Extra, 1)]), "four where three are planned");
+    assert_eq!(
+        check.counts(),
+        BTreeMap::from([(FaultKind::Extra, 1)]),
+        "four where three are planned"
+    );
 }
 
 #[test]
 fn structure_and_ignored_ports_do_not_go_together() {
     let plan = built("slim_fly:q=5,p=4");
-    let how = How { identify: Identify::Structure, ignore_ports: true, due: None };
+    let how = ComparisonOptions { identify: IdentifyBy::Structure, ignore_ports: true, due: None };
     let refusal = check_cables_by(&plan, None, &plan, None, how).expect_err("one or the other");
     assert_eq!(refusal.param, "ignore_ports");
 }
@@ -125,7 +129,7 @@ fn exchanged_switches_are_found_where_ports_are_ignored() {
     let mut draw = Stream::new(1, "order", 0);
     room.reorder("sf-0-1-2", &mut draw);
     let check = room.check();
-    assert_eq!(check.counts(), BTreeMap::from([(Fault::MovedSwitch, 1)]), "{check}");
+    assert_eq!(check.counts(), BTreeMap::from([(FaultKind::MovedSwitch, 1)]), "{check}");
     assert_eq!(check.correct, check.planned);
 }
 
@@ -149,7 +153,7 @@ fn what_nothing_leads_to_yet_is_out_of_reach_and_not_dead() {
         .map(|(s, seat)| (s.name.clone(), seat.rack))
         .collect();
     let all = room.cables.clone();
-    let inside = |ends: &[Jack; 2]| {
+    let inside = |ends: &[TestPort; 2]| {
         let of: Vec<u32> = ends.iter().filter_map(|j| racks.get(&j.0).copied()).collect();
         of.iter().all(|rack| *rack == of[0])
     };
@@ -161,14 +165,14 @@ fn what_nothing_leads_to_yet_is_out_of_reach_and_not_dead() {
     assert_eq!(states, 50, "each has cables to other racks");
     room.cables.retain(|(ends, _)| ends.iter().any(|j| racks.get(&j.0) == Some(&0)));
     let check = room.check();
-    assert_eq!(check.counts(), BTreeMap::from([(Fault::OutOfReach, 1)]), "{check}");
+    assert_eq!(check.counts(), BTreeMap::from([(FaultKind::OutOfReach, 1)]), "{check}");
     assert!(check.findings[0].what.starts_with("40 switches and 160 endpoints"), "{check}");
     assert_eq!((check.correct, check.lost, check.unlaid), (55, 220, 100));
     // a switch of the rack that is seen is dead
     let dead = racks.iter().find(|(_, rack)| **rack == 0).expect("a switch").0.clone();
     room.dead.insert(dead);
     let check = room.check();
-    let expect = BTreeMap::from([(Fault::MissingSwitch, 1), (Fault::OutOfReach, 1)]);
+    let expect = BTreeMap::from([(FaultKind::MissingSwitch, 1), (FaultKind::OutOfReach, 1)]);
     assert_eq!(check.counts(), expect, "{check}");
     // 2 rings of 5 and 5 cables across in a rack, 4 endpoints: 2 + 1 + 4 cables that are due
     assert!(check.findings[0].what.contains(": 7 cables and 4 endpoints"), "{check}");
@@ -195,10 +199,10 @@ fn lines_are_short_and_say_where_and_what_to_do() {
     let (slow, _) = room.at("sf-1-4-4", 9);
     room.cables[slow].1.width = 1;
     let found = room.discovered();
-    let how = How::default();
+    let how = ComparisonOptions::default();
     let check = check_cables_by(&room.plan, Some(&room.addresses), &found, Some(&seats), how);
     let check = check.expect("the same fabric");
-    let kinds: BTreeSet<Fault> = check.findings.iter().map(|f| f.fault).collect();
+    let kinds: BTreeSet<FaultKind> = check.findings.iter().map(|f| f.fault).collect();
     assert_eq!(kinds.len(), 5, "{check}");
     for finding in &check.findings {
         let line = &finding.line;
@@ -212,7 +216,7 @@ fn lines_are_short_and_say_where_and_what_to_do() {
     let ring = check.findings.iter().find(|f| f.moves.len() > 1).expect("a ring of four");
     assert_eq!(ring.line, "4 cables swapped in a ring: exchange plugs, 3 exchanges in this order");
     assert!(ring.table.iter().flatten().all(|p| p.starts_with("sf-0-3-0 port ")), "{ring:?}");
-    let missing = check.findings.iter().find(|f| f.fault == Fault::Missing).expect("one");
+    let missing = check.findings.iter().find(|f| f.fault == FaultKind::Missing).expect("one");
     let ends = "sf-0-0-0 port 5 (R00-U01-P05) - sf-0-0-1 port 6 (R00-U02-P06)";
     assert_eq!(missing.line, format!("missing cable {ends}: plug it in"));
 }
@@ -224,7 +228,7 @@ proptest! {
     /// pairs of devices say, and the moves give every pair its cables again.
     #[test]
     fn ignoring_ports_counts_pairs(net in 0..NETS.len(), seed in any::<u64>(), k in 0_u64..30) {
-        let mut room = Room::of(built(NETS[net]));
+        let mut room = TestFabric::of(built(NETS[net]));
         room.how.ignore_ports = true;
         let links = room.plan.links().len();
         let goal = pairs(&jacks(&room));
@@ -261,7 +265,7 @@ proptest! {
         let all = room.plan.endpoints().len();
         prop_assume!(seen.switches().len() as u64 == switches && seen.endpoints().len() == all);
         let check = room.check();
-        prop_assume!(!check.counts().contains_key(&Fault::MovedSwitch));
+        prop_assume!(!check.counts().contains_key(&FaultKind::MovedSwitch));
         let there = pairs(&jacks(&room));
         let right: i64 = goal.iter().map(|(p, n)| *n.min(there.get(p).unwrap_or(&0))).sum();
         prop_assert_eq!(check.correct + check.degraded, right as u64, "{}", check);
@@ -276,7 +280,7 @@ proptest! {
     /// Cables that are not there, due or not, and dead switches: every state counted by hand.
     #[test]
     fn states_are_those_of_each_cable(net in 0..NETS.len(), seed in any::<u64>(), k in 0_u64..40) {
-        let mut room = Room::of(built(NETS[net]));
+        let mut room = TestFabric::of(built(NETS[net]));
         let mut draw = Stream::new(seed, "due", 0);
         let ids = ids(&room.plan);
         let links = room.plan.links().len() as u64;
@@ -316,8 +320,8 @@ proptest! {
         prop_assert_eq!(check.lost, count(CableState::Missing) + count(CableState::Lost));
         prop_assert_eq!(check.misplaced, 0);
         let of = |fault| check.counts().get(&fault).copied().unwrap_or(0);
-        prop_assert_eq!(of(Fault::Missing), check.missing);
-        let answers_no_more = of(Fault::MissingSwitch) + of(Fault::OutOfReach);
+        prop_assert_eq!(of(FaultKind::Missing), check.missing);
+        let answers_no_more = of(FaultKind::MissingSwitch) + of(FaultKind::OutOfReach);
         prop_assert!(answers_no_more <= dead.len() as u64);
         prop_assert!(dead.is_empty() || answers_no_more > 0);
         prop_assert_eq!(check.findings.len() as u64, check.missing + answers_no_more);
@@ -336,7 +340,7 @@ proptest! {
             .filter(|(i, _)| *i >= 175 || draw.below(2) > 0)
             .map(|(_, id)| *id)
             .collect();
-        let ends: BTreeMap<Jack, (Jack, CableId)> = room
+        let ends: BTreeMap<TestPort, (TestPort, CableId)> = room
             .cables
             .iter()
             .zip(&all)
@@ -360,7 +364,7 @@ proptest! {
         prop_assume!(seen.switches().len() == 50 && seen.endpoints().len() == 200);
         room.how.due = Some(due.clone());
         let check = room.check();
-        prop_assume!(!check.counts().contains_key(&Fault::MovedSwitch));
+        prop_assume!(!check.counts().contains_key(&FaultKind::MovedSwitch));
         let mut cables = jacks(&room);
         for finding in &check.findings {
             obey(&room, &mut cables, finding);

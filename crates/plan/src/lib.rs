@@ -35,7 +35,7 @@ mod shape;
 mod shop;
 mod warnings;
 
-pub use basis::{Include, Item};
+pub use basis::{BillItem, IncludedItems};
 pub use cable::{
     CableId, LengthClass, PlannedCable, by_length, cables, cables_unsorted, step_of, sum_m,
     write_csv,
@@ -44,13 +44,15 @@ pub use catalog::{CableKind, Catalog, millionths};
 pub use check::{check_cables, check_cables_by};
 pub use codes::qr_code;
 pub use cost::{Bill, bill};
-pub use devices::{Identify, Node, Socket};
+pub use devices::{DevicePort, IdentifyBy, KnownDevice};
 pub use floor::{Floor, Rack, Seat, floor};
-pub use outcome::{CableCheck, CableState, Fault, Finding, How, Identified, SwitchState};
+pub use outcome::{
+    CableCheck, CableState, ComparisonOptions, FaultKind, Finding, IdentifiedDevices, SwitchState,
+};
 pub use progress::{Progress, progress};
-pub use repairs::{Instruction, Move, Port};
+pub use repairs::{NamedPort, RepairInstruction, RepairMove};
 pub use rules::{EndpointSeats, FloorRules};
-pub use shop::Shop;
+pub use shop::PriceSource;
 pub use warnings::warnings;
 
 use base::{EndpointId, SwitchId};

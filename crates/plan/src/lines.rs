@@ -1,9 +1,9 @@
 //! Findings in one short line each: what is wrong, where, and what to do.
 
-use super::comparison::Check;
-use super::devices::{Node, Socket};
-use super::places::Round;
-use super::repairs::{Difference, Move};
+use super::comparison::FabricComparison;
+use super::devices::{DevicePort, KnownDevice};
+use super::places::PlaceCycle;
+use super::repairs::{CableDifference, RepairMove};
 use base::SwitchId;
 use fabric::network::Cable;
 
@@ -15,10 +15,10 @@ pub(super) fn counted(n: usize, one: &str, many: &str) -> String {
     format!("{n} {}", if n == 1 { one } else { many })
 }
 
-impl Check<'_> {
+impl FabricComparison<'_> {
     /// What `make` says of these ports: with names and labels, or with labels alone where that is
     /// too long.
-    fn of_ports(&self, ports: &[Socket], make: impl Fn(&[String]) -> String) -> String {
+    fn of_ports(&self, ports: &[DevicePort], make: impl Fn(&[String]) -> String) -> String {
         let line = make(&ports.iter().map(|s| self.label(*s)).collect::<Vec<_>>());
         if line.chars().count() <= COLUMNS {
             return line;
@@ -26,14 +26,14 @@ impl Check<'_> {
         make(&ports.iter().map(|s| self.short(*s)).collect::<Vec<_>>())
     }
 
-    pub(super) fn switch_line(&self, node: Node, cables: usize, endpoints: usize) -> String {
+    pub(super) fn switch_line(&self, node: KnownDevice, cables: usize, endpoints: usize) -> String {
         let cables = counted(cables, "cable", "cables");
         let endpoints = counted(endpoints, "endpoint", "endpoints");
         let place = self.place(node);
         format!("switch {place} does not answer ({cables}, {endpoints}): check power and cables")
     }
 
-    pub(super) fn endpoint_line(&self, node: Node, plugs: &[Socket]) -> String {
+    pub(super) fn endpoint_line(&self, node: KnownDevice, plugs: &[DevicePort]) -> String {
         let place = self.place(node);
         if plugs.is_empty() {
             return format!("endpoint {place} does not answer: check its power");
@@ -44,7 +44,7 @@ impl Check<'_> {
         })
     }
 
-    pub(super) fn slow_line(&self, ends: [Socket; 2], planned: Cable, found: Cable) -> String {
+    pub(super) fn slow_line(&self, ends: [DevicePort; 2], planned: Cable, found: Cable) -> String {
         let rate = |c: Cable| format!("{}x {}", c.width, c.speed);
         let (is, should) = (rate(found), rate(planned));
         self.of_ports(&ends, |p| {
@@ -52,19 +52,19 @@ impl Check<'_> {
         })
     }
 
-    pub(super) fn difference_line(&self, difference: &Difference) -> String {
+    pub(super) fn difference_line(&self, difference: &CableDifference) -> String {
         match difference {
-            Difference::Missing(ends) => {
+            CableDifference::Missing(ends) => {
                 self.of_ports(ends, |p| format!("missing cable {} - {}: plug it in", p[0], p[1]))
             }
-            Difference::Extra(ends) => {
+            CableDifference::Extra(ends) => {
                 self.of_ports(ends, |p| format!("extra cable {} - {}: remove it", p[0], p[1]))
             }
-            Difference::Wrong { planned: [to, _], found: [_, from] } => self
+            CableDifference::Wrong { planned: [to, _], found: [_, from] } => self
                 .of_ports(&[*from, *to], |p| {
                     format!("wrong port {}: move the plug to {}", p[0], p[1])
                 }),
-            Difference::Swapped { planned, swaps, .. } => match swaps.as_slice() {
+            CableDifference::Swapped { planned, swaps, .. } => match swaps.as_slice() {
                 [(a, b)] => self.of_ports(&[*a, *b], |p| {
                     format!("swapped plugs: exchange those in {} and {}", p[0], p[1])
                 }),
@@ -77,8 +77,8 @@ impl Check<'_> {
         }
     }
 
-    pub(super) fn moved_line(&self, round: &Round) -> String {
-        let place = |s: &u32| self.place(Node::Switch(SwitchId(*s)));
+    pub(super) fn moved_line(&self, round: &PlaceCycle) -> String {
+        let place = |s: &u32| self.place(KnownDevice::Switch(SwitchId(*s)));
         let along = if round.with_endpoints { " with their endpoints" } else { "" };
         match (round.open, round.switches.as_slice()) {
             (true, [own, other]) => {
@@ -98,15 +98,16 @@ impl Check<'_> {
     }
 
     /// The ports or devices of each move, where there are several.
-    pub(super) fn table(&self, moves: &[Move]) -> Vec<[String; 2]> {
+    pub(super) fn table(&self, moves: &[RepairMove]) -> Vec<[String; 2]> {
         if moves.len() < 2 {
             return Vec::new();
         }
-        let row = |step: &Move| match *step {
-            Move::Add(a, b) | Move::Remove(a, b) | Move::Plug(a, b) | Move::Swap(a, b) => {
-                [self.label(a), self.label(b)]
-            }
-            Move::Exchange { a, b, .. } => [a, b].map(|s| self.place(Node::Switch(s))),
+        let row = |step: &RepairMove| match *step {
+            RepairMove::Add(a, b)
+            | RepairMove::Remove(a, b)
+            | RepairMove::Plug(a, b)
+            | RepairMove::Swap(a, b) => [self.label(a), self.label(b)],
+            RepairMove::Exchange { a, b, .. } => [a, b].map(|s| self.place(KnownDevice::Switch(s))),
         };
         moves.iter().map(row).collect()
     }

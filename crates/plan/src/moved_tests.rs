@@ -1,14 +1,14 @@
 //! Cable checks on switches in one another's places, mixtures of faults, and fabrics that have
 //! neither the plan's GUIDs nor its names.
 
-use super::check_tests::{Jack, Room, built, jacks, obey, slim_fly};
+use super::check_tests::{TestFabric, TestPort, built, jacks, obey, slim_fly};
 use super::*;
 use base::seed::Stream;
 use fabric::network::{Cable, Speed};
 use proptest::prelude::*;
 use std::collections::{BTreeMap, BTreeSet};
 
-impl Room {
+impl TestFabric {
     /// Exchanges the boxes of two switches, with their endpoints or without.
     fn exchange(&mut self, a: &str, b: &str, with_endpoints: bool) {
         let switches: BTreeSet<String> = self.switch_names().into_iter().collect();
@@ -52,17 +52,17 @@ impl Room {
     }
 }
 
-fn counts(check: &CableCheck) -> Vec<(Fault, u64)> {
+fn counts(check: &CableCheck) -> Vec<(FaultKind, u64)> {
     check.counts().into_iter().collect()
 }
 
 /// Obeys all findings in order; the cables then must be the planned ones of all that is there.
-fn is_repaired(room: &Room, check: &CableCheck) {
+fn is_repaired(room: &TestFabric, check: &CableCheck) {
     let mut cables = jacks(room);
     for finding in &check.findings {
         obey(room, &mut cables, finding);
     }
-    assert_eq!(cables, jacks(&Room::of(room.plan.clone())), "{check}");
+    assert_eq!(cables, jacks(&TestFabric::of(room.plan.clone())), "{check}");
 }
 
 #[test]
@@ -72,7 +72,7 @@ fn two_exchanged_switches_are_one_finding_in_either_order() {
             let mut room = slim_fly();
             room.exchange(a, b, with_endpoints);
             let check = room.check();
-            assert_eq!(counts(&check), [(Fault::MovedSwitch, 1)], "{check}");
+            assert_eq!(counts(&check), [(FaultKind::MovedSwitch, 1)], "{check}");
             assert_eq!((check.correct, check.planned), (375, 375));
             let f = &check.findings[0];
             let what = format!("switches {a} and {b} stand in each other's places");
@@ -84,7 +84,7 @@ fn two_exchanged_switches_are_one_finding_in_either_order() {
             assert_eq!(states, 2);
             is_repaired(&room, &check);
             room.guids = false;
-            assert_eq!(counts(&room.check()), [(Fault::MovedSwitch, 1)], "by name alone");
+            assert_eq!(counts(&room.check()), [(FaultKind::MovedSwitch, 1)], "by name alone");
         }
     }
 }
@@ -98,12 +98,12 @@ fn a_rotation_is_one_finding_and_two_are_two() {
             room.exchange(pair[0], pair[1], k == 4);
         }
         let check = room.check();
-        assert_eq!(counts(&check), [(Fault::MovedSwitch, 1)], "{check}");
+        assert_eq!(counts(&check), [(FaultKind::MovedSwitch, 1)], "{check}");
         assert_eq!(check.findings[0].moves.len(), k - 1);
         is_repaired(&room, &check);
         room.exchange("sf-1-0-0", "sf-1-0-2", false);
         let check = room.check();
-        assert_eq!(counts(&check), [(Fault::MovedSwitch, 2)], "{check}");
+        assert_eq!(counts(&check), [(FaultKind::MovedSwitch, 2)], "{check}");
         is_repaired(&room, &check);
     }
 }
@@ -115,7 +115,11 @@ fn a_switch_in_the_place_of_a_dead_one_is_moved_and_the_dead_one_missing() {
         room.exchange("sf-0-1-2", "sf-1-4-0", with_endpoints);
         room.dead.insert("sf-1-4-0".into());
         let check = room.check();
-        assert_eq!(counts(&check), [(Fault::MissingSwitch, 1), (Fault::MovedSwitch, 1)], "{check}");
+        assert_eq!(
+            counts(&check),
+            [(FaultKind::MissingSwitch, 1), (FaultKind::MovedSwitch, 1)],
+            "{check}"
+        );
         let dead = &check.findings[0].what;
         assert_eq!(dead, "switch sf-1-4-0 does not answer: 11 cables and 4 endpoints go with it");
         let moved = &check.findings[1];
@@ -143,10 +147,10 @@ fn further_faults_on_moved_switches_are_still_found() {
         assert!(room.swap(x, y));
         let check = room.check();
         let expect = [
-            (Fault::MovedSwitch, 1),
-            (Fault::Swapped, 2),
-            (Fault::Missing, 1),
-            (Fault::Degraded, 1),
+            (FaultKind::MovedSwitch, 1),
+            (FaultKind::Swapped, 2),
+            (FaultKind::Missing, 1),
+            (FaultKind::Degraded, 1),
         ];
         assert_eq!(counts(&check), expect, "{check}");
         is_repaired(&room, &check);
@@ -164,7 +168,7 @@ fn a_spare_in_the_place_of_one_that_stands_elsewhere_replaces_the_one_that_is_go
     }
     room.strangers.insert("spare".into(), 0xdef);
     let check = room.check();
-    assert_eq!(counts(&check), [(Fault::Replaced, 1), (Fault::MovedSwitch, 1)], "{check}");
+    assert_eq!(counts(&check), [(FaultKind::Replaced, 1), (FaultKind::MovedSwitch, 1)], "{check}");
     assert!(check.findings[0].what.contains("sf-1-4-0 was replaced: spare"), "{check}");
     assert_eq!(check.correct, check.planned);
 }
@@ -177,20 +181,20 @@ fn a_fabric_whose_switches_are_all_shuffled_is_only_moved() {
         room.exchange(a, b, false);
     }
     let check = room.check();
-    assert_eq!(counts(&check), [(Fault::MovedSwitch, 1)], "{check}");
+    assert_eq!(counts(&check), [(FaultKind::MovedSwitch, 1)], "{check}");
     assert_eq!(check.correct, check.planned);
 }
 
 /// Faults that have no cable in common, so that each is a finding of its own.
-struct Harm<'a> {
-    room: &'a mut Room,
+struct FaultInjector<'a> {
+    room: &'a mut TestFabric,
     draw: Stream,
-    touched: BTreeSet<[Jack; 2]>,
-    made: BTreeMap<Fault, u64>,
+    touched: BTreeSet<[TestPort; 2]>,
+    made: BTreeMap<FaultKind, u64>,
 }
 
-impl<'a> Harm<'a> {
-    fn new(room: &'a mut Room, seed: u64) -> Self {
+impl<'a> FaultInjector<'a> {
+    fn new(room: &'a mut TestFabric, seed: u64) -> Self {
         let draw = Stream::new(seed, "harm", 0);
         Self { room, draw, touched: BTreeSet::new(), made: BTreeMap::new() }
     }
@@ -207,12 +211,12 @@ impl<'a> Harm<'a> {
         (!self.touched.contains(ends) && (link || !links_only)).then_some(c)
     }
 
-    fn touch(&mut self, cables: &[usize], fault: Fault) {
+    fn touch(&mut self, cables: &[usize], fault: FaultKind) {
         self.touched.extend(cables.iter().map(|c| self.room.cables[*c].0.clone()));
         *self.made.entry(fault).or_insert(0) += 1;
     }
 
-    fn free_jack(&mut self) -> Option<Jack> {
+    fn free_jack(&mut self) -> Option<TestPort> {
         let names = self.room.switch_names();
         let s = self.below(names.len());
         let port = self.room.plan.switches()[s].ports + 1 + self.below(5) as u16;
@@ -234,7 +238,7 @@ impl<'a> Harm<'a> {
             self.room.cables = before;
             return None;
         }
-        self.touch(&picked, Fault::Swapped);
+        self.touch(&picked, FaultKind::Swapped);
         Some(())
     }
 
@@ -243,7 +247,7 @@ impl<'a> Harm<'a> {
             0 => {
                 let c = self.cable(true)?;
                 self.room.cables[c].1.up = false;
-                self.touch(&[c], Fault::Missing);
+                self.touch(&[c], FaultKind::Missing);
             }
             1 => return self.rotate(2, kinds < 4),
             2 => return self.rotate(3, kinds < 4),
@@ -252,7 +256,7 @@ impl<'a> Harm<'a> {
                 let slow = Cable { speed: Speed::QDR, ..Cable::default() };
                 let narrow = Cable { width: 1, ..Cable::default() };
                 self.room.cables[c].1 = if self.below(2) == 0 { slow } else { narrow };
-                self.touch(&[c], Fault::Degraded);
+                self.touch(&[c], FaultKind::Degraded);
             }
             4 => {
                 let (c, jack) = (self.cable(false)?, self.free_jack()?);
@@ -263,7 +267,7 @@ impl<'a> Harm<'a> {
                     return None;
                 }
                 self.room.cables[c].0[end] = jack;
-                self.touch(&[c], Fault::Wrong);
+                self.touch(&[c], FaultKind::Wrong);
             }
             _ => {
                 let (a, b) = (self.free_jack()?, self.free_jack()?);
@@ -271,7 +275,7 @@ impl<'a> Harm<'a> {
                     return None;
                 }
                 self.room.cables.push(([a, b], Cable::default()));
-                self.touch(&[self.room.cables.len() - 1], Fault::Extra);
+                self.touch(&[self.room.cables.len() - 1], FaultKind::Extra);
             }
         }
         Some(())
@@ -310,14 +314,14 @@ impl<'a> Harm<'a> {
         for pair in picked.windows(2) {
             self.room.exchange(&pair[0], &pair[1], moved);
         }
-        let mut renamed: BTreeSet<[Jack; 2]> = BTreeSet::new();
+        let mut renamed: BTreeSet<[TestPort; 2]> = BTreeSet::new();
         for (ends, _) in &self.room.cables {
             if ends.iter().any(|j| picked.contains(&j.0)) {
                 renamed.insert(ends.clone());
             }
         }
         self.touched.extend(renamed);
-        *self.made.entry(Fault::MovedSwitch).or_insert(0) += 1;
+        *self.made.entry(FaultKind::MovedSwitch).or_insert(0) += 1;
         Some(())
     }
 }
@@ -331,8 +335,8 @@ const NETS: [&str; 5] = [
 ];
 
 fn mixture(net: &str, seed: u64, k: usize) -> Result<(), TestCaseError> {
-    let mut room = Room::of(built(net));
-    let mut harm = Harm::new(&mut room, seed);
+    let mut room = TestFabric::of(built(net));
+    let mut harm = FaultInjector::new(&mut room, seed);
     let mut moved = 0;
     let mut made = 0;
     for _ in 0..20 * k {
@@ -397,7 +401,7 @@ proptest! {
 }
 
 /// The true name of every planned device as the check sees it.
-fn truth(room: &Room, check: &CableCheck) -> BTreeMap<String, String> {
+fn truth(room: &TestFabric, check: &CableCheck) -> BTreeMap<String, String> {
     let own: BTreeMap<u64, &String> =
         room.masks.iter().map(|(name, (_, guid))| (*guid, name)).collect();
     check.guids.iter().map(|(planned, guid)| (planned.clone(), own[guid].clone())).collect()
@@ -406,17 +410,17 @@ fn truth(room: &Room, check: &CableCheck) -> BTreeMap<String, String> {
 #[test]
 fn a_hidden_fabric_is_recognised_by_its_cables() {
     for net in NETS {
-        let mut room = Room::of(built(net));
+        let mut room = TestFabric::of(built(net));
         room.hide(7);
         let check = room.check();
         assert!(check.is_clean(), "{net}: {check}");
-        assert_eq!(check.identified.by, Identify::Structure);
+        assert_eq!(check.identified.by, IdentifyBy::Structure);
         assert_eq!(check.identified.switches, room.plan.switches().len() as u64);
         assert_eq!(check.identified.endpoints, room.plan.endpoints().len() as u64);
         // every planned cable is where the check says that its devices are
         let truth = truth(&room, &check);
         let there = jacks(&room);
-        for (a, b) in jacks(&Room::of(room.plan.clone())) {
+        for (a, b) in jacks(&TestFabric::of(room.plan.clone())) {
             let seen = &there[&(truth[&a.0].clone(), a.1)];
             assert_eq!(*seen, (truth[&b.0].clone(), b.1));
         }
@@ -426,16 +430,16 @@ fn a_hidden_fabric_is_recognised_by_its_cables() {
 #[test]
 fn equally_good_placements_are_counted() {
     // switches in a ring, port 1 to the next and port 2 to the one before: five turns, no mirror
-    let mut room = Room::of(built("torus:shape=5,p=1"));
+    let mut room = TestFabric::of(built("torus:shape=5,p=1"));
     room.hide(1);
     let check = room.check();
     assert!(check.is_clean(), "{check}");
     assert_eq!(check.identified.equally_good, 5);
-    room.identify = Identify::Name;
+    room.identify = IdentifyBy::Name;
     assert_eq!(room.check_refused().param, "found");
 }
 
-impl Room {
+impl TestFabric {
     fn check_refused(&self) -> base::Refusal {
         let addresses = Some(&self.addresses);
         let found = self.discovered();
@@ -444,7 +448,7 @@ impl Room {
             addresses,
             &found,
             None,
-            How { identify: self.identify, ..How::default() },
+            ComparisonOptions { identify: self.identify, ..ComparisonOptions::default() },
         )
         .expect_err("another")
     }
@@ -458,8 +462,8 @@ proptest! {
     fn a_hidden_fabric_with_wrong_cables_is_recognised(
         net in 0..NETS.len(), seed in any::<u64>(), k in 0_usize..=5,
     ) {
-        let mut room = Room::of(built(NETS[net]));
-        let mut harm = Harm::new(&mut room, seed);
+        let mut room = TestFabric::of(built(NETS[net]));
+        let mut harm = FaultInjector::new(&mut room, seed);
         let mut made = 0;
         while made < k {
             made += usize::from(harm.fault(3).is_some());
@@ -468,13 +472,13 @@ proptest! {
         room.hide(seed);
         let check = room.check();
         prop_assert_eq!(check.counts(), expect, "{}", check);
-        prop_assert_eq!(check.identified.by, Identify::Structure);
+        prop_assert_eq!(check.identified.by, IdentifyBy::Structure);
     }
 
     /// Another fabric is refused, whatever its devices are called.
     #[test]
     fn another_fabric_is_not_recognised(seed in any::<u64>()) {
-        let mut other = Room::of(built("dragonfly:p=4,a=8,h=4"));
+        let mut other = TestFabric::of(built("dragonfly:p=4,a=8,h=4"));
         other.hide(seed);
         let plan = built("slim_fly:q=5,p=4");
         let refusal = check_cables(&plan, None, &other.discovered(), None).expect_err("another");

@@ -4,8 +4,8 @@
 //! Naval Research Logistics Quarterly 1973: exchanges of pairs, each taken where it is an
 //! improvement.
 
-use super::packing::{Load, Pieces};
-use super::placing::Spot;
+use super::packing::{NetworkPieces, RackLoad};
+use super::placing::FloorSpot;
 use super::rules::FloorRules;
 use base::partition::WeightedGraph;
 use base::{Interrupted, Watch};
@@ -18,23 +18,23 @@ const MOST_ARRANGED: usize = 32;
 
 /// A rack, a place in it, and where on the floor that is, millimetres.
 #[derive(Clone, Copy, Default)]
-struct Home {
+struct RackPlace {
     at: [i32; 2],
     rack: u32,
     place: u32,
 }
 
 /// Racks of pieces on their spots, while pieces move.
-pub(super) struct Moving<'a> {
-    pieces: &'a Pieces<'a>,
+pub(super) struct PieceMoving<'a> {
+    pieces: &'a NetworkPieces<'a>,
     /// Whether servers are in the racks of their switches.
     counted: bool,
-    racks: Vec<Rack>,
+    racks: Vec<MovingRack>,
     /// Length of a cable within a rack, and what one between racks has beside their distance.
     inside: i64,
     overhead: i64,
     /// Where each piece is.
-    of: Vec<Home>,
+    of: Vec<RackPlace>,
     /// Length of the cables of each piece.
     length: Vec<i64>,
     /// Pieces that are to be looked at: those whose cables have changed.
@@ -42,22 +42,22 @@ pub(super) struct Moving<'a> {
 }
 
 /// A rack and what is in it.
-struct Rack {
+struct MovingRack {
     pieces: Vec<u32>,
     /// Pieces stay in the racks of their cell.
     cell: u32,
     /// The most units that a rack of its cell has had.
     most: u64,
-    load: Load,
+    load: RackLoad,
     at: [i32; 2],
 }
 
-impl<'a> Moving<'a> {
+impl<'a> PieceMoving<'a> {
     /// All pieces in these racks of cells, which stand on `spots`.
     pub(super) fn new(
-        pieces: &'a Pieces<'a>,
+        pieces: &'a NetworkPieces<'a>,
         racks: Vec<(u32, Vec<u32>)>,
-        spots: &[Spot],
+        spots: &[FloorSpot],
         rules: &FloorRules,
     ) -> Self {
         let mm = |metres: f64| (metres * 1000.0).round() as i64;
@@ -65,10 +65,10 @@ impl<'a> Moving<'a> {
         let long = 1.0 + rules.slack_fraction;
         let (along, across) = (mm(rules.pitch_m * long), mm(rules.row_pitch() * long));
         let counted = rules.counts_endpoints();
-        let rack = |((cell, all), &(row, column)): ((u32, Vec<u32>), &Spot)| {
+        let rack = |((cell, all), &(row, column)): ((u32, Vec<u32>), &FloorSpot)| {
             let load = pieces.load(&all, true);
             let at = [place(column, along), place(row, across)];
-            Rack { pieces: all, cell, most: 0, load, at }
+            MovingRack { pieces: all, cell, most: 0, load, at }
         };
         let mut moving = Self {
             pieces,
@@ -76,7 +76,7 @@ impl<'a> Moving<'a> {
             racks: racks.into_iter().zip(spots).map(rack).collect(),
             inside: mm(rules.inside_m),
             overhead: 2 * mm(rules.overhead_m * long + rules.slack_m),
-            of: vec![Home::default(); pieces.switches.len()],
+            of: vec![RackPlace::default(); pieces.switches.len()],
             length: Vec::new(),
             open: vec![true; pieces.switches.len()],
         };
@@ -85,7 +85,7 @@ impl<'a> Moving<'a> {
             let of_cell = most.entry(r.cell).or_default();
             *of_cell = moving.units(r.load).max(*of_cell);
             for (place, &p) in (0..).zip(&r.pieces) {
-                moving.of[p as usize] = Home { at: r.at, rack, place };
+                moving.of[p as usize] = RackPlace { at: r.at, rack, place };
             }
         }
         for rack in &mut moving.racks {
@@ -121,7 +121,7 @@ impl<'a> Moving<'a> {
                 break;
             }
         }
-        let sorted = |mut rack: Rack| {
+        let sorted = |mut rack: MovingRack| {
             rack.pieces.sort_unstable();
             rack.pieces
         };
@@ -179,32 +179,33 @@ impl<'a> Moving<'a> {
         for rack in [a, b] {
             let at = self.racks[rack].at;
             for (place, &p) in (0..).zip(&self.racks[rack].pieces) {
-                self.of[p as usize] = Home { at, rack: rack as u32, place };
+                self.of[p as usize] = RackPlace { at, rack: rack as u32, place };
             }
         }
     }
 
     /// Racks that the servers of what is in a rack need beside it.
-    fn beside(&self, load: Load) -> u64 {
+    fn beside(&self, load: RackLoad) -> u64 {
         self.pieces.limits.racks_beside(load.switches, load.endpoints)
     }
 
     /// Units of what counts in a rack of switches.
-    fn units(&self, load: Load) -> u64 {
+    fn units(&self, load: RackLoad) -> u64 {
         self.pieces
             .limits
-            .units(Load { endpoints: if self.counted { load.endpoints } else { 0 }, ..load })
+            .units(RackLoad { endpoints: if self.counted { load.endpoints } else { 0 }, ..load })
     }
 
     /// Whether `rack` has room for what `comes` when `goes` is gone: it needs no more racks beside
     /// it, and gets no fuller than the fullest of its cell was.
-    fn has_room(&self, rack: &Rack, comes: Load, goes: Load) -> bool {
+    fn has_room(&self, rack: &MovingRack, comes: RackLoad, goes: RackLoad) -> bool {
         if comes == goes {
             return true;
         }
         let limits = self.pieces.limits;
         let after = rack.load.and(comes).less(goes);
-        let counted = Load { endpoints: if self.counted { after.endpoints } else { 0 }, ..after };
+        let counted =
+            RackLoad { endpoints: if self.counted { after.endpoints } else { 0 }, ..after };
         limits.hold(counted)
             && limits.units(counted) <= rack.most
             && self.beside(after) == self.beside(rack.load)
@@ -251,8 +252,8 @@ impl<'a> Moving<'a> {
             let alone = from.pieces.len() == 1;
             if shorter > most
                 && !alone
-                && self.has_room(to, load, Load::default())
-                && self.has_room(from, Load::default(), load)
+                && self.has_room(to, load, RackLoad::default())
+                && self.has_room(from, RackLoad::default(), load)
             {
                 (best, most) = (Some((rack, None)), shorter);
             }
@@ -297,7 +298,7 @@ impl<'a> Moving<'a> {
 
     fn put(&mut self, piece: usize, rack: u32) {
         let load = self.pieces.loads[piece];
-        let Home { rack: from, place, .. } = self.of[piece];
+        let RackPlace { rack: from, place, .. } = self.of[piece];
         let left = &mut self.racks[from as usize];
         left.load = left.load.less(load);
         left.pieces.swap_remove(place as usize);
@@ -306,7 +307,7 @@ impl<'a> Moving<'a> {
         }
         let to = &mut self.racks[rack as usize];
         to.load = to.load.and(load);
-        self.of[piece] = Home { at: to.at, rack, place: to.pieces.len() as u32 };
+        self.of[piece] = RackPlace { at: to.at, rack, place: to.pieces.len() as u32 };
         to.pieces.push(piece as u32);
     }
 

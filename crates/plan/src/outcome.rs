@@ -1,8 +1,8 @@
 //! What a cable check finds: faults with their repairs, and how every cable and switch is.
 
 use super::cable::CableId;
-use super::devices::Identify;
-use super::repairs::{Instruction, Move};
+use super::devices::IdentifyBy;
+use super::repairs::{RepairInstruction, RepairMove};
 use serde::Serialize;
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
@@ -10,7 +10,7 @@ use std::fmt;
 /// What kind of fault a finding is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Fault {
+pub enum FaultKind {
     /// A planned switch does not answer; its cables are not listed apart.
     MissingSwitch,
     /// A planned endpoint does not answer.
@@ -39,7 +39,7 @@ pub enum Fault {
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Finding {
     /// Its kind.
-    pub fault: Fault,
+    pub fault: FaultKind,
     /// The devices or ports concerned, by their labels.
     #[serde(rename = "where")]
     pub place: String,
@@ -58,10 +58,10 @@ pub struct Finding {
     pub found: Vec<[String; 2]>,
     /// What to do with which plugs, in order; empty where no cable is to be moved.
     #[serde(skip)]
-    pub moves: Vec<Move>,
+    pub moves: Vec<RepairMove>,
     /// The moves for a program, by names.
     #[serde(rename = "moves")]
-    pub instructions: Vec<Instruction>,
+    pub instructions: Vec<RepairInstruction>,
 }
 
 /// How a planned cable is.
@@ -104,9 +104,9 @@ pub enum SwitchState {
 
 /// By what the devices were identified, and how many.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
-pub struct Identified {
+pub struct IdentifiedDevices {
     /// GUIDs (with names for the rest), names, or the structure.
-    pub by: Identify,
+    pub by: IdentifyBy,
     /// Planned switches that were found.
     pub switches: u64,
     /// Planned endpoints that were found.
@@ -118,9 +118,9 @@ pub struct Identified {
 
 /// How a fabric is compared with its plan.
 #[derive(Debug, Clone, Default)]
-pub struct How {
+pub struct ComparisonOptions {
     /// What tells which device is which.
-    pub identify: Identify,
+    pub identify: IdentifyBy,
     /// Whether a cable between the right two devices is right whatever ports it is in.
     pub ignore_ports: bool,
     /// The cables that must be laid by now; `None`: all. One that is not among them and not there
@@ -154,7 +154,7 @@ pub struct CableCheck {
     /// The faults, devices first, then cables by kind, in an order in which they can be repaired.
     pub findings: Vec<Finding>,
     /// By what the devices were identified.
-    pub identified: Identified,
+    pub identified: IdentifiedDevices,
     /// How every planned cable is.
     #[serde(skip)]
     pub cables: BTreeMap<CableId, CableState>,
@@ -173,7 +173,7 @@ impl CableCheck {
     }
 
     /// Number of findings of each kind there is.
-    pub fn counts(&self) -> BTreeMap<Fault, u64> {
+    pub fn counts(&self) -> BTreeMap<FaultKind, u64> {
         self.findings.iter().fold(BTreeMap::new(), |mut counts, f| {
             *counts.entry(f.fault).or_insert(0) += 1;
             counts

@@ -11,12 +11,12 @@ use fabric::network::Topology;
 
 /// What is in a rack, or is to go there.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub(super) struct Load {
+pub(super) struct RackLoad {
     pub(super) switches: u64,
     pub(super) endpoints: u64,
 }
 
-impl Load {
+impl RackLoad {
     pub(super) fn and(self, more: Self) -> Self {
         Self { switches: self.switches + more.switches, endpoints: self.endpoints + more.endpoints }
     }
@@ -31,7 +31,7 @@ impl Load {
 }
 
 /// What a rack holds: units of height, and watts where its power is limited.
-pub(super) struct Limits<'a> {
+pub(super) struct RackLimits<'a> {
     rules: &'a FloorRules,
     switch_w: f64,
 }
@@ -39,7 +39,7 @@ pub(super) struct Limits<'a> {
 /// The most watts of one device.
 const MOST_W: f64 = 1e9;
 
-impl<'a> Limits<'a> {
+impl<'a> RackLimits<'a> {
     /// The limits of `rules`.
     ///
     /// # Errors
@@ -58,7 +58,7 @@ impl<'a> Limits<'a> {
             return Err(Refusal::new("rack_kw", format!("{kw} kW"), help));
         }
         let limits = Self { rules, switch_w };
-        let one = limits.watts(Load { switches: 1, endpoints: 0 });
+        let one = limits.watts(RackLoad { switches: 1, endpoints: 0 });
         if one > limits.budget_w() {
             let why = format!("a switch draws {one} W");
             return Err(Refusal::new("rack_kw", why, format!("at least {}", one / 1000.0)));
@@ -68,7 +68,8 @@ impl<'a> Limits<'a> {
 
     /// Refuses a server that no rack holds, where there are this number of `endpoints`.
     pub(super) fn check_server(&self, endpoints: u64) -> Result<(), Refusal> {
-        let one = Load { switches: 0, endpoints: self.rules.endpoints_a_server().min(endpoints) };
+        let one =
+            RackLoad { switches: 0, endpoints: self.rules.endpoints_a_server().min(endpoints) };
         let watts = self.watts(one);
         if watts > self.budget_w() {
             let why = match one.endpoints {
@@ -87,7 +88,7 @@ impl<'a> Limits<'a> {
         let (mut low, mut high) = (0, endpoints.div_ceil(each).min(rack) + 1);
         while high - low > 1 {
             let middle = u64::midpoint(low, high);
-            if self.hold(Load { switches, endpoints: (middle * each).min(endpoints) }) {
+            if self.hold(RackLoad { switches, endpoints: (middle * each).min(endpoints) }) {
                 low = middle;
             } else {
                 high = middle;
@@ -132,24 +133,24 @@ impl<'a> Limits<'a> {
     }
 
     /// Units of height.
-    pub(super) fn units(&self, load: Load) -> u64 {
+    pub(super) fn units(&self, load: RackLoad) -> u64 {
         let servers = load.endpoints.div_ceil(self.rules.endpoints_a_server());
         load.switches * self.rules.switch_height() + servers * self.rules.server_height()
     }
 
     /// Watts drawn.
-    pub(super) fn watts(&self, load: Load) -> f64 {
+    pub(super) fn watts(&self, load: RackLoad) -> f64 {
         load.switches as f64 * self.switch_w + load.endpoints as f64 * self.rules.endpoint_w
     }
 
     /// Whether one rack holds it.
-    pub(super) fn hold(&self, load: Load) -> bool {
+    pub(super) fn hold(&self, load: RackLoad) -> bool {
         let fits = self.units(load) <= u64::from(self.rules.rack_units);
         fits && self.watts(load) <= self.budget_w()
     }
 
     /// How many of the same load a rack holds; 0 when not even one. O(log units).
-    pub(super) fn most(&self, each: Load) -> u64 {
+    pub(super) fn most(&self, each: RackLoad) -> u64 {
         let (mut low, mut high) = (0, u64::from(self.rules.rack_units) + 1);
         while high - low > 1 {
             let middle = u64::midpoint(low, high);
@@ -163,14 +164,14 @@ impl<'a> Limits<'a> {
     }
 
     /// Height in parts of a unit, one for each endpoint of a server, so that it adds up.
-    fn slots(&self, load: Load) -> u64 {
+    fn slots(&self, load: RackLoad) -> u64 {
         let rules = self.rules;
         let switch = rules.switch_height() * rules.endpoints_a_server();
         load.switches * switch + load.endpoints * rules.server_height()
     }
 
     /// How many racks the height and the power ask for at least, as real numbers.
-    fn shares(&self, load: Load) -> (f64, f64) {
+    fn shares(&self, load: RackLoad) -> (f64, f64) {
         let rules = self.rules;
         let rack = u64::from(rules.rack_units) * rules.endpoints_a_server();
         (self.slots(load) as f64 / rack as f64, self.watts(load) / self.budget_w())
@@ -178,13 +179,13 @@ impl<'a> Limits<'a> {
 }
 
 /// The network in pieces: switches that share a rack whatever happens, mostly one a piece.
-pub(super) struct Pieces<'a> {
+pub(super) struct NetworkPieces<'a> {
     pub(super) t: &'a Topology,
-    pub(super) limits: &'a Limits<'a>,
+    pub(super) limits: &'a RackLimits<'a>,
     /// The switches of each piece, ascending.
     pub(super) switches: Vec<Vec<SwitchId>>,
     /// What each piece brings, endpoints included.
-    pub(super) loads: Vec<Load>,
+    pub(super) loads: Vec<RackLoad>,
     /// Cables between pieces; masses are not used.
     pub(super) cables: WeightedGraph,
     watch: &'a dyn Watch,
@@ -200,24 +201,24 @@ const THOROUGH: u64 = 8;
 const SMALL: usize = 384;
 
 /// How a cell was split.
-pub(super) struct Split {
-    loads: Vec<Load>,
+pub(super) struct CellSplit {
+    loads: Vec<RackLoad>,
     cables: WeightedGraph,
     /// The places in the cell that each rack has.
     racks: Vec<Vec<u32>>,
 }
 
 /// A cell under halving.
-struct Halving {
+struct CellHalving {
     /// Attempts of each halving at a small graph.
     attempts: u64,
     /// The parts that are not halved again.
     found: Vec<Vec<u32>>,
-    /// Scratch of [`Pieces::induced`].
+    /// Scratch of [`NetworkPieces::induced`].
     places: Vec<u32>,
 }
 
-impl<'a> Pieces<'a> {
+impl<'a> NetworkPieces<'a> {
     /// Pieces of these switches; `first` has the first rail of each endpoint, which seats it.
     ///
     /// Cables are links, working or not, and those of an endpoint's other rails, which lead from
@@ -226,7 +227,7 @@ impl<'a> Pieces<'a> {
         t: &'a Topology,
         switches: Vec<Vec<SwitchId>>,
         first: &[Option<TerminalId>],
-        limits: &'a Limits<'a>,
+        limits: &'a RackLimits<'a>,
         watch: &'a dyn Watch,
     ) -> Self {
         let mut of = vec![0_u32; t.switches().len()];
@@ -235,8 +236,8 @@ impl<'a> Pieces<'a> {
                 of[s.ix()] = piece;
             }
         }
-        let mut loads: Vec<Load> =
-            switches.iter().map(|s| Load { switches: s.len() as u64, endpoints: 0 }).collect();
+        let mut loads: Vec<RackLoad> =
+            switches.iter().map(|s| RackLoad { switches: s.len() as u64, endpoints: 0 }).collect();
         let home = |rail: TerminalId| t.terminals()[rail.ix()].plug.switch;
         for rail in first.iter().flatten() {
             loads[of[home(*rail).ix()] as usize].endpoints += 1;
@@ -252,9 +253,10 @@ impl<'a> Pieces<'a> {
     }
 
     /// What these pieces bring; endpoints only where they count.
-    pub(super) fn load(&self, pieces: &[u32], with_endpoints: bool) -> Load {
-        let sum = pieces.iter().fold(Load::default(), |sum, &p| sum.and(self.loads[p as usize]));
-        if with_endpoints { sum } else { Load { endpoints: 0, ..sum } }
+    pub(super) fn load(&self, pieces: &[u32], with_endpoints: bool) -> RackLoad {
+        let sum =
+            pieces.iter().fold(RackLoad::default(), |sum, &p| sum.and(self.loads[p as usize]));
+        if with_endpoints { sum } else { RackLoad { endpoints: 0, ..sum } }
     }
 
     /// Racks that the servers of a rack of these pieces need beside it.
@@ -268,10 +270,10 @@ impl<'a> Pieces<'a> {
     }
 
     /// The most of one piece, height and endpoints each for itself.
-    pub(super) fn largest(&self, pieces: &[u32]) -> Load {
+    pub(super) fn largest(&self, pieces: &[u32]) -> RackLoad {
         let counted = self.limits.rules.counts_endpoints();
         let each = pieces.iter().map(|&p| self.load(&[p], counted));
-        each.fold(Load::default(), |most, load| Load {
+        each.fold(RackLoad::default(), |most, load| RackLoad {
             switches: most.switches.max(load.switches),
             endpoints: most.endpoints.max(load.endpoints),
         })
@@ -285,7 +287,7 @@ impl<'a> Pieces<'a> {
     /// `cell` in order, as many to a rack as fit, at least one. O(pieces).
     pub(super) fn in_order(&self, cell: &[u32], with_endpoints: bool) -> Vec<Vec<u32>> {
         let mut racks: Vec<Vec<u32>> = Vec::new();
-        let mut load = Load::default();
+        let mut load = RackLoad::default();
         for &p in cell {
             let more = self.load(&[p], with_endpoints);
             let both = load.and(more);
@@ -311,13 +313,13 @@ impl<'a> Pieces<'a> {
     pub(super) fn split(
         &self,
         cell: &[u32],
-        last: &mut Option<Split>,
+        last: &mut Option<CellSplit>,
     ) -> Result<Vec<Vec<u32>>, Interrupted> {
         if self.hold(cell) {
             return Ok(vec![cell.to_vec()]);
         }
         let within = self.induced(cell, &vec![1; cell.len()], &mut Vec::new());
-        let loads: Vec<Load> = cell.iter().map(|&p| self.loads[p as usize]).collect();
+        let loads: Vec<RackLoad> = cell.iter().map(|&p| self.loads[p as usize]).collect();
         let alike = last.as_ref().filter(|last| last.loads == loads && last.cables == within);
         let racks = match alike {
             Some(last) => last.racks.clone(),
@@ -325,7 +327,7 @@ impl<'a> Pieces<'a> {
         };
         let pieces = |rack: &Vec<u32>| rack.iter().map(|&place| cell[place as usize]).collect();
         let found = racks.iter().map(pieces).collect();
-        *last = Some(Split { loads, cables: within, racks });
+        *last = Some(CellSplit { loads, cables: within, racks });
         Ok(found)
     }
 
@@ -362,7 +364,7 @@ impl<'a> Pieces<'a> {
         racks: u64,
         attempts: u64,
     ) -> Result<Vec<Vec<u32>>, Interrupted> {
-        let mut halving = Halving { attempts, found: Vec::new(), places: Vec::new() };
+        let mut halving = CellHalving { attempts, found: Vec::new(), places: Vec::new() };
         self.divide(cell.to_vec(), racks, &mut halving)?;
         self.relieve(&mut halving.found);
         Ok(halving.found)
@@ -438,7 +440,12 @@ impl<'a> Pieces<'a> {
     }
 
     /// Halves `cell`, and the halves again, until there are `racks` parts.
-    fn divide(&self, cell: Vec<u32>, racks: u64, halving: &mut Halving) -> Result<(), Interrupted> {
+    fn divide(
+        &self,
+        cell: Vec<u32>,
+        racks: u64,
+        halving: &mut CellHalving,
+    ) -> Result<(), Interrupted> {
         let racks = racks.min(cell.len() as u64);
         if racks <= 1 {
             halving.found.push(cell);

@@ -3,7 +3,7 @@
 //! Every cable between switches is a vote. Where the plan says that port p of switch c is at the
 //! other end of the cable, and the found switch has it in port p, that switch has a cable of c.
 
-use super::devices::{Node, Pairing, Socket};
+use super::devices::{DevicePairing, DevicePort, KnownDevice};
 use base::{LinkId, SwitchId, TerminalId};
 use fabric::network::{Peer, Plug, Topology};
 use std::collections::BTreeSet;
@@ -12,7 +12,7 @@ use std::collections::BTreeSet;
 const ROUNDS: u32 = 100;
 
 /// The cables between the switches of a plan and the working ones of a found network.
-pub(super) struct Wiring<'a> {
+pub(super) struct PlanWiring<'a> {
     plan: &'a Topology,
     /// Own port and other end of every working cable, by found switch.
     pub(super) rows: Vec<Vec<(u16, Plug)>>,
@@ -24,14 +24,14 @@ pub(super) struct Wiring<'a> {
 
 /// How sure a switch must be of a place before it takes it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Need {
+pub(super) enum PlaceCertainty {
     /// More cables agree than before.
     More,
     /// Most of its cables agree, two or more, and twice as many as agreed before.
     Clear,
 }
 
-impl<'a> Wiring<'a> {
+impl<'a> PlanWiring<'a> {
     pub(super) fn new(plan: &'a Topology, found: &Topology, ignore_ports: bool) -> Self {
         let mut rows = vec![Vec::new(); found.switches().len()];
         let mut cables = 0;
@@ -57,7 +57,7 @@ impl<'a> Wiring<'a> {
     }
 
     /// Places that found switch `f` has cables of under the places of its neighbours, and how many.
-    pub(super) fn votes(&self, at: &Pairing, f: u32) -> Vec<(u32, u32)> {
+    pub(super) fn votes(&self, at: &DevicePairing, f: u32) -> Vec<(u32, u32)> {
         let row = &self.rows[f as usize];
         let in_port = |&(port, far): &(u16, Plug)| {
             let end = self.planned(at.planned[far.switch.ix()]?, far.port)?;
@@ -85,7 +85,7 @@ impl<'a> Wiring<'a> {
     }
 
     /// Number of found cables that are where they are planned under these places.
-    pub(super) fn agreeing(&self, at: &Pairing) -> u64 {
+    pub(super) fn agreeing(&self, at: &DevicePairing) -> u64 {
         let switches = (0..self.rows.len() as u32).filter_map(|f| {
             let place = at.planned[f as usize]?;
             Some(u64::from(count(&self.votes(at, f), place)))
@@ -95,7 +95,7 @@ impl<'a> Wiring<'a> {
 
     /// Moves switches to the places that their cables speak for until none wants to move. Who is
     /// driven out takes the place that has become free.
-    pub(super) fn settle(&self, at: &mut Pairing, need: Need) {
+    pub(super) fn settle(&self, at: &mut DevicePairing, need: PlaceCertainty) {
         for _ in 0..ROUNDS {
             let mut moved = false;
             for f in 0..self.rows.len() as u32 {
@@ -107,9 +107,9 @@ impl<'a> Wiring<'a> {
         }
     }
 
-    fn settle_one(&self, at: &mut Pairing, f: u32, need: Need) -> bool {
+    fn settle_one(&self, at: &mut DevicePairing, f: u32, need: PlaceCertainty) -> bool {
         let own = at.planned[f as usize];
-        if need == Need::Clear && own.is_none() {
+        if need == PlaceCertainty::Clear && own.is_none() {
             return false; // hardware that the plan does not know drives nobody out
         }
         let votes = self.votes(at, f);
@@ -119,8 +119,8 @@ impl<'a> Wiring<'a> {
         let holder = at.found[place as usize];
         let theirs = holder.map_or(0, |h| count(&self.votes(at, h), place));
         let takes = match need {
-            Need::More => n > now + theirs,
-            Need::Clear => {
+            PlaceCertainty::More => n > now + theirs,
+            PlaceCertainty::Clear => {
                 let most = 2 * n as usize > self.rows[f as usize].len();
                 most && n >= 2 && n > 2 * now && n > 2 * theirs
             }
@@ -141,7 +141,7 @@ fn count(votes: &[(u32, u32)], place: u32) -> u32 {
 
 /// Switches that stand in one another's places.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct Round {
+pub(super) struct PlaceCycle {
     /// Planned switches: the first stands in the place of the second, and so on; the last one in
     /// that of the first, or it is missing.
     pub(super) switches: Vec<u32>,
@@ -153,7 +153,7 @@ pub(super) struct Round {
 
 /// The switches that do not stand in their own places, by who is exchanged with whom. `boxes` says
 /// who each switch is, `places` where it stands. O(switches).
-pub(super) fn rounds(boxes: &Pairing, places: &Pairing) -> Vec<Round> {
+pub(super) fn rounds(boxes: &DevicePairing, places: &DevicePairing) -> Vec<PlaceCycle> {
     let stands = |p: u32| boxes.found[p as usize].and_then(|f| places.planned[f as usize]);
     let who = |place: u32| places.found[place as usize].and_then(|f| boxes.planned[f as usize]);
     let mut done = vec![false; boxes.found.len()];
@@ -172,7 +172,7 @@ pub(super) fn rounds(boxes: &Pairing, places: &Pairing) -> Vec<Round> {
             switches.push(p);
             at = stands(p);
         }
-        list.push(Round { switches, open, with_endpoints: false });
+        list.push(PlaceCycle { switches, open, with_endpoints: false });
     }
     list.sort_by_key(|round| round.switches.iter().copied().min());
     list
@@ -183,12 +183,12 @@ pub(super) fn rounds(boxes: &Pairing, places: &Pairing) -> Vec<Round> {
 pub(super) fn endpoint_places(
     plan: &Topology,
     found: &Topology,
-    boxes: &Pairing,
-    places: &Pairing,
-    endpoints: &Pairing,
-    rounds: &mut [Round],
+    boxes: &DevicePairing,
+    places: &DevicePairing,
+    endpoints: &DevicePairing,
+    rounds: &mut [PlaceCycle],
     ignore_ports: bool,
-) -> Pairing {
+) -> DevicePairing {
     let mut hosts = places.clone();
     let mut homes = BTreeSet::new();
     if ignore_ports {
@@ -242,10 +242,10 @@ pub(super) fn endpoint_places(
 }
 
 /// Where a socket of a switch is in the plan under `places`.
-pub(super) fn in_plan(places: &Pairing, plug: Plug) -> Socket {
+pub(super) fn in_plan(places: &DevicePairing, plug: Plug) -> DevicePort {
     let node = match places.planned[plug.switch.ix()] {
-        Some(place) => Node::Switch(SwitchId(place)),
-        None => Node::UnknownSwitch(plug.switch),
+        Some(place) => KnownDevice::Switch(SwitchId(place)),
+        None => KnownDevice::UnknownSwitch(plug.switch),
     };
-    Socket { node, port: plug.port }
+    DevicePort { node, port: plug.port }
 }

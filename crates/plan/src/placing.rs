@@ -11,9 +11,9 @@ use base::{Interrupted, Watch};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// Row and column of a rack.
-pub(super) type Spot = (u32, u32);
+pub(super) type FloorSpot = (u32, u32);
 /// A coordinate on the floor: ranked with all others, the first number first.
-pub(super) type Key = Vec<u32>;
+pub(super) type RankedCoordinate = Vec<u32>;
 
 /// Racks in a row: the rule's, else the side of a near-square.
 pub(super) fn across(racks: usize, rules: &FloorRules) -> u32 {
@@ -22,13 +22,17 @@ pub(super) fn across(racks: usize, rules: &FloorRules) -> u32 {
 }
 
 /// Spots row by row; `to_and_fro` turns every other row, so that the next rack is the next beside.
-pub(super) fn row_by_row(racks: usize, rules: &FloorRules, to_and_fro: bool) -> Vec<Spot> {
+pub(super) fn row_by_row(racks: usize, rules: &FloorRules, to_and_fro: bool) -> Vec<FloorSpot> {
     rows_of(across(racks, rules), racks, to_and_fro)
 }
 
 /// Spots row by row for blocks of racks side by side: rows end between blocks of one width, where
 /// the rules do not say how long rows are.
-pub(super) fn blocks_by_row(widths: &[usize], rules: &FloorRules, to_and_fro: bool) -> Vec<Spot> {
+pub(super) fn blocks_by_row(
+    widths: &[usize],
+    rules: &FloorRules,
+    to_and_fro: bool,
+) -> Vec<FloorSpot> {
     let racks = widths.iter().sum();
     let usual = across(racks, rules);
     let width = widths.first().map_or(1, |&w| w as u32);
@@ -37,7 +41,7 @@ pub(super) fn blocks_by_row(widths: &[usize], rules: &FloorRules, to_and_fro: bo
     rows_of(if whole { usual.next_multiple_of(width) } else { usual }, racks, to_and_fro)
 }
 
-fn rows_of(across: u32, racks: usize, to_and_fro: bool) -> Vec<Spot> {
+fn rows_of(across: u32, racks: usize, to_and_fro: bool) -> Vec<FloorSpot> {
     let spot = |i: u32| {
         let (row, column) = (i / across, i % across);
         let turned = to_and_fro && row % 2 == 1;
@@ -50,9 +54,12 @@ fn rows_of(across: u32, racks: usize, to_and_fro: bool) -> Vec<Spot> {
 /// `cells` and of the racks in them, which stand side by side.
 ///
 /// One row or column alone is laid to and fro. Rows longer than the rule allows go on in the next.
-pub(super) fn on_grid(cells: &BTreeMap<(Key, Key), usize>, rules: &FloorRules) -> Vec<Spot> {
-    let rows: BTreeSet<&Key> = cells.keys().map(|(row, _)| row).collect();
-    let mut widths: BTreeMap<&Key, usize> = BTreeMap::new();
+pub(super) fn on_grid(
+    cells: &BTreeMap<(RankedCoordinate, RankedCoordinate), usize>,
+    rules: &FloorRules,
+) -> Vec<FloorSpot> {
+    let rows: BTreeSet<&RankedCoordinate> = cells.keys().map(|(row, _)| row).collect();
+    let mut widths: BTreeMap<&RankedCoordinate, usize> = BTreeMap::new();
     for ((_, column), &racks) in cells {
         let width = widths.entry(column).or_default();
         *width = racks.max(*width);
@@ -60,7 +67,7 @@ pub(super) fn on_grid(cells: &BTreeMap<(Key, Key), usize>, rules: &FloorRules) -
     if rows.len() == 1 || widths.len() == 1 {
         return row_by_row(cells.values().sum(), rules, true);
     }
-    let rows: BTreeMap<&Key, u32> = rows.into_iter().zip(0..).collect();
+    let rows: BTreeMap<&RankedCoordinate, u32> = rows.into_iter().zip(0..).collect();
     let mut starts = BTreeMap::new();
     let mut end = 0;
     for (column, width) in widths {
@@ -72,7 +79,7 @@ pub(super) fn on_grid(cells: &BTreeMap<(Key, Key), usize>, rules: &FloorRules) -
     if rows.len() as u64 * u64::from(folds) > u64::from(u32::MAX) {
         return row_by_row(cells.values().sum(), rules, true);
     }
-    let spot = |((row, column), &racks): ((&Key, &Key), &usize)| {
+    let spot = |((row, column), &racks): ((&RankedCoordinate, &RankedCoordinate), &usize)| {
         let (row, start) = (rows[row], starts[column]);
         (start..start + racks as u32).map(move |c| (row * folds + c / most, c % most))
     };
@@ -92,17 +99,17 @@ const SETTLING: u64 = 1;
 const WORK: u64 = 100_000_000;
 
 /// Racks on spots, being exchanged so that the cables between them get shorter.
-struct Exchange<'a> {
+struct RackExchange<'a> {
     cables: &'a WeightedGraph,
     /// Distances of neighbours along a row and of rows, millimetres.
     pitch: (i128, i128),
-    spots: Vec<Spot>,
+    spots: Vec<FloorSpot>,
 }
 
-impl Exchange<'_> {
+impl RackExchange<'_> {
     /// By how much the cables of `rack` but those to `other` get longer, along the rows and across
     /// them, when it stands at `there`: cables times their Manhattan distances.
-    fn longer(&self, rack: usize, there: Spot, other: usize) -> (i64, i64) {
+    fn longer(&self, rack: usize, there: FloorSpot, other: usize) -> (i64, i64) {
         let here = self.spots[rack];
         let more = |to: u32, here: u32, there: u32| {
             i64::from(to.abs_diff(there)) - i64::from(to.abs_diff(here))
@@ -151,10 +158,10 @@ impl Exchange<'_> {
 /// [`Interrupted`] when `watch` says so.
 pub(super) fn annealed(
     cables: &WeightedGraph,
-    spots: Vec<Spot>,
+    spots: Vec<FloorSpot>,
     rules: &FloorRules,
     watch: &dyn Watch,
-) -> Result<Vec<Spot>, Interrupted> {
+) -> Result<Vec<FloorSpot>, Interrupted> {
     let n = spots.len() as u64;
     let millimetres = |metres: f64| (metres * 1000.0).round() as i128;
     let pitch = (millimetres(rules.pitch_m), millimetres(rules.row_pitch()));
@@ -166,7 +173,7 @@ pub(super) fn annealed(
         let (a, b) = (draw.below(n), draw.below(n - 1));
         (a as usize, (b + u64::from(b >= a)) as usize)
     };
-    let mut racks = Exchange { cables, pitch, spots };
+    let mut racks = RackExchange { cables, pitch, spots };
     let (mut worse, mut sum) = (0.0, 0.0);
     for _ in 0..SAMPLES {
         let (a, b) = pick(&mut draw);

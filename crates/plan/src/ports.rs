@@ -4,45 +4,45 @@
 //! as many found cables as can be are the planned ones; with these numbers everything else goes on
 //! as where ports matter, and words and moves name the ports that are really there.
 
-use super::devices::{Cables, Node, Socket};
+use super::devices::{CablesByEnd, DevicePort, KnownDevice};
 use fabric::network::Cable;
 use std::collections::{BTreeMap, BTreeSet};
 
 /// A cable with its ends and what runs over it.
-type Between = (Socket, Socket, Cable);
+type CableBetween = (DevicePort, DevicePort, Cable);
 
 /// Which real port stands for which planned one, device by device.
 #[derive(Debug, Clone, Default)]
-pub(super) struct Renumbered {
+pub(super) struct RenumberedPorts {
     /// The planned port that stands for a real one.
-    planned: BTreeMap<Socket, Socket>,
+    planned: BTreeMap<DevicePort, DevicePort>,
     /// The real port of a planned one; those that are left out are their own.
-    real: BTreeMap<Socket, Socket>,
+    real: BTreeMap<DevicePort, DevicePort>,
     /// Cables between the right two devices that are not in the planned ports at both ends.
     pub(super) elsewhere: u64,
 }
 
-impl Renumbered {
+impl RenumberedPorts {
     /// The port where a planned cable end really is, or is to be.
-    pub(super) fn real(&self, socket: Socket) -> Socket {
+    pub(super) fn real(&self, socket: DevicePort) -> DevicePort {
         self.real.get(&socket).copied().unwrap_or(socket)
     }
 
     /// The found cables in the ports that stand for theirs.
-    pub(super) fn apply(&self, found: &Cables) -> Cables {
-        let at = |s: &Socket| self.planned.get(s).copied().unwrap_or(*s);
+    pub(super) fn apply(&self, found: &CablesByEnd) -> CablesByEnd {
+        let at = |s: &DevicePort| self.planned.get(s).copied().unwrap_or(*s);
         found.iter().map(|(a, (b, cable))| (at(a), (at(b), *cable))).collect()
     }
 
-    fn join(&mut self, planned: Socket, real: Socket) {
+    fn join(&mut self, planned: DevicePort, real: DevicePort) {
         self.planned.insert(real, planned);
         self.real.insert(planned, real);
     }
 }
 
 /// Each cable once, by the pair of its devices, the lower one first.
-fn by_pair(cables: &Cables) -> BTreeMap<(Node, Node), Vec<Between>> {
-    let mut pairs: BTreeMap<(Node, Node), Vec<Between>> = BTreeMap::new();
+fn by_pair(cables: &CablesByEnd) -> BTreeMap<(KnownDevice, KnownDevice), Vec<CableBetween>> {
+    let mut pairs: BTreeMap<(KnownDevice, KnownDevice), Vec<CableBetween>> = BTreeMap::new();
     for (&a, &(b, cable)) in cables.iter().filter(|(a, (b, _))| *a < b) {
         pairs.entry((a.node, b.node)).or_default().push((a, b, cable));
     }
@@ -52,21 +52,21 @@ fn by_pair(cables: &Cables) -> BTreeMap<(Node, Node), Vec<Between>> {
 /// The numbers under which the found cables are the planned ones as far as they can be: cables in
 /// their own ports first, then those between the same devices, the fastest first; of what is left
 /// each end stands for a planned port of its device that has no cable. O(cables * log cables).
-pub(super) fn renumbered(planned: &Cables, found: &Cables) -> Renumbered {
-    let mut this = Renumbered::default();
+pub(super) fn renumbered(planned: &CablesByEnd, found: &CablesByEnd) -> RenumberedPorts {
+    let mut this = RenumberedPorts::default();
     let (mut absent, mut strange) = (BTreeSet::new(), BTreeSet::new());
     let mut there = by_pair(found);
     for (pair, list) in by_pair(planned) {
         let found = there.remove(&pair).unwrap_or_default();
-        let ends: BTreeSet<(Socket, Socket)> = found.iter().map(|f| (f.0, f.1)).collect();
-        let own: BTreeSet<(Socket, Socket)> =
+        let ends: BTreeSet<(DevicePort, DevicePort)> = found.iter().map(|f| (f.0, f.1)).collect();
+        let own: BTreeSet<(DevicePort, DevicePort)> =
             list.iter().map(|p| (p.0, p.1)).filter(|p| ends.contains(p)).collect();
         for &(a, b) in &own {
             this.join(a, a);
             this.join(b, b);
         }
-        let rest = |cables: Vec<Between>| {
-            let mut rest: Vec<Between> =
+        let rest = |cables: Vec<CableBetween>| {
+            let mut rest: Vec<CableBetween> =
                 cables.into_iter().filter(|c| !own.contains(&(c.0, c.1))).collect();
             rest.sort_by_key(|(a, b, c)| (std::cmp::Reverse((c.width, c.speed)), *a, *b));
             rest
@@ -86,14 +86,14 @@ pub(super) fn renumbered(planned: &Cables, found: &Cables) -> Renumbered {
     this
 }
 
-impl Renumbered {
+impl RenumberedPorts {
     /// Ends of planned cables that are not there and of found ones that are not planned.
     fn rest(
         &mut self,
-        mut absent: BTreeSet<Socket>,
-        strange: &BTreeSet<Socket>,
-        planned: &Cables,
-        found: &Cables,
+        mut absent: BTreeSet<DevicePort>,
+        strange: &BTreeSet<DevicePort>,
+        planned: &CablesByEnd,
+        found: &CablesByEnd,
     ) {
         let mut left = Vec::new();
         for &end in strange {
@@ -103,7 +103,7 @@ impl Renumbered {
                 left.push(end);
             }
         }
-        let port = |node: Node, port: u16| Socket { node, port };
+        let port = |node: KnownDevice, port: u16| DevicePort { node, port };
         for end in left {
             let all = port(end.node, 0)..=port(end.node, u16::MAX);
             let place = absent.range(all).next().copied();
@@ -113,18 +113,18 @@ impl Renumbered {
                 continue;
             }
             // more cables than are planned: a number that no other port has
-            let free = |s: &Socket| !planned.contains_key(s) && !self.real.contains_key(s);
+            let free = |s: &DevicePort| !planned.contains_key(s) && !self.real.contains_key(s);
             let others = (1..=u16::MAX).rev().map(|p| port(end.node, p));
             let place = std::iter::once(end).chain(others).find(free);
             self.join(place.unwrap_or(end), end);
         }
         // what is to be plugged in goes where it is planned, or where there is room
-        let mut taken: BTreeSet<Socket> = found.keys().copied().collect();
-        let (own, other): (Vec<Socket>, Vec<Socket>) =
+        let mut taken: BTreeSet<DevicePort> = found.keys().copied().collect();
+        let (own, other): (Vec<DevicePort>, Vec<DevicePort>) =
             absent.into_iter().partition(|s| !taken.contains(s));
         taken.extend(own);
         for end in other {
-            let free = |s: &Socket| !taken.contains(s);
+            let free = |s: &DevicePort| !taken.contains(s);
             let place = (1..=u16::MAX).map(|p| port(end.node, p)).find(free).unwrap_or(end);
             taken.insert(place);
             self.real.insert(end, place);

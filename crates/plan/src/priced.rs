@@ -1,6 +1,8 @@
 //! The bill of a network as a measure.
 
-use super::{Bill, Catalog, FloorRules, Include, Item, Shop, bill, cables_unsorted, floor};
+use super::{
+    Bill, BillItem, Catalog, FloorRules, IncludedItems, PriceSource, bill, cables_unsorted, floor,
+};
 use base::stage::{Better, Kind};
 use base::{Metric, Need, Stage, Stop, Watch};
 use fabric::Topology;
@@ -14,8 +16,9 @@ use serde_json::{Map, Value};
 /// Switches, cables (cut to the floor of docs/plan.md), adapters and energy; the totals add up what
 /// `include` says, the same for every catalogue.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[schemars(rename = "Params")]
 #[serde(deny_unknown_fields, default)]
-pub struct Params {
+pub struct CostParams {
     /// The catalogue, by name: `flyloom catalog list`; the newest where none is given. A network of
     /// a file, whose links have their own rate, is priced by the newest that sells at it.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -24,21 +27,22 @@ pub struct Params {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub gbps: Option<f64>,
     /// What totals add up: `network`, `endpoint_cables`, `adapters`, `energy` (of a year).
-    pub include: Vec<Item>,
+    pub include: Vec<BillItem>,
     /// Rules of the floor, those of docs/plan.md that differ from its defaults.
     pub rules: Map<String, Value>,
 }
 
-impl Default for Params {
+impl Default for CostParams {
     fn default() -> Self {
-        let include = Item::USUAL.to_vec();
+        let include = BillItem::USUAL.to_vec();
         Self { catalog: None, gbps: None, include, rules: Map::new() }
     }
 }
 
 /// The bill, and the floor that its cables are for.
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
-pub struct Record {
+#[schemars(rename = "Record")]
+pub struct CostRecord {
     /// What is bought.
     #[serde(flatten)]
     pub bill: Bill,
@@ -48,7 +52,7 @@ pub struct Record {
     pub network: String,
 }
 
-impl Stage for Params {
+impl Stage for CostParams {
     const NAME: &'static str = "cost";
     const COLUMNS: &'static [Metric] = &[
         Metric::new(
@@ -98,7 +102,7 @@ impl Stage for Params {
     ];
 
     type Input<'a> = &'a Topology;
-    type Record = Record;
+    type Record = CostRecord;
 
     fn examples() -> Vec<Self> {
         vec![Self::default()]
@@ -108,19 +112,19 @@ impl Stage for Params {
         Size::of(on, threads).plan(false)
     }
 
-    fn run(&self, on: &Topology, watch: &dyn Watch) -> Result<Record, Stop> {
+    fn run(&self, on: &Topology, watch: &dyn Watch) -> Result<CostRecord, Stop> {
         let catalog = match &self.catalog {
             Some(name) => Catalog::named(name)?,
             None => Catalog::usual(on, self.gbps)?,
         };
-        let include = Include::of(&self.include)?;
+        let include = IncludedItems::of(&self.include)?;
         include.check(&catalog)?;
-        let shop = Shop { catalog: &catalog, gbps: self.gbps, include };
+        let shop = PriceSource { catalog: &catalog, gbps: self.gbps, include };
         let rules = FloorRules::from_value(&Value::Object(self.rules.clone()))?;
         let rules = rules.resolved(on, shop)?;
         let floor = floor(on, &rules, watch)?;
         let cables = cables_unsorted(on, &floor, &rules, shop)?;
-        Ok(Record {
+        Ok(CostRecord {
             bill: bill(on, &cables, shop)?,
             racks: floor.racks.len() as u64,
             network: on.recipe().to_string(),

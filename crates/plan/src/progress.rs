@@ -7,7 +7,7 @@ use serde::Serialize;
 
 /// Cables of one step.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
-pub struct Count {
+pub struct CableCounts {
     /// Cables of the plan.
     pub planned: u64,
     /// Those that were laid, right or wrong: correct, degraded and wrong ones.
@@ -26,7 +26,7 @@ pub struct Count {
     pub unlaid: u64,
 }
 
-impl Count {
+impl CableCounts {
     fn add(&mut self, state: CableState) {
         self.planned += 1;
         self.laid += u64::from(state <= CableState::Wrong);
@@ -45,24 +45,28 @@ pub struct RackProgress {
     /// Name of the rack.
     pub rack: String,
     /// By step, as [`PlannedCable::step`]; a cable between two racks counts in both.
-    pub steps: [Count; 4],
+    pub steps: [CableCounts; 4],
 }
 
 /// How far the laying has come.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Progress {
     /// By step, as [`PlannedCable::step`]; every cable counts once.
-    pub steps: [Count; 4],
+    pub steps: [CableCounts; 4],
     /// The racks, in the floor's order.
     pub racks: Vec<RackProgress>,
 }
 
 /// Counts the planned `cables` of `floor` by what `check` says of them. O(cables).
 pub fn progress(floor: &Floor, cables: &[PlannedCable], check: &CableCheck) -> Progress {
-    let rack =
-        |rack: &super::Rack| RackProgress { rack: rack.name.clone(), steps: [Count::default(); 4] };
-    let mut all =
-        Progress { steps: [Count::default(); 4], racks: floor.racks.iter().map(rack).collect() };
+    let rack = |rack: &super::Rack| RackProgress {
+        rack: rack.name.clone(),
+        steps: [CableCounts::default(); 4],
+    };
+    let mut all = Progress {
+        steps: [CableCounts::default(); 4],
+        racks: floor.racks.iter().map(rack).collect(),
+    };
     for cable in cables {
         let Some(&state) = check.cables.get(&cable.id) else { continue };
         let step = usize::from(cable.step);

@@ -5,22 +5,22 @@
 //! is missing, a lone found one is extra, a planned one with a found one at one end has its other
 //! end in a wrong port, and a ring of two and two is a swapped pair.
 
-use super::devices::Socket;
+use super::devices::DevicePort;
 use base::SwitchId;
 use serde::Serialize;
 use std::collections::BTreeMap;
 
 /// Something that a person does to repair cables. In a list, each is done after those before it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Move {
+pub enum RepairMove {
     /// Plug a cable in between two free ports.
-    Add(Socket, Socket),
+    Add(DevicePort, DevicePort),
     /// Take away the cable between two ports.
-    Remove(Socket, Socket),
+    Remove(DevicePort, DevicePort),
     /// Move the plug in the first port to the second, which is free.
-    Plug(Socket, Socket),
+    Plug(DevicePort, DevicePort),
     /// Exchange the plugs in two ports.
-    Swap(Socket, Socket),
+    Swap(DevicePort, DevicePort),
     /// Exchange two switches of the plan, wherever they stand. Cables stay where they are, but
     /// those to endpoints go along where `with_endpoints` says so. One of them may be missing: the
     /// other one then moves to the empty place.
@@ -36,38 +36,38 @@ pub enum Move {
 
 /// A port for a program: the device's name and the port's number.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-pub struct Port {
+pub struct NamedPort {
     /// The planned name; the found one for hardware that the plan does not know.
     pub device: String,
     /// The port, from 1.
     pub port: u16,
 }
 
-/// A [`Move`] for a program, which needs nothing but names.
+/// A [`RepairMove`] for a program, which needs nothing but names.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[serde(tag = "do", rename_all = "lowercase")]
-pub enum Instruction {
+pub enum RepairInstruction {
     /// Plug a cable in between two free ports.
     Add {
         /// The two ports.
-        ports: [Port; 2],
+        ports: [NamedPort; 2],
     },
     /// Take away the cable between two ports.
     Remove {
         /// The two ports.
-        ports: [Port; 2],
+        ports: [NamedPort; 2],
     },
     /// Move the plug in the first port to the second, which is free.
     Plug {
         /// From where to where.
-        ports: [Port; 2],
+        ports: [NamedPort; 2],
     },
     /// Exchange the plugs in two ports.
     Swap {
         /// The two ports.
-        ports: [Port; 2],
+        ports: [NamedPort; 2],
     },
-    /// Exchange two switches; see [`Move::Exchange`].
+    /// Exchange two switches; see [`RepairMove::Exchange`].
     Exchange {
         /// Their names.
         devices: [String; 2],
@@ -78,33 +78,38 @@ pub enum Instruction {
 
 /// Cables that differ from the plan for one reason.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) enum Difference {
+pub(super) enum CableDifference {
     /// A planned cable that is not there; its ports are free once the differences before it in the
     /// list are repaired.
-    Missing([Socket; 2]),
+    Missing([DevicePort; 2]),
     /// A found cable that is not planned.
-    Extra([Socket; 2]),
+    Extra([DevicePort; 2]),
     /// A cable whose end should be in `planned[0]` but is in `found[1]`; the other end is right.
-    Wrong { planned: [Socket; 2], found: [Socket; 2] },
+    Wrong { planned: [DevicePort; 2], found: [DevicePort; 2] },
     /// Cables whose ends are exchanged, round a ring; and the plugs to exchange, in order.
-    Swapped { planned: Vec<[Socket; 2]>, found: Vec<[Socket; 2]>, swaps: Vec<(Socket, Socket)> },
+    Swapped {
+        planned: Vec<[DevicePort; 2]>,
+        found: Vec<[DevicePort; 2]>,
+        swaps: Vec<(DevicePort, DevicePort)>,
+    },
 }
 
-type Cables = BTreeMap<Socket, Socket>;
+/// The other end of each cable, by either of its ends.
+type OtherEnds = BTreeMap<DevicePort, DevicePort>;
 
 /// The differences between the planned cables that are absent and the found ones that are not
 /// planned, both given from either end. `near` says how far apart two ports are (0: same device);
 /// swaps are chosen between near ports. Where one of several cables may be called missing, it is
 /// one with an end in `later`, if there is any.
 pub(super) fn differences<L>(
-    mut absent: Cables,
-    mut strange: Cables,
-    later: &BTreeMap<Socket, L>,
-    near: impl Fn(Socket, Socket) -> u32,
-) -> Vec<Difference> {
+    mut absent: OtherEnds,
+    mut strange: OtherEnds,
+    later: &BTreeMap<DevicePort, L>,
+    near: impl Fn(DevicePort, DevicePort) -> u32,
+) -> Vec<CableDifference> {
     let mut list = Vec::new();
     // ends of planned cables first: a path that is left for a found one then ends with another
-    let ends: Vec<Socket> = absent
+    let ends: Vec<DevicePort> = absent
         .keys()
         .filter(|s| !strange.contains_key(s))
         .chain(strange.keys().filter(|s| !absent.contains_key(s)))
@@ -115,7 +120,7 @@ pub(super) fn differences<L>(
         let mut path = vec![end];
         take_path(&mut absent, &mut strange, &mut path, planned_first);
         // the last one of a path of planned ends is the missing one
-        let is_later = |at: Option<&Socket>| at.is_some_and(|s| later.contains_key(s));
+        let is_later = |at: Option<&DevicePort>| at.is_some_and(|s| later.contains_key(s));
         if planned_first && path.len() % 2 == 0 && is_later(path.first()) && !is_later(path.last())
         {
             path.reverse();
@@ -134,7 +139,12 @@ pub(super) fn differences<L>(
 }
 
 /// Follows planned and found cables in turn from the last of `path`, taking them away.
-fn take_path(absent: &mut Cables, strange: &mut Cables, path: &mut Vec<Socket>, planned: bool) {
+fn take_path(
+    absent: &mut OtherEnds,
+    strange: &mut OtherEnds,
+    path: &mut Vec<DevicePort>,
+    planned: bool,
+) {
     let mut planned = planned;
     while let Some(&at) = path.last() {
         let cables = if planned { &mut *absent } else { &mut *strange };
@@ -145,24 +155,24 @@ fn take_path(absent: &mut Cables, strange: &mut Cables, path: &mut Vec<Socket>, 
     }
 }
 
-fn split_path(path: &[Socket], planned_first: bool, list: &mut Vec<Difference>) {
+fn split_path(path: &[DevicePort], planned_first: bool, list: &mut Vec<CableDifference>) {
     let mut at = 0;
     if !planned_first {
-        list.push(Difference::Extra([path[0], path[1]]));
+        list.push(CableDifference::Extra([path[0], path[1]]));
         at = 1;
     }
     while let [to, stays, from] = path[at..path.len().min(at + 3)] {
-        list.push(Difference::Wrong { planned: [to, stays], found: [stays, from] });
+        list.push(CableDifference::Wrong { planned: [to, stays], found: [stays, from] });
         at += 2;
     }
     if let [a, b] = path[at..] {
-        list.push(Difference::Missing([a, b]));
+        list.push(CableDifference::Missing([a, b]));
     }
 }
 
 /// `ring` starts with a planned cable: planned 0-1, found 1-2, planned 2-3, ..., found back to 0.
-fn swapped(ring: &[Socket], near: &impl Fn(Socket, Socket) -> u32) -> Difference {
-    let pairs = |from: usize| -> Vec<[Socket; 2]> {
+fn swapped(ring: &[DevicePort], near: &impl Fn(DevicePort, DevicePort) -> u32) -> CableDifference {
+    let pairs = |from: usize| -> Vec<[DevicePort; 2]> {
         (from..ring.len())
             .step_by(2)
             .map(|i| {
@@ -172,12 +182,12 @@ fn swapped(ring: &[Socket], near: &impl Fn(Socket, Socket) -> u32) -> Difference
             .collect()
     };
     // the plug in every even port belongs in the even port before it: exchange along the list
-    let even: Vec<Socket> = ring.iter().copied().step_by(2).collect();
+    let even: Vec<DevicePort> = ring.iter().copied().step_by(2).collect();
     // the plug in every odd port belongs in the odd port after it
-    let odd: Vec<Socket> = ring.iter().copied().skip(1).step_by(2).rev().collect();
-    let spread = |ports: &[Socket]| ports.windows(2).map(|w| near(w[0], w[1])).sum::<u32>();
+    let odd: Vec<DevicePort> = ring.iter().copied().skip(1).step_by(2).rev().collect();
+    let spread = |ports: &[DevicePort]| ports.windows(2).map(|w| near(w[0], w[1])).sum::<u32>();
     let ports = if spread(&odd) < spread(&even) { odd } else { even };
-    Difference::Swapped {
+    CableDifference::Swapped {
         planned: pairs(0),
         found: pairs(1),
         swaps: ports.windows(2).map(|w| (w[0], w[1])).collect(),

@@ -1,6 +1,6 @@
 //! The rules of a floor: heights, powers and distances, and what a catalogue knows of them.
 
-use super::shop::Shop;
+use super::shop::PriceSource;
 use base::Refusal;
 use fabric::network::Topology;
 use schemars::JsonSchema;
@@ -126,7 +126,7 @@ impl FloorRules {
     ///
     /// # Errors
     /// When the catalogue has no such server, rules say otherwise of it, or one is out of range.
-    pub fn resolved(&self, t: &Topology, shop: Shop<'_>) -> Result<Self, Refusal> {
+    pub fn resolved(&self, t: &Topology, shop: PriceSource<'_>) -> Result<Self, Refusal> {
         let mut rules = self.clone();
         let switch = shop.switch(t);
         let known = switch.as_ref().and_then(|offer| offer.rack_units);

@@ -11,7 +11,7 @@ use serde::{Deserialize, Serialize};
 /// A column of the study: a family and its sizes.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "family", rename_all = "snake_case", deny_unknown_fields)]
-pub enum Study {
+pub enum StudyColumn {
     /// Slim Fly of the field of `q` elements, `p` endpoints a switch.
     SlimFly {
         /// Elements of the field.
@@ -53,7 +53,7 @@ pub enum Study {
 
 /// What the study's rules give for a column.
 #[derive(Debug, Clone, PartialEq, Serialize)]
-pub struct Reckoned {
+pub struct StudyResult {
     /// Endpoints.
     pub endpoints: u64,
     /// Switches.
@@ -96,7 +96,7 @@ fn between_racks_m(racks: f64) -> f64 {
     2.0 + 2.0 * (racks - 1.0) / (3.0 * racks.sqrt())
 }
 
-impl Study {
+impl StudyColumn {
     /// The column of a network.
     ///
     /// # Errors
@@ -140,7 +140,7 @@ impl Study {
     }
 
     /// What the study reckons for it.
-    pub fn reckon(self) -> Reckoned {
+    pub fn reckon(self) -> StudyResult {
         match self {
             Self::SlimFly { q, p } => slim_fly(q, p),
             Self::Dragonfly { a, p, h, g } => dragonfly(a, p, h, g),
@@ -164,8 +164,8 @@ fn sums(
     radix: u32,
     [electric, optical]: [Option<u64>; 2],
     cost_usd: Option<f64>,
-) -> Reckoned {
-    Reckoned {
+) -> StudyResult {
+    StudyResult {
         endpoints,
         switches,
         radix,
@@ -179,7 +179,7 @@ fn sums(
     }
 }
 
-fn slim_fly(q: u32, p: u32) -> Reckoned {
+fn slim_fly(q: u32, p: u32) -> StudyResult {
     let n = u64::from(q);
     let radix = if q.is_multiple_of(2) { 3 * q / 2 } else { (3 * q - 1) / 2 } + p;
     let (electric, optical) = ((2 * n + 1) * n * (n - 1) / 2, n * n * n);
@@ -198,7 +198,7 @@ fn slim_fly(q: u32, p: u32) -> Reckoned {
     found
 }
 
-fn dragonfly(a: u32, p: u32, h: u32, g: u32) -> Reckoned {
+fn dragonfly(a: u32, p: u32, h: u32, g: u32) -> StudyResult {
     let (groups, switches) = (u64::from(g), u64::from(a) * u64::from(g));
     let electric = u64::from(a) * u64::from(a.saturating_sub(1)) / 2 * groups;
     let optical = (groups * groups).saturating_sub(1) / 2;
@@ -213,7 +213,7 @@ fn dragonfly(a: u32, p: u32, h: u32, g: u32) -> Reckoned {
     found
 }
 
-fn flattened_butterfly(c: u32) -> Reckoned {
+fn flattened_butterfly(c: u32) -> StudyResult {
     let n = u64::from(c);
     let (electric, optical) = (n * n * n * n.saturating_sub(1) / 2, n.pow(4));
     let (switches, radix) = (n.pow(3), (4 * c).saturating_sub(3));
@@ -229,7 +229,7 @@ fn flattened_butterfly(c: u32) -> Reckoned {
     found
 }
 
-fn fat_tree(radix: u32) -> Reckoned {
+fn fat_tree(radix: u32) -> StudyResult {
     let p = f64::from(radix) / 2.0;
     let whole = |x: f64| Some(x as u64);
     let both = [whole((2.0 * p - 1.0) * p * p), whole((4.0 * p + 1.0) * p * p)];

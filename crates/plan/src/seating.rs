@@ -6,9 +6,11 @@
 //! 2007, section 4; folded tori: Dally & Towles, "Principles and Practices of Interconnection
 //! Networks", 2004, section 5.3.
 
-use super::moving::Moving;
-use super::packing::{Limits, Pieces};
-use super::placing::{Key, Spot, across, annealed, blocks_by_row, on_grid, row_by_row};
+use super::moving::PieceMoving;
+use super::packing::{NetworkPieces, RackLimits};
+use super::placing::{
+    FloorSpot, RankedCoordinate, across, annealed, blocks_by_row, on_grid, row_by_row,
+};
 use super::rules::FloorRules;
 use base::{Interrupted, SwitchId, TerminalId, Watch};
 use fabric::geometry::{Form, Geometry, Row};
@@ -16,24 +18,24 @@ use fabric::network::{Switch, Topology};
 use std::collections::BTreeMap;
 
 /// A rack of switches, and the racks beside it that have servers of its own alone.
-pub(super) struct Block {
+pub(super) struct RackBlock {
     /// Row and column of each rack, that of the switches first.
-    pub(super) spots: Vec<Spot>,
+    pub(super) spots: Vec<FloorSpot>,
     /// The switches, from the bottom up.
     pub(super) switches: Vec<SwitchId>,
 }
 
 /// Racks of pieces, before they have a spot.
-enum Racks {
+enum PieceRacks {
     /// Cells one after the other, each of one rack or more that stay beside each other.
     List(Vec<Vec<Vec<u32>>>),
     /// Cells by their coordinates across the rows and along them.
-    Grid(BTreeMap<(Key, Key), Vec<Vec<u32>>>),
+    Grid(BTreeMap<(RankedCoordinate, RankedCoordinate), Vec<Vec<u32>>>),
     /// Racks that stand where their cables are short.
     Open(Vec<Vec<u32>>),
 }
 
-impl Racks {
+impl PieceRacks {
     fn all(&self) -> Vec<Vec<u32>> {
         match self {
             Self::List(cells) => cells.iter().flatten().cloned().collect(),
@@ -50,14 +52,14 @@ impl Racks {
 pub(super) fn seat(
     t: &Topology,
     first: &[Option<TerminalId>],
-    limits: &Limits,
+    limits: &RackLimits,
     rules: &FloorRules,
     watch: &dyn Watch,
-) -> Result<Vec<Block>, Interrupted> {
+) -> Result<Vec<RackBlock>, Interrupted> {
     let Geometry { form, planes } = t.geometry();
     let seating = |switches| {
-        let pieces = Pieces::new(t, switches, first, limits, watch);
-        Seating { pieces, rules, form, planes }
+        let pieces = NetworkPieces::new(t, switches, first, limits, watch);
+        PieceSeating { pieces, rules, form, planes }
     };
     let single = seating((0..t.switches().len()).map(|s| vec![SwitchId::from(s)]).collect());
     let bundled = bundles(t, first).filter(|_| planes > 0).map(seating);
@@ -65,7 +67,7 @@ pub(super) fn seat(
     let apart = single.racks()?;
     if let Some(bundled) = bundled {
         let together = bundled.racks()?;
-        let crossing = |s: &Seating, racks: &Racks| s.pieces.crossing(&racks.all());
+        let crossing = |s: &PieceSeating, racks: &PieceRacks| s.pieces.crossing(&racks.all());
         if crossing(&bundled, &together) <= crossing(&single, &apart) {
             return bundled.placed(&together, watch);
         }
@@ -103,8 +105,8 @@ fn bundles(t: &Topology, first: &[Option<TerminalId>]) -> Option<Vec<Vec<SwitchI
 }
 
 /// The pieces of a network, and how they stand to one another.
-struct Seating<'a> {
-    pieces: Pieces<'a>,
+struct PieceSeating<'a> {
+    pieces: NetworkPieces<'a>,
     rules: &'a FloorRules,
     form: Form,
     /// Leading coordinates that number planes.
@@ -112,12 +114,12 @@ struct Seating<'a> {
 }
 
 /// The coordinates of each piece in the dimensions that are wider than 1, ranked from 0.
-struct Coordinates {
+struct PieceCoordinates {
     sizes: Vec<u32>,
     at: Vec<Vec<u32>>,
 }
 
-impl Seating<'_> {
+impl PieceSeating<'_> {
     fn switch(&self, piece: u32) -> &Switch {
         &self.pieces.t.switches()[self.pieces.switches[piece as usize][0].ix()]
     }
@@ -132,9 +134,9 @@ impl Seating<'_> {
     }
 
     /// The racks, by what coordinates and groups mean.
-    fn racks(&self) -> Result<Racks, Interrupted> {
+    fn racks(&self) -> Result<PieceRacks, Interrupted> {
         if self.ids().is_empty() {
-            return Ok(Racks::List(Vec::new()));
+            return Ok(PieceRacks::List(Vec::new()));
         }
         match self.form {
             Form::Columns if self.ids().all(|p| self.coordinates(p).len() == 3) => {
@@ -152,13 +154,13 @@ impl Seating<'_> {
     }
 
     /// Racks of as few cables as can be found.
-    fn open(&self) -> Result<Racks, Interrupted> {
+    fn open(&self) -> Result<PieceRacks, Interrupted> {
         let all: Vec<u32> = self.ids().collect();
-        Ok(Racks::Open(self.pieces.split(&all, &mut None)?))
+        Ok(PieceRacks::Open(self.pieces.split(&all, &mut None)?))
     }
 
     /// A cell a group and plane; open where there is one group.
-    fn by_group(&self) -> Result<Racks, Interrupted> {
+    fn by_group(&self) -> Result<PieceRacks, Interrupted> {
         let one = self.ids().all(|p| self.switch(p).group == self.switch(0).group);
         if one {
             return self.open();
@@ -167,14 +169,14 @@ impl Seating<'_> {
     }
 
     /// A cell for all pieces of one key, in the order of the keys.
-    fn listed(&self, key: impl Fn(u32) -> Key) -> Result<Racks, Interrupted> {
-        let mut cells: BTreeMap<Key, Vec<u32>> = BTreeMap::new();
+    fn listed(&self, key: impl Fn(u32) -> RankedCoordinate) -> Result<PieceRacks, Interrupted> {
+        let mut cells: BTreeMap<RankedCoordinate, Vec<u32>> = BTreeMap::new();
         for p in self.ids() {
             cells.entry(key(p)).or_default().push(p);
         }
         let mut last = None;
         let split = cells.values().map(|cell| self.pieces.split(cell, &mut last));
-        Ok(Racks::List(split.collect::<Result<_, _>>()?))
+        Ok(PieceRacks::List(split.collect::<Result<_, _>>()?))
     }
 
     fn top(&self) -> u8 {
@@ -183,7 +185,7 @@ impl Seating<'_> {
 
     /// Pods, or as many leaves to a rack as fit with their endpoints where there are two levels;
     /// then racks of the top level.
-    fn tree(&self) -> Result<Racks, Interrupted> {
+    fn tree(&self) -> Result<PieceRacks, Interrupted> {
         let top = self.top();
         let mut cells: BTreeMap<(bool, u16, u32), Vec<u32>> = BTreeMap::new();
         for p in self.ids() {
@@ -204,17 +206,19 @@ impl Seating<'_> {
                 list.push(self.pieces.split(&cell, &mut last)?);
             }
         }
-        Ok(Racks::List(list))
+        Ok(PieceRacks::List(list))
     }
 
     /// The wide dimensions; `None` where pieces have no coordinates or not the same number.
-    fn grid(&self) -> Option<Coordinates> {
+    fn grid(&self) -> Option<PieceCoordinates> {
         let dimensions = self.coordinates(0).len();
         if dimensions == 0 || self.ids().any(|p| self.coordinates(p).len() != dimensions) {
             return None;
         }
-        let mut grid =
-            Coordinates { sizes: Vec::new(), at: vec![Vec::new(); self.pieces.switches.len()] };
+        let mut grid = PieceCoordinates {
+            sizes: Vec::new(),
+            at: vec![Vec::new(); self.pieces.switches.len()],
+        };
         for d in 0..dimensions {
             let mut values: Vec<u32> = self.ids().map(|p| self.coordinates(p)[d]).collect();
             values.sort_unstable();
@@ -232,12 +236,12 @@ impl Seating<'_> {
 
     /// The first dimension within a rack, the second along the rows, the third across them, higher
     /// ones in blocks of these.
-    fn by_dimension(&self, grid: &Coordinates) -> Result<Racks, Interrupted> {
+    fn by_dimension(&self, grid: &PieceCoordinates) -> Result<PieceRacks, Interrupted> {
         self.gridded(|p| grid.at[p as usize].iter().skip(1).copied().collect())
     }
 
     /// Blocks of neighbours; the racks along a closed dimension in folded order.
-    fn by_block(&self, grid: &Coordinates, closed: bool) -> Result<Racks, Interrupted> {
+    fn by_block(&self, grid: &PieceCoordinates, closed: bool) -> Result<PieceRacks, Interrupted> {
         let all: Vec<u32> = self.ids().collect();
         let most = self.pieces.limits.most(self.pieces.largest(&all)).max(1);
         let blocks = blocks(&grid.sizes, most, closed);
@@ -255,13 +259,14 @@ impl Seating<'_> {
 
     /// Cells by their place in the room: dimensions turn by turn along and across, planes side by
     /// side.
-    fn gridded(&self, place: impl Fn(u32) -> Vec<u32>) -> Result<Racks, Interrupted> {
-        let mut cells: BTreeMap<(Key, Key), Vec<u32>> = BTreeMap::new();
+    fn gridded(&self, place: impl Fn(u32) -> Vec<u32>) -> Result<PieceRacks, Interrupted> {
+        let mut cells: BTreeMap<(RankedCoordinate, RankedCoordinate), Vec<u32>> = BTreeMap::new();
         for p in self.ids() {
             let at = place(p);
             let plane = u32::from(self.switch(p).plane);
-            let mut column: Key = at.iter().copied().step_by(2).chain([plane]).collect();
-            let mut row: Key = at.iter().copied().skip(1).step_by(2).collect();
+            let mut column: RankedCoordinate =
+                at.iter().copied().step_by(2).chain([plane]).collect();
+            let mut row: RankedCoordinate = at.iter().copied().skip(1).step_by(2).collect();
             column.reverse();
             row.reverse();
             cells.entry((row, column)).or_default().push(p);
@@ -269,27 +274,27 @@ impl Seating<'_> {
         let mut last = None;
         let mut split = |cell: &[u32]| self.pieces.split(cell, &mut last);
         let split = cells.into_iter().map(|(key, cell)| Ok((key, split(&cell)?)));
-        Ok(Racks::Grid(split.collect::<Result<_, Interrupted>>()?))
+        Ok(PieceRacks::Grid(split.collect::<Result<_, Interrupted>>()?))
     }
 
     /// The racks on their spots, each with those of its servers beside it.
-    fn placed(&self, racks: &Racks, watch: &dyn Watch) -> Result<Vec<Block>, Interrupted> {
+    fn placed(&self, racks: &PieceRacks, watch: &dyn Watch) -> Result<Vec<RackBlock>, Interrupted> {
         let all = racks.all();
         let widths: Vec<usize> = all.iter().map(|r| 1 + self.pieces.racks_beside(r)).collect();
         let spots = match racks {
-            Racks::List(cells) => {
+            PieceRacks::List(cells) => {
                 let wide = widths.iter().any(|&w| w > 1);
                 let beside = wide || cells.iter().any(|cell| cell.len() > 1);
                 blocks_by_row(&widths, self.rules, beside)
             }
-            Racks::Grid(cells) => {
+            PieceRacks::Grid(cells) => {
                 let mut widths = widths.iter();
                 let cells = cells.iter().map(|(key, racks)| {
                     (key.clone(), widths.by_ref().take(racks.len()).sum::<usize>())
                 });
                 on_grid(&cells.collect(), self.rules)
             }
-            Racks::Open(_) => self.open_spots(&all, &widths, watch)?,
+            PieceRacks::Open(_) => self.open_spots(&all, &widths, watch)?,
         };
         let all = self.moved(racks, all, &widths, &spots, watch)?;
         let mut spots = spots.into_iter();
@@ -297,7 +302,7 @@ impl Seating<'_> {
             let pieces = rack.into_iter().map(|p| &self.pieces.switches[p as usize]);
             let mut switches: Vec<SwitchId> = pieces.flatten().copied().collect();
             switches.sort_by_cached_key(|&s| self.order(s));
-            Block { spots: spots.by_ref().take(width).collect(), switches }
+            RackBlock { spots: spots.by_ref().take(width).collect(), switches }
         };
         Ok(all.into_iter().zip(widths).map(block).collect())
     }
@@ -306,16 +311,16 @@ impl Seating<'_> {
     /// is the first of its `widths` on `spots`.
     fn moved(
         &self,
-        racks: &Racks,
+        racks: &PieceRacks,
         all: Vec<Vec<u32>>,
         widths: &[usize],
-        spots: &[Spot],
+        spots: &[FloorSpot],
         watch: &dyn Watch,
     ) -> Result<Vec<Vec<u32>>, Interrupted> {
         let sizes: Vec<usize> = match racks {
-            Racks::List(cells) => cells.iter().map(Vec::len).collect(),
-            Racks::Grid(cells) => cells.values().map(Vec::len).collect(),
-            Racks::Open(racks) => vec![racks.len()],
+            PieceRacks::List(cells) => cells.iter().map(Vec::len).collect(),
+            PieceRacks::Grid(cells) => cells.values().map(Vec::len).collect(),
+            PieceRacks::Open(racks) => vec![racks.len()],
         };
         if sizes.iter().all(|&racks| racks < 2) {
             return Ok(all);
@@ -325,9 +330,9 @@ impl Seating<'_> {
             *start += width;
             Some(*start - width)
         });
-        let first: Vec<Spot> = starts.map(|start| spots[start]).collect();
+        let first: Vec<FloorSpot> = starts.map(|start| spots[start]).collect();
         let racks = cells.zip(all).collect();
-        Moving::new(&self.pieces, racks, &first, self.rules).settled(watch)
+        PieceMoving::new(&self.pieces, racks, &first, self.rules).settled(watch)
     }
 
     /// Spots of racks that stand where their cables are short; each takes as many spots in a row as
@@ -338,7 +343,7 @@ impl Seating<'_> {
         racks: &[Vec<u32>],
         widths: &[usize],
         watch: &dyn Watch,
-    ) -> Result<Vec<Spot>, Interrupted> {
+    ) -> Result<Vec<FloorSpot>, Interrupted> {
         let (cables, total) = (self.pieces.between(racks), widths.iter().sum());
         let width = widths.iter().max().map_or(1, |&w| w as u32);
         let in_row = across(total, self.rules) / width;
@@ -353,14 +358,16 @@ impl Seating<'_> {
         let start = row_by_row(racks.len(), &rules, false);
         let blocks = annealed(&cables, start, &rules, watch)?;
         if alike {
-            let wide = |(row, column): Spot| (0..width).map(move |k| (row, column * width + k));
+            let wide =
+                |(row, column): FloorSpot| (0..width).map(move |k| (row, column * width + k));
             return Ok(blocks.into_iter().flat_map(wide).collect());
         }
         let mut order: Vec<usize> = (0..racks.len()).collect();
-        let turned = |(row, column): Spot| if row % 2 == 1 { u32::MAX - column } else { column };
+        let turned =
+            |(row, column): FloorSpot| if row % 2 == 1 { u32::MAX - column } else { column };
         order.sort_by_key(|&b| (blocks[b].0, turned(blocks[b])));
         let mut line = row_by_row(total, self.rules, true).into_iter();
-        let mut of: Vec<Vec<Spot>> = vec![Vec::new(); racks.len()];
+        let mut of: Vec<Vec<FloorSpot>> = vec![Vec::new(); racks.len()];
         for b in order {
             of[b] = line.by_ref().take(widths[b]).collect();
         }

@@ -295,7 +295,7 @@ fn cables_are_no_longer_than_racks_of_few_cables_had_them() {
     ] {
         let t = built(net);
         let catalog = Catalog::named("products-2026").expect("it comes along");
-        let shop = Shop::of(&catalog);
+        let shop = PriceSource::of(&catalog);
         let rules = FloorRules::default().resolved(&t, shop).expect("valid rules");
         let floor = floored(&t, &rules);
         let list = cables(&t, &floor, &rules, shop).expect("all is on sale");

@@ -5,8 +5,8 @@
 //! place says where the others stand. So every planned switch is tried as the place of a found one,
 //! and the rest grows from there, the switch that most of its cables agree on first.
 
-use super::devices::Pairing;
-use super::places::{Need, Wiring};
+use super::devices::DevicePairing;
+use super::places::{PlaceCertainty, PlanWiring};
 use base::{SwitchId, TerminalId};
 use fabric::network::{Peer, Topology};
 use std::cmp::Reverse;
@@ -18,26 +18,26 @@ const ROOTS: usize = 4;
 const PATIENCE: u64 = 60;
 
 /// The best laying of a plan over a found network.
-pub(super) struct Shape {
+pub(super) struct BestLaying {
     /// Who stands where.
-    pub(super) pairs: Pairing,
+    pub(super) pairs: DevicePairing,
     /// How many layings of the same merit there are, as far as was looked.
     pub(super) equally_good: u64,
 }
 
 /// How well a laying fits: cables, then endpoint ports, then switches that stand in their own
 /// places and endpoints that are in theirs, as far as these are known.
-type Merit = (u64, u64, u64);
+type LayingMerit = (u64, u64, u64);
 
 /// Switches and endpoints that are known by GUID or name.
-pub(super) type Known<'a> = (&'a Pairing, &'a Pairing);
+pub(super) type KnownDevices<'a> = (&'a DevicePairing, &'a DevicePairing);
 
-struct Search<'a> {
-    wiring: &'a Wiring<'a>,
+struct LayingSearch<'a> {
+    wiring: &'a PlanWiring<'a>,
     /// Port, endpoint and rail of every working terminal, by found switch.
     hosts: Vec<Vec<(u16, u32, u16)>>,
     plan: &'a Topology,
-    known: Option<Known<'a>>,
+    known: Option<KnownDevices<'a>>,
     /// Most cables of a switch.
     degree: u64,
 }
@@ -49,9 +49,9 @@ struct Search<'a> {
 pub(super) fn by_structure(
     plan: &Topology,
     found: &Topology,
-    wiring: &Wiring<'_>,
-    known: Option<Known<'_>>,
-) -> Shape {
+    wiring: &PlanWiring<'_>,
+    known: Option<KnownDevices<'_>>,
+) -> BestLaying {
     let mut hosts = vec![Vec::new(); found.switches().len()];
     for (i, t) in found.terminals().iter().enumerate() {
         if found.terminal_is_up(TerminalId::from(i)) {
@@ -59,9 +59,9 @@ pub(super) fn by_structure(
         }
     }
     let degree = wiring.rows.iter().map(Vec::len).max().unwrap_or(0) as u64;
-    let search = Search { wiring, hosts, plan, known, degree };
-    let mut shape = Shape {
-        pairs: Pairing::new(plan.switches().len(), found.switches().len()),
+    let search = LayingSearch { wiring, hosts, plan, known, degree };
+    let mut shape = BestLaying {
+        pairs: DevicePairing::new(plan.switches().len(), found.switches().len()),
         equally_good: 1,
     };
     for part in parts(wiring) {
@@ -75,7 +75,7 @@ pub(super) fn by_structure(
 }
 
 /// The connected components that have a cable, the largest first.
-fn parts(wiring: &Wiring<'_>) -> Vec<Vec<u32>> {
+fn parts(wiring: &PlanWiring<'_>) -> Vec<Vec<u32>> {
     let mut seen = vec![false; wiring.rows.len()];
     let mut parts = Vec::new();
     for start in 0..wiring.rows.len() {
@@ -99,11 +99,11 @@ fn parts(wiring: &Wiring<'_>) -> Vec<Vec<u32>> {
     parts
 }
 
-impl Search<'_> {
+impl LayingSearch<'_> {
     /// The best laying that adds `part` to `base`, and how many are as good.
-    fn lay(&self, part: &[u32], base: &Pairing) -> (Option<Pairing>, u64) {
+    fn lay(&self, part: &[u32], base: &DevicePairing) -> (Option<DevicePairing>, u64) {
         let cables = part.iter().map(|f| self.wiring.rows[*f as usize].len() as u64).sum::<u64>();
-        let mut best: Option<(Merit, Pairing)> = None;
+        let mut best: Option<(LayingMerit, DevicePairing)> = None;
         let mut equal: BTreeSet<Vec<Option<u32>>> = BTreeSet::new();
         let mut fewest = u64::MAX;
         for k in 0..ROOTS.min(part.len()) {
@@ -115,7 +115,7 @@ impl Search<'_> {
                 let limit = fewest.saturating_mul(2).saturating_add(4 * self.degree + PATIENCE);
                 let Some((mut pairs, odd)) = self.grow(root, place, base, limit) else { continue };
                 if odd > 0 {
-                    self.wiring.settle(&mut pairs, Need::More);
+                    self.wiring.settle(&mut pairs, PlaceCertainty::More);
                 }
                 fewest = fewest.min(odd);
                 let merit = self.merit(part, &pairs);
@@ -140,7 +140,7 @@ impl Search<'_> {
         (best.map(|(_, pairs)| pairs), equal.len() as u64)
     }
 
-    fn merit(&self, part: &[u32], at: &Pairing) -> Merit {
+    fn merit(&self, part: &[u32], at: &DevicePairing) -> LayingMerit {
         let (mut cables, mut hosts, mut own) = (0, 0, 0);
         for &f in part {
             let Some(place) = at.planned[f as usize] else { continue };
@@ -161,7 +161,13 @@ impl Search<'_> {
 
     /// The laying that follows from `root` in `place`, and the number of cable ends that disagree;
     /// `None` as soon as these are more than `limit`.
-    fn grow(&self, root: u32, place: u32, base: &Pairing, limit: u64) -> Option<(Pairing, u64)> {
+    fn grow(
+        &self,
+        root: u32,
+        place: u32,
+        base: &DevicePairing,
+        limit: u64,
+    ) -> Option<(DevicePairing, u64)> {
         let mut at = base.clone();
         let mut votes: HashMap<(u32, u32), u32> = HashMap::new();
         let mut next = BinaryHeap::from([(0_u32, Reverse(root), Reverse(place))]);

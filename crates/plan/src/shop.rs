@@ -1,29 +1,29 @@
 //! Where a network is bought: a catalogue, a rate, and what totals add up.
 
-use super::basis::Include;
+use super::basis::IncludedItems;
 use super::catalog::{Catalog, Offer};
 use fabric::network::{Cable, Topology};
 
 /// What cables are bought from, and at which rate.
 #[derive(Debug, Clone, Copy)]
-pub struct Shop<'a> {
+pub struct PriceSource<'a> {
     /// Kinds, reaches and prices.
     pub catalog: &'a Catalog,
     /// The rate of every link, Gbit/s; `None` for that of the network where it was read from a
     /// fabric or a file, and for the catalogue's own where a family made the network.
     pub gbps: Option<f64>,
     /// What totals add up.
-    pub include: Include,
+    pub include: IncludedItems,
 }
 
-impl<'a> Shop<'a> {
-    /// This catalogue at its own rate, with totals of [`Item::USUAL`](super::Item::USUAL).
+impl<'a> PriceSource<'a> {
+    /// This catalogue at its own rate, with totals of [`BillItem::USUAL`](super::BillItem::USUAL).
     pub fn of(catalog: &'a Catalog) -> Self {
-        Self { catalog, gbps: None, include: Include::default() }
+        Self { catalog, gbps: None, include: IncludedItems::default() }
     }
 }
 
-impl Shop<'_> {
+impl PriceSource<'_> {
     /// The rate that `cable` of `t` is bought at, Gbit/s.
     pub fn rate_gbps(&self, t: &Topology, cable: &Cable) -> f64 {
         let own = t.recipe().family == "file";

@@ -18,7 +18,7 @@ fn built(net: &str) -> Topology {
 fn planned(t: &Topology, rules: &FloorRules) -> (Floor, Vec<PlannedCable>) {
     let floor = floor(t, rules, &Quiet).expect("valid rules");
     let catalog = Catalog::named("fdr10-2014").expect("it comes along");
-    let shop = Shop { gbps: Some(200.0), ..Shop::of(&catalog) };
+    let shop = PriceSource { gbps: Some(200.0), ..PriceSource::of(&catalog) };
     let list = cables(t, &floor, rules, shop).expect("all is on sale");
     (floor, list)
 }

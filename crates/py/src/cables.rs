@@ -6,7 +6,7 @@ use base::{LinkId, Refusal, Stop, TerminalId};
 use fabric::addresses::Addresses;
 use fabric::network::Topology as Network;
 use plan::cable::CableId;
-use plan::{CableState, Catalog, Floor, How, Identify};
+use plan::{CableState, Catalog, ComparisonOptions, Floor, IdentifyBy};
 use pyo3::prelude::*;
 use serde_json::{Map, json};
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
@@ -21,7 +21,7 @@ pub fn qr_code(words: &str) -> Option<Vec<String>> {
 /// How a user wants a fabric to be compared with its plan.
 #[derive(Debug)]
 pub struct CheckRequest<'a> {
-    /// What devices are identified by: a name of `Identify`.
+    /// What devices are identified by: a name of `IdentifyBy`.
     pub identify: &'a str,
     /// GUIDs by device name.
     pub guids: Option<&'a BTreeMap<String, u64>>,
@@ -46,7 +46,7 @@ pub fn check<'py>(
     rules: Option<&Bound<'py, PyAny>>,
 ) -> PyResult<Bound<'py, PyAny>> {
     let identify = asked.identify;
-    let identify = Identify::from_name(identify).ok_or_else(|| {
+    let identify = IdentifyBy::from_name(identify).ok_or_else(|| {
         let why = format!("'{identify}' is nothing to identify devices by");
         refuse(Refusal::new("identify", why, "auto, guid, name, structure"))
     })?;
@@ -56,7 +56,7 @@ pub fn check<'py>(
     // steps need cables of any rate and length, not their prices: models have them
     let models = Catalog::named("fdr10-2014").map_err(refuse)?;
     run(py, None, |watch| {
-        let shop = plan::Shop::of(&models);
+        let shop = plan::PriceSource::of(&models);
         let addresses = addresses(t, asked.guids)?;
         let floor = match plan::floor(t, &rules, watch) {
             Ok(floor) => Some(floor),
@@ -65,7 +65,7 @@ pub fn check<'py>(
             Err(why) => return Err(why),
         };
         let (due, scope) = due(t, floor.as_ref(), asked)?;
-        let how = How { identify, ignore_ports: asked.ignore_ports, due };
+        let how = ComparisonOptions { identify, ignore_ports: asked.ignore_ports, due };
         let check = plan::check_cables_by(t, Some(&addresses), found, floor.as_ref(), how)?;
         let mut value = serde_json::to_value(&check).unwrap_or_default();
         value["clean"] = check.is_clean().into();

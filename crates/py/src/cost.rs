@@ -3,8 +3,8 @@
 use crate::enter::{from_python, refuse, run, to_python};
 use base::Refusal;
 use fabric::network::Topology as Network;
-use plan::sc14::Study;
-use plan::{Catalog, FloorRules, Include, Item, PlannedCable};
+use plan::sc14::StudyColumn;
+use plan::{BillItem, Catalog, FloorRules, IncludedItems, PlannedCable};
 use pyo3::prelude::*;
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
@@ -15,7 +15,7 @@ use std::collections::BTreeMap;
 pub struct Shop {
     catalog: Catalog,
     gbps: Option<f64>,
-    include: Include,
+    include: IncludedItems,
     electric_limit_m: Option<f64>,
     /// Whether no catalogue was named.
     usual: bool,
@@ -86,7 +86,7 @@ impl Shop {
                 Ok(Self { catalog, ..shop.clone() }.limited())
             }
             None => {
-                let (catalog, include) = (Catalog::usual(t, None)?, Include::default());
+                let (catalog, include) = (Catalog::usual(t, None)?, IncludedItems::default());
                 Ok(Self { catalog, gbps: None, include, electric_limit_m: None, usual: true })
             }
         }
@@ -99,16 +99,16 @@ impl Shop {
         self
     }
 
-    pub(crate) fn shop(&self) -> plan::Shop<'_> {
-        plan::Shop { catalog: &self.catalog, gbps: self.gbps, include: self.include }
+    pub(crate) fn shop(&self) -> plan::PriceSource<'_> {
+        plan::PriceSource { catalog: &self.catalog, gbps: self.gbps, include: self.include }
     }
 }
 
 /// The items of these names; the usual ones where none are given.
-fn included(names: Option<Vec<String>>) -> Result<Include, Refusal> {
-    let Some(names) = names else { return Ok(Include::default()) };
-    let items = names.iter().map(|name| Item::named(name)).collect::<Result<Vec<_>, _>>()?;
-    Include::of(&items)
+fn included(names: Option<Vec<String>>) -> Result<IncludedItems, Refusal> {
+    let Some(names) = names else { return Ok(IncludedItems::default()) };
+    let items = names.iter().map(|name| BillItem::named(name)).collect::<Result<Vec<_>, _>>()?;
+    IncludedItems::of(&items)
 }
 
 pub(crate) fn rules_of(given: Option<&Bound<'_, PyAny>>) -> PyResult<FloorRules> {
@@ -166,7 +166,7 @@ pub(crate) fn bill(laid: &Laid<'_>) -> Result<Value, Refusal> {
 }
 
 pub(crate) fn of_2014<'py>(py: Python<'py>, t: &Network) -> PyResult<Bound<'py, PyAny>> {
-    let found = Study::of(t).map_err(refuse)?.reckon();
+    let found = StudyColumn::of(t).map_err(refuse)?.reckon();
     to_python(py, &serde_json::to_value(&found).unwrap_or_default())
 }
 
@@ -177,7 +177,7 @@ pub fn study_of_2014<'py>(
     py: Python<'py>,
     study: &Bound<'py, PyAny>,
 ) -> PyResult<Bound<'py, PyAny>> {
-    let study: Study = serde_json::from_value(from_python(study)?)
+    let study: StudyColumn = serde_json::from_value(from_python(study)?)
         .map_err(|e| refuse(Refusal::new("study", e.to_string(), "")))?;
     to_python(py, &serde_json::to_value(study.reckon()).unwrap_or_default())
 }

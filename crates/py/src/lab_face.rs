@@ -1,8 +1,9 @@
 //! Experiment files and the tables of families and engines.
 
-use crate::enter::{from_python, object, refuse, to_python};
+use crate::classes::Topology;
+use crate::enter::{enter, from_python, object, refuse, stopped, to_python};
 use crate::plugins::plugins;
-use base::Refusal;
+use base::{Need, Refusal, Watch};
 use engines::ask;
 use fabric::size::RouteWork;
 use lab::kinds::KINDS;
@@ -61,18 +62,62 @@ pub fn point_bytes(
     layers: u32,
     simulated: &Bound<'_, PyAny>,
 ) -> PyResult<f64> {
+    Ok(point_need(family, params, engine, layers, simulated)?.0)
+}
+
+/// Bytes as of `point_bytes`, and about how many seconds the point takes on one processor. Raises
+/// `RefusalError`.
+#[pyfunction]
+pub fn point_need(
+    family: &str,
+    params: &Bound<'_, PyAny>,
+    engine: Option<&str>,
+    layers: u32,
+    simulated: &Bound<'_, PyAny>,
+) -> PyResult<(f64, f64)> {
     let params = object(from_python(params)?);
     let promise = families::family(family).and_then(|f| f.promise(&params)).map_err(refuse)?;
     let size = promise.size(1);
-    let mut bytes = size.build().bytes;
+    let mut needs = vec![size.build()];
     if let Some(engine) = engine {
-        bytes += engines::work::need(&size, None, engine, layers).bytes;
-        bytes += size.along_any(layers, RouteWork::Proof).bytes;
+        needs.push(engines::work::need(&size, None, engine, layers));
+        needs.push(size.along_any(layers, RouteWork::Proof));
     }
     for (level, given) in object(from_python(simulated)?) {
-        bytes += lab::stages::simulated(&level, &object(given), &size).map_err(refuse)?.bytes;
+        needs.push(lab::stages::simulated(&level, &object(given), &size).map_err(refuse)?);
     }
-    Ok(bytes)
+    let sum = |of: fn(&Need) -> f64| needs.iter().map(of).sum::<f64>();
+    Ok((sum(|need| need.bytes), sum(|need| need.seconds)))
+}
+
+/// Checks that a simulator can run on a network with these parameters, but for its traffic: its
+/// lanes, and that its paths are free of deadlock. Raises `RefusalError`.
+#[pyfunction]
+#[pyo3(signature = (on, level, given, progress=None))]
+pub fn simulation_fits(
+    py: Python<'_>,
+    on: &Topology,
+    level: &str,
+    given: &Bound<'_, PyAny>,
+    progress: Option<Py<PyAny>>,
+) -> PyResult<()> {
+    let given = object(from_python(given)?);
+    let work = |watch: &dyn Watch| lab::fits::simulation(level, &given, &on.inner, watch);
+    enter(py, progress, work)?.map_err(stopped)
+}
+
+/// Checks that a network has the traffic of this name, as `seed` draws it. Raises `RefusalError`.
+#[pyfunction]
+#[pyo3(signature = (on, traffic, seed, progress=None))]
+pub fn traffic_fits(
+    py: Python<'_>,
+    on: &Topology,
+    traffic: &str,
+    seed: u64,
+    progress: Option<Py<PyAny>>,
+) -> PyResult<()> {
+    let work = |watch: &dyn Watch| lab::fits::traffic(traffic, &on.inner, seed, watch);
+    enter(py, progress, work)?.map_err(stopped)
 }
 
 /// The names of OpenSM's own engines, as it has them.

@@ -3,7 +3,7 @@
 use crate::classes::{Routing, Topology, Workload};
 use crate::enter::{afford, enter, enter_to_last, from_python, object, refuse, stopped, to_python};
 use base::{Need, Quiet, Refusal, Stop, Watch};
-use formats::communication::{FORMATS as GRAPHS, Matrix};
+use formats::communication::{FORMATS as GRAPHS, ReadMatrix};
 use formats::mapping::{self as files, FORMATS};
 use lab::joint::{JointRequest, joint};
 use mapping::bounds::bounds;
@@ -12,7 +12,7 @@ use mapping::chain;
 use mapping::evaluate::evaluate;
 use mapping::map::{MappingRequest, map};
 use mapping::method::METHODS;
-use mapping::paths::Paths;
+use mapping::paths::MappingPaths;
 use mapping::slots::Slots;
 use mapping::spec::{HOPS_LIMIT, HOPS_LIMIT_WITH_ROUTING, Spec};
 use numpy::{PyArray1, PyReadonlyArray1};
@@ -55,7 +55,7 @@ impl Communication {
                 files.iter().map(|(name, text)| (name.clone(), text.as_str())).collect();
             formats::communication::matrix(&texts)
         })?;
-        let Matrix { pattern: inner, unfit } = inner.map_err(refuse)?;
+        let ReadMatrix { pattern: inner, unfit } = inner.map_err(refuse)?;
         Ok(Self { inner, unfit })
     }
 
@@ -96,7 +96,8 @@ impl Communication {
             let (from, to) = (rank("sender", *a)?, rank("receiver", *b)?);
             sent.push(Sent { from, to, bytes: *amount, messages: 1.0 });
         }
-        let Matrix { pattern: inner, unfit } = Matrix::of(processes, sent).map_err(refuse)?;
+        let ReadMatrix { pattern: inner, unfit } =
+            ReadMatrix::of(processes, sent).map_err(refuse)?;
         Ok(Self { inner, unfit })
     }
 
@@ -143,7 +144,7 @@ impl Communication {
         Ok(found)
     }
 
-    /// The graph as Matrix Market.
+    /// The graph as ReadMatrix Market.
     fn text(&self, py: Python<'_>) -> PyResult<String> {
         let graph = self.graph()?;
         enter(py, None, |_| {
@@ -181,14 +182,14 @@ impl Target {
         Ok(Self { topology, routing: None })
     }
 
-    fn paths(&self) -> Paths<'_> {
-        self.routing.as_ref().map_or(Paths::Shortest(&self.topology), Paths::Tables)
+    fn paths(&self) -> MappingPaths<'_> {
+        self.routing.as_ref().map_or(MappingPaths::Shortest(&self.topology), MappingPaths::Tables)
     }
 }
 
 /// What the linear mapping is worth; null where there are too few slots.
 fn linear(
-    paths: Paths<'_>,
+    paths: MappingPaths<'_>,
     graph: &traffic::communication::Communication,
     slots: &Slots,
     watch: &dyn Watch,
@@ -206,7 +207,7 @@ fn figures(
     graph: &traffic::communication::Communication,
     slots: &Slots,
     places: &[u32],
-    linear_by: Paths<'_>,
+    linear_by: MappingPaths<'_>,
     watch: &dyn Watch,
 ) -> Result<Value, Stop> {
     let paths = on.paths();
@@ -302,7 +303,7 @@ pub fn map_with_routing<'py>(
         let slots = Slots::new(&on, given.hosts.as_deref(), given.per_endpoint)?;
         let request = MappingRequest {
             graph,
-            paths: Paths::Shortest(&on),
+            paths: MappingPaths::Shortest(&on),
             slots: &slots,
             pins: &pins,
             steps: &steps,
@@ -316,7 +317,7 @@ pub fn map_with_routing<'py>(
         let to_last: &dyn Watch = if found.mapped.interrupted { &Quiet } else { watch };
         let proof = verify::verify(&found.routing, RouteLimits::NONE, to_last)?;
         let tables = Target { topology: on.clone(), routing: Some(found.routing.clone()) };
-        let (places, shortest) = (&found.mapped.places, Paths::Shortest(&on));
+        let (places, shortest) = (&found.mapped.places, MappingPaths::Shortest(&on));
         let mut report = figures(&tables, graph, &slots, places, shortest, to_last)?;
         report["interrupted"] = found.mapped.interrupted.into();
         report["verified"] = proof.holds().into();

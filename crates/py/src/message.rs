@@ -5,8 +5,8 @@ use crate::enter::{afford, enter, from_python, object, refuse, stopped, to_pytho
 use base::stage::parameters;
 use base::{Frame, Refusal, Stage, Stop, Watch};
 use lab::over_seeds::over_seeds;
-use message::stage::{Outcome, Played, Spec, channel_ends};
-use message::{Amounts, Doing, LogGops, Traced};
+use message::stage::{MessageInputs, RunOutcome, Spec, channel_ends};
+use message::{LogGops, PathAmounts, ProcessorWork, TracedRun};
 use numpy::{PyArray1, PyArray2};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
@@ -46,13 +46,13 @@ type Simulated<'py> = (
 /// A critical path and what processors do, as columns; times in nanoseconds.
 fn trace_of<'py>(
     py: Python<'py>,
-    traced: &Traced,
+    traced: &TracedRun,
     ranks: &Schedule,
     costs: &LogGops,
 ) -> PyResult<Bound<'py, PyDict>> {
     let found = PyDict::new(py);
     let ns = |ps: u64| ps as f64 / 1000.0;
-    let (path, all) = (&traced.path, Amounts::of(&traced.path));
+    let (path, all) = (&traced.path, PathAmounts::of(&traced.path));
     let parts = PyDict::new(py);
     for (name, part) in all.parts_ns(costs) {
         parts.set_item(name, part)?;
@@ -70,11 +70,11 @@ fn trace_of<'py>(
     steps.set_item("end_ns", path.iter().map(|s| ns(s.end)).collect::<Vec<_>>())?;
     found.set_item("path", steps)?;
     let (work, busy) = (PyDict::new(py), &traced.spans);
-    let word = |doing: Doing| match doing {
-        Doing::Sends => "sends",
-        Doing::Answers => "answers",
-        Doing::Receives => "receives",
-        Doing::Computes => "computes",
+    let word = |doing: ProcessorWork| match doing {
+        ProcessorWork::Sends => "sends",
+        ProcessorWork::Answers => "answers",
+        ProcessorWork::Receives => "receives",
+        ProcessorWork::Computes => "computes",
     };
     work.set_item("rank", PyArray1::from_iter(py, busy.iter().map(|b| b.rank)))?;
     work.set_item("doing", busy.iter().map(|b| word(b.doing)).collect::<Vec<_>>())?;
@@ -96,10 +96,10 @@ fn planes(on: &fabric::Topology) -> Vec<u16> {
 /// The run with the first seed, and the record of all runs that `spec` asks for.
 fn each_seed(
     spec: &Spec,
-    on: Played<'_>,
+    on: MessageInputs<'_>,
     is_traced: bool,
     watch: &dyn Watch,
-) -> Result<(Outcome, Frame), Stop> {
+) -> Result<(RunOutcome, Frame), Stop> {
     let first = Mutex::new(None);
     let run = |seed: u64, _: usize| {
         let is_first = seed == spec.seed;
@@ -142,7 +142,7 @@ pub fn simulate_message<'py>(
     })?;
     let (topology, routing) = driven(on)?;
     let schedule = workload.as_ref().map(|w| &w.get().inner);
-    let played = Played {
+    let played = MessageInputs {
         topology: topology.as_ref(),
         routing: routing.as_ref(),
         schedule,

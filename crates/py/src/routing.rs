@@ -43,11 +43,11 @@ impl Routing {
     }
 }
 
-fn difference(d: &compare::Difference) -> Value {
+fn difference(d: &compare::EntryDifference) -> Value {
     json!({ "entries": d.entries, "differing": d.differing, "first": d.first })
 }
 
-fn counted(n: changes::Count) -> Value {
+fn counted(n: changes::ChangeCount) -> Value {
     json!({ "all": n.all, "changed": n.changed, "new": n.new })
 }
 
@@ -319,12 +319,12 @@ impl Routing {
             let new = (&routing, &addresses);
             let tables = changes::lfts(&was, &lft::tables(&routing, &addresses)?);
             let sl2vl = changes::sl2vl(old, new);
-            let row = |(s, (_, n)): (&changes::SwitchChange, &(u64, changes::Count))| {
+            let row = |(s, (_, n)): (&changes::SwitchChange, &(u64, changes::ChangeCount))| {
                 json!({ "guid": s.guid, "entries": s.entries, "blocks": s.blocks,
                     "sl2vl": n.changed + n.new })
             };
             let rows: Vec<Value> = tables.iter().zip(&sl2vl).map(row).collect();
-            let sl2vl = sl2vl.iter().fold(changes::Count::default(), |sum, (_, n)| sum + *n);
+            let sl2vl = sl2vl.iter().fold(changes::ChangeCount::default(), |sum, (_, n)| sum + *n);
             Ok(json!({
                 "switches": rows, "path_levels": counted(changes::levels(old, new)),
                 "sl2vl": counted(sl2vl),

@@ -15,9 +15,9 @@ use base::{LinkId, Refusal, SwitchId, TerminalId, fields};
 use fabric::addresses::Addresses;
 use fabric::network::{Failures, Recipe, Topology as Network, lost_in};
 use fabric::size::Size;
-use formats::backed::Beside;
+use formats::backed::ReadingOptions;
 use formats::graph_file;
-use formats::ib::fabric_file::{Choice, rehearsal, slower_here, write_netlist};
+use formats::ib::fabric_file::{DeviceChoice, rehearsal, slower_here, write_netlist};
 use numpy::{PyArray1, PyArray2, PyArrayMethods};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
@@ -66,12 +66,12 @@ impl Topology {
         devices: Option<&Bound<'_, PyAny>>,
     ) -> PyResult<Self> {
         let choice = match devices {
-            Some(devices) => Choice::new(&from_python(devices)?).map_err(refuse)?,
-            None => Choice::default(),
+            Some(devices) => DeviceChoice::new(&from_python(devices)?).map_err(refuse)?,
+            None => DeviceChoice::default(),
         };
         afford(py, &format!("reading {name}"), |_| Size::read(text.len(), text.lines().count()))?;
         let (text, name) = (text.to_owned(), name.to_owned());
-        let p = Beside { p, room_bytes: room_bytes(py)? };
+        let p = ReadingOptions { p, room_bytes: room_bytes(py)? };
         let work =
             move || graph_file::read_any_chosen(&text, &name, p, &choice).map(families::recognised);
         let inner = enter_alone(py, work)?.map_err(refuse)?;
@@ -242,7 +242,7 @@ impl Topology {
         inter: (String, Vec<u8>),
         p: Option<u32>,
     ) -> PyResult<Self> {
-        let p = Beside { p, room_bytes: room_bytes(py)? };
+        let p = ReadingOptions { p, room_bytes: room_bytes(py)? };
         let work = move |_: &dyn base::Watch| {
             graph_file::codes::read((&intra.0, &intra.1), (&inter.0, &inter.1), p)
                 .map(families::recognised)

@@ -7,7 +7,7 @@ use base::Stage;
 use formats::trace::{self, goal, goal_binary, recorded};
 use lab::best;
 use lab::kinds::keys;
-use message::stage::Played;
+use message::stage::MessageInputs;
 use pyo3::prelude::*;
 use pyo3::pybacked::PyBackedBytes;
 use pyo3::types::PyBytes;
@@ -180,7 +180,7 @@ pub fn workload_best<'py>(
 ) -> PyResult<Bound<'py, PyAny>> {
     let asked = best::DecisionRequest::read(&object(from_python(given)?)).map_err(refuse)?;
     let (topology, routing) = driven(on)?;
-    let played = Played {
+    let played = MessageInputs {
         topology: topology.as_ref(),
         routing: routing.as_ref(),
         schedule: None,

@@ -18,7 +18,7 @@ pub(crate) struct Part {
     /// What a measure is run on.
     pub(crate) input: String,
     /// The classes of a measure's record: its own, then those inside it.
-    pub(crate) records: Vec<Record>,
+    pub(crate) records: Vec<RecordClass>,
 }
 
 /// One column of a measure.
@@ -78,7 +78,7 @@ pub(crate) fn wrap(text: &str, width: usize) -> Vec<String> {
 }
 
 /// A class of a record.
-pub(crate) struct Record {
+pub(crate) struct RecordClass {
     pub(crate) name: String,
     pub(crate) doc: String,
     pub(crate) fields: Vec<Field>,

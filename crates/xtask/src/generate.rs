@@ -36,7 +36,7 @@ const REGISTRIES: &[Registry] = &[
 ];
 
 /// A folder whose files each have a row of one table, as the constant `ENTRY`.
-struct Listed {
+struct ListedFolder {
     /// Folder of the members, relative to the root; its `mod.rs` holds the marks.
     folder: &'static str,
     /// What the members are, in the plural.
@@ -47,56 +47,56 @@ struct Listed {
     open: bool,
 }
 
-const LISTED: &[Listed] = &[
-    Listed {
+const LISTED: &[ListedFolder] = &[
+    ListedFolder {
         folder: "crates/mapping/src/method",
         what: "steps of mappings",
-        table: "pub static METHODS: &[Entry]",
+        table: "pub static METHODS: &[MethodEntry]",
         open: false,
     },
-    Listed {
+    ListedFolder {
         folder: "crates/formats/src/communication",
         what: "formats of communication graphs",
         table: "pub static FORMATS: &[Format]",
         open: false,
     },
-    Listed {
+    ListedFolder {
         folder: "crates/formats/src/export",
         what: "formats that networks are written in",
         table: "pub static FORMATS: &[Format]",
         open: false,
     },
-    Listed {
+    ListedFolder {
         folder: "crates/formats/src/graph_file",
         what: "formats that networks are read from",
         table: "pub static FORMATS: &[Format]",
         open: true,
     },
-    Listed {
+    ListedFolder {
         folder: "crates/formats/src/trace",
         what: "formats of workloads",
         table: "pub static FORMATS: &[Format]",
         open: true,
     },
-    Listed {
+    ListedFolder {
         folder: "crates/traffic/src/pattern",
         what: "patterns",
         table: "const ENTRIES: &[Entry]",
         open: false,
     },
-    Listed {
+    ListedFolder {
         folder: "crates/traffic/src/placement",
         what: "placements",
         table: "pub static PLACEMENTS: &[Entry]",
         open: false,
     },
-    Listed {
+    ListedFolder {
         folder: "crates/traffic/src/workload/application",
         what: "applications",
         table: "pub const APPLICATIONS: &[Entry]",
         open: false,
     },
-    Listed {
+    ListedFolder {
         folder: "crates/traffic/src/workload/collective",
         what: "algorithms of collective operations",
         table: "pub const ALGORITHMS: &[Entry]",
@@ -208,7 +208,7 @@ fn report(root: &Path, mode: Mode, stale: &[PathBuf]) -> Result<String, String> 
     }
 }
 
-impl Listed {
+impl ListedFolder {
     /// The text between the marks: the modules, then the table.
     fn block(&self, root: &Path) -> Result<String, String> {
         let modules = with_entry(&root.join(self.folder))?;
@@ -452,8 +452,12 @@ mod tests {
                 ("all/bit/mod.rs", "pub(super) const ENTRY: Entry = e();"),
             ],
         );
-        let listed =
-            Listed { folder: "all", what: "patterns", table: "const ALL: &[Entry]", open: false };
+        let listed = ListedFolder {
+            folder: "all",
+            what: "patterns",
+            table: "const ALL: &[Entry]",
+            open: false,
+        };
         let text = listed.block(&dir).expect("readable");
         assert!(text.starts_with("mod bit;\nmod shift;\n\n/// All patterns, by file;"), "{text}");
         assert!(

@@ -42,7 +42,7 @@ Figures of the mapping and of the linear one, lower bounds, the busiest channels
 the endpoint of each process: docs/mapping.md#figures.";
 
 /// What a task is in Python besides its row.
-struct Face {
+struct TaskFace {
     /// The function of the verbs that does it.
     verb: &'static str,
     /// What stands for the network, and what that is.
@@ -56,9 +56,9 @@ struct Face {
 const ON_TABLES: (&str, &str) =
     ("Tables", "A network, as for ``network``, with ``engine`` or without; or tables.");
 
-fn face(name: &str) -> Face {
+fn face(name: &str) -> TaskFace {
     match name {
-        "map_with_routing" => Face {
+        "map_with_routing" => TaskFace {
             verb: "mapped_with_routing",
             net: ("Source", "A network, as for ``network``."),
             returns: "tuple[Result, Routing]",
@@ -68,9 +68,9 @@ fn face(name: &str) -> Face {
                    docs/mapping.md#mapping-and-routing-together). And the tables.",
         },
         "evaluate_mapping" => {
-            Face { verb: "evaluated", net: ON_TABLES, returns: "Result", more: "" }
+            TaskFace { verb: "evaluated", net: ON_TABLES, returns: "Result", more: "" }
         }
-        _ => Face {
+        _ => TaskFace {
             verb: "mapped",
             net: ON_TABLES,
             returns: "Result",

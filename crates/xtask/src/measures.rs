@@ -3,7 +3,7 @@
 use std::fmt::Write as _;
 
 use crate::described::{
-    COLUMNS, Field, Param, Part, Record, doubled, indented, one_line, python_value, wrap,
+    COLUMNS, Field, Param, Part, RecordClass, doubled, indented, one_line, python_value, wrap,
 };
 
 /// Fields that a class cannot name: words of Python, and what every mapping has.
@@ -67,10 +67,10 @@ pub(crate) fn module(parts: &[&Part], by_hand: &[String]) -> String {
 }
 
 /// The records, each after those that it has inside.
-fn inside_out(records: &[Record]) -> Vec<&Record> {
-    let mut left: Vec<&Record> = records.iter().collect();
+fn inside_out(records: &[RecordClass]) -> Vec<&RecordClass> {
+    let mut left: Vec<&RecordClass> = records.iter().collect();
     let mut found = Vec::new();
-    let waits = |record: &Record, left: &[&Record]| {
+    let waits = |record: &RecordClass, left: &[&RecordClass]| {
         let inside = record.fields.iter().filter_map(|field| part_of(&field.kind));
         inside.into_iter().any(|part| left.iter().any(|other| other.name == part))
     };
@@ -81,7 +81,7 @@ fn inside_out(records: &[Record]) -> Vec<&Record> {
     found
 }
 
-fn class(record: &Record) -> String {
+fn class(record: &RecordClass) -> String {
     let mut out = format!("\n\nclass {}(Record):\n    \"\"\"{}", record.name, prose(&record.doc));
     if !record.fields.is_empty() {
         out.push_str("\n    Attributes\n    ----------\n");

@@ -13,7 +13,7 @@ const CORE: &str = "flyloom._core";
 
 /// One import of a file of the package by another.
 #[derive(Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(crate) struct Import {
+pub(crate) struct FileImport {
     /// Module that imports, as in `flyloom.cli.common`.
     pub(crate) from: String,
     /// Line of the statement.
@@ -27,7 +27,7 @@ pub(crate) struct Package {
     /// Path from the root and text of every module, by its dotted name.
     pub(crate) files: BTreeMap<String, (String, String)>,
     /// All imports, also those inside functions and for types alone, by file and line.
-    pub(crate) imports: Vec<Import>,
+    pub(crate) imports: Vec<FileImport>,
 }
 
 impl Package {
@@ -53,7 +53,7 @@ impl Package {
             for (line, to, names) in statements(text, &home(from, path)) {
                 for to in targets(&to, &names, |name| files.contains_key(name)) {
                     if to != CORE {
-                        imports.push(Import { from: from.clone(), line, to });
+                        imports.push(FileImport { from: from.clone(), line, to });
                     }
                 }
             }

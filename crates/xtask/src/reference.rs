@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 use serde_json::Value;
 
 use crate::described::{
-    COLUMNS, Column, Field, Param, Part, Record, indented, one_line, python_value, wrap,
+    COLUMNS, Column, Field, Param, Part, RecordClass, indented, one_line, python_value, wrap,
 };
 use crate::{mappings, measures, simulators};
 
@@ -90,7 +90,7 @@ fn list<'a>(value: &'a Value, key: &str) -> impl Iterator<Item = &'a Value> {
     value[key].as_array().into_iter().flatten()
 }
 
-fn record(value: &Value) -> Result<Record, String> {
+fn record(value: &Value) -> Result<RecordClass, String> {
     let field = |value: &Value| -> Result<Field, String> {
         Ok(Field {
             name: text(value, "name")?,
@@ -99,7 +99,7 @@ fn record(value: &Value) -> Result<Record, String> {
             always: value["always"] == true,
         })
     };
-    Ok(Record {
+    Ok(RecordClass {
         name: text(value, "name")?,
         doc: text(value, "doc")?,
         fields: list(value, "fields").map(field).collect::<Result<_, _>>()?,
@@ -233,7 +233,7 @@ fn python_type(kind: &str) -> &str {
 }
 
 /// The fields of a measure's record and of what is inside it.
-fn records(out: &mut String, records: &[Record]) {
+fn records(out: &mut String, records: &[RecordClass]) {
     for record in records {
         let _ = write!(
             out,

@@ -14,7 +14,7 @@ pub(crate) const FILE: &str = "ARCHITECTURE.md";
 
 /// One row: what it hides, where that is said, and what it uses.
 #[derive(Debug, Default, PartialEq, Eq)]
-struct Room {
+struct FolderRow {
     file: String,
     hides: String,
     uses: BTreeSet<String>,
@@ -32,7 +32,7 @@ pub(crate) fn text(root: &Path) -> Result<String, String> {
 }
 
 /// The crates of the workspace by their short names, from the answer of `cargo metadata`.
-fn crates(root: &Path, metadata: &str) -> Result<BTreeMap<String, Room>, String> {
+fn crates(root: &Path, metadata: &str) -> Result<BTreeMap<String, FolderRow>, String> {
     let bad = |what: &str| format!("cargo metadata: {what}");
     let value: Value = serde_json::from_str(metadata).map_err(|e| bad(&e.to_string()))?;
     let top = value["workspace_root"].as_str().ok_or_else(|| bad("no workspace_root"))?;
@@ -48,7 +48,10 @@ fn crates(root: &Path, metadata: &str) -> Result<BTreeMap<String, Room>, String>
         let uses = package["dependencies"].as_array().into_iter().flatten();
         let uses = uses.filter(|d| !d["path"].is_null() && d["kind"] != "dev");
         let uses = uses.filter_map(|d| d["name"].as_str().map(short)).collect();
-        found.insert(short(name), Room { file: file.to_owned(), hides: hides.to_owned(), uses });
+        found.insert(
+            short(name),
+            FolderRow { file: file.to_owned(), hides: hides.to_owned(), uses },
+        );
     }
     Ok(found)
 }
@@ -68,8 +71,8 @@ fn main_file(targets: &[Value]) -> Option<&str> {
 }
 
 /// The rooms of the Python package.
-fn python(package: &Package) -> BTreeMap<String, Room> {
-    let mut found: BTreeMap<String, Room> = BTreeMap::new();
+fn python(package: &Package) -> BTreeMap<String, FolderRow> {
+    let mut found: BTreeMap<String, FolderRow> = BTreeMap::new();
     for (module, (path, text)) in &package.files {
         if module.matches('.').count() <= 1 {
             let quoted = text.lines().next().unwrap_or_default();
@@ -88,12 +91,12 @@ fn python(package: &Package) -> BTreeMap<String, Room> {
 }
 
 /// The rows as a table of Markdown, from the ground up: who uses nobody first.
-fn table(what: &str, rooms: &BTreeMap<String, Room>) -> String {
+fn table(what: &str, rooms: &BTreeMap<String, FolderRow>) -> String {
     let mut text = format!("| {what} | hides | uses |\n|---|---|---|\n");
     let mut order: Vec<_> =
         rooms.iter().map(|(name, room)| (height(rooms, name, 0), name, room)).collect();
     order.sort_by_key(|(height, name, _)| (*height, *name));
-    for (_, name, Room { file, hides, uses }) in order {
+    for (_, name, FolderRow { file, hides, uses }) in order {
         let uses: Vec<&str> = uses.iter().map(String::as_str).collect();
         let _ = writeln!(
             text,
@@ -106,7 +109,7 @@ fn table(what: &str, rooms: &BTreeMap<String, Room>) -> String {
 }
 
 /// The longest path down from a room; `depth` ends it where there is a cycle.
-fn height(rooms: &BTreeMap<String, Room>, name: &str, depth: usize) -> usize {
+fn height(rooms: &BTreeMap<String, FolderRow>, name: &str, depth: usize) -> usize {
     let Some(room) = rooms.get(name).filter(|_| depth <= rooms.len()) else { return 0 };
     room.uses.iter().map(|below| 1 + height(rooms, below, depth + 1)).max().unwrap_or(0)
 }
@@ -115,9 +118,9 @@ fn height(rooms: &BTreeMap<String, Room>, name: &str, depth: usize) -> usize {
 mod tests {
     use super::*;
 
-    fn room_of(file: &str, hides: &str, uses: &[&str]) -> Room {
+    fn room_of(file: &str, hides: &str, uses: &[&str]) -> FolderRow {
         let uses = uses.iter().map(|u| (*u).to_owned()).collect();
-        Room { file: file.to_owned(), hides: hides.to_owned(), uses }
+        FolderRow { file: file.to_owned(), hides: hides.to_owned(), uses }
     }
 
     #[test]

@@ -8,7 +8,6 @@ use crate::described::{COLUMNS, Param, Part, doubled, indented, one_line, python
 const OWN_TYPES: &[(&str, &str)] = &[
     ("costs", "Mapping[str, Any] | str | os.PathLike[str]"),
     ("placement", "Placed"),
-    ("selection", "str | Sequence[str]"),
     ("traffic", "Wanted"),
     ("workload", "Scheduled | Sequence[Scheduled]"),
 ];
@@ -141,6 +140,11 @@ pub(crate) fn sentence(text: &str) -> String {
 
 /// A parameter's type.
 fn annotation(p: &Param) -> String {
+    if p.name == "selection" {
+        // one of one's own is a table where the level knows such
+        let one = p.kind.replace("dict", "Mapping[str, Any]");
+        return format!("{one} | Sequence[{one}]");
+    }
     match OWN_TYPES.iter().find(|(name, _)| *name == p.name) {
         Some((_, kind)) => (*kind).to_owned(),
         None => p.kind.replace("list[", "Sequence[").replace("dict", "Mapping[str, Any]"),

@@ -13,7 +13,7 @@ pub(crate) fn parse(text: &str) -> Result<File, String> {
 
 /// The types `X` of every `impl [path::]NAME for X` outside tests, in order.
 pub(crate) fn impls_of(file: &File, name: &str) -> Vec<String> {
-    let mut found = Impls { name, types: Vec::new() };
+    let mut found = TraitImpls { name, types: Vec::new() };
     found.visit_file(file);
     found.types
 }
@@ -30,12 +30,12 @@ pub(crate) fn std_modules(file: &File) -> Vec<(usize, String)> {
     found.0
 }
 
-struct Impls<'a> {
+struct TraitImpls<'a> {
     name: &'a str,
     types: Vec<String>,
 }
 
-impl<'ast> Visit<'ast> for Impls<'_> {
+impl<'ast> Visit<'ast> for TraitImpls<'_> {
     fn visit_item(&mut self, item: &'ast Item) {
         if !is_test(item) {
             visit::visit_item(self, item);

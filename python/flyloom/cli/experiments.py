@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
@@ -42,7 +42,7 @@ def run(
 
     if dry_run:
         check(workers, on)
-        return list_points(experiment, as_json)
+        return list_points(experiment, as_json, workers)
 
     def say(stage: str, line: str, seconds: float) -> None:
         if not as_json:
@@ -59,7 +59,7 @@ def run(
     raise typer.Exit(0)
 
 
-def list_points(file: Path, as_json: bool) -> None:
+def list_points(file: Path, as_json: bool, workers: int | None) -> None:
     """Says what an experiment would run; runs nothing of it, its own parts neither."""
     from flyloom.lab.expanded import foreseen
     from flyloom.support.reading import read_text
@@ -73,8 +73,26 @@ def list_points(file: Path, as_json: bool) -> None:
         print(f"{path}: would be run, as it has parts of the experiment; it was not")
     if points is None:
         print("the points are not known without these parts")
-    for i, point in enumerate(points or [], start=1):
-        print(f"{i:>4}  {json.dumps(point)}")
+    if points:
+        print_points(points, workers)
+
+
+def print_points(points: list[dict[str, Any]], workers: int | None) -> None:
+    """Prints how many points there are, about how long they take, and what differs between them."""
+    from flyloom.lab.experiment import in_words
+    from flyloom.lab.preflight import seconds_of
+    from flyloom.lab.rows import differing
+    from flyloom.support.machine import duration, processors
+
+    hands = workers or processors()
+    seconds, whole = seconds_of(points, hands)
+    about = f"about {duration(seconds)}" if whole else f"at least {duration(seconds)}"
+    many = f"{len(points)} points" if len(points) > 1 else "1 point"
+    print(f"{many}, {about} on {hands} processor{'s' if hands > 1 else ''}")
+    differ = differing(points)
+    for i, point in enumerate(points, start=1):
+        said = in_words(point, differ) if len(points) > 1 else in_words(point, ["topology"])
+        print(f"{i:>4}  {said or 'the same as another point'}")
 
 
 @app.command(epilog=epilog("flyloom report out/demo"))

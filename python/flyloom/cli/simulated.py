@@ -70,22 +70,20 @@ def runs_of(found: dict[str, Any]) -> list[tuple[list[str], dict[str, Any]]]:
 
 
 def over_seeds(points: list[dict[str, Any]], columns: Columns) -> Columns:
-    """The columns of a table of points, with the ends of the 95 % confidence intervals of those
-    figures that have one."""
+    """The columns of a table of points, each with half the 95 % confidence interval behind it where
+    it has one."""
     known = {name for point in points for name in point.get("over_seeds") or {}}
-    ends = {name: ((f"{heading} low", f"{name}_low"), (f"{heading} high", f"{name}_high"))
-            for heading, name in columns if name in known}
-    return tuple(one for column in columns for one in (column, *ends.get(column[1], ())))
+    return tuple(one for heading, name in columns for one in (
+        (heading, name), *([("±", f"{name}_half")] if name in known else [])
+    ))
 
 
-def with_ends(point: dict[str, Any]) -> dict[str, Any]:
-    """A point with the ends of its confidence intervals, by the names of :func:`over_seeds`."""
+def with_halves(point: dict[str, Any]) -> dict[str, Any]:
+    """A point with half the width of its confidence intervals, as :func:`over_seeds` names them."""
     spreads = {name: spread["confidence_interval_95"]
                for name, spread in (point.get("over_seeds") or {}).items()
                if isinstance(spread, dict)}
-    ends = {f"{name}_{end}": at for name, pair in spreads.items()
-            for end, at in zip(("low", "high"), pair, strict=True)}
-    return {**point, **ends}
+    return {**point, **{f"{name}_half": (high - low) / 2 for name, (low, high) in spreads.items()}}
 
 
 def notes_of(point: dict[str, Any], in_window: bool) -> list[str]:
@@ -106,7 +104,7 @@ def show_flit(found: dict[str, Any]) -> None:
     for words, run in runs:
         for point in run["points"]:
             notes = ", ".join(notes_of(point, True))
-            rows.append([*words, *cells_of(with_ends(point), columns), notes])
+            rows.append([*words, *cells_of(with_halves(point), columns), notes])
     heads = apart([run for _, run in runs])[0]
     print_table([*heads, *(heading for heading, _ in columns), ""], rows,
                 left=set(range(len(heads))))
@@ -154,7 +152,7 @@ def show_packet(found: dict[str, Any]) -> None:
                      and asked["end_ns"] is None)
         for point in run["points"]:
             notes = ", ".join(notes_of(point, in_window))
-            rows.append([*words, *cells_of(with_ends(point), columns), notes])
+            rows.append([*words, *cells_of(with_halves(point), columns), notes])
             rows += [[*words, *cells_of(one, columns),
                       ", ".join((f"class {number}", *notes_of(one, in_window)))]
                      for number, one in enumerate(point.get("classes", ()), 1)]
@@ -178,7 +176,7 @@ def show_message(found: dict[str, Any]) -> None:
         columns = over_seeds([run for _, run in runs], MESSAGE)
         heads = apart([run for _, run in runs])[0]
         cells = [
-            [*words, *cells_of(with_ends({**(run.get("network") or {}), **run}), columns)]
+            [*words, *cells_of(with_halves({**(run.get("network") or {}), **run}), columns)]
             for words, run in runs
         ]
         print_table([*heads, *(name for name, _ in columns)], cells, left=set(range(len(heads))))

@@ -14,7 +14,7 @@ from flyloom.plugins.parts import Part
 from flyloom.support.progress import Progress
 
 MOST_RANKS = 2**24
-"""Of a schedule that is made."""
+"""The most ranks of a schedule that is made."""
 
 SHAPES = {"send": (2, 3), "recv": (2, 3), "calc": (1, 1)}
 """How many numbers an operation has, at least and at most, by its kind."""

@@ -7,7 +7,7 @@ from typing import Any
 
 from flyloom._core import RefusalError, Topology, plugin_parameters
 from flyloom.inputs.graphs import GraphLike, MatrixLike, from_networkx, from_pairs, from_scipy
-from flyloom.plugins.parts import Part, told
+from flyloom.plugins.parts import Part, located
 
 
 def made(part: Part, given: Mapping[str, Any]) -> Topology:
@@ -18,7 +18,7 @@ def made(part: Part, given: Mapping[str, Any]) -> Topology:
     """
     params = plugin_parameters(part.row, dict(given))
     own = params if part.more["p"] else {k: v for k, v in params.items() if k != "p"}
-    with told(part.name, part.file):
+    with located(part.name, part.file):
         returned = part.function(**own)
         if isinstance(returned, Iterator):  # the function runs here
             returned = list(returned)

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from functools import cache
 from typing import Any
 
 from flyloom._core import Routing, Topology, Workload, registry, simulators
 from flyloom.inputs.networks import network
 from flyloom.inputs.tables import DEFAULT_ENGINE, Tables, tables
-from flyloom.support.checks import whole
+from flyloom.support.checks import plainly, whole
 from flyloom.support.progress import Progress
 
 
@@ -27,7 +27,8 @@ def measured(
     else:
         target = network(on)
     known = {
-        key: _plain(value) for key, value in given.items() if value is not None and key != "traffic"
+        key: plainly(key, value)
+        for key, value in given.items() if value is not None and key != "traffic"
     }
     if name == "sim.message":
         where = _placed(target, known)
@@ -108,10 +109,3 @@ def _simulators() -> set[str]:
 def _seed(given: Mapping[str, Any]) -> int:
     seed = given.get("seed")
     return 0 if seed is None else whole("seed", seed, 0, 2**64 - 1)
-
-
-def _plain(value: object) -> object:
-    """A value as JSON has it, where it is a mapping or a list of another kind."""
-    if isinstance(value, Mapping):
-        return dict(value)
-    return list(value) if isinstance(value, Iterable) and not isinstance(value, str) else value

@@ -37,8 +37,9 @@ def split(text: str) -> list[str]:
 
 def selections(given: Any) -> list[Any]:
     """The selections of a run, at least one: of a list, or of a text such as
-    ``minimal,ugal_l``."""
-    each = [given] if isinstance(given, str) or not isinstance(given, Iterable) else list(given)
+    ``minimal,ugal_l``. A table is one selection of a user's."""
+    is_one = isinstance(given, str | Mapping) or not isinstance(given, Iterable)
+    each = [given] if is_one else list(given)
     found = [part for one in each for part in (split(one) if isinstance(one, str) else [one])]
     return _some("selection", found)
 

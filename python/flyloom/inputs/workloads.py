@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from contextlib import AbstractContextManager, suppress
 from dataclasses import dataclass
 from functools import cache
@@ -226,17 +226,15 @@ def _ranked_files(source: Path) -> tuple[dict[str, Any], list[Path]]:
     rank 0."""
     folder = source if source.is_dir() else source.parent
     wanted = None if source.is_dir() else _of_rank(source)
-    runs: dict[tuple[str, tuple[str, str]], dict[int, Path]] = {}
+    found_runs: dict[tuple[str, tuple[str, str]], list[tuple[int, Path]]] = {}
     by_name = {format["name"]: format for format in formats()}
     for file in sorted(folder.iterdir()):
         if (found := _of_rank(file)) is None:
             continue
         format, run, rank = found
         if wanted is None or (format, run) == wanted[:2]:
-            ranks = runs.setdefault((format["name"], run), {})
-            if rank in ranks:
-                raise RefusalError(f"{file}: rank {rank} has two files; one a rank")
-            ranks[rank] = file
+            found_runs.setdefault((format["name"], run), []).append((rank, file))
+    runs = {run: _one_each(files) for run, files in found_runs.items()}
     if len(runs) != 1:
         what = "no trace" if not runs else f"the traces of {len(runs)} runs"
         raise RefusalError(f"{folder}: there is {what} in it; files {_names()}, from rank 0 on")
@@ -289,17 +287,23 @@ def indexed_files(format: dict[str, Any], index: Path) -> list[Path]:
     except RefusalError as error:
         raise RefusalError(f"{index}: {error}") from None
     run = index.name.removesuffix(naming["index"])
-    ranks: dict[int, Path] = {}
-    for rank, file in rank_files(format, index.parent, run):
-        if rank in ranks:
-            raise RefusalError(f"{file}: rank {rank} has two files; one a rank")
-        ranks[rank] = file
+    ranks = _one_each(rank_files(format, index.parent, run))
     for rank in range(count):
         if rank not in ranks:
             missing = f"the file of rank {rank} is missing"
             name = f"{run}{naming['before']}{rank:0{naming['digits']}}{naming['ends'][0]}"
             raise RefusalError(f"{index}: {missing}; {name} beside it")
     return [ranks[rank] for rank in range(count)]
+
+
+def _one_each(files: Iterable[tuple[int, Path]]) -> dict[int, Path]:
+    """The file of every rank; RefusalError where a rank has two."""
+    ranks: dict[int, Path] = {}
+    for rank, file in files:
+        if rank in ranks:
+            raise RefusalError(f"{file}: rank {rank} has two files; one a rank")
+        ranks[rank] = file
+    return ranks
 
 
 def rank_files(format: dict[str, Any], folder: Path, run: str) -> list[tuple[int, Path]]:

@@ -14,19 +14,22 @@ import math
 import os
 import time
 from collections import deque
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeGuard
 
 from flyloom._core import FaultError, RefusalError, experiment_place
 from flyloom.inputs.rows import digest_of
-from flyloom.lab import executors, lines, measured, sources, store
+from flyloom.lab import executors, lines, measured, preflight, sources, store
 from flyloom.lab.expanded import expanded, parts_of
 from flyloom.lab.kept import content_digest, kept, key
 from flyloom.lab.named import Files
 from flyloom.lab.point import Source, Task
+from flyloom.lab.rows import differing, values
 from flyloom.lab.worker import Outcome, keep_record, wants_fabric
 from flyloom.plugins.parts import KNOWN
+from flyloom.support import machine
 from flyloom.support.files import check_folder, remove_leftovers, sha256, sync_folder
 from flyloom.support.progress import Progress
 from flyloom.support.reading import read_text
@@ -149,9 +152,17 @@ class _Job:
         self.sources: dict[str, Source] = {}
         self.finished: list[dict[str, Any]] = []
         """The points of the records, in their order."""
+        self.numbers: list[int] = []
+        """The numbers of these points."""
         self.files = Files(self.path)
+        self.refused: dict[int, RefusalError] = {}
+        """Why points cannot be run, by their numbers; those have no record."""
+        self.digests: list[str] = []
+        """The keys of the points; empty where a point has none."""
         self.reused = 0
         self.code = sources.digest_of("flyloom.lab.point")
+        self.differ = differing(self.points)
+        """The keys in which points differ."""
 
     def run(self, workers: int | None, on: str | None) -> Run:
         check_folder(self.directory / "points")
@@ -160,10 +171,14 @@ class _Job:
             records = list(self._records(workers, on))
         finally:
             sync_folder(self.directory / "points")
+        if self.refused and not records:
+            raise self.refused[min(self.refused)]
         name_apart(records, self.finished)
         began = time.monotonic()
         report = store.write(self, records, self.networks)
         self._told("report", str(report), time.monotonic() - began)
+        if self.refused:
+            raise self._some_refused(report)
         holds = all(map(_holds, records))
         return Run({
             "directory": str(self.directory), "report": str(report), "points": len(records),
@@ -172,47 +187,67 @@ class _Job:
 
     def _records(self, workers: int | None, on: str | None) -> Iterator[dict[str, Any]]:
         """The records of the points, in their order, but for those that were skipped."""
-        tasks: dict[int, Task] = {}
         records: dict[str, dict[str, Any] | None] = {}
-        planned: list[str | RefusalError] = []
-        for number, point in enumerate(self.points):
-            try:
-                planned.append(self._plan(number, point, tasks, records))
-            except RefusalError as error:  # the points before it are reported first
-                planned.append(self._refused(number, error))
-                break
+        tasks = self._checked(records)
+        if len(self.refused) == len(self.points):
+            return
         total = sum(task.compute for task in tasks.values())
         progress = self.progress if total < 2 else None
+        if total > 1:
+            hands = workers or machine.processors()
+            wanted = [task.point for task in tasks.values() if task.compute]
+            machine.afford(f"{total} points", 0.0, preflight.seconds_of(wanted, hands)[0])
 
         def tell(stage: str, facts: dict[str, Any], seconds: float) -> None:
             self._stage(number, stage, facts, seconds)
 
         with executors.started(tasks, workers, on, tell, progress) as executor:
             outcomes = self._in_order(executor, tasks, total)
-            for number, digest in enumerate(planned):
-                if isinstance(digest, RefusalError):
-                    raise digest
+            for number, digest in enumerate(self.digests):
                 computed = False
                 if number in tasks:
                     outcome = next(outcomes)
                     for stage in outcome.stages:
                         tell(*stage)
-                    if outcome.error is not None:
+                    if is_refusal(outcome.error):
+                        self._refuse(number, outcome.error)
+                    elif outcome.error is not None:
                         raise self._failed(tasks[number], outcome.error)
-                    if computed := tasks[number].compute:
+                    elif computed := tasks[number].compute:
                         records[digest] = outcome.record
-                record = records[digest]
+                self._refuse_the_same()
+                record = None if number in self.refused else records[digest]
                 if record is None:
                     continue
                 source = self._source(self.points[number])
-                facts = self.networks[source.key]
+                facts = self.networks.get(source.key, {})
+                if "groups" not in facts:  # what says why came before
+                    self._refuse(number, RefusalError("topology: the network was refused before"))
+                    continue
                 if not computed:
                     self.reused += 1
                     on_network = self.points[number].get("label") or facts["recipe"]
                     line = f"{record['label']} on {on_network}{self._apart(number)}"
                     self.say("kept", line, 0.0)
                 self.finished.append(self.points[number])
+                self.numbers.append(number)
                 yield record | {"network": facts["label"], "network_key": source.key}
+
+    def _checked(self, records: dict[str, dict[str, Any] | None]) -> dict[int, Task]:
+        """The tasks of all points, once every point was checked; of those that are refused only
+        what is known of their networks."""
+        tasks: dict[int, Task] = {}
+        for number, point in enumerate(self.points):
+            try:
+                self.digests.append(self._plan(number, point, tasks, records))
+            except RefusalError as error:
+                self.digests.append("")
+                self._refuse(number, error)
+        for number, why in preflight.checked(tasks, self.progress):
+            self._refuse(number, why)
+            tasks[number] = replace(tasks[number], compute=False)
+        self._refuse_the_same()
+        return {number: task for number, task in tasks.items() if task.compute or task.facts}
 
     def _plan(
         self, number: int, point: dict[str, Any], tasks: dict[int, Task],
@@ -256,9 +291,45 @@ class _Job:
         engine = point["routing"]["engine"] + " on " if "routing" in point else ""
         return f"point {number + 1} ({self.swept[number] or engine + _named(point)})"
 
+    def network_named(self, number: int) -> str:
+        """What the network of a point is called in results."""
+        try:
+            known = self.networks.get(self._source(self.points[number]).key, {})
+        except RefusalError:
+            known = {}
+        return str(known.get("label") or _named(self.points[number]))
+
     def _apart(self, number: int) -> str:
-        """The swept values of a point, after what is said of it."""
-        return f" ({self.swept[number]})" if self.swept[number] else ""
+        """What tells a point from the others, after what is said of it."""
+        words = self.swept[number] or in_words(self.points[number], self.differ)
+        return f" ({words})" if words else ""
+
+    def _refuse(self, number: int, error: RefusalError) -> None:
+        """Notes that a point cannot be run, and says why."""
+        if number in self.refused:
+            return
+        self.refused[number] = found = self._refused(number, error)
+        why = str(found).partition(f"{self._name(number)}: ")[2] or str(found)
+        if len(self.points) > 1:
+            self.skipped.append({"what": self._name(number), "why": f"refused: {why}"})
+            self.say("refused", f"{self._name(number)}: {why}", 0.0)
+
+    def _refuse_the_same(self) -> None:
+        """Refuses points that ask for the same as one that was."""
+        known = {self.digests[number]: error for number, error in self.refused.items()}
+        for number, digest in enumerate(self.digests):
+            if digest and digest in known and number not in self.refused:
+                self.refused[number] = known[digest]
+
+    def _some_refused(self, report: Path) -> RefusalError:
+        """The refusal of a run of which some points were finished: the first, and which others."""
+        first = self.refused[min(self.refused)]
+        numbers = [str(number + 1) for number in sorted(self.refused)]
+        several = " and ".join([", ".join(numbers[:-1]), numbers[-1]] if numbers[1:] else numbers)
+        words = f"point{'s' if numbers[1:] else ''} {several} of {len(self.points)} refused"
+        found = RefusalError(f"{first} ({words}; results of the others: {report})")
+        found.__dict__.update(vars(first))
+        return found
 
     def _refused(self, number: int, error: RefusalError) -> RefusalError:
         """A refusal of a point with the place in the file and the point's name."""
@@ -272,8 +343,6 @@ class _Job:
 
     def _failed(self, task: Task, error: BaseException) -> BaseException:
         """An error of a point, with the point's name where it has none."""
-        if isinstance(error, RefusalError) and not str(error).startswith("on: "):
-            return self._refused(task.number, error)
         if isinstance(error, FaultError | MemoryError) and len(self.points) > 1:
             return type(error)(f"{task.name}: {error or 'memory ran out'}")
         return error
@@ -315,7 +384,7 @@ class _Job:
                         keep_record(self._place(outcome.record["digest"]), outcome.record)
                     done[outcome.number] = outcome
                     finished += tasks[outcome.number].compute
-                    if outcome.error is not None:
+                    if outcome.error is not None and not is_refusal(outcome.error):
                         wrong = min(wrong, outcome.number)
                 if self.progress and total > 1:
                     self.progress("points", finished, total)
@@ -447,6 +516,22 @@ def _leaves(asked: dict[str, Any], before: str = "") -> Iterator[tuple[str, str]
                 yield before + name, value if isinstance(value, str) else json.dumps(value)
 
 
+def in_words(point: Mapping[str, Any], differ: Sequence[str]) -> str:
+    """What tells a point from the others in words: its network where networks differ, and the
+    values that it has at the keys in which points ``differ``."""
+    on_network = any(key.partition(".")[0] == "topology" for key in differ)
+    words = [_named(point)] if on_network else []
+    for name, value in values(point, differ).items():
+        if value is not None and name.partition(".")[0] != "topology":
+            words.append(f"{name} {value if isinstance(value, str) else json.dumps(value)}")
+    return ", ".join(words)
+
+
+def is_refusal(error: BaseException | None) -> TypeGuard[RefusalError]:
+    """Whether a point was refused; a worker that refuses to work is another matter."""
+    return isinstance(error, RefusalError) and not str(error).startswith("on: ")
+
+
 def _holds(record: dict[str, Any]) -> bool:
     """Whether all routing of a point is proved, and what was deployed is what was computed."""
     simulated = [found for name, found in record["measures"].items() if name.startswith("sim.")]
@@ -471,7 +556,7 @@ def _why(missing: list[tuple[str, str]]) -> str:
     return f"not installed: {names} (apt-get install {packages})"
 
 
-def _named(point: dict[str, Any]) -> str:
+def _named(point: Mapping[str, Any]) -> str:
     """The network of a point in a few words."""
     spec = point["topology"]
     words = ("family", "file", "failures")

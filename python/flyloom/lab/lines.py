@@ -58,14 +58,28 @@ def deploy_line(found: dict[str, Any]) -> str:
 
 
 def measure_line(found: dict[str, Any]) -> str:
-    """The figures of a measure in one line."""
-    words = ", ".join(
-        f"{name.replace('_', ' ')} {value:.6g}" if isinstance(value, float)
-        else f"{name.replace('_', ' ')} {value}"
-        for name, value in found["figures"].items() if value is not None
-    )
+    """The figures of a measure in one line; of several loads the range of each."""
+    rows = found["figures"]
     name = found["name"].replace("_", " ").replace(".", " ")
-    return f"{found['label']}: {name}: {words}"
+    if len(rows) > 1:
+        name += f", {len(rows)} loads"
+    words = [
+        _figure(column.replace("_", " "), known) for column in rows[0]
+        if (known := [row[column] for row in rows if row[column] is not None])
+    ]
+    return f"{found['label']}: {name}: {', '.join(filter(None, words)) or 'nothing is known'}"
+
+
+def _figure(name: str, values: list[Any]) -> str:
+    """A figure in words; empty where it says nothing."""
+    if isinstance(values[0], bool) and len(values) > 1:
+        count = sum(values)
+        if count in (0, len(values)):
+            return f"{name} {values[0]}"
+        return f"{name} at {count} of {len(values)}"
+    texts = [f"{value:.6g}" if isinstance(value, float) else str(value)
+             for value in ([min(values), max(values)] if len(values) > 1 else values)]
+    return f"{name} {' to '.join(dict.fromkeys(texts))}"
 
 
 RECORD: dict[str, Callable[[dict[str, Any]], str]] = {

@@ -49,6 +49,11 @@ def figures(name: str, record: object, parts: Iterable[Part] = ()) -> dict[str, 
     }
 
 
+def by_load(name: str, record: Any, parts: Iterable[Part] = ()) -> list[dict[str, Any]]:
+    """The columns of a simulator's record for each of its points; of other records there is one."""
+    return [figures(name, one, parts) for one in _by_load(record)]
+
+
 def word(name: str) -> str:
     """What goes before the columns of a measure: ``sim_flit`` of ``sim.flit``."""
     return name.replace(".", "_")

@@ -23,7 +23,7 @@ from flyloom.inputs.rows import RowSet, TimedRows
 from flyloom.inputs.selections import said
 from flyloom.inputs.traffic import travelling
 from flyloom.inputs.workloads import travelling_workloads
-from flyloom.lab.measured import asked, figures, known
+from flyloom.lab.measured import asked, by_load, known
 from flyloom.plugins.parts import KNOWN
 from flyloom.support.errors import DeployError
 from flyloom.support.refused import in_front
@@ -266,7 +266,7 @@ def _measure(
             record["measures"][name] = found
             clock.report("measure", {
                 "label": record["label"], "name": name,
-                "figures": figures(name, found, task.parts),
+                "figures": by_load(name, found, task.parts),
             })
 
 

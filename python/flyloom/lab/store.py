@@ -39,7 +39,7 @@ ROW_KEYS = (
 ROW_TYPES = {
     "string": (
         "point", "network", "recipe", "selection", "traffic", "workload", "cable_cost_basis",
-        "engine", "options",
+        "engine", "options", "refused",
     ),
     "uint64": ("seed",),
     "int64": (
@@ -152,11 +152,20 @@ def tables_of(
     points differ."""
     differ = rows.differing(job.points)
     keys = [rows.values(point, differ) for point in job.finished]
-    made = [
-        {**one, **own} for record, point, own in zip(records, job.finished, keys, strict=True)
-        for one in rows_of(record, networks[record["network_key"]], job.seed, point, job.parts)
-    ]
-    columns = {name: [one[name] for one in made] for name in made[0]} if made else {}
+    made: list[tuple[int, dict[str, Any]]] = []
+    for number, record, point, own in zip(job.numbers, records, job.finished, keys, strict=True):
+        facts = networks[record["network_key"]]
+        made += [(number, {**one, "refused": None, **own})
+                 for one in rows_of(record, facts, job.seed, point, job.parts)]
+    for number, error in job.refused.items():
+        point = job.points[number]
+        made.append((number, {
+            **dict.fromkeys(made[0][1]), **rows.values(point, differ), "refused": str(error),
+            "point": job.digests[number] or None, "network": job.network_named(number),
+            "seed": job.seed,
+        }))
+    made.sort(key=lambda one: one[0])
+    columns = {name: [one[name] for _, one in made] for name in made[0][1]} if made else {}
     units = {**ROW_UNITS, **rows.column_units(job.parts)}
     long = series(records, job.finished, keys, job.seed)
     return {

@@ -15,14 +15,14 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from flyloom._core import RefusalError, registry
-from flyloom.plugins.parts import KINDS, KNOWN, NAME, Part, built_in, loading, told
+from flyloom.plugins.parts import KINDS, KNOWN, NAME, Part, built_in, loading, located
 from flyloom.support.reading import read_text
 
 if TYPE_CHECKING:
     from importlib.metadata import EntryPoint
 
 GROUP = "flyloom"
-"""Of entry points."""
+"""The group of the entry points."""
 
 
 def part(kind: str, name: str) -> Part | None:
@@ -78,7 +78,7 @@ def _load_entry(entry: EntryPoint) -> None:
     if entry.name in known and known[entry.name].version == version:
         return
     file = str(getattr(_spec(entry.module), "origin", ""))
-    with told(f"plug-in {entry.name} of {version}", file), loading(version=version):
+    with located(f"plug-in {entry.name} of {version}", file), loading(version=version):
         entry.load()
     if not any((kind, entry.name) in KNOWN for kind in KINDS):
         raise RefusalError(
@@ -116,7 +116,7 @@ def load_file(path: str | os.PathLike[str]) -> None:
     vars(module).update(__file__=file, __text__=text)
     sys.modules[name] = module
     try:
-        with told("plug-in", file), loading(text=text):
+        with located("plug-in", file), loading(text=text):
             exec(compile(text, file, "exec", dont_inherit=True), vars(module))
         if not any(known.module == name for known in KNOWN.values()):
             help_ = "decorate one, as with @flyloom.topology, @flyloom.engine or @flyloom.pattern"

@@ -10,7 +10,7 @@ from typing import Any, TypeVar
 
 from flyloom._core import RefusalError, parse_inline, plugin_parameters
 from flyloom.plugins import found, parts
-from flyloom.plugins.parts import Part, told
+from flyloom.plugins.parts import Part, located
 from flyloom.plugins.signature import first, parameters, words
 
 Function = TypeVar("Function", bound=Callable[..., Any])
@@ -115,7 +115,7 @@ def split(text: str) -> tuple[str, str]:
 def returned(part: Part, given: dict[str, Any], *what: Any) -> Any:
     """What a part's function returns for ``what`` and its parameters; RefusalError where it
     fails."""
-    with told(part.name, part.file):
+    with located(part.name, part.file):
         return part.function(*what, **given)
 
 

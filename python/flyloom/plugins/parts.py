@@ -173,7 +173,7 @@ class PlacedError(RefusalError):
 
 
 @contextlib.contextmanager
-def told(name: str, file: str) -> Iterator[None]:
+def located(name: str, file: str) -> Iterator[None]:
     """What a user's code raises is a refusal in one line: ``name``, its place in ``file``, why.
 
     Code of ours, which has no ``file``, refuses by ``name`` alone.

@@ -61,6 +61,12 @@ class Run(TypedDict):
     parameters: Annotated[dict[str, Simple], "what was asked, by dotted names"]
 
 
+ChannelEnds = TypedDict("ChannelEnds", {
+    "from": Annotated[list[str], "the switch that each channel begins at"],
+    "to": Annotated[list[str], "the switch that it ends at"],
+})
+
+
 class Stage(TypedDict):
     """A stage of the run."""
 

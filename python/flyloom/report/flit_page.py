@@ -37,7 +37,11 @@ def spec(found: Mapping[str, Any]) -> dict[str, Any]:
         flit.curves_spec(runs.labelled(curves) if curves else [{**found, "label": name}], name),
         flit.distributions_spec(_shown(found)),
     ]
-    return chart({"spacing": 26, "vconcat": [part for part in parts if part]})
+    return chart({
+        "spacing": 26, "vconcat": [part for part in parts if part],
+        # the legend stands below the curves
+        "resolve": {"scale": {"color": "independent", "fill": "independent"}},
+    })
 
 
 def _shown(found: Mapping[str, Any]) -> list[dict[str, Any]]:

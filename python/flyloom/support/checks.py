@@ -1,11 +1,12 @@
-"""Checks of numbers that a user gives."""
+"""Checks of numbers and other values that a user gives."""
 
 from __future__ import annotations
 
 import operator
 import re
+from collections.abc import Iterable, Mapping
 from decimal import Decimal
-from typing import SupportsIndex
+from typing import Any, SupportsIndex
 
 from flyloom._core import RefusalError
 
@@ -67,3 +68,18 @@ def whole_number(text: str) -> int:
     """A whole number as digits, or with a unit: ``64KiB``. ValueError for anything else."""
     number = with_unit(text)
     return int(text) if number is None else number
+
+
+def plainly(name: str, value: Any) -> Any:
+    """A value as JSON has it: tables and lists of any kind, and numbers of numpy; RefusalError
+    naming ``name`` for anything else.
+    """
+    if isinstance(value, Mapping):
+        return {key: plainly(name, inner) for key, inner in value.items()}
+    if isinstance(value, (str, bool, int, float)) or value is None:
+        return value
+    if hasattr(value, "item") and getattr(value, "ndim", 1) == 0:
+        return value.item()
+    if isinstance(value, Iterable):
+        return [plainly(name, inner) for inner in value]
+    raise RefusalError(f"{name}: {value!r} is no number, word, table or list of some")

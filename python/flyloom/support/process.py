@@ -23,7 +23,7 @@ LOOK_S = 0.25
 
 _PR_SET_PDEATHSIG = 1
 _libc = ctypes.CDLL(None, use_errno=True)
-_orders: queue.SimpleQueue[tuple[list[str], dict[str, Any], _Order]] = queue.SimpleQueue()
+_orders: queue.SimpleQueue[tuple[list[str], dict[str, Any], _ChildToStart]] = queue.SimpleQueue()
 _spawner_lock = threading.Lock()
 _spawner_of_pid = 0
 
@@ -38,7 +38,7 @@ def _spawner_loop() -> None:
         order.done.set()
 
 
-class _Order:
+class _ChildToStart:
     """A child that the spawner is to start. What it became stays here: a signal in the caller can
     strike just after the wait, and must still find it."""
 
@@ -90,7 +90,7 @@ def spawn(
     """
     parent = os.getpid()
     _ensure_spawner()
-    order = _Order()
+    order = _ChildToStart()
     kwargs = {
         "cwd": cwd,
         "env": dict(env) if env is not None else None,

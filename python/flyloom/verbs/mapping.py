@@ -46,7 +46,7 @@ def mapped(
     traffic, asked = asked_of(on, graph, given, progress)
     began = time.process_time()
     start = begun(topology_of(on), traffic, asked)
-    found = until_told(
+    found = until_stopped(
         lambda: _core.map_processes(on, traffic, asked, progress, start),
         lambda it: it["interrupted"],
     )
@@ -74,7 +74,7 @@ def mapped_with_routing(
             topology, mapping, hosts=asked["hosts"], per_endpoint=asked["per_endpoint"]
         )
     began = time.process_time()
-    found, routing = until_told(
+    found, routing = until_stopped(
         lambda: _core.map_with_routing(topology, traffic, asked, count, options, start, progress),
         lambda it: it[0]["interrupted"],
     )
@@ -136,7 +136,7 @@ def begun(
     return places
 
 
-def until_told(search: Callable[[], Found], interrupted: Callable[[Found], bool]) -> Found:
+def until_stopped(search: Callable[[], Found], interrupted: Callable[[Found], bool]) -> Found:
     """What a search finds, to its end or to Ctrl-C, which is raised where nothing is found yet."""
     found: Found | None = None
     try:

@@ -48,11 +48,11 @@ def shown(
     slots = {key: given.get(key) for key in ("hosts", "per_endpoint")}
     linear = mapped(before, traffic, {"method": "linear", **slots})
     topology = topology_of(on)
-    home: dict[int, int] = {}
     table = topology.terminal_table
-    for endpoint, switch in zip(table["endpoint"].tolist(), table["switch"].tolist(), strict=True):
-        home.setdefault(endpoint, switch)
-    groups = topology.groups.tolist()
+    groups = [0] * topology.endpoints
+    # the first rail of an endpoint counts, so that it comes last
+    for endpoint, switch in reversed([*zip(table["endpoint"], table["switch"], strict=True)]):
+        groups[endpoint] = int(topology.groups[switch])
 
     def side(of: Result, by: Topology | Routing) -> Side:
         places = of["mapping"]
@@ -64,8 +64,8 @@ def shown(
         }
 
     return {
-        "topology": topology, "linear": side(linear, before), "found": side(found, on),
-        "groups": [groups[home[e]] if e in home else 0 for e in range(topology.endpoints)],
+        "topology": topology, "groups": groups,
+        "linear": side(linear, before), "found": side(found, on),
     }
 
 

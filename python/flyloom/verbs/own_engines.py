@@ -15,7 +15,7 @@ from flyloom._core import (
     tables_of_hops,
     tables_of_paths,
 )
-from flyloom.plugins.parts import Part, told
+from flyloom.plugins.parts import Part, located
 
 _Path = tuple[int, int | None, list[int]]
 """Layer, terminal (None: all of the last switch), switches."""
@@ -34,7 +34,7 @@ def routed(part: Part, topology: Topology, given: Mapping[str, Any], layers: int
     if layers > 1 and not part.more["layered"]:
         raise RefusalError(f"{part.name}: layers: {layers}; it gives one route to every terminal")
     more = {"layers": layers} if part.more["layered"] else {}
-    with told(part.name, part.file):
+    with located(part.name, part.file):
         returned = part.function(topology, **more, **options)
         array = hasattr(returned, "__array__")
         found = numpy.asarray(returned) if array else _listed(returned, layers)

@@ -12,7 +12,7 @@ from flyloom.inputs.measured import measured
 from flyloom.inputs.networks import network
 from flyloom.inputs.tables import Tables, tables
 from flyloom.plugins.found import part
-from flyloom.plugins.parts import Part, told
+from flyloom.plugins.parts import Part, located
 
 if TYPE_CHECKING:
     from flyloom.support.progress import Progress
@@ -44,7 +44,7 @@ def _measured(part: Part, on: Tables, given: Mapping[str, Any]) -> dict[str, Any
     parameters = plugin_parameters(part.row, dict(given))
     of_network = part.row["input"] == "topology"
     target: Topology | Routing = network(on) if of_network else tables(on)
-    with told(part.name, part.file):
+    with located(part.name, part.file):
         returned = part.function(target, **parameters)
     place = f"{part.name}: {part.file}, line {part.line}"
     if not isinstance(returned, Mapping):

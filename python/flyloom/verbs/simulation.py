@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import resource
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
@@ -15,13 +15,14 @@ from flyloom.inputs.costs import measured as measured_costs
 from flyloom.inputs.jobs import called as job_called
 from flyloom.inputs.jobs import job, jobs, names
 from flyloom.inputs.placements import places
+from flyloom.inputs.selections import said
 from flyloom.inputs.several import each_of
 from flyloom.inputs.tables import topology_of
 from flyloom.inputs.traffic import called, demands, is_name, packet_times
 from flyloom.inputs.workloads import named
 from flyloom.ranks import ALONE, join
 from flyloom.support import renamed
-from flyloom.support.checks import whole
+from flyloom.support.checks import plainly, whole
 from flyloom.support.machine import built_for, threads_for
 from flyloom.support.progress import Progress
 from flyloom.support.refused import none_such
@@ -107,7 +108,7 @@ def _several(
             source, how = asked.on(source), {}
     curves = []
     for run in runs:
-        words = [run[name] for name in VARIED if isinstance(run.get(name), str)]
+        words = [said(run[name]) for name in VARIED if isinstance(run.get(name), str | Mapping)]
         with in_words(", ".join(words)):
             curves.append(LEVELS[level](replace(asked, source=source, how=how, spec=run)).to_dict())
     about: dict[str, Any] = {}
@@ -168,19 +169,6 @@ def spec_of(
         key: aside.get(value, value) if isinstance(value, str) else value
         for key, value in spec.items()
     }
-
-
-def plainly(name: str, value: Any) -> Any:
-    """A value as JSON has it: tables and lists of any kind, and loads as numbers."""
-    if isinstance(value, Mapping):
-        return {key: plainly(name, inner) for key, inner in value.items()}
-    if isinstance(value, (str, bool, int, float)) or value is None:
-        return value
-    if hasattr(value, "item") and getattr(value, "ndim", 1) == 0:
-        return value.item()
-    if isinstance(value, Iterable):
-        return [plainly(name, inner) for inner in value]
-    raise RefusalError(f"{name}: {value!r} is no number, word, table or list of some")
 
 
 def room_for(level: str, spec: Mapping[str, Any]) -> AbstractContextManager[None]:

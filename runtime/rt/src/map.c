@@ -31,7 +31,7 @@ int fly_map(int processes, const char *hosts, size_t host_bytes, size_t count, c
     char said[400] = "";
     int code = check(processes, hosts, host_bytes, count, edges, ranks);
     if (code != FLY_OK) return code;
-    struct map_asked asked = {edges, count, hosts, host_bytes, processes};
+    struct mapping_request asked = {edges, count, hosts, host_bytes, processes};
     if (!map_can(said, sizeof said)) return fly_fail(FLY_ERR_UNSUPPORTED, "fly_map: %s", said);
     int moved = map_ask(&asked, ranks, said, sizeof said);
     if (moved < 0) return fly_fail(FLY_ERR_ARG, "fly_map: %s", said);

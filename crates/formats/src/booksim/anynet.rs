@@ -87,7 +87,7 @@ impl Anynet {
 /// it says, a pair of routers has two links, an endpoint is on two routers, numbers have gaps, or
 /// a router is not reached.
 pub fn read(text: &str, name: &str) -> Result<Anynet, Refusal> {
-    let mut lines = Lines::default();
+    let mut lines = AnynetLines::default();
     for (i, line) in text.lines().enumerate() {
         let words: Vec<&str> = line.split(' ').filter(|w| !w.is_empty()).collect();
         if !words.is_empty() {
@@ -99,7 +99,7 @@ pub fn read(text: &str, name: &str) -> Result<Anynet, Refusal> {
 
 /// What the lines said.
 #[derive(Default)]
-struct Lines {
+struct AnynetLines {
     routers: BTreeSet<u32>,
     /// Latency and line of each channel that a line names.
     channels: BTreeMap<(u32, u32), (u32, usize)>,
@@ -109,7 +109,7 @@ struct Lines {
 
 const FORM: &str = "router 0 node 0 node 1 router 1 3, with blanks alone between";
 
-impl Lines {
+impl AnynetLines {
     fn line(&mut self, words: &[&str], line: usize) -> Result<(), Refusal> {
         match words[0] {
             "router" => {}

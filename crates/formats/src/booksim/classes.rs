@@ -33,7 +33,7 @@ pub struct Class {
     /// `traffic`.
     pub pattern: Pattern,
     /// `packet_size` with `packet_size_rate`: at least one.
-    pub lengths: Vec<Length>,
+    pub lengths: Vec<PacketLength>,
     /// Packets that an endpoint begins in a cycle, on average: `injection_rate`, divided by the
     /// mean length where `injection_rate_uses_flits`.
     pub packet_rate: f64,
@@ -90,7 +90,7 @@ impl Class {
 
 /// A length of packets and how often it is drawn.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Length {
+pub struct PacketLength {
     /// Flits.
     pub flits: u32,
     /// Weight among the lengths of the class.
@@ -184,14 +184,14 @@ pub(super) fn classes(s: &Settings<'_>) -> Result<(Vec<Class>, Vec<Note>), Refus
     Ok((found, notes))
 }
 
-fn mean_flits(lengths: &[Length]) -> f64 {
+fn mean_flits(lengths: &[PacketLength]) -> f64 {
     let weights: f64 = lengths.iter().map(|l| f64::from(l.weight)).sum();
     lengths.iter().map(|l| f64::from(l.flits) * f64::from(l.weight)).sum::<f64>() / weights
 }
 
 /// The lengths of one class; the last weight holds for the lengths after it, and weights without a
 /// length are cut.
-fn lengths(s: &Settings<'_>, sizes: &str, weights: &str) -> Result<Vec<Length>, Refusal> {
+fn lengths(s: &Settings<'_>, sizes: &str, weights: &str) -> Result<Vec<PacketLength>, Refusal> {
     let whole = |name: &str, text: &str, least: i32| -> Result<Vec<u32>, Refusal> {
         let text = if text.is_empty() { s.int(name).to_string() } else { text.to_owned() };
         let parsed = list(&text).and_then(|items| {
@@ -213,7 +213,7 @@ fn lengths(s: &Settings<'_>, sizes: &str, weights: &str) -> Result<Vec<Length>, 
         return Err(s.refusal("packet_size_rate", why, "integers from 0, one of them above 0"));
     }
     let both = flits.into_iter().zip(weights);
-    Ok(both.map(|(flits, weight)| Length { flits, weight }).collect())
+    Ok(both.map(|(flits, weight)| PacketLength { flits, weight }).collect())
 }
 
 /// The process of one class, and a remark where it cannot make the load that is asked for.

@@ -2,7 +2,7 @@
 
 /// What values a key takes, with the default.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub enum Kind {
+pub enum ValueKind {
     /// An integer.
     Int(i32),
     /// A decimal: an integer is refused, as `BookSim` does.
@@ -19,7 +19,7 @@ pub enum Kind {
 
 /// What is done with the value of a key.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Use {
+pub enum KeyUse {
     /// It is read.
     Read,
     /// Only the default is supported, any other value is refused.
@@ -30,31 +30,32 @@ pub enum Use {
 
 /// A key of a configuration.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Key {
+pub struct ConfigKey {
     /// The name.
     pub name: &'static str,
     /// What it takes.
-    pub kind: Kind,
+    pub kind: ValueKind,
     /// What is done with it.
-    pub usage: Use,
+    pub usage: KeyUse,
     /// Whether only the `PolarFly` variant of `BookSim` has it.
     pub polarfly: bool,
 }
 
 /// All keys, in the order of `BookSim`'s table, then those of the `PolarFly` variant and our own
 /// `vc_policy`.
-pub const KEYS: &[Key] = {
-    use Kind::{Decimal, Decimals, Int, Ints, Seed, Word};
-    use Use::{Default, Read};
-    const FAIL: Use = Use::Nothing("no links fail");
-    const ONE: Use = Use::Nothing("only a network of one router has it");
-    const BUFFERS: Use = Use::Nothing("buffers are private");
-    const ARBITERS: Use = Use::Nothing("it never reaches the router: write islip(2) or the like");
-    const BATCH: Use = Use::Nothing("only batches have it");
-    const TYPES: Use = Use::Nothing("packets have no type");
-    const PRINTED: Use = Use::Nothing("it says what BookSim prints");
-    const POWER: Use = Use::Nothing("no power is modelled");
-    const TABLE: Use = Use::Nothing("no table of routes is read or written");
+pub const KEYS: &[ConfigKey] = {
+    use KeyUse::{Default, Read};
+    use ValueKind::{Decimal, Decimals, Int, Ints, Seed, Word};
+    const FAIL: KeyUse = KeyUse::Nothing("no links fail");
+    const ONE: KeyUse = KeyUse::Nothing("only a network of one router has it");
+    const BUFFERS: KeyUse = KeyUse::Nothing("buffers are private");
+    const ARBITERS: KeyUse =
+        KeyUse::Nothing("it never reaches the router: write islip(2) or the like");
+    const BATCH: KeyUse = KeyUse::Nothing("only batches have it");
+    const TYPES: KeyUse = KeyUse::Nothing("packets have no type");
+    const PRINTED: KeyUse = KeyUse::Nothing("it says what BookSim prints");
+    const POWER: KeyUse = KeyUse::Nothing("no power is modelled");
+    const TABLE: KeyUse = KeyUse::Nothing("no table of routes is read or written");
     &[
         key("channel_file", Word(""), Default),
         key("subnets", Int(1), Default),
@@ -177,7 +178,7 @@ pub const KEYS: &[Key] = {
         key("channel_width", Int(128), POWER),
         key("channel_sweep", Int(0), POWER),
         key("network_file", Word(""), Read),
-        variant("adaptive_threshold", Int(8), Use::Nothing("it reaches no routing function")),
+        variant("adaptive_threshold", Int(8), KeyUse::Nothing("it reaches no routing function")),
         variant("routing_table_file", Word(""), TABLE),
         variant("load_routing_file", Word("no"), Default),
         variant("rr_permute", Word("no"), Default),
@@ -186,15 +187,15 @@ pub const KEYS: &[Key] = {
     ]
 };
 
-const fn key(name: &'static str, kind: Kind, usage: Use) -> Key {
-    Key { name, kind, usage, polarfly: false }
+const fn key(name: &'static str, kind: ValueKind, usage: KeyUse) -> ConfigKey {
+    ConfigKey { name, kind, usage, polarfly: false }
 }
 
-const fn variant(name: &'static str, kind: Kind, usage: Use) -> Key {
-    Key { name, kind, usage, polarfly: true }
+const fn variant(name: &'static str, kind: ValueKind, usage: KeyUse) -> ConfigKey {
+    ConfigKey { name, kind, usage, polarfly: true }
 }
 
-impl Kind {
+impl ValueKind {
     /// What may be written, in words.
     pub(super) fn words(self) -> &'static str {
         match self {

@@ -24,9 +24,9 @@ mod traffic;
 pub use ::traffic::pattern::booksim::Rule as Pattern;
 pub use anynet::{Anynet, Neighbour};
 pub use build::FUNCTIONS;
-pub use classes::{Class, Injection, Length};
+pub use classes::{Class, Injection, PacketLength};
 pub use config::{Allocator, Config, Network, Priority, Router, Run, Simulation, VcPolicy};
-pub use keys::{KEYS, Key, Kind, Use};
+pub use keys::{ConfigKey, KEYS, KeyUse, ValueKind};
 pub use note::Note;
 pub use source::Source;
 

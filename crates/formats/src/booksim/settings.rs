@@ -1,9 +1,9 @@
 //! What the keys are set to, each with the place that says so.
 
-use super::keys::{KEYS, Key, Kind, Use};
+use super::keys::{ConfigKey, KEYS, KeyUse, ValueKind};
 use super::note::Note;
 use super::source::Source;
-use super::text::{Literal, assignments, list, split};
+use super::text::{WrittenValue, assignments, list, split};
 use base::Refusal;
 use base::words::did_you_mean;
 
@@ -12,17 +12,17 @@ use base::words::did_you_mean;
 /// `BookSim` keeps the number and the list of a key apart, and reads the list where there is one:
 /// a list once set wins over every number, also over one that is set later.
 pub(super) struct Settings<'a> {
-    slots: Vec<Slot<'a>>,
+    slots: Vec<KeyValues<'a>>,
 }
 
 #[derive(Default, Clone)]
-struct Slot<'a> {
-    number: Option<Set<'a>>,
-    text: Option<Set<'a>>,
+struct KeyValues<'a> {
+    number: Option<SetValue<'a>>,
+    text: Option<SetValue<'a>>,
 }
 
 #[derive(Clone)]
-struct Set<'a> {
+struct SetValue<'a> {
     value: &'a str,
     place: String,
     order: usize,
@@ -35,7 +35,7 @@ impl<'a> Settings<'a> {
     /// Where the text is not well formed, a key is unknown, a value is of the wrong kind, or not
     /// supported.
     pub(super) fn read(sources: &[Source<'a>]) -> Result<Self, Refusal> {
-        let mut this = Self { slots: vec![Slot::default(); KEYS.len()] };
+        let mut this = Self { slots: vec![KeyValues::default(); KEYS.len()] };
         let mut order = 0;
         for source in sources {
             let (text, open) = match source {
@@ -55,7 +55,7 @@ impl<'a> Settings<'a> {
     fn set(
         &mut self,
         name: &str,
-        value: Literal<'a>,
+        value: WrittenValue<'a>,
         place: String,
         order: usize,
     ) -> Result<(), Refusal> {
@@ -68,41 +68,44 @@ impl<'a> Settings<'a> {
         let slot = &mut self.slots[at];
         let kind = KEYS[at].kind;
         let into = match (kind, value) {
-            (Kind::Int(_) | Kind::Ints(_) | Kind::Seed(_), Literal::Int(text)) => {
+            (
+                ValueKind::Int(_) | ValueKind::Ints(_) | ValueKind::Seed(_),
+                WrittenValue::Int(text),
+            ) => {
                 if text.parse::<i32>().is_err() {
                     let why = format!("{text} does not fit into 32 bits");
                     return Err(Refusal::new(here, why, format!("at most {}", i32::MAX)));
                 }
                 &mut slot.number
             }
-            (Kind::Decimal(_) | Kind::Decimals(_), Literal::Decimal(text)) => {
+            (ValueKind::Decimal(_) | ValueKind::Decimals(_), WrittenValue::Decimal(text)) => {
                 if !text.parse::<f64>().is_ok_and(f64::is_finite) {
                     let why = format!("{text} is too large");
                     return Err(Refusal::new(here, why, kind.words()));
                 }
                 &mut slot.number
             }
-            (Kind::Word(_), Literal::Word(_) | Literal::List(_))
-            | (Kind::Ints(_) | Kind::Decimals(_), Literal::List(_))
-            | (Kind::Seed(_), Literal::Word("time")) => &mut slot.text,
+            (ValueKind::Word(_), WrittenValue::Word(_) | WrittenValue::List(_))
+            | (ValueKind::Ints(_) | ValueKind::Decimals(_), WrittenValue::List(_))
+            | (ValueKind::Seed(_), WrittenValue::Word("time")) => &mut slot.text,
             _ => {
                 let (is, help) = (of_kind(value), in_kind(kind, value));
                 return Err(Refusal::new(here, format!("{} is {is}", value.shown()), help));
             }
         };
-        *into = Some(Set { value: value.shown(), place, order });
+        *into = Some(SetValue { value: value.shown(), place, order });
         Ok(())
     }
 
     /// Refuses a value other than the default where only that is supported.
     fn check_defaults(&self) -> Result<(), Refusal> {
         for (key, slot) in KEYS.iter().zip(&self.slots) {
-            let Some(set) = slot.wins().filter(|_| key.usage == Use::Default) else {
+            let Some(set) = slot.wins().filter(|_| key.usage == KeyUse::Default) else {
                 continue;
             };
             let default = key.default();
             let same = match key.kind {
-                Kind::Word(_) => set.value == default,
+                ValueKind::Word(_) => set.value == default,
                 _ => set.value.parse::<i64>().ok() == default.parse::<i64>().ok(),
             };
             if !same {
@@ -122,7 +125,7 @@ impl<'a> Settings<'a> {
     pub(super) fn notes(&self) -> Vec<Note> {
         let mut notes = Vec::new();
         for (key, slot) in KEYS.iter().zip(&self.slots) {
-            if let Use::Nothing(why) = key.usage
+            if let KeyUse::Nothing(why) = key.usage
                 && let Some(set) = slot.wins()
                 && set.value != key.default()
             {
@@ -162,7 +165,9 @@ impl<'a> Settings<'a> {
     /// The integer of a key that takes one.
     pub(super) fn int(&self, name: &str) -> i32 {
         let (key, slot) = self.slot(name);
-        let (Kind::Int(default) | Kind::Ints(default) | Kind::Seed(default)) = key.kind else {
+        let (ValueKind::Int(default) | ValueKind::Ints(default) | ValueKind::Seed(default)) =
+            key.kind
+        else {
             return 0;
         };
         let number = slot.number.as_ref().and_then(|set| set.value.parse().ok());
@@ -172,7 +177,7 @@ impl<'a> Settings<'a> {
     /// The decimal of a key that takes one.
     pub(super) fn decimal(&self, name: &str) -> f64 {
         let (key, slot) = self.slot(name);
-        let (Kind::Decimal(default) | Kind::Decimals(default)) = key.kind else {
+        let (ValueKind::Decimal(default) | ValueKind::Decimals(default)) = key.kind else {
             return 0.0;
         };
         let number = slot.number.as_ref().and_then(|set| set.value.parse().ok());
@@ -280,53 +285,53 @@ impl<'a> Settings<'a> {
         Refusal::new(place, why, help)
     }
 
-    fn slot(&self, name: &str) -> (&'static Key, &Slot<'a>) {
+    fn slot(&self, name: &str) -> (&'static ConfigKey, &KeyValues<'a>) {
         let at = KEYS.iter().position(|k| k.name == name).expect("only keys of the table are read");
         (&KEYS[at], &self.slots[at])
     }
 }
 
-impl<'a> Slot<'a> {
-    fn wins(&self) -> Option<&Set<'a>> {
+impl<'a> KeyValues<'a> {
+    fn wins(&self) -> Option<&SetValue<'a>> {
         self.text.as_ref().or(self.number.as_ref())
     }
 }
 
-impl Key {
+impl ConfigKey {
     /// The default as it would be written.
     pub fn default(&self) -> String {
         match self.kind {
-            Kind::Int(n) | Kind::Ints(n) | Kind::Seed(n) => n.to_string(),
-            Kind::Decimal(x) | Kind::Decimals(x) => format!("{x:?}"),
-            Kind::Word(word) => word.to_owned(),
+            ValueKind::Int(n) | ValueKind::Ints(n) | ValueKind::Seed(n) => n.to_string(),
+            ValueKind::Decimal(x) | ValueKind::Decimals(x) => format!("{x:?}"),
+            ValueKind::Word(word) => word.to_owned(),
         }
     }
 
     fn default_text(&self) -> &'static str {
         match self.kind {
-            Kind::Word(word) => word,
+            ValueKind::Word(word) => word,
             _ => "",
         }
     }
 }
 
-fn of_kind(value: Literal<'_>) -> &'static str {
+fn of_kind(value: WrittenValue<'_>) -> &'static str {
     match value {
-        Literal::Int(_) => "an integer",
-        Literal::Decimal(_) => "a decimal",
-        Literal::Word(_) => "a word",
-        Literal::List(_) => "a list",
+        WrittenValue::Int(_) => "an integer",
+        WrittenValue::Decimal(_) => "a decimal",
+        WrittenValue::Word(_) => "a word",
+        WrittenValue::List(_) => "a list",
     }
 }
 
 /// What would be valid, with the value at hand where it only lacks or has a point.
-fn in_kind(kind: Kind, value: Literal<'_>) -> String {
+fn in_kind(kind: ValueKind, value: WrittenValue<'_>) -> String {
     let words = kind.words();
     match (kind, value) {
-        (Kind::Decimal(_) | Kind::Decimals(_), Literal::Int(n)) => {
+        (ValueKind::Decimal(_) | ValueKind::Decimals(_), WrittenValue::Int(n)) => {
             format!("write {n}.0: it takes {words}")
         }
-        (Kind::Int(_) | Kind::Ints(_) | Kind::Seed(_), Literal::Decimal(x)) => {
+        (ValueKind::Int(_) | ValueKind::Ints(_) | ValueKind::Seed(_), WrittenValue::Decimal(x)) => {
             let whole = x.parse::<f64>().ok().filter(|x| x.fract() == 0.0 && x.abs() < 1e9);
             match whole {
                 Some(whole) => format!("write {whole}: it takes {words}"),

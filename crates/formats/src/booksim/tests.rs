@@ -2,7 +2,7 @@
 
 #![expect(clippy::float_cmp, reason = "the decimals are those of the text")]
 
-use super::keys::{KEYS, Kind};
+use super::keys::{KEYS, ValueKind};
 use super::*;
 use proptest::prelude::*;
 
@@ -183,7 +183,7 @@ fn lists_are_cut_to_the_classes() {
 }
 
 #[test]
-fn refusals_name_place_key_and_the_way_out() {
+fn refusals_name_place_key_and_what_is_valid() {
     for (argument, says) in [
         ("k=8.0", "argument k=8.0: k: 8.0 is a decimal; write 8: it takes an integer"),
         ("injection_rate=1", "injection_rate: 1 is an integer; write 1.0"),
@@ -261,13 +261,13 @@ fn no_key_of_the_router_is_taken_in_silence() {
     for key in keys {
         // another value than the default is refused, noted, or in the configuration
         let values = match key.kind {
-            Kind::Int(usual) | Kind::Ints(usual) => vec![usual + 1, usual - 1],
+            ValueKind::Int(usual) | ValueKind::Ints(usual) => vec![usual + 1, usual - 1],
             _ => vec![1],
         };
         for value in values {
             let value = match key.kind {
-                Kind::Decimal(_) | Kind::Decimals(_) => "1.5".to_owned(),
-                Kind::Word(_) => "other".to_owned(),
+                ValueKind::Decimal(_) | ValueKind::Decimals(_) => "1.5".to_owned(),
+                ValueKind::Word(_) => "other".to_owned(),
                 _ => value.to_string(),
             };
             let base = format!("{} = {value};", key.name);
@@ -368,7 +368,7 @@ fn refused_network(text: &str) -> String {
 }
 
 #[test]
-fn anynet_latencies_are_one_way() {
+fn anynet_latencies_are_of_one_direction() {
     let text = "router 0 node 1 node 0 router 2 router 1 3\r\n\nrouter 1 node 2 router 2 5\n\
         router 2 node 3 router 0\n";
     let net = anynet::read(text, "net").unwrap();

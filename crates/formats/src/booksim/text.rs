@@ -4,7 +4,7 @@ use base::Refusal;
 
 /// What stands right of a `=`, by its kind, as it is written.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Literal<'a> {
+pub(super) enum WrittenValue<'a> {
     /// `8`, `-1`.
     Int(&'a str),
     /// `0.5`, `.5`, `1e-3`.
@@ -19,7 +19,7 @@ pub(super) enum Literal<'a> {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Assignment<'a> {
     pub(super) key: &'a str,
-    pub(super) value: Literal<'a>,
+    pub(super) value: WrittenValue<'a>,
     pub(super) line: usize,
 }
 
@@ -33,24 +33,24 @@ pub(super) fn assignments(
     open: bool,
     place: impl Fn(usize) -> String,
 ) -> Result<Vec<Assignment<'_>>, Refusal> {
-    let mut scan = Scan { text, at: 0, line: 1 };
+    let mut scan = BookSimScanner { text, at: 0, line: 1 };
     let mut found = Vec::new();
     while let Some(first) = scan.token() {
         let line = scan.line;
         let wrong = |line: usize, why: String| Err(Refusal::new(place(line), why, GRAMMAR));
-        let Token::Value(Literal::Word(key)) = first else {
+        let BookSimToken::Value(WrittenValue::Word(key)) = first else {
             return wrong(line, format!("{} where a key should stand", first.shown()));
         };
         match scan.token() {
-            Some(Token::Mark('=')) => {}
+            Some(BookSimToken::Mark('=')) => {}
             other => return wrong(scan.line, after(key, '=', other)),
         }
         let value = match scan.token() {
-            Some(Token::Value(value)) => value,
+            Some(BookSimToken::Value(value)) => value,
             other => return wrong(scan.line, after(&format!("{key} ="), 'v', other)),
         };
         match scan.token() {
-            Some(Token::Mark(';')) => {}
+            Some(BookSimToken::Mark(';')) => {}
             None if open => {}
             other => {
                 let before = format!("{key} = {}", value.shown());
@@ -65,13 +65,13 @@ pub(super) fn assignments(
 const GRAMMAR: &str = "key = value; with an integer (8), a decimal (0.5, not 5.), a word that \
      begins with a letter or one of _ - / . or a list ({1,4}), without blanks inside";
 
-fn after(what: &str, wanted: char, found: Option<Token<'_>>) -> String {
-    let found = found.map_or("the end".to_owned(), Token::shown);
+fn after(what: &str, wanted: char, found: Option<BookSimToken<'_>>) -> String {
+    let found = found.map_or("the end".to_owned(), BookSimToken::shown);
     let wanted = if wanted == 'v' { "a value".to_owned() } else { format!("`{wanted}`") };
     format!("after `{what}` there is {found} where {wanted} should stand")
 }
 
-impl<'a> Literal<'a> {
+impl<'a> WrittenValue<'a> {
     /// The value as it is written.
     pub(super) fn shown(self) -> &'a str {
         let (Self::Int(s) | Self::Decimal(s) | Self::Word(s) | Self::List(s)) = self;
@@ -80,12 +80,12 @@ impl<'a> Literal<'a> {
 }
 
 #[derive(Clone, Copy)]
-enum Token<'a> {
-    Value(Literal<'a>),
+enum BookSimToken<'a> {
+    Value(WrittenValue<'a>),
     Mark(char),
 }
 
-impl Token<'_> {
+impl BookSimToken<'_> {
     fn shown(self) -> String {
         match self {
             Self::Value(value) => format!("`{}`", value.shown()),
@@ -94,15 +94,15 @@ impl Token<'_> {
     }
 }
 
-struct Scan<'a> {
+struct BookSimScanner<'a> {
     text: &'a str,
     at: usize,
     line: usize,
 }
 
-impl<'a> Scan<'a> {
+impl<'a> BookSimScanner<'a> {
     /// The next token: the longest that fits, a number before a word of the same length.
-    fn token(&mut self) -> Option<Token<'a>> {
+    fn token(&mut self) -> Option<BookSimToken<'a>> {
         self.skip();
         let rest = &self.text[self.at..];
         let first = rest.chars().next()?;
@@ -111,15 +111,15 @@ impl<'a> Scan<'a> {
         let longest = list.max(int).max(decimal).max(word);
         if longest == 0 {
             self.at += first.len_utf8();
-            return Some(Token::Mark(first));
+            return Some(BookSimToken::Mark(first));
         }
         self.at += longest;
         let shown = &rest[..longest];
-        Some(Token::Value(match longest {
-            n if n == list => Literal::List(shown),
-            n if n == int => Literal::Int(shown),
-            n if n == decimal => Literal::Decimal(shown),
-            _ => Literal::Word(shown),
+        Some(BookSimToken::Value(match longest {
+            n if n == list => WrittenValue::List(shown),
+            n if n == int => WrittenValue::Int(shown),
+            n if n == decimal => WrittenValue::Decimal(shown),
+            _ => WrittenValue::Word(shown),
         }))
     }
 
@@ -268,13 +268,13 @@ pub(super) fn call(text: &str) -> Option<(&str, Vec<&str>)> {
 mod tests {
     use super::*;
 
-    fn read(text: &str) -> Result<Vec<(String, Literal<'_>, usize)>, String> {
+    fn read(text: &str) -> Result<Vec<(String, WrittenValue<'_>, usize)>, String> {
         let found =
             assignments(text, false, |line| format!("line {line}")).map_err(|r| r.to_string())?;
         Ok(found.into_iter().map(|a| (a.key.to_owned(), a.value, a.line)).collect())
     }
 
-    fn one(value: &str) -> Option<Literal<'_>> {
+    fn one(value: &str) -> Option<WrittenValue<'_>> {
         let text: &'static str = Box::leak(format!("key={value};").into_boxed_str());
         read(text).ok().filter(|f| f.len() == 1).map(|f| f[0].1)
     }
@@ -282,21 +282,21 @@ mod tests {
     #[test]
     fn values_have_the_kind_that_the_grammar_gives_them() {
         for (text, kind) in [
-            ("8", Literal::Int("8")),
-            ("-1", Literal::Int("-1")),
-            ("0.5", Literal::Decimal("0.5")),
-            (".5", Literal::Decimal(".5")),
-            ("-.5", Literal::Decimal("-.5")),
-            ("1e-3", Literal::Decimal("1e-3")),
-            ("-1.0", Literal::Decimal("-1.0")),
-            ("sf_q5.anynet", Literal::Word("sf_q5.anynet")),
-            ("../a+b/c", Literal::Word("../a+b/c")),
-            ("a//b", Literal::Word("a//b")),
-            ("-8x", Literal::Word("-8x")),
-            ("hotspot({0,9},{4,2})", Literal::Word("hotspot({0,9},{4,2})")),
-            ("{1,4}", Literal::List("{1,4}")),
-            ("{{1,5}}", Literal::List("{{1,5}}")),
-            ("{0.05,1e-3}", Literal::List("{0.05,1e-3}")),
+            ("8", WrittenValue::Int("8")),
+            ("-1", WrittenValue::Int("-1")),
+            ("0.5", WrittenValue::Decimal("0.5")),
+            (".5", WrittenValue::Decimal(".5")),
+            ("-.5", WrittenValue::Decimal("-.5")),
+            ("1e-3", WrittenValue::Decimal("1e-3")),
+            ("-1.0", WrittenValue::Decimal("-1.0")),
+            ("sf_q5.anynet", WrittenValue::Word("sf_q5.anynet")),
+            ("../a+b/c", WrittenValue::Word("../a+b/c")),
+            ("a//b", WrittenValue::Word("a//b")),
+            ("-8x", WrittenValue::Word("-8x")),
+            ("hotspot({0,9},{4,2})", WrittenValue::Word("hotspot({0,9},{4,2})")),
+            ("{1,4}", WrittenValue::List("{1,4}")),
+            ("{{1,5}}", WrittenValue::List("{{1,5}}")),
+            ("{0.05,1e-3}", WrittenValue::List("{0.05,1e-3}")),
         ] {
             assert_eq!(one(text), Some(kind), "{text}");
         }

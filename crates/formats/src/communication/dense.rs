@@ -1,6 +1,6 @@
 //! Dense matrices as text: a row a line, blanks or commas between the values.
 
-use super::kind::{Format, Found, Read, one, processes};
+use super::kind::{Format, FoundEntries, MatrixReader, one, processes};
 use super::numbers::{lines, refuse, value};
 use base::Refusal;
 use base::part::Part;
@@ -12,7 +12,7 @@ pub(super) const ENTRY: Format = Format {
     is: |_| false,
     sure: false,
     looks: |text, _| looks(text),
-    read: Read::One(read),
+    read: MatrixReader::One(read),
     example: ("a.mat", EXAMPLE),
 };
 
@@ -36,10 +36,10 @@ pub(super) fn looks(text: &str) -> bool {
 }
 
 /// Reads the matrix: row = sender.
-pub(super) fn read(text: &str) -> Result<Found, Refusal> {
+pub(super) fn read(text: &str) -> Result<FoundEntries, Refusal> {
     let rows: Vec<(usize, &str)> = lines(text, &['#', '%']).collect();
     let count = processes(1, rows.len() as u64, text)?;
-    let mut found = Found::new(count);
+    let mut found = FoundEntries::new(count);
     for (from, &(line, text)) in (0..).zip(&rows) {
         let mut columns = 0;
         for word in words(text) {

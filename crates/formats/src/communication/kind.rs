@@ -20,7 +20,7 @@ pub struct Format {
     /// Whether a text looks like it; and whether the name of its file is one of some format.
     pub(super) looks: fn(&str, bool) -> bool,
     /// What files hold, by name and text: one, unless it is a file a rank.
-    pub(super) read: Read,
+    pub(super) read: MatrixReader,
     /// The name and the text of a small file that it reads: tests damage it.
     pub(super) example: (&'static str, &'static str),
 }
@@ -37,11 +37,11 @@ type Named<'a> = (String, &'a str);
 
 /// A reader of one file, or of a file a rank.
 #[derive(Debug, Clone, Copy)]
-pub(super) enum Read {
-    /// Of one.
-    One(fn(&str) -> Result<Found, Refusal>),
-    /// Of all.
-    All(fn(&[Named<'_>]) -> Result<Found, Refusal>),
+pub(super) enum MatrixReader {
+    /// Reads one file.
+    One(fn(&str) -> Result<FoundEntries, Refusal>),
+    /// Reads the files of all ranks.
+    All(fn(&[Named<'_>]) -> Result<FoundEntries, Refusal>),
 }
 
 /// What may be done with values that are no bytes.
@@ -52,7 +52,7 @@ pub(super) const SMALL: u64 = 1 << 16;
 
 /// What files hold.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Matrix {
+pub struct ReadMatrix {
     /// The pairs; each sends 1 byte an entry where the values are no bytes.
     pub pattern: Communication,
     /// Why the values are no bytes, where they are not: as of a matrix that is no communication
@@ -60,7 +60,7 @@ pub struct Matrix {
     pub unfit: Option<Refusal>,
 }
 
-impl Matrix {
+impl ReadMatrix {
     /// The communication graph.
     ///
     /// # Errors
@@ -77,7 +77,7 @@ impl Matrix {
     /// # Errors
     /// When there cannot be that number of processes, or one is not below it.
     pub fn of(processes: u32, sent: Vec<Sent>) -> Result<Self, Refusal> {
-        let mut found = Found::new(processes);
+        let mut found = FoundEntries::new(processes);
         for one in sent {
             found.add(0, one);
         }
@@ -86,14 +86,14 @@ impl Matrix {
 }
 
 /// Entries that a reader finds.
-pub(super) struct Found {
+pub(super) struct FoundEntries {
     pub(super) processes: u32,
     pub(super) entries: Vec<Sent>,
     pub(super) sum: f64,
     pub(super) unfit: Option<Refusal>,
 }
 
-impl Found {
+impl FoundEntries {
     pub(super) fn new(processes: u32) -> Self {
         Self { processes, entries: Vec::new(), sum: 0.0, unfit: None }
     }
@@ -123,12 +123,12 @@ impl Found {
         self.unfit.get_or_insert_with(why);
     }
 
-    pub(super) fn matrix(mut self) -> Result<Matrix, Refusal> {
+    pub(super) fn matrix(mut self) -> Result<ReadMatrix, Refusal> {
         if self.unfit.is_some() {
             self.entries.iter_mut().for_each(|one| one.bytes = 1.0);
         }
         let pattern = Communication::new(self.processes, self.entries)?;
-        Ok(Matrix { pattern, unfit: self.unfit })
+        Ok(ReadMatrix { pattern, unfit: self.unfit })
     }
 }
 

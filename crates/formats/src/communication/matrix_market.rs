@@ -3,7 +3,7 @@
 //! Source: Boisvert, Pozo, Remington, "The Matrix Market exchange formats: initial design", NISTIR
 //! 5935, 1996.
 
-use super::kind::{BYTES, Format, Found, Read, one, processes};
+use super::kind::{BYTES, Format, FoundEntries, MatrixReader, one, processes};
 use super::numbers::{refuse, value, vertex, whole};
 use base::Refusal;
 use base::part::Part;
@@ -17,7 +17,7 @@ pub(super) const ENTRY: Format = Format {
     is: |text| text.starts_with("%%MatrixMarket"),
     sure: true,
     looks: |_, _| false,
-    read: Read::One(read),
+    read: MatrixReader::One(read),
     example: ("a.mtx", EXAMPLE),
 };
 
@@ -35,7 +35,7 @@ enum Symmetry {
     Hermitian,
 }
 
-struct Head {
+struct MatrixHeader {
     dense: bool,
     pattern: bool,
     complex: bool,
@@ -45,7 +45,7 @@ struct Head {
 const HEAD: &str = "%%MatrixMarket matrix coordinate|array real|integer|complex|pattern \
                     general|symmetric|skew-symmetric|hermitian";
 
-fn head(text: &str) -> Result<Head, Refusal> {
+fn head(text: &str) -> Result<MatrixHeader, Refusal> {
     let line = text.lines().next().unwrap_or_default();
     let words: Vec<String> = line.split_whitespace().map(str::to_lowercase).collect();
     let words: Vec<&str> = words.iter().map(String::as_str).collect();
@@ -64,7 +64,7 @@ fn head(text: &str) -> Result<Head, Refusal> {
         && fields.contains(&field)
         && !(layout == "array" && field == "pattern");
     match mirrors {
-        Some(symmetry) if known => Ok(Head {
+        Some(symmetry) if known => Ok(MatrixHeader {
             dense: layout == "array",
             pattern: field == "pattern",
             complex: field == "complex",
@@ -74,7 +74,7 @@ fn head(text: &str) -> Result<Head, Refusal> {
     }
 }
 
-impl Head {
+impl MatrixHeader {
     /// The value of an entry; 1 where the file is a pattern.
     fn value<'a>(
         &self,
@@ -93,7 +93,7 @@ impl Head {
     }
 
     /// Adds an entry, and the one that it stands for as well.
-    fn add(&self, found: &mut Found, line: usize, (row, column): (u32, u32), value: f64) {
+    fn add(&self, found: &mut FoundEntries, line: usize, (row, column): (u32, u32), value: f64) {
         found.add(line, one(row, column, value));
         if self.symmetry != Symmetry::General && row != column {
             let sign = if self.symmetry == Symmetry::Skew { -1.0 } else { 1.0 };
@@ -103,7 +103,7 @@ impl Head {
 }
 
 /// Reads a square matrix; of a pattern every entry is 1 byte.
-pub(super) fn read(text: &str) -> Result<Found, Refusal> {
+pub(super) fn read(text: &str) -> Result<FoundEntries, Refusal> {
     let head = head(text)?;
     let mut lines = super::numbers::lines(text, &['%']);
     let Some((at, sizes)) = lines.next() else {
@@ -116,7 +116,7 @@ pub(super) fn read(text: &str) -> Result<Found, Refusal> {
         let why = format!("{rows} rows and {columns} columns");
         return Err(refuse(at, &why, "a square matrix: a row and a column a process"));
     }
-    let mut found = Found::new(processes(at, rows, text)?);
+    let mut found = FoundEntries::new(processes(at, rows, text)?);
     if head.complex {
         found.unfit(|| refuse(1, "complex numbers are no numbers of bytes", BYTES));
     }
@@ -157,8 +157,8 @@ pub(super) fn read(text: &str) -> Result<Found, Refusal> {
 
 /// A dense matrix, column after column; of a symmetric one the lower half.
 fn array<'a>(
-    head: &Head,
-    found: &mut Found,
+    head: &MatrixHeader,
+    found: &mut FoundEntries,
     lines: impl Iterator<Item = (usize, &'a str)>,
 ) -> Result<(), Refusal> {
     let count = found.processes;

@@ -2,7 +2,7 @@
 //!
 //! Source: Karypis, METIS 5.1 manual, section 4.1.1.
 
-use super::kind::{Format, Found, Read, one, processes};
+use super::kind::{Format, FoundEntries, MatrixReader, one, processes};
 use super::numbers::{amount, refuse, vertex, whole};
 use base::Refusal;
 use base::part::Part;
@@ -14,7 +14,7 @@ pub(super) const ENTRY: Format = Format {
     is: |_| false,
     sure: true,
     looks: |text, _| looks(text),
-    read: Read::One(read),
+    read: MatrixReader::One(read),
     example: ("a.graph", EXAMPLE),
 };
 
@@ -36,7 +36,7 @@ pub(super) fn looks(text: &str) -> bool {
 }
 
 /// Reads the graph: the weight of an edge is sent in both directions.
-pub(super) fn read(text: &str) -> Result<Found, Refusal> {
+pub(super) fn read(text: &str) -> Result<FoundEntries, Refusal> {
     let mut rows = lines(text).skip_while(|(_, line)| line.is_empty());
     let Some((at, head)) = rows.next() else {
         return Err(refuse(1, "there is nothing in it", "vertices and edges in the first line"));
@@ -59,7 +59,7 @@ pub(super) fn read(text: &str) -> Result<Found, Refusal> {
         None => u64::from(by_vertex),
     };
     let skipped = if by_vertex { of_vertex.max(1) } else { 0 } + u64::from(sizes);
-    let (mut found, mut from, mut last) = (Found::new(count), 0, at);
+    let (mut found, mut from, mut last) = (FoundEntries::new(count), 0, at);
     for (line, row) in rows {
         if from == count {
             if row.is_empty() {

@@ -7,11 +7,11 @@
 mod kind;
 mod numbers;
 
-pub use kind::{Format, Matrix};
+pub use kind::{Format, ReadMatrix};
 pub use matrix_market::write as write_market;
 
 use base::Refusal;
-use kind::{Found, Read};
+use kind::{FoundEntries, MatrixReader};
 use traffic::communication::Communication;
 
 // gen:begin
@@ -46,8 +46,10 @@ pub fn read(files: &[(String, &str)]) -> Result<Communication, Refusal> {
 ///
 /// # Errors
 /// When a text is of no known format or damaged: with file and line.
-pub fn matrix(files: &[(String, &str)]) -> Result<Matrix, Refusal> {
-    let [(name, text)] = files else { return monitoring::read(files).and_then(Found::matrix) };
+pub fn matrix(files: &[(String, &str)]) -> Result<ReadMatrix, Refusal> {
+    let [(name, text)] = files else {
+        return monitoring::read(files).and_then(FoundEntries::matrix);
+    };
     let text = text.trim_start_matches('\u{feff}');
     let plain = name.strip_suffix(".gz").unwrap_or(name);
     let said = |format: &&Format| format.ends.iter().any(|end| plain.ends_with(end));
@@ -60,8 +62,8 @@ pub fn matrix(files: &[(String, &str)]) -> Result<Matrix, Refusal> {
         .or_else(|| first(&|format| (format.looks)(text, by_name.is_some())))
         .or(by_name);
     let found = match format.map(|format| format.read) {
-        Some(Read::One(read)) => read(text),
-        Some(Read::All(read)) => return read(files).and_then(Found::matrix),
+        Some(MatrixReader::One(read)) => read(text),
+        Some(MatrixReader::All(read)) => return read(files).and_then(FoundEntries::matrix),
         None => {
             let names: Vec<&str> = FORMATS.iter().map(|format| format.part.name).collect();
             let help = format!("one of {}; or GOAL, or a trace", names.join(", "));
@@ -69,8 +71,8 @@ pub fn matrix(files: &[(String, &str)]) -> Result<Matrix, Refusal> {
         }
     };
     let found = found.map_err(|refused| refused.within(name))?;
-    let Matrix { pattern, unfit } = found.matrix().map_err(|refused| refused.within(name))?;
-    Ok(Matrix { pattern, unfit: unfit.map(|refused| refused.within(name)) })
+    let ReadMatrix { pattern, unfit } = found.matrix().map_err(|refused| refused.within(name))?;
+    Ok(ReadMatrix { pattern, unfit: unfit.map(|refused| refused.within(name)) })
 }
 
 #[cfg(test)]

@@ -4,7 +4,7 @@
 //! operations were made of; both went over the network, and so did `S` and `R`, what was put and
 //! got. Lines `C` say once more what collective operations asked for and are passed over.
 
-use super::kind::{Format, Found, Read, SMALL};
+use super::kind::{Format, FoundEntries, MatrixReader, SMALL};
 use super::numbers::{amount, refuse, whole};
 use base::Refusal;
 use base::part::Part;
@@ -17,7 +17,7 @@ pub(super) const ENTRY: Format = Format {
     is: looks,
     sure: true,
     looks: |_, _| false,
-    read: Read::All(read),
+    read: MatrixReader::All(read),
     example: ("a.0.prof", EXAMPLE),
 };
 
@@ -35,7 +35,7 @@ pub(super) fn looks(text: &str) -> bool {
 }
 
 /// Reads the files of all ranks as one graph.
-pub(super) fn read(files: &[(String, &str)]) -> Result<Found, Refusal> {
+pub(super) fn read(files: &[(String, &str)]) -> Result<FoundEntries, Refusal> {
     let length: usize = files.iter().map(|(_, text)| text.len()).sum();
     let limit = SMALL.max(length as u64).min(MOST_PROCESSES.into()) as u32;
     let mut all = Vec::new();
@@ -52,7 +52,7 @@ pub(super) fn read(files: &[(String, &str)]) -> Result<Found, Refusal> {
     }
     let name = files.first().map_or("", |(name, _)| name.as_str());
     let processes = most.map_or(files.len() as u32, |most| (most + 1).max(files.len() as u32));
-    let mut found = Found::new(processes);
+    let mut found = FoundEntries::new(processes);
     for (line, one) in all {
         found.add(line, one);
     }

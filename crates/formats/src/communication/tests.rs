@@ -12,7 +12,7 @@ fn read_one(name: &str, text: &str) -> Result<Communication, Refusal> {
 }
 
 /// Three processes: 0 sends 5 to 1, 1 sends 7 to 2; and its undirected kin.
-const ONE_WAY: [(u32, u32, f64); 2] = [(0, 1, 5.0), (1, 2, 7.0)];
+const ONE_SEND: [(u32, u32, f64); 2] = [(0, 1, 5.0), (1, 2, 7.0)];
 const BOTH: [(u32, u32, f64); 4] = [(0, 1, 5.0), (1, 0, 5.0), (1, 2, 7.0), (2, 1, 7.0)];
 
 const MARKET: &str = "%%MatrixMarket matrix coordinate integer general\n% x\n3 3 2\n1 2 5\n2 3 7\n";
@@ -28,18 +28,18 @@ const PROF: &str = "# POINT TO POINT\nE\t0\t1\t4 bytes\t2 msgs sent\t0,1\n\
 #[test]
 fn every_format_says_the_same_graph() {
     for (name, text, expect) in [
-        ("a.mtx", MARKET, &ONE_WAY[..]),
-        ("a", MARKET, &ONE_WAY[..]),
+        ("a.mtx", MARKET, &ONE_SEND[..]),
+        ("a", MARKET, &ONE_SEND[..]),
         ("a.mtx", HALF, &BOTH[..]),
-        ("a.mtx", ARRAY, &ONE_WAY[..]),
-        ("a.mat", DENSE, &ONE_WAY[..]),
-        ("a", DENSE, &ONE_WAY[..]),
+        ("a.mtx", ARRAY, &ONE_SEND[..]),
+        ("a.mat", DENSE, &ONE_SEND[..]),
+        ("a", DENSE, &ONE_SEND[..]),
         ("a.graph", METIS, &BOTH[..]),
         ("a", METIS, &BOTH[..]),
         ("a.grf", SCOTCH, &BOTH[..]),
         ("a", SCOTCH, &BOTH[..]),
-        ("a.0.prof", PROF, &ONE_WAY[..]),
-        ("a", PROF, &ONE_WAY[..]),
+        ("a.0.prof", PROF, &ONE_SEND[..]),
+        ("a", PROF, &ONE_SEND[..]),
     ] {
         let graph = read_one(name, text).expect(name);
         assert_eq!(rows(&graph), expect, "{name}");
@@ -48,13 +48,13 @@ fn every_format_says_the_same_graph() {
 }
 
 #[test]
-fn files_of_ranks_are_one_graph_and_what_is_got_goes_the_other_way() {
+fn files_of_ranks_are_one_graph_and_what_is_got_goes_back() {
     let files = [
         ("p.0.prof".to_owned(), "E 0 1 5 bytes 1 msgs sent\n"),
         ("p.1.prof".to_owned(), "# none\n"),
         ("p.2.prof".to_owned(), "R 2 1 7 bytes 1 msgs sent\n"),
     ];
-    assert_eq!(rows(&read(&files).expect("a graph")), ONE_WAY);
+    assert_eq!(rows(&read(&files).expect("a graph")), ONE_SEND);
 }
 
 #[test]

@@ -4,8 +4,8 @@
 //! `bandwidth` (GB/s, of a link in a direction) and `latency` (ns, of a link) have an entry for
 //! each dimension, and NPUs are numbered along the first dimension first.
 
-use super::kind::{Format, Source, asked, quantity};
-use super::working::{Rails, Working};
+use super::kind::{ExportSource, Format, asked, quantity};
+use super::working::{RailSupport, WorkingPlane};
 use base::part::Part;
 use base::{LinkId, Refusal};
 use fabric::geometry::{Form, Row};
@@ -17,21 +17,23 @@ use std::collections::HashMap;
 use std::fmt::Write;
 
 pub(super) const ENTRY: Format = Format::new(
-    Part::new("astra-sim", "network of ASTRA-sim's analytical back end (YAML)").takes::<Options>(),
+    Part::new("astra-sim", "network of ASTRA-sim's analytical back end (YAML)")
+        .takes::<AstraSimOptions>(),
     "rings, complete networks, grids of these with one endpoint a switch; one switch",
     write,
 );
 
 #[derive(Default, Deserialize, JsonSchema)]
+#[schemars(rename = "Options")]
 #[serde(deny_unknown_fields, default)]
-struct Options {
+struct AstraSimOptions {
     /// time through a switch, ns; default 0
     switch_latency_ns: f64,
     /// which plane to write, from 0; of a network of several
     plane: Option<u16>,
 }
 
-struct Dimension {
+struct AstraDimension {
     kind: &'static str,
     npus: usize,
     gbps: f64,
@@ -47,10 +49,13 @@ const NETWORKS: &str = "ASTRA-sim has rings, complete networks, grids of these w
 /// # Errors
 /// When the network is none of those that the format has, its endpoints are not numbered along its
 /// dimensions, or the cables of a dimension have different rates.
-pub(super) fn write(source: &Source, options: &Map<String, Value>) -> Result<String, Refusal> {
-    let options: Options = asked(options)?;
+pub(super) fn write(
+    source: &ExportSource,
+    options: &Map<String, Value>,
+) -> Result<String, Refusal> {
+    let options: AstraSimOptions = asked(options)?;
     let through_ns = quantity("switch_latency_ns", options.switch_latency_ns, 0.0)?;
-    let w = Working::of(source.network, options.plane, Rails::One)?;
+    let w = WorkingPlane::of(source.network, options.plane, RailSupport::One)?;
     w.check_hosts()?;
     if w.hosts.len() < 2 {
         return Err(Refusal::new("endpoints", "there is one", "a network has two or more"));
@@ -63,7 +68,7 @@ pub(super) fn write(source: &Source, options: &Map<String, Value>) -> Result<Str
     } else {
         grid(&w, through_ns)?
     };
-    let list = |entry: &dyn Fn(&Dimension) -> String| {
+    let list = |entry: &dyn Fn(&AstraDimension) -> String| {
         let entries: Vec<String> = dimensions.iter().map(entry).collect();
         entries.join(", ")
     };
@@ -81,7 +86,7 @@ fn dimension<'a>(
     npus: usize,
     cables: impl Iterator<Item = &'a Cable>,
     through_ns: f64,
-) -> Result<Dimension, Refusal> {
+) -> Result<AstraDimension, Refusal> {
     let mut found: Option<(f64, f64)> = None;
     for cable in cables {
         let (gbps, ns) = (cable.rate_gbps(), cable.latency().ns());
@@ -93,7 +98,7 @@ fn dimension<'a>(
         found = Some((known, longest.max(ns)));
     }
     let (gbps, ns) = found.unwrap_or((0.0, 0.0));
-    Ok(Dimension { kind, npus, gbps, ns: ns + through_ns })
+    Ok(AstraDimension { kind, npus, gbps, ns: ns + through_ns })
 }
 
 fn refused(why: impl Into<String>) -> Refusal {
@@ -101,7 +106,7 @@ fn refused(why: impl Into<String>) -> Refusal {
 }
 
 /// The dimensions of a grid, the one along which endpoints are numbered first in front.
-fn grid(w: &Working, through_ns: f64) -> Result<Vec<Dimension>, Refusal> {
+fn grid(w: &WorkingPlane, through_ns: f64) -> Result<Vec<AstraDimension>, Refusal> {
     if w.hosts.len() != w.switches.len() || !w.hosts.iter().enumerate().all(|(n, h)| h.at == n) {
         let why = "not every switch has one endpoint, in the order of the switches";
         return Err(refused(why));
@@ -138,7 +143,7 @@ fn grid(w: &Working, through_ns: f64) -> Result<Vec<Dimension>, Refusal> {
 }
 
 /// The place of every switch: its coordinates, or its number where it has none.
-fn coordinates(w: &Working) -> Result<Vec<Vec<u32>>, Refusal> {
+fn coordinates(w: &WorkingPlane) -> Result<Vec<Vec<u32>>, Refusal> {
     // coordinates before those of a plane's own number the plane
     let skip = w.t.geometry().planes;
     let own = |n: usize| &w.t.switches()[w.switches[n].ix()].coordinates[..];
@@ -156,7 +161,7 @@ fn coordinates(w: &Working) -> Result<Vec<Vec<u32>>, Refusal> {
 
 /// What the rows of one dimension are, which have `links` in all, none of them parallel.
 fn kind(
-    w: &Working,
+    w: &WorkingPlane,
     places: &[Vec<u32>],
     d: usize,
     size: usize,

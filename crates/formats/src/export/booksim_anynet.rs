@@ -6,8 +6,8 @@
 //! pair of routers has one link, a latency holds for the direction of its line, and one after a
 //! node would be taken for a router.
 
-use super::kind::{Format, Source, asked, quantity};
-use super::working::{Rails, Working};
+use super::kind::{ExportSource, Format, asked, quantity};
+use super::working::{RailSupport, WorkingPlane};
 use base::Refusal;
 use base::part::Part;
 use schemars::JsonSchema;
@@ -16,14 +16,16 @@ use serde_json::{Map, Value};
 use std::fmt::Write;
 
 pub(super) const ENTRY: Format = Format::new(
-    Part::new("booksim-anynet", "network_file of BookSim's topology anynet").takes::<Options>(),
+    Part::new("booksim-anynet", "network_file of BookSim's topology anynet")
+        .takes::<BookSimOptions>(),
     "connected, without parallel links; an endpoint has one rail",
     write,
 );
 
 #[derive(Default, Deserialize, JsonSchema)]
+#[schemars(rename = "Options")]
 #[serde(deny_unknown_fields, default)]
-struct Options {
+struct BookSimOptions {
     /// length of a cycle, ns: latencies of links are written; default: none
     cycle_ns: Option<f64>,
     /// which plane to write, from 0; of a network of several
@@ -38,9 +40,12 @@ struct Options {
 /// # Errors
 /// When there are no endpoints, an endpoint has several rails, two links join the same switches, or
 /// a switch cannot be reached.
-pub(super) fn write(source: &Source, options: &Map<String, Value>) -> Result<String, Refusal> {
-    let options: Options = asked(options)?;
-    let w = Working::of(source.network, options.plane, Rails::One)?;
+pub(super) fn write(
+    source: &ExportSource,
+    options: &Map<String, Value>,
+) -> Result<String, Refusal> {
+    let options: BookSimOptions = asked(options)?;
+    let w = WorkingPlane::of(source.network, options.plane, RailSupport::One)?;
     w.check_hosts()?;
     w.check_no_parallel("anynet has one link for two routers")?;
     if let Some(s) = w.reached().iter().position(|reached| !reached) {

@@ -5,8 +5,8 @@
 //! seen from the front, so that no two switches are in one place. Gephi takes these two as they
 //! are; yEd has its own elements with the same place, whose y runs down. An edge has `rate_gbps`.
 
-use super::kind::{Format, Places, Seat, Source};
-use crate::graph_file::graphml::{self, More, data, escape, key};
+use super::kind::{ExportSource, Format, Places, Seat};
+use crate::graph_file::graphml::{self, GraphMlExtras, data, escape, key};
 use base::Refusal;
 use base::part::Part;
 use serde_json::{Map, Value};
@@ -30,10 +30,13 @@ const NODE: (f64, f64) = (100.0, 18.0);
 
 /// The file; without places it has the rates alone. It can say every network. O(network).
 #[allow(clippy::unnecessary_wraps)] // the signature of all writers
-pub(super) fn write(source: &Source, _options: &Map<String, Value>) -> Result<String, Refusal> {
+pub(super) fn write(
+    source: &ExportSource,
+    _options: &Map<String, Value>,
+) -> Result<String, Refusal> {
     let rates = key("edge", "rate_gbps", "double");
     let Some(places) = source.places else {
-        let more = More { namespaces: "", keys: rates, of_switch: &|_| String::new() };
+        let more = GraphMlExtras { namespaces: "", keys: rates, of_switch: &|_| String::new() };
         return Ok(graphml::text(source.network, Some(&more)));
     };
     let mut keys = key("node", "rack", "string") + &key("node", "unit", "long");
@@ -41,12 +44,12 @@ pub(super) fn write(source: &Source, _options: &Map<String, Value>) -> Result<St
         keys += &key("node", name, "double");
     }
     keys += "  <key id=\"nodegraphics\" for=\"node\" yfiles.type=\"nodegraphics\"/>\n";
-    let drawing = Drawing::of(places);
+    let drawing = DrawingScale::of(places);
     let of_switch = |switch: usize| {
         let name = &source.network.switches()[switch].name;
         drawing.node(places, &places.switches[switch], name)
     };
-    let more = More {
+    let more = GraphMlExtras {
         namespaces: " xmlns:y=\"http://www.yworks.com/xml/graphml\"",
         keys: keys + &rates,
         of_switch: &of_switch,
@@ -55,14 +58,14 @@ pub(super) fn write(source: &Source, _options: &Map<String, Value>) -> Result<St
 }
 
 /// How places become points of a drawing.
-struct Drawing {
+struct DrawingScale {
     /// Points a metre along a row.
     along: f64,
     /// Points a metre from row to row.
     across: f64,
 }
 
-impl Drawing {
+impl DrawingScale {
     fn of(places: &Places) -> Self {
         let units = places.switches.iter().filter_map(|seat| seat.unit).max().unwrap_or(0);
         let row = f64::from(units) * UNIT_STEP + ROW_GAP;

@@ -1,6 +1,6 @@
 //! Names as Slurm takes them: which ones it can, and many in one word, `host-[0000-0199]`.
 
-use super::working::{Host, Working};
+use super::working::{WorkingHost, WorkingPlane};
 use crate::hosts::{self, host, of_several_adapters, short};
 use base::Refusal;
 use schemars::JsonSchema;
@@ -16,8 +16,9 @@ const MAX_DIGITS: usize = 7;
 
 /// What of an endpoint's name is the name of the node.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize, JsonSchema)]
+#[schemars(rename = "Names")]
 #[serde(rename_all = "kebab-case")]
-pub(super) enum Names {
+pub(super) enum NodeNaming {
     /// What stands before the first blank: `node-7` of `node-7 HCA-1`.
     #[default]
     FirstWord,
@@ -29,23 +30,24 @@ pub(super) enum Names {
 
 /// A node of Slurm.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Node<'a> {
+pub(super) struct SlurmNode<'a> {
     pub(super) name: &'a str,
     /// Its endpoint, of several adapters the first that works.
-    pub(super) host: Host,
+    pub(super) host: WorkingHost,
 }
 
-impl Names {
+impl NodeNaming {
     /// The nodes of `w`, in the order of its endpoints.
     ///
     /// # Errors
     /// When Slurm cannot take a name, or two hosts have the same.
-    pub(super) fn nodes<'a>(self, w: &Working<'a>) -> Result<Nodes<'a>, Refusal> {
+    pub(super) fn nodes<'a>(self, w: &WorkingPlane<'a>) -> Result<SlurmNodes<'a>, Refusal> {
         let several = match self {
             Self::FirstWord | Self::Short => of_several_adapters(w.t),
             Self::Whole => HashMap::new(),
         };
-        let working: HashMap<u32, &Host> = w.hosts.iter().map(|h| (h.endpoint.0, h)).collect();
+        let working: HashMap<u32, &WorkingHost> =
+            w.hosts.iter().map(|h| (h.endpoint.0, h)).collect();
         let (mut all, mut spread) = (Vec::with_capacity(w.hosts.len()), Vec::new());
         let mut seen = HashSet::new();
         for own in &w.hosts {
@@ -65,26 +67,26 @@ impl Names {
             if is_spread {
                 spread.push(name);
             }
-            all.push(Node { name, host: *first });
+            all.push(SlurmNode { name, host: *first });
         }
         let names: Vec<&str> = all.iter().map(|node| node.name).collect();
-        let way_out = if self == Self::Whole { "; or names=first-word" } else { "" };
-        check(&names, "endpoint", way_out)?;
+        let advice = if self == Self::Whole { "; or names=first-word" } else { "" };
+        check(&names, "endpoint", advice)?;
         let domain = names.iter().find(|name| short(name) != **name).copied();
-        Ok(Nodes { all, spread, domain })
+        Ok(SlurmNodes { all, spread, domain })
     }
 }
 
 /// The nodes of a network.
-pub(super) struct Nodes<'a> {
-    pub(super) all: Vec<Node<'a>>,
+pub(super) struct SlurmNodes<'a> {
+    pub(super) all: Vec<SlurmNode<'a>>,
     /// Names of those with cables to several switches.
     spread: Vec<&'a str>,
     /// The first name with a domain.
     domain: Option<&'a str>,
 }
 
-impl Nodes<'_> {
+impl SlurmNodes<'_> {
     /// Lines for people: names with domains, and nodes that have cables to several switches, where
     /// in Slurm each is on one.
     pub(super) fn remark(&self) -> String {
@@ -109,7 +111,7 @@ impl Nodes<'_> {
 }
 
 /// Refuses names that Slurm cannot take, or takes for something else, and those that come twice.
-pub(super) fn check(names: &[&str], what: &str, way_out: &str) -> Result<(), Refusal> {
+pub(super) fn check(names: &[&str], what: &str, advice: &str) -> Result<(), Refusal> {
     let mut seen = HashSet::new();
     for &name in names {
         let why = if let Some(why) = hosts::fault(name) {
@@ -124,7 +126,7 @@ pub(super) fn check(names: &[&str], what: &str, way_out: &str) -> Result<(), Ref
             continue;
         };
         let help = format!(
-            "Slurm takes different names of up to {MAX_NAME} bytes: {}{way_out}",
+            "Slurm takes different names of up to {MAX_NAME} bytes: {}{advice}",
             hosts::NAMES
         );
         return Err(Refusal::new(what, why, help));

@@ -2,7 +2,7 @@
 //!
 //! Source: what ibsim reads; see `fabric_file`.
 
-use super::kind::{Format, Source, asked};
+use super::kind::{ExportSource, Format, asked};
 use crate::ib::fabric_file;
 use base::Refusal;
 use base::part::Part;
@@ -12,14 +12,15 @@ use serde::Deserialize;
 use serde_json::{Map, Value};
 
 pub(super) const ENTRY: Format = Format::new(
-    Part::new("ibsim", "netlist of ibsim, the fabric simulator").takes::<Options>(),
+    Part::new("ibsim", "netlist of ibsim, the fabric simulator").takes::<IbsimOptions>(),
     "cables up to HDR, switches up to 254 ports",
     write,
 );
 
 #[derive(Default, Deserialize, JsonSchema)]
+#[schemars(rename = "Options")]
 #[serde(deny_unknown_fields, default)]
-struct Options {
+struct IbsimOptions {
     /// LID mask control, 0 (default) to 7
     lmc: u8,
     /// which plane to write, from 0; of a network of several
@@ -27,8 +28,8 @@ struct Options {
 }
 
 /// A netlist of one plane: [`fabric_file::write_netlist`].
-fn write(source: &Source, options: &Map<String, Value>) -> Result<String, Refusal> {
-    let options: Options = asked(options)?;
+fn write(source: &ExportSource, options: &Map<String, Value>) -> Result<String, Refusal> {
+    let options: IbsimOptions = asked(options)?;
     let t = source.network;
     fabric_file::write_netlist(t, &Addresses::assign(t, options.lmc)?, options.plane)
 }

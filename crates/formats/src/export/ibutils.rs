@@ -4,7 +4,7 @@
 //! adapter is a system of one device; a name has neither blanks nor `/`; lanes have 2.5, 5 or 10
 //! Gbit/s, widths are 1, 4, 8 and 12, and a line with another is ignored with its cable.
 
-use super::kind::{Format, Source, asked};
+use super::kind::{ExportSource, Format, asked};
 use crate::graph_file::ibutils::nominal_gbps;
 use base::part::Part;
 use base::{LinkId, Refusal, SwitchId, TerminalId};
@@ -21,8 +21,9 @@ const MOST_PORTS: u16 = 254;
 
 /// Which speeds are written.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize, JsonSchema)]
+#[schemars(rename = "Speeds")]
 #[serde(rename_all = "lowercase")]
-enum Speeds {
+enum WrittenSpeeds {
     /// Those that ibutils 1.5 reads; of others the nearest.
     #[default]
     Known,
@@ -35,22 +36,23 @@ pub(super) const ENTRY: Format = Format::new(
         "ibutils-topo",
         "topology file of ibutils, with the definitions of its systems (.ibnl) beside it",
     )
-    .takes::<Options>(),
+    .takes::<IbutilsOptions>(),
     "switches up to 254 ports",
     write,
 )
 .beside_it(definitions);
 
 #[derive(Default, Deserialize, JsonSchema)]
+#[schemars(rename = "Options")]
 #[serde(deny_unknown_fields, default)]
-struct Options {
+struct IbutilsOptions {
     /// known (default): of cables that ibutils 1.5 has no word for the nearest, 10G a lane; or all:
     /// 14G, 25G, 50G, 100G, 200G
-    speeds: Speeds,
+    speeds: WrittenSpeeds,
 }
 
 /// What is written: names, and numbers of ports.
-struct Systems {
+struct SystemNames {
     switches: Vec<Option<String>>,
     endpoints: Vec<Option<String>>,
     ports: Vec<u16>,
@@ -65,15 +67,18 @@ struct Systems {
 ///
 /// # Errors
 /// When a switch has more than 254 ports, or two names are the same to ibutils.
-pub(super) fn write(source: &Source, options: &Map<String, Value>) -> Result<String, Refusal> {
-    let options: Options = asked(options)?;
+pub(super) fn write(
+    source: &ExportSource,
+    options: &Map<String, Value>,
+) -> Result<String, Refusal> {
+    let options: IbutilsOptions = asked(options)?;
     let t = source.network;
-    let of = Systems::of(t)?;
+    let of = SystemNames::of(t)?;
     let mut text = format!("# {}\n", remark(&t.recipe().to_string()));
     if of.changed > 0 {
         let _ = writeln!(text, "# names with _ in place of blanks, / and #: {}", of.changed);
     }
-    let slower = |cable: &Cable| options.speeds == Speeds::Known && !is_known(cable);
+    let slower = |cable: &Cable| options.speeds == WrittenSpeeds::Known && !is_known(cable);
     let links = (0..t.links().len()).map(LinkId::from).filter(|&l| t.link_is_up(l));
     let cables = links.clone().map(|l| &t.links()[l.ix()].cable);
     let terminals = (0..t.terminals().len()).map(TerminalId::from);
@@ -119,11 +124,11 @@ pub(super) fn write(source: &Source, options: &Map<String, Value>) -> Result<Str
 /// # Errors
 /// As [`write`].
 pub(super) fn definitions(
-    source: &Source,
+    source: &ExportSource,
     options: &Map<String, Value>,
 ) -> Result<Vec<(String, String)>, Refusal> {
-    let _: Options = asked(options)?;
-    let of = Systems::of(source.network)?;
+    let _: IbutilsOptions = asked(options)?;
+    let of = SystemNames::of(source.network)?;
     let switches = of.switches.iter().zip(&of.ports).filter(|(name, _)| name.is_some());
     let endpoints = of.endpoints.iter().zip(&of.rails).filter(|(name, _)| name.is_some());
     let kinds: BTreeSet<(&str, u16)> =
@@ -143,11 +148,11 @@ fn is_known(cable: &Cable) -> bool {
     matches!(cable.speed, Speed::SDR | Speed::DDR | Speed::QDR) && cable.width != 2
 }
 
-fn arrow(cable: &Cable, speeds: Speeds) -> String {
+fn arrow(cable: &Cable, speeds: WrittenSpeeds) -> String {
     let (speed, width) = match speeds {
-        Speeds::All if cable.speed == Speed::FDR10 => ("FDR10".to_owned(), cable.width),
-        Speeds::All => (nominal_gbps(cable.speed).to_string(), cable.width),
-        Speeds::Known => {
+        WrittenSpeeds::All if cable.speed == Speed::FDR10 => ("FDR10".to_owned(), cable.width),
+        WrittenSpeeds::All => (nominal_gbps(cable.speed).to_string(), cable.width),
+        WrittenSpeeds::Known => {
             let width = if cable.width == 2 { 1 } else { cable.width };
             (nominal_gbps(cable.speed).min(10.0).to_string(), width)
         }
@@ -155,7 +160,7 @@ fn arrow(cable: &Cable, speeds: Speeds) -> String {
     format!("-{width}x-{speed}G->")
 }
 
-impl Systems {
+impl SystemNames {
     fn of(t: &Topology) -> Result<Self, Refusal> {
         let mut seen = HashMap::new();
         let mut changed = 0;

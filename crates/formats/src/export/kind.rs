@@ -11,7 +11,7 @@ use serde_json::{Map, Value};
 
 /// What a writer is given.
 #[derive(Debug, Clone, Copy)]
-pub struct Source<'a> {
+pub struct ExportSource<'a> {
     /// The network; lengths of cables are known where it has them.
     pub network: &'a Topology,
     /// Its tables, where there are some.
@@ -65,8 +65,8 @@ pub struct Format {
     beside: Option<Beside>,
 }
 
-type Write = fn(&Source, &Map<String, Value>) -> Result<String, Refusal>;
-type Beside = fn(&Source, &Map<String, Value>) -> Result<Vec<(String, String)>, Refusal>;
+type Write = fn(&ExportSource, &Map<String, Value>) -> Result<String, Refusal>;
+type Beside = fn(&ExportSource, &Map<String, Value>) -> Result<Vec<(String, String)>, Refusal>;
 
 impl Format {
     /// A format of one file that says `networks`.
@@ -89,7 +89,11 @@ impl Format {
     /// # Errors
     /// When an option is not one of the format's or has no such value, and when the format cannot
     /// say the network.
-    pub fn write(&self, source: &Source, options: &Map<String, Value>) -> Result<String, Refusal> {
+    pub fn write(
+        &self,
+        source: &ExportSource,
+        options: &Map<String, Value>,
+    ) -> Result<String, Refusal> {
         let schema = self.part.schema();
         let own: Vec<&String> =
             schema["properties"].as_object().map(|all| all.keys().collect()).unwrap_or_default();
@@ -107,7 +111,7 @@ impl Format {
     /// As [`Self::write`].
     pub fn beside(
         &self,
-        source: &Source,
+        source: &ExportSource,
         options: &Map<String, Value>,
     ) -> Result<Vec<(String, String)>, Refusal> {
         let Some(beside) = self.beside else { return Ok(Vec::new()) };

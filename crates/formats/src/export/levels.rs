@@ -1,6 +1,6 @@
 //! Levels of the switches of a tree: those that are declared, or the distance from the endpoints.
 
-use super::working::Working;
+use super::working::WorkingPlane;
 use base::Refusal;
 use fabric::tree;
 
@@ -11,7 +11,7 @@ use fabric::tree;
 ///
 /// # Errors
 /// When a link joins switches of one level, or a switch is not connected to any endpoint.
-pub(super) fn levels(w: &Working, help: &str) -> Result<Vec<u32>, Refusal> {
+pub(super) fn levels(w: &WorkingPlane, help: &str) -> Result<Vec<u32>, Refusal> {
     let declared: Vec<u32> =
         w.switches.iter().map(|s| w.t.switches()[s.ix()].level.into()).collect();
     let declares = declared.iter().any(|level| *level > 0);
@@ -23,7 +23,7 @@ pub(super) fn levels(w: &Working, help: &str) -> Result<Vec<u32>, Refusal> {
 }
 
 /// Hops from each switch to the nearest leaf.
-fn heights(w: &Working, help: &str) -> Result<Vec<u32>, Refusal> {
+fn heights(w: &WorkingPlane, help: &str) -> Result<Vec<u32>, Refusal> {
     let aside = &w.t.aside().left_out;
     let others: Vec<u32> =
         w.switches.iter().map(|s| aside.get(s.ix()).copied().unwrap_or(0)).collect();
@@ -41,7 +41,7 @@ fn heights(w: &Working, help: &str) -> Result<Vec<u32>, Refusal> {
     }
 }
 
-fn no_tree(w: &Working, (a, b): (usize, usize), help: &str) -> Refusal {
+fn no_tree(w: &WorkingPlane, (a, b): (usize, usize), help: &str) -> Refusal {
     let (a, b) = (w.switch_name(a), w.switch_name(b));
     let why = format!("no tree: a link joins {a} and {b}, which are on one level");
     Refusal::new("network", why, help)

@@ -14,7 +14,7 @@ mod page_edge_list;
 mod switch_names;
 mod working;
 
-pub use kind::{Format, Places, Rack, Seat, Source};
+pub use kind::{ExportSource, Format, Places, Rack, Seat};
 
 use base::Refusal;
 use base::words::did_you_mean;

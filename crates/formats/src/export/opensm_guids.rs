@@ -2,8 +2,8 @@
 //!
 //! Source: opensm(8), options `--cn_guid_file` and `--guid_routing_order_file`: a GUID a line.
 
-use super::kind::{Format, OnePlane, Source, asked};
-use super::working::{Rails, Working};
+use super::kind::{ExportSource, Format, OnePlane, asked};
+use super::working::{RailSupport, WorkingPlane};
 use base::part::Part;
 use base::{Refusal, TerminalId};
 use fabric::addresses::Addresses;
@@ -24,9 +24,9 @@ pub(super) const ENTRY: Format = Format::new(
 ///
 /// # Errors
 /// When there is none.
-fn write(source: &Source, options: &Map<String, Value>) -> Result<String, Refusal> {
+fn write(source: &ExportSource, options: &Map<String, Value>) -> Result<String, Refusal> {
     let options: OnePlane = asked(options)?;
-    let w = Working::of(source.network, options.plane, Rails::Any)?;
+    let w = WorkingPlane::of(source.network, options.plane, RailSupport::Any)?;
     w.check_hosts()?;
     let addresses = Addresses::assign(w.t, 0)?;
     let mut text = w.remarks("# ");

@@ -2,8 +2,8 @@
 //!
 //! Source: opensm(8), option `--node_name_map`: `0xGUID "name"`.
 
-use super::kind::{Format, OnePlane, Source, asked};
-use super::working::{Rails, Working};
+use super::kind::{ExportSource, Format, OnePlane, asked};
+use super::working::{RailSupport, WorkingPlane};
 use base::Refusal;
 use base::part::Part;
 use fabric::addresses::Addresses;
@@ -21,9 +21,9 @@ pub(super) const ENTRY: Format = Format::new(
 ///
 /// # Errors
 /// When a name has a quotation mark, which ends a name in this format.
-fn write(source: &Source, options: &Map<String, Value>) -> Result<String, Refusal> {
+fn write(source: &ExportSource, options: &Map<String, Value>) -> Result<String, Refusal> {
     let options: OnePlane = asked(options)?;
-    let w = Working::of(source.network, options.plane, Rails::Any)?;
+    let w = WorkingPlane::of(source.network, options.plane, RailSupport::Any)?;
     let addresses = Addresses::assign(w.t, 0)?;
     let switches = w
         .switches

@@ -2,9 +2,9 @@
 //!
 //! Source: opensm(8), option `--root_guid_file`: a GUID a line, in hexadecimal.
 
-use super::kind::{Format, OnePlane, Source, asked};
+use super::kind::{ExportSource, Format, OnePlane, asked};
 use super::levels::levels;
-use super::working::{Rails, Working};
+use super::working::{RailSupport, WorkingPlane};
 use base::Refusal;
 use base::part::Part;
 use fabric::addresses::Addresses;
@@ -22,9 +22,9 @@ pub(super) const ENTRY: Format = Format::new(
 ///
 /// # Errors
 /// When the network is no tree of several levels.
-fn write(source: &Source, options: &Map<String, Value>) -> Result<String, Refusal> {
+fn write(source: &ExportSource, options: &Map<String, Value>) -> Result<String, Refusal> {
     let options: OnePlane = asked(options)?;
-    let w = Working::of(source.network, options.plane, Rails::Any)?;
+    let w = WorkingPlane::of(source.network, options.plane, RailSupport::Any)?;
     let help = "only trees have roots";
     let level = levels(&w, help)?;
     let top = level.iter().copied().max().unwrap_or(0);

@@ -3,8 +3,8 @@
 //! Source: `SimGrid`'s reference of platform files, DTD version 4.1. A cable is a link of policy
 //! SPLITDUPLEX, whose directions are UP, from its first end to its second, and DOWN.
 
-use super::kind::{Format, Source, asked, quantity};
-use super::working::{Host, Rails, Working};
+use super::kind::{ExportSource, Format, asked, quantity};
+use super::working::{RailSupport, WorkingHost, WorkingPlane};
 use base::Refusal;
 use base::part::Part;
 use fabric::network::Cable;
@@ -20,8 +20,9 @@ const MAX_ROUTES: usize = 1 << 20;
 
 /// Where routes come from.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize, JsonSchema)]
+#[schemars(rename = "Routes")]
 #[serde(rename_all = "lowercase")]
-enum Routes {
+enum RouteOrigin {
     /// The tables: a route for each pair of hosts.
     Tables,
     /// `SimGrid`, which takes routes with the fewest links.
@@ -29,16 +30,17 @@ enum Routes {
 }
 
 pub(super) const ENTRY: Format = Format::new(
-    Part::new("simgrid", "platform of SimGrid (XML 4.1)").takes::<Options>(),
+    Part::new("simgrid", "platform of SimGrid (XML 4.1)").takes::<SimGridOptions>(),
     "any with tables; without, those without parallel links",
     write,
 );
 
 #[derive(Deserialize, JsonSchema)]
+#[schemars(rename = "Options")]
 #[serde(deny_unknown_fields, default)]
-struct Options {
+struct SimGridOptions {
     /// tables (default where there are some) or shortest: `SimGrid`'s own choice
-    routes: Option<Routes>,
+    routes: Option<RouteOrigin>,
     /// which of the routes to a terminal, from 0 (default)
     layer: u32,
     /// time through a switch, ns; default 0
@@ -49,7 +51,7 @@ struct Options {
     plane: Option<u16>,
 }
 
-impl Default for Options {
+impl Default for SimGridOptions {
     fn default() -> Self {
         Self { routes: None, layer: 0, switch_latency_ns: 0.0, host_gflops: 1.0, plane: None }
     }
@@ -63,17 +65,20 @@ impl Default for Options {
 /// When tables are asked for and there are none, there are too many routes for a file or one does
 /// not arrive, links are parallel and there are no tables, a name comes twice, or an endpoint has
 /// several rails.
-pub(super) fn write(source: &Source, options: &Map<String, Value>) -> Result<String, Refusal> {
-    let options: Options = asked(options)?;
+pub(super) fn write(
+    source: &ExportSource,
+    options: &Map<String, Value>,
+) -> Result<String, Refusal> {
+    let options: SimGridOptions = asked(options)?;
     quantity("switch_latency_ns", options.switch_latency_ns, 0.0)?;
     quantity("host_gflops", options.host_gflops, f64::MIN_POSITIVE)?;
-    let w = Working::of(source.network, options.plane, Rails::One)?;
+    let w = WorkingPlane::of(source.network, options.plane, RailSupport::One)?;
     w.check_hosts()?;
     check_names(&w)?;
     let tables = match (options.routes, source.routing) {
-        (Some(Routes::Shortest), _) | (None, None) => None,
+        (Some(RouteOrigin::Shortest), _) | (None, None) => None,
         (_, Some(routing)) => Some(checked(&w, routing, options.layer)?),
-        (Some(Routes::Tables), None) => {
+        (Some(RouteOrigin::Tables), None) => {
             let help = "give a folder of `flyloom route -o` in place of a network";
             return Err(Refusal::new("routes", "there are no tables", help));
         }
@@ -124,7 +129,7 @@ fn link(text: &mut String, id: &str, cable: &Cable, through_ns: f64) {
 }
 
 /// Hosts and routers share one space of names.
-fn check_names(w: &Working) -> Result<(), Refusal> {
+fn check_names(w: &WorkingPlane) -> Result<(), Refusal> {
     let hosts = w.hosts.iter().map(|h| w.host_name(h));
     let mut seen = HashSet::new();
     for name in hosts.chain((0..w.switches.len()).map(|s| w.switch_name(s))) {
@@ -137,7 +142,7 @@ fn check_names(w: &Working) -> Result<(), Refusal> {
 }
 
 /// The tables, when their routes can be written.
-fn checked<'a>(w: &Working, routing: &'a Routing, layer: u32) -> Result<&'a Routing, Refusal> {
+fn checked<'a>(w: &WorkingPlane, routing: &'a Routing, layer: u32) -> Result<&'a Routing, Refusal> {
     if layer >= routing.layers() {
         let why = format!("there is no layer {layer}");
         return Err(Refusal::new("layer", why, format!("0 to {}", routing.layers() - 1)));
@@ -154,7 +159,7 @@ fn checked<'a>(w: &Working, routing: &'a Routing, layer: u32) -> Result<&'a Rout
 /// A route for every pair of hosts, by the tables.
 fn all_routes(
     text: &mut String,
-    w: &Working,
+    w: &WorkingPlane,
     routing: &Routing,
     layer: u32,
 ) -> Result<(), Refusal> {
@@ -182,13 +187,13 @@ fn all_routes(
     Ok(())
 }
 
-fn lost(w: &Working, from: &Host, to: &Host) -> Refusal {
+fn lost(w: &WorkingPlane, from: &WorkingHost, to: &WorkingHost) -> Refusal {
     let why = format!("the tables do not lead from {} to {}", w.host_name(from), w.host_name(to));
     Refusal::new("routes", why, "`flyloom verify` says more; routes=shortest needs no tables")
 }
 
 /// A route for each direction of every cable; `SimGrid` joins them to the shortest ones.
-fn one_hop_routes(text: &mut String, w: &Working) -> Result<(), Refusal> {
+fn one_hop_routes(text: &mut String, w: &WorkingPlane) -> Result<(), Refusal> {
     w.check_no_parallel("without tables a pair has one; give a folder of `flyloom route -o`")?;
     let reached = w.reached();
     if let Some(host) = w.hosts.iter().find(|host| !reached[host.at]) {

@@ -4,10 +4,10 @@
 //! `BlockSizes=`, of which the first is at most the size of the smallest block and every other one
 //! a power of two times the one before.
 
-use super::hostlist::{self, Names, compressed};
-use super::kind::{Format, Source, asked};
+use super::hostlist::{self, NodeNaming, compressed};
+use super::kind::{ExportSource, Format, asked};
 use super::switch_names::SwitchNames;
-use super::working::{Rails, Working};
+use super::working::{RailSupport, WorkingPlane};
 use base::Refusal;
 use base::part::Part;
 use schemars::JsonSchema;
@@ -18,8 +18,9 @@ use std::fmt::Write;
 
 /// What a block is.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize, JsonSchema)]
+#[schemars(rename = "Blocks")]
 #[serde(rename_all = "lowercase")]
-enum Blocks {
+enum BlockKind {
     /// The nodes of a group of switches: a pod, a dragonfly group, a Slim Fly column.
     #[default]
     Groups,
@@ -30,21 +31,23 @@ enum Blocks {
 }
 
 pub(super) const ENTRY: Format = Format::new(
-    Part::new("slurm-block", "topology.conf of Slurm's topology/block").takes::<Options>(),
+    Part::new("slurm-block", "topology.conf of Slurm's topology/block")
+        .takes::<SlurmBlockOptions>(),
     "any",
     write,
 );
 
 #[derive(Default, Deserialize, JsonSchema)]
+#[schemars(rename = "Options")]
 #[serde(deny_unknown_fields, default)]
-struct Options {
+struct SlurmBlockOptions {
     /// groups (default), switches or racks (of the floor plan): what a block is
-    blocks: Blocks,
+    blocks: BlockKind,
     /// `BlockSizes`, a list; default: the size of the smallest block
     sizes: Option<Value>,
     /// what of an endpoint's name is the node's: first-word (default), short (of that word what
     /// stands before the first dot) or whole
-    names: Names,
+    names: NodeNaming,
     /// short (default: what a managed switch was given, `leaf-1` of `MF0;leaf-1:MQM8700/U1`), whole
     /// or first-word
     #[serde(rename = "switch-names")]
@@ -69,31 +72,34 @@ fn sizes_of(given: &Value) -> Result<Vec<u64>, Refusal> {
 /// # Errors
 /// When the network has a single group and blocks are groups, no floor plan is given and they are
 /// racks, the sizes break a rule of Slurm, or a name is none for Slurm.
-pub(super) fn write(source: &Source, options: &Map<String, Value>) -> Result<String, Refusal> {
-    let options: Options = asked(options)?;
-    let w = Working::of(source.network, options.plane, Rails::Any)?;
+pub(super) fn write(
+    source: &ExportSource,
+    options: &Map<String, Value>,
+) -> Result<String, Refusal> {
+    let options: SlurmBlockOptions = asked(options)?;
+    let w = WorkingPlane::of(source.network, options.plane, RailSupport::Any)?;
     w.check_hosts()?;
     let hosts = options.names.nodes(&w)?;
     let mut blocks: BTreeMap<usize, Vec<&str>> = BTreeMap::new();
-    let places = source.places.filter(|_| options.blocks == Blocks::Racks);
-    if options.blocks == Blocks::Racks && places.is_none() {
+    let places = source.places.filter(|_| options.blocks == BlockKind::Racks);
+    if options.blocks == BlockKind::Racks && places.is_none() {
         return Err(Refusal::new("blocks", "no racks are known", "give a floor plan: --floor"));
     }
-    for hostlist::Node { name, host } in &hosts.all {
+    for hostlist::SlurmNode { name, host } in &hosts.all {
         let switch = w.switches[host.at];
         let block = match (options.blocks, places) {
-            (Blocks::Racks, Some(places)) => places.endpoints[host.endpoint.ix()].rack,
-            (Blocks::Switches, _) => switch.ix(),
+            (BlockKind::Racks, Some(places)) => places.endpoints[host.endpoint.ix()].rack,
+            (BlockKind::Switches, _) => switch.ix(),
             _ => w.t.switches()[switch.ix()].group as usize,
         };
         blocks.entry(block).or_default().push(*name);
     }
-    if options.blocks == Blocks::Groups && blocks.len() == 1 && w.switches.len() > 1 {
+    if options.blocks == BlockKind::Groups && blocks.len() == 1 && w.switches.len() > 1 {
         let why = "all nodes are in one group of switches";
         return Err(Refusal::new("blocks", why, "blocks=switches or blocks=racks"));
     }
     let mut of_switches = HashMap::new();
-    if options.blocks == Blocks::Switches {
+    if options.blocks == BlockKind::Switches {
         let used: Vec<bool> = w.switches.iter().map(|s| blocks.contains_key(&s.ix())).collect();
         let names = options.switch_names.of(&w, &used)?;
         of_switches.extend(w.switches.iter().map(|s| s.ix()).zip(names));
@@ -101,12 +107,12 @@ pub(super) fn write(source: &Source, options: &Map<String, Value>) -> Result<Str
     let names: Vec<String> = blocks
         .keys()
         .map(|block| match (options.blocks, places) {
-            (Blocks::Racks, Some(places)) => places.racks[*block].name.clone(),
-            (Blocks::Switches, _) => of_switches[block].clone(),
+            (BlockKind::Racks, Some(places)) => places.racks[*block].name.clone(),
+            (BlockKind::Switches, _) => of_switches[block].clone(),
             _ => format!("group-{block}"),
         })
         .collect();
-    if options.blocks != Blocks::Switches {
+    if options.blocks != BlockKind::Switches {
         hostlist::check(&names.iter().map(String::as_str).collect::<Vec<_>>(), "block", "")?;
     }
     let smallest = blocks.values().map(Vec::len).min().unwrap_or(1) as u64;

@@ -6,11 +6,11 @@
 //! Tried with slurmctld 22.05: it does not start where a line has both, nor without a warning where
 //! a node is on no switch. So nodes on a switch above others have a leaf of their own below it.
 
-use super::hostlist::{Names, compressed};
-use super::kind::{Format, Source, asked};
+use super::hostlist::{NodeNaming, compressed};
+use super::kind::{ExportSource, Format, asked};
 use super::levels::levels;
 use super::switch_names::SwitchNames;
-use super::working::{Rails, Working};
+use super::working::{RailSupport, WorkingPlane};
 use base::Refusal;
 use base::part::Part;
 use schemars::JsonSchema;
@@ -21,8 +21,9 @@ use std::fmt::Write;
 
 /// Which switches have a line.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize, JsonSchema)]
+#[schemars(rename = "Which")]
 #[serde(rename_all = "lowercase")]
-enum Which {
+enum ListedSwitches {
     /// All of a tree that have nodes below them.
     #[default]
     All,
@@ -33,21 +34,22 @@ enum Which {
 }
 
 pub(super) const ENTRY: Format = Format::new(
-    Part::new("slurm-tree", "topology.conf of Slurm's topology/tree").takes::<Options>(),
+    Part::new("slurm-tree", "topology.conf of Slurm's topology/tree").takes::<SlurmTreeOptions>(),
     "trees; any network with switches=leaves",
     write,
 );
 
 #[derive(Deserialize, JsonSchema)]
+#[schemars(rename = "Options")]
 #[serde(deny_unknown_fields, default)]
 #[derive(Default)]
-struct Options {
+struct SlurmTreeOptions {
     /// all (default), distinct (one of those that reach the same nodes) or leaves (those with
     /// nodes, and one above those that are connected)
-    switches: Which,
+    switches: ListedSwitches,
     /// what of an endpoint's name is the node's: first-word (default), short (of that word what
     /// stands before the first dot) or whole
-    names: Names,
+    names: NodeNaming,
     /// short (default: what a managed switch was given, `leaf-1` of `MF0;leaf-1:MQM8700/U1`), whole
     /// or first-word
     #[serde(rename = "switch-names")]
@@ -61,7 +63,7 @@ const TOP: [&str; 3] = ["top", "top-of-all", "switch-above-all"];
 
 /// What a line of the file is of.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-enum Of {
+enum LineSubject {
     Switch(usize),
     /// The nodes on a switch that is above others.
     NodesOn(usize),
@@ -70,10 +72,10 @@ enum Of {
 }
 
 /// A line of the file.
-struct Line<'a> {
-    of: Of,
+struct TreeLine<'a> {
+    of: LineSubject,
     nodes: Vec<&'a str>,
-    below: Vec<Of>,
+    below: Vec<LineSubject>,
 }
 
 /// The file. O(network + upper switches * leaves / 64).
@@ -81,9 +83,12 @@ struct Line<'a> {
 /// # Errors
 /// When the network is no tree (but for `switches=leaves`), no switch is above all nodes that it is
 /// connected to, or a name is none for Slurm.
-pub(super) fn write(source: &Source, options: &Map<String, Value>) -> Result<String, Refusal> {
-    let options: Options = asked(options)?;
-    let w = Working::of(source.network, options.plane, Rails::Any)?;
+pub(super) fn write(
+    source: &ExportSource,
+    options: &Map<String, Value>,
+) -> Result<String, Refusal> {
+    let options: SlurmTreeOptions = asked(options)?;
+    let w = WorkingPlane::of(source.network, options.plane, RailSupport::Any)?;
     w.check_hosts()?;
     let hosts = options.names.nodes(&w)?;
     let mut nodes: Vec<Vec<&str>> = vec![Vec::new(); w.switches.len()];
@@ -91,18 +96,18 @@ pub(super) fn write(source: &Source, options: &Map<String, Value>) -> Result<Str
         nodes[node.host.at].push(node.name);
     }
     let lines = match options.switches {
-        Which::Leaves => leaves(&w, nodes),
-        which => tree(&w, nodes, which == Which::Distinct)?,
+        ListedSwitches::Leaves => leaves(&w, nodes),
+        which => tree(&w, nodes, which == ListedSwitches::Distinct)?,
     };
     let mut used = vec![false; w.switches.len()];
     for line in &lines {
-        if let Of::Switch(s) = line.of {
+        if let LineSubject::Switch(s) = line.of {
             used[s] = true;
         }
     }
     let names = names(&lines, &options.switch_names.of(&w, &used)?, &used);
     let mut text = w.remarks("# ") + &hosts.remark();
-    for line in lines.iter().filter(|line| matches!(line.of, Of::NodesOn(_))) {
+    for line in lines.iter().filter(|line| matches!(line.of, LineSubject::NodesOn(_))) {
         let own = &names[&line.of];
         let _ = writeln!(
             text,
@@ -121,9 +126,9 @@ pub(super) fn write(source: &Source, options: &Map<String, Value>) -> Result<Str
 }
 
 /// The names of all lines: those of switches, and others that no switch has.
-fn names(lines: &[Line], switches: &[String], used: &[bool]) -> BTreeMap<Of, String> {
+fn names(lines: &[TreeLine], switches: &[String], used: &[bool]) -> BTreeMap<LineSubject, String> {
     let taken = |name: &String| switches.iter().zip(used).any(|(own, used)| *used && own == name);
-    let tops = lines.iter().filter(|line| matches!(line.of, Of::Top(_))).count();
+    let tops = lines.iter().filter(|line| matches!(line.of, LineSubject::Top(_))).count();
     let all_free = |of: &dyn Fn(usize) -> String| (0..tops.max(1)).map(of).all(|t| !taken(&t));
     let top = |stem: &str, i: usize| if tops > 1 { format!("{stem}-{i}") } else { stem.to_owned() };
     let longer = (1..).map(|n| format!("{}{}", TOP[2], "_".repeat(n)));
@@ -132,9 +137,9 @@ fn names(lines: &[Line], switches: &[String], used: &[bool]) -> BTreeMap<Of, Str
     let mut given = BTreeMap::new();
     for line in lines {
         let name = match line.of {
-            Of::Switch(s) => switches[s].clone(),
-            Of::Top(i) => top(&stem, i),
-            Of::NodesOn(s) => {
+            LineSubject::Switch(s) => switches[s].clone(),
+            LineSubject::Top(i) => top(&stem, i),
+            LineSubject::NodesOn(s) => {
                 let mut name = format!("{}-nodes", switches[s]);
                 while taken(&name) {
                     name.push('_');
@@ -148,22 +153,26 @@ fn names(lines: &[Line], switches: &[String], used: &[bool]) -> BTreeMap<Of, Str
 }
 
 /// The switches with nodes, and for each piece of the network with several one above them.
-fn leaves<'a>(w: &Working<'a>, nodes: Vec<Vec<&'a str>>) -> Vec<Line<'a>> {
+fn leaves<'a>(w: &WorkingPlane<'a>, nodes: Vec<Vec<&'a str>>) -> Vec<TreeLine<'a>> {
     let piece = w.pieces();
     let mut lines = Vec::new();
-    let mut below: BTreeMap<usize, Vec<Of>> = BTreeMap::new();
+    let mut below: BTreeMap<usize, Vec<LineSubject>> = BTreeMap::new();
     for (s, nodes) in nodes.into_iter().enumerate().filter(|(_, nodes)| !nodes.is_empty()) {
-        below.entry(piece[s]).or_default().push(Of::Switch(s));
-        lines.push(Line { of: Of::Switch(s), nodes, below: Vec::new() });
+        below.entry(piece[s]).or_default().push(LineSubject::Switch(s));
+        lines.push(TreeLine { of: LineSubject::Switch(s), nodes, below: Vec::new() });
     }
     let several = below.into_values().filter(|below| below.len() > 1);
     let tops = several.enumerate();
-    lines.extend(tops.map(|(top, below)| Line { of: Of::Top(top), nodes: Vec::new(), below }));
+    lines.extend(tops.map(|(top, below)| TreeLine {
+        of: LineSubject::Top(top),
+        nodes: Vec::new(),
+        below,
+    }));
     lines
 }
 
 /// A tree by levels, with the leaves that each switch reaches downwards, a bit for each.
-struct Tree {
+struct SwitchTree {
     level: Vec<u32>,
     /// The switches, by level and number, and those one level below each.
     order: Vec<usize>,
@@ -171,8 +180,8 @@ struct Tree {
     reach: Vec<Vec<u64>>,
 }
 
-impl Tree {
-    fn new(w: &Working, nodes: &[Vec<&str>], help: &str) -> Result<Self, Refusal> {
+impl SwitchTree {
+    fn new(w: &WorkingPlane, nodes: &[Vec<&str>], help: &str) -> Result<Self, Refusal> {
         let level = levels(w, help)?;
         let rows = w.neighbours();
         let mut order: Vec<usize> = (0..rows.len()).collect();
@@ -218,24 +227,24 @@ impl Tree {
 
 /// The switches of a tree that have nodes below them, level by level.
 fn tree<'a>(
-    w: &Working<'a>,
+    w: &WorkingPlane<'a>,
     mut nodes: Vec<Vec<&'a str>>,
     distinct: bool,
-) -> Result<Vec<Line<'a>>, Refusal> {
-    let way_out = "switches=leaves writes any network, in two levels";
-    let tree = Tree::new(w, &nodes, way_out)?;
-    check_above_all(w, &tree, way_out)?;
+) -> Result<Vec<TreeLine<'a>>, Refusal> {
+    let advice = "switches=leaves writes any network, in two levels";
+    let tree = SwitchTree::new(w, &nodes, advice)?;
+    check_above_all(w, &tree, advice)?;
     let mut first: HashMap<(u32, &[u64]), usize> = HashMap::new();
     let mut stands_for: Vec<usize> = (0..nodes.len()).collect();
     let mut lines = Vec::new();
-    let mut more: Vec<Vec<Of>> = vec![Vec::new(); nodes.len()];
+    let mut more: Vec<Vec<LineSubject>> = vec![Vec::new(); nodes.len()];
     for s in 0..nodes.len() {
         if nodes[s].is_empty() || tree.below[s].is_empty() {
             continue;
         }
         let nodes = std::mem::take(&mut nodes[s]);
-        tree.above_nodes_on(s).for_each(|above| more[above].push(Of::NodesOn(s)));
-        lines.push(Line { of: Of::NodesOn(s), nodes, below: Vec::new() });
+        tree.above_nodes_on(s).for_each(|above| more[above].push(LineSubject::NodesOn(s)));
+        lines.push(TreeLine { of: LineSubject::NodesOn(s), nodes, below: Vec::new() });
     }
     for &s in tree.order.iter().filter(|s| tree.count(**s) > 0) {
         if distinct {
@@ -243,19 +252,19 @@ fn tree<'a>(
             stands_for[s] = *alike.or_insert(s);
         }
         if stands_for[s] == s {
-            let below = tree.below[s].iter().map(|to| Of::Switch(stands_for[*to]));
-            let mut below: Vec<Of> = below.chain(std::mem::take(&mut more[s])).collect();
+            let below = tree.below[s].iter().map(|to| LineSubject::Switch(stands_for[*to]));
+            let mut below: Vec<LineSubject> = below.chain(std::mem::take(&mut more[s])).collect();
             below.sort_unstable();
             below.dedup();
             let nodes = std::mem::take(&mut nodes[s]);
-            lines.push(Line { of: Of::Switch(s), nodes, below });
+            lines.push(TreeLine { of: LineSubject::Switch(s), nodes, below });
         }
     }
     Ok(lines)
 }
 
 /// Refuses a tree in which nodes are connected that no switch is above.
-fn check_above_all(w: &Working, tree: &Tree, help: &str) -> Result<(), Refusal> {
+fn check_above_all(w: &WorkingPlane, tree: &SwitchTree, help: &str) -> Result<(), Refusal> {
     let piece = w.pieces();
     let pieces = piece.iter().max().map_or(0, |last| last + 1);
     let mut due: Vec<Vec<u64>> = vec![Vec::new(); pieces];
@@ -287,14 +296,15 @@ mod tests {
     #[test]
     fn no_two_lines_have_one_name() {
         let switches = ["a", "a-nodes", "a-nodes_", "top", "top-of-all", "b"].map(str::to_owned);
-        let ofs = (0..switches.len()).map(Of::Switch);
-        let ofs = ofs.chain([Of::NodesOn(0), Of::NodesOn(5), Of::Top(0)]);
-        let lines: Vec<Line<'_>> =
-            ofs.map(|of| Line { of, nodes: Vec::new(), below: Vec::new() }).collect();
+        let ofs = (0..switches.len()).map(LineSubject::Switch);
+        let ofs =
+            ofs.chain([LineSubject::NodesOn(0), LineSubject::NodesOn(5), LineSubject::Top(0)]);
+        let lines: Vec<TreeLine<'_>> =
+            ofs.map(|of| TreeLine { of, nodes: Vec::new(), below: Vec::new() }).collect();
         let given = names(&lines, &switches, &[true; 6]);
-        assert_eq!(given[&Of::NodesOn(0)], "a-nodes__");
-        assert_eq!(given[&Of::NodesOn(5)], "b-nodes");
-        assert_eq!(given[&Of::Top(0)], "switch-above-all");
+        assert_eq!(given[&LineSubject::NodesOn(0)], "a-nodes__");
+        assert_eq!(given[&LineSubject::NodesOn(5)], "b-nodes");
+        assert_eq!(given[&LineSubject::Top(0)], "switch-above-all");
         let different: std::collections::BTreeSet<&String> = given.values().collect();
         assert_eq!(different.len(), lines.len());
     }

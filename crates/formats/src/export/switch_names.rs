@@ -4,7 +4,7 @@
 //! and control characters are refused to be sure; all others are part of it. Managed switches are
 //! called `MF0;NAME:MODEL/UNIT`, and those of a chassis have one NAME.
 
-use super::working::Working;
+use super::working::WorkingPlane;
 use base::Refusal;
 use schemars::JsonSchema;
 use serde::Deserialize;
@@ -48,7 +48,7 @@ impl SwitchNames {
     ///
     /// # Errors
     /// When Slurm cannot take one of those that have `used`, or two of them have the same.
-    pub(super) fn of(self, w: &Working, used: &[bool]) -> Result<Vec<String>, Refusal> {
+    pub(super) fn of(self, w: &WorkingPlane, used: &[bool]) -> Result<Vec<String>, Refusal> {
         let all = (0..w.switches.len()).map(|s| w.switch_name(s));
         let names: Vec<String> = match self {
             Self::Whole => all.map(str::to_owned).collect(),
@@ -81,7 +81,7 @@ impl SwitchNames {
     }
 }
 
-fn short(w: &Working, used: &[bool]) -> Vec<String> {
+fn short(w: &WorkingPlane, used: &[bool]) -> Vec<String> {
     let plain =
         |text: &str| -> String { text.chars().map(|c| if is_good(c) { c } else { '_' }).collect() };
     let mut names: Vec<String> =

@@ -8,7 +8,7 @@ use std::fmt::Write;
 
 /// How many rails of an endpoint a format can say.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Rails {
+pub(super) enum RailSupport {
     /// One.
     One,
     /// Any.
@@ -17,10 +17,10 @@ pub(super) enum Rails {
 
 /// An endpoint that works, with the first of its working rails.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Host {
+pub(super) struct WorkingHost {
     pub(super) endpoint: EndpointId,
     pub(super) terminal: TerminalId,
-    /// Number of its switch, in [`Working::switches`].
+    /// Number of its switch, in [`WorkingPlane::switches`].
     pub(super) at: usize,
     /// Whether its other rails lead to others.
     pub(super) is_spread: bool,
@@ -28,7 +28,7 @@ pub(super) struct Host {
 
 /// What works of one plane.
 #[derive(Debug)]
-pub(super) struct Working<'a> {
+pub(super) struct WorkingPlane<'a> {
     pub(super) t: &'a Topology,
     pub(super) plane: u16,
     /// The switches, by number.
@@ -36,17 +36,21 @@ pub(super) struct Working<'a> {
     /// The links between them.
     pub(super) links: Vec<LinkId>,
     /// The endpoints, in their order.
-    pub(super) hosts: Vec<Host>,
+    pub(super) hosts: Vec<WorkingHost>,
     number: Vec<Option<usize>>,
 }
 
-impl<'a> Working<'a> {
+impl<'a> WorkingPlane<'a> {
     /// What works of `plane` of `t`. O(network).
     ///
     /// # Errors
     /// When `t` has several planes and none is chosen, there is no such plane, a cable runs between
     /// planes, or an endpoint has more rails than `rails` allows.
-    pub(super) fn of(t: &'a Topology, plane: Option<u16>, rails: Rails) -> Result<Self, Refusal> {
+    pub(super) fn of(
+        t: &'a Topology,
+        plane: Option<u16>,
+        rails: RailSupport,
+    ) -> Result<Self, Refusal> {
         let plane = chosen(t, plane)?;
         let mut number = vec![None; t.switches().len()];
         let mut switches = Vec::new();
@@ -73,8 +77,8 @@ impl<'a> Working<'a> {
         Ok(found)
     }
 
-    fn find_hosts(&mut self, rails: Rails) -> Result<(), Refusal> {
-        let mut host_of: Vec<Option<Host>> = vec![None; self.t.endpoints().len()];
+    fn find_hosts(&mut self, rails: RailSupport) -> Result<(), Refusal> {
+        let mut host_of: Vec<Option<WorkingHost>> = vec![None; self.t.endpoints().len()];
         for (i, x) in self.t.terminals().iter().enumerate() {
             let terminal = TerminalId::from(i);
             let Some(at) = self.number[x.plug.switch.ix()] else { continue };
@@ -82,12 +86,12 @@ impl<'a> Working<'a> {
                 continue;
             }
             let Some(first) = &mut host_of[x.endpoint.ix()] else {
-                let host = Host { endpoint: x.endpoint, terminal, at, is_spread: false };
+                let host = WorkingHost { endpoint: x.endpoint, terminal, at, is_spread: false };
                 host_of[x.endpoint.ix()] = Some(host);
                 continue;
             };
             first.is_spread |= first.at != at;
-            if rails == Rails::One {
+            if rails == RailSupport::One {
                 let name = &self.t.endpoints()[x.endpoint.ix()].name;
                 let why = format!("endpoint {name} has several");
                 let mut help = "an endpoint has one in this format".to_owned();
@@ -108,7 +112,7 @@ impl<'a> Working<'a> {
         (self.number[link.a.switch.ix()], self.number[link.b.switch.ix()])
     }
 
-    /// The numbers of the switches that a link of [`Working::links`] joins.
+    /// The numbers of the switches that a link of [`WorkingPlane::links`] joins.
     pub(super) fn pair(&self, l: LinkId) -> (usize, usize) {
         let (a, b) = self.ends(l);
         (a.expect("it is a link between these"), b.expect("it is a link between these"))
@@ -120,7 +124,7 @@ impl<'a> Working<'a> {
     }
 
     /// Name of an endpoint.
-    pub(super) fn host_name(&self, host: &Host) -> &'a str {
+    pub(super) fn host_name(&self, host: &WorkingHost) -> &'a str {
         &self.t.endpoints()[host.endpoint.ix()].name
     }
 

@@ -7,33 +7,33 @@
 //! `plane` or `width` and a number in `speed` are left out for the whole graph, with a remark.
 
 use super::kind::{MAX_PLANE, add_endpoints, recipe};
-use crate::backed::Beside;
+use crate::backed::ReadingOptions;
 use base::{Refusal, SwitchId};
 use fabric::network::{Builder, Cable, NAMES, Plug, Speed, Switch, Topology, name_fault};
 use std::borrow::Cow;
 use std::collections::{HashMap, HashSet};
 
 /// Attributes by name.
-pub(super) type Data<'a> = HashMap<Cow<'a, str>, Cow<'a, str>>;
+pub(super) type Attributes<'a> = HashMap<Cow<'a, str>, Cow<'a, str>>;
 
 /// A node: where it stands in the file, what edges call it, its attributes.
-pub(super) struct Vertex<'a> {
+pub(super) struct AttributedNode<'a> {
     pub(super) at: usize,
     pub(super) id: Cow<'a, str>,
-    pub(super) data: Data<'a>,
+    pub(super) data: Attributes<'a>,
 }
 
 /// An edge.
-pub(super) struct Edge<'a> {
+pub(super) struct AttributedEdge<'a> {
     pub(super) at: usize,
     pub(super) source: Cow<'a, str>,
     pub(super) target: Cow<'a, str>,
     pub(super) directed: bool,
-    pub(super) data: Data<'a>,
+    pub(super) data: Attributes<'a>,
 }
 
 /// A graph as a file has it.
-pub(super) struct Attributed<'a> {
+pub(super) struct AttributedGraph<'a> {
     /// The file, as refusals and the recipe name it.
     pub(super) name: &'a str,
     pub(super) format: &'static str,
@@ -41,16 +41,16 @@ pub(super) struct Attributed<'a> {
     pub(super) text: &'a str,
     /// The lists that `at` counts in, of nodes and of edges; none: it counts bytes of the text.
     pub(super) lists: Option<[&'static str; 2]>,
-    pub(super) vertices: Vec<Vertex<'a>>,
-    pub(super) edges: Vec<Edge<'a>>,
+    pub(super) vertices: Vec<AttributedNode<'a>>,
+    pub(super) edges: Vec<AttributedEdge<'a>>,
 }
 
 /// Attributes that mean something else to the writer of the file: an example, and how often.
 #[derive(Default)]
-struct LeftOut<'a>(Vec<(&'static str, &'a str, usize)>);
+struct IgnoredAttributes<'a>(Vec<(&'static str, &'a str, usize)>);
 
-impl<'a> LeftOut<'a> {
-    fn of(graph: &'a Attributed<'a>) -> Self {
+impl<'a> IgnoredAttributes<'a> {
+    fn of(graph: &'a AttributedGraph<'a>) -> Self {
         let mut left = Self::default();
         for vertex in &graph.vertices {
             for key in ["group", "level", "plane"] {
@@ -64,7 +64,12 @@ impl<'a> LeftOut<'a> {
         left
     }
 
-    fn look(&mut self, key: &'static str, data: &'a Data<'a>, is_ours: impl Fn(&str) -> bool) {
+    fn look(
+        &mut self,
+        key: &'static str,
+        data: &'a Attributes<'a>,
+        is_ours: impl Fn(&str) -> bool,
+    ) {
         let Some(value) = data.get(key).map(|value| value.trim()) else { return };
         if value.is_empty() || is_ours(value) {
             return;
@@ -97,14 +102,19 @@ fn whole<T: TryFrom<u64>>(text: &str) -> Option<T> {
 
 /// Where an attribute stands: of an edge or a node, and which.
 #[derive(Clone, Copy)]
-struct Place {
+struct AttributePlace {
     is_edge: bool,
     at: usize,
 }
 
-impl<'a> Attributed<'a> {
-    fn refuse(&self, place: Place, why: impl Into<String>, help: impl Into<String>) -> Refusal {
-        let Place { is_edge, at } = place;
+impl<'a> AttributedGraph<'a> {
+    fn refuse(
+        &self,
+        place: AttributePlace,
+        why: impl Into<String>,
+        help: impl Into<String>,
+    ) -> Refusal {
+        let AttributePlace { is_edge, at } = place;
         let place = match self.lists {
             None => format!("{}: line {}", self.name, line_of(self.text, at)),
             Some(lists) => format!("{}: {}[{at}]", self.name, lists[usize::from(is_edge)]),
@@ -118,8 +128,8 @@ impl<'a> Attributed<'a> {
     /// With the place, when there are no nodes, an id or a name comes twice, an edge leads to an
     /// unknown node or to its own, an attribute has no such value, a directed edge has no opposite,
     /// or `p` is given for a file with endpoints.
-    pub(super) fn build(&self, p: Beside) -> Result<Topology, Refusal> {
-        let left = LeftOut::of(self);
+    pub(super) fn build(&self, p: ReadingOptions) -> Result<Topology, Refusal> {
+        let left = IgnoredAttributes::of(self);
         let mut remarks = left.remarks();
         let mut b = Builder::new();
         let by_id = self.switches(&mut b, p, &left, &mut remarks)?;
@@ -131,10 +141,10 @@ impl<'a> Attributed<'a> {
     /// An integer attribute.
     fn integer<T: TryFrom<u64>>(
         &self,
-        place: Place,
-        data: &Data,
+        place: AttributePlace,
+        data: &Attributes,
         key: &str,
-        left: &LeftOut,
+        left: &IgnoredAttributes,
     ) -> Result<Option<T>, Refusal> {
         let Some(text) = data.get(key).map(|text| text.trim()).filter(|text| !text.is_empty())
         else {
@@ -149,12 +159,12 @@ impl<'a> Attributed<'a> {
 
     /// The names of all switches: `name`, else the label, else the id.
     fn names(&'a self, remarks: &mut Vec<String>) -> Vec<&'a str> {
-        let said = |v: &'a Vertex<'a>, key: &str| {
+        let said = |v: &'a AttributedNode<'a>, key: &str| {
             // a name is taken as it is, of a label the blanks alone are none
             let is_none = |text: &str| text.is_empty() || key == "label" && text.trim().is_empty();
             v.data.get(key).map(|text| &**text).filter(|text| !is_none(text))
         };
-        let is_labelled = |v: &&Vertex| said_any(v, "label") && !said_any(v, "name");
+        let is_labelled = |v: &&AttributedNode| said_any(v, "label") && !said_any(v, "name");
         if self.vertices.iter().any(|v| is_labelled(&v)) {
             let name = |v| said(v, "name").or(said(v, "label")).unwrap_or(&v.id);
             let names: Vec<&str> = self.vertices.iter().map(name).collect();
@@ -170,8 +180,8 @@ impl<'a> Attributed<'a> {
     fn switches(
         &'a self,
         b: &mut Builder,
-        p: Beside,
-        left: &LeftOut,
+        p: ReadingOptions,
+        left: &IgnoredAttributes,
         remarks: &mut Vec<String>,
     ) -> Result<HashMap<&'a str, SwitchId>, Refusal> {
         let mut by_id = HashMap::new();
@@ -179,7 +189,7 @@ impl<'a> Attributed<'a> {
         let mut counts = Vec::new();
         let mut has_own = false;
         for (vertex, name) in self.vertices.iter().zip(self.names(remarks)) {
-            let (place, data) = (Place { is_edge: false, at: vertex.at }, &vertex.data);
+            let (place, data) = (AttributePlace { is_edge: false, at: vertex.at }, &vertex.data);
             let endpoints = self.integer(place, data, "endpoints", left)?;
             has_own |= endpoints.is_some();
             counts.push(endpoints.unwrap_or(0));
@@ -210,8 +220,8 @@ impl<'a> Attributed<'a> {
         Ok(by_id)
     }
 
-    fn cable(&self, edge: &Edge, left: &LeftOut) -> Result<Cable, Refusal> {
-        let (place, data) = (Place { is_edge: true, at: edge.at }, &edge.data);
+    fn cable(&self, edge: &AttributedEdge, left: &IgnoredAttributes) -> Result<Cable, Refusal> {
+        let (place, data) = (AttributePlace { is_edge: true, at: edge.at }, &edge.data);
         let mut cable = Cable::default();
         let said = |key: &str| data.get(key).map(|text| text.trim());
         if let Some(speed) = said("speed").filter(|_| !left.has("speed")) {
@@ -249,11 +259,11 @@ impl<'a> Attributed<'a> {
         &self,
         b: &mut Builder,
         by_id: &HashMap<&str, SwitchId>,
-        left: &LeftOut,
+        left: &IgnoredAttributes,
     ) -> Result<(), Refusal> {
         let mut arcs = Vec::new();
         for edge in &self.edges {
-            let place = Place { is_edge: true, at: edge.at };
+            let place = AttributePlace { is_edge: true, at: edge.at };
             let end = |which: &str, id: &str| {
                 by_id.get(id).copied().ok_or_else(|| {
                     let why = format!("the {which} '{id}' of an edge is not a node");
@@ -279,7 +289,7 @@ impl<'a> Attributed<'a> {
     fn pair_up(
         &self,
         b: &mut Builder,
-        arcs: &[(SwitchId, SwitchId, Cable, Place)],
+        arcs: &[(SwitchId, SwitchId, Cable, AttributePlace)],
     ) -> Result<(), Refusal> {
         let mut waiting: HashMap<(SwitchId, SwitchId), Vec<usize>> = HashMap::new();
         let mut opposite = vec![None; arcs.len()];
@@ -314,7 +324,7 @@ pub(super) fn line_of(text: &str, at: usize) -> usize {
 }
 
 /// Whether a node says something by this attribute.
-fn said_any(v: &Vertex, key: &str) -> bool {
+fn said_any(v: &AttributedNode, key: &str) -> bool {
     v.data.get(key).is_some_and(|text| !text.trim().is_empty())
 }
 

@@ -7,7 +7,7 @@
 //! Source: CODES, `dragonfly-custom.C`, `dragonfly-dally.C`, `dragonfly-plus.C`.
 
 use super::kind::{add_endpoints, recipe};
-use crate::backed::Beside;
+use crate::backed::ReadingOptions;
 use base::{Refusal, SwitchId};
 use fabric::network::{Builder, Switch, Topology};
 use std::collections::BTreeMap;
@@ -16,11 +16,11 @@ use std::collections::BTreeMap;
 const MOST_APART: u64 = 16;
 
 /// How many records there are from one router to another.
-type Counts = BTreeMap<(u32, u32), u32>;
+type LinkCounts = BTreeMap<(u32, u32), u32>;
 
 /// The records, each of `numbers` numbers; the pairs of the first two are counted.
-fn records(bytes: &[u8], numbers: usize, name: &str) -> Result<Counts, Refusal> {
-    let mut found = Counts::new();
+fn records(bytes: &[u8], numbers: usize, name: &str) -> Result<LinkCounts, Refusal> {
+    let mut found = LinkCounts::new();
     for (at, record) in bytes.chunks_exact(4 * numbers).enumerate() {
         let number = |i: usize| {
             let four = [0, 1, 2, 3].map(|byte| record[4 * i + byte]);
@@ -40,14 +40,14 @@ fn records(bytes: &[u8], numbers: usize, name: &str) -> Result<Counts, Refusal> 
 }
 
 /// Links of either direction, once: a record in each, or more in one of them.
-fn links(counts: &Counts) -> Vec<(u32, u32, u32)> {
+fn links(counts: &LinkCounts) -> Vec<(u32, u32, u32)> {
     let back = |(from, to): (u32, u32)| counts.get(&(to, from)).copied().unwrap_or(0);
     let once = counts.iter().filter(|((from, to), _)| from < to || back((*from, *to)) == 0);
     once.map(|(&(from, to), &count)| (from, to, count.max(back((from, to))))).collect()
 }
 
 /// Routers of a group and their links: records of 12 bytes with types 0, 1 (and 2), else of 8.
-fn within(bytes: &[u8], name: &str) -> Result<(u32, Counts), Refusal> {
+fn within(bytes: &[u8], name: &str) -> Result<(u32, LinkCounts), Refusal> {
     let has_types = bytes.len().is_multiple_of(12)
         && bytes.chunks_exact(12).all(|record| matches!(record[8..], [0..=15, 0, 0, 0]));
     let numbers = match bytes.len() {
@@ -85,7 +85,7 @@ fn is_plain(bytes: &[u8]) -> bool {
 pub fn read(
     (intra_name, intra): (&str, &[u8]),
     (inter_name, inter): (&str, &[u8]),
-    p: impl Into<Beside>,
+    p: impl Into<ReadingOptions>,
 ) -> Result<Topology, Refusal> {
     let p = p.into();
     let (size, inside) = within(intra, intra_name)?;

@@ -1,9 +1,11 @@
 //! Discovered fabrics: what `ibnetdiscover` and `iblinkinfo` write, and netlists of `ibsim`.
 
 use super::given::with_endpoints;
-use super::kind::{Format, Seen, example_network};
-use crate::backed::Beside;
-use crate::ib::fabric_file::{self, Choice, is_link_info, is_message, is_talk, write_netlist};
+use super::kind::{FileStart, Format, example_network};
+use crate::backed::ReadingOptions;
+use crate::ib::fabric_file::{
+    self, DeviceChoice, is_link_info, is_message, is_talk, write_netlist,
+};
 use base::part::Part;
 use base::{Refusal, SwitchId};
 use fabric::addresses::Addresses;
@@ -14,7 +16,7 @@ pub(super) const ENTRY: Format = Format {
     part: Part::new("fabric", "ibnetdiscover, iblinkinfo, ibsim"),
     rank: 90,
     looks,
-    read: |text, name, p| read(text, name, p, &Choice::default()),
+    read: |text, name, p| read(text, name, p, &DeviceChoice::default()),
     example: netlist,
 };
 
@@ -25,7 +27,7 @@ fn netlist() -> String {
 }
 
 /// Whether a text is of a fabric, or of a tool's like it.
-pub(super) fn looks(seen: &Seen<'_>) -> bool {
+pub(super) fn looks(seen: &FileStart<'_>) -> bool {
     is_fabric(seen.first) || is_talk(seen.first) && seen.body.lines().any(is_node)
 }
 
@@ -33,8 +35,8 @@ pub(super) fn looks(seen: &Seen<'_>) -> bool {
 pub(super) fn read(
     text: &str,
     name: &str,
-    p: Beside,
-    choice: &Choice,
+    p: ReadingOptions,
+    choice: &DeviceChoice,
 ) -> Result<Topology, Refusal> {
     let found = fabric_file::read_chosen(text, name, choice).map(with_hosts_apart)?;
     with_endpoints(found, name, p, true)

@@ -18,7 +18,7 @@
 //! machine none but edge lists did.
 
 use super::kind::{Format, MAX_ON_SWITCH, add_endpoints, example_network, recipe, terminals_up};
-use crate::backed::Beside;
+use crate::backed::ReadingOptions;
 use crate::names::unique_names;
 use base::part::Part;
 use base::{Refusal, SwitchId};
@@ -35,7 +35,7 @@ pub(super) const ENTRY: Format = Format {
 };
 
 #[derive(Default)]
-struct List<'a> {
+struct EdgeList<'a> {
     by_name: HashMap<&'a str, u32>,
     names: Vec<&'a str>,
     /// Ends and line of each link.
@@ -59,7 +59,7 @@ const ENDS: [&str; 3] = [".edges", ".edgelist", ".el"];
 /// When a line is not understood, a link joins a switch to itself, endpoints come twice for a
 /// switch, every link comes in both directions, `p` is given for a list with endpoints, or the text
 /// neither says that it is an edge list nor looks like one.
-pub fn read(text: &str, name: &str, p: impl Into<Beside>) -> Result<Topology, Refusal> {
+pub fn read(text: &str, name: &str, p: impl Into<ReadingOptions>) -> Result<Topology, Refusal> {
     read_last(text, name, p, "")
 }
 
@@ -70,11 +70,11 @@ pub fn read(text: &str, name: &str, p: impl Into<Beside>) -> Result<Topology, Re
 pub(super) fn read_last(
     text: &str,
     name: &str,
-    p: impl Into<Beside>,
+    p: impl Into<ReadingOptions>,
     known: &str,
 ) -> Result<Topology, Refusal> {
     let p = p.into();
-    let mut list = List::default();
+    let mut list = EdgeList::default();
     // such files have names that begin with any sign
     let ours = has_remark(text);
     for (i, line) in text.trim_start_matches('\u{feff}').lines().enumerate() {
@@ -117,7 +117,7 @@ pub(super) fn read_last(
 }
 
 /// Whether a text, its file's name or who reads it says that it is an edge list.
-fn said_of(name: &str, text: &str, p: Beside, list: &List) -> bool {
+fn said_of(name: &str, text: &str, p: ReadingOptions, list: &EdgeList) -> bool {
     let file = name.strip_suffix(".gz").unwrap_or(name);
     p.p.is_some()
         || list.networkx
@@ -145,7 +145,7 @@ fn check_looks(t: &Topology, name: &str) -> Result<(), Refusal> {
     Err(Refusal::new(name, format!("it may be no network: {why}"), help))
 }
 
-impl<'a> List<'a> {
+impl<'a> EdgeList<'a> {
     fn line(&mut self, words: &[&'a str], number: usize) -> Result<(), (String, String)> {
         match *words {
             [] => {}

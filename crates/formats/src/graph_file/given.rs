@@ -1,7 +1,7 @@
 //! Endpoints that a user gives a network whose file has none.
 
 use super::kind::{add_endpoints, own_endpoints};
-use crate::backed::Beside;
+use crate::backed::ReadingOptions;
 use base::{Refusal, SwitchId};
 use fabric::network::{Builder, Peer, Topology};
 
@@ -13,7 +13,7 @@ use fabric::network::{Builder, Peer, Topology};
 pub(super) fn with_endpoints(
     t: Topology,
     name: &str,
-    p: Beside,
+    p: ReadingOptions,
     fixed: bool,
 ) -> Result<Topology, Refusal> {
     if p.p.is_none() {

@@ -5,9 +5,9 @@
 //! source 0 target 1 ] ]`; lines that begin with `#` are remarks. What nodes and edges mean:
 //! [`super::attributed`]; lists inside of them, such as `graphics`, are ignored.
 
-use super::attributed::{Attributed, Data, Edge, Vertex, line_of};
+use super::attributed::{AttributedEdge, AttributedGraph, AttributedNode, Attributes, line_of};
 use super::kind::Format;
-use crate::backed::Beside;
+use crate::backed::ReadingOptions;
 use base::Refusal;
 use base::part::Part;
 use fabric::network::Topology;
@@ -28,7 +28,7 @@ const EXAMPLE: &str = "Creator \"a 2026-01-01\"\ngraph [\n  directed 0\n  date 2
 
 /// What is next in the text.
 #[derive(Debug, Clone, Copy, PartialEq)]
-enum Token<'a> {
+enum GmlToken<'a> {
     /// A key, or a number.
     Word(&'a str),
     /// What stands in quotes.
@@ -37,19 +37,19 @@ enum Token<'a> {
     Close,
 }
 
-struct Scan<'a> {
+struct GmlScanner<'a> {
     name: &'a str,
     text: &'a str,
     at: usize,
 }
 
-impl<'a> Scan<'a> {
+impl<'a> GmlScanner<'a> {
     fn refuse(&self, at: usize, why: impl Into<String>, help: &str) -> Refusal {
         Refusal::new(format!("{}: line {}", self.name, line_of(self.text, at)), why, help)
     }
 
     /// The next token and where it begins; none at the end.
-    fn token(&mut self) -> Result<Option<(usize, Token<'a>)>, Refusal> {
+    fn token(&mut self) -> Result<Option<(usize, GmlToken<'a>)>, Refusal> {
         let bytes = self.text.as_bytes();
         while let Some(byte) = bytes.get(self.at) {
             if byte.is_ascii_whitespace() {
@@ -65,18 +65,18 @@ impl<'a> Scan<'a> {
         let rest = &self.text[at..];
         let (length, token) = match rest.bytes().next() {
             None => return Ok(None),
-            Some(b'[') => (1, Token::Open),
-            Some(b']') => (1, Token::Close),
+            Some(b'[') => (1, GmlToken::Open),
+            Some(b']') => (1, GmlToken::Close),
             Some(b'"') => {
                 let Some(end) = rest[1..].find('"') else {
                     return Err(self.refuse(at, "a text does not end", "a quote at its end"));
                 };
-                (end + 2, Token::Text(&rest[1..=end]))
+                (end + 2, GmlToken::Text(&rest[1..=end]))
             }
             Some(_) => {
                 let ends = |c: char| c.is_whitespace() || matches!(c, '[' | ']' | '"');
                 let end = rest.find(ends).unwrap_or(rest.len());
-                (end.max(1), Token::Word(&rest[..end]))
+                (end.max(1), GmlToken::Word(&rest[..end]))
             }
         };
         self.at += length;
@@ -86,8 +86,8 @@ impl<'a> Scan<'a> {
     /// The key that is next; none at the end of the list, which at the end of the text is missing.
     fn key(&mut self, within: &str) -> Result<Option<(usize, &'a str)>, Refusal> {
         match self.token()? {
-            Some((at, Token::Word(key))) => Ok(Some((at, key))),
-            Some((_, Token::Close)) => Ok(None),
+            Some((at, GmlToken::Word(key))) => Ok(Some((at, key))),
+            Some((_, GmlToken::Close)) => Ok(None),
             Some((at, _)) => Err(self.refuse(at, "a value without a key", "KEY VALUE")),
             None => {
                 let why = format!("the text ends within {within}");
@@ -99,14 +99,14 @@ impl<'a> Scan<'a> {
     /// The value of a key; none for a list, which is passed over.
     fn value(&mut self, key: &str) -> Result<Option<Cow<'a, str>>, Refusal> {
         match self.token()? {
-            Some((_, Token::Word(number))) => Ok(Some(Cow::Borrowed(number))),
-            Some((_, Token::Text(text))) => Ok(Some(plain(text))),
-            Some((_, Token::Open)) => {
+            Some((_, GmlToken::Word(number))) => Ok(Some(Cow::Borrowed(number))),
+            Some((_, GmlToken::Text(text))) => Ok(Some(plain(text))),
+            Some((_, GmlToken::Open)) => {
                 let mut depth = 1_u64;
                 while depth > 0 {
                     match self.token()? {
-                        Some((_, Token::Open)) => depth += 1,
-                        Some((_, Token::Close)) => depth -= 1,
+                        Some((_, GmlToken::Open)) => depth += 1,
+                        Some((_, GmlToken::Close)) => depth -= 1,
                         Some(_) => {}
                         None => {
                             let why = format!("the text ends within {key}");
@@ -123,15 +123,15 @@ impl<'a> Scan<'a> {
     /// The list that a key must have.
     fn open(&mut self, key: &str) -> Result<(), Refusal> {
         match self.token()? {
-            Some((_, Token::Open)) => Ok(()),
+            Some((_, GmlToken::Open)) => Ok(()),
             _ => Err(self.refuse(self.at, format!("{key} has no list"), "KEY [ ... ]")),
         }
     }
 
     /// The attributes of a node or an edge: where a key comes twice, the first.
-    fn attributes(&mut self, of: &str) -> Result<Data<'a>, Refusal> {
+    fn attributes(&mut self, of: &str) -> Result<Attributes<'a>, Refusal> {
         self.open(of)?;
-        let mut data = Data::new();
+        let mut data = Attributes::new();
         while let Some((_, key)) = self.key(of)? {
             if let Some(value) = self.value(key)? {
                 data.entry(Cow::Borrowed(key)).or_insert(value);
@@ -175,13 +175,13 @@ fn plain(text: &str) -> Cow<'_, str> {
 
 /// Whether a text begins as GML does: keys with numbers or texts, then `graph [`.
 pub(super) fn looks(text: &str) -> bool {
-    let mut scan = Scan { name: "", text, at: 0 };
+    let mut scan = GmlScanner { name: "", text, at: 0 };
     for _ in 0..64 {
-        let Ok(Some((_, Token::Word(key)))) = scan.token() else { return false };
+        let Ok(Some((_, GmlToken::Word(key)))) = scan.token() else { return false };
         match scan.token() {
-            Ok(Some((_, Token::Open))) => return key == "graph",
-            Ok(Some((_, Token::Text(_)))) => {}
-            Ok(Some((_, Token::Word(value)))) if value.parse::<f64>().is_ok() => {}
+            Ok(Some((_, GmlToken::Open))) => return key == "graph",
+            Ok(Some((_, GmlToken::Text(_)))) => {}
+            Ok(Some((_, GmlToken::Word(value)))) if value.parse::<f64>().is_ok() => {}
             _ => return false,
         }
     }
@@ -193,16 +193,16 @@ pub(super) fn looks(text: &str) -> bool {
 ///
 /// # Errors
 /// With the line, where it is none, and as for all graphs with attributes.
-pub fn read(text: &str, name: &str, p: impl Into<Beside>) -> Result<Topology, Refusal> {
+pub fn read(text: &str, name: &str, p: impl Into<ReadingOptions>) -> Result<Topology, Refusal> {
     let p = p.into();
     let text = text.trim_start_matches('\u{feff}');
-    let mut scan = Scan { name, text, at: 0 };
+    let mut scan = GmlScanner { name, text, at: 0 };
     let (mut vertices, mut edges) = (Vec::new(), Vec::new());
     let mut directed = false;
     loop {
         match scan.token()? {
-            Some((_, Token::Word("graph"))) => break,
-            Some((_, Token::Word(key))) => drop(scan.value(key)?),
+            Some((_, GmlToken::Word("graph"))) => break,
+            Some((_, GmlToken::Word(key))) => drop(scan.value(key)?),
             Some((at, _)) => return Err(scan.refuse(at, "a value without a key", "KEY VALUE")),
             None => return Err(scan.refuse(scan.at, "there is no graph", "graph [ ... ]")),
         }
@@ -215,20 +215,20 @@ pub fn read(text: &str, name: &str, p: impl Into<Beside>) -> Result<Topology, Re
                 let Some(id) = data.get("id").cloned() else {
                     return Err(scan.refuse(at, "a node without id", "give each an id"));
                 };
-                vertices.push(Vertex { at, id, data });
+                vertices.push(AttributedNode { at, id, data });
             }
             "edge" => {
                 let data = scan.attributes(key)?;
                 let end = |which: &str| data.get(which).cloned().unwrap_or_default();
                 let (source, target) = (end("source"), end("target"));
-                edges.push(Edge { at, source, target, directed: false, data });
+                edges.push(AttributedEdge { at, source, target, directed: false, data });
             }
             "directed" => directed = scan.value(key)?.is_some_and(|value| value == "1"),
             _ => drop(scan.value(key)?),
         }
     }
     while let Some((at, token)) = scan.token()? {
-        let Token::Word(key) = token else {
+        let GmlToken::Word(key) = token else {
             return Err(scan.refuse(at, "a value without a key", "KEY VALUE"));
         };
         if key == "graph" {
@@ -242,5 +242,5 @@ pub fn read(text: &str, name: &str, p: impl Into<Beside>) -> Result<Topology, Re
     for edge in &mut edges {
         edge.directed = directed;
     }
-    Attributed { name, format: "gml", text, lists: None, vertices, edges }.build(p)
+    AttributedGraph { name, format: "gml", text, lists: None, vertices, edges }.build(p)
 }

@@ -7,9 +7,9 @@
 //! directed graph every edge must have its opposite, and the two are one link. A document type is
 //! passed over; entities are never expanded, a file that declares some is refused.
 
-use super::attributed::{Attributed, Data, Edge, Vertex, line_of};
+use super::attributed::{AttributedEdge, AttributedGraph, AttributedNode, Attributes, line_of};
 use super::kind::{Format, example_network, terminals_up};
-use crate::backed::Beside;
+use crate::backed::ReadingOptions;
 use crate::names::unique_names;
 use base::part::Part;
 use base::{LinkId, Refusal, SwitchId};
@@ -30,13 +30,13 @@ pub(super) const ENTRY: Format = Format {
 /// The namespace of `xml:space`, which says whether blanks around a text are part of it.
 const XML: &str = "http://www.w3.org/XML/1998/namespace";
 
-struct Reader<'a, 'input> {
+struct GraphMlReader<'a, 'input> {
     name: &'a str,
     document: &'a Document<'input>,
     /// Key id to attribute name.
     keys: HashMap<&'a str, &'a str>,
-    node_defaults: Data<'a>,
-    edge_defaults: Data<'a>,
+    node_defaults: Attributes<'a>,
+    edge_defaults: Attributes<'a>,
 }
 
 /// The most attributes of an element: each is compared with all before it.
@@ -69,7 +69,7 @@ fn crowded(text: &str) -> Option<usize> {
 /// When it is not well-formed XML or `GraphML`, an id or a name comes twice, an edge leads to an
 /// unknown node or to its own, an attribute has no such value, a directed edge has no opposite, the
 /// graph is nested or has hyperedges, or `p` is given for a file with endpoints.
-pub fn read(text: &str, name: &str, p: impl Into<Beside>) -> Result<Topology, Refusal> {
+pub fn read(text: &str, name: &str, p: impl Into<ReadingOptions>) -> Result<Topology, Refusal> {
     let p = p.into();
     if let Some(at) = text.find("<!ENTITY") {
         let line = line_of(text, at);
@@ -88,7 +88,7 @@ pub fn read(text: &str, name: &str, p: impl Into<Beside>) -> Result<Topology, Re
         Refusal::new(place, format!("not well-formed XML: {e}"), "expected GraphML")
     })?;
     let root = document.root_element();
-    let mut reader = Reader {
+    let mut reader = GraphMlReader {
         name,
         document: &document,
         keys: HashMap::new(),
@@ -112,7 +112,7 @@ pub fn read(text: &str, name: &str, p: impl Into<Beside>) -> Result<Topology, Re
         return Err(reader.refuse(graph, "the graph has no nodes", "expected <node> elements"));
     }
     let edges = reader.edges(graph)?;
-    Attributed { name, format: "graphml", text, lists: None, vertices, edges }.build(p)
+    AttributedGraph { name, format: "graphml", text, lists: None, vertices, edges }.build(p)
 }
 
 /// Tag names are compared without their namespace: many writers leave it out.
@@ -126,7 +126,7 @@ impl LocalName for Node<'_, '_> {
     }
 }
 
-impl<'a, 'input: 'a> Reader<'a, 'input> {
+impl<'a, 'input: 'a> GraphMlReader<'a, 'input> {
     fn refuse(&self, at: Node, why: impl Into<String>, help: impl Into<String>) -> Refusal {
         let row = self.document.text_pos_at(at.range().start).row;
         Refusal::new(format!("{}: line {row}", self.name), why, help)
@@ -151,7 +151,7 @@ impl<'a, 'input: 'a> Reader<'a, 'input> {
         }
     }
 
-    fn data(&self, of: Node<'a, 'input>, defaults: &Data<'a>) -> Data<'a> {
+    fn data(&self, of: Node<'a, 'input>, defaults: &Attributes<'a>) -> Attributes<'a> {
         let mut data = defaults.clone();
         for entry in of.children().filter(|n| n.has_tag_name_of("data")) {
             let name = entry.attribute("key").and_then(|k| self.keys.get(k)).copied();
@@ -163,7 +163,7 @@ impl<'a, 'input: 'a> Reader<'a, 'input> {
         data
     }
 
-    fn vertices(&self, graph: Node<'a, 'input>) -> Result<Vec<Vertex<'a>>, Refusal> {
+    fn vertices(&self, graph: Node<'a, 'input>) -> Result<Vec<AttributedNode<'a>>, Refusal> {
         let mut found = Vec::new();
         for node in graph.children().filter(|n| n.has_tag_name_of("node")) {
             let id = node
@@ -173,12 +173,12 @@ impl<'a, 'input: 'a> Reader<'a, 'input> {
                 return Err(self.refuse(node, "a graph inside a node", "networks are flat"));
             }
             let data = self.data(node, &self.node_defaults);
-            found.push(Vertex { at: node.range().start, id: Cow::Borrowed(id), data });
+            found.push(AttributedNode { at: node.range().start, id: Cow::Borrowed(id), data });
         }
         Ok(found)
     }
 
-    fn edges(&self, graph: Node<'a, 'input>) -> Result<Vec<Edge<'a>>, Refusal> {
+    fn edges(&self, graph: Node<'a, 'input>) -> Result<Vec<AttributedEdge<'a>>, Refusal> {
         let directed_by_default = graph.attribute("edgedefault") == Some("directed");
         let mut found = Vec::new();
         for edge in graph.children().filter(Node::is_element) {
@@ -192,7 +192,7 @@ impl<'a, 'input: 'a> Reader<'a, 'input> {
                 Some(word) => word == "true",
                 None => directed_by_default,
             };
-            found.push(Edge {
+            found.push(AttributedEdge {
                 at: edge.range().start,
                 source: end("source"),
                 target: end("target"),
@@ -217,7 +217,7 @@ const KEYS: [(&str, &str, &str); 9] = [
 ];
 
 /// What a file has besides: elements of the head, and of each node; edges have their rates then.
-pub(crate) struct More<'a> {
+pub(crate) struct GraphMlExtras<'a> {
     /// Namespaces of the root element, each after a blank.
     pub(crate) namespaces: &'a str,
     /// Keys, one a line.
@@ -236,7 +236,7 @@ pub fn write(t: &Topology) -> String {
 }
 
 /// As [`write`], with what `more` adds.
-pub(crate) fn text(t: &Topology, more: Option<&More>) -> String {
+pub(crate) fn text(t: &Topology, more: Option<&GraphMlExtras>) -> String {
     let names = t.switches().iter().enumerate();
     let names = unique_names(names.map(|(i, s)| (s.name.clone(), format!("switch-{i}"))));
     let mut out = format!(

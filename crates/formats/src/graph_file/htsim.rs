@@ -16,7 +16,7 @@
 use super::attributed::line_of;
 use super::given::with_endpoints;
 use super::kind::{Format, MAX_ENDPOINTS, recipe};
-use crate::backed::Beside;
+use crate::backed::ReadingOptions;
 use base::part::Part;
 use base::{Refusal, SwitchId};
 use fabric::network::{Builder, Cable, Speed, Switch, Topology};
@@ -63,17 +63,17 @@ pub(super) fn looks(first: &str, text: &str) -> bool {
 }
 
 /// Numbers by tier (none: of the whole file) and key, each with the byte of its line.
-type Numbers = HashMap<(Option<usize>, String), (usize, f64)>;
+type TierNumbers = HashMap<(Option<usize>, String), (usize, f64)>;
 
-struct Reader<'a> {
+struct HtsimReader<'a> {
     name: &'a str,
     text: &'a str,
-    numbers: Numbers,
+    numbers: TierNumbers,
     /// Those that have a line `Tier`.
     tiers: Vec<usize>,
 }
 
-impl Reader<'_> {
+impl HtsimReader<'_> {
     fn refuse(&self, at: usize, why: impl Into<String>, help: impl Into<String>) -> Refusal {
         Refusal::new(format!("{}: line {}", self.name, line_of(self.text, at)), why, help)
     }
@@ -166,18 +166,18 @@ impl Reader<'_> {
 }
 
 /// The switches of a tree: how many pods, and in each pod, or at the top, how many of each tier.
-struct Sizes {
+struct TreeSizes {
     hosts: u64,
     down: u64,
     pods: u64,
     leaves: u64,
     middle: u64,
-    /// Of each part of the top; none of two tiers.
+    /// How many each part of the top has; none in two tiers.
     top: u64,
     bundles: [u64; 2],
 }
 
-fn sizes(reader: &Reader) -> Result<Sizes, Refusal> {
+fn sizes(reader: &HtsimReader) -> Result<TreeSizes, Refusal> {
     let hosts = reader.whole(None, "nodes", None)?;
     let tiers = reader.whole(None, "tiers", None)?;
     if !(2..=3).contains(&tiers) {
@@ -214,16 +214,16 @@ fn sizes(reader: &Reader) -> Result<Sizes, Refusal> {
         top = reader.parts(up, over, "Radix_Up of tier 1 by Bundle of tier 2")?;
         same(2, reader.whole(Some(2), "radix_down", Some(pods * over))?, pods * over)?;
     }
-    Ok(Sizes { hosts, down, pods, leaves, middle, top, bundles: [bundle, over] })
+    Ok(TreeSizes { hosts, down, pods, leaves, middle, top, bundles: [bundle, over] })
 }
 
 /// Reads a `.topo`; `name` stands for the file in the recipe and in refusals. O(network).
 ///
 /// # Errors
 /// When a line is none, a number is missing, or the numbers make no tree.
-pub(super) fn read(text: &str, name: &str, beside: Beside) -> Result<Topology, Refusal> {
+pub(super) fn read(text: &str, name: &str, beside: ReadingOptions) -> Result<Topology, Refusal> {
     let text = text.trim_start_matches('\u{feff}');
-    let mut reader = Reader { name, text, numbers: HashMap::new(), tiers: Vec::new() };
+    let mut reader = HtsimReader { name, text, numbers: HashMap::new(), tiers: Vec::new() };
     reader.parse()?;
     let of = sizes(&reader)?;
     let cables = (of.leaves * of.middle * of.bundles[0] * of.pods)

@@ -50,7 +50,7 @@ const MAX_RAILS: usize = 254;
 
 #[derive(Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-struct Document {
+struct JsonNetwork {
     flyloom: u64,
     recipe: RecipeEntry,
     switches: Vec<SwitchEntry>,
@@ -66,7 +66,7 @@ struct RecipeEntry {
 }
 
 #[derive(Deserialize)]
-struct Version {
+struct JsonVersion {
     flyloom: Option<Value>,
 }
 
@@ -178,7 +178,7 @@ fn four() -> u8 {
 /// the version is another one, or the network is impossible (with the entry).
 pub fn read(text: &str, name: &str) -> Result<Topology, Refusal> {
     let text = text.trim_start_matches('\u{feff}');
-    let version: Version = serde_json::from_str(text).map_err(|e| syntax(name, &e))?;
+    let version: JsonVersion = serde_json::from_str(text).map_err(|e| syntax(name, &e))?;
     let readable = format!("this program reads version {VERSION}");
     match version.flyloom {
         None => {
@@ -191,7 +191,7 @@ pub fn read(text: &str, name: &str) -> Result<Topology, Refusal> {
         }
         Some(_) => {}
     }
-    let document: Document = serde_json::from_str(text).map_err(|e| syntax(name, &e))?;
+    let document: JsonNetwork = serde_json::from_str(text).map_err(|e| syntax(name, &e))?;
     build(document).map_err(|r| r.within(name))
 }
 
@@ -204,7 +204,7 @@ pub(super) fn syntax(name: &str, e: &serde_json::Error) -> Refusal {
 }
 
 /// Refuses switches with far more ports than cables.
-fn check_ports(document: &Document) -> Result<(), Refusal> {
+fn check_ports(document: &JsonNetwork) -> Result<(), Refusal> {
     let known = document.switches.len();
     let ports: u64 = document.switches.iter().map(|s| u64::from(s.ports)).sum();
     let ends =
@@ -271,7 +271,7 @@ fn check_name(
     }
 }
 
-fn build(document: Document) -> Result<Topology, Refusal> {
+fn build(document: JsonNetwork) -> Result<Topology, Refusal> {
     let mut b = Builder::new();
     let known = document.switches.len();
     check_ports(&document)?;

@@ -1,13 +1,13 @@
 //! What a format of networks is, and what its readers share.
 
-use crate::backed::Beside;
+use crate::backed::ReadingOptions;
 use base::part::Part;
 use base::{Refusal, SwitchId};
 use fabric::network::{Builder, Recipe, Switch, Topology};
 use serde_json::Map;
 
 /// What readers are chosen by.
-pub(super) struct Seen<'a> {
+pub(super) struct FileStart<'a> {
     /// The text from its first character that says something.
     pub(super) body: &'a str,
     /// The first line that says something.
@@ -22,9 +22,9 @@ pub struct Format {
     /// Formats of small numbers are asked first whether a text looks like theirs.
     pub(super) rank: u32,
     /// Whether a text looks like one of this format.
-    pub(super) looks: fn(&Seen<'_>) -> bool,
+    pub(super) looks: fn(&FileStart<'_>) -> bool,
     /// The network of a text; its name in refusals; what a user gives beside it.
-    pub(super) read: fn(&str, &str, Beside) -> Result<Topology, Refusal>,
+    pub(super) read: fn(&str, &str, ReadingOptions) -> Result<Topology, Refusal>,
     /// A small file that it reads: tests damage it.
     pub(super) example: fn() -> String,
 }
@@ -77,7 +77,7 @@ pub(super) fn add_endpoints(
     b: &mut Builder,
     mut counts: Vec<u32>,
     has_own: bool,
-    beside: Beside,
+    beside: ReadingOptions,
     name: &str,
 ) -> Result<(), Refusal> {
     if has_own {

@@ -11,11 +11,11 @@ mod kind;
 
 pub use kind::Format;
 
-use crate::backed::Beside;
-use crate::ib::fabric_file::Choice;
+use crate::backed::ReadingOptions;
+use crate::ib::fabric_file::DeviceChoice;
 use base::Refusal;
 use fabric::network::Topology;
-use kind::Seen;
+use kind::FileStart;
 
 // gen:begin
 pub mod discovered;
@@ -53,8 +53,8 @@ pub static FORMATS: &[Format] = &[
 /// # Errors
 /// When the text is empty or not well formed in its format, and when `p` is given for a file that
 /// has its own endpoints; refusals name the file, and the line where there is one.
-pub fn read_any(text: &str, name: &str, p: impl Into<Beside>) -> Result<Topology, Refusal> {
-    read_any_chosen(text, name, p, &Choice::default())
+pub fn read_any(text: &str, name: &str, p: impl Into<ReadingOptions>) -> Result<Topology, Refusal> {
+    read_any_chosen(text, name, p, &DeviceChoice::default())
 }
 
 /// As [`read_any`]; `choice` says which devices of a fabric are endpoints.
@@ -64,8 +64,8 @@ pub fn read_any(text: &str, name: &str, p: impl Into<Beside>) -> Result<Topology
 pub fn read_any_chosen(
     text: &str,
     name: &str,
-    p: impl Into<Beside>,
-    choice: &Choice,
+    p: impl Into<ReadingOptions>,
+    choice: &DeviceChoice,
 ) -> Result<Topology, Refusal> {
     let p = p.into();
     let body = text.trim_start_matches('\u{feff}').trim_start();
@@ -75,7 +75,7 @@ pub fn read_any_chosen(
         return Err(Refusal::new(name, "there is no network in it: it is empty", known()));
     };
     let first = body.lines().map(str::trim_start).find(|l| discovered::says(l)).unwrap_or(first);
-    let seen = Seen { body, first };
+    let seen = FileStart { body, first };
     if !choice.is_default() && !discovered::looks(&seen) {
         let why = "keep, only and adapters choose devices of discovered fabrics, which this is not";
         if !choice.is_of_all() {

@@ -10,9 +10,9 @@
 //! Ends are ids of nodes; where the nodes have none, as in D3 and networkx before 2.0, their places
 //! in the list. What nodes and edges mean: [`super::attributed`].
 
-use super::attributed::{Attributed, Data, Edge, Vertex};
+use super::attributed::{AttributedEdge, AttributedGraph, AttributedNode, Attributes};
 use super::kind::Format;
-use crate::backed::Beside;
+use crate::backed::ReadingOptions;
 use base::Refusal;
 use base::part::Part;
 use fabric::network::Topology;
@@ -33,7 +33,7 @@ const EXAMPLE: &str = "{\"directed\": false, \"graph\": {\"at\": 20260101}, \"no
     [{\"source\": \"a1\", \"target\": \"b2\", \"weight\": 1234.5, \"key\": 17}]}";
 
 #[derive(Deserialize)]
-struct Document {
+struct NodeLinkDocument {
     #[serde(default)]
     directed: bool,
     nodes: Vec<Map<String, Value>>,
@@ -46,13 +46,13 @@ struct Document {
 /// Whether a document of JSON is of this kind: it has nodes, edges, and no version of flyloom's.
 pub(super) fn looks(text: &str) -> bool {
     #[derive(Deserialize)]
-    struct Keys {
+    struct NodeLinkKeys {
         flyloom: Option<serde::de::IgnoredAny>,
         nodes: Option<serde::de::IgnoredAny>,
         links: Option<serde::de::IgnoredAny>,
         edges: Option<serde::de::IgnoredAny>,
     }
-    let keys: Result<Keys, _> = serde_json::from_str(text.trim_start_matches('\u{feff}'));
+    let keys: Result<NodeLinkKeys, _> = serde_json::from_str(text.trim_start_matches('\u{feff}'));
     keys.is_ok_and(|k| k.flyloom.is_none() && k.nodes.is_some() && (k.links.or(k.edges)).is_some())
 }
 
@@ -74,7 +74,7 @@ fn id_of(value: &Value) -> Option<Cow<'static, str>> {
     }
 }
 
-fn data_of(entry: &Map<String, Value>) -> Data<'static> {
+fn data_of(entry: &Map<String, Value>) -> Attributes<'static> {
     let one = |(key, value): (&String, &Value)| Some((Cow::Owned(key.clone()), said(value)?));
     entry.iter().filter_map(one).collect()
 }
@@ -84,10 +84,10 @@ fn data_of(entry: &Map<String, Value>) -> Data<'static> {
 ///
 /// # Errors
 /// When it is none, with the entry, and as for all graphs with attributes.
-pub fn read(text: &str, name: &str, p: impl Into<Beside>) -> Result<Topology, Refusal> {
+pub fn read(text: &str, name: &str, p: impl Into<ReadingOptions>) -> Result<Topology, Refusal> {
     let p = p.into();
     let text = text.trim_start_matches('\u{feff}');
-    let document: Document =
+    let document: NodeLinkDocument =
         serde_json::from_str(text).map_err(|e| super::json::syntax(name, &e))?;
     let key = if document.links.is_some() { "links" } else { "edges" };
     let list = document.links.or(document.edges).unwrap_or_default();
@@ -103,7 +103,7 @@ pub fn read(text: &str, name: &str, p: impl Into<Beside>) -> Result<Topology, Re
         let id =
             if have_ids { node.get("id").and_then(id_of) } else { Some(at.to_string().into()) };
         let id = id.ok_or_else(|| refuse("nodes", at, "it has no id", "a text or a number"))?;
-        vertices.push(Vertex { at, id, data: data_of(node) });
+        vertices.push(AttributedNode { at, id, data: data_of(node) });
     }
     let mut edges = Vec::with_capacity(list.len());
     for (at, edge) in list.iter().enumerate() {
@@ -113,8 +113,14 @@ pub fn read(text: &str, name: &str, p: impl Into<Beside>) -> Result<Topology, Re
                 .ok_or_else(|| refuse(key, at, &format!("it has no {which}"), "the id of a node"))
         };
         let (source, target) = (end("source")?, end("target")?);
-        edges.push(Edge { at, source, target, directed: document.directed, data: data_of(edge) });
+        edges.push(AttributedEdge {
+            at,
+            source,
+            target,
+            directed: document.directed,
+            data: data_of(edge),
+        });
     }
     let lists = Some(["nodes", key]);
-    Attributed { name, format: "node_link", text, lists, vertices, edges }.build(p)
+    AttributedGraph { name, format: "node_link", text, lists, vertices, edges }.build(p)
 }

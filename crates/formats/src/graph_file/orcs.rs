@@ -48,14 +48,14 @@ const MAX_ENTRIES: usize = 1 << 30;
 
 /// Whether `text` is a DOT digraph.
 pub fn is_orcs(text: &str) -> bool {
-    let mut words = Words::new(text);
+    let mut words = DotWords::new(text);
     let mut next = || words.next().ok().flatten();
     let mut first = next();
-    if first == Some(Text::Plain("strict")) {
+    if first == Some(DotWord::Plain("strict")) {
         first = next();
     }
-    let brace = Some(Text::Mark('{'));
-    first == Some(Text::Plain("digraph")) && (next() == brace || next() == brace)
+    let brace = Some(DotWord::Mark('{'));
+    first == Some(DotWord::Plain("digraph")) && (next() == brace || next() == brace)
 }
 
 /// Reads the network of a file; `name` stands for it in the recipe and in refusals. O(file).
@@ -64,7 +64,7 @@ pub fn is_orcs(text: &str) -> bool {
 /// When the text is not understood, a host has no cable or several, or an edge joins two hosts or
 /// a switch to itself.
 pub fn read(text: &str, name: &str) -> Result<Topology, Refusal> {
-    Ok(File::read(text, name)?.cabling(name)?.0)
+    Ok(DotFile::read(text, name)?.cabling(name)?.0)
 }
 
 /// Reads a network and its tables; a file has no entries towards switches.
@@ -74,7 +74,7 @@ pub fn read(text: &str, name: &str) -> Result<Topology, Refusal> {
 /// As [`read`], and when a comment is missing, lists something that is no host, or keeps a host
 /// from sending to some other.
 pub fn read_tables(text: &str, name: &str) -> Result<Routing, Refusal> {
-    let file = File::read(text, name)?;
+    let file = DotFile::read(text, name)?;
     let (topology, ports) = file.cabling(name)?;
     let (hosts, switches) = (topology.terminals().len(), topology.switches().len());
     if hosts.max(switches).saturating_mul(switches) > MAX_ENTRIES {
@@ -106,7 +106,7 @@ pub fn read_tables(text: &str, name: &str) -> Result<Routing, Refusal> {
             }
         }
         match &file.nodes[edge.from] {
-            Node { host: Some(host), .. } => {
+            DotNode { host: Some(host), .. } => {
                 to.sort_unstable();
                 to.dedup();
                 if to.len() - usize::from(to.binary_search(host).is_ok()) + 1 < hosts {
@@ -187,7 +187,7 @@ fn quote(text: &str) -> String {
     format!("\"{}\"", plain.replace('\\', "\\\\").replace('"', "\\\""))
 }
 
-struct Node {
+struct DotNode {
     /// Number among the hosts, `None` for a switch.
     host: Option<usize>,
     /// Number among the hosts or the switches.
@@ -196,7 +196,7 @@ struct Node {
     label: Option<String>,
 }
 
-struct Edge {
+struct DotEdge {
     from: usize,
     to: usize,
     comment: Option<String>,
@@ -205,17 +205,18 @@ struct Edge {
 
 /// Nodes and edges as the file has them.
 #[derive(Default)]
-struct File {
-    nodes: Vec<Node>,
+struct DotFile {
+    nodes: Vec<DotNode>,
     by_id: HashMap<String, usize>,
     hosts: usize,
     switches: usize,
-    edges: Vec<Edge>,
+    edges: Vec<DotEdge>,
 }
 
-impl File {
+impl DotFile {
     fn read(text: &str, name: &str) -> Result<Self, Refusal> {
-        let mut parser = Parser { words: Words::new(text), ahead: None, file: Self::default() };
+        let mut parser =
+            DotParser { words: DotWords::new(text), ahead: None, file: Self::default() };
         parser.graph().map_err(|fault| {
             let line = parser.words.line;
             Refusal::new(format!("{name}: line {line}"), fault, "a digraph in DOT, as for ORCS")
@@ -249,7 +250,7 @@ impl File {
         let place = *count;
         *count += 1;
         let host = is_host.then_some(place);
-        self.nodes.push(Node { host, place, id: id.to_owned(), label: None });
+        self.nodes.push(DotNode { host, place, id: id.to_owned(), label: None });
         self.by_id.insert(id.to_owned(), self.nodes.len() - 1);
         self.nodes.len() - 1
     }
@@ -350,7 +351,7 @@ impl File {
 
 /// A word of a DOT text.
 #[derive(Debug, Clone, PartialEq)]
-enum Text<'a> {
+enum DotWord<'a> {
     Plain(&'a str),
     Quoted(String),
     /// One of `{}[]=,;` and the arrow, `>`.
@@ -358,12 +359,12 @@ enum Text<'a> {
 }
 
 /// The words of a DOT text.
-struct Words<'a> {
+struct DotWords<'a> {
     rest: &'a str,
     line: usize,
 }
 
-impl<'a> Words<'a> {
+impl<'a> DotWords<'a> {
     fn new(text: &'a str) -> Self {
         Self { rest: text.trim_start_matches('\u{feff}'), line: 1 }
     }
@@ -379,7 +380,7 @@ impl<'a> Words<'a> {
         self.rest.find('\n').unwrap_or(self.rest.len())
     }
 
-    fn next(&mut self) -> Result<Option<Text<'a>>, String> {
+    fn next(&mut self) -> Result<Option<DotWord<'a>>, String> {
         let mut fresh = self.line == 1;
         loop {
             let blank = self.rest.len() - self.rest.trim_start().len();
@@ -399,13 +400,13 @@ impl<'a> Words<'a> {
         let text = match first {
             '{' | '}' | '[' | ']' | '=' | ',' | ';' => {
                 self.skip(1);
-                Text::Mark(first)
+                DotWord::Mark(first)
             }
             '-' if self.rest.starts_with("->") => {
                 self.skip(2);
-                Text::Mark('>')
+                DotWord::Mark('>')
             }
-            '"' => Text::Quoted(self.quoted()?),
+            '"' => DotWord::Quoted(self.quoted()?),
             _ => {
                 let plain = |c: char| c.is_alphanumeric() || c == '_' || c == '.';
                 let sign = usize::from(first == '-');
@@ -413,7 +414,7 @@ impl<'a> Words<'a> {
                 if size == 0 {
                     return Err(format!("'{first}' is not understood"));
                 }
-                Text::Plain(self.skip(sign + size))
+                DotWord::Plain(self.skip(sign + size))
             }
         };
         Ok(Some(text))
@@ -442,14 +443,14 @@ impl<'a> Words<'a> {
 }
 
 /// Reads statements; the line at fault is that of its words.
-struct Parser<'a> {
-    words: Words<'a>,
-    ahead: Option<Text<'a>>,
-    file: File,
+struct DotParser<'a> {
+    words: DotWords<'a>,
+    ahead: Option<DotWord<'a>>,
+    file: DotFile,
 }
 
-impl Parser<'_> {
-    fn next(&mut self) -> Result<Text<'_>, String> {
+impl DotParser<'_> {
+    fn next(&mut self) -> Result<DotWord<'_>, String> {
         let word = match self.ahead.take() {
             Some(word) => Some(word),
             None => self.words.next()?,
@@ -462,7 +463,7 @@ impl Parser<'_> {
         if self.ahead.is_none() {
             self.ahead = self.words.next()?;
         }
-        let found = self.ahead == Some(Text::Mark(mark));
+        let found = self.ahead == Some(DotWord::Mark(mark));
         if found {
             self.ahead = None;
         }
@@ -472,10 +473,10 @@ impl Parser<'_> {
     /// The next word as a name.
     fn name(&mut self) -> Result<String, String> {
         match self.next()? {
-            Text::Plain(word) => Ok(word.to_owned()),
-            Text::Quoted(text) => Ok(text),
-            Text::Mark('>') => Err("'->' where a name must stand".into()),
-            Text::Mark(mark) => Err(format!("'{mark}' where a name must stand")),
+            DotWord::Plain(word) => Ok(word.to_owned()),
+            DotWord::Quoted(text) => Ok(text),
+            DotWord::Mark('>') => Err("'->' where a name must stand".into()),
+            DotWord::Mark(mark) => Err(format!("'{mark}' where a name must stand")),
         }
     }
 
@@ -534,7 +535,7 @@ impl Parser<'_> {
             if let (Some(_), Some(host)) = (self.file.nodes[from].host, of(&all, "hostname")) {
                 self.file.nodes[from].label = Some(host);
             }
-            self.file.edges.push(Edge { from, to, comment: of(&all, "comment"), line });
+            self.file.edges.push(DotEdge { from, to, comment: of(&all, "comment"), line });
         }
         Ok(())
     }

@@ -8,7 +8,7 @@
 use super::attributed::line_of;
 use super::given::with_endpoints;
 use super::kind::{Format, recipe};
-use crate::backed::Backed;
+use crate::backed::SizeBudget;
 use base::part::Part;
 use base::{EndpointId, Refusal, SwitchId};
 use fabric::network::{Builder, Cable, NAMES, Switch, Topology, name_fault};
@@ -58,7 +58,7 @@ fn lines(text: &str) -> Vec<(usize, String)> {
 
 /// Adds the names that a host list stands for, commas between them. None where it is none, or its
 /// names are too many, or too long for the file.
-fn expand(list: &str, backed: &mut Backed, names: &mut Vec<String>) -> Option<()> {
+fn expand(list: &str, backed: &mut SizeBudget, names: &mut Vec<String>) -> Option<()> {
     let mut depth = 0;
     let ends = |c: char| {
         depth += i32::from(c == '[') - i32::from(c == ']');
@@ -75,27 +75,27 @@ fn expand(list: &str, backed: &mut Backed, names: &mut Vec<String>) -> Option<()
 
 /// A line: the switch, its nodes, the switches below it.
 #[derive(Default)]
-struct Line {
+struct SlurmLine {
     at: usize,
     name: String,
     nodes: Vec<String>,
     below: Vec<String>,
 }
 
-struct Reader<'a> {
+struct SlurmTreeReader<'a> {
     name: &'a str,
     text: &'a str,
     total: usize,
-    backed: Backed,
+    backed: SizeBudget,
 }
 
-impl Reader<'_> {
+impl SlurmTreeReader<'_> {
     fn refuse(&self, at: usize, why: impl Into<String>, help: &str) -> Refusal {
         Refusal::new(format!("{}: line {}", self.name, line_of(self.text, at)), why, help)
     }
 
-    fn line(&mut self, at: usize, said: &str) -> Result<Line, Refusal> {
-        let mut line = Line { at, ..Line::default() };
+    fn line(&mut self, at: usize, said: &str) -> Result<SlurmLine, Refusal> {
+        let mut line = SlurmLine { at, ..SlurmLine::default() };
         for word in said.split_whitespace() {
             let Some((key, value)) = word.split_once('=') else {
                 let why =
@@ -142,7 +142,7 @@ impl Reader<'_> {
 }
 
 /// The first line whose switch is below itself, over others or not; none in a tree. O(names).
-fn below_itself(lines: &[Line]) -> Option<&Line> {
+fn below_itself(lines: &[SlurmLine]) -> Option<&SlurmLine> {
     let numbers: HashMap<&str, usize> =
         lines.iter().enumerate().map(|(i, line)| (&*line.name, i)).collect();
     let below = |i: usize| lines[i].below.iter().filter_map(|name| numbers.get(&**name).copied());
@@ -174,7 +174,7 @@ fn below_itself(lines: &[Line]) -> Option<&Line> {
 /// another has no line, or one is below itself.
 pub fn read(text: &str, name: &str) -> Result<Topology, Refusal> {
     let text = text.trim_start_matches('\u{feff}');
-    let mut reader = Reader { name, text, total: 0, backed: Backed::of(text.len()) };
+    let mut reader = SlurmTreeReader { name, text, total: 0, backed: SizeBudget::of(text.len()) };
     let mut found = Vec::new();
     for (at, said) in lines(text) {
         found.push(reader.line(at, &said)?);

@@ -26,7 +26,7 @@ pub struct SwitchChange {
 
 /// How many there are, how many of them change, and how many were not there before.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub struct Count {
+pub struct ChangeCount {
     /// All of the new tables.
     pub all: u64,
     /// Those that were there with another value.
@@ -35,7 +35,7 @@ pub struct Count {
     pub new: u64,
 }
 
-impl Count {
+impl ChangeCount {
     fn take<T: PartialEq>(&mut self, before: Option<T>, after: &T, times: u64) {
         self.all += times;
         match before {
@@ -46,7 +46,7 @@ impl Count {
     }
 }
 
-impl std::ops::Add for Count {
+impl std::ops::Add for ChangeCount {
     type Output = Self;
 
     fn add(self, other: Self) -> Self {
@@ -59,7 +59,7 @@ impl std::ops::Add for Count {
 }
 
 /// Tables and the addresses that they were made for.
-pub type Addressed<'a> = (&'a Routing, &'a Addresses);
+pub type AddressedTables<'a> = (&'a Routing, &'a Addresses);
 
 /// What changes in each switch of `after`, by GUID. O(entries).
 pub fn lfts(before: &Lfts, after: &Lfts) -> Vec<SwitchChange> {
@@ -81,7 +81,7 @@ pub fn lfts(before: &Lfts, after: &Lfts) -> Vec<SwitchChange> {
 /// The service levels of paths that change: of each pair of working terminals and each LID of the
 /// destination. LIDs say which paths of the two are the same. O(sources * destination LIDs), where
 /// sources are switches when levels are by switch in both, else terminals.
-pub fn levels(before: Option<Addressed<'_>>, after: Addressed<'_>) -> Count {
+pub fn levels(before: Option<AddressedTables<'_>>, after: AddressedTables<'_>) -> ChangeCount {
     let (routing, addresses) = after;
     let owner = before.map_or_else(HashMap::new, |(old, addresses)| owners(old, addresses));
     let on: &Topology = routing.topology();
@@ -93,7 +93,7 @@ pub fn levels(before: Option<Addressed<'_>>, after: Addressed<'_>) -> Count {
         let key = old.zip(before).map_or(usize::MAX, |(t, (old, _))| spoken_for(old, t));
         sources.entry((spoken_for(routing, t), key)).or_default().push(t);
     }
-    let mut count = Count::default();
+    let mut count = ChangeCount::default();
     for &to in &up {
         for offset in 0..1_u16 << addresses.lmc {
             let lid = addresses.lid[to.ix()] + offset;
@@ -136,7 +136,10 @@ fn spoken_for(routing: &Routing, t: TerminalId) -> usize {
 
 /// The SL2VL tables of each switch that change, by GUID: of each working out-port, for packets of
 /// each working in-port and of the switch itself (port 0). O(tables).
-pub fn sl2vl(before: Option<Addressed<'_>>, after: Addressed<'_>) -> Vec<(u64, Count)> {
+pub fn sl2vl(
+    before: Option<AddressedTables<'_>>,
+    after: AddressedTables<'_>,
+) -> Vec<(u64, ChangeCount)> {
     let (routing, addresses) = after;
     let old: HashMap<u64, SwitchId> = before.map_or_else(HashMap::new, |(_, addresses)| {
         addresses.switch_guid.iter().enumerate().map(|(s, g)| (*g, SwitchId::from(s))).collect()
@@ -149,7 +152,7 @@ pub fn sl2vl(before: Option<Addressed<'_>>, after: Addressed<'_>) -> Vec<(u64, C
         let was = before
             .zip(old.get(&guid))
             .map(|((old, _), &s)| (old, s, working_ports(old.topology(), s)));
-        let mut count = Count::default();
+        let mut count = ChangeCount::default();
         let inputs = std::iter::once(0).chain(ports.iter().copied());
         for (i, o) in inputs.flat_map(|i| ports.iter().map(move |o| (i, *o))) {
             let had = was.as_ref().filter(|(_, _, had)| {

@@ -10,7 +10,7 @@ use std::collections::{BTreeSet, HashMap};
 
 /// How many entries were compared, how many differ, and the first few that do.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub struct Difference {
+pub struct EntryDifference {
     /// Entries compared.
     pub entries: u64,
     /// Entries that differ, those missing on either side included.
@@ -22,7 +22,7 @@ pub struct Difference {
 /// How many differences are put into words.
 pub const SHOWN: usize = 10;
 
-impl Difference {
+impl EntryDifference {
     fn compare(&mut self, equal: bool, say: impl FnOnce() -> String) {
         self.entries += 1;
         if !equal {
@@ -35,8 +35,8 @@ impl Difference {
 }
 
 /// Compares forwarding tables entry for entry: every (switch, LID) that either side forwards.
-pub fn lfts(expected: &Lfts, found: &Lfts) -> Difference {
-    let mut difference = Difference::default();
+pub fn lfts(expected: &Lfts, found: &Lfts) -> EntryDifference {
+    let mut difference = EntryDifference::default();
     let guids: BTreeSet<u64> =
         expected.by_guid.keys().chain(found.by_guid.keys()).copied().collect();
     for guid in guids {
@@ -57,7 +57,7 @@ pub fn lfts(expected: &Lfts, found: &Lfts) -> Difference {
 
 /// Compares the service level of every path record found with the one computed. Records of paths
 /// that do not run between two terminals of the network are differences.
-pub fn levels(routing: &Routing, addresses: &Addresses, found: &PathLevels) -> Difference {
+pub fn levels(routing: &Routing, addresses: &Addresses, found: &PathLevels) -> EntryDifference {
     let on: &Topology = routing.topology();
     let mut owner: HashMap<u16, (TerminalId, u32)> = HashMap::new();
     for t in (0..on.terminals().len()).map(TerminalId::from) {
@@ -65,7 +65,7 @@ pub fn levels(routing: &Routing, addresses: &Addresses, found: &PathLevels) -> D
             owner.insert(addresses.lid[t.ix()] + offset, (t, u32::from(offset)));
         }
     }
-    let mut difference = Difference::default();
+    let mut difference = EntryDifference::default();
     #[expect(clippy::disallowed_methods, reason = "sorted in the next line")]
     let mut records: Vec<_> = found.iter().collect();
     records.sort_unstable();
@@ -82,11 +82,11 @@ pub fn levels(routing: &Routing, addresses: &Addresses, found: &PathLevels) -> D
 }
 
 /// Compares every SL2VL table found with the one computed, all 16 service levels.
-pub fn sl2vl(routing: &Routing, addresses: &Addresses, found: &Sl2VlTables) -> Difference {
+pub fn sl2vl(routing: &Routing, addresses: &Addresses, found: &Sl2VlTables) -> EntryDifference {
     let on: &Topology = routing.topology();
     let switch: HashMap<u64, SwitchId> =
         addresses.switch_guid.iter().enumerate().map(|(s, g)| (*g, SwitchId::from(s))).collect();
-    let mut difference = Difference::default();
+    let mut difference = EntryDifference::default();
     for (&(guid, input, output), table) in found {
         let Some(&s) = switch.get(&guid) else {
             difference.compare(false, || format!("switch 0x{guid:016x} is not in the network"));

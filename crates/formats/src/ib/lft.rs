@@ -133,7 +133,7 @@ pub fn write(
 /// # Errors
 /// Names the line of `file` and what was expected there.
 pub fn read(text: &str, file: &str) -> Result<Lfts, Refusal> {
-    let mut reader = Reader::default();
+    let mut reader = LftReader::default();
     for (n, line) in text.lines().enumerate() {
         reader.take(line.trim()).map_err(|r| r.within(&format!("{file}: line {}", n + 1)))?;
     }
@@ -150,7 +150,7 @@ pub(crate) const FDB_SWITCH: &str = "dump_ucast_routes: Switch";
 
 /// The tables read so far, and the one being read.
 #[derive(Default)]
-struct Reader {
+struct LftReader {
     lfts: Lfts,
     guid: u64,
     table: Option<Vec<u8>>,
@@ -161,7 +161,7 @@ struct Reader {
     multicast: bool,
 }
 
-impl Reader {
+impl LftReader {
     fn take(&mut self, line: &str) -> Result<(), Refusal> {
         if line.contains("Unicast lids") {
             self.open(line.split(" guid 0x").nth(1))

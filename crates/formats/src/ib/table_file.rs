@@ -9,7 +9,7 @@ use fabric::addresses::{MAX_LID, MAX_LMC};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// Switch GUID, in-port and out-port of an `sl2vl` record; `None` is `*`.
-pub(super) type Key = (Option<u64>, Option<u16>, Option<u16>);
+pub(super) type Sl2VlKey = (Option<u64>, Option<u16>, Option<u16>);
 
 /// A LID that no record gives.
 const NOT_GIVEN: u16 = u16::MAX;
@@ -26,7 +26,7 @@ pub(super) struct TableFile {
     by_switch: BTreeMap<u64, Vec<u16>>,
     by_source: BTreeMap<u16, Vec<u16>>,
     /// In the order of the file: of those that match, the last counts.
-    pub(super) sl2vl: Vec<(Key, [u8; 16])>,
+    pub(super) sl2vl: Vec<(Sl2VlKey, [u8; 16])>,
 }
 
 impl TableFile {
@@ -61,15 +61,15 @@ impl TableFile {
 /// # Errors
 /// Names the line of `file` and what was expected there.
 pub(super) fn parse(text: &str, file: &str) -> Result<TableFile, Refusal> {
-    let mut reader = Reader::default();
+    let mut reader = TableReader::default();
     for (n, line) in text.split('\n').enumerate() {
-        reader.line(line).map_err(|Wrong { why, help }| {
+        reader.line(line).map_err(|RecordFault { why, help }| {
             Refusal::new(format!("{file}: line {}", n + 1), why, help)
         })?;
     }
-    if reader.place != Place::Behind {
+    if reader.place != RecordPlace::Behind {
         let help = match reader.place {
-            Place::Before => "the first record must be `flyloom-tables 1`",
+            RecordPlace::Before => "the first record must be `flyloom-tables 1`",
             _ => "the last record must be `end`",
         };
         return Err(Refusal::new(file, "the file is cut off", help));
@@ -78,17 +78,17 @@ pub(super) fn parse(text: &str, file: &str) -> Result<TableFile, Refusal> {
 }
 
 /// What is wrong with a record, and what would be right.
-struct Wrong {
+struct RecordFault {
     why: String,
     help: &'static str,
 }
 
-fn wrong<T>(why: impl Into<String>, help: &'static str) -> Result<T, Wrong> {
-    Err(Wrong { why: why.into(), help })
+fn wrong<T>(why: impl Into<String>, help: &'static str) -> Result<T, RecordFault> {
+    Err(RecordFault { why: why.into(), help })
 }
 
 #[derive(Default, PartialEq, Eq)]
-enum Place {
+enum RecordPlace {
     /// Before the header.
     #[default]
     Before,
@@ -98,17 +98,17 @@ enum Place {
 }
 
 #[derive(Default)]
-struct Reader {
-    place: Place,
+struct TableReader {
+    place: RecordPlace,
     lmc: Option<u16>,
     default: Option<u16>,
     ports: BTreeMap<u64, Vec<u16>>,
-    keys: BTreeSet<Key>,
+    keys: BTreeSet<Sl2VlKey>,
     found: TableFile,
 }
 
-impl Reader {
-    fn line(&mut self, line: &str) -> Result<(), Wrong> {
+impl TableReader {
+    fn line(&mut self, line: &str) -> Result<(), RecordFault> {
         if let Some(c) = line.chars().find(|c| c.is_ascii_control() && *c != '\t') {
             let why = format!("a control character (byte {})", u32::from(c));
             return wrong(why, "printable ASCII, blanks and tabs, lines that end with \\n alone");
@@ -119,17 +119,17 @@ impl Reader {
             return Ok(());
         }
         match self.place {
-            Place::Body => self.record(&words),
-            Place::Before if words == ["flyloom-tables", "1"] => {
-                self.place = Place::Body;
+            RecordPlace::Body => self.record(&words),
+            RecordPlace::Before if words == ["flyloom-tables", "1"] => {
+                self.place = RecordPlace::Body;
                 Ok(())
             }
-            Place::Before => wrong(shown(&words), "`flyloom-tables 1` first"),
-            Place::Behind => wrong(shown(&words), "nothing after `end`"),
+            RecordPlace::Before => wrong(shown(&words), "`flyloom-tables 1` first"),
+            RecordPlace::Behind => wrong(shown(&words), "nothing after `end`"),
         }
     }
 
-    fn record(&mut self, words: &[&str]) -> Result<(), Wrong> {
+    fn record(&mut self, words: &[&str]) -> Result<(), RecordFault> {
         match *words {
             ["end"] => self.finish(),
             ["lmc", lmc] => {
@@ -186,7 +186,7 @@ impl Reader {
         }
     }
 
-    fn sl2vl(&mut self, key: Key, lanes: [u8; 16], words: &[&str]) -> Result<(), Wrong> {
+    fn sl2vl(&mut self, key: Sl2VlKey, lanes: [u8; 16], words: &[&str]) -> Result<(), RecordFault> {
         match self.found.sl2vl.last() {
             None if form(&key) != 0 => return wrong(shown(words), "`sl2vl * * *` before others"),
             Some((before, _)) if form(before) > form(&key) => {
@@ -203,7 +203,7 @@ impl Reader {
     }
 
     /// What no single line shows.
-    fn finish(&mut self) -> Result<(), Wrong> {
+    fn finish(&mut self) -> Result<(), RecordFault> {
         let (Some(lmc), Some(default)) = (self.lmc, self.default) else {
             let missing = if self.lmc.is_none() { "lmc" } else { "`sl default`" };
             return wrong(format!("no {missing} record before `end`"), "one lmc, one sl default");
@@ -226,13 +226,13 @@ impl Reader {
         let byte = |port: u16| u8::try_from(port).unwrap_or(DROP);
         let row = |(guid, row): (u64, Vec<u16>)| (guid, row.into_iter().map(byte).collect());
         self.found.lfts.by_guid = std::mem::take(&mut self.ports).into_iter().map(row).collect();
-        self.place = Place::Behind;
+        self.place = RecordPlace::Behind;
         Ok(())
     }
 }
 
 /// How special a record is: of two that match the same ports, the one with the higher form counts.
-fn form((switch, input, output): &Key) -> u8 {
+fn form((switch, input, output): &Sl2VlKey) -> u8 {
     u8::from(switch.is_some()) << 2 | u8::from(input.is_some()) << 1 | u8::from(output.is_some())
 }
 
@@ -271,7 +271,7 @@ fn once(
     words: &[&str],
     valid: &'static str,
     one: &'static str,
-) -> Result<(), Wrong> {
+) -> Result<(), RecordFault> {
     if value.is_none() {
         return wrong(shown(words), valid);
     }
@@ -282,7 +282,7 @@ fn once(
 }
 
 /// Puts `items` at `first` of a row of LIDs, each of which is given once.
-fn put(row: &mut Vec<u16>, first: u16, items: &[u16], words: &[&str]) -> Result<(), Wrong> {
+fn put(row: &mut Vec<u16>, first: u16, items: &[u16], words: &[&str]) -> Result<(), RecordFault> {
     let (begin, end) = (usize::from(first), usize::from(first) + items.len());
     if items.is_empty() {
         return wrong(format!("{} has no entry", shown(words)), "one entry or more");

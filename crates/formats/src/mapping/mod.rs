@@ -4,7 +4,7 @@ mod names;
 mod read;
 mod write;
 
-pub use names::{Names, hosts, pins, said_lines};
+pub use names::{EndpointNames, hosts, pins, said_lines};
 pub use read::read;
 pub use write::write;
 

@@ -1,6 +1,6 @@
 //! Hosts by their names: an endpoint's whole name, its first word, or its number.
 
-use crate::backed::Backed;
+use crate::backed::SizeBudget;
 use crate::hosts::{self, host, of_several_adapters, short};
 use base::Refusal;
 use base::words::did_you_mean;
@@ -15,39 +15,41 @@ const MOST_ALL: usize = 1 << 24;
 /// where no other endpoint begins with that word; `host1.site.example` is `host1`, whichever of
 /// both the network and the file say, where no other host is. Where all that begin with the word
 /// are adapters of one host, it is each of them in turn, as often as it is asked for.
-pub struct Names<'a> {
+pub struct EndpointNames<'a> {
     on: &'a Topology,
-    known: HashMap<&'a str, Known>,
+    known: HashMap<&'a str, NamedEndpoints>,
     /// How often the adapters of a host were asked for, by the first of them.
     turns: HashMap<u32, usize>,
 }
 
 /// What a name is.
 #[derive(Debug, Clone, PartialEq, Eq)]
-enum Known {
+enum NamedEndpoints {
     One(u32),
     /// The adapters of one host, in their order.
     Adapters(Vec<u32>),
     Several,
 }
 
-impl<'a> Names<'a> {
+impl<'a> EndpointNames<'a> {
     /// Those of a network.
     pub fn new(on: &'a Topology) -> Self {
         let adapters = of_several_adapters(on);
-        let mut known: HashMap<&str, Known> = HashMap::new();
+        let mut known: HashMap<&str, NamedEndpoints> = HashMap::new();
         // each sort of name anew over those before: the whole name is the surest
         for name in [|name: &'a str| short(host(name)), host, |name: &'a str| name] {
-            let mut own: HashMap<&str, (u32, Known)> = HashMap::new();
+            let mut own: HashMap<&str, (u32, NamedEndpoints)> = HashMap::new();
             for (e, endpoint) in (0..).zip(on.endpoints()) {
                 let same = |first: u32| host(&on.endpoints()[first as usize].name);
                 let entry = own.entry(name(&endpoint.name));
-                let (first, known) = entry.or_insert((e, Known::One(e)));
+                let (first, known) = entry.or_insert((e, NamedEndpoints::One(e)));
                 if *first != e {
                     let of_host = adapters.get(same(*first)).filter(|all| all.contains(&e));
                     *known = match of_host {
-                        Some(all) if *known != Known::Several => Known::Adapters(all.clone()),
-                        _ => Known::Several,
+                        Some(all) if *known != NamedEndpoints::Several => {
+                            NamedEndpoints::Adapters(all.clone())
+                        }
+                        _ => NamedEndpoints::Several,
                     };
                 }
             }
@@ -57,7 +59,7 @@ impl<'a> Names<'a> {
     }
 
     /// What is known of this name, or of its part before the first dot.
-    fn known(&self, word: &str) -> Option<&Known> {
+    fn known(&self, word: &str) -> Option<&NamedEndpoints> {
         self.known.get(word).or_else(|| self.known.get(short(word)))
     }
 
@@ -65,9 +67,9 @@ impl<'a> Names<'a> {
     /// where its host's name does not lead back to it.
     pub(super) fn place(&self, e: u32) -> Option<(usize, usize)> {
         match self.known(host(&self.on.endpoints()[e as usize].name))? {
-            Known::One(known) => (*known == e).then_some((0, 1)),
-            Known::Adapters(all) => Some((all.iter().position(|a| *a == e)?, all.len())),
-            Known::Several => None,
+            NamedEndpoints::One(known) => (*known == e).then_some((0, 1)),
+            NamedEndpoints::Adapters(all) => Some((all.iter().position(|a| *a == e)?, all.len())),
+            NamedEndpoints::Several => None,
         }
     }
 
@@ -77,7 +79,7 @@ impl<'a> Names<'a> {
     /// When there is none, or it could be several.
     pub fn find(&mut self, line: usize, word: &str) -> Result<u32, Refusal> {
         let first = match self.known(word) {
-            Some(Known::Adapters(all)) => all[0],
+            Some(NamedEndpoints::Adapters(all)) => all[0],
             _ => return self.find_at(line, word, 0),
         };
         let turn = self.turns.entry(first).or_default();
@@ -93,9 +95,9 @@ impl<'a> Names<'a> {
     /// When there is none, or it could be several.
     pub fn find_at(&self, line: usize, word: &str, slot: usize) -> Result<u32, Refusal> {
         match self.known(word) {
-            Some(Known::Adapters(all)) => Ok(all[slot % all.len()]),
-            Some(Known::One(e)) => Ok(*e),
-            Some(Known::Several) => {
+            Some(NamedEndpoints::Adapters(all)) => Ok(all[slot % all.len()]),
+            Some(NamedEndpoints::One(e)) => Ok(*e),
+            Some(NamedEndpoints::Several) => {
                 let why = format!("several endpoints are called {word:?}");
                 let mut help = "whole names or numbers".to_owned();
                 let recipe = self.on.recipe();
@@ -131,7 +133,7 @@ impl<'a> Names<'a> {
 
     /// Whether the number of an endpoint is the name of no other.
     pub(super) fn is_number(&self, e: u32) -> bool {
-        self.known(&e.to_string()).is_none_or(|known| *known == Known::One(e))
+        self.known(&e.to_string()).is_none_or(|known| *known == NamedEndpoints::One(e))
     }
 
     /// Whether a line is a whole name of an endpoint.
@@ -139,7 +141,7 @@ impl<'a> Names<'a> {
     /// # Errors
     /// When it is, and launchers would read something else from it: see [`hosts::fault`].
     pub(super) fn is_whole(&self, line: usize, said: &str) -> Result<bool, Refusal> {
-        if !matches!(self.known.get(said), Some(Known::One(_))) {
+        if !matches!(self.known.get(said), Some(NamedEndpoints::One(_))) {
             return Ok(false);
         }
         match hosts::fault(host(said)) {
@@ -168,8 +170,8 @@ pub fn said_lines(text: &str) -> impl Iterator<Item = (usize, &str)> {
 /// When a host is not in the network, a bracket is none, or there are too many slots: with the
 /// line.
 pub fn hosts(on: &Topology, text: &str) -> Result<Vec<u32>, Refusal> {
-    let mut names = Names::new(on);
-    let (mut found, mut backed) = (Vec::new(), Backed::of(text.len()));
+    let mut names = EndpointNames::new(on);
+    let (mut found, mut backed) = (Vec::new(), SizeBudget::of(text.len()));
     for (line, said) in said_lines(text) {
         let (said, slots) = slots_said(line, said)?;
         if names.is_whole(line, &said)? {
@@ -263,7 +265,7 @@ fn split(said: &str) -> Vec<&str> {
 }
 
 /// `n[01-03,7]x` as n01x, n02x, n03x, n7x; other words as they are.
-fn expanded(line: usize, word: &str, backed: &mut Backed) -> Result<Vec<String>, Refusal> {
+fn expanded(line: usize, word: &str, backed: &mut SizeBudget) -> Result<Vec<String>, Refusal> {
     if !word.contains('[') {
         return Ok(vec![word.to_owned()]);
     }
@@ -277,7 +279,7 @@ fn expanded(line: usize, word: &str, backed: &mut Backed) -> Result<Vec<String>,
 /// # Errors
 /// When a line is none, or an endpoint is not in the network: with the line.
 pub fn pins(on: &Topology, text: &str) -> Result<Vec<(u32, u32)>, Refusal> {
-    let mut names = Names::new(on);
+    let mut names = EndpointNames::new(on);
     let mut found = Vec::new();
     for (line, said) in said_lines(text) {
         let (rank, endpoint) = said.split_once(char::is_whitespace).unwrap_or((said, ""));

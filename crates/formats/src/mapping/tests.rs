@@ -77,7 +77,7 @@ fn hosts_are_found_by_name_word_range_and_number() {
 fn the_adapters_of_a_host_are_one_host_to_launchers() {
     let on = fabric_names(["b mlx5_0", "a mlx5_1", "b mlx5_1", "a mlx5_0"]);
     let slots = [0, 1, 2, 3];
-    // of a endpoints 3 and 1 in this order, of b 0 and 2
+    // host a has endpoints 3 and 1 in this order, host b 0 and 2
     assert_eq!(hosts(&on, "a\nb\na\nb:3").expect("in turn"), [3, 0, 1, 2, 0, 2]);
     assert_eq!(hosts(&on, "a mlx5_1, b slots=2").expect_err("no name").param, "line 1");
     assert_eq!(hosts(&on, "a mlx5_1\na").expect("whole names"), [1, 3]);

@@ -1,6 +1,6 @@
 //! Mappings written.
 
-use super::names::Names;
+use super::names::EndpointNames;
 use super::{Format, NUMBERS};
 use crate::hosts::{self, host};
 use base::Refusal;
@@ -21,7 +21,7 @@ pub fn write(
     format: Format,
 ) -> Result<String, Refusal> {
     let mut text = String::new();
-    let names = Names::new(on);
+    let names = EndpointNames::new(on);
     if format == Format::List {
         if places.iter().any(|e| !names.is_number(*e)) {
             let _ = writeln!(text, "{NUMBERS}");
@@ -90,7 +90,7 @@ fn no_order() -> Refusal {
 /// adapters of one host: numbers say either.
 fn places_of(
     on: &Topology,
-    names: &Names,
+    names: &EndpointNames,
     places: &[u32],
     format: Format,
 ) -> Result<HashMap<u32, (usize, usize)>, Refusal> {

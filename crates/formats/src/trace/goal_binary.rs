@@ -6,19 +6,23 @@
 //! operations that wait: for each its end, then its start.
 //! Source: LogGOPSim's Goal.hpp and txt2bin (Hoefler, Schneider, Lumsdaine, LSAP 2010).
 
-use super::kind::{Example, Format, MOST_RANKS, Naming, Writer, Written, example_schedule};
+use super::kind::{
+    Example, FileNaming, Format, FormatWriter, MOST_RANKS, WrittenWorkload, example_schedule,
+};
 use base::part::Part;
 use base::{Refusal, Stop, Watch};
 use traffic::workload::{Builder, Kind, OfRank, Op, Schedule};
 
 pub(super) const ENTRY: Format = Format::new(
     Part::new("goal-binary", "GOAL in binary, as LogGOPSim reads it"),
-    Naming::One(&[".bin"]),
+    FileNaming::One(&[".bin"]),
     |files, request| parse(files[0].1, request.watch),
     example,
 )
 .known_by(is_binary)
-.writes(Writer::file(".bin", |schedule, _, _| Ok(Written::one(schedule, write(schedule)))));
+.writes(FormatWriter::file(".bin", |schedule, _, _| {
+    Ok(WrittenWorkload::one(schedule, write(schedule)))
+}));
 
 fn example() -> Example {
     vec![("run.bin".to_owned(), write(&example_schedule()))]
@@ -87,12 +91,12 @@ fn of_rank(schedule: &Schedule, rank: u32, counts: &[u32], out: &mut Vec<u8>) {
 }
 
 /// Numbers out of bytes.
-struct Reader<'a> {
+struct NumberReader<'a> {
     bytes: &'a [u8],
     at: usize,
 }
 
-impl Reader<'_> {
+impl NumberReader<'_> {
     fn take<const N: usize>(&mut self, what: &str) -> Result<[u8; N], Refusal> {
         let rest = self.bytes.get(self.at..).unwrap_or_default();
         let Some(found) = rest.first_chunk::<N>() else {
@@ -121,7 +125,7 @@ impl Reader<'_> {
 /// # Errors
 /// With the byte, when it is none; or when `watch` says stop.
 pub fn parse(bytes: &[u8], watch: &dyn Watch) -> Result<Schedule, Stop> {
-    let mut from = Reader { bytes, at: 0 };
+    let mut from = NumberReader { bytes, at: 0 };
     match from.u64("the magic number")? {
         MAGIC => {}
         USED => {
@@ -157,7 +161,7 @@ pub fn parse(bytes: &[u8], watch: &dyn Watch) -> Result<Schedule, Stop> {
             let why = format!("rank {rank} and those before it share bytes");
             from.refuse(why, "a place of its own for each rank")
         })?;
-        let mut of = Reader { bytes: &bytes[..end as usize + 8], at: start as usize + 8 };
+        let mut of = NumberReader { bytes: &bytes[..end as usize + 8], at: start as usize + 8 };
         read_rank(&mut of, all.rank(), watch)
             .map_err(|stop| stop.within(&format!("rank {rank}")))?;
     }
@@ -173,9 +177,13 @@ pub fn parse(bytes: &[u8], watch: &dyn Watch) -> Result<Schedule, Stop> {
 }
 
 /// The lists of an operation: how long, and from where.
-type Lists = [(u32, u32); 2];
+type OperationLists = [(u32, u32); 2];
 
-fn read_rank(from: &mut Reader<'_>, mut into: OfRank<'_>, watch: &dyn Watch) -> Result<(), Stop> {
+fn read_rank(
+    from: &mut NumberReader<'_>,
+    mut into: OfRank<'_>,
+    watch: &dyn Watch,
+) -> Result<(), Stop> {
     let (ops, roots) = (from.u32("a rank")?, from.u32("a rank")?);
     let left = from.bytes.len().saturating_sub(from.at);
     if roots > ops || roots as usize * 4 + ops as usize * NODE > left {
@@ -184,7 +192,7 @@ fn read_rank(from: &mut Reader<'_>, mut into: OfRank<'_>, watch: &dyn Watch) -> 
     }
     let said: Vec<u32> = (0..roots).map(|_| from.u32("the roots")).collect::<Result<_, _>>()?;
     let mut counts = Vec::with_capacity(ops as usize);
-    let mut lists: Vec<Lists> = Vec::with_capacity(ops as usize);
+    let mut lists: Vec<OperationLists> = Vec::with_capacity(ops as usize);
     for op in 0..ops {
         if op % STRIDE == 0 {
             watch.tick("operations", op.into(), ops.into())?;
@@ -228,7 +236,7 @@ fn read_rank(from: &mut Reader<'_>, mut into: OfRank<'_>, watch: &dyn Watch) -> 
 
 /// Refuses lists that name more operations than the bytes behind the operations have room for:
 /// lists that share bytes make gigabytes of a small file.
-fn check_lists(from: &Reader<'_>, lists: &[Lists]) -> Result<(), Refusal> {
+fn check_lists(from: &NumberReader<'_>, lists: &[OperationLists]) -> Result<(), Refusal> {
     let entries = (from.bytes.len().saturating_sub(from.at) / 4) as u64;
     let due: u64 = lists.iter().flatten().map(|&(count, _)| u64::from(count)).sum();
     if due <= entries {
@@ -240,9 +248,9 @@ fn check_lists(from: &Reader<'_>, lists: &[Lists]) -> Result<(), Refusal> {
 
 /// Whether the roots are the operations that wait for nothing, in order.
 fn check_roots(
-    from: &mut Reader<'_>,
+    from: &mut NumberReader<'_>,
     said: &[u32],
-    lists: &[Lists],
+    lists: &[OperationLists],
     appendix: usize,
 ) -> Result<(), Refusal> {
     let mut waits = vec![false; lists.len()];
@@ -259,7 +267,7 @@ fn check_roots(
     Err(from.refuse("its roots are not the operations that wait for nothing", ""))
 }
 
-fn read_op(from: &mut Reader<'_>) -> Result<Op, Refusal> {
+fn read_op(from: &mut NumberReader<'_>) -> Result<Op, Refusal> {
     let kind = match from.take::<1>("an operation")?[0] {
         1 => Kind::Send,
         2 => Kind::Recv,

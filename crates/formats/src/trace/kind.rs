@@ -19,7 +19,7 @@ pub type Example = Vec<(String, Vec<u8>)>;
 
 /// How the files of a run are named. All but an index may have `.gz` behind their names.
 #[derive(Debug, Clone, Copy)]
-pub enum Naming {
+pub enum FileNaming {
     /// One file has all ranks; its name has one of these ends.
     One(&'static [&'static str]),
     /// Every rank has a file: the name of the run, the text before the number of the rank, the
@@ -49,7 +49,7 @@ pub enum Naming {
 
 /// A workload, written.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub struct Written {
+pub struct WrittenWorkload {
     /// The files, by name and content; one without a name where the format has one file.
     pub files: Vec<(String, Vec<u8>)>,
     /// How many ranks there are.
@@ -62,16 +62,16 @@ pub struct Written {
     pub at_once: Option<u32>,
 }
 
-type Write = fn(&Schedule, &str, &dyn Watch) -> Result<Written, Stop>;
-type Make = fn(&str, &Given, &str, &dyn Watch) -> Result<Written, Stop>;
-type Rewrite = fn(&[File<'_>], &str, &dyn Watch) -> Result<Written, Stop>;
+type Write = fn(&Schedule, &str, &dyn Watch) -> Result<WrittenWorkload, Stop>;
+type Make = fn(&str, &Given, &str, &dyn Watch) -> Result<WrittenWorkload, Stop>;
+type Rewrite = fn(&[File<'_>], &str, &dyn Watch) -> Result<WrittenWorkload, Stop>;
 type Read = fn(&[File<'_>], &WorkloadRequest<'_>) -> Result<Schedule, Stop>;
 type Looks = fn(&[u8]) -> bool;
 type Count = fn(&[File<'_>], &dyn Watch) -> Result<Value, Stop>;
 
 /// How a format is written.
 #[derive(Debug, Clone, Copy)]
-pub struct Writer {
+pub struct FormatWriter {
     /// The end of a name that asks for the format.
     pub end: &'static str,
     /// Whether the name is that of a folder of files.
@@ -82,7 +82,7 @@ pub struct Writer {
     keeps: Option<(Make, Rewrite)>,
 }
 
-impl Writer {
+impl FormatWriter {
     /// One file, whose name ends so.
     pub(super) const fn file(end: &'static str, write: Write) -> Self {
         Self { end, is_folder: false, write, keeps: None }
@@ -112,7 +112,7 @@ impl Writer {
         schedule: &Schedule,
         prefix: &str,
         watch: &dyn Watch,
-    ) -> Result<Written, Stop> {
+    ) -> Result<WrittenWorkload, Stop> {
         (self.write)(schedule, prefix, watch)
     }
 
@@ -126,7 +126,7 @@ impl Writer {
         given: &Given,
         prefix: &str,
         watch: &dyn Watch,
-    ) -> Result<Written, Stop> {
+    ) -> Result<WrittenWorkload, Stop> {
         match self.keeps {
             Some((made, _)) => made(name, given, prefix, watch),
             None => self.write(&make(name, given, watch)?, prefix, watch),
@@ -143,12 +143,12 @@ impl Writer {
         files: &[File<'_>],
         prefix: &str,
         watch: &dyn Watch,
-    ) -> Option<Result<Written, Stop>> {
+    ) -> Option<Result<WrittenWorkload, Stop>> {
         self.keeps.map(|(_, rewrite)| rewrite(files, prefix, watch))
     }
 }
 
-impl Written {
+impl WrittenWorkload {
     /// A schedule in one file.
     pub(super) fn one(schedule: &Schedule, content: Vec<u8>) -> Self {
         let (operations, bytes) = (schedule.ops().len() as u64, content.len() as u64);
@@ -163,11 +163,11 @@ pub struct Format {
     /// Its name, what it is, and its parameters.
     pub part: Part,
     /// How its files are named.
-    pub naming: Naming,
+    pub naming: FileNaming,
     /// Whether its files are text, and nothing else.
     pub is_text: bool,
     /// How it is written; none where it is read alone.
-    pub writer: Option<Writer>,
+    pub writer: Option<FormatWriter>,
     looks: Looks,
     read: Read,
     counts: Option<Count>,
@@ -179,7 +179,7 @@ impl Format {
     /// `example` is a small run that it reads, from which tests make damaged ones.
     pub(super) const fn new(
         part: Part,
-        naming: Naming,
+        naming: FileNaming,
         read: Read,
         example: fn() -> Example,
     ) -> Self {
@@ -199,7 +199,7 @@ impl Format {
     }
 
     /// It is written as well.
-    pub(super) const fn writes(self, writer: Writer) -> Self {
+    pub(super) const fn writes(self, writer: FormatWriter) -> Self {
         Self { writer: Some(writer), ..self }
     }
 
@@ -217,9 +217,9 @@ impl Format {
     pub fn is_named(&self, name: &str) -> bool {
         let plain = name.strip_suffix(".gz").unwrap_or(name);
         match self.naming {
-            Naming::One(ends) => ends.iter().any(|end| plain.ends_with(end)),
-            Naming::PerRank { ends, .. } => ends.iter().any(|end| plain.ends_with(end)),
-            Naming::Indexed { index, .. } => plain.ends_with(index),
+            FileNaming::One(ends) => ends.iter().any(|end| plain.ends_with(end)),
+            FileNaming::PerRank { ends, .. } => ends.iter().any(|end| plain.ends_with(end)),
+            FileNaming::Indexed { index, .. } => plain.ends_with(index),
         }
     }
 
@@ -230,11 +230,11 @@ impl Format {
             each.collect::<Vec<_>>().join(", ")
         };
         match self.naming {
-            Naming::One(ends) => all("", &[ends]),
-            Naming::PerRank { before, ends, shared } => {
+            FileNaming::One(ends) => all("", &[ends]),
+            FileNaming::PerRank { before, ends, shared } => {
                 all(&format!("{before}RANK"), &[ends, shared])
             }
-            Naming::Indexed { index, before, end, .. } => {
+            FileNaming::Indexed { index, before, end, .. } => {
                 format!("NAME{index} with NAME{before}RANK{end}")
             }
         }
@@ -258,7 +258,7 @@ impl Format {
         }
         let found = (self.read)(files, &WorkloadRequest::new(self.part, given, watch)?);
         match (self.naming, files) {
-            (Naming::One(_), [(name, _)]) if !name.is_empty() => {
+            (FileNaming::One(_), [(name, _)]) if !name.is_empty() => {
                 found.map_err(|stop| stop.within(name))
             }
             _ => found,
@@ -286,7 +286,7 @@ impl Format {
     /// Those of `files` that belong to ranks.
     pub fn of_ranks<'a>(&self, files: &'a [(String, Vec<u8>)]) -> Vec<File<'a>> {
         let is_index = |name: &str| match self.naming {
-            Naming::Indexed { index, .. } => name.ends_with(index),
+            FileNaming::Indexed { index, .. } => name.ends_with(index),
             _ => false,
         };
         let ranks = files.iter().filter(|(name, _)| !is_index(name));

@@ -11,7 +11,7 @@ mod mpi;
 #[path = "../../../../docs/parts/htsim_flows.rs"]
 mod page_htsim_flows;
 
-pub use kind::{Example, File, Format, Given, Naming, Writer, Written};
+pub use kind::{Example, File, FileNaming, Format, FormatWriter, Given, WrittenWorkload};
 
 use base::Refusal;
 use base::words::did_you_mean;
@@ -62,7 +62,7 @@ pub fn of_file(name: &str, content: &[u8]) -> Result<&'static Format, Refusal> {
         return Err(Refusal::new("", why, help));
     }
     let first = |fits: &dyn Fn(&Format) -> bool| {
-        let mut one = FORMATS.iter().filter(|format| matches!(format.naming, Naming::One(_)));
+        let mut one = FORMATS.iter().filter(|format| matches!(format.naming, FileNaming::One(_)));
         one.find(|format| fits(format))
     };
     let looks = |format: &Format| format.looks(content);

@@ -8,13 +8,14 @@ use serde::{Deserialize, Serialize};
 #[serde(default)]
 pub(super) struct UnknownRequests {
     /// What is done with requests that nobody began.
-    pub(super) unknown_requests: Unknown,
+    pub(super) unknown_requests: UnknownRequest,
 }
 
 /// What is done with requests that nobody began.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[schemars(rename = "Unknown")]
 #[serde(rename_all = "snake_case")]
-pub(super) enum Unknown {
+pub(super) enum UnknownRequest {
     /// The trace is refused.
     #[default]
     Refuse,
@@ -25,7 +26,7 @@ pub(super) enum Unknown {
 impl UnknownRequests {
     /// Whether they are `MPI_REQUEST_NULL`.
     pub(super) fn is_null(&self) -> bool {
-        self.unknown_requests == Unknown::Null
+        self.unknown_requests == UnknownRequest::Null
     }
 }
 

@@ -29,17 +29,17 @@ fn the_example_of_every_format_is_read_and_named_as_the_format_says() {
         assert!(read(format, &files).ranks() > 0);
         let stands_for_it =
             match format.naming {
-                Naming::One(_) => {
+                FileNaming::One(_) => {
                     assert_eq!(ranks.len(), 1, "{}", format.part.name);
                     files[0].0.clone()
                 }
-                Naming::PerRank { before, .. } => {
+                FileNaming::PerRank { before, .. } => {
                     assert!(ranks.iter().enumerate().all(|(rank, (name, _))| {
                         name.starts_with(&format!("run{before}{rank}"))
                     }));
                     files[0].0.clone()
                 }
-                Naming::Indexed { index, ranks: count, .. } => {
+                FileNaming::Indexed { index, ranks: count, .. } => {
                     let (name, text) = files.last().expect("the index");
                     assert_eq!(*name, format!("run{index}"));
                     let text = String::from_utf8(text.clone()).expect("text");
@@ -55,7 +55,7 @@ fn the_example_of_every_format_is_read_and_named_as_the_format_says() {
 #[test]
 fn what_is_written_is_read_as_the_same_schedule() {
     for format in FORMATS {
-        let (Some(writer), Naming::One(_)) = (format.writer, format.naming) else { continue };
+        let (Some(writer), FileNaming::One(_)) = (format.writer, format.naming) else { continue };
         let schedule = kind::example_schedule();
         let written = writer.write(&schedule, "run", &Quiet).expect("it is small");
         assert_eq!(written.operations, schedule.ops().len() as u64);
@@ -66,7 +66,7 @@ fn what_is_written_is_read_as_the_same_schedule() {
 
 #[test]
 fn the_content_of_a_file_says_its_format_before_its_name_does() {
-    let ones = FORMATS.iter().filter(|format| matches!(format.naming, Naming::One(_)));
+    let ones = FORMATS.iter().filter(|format| matches!(format.naming, FileNaming::One(_)));
     for format in ones {
         let content = format.example().swap_remove(0).1;
         if !format.looks(&content) {

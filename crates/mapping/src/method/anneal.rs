@@ -6,12 +6,12 @@
 //! assignment problem: Schulz & Träff, "Better process mapping and sparse quadratic assignment",
 //! SEA 2017.
 
-use super::kind::{Entry, Method};
+use super::kind::{Method, MethodEntry};
 use super::local::descend;
 use crate::arrangement::Arrangement;
-use crate::metric::Metric;
-use crate::proposals::Proposals;
-use crate::run::{LARGE, Run};
+use crate::metric::SiteMetric;
+use crate::proposals::SwapProposals;
+use crate::run::{LARGE, MappingRun};
 use base::part::Part;
 use base::seed::{Fast, exponentials};
 use base::{Interrupted, Stop, Watch};
@@ -21,7 +21,7 @@ pub(super) const WARM: (f64, f64) = (0.05, 0.01);
 /// Start and end temperature for a start whose structure need not be kept.
 pub(super) const COLD: (f64, f64) = (0.2, 0.02);
 
-pub(super) const ENTRY: Entry = Entry::of::<Anneal>();
+pub(super) const ENTRY: MethodEntry = MethodEntry::of::<Anneal>();
 
 struct Anneal;
 
@@ -30,7 +30,11 @@ impl Method for Anneal {
         .published("Kirkpatrick, Gelatt, Vecchi, Science 1983");
     const IMPROVES: bool = true;
 
-    fn step<M: Metric>(run: &Run<'_, M>, at: &mut Arrangement, index: u64) -> Result<(), Stop> {
+    fn step<M: SiteMetric>(
+        run: &MappingRun<'_, M>,
+        at: &mut Arrangement,
+        index: u64,
+    ) -> Result<(), Stop> {
         annealed(run, at, AcceptanceRule::Annealing, COLD, run.budget(), index);
         Ok(())
     }
@@ -38,8 +42,8 @@ impl Method for Anneal {
 
 /// Anneals, then descends; keeps the arrangement it began with if that is better. Runs of one seed
 /// with different numbers draw different swaps.
-pub(super) fn annealed<M: Metric>(
-    run: &Run<'_, M>,
+pub(super) fn annealed<M: SiteMetric>(
+    run: &MappingRun<'_, M>,
     at: &mut Arrangement,
     rule: AcceptanceRule,
     (from, to): (f64, f64),
@@ -87,8 +91,8 @@ struct CoolingSchedule {
 const STEP: u64 = 1 << 12;
 
 /// The mean worsening of some swaps, which are tried but not made.
-fn mean_worsening<M: Metric>(
-    proposals: &Proposals<'_>,
+fn mean_worsening<M: SiteMetric>(
+    proposals: &SwapProposals<'_>,
     metric: &M,
     at: &Arrangement,
     draw: &mut Fast,
@@ -113,8 +117,8 @@ fn mean_worsening<M: Metric>(
 ///
 /// # Errors
 /// When `watch` says stop; the arrangement is valid nevertheless.
-fn anneal<M: Metric>(
-    proposals: &Proposals<'_>,
+fn anneal<M: SiteMetric>(
+    proposals: &SwapProposals<'_>,
     metric: &M,
     at: &mut Arrangement,
     cooling: CoolingSchedule,

@@ -5,13 +5,13 @@ use super::congestion::{HEATS, refined};
 use super::{bisection, exact, fold, greedy};
 use crate::arrangement::Arrangement;
 use crate::effort::{Effort, Objective};
-use crate::loads::{Loads, Merit, is_better};
-use crate::metric::Metric;
-use crate::run::{LARGE, NORMAL, Run};
+use crate::loads::{ArrangementMerit, ChannelLoads, is_better};
+use crate::metric::SiteMetric;
+use crate::run::{LARGE, MappingRun, NORMAL};
 use rayon::prelude::*;
 
 /// Runs the portfolio and returns its best arrangement.
-pub(crate) fn auto<M: Metric>(run: &Run<'_, M>) -> Arrangement {
+pub(crate) fn auto<M: SiteMetric>(run: &MappingRun<'_, M>) -> Arrangement {
     let starts = starts(run);
     let hops = run.objective == Objective::Hops;
     let best = run.effort == Effort::Best && run.problem.slots.count() < LARGE;
@@ -42,7 +42,7 @@ pub(crate) fn auto<M: Metric>(run: &Run<'_, M>) -> Arrangement {
 }
 
 /// Arrangements of quick methods, the one with the least hop-bytes first.
-fn starts<M: Metric>(run: &Run<'_, M>) -> Vec<Arrangement> {
+fn starts<M: SiteMetric>(run: &MappingRun<'_, M>) -> Vec<Arrangement> {
     let input = run.input();
     let mut starts = vec![Arrangement::linear(run.problem)];
     starts.extend(fold::fold(&input, run.metric));
@@ -61,7 +61,7 @@ fn starts<M: Metric>(run: &Run<'_, M>) -> Vec<Arrangement> {
 }
 
 /// One arrangement within the budget: short runs, and a long one from the best of them.
-fn one<M: Metric>(run: &Run<'_, M>, starts: &[Arrangement], budget: u64) -> Arrangement {
+fn one<M: SiteMetric>(run: &MappingRun<'_, M>, starts: &[Arrangement], budget: u64) -> Arrangement {
     let mut best = starts[0].clone();
     if run.effort == Effort::Fast || run.problem.slots.count() >= LARGE {
         annealed(run, &mut best, AcceptanceRule::Annealing, WARM, budget, 0);
@@ -87,7 +87,7 @@ fn one<M: Metric>(run: &Run<'_, M>, starts: &[Arrangement], budget: u64) -> Arra
 }
 
 /// The arrangements of many long runs, the one with the least hop-bytes first.
-fn many<M: Metric>(run: &Run<'_, M>, starts: &[Arrangement]) -> Vec<Arrangement> {
+fn many<M: SiteMetric>(run: &MappingRun<'_, M>, starts: &[Arrangement]) -> Vec<Arrangement> {
     let heats = [COLD, WARM, (0.1, 0.015), (0.25, 0.025)];
     let runs: Vec<Arrangement> = (0..8_usize)
         .into_par_iter()
@@ -106,7 +106,11 @@ fn many<M: Metric>(run: &Run<'_, M>, starts: &[Arrangement]) -> Vec<Arrangement>
 
 /// The least congested arrangement after refining these, whose hop-bytes stay within the limit over
 /// `least`.
-fn least_congested<M: Metric>(run: &Run<'_, M>, found: &[Arrangement], least: i64) -> Arrangement {
+fn least_congested<M: SiteMetric>(
+    run: &MappingRun<'_, M>,
+    found: &[Arrangement],
+    least: i64,
+) -> Arrangement {
     let starts: Vec<&Arrangement> = if run.effort == Effort::Best {
         (0..16).map(|i| &found[(i / HEATS.len()).min(found.len() - 1)]).collect()
     } else {
@@ -124,14 +128,14 @@ fn least_congested<M: Metric>(run: &Run<'_, M>, found: &[Arrangement], least: i6
             at
         })
         .collect();
-    let mut loads = Loads::new(run.paths, run.proposals, run.graph);
+    let mut loads = ChannelLoads::new(run.paths, run.proposals, run.graph);
     let mut merit = |at: &Arrangement| {
         loads.count(at);
         let (most, count) = loads.worst();
         (most, count, run.cost(at))
     };
     let all = std::iter::once(found[0].clone()).chain(runs);
-    let mut best: Option<(Merit, Arrangement)> = None;
+    let mut best: Option<(ArrangementMerit, Arrangement)> = None;
     for at in all {
         let own = merit(&at);
         if best.as_ref().is_none_or(|known| is_better(own, known.0)) {

@@ -6,11 +6,11 @@
 //! section 4.2.
 
 use super::greedy::fill;
-use super::kind::{Entry, Method};
+use super::kind::{Method, MethodEntry};
 use super::partition::exact;
 use crate::arrangement::Arrangement;
-use crate::metric::Metric;
-use crate::run::{MethodInput, Run};
+use crate::metric::SiteMetric;
+use crate::run::{MappingRun, MethodInput};
 use crate::slots::switch_of;
 use base::part::Part;
 use base::partition::{WeightedGraph, halve};
@@ -19,7 +19,7 @@ use base::{Interrupted, Stop, Watch};
 use fabric::geometry::Form;
 use std::collections::VecDeque;
 
-pub(super) const ENTRY: Entry = Entry::of::<Bisection>();
+pub(super) const ENTRY: MethodEntry = MethodEntry::of::<Bisection>();
 
 struct Bisection;
 
@@ -27,14 +27,18 @@ impl Method for Bisection {
     const PART: Part = Part::new("bisection", "processes and network in halves, again and again")
         .published("Pellegrini, Roman, HPCN 1996");
 
-    fn step<M: Metric>(run: &Run<'_, M>, at: &mut Arrangement, _: u64) -> Result<(), Stop> {
+    fn step<M: SiteMetric>(
+        run: &MappingRun<'_, M>,
+        at: &mut Arrangement,
+        _: u64,
+    ) -> Result<(), Stop> {
         *at = bisection(&run.input(), run.metric, run.watch)?;
         Ok(())
     }
 }
 
 /// A set of processes, and the sites that have exactly as many slots for them.
-type Block = (Vec<u32>, Vec<u32>);
+type ProcessBlock = (Vec<u32>, Vec<u32>);
 
 /// Splits blocks of processes and sites until each block is one site. The traffic to processes
 /// outside decides which half of the processes goes to which half of the sites.
@@ -45,7 +49,7 @@ type Block = (Vec<u32>, Vec<u32>);
 ///
 /// # Errors
 /// When `watch` says stop.
-pub(super) fn bisection<M: Metric>(
+pub(super) fn bisection<M: SiteMetric>(
     input: &MethodInput<'_>,
     metric: &M,
     watch: &dyn Watch,
@@ -120,13 +124,13 @@ struct Bisector<'a, M> {
     place: Vec<u32>,
 }
 
-impl<M: Metric> Bisector<'_, M> {
+impl<M: SiteMetric> Bisector<'_, M> {
     fn split(
         &mut self,
         processes: &[u32],
         sites: &[u32],
         watch: &dyn Watch,
-    ) -> Result<[Block; 2], Interrupted> {
+    ) -> Result<[ProcessBlock; 2], Interrupted> {
         let (left, right) = self.split_sites(sites, watch)?;
         let room = |sites: &[u32]| sites.iter().map(|&s| self.room[s as usize]).sum::<u32>();
         let (small, large) =
@@ -210,7 +214,11 @@ impl<M: Metric> Bisector<'_, M> {
         WeightedGraph { offsets, targets, weights, masses: vec![1; processes.len()], held }
     }
 
-    fn split_sites(&mut self, sites: &[u32], watch: &dyn Watch) -> Result<Block, Interrupted> {
+    fn split_sites(
+        &mut self,
+        sites: &[u32],
+        watch: &dyn Watch,
+    ) -> Result<ProcessBlock, Interrupted> {
         let on = self.input.on;
         let slots = self.input.problem.slots;
         let switch = |site: u32| &on.switches()[switch_of(on, slots.rails(site)[0]) as usize];
@@ -239,7 +247,7 @@ impl<M: Metric> Bisector<'_, M> {
     }
 
     /// Cuts a sorted list of sites near its middle, where the key changes.
-    fn halved<K: PartialEq>(&self, sorted: &[u32], key: impl Fn(u32) -> K) -> Block {
+    fn halved<K: PartialEq>(&self, sorted: &[u32], key: impl Fn(u32) -> K) -> ProcessBlock {
         let room = |sites: &[u32]| sites.iter().map(|&s| i64::from(self.room[s as usize])).sum();
         let total: i64 = room(sorted);
         let (mut before, mut best) = (0, (i64::MAX, 1));
@@ -258,7 +266,7 @@ impl<M: Metric> Bisector<'_, M> {
         &mut self,
         sites: &[u32],
         watch: &dyn Watch,
-    ) -> Result<Block, Interrupted> {
+    ) -> Result<ProcessBlock, Interrupted> {
         for (i, &site) in (0..).zip(sites) {
             self.place[site as usize] = i;
         }

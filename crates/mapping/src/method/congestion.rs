@@ -1,11 +1,11 @@
 //! Refinement of the maximum congestion by swaps at busy channels; hop-bytes stay below a limit.
 
-use super::kind::{Entry, Method};
+use super::kind::{Method, MethodEntry};
 use crate::arrangement::Arrangement;
-use crate::loads::{Loads, is_better};
-use crate::metric::Metric;
-use crate::proposals::Proposals;
-use crate::run::Run;
+use crate::loads::{ChannelLoads, is_better};
+use crate::metric::SiteMetric;
+use crate::proposals::SwapProposals;
+use crate::run::MappingRun;
 use base::part::Part;
 use base::seed::{Fast, exponentials};
 use base::{Interrupted, Stop, Watch};
@@ -14,7 +14,7 @@ use base::{Interrupted, Stop, Watch};
 pub(super) const HEATS: [(f64, f64); 4] =
     [(0.005, 0.0007), (0.01, 0.001), (0.003, 0.0004), (0.03, 0.002)];
 
-pub(super) const ENTRY: Entry = Entry::of::<Congestion>();
+pub(super) const ENTRY: MethodEntry = MethodEntry::of::<Congestion>();
 
 struct Congestion;
 
@@ -23,7 +23,11 @@ impl Method for Congestion {
         Part::new("congestion", "improves: maximum congestion within the hops limit");
     const IMPROVES: bool = true;
 
-    fn step<M: Metric>(run: &Run<'_, M>, at: &mut Arrangement, index: u64) -> Result<(), Stop> {
+    fn step<M: SiteMetric>(
+        run: &MappingRun<'_, M>,
+        at: &mut Arrangement,
+        index: u64,
+    ) -> Result<(), Stop> {
         let least = run.cost(at);
         refined(run, at, least, HEATS[0], run.budget(), index);
         Ok(())
@@ -32,15 +36,15 @@ impl Method for Congestion {
 
 /// Refines congestion; hop-bytes stay within the limit over `least`. Runs of one seed with
 /// different numbers draw different swaps.
-pub(super) fn refined<M: Metric>(
-    run: &Run<'_, M>,
+pub(super) fn refined<M: SiteMetric>(
+    run: &MappingRun<'_, M>,
     at: &mut Arrangement,
     least: i64,
     (from, to): (f64, f64),
     budget: u64,
     number: u64,
 ) {
-    let mut loads = Loads::new(run.paths, run.proposals, run.graph);
+    let mut loads = ChannelLoads::new(run.paths, run.proposals, run.graph);
     let mean = loads.mean_work(at);
     let most_hops = (least as f64 * (1.0 + run.hops_limit)).floor() as i64;
     let schedule = RefinementSchedule { moves: budget / (mean + 30), from, to, most_hops };
@@ -71,9 +75,9 @@ const STEP: u64 = 256;
 ///
 /// # Errors
 /// When `watch` says stop; the arrangement is valid nevertheless.
-fn refine<M: Metric>(
-    loads: &mut Loads<'_>,
-    proposals: &Proposals<'_>,
+fn refine<M: SiteMetric>(
+    loads: &mut ChannelLoads<'_>,
+    proposals: &SwapProposals<'_>,
     metric: &M,
     at: &mut Arrangement,
     schedule: RefinementSchedule,
@@ -86,7 +90,7 @@ fn refine<M: Metric>(
     let problem = proposals.problem;
     let mut hops = at.cost(problem, metric);
     loads.count(at);
-    let merit = |loads: &Loads<'_>, hops: i64| {
+    let merit = |loads: &ChannelLoads<'_>, hops: i64| {
         let (most, count) = loads.worst();
         (most, count, hops)
     };

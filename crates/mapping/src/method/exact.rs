@@ -2,8 +2,8 @@
 
 use super::greedy::fill;
 use crate::arrangement::Arrangement;
-use crate::metric::Metric;
-use crate::problem::Problem;
+use crate::metric::SiteMetric;
+use crate::problem::MappingProblem;
 
 /// The largest number of processes for which all arrangements are searched.
 pub(super) const MOST: usize = 8;
@@ -15,8 +15,8 @@ const MOST_STEPS: u64 = 3_000_000;
 /// finds nothing better than `known`.
 ///
 /// The search is branch and bound; the sites for a process are tried by rising cost.
-pub(super) fn exact<M: Metric>(
-    problem: &Problem<'_>,
+pub(super) fn exact<M: SiteMetric>(
+    problem: &MappingProblem<'_>,
     metric: &M,
     known: &Arrangement,
 ) -> Option<Arrangement> {
@@ -25,7 +25,7 @@ pub(super) fn exact<M: Metric>(
     }
     let mut order: Vec<u32> = (0..problem.processes as u32).collect();
     order.sort_by_key(|&p| (!problem.is_pinned(p), -problem.weight(p), p));
-    let mut search = Search {
+    let mut search = BranchAndBound {
         problem,
         metric,
         order,
@@ -40,8 +40,8 @@ pub(super) fn exact<M: Metric>(
 }
 
 /// The state of the branch-and-bound search.
-struct Search<'a, M> {
-    problem: &'a Problem<'a>,
+struct BranchAndBound<'a, M> {
+    problem: &'a MappingProblem<'a>,
     metric: &'a M,
     order: Vec<u32>,
     free: Vec<Vec<u32>>,
@@ -51,7 +51,7 @@ struct Search<'a, M> {
     steps: u64,
 }
 
-impl<M: Metric> Search<'_, M> {
+impl<M: SiteMetric> BranchAndBound<'_, M> {
     fn go(&mut self, depth: usize, cost: i64) {
         self.steps += 1;
         if cost >= self.least || self.steps > MOST_STEPS {

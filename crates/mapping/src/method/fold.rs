@@ -5,24 +5,28 @@
 //! the network. Within a side the largest factor runs back and forth, so that neighbours at a fold
 //! stay neighbours, and the others step from sheet to sheet.
 
-use super::kind::{Entry, Method};
+use super::kind::{Method, MethodEntry};
 use crate::arrangement::Arrangement;
-use crate::metric::Metric;
-use crate::run::{MethodInput, Run};
+use crate::metric::SiteMetric;
+use crate::run::{MappingRun, MethodInput};
 use crate::slots::switch_of;
 use base::part::Part;
 use base::{Refusal, Stop};
 use fabric::geometry::Form;
 use std::collections::BTreeMap;
 
-pub(super) const ENTRY: Entry = Entry::of::<Fold>();
+pub(super) const ENTRY: MethodEntry = MethodEntry::of::<Fold>();
 
 struct Fold;
 
 impl Method for Fold {
     const PART: Part = Part::new("fold", "a grid of processes folded into a grid of switches");
 
-    fn step<M: Metric>(run: &Run<'_, M>, at: &mut Arrangement, _: u64) -> Result<(), Stop> {
+    fn step<M: SiteMetric>(
+        run: &MappingRun<'_, M>,
+        at: &mut Arrangement,
+        _: u64,
+    ) -> Result<(), Stop> {
         let help = "as many processes as slots, row-major, on a grid of switches";
         let none = || Refusal::new("method", "fold: these are no two grids", help);
         *at = fold(&run.input(), run.metric).ok_or_else(none)?;
@@ -41,7 +45,7 @@ const SAMPLE: usize = 1024;
 
 /// The best folding; `None` where processes or switches do not form complete grids of the same
 /// size. O(foldings * pairs of the sampled processes).
-pub(super) fn fold<M: Metric>(input: &MethodInput<'_>, metric: &M) -> Option<Arrangement> {
+pub(super) fn fold<M: SiteMetric>(input: &MethodInput<'_>, metric: &M) -> Option<Arrangement> {
     let problem = input.problem;
     let any_pinned = (0..problem.processes as u32).any(|p| problem.is_pinned(p));
     if problem.processes != problem.slots.count() || any_pinned {

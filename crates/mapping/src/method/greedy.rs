@@ -4,17 +4,17 @@
 //! Source: Müller-Merbach, "Optimale Reihenfolgen", 1970; Hoefler & Snir, "Generic topology
 //! mapping strategies for large-scale parallel architectures", ICS 2011, section 4.1.
 
-use super::kind::{Entry, Method};
+use super::kind::{Method, MethodEntry};
 use crate::arrangement::Arrangement;
-use crate::metric::Metric;
+use crate::metric::SiteMetric;
 use crate::near::NearSites;
-use crate::problem::Problem;
-use crate::run::{MethodInput, Run};
+use crate::problem::MappingProblem;
+use crate::run::{MappingRun, MethodInput};
 use base::Stop;
 use base::part::Part;
 use std::collections::BinaryHeap;
 
-pub(super) const ENTRY: Entry = Entry::of::<Greedy>();
+pub(super) const ENTRY: MethodEntry = MethodEntry::of::<Greedy>();
 
 struct Greedy;
 
@@ -22,7 +22,11 @@ impl Method for Greedy {
     const PART: Part = Part::new("greedy", "heaviest traffic first, to the nearest free slot")
         .published("Müller-Merbach 1970; Hoefler, Snir, ICS 2011, section 4.1");
 
-    fn step<M: Metric>(run: &Run<'_, M>, at: &mut Arrangement, _: u64) -> Result<(), Stop> {
+    fn step<M: SiteMetric>(
+        run: &MappingRun<'_, M>,
+        at: &mut Arrangement,
+        _: u64,
+    ) -> Result<(), Stop> {
         *at = greedy(&run.input(), run.metric);
         Ok(())
     }
@@ -33,7 +37,7 @@ impl Method for Greedy {
 ///
 /// O(pairs * (log pairs + near sites)), and O(sites) for each process without a free slot near its
 /// partners.
-pub(super) fn greedy<M: Metric>(input: &MethodInput<'_>, metric: &M) -> Arrangement {
+pub(super) fn greedy<M: SiteMetric>(input: &MethodInput<'_>, metric: &M) -> Arrangement {
     let (problem, near) = (input.problem, input.near);
     let slots = problem.slots;
     let mut free = problem.free_slots();
@@ -57,7 +61,7 @@ pub(super) fn greedy<M: Metric>(input: &MethodInput<'_>, metric: &M) -> Arrangem
     for p in pins {
         settle(p, &mut heap, &placed);
     }
-    let mut search = Search { problem, metric, near, seen: vec![u32::MAX; slots.sites()] };
+    let mut search = SiteSearch { problem, metric, near, seen: vec![u32::MAX; slots.sites()] };
     loop {
         let next = heap.pop().map(|(_, p)| p.0).or_else(|| starts.next());
         let Some(p) = next else { break };
@@ -73,7 +77,7 @@ pub(super) fn greedy<M: Metric>(input: &MethodInput<'_>, metric: &M) -> Arrangem
 }
 
 /// Puts fillers into the slots that are left.
-pub(super) fn fill(problem: &Problem<'_>, mut placed: Vec<u32>) -> Arrangement {
+pub(super) fn fill(problem: &MappingProblem<'_>, mut placed: Vec<u32>) -> Arrangement {
     let mut taken = vec![false; placed.len()];
     for &s in placed.iter().filter(|&&s| s != u32::MAX) {
         taken[s as usize] = true;
@@ -86,15 +90,15 @@ pub(super) fn fill(problem: &Problem<'_>, mut placed: Vec<u32>) -> Arrangement {
 }
 
 /// The search for the best site with a free slot.
-struct Search<'a, M> {
-    problem: &'a Problem<'a>,
+struct SiteSearch<'a, M> {
+    problem: &'a MappingProblem<'a>,
     metric: &'a M,
     near: &'a NearSites,
     /// The last process for which each site was considered.
     seen: Vec<u32>,
 }
 
-impl<M: Metric> Search<'_, M> {
+impl<M: SiteMetric> SiteSearch<'_, M> {
     fn best(&mut self, p: u32, placed: &[u32], free: &[Vec<u32>]) -> u32 {
         let slots = self.problem.slots;
         let row = self.problem.row(p).iter();

@@ -1,8 +1,8 @@
 //! The trait of methods of mapping: each makes an arrangement or improves one.
 
 use crate::arrangement::Arrangement;
-use crate::metric::{DistanceTable, GridDistances, Metric};
-use crate::run::Run;
+use crate::metric::{DistanceTable, GridDistances, SiteMetric};
+use crate::run::MappingRun;
 use base::Stop;
 use base::part::Part;
 
@@ -20,14 +20,18 @@ pub(crate) trait Method {
     /// # Errors
     /// When it cannot map this problem, or the watch says stop; `at` is a complete arrangement also
     /// then, the best so far.
-    fn step<M: Metric>(run: &Run<'_, M>, at: &mut Arrangement, index: u64) -> Result<(), Stop>;
+    fn step<M: SiteMetric>(
+        run: &MappingRun<'_, M>,
+        at: &mut Arrangement,
+        index: u64,
+    ) -> Result<(), Stop>;
 }
 
-type Step<M> = fn(&Run<'_, M>, &mut Arrangement, u64) -> Result<(), Stop>;
+type Step<M> = fn(&MappingRun<'_, M>, &mut Arrangement, u64) -> Result<(), Stop>;
 
 /// A row of the table of methods: one method, compiled for each kind of distances.
 #[derive(Debug)]
-pub struct Entry {
+pub struct MethodEntry {
     /// The method's name and what it does.
     pub part: Part,
     /// Whether the method improves a mapping rather than makes one.
@@ -37,7 +41,7 @@ pub struct Entry {
     grid: Step<GridDistances>,
 }
 
-impl Entry {
+impl MethodEntry {
     /// The table row of method `T`.
     pub(crate) const fn of<T: Method>() -> Self {
         Self {
@@ -51,25 +55,25 @@ impl Entry {
 }
 
 /// A kind of distances that methods are compiled for.
-pub(crate) trait CompiledMetric: Metric + Sized {
+pub(crate) trait CompiledMetric: SiteMetric + Sized {
     /// The step of a method, compiled for this kind.
-    fn step(of: &Entry) -> Step<Self>;
+    fn step(of: &MethodEntry) -> Step<Self>;
 }
 
 impl CompiledMetric for DistanceTable<u8> {
-    fn step(of: &Entry) -> Step<Self> {
+    fn step(of: &MethodEntry) -> Step<Self> {
         of.bytes
     }
 }
 
 impl CompiledMetric for DistanceTable<u16> {
-    fn step(of: &Entry) -> Step<Self> {
+    fn step(of: &MethodEntry) -> Step<Self> {
         of.words
     }
 }
 
 impl CompiledMetric for GridDistances {
-    fn step(of: &Entry) -> Step<Self> {
+    fn step(of: &MethodEntry) -> Step<Self> {
         of.grid
     }
 }

@@ -1,15 +1,15 @@
 //! Local search: swaps that bring partners near to one another, until none helps any more.
 
-use super::kind::{Entry, Method};
+use super::kind::{Method, MethodEntry};
 use crate::arrangement::Arrangement;
-use crate::metric::Metric;
+use crate::metric::SiteMetric;
 use crate::near::NearSites;
-use crate::proposals::Proposals;
-use crate::run::Run;
+use crate::proposals::SwapProposals;
+use crate::run::MappingRun;
 use base::part::Part;
 use base::{Interrupted, Stop, Watch};
 
-pub(super) const ENTRY: Entry = Entry::of::<Local>();
+pub(super) const ENTRY: MethodEntry = MethodEntry::of::<Local>();
 
 struct Local;
 
@@ -17,7 +17,11 @@ impl Method for Local {
     const PART: Part = Part::new("local", "improves: swaps while one lowers hop-bytes");
     const IMPROVES: bool = true;
 
-    fn step<M: Metric>(run: &Run<'_, M>, at: &mut Arrangement, _: u64) -> Result<(), Stop> {
+    fn step<M: SiteMetric>(
+        run: &MappingRun<'_, M>,
+        at: &mut Arrangement,
+        _: u64,
+    ) -> Result<(), Stop> {
         Ok(descend(run.proposals, run.metric, at, 1000, run.watch)?)
     }
 }
@@ -26,8 +30,8 @@ impl Method for Local {
 ///
 /// # Errors
 /// When `watch` says stop.
-pub(super) fn descend<M: Metric>(
-    proposals: &Proposals<'_>,
+pub(super) fn descend<M: SiteMetric>(
+    proposals: &SwapProposals<'_>,
     metric: &M,
     at: &mut Arrangement,
     sweeps: u32,

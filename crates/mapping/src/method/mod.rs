@@ -15,7 +15,7 @@ pub(crate) mod partition;
 
 pub(crate) use auto::auto;
 pub(crate) use kind::CompiledMetric;
-pub use kind::Entry;
+pub use kind::MethodEntry;
 pub(crate) use pack::pack;
 
 // gen:begin
@@ -34,7 +34,7 @@ mod threshold;
 
 /// All steps of mappings, by file; written by `cargo xtask gen`.
 #[rustfmt::skip]
-pub static METHODS: &[Entry] = &[
+pub static METHODS: &[MethodEntry] = &[
     anneal::ENTRY,
     bisection::ENTRY,
     congestion::ENTRY,

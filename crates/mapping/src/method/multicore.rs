@@ -4,19 +4,19 @@
 //! Source: Hoefler & Snir, ICS 2011, section 4.4 (multicore nodes: partition first).
 
 use super::greedy::{fill, greedy};
-use super::kind::{Entry, Method};
+use super::kind::{Method, MethodEntry};
 use super::partition::partition;
 use crate::arrangement::Arrangement;
-use crate::metric::Metric;
+use crate::metric::SiteMetric;
 use crate::near::NearSites;
-use crate::problem::Problem;
-use crate::run::{MethodInput, Run};
+use crate::problem::MappingProblem;
+use crate::run::{MappingRun, MethodInput};
 use crate::slots::Slots;
 use base::part::Part;
 use base::{Refusal, Stop, Watch};
 use traffic::communication::{Communication, Sent};
 
-pub(super) const ENTRY: Entry = Entry::of::<Multicore>();
+pub(super) const ENTRY: MethodEntry = MethodEntry::of::<Multicore>();
 
 struct Multicore;
 
@@ -24,7 +24,11 @@ impl Method for Multicore {
     const PART: Part = Part::new("multicore", "parts as large as an endpoint, then these greedily")
         .published("Hoefler, Snir, ICS 2011, section 4.4");
 
-    fn step<M: Metric>(run: &Run<'_, M>, at: &mut Arrangement, _: u64) -> Result<(), Stop> {
+    fn step<M: SiteMetric>(
+        run: &MappingRun<'_, M>,
+        at: &mut Arrangement,
+        _: u64,
+    ) -> Result<(), Stop> {
         *at = multicore(&run.input(), run.metric, run.watch)?;
         Ok(())
     }
@@ -35,7 +39,7 @@ impl Method for Multicore {
 ///
 /// # Errors
 /// When processes are pinned, endpoints have different numbers of slots, or `watch` says stop.
-fn multicore<M: Metric>(
+fn multicore<M: SiteMetric>(
     input: &MethodInput<'_>,
     metric: &M,
     watch: &dyn Watch,
@@ -65,7 +69,7 @@ fn multicore<M: Metric>(
     let quotient = Communication::new(parts as u32, sent)?;
     let nodes = Slots::new(input.on, Some(&endpoints), Some(1))?;
     // there is one slot for each endpoint in the same order, so sites and distances are the same
-    let inner = Problem::new(&quotient, &nodes, &[], 1 << 8)?;
+    let inner = MappingProblem::new(&quotient, &nodes, &[], 1 << 8)?;
     let near = NearSites::new(input.on, &nodes);
     let part_input = MethodInput { problem: &inner, near: &near, ..*input };
     let placed = greedy(&part_input, metric);

@@ -5,16 +5,16 @@
 //! networks", Future Generation Computer Systems 2001: heavy edges contracted, refined on every
 //! level.
 
-use super::kind::{Entry, Method};
+use super::kind::{Method, MethodEntry};
 use super::local::descend;
 use crate::arrangement::Arrangement;
-use crate::metric::Metric;
-use crate::run::{MethodInput, Run};
+use crate::metric::SiteMetric;
+use crate::run::{MappingRun, MethodInput};
 use base::part::Part;
 use base::seed::Stream;
 use base::{Interrupted, Stop, Watch};
 
-pub(super) const ENTRY: Entry = Entry::of::<Multilevel>();
+pub(super) const ENTRY: MethodEntry = MethodEntry::of::<Multilevel>();
 
 struct Multilevel;
 
@@ -23,7 +23,11 @@ impl Method for Multilevel {
         Part::new("multilevel", "heavy pairs made one again and again, mapped, taken apart")
             .published("Walshaw, Cross, Future Generation Computer Systems 2001");
 
-    fn step<M: Metric>(run: &Run<'_, M>, at: &mut Arrangement, _: u64) -> Result<(), Stop> {
+    fn step<M: SiteMetric>(
+        run: &MappingRun<'_, M>,
+        at: &mut Arrangement,
+        _: u64,
+    ) -> Result<(), Stop> {
         *at = multilevel(&run.input(), run.metric, run.watch)?;
         Ok(descend(run.proposals, run.metric, at, 50, run.watch)?)
     }
@@ -39,7 +43,7 @@ const PASSES: u32 = 8;
 const AROUND: u32 = 4;
 
 /// One level: the traffic between clusters, the cluster in each slot, and the sites of the slots.
-struct Level {
+struct CoarseLevel {
     rows: Vec<Vec<(u32, i64)>>,
     /// The slot of each cluster, and the cluster of each slot.
     slot: Vec<u32>,
@@ -53,7 +57,7 @@ struct Level {
 ///
 /// # Errors
 /// When processes are pinned, or `watch` says stop.
-fn multilevel<M: Metric>(
+fn multilevel<M: SiteMetric>(
     input: &MethodInput<'_>,
     metric: &M,
     watch: &dyn Watch,
@@ -69,7 +73,7 @@ fn multilevel<M: Metric>(
 }
 
 /// The slot of each cluster.
-fn place<M: Metric>(
+fn place<M: SiteMetric>(
     rows: Vec<Vec<(u32, i64)>>,
     site: Vec<u32>,
     metric: &M,
@@ -80,7 +84,7 @@ fn place<M: Metric>(
     watch.tick("levels", 0, count as u64)?;
     if count <= FEW {
         let slot: Vec<u32> = (0..count as u32).collect();
-        let mut level = Level { rows, cluster: slot.clone(), slot, site };
+        let mut level = CoarseLevel { rows, cluster: slot.clone(), slot, site };
         level.descend(metric, |_, count| 0..count);
         return Ok(level.slot);
     }
@@ -99,7 +103,7 @@ fn place<M: Metric>(
     }
     let mut cluster = vec![0; count];
     (0..).zip(&slot).for_each(|(p, &s)| cluster[s as usize] = p);
-    let mut level = Level { rows, slot, cluster, site };
+    let mut level = CoarseLevel { rows, slot, cluster, site };
     level.descend(metric, |s, count| s.saturating_sub(AROUND)..(s + AROUND + 1).min(count));
     Ok(level.slot)
 }
@@ -148,13 +152,13 @@ fn merged(rows: &[Vec<(u32, i64)>], part: &[u32], pair: [u32; 2]) -> Vec<(u32, i
     same.map(|entries| (entries[0].0, entries.iter().map(|e| e.1).sum())).collect()
 }
 
-impl Level {
+impl CoarseLevel {
     fn at(&self, cluster: u32) -> u32 {
         self.site[self.slot[cluster as usize] as usize]
     }
 
     /// The change of the weighted sum of distances when two clusters exchange their slots.
-    fn gain<M: Metric>(&self, metric: &M, u: u32, v: u32) -> i64 {
+    fn gain<M: SiteMetric>(&self, metric: &M, u: u32, v: u32) -> i64 {
         let (a, b) = (self.at(u), self.at(v));
         let moved = |p: u32, other: u32, from: u32, to: u32| -> i64 {
             let row = self.rows[p as usize].iter().filter(|e| e.0 != other);
@@ -168,7 +172,11 @@ impl Level {
     }
 
     /// Swaps clusters with those in slots `near` a partner's, as long as that helps.
-    fn descend<M: Metric>(&mut self, metric: &M, near: impl Fn(u32, u32) -> std::ops::Range<u32>) {
+    fn descend<M: SiteMetric>(
+        &mut self,
+        metric: &M,
+        near: impl Fn(u32, u32) -> std::ops::Range<u32>,
+    ) {
         let count = self.rows.len() as u32;
         for _ in 0..PASSES {
             let mut better = false;

@@ -2,14 +2,14 @@
 //! the loads of adapters.
 
 use crate::arrangement::Arrangement;
-use crate::problem::Problem;
+use crate::problem::MappingProblem;
 
 /// The largest number of sweeps.
 const SWEEPS: u32 = 8;
 
 /// Swaps processes between endpoints of one site as long as that keeps more bytes inside endpoints.
 /// O(sweeps * pairs of slots on a site * degree).
-pub(crate) fn pack(problem: &Problem<'_>, at: &mut Arrangement) {
+pub(crate) fn pack(problem: &MappingProblem<'_>, at: &mut Arrangement) {
     let slots = problem.slots;
     for site in 0..slots.sites() as u32 {
         let own = slots.of_site(site);
@@ -39,7 +39,12 @@ pub(crate) fn pack(problem: &Problem<'_>, at: &mut Arrangement) {
 }
 
 /// The weight that moves inside endpoints when two processes exchange theirs.
-fn saved(problem: &Problem<'_>, at: &Arrangement, [u, v]: [u32; 2], [e, f]: [u32; 2]) -> i64 {
+fn saved(
+    problem: &MappingProblem<'_>,
+    at: &Arrangement,
+    [u, v]: [u32; 2],
+    [e, f]: [u32; 2],
+) -> i64 {
     let with = |p: u32, but: u32, endpoint: u32| -> i64 {
         let row = problem.row(p).iter().filter(|(x, _)| *x != but);
         let inside = row.filter(|(x, _)| problem.slots.endpoint(at.slot(*x)) == endpoint);

@@ -1,21 +1,25 @@
 //! The random mapping: processes are in slots in random order.
 
-use super::kind::{Entry, Method};
+use super::kind::{Method, MethodEntry};
 use crate::arrangement::Arrangement;
-use crate::metric::Metric;
-use crate::run::Run;
+use crate::metric::SiteMetric;
+use crate::run::MappingRun;
 use base::Stop;
 use base::part::Part;
 use base::seed::Stream;
 
-pub(super) const ENTRY: Entry = Entry::of::<Random>();
+pub(super) const ENTRY: MethodEntry = MethodEntry::of::<Random>();
 
 struct Random;
 
 impl Method for Random {
     const PART: Part = Part::new("random", "at random");
 
-    fn step<M: Metric>(run: &Run<'_, M>, at: &mut Arrangement, _: u64) -> Result<(), Stop> {
+    fn step<M: SiteMetric>(
+        run: &MappingRun<'_, M>,
+        at: &mut Arrangement,
+        _: u64,
+    ) -> Result<(), Stop> {
         let mut slots: Vec<u32> = (0..run.problem.slots.count() as u32).collect();
         Stream::new(run.seed, "mapping", 0).shuffle(&mut slots);
         let order: Vec<u32> = (0..run.problem.processes as u32).collect();

@@ -4,16 +4,16 @@
 //! Source: Cuthill, `McKee`, "Reducing the bandwidth of sparse symmetric matrices", ACM 1969;
 //! Hoefler & Snir, ICS 2011, section 4.3 (graph similarity).
 
-use super::kind::{Entry, Method};
+use super::kind::{Method, MethodEntry};
 use crate::arrangement::Arrangement;
-use crate::metric::Metric;
-use crate::run::{MethodInput, Run};
+use crate::metric::SiteMetric;
+use crate::run::{MappingRun, MethodInput};
 use crate::slots::switch_of;
 use base::Stop;
 use base::part::Part;
 use std::collections::HashMap;
 
-pub(super) const ENTRY: Entry = Entry::of::<Rcm>();
+pub(super) const ENTRY: MethodEntry = MethodEntry::of::<Rcm>();
 
 struct Rcm;
 
@@ -21,7 +21,11 @@ impl Method for Rcm {
     const PART: Part = Part::new("rcm", "similar orders of both graphs, by reverse Cuthill-McKee")
         .published("Cuthill, McKee, ACM 1969; Hoefler, Snir, ICS 2011, section 4.3");
 
-    fn step<M: Metric>(run: &Run<'_, M>, at: &mut Arrangement, _: u64) -> Result<(), Stop> {
+    fn step<M: SiteMetric>(
+        run: &MappingRun<'_, M>,
+        at: &mut Arrangement,
+        _: u64,
+    ) -> Result<(), Stop> {
         *at = rcm(&run.input());
         Ok(())
     }

@@ -3,14 +3,14 @@
 //! Source: Dueck & Scheuer, "Threshold accepting", J. Computational Physics 1990.
 
 use super::anneal::{AcceptanceRule, annealed};
-use super::kind::{Entry, Method};
+use super::kind::{Method, MethodEntry};
 use crate::arrangement::Arrangement;
-use crate::metric::Metric;
-use crate::run::Run;
+use crate::metric::SiteMetric;
+use crate::run::MappingRun;
 use base::Stop;
 use base::part::Part;
 
-pub(super) const ENTRY: Entry = Entry::of::<Threshold>();
+pub(super) const ENTRY: MethodEntry = MethodEntry::of::<Threshold>();
 
 struct Threshold;
 
@@ -19,7 +19,11 @@ impl Method for Threshold {
         .published("Dueck, Scheuer, J. Computational Physics 1990");
     const IMPROVES: bool = true;
 
-    fn step<M: Metric>(run: &Run<'_, M>, at: &mut Arrangement, index: u64) -> Result<(), Stop> {
+    fn step<M: SiteMetric>(
+        run: &MappingRun<'_, M>,
+        at: &mut Arrangement,
+        index: u64,
+    ) -> Result<(), Stop> {
         annealed(run, at, AcceptanceRule::Threshold, (0.1, 0.01), run.budget(), index);
         Ok(())
     }

@@ -6,7 +6,7 @@ use fabric::Topology;
 use fabric::network::parse_inline;
 use mapping::evaluate::evaluate;
 use mapping::fractional::{Demand, FractionalRouting};
-use mapping::paths::Paths;
+use mapping::paths::MappingPaths;
 use proptest::prelude::*;
 use std::collections::VecDeque;
 use traffic::communication::{Communication, Sent};
@@ -106,10 +106,12 @@ proptest! {
             demand[switch(one.to) as usize].push((switch(one.from), one.bytes));
         }
         let routed = FractionalRouting::new(&on, &demand, 1, 60, &Quiet).expect("routed");
-        let found = evaluate(Paths::Split(&routed), &graph, &places, &Quiet).expect("figures");
+        let split = MappingPaths::Split(&routed);
+        let found = evaluate(split, &graph, &places, &Quiet).expect("figures");
         let most = found.figures.maximum_congestion;
         prop_assert!((most - routed.congestion()).abs() <= 1e-6 * most, "{most}");
-        let direct = evaluate(Paths::Shortest(&on), &graph, &places, &Quiet).expect("figures");
+        let shortest = MappingPaths::Shortest(&on);
+        let direct = evaluate(shortest, &graph, &places, &Quiet).expect("figures");
         prop_assert!(found.figures.maximum_dilation <= direct.figures.maximum_dilation + 1);
         prop_assert!(most <= direct.figures.maximum_congestion * (1.0 + 1e-9));
         prop_assert!(routed.bound() <= most * (1.0 + 1e-9));

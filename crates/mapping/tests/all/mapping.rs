@@ -8,14 +8,14 @@ use fabric::network::parse_inline;
 use mapping::arrangement::Arrangement;
 use mapping::chain;
 use mapping::evaluate::evaluate;
-use mapping::loads::Loads;
+use mapping::loads::ChannelLoads;
 use mapping::map::{Effort, MappingRequest, MappingResult, Objective, map};
 use mapping::method::METHODS;
-use mapping::metric::{Distances, Metric, distances};
+use mapping::metric::{SiteDistances, SiteMetric, distances};
 use mapping::near::NearSites;
-use mapping::paths::Paths;
-use mapping::problem::{Pin, Problem};
-use mapping::proposals::Proposals;
+use mapping::paths::MappingPaths;
+use mapping::problem::{MappingProblem, Pin};
+use mapping::proposals::SwapProposals;
 use mapping::slots::Slots;
 use proptest::prelude::*;
 use std::sync::Arc;
@@ -47,7 +47,11 @@ fn stencil(given: &serde_json::Value) -> Communication {
 }
 
 /// A request with the default values.
-fn asked<'a>(graph: &'a Communication, paths: Paths<'a>, slots: &'a Slots) -> MappingRequest<'a> {
+fn asked<'a>(
+    graph: &'a Communication,
+    paths: MappingPaths<'a>,
+    slots: &'a Slots,
+) -> MappingRequest<'a> {
     MappingRequest {
         graph,
         paths,
@@ -94,23 +98,23 @@ proptest! {
             let engine = engines::engine("min_hop").expect("an engine");
             engine.route(&serde_json::Map::new(), &on, 2, &Quiet).expect("tables")
         });
-        let paths = routing.as_ref().map_or(Paths::Shortest(&on), Paths::Tables);
+        let paths = routing.as_ref().map_or(MappingPaths::Shortest(&on), MappingPaths::Tables);
         let slots = Slots::new(&on, None, Some(2)).expect("slots");
         let processes = slots.count() as u32 * share / 8;
         let graph = random_graph(processes.min(slots.count() as u32).max(2), 3 * processes, seed);
         let (metric, unit) = distances(paths, &slots, &Quiet).expect("distances");
-        let problem = Problem::new(&graph, &slots, &[], 256).expect("they fit");
+        let problem = MappingProblem::new(&graph, &slots, &[], 256).expect("they fit");
         let near = NearSites::new(&on, &slots);
-        let proposals = Proposals::new(&problem, &near);
+        let proposals = SwapProposals::new(&problem, &near);
         let mut all: Vec<u32> = (0..slots.count() as u32).collect();
         Stream::new(seed, "test places", 0).shuffle(&mut all);
         let order: Vec<u32> = (0..graph.processes()).collect();
         let mut at = Arrangement::in_order(&problem, &order, &all);
-        let mut loads = Loads::new(paths, &proposals, &graph);
+        let mut loads = ChannelLoads::new(paths, &proposals, &graph);
         loads.count(&at);
         loads.sharpen(3);
         let mut draw = Fast::new(seed, "test", 0);
-        let Distances::Bytes(table) = &metric else { panic!("few sites") };
+        let SiteDistances::Bytes(table) = &metric else { panic!("few sites") };
         for _ in 0..40 {
             let u = draw.below(graph.processes());
             let v = draw.below(slots.count() as u32);
@@ -148,7 +152,8 @@ proptest! {
         let (a, b) = (draw.below(count) as u32, draw.below(count) as u32);
         let pair = vec![Sent { from: 0, to: 1, bytes: 6.0, messages: 1.0 }];
         let graph = Communication::new(2, pair).expect("a graph");
-        let found = evaluate(Paths::Shortest(&on), &graph, &[a, b], &Quiet).expect("figures");
+        let shortest = MappingPaths::Shortest(&on);
+        let found = evaluate(shortest, &graph, &[a, b], &Quiet).expect("figures");
         let expect = hop_bytes(&on, &graph, &[a, b]);
         prop_assert!((found.loads.iter().sum::<f64>() - expect).abs() < 1e-9);
         let switch = |e: u32| on.terminals()[e as usize].plug.switch.ix();
@@ -189,7 +194,7 @@ fn few_processes_are_where_none_could_be_better() {
             let graph = random_graph(processes, 12, seed);
             let mut least = f64::INFINITY;
             brute(&on, &graph, &mut Vec::new(), &mut least);
-            let it = found(&asked(&graph, Paths::Shortest(&on), &slots));
+            let it = found(&asked(&graph, MappingPaths::Shortest(&on), &slots));
             assert!((hop_bytes(&on, &graph, &it.places) - least).abs() < 1e-9, "{net} {seed}");
         }
     }
@@ -212,11 +217,12 @@ fn hop_bytes_keep_to_the_limit_over_the_least_or_the_linear_mapping_is_less_cong
             let mut least = f64::INFINITY;
             brute(&on, &graph, &mut Vec::new(), &mut least);
             let congestion = |places: &[u32]| {
-                let it = evaluate(Paths::Shortest(&on), &graph, places, &Quiet).expect("figures");
+                let it =
+                    evaluate(MappingPaths::Shortest(&on), &graph, places, &Quiet).expect("figures");
                 it.figures.maximum_congestion
             };
             for effort in [Effort::Fast, Effort::Normal] {
-                let base = asked(&graph, Paths::Shortest(&on), &slots);
+                let base = asked(&graph, MappingPaths::Shortest(&on), &slots);
                 let objective = Objective::Congestion;
                 let it = found(&MappingRequest { objective, hops_limit: share, effort, ..base });
                 let case = format!("{net} {seed} {effort:?}");
@@ -252,8 +258,9 @@ fn what_fits_exactly_is_fitted_exactly() {
     ] {
         let on = network(net);
         let slots = Slots::new(&on, None, Some(1)).expect("slots");
-        let it = found(&asked(&graph, Paths::Shortest(&on), &slots));
-        let figures = evaluate(Paths::Shortest(&on), &graph, &it.places, &Quiet).expect("figures");
+        let it = found(&asked(&graph, MappingPaths::Shortest(&on), &slots));
+        let figures =
+            evaluate(MappingPaths::Shortest(&on), &graph, &it.places, &Quiet).expect("figures");
         assert!((figures.figures.average_dilation - 1.0).abs() < 1e-12, "{net}");
     }
 }
@@ -264,7 +271,7 @@ fn pairs_share_a_switch() {
     let slots = Slots::new(&on, None, Some(1)).expect("slots");
     let pairs = (0..100).map(|i| Sent { from: i, to: i + 100, bytes: 7.0, messages: 1.0 });
     let graph = Communication::new(200, pairs.collect()).expect("a graph");
-    let it = found(&asked(&graph, Paths::Shortest(&on), &slots));
+    let it = found(&asked(&graph, MappingPaths::Shortest(&on), &slots));
     assert!(hop_bytes(&on, &graph, &it.places).abs() < 1e-12);
 }
 
@@ -275,8 +282,10 @@ fn a_grid_that_folds_has_few_long_paths() {
     let on = network("torus:shape=8x8x8,p=1");
     let slots = Slots::new(&on, None, Some(1)).expect("slots");
     let steps = chain::parse("fold").expect("a method");
-    let it =
-        found(&MappingRequest { steps: &steps, ..asked(&graph, Paths::Shortest(&on), &slots) });
+    let it = found(&MappingRequest {
+        steps: &steps,
+        ..asked(&graph, MappingPaths::Shortest(&on), &slots)
+    });
     let mut taken = it.places.clone();
     taken.sort_unstable();
     taken.dedup();
@@ -306,7 +315,7 @@ fn every_method_fills_slots_and_keeps_pins() {
     for (i, method) in chains.iter().enumerate() {
         let steps = chain::parse(method).expect("a method");
         let objective = if i % 2 == 0 { Objective::Congestion } else { Objective::Hops };
-        let base = asked(&graph, Paths::Shortest(&on), &slots);
+        let base = asked(&graph, MappingPaths::Shortest(&on), &slots);
         let request =
             MappingRequest { steps: &steps, pins: &pins, objective, effort: Effort::Fast, ..base };
         let it = found(&request);
@@ -318,8 +327,10 @@ fn every_method_fills_slots_and_keeps_pins() {
         assert_eq!(it, found(&request), "{method}");
     }
     let steps = chain::parse("multicore+local").expect("a method");
-    let it =
-        found(&MappingRequest { steps: &steps, ..asked(&graph, Paths::Shortest(&on), &slots) });
+    let it = found(&MappingRequest {
+        steps: &steps,
+        ..asked(&graph, MappingPaths::Shortest(&on), &slots)
+    });
     assert_eq!(it.places.len(), 60);
 }
 
@@ -333,7 +344,7 @@ fn every_step_of_the_table_places_all_processes_or_says_why_not() {
             let name = step.part.name;
             let chain = if step.improves { format!("linear+{name}") } else { name.to_owned() };
             let steps = chain::parse(&chain).expect("a method");
-            let base = asked(&graph, Paths::Shortest(&on), &slots);
+            let base = asked(&graph, MappingPaths::Shortest(&on), &slots);
             let request = MappingRequest { steps: &steps, effort: Effort::Fast, ..base };
             match map(&request, &Quiet) {
                 Ok(it) => {
@@ -368,7 +379,7 @@ fn every_method_keeps_to_slots_that_differ() {
             continue;
         }
         let steps = chain::parse(&method).expect("a method");
-        let base = asked(&graph, Paths::Shortest(&on), &slots);
+        let base = asked(&graph, MappingPaths::Shortest(&on), &slots);
         let it = found(&MappingRequest { steps: &steps, effort: Effort::Fast, ..base });
         let mut taken = vec![0; 72];
         it.places.iter().for_each(|&e| taken[e as usize] += 1);
@@ -387,7 +398,8 @@ fn every_method_keeps_to_slots_that_differ() {
     assert_eq!((order(&named), order(&backwards)), (named.clone(), backwards));
     assert_eq!(order(&mixed), named, "all slots of an endpoint where it is first");
     let steps = chain::parse("multicore").expect("a method");
-    let request = MappingRequest { steps: &steps, ..asked(&graph, Paths::Shortest(&on), &slots) };
+    let request =
+        MappingRequest { steps: &steps, ..asked(&graph, MappingPaths::Shortest(&on), &slots) };
     let said = map(&request, &Quiet).expect_err("uneven").to_string();
     assert!(said.contains("as many slots on every endpoint"), "{said}");
 }
@@ -397,7 +409,7 @@ fn threads_change_nothing() {
     let on = network("slim_fly:q=5,p=4");
     let slots = Slots::new(&on, None, Some(1)).expect("slots");
     let graph = random_graph(60, 240, 2);
-    let base = asked(&graph, Paths::Shortest(&on), &slots);
+    let base = asked(&graph, MappingPaths::Shortest(&on), &slots);
     let request = MappingRequest { objective: Objective::Congestion, effort: Effort::Best, ..base };
     let with = |threads: usize| {
         let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().expect("threads");
@@ -422,7 +434,8 @@ fn an_interruption_gives_the_best_so_far() {
     let slots = Slots::new(&on, None, Some(1)).expect("slots");
     let graph = random_graph(200, 800, 2);
     for objective in [Objective::Hops, Objective::Congestion] {
-        let request = MappingRequest { objective, ..asked(&graph, Paths::Shortest(&on), &slots) };
+        let request =
+            MappingRequest { objective, ..asked(&graph, MappingPaths::Shortest(&on), &slots) };
         for ticks in [60, 200, 400] {
             let it = map(&request, &StopAtTick(AtomicU32::new(0), ticks)).expect("the best so far");
             assert!(it.interrupted, "{ticks}");
@@ -440,12 +453,12 @@ fn what_cannot_be_is_refused() {
     let on = network("slim_fly:q=5,p=4");
     let slots = Slots::new(&on, None, Some(1)).expect("slots");
     let graph = random_graph(201, 100, 1);
-    let request = asked(&graph, Paths::Shortest(&on), &slots);
+    let request = asked(&graph, MappingPaths::Shortest(&on), &slots);
     let said =
         |request: &MappingRequest<'_>| map(request, &Quiet).expect_err("no mapping").to_string();
     assert!(said(&request).contains("201 processes for 200 slots"));
     let graph = random_graph(10, 20, 1);
-    let base = asked(&graph, Paths::Shortest(&on), &slots);
+    let base = asked(&graph, MappingPaths::Shortest(&on), &slots);
     for (pins, says) in [
         (vec![Pin { process: 10, endpoint: 0 }], "no process 10"),
         (vec![Pin { process: 1, endpoint: 200 }], "no slot"),
@@ -466,7 +479,7 @@ fn what_cannot_be_is_refused() {
         .expect("a network");
     let slots = Slots::new(&apart, None, Some(1)).expect("slots");
     let graph = random_graph(6, 30, 1);
-    assert!(said(&asked(&graph, Paths::Shortest(&apart), &slots)).contains("no path from"));
+    assert!(said(&asked(&graph, MappingPaths::Shortest(&apart), &slots)).contains("no path from"));
 }
 
 #[test]
@@ -474,8 +487,9 @@ fn a_formula_of_a_grid_gives_the_distances_of_its_links() {
     for net in ["torus:shape=16x16x16,p=1", "mesh:shape=64x40,p=1", "hyperx:shape=48x48,p=1"] {
         let on = network(net);
         let slots = Slots::new(&on, None, Some(1)).expect("slots");
-        let (metric, _) = distances(Paths::Shortest(&on), &slots, &Quiet).expect("distances");
-        assert!(matches!(metric, Distances::Grid(_)), "{net}");
+        let (metric, _) =
+            distances(MappingPaths::Shortest(&on), &slots, &Quiet).expect("distances");
+        assert!(matches!(metric, SiteDistances::Grid(_)), "{net}");
         let mut draw = Stream::new(1, "test sites", 0);
         for _ in 0..5 {
             let a = draw.below(slots.sites() as u64) as u32;
@@ -497,8 +511,10 @@ fn levels_bring_pairs_together_and_place_everybody_once() {
         let half = processes / 2;
         let pair = |i: u32| Sent { from: i, to: i + half, bytes: 100.0, messages: 1.0 };
         let graph = Communication::new(processes, (0..half).map(pair).collect()).expect("a graph");
-        let it =
-            found(&MappingRequest { steps: &steps, ..asked(&graph, Paths::Shortest(&on), &slots) });
+        let it = found(&MappingRequest {
+            steps: &steps,
+            ..asked(&graph, MappingPaths::Shortest(&on), &slots)
+        });
         assert!(hop_bytes(&on, &graph, &it.places).abs() < 1e-9, "{processes}");
         let mut places = it.places.clone();
         places.sort_unstable();
@@ -506,7 +522,7 @@ fn levels_bring_pairs_together_and_place_everybody_once() {
         assert_eq!(places.len(), processes as usize);
     }
     let graph = stencil(&serde_json::json!({ "shape": [10, 20], "bytes": 64 }));
-    let base = asked(&graph, Paths::Shortest(&on), &slots);
+    let base = asked(&graph, MappingPaths::Shortest(&on), &slots);
     let random = chain::parse("random").expect("a method");
     let [levels, drawn] = [&steps, &random]
         .map(|steps| hop_bytes(&on, &graph, &found(&MappingRequest { steps, ..base }).places));

@@ -4,7 +4,9 @@ mod flows;
 mod parameters;
 mod routes;
 
-pub use parameters::{Links, Network, NetworkCosts, Rail, Selection, Switches};
+pub use parameters::{
+    AdapterCosts, LinkCosts, NetworkCosts, RailSelection, RouteSelection, SwitchCosts,
+};
 
 use base::{Refusal, Stop, Watch};
 use flows::Flows;
@@ -14,7 +16,7 @@ use std::collections::VecDeque;
 
 /// A network, its parameters, and where every rank is.
 #[derive(Clone)]
-pub struct Under<'a> {
+pub struct NetworkSetup<'a> {
     /// The network, or its tables.
     pub on: PathSource,
     /// Latencies, rates and choices.
@@ -27,7 +29,7 @@ pub struct Under<'a> {
 
 /// What went over a network.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Used {
+pub struct ChannelUse {
     /// Bytes over each channel: those of links, then of every terminal the one into the network and
     /// the one out of it.
     pub bytes: Vec<f64>,
@@ -37,7 +39,7 @@ pub struct Used {
     pub spans: Vec<Vec<f64>>,
 }
 
-impl Used {
+impl ChannelUse {
     /// The part of its rate that each channel carried over so long.
     pub fn uses(&self, ns: f64) -> Vec<f64> {
         let one = |(bytes, rate): (&f64, &f64)| if ns > 0.0 { bytes / (rate * ns) } else { 0.0 };
@@ -47,7 +49,7 @@ impl Used {
 
 /// A message of an operation, from an interface of a rank to a rank.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Sent {
+pub(super) struct SentMessage {
     pub(super) op: u32,
     pub(super) nic: u8,
     pub(super) from: u32,
@@ -57,7 +59,7 @@ pub(super) struct Sent {
 
 /// The network in a run.
 #[derive(Debug)]
-pub(super) struct Net {
+pub(super) struct NetworkRun {
     routes: Routes,
     flows: Flows,
     places: Vec<u32>,
@@ -80,14 +82,14 @@ pub(super) struct Net {
 #[derive(Debug, Clone, Default)]
 struct Interface {
     sends: u32,
-    waits: VecDeque<Sent>,
+    waits: VecDeque<SentMessage>,
 }
 
-impl Net {
+impl NetworkRun {
     /// A network without messages, for a schedule of `ops` operations and `nics` interfaces a rank.
     /// Processors send no more than `most` bytes a picosecond.
     pub(super) fn new(
-        under: &Under<'_>,
+        under: &NetworkSetup<'_>,
         (ops, nics): (usize, u32),
         most: f64,
         watch: &dyn Watch,
@@ -124,7 +126,7 @@ impl Net {
     }
 
     /// How long a message with hardly any bytes takes to arrive, picoseconds.
-    pub(super) fn latency(&mut self, sent: Sent) -> Result<u64, Refusal> {
+    pub(super) fn latency(&mut self, sent: SentMessage) -> Result<u64, Refusal> {
         match self.ends(sent) {
             None => Ok(self.local.0),
             Some(ends) => Ok(self.routes.find(ends, (sent.op, sent.nic), &self.flows)?.latency),
@@ -132,15 +134,19 @@ impl Net {
     }
 
     /// The endpoints that a message goes between, if these are two.
-    fn ends(&self, sent: Sent) -> Option<(u32, u32)> {
+    fn ends(&self, sent: SentMessage) -> Option<(u32, u32)> {
         let [from, to] = [sent.from, sent.to].map(|rank| self.places[rank as usize]);
         (from != to).then_some((from, to))
     }
 
     /// The first byte of a message leaves at `now`: how long it takes to arrive, picoseconds, and
     /// whether it is all there with that byte. `None` where the interface sends as much as it may:
-    /// it is the turn of the message after another, which [`Net::ended`] says.
-    pub(super) fn enter(&mut self, now: u64, sent: Sent) -> Result<Option<(u64, bool)>, Refusal> {
+    /// it is the turn of the message after another, which [`NetworkRun::ended`] says.
+    pub(super) fn enter(
+        &mut self,
+        now: u64,
+        sent: SentMessage,
+    ) -> Result<Option<(u64, bool)>, Refusal> {
         let is_short = sent.bytes <= 1;
         if self.at_once > 0 && !is_short {
             let at = self.interface(sent.from, sent.nic);
@@ -193,21 +199,21 @@ impl Net {
     }
 
     /// The message whose turn it is at the interface after one that has ended.
-    pub(super) fn turn(&mut self, rank: u32, nic: u8) -> Option<Sent> {
+    pub(super) fn turn(&mut self, rank: u32, nic: u8) -> Option<SentMessage> {
         let at = self.interface(rank, nic);
         let interface = self.interfaces.get_mut(at)?;
         interface.sends -= 1;
         interface.waits.pop_front()
     }
 
-    /// Whether [`Net::look`] asked for a look at `now`, and it was not had yet. It asks anew as
-    /// messages come and go: times that it asked for before are not looked at any more.
+    /// Whether [`NetworkRun::look`] asked for a look at `now`, and it was not had yet. It asks anew
+    /// as messages come and go: times that it asked for before are not looked at any more.
     pub(super) fn is_asked(&self, now: u64) -> bool {
         self.armed == now
     }
 
-    /// It was looked at as [`Net::look`] asked. Where nothing more happens at `now`, messages get
-    /// their rates from then on.
+    /// It was looked at as [`NetworkRun::look`] asked. Where nothing more happens at `now`,
+    /// messages get their rates from then on.
     pub(super) fn looked(&mut self, now: u64, is_all: bool) {
         self.armed = u64::MAX;
         if is_all && self.flows.is_due(now) == Some(now) {
@@ -229,8 +235,8 @@ impl Net {
     }
 
     /// What went over it.
-    pub(super) fn used(self) -> Used {
-        Used {
+    pub(super) fn used(self) -> ChannelUse {
+        ChannelUse {
             bytes: self.flows.channels().map(|c| c.1).collect(),
             rates: self.flows.channels().map(|c| c.0 * 1000.0).collect(),
             spans: self.flows.used().to_vec(),

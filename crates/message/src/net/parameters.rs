@@ -7,8 +7,9 @@ use serde::{Deserialize, Serialize};
 /// Which of the routes between two terminals a message takes: the layers of tables, or the shortest
 /// paths of a network.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
+#[schemars(rename = "Selection")]
 #[serde(rename_all = "snake_case")]
-pub enum Selection {
+pub enum RouteSelection {
     /// All, in even parts: of tables a part a layer; of a network the parts that come to a switch
     /// go on in even parts by all its nearer neighbours.
     #[default]
@@ -23,8 +24,9 @@ pub enum Selection {
 
 /// Which rails of its endpoints a message takes, where these have several.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
+#[schemars(rename = "Rail")]
 #[serde(rename_all = "snake_case")]
-pub enum Rail {
+pub enum RailSelection {
     /// All, in even parts.
     #[default]
     Spread,
@@ -34,8 +36,9 @@ pub enum Rail {
 
 /// Cables: those of the network where nothing is given.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[schemars(rename = "Links")]
 #[serde(default, deny_unknown_fields)]
-pub struct Links {
+pub struct LinkCosts {
     /// Latency of every cable, ns; where it is not given, 5 ns a metre, 25 ns where no length is
     /// known.
     pub latency_ns: Option<f64>,
@@ -45,13 +48,14 @@ pub struct Links {
 
 /// Switches.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[schemars(rename = "Switches")]
 #[serde(default, deny_unknown_fields)]
-pub struct Switches {
+pub struct SwitchCosts {
     /// Time through a switch, ns.
     pub delay_ns: f64,
 }
 
-impl Default for Switches {
+impl Default for SwitchCosts {
     fn default() -> Self {
         Self { delay_ns: paths::SWITCH_DELAY_NS }
     }
@@ -59,8 +63,9 @@ impl Default for Switches {
 
 /// Adapters, processes that share an endpoint, and how closely rates are followed.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[schemars(rename = "Network")]
 #[serde(default, deny_unknown_fields)]
-pub struct Network {
+pub struct AdapterCosts {
     /// Latency of an adapter, ns; a message passes two.
     pub nic_ns: f64,
     /// Messages that an interface sends at the same time; 0: all that there are.
@@ -77,7 +82,7 @@ pub struct Network {
     pub span_ns: f64,
 }
 
-impl Default for Network {
+impl Default for AdapterCosts {
     fn default() -> Self {
         Self {
             nic_ns: 0.0,
@@ -103,15 +108,15 @@ const RATES: (f64, f64) = (1e-3, 1e6);
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct NetworkCosts {
     /// Cables.
-    pub link: Links,
+    pub link: LinkCosts,
     /// Switches.
-    pub switch: Switches,
+    pub switch: SwitchCosts,
     /// Which routes a message takes.
-    pub selection: Selection,
+    pub selection: RouteSelection,
     /// Which rails it takes.
-    pub rail: Rail,
+    pub rail: RailSelection,
     /// The rest.
-    pub network: Network,
+    pub network: AdapterCosts,
 }
 
 impl NetworkCosts {

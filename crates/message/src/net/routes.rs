@@ -1,7 +1,7 @@
 //! The routes of messages: which channels, in which parts, and how long the first byte takes.
 
-use super::flows::{Flows, Part, joined};
-use super::parameters::{NetworkCosts, Rail, Selection};
+use super::flows::{FlowPart, Flows, joined};
+use super::parameters::{NetworkCosts, RailSelection, RouteSelection};
 use base::seed::Fast;
 use base::{Refusal, Stop, SwitchId, TerminalId, Watch};
 use fabric::Topology;
@@ -14,7 +14,7 @@ use std::sync::Arc;
 
 /// Which paths messages may take.
 #[derive(Debug)]
-enum Paths {
+enum MessagePaths {
     Tables(Box<Routing>),
     Minimal(Minimal),
 }
@@ -22,7 +22,7 @@ enum Paths {
 /// Channels with their parts, and the latency of the slowest path over them, picoseconds.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub(super) struct Route {
-    pub(super) parts: Vec<Part>,
+    pub(super) parts: Vec<FlowPart>,
     pub(super) latency: u64,
 }
 
@@ -33,7 +33,7 @@ pub(super) struct Route {
 #[derive(Debug)]
 pub(super) struct Routes {
     on: Arc<Topology>,
-    paths: Paths,
+    paths: MessagePaths,
     how: NetworkCosts,
     /// The working terminals of every endpoint, by rail.
     rails: Vec<Vec<TerminalId>>,
@@ -52,9 +52,9 @@ impl Routes {
         watch: &dyn Watch,
     ) -> Result<Self, Stop> {
         let paths = match on {
-            PathSource::Tables(routing) => Paths::Tables(routing.clone()),
+            PathSource::Tables(routing) => MessagePaths::Tables(routing.clone()),
             PathSource::Network(topology) => {
-                Paths::Minimal(Minimal::new(topology.clone(), LaneClasses::any(1), watch)?)
+                MessagePaths::Minimal(Minimal::new(topology.clone(), LaneClasses::any(1), watch)?)
             }
         };
         let on = on.topology().clone();
@@ -114,12 +114,12 @@ impl Routes {
         for (i, &(from, to)) in pairs.iter().enumerate() {
             let [s, t] = [from, to].map(|t| self.on.terminals()[t.ix()]);
             let first = 2 * self.on.links().len() as u32;
-            all.parts.push(Part { channel: first + 2 * from.0, share: part });
-            all.parts.push(Part { channel: first + 2 * to.0 + 1, share: part });
+            all.parts.push(FlowPart { channel: first + 2 * from.0, share: part });
+            all.parts.push(FlowPart { channel: first + 2 * to.0 + 1, share: part });
             let route = self.between_switches(from, to, (op, i), flows)?;
             let ends = self.cable_ps(&s.cable) + self.cable_ps(&t.cable);
             all.latency = all.latency.max(route.latency + ends);
-            all.parts.extend(route.parts.iter().map(|p| Part { share: p.share * part, ..*p }));
+            all.parts.extend(route.parts.iter().map(|p| FlowPart { share: p.share * part, ..*p }));
         }
         if pairs.len() > 1 {
             // rails of one plane share channels
@@ -148,7 +148,7 @@ impl Routes {
             let why = format!("no rail that works leads from {a} to {b}");
             return Err(Refusal::new("network", why, "endpoints with a plane in common"));
         }
-        if self.how.rail == Rail::ByInterface {
+        if self.how.rail == RailSelection::ByInterface {
             let one = pairs[usize::from(nic) % pairs.len()];
             pairs = vec![one];
         }
@@ -165,12 +165,12 @@ impl Routes {
     ) -> Result<Route, Refusal> {
         let [s, t] = [from, to].map(|t| self.on.terminals()[t.ix()].plug.switch);
         let draw = || Fast::new(self.seed, "paths of messages", u64::from(op) << 8 | rail as u64);
-        if let Paths::Tables(tables) = &self.paths {
+        if let MessagePaths::Tables(tables) = &self.paths {
             let layers = tables.layers();
             return match self.how.selection {
-                Selection::Spread => self.over_layers(from, to),
-                Selection::One => self.of_layer(draw().below(layers), from, to),
-                Selection::Adaptive => {
+                RouteSelection::Spread => self.over_layers(from, to),
+                RouteSelection::One => self.of_layer(draw().below(layers), from, to),
+                RouteSelection::Adaptive => {
                     let mut best = (0.0, Route::default());
                     for layer in 0..layers {
                         let route = self.of_layer(layer, from, to)?;
@@ -185,7 +185,7 @@ impl Routes {
             };
         }
         match self.how.selection {
-            Selection::Spread => {
+            RouteSelection::Spread => {
                 if let Some(known) = self.known.get(&(s.0, t.0)) {
                     return Ok(known.clone());
                 }
@@ -193,11 +193,11 @@ impl Routes {
                 self.known.insert((s.0, t.0), route.clone());
                 Ok(route)
             }
-            Selection::One => {
+            RouteSelection::One => {
                 let mut draw = draw();
                 self.step_by_step(s, t, |next| draw.below(next.len() as u32) as usize)
             }
-            Selection::Adaptive => self.step_by_step(s, t, |next| {
+            RouteSelection::Adaptive => self.step_by_step(s, t, |next| {
                 let room = |c: &Candidate| flows.room(c.channel.0);
                 let best = next.iter().map(room).fold(0.0, f64::max);
                 next.iter().position(|c| room(c) >= best).unwrap_or(0)
@@ -207,7 +207,7 @@ impl Routes {
 
     /// The route of a layer of tables.
     fn of_layer(&self, layer: u32, from: TerminalId, to: TerminalId) -> Result<Route, Refusal> {
-        let Paths::Tables(tables) = &self.paths else { return Ok(Route::default()) };
+        let MessagePaths::Tables(tables) = &self.paths else { return Ok(Route::default()) };
         let [s, t] = [from, to].map(|t| self.on.terminals()[t.ix()].plug.switch);
         let mut walk = tables.walk(layer, to, s);
         let mut route = Route { parts: Vec::new(), latency: picoseconds(self.how.switch.delay_ns) };
@@ -216,7 +216,7 @@ impl Routes {
         }
         let plug = self.on.terminals()[to.ix()].plug;
         let delivers = walk.at() == t && tables.tree(layer, to).port(t.ix()) == plug.port;
-        let works = |p: &Part| self.on.link_is_up(base::LinkId(p.channel / 2));
+        let works = |p: &FlowPart| self.on.link_is_up(base::LinkId(p.channel / 2));
         if delivers && route.parts.iter().all(works) {
             return Ok(route);
         }
@@ -224,14 +224,14 @@ impl Routes {
     }
 
     fn add_hop(&self, route: &mut Route, channel: u32) {
-        route.parts.push(Part { channel, share: 1.0 });
+        route.parts.push(FlowPart { channel, share: 1.0 });
         let cable = &self.on.links()[channel as usize / 2].cable;
         route.latency += self.cable_ps(cable) + picoseconds(self.how.switch.delay_ns);
     }
 
     /// Even parts over all layers.
     fn over_layers(&self, from: TerminalId, to: TerminalId) -> Result<Route, Refusal> {
-        let Paths::Tables(tables) = &self.paths else { return Ok(Route::default()) };
+        let MessagePaths::Tables(tables) = &self.paths else { return Ok(Route::default()) };
         if tables.layers() == 1 {
             return self.of_layer(0, from, to);
         }
@@ -243,7 +243,7 @@ impl Routes {
             for part in route.parts {
                 match all.parts.iter_mut().find(|p| p.channel == part.channel) {
                     Some(known) => known.share += share,
-                    None => all.parts.push(Part { share, ..part }),
+                    None => all.parts.push(FlowPart { share, ..part }),
                 }
             }
         }
@@ -261,7 +261,7 @@ impl Routes {
                 self.nearer(at, to)?;
                 let share = part / self.next.len() as f64;
                 for hop in &self.next {
-                    parts.push(Part { channel: hop.channel.0, share });
+                    parts.push(FlowPart { channel: hop.channel.0, share });
                     let cable = &self.on.links()[hop.channel.link().ix()].cable;
                     let late =
                         latency + self.cable_ps(cable) + picoseconds(self.how.switch.delay_ns);
@@ -297,7 +297,7 @@ impl Routes {
     /// Puts the hops from `at` towards `to` into [`Routes::next`]; at least one.
     fn nearer(&mut self, at: SwitchId, to: SwitchId) -> Result<(), Refusal> {
         self.next.clear();
-        if let Paths::Minimal(minimal) = &self.paths {
+        if let MessagePaths::Minimal(minimal) = &self.paths {
             minimal.next(at, Heading { goal: to.0, state: 0 }, &mut self.next);
         }
         if self.next.is_empty() {

@@ -3,7 +3,7 @@
 use base::Quiet;
 use base::seed::Fast;
 use fabric::network::parse_inline;
-use message::{Amounts, Dialect, LogGops, NetworkCosts, Under, run, traced};
+use message::{Dialect, LogGops, NetworkCosts, NetworkSetup, PathAmounts, run, traced};
 use paths::PathSource;
 use proptest::prelude::*;
 use proptest::test_runner::RngSeed;
@@ -64,7 +64,7 @@ fn costs(seed: u64) -> LogGops {
 }
 
 /// Picoseconds that amounts come to.
-fn worth(a: &Amounts, c: &LogGops) -> f64 {
+fn worth(a: &PathAmounts, c: &LogGops) -> f64 {
     1000.0
         * (a.latencies as f64 * c.L
             + a.overheads as f64 * c.o
@@ -95,7 +95,7 @@ proptest! {
         let schedule = schedule(NAMES[which], ranks, bytes, seed);
         let c = costs(seed);
         let (how, places) = (NetworkCosts::default(), (0..ranks).collect::<Vec<_>>());
-        let under = over_network.then(|| Under {
+        let under = over_network.then(|| NetworkSetup {
             on: PathSource::Network(torus()), how: &how, places: &places, seed: 0,
         });
         let last = |c: &LogGops| {
@@ -107,7 +107,7 @@ proptest! {
         prop_assert_eq!(traced.found.finish.iter().max(), Some(&finish));
         // one span after another, from 0 to the end, each as long as what it is made of
         let mut time = 0;
-        let mut all = Amounts::default();
+        let mut all = PathAmounts::default();
         for span in &traced.path {
             prop_assert_eq!(span.begin, time);
             time = span.end;
@@ -160,9 +160,9 @@ fn a_ping_pong_is_all_path() {
     drop(of);
     let schedule = made.finish().expect("a schedule");
     let found = traced(&schedule, &LogGops::default(), None, &Quiet).expect("a run");
-    let all = Amounts::of(&found.path);
+    let all = PathAmounts::of(&found.path);
     let wanted =
-        Amounts { overheads: 4, latencies: 2, interface_bytes: 2000, ..Amounts::default() };
+        PathAmounts { overheads: 4, latencies: 2, interface_bytes: 2000, ..PathAmounts::default() };
     assert_eq!(all, wanted);
     // two ranks, each sends and takes, and nothing overlaps on a processor
     assert_eq!(found.spans.len(), 4);

@@ -6,7 +6,8 @@ use fabric::Topology;
 use fabric::network::parse_inline;
 use fabric::tables::Routing;
 use message::{
-    Dialect, Found, Links, LogGops, Network, NetworkCosts, Rail, Selection, Switches, Under, run,
+    AdapterCosts, Dialect, LinkCosts, LogGops, NetworkCosts, NetworkSetup, RailSelection,
+    RouteSelection, RunResult, SwitchCosts, run,
 };
 use paths::PathSource;
 use proptest::prelude::*;
@@ -29,13 +30,13 @@ const BYTE_PS: u64 = 40;
 /// Switches and cables that take no time.
 fn at_once() -> NetworkCosts {
     NetworkCosts {
-        switch: Switches { delay_ns: 0.0 },
-        link: Links { latency_ns: Some(0.0), rate_gbps: None },
+        switch: SwitchCosts { delay_ns: 0.0 },
+        link: LinkCosts { latency_ns: Some(0.0), rate_gbps: None },
         ..NetworkCosts::default()
     }
 }
 
-fn with(network: Network, of: NetworkCosts) -> NetworkCosts {
+fn with(network: AdapterCosts, of: NetworkCosts) -> NetworkCosts {
     NetworkCosts { network, ..of }
 }
 
@@ -67,10 +68,10 @@ fn messages(ranks: u32, all: &[(u32, u32, u64)]) -> Schedule {
     made.finish().expect("a schedule")
 }
 
-fn ran(on: PathSource, how: &NetworkCosts, costs: &LogGops, all: &[(u32, u32, u64)]) -> Found {
+fn ran(on: PathSource, how: &NetworkCosts, costs: &LogGops, all: &[(u32, u32, u64)]) -> RunResult {
     let ranks = on.topology().endpoints().len() as u32;
     let places: Vec<u32> = (0..ranks).collect();
-    let under = Under { on, how, places: &places, seed: 5 };
+    let under = NetworkSetup { on, how, places: &places, seed: 5 };
     let found = run(&messages(ranks, all), Dialect::Causal, costs, Some(&under), &Quiet);
     let found = found.expect("a run");
     assert_eq!(found.left, None);
@@ -158,8 +159,11 @@ proptest! {
         prop_assume!(from != to);
         let tables = by_tables.then(|| routed(&on, "min_hop"));
         let how = NetworkCosts {
-            switch: Switches { delay_ns: switch as f64 },
-            ..with(Network { nic_ns: nic as f64, ..Network::default() }, NetworkCosts::default())
+            switch: SwitchCosts { delay_ns: switch as f64 },
+            ..with(
+                AdapterCosts { nic_ns: nic as f64, ..AdapterCosts::default() },
+                NetworkCosts::default(),
+            )
         };
         // 5 ns a metre; of paths in parts the slowest counts
         let ps = |length: f32| (f64::from(length) * 5000.0).round() as u64;
@@ -245,7 +249,7 @@ fn messages_of_an_interface_share_it_or_wait() {
         [found.finish[1], found.finish[2]]
     };
     assert_eq!(ends(&how), [20_000 * BYTE_PS; 2]);
-    let one = with(Network { at_once: 1, ..Network::default() }, how);
+    let one = with(AdapterCosts { at_once: 1, ..AdapterCosts::default() }, how);
     assert_eq!(ends(&one), [10_000 * BYTE_PS, 20_000 * BYTE_PS]);
 }
 
@@ -253,11 +257,11 @@ fn messages_of_an_interface_share_it_or_wait() {
 fn ranks_of_one_endpoint_do_not_use_the_network() {
     let on = Arc::new(network("slim_fly:q=5,p=3"));
     let how = with(
-        Network { local_ns: 70.0, local_gbps: 80.0, ..Network::default() },
+        AdapterCosts { local_ns: 70.0, local_gbps: 80.0, ..AdapterCosts::default() },
         NetworkCosts::default(),
     );
     let schedule = messages(2, &[(0, 1, 10_001)]);
-    let under = Under { on: PathSource::Network(on), how: &how, places: &[7, 7], seed: 0 };
+    let under = NetworkSetup { on: PathSource::Network(on), how: &how, places: &[7, 7], seed: 0 };
     let costs = LogGops { o: 20.0, ..free() };
     let found = run(&schedule, Dialect::Causal, &costs, Some(&under), &Quiet).expect("a run");
     assert_eq!(found.finish[1], (20 + 70 + 1000 + 20) * 1000);
@@ -271,15 +275,22 @@ fn messages_take_the_path_that_has_room() {
     let all = [(0, 2, 10_001), (1, 3, 10_001)];
     let slowest = |selection, seed| {
         let how = NetworkCosts { selection, ..at_once() };
-        let under =
-            Under { on: PathSource::Network(on.clone()), how: &how, places: &[0, 1, 2, 3], seed };
+        let under = NetworkSetup {
+            on: PathSource::Network(on.clone()),
+            how: &how,
+            places: &[0, 1, 2, 3],
+            seed,
+        };
         let found = run(&messages(4, &all), Dialect::Causal, &free(), Some(&under), &Quiet);
         *found.expect("a run").finish.iter().max().expect("ranks") / (10_000 * BYTE_PS)
     };
     for seed in 0..20 {
-        assert_eq!((slowest(Selection::Spread, seed), slowest(Selection::Adaptive, seed)), (1, 1));
+        assert_eq!(
+            (slowest(RouteSelection::Spread, seed), slowest(RouteSelection::Adaptive, seed)),
+            (1, 1)
+        );
     }
-    let often: Vec<u64> = (0..100).map(|seed| slowest(Selection::One, seed)).collect();
+    let often: Vec<u64> = (0..100).map(|seed| slowest(RouteSelection::One, seed)).collect();
     let twice = often.iter().filter(|n| **n == 2).count();
     assert!((30..70).contains(&twice), "on the same path {twice} times of 100");
 }
@@ -290,21 +301,25 @@ fn several_rails_carry_a_message_together() {
     let how = |rail| NetworkCosts { rail, ..at_once() };
     let last = |rails| {
         let (places, how) = ([0, 40], how(rails));
-        let under =
-            Under { on: PathSource::Network(on.clone()), how: &how, places: &places, seed: 0 };
+        let under = NetworkSetup {
+            on: PathSource::Network(on.clone()),
+            how: &how,
+            places: &places,
+            seed: 0,
+        };
         let schedule = messages(2, &[(0, 1, 10_001)]);
         let found = run(&schedule, Dialect::Causal, &free(), Some(&under), &Quiet).expect("a run");
         found.finish[1]
     };
-    assert_eq!(last(Rail::Spread), 5_000 * BYTE_PS);
-    assert_eq!(last(Rail::ByInterface), 10_000 * BYTE_PS);
+    assert_eq!(last(RailSelection::Spread), 5_000 * BYTE_PS);
+    assert_eq!(last(RailSelection::ByInterface), 10_000 * BYTE_PS);
 }
 
 #[test]
 fn without_a_path_a_run_is_refused() {
     let whole = network("torus:shape=4,p=1");
     let cut = whole.with_failures(&[LinkId(0), LinkId(2)], &[]).expect("two halves");
-    let under = Under {
+    let under = NetworkSetup {
         on: PathSource::Network(Arc::new(cut)),
         how: &NetworkCosts::default(),
         places: &[0, 1, 2, 3],
@@ -325,7 +340,8 @@ fn rates_that_are_settled_seldom_are_near() {
     let all: Vec<(u32, u32, u64)> = (0..1500).map(one).filter(|m| m.0 != m.1).collect();
     let costs = LogGops { o: 700.0, ..free() };
     let ends = |settle_ns: f64| {
-        let how = with(Network { settle_ns, ..Network::default() }, NetworkCosts::default());
+        let how =
+            with(AdapterCosts { settle_ns, ..AdapterCosts::default() }, NetworkCosts::default());
         ran(PathSource::Network(Arc::clone(&on)), &how, &costs, &all).finish
     };
     let (exact, near) = (ends(0.0), ends(100.0));
@@ -336,7 +352,8 @@ fn rates_that_are_settled_seldom_are_near() {
     }
     // a message that is alone is not late
     let alone = |settle_ns: f64| {
-        let how = with(Network { settle_ns, ..Network::default() }, NetworkCosts::default());
+        let how =
+            with(AdapterCosts { settle_ns, ..AdapterCosts::default() }, NetworkCosts::default());
         ran(PathSource::Network(Arc::clone(&on)), &how, &free(), &[(0, 90, 50_000)]).finish
     };
     assert_eq!(alone(0.0), alone(1e6));

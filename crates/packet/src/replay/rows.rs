@@ -6,7 +6,7 @@ use super::entry::MatchList;
 use super::job::{Job, JobRow, JobTimes, RankRow, RankTime};
 use super::process::EndpointProcesses;
 use super::{MessagePart, OF_BACKGROUND, Replay, operation};
-use message::Left;
+use message::LeftOver;
 use traffic::workload::Kind;
 
 impl EndpointProcesses {
@@ -25,7 +25,7 @@ impl EndpointProcesses {
     }
 
     /// Adds the operations that the processes of an endpoint could not complete to `left`.
-    pub(crate) fn leaves(&self, left: &mut Left) {
+    pub(crate) fn leaves(&self, left: &mut LeftOver) {
         for process in self.processes.iter().filter(|process| process.clock.left > 0) {
             left.receives.extend(process.list(MatchList::Posted).iter().map(|entry| entry.what));
             left.receives.extend(process.list(MatchList::Agreed).iter().map(|entry| entry.what));

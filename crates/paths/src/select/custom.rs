@@ -27,6 +27,20 @@ pub enum Decide {
     /// At the source, and again behind the first hop of a packet on a minimal path, as PAR does; in
     /// networks of groups only while the packet is in the group of its source.
     Progressive,
+    /// At the source, and at every further switch between the ports that lead on to where the
+    /// packet goes: as many as `minimal` are drawn.
+    Every,
+}
+
+impl Decide {
+    /// The word that files and flags have for it.
+    fn name(self) -> &'static str {
+        match self {
+            Self::Source => "source",
+            Self::Progressive => "progressive",
+            Self::Every => "every",
+        }
+    }
 }
 
 /// A selection of the user's: the candidate with the lowest score is taken.
@@ -167,6 +181,15 @@ impl SelectionSpec {
         }
     }
 
+    /// Whether packets decide at their source alone.
+    pub fn is_at_source(&self) -> bool {
+        match self {
+            Self::Named(selection) => *selection != Selection::Par,
+            Self::Custom(custom) => custom.written.decide == Decide::Source,
+            Self::Invalid(_) => true,
+        }
+    }
+
     /// Checks the selection, and the numbers that it is tuned by, where they are given.
     ///
     /// # Errors
@@ -199,10 +222,7 @@ impl fmt::Display for SelectionSpec {
                 let CustomSelection { score, detours, minimal, decide } = &custom.written;
                 let score = score.split_whitespace().collect::<Vec<_>>().join(" ");
                 write!(f, "{WORD} score={score} detours={detours} minimal={minimal} decide=")?;
-                f.write_str(match decide {
-                    Decide::Source => "source",
-                    Decide::Progressive => "progressive",
-                })
+                f.write_str(decide.name())
             }
         }
     }
@@ -267,11 +287,15 @@ fn of_fields(text: &str) -> Result<CustomSelection, Refusal> {
                 Ok(count) => minimal = count,
                 Err(_) => return bad(format!("{name}: '{value}' is no number")),
             },
-            "decide" => match value {
-                "source" => decide = Decide::Source,
-                "progressive" => decide = Decide::Progressive,
-                _ => return bad(format!("decide: '{value}' is none of source, progressive")),
-            },
+            "decide" => {
+                let all = [Decide::Source, Decide::Progressive, Decide::Every];
+                let known = all.into_iter().find(|known| known.name() == value);
+                let Some(known) = known else {
+                    let names = all.map(Decide::name).join(", ");
+                    return bad(format!("decide: '{value}' is none of {names}"));
+                };
+                decide = known;
+            }
             _ => {
                 return bad(format!("'{name}' is no field: score, detours, minimal, decide"));
             }
@@ -382,7 +406,10 @@ mod tests {
             (json!("score=hops detours=two"), "detours: 'two' is no number"),
             (json!("score=hops detours=65"), "detours: 65 is out of range; 0 to 64"),
             (json!("score=hops detours=0 minimal=0"), "no candidate is left"),
-            (json!("score=hops decide=late"), "decide: 'late' is none of source, progressive"),
+            (
+                json!("score=hops decide=late"),
+                "decide: 'late' is none of source, progressive, every",
+            ),
             (json!("score=hops score=queue"), "score is there twice"),
             (json!("score=hops*que"), "score 'hops*que', column 6: 'que' is no quantity"),
             (json!({"score": "1 +"}), "score '1 +', column 4: the end is not expected"),

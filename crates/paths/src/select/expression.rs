@@ -92,9 +92,9 @@ impl Registers {
         self.set(Quantity::Travelled, travelled);
     }
 
-    /// Makes another minimal path the candidate: what waits at its first port.
+    /// Makes another path of the same kind and length the candidate: what waits at its first port.
     #[inline]
-    pub(super) fn minimal(&mut self, queue: u32) {
+    pub(super) fn another(&mut self, queue: u32) {
         self.set(Quantity::Queue, queue);
     }
 

@@ -49,7 +49,7 @@ impl TableGuide {
         choosing.check()?;
         let kind = selection.kind();
         let known = [Selection::Minimal, Selection::UgalL, Selection::Custom];
-        if !known.contains(&kind) || selection.is_progressive() {
+        if !known.contains(&kind) || !selection.is_at_source() {
             let help = "minimal (a layer at random) or ugal_l (compares layers), or custom with a \
                         decision at the source";
             let why = format!("{} on tables", kind.name());

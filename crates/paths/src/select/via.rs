@@ -2,7 +2,7 @@
 //! and selections of the user's.
 #![expect(clippy::inline_always, reason = "calls in the innermost loops cost a fifth")]
 
-use super::{PortChoices, Scored, Selection, SelectionParams};
+use super::{Decide, PortChoices, Scored, Selection, SelectionParams};
 use crate::guide::{Guide, OutputRequest, PacketPosition, lanes};
 use crate::wiring::{Attachment, Port, Wiring};
 use crate::word::PacketHeader;
@@ -357,7 +357,7 @@ impl DetourGuide {
         }
         for _ in 1..written.minimal {
             let port = self.next.port(at, home, here.random);
-            values.minimal(here.sight.used(port));
+            values.another(here.sight.used(port));
             let own = score.of(&mut values);
             if own < least {
                 (least, direct) = (own, port);
@@ -385,6 +385,39 @@ impl DetourGuide {
         packet.set_note(packet.note() | DETOUR);
         packet.set_via(via);
         port
+    }
+
+    /// The port with the lowest score, of those that a selection of the user's draws on the
+    /// shortest paths to `goal`, behind the first switch of a packet; `home` is where it ends.
+    fn onward_scored(
+        &self,
+        custom: &Scored,
+        here: &mut PacketPosition<'_>,
+        (goal, home): (u32, u32),
+        travelled: u32,
+    ) -> u16 {
+        let (at, score) = (here.router, &custom.score);
+        let mut best = self.next.port(at, goal, here.random);
+        let queue = here.sight.used(best);
+        let mut values = score.registers();
+        values.begin(self.far(at, home), queue, travelled);
+        if goal != home {
+            let first = self.far(at, goal);
+            values.detour(first + self.far(goal, home), first, queue);
+        }
+        let mut least = f64::INFINITY;
+        if custom.written().minimal > 1 {
+            least = score.of(&mut values);
+        }
+        for _ in 1..custom.written().minimal {
+            let port = self.next.port(at, goal, here.random);
+            values.another(here.sight.used(port));
+            let own = score.of(&mut values);
+            if own < least {
+                (least, best) = (own, port);
+            }
+        }
+        best
     }
 
     /// As [`Self::begin`] for UGAL-L at a packet's first switch, without branches that the
@@ -485,7 +518,12 @@ impl DetourGuide {
                     goal = packet.via();
                 }
             }
-            self.next.port(at, goal, here.random)
+            match &self.custom {
+                Some(custom) if custom.written().decide == Decide::Every => {
+                    self.onward_scored(custom, here, (goal, home), hops)
+                }
+                _ => self.next.port(at, goal, here.random),
+            }
         };
         if let Some(group) = &self.rises {
             class = (class + u32::from(steps_up)).min(self.lanes.len() as u32 - 1);

@@ -59,7 +59,9 @@ fn any_score_keeps_to_the_hops_and_lanes_of_its_scheme() {
         let far = |(a, b): (u32, u32)| leg.hops(base::SwitchId(a), base::SwitchId(b));
         let reach = pairs.filter_map(far).max().expect("some path");
         let minimal = 1 + number as u32 % 2;
-        let custom = scored(&format!("custom score={text} detours=3 minimal={minimal}"));
+        let decide = ["source", "every"][number / 2 % 2];
+        let fields = format!("detours=3 minimal={minimal} decide={decide}");
+        let custom = scored(&format!("custom score={text} {fields}"));
         let usual = SelectionParams::usual(Selection::Custom);
         let via = Verified::scheme(Via::by_hop(leg.clone()), &Quiet).expect("no stop");
         let via = via.expect("lanes rise");
@@ -73,7 +75,7 @@ fn any_score_keeps_to_the_hops_and_lanes_of_its_scheme() {
             let (most, _) = follow(&on, &*par, &guide.scored(&custom), &UnequalQueues);
             assert!(most <= 2 * u32::from(reach) + 1, "{net}: {text}");
         }
-        let direct = scored(&format!("custom score={text} detours=0 minimal=2"));
+        let direct = scored(&format!("custom score={text} detours=0 minimal=2 decide={decide}"));
         let minimal = Verified::scheme(leg.clone(), &Quiet).expect("no stop").expect("lanes rise");
         let guide = DetourGuide::minimal(&minimal, &wiring, &Quiet).expect("few");
         let (most, _) = follow(&on, &leg, &guide.scored(&direct), &UnequalQueues);

@@ -228,7 +228,7 @@ mod tests {
     }
 
     #[test]
-    fn a_periodic_ring_of_two_has_one_pair_each_way() {
+    fn a_periodic_ring_of_two_has_one_pair_in_each_direction() {
         let given = json!({ "shape": 2, "bytes": 3, "periodic": true });
         let found = graph("stencil", &given).expect("a graph");
         assert_eq!((found.pairs(), found.total_bytes()), (2, 12.0));

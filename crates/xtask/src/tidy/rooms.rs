@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use super::finding::Finding;
 use super::graph::{self, Cycle};
-use crate::python::{Import, Package, room};
+use crate::python::{FileImport, Package, room};
 
 /// Every room, and every file beside the rooms, with those it may import: they stand above it here,
 /// so that there is no cycle. The compiled core is everyone's.
@@ -111,7 +111,7 @@ fn unknown(package: &Package) -> Vec<Finding> {
     first.into_iter().map(|(room, path)| Finding::new(path, 0, what(room))).collect()
 }
 
-fn at(package: &Package, import: &Import, what: String) -> Finding {
+fn at(package: &Package, import: &FileImport, what: String) -> Finding {
     let path = package.files.get(&import.from).map_or("", |(path, _)| path);
     Finding::new(path, import.line, what)
 }
@@ -128,7 +128,7 @@ fn cycles(package: &Package) -> Vec<Finding> {
     }
     let finding = |cycle: Cycle| {
         let path: Vec<&str> = cycle.path.iter().map(|&n| names[n].as_str()).collect();
-        let closes = |i: &&Import| Some(&i.from.as_str()) == path.last() && i.to == path[0];
+        let closes = |i: &&FileImport| Some(&i.from.as_str()) == path.last() && i.to == path[0];
         let import = package.imports.iter().find(closes)?;
         let what = format!("cycle of imports: {} > {}", path.join(" > "), path[0]);
         Some(at(package, import, what))

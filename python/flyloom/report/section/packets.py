@@ -7,6 +7,7 @@ from typing import Annotated, Any, NotRequired, TypedDict
 
 from flyloom.report import axis, packet_maps, packets, simulated
 from flyloom.report.base import (
+    ChannelEnds,
     Entries,
     Figure,
     Found,
@@ -23,13 +24,13 @@ from flyloom.report.figure import along, of_load
 from flyloom.report.shape import Count, also, fail
 from flyloom.report.words import some
 
-Links = TypedDict("Links", {
-    "from": Annotated[list[str], "the switch that each channel begins at"],
-    "to": Annotated[list[str], "the switch that it ends at"],
-    "plane": Annotated[list[Count], "the plane that it is of"],
-    "use": Annotated[list[float], "the part of the time that it was busy"],
-})
-also(Any)(Links)
+
+@also(Any)
+class PacketLinks(ChannelEnds):
+    """The use of channels, as columns."""
+
+    plane: Annotated[list[Count], "the plane that it is of"]
+    use: Annotated[list[float], "the part of the time that it was busy"]
 
 
 @also(Any)
@@ -52,7 +53,7 @@ class Point(TypedDict):
     nonminimal_packets: Annotated[Count, "packets that took a path that is not minimal"]
     end_ns: Annotated[float, "when the last packet arrived"]
     deadlocked: Annotated[bool, "whether packets waited for each other in a cycle"]
-    links: NotRequired[Annotated[Links, "use of each channel, where it was asked for"]]
+    links: NotRequired[Annotated[PacketLinks, "use of each channel, where it was asked for"]]
 
 
 @also(Any)

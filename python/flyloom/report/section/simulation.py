@@ -7,6 +7,7 @@ from typing import Annotated, Any, NotRequired, TypedDict
 
 from flyloom.report import flit, simulated
 from flyloom.report.base import (
+    ChannelEnds,
     Entries,
     Figure,
     Found,
@@ -22,12 +23,12 @@ from flyloom.report.figure import of_load
 from flyloom.report.shape import Count, also, fail
 from flyloom.report.words import some
 
-Links = TypedDict("Links", {
-    "from": Annotated[list[str], "the switch that each channel begins at"],
-    "to": Annotated[list[str], "the switch that it ends at"],
-    "use": Annotated[list[float], "the share of the measured cycles in which it carried a flit"],
-})
-also(Any)(Links)
+
+@also(Any)
+class FlitLinks(ChannelEnds):
+    """The use of channels, as columns."""
+
+    use: Annotated[list[float], "the share of the measured cycles in which it carried a flit"]
 
 
 @also(Any)
@@ -47,7 +48,7 @@ class Point(TypedDict):
     deadlocked: Annotated[bool, "whether packets waited for each other in a cycle"]
     latency_histogram: Annotated[list[list[Count]], "latencies, each with its packets"]
     hop_histogram: Annotated[list[Count], "packets by the switches that they visited, from 0"]
-    links: NotRequired[Annotated[Links, "use of each channel, where it was asked for"]]
+    links: NotRequired[Annotated[FlitLinks, "use of each channel, where it was asked for"]]
 
 
 @also(Any)

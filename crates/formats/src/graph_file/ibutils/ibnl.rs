@@ -41,12 +41,12 @@ const REMOVED: [&str; 3] = ["R", "X", "Removed"];
 
 /// What is said of a cable.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub(super) struct Rate {
+pub(super) struct CableRate {
     pub(super) width: Option<u8>,
     pub(super) speed: Option<Speed>,
 }
 
-impl Rate {
+impl CableRate {
     /// With what `other` says of what this does not.
     pub(super) fn or(self, other: Self) -> Self {
         Self { width: self.width.or(other.width), speed: self.speed.or(other.speed) }
@@ -56,7 +56,7 @@ impl Rate {
         self != Self::default()
     }
 
-    /// Of the words of an arrow, `-4x-10G`.
+    /// The rate in the words of an arrow, `-4x-10G`.
     fn of(words: &str) -> Result<Self, String> {
         let mut rate = Self::default();
         for word in words.split('-').filter(|word| !word.is_empty()) {
@@ -84,10 +84,10 @@ impl Rate {
 }
 
 /// A line of a cable: the port, what is said of the cable, and the words behind the arrow.
-pub(super) type Arrow<'a> = (&'a str, Rate, Vec<&'a str>);
+pub(super) type CableLine<'a> = (&'a str, CableRate, Vec<&'a str>);
 
 /// What a line says of a cable; `None` where it has no arrow.
-pub(super) fn arrow(line: &str) -> Option<Result<Arrow<'_>, String>> {
+pub(super) fn arrow(line: &str) -> Option<Result<CableLine<'_>, String>> {
     let (left, right) = line.split_once("->")?;
     let left = left.trim();
     let digits = left.bytes().take_while(u8::is_ascii_digit).count();
@@ -96,55 +96,55 @@ pub(super) fn arrow(line: &str) -> Option<Result<Arrow<'_>, String>> {
     let glued = digits > 0 && left[digits..].starts_with('-');
     let (port, words) = left.split_at(if glued { digits } else { blank.unwrap_or(left.len()) });
     let words: String = words.chars().filter(|c| !c.is_whitespace()).collect();
-    Some(Rate::of(&words).map(|rate| (port, rate, right.split_whitespace().collect())))
+    Some(CableRate::of(&words).map(|rate| (port, rate, right.split_whitespace().collect())))
 }
 
 /// All definitions that were given.
 #[derive(Default)]
 pub(super) struct Definitions {
-    files: Vec<File>,
+    files: Vec<IbnlFile>,
     /// The file and number of each system that can be cabled, by its names.
     tops: HashMap<String, (usize, usize)>,
 }
 
-struct File {
+struct IbnlFile {
     name: String,
-    systems: Vec<System>,
+    systems: Vec<IbnlSystem>,
     /// Numbers of its boards, by their names.
     boards: HashMap<String, usize>,
 }
 
 #[derive(Default)]
-struct System {
-    parts: Vec<Part>,
+struct IbnlSystem {
+    parts: Vec<IbnlPart>,
     /// Number of each part.
     by_name: HashMap<String, usize>,
     /// Its connectors: name, and the part and port behind it.
-    connectors: Vec<(String, usize, String, Rate)>,
+    connectors: Vec<(String, usize, String, CableRate)>,
     /// What is joined within: part and port, part and port.
-    joints: Vec<(usize, String, String, String, Rate)>,
+    joints: Vec<(usize, String, String, String, CableRate)>,
 }
 
-struct Part {
+struct IbnlPart {
     name: String,
-    what: What,
+    what: IbnlPartKind,
 }
 
-enum What {
+enum IbnlPartKind {
     Device { is_switch: bool, ports: u16 },
     Board(String),
 }
 
 /// The port of a device within a system.
-pub(super) type Port = (usize, u16);
+pub(super) type IbnlPort = (usize, u16);
 
 /// A system without its boards: devices, connectors, and what is joined within.
 #[derive(Default)]
-pub(super) struct Flat {
+pub(super) struct FlatSystem {
     /// Name within the system, whether it is a switch, its ports.
     pub(super) devices: Vec<(String, bool, u16)>,
-    pub(super) connectors: BTreeMap<String, (Port, Rate)>,
-    pub(super) joints: BTreeMap<(Port, Port), Rate>,
+    pub(super) connectors: BTreeMap<String, (IbnlPort, CableRate)>,
+    pub(super) joints: BTreeMap<(IbnlPort, IbnlPort), CableRate>,
 }
 
 impl Definitions {
@@ -153,7 +153,8 @@ impl Definitions {
     /// # Errors
     /// With the line that is none.
     pub(super) fn add(&mut self, name: &str, text: &str) -> Result<(), Refusal> {
-        let mut file = File { name: name.to_owned(), systems: Vec::new(), boards: HashMap::new() };
+        let mut file =
+            IbnlFile { name: name.to_owned(), systems: Vec::new(), boards: HashMap::new() };
         let at = self.files.len();
         let text = text.trim_start_matches('\u{feff}');
         for (number, line) in (1..).zip(text.lines()) {
@@ -189,11 +190,11 @@ impl Definitions {
         &self,
         system: &str,
         boards: &HashMap<String, String>,
-    ) -> Option<Result<Flat, Refusal>> {
+    ) -> Option<Result<FlatSystem, Refusal>> {
         let &(file, at) = self.tops.get(system)?;
         let file = &self.files[file];
-        let mut made = Making { file, boards, flat: Flat::default(), parts: 0 };
-        let refuse = |(why, help): Wrong| Refusal::new(&file.name, why, help);
+        let mut made = SystemBuilder { file, boards, flat: FlatSystem::default(), parts: 0 };
+        let refuse = |(why, help): IbnlFault| Refusal::new(&file.name, why, help);
         Some(match made.of(&file.systems[at], "", 0) {
             Ok(connectors) => {
                 made.flat.connectors = connectors;
@@ -205,11 +206,11 @@ impl Definitions {
 }
 
 /// What is wrong, and what would be right.
-type Wrong = (String, &'static str);
+type IbnlFault = (String, &'static str);
 
-impl File {
+impl IbnlFile {
     /// Takes a line; the names of a system that can be cabled where it begins one.
-    fn line(&mut self, line: &str) -> Result<Vec<String>, Wrong> {
+    fn line(&mut self, line: &str) -> Result<Vec<String>, IbnlFault> {
         let words: Vec<&str> = line.split_whitespace().collect();
         let names = |words: &[&str]| -> Vec<String> {
             let all = words.iter().flat_map(|word| word.split(','));
@@ -222,7 +223,7 @@ impl File {
             [word @ ("SYSTEM" | "TOPSYSTEM"), ref rest @ ..] if !rest.is_empty() => {
                 let names = names(rest);
                 let number = self.systems.len();
-                self.systems.push(System::default());
+                self.systems.push(IbnlSystem::default());
                 if word == "TOPSYSTEM" {
                     return Ok(names);
                 }
@@ -233,9 +234,9 @@ impl File {
                 let Some(ports) = ports else {
                     return Err(("it is no number of ports".to_owned(), "1 to 254"));
                 };
-                self.part(name, What::Device { is_switch: kind == "SW", ports })?;
+                self.part(name, IbnlPartKind::Device { is_switch: kind == "SW", ports })?;
             }
-            ["SUBSYSTEM", board, name] => self.part(name, What::Board(board.to_owned()))?,
+            ["SUBSYSTEM", board, name] => self.part(name, IbnlPartKind::Board(board.to_owned()))?,
             _ => match arrow(line) {
                 Some(found) => {
                     let (port, rate, to) = found.map_err(|why| (why, "as 1 -4x-10G-> P1"))?;
@@ -248,7 +249,7 @@ impl File {
         Ok(Vec::new())
     }
 
-    fn part(&mut self, name: &str, what: What) -> Result<(), Wrong> {
+    fn part(&mut self, name: &str, what: IbnlPartKind) -> Result<(), IbnlFault> {
         let Some(system) = self.systems.last_mut() else {
             return Err(("it is in no system".to_owned(), "TOPSYSTEM NAME before it"));
         };
@@ -256,11 +257,11 @@ impl File {
         if system.by_name.insert(name.to_owned(), number).is_some() {
             return Err((format!("{name} comes twice in its system"), "names that differ"));
         }
-        system.parts.push(Part { name: name.to_owned(), what });
+        system.parts.push(IbnlPart { name: name.to_owned(), what });
         Ok(())
     }
 
-    fn joint(&mut self, port: &str, rate: Rate, to: &[&str]) -> Result<(), Wrong> {
+    fn joint(&mut self, port: &str, rate: CableRate, to: &[&str]) -> Result<(), IbnlFault> {
         let system = self.systems.last_mut().filter(|system| !system.parts.is_empty());
         let Some(system) = system else {
             return Err(("it is a port of nothing".to_owned(), "NODE or SUBSYSTEM before it"));
@@ -281,19 +282,24 @@ impl File {
     }
 }
 
-struct Making<'a> {
-    file: &'a File,
+struct SystemBuilder<'a> {
+    file: &'a IbnlFile,
     boards: &'a HashMap<String, String>,
-    flat: Flat,
+    flat: FlatSystem,
     parts: usize,
 }
 
 /// The connectors of a system.
-type Connectors = BTreeMap<String, (Port, Rate)>;
+type Connectors = BTreeMap<String, (IbnlPort, CableRate)>;
 
-impl Making<'_> {
+impl SystemBuilder<'_> {
     /// The connectors of `system`, whose parts' names begin with `place`.
-    fn of(&mut self, system: &System, place: &str, depth: usize) -> Result<Connectors, Wrong> {
+    fn of(
+        &mut self,
+        system: &IbnlSystem,
+        place: &str,
+        depth: usize,
+    ) -> Result<Connectors, IbnlFault> {
         self.parts += system.parts.len();
         if depth > MOST_DEPTH || self.parts > MOST_PARTS {
             let why = "boards within boards, too deep or too many".to_owned();
@@ -304,20 +310,20 @@ impl Making<'_> {
         for part in &system.parts {
             let name = format!("{place}{}", part.name);
             inside.push(match &part.what {
-                What::Device { is_switch, ports } => {
+                IbnlPartKind::Device { is_switch, ports } => {
                     self.flat.devices.push((name, *is_switch, *ports));
                     Ok(self.flat.devices.len() - 1)
                 }
-                What::Board(board) => Err(self.board(board, &name, depth)?),
+                IbnlPartKind::Board(board) => Err(self.board(board, &name, depth)?),
             });
         }
-        let port_of = |flat: &Flat, part: usize, port: &str| -> Result<_, Wrong> {
+        let port_of = |flat: &FlatSystem, part: usize, port: &str| -> Result<_, IbnlFault> {
             match &inside[part] {
                 Ok(device) => {
                     let (name, _, ports) = &flat.devices[*device];
                     let number = port.parse().ok().filter(|n| (1..=*ports).contains(n));
                     let why = || (format!("{name} has no port {port}"), "1 to its number of ports");
-                    Ok(Some(((*device, number.ok_or_else(why)?), Rate::default())))
+                    Ok(Some(((*device, number.ok_or_else(why)?), CableRate::default())))
                 }
                 Err(connectors) => Ok(connectors.get(port).copied()),
             }
@@ -343,7 +349,7 @@ impl Making<'_> {
     }
 
     /// The connectors of the board at this place; none where it is removed.
-    fn board(&mut self, board: &str, place: &str, depth: usize) -> Result<Connectors, Wrong> {
+    fn board(&mut self, board: &str, place: &str, depth: usize) -> Result<Connectors, IbnlFault> {
         let file = self.file;
         let variant = self.boards.get(place).map(String::as_str);
         let name = match variant {
@@ -359,7 +365,7 @@ impl Making<'_> {
 }
 
 /// Ports that are joined twice.
-pub(super) fn joined_twice(flat: &Flat) -> Option<Port> {
+pub(super) fn joined_twice(flat: &FlatSystem) -> Option<IbnlPort> {
     let mut seen = BTreeSet::new();
     flat.joints.keys().flat_map(|(a, b)| [*a, *b]).find(|port| !seen.insert(*port))
 }

@@ -22,8 +22,8 @@ use base::part::Part;
 use base::{Refusal, SwitchId};
 use fabric::network::{Aside, Builder, Cable, Plug, Speed, Switch, Topology};
 pub(crate) use ibnl::nominal_gbps;
-use ibnl::{Definitions, Flat, Rate, arrow};
-use said::Said;
+use ibnl::{CableRate, Definitions, FlatSystem, arrow};
+use said::TopologyText;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::rc::Rc;
 
@@ -82,7 +82,7 @@ pub fn read_with(
     definitions: &[(String, String)],
 ) -> Result<Topology, Refusal> {
     let text = text.trim_start_matches('\u{feff}');
-    let (mut said, mut open) = (Said::default(), None);
+    let (mut said, mut open) = (TopologyText::default(), None);
     for (number, line) in (1..).zip(text.lines()) {
         said.line(line, number, &mut open)
             .map_err(|(why, help)| Refusal::new(format!("{name}: line {number}"), why, help))?;
@@ -98,12 +98,12 @@ pub fn read_with(
 
 /// What is in each system.
 fn flats(
-    said: &Said,
+    said: &TopologyText,
     known: &Definitions,
-    taken: &types::Taken,
+    taken: &types::SystemsByType,
     name: &str,
-) -> Result<Vec<Rc<Flat>>, Refusal> {
-    let mut made: HashMap<(&str, &BTreeMap<&str, &str>), Rc<Flat>> = HashMap::new();
+) -> Result<Vec<Rc<FlatSystem>>, Refusal> {
+    let mut made: HashMap<(&str, &BTreeMap<&str, &str>), Rc<FlatSystem>> = HashMap::new();
     let (mut all, mut devices) = (Vec::new(), 0);
     for system in &said.systems {
         let key = (system.kind, &system.boards);
@@ -136,15 +136,15 @@ fn flats(
 
 /// The network.
 fn build(
-    said: &Said,
-    flats: &[Rc<Flat>],
+    said: &TopologyText,
+    flats: &[Rc<FlatSystem>],
     name: &str,
     mut remarks: Vec<String>,
 ) -> Result<Topology, Refusal> {
     let mut b = Builder::new();
     let devices = devices(said, flats, &mut b);
     let says = says_rates(said, flats);
-    let cable = |rate: Rate| {
+    let cable = |rate: CableRate| {
         if !says {
             // where nothing is said of any cable, they are what they are in other files
             return Cable::default();
@@ -152,7 +152,7 @@ fn build(
         let (width, speed) = (rate.width.unwrap_or(4), rate.speed.unwrap_or(Speed::SDR));
         Cable { width, speed, ..Cable::default() }
     };
-    let mut left = Left::default();
+    let mut left = LeftOutParts::default();
     let mut join = |a: (Device, u16), c: (Device, u16), cable: Cable| match (a, c) {
         ((Device::Switch(s), p), (Device::Switch(t), q)) if s == t => {
             left.loops.push([Plug { switch: s, port: p }, Plug { switch: t, port: q }]);
@@ -213,7 +213,7 @@ fn build(
 }
 
 /// The devices of each system, added to `b`.
-fn devices(said: &Said, flats: &[Rc<Flat>], b: &mut Builder) -> Vec<Vec<Device>> {
+fn devices(said: &TopologyText, flats: &[Rc<FlatSystem>], b: &mut Builder) -> Vec<Vec<Device>> {
     let mut devices: Vec<Vec<Device>> = Vec::with_capacity(flats.len());
     for (system, flat) in said.systems.iter().zip(flats) {
         let one = |(within, is_switch, ports): &(String, bool, u16)| {
@@ -233,7 +233,7 @@ fn devices(said: &Said, flats: &[Rc<Flat>], b: &mut Builder) -> Vec<Vec<Device>>
 }
 
 /// Whether anything is said of the rate of a cable.
-fn says_rates(said: &Said, flats: &[Rc<Flat>]) -> bool {
+fn says_rates(said: &TopologyText, flats: &[Rc<FlatSystem>]) -> bool {
     said.cables.iter().any(|(_, _, rate, _)| rate.is_said())
         || flats.iter().any(|flat| {
             flat.joints.values().any(|rate| rate.is_said())
@@ -243,14 +243,14 @@ fn says_rates(said: &Said, flats: &[Rc<Flat>]) -> bool {
 
 /// What has no place in a network.
 #[derive(Default)]
-struct Left {
+struct LeftOutParts {
     loops: Vec<[Plug; 2]>,
     without_switch: usize,
 }
 
 /// Ports that are joined within systems: system, device, port.
-fn plugs_within(flats: &[Rc<Flat>]) -> BTreeSet<(usize, usize, u16)> {
-    let of = |(system, flat): (usize, &Rc<Flat>)| -> Vec<_> {
+fn plugs_within(flats: &[Rc<FlatSystem>]) -> BTreeSet<(usize, usize, u16)> {
+    let of = |(system, flat): (usize, &Rc<FlatSystem>)| -> Vec<_> {
         let ends = flat.joints.keys().flat_map(|(a, b)| [*a, *b]);
         ends.map(|(device, port)| (system, device, port)).collect()
     };

@@ -1,11 +1,11 @@
 //! What a topology file says: systems, and cables between their connectors.
 
-use super::ibnl::{Rate, arrow};
+use super::ibnl::{CableRate, arrow};
 use fabric::network::{NAMES, name_fault};
 use std::collections::{BTreeMap, HashMap};
 
 /// A system of the file.
-pub(super) struct System<'a> {
+pub(super) struct TopologySystem<'a> {
     pub(super) kind: &'a str,
     pub(super) name: &'a str,
     /// Variants of its boards, by place.
@@ -18,22 +18,22 @@ pub(super) type Connector<'a> = (usize, &'a str);
 
 /// What a file says.
 #[derive(Default)]
-pub(super) struct Said<'a> {
-    pub(super) systems: Vec<System<'a>>,
+pub(super) struct TopologyText<'a> {
+    pub(super) systems: Vec<TopologySystem<'a>>,
     pub(super) by_name: HashMap<&'a str, usize>,
-    pub(super) cables: Vec<(Connector<'a>, Connector<'a>, Rate, usize)>,
+    pub(super) cables: Vec<(Connector<'a>, Connector<'a>, CableRate, usize)>,
     /// The cable at each connector.
     pub(super) used: HashMap<Connector<'a>, usize>,
 }
 
-impl<'a> Said<'a> {
+impl<'a> TopologyText<'a> {
     /// Takes a line; `open` is the system whose cables follow.
     pub(super) fn line(
         &mut self,
         line: &'a str,
         number: usize,
         open: &mut Option<usize>,
-    ) -> Result<(), Wrong> {
+    ) -> Result<(), TopologyFault> {
         if line.trim_start().starts_with('#') {
             return Ok(());
         }
@@ -74,14 +74,19 @@ impl<'a> Said<'a> {
         Ok(())
     }
 
-    fn system(&mut self, kind: &'a str, name: &'a str, line: usize) -> Result<usize, Wrong> {
+    fn system(
+        &mut self,
+        kind: &'a str,
+        name: &'a str,
+        line: usize,
+    ) -> Result<usize, TopologyFault> {
         let next = self.systems.len();
         let at = *self.by_name.entry(name).or_insert(next);
         if at == next {
             if let Some(why) = name_fault(name) {
                 return Err((why, NAMES));
             }
-            self.systems.push(System { kind, name, boards: BTreeMap::new(), line });
+            self.systems.push(TopologySystem { kind, name, boards: BTreeMap::new(), line });
         }
         let old = &self.systems[at];
         if old.kind != kind {
@@ -95,9 +100,9 @@ impl<'a> Said<'a> {
         &mut self,
         a: Connector<'a>,
         b: Connector<'a>,
-        rate: Rate,
+        rate: CableRate,
         line: usize,
-    ) -> Result<(), Wrong> {
+    ) -> Result<(), TopologyFault> {
         let next = self.cables.len();
         for (end, other) in [(a, b), (b, a)] {
             let at = *self.used.entry(end).or_insert(next);
@@ -122,7 +127,7 @@ impl<'a> Said<'a> {
 }
 
 /// What is wrong, and what would be right.
-pub(super) type Wrong = (String, &'static str);
+pub(super) type TopologyFault = (String, &'static str);
 
 const CABLE: &str = "as P1 -4x-10G-> TYPE NAME P1";
 const LINES: &str = "TYPE NAME, TYPE NAME CFG: BOARD=VARIANT,..., or PORT -> TYPE NAME PORT";

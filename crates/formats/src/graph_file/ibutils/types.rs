@@ -1,7 +1,7 @@
 //! What systems are whose type has no definition: a switch or an adapter, by their connectors.
 
-use super::ibnl::{Definitions, Flat, Rate};
-use super::said::Said;
+use super::ibnl::{CableRate, Definitions, FlatSystem};
+use super::said::TopologyText;
 use base::Refusal;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::rc::Rc;
@@ -11,7 +11,7 @@ const MOST_OF_ADAPTER: u16 = 2;
 
 /// A type: the ports of its connectors.
 #[derive(Default)]
-struct Type<'a> {
+struct SystemType<'a> {
     line: usize,
     ports: BTreeMap<&'a str, u16>,
     prefixes: BTreeSet<&'a str>,
@@ -30,8 +30,8 @@ fn port(connector: &str) -> Option<(&str, u16)> {
 }
 
 /// What is known of each type without definition.
-fn types<'a>(said: &Said<'a>, known: &Definitions) -> BTreeMap<&'a str, Type<'a>> {
-    let mut types: BTreeMap<&str, Type> = BTreeMap::new();
+fn types<'a>(said: &TopologyText<'a>, known: &Definitions) -> BTreeMap<&'a str, SystemType<'a>> {
+    let mut types: BTreeMap<&str, SystemType> = BTreeMap::new();
     for system in said.systems.iter().filter(|system| !known.has(system.kind)) {
         let kind = types.entry(system.kind).or_default();
         kind.line = if kind.line == 0 { system.line } else { kind.line };
@@ -56,7 +56,7 @@ fn types<'a>(said: &Said<'a>, known: &Definitions) -> BTreeMap<&'a str, Type<'a>
 }
 
 /// What systems of a type are, by the type.
-pub(super) type Taken<'a> = HashMap<&'a str, Rc<Flat>>;
+pub(super) type SystemsByType<'a> = HashMap<&'a str, Rc<FlatSystem>>;
 
 /// The types without definition, each as one device, and the remark that says so.
 ///
@@ -66,13 +66,13 @@ pub(super) type Taken<'a> = HashMap<&'a str, Rc<Flat>>;
 /// # Errors
 /// When a type could be either, or its connectors are those of several devices.
 pub(super) fn without_definition<'a>(
-    said: &Said<'a>,
+    said: &TopologyText<'a>,
     known: &Definitions,
     name: &str,
-) -> Result<(Taken<'a>, Vec<String>), Refusal> {
+) -> Result<(SystemsByType<'a>, Vec<String>), Refusal> {
     let types = types(said, known);
     let mut is_switch: BTreeMap<&str, bool> = BTreeMap::new();
-    let refuse = |kind: &str, of: &Type, why: String| {
+    let refuse = |kind: &str, of: &SystemType, why: String| {
         let help = format!(
             "{kind}.ibnl beside the file, or its folder in IBDM_IBNL_PATH, as ibutils reads it"
         );
@@ -112,9 +112,9 @@ pub(super) fn without_definition<'a>(
         let most = of.ports.values().max().copied().unwrap_or(1);
         let ports = if is_it { most } else { most.max(MOST_OF_ADAPTER) };
         let place = |(connector, number): (&&str, &u16)| {
-            ((*connector).to_owned(), ((0, *number), Rate::default()))
+            ((*connector).to_owned(), ((0, *number), CableRate::default()))
         };
-        let flat = Flat {
+        let flat = FlatSystem {
             devices: vec![("U1".to_owned(), is_it, ports)],
             connectors: of.ports.iter().map(place).collect(),
             joints: BTreeMap::new(),

@@ -1,8 +1,8 @@
 //! A network of the nodes that a file tells of: what is one, what is left out, what is joined.
 
-use super::device::{Choice, Kind, names_no_host};
-use super::line::{NodeLine, PortLine, Rate};
-use super::said::{Form, Wrong};
+use super::device::{DeviceChoice, DeviceKind, names_no_host};
+use super::line::{LinkRate, NodeLine, PortLine};
+use super::said::{DeviceForm, LineFault};
 use crate::hosts::{host, natural};
 use base::{EndpointId, Refusal, SwitchId};
 use fabric::network::{Aside, Builder, Cable, Plug, Recipe, Switch, Topology};
@@ -14,8 +14,8 @@ const WHOLE: &str = "expected the node at the other end as well: write the disco
 /// Lines, cables and nodes that a remark names before it only counts.
 const NAMED: usize = 3;
 
-pub(super) struct Node<'a> {
-    pub(super) form: Form,
+pub(super) struct FabricNode<'a> {
+    pub(super) form: DeviceForm,
     pub(super) line: usize,
     pub(super) head: NodeLine<'a>,
     pub(super) guid: Option<u64>,
@@ -25,24 +25,24 @@ pub(super) struct Node<'a> {
     pub(super) ports: Vec<(usize, PortLine<'a>)>,
 }
 
-impl Node<'_> {
+impl FabricNode<'_> {
     fn name(&self) -> &str {
         self.head.name.filter(|name| !name.is_empty()).unwrap_or(&self.head.id)
     }
 
     /// What it is for; of a switch nothing is asked.
-    fn kind(&self) -> Kind {
+    fn kind(&self) -> DeviceKind {
         match self.form {
-            Form::Router => Kind::Router,
-            _ => Kind::of_adapter(self.device, self.head.name.unwrap_or_default()),
+            DeviceForm::Router => DeviceKind::Router,
+            _ => DeviceKind::of_adapter(self.device, self.head.name.unwrap_or_default()),
         }
     }
 }
 
 /// All nodes of a file.
-pub(super) struct Nodes<'a> {
+pub(super) struct FabricNodes<'a> {
     file: &'a str,
-    pub(super) all: Vec<Node<'a>>,
+    pub(super) all: Vec<FabricNode<'a>>,
     by_id: HashMap<String, usize>,
     /// How many came again, and lines of programs, of which the first.
     again: usize,
@@ -55,17 +55,17 @@ pub(super) struct Nodes<'a> {
 }
 
 /// What the port at the end of a cable leads to.
-enum Far<'n, 'a> {
+enum FarPort<'n, 'a> {
     /// A port of another node.
     Port(usize, &'n PortLine<'a>),
     /// A device of this kind that the file has no node of, and that is no endpoint.
-    Absent(Kind),
+    Absent(DeviceKind),
 }
 
 /// What is gathered for remarks as a network is built.
 #[derive(Default)]
-struct Gathered {
-    left_out: BTreeMap<Kind, usize>,
+struct FabricRemarks {
+    left_out: BTreeMap<DeviceKind, usize>,
     loops: Vec<[Plug; 2]>,
     /// Cables without a switch, and cables whose ends differ, in words.
     back_to_back: Vec<String>,
@@ -81,7 +81,7 @@ struct Gathered {
     other_ports: usize,
 }
 
-impl<'a> Nodes<'a> {
+impl<'a> FabricNodes<'a> {
     pub(super) fn new(file: &'a str) -> Self {
         let (all, by_id) = (Vec::new(), HashMap::new());
         let notes = Vec::new();
@@ -98,7 +98,7 @@ impl<'a> Nodes<'a> {
     ///
     /// # Errors
     /// When the one before is another.
-    pub(super) fn add(&mut self, node: Node<'a>) -> Result<usize, Wrong> {
+    pub(super) fn add(&mut self, node: FabricNode<'a>) -> Result<usize, LineFault> {
         let id = node.head.id.as_ref();
         let Some(&at) = self.by_id.get(id) else {
             self.by_id.insert(id.to_owned(), self.all.len());
@@ -107,7 +107,7 @@ impl<'a> Nodes<'a> {
         };
         let old = &mut self.all[at];
         let apart = |a: Option<u64>, b: Option<u64>| a.is_some() && b.is_some() && a != b;
-        let lid = |n: &Node| n.head.lid.map(u64::from);
+        let lid = |n: &FabricNode| n.head.lid.map(u64::from);
         let shown = |guid: u64| format!("0x{guid:016x}");
         let difference = if old.form != node.form {
             Some("as a node of another type".to_owned())
@@ -124,7 +124,7 @@ impl<'a> Nodes<'a> {
         };
         if let Some(how) = difference {
             let why = format!("node \"{id}\" is already in line {}, {how}", old.line);
-            return Err(Wrong::new(why, "what is given twice must be alike"));
+            return Err(LineFault::new(why, "what is given twice must be alike"));
         }
         old.guid = old.guid.or(node.guid);
         old.head.lid = old.head.lid.or(node.head.lid);
@@ -150,7 +150,7 @@ impl<'a> Nodes<'a> {
                         "port {} of \"{}\" is already in line {first}",
                         p.port, node.head.id
                     );
-                    return Err(Wrong::new(why, "a port takes one cable").at(self.file, line));
+                    return Err(LineFault::new(why, "a port takes one cable").at(self.file, line));
                 }
                 old.rate.merge(&p.rate);
                 old.guid = old.guid.or(p.guid);
@@ -170,7 +170,7 @@ impl<'a> Nodes<'a> {
             if let Some(guid) = node.guid {
                 self.first_use(&mut nodes, guid, node.line)?;
             }
-            let lines = node.ports.iter().filter(|_| node.form != Form::Switch);
+            let lines = node.ports.iter().filter(|_| node.form != DeviceForm::Switch);
             for (guid, line) in lines.filter_map(|(line, p)| p.guid.map(|g| (g, *line))) {
                 self.first_use(&mut ports, guid, line)?;
             }
@@ -188,30 +188,30 @@ impl<'a> Nodes<'a> {
             None => Ok(()),
             Some(old) => {
                 let why = format!("GUID 0x{guid:016x} is already in line {old}");
-                Err(Wrong::new(why, "GUIDs must differ").at(self.file, line))
+                Err(LineFault::new(why, "GUIDs must differ").at(self.file, line))
             }
         }
     }
 
     /// The node and the port at the other end of a port's cable, which must tell of it alike.
-    fn other_end(&self, from: &Node, p: &PortLine) -> Result<Far<'_, 'a>, Wrong> {
+    fn other_end(&self, from: &FabricNode, p: &PortLine) -> Result<FarPort<'_, 'a>, LineFault> {
         let Some(&to) = self.by_id.get(p.peer.as_ref()) else {
             let kind = match p.peer_name {
-                _ if p.peer.starts_with("R-") => Kind::Router,
-                Some(name) if !p.peer.starts_with("S-") => Kind::of_adapter(None, name),
-                _ => Kind::Host,
+                _ if p.peer.starts_with("R-") => DeviceKind::Router,
+                Some(name) if !p.peer.starts_with("S-") => DeviceKind::of_adapter(None, name),
+                _ => DeviceKind::Host,
             };
-            if kind != Kind::Host && from.form == Form::Switch {
-                return Ok(Far::Absent(kind));
+            if kind != DeviceKind::Host && from.form == DeviceForm::Switch {
+                return Ok(FarPort::Absent(kind));
             }
             let why = format!("the cable leads to \"{}\", which is not in the file", p.peer);
-            return Err(Wrong::new(format!("{why}: {}", self.missing()), WHOLE));
+            return Err(LineFault::new(format!("{why}: {}", self.missing()), WHOLE));
         };
         let node = &self.all[to];
         if !(1..=node.head.ports).contains(&p.peer_port) {
             let why = format!("port {} of \"{}\" does not exist", p.peer_port, p.peer);
             let help = format!("it has ports 1 to {} (line {})", node.head.ports, node.line);
-            return Err(Wrong::new(why, help));
+            return Err(LineFault::new(why, help));
         }
         let expected = format!("[{}] \"{}\"[{}]", p.peer_port, from.head.id, p.port);
         let Ok(at) = node.ports.binary_search_by_key(&p.peer_port, |(_, q)| q.port) else {
@@ -221,20 +221,20 @@ impl<'a> Nodes<'a> {
                 let ends = format!("with which the file ends in line {}", self.ends);
                 help = format!("{help}, {ends}: it looks cut off");
             }
-            return Err(Wrong::new(why, help));
+            return Err(LineFault::new(why, help));
         };
         let (other, q) = &node.ports[at];
         let help = format!("expected {expected} in line {other}");
         if q.peer != from.head.id || q.peer_port != p.port {
             let why = format!("the other end leads to \"{}\"[{}] instead", q.peer, q.peer_port);
-            return Err(Wrong::new(why, help));
+            return Err(LineFault::new(why, help));
         }
         let same = |a: Option<u64>, b: Option<u64>| a.is_none() || b.is_none() || a == b;
         if !same(p.guid, q.peer_guid) || !same(p.peer_guid, q.guid) {
             let why = format!("the port GUID is not the one in line {other}");
-            return Err(Wrong::new(why, "both ends must tell the same"));
+            return Err(LineFault::new(why, "both ends must tell the same"));
         }
-        Ok(Far::Port(to, q))
+        Ok(FarPort::Port(to, q))
     }
 
     /// Which nodes cables lead to that are not in the file, and where that ends.
@@ -259,15 +259,15 @@ impl<'a> Nodes<'a> {
     ///
     /// # Errors
     /// When the nodes contradict each other, or `choice` names what is not there.
-    pub(super) fn build(mut self, choice: &Choice) -> Result<Topology, Refusal> {
+    pub(super) fn build(mut self, choice: &DeviceChoice) -> Result<Topology, Refusal> {
         self.sort_ports()?;
         self.check_guids()?;
-        let mut gathered = Gathered::default();
+        let mut gathered = FabricRemarks::default();
         let groups = self.endpoints(choice, &mut gathered)?;
         let names = self.unique_names(&groups, choice.joins());
         let mut b = Builder::new();
         let mut switch_at = vec![None; self.all.len()];
-        for (i, node) in self.all.iter().enumerate().filter(|(_, n)| n.form == Form::Switch) {
+        for (i, node) in self.all.iter().enumerate().filter(|(_, n)| n.form == DeviceForm::Switch) {
             let lid = node.head.lid.filter(|l| *l != 0);
             let (guid, ports) = (node.guid, node.head.ports);
             switch_at[i] = Some(b.switch(Switch { guid, lid, ports, ..Switch::new(names[i]) }));
@@ -281,7 +281,7 @@ impl<'a> Nodes<'a> {
         for group in &groups {
             let guid = self.all[group[0]].guid;
             let endpoint = b.endpoint(names[group[0]], guid);
-            let rails = Rails { endpoint, switch_at: &switch_at, choice };
+            let rails = EndpointRails { endpoint, switch_at: &switch_at, choice };
             self.attach(&mut b, group, &rails, &mut lmc, &mut gathered)?;
         }
         self.link(&mut b, &switch_at, &mut gathered)?;
@@ -306,12 +306,12 @@ impl<'a> Nodes<'a> {
     /// The nodes of every endpoint, in the order of the file.
     fn endpoints(
         &self,
-        choice: &Choice,
-        gathered: &mut Gathered,
+        choice: &DeviceChoice,
+        gathered: &mut FabricRemarks,
     ) -> Result<Vec<Vec<usize>>, Refusal> {
-        let is_device = |i: &usize| self.all[*i].form != Form::Switch;
+        let is_device = |i: &usize| self.all[*i].form != DeviceForm::Switch;
         let devices: Vec<usize> = (0..self.all.len()).filter(is_device).collect();
-        let kinds: Vec<(Kind, &str)> = devices
+        let kinds: Vec<(DeviceKind, &str)> = devices
             .iter()
             .map(|&i| (self.all[i].kind(), self.all[i].head.name.unwrap_or_default()))
             .collect();
@@ -321,14 +321,14 @@ impl<'a> Nodes<'a> {
         let mut of_host: HashMap<&str, usize> = HashMap::new();
         let mut adapters: BTreeMap<&str, usize> = BTreeMap::new();
         for ((&i, &(kind, name)), chosen) in devices.iter().zip(&kinds).zip(chosen) {
-            if chosen && kind == Kind::Host && !names_no_host(name) {
+            if chosen && kind == DeviceKind::Host && !names_no_host(name) {
                 *adapters.entry(host(name)).or_default() += 1;
             }
-            if !chosen && kind == Kind::Host && choice.chooses_adapters() {
+            if !chosen && kind == DeviceKind::Host && choice.chooses_adapters() {
                 gathered.other_adapters += 1;
             } else if !chosen {
                 *gathered.left_out.entry(kind).or_default() += 1;
-            } else if choice.joins() && kind == Kind::Host && !names_no_host(name) {
+            } else if choice.joins() && kind == DeviceKind::Host && !names_no_host(name) {
                 let at = *of_host.entry(host(name)).or_insert(groups.len());
                 if at == groups.len() {
                     groups.push(Vec::new());
@@ -348,14 +348,14 @@ impl<'a> Nodes<'a> {
     }
 
     /// Whether an adapter has a cable to a switch.
-    fn is_cabled(&self, adapter: &Node) -> bool {
-        let is_device = |at: &usize| self.all[*at].form != Form::Switch;
+    fn is_cabled(&self, adapter: &FabricNode) -> bool {
+        let is_device = |at: &usize| self.all[*at].form != DeviceForm::Switch;
         let to_device = |p: &PortLine| self.by_id.get(p.peer.as_ref()).is_some_and(&is_device);
         adapter.ports.iter().any(|(_, p)| !to_device(p))
     }
 
     /// Whether it has one, or none at all.
-    fn may_reach(&self, adapter: &Node) -> bool {
+    fn may_reach(&self, adapter: &FabricNode) -> bool {
         adapter.ports.is_empty() || self.is_cabled(adapter)
     }
 
@@ -364,18 +364,20 @@ impl<'a> Nodes<'a> {
     fn check_all(
         &self,
         switch_at: &[Option<SwitchId>],
-        gathered: &mut Gathered,
+        gathered: &mut FabricRemarks,
     ) -> Result<(), Refusal> {
         for (from, node) in self.all.iter().enumerate() {
             for (line, p) in &node.ports {
                 match self.other_end(node, p).map_err(|w| w.at(self.file, *line))? {
-                    Far::Absent(kind) => *gathered.left_out.entry(kind).or_default() += 1,
-                    Far::Port(to, q) if switch_at[from].is_none() && switch_at[to].is_none() => {
+                    FarPort::Absent(kind) => *gathered.left_out.entry(kind).or_default() += 1,
+                    FarPort::Port(to, q)
+                        if switch_at[from].is_none() && switch_at[to].is_none() =>
+                    {
                         if (from, p.port) <= (to, q.port) {
                             gathered.back_to_back.push(self.cable_words(node, p, to));
                         }
                     }
-                    Far::Port(..) => {}
+                    FarPort::Port(..) => {}
                 }
             }
         }
@@ -398,11 +400,11 @@ impl<'a> Nodes<'a> {
             for (_, p) in &node.ports {
                 let kind = match self.by_id.get(p.peer.as_ref()) {
                     Some(&to) if switch_at[to].is_some() => continue,
-                    Some(&to) if taken[to] => Kind::Host,
+                    Some(&to) if taken[to] => DeviceKind::Host,
                     Some(&to) => self.all[to].kind(),
-                    None => Kind::of_adapter(None, p.peer_name.unwrap_or_default()),
+                    None => DeviceKind::of_adapter(None, p.peer_name.unwrap_or_default()),
                 };
-                counts[here.ix()] += u32::from(kind != Kind::Aggregation);
+                counts[here.ix()] += u32::from(kind != DeviceKind::Aggregation);
             }
         }
         for switch in attached {
@@ -411,7 +413,7 @@ impl<'a> Nodes<'a> {
         if counts.iter().all(|n| *n == 0) { Vec::new() } else { counts }
     }
 
-    fn cable_words(&self, from: &Node, p: &PortLine, to: usize) -> String {
+    fn cable_words(&self, from: &FabricNode, p: &PortLine, to: usize) -> String {
         let (a, b) = (from.name(), self.all[to].name());
         format!("{a} port {} - {b} port {}", p.port, p.peer_port)
     }
@@ -419,14 +421,14 @@ impl<'a> Nodes<'a> {
     /// The cable of port `p`, noted where its ends differ.
     fn cable(
         &self,
-        from: &Node,
+        from: &FabricNode,
         p: &PortLine,
         (to, q): (usize, &PortLine),
-        gathered: &mut Gathered,
+        gathered: &mut FabricRemarks,
     ) -> Cable {
         let (cable, differ) = p.rate.agree(&q.rate);
         if differ {
-            let ends = |a: &Rate, b: &Rate| format!("{a} and {b}");
+            let ends = |a: &LinkRate, b: &LinkRate| format!("{a} and {b}");
             let words = self.cable_words(from, p, to);
             gathered.unequal.push(format!("{words} ({})", ends(&p.rate, &q.rate)));
         }
@@ -442,15 +444,15 @@ impl<'a> Nodes<'a> {
         &self,
         b: &mut Builder,
         group: &[usize],
-        rails: &Rails<'_>,
+        rails: &EndpointRails<'_>,
         lmc: &mut Option<(u8, usize)>,
-        gathered: &mut Gathered,
+        gathered: &mut FabricRemarks,
     ) -> Result<(), Refusal> {
         let mut next = 0;
         for node in group.iter().map(|i| &self.all[*i]) {
             for (line, p) in &node.ports {
-                let at = |w: Wrong| w.at(self.file, *line);
-                let Far::Port(to, q) = self.other_end(node, p).map_err(at)? else { continue };
+                let at = |w: LineFault| w.at(self.file, *line);
+                let FarPort::Port(to, q) = self.other_end(node, p).map_err(at)? else { continue };
                 let Some(switch) = rails.switch_at[to] else { continue };
                 if rails.choice.takes_one_port() && next > 0 {
                     gathered.other_ports += 1;
@@ -478,13 +480,13 @@ impl<'a> Nodes<'a> {
         &self,
         b: &mut Builder,
         switch_at: &[Option<SwitchId>],
-        gathered: &mut Gathered,
+        gathered: &mut FabricRemarks,
     ) -> Result<(), Refusal> {
         for (from, node) in self.all.iter().enumerate() {
             let Some(here) = switch_at[from] else { continue };
             for (line, p) in &node.ports {
                 let far = self.other_end(node, p).map_err(|w| w.at(self.file, *line))?;
-                let Far::Port(to, q) = far else { continue };
+                let FarPort::Port(to, q) = far else { continue };
                 let Some(there) = switch_at[to] else { continue };
                 let ends = [(here, p.port), (there, p.peer_port)];
                 let [x, y] = ends.map(|(switch, port)| Plug { switch, port });
@@ -509,7 +511,7 @@ impl<'a> Nodes<'a> {
                 named[group[0]] = host(named[group[0]]);
             }
         }
-        let is_switch = |i: &usize| self.all[*i].form == Form::Switch;
+        let is_switch = |i: &usize| self.all[*i].form == DeviceForm::Switch;
         let switches = (0..self.all.len()).filter(is_switch);
         let mut seen = HashSet::new();
         let mut twice = HashSet::new();
@@ -527,7 +529,7 @@ impl<'a> Nodes<'a> {
     }
 
     /// A line for each sort of thing that was left out or understood otherwise than written.
-    fn remarks(&self, gathered: &Gathered, joined: bool) -> Vec<String> {
+    fn remarks(&self, gathered: &FabricRemarks, joined: bool) -> Vec<String> {
         let mut found = self.notes.clone();
         if !gathered.left_out.is_empty() {
             let counted: Vec<String> =
@@ -552,8 +554,8 @@ impl<'a> Nodes<'a> {
             .loops
             .iter()
             .map(|[x, y]| {
-                let of = self.all.iter().filter(|n| n.form == Form::Switch);
-                let name = of.map(Node::name).nth(x.switch.ix()).unwrap_or_default();
+                let of = self.all.iter().filter(|n| n.form == DeviceForm::Switch);
+                let name = of.map(FabricNode::name).nth(x.switch.ix()).unwrap_or_default();
                 format!("{name} port {} - {name} port {}", x.port, y.port)
             })
             .collect();
@@ -602,10 +604,10 @@ impl<'a> Nodes<'a> {
 }
 
 /// What the rails of an endpoint are added with.
-struct Rails<'b> {
+struct EndpointRails<'b> {
     endpoint: EndpointId,
     switch_at: &'b [Option<SwitchId>],
-    choice: &'b Choice,
+    choice: &'b DeviceChoice,
 }
 
 /// How hosts with several adapters are counted.
@@ -625,11 +627,11 @@ fn several_adapters(hosts: &[String], joined: bool) -> String {
     )
 }
 
-fn same_lmc(lmc: &mut Option<(u8, usize)>, new: u8, line: usize) -> Result<(), Wrong> {
+fn same_lmc(lmc: &mut Option<(u8, usize)>, new: u8, line: usize) -> Result<(), LineFault> {
     match *lmc {
         Some((old, first)) if old != new => {
             let why = format!("LMC {new}, but LMC {old} in line {first}");
-            Err(Wrong::new(why, "all adapter ports must have one LMC"))
+            Err(LineFault::new(why, "all adapter ports must have one LMC"))
         }
         Some(_) => Ok(()),
         None => {

@@ -13,7 +13,7 @@ use std::fmt;
 
 /// What a node of a fabric is for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum Kind {
+pub enum DeviceKind {
     /// The adapter of a host: an endpoint.
     Host,
     /// A router to another subnet.
@@ -30,7 +30,7 @@ pub enum Kind {
     Unknown,
 }
 
-impl Kind {
+impl DeviceKind {
     /// All kinds.
     pub const ALL: [Self; 7] = [
         Self::Host,
@@ -100,7 +100,7 @@ impl Kind {
     }
 }
 
-impl fmt::Display for Kind {
+impl fmt::Display for DeviceKind {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(self.word())
     }
@@ -158,20 +158,21 @@ pub(super) fn names_no_host(description: &str) -> bool {
 /// A kind, or a pattern in which `*` is any text and `?` any character: with a blank in it for
 /// whole descriptions, else for hosts.
 #[derive(Debug, Clone, PartialEq, Eq)]
-enum Pattern {
-    Kind(Kind),
+enum DevicePattern {
+    Kind(DeviceKind),
     Name(String),
 }
 
-impl Pattern {
+impl DevicePattern {
     fn new(text: &str) -> Self {
         let word = text.to_lowercase();
         let singular = word.strip_suffix('s').unwrap_or(&word);
-        let kind = Kind::ALL.into_iter().find(|kind| [&*word, singular].contains(&kind.word()));
+        let kind =
+            DeviceKind::ALL.into_iter().find(|kind| [&*word, singular].contains(&kind.word()));
         kind.map_or_else(|| Self::Name(text.to_owned()), Self::Kind)
     }
 
-    fn takes(&self, kind: Kind, description: &str) -> bool {
+    fn takes(&self, kind: DeviceKind, description: &str) -> bool {
         match self {
             Self::Kind(own) => *own == kind,
             Self::Name(glob) => {
@@ -203,7 +204,7 @@ fn fits(glob: &str, text: &str) -> bool {
 
 /// Which of a host's adapters are endpoints.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-enum Adapters {
+enum AdapterChoice {
     /// Each is one.
     #[default]
     Each,
@@ -217,17 +218,17 @@ enum Adapters {
 
 /// Which devices of a discovered fabric are endpoints of the network.
 #[derive(Debug, Clone, Default, PartialEq)]
-pub struct Choice {
-    keep: Vec<Pattern>,
-    only: Vec<Pattern>,
-    adapters: Adapters,
+pub struct DeviceChoice {
+    keep: Vec<DevicePattern>,
+    only: Vec<DevicePattern>,
+    adapters: AdapterChoice,
     /// As it was given, for the recipe.
-    given: Given,
+    given: GivenChoice,
 }
 
 #[derive(Debug, Clone, Default, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields, default)]
-struct Given {
+struct GivenChoice {
     keep: Vec<String>,
     only: Vec<String>,
     adapters: Option<String>,
@@ -235,7 +236,7 @@ struct Given {
     of_all: bool,
 }
 
-impl Choice {
+impl DeviceChoice {
     /// The choice that `value` says: a map of `keep`, `only` (lists of kinds and patterns) and
     /// `adapters` (`each`, `joined`, `first`, or a pattern for the adapter's name in its host).
     ///
@@ -243,22 +244,22 @@ impl Choice {
     /// When it is none.
     pub fn new(value: &Value) -> Result<Self, Refusal> {
         let help = "keep and only: kinds and patterns; adapters: each, joined, first or a name";
-        let given: Given = serde_json::from_value(value.clone())
+        let given: GivenChoice = serde_json::from_value(value.clone())
             .map_err(|e| Refusal::new("devices", e.to_string(), help))?;
         let adapters = match given.adapters.as_deref() {
-            None | Some("each") => Adapters::Each,
-            Some("joined") => Adapters::Joined,
-            Some("first") => Adapters::First,
+            None | Some("each") => AdapterChoice::Each,
+            Some("joined") => AdapterChoice::Joined,
+            Some("first") => AdapterChoice::First,
             Some("") => return Err(Refusal::new("adapters", "it is empty", help)),
-            Some(name) => Adapters::Named(name.to_owned()),
+            Some(name) => AdapterChoice::Named(name.to_owned()),
         };
-        let patterns = |of: &[String]| of.iter().map(|text| Pattern::new(text)).collect();
+        let patterns = |of: &[String]| of.iter().map(|text| DevicePattern::new(text)).collect();
         Ok(Self { keep: patterns(&given.keep), only: patterns(&given.only), adapters, given })
     }
 
     /// Whether nothing is asked for.
     pub fn is_default(&self) -> bool {
-        self.keep.is_empty() && self.only.is_empty() && self.adapters == Adapters::Each
+        self.keep.is_empty() && self.only.is_empty() && self.adapters == AdapterChoice::Each
     }
 
     /// Whether it is asked of all files, also of those that have no devices.
@@ -277,17 +278,17 @@ impl Choice {
 
     /// Whether the rails of a host are counted over all its adapters.
     pub(super) fn joins(&self) -> bool {
-        self.adapters == Adapters::Joined
+        self.adapters == AdapterChoice::Joined
     }
 
     /// Whether of a host's adapters some are chosen.
     pub(super) fn chooses_adapters(&self) -> bool {
-        matches!(self.adapters, Adapters::First | Adapters::Named(_))
+        matches!(self.adapters, AdapterChoice::First | AdapterChoice::Named(_))
     }
 
     /// Whether the first cabled port of an endpoint is its only one.
     pub(super) fn takes_one_port(&self) -> bool {
-        self.adapters == Adapters::First
+        self.adapters == AdapterChoice::First
     }
 
     /// Which of these devices are endpoints, by their kinds and descriptions; `cabled` says of each
@@ -297,31 +298,31 @@ impl Choice {
     /// When a pattern fits none of them.
     pub(super) fn endpoints(
         &self,
-        devices: &[(Kind, &str)],
+        devices: &[(DeviceKind, &str)],
         cabled: &[bool],
     ) -> Result<Vec<bool>, Refusal> {
         for (key, patterns, texts) in
             [("keep", &self.keep, &self.given.keep), ("only", &self.only, &self.given.only)]
         {
-            let names_none = |pattern: &Pattern| {
-                matches!(pattern, Pattern::Name(_))
+            let names_none = |pattern: &DevicePattern| {
+                matches!(pattern, DevicePattern::Name(_))
                     && !devices.iter().any(|(kind, name)| pattern.takes(*kind, name))
             };
             if let Some(at) = patterns.iter().position(names_none) {
-                let kinds: Vec<&str> = Kind::ALL.iter().map(|kind| kind.word()).collect();
+                let kinds: Vec<&str> = DeviceKind::ALL.iter().map(|kind| kind.word()).collect();
                 let names = devices.iter().take(4096).map(|(_, name)| host(name));
                 let near = did_you_mean(&texts[at], kinds.iter().copied().chain(names));
                 let help = format!("{near}a name or pattern, or a kind: {}", kinds.join(", "));
                 return Err(Refusal::new(key, format!("no device fits '{}'", texts[at]), help));
             }
         }
-        let any = |patterns: &[Pattern], kind: Kind, name: &str| {
+        let any = |patterns: &[DevicePattern], kind: DeviceKind, name: &str| {
             patterns.iter().any(|pattern| pattern.takes(kind, name))
         };
         let mut chosen: Vec<bool> = devices
             .iter()
             .map(|&(kind, name)| {
-                let by_default = kind == Kind::Host && self.only.is_empty();
+                let by_default = kind == DeviceKind::Host && self.only.is_empty();
                 by_default || any(&self.only, kind, name) || any(&self.keep, kind, name)
             })
             .collect();
@@ -331,15 +332,16 @@ impl Choice {
 
     fn choose_adapters(
         &self,
-        devices: &[(Kind, &str)],
+        devices: &[(DeviceKind, &str)],
         cabled: &[bool],
         chosen: &mut [bool],
     ) -> Result<(), Refusal> {
-        let of_hosts = |i: &usize| devices[*i].0 == Kind::Host && !names_no_host(devices[*i].1);
+        let of_hosts =
+            |i: &usize| devices[*i].0 == DeviceKind::Host && !names_no_host(devices[*i].1);
         let mut all: Vec<usize> = (0..devices.len()).filter(of_hosts).collect();
         match &self.adapters {
-            Adapters::Each | Adapters::Joined => {}
-            Adapters::First => {
+            AdapterChoice::Each | AdapterChoice::Joined => {}
+            AdapterChoice::First => {
                 all.retain(|&i| chosen[i]);
                 let own = |i: usize| (!cabled[i], natural(adapter(devices[i].1)), i);
                 all.sort_by_cached_key(|&i| (host(devices[i].1), own(i)));
@@ -347,7 +349,7 @@ impl Choice {
                     chosen[pair[1]] = host(devices[pair[0]].1) != host(devices[pair[1]].1);
                 }
             }
-            Adapters::Named(glob) => {
+            AdapterChoice::Named(glob) => {
                 let is = |i: usize| fits(glob, adapter(devices[i].1));
                 if !all.iter().any(|&i| chosen[i] && is(i)) {
                     let mut names: Vec<&str> = all.iter().map(|&i| adapter(devices[i].1)).collect();
@@ -375,26 +377,26 @@ mod tests {
     #[test]
     fn descriptions_say_what_adapters_are_for() {
         for (name, kind) in [
-            ("node1 HCA-1", Kind::Host),
-            ("dgx-12 mlx5_0", Kind::Host),
-            ("MT4123 ConnectX6 Mellanox Technologies", Kind::Host),
-            ("", Kind::Host),
-            ("Mellanox Technologies Aggregation Node", Kind::Aggregation),
-            ("ufm-host HCA-1", Kind::Manager),
-            ("UFM2 mlx5_0", Kind::Manager),
-            ("mgmt01 HCA-1", Kind::Manager),
-            ("gw01 HCA-1", Kind::Gateway),
-            ("MF0;skyway-3:MGA100-HS2/U1", Kind::Gateway),
-            ("MF0;edge-2:SX6036G/U1", Kind::Gateway),
-            ("lustre-oss12 HCA-2", Kind::Storage),
-            ("mds1 HCA-1", Kind::Storage),
-            ("storage-a.cluster.example HCA-1", Kind::Storage),
-            ("restored HCA-1", Kind::Host),
-            ("osman HCA-1", Kind::Host),
+            ("node1 HCA-1", DeviceKind::Host),
+            ("dgx-12 mlx5_0", DeviceKind::Host),
+            ("MT4123 ConnectX6 Mellanox Technologies", DeviceKind::Host),
+            ("", DeviceKind::Host),
+            ("Mellanox Technologies Aggregation Node", DeviceKind::Aggregation),
+            ("ufm-host HCA-1", DeviceKind::Manager),
+            ("UFM2 mlx5_0", DeviceKind::Manager),
+            ("mgmt01 HCA-1", DeviceKind::Manager),
+            ("gw01 HCA-1", DeviceKind::Gateway),
+            ("MF0;skyway-3:MGA100-HS2/U1", DeviceKind::Gateway),
+            ("MF0;edge-2:SX6036G/U1", DeviceKind::Gateway),
+            ("lustre-oss12 HCA-2", DeviceKind::Storage),
+            ("mds1 HCA-1", DeviceKind::Storage),
+            ("storage-a.cluster.example HCA-1", DeviceKind::Storage),
+            ("restored HCA-1", DeviceKind::Host),
+            ("osman HCA-1", DeviceKind::Host),
         ] {
-            assert_eq!(Kind::of_adapter(Some(0x101b), name), kind, "{name}");
+            assert_eq!(DeviceKind::of_adapter(Some(0x101b), name), kind, "{name}");
         }
-        assert_eq!(Kind::of_adapter(Some(0xcf09), "renamed"), Kind::Aggregation);
+        assert_eq!(DeviceKind::of_adapter(Some(0xcf09), "renamed"), DeviceKind::Aggregation);
     }
 
     #[test]

@@ -1,19 +1,23 @@
 //! The two kinds of line that carry a fabric: a node's and a port's.
 
-use super::said::{Form, MAX_PORT, Wrong};
+use super::said::{DeviceForm, LineFault, MAX_PORT};
 use base::words::did_you_mean;
 use fabric::network::{Cable, NAMES, Speed, name_fault};
 use std::borrow::Cow;
 
 /// The words that lines of nodes begin with.
-pub(super) const NODES: [(&str, Form); 4] =
-    [("Switch", Form::Switch), ("Ca", Form::Adapter), ("Hca", Form::Adapter), ("Rt", Form::Router)];
+pub(super) const NODES: [(&str, DeviceForm); 4] = [
+    ("Switch", DeviceForm::Switch),
+    ("Ca", DeviceForm::Adapter),
+    ("Hca", DeviceForm::Adapter),
+    ("Rt", DeviceForm::Router),
+];
 /// The keys of the next node's GUID.
-pub(super) const GUIDS: [(&str, Form); 4] = [
-    ("switchguid", Form::Switch),
-    ("caguid", Form::Adapter),
-    ("hcaguid", Form::Adapter),
-    ("rtguid", Form::Router),
+pub(super) const GUIDS: [(&str, DeviceForm); 4] = [
+    ("switchguid", DeviceForm::Switch),
+    ("caguid", DeviceForm::Adapter),
+    ("hcaguid", DeviceForm::Adapter),
+    ("rtguid", DeviceForm::Router),
 ];
 /// The keys of other numbers of the next node.
 const IDS: [&str; 3] = ["vendid", "devid", "sysimgguid"];
@@ -36,9 +40,9 @@ fn keys() -> impl Iterator<Item = &'static str> {
 
 /// What is left of a line.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Scan<'a>(pub &'a str);
+pub(super) struct LineScanner<'a>(pub &'a str);
 
-impl<'a> Scan<'a> {
+impl<'a> LineScanner<'a> {
     pub(super) fn eat(&mut self, what: &str) -> bool {
         let rest = self.0.strip_prefix(what);
         self.0 = rest.unwrap_or(self.0);
@@ -64,45 +68,46 @@ impl<'a> Scan<'a> {
     }
 
     /// A number as C's `strtoull` reads it: hexadecimal after `0x`, else decimal.
-    pub(super) fn c_number(&mut self) -> Result<u64, Wrong> {
+    pub(super) fn c_number(&mut self) -> Result<u64, LineFault> {
         let hexadecimal = self.eat("0x") || self.eat("0X");
         let radix = if hexadecimal { 16 } else { 10 };
         let digits = self.run(|c| c.is_digit(radix));
         u64::from_str_radix(digits, radix).map_err(|_| {
-            Wrong::new("a number is missing or too large", "expected 0x and hex digits")
+            LineFault::new("a number is missing or too large", "expected 0x and hex digits")
         })
     }
 
     /// A port number, its closing bracket and, from `ibnetdiscover -g`, the outer port number.
-    fn port(&mut self) -> Result<u16, Wrong> {
+    fn port(&mut self) -> Result<u16, LineFault> {
         let digits = self.run(|c| c.is_ascii_digit());
         let port = digits.parse().ok().filter(|_| self.eat("]")).ok_or_else(|| {
-            Wrong::new(format!("'[{digits}' is no port"), "expected a number in brackets")
+            LineFault::new(format!("'[{digits}' is no port"), "expected a number in brackets")
         })?;
         if self.eat("[ext ") {
-            self.until(']').ok_or_else(|| Wrong::new("'[ext' is cut off", "expected ]"))?;
+            self.until(']').ok_or_else(|| LineFault::new("'[ext' is cut off", "expected ]"))?;
         }
         Ok(port)
     }
 
     /// `(HEX)`, the GUID of a port, when it comes next.
-    fn port_guid(&mut self) -> Result<Option<u64>, Wrong> {
+    fn port_guid(&mut self) -> Result<Option<u64>, LineFault> {
         if !self.eat("(") {
             return Ok(None);
         }
         let digits = self.run(|c| c.is_ascii_hexdigit());
         let guid = u64::from_str_radix(digits, 16).ok().filter(|_| self.eat(")"));
-        let bad = || Wrong::new(format!("'({digits}' is no port GUID"), "expected (hex digits)");
+        let bad =
+            || LineFault::new(format!("'({digits}' is no port GUID"), "expected (hex digits)");
         Ok(Some(guid.ok_or_else(bad)?).filter(|g| *g != 0))
     }
 
     /// `"ID"`.
-    fn id(&mut self) -> Result<&'a str, Wrong> {
+    fn id(&mut self) -> Result<&'a str, LineFault> {
         self.space();
         let id = if self.eat("\"") { self.until('"') } else { None };
         id.filter(|i| !i.is_empty() && !i.contains(['#', '@'])).ok_or_else(|| {
             let why = "the id of a node is missing or has # or @ in it";
-            Wrong::new(why, "expected a name in quotes: \"S-...\", \"H-...\" or \"R-...\"")
+            LineFault::new(why, "expected a name in quotes: \"S-...\", \"H-...\" or \"R-...\"")
         })
     }
 }
@@ -116,17 +121,17 @@ pub(super) struct NodeLine<'a> {
 }
 
 impl<'a> NodeLine<'a> {
-    pub(super) fn parse(rest: &'a str) -> Result<Self, Wrong> {
-        let mut scan = Scan(rest.trim_start());
+    pub(super) fn parse(rest: &'a str) -> Result<Self, LineFault> {
+        let mut scan = LineScanner(rest.trim_start());
         if scan.0.starts_with(": 0x") {
             let help = "use the output of ibnetdiscover without -l";
-            return Err(Wrong::new("a list of nodes has no cables", help));
+            return Err(LineFault::new("a list of nodes has no cables", help));
         }
         let digits = scan.run(|c| c.is_ascii_digit());
         let ports =
             digits.parse().ok().filter(|p| (1..=MAX_PORT).contains(p)).ok_or_else(|| {
                 let why = format!("'{digits}' is no number of ports");
-                Wrong::new(why, format!("expected 1 to {MAX_PORT}"))
+                LineFault::new(why, format!("expected 1 to {MAX_PORT}"))
             })?;
         let id = scan.id()?;
         shown(id)?;
@@ -144,31 +149,31 @@ impl<'a> NodeLine<'a> {
 }
 
 /// Refuses names that cannot be shown.
-pub(super) fn shown(name: &str) -> Result<(), Wrong> {
-    name_fault(name).map_or(Ok(()), |why| Err(Wrong::new(why, NAMES)))
+pub(super) fn shown(name: &str) -> Result<(), LineFault> {
+    name_fault(name).map_or(Ok(()), |why| Err(LineFault::new(why, NAMES)))
 }
 
 /// `"NAME" TAIL`, where the name may hold quotes.
-fn quoted(text: &str) -> Result<Option<(&str, &str)>, Wrong> {
+fn quoted(text: &str) -> Result<Option<(&str, &str)>, LineFault> {
     let Some(rest) = text.strip_prefix('"') else { return Ok(None) };
-    let cut_off = || Wrong::new("the name is cut off", "expected a closing quote");
+    let cut_off = || LineFault::new("the name is cut off", "expected a closing quote");
     rest.rsplit_once('"').map(Some).ok_or_else(cut_off)
 }
 
 /// The number after the word `key`, when the word is there.
-fn number_after<T: std::str::FromStr>(text: &str, key: &str) -> Result<Option<T>, Wrong> {
+fn number_after<T: std::str::FromStr>(text: &str, key: &str) -> Result<Option<T>, LineFault> {
     let mut words = text.split_whitespace().skip_while(|w| *w != key);
     if words.next().is_none() {
         return Ok(None);
     }
     let value = words.next().unwrap_or_default();
-    let bad = |_| Wrong::new(format!("'{value}' is no {key}"), "expected a number");
+    let bad = |_| LineFault::new(format!("'{value}' is no {key}"), "expected a number");
     value.parse().map(Some).map_err(bad)
 }
 
 /// Width and speed as one end of a cable tells them.
 #[derive(Debug, Clone, Default, PartialEq)]
-pub(super) struct Rate {
+pub(super) struct LinkRate {
     pub(super) width: Option<u8>,
     pub(super) speed: Option<Speed>,
     /// Whether it is given as `4xHDR`; else it comes from masks of what is enabled, of which the
@@ -176,7 +181,7 @@ pub(super) struct Rate {
     pub(super) exact: bool,
 }
 
-impl Rate {
+impl LinkRate {
     /// Takes what the line does not say from the defaults of the file.
     pub(super) fn fall_back(&mut self, width: Option<u8>, speed: Option<Speed>) {
         self.width = self.width.or(width);
@@ -194,13 +199,13 @@ pub(super) struct PortLine<'a> {
     pub(super) peer_name: Option<&'a str>,
     pub(super) lid: Option<u16>,
     pub(super) lmc: Option<u8>,
-    pub(super) rate: Rate,
+    pub(super) rate: LinkRate,
 }
 
 impl<'a> PortLine<'a> {
     /// Parses a port line; those of an adapter (`own_lid`) tell the port's own LID and LMC first.
-    pub(super) fn parse(line: &'a str, own_lid: bool) -> Result<Self, Wrong> {
-        let mut scan = Scan(line);
+    pub(super) fn parse(line: &'a str, own_lid: bool) -> Result<Self, LineFault> {
+        let mut scan = LineScanner(line);
         scan.eat("[");
         let port = scan.port()?;
         let guid = scan.port_guid()?;
@@ -220,7 +225,7 @@ impl<'a> PortLine<'a> {
         let peer_name = name.map(|(name, _)| name);
         let lmc = number_after(own, "lmc")?;
         if let Some(lmc) = lmc.filter(|l| *l > fabric::addresses::MAX_LMC) {
-            return Err(Wrong::new(format!("{lmc} is no LMC"), "an LMC is 0 to 7"));
+            return Err(LineFault::new(format!("{lmc} is no LMC"), "an LMC is 0 to 7"));
         }
         let lid = number_after(own, "lid")?;
         let rate = rate(before.split_whitespace().chain(tail.split_whitespace()))?;
@@ -229,16 +234,16 @@ impl<'a> PortLine<'a> {
 }
 
 /// Width and speed from the words after the name: `lid 204 4xHDR s=4 w=2 v=3 e=4 slot 3 (scp)`.
-fn rate<'a>(mut words: impl Iterator<Item = &'a str>) -> Result<Rate, Wrong> {
-    let mut rate = Rate::default();
+fn rate<'a>(mut words: impl Iterator<Item = &'a str>) -> Result<LinkRate, LineFault> {
+    let mut rate = LinkRate::default();
     let (mut width_mask, mut speed_mask, mut extended_mask) = (0, 0, 0);
     while let Some(word) = words.next() {
         if word == "lid" || word == "slot" {
             let value = words.next().unwrap_or_default();
-            let bad = |_| Wrong::new(format!("'{value}' is no {word}"), "expected a number");
+            let bad = |_| LineFault::new(format!("'{value}' is no {word}"), "expected a number");
             value.parse::<u16>().map_err(bad)?;
         } else if let Some((key @ ("s" | "w" | "v" | "e"), value)) = word.split_once('=') {
-            let value = Scan(value).c_number()?;
+            let value = LineScanner(value).c_number()?;
             match key {
                 "s" => speed_mask = value,
                 "w" => width_mask = value,
@@ -258,8 +263,8 @@ fn rate<'a>(mut words: impl Iterator<Item = &'a str>) -> Result<Rate, Wrong> {
 }
 
 /// `4xHDR`, where either half may be unknown: `?????`.
-fn width_and_speed(word: &str) -> Result<(Option<u8>, Option<Speed>), Wrong> {
-    let mut scan = Scan(word);
+fn width_and_speed(word: &str) -> Result<(Option<u8>, Option<Speed>), LineFault> {
+    let mut scan = LineScanner(word);
     let width = if scan.eat("??") {
         Some(None)
     } else {
@@ -271,7 +276,7 @@ fn width_and_speed(word: &str) -> Result<(Option<u8>, Option<Speed>), Wrong> {
     width.zip(speed).ok_or_else(|| {
         let speeds: Vec<String> = Speed::ALL.iter().map(Speed::to_string).collect();
         let help = format!("expected 1x, 2x, 4x, 8x or 12x and one of {}", speeds.join(", "));
-        Wrong::new(format!("'{word}' is no width and speed"), help)
+        LineFault::new(format!("'{word}' is no width and speed"), help)
     })
 }
 
@@ -295,26 +300,26 @@ pub(super) fn fastest_extended(mask: u64) -> Option<Speed> {
 }
 
 /// Why a line that is no part of a network is refused.
-pub(super) fn foreign(line: &str) -> Wrong {
+pub(super) fn foreign(line: &str) -> LineFault {
     let starts = |words: &[&str]| words.iter().any(|w| line.starts_with(w));
     let plain = "use the output of ibnetdiscover without options, or with -f or -g";
     if starts(&["<", ">"]) {
-        return Wrong::new("a line of ibnetdiscover --diff: differences are no network", plain);
+        return LineFault::new("a line of ibnetdiscover --diff: differences are no network", plain);
     }
     if starts(&["SW ", "CA ", "RT "]) {
-        return Wrong::new("a line of ibnetdiscover -p among those of nodes", plain);
+        return LineFault::new("a line of ibnetdiscover -p among those of nodes", plain);
     }
     if starts(&["Switch:", "CA:", "RT:"]) {
-        return Wrong::new("a line of iblinkinfo among those of nodes", plain);
+        return LineFault::new("a line of iblinkinfo among those of nodes", plain);
     }
     let written_out = "write the whole network into this one file";
     if starts(&SIMULATOR) {
         let word = line.split([' ', '=', '\t']).next().unwrap_or(line);
         let why = format!("'{word}' belongs to the simulator and changes the network as it runs");
-        return Wrong::new(why, written_out);
+        return LineFault::new(why, written_out);
     }
     if line.starts_with('@') {
-        return Wrong::new("port aliases are not read", "name the node and the port instead");
+        return LineFault::new("port aliases are not read", "name the node and the port instead");
     }
     let shown: String = line.chars().take(40).collect();
     let words: Vec<String> =
@@ -323,10 +328,10 @@ pub(super) fn foreign(line: &str) -> Wrong {
     let typed = typed.split_inclusive('=').next().unwrap_or_default();
     let near = did_you_mean(typed, words.iter().map(String::as_str));
     let help = format!("{near}expected {}, a [port] line or a # comment", words.join(", "));
-    Wrong::new(format!("'{shown}' is not understood"), help)
+    LineFault::new(format!("'{shown}' is not understood"), help)
 }
 
-impl Rate {
+impl LinkRate {
     /// The cable that both ends describe, at the lesser where they differ; whether they do.
     pub(super) fn agree(&self, other: &Self) -> (Cable, bool) {
         let default = Cable::default();
@@ -356,7 +361,7 @@ impl Rate {
     }
 }
 
-impl std::fmt::Display for Rate {
+impl std::fmt::Display for LinkRate {
     /// `4xHDR`, with `?` for what is not known.
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         let width = self.width.map_or_else(|| "?".to_owned(), |width| width.to_string());
@@ -427,10 +432,10 @@ mod tests {
     fn a_port_guid_of_0_is_none() {
         for (text, wanted) in [("(0)", None), ("(000)", None), ("(1a)", Some(0x1a)), ("[1]", None)]
         {
-            assert_eq!(Scan(text).port_guid().ok(), Some(wanted), "{text}");
+            assert_eq!(LineScanner(text).port_guid().ok(), Some(wanted), "{text}");
         }
         for text in ["()", "(x)", "(1", "(12345678901234567)"] {
-            assert!(Scan(text).port_guid().is_err(), "{text}");
+            assert!(LineScanner(text).port_guid().is_err(), "{text}");
         }
     }
 }

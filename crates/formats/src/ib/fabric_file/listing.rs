@@ -15,30 +15,34 @@
 //! [0xGUID] LID PORT[EXT] ==( 4X 53.125 Gbps Active/ LinkUp)==> [0xGUID] LID PORT[EXT] "NAME" ( )
 //! ```
 
-use super::assemble::{Node, Nodes};
-use super::line::{NodeLine, PortLine, Rate, WIDTHS, is_message, is_talk, shown};
-use super::said::{Form, MAX_PORT, Wrong};
+use super::assemble::{FabricNode, FabricNodes};
+use super::line::{LinkRate, NodeLine, PortLine, WIDTHS, is_message, is_talk, shown};
+use super::said::{DeviceForm, LineFault, MAX_PORT};
 use base::Refusal;
 use fabric::network::Speed;
 use std::collections::{HashMap, HashSet};
 
 /// The types of nodes that `ibnetdiscover -p` prints.
-const FORMS: [(&str, Form); 4] =
-    [("SW", Form::Switch), ("CA", Form::Adapter), ("RT", Form::Router), ("??", Form::Adapter)];
+const FORMS: [(&str, DeviceForm); 4] = [
+    ("SW", DeviceForm::Switch),
+    ("CA", DeviceForm::Adapter),
+    ("RT", DeviceForm::Router),
+    ("??", DeviceForm::Adapter),
+];
 /// The words of headings of `iblinkinfo`, before a colon.
-const HEADINGS: [(&str, Form); 5] = [
-    ("Switch", Form::Switch),
-    ("CA", Form::Adapter),
-    ("RT", Form::Router),
-    ("Rt", Form::Router),
-    ("Router", Form::Router),
+const HEADINGS: [(&str, DeviceForm); 5] = [
+    ("Switch", DeviceForm::Switch),
+    ("CA", DeviceForm::Adapter),
+    ("RT", DeviceForm::Router),
+    ("Rt", DeviceForm::Router),
+    ("Router", DeviceForm::Router),
 ];
 
 /// A port as a line gives it, at either end.
 #[derive(Debug, Clone, Copy)]
-struct Port<'a> {
+struct ListedPort<'a> {
     /// `None` where only the other lines tell.
-    form: Option<Form>,
+    form: Option<DeviceForm>,
     lid: u16,
     number: u16,
     /// Of a switch its own; of an adapter that of the port; `None` where the line has none.
@@ -51,23 +55,23 @@ struct Port<'a> {
 /// A line of a report: a port, and what it leads to.
 struct ReportLine<'a> {
     line: usize,
-    here: Port<'a>,
-    far: Option<Port<'a>>,
-    rate: Rate,
+    here: ListedPort<'a>,
+    far: Option<ListedPort<'a>>,
+    rate: LinkRate,
 }
 
 /// The nodes of such a report; `None` where the text is none.
 ///
 /// # Errors
 /// When a line is not understood, or ends contradict each other.
-pub(super) fn read<'a>(text: &'a str, file: &'a str) -> Result<Option<Nodes<'a>>, Refusal> {
+pub(super) fn read<'a>(text: &'a str, file: &'a str) -> Result<Option<FabricNodes<'a>>, Refusal> {
     let said = |line: &&str| !line.is_empty() && !line.starts_with('#') && !is_message(line);
     let Some(first) = text.lines().map(str::trim).find(said) else { return Ok(None) };
     let is_report = is_ports_report(first);
     if !is_report && !is_link_info(first) {
         return Ok(None);
     }
-    let mut reader = Reader { nodes: Nodes::new(file), lines: Vec::new(), open: None };
+    let mut reader = ListingReader { nodes: FabricNodes::new(file), lines: Vec::new(), open: None };
     let last = text.lines().count();
     for (i, line) in text.lines().enumerate() {
         let (number, line) = (i + 1, line.trim());
@@ -103,16 +107,16 @@ pub(crate) fn is_link_info(line: &str) -> bool {
     heading && line.ends_with(':') || line.contains("==>") && line.contains("==")
 }
 
-struct Reader<'a> {
-    nodes: Nodes<'a>,
+struct ListingReader<'a> {
+    nodes: FabricNodes<'a>,
     lines: Vec<ReportLine<'a>>,
     /// The node of the heading above: form, GUID of a switch, name.
-    open: Option<(Form, Option<u64>, &'a str)>,
+    open: Option<(DeviceForm, Option<u64>, &'a str)>,
 }
 
-fn number<T: std::str::FromStr>(word: Option<&str>, what: &str) -> Result<T, Wrong> {
+fn number<T: std::str::FromStr>(word: Option<&str>, what: &str) -> Result<T, LineFault> {
     let word = word.unwrap_or_default();
-    let bad = |_| Wrong::new(format!("'{word}' is no {what}"), "expected a number");
+    let bad = |_| LineFault::new(format!("'{word}' is no {what}"), "expected a number");
     word.parse().map_err(bad)
 }
 
@@ -120,20 +124,20 @@ fn guid_of(word: &str) -> Option<u64> {
     u64::from_str_radix(word.strip_prefix("0x")?, 16).ok()
 }
 
-fn port_number(word: Option<&str>) -> Result<u16, Wrong> {
+fn port_number(word: Option<&str>) -> Result<u16, LineFault> {
     let port: u16 = number(word, "port")?;
     if (1..=MAX_PORT).contains(&port) || port == 0 {
         return Ok(port);
     }
-    Err(Wrong::new(format!("{port} is no port"), format!("expected 1 to {MAX_PORT}")))
+    Err(LineFault::new(format!("{port} is no port"), format!("expected 1 to {MAX_PORT}")))
 }
 
-fn form_of(word: Option<&str>) -> Result<Form, Wrong> {
+fn form_of(word: Option<&str>) -> Result<DeviceForm, LineFault> {
     let word = word.unwrap_or_default();
     let found = FORMS.iter().find(|(known, _)| *known == word).map(|(_, form)| *form);
     found.ok_or_else(|| {
         let words = FORMS.map(|(word, _)| word).join(", ");
-        Wrong::new(format!("'{word}' is no type of node"), format!("expected one of {words}"))
+        LineFault::new(format!("'{word}' is no type of node"), format!("expected one of {words}"))
     })
 }
 
@@ -141,19 +145,23 @@ fn form_of(word: Option<&str>) -> Result<Form, Wrong> {
 fn ports_end<'a, 'w>(
     words: &mut impl Iterator<Item = &'w str>,
     name: &'a str,
-) -> Result<Port<'a>, Wrong> {
+) -> Result<ListedPort<'a>, LineFault> {
     let form = Some(form_of(words.next())?);
     let lid = number(words.next(), "lid")?;
     let port = port_number(words.next())?;
     let word = words.next().unwrap_or_default();
     let guid = guid_of(word).ok_or_else(|| {
-        Wrong::new(format!("'{word}' is no GUID"), "expected 0x and hexadecimal digits")
+        LineFault::new(format!("'{word}' is no GUID"), "expected 0x and hexadecimal digits")
     })?;
     shown(name)?;
-    Ok(Port { form, lid, number: port, guid: Some(guid), is_port_guid: true, name })
+    Ok(ListedPort { form, lid, number: port, guid: Some(guid), is_port_guid: true, name })
 }
 
-fn ports_line<'a>(reader: &mut Reader<'a>, number: usize, line: &'a str) -> Result<(), Wrong> {
+fn ports_line<'a>(
+    reader: &mut ListingReader<'a>,
+    number: usize,
+    line: &'a str,
+) -> Result<(), LineFault> {
     if !is_ports_report(line) {
         if is_talk(line) {
             reader.nodes.talk(number, line);
@@ -161,10 +169,10 @@ fn ports_line<'a>(reader: &mut Reader<'a>, number: usize, line: &'a str) -> Resu
         }
         let why = "no line of ibnetdiscover -p, as those before are";
         let words = FORMS.map(|(word, _)| word).join(", ");
-        return Err(Wrong::new(why, format!("expected one of {words}, LID, port and GUID")));
+        return Err(LineFault::new(why, format!("expected one of {words}, LID, port and GUID")));
     }
     let (numbers, names) = line.split_once('\'').unwrap_or((line, ""));
-    let cut_off = || Wrong::new("the names are cut off", "expected ( 'NAME' - 'NAME' )");
+    let cut_off = || LineFault::new("the names are cut off", "expected ( 'NAME' - 'NAME' )");
     let mut words = numbers.split_whitespace();
     let joined = numbers.trim_end().ends_with('(');
     let (name, far_name) = if joined {
@@ -176,7 +184,7 @@ fn ports_line<'a>(reader: &mut Reader<'a>, number: usize, line: &'a str) -> Resu
     };
     let here = ports_end(&mut words, name)?;
     let width = words.next().unwrap_or_default().trim_end_matches(['x', 'X']);
-    let rate = Rate {
+    let rate = LinkRate {
         width: width.parse().ok().filter(|width| WIDTHS.contains(width)),
         speed: words.next().and_then(Speed::from_name),
         exact: true,
@@ -184,7 +192,7 @@ fn ports_line<'a>(reader: &mut Reader<'a>, number: usize, line: &'a str) -> Resu
     let far = if joined {
         let dash = words.next();
         if dash != Some("-") {
-            return Err(Wrong::new("no - before the far end", "expected width, speed and -"));
+            return Err(LineFault::new("no - before the far end", "expected width, speed and -"));
         }
         Some(ports_end(&mut words, far_name)?)
     } else {
@@ -200,7 +208,7 @@ fn on_wire(word: &str) -> Option<Speed> {
 }
 
 /// `LID PORT[EXT]`, and what follows.
-fn lid_and_port(text: &str) -> Result<(u16, u16, &str), Wrong> {
+fn lid_and_port(text: &str) -> Result<(u16, u16, &str), LineFault> {
     let (before, rest) = text.split_once('[').unwrap_or((text, ""));
     let (_, rest) = rest.split_once(']').unwrap_or(("", ""));
     let mut words = before.split_whitespace();
@@ -208,7 +216,7 @@ fn lid_and_port(text: &str) -> Result<(u16, u16, &str), Wrong> {
 }
 
 /// A heading: the form, the GUID where it has one, the name.
-fn heading(line: &str) -> Option<(Form, Option<u64>, &str)> {
+fn heading(line: &str) -> Option<(DeviceForm, Option<u64>, &str)> {
     let (word, rest) = line.split_once(':')?;
     let form = HEADINGS.iter().find(|(known, _)| *known == word).map(|(_, form)| *form)?;
     let name = rest.trim().strip_suffix(':')?;
@@ -219,7 +227,11 @@ fn heading(line: &str) -> Option<(Form, Option<u64>, &str)> {
     })
 }
 
-fn link_line<'a>(reader: &mut Reader<'a>, number: usize, line: &'a str) -> Result<(), Wrong> {
+fn link_line<'a>(
+    reader: &mut ListingReader<'a>,
+    number: usize,
+    line: &'a str,
+) -> Result<(), LineFault> {
     if let Some(head) = heading(line) {
         shown(head.2)?;
         reader.open = Some(head);
@@ -231,13 +243,13 @@ fn link_line<'a>(reader: &mut Reader<'a>, number: usize, line: &'a str) -> Resul
             return Ok(());
         }
         let why = "no line of iblinkinfo, as those before are";
-        return Err(Wrong::new(why, "expected LID, port, ==(...)==> and the far end"));
+        return Err(LineFault::new(why, "expected LID, port, ==(...)==> and the far end"));
     };
     if line.starts_with(['<', '>']) {
         let why = "a line of iblinkinfo --diff: differences are no network";
-        return Err(Wrong::new(why, "use iblinkinfo, also with -l"));
+        return Err(LineFault::new(why, "use iblinkinfo, also with -l"));
     }
-    let cut_off = || Wrong::new("the line is cut off", "expected ==(...)==> and the far end");
+    let cut_off = || LineFault::new("the line is cut off", "expected ==(...)==> and the far end");
     let (link, far) = rest.split_once("==>").ok_or_else(cut_off)?;
     let (first, behind) = near.trim().split_once(' ').unwrap_or((near.trim(), ""));
     let guid = guid_of(first);
@@ -249,13 +261,13 @@ fn link_line<'a>(reader: &mut Reader<'a>, number: usize, line: &'a str) -> Resul
         let Some((form, own, name)) = reader.open else {
             let words = HEADINGS.map(|(word, _)| format!("{word}:")).join(", ");
             let help = format!("expected a heading before: {words}");
-            return Err(Wrong::new("a port outside of a node", help));
+            return Err(LineFault::new("a port outside of a node", help));
         };
         (Some(form), guid.or(own), name, behind)
     };
     let (lid, port, _) = lid_and_port(place)?;
-    let here = Port { form, lid, number: port, guid, is_port_guid: form.is_some(), name };
-    let mut rate = Rate { width: None, speed: None, exact: true };
+    let here = ListedPort { form, lid, number: port, guid, is_port_guid: form.is_some(), name };
+    let mut rate = LinkRate { width: None, speed: None, exact: true };
     for word in link.split(['(', ')', ' ']).filter(|word| !word.is_empty()) {
         match word.strip_suffix('X').and_then(|width| width.parse().ok()) {
             Some(width) => rate.width = Some(width).filter(|width| WIDTHS.contains(width)),
@@ -273,7 +285,7 @@ fn link_line<'a>(reader: &mut Reader<'a>, number: usize, line: &'a str) -> Resul
         let named = rest.trim().strip_prefix('"').ok_or_else(cut_off)?;
         let (name, _) = named.split_once('"').ok_or_else(cut_off)?;
         shown(name)?;
-        Some(Port { form: None, lid, number: port, guid, is_port_guid: true, name })
+        Some(ListedPort { form: None, lid, number: port, guid, is_port_guid: true, name })
     };
     shown(name)?;
     reader.lines.push(ReportLine { line: number, here, far, rate });
@@ -282,7 +294,7 @@ fn link_line<'a>(reader: &mut Reader<'a>, number: usize, line: &'a str) -> Resul
 
 /// What tells one node from the others.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
-enum Key<'a> {
+enum NodeKey<'a> {
     Switch(u64),
     /// The name, and the GUID of the port less its number: the same for all ports of an adapter.
     Adapter(&'a str, u64),
@@ -291,21 +303,21 @@ enum Key<'a> {
     Lid(u16),
 }
 
-impl<'a> Reader<'a> {
+impl<'a> ListingReader<'a> {
     /// The nodes, with the ports that have a line and those that only the far ends name.
-    fn nodes(self, file: &str) -> Result<Nodes<'a>, Refusal> {
+    fn nodes(self, file: &str) -> Result<FabricNodes<'a>, Refusal> {
         let Self { mut nodes, lines, .. } = self;
         let forms = forms(&lines);
         // a report of switches alone has no lines of devices
         let mut has_devices = false;
         let mut ends: HashSet<(String, u16)> = HashSet::new();
         let mut most: HashMap<String, u16> = HashMap::new();
-        let mut every: Vec<(String, Form, Port<'a>, usize)> = Vec::new();
+        let mut every: Vec<(String, DeviceForm, ListedPort<'a>, usize)> = Vec::new();
         let mut ports: Vec<(String, usize, PortLine<'a>)> = Vec::new();
         for t in &lines {
-            let at = |w: Wrong| w.at(file, t.line);
+            let at = |w: LineFault| w.at(file, t.line);
             let (id, form) = named(&forms, &t.here).map_err(at)?;
-            has_devices |= form != Form::Switch;
+            has_devices |= form != DeviceForm::Switch;
             every.push((id.clone(), form, t.here, t.line));
             let Some(far) = &t.far else { continue };
             let (far_id, far_form) = named(&forms, far).map_err(at)?;
@@ -319,7 +331,7 @@ impl<'a> Reader<'a> {
             let (id, form) = named(&forms, &t.here).map_err(|w| w.at(file, t.line))?;
             let (far_id, far_form) = named(&forms, far).map_err(|w| w.at(file, t.line))?;
             if ends.insert((far_id.clone(), far.number)) {
-                if has_devices || far_form == Form::Switch {
+                if has_devices || far_form == DeviceForm::Switch {
                     one_sided.push((t.line, far.name));
                 }
                 let mirrored = port_line(far, far_form, &t.here, &id, form, &t.rate);
@@ -340,16 +352,16 @@ impl<'a> Reader<'a> {
         }
         let mut number: HashMap<String, usize> = HashMap::new();
         for (id, form, port, line) in every {
-            let guid = port.guid.filter(|_| form == Form::Switch);
+            let guid = port.guid.filter(|_| form == DeviceForm::Switch);
             if let Some(&at) = number.get(&id) {
-                let known: &mut Node = &mut nodes.all[at];
+                let known: &mut FabricNode = &mut nodes.all[at];
                 known.guid = known.guid.or(guid); // far ends may not tell it
                 continue;
             }
-            let lid = Some(port.lid).filter(|_| form == Form::Switch);
+            let lid = Some(port.lid).filter(|_| form == DeviceForm::Switch);
             let name = Some(port.name);
             let head = NodeLine { ports: most[&id], id: id.clone().into(), name, lid };
-            let node = Node { form, line, head, guid, device: None, ports: Vec::new() };
+            let node = FabricNode { form, line, head, guid, device: None, ports: Vec::new() };
             let at = nodes.add(node).map_err(|w| w.at(file, line))?;
             number.insert(id, at);
         }
@@ -363,9 +375,9 @@ impl<'a> Reader<'a> {
 /// The form and the id of every node that lines begin with, by GUID and by LID.
 ///
 /// `iblinkinfo -l` tells no form: a node whose ports have one LID is a switch.
-fn forms<'a>(lines: &[ReportLine<'a>]) -> HashMap<Key<'a>, (String, Form)> {
+fn forms<'a>(lines: &[ReportLine<'a>]) -> HashMap<NodeKey<'a>, (String, DeviceForm)> {
     let mut ports: HashMap<u64, (u16, u16, bool)> = HashMap::new();
-    for Port { guid, number: port, lid, .. } in lines.iter().map(|t| &t.here) {
+    for ListedPort { guid, number: port, lid, .. } in lines.iter().map(|t| &t.here) {
         let Some(guid) = guid else { continue };
         let (first, own, many) = ports.entry(*guid).or_insert((*port, *lid, false));
         *many |= first != port && own == lid;
@@ -378,14 +390,16 @@ fn forms<'a>(lines: &[ReportLine<'a>]) -> HashMap<Key<'a>, (String, Form)> {
                 (key, (id, form))
             }
             (None, Some(guid)) if ports[&guid].2 => {
-                (Key::Switch(guid), (format!("S-{guid:016x}"), Form::Switch))
+                (NodeKey::Switch(guid), (format!("S-{guid:016x}"), DeviceForm::Switch))
             }
             // the GUID of the node, not of its port
-            (None, Some(guid)) => (Key::Node(guid), (format!("H-{guid:016x}"), Form::Adapter)),
+            (None, Some(guid)) => {
+                (NodeKey::Node(guid), (format!("H-{guid:016x}"), DeviceForm::Adapter))
+            }
             (None, None) => continue,
         };
         if here.lid != 0 {
-            found.insert(Key::Lid(here.lid), entry.clone());
+            found.insert(NodeKey::Lid(here.lid), entry.clone());
         }
         found.insert(key, entry);
     }
@@ -393,53 +407,55 @@ fn forms<'a>(lines: &[ReportLine<'a>]) -> HashMap<Key<'a>, (String, Form)> {
 }
 
 /// The key and the id of a node of known form.
-fn key<'a>(form: Form, port: &Port<'a>) -> (Key<'a>, String) {
+fn key<'a>(form: DeviceForm, port: &ListedPort<'a>) -> (NodeKey<'a>, String) {
     match (form, port.guid) {
-        (Form::Switch, Some(guid)) => (Key::Switch(guid), format!("S-{guid:016x}")),
+        (DeviceForm::Switch, Some(guid)) => (NodeKey::Switch(guid), format!("S-{guid:016x}")),
         (_, Some(guid)) => {
             let node = guid.wrapping_sub(u64::from(port.number));
-            (Key::Adapter(port.name, node), format!("H-{:016x}", node.wrapping_add(1)))
+            (NodeKey::Adapter(port.name, node), format!("H-{:016x}", node.wrapping_add(1)))
         }
-        (_, None) => (Key::Lid(port.lid), format!("L-{}", port.lid)),
+        (_, None) => (NodeKey::Lid(port.lid), format!("L-{}", port.lid)),
     }
 }
 
 /// The id and the form of the node that a port is of.
 fn named(
-    forms: &HashMap<Key<'_>, (String, Form)>,
-    port: &Port<'_>,
-) -> Result<(String, Form), Wrong> {
+    forms: &HashMap<NodeKey<'_>, (String, DeviceForm)>,
+    port: &ListedPort<'_>,
+) -> Result<(String, DeviceForm), LineFault> {
     if let Some(form) = port.form {
         return Ok((key(form, port).1, form));
     }
-    let by_guid = port
-        .guid
-        .and_then(|guid| forms.get(&Key::Switch(guid)).or_else(|| forms.get(&Key::Node(guid))));
+    let by_guid = port.guid.and_then(|guid| {
+        forms.get(&NodeKey::Switch(guid)).or_else(|| forms.get(&NodeKey::Node(guid)))
+    });
     if let Some(found) = by_guid {
         return Ok(found.clone());
     }
     if port.lid == 0 && port.guid.is_some() {
-        return Ok((key(Form::Adapter, port).1, Form::Adapter));
+        return Ok((key(DeviceForm::Adapter, port).1, DeviceForm::Adapter));
     }
     if port.lid == 0 {
         let why = "the far end has LID 0, which says nothing of who it is";
-        return Err(Wrong::new(why, "use iblinkinfo -l, or ibnetdiscover"));
+        return Err(LineFault::new(why, "use iblinkinfo -l, or ibnetdiscover"));
     }
-    let by_lid = forms.get(&Key::Lid(port.lid)).cloned();
-    Ok(by_lid.unwrap_or_else(|| (key(Form::Adapter, port).1, Form::Adapter)))
+    let by_lid = forms.get(&NodeKey::Lid(port.lid)).cloned();
+    Ok(by_lid.unwrap_or_else(|| (key(DeviceForm::Adapter, port).1, DeviceForm::Adapter)))
 }
 
 fn port_line<'a>(
-    here: &Port<'a>,
-    form: Form,
-    far: &Port<'a>,
+    here: &ListedPort<'a>,
+    form: DeviceForm,
+    far: &ListedPort<'a>,
     far_id: &str,
-    far_form: Form,
-    rate: &Rate,
+    far_form: DeviceForm,
+    rate: &LinkRate,
 ) -> PortLine<'a> {
-    let of_adapter = |port: &Port, form: Form| port.guid.filter(|_| form != Form::Switch);
+    let of_adapter =
+        |port: &ListedPort, form: DeviceForm| port.guid.filter(|_| form != DeviceForm::Switch);
     // where there is no form, at the beginning of a line of `iblinkinfo -l`, it is the node's
-    let own = |port: &Port, form: Form| of_adapter(port, form).filter(|_| port.is_port_guid);
+    let own =
+        |port: &ListedPort, form: DeviceForm| of_adapter(port, form).filter(|_| port.is_port_guid);
     PortLine {
         port: here.number.max(1),
         guid: own(here, form),
@@ -447,7 +463,7 @@ fn port_line<'a>(
         peer_port: far.number.max(1),
         peer_guid: own(far, far_form),
         peer_name: Some(far.name),
-        lid: Some(here.lid).filter(|_| form != Form::Switch),
+        lid: Some(here.lid).filter(|_| form != DeviceForm::Switch),
         lmc: None,
         rate: rate.clone(),
     }

@@ -17,8 +17,8 @@
 //! `-g` output (headings, chassis remarks, `[ext N]`) and `-f` output (options) are read as well.
 
 //! What programs said between the lines is passed over, nodes that are given several times alike
-//! are one, and a cable whose ends differ runs at the lesser: each is remarked. [`Choice`] says
-//! which devices are endpoints. The reports of ports of [`listing`] make the same nodes.
+//! are one, and a cable whose ends differ runs at the lesser: each is remarked. [`DeviceChoice`]
+//! says which devices are endpoints. The reports of ports of [`listing`] make the same nodes.
 
 mod assemble;
 mod device;
@@ -28,24 +28,24 @@ mod netlist;
 mod rehearsal;
 mod said;
 
-pub use device::{Choice, Kind};
+pub use device::{DeviceChoice, DeviceKind};
 pub(crate) use line::{is_message, is_talk};
 pub(crate) use listing::is_link_info;
 pub use netlist::{slower_here, write_netlist};
 pub use rehearsal::rehearsal;
 
-use assemble::{Node, Nodes};
+use assemble::{FabricNode, FabricNodes};
 use base::Refusal;
 use fabric::network::{Speed, Topology};
-use line::{NodeLine, PortLine, Scan};
-use said::{Form, Wrong};
+use line::{LineScanner, NodeLine, PortLine};
+use said::{DeviceForm, LineFault};
 
 /// Reads a fabric as [`read_chosen`], with the adapters of hosts as endpoints.
 ///
 /// # Errors
 /// As [`read_chosen`].
 pub fn read(text: &str, name: &str) -> Result<Topology, Refusal> {
-    read_chosen(text, name, &Choice::default())
+    read_chosen(text, name, &DeviceChoice::default())
 }
 
 /// Reads the output of `ibnetdiscover` (also of `-p`) or of `iblinkinfo`, or an `ibsim` netlist;
@@ -61,12 +61,12 @@ pub fn read(text: &str, name: &str) -> Result<Topology, Refusal> {
 /// When a line is not understood, a node is given twice and not alike, a GUID is of two nodes, a
 /// port is above the node's number of ports, or a cable is given at one end only; always with the
 /// line.
-pub fn read_chosen(text: &str, name: &str, choice: &Choice) -> Result<Topology, Refusal> {
+pub fn read_chosen(text: &str, name: &str, choice: &DeviceChoice) -> Result<Topology, Refusal> {
     let text = text.trim_start_matches('\u{feff}');
     if let Some(nodes) = listing::read(text, name)? {
         return nodes.build(choice);
     }
-    let mut file = File::new(name);
+    let mut file = FabricFile::new(name);
     let last = text.lines().count();
     for (i, line) in text.lines().enumerate() {
         file.nodes.ends = i + 1;
@@ -83,8 +83,8 @@ pub fn read_chosen(text: &str, name: &str, choice: &Choice) -> Result<Topology, 
     file.nodes.build(choice)
 }
 
-struct File<'a> {
-    nodes: Nodes<'a>,
+struct FabricFile<'a> {
+    nodes: FabricNodes<'a>,
     /// The node whose ports come next.
     open: Option<usize>,
     /// GUID of the next node of each form, and the base that `+` counts from.
@@ -95,10 +95,10 @@ struct File<'a> {
     speed: Option<Speed>,
 }
 
-impl<'a> File<'a> {
+impl<'a> FabricFile<'a> {
     fn new(name: &'a str) -> Self {
         Self {
-            nodes: Nodes::new(name),
+            nodes: FabricNodes::new(name),
             open: None,
             guids: [(None, 0); 3],
             device: None,
@@ -107,7 +107,7 @@ impl<'a> File<'a> {
         }
     }
 
-    fn line(&mut self, number: usize, line: &'a str) -> Result<(), Wrong> {
+    fn line(&mut self, number: usize, line: &'a str) -> Result<(), LineFault> {
         if line.starts_with('#') {
             return Ok(());
         }
@@ -138,24 +138,24 @@ impl<'a> File<'a> {
         self.setting(line)
     }
 
-    fn node(&mut self, number: usize, form: Form, rest: &'a str) -> Result<(), Wrong> {
+    fn node(&mut self, number: usize, form: DeviceForm, rest: &'a str) -> Result<(), LineFault> {
         let head = NodeLine::parse(rest)?;
         let (next, _) = &mut self.guids[form as usize];
         let guid = next.filter(|g| *g != 0);
         // as ibsim counts on: one GUID for a switch, one and one a port for an adapter
-        let used = if form == Form::Switch { 1 } else { u64::from(head.ports) + 1 };
+        let used = if form == DeviceForm::Switch { 1 } else { u64::from(head.ports) + 1 };
         *next = next.map(|g| g.wrapping_add(used));
         let device = self.device.take();
-        let node = Node { form, line: number, head, guid, device, ports: Vec::new() };
+        let node = FabricNode { form, line: number, head, guid, device, ports: Vec::new() };
         self.open = Some(self.nodes.add(node)?);
         Ok(())
     }
 
-    fn guid(&mut self, form: Form, rest: &str) -> Result<(), Wrong> {
-        let mut scan = Scan(rest);
+    fn guid(&mut self, form: DeviceForm, rest: &str) -> Result<(), LineFault> {
+        let mut scan = LineScanner(rest);
         let relative = scan.eat("+");
         if !relative && !scan.eat("=") {
-            return Err(Wrong::new("a GUID is missing", "expected = and a hexadecimal number"));
+            return Err(LineFault::new("a GUID is missing", "expected = and a hexadecimal number"));
         }
         let value = scan.c_number()?;
         let (next, base) = &mut self.guids[form as usize];
@@ -173,12 +173,12 @@ impl<'a> File<'a> {
     }
 
     /// Lines that are neither a node, nor a port, nor a GUID.
-    fn setting(&mut self, line: &str) -> Result<(), Wrong> {
+    fn setting(&mut self, line: &str) -> Result<(), LineFault> {
         if line.is_empty() || Self::is_heading(line) {
             return Ok(());
         }
         if let Some((key, value)) = line.split_once('=') {
-            let number = || Scan(value.trim()).c_number();
+            let number = || LineScanner(value.trim()).c_number();
             match key.trim() {
                 "devid" => return number().map(|n| self.device = Some(n)),
                 "vendid" | "sysimgguid" => return number().map(|_| ()),
@@ -197,18 +197,18 @@ impl<'a> File<'a> {
         Err(line::foreign(line))
     }
 
-    fn port(&mut self, number: usize, line: &'a str) -> Result<(), Wrong> {
+    fn port(&mut self, number: usize, line: &'a str) -> Result<(), LineFault> {
         let (width, speed) = (self.width, self.speed);
         let Some(open) = self.open else {
             let words = line::NODES.map(|(word, _)| word).join(", ");
             let help = format!("expected a line of a node before those of its ports: {words}");
-            return Err(Wrong::new("a port outside of a node", help));
+            return Err(LineFault::new("a port outside of a node", help));
         };
         let node = &mut self.nodes.all[open];
-        let mut port = PortLine::parse(line, node.form != Form::Switch)?;
+        let mut port = PortLine::parse(line, node.form != DeviceForm::Switch)?;
         if !(1..=node.head.ports).contains(&port.port) {
             let why = format!("port {} of \"{}\" does not exist", port.port, node.head.id);
-            return Err(Wrong::new(why, format!("it has ports 1 to {}", node.head.ports)));
+            return Err(LineFault::new(why, format!("it has ports 1 to {}", node.head.ports)));
         }
         port.rate.fall_back(width, speed);
         node.ports.push((number, port));

@@ -7,24 +7,24 @@ pub(super) const MAX_PORT: u16 = 254;
 
 /// What kind of device a line describes, by its first word.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Form {
+pub(super) enum DeviceForm {
     Switch,
     Adapter,
     Router,
 }
 
 /// What is wrong with a line, before it is known which line of which file that is.
-pub(super) struct Wrong {
+pub(super) struct LineFault {
     why: String,
     help: String,
 }
 
-impl Wrong {
+impl LineFault {
     pub(super) fn new(why: impl Into<String>, help: impl Into<String>) -> Self {
         Self { why: why.into(), help: help.into() }
     }
 
-    /// Of the last line of a file, which does not end in a line feed.
+    /// The fault of the last line of a file, which does not end in a line feed.
     pub(super) fn in_a_line_cut_off(self) -> Self {
         Self {
             why: format!("{}: the file ends within this line and looks cut off", self.why),

@@ -1,6 +1,6 @@
 //! Traces of all ranks as one schedule.
 
-use super::node::{Kind, Node, Peer, Together, Trace};
+use super::node::{ChakraNode, ChakraTrace, CollectiveCall, MessagePeer, NodeKind};
 use base::fields::whole;
 use base::{Refusal, Stop, Watch};
 use schemars::JsonSchema;
@@ -99,7 +99,7 @@ impl ChakraParameters {
 /// another in a cycle, a rank is out of range, or ranks do not do the same together; when there
 /// would be too many operations, or `watch` says stop.
 pub(super) fn schedule(
-    traces: &[(String, Trace)],
+    traces: &[(String, ChakraTrace)],
     with: &ChakraParameters,
     watch: &dyn Watch,
 ) -> Result<Schedule, Stop> {
@@ -116,7 +116,7 @@ pub(super) fn schedule(
         }
     }
     let (groups, calls) = meetings(traces, with)?;
-    let program = Traces {
+    let program = ChakraTraces {
         all: traces,
         orders,
         tags: tags(traces),
@@ -129,16 +129,18 @@ pub(super) fn schedule(
     schedule_of(&program, watch)
 }
 
-fn refuse_node(node: &Node, why: &str, help: &str) -> Refusal {
+fn refuse_node(node: &ChakraNode, why: &str, help: &str) -> Refusal {
     Refusal::new(format!("node {} ({})", node.id, node.name), why, help)
 }
 
 /// Whether the other ranks of a node are there.
-fn check(node: &Node, ranks: u32) -> Result<(), Refusal> {
+fn check(node: &ChakraNode, ranks: u32) -> Result<(), Refusal> {
     let other = match &node.kind {
-        Kind::Send(Peer { rank, .. }) | Kind::Receive(Peer { rank, .. }) => Some(*rank),
-        Kind::Together(together) => together.root,
-        Kind::Local(_) => None,
+        NodeKind::Send(MessagePeer { rank, .. }) | NodeKind::Receive(MessagePeer { rank, .. }) => {
+            Some(*rank)
+        }
+        NodeKind::Together(together) => together.root,
+        NodeKind::Local(_) => None,
     };
     match other.filter(|rank| *rank >= ranks) {
         None => Ok(()),
@@ -150,7 +152,7 @@ fn check(node: &Node, ranks: u32) -> Result<(), Refusal> {
 }
 
 /// An order in which every node comes after those that it waits for, else that of the file.
-fn order(nodes: &[Node]) -> Result<Vec<u32>, Refusal> {
+fn order(nodes: &[ChakraNode]) -> Result<Vec<u32>, Refusal> {
     let places: HashMap<u64, u32> = (0..).zip(nodes).map(|(i, node)| (node.id, i)).collect();
     let mut counts = vec![0_u32; nodes.len()];
     let mut waiting: Vec<Vec<u32>> = vec![Vec::new(); nodes.len()];
@@ -186,11 +188,11 @@ fn order(nodes: &[Node]) -> Result<Vec<u32>, Refusal> {
 }
 
 /// Numbers for the tags of messages between two ranks.
-fn tags(traces: &[(String, Trace)]) -> BTreeMap<u32, u32> {
+fn tags(traces: &[(String, ChakraTrace)]) -> BTreeMap<u32, u32> {
     let nodes = traces.iter().flat_map(|(_, trace)| &trace.nodes);
     let all: BTreeSet<u32> = nodes
         .filter_map(|node| match node.kind {
-            Kind::Send(peer) | Kind::Receive(peer) => Some(peer.tag),
+            NodeKind::Send(peer) | NodeKind::Receive(peer) => Some(peer.tag),
             _ => None,
         })
         .collect();
@@ -198,23 +200,23 @@ fn tags(traces: &[(String, Trace)]) -> BTreeMap<u32, u32> {
 }
 
 /// The ranks of a group in their order, and the number of its first collective operation.
-struct Group {
+struct ProcessGroup {
     ranks: Vec<u32>,
     first: u64,
 }
 
-type Groups<'a> = BTreeMap<&'a str, Group>;
+type ProcessGroups<'a> = BTreeMap<&'a str, ProcessGroup>;
 
 /// All groups, and their collective operations one after the other.
 fn meetings<'a>(
-    traces: &'a [(String, Trace)],
+    traces: &'a [(String, ChakraTrace)],
     with: &ChakraParameters,
-) -> Result<(Groups<'a>, Vec<Call>), Stop> {
+) -> Result<(ProcessGroups<'a>, Vec<Call>), Stop> {
     // of every group the operations of each of its ranks
-    let mut all: BTreeMap<&str, Vec<(u32, Vec<&Node>)>> = BTreeMap::new();
+    let mut all: BTreeMap<&str, Vec<(u32, Vec<&ChakraNode>)>> = BTreeMap::new();
     for (rank, (_, trace)) in (0..).zip(traces) {
         for node in &trace.nodes {
-            let Kind::Together(together) = &node.kind else { continue };
+            let NodeKind::Together(together) = &node.kind else { continue };
             let of = all.entry(&together.group).or_default();
             if of.last().is_none_or(|(last, _)| *last != rank) {
                 of.push((rank, Vec::new()));
@@ -248,21 +250,25 @@ fn meetings<'a>(
             let refused = refuse_node(node, &why, "the same operations at all ranks of a group");
             return Err(refused.within(&traces[*rank as usize].0).into());
         }
-        groups.insert(name, Group { ranks, first });
+        groups.insert(name, ProcessGroup { ranks, first });
     }
     Ok((groups, calls))
 }
 
 /// Whether a rank does what the first of its group does, the operation of this `number` there.
-fn agree(first: &Node, other: Option<&Node>, (name, number): (&str, usize)) -> Result<(), Refusal> {
-    let said = |node: &Node| match &node.kind {
+fn agree(
+    first: &ChakraNode,
+    other: Option<&ChakraNode>,
+    (name, number): (&str, usize),
+) -> Result<(), Refusal> {
+    let said = |node: &ChakraNode| match &node.kind {
         // the two kinds of reduce-scatter differ in their calls alone
-        Kind::Together(t) if t.operation == 8 => Together { operation: 7, ..t.clone() },
-        Kind::Together(t) => t.clone(),
+        NodeKind::Together(t) if t.operation == 8 => CollectiveCall { operation: 7, ..t.clone() },
+        NodeKind::Together(t) => t.clone(),
         _ => unreachable!("these are collective operations"),
     };
     let wanted = said(first);
-    let words = |t: &Together| {
+    let words = |t: &CollectiveCall| {
         let root = t.root.map(|root| format!(", root {root}")).unwrap_or_default();
         format!("{} of {} bytes{root}", OPERATIONS[t.operation as usize].name(), t.bytes)
     };
@@ -279,8 +285,8 @@ fn agree(first: &Node, other: Option<&Node>, (name, number): (&str, usize)) -> R
 }
 
 /// The operation of a node, for these ranks.
-fn meeting(node: &Node, ranks: &[u32], with: &ChakraParameters) -> Result<Call, Stop> {
-    let Kind::Together(together) = &node.kind else { unreachable!("it is one") };
+fn meeting(node: &ChakraNode, ranks: &[u32], with: &ChakraParameters) -> Result<Call, Stop> {
+    let NodeKind::Together(together) = &node.kind else { unreachable!("it is one") };
     let operation = OPERATIONS[together.operation as usize];
     let (algorithm, is_divided) = with.algorithm(operation);
     let bytes = match operation {
@@ -297,20 +303,20 @@ fn meeting(node: &Node, ranks: &[u32], with: &ChakraParameters) -> Result<Call, 
     Call::rooted(algorithm, ranks.len() as u32, root, bytes)
 }
 
-struct Traces<'a> {
-    all: &'a [(String, Trace)],
+struct ChakraTraces<'a> {
+    all: &'a [(String, ChakraTrace)],
     orders: Vec<Vec<u32>>,
     tags: BTreeMap<u32, u32>,
-    groups: Groups<'a>,
+    groups: ProcessGroups<'a>,
     calls: Vec<Call>,
     gflops: u64,
     percent: u64,
     cpu: u8,
 }
 
-impl Traces<'_> {
+impl ChakraTraces<'_> {
     /// How long a node takes that is no communication: what the trace says, else by its operations.
-    fn local_ns(&self, node: &Node, operations: u64) -> u64 {
+    fn local_ns(&self, node: &ChakraNode, operations: u64) -> u64 {
         let by_rate = operations.checked_div(self.gflops).unwrap_or(0);
         let ns = if node.duration_ns > 0 { node.duration_ns } else { by_rate };
         u64::try_from(u128::from(ns) * u128::from(self.percent) / 100).unwrap_or(u64::MAX)
@@ -321,7 +327,7 @@ impl Traces<'_> {
         &self,
         rank: u32,
         number: u64,
-        group: &Group,
+        group: &ProcessGroup,
         to: &mut Script<'_>,
         after: &[u32],
     ) -> Vec<u32> {
@@ -334,7 +340,7 @@ impl Traces<'_> {
     }
 }
 
-impl Program for Traces<'_> {
+impl Program for ChakraTraces<'_> {
     fn ranks(&self) -> u32 {
         self.all.len() as u32
     }
@@ -346,7 +352,7 @@ impl Program for Traces<'_> {
         let numbers: Vec<u64> = nodes
             .iter()
             .map(|node| {
-                let Kind::Together(together) = &node.kind else { return 0 };
+                let NodeKind::Together(together) = &node.kind else { return 0 };
                 let next = seen.entry(&together.group).or_insert(0);
                 *next += 1;
                 self.groups[together.group.as_str()].first + *next - 1
@@ -362,20 +368,20 @@ impl Program for Traces<'_> {
             after.sort_unstable();
             after.dedup();
             let end = match &node.kind {
-                Kind::Local(operations) => {
+                NodeKind::Local(operations) => {
                     to.on(0);
                     let after = to.join(&after);
                     to.calc(self.local_ns(node, *operations), &after)
                 }
-                Kind::Send(peer) => {
+                NodeKind::Send(peer) => {
                     to.on(self.cpu);
                     vec![to.add(Op::send(peer.bytes, peer.rank, self.tags[&peer.tag]), &after)]
                 }
-                Kind::Receive(peer) => {
+                NodeKind::Receive(peer) => {
                     to.on(self.cpu);
                     vec![to.add(Op::recv(peer.bytes, peer.rank, self.tags[&peer.tag]), &after)]
                 }
-                Kind::Together(together) => {
+                NodeKind::Together(together) => {
                     to.on(self.cpu);
                     let group = &self.groups[together.group.as_str()];
                     let ends = self.together(rank, numbers[place as usize], group, to, &after);

@@ -11,7 +11,7 @@ mod parse;
 mod tests;
 mod wire;
 
-use super::kind::{Example, File, Format, Naming};
+use super::kind::{Example, File, FileNaming, Format};
 use base::Stop;
 use base::part::Part;
 use traffic::workload::{Schedule, WorkloadRequest};
@@ -19,7 +19,7 @@ use traffic::workload::{Schedule, WorkloadRequest};
 pub(super) const ENTRY: Format = Format::new(
     Part::new("chakra", "execution traces of Chakra: what each rank does, node by node")
         .takes::<convert::ChakraParameters>(),
-    Naming::PerRank { before: ".", ends: &[".et"], shared: &[] },
+    FileNaming::PerRank { before: ".", ends: &[".et"], shared: &[] },
     schedule,
     example,
 );

@@ -2,16 +2,16 @@
 
 /// What one rank does.
 #[derive(Debug, Clone, Default, PartialEq)]
-pub(super) struct Trace {
+pub(super) struct ChakraTrace {
     /// The version of the schema; empty where the file does not say it.
     pub version: String,
     /// All nodes, in the order of the file.
-    pub nodes: Vec<Node>,
+    pub nodes: Vec<ChakraNode>,
 }
 
 /// One thing that a rank does.
 #[derive(Debug, Clone, PartialEq)]
-pub(super) struct Node {
+pub(super) struct ChakraNode {
     /// Its number, no other node's.
     pub id: u64,
     /// What it is called.
@@ -21,26 +21,26 @@ pub(super) struct Node {
     /// How long it takes, where it is no communication, ns.
     pub duration_ns: u64,
     /// What it does.
-    pub kind: Kind,
+    pub kind: NodeKind,
 }
 
 /// What a node does.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) enum Kind {
+pub(super) enum NodeKind {
     /// Takes its time: computation, memory, storage, or nothing. With the operations that it
     /// computes, 0 where it does not say so.
     Local(u64),
     /// Sends to a rank.
-    Send(Peer),
+    Send(MessagePeer),
     /// Receives from a rank.
-    Receive(Peer),
+    Receive(MessagePeer),
     /// What several ranks do together.
-    Together(Together),
+    Together(CollectiveCall),
 }
 
 /// A message to a rank, or from one.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct Peer {
+pub(super) struct MessagePeer {
     /// The other rank.
     pub rank: u32,
     /// Bytes of the message.
@@ -51,7 +51,7 @@ pub(super) struct Peer {
 
 /// A collective operation.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct Together {
+pub(super) struct CollectiveCall {
     /// The operation, by its number in the schema.
     pub operation: u64,
     /// Bytes that a rank puts in; that the root does, of a broadcast and a scatter.

@@ -1,7 +1,7 @@
 //! The file of a rank, read: messages of the schema, each behind its length.
 
-use super::node::{Kind, Node, Peer, Together, Trace};
-use super::wire::{Message, Value};
+use super::node::{ChakraNode, ChakraTrace, CollectiveCall, MessagePeer, NodeKind};
+use super::wire::{FieldValue, WireMessage};
 use base::{Refusal, Stop, Watch};
 use std::collections::HashMap;
 
@@ -13,9 +13,9 @@ const TRACE: &str = "a Chakra execution trace";
 /// # Errors
 /// With the byte, when these are not messages of the schema; with the node, when it lacks what its
 /// type needs or two have one number; when `watch` says stop.
-pub(super) fn parse(bytes: &[u8], watch: &dyn Watch) -> Result<Trace, Stop> {
-    let (mut rest, total) = (Message { bytes, at: 0 }, bytes.len() as u64);
-    let mut trace = Trace::default();
+pub(super) fn parse(bytes: &[u8], watch: &dyn Watch) -> Result<ChakraTrace, Stop> {
+    let (mut rest, total) = (WireMessage { bytes, at: 0 }, bytes.len() as u64);
+    let mut trace = ChakraTrace::default();
     let mut known: HashMap<u64, usize> = HashMap::new();
     if bytes.is_empty() {
         return Err(rest.refuse("it is empty", TRACE).into());
@@ -46,12 +46,12 @@ pub(super) fn parse(bytes: &[u8], watch: &dyn Watch) -> Result<Trace, Stop> {
 }
 
 /// The version, where the message says what holds for the trace: a node begins with its number.
-fn version(mut message: Message<'_>) -> Result<Option<String>, Refusal> {
+fn version(mut message: WireMessage<'_>) -> Result<Option<String>, Refusal> {
     let mut version = String::new();
     while let Some((number, value)) = message.field()? {
         match (number, value) {
-            (1, Value::Bytes(text)) => text.text()?.clone_into(&mut version),
-            (2, Value::Bytes(_)) => {}
+            (1, FieldValue::Bytes(text)) => text.text()?.clone_into(&mut version),
+            (2, FieldValue::Bytes(_)) => {}
             _ => return Ok(None),
         }
     }
@@ -66,28 +66,29 @@ enum Attribute<'a> {
     Other,
 }
 
-fn node(message: Message<'_>) -> Result<Node, Refusal> {
-    let kind = Kind::Local(0);
-    let mut node = Node { id: 0, name: String::new(), after: Vec::new(), duration_ns: 0, kind };
+fn node(message: WireMessage<'_>) -> Result<ChakraNode, Refusal> {
+    let kind = NodeKind::Local(0);
+    let mut node =
+        ChakraNode { id: 0, name: String::new(), after: Vec::new(), duration_ns: 0, kind };
     let (mut node_type, mut attributes) = (0, HashMap::new());
     let mut rest = message;
     while let Some((number, value)) = rest.field()? {
         match (number, value) {
-            (1, Value::Varint(id)) => node.id = id,
-            (2, Value::Bytes(text)) => text.text()?.clone_into(&mut node.name),
-            (3, Value::Varint(kind)) => node_type = kind,
-            (4 | 5, Value::Varint(id)) => node.after.push(id),
-            (4 | 5, Value::Bytes(mut packed)) => {
+            (1, FieldValue::Varint(id)) => node.id = id,
+            (2, FieldValue::Bytes(text)) => text.text()?.clone_into(&mut node.name),
+            (3, FieldValue::Varint(kind)) => node_type = kind,
+            (4 | 5, FieldValue::Varint(id)) => node.after.push(id),
+            (4 | 5, FieldValue::Bytes(mut packed)) => {
                 while !packed.bytes.is_empty() {
                     node.after.push(packed.varint()?);
                 }
             }
-            (7, Value::Varint(micros)) => {
+            (7, FieldValue::Varint(micros)) => {
                 node.duration_ns = micros.checked_mul(1000).ok_or_else(|| {
                     message.refuse("duration_micros: out of range", "at most 2^64 ns")
                 })?;
             }
-            (10, Value::Bytes(bytes)) => {
+            (10, FieldValue::Bytes(bytes)) => {
                 let (name, value) = attribute(bytes)?;
                 attributes.insert(name, value);
             }
@@ -98,22 +99,22 @@ fn node(message: Message<'_>) -> Result<Node, Refusal> {
             _ => {}
         }
     }
-    let asks = Asks { node: node.id, attributes };
+    let asks = NodeAttributes { node: node.id, attributes };
     let at = |refused: Refusal| refused.within(&format!("byte {}", message.at));
     node.kind = kind_of(node_type, &asks).map_err(at)?;
     Ok(node)
 }
 
 /// What a node of a type of the schema does.
-fn kind_of(node_type: u64, asks: &Asks<'_>) -> Result<Kind, Refusal> {
+fn kind_of(node_type: u64, asks: &NodeAttributes<'_>) -> Result<NodeKind, Refusal> {
     Ok(match node_type {
-        1..=3 | 8..=10 => Kind::Local(0),
+        1..=3 | 8..=10 => NodeKind::Local(0),
         // the call of the host that launches the operation, which is a node of its own
-        5..=7 if asks.is_of_host()? => Kind::Local(0),
-        4 => Kind::Local(asks.number("num_ops", u64::MAX)?.unwrap_or(0)),
-        5 => Kind::Send(asks.peer("comm_dst")?),
-        6 => Kind::Receive(asks.peer("comm_src")?),
-        7 => Kind::Together(Together {
+        5..=7 if asks.is_of_host()? => NodeKind::Local(0),
+        4 => NodeKind::Local(asks.number("num_ops", u64::MAX)?.unwrap_or(0)),
+        5 => NodeKind::Send(asks.peer("comm_dst")?),
+        6 => NodeKind::Receive(asks.peer("comm_src")?),
+        7 => NodeKind::Together(CollectiveCall {
             operation: asks.needed("comm_type", 9)?,
             bytes: asks.number("comm_size", MOST_BYTES)?.unwrap_or(0),
             group: asks.group()?,
@@ -130,12 +131,12 @@ fn kind_of(node_type: u64, asks: &Asks<'_>) -> Result<Kind, Refusal> {
 const MOST_BYTES: u64 = 1 << 40;
 
 /// The attributes of a node.
-struct Asks<'a> {
+struct NodeAttributes<'a> {
     node: u64,
     attributes: HashMap<&'a str, Attribute<'a>>,
 }
 
-impl Asks<'_> {
+impl NodeAttributes<'_> {
     fn number(&self, name: &str, most: u64) -> Result<Option<u64>, Refusal> {
         let number = match self.attributes.get(name) {
             None => return Ok(None),
@@ -157,12 +158,12 @@ impl Asks<'_> {
         })
     }
 
-    fn peer(&self, name: &str) -> Result<Peer, Refusal> {
+    fn peer(&self, name: &str) -> Result<MessagePeer, Refusal> {
         let tag = match self.attributes.get("comm_tag") {
             Some(Attribute::Number(tag)) => *tag as u32,
             _ => self.number("comm_tag", u32::MAX.into())?.unwrap_or(0) as u32,
         };
-        Ok(Peer {
+        Ok(MessagePeer {
             rank: self.needed(name, u32::MAX.into())? as u32,
             bytes: self.needed("comm_size", MOST_BYTES)?,
             tag,
@@ -205,26 +206,26 @@ impl Asks<'_> {
 }
 
 /// The name of an attribute, and its value.
-fn attribute(message: Message<'_>) -> Result<(&str, Attribute<'_>), Refusal> {
+fn attribute(message: WireMessage<'_>) -> Result<(&str, Attribute<'_>), Refusal> {
     let (mut name, mut value) = ("", Attribute::Other);
     let mut rest = message;
     while let Some((number, found)) = rest.field()? {
         match (number, found) {
-            (1, Value::Bytes(text)) => name = text.text()?,
+            (1, FieldValue::Bytes(text)) => name = text.text()?,
             // int32, int64, sfixed64: negative numbers have all 64 bits
-            (7 | 9, Value::Varint(n)) | (25, Value::Fixed64(n)) => {
+            (7 | 9, FieldValue::Varint(n)) | (25, FieldValue::Fixed64(n)) => {
                 value = Attribute::Number((n as i64).into());
             }
-            (11 | 13 | 27, Value::Varint(n)) | (21, Value::Fixed64(n)) => {
+            (11 | 13 | 27, FieldValue::Varint(n)) | (21, FieldValue::Fixed64(n)) => {
                 value = Attribute::Number(n.into());
             }
             // sint32, sint64: the sign is the lowest bit
-            (15 | 17, Value::Varint(n)) => {
+            (15 | 17, FieldValue::Varint(n)) => {
                 value = Attribute::Number((((n >> 1) as i64) ^ -((n & 1) as i64)).into());
             }
-            (19, Value::Fixed32(n)) => value = Attribute::Number(n.into()),
-            (23, Value::Fixed32(n)) => value = Attribute::Number((n as i32).into()),
-            (29, Value::Bytes(text)) => value = Attribute::Text(text.text()?),
+            (19, FieldValue::Fixed32(n)) => value = Attribute::Number(n.into()),
+            (23, FieldValue::Fixed32(n)) => value = Attribute::Number((n as i32).into()),
+            (29, FieldValue::Bytes(text)) => value = Attribute::Text(text.text()?),
             _ => {}
         }
     }

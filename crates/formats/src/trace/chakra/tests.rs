@@ -1,6 +1,6 @@
 //! Traces written byte by byte, read and converted; bytes that are none.
 
-use super::node::{Kind, Node, Peer, Together, Trace};
+use super::node::{ChakraNode, ChakraTrace, CollectiveCall, MessagePeer, NodeKind};
 use super::parse::parse;
 use super::{ENTRY, convert};
 use crate::trace::kind::Given;
@@ -53,25 +53,25 @@ fn written_as(name: &str, field: u32, value: i64) -> Vec<u8> {
 /// Every type of the schema that has whole numbers, and text.
 const FIELDS: [u32; 11] = [7, 9, 11, 13, 15, 17, 19, 21, 23, 25, 29];
 
-fn said(node: &Node, draw: &mut impl FnMut(usize) -> usize) -> Vec<u8> {
+fn said(node: &ChakraNode, draw: &mut impl FnMut(usize) -> usize) -> Vec<u8> {
     let mut out = Vec::new();
     number(1, node.id, &mut out);
     bytes(2, node.name.as_bytes(), &mut out);
     let mut attributes: Vec<(&str, u64)> = Vec::new();
     let mut texts: Vec<(&str, &str)> = Vec::new();
     let node_type = match &node.kind {
-        Kind::Local(operations) => {
+        NodeKind::Local(operations) => {
             attributes.push(("num_ops", *operations));
             4
         }
-        Kind::Send(peer) | Kind::Receive(peer) => {
-            let is_send = matches!(node.kind, Kind::Send(_));
+        NodeKind::Send(peer) | NodeKind::Receive(peer) => {
+            let is_send = matches!(node.kind, NodeKind::Send(_));
             let other = if is_send { "comm_dst" } else { "comm_src" };
             attributes.push((other, peer.rank.into()));
             attributes.extend([("comm_size", peer.bytes), ("comm_tag", peer.tag.into())]);
             if is_send { 5 } else { 6 }
         }
-        Kind::Together(together) => {
+        NodeKind::Together(together) => {
             attributes.push(("comm_type", together.operation));
             attributes.push(("comm_size", together.bytes));
             attributes.extend(together.root.map(|root| ("root_rank", root.into())));
@@ -107,7 +107,7 @@ fn said(node: &Node, draw: &mut impl FnMut(usize) -> usize) -> Vec<u8> {
     out
 }
 
-fn file(trace: &Trace, mut draw: impl FnMut(usize) -> usize) -> Vec<u8> {
+fn file(trace: &ChakraTrace, mut draw: impl FnMut(usize) -> usize) -> Vec<u8> {
     let mut out = Vec::new();
     if !trace.version.is_empty() {
         let mut about = Vec::new();
@@ -124,34 +124,35 @@ fn file(trace: &Trace, mut draw: impl FnMut(usize) -> usize) -> Vec<u8> {
     out
 }
 
-fn node(id: u64, after: &[u64], kind: Kind) -> Node {
-    Node { id, name: format!("n{id}"), after: after.to_vec(), duration_ns: 0, kind }
+fn node(id: u64, after: &[u64], kind: NodeKind) -> ChakraNode {
+    ChakraNode { id, name: format!("n{id}"), after: after.to_vec(), duration_ns: 0, kind }
 }
 
-fn local(id: u64, after: &[u64], micros: u64) -> Node {
-    Node { duration_ns: micros * 1000, ..node(id, after, Kind::Local(0)) }
+fn local(id: u64, after: &[u64], micros: u64) -> ChakraNode {
+    ChakraNode { duration_ns: micros * 1000, ..node(id, after, NodeKind::Local(0)) }
 }
 
-fn together(operation: u64, bytes: u64, group: &str, root: Option<u32>) -> Kind {
-    Kind::Together(Together { operation, bytes, group: group.to_owned(), root })
+fn together(operation: u64, bytes: u64, group: &str, root: Option<u32>) -> NodeKind {
+    NodeKind::Together(CollectiveCall { operation, bytes, group: group.to_owned(), root })
 }
 
-fn traces(all: Vec<Vec<Node>>) -> Vec<(String, Trace)> {
-    let one = |(rank, nodes)| (format!("it.{rank}.et"), Trace { version: "0.0.4".into(), nodes });
+fn traces(all: Vec<Vec<ChakraNode>>) -> Vec<(String, ChakraTrace)> {
+    let one =
+        |(rank, nodes)| (format!("it.{rank}.et"), ChakraTrace { version: "0.0.4".into(), nodes });
     (0..).zip(all).map(one).collect()
 }
 
-fn schedule(traces: &[(String, Trace)], given: &Given) -> Result<Schedule, Stop> {
+fn schedule(traces: &[(String, ChakraTrace)], given: &Given) -> Result<Schedule, Stop> {
     let request = WorkloadRequest::new(ENTRY.part, given, &Quiet)?;
     convert::schedule(traces, &request.read()?, &Quiet)
 }
 
-fn made(all: Vec<Vec<Node>>, given: &serde_json::Value) -> Schedule {
+fn made(all: Vec<Vec<ChakraNode>>, given: &serde_json::Value) -> Schedule {
     let given = given.as_object().expect("a table").clone();
     schedule(&traces(all), &given).expect("a schedule")
 }
 
-fn refused(all: Vec<Vec<Node>>) -> String {
+fn refused(all: Vec<Vec<ChakraNode>>) -> String {
     schedule(&traces(all), &Map::new()).expect_err("refused").to_string()
 }
 
@@ -167,20 +168,18 @@ fn sent(of: &Schedule) -> BTreeMap<(u32, u32), (u64, u64)> {
     all
 }
 
-fn any_node(id: u64) -> impl Strategy<Value = Node> {
-    let kind =
-        prop_oneof![
-            (0_u64..1 << 31).prop_map(Kind::Local),
-            (0_u32..50, 0_u64..1 << 31, 0_u32..9000)
-                .prop_map(|(rank, bytes, tag)| Kind::Send(Peer { rank, bytes, tag })),
-            (0_u32..50, 0_u64..1 << 31, 0_u32..9000)
-                .prop_map(|(rank, bytes, tag)| Kind::Receive(Peer { rank, bytes, tag })),
-            (0_u64..10, 0_u64..1 << 31, "[a-z]{0,3}", proptest::option::of(0_u32..50)).prop_map(
-                |(operation, bytes, group, root)| together(operation, bytes, &group, root)
-            ),
-        ];
+fn any_node(id: u64) -> impl Strategy<Value = ChakraNode> {
+    let kind = prop_oneof![
+        (0_u64..1 << 31).prop_map(NodeKind::Local),
+        (0_u32..50, 0_u64..1 << 31, 0_u32..9000)
+            .prop_map(|(rank, bytes, tag)| NodeKind::Send(MessagePeer { rank, bytes, tag })),
+        (0_u32..50, 0_u64..1 << 31, 0_u32..9000)
+            .prop_map(|(rank, bytes, tag)| NodeKind::Receive(MessagePeer { rank, bytes, tag })),
+        (0_u64..10, 0_u64..1 << 31, "[a-z]{0,3}", proptest::option::of(0_u32..50))
+            .prop_map(|(operation, bytes, group, root)| together(operation, bytes, &group, root)),
+    ];
     let after = proptest::collection::vec(0..=id, 0..4);
-    (kind, after, 0_u64..1 << 40).prop_map(move |(kind, after, micros)| Node {
+    (kind, after, 0_u64..1 << 40).prop_map(move |(kind, after, micros)| ChakraNode {
         id,
         name: format!("node {id}"),
         after,
@@ -193,8 +192,8 @@ prop_compose! {
     fn any_trace()(count in 1_u64..8)(
         nodes in (0..count).map(any_node).collect::<Vec<_>>(),
         version in prop_oneof![Just(""), Just("0.0.4")],
-    ) -> Trace {
-        Trace { version: version.to_owned(), nodes }
+    ) -> ChakraTrace {
+        ChakraTrace { version: version.to_owned(), nodes }
     }
 }
 
@@ -226,8 +225,8 @@ proptest! {
         }
         // what can be read can be converted or is refused
         if let Ok(trace) = parse(&content, &Quiet) {
-            let few = |node: &Node| match &node.kind {
-                Kind::Together(t) => t.bytes < 1 << 20,
+            let few = |node: &ChakraNode| match &node.kind {
+                NodeKind::Together(t) => t.bytes < 1 << 20,
                 _ => true,
             };
             if trace.nodes.iter().all(few) {
@@ -241,7 +240,7 @@ proptest! {
         after in proptest::collection::vec(proptest::collection::vec(any::<u64>(), 0..4), 1..12),
     ) {
         // computation alone, in a graph of any shape: each ends after the longest chain before it
-        let nodes: Vec<Node> = (0..).zip(&after).map(|(id, before)| {
+        let nodes: Vec<ChakraNode> = (0..).zip(&after).map(|(id, before)| {
             let before: Vec<u64> = before.iter().filter_map(|b| b.checked_rem(id)).collect();
             local(id, &before, id % 4)
         }).collect();
@@ -276,7 +275,7 @@ fn bytes_of_the_documentation_are_read() {
     let trace = parse(&[7, 0x08, 0x96, 0x01, 0x18, 4, 0x38, 5], &Quiet).expect("a trace");
     assert_eq!(trace.version, "");
     assert_eq!(trace.nodes[0].id, 150);
-    assert_eq!((trace.nodes[0].duration_ns, &trace.nodes[0].kind), (5000, &Kind::Local(0)));
+    assert_eq!((trace.nodes[0].duration_ns, &trace.nodes[0].kind), (5000, &NodeKind::Local(0)));
 }
 
 #[test]
@@ -313,17 +312,17 @@ fn groups_and_roots_are_those_of_the_trace() {
 
 #[test]
 fn messages_find_each_other() {
-    let peer = |rank, tag| Peer { rank, bytes: 10 + u64::from(tag), tag };
+    let peer = |rank, tag| MessagePeer { rank, bytes: 10 + u64::from(tag), tag };
     let zero = vec![
         local(0, &[], 3),
-        node(1, &[0], Kind::Send(peer(1, 5))),
+        node(1, &[0], NodeKind::Send(peer(1, 5))),
         node(2, &[1], together(9, 0, "", None)),
-        node(3, &[2], Kind::Receive(peer(1, 900))),
+        node(3, &[2], NodeKind::Receive(peer(1, 900))),
     ];
     let one = vec![
-        node(9, &[], Kind::Receive(peer(0, 5))),
+        node(9, &[], NodeKind::Receive(peer(0, 5))),
         node(8, &[9], together(9, 0, "", None)),
-        node(3, &[8], Kind::Send(peer(0, 900))),
+        node(3, &[8], NodeKind::Send(peer(0, 900))),
     ];
     let found = made(vec![zero, one], &json!({}));
     assert!(found.cycle().is_none());
@@ -346,7 +345,7 @@ fn messages_find_each_other() {
 #[test]
 fn time_is_that_of_the_trace_or_of_its_operations() {
     let timed = local(0, &[], 7);
-    let counted = node(1, &[0], Kind::Local(6000));
+    let counted = node(1, &[0], NodeKind::Local(6000));
     for (given, ns) in [
         (json!({}), 7000),
         (json!({ "gflops": 3 }), 9000),
@@ -365,7 +364,7 @@ fn what_cannot_be_is_refused() {
         (vec![vec![local(0, &[3], 1)]], "it.0.et: node 0 (n0): it waits for node 3, which is not"),
         (vec![vec![local(0, &[1], 1), local(1, &[0], 1)]], "node 0 (n0): it waits for itself"),
         (
-            vec![vec![node(0, &[], Kind::Send(Peer { rank: 4, bytes: 1, tag: 0 }))]],
+            vec![vec![node(0, &[], NodeKind::Send(MessagePeer { rank: 4, bytes: 1, tag: 0 }))]],
             "there is no rank 4; 0 to 0",
         ),
         (vec![vec![barrier(0)], vec![local(0, &[], 1)]], "it.1.et: it has none of the collective"),

@@ -6,7 +6,7 @@ use base::Refusal;
 
 /// What a field holds.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub(super) enum Value<'a> {
+pub(super) enum FieldValue<'a> {
     /// A number in 7 bits a byte.
     Varint(u64),
     /// 8 bytes.
@@ -14,17 +14,17 @@ pub(super) enum Value<'a> {
     /// 4 bytes.
     Fixed32(u32),
     /// Text, bytes, packed numbers or a message; where they begin.
-    Bytes(Message<'a>),
+    Bytes(WireMessage<'a>),
 }
 
 /// Bytes of a trace, and where in the file they begin.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub(super) struct Message<'a> {
+pub(super) struct WireMessage<'a> {
     pub(super) bytes: &'a [u8],
     pub(super) at: usize,
 }
 
-impl<'a> Message<'a> {
+impl<'a> WireMessage<'a> {
     /// Refuses what is at the beginning of these bytes.
     pub(super) fn refuse(&self, why: &str, help: &str) -> Refusal {
         Refusal::new(format!("byte {}", self.at), why, help)
@@ -70,7 +70,7 @@ impl<'a> Message<'a> {
     }
 
     /// The next field: its number and what it holds; none at the end.
-    pub(super) fn field(&mut self) -> Result<Option<(u32, Value<'a>)>, Refusal> {
+    pub(super) fn field(&mut self) -> Result<Option<(u32, FieldValue<'a>)>, Refusal> {
         if self.bytes.is_empty() {
             return Ok(None);
         }
@@ -81,13 +81,13 @@ impl<'a> Message<'a> {
             return Err(begin.refuse("a field without a number", "a Chakra execution trace"));
         };
         let value = match key & 7 {
-            0 => Value::Varint(self.varint()?),
-            1 => Value::Fixed64(self.take(8)?.little()),
+            0 => FieldValue::Varint(self.varint()?),
+            1 => FieldValue::Fixed64(self.take(8)?.little()),
             2 => {
                 let length = self.varint()?;
-                Value::Bytes(self.take(length)?)
+                FieldValue::Bytes(self.take(length)?)
             }
-            5 => Value::Fixed32(self.take(4)?.little() as u32),
+            5 => FieldValue::Fixed32(self.take(4)?.little() as u32),
             other => {
                 let why = format!("a field of the unknown kind {other}");
                 return Err(begin.refuse(&why, "a Chakra execution trace"));

@@ -7,12 +7,12 @@ pub(super) const FILE: &str = "the whole file of a rank, as libdumpi writes it";
 
 /// Bytes of a file from a place on.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Bytes<'a> {
+pub(super) struct ByteCursor<'a> {
     pub(super) all: &'a [u8],
     pub(super) at: usize,
 }
 
-impl<'a> Bytes<'a> {
+impl<'a> ByteCursor<'a> {
     /// From byte `at` of a file on.
     pub(super) fn from(all: &'a [u8], at: usize) -> Self {
         Self { all, at }

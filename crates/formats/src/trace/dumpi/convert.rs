@@ -1,12 +1,12 @@
 //! Traces as schedules: every record becomes the call that it is.
 
-use super::groups::Groups;
+use super::groups::DumpiGroups;
 use super::joint::joint;
-use super::layout::Value;
+use super::layout::ArgumentValue;
 use super::numbers::{NO_COMM, WORLD, comm, whole};
 use super::parse::parse;
-use super::record::{Record, Trace};
-use super::types::Types;
+use super::record::{CallRecord, DumpiTrace};
+use super::types::DataTypes;
 use crate::trace::kind::File;
 use crate::trace::mpi::{UNDEFINED, UnknownRequests, is_local};
 use base::{Refusal, Stop};
@@ -51,10 +51,10 @@ pub(super) fn schedule(
 }
 
 /// What a process called, in a run of `ranks` processes.
-fn called(trace: &Trace, ranks: u32, codes: bool) -> Result<Vec<Called>, Refusal> {
-    let mut reader = Reader {
-        types: Types::new(&trace.sizes),
-        groups: Groups::new(WORLD, ranks),
+fn called(trace: &DumpiTrace, ranks: u32, codes: bool) -> Result<Vec<Called>, Refusal> {
+    let mut reader = RecordReader {
+        types: DataTypes::new(&trace.sizes),
+        groups: DumpiGroups::new(WORLD, ranks),
         files: HashSet::new(),
         codes,
     };
@@ -74,9 +74,9 @@ fn called(trace: &Trace, ranks: u32, codes: bool) -> Result<Vec<Called>, Refusal
 }
 
 /// What is known of a process while its records are gone through.
-struct Reader<'a> {
-    types: Types<'a>,
-    groups: Groups,
+struct RecordReader<'a> {
+    types: DataTypes<'a>,
+    groups: DumpiGroups,
     /// Requests of files, and of what else is no message.
     files: HashSet<i64>,
     /// Communicators are ignored: whatever makes them is nothing.
@@ -95,8 +95,8 @@ const MAKE: [&str; 8] = [
     "Intercomm_merge",
 ];
 
-impl Reader<'_> {
-    fn what(&mut self, record: &Record) -> Result<What, Refusal> {
+impl RecordReader<'_> {
+    fn what(&mut self, record: &CallRecord) -> Result<What, Refusal> {
         self.types.learn(record);
         self.groups.learn(record);
         let name = record.name();
@@ -165,7 +165,7 @@ impl Reader<'_> {
 
     fn message(
         &self,
-        record: &Record,
+        record: &CallRecord,
         [count, datatype, peer, tag]: [&str; 4],
         to: Option<Peer>,
     ) -> Result<Message, Refusal> {
@@ -187,16 +187,16 @@ impl Reader<'_> {
         Ok(Message { peer, bytes, tag, comm: comm(record, "comm")? })
     }
 
-    fn sent(&self, record: &Record) -> Result<Message, Refusal> {
+    fn sent(&self, record: &CallRecord) -> Result<Message, Refusal> {
         // a receiver below 0 is MPI_PROC_NULL
         self.message(record, ["count", "datatype", "dest", "tag"], Some(Peer::Null))
     }
 
-    fn received(&self, record: &Record) -> Result<Message, Refusal> {
+    fn received(&self, record: &CallRecord) -> Result<Message, Refusal> {
         self.message(record, ["count", "datatype", "source", "tag"], nobody(record))
     }
 
-    fn both(&self, record: &Record) -> Result<What, Refusal> {
+    fn both(&self, record: &CallRecord) -> Result<What, Refusal> {
         let [out, back] = match record.name() {
             "Sendrecv" => [["sendcount", "sendtype"], ["recvcount", "recvtype"]],
             _ => [["count", "datatype"]; 2],
@@ -209,7 +209,7 @@ impl Reader<'_> {
     }
 
     /// What completes requests: those that the trace says were found complete.
-    fn complete(&self, record: &Record) -> Result<Option<What>, Refusal> {
+    fn complete(&self, record: &CallRecord) -> Result<Option<What>, Refusal> {
         let name = record.name();
         let plain = name.strip_prefix("MPIO_").unwrap_or(name);
         let is_done = record.number("flag").is_none_or(|flag| flag != 0);
@@ -240,7 +240,7 @@ impl Reader<'_> {
         }))
     }
 
-    fn make(&self, record: &Record) -> Result<What, Refusal> {
+    fn make(&self, record: &CallRecord) -> Result<What, Refusal> {
         let new = || whole(record, "newcomm");
         let sizes = |name| {
             let all = record.numbers(name).unwrap_or_default().iter();
@@ -284,14 +284,14 @@ impl Reader<'_> {
 
 /// That a blocking receive was from nobody, where its status says so: in MPICH that rank has the
 /// number that any source has here.
-fn nobody(record: &Record) -> Option<Peer> {
+fn nobody(record: &CallRecord) -> Option<Peer> {
     record.arguments.iter().find_map(|(_, value)| match value {
-        Value::Statuses(all) if all.first()?.source < 0 => Some(Peer::Null),
+        ArgumentValue::Statuses(all) if all.first()?.source < 0 => Some(Peer::Null),
         _ => None,
     })
 }
 
-fn requests(record: &Record) -> Result<Vec<u64>, Refusal> {
+fn requests(record: &CallRecord) -> Result<Vec<u64>, Refusal> {
     let all = record.numbers("requests").unwrap_or_default();
     let small = |&n: &i64| u64::try_from(n).ok();
     all.iter()

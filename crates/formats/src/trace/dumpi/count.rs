@@ -1,14 +1,14 @@
 //! What a trace holds, counted: calls by name, messages and their bytes.
 
 use super::parse::parse;
-use super::record::{Record, Trace};
-use super::types::Types;
+use super::record::{CallRecord, DumpiTrace};
+use super::types::DataTypes;
 use base::{Refusal, Stop, Watch};
 use std::collections::{BTreeMap, HashMap};
 
 /// What the trace of one process holds.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub(super) struct Counts {
+pub(super) struct TraceCounts {
     /// How often each call was made, by its name without `MPI_`.
     pub calls: BTreeMap<&'static str, u64>,
     /// Messages that it sends to another process, or to itself; none to `MPI_PROC_NULL`.
@@ -23,7 +23,7 @@ pub(super) struct RunCounts {
     /// The version of the format.
     pub version: [u8; 3],
     /// Sums over all processes.
-    pub counts: Counts,
+    pub counts: TraceCounts,
     /// Calls that the files have.
     pub records: u64,
     /// Calls that the processes made and the files leave out.
@@ -65,9 +65,9 @@ pub(super) fn run_counts<'a>(
 /// # Errors
 /// With call and byte, where a message is of a type whose size the trace does not say, or its
 /// count is below 0.
-pub(super) fn counts(trace: &Trace) -> Result<Counts, Refusal> {
-    let mut found = Counts::default();
-    let mut types = Types::new(&trace.sizes);
+pub(super) fn counts(trace: &DumpiTrace) -> Result<TraceCounts, Refusal> {
+    let mut found = TraceCounts::default();
+    let mut types = DataTypes::new(&trace.sizes);
     let mut prepared: HashMap<i64, u64> = HashMap::new();
     for record in &trace.records {
         *found.calls.entry(record.name()).or_default() += 1;
@@ -102,7 +102,7 @@ pub(super) fn counts(trace: &Trace) -> Result<Counts, Refusal> {
 }
 
 /// Count and type of what a call sends to one process.
-fn sent(record: &Record) -> Option<(i64, i64)> {
+fn sent(record: &CallRecord) -> Option<(i64, i64)> {
     let (count, datatype) = match record.name() {
         "Send" | "Bsend" | "Ssend" | "Rsend" | "Isend" | "Ibsend" | "Issend" | "Irsend"
         | "Send_init" | "Bsend_init" | "Ssend_init" | "Rsend_init" | "Sendrecv_replace" => {

@@ -1,13 +1,13 @@
 //! Groups of processes, as one process made them: which ranks of which communicator.
 
-use super::layout::Value;
-use super::record::Record;
+use super::layout::ArgumentValue;
+use super::record::CallRecord;
 use base::Refusal;
 use std::collections::{HashMap, HashSet};
 
 /// A group.
 #[derive(Debug, Clone, PartialEq, Eq)]
-struct Group {
+struct DumpiGroup {
     /// The communicator whose ranks these are.
     of: i64,
     /// In the group's order; none: all of the communicator.
@@ -16,14 +16,14 @@ struct Group {
 
 /// All groups of a process by their numbers, and how many ranks communicators have.
 #[derive(Debug, Default)]
-pub(super) struct Groups {
-    known: HashMap<i64, Group>,
+pub(super) struct DumpiGroups {
+    known: HashMap<i64, DumpiGroup>,
     sizes: HashMap<i64, i64>,
     /// Ranks of the run: no group has more.
     most: i64,
 }
 
-impl Groups {
+impl DumpiGroups {
     /// The groups that a process has before its first call, in a run of `ranks` processes.
     pub(super) fn new(world: i64, ranks: u32) -> Self {
         let sizes = HashMap::from([(world, ranks.into())]);
@@ -32,14 +32,14 @@ impl Groups {
 
     /// A call may make a group, or say how large a communicator is. What cannot be known is left
     /// out: it is refused where a communicator is made of it.
-    pub(super) fn learn(&mut self, record: &Record) {
+    pub(super) fn learn(&mut self, record: &CallRecord) {
         let number = |name| record.number(name);
         if record.name() == "Comm_size" {
             let size = number("size").filter(|size| (0..=self.most).contains(size));
             self.sizes.extend(number("comm").zip(size));
         }
         let (made, group) = if record.name() == "Comm_group" {
-            (number("group"), number("comm").map(|of| Group { of, ranks: None }))
+            (number("group"), number("comm").map(|of| DumpiGroup { of, ranks: None }))
         } else {
             (number("newgroup"), self.made(record))
         };
@@ -50,19 +50,19 @@ impl Groups {
         }
     }
 
-    fn named(&self, record: &Record, name: &str) -> Option<&Group> {
+    fn named(&self, record: &CallRecord, name: &str) -> Option<&DumpiGroup> {
         self.known.get(&record.number(name)?)
     }
 
     /// The ranks of a group, listed.
-    fn listed(&self, group: &Group) -> Option<Vec<i64>> {
+    fn listed(&self, group: &DumpiGroup) -> Option<Vec<i64>> {
         match &group.ranks {
             Some(ranks) => Some(ranks.clone()),
             None => Some((0..*self.sizes.get(&group.of)?).collect()),
         }
     }
 
-    fn made(&self, record: &Record) -> Option<Group> {
+    fn made(&self, record: &CallRecord) -> Option<DumpiGroup> {
         if let (Some(a), Some(b)) = (self.named(record, "group1"), self.named(record, "group2")) {
             let (left, right) = (self.listed(a)?, self.listed(b)?);
             let ranks = match record.name() {
@@ -78,7 +78,7 @@ impl Groups {
                 }
                 _ => return None,
             };
-            return (a.of == b.of).then_some(Group { of: a.of, ranks: Some(ranks) });
+            return (a.of == b.of).then_some(DumpiGroup { of: a.of, ranks: Some(ranks) });
         }
         let from = self.named(record, "group")?;
         let named = match record.number("count") {
@@ -89,7 +89,7 @@ impl Groups {
         };
         let is_in = record.name().ends_with("incl");
         if is_in && from.ranks.is_none() {
-            return Some(Group { of: from.of, ranks: Some(named) });
+            return Some(DumpiGroup { of: from.of, ranks: Some(named) });
         }
         let all = self.listed(from)?;
         let ranks = if is_in {
@@ -100,7 +100,7 @@ impl Groups {
             let stays = |(place, _): &(i64, i64)| !named.contains(place);
             (0..).zip(all).filter(stays).map(|(_, rank)| rank).collect()
         };
-        Some(Group { of: from.of, ranks: Some(ranks) })
+        Some(DumpiGroup { of: from.of, ranks: Some(ranks) })
     }
 
     /// The ranks of `comm` that the group has.
@@ -120,10 +120,10 @@ impl Groups {
 
 /// The ranks of ranges, each with its first rank, last rank and stride; none where there are more
 /// than `most`, which is all that the group can have.
-fn spread(ranges: &[Value], most: i64) -> Option<Vec<i64>> {
+fn spread(ranges: &[ArgumentValue], most: i64) -> Option<Vec<i64>> {
     let mut all = Vec::new();
     for range in ranges {
-        let Value::Numbers(range) = range else { return None };
+        let ArgumentValue::Numbers(range) = range else { return None };
         let &[first, last, stride] = range.as_slice() else { return None };
         let ranks = 0..most;
         if stride == 0 || !ranks.contains(&first) || !ranks.contains(&last) {

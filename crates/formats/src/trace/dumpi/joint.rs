@@ -1,8 +1,8 @@
 //! Collective operations: which, of what sizes.
 
 use super::numbers::{comm, whole};
-use super::record::Record;
-use super::types::Types;
+use super::record::CallRecord;
+use super::types::DataTypes;
 use base::Refusal;
 use traffic::workload::calls::{Joint, Sizes};
 use traffic::workload::collective::Operation;
@@ -11,7 +11,7 @@ use traffic::workload::collective::Operation;
 ///
 /// # Errors
 /// When its size is unknown.
-pub(super) fn joint(record: &Record, types: &Types<'_>) -> Result<Option<Joint>, Refusal> {
+pub(super) fn joint(record: &CallRecord, types: &DataTypes<'_>) -> Result<Option<Joint>, Refusal> {
     use Operation::{
         Allgather, Allreduce, Alltoall, Alltoallv, Barrier, Broadcast, Exscan, Gather, Reduce,
         ReduceScatter, Scan, Scatter,
@@ -63,10 +63,10 @@ pub(super) fn joint(record: &Record, types: &Types<'_>) -> Result<Option<Joint>,
     Ok(Some(Joint { comm: comm(record, "comm")?, operation, root, sizes }))
 }
 
-fn need(record: &Record, name: &str) -> Result<i64, Refusal> {
+fn need(record: &CallRecord, name: &str) -> Result<i64, Refusal> {
     record.number(name).ok_or_else(|| Refusal::new(name, "it is not there", "a number"))
 }
 
-fn list<'a>(record: &'a Record, name: &str) -> Result<&'a [i64], Refusal> {
+fn list<'a>(record: &'a CallRecord, name: &str) -> Result<&'a [i64], Refusal> {
     record.numbers(name).ok_or_else(|| Refusal::new(name, "it is not there", "numbers"))
 }

@@ -1,12 +1,12 @@
 //! What stands in a record of each call: the rows of `calls.csv`.
 
-use super::bytes::Bytes;
+use super::bytes::ByteCursor;
 use base::Refusal;
 use std::sync::LazyLock;
 
 /// The type of an argument.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Type {
+pub(super) enum ArgumentType {
     I8,
     I16,
     I32,
@@ -21,7 +21,7 @@ pub(super) enum Type {
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Argument {
     pub(super) name: &'static str,
-    pub(super) is: Type,
+    pub(super) is: ArgumentType,
     /// How deep its lists are: 0 for a value.
     pub(super) lists: u8,
     /// Only the root has it.
@@ -30,22 +30,22 @@ pub(super) struct Argument {
 
 /// The arguments of a call.
 #[derive(Debug)]
-pub(super) struct Layout {
+pub(super) struct CallLayout {
     pub(super) name: &'static str,
     pub(super) arguments: Vec<Argument>,
 }
 
 /// The layouts of all calls by their numbers.
-pub(super) static LAYOUTS: LazyLock<Vec<Layout>> =
+pub(super) static LAYOUTS: LazyLock<Vec<CallLayout>> =
     LazyLock::new(|| include_str!("calls.csv").lines().skip(1).map(layout).collect());
 
 /// The only call whose record has no known layout.
 pub(super) const PCONTROL: u16 = 128;
 
-fn layout(row: &'static str) -> Layout {
+fn layout(row: &'static str) -> CallLayout {
     let mut columns = row.splitn(3, ',').skip(1);
     let (name, said) = (columns.next().unwrap_or(""), columns.next().unwrap_or(""));
-    Layout { name, arguments: said.split_whitespace().map(argument).collect() }
+    CallLayout { name, arguments: said.split_whitespace().map(argument).collect() }
 }
 
 fn argument(said: &'static str) -> Argument {
@@ -53,13 +53,13 @@ fn argument(said: &'static str) -> Argument {
     let (name, kind) = said.split_once(':').expect("a row of calls.csv has NAME:TYPE");
     let plain = kind.trim_end_matches("[]");
     let is = match plain {
-        "i8" => Type::I8,
-        "i16" => Type::I16,
-        "i32" => Type::I32,
-        "i64" => Type::I64,
-        "str" => Type::Text,
-        "str*argc" => Type::Texts,
-        "status" => Type::Status,
+        "i8" => ArgumentType::I8,
+        "i16" => ArgumentType::I16,
+        "i32" => ArgumentType::I32,
+        "i64" => ArgumentType::I64,
+        "str" => ArgumentType::Text,
+        "str*argc" => ArgumentType::Texts,
+        "status" => ArgumentType::Status,
         _ => unreachable!("{kind} is no type of calls.csv"),
     };
     Argument { name, is, lists: ((kind.len() - plain.len()) / 2) as u8, root }
@@ -67,7 +67,7 @@ fn argument(said: &'static str) -> Argument {
 
 /// A value of an argument.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) enum Value {
+pub(super) enum ArgumentValue {
     /// A number.
     Number(i64),
     /// Numbers.
@@ -75,14 +75,14 @@ pub(super) enum Value {
     /// A text.
     Text(String),
     /// Several texts, or lists.
-    List(Vec<Value>),
+    List(Vec<ArgumentValue>),
     /// What was received, of each request.
-    Statuses(Vec<Status>),
+    Statuses(Vec<ReceiveStatus>),
 }
 
 /// What a receive found.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct Status {
+pub(super) struct ReceiveStatus {
     /// Bytes received.
     pub bytes: i32,
     /// Who sent them, in the communicator.
@@ -96,11 +96,11 @@ pub(super) struct Status {
 }
 
 /// Arguments by their names, in the order of the record.
-pub(super) type Arguments = Vec<(&'static str, Value)>;
+pub(super) type Arguments = Vec<(&'static str, ArgumentValue)>;
 
 /// The form of the records of a file: what their layout depends on beside the call.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Form {
+pub(super) struct RecordForm {
     pub(super) version: [u8; 3],
     /// Whether statuses are there.
     pub(super) statuses: bool,
@@ -109,7 +109,7 @@ pub(super) struct Form {
 /// The number that one of these arguments is.
 pub(super) fn number(found: &Arguments, names: &[&str]) -> Option<i64> {
     found.iter().find_map(|(name, value)| match value {
-        Value::Number(n) if names.contains(name) => Some(*n),
+        ArgumentValue::Number(n) if names.contains(name) => Some(*n),
         _ => None,
     })
 }
@@ -121,15 +121,19 @@ impl Argument {
     }
 }
 
-impl Layout {
+impl CallLayout {
     /// The arguments of a record of this call.
-    pub(super) fn read(&self, from: &mut Bytes<'_>, form: Form) -> Result<Arguments, Refusal> {
+    pub(super) fn read(
+        &self,
+        from: &mut ByteCursor<'_>,
+        form: RecordForm,
+    ) -> Result<Arguments, Refusal> {
         let mut found: Arguments = Vec::with_capacity(self.arguments.len());
         for argument in &self.arguments {
             if !argument.is_there(&found) {
                 continue;
             }
-            if argument.is == Type::Texts {
+            if argument.is == ArgumentType::Texts {
                 // before 0.6.2 the number stands twice
                 let argc = number(&found, &["argc"]).unwrap_or(0);
                 let argc = if form.version < [0, 6, 2] { from.i32()?.into() } else { argc };
@@ -137,7 +141,7 @@ impl Layout {
                 for _ in 0..argc {
                     all.push(text(from)?);
                 }
-                found.push((argument.name, Value::List(all)));
+                found.push((argument.name, ArgumentValue::List(all)));
                 continue;
             }
             // arrays of these calls were one number in old versions
@@ -153,38 +157,43 @@ impl Layout {
     }
 }
 
-fn value(is: Type, lists: u8, from: &mut Bytes<'_>, form: Form) -> Result<Value, Refusal> {
+fn value(
+    is: ArgumentType,
+    lists: u8,
+    from: &mut ByteCursor<'_>,
+    form: RecordForm,
+) -> Result<ArgumentValue, Refusal> {
     Ok(match (is, lists) {
-        (Type::Status, _) => Value::Statuses(statuses(from, form)?),
-        (Type::Text | Type::Texts, 0) => text(from)?,
-        (_, 0) => Value::Number(number_of(is, from)?),
-        (Type::I8 | Type::I16 | Type::I32 | Type::I64, 1) => {
+        (ArgumentType::Status, _) => ArgumentValue::Statuses(statuses(from, form)?),
+        (ArgumentType::Text | ArgumentType::Texts, 0) => text(from)?,
+        (_, 0) => ArgumentValue::Number(number_of(is, from)?),
+        (ArgumentType::I8 | ArgumentType::I16 | ArgumentType::I32 | ArgumentType::I64, 1) => {
             let count = from.count(1)?;
             let all: Result<_, _> = (0..count).map(|_| number_of(is, from)).collect();
-            Value::Numbers(all?)
+            ArgumentValue::Numbers(all?)
         }
         _ => {
             let count = from.count(1)?;
             let all: Result<_, _> = (0..count).map(|_| value(is, lists - 1, from, form)).collect();
-            Value::List(all?)
+            ArgumentValue::List(all?)
         }
     })
 }
 
-fn text(from: &mut Bytes<'_>) -> Result<Value, Refusal> {
-    Ok(Value::Text(String::from_utf8_lossy(from.text()?).into_owned()))
+fn text(from: &mut ByteCursor<'_>) -> Result<ArgumentValue, Refusal> {
+    Ok(ArgumentValue::Text(String::from_utf8_lossy(from.text()?).into_owned()))
 }
 
-fn number_of(is: Type, from: &mut Bytes<'_>) -> Result<i64, Refusal> {
+fn number_of(is: ArgumentType, from: &mut ByteCursor<'_>) -> Result<i64, Refusal> {
     Ok(match is {
-        Type::I8 => from.i8()?.into(),
-        Type::I16 => from.i16()?.into(),
-        Type::I64 => from.i64()?,
+        ArgumentType::I8 => from.i8()?.into(),
+        ArgumentType::I16 => from.i16()?.into(),
+        ArgumentType::I64 => from.i64()?,
         _ => from.i32()?.into(),
     })
 }
 
-fn statuses(from: &mut Bytes<'_>, form: Form) -> Result<Vec<Status>, Refusal> {
+fn statuses(from: &mut ByteCursor<'_>, form: RecordForm) -> Result<Vec<ReceiveStatus>, Refusal> {
     if !form.statuses {
         return Ok(Vec::new());
     }
@@ -195,7 +204,7 @@ fn statuses(from: &mut Bytes<'_>, form: Form) -> Result<Vec<Status>, Refusal> {
         let (bytes, source) = (from.i32()?, from.i32()?);
         let (cancelled, error) = (from.u8()? != 0, from.u8()?);
         let tag = if has_tag { Some(from.i32()?) } else { None };
-        all.push(Status { bytes, source, tag, cancelled, error });
+        all.push(ReceiveStatus { bytes, source, tag, cancelled, error });
     }
     Ok(all)
 }

@@ -22,7 +22,9 @@ mod write;
 #[cfg(test)]
 mod write_tests;
 
-use super::kind::{Example, File, Format, Naming, Writer, Written, example_schedule};
+use super::kind::{
+    Example, File, FileNaming, Format, FormatWriter, WrittenWorkload, example_schedule,
+};
 use super::mpi::UnknownRequests;
 use base::part::Part;
 use base::{Quiet, Refusal, Stop, Watch};
@@ -33,13 +35,13 @@ pub(super) const ENTRY: Format = Format::new(
     Part::new("dumpi", "SST's DUMPI: NAME.meta, and beside it what each rank called, in binary")
         .takes::<ReplayParameters>()
         .takes::<UnknownRequests>(),
-    Naming::Indexed { index: ".meta", before: "-", digits: 4, end: ".bin", ranks },
+    FileNaming::Indexed { index: ".meta", before: "-", digits: 4, end: ".bin", ranks },
     convert::schedule,
     example,
 )
 .counts(counts)
 .writes(
-    Writer::folder(".dumpi", |schedule, prefix, watch| {
+    FormatWriter::folder(".dumpi", |schedule, prefix, watch| {
         Ok(written(programs::files(schedule, watch)?, prefix))
     })
     .keeps(
@@ -63,7 +65,7 @@ fn ranks(meta: &str) -> Result<u32, Refusal> {
 }
 
 /// The files of a run under the name `prefix`.
-fn written(files: programs::Files, prefix: &str) -> Written {
+fn written(files: programs::WrittenFiles, prefix: &str) -> WrittenWorkload {
     let count = files.contents.len() as u32;
     let bytes = files.contents.iter().map(|content| content.len() as u64).sum();
     let ranks = files.contents.into_iter().enumerate();
@@ -71,7 +73,7 @@ fn written(files: programs::Files, prefix: &str) -> Written {
         ranks.map(|(rank, content)| (format!("{prefix}-{rank:04}.bin"), content)).collect();
     all.push((format!("{prefix}.meta"), write::meta(prefix, count).into_bytes()));
     let (operations, at_once) = (files.calls, Some(files.at_once));
-    Written { files: all, ranks: count, operations, bytes, at_once }
+    WrittenWorkload { files: all, ranks: count, operations, bytes, at_once }
 }
 
 /// What the files of a run hold: calls by name, messages between two processes and their bytes.

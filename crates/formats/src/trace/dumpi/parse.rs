@@ -1,15 +1,15 @@
 //! The file of one rank, read: its index, its body of records, its footer.
 
-use super::bytes::{Bytes, FILE};
-use super::layout::{Form, LAYOUTS, PCONTROL};
-use super::record::{CALLS, END, FOOTER, MAGIC, Record, SIZES, STRIDE, Trace};
+use super::bytes::{ByteCursor, FILE};
+use super::layout::{LAYOUTS, PCONTROL, RecordForm};
+use super::record::{CALLS, CallRecord, DumpiTrace, END, FOOTER, MAGIC, SIZES, STRIDE};
 use base::{Refusal, Stop, Watch};
 
 /// The number of the type `MPI_LONG_LONG_INT`, whose size real files give as 0.
 const LONG_LONG_INT: usize = 16;
 
 /// Where the sections of a file begin; 0 for those that it lacks.
-struct Index {
+struct SectionIndex {
     sizes: usize,
     header: usize,
     body: usize,
@@ -21,16 +21,16 @@ struct Index {
 /// # Errors
 /// With the byte, when it is no such file, was cut, has a call whose layout is not known, or holds
 /// another number of calls than its footer says; or when the user stops it.
-pub(super) fn parse(content: &[u8], watch: &dyn Watch) -> Result<Trace, Stop> {
+pub(super) fn parse(content: &[u8], watch: &dyn Watch) -> Result<DumpiTrace, Stop> {
     let index = index(content)?;
-    let mut header = Bytes::from(content, index.header);
+    let mut header = ByteCursor::from(content, index.header);
     let version = [header.u8()?, header.u8()?, header.u8()?];
     let records = body(content, index.body, version, watch)?;
     let left_out = footer(content, index.footer, &records)?;
-    Ok(Trace { version, records, left_out, sizes: sizes(content, index.sizes)? })
+    Ok(DumpiTrace { version, records, left_out, sizes: sizes(content, index.sizes)? })
 }
 
-fn index(content: &[u8]) -> Result<Index, Refusal> {
+fn index(content: &[u8]) -> Result<SectionIndex, Refusal> {
     if !content.starts_with(&MAGIC) {
         return Err(Refusal::new("byte 0", "it does not begin as DUMPI does", FILE));
     }
@@ -38,7 +38,7 @@ fn index(content: &[u8]) -> Result<Index, Refusal> {
         .rev()
         .find(|&at| content[at..].starts_with(&MAGIC));
     let cut = || Refusal::new("", "there is no index at its end: it was cut", FILE);
-    let mut from = Bytes::from(content, last.ok_or_else(cut)? + MAGIC.len());
+    let mut from = ByteCursor::from(content, last.ok_or_else(cut)? + MAGIC.len());
     let left = content.len() - from.at;
     // old versions lack the first one to three of the seven
     if !left.is_multiple_of(8) || !(4..=7).contains(&(left / 8)) {
@@ -59,11 +59,11 @@ fn index(content: &[u8]) -> Result<Index, Refusal> {
             return Err(from.refuse(format!("the index has no {what}")));
         }
     }
-    Ok(Index { sizes, header, body, footer })
+    Ok(SectionIndex { sizes, header, body, footer })
 }
 
 /// Seconds and nanoseconds as ns.
-fn time_ns(from: &mut Bytes<'_>, bias_s: i32) -> Result<u64, Refusal> {
+fn time_ns(from: &mut ByteCursor<'_>, bias_s: i32) -> Result<u64, Refusal> {
     let here = *from;
     let (seconds, ns) = (i64::from(from.u16()?) + i64::from(bias_s), from.u32()?);
     let seconds = u64::try_from(seconds).map_err(|_| here.refuse("a time below 0"))?;
@@ -75,8 +75,8 @@ fn body(
     at: usize,
     version: [u8; 3],
     watch: &dyn Watch,
-) -> Result<Vec<Record>, Stop> {
-    let mut from = Bytes::from(content, at);
+) -> Result<Vec<CallRecord>, Stop> {
+    let mut from = ByteCursor::from(content, at);
     let (cpu_s, wall_s) = (from.i32()?, from.i32()?);
     let mut records = Vec::new();
     loop {
@@ -116,19 +116,19 @@ fn body(
             continue;
         }
         let layout = &LAYOUTS[id as usize];
-        let form = Form { version, statuses: mask & 3 != 0 };
+        let form = RecordForm { version, statuses: mask & 3 != 0 };
         let arguments = layout.read(&mut from, form).map_err(|refused| {
             refused.within(&format!("MPI_{} at byte {}", layout.name, here.at))
         })?;
-        records.push(Record { id, at: here.at as u64, wall_ns, arguments });
+        records.push(CallRecord { id, at: here.at as u64, wall_ns, arguments });
     }
 }
 
 /// Which calls were left out; every other one must be there.
-fn footer(content: &[u8], at: usize, records: &[Record]) -> Result<Vec<(u16, u32)>, Refusal> {
-    let mut from = Bytes::from(content, at);
+fn footer(content: &[u8], at: usize, records: &[CallRecord]) -> Result<Vec<(u16, u32)>, Refusal> {
+    let mut from = ByteCursor::from(content, at);
     if from.u64()? != FOOTER {
-        return Err(Bytes::from(content, at).refuse("no footer begins so"));
+        return Err(ByteCursor::from(content, at).refuse("no footer begins so"));
     }
     let mut found = [0_u32; CALLS as usize];
     for record in records {
@@ -148,7 +148,7 @@ fn footer(content: &[u8], at: usize, records: &[Record]) -> Result<Vec<(u16, u32
         if made.checked_sub(ignored) != Some(found) {
             let name = LAYOUTS[id].name;
             let why = format!("{found} calls of MPI_{name}, and by the footer {made} - {ignored}");
-            return Err(Bytes::from(content, at).refuse(why));
+            return Err(ByteCursor::from(content, at).refuse(why));
         }
     }
     Ok(left_out)
@@ -160,7 +160,7 @@ fn sizes(content: &[u8], at: usize) -> Result<Vec<u32>, Refusal> {
         all.extend(SIZES);
         return Ok(all);
     }
-    let mut from = Bytes::from(content, at);
+    let mut from = ByteCursor::from(content, at);
     let count = from.count(4)?;
     all.clear();
     for _ in 0..count {

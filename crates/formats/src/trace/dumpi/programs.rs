@@ -1,7 +1,7 @@
 //! Schedules as traces: what processes of MPI call that do the same, one thing after another.
 
-use super::layout::{Arguments, LAYOUTS, Value};
-use super::record::{Record, SIZES, Trace};
+use super::layout::{ArgumentValue, Arguments, LAYOUTS};
+use super::record::{CallRecord, DumpiTrace, SIZES};
 use super::write::write;
 use base::{Refusal, Stop, Watch};
 use serde_json::{Map, Value as Json};
@@ -30,7 +30,7 @@ const PART: u64 = 1 << 30;
 
 /// A trace, written.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub(super) struct Files {
+pub(super) struct WrittenFiles {
     /// The file of each rank.
     pub contents: Vec<Vec<u8>>,
     /// How many calls are in them.
@@ -49,7 +49,7 @@ pub(super) struct Files {
 /// # Errors
 /// When the schedule cannot come to its end, for messages of more than 2^40 bytes and runs of more
 /// than 65,535 s; or when `watch` says stop.
-pub(super) fn files(schedule: &Schedule, watch: &dyn Watch) -> Result<Files, Stop> {
+pub(super) fn files(schedule: &Schedule, watch: &dyn Watch) -> Result<WrittenFiles, Stop> {
     joined_files(schedule, &[], watch)
 }
 
@@ -62,7 +62,7 @@ pub(super) fn made(
     name: &str,
     given: &Map<String, Json>,
     watch: &dyn Watch,
-) -> Result<Files, Stop> {
+) -> Result<WrittenFiles, Stop> {
     let (schedule, joined) = make_joined(name, given, watch)?;
     match joined_files(&schedule, &joined, watch) {
         // a process that waits in one operation cannot do what another one waits for
@@ -71,10 +71,14 @@ pub(super) fn made(
     }
 }
 
-fn joined_files(schedule: &Schedule, joined: &[Joined], watch: &dyn Watch) -> Result<Files, Stop> {
+fn joined_files(
+    schedule: &Schedule,
+    joined: &[Joined],
+    watch: &dyn Watch,
+) -> Result<WrittenFiles, Stop> {
     let sequence = sequence(schedule, joined, watch)?;
-    let tags = Tags::new(schedule)?;
-    let mut files = Files::default();
+    let tags = MpiTags::new(schedule)?;
+    let mut files = WrittenFiles::default();
     for rank in 0..schedule.ranks() {
         watch.tick("files", rank.into(), schedule.ranks().into())?;
         let place = format!("rank {rank}");
@@ -87,9 +91,9 @@ fn joined_files(schedule: &Schedule, joined: &[Joined], watch: &dyn Watch) -> Re
 }
 
 /// Tags as MPI has them: those of the schedule, or their places among all where one is too large.
-struct Tags(Option<Vec<u32>>);
+struct MpiTags(Option<Vec<u32>>);
 
-impl Tags {
+impl MpiTags {
     fn new(schedule: &Schedule) -> Result<Self, Refusal> {
         let of = |op: &&traffic::workload::Op| op.kind != Kind::Calc && op.tag != ANY;
         let tags = schedule.ops().iter().filter(of).map(|op| op.tag);
@@ -115,12 +119,12 @@ impl Tags {
 }
 
 /// A process whose calls are put down.
-struct Process<'a> {
+struct ProcessWriter<'a> {
     of: &'a Sequence<'a>,
-    tags: &'a Tags,
+    tags: &'a MpiTags,
     rank: u32,
     now_ns: u64,
-    records: Vec<Record>,
+    records: Vec<CallRecord>,
     /// Requests in flight by their operations.
     requests: HashMap<u32, i64>,
     next: i64,
@@ -129,12 +133,15 @@ struct Process<'a> {
 }
 
 /// What a rank calls.
-fn program(of: &Sequence<'_>, rank: u32, tags: &Tags) -> Result<Trace, Refusal> {
+fn program(of: &Sequence<'_>, rank: u32, tags: &MpiTags) -> Result<DumpiTrace, Refusal> {
     let (requests, types) = (HashMap::new(), HashMap::new());
     let next = FIRST_REQUEST;
     let mut process =
-        Process { of, tags, rank, now_ns: 0, records: Vec::new(), requests, next, types };
-    process.call("Init", vec![("argc", Value::Number(0)), ("argv", Value::List(Vec::new()))]);
+        ProcessWriter { of, tags, rank, now_ns: 0, records: Vec::new(), requests, next, types };
+    process.call(
+        "Init",
+        vec![("argc", ArgumentValue::Number(0)), ("argv", ArgumentValue::List(Vec::new()))],
+    );
     let steps = of.steps(rank);
     let mut at = 0;
     while let Some(step) = steps.get(at) {
@@ -157,7 +164,7 @@ fn program(of: &Sequence<'_>, rank: u32, tags: &Tags) -> Result<Trace, Refusal> 
     }
     process.call("Finalize", Vec::new());
     let sizes = [0, 0].into_iter().chain(SIZES).collect();
-    Ok(Trace { version: [1, 1, 0], records: process.records, left_out: Vec::new(), sizes })
+    Ok(DumpiTrace { version: [1, 1, 0], records: process.records, left_out: Vec::new(), sizes })
 }
 
 /// The number of a call.
@@ -166,14 +173,14 @@ fn id(name: &str) -> u16 {
     found.expect("calls that are written have a row") as u16
 }
 
-fn number(name: &'static str, n: impl Into<i64>) -> (&'static str, Value) {
-    (name, Value::Number(n.into()))
+fn number(name: &'static str, n: impl Into<i64>) -> (&'static str, ArgumentValue) {
+    (name, ArgumentValue::Number(n.into()))
 }
 
-impl Process<'_> {
+impl ProcessWriter<'_> {
     fn call(&mut self, name: &str, arguments: Arguments) {
         let wall_ns = Some((self.now_ns, self.now_ns));
-        self.records.push(Record { id: id(name), at: 0, wall_ns, arguments });
+        self.records.push(CallRecord { id: id(name), at: 0, wall_ns, arguments });
     }
 
     /// A count of elements and their type that together have this number of bytes.
@@ -196,9 +203,9 @@ impl Process<'_> {
             "Type_indexed",
             vec![
                 number("count", parts as i64),
-                ("lengths", Value::Numbers((0..parts).map(length).collect())),
+                ("lengths", ArgumentValue::Numbers((0..parts).map(length).collect())),
                 // where the parts lie says nothing
-                ("indices", Value::Numbers(vec![0; parts as usize])),
+                ("indices", ArgumentValue::Numbers(vec![0; parts as usize])),
                 number("oldtype", BYTE),
                 number("newtype", made),
             ],
@@ -221,7 +228,7 @@ impl Process<'_> {
         let name = match (is_send, blocks) {
             (true, true) => "Send",
             (false, true) => {
-                arguments.push(("status", Value::Statuses(Vec::new())));
+                arguments.push(("status", ArgumentValue::Statuses(Vec::new())));
                 "Recv"
             }
             (_, false) => {
@@ -237,13 +244,13 @@ impl Process<'_> {
 
     fn wait(&mut self, ops: &[u32]) {
         let requests: Vec<i64> = ops.iter().filter_map(|op| self.requests.remove(op)).collect();
-        let statuses = Value::Statuses(Vec::new());
+        let statuses = ArgumentValue::Statuses(Vec::new());
         if let &[request] = requests.as_slice() {
             self.call("Wait", vec![number("request", request), ("status", statuses)]);
             return;
         }
         let count = number("count", requests.len() as i64);
-        let requests = ("requests", Value::Numbers(requests));
+        let requests = ("requests", ArgumentValue::Numbers(requests));
         self.call("Waitall", vec![count, requests, ("statuses", statuses)]);
     }
 
@@ -275,7 +282,7 @@ impl Process<'_> {
             Is::Scatter => ("Scatter", [&me[..], &back, &root].concat()),
             Is::ReduceScatter | Is::Alltoallv | Is::Neighbours => {
                 let ranks = self.of.schedule().ranks();
-                let counts = ("recvcounts", Value::Numbers(vec![count; ranks as usize]));
+                let counts = ("recvcounts", ArgumentValue::Numbers(vec![count; ranks as usize]));
                 let listed = [number("commsize", ranks), counts, number("datatype", datatype)];
                 ("Reduce_scatter", [&listed[..], &add].concat())
             }

@@ -1,6 +1,6 @@
 //! What one process called, record by record, and the numbers that frame a file of records.
 
-use super::layout::{Arguments, LAYOUTS, Value};
+use super::layout::{ArgumentValue, Arguments, LAYOUTS};
 
 /// How a file and its index begin.
 pub(super) const MAGIC: [u8; 8] = [0xff, 0xaa, 0xdd, 0x44, 0x55, 0x4d, 0x50, 0x49];
@@ -22,11 +22,11 @@ pub(super) const SIZES: [u32; 18] = [1, 1, 1, 1, 4, 2, 2, 4, 4, 8, 8, 4, 8, 16, 
 
 /// What one process called.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct Trace {
+pub(super) struct DumpiTrace {
     /// The version of the format.
     pub version: [u8; 3],
     /// All calls, in order.
-    pub records: Vec<Record>,
+    pub records: Vec<CallRecord>,
     /// Calls that the run made and the file leaves out, as its footer says: number and how often.
     pub left_out: Vec<(u16, u32)>,
     /// Bytes of the types of data by their numbers; 0 where they are not known.
@@ -35,7 +35,7 @@ pub(super) struct Trace {
 
 /// One call.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct Record {
+pub(super) struct CallRecord {
     /// Its number in `calls.csv`.
     pub id: u16,
     /// The byte of the file where it stands.
@@ -46,7 +46,7 @@ pub(super) struct Record {
     pub arguments: Arguments,
 }
 
-impl Record {
+impl CallRecord {
     /// The call, without `MPI_`.
     pub(super) fn name(&self) -> &'static str {
         LAYOUTS[self.id as usize].name
@@ -55,7 +55,7 @@ impl Record {
     /// The number that an argument is.
     pub(super) fn number(&self, name: &str) -> Option<i64> {
         self.arguments.iter().find_map(|(known, value)| match value {
-            Value::Number(n) if *known == name => Some(*n),
+            ArgumentValue::Number(n) if *known == name => Some(*n),
             _ => None,
         })
     }
@@ -63,15 +63,15 @@ impl Record {
     /// The numbers that an argument has.
     pub(super) fn numbers(&self, name: &str) -> Option<&[i64]> {
         self.arguments.iter().find_map(|(known, value)| match value {
-            Value::Numbers(all) if *known == name => Some(all.as_slice()),
+            ArgumentValue::Numbers(all) if *known == name => Some(all.as_slice()),
             _ => None,
         })
     }
 
     /// The lists that an argument has.
-    pub(super) fn list(&self, name: &str) -> Option<&[Value]> {
+    pub(super) fn list(&self, name: &str) -> Option<&[ArgumentValue]> {
         self.arguments.iter().find_map(|(known, value)| match value {
-            Value::List(all) if *known == name => Some(all.as_slice()),
+            ArgumentValue::List(all) if *known == name => Some(all.as_slice()),
             _ => None,
         })
     }

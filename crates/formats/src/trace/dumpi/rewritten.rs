@@ -1,9 +1,9 @@
 //! A run of DUMPI in the form that is written today, whatever version it is of.
 
-use super::layout::{Argument, LAYOUTS, Value};
+use super::layout::{Argument, ArgumentValue, LAYOUTS};
 use super::parse::parse;
-use super::programs::Files;
-use super::record::Record;
+use super::programs::WrittenFiles;
+use super::record::CallRecord;
 use super::write::write;
 use crate::trace::kind::File;
 use base::{Stop, Watch};
@@ -13,8 +13,8 @@ use base::{Stop, Watch};
 ///
 /// # Errors
 /// With the file, as [`parse`] and [`write()`].
-pub(super) fn rewritten(files: &[File<'_>], watch: &dyn Watch) -> Result<Files, Stop> {
-    let mut all = Files::default();
+pub(super) fn rewritten(files: &[File<'_>], watch: &dyn Watch) -> Result<WrittenFiles, Stop> {
+    let mut all = WrittenFiles::default();
     for (name, content) in files {
         let mut trace = parse(content, watch).map_err(|stop| stop.within(name))?;
         trace.records.iter_mut().for_each(lengthen);
@@ -25,14 +25,14 @@ pub(super) fn rewritten(files: &[File<'_>], watch: &dyn Watch) -> Result<Files, 
 }
 
 /// Where old versions have one number, there is a list of it.
-fn lengthen(record: &mut Record) {
+fn lengthen(record: &mut CallRecord) {
     let Some(layout) = LAYOUTS.get(record.id as usize) else { return };
     for (name, value) in &mut record.arguments {
         let is_list = |one: &Argument| one.name == *name && one.lists == 1;
-        if let Value::Number(n) = *value
+        if let ArgumentValue::Number(n) = *value
             && layout.arguments.iter().any(is_list)
         {
-            *value = Value::Numbers(vec![n]);
+            *value = ArgumentValue::Numbers(vec![n]);
         }
     }
 }

@@ -2,9 +2,9 @@
 
 use super::ENTRY;
 use super::count::counts;
-use super::layout::{Arguments, LAYOUTS, Status, Value};
+use super::layout::{ArgumentValue, Arguments, LAYOUTS, ReceiveStatus};
 use super::parse::parse;
-use super::record::{CALLS, END, FOOTER, MAGIC, Record, Trace};
+use super::record::{CALLS, CallRecord, DumpiTrace, END, FOOTER, MAGIC};
 use super::write::write;
 use base::Quiet;
 use serde_json::Map;
@@ -65,7 +65,7 @@ fn send(count: i32, datatype: i16, dest: i32) -> Vec<u8> {
 
 #[test]
 fn messages_are_counted_with_the_sizes_of_their_types() {
-    // 3 of MPI_DOUBLE, 5 of a vector of 2 blocks of 4 MPI_INT, one to nobody
+    // 3 MPI_DOUBLE, 5 times a vector of 2 blocks of 4 MPI_INT, one to nobody
     let mut vector = words(&[2, 4, 100]);
     vector.extend(9_i16.to_be_bytes());
     vector.extend(28_i16.to_be_bytes());
@@ -98,9 +98,12 @@ fn old_versions_have_no_tag_in_a_status_and_argc_twice() {
     wait.extend([0, 0]);
     let content = file([0, 6, 1], &[(124, init.clone()), (13, wait.clone())], None);
     let trace = parse(&content, &Quiet).unwrap();
-    assert_eq!(trace.records[0].arguments[1].1, Value::List(vec![Value::Text("ab".into())]));
-    let status = Status { bytes: 64, source: 3, tag: None, cancelled: false, error: 0 };
-    assert_eq!(trace.records[1].arguments[1].1, Value::Statuses(vec![status]));
+    assert_eq!(
+        trace.records[0].arguments[1].1,
+        ArgumentValue::List(vec![ArgumentValue::Text("ab".into())])
+    );
+    let status = ReceiveStatus { bytes: 64, source: 3, tag: None, cancelled: false, error: 0 };
+    assert_eq!(trace.records[1].arguments[1].1, ArgumentValue::Statuses(vec![status]));
     // the same bytes are none of a later version
     let content = file([1, 1, 0], &[(124, init), (13, wait)], None);
     parse(&content, &Quiet).expect_err("argc stands once there");
@@ -148,14 +151,14 @@ fn damage_is_refused() {
 
 /// What can be read can be written, but for numbers of old versions that do not fit, and is the
 /// same trace then.
-fn written_again(trace: &Trace) {
+fn written_again(trace: &DumpiTrace) {
     let Ok(content) = write(trace, &Quiet) else { return };
     let mut found = parse(&content, &Quiet).expect("it was written");
     if trace.version < [0, 6, 3] {
         return; // its statuses have no tags
     }
     found.records.iter_mut().zip(&trace.records).for_each(|(new, old)| new.at = old.at);
-    assert_eq!(&Trace { version: trace.version, ..found }, trace);
+    assert_eq!(&DumpiTrace { version: trace.version, ..found }, trace);
 }
 
 #[test]
@@ -174,13 +177,13 @@ fn a_type_of_unknown_size_is_named() {
 
 #[test]
 fn groups_have_no_more_ranks_than_the_run() {
-    use super::groups::Groups;
+    use super::groups::DumpiGroups;
     let of = |name: &str, arguments: Arguments| {
         let id = LAYOUTS.iter().position(|layout| layout.name == name).expect("a call") as u16;
-        Record { id, at: 0, wall_ns: None, arguments }
+        CallRecord { id, at: 0, wall_ns: None, arguments }
     };
-    let n = |name, n: i64| (name, Value::Number(n));
-    let mut groups = Groups::new(2, 4);
+    let n = |name, n: i64| (name, ArgumentValue::Number(n));
+    let mut groups = DumpiGroups::new(2, 4);
     groups.learn(&of("Comm_group", vec![n("comm", 2), n("group", 7)]));
     assert_eq!(groups.ranks(7, 2), Ok(vec![0, 1, 2, 3]));
     // a communicator of 2^31 - 1 ranks, and ranges of millions: unknown, and never listed
@@ -194,8 +197,9 @@ fn groups_have_no_more_ranks_than_the_run() {
         (vec![[0, 3, 1], [0, 0, 1]], None),
     ] {
         let count = ranges.len() as i64;
-        let ranges = ranges.into_iter().map(|range| Value::Numbers(range.to_vec())).collect();
-        let ranges = ("ranges", Value::List(ranges));
+        let ranges =
+            ranges.into_iter().map(|range| ArgumentValue::Numbers(range.to_vec())).collect();
+        let ranges = ("ranges", ArgumentValue::List(ranges));
         groups.learn(&of(
             "Group_range_incl",
             vec![n("group", 7), n("count", count), ranges, n("newgroup", 9)],

@@ -1,17 +1,17 @@
 //! Types of data: how many bytes an element has.
 
-use super::record::Record;
+use super::record::CallRecord;
 use base::Refusal;
 use std::collections::HashMap;
 
 /// Bytes of types of data.
-pub(super) struct Types<'a> {
+pub(super) struct DataTypes<'a> {
     said: &'a [u32],
     /// Bytes of the types that the process made.
     made: HashMap<i64, u64>,
 }
 
-impl<'a> Types<'a> {
+impl<'a> DataTypes<'a> {
     /// Those of a file, by their numbers; 0 where it does not say the size.
     pub(super) fn new(said: &'a [u32]) -> Self {
         Self { said, made: HashMap::new() }
@@ -38,7 +38,7 @@ impl<'a> Types<'a> {
     }
 
     /// A call may have made a type; one that cannot be reckoned stays unknown.
-    pub(super) fn learn(&mut self, record: &Record) {
+    pub(super) fn learn(&mut self, record: &CallRecord) {
         let Some(new) = record.number("newtype") else { return };
         match self.size_made(record) {
             Some(size) => _ = self.made.insert(new, size),
@@ -46,7 +46,7 @@ impl<'a> Types<'a> {
         }
     }
 
-    fn size_made(&self, record: &Record) -> Option<u64> {
+    fn size_made(&self, record: &CallRecord) -> Option<u64> {
         let old = record.number("oldtype").and_then(|old| self.size(old));
         let number = |name| record.number(name).and_then(|n| u64::try_from(n).ok());
         let sum = |name| {

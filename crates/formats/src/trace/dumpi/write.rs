@@ -1,11 +1,13 @@
 //! Traces of DUMPI written: the file of a rank, and the text beside the files.
 //!
 //! The form that the format's tools and CODES read: version 1.1.0, every record with its clocks,
-//! no function addresses and no counters. The clock of the processor, which [`Trace`] does not
+//! no function addresses and no counters. The clock of the processor, which [`DumpiTrace`] does not
 //! have, is that on the wall.
 
-use super::layout::{Argument, LAYOUTS, Layout, PCONTROL, Status, Type, Value, number};
-use super::record::{CALLS, END, FOOTER, MAGIC, Record, STRIDE, Trace};
+use super::layout::{
+    Argument, ArgumentType, ArgumentValue, CallLayout, LAYOUTS, PCONTROL, ReceiveStatus, number,
+};
+use super::record::{CALLS, CallRecord, DumpiTrace, END, FOOTER, MAGIC, STRIDE};
 use base::{Refusal, Stop, Watch};
 use std::fmt::Write as _;
 
@@ -33,8 +35,8 @@ const NS: u64 = 1_000_000_000;
 /// # Errors
 /// With the call, where arguments are not those of its layout or a number does not fit; for a call
 /// without layout, a run of more than 18 hours; or when the user stops it.
-pub(super) fn write(trace: &Trace, watch: &dyn Watch) -> Result<Vec<u8>, Stop> {
-    let mut out = Out { bytes: MAGIC.to_vec(), bias_s: 0 };
+pub(super) fn write(trace: &DumpiTrace, watch: &dyn Watch) -> Result<Vec<u8>, Stop> {
+    let mut out = RecordWriter { bytes: MAGIC.to_vec(), bias_s: 0 };
     let clocks = trace.records.iter().filter_map(|record| record.wall_ns);
     let (first, last) = clocks.fold((u64::MAX, 0), |(first, last), (start, end)| {
         (first.min(start).min(end), last.max(start).max(end))
@@ -100,12 +102,12 @@ pub(super) fn meta(prefix: &str, ranks: u32) -> String {
 }
 
 /// What is written so far.
-struct Out {
+struct RecordWriter {
     bytes: Vec<u8>,
     bias_s: u64,
 }
 
-impl Out {
+impl RecordWriter {
     fn u8(&mut self, n: u8) {
         self.bytes.push(n);
     }
@@ -132,7 +134,7 @@ impl Out {
         Ok(())
     }
 
-    fn record(&mut self, record: &Record) -> Result<(), Refusal> {
+    fn record(&mut self, record: &CallRecord) -> Result<(), Refusal> {
         let known = LAYOUTS.get(record.id as usize).filter(|_| record.id != PCONTROL);
         let layout = known.ok_or_else(|| {
             Refusal::new("", format!("call {} has no known layout", record.id), "another call")
@@ -150,7 +152,7 @@ impl Out {
         self.arguments(layout, record)
     }
 
-    fn arguments(&mut self, layout: &Layout, record: &Record) -> Result<(), Refusal> {
+    fn arguments(&mut self, layout: &CallLayout, record: &CallRecord) -> Result<(), Refusal> {
         let mut given = record.arguments.iter();
         for argument in layout.arguments.iter().filter(|one| one.is_there(&record.arguments)) {
             let Some((name, value)) = given.next() else {
@@ -173,38 +175,51 @@ impl Out {
     }
 
     /// Writes an argument; none where it is not of its type.
-    fn argument(&mut self, argument: &Argument, value: &Value, argc: Option<i64>) -> Option<()> {
+    fn argument(
+        &mut self,
+        argument: &Argument,
+        value: &ArgumentValue,
+        argc: Option<i64>,
+    ) -> Option<()> {
         match (argument.is, value) {
-            (Type::Texts, Value::List(all)) if i64::try_from(all.len()).ok() == argc => {
-                all.iter().try_for_each(|one| self.value(Type::Text, 0, one))
+            (ArgumentType::Texts, ArgumentValue::List(all))
+                if i64::try_from(all.len()).ok() == argc =>
+            {
+                all.iter().try_for_each(|one| self.value(ArgumentType::Text, 0, one))
             }
-            (Type::Texts, _) => None,
+            (ArgumentType::Texts, _) => None,
             (is, value) => self.value(is, argument.lists, value),
         }
     }
 
-    fn value(&mut self, is: Type, lists: u8, value: &Value) -> Option<()> {
+    fn value(&mut self, is: ArgumentType, lists: u8, value: &ArgumentValue) -> Option<()> {
         match (is, lists, value) {
-            (Type::Status, 0, Value::Statuses(all)) => {
+            (ArgumentType::Status, 0, ArgumentValue::Statuses(all)) => {
                 self.u32(u32::try_from(all.len()).ok()?);
                 for status in all {
                     self.status(status);
                 }
                 Some(())
             }
-            (Type::Text, 0, Value::Text(text)) => {
+            (ArgumentType::Text, 0, ArgumentValue::Text(text)) => {
                 self.u32(u32::try_from(text.len()).ok()?);
                 self.bytes.extend(text.as_bytes());
                 Some(())
             }
-            (Type::I8 | Type::I16 | Type::I32 | Type::I64, 0, Value::Number(n)) => {
-                self.number(is, *n)
-            }
-            (Type::I8 | Type::I16 | Type::I32 | Type::I64, 1, Value::Numbers(all)) => {
+            (
+                ArgumentType::I8 | ArgumentType::I16 | ArgumentType::I32 | ArgumentType::I64,
+                0,
+                ArgumentValue::Number(n),
+            ) => self.number(is, *n),
+            (
+                ArgumentType::I8 | ArgumentType::I16 | ArgumentType::I32 | ArgumentType::I64,
+                1,
+                ArgumentValue::Numbers(all),
+            ) => {
                 self.u32(u32::try_from(all.len()).ok()?);
                 all.iter().try_for_each(|&n| self.number(is, n))
             }
-            (_, 1.., Value::List(all)) if is == Type::Text || lists > 1 => {
+            (_, 1.., ArgumentValue::List(all)) if is == ArgumentType::Text || lists > 1 => {
                 self.u32(u32::try_from(all.len()).ok()?);
                 all.iter().try_for_each(|one| self.value(is, lists - 1, one))
             }
@@ -212,17 +227,17 @@ impl Out {
         }
     }
 
-    fn number(&mut self, is: Type, n: i64) -> Option<()> {
+    fn number(&mut self, is: ArgumentType, n: i64) -> Option<()> {
         match is {
-            Type::I8 => self.bytes.extend(i8::try_from(n).ok()?.to_be_bytes()),
-            Type::I16 => self.bytes.extend(i16::try_from(n).ok()?.to_be_bytes()),
-            Type::I64 => self.bytes.extend(n.to_be_bytes()),
+            ArgumentType::I8 => self.bytes.extend(i8::try_from(n).ok()?.to_be_bytes()),
+            ArgumentType::I16 => self.bytes.extend(i16::try_from(n).ok()?.to_be_bytes()),
+            ArgumentType::I64 => self.bytes.extend(n.to_be_bytes()),
             _ => self.i32(i32::try_from(n).ok()?),
         }
         Some(())
     }
 
-    fn status(&mut self, status: &Status) {
+    fn status(&mut self, status: &ReceiveStatus) {
         self.i32(status.bytes);
         self.i32(status.source);
         self.u8(status.cancelled.into());

@@ -1,8 +1,10 @@
 //! Written traces read back as they were, with calls of every layout.
 
-use super::layout::{Argument, Arguments, LAYOUTS, PCONTROL, Status, Type, Value};
+use super::layout::{
+    Argument, ArgumentType, ArgumentValue, Arguments, LAYOUTS, PCONTROL, ReceiveStatus,
+};
 use super::parse::parse;
-use super::record::{CALLS, Record, Trace};
+use super::record::{CALLS, CallRecord, DumpiTrace};
 use super::rewritten::rewritten;
 use super::write::{meta, write};
 use base::Quiet;
@@ -13,22 +15,22 @@ fn bits(stream: &mut Stream, bits: u32) -> i64 {
     (stream.next_u64() as i64) >> (64 - bits)
 }
 
-fn number(is: Type, stream: &mut Stream) -> i64 {
+fn number(is: ArgumentType, stream: &mut Stream) -> i64 {
     match is {
-        Type::I8 => bits(stream, 8),
-        Type::I16 => bits(stream, 16),
-        Type::I64 => bits(stream, 64),
+        ArgumentType::I8 => bits(stream, 8),
+        ArgumentType::I16 => bits(stream, 16),
+        ArgumentType::I64 => bits(stream, 64),
         _ => bits(stream, 32),
     }
 }
 
-fn text(stream: &mut Stream) -> Value {
+fn text(stream: &mut Stream) -> ArgumentValue {
     let words = ["", "a", "MPI_COMM_WORLD", "two words", "Größe"];
-    Value::Text(words[stream.below(words.len() as u64) as usize].to_owned())
+    ArgumentValue::Text(words[stream.below(words.len() as u64) as usize].to_owned())
 }
 
-fn status(stream: &mut Stream) -> Status {
-    Status {
+fn status(stream: &mut Stream) -> ReceiveStatus {
+    ReceiveStatus {
         bytes: bits(stream, 32) as i32,
         source: bits(stream, 32) as i32,
         tag: Some(bits(stream, 32) as i32),
@@ -37,16 +39,18 @@ fn status(stream: &mut Stream) -> Status {
     }
 }
 
-fn value(is: Type, lists: u8, stream: &mut Stream) -> Value {
+fn value(is: ArgumentType, lists: u8, stream: &mut Stream) -> ArgumentValue {
     let count = stream.below(4);
     match (is, lists) {
-        (Type::Status, _) => Value::Statuses((0..count).map(|_| status(stream)).collect()),
-        (Type::Text | Type::Texts, 0) => text(stream),
-        (_, 0) => Value::Number(number(is, stream)),
-        (Type::I8 | Type::I16 | Type::I32 | Type::I64, 1) => {
-            Value::Numbers((0..count).map(|_| number(is, stream)).collect())
+        (ArgumentType::Status, _) => {
+            ArgumentValue::Statuses((0..count).map(|_| status(stream)).collect())
         }
-        _ => Value::List((0..count).map(|_| value(is, lists - 1, stream)).collect()),
+        (ArgumentType::Text | ArgumentType::Texts, 0) => text(stream),
+        (_, 0) => ArgumentValue::Number(number(is, stream)),
+        (ArgumentType::I8 | ArgumentType::I16 | ArgumentType::I32 | ArgumentType::I64, 1) => {
+            ArgumentValue::Numbers((0..count).map(|_| number(is, stream)).collect())
+        }
+        _ => ArgumentValue::List((0..count).map(|_| value(is, lists - 1, stream)).collect()),
     }
 }
 
@@ -58,11 +62,11 @@ fn arguments(of: &[Argument], stream: &mut Stream) -> Arguments {
     for argument in of {
         let value = match argument.name {
             // the root where it is to be one
-            "commrank" | "oldcommrank" => Value::Number(3),
-            "root" => Value::Number(if at_root { 3 } else { 4 }),
-            "argc" => Value::Number(argc as i64),
-            _ if argument.is == Type::Texts => {
-                Value::List((0..argc).map(|_| text(stream)).collect())
+            "commrank" | "oldcommrank" => ArgumentValue::Number(3),
+            "root" => ArgumentValue::Number(if at_root { 3 } else { 4 }),
+            "argc" => ArgumentValue::Number(argc as i64),
+            _ if argument.is == ArgumentType::Texts => {
+                ArgumentValue::List((0..argc).map(|_| text(stream)).collect())
             }
             _ => value(argument.is, argument.lists, stream),
         };
@@ -73,10 +77,10 @@ fn arguments(of: &[Argument], stream: &mut Stream) -> Arguments {
     all
 }
 
-fn record(id: u16, late_s: u64, stream: &mut Stream) -> Record {
+fn record(id: u16, late_s: u64, stream: &mut Stream) -> CallRecord {
     let clock = |stream: &mut Stream| late_s * 1_000_000_000 + stream.below(65_000_000_000_000);
     let wall_ns = (stream.below(8) > 0).then(|| (clock(stream), clock(stream)));
-    Record { id, at: 0, wall_ns, arguments: arguments(&LAYOUTS[id as usize].arguments, stream) }
+    CallRecord { id, at: 0, wall_ns, arguments: arguments(&LAYOUTS[id as usize].arguments, stream) }
 }
 
 proptest! {
@@ -90,11 +94,11 @@ proptest! {
         ids.extend((0..40).map(|_| stream.below(100) as u16));
         stream.shuffle(&mut ids);
         let late_s = late * 1_000_000_000;
-        let records: Vec<Record> = ids.iter().map(|&id| record(id, late_s, stream)).collect();
+        let records: Vec<CallRecord> = ids.iter().map(|&id| record(id, late_s, stream)).collect();
         let left_out: Vec<(u16, u32)> =
             (0..5).map(|i| (50 * i + 1, stream.below(1 << 28) as u32 + 1)).collect();
         let sizes = (0..40).map(|_| stream.below(1 << 32) as u32 | 1).collect();
-        let trace = Trace { version: [1, 1, 0], records, left_out, sizes };
+        let trace = DumpiTrace { version: [1, 1, 0], records, left_out, sizes };
         let mut found = parse(&write(&trace, &Quiet).expect("it fits"), &Quiet).expect("its form");
         prop_assert!(found.records.is_sorted_by_key(|record| record.at));
         found.records.iter_mut().for_each(|record| record.at = 0);
@@ -102,27 +106,32 @@ proptest! {
     }
 }
 
-fn one(id: u16, arguments: Arguments, wall_ns: (u64, u64)) -> Trace {
-    let record = Record { id, at: 0, wall_ns: Some(wall_ns), arguments };
-    Trace { version: [1, 1, 0], records: vec![record], left_out: Vec::new(), sizes: Vec::new() }
+fn one(id: u16, arguments: Arguments, wall_ns: (u64, u64)) -> DumpiTrace {
+    let record = CallRecord { id, at: 0, wall_ns: Some(wall_ns), arguments };
+    DumpiTrace {
+        version: [1, 1, 0],
+        records: vec![record],
+        left_out: Vec::new(),
+        sizes: Vec::new(),
+    }
 }
 
-fn refusal(trace: &Trace) -> String {
+fn refusal(trace: &DumpiTrace) -> String {
     write(trace, &Quiet).expect_err("it cannot be written").to_string()
 }
 
 #[test]
 fn what_does_not_fit_is_refused_with_its_call() {
-    let barrier = |comm: i64| vec![("comm", Value::Number(comm))];
+    let barrier = |comm: i64| vec![("comm", ArgumentValue::Number(comm))];
     write(&one(52, barrier(32_767), (0, 0)), &Quiet).expect("16 bits");
     let why = refusal(&one(52, barrier(32_768), (0, 0)));
     assert!(why.contains("call 0, MPI_Barrier") && why.contains("comm"), "{why}");
     assert!(refusal(&one(52, Vec::new(), (0, 0))).contains("comm: it is not there"));
     let two = [barrier(2), barrier(2)].concat();
     assert!(refusal(&one(52, two, (0, 0))).contains("one too many"));
-    let other = vec![("communicator", Value::Number(2))];
+    let other = vec![("communicator", ArgumentValue::Number(2))];
     assert!(refusal(&one(52, other, (0, 0))).contains("communicator: it is no such argument"));
-    let listed = vec![("comm", Value::Numbers(vec![2]))];
+    let listed = vec![("comm", ArgumentValue::Numbers(vec![2]))];
     assert!(refusal(&one(52, listed, (0, 0))).contains("comm"));
     assert!(refusal(&one(128, Vec::new(), (0, 0))).contains("no known layout"));
     assert!(refusal(&one(290, Vec::new(), (0, 0))).contains("no known layout"));
@@ -145,18 +154,20 @@ fn the_text_beside_the_files_names_them() {
 /// Before 0.6.8 the place in a grid was one number.
 #[test]
 fn old_versions_are_written_anew() {
-    let grid = |coords: Value| {
-        let mut arguments = vec![("ndim", Value::Number(1)), ("comm", Value::Number(4))];
+    let grid = |coords: ArgumentValue| {
+        let mut arguments =
+            vec![("ndim", ArgumentValue::Number(1)), ("comm", ArgumentValue::Number(4))];
         arguments.extend([
-            ("maxdims", Value::Number(1)),
-            ("dims", Value::Numbers(vec![7])),
-            ("periods", Value::Numbers(vec![0])),
+            ("maxdims", ArgumentValue::Number(1)),
+            ("dims", ArgumentValue::Numbers(vec![7])),
+            ("periods", ArgumentValue::Numbers(vec![0])),
             ("coords", coords),
         ]);
         arguments
     };
     let id = LAYOUTS.iter().position(|layout| layout.name == "Cart_get").expect("a call") as u16;
-    let mut old = write(&one(id, grid(Value::Numbers(vec![5])), (1, 2)), &Quiet).expect("it fits");
+    let mut old =
+        write(&one(id, grid(ArgumentValue::Numbers(vec![5])), (1, 2)), &Quiet).expect("it fits");
     let new = old.clone();
     // the count of one goes, and what lies behind the body comes 4 bytes earlier
     let at = old.windows(8).rposition(|eight| eight == [0, 0, 0, 1, 0, 0, 0, 5]).expect("there");

@@ -18,23 +18,25 @@ mod scan;
 #[cfg(test)]
 mod tests;
 
-use super::kind::{self, Example, Format, MOST_RANKS, Naming, Writer, Written, example_schedule};
+use super::kind::{
+    self, Example, FileNaming, Format, FormatWriter, MOST_RANKS, WrittenWorkload, example_schedule,
+};
 use base::part::Part;
 use base::{Refusal, Stop, Watch};
 use labels::Labels;
-use scan::Scan;
+use scan::GoalScanner;
 use std::fmt;
 use traffic::workload::{ANY, Builder, Kind, OfRank, Op, Schedule};
 
 pub(super) const ENTRY: Format = Format::new(
     Part::new("goal", "GOAL as text: the operations of each rank, and what waits for what"),
-    Naming::One(&[".goal"]),
+    FileNaming::One(&[".goal"]),
     |files, request| parse(kind::text(files[0].1)?, request.watch),
     example,
 )
 .known_by(looks)
-.writes(Writer::file(".goal", |schedule, _, _| {
-    Ok(Written::one(schedule, text(schedule).into_bytes()))
+.writes(FormatWriter::file(".goal", |schedule, _, _| {
+    Ok(WrittenWorkload::one(schedule, text(schedule).into_bytes()))
 }));
 
 /// The first bytes of a file that say what it is.
@@ -59,7 +61,7 @@ const STRIDE: usize = 1 << 20;
 /// # Errors
 /// With the line, when it is none; or when `watch` says stop.
 pub fn parse(text: &str, watch: &dyn Watch) -> Result<Schedule, Stop> {
-    let mut scan = Scan::new(text.trim_start_matches('\u{feff}'));
+    let mut scan = GoalScanner::new(text.trim_start_matches('\u{feff}'));
     scan.lines()?;
     if !scan.keyword("num_ranks") {
         return Err(scan.refuse("num_ranks is not there", "num_ranks, then the ranks").into());
@@ -95,7 +97,7 @@ pub fn parse(text: &str, watch: &dyn Watch) -> Result<Schedule, Stop> {
     Ok(all.finish()?)
 }
 
-fn head(scan: &mut Scan<'_>, rank: u64, ranks: u64) -> Result<(), Refusal> {
+fn head(scan: &mut GoalScanner<'_>, rank: u64, ranks: u64) -> Result<(), Refusal> {
     if scan.is_end() {
         let why = format!("the text ends before rank {rank}");
         return Err(scan.refuse(why, format!("{ranks} ranks, as num_ranks says")));
@@ -113,7 +115,7 @@ fn head(scan: &mut Scan<'_>, rank: u64, ranks: u64) -> Result<(), Refusal> {
 }
 
 fn line<'a>(
-    scan: &mut Scan<'a>,
+    scan: &mut GoalScanner<'a>,
     into: &mut OfRank<'_>,
     labels: &mut Labels<'a>,
 ) -> Result<(), Refusal> {
@@ -138,16 +140,16 @@ fn line<'a>(
     scan.end_of_line()
 }
 
-fn second<'a>(scan: &mut Scan<'a>, labels: &Labels<'a>) -> Result<u32, Refusal> {
+fn second<'a>(scan: &mut GoalScanner<'a>, labels: &Labels<'a>) -> Result<u32, Refusal> {
     let label = scan.word();
     known(scan, labels, label)
 }
 
-fn added(scan: &Scan<'_>, into: &mut OfRank<'_>, op: Op) -> Result<u32, Refusal> {
+fn added(scan: &GoalScanner<'_>, into: &mut OfRank<'_>, op: Op) -> Result<u32, Refusal> {
     into.add(op).map_err(|r| scan.refuse(r.why, r.help))
 }
 
-fn known(scan: &Scan<'_>, labels: &Labels<'_>, label: &[u8]) -> Result<u32, Refusal> {
+fn known(scan: &GoalScanner<'_>, labels: &Labels<'_>, label: &[u8]) -> Result<u32, Refusal> {
     labels.get(label).ok_or_else(|| {
         let label = String::from_utf8_lossy(label);
         let help = "a label that stands before an operation of this rank, in a line above";
@@ -155,7 +157,7 @@ fn known(scan: &Scan<'_>, labels: &Labels<'_>, label: &[u8]) -> Result<u32, Refu
     })
 }
 
-fn operation(scan: &mut Scan<'_>, name: &[u8]) -> Result<Op, Refusal> {
+fn operation(scan: &mut GoalScanner<'_>, name: &[u8]) -> Result<Op, Refusal> {
     let (kind, towards) = match name {
         b"calc" => (Kind::Calc, ""),
         b"send" => (Kind::Send, "to"),

@@ -3,13 +3,13 @@
 use base::Refusal;
 
 /// Where a reader is in a text.
-pub(super) struct Scan<'a> {
+pub(super) struct GoalScanner<'a> {
     bytes: &'a [u8],
     at: usize,
     line: u64,
 }
 
-impl<'a> Scan<'a> {
+impl<'a> GoalScanner<'a> {
     pub(super) fn new(text: &'a str) -> Self {
         Self { bytes: text.as_bytes(), at: 0, line: 1 }
     }
@@ -156,7 +156,7 @@ impl<'a> Scan<'a> {
         Ok(value)
     }
 
-    /// As [`Scan::number`], or -1, which is [`u32::MAX`].
+    /// As [`GoalScanner::number`], or -1, which is [`u32::MAX`].
     #[inline]
     pub(super) fn number_or_any(&mut self, what: &str) -> Result<u32, Refusal> {
         self.blanks();

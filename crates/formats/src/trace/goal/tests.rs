@@ -231,9 +231,9 @@ fn bytes_that_are_read_twice_are_refused() {
 }
 
 /// Stops at the first look at a stage that is not at its beginning.
-struct Impatient(&'static str);
+struct StopsInside(&'static str);
 
-impl base::Watch for Impatient {
+impl base::Watch for StopsInside {
     fn tick(&self, what: &str, done: u64, _total: u64) -> Result<(), base::Interrupted> {
         if what == self.0 && done > 0 { Err(base::Interrupted) } else { Ok(()) }
     }
@@ -247,7 +247,7 @@ fn the_user_can_stop_it_within_a_rank() {
     drop(rank);
     let bytes = binary::write(&schedule.finish().expect("one rank"));
     for stage in ["operations", "dependencies"] {
-        assert_eq!(binary::parse(&bytes, &Impatient(stage)), Err(base::Interrupted.into()));
+        assert_eq!(binary::parse(&bytes, &StopsInside(stage)), Err(base::Interrupted.into()));
     }
 }
 

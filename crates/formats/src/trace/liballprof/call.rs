@@ -1,7 +1,7 @@
 //! One line: the call and its arguments.
 
-use super::constants::Constants;
-use super::fields::{Fields, bytes, time_ns};
+use super::constants::MpiConstants;
+use super::fields::{ArgumentFields, bytes, time_ns};
 use crate::trace::mpi::{UNDEFINED, is_local};
 use base::Refusal;
 use traffic::workload::calls::{
@@ -10,7 +10,7 @@ use traffic::workload::calls::{
 use traffic::workload::collective::Operation;
 
 /// Reads a line.
-pub(super) fn called(said: &str, line: u64, constants: Constants) -> Result<Called, Refusal> {
+pub(super) fn called(said: &str, line: u64, constants: MpiConstants) -> Result<Called, Refusal> {
     let parts: Vec<&str> = said.split(':').collect();
     let (name, rest) = (parts[0], &parts[1..]);
     let Some(name) = name.strip_prefix("MPI_").filter(|_| rest.len() >= 2) else {
@@ -27,7 +27,7 @@ pub(super) fn called(said: &str, line: u64, constants: Constants) -> Result<Call
         return Ok(Called { line, start_ns, end_ns: start_ns, what: What::Waits });
     }
     let end_ns = time_ns(last)?;
-    let mut fields = Fields::new(&rest[1..rest.len() - 1], constants);
+    let mut fields = ArgumentFields::new(&rest[1..rest.len() - 1], constants);
     let is_local = is_local(name);
     let what = if is_local { What::Local } else { what(name, &mut fields)? };
     if !is_local && !matches!(what, What::Local | What::Waits) && fields.len() > 0 {
@@ -37,7 +37,7 @@ pub(super) fn called(said: &str, line: u64, constants: Constants) -> Result<Call
     Ok(Called { line, start_ns, end_ns, what })
 }
 
-fn what(name: &str, from: &mut Fields<'_>) -> Result<What, Refusal> {
+fn what(name: &str, from: &mut ArgumentFields<'_>) -> Result<What, Refusal> {
     Ok(match name {
         "Send" | "Ssend" | "Rsend" => What::Send(message(from, "dest")?, Mode::Blocking),
         "Bsend" => What::Send(message(from, "dest")?, Mode::Buffered),
@@ -75,14 +75,14 @@ fn what(name: &str, from: &mut Fields<'_>) -> Result<What, Refusal> {
     })
 }
 
-fn message(from: &mut Fields<'_>, peer: &str) -> Result<Message, Refusal> {
+fn message(from: &mut ArgumentFields<'_>, peer: &str) -> Result<Message, Refusal> {
     from.skip(&["buffer"])?;
     let bytes = from.bytes()?;
     let (peer, tag, comm) = (from.peer(peer)?, from.tag()?, from.comm()?);
     Ok(Message { peer, bytes, tag, comm })
 }
 
-fn both(name: &str, from: &mut Fields<'_>) -> Result<What, Refusal> {
+fn both(name: &str, from: &mut ArgumentFields<'_>) -> Result<What, Refusal> {
     from.skip(&["buffer"])?;
     let out = from.bytes()?;
     let (to, out_tag) = (from.peer("dest")?, from.tag()?);
@@ -100,7 +100,7 @@ fn both(name: &str, from: &mut Fields<'_>) -> Result<What, Refusal> {
     ))
 }
 
-fn complete(name: &str, from: &mut Fields<'_>) -> Result<What, Refusal> {
+fn complete(name: &str, from: &mut ArgumentFields<'_>) -> Result<What, Refusal> {
     let requests = match name {
         "Wait" | "Test" => Named::Each(vec![from.whole("request")?]),
         _ => from.requests()?,
@@ -121,7 +121,7 @@ fn complete(name: &str, from: &mut Fields<'_>) -> Result<What, Refusal> {
     Ok(What::Complete(requests, which))
 }
 
-fn make(name: &str, from: &mut Fields<'_>) -> Result<What, Refusal> {
+fn make(name: &str, from: &mut ArgumentFields<'_>) -> Result<What, Refusal> {
     let comm = from.comm()?;
     let mut make = match name {
         "Comm_split" => {
@@ -211,7 +211,7 @@ fn lacking(name: &str) -> &'static str {
     }
 }
 
-fn joint(full: &str, from: &mut Fields<'_>) -> Result<What, Refusal> {
+fn joint(full: &str, from: &mut ArgumentFields<'_>) -> Result<What, Refusal> {
     // I and a small letter: the nonblocking one
     let mut name = full.to_owned();
     let later = full.strip_prefix('I').filter(|rest| rest.starts_with(char::is_lowercase));
@@ -237,12 +237,12 @@ fn joint(full: &str, from: &mut Fields<'_>) -> Result<What, Refusal> {
     Ok(What::Joint(Box::new(joint), request))
 }
 
-fn operation(name: &str, from: &mut Fields<'_>) -> Result<Joint, Refusal> {
+fn operation(name: &str, from: &mut ArgumentFields<'_>) -> Result<Joint, Refusal> {
     use Operation::{
         Allgather, Allreduce, Alltoall, Barrier, Broadcast, Exscan, Gather, Reduce, ReduceScatter,
         Scan, Scatter,
     };
-    let one = |from: &mut Fields<'_>| -> Result<Sizes, Refusal> {
+    let one = |from: &mut ArgumentFields<'_>| -> Result<Sizes, Refusal> {
         from.skip(&["sendbuf", "recvbuf"])?;
         let bytes = from.bytes()?;
         from.skip(&["op"])?;
@@ -296,7 +296,7 @@ fn each(counts: Option<Vec<u64>>, size: u64) -> Result<Option<Sizes>, Refusal> {
 }
 
 /// Operations whose blocks have sizes of their own.
-fn lists(name: &str, from: &mut Fields<'_>) -> Result<Joint, Refusal> {
+fn lists(name: &str, from: &mut ArgumentFields<'_>) -> Result<Joint, Refusal> {
     let unlisted = || {
         let help = "a trace with the counts listed behind their address";
         Refusal::new(format!("MPI_{name}"), "the counts of the ranks are not in the trace", help)

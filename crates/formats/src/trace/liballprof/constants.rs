@@ -2,7 +2,7 @@
 
 /// What numbers mean in a trace.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Constants {
+pub(super) struct MpiConstants {
     pub(super) null: i64,
     pub(super) any: i64,
     pub(super) request_bytes: u64,

@@ -1,6 +1,6 @@
 //! The arguments of a line, one after another.
 
-use super::constants::Constants;
+use super::constants::MpiConstants;
 use base::Refusal;
 use std::collections::VecDeque;
 use traffic::workload::calls::{Comm, Named, Peer, Shape};
@@ -9,9 +9,9 @@ use traffic::workload::calls::{Comm, Named, Peer, Shape};
 const MOST: u64 = 1 << 40;
 
 /// The arguments that are left.
-pub(super) struct Fields<'a> {
+pub(super) struct ArgumentFields<'a> {
     left: VecDeque<&'a str>,
-    pub(super) constants: Constants,
+    pub(super) constants: MpiConstants,
     /// Whether arrays of counts are listed behind their addresses.
     pub(super) listed: bool,
 }
@@ -34,8 +34,8 @@ pub(super) fn time_ns(said: &str) -> Result<u64, Refusal> {
         .ok_or_else(|| refuse("time", said, "microseconds, as 1237666046950106.000000"))
 }
 
-impl<'a> Fields<'a> {
-    pub(super) fn new(fields: &[&'a str], constants: Constants) -> Self {
+impl<'a> ArgumentFields<'a> {
+    pub(super) fn new(fields: &[&'a str], constants: MpiConstants) -> Self {
         Self { left: fields.iter().copied().collect(), constants, listed: false }
     }
 

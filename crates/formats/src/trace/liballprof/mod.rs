@@ -14,7 +14,7 @@ mod parse;
 #[cfg(test)]
 mod tests;
 
-use super::kind::{Example, File, Format, Naming};
+use super::kind::{Example, File, FileNaming, Format};
 use super::mpi::UnknownRequests;
 use base::Stop;
 use base::part::Part;
@@ -27,7 +27,7 @@ pub(super) const ENTRY: Format = Format::new(
         .takes::<ReplayParameters>()
         .takes::<LiballprofParameters>()
         .takes::<UnknownRequests>(),
-    Naming::PerRank { before: "-", ends: &[".txt"], shared: &[".dat"] },
+    FileNaming::PerRank { before: "-", ends: &[".txt"], shared: &[".dat"] },
     schedule,
     example,
 )

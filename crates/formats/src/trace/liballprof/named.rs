@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use traffic::workload::calls::{Called, Comm, Make, Shape, What, Within};
 
 /// A communicator that was made, and no call has named so far.
-struct Fresh {
+struct NewCommunicator {
     /// The call that made it.
     call: usize,
     /// Where the process is in it, where that is known.
@@ -16,7 +16,7 @@ struct Fresh {
 /// new after the call names it, if that is none of which the place is known, and none older.
 pub(super) fn place(calls: &mut [Called]) {
     let mut known: HashMap<u64, Within> = HashMap::new();
-    let mut fresh: Vec<Fresh> = Vec::new();
+    let mut fresh: Vec<NewCommunicator> = Vec::new();
     for at in 0..calls.len() {
         if let Some((handle, within)) = named(&calls[at].what)
             && known.insert(handle, within) != Some(within)
@@ -41,7 +41,7 @@ pub(super) fn place(calls: &mut [Called]) {
                 Make::Split(None, _) => continue,
                 Make::Split(..) | Make::Group(_) | Make::Slice(_) => None,
             };
-            fresh.push(Fresh { call: at, within });
+            fresh.push(NewCommunicator { call: at, within });
         }
     }
 }

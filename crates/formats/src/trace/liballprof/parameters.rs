@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 #[serde(default)]
 pub(super) struct LiballprofParameters {
     /// Whose constants the ranks are: of Open MPI, of MPICH.
-    pub(super) mpi: Library,
+    pub(super) mpi: MpiLibrary,
     /// Size of a request in an array, bytes.
     #[serde(deserialize_with = "word")]
     pub(super) request_bytes: RequestBytes,
@@ -17,8 +17,9 @@ pub(super) struct LiballprofParameters {
 
 /// Whose constants ranks and requests are.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[schemars(rename = "Library")]
 #[serde(rename_all = "lowercase")]
-pub(super) enum Library {
+pub(super) enum MpiLibrary {
     /// Of Open MPI.
     #[default]
     OpenMpi,

@@ -1,9 +1,9 @@
 //! The file of a rank, read line by line.
 
 use super::call;
-use super::constants::Constants;
+use super::constants::MpiConstants;
 use super::named;
-use super::parameters::{LiballprofParameters, Library, RequestBytes};
+use super::parameters::{LiballprofParameters, MpiLibrary, RequestBytes};
 use crate::trace::kind::{File, text};
 use base::{Refusal, Stop, Watch};
 use traffic::workload::calls::{Called, Process, Trace};
@@ -20,8 +20,8 @@ pub(super) fn parse(
     with: &LiballprofParameters,
     watch: &dyn Watch,
 ) -> Result<Trace, Stop> {
-    let openmpi = with.mpi == Library::OpenMpi;
-    let constants = Constants {
+    let openmpi = with.mpi == MpiLibrary::OpenMpi;
+    let constants = MpiConstants {
         null: if openmpi { -2 } else { -1 },
         any: if openmpi { -1 } else { -2 },
         request_bytes: if with.request_bytes == RequestBytes::Eight { 8 } else { 4 },
@@ -37,7 +37,7 @@ pub(super) fn parse(
 fn process(
     name: &str,
     text: &str,
-    constants: Constants,
+    constants: MpiConstants,
     watch: &dyn Watch,
 ) -> Result<Process, Stop> {
     let mut calls: Vec<Called> = Vec::new();

@@ -6,7 +6,7 @@ mod parse;
 #[cfg(test)]
 mod tests;
 
-use super::kind::{Example, File, Format, Naming};
+use super::kind::{Example, File, FileNaming, Format};
 use base::part::Part;
 use base::{Refusal, Stop};
 use traffic::workload::calls::RecordedParameters;
@@ -16,7 +16,7 @@ use traffic::workload::{Schedule, WorkloadRequest};
 pub(super) const ENTRY: Format = Format::new(
     Part::new("recorded", "calls of MPI as flyloom record keeps them: a file a rank, in binary")
         .takes::<RecordedParameters>(),
-    Naming::PerRank { before: "-", ends: &[".calls"], shared: &[] },
+    FileNaming::PerRank { before: "-", ends: &[".calls"], shared: &[] },
     |files, request| Ok(schedule(files, request)?.0),
     example,
 )

@@ -11,23 +11,23 @@
 mod full;
 mod settle;
 
-use full::Full;
+use full::FullChannel;
 use std::cmp::Reverse;
 use std::collections::hash_map::Entry;
 use std::collections::{BinaryHeap, HashMap};
 
 /// A channel of a flow, and the share of its rate that the flow sends over it.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub(super) struct Part {
+pub(super) struct FlowPart {
     pub(super) channel: u32,
     pub(super) share: f64,
 }
 
 /// Parts of one flow with every channel once, where it first was: a channel that it crosses twice
 /// carries both shares. O(parts).
-pub(super) fn joined(parts: Vec<Part>) -> Vec<Part> {
+pub(super) fn joined(parts: Vec<FlowPart>) -> Vec<FlowPart> {
     let mut places: HashMap<u32, usize> = HashMap::with_capacity(parts.len());
-    let mut all: Vec<Part> = Vec::with_capacity(parts.len());
+    let mut all: Vec<FlowPart> = Vec::with_capacity(parts.len());
     for part in parts {
         match places.entry(part.channel) {
             Entry::Occupied(known) => all[*known.get()].share += part.share,
@@ -50,7 +50,7 @@ const LITTLE: f64 = 1e-9;
 /// One flow.
 #[derive(Debug, Clone, Default)]
 struct Flow {
-    parts: Vec<Part>,
+    parts: Vec<FlowPart>,
     /// Its place among the members of each of its channels.
     places: Vec<u32>,
     /// The largest rate that it may have, bytes a picosecond.
@@ -67,7 +67,7 @@ struct Flow {
     /// The operation that it belongs to.
     op: u32,
     /// Its state while rates are sought.
-    mark: Mark,
+    mark: RateState,
     /// The rate found for it.
     found: f64,
 }
@@ -75,9 +75,9 @@ struct Flow {
 impl Flow {
     /// Whether it is sought from now on, and was not before.
     fn is_to_be_sought(&mut self) -> bool {
-        let is_new = self.is_going && self.mark == Mark::Still;
+        let is_new = self.is_going && self.mark == RateState::Still;
         if is_new {
-            self.mark = Mark::Sought;
+            self.mark = RateState::Sought;
         }
         is_new
     }
@@ -85,7 +85,7 @@ impl Flow {
 
 /// Where a flow or a channel stands while rates are sought.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-enum Mark {
+enum RateState {
     /// Not looked at: its rate stays.
     #[default]
     Still,
@@ -97,7 +97,7 @@ enum Mark {
 
 /// One channel.
 #[derive(Debug, Clone, Default)]
-struct Channel {
+struct SharedChannel {
     /// Bytes a picosecond.
     rate: f64,
     /// Its flows, and which of their parts it is.
@@ -116,7 +116,7 @@ struct Channel {
     sought: f64,
 }
 
-impl Channel {
+impl SharedChannel {
     /// Whether its flows fill it.
     #[inline]
     fn is_full(&self) -> bool {
@@ -134,7 +134,7 @@ impl Channel {
 /// What a change of rates sets out from: flows that came, full channels of those that went with
 /// the least rate of the flows that they slowed down, and the least rate that can change.
 #[derive(Debug, Default)]
-struct Change {
+struct RateChange {
     channels: Vec<(u32, f64)>,
     flows: Vec<u32>,
     least: f64,
@@ -149,17 +149,17 @@ struct Change {
 /// comes, goes or changes; and those that are quicker than what such a channel has for each then.
 #[derive(Debug)]
 pub(super) struct Flows {
-    channels: Vec<Channel>,
+    channels: Vec<SharedChannel>,
     all: Vec<Flow>,
     free: Vec<u32>,
     /// When flows end, with their number; what a flow's own end does not agree with is out of date.
     ends: BinaryHeap<Reverse<(u64, u32)>>,
-    change: Change,
+    change: RateChange,
     /// Kept between settlements: channels all of whose flows are sought, channels of any of these,
     /// and what fills first.
     seen: Vec<u32>,
     met: Vec<u32>,
-    full: BinaryHeap<Reverse<Full>>,
+    full: BinaryHeap<Reverse<FullChannel>>,
     /// How many settlements are to look at all flows without a look whether fewer would do.
     wide: u32,
     /// Least time between settlements, picoseconds, and when the next may be.
@@ -175,9 +175,9 @@ impl Flows {
     /// `pause` picoseconds; `span` picoseconds are the width of the spans that use over time is
     /// counted in, 0 where it is not.
     pub(super) fn new(rates: impl Iterator<Item = f64>, pause: u64, span: u64) -> Self {
-        let one = Channel { floor: f64::INFINITY, ..Channel::default() };
-        let channels = rates.map(|rate| Channel { rate, ..one.clone() });
-        let change = Change { least: f64::INFINITY, ..Change::default() };
+        let one = SharedChannel { floor: f64::INFINITY, ..SharedChannel::default() };
+        let channels = rates.map(|rate| SharedChannel { rate, ..one.clone() });
+        let change = RateChange { least: f64::INFINITY, ..RateChange::default() };
         Self {
             channels: channels.collect(),
             all: Vec::new(),
@@ -202,7 +202,7 @@ impl Flows {
     }
 
     /// The rate that a flow has with these channels to itself.
-    pub(super) fn alone(&self, parts: &[Part]) -> f64 {
+    pub(super) fn alone(&self, parts: &[FlowPart]) -> f64 {
         let rates = parts.iter().map(|p| self.channels[p.channel as usize].rate / p.share);
         rates.fold(f64::INFINITY, f64::min)
     }
@@ -210,7 +210,7 @@ impl Flows {
     /// A flow of `bytes`, more than 0, begins at `now` for the operation `op`; its rate, no
     /// more than `most`, follows with the next settlement. Every channel is among its `parts` once:
     /// see [`joined`]. O(channels of the flow).
-    pub(super) fn begin(&mut self, now: u64, op: u32, bytes: f64, parts: &[Part], most: f64) {
+    pub(super) fn begin(&mut self, now: u64, op: u32, bytes: f64, parts: &[FlowPart], most: f64) {
         let number = self.free.pop().unwrap_or_else(|| {
             self.all.push(Flow::default());
             self.all.len() as u32 - 1
@@ -258,7 +258,7 @@ impl Flows {
     /// Gives a flow the rate that was found for it.
     fn give(&mut self, number: u32, now: u64) {
         let flow = &mut self.all[number as usize];
-        flow.mark = Mark::Still;
+        flow.mark = RateState::Still;
         let (old, new) = (flow.rate, flow.found);
         if (new - old).abs() <= SAME * old {
             return;
@@ -366,30 +366,30 @@ mod tests {
 
     /// Flows with their parts and bytes, when they begin, and the rates of channels. A flow may
     /// have a channel several times, which the slow computation counts as often.
-    struct Case {
+    struct FlowCase {
         rates: Vec<f64>,
-        flows: Vec<(u64, f64, Vec<Part>)>,
+        flows: Vec<(u64, f64, Vec<FlowPart>)>,
     }
 
-    fn case(seed: u64, most: u32) -> Case {
+    fn case(seed: u64, most: u32) -> FlowCase {
         let mut draw = Fast::new(seed, "test flows", 0);
         let channels = 2 + draw.below(6);
         let rates = (0..channels).map(|_| f64::from(1 + draw.below(4)) / 1000.0).collect();
         let some = |draw: &mut Fast| {
-            let mut parts: Vec<Part> = Vec::new();
+            let mut parts: Vec<FlowPart> = Vec::new();
             for channel in 0..channels {
                 if draw.below(3) == 0 {
                     let share = [1.0, 1.0, 0.5, 0.25][draw.below(4) as usize];
-                    parts.push(Part { channel, share });
+                    parts.push(FlowPart { channel, share });
                 }
             }
             if parts.is_empty() {
-                parts.push(Part { channel: draw.below(channels), share: 1.0 });
+                parts.push(FlowPart { channel: draw.below(channels), share: 1.0 });
             }
             while draw.below(3) == 0 {
                 let again = parts[draw.below(parts.len() as u32) as usize];
                 let share = [again.share, 0.5][draw.below(2) as usize];
-                parts.insert(draw.below(parts.len() as u32) as usize, Part { share, ..again });
+                parts.insert(draw.below(parts.len() as u32) as usize, FlowPart { share, ..again });
             }
             parts
         };
@@ -398,11 +398,11 @@ mod tests {
             time += u64::from(draw.below(3)) * u64::from(draw.below(4_000_000));
             (time, f64::from(1 + draw.below(9000)), some(&mut draw))
         });
-        Case { rates, flows: flows.collect() }
+        FlowCase { rates, flows: flows.collect() }
     }
 
     /// Max-min fair rates by raising all flows together, channel by channel, over all of them.
-    fn fair(rates: &[f64], flows: &[&[Part]]) -> Vec<f64> {
+    fn fair(rates: &[f64], flows: &[&[FlowPart]]) -> Vec<f64> {
         let mut found: Vec<Option<f64>> = vec![None; flows.len()];
         while found.iter().any(Option::is_none) {
             let mut least = (f64::INFINITY, 0);
@@ -430,7 +430,7 @@ mod tests {
     }
 
     /// When each flow ends: all rates anew at every event.
-    fn slow(case: &Case) -> Vec<f64> {
+    fn slow(case: &FlowCase) -> Vec<f64> {
         let mut left: Vec<f64> = case.flows.iter().map(|f| f.1).collect();
         let mut ends = vec![f64::INFINITY; left.len()];
         let mut now = 0.0;
@@ -438,7 +438,7 @@ mod tests {
             let going: Vec<usize> = (0..left.len())
                 .filter(|&i| ends[i].is_infinite() && case.flows[i].0 as f64 <= now)
                 .collect();
-            let parts: Vec<&[Part]> = going.iter().map(|&i| &case.flows[i].2[..]).collect();
+            let parts: Vec<&[FlowPart]> = going.iter().map(|&i| &case.flows[i].2[..]).collect();
             let rates = fair(&case.rates, &parts);
             let begins = case.flows.iter().map(|f| f.0 as f64).filter(|&t| t > now);
             let ending = going.iter().zip(&rates).map(|(&i, rate)| now + left[i] / rate);
@@ -457,9 +457,9 @@ mod tests {
     }
 
     /// Checks that the flows that are going have the rates that are fair.
-    fn check_rates(case: &Case, flows: &Flows) {
+    fn check_rates(case: &FlowCase, flows: &Flows) {
         let going: Vec<&Flow> = flows.all.iter().filter(|f| f.is_going).collect();
-        let parts: Vec<&[Part]> = going.iter().map(|f| &f.parts[..]).collect();
+        let parts: Vec<&[FlowPart]> = going.iter().map(|f| &f.parts[..]).collect();
         for (flow, fair) in going.iter().zip(fair(&case.rates, &parts)) {
             assert!((flow.rate - fair).abs() <= 1e-9 * fair, "{} for {fair}", flow.rate);
         }
@@ -467,7 +467,7 @@ mod tests {
 
     /// When each flow ends, and the bytes over each channel, with `pause` between settlements;
     /// none looks at all flows where they are `tied`.
-    fn quick(case: &Case, pause: u64, tied: bool) -> (Vec<f64>, Vec<f64>) {
+    fn quick(case: &FlowCase, pause: u64, tied: bool) -> (Vec<f64>, Vec<f64>) {
         let mut flows = Flows::new(case.rates.iter().copied(), pause, 1_000_000);
         let mut ends = vec![f64::INFINITY; case.flows.len()];
         let (mut next, mut now) = (0, 0);
@@ -509,8 +509,8 @@ mod tests {
     }
 
     /// The bytes that go over a channel.
-    fn over(case: &Case, channel: u32) -> f64 {
-        let of = |f: &(u64, f64, Vec<Part>)| {
+    fn over(case: &FlowCase, channel: u32) -> f64 {
+        let of = |f: &(u64, f64, Vec<FlowPart>)| {
             let parts = f.2.iter().filter(|p| p.channel == channel);
             parts.map(|p| p.share * f.1).sum::<f64>()
         };

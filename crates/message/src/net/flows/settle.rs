@@ -1,7 +1,7 @@
 //! The rates of flows, sought anew after some came or went.
 
-use super::full::Full;
-use super::{Change, Flows, LITTLE, Mark, NEVER, SAME};
+use super::full::FullChannel;
+use super::{Flows, LITTLE, NEVER, RateChange, RateState, SAME};
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
@@ -38,11 +38,11 @@ impl Flows {
         self.met.clear();
         change.flows.clear();
         change.channels.clear();
-        self.change = Change { least: f64::INFINITY, is_smaller: false, ..change };
+        self.change = RateChange { least: f64::INFINITY, is_smaller: false, ..change };
     }
 
     /// Looks at the flows whose rate can change: they are in `change` then.
-    fn settle_tied(&mut self, change: &mut Change, now: u64) {
+    fn settle_tied(&mut self, change: &mut RateChange, now: u64) {
         let least = change.least * (1.0 - SAME);
         let (mut known, mut filled) = (0, usize::MAX);
         loop {
@@ -67,10 +67,10 @@ impl Flows {
         self.full.clear();
         for (number, flow) in (0..).zip(&mut self.all) {
             if flow.is_going {
-                flow.mark = Mark::Sought;
+                flow.mark = RateState::Sought;
                 flows.push(number);
                 if flow.most < f64::INFINITY {
-                    self.full.push(Reverse(Full { rate: flow.most, number, is_flow: true }));
+                    self.full.push(Reverse(FullChannel { rate: flow.most, number, is_flow: true }));
                 }
             }
         }
@@ -78,7 +78,7 @@ impl Flows {
             if !c.members.is_empty() {
                 (c.room, c.sought) = (c.rate, c.shares);
                 let rate = c.room / c.sought;
-                self.full.push(Reverse(Full { rate, number, is_flow: false }));
+                self.full.push(Reverse(FullChannel { rate, number, is_flow: false }));
             }
         }
         self.fill(flows.len());
@@ -93,8 +93,8 @@ impl Flows {
     /// Seeks the rates of the flows of `channels` from a least rate on; and of those that a full
     /// channel of such a flow slows down. `known` are the flows whose channels were looked at
     /// before.
-    fn tie(&mut self, least: f64, change: &mut Change, known: &mut usize) {
-        let Change { flows, channels, .. } = change;
+    fn tie(&mut self, least: f64, change: &mut RateChange, known: &mut usize) {
+        let RateChange { flows, channels, .. } = change;
         loop {
             while let Some((channel, floor)) = channels.pop() {
                 let c = &mut self.channels[channel as usize];
@@ -110,8 +110,8 @@ impl Flows {
                 for &(number, i) in &c.members {
                     let flow = &mut self.all[number as usize];
                     taken += flow.parts[i as usize].share * flow.rate;
-                    if flow.mark == Mark::Still && flow.rate >= floor {
-                        flow.mark = Mark::Sought;
+                    if flow.mark == RateState::Still && flow.rate >= floor {
+                        flow.mark = RateState::Sought;
                         flows.push(number);
                     }
                 }
@@ -141,20 +141,20 @@ impl Flows {
         full.clear();
         for &number in flows {
             let flow = &mut self.all[number as usize];
-            flow.mark = Mark::Sought;
+            flow.mark = RateState::Sought;
             for part in &flow.parts {
                 let c = &mut self.channels[part.channel as usize];
                 c.room += part.share * flow.rate;
                 c.sought += part.share;
             }
             if flow.most < f64::INFINITY {
-                full.push(Reverse(Full { rate: flow.most, number, is_flow: true }));
+                full.push(Reverse(FullChannel { rate: flow.most, number, is_flow: true }));
             }
         }
         for &number in &self.met {
             let c = &self.channels[number as usize];
             let rate = (c.room / c.sought).max(0.0);
-            full.push(Reverse(Full { rate, number, is_flow: false }));
+            full.push(Reverse(FullChannel { rate, number, is_flow: false }));
         }
         self.full = BinaryHeap::from(full);
     }
@@ -174,7 +174,7 @@ impl Flows {
             }
             let rate = (c.room / c.sought).max(0.0);
             if rate > next.rate * (1.0 + SAME) {
-                full.push(Reverse(Full { rate, ..next }));
+                full.push(Reverse(FullChannel { rate, ..next }));
                 continue;
             }
             let members = std::mem::take(&mut self.channels[next.number as usize].members);
@@ -191,10 +191,10 @@ impl Flows {
     /// sought.
     fn stop(&mut self, number: u32, rate: f64) -> bool {
         let flow = &mut self.all[number as usize];
-        if flow.mark != Mark::Sought {
+        if flow.mark != RateState::Sought {
             return false;
         }
-        flow.mark = Mark::Found;
+        flow.mark = RateState::Found;
         flow.found = rate.min(flow.most);
         for part in &flow.parts {
             let c = &mut self.channels[part.channel as usize];
@@ -216,7 +216,7 @@ impl Flows {
             for &(number, _) in &c.members {
                 let flow = &self.all[number as usize];
                 match flow.mark {
-                    Mark::Still => still = still.max(flow.rate),
+                    RateState::Still => still = still.max(flow.rate),
                     _ => found = found.max(flow.found),
                 }
             }

@@ -536,7 +536,7 @@ fn pairs_are_drawn_evenly() {
                 assert_eq!(ops(&found, back.0).iter().filter(to_me).count(), 1);
             }
         }
-        // of 4 ranks each has a partner in every round; of 5 one has none
+        // each of 4 ranks has a partner in every round; one of 5 has none
         let in_all: u32 = met.values().sum();
         assert_eq!(in_all, rounds * (ranks - ranks % 2));
         let even = f64::from(in_all) / f64::from(ranks * (ranks - 1));

@@ -64,7 +64,7 @@ struct Replay {
     /// The call of each meeting; none where it is left out.
     calls: Vec<Option<Call>>,
     first_tag: u32,
-    /// Of the trace.
+    /// How many ranks the trace has.
     ranks: u32,
     copies: u32,
     scale: f64,

@@ -1,0 +1,87 @@
+//! Whether a simulator can run on a network, found before anything is run.
+
+use base::stage::parameters;
+use base::{Refusal, Stop, Watch};
+use fabric::Topology;
+use packet::case::GivenTraffic;
+use paths::PathSource;
+use paths::loads::Loads;
+use serde_json::{Map, Value};
+use std::sync::Arc;
+use traffic::destinations::Destinations;
+
+/// Checks the lanes of a simulator on a network, the proof of its paths, and its loads; messages
+/// have none of these.
+///
+/// # Errors
+/// The refusal that a run with these parameters would end with, or `watch` says stop.
+pub fn simulation(
+    level: &str,
+    given: &Map<String, Value>,
+    on: &Arc<Topology>,
+    watch: &dyn Watch,
+) -> Result<(), Stop> {
+    let source = PathSource::Network(on.clone());
+    match level {
+        "flit" => {
+            let spec = parameters::<flit::spec::Spec>(given)?;
+            let case = flit::case::Case::new(source, &spec, None, watch)?;
+            match &spec.load {
+                Loads::At(loads) => Ok(loads.iter().try_for_each(|&load| case.check(load))?),
+                Loads::Auto => Ok(()),
+            }
+        }
+        "packet" => {
+            let spec = parameters::<packet::spec::Spec>(given)?;
+            packet::case::Case::new(source, &spec, GivenTraffic::default(), watch).map(drop)
+        }
+        _ => Ok(()),
+    }
+}
+
+/// Checks that a network has the traffic of this name, as `seed` draws it.
+///
+/// # Errors
+/// When it has not, or `watch` says stop.
+pub fn traffic(name: &str, on: &Topology, seed: u64, watch: &dyn Watch) -> Result<(), Stop> {
+    let within = |stop: Stop| match stop {
+        Stop::Refused(r) if r.param.is_empty() => {
+            Stop::Refused(Refusal { param: "traffic".to_owned(), ..r })
+        }
+        other => other,
+    };
+    Destinations::named(on, name, seed, watch).map(drop).map_err(within)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use fabric::network::parse_inline;
+    use serde_json::json;
+
+    fn refused(level: &str, given: &Value) -> Option<String> {
+        let recipe = parse_inline("fat_tree:levels=3,k=4").expect("a form");
+        let family = families::family(&recipe.family).expect("a family");
+        let on = Arc::new(family.build(&recipe.params).expect("a network"));
+        let given = given.as_object().expect("a table");
+        match simulation(level, given, &on, &base::Quiet) {
+            Ok(()) => None,
+            Err(Stop::Refused(refused)) => Some(refused.to_string()),
+            Err(Stop::Interrupted(_)) => panic!("nobody stops it"),
+        }
+    }
+
+    #[test]
+    fn detours_need_the_lanes_of_twice_the_longest_path() {
+        // edge to edge over the core is 4 links, with a detour 8: a class of lanes for each
+        for level in ["flit", "packet"] {
+            let few = json!({ "selection": "ugal_l", "switch": { "virtual_channels": 4 } });
+            let said = refused(level, &few).expect("four are not enough");
+            assert!(said.contains("at least 8"), "{said}");
+            let many = json!({ "selection": "ugal_l", "switch": { "virtual_channels": 8 } });
+            assert_eq!(refused(level, &many), None);
+        }
+        let fast = json!({ "load": 1.5, "switch": { "virtual_channels": 4 } });
+        assert!(refused("flit", &fast).expect("one rail").contains("1.5"));
+    }
+}
