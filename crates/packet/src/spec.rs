@@ -210,7 +210,7 @@ pub struct Spec {
     pub unverified: bool,
     /// The seed of all random numbers.
     pub seed: u64,
-    /// Runs of each load or workload, with `seed` and the numbers that follow: means of them, and
+    /// EventContext of each load or workload, with `seed` and the numbers that follow: means of them, and
     /// how far these can be trusted.
     pub seeds: u32,
 }
