@@ -33,6 +33,9 @@ def flits(net: str, selection: Any, **given: Any) -> dict[str, Any]:
     ("par", {"threshold": 0}, "custom score=hops*queue decide=progressive"),
     ("par", {"threshold": 7, "candidates": 1},
      "custom score=hops*queue + 7 * (1 - is_minimal) detours=1 decide=progressive"),
+    ("ugal_l", None, "custom score=if(is_minimal and queue <= 4, 0, hops*queue)"),
+    ("par", {"least_queue": 2},
+     "custom score=if(is_minimal and queue <= 2, 0, hops*queue) decide=progressive"),
     ("minimal", None, "custom score=0 detours=0"),
     ("valiant", None, "custom score=0 detours=1 minimal=0"),
 ])

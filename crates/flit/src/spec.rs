@@ -217,14 +217,15 @@ impl Spec {
     ///
     /// `latency` is the mean latency of the cables, in cycles.
     pub(super) fn path_rules(&self, latency: f64) -> PathRules<'_> {
-        let lengths = self.kinds().unwrap_or_default().into_iter().map(|kind| kind.sizes.mean());
+        let classes = self.kinds().unwrap_or_default();
+        let lengths = classes.into_iter().map(|class| class.sizes.mean());
         let least = lengths.fold(f64::from(LEAST_QUEUE), f64::max).ceil() as u32;
         // a flit takes a cycle more than the cable has, a credit as long, and the router some
         let in_flight = (2.0 * (latency + 1.0)).round() as u32 + ROUTER_CYCLES;
-        let buffer = self.router.buffer_flits;
+        let choosing = self.selection.choosing(self.choosing);
         PathRules {
             selection: &self.selection,
-            choosing: self.selection.choosing(self.choosing).on_cables(in_flight, least, buffer),
+            choosing: choosing.on_cables(in_flight, least, self.router.buffer_flits),
             lane_use: self.lane_use,
             virtual_channels: self.router.virtual_channels,
             unverified: self.unverified,

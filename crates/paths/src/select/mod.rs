@@ -86,8 +86,9 @@ pub struct SelectionParams {
     /// Paths that are drawn and compared: detours of UGAL, ports up of ANCA; 1 to 64.
     pub candidates: u32,
     /// UGAL takes the minimal path where its hops x queue exceeds that of the best detour by at
-    /// most this, in flits x hops.
-    pub threshold: i64,
+    /// most this, in flits x hops; 0 where it is not given. Where it is, `least_queue` is 0 unless
+    /// that is given too.
+    pub threshold: Option<i64>,
     /// A detour is taken only where more than this number of flits is queued for the minimal path;
     /// packets at the packet level. By default half of what a cable of the network has in flight at
     /// its full rate, at least 4 and the length of a packet, at most half of a buffer.
@@ -107,7 +108,7 @@ impl SelectionParams {
     /// The defaults of a selection: 4 detours (SC14), 2 ports up for ANCA.
     pub fn usual(selection: Selection) -> Self {
         let candidates = if selection == Selection::Anca { 2 } else { 4 };
-        Self { candidates, threshold: 0, least_queue: None }
+        Self { candidates, threshold: None, least_queue: None }
     }
 
     /// The same with `least_queue`, where it is not given, for cables that have `in_flight` flits
@@ -115,6 +116,9 @@ impl SelectionParams {
     /// least `least`, as far as buffers allow it.
     #[must_use]
     pub fn on_cables(self, in_flight: u32, least: u32, buffer: u32) -> Self {
+        if self.threshold.is_some() {
+            return self;
+        }
         let usual = (in_flight / 2).max(least).min((buffer / 2).max(1));
         Self { least_queue: self.least_queue.or(Some(usual)), ..self }
     }
@@ -122,7 +126,14 @@ impl SelectionParams {
     /// Whether a queue for the minimal path is so short that no detour is taken.
     #[inline]
     pub(super) fn is_short(&self, queue: u64) -> bool {
-        queue <= u64::from(self.least_queue.unwrap_or(LEAST_QUEUE))
+        let usual = if self.threshold.is_some() { 0 } else { LEAST_QUEUE };
+        queue <= u64::from(self.least_queue.unwrap_or(usual))
+    }
+
+    /// How much better a detour must be, in flits x hops.
+    #[inline]
+    pub(super) fn margin(&self) -> i64 {
+        self.threshold.unwrap_or(0)
     }
 
     /// Checks that the numbers are in their ranges.

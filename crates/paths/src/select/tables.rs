@@ -125,7 +125,7 @@ impl TableGuide {
             best = best.min((cost(layer, here), layer));
         }
         let queue = here.sight.used(self.next(0, to, here.router));
-        let is_better = cost(0, here) > best.0.saturating_add(self.choosing.threshold);
+        let is_better = cost(0, here) > best.0.saturating_add(self.choosing.margin());
         if is_better && !self.choosing.is_short(queue.into()) { best.1 } else { 0 }
     }
 

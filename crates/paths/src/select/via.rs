@@ -324,7 +324,7 @@ impl DetourGuide {
         };
         let is_short = self.choosing.is_short(queue);
         match best {
-            Some((least, via, port)) if !is_short && own > least + self.choosing.threshold => {
+            Some((least, via, port)) if !is_short && own > least + self.choosing.margin() => {
                 detour(packet, via);
                 port
             }
@@ -466,7 +466,7 @@ impl DetourGuide {
         let queue = here.sight.used(direct);
         let own = i64::from((straight >> 16) * queue);
         let least = (best >> 37) as i64;
-        let is_better = own > least.saturating_add(self.choosing.threshold);
+        let is_better = own > least.saturating_add(self.choosing.margin());
         if best != u64::MAX && is_better && !self.choosing.is_short(queue.into()) {
             packet.set_note(DETOUR);
             packet.set_via((best >> 15) as u32 & 0xffff);

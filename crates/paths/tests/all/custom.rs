@@ -110,7 +110,8 @@ fn the_score_of_ugal_l_chooses_as_ugal_l_does() {
         let via = Verified::scheme(Via::by_hop(minimal), &Quiet).expect("nobody stops");
         let via = via.expect("lanes rise");
         for (candidates, threshold) in [(1, 0), (4, 0), (4, 5), (64, -3)] {
-            let choosing = SelectionParams { candidates, threshold, least_queue: Some(0) };
+            let choosing =
+                SelectionParams { candidates, threshold: Some(threshold), least_queue: None };
             let guide = DetourGuide::via(&via, Selection::UgalL, choosing, &wiring, &Quiet);
             let expected = choices(&guide.expect("few"), &wiring);
             let sign = if threshold < 0 { "-" } else { "+" };

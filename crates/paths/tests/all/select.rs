@@ -264,7 +264,8 @@ fn ugal_l_chooses_by_hops_and_the_first_queue() {
         let (ends, hops) = (wiring.endpoints(), hops_between(&wiring));
         let mut detours = 0;
         for (candidates, least) in [(1, 0), (4, 0), (64, 0), (4, 3)] {
-            let choosing = SelectionParams { candidates, threshold: 0, least_queue: Some(least) };
+            let choosing =
+                SelectionParams { candidates, threshold: None, least_queue: Some(least) };
             let guide = DetourGuide::via(&via, Selection::UgalL, choosing, &wiring, &Quiet);
             let guide = guide.expect("few");
             let layout =
