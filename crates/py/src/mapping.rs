@@ -144,7 +144,7 @@ impl Communication {
         Ok(found)
     }
 
-    /// The graph as ReadMatrix Market.
+    /// The graph as Matrix Market.
     fn text(&self, py: Python<'_>) -> PyResult<String> {
         let graph = self.graph()?;
         enter(py, None, |_| {

@@ -34,7 +34,7 @@ const OPENINGS: &[&[&str]] = &[&["of"], &["the", "same", "where"], &["of", "thos
 const KNOWN: &[(&str, usize)] = &[
     ("changes", 3),
     ("crates/conformance", 3),
-    ("crates/flit", 6),
+    ("crates/flit", 3),
     ("crates/formats", 13),
     ("crates/lab", 5),
     ("crates/mapping", 1),
