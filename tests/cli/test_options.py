@@ -72,7 +72,8 @@ SHARED = {
     "--load": ("text", r"0\.1:(0\.9|1\.0):0\.1"),
     "--selection": ("text", "^how packets choose|^which of the routes between two endpoints"),
     "--seed": ("whole number", "^(the )?seed of"),
-    "--set": ("text, repeated", "^a parameter of"),
+    "--seeds": ("whole number", "^runs"),
+    "--set": ("text, repeated", "^a parameter of|^of the schedule: "),
     "--sl2vl": ("file", "opensm-sl2vl.dump"),
     "--sort": ("text", "^best first"),
     "--top": ("whole number", "^only this number of rows"),
@@ -100,6 +101,7 @@ SEVERAL = {
 KINDS = {
     "BoolParamType": "flag", "StringParamType": "text", "IntParamType": "whole number",
     "FloatParamType": "number", "TyperPath": "file",
+    "FuncParamType": "whole number",  # with a unit, perhaps
 }
 
 

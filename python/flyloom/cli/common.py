@@ -172,7 +172,7 @@ class _Command(TyperCommand):
 
 OUTPUTS = {
     "--out", "--page", "--ranks", "--tables", "--keep", "--links", "--message-counts",
-    "--learn-guids", "--draw", "--proof", "--resume",
+    "--learn-guids", "--draw", "--proof", "--resume", "--goal",
 }
 """Options of what is written, where they take a path."""
 
