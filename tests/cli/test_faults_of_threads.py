@@ -188,9 +188,10 @@ def exit_codes(mpi: str, stuck: bool) -> tuple[int, ...]:
     """The exit codes that a launcher may return when a rank ended with 3.
 
     A rank whose threads do not end cannot ask MPI to end the others, it just ends. MPICH's launcher
-    has 1 for that where the connection to its proxy closes before the exit codes have come by it.
+    has 1 for that where the connection to its proxy closes before the exit codes have come by it;
+    where a rank asks MPI to end all, it has 9 when it hears of a rank that its proxy killed first.
     """
-    return (3, 1) if mpi == "mpich" and stuck else (3,)
+    return (3, 1 if stuck else 9) if mpi == "mpich" else (3,)
 
 
 @pytest.mark.parametrize("mpi", MPIS)

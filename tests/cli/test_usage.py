@@ -30,7 +30,7 @@ NET = "slim_fly:q=5,p=4"
     (["sim", "flit"], "TABLES|NET: sim flit needs it", "network"),
     (["--vresion"], "--vresion: flyloom has no such option", "did you mean --version?"),
     (["compare", "fat_tree"], "fat_tree: without parameters", "--endpoints"),
-    (["verify", "."], ".: no folder of tables", "flyloom route"),
+    (["verify", "."], "network.json: it is not there", "flyloom route"),
     (["workload", "best", "allreduce", "ranks=8", "byte=4"], "byte=4: ", "bytes=N"),
     (["workload", "best", "allreduce", "ranks=8", "ranks=4", "bytes=4"], "ranks: given twice", ""),
     (["workload", "best", "allreduce", "ranks=8", "bytes=4kb"], "bytes: '4kb' is no number", "KiB"),

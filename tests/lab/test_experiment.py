@@ -17,7 +17,7 @@ import pyarrow.parquet
 import pytest
 from checkout import ROOT
 from cli_helpers import command, document, environment, flyloom
-from flyloom import RefusalError
+from flyloom import RefusalError, _core
 from flyloom._core import expand, experiment_schema
 from flyloom.lab import experiment
 from flyloom.lab.expanded import expanded
@@ -254,6 +254,27 @@ def test_a_dry_run_lists_points_and_writes_nothing(tmp_path):
     assert [p.name for p in tmp_path.iterdir()] == ["small.toml"]
     plain = flyloom("run", tmp_path / "small.toml", "--dry-run")
     assert len(plain.stdout.splitlines()) == 1 + 12
+
+
+@pytest.mark.parametrize("level", ["flit", "packet", "message"])
+def test_a_simulator_has_its_own_definitions_in_the_schema(level):
+    """Also where another simulator has a table of the same name: of `run` one has cycles, the
+    other ns."""
+
+    def resolved(value, root, inside=()):
+        if isinstance(value, dict):
+            name = value.get("$ref", "").removeprefix("#/$defs/")
+            if name in inside:
+                return "as above"
+            if name:
+                return resolved(root["$defs"][name], root, (*inside, name))
+            return {key: resolved(inner, root, inside) for key, inner in value.items()}
+        return [resolved(one, root, inside) for one in value] if isinstance(value, list) else value
+
+    whole, alone = experiment_schema(), getattr(_core, f"{level}_schema")()
+    found = whole["properties"]["sim"]["properties"][level]["properties"]
+    assert {name: resolved(part, whole) for name, part in found.items()} == {
+        name: resolved(part, alone) for name, part in alone["properties"].items()}
 
 
 @pytest.mark.parametrize("path", EXAMPLES, ids=lambda p: p.stem)

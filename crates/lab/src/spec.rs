@@ -219,6 +219,43 @@ fn measure(entry: &StageEntry) -> (Value, Map<String, Value>) {
     (table, parts.and_then(|p| p.as_object().cloned()).unwrap_or_default())
 }
 
+/// Gives those definitions of a stage that are not what others have under their names the name of
+/// the stage, too.
+fn with_own_names(
+    stage: &str,
+    table: &mut Value,
+    parts: &mut Map<String, Value>,
+    known: &Map<String, Value>,
+) {
+    let differs = |name: &String| known.get(name).is_some_and(|other| *other != parts[name]);
+    let taken: Vec<String> = parts.keys().filter(|name| differs(name)).cloned().collect();
+    for name in taken {
+        let (old, own) = (format!("#/$defs/{name}"), format!("{stage}.{name}"));
+        if let Some(part) = parts.remove(&name) {
+            parts.insert(own.clone(), part);
+        }
+        for value in parts.values_mut().chain([&mut *table]) {
+            refer(value, &old, &format!("#/$defs/{own}"));
+        }
+    }
+}
+
+/// Changes all references to one definition into references to another.
+fn refer(value: &mut Value, from: &str, to: &str) {
+    match value {
+        Value::Object(fields) => {
+            for (key, inner) in fields {
+                match inner {
+                    Value::String(path) if key == "$ref" && path == from => to.clone_into(path),
+                    _ => refer(inner, from, to),
+                }
+            }
+        }
+        Value::Array(items) => items.iter_mut().for_each(|inner| refer(inner, from, to)),
+        _ => {}
+    }
+}
+
 /// The JSON schema of the experiment file, for editors and for tests.
 pub fn schema() -> Value {
     let mut schema = schemars::schema_for!(Experiment).to_value();
@@ -235,7 +272,10 @@ pub fn schema() -> Value {
         }
         let measures = STAGES.iter().filter(|e| !KEYS.contains(&e.part.name));
         for entry in measures.chain(SIMULATORS) {
-            let (table, parts) = measure(entry);
+            let (mut table, mut parts) = measure(entry);
+            if let Some(known) = all.get("$defs").and_then(Value::as_object) {
+                with_own_names(entry.part.name, &mut table, &mut parts, known);
+            }
             let of = all.entry("properties").or_insert_with(|| json!({}));
             match entry.part.name.split_once('.') {
                 Some((group, level)) => of[group]["properties"][level] = table,
