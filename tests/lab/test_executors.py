@@ -446,5 +446,6 @@ def test_each_worker_has_its_share_of_the_threads(place, monkeypatch):
     finally:
         stop.set()
         watcher.join()
-    usual = Counter(counts).most_common(1)[0][0]
-    assert 16 < usual <= 16 + 3
+    # on a busy machine a worker may be seen mostly before it has begun its threads
+    usual = Counter(count for count in counts if count > 5).most_common(1)[0][0]
+    assert 16 < usual <= 16 + 3, Counter(counts)

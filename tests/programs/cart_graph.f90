@@ -17,6 +17,6 @@ program ring
                     mpi_status_ignore, error)
   call mpi_sendrecv(world, 1, mpi_integer, before, 1, known(2), 1, mpi_integer, next, 1, made, &
                     mpi_status_ignore, error)
-  print '(i0, a, i0, a, i0, a, i0)', world, ' is ', now, ': ', known(1), ' ', known(2)
+  print '(i0, a, i0, a, i0, a, i0, a)', world, ' is ', now, ': ', known(1), ' ', known(2), ';'
   call mpi_finalize(error)
 end program

@@ -6,6 +6,7 @@ ring of hosts can lie so that all neighbours are one hop apart.
 
 from __future__ import annotations
 
+import re
 import shutil
 import subprocess
 
@@ -50,11 +51,9 @@ def run(mpi, env, place, tmp_path):
             env=env, cwd=tmp_path, text=True, capture_output=True, timeout=LIMIT_S)
         assert done.returncode == code, done.stdout + done.stderr
         found = {}
-        for line in done.stdout.splitlines():
-            if " is " in line:
-                who, near = line.split(":")
-                world, now = map(int, who.split(" is "))
-                found[world] = now, [int(word) for word in near.split()]
+        # MPICH's launcher puts the ends of lines of several ranks together
+        for world, now, near in re.findall(r"(\d+) is (-?\d+):([^;]*);", done.stdout):
+            found[int(world)] = int(now), [int(word) for word in near.split()]
         return found, [line for line in done.stderr.splitlines() if line.startswith("flyloom")]
 
     return whole
