@@ -28,6 +28,7 @@ class Selection(Mapping[str, Any]):
         Minimal paths that are drawn and compared: 0 to 64.
     decide
         ``"source"``: at the switch of the source. ``"progressive"``: again behind the first hop.
+        ``"every"``: at the source, and at every further switch between the ports that lead on.
     """
 
     score: str

@@ -56,15 +56,20 @@ def with_intervals(columns: Iterable[Mapping[str, Any]]) -> Iterator[dict[str, A
     for column in columns:
         yield dict(column)
         name = column["name"]
-        if column["kind"] != "real" or name in PLAIN:
-            continue
         of_points = column["at"].startswith(("/points/", "/jobs/"))
         over = f"{'/points/0' if of_points else ''}/over_seeds/{name}/confidence_interval_95"
-        for place, end in enumerate(ENDS):
+        for place, (end, end_name) in enumerate(zip(ENDS, end_names(column), strict=False)):
             yield {
-                **column, "name": f"{name}_ci95_{end}", "at": f"{over}/{place}",
+                **column, "name": end_name, "at": f"{over}/{place}",
                 "meaning": f"{end} end of the 95 % confidence interval of {name}, over seeds",
             }
+
+
+def end_names(column: Mapping[str, Any]) -> list[str]:
+    """The columns of the ends of a mean's confidence interval; none of what is no mean."""
+    if column["kind"] != "real" or column["name"] in PLAIN:
+        return []
+    return [f"{column['name']}_ci95_{end}" for end in ENDS]
 
 
 def by_load(found: Any) -> list[Any]:
@@ -183,10 +188,9 @@ def intervals(level: str, point: Mapping[str, Any]) -> dict[str, float | None]:
     over = point.get("over_seeds") or {}
     found: dict[str, float | None] = {}
     for column in columns(level):
-        spread = over.get(column["name"])
-        if column["kind"] == "real" and column["name"] not in PLAIN:
+        if names := end_names(column):
+            spread = over.get(column["name"])
             ends = spread["confidence_interval_95"] if spread else (None, None)
-            names = [f"{column['name']}_ci95_{end}" for end in ENDS]
             found |= dict(zip(names, ends, strict=True))
     return found
 

@@ -295,13 +295,9 @@ impl DetourGuide {
         for _ in 0..self.choosing.candidates {
             let draw = if turns { Self::draw_turn } else { Self::draw };
             let Some(via) = draw(self, at, home, here.random) else { break };
-            let (first, second) = (self.far(at, via), self.far(via, home));
-            if first == u32::from(FAR) || second == u32::from(FAR) {
+            let Some((first, second)) = self.links_over(via, (at, home), turns, before) else {
                 continue;
-            }
-            if turns && (first > self.reach || via == home || Some(via) == before) {
-                continue;
-            }
+            };
             let port = self.next.port(at, via, here.random);
             let cost = if self.selection == Selection::UgalG {
                 let on = self.next.port(via, home, here.random);
@@ -334,6 +330,22 @@ impl DetourGuide {
 }
 
 impl DetourGuide {
+    /// The links to an intermediate switch and behind it; none where a detour over it leads nowhere
+    /// or, of one that `turns` behind the first hop, too far or back to `before`.
+    #[inline(always)]
+    fn links_over(
+        &self,
+        via: u32,
+        (at, home): (u32, u32),
+        turns: bool,
+        before: Option<u32>,
+    ) -> Option<(u32, u32)> {
+        let (first, second) = (self.far(at, via), self.far(via, home));
+        let leads = first != u32::from(FAR) && second != u32::from(FAR);
+        let too_far = turns && (first > self.reach || via == home || Some(via) == before);
+        (leads && !too_far).then_some((first, second))
+    }
+
     /// As [`Self::begin`] for a selection of the user's: it draws candidates in the order of the
     /// built-in selections, and takes the one with the lowest score.
     fn begin_scored(
@@ -367,13 +379,9 @@ impl DetourGuide {
         for _ in 0..written.detours {
             let draw = if turns { Self::draw_turn } else { Self::draw };
             let Some(via) = draw(self, at, home, here.random) else { break };
-            let (first, second) = (self.far(at, via), self.far(via, home));
-            if first == u32::from(FAR) || second == u32::from(FAR) {
+            let Some((first, second)) = self.links_over(via, (at, home), turns, before) else {
                 continue;
-            }
-            if turns && (first > self.reach || via == home || Some(via) == before) {
-                continue;
-            }
+            };
             let port = self.next.port(at, via, here.random);
             values.detour(first + second, first, here.sight.used(port));
             let own = score.of(&mut values);
