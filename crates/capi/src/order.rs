@@ -4,7 +4,7 @@
 use base::{Quiet, Refusal, Stop};
 use fabric::Topology;
 use fabric::network::parse_inline;
-use fabric::size::Size;
+use fabric::size::NetworkSize;
 use formats::mapping::{EndpointNames, said_lines};
 use mapping::evaluate::{MappingFigures, evaluate};
 use mapping::map::{Effort, MappingRequest, Objective, map};
@@ -163,7 +163,7 @@ fn network(source: Source<'_>, memory: u64) -> Result<Topology, Refusal> {
             build().map_err(|refused: Refusal| refused.within(text))
         }
         Source::File { name, text } => {
-            room(name, Size::read(text.len(), text.lines().count()).bytes)?;
+            room(name, NetworkSize::read(text.len(), text.lines().count()).bytes)?;
             formats::graph_file::read_any(text, name, None).map(families::recognised)
         }
     }

@@ -13,8 +13,8 @@ use crate::model::{
 };
 use crate::queue::Queue;
 use crate::windows::{PartResult, Partition, joined, lock};
-use base::seed::Fast;
-use base::team::{Meeting, together};
+use base::seed::FastStream;
+use base::team::{ThreadBarrier, together};
 use base::{Interrupted, Quiet, Stop, Watch};
 use std::collections::VecDeque;
 use std::sync::Mutex;
@@ -80,7 +80,7 @@ impl RoundLength {
 /// The memory through which the threads of all parts exchange messages and counts.
 struct RoundExchange<E> {
     parts: usize,
-    meeting: Meeting,
+    meeting: ThreadBarrier,
     sent: Vec<Mutex<Vec<PartMessage<E>>>>,
     firsts_ps: Vec<AtomicU64>,
     /// The events that each part has handled and undone.
@@ -335,7 +335,7 @@ impl<M: Model> Worker<'_, M> {
     }
 
     /// Handles the events before `limit_ps`.
-    fn go(&mut self, limit_ps: u64, ahead: OptimisticOptions, dice: Option<&mut Fast>) {
+    fn go(&mut self, limit_ps: u64, ahead: OptimisticOptions, dice: Option<&mut FastStream>) {
         if let Some(dice) = dice {
             let mut all = Vec::new();
             while let Some(event) = self.queue.pop_before(limit_ps) {
@@ -424,7 +424,7 @@ pub fn optimistic<M: Model>(
     let parts = placed.parts();
     let boxes = RoundExchange {
         parts,
-        meeting: Meeting::new(parts),
+        meeting: ThreadBarrier::new(parts),
         sent: (0..parts * parts).map(|_| Mutex::new(Vec::new())).collect(),
         firsts_ps: (0..parts).map(|_| AtomicU64::new(0)).collect(),
         counts: (0..parts).map(|_| [AtomicU64::new(0), AtomicU64::new(0)]).collect(),
@@ -479,7 +479,7 @@ fn rounds<M: Model>(
         deep: None,
         too_late: false,
     };
-    let mut dice = ahead.hostile.map(|seed| Fast::new(seed, "hostile", me as u64));
+    let mut dice = ahead.hostile.map(|seed| FastStream::new(seed, "hostile", me as u64));
     let (mut windows, mut reach) = (0, RoundLength::new(ahead));
     worker.start();
     loop {

@@ -4,7 +4,7 @@ use crate::{
     Context, Event, Key, Lp, Model, OptimisticOptions, Outcome, Queue, optimistic, sequential,
     windows,
 };
-use base::seed::Fast;
+use base::seed::FastStream;
 use base::{Interrupted, Quiet, Watch};
 use proptest::prelude::*;
 use std::collections::BTreeMap;
@@ -41,7 +41,7 @@ impl Phold {
         to.note(|| Change::Draws(state.draws));
         state.draws += 1;
         let stream = u64::from(me) << 32 | u64::from(state.draws);
-        Fast::new(self.seed, "phold", stream).below(bound)
+        FastStream::new(self.seed, "phold", stream).below(bound)
     }
 }
 
@@ -58,7 +58,8 @@ impl Model for Phold {
 
     fn start(&self, to: &mut impl Context<Self>) -> State {
         for event in 0..self.events {
-            let delay = Fast::new(self.seed, "start", u64::from(to.me() * 64 + event)).below(5000);
+            let delay =
+                FastStream::new(self.seed, "start", u64::from(to.me() * 64 + event)).below(5000);
             to.send(to.me(), u64::from(delay), event);
         }
         State { draws: 0, history: 0, handled: 0 }
@@ -166,7 +167,7 @@ fn found(outcome: Outcome<Phold>) -> (Vec<State>, (u64, u64), u64) {
 }
 
 pub(crate) fn drawn_parts(lps: u32, parts: u16, seed: u64) -> Vec<u16> {
-    let mut dice = Fast::new(seed, "parts", 0);
+    let mut dice = FastStream::new(seed, "parts", 0);
     (0..lps).map(|_| dice.below(parts.into()) as u16).collect()
 }
 
@@ -208,7 +209,7 @@ proptest! {
     /// in between.
     #[test]
     fn a_queue_is_a_sorted_list(seed in any::<u64>(), shift in 0_u32..50) {
-        let mut dice = Fast::new(seed, "queue", 0);
+        let mut dice = FastStream::new(seed, "queue", 0);
         let (mut queue, mut list) = (Queue::new(), BTreeMap::new());
         let mut serial = 0;
         for _ in 0..2000 {
@@ -248,7 +249,7 @@ proptest! {
 #[test]
 fn buckets_of_any_width_keep_the_order() {
     for step_ps in [1_u64, 1 << 20] {
-        let (mut queue, mut dice) = (Queue::new(), Fast::new(7, "width", 0));
+        let (mut queue, mut dice) = (Queue::new(), FastStream::new(7, "width", 0));
         let mut key = |now: u64, serial: u32| {
             Key::new(now + u64::from(dice.below(64)) * step_ps, 0, 0, serial)
         };

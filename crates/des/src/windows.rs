@@ -7,7 +7,7 @@
 
 use crate::model::{Context, CurrentEvent, Event, Key, Lp, Model, Outcome, check};
 use crate::queue::Queue;
-use base::team::{Meeting, together};
+use base::team::{ThreadBarrier, together};
 use base::{Interrupted, Quiet, Refusal, Stop, Watch};
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed};
@@ -38,7 +38,7 @@ pub trait Transport<E> {
 /// one barrier for each exchange is enough.
 struct Mailboxes<E> {
     parts: usize,
-    meeting: Meeting,
+    meeting: ThreadBarrier,
     events: [Vec<Mutex<Vec<Event<E>>>>; 2],
     firsts_ps: [Vec<AtomicU64>; 2],
     stops: [AtomicBool; 2],
@@ -50,7 +50,7 @@ impl<E> Mailboxes<E> {
         let firsts = || (0..parts).map(|_| AtomicU64::new(u64::MAX)).collect();
         Self {
             parts,
-            meeting: Meeting::new(parts),
+            meeting: ThreadBarrier::new(parts),
             events: [events(), events()],
             firsts_ps: [firsts(), firsts()],
             stops: [AtomicBool::new(false), AtomicBool::new(false)],

@@ -14,10 +14,10 @@ use super::trees::NextHopTree;
 use super::{Engine, Promise};
 use crate::lanes::DefaultLanes;
 use base::Stop;
-use base::seed::Fast;
+use base::seed::FastStream;
 use base::{ChannelId, Refusal, SwitchId, TerminalId, Watch};
 use fabric::network::Topology;
-use fabric::tables::{Routing, Tree, Walk};
+use fabric::tables::{ForwardingTree, RouteWalk, Routing};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::sync::Arc;
@@ -90,7 +90,7 @@ impl Engine for Application {
         }
         let mut trees = DemandTrees::new(on, layers as usize, &state.of, &state.rate, &best);
         let rules = AnnealingRules { slack: self.slack, moves: self.moves(layers), heat: HEAT };
-        trees.search(rules, &mut Fast::new(self.seed, "application", 0), watch)?;
+        trees.search(rules, &mut FastStream::new(self.seed, "application", 0), watch)?;
         trees.write(&state.of, &mut best);
         Ok(Routing::new(on.clone(), layers, best, minimal_switch_routes(on, watch)?))
     }
@@ -166,9 +166,9 @@ impl<'a> TrafficState<'a> {
     fn carry(&mut self, next: &[u16], layer: usize, t: TerminalId, times: f64) {
         let n = self.on.switches().len();
         let row = (layer * self.on.terminals().len() + t.ix()) * n;
-        let tree = Tree::plain(&next[row..row + n]);
+        let tree = ForwardingTree::plain(&next[row..row + n]);
         for &(from, amount) in &self.of[t.ix()] {
-            for hop in Walk::new(self.on, tree, SwitchId(from)) {
+            for hop in RouteWalk::new(self.on, tree, SwitchId(from)) {
                 self.load[hop.channel.0 as usize] += times * amount;
             }
         }

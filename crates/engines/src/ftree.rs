@@ -16,7 +16,7 @@ use super::{Engine, Promise};
 use base::Stop;
 use base::{ChannelId, LinkId, Refusal, SwitchId, TerminalId, Watch};
 use fabric::network::Topology;
-use fabric::tables::{Laying, NO_ROUTE, Routing};
+use fabric::tables::{NO_ROUTE, Routing, TableDraft};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::sync::Arc;
@@ -40,7 +40,7 @@ impl Engine for Ftree {
     fn route(&self, on: &Arc<Topology>, layers: u32, watch: &dyn Watch) -> Result<Routing, Stop> {
         let up_links = UpLinks::new(on)?;
         let switches = on.switches().len();
-        let mut laying = Laying::new(on, layers);
+        let mut laying = TableDraft::new(on, layers);
         let mut chooser = PortChooser::new(on, &up_links);
         let mut tree = NextHopTree::default();
         let mut first_of_plane = vec![0_u64; usize::from(on.planes())];

@@ -19,7 +19,7 @@ use base::distance::distances_among;
 use base::seed::Stream;
 use base::{ChannelId, Interrupted, LinkId, Refusal, SwitchId, Watch};
 use fabric::network::Topology;
-use fabric::tables::{Routing, Tree, Walk};
+use fabric::tables::{ForwardingTree, RouteWalk, Routing};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::ops::RangeInclusive;
@@ -248,7 +248,7 @@ impl<'a> LayerPlanner<'a> {
         };
         for layer in next.chunks_exact(on.terminals().len() * switches) {
             let row = &layer[to.ix() * switches..(to.ix() + 1) * switches];
-            let walk = Walk::new(on, Tree::plain(row), SwitchId::from(s));
+            let walk = RouteWalk::new(on, ForwardingTree::plain(row), SwitchId::from(s));
             links.extend(walk.map(|hop| hop.channel.link()));
         }
         links

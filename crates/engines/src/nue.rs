@@ -23,7 +23,7 @@ use crate::lanes::{DefaultLanes, common_lanes};
 use base::Stop;
 use base::{Refusal, SwitchId, Watch};
 use fabric::network::Topology;
-use fabric::tables::{Lanes, Routing, ServiceLevels, Sl2Vl};
+use fabric::tables::{LaneAssignment, Routing, ServiceLevels, Sl2Vl};
 use plan::LanePlan;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -85,7 +85,8 @@ impl Engine for Nue {
             }
         }
         let routing = Routing::new(on.clone(), layers, next, minimal_switch_routes(on, watch)?);
-        let lanes = Lanes::new(ServiceLevels::BySwitch(level), Sl2Vl::modulo(self.max_lanes));
+        let lanes =
+            LaneAssignment::new(ServiceLevels::BySwitch(level), Sl2Vl::modulo(self.max_lanes));
         Ok(routing.with_lanes(lanes))
     }
 }

@@ -12,7 +12,7 @@ use super::{Engine, Promise};
 use base::Stop;
 use base::{ChannelId, Interrupted, SwitchId, Watch};
 use fabric::network::Topology;
-use fabric::tables::{Laying, NO_ROUTE, Routing};
+use fabric::tables::{NO_ROUTE, Routing, TableDraft};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::rc::Rc;
@@ -64,7 +64,7 @@ pub(super) fn balanced_routes(
 ) -> Result<Routing, Stop> {
     let mut balancer = Balancer::new(on);
     let mut trees = TreeCache::new(on, endpoints_per_switch(on), build_tree);
-    let mut laying = Laying::new(on, layers);
+    let mut laying = TableDraft::new(on, layers);
     let mut before: Vec<ChosenPorts> = Vec::new();
     for layer in 0..layers as usize {
         let chosen = balancer.best_chosen(&mut trees, EarlierLayers::Chosen(&before), watch)?;

@@ -14,7 +14,7 @@
 use super::multistage::ButterflyStages;
 use super::{Claim, Family, Promise, Ratio, in_range};
 use base::Refusal;
-use fabric::geometry::{Form, Geometry};
+use fabric::geometry::{Geometry, PlaneForm};
 use fabric::network::Builder;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -34,7 +34,7 @@ impl Family for Benes {
     const NAME: &'static str = "benes";
 
     fn geometry(&self) -> Geometry {
-        Geometry::of(Form::Free)
+        Geometry::of(PlaneForm::Free)
     }
 
     fn examples() -> Vec<Self> {

@@ -17,7 +17,7 @@ use super::algebra::{PaleyGraph, endpoints, largest_of_each_radix, sized, star_p
 use super::slim_fly::SlimFly;
 use super::wish::Wish;
 use super::{Claim, Family, Promise, Ratio, recipe};
-use base::field::{Field, prime_power};
+use base::field::{FiniteField, prime_power};
 use base::{Refusal, SwitchId};
 use fabric::network::{Builder, Switch};
 use schemars::JsonSchema;
@@ -67,7 +67,7 @@ impl Bundlefly {
 /// O(q^2).
 fn double_pairs(structure: &SlimFly) -> Result<u64, Refusal> {
     let q = structure.q;
-    let field = Field::new(q)?;
+    let field = FiniteField::new(q)?;
     let sets = structure.generators(&field)?;
     let below = |x: u32| if x == 128 { u128::MAX } else { (1_u128 << x) - 1 };
     let mut double = 0;

@@ -18,7 +18,7 @@ use super::algebra::{endpoints, sized};
 use super::wish::Wish;
 use super::{Claim, Family, Promise, Ratio, in_range};
 use base::{Refusal, SwitchId};
-use fabric::geometry::{Form, Geometry};
+use fabric::geometry::{Geometry, PlaneForm};
 use fabric::network::{Builder, Switch};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -211,7 +211,7 @@ impl Family for DeBruijn {
     const NAME: &'static str = "de_bruijn";
 
     fn geometry(&self) -> Geometry {
-        Geometry::of(Form::Free)
+        Geometry::of(PlaneForm::Free)
     }
 
     fn examples() -> Vec<Self> {
@@ -254,7 +254,7 @@ impl Family for Kautz {
     const NAME: &'static str = "kautz";
 
     fn geometry(&self) -> Geometry {
-        Geometry::of(Form::Free)
+        Geometry::of(PlaneForm::Free)
     }
 
     fn examples() -> Vec<Self> {

@@ -15,9 +15,9 @@
 use super::algebra::{endpoints, one_of, sized};
 use super::wish::Wish;
 use super::{Claim, Family, Promise, Ratio};
-use base::field::Field;
+use base::field::FiniteField;
 use base::{Refusal, SwitchId};
-use fabric::geometry::{Form, Geometry};
+use fabric::geometry::{Geometry, PlaneForm};
 use fabric::network::{Builder, Switch};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -47,7 +47,7 @@ impl Delorme {
 /// The points of a generalized quadrangle, numbered (), (a), (k, b), (a, l, c), each in
 /// lexicographic order.
 struct QuadranglePoints {
-    field: Field,
+    field: FiniteField,
     /// 2^e, for q = 2^(2e+1).
     exponent: u32,
 }
@@ -112,7 +112,7 @@ impl Family for Delorme {
     const NAME: &'static str = "delorme";
 
     fn geometry(&self) -> Geometry {
-        Geometry::of(Form::Free)
+        Geometry::of(PlaneForm::Free)
     }
 
     fn examples() -> Vec<Self> {
@@ -137,7 +137,7 @@ impl Family for Delorme {
 
     fn build(&self) -> Result<Builder, Refusal> {
         let p = self.checked()?;
-        let field = Field::new(self.q)?;
+        let field = FiniteField::new(self.q)?;
         let points = QuadranglePoints { field, exponent: 1 << (self.q.ilog2() / 2) };
         let q = self.q;
         let n = (q + 1) * (q * q + 1);
@@ -178,7 +178,7 @@ mod tests {
     #[test]
     fn being_on_the_other_s_line_is_symmetric() {
         for q in [2, 8, 32_u32] {
-            let field = Field::new(q).expect("a power of 2");
+            let field = FiniteField::new(q).expect("a power of 2");
             let points = QuadranglePoints { field, exponent: 1 << (q.ilog2() / 2) };
             let n = (q + 1) * (q * q + 1);
             let mut absolute = 0;

@@ -356,7 +356,7 @@ mod tests {
     use super::Arrangement::{Absolute, Circulant, Palmtree, Relative};
     use super::*;
     use crate::kept::broken_promises;
-    use fabric::network::{Peer, Topology};
+    use fabric::network::{PortPeer, Topology};
     use proptest::prelude::*;
 
     fn balanced(h: u32, arrangement: Arrangement) -> Dragonfly {
@@ -423,7 +423,7 @@ mod tests {
                     };
                     let router = SwitchId((group * a + l / h) as u32);
                     // two endpoints and three local ports come first
-                    let Peer::Switch(c) = t.peer(router, (6 + l % h) as u16) else {
+                    let PortPeer::Switch(c) = t.peer(router, (6 + l % h) as u16) else {
                         panic!("global port {l} of group {group} is empty");
                     };
                     let reached = t.switches()[t.head(c).switch.ix()].group;

@@ -15,7 +15,7 @@
 use super::wish::Wish;
 use super::{Claim, Family, MAX_P, MAX_PORTS, Promise, Ratio, in_range};
 use base::{Refusal, SwitchId};
-use fabric::geometry::{Form, Geometry};
+use fabric::geometry::{Geometry, PlaneForm};
 use fabric::network::{Builder, Switch};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -285,7 +285,7 @@ impl Family for FatTree {
     const NAME: &'static str = "fat_tree";
 
     fn geometry(&self) -> Geometry {
-        Geometry::of(Form::Levels)
+        Geometry::of(PlaneForm::Levels)
     }
 
     fn examples() -> Vec<Self> {
@@ -395,7 +395,7 @@ mod tests {
     use super::super::recipe;
     use super::*;
     use crate::kept::broken_promises;
-    use fabric::network::{Peer, Topology};
+    use fabric::network::{PortPeer, Topology};
     use proptest::prelude::*;
 
     fn parse(text: &str) -> FatTree {
@@ -461,7 +461,7 @@ mod tests {
         let cores = t.switches().iter().enumerate().filter(|(_, s)| s.level == 2);
         for (id, core) in cores.clone() {
             for pod in 0..6_u16 {
-                let Peer::Switch(c) = t.peer(SwitchId::from(id), pod + 1) else {
+                let PortPeer::Switch(c) = t.peer(SwitchId::from(id), pod + 1) else {
                     panic!("port {} of {} is empty", pod + 1, core.name);
                 };
                 let below = &t.switches()[t.head(c).switch.ix()];
@@ -502,7 +502,7 @@ mod tests {
             assert_eq!((promise.switches, promise.endpoints, promise.links), (18, 216, 216));
             for leaf in 0..12 {
                 for port in 19..=36_u16 {
-                    let Peer::Switch(c) = t.peer(SwitchId(leaf), port) else {
+                    let PortPeer::Switch(c) = t.peer(SwitchId(leaf), port) else {
                         panic!("port {port} of leaf {leaf} is empty");
                     };
                     let head = t.head(c);

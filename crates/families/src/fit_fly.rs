@@ -11,7 +11,7 @@ use super::slim_fly::SlimFly;
 use super::wish::Wish;
 use super::{Family, Promise, in_range, recipe};
 use base::Refusal;
-use fabric::geometry::{Form, Geometry};
+use fabric::geometry::{Geometry, PlaneForm};
 use fabric::network::Builder;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -46,7 +46,7 @@ impl Family for FitFly {
     const NAME: &'static str = "fit_fly";
 
     fn geometry(&self) -> Geometry {
-        Geometry::of(Form::Columns).in_planes()
+        Geometry::of(PlaneForm::Columns).in_planes()
     }
 
     fn examples() -> Vec<Self> {

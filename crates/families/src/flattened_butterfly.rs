@@ -8,9 +8,9 @@
 
 use super::grid::Grid;
 use super::wish::Wish;
-use super::{Claim, Family, MAX_P, Promise, Ratio, Shape, in_range, power};
+use super::{Claim, Family, GridShape, MAX_P, Promise, Ratio, in_range, power};
 use base::{Refusal, SwitchId};
-use fabric::geometry::{Form, Geometry, Row};
+use fabric::geometry::{Geometry, PlaneForm, RowLinks};
 use fabric::network::{Builder, Cable, Plug};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -50,7 +50,7 @@ impl Family for FlattenedButterfly {
     const NAME: &'static str = "flattened_butterfly";
 
     fn geometry(&self) -> Geometry {
-        Geometry::of(Form::Grid(Row::Complete))
+        Geometry::of(PlaneForm::Grid(RowLinks::Complete))
     }
 
     fn examples() -> Vec<Self> {
@@ -73,7 +73,7 @@ impl Family for FlattenedButterfly {
 
     fn build(&self) -> Result<Builder, Refusal> {
         let (_, p) = self.checked()?;
-        let (k, shape) = (self.k, Shape(vec![self.k; self.n as usize - 1]));
+        let (k, shape) = (self.k, GridShape(vec![self.k; self.n as usize - 1]));
         let grid = Grid::new(&shape)?;
         let mut b = Builder::new();
         grid.populate(&mut b, "fbf", p);
@@ -143,7 +143,7 @@ mod tests {
                 found.sort_unstable();
                 assert_eq!(found, expected);
             }
-            let hyperx = HyperX { shape: Shape(vec![k; n as usize - 1]), k: None, p: None };
+            let hyperx = HyperX { shape: GridShape(vec![k; n as usize - 1]), k: None, p: None };
             let by_ports = |t: &Topology| {
                 let ends = |l: &fabric::network::Link| (l.a.min(l.b), l.a.max(l.b));
                 let mut all: Vec<(Plug, Plug)> = t.links().iter().map(ends).collect();

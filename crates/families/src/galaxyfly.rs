@@ -16,7 +16,7 @@ use super::algebra::{endpoints, largest_of_each_radix, one_of, sized};
 use super::slim_fly::SlimFly;
 use super::wish::Wish;
 use super::{Claim, Family, Promise, Ratio, in_range};
-use base::field::{Field, prime_power};
+use base::field::{FiniteField, prime_power};
 use base::{Refusal, SwitchId};
 use fabric::network::{Builder, Cable, Plug, Switch};
 use schemars::JsonSchema;
@@ -132,7 +132,7 @@ impl Galaxyfly {
             let others = |i: u32| (0..self.n).filter(move |&j| j != i).collect();
             return Ok((0..self.n).map(others).collect());
         }
-        let field = Field::new(q)?;
+        let field = FiniteField::new(q)?;
         let [mut set, _] = SlimFly { q, p: None }.generators(&field)?;
         set.sort_unstable();
         let (e, back) = (field.power(1), field.power(q - 2));

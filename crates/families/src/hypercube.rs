@@ -10,7 +10,7 @@ use super::algebra::{binary_cayley, endpoints, sized};
 use super::wish::Wish;
 use super::{Claim, Family, Promise, Ratio, in_range};
 use base::Refusal;
-use fabric::geometry::{Form, Geometry, Row};
+use fabric::geometry::{Geometry, PlaneForm, RowLinks};
 use fabric::network::Builder;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -48,7 +48,7 @@ impl Family for Hypercube {
     const NAME: &'static str = "hypercube";
 
     fn geometry(&self) -> Geometry {
-        Geometry::of(Form::Grid(Row::Line))
+        Geometry::of(PlaneForm::Grid(RowLinks::Line))
     }
 
     fn examples() -> Vec<Self> {
@@ -81,7 +81,7 @@ impl Family for FoldedHypercube {
     const NAME: &'static str = "folded_hypercube";
 
     fn geometry(&self) -> Geometry {
-        Geometry::of(Form::Grid(Row::Other))
+        Geometry::of(PlaneForm::Grid(RowLinks::Other))
     }
 
     fn examples() -> Vec<Self> {
@@ -124,10 +124,10 @@ mod tests {
     use super::super::algebra::testing::{broken, built, refused};
     use super::*;
     use base::SwitchId;
-    use fabric::network::{Peer, Topology};
+    use fabric::network::{PortPeer, Topology};
 
     fn neighbour(t: &Topology, s: u32, port: u16) -> u32 {
-        let Peer::Switch(c) = t.peer(SwitchId(s), port) else { panic!("port {port} is empty") };
+        let PortPeer::Switch(c) = t.peer(SwitchId(s), port) else { panic!("port {port} is empty") };
         t.head(c).switch.0
     }
 

@@ -9,9 +9,9 @@
 
 use super::grid::Grid;
 use super::wish::Wish;
-use super::{Claim, Family, MAX_P, MAX_PORTS, Promise, Ratio, Shape, in_range};
+use super::{Claim, Family, GridShape, MAX_P, MAX_PORTS, Promise, Ratio, in_range};
 use base::{Refusal, SwitchId};
-use fabric::geometry::{Form, Geometry, Row};
+use fabric::geometry::{Geometry, PlaneForm, RowLinks};
 use fabric::network::{Builder, Cable, Plug};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -21,10 +21,10 @@ use serde::{Deserialize, Serialize};
 #[serde(deny_unknown_fields)]
 pub struct HyperX {
     /// Switches along each dimension: `4x6`.
-    pub shape: Shape,
+    pub shape: GridShape,
     /// Parallel links a pair, along each dimension (`1x2`) or one number for all; default 1.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub k: Option<Shape>,
+    pub k: Option<GridShape>,
     /// Endpoints per switch. The default, the least of size times k over the dimensions, is the
     /// most that uniform traffic can use in full (the flattened butterfly's rule).
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -79,11 +79,11 @@ impl Family for HyperX {
     const NAME: &'static str = "hyperx";
 
     fn geometry(&self) -> Geometry {
-        Geometry::of(Form::Grid(Row::Complete))
+        Geometry::of(PlaneForm::Grid(RowLinks::Complete))
     }
 
     fn examples() -> Vec<Self> {
-        let shape = |s: &[u32]| Shape(s.to_vec());
+        let shape = |s: &[u32]| GridShape(s.to_vec());
         let of = |s: &[u32], p| Self { shape: shape(s), k: None, p };
         let with = |s: &[u32], k: &[u32]| Self { k: Some(shape(k)), ..of(s, None) };
         vec![
@@ -155,7 +155,7 @@ impl Family for HyperX {
                     let full = wish.per_switch(rule, rule);
                     let p = full.min(left);
                     if 10 * p >= 9 * full {
-                        members.push(Self { shape: Shape(shape), k: None, p: Some(p) });
+                        members.push(Self { shape: GridShape(shape), k: None, p: Some(p) });
                     }
                 }
             }
@@ -173,11 +173,11 @@ mod tests {
     use super::super::recipe;
     use super::*;
     use crate::kept::broken_promises;
-    use fabric::network::{Peer, Topology};
+    use fabric::network::{PortPeer, Topology};
     use proptest::prelude::*;
 
     fn hyperx(shape: &[u32], k: Option<&[u32]>, p: Option<u32>) -> HyperX {
-        HyperX { shape: Shape(shape.to_vec()), k: k.map(|k| Shape(k.to_vec())), p }
+        HyperX { shape: GridShape(shape.to_vec()), k: k.map(|k| GridShape(k.to_vec())), p }
     }
 
     fn built(member: &HyperX) -> Topology {
@@ -240,7 +240,7 @@ mod tests {
             let rows = (0..3).filter(|&c| c != x).map(|c| c * 4 + y);
             let columns = (0..4).filter(|&c| c != y).flat_map(|c| [x * 4 + c; 2]);
             for (port, expected) in (3..).zip(rows.chain(columns)) {
-                let Peer::Switch(c) = t.peer(SwitchId(s), port) else {
+                let PortPeer::Switch(c) = t.peer(SwitchId(s), port) else {
                     panic!("port {port} of switch {s} is empty");
                 };
                 assert_eq!(t.head(c).switch.0, expected, "port {port} of switch {s}");

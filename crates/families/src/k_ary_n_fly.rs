@@ -11,7 +11,7 @@
 use super::multistage::ButterflyStages;
 use super::{Claim, Family, Promise, Ratio, in_range, power};
 use base::Refusal;
-use fabric::geometry::{Form, Geometry};
+use fabric::geometry::{Geometry, PlaneForm};
 use fabric::network::Builder;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -45,7 +45,7 @@ impl Family for KAryNFly {
     const NAME: &'static str = "k_ary_n_fly";
 
     fn geometry(&self) -> Geometry {
-        Geometry::of(Form::Free)
+        Geometry::of(PlaneForm::Free)
     }
 
     fn examples() -> Vec<Self> {

@@ -11,7 +11,7 @@
 use super::wish::Wish;
 use super::{Claim, Family, MAX_P, Promise, Ratio, in_range, power};
 use base::{Refusal, SwitchId};
-use fabric::geometry::{Form, Geometry};
+use fabric::geometry::{Geometry, PlaneForm};
 use fabric::network::{Builder, Switch};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -49,7 +49,7 @@ impl Family for KAryNTree {
     const NAME: &'static str = "k_ary_n_tree";
 
     fn geometry(&self) -> Geometry {
-        Geometry::of(Form::Levels)
+        Geometry::of(PlaneForm::Levels)
     }
 
     fn examples() -> Vec<Self> {
@@ -139,7 +139,7 @@ impl Family for KAryNTree {
 #[cfg(test)]
 mod tests {
     use super::super::xgft::Xgft;
-    use super::super::{Shape, recipe};
+    use super::super::{GridShape, recipe};
     use super::*;
     use crate::kept::broken_promises;
     use fabric::network::Topology;
@@ -164,8 +164,9 @@ mod tests {
             assert_eq!(promise.diameter, Claim::Exact(2 * (n - 1)));
             let mut w = vec![k; n as usize];
             w[0] = 1;
-            let m = Shape(vec![k; n as usize]);
-            let (tree, xgft) = (built(&member), built(&Xgft { m, w: Shape(w), parallel: None }));
+            let m = GridShape(vec![k; n as usize]);
+            let (tree, xgft) =
+                (built(&member), built(&Xgft { m, w: GridShape(w), parallel: None }));
             // switches of the generalized tree have y(1) = 0 as their last digit
             let links = |t: &Topology, digits: usize| -> BTreeSet<[Vec<u32>; 2]> {
                 let name = |s: SwitchId| t.switches()[s.ix()].coordinates[..=digits].to_vec();

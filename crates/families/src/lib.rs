@@ -25,7 +25,7 @@ mod wish;
 pub(crate) use entry::recipe;
 pub use entry::{Entry, MemberOffer};
 pub use family::Family;
-pub use parameters::Shape;
+pub use parameters::GridShape;
 pub(crate) use parameters::{MAX_P, MAX_PORTS, in_range, power};
 pub use promise::{Claim, Promise, Ratio};
 pub use wish::{Concentration, Wish};

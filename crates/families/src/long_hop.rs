@@ -14,7 +14,7 @@ use super::algebra::{binary_cayley, endpoints, sized};
 use super::wish::Wish;
 use super::{Claim, Family, Promise, Ratio};
 use base::Refusal;
-use fabric::geometry::{Form, Geometry, Row};
+use fabric::geometry::{Geometry, PlaneForm, RowLinks};
 use fabric::network::Builder;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -190,7 +190,7 @@ impl Family for LongHop {
     const NAME: &'static str = "long_hop";
 
     fn geometry(&self) -> Geometry {
-        Geometry::of(Form::Grid(Row::Other))
+        Geometry::of(PlaneForm::Grid(RowLinks::Other))
     }
 
     fn examples() -> Vec<Self> {

@@ -162,7 +162,7 @@ mod tests {
     use super::super::{FAMILIES, recipe};
     use super::*;
     use crate::kept::broken_promises;
-    use fabric::network::Peer;
+    use fabric::network::PortPeer;
     use std::collections::BTreeSet;
 
     fn of(planes: u32, map: PlaneMap, of: &str) -> MultiPlane {
@@ -193,7 +193,7 @@ mod tests {
                 for port in 0..=there.ports {
                     let [copy, original] = [(&t, s), (&one, s % n)].map(|(t, s)| {
                         match t.peer(SwitchId::from(s), port) {
-                            Peer::Switch(c) => Some(t.head(c)),
+                            PortPeer::Switch(c) => Some(t.head(c)),
                             _ => None,
                         }
                     });

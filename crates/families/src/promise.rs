@@ -1,6 +1,6 @@
 //! The promise of a family: the properties of a network before it is built.
 
-use fabric::size::Size;
+use fabric::size::NetworkSize;
 
 /// A value that a formula promises before the network is built.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -95,11 +95,11 @@ impl Promise {
 
 impl Promise {
     /// The size of the promised network, on `threads` threads, for an estimate before it is built.
-    pub fn size(&self, threads: usize) -> Size {
+    pub fn size(&self, threads: usize) -> NetworkSize {
         let depth = match self.diameter {
             Claim::Exact(d) | Claim::Between(_, d) => f64::from(d),
         };
-        Size {
+        NetworkSize {
             switches: self.switches as f64,
             edge: self.edge_switches as f64,
             links: self.links as f64,

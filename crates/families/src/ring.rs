@@ -7,7 +7,7 @@
 
 use super::{Claim, Family, MAX_P, MAX_PORTS, Promise, Ratio, in_range};
 use base::{Refusal, SwitchId};
-use fabric::geometry::{Form, Geometry, Row};
+use fabric::geometry::{Geometry, PlaneForm, RowLinks};
 use fabric::network::{Builder, Cable, Plug, Switch};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -38,7 +38,7 @@ impl Family for Ring {
     const NAME: &'static str = "ring";
 
     fn geometry(&self) -> Geometry {
-        Geometry::of(Form::Grid(Row::Ring))
+        Geometry::of(PlaneForm::Grid(RowLinks::Ring))
     }
 
     fn examples() -> Vec<Self> {

@@ -10,9 +10,9 @@
 
 use super::grid::Grid;
 use super::wish::Wish;
-use super::{Claim, Family, MAX_P, Promise, Ratio, Shape, in_range};
+use super::{Claim, Family, GridShape, MAX_P, Promise, Ratio, in_range};
 use base::{Refusal, SwitchId};
-use fabric::geometry::{Form, Geometry, Row};
+use fabric::geometry::{Geometry, PlaneForm, RowLinks};
 use fabric::network::{Builder, Cable, Plug};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -22,7 +22,7 @@ use serde::{Deserialize, Serialize};
 #[serde(deny_unknown_fields)]
 pub struct Torus {
     /// Switches along each dimension: `8x8x4`. A size of 2 is one link, not two.
-    pub shape: Shape,
+    pub shape: GridShape,
     /// Endpoints per switch; default 1.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub p: Option<u32>,
@@ -33,7 +33,7 @@ pub struct Torus {
 #[serde(deny_unknown_fields)]
 pub struct Mesh {
     /// Switches along each dimension: `8x8x4`.
-    pub shape: Shape,
+    pub shape: GridShape,
     /// Endpoints per switch; default 1.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub p: Option<u32>,
@@ -48,7 +48,7 @@ struct Lattice<'a> {
 }
 
 impl<'a> Lattice<'a> {
-    fn new(shape: &'a Shape, p: Option<u32>, closed: bool) -> Result<Self, Refusal> {
+    fn new(shape: &'a GridShape, p: Option<u32>, closed: bool) -> Result<Self, Refusal> {
         let p = in_range("p", p.unwrap_or(1), 0, MAX_P)?;
         Ok(Self { grid: Grid::new(shape)?, p, closed })
     }
@@ -106,11 +106,11 @@ impl Family for Torus {
     const NAME: &'static str = "torus";
 
     fn geometry(&self) -> Geometry {
-        Geometry::of(Form::Grid(Row::Ring))
+        Geometry::of(PlaneForm::Grid(RowLinks::Ring))
     }
 
     fn examples() -> Vec<Self> {
-        let of = |shape: &[u32], p| Self { shape: Shape(shape.to_vec()), p };
+        let of = |shape: &[u32], p| Self { shape: GridShape(shape.to_vec()), p };
         vec![
             of(&[1], None),
             of(&[7], Some(2)),
@@ -143,7 +143,7 @@ impl Family for Torus {
                         let shape: Vec<u32> =
                             (0..dimensions).map(|d| s + u32::from(d < longer)).collect();
                         if shape[0] <= longest(p) {
-                            members.push(Self { shape: Shape(shape), p: Some(p) });
+                            members.push(Self { shape: GridShape(shape), p: Some(p) });
                         }
                     }
                 }
@@ -161,11 +161,11 @@ impl Family for Mesh {
     const NAME: &'static str = "mesh";
 
     fn geometry(&self) -> Geometry {
-        Geometry::of(Form::Grid(Row::Line))
+        Geometry::of(PlaneForm::Grid(RowLinks::Line))
     }
 
     fn examples() -> Vec<Self> {
-        let of = |shape: &[u32], p| Self { shape: Shape(shape.to_vec()), p };
+        let of = |shape: &[u32], p| Self { shape: GridShape(shape.to_vec()), p };
         vec![
             of(&[1, 1], None),
             of(&[9], Some(2)),
@@ -189,7 +189,7 @@ mod tests {
     use super::super::recipe;
     use super::*;
     use crate::kept::broken_promises;
-    use fabric::network::{Peer, Topology};
+    use fabric::network::{PortPeer, Topology};
     use proptest::prelude::*;
 
     fn built<F: Family>(family: &F) -> Topology {
@@ -198,11 +198,11 @@ mod tests {
     }
 
     fn torus(shape: &[u32]) -> Torus {
-        Torus { shape: Shape(shape.to_vec()), p: Some(0) }
+        Torus { shape: GridShape(shape.to_vec()), p: Some(0) }
     }
 
     fn mesh(shape: &[u32]) -> Mesh {
-        Mesh { shape: Shape(shape.to_vec()), p: Some(0) }
+        Mesh { shape: GridShape(shape.to_vec()), p: Some(0) }
     }
 
     /// Distance along one dimension, from the coordinates alone.
@@ -231,8 +231,8 @@ mod tests {
             shape in prop::collection::vec(1_u32..6, 1..5),
             p in 0_u32..3,
         ) {
-            let t = Torus { shape: Shape(shape.clone()), p: Some(p) };
-            let m = Mesh { shape: Shape(shape.clone()), p: Some(p) };
+            let t = Torus { shape: GridShape(shape.clone()), p: Some(p) };
+            let m = Mesh { shape: GridShape(shape.clone()), p: Some(p) };
             let (bt, bm) = (built(&t), built(&m));
             let promised = [t.promise().expect("a torus"), m.promise().expect("a mesh")];
             prop_assert_eq!(broken_promises(&promised[0], &bt), Vec::<String>::new());
@@ -245,19 +245,19 @@ mod tests {
     #[test]
     fn a_port_leads_one_step_along_its_dimension() {
         let shape = [4, 1, 2, 3];
-        let t = built(&Torus { shape: Shape(shape.to_vec()), p: Some(2) });
+        let t = built(&Torus { shape: GridShape(shape.to_vec()), p: Some(2) });
         // endpoints 1-2, dimension 0: 3 plus, 4 minus; dimension 2: 5; dimension 3: 6, 7
         let steps = [(3, 0, 1), (4, 0, 3), (5, 2, 1), (6, 3, 1), (7, 3, 2)];
         for s in 0..24 {
             for (port, d, step) in steps {
-                let Peer::Switch(c) = t.peer(SwitchId(s), port) else {
+                let PortPeer::Switch(c) = t.peer(SwitchId(s), port) else {
                     panic!("port {port} of switch {s} is empty");
                 };
                 let mut expected = t.switches()[s as usize].coordinates.clone();
                 expected[d] = (expected[d] + step) % shape[d];
                 assert_eq!(t.switches()[t.head(c).switch.ix()].coordinates, expected);
             }
-            assert_eq!(t.peer(SwitchId(s), 8), Peer::Empty);
+            assert_eq!(t.peer(SwitchId(s), 8), PortPeer::Empty);
         }
     }
 
@@ -313,7 +313,7 @@ mod tests {
             ];
             assert!(refusals.iter().all(|r| r.param == "shape" && *r == refusals[0]), "{shape:?}");
         }
-        let crowded = Torus { shape: Shape(vec![3]), p: Some(MAX_P + 1) };
+        let crowded = Torus { shape: GridShape(vec![3]), p: Some(MAX_P + 1) };
         assert_eq!(crowded.promise().expect_err("too many").help, "0 to 4096");
         let long = torus(&[1 << 30]).promise().expect("the longest ring");
         assert_eq!(long.diameter, Claim::Exact(1 << 29));

@@ -11,9 +11,9 @@
 //! Ports: endpoints or down-links by x(i), then up-links by y(i+1), parallel links side by side.
 
 use super::wish::Wish;
-use super::{Claim, Family, MAX_P, MAX_PORTS, Promise, Ratio, Shape, in_range};
+use super::{Claim, Family, GridShape, MAX_P, MAX_PORTS, Promise, Ratio, in_range};
 use base::{Refusal, SwitchId};
-use fabric::geometry::{Form, Geometry};
+use fabric::geometry::{Geometry, PlaneForm};
 use fabric::network::{Builder, Cable, Switch};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -27,13 +27,13 @@ use serde::{Deserialize, Serialize};
 pub struct Xgft {
     /// Children m(1) ... m(h) of the switches of each level, lowest first: `4x4x8`. The first is
     /// the number of endpoints per leaf switch.
-    pub m: Shape,
+    pub m: GridShape,
     /// Parents w(1) ... w(h) of the elements of each level, endpoints first: `1x4x4`. The first is
     /// the number of rails of an endpoint, each in a plane of its own.
-    pub w: Shape,
+    pub w: GridShape,
     /// Parallel links between a child and a parent, by level as w, the first 1; default 1.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub parallel: Option<Shape>,
+    pub parallel: Option<GridShape>,
 }
 
 /// The most levels.
@@ -149,17 +149,17 @@ impl Family for Xgft {
     const NAME: &'static str = "xgft";
 
     fn geometry(&self) -> Geometry {
-        Geometry::of(Form::Levels)
+        Geometry::of(PlaneForm::Levels)
     }
 
     fn examples() -> Vec<Self> {
         let of = |m: &[u32], w: &[u32]| Self {
-            m: Shape(m.to_vec()),
-            w: Shape(w.to_vec()),
+            m: GridShape(m.to_vec()),
+            w: GridShape(w.to_vec()),
             parallel: None,
         };
         let with = |m: &[u32], w: &[u32], parallel: &[u32]| Self {
-            parallel: Some(Shape(parallel.to_vec())),
+            parallel: Some(GridShape(parallel.to_vec())),
             ..of(m, w)
         };
         vec![
@@ -265,8 +265,8 @@ impl Family for Xgft {
                     w[last] = links / most;
                     let mut parallel = vec![1; m.len()];
                     parallel[last] = most;
-                    let parallel = (most > 1).then_some(Shape(parallel));
-                    members.push(Self { m: Shape(m), w: Shape(w), parallel });
+                    let parallel = (most > 1).then_some(GridShape(parallel));
+                    members.push(Self { m: GridShape(m), w: GridShape(w), parallel });
                 }
             }
         }
@@ -289,7 +289,7 @@ mod tests {
     use std::collections::BTreeMap;
 
     fn xgft(m: &[u32], w: &[u32], parallel: Option<&[u32]>) -> Xgft {
-        let shape = |s: &[u32]| Shape(s.to_vec());
+        let shape = |s: &[u32]| GridShape(s.to_vec());
         Xgft { m: shape(m), w: shape(w), parallel: parallel.map(shape) }
     }
 

@@ -17,7 +17,7 @@ use super::wish::Wish;
 use super::{Family, MAX_P, Promise, in_range};
 use base::seed::Stream;
 use base::{Refusal, SwitchId};
-use fabric::geometry::{Form, Geometry};
+use fabric::geometry::{Geometry, PlaneForm};
 use fabric::network::{Builder, Switch};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -182,7 +182,7 @@ impl Family for Xpander {
     const NAME: &'static str = "xpander";
 
     fn geometry(&self) -> Geometry {
-        Geometry::of(Form::Free)
+        Geometry::of(PlaneForm::Free)
     }
 
     fn examples() -> Vec<Self> {

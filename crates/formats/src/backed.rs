@@ -5,7 +5,7 @@
 //! is estimated, and refused where there is no room for it.
 
 use base::Refusal;
-use fabric::size::Size;
+use fabric::size::NetworkSize;
 
 /// Bytes of memory that a byte of a file pays for.
 pub const FACTOR: usize = 1024;
@@ -114,7 +114,7 @@ impl ReadingOptions {
         name: &str,
         (switches, links, endpoints): (u64, u64, u64),
     ) -> Result<(), Refusal> {
-        let size = Size {
+        let size = NetworkSize {
             switches: switches as f64,
             edge: switches as f64,
             links: links as f64,

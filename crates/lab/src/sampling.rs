@@ -6,7 +6,7 @@
 //! over these packets and over all flits in flight, each with its current age.
 
 use crate::booksim::{BookSimCase, case};
-use base::{Need, Refusal, Stop, Watch};
+use base::{Refusal, ResourceNeed, Stop, Watch};
 use flit::booksim::freedom;
 use flit::booksim::routing::ExploredGuide;
 use flit::engine::{ClassTally, EngineSetup};
@@ -80,7 +80,7 @@ impl BookSimSimulation {
 
     /// The time that a run needs if it takes all of its periods, in seconds, within an order of
     /// magnitude.
-    pub fn need(&self) -> Need {
+    pub fn need(&self) -> ResourceNeed {
         let run = &self.config.run;
         let cycles = f64::from(run.sample_period) * f64::from(run.max_samples);
         let flits = |class: &Sent| match class.load {
@@ -91,7 +91,7 @@ impl BookSimSimulation {
         let wiring = &self.case.wiring;
         let moved = load * wiring.endpoints().len() as f64 * HOPS;
         let hops = cycles * (moved + HOPS_IDLE * f64::from(wiring.routers()));
-        Need::new(0.0, hops / HOPS_A_SECOND)
+        ResourceNeed::new(0.0, hops / HOPS_A_SECOND)
     }
 
     /// Runs the configuration through its sampling periods, on at most `threads` threads.

@@ -9,7 +9,7 @@ use crate::arrangement::Arrangement;
 use crate::lists::ChannelLists;
 use crate::paths::MappingPaths;
 use crate::proposals::SwapProposals;
-use base::seed::Fast;
+use base::seed::FastStream;
 use traffic::communication::Communication;
 
 /// The traffic between a process and one of its partners, in both directions.
@@ -251,7 +251,7 @@ impl<'a> ChannelLoads<'a> {
         &self,
         proposals: &SwapProposals<'_>,
         at: &Arrangement,
-        draw: &mut Fast,
+        draw: &mut FastStream,
     ) -> Option<u32> {
         let mut busiest = self.channels[draw.below(self.channels.len() as u32) as usize];
         for _ in 1..12 {

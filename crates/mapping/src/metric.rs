@@ -4,7 +4,7 @@ use crate::paths::MappingPaths;
 use crate::slots::{Slots, switch_of, unreachable};
 use base::{Refusal, Stop, SwitchId, Watch};
 use fabric::Topology;
-use fabric::geometry::{Form, Geometry, Row};
+use fabric::geometry::{Geometry, PlaneForm, RowLinks};
 use std::collections::BTreeMap;
 
 /// Distances between sites, in fractions of a hop so that means are whole numbers; symmetric.
@@ -192,11 +192,11 @@ fn between(
 
 /// The distance formula of a network that is a complete grid; it is checked from some switches.
 fn grid(on: &Topology, slots: &Slots) -> Option<GridDistances> {
-    let Geometry { form: Form::Grid(row), planes: 0 } = on.geometry() else { return None };
+    let Geometry { form: PlaneForm::Grid(row), planes: 0 } = on.geometry() else { return None };
     let of = |s: u32| &on.switches()[s as usize].coordinates;
     let dimensions = of(0).len();
     let single = (0..slots.sites() as u32).all(|site| slots.rails(site).len() == 1);
-    if !single || !(1..=GridDistances::MOST).contains(&dimensions) || row == Row::Other {
+    if !single || !(1..=GridDistances::MOST).contains(&dimensions) || row == RowLinks::Other {
         return None;
     }
     let sides: Vec<u32> = (0..dimensions)
@@ -214,15 +214,15 @@ fn grid(on: &Topology, slots: &Slots) -> Option<GridDistances> {
     is_right(on, slots, row, &sides, &grid).then_some(grid)
 }
 
-fn along(row: Row, side: u32) -> Vec<u8> {
+fn along(row: RowLinks, side: u32) -> Vec<u8> {
     let mut along = vec![0; 256 * side as usize];
     for x in 0..side {
         for y in 0..side {
             let gap = x.abs_diff(y);
             let hops = match row {
-                Row::Ring => gap.min(side - gap),
-                Row::Line | Row::Other => gap,
-                Row::Complete => gap.min(1),
+                RowLinks::Ring => gap.min(side - gap),
+                RowLinks::Line | RowLinks::Other => gap,
+                RowLinks::Complete => gap.min(1),
             };
             along[(x << 8 | y) as usize] = hops as u8;
         }
@@ -232,12 +232,18 @@ fn along(row: Row, side: u32) -> Vec<u8> {
 
 /// Whether the network has as many links as the complete grid, and the distances from three sites
 /// agree with the formula.
-fn is_right(on: &Topology, slots: &Slots, row: Row, sides: &[u32], grid: &GridDistances) -> bool {
+fn is_right(
+    on: &Topology,
+    slots: &Slots,
+    row: RowLinks,
+    sides: &[u32],
+    grid: &GridDistances,
+) -> bool {
     let all: u64 = sides.iter().map(|&side| u64::from(side)).product();
     let links = |side: u64| match row {
-        Row::Ring if side > 2 => side,
-        Row::Ring | Row::Line | Row::Other => side - 1,
-        Row::Complete => side * (side - 1) / 2,
+        RowLinks::Ring if side > 2 => side,
+        RowLinks::Ring | RowLinks::Line | RowLinks::Other => side - 1,
+        RowLinks::Complete => side * (side - 1) / 2,
     };
     let expected: u64 = sides.iter().map(|&n| all / u64::from(n) * links(u64::from(n))).sum();
     let whole = all == on.switches().len() as u64 && on.graph().arcs() as u64 == 2 * expected;

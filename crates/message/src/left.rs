@@ -2,7 +2,7 @@
 //! another.
 
 use base::Refusal;
-use base::quick::QuickHash;
+use base::quick::QuickHashBuilder;
 use std::collections::{HashMap, VecDeque};
 use traffic::workload::{ANY, Kind, Schedule};
 
@@ -89,7 +89,7 @@ struct WaitGraph {
 }
 
 /// The oldest of the operations that never began, by rank of the receiver, source and tag.
-type OldestWaiting = HashMap<[u32; 3], u32, QuickHash>;
+type OldestWaiting = HashMap<[u32; 3], u32, QuickHashBuilder>;
 
 impl WaitGraph {
     /// O(operations that are left over and their dependencies), and a sort.

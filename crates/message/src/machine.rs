@@ -6,7 +6,7 @@ use super::net::ChannelUse;
 use super::queue::{Event, EventQueue};
 use super::ranks::AllRanks;
 use super::trace::OperationTimes;
-use base::quick::QuickHash;
+use base::quick::QuickHashBuilder;
 use base::{Interrupted, Watch};
 use std::cmp::Reverse;
 use std::collections::{BinaryHeap, HashMap};
@@ -164,7 +164,7 @@ pub(super) struct Machine<'a> {
     looks: u64,
     stride: u64,
     total: u64,
-    waiting: HashMap<EventNeeds, WaitingEvents, QuickHash>,
+    waiting: HashMap<EventNeeds, WaitingEvents, QuickHashBuilder>,
     /// Operations that have become free, by the rank: the event's own, then the other's.
     free: [Vec<u32>; 2],
 }

@@ -4,7 +4,7 @@
 //! it has lists by source and tag in a hash table. There a receive of any source or tag has a list
 //! of its own; a message that finds no receive stands in every list that receives can look in.
 
-use base::quick::QuickHash;
+use base::quick::QuickHashBuilder;
 use std::collections::HashMap;
 use std::collections::hash_map::Entry;
 use traffic::workload::{ANY, Kind, Schedule};
@@ -84,7 +84,7 @@ pub(super) struct Matching {
 
 #[derive(Debug, Default)]
 struct MatchingSide {
-    lists: HashMap<MatchingKey, WaitingList, QuickHash>,
+    lists: HashMap<MatchingKey, WaitingList, QuickHashBuilder>,
     places: Vec<WaitingEntry>,
     /// Places that are free again.
     free: Vec<u32>,

@@ -12,7 +12,7 @@
 
 use super::parameters::{Costs, LogGops};
 use super::trace::{OpStep, OperationTimes};
-use base::quick::QuickHash;
+use base::quick::QuickHashBuilder;
 use serde::Serialize;
 use std::collections::HashMap;
 use std::ops::AddAssign;
@@ -161,7 +161,8 @@ enum ResourceKind {
 }
 
 /// Who holds something until a time: a step, and what it costs.
-type ResourceHolders = HashMap<(HeldResource, u64), Vec<(u32, PathPoint, PathAmounts)>, QuickHash>;
+type ResourceHolders =
+    HashMap<(HeldResource, u64), Vec<(u32, PathPoint, PathAmounts)>, QuickHashBuilder>;
 
 /// Finds critical paths in the trace of a run.
 pub(super) struct PathFinder<'a> {

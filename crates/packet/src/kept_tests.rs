@@ -8,7 +8,7 @@ use super::node::Node;
 use super::port::LaneQueue;
 use super::runs::StateChange;
 use super::tally::Arrival;
-use base::seed::Fast;
+use base::seed::FastStream;
 use des::{Context, Lp};
 use proptest::prelude::*;
 
@@ -58,7 +58,7 @@ proptest! {
     fn the_oldest_is_first(
         steps in proptest::collection::vec(proptest::option::of((0_u32..4, 0_u64..6)), 1..60)
     ) {
-        let mut node = Node::new(1, 1, Fast::new(0, "test", 0));
+        let mut node = Node::new(1, 1, FastStream::new(0, "test", 0));
         node.by_age = true;
         let (mut due, mut kept) = (Vec::<Packet>::new(), KeptChanges(Vec::new()));
         for (number, step) in (1..).zip(steps) {
@@ -88,7 +88,7 @@ proptest! {
     fn overtaken_packets_are_found(
         came in proptest::collection::vec((0_u32..5, 0_u64..20), 1..60)
     ) {
-        let mut it = Endpoint::new(1, 1, Fast::new(0, "test", 0));
+        let mut it = Endpoint::new(1, 1, FastStream::new(0, "test", 0));
         let mut kept = KeptChanges(Vec::new());
         for (at, &(from, began_ps)) in came.iter().enumerate() {
             let due = came[..at].iter().any(|other| other.0 == from && other.1 > began_ps);

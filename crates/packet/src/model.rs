@@ -14,7 +14,7 @@ use super::tally::{Arrival, Tally};
 use super::timing::{ForwardingRule, LaneOrder, TELL_PS, Timing};
 use super::until::RecentSends;
 use super::window::Window;
-use base::seed::Fast;
+use base::seed::FastStream;
 use des::{Context, Lp};
 use paths::select::RailSelection;
 use std::sync::Arc;
@@ -106,7 +106,7 @@ impl des::Model for Model {
 
     fn start(&self, to: &mut impl Context<Self>) -> NodeState {
         let me = to.me();
-        let dice = Fast::new(self.seed, "packet", me.into());
+        let dice = FastStream::new(self.seed, "packet", me.into());
         if me < self.plant.routers {
             let (ports, lanes) = (self.plant.ports(me), self.plant.lanes as usize);
             let mut node = Node::new(ports, lanes, dice);

@@ -3,7 +3,7 @@
 use super::event::{NONE, Packet};
 use super::port::ChunkList;
 use base::exp::ln;
-use base::seed::Fast;
+use base::seed::FastStream;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use traffic::destinations::Destinations;
@@ -44,7 +44,7 @@ pub enum Injection {
 
 impl Injection {
     /// Time until the first message of an endpoint, ps.
-    pub(super) fn first_ps(self, interval_ps: f64, dice: &mut Fast) -> u64 {
+    pub(super) fn first_ps(self, interval_ps: f64, dice: &mut FastStream) -> u64 {
         match self {
             Self::Exponential => self.next_ps(interval_ps, dice),
             Self::Synchronised => 0,
@@ -53,7 +53,7 @@ impl Injection {
     }
 
     /// Time from one message to the next, ps.
-    pub(super) fn next_ps(self, interval_ps: f64, dice: &mut Fast) -> u64 {
+    pub(super) fn next_ps(self, interval_ps: f64, dice: &mut FastStream) -> u64 {
         match self {
             Self::Exponential => (-ln(uniform(dice)) * interval_ps).round() as u64,
             Self::Synchronised | Self::Jittered => interval_ps.round() as u64,
@@ -62,7 +62,7 @@ impl Injection {
 }
 
 /// A random number in (0, 1], whose logarithm is finite.
-fn uniform(dice: &mut Fast) -> f64 {
+fn uniform(dice: &mut FastStream) -> f64 {
     ((dice.next_u64() >> 11) + 1) as f64 / (1_u64 << 53) as f64
 }
 

@@ -5,7 +5,7 @@ use super::port::{ChunkList, Lane, LaneQueue, NEVER_PS, NO_SLOT, Port, QueuedChu
 use super::runs::{EventContext, StateChange};
 use super::timing::RandomDelay;
 use super::until::RecentSends;
-use base::seed::Fast;
+use base::seed::FastStream;
 
 /// The ports, virtual channels and queues of a router or an endpoint.
 #[derive(Debug, Clone)]
@@ -22,12 +22,12 @@ pub struct Node {
     /// What its ports sent lately, where background jobs make that necessary.
     pub(super) recent: Option<Box<RecentSends>>,
     /// The node's stream of random numbers.
-    pub(super) dice: Fast,
+    pub(super) dice: FastStream,
 }
 
 impl Node {
     /// A node with this number of ports, each with this number of lanes.
-    pub fn new(ports: usize, lanes: usize, dice: Fast) -> Self {
+    pub fn new(ports: usize, lanes: usize, dice: FastStream) -> Self {
         let port = Port {
             free_ps: 0,
             busy_ps: 0,
@@ -84,7 +84,7 @@ impl Node {
 
     /// The node's stream of random numbers, to be drawn from; its state is noted for undoing.
     #[inline]
-    pub fn dice(&mut self, to: &mut impl EventContext) -> &mut Fast {
+    pub fn dice(&mut self, to: &mut impl EventContext) -> &mut FastStream {
         to.note(|| StateChange::Dice(self.dice));
         &mut self.dice
     }

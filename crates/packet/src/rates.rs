@@ -6,7 +6,7 @@ use super::plant::{FarEnd, LinkClass, SimulatedNetwork};
 use super::spec::{BITS_IN_GIB, Spec};
 use base::SwitchId;
 use fabric::Topology;
-use fabric::network::{Cable, Peer};
+use fabric::network::{Cable, PortPeer};
 use paths::wiring::Wiring;
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -77,9 +77,9 @@ pub(super) fn with_cable_rates(
         // ports of rails that are down come after those in use and have no cable
         let number = *seats[router as usize].get(port)?;
         let cable = match on.peer(SwitchId(router), number) {
-            Peer::Switch(channel) => &on.links()[channel.link().ix()].cable,
-            Peer::Terminal(terminal) => &on.terminals()[terminal.ix()].cable,
-            Peer::Empty => return None,
+            PortPeer::Switch(channel) => &on.links()[channel.link().ix()].cable,
+            PortPeer::Terminal(terminal) => &on.terminals()[terminal.ix()].cable,
+            PortPeer::Empty => return None,
         };
         (!is_given).then(|| gib_per_s(cable))
     })

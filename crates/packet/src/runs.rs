@@ -7,7 +7,7 @@ use super::port::{Lane, Port, QueuedChunk, Transmission};
 use super::received::{PartialMessage, ReceivedTotals};
 use super::replay::ProcessChange;
 use super::tally::Arrival;
-use base::seed::Fast;
+use base::seed::FastStream;
 use des::Lp;
 
 /// The context of event handlers of routers and endpoints: [`des::Context`] for this model.
@@ -32,7 +32,7 @@ pub trait EventContext {
 #[derive(Debug, Clone, Copy)]
 pub enum StateChange {
     /// The stream of random numbers.
-    Dice(Fast),
+    Dice(FastStream),
     /// A port, by its number.
     Port(u16, Port),
     /// A lane, by its index.

@@ -7,7 +7,7 @@ use base::Stop;
 use base::seed::Stream;
 use base::{Quiet, Refusal};
 use fabric::network::parse_inline;
-use fabric::network::{Builder, Cable, Peer, Recipe, Switch, Topology};
+use fabric::network::{Builder, Cable, PortPeer, Recipe, Switch, Topology};
 use families::{FAMILIES, family};
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -115,7 +115,7 @@ fn between_columns_a_port_leads_to_the_same_rack_from_every_switch() {
     for port in 7..=11 {
         let racks: BTreeSet<u32> = (0..50)
             .map(|s| match t.peer(SwitchId(s), port) {
-                Peer::Switch(c) => floor.switches[t.head(c).switch.ix()].rack,
+                PortPeer::Switch(c) => floor.switches[t.head(c).switch.ix()].rack,
                 other => panic!("port {port} of switch {s} is {other:?}"),
             })
             .collect();

@@ -1,7 +1,7 @@
 //! Every long call passes here: the interpreter is released, Ctrl-C heard, progress passed on.
 
 use crate::fault;
-use base::Need;
+use base::ResourceNeed;
 use base::{Interrupted, Refusal, Stop, Watch};
 use fabric::network::Recipe;
 use pyo3::create_exception;
@@ -250,7 +250,11 @@ fn machine(py: Python<'_>) -> PyResult<Bound<'_, PyModule>> {
 
 /// Refuses work whose `need` this machine cannot meet, and says how long long work takes: see
 /// `flyloom.support.machine.afford`. `need` is given the number of threads.
-pub fn afford(py: Python<'_>, what: &str, need: impl FnOnce(usize) -> Need) -> PyResult<()> {
+pub fn afford(
+    py: Python<'_>,
+    what: &str,
+    need: impl FnOnce(usize) -> ResourceNeed,
+) -> PyResult<()> {
     let need = need(pool(py)?.current_num_threads());
     machine(py)?.call_method1("afford", (what, need.bytes, need.seconds)).map(drop)
 }

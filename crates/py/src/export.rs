@@ -3,7 +3,7 @@
 use crate::classes::{Routing, Topology, affordable};
 use crate::enter::{enter_alone, from_python, object, refuse, to_python};
 use base::Refusal;
-use fabric::size::Size;
+use fabric::size::NetworkSize;
 use formats::export::{ExportSource, FORMATS, Places, format};
 use pyo3::prelude::*;
 use serde::Deserialize;
@@ -77,7 +77,7 @@ pub fn export_text(
     let plan = floor.map(from_python).transpose()?.map(serde_json::from_value::<Plan>);
     let wrong = |e: serde_json::Error| refuse(Refusal::new("floor", e.to_string(), ""));
     let plan = plan.transpose().map_err(wrong)?;
-    affordable(py, &t, "writing", Size::text)?;
+    affordable(py, &t, "writing", NetworkSize::text)?;
     let work = move || {
         let planned = plan.as_ref().map(|p| t.with_lengths(&p.links_m, &p.terminals_m));
         let network = planned.transpose()?.map_or(t, Arc::new);

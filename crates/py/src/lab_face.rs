@@ -3,7 +3,7 @@
 use crate::classes::Topology;
 use crate::enter::{enter, from_python, object, refuse, stopped, to_python};
 use crate::plugins::plugins;
-use base::{Need, Refusal, Watch};
+use base::{Refusal, ResourceNeed, Watch};
 use engines::ask;
 use fabric::size::RouteWork;
 use lab::kinds::KINDS;
@@ -86,7 +86,7 @@ pub fn point_need(
     for (level, given) in object(from_python(simulated)?) {
         needs.push(lab::stages::simulated(&level, &object(given), &size).map_err(refuse)?);
     }
-    let sum = |of: fn(&Need) -> f64| needs.iter().map(of).sum::<f64>();
+    let sum = |of: fn(&ResourceNeed) -> f64| needs.iter().map(of).sum::<f64>();
     Ok((sum(|need| need.bytes), sum(|need| need.seconds)))
 }
 

@@ -2,7 +2,7 @@
 
 use crate::classes::{Routing, Topology, Workload};
 use crate::enter::{afford, enter, enter_to_last, from_python, object, refuse, stopped, to_python};
-use base::{Need, Quiet, Refusal, Stop, Watch};
+use base::{Quiet, Refusal, ResourceNeed, Stop, Watch};
 use formats::communication::{FORMATS as GRAPHS, ReadMatrix};
 use formats::mapping::{self as files, FORMATS};
 use lab::joint::{JointRequest, joint};
@@ -391,7 +391,9 @@ pub fn hosts_of(py: Python<'_>, on: Py<Topology>, text: String) -> PyResult<Vec<
     let topology = on.get().inner.clone();
     let found = enter(py, None, |_| files::hosts(&topology, &text))?.map_err(refuse)?;
     let slots = found.len();
-    afford(py, &format!("a list of {slots} slots"), |_| Need::new(SLOT_BYTES * slots as f64, 0.0))?;
+    afford(py, &format!("a list of {slots} slots"), |_| {
+        ResourceNeed::new(SLOT_BYTES * slots as f64, 0.0)
+    })?;
     Ok(found)
 }
 

@@ -3,7 +3,7 @@
 use crate::classes::{Routing, Topology, Workload};
 use crate::enter::{afford, enter, from_python, object, refuse, stopped, to_python};
 use base::stage::parameters;
-use base::{Frame, Refusal, Stage, Stop, Watch};
+use base::{RecordJson, Refusal, Stage, Stop, Watch};
 use lab::over_seeds::over_seeds;
 use message::stage::{MessageInputs, RunOutcome, Spec, channel_ends};
 use message::{LogGops, PathAmounts, ProcessorWork, TracedRun};
@@ -99,13 +99,13 @@ fn each_seed(
     on: MessageInputs<'_>,
     is_traced: bool,
     watch: &dyn Watch,
-) -> Result<(RunOutcome, Frame), Stop> {
+) -> Result<(RunOutcome, RecordJson), Stop> {
     let first = Mutex::new(None);
     let run = |seed: u64, _: usize| {
         let is_first = seed == spec.seed;
         let one = Spec { seed, seeds: 1, ..spec.clone() };
         let ran = one.simulate(on, is_traced && is_first, watch)?;
-        let record = Frame::of(&ran.record);
+        let record = RecordJson::of(&ran.record);
         if is_first {
             *first.lock().unwrap_or_else(PoisonError::into_inner) = Some(ran);
         }

@@ -4,7 +4,7 @@ use crate::classes::{Routing, Topology, affordable};
 use crate::enter::{enter_alone, refuse};
 use base::{LinkId, Refusal, SwitchId};
 use fabric::network::{Recipe, Topology as Network};
-use fabric::size::Size;
+use fabric::size::NetworkSize;
 use formats::graph_file::json;
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyTuple};
@@ -43,7 +43,7 @@ fn failed(t: Network, links: &[LinkId], switches: &[SwitchId]) -> Result<Network
 /// A network for pickle: its recipe and failures where they give the very same network, else its
 /// JSON, compressed.
 pub fn reduce_topology<'py>(py: Python<'py>, t: &Arc<Network>) -> PyResult<Reduced<'py>> {
-    affordable(py, t, "pickling", Size::text)?;
+    affordable(py, t, "pickling", NetworkSize::text)?;
     let on = t.clone();
     let (failures, text) = enter_alone(py, move || {
         let failures = failures(&on);

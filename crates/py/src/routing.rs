@@ -11,7 +11,7 @@ use crate::views::{array, view};
 use base::{Refusal, TerminalId};
 use engines::{lanes, repair};
 use fabric::addresses::Addresses;
-use fabric::size::{RouteWork, Size};
+use fabric::size::{NetworkSize, RouteWork};
 use fabric::tables::ServiceLevels;
 use formats::graph_file::orcs;
 use formats::ib::{changes, compare, lft, sl_files, table};
@@ -220,7 +220,9 @@ impl Routing {
     /// The tables of a digraph of ORCS.
     #[staticmethod]
     fn from_orcs(py: Python<'_>, text: &str, name: &str) -> PyResult<Self> {
-        afford(py, &format!("reading {name}"), |_| Size::read(text.len(), text.lines().count()))?;
+        afford(py, &format!("reading {name}"), |_| {
+            NetworkSize::read(text.len(), text.lines().count())
+        })?;
         let (text, name) = (text.to_owned(), name.to_owned());
         let inner = enter_alone(py, move || orcs::read_tables(&text, &name))?.map_err(refuse)?;
         Ok(Self { inner, addresses: None })

@@ -4,7 +4,7 @@ use crate::classes::{Routing, Topology, Traffic};
 use crate::enter::{afford, enter, from_python, object, refuse, stopped, to_python};
 use crate::stage::injections;
 use base::stage::parameters;
-use base::{Frame, Refusal, Stage, Stop};
+use base::{RecordJson, Refusal, Stage, Stop};
 use flit::case::GivenTraffic;
 use flit::spec::Spec;
 use flit::stage::FlitInputs;
@@ -47,7 +47,7 @@ pub fn simulate_flit<'py>(
     let on = FlitInputs { topology: &topology, routing: routing.as_ref(), traffic };
     afford(py, &format!("simulating {}", topology.recipe()), |_| spec.need(on, threads))?;
     let found = enter(py, progress, |watch| spec.simulate(on, threads, watch))?.map_err(stopped)?;
-    to_python(py, &Value::Object(Frame::of(found).0))
+    to_python(py, &Value::Object(RecordJson::of(found).0))
 }
 
 /// Configurations as the reader takes them: files with their text, or `key=value`.

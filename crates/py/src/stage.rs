@@ -49,7 +49,7 @@ pub fn measured<'py>(
     afford(py, &format!("{name} of {}", topology.recipe()), |threads| {
         entry.need(given, on, threads).unwrap_or_else(|why| {
             need = Err(why);
-            base::Need::new(0.0, 0.0)
+            base::ResourceNeed::new(0.0, 0.0)
         })
     })?;
     need.map_err(refuse)?;

@@ -14,7 +14,7 @@ use crate::views::array;
 use base::{LinkId, Refusal, SwitchId, TerminalId, fields};
 use fabric::addresses::Addresses;
 use fabric::network::{Failures, Recipe, Topology as Network, lost_in};
-use fabric::size::Size;
+use fabric::size::NetworkSize;
 use formats::backed::ReadingOptions;
 use formats::graph_file;
 use formats::ib::fabric_file::{DeviceChoice, rehearsal, slower_here, write_netlist};
@@ -69,7 +69,9 @@ impl Topology {
             Some(devices) => DeviceChoice::new(&from_python(devices)?).map_err(refuse)?,
             None => DeviceChoice::default(),
         };
-        afford(py, &format!("reading {name}"), |_| Size::read(text.len(), text.lines().count()))?;
+        afford(py, &format!("reading {name}"), |_| {
+            NetworkSize::read(text.len(), text.lines().count())
+        })?;
         let (text, name) = (text.to_owned(), name.to_owned());
         let p = ReadingOptions { p, room_bytes: room_bytes(py)? };
         let work =
@@ -368,7 +370,7 @@ impl Topology {
         random: Option<&Bound<'_, PyAny>>,
         seed: Option<&Bound<'_, PyAny>>,
     ) -> PyResult<Self> {
-        self.afford(py, "building", Size::build)?;
+        self.afford(py, "building", NetworkSize::build)?;
         let given = PyDict::new(py);
         let named = [("links", links), ("switches", switches), ("random", random), ("seed", seed)];
         for (name, value) in named.into_iter().filter_map(|(n, v)| v.map(|v| (n, v))) {
@@ -401,7 +403,7 @@ impl Topology {
                 "json, graphml, edges, dot, netlist",
             )),
         };
-        self.afford(py, "writing", Size::text)?;
+        self.afford(py, "writing", NetworkSize::text)?;
         enter_alone(py, write)?.map_err(refuse)
     }
 

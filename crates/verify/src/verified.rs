@@ -6,7 +6,7 @@ use super::{RouteLimits, Verdict, Verification, verify};
 use base::seed::fnv1a64;
 use base::{Interrupted, Watch};
 use fabric::tables::Routing;
-use fabric::tables::candidates::Candidates;
+use fabric::tables::candidates::CandidateScheme;
 use std::ops::Deref;
 
 /// A routing, or a scheme of candidates, whose proof holds, with the witness: every packet arrives,
@@ -37,7 +37,7 @@ impl Verified<Routing> {
     }
 }
 
-impl<C: Candidates> Verified<C> {
+impl<C: CandidateScheme> Verified<C> {
     /// Proves `scheme`, or says what is wrong with it. Cost: see [`scheme::prove`].
     ///
     /// # Errors

@@ -37,8 +37,8 @@ use crate::sssp::endpoints_per_switch;
 use base::{ChannelId, Interrupted, LinkId, Refusal, Stop, SwitchId, TerminalId, Watch};
 use cut_off::{CutOffFinder, CutOffPart, ExitPath};
 use fabric::network::Topology;
-use fabric::tables::{Lanes, NO_ROUTE, Routing, ServiceLevels, Walk};
-use fabric::turns::Dependencies;
+use fabric::tables::{LaneAssignment, NO_ROUTE, RouteWalk, Routing, ServiceLevels};
+use fabric::turns::DependencyNumbering;
 use lengths::RouteLengths;
 use predecessors::Predecessors;
 use std::sync::Arc;
@@ -136,7 +136,7 @@ pub fn repair(
     let before = old.topology().clone();
     let lost = failures(&before, on)?;
     check_connected(on)?;
-    let dependencies = Dependencies::new(&before);
+    let dependencies = DependencyNumbering::new(&before);
     let table = old.next();
     let mut state = repair_destinations((old, &table), on, &lost, &dependencies, watch)?;
     let (switches, terminals) = (on.switches().len(), on.terminals().len());
@@ -169,7 +169,7 @@ fn row_of<'t>((old, table): (&Routing, &'t [u16]), (layer, t): Destination) -> &
 }
 
 /// The lanes of `old` with the changed service levels.
-fn with_levels(old: &Routing, changed: &[ServiceLevelChange]) -> Lanes {
+fn with_levels(old: &Routing, changed: &[ServiceLevelChange]) -> LaneAssignment {
     let mut lanes = old.lanes().clone();
     if let (false, ServiceLevels::BySwitch(all)) = (changed.is_empty(), lanes.levels()) {
         let on = old.topology();
@@ -178,7 +178,7 @@ fn with_levels(old: &Routing, changed: &[ServiceLevelChange]) -> Lanes {
             let row = change.to.0 as usize * on.terminals().len() + change.to.1.ix();
             all[row * on.switches().len() + change.source.ix()] = change.level.1;
         }
-        lanes = Lanes::new(ServiceLevels::BySwitch(all), lanes.sl2vl().clone());
+        lanes = LaneAssignment::new(ServiceLevels::BySwitch(all), lanes.sl2vl().clone());
     }
     lanes
 }
@@ -194,7 +194,7 @@ fn repair_destinations<'a>(
     (old, table): (&'a Routing, &'a [u16]),
     on: &'a Topology,
     lost: &[(SwitchId, Vec<u16>)],
-    dependencies: &'a Dependencies,
+    dependencies: &'a DependencyNumbering,
     watch: &dyn Watch,
 ) -> Result<RepairState<'a>, Stop> {
     let dead = |c: ChannelId| !on.link_is_up(c.link());
@@ -650,7 +650,7 @@ fn each_turn(
     sl: u8,
     mut visit: impl FnMut(VirtualChannel, VirtualChannel),
 ) {
-    let hops = Walk::new(on, port, source).on_lanes(old.lanes().sl2vl(), sl, start);
+    let hops = RouteWalk::new(on, port, source).on_lanes(old.lanes().sl2vl(), sl, start);
     let mut held: Option<VirtualChannel> = None;
     // a packet may visit a switch twice, by an old entry and by a new one
     for (hop, lane) in hops.take(2 * on.switches().len() + 1) {

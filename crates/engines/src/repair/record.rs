@@ -1,10 +1,10 @@
 //! A repair as a measure: what fails, and what it takes to repair the tables.
 
 use super::{RepairedTables, Safety, repair};
-use base::stage::{Better, Kind};
-use base::{Metric, Need, Stage, Stop, SwitchId, TerminalId, Watch};
-use fabric::network::{Failures, Part};
-use fabric::size::{RouteWork, Size};
+use base::stage::{BetterValues, ColumnType};
+use base::{RecordColumn, ResourceNeed, Stage, Stop, SwitchId, TerminalId, Watch};
+use fabric::network::{FailedPart, Failures};
+use fabric::size::{NetworkSize, RouteWork};
 use fabric::tables::Routing;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -19,9 +19,9 @@ use std::sync::Arc;
 #[serde(deny_unknown_fields, default)]
 pub struct RepairParams {
     /// Links that fail, by number, `SWITCH:SWITCH` (all cables between) or `SWITCH:PORT`.
-    pub links: Vec<Part>,
+    pub links: Vec<FailedPart>,
     /// Switches that fail, by number or name.
-    pub switches: Vec<Part>,
+    pub switches: Vec<FailedPart>,
     /// The number of working links that fail besides, drawn at random.
     pub random: u32,
     /// Seed of the random links.
@@ -131,46 +131,46 @@ pub struct PathLevelChange {
 
 impl Stage for RepairParams {
     const NAME: &'static str = "repair";
-    const COLUMNS: &'static [Metric] = &[
-        Metric::new(
+    const COLUMNS: &'static [RecordColumn] = &[
+        RecordColumn::new(
             "changed_entries",
             "/changed_entries",
-            Kind::Whole,
+            ColumnType::Whole,
             "entries",
             "table entries towards endpoints that change",
-            Better::Lower,
+            BetterValues::Lower,
         ),
-        Metric::new(
+        RecordColumn::new(
             "least_changed_entries",
             "/least_changed_entries",
-            Kind::Whole,
+            ColumnType::Whole,
             "entries",
             "entries that every repair changes",
-            Better::Neither,
+            BetterValues::Neither,
         ),
-        Metric::new(
+        RecordColumn::new(
             "changed_service_levels",
             "/changed_service_levels",
-            Kind::Whole,
+            ColumnType::Whole,
             "paths",
             "paths whose service level changes",
-            Better::Lower,
+            BetterValues::Lower,
         ),
-        Metric::new(
+        RecordColumn::new(
             "longer_routes",
             "/longer_routes",
-            Kind::Whole,
+            ColumnType::Whole,
             "routes",
             "routes that become longer",
-            Better::Lower,
+            BetterValues::Lower,
         ),
-        Metric::new(
+        RecordColumn::new(
             "safe",
             "/safe",
-            Kind::Text,
+            ColumnType::Text,
             "",
             "how entries can change under traffic",
-            Better::Neither,
+            BetterValues::Neither,
         ),
     ];
 
@@ -179,13 +179,13 @@ impl Stage for RepairParams {
 
     fn examples() -> Vec<Self> {
         vec![
-            Self { links: vec![Part::Number(0)], ..Self::default() },
+            Self { links: vec![FailedPart::Number(0)], ..Self::default() },
             Self { random: 1, ..Self::default() },
         ]
     }
 
-    fn need(&self, on: &Routing, threads: usize) -> Need {
-        Size::of(on.topology(), threads).along(on, RouteWork::Repair)
+    fn need(&self, on: &Routing, threads: usize) -> ResourceNeed {
+        NetworkSize::of(on.topology(), threads).along(on, RouteWork::Repair)
     }
 
     fn run(&self, on: &Routing, watch: &dyn Watch) -> Result<RepairRecord, Stop> {

@@ -12,8 +12,8 @@ use super::tally::Tally;
 use super::unit::{CreditLink, OutputLink, RouterUnit};
 use crate::router::{Priority, Router};
 use base::Refusal;
-use base::seed::Fast;
-use base::team::{Meeting, together};
+use base::seed::FastStream;
+use base::team::{ThreadBarrier, together};
 use paths::guide::Guide;
 use paths::wiring::{CableEnd, Wiring};
 use paths::word::{COUNTED, FlitLayout};
@@ -259,7 +259,7 @@ impl<G: Guide + ?Sized, const N: usize, const W: usize, const M: usize, const S:
             return;
         }
         let (range, window) = (self.now..self.now + cycles, self.window);
-        let meet = Meeting::new(parts.len());
+        let meet = ThreadBarrier::new(parts.len());
         together(&meet, parts, |me, part: &mut ThreadRouters<N, W, M>| {
             part.run::<G, S>(range.clone(), window, &on, me, &meet);
         });
@@ -468,7 +468,7 @@ fn unit<const N: usize, const W: usize, const M: usize>(
     let EngineSetup { wiring, router: kind, .. } = setup;
     let (stride, ring_bits) = (kind.stride_bits(), kind.ring_bits());
     let words = places.words_of(router);
-    let mut unit = RouterUnit::new(router, Fast::new(setup.seed, "router", router.into()));
+    let mut unit = RouterUnit::new(router, FastStream::new(setup.seed, "router", router.into()));
     let ring =
         |router: u32, lane: usize| places.ring[router as usize] + ((lane as u32) << ring_bits);
     unit.word = places.word[router as usize];
@@ -528,14 +528,14 @@ fn source(
     port: u16,
     delay: u32,
 ) -> Result<EndpointSource, Refusal> {
-    let mut random = Fast::new(setup.seed, "endpoint", endpoint.into());
+    let mut random = FastStream::new(setup.seed, "endpoint", endpoint.into());
     let maker = |(number, class): (u64, &Class)| -> Result<PacketSupply, Refusal> {
         let Some(assignment) = setup.assignment else {
             return Ok((class.source(endpoint, &mut random)?, None));
         };
         let first = endpoint - endpoint % assignment.rails;
         // the same random numbers at all rails of an endpoint
-        let mut shared = Fast::new(setup.seed, "births", number << 32 | u64::from(first));
+        let mut shared = FastStream::new(setup.seed, "births", number << 32 | u64::from(first));
         let count = if assignment.times.is_some() { 0 } else { assignment.rails };
         let rails = first..first + count;
         let clocks = rails.map(|rail| class.source(rail, &mut shared)).collect::<Result<_, _>>()?;

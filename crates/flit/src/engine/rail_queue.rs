@@ -8,7 +8,7 @@
 use super::assignment::RailAssignment;
 use super::context::CycleContext;
 use super::creation::{NEVER, next_creation};
-use base::seed::Fast;
+use base::seed::FastStream;
 use paths::select::RailSelection;
 use std::collections::VecDeque;
 use traffic::process::{Class, Source as Clock};
@@ -22,7 +22,7 @@ pub(super) struct RailQueue {
     /// Packets of the endpoint so far.
     turn: u64,
     /// The endpoint's random numbers, the same at all its rails.
-    random: Fast,
+    random: FastStream,
     /// What waits here.
     waiting: VecDeque<QueuedPacket>,
     /// Flits of these, means where sizes are drawn later.
@@ -52,7 +52,7 @@ impl RailQueue {
     /// listed.
     pub(super) fn new(
         clocks: Vec<Option<Clock>>,
-        mut random: Fast,
+        mut random: FastStream,
         (assignment, source, end): (RailAssignment<'_>, u32, u32),
     ) -> Self {
         let mut with_first = |mut clock: Option<Clock>| {

@@ -6,7 +6,7 @@ use super::creation::{NEVER, next_by_chance, next_creation};
 use super::rail_queue::RailQueue;
 use super::tally::{ClassTally, Tally};
 use crate::router::Priority;
-use base::seed::Fast;
+use base::seed::FastStream;
 use paths::guide::{Guide, PacketPosition};
 use paths::word::{COUNTED, HEAD, PacketHeader, TAIL};
 use traffic::process::{Class, Source as Clock};
@@ -32,7 +32,7 @@ pub(super) struct EndpointSource {
     /// What it sends, by class.
     streams: Box<[ClassStream]>,
     /// Its random numbers: destinations, sizes, times of packets, lanes.
-    random: Fast,
+    random: FastStream,
 }
 
 /// The packets of one class that an endpoint sends.
@@ -71,7 +71,7 @@ impl EndpointSource {
         delay: u32,
         makers: Vec<PacketSupply>,
         end: u32,
-        mut random: Fast,
+        mut random: FastStream,
     ) -> Self {
         let stream = |(mut clock, queue): PacketSupply| ClassStream {
             created: next_creation(clock.as_mut(), 0, end, &mut random),
@@ -292,7 +292,7 @@ impl ClassStream {
         &mut self,
         (endpoint, class): (u32, u32),
         when: StagingCycle,
-        random: &mut Fast,
+        random: &mut FastStream,
         on: &CycleContext<'_, G>,
         of: &Class,
         tally: &mut ClassTally,

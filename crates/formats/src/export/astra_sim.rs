@@ -8,7 +8,7 @@ use super::kind::{ExportSource, Format, asked, quantity};
 use super::working::{RailSupport, WorkingPlane};
 use base::part::Part;
 use base::{LinkId, Refusal};
-use fabric::geometry::{Form, Row};
+use fabric::geometry::{PlaneForm, RowLinks};
 use fabric::network::Cable;
 use schemars::JsonSchema;
 use serde::Deserialize;
@@ -175,7 +175,7 @@ fn kind(
     };
     let is_ring = size > 2 && links.len() == rows * size && links.iter().all(near);
     let is_complete = links.len() == rows * size * (size - 1) / 2;
-    let prefers_ring = w.t.geometry().form == Form::Grid(Row::Ring);
+    let prefers_ring = w.t.geometry().form == PlaneForm::Grid(RowLinks::Ring);
     match (is_ring, is_complete) {
         (true, true) if prefers_ring => Ok("Ring"), // three in a ring are both
         (_, true) => Ok("FullyConnected"),

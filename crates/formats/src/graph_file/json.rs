@@ -20,7 +20,8 @@ use super::kind::{Format, MAX_PLANE, example_network};
 use base::part::Part;
 use base::{Refusal, SwitchId};
 use fabric::network::{
-    Aside, Builder, Cable, NAMES, Plug, Recipe, Speed, Switch, Terminal, Topology, name_fault,
+    Builder, Cable, FileRemainder, NAMES, Plug, Recipe, Speed, Switch, Terminal, Topology,
+    name_fault,
 };
 use serde::de::Error as _;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
@@ -246,7 +247,7 @@ fn add_switches(b: &mut Builder, switches: Vec<SwitchEntry>) -> Result<(), Refus
         });
     }
     if left_out.iter().any(|n| *n > 0) {
-        b.set_aside(Aside { left_out, ..Aside::default() });
+        b.set_aside(FileRemainder { left_out, ..FileRemainder::default() });
     }
     Ok(())
 }

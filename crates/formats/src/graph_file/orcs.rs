@@ -23,7 +23,7 @@ use super::kind::{Format, MAX_ENDPOINTS, recipe};
 use crate::names::unique_names;
 use base::part::Part;
 use base::{Refusal, SwitchId, TerminalId};
-use fabric::network::{Builder, Cable, NAMES, Peer, Plug, Switch, Topology, name_fault};
+use fabric::network::{Builder, Cable, NAMES, Plug, PortPeer, Switch, Topology, name_fault};
 use fabric::tables::{NO_ROUTE, Routing};
 use std::collections::{HashMap, HashSet, VecDeque};
 use std::fmt::Write;
@@ -168,8 +168,8 @@ pub fn write(routing: &Routing) -> Result<String, Refusal> {
         }
         for (port, list) in (0..=s.ports).zip(&over) {
             let head = match on.peer(id, port) {
-                Peer::Terminal(t) if up(t) => format!("H{}", t.ix() + 1),
-                Peer::Switch(c) if on.link_is_up(c.link()) => {
+                PortPeer::Terminal(t) if up(t) => format!("H{}", t.ix() + 1),
+                PortPeer::Switch(c) if on.link_is_up(c.link()) => {
                     format!("S{}", on.head(c).switch.ix() + 1)
                 }
                 _ => continue,

@@ -3,7 +3,7 @@
 
 use crate::reference::{LaneRule, ReferenceNetwork};
 use crate::slow::{CableEnd, Flit, Port, RouteRequest};
-use base::seed::Fast;
+use base::seed::FastStream;
 use flit::booksim::routing::ExploredGuide;
 use formats::booksim::{Source, read};
 use lab::booksim::case;
@@ -13,9 +13,9 @@ use paths::word;
 
 /// The draws of a packet to `to` at a router, which it entered by a port and a channel: 0 at the
 /// first router, because with lookahead the packet is routed there before it has a channel.
-fn draws(router: usize, input: usize, vc: usize, to: usize) -> Fast {
+fn draws(router: usize, input: usize, vc: usize, to: usize) -> FastStream {
     let place = [router, input, vc, to].into_iter().fold(0, |sum, part| sum * 256 + part as u64);
-    Fast::new(11, "draws", place)
+    FastStream::new(11, "draws", place)
 }
 
 /// The port number of a packet that is still at its source.
@@ -67,7 +67,7 @@ impl Guide for FixedDraws<'_> {
         self.guide.has_choices()
     }
 
-    fn inject(&self, source: u32, packet: &mut word::PacketHeader<'_>, _: &mut Fast) -> u32 {
+    fn inject(&self, source: u32, packet: &mut word::PacketHeader<'_>, _: &mut FastStream) -> u32 {
         let to = packet.target() as usize;
         self.guide.inject(source, packet, &mut draws(source as usize, NO_PORT, 0, to))
     }

@@ -12,7 +12,7 @@ use crate::slow::{
     self, CableEnd, ClassResult, Flit, Inject, Packet, Port, Priority, Route, RouteRequest,
     RouterKeys,
 };
-use base::seed::Fast;
+use base::seed::FastStream;
 use fabric::network::parse_inline;
 use families::family;
 use flit::engine::{EngineSetup, RailAssignment, Tally, engine};
@@ -169,7 +169,7 @@ fn mesh(k: usize, rule: LaneRule) -> ReferenceNetwork {
 }
 
 /// A tree of routers with two endpoints each, and random latencies in both directions.
-fn tree(routers: usize, random: &mut Fast) -> ReferenceNetwork {
+fn tree(routers: usize, random: &mut FastStream) -> ReferenceNetwork {
     let parents: Vec<usize> =
         (0..routers).map(|r| if r == 0 { 0 } else { random.below(r as u32) as usize }).collect();
     let near =
@@ -209,7 +209,7 @@ fn tree(routers: usize, random: &mut Fast) -> ReferenceNetwork {
 }
 
 /// A random router.
-fn any_keys(rule: LaneRule, random: &mut Fast) -> RouterKeys {
+fn any_keys(rule: LaneRule, random: &mut FastStream) -> RouterKeys {
     let mut below = |n: usize| random.below(n as u32) as usize;
     let vcs = if rule == LaneRule::Any { 1 + below(6) } else { 2 + below(5) };
     let kinds = [
@@ -305,7 +305,7 @@ class_priority = {{{}}};",
 }
 
 /// Random packets of every endpoint, in the order of their injection.
-fn any_packets(endpoints: u32, classes: u32, random: &mut Fast) -> Vec<Vec<Packet>> {
+fn any_packets(endpoints: u32, classes: u32, random: &mut FastStream) -> Vec<Vec<Packet>> {
     let most = 1 + random.below(6);
     // flits for each cycle and endpoint, in hundredths
     let load = 5 + random.below(60);
@@ -392,7 +392,7 @@ enum Outcome {
 
 /// Compares the `index`-th configuration in both programs.
 fn compare(index: u64) -> Outcome {
-    let mut random = Fast::new(7, "configurations", index);
+    let mut random = FastStream::new(7, "configurations", index);
     let network = match random.below(10) {
         0 => mesh(3, LaneRule::Any),
         1 => mesh(4, LaneRule::Any),

@@ -6,7 +6,7 @@
 //! packet is longer than a buffer.
 
 use crate::files::data;
-use base::seed::Fast;
+use base::seed::FastStream;
 use flit::engine::{EngineSetup, engine};
 use formats::booksim::{Source, anynet, read};
 use lab::booksim::{BookSimCase, case};
@@ -253,7 +253,7 @@ fn alone(of: &BookSimCase, (source, target): (u32, u32), seed: u64, rest: u32) -
 }
 
 /// A random router that the closed form covers.
-fn any_pipeline(random: &mut Fast) -> Pipeline {
+fn any_pipeline(random: &mut FastStream) -> Pipeline {
     let mut one = |of: &[u64]| of[random.below(of.len() as u32) as usize];
     let speed = one(&[100, 200, 300, 100, 200, 125, 150, 170]);
     let (mut flits, mut buffer) = (1, one(&[1, 4, 8]));
@@ -280,7 +280,7 @@ fn campaign_packets_that_are_alone_have_the_latency_of_the_closed_form() {
     let (mut packets, mut long) = (0, 0);
     for (n, (network, file, endpoints, path)) in (0..).zip(networks()) {
         let text = file.map(|f| (f, std::fs::read_to_string(data(f)).unwrap()));
-        let mut random = Fast::new(1, "zero load", n);
+        let mut random = FastStream::new(1, "zero load", n);
         for round in 0..rounds {
             let pipeline = any_pipeline(&mut random);
             let mut idle = IDLE[round % IDLE.len()];

@@ -1,7 +1,7 @@
 //! Tests of mappings against slower, independent computations: gains, loads, optima, limits of
 //! input.
 
-use base::seed::{Fast, Stream};
+use base::seed::{FastStream, Stream};
 use base::{Interrupted, Quiet, Stop, Watch};
 use fabric::Topology;
 use fabric::network::parse_inline;
@@ -113,7 +113,7 @@ proptest! {
         let mut loads = ChannelLoads::new(paths, &proposals, &graph);
         loads.count(&at);
         loads.sharpen(3);
-        let mut draw = Fast::new(seed, "test", 0);
+        let mut draw = FastStream::new(seed, "test", 0);
         let SiteDistances::Bytes(table) = &metric else { panic!("few sites") };
         for _ in 0..40 {
             let u = draw.below(graph.processes());

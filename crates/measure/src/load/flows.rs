@@ -6,7 +6,7 @@
 //! congestion on its route.
 
 use base::{EndpointId, Refusal, SwitchId, TerminalId};
-use fabric::tables::{Routing, Tree};
+use fabric::tables::{ForwardingTree, Routing};
 use traffic::sending::Weighted;
 
 /// The result of one flow: its share and the congestion on its routes.
@@ -190,7 +190,7 @@ struct RouteInProgress<'a> {
     /// The switch that delivers.
     home: u32,
     /// The entries of its layer and destination.
-    tree: Tree<'a>,
+    tree: ForwardingTree<'a>,
 }
 
 impl<'a> FlowSimulator<'a> {

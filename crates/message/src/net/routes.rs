@@ -2,12 +2,14 @@
 
 use super::flows::{FlowPart, Flows, joined};
 use super::parameters::{NetworkCosts, RailSelection, RouteSelection};
-use base::seed::Fast;
+use base::seed::FastStream;
 use base::{Refusal, Stop, SwitchId, TerminalId, Watch};
 use fabric::Topology;
 use fabric::network::Cable;
 use fabric::tables::Routing;
-use fabric::tables::candidates::{Candidate, Candidates, Heading, LaneClasses, Minimal};
+use fabric::tables::candidates::{
+    Candidate, CandidateScheme, LaneClasses, MinimalAdaptive, PacketHeading,
+};
 use paths::PathSource;
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -16,7 +18,7 @@ use std::sync::Arc;
 #[derive(Debug)]
 enum MessagePaths {
     Tables(Box<Routing>),
-    Minimal(Minimal),
+    Minimal(MinimalAdaptive),
 }
 
 /// Channels with their parts, and the latency of the slowest path over them, picoseconds.
@@ -53,9 +55,11 @@ impl Routes {
     ) -> Result<Self, Stop> {
         let paths = match on {
             PathSource::Tables(routing) => MessagePaths::Tables(routing.clone()),
-            PathSource::Network(topology) => {
-                MessagePaths::Minimal(Minimal::new(topology.clone(), LaneClasses::any(1), watch)?)
-            }
+            PathSource::Network(topology) => MessagePaths::Minimal(MinimalAdaptive::new(
+                topology.clone(),
+                LaneClasses::any(1),
+                watch,
+            )?),
         };
         let on = on.topology().clone();
         let mut rails = vec![Vec::new(); on.endpoints().len()];
@@ -164,7 +168,8 @@ impl Routes {
         flows: &Flows,
     ) -> Result<Route, Refusal> {
         let [s, t] = [from, to].map(|t| self.on.terminals()[t.ix()].plug.switch);
-        let draw = || Fast::new(self.seed, "paths of messages", u64::from(op) << 8 | rail as u64);
+        let draw =
+            || FastStream::new(self.seed, "paths of messages", u64::from(op) << 8 | rail as u64);
         if let MessagePaths::Tables(tables) = &self.paths {
             let layers = tables.layers();
             return match self.how.selection {
@@ -298,7 +303,7 @@ impl Routes {
     fn nearer(&mut self, at: SwitchId, to: SwitchId) -> Result<(), Refusal> {
         self.next.clear();
         if let MessagePaths::Minimal(minimal) = &self.paths {
-            minimal.next(at, Heading { goal: to.0, state: 0 }, &mut self.next);
+            minimal.next(at, PacketHeading { goal: to.0, state: 0 }, &mut self.next);
         }
         if self.next.is_empty() {
             return Err(self.no_path(at, to, "there is no path"));

@@ -1,7 +1,7 @@
 //! Critical paths: they add up to the run, and their amounts are its derivatives.
 
 use base::Quiet;
-use base::seed::Fast;
+use base::seed::FastStream;
 use fabric::network::parse_inline;
 use message::{Dialect, LogGops, NetworkCosts, NetworkSetup, PathAmounts, run, traced};
 use paths::PathSource;
@@ -28,7 +28,7 @@ fn schedule(name: &str, ranks: u32, bytes: u64, seed: u64) -> Schedule {
     let given = json!({ "ranks": ranks, "bytes": bytes });
     let with: Map<_, _> = given.as_object().expect("a table").clone();
     let plain = make(name, &with, &Quiet).expect("a schedule");
-    let mut draw = Fast::new(seed, "computing", 0);
+    let mut draw = FastStream::new(seed, "computing", 0);
     let mut made = Builder::new(ranks);
     for rank in 0..ranks {
         let all = plain.of_rank(rank);
@@ -58,7 +58,7 @@ fn schedule(name: &str, ranks: u32, bytes: u64, seed: u64) -> Schedule {
 }
 
 fn costs(seed: u64) -> LogGops {
-    let mut draw = Fast::new(seed, "costs", 0);
+    let mut draw = FastStream::new(seed, "costs", 0);
     let mut some = |most: u32| f64::from(1 + draw.below(most * 1000)) / 1000.0;
     LogGops { L: some(3000), o: some(500), g: some(900), G: some(6), O: some(3), S: 4096 }
 }

@@ -1,6 +1,6 @@
 //! Messages over networks: alone as the formula says, together as closed forms say.
 
-use base::seed::Fast;
+use base::seed::FastStream;
 use base::{LinkId, Quiet, SwitchId};
 use fabric::Topology;
 use fabric::network::parse_inline;
@@ -148,7 +148,7 @@ proptest! {
         by_tables in any::<bool>(), asks in any::<bool>(),
     ) {
         let on = network(NETS[which]);
-        let mut draw = Fast::new(seed, "lengths", 0);
+        let mut draw = FastStream::new(seed, "lengths", 0);
         let mut lengths = |count: usize| -> Vec<f32> {
             (0..count).map(|_| draw.below(4000) as f32 / 100.0).collect()
         };
@@ -211,7 +211,7 @@ proptest! {
     ) {
         let on = Arc::new(network(NETS[which]));
         let ends = on.endpoints().len() as u32;
-        let mut draw = Fast::new(seed, "pattern", 0);
+        let mut draw = FastStream::new(seed, "pattern", 0);
         let bytes = 1_000_001;
         let mut all: Vec<(u32, u32, u64)> = Vec::new();
         match kind {
@@ -335,7 +335,7 @@ fn without_a_path_a_run_is_refused() {
 fn rates_that_are_settled_seldom_are_near() {
     let on = Arc::new(network("slim_fly:q=5,p=3"));
     let ranks = on.endpoints().len() as u32;
-    let mut draw = Fast::new(11, "settled seldom", 0);
+    let mut draw = FastStream::new(11, "settled seldom", 0);
     let one = |_| (draw.below(ranks), draw.below(ranks), 20_000 + u64::from(draw.below(80_000)));
     let all: Vec<(u32, u32, u64)> = (0..1500).map(one).filter(|m| m.0 != m.1).collect();
     let costs = LogGops { o: 700.0, ..free() };

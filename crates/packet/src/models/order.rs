@@ -72,7 +72,7 @@ mod tests {
     use crate::spec::Spec;
     use crate::tally::Arrival;
     use base::Quiet;
-    use base::seed::Fast;
+    use base::seed::FastStream;
     use des::Context;
     use fabric::network::parse_inline;
     use paths::PathSource;
@@ -144,7 +144,7 @@ mod tests {
         let case = Case::new(on, &spec, GivenTraffic::default(), &Quiet).expect("a case");
         let model = case.model(0.5);
         let (plant, route) = (&*model.plant, &*model.route);
-        let mut dice = Fast::new(1, "walk", 0);
+        let mut dice = FastStream::new(1, "walk", 0);
         let mut found = 0;
         for _ in 0..4000 {
             let from = dice.below(plant.endpoints);
@@ -167,7 +167,7 @@ mod tests {
             let mut at = plant.at(from, rail).router;
             let mut sender = Sender { lp: plant.lp(from), port: rail.into(), lane: 0 };
             loop {
-                let node_dice = Fast::new(dice.next_u64(), "node", 0);
+                let node_dice = FastStream::new(dice.next_u64(), "node", 0);
                 let mut node = Node::new(plant.ports(at), plant.lanes as usize, node_dice);
                 for lane in &mut node.lanes {
                     lane.chunks = dice.below(4) * dice.below(5);

@@ -4,7 +4,7 @@ use super::{Scored, Selection, SelectionParams, SelectionSpec};
 use crate::guide::{Guide, OutputRequest, PacketPosition, lanes};
 use crate::wiring::{Attachment, Wiring, numbered};
 use crate::word::PacketHeader;
-use base::seed::Fast;
+use base::seed::FastStream;
 use base::{Refusal, SwitchId, TerminalId};
 use fabric::tables::Routing;
 use std::sync::Arc;
@@ -158,7 +158,7 @@ impl Guide for TableGuide {
         self.wiring.endpoints().len() as u32 * self.routing.layers()
     }
 
-    fn inject(&self, source: u32, packet: &mut PacketHeader<'_>, _: &mut Fast) -> u32 {
+    fn inject(&self, source: u32, packet: &mut PacketHeader<'_>, _: &mut FastStream) -> u32 {
         packet.set_via(source);
         lanes(0, self.lanes - 1)
     }

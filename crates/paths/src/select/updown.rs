@@ -5,7 +5,7 @@ use crate::guide::{Guide, OutputRequest, PacketPosition};
 use crate::wiring::{Attachment, Wiring};
 use crate::word::PacketHeader;
 use base::{Stop, Watch};
-use fabric::tables::candidates::{Candidates, UpDown};
+use fabric::tables::candidates::{CandidateScheme, UpDownAdaptive};
 use std::sync::Arc;
 use verify::Verified;
 
@@ -34,7 +34,7 @@ impl AncestorGuide {
     /// # Errors
     /// See [`PortChoices::of`].
     pub fn new(
-        scheme: &Verified<UpDown>,
+        scheme: &Verified<UpDownAdaptive>,
         rank: Vec<u32>,
         choosing: SelectionParams,
         wiring: &Arc<Wiring>,

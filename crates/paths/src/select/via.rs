@@ -6,9 +6,9 @@ use super::{Decide, PortChoices, Scored, Selection, SelectionParams};
 use crate::guide::{Guide, OutputRequest, PacketPosition, lanes};
 use crate::wiring::{Attachment, Port, Wiring};
 use crate::word::PacketHeader;
-use base::seed::Fast;
+use base::seed::FastStream;
 use base::{Stop, SwitchId, Watch};
-use fabric::tables::candidates::{LaneClasses, Leg, Progressive, Via};
+use fabric::tables::candidates::{IntermediateDetour, LaneClasses, LegPaths, ProgressiveAdaptive};
 use std::any::Any;
 use std::sync::Arc;
 use verify::Verified;
@@ -80,7 +80,7 @@ impl DetourGuide {
     ///
     /// # Errors
     /// See [`PortChoices::of`].
-    pub fn minimal<B: Leg>(
+    pub fn minimal<B: LegPaths>(
         scheme: &Verified<B>,
         wiring: &Arc<Wiring>,
         watch: &dyn Watch,
@@ -92,8 +92,8 @@ impl DetourGuide {
     ///
     /// # Errors
     /// See [`PortChoices::of`].
-    pub fn via<B: Leg>(
-        scheme: &Verified<Via<B>>,
+    pub fn via<B: LegPaths>(
+        scheme: &Verified<IntermediateDetour<B>>,
         selection: Selection,
         choosing: SelectionParams,
         wiring: &Arc<Wiring>,
@@ -106,8 +106,8 @@ impl DetourGuide {
     ///
     /// # Errors
     /// See [`PortChoices::of`].
-    pub fn progressive<B: Leg>(
-        scheme: &Verified<Progressive<B>>,
+    pub fn progressive<B: LegPaths>(
+        scheme: &Verified<ProgressiveAdaptive<B>>,
         choosing: SelectionParams,
         wiring: &Arc<Wiring>,
         watch: &dyn Watch,
@@ -119,8 +119,8 @@ impl DetourGuide {
     ///
     /// # Errors
     /// See [`PortChoices::of`].
-    pub fn unproved<B: Leg>(
-        scheme: &Progressive<B>,
+    pub fn unproved<B: LegPaths>(
+        scheme: &ProgressiveAdaptive<B>,
         selection: Selection,
         choosing: SelectionParams,
         wiring: &Arc<Wiring>,
@@ -141,7 +141,7 @@ impl DetourGuide {
         Ok(Self { choices: if reach > 0 { 2 } else { 1 }, turns, reach, near, ..guide })
     }
 
-    fn of<B: Leg>(
+    fn of<B: LegPaths>(
         leg: &B,
         selection: Selection,
         choosing: SelectionParams,
@@ -224,7 +224,7 @@ impl DetourGuide {
 
     /// Draws an intermediate switch that is neither the first nor the last switch of the packet.
     #[inline]
-    fn draw(&self, at: u32, home: u32, random: &mut Fast) -> Option<u32> {
+    fn draw(&self, at: u32, home: u32, random: &mut FastStream) -> Option<u32> {
         let among = &self.between[usize::from(self.plane[at as usize])];
         let taken = [at, home].map(|s| self.place[s as usize] as usize);
         let skipped = taken.iter().filter(|t| **t < among.len()).count() as u32;
@@ -237,7 +237,7 @@ impl DetourGuide {
     }
 
     /// Draws an intermediate switch that a packet of PAR may turn to.
-    fn draw_turn(&self, at: u32, home: u32, random: &mut Fast) -> Option<u32> {
+    fn draw_turn(&self, at: u32, home: u32, random: &mut FastStream) -> Option<u32> {
         if self.reach > 1 {
             return self.draw(at, home, random);
         }

@@ -5,7 +5,7 @@ mod named;
 
 pub(crate) use alias::Alias;
 use alias::Rows;
-use base::seed::Fast;
+use base::seed::FastStream;
 use base::{EndpointId, Refusal};
 
 /// A message: who sends, who receives, and its amount in units of an endpoint's full rate.
@@ -71,7 +71,7 @@ struct Placed {
 const NOBODY: u32 = u32::MAX;
 
 impl Law {
-    fn draw(&self, source: u32, random: &mut Fast) -> u32 {
+    fn draw(&self, source: u32, random: &mut FastStream) -> u32 {
         match self {
             Self::Fixed(to) => to[source as usize],
             Self::Uniform(n) => random.below(*n),
@@ -154,7 +154,7 @@ impl Destinations {
     /// `first` with this probability, else `second`, which is of as many endpoints; all send.
     #[must_use]
     pub fn mixture(probability: f64, first: Self, second: Self) -> Self {
-        let parts = (Fast::threshold(probability), first.law, second.law);
+        let parts = (FastStream::threshold(probability), first.law, second.law);
         Self::of(first.endpoints, Law::Mixture(Box::new(parts)))
     }
 
@@ -265,7 +265,7 @@ impl Destinations {
     /// # Panics
     /// When there is no such source.
     #[inline]
-    pub fn draw(&self, source: u32, random: &mut Fast) -> u32 {
+    pub fn draw(&self, source: u32, random: &mut FastStream) -> u32 {
         match self.law {
             Law::Uniform(n) => random.below(n), // where most packets are
             _ => self.law.draw(source, random),

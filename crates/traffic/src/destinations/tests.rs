@@ -15,7 +15,7 @@ fn network(family: &str, params: &serde_json::Value) -> Topology {
 
 /// How often each destination of `source` is drawn.
 fn counts(all: &Destinations, source: u32, draws: u32) -> Vec<u32> {
-    let mut random = Fast::new(9, "test", u64::from(source));
+    let mut random = FastStream::new(9, "test", u64::from(source));
     let mut seen = vec![0; all.endpoints() as usize];
     for _ in 0..draws {
         seen[all.draw(source, &mut random) as usize] += 1;
@@ -73,7 +73,7 @@ fn ranks_beyond_the_active_ones_are_idle() {
         assert_eq!(same.ok(), Some(true), "{name}");
         let all = all.and_then(|p| p.destinations(ranks, 0)).expect(name);
         assert_eq!((all.active(), all.endpoints()), (64, 100));
-        let mut random = Fast::new(1, "test", 0);
+        let mut random = FastStream::new(1, "test", 0);
         for rank in 0..ranks {
             let to = all.draw(rank, &mut random);
             assert_eq!(to, if rank < 64 { defined(name, rank, 6) } else { rank });
@@ -252,7 +252,7 @@ fn rails_share_what_their_endpoint_sends_and_keep_to_their_number() {
     let shares = [0.25, 0.75];
     let all = one.on_rails(2, |_, rail| shares[rail as usize]);
     assert_eq!((all.endpoints(), all.active()), (6, 2));
-    let mut random = Fast::new(1, "rails", 0);
+    let mut random = FastStream::new(1, "rails", 0);
     for source in 0..6 {
         let (endpoint, rail) = (source / 2, source % 2);
         let sends = endpoint != 1;

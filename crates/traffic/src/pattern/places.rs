@@ -6,7 +6,7 @@ use super::fixed::Fixed;
 use super::kind::Form;
 use crate::working::working;
 use base::{EndpointId, Refusal, Stop, SwitchId};
-use fabric::geometry::Form as Shape;
+use fabric::geometry::PlaneForm;
 use fabric::network::Topology;
 use std::collections::BTreeMap;
 
@@ -92,7 +92,7 @@ type Spot = (Vec<u32>, Vec<u32>);
 /// The sides of the grid that the network is, if it is one, and which of its switches with
 /// endpoints is where.
 fn grid(t: &Topology, places: &Places) -> Option<(Vec<u32>, BTreeMap<Spot, usize>)> {
-    let Shape::Grid(_) = t.geometry().form else { return None };
+    let PlaneForm::Grid(_) = t.geometry().form else { return None };
     let planes = t.geometry().planes;
     let mut sides: Vec<u32> = Vec::new();
     for switch in t.switches() {

@@ -10,7 +10,7 @@ pub use sizes::Sizes;
 
 use crate::destinations::Destinations;
 use base::Refusal;
-use base::seed::Fast;
+use base::seed::FastStream;
 use base::words::did_you_mean;
 
 /// How packets come one after the other.
@@ -131,10 +131,10 @@ impl Process {
             return Err(Refusal::new("load", why, self.reach()));
         }
         Ok(Trials {
-            on: Fast::threshold(alpha),
-            off: Fast::threshold(beta),
-            packet: Fast::threshold(r1),
-            first_on: Fast::threshold(alpha / (alpha + beta)),
+            on: FastStream::threshold(alpha),
+            off: FastStream::threshold(beta),
+            packet: FastStream::threshold(r1),
+            first_on: FastStream::threshold(alpha / (alpha + beta)),
             bursts: matches!(self, Self::OnOff { .. }),
         })
     }
@@ -190,7 +190,7 @@ impl Source {
     ///
     /// # Errors
     /// When the process cannot have this load.
-    pub fn new(process: &Process, packets: f64, random: &mut Fast) -> Result<Self, Refusal> {
+    pub fn new(process: &Process, packets: f64, random: &mut FastStream) -> Result<Self, Refusal> {
         let trials = process.trials(packets)?;
         let on = !trials.bursts || random.chance(trials.first_on);
         Ok(Self { trials, on, next: 0, latest: NEVER })
@@ -200,7 +200,7 @@ impl Source {
     /// 64 random bits are at most this. `None` for sources that turn on and off, or never send.
     pub fn most(&self) -> Option<u64> {
         let chance = self.trials.packet;
-        let most = if chance == Fast::ALWAYS { chance } else { chance.checked_sub(1)? };
+        let most = if chance == FastStream::ALWAYS { chance } else { chance.checked_sub(1)? };
         (!self.trials.bursts).then_some(most)
     }
 
@@ -209,14 +209,14 @@ impl Source {
     /// often, this is called. O(cycles); injections before `cycle` that no call returned are passed
     /// over.
     #[inline]
-    pub fn next_from(&mut self, cycle: u64, random: &mut Fast) -> u64 {
+    pub fn next_from(&mut self, cycle: u64, random: &mut FastStream) -> u64 {
         self.next_before(cycle, NEVER, random).unwrap_or(NEVER)
     }
 
     /// [`Source::next_from`] up to the cycle `end`, which is not tried yet. `None` where there is
     /// no injection before it.
     #[inline]
-    pub fn next_before(&mut self, cycle: u64, end: u64, random: &mut Fast) -> Option<u64> {
+    pub fn next_before(&mut self, cycle: u64, end: u64, random: &mut FastStream) -> Option<u64> {
         if self.latest != NEVER && self.latest >= cycle {
             return (self.latest < end).then_some(self.latest);
         }
@@ -244,7 +244,7 @@ impl Source {
     }
 
     /// The next injection from `cycle` on and before `end`, for a source that turns on and off.
-    fn try_bursts(&mut self, cycle: u64, end: u64, random: &mut Fast) -> Option<u64> {
+    fn try_bursts(&mut self, cycle: u64, end: u64, random: &mut FastStream) -> Option<u64> {
         while self.next < end {
             self.next += 1;
             if self.turn(random) && random.chance(self.trials.packet) && self.next > cycle {
@@ -256,7 +256,7 @@ impl Source {
     }
 
     /// Whether it is on in the next cycle, in which it may turn.
-    fn turn(&mut self, random: &mut Fast) -> bool {
+    fn turn(&mut self, random: &mut FastStream) -> bool {
         let Trials { on, off, .. } = self.trials;
         self.on ^= random.chance(if self.on { off } else { on });
         self.on
@@ -282,7 +282,11 @@ impl Class {
     ///
     /// # Errors
     /// When the process cannot have this load.
-    pub fn source(&self, endpoint: u32, random: &mut Fast) -> Result<Option<Source>, Refusal> {
+    pub fn source(
+        &self,
+        endpoint: u32,
+        random: &mut FastStream,
+    ) -> Result<Option<Source>, Refusal> {
         if !self.destinations.is_active(endpoint) {
             return Ok(None);
         }

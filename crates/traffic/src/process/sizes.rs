@@ -2,7 +2,7 @@
 
 use crate::destinations::Alias;
 use base::Refusal;
-use base::seed::Fast;
+use base::seed::FastStream;
 
 /// Sizes of packets in flits, each drawn in proportion to its weight.
 #[derive(Debug, Clone, PartialEq)]
@@ -57,7 +57,7 @@ impl Sizes {
 
     /// The size of the next packet; nothing is drawn where there is one size only.
     #[inline]
-    pub fn draw(&self, random: &mut Fast) -> u32 {
+    pub fn draw(&self, random: &mut FastStream) -> u32 {
         if self.drawn.is_one() { self.most } else { self.drawn.draw(random) }
     }
 

@@ -3,13 +3,13 @@
 use super::*;
 use crate::chances::fits;
 
-fn source(process: Process, packets: f64, random: &mut Fast) -> Source {
+fn source(process: Process, packets: f64, random: &mut FastStream) -> Source {
     Source::new(&process, packets, random).expect("a load that it can have")
 }
 
 /// Injections before `end`, asked for one after the other.
 fn injections(process: Process, packets: f64, index: u64, end: u64) -> Vec<u64> {
-    let mut random = Fast::new(5, "test", index);
+    let mut random = FastStream::new(5, "test", index);
     let mut of = source(process, packets, &mut random);
     let mut all = Vec::new();
     let mut from = 0;
@@ -82,7 +82,7 @@ fn bursts_have_their_load_and_length() {
 fn first_states_are_drawn_with_the_fraction_of_time() {
     let process = Process::OnOff { alpha: 0.02, beta: 0.06, r1: -1.0 };
     let on = |i| {
-        let mut random = Fast::new(1, "first", i);
+        let mut random = FastStream::new(1, "first", i);
         source(process, 0.1, &mut random).on
     };
     let count = (0..10_000).filter(|&i| on(i)).count();
@@ -93,7 +93,7 @@ fn first_states_are_drawn_with_the_fraction_of_time() {
 fn what_is_drawn_does_not_depend_on_when_it_is_asked() {
     for process in [Process::Bernoulli, HALF] {
         let whole = injections(process, 0.2, 3, 5000);
-        let mut random = Fast::new(5, "test", 3);
+        let mut random = FastStream::new(5, "test", 3);
         let mut of = source(process, 0.2, &mut random);
         let (mut found, mut from, mut end) = (Vec::new(), 0, 1);
         while end <= 5000 {
@@ -109,7 +109,7 @@ fn what_is_drawn_does_not_depend_on_when_it_is_asked() {
         let known = whole.len().min(found.len());
         assert!(known > 500 && whole[..known] == found[..known]);
         // injections before the cycle that is asked for are passed over, not drawn anew
-        let mut random = Fast::new(5, "test", 3);
+        let mut random = FastStream::new(5, "test", 3);
         let mut of = source(process, 0.2, &mut random);
         let late = of.next_from(2000, &mut random);
         assert_eq!(whole.iter().find(|&&injected| injected >= 2000), Some(&late));
@@ -119,7 +119,7 @@ fn what_is_drawn_does_not_depend_on_when_it_is_asked() {
 #[test]
 fn impossible_processes_and_loads_are_refused() {
     let on_off = |alpha, beta, r1| Process::OnOff { alpha, beta, r1 };
-    let mut random = Fast::new(1, "test", 0);
+    let mut random = FastStream::new(1, "test", 0);
     for (process, load) in [
         (on_off(0.5, 0.5, -1.0), 0.6), // r1 = 1.2
         (on_off(-1.0, 0.5, 0.4), 0.5), // more than while on
@@ -155,7 +155,7 @@ fn impossible_processes_and_loads_are_refused() {
 fn sizes_are_drawn_by_weight_and_loads_are_divided_by_their_mean() {
     let sizes = Sizes::parse("1=3,5").expect("sizes");
     assert!((sizes.mean() - 2.0).abs() < 1e-12 && sizes.most() == 5);
-    let mut random = Fast::new(1, "sizes", 0);
+    let mut random = FastStream::new(1, "sizes", 0);
     let mut seen = [0; 6];
     for _ in 0..20_000 {
         seen[sizes.draw(&mut random) as usize] += 1;
@@ -180,7 +180,7 @@ fn sources_of_a_class_send_in_proportion_to_their_rates() {
     let sizes = Sizes::parse("2").expect("a size");
     let load = Load::Flits(0.8);
     let class = Class { destinations, process: Process::Bernoulli, sizes, load };
-    let mut random = Fast::new(2, "class", 0);
+    let mut random = FastStream::new(2, "class", 0);
     for (endpoint, packets) in [(0, 0.4), (1, 0.1)] {
         let of = class.source(endpoint, &mut random).expect("a load").expect("active");
         assert_eq!(of, source(Process::Bernoulli, packets, &mut random));

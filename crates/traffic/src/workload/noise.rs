@@ -10,7 +10,7 @@ use super::{Builder, Kind, Op, Schedule};
 use base::exp::ln;
 use base::fields::whole;
 use base::part::Part;
-use base::seed::Fast;
+use base::seed::FastStream;
 use base::{Refusal, Stop, Watch};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -87,7 +87,7 @@ enum Disturbed {
 /// Draws of one rank.
 struct Draws<'a> {
     of: &'a Noise,
-    fast: Fast,
+    fast: FastStream,
     /// Calculation since the beginning of a period.
     passed_ns: u64,
     /// The second of two normal draws.
@@ -136,7 +136,7 @@ fn asked(of: &Schedule, given: &Map<String, Value>) -> Result<(Noise, Vec<bool>)
 
 impl<'a> Draws<'a> {
     fn new(of: &'a Noise, rank: u32) -> Self {
-        let mut fast = Fast::new(of.seed, "noise", rank.into());
+        let mut fast = FastStream::new(of.seed, "noise", rank.into());
         let passed_ns = ((u128::from(fast.next_u64()) * u128::from(of.period_ns)) >> 64) as u64;
         Self { of, fast, passed_ns, spare: None }
     }

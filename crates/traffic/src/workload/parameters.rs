@@ -1,7 +1,7 @@
 //! Parameters that several workloads take, each a type with its range and its default.
 
 use base::Refusal;
-use base::shape::Shape;
+use base::shape::GridShape;
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::de::Error;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
@@ -52,7 +52,7 @@ impl Gflops {
 
 /// Sides of a grid of ranks, as `4x4x2`; where none are given, as near to one another as can be.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Grid(Option<Shape>);
+pub struct Grid(Option<GridShape>);
 
 /// The word for sides that are not given.
 const AUTO: &str = "auto";
@@ -72,7 +72,7 @@ impl<'de> Deserialize<'de> for Grid {
         if given == AUTO {
             return Ok(Self(None));
         }
-        let sides = Shape::deserialize(&given).map_err(|_| {
+        let sides = GridShape::deserialize(&given).map_err(|_| {
             D::Error::custom(format!("{given} is no grid; write 4x4x2, [4, 4, 2] or {AUTO}"))
         });
         sides.map(|sides| Self(Some(sides)))
@@ -85,7 +85,7 @@ impl JsonSchema for Grid {
     }
 
     fn json_schema(generator: &mut SchemaGenerator) -> Schema {
-        json_schema!({ "anyOf": [{ "const": AUTO }, generator.subschema_for::<Shape>()] })
+        json_schema!({ "anyOf": [{ "const": AUTO }, generator.subschema_for::<GridShape>()] })
     }
 }
 
@@ -96,7 +96,7 @@ impl Grid {
     /// # Errors
     /// When there is another number of sides, or they hold another number of ranks.
     pub fn sides(&self, count: usize, ranks: u32) -> Result<Vec<u32>, Refusal> {
-        let Some(Shape(sides)) = &self.0 else { return Ok(balanced(count, ranks)) };
+        let Some(GridShape(sides)) = &self.0 else { return Ok(balanced(count, ranks)) };
         let product = sides.iter().try_fold(1_u32, |product, &side| product.checked_mul(side));
         if sides.len() == count && product == Some(ranks) {
             return Ok(sides.clone());

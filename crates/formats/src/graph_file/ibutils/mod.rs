@@ -20,7 +20,7 @@ use super::given::with_endpoints;
 use super::kind::{Format, MAX_ENDPOINTS, recipe};
 use base::part::Part;
 use base::{Refusal, SwitchId};
-use fabric::network::{Aside, Builder, Cable, Plug, Speed, Switch, Topology};
+use fabric::network::{Builder, Cable, FileRemainder, Plug, Speed, Switch, Topology};
 pub(crate) use ibnl::nominal_gbps;
 use ibnl::{CableRate, Definitions, FlatSystem, arrow};
 use said::TopologyText;
@@ -208,7 +208,7 @@ fn build(
         return Err(Refusal::new(name, "there is no switch in it", "a system with a switch"));
     }
     b.number_planes();
-    b.set_aside(Aside { remarks, loops: left.loops, ..Aside::default() });
+    b.set_aside(FileRemainder { remarks, loops: left.loops, ..FileRemainder::default() });
     b.finish(recipe(name, "ibutils")).map_err(|refused| refused.within(name))
 }
 

@@ -2,7 +2,7 @@
 
 use super::*;
 use crate::chances::fits;
-use base::seed::Fast;
+use base::seed::FastStream;
 
 fn table(rule: &Rule, endpoints: u32) -> Vec<u32> {
     let all = rule.destinations(endpoints, 1).expect("a pattern");
@@ -50,7 +50,7 @@ fn digits_move_one_by_one() {
 fn counts(rule: &Rule, source: u32, draws: u32) -> Vec<u32> {
     let all = rule.destinations(64, 1).expect("a pattern");
     assert_eq!(all.active(), 64);
-    let mut random = Fast::new(3, "test", 0);
+    let mut random = FastStream::new(3, "test", 0);
     let mut seen = vec![0; 64];
     for _ in 0..draws {
         seen[all.draw(source, &mut random) as usize] += 1;

@@ -16,7 +16,7 @@ use crate::destinations::Destinations;
 use base::part::Part;
 use base::seed::Stream;
 use base::{Refusal, Stop, SwitchId};
-use fabric::geometry::Form as Shape;
+use fabric::geometry::PlaneForm;
 use fabric::network::{Topology, parse_inline};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -92,11 +92,11 @@ fn make(asked: &PatternRequest<'_>) -> Result<Box<dyn Form>, Stop> {
 fn known(t: &Topology, places: &Places, ranks: u32) -> Option<Fixed> {
     let groups = || by_key(places, |s| t.switches()[s.ix()].group);
     match t.geometry().form {
-        Shape::Columns => {
+        PlaneForm::Columns => {
             let to = pairs::paired(t, places);
             Some(places.sent(ranks, &to))
         }
-        Shape::Levels => {
+        PlaneForm::Levels => {
             let top = t.switches().iter().map(|s| s.level).max().unwrap_or(0);
             let pods = groups();
             let leaves = || places.ranks.clone();

@@ -344,7 +344,7 @@ proptest! {
 
 #[test]
 fn drawn_edges_have_the_chances_of_graph500() {
-    let mut draws = base::seed::Fast::new(5, "test", 0);
+    let mut draws = base::seed::FastStream::new(5, "test", 0);
     let mut seen = [0_u32; 4];
     for _ in 0..20_000 {
         let (a, b) = rmat::pair(6, &mut draws);
