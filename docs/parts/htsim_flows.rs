@@ -8,7 +8,7 @@ use base::part::Part;
 use base::{Refusal, Stop};
 use schemars::JsonSchema;
 use serde::Deserialize;
-use traffic::workload::{Builder, Op, Schedule, WorkloadRequest};
+use traffic::workload::{Op, Schedule, ScheduleBuilder, WorkloadRequest};
 
 pub(super) const ENTRY: Format = Format::new(
     Part::new("htsim-flows", "htsim's connection matrix, .cm: a line for each flow")
@@ -58,7 +58,7 @@ fn read(files: &[File<'_>], request: &WorkloadRequest<'_>) -> Result<Schedule, S
         sent[flow.from as usize].push((tag, flow));
         received[flow.to as usize].push((tag, flow));
     }
-    let mut all = Builder::new(nodes as u32);
+    let mut all = ScheduleBuilder::new(nodes as u32);
     for (sent, received) in sent.iter().zip(&received) {
         let mut rank = all.rank();
         let (mut now_ns, mut clock) = (0, None);

@@ -11,7 +11,7 @@ use mapping::map::{Effort, MappingRequest, Objective, map};
 use mapping::paths::MappingPaths;
 use mapping::slots::Slots;
 use std::collections::{HashMap, HashSet};
-use traffic::communication::{Communication, Sent};
+use traffic::communication::{CommunicationGraph, ProcessTraffic};
 
 /// The part by which hop-bytes may exceed the least found, for less congestion.
 const HOPS_LIMIT: f64 = 0.05;
@@ -217,7 +217,7 @@ fn table(
     Ok(found)
 }
 
-fn graph(processes: usize, edges: &[[i32; 3]]) -> Result<Communication, Refusal> {
+fn graph(processes: usize, edges: &[[i32; 3]]) -> Result<CommunicationGraph, Refusal> {
     let mut sent = Vec::with_capacity(edges.len());
     for &[from, to, weight] in edges {
         let rank = |rank: i32| {
@@ -226,9 +226,9 @@ fn graph(processes: usize, edges: &[[i32; 3]]) -> Result<Communication, Refusal>
             fits.ok_or_else(|| Refusal::new("edges", format!("{rank} is no rank"), help))
         };
         let bytes = f64::from(weight);
-        sent.push(Sent { from: rank(from)?, to: rank(to)?, bytes, messages: 1.0 });
+        sent.push(ProcessTraffic { from: rank(from)?, to: rank(to)?, bytes, messages: 1.0 });
     }
-    Communication::new(processes as u32, sent)
+    CommunicationGraph::new(processes as u32, sent)
 }
 
 /// The new rank of each process: `now` has the endpoint of each process, and `places` that of each

@@ -16,18 +16,18 @@ use paths::proved::{ProvedGuide, guide};
 use paths::select::{LaneUse, RailSelection};
 use paths::wiring::{Wiring, rails};
 use std::sync::Arc;
-use traffic::destinations::Destinations;
-use traffic::process::{Class, Load};
-use traffic::sending::Sending;
-use traffic::times::{Injections, Timed};
+use traffic::destinations::PacketDestinations;
+use traffic::process::{InjectionClass, OfferedLoad};
+use traffic::sending::OfferedTraffic;
+use traffic::times::{StretchedPackets, TimedPackets};
 
 /// Traffic of the user's, in place of what the parameters name.
 #[derive(Debug, Clone, Copy)]
 pub enum GivenTraffic<'a> {
     /// Who sends how much to whom.
-    Sending(&'a Sending),
+    Sending(&'a OfferedTraffic),
     /// Packets with their times.
-    Times(&'a Arc<Injections>),
+    Times(&'a Arc<TimedPackets>),
 }
 
 /// The latest cycle in which a packet may be created.
@@ -44,7 +44,7 @@ pub struct Case {
     rail: RailSelection,
     /// How far routers are, where rails are chosen by that.
     lengths: Option<PathLengths>,
-    times: Option<Arc<Injections>>,
+    times: Option<Arc<TimedPackets>>,
     /// Whether all packets with their times count, and a run lasts until they have arrived.
     is_whole: bool,
     router: Router,
@@ -65,7 +65,7 @@ pub struct Case {
 /// The traffic that one seed draws.
 struct SeededTraffic {
     seed: u64,
-    classes: Vec<Class>,
+    classes: Vec<InjectionClass>,
 }
 
 impl Case {
@@ -179,14 +179,15 @@ impl Case {
     ) -> Result<RunResult, Stop> {
         self.check(load)?;
         let SeededTraffic { seed, classes } = &self.drawn[run_number];
-        let of_load = |(class, share): (&Class, &f64)| Class {
-            load: Load::Flits(load * share),
+        let of_load = |(class, share): (&InjectionClass, &f64)| InjectionClass {
+            load: OfferedLoad::Flits(load * share),
             ..class.clone()
         };
-        let mut classes: Vec<Class> = classes.iter().zip(&self.shares).map(of_load).collect();
+        let mut classes: Vec<InjectionClass> =
+            classes.iter().zip(&self.shares).map(of_load).collect();
         let (mut phases, mut times) = (self.phases, None);
         if let Some(packets) = &self.times {
-            let timed = Timed { packets, stretch: self.stretch(load) };
+            let timed = StretchedPackets { packets, stretch: self.stretch(load) };
             phases = self.phases_of(timed)?;
             let from = u64::from(phases.warmup_cycles);
             let flits = timed.flits_injected(from..from + u64::from(phases.measure_cycles)) as f64;
@@ -194,7 +195,7 @@ impl Case {
                 let senders =
                     (0..class.destinations.endpoints()).map(|e| class.destinations.rate(e));
                 let busiest = flits / f64::from(phases.measure_cycles) / senders.sum::<f64>();
-                class.load = Load::Flits(busiest);
+                class.load = OfferedLoad::Flits(busiest);
             }
             times = Some(timed);
         }
@@ -228,7 +229,7 @@ impl Case {
     }
 
     /// The phases of a run that plays these packets; all of them, or those of the parameters.
-    fn phases_of(&self, timed: Timed<'_>) -> Result<RunPhases, Refusal> {
+    fn phases_of(&self, timed: StretchedPackets<'_>) -> Result<RunPhases, Refusal> {
         let last = timed.last();
         if last >= LATEST {
             let why = format!("the last packet is created in cycle {last}");
@@ -278,15 +279,15 @@ fn drawn(
     watch: &dyn Watch,
 ) -> Result<SeededTraffic, Stop> {
     let named = |pattern: &str| match on {
-        PathSource::Tables(r) => Destinations::over(r, pattern, seed, watch),
-        PathSource::Network(t) => Destinations::named(t, pattern, seed, watch),
+        PathSource::Tables(r) => PacketDestinations::over(r, pattern, seed, watch),
+        PathSource::Network(t) => PacketDestinations::named(t, pattern, seed, watch),
     };
     let share = |endpoint, rail| spec.rail.share(endpoint, rail, rails);
     let class = |kind: &ClassTraffic<'_>| {
         let destinations = match (kind.traffic, own) {
             (Some(pattern), _) => named(pattern)?,
             (None, Some(GivenTraffic::Sending(sending))) => {
-                Destinations::of_sending(on.topology(), sending)?
+                PacketDestinations::of_sending(on.topology(), sending)?
             }
             (None, Some(GivenTraffic::Times(times))) => times.destinations()?,
             (None, None) => named(&spec.traffic)?,
@@ -294,7 +295,7 @@ fn drawn(
         let destinations =
             if rails > 1 { destinations.on_rails(rails, share) } else { destinations };
         let (process, sizes) = (kind.process, kind.sizes.clone());
-        Ok(Class { destinations, process, sizes, load: Load::Flits(0.0) })
+        Ok(InjectionClass { destinations, process, sizes, load: OfferedLoad::Flits(0.0) })
     };
     Ok(SeededTraffic { seed, classes: kinds.iter().map(class).collect::<Result<_, Stop>>()? })
 }

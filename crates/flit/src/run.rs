@@ -6,7 +6,7 @@ use base::{Refusal, Stop, Watch};
 use paths::saturation;
 use paths::wiring::Wiring;
 use std::ops::Range;
-use traffic::process::Class;
+use traffic::process::InjectionClass;
 
 /// The condition that ends a run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -194,7 +194,7 @@ pub(super) fn stride(wiring: &Wiring) -> u32 {
 }
 
 /// Flits that all endpoints together want to send in a cycle.
-pub(super) fn flits_a_cycle(class: &Class) -> f64 {
+pub(super) fn flits_a_cycle(class: &InjectionClass) -> f64 {
     let senders = (0..class.destinations.endpoints()).map(|e| class.destinations.rate(e));
     class.load.packets(&class.sizes) * class.sizes.mean() * senders.sum::<f64>()
 }
@@ -204,7 +204,7 @@ pub(super) fn flits_a_cycle(class: &Class) -> f64 {
 pub struct Run<'a> {
     /// All routers.
     pub engine: Box<dyn Engine + 'a>,
-    classes: &'a [Class],
+    classes: &'a [InjectionClass],
     /// Virtual channels of a port.
     lanes: u8,
     /// Packets that wait for one another in a cycle, once they do: nothing goes on then.
@@ -341,7 +341,7 @@ impl<'a> Run<'a> {
     pub fn point(self, measured: Range<u32>, traces: ChannelCounts) -> RunResult {
         let tally = self.engine.tally();
         let cycles = measured.len() as f64;
-        let found = |class: &Class, of: &ClassTally| {
+        let found = |class: &InjectionClass, of: &ClassTally| {
             let active = f64::from(class.destinations.active().max(1));
             let flits = flits_a_cycle(class);
             let expected =

@@ -11,7 +11,7 @@ use paths::select::{
 };
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use traffic::process::{Process, Sizes};
+use traffic::process::{InjectionProcess, PacketSizes};
 
 /// How long a run is.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -252,9 +252,11 @@ impl Spec {
             let named = |r| of(Refusal { param: "packet_flits".to_owned(), ..r });
             kinds.push(ClassTraffic {
                 traffic: self.traffic_class.get(i).and_then(|class| class.traffic.as_deref()),
-                process: Process::parse(class.injection.as_deref().unwrap_or(&self.injection))
-                    .map_err(of)?,
-                sizes: Sizes::parse(sizes).map_err(named)?,
+                process: InjectionProcess::parse(
+                    class.injection.as_deref().unwrap_or(&self.injection),
+                )
+                .map_err(of)?,
+                sizes: PacketSizes::parse(sizes).map_err(named)?,
                 share: class.share / sum,
                 urgency: class.priority,
             });
@@ -267,8 +269,8 @@ impl Spec {
 pub(super) struct ClassTraffic<'a> {
     /// Its own pattern; none where it has that of all.
     pub(super) traffic: Option<&'a str>,
-    pub(super) process: Process,
-    pub(super) sizes: Sizes,
+    pub(super) process: InjectionProcess,
+    pub(super) sizes: PacketSizes,
     /// Its part of the load: all together are 1.
     pub(super) share: f64,
     /// How urgent it is.

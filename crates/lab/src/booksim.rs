@@ -6,7 +6,7 @@ use flit::booksim::routing::{ExploredGuide, guide};
 use flit::router::{self, Router};
 use formats::booksim::{Allocator, Config, Network as Named, Priority, VcPolicy, anynet};
 use paths::wiring::Wiring;
-use traffic::process::Class;
+use traffic::process::InjectionClass;
 
 /// Everything that a run of a configuration needs, but for its length.
 pub struct BookSimCase {
@@ -19,7 +19,7 @@ pub struct BookSimCase {
     /// The parameters of the routers.
     pub router: Router,
     /// The classes of traffic.
-    pub classes: Vec<Class>,
+    pub classes: Vec<InjectionClass>,
     /// The urgency of each class.
     pub urgencies: Vec<u32>,
 }
@@ -42,7 +42,7 @@ pub fn case(config: &Config, file: Option<(&str, &str)>) -> Result<BookSimCase, 
     let guide = guide(&network, &wiring, config.function, router.virtual_channels, hops)?;
     let (endpoints, seed) = (wiring.endpoints().len() as u32, u64::from(config.run.seed as u32));
     let drawn = config.classes.iter().map(|class| class.drawn(endpoints, seed));
-    let classes: Result<Vec<Class>, Refusal> = drawn.collect();
+    let classes: Result<Vec<InjectionClass>, Refusal> = drawn.collect();
     let least = config.classes.iter().map(|class| class.priority).min().unwrap_or(0);
     let urgencies = config.classes.iter().map(|class| class.priority.abs_diff(least)).collect();
     Ok(BookSimCase { network, wiring, guide, router, classes: classes?, urgencies })

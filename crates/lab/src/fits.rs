@@ -8,7 +8,7 @@ use paths::PathSource;
 use paths::loads::Loads;
 use serde_json::{Map, Value};
 use std::sync::Arc;
-use traffic::destinations::Destinations;
+use traffic::destinations::PacketDestinations;
 
 /// Checks the lanes of a simulator on a network, the proof of its paths, and its loads; messages
 /// have none of these.
@@ -50,7 +50,7 @@ pub fn traffic(name: &str, on: &Topology, seed: u64, watch: &dyn Watch) -> Resul
         }
         other => other,
     };
-    Destinations::named(on, name, seed, watch).map(drop).map_err(within)
+    PacketDestinations::named(on, name, seed, watch).map(drop).map_err(within)
 }
 
 #[cfg(test)]

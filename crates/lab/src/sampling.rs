@@ -16,7 +16,7 @@ use flit::seen::{ChannelCounts, NetworkNames};
 use flit::stage::{HOPS_A_SECOND, HOPS_IDLE};
 use formats::booksim::{Class, Config, Simulation};
 use serde::Serialize;
-use traffic::process::{Class as Sent, Load};
+use traffic::process::{InjectionClass as Sent, OfferedLoad};
 use verify::Verdict;
 
 /// A simulation of a BookSim configuration, ready to run.
@@ -84,8 +84,8 @@ impl BookSimSimulation {
         let run = &self.config.run;
         let cycles = f64::from(run.sample_period) * f64::from(run.max_samples);
         let flits = |class: &Sent| match class.load {
-            Load::Packets(rate) => rate * class.sizes.mean(),
-            Load::Flits(rate) => rate,
+            OfferedLoad::Packets(rate) => rate * class.sizes.mean(),
+            OfferedLoad::Flits(rate) => rate,
         };
         let load = self.case.classes.iter().map(flits).sum::<f64>().min(1.0);
         let wiring = &self.case.wiring;

@@ -23,8 +23,8 @@ use schemars::generate::SchemaSettings;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 use std::sync::Arc;
-use traffic::sending::Sending;
-use traffic::times::Injections;
+use traffic::sending::OfferedTraffic;
+use traffic::times::TimedPackets;
 use traffic::workload::Schedule;
 
 // gen:begin
@@ -71,11 +71,11 @@ pub struct StageInputs<'a> {
     /// The network's forwarding tables, if there are any.
     pub routing: Option<&'a Routing>,
     /// The traffic that a parameter names, read for this network.
-    pub traffic: Option<&'a Sending>,
+    pub traffic: Option<&'a OfferedTraffic>,
     /// The schedules of processes that a parameter names as files.
     pub schedules: Option<&'a [&'a Schedule]>,
     /// The timed packets that a parameter names as a file.
-    pub times: Option<&'a Arc<Injections>>,
+    pub times: Option<&'a Arc<TimedPackets>>,
     /// The endpoint of every process, in place of a placement that a parameter names.
     pub places: Option<&'a [u32]>,
 }

@@ -7,7 +7,7 @@ use crate::capacity::capacities;
 use crate::slots::Slots;
 use fabric::Topology;
 use serde::Serialize;
-use traffic::communication::Communication;
+use traffic::communication::CommunicationGraph;
 
 /// The values that no mapping can go below.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
@@ -27,7 +27,7 @@ const MOST_KINDS: usize = 64;
 /// capacity of all channels.
 ///
 /// O(sites * switches that the search for the nearest slots passes).
-pub fn bounds(on: &Topology, slots: &Slots, graph: &Communication) -> MappingBounds {
+pub fn bounds(on: &Topology, slots: &Slots, graph: &CommunicationGraph) -> MappingBounds {
     let mut weights: Vec<Vec<(u32, f64)>> = vec![Vec::new(); graph.processes() as usize];
     for one in graph.sent().filter(|one| one.bytes > 0.0) {
         weights[one.from as usize].push((one.to, one.bytes));
@@ -106,7 +106,7 @@ fn kinds(on: &Topology, slots: &Slots, most: usize) -> Vec<Vec<u32>> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use traffic::communication::{Sent, made};
+    use traffic::communication::{ProcessTraffic, made};
 
     fn network(name: &str) -> Topology {
         let recipe = fabric::network::parse_inline(name).expect("a recipe");
@@ -131,8 +131,9 @@ mod tests {
         let on = network("slim_fly:q=5,p=4");
         let slots = Slots::new(&on, None, Some(1)).expect("slots");
         let star = |partners: u32| {
-            let sent = (1..=partners).map(|to| Sent { from: 0, to, bytes: 2.0, messages: 1.0 });
-            Communication::new(40, sent.collect()).expect("a graph")
+            let sent =
+                (1..=partners).map(|to| ProcessTraffic { from: 0, to, bytes: 2.0, messages: 1.0 });
+            CommunicationGraph::new(40, sent.collect()).expect("a graph")
         };
         // the switch has three more slots, seven switches with four slots are one hop away, the
         // others two

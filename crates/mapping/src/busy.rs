@@ -5,7 +5,7 @@ use crate::paths::MappingPaths;
 use crate::slots::Slots;
 use base::Refusal;
 use std::collections::BTreeMap;
-use traffic::communication::Communication;
+use traffic::communication::CommunicationGraph;
 
 /// The load of a pair of ranks on a channel: sender, receiver, load.
 pub type PairLoad = (u32, u32, f64);
@@ -32,7 +32,7 @@ const MOST_PAIRS: usize = 1 << 18;
 /// When a process is on an endpoint that does not work.
 pub fn busiest(
     paths: MappingPaths<'_>,
-    graph: &Communication,
+    graph: &CommunicationGraph,
     places: &[u32],
     loads: &[f64],
     channels: usize,

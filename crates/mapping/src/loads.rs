@@ -10,7 +10,7 @@ use crate::lists::ChannelLists;
 use crate::paths::MappingPaths;
 use crate::proposals::SwapProposals;
 use base::seed::FastStream;
-use traffic::communication::Communication;
+use traffic::communication::CommunicationGraph;
 
 /// The traffic between a process and one of its partners, in both directions.
 #[derive(Debug, Clone, Copy)]
@@ -59,7 +59,7 @@ impl<'a> ChannelLoads<'a> {
     pub fn new(
         paths: MappingPaths<'a>,
         proposals: &SwapProposals<'a>,
-        graph: &Communication,
+        graph: &CommunicationGraph,
     ) -> Self {
         let slots = proposals.problem.slots;
         let mut all: Vec<(u32, PartnerTraffic)> = Vec::with_capacity(2 * graph.pairs());

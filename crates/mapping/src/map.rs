@@ -15,13 +15,13 @@ use crate::run::MappingRun;
 use crate::slots::Slots;
 use base::{Quiet, Refusal, Stop, Watch};
 use std::sync::atomic::AtomicBool;
-use traffic::communication::Communication;
+use traffic::communication::CommunicationGraph;
 
 /// The problem and the settings of a mapping.
 #[derive(Clone, Copy)]
 pub struct MappingRequest<'a> {
     /// The traffic between processes.
-    pub graph: &'a Communication,
+    pub graph: &'a CommunicationGraph,
     /// The paths that traffic takes.
     pub paths: MappingPaths<'a>,
     /// The slots that processes can be put in.

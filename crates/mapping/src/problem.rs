@@ -3,7 +3,7 @@
 
 use crate::slots::Slots;
 use base::Refusal;
-use traffic::communication::Communication;
+use traffic::communication::CommunicationGraph;
 
 /// A process that is fixed to an endpoint.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -34,7 +34,7 @@ impl<'a> MappingProblem<'a> {
     /// # Errors
     /// When there are more processes than slots, or pins that cannot be held.
     pub fn new(
-        graph: &Communication,
+        graph: &CommunicationGraph,
         slots: &'a Slots,
         pins: &[Pin],
         longest: i32,

@@ -13,7 +13,7 @@ use crate::proposals::SwapProposals;
 use base::{Interrupted, Watch};
 use fabric::Topology;
 use std::sync::atomic::{AtomicBool, Ordering};
-use traffic::communication::Communication;
+use traffic::communication::CommunicationGraph;
 
 /// The number of slots from which a mapping counts as large and gets fewer runs with more swaps.
 pub(crate) const LARGE: usize = 4096;
@@ -35,7 +35,7 @@ pub(crate) struct MethodInput<'a> {
 
 /// A mapping request with everything computed from it.
 pub(crate) struct MappingRun<'a, M> {
-    pub(crate) graph: &'a Communication,
+    pub(crate) graph: &'a CommunicationGraph,
     pub(crate) paths: MappingPaths<'a>,
     pub(crate) objective: Objective,
     pub(crate) hops_limit: f64,

@@ -27,7 +27,7 @@ use super::net::{NetworkRun, NetworkSetup, SentMessage};
 use super::parameters::{Costs, LogGops};
 use super::trace::{OpStep, OperationTimes};
 use base::{Refusal, Stop, Watch};
-use traffic::workload::{Kind, Op, Schedule};
+use traffic::workload::{Op, OperationKind, Schedule};
 
 /// Over a network: a message has met its receive, and its last byte has left.
 const MET: u8 = 1;
@@ -73,9 +73,9 @@ pub(super) fn run(
     while let Some(due) = run.on.next(watch)? {
         match due.what {
             EventKind::Begin => match run.on.op(due.op).kind {
-                Kind::Send => run.send(&due),
-                Kind::Recv => run.post(&due),
-                Kind::Calc => run.calculate(&due),
+                OperationKind::Send => run.send(&due),
+                OperationKind::Recv => run.post(&due),
+                OperationKind::Calc => run.calculate(&due),
             },
             EventKind::Arrive => run.arrive(&due),
             EventKind::Answer => run.answer(&due),

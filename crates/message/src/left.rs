@@ -4,7 +4,7 @@
 use base::Refusal;
 use base::quick::QuickHashBuilder;
 use std::collections::{HashMap, VecDeque};
-use traffic::workload::{ANY, Kind, Schedule};
+use traffic::workload::{ANY, OperationKind, Schedule};
 
 /// What was left over: operations by number.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
@@ -114,11 +114,11 @@ impl WaitGraph {
         for &op in began {
             let (it, rank) = (schedule.ops()[op as usize], schedule.rank_of(op));
             let other = match it.kind {
-                Kind::Recv => sends.get(&[rank, it.peer, it.tag]).copied(),
-                Kind::Send => takers(it.peer, rank, it.tag)
+                OperationKind::Recv => sends.get(&[rank, it.peer, it.tag]).copied(),
+                OperationKind::Send => takers(it.peer, rank, it.tag)
                     .filter_map(|key| receives.get(&key).copied())
                     .min(),
-                Kind::Calc => None,
+                OperationKind::Calc => None,
             };
             let (Some(at), Some(other)) = (place(op), other.and_then(place)) else { continue };
             partner[at] = Some(other);
@@ -197,15 +197,15 @@ fn others(left: &LeftOver, schedule: &Schedule) -> (OldestWaiting, OldestWaiting
     for &op in &left.stuck {
         let (it, rank) = (schedule.ops()[op as usize], schedule.rank_of(op));
         match it.kind {
-            Kind::Send => {
+            OperationKind::Send => {
                 for key in takers(it.peer, rank, it.tag) {
                     sends.entry(key).or_insert(op);
                 }
             }
-            Kind::Recv => {
+            OperationKind::Recv => {
                 receives.entry([rank, it.peer, it.tag]).or_insert(op);
             }
-            Kind::Calc => {}
+            OperationKind::Calc => {}
         }
     }
     (sends, receives)

@@ -10,7 +10,7 @@
 use super::machine::{DueEvent, EventKind, InterfaceSide, Machine, RunResult};
 use super::parameters::{Costs, LogGops};
 use base::{Stop, Watch};
-use traffic::workload::{Kind, Schedule};
+use traffic::workload::{OperationKind, Schedule};
 
 /// Runs `schedule`. O(events * log(events that wait for one processor)).
 ///
@@ -28,9 +28,9 @@ pub(super) fn run(
     while let Some(due) = run.on.next(watch)? {
         match (due.what, run.on.op(due.op).kind) {
             (EventKind::Arrive, _) => run.arrive(&due),
-            (_, Kind::Send) => run.send(&due),
-            (_, Kind::Recv) => run.receive(&due),
-            (_, Kind::Calc) => run.calculate(&due),
+            (_, OperationKind::Send) => run.send(&due),
+            (_, OperationKind::Recv) => run.receive(&due),
+            (_, OperationKind::Calc) => run.calculate(&due),
         }
     }
     Ok(run.on.found())

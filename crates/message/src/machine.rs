@@ -10,7 +10,7 @@ use base::quick::QuickHashBuilder;
 use base::{Interrupted, Watch};
 use std::cmp::Reverse;
 use std::collections::{BinaryHeap, HashMap};
-use traffic::workload::{Kind, Op, Schedule};
+use traffic::workload::{Op, OperationKind, Schedule};
 
 /// What an event is about.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -437,8 +437,11 @@ impl<'a> Machine<'a> {
                 own.time
             } else {
                 let it = self.op(op);
-                let side =
-                    if it.kind == Kind::Send { InterfaceSide::Out } else { InterfaceSide::Neither };
+                let side = if it.kind == OperationKind::Send {
+                    InterfaceSide::Out
+                } else {
+                    InterfaceSide::Neither
+                };
                 self.free_at(Self::needs(rank, &it, side))
             };
             self.at(time, EventKind::Begin, op, rank);
@@ -467,7 +470,7 @@ impl<'a> Machine<'a> {
         let all = 0..self.schedule.ops().len() as u32;
         let undone = || all.clone().filter(|&op| self.count(op) != DONE);
         let waits = |op: &u32| self.count(*op) > 0;
-        let sends = |op: &u32| !waits(op) && self.op(*op).kind == Kind::Send;
+        let sends = |op: &u32| !waits(op) && self.op(*op).kind == OperationKind::Send;
         let left = LeftOver {
             stuck: undone().filter(waits).collect(),
             sends: undone().filter(sends).collect(),

@@ -3,7 +3,7 @@
 use base::Refusal;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use traffic::workload::{Kind, Op, Schedule};
+use traffic::workload::{Op, OperationKind, Schedule};
 
 /// What messages cost, in nanoseconds and nanoseconds a byte; the defaults are those of LogGOPSim.
 ///
@@ -118,11 +118,11 @@ impl Costs {
         let divisor = u128::from(self.divisor);
         // the costs of bytes are products of 64 bits before they are divided
         let bytes = |op: &Op| match op.kind {
-            Kind::Calc => 0,
+            OperationKind::Calc => 0,
             _ => byte * u128::from(op.size),
         };
         let cost = |op: &Op| match op.kind {
-            Kind::Calc => u128::from(op.size) * divisor,
+            OperationKind::Calc => u128::from(op.size) * divisor,
             _ => fixed + 2 * (bytes(op) / divisor + 1),
         };
         let sum: u128 = schedule.ops().iter().map(cost).sum();

@@ -6,7 +6,7 @@ use base::exp::ln;
 use base::seed::FastStream;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use traffic::destinations::Destinations;
+use traffic::destinations::PacketDestinations;
 
 /// The network interface of an endpoint for one class of traffic, with its queue of messages.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -70,7 +70,7 @@ fn uniform(dice: &mut FastStream) -> f64 {
 #[derive(Debug, Clone)]
 pub struct OpenTraffic {
     /// The destinations of each endpoint.
-    pub to: Destinations,
+    pub to: PacketDestinations,
     /// Messages that each endpoint creates; none where it goes on until the run ends.
     pub messages: Option<u32>,
     /// Length of a message.

@@ -24,7 +24,7 @@ use schemars::JsonSchema;
 use serde::Serialize;
 use std::fmt::Write;
 use std::sync::Arc;
-use traffic::sending::Sending;
+use traffic::sending::OfferedTraffic;
 
 /// The inputs of a run at the packet level: network, tables, traffic and workloads.
 #[derive(Clone, Copy)]
@@ -35,7 +35,7 @@ pub struct PacketInputs<'a> {
     /// network.
     pub routing: Option<&'a Routing>,
     /// Traffic that the caller gives, in place of the pattern that the parameters name.
-    pub traffic: Option<&'a Sending>,
+    pub traffic: Option<&'a OfferedTraffic>,
     /// Schedules and endpoints of workloads that the caller gives, in place of those that the
     /// parameters name.
     pub jobs: GivenJobs<'a>,

@@ -11,7 +11,7 @@ use fabric::size::NetworkSize;
 use pyo3::prelude::*;
 use std::sync::Arc;
 use traffic::demand::Demand;
-use traffic::sending::Sending;
+use traffic::sending::OfferedTraffic;
 use traffic::workload::Schedule;
 
 /// An immutable network of switches, links and endpoints.
@@ -74,7 +74,7 @@ impl Routing {
 pub struct Traffic {
     pub on: Py<Topology>,
     pub inner: Demand,
-    pub sending: Sending,
+    pub sending: OfferedTraffic,
     /// Whether a matching is known to be the longest; None for other traffic.
     #[pyo3(get)]
     pub exact_matching: Option<bool>,
@@ -82,7 +82,7 @@ pub struct Traffic {
 
 impl Traffic {
     /// Who sends how much to whom.
-    pub fn sending(&self) -> &Sending {
+    pub fn sending(&self) -> &OfferedTraffic {
         &self.sending
     }
 }

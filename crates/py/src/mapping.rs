@@ -20,24 +20,24 @@ use pyo3::prelude::*;
 use pyo3::types::PyDict;
 use serde_json::{Value, json};
 use std::sync::Arc;
-use traffic::communication::{KINDS, Sent, made};
+use traffic::communication::{KINDS, ProcessTraffic, made};
 use verify::RouteLimits;
 
 /// Who sends how many bytes, in how many messages, to whom.
 #[pyclass(frozen, module = "flyloom._core")]
 pub struct Communication {
-    inner: traffic::communication::Communication,
+    inner: traffic::communication::CommunicationGraph,
     /// Why the values of a matrix are no bytes: then only its pattern counts.
     unfit: Option<Refusal>,
 }
 
 impl Communication {
-    fn new(inner: traffic::communication::Communication) -> Self {
+    fn new(inner: traffic::communication::CommunicationGraph) -> Self {
         Self { inner, unfit: None }
     }
 
     /// The graph with its bytes.
-    fn graph(&self) -> PyResult<&traffic::communication::Communication> {
+    fn graph(&self) -> PyResult<&traffic::communication::CommunicationGraph> {
         match &self.unfit {
             None => Ok(&self.inner),
             Some(refused) => Err(refuse(refused.clone())),
@@ -71,7 +71,7 @@ impl Communication {
     #[staticmethod]
     fn of_workload(py: Python<'_>, workload: Py<Workload>) -> PyResult<Self> {
         let work = |_: &dyn Watch| {
-            traffic::communication::Communication::of_schedule(&workload.get().inner)
+            traffic::communication::CommunicationGraph::of_schedule(&workload.get().inner)
         };
         Ok(Self::new(enter(py, None, work)?.map_err(refuse)?))
     }
@@ -94,7 +94,7 @@ impl Communication {
             senders.as_array().iter().zip(receivers.as_array()).zip(bytes.as_array())
         {
             let (from, to) = (rank("sender", *a)?, rank("receiver", *b)?);
-            sent.push(Sent { from, to, bytes: *amount, messages: 1.0 });
+            sent.push(ProcessTraffic { from, to, bytes: *amount, messages: 1.0 });
         }
         let ReadMatrix { pattern: inner, unfit } =
             ReadMatrix::of(processes, sent).map_err(refuse)?;
@@ -190,7 +190,7 @@ impl Target {
 /// What the linear mapping is worth; null where there are too few slots.
 fn linear(
     paths: MappingPaths<'_>,
-    graph: &traffic::communication::Communication,
+    graph: &traffic::communication::CommunicationGraph,
     slots: &Slots,
     watch: &dyn Watch,
 ) -> Result<Value, Stop> {
@@ -204,7 +204,7 @@ fn linear(
 /// What a mapping is worth, with bounds and what the linear one is worth on its paths.
 fn figures(
     on: &Target,
-    graph: &traffic::communication::Communication,
+    graph: &traffic::communication::CommunicationGraph,
     slots: &Slots,
     places: &[u32],
     linear_by: MappingPaths<'_>,

@@ -8,8 +8,8 @@ use lab::stages::{StageInputs, stage};
 use pyo3::prelude::*;
 use serde_json::Value;
 use std::sync::Arc;
-use traffic::sending::Sending;
-use traffic::times::Injections;
+use traffic::sending::OfferedTraffic;
+use traffic::times::TimedPackets;
 use traffic::workload::Schedule;
 
 /// What a measure is of besides its network and its parameters.
@@ -17,7 +17,7 @@ pub struct Files<'a> {
     /// Tables.
     pub routing: Option<&'a Routing>,
     /// Traffic that was read.
-    pub traffic: Option<&'a Sending>,
+    pub traffic: Option<&'a OfferedTraffic>,
     /// Schedules that were read.
     pub workloads: Option<&'a [Py<Workload>]>,
     /// A file of packets with their times: its name, and its text.
@@ -64,9 +64,9 @@ pub fn measured<'py>(
 pub fn injections(
     file: Option<(String, String)>,
     on: &fabric::Topology,
-) -> PyResult<Option<Arc<Injections>>> {
+) -> PyResult<Option<Arc<TimedPackets>>> {
     let read = |(name, text): (String, String)| {
-        Injections::parse(&text, on).map(Arc::new).map_err(|r| refuse(r.within(&name)))
+        TimedPackets::parse(&text, on).map(Arc::new).map_err(|r| refuse(r.within(&name)))
     };
     file.map(read).transpose()
 }

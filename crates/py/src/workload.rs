@@ -13,7 +13,7 @@ use pyo3::pybacked::PyBackedBytes;
 use pyo3::types::PyBytes;
 use serde_json::{Value, json};
 use traffic::workload::noise::{self, noisy};
-use traffic::workload::{Kind, Schedule, generators, make, merge};
+use traffic::workload::{OperationKind, Schedule, generators, make, merge};
 
 #[pymethods]
 impl Workload {
@@ -93,8 +93,9 @@ impl Workload {
         let all = &self.inner;
         let of = |kind| all.ops().iter().filter(move |op| op.kind == kind);
         let counts = json!({
-            "ranks": all.ranks(), "operations": all.ops().len(), "sends": of(Kind::Send).count(),
-            "receives": of(Kind::Recv).count(), "calculations": of(Kind::Calc).count(),
+            "ranks": all.ranks(), "operations": all.ops().len(),
+            "sends": of(OperationKind::Send).count(), "receives": of(OperationKind::Recv).count(),
+            "calculations": of(OperationKind::Calc).count(),
             "dependencies": all.dependencies(), "cpus": all.cpus(), "nics": all.nics(),
             "sent_bytes": all.sent_bytes(), "calculated_ns": all.calculated_ns(),
         });

@@ -81,25 +81,25 @@ const LISTED: &[ListedFolder] = &[
     ListedFolder {
         folder: "crates/traffic/src/pattern",
         what: "patterns",
-        table: "const ENTRIES: &[Entry]",
+        table: "const ENTRIES: &[PatternEntry]",
         open: false,
     },
     ListedFolder {
         folder: "crates/traffic/src/placement",
         what: "placements",
-        table: "pub static PLACEMENTS: &[Entry]",
+        table: "pub static PLACEMENTS: &[PlacementEntry]",
         open: false,
     },
     ListedFolder {
         folder: "crates/traffic/src/workload/application",
         what: "applications",
-        table: "pub const APPLICATIONS: &[Entry]",
+        table: "pub const APPLICATIONS: &[ApplicationEntry]",
         open: false,
     },
     ListedFolder {
         folder: "crates/traffic/src/workload/collective",
         what: "algorithms of collective operations",
-        table: "pub const ALGORITHMS: &[Entry]",
+        table: "pub const ALGORITHMS: &[AlgorithmEntry]",
         open: false,
     },
 ];

@@ -166,7 +166,7 @@ fn on_networks() -> Vec<NamedReader> {
             as_text(formats::mapping::pins(&pins, &text(bytes)))
         }),
         of("packets", "0 0 1 1234\n1234 7 2 5\n34567 11 1 12\n", move |bytes| {
-            as_text(traffic::times::Injections::parse(&text(bytes), &times))
+            as_text(traffic::times::TimedPackets::parse(&text(bytes), &times))
         }),
         of("anynet", ANYNET, |bytes| as_text(booksim::anynet::read(&text(bytes), "f"))),
     ]

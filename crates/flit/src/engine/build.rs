@@ -18,7 +18,7 @@ use paths::guide::Guide;
 use paths::wiring::{CableEnd, Wiring};
 use paths::word::{COUNTED, FlitLayout};
 use std::ops::Range;
-use traffic::process::Class;
+use traffic::process::InjectionClass;
 
 /// The parts that an engine is built from.
 #[derive(Clone, Copy)]
@@ -30,7 +30,7 @@ pub struct EngineSetup<'a> {
     /// The routing.
     pub guide: &'a dyn Guide,
     /// The traffic.
-    pub classes: &'a [Class],
+    pub classes: &'a [InjectionClass],
     /// How urgent each class is, where the router goes by classes.
     pub urgencies: &'a [u32],
     /// The seed of all that is random.
@@ -529,7 +529,7 @@ fn source(
     delay: u32,
 ) -> Result<EndpointSource, Refusal> {
     let mut random = FastStream::new(setup.seed, "endpoint", endpoint.into());
-    let maker = |(number, class): (u64, &Class)| -> Result<PacketSupply, Refusal> {
+    let maker = |(number, class): (u64, &InjectionClass)| -> Result<PacketSupply, Refusal> {
         let Some(assignment) = setup.assignment else {
             return Ok((class.source(endpoint, &mut random)?, None));
         };

@@ -7,7 +7,7 @@ use paths::guide::{OutputRequest, QueueView};
 use paths::wiring::Wiring;
 use paths::word::FlitLayout;
 use std::ops::Range;
-use traffic::process::Class;
+use traffic::process::InjectionClass;
 
 /// Steps are counted in millionths.
 pub(super) const WHOLE: u64 = 1_000_000;
@@ -39,7 +39,7 @@ pub(super) struct CycleContext<'a, G: ?Sized> {
     pub(super) guide: &'a G,
     pub(super) wiring: &'a Wiring,
     pub(super) router: &'a Router,
-    pub(super) classes: &'a [Class],
+    pub(super) classes: &'a [InjectionClass],
     /// How urgent each class is.
     pub(super) urgencies: &'a [u32],
     /// Nothing from this cycle on matters.

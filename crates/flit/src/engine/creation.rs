@@ -1,7 +1,7 @@
 //! When a source creates its next packet.
 
 use base::seed::FastStream;
-use traffic::process::Source as Clock;
+use traffic::process::SourceClock as Clock;
 
 /// Never.
 pub(super) const NEVER: u32 = u32::MAX;

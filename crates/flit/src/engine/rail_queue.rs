@@ -11,7 +11,7 @@ use super::creation::{NEVER, next_creation};
 use base::seed::FastStream;
 use paths::select::RailSelection;
 use std::collections::VecDeque;
-use traffic::process::{Class, Source as Clock};
+use traffic::process::{InjectionClass, SourceClock as Clock};
 
 /// The packets that are assigned to one rail of an endpoint, of one class.
 #[derive(Debug)]
@@ -88,7 +88,7 @@ impl RailQueue {
         &mut self,
         source: u32,
         now: u32,
-        of: &Class,
+        of: &InjectionClass,
         on: &CycleContext<'_, G>,
     ) {
         let Some(assignment) = on.assignment.filter(|_| self.next <= now) else { return };
@@ -142,7 +142,7 @@ impl RailQueue {
         &mut self,
         assignment: RailAssignment<'_>,
         source: u32,
-        of: &Class,
+        of: &InjectionClass,
         end: u32,
     ) -> Option<(u32, u32)> {
         match &mut self.origin {
@@ -176,7 +176,7 @@ impl RailQueue {
     pub(super) fn pop<G: ?Sized>(
         &mut self,
         source: u32,
-        of: &Class,
+        of: &InjectionClass,
         on: &CycleContext<'_, G>,
     ) -> Option<(u32, u32)> {
         let QueuedPacket { packet, .. } = self.waiting.pop_front()?;

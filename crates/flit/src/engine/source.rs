@@ -9,7 +9,7 @@ use crate::router::Priority;
 use base::seed::FastStream;
 use paths::guide::{Guide, PacketPosition};
 use paths::word::{COUNTED, HEAD, PacketHeader, TAIL};
-use traffic::process::{Class, Source as Clock};
+use traffic::process::{InjectionClass, SourceClock as Clock};
 
 /// No lane.
 const NONE: u8 = u8::MAX;
@@ -294,7 +294,7 @@ impl ClassStream {
         when: StagingCycle,
         random: &mut FastStream,
         on: &CycleContext<'_, G>,
-        of: &Class,
+        of: &InjectionClass,
         tally: &mut ClassTally,
     ) {
         let created = if S == ANY && on.age_from_staging { when.now } else { self.created };

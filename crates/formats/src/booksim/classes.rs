@@ -4,8 +4,8 @@ use super::note::Note;
 use super::settings::Settings;
 use super::text::{call, list, split};
 use super::traffic::pattern;
-use ::traffic::pattern::booksim::Rule as Pattern;
-use ::traffic::process::{self, Load, Process, Sizes};
+use ::traffic::pattern::booksim::BookSimPattern as Pattern;
+use ::traffic::process::{self, InjectionProcess, OfferedLoad, PacketSizes};
 use base::Refusal;
 
 /// The keys that take a list with an item a class.
@@ -68,22 +68,22 @@ impl Class {
     ///
     /// # Errors
     /// When the pattern does not fit the endpoints, or a length or weight is above 2^20.
-    pub fn drawn(&self, endpoints: u32, seed: u64) -> Result<process::Class, Refusal> {
+    pub fn drawn(&self, endpoints: u32, seed: u64) -> Result<process::InjectionClass, Refusal> {
         let at = |r: Refusal| if self.place.is_empty() { r } else { r.within(&self.place) };
         let lengths = self.lengths.iter().filter(|length| length.weight > 0);
         let sizes: Vec<(u32, u32)> = lengths.map(|length| (length.flits, length.weight)).collect();
         let (process, packets) = match self.injection {
-            Injection::Bernoulli => (Process::Bernoulli, self.packet_rate),
+            Injection::Bernoulli => (InjectionProcess::Bernoulli, self.packet_rate),
             Injection::OnOff { alpha, beta, r1 } => {
                 let load = if r1 > 0.0 { r1 * alpha / (alpha + beta) } else { 0.0 };
-                (Process::OnOff { alpha, beta, r1: -1.0 }, load)
+                (InjectionProcess::OnOff { alpha, beta, r1: -1.0 }, load)
             }
         };
-        Ok(process::Class {
+        Ok(process::InjectionClass {
             destinations: self.pattern.destinations(endpoints, seed).map_err(at)?,
             process,
-            sizes: Sizes::new(&sizes)?,
-            load: Load::Packets(packets),
+            sizes: PacketSizes::new(&sizes)?,
+            load: OfferedLoad::Packets(packets),
         })
     }
 }

@@ -2,7 +2,7 @@
 
 use super::classes::Class;
 use super::note::Note;
-use ::traffic::pattern::booksim::Rule as Pattern;
+use ::traffic::pattern::booksim::BookSimPattern as Pattern;
 
 /// A configuration, whole and checked as far as it can be without the network.
 #[derive(Debug, Clone, PartialEq)]

@@ -21,7 +21,7 @@ mod tests;
 mod text;
 mod traffic;
 
-pub use ::traffic::pattern::booksim::Rule as Pattern;
+pub use ::traffic::pattern::booksim::BookSimPattern as Pattern;
 pub use anynet::{Anynet, Neighbour};
 pub use build::FUNCTIONS;
 pub use classes::{Class, Injection, PacketLength};

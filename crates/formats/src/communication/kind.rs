@@ -2,7 +2,9 @@
 
 use base::Refusal;
 use base::part::Part;
-use traffic::communication::{Communication, MOST_PROCESSES, Sent, check_amount, check_total};
+use traffic::communication::{
+    CommunicationGraph, MOST_PROCESSES, ProcessTraffic, check_amount, check_total,
+};
 
 /// A row of the table of formats.
 #[derive(Debug)]
@@ -54,7 +56,7 @@ pub(super) const SMALL: u64 = 1 << 16;
 #[derive(Debug, Clone, PartialEq)]
 pub struct ReadMatrix {
     /// The pairs; each sends 1 byte an entry where the values are no bytes.
-    pub pattern: Communication,
+    pub pattern: CommunicationGraph,
     /// Why the values are no bytes, where they are not: as of a matrix that is no communication
     /// graph, of which only the pattern counts.
     pub unfit: Option<Refusal>,
@@ -65,7 +67,7 @@ impl ReadMatrix {
     ///
     /// # Errors
     /// When the values are no bytes.
-    pub fn graph(self) -> Result<Communication, Refusal> {
+    pub fn graph(self) -> Result<CommunicationGraph, Refusal> {
         match self.unfit {
             None => Ok(self.pattern),
             Some(refused) => Err(refused),
@@ -76,7 +78,7 @@ impl ReadMatrix {
     ///
     /// # Errors
     /// When there cannot be that number of processes, or one is not below it.
-    pub fn of(processes: u32, sent: Vec<Sent>) -> Result<Self, Refusal> {
+    pub fn of(processes: u32, sent: Vec<ProcessTraffic>) -> Result<Self, Refusal> {
         let mut found = FoundEntries::new(processes);
         for one in sent {
             found.add(0, one);
@@ -88,7 +90,7 @@ impl ReadMatrix {
 /// Entries that a reader finds.
 pub(super) struct FoundEntries {
     pub(super) processes: u32,
-    pub(super) entries: Vec<Sent>,
+    pub(super) entries: Vec<ProcessTraffic>,
     pub(super) sum: f64,
     pub(super) unfit: Option<Refusal>,
 }
@@ -99,7 +101,7 @@ impl FoundEntries {
     }
 
     /// An entry of a line; of line 0 where it is none of a file.
-    pub(super) fn add(&mut self, line: usize, one: Sent) {
+    pub(super) fn add(&mut self, line: usize, one: ProcessTraffic) {
         let at = |refused: Refusal| match line {
             0 => refused,
             _ => refused.within(&format!("line {line}")),
@@ -127,7 +129,7 @@ impl FoundEntries {
         if self.unfit.is_some() {
             self.entries.iter_mut().for_each(|one| one.bytes = 1.0);
         }
-        let pattern = Communication::new(self.processes, self.entries)?;
+        let pattern = CommunicationGraph::new(self.processes, self.entries)?;
         Ok(ReadMatrix { pattern, unfit: self.unfit })
     }
 }
@@ -143,6 +145,6 @@ pub(super) fn processes(line: usize, count: u64, text: &str) -> Result<u32, Refu
     })
 }
 
-pub(super) fn one(from: u32, to: u32, bytes: f64) -> Sent {
-    Sent { from, to, bytes, messages: 1.0 }
+pub(super) fn one(from: u32, to: u32, bytes: f64) -> ProcessTraffic {
+    ProcessTraffic { from, to, bytes, messages: 1.0 }
 }

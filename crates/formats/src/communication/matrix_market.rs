@@ -8,7 +8,7 @@ use super::numbers::{refuse, value, vertex, whole};
 use base::Refusal;
 use base::part::Part;
 use std::fmt::{self, Write};
-use traffic::communication::Communication;
+use traffic::communication::CommunicationGraph;
 
 pub(super) const ENTRY: Format = Format {
     part: Part::new("matrix-market", "%%MatrixMarket in the first line"),
@@ -192,7 +192,7 @@ fn array<'a>(
 ///
 /// # Errors
 /// Those of `to`.
-pub fn write(graph: &Communication, to: &mut impl Write) -> fmt::Result {
+pub fn write(graph: &CommunicationGraph, to: &mut impl Write) -> fmt::Result {
     writeln!(to, "%%MatrixMarket matrix coordinate real general")?;
     writeln!(to, "% bytes sent by process row-1 to process column-1")?;
     writeln!(to, "{0} {0} {1}", graph.processes(), graph.pairs())?;

@@ -12,7 +12,7 @@ pub use matrix_market::write as write_market;
 
 use base::Refusal;
 use kind::{FoundEntries, MatrixReader};
-use traffic::communication::Communication;
+use traffic::communication::CommunicationGraph;
 
 // gen:begin
 mod dense;
@@ -36,7 +36,7 @@ pub static FORMATS: &[Format] = &[
 ///
 /// # Errors
 /// As [`matrix`], and when the values of a matrix are no bytes.
-pub fn read(files: &[(String, &str)]) -> Result<Communication, Refusal> {
+pub fn read(files: &[(String, &str)]) -> Result<CommunicationGraph, Refusal> {
     matrix(files)?.graph()
 }
 

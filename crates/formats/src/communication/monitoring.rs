@@ -8,7 +8,7 @@ use super::kind::{Format, FoundEntries, MatrixReader, SMALL};
 use super::numbers::{amount, refuse, whole};
 use base::Refusal;
 use base::part::Part;
-use traffic::communication::{MOST_PROCESSES, Sent, check_rank};
+use traffic::communication::{MOST_PROCESSES, ProcessTraffic, check_rank};
 
 pub(super) const ENTRY: Format = Format {
     part: Part::new("monitoring", "lines of Open MPI's monitoring, E and I, a file a rank"),
@@ -60,7 +60,7 @@ pub(super) fn read(files: &[(String, &str)]) -> Result<FoundEntries, Refusal> {
     Ok(found)
 }
 
-fn of_file(text: &str) -> Result<Vec<(usize, Sent)>, Refusal> {
+fn of_file(text: &str) -> Result<Vec<(usize, ProcessTraffic)>, Refusal> {
     let mut found = Vec::new();
     for (line, said) in super::numbers::lines(text, &['#']) {
         let mut words = said.split_whitespace();
@@ -86,7 +86,7 @@ fn of_file(text: &str) -> Result<Vec<(usize, Sent)>, Refusal> {
         }
         // what a rank gets goes in the opposite direction
         let (from, to) = if kind == "R" { (to, from) } else { (from, to) };
-        found.push((line, Sent { from, to, bytes, messages }));
+        found.push((line, ProcessTraffic { from, to, bytes, messages }));
     }
     Ok(found)
 }

@@ -21,7 +21,7 @@ use lab::booksim::case;
 use paths::select::RailSelection;
 use rayon::prelude::*;
 use std::fmt::Write;
-use traffic::times::{Injections, Timed};
+use traffic::times::{StretchedPackets, TimedPackets};
 
 /// The number of cycles in which packets are injected.
 const INJECTION_CYCLES: u32 = 250;
@@ -339,8 +339,8 @@ fn fast(text: &str, network: &ReferenceNetwork, packets: &[Vec<Packet>]) -> Tall
     // only the endpoints of the network file matter here
     let recipe = parse_inline(&format!("mesh:shape={},p=1", packets.len())).unwrap();
     let named = family(&recipe.family).unwrap().build(&recipe.params).unwrap();
-    let listed = Injections::parse(&lines, &named).unwrap();
-    let times = Some(Timed { packets: &listed, stretch: 1.0 });
+    let listed = TimedPackets::parse(&lines, &named).unwrap();
+    let times = Some(StretchedPackets { packets: &listed, stretch: 1.0 });
     let given = FixedDraws { guide: &*of.guide, wiring: &of.wiring };
     let mut made = engine(EngineSetup {
         wiring: &of.wiring,

@@ -10,8 +10,8 @@ use base::seed::FastStream;
 use flit::engine::{EngineSetup, engine};
 use formats::booksim::{Source, anynet, read};
 use lab::booksim::{BookSimCase, case};
-use traffic::destinations::Destinations;
-use traffic::process::{Class, Load};
+use traffic::destinations::PacketDestinations;
+use traffic::process::{InjectionClass, OfferedLoad};
 
 /// The parameters of a router that latency without load depends on; `speed` is in hundredths of
 /// steps.
@@ -209,8 +209,12 @@ fn alone(of: &BookSimCase, (source, target): (u32, u32), seed: u64, rest: u32) -
     let endpoints = of.wiring.endpoints().len();
     let mut to = vec![None; endpoints];
     to[source as usize] = Some(target);
-    let destinations = Destinations::fixed_to(&to);
-    let classes = [Class { destinations, load: Load::Packets(0.02), ..of.classes[0].clone() }];
+    let destinations = PacketDestinations::fixed_to(&to);
+    let classes = [InjectionClass {
+        destinations,
+        load: OfferedLoad::Packets(0.02),
+        ..of.classes[0].clone()
+    }];
     let setup = EngineSetup {
         wiring: &of.wiring,
         router: &of.router,

@@ -20,35 +20,35 @@ use mapping::slots::Slots;
 use proptest::prelude::*;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
-use traffic::communication::{Communication, Sent, made};
+use traffic::communication::{CommunicationGraph, ProcessTraffic, made};
 
 fn network(text: &str) -> Topology {
     let recipe = parse_inline(text).expect("a recipe");
     families::family(&recipe.family).expect("a family").build(&recipe.params).expect("built")
 }
 
-fn random_graph(processes: u32, pairs: u32, seed: u64) -> Communication {
+fn random_graph(processes: u32, pairs: u32, seed: u64) -> CommunicationGraph {
     let mut draw = Stream::new(seed, "test graph", 0);
     let n = u64::from(processes);
     let mut rank = || draw.below(n) as u32;
     let all: Vec<(u32, u32)> = (0..pairs).map(|_| (rank(), rank())).collect();
     let mut amount = Stream::new(seed, "test amounts", 0);
-    let sent = all.into_iter().map(|(from, to)| Sent {
+    let sent = all.into_iter().map(|(from, to)| ProcessTraffic {
         from,
         to,
         bytes: 1.0 + amount.below(1000) as f64,
         messages: 1.0,
     });
-    Communication::new(processes, sent.collect()).expect("a graph")
+    CommunicationGraph::new(processes, sent.collect()).expect("a graph")
 }
 
-fn stencil(given: &serde_json::Value) -> Communication {
+fn stencil(given: &serde_json::Value) -> CommunicationGraph {
     made("stencil", given.as_object().expect("an object")).expect("a graph")
 }
 
 /// A request with the default values.
 fn asked<'a>(
-    graph: &'a Communication,
+    graph: &'a CommunicationGraph,
     paths: MappingPaths<'a>,
     slots: &'a Slots,
 ) -> MappingRequest<'a> {
@@ -71,7 +71,7 @@ fn found(request: &MappingRequest<'_>) -> MappingResult {
 }
 
 /// Hop-bytes computed from breadth-first distances, pair by pair.
-fn hop_bytes(on: &Topology, graph: &Communication, places: &[u32]) -> f64 {
+fn hop_bytes(on: &Topology, graph: &CommunicationGraph, places: &[u32]) -> f64 {
     let switch = |p: u32| on.terminals()[places[p as usize] as usize].plug.switch.ix();
     let far: Vec<Vec<u32>> =
         (0..on.switches().len()).map(|s| on.graph().distances_from(s)).collect();
@@ -150,8 +150,8 @@ proptest! {
         let mut draw = Stream::new(seed, "test pair", 0);
         let count = on.endpoints().len() as u64;
         let (a, b) = (draw.below(count) as u32, draw.below(count) as u32);
-        let pair = vec![Sent { from: 0, to: 1, bytes: 6.0, messages: 1.0 }];
-        let graph = Communication::new(2, pair).expect("a graph");
+        let pair = vec![ProcessTraffic { from: 0, to: 1, bytes: 6.0, messages: 1.0 }];
+        let graph = CommunicationGraph::new(2, pair).expect("a graph");
         let shortest = MappingPaths::Shortest(&on);
         let found = evaluate(shortest, &graph, &[a, b], &Quiet).expect("figures");
         let expect = hop_bytes(&on, &graph, &[a, b]);
@@ -171,7 +171,7 @@ fn gcd(a: u64, b: u64) -> u64 {
 }
 
 /// The least hop-bytes of all injective maps of processes to endpoints.
-fn brute(on: &Topology, graph: &Communication, places: &mut Vec<u32>, least: &mut f64) {
+fn brute(on: &Topology, graph: &CommunicationGraph, places: &mut Vec<u32>, least: &mut f64) {
     if places.len() as u32 == graph.processes() {
         *least = least.min(hop_bytes(on, graph, places));
         return;
@@ -239,12 +239,15 @@ fn hop_bytes_keep_to_the_limit_over_the_least_or_the_linear_mapping_is_less_cong
 }
 
 /// The same graph with its processes renumbered at random.
-fn shuffled(graph: &Communication, seed: u64) -> Communication {
+fn shuffled(graph: &CommunicationGraph, seed: u64) -> CommunicationGraph {
     let mut name: Vec<u32> = (0..graph.processes()).collect();
     Stream::new(seed, "test names", 0).shuffle(&mut name);
-    let sent =
-        graph.sent().map(|s| Sent { from: name[s.from as usize], to: name[s.to as usize], ..s });
-    Communication::new(graph.processes(), sent.collect()).expect("a graph")
+    let sent = graph.sent().map(|s| ProcessTraffic {
+        from: name[s.from as usize],
+        to: name[s.to as usize],
+        ..s
+    });
+    CommunicationGraph::new(graph.processes(), sent.collect()).expect("a graph")
 }
 
 #[test]
@@ -269,8 +272,9 @@ fn what_fits_exactly_is_fitted_exactly() {
 fn pairs_share_a_switch() {
     let on = network("slim_fly:q=5,p=4");
     let slots = Slots::new(&on, None, Some(1)).expect("slots");
-    let pairs = (0..100).map(|i| Sent { from: i, to: i + 100, bytes: 7.0, messages: 1.0 });
-    let graph = Communication::new(200, pairs.collect()).expect("a graph");
+    let pairs =
+        (0..100).map(|i| ProcessTraffic { from: i, to: i + 100, bytes: 7.0, messages: 1.0 });
+    let graph = CommunicationGraph::new(200, pairs.collect()).expect("a graph");
     let it = found(&asked(&graph, MappingPaths::Shortest(&on), &slots));
     assert!(hop_bytes(&on, &graph, &it.places).abs() < 1e-12);
 }
@@ -509,8 +513,9 @@ fn levels_bring_pairs_together_and_place_everybody_once() {
     // heavy pairs can share a switch, light ones may be anywhere
     for processes in [2, 3, 97, 199, 200] {
         let half = processes / 2;
-        let pair = |i: u32| Sent { from: i, to: i + half, bytes: 100.0, messages: 1.0 };
-        let graph = Communication::new(processes, (0..half).map(pair).collect()).expect("a graph");
+        let pair = |i: u32| ProcessTraffic { from: i, to: i + half, bytes: 100.0, messages: 1.0 };
+        let graph =
+            CommunicationGraph::new(processes, (0..half).map(pair).collect()).expect("a graph");
         let it = found(&MappingRequest {
             steps: &steps,
             ..asked(&graph, MappingPaths::Shortest(&on), &slots)

@@ -7,7 +7,7 @@
 
 use base::{EndpointId, Refusal, SwitchId, TerminalId};
 use fabric::tables::{ForwardingTree, Routing};
-use traffic::sending::Weighted;
+use traffic::sending::WeightedMessage;
 
 /// The result of one flow: its share and the congestion on its routes.
 #[derive(Debug, Clone, Copy)]
@@ -216,7 +216,7 @@ impl<'a> FlowSimulator<'a> {
     /// When two endpoints share no plane, or a route does not arrive.
     pub(super) fn level(
         &mut self,
-        mut pairs: impl Iterator<Item = Weighted>,
+        mut pairs: impl Iterator<Item = WeightedMessage>,
     ) -> Result<&[FlowOutcome], Refusal> {
         self.shares.clear();
         self.ends.clear();

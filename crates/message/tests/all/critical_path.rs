@@ -9,7 +9,7 @@ use proptest::prelude::*;
 use proptest::test_runner::RngSeed;
 use serde_json::{Map, json};
 use std::sync::Arc;
-use traffic::workload::{Builder, Op, Schedule, make};
+use traffic::workload::{Op, Schedule, ScheduleBuilder, make};
 
 const NAMES: [&str; 9] = [
     "allreduce_ring",
@@ -29,7 +29,7 @@ fn schedule(name: &str, ranks: u32, bytes: u64, seed: u64) -> Schedule {
     let with: Map<_, _> = given.as_object().expect("a table").clone();
     let plain = make(name, &with, &Quiet).expect("a schedule");
     let mut draw = FastStream::new(seed, "computing", 0);
-    let mut made = Builder::new(ranks);
+    let mut made = ScheduleBuilder::new(ranks);
     for rank in 0..ranks {
         let all = plain.of_rank(rank);
         let mut of = made.rank();
@@ -147,7 +147,7 @@ proptest! {
 
 #[test]
 fn a_ping_pong_is_all_path() {
-    let mut made = Builder::new(2);
+    let mut made = ScheduleBuilder::new(2);
     let mut of = made.rank();
     let sends = of.add(Op::send(1001, 1, 0)).expect("room");
     let receives = of.add(Op::recv(1001, 1, 1)).expect("room");

@@ -13,7 +13,7 @@ use paths::PathSource;
 use proptest::prelude::*;
 use serde_json::Map;
 use std::sync::Arc;
-use traffic::workload::{Builder, Op, Schedule};
+use traffic::workload::{Op, Schedule, ScheduleBuilder};
 
 const NETS: [&str; 7] = [
     "slim_fly:q=5,p=3",
@@ -53,7 +53,7 @@ fn routed(on: &Arc<Topology>, engine: &str) -> Routing {
 
 /// A schedule of messages from rank to rank, with their bytes, that begin as they are listed.
 fn messages(ranks: u32, all: &[(u32, u32, u64)]) -> Schedule {
-    let mut made = Builder::new(ranks);
+    let mut made = ScheduleBuilder::new(ranks);
     for rank in 0..ranks {
         let mut of = made.rank();
         for (tag, &(from, to, bytes)) in (0..).zip(all) {

@@ -66,7 +66,7 @@ fn a_broadcast_of_many_is_as_long_as_its_tree() {
     for rank in 0..ranks {
         let mut now = has[rank as usize];
         for op in schedule.of_rank(rank).map(|op| schedule.ops()[op as usize]) {
-            if op.kind == traffic::workload::Kind::Send {
+            if op.kind == traffic::workload::OperationKind::Send {
                 assert!(op.peer > rank);
                 now += o;
                 has[op.peer as usize] = now + latency + o;

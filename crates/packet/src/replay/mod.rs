@@ -28,7 +28,7 @@ use base::{Refusal, Stop, Watch};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::sync::Arc;
-use traffic::workload::{Kind, Schedule, merge};
+use traffic::workload::{OperationKind, Schedule, merge};
 
 /// The part that a message plays in the protocol of a send operation.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -63,7 +63,9 @@ const MOST_NS: u64 = (des::RANGE_PS - 1) / 1000;
 /// When a process computes for longer than the range of times.
 fn check_times(schedule: &Schedule, computes: bool) -> Result<(), Refusal> {
     let mut sums = vec![0_u64; schedule.ranks() as usize];
-    for (op, it) in (0..).zip(schedule.ops()).filter(|(_, it)| computes && it.kind == Kind::Calc) {
+    for (op, it) in
+        (0..).zip(schedule.ops()).filter(|(_, it)| computes && it.kind == OperationKind::Calc)
+    {
         let rank = schedule.rank_of(op);
         let sum = &mut sums[rank as usize];
         *sum = sum.saturating_add(it.size);
@@ -220,7 +222,7 @@ impl Replay {
         }
         let is_long = |op: u32| {
             let it = &schedule.ops()[op as usize];
-            it.kind == Kind::Send && u32::try_from(it.size).is_err()
+            it.kind == OperationKind::Send && u32::try_from(it.size).is_err()
         };
         if let Some(op) = (0..schedule.ops().len() as u32).find(|op| is_long(*op)) {
             let why = format!("{}: too long", schedule.described(op));
@@ -310,7 +312,7 @@ impl Replay {
 
 /// The number of chunks of all messages of a schedule, with requests to send and answers.
 fn chunks_of(schedule: &Schedule, mpi: &MpiCosts, chunk_bytes: u32) -> u64 {
-    let sends = schedule.ops().iter().filter(|op| op.kind == Kind::Send);
+    let sends = schedule.ops().iter().filter(|op| op.kind == OperationKind::Send);
     let of = |bytes: u64| bytes.max(1).div_ceil(chunk_bytes.into());
     let each = |bytes: u64| {
         let control = 2 * of(mpi.control_bytes.into());

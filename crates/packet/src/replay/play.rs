@@ -10,7 +10,7 @@ use super::entry::{MatchEntry, MatchList};
 use super::process::{EndpointProcesses, Process};
 use super::{MessagePart, OF_BACKGROUND, Replay, number, operation, sends};
 use std::collections::VecDeque;
-use traffic::workload::{ANY, Kind};
+use traffic::workload::{ANY, OperationKind};
 
 /// A step of an operation that a process still has to take.
 #[derive(Debug, Clone, Copy)]
@@ -122,7 +122,7 @@ impl Model {
     ) -> bool {
         let what = replay.schedule.ops()[op as usize];
         match what.kind {
-            Kind::Calc => {
+            OperationKind::Calc => {
                 let takes = replay.computes && what.size > replay.mpi.least_compute_ns.unwrap_or(0);
                 let (true, Some(plays)) = (takes, &mut it.plays) else { return true };
                 // neither sum overflows, because the calculations of a process were checked to fit
@@ -134,13 +134,13 @@ impl Model {
                 to.send(to.me(), ends_ps - now, Event::Ends(op));
                 false
             }
-            Kind::Send => {
+            OperationKind::Send => {
                 let is_short = what.size < replay.mpi.eager_bytes;
                 let part = if is_short { MessagePart::Eager } else { MessagePart::Request };
                 self.posts(replay, it, number(op, part), to);
                 false
             }
-            Kind::Recv => self.receives(replay, it, at, op, to),
+            OperationKind::Recv => self.receives(replay, it, at, op, to),
         }
     }
 

@@ -7,7 +7,7 @@ use super::job::{Job, JobRow, JobTimes, RankRow, RankTime};
 use super::process::EndpointProcesses;
 use super::{MessagePart, OF_BACKGROUND, Replay, operation};
 use message::LeftOver;
-use traffic::workload::Kind;
+use traffic::workload::OperationKind;
 
 impl EndpointProcesses {
     /// The times of the processes of an endpoint.
@@ -82,7 +82,7 @@ impl Replay {
             rows.comm_ns.push(in_ns(time.communication_ps));
             rows.compute_ns.push(in_ns(time.calculated_ps));
             let ops = self.schedule.of_rank(time.rank).map(|op| self.schedule.ops()[op as usize]);
-            let sends = ops.filter(|op| op.kind == Kind::Send);
+            let sends = ops.filter(|op| op.kind == OperationKind::Send);
             let (messages, bytes) = sends.fold((0, 0), |(n, sum), op| (n + 1, sum + op.size));
             rows.messages.push(messages);
             rows.bytes.push(bytes);

@@ -8,19 +8,19 @@ use base::seed::FastStream;
 
 /// One of two values: the first with the chance that `cut` is a threshold of.
 #[derive(Debug, Clone, Copy, PartialEq)]
-struct Slot {
+struct AliasSlot {
     cut: u64,
     first: u32,
     other: u32,
 }
 
-/// Values, each drawn in proportion to its weight.
+/// A table from which values are drawn, each in proportion to its weight.
 #[derive(Debug, Clone, PartialEq)]
-pub(crate) struct Alias {
-    slots: Box<[Slot]>,
+pub(crate) struct AliasTable {
+    slots: Box<[AliasSlot]>,
 }
 
-impl Alias {
+impl AliasTable {
     /// A draw among values with weights above 0; there is one at least.
     pub(crate) fn new(weighted: &[(u32, f64)]) -> Self {
         Self { slots: slots(weighted).into() }
@@ -39,12 +39,12 @@ impl Alias {
 
 /// A table of aliases for each source; none for those that send nothing.
 #[derive(Debug, Clone, PartialEq)]
-pub(super) struct Rows {
+pub(super) struct SourceTables {
     starts: Box<[u32]>,
-    slots: Box<[Slot]>,
+    slots: Box<[AliasSlot]>,
 }
 
-impl Rows {
+impl SourceTables {
     /// The rows of sources 0, 1, ...
     pub(super) fn new<'a>(rows: impl IntoIterator<Item = &'a [(u32, f64)]>) -> Self {
         let (mut starts, mut all) = (vec![0], Vec::new());
@@ -65,7 +65,7 @@ impl Rows {
 }
 
 #[inline]
-fn drawn(slots: &[Slot], random: &mut FastStream) -> u32 {
+fn drawn(slots: &[AliasSlot], random: &mut FastStream) -> u32 {
     let slot = slots[random.below(slots.len() as u32) as usize];
     // a choice without a branch: nothing could foretell it
     let first = random.next_u64() < slot.cut || slot.first == slot.other;
@@ -73,13 +73,16 @@ fn drawn(slots: &[Slot], random: &mut FastStream) -> u32 {
 }
 
 /// As many slots as values, of equal chance; in each one value or two. O(values).
-fn slots(weighted: &[(u32, f64)]) -> Vec<Slot> {
+fn slots(weighted: &[(u32, f64)]) -> Vec<AliasSlot> {
     let sum: f64 = weighted.iter().map(|(_, weight)| weight).sum();
     let count = weighted.len() as f64;
     let mut left: Vec<f64> = weighted.iter().map(|(_, weight)| weight * count / sum).collect();
-    let whole =
-        |&(value, _): &(u32, f64)| Slot { cut: FastStream::ALWAYS, first: value, other: value };
-    let mut slots: Vec<Slot> = weighted.iter().map(whole).collect();
+    let whole = |&(value, _): &(u32, f64)| AliasSlot {
+        cut: FastStream::ALWAYS,
+        first: value,
+        other: value,
+    };
+    let mut slots: Vec<AliasSlot> = weighted.iter().map(whole).collect();
     let (mut small, mut large): (Vec<usize>, Vec<usize>) =
         (0..weighted.len()).partition(|&i| left[i] < 1.0);
     while let (Some(&low), Some(&high)) = (small.last(), large.last()) {
@@ -100,7 +103,7 @@ mod tests {
     use super::*;
 
     /// What every value is drawn with, by the slots, in parts of 1.
-    fn chances(slots: &[Slot], values: u32) -> Vec<f64> {
+    fn chances(slots: &[AliasSlot], values: u32) -> Vec<f64> {
         let mut of = vec![0.0; values as usize];
         for slot in slots {
             let cut = slot.cut as f64 / FastStream::ALWAYS as f64;
@@ -128,7 +131,7 @@ mod tests {
     #[test]
     fn draws_are_of_the_row_of_their_source() {
         let rows: [&[(u32, f64)]; 3] = [&[(7, 2.0)], &[], &[(1, 1.0), (5, 3.0)]];
-        let rows = Rows::new(rows);
+        let rows = SourceTables::new(rows);
         let mut random = FastStream::new(1, "alias test", 0);
         assert_eq!((rows.draw(0, &mut random), rows.draw(1, &mut random)), (7, 1));
         let fives = (0..4000).filter(|_| rows.draw(2, &mut random) == 5).count();

@@ -35,7 +35,7 @@ pub(super) enum NodeKind {
     /// Receives from a rank.
     Receive(MessagePeer),
     /// What several ranks do together.
-    Together(CollectiveCall),
+    Together(ChakraCollective),
 }
 
 /// A message to a rank, or from one.
@@ -51,7 +51,7 @@ pub(super) struct MessagePeer {
 
 /// A collective operation.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct CollectiveCall {
+pub(super) struct ChakraCollective {
     /// The operation, by its number in the schema.
     pub operation: u64,
     /// Bytes that a rank puts in; that the root does, of a broadcast and a scatter.

@@ -1,6 +1,6 @@
 //! The file of a rank, read: messages of the schema, each behind its length.
 
-use super::node::{ChakraNode, ChakraTrace, CollectiveCall, MessagePeer, NodeKind};
+use super::node::{ChakraCollective, ChakraNode, ChakraTrace, MessagePeer, NodeKind};
 use super::wire::{FieldValue, WireMessage};
 use base::{Refusal, Stop, Watch};
 use std::collections::HashMap;
@@ -114,7 +114,7 @@ fn kind_of(node_type: u64, asks: &NodeAttributes<'_>) -> Result<NodeKind, Refusa
         4 => NodeKind::Local(asks.number("num_ops", u64::MAX)?.unwrap_or(0)),
         5 => NodeKind::Send(asks.peer("comm_dst")?),
         6 => NodeKind::Receive(asks.peer("comm_src")?),
-        7 => NodeKind::Together(CollectiveCall {
+        7 => NodeKind::Together(ChakraCollective {
             operation: asks.needed("comm_type", 9)?,
             bytes: asks.number("comm_size", MOST_BYTES)?.unwrap_or(0),
             group: asks.group()?,

@@ -8,7 +8,7 @@ use base::{Quiet, Stop};
 use proptest::prelude::*;
 use serde_json::Map;
 use std::collections::BTreeMap;
-use traffic::workload::calls::{Peer, What};
+use traffic::workload::calls::{CallAction, CallPeer};
 
 const FIRST: &str = "# a comment
 MPI_Init:-:1:2:1.000000
@@ -50,8 +50,10 @@ fn calls_are_read_with_their_times() {
     let send = &trace.processes[0].calls[2];
     assert_eq!((send.line, send.start_ns, send.end_ns), (4, 5000, 6000));
     assert_eq!(trace.processes[0].calls[1].start_ns, 2500);
-    let What::Recv(message, _) = &trace.processes[1].calls[1].what else { panic!("a receive") };
-    assert_eq!((message.peer, message.tag, message.bytes), (Peer::Any, None, 16));
+    let CallAction::Recv(message, _) = &trace.processes[1].calls[1].what else {
+        panic!("a receive")
+    };
+    assert_eq!((message.peer, message.tag, message.bytes), (CallPeer::Any, None, 16));
 }
 
 #[test]
@@ -117,7 +119,8 @@ fn named(ranks: u32, makes: &str, of: impl Fn(u32) -> Vec<[u32; 3]>) -> Result<V
     let made = schedule(&files, given.as_object().expect("a map"))?;
     let sends = (0..ranks).flat_map(|rank| made.of_rank(rank).map(move |op| (rank, op)));
     let ops = made.ops();
-    let sends = sends.filter(|&(_, op)| ops[op as usize].kind == traffic::workload::Kind::Send);
+    let sends =
+        sends.filter(|&(_, op)| ops[op as usize].kind == traffic::workload::OperationKind::Send);
     let mut all: Vec<Edge> = sends.map(|(rank, op)| (rank, ops[op as usize].peer)).collect();
     all.sort_unstable();
     Ok(all)

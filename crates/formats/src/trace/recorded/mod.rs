@@ -10,7 +10,7 @@ use super::kind::{Example, File, FileNaming, Format};
 use base::part::Part;
 use base::{Refusal, Stop};
 use traffic::workload::calls::RecordedParameters;
-use traffic::workload::calls::recorded::{Recording, Remarks, replayed};
+use traffic::workload::calls::recorded::{CallRecording, RecordingRemarks, replayed};
 use traffic::workload::{Schedule, WorkloadRequest};
 
 pub(super) const ENTRY: Format = Format::new(
@@ -30,14 +30,14 @@ pub(super) const ENTRY: Format = Format::new(
 pub fn schedule(
     files: &[File<'_>],
     request: &WorkloadRequest<'_>,
-) -> Result<(Schedule, Remarks), Stop> {
+) -> Result<(Schedule, RecordingRemarks), Stop> {
     let mut processes = Vec::with_capacity(files.len());
     for (rank, (name, content)) in (0..).zip(files) {
         request.watch.tick("files", rank, files.len() as u64)?;
         let process = parse::process(name, content, rank, files.len() as u64);
         processes.push(process.map_err(|refused: Refusal| refused.within(name))?);
     }
-    replayed(&Recording { processes }, request.read()?, request.watch)
+    replayed(&CallRecording { processes }, request.read()?, request.watch)
 }
 
 /// As [`schedule`], with parameters that are checked.
@@ -48,7 +48,7 @@ pub fn schedule_with(
     files: &[File<'_>],
     given: &super::Given,
     watch: &dyn base::Watch,
-) -> Result<(Schedule, Remarks), Stop> {
+) -> Result<(Schedule, RecordingRemarks), Stop> {
     schedule(files, &WorkloadRequest::new(ENTRY.part, given, watch)?)
 }
 

@@ -12,7 +12,7 @@ const CHANCES: [u32; 3] = [57, 19, 19];
 
 /// An undirected graph as rows of neighbours, each ascending, without loops and double edges.
 #[derive(Debug)]
-pub(super) struct Graph {
+pub(super) struct RmatGraph {
     starts: Vec<usize>,
     all: Vec<u32>,
 }
@@ -20,7 +20,7 @@ pub(super) struct Graph {
 /// Steps between two looks at whether the user wants to stop.
 const STRIDE: usize = 1 << 16;
 
-impl Graph {
+impl RmatGraph {
     /// `2^scale` vertices and `edge_factor` times as many drawn edges; vertices are numbered at
     /// random. O(edges * scale).
     pub(super) fn draw(
