@@ -1,9 +1,9 @@
 //! Tests of runs over several processes.
 
-use crate::peers::{PeerTransport, Peers, Wire, agree, all, same};
+use crate::peers::{PeerExchange, PeerTransport, WireValue, agree, all, same};
 use crate::tests::{Phold, drawn_parts, listed};
 use crate::wired::each;
-use crate::{Model, PartResult, Transport, windows_over};
+use crate::{EventTransport, PartResult, SimulationModel, windows_over};
 use base::seed::FastStream;
 use base::{Interrupted, Quiet, Refusal, Stop};
 use proptest::prelude::*;

@@ -11,7 +11,7 @@ use super::rehang::{AnnealingRules, DemandTrees};
 use super::sssp::{balanced_routes, endpoints_per_switch, minimal_switch_routes};
 use super::tree_cache::TreeCache;
 use super::trees::NextHopTree;
-use super::{Engine, Promise};
+use super::{Engine, EnginePromise};
 use crate::lanes::DefaultLanes;
 use base::Stop;
 use base::seed::FastStream;
@@ -25,7 +25,7 @@ use std::sync::Arc;
 /// Shortest or nearly shortest paths for a given traffic matrix; deadlock-free lanes.
 #[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-pub struct Application {
+pub struct ApplicationEngine {
     /// Who sends how much to whom: source switch, destination terminal, both by number, and an
     /// amount of at least 0. `--traffic` and `traffic=` fill it in.
     pub flows: Vec<(u32, u32, f64)>,
@@ -51,10 +51,10 @@ const fn a_few() -> u32 {
     4
 }
 
-impl Engine for Application {
+impl Engine for ApplicationEngine {
     const NAME: &'static str = "application";
     const FILES: &'static [&'static str] = &["traffic"];
-    const PROMISE: Promise = Promise { minimal: false, deadlock_free: true };
+    const PROMISE: EnginePromise = EnginePromise { minimal: false, deadlock_free: true };
     const LANES: DefaultLanes = DefaultLanes::Online;
 
     fn examples() -> Vec<Self> {
@@ -96,7 +96,7 @@ impl Engine for Application {
     }
 }
 
-impl Application {
+impl ApplicationEngine {
     /// The number of changes that are tried: by default 100 for every flow and layer.
     fn moves(&self, layers: u32) -> u64 {
         let flows = self.flows.len() as u64 * u64::from(layers);

@@ -10,7 +10,7 @@
 //! dateline. On lane 1 all routes cross it and none is longer than half the ring, so none uses the
 //! channel opposite to the dateline.
 
-use super::{Engine, Promise};
+use super::{Engine, EnginePromise};
 use crate::lanes::DefaultLanes;
 use base::Stop;
 use base::{ChannelId, Refusal, SwitchId, TerminalId, Watch};
@@ -32,7 +32,7 @@ pub struct Dor {}
 
 impl Engine for Dor {
     const NAME: &'static str = "dor";
-    const PROMISE: Promise = Promise { minimal: true, deadlock_free: true };
+    const PROMISE: EnginePromise = EnginePromise { minimal: true, deadlock_free: true };
     const LANES: DefaultLanes = DefaultLanes::Online;
 
     fn examples() -> Vec<Self> {

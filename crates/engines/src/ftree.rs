@@ -12,7 +12,7 @@
 
 use super::sssp::{minimal_switch_routes, ports_of_channels};
 use super::trees::{NextHopTree, UpDownRanks};
-use super::{Engine, Promise};
+use super::{Engine, EnginePromise};
 use base::Stop;
 use base::{ChannelId, LinkId, Refusal, SwitchId, TerminalId, Watch};
 use fabric::network::Topology;
@@ -28,7 +28,7 @@ pub struct Ftree {}
 
 impl Engine for Ftree {
     const NAME: &'static str = "ftree";
-    const PROMISE: Promise = Promise { minimal: true, deadlock_free: true };
+    const PROMISE: EnginePromise = EnginePromise { minimal: true, deadlock_free: true };
     const BY_ROWS: bool = true;
 
     fn examples() -> Vec<Self> {

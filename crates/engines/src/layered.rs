@@ -12,7 +12,7 @@
 use super::sssp::{Balancer, endpoints_per_switch};
 use super::tree_cache::TreeCache;
 use super::trees::{FixedHops, NextHopTree};
-use super::{Engine, Promise};
+use super::{Engine, EnginePromise};
 use crate::lanes::DefaultLanes;
 use base::Stop;
 use base::distance::distances_among;
@@ -65,7 +65,7 @@ impl Default for Layered {
 
 impl Engine for Layered {
     const NAME: &'static str = "layered";
-    const PROMISE: Promise = Promise { minimal: false, deadlock_free: true };
+    const PROMISE: EnginePromise = EnginePromise { minimal: false, deadlock_free: true };
     const LANES: DefaultLanes = DefaultLanes::Online;
 
     fn examples() -> Vec<Self> {

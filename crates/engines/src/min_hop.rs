@@ -7,7 +7,7 @@
 use super::sssp::{endpoints_per_switch, ports_of_channels};
 use super::tree_cache::{TreeCache, runs};
 use super::trees::NextHopTree;
-use super::{Engine, Promise};
+use super::{Engine, EnginePromise};
 use base::Stop;
 use base::{ChannelId, SwitchId, Watch};
 use fabric::network::Topology;
@@ -23,7 +23,7 @@ pub struct MinHop {}
 
 impl Engine for MinHop {
     const NAME: &'static str = "min_hop";
-    const PROMISE: Promise = Promise { minimal: true, deadlock_free: false };
+    const PROMISE: EnginePromise = EnginePromise { minimal: true, deadlock_free: false };
     const BY_ROWS: bool = true;
 
     fn examples() -> Vec<Self> {

@@ -18,7 +18,7 @@
 use super::sssp::{Balancer, endpoints_per_switch, minimal_switch_routes};
 use super::tree_cache::TreeCache;
 use super::trees::NextHopTree;
-use super::{Engine, Promise};
+use super::{Engine, EnginePromise};
 use crate::lanes::{DefaultLanes, common_lanes};
 use base::Stop;
 use base::{Refusal, SwitchId, Watch};
@@ -52,7 +52,7 @@ pub struct Nue {
 
 impl Engine for Nue {
     const NAME: &'static str = "nue";
-    const PROMISE: Promise = Promise { minimal: false, deadlock_free: true };
+    const PROMISE: EnginePromise = EnginePromise { minimal: false, deadlock_free: true };
     const LANES: DefaultLanes = DefaultLanes::Own;
 
     fn examples() -> Vec<Self> {

@@ -8,7 +8,7 @@
 use super::chosen::{ChosenPorts, TerminalRun};
 use super::tree_cache::{HopChoices, TreeCache, runs};
 use super::trees::NextHopTree;
-use super::{Engine, Promise};
+use super::{Engine, EnginePromise};
 use base::Stop;
 use base::{ChannelId, Interrupted, SwitchId, Watch};
 use fabric::network::Topology;
@@ -25,7 +25,7 @@ pub struct Sssp {}
 
 impl Engine for Sssp {
     const NAME: &'static str = "sssp";
-    const PROMISE: Promise = Promise { minimal: true, deadlock_free: false };
+    const PROMISE: EnginePromise = EnginePromise { minimal: true, deadlock_free: false };
     const BY_ROWS: bool = true;
 
     fn examples() -> Vec<Self> {

@@ -16,7 +16,7 @@ pub fn need(size: &NetworkSize, on: Option<&Topology>, name: &str, layers: u32) 
     let pairs = size.switches * size.switches;
     let searches = size.switches * size.arcs() * f64::from(layers);
     let entries = size.entries(layers);
-    if engine(name).is_ok_and(super::Entry::is_by_rows) {
+    if engine(name).is_ok_and(super::EngineEntry::is_by_rows) {
         let own = 1.0 + on.map_or(1.0, open_share) * size.switches;
         let rows = f64::from(layers) * (size.edge * size.switches + size.terminals * own);
         let kept = rows.min(entries + pairs);

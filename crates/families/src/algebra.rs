@@ -1,7 +1,7 @@
 //! Functions that the algebraic families share: checks of parameters, Cayley graphs of binary
 //! words, projective planes, Paley graphs.
 
-use super::wish::Wish;
+use super::wish::NetworkWish;
 use super::{Family, MAX_P, MAX_PORTS, in_range};
 use base::field::FiniteField;
 use base::{Refusal, SwitchId};
@@ -39,7 +39,7 @@ pub(super) fn one_of(
 
 /// The member with the number of endpoints that a wish implies; `of` makes the member for a number
 /// of endpoints.
-pub(super) fn sized<F: Family>(wish: &Wish, of: impl Fn(Option<u32>) -> F) -> Option<F> {
+pub(super) fn sized<F: Family>(wish: &NetworkWish, of: impl Fn(Option<u32>) -> F) -> Option<F> {
     let promise = of(Some(0)).promise().ok()?;
     wish.endpoints_of(&promise).map(|p| of(Some(p)))
 }

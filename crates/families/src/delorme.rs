@@ -13,8 +13,8 @@
 //! points with the same first coordinate. Ports: in the order of the switches they lead to.
 
 use super::algebra::{endpoints, one_of, sized};
-use super::wish::Wish;
-use super::{Claim, Family, Promise, Ratio};
+use super::wish::NetworkWish;
+use super::{ExactFraction, Family, FamilyPromise, PromisedValue};
 use base::field::FiniteField;
 use base::{Refusal, SwitchId};
 use fabric::geometry::{Geometry, PlaneForm};
@@ -119,7 +119,7 @@ impl Family for Delorme {
         vec![Self { q: 2, p: None }, Self { q: 2, p: Some(0) }, Self { q: 8, p: Some(0) }]
     }
 
-    fn promise(&self) -> Result<Promise, Refusal> {
+    fn promise(&self) -> Result<FamilyPromise, Refusal> {
         let p = self.checked()?;
         let q = u64::from(self.q);
         let n = (q + 1) * (q * q + 1);
@@ -131,8 +131,8 @@ impl Family for Delorme {
         let two = absolute * q * q + (n - absolute) * (q * (q + 1) - 1);
         let pairs = n * (n - 1);
         let sum = 3 * pairs - 2 * (2 * links) - two;
-        let mean = Claim::Exact(Ratio { num: sum, den: pairs });
-        Ok(Promise::direct(n, p, links, self.q + 1, Claim::Exact(3), mean))
+        let mean = PromisedValue::Exact(ExactFraction { num: sum, den: pairs });
+        Ok(FamilyPromise::direct(n, p, links, self.q + 1, PromisedValue::Exact(3), mean))
     }
 
     fn build(&self) -> Result<Builder, Refusal> {
@@ -157,7 +157,7 @@ impl Family for Delorme {
         Ok(b)
     }
 
-    fn near(wish: &Wish) -> Vec<Self> {
+    fn near(wish: &NetworkWish) -> Vec<Self> {
         [2, 8, 32].into_iter().filter_map(|q| sized(wish, |p| Self { q, p })).collect()
     }
 }

@@ -7,8 +7,10 @@
 //! endpoints, then dimension by dimension, the first digit first, by the digit they lead to.
 
 use super::grid::Grid;
-use super::wish::Wish;
-use super::{Claim, Family, GridShape, MAX_P, Promise, Ratio, in_range, power};
+use super::wish::NetworkWish;
+use super::{
+    ExactFraction, Family, FamilyPromise, GridShape, MAX_P, PromisedValue, in_range, power,
+};
 use base::{Refusal, SwitchId};
 use fabric::geometry::{Geometry, PlaneForm, RowLinks};
 use fabric::network::{Builder, Cable, Plug};
@@ -58,15 +60,16 @@ impl Family for FlattenedButterfly {
         vec![of(4, 2, None), of(4, 3, None), of(3, 4, Some(1)), of(2, 5, None), of(5, 3, Some(0))]
     }
 
-    fn promise(&self) -> Result<Promise, Refusal> {
+    fn promise(&self) -> Result<FamilyPromise, Refusal> {
         let (switches, p) = self.checked()?;
         let (k, n) = (u64::from(self.k), self.n);
         let radix = (n - 1) * (self.k - 1);
         // a digit of another switch differs in (k - 1) / k of them
         let far = u64::from(n - 1) * (switches - switches / k);
-        let mean = Claim::Exact(Ratio { num: far, den: switches - 1 });
+        let mean = PromisedValue::Exact(ExactFraction { num: far, den: switches - 1 });
         let links = switches * u64::from(radix) / 2;
-        let promise = Promise::direct(switches, p, links, radix, Claim::Exact(n - 1), mean);
+        let promise =
+            FamilyPromise::direct(switches, p, links, radix, PromisedValue::Exact(n - 1), mean);
         // adding a constant to every digit, modulo k, is an automorphism
         Ok(promise.vertex_transitive())
     }
@@ -94,7 +97,7 @@ impl Family for FlattenedButterfly {
 
     /// For two to five stages, every k that fits the ports, with k endpoints (Kim et al., section
     /// 2).
-    fn near(wish: &Wish) -> Vec<Self> {
+    fn near(wish: &NetworkWish) -> Vec<Self> {
         let of = |n: u32, k: u32| {
             let rule = f64::from(k);
             Self { k, n, p: Some(wish.per_switch(rule, rule)) }

@@ -8,8 +8,10 @@
 //! side by side.
 
 use super::grid::Grid;
-use super::wish::Wish;
-use super::{Claim, Family, GridShape, MAX_P, MAX_PORTS, Promise, Ratio, in_range};
+use super::wish::NetworkWish;
+use super::{
+    ExactFraction, Family, FamilyPromise, GridShape, MAX_P, MAX_PORTS, PromisedValue, in_range,
+};
 use base::{Refusal, SwitchId};
 use fabric::geometry::{Geometry, PlaneForm, RowLinks};
 use fabric::network::{Builder, Cable, Plug};
@@ -97,15 +99,15 @@ impl Family for HyperX {
         ]
     }
 
-    fn promise(&self) -> Result<Promise, Refusal> {
+    fn promise(&self) -> Result<FamilyPromise, Refusal> {
         let CheckedHyperX { grid, radix, p, .. } = self.checked()?;
         let n = grid.places;
-        let diameter = Claim::Exact(grid.wide().count() as u32);
+        let diameter = PromisedValue::Exact(grid.wide().count() as u32);
         // n - n/s of the n switches differ from one in a given coordinate
         let far = grid.wide().map(|(_, s)| n - n / s).sum();
-        let mean = Claim::Exact(Ratio { num: far, den: (n - 1).max(1) });
+        let mean = PromisedValue::Exact(ExactFraction { num: far, den: (n - 1).max(1) });
         let links = n * u64::from(radix) / 2;
-        Ok(Promise::direct(n, p, links, radix, diameter, mean).vertex_transitive())
+        Ok(FamilyPromise::direct(n, p, links, radix, diameter, mean).vertex_transitive())
     }
 
     fn build(&self) -> Result<Builder, Refusal> {
@@ -139,7 +141,7 @@ impl Family for HyperX {
 
     /// One to four dimensions, as equal as can be, with as many endpoints as the shortest row has
     /// switches (Ahn et al., section 2: relative bisection 1/2 and above).
-    fn near(wish: &Wish) -> Vec<Self> {
+    fn near(wish: &NetworkWish) -> Vec<Self> {
         let mut members = Vec::new();
         for dimensions in 1..=4_u32 {
             // all rows of s, then one row after the other of s + 1
@@ -223,8 +225,8 @@ mod tests {
             assert_eq!(promise.switches, u64::from(k.pow(n - 1)));
             assert_eq!(promise.endpoints, u64::from(k.pow(n)));
             assert_eq!(promise.network_radix, (n - 1) * (k - 1));
-            assert_eq!(promise.diameter, Claim::Exact(n - 1));
-            let Claim::Exact(mean) = promise.mean_distance else { panic!("not exact") };
+            assert_eq!(promise.diameter, PromisedValue::Exact(n - 1));
+            let PromisedValue::Exact(mean) = promise.mean_distance else { panic!("not exact") };
             let switches = f64::from(k.pow(n - 1));
             let expected =
                 f64::from(n - 1) * (1.0 - 1.0 / f64::from(k)) * switches / (switches - 1.0);

@@ -7,8 +7,8 @@
 //! Ports follow the deployed cluster: endpoints, then the links inside the column, then one port a
 //! column of the other half, so that a port number leads to the same rack from every switch.
 
-use super::wish::Wish;
-use super::{Claim, Family, MAX_P, Promise, Ratio};
+use super::wish::NetworkWish;
+use super::{ExactFraction, Family, FamilyPromise, MAX_P, PromisedValue};
 use base::field::{FiniteField, prime_power};
 use base::{Refusal, SwitchId};
 use fabric::geometry::{Geometry, PlaneForm};
@@ -96,13 +96,14 @@ impl Family for SlimFly {
         members
     }
 
-    fn promise(&self) -> Result<Promise, Refusal> {
+    fn promise(&self) -> Result<FamilyPromise, Refusal> {
         let (q, k) = (u64::from(self.q), u64::from(self.network_radix()?));
         let n = 2 * q * q;
         // k switches one hop away, the rest two
-        let mean = Claim::Exact(Ratio { num: 2 * (n - 1) - k, den: n - 1 });
+        let mean = PromisedValue::Exact(ExactFraction { num: 2 * (n - 1) - k, den: n - 1 });
         let p = self.concentration()?;
-        let promise = Promise::direct(n, p, q * q * k, k as u32, Claim::Exact(2), mean);
+        let promise =
+            FamilyPromise::direct(n, p, q * q * k, k as u32, PromisedValue::Exact(2), mean);
         // a primitive element takes X to X' and X' back to X: then the halves can change places
         Ok(if self.delta()? == 1 { promise.vertex_transitive() } else { promise })
     }
@@ -160,7 +161,7 @@ impl Family for SlimFly {
         }
         Ok(b)
     }
-    fn near(wish: &Wish) -> Vec<Self> {
+    fn near(wish: &NetworkWish) -> Vec<Self> {
         let all = (3..=MAX_Q).map(|q| Self { q, p: Some(0) });
         let sized = |bare: Self| {
             let p = wish.endpoints_of(&bare.promise().ok()?);

@@ -1,9 +1,9 @@
 //! A case: a network, proved routing or a proved scheme, a selection, traffic and a router.
 
 use super::engine::{EngineSetup, RailAssignment};
-use super::router::Router;
+use super::router::RouterDesign;
 use super::row::PointRow;
-use super::run::{Drain, RunPhases, RunResult, run};
+use super::run::{DrainCondition, RunPhases, RunResult, run};
 use super::seen::NetworkNames;
 use super::spec::{ClassTraffic, Spec};
 use super::warmup::{Warmup, settled};
@@ -34,7 +34,7 @@ pub enum GivenTraffic<'a> {
 const LATEST: u64 = 1 << 29;
 
 /// A case that is ready to run at any load.
-pub struct Case {
+pub struct FlitCase {
     wiring: Arc<Wiring>,
     names: NetworkNames,
     with_links: bool,
@@ -47,7 +47,7 @@ pub struct Case {
     times: Option<Arc<TimedPackets>>,
     /// Whether all packets with their times count, and a run lasts until they have arrived.
     is_whole: bool,
-    router: Router,
+    router: RouterDesign,
     guide: Box<dyn Guide + Send>,
     /// Whether its routing was proved free of deadlock.
     pub verified: bool,
@@ -68,7 +68,7 @@ struct SeededTraffic {
     classes: Vec<InjectionClass>,
 }
 
-impl Case {
+impl FlitCase {
     /// Builds and proves it; `own` is traffic of the user's, in place of the spec's.
     ///
     /// # Errors
@@ -103,7 +103,8 @@ impl Case {
         let ProvedGuide { guide, verified, lane_use } = guide(on, rules, &wiring, watch)?;
         let by_path = spec.rail == RailSelection::Shortest && rails > 1;
         let lengths = by_path.then(|| PathLengths::of(&wiring));
-        let drain = if run.drain_under_load { Drain::Measured } else { Drain::Empty };
+        let drain =
+            if run.drain_under_load { DrainCondition::Measured } else { DrainCondition::Empty };
         let phases = RunPhases {
             warmup_cycles: run.warmup().most(),
             measure_cycles: run.measured(),
@@ -238,7 +239,7 @@ impl Case {
         if !self.is_whole {
             return Ok(self.phases);
         }
-        let drain = Drain::Measured;
+        let drain = DrainCondition::Measured;
         Ok(RunPhases { warmup_cycles: 0, measure_cycles: last as u32 + 1, drain, ..self.phases })
     }
 

@@ -1,6 +1,6 @@
 //! One point: warm-up, measurement, drain, and what is found.
 
-use super::engine::{BlockedPacket, ClassTally, Engine, EngineSetup, Histogram, engine};
+use super::engine::{BlockedPacket, ClassTally, EngineSetup, FlitEngine, Histogram, engine};
 use super::seen::ChannelCounts;
 use base::{Refusal, Stop, Watch};
 use paths::saturation;
@@ -10,7 +10,7 @@ use traffic::process::InjectionClass;
 
 /// The condition that ends a run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Drain {
+pub enum DrainCondition {
     /// Nobody sends any more until the network is empty.
     Empty,
     /// All go on sending until every packet that was created while measuring has arrived.
@@ -30,7 +30,7 @@ pub struct RunPhases {
     /// Most cycles after these until all that counts has arrived.
     pub drain_cycles: u32,
     /// What happens in them.
-    pub drain: Drain,
+    pub drain: DrainCondition,
 }
 
 /// The figures of one class of traffic.
@@ -177,9 +177,9 @@ pub fn run(
     phases: RunPhases,
     watch: &dyn Watch,
 ) -> Result<RunResult, Stop> {
-    let mut run = Run::new(setup)?;
+    let mut run = SteppedRun::new(setup)?;
     let (start, end) = (phases.warmup_cycles, phases.warmup_cycles + phases.measure_cycles);
-    run.engine.count_in(start..end, phases.drain == Drain::Measured);
+    run.engine.count_in(start..end, phases.drain == DrainCondition::Measured);
     let total = u64::from(end);
     run.until(start, total, watch)?;
     let traces = run.measure(start..end, total, watch)?;
@@ -201,9 +201,9 @@ pub(super) fn flits_a_cycle(class: &InjectionClass) -> f64 {
 
 /// A run in steps: what [`run`] does at once, for callers that find out during the run how long it
 /// is to be.
-pub struct Run<'a> {
+pub struct SteppedRun<'a> {
     /// All routers.
-    pub engine: Box<dyn Engine + 'a>,
+    pub engine: Box<dyn FlitEngine + 'a>,
     classes: &'a [InjectionClass],
     /// Virtual channels of a port.
     lanes: u8,
@@ -221,7 +221,7 @@ pub struct Run<'a> {
     is_given: bool,
 }
 
-impl<'a> Run<'a> {
+impl<'a> SteppedRun<'a> {
     /// At cycle 0.
     ///
     /// # Errors
@@ -318,12 +318,17 @@ impl<'a> Run<'a> {
     ///
     /// # Panics
     /// When a flit or credit was lost: a fault of the engine.
-    pub fn drain(&mut self, how: Drain, last: u32, watch: &dyn Watch) -> Result<bool, Stop> {
-        let is_done = |engine: &dyn Engine| match how {
-            Drain::Empty => engine.flits_inside() == 0,
-            Drain::Measured => engine.all_counted_arrived(),
+    pub fn drain(
+        &mut self,
+        how: DrainCondition,
+        last: u32,
+        watch: &dyn Watch,
+    ) -> Result<bool, Stop> {
+        let is_done = |engine: &dyn FlitEngine| match how {
+            DrainCondition::Empty => engine.flits_inside() == 0,
+            DrainCondition::Measured => engine.all_counted_arrived(),
         };
-        if how == Drain::Empty {
+        if how == DrainCondition::Empty {
             self.engine.stop_sources();
         }
         while self.deadlock.is_none() && self.engine.now() < last && !is_done(&*self.engine) {

@@ -1,6 +1,6 @@
 //! The parameters of a case, as people set them.
 
-use super::router::Router;
+use super::router::RouterDesign;
 use super::warmup::Warmup;
 use base::Refusal;
 use paths::loads::{self, Loads};
@@ -99,7 +99,7 @@ pub struct Spec {
     pub traffic_class: Vec<TrafficClass>,
     /// The switches: virtual channels, buffers, pipeline, allocators.
     #[serde(rename = "switch")]
-    pub router: Router,
+    pub router: RouterDesign,
     /// Latency of all cables, cycles.
     pub link_latency_cycles: u32,
     /// How long a cycle is, where latencies follow from lengths of cables; they are
@@ -155,7 +155,7 @@ impl Default for Spec {
             injection: "bernoulli".to_owned(),
             packet_flits: "1".to_owned(),
             traffic_class: Vec::new(),
-            router: Router::default(),
+            router: RouterDesign::default(),
             link_latency_cycles: 1,
             cycle_ns: None,
             run: RunLength::default(),

@@ -1,8 +1,8 @@
 //! The flit level as a stage: parameters and what it is run on in, points and their figures out.
 
-use super::case::{Case, GivenTraffic};
+use super::case::{FlitCase, GivenTraffic};
 use super::points::{curve, points};
-use super::router::Router;
+use super::router::RouterDesign;
 use super::row::PointRow;
 use super::spec::{RunLength, Spec};
 use super::warmup::Warmup;
@@ -62,7 +62,7 @@ impl Spec {
         watch: &dyn Watch,
     ) -> Result<FlitRecord, Stop> {
         let source = PathSource::of(on.topology, on.routing);
-        let case = Case::new(source, self, on.traffic, watch)?;
+        let case = FlitCase::new(source, self, on.traffic, watch)?;
         let (found, saturation_throughput) = match (&self.load, case.own_load()) {
             (Loads::At(loads), _) => (points(&case, loads, threads, watch)?, None),
             (Loads::Auto, Some(load)) => (points(&case, &[load], threads, watch)?, None),
@@ -198,7 +198,7 @@ impl Stage for Spec {
             measure_cycles: Some(100),
             ..RunLength::default()
         };
-        let router = Router { virtual_channels: 16, ..Router::default() };
+        let router = RouterDesign { virtual_channels: 16, ..RouterDesign::default() };
         let short =
             |load| Self { load, run: run.clone(), router: router.clone(), ..Self::default() };
         vec![short(Loads::At(vec![0.2])), short(Loads::At(vec![0.1, 0.3]))]

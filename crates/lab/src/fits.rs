@@ -25,7 +25,7 @@ pub fn simulation(
     match level {
         "flit" => {
             let spec = parameters::<flit::spec::Spec>(given)?;
-            let case = flit::case::Case::new(source, &spec, None, watch)?;
+            let case = flit::case::FlitCase::new(source, &spec, None, watch)?;
             match &spec.load {
                 Loads::At(loads) => Ok(loads.iter().try_for_each(|&load| case.check(load))?),
                 Loads::Auto => Ok(()),
@@ -33,7 +33,7 @@ pub fn simulation(
         }
         "packet" => {
             let spec = parameters::<packet::spec::Spec>(given)?;
-            packet::case::Case::new(source, &spec, GivenTraffic::default(), watch).map(drop)
+            packet::case::PacketCase::new(source, &spec, GivenTraffic::default(), watch).map(drop)
         }
         _ => Ok(()),
     }

@@ -2,7 +2,7 @@
 
 use crate::lists::ChannelLists;
 use crate::paths::MappingPaths;
-use crate::slots::Slots;
+use crate::slots::ProcessSlots;
 use base::Refusal;
 use std::collections::BTreeMap;
 use traffic::communication::CommunicationGraph;
@@ -47,7 +47,7 @@ pub fn busiest(
         let mut endpoints = places.to_vec();
         endpoints.sort_unstable();
         endpoints.dedup();
-        let slots = Slots::new(paths.topology(), Some(&endpoints), Some(1))?;
+        let slots = ProcessSlots::new(paths.topology(), Some(&endpoints), Some(1))?;
         let slot =
             |process: u32| endpoints.partition_point(|&e| e < places[process as usize]) as u32;
         let mut lists = ChannelLists::new(paths, &slots);

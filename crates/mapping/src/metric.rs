@@ -1,7 +1,7 @@
 //! Distances between sites: a table of bytes or words, or a formula where the network is a grid.
 
 use crate::paths::MappingPaths;
-use crate::slots::{Slots, switch_of, unreachable};
+use crate::slots::{ProcessSlots, switch_of, unreachable};
 use base::{Refusal, Stop, SwitchId, Watch};
 use fabric::Topology;
 use fabric::geometry::{Geometry, PlaneForm, RowLinks};
@@ -86,7 +86,7 @@ const LARGE: usize = 2048;
 /// When no path connects two sites, or `watch` says stop.
 pub fn distances(
     paths: MappingPaths<'_>,
-    slots: &Slots,
+    slots: &ProcessSlots,
     watch: &dyn Watch,
 ) -> Result<(SiteDistances, i32), Stop> {
     let paths = paths.of_distances();
@@ -129,7 +129,7 @@ pub fn distances(
 }
 
 /// The number of units of a hop that makes the means over rails and layers whole, where possible.
-fn unit(paths: MappingPaths<'_>, on: &Topology, slots: &Slots) -> u32 {
+fn unit(paths: MappingPaths<'_>, on: &Topology, slots: &ProcessSlots) -> u32 {
     let layers = if let MappingPaths::Tables(routing) = paths { routing.layers() } else { 1 };
     let mut unit = layers;
     let mut known = Vec::new();
@@ -154,7 +154,7 @@ fn unit(paths: MappingPaths<'_>, on: &Topology, slots: &Slots) -> u32 {
 fn between(
     paths: MappingPaths<'_>,
     on: &Topology,
-    slots: &Slots,
+    slots: &ProcessSlots,
     a: u32,
     b: u32,
     far: &BTreeMap<u32, Vec<u32>>,
@@ -191,7 +191,7 @@ fn between(
 }
 
 /// The distance formula of a network that is a complete grid; it is checked from some switches.
-fn grid(on: &Topology, slots: &Slots) -> Option<GridDistances> {
+fn grid(on: &Topology, slots: &ProcessSlots) -> Option<GridDistances> {
     let Geometry { form: PlaneForm::Grid(row), planes: 0 } = on.geometry() else { return None };
     let of = |s: u32| &on.switches()[s as usize].coordinates;
     let dimensions = of(0).len();
@@ -234,7 +234,7 @@ fn along(row: RowLinks, side: u32) -> Vec<u8> {
 /// agree with the formula.
 fn is_right(
     on: &Topology,
-    slots: &Slots,
+    slots: &ProcessSlots,
     row: RowLinks,
     sides: &[u32],
     grid: &GridDistances,

@@ -24,7 +24,7 @@
 
 use super::machine::{DueEvent, EventKind, InterfaceSide, Machine, RunResult};
 use super::net::{NetworkRun, NetworkSetup, SentMessage};
-use super::parameters::{Costs, LogGops};
+use super::parameters::{LogGops, ScaledCosts};
 use super::trace::{OpStep, OperationTimes};
 use base::{Refusal, Stop, Watch};
 use traffic::workload::{Op, OperationKind, Schedule};
@@ -100,7 +100,7 @@ pub(super) fn run(
 
 struct CausalRun<'a> {
     on: Machine<'a>,
-    costs: &'a Costs,
+    costs: &'a ScaledCosts,
     /// When the last byte of a large message has left each rank.
     left: Vec<u64>,
     /// What is known of the message of every send over a network: [`MET`], [`SENT`], or both.

@@ -8,7 +8,7 @@
 //! with a stable order of operations that become free together.
 
 use super::machine::{DueEvent, EventKind, InterfaceSide, Machine, RunResult};
-use super::parameters::{Costs, LogGops};
+use super::parameters::{LogGops, ScaledCosts};
 use base::{Stop, Watch};
 use traffic::workload::{OperationKind, Schedule};
 
@@ -38,7 +38,7 @@ pub(super) fn run(
 
 struct LogGopsRun<'a> {
     on: Machine<'a>,
-    costs: &'a Costs,
+    costs: &'a ScaledCosts,
 }
 
 impl LogGopsRun<'_> {

@@ -10,7 +10,7 @@
 //! Miller: Critical path analysis for the execution of parallel and distributed programs, ICDCS
 //! 1988.
 
-use super::parameters::{Costs, LogGops};
+use super::parameters::{LogGops, ScaledCosts};
 use super::trace::{OpStep, OperationTimes};
 use base::quick::QuickHashBuilder;
 use serde::Serialize;
@@ -167,7 +167,7 @@ type ResourceHolders =
 /// Finds critical paths in the trace of a run.
 pub(super) struct PathFinder<'a> {
     schedule: &'a Schedule,
-    costs: &'a Costs,
+    costs: &'a ScaledCosts,
     trace: &'a OperationTimes,
     over_network: bool,
     holders: ResourceHolders,
@@ -179,7 +179,7 @@ impl<'a> PathFinder<'a> {
     /// O(operations + dependencies) time and memory.
     pub(super) fn new(
         schedule: &'a Schedule,
-        costs: &'a Costs,
+        costs: &'a ScaledCosts,
         trace: &'a OperationTimes,
         over_network: bool,
     ) -> Self {

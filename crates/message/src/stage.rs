@@ -4,7 +4,7 @@ use super::net::{
     AdapterCosts, ChannelUse, LinkCosts, NetworkCosts, NetworkSetup, RailSelection, RouteSelection,
     SwitchCosts,
 };
-use super::{Dialect, LogGops, RunResult, TracedRun, run};
+use super::{LogGops, RunResult, ScheduleDialect, TracedRun, run};
 use base::renamed::RenamedParameter;
 use base::stage::{BetterValues, ColumnType};
 use base::{RecordColumn, Refusal, ResourceNeed, Stage, Stop, Watch};
@@ -33,7 +33,7 @@ pub struct Spec {
     /// among them, a rank for every place on the endpoints.
     pub workload_options: Map<String, Value>,
     /// By which rules the schedule is run.
-    pub dialect: Dialect,
+    pub dialect: ScheduleDialect,
     /// What messages cost; a network takes the place of `L` and `G`.
     pub costs: LogGops,
     /// Cables of the network.
@@ -62,7 +62,7 @@ impl Default for Spec {
         Self {
             workload: "alltoall_pairwise".to_owned(),
             workload_options: Map::new(),
-            dialect: Dialect::default(),
+            dialect: ScheduleDialect::default(),
             costs: LogGops::default(),
             link: LinkCosts::default(),
             switch: SwitchCosts::default(),
@@ -114,7 +114,7 @@ pub struct ChannelTotals {
 #[schemars(rename = "Record")]
 pub struct MessageRecord {
     /// By which rules the schedule was run.
-    pub dialect: Dialect,
+    pub dialect: ScheduleDialect,
     /// What messages cost.
     pub parameters: LogGops,
     /// How many processes there are.
@@ -189,7 +189,7 @@ impl Spec {
         });
         let mut traced = None;
         let found = if is_traced {
-            if self.dialect != Dialect::Causal {
+            if self.dialect != ScheduleDialect::Causal {
                 let why = "loggops-v1 has no critical path";
                 return Err(Refusal::new("dialect", why, "the dialect causal").into());
             }

@@ -6,18 +6,18 @@ use super::dialect::{DialectNetwork, build};
 use super::ended::FinalState;
 use super::model::{Model, TrafficSource};
 use super::models::Route;
-use super::nic::{Injection, OpenTraffic};
-use super::offer::{AcceptedRate, Offer};
+use super::nic::{MessageInjection, OpenTraffic};
+use super::offer::{AcceptedRate, ClassOffer};
 use super::plant::{LinkClass, SimulatedNetwork};
-use super::rates::Rates;
-use super::replay::{GivenJobs, Replay};
+use super::rates::LinkRates;
+use super::replay::{GivenJobs, JobReplay};
 use super::report::{EngineCounts, Reporter};
 use super::row::PointRow;
 use super::spec::{Spec, SyncMethod, UndoMode};
 use super::stuck::{BlockedPacket, wait_cycle};
 use super::tally::Tally;
 use super::timing::Timing;
-use super::window::{RunLength, Window};
+use super::window::{MeasuredWindow, RunLength};
 use base::{Refusal, Stop, Watch};
 use des::{OptimisticOptions, optimistic, sequential, windows};
 use fabric::Topology;
@@ -28,13 +28,13 @@ use traffic::destinations::PacketDestinations;
 use traffic::sending::OfferedTraffic;
 
 /// A network with its model, and with the traffic or workloads that are sent over it.
-pub struct Case {
+pub struct PacketCase {
     spec: Spec,
     on: Arc<Topology>,
     plant: Arc<SimulatedNetwork>,
     timing: Timing,
     route: Arc<Route>,
-    injection: Injection,
+    injection: MessageInjection,
     concentration: u32,
     source: CaseTraffic,
     /// The times of the window that is measured, where it is not the whole run.
@@ -42,7 +42,7 @@ pub struct Case {
     /// Whether packets are proved free of deadlock.
     pub verified: bool,
     /// The range of the rates of links.
-    pub rates: Rates,
+    pub rates: LinkRates,
 }
 
 /// What endpoints send, at any load.
@@ -50,7 +50,7 @@ enum CaseTraffic {
     /// Open-loop traffic: the destinations of each class.
     Open(Vec<PacketDestinations>),
     /// Workloads: processes send what their schedules say.
-    Replay(Arc<Replay>),
+    Replay(Arc<JobReplay>),
 }
 
 /// Traffic or workloads that the caller gives, in place of those that the parameters name.
@@ -62,7 +62,7 @@ pub struct GivenTraffic<'a> {
     pub jobs: GivenJobs<'a>,
 }
 
-impl Case {
+impl PacketCase {
     /// Builds the network's model and proves its paths free of deadlock.
     ///
     /// # Errors
@@ -109,7 +109,7 @@ impl Case {
     }
 
     /// The schedules of workloads, where the case has workloads.
-    pub fn replay(&self) -> Option<&Arc<Replay>> {
+    pub fn replay(&self) -> Option<&Arc<JobReplay>> {
         match &self.source {
             CaseTraffic::Open(_) => None,
             CaseTraffic::Replay(replay) => Some(replay),
@@ -122,9 +122,9 @@ impl Case {
     }
 
     /// The part of a run that is measured, and the time at which it is stopped, ps.
-    fn measured(&self) -> (Window, u64) {
+    fn measured(&self) -> (MeasuredWindow, u64) {
         let end_ps = self.spec.end_ns.map_or(u64::MAX, |ns| (ns * 1e3).round() as u64);
-        self.run.as_ref().map_or((Window::WHOLE, end_ps), RunLength::window)
+        self.run.as_ref().map_or((MeasuredWindow::WHOLE, end_ps), RunLength::window)
     }
 
     /// Bytes a second that an endpoint sends by one rail at most.
@@ -198,9 +198,9 @@ impl Case {
     }
 
     /// What each class offers at a load.
-    fn offers(&self, to: &[PacketDestinations], load: f64) -> Vec<Offer> {
+    fn offers(&self, to: &[PacketDestinations], load: f64) -> Vec<ClassOffer> {
         let window = self.measured().0;
-        let of = |(open, class): (OpenTraffic, TrafficClass)| Offer {
+        let of = |(open, class): (OpenTraffic, TrafficClass)| ClassOffer {
             load: class.share * load,
             senders: f64::from(open.to.active()),
             messages: f64::from(open.to.active()) * window.messages(&open),

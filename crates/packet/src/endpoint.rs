@@ -1,6 +1,6 @@
 //! Endpoints: what they have to send and have received, with the undoing of every change.
 
-use super::event::Packet;
+use super::event::PacketChunk;
 use super::nic::Nic;
 use super::node::Node;
 use super::received::{PartialMessage, ReceivedTotals};
@@ -42,7 +42,7 @@ impl Endpoint {
     }
 
     /// A packet whose fields are all unset.
-    pub(super) fn plain(&self) -> Packet {
+    pub(super) fn plain(&self) -> PacketChunk {
         self.nics[0].plain()
     }
 

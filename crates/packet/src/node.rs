@@ -1,6 +1,6 @@
 //! The queues and ports of a router, or of an endpoint, with the undoing of every change.
 
-use super::event::{Packet, Sender};
+use super::event::{ChunkSender, PacketChunk};
 use super::port::{ChunkList, Lane, LaneQueue, NEVER_PS, NO_SLOT, Port, QueuedChunk};
 use super::runs::{EventContext, StateChange};
 use super::timing::RandomDelay;
@@ -108,8 +108,8 @@ impl Node {
     pub fn append(
         &mut self,
         list: ChunkList,
-        packet: Packet,
-        sender: Sender,
+        packet: PacketChunk,
+        sender: ChunkSender,
         to: &mut impl EventContext,
     ) -> ChunkList {
         let slot = self.slot(packet, sender, NO_SLOT, to);
@@ -125,8 +125,8 @@ impl Node {
     fn insert(
         &mut self,
         list: ChunkList,
-        packet: Packet,
-        sender: Sender,
+        packet: PacketChunk,
+        sender: ChunkSender,
         to: &mut impl EventContext,
     ) -> ChunkList {
         let is_younger = |slot: u32, of: &Self| of.slots[slot as usize].packet.age() > packet.age();
@@ -149,8 +149,8 @@ impl Node {
     /// Stores a chunk in a free slot whose successor is `next`.
     fn slot(
         &mut self,
-        packet: Packet,
-        sender: Sender,
+        packet: PacketChunk,
+        sender: ChunkSender,
         next: u32,
         to: &mut impl EventContext,
     ) -> u32 {
@@ -246,7 +246,7 @@ impl Node {
         port: u16,
         at: usize,
         queue: LaneQueue,
-        (packet, sender): (Packet, Sender),
+        (packet, sender): (PacketChunk, ChunkSender),
         to: &mut impl EventContext,
     ) {
         let lane = self.lanes[at];

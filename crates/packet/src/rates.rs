@@ -13,7 +13,7 @@ use serde::Serialize;
 
 /// The rates of the links of a run.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, JsonSchema)]
-pub struct Rates {
+pub struct LinkRates {
     /// Whether rates are those of the cables, where the parameters give no other; else they are
     /// those of the dialect.
     pub of_cables: bool,
@@ -23,7 +23,7 @@ pub struct Rates {
     pub highest_gbps: f64,
 }
 
-impl Rates {
+impl LinkRates {
     /// The lowest and highest rate in a network.
     pub(super) fn of(plant: &SimulatedNetwork, of_cables: bool) -> Self {
         let is_link = |(router, behind): &(u32, FarEnd)| behind.lp != *router;

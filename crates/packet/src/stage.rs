@@ -1,16 +1,16 @@
 //! The packet level as a stage: from the parameters and the network to the figures of each point.
 
-use super::case::{Case, GivenTraffic, alone};
+use super::case::{GivenTraffic, PacketCase, alone};
 use super::models::{Dialect, RATE};
 use super::plant::LinkClass;
-use super::rates::Rates;
+use super::rates::LinkRates;
 use super::replay::{GivenJobs, JobRow};
 use super::row::PointRow;
 use super::spec::{BITS_IN_GIB, Spec, SyncMethod};
 use base::renamed::RenamedParameter;
 use base::stage::{BetterValues, ColumnType};
 use base::{Interrupted, RecordColumn, Refusal, ResourceNeed, Stage, Stop, Watch};
-use des::Peers;
+use des::PeerExchange;
 use des::peers::{agree, same};
 use fabric::Topology;
 use fabric::size::NetworkSize;
@@ -48,7 +48,7 @@ pub struct PacketRecord {
     /// Whether packets were proved free of deadlock.
     pub verified: bool,
     /// The rates of links: those of the cables, link by link, where the network gives some.
-    pub rates: Rates,
+    pub rates: LinkRates,
     /// All parameters.
     pub parameters: Spec,
     /// A point for each load, in their order; a single one for workloads.
@@ -95,7 +95,7 @@ impl Spec {
         Ok(self.record(&case, points))
     }
 
-    fn record(&self, case: &Case, mut points: Vec<PointRow>) -> PacketRecord {
+    fn record(&self, case: &PacketCase, mut points: Vec<PointRow>) -> PacketRecord {
         let jobs = points.first_mut().map(|row| std::mem::take(&mut row.jobs)).unwrap_or_default();
         let (verified, rates) = (case.verified, case.rates);
         let parameters = self.with_defaults(case.run_length());
@@ -103,11 +103,11 @@ impl Spec {
     }
 
     /// The network with the traffic that is sent over it, ready to run.
-    fn case(&self, on: PacketInputs<'_>, watch: &dyn Watch) -> Result<Case, Stop> {
+    fn case(&self, on: PacketInputs<'_>, watch: &dyn Watch) -> Result<PacketCase, Stop> {
         self.check()?;
         let source = PathSource::of(on.topology, on.routing);
         let given = GivenTraffic { traffic: on.traffic, jobs: on.jobs };
-        Case::new(source, self, given, watch)
+        PacketCase::new(source, self, given, watch)
     }
 
     /// Runs the simulation over several processes, each of which simulates a part of the network;
@@ -119,7 +119,7 @@ impl Spec {
     pub fn simulate_over(
         &self,
         on: PacketInputs<'_>,
-        peers: &mut dyn Peers,
+        peers: &mut dyn PeerExchange,
         clock: Option<&(dyn Fn() -> f64 + core::marker::Sync)>,
         watch: &dyn Watch,
     ) -> Result<PacketRecord, Stop> {

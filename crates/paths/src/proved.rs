@@ -18,7 +18,7 @@ use fabric::tables::candidates::{
 };
 use fabric::tables::candidates::{IntermediateDetour, UpDownAdaptive, groups};
 use std::sync::Arc;
-use verify::{RouteLimits, Verdict, Verification, Verified};
+use verify::{RouteLimits, Verdict, Verification, VerifiedRouting};
 
 /// The rules by which packets choose among the paths that exist.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -207,11 +207,12 @@ impl GuideRequest<'_> {
         let watch = self.watch;
         let selection = self.rules.selection;
         Ok(if selection.is_minimal() {
-            Verified::scheme(via.beneath().clone(), watch)?.is_ok()
+            VerifiedRouting::scheme(via.beneath().clone(), watch)?.is_ok()
         } else if selection.is_progressive() {
-            Verified::scheme(ProgressiveAdaptive::new(via, longest as u8, turns), watch)?.is_ok()
+            VerifiedRouting::scheme(ProgressiveAdaptive::new(via, longest as u8, turns), watch)?
+                .is_ok()
         } else {
-            Verified::scheme(via, watch)?.is_ok()
+            VerifiedRouting::scheme(via, watch)?.is_ok()
         })
     }
 
@@ -236,13 +237,13 @@ impl GuideRequest<'_> {
         }
         check_turns(scheme.topology())?;
         let proved = if selection.is_minimal() {
-            Verified::scheme(scheme.via().beneath().clone(), watch)?
+            VerifiedRouting::scheme(scheme.via().beneath().clone(), watch)?
                 .map(|leg| DetourGuide::minimal(&leg, wiring, watch))
         } else if selection.is_progressive() {
-            Verified::scheme(scheme.clone(), watch)?
+            VerifiedRouting::scheme(scheme.clone(), watch)?
                 .map(|scheme| DetourGuide::progressive(&scheme, rules.choosing, wiring, watch))
         } else {
-            Verified::scheme(scheme.via().clone(), watch)?
+            VerifiedRouting::scheme(scheme.via().clone(), watch)?
                 .map(|via| DetourGuide::via(&via, kind, rules.choosing, wiring, watch))
         };
         match proved {
@@ -259,7 +260,7 @@ impl GuideRequest<'_> {
         if !rules.unverified {
             check_turns(routing.topology())?;
             let limits = RouteLimits { lanes, ..RouteLimits::NONE };
-            if let Err(found) = Verified::routing(routing, limits, watch)? {
+            if let Err(found) = VerifiedRouting::routing(routing, limits, watch)? {
                 let help = "tables that `flyloom verify` holds good, or --unverified";
                 return Err(unproved(fault(&found), help.to_owned()));
             }
@@ -277,7 +278,7 @@ impl GuideRequest<'_> {
         let top = t.switches().iter().map(|s| s.level).max().unwrap_or(0);
         let rank: Vec<u32> = t.switches().iter().map(|s| u32::from(top - s.level)).collect();
         let scheme = UpDownAdaptive::new(t, rank.clone(), rules.virtual_channels, watch)?;
-        match Verified::scheme(scheme, watch)? {
+        match VerifiedRouting::scheme(scheme, watch)? {
             Ok(proved) => {
                 let guide = AncestorGuide::new(&proved, rank, rules.choosing, wiring, watch)?;
                 Ok(ProvedGuide { guide: Box::new(guide), verified: true, lane_use: rules.lane_use })

@@ -32,6 +32,7 @@ type LayingMerit = (u64, u64, u64);
 /// Switches and endpoints that are known by GUID or name.
 pub(super) type KnownDevices<'a> = (&'a DevicePairing, &'a DevicePairing);
 
+/// A search for the best laying.
 struct LayingSearch<'a> {
     wiring: &'a PlanWiring<'a>,
     /// Port, endpoint and rail of every working terminal, by found switch.

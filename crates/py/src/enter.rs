@@ -164,6 +164,7 @@ impl Watch for SharedProgress {
 static PLANTED: Mutex<Option<PlantedFault>> = Mutex::new(None);
 static IS_PLANTED: AtomicBool = AtomicBool::new(false);
 
+/// A fault that tests plant, to see how it ends.
 struct PlantedFault {
     what: String,
     /// How often it is passed before.
@@ -328,7 +329,7 @@ pub fn enter_alone<T: Send + 'static>(
 /// Turns of a tenth of a second in which work may end in order after a fault.
 const GRACE: u32 = 4;
 
-/// How the end of work is waited for.
+/// The rules by which the end of work is waited for.
 #[derive(Clone, Copy)]
 struct WaitRules {
     /// Whether the work hears a watch: what stops it is said at its end.

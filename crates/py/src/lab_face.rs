@@ -156,7 +156,7 @@ pub fn simulators(py: Python<'_>) -> PyResult<Bound<'_, PyAny>> {
 }
 
 /// Parameters, and pairs of an old word of one and the new one.
-type Renamed<'py> = (Bound<'py, PyAny>, Vec<(String, String)>);
+type RenamedWords<'py> = (Bound<'py, PyAny>, Vec<(String, String)>);
 
 /// Parameters of a simulator in the words of this version, and what had other ones: pairs of the
 /// old word and the new one. Raises `RefusalError` where one is given by both.
@@ -165,7 +165,7 @@ pub fn renewed<'py>(
     py: Python<'py>,
     name: &str,
     given: &Bound<'py, PyAny>,
-) -> PyResult<Renamed<'py>> {
+) -> PyResult<RenamedWords<'py>> {
     let given = object(from_python(given)?);
     let (new, notes) = lab::stages::stage(name).and_then(|e| e.renewed(&given)).map_err(refuse)?;
     let notes = notes.into_iter().map(|note| (note.old, note.new)).collect();

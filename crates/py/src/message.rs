@@ -15,10 +15,10 @@ use std::sync::{Arc, Mutex, PoisonError};
 use traffic::workload::Schedule;
 
 /// A network, and its tables where these are given.
-type Driven = (Option<Arc<fabric::Topology>>, Option<fabric::tables::Routing>);
+type RoutedNetwork = (Option<Arc<fabric::Topology>>, Option<fabric::tables::Routing>);
 
 /// The network and the tables that Python gave, if any.
-pub fn driven(on: Option<&Bound<'_, PyAny>>) -> PyResult<Driven> {
+pub fn driven(on: Option<&Bound<'_, PyAny>>) -> PyResult<RoutedNetwork> {
     let routing = on.and_then(|on| on.cast::<Routing>().ok());
     let routing = routing.map(|tables| tables.get().inner.clone());
     let topology = match (&routing, on) {
@@ -35,8 +35,9 @@ pub fn message_schema(py: Python<'_>) -> PyResult<Bound<'_, PyAny>> {
     to_python(py, &schemars::schema_for!(Spec).to_value())
 }
 
-/// What is found, when each rank is done, the channels, the critical path and the processors' work.
-type Simulated<'py> = (
+/// The result of a run: when each rank is done, the channels, the critical path and the processors'
+/// work.
+type MessageResult<'py> = (
     Bound<'py, PyAny>,
     Bound<'py, PyArray1<f64>>,
     Option<Bound<'py, PyDict>>,
@@ -135,7 +136,7 @@ pub fn simulate_message<'py>(
     places: Option<Vec<u32>>,
     traced: bool,
     progress: Option<Py<PyAny>>,
-) -> PyResult<Simulated<'py>> {
+) -> PyResult<MessageResult<'py>> {
     let spec: Spec = parameters(&object(from_python(given)?)).map_err(|refused| {
         let param = refused.param.trim_start_matches("costs.").to_owned();
         refuse(Refusal { param, ..refused })

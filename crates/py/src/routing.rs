@@ -5,8 +5,8 @@ use crate::classes::{Topology, Traffic, Workload, affordable};
 use crate::enter::{
     afford, enter, enter_alone, from_python, html, interrupted, object, refuse, stopped, to_python,
 };
-use crate::pickling::{Reduced, reduce_routing};
-use crate::stage::{Files, measured};
+use crate::pickling::{PickleReduction, reduce_routing};
+use crate::stage::{MeasureFiles, measured};
 use crate::views::{array, view};
 use base::{Refusal, TerminalId};
 use engines::{lanes, repair};
@@ -19,7 +19,7 @@ use measure::load::edge_load;
 use numpy::{PyArray1, PyArray2, PyArray3, PyArrayMethods};
 use pyo3::prelude::*;
 use serde_json::{Value, json};
-use verify::{RouteLimits, Verified, certificate};
+use verify::{RouteLimits, VerifiedRouting, certificate};
 
 impl Routing {
     /// Refuses work along all routes that the machine cannot do.
@@ -136,7 +136,7 @@ impl Routing {
         self.afford(py, "proving routes on", RouteWork::Certificate)?;
         let addresses = self.addresses().map_err(refuse)?;
         let work = |watch: &dyn base::Watch| {
-            Verified::routing(self.inner.clone(), RouteLimits::NONE, watch)
+            VerifiedRouting::routing(self.inner.clone(), RouteLimits::NONE, watch)
         };
         let Ok(proved) = enter(py, progress, work)?.map_err(|_| interrupted())? else {
             return Ok(None);
@@ -201,7 +201,7 @@ impl Routing {
         times: Option<(String, String)>,
         places: Option<Vec<u32>>,
     ) -> PyResult<Bound<'py, PyAny>> {
-        let given = Files {
+        let given = MeasureFiles {
             routing: Some(&self.inner),
             traffic: traffic.map(Traffic::sending),
             workloads: workloads.as_deref(),
@@ -346,7 +346,7 @@ impl Routing {
         self.inner.digest()
     }
 
-    fn __reduce__<'py>(&self, py: Python<'py>) -> PyResult<Reduced<'py>> {
+    fn __reduce__<'py>(&self, py: Python<'py>) -> PyResult<PickleReduction<'py>> {
         reduce_routing(py, self)
     }
 

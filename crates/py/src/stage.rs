@@ -12,8 +12,8 @@ use traffic::sending::OfferedTraffic;
 use traffic::times::TimedPackets;
 use traffic::workload::Schedule;
 
-/// What a measure is of besides its network and its parameters.
-pub struct Files<'a> {
+/// The files of a measure, and what else it has besides its network and its parameters.
+pub struct MeasureFiles<'a> {
     /// Tables.
     pub routing: Option<&'a Routing>,
     /// Traffic that was read.
@@ -35,12 +35,12 @@ pub fn measured<'py>(
     name: &str,
     given: Option<&Bound<'py, PyAny>>,
     topology: &Arc<Topology>,
-    given_files: Files<'_>,
+    given_files: MeasureFiles<'_>,
     progress: Option<Py<PyAny>>,
 ) -> PyResult<Bound<'py, PyAny>> {
     let entry = stage(name).map_err(refuse)?;
     let given = &given.map(from_python).transpose()?.map(object).unwrap_or_default();
-    let Files { routing, traffic, workloads, times, places } = given_files;
+    let MeasureFiles { routing, traffic, workloads, times, places } = given_files;
     let schedules: Option<Vec<&Schedule>> =
         workloads.map(|all| all.iter().map(|one| &one.get().inner).collect());
     let (schedules, times) = (schedules.as_deref(), injections(times, topology)?);

@@ -8,8 +8,8 @@ use crate::enter::{
     afford, enter, enter_alone, from_python, html, interrupted, object, refuse, room_bytes,
     to_python,
 };
-use crate::pickling::{Reduced, reduce_topology};
-use crate::stage::{Files, measured};
+use crate::pickling::{PickleReduction, reduce_topology};
+use crate::stage::{MeasureFiles, measured};
 use crate::views::array;
 use base::{LinkId, Refusal, SwitchId, TerminalId, fields};
 use fabric::addresses::Addresses;
@@ -309,13 +309,13 @@ impl Topology {
         let Ok(entry) = families::family(&recipe.family) else { return Ok(None) };
         let p = entry.promise(&recipe.params).map_err(refuse)?;
         let diameter = match p.diameter {
-            families::Claim::Exact(d) => [d, d],
-            families::Claim::Between(low, high) => [low, high],
+            families::PromisedValue::Exact(d) => [d, d],
+            families::PromisedValue::Between(low, high) => [low, high],
         };
-        let ratio = |r: families::Ratio| r.num as f64 / r.den as f64;
+        let ratio = |r: families::ExactFraction| r.num as f64 / r.den as f64;
         let mean = match p.mean_distance {
-            families::Claim::Exact(r) => [ratio(r), ratio(r)],
-            families::Claim::Between(low, high) => [ratio(low), ratio(high)],
+            families::PromisedValue::Exact(r) => [ratio(r), ratio(r)],
+            families::PromisedValue::Between(low, high) => [ratio(low), ratio(high)],
         };
         let promise = json!({
             "switches": p.switches, "endpoints": p.endpoints, "links": p.links,
@@ -342,7 +342,7 @@ impl Topology {
         times: Option<(String, String)>,
         places: Option<Vec<u32>>,
     ) -> PyResult<Bound<'py, PyAny>> {
-        let given = Files {
+        let given = MeasureFiles {
             routing: None,
             traffic: traffic.map(Traffic::sending),
             workloads: workloads.as_deref(),
@@ -609,7 +609,7 @@ impl Topology {
         self.inner.digest()
     }
 
-    fn __reduce__<'py>(&self, py: Python<'py>) -> PyResult<Reduced<'py>> {
+    fn __reduce__<'py>(&self, py: Python<'py>) -> PyResult<PickleReduction<'py>> {
         reduce_topology(py, &self.inner)
     }
 

@@ -28,7 +28,7 @@ impl Workload {
     ) -> PyResult<Self> {
         let inner = enter(py, progress, |watch| {
             let format = trace::of_file(name, content)?;
-            format.read(&[(name.to_owned(), content)], &trace::Given::new(), watch)
+            format.read(&[(name.to_owned(), content)], &trace::GivenParameters::new(), watch)
         })?;
         Ok(Self { inner: inner.map_err(stopped)? })
     }
@@ -135,7 +135,7 @@ pub fn recorded_schedule<'py>(
 ) -> PyResult<(Workload, Bound<'py, PyAny>)> {
     let given = object(from_python(given)?);
     let found = enter(py, progress, |watch| {
-        let files: Vec<trace::File<'_>> =
+        let files: Vec<trace::NamedFile<'_>> =
             names.into_iter().zip(&contents).map(|(name, content)| (name, &content[..])).collect();
         recorded::schedule_with(&files, &given, watch)
     })?;

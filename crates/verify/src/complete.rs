@@ -120,7 +120,7 @@ const ON_TRAIL: u32 = u32::MAX - 1;
 
 /// The two verdicts: on routes between endpoints, and on routes that only management uses (from
 /// switches without endpoints, and to switches). The witness of the second is the number of routes.
-pub(super) type Verdicts = (Verdict<RouteStatistics, BrokenRoute>, Verdict<u64, BrokenRoute>);
+pub(super) type RouteVerdicts = (Verdict<RouteStatistics, BrokenRoute>, Verdict<u64, BrokenRoute>);
 
 /// Checks all routes. O(layers * terminals * switches); where terminals of a switch share their
 /// routes, O(layers * switches^2).
@@ -131,7 +131,7 @@ pub(super) fn check(
     routing: &Routing,
     hop_limit: u32,
     watch: &dyn Watch,
-) -> Result<Verdicts, Interrupted> {
+) -> Result<RouteVerdicts, Interrupted> {
     let on: &Topology = routing.topology();
     let mut walk = ArrivalChecker::new(routing, hop_limit);
     let mut reach = RouteStatistics::default();

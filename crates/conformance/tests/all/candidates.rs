@@ -17,7 +17,7 @@ use std::sync::Arc;
 use verify::checker::recheck_scheme;
 use verify::deadlock::ChannelNumbering;
 use verify::scheme::{DeadlockFreedom, SchemeFlaw, prove};
-use verify::{RouteLimits, Verdict, Verified, verify};
+use verify::{RouteLimits, Verdict, VerifiedRouting, verify};
 
 pub(crate) fn network(inline: &str) -> Arc<Topology> {
     let recipe = parse_inline(inline).expect("an inline form");
@@ -449,7 +449,8 @@ fn the_checker_refuses_numbers_that_do_not_rise() {
 fn only_what_holds_is_verified() {
     let on = network("torus:shape=4x4,p=1");
     let proved = |name| {
-        Verified::routing(route(&on, name, 1), RouteLimits::NONE, &Quiet).expect("not interrupted")
+        VerifiedRouting::routing(route(&on, name, 1), RouteLimits::NONE, &Quiet)
+            .expect("not interrupted")
     };
     let why = proved("min_hop").expect_err("a cycle");
     assert!(why.complete.holds() && !why.holds());
@@ -464,9 +465,10 @@ fn only_what_holds_is_verified() {
     });
     assert_eq!(dor.digest(), digest);
     assert_ne!(proved("up_down").expect("free of deadlock").digest(), digest);
-    let few = Verified::scheme(minimal(&on, LaneClasses::any(3)), &Quiet);
+    let few = VerifiedRouting::scheme(minimal(&on, LaneClasses::any(3)), &Quiet);
     assert!(matches!(few, Ok(Err(SchemeFlaw::Deadlock(_)))));
     let enough = minimal(&on, LaneClasses { classes: 4, width: 1 });
-    let enough = Verified::scheme(enough, &Quiet).expect("not interrupted").expect("four hops");
+    let enough =
+        VerifiedRouting::scheme(enough, &Quiet).expect("not interrupted").expect("four hops");
     assert_eq!(enough.hops(SwitchId(0), SwitchId(10)), Some(4), "the scheme is at hand");
 }

@@ -42,7 +42,7 @@ fn built(switches: u32, links: &[(u32, u32)], p: u32) -> Arc<Topology> {
 
 #[test]
 fn every_engine_routes_every_family_completely_and_minimally() {
-    for recipe in FAMILIES.iter().flat_map(families::Entry::examples) {
+    for recipe in FAMILIES.iter().flat_map(families::FamilyEntry::examples) {
         let on = Arc::new(family(&recipe.family).unwrap().build(&recipe.params).unwrap());
         if on.terminals().len() * on.switches().len() > 400_000 {
             continue;
@@ -330,6 +330,7 @@ fn brute_force_is_free(routing: &Routing) -> bool {
     starts.into_iter().all(|v| no_cycle_from(v, &after, &mut open, &mut done))
 }
 
+/// A virtual channel: a channel and a lane of it.
 type VirtualChannel = (u32, u8);
 
 fn no_cycle_from(

@@ -30,6 +30,7 @@ const NETWORKS: [&str; 6] = [
     "hyperx:shape=3x3,p=1",
 ];
 
+/// A virtual channel: a channel and a lane of it.
 type VirtualChannel = (ChannelId, u8);
 
 /// The result of a plain walk over whole tables, path by path.

@@ -35,7 +35,7 @@ pub(crate) struct TurnOrder<'a> {
 /// A state of a [`TurnOrder`] to return to: how many turns were taken and refused since it was
 /// settled.
 #[derive(Clone, Copy)]
-pub(crate) struct Checkpoint {
+pub(crate) struct OrderCheckpoint {
     taken: usize,
     refused: usize,
 }
@@ -192,12 +192,12 @@ impl<'a> TurnOrder<'a> {
 
     /// The current state, to which [`TurnOrder::undo_to`] returns, until the next
     /// [`TurnOrder::settle`].
-    pub(crate) fn checkpoint(&self) -> Checkpoint {
-        Checkpoint { taken: self.taken.len(), refused: self.refused.len() }
+    pub(crate) fn checkpoint(&self) -> OrderCheckpoint {
+        OrderCheckpoint { taken: self.taken.len(), refused: self.refused.len() }
     }
 
     /// Removes every turn taken since `checkpoint`, and forgets which were refused since.
-    pub(crate) fn undo_to(&mut self, checkpoint: Checkpoint) {
+    pub(crate) fn undo_to(&mut self, checkpoint: OrderCheckpoint) {
         self.give_back(checkpoint.taken);
         for turn in self.refused.drain(checkpoint.refused..) {
             self.state[turn] = TurnState::Unknown;

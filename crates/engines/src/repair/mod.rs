@@ -32,7 +32,7 @@
 
 use crate::check_connected;
 use crate::lanes::acyclic;
-use crate::lanes::order::{Checkpoint, TurnOrder, VirtualChannel};
+use crate::lanes::order::{OrderCheckpoint, TurnOrder, VirtualChannel};
 use crate::sssp::endpoints_per_switch;
 use base::{ChannelId, Interrupted, LinkId, Refusal, Stop, SwitchId, TerminalId, Watch};
 use cut_off::{CutOffFinder, CutOffPart, ExitPath};
@@ -81,7 +81,7 @@ pub struct ServiceLevelChange {
 /// level from before a step and meets entries from after it takes turns for which nothing was
 /// proved.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Safety {
+pub enum ChangeSafety {
     /// Entries may change in any order.
     AnyOrder,
     /// Entries must change in the order of the list.
@@ -113,7 +113,7 @@ pub struct RepairedTables {
     /// The number of entries towards switches that change, and the least number possible.
     pub management: (u64, u64),
     /// Whether traffic can go on meanwhile.
-    pub safety: Safety,
+    pub safety: ChangeSafety,
     /// The lengths of routes before and after.
     pub lengths: RouteLengths,
 }
@@ -415,12 +415,12 @@ impl<'a> RepairState<'a> {
     }
 
     /// The current state of the turn order, for [`Self::undo_to`].
-    fn checkpoint(&self) -> Option<Checkpoint> {
+    fn checkpoint(&self) -> Option<OrderCheckpoint> {
         self.order.as_ref().map(TurnOrder::checkpoint)
     }
 
     /// Removes the turns taken since that state.
-    fn undo_to(&mut self, checkpoint: Option<Checkpoint>) {
+    fn undo_to(&mut self, checkpoint: Option<OrderCheckpoint>) {
         if let (Some(order), Some(checkpoint)) = (&mut self.order, checkpoint) {
             order.undo_to(checkpoint);
         }
@@ -620,22 +620,22 @@ impl<'a> RepairState<'a> {
         }));
     }
 
-    fn safety(&self) -> Safety {
+    fn safety(&self) -> ChangeSafety {
         if self.order.is_none() {
-            return Safety::Unknown;
+            return ChangeSafety::Unknown;
         }
         match self.live {
             LiveRoutes::OtherDestinations => {
                 let n = self.repaired_destinations;
                 let name = if n == 1 { "destination has" } else { "destinations have" };
-                Safety::Draining(format!(
+                ChangeSafety::Draining(format!(
                     "{n} {name} new routes: the old and new routes together would have a cycle on \
                      the old lanes"
                 ))
             }
-            _ if self.waits => Safety::InSteps,
-            _ if self.in_order => Safety::InOrder,
-            _ => Safety::AnyOrder,
+            _ if self.waits => ChangeSafety::InSteps,
+            _ if self.in_order => ChangeSafety::InOrder,
+            _ => ChangeSafety::AnyOrder,
         }
     }
 }

@@ -1,6 +1,6 @@
 //! A repair as a measure: what fails, and what it takes to repair the tables.
 
-use super::{RepairedTables, Safety, repair};
+use super::{ChangeSafety, RepairedTables, repair};
 use base::stage::{BetterValues, ColumnType};
 use base::{RecordColumn, ResourceNeed, Stage, Stop, SwitchId, TerminalId, Watch};
 use fabric::network::{FailedPart, Failures};
@@ -211,11 +211,11 @@ impl RepairRecord {
             }
         };
         let (safe, why) = match &done.safety {
-            Safety::AnyOrder => ("in any order", None),
-            Safety::InOrder => ("in the order given", None),
-            Safety::InSteps => ("in steps", None),
-            Safety::Draining(why) => ("after draining", Some(why)),
-            Safety::Unknown => ("unknown", None),
+            ChangeSafety::AnyOrder => ("in any order", None),
+            ChangeSafety::InOrder => ("in the order given", None),
+            ChangeSafety::InSteps => ("in steps", None),
+            ChangeSafety::Draining(why) => ("after draining", Some(why)),
+            ChangeSafety::Unknown => ("unknown", None),
         };
         let switches: BTreeSet<u32> = done.changes.iter().map(|c| c.switch.0).collect();
         let level_changes = done.levels.iter().map(|c| PathLevelChange {
@@ -262,7 +262,7 @@ impl RepairRecord {
 fn steps(done: &RepairedTables) -> Vec<String> {
     let (stops, levels, changes) = (done.stops.len(), done.levels.len(), done.changes.len());
     let mut all = Vec::new();
-    if levels + changes == 0 || done.safety == Safety::Unknown {
+    if levels + changes == 0 || done.safety == ChangeSafety::Unknown {
         return all;
     }
     let before = |all: &[String]| match all.len() {
@@ -273,10 +273,10 @@ fn steps(done: &RepairedTables) -> Vec<String> {
         format!("the senders of {} take new service levels (`level_changes`)", of(levels, "path"));
     let in_order = format!("{} one after the other, in order (`changes`)", change(changes));
     match done.safety {
-        Safety::Unknown => {}
-        Safety::AnyOrder => all.push(format!("{} in any order (`changes`)", change(changes))),
-        Safety::InOrder => all.push(in_order),
-        Safety::InSteps => {
+        ChangeSafety::Unknown => {}
+        ChangeSafety::AnyOrder => all.push(format!("{} in any order (`changes`)", change(changes))),
+        ChangeSafety::InOrder => all.push(in_order),
+        ChangeSafety::InSteps => {
             if stops > 0 {
                 let drop = if stops == 1 { "drops" } else { "drop" };
                 all.push(format!("{} {drop} packets (`stops`)", of(stops, "entry")));
@@ -290,7 +290,7 @@ fn steps(done: &RepairedTables) -> Vec<String> {
                 all.push(in_order);
             }
         }
-        Safety::Draining(_) => {
+        ChangeSafety::Draining(_) => {
             all.push("nobody sends to the endpoints of `changes` and `level_changes`".to_owned());
             let to_them = "every packet to them has left, also those that wait at their senders";
             all.push(format!("wait until {to_them}"));

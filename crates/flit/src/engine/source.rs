@@ -5,7 +5,7 @@ use super::context::{ANY, CycleContext, packed};
 use super::creation::{NEVER, next_by_chance, next_creation};
 use super::rail_queue::RailQueue;
 use super::tally::{ClassTally, Tally};
-use crate::router::Priority;
+use crate::router::PriorityRule;
 use base::seed::FastStream;
 use paths::guide::{Guide, PacketPosition};
 use paths::word::{COUNTED, HEAD, PacketHeader, TAIL};
@@ -359,7 +359,7 @@ impl ClassStream {
         let mut flit = self.flit;
         let own = 1 << (self.lane & 31);
         self.left -= 1;
-        let by_entry = S == ANY && on.router.priority == Priority::NetworkAge;
+        let by_entry = S == ANY && on.router.priority == PriorityRule::NetworkAge;
         if by_entry && (flit & HEAD != 0 || on.router.as_booksim) {
             flit = on.layout.entered(flit, now);
         }

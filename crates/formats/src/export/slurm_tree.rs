@@ -7,7 +7,7 @@
 //! a node is on no switch. So nodes on a switch above others have a leaf of their own below it.
 
 use super::hostlist::{NodeNaming, compressed};
-use super::kind::{ExportSource, Format, asked};
+use super::kind::{ExportFormat, ExportSource, asked};
 use super::levels::levels;
 use super::switch_names::SwitchNames;
 use super::working::{RailSupport, WorkingPlane};
@@ -33,7 +33,7 @@ enum ListedSwitches {
     Leaves,
 }
 
-pub(super) const ENTRY: Format = Format::new(
+pub(super) const ENTRY: ExportFormat = ExportFormat::new(
     Part::new("slurm-tree", "topology.conf of Slurm's topology/tree").takes::<SlurmTreeOptions>(),
     "trees; any network with switches=leaves",
     write,

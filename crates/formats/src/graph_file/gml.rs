@@ -6,14 +6,14 @@
 //! [`super::attributed`]; lists inside of them, such as `graphics`, are ignored.
 
 use super::attributed::{AttributedEdge, AttributedGraph, AttributedNode, Attributes, line_of};
-use super::kind::Format;
+use super::kind::GraphFileFormat;
 use crate::backed::ReadingOptions;
 use base::Refusal;
 use base::part::Part;
 use fabric::network::Topology;
 use std::borrow::Cow;
 
-pub(super) const ENTRY: Format = Format {
+pub(super) const ENTRY: GraphFileFormat = GraphFileFormat {
     part: Part::new("gml", "GML"),
     rank: 50,
     looks: |seen| looks(seen.body),

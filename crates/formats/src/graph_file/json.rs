@@ -16,7 +16,7 @@
 //! unless `rail` and `id` say otherwise. Unknown fields are refused.
 
 use super::given::with_endpoints;
-use super::kind::{Format, MAX_PLANE, example_network};
+use super::kind::{GraphFileFormat, MAX_PLANE, example_network};
 use base::part::Part;
 use base::{Refusal, SwitchId};
 use fabric::network::{
@@ -29,7 +29,7 @@ use serde_json::{Map, Value};
 use std::collections::HashMap;
 use std::fmt::Write;
 
-pub(super) const ENTRY: Format = Format {
+pub(super) const ENTRY: GraphFileFormat = GraphFileFormat {
     part: Part::new("json", "JSON"),
     rank: 20,
     looks: |seen| seen.body.starts_with('{'),

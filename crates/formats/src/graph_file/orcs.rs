@@ -19,7 +19,7 @@
 //! without a partner is a cable of its own.
 
 use super::given::with_endpoints;
-use super::kind::{Format, MAX_ENDPOINTS, recipe};
+use super::kind::{GraphFileFormat, MAX_ENDPOINTS, recipe};
 use crate::names::unique_names;
 use base::part::Part;
 use base::{Refusal, SwitchId, TerminalId};
@@ -29,7 +29,7 @@ use std::collections::{HashMap, HashSet, VecDeque};
 use std::fmt::Write;
 use std::sync::Arc;
 
-pub(super) const ENTRY: Format = Format {
+pub(super) const ENTRY: GraphFileFormat = GraphFileFormat {
     part: Part::new("orcs", "digraphs of ORCS"),
     rank: 40,
     looks: |seen| is_orcs(seen.body),

@@ -7,13 +7,14 @@
 //! Source: LogGOPSim's Goal.hpp and txt2bin (Hoefler, Schneider, Lumsdaine, LSAP 2010).
 
 use super::kind::{
-    Example, FileNaming, Format, FormatWriter, MOST_RANKS, WrittenWorkload, example_schedule,
+    ExampleFiles, FileNaming, FormatWriter, MOST_RANKS, TraceFormat, WrittenWorkload,
+    example_schedule,
 };
 use base::part::Part;
 use base::{Refusal, Stop, Watch};
 use traffic::workload::{Op, OperationKind, RankBuilder, Schedule, ScheduleBuilder};
 
-pub(super) const ENTRY: Format = Format::new(
+pub(super) const ENTRY: TraceFormat = TraceFormat::new(
     Part::new("goal-binary", "GOAL in binary, as LogGOPSim reads it"),
     FileNaming::One(&[".bin"]),
     |files, request| parse(files[0].1, request.watch),
@@ -24,7 +25,7 @@ pub(super) const ENTRY: Format = Format::new(
     Ok(WrittenWorkload::one(schedule, write(schedule)))
 }));
 
-fn example() -> Example {
+fn example() -> ExampleFiles {
     vec![("run.bin".to_owned(), write(&example_schedule()))]
 }
 

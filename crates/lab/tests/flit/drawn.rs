@@ -5,7 +5,7 @@ use crate::reference::{LaneRule, ReferenceNetwork};
 use crate::slow::{CableEnd, Flit, Port, RouteRequest};
 use base::seed::FastStream;
 use flit::booksim::routing::ExploredGuide;
-use formats::booksim::{Source, read};
+use formats::booksim::{SettingsSource, read};
 use lab::booksim::case;
 use paths::guide::{self, Guide, PacketPosition};
 use paths::wiring::{self, Wiring};
@@ -279,7 +279,7 @@ pub(crate) fn fat_tree(k: usize, n: usize) -> ReferenceNetwork {
 
 /// The ports of the network of a configuration, as the fast routers number them.
 fn ports_of(keys: &str) -> Vec<Vec<Port>> {
-    let config = read(&[Source::File { name: "a.cfg", text: keys }]).unwrap();
+    let config = read(&[SettingsSource::File { name: "a.cfg", text: keys }]).unwrap();
     let of = case(&config, None).unwrap();
     let end = |end| match end {
         wiring::CableEnd::Router { router, port } => CableEnd::Router(router as usize, port.into()),

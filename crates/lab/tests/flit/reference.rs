@@ -9,14 +9,14 @@
 use crate::drawn::{FixedDraws, dragonfly, fat_tree};
 use crate::slow::allocator::AllocatorKind;
 use crate::slow::{
-    self, CableEnd, ClassResult, Flit, Inject, Packet, Port, Priority, Route, RouteRequest,
-    RouterKeys,
+    self, CableEnd, ClassResult, Flit, InjectionChannels, Packet, Port, Priority, RouteRequest,
+    RouterKeys, RoutingFunction,
 };
 use base::seed::FastStream;
 use fabric::network::parse_inline;
 use families::family;
 use flit::engine::{EngineSetup, RailAssignment, Tally, engine};
-use formats::booksim::{Source, read};
+use formats::booksim::{SettingsSource, read};
 use lab::booksim::case;
 use paths::select::RailSelection;
 use rayon::prelude::*;
@@ -328,7 +328,7 @@ fn any_packets(endpoints: u32, classes: u32, random: &mut FastStream) -> Vec<Vec
 
 /// The result of the fast routers.
 fn fast(text: &str, network: &ReferenceNetwork, packets: &[Vec<Packet>]) -> Tally {
-    let config = read(&[Source::File { name: "a.cfg", text }]).unwrap();
+    let config = read(&[SettingsSource::File { name: "a.cfg", text }]).unwrap();
     let of = case(&config, network.file.as_ref().map(|file| ("net", &**file))).unwrap();
     let mut lines = String::new();
     for (source, own) in packets.iter().enumerate() {
@@ -425,7 +425,7 @@ fn compare(index: u64) -> Outcome {
         network.wants(keys.vcs, place, flit, used)
     };
     let inject = |from: usize, to: u32| network.injects(keys.vcs, from, to);
-    let rules: (Route<'_>, Inject<'_>) = (&route, &inject);
+    let rules: (RoutingFunction<'_>, InjectionChannels<'_>) = (&route, &inject);
     let slow = |keys: &RouterKeys| slow::run(&network.ports, rules, keys, &packets, CYCLES.into());
     let text = text(&keys, &network);
     let fast = found(&fast(&text, &network, &packets));

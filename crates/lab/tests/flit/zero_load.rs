@@ -8,7 +8,7 @@
 use crate::files::data;
 use base::seed::FastStream;
 use flit::engine::{EngineSetup, engine};
-use formats::booksim::{Source, anynet, read};
+use formats::booksim::{SettingsSource, anynet, read};
 use lab::booksim::{BookSimCase, case};
 use traffic::destinations::PacketDestinations;
 use traffic::process::{InjectionClass, OfferedLoad};
@@ -292,7 +292,7 @@ fn campaign_packets_that_are_alone_have_the_latency_of_the_closed_form() {
                 idle = "output_buffer_size = 2;";
             }
             let keys = format!("{network} {} num_vcs = 4; {idle}", pipeline.keys());
-            let config = read(&[Source::File { name: "a.cfg", text: &keys }]).unwrap();
+            let config = read(&[SettingsSource::File { name: "a.cfg", text: &keys }]).unwrap();
             let of = case(&config, text.as_ref().map(|(f, t)| (*f, &**t))).unwrap();
             let endpoints = endpoints.max(of.wiring.endpoints().len() as u32);
             assert_eq!(endpoints as usize, of.wiring.endpoints().len());

@@ -11,7 +11,7 @@ use crate::metric::SiteMetric;
 use crate::near::NearSites;
 use crate::problem::MappingProblem;
 use crate::run::{MappingRun, MethodInput};
-use crate::slots::Slots;
+use crate::slots::ProcessSlots;
 use base::part::Part;
 use base::{Refusal, Stop, Watch};
 use traffic::communication::{CommunicationGraph, ProcessTraffic};
@@ -67,7 +67,7 @@ fn multicore<M: SiteMetric>(
         }
     }
     let quotient = CommunicationGraph::new(parts as u32, sent)?;
-    let nodes = Slots::new(input.on, Some(&endpoints), Some(1))?;
+    let nodes = ProcessSlots::new(input.on, Some(&endpoints), Some(1))?;
     // there is one slot for each endpoint in the same order, so sites and distances are the same
     let inner = MappingProblem::new(&quotient, &nodes, &[], 1 << 8)?;
     let near = NearSites::new(input.on, &nodes);

@@ -5,7 +5,7 @@ use base::seed::Stream;
 use fabric::Topology;
 use fabric::network::parse_inline;
 use mapping::evaluate::evaluate;
-use mapping::fractional::{Demand, FractionalRouting};
+use mapping::fractional::{FractionalRouting, SwitchDemand};
 use mapping::paths::MappingPaths;
 use proptest::prelude::*;
 use std::collections::VecDeque;
@@ -54,7 +54,7 @@ fn most_flow(on: &Topology, from: usize, to: usize) -> f64 {
     }
 }
 
-fn one(on: &Topology, from: u32, to: u32, bytes: f64) -> Demand {
+fn one(on: &Topology, from: u32, to: u32, bytes: f64) -> SwitchDemand {
     let mut demand = vec![Vec::new(); on.switches().len()];
     demand[to as usize].push((from, bytes));
     demand

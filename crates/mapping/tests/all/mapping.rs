@@ -9,14 +9,14 @@ use mapping::arrangement::Arrangement;
 use mapping::chain;
 use mapping::evaluate::evaluate;
 use mapping::loads::ChannelLoads;
-use mapping::map::{Effort, MappingRequest, MappingResult, Objective, map};
+use mapping::map::{MappingObjective, MappingRequest, MappingResult, SearchEffort, map};
 use mapping::method::METHODS;
 use mapping::metric::{SiteDistances, SiteMetric, distances};
 use mapping::near::NearSites;
 use mapping::paths::MappingPaths;
-use mapping::problem::{MappingProblem, Pin};
+use mapping::problem::{MappingProblem, PinnedProcess};
 use mapping::proposals::SwapProposals;
-use mapping::slots::Slots;
+use mapping::slots::ProcessSlots;
 use proptest::prelude::*;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
@@ -50,7 +50,7 @@ fn stencil(given: &serde_json::Value) -> CommunicationGraph {
 fn asked<'a>(
     graph: &'a CommunicationGraph,
     paths: MappingPaths<'a>,
-    slots: &'a Slots,
+    slots: &'a ProcessSlots,
 ) -> MappingRequest<'a> {
     MappingRequest {
         graph,
@@ -59,9 +59,9 @@ fn asked<'a>(
         pins: &[],
         start: None,
         steps: &[],
-        objective: Objective::Hops,
+        objective: MappingObjective::Hops,
         hops_limit: 0.05,
-        effort: Effort::Normal,
+        effort: SearchEffort::Normal,
         seed: 0,
     }
 }
@@ -99,7 +99,7 @@ proptest! {
             engine.route(&serde_json::Map::new(), &on, 2, &Quiet).expect("tables")
         });
         let paths = routing.as_ref().map_or(MappingPaths::Shortest(&on), MappingPaths::Tables);
-        let slots = Slots::new(&on, None, Some(2)).expect("slots");
+        let slots = ProcessSlots::new(&on, None, Some(2)).expect("slots");
         let processes = slots.count() as u32 * share / 8;
         let graph = random_graph(processes.min(slots.count() as u32).max(2), 3 * processes, seed);
         let (metric, unit) = distances(paths, &slots, &Quiet).expect("distances");
@@ -189,7 +189,7 @@ fn brute(on: &Topology, graph: &CommunicationGraph, places: &mut Vec<u32>, least
 fn few_processes_are_where_none_could_be_better() {
     for (net, processes) in [("ring:n=7,p=1", 6), ("torus:shape=3x2,p=1", 6), ("ring:n=4,p=2", 7)] {
         let on = network(net);
-        let slots = Slots::new(&on, None, Some(1)).expect("slots");
+        let slots = ProcessSlots::new(&on, None, Some(1)).expect("slots");
         for seed in 0..4 {
             let graph = random_graph(processes, 12, seed);
             let mut least = f64::INFINITY;
@@ -210,7 +210,7 @@ fn hop_bytes_keep_to_the_limit_over_the_least_or_the_linear_mapping_is_less_cong
         ("ring:n=3,p=2", 6, 0.05),
     ] {
         let on = network(net);
-        let slots = Slots::new(&on, None, Some(1)).expect("slots");
+        let slots = ProcessSlots::new(&on, None, Some(1)).expect("slots");
         let linear: Vec<u32> = (0..processes).collect();
         for seed in 0..10 {
             let graph = random_graph(processes, 8, seed);
@@ -221,9 +221,9 @@ fn hop_bytes_keep_to_the_limit_over_the_least_or_the_linear_mapping_is_less_cong
                     evaluate(MappingPaths::Shortest(&on), &graph, places, &Quiet).expect("figures");
                 it.figures.maximum_congestion
             };
-            for effort in [Effort::Fast, Effort::Normal] {
+            for effort in [SearchEffort::Fast, SearchEffort::Normal] {
                 let base = asked(&graph, MappingPaths::Shortest(&on), &slots);
-                let objective = Objective::Congestion;
+                let objective = MappingObjective::Congestion;
                 let it = found(&MappingRequest { objective, hops_limit: share, effort, ..base });
                 let case = format!("{net} {seed} {effort:?}");
                 assert!(congestion(&it.places) <= congestion(&linear), "{case}");
@@ -260,7 +260,7 @@ fn what_fits_exactly_is_fitted_exactly() {
         ("hypercube:n=6,p=1", cube),
     ] {
         let on = network(net);
-        let slots = Slots::new(&on, None, Some(1)).expect("slots");
+        let slots = ProcessSlots::new(&on, None, Some(1)).expect("slots");
         let it = found(&asked(&graph, MappingPaths::Shortest(&on), &slots));
         let figures =
             evaluate(MappingPaths::Shortest(&on), &graph, &it.places, &Quiet).expect("figures");
@@ -271,7 +271,7 @@ fn what_fits_exactly_is_fitted_exactly() {
 #[test]
 fn pairs_share_a_switch() {
     let on = network("slim_fly:q=5,p=4");
-    let slots = Slots::new(&on, None, Some(1)).expect("slots");
+    let slots = ProcessSlots::new(&on, None, Some(1)).expect("slots");
     let pairs =
         (0..100).map(|i| ProcessTraffic { from: i, to: i + 100, bytes: 7.0, messages: 1.0 });
     let graph = CommunicationGraph::new(200, pairs.collect()).expect("a graph");
@@ -284,7 +284,7 @@ fn a_grid_that_folds_has_few_long_paths() {
     // 16 x 32 on a torus 8 x 8 x 8: both sides are cut, few edges leave their sheet
     let graph = stencil(&serde_json::json!({ "shape": [16, 32], "bytes": 1 }));
     let on = network("torus:shape=8x8x8,p=1");
-    let slots = Slots::new(&on, None, Some(1)).expect("slots");
+    let slots = ProcessSlots::new(&on, None, Some(1)).expect("slots");
     let steps = chain::parse("fold").expect("a method");
     let it = found(&MappingRequest {
         steps: &steps,
@@ -302,9 +302,10 @@ fn a_grid_that_folds_has_few_long_paths() {
 fn every_method_fills_slots_and_keeps_pins() {
     let on = network("dragonfly:h=2");
     let graph = random_graph(60, 300, 5);
-    let pins = [Pin { process: 3, endpoint: 70 }, Pin { process: 0, endpoint: 2 }];
+    let pins =
+        [PinnedProcess { process: 3, endpoint: 70 }, PinnedProcess { process: 0, endpoint: 2 }];
     let hosts: Vec<u32> = (2..40).chain(60..72).collect();
-    let slots = Slots::new(&on, Some(&hosts), Some(2)).expect("slots");
+    let slots = ProcessSlots::new(&on, Some(&hosts), Some(2)).expect("slots");
     let chains = [
         "auto",
         "linear",
@@ -318,10 +319,16 @@ fn every_method_fills_slots_and_keeps_pins() {
     ];
     for (i, method) in chains.iter().enumerate() {
         let steps = chain::parse(method).expect("a method");
-        let objective = if i % 2 == 0 { Objective::Congestion } else { Objective::Hops };
+        let objective =
+            if i % 2 == 0 { MappingObjective::Congestion } else { MappingObjective::Hops };
         let base = asked(&graph, MappingPaths::Shortest(&on), &slots);
-        let request =
-            MappingRequest { steps: &steps, pins: &pins, objective, effort: Effort::Fast, ..base };
+        let request = MappingRequest {
+            steps: &steps,
+            pins: &pins,
+            objective,
+            effort: SearchEffort::Fast,
+            ..base
+        };
         let it = found(&request);
         assert_eq!((it.places[3], it.places[0]), (70, 2), "{method}");
         let mut counts = vec![0; 72];
@@ -344,12 +351,12 @@ fn every_step_of_the_table_places_all_processes_or_says_why_not() {
     for net in ["torus:shape=4x4,p=1", "dragonfly:h=2"] {
         let on = network(net);
         for (per, step) in (1..3).flat_map(|per| METHODS.iter().map(move |step| (per, step))) {
-            let slots = Slots::new(&on, None, Some(per)).expect("slots");
+            let slots = ProcessSlots::new(&on, None, Some(per)).expect("slots");
             let name = step.part.name;
             let chain = if step.improves { format!("linear+{name}") } else { name.to_owned() };
             let steps = chain::parse(&chain).expect("a method");
             let base = asked(&graph, MappingPaths::Shortest(&on), &slots);
-            let request = MappingRequest { steps: &steps, effort: Effort::Fast, ..base };
+            let request = MappingRequest { steps: &steps, effort: SearchEffort::Fast, ..base };
             match map(&request, &Quiet) {
                 Ok(it) => {
                     let mut counts = vec![0; on.endpoints().len()];
@@ -375,7 +382,7 @@ fn every_method_keeps_to_slots_that_differ() {
     for &e in &named {
         room[e as usize] += 1;
     }
-    let slots = Slots::new(&on, Some(&named), None).expect("slots");
+    let slots = ProcessSlots::new(&on, Some(&named), None).expect("slots");
     assert_eq!(slots.count(), 60);
     let methods = ["auto", "linear", "random", "greedy", "bisection", "rcm", "multilevel"];
     for method in methods.iter().flat_map(|m| [(*m).to_owned(), format!("{m}+local+congestion")]) {
@@ -384,7 +391,7 @@ fn every_method_keeps_to_slots_that_differ() {
         }
         let steps = chain::parse(&method).expect("a method");
         let base = asked(&graph, MappingPaths::Shortest(&on), &slots);
-        let it = found(&MappingRequest { steps: &steps, effort: Effort::Fast, ..base });
+        let it = found(&MappingRequest { steps: &steps, effort: SearchEffort::Fast, ..base });
         let mut taken = vec![0; 72];
         it.places.iter().for_each(|&e| taken[e as usize] += 1);
         assert_eq!(taken, room, "{method}: there are as many slots as processes");
@@ -396,7 +403,7 @@ fn every_method_keeps_to_slots_that_differ() {
         mixed.extend((32..72).rev().filter(again));
     }
     let order = |named: &[u32]| -> Vec<u32> {
-        let slots = Slots::new(&on, Some(named), None).expect("slots");
+        let slots = ProcessSlots::new(&on, Some(named), None).expect("slots");
         (0..60).map(|s| slots.endpoint(s)).collect()
     };
     assert_eq!((order(&named), order(&backwards)), (named.clone(), backwards));
@@ -411,10 +418,14 @@ fn every_method_keeps_to_slots_that_differ() {
 #[test]
 fn threads_change_nothing() {
     let on = network("slim_fly:q=5,p=4");
-    let slots = Slots::new(&on, None, Some(1)).expect("slots");
+    let slots = ProcessSlots::new(&on, None, Some(1)).expect("slots");
     let graph = random_graph(60, 240, 2);
     let base = asked(&graph, MappingPaths::Shortest(&on), &slots);
-    let request = MappingRequest { objective: Objective::Congestion, effort: Effort::Best, ..base };
+    let request = MappingRequest {
+        objective: MappingObjective::Congestion,
+        effort: SearchEffort::Best,
+        ..base
+    };
     let with = |threads: usize| {
         let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().expect("threads");
         pool.install(|| found(&request))
@@ -435,9 +446,9 @@ impl Watch for StopAtTick {
 #[test]
 fn an_interruption_gives_the_best_so_far() {
     let on = network("slim_fly:q=5,p=4");
-    let slots = Slots::new(&on, None, Some(1)).expect("slots");
+    let slots = ProcessSlots::new(&on, None, Some(1)).expect("slots");
     let graph = random_graph(200, 800, 2);
-    for objective in [Objective::Hops, Objective::Congestion] {
+    for objective in [MappingObjective::Hops, MappingObjective::Congestion] {
         let request =
             MappingRequest { objective, ..asked(&graph, MappingPaths::Shortest(&on), &slots) };
         for ticks in [60, 200, 400] {
@@ -455,7 +466,7 @@ fn an_interruption_gives_the_best_so_far() {
 #[test]
 fn what_cannot_be_is_refused() {
     let on = network("slim_fly:q=5,p=4");
-    let slots = Slots::new(&on, None, Some(1)).expect("slots");
+    let slots = ProcessSlots::new(&on, None, Some(1)).expect("slots");
     let graph = random_graph(201, 100, 1);
     let request = asked(&graph, MappingPaths::Shortest(&on), &slots);
     let said =
@@ -464,10 +475,22 @@ fn what_cannot_be_is_refused() {
     let graph = random_graph(10, 20, 1);
     let base = asked(&graph, MappingPaths::Shortest(&on), &slots);
     for (pins, says) in [
-        (vec![Pin { process: 10, endpoint: 0 }], "no process 10"),
-        (vec![Pin { process: 1, endpoint: 200 }], "no slot"),
-        (vec![Pin { process: 1, endpoint: 0 }, Pin { process: 1, endpoint: 2 }], "twice"),
-        (vec![Pin { process: 1, endpoint: 0 }, Pin { process: 2, endpoint: 0 }], "taken"),
+        (vec![PinnedProcess { process: 10, endpoint: 0 }], "no process 10"),
+        (vec![PinnedProcess { process: 1, endpoint: 200 }], "no slot"),
+        (
+            vec![
+                PinnedProcess { process: 1, endpoint: 0 },
+                PinnedProcess { process: 1, endpoint: 2 },
+            ],
+            "twice",
+        ),
+        (
+            vec![
+                PinnedProcess { process: 1, endpoint: 0 },
+                PinnedProcess { process: 2, endpoint: 0 },
+            ],
+            "taken",
+        ),
     ] {
         assert!(said(&MappingRequest { pins: &pins, ..base }).contains(says), "{says}");
     }
@@ -475,13 +498,14 @@ fn what_cannot_be_is_refused() {
         assert!(said(&MappingRequest { hops_limit, ..base }).contains("hops_limit"));
     }
     for (hosts, says) in [(vec![200], "no endpoint 200"), (vec![], "slots")] {
-        let refused = Slots::new(&on, Some(&hosts), Some(1)).expect_err("no slots").to_string();
+        let refused =
+            ProcessSlots::new(&on, Some(&hosts), Some(1)).expect_err("no slots").to_string();
         assert!(refused.contains(says), "{refused}");
     }
     let apart = network("ring:n=6,p=1")
         .with_failures(&[base::LinkId(0), base::LinkId(3)], &[])
         .expect("a network");
-    let slots = Slots::new(&apart, None, Some(1)).expect("slots");
+    let slots = ProcessSlots::new(&apart, None, Some(1)).expect("slots");
     let graph = random_graph(6, 30, 1);
     assert!(said(&asked(&graph, MappingPaths::Shortest(&apart), &slots)).contains("no path from"));
 }
@@ -490,7 +514,7 @@ fn what_cannot_be_is_refused() {
 fn a_formula_of_a_grid_gives_the_distances_of_its_links() {
     for net in ["torus:shape=16x16x16,p=1", "mesh:shape=64x40,p=1", "hyperx:shape=48x48,p=1"] {
         let on = network(net);
-        let slots = Slots::new(&on, None, Some(1)).expect("slots");
+        let slots = ProcessSlots::new(&on, None, Some(1)).expect("slots");
         let (metric, _) =
             distances(MappingPaths::Shortest(&on), &slots, &Quiet).expect("distances");
         assert!(matches!(metric, SiteDistances::Grid(_)), "{net}");
@@ -508,7 +532,7 @@ fn a_formula_of_a_grid_gives_the_distances_of_its_links() {
 #[test]
 fn levels_bring_pairs_together_and_place_everybody_once() {
     let on = network("slim_fly:q=5,p=4");
-    let slots = Slots::new(&on, None, Some(1)).expect("slots");
+    let slots = ProcessSlots::new(&on, None, Some(1)).expect("slots");
     let steps = chain::parse("multilevel").expect("a method");
     // heavy pairs can share a switch, light ones may be anywhere
     for processes in [2, 3, 97, 199, 200] {
@@ -532,7 +556,7 @@ fn levels_bring_pairs_together_and_place_everybody_once() {
     let [levels, drawn] = [&steps, &random]
         .map(|steps| hop_bytes(&on, &graph, &found(&MappingRequest { steps, ..base }).places));
     assert!(levels < 0.6 * drawn, "{levels} {drawn}");
-    let pins = [Pin { process: 0, endpoint: 5 }];
+    let pins = [PinnedProcess { process: 0, endpoint: 5 }];
     let said = map(&MappingRequest { steps: &steps, pins: &pins, ..base }, &Quiet);
     assert!(said.expect_err("pins").to_string().contains("cannot hold pins"));
 }

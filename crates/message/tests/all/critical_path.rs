@@ -3,7 +3,7 @@
 use base::Quiet;
 use base::seed::FastStream;
 use fabric::network::parse_inline;
-use message::{Dialect, LogGops, NetworkCosts, NetworkSetup, PathAmounts, run, traced};
+use message::{LogGops, NetworkCosts, NetworkSetup, PathAmounts, ScheduleDialect, run, traced};
 use paths::PathSource;
 use proptest::prelude::*;
 use proptest::test_runner::RngSeed;
@@ -99,7 +99,8 @@ proptest! {
             on: PathSource::Network(torus()), how: &how, places: &places, seed: 0,
         });
         let last = |c: &LogGops| {
-            let found = run(&schedule, Dialect::Causal, c, under.as_ref(), &Quiet).expect("a run");
+            let found = run(&schedule, ScheduleDialect::Causal, c, under.as_ref(), &Quiet);
+            let found = found.expect("a run");
             *found.finish.iter().max().expect("ranks")
         };
         let traced = traced(&schedule, &c, under.as_ref(), &Quiet).expect("a run");

@@ -6,8 +6,8 @@ use fabric::Topology;
 use fabric::network::parse_inline;
 use fabric::tables::Routing;
 use message::{
-    AdapterCosts, Dialect, LinkCosts, LogGops, NetworkCosts, NetworkSetup, RailSelection,
-    RouteSelection, RunResult, SwitchCosts, run,
+    AdapterCosts, LinkCosts, LogGops, NetworkCosts, NetworkSetup, RailSelection, RouteSelection,
+    RunResult, ScheduleDialect, SwitchCosts, run,
 };
 use paths::PathSource;
 use proptest::prelude::*;
@@ -72,7 +72,7 @@ fn ran(on: PathSource, how: &NetworkCosts, costs: &LogGops, all: &[(u32, u32, u6
     let ranks = on.topology().endpoints().len() as u32;
     let places: Vec<u32> = (0..ranks).collect();
     let under = NetworkSetup { on, how, places: &places, seed: 5 };
-    let found = run(&messages(ranks, all), Dialect::Causal, costs, Some(&under), &Quiet);
+    let found = run(&messages(ranks, all), ScheduleDialect::Causal, costs, Some(&under), &Quiet);
     let found = found.expect("a run");
     assert_eq!(found.left, None);
     // what went into the network at each endpoint is what its rank sent, and came to it out of it
@@ -263,7 +263,8 @@ fn ranks_of_one_endpoint_do_not_use_the_network() {
     let schedule = messages(2, &[(0, 1, 10_001)]);
     let under = NetworkSetup { on: PathSource::Network(on), how: &how, places: &[7, 7], seed: 0 };
     let costs = LogGops { o: 20.0, ..free() };
-    let found = run(&schedule, Dialect::Causal, &costs, Some(&under), &Quiet).expect("a run");
+    let found =
+        run(&schedule, ScheduleDialect::Causal, &costs, Some(&under), &Quiet).expect("a run");
     assert_eq!(found.finish[1], (20 + 70 + 1000 + 20) * 1000);
     assert!(found.used.expect("a network").bytes.iter().all(|b| *b == 0.0));
 }
@@ -281,7 +282,7 @@ fn messages_take_the_path_that_has_room() {
             places: &[0, 1, 2, 3],
             seed,
         };
-        let found = run(&messages(4, &all), Dialect::Causal, &free(), Some(&under), &Quiet);
+        let found = run(&messages(4, &all), ScheduleDialect::Causal, &free(), Some(&under), &Quiet);
         *found.expect("a run").finish.iter().max().expect("ranks") / (10_000 * BYTE_PS)
     };
     for seed in 0..20 {
@@ -308,7 +309,8 @@ fn several_rails_carry_a_message_together() {
             seed: 0,
         };
         let schedule = messages(2, &[(0, 1, 10_001)]);
-        let found = run(&schedule, Dialect::Causal, &free(), Some(&under), &Quiet).expect("a run");
+        let found =
+            run(&schedule, ScheduleDialect::Causal, &free(), Some(&under), &Quiet).expect("a run");
         found.finish[1]
     };
     assert_eq!(last(RailSelection::Spread), 5_000 * BYTE_PS);
@@ -326,7 +328,7 @@ fn without_a_path_a_run_is_refused() {
         seed: 0,
     };
     let all = [(0, 1, 9), (0, 2, 9), (0, 3, 9)];
-    let found = run(&messages(4, &all), Dialect::Causal, &free(), Some(&under), &Quiet);
+    let found = run(&messages(4, &all), ScheduleDialect::Causal, &free(), Some(&under), &Quiet);
     let said = found.expect_err("two halves").to_string();
     assert!(said.contains("there is no path from"), "{said}");
 }

@@ -16,7 +16,7 @@ mod play;
 mod process;
 mod rows;
 
-pub use background::{Background, BackgroundSpec, BackgroundSpecs};
+pub use background::{BackgroundSpec, BackgroundSpecs, PlacedBackground};
 pub use entry::{MatchEntry, ProcessChange};
 pub use job::{Job, JobRow, JobTimes, RankRow, RankTime};
 pub use jobs::GivenJobs;
@@ -160,7 +160,7 @@ impl MpiCosts {
 
 /// The jobs of a run on their endpoints.
 #[derive(Debug)]
-pub struct Replay {
+pub struct JobReplay {
     /// The merged schedule of all jobs, job after job.
     schedule: Arc<Schedule>,
     /// The endpoint of every process.
@@ -177,7 +177,7 @@ pub struct Replay {
     /// The class of traffic of each workload.
     classes: Vec<u8>,
     /// The background jobs.
-    background: Vec<Background>,
+    background: Vec<PlacedBackground>,
     /// The senders of background jobs, sorted: endpoint, job, and rank in the job.
     senders: Vec<(u32, u16, u32)>,
     mpi: MpiCosts,
@@ -198,14 +198,14 @@ pub struct PlacedJob<'a> {
     pub class: u8,
 }
 
-impl Replay {
+impl JobReplay {
     /// Combines jobs on a network of `endpoints` endpoints.
     ///
     /// # Errors
     /// When there are too many operations or a message is too long, or `watch` says stop.
     pub fn new(
         placed: &[PlacedJob<'_>],
-        background: Vec<Background>,
+        background: Vec<PlacedBackground>,
         endpoints: u32,
         (mpi, computes): (MpiCosts, bool),
         watch: &dyn Watch,

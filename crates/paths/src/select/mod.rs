@@ -15,7 +15,7 @@ mod updown;
 mod via;
 
 pub use choices::PortChoices;
-pub use custom::{CustomSelection, Decide, Scored, SelectionSpec};
+pub use custom::{CustomSelection, DecisionPoint, ScoredSelection, SelectionSpec};
 pub use expression::QUANTITIES;
 pub use lane_use::LaneUse;
 pub use rail::RailSelection;

@@ -7,7 +7,7 @@ use crate::word::PacketHeader;
 use base::{Stop, Watch};
 use fabric::tables::candidates::{CandidateScheme, UpDownAdaptive};
 use std::sync::Arc;
-use verify::Verified;
+use verify::VerifiedRouting;
 
 /// The note that a packet carries once it goes down.
 const DOWN: u32 = 1;
@@ -34,7 +34,7 @@ impl AncestorGuide {
     /// # Errors
     /// See [`PortChoices::of`].
     pub fn new(
-        scheme: &Verified<UpDownAdaptive>,
+        scheme: &VerifiedRouting<UpDownAdaptive>,
         rank: Vec<u32>,
         choosing: SelectionParams,
         wiring: &Arc<Wiring>,

@@ -2,7 +2,7 @@
 //! and selections of the user's.
 #![expect(clippy::inline_always, reason = "calls in the innermost loops cost a fifth")]
 
-use super::{Decide, PortChoices, Scored, Selection, SelectionParams};
+use super::{DecisionPoint, PortChoices, ScoredSelection, Selection, SelectionParams};
 use crate::guide::{Guide, OutputRequest, PacketPosition, lanes};
 use crate::wiring::{Attachment, Port, Wiring};
 use crate::word::PacketHeader;
@@ -11,7 +11,7 @@ use base::{Stop, SwitchId, Watch};
 use fabric::tables::candidates::{IntermediateDetour, LaneClasses, LegPaths, ProgressiveAdaptive};
 use std::any::Any;
 use std::sync::Arc;
-use verify::Verified;
+use verify::VerifiedRouting;
 
 /// The number of hops that stands for "no path".
 const FAR: u8 = u8::MAX;
@@ -72,7 +72,7 @@ pub struct DetourGuide {
     /// PAR with `reach` 1: the neighbours of each switch that a packet may turn to.
     near: Vec<Vec<u32>>,
     /// The selection of the user's, where it is that.
-    custom: Option<Arc<Scored>>,
+    custom: Option<Arc<ScoredSelection>>,
 }
 
 impl DetourGuide {
@@ -81,7 +81,7 @@ impl DetourGuide {
     /// # Errors
     /// See [`PortChoices::of`].
     pub fn minimal<B: LegPaths>(
-        scheme: &Verified<B>,
+        scheme: &VerifiedRouting<B>,
         wiring: &Arc<Wiring>,
         watch: &dyn Watch,
     ) -> Result<Self, Stop> {
@@ -93,7 +93,7 @@ impl DetourGuide {
     /// # Errors
     /// See [`PortChoices::of`].
     pub fn via<B: LegPaths>(
-        scheme: &Verified<IntermediateDetour<B>>,
+        scheme: &VerifiedRouting<IntermediateDetour<B>>,
         selection: Selection,
         choosing: SelectionParams,
         wiring: &Arc<Wiring>,
@@ -107,7 +107,7 @@ impl DetourGuide {
     /// # Errors
     /// See [`PortChoices::of`].
     pub fn progressive<B: LegPaths>(
-        scheme: &Verified<ProgressiveAdaptive<B>>,
+        scheme: &VerifiedRouting<ProgressiveAdaptive<B>>,
         choosing: SelectionParams,
         wiring: &Arc<Wiring>,
         watch: &dyn Watch,
@@ -211,7 +211,7 @@ impl DetourGuide {
 
     /// The same guide, but packets choose among its candidates by a selection of the user's.
     #[must_use]
-    pub fn scored(self, custom: &Arc<Scored>) -> Self {
+    pub fn scored(self, custom: &Arc<ScoredSelection>) -> Self {
         let custom = Some(custom.clone());
         let choices = self.choices.max(1);
         Self { selection: Selection::Custom, is_short: false, choices, custom, ..self }
@@ -350,7 +350,7 @@ impl DetourGuide {
     /// built-in selections, and takes the one with the lowest score.
     fn begin_scored(
         &self,
-        custom: &Scored,
+        custom: &ScoredSelection,
         here: &mut PacketPosition<'_>,
         home: u32,
         packet: &mut PacketHeader<'_>,
@@ -399,7 +399,7 @@ impl DetourGuide {
     /// shortest paths to `goal`, behind the first switch of a packet; `home` is where it ends.
     fn onward_scored(
         &self,
-        custom: &Scored,
+        custom: &ScoredSelection,
         here: &mut PacketPosition<'_>,
         (goal, home): (u32, u32),
         travelled: u32,
@@ -527,7 +527,7 @@ impl DetourGuide {
                 }
             }
             match &self.custom {
-                Some(custom) if custom.written().decide == Decide::Every => {
+                Some(custom) if custom.written().decide == DecisionPoint::Every => {
                     self.onward_scored(custom, here, (goal, home), hops)
                 }
                 _ => self.next.port(at, goal, here.random),

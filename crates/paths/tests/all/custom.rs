@@ -9,13 +9,15 @@ use fabric::tables::candidates::{
     IntermediateDetour, LaneClasses, LegPaths, MinimalAdaptive, ProgressiveAdaptive,
 };
 use paths::guide::{Guide, PacketPosition};
-use paths::select::{DetourGuide, QUANTITIES, Scored, Selection, SelectionParams, SelectionSpec};
+use paths::select::{
+    DetourGuide, QUANTITIES, ScoredSelection, Selection, SelectionParams, SelectionSpec,
+};
 use paths::wiring::Wiring;
 use paths::word::{FlitLayout, PacketHeader};
 use std::sync::Arc;
-use verify::Verified;
+use verify::VerifiedRouting;
 
-fn scored(text: &str) -> Arc<Scored> {
+fn scored(text: &str) -> Arc<ScoredSelection> {
     let selection = SelectionSpec::parse(text).unwrap_or_else(|refused| panic!("{refused}"));
     selection.custom().unwrap_or_else(|| panic!("{text}")).clone()
 }
@@ -65,8 +67,8 @@ fn any_score_keeps_to_the_hops_and_lanes_of_its_scheme() {
         let fields = format!("detours=3 minimal={minimal} decide={decide}");
         let custom = scored(&format!("custom score={text} {fields}"));
         let usual = SelectionParams::usual(Selection::Custom);
-        let via =
-            Verified::scheme(IntermediateDetour::by_hop(leg.clone()), &Quiet).expect("no stop");
+        let via = VerifiedRouting::scheme(IntermediateDetour::by_hop(leg.clone()), &Quiet)
+            .expect("no stop");
         let via = via.expect("lanes rise");
         let guide = DetourGuide::via(&via, Selection::Custom, usual, &wiring, &Quiet);
         let (most, _) = follow(&on, &*via, &guide.expect("few").scored(&custom), &UnequalQueues);
@@ -74,13 +76,14 @@ fn any_score_keeps_to_the_hops_and_lanes_of_its_scheme() {
         for turns in [1, reach] {
             let par =
                 ProgressiveAdaptive::new(IntermediateDetour::by_hop(leg.clone()), reach, turns);
-            let par = Verified::scheme(par, &Quiet).expect("no stop").expect("lanes rise");
+            let par = VerifiedRouting::scheme(par, &Quiet).expect("no stop").expect("lanes rise");
             let guide = DetourGuide::progressive(&par, usual, &wiring, &Quiet).expect("few");
             let (most, _) = follow(&on, &*par, &guide.scored(&custom), &UnequalQueues);
             assert!(most <= 2 * u32::from(reach) + 1, "{net}: {text}");
         }
         let direct = scored(&format!("custom score={text} detours=0 minimal=2 decide={decide}"));
-        let minimal = Verified::scheme(leg.clone(), &Quiet).expect("no stop").expect("lanes rise");
+        let minimal =
+            VerifiedRouting::scheme(leg.clone(), &Quiet).expect("no stop").expect("lanes rise");
         let guide = DetourGuide::minimal(&minimal, &wiring, &Quiet).expect("few");
         let (most, _) = follow(&on, &leg, &guide.scored(&direct), &UnequalQueues);
         assert!(most <= reach.into(), "{net}: {text}");
@@ -111,8 +114,8 @@ fn the_score_of_ugal_l_chooses_as_ugal_l_does() {
         let wiring = Arc::new(Wiring::of(&on, |_| 1).expect("one rail each"));
         let classes = LaneClasses { classes: 12, width: 2 };
         let minimal = MinimalAdaptive::new(on.clone(), classes, &Quiet).expect("it is small");
-        let via =
-            Verified::scheme(IntermediateDetour::by_hop(minimal), &Quiet).expect("nobody stops");
+        let via = VerifiedRouting::scheme(IntermediateDetour::by_hop(minimal), &Quiet)
+            .expect("nobody stops");
         let via = via.expect("lanes rise");
         for (candidates, threshold) in [(1, 0), (4, 0), (4, 5), (64, -3)] {
             let choosing =

@@ -15,7 +15,7 @@ use paths::wiring::{CableEnd, Port, Wiring};
 use paths::word::{FlitLayout, HOP, PacketHeader};
 use std::collections::BTreeSet;
 use std::sync::Arc;
-use verify::Verified;
+use verify::VerifiedRouting;
 
 pub(crate) const NETS: [&str; 6] = [
     "slim_fly:q=5,p=2",
@@ -152,11 +152,11 @@ fn minimal_and_detours_follow_their_scheme() {
         let wiring = Arc::new(Wiring::of(&on, |_| 1).expect("one rail each"));
         let classes = LaneClasses { classes: 12, width: 2 };
         let minimal = MinimalAdaptive::new(on.clone(), classes, &Quiet).expect("it is small");
-        let proved = Verified::scheme(minimal.clone(), &Quiet).expect("nobody stops");
+        let proved = VerifiedRouting::scheme(minimal.clone(), &Quiet).expect("nobody stops");
         let proved = proved.expect("lanes rise");
         let guide = DetourGuide::minimal(&proved, &wiring, &Quiet).expect("few lists");
         let (least, _) = follow(&on, &minimal, &guide, &UnequalQueues);
-        let via = Verified::scheme(IntermediateDetour::by_hop(minimal.clone()), &Quiet)
+        let via = VerifiedRouting::scheme(IntermediateDetour::by_hop(minimal.clone()), &Quiet)
             .expect("nobody stops");
         let via = via.expect("lanes rise");
         for selection in [Selection::Valiant, Selection::UgalL, Selection::UgalG] {
@@ -262,8 +262,8 @@ fn ugal_l_chooses_by_hops_and_the_first_queue() {
         let wiring = Arc::new(Wiring::of(&on, |_| 1).expect("one rail each"));
         let classes = LaneClasses { classes: 12, width: 2 };
         let minimal = MinimalAdaptive::new(on.clone(), classes, &Quiet).expect("it is small");
-        let via =
-            Verified::scheme(IntermediateDetour::by_hop(minimal), &Quiet).expect("nobody stops");
+        let via = VerifiedRouting::scheme(IntermediateDetour::by_hop(minimal), &Quiet)
+            .expect("nobody stops");
         let via = via.expect("lanes rise");
         let (ends, hops) = (wiring.endpoints(), hops_between(&wiring));
         let mut detours = 0;
@@ -307,7 +307,8 @@ fn nearest_ancestors_follow_their_scheme() {
         let top = on.switches().iter().map(|s| s.level).max().unwrap_or(0);
         let rank: Vec<u32> = on.switches().iter().map(|s| u32::from(top - s.level)).collect();
         let scheme = UpDownAdaptive::new(on.clone(), rank.clone(), 4, &Quiet).expect("it is small");
-        let proved = Verified::scheme(scheme, &Quiet).expect("nobody stops").expect("no cycle");
+        let proved =
+            VerifiedRouting::scheme(scheme, &Quiet).expect("nobody stops").expect("no cycle");
         let choosing = SelectionParams::usual(Selection::Anca);
         let guide = AncestorGuide::new(&proved, rank, choosing, &wiring, &Quiet).expect("few");
         let (most, _) = follow(&on, &*proved, &guide, &UnequalQueues);
@@ -329,7 +330,7 @@ fn legs_are_followed<B: LegPaths + Clone>(
     let mut calm = 0;
     for far in [1, reach] {
         let par = ProgressiveAdaptive::new(via.clone(), reach, far);
-        let par = Verified::scheme(par, &Quiet).expect("no stop").expect("lanes rise");
+        let par = VerifiedRouting::scheme(par, &Quiet).expect("no stop").expect("lanes rise");
         let guide = DetourGuide::progressive(&par, choosing, &wiring, &Quiet).expect("few lists");
         let (most, _) = follow(on, &*par, &guide, &UnequalQueues);
         assert!(most > reach.into() && most <= 2 * u32::from(reach) + 1, "{net}: {most} hops");
@@ -337,7 +338,7 @@ fn legs_are_followed<B: LegPaths + Clone>(
         assert!(most <= reach.into(), "{net}: nobody turns where nothing is queued");
         calm = least;
     }
-    let via = Verified::scheme(via, &Quiet).expect("no stop").expect("lanes rise");
+    let via = VerifiedRouting::scheme(via, &Quiet).expect("no stop").expect("lanes rise");
     let guide = DetourGuide::via(&via, Selection::UgalL, choosing, &wiring, &Quiet).expect("few");
     let (most, detours) = follow(on, &*via, &guide, &UnequalQueues);
     assert!(most <= 2 * u32::from(reach) && detours > calm, "{net}: {detours}, {calm} hops");

@@ -3,7 +3,7 @@
 use super::node::{ChakraCollective, ChakraNode, ChakraTrace, MessagePeer, NodeKind};
 use super::parse::parse;
 use super::{ENTRY, convert};
-use crate::trace::kind::Given;
+use crate::trace::kind::GivenParameters;
 use base::{Quiet, Stop};
 use proptest::prelude::*;
 use proptest::test_runner::RngSeed;
@@ -142,7 +142,7 @@ fn traces(all: Vec<Vec<ChakraNode>>) -> Vec<(String, ChakraTrace)> {
     (0..).zip(all).map(one).collect()
 }
 
-fn schedule(traces: &[(String, ChakraTrace)], given: &Given) -> Result<Schedule, Stop> {
+fn schedule(traces: &[(String, ChakraTrace)], given: &GivenParameters) -> Result<Schedule, Stop> {
     let request = WorkloadRequest::new(ENTRY.part, given, &Quiet)?;
     convert::schedule(traces, &request.read()?, &Quiet)
 }

@@ -7,7 +7,7 @@ use super::numbers::{NO_COMM, WORLD, comm, whole};
 use super::parse::parse;
 use super::record::{CallRecord, DumpiTrace};
 use super::types::DataTypes;
-use crate::trace::kind::File;
+use crate::trace::kind::NamedFile;
 use crate::trace::mpi::{UNDEFINED, UnknownRequests, is_local};
 use base::{Refusal, Stop};
 use std::collections::HashSet;
@@ -32,7 +32,7 @@ const ANY: i64 = -1;
 /// With file, call and byte, where it is no trace, where MPI would not run it, and for calls that
 /// cannot be turned into messages; or when the user stops it.
 pub(super) fn schedule(
-    files: &[File<'_>],
+    files: &[NamedFile<'_>],
     request: &WorkloadRequest<'_>,
 ) -> Result<Schedule, Stop> {
     let (unknown, replay): (UnknownRequests, ReplayParameters) = (request.read()?, request.read()?);

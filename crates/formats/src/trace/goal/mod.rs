@@ -19,16 +19,17 @@ mod scan;
 mod tests;
 
 use super::kind::{
-    self, Example, FileNaming, Format, FormatWriter, MOST_RANKS, WrittenWorkload, example_schedule,
+    self, ExampleFiles, FileNaming, FormatWriter, MOST_RANKS, TraceFormat, WrittenWorkload,
+    example_schedule,
 };
 use base::part::Part;
 use base::{Refusal, Stop, Watch};
-use labels::Labels;
+use labels::OperationLabels;
 use scan::GoalScanner;
 use std::fmt;
 use traffic::workload::{ANY, Op, OperationKind, RankBuilder, Schedule, ScheduleBuilder};
 
-pub(super) const ENTRY: Format = Format::new(
+pub(super) const ENTRY: TraceFormat = TraceFormat::new(
     Part::new("goal", "GOAL as text: the operations of each rank, and what waits for what"),
     FileNaming::One(&[".goal"]),
     |files, request| parse(kind::text(files[0].1)?, request.watch),
@@ -49,7 +50,7 @@ fn looks(content: &[u8]) -> bool {
     ["num_ranks", "//", "/*"].iter().any(|start| head.starts_with(start.as_bytes()))
 }
 
-fn example() -> Example {
+fn example() -> ExampleFiles {
     vec![("run.goal".to_owned(), text(&example_schedule()).into_bytes())]
 }
 
@@ -69,7 +70,7 @@ pub fn parse(text: &str, watch: &dyn Watch) -> Result<Schedule, Stop> {
     let ranks = scan.number("the number of ranks", MOST_RANKS)?;
     scan.end_of_line()?;
     let mut all = ScheduleBuilder::new(ranks as u32);
-    let mut labels = Labels::default();
+    let mut labels = OperationLabels::default();
     let mut looked = 0;
     for rank in 0..ranks {
         scan.lines()?;
@@ -117,7 +118,7 @@ fn head(scan: &mut GoalScanner<'_>, rank: u64, ranks: u64) -> Result<(), Refusal
 fn line<'a>(
     scan: &mut GoalScanner<'a>,
     into: &mut RankBuilder<'_>,
-    labels: &mut Labels<'a>,
+    labels: &mut OperationLabels<'a>,
 ) -> Result<(), Refusal> {
     if scan.is_end() {
         return Err(scan.refuse("the text ends within a rank", "} after its last line"));
@@ -140,7 +141,7 @@ fn line<'a>(
     scan.end_of_line()
 }
 
-fn second<'a>(scan: &mut GoalScanner<'a>, labels: &Labels<'a>) -> Result<u32, Refusal> {
+fn second<'a>(scan: &mut GoalScanner<'a>, labels: &OperationLabels<'a>) -> Result<u32, Refusal> {
     let label = scan.word();
     known(scan, labels, label)
 }
@@ -149,7 +150,11 @@ fn added(scan: &GoalScanner<'_>, into: &mut RankBuilder<'_>, op: Op) -> Result<u
     into.add(op).map_err(|r| scan.refuse(r.why, r.help))
 }
 
-fn known(scan: &GoalScanner<'_>, labels: &Labels<'_>, label: &[u8]) -> Result<u32, Refusal> {
+fn known(
+    scan: &GoalScanner<'_>,
+    labels: &OperationLabels<'_>,
+    label: &[u8],
+) -> Result<u32, Refusal> {
     labels.get(label).ok_or_else(|| {
         let label = String::from_utf8_lossy(label);
         let help = "a label that stands before an operation of this rank, in a line above";

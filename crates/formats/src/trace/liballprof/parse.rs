@@ -4,7 +4,7 @@ use super::call;
 use super::constants::MpiConstants;
 use super::named;
 use super::parameters::{LiballprofParameters, MpiLibrary, RequestBytes};
-use crate::trace::kind::{File, text};
+use crate::trace::kind::{NamedFile, text};
 use base::{Refusal, Stop, Watch};
 use traffic::workload::calls::{CallTrace, ProcessCalls, TracedCall};
 
@@ -16,7 +16,7 @@ const STRIDE: usize = 1 << 14;
 /// # Errors
 /// With file and line, where it is none; or when the user stops it.
 pub(super) fn parse(
-    files: &[File<'_>],
+    files: &[NamedFile<'_>],
     with: &LiballprofParameters,
     watch: &dyn Watch,
 ) -> Result<CallTrace, Stop> {

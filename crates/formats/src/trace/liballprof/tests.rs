@@ -3,7 +3,7 @@
 use super::ENTRY;
 use super::parameters::LiballprofParameters;
 use super::parse::parse;
-use crate::trace::kind::Given;
+use crate::trace::kind::GivenParameters;
 use base::{Quiet, Stop};
 use proptest::prelude::*;
 use serde_json::Map;
@@ -32,7 +32,10 @@ MPI_Wait:15:808:0:16
 MPI_Finalize:20:-
 ";
 
-fn schedule(files: &[(String, &str)], given: &Given) -> Result<traffic::workload::Schedule, Stop> {
+fn schedule(
+    files: &[(String, &str)],
+    given: &GivenParameters,
+) -> Result<traffic::workload::Schedule, Stop> {
     let files: Vec<_> = files.iter().map(|(name, text)| (name.clone(), text.as_bytes())).collect();
     ENTRY.read(&files, given, &Quiet)
 }
@@ -95,12 +98,16 @@ proptest! {
 }
 
 /// A sender and a receiver.
-type Edge = (u32, u32);
+type ProcessEdge = (u32, u32);
 
 /// The messages of a trace of ranks each of which makes the same calls; `of` gives what each names
 /// after these: handle, rank and size of a communicator, on which all call `MPI_Bcast` of 8 bytes
 /// by rank 0.
-fn named(ranks: u32, makes: &str, of: impl Fn(u32) -> Vec<[u32; 3]>) -> Result<Vec<Edge>, Stop> {
+fn named(
+    ranks: u32,
+    makes: &str,
+    of: impl Fn(u32) -> Vec<[u32; 3]>,
+) -> Result<Vec<ProcessEdge>, Stop> {
     let files: Vec<(String, String)> = (0..ranks)
         .map(|rank| {
             let mut text = "MPI_Init:-:1:2:1\n".to_owned();
@@ -121,18 +128,18 @@ fn named(ranks: u32, makes: &str, of: impl Fn(u32) -> Vec<[u32; 3]>) -> Result<V
     let ops = made.ops();
     let sends =
         sends.filter(|&(_, op)| ops[op as usize].kind == traffic::workload::OperationKind::Send);
-    let mut all: Vec<Edge> = sends.map(|(rank, op)| (rank, ops[op as usize].peer)).collect();
+    let mut all: Vec<ProcessEdge> = sends.map(|(rank, op)| (rank, ops[op as usize].peer)).collect();
     all.sort_unstable();
     Ok(all)
 }
 
 /// From the first to every other rank of groups.
-fn stars(groups: &[Vec<u32>]) -> Vec<Edge> {
+fn stars(groups: &[Vec<u32>]) -> Vec<ProcessEdge> {
     let edges = |group: &Vec<u32>| {
         let root = group[0];
         group[1..].iter().map(|&other| (root, other)).collect::<Vec<_>>()
     };
-    let mut all: Vec<Edge> = groups.iter().flat_map(edges).collect();
+    let mut all: Vec<ProcessEdge> = groups.iter().flat_map(edges).collect();
     all.sort_unstable();
     all
 }

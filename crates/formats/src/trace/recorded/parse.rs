@@ -33,8 +33,8 @@ const OPERATIONS: [CollectiveOperation; 12] = [
     CollectiveOperation::Scatter,
 ];
 
-/// The own words of an event, taken one by one.
-struct Words<'a> {
+/// A reader of the own words of an event, one by one.
+struct EventWordReader<'a> {
     left: &'a [u64],
     ranks: u64,
 }
@@ -78,7 +78,7 @@ pub(super) fn process(
         let count = (head >> 32) as usize;
         let Some(event) = words.get(at..at.saturating_add(HEAD + count)) else { break };
         let byte = 8 * at as u64;
-        let mut own = Words { left: &event[HEAD..], ranks };
+        let mut own = EventWordReader { left: &event[HEAD..], ranks };
         let what = own.happening(head as u8, (head >> 16) as u16);
         let what = what.map_err(|refused| refused.within(&format!("byte {byte}")))?;
         let (start_ns, end_ns) = (event[1], event[2]);
@@ -88,7 +88,7 @@ pub(super) fn process(
     Ok(RecordedProcess { file: name.to_owned(), events })
 }
 
-impl Words<'_> {
+impl EventWordReader<'_> {
     fn next(&mut self) -> Result<u64, Refusal> {
         let [first, left @ ..] = self.left else {
             return Err(refuse("an event has too few words"));
@@ -187,7 +187,7 @@ impl Words<'_> {
                 (Some(&CANCELLED), _) => CompletedOperation::Cancelled(number),
                 (Some(&ANY), _) => CompletedOperation::AsBegun(number),
                 _ => {
-                    let mut said = Words { left: self.left, ranks: self.ranks };
+                    let mut said = EventWordReader { left: self.left, ranks: self.ranks };
                     let (source, tag) = (said.rank()?, said.optional()?);
                     CompletedOperation::From(
                         number,

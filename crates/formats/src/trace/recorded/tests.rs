@@ -9,7 +9,7 @@ fn read(
     files: &[Vec<u8>],
     given: &serde_json::Value,
 ) -> Result<(Schedule, RecordingRemarks), Stop> {
-    let names: Vec<File<'_>> =
+    let names: Vec<NamedFile<'_>> =
         (0..).zip(files).map(|(i, file)| (format!("run-{i}.calls"), file.as_slice())).collect();
     schedule_with(&names, given.as_object().expect("a table"), &Quiet)
 }
