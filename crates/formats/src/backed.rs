@@ -15,7 +15,7 @@ pub const FREE: usize = 1 << 24;
 /// The most digits of a number in a range of names.
 const MOST_DIGITS: usize = 20;
 
-/// What a file still may take.
+/// The size that a file still may take.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct SizeBudget {
     left: usize,
@@ -88,7 +88,7 @@ fn too_many(word: &str) -> String {
     format!("{:?} has no end, or too many", short(word))
 }
 
-/// What users say beside a file of a network.
+/// The options that users give beside a file of a network.
 #[derive(Debug, Clone, Copy)]
 pub struct ReadingOptions {
     /// Endpoints on every switch, where the file has none.

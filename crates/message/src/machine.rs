@@ -78,7 +78,7 @@ pub(super) struct DueEvent {
     key: u64,
 }
 
-/// What an event needs to be free: a processor, and for messages an interface.
+/// The resources that an event needs: a processor, and for messages an interface.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub(super) struct EventNeeds {
     rank: u32,
@@ -87,7 +87,7 @@ pub(super) struct EventNeeds {
     side: InterfaceSide,
 }
 
-/// Which side of an interface.
+/// The side of an interface: sending or receiving.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 #[repr(u8)]
 pub(super) enum InterfaceSide {
@@ -101,14 +101,14 @@ pub(super) enum InterfaceSide {
     InAlone,
 }
 
-/// Those that need the same, by key, and the event that stands for the first of them.
+/// The waiting events that need the same, by key, and the event that stands for the first of them.
 #[derive(Debug, Default)]
 struct WaitingEvents {
     all: BinaryHeap<Reverse<(u64, u32, u32)>>,
     stands: (u64, u64),
 }
 
-/// What a run found.
+/// The result of a run.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct RunResult {
     /// When each rank is done: nanoseconds, or picoseconds where that is causal.
@@ -130,7 +130,7 @@ const DONE: u32 = u32::MAX;
 /// No operation.
 pub(super) const NONE: u32 = u32::MAX;
 
-/// What is known of an operation.
+/// The state of an operation in a run.
 #[derive(Debug, Clone, Copy)]
 #[repr(align(16))]
 pub(super) struct OpState {

@@ -18,7 +18,7 @@ use std::collections::HashMap;
 use std::ops::AddAssign;
 use traffic::workload::{Op, OperationKind, Schedule};
 
-/// What is on a path, or on a part of it.
+/// The amounts of what is on a path, or on a part of it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize)]
 pub struct PathAmounts {
     /// Times of a processor for a message.
@@ -105,7 +105,7 @@ pub struct PathSpan {
     pub amounts: PathAmounts,
 }
 
-/// What a processor does.
+/// The work of a processor.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum ProcessorWork {
@@ -119,7 +119,7 @@ pub enum ProcessorWork {
     Computes,
 }
 
-/// What a processor of a rank does in a span of time.
+/// A span of time in which a processor of a rank is busy, and its work there.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct BusySpan {
     /// The rank.
@@ -144,7 +144,7 @@ enum PathPoint {
     End(u32),
 }
 
-/// What one step occupies.
+/// A resource that one step occupies.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 struct HeldResource {
     rank: u32,
@@ -160,7 +160,7 @@ enum ResourceKind {
     Turn,
 }
 
-/// Who holds something until a time: a step, and what it costs.
+/// The holders of resources until a time: a step, and what it costs.
 type ResourceHolders =
     HashMap<(HeldResource, u64), Vec<(u32, PathPoint, PathAmounts)>, QuickHashBuilder>;
 

@@ -77,7 +77,7 @@ impl Default for Spec {
     }
 }
 
-/// What a schedule is run on.
+/// The inputs that a schedule is run on.
 #[derive(Clone, Copy, Default)]
 pub struct MessageInputs<'a> {
     /// The network, if there is one.

@@ -22,7 +22,7 @@ pub(super) struct PlanWiring<'a> {
     ignore_ports: bool,
 }
 
-/// How sure a switch must be of a place before it takes it.
+/// The certainty that a switch needs of a place before it takes it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum PlaceCertainty {
     /// More cables agree than before.

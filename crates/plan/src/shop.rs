@@ -4,7 +4,7 @@ use super::basis::IncludedItems;
 use super::catalog::{Catalog, CatalogOffer};
 use fabric::network::{Cable, Topology};
 
-/// What cables are bought from, and at which rate.
+/// The source of prices: what cables are bought from, and at which rate.
 #[derive(Debug, Clone, Copy)]
 pub struct PriceSource<'a> {
     /// Kinds, reaches and prices.

@@ -88,7 +88,7 @@ pub enum BookSimNetwork {
     },
 }
 
-/// Which virtual channels of a link a routing function of anynet may use.
+/// The virtual channels of a link that a routing function of anynet may use.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum VcPolicy {
     /// Any, as `BookSim` has it.
@@ -179,7 +179,7 @@ pub enum SimulationKind {
     Throughput,
 }
 
-/// How long is simulated, and when it is over.
+/// The settings of a run: how long is simulated, and when it is over.
 #[derive(Debug, Clone, PartialEq)]
 pub struct RunSettings {
     /// `sim_type`.

@@ -25,7 +25,7 @@ const EXAMPLE: &str = "\
     %%MatrixMarket matrix coordinate real general\n% made 2026-01-01 by 12 of 34\n\
     9 9 5\n1 2 512.125\n2 3 71234.5\n9 1 -3.25\n4 4 1e12\n5 6 0.001234\n";
 
-/// How an entry is mirrored.
+/// The symmetry of a matrix: how an entry is mirrored.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Symmetry {
     General,

@@ -57,7 +57,7 @@ pub(super) fn write(
     Ok(graphml::text(source.network, Some(&more)))
 }
 
-/// How places become points of a drawing.
+/// The scale by which places become points of a drawing.
 struct DrawingScale {
     /// Points a metre along a row.
     along: f64,

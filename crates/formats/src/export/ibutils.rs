@@ -51,7 +51,7 @@ struct IbutilsOptions {
     speeds: WrittenSpeeds,
 }
 
-/// What is written: names, and numbers of ports.
+/// The names and numbers of ports that are written.
 struct SystemNames {
     switches: Vec<Option<String>>,
     endpoints: Vec<Option<String>>,

@@ -61,7 +61,7 @@ struct SlurmTreeOptions {
 /// Names of a top, of which the first that no switch has is taken.
 const TOP: [&str; 3] = ["top", "top-of-all", "switch-above-all"];
 
-/// What a line of the file is of.
+/// The subject of a line of the file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 enum LineSubject {
     Switch(usize),

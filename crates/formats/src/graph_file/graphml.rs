@@ -216,7 +216,7 @@ const KEYS: [(&str, &str, &str); 9] = [
     ("edge", "up", "boolean"),
 ];
 
-/// What a file has besides: elements of the head, and of each node; edges have their rates then.
+/// The extras of a file: elements of the head, and of each node; edges have their rates then.
 pub(crate) struct GraphMlExtras<'a> {
     /// Namespaces of the root element, each after a blank.
     pub(crate) namespaces: &'a str,

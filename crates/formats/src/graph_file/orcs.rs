@@ -442,7 +442,7 @@ impl<'a> DotWords<'a> {
     }
 }
 
-/// Reads statements; the line at fault is that of its words.
+/// A parser of statements; the line at fault is that of its words.
 struct DotParser<'a> {
     words: DotWords<'a>,
     ahead: Option<DotWord<'a>>,

@@ -13,7 +13,7 @@ use std::collections::{BTreeMap, HashMap};
 /// LIDs whose entries are written at once.
 pub const BLOCK: usize = 64;
 
-/// What changes in the forwarding table of one switch.
+/// The changes in the forwarding table of one switch.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct SwitchChange {
     /// GUID of the switch.

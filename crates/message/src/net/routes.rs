@@ -14,7 +14,7 @@ use paths::PathSource;
 use std::collections::HashMap;
 use std::sync::Arc;
 
-/// Which paths messages may take.
+/// The paths that messages may take.
 #[derive(Debug)]
 enum MessagePaths {
     Tables(Box<Routing>),

@@ -39,7 +39,7 @@ const MOST_PARTS: usize = 1 << 16;
 /// Words of a board that is not there.
 const REMOVED: [&str; 3] = ["R", "X", "Removed"];
 
-/// What is said of a cable.
+/// The width and the speed that are said of a cable.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(super) struct CableRate {
     pub(super) width: Option<u8>,
@@ -205,7 +205,7 @@ impl IbnlDefinitions {
     }
 }
 
-/// What is wrong, and what would be right.
+/// A fault of a file: what is wrong, and what would be right.
 type IbnlFault = (String, &'static str);
 
 impl IbnlFile {

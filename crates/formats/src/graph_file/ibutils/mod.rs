@@ -241,7 +241,7 @@ fn says_rates(said: &TopologyText, flats: &[Rc<FlatSystem>]) -> bool {
         })
 }
 
-/// What has no place in a network.
+/// The parts of a file that have no place in a network.
 #[derive(Default)]
 struct LeftOutParts {
     loops: Vec<[Plug; 2]>,

@@ -58,7 +58,7 @@ fn types<'a>(
     types
 }
 
-/// What systems of a type are, by the type.
+/// The systems of each type, by the type.
 pub(super) type SystemsByType<'a> = HashMap<&'a str, Rc<FlatSystem>>;
 
 /// The types without definition, each as one device, and the remark that says so.

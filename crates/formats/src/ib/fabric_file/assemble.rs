@@ -54,7 +54,7 @@ pub(super) struct FabricNodes<'a> {
     pub(super) notes: Vec<String>,
 }
 
-/// What the port at the end of a cable leads to.
+/// The device that the port at the end of a cable leads to.
 enum FarPort<'n, 'a> {
     /// A port of another node.
     Port(usize, &'n PortLine<'a>),
@@ -62,7 +62,7 @@ enum FarPort<'n, 'a> {
     Absent(DeviceKind),
 }
 
-/// What is gathered for remarks as a network is built.
+/// The facts that are gathered for remarks as a network is built.
 #[derive(Default)]
 struct FabricRemarks {
     left_out: BTreeMap<DeviceKind, usize>,

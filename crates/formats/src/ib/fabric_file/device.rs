@@ -11,7 +11,7 @@ use serde::Deserialize;
 use serde_json::Value;
 use std::fmt;
 
-/// What a node of a fabric is for.
+/// The kind of a node of a fabric: what it is for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum DeviceKind {
     /// The adapter of a host: an endpoint.

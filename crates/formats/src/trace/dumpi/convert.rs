@@ -73,7 +73,7 @@ fn called(trace: &DumpiTrace, ranks: u32, codes: bool) -> Result<Vec<TracedCall>
     Ok(all)
 }
 
-/// What is known of a process while its records are gone through.
+/// A reader of a process's records, with what is known of the process so far.
 struct RecordReader<'a> {
     types: DataTypes<'a>,
     groups: DumpiGroups,

@@ -83,7 +83,7 @@ impl Flow {
     }
 }
 
-/// Where a flow or a channel stands while rates are sought.
+/// The state of a flow or a channel while rates are sought.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 enum RateState {
     /// Not looked at: its rate stays.
