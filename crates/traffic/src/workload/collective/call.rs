@@ -16,6 +16,7 @@ const MOST_LISTED: u32 = 4096;
 #[derive(Clone)]
 pub struct Call {
     pub(super) algorithm: Arc<dyn Algorithm>,
+    name: &'static str,
     /// What MPI has a call for, and its root.
     known: Option<(Operation, u32)>,
     is_whole: bool,
@@ -77,7 +78,8 @@ impl Call {
             all.filter(|e| e.0 != e.1 && (keeps_empty || e.2 > 0)).collect();
         let round = |i: usize| (all[i].1 + ranks - all[i].0) % ranks;
         let messages = Some(exchange::Messages::new(ranks, &all, round));
-        Self::of(exchange::Exchange { messages, rounds }, ranks)
+        let name = if rounds { "alltoallv_pairwise" } else { "alltoallv_linear" };
+        Self { name, ..Self::of(exchange::Exchange { messages, rounds }, ranks) }
     }
 
     /// As asked for.
@@ -92,7 +94,8 @@ impl Call {
         let Adding { add_ns_per_kib } = request.read()?;
         let is_whole = entry.operation.is_whole();
         let known = Some((entry.operation, Rooted::asked(request)?));
-        Ok(Self { algorithm, known, is_whole, ranks, bytes, sizes: None, add_ns_per_kib })
+        let name = entry.part.name;
+        Ok(Self { algorithm, name, known, is_whole, ranks, bytes, sizes: None, add_ns_per_kib })
     }
 
     /// An operation of this number of ranks in which none does anything.
@@ -100,11 +103,12 @@ impl Call {
         Self::of(Nothing, ranks)
     }
 
-    /// An algorithm whose blocks have sizes of their own.
+    /// An algorithm whose blocks have sizes of their own, from ranks to others.
     pub(in crate::workload) fn of(algorithm: impl Algorithm + 'static, ranks: u32) -> Self {
         let algorithm = Arc::new(algorithm);
         Self {
             algorithm,
+            name: "alltoallv",
             known: None,
             is_whole: false,
             ranks,
@@ -125,6 +129,11 @@ impl Call {
     #[must_use]
     pub(in crate::workload) fn with_sizes(self, sizes: Vec<u64>) -> Self {
         Self { sizes: Some(Arc::new(sizes)), ..self }
+    }
+
+    /// What it is called: the algorithm, where it has a name.
+    pub(in crate::workload) fn name(&self) -> &'static str {
+        self.name
     }
 
     /// How many ranks take part.
