@@ -20,23 +20,40 @@ BESIDE = 1000
 
 def text(found: Mapping[str, Any]) -> str:
     """The trace events of a run that was traced, an event a line."""
-    lines = ",\n".join(json.dumps(event, separators=(",", ":")) for event in events(found))
-    about = json.dumps({"finish_ns": found["finish_ns"], "costs": dict(found["parameters"])})
+    encode = json.JSONEncoder(separators=(",", ":")).encode
+    lines = ",\n".join(map(encode, events(found)))
+    about = encode({"finish_ns": found["finish_ns"], "costs": dict(found["parameters"])})
     return f'{{"displayTimeUnit":"ns","otherData":{about},"traceEvents":[\n{lines}\n]}}\n'
 
 
-def events(found: Mapping[str, Any]) -> list[dict[str, Any]]:
-    """All events: the names of ranks and processors, then slices and flows in the order of time,
-    where slices begin together the longer one first, and flows after the slices that they bind
-    to."""
+def events(found: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
+    """All events: the names of ranks and processors, then slices and flows in the order of time;
+    where slices begin together the longer one is first, and flows are after the slices that they
+    bind to."""
     traced = found["critical_path"]
-    work = {name: np.asarray(column).tolist() for name, column in traced["work"].items()}
-    all_slices = [*collectives(traced["collectives"]), *slices(work, traced["path"])]
-    timed = [(begin, 0, -(end - begin), event) for begin, end, event in all_slices]
-    timed += [(at, 1, 0.0, event) for at, event in flows(work, traced["messages"])]
-    timed.sort(key=lambda one: one[:3])
-    tracks = {(event["pid"], event["tid"]) for *_, event in timed}
-    return [*names(tracks), *(event for *_, event in timed)]
+    work = traced["work"]
+    around = list(collectives(traced["collectives"]))
+    sends, receives = (np.asarray(traced["messages"][side]) for side in ("send", "receive"))
+    begin, end = np.asarray(work["begin_ns"]), np.asarray(work["end_ns"])
+    begins = np.concatenate([[one[0] for one in around], begin, begin[sends], begin[receives]])
+    ends = np.concatenate([[one[1] for one in around], end])
+    flows = 2 * len(sends)
+    is_flow = np.repeat([0, 1], [len(ends), flows])
+    lengths = np.concatenate([ends - begins[:len(ends)], np.zeros(flows)])
+    tracks = {(event["pid"], event["tid"]) for *_, event in around}
+    tracks |= set(zip(np.asarray(work["rank"]).tolist(), np.asarray(work["cpu"]).tolist(),
+                      strict=True))
+    yield from names(tracks)
+    columns = {name: np.asarray(column).tolist() for name, column in work.items()}
+    on_path = set(zip(traced["path"]["rank"], traced["path"]["number"], strict=True))
+    for at in np.lexsort((-lengths, is_flow, begins)).tolist():
+        if at < len(around):
+            yield around[at][2]
+        elif (span := at - len(around)) < len(end):
+            yield work_slice(columns, span, on_path)
+        else:
+            phase, number = divmod(span - len(end), len(sends))
+            yield flow(columns, "sf"[phase], number, int((sends, receives)[phase][number]))
 
 
 def microseconds(ns: float) -> float:
@@ -62,22 +79,26 @@ Timed = tuple[float, float, dict[str, Any]]
 """When an event begins and ends, ns, and the event."""
 
 
-def slices(work: Mapping[str, list[Any]], path: Mapping[str, list[Any]]) -> Iterator[Timed]:
-    """What processors do, a slice for each piece of work."""
-    on_path = set(zip(path["rank"], path["number"], strict=True))
-    verbs = {"sends": "send", "answers": "answer", "receives": "receive", "computes": "compute"}
-    columns = ("rank", "cpu", "doing", "begin_ns", "end_ns", "number", "bytes", "tag", "peer")
-    for row in zip(*(work[name] for name in columns), strict=True):
-        rank, cpu, doing, begin, end, number, size, tag, peer = row
-        about = {"operation": number, "begin_ns": begin, "end_ns": end}
-        if size >= 0:
-            about |= {"bytes": size, "peer": peer if peer >= 0 else "any",
-                      "tag": tag if tag >= 0 else "any"}
-        about["critical_path"] = (rank, number) in on_path
-        yield begin, end, {
-            "name": verbs[doing], "cat": doing, "ph": "X", "pid": rank, "tid": cpu,
-            "ts": microseconds(begin), "dur": duration(begin, end), "args": about,
-        }
+VERBS = {"sends": "send", "answers": "answer", "receives": "receive", "computes": "compute"}
+"""How a slice is called, by what a processor does."""
+
+
+def work_slice(
+    work: Mapping[str, list[Any]], span: int, on_path: set[tuple[int, int]]
+) -> dict[str, Any]:
+    """A piece of a processor's work as a slice."""
+    rank, begin, end = work["rank"][span], work["begin_ns"][span], work["end_ns"][span]
+    size, tag, peer = work["bytes"][span], work["tag"][span], work["peer"][span]
+    number, doing = work["number"][span], work["doing"][span]
+    about = {"operation": number, "begin_ns": begin, "end_ns": end}
+    if size >= 0:
+        about |= {"bytes": size, "peer": peer if peer >= 0 else "any",
+                  "tag": tag if tag >= 0 else "any"}
+    about["critical_path"] = (rank, number) in on_path
+    return {
+        "name": VERBS[doing], "cat": doing, "ph": "X", "pid": rank, "tid": work["cpu"][span],
+        "ts": microseconds(begin), "dur": duration(begin, end), "args": about,
+    }
 
 
 def duration(begin: float, end: float) -> float:
@@ -121,15 +142,11 @@ def nests(open_until: list[float], begin: float, end: float) -> bool:
     return True
 
 
-def flows(
-    work: Mapping[str, list[Any]], messages: Mapping[str, Any]
-) -> Iterator[tuple[float, dict[str, Any]]]:
-    """Messages, from the slice of the send to that of the receive."""
-    pairs = zip(np.asarray(messages["send"]).tolist(), np.asarray(messages["receive"]).tolist(),
-                strict=True)
-    for number, pair in enumerate(pairs):
-        for phase, span in zip("sf", pair, strict=True):
-            at = work["begin_ns"][span]
-            event = {"name": "message", "cat": "message", "ph": phase, "id": number,
-                     "pid": work["rank"][span], "tid": work["cpu"][span], "ts": microseconds(at)}
-            yield at, event if phase == "s" else {**event, "bp": "e"}
+def flow(
+    work: Mapping[str, list[Any]], phase: str, number: int, span: int
+) -> dict[str, Any]:
+    """An end of a message, which binds to the slice of its send, or of its receive."""
+    event = {"name": "message", "cat": "message", "ph": phase, "id": number,
+             "pid": work["rank"][span], "tid": work["cpu"][span],
+             "ts": microseconds(work["begin_ns"][span])}
+    return event if phase == "s" else {**event, "bp": "e"}
