@@ -272,6 +272,18 @@ def test_what_is_left_out_is_said():
     least = timeline_data.shown(found, most=3)
     assert len(least.row) == 3 and f"the first 3 of {each:,} spans of time" in least.left_out
     assert "are shown" in timeline_page.page(found)
+    cpus = "\n".join(f"calc 5 cpu {cpu}" for cpu in range(200))
+    text = "num_ranks 5\n" + "".join(f"rank {rank} {{\n{cpus}\n}}\n" for rank in range(5))
+    found = message(Workload.read(text.encode(), None), critical_path=True).to_dict()
+    shown = timeline_data.shown(found)
+    assert len(shown.rows) == 400 and "2 of 5 ranks" in shown.left_out
+
+
+def test_ranks_that_do_nothing_have_a_timeline():
+    found = message(Workload.read(b"num_ranks 2\nrank 0 {\n}\nrank 1 {\n}\n", None),
+                    critical_path=True).to_dict()
+    assert events_of(found) == []
+    assert held(timeline_page.page(found))["first"] == [0]
 
 
 def test_the_path_is_in_words():

@@ -14,6 +14,8 @@ RANKS = 64
 """The most ranks that are shown, those of the critical path first."""
 SPANS = 1_000_000
 """The most spans of time that are shown."""
+ROWS = 512
+"""The most rows: browsers have no larger canvas."""
 
 
 @dataclasses.dataclass(frozen=True)
@@ -50,9 +52,9 @@ def shown(found: Mapping[str, Any], most: int = SPANS) -> Shown:
     work = {name: np.asarray(column) for name, column in traced["work"].items() if name != "doing"}
     place = {doing: at for at, doing in enumerate(DOING)}
     work["doing"] = np.array([place[doing] for doing in traced["work"]["doing"]], dtype=np.uint8)
-    keep, words = kept(work["rank"], found["ranks"], traced["path"]["rank"], most)
-    cpus = work["cpu"][keep].astype(np.int64)
-    keys = work["rank"][keep].astype(np.int64) * 256 + cpus
+    keys = work["rank"].astype(np.int64) * 256 + work["cpu"]
+    keep, words = kept(keys, found["ranks"], traced["path"]["rank"], most)
+    keys = keys[keep]
     unique, row = np.unique(keys, return_inverse=True)
     order = np.lexsort((work["end_ns"][keep], work["begin_ns"][keep], row))
     keep = keep[order]
@@ -70,11 +72,13 @@ def shown(found: Mapping[str, Any], most: int = SPANS) -> Shown:
     )
 
 
-def kept(rank: Numbers, count: int, path: Sequence[int], most: int) -> tuple[Numbers, str]:
-    """The spans that are shown, and what is left out in words."""
+def kept(keys: Numbers, count: int, path: Sequence[int], most: int) -> tuple[Numbers, str]:
+    """The spans that are shown, and what is left out in words; ``keys`` says the row of each."""
+    rank = keys // 256
     ranks = shown_ranks(count, path)
-    number = np.bincount(rank, minlength=count) if count else np.zeros(0, dtype=np.int64)
-    within = np.cumsum(number[ranks]) <= most
+    spans = np.bincount(rank, minlength=count)
+    rows = np.bincount(np.unique(keys) // 256, minlength=count)
+    within = (np.cumsum(spans[ranks]) <= most) & (np.cumsum(rows[ranks]) <= ROWS)
     within[:1] = True
     ranks = [rank for rank, fits in zip(ranks, within, strict=True) if fits]
     keep = np.flatnonzero(np.isin(rank, ranks))
