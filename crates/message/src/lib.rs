@@ -12,6 +12,7 @@ mod path;
 mod queue;
 mod ranks;
 pub mod stage;
+mod timeline;
 mod trace;
 
 pub use left::LeftOverOperations;
@@ -22,6 +23,7 @@ pub use net::{
 };
 pub use parameters::LogGops;
 pub use path::{BusySpan, PathAmounts, PathSpan, ProcessorWork};
+pub use timeline::{CollectiveSpan, MessageSpans};
 pub use trace::{OpStep, OperationTimes};
 
 use base::{Refusal, Stop, Watch};
@@ -84,6 +86,10 @@ pub struct TracedRun {
     pub path: Vec<PathSpan>,
     /// What each rank's processors and messages do: spans of time, rank after rank, each in order.
     pub spans: Vec<BusySpan>,
+    /// The messages, by the spans that they begin and end with.
+    pub messages: Vec<MessageSpans>,
+    /// The collective operations that the schedule names.
+    pub collectives: Vec<CollectiveSpan>,
 }
 
 /// Runs `schedule` as [`run`] does, and finds its critical path. About 400 bytes an operation more.
@@ -99,6 +105,7 @@ pub fn traced(
     let found = causal::run(schedule, costs, under, true, watch)?;
     let mut path = Vec::new();
     let mut spans = Vec::new();
+    let mut messages = Vec::new();
     if let (None, Some(trace)) = (&found.left, &found.trace) {
         let mut whole = costs.picoseconds()?;
         if under.is_some() {
@@ -108,6 +115,8 @@ pub fn traced(
         let last = (0..).zip(&found.finish).max_by_key(|&(rank, &t)| (t, std::cmp::Reverse(rank)));
         path = finder.path(last.map_or(0, |(rank, _)| rank));
         spans = finder.busy();
+        messages = timeline::messages(schedule, trace, &spans);
     }
-    Ok(TracedRun { found, path, spans })
+    let collectives = timeline::collectives(schedule, &spans);
+    Ok(TracedRun { found, path, spans, messages, collectives })
 }

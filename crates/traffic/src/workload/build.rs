@@ -1,7 +1,9 @@
 //! Building a schedule, rank after rank.
 
+use super::named::CollectiveNames;
 use super::{Op, OperationKind, Schedule};
 use base::Refusal;
+use std::ops::Range;
 
 /// Most operations and dependencies of a schedule.
 const MOST: usize = u32::MAX as usize;
@@ -38,6 +40,7 @@ impl ScheduleBuilder {
             waiting: Vec::new(),
             cpus: 0,
             nics: 0,
+            named: CollectiveNames::default(),
         };
         Self { made, ranks, bytes: 0, edges: Vec::new(), places: Vec::new() }
     }
@@ -159,6 +162,18 @@ impl RankBuilder<'_> {
         }
         self.of.edges.push(OperationEdge { before, after });
         Ok(())
+    }
+
+    /// The operations from number `first` of the rank up to the last so far are a collective
+    /// operation of this name. Nothing where there is none, or where they are named already.
+    pub fn name_from(&mut self, first: u32, name: &str) {
+        self.name(first..self.len(), name);
+    }
+
+    /// As [`OfRank::name_from`], for operations up to another than the last.
+    pub(super) fn name(&mut self, steps: Range<u32>, name: &str) {
+        let steps = self.first + steps.start..self.first + steps.end;
+        self.of.made.named.add(name, steps);
     }
 
     /// How many operations all ranks have so far.

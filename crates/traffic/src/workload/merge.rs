@@ -57,6 +57,11 @@ pub(super) fn copy(
         }
         places.push((begin.unwrap_or(at), at));
     }
+    for steps in of.collectives_of(rank) {
+        let first = places[(steps.first - range.start) as usize].0;
+        let last = places[(steps.end - 1 - range.start) as usize].1;
+        into.name(first..last + 1, steps.name);
+    }
     for op in range.clone() {
         let at = places[(op - range.start) as usize].1;
         for &after in of.require(op) {

@@ -1,5 +1,6 @@
 //! A schedule: what every rank does, and what waits for what.
 
+use super::named::{CollectiveNames, NamedSteps};
 use std::ops::Range;
 
 /// The source of a receive that takes messages of any rank, and the tag of one that takes any.
@@ -60,8 +61,9 @@ impl Op {
 /// A schedule: the operations of all ranks. Those of a rank are numbered in order; all of them,
 /// rank after rank.
 ///
-/// 32 bytes an operation and 4 a dependency.
-#[derive(Debug, Clone, PartialEq, Eq)]
+/// 32 bytes an operation and 4 a dependency. Two schedules are equal when their ranks do the same,
+/// whatever the names of their collective operations.
+#[derive(Debug, Clone)]
 pub struct Schedule {
     pub(super) ops: Vec<Op>,
     /// The first operation of each rank, and how many there are in all.
@@ -71,7 +73,18 @@ pub struct Schedule {
     pub(super) waiting: Vec<u32>,
     pub(super) cpus: u8,
     pub(super) nics: u8,
+    /// Which operations are which collective operation.
+    pub(super) named: CollectiveNames,
 }
+
+impl PartialEq for Schedule {
+    fn eq(&self, other: &Self) -> bool {
+        (&self.ops, &self.starts, &self.lists, &self.waiting, self.cpus, self.nics)
+            == (&other.ops, &other.starts, &other.lists, &other.waiting, other.cpus, other.nics)
+    }
+}
+
+impl Eq for Schedule {}
 
 impl Schedule {
     /// How many ranks there are.
@@ -107,6 +120,17 @@ impl Schedule {
     pub fn require_start(&self, op: u32) -> &[u32] {
         let at = 2 * op as usize + 1;
         &self.waiting[self.lists[at] as usize..self.lists[at + 1] as usize]
+    }
+
+    /// The collective operations that are named, rank after rank, those of a rank in the order of
+    /// their operations, none of which are in two of them.
+    pub fn collectives(&self) -> impl Iterator<Item = NamedSteps<'_>> {
+        self.named.among(0..self.ops.len() as u32)
+    }
+
+    /// As [`Schedule::collectives`], of one rank.
+    pub fn collectives_of(&self, rank: u32) -> impl Iterator<Item = NamedSteps<'_>> {
+        self.named.among(self.of_rank(rank))
     }
 
     /// How many dependencies each operation has; the same one twice counts twice.

@@ -107,6 +107,14 @@ impl<'a> RankScript<'a> {
         Ok(number)
     }
 
+    /// The operations from number `first` up to the last so far are a collective operation of this
+    /// name.
+    pub fn name_from(&mut self, first: u32, name: &str) {
+        if !self.is_over() {
+            self.into.name_from(first, name);
+        }
+    }
+
     /// `step` begins when `before` has ended as well.
     pub fn wait(&mut self, step: u32, before: u32) {
         if !self.is_over()

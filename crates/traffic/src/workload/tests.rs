@@ -3,6 +3,7 @@
 use super::*;
 use base::Quiet;
 use proptest::prelude::*;
+use serde_json::json;
 
 /// Ranks of operations with edges `(after, before, start)`, as they are said.
 type RankEdges = Vec<(u32, Vec<(u32, u32, bool)>)>;
@@ -108,4 +109,23 @@ fn ranks_that_there_are_not_are_refused() {
     assert_eq!(rank.add(Op::recv(8, ANY, ANY).on(3)), Ok(1));
     drop(rank);
     assert!(all.finish().expect_err("1 rank is missing").why.contains("1 ranks"));
+}
+
+#[test]
+fn collective_operations_are_named_by_their_algorithms() {
+    let given = json!({ "ranks": 4, "nx": 8, "ny": 8, "nz": 8, "iterations": 1 });
+    let of = make("conjugate_gradient", given.as_object().expect("a table"), &Quiet).expect("made");
+    for rank in 0..4 {
+        let all: Vec<_> = of.collectives_of(rank).collect();
+        assert!(!all.is_empty());
+        for steps in all {
+            assert_eq!(steps.name, "allreduce_recursive_doubling");
+            let ops = &of.ops()[steps.first as usize..steps.end as usize];
+            // two rounds of four ranks, 8 bytes there and back in each
+            let sends = ops.iter().filter(|op| op.kind == Kind::Send);
+            assert_eq!(sends.map(|op| op.size).collect::<Vec<_>>(), [8, 8]);
+        }
+    }
+    let counted: usize = (0..4).map(|rank| of.collectives_of(rank).count()).sum();
+    assert_eq!(of.collectives().count(), counted);
 }

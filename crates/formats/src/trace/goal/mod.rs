@@ -10,7 +10,8 @@
 //! ```
 //!
 //! A line each; `-1` is any rank or any tag; comments are `//` and `/* */`. What is not said is 0.
-//! A label that names two operations of a rank means the first.
+//! A label that names two operations of a rank means the first. Between the comments
+//! `// collective NAME` and `// end of collective` are the operations of a collective operation.
 //! Source: the grammar of LogGOPSim's txt2bin (Hoefler, Schneider, Lumsdaine, LSAP 2010).
 
 mod labels;
@@ -25,7 +26,7 @@ use super::kind::{
 use base::part::Part;
 use base::{Refusal, Stop, Watch};
 use labels::OperationLabels;
-use scan::GoalScanner;
+use scan::{COLLECTIVE, CollectiveBound, END, GoalScanner};
 use std::fmt;
 use traffic::workload::{ANY, Op, OperationKind, RankBuilder, Schedule, ScheduleBuilder};
 
@@ -77,8 +78,11 @@ pub fn parse(text: &str, watch: &dyn Watch) -> Result<Schedule, Stop> {
         head(&mut scan, rank, ranks)?;
         labels.clear();
         let mut into = all.rank();
+        let mut open = None;
+        scan.bounds();
         loop {
             scan.lines()?;
+            named(&mut scan, &mut into, &mut open);
             if scan.sign(b'}') {
                 break;
             }
@@ -96,6 +100,23 @@ pub fn parse(text: &str, watch: &dyn Watch) -> Result<Schedule, Stop> {
         return Err(scan.refuse(format!("'{what}' after the last rank"), help).into());
     }
     Ok(all.finish()?)
+}
+
+/// Names the operations that comments put between the bounds of a collective operation; `open` is
+/// where the last begins, and its name. One that the rank ends in has no end, and no name.
+fn named<'a>(
+    scan: &mut GoalScanner<'a>,
+    into: &mut RankBuilder<'_>,
+    open: &mut Option<(u32, &'a str)>,
+) {
+    for bound in scan.bounds() {
+        if let Some((first, name)) = open.take() {
+            into.name_from(first, name);
+        }
+        if let CollectiveBound::Begin(name) = bound {
+            *open = Some((into.len(), name));
+        }
+    }
 }
 
 fn head(scan: &mut GoalScanner<'_>, rank: u64, ranks: u64) -> Result<(), Refusal> {
@@ -215,9 +236,16 @@ fn write(schedule: &Schedule, out: &mut impl fmt::Write) -> fmt::Result {
         writeln!(out, "\nrank {rank} {{")?;
         let ops = schedule.of_rank(rank);
         let label = |op: u32| op - ops.start + 1;
+        let mut named = schedule.collectives_of(rank).peekable();
         for op in ops.clone() {
+            if let Some(steps) = named.peek().filter(|steps| steps.first == op) {
+                writeln!(out, "{COLLECTIVE}{}", steps.name)?;
+            }
             write!(out, "l{}: ", label(op))?;
             written(&schedule.ops()[op as usize], out)?;
+            if named.next_if(|steps| steps.end == op + 1).is_some() {
+                writeln!(out, "{END}")?;
+            }
         }
         for op in ops.clone() {
             for &after in schedule.require(op) {

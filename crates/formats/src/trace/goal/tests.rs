@@ -260,3 +260,24 @@ fn messages_add_up_to_less_than_2_to_the_63() {
         assert_eq!(read.is_ok(), fits, "{more}: {read:?}");
     }
 }
+
+/// First and last operation of each named collective operation, and its name.
+fn named(schedule: &Schedule) -> Vec<(u32, u32, String)> {
+    let all = schedule.collectives();
+    all.map(|steps| (steps.first, steps.end - 1, steps.name.to_owned())).collect()
+}
+
+#[test]
+fn names_of_collective_operations_are_comments() {
+    let said = "num_ranks 2\nrank 0 {\n// collective sum\nl1: send 8b to 1\n\
+                l2: recv 8b from 1\n  // end of collective\nl3: calc 5 // collective 7 of them\n\
+                // collective spread\n// collective sum\nl4: calc 1\n// end of collective\n}\n\
+                rank 1 {\n// collective sum\nl1: recv 8b from 0\nl2: send 8b to 0\n}\n";
+    let read = text::parse(said, &Quiet).expect("text");
+    let expected = [(0, 1, "sum".to_owned()), (3, 3, "sum".to_owned())];
+    assert_eq!(named(&read), expected, "a comment with more words, and one without end, is none");
+    let again = text::parse(&text::text(&read), &Quiet).expect("text");
+    assert_eq!((named(&again), &again), (named(&read), &read));
+    let binary = binary::parse(&binary::write(&read), &Quiet).expect("binary");
+    assert_eq!((named(&binary).len(), &binary), (0, &read), "the binary form has no names");
+}

@@ -19,6 +19,7 @@ const MOST_LISTED: u32 = 4096;
 #[derive(Clone)]
 pub struct CollectiveCall {
     pub(super) algorithm: Arc<dyn CollectiveAlgorithm>,
+    name: &'static str,
     /// What MPI has a call for, and its root.
     known: Option<(CollectiveOperation, u32)>,
     is_whole: bool,
@@ -80,7 +81,8 @@ impl CollectiveCall {
             all.filter(|e| e.0 != e.1 && (keeps_empty || e.2 > 0)).collect();
         let round = |i: usize| (all[i].1 + ranks - all[i].0) % ranks;
         let messages = Some(exchange::ExchangeMessages::new(ranks, &all, round));
-        Self::of(exchange::BlockExchange { messages, rounds }, ranks)
+        let name = if rounds { "alltoallv_pairwise" } else { "alltoallv_linear" };
+        Self { name, ..Self::of(exchange::BlockExchange { messages, rounds }, ranks) }
     }
 
     /// As asked for.
@@ -98,7 +100,8 @@ impl CollectiveCall {
         let AdditionCost { add_ns_per_kib } = request.read()?;
         let is_whole = entry.operation.is_whole();
         let known = Some((entry.operation, RootParameters::asked(request)?));
-        Ok(Self { algorithm, known, is_whole, ranks, bytes, sizes: None, add_ns_per_kib })
+        let name = entry.part.name;
+        Ok(Self { algorithm, name, known, is_whole, ranks, bytes, sizes: None, add_ns_per_kib })
     }
 
     /// An operation of this number of ranks in which none does anything.
@@ -106,7 +109,7 @@ impl CollectiveCall {
         Self::of(EmptyAlgorithm, ranks)
     }
 
-    /// An algorithm whose blocks have sizes of their own.
+    /// An algorithm whose blocks have sizes of their own, from ranks to others.
     pub(in crate::workload) fn of(
         algorithm: impl CollectiveAlgorithm + 'static,
         ranks: u32,
@@ -114,6 +117,7 @@ impl CollectiveCall {
         let algorithm = Arc::new(algorithm);
         Self {
             algorithm,
+            name: "alltoallv",
             known: None,
             is_whole: false,
             ranks,
@@ -134,6 +138,11 @@ impl CollectiveCall {
     #[must_use]
     pub(in crate::workload) fn with_sizes(self, sizes: Vec<u64>) -> Self {
         Self { sizes: Some(Arc::new(sizes)), ..self }
+    }
+
+    /// What it is called: the algorithm, where it has a name.
+    pub(in crate::workload) fn name(&self) -> &'static str {
+        self.name
     }
 
     /// How many ranks take part.

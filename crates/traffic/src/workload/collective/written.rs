@@ -24,9 +24,11 @@ impl RankScript<'_> {
             }
         }
         let after = self.join(after);
+        let first = self.len();
         let mut writer = OperationWriter::new(self, call, named, tag);
         call.tell(me, &mut writer);
         let (roots, leaves) = writer.ends();
+        self.name_from(first, call.name());
         for root in roots {
             for &before in &after {
                 self.wait(root, before);

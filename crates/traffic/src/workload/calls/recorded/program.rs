@@ -302,14 +302,8 @@ impl RecordingReplay {
             }
             RecordedActKind::Exchanges(number) => {
                 let Some(received) = &self.received[*number as usize] else { return };
-                let tag = self.first[1] + number;
-                let tagged = |all: &Vec<(u32, u64)>| -> Vec<(u32, u64, u32)> {
-                    all.iter().map(|&(peer, bytes)| (peer, bytes, tag)).collect()
-                };
-                let sent = &self.all.exchanges[*number as usize].rows[&rank];
-                let came = received.get(&rank).map(tagged).unwrap_or_default();
                 let after = front.joined(to);
-                let ends = to.exchange(&tagged(sent), &came, &after);
+                let ends = self.exchange(*number, rank, received, &after, to);
                 *front = OperationFront { ends: after, start: None };
                 ends
             }
@@ -319,6 +313,27 @@ impl RecordingReplay {
         } else {
             state.open.insert(at, ends);
         }
+    }
+
+    /// What a rank sends and receives in an exchange with its neighbours.
+    fn exchange(
+        &self,
+        number: u32,
+        rank: u32,
+        received: &InboundMessages,
+        after: &[u32],
+        to: &mut RankScript<'_>,
+    ) -> Vec<u32> {
+        let tag = self.first[1] + number;
+        let tagged = |all: &Vec<(u32, u64)>| -> Vec<(u32, u64, u32)> {
+            all.iter().map(|&(peer, bytes)| (peer, bytes, tag)).collect()
+        };
+        let sent = &self.all.exchanges[number as usize].rows[&rank];
+        let came = received.get(&rank).map(tagged).unwrap_or_default();
+        let begin = to.len();
+        let ends = to.exchange(&tagged(sent), &came, after);
+        to.name_from(begin, "neighbour_linear");
+        ends
     }
 
     fn message(&self, wire: &RecordedWire) -> Op {
