@@ -190,7 +190,7 @@ impl Communicators {
                 groups.push(ranks.clone());
             }
             CommunicatorCreation::Placed(_) | CommunicatorCreation::SlicePlaced(_) => {
-                groups = placed::groups(asked)?
+                groups = placed::groups(asked)?;
             }
             CommunicatorCreation::Split(..) => {
                 let mut colours: BTreeMap<u32, Vec<(i64, u32)>> = BTreeMap::new();

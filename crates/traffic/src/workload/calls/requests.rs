@@ -143,7 +143,7 @@ impl ProcessRequests {
         let mut done = Vec::new();
         match which {
             CompletedRequests::All | CompletedRequests::Found => {
-                done.extend(requests.iter().filter_map(|r| self.take(*r)))
+                done.extend(requests.iter().filter_map(|r| self.take(*r)));
             }
             CompletedRequests::One => done.extend(requests.iter().find_map(|r| self.take(*r))),
             CompletedRequests::Some | CompletedRequests::Perhaps => {

@@ -10,9 +10,9 @@ use super::{
 use base::Refusal;
 use std::collections::HashMap;
 
-/// The kind of a recorded act: what a process does.
+/// The action of a recorded act: what a process does.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) enum RecordedActKind {
+pub(super) enum ActionKind {
     Nothing,
     Message(RecordedWire),
     /// A collective operation, as this rank of its communicator.
@@ -47,7 +47,7 @@ pub(super) struct RecordedAct {
     pub(super) thread: u8,
     /// Computing of the thread since its last one, ns.
     pub(super) gap_ns: u64,
-    pub(super) does: RecordedActKind,
+    pub(super) does: ActionKind,
     /// Whether the next of the thread waits for its end.
     pub(super) waits: bool,
 }
@@ -152,13 +152,13 @@ impl RecordedActs {
     ) -> Result<(), Refusal> {
         match &walker.event.what {
             CallEvent::Begins | CallEvent::Waits | CallEvent::Ends | CallEvent::Polls => {
-                walker.act(RecordedActKind::Nothing, true);
+                walker.act(ActionKind::Nothing, true);
             }
             CallEvent::Aborts(code) => {
                 self.aborted.get_or_insert((walker.rank, *code));
-                walker.act(RecordedActKind::Nothing, true);
+                walker.act(ActionKind::Nothing, true);
             }
-            CallEvent::ThreadEnds => walker.act(RecordedActKind::ThreadEnds, true),
+            CallEvent::ThreadEnds => walker.act(ActionKind::ThreadEnds, true),
             CallEvent::Group(number, members) => self.group(walker, *number, members),
             CallEvent::Send(message, later) => walker.message(message, true, *later)?,
             CallEvent::Recv(message, later) => walker.message(message, false, *later)?,
@@ -179,7 +179,7 @@ impl RecordedActs {
                     exchanges.len() as u32 - 1
                 });
                 self.exchanges[number as usize].rows.insert(walker.rank, sent.clone());
-                walker.begin(*begun, RecordedActKind::Exchanges(number));
+                walker.begin(*begun, ActionKind::Exchanges(number));
             }
             CallEvent::Transfer(begun, target, out, back) => {
                 let window = walker.group(begun.group)?;
@@ -194,12 +194,12 @@ impl RecordedActs {
                 });
                 let act = walker.acts.len() as u32;
                 walker.moving.entry(window).or_default().push((act, target));
-                walker.begin(*begun, RecordedActKind::Transfers(self.transfers.len() as u32 - 1));
+                walker.begin(*begun, ActionKind::Transfers(self.transfers.len() as u32 - 1));
             }
             CallEvent::Awaits(completed) => walker.completed(completed),
             CallEvent::Probes(group, source, tag) => {
                 let group = walker.group(*group)?;
-                walker.act(RecordedActKind::Probes(group, *source, *tag), true);
+                walker.act(ActionKind::Probes(group, *source, *tag), true);
             }
             CallEvent::Syncs(window, target, is_fence) => {
                 walker.sync(*window, *target, *is_fence)?;
@@ -254,7 +254,7 @@ impl RecordedActs {
             let why = format!("it has {here}, where {} has {there}", place(first));
             Refusal::new(place(who), why, "the same at all ranks of the communicator")
         })?;
-        walker.begin(begun, RecordedActKind::Meets(number, me as u32));
+        walker.begin(begun, ActionKind::Meets(number, me as u32));
         Ok(())
     }
 }
@@ -293,13 +293,13 @@ impl<'a> EventWalker<'a> {
         }
     }
 
-    fn act(&mut self, does: RecordedActKind, waits: bool) {
+    fn act(&mut self, does: ActionKind, waits: bool) {
         let thread = self.event.thread;
         let gap_ns = self.gaps_ns.remove(&thread).unwrap_or(0);
         self.acts.push(RecordedAct { thread, gap_ns, does, waits });
     }
 
-    fn begin(&mut self, begun: OperationStart, does: RecordedActKind) {
+    fn begin(&mut self, begun: OperationStart, does: ActionKind) {
         self.operations.insert(begun.number, self.acts.len() as u32);
         self.act(does, !begun.later);
     }
@@ -320,10 +320,7 @@ impl<'a> EventWalker<'a> {
         let group = self.group(it.group)?;
         let RecordedMessage { number, peer, tag, bytes, .. } = *it;
         let wire = RecordedWire { is_send, group, peer, tag, bytes };
-        self.begin(
-            OperationStart { number, group: it.group, later },
-            RecordedActKind::Message(wire),
-        );
+        self.begin(OperationStart { number, group: it.group, later }, ActionKind::Message(wire));
         Ok(())
     }
 
@@ -336,15 +333,15 @@ impl<'a> EventWalker<'a> {
             let Some(&act) = self.operations.get(&number) else { continue };
             let does = &mut self.acts[act as usize].does;
             match (*one, does) {
-                (CompletedOperation::From(_, source, tag), RecordedActKind::Message(wire)) => {
+                (CompletedOperation::From(_, source, tag), ActionKind::Message(wire)) => {
                     (wire.peer, wire.tag) = (Some(source), Some(tag));
                 }
-                (CompletedOperation::Cancelled(_), does) => *does = RecordedActKind::Nothing,
+                (CompletedOperation::Cancelled(_), does) => *does = ActionKind::Nothing,
                 _ => {}
             }
             awaited.push(act);
         }
-        self.act(RecordedActKind::Awaits(awaited), true);
+        self.act(ActionKind::Awaits(awaited), true);
     }
 
     fn sync(&mut self, window: u64, target: Option<u32>, is_fence: bool) -> Result<(), Refusal> {
@@ -353,12 +350,12 @@ impl<'a> EventWalker<'a> {
         let (done, left) = moving.iter().partition(|(_, to)| target.is_none_or(|it| it == *to));
         *moving = left;
         let done: Vec<(u32, u32)> = done;
-        self.act(RecordedActKind::Awaits(done.into_iter().map(|(act, _)| act).collect()), true);
+        self.act(ActionKind::Awaits(done.into_iter().map(|(act, _)| act).collect()), true);
         if is_fence {
             let epoch = self.fences.entry(window).or_insert(0);
             *epoch += 1;
             let ended = *epoch - 1;
-            self.act(RecordedActKind::Fences(window, ended), true);
+            self.act(ActionKind::Fences(window, ended), true);
         }
         Ok(())
     }

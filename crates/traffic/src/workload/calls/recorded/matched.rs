@@ -1,6 +1,6 @@
 //! Which receive gets which message: those of one sender, receiver, communicator and tag in order.
 
-use super::acts::{RecordedAct, RecordedActKind, RecordedActs, RecordedWire};
+use super::acts::{ActionKind, RecordedAct, RecordedActs, RecordedWire};
 use std::collections::{BTreeMap, HashMap};
 
 /// The messages that are left out, as nothing is at their other end.
@@ -26,27 +26,27 @@ pub(super) fn matched(all: &mut RecordedActs) -> LostMessages {
     let mut lost = LostMessages::default();
     for (rank, acts) in (0..).zip(&mut all.acts) {
         for (at, act) in (0..).zip(acts) {
-            let RecordedActKind::Message(wire) = &act.does else { continue };
+            let ActionKind::Message(wire) = &act.does else { continue };
             if let Some(key) = key(rank, wire) {
                 sides.entry(key).or_default()[usize::from(wire.is_send)].push((rank, at));
             } else {
                 lost.receives += 1;
-                act.does = RecordedActKind::Nothing;
+                act.does = ActionKind::Nothing;
             }
         }
     }
     for [receives, sends] in sides.into_values() {
         let both = receives.len().min(sends.len());
         for (receive, send) in receives.iter().zip(&sends) {
-            let RecordedActKind::Message(RecordedWire { bytes, .. }) = act(all, *send).does else {
+            let ActionKind::Message(RecordedWire { bytes, .. }) = act(all, *send).does else {
                 continue;
             };
-            if let RecordedActKind::Message(wire) = &mut act(all, *receive).does {
+            if let ActionKind::Message(wire) = &mut act(all, *receive).does {
                 wire.bytes = bytes;
             }
         }
         for &at in receives[both..].iter().chain(&sends[both..]) {
-            act(all, at).does = RecordedActKind::Nothing;
+            act(all, at).does = ActionKind::Nothing;
         }
         lost.receives += (receives.len() - both) as u64;
         lost.sends += (sends.len() - both) as u64;
@@ -63,13 +63,13 @@ fn act(all: &mut RecordedActs, (rank, at): (u32, u32)) -> &mut RecordedAct {
 
 /// Every probe of a process becomes the receive of its message, which waits.
 fn probed(rank: u32, acts: &mut [RecordedAct]) {
-    if !acts.iter().any(|act| matches!(act.does, RecordedActKind::Probes(..))) {
+    if !acts.iter().any(|act| matches!(act.does, ActionKind::Probes(..))) {
         return;
     }
     // the receives of each key from the last to the first, and up to where a probe has taken one
     let mut receives: HashMap<ChannelKey, Vec<usize>> = HashMap::new();
     for (at, act) in acts.iter().enumerate().rev() {
-        if let RecordedActKind::Message(wire) = &act.does
+        if let ActionKind::Message(wire) = &act.does
             && !wire.is_send
             && let Some(key) = key(rank, wire)
         {
@@ -78,8 +78,8 @@ fn probed(rank: u32, acts: &mut [RecordedAct]) {
     }
     let mut taken: HashMap<ChannelKey, usize> = HashMap::new();
     for at in 0..acts.len() {
-        let RecordedActKind::Probes(group, source, tag) = acts[at].does else { continue };
-        acts[at].does = RecordedActKind::Nothing;
+        let ActionKind::Probes(group, source, tag) = acts[at].does else { continue };
+        acts[at].does = ActionKind::Nothing;
         let key = (source, rank, group, tag);
         if taken.get(&key).is_some_and(|&until| at < until) {
             continue;
@@ -89,7 +89,7 @@ fn probed(rank: u32, acts: &mut [RecordedAct]) {
             left.pop();
         }
         if let Some(receive) = left.pop() {
-            acts[at].does = std::mem::replace(&mut acts[receive].does, RecordedActKind::Nothing);
+            acts[at].does = std::mem::replace(&mut acts[receive].does, ActionKind::Nothing);
             taken.insert(key, receive);
         }
     }

@@ -3,7 +3,7 @@
 use super::super::expand::OperationFront;
 use super::super::parameters::{RecordedParameters, ReplayParameters};
 use super::CallRecording;
-use super::acts::{RecordedAct, RecordedActKind, RecordedActs, RecordedWire, WindowTransfer, acts};
+use super::acts::{ActionKind, RecordedAct, RecordedActs, RecordedWire, WindowTransfer, acts};
 use super::matched::matched;
 use crate::workload::collective::CollectiveCall;
 use crate::workload::parameters::MOST_RANKS;
@@ -122,7 +122,7 @@ impl RecordingReplay {
     ) -> Result<Self, Refusal> {
         let mut tags = BTreeMap::new();
         for act in all.acts.iter().flatten() {
-            if let RecordedActKind::Message(RecordedWire { group, tag: Some(tag), .. }) = act.does {
+            if let ActionKind::Message(RecordedWire { group, tag: Some(tag), .. }) = act.does {
                 let next = tags.len() as u32;
                 tags.entry((group, tag)).or_insert(next);
             }
@@ -211,7 +211,7 @@ impl RankProgram for RecordingReplay {
                 let calc = front.add(Op::calc(ns), to);
                 front = OperationFront { ends: vec![calc], start: None };
             }
-            if act.does == RecordedActKind::ThreadEnds {
+            if act.does == ActionKind::ThreadEnds {
                 state.ended.push(front);
                 continue;
             }
@@ -249,16 +249,14 @@ impl RecordingReplay {
         to: &mut RankScript<'_>,
     ) {
         let ends = match &act.does {
-            RecordedActKind::Nothing
-            | RecordedActKind::Probes(..)
-            | RecordedActKind::ThreadEnds => return,
-            RecordedActKind::Awaits(acts) => {
+            ActionKind::Nothing | ActionKind::Probes(..) | ActionKind::ThreadEnds => return,
+            ActionKind::Awaits(acts) => {
                 for act in acts {
                     front.ends.extend(state.open.remove(act).unwrap_or_default());
                 }
                 return;
             }
-            RecordedActKind::Fences(window, epoch) => {
+            ActionKind::Fences(window, epoch) => {
                 for number in self.to.get(&rank).into_iter().flatten() {
                     let transfer = &self.all.transfers[*number as usize];
                     if transfer.epoch == (*window, *epoch) {
@@ -267,14 +265,14 @@ impl RecordingReplay {
                 }
                 return;
             }
-            RecordedActKind::Message(wire) => {
+            ActionKind::Message(wire) => {
                 let op = front.add(self.message(wire), to);
                 if !act.waits {
                     *front = OperationFront { ends: Vec::new(), start: Some(op) };
                 }
                 vec![op]
             }
-            RecordedActKind::Transfers(number) => {
+            ActionKind::Transfers(number) => {
                 let transfer = &self.all.transfers[*number as usize];
                 let (target, tag) = (transfer.target, self.transfer_tag(*number));
                 let op = front.add(Op::send(transfer.out.unwrap_or(0), target, tag), to);
@@ -290,7 +288,7 @@ impl RecordingReplay {
                     None => vec![op],
                 }
             }
-            RecordedActKind::Meets(meeting, me) => {
+            ActionKind::Meets(meeting, me) => {
                 let Some(call) = &self.calls[*meeting as usize] else { return };
                 let members = &self.all.groups[self.all.meetings[*meeting as usize].comm as usize];
                 let named = |rank: u32| members[rank as usize];
@@ -300,7 +298,7 @@ impl RecordingReplay {
                 *front = OperationFront { ends: after, start: None };
                 ends
             }
-            RecordedActKind::Exchanges(number) => {
+            ActionKind::Exchanges(number) => {
                 let Some(received) = &self.received[*number as usize] else { return };
                 let after = front.joined(to);
                 let ends = self.exchange(*number, rank, received, &after, to);
