@@ -47,8 +47,8 @@ app.add_typer(sims, name="sim")
 
 Output = Annotated[
     Path | None,
-    typer.Option("-o", "--out", help="file: charts as .svg, .png or .html, or .json for all that is"
-                                     " found"),
+    typer.Option("-o", "--out", help="file: charts as .svg, .png, .pdf or .html, or .json for all"
+                                     " that is found"),
 ]
 Threads = Annotated[
     int | None, typer.Option(help="processors to use; the result is the same with any number")
@@ -349,7 +349,7 @@ def write(
         write_whole(output, json.dumps(shown) + "\n")
         return
     if level == "message":
-        write_picture(output, timeline.spec(found), "time-", lambda: timeline.page(found))
+        write_picture(output, timeline.spec(found), lambda: timeline.page(found))
         return
     pages = {"flit": flit_page, "packet": packet_page}[level]
     drawn: dict[str, Any] = {}
@@ -358,7 +358,8 @@ def write(
     ):
         topology = tables(source).topology if holds_tables(source) else network(source)
         drawn = pages.drawings(found, topology)
-    write_picture(output, pages.spec(found), f"{level}-", lambda: pages.page(found, drawn))
+    narrow = pages.spec(found, narrow=True) if output.suffix == ".pdf" else None
+    write_picture(output, pages.spec(found), lambda: pages.page(found, drawn), narrow)
 
 
 for _row in simulators():
