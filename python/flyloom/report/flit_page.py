@@ -37,6 +37,8 @@ def spec(found: Mapping[str, Any], *, narrow: bool = False) -> dict[str, Any]:
     below = None if narrow or len(curves) > 1 else flit.distributions_spec(_shown(found))
     if below is None:
         return made or chart({"vconcat": []})
+    if len(found["points"]) == 1:
+        return below | {"title": {"text": title(found), "anchor": "start", "fontSize": 13}}
     return chart({
         "spacing": 26, "vconcat": [part for part in (made, below) if part],
         "resolve": {"scale": {"color": "independent", "fill": "independent"}},
