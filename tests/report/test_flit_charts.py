@@ -40,43 +40,6 @@ CURVES = [
 ]
 
 
-def layers(panel: dict) -> list[dict]:
-    return panel["layer"]
-
-
-def test_a_curve_has_every_point_with_its_latencies_and_accepted_load():
-    spec = flit.curves_spec(CURVES, "a title")
-    values = spec["data"]["values"]
-    for curve in CURVES:
-        for given in curve["points"]:
-            shown = {v["is"]: v for v in values
-                     if (v["curve"], v["offered"]) == (curve["label"], given["offered_load"])}
-            wanted = {"accepted": given["accepted_load"]}
-            if given["mean_packet_latency_cycles"] is not None:
-                wanted["mean"] = given["mean_packet_latency_cycles"]
-                wanted["99 % take no longer"] = given["p99_packet_latency_cycles"]
-            assert {name: v["value"] for name, v in shown.items()} == wanted
-            mark = "deadlocked" if given["deadlocked"] else \
-                "saturated" if given["saturated"] else "ok"
-            assert {v["mark"] for v in shown.values()} == {mark}
-    assert len(values) == 5 + 4 + 4  # accepted; mean and 99 % of the points where packets arrive
-    ends = [layer["data"]["values"] for panel in spec["hconcat"] for layer in layers(panel)
-            if layer["mark"]["type"] == "rule"]
-    assert ends == [[{"curve": "up", "load": 0.45}]] * 2
-    charts.svg(spec, prefix="x-")
-
-
-def test_marks_are_hollow_where_saturated_and_crosses_where_deadlocked():
-    drawn = ElementTree.fromstring(charts.svg(flit.curves_spec(CURVES), prefix="x-"))
-    points = [node for node in drawn.iter(f"{SVG}path")
-              if node.get("fill-opacity") in ("0", "1") and node.get("stroke-width") == "1.4"]
-    # four means, five accepted loads; of each the saturated one is hollow, and the deadlocked one
-    assert len(points) == 9
-    assert sum(node.get("fill-opacity") == "0" for node in points) == 3
-    crosses = [node for node in points if "A" not in node.get("d")]
-    assert len(crosses) == 1 and crosses[0].get("fill-opacity") == "0"
-
-
 def test_nothing_to_draw_is_no_chart():
     assert flit.curves_spec([]) is None and flit.curves_spec([{"label": "", "points": []}]) is None
     assert flit.distributions_spec([]) is None
@@ -258,11 +221,12 @@ def test_the_command_writes_pictures_a_page_and_all_it_found(tmp_path):
     words = ["sim", "flit", "slim_fly:q=3,p=2", "--load", "0.2,0.9", *SHORT]
     found = document(*words, "-o", tmp_path / "a.json")
     assert json.loads((tmp_path / "a.json").read_text()) == found
-    for end in ("svg", "png", "html"):
+    for end in ("svg", "png", "pdf", "html"):
         done = flyloom(*words, "-o", str(tmp_path / f"a.{end}"))
         assert done.returncode == 0 and f"written to {tmp_path}/a.{end}" in done.stdout
     assert ElementTree.parse(tmp_path / "a.svg").getroot().tag == f"{SVG}svg"
     assert (tmp_path / "a.png").read_bytes().startswith(b"\x89PNG")
+    assert (tmp_path / "a.pdf").read_bytes().startswith(b"%PDF")
     page = (tmp_path / "a.html").read_text()
     for p in found["points"]:
         assert f'<td class="n">{p["mean_packet_latency_cycles"]:.4g}</td>' in page

@@ -136,11 +136,11 @@ def test_what_a_wide_table_has_in_all_rows_is_said_once(data):
 
 def test_a_fabric_whose_time_is_not_known_has_no_column_for_it(data):
     some = copy.deepcopy(data)
-    assert "Time [s]" in Page(page.render(some)).text["fabric"]
+    assert "Time (s)" in Page(page.render(some)).text["fabric"]
     for routing in some["routings"]:
         if routing["deploy"]:
             routing["deploy"].pop("seconds")
-    assert "Time [s]" not in Page(page.render(some)).text["fabric"]
+    assert "Time (s)" not in Page(page.render(some)).text["fabric"]
 
 
 def test_cables_and_fabric(html):

@@ -50,11 +50,11 @@ pub fn to_python<'py>(py: Python<'py>, value: &Value) -> PyResult<Bound<'py, PyA
     py.import("json")?.call_method1("loads", (value.to_string(),))
 }
 
-/// A small table for notebooks: see `flyloom.support.results.html_table`.
+/// A small table for notebooks: see `flyloom.support.displays.values_table`.
 pub fn html(py: Python<'_>, title: &str, fields: &[(&str, String)]) -> PyResult<String> {
     let fields: Vec<(&str, &str)> = fields.iter().map(|(k, v)| (*k, v.as_str())).collect();
-    let results = py.import("flyloom.support.results")?;
-    results.call_method1("html_table", (title, fields))?.extract()
+    let displays = py.import("flyloom.support.displays")?;
+    displays.call_method1("values_table", (fields, title))?.extract()
 }
 
 /// The parameters of a Python dict as JSON; numpy's numbers and arrays are numbers and lists.

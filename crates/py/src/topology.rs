@@ -613,8 +613,16 @@ impl Topology {
         reduce_topology(py, &self.inner)
     }
 
-    fn _repr_html_(&self, py: Python<'_>) -> PyResult<String> {
-        let t = &self.inner;
+    /// A picture of the network, which a notebook shows and `save("a.pdf")` writes: `adjacency`,
+    /// which switches are linked, or the `floor`.
+    #[pyo3(signature = (what = None))]
+    fn plot<'py>(slf: &Bound<'py, Self>, what: Option<&str>) -> PyResult<Bound<'py, PyAny>> {
+        slf.py().import("flyloom.support.pictures")?.call_method1("picture_of", (slf, what))
+    }
+
+    fn _repr_html_(slf: &Bound<'_, Self>) -> PyResult<String> {
+        let (py, this) = (slf.py(), slf.borrow());
+        let t = &this.inner;
         let failed = t.links().len() - t.graph().arcs() / 2;
         let fields = [
             ("switches", t.switches().len()),
@@ -624,7 +632,11 @@ impl Topology {
             ("ports in use on a switch", t.radix() as usize),
             ("planes", t.planes().into()),
         ];
-        html(py, &format!("Topology {}", t.recipe()), &fields.map(|(k, v)| (k, v.to_string())))
+        let title = format!("Topology {}", t.recipe());
+        let table = html(py, &title, &fields.map(|(k, v)| (k, v.to_string())))?;
+        let pictures = py.import("flyloom.support.pictures")?;
+        let picture: String = pictures.call_method1("thumbnail_of", (slf,))?.extract()?;
+        Ok(table + &picture)
     }
 
     fn __repr__(&self) -> String {

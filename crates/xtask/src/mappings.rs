@@ -34,8 +34,8 @@ if TYPE_CHECKING:
     from flyloom.inputs.communication import Graph
     from flyloom.inputs.networks import Source
     from flyloom.inputs.tables import Tables
+    from flyloom.support.named import ProcessMapping
     from flyloom.support.progress import Progress
-    from flyloom.support.results import Result
     from flyloom.verbs.mapping import Hosts, Pins, Placed
 ";
 
@@ -63,19 +63,19 @@ fn face(name: &str) -> PythonTask {
         "map_with_routing" => PythonTask {
             verb: "mapped_with_routing",
             net: ("Source", "A network, as for ``network``."),
-            returns: "tuple[Result, Routing]",
+            returns: "tuple[ProcessMapping, Routing]",
             more: "They are under the new tables, with ``linear`` over all shortest paths, \
                    ``verified``, ``lanes``, ``layers``, ``routing_bound`` (no routing of this \
                    mapping has a lower maximum congestion) and ``steps`` (what each step brought: \
                    docs/mapping.md#mapping-and-routing-together). And the tables.",
         },
         "evaluate_mapping" => {
-            PythonTask { verb: "evaluated", net: ON_TABLES, returns: "Result", more: "" }
+            PythonTask { verb: "evaluated", net: ON_TABLES, returns: "ProcessMapping", more: "" }
         }
         _ => PythonTask {
             verb: "mapped",
             net: ON_TABLES,
-            returns: "Result",
+            returns: "ProcessMapping",
             more: "After Ctrl-C the best so far, with ``interrupted`` true.",
         },
     }

@@ -47,13 +47,14 @@ app.add_typer(sims, name="sim")
 
 Output = Annotated[
     Path | None,
-    typer.Option("-o", "--out", help="file: charts as .svg, .png or .html, or .json for all that is"
-                                     " found"),
+    typer.Option("-o", "--out", help="file: charts as .svg, .png, .pdf or .html, or .json for all"
+                                     " that is found"),
 ]
 TimelineOutput = Annotated[
     Path | None,
-    typer.Option("-o", "--out", help="file: a timeline as .svg, .png or .html, trace events for"
-                                     " Perfetto as .perfetto.json, or .json for all that is found"),
+    typer.Option("-o", "--out", help="file: a timeline as .svg, .png, .pdf or .html, trace"
+                                     " events for Perfetto as .perfetto.json, or .json for all"
+                                     " that is found"),
 ]
 Threads = Annotated[
     int | None, typer.Option(help="processors to use; the result is the same with any number")
@@ -372,7 +373,7 @@ def write(
     if level == "message":
         # a page shows more than a picture has room for
         chart = {} if output.suffix == ".html" else timeline.spec(found)
-        write_picture(output, chart, "time-", lambda: timeline_page.page(found))
+        write_picture(output, chart, lambda: timeline_page.page(found))
         return
     pages = {"flit": flit_page, "packet": packet_page}[level]
     drawn: dict[str, Any] = {}
@@ -381,7 +382,8 @@ def write(
     ):
         topology = tables(source).topology if holds_tables(source) else network(source)
         drawn = pages.drawings(found, topology)
-    write_picture(output, pages.spec(found), f"{level}-", lambda: pages.page(found, drawn))
+    narrow = pages.spec(found, narrow=True) if output.suffix == ".pdf" else None
+    write_picture(output, pages.spec(found), lambda: pages.page(found, drawn), narrow)
 
 
 for _row in simulators():

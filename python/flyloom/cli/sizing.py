@@ -95,6 +95,7 @@ def size(
         "oversubscription": members.oversubscription, "families": names(members.families),
         **priced.asked(), "sort": listing.sort, "top": listing.top,
     }
+    found: Result
     with bars() as bar:
         if usd is not None:
             found = sizing.budget(usd, **asked, progress=bar)
@@ -212,6 +213,7 @@ def scale(
     chosen = names(families)
     if addresses and (len(chosen) > 1 or oversubscription != 1.0 or planes is not None):
         raise RefusalError("--addresses: of one family, without oversubscription and planes")
+    found: Result
     with bars() as bar:
         if addresses:
             found = address_table(

@@ -10,8 +10,8 @@ from typing import Any
 
 from flyloom._core import RefusalError, Routing, Topology
 from flyloom.inputs.tables import read_dump, read_folder
+from flyloom.support.named import TableChanges
 from flyloom.support.reading import read_text
-from flyloom.support.results import Result
 
 
 @dataclasses.dataclass(frozen=True)
@@ -48,7 +48,7 @@ def read_current(
     return CurrentTables(source, routing, read_text(Path(source)), levels is not None)
 
 
-def changes(routing: Routing, current: CurrentTables | None = None) -> Result:
+def changes(routing: Routing, current: CurrentTables | None = None) -> TableChanges:
     """What loading ``routing`` changes in a fabric with the tables ``current``; None: it has none.
 
     Fields: ``lids`` (``kept``, ``moved`` and ``new`` LIDs of ports, identified by GUID) and
@@ -80,7 +80,7 @@ def changes(routing: Routing, current: CurrentTables | None = None) -> Result:
         lids[state] += 1
         if state == "moved":
             moved.append({"device": device[guid], "was": was[guid], "lid": lid})
-    return Result({
+    return TableChanges({
         "current": current.name if current else None, "lids": lids, "moved_lids": moved,
         "changed_switches": sum(row["entries"] > 0 for row in rows),
         "lft_entries": sum(row["entries"] for row in rows),

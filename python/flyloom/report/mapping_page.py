@@ -13,9 +13,9 @@ from flyloom.verbs.mapping_shown import MappingSide, MappingView, Marks
 FIGURES = (
     ("hop-bytes", "hop_bytes", "hop_bytes_bound"), ("average dilation", "average_dilation", None),
     ("maximum dilation", "maximum_dilation", None),
-    ("maximum congestion [bytes]", "maximum_congestion", "congestion_bound"),
-    ("mean congestion [bytes]", "mean_congestion", None),
-    ("endpoint congestion [bytes]", "endpoint_congestion", None),
+    ("maximum congestion (bytes)", "maximum_congestion", "congestion_bound"),
+    ("mean congestion (bytes)", "mean_congestion", None),
+    ("endpoint congestion (bytes)", "endpoint_congestion", None),
 )
 """Rows of the table: words, key, the key of the bound."""
 

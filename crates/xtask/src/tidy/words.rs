@@ -45,7 +45,7 @@ const KNOWN: &[(&str, usize)] = &[
     ("crates/traffic", 12),
     ("data", 5),
     ("docs", 11),
-    ("python", 20),
+    ("python", 19),
     ("runtime", 1),
     ("tests", 23),
 ];

@@ -9,7 +9,7 @@ from flyloom.report import asked
 from flyloom.report.base import Entries, Figure, Found, Section, View, dotted
 from flyloom.report.figure import HIGHER, LOWER
 from flyloom.report.shape import Simple, also
-from flyloom.report.words import cell, words
+from flyloom.support.amounts import figure, heading
 
 #: Columns of a measure from which on what is the same in all rows is said beside the table.
 WIDE = 8
@@ -95,8 +95,11 @@ def measure_tables(measures: Sequence[Found]) -> list[dict[str, Any]]:
             if len(columns) > WIDE and len(rows) > 1
             and len({str(row["cells"][place]) for row in rows}) == 1
         ]
-        said = [f"{words(columns[place]['name'])} {cell(rows[0]['cells'][place])}"
-                for place in same if rows[0]["cells"][place] is not None]
+        said = [
+            f"{heading(columns[place]['name'])}"
+            f" {figure(value, columns[place]['name'], columns[place]['unit'])}"
+            for place in same if (value := rows[0]["cells"][place]) is not None
+        ]
         kept = [place for place in range(len(columns)) if place not in same]
         out.append({
             **measure, "same": ", ".join(said), "columns": [columns[place] for place in kept],
