@@ -2,6 +2,7 @@
 
 mod ahead;
 mod causal;
+mod costs;
 mod left;
 mod loggops;
 mod machine;
@@ -9,11 +10,13 @@ mod matching;
 mod net;
 mod parameters;
 mod path;
+mod presets;
 mod queue;
 mod ranks;
 pub mod stage;
 mod trace;
 
+pub use costs::{CostOrigin, CostSpec};
 pub use left::LeftOver;
 pub use machine::RunResult;
 pub use net::{
@@ -22,6 +25,7 @@ pub use net::{
 };
 pub use parameters::LogGops;
 pub use path::{BusySpan, PathAmounts, PathSpan, ProcessorWork};
+pub use presets::{CostPreset, PRESETS, preset};
 pub use trace::{OpStep, OperationTimes};
 
 use base::{Refusal, Stop, Watch};

@@ -11,7 +11,14 @@ import typer
 from flyloom.cli import completion
 from flyloom.cli.common import Json, P, app, emit, epilog, load_tables, parsed_options, print_table
 from flyloom.cli.groups import TableOptions, grouped
-from flyloom.cli.places import OnNet, OverEngine, PerEndpoint, Placement
+from flyloom.cli.places import (
+    Costs,
+    OnNet,
+    OverEngine,
+    PerEndpoint,
+    Placement,
+    costs_of,
+)
 
 workloads = typer.Typer(
     help="Schedules of processes as files: list, make, merge, check, convert, best.",
@@ -233,6 +240,22 @@ class NetworkOptions:
 
 
 @dataclass(frozen=True)
+class CostOptions:
+    """What messages cost, and by which rules."""
+
+    dialect: Annotated[
+        str, typer.Option(help="rules: causal, or loggops-v1, those of LogGOPSim")
+    ] = "causal"
+    preset: Costs = None
+    parameter: Annotated[
+        list[str] | None,
+        typer.Option("--set", metavar="KEY=VALUE",
+                     help="a parameter of LogGOPS, L, o, g, G, O or S; or of the network, such "
+                          "as switch.delay_ns=200"),
+    ] = None
+
+
+@dataclass(frozen=True)
 class PlacementOptions:
     """The placement of the ranks."""
 
@@ -242,6 +265,7 @@ class PlacementOptions:
 
 @workloads.command(epilog=epilog(
     "flyloom workload best allreduce ranks=8,64 bytes=8,65536",
+    "flyloom workload best allreduce ranks=64 bytes=65536 --costs slingshot",
     "flyloom workload best barrier ranks=64 --set L=600 --set o=200 --json",
     "flyloom workload best alltoall ranks=50 bytes=8,65536 --net slim_fly:q=5,p=4 --engine dfsssp",
 ))
@@ -254,16 +278,8 @@ def best(
         list[str], typer.Argument(metavar="ranks=N,... bytes=N,...", show_default=False,
                                   help="numbers of ranks and of bytes (a barrier: 1 byte)")
     ],
-    dialect: Annotated[
-        str, typer.Option(help="rules: causal, or loggops-v1, those of LogGOPSim")
-    ] = "causal",
-    parameter: Annotated[
-        list[str] | None,
-        typer.Option("--set", metavar="KEY=VALUE",
-                     help="a parameter of LogGOPS, L, o, g, G, O or S; or of the network, such "
-                          "as switch.delay_ns=200"),
-    ] = None,
     *,
+    asked: CostOptions,
     over: NetworkOptions,
     tables: TableOptions,
     placed: PlacementOptions,
@@ -277,17 +293,17 @@ def best(
     """
     from flyloom.support.checks import whole
     from flyloom.support.progress import bars
+    from flyloom.verbs.runs import costs_said
     from flyloom.verbs.workloads import best_workload
 
     given = numbers_of(operation, cases)
     whole("--seed", seed, 0, 2**64 - 1)
-    costs = parsed_options(parameter, "LogGOPS", (), "--set")
-    settings = {name: costs.pop(name) for name in list(costs) if "." in name}
+    costs, settings = costs_asked(asked)
     on = None if over.net is None else load_tables(over.net, p)
     with bars() as bar:
         rows = [
             row.to_dict() for row in best_workload(
-                operation, ranks=given["ranks"], bytes=given["bytes"], dialect=dialect,
+                operation, ranks=given["ranks"], bytes=given["bytes"], dialect=asked.dialect,
                 costs=costs, net=on, engine=over.engine, lmc=tables.lmc,
                 layers=tables.layers, engine_options=parsed_options(tables.option),
                 placement=placed.placement, per_endpoint=placed.per_endpoint, settings=settings,
@@ -308,6 +324,14 @@ def best(
         ],
         left={2, 4},
     )
+    print(f"costs: {costs_said(rows[0], over.net is not None)}")
+
+
+def costs_asked(asked: CostOptions) -> tuple[dict[str, Any], dict[str, Any]]:
+    """What messages cost, and the parameters of the network."""
+    costs = parsed_options(asked.parameter, "LogGOPS", (), "--set")
+    settings = {name: costs.pop(name) for name in list(costs) if "." in name}
+    return {**({} if asked.preset is None else costs_of(asked.preset)), **costs}, settings
 
 
 MOST = {"ranks": 1 << 24, "bytes": 1 << 50}

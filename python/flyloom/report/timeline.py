@@ -10,6 +10,7 @@ from flyloom._core import RefusalError
 from flyloom.report.charts import svg
 from flyloom.report.comparison import chart
 from flyloom.report.frame import framed
+from flyloom.verbs.runs import costs_said
 
 RANKS, SPANS = 64, 20_000
 """The most ranks that are shown, and spans of time of these that are drawn."""
@@ -87,10 +88,12 @@ def title(found: Mapping[str, Any]) -> str:
 def page(found: Mapping[str, Any]) -> str:
     """The chart and the critical path as one HTML page that refers to nothing."""
     path = found["critical_path"]["path"]
+    costs = costs_said(found, "network" in found)
     parts = [
         f"<section><figure>{svg(spec(found), prefix='time-')}</figure>",
         '<p class="dim">Bars are the work of processors; between them they wait. The line is the'
-        " critical path: what the end of the run waited for, back to its beginning.</p></section>",
+        " critical path: what the end of the run waited for, back to its beginning.</p>",
+        f'<p class="dim">Costs of messages: {escape(costs)}.</p></section>',
         '<section><h2>Critical path</h2><div class="scroll"><table><thead><tr><th class="n">from,'
         ' ns</th><th class="n">to, ns</th><th>operation</th></tr></thead><tbody>',
     ]
