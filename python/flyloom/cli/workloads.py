@@ -63,6 +63,7 @@ def listed(as_json: Json = False) -> None:
 
 @workloads.command(epilog=epilog(
     "flyloom workload make allreduce_ring ranks=64 bytes=1000000 -o ring.goal",
+    "flyloom workload make 'allreduce_ring ranks=64 bytes=1MB' -o ring.goal",
     "flyloom workload make broadcast_pipelined ranks=16 bytes=65536 segments=32 -o chain.bin",
     "flyloom workload make amg_like p=4 levels=2 base_bytes=4096 -o amg.dumpi",
     "flyloom workload make stencil_3d ranks=64 bytes=8000 compute_ns=50000 --noise "
@@ -73,15 +74,16 @@ def make(
         str, typer.Argument(show_default=False, autocompletion=completion.workload_name,
                             help="what to make (flyloom workload list)")
     ],
-    parameters: Annotated[
-        list[str], typer.Argument(metavar="KEY=VALUE ...", show_default=False,
-                                  help="ranks, bytes, and parameters of its own")
-    ],
     output: Annotated[
         Path, typer.Option("-o", "--out", metavar="FILE",
                            help="the file, or the folder, whose end says the format: "
                                 "flyloom list workload-files")
     ],
+    parameters: Annotated[
+        list[str] | None, typer.Argument(metavar="KEY=VALUE ...", show_default=False,
+                                         help="ranks, bytes, and parameters of its own; also in "
+                                              "one word with the name")
+    ] = None,
     noise: Noise = None,
     as_json: Json = False,
 ) -> None:
@@ -89,10 +91,12 @@ def make(
 
     In a trace (.dumpi) without noise collective operations of all ranks are calls of MPI.
     """
+    from flyloom.inputs.workloads import named
     from flyloom.support.progress import bars
     from flyloom.verbs.workloads import convert_workload, keeps_calls, make_trace, make_workload
 
     given = parsed_options(parameters, "a workload", ("name", "path", "progress"), "")
+    name, given = named(name, given) or (name, given)
     with bars() as bar:
         if keeps_calls(output) and not noise:
             found = make_trace(name, output, progress=bar, **given).to_dict()
