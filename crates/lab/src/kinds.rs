@@ -8,6 +8,7 @@ use engines::lanes::LaneMethod;
 use formats::trace::{self, TraceFormat};
 use formats::{communication, export, graph_file, mapping as mapping_file};
 use mapping::method::METHODS;
+use message::PRESETS;
 use packet::Dialect;
 use paths::select::{RailSelection, Selection};
 use plan::catalog::Catalog;
@@ -78,6 +79,7 @@ pub static KINDS: &[PartKind] = &[
         "collectives and applications, message by message",
         made,
     ),
+    PartKind::new("costs", "costs", "presets of what messages cost, for sim message", costs),
     PartKind::new("network-files", "network-file", "formats that networks are read from", || {
         parts("network-file", graph_file::FORMATS.iter().map(|f| &f.part))
     }),
@@ -143,6 +145,28 @@ fn opensm() -> Vec<Value> {
         json!({ "kind": "engine", "name": name, "doc": "OpenSM's own" })
     };
     OPENSM.iter().map(of).collect()
+}
+
+/// Presets of LogGOPS: each parameter with its value and where that is from.
+fn costs() -> Vec<Value> {
+    let of = |preset: &message::CostPreset| {
+        let values = json!(preset.parameters);
+        let param = |(letter, from): &(&str, &str)| {
+            let unit = match *letter {
+                "G" | "O" => "ns/B",
+                "S" => "B",
+                _ => "ns",
+            };
+            let value = values[letter].as_f64().unwrap_or_default();
+            let doc = format!("{value} {unit}; {from}");
+            json!({ "name": letter, "doc": doc, "required": false, "default": values[letter] })
+        };
+        let params: Vec<Value> = preset.from.iter().map(param).collect();
+        let doc = format!("{}; source: {}", preset.about, preset.source);
+        json!({ "kind": "costs", "name": preset.name, "doc": doc, "source": preset.source,
+                "params": params })
+    };
+    PRESETS.iter().map(of).collect()
 }
 
 /// Collectives and applications, each by its own kind.

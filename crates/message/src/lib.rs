@@ -2,6 +2,7 @@
 
 mod ahead;
 mod causal;
+mod costs;
 mod left;
 mod loggops;
 mod machine;
@@ -9,12 +10,14 @@ mod matching;
 mod net;
 mod parameters;
 mod path;
+mod presets;
 mod queue;
 mod ranks;
 pub mod stage;
 mod timeline;
 mod trace;
 
+pub use costs::{CostOrigin, CostSpec};
 pub use left::LeftOverOperations;
 pub use machine::RunResult;
 pub use net::{
@@ -23,6 +26,7 @@ pub use net::{
 };
 pub use parameters::LogGops;
 pub use path::{BusySpan, PathAmounts, PathSpan, ProcessorWork};
+pub use presets::{CostPreset, PRESETS, preset};
 pub use timeline::{CollectiveSpan, MessageSpans};
 pub use trace::{OpStep, OperationTimes};
 

@@ -1,10 +1,11 @@
 //! The message level as a stage: a schedule, its costs and a network in, times and loads out.
 
+use super::costs::{preset_or_table, preset_or_table_schema};
 use super::net::{
     AdapterCosts, ChannelUse, LinkCosts, NetworkCosts, NetworkSetup, RailSelection, RouteSelection,
     SwitchCosts,
 };
-use super::{LogGops, RunResult, ScheduleDialect, TracedRun, run};
+use super::{CostOrigin, CostSpec, LogGops, RunResult, ScheduleDialect, TracedRun, run};
 use base::renamed::RenamedParameter;
 use base::stage::{BetterValues, ColumnType};
 use base::{RecordColumn, Refusal, ResourceNeed, Stage, Stop, Watch};
@@ -34,8 +35,11 @@ pub struct Spec {
     pub workload_options: Map<String, Value>,
     /// By which rules the schedule is run.
     pub dialect: ScheduleDialect,
-    /// What messages cost; a network takes the place of `L` and `G`.
-    pub costs: LogGops,
+    /// What messages cost: the name of a preset (`flyloom list costs`), or a table with `preset`
+    /// and parameters in place of the preset's; a network takes the place of `L` and `G`.
+    #[serde(deserialize_with = "preset_or_table")]
+    #[schemars(schema_with = "preset_or_table_schema")]
+    pub costs: CostSpec,
     /// Cables of the network.
     pub link: LinkCosts,
     /// Switches of the network.
@@ -63,7 +67,7 @@ impl Default for Spec {
             workload: "alltoall_pairwise".to_owned(),
             workload_options: Map::new(),
             dialect: ScheduleDialect::default(),
-            costs: LogGops::default(),
+            costs: CostSpec::default(),
             link: LinkCosts::default(),
             switch: SwitchCosts::default(),
             selection: RouteSelection::default(),
@@ -117,6 +121,8 @@ pub struct MessageRecord {
     pub dialect: ScheduleDialect,
     /// What messages cost.
     pub parameters: LogGops,
+    /// Where that is from.
+    pub costs: CostOrigin,
     /// How many processes there are.
     pub ranks: u32,
     /// When the last of them is done, ns.
@@ -181,6 +187,7 @@ impl Spec {
             places = self.places(driven.topology(), on.places, schedule.ranks())?;
         }
         let how = self.how();
+        let costs = self.costs.resolved(self.dialect)?;
         let under = driven.map(|driven| NetworkSetup {
             on: driven,
             how: &how,
@@ -193,17 +200,17 @@ impl Spec {
                 let why = "loggops-v1 has no critical path";
                 return Err(Refusal::new("dialect", why, "the dialect causal").into());
             }
-            let mut all = super::traced(&schedule, &self.costs, under.as_ref(), watch)?;
+            let mut all = super::traced(&schedule, &costs, under.as_ref(), watch)?;
             let found = std::mem::take(&mut all.found);
             traced = Some(all);
             found
         } else {
-            run(&schedule, self.dialect, &self.costs, under.as_ref(), watch)?
+            run(&schedule, self.dialect, &costs, under.as_ref(), watch)?
         };
         if let Some(left) = &found.left {
             return Err(left.refusal(&schedule).into());
         }
-        let mut ran = self.report(&schedule, under.as_ref().map(|u| &**u.on.topology()), found);
+        let mut ran = self.report(&schedule, under.as_ref().map(|u| &**u.on.topology()), found)?;
         if is_traced {
             ran.traced = traced;
             ran.schedule = match schedule {
@@ -261,14 +268,20 @@ impl Spec {
         Err(Refusal::new("placement", why, "an endpoint for every rank"))
     }
 
-    fn report(&self, schedule: &Schedule, on: Option<&Topology>, found: RunResult) -> RunOutcome {
+    fn report(
+        &self,
+        schedule: &Schedule,
+        on: Option<&Topology>,
+        found: RunResult,
+    ) -> Result<RunOutcome, Refusal> {
         let unit = self.dialect.unit_ns();
         let finish_ns: Vec<f64> = found.finish.iter().map(|&t| t as f64 * unit).collect();
         let last = finish_ns.iter().copied().fold(0.0, f64::max);
         let network = on.zip(found.used.as_ref()).map(|(on, used)| loaded(on, used, last));
         let record = MessageRecord {
             dialect: self.dialect,
-            parameters: self.costs,
+            parameters: self.costs.resolved(self.dialect)?,
+            costs: self.costs.origin(self.dialect)?,
             ranks: schedule.ranks(),
             finish_ns: last,
             mean_finish_ns: finish_ns.iter().sum::<f64>() / finish_ns.len().max(1) as f64,
@@ -278,7 +291,7 @@ impl Spec {
             network,
             over_seeds: None,
         };
-        RunOutcome { record, finish_ns, used: found.used, traced: None, schedule: None }
+        Ok(RunOutcome { record, finish_ns, used: found.used, traced: None, schedule: None })
     }
 }
 
@@ -363,6 +376,14 @@ impl Stage for Spec {
             BetterValues::Neither,
         ),
         RecordColumn::new(
+            "costs",
+            "/costs/preset",
+            ColumnType::Text,
+            "",
+            "preset of what messages cost",
+            BetterValues::Neither,
+        ),
+        RecordColumn::new(
             "sent_bytes",
             "/sent_bytes",
             ColumnType::Real,
@@ -414,6 +435,7 @@ impl Stage for Spec {
 
     fn check(&self) -> Result<(), Refusal> {
         self.how().check()?;
+        self.costs.preset(self.dialect)?;
         check_seeds(self.seeds)?;
         if !(1..=MOST_PER_ENDPOINT).contains(&self.per_endpoint) {
             let why = format!("{} is out of range", self.per_endpoint);

@@ -206,7 +206,7 @@ pub fn simulate_message<'py>(
     afford(py, "simulating messages", |threads| spec.need(played, threads))?;
     let (ran, record) =
         enter(py, progress, |watch| each_seed(&spec, played, traced, watch))?.map_err(stopped)?;
-    let last = ran.record.finish_ns;
+    let (last, costs) = (ran.record.finish_ns, ran.record.parameters);
     let channels = match (&topology, ran.used) {
         (Some(topology), Some(used)) => {
             let ends = (0..used.bytes.len()).map(|c| channel_ends(topology, c));
@@ -226,10 +226,8 @@ pub fn simulate_message<'py>(
         _ => None,
     };
     let trace = match (&ran.traced, &ran.schedule) {
-        (Some(traced), Some(schedule)) => Some(trace_of(py, traced, schedule, &spec.costs)?),
-        (Some(traced), None) => {
-            schedule.map(|s| trace_of(py, traced, s, &spec.costs)).transpose()?
-        }
+        (Some(traced), Some(schedule)) => Some(trace_of(py, traced, schedule, &costs)?),
+        (Some(traced), None) => schedule.map(|s| trace_of(py, traced, s, &costs)).transpose()?,
         (None, _) => None,
     };
     let record = Value::Object(record.0);

@@ -7,7 +7,7 @@ from typing import Any
 
 from flyloom.cli.common import emit, print_table
 from flyloom.report.on_path import on_path
-from flyloom.verbs.runs import apart
+from flyloom.verbs.runs import apart, costs_said
 
 FLIT = (
     ("offered", "offered_load"), ("accepted", "accepted_load"),
@@ -181,6 +181,8 @@ def show_message(found: dict[str, Any]) -> None:
             for words, run in runs
         ]
         print_table([*heads, *(name for name, _ in columns)], cells, left=set(range(len(heads))))
+        first = runs[0][1]
+        print(f"costs: {costs_said(first, 'network' in first)}")
         return
     rows = [
         ("finish", f"{found['finish_ns']:,.15g} ns"),
@@ -200,6 +202,7 @@ def show_message(found: dict[str, Any]) -> None:
         words = ", ".join(f"{name} {ns / whole:.1%}" for name, ns in parts)
         rows.append(("critical path", words or "nothing"))
         rows.append(("on it", on_path(path["derivatives"])))
+    rows.append(("costs", costs_said(found, "network" in found)))
     emit(found, False, rows)
 
 

@@ -31,7 +31,7 @@ from flyloom.cli.common import (
     write_picture,
 )
 from flyloom.cli.parameters import TYPES, Taken, flag, options_of, said, several, signed
-from flyloom.cli.places import OverEngine
+from flyloom.cli.places import Costs, OverEngine, costs_of
 from flyloom.cli.simulated import SHOWN, write_csv
 
 if TYPE_CHECKING:
@@ -103,7 +103,10 @@ EXAMPLES = {
 """Lines that run each command."""
 TRACE = ".perfetto.json"
 """How the name of a file of trace events ends."""
-COSTS: dict[str, dict[str, Any]] = message_schema()["$defs"]["LogGops"]["properties"]
+COSTS: dict[str, dict[str, Any]] = {
+    letter: row for letter, row in message_schema()["$defs"]["CostSpec"]["properties"].items()
+    if letter != "preset"
+}
 """Parameters of the message level's table of costs, which are options of their own."""
 INTO_FILES = {
     "links": "write what went over every link, both directions: from, to, plane, bytes, use",
@@ -117,7 +120,7 @@ def command(level: str, row: dict[str, Any]) -> Callable[..., None]:
     takes = [*network_options(level), *options_of(listed(level, row))]
     taken = {name for name, _, _ in takes}
     files = ("links", "ranks") if level == "message" else [n for n in INTO_FILES if n in taken]
-    takes = [option for option in takes if option[0] not in files]
+    takes = [option for option in takes if option[0] not in (*files, "costs")]
     for name in files:
         kind = Annotated[Path | None, typer.Option(metavar="FILE.csv", help=INTO_FILES[name])]
         takes.append((name, kind, None))
@@ -168,12 +171,9 @@ def cost_name(letter: str) -> str:
 
 def message_options() -> Taken:
     """Costs as options of their own, and the critical path."""
-    file = typer.Option("--costs", metavar="FILE.json", show_default=False,
-                        help="measured costs: L_ns, o_ns, g_ns, G_ns_per_byte, O_ns_per_byte,"
-                             " S_bytes")
-    yield "costs", Annotated[Path | None, file], None
+    yield "costs", Costs, None
     for letter, row in COSTS.items():
-        number: Any = int if row["type"] == "integer" else float
+        number: Any = int if "integer" in row["type"] else float
         option = typer.Option(f"--{letter}", help=said(row["description"]))
         yield cost_name(letter), Annotated[number | None, option], None
     path = typer.Option("--critical-path", help="what the run spends its time on")
@@ -280,8 +280,8 @@ def of_message(
         value = given.pop(cost_name(letter))
         if value is not None:
             costs[letter] = value
-    if (file := given.pop("costs")) is not None:
-        costs = {"file": str(file), **costs}
+    if (name := given.pop("costs")) is not None:
+        costs = {**costs_of(name), **costs}
     if costs:
         given["costs"] = costs
     if given.get("workload") is None and given.get("old_goal") is None:

@@ -15,6 +15,7 @@ from flyloom.report.frame import framed
 from flyloom.report.on_path import on_path
 from flyloom.report.timeline import COLOURS, title
 from flyloom.report.timeline_data import DOING, Numbers, Shown, row_name, shown
+from flyloom.verbs.runs import costs_said
 
 STEPS = 1_000
 """The most steps of the critical path that are listed."""
@@ -38,6 +39,7 @@ def page(found: Mapping[str, Any]) -> str:
     """The timeline and the critical path as one HTML page that refers to nothing."""
     what = shown(found)
     path = found["critical_path"]["path"]
+    costs = escape(costs_said(found, "network" in found))
     keys = "".join(
         f'<span><span class="key" style="background:{colour}"></span>{doing}</span>'
         for doing, colour in zip(DOING, COLOURS, strict=True)
@@ -61,6 +63,7 @@ def page(found: Mapping[str, Any]) -> str:
         " for, back to its beginning. Zoom with the mouse wheel or + and -, move by dragging or"
         " with the arrow keys, and see all again by a double click or 0. The pointer over a bar"
         " shows what it is.</p>",
+        f'<p class="dim">Costs of messages: {costs}.</p>',
         *critical(found, path),
         f'<script type="application/json" id="data">{held}</script>',
         f"<script>{script}</script>",

@@ -43,7 +43,7 @@ def shown(
     linear mapping, as pictures take it. ``groups`` has the group of each endpoint's switch. The
     linear mapping's traffic takes the paths of ``linear_on``, where these are others."""
     on = routed(net, given, progress)
-    traffic = graph_of(graph, given, progress)
+    traffic = graph_of(graph, given, progress, on)
     before = on if linear_on is None else routed_or_not(linear_on, None)
     slots = {key: given.get(key) for key in ("hosts", "per_endpoint")}
     linear = mapped(before, traffic, {"method": "linear", **slots})
