@@ -5,9 +5,9 @@ use base::Quiet;
 use proptest::prelude::*;
 
 /// Ranks of operations with edges `(after, before, start)`, as they are said.
-type Said = Vec<(u32, Vec<(u32, u32, bool)>)>;
+type RankEdges = Vec<(u32, Vec<(u32, u32, bool)>)>;
 
-fn said() -> impl Strategy<Value = Said> {
+fn said() -> impl Strategy<Value = RankEdges> {
     let rank = (1_u32..9).prop_flat_map(|ops| {
         let edge = (0..ops, 0..ops, any::<bool>());
         (Just(ops), proptest::collection::vec(edge, 0..14))
@@ -15,8 +15,8 @@ fn said() -> impl Strategy<Value = Said> {
     proptest::collection::vec(rank, 1..5)
 }
 
-fn built(said: &Said) -> Schedule {
-    let mut all = Builder::new(said.len() as u32);
+fn built(said: &RankEdges) -> Schedule {
+    let mut all = ScheduleBuilder::new(said.len() as u32);
     for (ops, edges) in said {
         let mut rank = all.rank();
         for i in 0..*ops {
@@ -100,7 +100,7 @@ proptest! {
 
 #[test]
 fn ranks_that_there_are_not_are_refused() {
-    let mut all = Builder::new(2);
+    let mut all = ScheduleBuilder::new(2);
     let mut rank = all.rank();
     assert_eq!(rank.add(Op::send(8, 1, 0)), Ok(0));
     assert!(rank.add(Op::send(8, 2, 0)).expect_err("2 ranks").help.contains("0 to 1"));
