@@ -201,7 +201,7 @@ def test_refused(plan, how, message):
 def test_the_drawing_has_unlaid_switches_in_grey(plan, steps, tmp_path):
     late = [i for i in range(plan.links) if steps[f"link-{i}"] == 2]
     (tmp_path / "found.txt").write_text(plan.with_failures(links=late).to_text("netlist"))
-    command("verify-cables", PLAN, "found.txt", "--step", 1, "--draw", "state.svg", cwd=tmp_path)
+    command("verify-cables", PLAN, "found.txt", "--step", 1, "-o", "state.svg", cwd=tmp_path)
     root = ET.fromstring((tmp_path / "state.svg").read_text())
     svg = "{http://www.w3.org/2000/svg}"
     ends = {plan.switch_names[s] for i in late for s in plan.edges[i].tolist()}

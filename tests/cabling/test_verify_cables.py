@@ -177,11 +177,11 @@ def test_bad_guid_files(plan, tmp_path, text, words):
 
 
 @pytest.mark.parametrize("words", [
-    ["--identify", "face"], ["--every", "0"], ["--every", "nan"], ["--draw", "state.pdf"],
+    ["--identify", "face"], ["--every", "0"], ["--every", "nan"], ["-o", "state.pdf"],
     ["--guids", "absent.csv"], ["--watch", "--identify", "face"],
     ["--step", "4"], ["--step", "-1"],
     ["--ignore-ports", "--identify", "structure"], ["--watch", "--step", "9"],
-    ["--watch", "--draw", "absent/state.svg"], ["--watch", "--learn-guids", "absent/guids.csv"],
+    ["--watch", "-o", "absent/state.svg"], ["--watch", "--learn-guids", "absent/guids.csv"],
 ])
 def test_bad_options(plan, tmp_path, words):
     (tmp_path / "found.txt").write_text(plan.to_text("netlist"))
@@ -229,7 +229,7 @@ def test_progress_counts_every_cable_of_every_rack(plan):
 def test_the_drawing_has_every_switch_in_its_colour(plan, tmp_path):
     harmed = plan.with_failures(links=[0], switches=[30])
     (tmp_path / "found.txt").write_text(harmed.to_text("netlist"))
-    command(PLAN, "found.txt", "--draw", "state.svg", cwd=tmp_path, code=1)
+    command(PLAN, "found.txt", "-o", "state.svg", cwd=tmp_path, code=1)
     text = (tmp_path / "state.svg").read_text()
     root = ET.fromstring(text)
     hints = [e.text for e in root.iter("{http://www.w3.org/2000/svg}title")]

@@ -249,7 +249,7 @@ def test_names_are_whole_in_the_drawing_of_states(tmp_path):
     plan = named("a-switch-of-the-third-row-in-hall-7-of-the-new-building", "x")
     (tmp_path / "plan.json").write_text(plan.to_text("json"))
     (tmp_path / "found.txt").write_text(plan.with_failures(links=[0]).to_text("netlist"))
-    done = flyloom("verify-cables", "plan.json", "found.txt", "--draw", "s.svg", cwd=tmp_path)
+    done = flyloom("verify-cables", "plan.json", "found.txt", "-o", "s.svg", cwd=tmp_path)
     assert done.returncode == 1, done.stderr
     words, size = drawn_words(tmp_path / "s.svg")
     assert "\u2026" not in words and size >= 8  # pixels: 6 points

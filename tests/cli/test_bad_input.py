@@ -107,8 +107,8 @@ TABLE = [
     (["route", "slim_fly:q=3", "-O", "max_lanes=NaN"], "max_lanes: .*NaN"),
     (["route", "slim_fly:q=3", "-O", "max_lanes=99"], "1 to 15|99"),
     (["route", "slim_fly:q=3", "-o", "empty.txt"], "empty.txt: cannot be written"),
-    (["ebb", "slim_fly:q=3", "--patterns", "0"], "patterns: 0"),
-    (["ebb", "slim_fly:q=3", "--patterns", "1000000000000"], "patterns: 1000000000000"),
+    (["ebb", "slim_fly:q=3", "--samples", "0"], "--samples: 0"),
+    (["ebb", "slim_fly:q=3", "--samples", "1000000000000"], "--samples: 1000000000000"),
     (["ebb", "slim_fly:q=3", "--seed", "-1"], "seed: -1"),
     (["ebb", "slim_fly:q=3", "--seed", str(2**64)], "seed: 1844"),
     (["ebb", "slim_fly:q=3,p=0"], "two endpoints"), (["ebb", "parts.edges", "-p", "1"], "disconn"),
@@ -130,7 +130,8 @@ TABLE = [
     (["list", "cats"], "topologies, engines, "),
     (["run", "gone.txt"], "gone.txt: cannot be read"), (["run", "bad.toml"], "bad.toml: line 1"),
     (["run", "binary.txt"], "not a text file"), (["run", "empty.txt"], "schema"),
-    (["run", "six.toml"], "six.toml: .*nearest: 5, 7"), (["run", "engine.toml"], "engines: "),
+    (["run", "six.toml"], "six.toml: .*nearest: 5, 7"),
+    (["run", "engine.toml"], "did you mean sssp"),
     (["run", "opensm.toml"], "opensm:nothing"), (["run", "lmc.toml"], "0 to 7"),
     (["run", "many.toml"], "49151"), (["run", "unknown.toml"], "ebbb"),
     (["run", "gone.toml"], "gone.edges"), (["run", "split.toml"], "disconnected"),
@@ -180,7 +181,7 @@ def test_a_refusal_ends_the_process_with_2(folder):
 
 @pytest.mark.parametrize("words", [
     ["design"], ["design", "a", "b"], ["design", "slim_fly:q=3", "--nonsense"], ["nonsense"],
-    ["route", "slim_fly:q=3", "--lmc", "many"], ["ebb", "slim_fly:q=3", "--patterns", "1.5"],
+    ["route", "slim_fly:q=3", "--lmc", "many"], ["ebb", "slim_fly:q=3", "--samples", "1.5"],
 ])
 def test_misuse_is_explained(words):
     done = flyloom(*words)

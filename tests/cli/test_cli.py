@@ -78,7 +78,7 @@ def test_route_says_what_scripts_rely_on():
 
 
 def test_ebb_says_what_scripts_rely_on():
-    words = ("ebb", "slim_fly:q=5,p=4", "--engine", "dfsssp", "--patterns", 50, "--seed", 9)
+    words = ("ebb", "slim_fly:q=5,p=4", "--engine", "dfsssp", "--samples", 50, "--seed", 9)
     found = document(*words)
     low, high = found["confidence_interval_95"]
     assert low < found["effective_bisection_bandwidth"] < high

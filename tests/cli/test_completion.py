@@ -56,6 +56,16 @@ def test_names_of_every_kind(place):
     assert ask("route ring:n=4 --lanes ") == ["online", "lightest", "heaviest", "random", "hops"]
     assert ask("size --families slim_fly,fat_t") == ["slim_fly,fat_tree"]
     assert ask("list me") == ["measures", "methods"]
+    assert ask("sim message --costs s") == ["slingshot", "shared_memory"]
+    assert ask("workload best barrier ranks=4 --costs ndr") == ["ndr"]
+    assert ask("workload best reduce") == ["reduce", "reduce_scatter"]
+    assert ask("map ring:n=4 --graph st") == ["stencil", "stencil_2d", "stencil_3d"]
+    assert ask("size -n 9 --sort diam") == ["diameter"] == ask("compare --sort diam")[:1]
+    assert ask("sim message ring:n=4 --set link.") == ["link.latency_ns=", "link.rate_gbps="]
+    assert {*ask("sim message --set costs.")} > {"costs.L=", "costs.preset="}
+    assert {*ask("workload best barrier --set ")} > {"L=", "o=", "switch.delay_ns="}
+    assert "switch.virtual_channels=" in ask("sim flit ring:n=4 --set switch.")
+    assert "switch.virtual_channels=" in ask("sim packet ring:n=4 --set switch.")
     assert ask("resilience ring:n=4 --remove s") == ["switches"]
     assert ask("edge") == ["edge-load"] and ask("help edge") == ["edge-load"]
     assert ask("example deployed_slim_f") == ["deployed_slim_fly"]

@@ -119,7 +119,7 @@ def ends(what: str, n: int, words: str, how: str = "", at: str = "", launcher: S
     ("completeness", 0, "verify slim_fly:q=3,p=1"),
     ("deadlock", 1, "verify slim_fly:q=3,p=1"),
     ("all-pairs distances", 0, "structure slim_fly:q=3,p=1"),
-    ("runs", 1, "ebb slim_fly:q=3,p=1 --patterns 9"),
+    ("runs", 1, "ebb slim_fly:q=3,p=1 --samples 9"),
     ("resilience", 1, "resilience slim_fly:q=3,p=1"),
 ])
 def test_a_planted_panic_ends_the_command(what, n, words):

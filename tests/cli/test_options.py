@@ -49,6 +49,7 @@ SHARED = {
     "--net": ("text", "^the network"),
     "--new-lids": ("flag", "^LIDs of the fabric"),
     "--objective": ("text", "^what is to be small"),
+    "--costs": ("text", "^what messages cost: a name of `flyloom list costs`"),
     "--option": ("text, repeated", "^KEY=VALUE, an option of the (engine|format)"),
     "--out": ("file", r"\b(file|folder)\b"),
     "--noise": ("text, repeated", "^noise"),
@@ -57,7 +58,6 @@ SHARED = {
     "--page": ("file", "^HTML: "),
     "--partition": ("whole number", "^the graph is a sparse matrix"),
     "--path-records": ("file", "^path records"),
-    "--patterns": ("whole number", "^random bisections"),
     "--per-endpoint": ("whole number", "^(ranks|processes) on each endpoint"),
     "--placement": (
         "text", "^which endpoints? (ranks are|processes are|each rank is|each process is) on"),
@@ -66,7 +66,7 @@ SHARED = {
     "--radix": ("whole number", "^ports of a switch"),
     "--ranks": ("text", "^which endpoint is which rank"),
     "--rules": ("file", "rules of the floor"),
-    "--samples": ("whole number", "random orders"),
+    "--samples": ("whole number", "random (orders|bisections)|^number of runs, each with ranks"),
     "--threads": ("whole number", "^processors to use"),
     "--unverified": ("flag", "^run also what is not proved"),
     "--load": ("text", r"0\.1:(0\.9|1\.0):0\.1"),
@@ -187,10 +187,10 @@ def test_a_short_option_is_of_one_long_one(uses):
 def test_what_docs_named_before_is_understood(tmp_path):
     (tmp_path / "order").write_text("0\n1\n2\n")
     net = "torus:shape=2x2,p=1"
-    new = flyloom("congestion", net, "--ranks", "linear", "--pattern", "ring", "--runs", 1)
+    new = flyloom("congestion", net, "--ranks", "linear", "--pattern", "ring", "--samples", 1)
     assert new.returncode == 0
     for words in (["--order", "linear"], ["--order=linear"]):
-        old = flyloom("congestion", net, *words, "--pattern", "ring", "--runs", 1)
+        old = flyloom("congestion", net, *words, "--pattern", "ring", "--samples", 1)
         assert (old.returncode, old.stdout) == (0, new.stdout)
     lanes = flyloom("lanes", net, "--lanes", "hops")
     assert flyloom("lanes", net, "--method", "hops").stdout == lanes.stdout != ""

@@ -65,7 +65,7 @@ def tables(tmp_path_factory):
 
 
 @pytest.mark.parametrize("words", [
-    ["ebb", "--patterns", "2"], ["congestion", "--runs", "2"], ["verify"], ["lanes"],
+    ["ebb", "--samples", "2"], ["congestion", "--samples", "2"], ["verify"], ["lanes"],
     ["edge-load"], ["throughput"], ["repair", "--link", "torus-0-0:torus-0-1"],
 ])
 @pytest.mark.parametrize("option", [["-e", "sssp"], ["--lmc", "1"]])

@@ -121,7 +121,7 @@ def test_from_python_and_in_experiments(fabric, tmp_path):
     assert moved == 101
     assert fl.route(network, "min_hop", lmc=1, new_lids=None).topology == network
     # what only measures asks for no LIDs
-    assert run("ebb", fabric, "--lmc", 1, "--patterns", 2).returncode == 0
+    assert run("ebb", fabric, "--lmc", 1, "--samples", 2).returncode == 0
     text = (f'schema = 1\nname = "x"\n[topology]\nfile = "{fabric}"\n'
             '[routing]\nengine = "min_hop"\nlmc = 1\n[ebb]\npatterns = 0\n')
     (tmp_path / "x.toml").write_text(text)

@@ -94,9 +94,9 @@ def test_commands_take_the_tables_of_the_file_or_route_anew(tmp_path):
     verified = json.loads(flyloom("verify", str(path), "--json").stdout)
     assert verified["engine"] == "file"
     assert verified["deadlock"]["holds"] == fl.verify(ours).deadlock.holds
-    ebb = json.loads(flyloom("ebb", str(path), "--patterns", "20", "--json").stdout)
+    ebb = json.loads(flyloom("ebb", str(path), "--samples", "20", "--json").stdout)
     assert ebb["pattern_means"] == fl.ebb(ours, patterns=20).pattern_means
-    anew = json.loads(flyloom("ebb", str(path), "-e", "sssp", "--patterns", "20", "--json").stdout)
+    anew = json.loads(flyloom("ebb", str(path), "-e", "sssp", "--samples", "20", "--json").stdout)
     assert anew["engine"] == "sssp"
     assert anew["pattern_means"] == fl.ebb(
         fl.route(theirs.topology, "sssp"), patterns=20).pattern_means
@@ -106,8 +106,8 @@ def test_congestion_on_the_command_line(tmp_path):
     path, order = tmp_path / "net.dot", tmp_path / "order"
     flyloom("route", "slim_fly:q=3,p=2", "-e", "sssp", "-o", str(path))
     order.write_text("# by rank\nhost-0003\n\n7\nhost-0001\n")
-    run = flyloom("congestion", str(path), "--pattern", "gather", "--ranks", str(order), "--runs",
-                  "4", "--json")
+    run = flyloom("congestion", str(path), "--pattern", "gather", "--ranks", str(order),
+                  "--samples", "4", "--json")
     found = json.loads(run.stdout)
     wanted = fl.congestion(fl.read_tables(path), "gather", runs=4, order=[3, 7, 1])
     assert {key: found[key] for key in wanted} == wanted.to_dict()
@@ -115,7 +115,7 @@ def test_congestion_on_the_command_line(tmp_path):
     for metric, suffix in [("bandwidth", ".png"), ("congestion", ".svg"), ("channels", ".html")]:
         picture = tmp_path / f"picture{suffix}"
         run = flyloom("congestion", "slim_fly:q=3,p=2", "--pattern", "ring::bruck", "--metric",
-                      metric, "--runs", "20", "-o", str(picture))
+                      metric, "--samples", "20", "-o", str(picture))
         assert run.returncode == 0, run.stderr
         assert picture.read_bytes().startswith(starts[suffix])
     for words, message in [

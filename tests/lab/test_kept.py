@@ -142,7 +142,7 @@ def test_altered_results_are_not_reported(place):
         assert printed.split()[0] == digest
 
 
-READERS = [["verify"], ["repair", "--random", "1"], ["ebb", "--patterns", "2"], ["congestion"],
+READERS = [["verify"], ["repair", "--random", "1"], ["ebb", "--samples", "2"], ["congestion"],
            ["lanes"]]
 
 

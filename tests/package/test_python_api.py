@@ -182,7 +182,7 @@ except KeyboardInterrupt:
 
 
 def test_ctrl_c_ends_a_command_with_130():
-    child = subprocess.Popen(command("ebb", "slim_fly:q=9", "--patterns", 10**8),
+    child = subprocess.Popen(command("ebb", "slim_fly:q=9", "--samples", 10**8),
                              env=environment(), text=True, stdout=subprocess.PIPE,
                              stderr=subprocess.PIPE)
     wait_until_it_hears(child)

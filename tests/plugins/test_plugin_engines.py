@@ -238,7 +238,7 @@ def test_commands_route_by_it(engines, tmp_path):
     assert wrote.returncode == 0
     assert document("verify", tmp_path / "t", code=1)["engine"] == "clockwise"
     rows = document("compare-routing", "ring:n=6", "--engines", "clockwise:step=1,min_hop",
-                    "--patterns", 3, "--plugin", engines)["rows"]
+                    "--samples", 3, "--plugin", engines)["rows"]
     assert [(row["engine"], row["deadlock_free"]) for row in rows] == [
         ("clockwise:step=1", False), ("min_hop", False)]
     done = flyloom("route", "ring:n=6", "-e", "clockwise", "-O", "pace=2", "--plugin", engines)

@@ -223,9 +223,9 @@ def test_commands_know_it_before_and_after_the_verb(nets, words):
 
 
 @pytest.mark.parametrize("words", [
-    ["plan"], ["route", "-e", "dfsssp"], ["verify"], ["ebb", "--patterns", "3"], ["structure"],
+    ["plan"], ["route", "-e", "dfsssp"], ["verify"], ["ebb", "--samples", "3"], ["structure"],
     ["resilience", "--samples", "3"], ["cost"], ["throughput"],
-    ["congestion", "--pattern", "ring", "--runs", "2"],
+    ["congestion", "--pattern", "ring", "--samples", "2"],
 ])
 def test_every_verb_takes_it(nets, words):
     done = flyloom(*words[:1], "my_ring:n=6,p=2", *words[1:], "--plugin", nets)

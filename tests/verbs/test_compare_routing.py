@@ -120,7 +120,7 @@ def test_routes_to_a_terminal_are_counted(more, layers):
 
 
 def test_command_line(tmp_path):
-    words = ("compare-routing", NET, "--engines", "dfsssp,nue:max_lanes=1,ftree", "--patterns", 20)
+    words = ("compare-routing", NET, "--engines", "dfsssp,nue:max_lanes=1,ftree", "--samples", 20)
     found = document(*words, "--seed", 4)
     direct = fl.compare_routing(NET, engines=["dfsssp", "nue:max_lanes=1", "ftree"], patterns=20,
                                 seed=4).to_dict()

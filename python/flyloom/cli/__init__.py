@@ -248,7 +248,10 @@ def explain(error: BaseException) -> tuple[int, str]:
     if isinstance(error, RefusalError) or (errors and isinstance(error, errors.DeployError)):
         extras = sys.modules.get("flyloom.support.extras")
         absent = extras and isinstance(error, extras.ExtraError)
-        return 2 if isinstance(error, RefusalError) and not absent else 3, say(str(error))
+        from flyloom.support.refused import shortened
+
+        code = 2 if isinstance(error, RefusalError) and not absent else 3
+        return code, say(shortened(str(error)))
     import traceback
 
     say("".join(traceback.format_exception(error)).rstrip(), "")

@@ -80,8 +80,21 @@ BEFORE = {
     "search": {"-n": "--order"},
 }
 """Former names of options, by command, with the names of today."""
-RENAMED = {"message": {"--loggp": "--costs", "--channels": "--links"}}
-"""The same of commands of `sim`, read in this version only, which a note says."""
+RENAMED = {
+    "message": {"--loggp": "--costs", "--channels": "--links"},
+    "ebb": {"--patterns": "--samples"},
+    "congestion": {"--runs": "--samples"},
+    "compare-routing": {"--patterns": "--samples"},
+    "verify-cables": {"--draw": "--out"},
+}
+"""The same, of names that are read in this version only, which a note says."""
+SAME = {
+    name: {"--seeds": "--samples"}
+    for name in ("ebb", "congestion", "compare-routing", "resilience", "compare", "published")
+}
+"""Words of simulators for what these commands have another name for."""
+SIMULATORS = ("flit", "packet", "message")
+"""Commands of `sim`."""
 NOW = {"search": ("-k", "--radix")}
 """Options beside which a word is not an old name: in `search -n 128 -k 24`, -n is endpoints."""
 
@@ -155,8 +168,9 @@ class _Command(TyperCommand):
         for old in sorted({word for word, _, _ in split} & renames.keys()):
             from flyloom.support import renamed
 
-            renamed.note(f"sim {self.name}", old, renames[old])
-        before = {**before, **renames}
+            where = f"sim {self.name}" if self.name in SIMULATORS else str(self.name)
+            renamed.note(where, old, renames[old])
+        before = {**before, **renames, **SAME.get(self.name or "", {})}
         return super().parse_args(ctx, [before.get(k, k) + equals + v for k, equals, v in split])
 
     def invoke(self, ctx: Any) -> Any:
@@ -172,7 +186,7 @@ class _Command(TyperCommand):
 
 OUTPUTS = {
     "--out", "--page", "--ranks", "--tables", "--keep", "--links", "--message-counts",
-    "--learn-guids", "--draw", "--proof", "--resume", "--goal",
+    "--learn-guids", "--proof", "--resume", "--goal",
 }
 """Options of what is written, where they take a path."""
 
@@ -322,8 +336,9 @@ Planes = Annotated[
 ]
 Sort = Annotated[
     str | None,
-    typer.Option(metavar="COLUMN", help="best first by this column (a heading, or a key of"
-                                        " --json); default: $/endpoint, else diameter"),
+    typer.Option(metavar="COLUMN", autocompletion=completion.column,
+                 help="best first by this column (a heading, or a key of"
+                      " --json); default: $/endpoint, else diameter"),
 ]
 Top = Annotated[int | None, typer.Option(help="only this number of rows, the first")]
 CsvFile = Annotated[

@@ -39,7 +39,7 @@ def compare_routing(
     ] = None,
     lmc: Lmc = None,
     layers: Layers = None,
-    patterns: Annotated[int, typer.Option(help="random bisections")] = 1000,
+    samples: Annotated[int, typer.Option(help="random bisections")] = 1000,
     seed: Annotated[int, typer.Option(help="seed of the bisections, and of engines that draw")] = 0,
     p: P = None,
     output: Annotated[
@@ -58,7 +58,7 @@ def compare_routing(
     with bars() as bar:
         found = compared.compare_routing(
             topology, engines=None if engines is None else words(engines), lmc=lmc, layers=layers,
-            patterns=patterns, seed=seed, progress=bar,
+            patterns=samples, seed=seed, progress=bar,
         )
     if output:
         spec = report.spec(found)

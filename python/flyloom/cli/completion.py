@@ -6,13 +6,15 @@ A function for each kind of word takes what is typed of it and gives what it can
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterable, MutableMapping
+from collections.abc import Callable, Iterable, Mapping, MutableMapping
+from typing import Any
 
 import typer
 
 NETWORKS = (".toml", ".json", ".graphml", ".edges", ".net", ".dot", ".txt")
 TRAFFIC = (".csv", ".txt", ".npy", ".npz", ".mtx")
 PLACES = (".txt", ".list")
+GRAPHS = (".mtx", ".graph", ".grf", ".prof")
 BREAKS = {":", "="}
 """Where bash breaks words, besides at blanks."""
 
@@ -232,6 +234,69 @@ def workload_name(incomplete: str) -> list[str]:
     return fitting(incomplete, chosen("workloads"))
 
 
+def operation(incomplete: str) -> list[str]:
+    """A collective operation, as the names of its algorithms begin."""
+    from flyloom._core import workload_list
+
+    names = [row["name"] for row in workload_list() if row["kind"] == "collective"]
+    return fitting(incomplete, dict.fromkeys(operation_of(name) for name in names))
+
+
+def operation_of(algorithm: str) -> str:
+    """The operation of an algorithm: what its name begins with."""
+    return "reduce_scatter" if algorithm.startswith("reduce_scatter_") else (
+        algorithm.partition("_")[0])
+
+
+def graph(incomplete: str) -> list[str]:
+    """A communication graph that is made, a workload by its name, or a file of either."""
+    return [*fitting(incomplete, chosen("graphs")), *workload(incomplete),
+            *files(incomplete, GRAPHS)]
+
+
+def setting(level: str) -> Callable[[str], list[str]]:
+    """KEY= of ``--set`` of a simulator, by its dotted name."""
+    def one(incomplete: str) -> list[str]:
+        return keys(incomplete, [f"{name}=" for name in settings(level)])
+
+    return one
+
+
+def settings(level: str) -> list[str]:
+    """The parameters of a simulator by their dotted names."""
+    from flyloom import _core
+
+    schema = getattr(_core, f"{level}_schema")()
+    return dotted(schema, schema)
+
+
+def costs_and_tables(incomplete: str) -> list[str]:
+    """KEY= of ``--set`` of `workload best`: a letter of LogGOPS, or a parameter of the network."""
+    names = [name.removeprefix("costs.") for name in settings("message") if "." in name]
+    return keys(incomplete, [f"{name}=" for name in names if name != "preset"])
+
+
+def column(ctx: typer.Context, incomplete: str) -> list[str]:
+    """A column of the table that the command prints, to sort by."""
+    from flyloom.verbs import comparison, sizing
+
+    columns = comparison.COLUMNS if ctx.info_name == "compare" else sizing.COLUMNS
+    return fitting(incomplete, [key for key, _, _ in columns])
+
+
+def dotted(table: Mapping[str, Any], schema: Mapping[str, Any], depth: int = 3) -> list[str]:
+    """The parameters of a table of a schema by their dotted names, those in its tables too."""
+    found: list[str] = []
+    for name, one in table.get("properties", {}).items():
+        inner = [
+            f"{name}.{key}" for part in (one, *one.get("anyOf", ()), *one.get("allOf", ()))
+            if depth and "$ref" in part
+            for key in dotted(schema["$defs"][part["$ref"].split("/")[-1]], schema, depth - 1)
+        ]
+        found += inner or [name]
+    return found
+
+
 def workload(incomplete: str) -> list[str]:
     """A workload by its name, or a file of one."""
     from flyloom.inputs.workloads import stands_for_all, stands_for_ranks
@@ -288,8 +353,8 @@ def command(ctx: typer.Context, incomplete: str) -> list[str]:
 OF_MEASURES = {
     "catalog": catalog, "metric": choice("bandwidth", "congestion", "time", "delay", "channels"),
     "engine": engine, "format": mapping_format, "method": method,
-    "levels": choice("each", "all"), "pattern": pattern, "remove": choice("links", "switches"),
-    "placement": placement, "traffic": traffic,
+    "graph": graph, "levels": choice("each", "all"), "pattern": pattern,
+    "remove": choice("links", "switches"), "placement": placement, "traffic": traffic,
     "until": choice("disconnected", "diameter", "mean"), "workload": workload,
 }
 """The kinds of words that parameters of measures are."""

@@ -38,7 +38,7 @@ class CommunicationOptions:
     argument: Annotated[
         str | None, typer.Option("--pattern-argument", help="of the pattern, such as 4x4")
     ] = None
-    runs: Annotated[int, declared("congestion", "runs")] = CONGESTION["runs"]
+    samples: Annotated[int, declared("congestion", "runs", "--samples")] = CONGESTION["runs"]
     seed: Annotated[int, declared("congestion", "seed")] = CONGESTION["seed"]
     endpoints: Annotated[
         str | None, declared("congestion", "endpoints", "--endpoints", "-n", metavar="N")
@@ -58,7 +58,7 @@ class CommunicationOptions:
 
 
 @app.command(epilog=epilog(
-    "flyloom congestion slim_fly:q=5,p=4 --pattern stencil --runs 100 -o stencil.svg",
+    "flyloom congestion slim_fly:q=5,p=4 --pattern stencil --samples 100 -o stencil.svg",
     "flyloom congestion fabric.dot --pattern ring::bisect --first-job 64",
 ))
 @grouped
@@ -88,7 +88,7 @@ def congestion(
             source, engine, tables.lmc, tables.layers, tables.option, bar, p, traffic=sent.traffic
         )
         found = measure(
-            routing, sent.pattern, sent.argument, traffic=sent.traffic, runs=sent.runs,
+            routing, sent.pattern, sent.argument, traffic=sent.traffic, runs=sent.samples,
             seed=sent.seed, endpoints=endpoints_of(sent.endpoints), first_job=sent.first_job,
             order=places, levels=sent.levels, endpoint_cables=sent.endpoint_cables,
             metric=sent.metric, progress=bar,

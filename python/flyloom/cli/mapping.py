@@ -79,6 +79,7 @@ def map_and_show(name: str, given: dict[str, Any]) -> None:
     from flyloom.verbs.mapping import evaluated, graph_of, mapped, mapped_with_routing, routed
     from flyloom.verbs.mapping_shown import shown
 
+    as_page(name, given)
     with_routing = check(name, given)
     net, p, as_json, found, page = (
         given.pop(key) for key in ("net", "p", "as_json", "found", "page")
@@ -111,6 +112,19 @@ def map_and_show(name: str, given: dict[str, Any]) -> None:
     for path in (given.get("path"), given.get("tables"), page):
         if path is not None and not as_json:
             print(f"written to {path}" + "/" * path.is_dir())
+
+
+def as_page(name: str, given: dict[str, Any]) -> None:
+    """Makes -o FILE.html the page, as on commands whose ``-o`` is a picture; RefusalError where
+    there are two."""
+    from flyloom._core import RefusalError
+
+    path = given.get("path")
+    if name != "map" or path is None or path.suffix != ".html":
+        return
+    if given["page"] is not None:
+        raise RefusalError(f"--page {given['page']}: -o {path} is one, too; one of both")
+    given["page"], given["path"] = path, None
 
 
 def check(name: str, given: dict[str, Any]) -> bool:

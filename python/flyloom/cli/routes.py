@@ -266,12 +266,12 @@ def verify(
     raise typer.Exit(0 if proof["holds"] else 1)
 
 
-@app.command(epilog=epilog("flyloom ebb slim_fly:q=19 -e dfsssp --patterns 1000 --seed 1"))
+@app.command(epilog=epilog("flyloom ebb slim_fly:q=19 -e dfsssp --samples 1000 --seed 1"))
 def ebb(
     net: Tables,
     engine: AnyEngine = None,
     traffic: Annotated[str | None, declared("ebb", "traffic")] = None,
-    patterns: Annotated[int, declared("ebb", "patterns")] = EBB["patterns"],
+    samples: Annotated[int, declared("ebb", "patterns", "--samples")] = EBB["patterns"],
     seed: Annotated[int, declared("ebb", "seed")] = EBB["seed"],
     lmc: Lmc = None,
     layers: Layers = None,
@@ -284,13 +284,13 @@ def ebb(
     from flyloom.support.checks import whole
     from flyloom.support.progress import bars
 
-    whole("--patterns", patterns, 1, 2**32 - 1)
+    whole("--samples", samples, 1, 2**32 - 1)
     whole("--seed", seed, 0, 2**64 - 1)
     with bars() as bar:
         topology, routing, name = tables_of(
             net, engine, lmc, layers, option, bar, p, traffic=traffic
         )
-        given = {"patterns": patterns, "traffic": traffic, "seed": seed}
+        given = {"patterns": samples, "traffic": traffic, "seed": seed}
         found = measured(routing, "ebb", given, bar)
     interval = found["confidence_interval_95"]
     lines = [

@@ -59,12 +59,14 @@ TimelineOutput = Annotated[
 Threads = Annotated[
     int | None, typer.Option(help="processors to use; the result is the same with any number")
 ]
-Settings = Annotated[
-    list[str] | None,
-    typer.Option("--set", metavar="KEY=VALUE",
-                 help="a parameter of a table, such as switch.virtual_channels=4 or"
-                      " link.latency_ns=25; more may follow"),
-]
+def settings_of(level: str) -> Any:
+    """``--set`` of a simulator, whose parameters are completed."""
+    option = typer.Option("--set", metavar="KEY=VALUE",
+                          autocompletion=completion.setting(level),
+                          help="a parameter of a table, such as switch.virtual_channels=4 or"
+                               " link.latency_ns=25; more may follow")
+    return Annotated[list[str] | None, option]
+
 
 EXAMPLES = {
     "flit": (
@@ -126,7 +128,7 @@ def command(level: str, row: dict[str, Any]) -> Callable[..., None]:
         takes.append((name, kind, None))
     if level == "message":
         takes += list(message_options())
-    takes += [("setting", Settings, None), ("threads", Threads, None), ("p", P, None),
+    takes += [("setting", settings_of(level), None), ("threads", Threads, None), ("p", P, None),
               ("output", TimelineOutput if level == "message" else Output, None),
               ("as_json", Json, False)]
     takes += list(old_options(row, {name for name, _, _ in takes}))

@@ -27,7 +27,8 @@ class Files:
         Path | None, typer.Option("--learn-guids", help="write such a file of what was found")
     ] = None
     draw: Annotated[
-        Path | None, typer.Option("--draw", help="draw the racks by state: FILE.svg")
+        Path | None,
+        typer.Option("-o", "--out", help="file for a picture of the racks by state: .svg"),
     ] = None
 
 
@@ -44,7 +45,7 @@ class WatchOptions:
 @app.command("verify-cables", epilog=epilog(
     "flyloom verify-cables slim_fly:q=5,p=4 discovered.txt",
     "flyloom verify-cables cabling/ discovered.txt.gz --step 2 --ignore-ports",
-    "flyloom verify-cables cabling/ --watch --draw state.svg",
+    "flyloom verify-cables cabling/ --watch -o state.svg",
 ))
 @grouped
 def verify_cables(
@@ -117,7 +118,7 @@ def refuse_odd(identify: str, every: float, draw: Path | None, step: int | None)
     if not 0 < every <= 86_400:
         raise RefusalError(f"--every {every}: not above 0 and at most 86400 seconds")
     if draw is not None and draw.suffix != ".svg":
-        raise RefusalError(f"--draw {draw}: no drawing for '{draw.suffix}'; use .svg")
+        raise RefusalError(f"-o {draw}: no drawing for '{draw.suffix}'; use .svg")
     if step is not None and not 0 <= step <= 3:
         raise RefusalError(f"--step {step}: no step of the laying; 0 to 3")
 

@@ -91,12 +91,12 @@ def make(
 
     In a trace (.dumpi) without noise collective operations of all ranks are calls of MPI.
     """
-    from flyloom.inputs.workloads import named
+    from flyloom.inputs.workloads import apart
     from flyloom.support.progress import bars
     from flyloom.verbs.workloads import convert_workload, keeps_calls, make_trace, make_workload
 
     given = parsed_options(parameters, "a workload", ("name", "path", "progress"), "")
-    name, given = named(name, given) or (name, given)
+    name, given = apart(name, given)
     with bars() as bar:
         if keeps_calls(output) and not noise:
             found = make_trace(name, output, progress=bar, **given).to_dict()
@@ -254,6 +254,7 @@ class CostOptions:
     parameter: Annotated[
         list[str] | None,
         typer.Option("--set", metavar="KEY=VALUE",
+                     autocompletion=completion.costs_and_tables,
                      help="a parameter of LogGOPS, L, o, g, G, O or S; or of the network, such "
                           "as switch.delay_ns=200"),
     ] = None
@@ -276,7 +277,8 @@ class PlacementOptions:
 @grouped
 def best(
     operation: Annotated[
-        str, typer.Argument(show_default=False, help="allreduce, barrier, broadcast, ...")
+        str, typer.Argument(show_default=False, autocompletion=completion.operation,
+                            help="allreduce, barrier, broadcast, ...")
     ],
     cases: Annotated[
         list[str], typer.Argument(metavar="ranks=N,... bytes=N,...", show_default=False,

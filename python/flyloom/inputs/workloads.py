@@ -55,7 +55,17 @@ def named(
         return None
     if not is_made(re.split(r"[:\s]", source.strip(), maxsplit=1)[0]):
         return None
-    name, beside = parse_inline(source)
+    return apart(source, options)
+
+
+def apart(
+    word: str, options: Mapping[str, Any] | None = None
+) -> tuple[str, dict[str, Any]]:
+    """A name and its parameters, of which some are in the same word.
+
+    Raises ``RefusalError`` where one is given twice.
+    """
+    name, beside = parse_inline(word)
     if twice := sorted(set(beside) & set(options or {})):
         raise RefusalError(f"workload: {twice[0]} is given twice; give each parameter once")
     return name, {**beside, **(options or {})}

@@ -11,6 +11,15 @@ _PLACES = re.compile(r"(?:(?:[^\s:;']+|[^:;']*, line \d+[^:;']*): )+")
 """Words before colons at the beginning of a message: `file.toml: ebb: patterns: `."""
 
 
+_LONG = re.compile(r"(did you mean [^?]*\?\)?);? (?:\w+: )?(?:[\w.:-]+, ){12,}.*", re.DOTALL)
+"""What was meant, and a list of all that there is, of more than a dozen words."""
+
+
+def shortened(message: str) -> str:
+    """A message without the long list of all names behind the one that was probably meant."""
+    return _LONG.sub(r"\1", message)
+
+
 def hint(word: object, names: Iterable[str]) -> str:
     """``did you mean NAME? `` where one of ``names`` is near ``word``, else nothing."""
     near = meant(str(word), list(names))
