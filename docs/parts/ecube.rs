@@ -9,7 +9,7 @@ use super::order::{ChannelKind, KindSuccessors};
 use crate::event::PacketChunk;
 use crate::node::Node;
 use crate::plant::{LinkClass, SimulatedNetwork};
-use crate::runs::EventContext;
+use crate::runs::EventHandlerContext;
 use base::Refusal;
 use paths::select::Selection;
 
@@ -67,7 +67,7 @@ impl PacketPaths for Route {
         at: u32,
         packet: &mut PacketChunk,
         _: &mut Node,
-        _: &mut impl EventContext,
+        _: &mut impl EventHandlerContext,
     ) -> (u16, u8) {
         let end = plant.at(packet.to, packet.rail);
         if at == end.router {

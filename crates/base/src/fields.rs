@@ -205,14 +205,14 @@ mod tests {
     #[allow(dead_code)]
     struct OuterParameters {
         share: f64,
-        inner: InnerParameters,
+        inner: NestedTable,
     }
 
     /// Parameters within others, for the tests.
     #[derive(Debug, Default, serde::Deserialize)]
     #[serde(default, deny_unknown_fields)]
     #[allow(dead_code)]
-    struct InnerParameters {
+    struct NestedTable {
         count: u8,
         lanes: u8,
     }
@@ -234,7 +234,7 @@ mod tests {
     #[derive(Debug, serde::Deserialize)]
     #[allow(dead_code)]
     struct SampleClasses {
-        class: Vec<InnerParameters>,
+        class: Vec<NestedTable>,
     }
 
     #[test]

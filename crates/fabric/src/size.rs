@@ -168,22 +168,22 @@ impl NetworkSize {
     }
 
     /// Work along all routes of `routing`.
-    pub fn along(&self, routing: &Routing, work: RouteWork) -> ResourceNeed {
+    pub fn along(&self, routing: &Routing, work: RouteTask) -> ResourceNeed {
         self.of_rows(routing.layers(), routing.kept_entries() as f64, work)
     }
 
     /// Work along all routes of tables of `layers` layers that do not exist yet.
-    pub fn along_any(&self, layers: u32, work: RouteWork) -> ResourceNeed {
+    pub fn along_any(&self, layers: u32, work: RouteTask) -> ResourceNeed {
         self.of_rows(layers, self.entries(layers), work)
     }
 
     /// Work along all routes of tables that keep this number of entries.
-    fn of_rows(&self, layers: u32, kept: f64, work: RouteWork) -> ResourceNeed {
+    fn of_rows(&self, layers: u32, kept: f64, work: RouteTask) -> ResourceNeed {
         let (entries, arcs) = (self.entries(layers), self.arcs());
         // what terminals share is walked once
         let shared = matches!(
             work,
-            RouteWork::Proof | RouteWork::Certificate | RouteWork::Hops | RouteWork::Load
+            RouteTask::Proof | RouteTask::Certificate | RouteTask::Hops | RouteTask::Load
         );
         let walked = if shared { kept } else { entries };
         // two bytes for every turn from one channel to the next, taken or not
@@ -191,15 +191,15 @@ impl NetworkSize {
         // a walk along all routes; in rings and tori the mean is half of the longest
         let all = walked * (1.0 + self.depth / 2.0);
         let (bytes, walks) = match work {
-            RouteWork::Proof => (0.1 * walked + 80.0 * arcs + turns, 1.0),
-            RouteWork::Certificate => (0.1 * walked + 170.0 * arcs + turns, 1.5),
-            RouteWork::Lanes => (4.0 * all + 12.0 * arcs + turns, 20.0),
-            RouteWork::Hops => {
+            RouteTask::Proof => (0.1 * walked + 80.0 * arcs + turns, 1.0),
+            RouteTask::Certificate => (0.1 * walked + 170.0 * arcs + turns, 1.5),
+            RouteTask::Lanes => (4.0 * all + 12.0 * arcs + turns, 20.0),
+            RouteTask::Hops => {
                 (if self.depth > 2.0 { 2.0 * entries } else { 0.0 } + 12.0 * arcs + turns, 1.0)
             }
-            RouteWork::Repair => (6.0 * entries + turns, 0.4),
-            RouteWork::Load => (0.1 * walked + 8.0 * arcs, 0.3),
-            RouteWork::Patterns(n, messages) => {
+            RouteTask::Repair => (6.0 * entries + turns, 0.4),
+            RouteTask::Load => (0.1 * walked + 8.0 * arcs, 0.3),
+            RouteTask::Patterns(n, messages) => {
                 // what a run notes of its messages and of the channels that they take
                 let routes = messages as f64 * f64::from(layers);
                 let runs = self.threads.min(f64::from(n));
@@ -208,11 +208,11 @@ impl NetworkSize {
                 let times = f64::from(n) * shares.max(1.0) / self.switches.max(1.0);
                 (520.0 * arcs + each, times)
             }
-            RouteWork::Paths => (0.2 * entries, 1.0),
-            RouteWork::Listing => (170.0 * entries, 2.0),
-            RouteWork::Table => (9.0 * entries, 0.3),
-            RouteWork::Digraph => (14.0 * entries, 1.0),
-            RouteWork::Whole => (2.1 * entries, 0.1),
+            RouteTask::Paths => (0.2 * entries, 1.0),
+            RouteTask::Listing => (170.0 * entries, 2.0),
+            RouteTask::Table => (9.0 * entries, 0.3),
+            RouteTask::Digraph => (14.0 * entries, 1.0),
+            RouteTask::Whole => (2.1 * entries, 0.1),
         };
         ResourceNeed::new(bytes, 60e-9 * walks * all / self.threads)
     }
@@ -220,7 +220,7 @@ impl NetworkSize {
 
 /// Work along all routes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum RouteWork {
+pub enum RouteTask {
     /// The proof of the tables.
     Proof,
     /// The certificate of a proof, as text.

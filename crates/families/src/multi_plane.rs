@@ -32,9 +32,10 @@ pub struct MultiPlane {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum PlaneMap {
-    /// In the same place in every plane.
+    /// Every endpoint is on the same switch in every plane.
     Equal,
-    /// In planes 1, 3, ... in opposite order: the first where the last is in plane 0.
+    /// In planes 1, 3, ... endpoints are in opposite order: the first is on the switch of the last
+    /// one in plane 0.
     Mirrored,
 }
 

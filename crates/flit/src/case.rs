@@ -8,7 +8,7 @@ use super::seen::NetworkNames;
 use super::spec::{ClassTraffic, Spec};
 use super::warmup::{Warmup, settled};
 use base::{Refusal, Stop, Watch};
-use paths::PathSource;
+use paths::NetworkOrTables;
 use paths::guide::Guide;
 use paths::lengths::PathLengths;
 use paths::loads::{RANGE, out_of_range};
@@ -75,7 +75,7 @@ impl FlitCase {
     /// When something does not fit, the routing is not proved free of deadlock and `unverified` is
     /// not set, or `watch` says stop.
     pub fn new(
-        on: PathSource,
+        on: NetworkOrTables,
         spec: &Spec,
         own: Option<GivenTraffic<'_>>,
         watch: &dyn Watch,
@@ -272,7 +272,7 @@ impl FlitCase {
 
 /// The classes of traffic as a seed draws them, at no load; `own` in place of the spec's pattern.
 fn drawn(
-    on: &PathSource,
+    on: &NetworkOrTables,
     spec: &Spec,
     own: Option<GivenTraffic<'_>>,
     kinds: &[ClassTraffic<'_>],
@@ -280,8 +280,8 @@ fn drawn(
     watch: &dyn Watch,
 ) -> Result<SeededTraffic, Stop> {
     let named = |pattern: &str| match on {
-        PathSource::Tables(r) => PacketDestinations::over(r, pattern, seed, watch),
-        PathSource::Network(t) => PacketDestinations::named(t, pattern, seed, watch),
+        NetworkOrTables::Tables(r) => PacketDestinations::over(r, pattern, seed, watch),
+        NetworkOrTables::Network(t) => PacketDestinations::named(t, pattern, seed, watch),
     };
     let share = |endpoint, rail| spec.rail.share(endpoint, rail, rails);
     let class = |kind: &ClassTraffic<'_>| {

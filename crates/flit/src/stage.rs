@@ -12,7 +12,7 @@ use base::{RecordColumn, Refusal, ResourceNeed, Stage, Stop, Watch};
 use fabric::Topology;
 use fabric::size::NetworkSize;
 use fabric::tables::Routing;
-use paths::PathSource;
+use paths::NetworkOrTables;
 use paths::loads::Loads;
 use paths::proved::proof_bytes;
 use schemars::JsonSchema;
@@ -61,7 +61,7 @@ impl Spec {
         threads: usize,
         watch: &dyn Watch,
     ) -> Result<FlitRecord, Stop> {
-        let source = PathSource::of(on.topology, on.routing);
+        let source = NetworkOrTables::of(on.topology, on.routing);
         let case = FlitCase::new(source, self, on.traffic, watch)?;
         let (found, saturation_throughput) = match (&self.load, case.own_load()) {
             (Loads::At(loads), _) => (points(&case, loads, threads, watch)?, None),
@@ -217,9 +217,9 @@ impl Stage for Spec {
     }
 }
 
-/// About how many points there are where loads are `auto`.
+/// Estimate of the number of points of a run with loads `auto`, for its time.
 const BISECTED: f64 = 13.0;
-/// About how many cycles a warm-up takes that is found.
+/// Estimate of the cycles of a warm-up whose end the run detects by itself, for its time.
 const USUAL_WARMUP: u32 = 3000;
 /// A cycle of a router with nothing to do takes the time of this number of flits.
 pub const HOPS_IDLE: f64 = 0.25;

@@ -4,7 +4,7 @@ use base::stage::parameters;
 use base::{Refusal, Stop, Watch};
 use fabric::Topology;
 use packet::case::GivenTraffic;
-use paths::PathSource;
+use paths::NetworkOrTables;
 use paths::loads::Loads;
 use serde_json::{Map, Value};
 use std::sync::Arc;
@@ -21,7 +21,7 @@ pub fn simulation(
     on: &Arc<Topology>,
     watch: &dyn Watch,
 ) -> Result<(), Stop> {
-    let source = PathSource::Network(on.clone());
+    let source = NetworkOrTables::Network(on.clone());
     match level {
         "flit" => {
             let spec = parameters::<flit::spec::Spec>(given)?;

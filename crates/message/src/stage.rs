@@ -12,7 +12,7 @@ use base::{RecordColumn, Refusal, ResourceNeed, Stage, Stop, Watch};
 use fabric::Topology;
 use fabric::network::parse_inline;
 use fabric::tables::Routing;
-use paths::PathSource;
+use paths::NetworkOrTables;
 use paths::over_seeds::{SeedStatistics, check_seeds};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -179,8 +179,8 @@ impl Spec {
             Cow::Owned(make(&name, &with, watch)?)
         };
         let driven = match (on.routing, on.topology) {
-            (Some(routing), _) => Some(PathSource::Tables(Box::new(routing.clone()))),
-            (None, topology) => topology.cloned().map(PathSource::Network),
+            (Some(routing), _) => Some(NetworkOrTables::Tables(Box::new(routing.clone()))),
+            (None, topology) => topology.cloned().map(NetworkOrTables::Network),
         };
         let mut places = Vec::new();
         if let Some(driven) = &driven {

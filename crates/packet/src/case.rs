@@ -21,7 +21,7 @@ use super::window::{MeasuredWindow, RunLength};
 use base::{Refusal, Stop, Watch};
 use des::{OptimisticOptions, optimistic, sequential, windows};
 use fabric::Topology;
-use paths::PathSource;
+use paths::NetworkOrTables;
 use paths::select::RailSelection;
 use std::sync::Arc;
 use traffic::destinations::PacketDestinations;
@@ -69,7 +69,7 @@ impl PacketCase {
     /// When something does not fit, packets may deadlock and `unverified` is not set, or `watch`
     /// says stop.
     pub fn new(
-        on: PathSource,
+        on: NetworkOrTables,
         spec: &Spec,
         given: GivenTraffic<'_>,
         watch: &dyn Watch,
@@ -344,7 +344,7 @@ pub(super) fn alone() -> Stop {
 
 /// The destinations of every endpoint, for each class of traffic.
 fn of_classes(
-    on: &PathSource,
+    on: &NetworkOrTables,
     spec: &Spec,
     given: Option<&OfferedTraffic>,
     watch: &dyn Watch,
@@ -364,7 +364,7 @@ fn of_classes(
 /// The destinations of every endpoint: of the caller's traffic, else of the pattern that the
 /// parameters name.
 fn destinations(
-    on: &PathSource,
+    on: &NetworkOrTables,
     spec: &Spec,
     given: Option<&OfferedTraffic>,
     watch: &dyn Watch,
@@ -376,10 +376,10 @@ fn destinations(
         (None, _) if spec.pattern() == "uniform" && is_by_steps && endpoints > 2 => {
             PacketDestinations::steps(endpoints, &(1..endpoints - 1).collect::<Vec<_>>())
         }
-        (None, PathSource::Tables(r)) => {
+        (None, NetworkOrTables::Tables(r)) => {
             PacketDestinations::over(r, spec.pattern(), spec.seed, watch)?
         }
-        (None, PathSource::Network(t)) => {
+        (None, NetworkOrTables::Network(t)) => {
             PacketDestinations::named(t, spec.pattern(), spec.seed, watch)?
         }
     })

@@ -8,7 +8,7 @@ use super::node::Node;
 use super::plant::LinkClass;
 use super::port::{Lane, QueuedChunk};
 use super::replay;
-use super::runs::{EventContext, StateChange};
+use super::runs::{EventHandlerContext, StateChange};
 use super::tally::Arrival;
 use super::timing::{CreditRule, ForwardingRule};
 use des::LpNumber;
@@ -27,7 +27,7 @@ impl Model {
         it: &mut Endpoint,
         mut packet: PacketChunk,
         class: u8,
-        to: &mut impl EventContext,
+        to: &mut impl EventHandlerContext,
     ) {
         packet.rail = self.rail(it, &packet, class, to);
         if it.nics[usize::from(class)].rail != packet.rail {
@@ -52,7 +52,7 @@ impl Model {
         it: &mut Endpoint,
         packet: &PacketChunk,
         class: u8,
-        to: &mut impl EventContext,
+        to: &mut impl EventHandlerContext,
     ) -> u8 {
         let rails = self.plant.rails;
         if rails == 1 {
@@ -94,7 +94,7 @@ impl Model {
         endpoint % self.concentration.max(1) / each % self.plant.rails
     }
 
-    fn endpoint_wakes(&self, it: &mut Endpoint, port: u16, to: &mut impl EventContext) {
+    fn endpoint_wakes(&self, it: &mut Endpoint, port: u16, to: &mut impl EventHandlerContext) {
         if self.wakes(&mut it.node, port, to) {
             self.endpoint_sends(it, port, to);
         }
@@ -126,7 +126,7 @@ impl Model {
         node: &mut Node,
         port: u16,
         class: u8,
-        to: &mut impl EventContext,
+        to: &mut impl EventHandlerContext,
     ) -> QueuedChunk {
         let at = self.queue_at(port, class);
         let (queued, waiting) = node.remove(node.lanes[at].queued, to);
@@ -143,7 +143,12 @@ impl Model {
     }
 
     /// A rail of an endpoint sends its next packet, if one may go.
-    pub(super) fn endpoint_sends(&self, it: &mut Endpoint, port: u16, to: &mut impl EventContext) {
+    pub(super) fn endpoint_sends(
+        &self,
+        it: &mut Endpoint,
+        port: u16,
+        to: &mut impl EventHandlerContext,
+    ) {
         let seat = (port, to.me());
         let class = match &self.sharing {
             None => self.may_send(&it.node, seat, 0).then_some(0),
@@ -218,7 +223,7 @@ impl Model {
         it: &mut Endpoint,
         (port, lane): (u16, u8),
         bytes: u32,
-        to: &mut impl EventContext,
+        to: &mut impl EventHandlerContext,
     ) {
         let at = self.queue_at(port, self.plant.class_of(lane));
         let lane = it.node.lane(at, to);
@@ -235,7 +240,7 @@ impl Model {
         it: &mut Endpoint,
         packet: PacketChunk,
         sender: ChunkSender,
-        to: &mut impl EventContext,
+        to: &mut impl EventHandlerContext,
     ) {
         self.credit(&mut it.node, (sender, packet.bytes), 0, to);
         let now = to.now_ps();

@@ -14,7 +14,7 @@ use paths::lengths::PathLengths;
 use paths::proved::{self, PathRules};
 use paths::select::{LEAST_QUEUE, RailSelection, SelectionParams};
 use paths::wiring::{Wiring, rails};
-use paths::{PathSource, SWITCH_DELAY_NS};
+use paths::{NetworkOrTables, SWITCH_DELAY_NS};
 use std::sync::Arc;
 
 /// The network under a dialect's model: its ports and links, delays and paths.
@@ -48,12 +48,12 @@ fn ps(ns: f64) -> u64 {
 /// set.
 pub(super) fn build(
     spec: &Spec,
-    on: PathSource,
+    on: NetworkOrTables,
     watch: &dyn Watch,
 ) -> Result<DialectNetwork, Stop> {
     let t = on.topology().clone();
     let of_rails = rails(&t)?;
-    if spec.dialect != Dialect::Physical && matches!(on, PathSource::Tables(_)) {
+    if spec.dialect != Dialect::Physical && matches!(on, NetworkOrTables::Tables(_)) {
         let why = format!("{} with tables: it has paths of its own", spec.dialect.name());
         return Err(Refusal::new("dialect", why, "a network, or the dialect physical").into());
     }
@@ -227,7 +227,7 @@ fn choosing(spec: &Spec, plant: &SimulatedNetwork, wiring: &Wiring) -> Selection
 /// Paths over proved candidates, as at the flit level.
 fn physical(
     spec: &Spec,
-    on: PathSource,
+    on: NetworkOrTables,
     plant: &SimulatedNetwork,
     (wiring, lanes): (&Arc<Wiring>, u8),
     watch: &dyn Watch,
@@ -240,7 +240,7 @@ fn physical(
         unverified: spec.unverified,
     };
     // paths of the user's tables need not be shortest ones
-    let may_be_longer = !spec.selection.is_minimal() || matches!(on, PathSource::Tables(_));
+    let may_be_longer = !spec.selection.is_minimal() || matches!(on, NetworkOrTables::Tables(_));
     let proved = proved::guide(on, rules, wiring, watch)?;
     let lengths = may_be_longer || spec.rail == RailSelection::Shortest;
     let lengths = lengths.then(|| {

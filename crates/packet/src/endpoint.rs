@@ -5,7 +5,7 @@ use super::nic::Nic;
 use super::node::Node;
 use super::received::{PartialMessage, ReceivedTotals};
 use super::replay::EndpointProcesses;
-use super::runs::{EventContext, StateChange};
+use super::runs::{EventHandlerContext, StateChange};
 use base::seed::FastStream;
 
 /// An endpoint: it has a port for each rail and, at each port, a lane for each class of traffic,
@@ -69,7 +69,12 @@ impl Endpoint {
 impl Endpoint {
     /// Whether a packet scheduled at `began_ps` arrives behind a packet that the same sender
     /// scheduled later. O(log(senders)), for a new sender O(senders).
-    pub(super) fn is_late(&mut self, from: u32, began_ps: u64, to: &mut impl EventContext) -> bool {
+    pub(super) fn is_late(
+        &mut self,
+        from: u32,
+        began_ps: u64,
+        to: &mut impl EventHandlerContext,
+    ) -> bool {
         match self.youngest.binary_search_by_key(&from, |youngest| youngest.0) {
             Ok(at) => {
                 let youngest_ps = self.youngest[at].1;
@@ -94,7 +99,7 @@ impl Endpoint {
         of: (u32, u32),
         bytes: u32,
         whole_bytes: u32,
-        to: &mut impl EventContext,
+        to: &mut impl EventHandlerContext,
     ) -> bool {
         if bytes >= whole_bytes {
             return true;

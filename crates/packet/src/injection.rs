@@ -4,20 +4,20 @@ use super::endpoint::Endpoint;
 use super::event::{ChunkSender, Event, PacketChunk};
 use super::model::{Model, TrafficSource};
 use super::nic::{MessageInjection, Nic, OpenTraffic};
-use super::runs::{EventContext, StateChange};
+use super::runs::{EventHandlerContext, StateChange};
 use super::tally::Arrival;
 use super::window::MeasuredWindow;
 
 impl Endpoint {
     /// The network interface of a class, to be changed; its old state is noted for undoing.
-    pub(super) fn nic(&mut self, class: u8, to: &mut impl EventContext) -> &mut Nic {
+    pub(super) fn nic(&mut self, class: u8, to: &mut impl EventHandlerContext) -> &mut Nic {
         let nic = &mut self.nics[usize::from(class)];
         to.note(|| StateChange::Nic(class, *nic));
         nic
     }
 
     /// The event comes that makes the interface schedule a packet.
-    pub(super) fn schedule_comes(&mut self, class: u8, to: &mut impl EventContext) {
+    pub(super) fn schedule_comes(&mut self, class: u8, to: &mut impl EventHandlerContext) {
         self.nic(class, to).is_scheduled = false;
     }
 }
@@ -28,7 +28,7 @@ impl Model {
         &self,
         (class, open): (u8, &OpenTraffic),
         it: &mut Endpoint,
-        to: &mut impl EventContext,
+        to: &mut impl EventHandlerContext,
     ) {
         if !open.to.is_active(to.me() - self.plant.routers) {
             return;
@@ -42,7 +42,7 @@ impl Model {
     }
 
     /// Schedules the creation of a message of a class, unless endpoints create none any more then.
-    fn creates_later(&self, class: u8, delay_ps: u64, to: &mut impl EventContext) {
+    fn creates_later(&self, class: u8, delay_ps: u64, to: &mut impl EventHandlerContext) {
         let delay_ps = delay_ps.max(1);
         if to.now_ps().saturating_add(delay_ps) < self.window.end_ps {
             to.send(to.me(), delay_ps, Event::Creates(class));
@@ -50,7 +50,7 @@ impl Model {
     }
 
     /// An endpoint creates its next message of a class.
-    pub(super) fn creates(&self, it: &mut Endpoint, class: u8, to: &mut impl EventContext) {
+    pub(super) fn creates(&self, it: &mut Endpoint, class: u8, to: &mut impl EventHandlerContext) {
         let open = match &self.drive {
             TrafficSource::Open(open) => &open[usize::from(class)],
             TrafficSource::Replay(replay) => return self.background_creates(replay, it, to),
@@ -81,7 +81,7 @@ impl Model {
         it: &mut Endpoint,
         class: u8,
         packet: PacketChunk,
-        to: &mut impl EventContext,
+        to: &mut impl EventHandlerContext,
     ) {
         let packet = PacketChunk { created_ps: to.now_ps(), ..packet };
         let sender = ChunkSender { lp: to.me(), port: 0, lane: 0 };
@@ -91,7 +91,12 @@ impl Model {
     }
 
     /// The interface of a class schedules its next packet: now, or as soon as it may.
-    pub(super) fn schedules(&self, it: &mut Endpoint, class: u8, to: &mut impl EventContext) {
+    pub(super) fn schedules(
+        &self,
+        it: &mut Endpoint,
+        class: u8,
+        to: &mut impl EventHandlerContext,
+    ) {
         let now = to.now_ps();
         let nic = it.nics[usize::from(class)];
         if nic.is_scheduled || nic.is_blocked || (nic.left == 0 && nic.messages.is_empty()) {

@@ -66,7 +66,7 @@ pub enum NodeState {
     Endpoint(Endpoint),
 }
 
-impl<C: HandlerContext<Model>> super::runs::EventContext for C {
+impl<C: HandlerContext<Model>> super::runs::EventHandlerContext for C {
     #[inline]
     fn me(&self) -> LpNumber {
         HandlerContext::me(self)

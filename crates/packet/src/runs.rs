@@ -11,7 +11,7 @@ use base::seed::FastStream;
 use des::LpNumber;
 
 /// The context of event handlers of routers and endpoints: [`des::HandlerContext`] for this model.
-pub trait EventContext {
+pub trait EventHandlerContext {
     /// The logical process that handles an event.
     fn me(&self) -> LpNumber;
 

@@ -15,7 +15,7 @@ use des::peers::{agree, same};
 use fabric::Topology;
 use fabric::size::NetworkSize;
 use fabric::tables::Routing;
-use paths::PathSource;
+use paths::NetworkOrTables;
 use paths::loads::Loads;
 use paths::proved::proof_bytes;
 use paths::select::Selection;
@@ -105,7 +105,7 @@ impl Spec {
     /// The network with the traffic that is sent over it, ready to run.
     fn case(&self, on: PacketInputs<'_>, watch: &dyn Watch) -> Result<PacketCase, Stop> {
         self.check()?;
-        let source = PathSource::of(on.topology, on.routing);
+        let source = NetworkOrTables::of(on.topology, on.routing);
         let given = GivenTraffic { traffic: on.traffic, jobs: on.jobs };
         PacketCase::new(source, self, given, watch)
     }

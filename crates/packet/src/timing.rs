@@ -5,9 +5,9 @@ use base::seed::FastStream;
 /// The order in which the virtual channels of a port send.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum LaneOrder {
-    /// The highest virtual channel that has a chunk.
+    /// The highest virtual channel in which a part of a packet waits to be sent.
     Highest,
-    /// The lowest virtual channel that has a chunk.
+    /// The lowest virtual channel in which a part of a packet waits to be sent.
     Lowest,
     /// Virtual channels in turn, from the one behind that which sent last.
     RoundRobin,

@@ -1,7 +1,7 @@
 //! Makes a guide from the rules for paths: it builds the paths, proves them free of deadlock, and
 //! adds the selection that chooses among them.
 
-use crate::PathSource;
+use crate::NetworkOrTables;
 use crate::guide::Guide;
 use crate::select::{
     AncestorGuide, DetourGuide, LaneUse, MOST_CLASSES, Selection, SelectionParams, SelectionSpec,
@@ -70,15 +70,15 @@ struct GroupLegs {
 /// When the rules do not fit the network or its tables, the paths are not proved free of deadlock
 /// and the rules want a proof, or `watch` says stop.
 pub fn guide(
-    source: PathSource,
+    source: NetworkOrTables,
     rules: PathRules<'_>,
     wiring: &Arc<Wiring>,
     watch: &dyn Watch,
 ) -> Result<ProvedGuide, Stop> {
     let case = GuideRequest { rules, wiring, watch };
     let t = match source {
-        PathSource::Tables(routing) => return case.of_tables(*routing),
-        PathSource::Network(t) => t,
+        NetworkOrTables::Tables(routing) => return case.of_tables(*routing),
+        NetworkOrTables::Network(t) => t,
     };
     if rules.selection.kind() == Selection::Anca {
         return case.nearest_ancestor(t);

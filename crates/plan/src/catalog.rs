@@ -205,7 +205,7 @@ pub struct CatalogCable {
 /// takes two transceivers and a fibre.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct CatalogPiece {
+pub struct CatalogProduct {
     /// Its name in the bill.
     pub id: String,
     /// What it is called on sale.
@@ -278,11 +278,11 @@ pub struct Catalog {
     /// Cables with their plugs.
     pub cables: Vec<CatalogCable>,
     /// Transceivers.
-    pub transceivers: Vec<CatalogPiece>,
+    pub transceivers: Vec<CatalogProduct>,
     /// Fibres for them.
-    pub fibres: Vec<CatalogPiece>,
+    pub fibres: Vec<CatalogProduct>,
     /// Adapters.
-    pub nics: Vec<CatalogPiece>,
+    pub nics: Vec<CatalogProduct>,
     /// Servers, which have no price here: how much room and power they take.
     pub servers: Vec<Server>,
 }
@@ -451,7 +451,7 @@ impl Catalog {
     }
 
     fn of_fibre(&self, length_m: f64, gbps: f64) -> Option<CatalogOffer> {
-        let reaches = |p: &&CatalogPiece| p.reach_m.is_some_and(|r| length_m <= r);
+        let reaches = |p: &&CatalogProduct| p.reach_m.is_some_and(|r| length_m <= r);
         let ends = self.transceivers.iter().filter(reaches).filter(|x| x.gbps == Some(gbps));
         let end = cheapest(ends.filter_map(|x| Some(self.piece(x, x.price?))))?;
         let fibres = self.fibres.iter().filter(reaches);
@@ -465,7 +465,7 @@ impl Catalog {
         })
     }
 
-    fn piece(&self, piece: &CatalogPiece, price: Price) -> CatalogOffer {
+    fn piece(&self, piece: &CatalogProduct, price: Price) -> CatalogOffer {
         self.offer(piece.id.clone(), price, piece.watts, piece.origin.confidence)
     }
 

@@ -5,7 +5,7 @@ use crate::enter::{enter, from_python, object, refuse, stopped, to_python};
 use crate::plugins::plugins;
 use base::{Refusal, ResourceNeed, Watch};
 use engines::ask;
-use fabric::size::RouteWork;
+use fabric::size::RouteTask;
 use lab::kinds::KINDS;
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
@@ -81,7 +81,7 @@ pub fn point_need(
     let mut needs = vec![size.build()];
     if let Some(engine) = engine {
         needs.push(engines::work::need(&size, None, engine, layers));
-        needs.push(size.along_any(layers, RouteWork::Proof));
+        needs.push(size.along_any(layers, RouteTask::Proof));
     }
     for (level, given) in object(from_python(simulated)?) {
         needs.push(lab::stages::simulated(&level, &object(given), &size).map_err(refuse)?);

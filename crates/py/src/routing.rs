@@ -11,7 +11,7 @@ use crate::views::{array, view};
 use base::{Refusal, TerminalId};
 use engines::{lanes, repair};
 use fabric::addresses::Addresses;
-use fabric::size::{NetworkSize, RouteWork};
+use fabric::size::{NetworkSize, RouteTask};
 use fabric::tables::ServiceLevels;
 use formats::graph_file::orcs;
 use formats::ib::{changes, compare, lft, sl_files, table};
@@ -23,7 +23,7 @@ use verify::{RouteLimits, VerifiedRouting, certificate};
 
 impl Routing {
     /// Refuses work along all routes that the machine cannot do.
-    fn afford(&self, py: Python<'_>, what: &str, work: RouteWork) -> PyResult<()> {
+    fn afford(&self, py: Python<'_>, what: &str, work: RouteTask) -> PyResult<()> {
         affordable(py, self.inner.topology(), what, |size| size.along(&self.inner, work))
     }
 
@@ -82,7 +82,7 @@ impl Routing {
     fn next<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyArray3<u16>>> {
         let on = self.inner.topology();
         let shape = [self.inner.layers() as usize, on.terminals().len(), on.switches().len()];
-        self.afford(py, "whole tables of", RouteWork::Whole)?;
+        self.afford(py, "whole tables of", RouteTask::Whole)?;
         let routing = self.inner.clone();
         let whole = enter_alone(py, move || routing.next())?;
         array(py, whole)?.reshape(shape)
@@ -133,7 +133,7 @@ impl Routing {
         py: Python<'_>,
         progress: Option<Py<PyAny>>,
     ) -> PyResult<Option<String>> {
-        self.afford(py, "proving routes on", RouteWork::Certificate)?;
+        self.afford(py, "proving routes on", RouteTask::Certificate)?;
         let addresses = self.addresses().map_err(refuse)?;
         let work = |watch: &dyn base::Watch| {
             VerifiedRouting::routing(self.inner.clone(), RouteLimits::NONE, watch)
@@ -169,7 +169,7 @@ impl Routing {
         on: &Topology,
         progress: Option<Py<PyAny>>,
     ) -> PyResult<(Self, Bound<'py, PyAny>)> {
-        self.afford(py, "repairing routes on", RouteWork::Repair)?;
+        self.afford(py, "repairing routes on", RouteTask::Repair)?;
         let work = |watch: &dyn base::Watch| repair::repair(&self.inner, &on.inner, watch);
         let done = enter(py, progress, work)?.map_err(stopped)?;
         let found = to_python(py, &json!(repair::record::RepairRecord::of(&self.inner, &done)))?;
@@ -230,14 +230,14 @@ impl Routing {
 
     /// The tables as a digraph of ORCS.
     fn orcs_text(&self, py: Python<'_>) -> PyResult<String> {
-        self.afford(py, "writing routes on", RouteWork::Digraph)?;
+        self.afford(py, "writing routes on", RouteTask::Digraph)?;
         let routing = self.inner.clone();
         enter_alone(py, move || orcs::write(&routing))?.map_err(refuse)
     }
 
     /// The forwarding tables as `dump_fts` prints them.
     fn lft_text(&self, py: Python<'_>) -> PyResult<String> {
-        self.afford(py, "writing routes on", RouteWork::Listing)?;
+        self.afford(py, "writing routes on", RouteTask::Listing)?;
         let (routing, addresses) = (self.inner.clone(), self.addresses().map_err(refuse)?);
         let work = move || -> Result<String, Refusal> {
             let tables = lft::tables(&routing, &addresses)?;
@@ -251,7 +251,7 @@ impl Routing {
 
     /// The file that the OpenSM plug-in reads: tables, service levels, SL2VL.
     fn table_text(&self, py: Python<'_>) -> PyResult<String> {
-        self.afford(py, "writing routes on", RouteWork::Table)?;
+        self.afford(py, "writing routes on", RouteTask::Table)?;
         let (routing, addresses) = (self.inner.clone(), self.addresses().map_err(refuse)?);
         let work = move || {
             lft::tables(&routing, &addresses)
@@ -306,7 +306,7 @@ impl Routing {
         before: Option<PyRef<'py, Self>>,
         lfts: Option<&str>,
     ) -> PyResult<Bound<'py, PyAny>> {
-        self.afford(py, "comparing routes on", RouteWork::Table)?;
+        self.afford(py, "comparing routes on", RouteTask::Table)?;
         let (routing, addresses) = (self.inner.clone(), self.addresses().map_err(refuse)?);
         let old = before.map(|b| b.addresses().map(|a| (b.inner.clone(), a)));
         let old = old.transpose().map_err(refuse)?;

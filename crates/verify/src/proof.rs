@@ -4,7 +4,7 @@ use crate::deadlock::DependencyCycle;
 use crate::{RouteLimits, Verdict, Verification, faults};
 use base::stage::{BetterValues, ColumnType};
 use base::{Interrupted, RecordColumn, Refusal, ResourceNeed, Stage, Stop, SwitchId, Watch};
-use fabric::size::{NetworkSize, RouteWork};
+use fabric::size::{NetworkSize, RouteTask};
 use fabric::tables::Routing;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -296,7 +296,7 @@ impl Stage for ProofParams {
     }
 
     fn need(&self, on: &Routing, threads: usize) -> ResourceNeed {
-        NetworkSize::of(on.topology(), threads).along(on, RouteWork::Proof)
+        NetworkSize::of(on.topology(), threads).along(on, RouteTask::Proof)
     }
 
     fn run(&self, on: &Routing, watch: &dyn Watch) -> Result<ProofRecord, Stop> {

@@ -253,7 +253,7 @@ fn first_leg(
 ) -> Result<Result<(u32, IntermediateArrivals), SchemeFlaw>, Interrupted> {
     let on = scheme.topology();
     let mut between = IntermediateArrivals::new();
-    let (mut search, mut states, mut most) = (StateSearch::new(scheme), Vec::new(), 0);
+    let (mut search, mut states, mut most) = (PacketStateSearch::new(scheme), Vec::new(), 0);
     for &goal in goals {
         tick()?;
         let home = scheme.home(goal);
@@ -289,7 +289,7 @@ fn second_leg(
 ) -> Result<Result<(u32, OnwardHops), SchemeFlaw>, Interrupted> {
     let on = scheme.topology();
     let mut onward = OnwardHops::new();
-    let (mut search, mut states, mut most) = (StateSearch::new(scheme), Vec::new(), 0);
+    let (mut search, mut states, mut most) = (PacketStateSearch::new(scheme), Vec::new(), 0);
     for &goal in goals {
         tick()?;
         let home = scheme.home(goal);
@@ -335,7 +335,7 @@ struct PacketState {
 }
 
 /// A search over all states that packets for one goal can be in.
-struct StateSearch<'a, C> {
+struct PacketStateSearch<'a, C> {
     scheme: &'a C,
     all: Vec<PacketState>,
     /// By switch and state: the index in `all` plus one, or 0 where the state is not reached.
@@ -343,7 +343,7 @@ struct StateSearch<'a, C> {
     found: Vec<Candidate>,
 }
 
-impl<'a, C: CandidateScheme> StateSearch<'a, C> {
+impl<'a, C: CandidateScheme> PacketStateSearch<'a, C> {
     fn new(scheme: &'a C) -> Self {
         let places = scheme.topology().switches().len() * scheme.states() as usize;
         Self { scheme, all: Vec::new(), place: vec![0; places], found: Vec::new() }

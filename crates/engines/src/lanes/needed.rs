@@ -3,7 +3,7 @@
 use super::{MethodLanes, needed};
 use base::stage::{BetterValues, ColumnType};
 use base::{RecordColumn, ResourceNeed, Stage, Stop, Watch};
-use fabric::size::{NetworkSize, RouteWork};
+use fabric::size::{NetworkSize, RouteTask};
 use fabric::tables::Routing;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -105,7 +105,7 @@ impl Stage for LanesNeededParams {
     }
 
     fn need(&self, on: &Routing, threads: usize) -> ResourceNeed {
-        NetworkSize::of(on.topology(), threads).along(on, RouteWork::Lanes)
+        NetworkSize::of(on.topology(), threads).along(on, RouteTask::Lanes)
     }
 
     fn run(&self, on: &Routing, watch: &dyn Watch) -> Result<LanesNeededRecord, Stop> {

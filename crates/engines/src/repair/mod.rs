@@ -7,7 +7,7 @@
 //! ([`cut_off`]). New routes keep their service levels, and they must be compatible with the old
 //! routes that still carry packets: the channel dependencies of both together must have no cycle.
 //! The search first keeps many old routes alive, so that the repair disturbs little traffic, and
-//! then fewer ([`LiveRoutes`]):
+//! then fewer ([`OldRoutesInUse`]):
 //!
 //! 1. All old routes stay alive, and so do the routes of packets that meet entries while these
 //!    change. Entries of a destination change from the destination outwards, so a packet follows
@@ -205,23 +205,23 @@ fn repair_destinations<'a>(
     };
     let (mut broken, sound): (Vec<Destination>, Vec<Destination>) =
         old.destinations().partition(is_broken);
-    for live in [LiveRoutes::All, LiveRoutes::Arriving, LiveRoutes::OtherDestinations] {
+    for live in [OldRoutesInUse::All, OldRoutesInUse::Arriving, OldRoutesInUse::OtherDestinations] {
         for _ in 0..MOST_ATTEMPTS {
             let order = match live {
-                LiveRoutes::All => {
+                OldRoutesInUse::All => {
                     acyclic::order_of(old, old.destinations(), dependencies, dead, watch)?
                 }
-                LiveRoutes::Arriving => {
+                OldRoutesInUse::Arriving => {
                     let whole = without_cut_off((old, table), on, lost, &broken);
                     acyclic::order_of(&whole, whole.destinations(), dependencies, dead, watch)?
                 }
-                LiveRoutes::OtherDestinations => {
+                OldRoutesInUse::OtherDestinations => {
                     acyclic::order_of(old, sound.iter().copied(), dependencies, dead, watch)?
                 }
             };
             let mut state = RepairState::new((old, table), on, lost, order, live);
             let Some(to) = state.repair_all(&broken, watch)? else {
-                state.waits = live == LiveRoutes::Arriving && !state.fits_at_once(&broken);
+                state.waits = live == OldRoutesInUse::Arriving && !state.fits_at_once(&broken);
                 return Ok(state);
             };
             let place = broken.iter().position(|b| *b == to).unwrap_or(0);
@@ -229,7 +229,8 @@ fn repair_destinations<'a>(
         }
     }
     let order = acyclic::order_of(old, std::iter::empty(), dependencies, dead, watch)?;
-    let mut state = RepairState::new((old, table), on, lost, order, LiveRoutes::OtherDestinations);
+    let mut state =
+        RepairState::new((old, table), on, lost, order, OldRoutesInUse::OtherDestinations);
     state.reserve_tree();
     let all: Vec<Destination> = sound.into_iter().filter(|(_, t)| on.terminal_is_up(*t)).collect();
     let Some((_, t)) = state.repair_all(&[all, broken].concat(), watch)? else { return Ok(state) };
@@ -292,7 +293,7 @@ type Destination = (u32, TerminalId);
 /// The old routes that may still carry packets, with which new routes must share the lanes without
 /// deadlock.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum LiveRoutes {
+enum OldRoutesInUse {
     /// All old routes, and those of packets that meet entries while these change.
     All,
     /// The old routes that still arrive, and those of packets that meet entries while these change.
@@ -313,7 +314,7 @@ struct RepairState<'a> {
     /// The turns of the new routes and of the live old ones; `None` when the old routes had a
     /// cycle.
     order: Option<TurnOrder<'a>>,
-    live: LiveRoutes,
+    live: OldRoutesInUse,
     /// The links of a spanning tree whose turns are reserved on all lanes, where the repair needed
     /// one.
     tree: Option<Vec<bool>>,
@@ -350,7 +351,7 @@ impl<'a> RepairState<'a> {
         on: &'a Topology,
         lost: &[(SwitchId, Vec<u16>)],
         order: Option<TurnOrder<'a>>,
-        live: LiveRoutes,
+        live: OldRoutesInUse,
     ) -> Self {
         // the level of a single path can change only where levels are stored by source switch
         let in_use = match old.lanes().levels() {
@@ -400,8 +401,8 @@ impl<'a> RepairState<'a> {
             self.least += parts.iter().map(|p| u64::from(p.least)).sum::<u64>();
             let known = self.checkpoint();
             let by_exits = match self.live {
-                LiveRoutes::OtherDestinations => None,
-                LiveRoutes::All | LiveRoutes::Arriving => self.by_exits(to, parts),
+                OldRoutesInUse::OtherDestinations => None,
+                OldRoutesInUse::All | OldRoutesInUse::Arriving => self.by_exits(to, parts),
             };
             if by_exits.is_none() {
                 self.undo_to(known);
@@ -467,7 +468,7 @@ impl<'a> RepairState<'a> {
         exits: &[ExitPath],
         plan: &mut DestinationRepair,
     ) -> Option<()> {
-        let stopped = self.live == LiveRoutes::Arriving;
+        let stopped = self.live == OldRoutesInUse::Arriving;
         for relevel in [false, true].into_iter().take(1 + usize::from(stopped)) {
             for exit in exits {
                 let was = exit.apply(entries);
@@ -501,7 +502,7 @@ impl<'a> RepairState<'a> {
         plan: &mut DestinationRepair,
     ) -> bool {
         let (known, levels) = (self.checkpoint(), plan.levels.len());
-        let meets = self.live == LiveRoutes::All;
+        let meets = self.live == OldRoutesInUse::All;
         let fits = part.members.iter().all(|&m| self.takes(to, m, relevel, new, &mut plan.levels))
             && (!meets || changed.iter().all(|&(s, _)| self.takes_meeting(to, s, new)));
         if !fits {
@@ -559,7 +560,7 @@ impl<'a> RepairState<'a> {
         for sl in levels {
             turns.clear();
             self.add_turns(to, source, Some(sl), &port, &mut turns);
-            if self.live == LiveRoutes::Arriving {
+            if self.live == OldRoutesInUse::Arriving {
                 // packets of the old level travel up to the switch that drops them
                 self.add_turns(to, source, None, &stopped, &mut turns);
             }
@@ -625,7 +626,7 @@ impl<'a> RepairState<'a> {
             return ChangeSafety::Unknown;
         }
         match self.live {
-            LiveRoutes::OtherDestinations => {
+            OldRoutesInUse::OtherDestinations => {
                 let n = self.repaired_destinations;
                 let name = if n == 1 { "destination has" } else { "destinations have" };
                 ChangeSafety::Draining(format!(

@@ -4,7 +4,7 @@ use super::{ChangeSafety, RepairedTables, repair};
 use base::stage::{BetterValues, ColumnType};
 use base::{RecordColumn, ResourceNeed, Stage, Stop, SwitchId, TerminalId, Watch};
 use fabric::network::{FailedPart, Failures};
-use fabric::size::{NetworkSize, RouteWork};
+use fabric::size::{NetworkSize, RouteTask};
 use fabric::tables::Routing;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -185,7 +185,7 @@ impl Stage for RepairParams {
     }
 
     fn need(&self, on: &Routing, threads: usize) -> ResourceNeed {
-        NetworkSize::of(on.topology(), threads).along(on, RouteWork::Repair)
+        NetworkSize::of(on.topology(), threads).along(on, RouteTask::Repair)
     }
 
     fn run(&self, on: &Routing, watch: &dyn Watch) -> Result<RepairRecord, Stop> {

@@ -7,7 +7,7 @@
 
 use base::stage::{BetterValues, ColumnType};
 use base::{Interrupted, RecordColumn, ResourceNeed, Stage, Stop, SwitchId, TerminalId, Watch};
-use fabric::size::{NetworkSize, RouteWork};
+use fabric::size::{NetworkSize, RouteTask};
 use fabric::tables::Routing;
 use rayon::prelude::*;
 use schemars::JsonSchema;
@@ -322,7 +322,7 @@ impl Stage for DiversityParams {
     }
 
     fn need(&self, on: &Routing, threads: usize) -> ResourceNeed {
-        NetworkSize::of(on.topology(), threads).along(on, RouteWork::Paths)
+        NetworkSize::of(on.topology(), threads).along(on, RouteTask::Paths)
     }
 
     fn run(&self, on: &Routing, watch: &dyn Watch) -> Result<DiversityRecord, Stop> {

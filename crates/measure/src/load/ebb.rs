@@ -9,7 +9,7 @@ use super::sent::{RoutingWithTraffic, TrafficParameter, sent};
 use base::interval::half_width_95;
 use base::stage::{BetterValues, ColumnType};
 use base::{RecordColumn, Refusal, ResourceNeed, Stage, Stop, Watch};
-use fabric::size::{NetworkSize, RouteWork};
+use fabric::size::{NetworkSize, RouteTask};
 use fabric::tables::Routing;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -181,7 +181,7 @@ impl Stage for EbbParams {
         let endpoints = on.routing.topology().endpoints().len() as u64;
         let work = match &self.traffic {
             Some(_) => on.work(),
-            None => RouteWork::Patterns(self.patterns, endpoints / 2),
+            None => RouteTask::Patterns(self.patterns, endpoints / 2),
         };
         NetworkSize::of(on.routing.topology(), threads).along(on.routing, work)
     }

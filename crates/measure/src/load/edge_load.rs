@@ -4,7 +4,7 @@
 
 use base::stage::{BetterValues, ColumnType};
 use base::{Interrupted, RecordColumn, ResourceNeed, Stage, Stop, SwitchId, Watch};
-use fabric::size::{NetworkSize, RouteWork};
+use fabric::size::{NetworkSize, RouteTask};
 use fabric::tables::{DestinationBundles, ForwardingTree, RouteWalk, Routing};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -122,7 +122,7 @@ impl Stage for EdgeLoadParams {
     }
 
     fn need(&self, on: &Routing, threads: usize) -> ResourceNeed {
-        NetworkSize::of(on.topology(), threads).along(on, RouteWork::Load)
+        NetworkSize::of(on.topology(), threads).along(on, RouteTask::Load)
     }
 
     fn run(&self, on: &Routing, watch: &dyn Watch) -> Result<EdgeLoadRecord, Stop> {

@@ -7,7 +7,7 @@
 use super::congestion::{Congestion, MAX_ROUTES, RunOutcome, RunTally};
 use super::flows::{CompactRouting, FlowSimulator};
 use base::{Refusal, Stop, Watch};
-use fabric::size::RouteWork;
+use fabric::size::RouteTask;
 use fabric::tables::Routing;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -64,9 +64,9 @@ pub struct RoutingWithTraffic<'a> {
 
 impl RoutingWithTraffic<'_> {
     /// The kind of work of sending the traffic once, for estimates of time and memory.
-    pub(super) fn work(&self) -> RouteWork {
+    pub(super) fn work(&self) -> RouteTask {
         let n = self.routing.topology().endpoints().len() as u64;
-        RouteWork::Patterns(1, self.traffic.map_or(0, |traffic| traffic.most_messages(n)))
+        RouteTask::Patterns(1, self.traffic.map_or(0, |traffic| traffic.most_messages(n)))
     }
 
     /// The messages of the traffic. It is an error where a parameter `named` traffic that is not

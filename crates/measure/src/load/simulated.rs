@@ -11,7 +11,7 @@ use base::interval::half_width_95;
 use base::stage::{BetterValues, ColumnType};
 use base::words::did_you_mean;
 use base::{RecordColumn, Refusal, ResourceNeed, Stage, Stop, Watch};
-use fabric::size::{NetworkSize, RouteWork};
+use fabric::size::{NetworkSize, RouteTask};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use traffic::pattern::Pattern;
@@ -256,7 +256,7 @@ impl Stage for CongestionParams {
         let ranks = self.endpoints.unwrap_or(on.routing.topology().endpoints().len() as u32);
         let work = match &self.traffic {
             Some(_) => on.work(),
-            None => RouteWork::Patterns(self.runs, self.most_at_once(ranks)),
+            None => RouteTask::Patterns(self.runs, self.most_at_once(ranks)),
         };
         NetworkSize::of(on.routing.topology(), threads).along(on.routing, work)
     }

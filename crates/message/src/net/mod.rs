@@ -10,7 +10,7 @@ pub use parameters::{
 
 use base::{Refusal, Stop, Watch};
 use flows::Flows;
-use paths::PathSource;
+use paths::NetworkOrTables;
 use routes::{RouteFinder, picoseconds};
 use std::collections::VecDeque;
 
@@ -18,7 +18,7 @@ use std::collections::VecDeque;
 #[derive(Clone)]
 pub struct NetworkSetup<'a> {
     /// The network, or its tables.
-    pub on: PathSource,
+    pub on: NetworkOrTables,
     /// Latencies, rates and choices.
     pub how: &'a NetworkCosts,
     /// The endpoint of every rank.

@@ -10,7 +10,7 @@ use fabric::tables::Routing;
 use fabric::tables::candidates::{
     Candidate, CandidateScheme, LaneClasses, MinimalAdaptive, PacketHeading,
 };
-use paths::PathSource;
+use paths::NetworkOrTables;
 use std::collections::HashMap;
 use std::sync::Arc;
 
@@ -48,14 +48,14 @@ pub(super) struct RouteFinder {
 
 impl RouteFinder {
     pub(super) fn new(
-        on: &PathSource,
+        on: &NetworkOrTables,
         how: &NetworkCosts,
         seed: u64,
         watch: &dyn Watch,
     ) -> Result<Self, Stop> {
         let paths = match on {
-            PathSource::Tables(routing) => MessagePaths::Tables(routing.clone()),
-            PathSource::Network(topology) => MessagePaths::Minimal(MinimalAdaptive::new(
+            NetworkOrTables::Tables(routing) => MessagePaths::Tables(routing.clone()),
+            NetworkOrTables::Network(topology) => MessagePaths::Minimal(MinimalAdaptive::new(
                 topology.clone(),
                 LaneClasses::any(1),
                 watch,

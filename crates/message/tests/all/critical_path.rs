@@ -4,7 +4,7 @@ use base::Quiet;
 use base::seed::FastStream;
 use fabric::network::parse_inline;
 use message::{LogGops, NetworkCosts, NetworkSetup, PathAmounts, ScheduleDialect, run, traced};
-use paths::PathSource;
+use paths::NetworkOrTables;
 use proptest::prelude::*;
 use proptest::test_runner::RngSeed;
 use serde_json::{Map, json};
@@ -96,7 +96,7 @@ proptest! {
         let c = costs(seed);
         let (how, places) = (NetworkCosts::default(), (0..ranks).collect::<Vec<_>>());
         let under = over_network.then(|| NetworkSetup {
-            on: PathSource::Network(torus()), how: &how, places: &places, seed: 0,
+            on: NetworkOrTables::Network(torus()), how: &how, places: &places, seed: 0,
         });
         let last = |c: &LogGops| {
             let found = run(&schedule, ScheduleDialect::Causal, c, under.as_ref(), &Quiet);

@@ -12,7 +12,7 @@ use crate::event::PacketChunk;
 use crate::nic::MessageInjection;
 use crate::node::Node;
 use crate::plant::SimulatedNetwork;
-use crate::runs::EventContext;
+use crate::runs::EventHandlerContext;
 use crate::timing::{ForwardingRule, RandomDelay, Timing};
 use base::Refusal;
 use paths::select::Selection;
@@ -81,7 +81,7 @@ impl PacketPaths for Route {
         at: u32,
         packet: &mut PacketChunk,
         node: &mut Node,
-        to: &mut impl EventContext,
+        to: &mut impl EventHandlerContext,
     ) -> (u16, u8) {
         let end = plant.at(packet.to, packet.rail);
         let (here, there) = (self.groups.of(at), self.groups.of(end.router));
@@ -139,7 +139,13 @@ impl Route {
     }
 
     /// A random link to a group or, at a router without one, to a router that has one.
-    fn minimal(&self, at: u32, there: u32, node: &mut Node, to: &mut impl EventContext) -> u16 {
+    fn minimal(
+        &self,
+        at: u32,
+        there: u32,
+        node: &mut Node,
+        to: &mut impl EventHandlerContext,
+    ) -> u16 {
         any(self.candidates(at, there), node, to)
     }
 
@@ -156,7 +162,7 @@ impl Route {
         at: u32,
         there: u32,
         node: &mut Node,
-        to: &mut impl EventContext,
+        to: &mut impl EventHandlerContext,
     ) -> u16 {
         let across = self.groups.global(at, there);
         if across.is_empty() {
@@ -173,7 +179,7 @@ impl Route {
         (at, here, there): (u32, u32, u32),
         packet: &mut PacketChunk,
         node: &mut Node,
-        to: &mut impl EventContext,
+        to: &mut impl EventHandlerContext,
     ) -> u16 {
         let weighed =
             DetourRule { groups: &self.groups, threshold: self.threshold, weight: self.weight };

@@ -11,7 +11,7 @@ use crate::event::{NONE, PacketChunk};
 use crate::nic::MessageInjection;
 use crate::node::Node;
 use crate::plant::SimulatedNetwork;
-use crate::runs::EventContext;
+use crate::runs::EventHandlerContext;
 use crate::timing::{LaneOrder, Timing};
 use base::Refusal;
 use paths::select::Selection;
@@ -74,7 +74,7 @@ impl PacketPaths for Route {
         at: u32,
         packet: &mut PacketChunk,
         node: &mut Node,
-        to: &mut impl EventContext,
+        to: &mut impl EventHandlerContext,
     ) -> (u16, u8) {
         let end = plant.at(packet.to, packet.rail);
         let (here, there) = (self.groups.of(at), self.groups.of(end.router));
@@ -147,7 +147,7 @@ impl Route {
         plant: &SimulatedNetwork,
         at: u32,
         node: &mut Node,
-        to: &mut impl EventContext,
+        to: &mut impl EventHandlerContext,
     ) -> u16 {
         lowest(plant, self.groups.local(at), node, to)
     }
@@ -160,7 +160,7 @@ impl Route {
         at: u32,
         there: u32,
         node: &mut Node,
-        to: &mut impl EventContext,
+        to: &mut impl EventHandlerContext,
     ) -> u16 {
         let across = self.groups.global(at, there);
         if across.is_empty() {
@@ -181,7 +181,7 @@ impl Route {
         (at, here, there): (u32, u32, u32),
         packet: &mut PacketChunk,
         node: &mut Node,
-        to: &mut impl EventContext,
+        to: &mut impl EventHandlerContext,
     ) -> u16 {
         let weighed =
             DetourRule { groups: &self.groups, threshold: self.threshold, weight: self.weight };

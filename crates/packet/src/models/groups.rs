@@ -3,7 +3,7 @@
 use crate::event::{NONE, PacketChunk};
 use crate::node::Node;
 use crate::plant::{LinkClass, SimulatedNetwork};
-use crate::runs::EventContext;
+use crate::runs::EventHandlerContext;
 use fabric::Topology;
 
 /// The groups of a network, and the ports of each router that lead to them.
@@ -126,7 +126,7 @@ impl RouterGroups {
         a: u32,
         b: u32,
         node: &mut Node,
-        to: &mut impl EventContext,
+        to: &mut impl EventHandlerContext,
     ) -> Option<u32> {
         let (first, second) = (a.min(b), a.max(b));
         let without = 1 + u32::from(first != second);
@@ -145,7 +145,7 @@ impl RouterGroups {
         router: u32,
         not: u32,
         node: &mut Node,
-        to: &mut impl EventContext,
+        to: &mut impl EventHandlerContext,
     ) -> Option<u32> {
         let has = |&group: &u32| group != not && !self.global(router, group).is_empty();
         let count = (0..self.count).filter(has).count() as u32;
@@ -167,7 +167,7 @@ pub(super) struct DetourRule<'a> {
 impl DetourRule<'_> {
     /// Progressive adaptive routing at router `at` of the source's group, for a packet to group
     /// `there`: the port that `best` gives towards that group, or towards an intermediate group.
-    pub(super) fn progressive<R: EventContext>(
+    pub(super) fn progressive<R: EventHandlerContext>(
         &self,
         plant: &SimulatedNetwork,
         (at, here, there): (u32, u32, u32),
@@ -214,7 +214,7 @@ pub(super) fn score(plant: &SimulatedNetwork, node: &Node, port: u16) -> u32 {
 
 /// A random one of some ports, of which there is at least one.
 #[inline]
-pub(super) fn any(ports: &[u16], node: &mut Node, to: &mut impl EventContext) -> u16 {
+pub(super) fn any(ports: &[u16], node: &mut Node, to: &mut impl EventHandlerContext) -> u16 {
     match ports {
         [one] => *one,
         _ => ports[node.dice(to).below(ports.len() as u32) as usize],
@@ -226,7 +226,7 @@ pub(super) fn lowest(
     plant: &SimulatedNetwork,
     ports: &[u16],
     node: &mut Node,
-    to: &mut impl EventContext,
+    to: &mut impl EventHandlerContext,
 ) -> u16 {
     let mut best = (u32::MAX, 0);
     let mut ties = 0;
@@ -252,7 +252,7 @@ pub(super) fn better_of_two(
     plant: &SimulatedNetwork,
     ports: &[u16],
     node: &mut Node,
-    to: &mut impl EventContext,
+    to: &mut impl EventHandlerContext,
 ) -> u16 {
     let count = ports.len() as u32;
     if count == 1 {

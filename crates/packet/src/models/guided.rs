@@ -6,7 +6,7 @@ use super::kind::ModelEntry;
 use crate::event::{ChunkSender, PacketChunk};
 use crate::node::Node;
 use crate::plant::{LinkClass, SimulatedNetwork};
-use crate::runs::EventContext;
+use crate::runs::EventHandlerContext;
 use base::Refusal;
 use paths::guide::{Guide, PacketPosition, QueueView};
 use paths::lengths::PathLengths;
@@ -64,7 +64,7 @@ impl GuidedPaths {
         plant: &SimulatedNetwork,
         packet: &mut PacketChunk,
         node: &mut Node,
-        to: &mut impl EventContext,
+        to: &mut impl EventHandlerContext,
     ) -> u8 {
         let rail = |endpoint: u32| endpoint * plant.rails + u32::from(packet.rail);
         let source = rail(packet.from);
@@ -80,7 +80,7 @@ impl GuidedPaths {
         packet: &mut PacketChunk,
         sender: ChunkSender,
         node: &mut Node,
-        to: &mut impl EventContext,
+        to: &mut impl EventHandlerContext,
     ) -> (u16, u8) {
         let mut dice = *node.dice(to);
         let mut here = PacketPosition {

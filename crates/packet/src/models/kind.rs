@@ -9,7 +9,7 @@ use crate::node::Node;
 #[cfg(test)]
 use crate::plant::LinkClass;
 use crate::plant::SimulatedNetwork;
-use crate::runs::EventContext;
+use crate::runs::EventHandlerContext;
 use crate::timing::Timing;
 use base::Refusal;
 use base::part::Part;
@@ -126,7 +126,7 @@ pub(crate) trait PacketPaths: Sized {
         at: u32,
         packet: &mut PacketChunk,
         node: &mut Node,
-        to: &mut impl EventContext,
+        to: &mut impl EventHandlerContext,
     ) -> (u16, u8);
 
     /// Links of the shortest path between two routers of a plane; 0 where the model does not know

@@ -75,7 +75,7 @@ mod tests {
     use base::seed::FastStream;
     use des::HandlerContext;
     use fabric::network::parse_inline;
-    use paths::PathSource;
+    use paths::NetworkOrTables;
     use paths::select::Selection;
     use serde_json::{Value, json};
     use std::sync::Arc;
@@ -138,8 +138,9 @@ mod tests {
     fn detours(inline: &str, given: &Value) -> u32 {
         let recipe = parse_inline(inline).expect("it is written so");
         let family = families::family(&recipe.family).expect("there is one");
-        let on =
-            PathSource::Network(Arc::new(family.build(&recipe.params).expect("it can be built")));
+        let on = NetworkOrTables::Network(Arc::new(
+            family.build(&recipe.params).expect("it can be built"),
+        ));
         let spec: Spec = serde_json::from_value(given.clone()).expect("parameters");
         let case = PacketCase::new(on, &spec, GivenTraffic::default(), &Quiet).expect("a case");
         let model = case.model(0.5);

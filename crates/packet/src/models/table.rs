@@ -75,7 +75,7 @@ macro_rules! models {
                 plant: &$crate::plant::SimulatedNetwork,
                 packet: &mut $crate::event::PacketChunk,
                 node: &mut $crate::node::Node,
-                to: &mut impl $crate::runs::EventContext,
+                to: &mut impl $crate::runs::EventHandlerContext,
             ) -> u8 {
                 match self {
                     Self::Guided(route) => route.enters(plant, packet, node, to),
@@ -92,7 +92,7 @@ macro_rules! models {
                 packet: &mut $crate::event::PacketChunk,
                 sender: $crate::event::ChunkSender,
                 node: &mut $crate::node::Node,
-                to: &mut impl $crate::runs::EventContext,
+                to: &mut impl $crate::runs::EventHandlerContext,
             ) -> (u16, u8) {
                 let at = to.me();
                 match self {

@@ -3,7 +3,7 @@
 use super::super::endpoint::Endpoint;
 use super::super::event::Event;
 use super::super::model::Model;
-use super::super::runs::EventContext;
+use super::super::runs::EventHandlerContext;
 use super::super::timing::TELL_PS;
 use super::{JobReplay, OF_BACKGROUND};
 
@@ -20,7 +20,7 @@ impl Model {
     pub(super) fn background_starts(
         replay: &JobReplay,
         it: &mut Endpoint,
-        to: &mut impl EventContext,
+        to: &mut impl EventHandlerContext,
     ) {
         let Some((job, _)) = it.plays.as_ref().and_then(|plays| plays.background) else { return };
         let of = &replay.background[usize::from(job)];
@@ -33,7 +33,7 @@ impl Model {
         &self,
         replay: &JobReplay,
         it: &mut Endpoint,
-        to: &mut impl EventContext,
+        to: &mut impl EventHandlerContext,
     ) {
         let Some(plays) = &mut it.plays else { return };
         let (Some((job, rank)), false) = (plays.background, plays.host.is_over) else { return };
@@ -58,7 +58,7 @@ impl Model {
         &self,
         replay: &JobReplay,
         it: &mut Endpoint,
-        to: &mut impl EventContext,
+        to: &mut impl EventHandlerContext,
     ) {
         let Some(plays) = &mut it.plays else { return };
         let host = plays.host(to);
@@ -76,7 +76,7 @@ impl Model {
     }
 
     /// A background job learns that it has to stop.
-    pub(crate) fn is_over(it: &mut Endpoint, to: &mut impl EventContext) {
+    pub(crate) fn is_over(it: &mut Endpoint, to: &mut impl EventHandlerContext) {
         if let Some(plays) = &mut it.plays {
             plays.host(to).is_over = true;
         }

@@ -4,7 +4,7 @@ use super::super::endpoint::Endpoint;
 use super::super::event::{Event, PacketChunk};
 use super::super::model::Model;
 use super::super::plant::LinkClass;
-use super::super::runs::EventContext;
+use super::super::runs::EventHandlerContext;
 use super::super::timing::{TELL_PS, transmission_ps};
 use super::entry::{MatchEntry, MatchList};
 use super::process::{EndpointProcesses, Process};
@@ -45,7 +45,12 @@ impl JobReplay {
 
 impl Model {
     /// Starts the operations that depend on nothing.
-    pub(crate) fn starts(&self, replay: &JobReplay, it: &mut Endpoint, to: &mut impl EventContext) {
+    pub(crate) fn starts(
+        &self,
+        replay: &JobReplay,
+        it: &mut Endpoint,
+        to: &mut impl EventHandlerContext,
+    ) {
         let Some(plays) = replay.plays(to.me() - self.plant.routers) else { return };
         let steps: Vec<VecDeque<OperationStep>> = plays
             .processes
@@ -76,7 +81,7 @@ impl Model {
         it: &mut Endpoint,
         at: usize,
         mut steps: VecDeque<OperationStep>,
-        to: &mut impl EventContext,
+        to: &mut impl EventHandlerContext,
     ) {
         while let Some(step) = steps.pop_front() {
             let now = to.now_ps();
@@ -118,7 +123,7 @@ impl Model {
         it: &mut Endpoint,
         at: usize,
         op: u32,
-        to: &mut impl EventContext,
+        to: &mut impl EventHandlerContext,
     ) -> bool {
         let what = replay.schedule.ops()[op as usize];
         match what.kind {
@@ -150,7 +155,7 @@ impl Model {
         replay: &JobReplay,
         it: &mut Endpoint,
         message: u32,
-        to: &mut impl EventContext,
+        to: &mut impl EventHandlerContext,
     ) {
         let (op, part) = operation(message);
         let bytes = replay.schedule.ops()[op as usize].size;
@@ -167,7 +172,7 @@ impl Model {
         it: &mut Endpoint,
         at: usize,
         op: u32,
-        to: &mut impl EventContext,
+        to: &mut impl EventHandlerContext,
     ) -> bool {
         let what = replay.schedule.ops()[op as usize];
         let Some(plays) = &mut it.plays else { return false };
@@ -191,7 +196,7 @@ impl Model {
         it: &mut Endpoint,
         at: usize,
         (message, receive): (u32, u32),
-        to: &mut impl EventContext,
+        to: &mut impl EventHandlerContext,
     ) -> bool {
         let (op, part) = operation(message);
         if part == MessagePart::Eager {
@@ -211,7 +216,7 @@ impl Model {
         replay: &JobReplay,
         it: &mut Endpoint,
         message: u32,
-        to: &mut impl EventContext,
+        to: &mut impl EventHandlerContext,
     ) {
         let now = to.now_ps();
         let mut gap_ps = (replay.mpi.gap_ns * 1000.0).round() as u64;
@@ -237,7 +242,7 @@ impl Model {
         replay: &JobReplay,
         it: &mut Endpoint,
         message: u32,
-        to: &mut impl EventContext,
+        to: &mut impl EventHandlerContext,
     ) {
         let me = to.me() - self.plant.routers;
         let (op, part) = operation(message);
@@ -262,7 +267,7 @@ impl Model {
         (other, class): (u32, u8),
         message: u32,
         bytes: u32,
-        to: &mut impl EventContext,
+        to: &mut impl EventHandlerContext,
     ) {
         let from = to.me() - self.plant.routers;
         let packet = PacketChunk { from, to: other, message, bytes, ..it.plain() };
@@ -276,7 +281,7 @@ impl Model {
         it: &mut Endpoint,
         message: u32,
         bytes: u32,
-        to: &mut impl EventContext,
+        to: &mut impl EventHandlerContext,
     ) {
         let now = to.now_ps();
         let Some(plays) = &mut it.plays else { return };
@@ -297,7 +302,7 @@ impl Model {
         replay: &JobReplay,
         it: &mut Endpoint,
         message: u32,
-        to: &mut impl EventContext,
+        to: &mut impl EventHandlerContext,
     ) {
         if let Some(op) = sends(message) {
             self.ends(replay, it, op, to);
@@ -311,7 +316,7 @@ impl Model {
         replay: &JobReplay,
         it: &mut Endpoint,
         op: u32,
-        to: &mut impl EventContext,
+        to: &mut impl EventHandlerContext,
     ) {
         let Some(at) = process_of(it, replay.schedule.rank_of(op)) else { return };
         self.goes_on(replay, it, at, VecDeque::from([OperationStep::Ends(op)]), to);
@@ -333,7 +338,7 @@ impl Model {
         replay: &JobReplay,
         it: &mut Endpoint,
         message: u32,
-        to: &mut impl EventContext,
+        to: &mut impl EventHandlerContext,
     ) {
         if message & OF_BACKGROUND != 0 {
             return;
@@ -372,7 +377,12 @@ impl Model {
     }
 
     /// A process is done; once all of an endpoint are, the endpoint that counts is informed.
-    fn process_is_done(&self, replay: &JobReplay, it: &mut Endpoint, to: &mut impl EventContext) {
+    fn process_is_done(
+        &self,
+        replay: &JobReplay,
+        it: &mut Endpoint,
+        to: &mut impl EventHandlerContext,
+    ) {
         let Some(plays) = &it.plays else { return };
         if replay.tells() && plays.processes.iter().all(|process| process.clock.left == 0) {
             to.send(self.plant.lp(replay.counts), TELL_PS, Event::Done);

@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Annotated, Any, NotRequired, TypedDict
 
-from flyloom.report.base import Facts, Figure, Found, Section, View, expect
+from flyloom.report.base import Facts, Figure, Found, PageData, Section, expect
 from flyloom.report.charts import CONFIG, INK, MOST, NETWORK_COLOURS, SCHEMA
 from flyloom.report.figure import LOWER
 from flyloom.report.shape import Count, Simple, also
@@ -126,7 +126,7 @@ def border(saved: Mapping[str, Any]) -> None:
 # --- what is shown -------------------------------------------------------------------------------
 
 
-def view(page: View) -> dict[str, Any] | None:
+def view(page: PageData) -> dict[str, Any] | None:
     """The chart, and the networks that have cables."""
     chart = page.chart("cables", cable_spec(page.networks))
     priced = [{**network, "colour": page.colours[network["label"]]}
@@ -188,7 +188,7 @@ def cable_spec(networks: Sequence[Found]) -> dict[str, Any] | None:
     }
 
 
-def figures(page: View) -> Iterator[Figure]:
+def figures(page: PageData) -> Iterator[Figure]:
     """Cables and their length, for each endpoint."""
     for words, unit, key in (
         ("Cables an endpoint", "", "total"), ("Length of cable an endpoint", "m", "length_m"),

@@ -6,7 +6,7 @@ import math
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Annotated, Any, NotRequired, TypedDict
 
-from flyloom.report.base import Facts, Figure, Found, Section, View, expect
+from flyloom.report.base import Facts, Figure, Found, PageData, Section, expect
 from flyloom.report.charts import CONFIG, INK, MOST, SCHEMA, network_colour, picked, routing_name
 from flyloom.report.figure import HIGHER, best_proved
 from flyloom.report.shape import Count, also, fail
@@ -97,7 +97,7 @@ def check(routing: Found, _data: Found, where: str) -> None:
             raise fail(f"{where}.ebb.histogram[{place}]", found, "give bin_low < bin_high")
 
 
-def view(page: View) -> dict[str, Any] | None:
+def view(page: PageData) -> dict[str, Any] | None:
     """The chart, and a table of all routings."""
     chart = page.chart("ebb", ebb_spec(page.routings, page.labels))
     if chart is None:
@@ -192,7 +192,7 @@ def _domain(values: Sequence[Found]) -> tuple[float, float]:
     return max(0.0, low), max(high, low + 0.05)
 
 
-def tiles(page: View) -> list[dict[str, str]]:
+def tiles(page: PageData) -> list[dict[str, str]]:
     """The highest of what was measured, of verified routings where there are some."""
     measured = [r for r in page.routings if r["ebb"]]
     if not measured:
@@ -211,7 +211,7 @@ def tiles(page: View) -> list[dict[str, str]]:
     }]
 
 
-def figures(page: View) -> Iterator[Figure]:
+def figures(page: PageData) -> Iterator[Figure]:
     """The best of each network."""
     yield best_proved(page.routings, "Effective bisection bandwidth", "of the injection rate",
                       HIGHER, ebb_figure)

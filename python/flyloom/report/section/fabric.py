@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import Annotated, Any, NotRequired, TypedDict
 
 from flyloom.draw.svg import plural
-from flyloom.report.base import Facts, Section, View
+from flyloom.report.base import Facts, PageData, Section
 from flyloom.report.shape import Count, Simple, also
 
 
@@ -38,13 +38,13 @@ def of_routing(record: Mapping[str, Any]) -> dict[str, Any]:
     return {"deploy": record.get("deploy")}
 
 
-def view(page: View) -> dict[str, Any] | None:
+def view(page: PageData) -> dict[str, Any] | None:
     """The routings that were to be loaded."""
     deployed = [routing for routing in page.routings if routing["deploy"] is not None]
     return {"deployed": deployed} if deployed else None
 
 
-def tiles(page: View) -> list[dict[str, str]]:
+def tiles(page: PageData) -> list[dict[str, str]]:
     """Whether all that was read back is what was loaded."""
     stages = [r["deploy"] for r in page.routings if r["deploy"]]
     run = [deploy for deploy in stages if deploy["skipped"] is None]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Annotated, Any, NotRequired, TypedDict
 
-from flyloom.report.base import Facts, Found, Section, View, expect
+from flyloom.report.base import Facts, Found, PageData, Section, expect
 from flyloom.report.charts import CONFIG, INK, MOST, SCHEMA, network_colour, picked, routing_name
 from flyloom.report.shape import Count, also
 from flyloom.report.words import some
@@ -49,7 +49,7 @@ def border(saved: Mapping[str, Any]) -> None:
             expect(len(pair) == 2, where, "routes and channels")
 
 
-def view(page: View) -> dict[str, Any] | None:
+def view(page: PageData) -> dict[str, Any] | None:
     """The chart, and a table of all routings."""
     chart = page.chart("load", load_spec(page.routings, page.labels))
     if chart is None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Annotated, Any, NotRequired, TypedDict
 
-from flyloom.report.base import Entries, Figure, Found, Section, View, found_by
+from flyloom.report.base import Entries, Figure, Found, PageData, Section, found_by
 from flyloom.report.comparison import chart, colour
 from flyloom.report.figure import LOWER, best_choice
 from flyloom.report.shape import Count, also
@@ -55,7 +55,7 @@ def entries(saved: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
                 "network": record["network"], "label": label}
 
 
-def view(page: View) -> dict[str, Any] | None:
+def view(page: PageData) -> dict[str, Any] | None:
     """The chart, where there is something to put side by side."""
     mapped = page.data["mappings"]
     chart = page.chart("mapping", spec(mapped))
@@ -147,7 +147,7 @@ def _panel(
     }
 
 
-def figures(page: View) -> Iterator[Figure]:
+def figures(page: PageData) -> Iterator[Figure]:
     """What the best method of each network gives, and its gain over processes in order."""
     groups: dict[tuple[str, int], list[Found]] = {}
     for run in page.data["mappings"]:

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Annotated, Any, NotRequired, TypedDict
 
 from flyloom.report import asked
-from flyloom.report.base import Entries, Figure, Found, Section, View, dotted
+from flyloom.report.base import Entries, Figure, Found, PageData, Section, dotted
 from flyloom.report.figure import HIGHER, LOWER
 from flyloom.report.shape import Simple, also
 from flyloom.support.amounts import figure, heading
@@ -78,7 +78,7 @@ def entries(saved: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
                                    for row in measure["rows"]]}
 
 
-def view(page: View) -> dict[str, Any] | None:
+def view(page: PageData) -> dict[str, Any] | None:
     """The tables of all measures, for the template."""
     tables = measure_tables(page.data["measures"])
     return {"measures": tables} if tables else None
@@ -123,12 +123,12 @@ CHOSEN = {
 """For measures with many columns, the columns that are compared, and their titles."""
 
 
-def prices(page: View) -> Iterator[Figure]:
+def prices(page: PageData) -> Iterator[Figure]:
     """The costs of the networks."""
     yield from _compared(m for m in page.data["measures"] if m["name"] == "cost")
 
 
-def figures(page: View) -> Iterator[Figure]:
+def figures(page: PageData) -> Iterator[Figure]:
     """The figures of all other measures."""
     yield from _compared(m for m in page.data["measures"] if m["name"] != "cost")
 

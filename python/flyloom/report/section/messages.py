@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Annotated, Any, NotRequired, TypedDict
 
 from flyloom.report import axis
-from flyloom.report.base import Entries, Figure, Found, Run, Section, View, asked_of, found_by
+from flyloom.report.base import Entries, Figure, Found, PageData, Run, Section, asked_of, found_by
 from flyloom.report.comparison import chart, colour
 from flyloom.report.figure import along
 from flyloom.report.shape import Count, also
@@ -68,7 +68,7 @@ def entries(saved: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
         yield {**figures, **costs, "busiest_link_use": busiest, **asked_of(record, "message")}
 
 
-def view(page: View) -> dict[str, Any] | None:
+def view(page: PageData) -> dict[str, Any] | None:
     """The chart and the table of all runs."""
     played = axis.rows(page.data["messages"], page.labels)
     if not played:
@@ -112,7 +112,7 @@ def spec(made: Sequence[Found]) -> dict[str, Any] | None:
     })
 
 
-def figures(page: View) -> Iterator[Figure]:
+def figures(page: PageData) -> Iterator[Figure]:
     """The time to the last rank, along what varies."""
     runs = [{**run, "value": run["finish_ns"]} for run in page.data["messages"]]
     yield from along(runs, ("seed",), "us", "{workload}", 1e-3)

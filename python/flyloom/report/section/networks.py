@@ -8,7 +8,7 @@ from typing import Annotated, Any, NotRequired, TypedDict
 from flyloom import draw
 from flyloom.draw.floor import floor_data, racks_of
 from flyloom.draw.svg import plural
-from flyloom.report.base import Facts, Figure, Found, Section, Structure, View, cabled, expect
+from flyloom.report.base import Facts, Figure, Found, PageData, Section, Structure, cabled, expect
 from flyloom.report.charts import MOST
 from flyloom.report.figure import LOWER
 from flyloom.report.shape import Count, Simple, also, fail, shape, unique, walk
@@ -223,7 +223,7 @@ def _check_floor(floor: Found, size: int, where: str) -> None:
 # --- what is shown -------------------------------------------------------------------------------
 
 
-def view(page: View) -> dict[str, Any]:
+def view(page: PageData) -> dict[str, Any]:
     """The table of counts, and the drawings of the first networks."""
     shown = len(page.networks)
     budget = MATRIX_LINKS // max(1, min(MOST, shown))
@@ -302,7 +302,7 @@ def _pictures(network: Found, colours: Mapping[str, str], max_links: int) -> dic
     return out
 
 
-def tiles(page: View) -> list[dict[str, str]]:
+def tiles(page: PageData) -> list[dict[str, str]]:
     """A headline with two networks, and how many more there are."""
     out = [_built(network) for network in page.networks[:2]]
     if len(page.networks) > 2:
@@ -323,7 +323,7 @@ def _built(network: Found) -> dict[str, str]:
             "small": ", ".join(small), "mood": "plain"}
 
 
-def sizes(page: View) -> Iterator[Figure]:
+def sizes(page: PageData) -> Iterator[Figure]:
     """Figures of endpoints and switches."""
     for key in ("endpoints", "switches"):
         yield Figure(key.capitalize(), "", "", {
@@ -331,7 +331,7 @@ def sizes(page: View) -> Iterator[Figure]:
         })
 
 
-def distances(page: View) -> Iterator[Figure]:
+def distances(page: PageData) -> Iterator[Figure]:
     """Figures of diameter and mean distance."""
     for said, key in (
         ("Diameter", "diameter"), ("Mean distance of switches with endpoints", "mean_distance"),

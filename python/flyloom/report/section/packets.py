@@ -11,9 +11,9 @@ from flyloom.report.base import (
     Entries,
     Figure,
     Found,
+    PageData,
     Run,
     Section,
-    View,
     asked_of,
     check_links,
     dotted,
@@ -116,7 +116,7 @@ def check(run: Found, data: Found, where: str) -> None:
         check_links(point, ("from", "to", "plane", "use"), data, run["network"], at)
 
 
-def view(page: View) -> dict[str, Any] | None:
+def view(page: PageData) -> dict[str, Any] | None:
     """Curves and tables of loads, times of traces, and use of links."""
     runs = page.data["packets"]
     driven, traced = packets.curves(runs, page.labels), packets.traced(runs, page.labels)
@@ -135,7 +135,7 @@ def view(page: View) -> dict[str, Any] | None:
     }
 
 
-def loads(page: View) -> Iterator[Figure]:
+def loads(page: PageData) -> Iterator[Figure]:
     """For each traffic, the latency at the lowest load that all have, and the most that arrives."""
     def most(run: Found) -> float:
         return max((p["accepted_gbps"] for p in run["curve"]["points"]
@@ -145,7 +145,7 @@ def loads(page: View) -> Iterator[Figure]:
     yield from of_load(curves, "Gbit/s", most, "most that arrives", ("ns", "mean_latency_ns"))
 
 
-def traces(page: View) -> Iterator[Figure]:
+def traces(page: PageData) -> Iterator[Figure]:
     """The longest time that a process of a trace communicates, along what varies."""
     runs = [
         {"network": run["network"], "label": run["label"], "value": job["max_comm_ns"],

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Annotated, Any, NotRequired, TypedDict
 
 from flyloom.draw.svg import plural
-from flyloom.report.base import Facts, Figure, Found, Section, View, expect
+from flyloom.report.base import Facts, Figure, Found, PageData, Section, expect
 from flyloom.report.figure import LOWER, best_proved
 from flyloom.report.shape import Count, also
 from flyloom.report.words import few
@@ -115,10 +115,10 @@ def border(saved: Mapping[str, Any]) -> None:
                 expect(known, f"{where}.verify.deadlock.{key}", "a value")
 
 
-# --- what is shown -------------------------------------------------------------------------------
+# --- drawing the section -------------------------------------------------------------------------
 
 
-def view(page: View) -> dict[str, Any] | None:
+def view(page: PageData) -> dict[str, Any] | None:
     """All routings, what was not proved of them, and the witnesses of what was."""
     if not page.routings:
         return None
@@ -140,7 +140,7 @@ def _failed(routing: Found) -> bool:
     )
 
 
-def tiles(page: View) -> list[dict[str, str]]:
+def tiles(page: PageData) -> list[dict[str, str]]:
     """A headline: for how many of the judged routings every verdict holds."""
     judged = [r for r in page.routings if r["verdicts"] or not r["verified"]]
     if not judged:
@@ -156,7 +156,7 @@ def tiles(page: View) -> list[dict[str, str]]:
              "big": f"{len(good)} of {plural(len(judged), 'routing')}"}]
 
 
-def figures(page: View) -> Iterator[Figure]:
+def figures(page: PageData) -> Iterator[Figure]:
     """Figures of the best verified routing of each network."""
     yield best_proved(page.routings, "Mean hops of a route", "hops", LOWER,
                       lambda routing: routing["mean_hops"])

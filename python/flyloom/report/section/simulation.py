@@ -11,9 +11,9 @@ from flyloom.report.base import (
     Entries,
     Figure,
     Found,
+    PageData,
     Run,
     Section,
-    View,
     asked_of,
     check_links,
     found_by,
@@ -75,7 +75,7 @@ def check(run: Found, data: Found, where: str) -> None:
         check_links(point, ("from", "to", "use"), data, run["network"], at)
 
 
-def view(page: View) -> dict[str, Any] | None:
+def view(page: PageData) -> dict[str, Any] | None:
     """Curves and tables of all loads, distributions of some, and use of links."""
     curves = simulated.curves(page.data["simulations"], page.labels)
     if not curves:
@@ -92,7 +92,7 @@ def view(page: View) -> dict[str, Any] | None:
     }
 
 
-def figures(page: View) -> Iterator[Figure]:
+def figures(page: PageData) -> Iterator[Figure]:
     """For each traffic, the latency at the lowest load that all have, and where each saturates:
     with the best path selection, and with each one that several networks have."""
     curves = simulated.curves(page.data["simulations"], page.labels)

@@ -5,8 +5,8 @@ use super::fields::{ArgumentFields, bytes, time_ns};
 use crate::trace::mpi::{UNDEFINED, is_local};
 use base::Refusal;
 use traffic::workload::calls::{
-    CallAction, CallMessage, CollectiveBytes, CommunicatorCreation, CommunicatorPlace,
-    CommunicatorShape, CompletedRequests, JointCall, NamedCommunicator, RequestList, TracedCall,
+    CallAction, CallMessage, CollectiveBytes, CommunicatorCreation, CommunicatorShape,
+    CompletedRequests, JointCall, NamedCommunicator, RankInCommunicator, RequestList, TracedCall,
     TransferMode,
 };
 use traffic::workload::collective::CollectiveOperation;
@@ -180,7 +180,7 @@ fn make(name: &str, from: &mut ArgumentFields<'_>) -> Result<CallAction, Refusal
     })?;
     if let (Some(Some(me)), Some(Some(size))) = (parts.next(), parts.next()) {
         let small = |n: i64| u32::try_from(n).ok();
-        let within = small(me).zip(small(size)).map(|(me, size)| CommunicatorPlace { me, size });
+        let within = small(me).zip(small(size)).map(|(me, size)| RankInCommunicator { me, size });
         let within = within.filter(|within| within.me < within.size);
         match &mut make {
             CommunicatorCreation::Placed(place) | CommunicatorCreation::SlicePlaced(place) => {

@@ -3,7 +3,7 @@
 
 use std::collections::HashMap;
 use traffic::workload::calls::{
-    CallAction, CommunicatorCreation, CommunicatorPlace, CommunicatorShape, NamedCommunicator,
+    CallAction, CommunicatorCreation, CommunicatorShape, NamedCommunicator, RankInCommunicator,
     TracedCall,
 };
 
@@ -12,13 +12,13 @@ struct NewCommunicator {
     /// The call that made it.
     call: usize,
     /// Where the process is in it, where that is known.
-    within: Option<CommunicatorPlace>,
+    within: Option<RankInCommunicator>,
 }
 
 /// Where the process is in what `MPI_Comm_create` and `MPI_Cart_sub` make: the first handle that is
 /// new after the call names it, if that is none of which the place is known, and none older.
 pub(super) fn place(calls: &mut [TracedCall]) {
-    let mut known: HashMap<u64, CommunicatorPlace> = HashMap::new();
+    let mut known: HashMap<u64, RankInCommunicator> = HashMap::new();
     let mut fresh: Vec<NewCommunicator> = Vec::new();
     for at in 0..calls.len() {
         if let Some((handle, within)) = named(&calls[at].what)
@@ -40,7 +40,7 @@ pub(super) fn place(calls: &mut [TracedCall]) {
                 CommunicatorCreation::Grid(sizes) => {
                     let size = sizes.iter().product();
                     let Some(place) = there.filter(|place| place.me < size) else { continue };
-                    Some(CommunicatorPlace { size, ..place })
+                    Some(RankInCommunicator { size, ..place })
                 }
                 // the process is in none
                 CommunicatorCreation::Split(None, _) => continue,
@@ -53,7 +53,7 @@ pub(super) fn place(calls: &mut [TracedCall]) {
     }
 }
 
-fn settle(what: &mut CallAction, within: CommunicatorPlace) {
+fn settle(what: &mut CallAction, within: RankInCommunicator) {
     if let CallAction::Make(
         _,
         CommunicatorCreation::Placed(place) | CommunicatorCreation::SlicePlaced(place),
@@ -64,15 +64,15 @@ fn settle(what: &mut CallAction, within: CommunicatorPlace) {
     }
 }
 
-fn within(comm: &NamedCommunicator) -> Option<CommunicatorPlace> {
+fn within(comm: &NamedCommunicator) -> Option<RankInCommunicator> {
     match comm.shape {
-        CommunicatorShape::Of(me, size) => Some(CommunicatorPlace { me, size }),
+        CommunicatorShape::Of(me, size) => Some(RankInCommunicator { me, size }),
         _ => None,
     }
 }
 
 /// The communicator that a call names: its handle, and where the process is in it.
-fn named(what: &CallAction) -> Option<(u64, CommunicatorPlace)> {
+fn named(what: &CallAction) -> Option<(u64, RankInCommunicator)> {
     let comm = match what {
         CallAction::Send(message, _)
         | CallAction::Recv(message, _)

@@ -144,7 +144,8 @@ struct EndpointNode {
     last_vc: Vec<Option<usize>>,
     last_class: usize,
     ahead: DownstreamBuffers,
-    /// The number of times that BookSim would have stopped.
+    /// The number of times that BookSim would have ended with an error, because another class has
+    /// taken the virtual channel that a packet had found.
     stops: u64,
 }
 

@@ -183,14 +183,14 @@ pub enum CommunicatorCreation {
     /// The slices of a grid: its coordinates that stay.
     Slice(Vec<bool>),
     /// One of a group that is known by where each of its ranks is in it; the others are in none.
-    Placed(Option<CommunicatorPlace>),
+    Placed(Option<RankInCommunicator>),
     /// The slices of a grid, by where each rank is in its slice.
-    SlicePlaced(Option<CommunicatorPlace>),
+    SlicePlaced(Option<RankInCommunicator>),
 }
 
 /// The place of a process in a communicator.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct CommunicatorPlace {
+pub struct RankInCommunicator {
     /// Its rank there.
     pub me: u32,
     /// How many ranks there are.

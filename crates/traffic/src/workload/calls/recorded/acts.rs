@@ -43,7 +43,7 @@ pub(super) struct RecordedWire {
 
 /// One thing that a process does.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct RecordedAct {
+pub(super) struct RecordedOperation {
     pub(super) thread: u8,
     /// Computing of the thread since its last one, ns.
     pub(super) gap_ns: u64,
@@ -72,8 +72,8 @@ pub(super) struct ExchangeRows {
 
 /// The acts of all processes, and what they refer to.
 #[derive(Debug, Default)]
-pub(super) struct RecordedActs {
-    pub(super) acts: Vec<Vec<RecordedAct>>,
+pub(super) struct RecordedOperations {
+    pub(super) acts: Vec<Vec<RecordedOperation>>,
     pub(super) groups: Vec<Vec<u32>>,
     pub(super) meetings: Vec<RankMeeting>,
     pub(super) exchanges: Vec<ExchangeRows>,
@@ -97,7 +97,7 @@ struct EventWalker<'a> {
     operations: HashMap<OperationNumber, u32>,
     /// Transfers of each window that are not known to be complete: their acts and targets.
     moving: HashMap<u32, Vec<(u32, u32)>>,
-    acts: Vec<RecordedAct>,
+    acts: Vec<RecordedOperation>,
     /// When each thread left its last call.
     left_ns: HashMap<u8, u64>,
     gaps_ns: HashMap<u8, u64>,
@@ -116,8 +116,8 @@ fn place(recording: &CallRecording, rank: u32, event: usize) -> String {
 /// # Errors
 /// With the files and their bytes, where not all of a communicator call the same, or an event
 /// refers to what is not there.
-pub(super) fn acts(recording: &CallRecording) -> Result<RecordedActs, Refusal> {
-    let mut all = RecordedActs::default();
+pub(super) fn acts(recording: &CallRecording) -> Result<RecordedOperations, Refusal> {
+    let mut all = RecordedOperations::default();
     for (rank, process) in (0..).zip(&recording.processes) {
         let Some(first) = process.events.first() else {
             all.cut.push(rank);
@@ -144,7 +144,7 @@ pub(super) fn acts(recording: &CallRecording) -> Result<RecordedActs, Refusal> {
     Ok(all)
 }
 
-impl RecordedActs {
+impl RecordedOperations {
     fn event(
         &mut self,
         recording: &CallRecording,
@@ -296,7 +296,7 @@ impl<'a> EventWalker<'a> {
     fn act(&mut self, does: ActionKind, waits: bool) {
         let thread = self.event.thread;
         let gap_ns = self.gaps_ns.remove(&thread).unwrap_or(0);
-        self.acts.push(RecordedAct { thread, gap_ns, does, waits });
+        self.acts.push(RecordedOperation { thread, gap_ns, does, waits });
     }
 
     fn begin(&mut self, begun: OperationStart, does: ActionKind) {

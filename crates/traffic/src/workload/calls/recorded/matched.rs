@@ -1,6 +1,6 @@
 //! Which receive gets which message: those of one sender, receiver, communicator and tag in order.
 
-use super::acts::{ActionKind, RecordedAct, RecordedActs, RecordedWire};
+use super::acts::{ActionKind, RecordedOperation, RecordedOperations, RecordedWire};
 use std::collections::{BTreeMap, HashMap};
 
 /// The messages that are left out, as nothing is at their other end.
@@ -21,7 +21,7 @@ fn key(rank: u32, wire: &RecordedWire) -> Option<ChannelKey> {
 
 /// Gives every receive the bytes of its message, and leaves out what has no other end. A probe
 /// becomes the receive of the message that it found. O(acts log).
-pub(super) fn matched(all: &mut RecordedActs) -> LostMessages {
+pub(super) fn matched(all: &mut RecordedOperations) -> LostMessages {
     let mut sides: BTreeMap<ChannelKey, [Vec<(u32, u32)>; 2]> = BTreeMap::new();
     let mut lost = LostMessages::default();
     for (rank, acts) in (0..).zip(&mut all.acts) {
@@ -57,12 +57,12 @@ pub(super) fn matched(all: &mut RecordedActs) -> LostMessages {
     lost
 }
 
-fn act(all: &mut RecordedActs, (rank, at): (u32, u32)) -> &mut RecordedAct {
+fn act(all: &mut RecordedOperations, (rank, at): (u32, u32)) -> &mut RecordedOperation {
     &mut all.acts[rank as usize][at as usize]
 }
 
 /// Every probe of a process becomes the receive of its message, which waits.
-fn probed(rank: u32, acts: &mut [RecordedAct]) {
+fn probed(rank: u32, acts: &mut [RecordedOperation]) {
     if !acts.iter().any(|act| matches!(act.does, ActionKind::Probes(..))) {
         return;
     }

@@ -3,7 +3,9 @@
 use super::super::expand::OperationFront;
 use super::super::parameters::{RecordedParameters, ReplayParameters};
 use super::CallRecording;
-use super::acts::{ActionKind, RecordedAct, RecordedActs, RecordedWire, WindowTransfer, acts};
+use super::acts::{
+    ActionKind, RecordedOperation, RecordedOperations, RecordedWire, WindowTransfer, acts,
+};
 use super::matched::matched;
 use crate::workload::collective::CollectiveCall;
 use crate::workload::parameters::MOST_RANKS;
@@ -97,7 +99,7 @@ type InboundMessages = HashMap<u32, Vec<(u32, u64)>>;
 
 /// The replay of a recording as a program.
 struct RecordingReplay {
-    all: RecordedActs,
+    all: RecordedOperations,
     /// The call of each meeting; none where it is left out.
     calls: Vec<Option<CollectiveCall>>,
     /// What every rank receives in each exchange; none where that is left out.
@@ -115,7 +117,7 @@ struct RecordingReplay {
 
 impl RecordingReplay {
     fn new(
-        all: RecordedActs,
+        all: RecordedOperations,
         calls: Vec<Option<CollectiveCall>>,
         with: &ReplayParameters,
         remarks: &mut RecordingRemarks,
@@ -243,7 +245,7 @@ impl RecordingReplay {
     fn act(
         &self,
         rank: u32,
-        (at, act): (u32, &RecordedAct),
+        (at, act): (u32, &RecordedOperation),
         front: &mut OperationFront,
         state: &mut RankState,
         to: &mut RankScript<'_>,
