@@ -15,7 +15,7 @@ pub mod stage;
 mod timeline;
 mod trace;
 
-pub use left::LeftOver;
+pub use left::LeftOverOperations;
 pub use machine::RunResult;
 pub use net::{
     AdapterCosts, ChannelUse, LinkCosts, NetworkCosts, NetworkSetup, RailSelection, RouteSelection,
@@ -31,9 +31,9 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use traffic::workload::Schedule;
 
-/// By which rules a schedule is run.
+/// The dialect of a schedule: the rules by which it is run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
-pub enum Dialect {
+pub enum ScheduleDialect {
     /// An operation begins when what it waits for has ended; large sends ask first.
     #[default]
     #[serde(rename = "causal")]
@@ -43,7 +43,7 @@ pub enum Dialect {
     LogGopsV1,
 }
 
-impl Dialect {
+impl ScheduleDialect {
     /// Nanoseconds of the unit of [`RunResult::finish`].
     pub fn unit_ns(self) -> f64 {
         match self {
@@ -61,15 +61,15 @@ impl Dialect {
 /// stop. A schedule that cannot come to its end is a finding: [`RunResult::left`].
 pub fn run(
     schedule: &Schedule,
-    dialect: Dialect,
+    dialect: ScheduleDialect,
     costs: &LogGops,
     under: Option<&NetworkSetup<'_>>,
     watch: &dyn Watch,
 ) -> Result<RunResult, Stop> {
     match (dialect, under) {
-        (Dialect::Causal, _) => causal::run(schedule, costs, under, false, watch),
-        (Dialect::LogGopsV1, None) => loggops::run(schedule, costs, watch),
-        (Dialect::LogGopsV1, Some(_)) => {
+        (ScheduleDialect::Causal, _) => causal::run(schedule, costs, under, false, watch),
+        (ScheduleDialect::LogGopsV1, None) => loggops::run(schedule, costs, watch),
+        (ScheduleDialect::LogGopsV1, Some(_)) => {
             let why = "loggops-v1 has no network";
             Err(Refusal::new("dialect", why, "the dialect causal, or no network").into())
         }

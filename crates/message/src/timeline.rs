@@ -3,7 +3,7 @@
 use super::path::{BusySpan, ProcessorWork};
 use super::trace::OperationTimes;
 use std::collections::BTreeMap;
-use traffic::workload::{Kind, Schedule};
+use traffic::workload::{OperationKind, Schedule};
 
 /// A message by the work that it begins and ends with.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -42,7 +42,7 @@ pub(super) fn messages(
             place[span.op as usize] = at;
         }
     }
-    let sends = (0..).zip(schedule.ops()).filter(|(_, op)| op.kind == Kind::Send);
+    let sends = (0..).zip(schedule.ops()).filter(|(_, op)| op.kind == OperationKind::Send);
     sends
         .filter_map(|(sent, _)| {
             let received = trace.partner(sent)?;

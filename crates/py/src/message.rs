@@ -3,7 +3,7 @@
 use crate::classes::{Routing, Topology, Workload};
 use crate::enter::{afford, enter, from_python, object, refuse, stopped, to_python};
 use base::stage::parameters;
-use base::{Frame, Refusal, Stage, Stop, Watch};
+use base::{RecordJson, Refusal, Stage, Stop, Watch};
 use lab::over_seeds::over_seeds;
 use message::stage::{MessageInputs, RunOutcome, Spec, channel_ends};
 use message::{LogGops, PathAmounts, ProcessorWork, TracedRun};
@@ -13,13 +13,13 @@ use pyo3::types::PyDict;
 use serde_json::Value;
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, PoisonError};
-use traffic::workload::{ANY, Kind, Op, Schedule};
+use traffic::workload::{ANY, Op, OperationKind, Schedule};
 
 /// A network, and its tables where these are given.
-type Driven = (Option<Arc<fabric::Topology>>, Option<fabric::tables::Routing>);
+type RoutedNetwork = (Option<Arc<fabric::Topology>>, Option<fabric::tables::Routing>);
 
 /// The network and the tables that Python gave, if any.
-pub fn driven(on: Option<&Bound<'_, PyAny>>) -> PyResult<Driven> {
+pub fn driven(on: Option<&Bound<'_, PyAny>>) -> PyResult<RoutedNetwork> {
     let routing = on.and_then(|on| on.cast::<Routing>().ok());
     let routing = routing.map(|tables| tables.get().inner.clone());
     let topology = match (&routing, on) {
@@ -36,8 +36,9 @@ pub fn message_schema(py: Python<'_>) -> PyResult<Bound<'_, PyAny>> {
     to_python(py, &schemars::schema_for!(Spec).to_value())
 }
 
-/// What is found, when each rank is done, the channels, the critical path and the processors' work.
-type Simulated<'py> = (
+/// The result of a run: when each rank is done, the channels, the critical path and the processors'
+/// work.
+type MessageResult<'py> = (
     Bound<'py, PyAny>,
     Bound<'py, PyArray1<f64>>,
     Option<Bound<'py, PyDict>>,
@@ -115,7 +116,7 @@ fn operations_of<'py>(
 ) -> PyResult<()> {
     let busy = &traced.spans;
     let ops = || busy.iter().map(|b| ranks.ops()[b.op as usize]);
-    let is_message = |op: &Op| op.kind != Kind::Calc;
+    let is_message = |op: &Op| op.kind != OperationKind::Calc;
     let known = |op: Op, n: u32| if is_message(&op) && n != ANY { i64::from(n) } else { -1 };
     let mut senders = BTreeMap::new();
     for message in &traced.messages {
@@ -153,13 +154,13 @@ fn each_seed(
     on: MessageInputs<'_>,
     is_traced: bool,
     watch: &dyn Watch,
-) -> Result<(RunOutcome, Frame), Stop> {
+) -> Result<(RunOutcome, RecordJson), Stop> {
     let first = Mutex::new(None);
     let run = |seed: u64, _: usize| {
         let is_first = seed == spec.seed;
         let one = Spec { seed, seeds: 1, ..spec.clone() };
         let ran = one.simulate(on, is_traced && is_first, watch)?;
-        let record = Frame::of(&ran.record);
+        let record = RecordJson::of(&ran.record);
         if is_first {
             *first.lock().unwrap_or_else(PoisonError::into_inner) = Some(ran);
         }
@@ -189,7 +190,7 @@ pub fn simulate_message<'py>(
     places: Option<Vec<u32>>,
     traced: bool,
     progress: Option<Py<PyAny>>,
-) -> PyResult<Simulated<'py>> {
+) -> PyResult<MessageResult<'py>> {
     let spec: Spec = parameters(&object(from_python(given)?)).map_err(|refused| {
         let param = refused.param.trim_start_matches("costs.").to_owned();
         refuse(Refusal { param, ..refused })

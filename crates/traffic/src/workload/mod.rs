@@ -23,12 +23,12 @@ pub mod sequence;
 #[cfg(test)]
 mod tests;
 
-pub use build::{Builder, OfRank};
-pub use joined::Joined;
-pub use make::{Generator, generator, generators, make, make_joined};
+pub use build::{RankBuilder, ScheduleBuilder};
+pub use joined::JoinedOperation;
+pub use make::{WorkloadGenerator, generator, generators, make, make_joined};
 pub use merge::merge;
 pub use named::NamedSteps;
-pub use program::{Program, schedule_of};
+pub use program::{RankProgram, schedule_of};
 pub use request::WorkloadRequest;
-pub use schedule::{ANY, Kind, Op, Schedule};
-pub use script::{Message, Script, tag};
+pub use schedule::{ANY, Op, OperationKind, Schedule};
+pub use script::{RankScript, ScriptMessage, tag};

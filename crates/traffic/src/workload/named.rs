@@ -1,6 +1,6 @@
 //! Which operations of a schedule are a collective operation, by name.
 
-use base::quick::QuickHash;
+use base::quick::QuickHashBuilder;
 use std::collections::HashMap;
 use std::ops::Range;
 
@@ -19,7 +19,7 @@ pub struct NamedSteps<'a> {
 #[derive(Debug, Clone, Default)]
 pub(super) struct CollectiveNames {
     names: Vec<String>,
-    numbers: HashMap<String, u32, QuickHash>,
+    numbers: HashMap<String, u32, QuickHashBuilder>,
     /// First operation, the one after the last, number of the name.
     steps: Vec<(u32, u32, u32)>,
 }

@@ -6,10 +6,10 @@ use std::ops::Range;
 /// The source of a receive that takes messages of any rank, and the tag of one that takes any.
 pub const ANY: u32 = u32::MAX;
 
-/// What an operation does.
+/// The kind of an operation: what it does.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 #[repr(u8)]
-pub enum Kind {
+pub enum OperationKind {
     /// Sends `size` bytes to `peer`.
     Send = 1,
     /// Receives `size` bytes from `peer`, or from [`ANY`].
@@ -28,7 +28,7 @@ pub struct Op {
     /// A receive takes messages of this tag, or of [`ANY`]; 0 of a calculation.
     pub tag: u32,
     /// What it does.
-    pub kind: Kind,
+    pub kind: OperationKind,
     /// The processor of its rank that it runs on.
     pub cpu: u8,
     /// The network interface of its rank that it uses; 0 of a calculation.
@@ -38,17 +38,17 @@ pub struct Op {
 impl Op {
     /// A calculation on processor 0.
     pub fn calc(ns: u64) -> Self {
-        Self { size: ns, peer: 0, tag: 0, kind: Kind::Calc, cpu: 0, nic: 0 }
+        Self { size: ns, peer: 0, tag: 0, kind: OperationKind::Calc, cpu: 0, nic: 0 }
     }
 
     /// A send by processor 0 and interface 0.
     pub fn send(bytes: u64, to: u32, tag: u32) -> Self {
-        Self { size: bytes, peer: to, tag, kind: Kind::Send, cpu: 0, nic: 0 }
+        Self { size: bytes, peer: to, tag, kind: OperationKind::Send, cpu: 0, nic: 0 }
     }
 
     /// A receive by processor 0 and interface 0.
     pub fn recv(bytes: u64, from: u32, tag: u32) -> Self {
-        Self { size: bytes, peer: from, tag, kind: Kind::Recv, cpu: 0, nic: 0 }
+        Self { size: bytes, peer: from, tag, kind: OperationKind::Recv, cpu: 0, nic: 0 }
     }
 
     /// The same on another processor.
@@ -58,7 +58,8 @@ impl Op {
     }
 }
 
-/// Operations of all ranks. Those of a rank are numbered in order; all of them, rank after rank.
+/// A schedule: the operations of all ranks. Those of a rank are numbered in order; all of them,
+/// rank after rank.
 ///
 /// 32 bytes an operation and 4 a dependency. Two schedules are equal when their ranks do the same,
 /// whatever the names of their collective operations.
@@ -158,28 +159,28 @@ impl Schedule {
 
     /// How many operations send.
     pub fn messages(&self) -> u64 {
-        self.ops.iter().filter(|op| op.kind == Kind::Send).count() as u64
+        self.ops.iter().filter(|op| op.kind == OperationKind::Send).count() as u64
     }
 
     /// Bytes of all messages.
     pub fn sent_bytes(&self) -> f64 {
-        self.sum(Kind::Send)
+        self.sum(OperationKind::Send)
     }
 
     /// Nanoseconds of all calculations.
     pub fn calculated_ns(&self) -> f64 {
-        self.sum(Kind::Calc)
+        self.sum(OperationKind::Calc)
     }
 
     /// The same with calculations that take no time.
     #[must_use]
     pub fn without_calculations(&self) -> Self {
         let mut same = self.clone();
-        same.ops.iter_mut().filter(|op| op.kind == Kind::Calc).for_each(|op| op.size = 0);
+        same.ops.iter_mut().filter(|op| op.kind == OperationKind::Calc).for_each(|op| op.size = 0);
         same
     }
 
-    fn sum(&self, kind: Kind) -> f64 {
+    fn sum(&self, kind: OperationKind) -> f64 {
         let of = self.ops.iter().filter(|op| op.kind == kind);
         of.map(|op| u128::from(op.size)).sum::<u128>() as f64
     }
@@ -192,9 +193,9 @@ impl Schedule {
         let any = |n: u32| if n == ANY { "any".to_owned() } else { n.to_string() };
         let (peer, tag) = (any(it.peer), any(it.tag));
         let what = match it.kind {
-            Kind::Send => format!("send {}b to {peer} tag {tag}", it.size),
-            Kind::Recv => format!("recv {}b from {peer} tag {tag}", it.size),
-            Kind::Calc => format!("calc {}", it.size),
+            OperationKind::Send => format!("send {}b to {peer} tag {tag}", it.size),
+            OperationKind::Recv => format!("recv {}b from {peer} tag {tag}", it.size),
+            OperationKind::Calc => format!("calc {}", it.size),
         };
         format!("rank {rank}, operation {number}: {what}")
     }

@@ -13,7 +13,7 @@ from flyloom.report.shape import Count, also
 from flyloom.report.words import some
 
 
-class Figures(TypedDict):
+class MessageFigures(TypedDict):
     """The times of the ranks, and the messages they sent."""
 
     ranks: Annotated[Count, "ranks"]
@@ -23,7 +23,7 @@ class Figures(TypedDict):
     sent_bytes: Annotated[float, "what they held"]
 
 
-class MessageRun(Run, Figures):
+class MessageRun(Run, MessageFigures):
     """A run of `sim.message` on the page."""
 
     busiest_link_use: NotRequired[Annotated[float, "the part of its rate that the busiest channel "
@@ -31,7 +31,7 @@ class MessageRun(Run, Figures):
 
 
 @also(Any)
-class Channels(TypedDict):
+class ChannelTotals(TypedDict):
     """The load of the network's channels."""
 
     busiest_link_use: NotRequired[Annotated[float, "the part of its rate that the busiest channel "
@@ -39,17 +39,17 @@ class Channels(TypedDict):
 
 
 @also(Any)
-class Saved(Figures):
+class SavedMessageRun(MessageFigures):
     """A run of `sim.message` in the results."""
 
-    network: NotRequired[Annotated[Channels, "what the network carried"]]
+    network: NotRequired[Annotated[ChannelTotals, "what the network carried"]]
 
 
 def entries(saved: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
     """What was found at the points of a run, with what was asked."""
     for record, found in found_by("sim.message", saved):
         busiest = (found.get("network") or {}).get("busiest_link_use")
-        figures = {key: found[key] for key in Figures.__annotations__}
+        figures = {key: found[key] for key in MessageFigures.__annotations__}
         yield {**figures, "busiest_link_use": busiest, **asked_of(record, "message")}
 
 
@@ -106,7 +106,7 @@ SECTION = Section(
     name="messages", title="Messages", place=50,
     doc="How long schedules of processes take, message by message.",
     when="`sim.message` ran at a point",
-    saved={("records", "[]", "measures", "sim.message"): Saved},
+    saved={("records", "[]", "measures", "sim.message"): SavedMessageRun},
     entries=Entries(key="messages", shape=MessageRun, of=entries),
     view=view, figures={90: figures},
 )

@@ -34,7 +34,7 @@ class PacketLinks(ChannelEnds):
 
 
 @also(Any)
-class Point(TypedDict):
+class PacketPoint(TypedDict):
     """The results at one load, or for all jobs."""
 
     offered_load: NotRequired[Annotated[
@@ -57,7 +57,7 @@ class Point(TypedDict):
 
 
 @also(Any)
-class Job(TypedDict):
+class PacketJob(TypedDict):
     """The results of a job."""
 
     name: Annotated[str, "its trace"]
@@ -71,11 +71,12 @@ class Job(TypedDict):
     bytes: Annotated[Count, "what its messages hold"]
 
 
-class Packets(Run):
+class PacketRun(Run):
     """A run of `sim.packet` at a point."""
 
-    points: Annotated[list[Point], "what was found at each load; of jobs the one of their run"]
-    jobs: NotRequired[Annotated[list[Job], "what was found of each job"]]
+    points: Annotated[
+        list[PacketPoint], "what was found at each load; of jobs the one of their run"]
+    jobs: NotRequired[Annotated[list[PacketJob], "what was found of each job"]]
 
 
 def entries(saved: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
@@ -159,6 +160,6 @@ SECTION = Section(
     name="packets", title="Packets", place=40,
     doc="Latency and rate of simulations packet by packet, times of traces, and the use of links.",
     when="`sim.packet` ran at a point",
-    entries=Entries(key="packets", shape=Packets, of=entries, measure="sim.packet", check=check),
+    entries=Entries(key="packets", shape=PacketRun, of=entries, measure="sim.packet", check=check),
     view=view, figures={70: loads, 80: traces},
 )

@@ -32,7 +32,7 @@ class FlitLinks(ChannelEnds):
 
 
 @also(Any)
-class Point(TypedDict):
+class FlitPoint(TypedDict):
     """The results at one load."""
 
     offered_load: Annotated[float, "flits that an endpoint offers a cycle"]
@@ -52,10 +52,10 @@ class Point(TypedDict):
 
 
 @also(Any)
-class Simulation(Run):
+class FlitRun(Run):
     """A run of `sim.flit` at a point."""
 
-    points: Annotated[list[Point], "what was found at each load"]
+    points: Annotated[list[FlitPoint], "what was found at each load"]
     saturation_throughput: NotRequired[Annotated[
         float, "the load above which less arrives, where it was asked for"]]
 
@@ -114,7 +114,7 @@ SECTION = Section(
     doc="Latency and accepted load of simulations flit by flit, and the use of links.",
     when="`sim.flit` ran at a point",
     entries=Entries(
-        key="simulations", shape=Simulation, of=entries, measure="sim.flit", check=check,
+        key="simulations", shape=FlitRun, of=entries, measure="sim.flit", check=check,
     ),
     view=view, figures={60: figures},
 )

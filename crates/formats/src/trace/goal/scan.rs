@@ -2,7 +2,7 @@
 
 use base::Refusal;
 
-/// Where a reader is in a text.
+/// A scanner of a text, at the place where the reader is.
 pub(super) struct GoalScanner<'a> {
     bytes: &'a [u8],
     at: usize,

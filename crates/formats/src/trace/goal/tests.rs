@@ -3,7 +3,7 @@
 use crate::trace::{goal as text, goal_binary as binary};
 use base::Quiet;
 use proptest::prelude::*;
-use traffic::workload::{ANY, Builder, Kind, Op, Schedule};
+use traffic::workload::{ANY, Op, OperationKind, Schedule, ScheduleBuilder};
 
 fn op(ranks: u32) -> impl Strategy<Value = Op> {
     let any_or = |n: u32| prop_oneof![4 => 0..n, 1 => Just(ANY)];
@@ -25,7 +25,7 @@ prop_compose! {
             ranks as usize,
         )
     ) -> Schedule {
-        let mut all = Builder::new(ranks.len() as u32);
+        let mut all = ScheduleBuilder::new(ranks.len() as u32);
         for (ops, edges) in ranks {
             let mut rank = all.rank();
             for op in &ops {
@@ -107,7 +107,7 @@ fn what_may_be_left_out_is_zero() {
     // the second a_1 names nothing
     assert_eq!((schedule.require(0), schedule.require_start(0)), (&[2][..], &[2][..]));
     assert_eq!((schedule.cpus(), schedule.nics(), schedule.ranks()), (3, 2, 2));
-    assert_eq!(schedule.ops()[1].kind, Kind::Recv);
+    assert_eq!(schedule.ops()[1].kind, OperationKind::Recv);
 }
 
 #[test]
@@ -142,7 +142,7 @@ fn what_is_no_schedule_is_refused_with_its_line() {
 
 #[test]
 fn bytes_that_are_none_are_refused() {
-    let mut schedule = Builder::new(1);
+    let mut schedule = ScheduleBuilder::new(1);
     let mut first = schedule.rank();
     first.add(Op::calc(1)).expect("room");
     first.add(Op::calc(2)).expect("room");
@@ -241,7 +241,7 @@ impl base::Watch for StopsInside {
 
 #[test]
 fn the_user_can_stop_it_within_a_rank() {
-    let mut schedule = Builder::new(1);
+    let mut schedule = ScheduleBuilder::new(1);
     let mut rank = schedule.rank();
     (0..10_000).for_each(|ns| _ = rank.add(Op::calc(ns)).expect("room"));
     drop(rank);
