@@ -170,7 +170,7 @@ impl RankBuilder<'_> {
         self.name(first..self.len(), name);
     }
 
-    /// As [`OfRank::name_from`], for operations up to another than the last.
+    /// As [`RankBuilder::name_from`], for operations up to another than the last.
     pub(super) fn name(&mut self, steps: Range<u32>, name: &str) {
         let steps = self.first + steps.start..self.first + steps.end;
         self.of.made.named.add(name, steps);

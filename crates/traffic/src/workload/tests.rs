@@ -122,7 +122,7 @@ fn collective_operations_are_named_by_their_algorithms() {
             assert_eq!(steps.name, "allreduce_recursive_doubling");
             let ops = &of.ops()[steps.first as usize..steps.end as usize];
             // two rounds of four ranks, 8 bytes there and back in each
-            let sends = ops.iter().filter(|op| op.kind == Kind::Send);
+            let sends = ops.iter().filter(|op| op.kind == OperationKind::Send);
             assert_eq!(sends.map(|op| op.size).collect::<Vec<_>>(), [8, 8]);
         }
     }
