@@ -200,8 +200,8 @@ impl Pattern {
         Ok(Self { name: part.name, form: (entry.make)(&asked)? })
     }
 
-    /// Whether the pattern of this text depends on the switches that the endpoints are on, rather than
-    /// on the numbers of the endpoints alone.
+    /// Whether the pattern of this text depends on the switches that the endpoints are on, rather
+    /// than on the numbers of the endpoints alone.
     pub fn goes_by_places(text: &str) -> bool {
         let name = Self::name_in(text);
         ENTRIES.iter().any(|entry| entry.placed && entry.part.name == name)
